@@ -1,0 +1,143 @@
+// The graph: a flat list of nodes, plain data, a value that the compiler can see. An operand comes
+// before the node that uses it, so the order of the list is an order of execution.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <string_view>
+
+#include "weft/axes/axis.hpp"
+#include "weft/graph/initializer.hpp"
+#include "weft/graph/op.hpp"
+
+namespace weft {
+
+inline constexpr int max_rank = 8;      // axes of one tensor, and loops of one operation
+inline constexpr int max_operands = 8;  // of one node
+inline constexpr int max_nodes = 8192;
+inline constexpr int max_leaves = 1024;   // parameters, or inputs
+inline constexpr int max_outputs = 1024;  // results and gradients
+inline constexpr int max_rules = 64;
+inline constexpr int max_text = 1 << 16;  // characters in all names together
+inline constexpr int max_path = 120;      // characters in one name
+
+struct axis_list {
+  std::int8_t count = 0;
+  const axis_info* at[max_rank]{};
+
+  constexpr int find(const axis_info* axis) const {
+    for (int i = 0; i < count; ++i)
+      if (at[i] == axis) return i;
+    return -1;
+  }
+  constexpr bool contains(const axis_info* axis) const { return find(axis) >= 0; }
+  constexpr void push(const axis_info* axis) { at[count++] = axis; }
+  friend constexpr bool operator==(const axis_list& a, const axis_list& b) {
+    if (a.count != b.count) return false;
+    for (int i = 0; i < a.count; ++i)
+      if (a.at[i] != b.at[i]) return false;
+    return true;
+  }
+  // The number of elements, each axis at its bound.
+  constexpr std::size_t extent() const {
+    std::size_t n = 1;
+    for (int i = 0; i < count; ++i) n *= at[i]->extent;
+    return n;
+  }
+  constexpr bool bounded() const {
+    for (int i = 0; i < count; ++i)
+      if (at[i]->bounded) return true;
+    return false;
+  }
+};
+
+struct node {
+  op kind{};
+  element type = element::float32;
+  std::int8_t operands = 0;
+  axis_list axes{};  // of the result, outermost first
+  int operand[max_operands]{};
+  // The axes that the operation names: what a reduction or a rowwise operation runs over; what
+  // split makes and merge joins, outermost first; the axis of each operand of concatenate; what
+  // gather and scatter_add index (one); what slice leaves and place fills (one), then the axes
+  // whose lengths are added to `start`; what rename names anew (one); whose lengths `length`
+  // multiplies.
+  axis_list named{};
+  double scalar = 0;       // constant: its value; normalize: epsilon
+  std::int64_t start = 0;  // slice, place: where it begins
+  int leaf = -1;           // input, parameter: its place in the list of those
+};
+
+struct name_ref {
+  int begin = 0, size = 0;
+};
+
+struct leaf {
+  name_ref name{};
+  int node = -1;
+  initializer init{};  // parameters
+};
+
+enum class role : std::uint8_t { result, gradient };
+
+struct output {
+  role kind{};
+  name_ref name{};  // of the result, or of the parameter
+  int node = -1;
+  int parameter = -1;  // gradients: the place of the parameter
+};
+
+// A length that follows from others, in every graph of a model: (sum of the sources + add) *
+// multiply / divide.
+struct length_rule {
+  const axis_info* target = nullptr;
+  axis_list sources{};
+  std::int64_t add = 0, multiply = 1, divide = 1;
+  friend constexpr bool operator==(const length_rule&, const length_rule&) = default;
+};
+
+struct graph {
+  node nodes[max_nodes]{};
+  int count = 0;
+  leaf inputs[max_leaves]{};
+  int input_count = 0;
+  leaf parameters[max_leaves]{};
+  int parameter_count = 0;
+  output outputs[max_outputs]{};
+  int output_count = 0;
+  length_rule rules[max_rules]{};
+  int rule_count = 0;
+  char text[max_text]{};
+  int text_size = 0;
+
+  constexpr std::string_view name(name_ref r) const {
+    return {text + r.begin, static_cast<std::size_t>(r.size)};
+  }
+  constexpr name_ref intern(std::string_view s);
+  constexpr int emit(const node& n);
+};
+
+// Reached while compiling, these functions' names are what the compiler prints.
+inline void the_model_has_more_operations_than_max_nodes() {
+  throw std::length_error("graph: the model has more operations than max_nodes");
+}
+inline void the_models_names_are_longer_than_max_text() {
+  throw std::length_error("graph: the model's names are longer than max_text");
+}
+
+constexpr name_ref graph::intern(std::string_view s) {
+  if (text_size + static_cast<int>(s.size()) > max_text)
+    the_models_names_are_longer_than_max_text();
+  name_ref const r{text_size, static_cast<int>(s.size())};
+  for (char const c : s) text[text_size++] = c;
+  return r;
+}
+
+constexpr int graph::emit(const node& n) {
+  if (count == max_nodes) the_model_has_more_operations_than_max_nodes();
+  nodes[count] = n;
+  return count++;
+}
+
+}  // namespace weft

@@ -1,0 +1,66 @@
+// How a parameter begins. The names are those of torch.nn.init; the numbers come from a seed and
+// the parameter's name, so a parameter's beginning does not depend on what else the model has.
+#pragma once
+
+#include <cstdint>
+
+namespace weft {
+
+struct initializer {
+  enum class kind : std::uint8_t {
+    normal,
+    uniform,
+    constant,
+    xavier_uniform,
+    xavier_normal,
+    fan_in_uniform
+  };
+  kind what = kind::normal;
+  double a = 0,
+         b = 0.02;  // normal: mean, deviation; uniform: from, to; constant: value; the others: gain
+  double fan_in = 0, fan_out = 0;  // of the last three
+};
+
+namespace init {
+
+// Independent normal numbers.
+constexpr initializer normal(double mean = 0, double deviation = 1) {
+  return {initializer::kind::normal, mean, deviation};
+}
+// Independent numbers from [from, to).
+constexpr initializer uniform(double from = 0, double to = 1) {
+  return {initializer::kind::uniform, from, to};
+}
+constexpr initializer constant(double value) {
+  return {initializer::kind::constant, value, 0};
+}
+constexpr initializer zeros() {
+  return constant(0);
+}
+constexpr initializer ones() {
+  return constant(1);
+}
+
+// Glorot and Bengio 2010, equation 16: uniform in ±gain·sqrt(6 / (fan_in + fan_out)). In names the
+// axes that the layer contracts; all the parameter's other axes are its outputs.
+template <class... In>
+constexpr initializer xavier_uniform(double gain = 1) {
+  return {initializer::kind::xavier_uniform, gain, 0, (1.0 * ... * static_cast<double>(In::extent)),
+          0};
+}
+// The same variance, normal: deviation gain·sqrt(2 / (fan_in + fan_out)).
+template <class... In>
+constexpr initializer xavier_normal(double gain = 1) {
+  return {initializer::kind::xavier_normal, gain, 0, (1.0 * ... * static_cast<double>(In::extent)),
+          0};
+}
+
+// Uniform in ±1/sqrt(fan_in): the beginning of torch.nn.Linear's weight and bias.
+template <class... In>
+constexpr initializer fan_in_uniform() {
+  return {initializer::kind::fan_in_uniform, 1, 0, (1.0 * ... * static_cast<double>(In::extent)),
+          0};
+}
+
+}  // namespace init
+}  // namespace weft

@@ -1,0 +1,160 @@
+// The primitive operations: what a node of the graph can be.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace weft {
+
+// What a tensor's elements are. Booleans are stored as one byte, 0 or 1.
+enum class element : std::uint8_t { float32, int32, boolean };
+
+constexpr int bytes(element e) {
+  return e == element::boolean ? 1 : 4;
+}
+
+enum class op : std::uint8_t {
+  // Leaves: nothing is computed.
+  input,
+  parameter,
+  constant,
+  // Views: other names, or other strides, for the operand's memory.
+  rename,
+  slice,
+  split,
+  merge,  // copies where the operand's strides do not let two axes become one
+  // Sources.
+  positions,  // 0, 1, 2, … along an axis
+  length,     // the product of some axes' lengths, as float32
+  // Elementwise, one operand.
+  copy,  // also broadcasts
+  cast,
+  negate,
+  exp,
+  log,
+  sqrt,
+  tanh,
+  erf,
+  sin,
+  cos,
+  sigmoid,
+  relu,
+  gelu,
+  gelu_tanh,
+  logical_not,
+  // Elementwise, two operands.
+  add,
+  subtract,
+  multiply,
+  divide,
+  maximum,
+  minimum,
+  less,
+  less_equal,
+  equal,
+  not_equal,
+  logical_and,
+  logical_or,
+  relu_adjoint,       // (x, g)
+  gelu_adjoint,       // (x, g)
+  gelu_tanh_adjoint,  // (x, g)
+  // Elementwise, three operands.
+  where,  // (condition, then, else)
+  // Reductions over axes.
+  sum,
+  max,
+  // Along axes, one row at a time.
+  softmax,
+  log_softmax,
+  normalize,            // (x - mean) / sqrt(variance + epsilon)
+  softmax_adjoint,      // (y, g), y the softmax
+  log_softmax_adjoint,  // (y, g), y the log_softmax
+  normalize_adjoint,    // (x, g)
+  // Contraction.
+  dot,
+  // By index.
+  gather,       // (table, indices)
+  scatter_add,  // (g, indices): the adjoint of gather
+  // Putting together.
+  concatenate,
+  place,  // zeros, with the operand put at an offset: the adjoint of slice
+};
+
+constexpr std::string_view name_of(op o) {
+  constexpr std::string_view names[]{"input",
+                                     "parameter",
+                                     "constant",
+                                     "rename",
+                                     "slice",
+                                     "split",
+                                     "merge",
+                                     "positions",
+                                     "length",
+                                     "copy",
+                                     "cast",
+                                     "negate",
+                                     "exp",
+                                     "log",
+                                     "sqrt",
+                                     "tanh",
+                                     "erf",
+                                     "sin",
+                                     "cos",
+                                     "sigmoid",
+                                     "relu",
+                                     "gelu",
+                                     "gelu_tanh",
+                                     "logical_not",
+                                     "add",
+                                     "subtract",
+                                     "multiply",
+                                     "divide",
+                                     "maximum",
+                                     "minimum",
+                                     "less",
+                                     "less_equal",
+                                     "equal",
+                                     "not_equal",
+                                     "logical_and",
+                                     "logical_or",
+                                     "relu_adjoint",
+                                     "gelu_adjoint",
+                                     "gelu_tanh_adjoint",
+                                     "where",
+                                     "sum",
+                                     "max",
+                                     "softmax",
+                                     "log_softmax",
+                                     "normalize",
+                                     "softmax_adjoint",
+                                     "log_softmax_adjoint",
+                                     "normalize_adjoint",
+                                     "dot",
+                                     "gather",
+                                     "scatter_add",
+                                     "concatenate",
+                                     "place"};
+  static_assert(std::size(names) == static_cast<std::size_t>(op::place) + 1);
+  return names[static_cast<int>(o)];
+}
+
+constexpr bool is_leaf(op o) {
+  return o <= op::constant;
+}
+constexpr bool is_view(op o) {
+  return o >= op::rename && o <= op::merge;
+}
+constexpr bool is_elementwise(op o) {
+  return o >= op::copy && o <= op::where;
+}
+constexpr bool is_comparison(op o) {
+  return o >= op::less && o <= op::not_equal;
+}
+constexpr bool is_reduction(op o) {
+  return o == op::sum || o == op::max;
+}
+constexpr bool is_rowwise(op o) {
+  return o >= op::softmax && o <= op::normalize_adjoint;
+}
+
+}  // namespace weft

@@ -1,0 +1,25 @@
+// How a wrong use of an operation is refused: an overload that is chosen for the wrong use alone,
+// so that the error stands at the user's line, says the operation, its axes and the rule in one
+// line, and a requires-expression sees that the use is wrong.
+#pragma once
+
+#include "weft/axes/text.hpp"
+
+// The compilers differ in what they print of a function that must not be called: g++ prints the
+// type of a deleted one, clang the sentence of an unavailable one. A template cannot carry an
+// attribute's string, hence a macro.
+#if defined(__clang__)
+namespace weft {
+struct rejected {};
+}  // namespace weft
+#define WEFT_REJECT(sentence, ...)                                                \
+  __attribute__((unavailable(sentence))) constexpr ::weft::rejected __VA_ARGS__ { \
+    return {};                                                                    \
+  }
+#else
+namespace weft {
+template <text Sentence>
+struct rejected {};
+}  // namespace weft
+#define WEFT_REJECT(sentence, ...) constexpr ::weft::rejected<sentence> __VA_ARGS__ = delete;
+#endif

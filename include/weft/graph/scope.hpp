@@ -1,0 +1,100 @@
+// Where a model declares what it has: inputs, and parameters under a path.
+#pragma once
+
+#include <stdexcept>
+#include <string_view>
+
+#include "weft/axes/text.hpp"
+#include "weft/graph/reject.hpp"
+#include "weft/graph/tensor.hpp"
+
+namespace weft {
+
+// Reached while compiling, these functions' names are what the compiler prints.
+inline void two_parameters_have_the_same_name() {
+  throw std::length_error("scope: two parameters have the same name");
+}
+inline void two_inputs_have_the_same_name() {
+  throw std::length_error("scope: two inputs have the same name");
+}
+inline void the_name_of_a_parameter_is_longer_than_max_path() {
+  throw std::length_error("scope: the name of a parameter is longer than max_path");
+}
+
+class scope {
+ public:
+  explicit constexpr scope(graph& g) : g_(&g) {}
+
+  // A scope inside this one: its parameters' names begin with "part.", as PyTorch's do. `s /
+  // "layer" / 3` is "layer.3".
+  constexpr scope operator/(std::string_view part) const {
+    scope inner = *this;
+    if (size_ > 0) inner.append(".");
+    inner.append(part);
+    return inner;
+  }
+  constexpr scope operator/(int index) const {
+    char digits[12]{};
+    int n = 12;
+    do digits[--n] = static_cast<char>('0' + index % 10);
+    while (index /= 10);
+    return *this / std::string_view(digits + n, static_cast<std::size_t>(12 - n));
+  }
+
+  // A parameter: float32 [Axes...], in the memory order of the axes. Its name is the scope's path
+  // and Name; its beginning is `init`.
+  template <text Name, class... Axes>
+  constexpr tensor<float, shape<Axes...>> param(initializer init = init::normal(0, 0.02)) const {
+    scope const whole = *this / Name.view();
+    for (int i = 0; i < g_->parameter_count; ++i)
+      if (g_->name(g_->parameters[i].name) == whole.path()) two_parameters_have_the_same_name();
+    if (init.fan_in > 0) init.fan_out = static_cast<double>(shape<Axes...>::extent) / init.fan_in;
+    return {g_, declare<float, Axes...>(op::parameter, whole.path(), g_->parameters,
+                                        g_->parameter_count, init)};
+  }
+  template <text Name, class... Axes>
+  requires(!distinct<shape<Axes...>>) WEFT_REJECT(
+      "param: an axis is named twice; give the second role a name of its own with weft::alias",
+      param(initializer = {}) const)
+
+  // An input: what a run is given by weft::arg<Name>. Its name has no path.
+  template <text Name, class T, class... Axes>
+  constexpr tensor<T, shape<Axes...>> input() const {
+    for (int i = 0; i < g_->input_count; ++i)
+      if (g_->name(g_->inputs[i].name) == Name.view()) two_inputs_have_the_same_name();
+    return {g_, declare<T, Axes...>(op::input, Name.view(), g_->inputs, g_->input_count, {})};
+  }
+  template <text Name, class T, class... Axes>
+  requires(is_element<T> && !distinct<shape<Axes...>>) WEFT_REJECT(
+      "input: an axis is named twice; give the second role a name of its own with weft::alias",
+      input() const)
+  template <text Name, class T, class... Axes>
+  requires(!is_element<T>)
+      WEFT_REJECT("input: elements are float, std::int32_t or bool, named before the axes",
+                  input() const)
+
+  constexpr std::string_view path() const { return {path_, static_cast<std::size_t>(size_)}; }
+
+ private:
+  constexpr void append(std::string_view part) {
+    if (size_ + static_cast<int>(part.size()) > max_path)
+      the_name_of_a_parameter_is_longer_than_max_path();
+    for (char const c : part) path_[size_++] = c;
+  }
+  template <class T, class... Axes>
+  constexpr int declare(op kind, std::string_view name, leaf* leaves, int& count,
+                        initializer init) const {
+    node n{.kind = kind, .type = element_of<T>};
+    n.axes = axes_of(shape<Axes...>{});
+    n.leaf = count;
+    int const id = g_->emit(n);
+    leaves[count++] = {g_->intern(name), id, init};
+    return id;
+  }
+
+  graph* g_;
+  char path_[max_path]{};
+  int size_ = 0;
+};
+
+}  // namespace weft

@@ -1,0 +1,133 @@
+// Handles on nodes. The type of a handle has the elements' type and the axes, nothing else; which
+// node it is, is a value.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "weft/axes/shape.hpp"
+#include "weft/graph/graph.hpp"
+
+namespace weft {
+
+template <class T>
+inline constexpr bool is_element = false;
+template <>
+inline constexpr bool is_element<float> = true;
+template <>
+inline constexpr bool is_element<std::int32_t> = true;
+template <>
+inline constexpr bool is_element<bool> = true;
+
+template <class T>
+inline constexpr element element_of = element::float32;
+template <>
+inline constexpr element element_of<std::int32_t> = element::int32;
+template <>
+inline constexpr element element_of<bool> = element::boolean;
+
+// A node of the graph that is being built.
+template <class T, class S>
+struct tensor {
+  graph* g;
+  int id;
+};
+
+// A few nodes that belong to no graph yet, such as positions<KeyPos>() <= positions<Pos>(): they
+// join the graph of the first tensor that they meet. The last node is the result.
+template <class T, class S, int Size>
+struct fragment {
+  node nodes[Size];
+};
+
+template <class X>
+struct expression_traits;
+template <class T, class S>
+struct expression_traits<tensor<T, S>> {
+  using element = T;
+  using shape = S;
+  static constexpr int fragment_size = 0;
+};
+template <class T, class S, int Size>
+struct expression_traits<fragment<T, S, Size>> {
+  using element = T;
+  using shape = S;
+  static constexpr int fragment_size = Size;
+};
+
+// What the DSL's operations take: a tensor, or a fragment.
+template <class X>
+concept expression = requires {
+  typename expression_traits<X>::shape;
+};
+template <expression X>
+using element_t = typename expression_traits<X>::element;
+template <expression X>
+using shape_t = typename expression_traits<X>::shape;
+template <class X>
+inline constexpr bool in_graph = expression_traits<X>::fragment_size == 0;
+
+template <class... Axes>
+constexpr axis_list axes_of(shape<Axes...>) {
+  static_assert(sizeof...(Axes) <= max_rank, "a tensor has at most 8 axes");
+  return {static_cast<std::int8_t>(sizeof...(Axes)), {&info_of<Axes>...}};
+}
+
+// The node of x in g.
+template <class T, class S>
+constexpr int place(graph&, tensor<T, S> x) {
+  return x.id;
+}
+template <class T, class S, int Size>
+constexpr int place(graph& g, const fragment<T, S, Size>& x) {
+  int const first = g.count;
+  int last = 0;
+  for (node n : x.nodes) {
+    for (int i = 0; i < n.operands; ++i) n.operand[i] += first;
+    last = g.emit(n);
+  }
+  return last;
+}
+
+namespace detail {
+
+template <class T, class S>
+constexpr graph* graph_of(tensor<T, S> x) {
+  return x.g;
+}
+template <class T, class S, int Size>
+constexpr graph* graph_of(const fragment<T, S, Size>&) {
+  return nullptr;
+}
+
+}  // namespace detail
+
+// Appends a node over operands; Out and S are the result's elements and axes.
+template <class Out, class S, expression... Xs>
+constexpr auto append(node n, const Xs&... operands) {
+  n.type = element_of<Out>;
+  n.axes = axes_of(S{});
+  n.operands = 0;
+  if constexpr ((in_graph<Xs> || ...)) {
+    graph* g = nullptr;
+    ((g = g ? g : detail::graph_of(operands)), ...);
+    ((n.operand[n.operands++] = place(*g, operands)), ...);
+    return tensor<Out, S>{g, g->emit(n)};
+  } else {
+    fragment<Out, S, (expression_traits<Xs>::fragment_size + ... + 1)> f{};
+    int size = 0;
+    auto const join = [&](const auto& x) {
+      int const first = size;
+      for (node m : x.nodes) {
+        for (int i = 0; i < m.operands; ++i) m.operand[i] += first;
+        f.nodes[size++] = m;
+      }
+      n.operand[n.operands++] = size - 1;
+    };
+    (join(operands), ...);
+    f.nodes[size] = n;
+    return f;
+  }
+}
+
+}  // namespace weft

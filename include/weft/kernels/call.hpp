@@ -1,0 +1,35 @@
+// What a kernel is called with. One form serves every operation: a loop nest, and operands with a
+// stride for each of its loops. Kernels never see a model, an axis or a name.
+#pragma once
+
+#include <cstddef>
+
+#include "weft/graph/op.hpp"
+
+namespace weft::kernels {
+
+inline constexpr int max_loops = 8;
+inline constexpr int max_operands = 4;  // the result and up to three inputs
+
+struct operand {
+  void* data = nullptr;  // of the element with index 0 in every loop; any alignment of its element
+  element type = element::float32;
+  std::ptrdiff_t stride[max_loops]{};  // in elements; 0 where the operand does not have the axis
+};
+
+// operands[0] is the result; it overlaps no input, unless it is the very same elements (same data,
+// same strides) in an elementwise or rowwise operation. Extents may be 0 and 1. Loops come in any
+// order; the last one is the innermost in the declared order of axes, but its stride need not be 1.
+struct call {
+  op kind{};
+  int loops = 0;
+  std::ptrdiff_t extent[max_loops]{};
+  unsigned over = 0;  // bit i: the operation runs along loop i (reductions and rowwise operations)
+  operand operands[max_operands];
+  double scalar = 0;               // normalize: epsilon
+  std::ptrdiff_t axis_extent = 0;  // gather, scatter_add: length of the indexed axis
+  std::ptrdiff_t axis_stride = 0;  // and its stride in the table
+  std::byte* scratch = nullptr;    // at least scratch_bytes(call) bytes, aligned to 64
+};
+
+}  // namespace weft::kernels

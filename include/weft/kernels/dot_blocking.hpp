@@ -1,0 +1,83 @@
+// How a contraction is cut into blocks, and the scratch that the blocks need.
+//
+// The result is rows x columns, each entry a sum over a depth. As in BLIS, a block of the left
+// operand (rows x depth) and a panel of the right one (depth x columns) are packed, and tiles of
+// the result are computed from them in registers.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+
+#include "weft/kernels/call.hpp"
+
+namespace weft::kernels {
+
+// The largest tile of any SIMD target: 8 rows x 3 vectors of 16 lanes.
+inline constexpr std::size_t max_dot_lanes = 16;
+inline constexpr std::size_t max_tile_rows = 8;
+inline constexpr std::size_t max_tile_columns = 3 * max_dot_lanes;
+
+// Blocks at most this large. A strip of the right operand as wide as a tile (depth x 48 floats) is
+// read again for every tile of a column, so it shall stay within 48 KiB; the block of the left one
+// (256 KiB) within half of a level-2 cache of 512 KiB; the panel of the right one (1 MiB) within a
+// core's share of the level-3 cache. Rows and columns are whole numbers of tiles on every target.
+inline constexpr std::size_t max_block_rows = 256;
+inline constexpr std::size_t max_block_columns = 1008;
+inline constexpr std::size_t max_block_depth = 256;
+
+constexpr std::size_t round_up(std::size_t n, std::size_t unit) {
+  return (n + unit - 1) / unit * unit;
+}
+
+// The size of the blocks that an extent is cut into: as few as the limit allows, about equally
+// large, and each but the last a multiple of `unit`, which divides the limit.
+constexpr std::size_t block_size(std::size_t extent, std::size_t limit, std::size_t unit) {
+  const std::size_t blocks = (extent + limit - 1) / limit;
+  return blocks <= 1 ? extent : round_up((extent + blocks - 1) / blocks, unit);
+}
+
+// Where things lie in the scratch, in bytes, for blocks of rows x columns x depth. Everything is
+// aligned to 64 bytes.
+struct dot_scratch {
+  std::size_t row_offsets;     // of a block's rows in the left operand, then in the result
+  std::size_t column_offsets;  // of a panel's columns in the right operand, then in the result
+  std::size_t depth_offsets;   // of its depth in the left operand, then in the right one
+  std::size_t left;            // the packed block
+  std::size_t right;           // the packed panel
+  std::size_t tile;            // a tile that cannot be written to the result as it is
+  std::size_t bytes;
+
+  constexpr dot_scratch(std::size_t rows, std::size_t columns, std::size_t depth)
+      : row_offsets(0),
+        column_offsets(row_offsets + round_up(2 * rows * sizeof(std::ptrdiff_t), 64)),
+        depth_offsets(column_offsets + round_up(2 * columns * sizeof(std::ptrdiff_t), 64)),
+        left(depth_offsets + round_up(2 * depth * sizeof(std::ptrdiff_t), 64)),
+        right(left + round_up(round_up(rows, max_tile_rows) * depth * sizeof(float), 64)),
+        tile(right + round_up(round_up(columns, max_dot_lanes) * depth * sizeof(float), 64)),
+        bytes(tile + max_tile_rows * max_tile_columns * sizeof(float)) {}
+};
+
+// The bytes of scratch of a dot. Which operand gives the rows is the kernel's choice, and may be
+// another one for smaller extents, so there is enough for both.
+constexpr std::size_t dot_scratch_bytes(const call& c) {
+  std::size_t left = 1, right = 1, depth = 1;
+  for (int i = 0; i < c.loops; ++i) {
+    const auto extent = static_cast<std::size_t>(c.extent[i]);
+    const bool in_result = c.operands[0].stride[i] != 0;
+    const bool in_left = c.operands[1].stride[i] != 0, in_right = c.operands[2].stride[i] != 0;
+    if (!in_result)
+      depth *= extent;
+    else if (!in_right)
+      left *= extent;
+    else if (!in_left)
+      right *= extent;
+  }
+  depth = std::min(depth, max_block_depth);
+  const auto bytes = [depth](std::size_t rows, std::size_t columns) {
+    return dot_scratch(std::min(rows, max_block_rows), std::min(columns, max_block_columns), depth)
+        .bytes;
+  };
+  return std::max(bytes(left, right), bytes(right, left));
+}
+
+}  // namespace weft::kernels

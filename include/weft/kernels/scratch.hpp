@@ -1,0 +1,20 @@
+// The bytes of scratch that a call needs.
+#pragma once
+
+#include <cstddef>
+
+#include "weft/kernels/call.hpp"
+#include "weft/kernels/dot_blocking.hpp"
+#include "weft/kernels/row_scratch.hpp"
+
+namespace weft::kernels {
+
+// From the extents and strides of a call's loops alone; its pointers are not looked at. It never
+// shrinks when an extent grows, so the plan asks with the bound of an axis.
+constexpr std::size_t scratch_bytes(const call& c) {
+  if (c.kind == op::dot) return dot_scratch_bytes(c);
+  if (is_rowwise(c.kind) || is_reduction(c.kind)) return row_scratch_bytes(c);
+  return 0;
+}
+
+}  // namespace weft::kernels

@@ -1,0 +1,461 @@
+// From a graph and its memory plan to the steps of a program, while compiling.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <stdexcept>
+
+#include "weft/graph/lengths.hpp"
+#include "weft/graph/packed.hpp"
+#include "weft/kernels/scratch.hpp"
+#include "weft/lower/program.hpp"
+
+namespace weft {
+
+// Reached while compiling, these functions' names are what the compiler prints.
+inline void the_model_has_more_axes_with_lengths_known_at_run_time_than_max_lengths() {
+  throw std::length_error(
+      "lower: the model has more axes with lengths known at run time than max_lengths");
+}
+inline void an_operation_has_more_than_8_axes_in_all() {
+  throw std::length_error("lower: an operation has more than 8 axes in all");
+}
+
+// A program while it is being made: the tables have room to spare.
+struct program_draft {
+  step steps[2 * max_nodes]{};
+  int step_count = 0;
+  input_ref inputs[max_leaves]{};
+  int input_count = 0;
+  parameter_ref parameters[max_leaves]{};
+  int parameter_count = 0;
+  result_ref results[max_outputs]{};
+  int result_count = 0;
+  length_ref lengths[max_lengths]{};
+  const axis_info* length_axes[max_lengths]{};
+  int length_count = 0;
+  length_rule_ref rules[max_rules]{};
+  int rule_count = 0;
+  length_requirement requirements[max_nodes]{};
+  int requirement_count = 0;
+  shift_ref shifts[max_nodes]{};
+  int shift_count = 0;
+  std::byte constants[4 * max_nodes]{};
+  char text[max_text]{};
+  int text_size = 0;
+  std::size_t constant_bytes = 0;
+  std::size_t parameter_bytes = 0;
+  std::size_t gradient_bytes = 0;
+  std::size_t workspace_bytes = 0;
+  std::size_t scratch_offset = 0;
+};
+
+// The call of a step at the bounds of all lengths, without pointers: what it takes at most.
+constexpr kernels::call call_at_bounds(const step& s) {
+  kernels::call c;
+  c.kind = s.kind;
+  c.loops = s.loops;
+  c.over = s.over;
+  for (int l = 0; l < s.loops; ++l) c.extent[l] = static_cast<std::ptrdiff_t>(s.extent[l].most);
+  for (int o = 0; o < s.operands; ++o) {
+    c.operands[o].type = s.operand[o].type;
+    for (int l = 0; l < s.loops; ++l) c.operands[o].stride[l] = s.operand[o].stride[l];
+  }
+  c.scalar = s.scalar;
+  c.axis_extent = static_cast<std::ptrdiff_t>(s.axis.most);
+  c.axis_stride = s.axis_stride;
+  return c;
+}
+
+namespace detail {
+
+class lowering {
+ public:
+  constexpr lowering(const graph& g, const memory_plan& p, program_draft& d)
+      : g_(g), p_(p), d_(d) {}
+
+  constexpr void run() {
+    lower_ends();
+    lower_rules();
+    require_lengths();
+    clear_gradients();
+    for (int i = 0; i < g_.count; ++i) lower(i);
+    copy_gradients();
+    lay_out_workspace();
+  }
+
+ private:
+  constexpr name_ref intern(std::string_view s) {
+    name_ref const r{d_.text_size, static_cast<int>(s.size())};
+    for (char const c : s) d_.text[d_.text_size++] = c;
+    return r;
+  }
+
+  constexpr std::int16_t slot(const axis_info* axis) {
+    axis = axis->length_axis();
+    for (int i = 0; i < d_.length_count; ++i)
+      if (d_.length_axes[i] == axis) return static_cast<std::int16_t>(i);
+    if (d_.length_count == max_lengths)
+      the_model_has_more_axes_with_lengths_known_at_run_time_than_max_lengths();
+    d_.length_axes[d_.length_count] = axis;
+    d_.lengths[d_.length_count] = {intern(axis->name), axis->extent};
+    return static_cast<std::int16_t>(d_.length_count++);
+  }
+  constexpr extent_ref extent(const axis_info* axis) {
+    return {axis->extent, axis->bounded ? slot(axis) : std::int16_t{-1}};
+  }
+
+  // ---- what goes in and comes out
+
+  constexpr void lower_ends() {
+    for (int i = 0; i < g_.input_count; ++i) {
+      node const& n = g_.nodes[g_.inputs[i].node];
+      input_ref& r = d_.inputs[d_.input_count++];
+      r.name = intern(g_.name(g_.inputs[i].name));
+      r.type = n.type;
+      r.rank = n.axes.count;
+      for (int a = 0; a < n.axes.count; ++a) {
+        r.extent[a] = extent(n.axes.at[a]);
+        r.axis_name[a] = intern(n.axes.at[a]->name);
+      }
+    }
+    for (int i = 0; i < g_.count; ++i) {  // which inputs are indices?
+      node const& n = g_.nodes[i];
+      if (n.kind != op::gather && n.kind != op::scatter_add) continue;
+      int index = n.operand[1];
+      while (is_view(g_.nodes[index].kind)) index = g_.nodes[index].operand[0];
+      if (g_.nodes[index].kind != op::input) continue;
+      input_ref& r = d_.inputs[g_.nodes[index].leaf];
+      extent_ref const e = extent(n.named.at[0]);
+      if (r.picks_from_name.size > 0 && r.picks_from.most <= e.most) continue;
+      r.picks_from = e;
+      r.picks_from_name = intern(n.named.at[0]->name);
+    }
+    for (int i = 0; i < g_.parameter_count; ++i) {
+      axis_list const& axes = g_.nodes[g_.parameters[i].node].axes;
+      parameter_ref& r = d_.parameters[d_.parameter_count++];
+      r.name = intern(g_.name(g_.parameters[i].name));
+      r.init = g_.parameters[i].init;
+      r.offset = p_.parameter_offset[i];
+      r.rank = axes.count;
+      for (int a = 0; a < axes.count; ++a) r.extent[a] = axes.at[a]->extent;
+      r.size = axes.extent();
+    }
+    for (int i = 0; i < g_.output_count; ++i) {
+      if (g_.outputs[i].kind == role::gradient) {
+        d_.gradient_bytes = p_.parameter_bytes;
+        continue;
+      }
+      node const& n = g_.nodes[g_.outputs[i].node];
+      result_ref& r = d_.results[d_.result_count++];
+      r.name = intern(g_.name(g_.outputs[i].name));
+      r.rank = n.axes.count;
+      for (int a = 0; a < n.axes.count; ++a) r.extent[a] = extent(n.axes.at[a]);
+      r.at = place(g_.outputs[i].node, n.axes);
+    }
+    d_.parameter_bytes = p_.parameter_bytes;
+    d_.constant_bytes = p_.constant_bytes;
+  }
+
+  constexpr void lower_rules() {
+    for (int i = 0; i < g_.rule_count; ++i) {
+      length_rule const& from = g_.rules[i];
+      length_rule_ref& r = d_.rules[d_.rule_count++];
+      r = {slot(from.target), 0, {}, from.add, from.multiply, from.divide};
+      for (int s = 0; s < from.sources.count; ++s)
+        r.sources[r.source_count++] = slot(from.sources.at[s]);
+    }
+  }
+
+  // A slice of fixed extent, or from a fixed start, must lie inside its operand.
+  constexpr void require_lengths() {
+    for (int i = 0; i < g_.count; ++i) {
+      node const& n = g_.nodes[i];
+      if (n.kind != op::slice || !n.named.at[0]->bounded || n.named.count > 1) continue;
+      axis_info const* const to = n.axes.at[g_.nodes[n.operand[0]].axes.find(n.named.at[0])];
+      std::size_t const least = static_cast<std::size_t>(n.start) + (to->bounded ? 0 : to->extent);
+      if (least > 0) d_.requirements[d_.requirement_count++] = {slot(n.named.at[0]), least};
+    }
+  }
+
+  // ---- operands and steps
+
+  // Node id as an operand of loops over the axes: a stride of 0 for those that it does not have.
+  constexpr operand_ref place(int id, const axis_list& axes) {
+    layout const& l = p_.of[id];
+    node const& n = g_.nodes[id];
+    operand_ref r;
+    r.where = l.where;
+    r.input = static_cast<std::int16_t>(l.input);
+    r.type = n.type;
+    r.offset = l.offset;
+    for (int a = 0; a < axes.count; ++a)
+      if (int const at = n.axes.find(axes.at[a]); at >= 0) r.stride[a] = l.stride[at];
+    for (int s = 0; s < l.shift_count; ++s) add_shift(r, l.shifts[s].length, l.shifts[s].stride);
+    return r;
+  }
+  constexpr void add_shift(operand_ref& r, const axis_info* length, std::ptrdiff_t stride) {
+    if (r.shift_count++ == 0) r.first_shift = static_cast<std::int16_t>(d_.shift_count);
+    d_.shifts[d_.shift_count++] = {slot(length), stride};
+  }
+
+  constexpr step& add_step(kernel k, op kind, int id, const axis_list& loops) {
+    step& s = d_.steps[d_.step_count++];
+    s.run = k;
+    s.kind = kind;
+    s.node = id;
+    s.loops = loops.count;
+    for (int l = 0; l < loops.count; ++l) s.extent[l] = extent(loops.at[l]);
+    return s;
+  }
+  constexpr void add_operand(step& s, const operand_ref& r) { s.operand[s.operands++] = r; }
+  // The node as the result of loops over the axes, then its operands.
+  constexpr void add_all(step& s, int id, const axis_list& loops) {
+    add_operand(s, place(id, loops));
+    for (int j = 0; j < g_.nodes[id].operands; ++j)
+      add_operand(s, place(g_.nodes[id].operand[j], loops));
+  }
+  static constexpr void push_new(axis_list& list, const axis_list& more) {
+    for (int a = 0; a < more.count; ++a) {
+      if (list.contains(more.at[a])) continue;
+      if (list.count == max_rank) an_operation_has_more_than_8_axes_in_all();
+      list.push(more.at[a]);
+    }
+  }
+
+  constexpr void lower(int id) {
+    node const& n = g_.nodes[id];
+    if (is_leaf(n.kind)) {
+      if (n.kind == op::constant) write_constant(n, p_.of[id].offset);
+    } else if (is_view(n.kind)) {
+      if (p_.of[id].root == id) copy_merged(id);
+    } else if (is_elementwise(n.kind)) {
+      add_all(add_step(kernel::elementwise, n.kind, id, n.axes), id, n.axes);
+    } else if (is_reduction(n.kind)) {
+      axis_list loops = n.axes;
+      push_new(loops, g_.nodes[n.operand[0]].axes);
+      step& s = add_step(kernel::reduce, n.kind, id, loops);
+      s.over = mask(loops, n.axes.count);
+      add_all(s, id, loops);
+    } else if (is_rowwise(n.kind)) {
+      step& s = add_step(kernel::rowwise, n.kind, id, n.axes);
+      s.scalar = n.scalar;
+      for (int a = 0; a < n.named.count; ++a) s.over |= 1u << n.axes.find(n.named.at[a]);
+      add_all(s, id, n.axes);
+    } else if (n.kind == op::dot) {
+      axis_list loops = n.axes;
+      push_new(loops, g_.nodes[n.operand[0]].axes);
+      push_new(loops, g_.nodes[n.operand[1]].axes);
+      add_all(add_step(kernel::dot, n.kind, id, loops), id, loops);
+    } else if (n.kind == op::gather) {
+      index(add_step(kernel::gather, n.kind, id, n.axes), id, n.operand[0], n.axes);
+    } else if (n.kind == op::scatter_add) {
+      axis_list const loops = g_.nodes[n.operand[0]].axes;
+      index(add_step(kernel::scatter_add, n.kind, id, loops), id, id, loops);
+    } else if (n.kind == op::positions) {
+      add_all(add_step(kernel::positions, n.kind, id, n.axes), id, n.axes);
+    } else if (n.kind == op::length) {
+      add_all(add_step(kernel::length, n.kind, id, n.named), id, n.named);
+    } else if (n.kind == op::concatenate) {
+      concatenate(id);
+    } else if (n.kind == op::place) {
+      add_operand(add_step(kernel::zero, n.kind, id, n.axes), place(id, n.axes));
+      copy_part(id, n.operand[0], n.named.at[0], n.start, n.named, 1);
+    }
+  }
+
+  static constexpr unsigned mask(const axis_list& loops, int from) {
+    unsigned m = 0;
+    for (int l = from; l < loops.count; ++l) m |= 1u << l;
+    return m;
+  }
+
+  // A step that goes by index along an axis of the node `table`.
+  constexpr void index(step& s, int id, int table, const axis_list& loops) {
+    axis_info const* const axis = g_.nodes[id].named.at[0];
+    s.axis = extent(axis);
+    s.axis_stride = p_.of[table].stride[g_.nodes[table].axes.find(axis)];
+    add_all(s, id, loops);
+  }
+
+  // Copies operand `from` to where the result has it along `axis`, beginning at `start` and the
+  // lengths of the axes in `after` from the given place on.
+  constexpr void copy_part(int id, int from, const axis_info* axis, std::int64_t start,
+                           const axis_list& after, int first_after) {
+    axis_list const& loops = g_.nodes[from].axes;
+    int const at = g_.nodes[id].axes.find(axis);
+    std::ptrdiff_t const stride = p_.of[id].stride[at];
+    operand_ref to = place(id, loops);
+    for (int l = 0; l < loops.count; ++l)  // the operand's axis has another name
+      if (!g_.nodes[id].axes.contains(loops.at[l])) to.stride[l] = stride;
+    to.offset += static_cast<std::size_t>(start * stride * bytes(g_.nodes[id].type));
+    for (int j = first_after; j < after.count; ++j) add_shift(to, after.at[j], stride);
+    step& s = add_step(kernel::elementwise, op::copy, id, loops);
+    add_operand(s, to);
+    add_operand(s, place(from, loops));
+  }
+
+  constexpr void concatenate(int id) {
+    node const& n = g_.nodes[id];
+    axis_info const* const whole = n.axes.at[g_.nodes[n.operand[0]].axes.find(n.named.at[0])];
+    std::int64_t start = 0;
+    axis_list after;
+    for (int j = 0; j < n.operands; ++j) {
+      copy_part(id, n.operand[j], whole, start, after, 0);
+      if (n.named.at[j]->bounded)
+        after.push(n.named.at[j]);
+      else
+        start += static_cast<std::int64_t>(n.named.at[j]->extent);
+    }
+  }
+
+  constexpr void copy_merged(int id) {
+    node const& n = g_.nodes[id];
+    axis_list const& loops = g_.nodes[n.operand[0]].axes;
+    operand_ref to = place(id, loops);
+    std::ptrdiff_t stride = p_.of[id].stride[n.axes.find(new_axis(n.axes, loops))];
+    for (int j = n.named.count - 1; j >= 0; --j) {
+      to.stride[loops.find(n.named.at[j])] = stride;
+      stride *= static_cast<std::ptrdiff_t>(n.named.at[j]->extent);
+    }
+    step& s = add_step(kernel::elementwise, op::copy, id, loops);
+    add_operand(s, to);
+    add_operand(s, place(n.operand[0], loops));
+  }
+
+  constexpr void write_constant(const node& n, std::size_t offset) {
+    std::uint32_t const bits =
+        n.type == element::float32 ? std::bit_cast<std::uint32_t>(static_cast<float>(n.scalar))
+        : n.type == element::int32 ? static_cast<std::uint32_t>(static_cast<std::int32_t>(n.scalar))
+                                   : static_cast<std::uint32_t>(n.scalar != 0);
+    auto const raw = std::bit_cast<std::array<std::byte, 4>>(bits);
+    for (std::size_t i = 0; i < 4; ++i) d_.constants[offset + i] = raw[i];
+  }
+
+  // ---- gradients
+
+  // Loops over a parameter's axes run to the lengths; beyond them its gradient is 0.
+  constexpr void clear_gradients() {
+    for (int i = 0; i < g_.output_count; ++i) {
+      output const& o = g_.outputs[i];
+      if (o.kind != role::gradient) continue;
+      node const& n = g_.nodes[o.node];
+      if (!n.axes.bounded()) continue;
+      step& s = add_step(kernel::zero, op::copy, o.node, n.axes);
+      for (int l = 0; l < s.loops; ++l) s.extent[l].slot = -1;
+      add_operand(s, gradient(o));
+    }
+  }
+  constexpr void copy_gradients() {
+    for (int i = 0; i < g_.output_count; ++i) {
+      output const& o = g_.outputs[i];
+      if (o.kind != role::gradient) continue;
+      layout const& l = p_.of[o.node];
+      if (l.where == block::gradients && l.offset == p_.parameter_offset[o.parameter]) continue;
+      node const& n = g_.nodes[o.node];
+      step& s = add_step(kernel::elementwise, op::copy, o.node, n.axes);
+      add_operand(s, gradient(o));
+      add_operand(s, place(o.node, n.axes));
+    }
+  }
+  // Where the gradient of a parameter belongs.
+  constexpr operand_ref gradient(const output& o) {
+    node const& n = g_.nodes[o.node];
+    operand_ref r;
+    r.where = block::gradients;
+    r.offset = p_.parameter_offset[o.parameter];
+    row_major(r.stride, n.axes);
+    return r;
+  }
+
+  constexpr void lay_out_workspace() {
+    std::size_t scratch = 0;
+    for (int i = 0; i < d_.step_count; ++i) {
+      std::size_t const b = kernels::scratch_bytes(call_at_bounds(d_.steps[i]));
+      if (scratch < b) scratch = b;
+    }
+    d_.scratch_offset = p_.workspace_bytes;
+    d_.workspace_bytes = p_.workspace_bytes + align(scratch);
+    for (int i = 0; i < d_.input_count; ++i) {
+      d_.inputs[i].staging = d_.workspace_bytes;
+      d_.workspace_bytes += align(bytes_of(g_.nodes[g_.inputs[i].node]));
+    }
+  }
+
+  const graph& g_;
+  const memory_plan& p_;
+  program_draft& d_;
+};
+
+}  // namespace detail
+
+// The tables of a program at their exact sizes: what ends up in the binary.
+template <int Steps, int Inputs, int Parameters, int Results, int Lengths, int Rules,
+          int Requirements, int Shifts, std::size_t Constants, int Text>
+struct program_tables {
+  table<step, Steps> steps;
+  table<input_ref, Inputs> inputs;
+  table<parameter_ref, Parameters> parameters;
+  table<result_ref, Results> results;
+  table<length_ref, Lengths> lengths;
+  table<length_rule_ref, Rules> rules;
+  table<length_requirement, Requirements> requirements;
+  table<shift_ref, Shifts> shifts;
+  alignas(4) table<std::byte, Constants> constants;
+  table<char, Text> text;
+  std::size_t parameter_bytes, gradient_bytes, workspace_bytes, scratch_offset;
+};
+
+namespace detail {
+
+constexpr program_draft draft(const graph& g) {
+  program_draft d;
+  memory_plan const p = plan(g);
+  lowering(g, p, d).run();
+  return d;
+}
+
+template <class Source>
+constexpr auto tables() {
+  constexpr program_draft d = draft(Source::g.unpack());
+  return program_tables<d.step_count, d.input_count, d.parameter_count, d.result_count,
+                        d.length_count, d.rule_count, d.requirement_count, d.shift_count,
+                        d.constant_bytes, d.text_size>{cut<d.step_count>(d.steps),
+                                                       cut<d.input_count>(d.inputs),
+                                                       cut<d.parameter_count>(d.parameters),
+                                                       cut<d.result_count>(d.results),
+                                                       cut<d.length_count>(d.lengths),
+                                                       cut<d.rule_count>(d.rules),
+                                                       cut<d.requirement_count>(d.requirements),
+                                                       cut<d.shift_count>(d.shifts),
+                                                       cut<d.constant_bytes>(d.constants),
+                                                       cut<d.text_size>(d.text),
+                                                       d.parameter_bytes,
+                                                       d.gradient_bytes,
+                                                       d.workspace_bytes,
+                                                       d.scratch_offset};
+}
+
+}  // namespace detail
+
+// The program of a graph. Source has the graph as its static constexpr member `g`.
+template <class Source>
+struct lowered {
+  static constexpr auto tables = detail::tables<Source>();
+  static constexpr weft::program program{tables.steps,
+                                         tables.inputs.span(),
+                                         tables.parameters.span(),
+                                         tables.results.span(),
+                                         tables.lengths.span(),
+                                         tables.rules.span(),
+                                         tables.requirements.span(),
+                                         tables.shifts.span(),
+                                         tables.constants.span(),
+                                         {tables.text.at, tables.text.size()},
+                                         tables.parameter_bytes,
+                                         tables.gradient_bytes,
+                                         tables.workspace_bytes,
+                                         tables.scratch_offset};
+};
+
+}  // namespace weft

@@ -1,0 +1,140 @@
+// A lowered model: what a run does, step by step, as plain tables.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "weft/graph/graph.hpp"
+#include "weft/kernels/call.hpp"
+#include "weft/passes/plan.hpp"
+
+namespace weft {
+
+static_assert(max_rank == kernels::max_loops);
+
+inline constexpr int max_lengths = 32;  // axes of one model whose lengths are known at run time
+
+// A number of elements: `most`, or what the run has in the slot.
+struct extent_ref {
+  std::size_t most = 1;
+  std::int16_t slot = -1;
+  constexpr std::size_t in(const std::size_t* lengths) const {
+    return slot < 0 ? most : lengths[slot];
+  }
+};
+
+// Adds to an operand's offset the length in a slot times a stride.
+struct shift_ref {
+  std::int16_t slot = 0;
+  std::ptrdiff_t stride = 0;
+};
+
+// Where one operand of a step lies.
+struct operand_ref {
+  block where = block::workspace;
+  std::int16_t input = -1;
+  element type = element::float32;
+  std::int8_t shift_count = 0;
+  std::size_t offset = 0;
+  std::ptrdiff_t stride[max_rank]{};
+  std::int16_t first_shift = 0;  // in the program's table of shifts
+};
+
+enum class kernel : std::uint8_t {
+  elementwise,
+  reduce,
+  rowwise,
+  dot,
+  gather,
+  scatter_add,
+  positions,
+  zero,
+  length
+};
+
+struct step {
+  kernel run{};
+  op kind{};
+  std::int8_t loops = 0;
+  std::int8_t operands = 0;
+  unsigned over = 0;
+  extent_ref extent[max_rank]{};
+  operand_ref operand[kernels::max_operands]{};
+  double scalar = 0;
+  extent_ref axis{};
+  std::ptrdiff_t axis_stride = 0;
+  int node = -1;
+};
+
+// What a caller gives.
+struct input_ref {
+  name_ref name{};
+  element type{};
+  std::int8_t rank = 0;
+  extent_ref extent[max_rank]{};
+  name_ref axis_name[max_rank]{};
+  extent_ref picks_from{};     // where it is an index: the elements of the axis that it picks from
+  name_ref picks_from_name{};  // empty where it is none
+  std::size_t staging = 0;     // offset in the workspace of a copy with the planned strides
+};
+
+struct parameter_ref {
+  name_ref name{};
+  initializer init{};
+  std::size_t offset = 0;  // bytes
+  std::int8_t rank = 0;
+  std::size_t extent[max_rank]{};
+  std::size_t size = 0;  // elements
+};
+
+struct result_ref {
+  name_ref name{};
+  std::int8_t rank = 0;
+  extent_ref extent[max_rank]{};
+  operand_ref at{};
+};
+
+// A graph's length_rule, by slots.
+struct length_rule_ref {
+  std::int16_t target = -1;
+  std::int8_t source_count = 0;
+  std::int16_t sources[max_rank]{};
+  std::int64_t add = 0, multiply = 1, divide = 1;
+};
+
+// A length that a run must have at least, for a slice to lie inside its operand.
+struct length_requirement {
+  std::int16_t slot = -1;
+  std::size_t least = 0;
+};
+
+struct length_ref {
+  name_ref name{};
+  std::size_t most = 0;
+};
+
+// The tables of a program; they outlive it.
+struct program {
+  std::span<const step> steps;
+  std::span<const input_ref> inputs;
+  std::span<const parameter_ref> parameters;
+  std::span<const result_ref> results;
+  std::span<const length_ref> lengths;
+  std::span<const length_rule_ref> rules;
+  std::span<const length_requirement> requirements;
+  std::span<const shift_ref> shifts;
+  std::span<const std::byte> constants;
+  std::string_view text;
+  std::size_t parameter_bytes = 0;
+  std::size_t gradient_bytes = 0;
+  std::size_t workspace_bytes = 0;  // intermediates, then scratch, then staged inputs
+  std::size_t scratch_offset = 0;
+
+  constexpr std::string_view name(name_ref r) const {
+    return text.substr(static_cast<std::size_t>(r.begin), static_cast<std::size_t>(r.size));
+  }
+};
+
+}  // namespace weft

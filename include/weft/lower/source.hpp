@@ -1,0 +1,48 @@
+// The graphs that a model is lowered from, each made once, while compiling.
+#pragma once
+
+#include "weft/graph/define.hpp"
+#include "weft/graph/packed.hpp"
+#include "weft/passes/differentiate.hpp"
+#include "weft/passes/select.hpp"
+
+namespace weft {
+
+// The graph of a model with all its results, as the user wrote it.
+template <a_model Model>
+struct whole_model {
+  static constexpr graph make() { return define<Model>(); }
+};
+template <a_model Model>
+inline constexpr auto definition = pack<whole_model<Model>>();
+
+// For some of the results; for all where none is named.
+template <a_model Model, text... Results>
+struct inference {
+  static constexpr graph make() {
+    return simplify(select(definition<Model>.unpack(), Results.view()...));
+  }
+  static constexpr auto g = pack<inference>();
+};
+
+// For a scalar result, and its gradient for every parameter.
+template <a_model Model, text Loss>
+struct training {
+  static constexpr graph make() {
+    return simplify(differentiate(inference<Model, Loss>::make(), 0));
+  }
+  static constexpr auto g = pack<training>();
+};
+
+// For the parameters alone.
+template <a_model Model>
+struct declaration {
+  static constexpr graph make() {
+    graph g = definition<Model>.unpack();
+    g.output_count = 0;
+    return sweep(g);
+  }
+  static constexpr auto g = pack<declaration>();
+};
+
+}  // namespace weft

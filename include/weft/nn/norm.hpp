@@ -1,0 +1,18 @@
+// Layer normalisation with its parameters.
+#pragma once
+
+#include "weft/graph/scope.hpp"
+#include "weft/ops/normalize.hpp"
+
+namespace weft::nn {
+
+// Ba et al. 2016, equation 4, over Embed. Parameters: weight [Embed], ones, and bias [Embed],
+// zeros, as torch.nn.LayerNorm.
+template <class Embed, expression X>
+constexpr auto layer_norm(scope s, const X& x, double epsilon = 1e-5) {
+  auto const weight = s.param<"weight", Embed>(init::ones());
+  auto const bias = s.param<"bias", Embed>(init::zeros());
+  return weft::layer_norm<Embed>(x, weight, bias, epsilon);
+}
+
+}  // namespace weft::nn

@@ -1,0 +1,59 @@
+// Picking by index.
+#pragma once
+
+#include "weft/graph/reject.hpp"
+#include "weft/graph/tensor.hpp"
+#include "weft/ops/elementwise.hpp"
+#include "weft/ops/normalize.hpp"
+
+namespace weft {
+
+namespace detail {
+
+enum class gather_fault { none, indices, missing, nested };
+
+template <class A, class X, class I>
+constexpr gather_fault fault_of_gather() {
+  if (!std::same_as<element_t<I>, std::int32_t>) return gather_fault::indices;
+  if (!has_axis<A, shape_t<X>>) return gather_fault::missing;
+  if (has_axis<A, shape_t<I>>) return gather_fault::nested;
+  return gather_fault::none;
+}
+
+}  // namespace detail
+
+// The element of table at index `indices` along A: an embedding is gather<Vocab>(table [Vocab,
+// Embed], tokens [Batch, Pos]), giving [Batch, Pos, Embed]. Axes that both have are matched. An
+// index that is an input is checked when a run begins, and weft::error says which; a computed one
+// that lies outside picks 0.
+template <class A, expression X, expression I>
+constexpr auto gather(const X& table, const I& indices) {
+  node n{.kind = op::gather};
+  n.named = axes_of(shape<A>{});
+  return append<element_t<X>, united<shape_t<I>, without<shape_t<X>, shape<A>>>>(n, table, indices);
+}
+template <class A, expression X, expression I>
+requires(detail::fault_of_gather<A, X, I>() == detail::gather_fault::indices)
+    WEFT_REJECT("gather: the indices are not int32", gather(const X&, const I&))
+template <class A, expression X, expression I>
+requires(detail::fault_of_gather<A, X, I>() == detail::gather_fault::missing)
+    WEFT_REJECT("gather: the table has no such axis", gather(const X&, const I&))
+template <class A, expression X, expression I>
+requires(detail::fault_of_gather<A, X, I>() == detail::gather_fault::nested)
+    WEFT_REJECT("gather: the indices have the axis that they pick from", gather(const X&, const I&))
+
+// -log softmax<Classes>(logits) at the target: float, with the other axes of the logits. For the
+// loss of a batch take the mean over them (torch.nn.functional.cross_entropy's 'mean').
+template <class Classes, expression X, expression I>
+constexpr auto cross_entropy(const X& logits, const I& targets) {
+  return -gather<Classes>(log_softmax<Classes>(logits), targets);
+}
+template <class Classes, expression X, expression I>
+requires(!has_axis<Classes, shape_t<X>>)
+    WEFT_REJECT("cross_entropy: the logits have no such axis of classes",
+                cross_entropy(const X&, const I&))
+template <class Classes, expression X, expression I>
+requires(has_axis<Classes, shape_t<X>> && !std::same_as<element_t<I>, std::int32_t>)
+    WEFT_REJECT("cross_entropy: the targets are not int32", cross_entropy(const X&, const I&))
+
+}  // namespace weft

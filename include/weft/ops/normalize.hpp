@@ -1,0 +1,95 @@
+// Operations that run along axes and keep them.
+#pragma once
+
+#include "weft/graph/reject.hpp"
+#include "weft/graph/tensor.hpp"
+#include "weft/ops/reduce.hpp"
+
+namespace weft {
+
+namespace detail {
+
+template <op Kind, class... K, expression X>
+constexpr auto along(const X& x, double scalar = 0) {
+  node n{.kind = Kind};
+  n.named = axes_of(shape<K...>{});
+  n.scalar = scalar;
+  return append<float, shape_t<X>>(n, x);
+}
+
+}  // namespace detail
+
+// exp(x) / sum over K of exp(x), computed from x - max (x). A row whose elements are all -infinity,
+// or that has none, is 0 (ONNX's rule; PyTorch gives NaN).
+template <class... K, expression X>
+constexpr auto softmax(const X& x) {
+  return detail::along<op::softmax, K...>(x);
+}
+template <class... K, expression X>
+requires(detail::fault_of_axes<X, K...>() == detail::axis_fault::nothing)
+    WEFT_REJECT("softmax: name the axis it runs along, as in softmax<KeyPos>(x)", softmax(const X&))
+template <class... K, expression X>
+requires(detail::fault_of_axes<X, K...>() == detail::axis_fault::missing)
+    WEFT_REJECT("softmax: the operand has no such axis", softmax(const X&))
+template <class... K, expression X>
+requires(detail::fault_of_axes<X, K...>() == detail::axis_fault::elements)
+    WEFT_REJECT("softmax: the elements are not float; convert with weft::cast<float>",
+                softmax(const X&))
+
+// log(softmax<K...>(x)), computed as x - max - log(sum exp(x - max)). A row
+// whose elements are all -infinity is -infinity.
+template <class... K, expression X>
+constexpr auto log_softmax(const X& x) {
+  return detail::along<op::log_softmax, K...>(x);
+}
+template <class... K, expression X>
+requires(detail::fault_of_axes<X, K...>() == detail::axis_fault::nothing)
+    WEFT_REJECT("log_softmax: name the axis it runs along, as in log_softmax<KeyPos>(x)",
+                log_softmax(const X&))
+template <class... K, expression X>
+requires(detail::fault_of_axes<X, K...>() == detail::axis_fault::missing)
+    WEFT_REJECT("log_softmax: the operand has no such axis", log_softmax(const X&))
+template <class... K, expression X>
+requires(detail::fault_of_axes<X, K...>() == detail::axis_fault::elements)
+    WEFT_REJECT("log_softmax: the elements are not float; convert with weft::cast<float>",
+                log_softmax(const X&))
+
+// (x - mean) / sqrt(variance + epsilon) over K, with the biased variance (Ba et al. 2016, equation
+// 3, without gain and bias).
+template <class... K, expression X>
+constexpr auto normalize(const X& x, double epsilon = 1e-5) {
+  return detail::along<op::normalize, K...>(x, epsilon);
+}
+template <class... K, expression X>
+requires(detail::fault_of_axes<X, K...>() == detail::axis_fault::nothing)
+    WEFT_REJECT("normalize: name the axis it runs along, as in normalize<KeyPos>(x)",
+                normalize(const X&, double = 0))
+template <class... K, expression X>
+requires(detail::fault_of_axes<X, K...>() == detail::axis_fault::missing)
+    WEFT_REJECT("normalize: the operand has no such axis", normalize(const X&, double = 0))
+template <class... K, expression X>
+requires(detail::fault_of_axes<X, K...>() == detail::axis_fault::elements)
+    WEFT_REJECT("normalize: the elements are not float; convert with weft::cast<float>",
+                normalize(const X&, double = 0))
+
+// normalize<K...>(x) * gain + bias (Ba et al. 2016, equation 4); gain and bias have axes of x only,
+// as a rule K. torch.nn.LayerNorm's weight and bias.
+template <class... K, expression X, expression G, expression B>
+constexpr auto layer_norm(const X& x, const G& gain, const B& bias, double epsilon = 1e-5) {
+  return normalize<K...>(x, epsilon) * gain + bias;
+}
+template <class... K, expression X, expression G, expression B>
+requires(detail::fault_of_axes<X, K...>() == detail::axis_fault::nothing)
+    WEFT_REJECT("layer_norm: name the axes it runs along, as in layer_norm<Embed>(x, gain, bias)",
+                layer_norm(const X&, const G&, const B&, double = 0))
+template <class... K, expression X, expression G, expression B>
+requires(detail::fault_of_axes<X, K...>() == detail::axis_fault::missing)
+    WEFT_REJECT("layer_norm: the operand has no such axis",
+                layer_norm(const X&, const G&, const B&, double = 0))
+template <class... K, expression X, expression G, expression B>
+requires(detail::fault_of_axes<X, K...>() == detail::axis_fault::none &&
+         !(subset<shape_t<G>, shape_t<X>> && subset<shape_t<B>, shape_t<X>>))
+    WEFT_REJECT("layer_norm: gain or bias has an axis that the operand has not",
+                layer_norm(const X&, const G&, const B&, double = 0))
+
+}  // namespace weft

@@ -1,0 +1,156 @@
+// Other names and other cuts of the same elements. Nothing is computed; only a merge of axes that
+// do not lie one in the other in memory copies.
+#pragma once
+
+#include "weft/graph/reject.hpp"
+#include "weft/graph/tensor.hpp"
+
+namespace weft {
+
+namespace detail {
+
+enum class view_fault { none, missing, taken, length, inner };
+
+template <class X, class From, class To>
+constexpr view_fault fault_of_rename() {
+  if (!has_axis<From, shape_t<X>>) return view_fault::missing;
+  if (!std::same_as<From, To> && has_axis<To, shape_t<X>>) return view_fault::taken;
+  if (!same_length<From, To>) return view_fault::length;
+  return view_fault::none;
+}
+
+template <class X, class From, class... To>
+constexpr view_fault fault_of_split() {
+  if (!has_axis<From, shape_t<X>>) return view_fault::missing;
+  if (!distinct<replaced<shape_t<X>, From, shape<To...>>> || has_axis<From, shape<To...>>)
+    return view_fault::taken;
+  if (From::extent != shape<To...>::extent) return view_fault::length;
+  if ((To::bounded + ... + 0) != (From::bounded ? 1 : 0)) return view_fault::inner;
+  if (From::bounded && !first_of<To...>::bounded) return view_fault::inner;
+  return view_fault::none;
+}
+
+template <class X, class To, class... From>
+constexpr view_fault fault_of_merge() {
+  if (sizeof...(From) == 0 || !(has_axis<From, shape_t<X>> && ...)) return view_fault::missing;
+  if (!distinct<shape<From...>> || has_axis<To, shape_t<X>>) return view_fault::taken;
+  if (To::extent != shape<From...>::extent) return view_fault::length;
+  if ((From::bounded + ... + 0) != (To::bounded ? 1 : 0)) return view_fault::inner;
+  if constexpr (sizeof...(From) > 0)
+    if (To::bounded && !first_of<From...>::bounded) return view_fault::inner;
+  return view_fault::none;
+}
+
+template <class X, class From, class To, std::size_t Start>
+constexpr view_fault fault_of_slice() {
+  if (!has_axis<From, shape_t<X>>) return view_fault::missing;
+  if (!std::same_as<From, To> && has_axis<To, shape_t<X>>) return view_fault::taken;
+  if (Start + To::extent > From::extent) return view_fault::length;
+  if (To::bounded && (!From::bounded || Start + To::extent != From::extent))
+    return view_fault::inner;
+  return view_fault::none;
+}
+
+// S with To where the first of From stands, and without the others of From.
+template <class S, class To, class From>
+struct merge_into;
+template <class S, class To, class First, class... Rest>
+struct merge_into<S, To, shape<First, Rest...>> {
+  using type = without<replaced<S, First, shape<To>>, shape<Rest...>>;
+};
+template <class S, class To, class From>
+using merged = typename merge_into<S, To, From>::type;
+
+}  // namespace detail
+
+// The axis From under the name To, which has the same extent and, where its length is known at run
+// time, is an alias of the same axis: keys are rename<Pos, KeyPos>(x).
+template <class From, class To, expression X>
+constexpr auto rename(const X& x) {
+  node n{.kind = op::rename};
+  n.named = axes_of(shape<From>{});
+  return append<element_t<X>, replaced<shape_t<X>, From, shape<To>>>(n, x);
+}
+template <class From, class To, expression X>
+requires(detail::fault_of_rename<X, From, To>() == detail::view_fault::missing)
+    WEFT_REJECT("rename: the operand has no such axis", rename(const X&))
+template <class From, class To, expression X>
+requires(detail::fault_of_rename<X, From, To>() == detail::view_fault::taken)
+    WEFT_REJECT("rename: the operand has an axis of the new name already", rename(const X&))
+template <class From, class To, expression X>
+requires(detail::fault_of_rename<X, From, To>() == detail::view_fault::length)
+    WEFT_REJECT("rename: the two axes' lengths differ; declare one as weft::alias of the other",
+                rename(const X&))
+
+// One axis as several, outermost first: split<Embed, Heads, HeadDim>(x). Only the outermost may
+// have a length known at run time; then From's must be a multiple of the others' product, or the
+// run begins with weft::error.
+template <class From, class... To, expression X>
+constexpr auto split(const X& x) {
+  node n{.kind = op::split};
+  n.named = axes_of(shape<To...>{});
+  return append<element_t<X>, replaced<shape_t<X>, From, shape<To...>>>(n, x);
+}
+template <class From, class... To, expression X>
+requires(detail::fault_of_split<X, From, To...>() == detail::view_fault::missing)
+    WEFT_REJECT("split: the operand has no such axis", split(const X&))
+template <class From, class... To, expression X>
+requires(detail::fault_of_split<X, From, To...>() == detail::view_fault::taken)
+    WEFT_REJECT("split: a new axis is named twice, or the operand has it already", split(const X&))
+template <class From, class... To, expression X>
+requires(detail::fault_of_split<X, From, To...>() == detail::view_fault::length)
+    WEFT_REJECT("split: the product of the new axes' extents is not the axis's extent",
+                split(const X&))
+template <class From, class... To, expression X>
+requires(detail::fault_of_split<X, From, To...>() == detail::view_fault::inner) WEFT_REJECT(
+    "split: where the length is known at run time, the outermost new axis has it, and no other",
+    split(const X&))
+
+// Several axes, outermost first, as one: merge<Embed, Heads, HeadDim>(x). It stands where the first
+// of them stood. Only the outermost may have a length known at run time.
+template <class To, class... From, expression X>
+constexpr auto merge(const X& x) {
+  node n{.kind = op::merge};
+  n.named = axes_of(shape<From...>{});
+  return append<element_t<X>, detail::merged<shape_t<X>, To, shape<From...>>>(n, x);
+}
+template <class To, class... From, expression X>
+requires(detail::fault_of_merge<X, To, From...>() == detail::view_fault::missing)
+    WEFT_REJECT("merge: the operand has no such axis", merge(const X&))
+template <class To, class... From, expression X>
+requires(detail::fault_of_merge<X, To, From...>() == detail::view_fault::taken)
+    WEFT_REJECT("merge: an axis is named twice, or the operand has the new axis already",
+                merge(const X&))
+template <class To, class... From, expression X>
+requires(detail::fault_of_merge<X, To, From...>() == detail::view_fault::length)
+    WEFT_REJECT("merge: the new axis's extent is not the product of the others'", merge(const X&))
+template <class To, class... From, expression X>
+requires(detail::fault_of_merge<X, To, From...>() == detail::view_fault::inner) WEFT_REJECT(
+    "merge: where a length is known at run time, it is the outermost axis's, and the new one's",
+    merge(const X&))
+
+// The part of From that begins at Start, as the axis To. To's extent says how much; a To whose
+// length is known at run time takes all the rest, so its bound is From's less Start. A run in which
+// From is shorter than the part begins with weft::error.
+template <class From, class To, std::size_t Start = 0, expression X>
+constexpr auto slice(const X& x) {
+  node n{.kind = op::slice};
+  n.named = axes_of(shape<From>{});
+  n.start = Start;
+  return append<element_t<X>, replaced<shape_t<X>, From, shape<To>>>(n, x);
+}
+template <class From, class To, std::size_t Start = 0, expression X>
+requires(detail::fault_of_slice<X, From, To, Start>() == detail::view_fault::missing)
+    WEFT_REJECT("slice: the operand has no such axis", slice(const X&))
+template <class From, class To, std::size_t Start = 0, expression X>
+requires(detail::fault_of_slice<X, From, To, Start>() == detail::view_fault::taken)
+    WEFT_REJECT("slice: the operand has an axis of the new name already", slice(const X&))
+template <class From, class To, std::size_t Start = 0, expression X>
+requires(detail::fault_of_slice<X, From, To, Start>() == detail::view_fault::length)
+    WEFT_REJECT("slice: the part ends beyond the axis", slice(const X&))
+template <class From, class To, std::size_t Start = 0, expression X>
+requires(detail::fault_of_slice<X, From, To, Start>() == detail::view_fault::inner)
+    WEFT_REJECT("slice: a part whose length is known at run time takes the rest of such an axis",
+                slice(const X&))
+
+}  // namespace weft

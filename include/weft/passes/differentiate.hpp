@@ -1,0 +1,312 @@
+// Reverse-mode differentiation, from graph to graph.
+#pragma once
+
+#include <stdexcept>
+
+#include "weft/graph/graph.hpp"
+
+namespace weft {
+
+// Reached while compiling, these functions' names are what the compiler prints.
+inline void this_operation_has_no_second_derivative() {
+  throw std::logic_error("differentiate: this operation has no second derivative");
+}
+inline void only_a_result_without_axes_can_be_differentiated() {
+  throw std::logic_error("differentiate: only a result without axes can be differentiated");
+}
+
+namespace detail {
+
+class reverse_sweep {
+ public:
+  explicit constexpr reverse_sweep(graph& g) : g_(g), forward_(g.count) {
+    for (int i = 0; i < forward_; ++i) {
+      node const& n = g_.nodes[i];
+      depends_[i] = n.kind == op::parameter;
+      for (int j = 0; j < n.operands; ++j) depends_[i] = depends_[i] || depends_[n.operand[j]];
+      depends_[i] = depends_[i] && n.type == element::float32;
+    }
+  }
+
+  // Appends what computes the gradient of the scalar `loss` for every node that depends on a
+  // parameter.
+  constexpr void run(int loss) {
+    gradient_[loss] = constant(1) + 1;
+    for (int i = loss; i >= 0; --i)
+      if (gradient_[i] > 0 && depends_[i]) propagate(i, gradient_[i] - 1);
+  }
+
+  // The gradient for node i; a constant 0 in its shape where the loss does not depend on it.
+  constexpr int gradient(int i) {
+    if (gradient_[i] > 0) return gradient_[i] - 1;
+    return elementwise(op::copy, g_.nodes[i].axes, constant(0));
+  }
+
+ private:
+  constexpr int constant(double value) {
+    node n{.kind = op::constant};
+    n.scalar = value;
+    return g_.emit(n);
+  }
+
+  template <class... Ids>
+  constexpr int emit(node n, const axis_list& axes, Ids... operands) {
+    n.axes = axes;
+    n.operands = 0;
+    ((n.operand[n.operands++] = operands), ...);
+    return g_.emit(n);
+  }
+  template <class... Ids>
+  constexpr int elementwise(op kind, const axis_list& axes, Ids... operands) {
+    node n{.kind = kind};
+    if (is_comparison(kind)) n.type = element::boolean;
+    return emit(n, axes, operands...);
+  }
+
+  // The sum of node id over the axes that `axes` has not.
+  constexpr int sum_to(const axis_list& axes, int id) {
+    if (g_.nodes[id].axes == axes) return id;
+    node n{.kind = op::sum};
+    for (int i = 0; i < g_.nodes[id].axes.count; ++i)
+      if (!axes.contains(g_.nodes[id].axes.at[i])) n.named.push(g_.nodes[id].axes.at[i]);
+    return emit(n, axes, id);
+  }
+
+  // Adds `id` to the gradient for node `to`, summed over the axes along which `to` was broadcast.
+  constexpr void accumulate(int to, int id) {
+    int const g = sum_to(g_.nodes[to].axes, id);
+    gradient_[to] =
+        1 + (gradient_[to] > 0 ? elementwise(op::add, g_.nodes[to].axes, gradient_[to] - 1, g) : g);
+  }
+
+  constexpr void propagate(int i, int g) {
+    node const n = g_.nodes[i];
+    if (n.operands == 0) return;
+    axis_list const axes = n.axes;
+    int const x = n.operand[0];
+    int const y = n.operand[1];
+    auto const wants = [&](int operand) { return depends_[n.operand[operand]]; };
+    auto const times = [&](int a, int b) { return elementwise(op::multiply, axes, a, b); };
+    switch (n.kind) {
+      case op::add:
+        if (wants(0)) accumulate(x, g);
+        if (wants(1)) accumulate(y, g);
+        break;
+      case op::subtract:
+        if (wants(0)) accumulate(x, g);
+        if (wants(1)) accumulate(y, elementwise(op::negate, axes, g));
+        break;
+      case op::multiply:
+        if (wants(0)) accumulate(x, times(g, y));
+        if (wants(1)) accumulate(y, times(g, x));
+        break;
+      case op::divide: {
+        int const over = elementwise(op::divide, axes, g, y);
+        if (wants(0)) accumulate(x, over);
+        if (wants(1)) accumulate(y, elementwise(op::negate, axes, times(over, i)));
+        break;
+      }
+      case op::maximum:
+      case op::minimum: {  // ties share the gradient, as PyTorch's do
+        int const half = times(g, constant(0.5));
+        int const tie = elementwise(op::equal, axes, x, y);
+        auto const share = [&](int lesser, int greater) {
+          int const won = elementwise(op::less, axes, lesser, greater);
+          return elementwise(op::where, axes, won, g,
+                             elementwise(op::where, axes, tie, half, constant(0)));
+        };
+        bool const greatest = n.kind == op::maximum;
+        if (wants(0)) accumulate(x, greatest ? share(y, x) : share(x, y));
+        if (wants(1)) accumulate(y, greatest ? share(x, y) : share(y, x));
+        break;
+      }
+      case op::where:
+        if (wants(1)) accumulate(y, elementwise(op::where, axes, x, g, constant(0)));
+        if (wants(2)) accumulate(n.operand[2], elementwise(op::where, axes, x, constant(0), g));
+        break;
+      case op::copy:
+      case op::cast:  // from float32 to float32: no other is differentiable
+        accumulate(x, g);
+        break;
+      case op::negate:
+        accumulate(x, elementwise(op::negate, axes, g));
+        break;
+      case op::exp:
+        accumulate(x, times(g, i));
+        break;
+      case op::log:
+        accumulate(x, elementwise(op::divide, axes, g, x));
+        break;
+      case op::sqrt:
+        accumulate(x, elementwise(op::divide, axes, times(g, constant(0.5)), i));
+        break;
+      case op::tanh:
+        accumulate(x, times(g, elementwise(op::subtract, axes, constant(1), times(i, i))));
+        break;
+      case op::erf: {  // 2/sqrt(π) exp(-x²)
+        int const slope = elementwise(op::exp, axes, elementwise(op::negate, axes, times(x, x)));
+        accumulate(x, times(g, times(constant(1.1283791670955126), slope)));
+        break;
+      }
+      case op::sin:
+        accumulate(x, times(g, elementwise(op::cos, axes, x)));
+        break;
+      case op::cos:
+        accumulate(x, elementwise(op::negate, axes, times(g, elementwise(op::sin, axes, x))));
+        break;
+      case op::sigmoid:
+        accumulate(x, times(g, times(i, elementwise(op::subtract, axes, constant(1), i))));
+        break;
+      case op::relu:
+        accumulate(x, elementwise(op::relu_adjoint, axes, x, g));
+        break;
+      case op::gelu:
+        accumulate(x, elementwise(op::gelu_adjoint, axes, x, g));
+        break;
+      case op::gelu_tanh:
+        accumulate(x, elementwise(op::gelu_tanh_adjoint, axes, x, g));
+        break;
+      case op::sum:
+        accumulate(x, elementwise(op::copy, g_.nodes[x].axes, g));
+        break;
+      case op::max: {  // ties share the gradient, as torch.amax's do
+        axis_list const whole = g_.nodes[x].axes;
+        int const one = elementwise(op::where, whole, elementwise(op::equal, whole, x, i),
+                                    constant(1), constant(0));
+        int const count = sum_to(axes, one);
+        accumulate(x,
+                   elementwise(op::multiply, whole, one, elementwise(op::divide, axes, g, count)));
+        break;
+      }
+      case op::softmax:
+        accumulate(x, adjoint(op::softmax_adjoint, n, i, g));
+        break;
+      case op::log_softmax:
+        accumulate(x, adjoint(op::log_softmax_adjoint, n, i, g));
+        break;
+      case op::normalize:
+        accumulate(x, adjoint(op::normalize_adjoint, n, x, g));
+        break;
+      case op::dot:
+        if (wants(0)) accumulate(x, emit({.kind = op::dot}, g_.nodes[x].axes, g, y));
+        if (wants(1)) accumulate(y, emit({.kind = op::dot}, g_.nodes[y].axes, x, g));
+        break;
+      case op::gather:
+        accumulate(x, indexed(op::scatter_add, n, g_.nodes[x].axes, g, y));
+        break;
+      case op::scatter_add:
+        accumulate(x, indexed(op::gather, n, g_.nodes[x].axes, g, y));
+        break;
+      case op::rename:
+        accumulate(x, emit({.kind = op::rename}, g_.nodes[x].axes, g));
+        break;
+      case op::split: {
+        node back{.kind = op::merge};
+        back.named = n.named;
+        accumulate(x, emit(back, g_.nodes[x].axes, g));
+        break;
+      }
+      case op::merge:
+        accumulate(x, unmerge(n, g));
+        break;
+      case op::slice:
+        accumulate(x, part(op::place, g_.nodes[x].axes, n.named, n.start, g));
+        break;
+      case op::place:
+        accumulate(x, part(op::slice, g_.nodes[x].axes, n.named, n.start, g));
+        break;
+      case op::concatenate:
+        unconcatenate(n, g);
+        break;
+      default:
+        this_operation_has_no_second_derivative();
+    }
+  }
+
+  constexpr int adjoint(op kind, const node& n, int first, int g) {
+    node a{.kind = kind};
+    a.named = n.named;
+    a.scalar = n.scalar;
+    return emit(a, n.axes, first, g);
+  }
+  constexpr int indexed(op kind, const node& n, const axis_list& axes, int g, int indices) {
+    node a{.kind = kind};
+    a.named = n.named;
+    return emit(a, axes, g, indices);
+  }
+  constexpr int part(op kind, const axis_list& axes, const axis_list& named, std::int64_t start,
+                     int g) {
+    node a{.kind = kind};
+    a.named = named;
+    a.start = start;
+    return emit(a, axes, g);
+  }
+
+  // The merged axis becomes the axes it was made of, where it stands; then they go to their places.
+  constexpr int unmerge(const node& n, int g) {
+    axis_list const whole = g_.nodes[n.operand[0]].axes;
+    axis_list apart;
+    for (int i = 0; i < n.axes.count; ++i) {
+      if (whole.contains(n.axes.at[i])) {
+        apart.push(n.axes.at[i]);
+      } else {
+        for (int j = 0; j < n.named.count; ++j) apart.push(n.named.at[j]);
+      }
+    }
+    node s{.kind = op::split};
+    s.named = n.named;
+    int const id = emit(s, apart, g);
+    return apart == whole ? id : elementwise(op::copy, whole, id);
+  }
+
+  // Each operand's gradient is the part of g where it was put.
+  constexpr void unconcatenate(const node& n, int g) {
+    int at = 0;
+    axis_list const first = g_.nodes[n.operand[0]].axes;
+    while (first.at[at] != n.named.at[0]) ++at;
+    axis_list after;
+    after.push(n.axes.at[at]);
+    std::int64_t start = 0;
+    for (int i = 0; i < n.operands; ++i) {
+      axis_info const* const axis = n.named.at[i];
+      if (depends_[n.operand[i]]) {
+        axis_list axes = n.axes;
+        axes.at[at] = axis;
+        int id = part(op::slice, axes, after, start, g);
+        if (!(axes == g_.nodes[n.operand[i]].axes))
+          id = elementwise(op::copy, g_.nodes[n.operand[i]].axes, id);
+        accumulate(n.operand[i], id);
+      }
+      if (i + 1 == n.operands) break;
+      if (axis->bounded)
+        after.push(axis->length_axis());
+      else
+        start += static_cast<std::int64_t>(axis->extent);
+    }
+  }
+
+  graph& g_;
+  int forward_;
+  bool depends_[max_nodes]{};
+  int gradient_[max_nodes]{};  // the node's id and one; 0 where there is none
+};
+
+}  // namespace detail
+
+// g, and as further outputs the gradient of its result `loss` for every parameter.
+constexpr graph differentiate(graph g, int loss) {
+  if (g.nodes[g.outputs[loss].node].axes.count != 0)
+    only_a_result_without_axes_can_be_differentiated();
+  detail::reverse_sweep sweep(g);
+  sweep.run(g.outputs[loss].node);
+  for (int i = 0; i < g.parameter_count; ++i) {
+    output o{.kind = role::gradient};
+    o.name = g.parameters[i].name;
+    o.node = sweep.gradient(g.parameters[i].node);
+    o.parameter = i;
+    g.outputs[g.output_count++] = o;
+  }
+  return g;
+}
+
+}  // namespace weft

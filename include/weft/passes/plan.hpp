@@ -1,0 +1,291 @@
+// Where every node's elements lie in memory, decided while compiling.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "weft/graph/graph.hpp"
+
+namespace weft {
+
+inline constexpr std::size_t alignment = 64;  // bytes, of every parameter and intermediate
+
+constexpr std::size_t align(std::size_t bytes) {
+  return (bytes + alignment - 1) / alignment * alignment;
+}
+
+// The blocks of memory that a run works in. Gradients lie in theirs as the parameters do in their
+// own.
+enum class block : std::uint8_t { workspace, parameters, gradients, constants, input };
+
+// Adds to an offset the run's length of an axis times a stride.
+struct shift {
+  const axis_info* length = nullptr;
+  std::ptrdiff_t stride = 0;
+};
+
+// Where a node's elements lie: element i... is at `offset` bytes and sum of i * stride elements.
+// Strides are those of the axes' bounds, so they are known while compiling; loops run to the
+// lengths.
+struct layout {
+  block where = block::workspace;
+  int input = -1;  // which one, in block::input
+  std::size_t offset = 0;
+  std::ptrdiff_t stride[max_rank]{};
+  shift shifts[max_rank]{};
+  int shift_count = 0;
+  int root = -1;  // the node whose memory this is; a view has its operand's
+};
+
+struct memory_plan {
+  layout of[max_nodes]{};
+  std::size_t
+      parameter_offset[max_leaves]{};  // bytes, in the blocks of parameters and of gradients
+  std::size_t parameter_bytes = 0;
+  std::size_t constant_bytes = 0;
+  std::size_t workspace_bytes = 0;
+};
+
+namespace detail {
+
+constexpr void row_major(std::ptrdiff_t* stride, const axis_list& axes) {
+  std::ptrdiff_t next = 1;
+  for (int i = axes.count - 1; i >= 0; --i) {
+    stride[i] = next;
+    next *= static_cast<std::ptrdiff_t>(axes.at[i]->extent);
+  }
+}
+
+constexpr std::size_t bytes_of(const node& n) {
+  return n.axes.extent() * static_cast<std::size_t>(bytes(n.type));
+}
+
+class planner {
+ public:
+  constexpr planner(const graph& g, memory_plan& p) : g_(g), p_(p) {}
+
+  constexpr void run() {
+    place_parameters();
+    for (int i = 0; i < g_.count; ++i) lay_out(i);
+    for (int i = 0; i < g_.count; ++i) {
+      use(i, i);
+      for (int j = 0; j < g_.nodes[i].operands; ++j) use(g_.nodes[i].operand[j], i);
+    }
+    for (int i = 0; i < g_.output_count; ++i) {
+      use(g_.outputs[i].node, g_.count);
+      if (g_.outputs[i].kind == role::gradient) place_gradient(g_.outputs[i]);
+    }
+    for (int i = 0; i < g_.count; ++i) {
+      if (owns_workspace(i)) allocate(i);
+      release_after(i);
+    }
+    for (int i = 0; i < g_.count; ++i)
+      if (p_.of[i].root != i) {  // a view's offset was from its root's until now
+        layout const& root = p_.of[p_.of[i].root];
+        p_.of[i].where = root.where;
+        p_.of[i].input = root.input;
+        p_.of[i].offset += root.offset;
+      }
+  }
+
+ private:
+  struct gap {
+    std::size_t offset, size;
+  };
+
+  constexpr void place_parameters() {
+    for (int i = 0; i < g_.parameter_count; ++i) {
+      p_.parameter_offset[i] = p_.parameter_bytes;
+      p_.parameter_bytes += align(bytes_of(g_.nodes[g_.parameters[i].node]));
+    }
+  }
+
+  constexpr bool owns_workspace(int i) const {
+    return p_.of[i].root == i && p_.of[i].where == block::workspace;
+  }
+
+  constexpr void use(int i, int by) {
+    int& last = last_use_[p_.of[i].root];
+    if (last < by) last = by;
+  }
+
+  constexpr void lay_out(int i) {
+    node const& n = g_.nodes[i];
+    layout& l = p_.of[i];
+    l.root = i;
+    row_major(l.stride, n.axes);
+    if (n.kind == op::input) {
+      l.where = block::input;
+      l.input = n.leaf;
+    } else if (n.kind == op::parameter) {
+      l.where = block::parameters;
+      l.offset = p_.parameter_offset[n.leaf];
+    } else if (n.kind == op::constant) {
+      l.where = block::constants;
+      l.offset = p_.constant_bytes;
+      p_.constant_bytes += 4;
+    } else if (is_view(n.kind)) {
+      view(n, l);
+    }
+  }
+
+  // Offsets of views are from their root's, until the roots have theirs.
+  constexpr void view(const node& n, layout& l) const {
+    int const from = n.operand[0];
+    layout const& source = p_.of[from];
+    axis_list const& axes = g_.nodes[from].axes;
+    if (n.kind == op::merge && !joinable(n, axes, source)) return;
+    layout const fresh = l;
+    l = source;
+    if (source.root == from) l.offset = 0;
+    for (int a = 0; a < n.axes.count; ++a) l.stride[a] = fresh.stride[a];
+    int at = 0;  // the operand's axis
+    for (int a = 0; a < n.axes.count; ++at) {
+      bool const taken = n.kind == op::merge && n.named.contains(axes.at[at]);
+      if (n.kind == op::split && !n.axes.contains(axes.at[at])) {
+        std::ptrdiff_t stride = source.stride[at];
+        for (int j = n.named.count - 1; j >= 0; --j) {
+          l.stride[a + j] = stride;
+          stride *= static_cast<std::ptrdiff_t>(n.named.at[j]->extent);
+        }
+        a += n.named.count;
+      } else if (taken) {
+        if (axes.at[at] == first_standing(n, axes))
+          l.stride[a++] = source.stride[axes.find(n.named.at[n.named.count - 1])];
+      } else {
+        l.stride[a++] = source.stride[at];
+      }
+    }
+    if (n.kind == op::slice) {
+      std::ptrdiff_t const stride = source.stride[axes.find(n.named.at[0])];
+      l.offset += static_cast<std::size_t>(n.start * stride * bytes(n.type));
+      for (int j = 1; j < n.named.count; ++j) l.shifts[l.shift_count++] = {n.named.at[j], stride};
+    }
+  }
+
+  // The first of the operand's axes that the merge n takes.
+  static constexpr const axis_info* first_standing(const node& n, const axis_list& axes) {
+    for (int i = 0; i < axes.count; ++i)
+      if (n.named.contains(axes.at[i])) return axes.at[i];
+    return nullptr;
+  }
+
+  // Do the merged axes lie one in the other, so that one stride goes through them all?
+  static constexpr bool joinable(const node& n, const axis_list& axes, const layout& source) {
+    for (int j = 0; j + 1 < n.named.count; ++j) {
+      auto const inner = static_cast<std::ptrdiff_t>(n.named.at[j + 1]->extent);
+      if (source.stride[axes.find(n.named.at[j])] !=
+          source.stride[axes.find(n.named.at[j + 1])] * inner)
+        return false;
+    }
+    return true;
+  }
+
+  // A gradient is computed where it belongs, if it is the node's own memory and no other
+  // parameter's.
+  constexpr void place_gradient(const output& o) {
+    layout& l = p_.of[o.node];
+    if (!owns_workspace(o.node)) return;
+    l.where = block::gradients;
+    l.offset = p_.parameter_offset[o.parameter];
+  }
+
+  // May node i be computed into operand j's memory?
+  constexpr bool in_place(int i, int j) const {
+    node const& n = g_.nodes[i];
+    if (!is_elementwise(n.kind) && !is_rowwise(n.kind)) return false;
+    int const from = n.operand[j];
+    int const root = p_.of[from].root;
+    if (!owns_workspace(root) || last_use_[root] != i) return false;
+    if (!(g_.nodes[from].axes == n.axes) || bytes(g_.nodes[from].type) != bytes(n.type))
+      return false;
+    for (int k = 0; k < n.operands; ++k)
+      if (p_.of[n.operand[k]].root == root && !whole(n.operand[k])) return false;
+    return true;
+  }
+  // Is it all of its root, element by element?
+  constexpr bool whole(int i) const {
+    layout const& l = p_.of[i];
+    node const& root = g_.nodes[l.root];
+    if (g_.nodes[i].axes.count != root.axes.count) return false;
+    for (int a = 0; a < root.axes.count; ++a)
+      if (g_.nodes[i].axes.at[a]->extent != root.axes.at[a]->extent ||
+          l.stride[a] != p_.of[l.root].stride[a])
+        return false;
+    return true;
+  }
+
+  // Node i takes over an operand's memory, or the first gap that it fits in.
+  constexpr void allocate(int i) {
+    node const& n = g_.nodes[i];
+    for (int j = 0; j < n.operands; ++j) {
+      if (!in_place(i, j)) continue;
+      int const root = p_.of[n.operand[j]].root;
+      p_.of[i].offset = p_.of[root].offset;
+      size_[i] = size_[root];
+      size_[root] = 0;
+      return;
+    }
+    size_[i] = align(bytes_of(n));
+    int k = 0;
+    while (k < gap_count_ && gaps_[k].size < size_[i]) ++k;
+    if (k == gap_count_) {
+      // Beyond all gaps; the last one may reach to the end and be made larger.
+      bool const at_end = k > 0 && gaps_[k - 1].offset + gaps_[k - 1].size == p_.workspace_bytes;
+      p_.of[i].offset = at_end ? gaps_[k - 1].offset : p_.workspace_bytes;
+      if (at_end) --gap_count_;
+      p_.workspace_bytes = p_.of[i].offset + size_[i];
+      return;
+    }
+    p_.of[i].offset = gaps_[k].offset;
+    gaps_[k].offset += size_[i];
+    gaps_[k].size -= size_[i];
+    if (gaps_[k].size == 0) erase_gap(k);
+  }
+
+  // What node i was the last to use becomes free.
+  constexpr void release_after(int i) {
+    release(i, i);
+    for (int j = 0; j < g_.nodes[i].operands; ++j) release(p_.of[g_.nodes[i].operand[j]].root, i);
+  }
+  constexpr void release(int root, int i) {
+    if (!owns_workspace(root) || last_use_[root] != i || size_[root] == 0) return;
+    gap const freed{p_.of[root].offset, size_[root]};
+    size_[root] = 0;
+    int k = gap_count_;
+    while (k > 0 && gaps_[k - 1].offset > freed.offset) --k;
+    for (int j = gap_count_++; j > k; --j) gaps_[j] = gaps_[j - 1];
+    gaps_[k] = freed;
+    join(k);
+    if (k > 0) join(k - 1);
+  }
+  // Makes one of gap k and the next, where they touch.
+  constexpr void join(int k) {
+    if (k + 1 >= gap_count_ || gaps_[k].offset + gaps_[k].size != gaps_[k + 1].offset) return;
+    gaps_[k].size += gaps_[k + 1].size;
+    erase_gap(k + 1);
+  }
+  constexpr void erase_gap(int k) {
+    for (--gap_count_; k < gap_count_; ++k) gaps_[k] = gaps_[k + 1];
+  }
+
+  const graph& g_;
+  memory_plan& p_;
+  int last_use_[max_nodes]{};
+  std::size_t size_[max_nodes]{};  // of the memory that a node has now; 0 for none
+  gap gaps_[max_nodes]{};          // free memory, in order of offset; no two touch
+  int gap_count_ = 0;
+};
+
+}  // namespace detail
+
+// Intermediates share memory where they do not live at the same time (first fit by liveness), and
+// an elementwise operation takes over the memory of an operand that nothing else needs any more.
+// Results stay until the next run.
+constexpr memory_plan plan(const graph& g) {
+  memory_plan p;
+  detail::planner(g, p).run();
+  return p;
+}
+
+}  // namespace weft

@@ -1,0 +1,220 @@
+// The same results from fewer nodes: equal nodes become one, constants are computed, what changes
+// nothing goes, and so does what no output needs.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <utility>
+
+#include "weft/graph/graph.hpp"
+
+namespace weft {
+
+namespace detail {
+
+// Of x >= 0. By Newton's iteration, which falls towards the root from above.
+constexpr double square_root(double x) {
+  if (x == 0) return 0;
+  double root = x > 1 ? x : 1;
+  for (double next = (root + x / root) / 2; next < root; next = (root + x / root) / 2) root = next;
+  return root;
+}
+
+constexpr bool same_node(const node& a, const node& b) {
+  if (a.kind != b.kind || a.type != b.type || a.operands != b.operands || a.start != b.start ||
+      std::bit_cast<std::uint64_t>(a.scalar) != std::bit_cast<std::uint64_t>(b.scalar))
+    return false;
+  for (int i = 0; i < a.operands; ++i)
+    if (a.operand[i] != b.operand[i]) return false;
+  return a.axes == b.axes && a.named == b.named;
+}
+
+constexpr bool commutes(op o) {
+  return o == op::add || o == op::multiply || o == op::maximum || o == op::minimum ||
+         o == op::equal || o == op::not_equal || o == op::logical_and || o == op::logical_or;
+}
+
+constexpr bool same_axes_in_any_order(const axis_list& a, const axis_list& b) {
+  if (a.count != b.count) return false;
+  for (int i = 0; i < a.count; ++i)
+    if (!b.contains(a.at[i])) return false;
+  return true;
+}
+
+// Builds a graph, giving an equal node that is there already in the place of a new one.
+class simplifier {
+ public:
+  explicit constexpr simplifier(graph& g) : g_(g) {}
+
+  // The node that computes what n does.
+  constexpr int add(node n) {
+    if (int const same = replacement(n); same >= 0) return same;
+    if (is_leaf(n.kind) && n.kind != op::constant) return g_.emit(n);
+    if (commutes(n.kind) && n.operand[0] > n.operand[1]) std::swap(n.operand[0], n.operand[1]);
+    std::uint32_t at = hash(n);
+    for (; table_[at % table_size] != 0; ++at)
+      if (int const id = table_[at % table_size] - 1; same_node(g_.nodes[id], n)) return id;
+    int const id = g_.emit(n);
+    table_[at % table_size] = id + 1;
+    return id;
+  }
+
+ private:
+  static constexpr std::uint32_t table_size = 2 * max_nodes;
+
+  static constexpr std::uint32_t hash(const node& n) {
+    auto const bits = std::bit_cast<std::uint64_t>(n.scalar);
+    std::uint32_t h = static_cast<std::uint32_t>(n.kind) + static_cast<std::uint32_t>(n.start);
+    h = h * 31 + static_cast<std::uint32_t>(bits ^ (bits >> 32));
+    for (int i = 0; i < n.operands; ++i) h = h * 31 + static_cast<std::uint32_t>(n.operand[i]);
+    return h * 2654435761u >> 7;
+  }
+
+  constexpr const node& operand(const node& n, int i) const { return g_.nodes[n.operand[i]]; }
+  constexpr bool is_constant(const node& n, int i, double value) const {
+    return operand(n, i).kind == op::constant && operand(n, i).scalar == value;
+  }
+  // Is operand i what n would compute, but for the arithmetic?
+  constexpr bool like(const node& n, int i) const {
+    return operand(n, i).axes == n.axes && operand(n, i).type == n.type;
+  }
+
+  constexpr int constant(const node& n, double value) {
+    node c{.kind = op::constant, .type = n.type};
+    c.scalar = n.type == element::int32     ? static_cast<double>(static_cast<std::int32_t>(value))
+               : n.type == element::boolean ? (value != 0)
+                                            : static_cast<double>(static_cast<float>(value));
+    return add(c);
+  }
+
+  // A node that is there already and does what n would do; -1 where there is none.
+  constexpr int replacement(node& n) {
+    switch (n.kind) {
+      case op::rename:
+        if (operand(n, 0).kind == op::rename) n.operand[0] = operand(n, 0).operand[0];
+        n.named = {};
+        return like(n, 0) ? n.operand[0] : -1;
+      case op::copy:
+        return like(n, 0) ? n.operand[0] : -1;
+      case op::length: {
+        if (n.named.bounded()) return -1;
+        return constant(n, static_cast<double>(n.named.extent()));
+      }
+      case op::sum:
+        if (operand(n, 0).axes == n.axes) return n.operand[0];
+        if (same_axes_in_any_order(operand(n, 0).axes, n.axes)) {
+          n.kind = op::copy;
+          n.named = {};
+        }
+        return -1;
+      case op::where:
+        return n.operand[1] == n.operand[2] && like(n, 1) ? n.operand[1] : -1;
+      case op::cast:
+        if (like(n, 0)) return n.operand[0];
+        return operand(n, 0).kind == op::constant && n.axes.count == 0
+                   ? constant(n, operand(n, 0).scalar)
+                   : -1;
+      case op::sqrt:
+        if (operand(n, 0).kind == op::constant && operand(n, 0).scalar >= 0)
+          return constant(n, square_root(operand(n, 0).scalar));
+        return -1;
+      case op::negate:
+        if (operand(n, 0).kind == op::negate) return operand(n, 0).operand[0];
+        return operand(n, 0).kind == op::constant ? constant(n, -operand(n, 0).scalar) : -1;
+      case op::add:
+      case op::subtract:
+      case op::multiply:
+      case op::divide:
+        return arithmetic(n);
+      default:
+        return -1;
+    }
+  }
+
+  constexpr int arithmetic(const node& n) {
+    bool const additive = n.kind == op::add || n.kind == op::subtract;
+    double const neutral = additive ? 0 : 1;
+    if (is_constant(n, 1, neutral) && like(n, 0)) return n.operand[0];
+    if ((n.kind == op::add || n.kind == op::multiply) && is_constant(n, 0, neutral) && like(n, 1))
+      return n.operand[1];
+    if (operand(n, 0).kind != op::constant || operand(n, 1).kind != op::constant) return -1;
+    double const a = operand(n, 0).scalar;
+    double const b = operand(n, 1).scalar;
+    if (n.kind == op::divide && b == 0) return -1;
+    return constant(n, n.kind == op::add        ? a + b
+                       : n.kind == op::subtract ? a - b
+                       : n.kind == op::multiply ? a * b
+                                                : a / b);
+  }
+
+  graph& g_;
+  int table_[table_size]{};  // the node's id and one; 0 where free
+};
+
+// A graph with the names of g and its rules for lengths, and nothing else.
+constexpr graph bare(const graph& g) {
+  graph h;
+  for (int i = 0; i < g.rule_count; ++i) h.rules[i] = g.rules[i];
+  h.rule_count = g.rule_count;
+  for (int i = 0; i < g.text_size; ++i) h.text[i] = g.text[i];
+  h.text_size = g.text_size;
+  return h;
+}
+
+// The leaves and outputs of `from`, where node i of `from` is node to[i] of g. Inputs that are not
+// `live` are left out.
+constexpr void copy_ends(graph& g, const graph& from, const int* to, const bool* live) {
+  auto const moved = [&](auto end) {
+    end.node = to[end.node];
+    return end;
+  };
+  for (int i = 0; i < from.input_count; ++i) {
+    if (live && !live[from.inputs[i].node]) continue;
+    g.nodes[to[from.inputs[i].node]].leaf = g.input_count;
+    g.inputs[g.input_count++] = moved(from.inputs[i]);
+  }
+  for (int i = 0; i < from.parameter_count; ++i)
+    g.parameters[g.parameter_count++] = moved(from.parameters[i]);
+  for (int i = 0; i < from.output_count; ++i) g.outputs[g.output_count++] = moved(from.outputs[i]);
+}
+
+}  // namespace detail
+
+// Only the nodes that outputs need. Every parameter stays, so that one block of parameters serves
+// all graphs of a model; an input that nothing needs goes.
+constexpr graph sweep(const graph& g) {
+  bool live[max_nodes]{};
+  for (int i = 0; i < g.output_count; ++i) live[g.outputs[i].node] = true;
+  for (int i = 0; i < g.parameter_count; ++i) live[g.parameters[i].node] = true;
+  for (int i = g.count - 1; i >= 0; --i)
+    if (live[i])
+      for (int j = 0; j < g.nodes[i].operands; ++j) live[g.nodes[i].operand[j]] = true;
+
+  graph h = detail::bare(g);
+  int to[max_nodes]{};
+  for (int i = 0; i < g.count; ++i) {
+    if (!live[i]) continue;
+    node n = g.nodes[i];
+    for (int j = 0; j < n.operands; ++j) n.operand[j] = to[n.operand[j]];
+    to[i] = h.emit(n);
+  }
+  detail::copy_ends(h, g, to, live);
+  return h;
+}
+
+// The outputs of the graph stay what they are, to rounding of constants to their element type.
+constexpr graph simplify(const graph& original) {
+  graph const g = sweep(original);
+  graph h = detail::bare(g);
+  detail::simplifier build(h);
+  int to[max_nodes]{};
+  for (int i = 0; i < g.count; ++i) {
+    node n = g.nodes[i];
+    for (int j = 0; j < n.operands; ++j) n.operand[j] = to[n.operand[j]];
+    to[i] = build.add(n);
+  }
+  detail::copy_ends(h, g, to, nullptr);
+  return sweep(h);
+}
+
+}  // namespace weft

@@ -1,0 +1,122 @@
+// Arguments by name, checked against the model's inputs while compiling.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <ranges>
+#include <span>
+
+#include "weft/axes/text.hpp"
+#include "weft/graph/tensor.hpp"
+#include "weft/run/engine.hpp"
+#include "weft/run/view.hpp"
+
+namespace weft {
+
+template <text Name, class V>
+struct named_argument {
+  V value;
+};
+
+// arg<"tokens">(x) gives x for the input "tokens": a view or an array with the input's axes, or a
+// contiguous range of its elements, dense in the order of the axes. Of a range at most one axis's
+// length may be unknown; it follows from the size. The elements are read during the run and must
+// stay till then.
+template <text Name, class T, class S>
+constexpr named_argument<Name, view<const T, S>> arg(const view<T, S>& x) {
+  return {x};
+}
+template <text Name, class T, class... Axes>
+constexpr named_argument<Name, view<const T, shape<Axes...>>> arg(const array<T, Axes...>& x) {
+  return {x.view()};
+}
+template <text Name, std::ranges::contiguous_range R>
+constexpr auto arg(const R& x) {
+  using T = std::ranges::range_value_t<R>;
+  return named_argument<Name, std::span<const T>>{{std::ranges::data(x), std::ranges::size(x)}};
+}
+
+// A dense range of elements as an input: the one unknown length is what the size makes it. Throws
+// weft::error where the size fits no length.
+binding bind_range(const program& p, const input_ref& input, const void* data, std::size_t size);
+
+namespace detail {
+
+enum class argument_fault { none, unknown, doubled, missing, elements, axes, lengths };
+
+template <class Graph>
+constexpr int find_input(const Graph& g, std::string_view name) {
+  for (int i = 0; i < g.input_count; ++i)
+    if (g.name(g.inputs[i].name) == name) return i;
+  return -1;
+}
+
+template <class>
+struct argument_traits;
+template <text Name, class T, class S>
+struct argument_traits<named_argument<Name, view<const T, S>>> {
+  static constexpr std::string_view name = Name.view();
+  static constexpr argument_fault fault(const node& input) {
+    if (input.type != element_of<T> || !is_element<T>) return argument_fault::elements;
+    return input.axes == axes_of(S{}) ? argument_fault::none : argument_fault::axes;
+  }
+};
+template <text Name, class T>
+struct argument_traits<named_argument<Name, std::span<const T>>> {
+  static constexpr std::string_view name = Name.view();
+  static constexpr argument_fault fault(const node& input) {
+    if (input.type != element_of<T> || !is_element<T>) return argument_fault::elements;
+    int unknown = 0;
+    for (int a = 0; a < input.axes.count; ++a) unknown += input.axes.at[a]->bounded;
+    return unknown > 1 ? argument_fault::lengths : argument_fault::none;
+  }
+};
+
+template <class Source, class... Args>
+constexpr argument_fault fault_of_arguments() {
+  auto const& g = Source::g;
+  int given[max_leaves]{};
+  auto fault = argument_fault::none;
+  auto const check = [&](auto traits) {
+    using A = decltype(traits);
+    int const i = find_input(g, A::name);
+    if (fault != argument_fault::none) return;
+    fault = i < 0        ? argument_fault::unknown
+            : given[i]++ ? argument_fault::doubled
+                         : A::fault(g.nodes[g.inputs[i].node]);
+  };
+  (check(argument_traits<Args>{}), ...);
+  if (fault != argument_fault::none) return fault;
+  return sizeof...(Args) < static_cast<std::size_t>(g.input_count) ? argument_fault::missing
+                                                                   : argument_fault::none;
+}
+
+template <text Name, class T, class S>
+binding bind(const program&, const input_ref&, const named_argument<Name, view<const T, S>>& a) {
+  binding b{.data = a.value.data()};
+  std::ranges::copy(a.value.lengths(), b.length.begin());
+  std::ranges::copy(a.value.strides(), b.stride.begin());
+  return b;
+}
+template <text Name, class T>
+binding bind(const program& p, const input_ref& input,
+             const named_argument<Name, std::span<const T>>& a) {
+  return bind_range(p, input, a.value.data(), a.value.size());
+}
+
+}  // namespace detail
+
+// The arguments in the order of the program's inputs.
+template <class Source, class... Args>
+std::array<binding, sizeof...(Args)> bindings(const program& p, const Args&... args) {
+  std::array<binding, sizeof...(Args)> bound{};
+  auto const put = [&]<class A>(const A& a) {
+    constexpr auto i =
+        static_cast<std::size_t>(detail::find_input(Source::g, detail::argument_traits<A>::name));
+    bound[i] = detail::bind(p, p.inputs[i], a);
+  };
+  (put(args), ...);
+  return bound;
+}
+
+}  // namespace weft

@@ -1,0 +1,65 @@
+// Carries out a program: the one place where lengths, memory and kernels meet. It knows no model;
+// the typed faces are weft::module and weft::trainer.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <span>
+
+#include "weft/kernels/kernels.hpp"
+#include "weft/lower/program.hpp"
+
+namespace weft {
+
+// What a caller gives for one input.
+struct binding {
+  const void* data = nullptr;
+  std::array<std::size_t, max_rank> length{};
+  std::array<std::ptrdiff_t, max_rank> stride{};  // in elements
+};
+
+// The memory of a program's blocks, aligned to 64 bytes; the engine does not own it.
+struct memory {
+  std::byte* parameters = nullptr;
+  std::byte* gradients = nullptr;
+  std::byte* workspace = nullptr;
+};
+
+class engine {
+ public:
+  engine(const program& p, memory m) : p_(&p), memory_(m) {}
+
+  // Takes the arguments, one for each of the program's inputs, in order. Throws weft::error where a
+  // length is wrong, or an index lies outside the axis that it picks from; the engine is then as it
+  // was before.
+  void bind(std::span<const binding> arguments);
+
+  // Runs the steps on the arguments bound last, with the kernels for the best SIMD target. No
+  // allocation, no lock, no system call.
+  void run() noexcept { run(kernels::best()); }
+  void run(const kernels::table& kernels) noexcept;
+
+  // Where the elements of an operand lie in the run of the arguments bound last.
+  std::byte* address(const operand_ref& r) const noexcept;
+  // The run's number of elements.
+  std::size_t length(const extent_ref& e) const noexcept { return e.in(lengths_.data()); }
+
+  const memory& blocks() const { return memory_; }
+  const program& tables() const { return *p_; }
+
+ private:
+  static constexpr std::size_t max_inputs = 64;
+
+  void find_lengths(std::span<const binding> arguments,
+                    std::array<std::size_t, max_lengths>& lengths) const;
+  void check_indices(const input_ref& input, const binding& argument, std::size_t most) const;
+  const std::byte* stage(const input_ref& input, const binding& argument) const noexcept;
+  void call(const step& s, const kernels::table& kernels) const noexcept;
+
+  const program* p_;
+  memory memory_;
+  std::array<std::size_t, max_lengths> lengths_{};
+  std::array<const std::byte*, max_inputs> inputs_{};
+};
+
+}  // namespace weft

@@ -1,0 +1,144 @@
+// A model that can be run.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "weft/lower/lower.hpp"
+#include "weft/lower/source.hpp"
+#include "weft/run/argument.hpp"
+#include "weft/run/engine.hpp"
+#include "weft/run/memory.hpp"
+#include "weft/run/parameters.hpp"
+#include "weft/run/view.hpp"
+
+namespace weft {
+
+namespace detail {
+
+// The elements and axes of a model's result, from its type.
+template <text Name, class List>
+struct find_result;
+template <text Name, class T, class S, class... Rest>
+struct find_result<Name, result_list<named_result<Name, tensor<T, S>>, Rest...>> {
+  using type = view<const T, S>;
+};
+template <text Name, class T, class S, int Size, class... Rest>
+struct find_result<Name, result_list<named_result<Name, fragment<T, S, Size>>, Rest...>> {
+  using type = view<const T, S>;
+};
+template <text Name, class First, class... Rest>
+struct find_result<Name, result_list<First, Rest...>> : find_result<Name, result_list<Rest...>> {};
+
+template <a_model Model, text Name>
+using result_view = typename find_result<Name, results_of<Model>>::type;
+
+template <class T, class... Axes>
+view<T, shape<Axes...>> view_of(const engine& e, const result_ref& r, view<T, shape<Axes...>>*) {
+  std::array<std::size_t, sizeof...(Axes)> lengths{};
+  std::array<std::ptrdiff_t, sizeof...(Axes)> strides{};
+  for (std::size_t a = 0; a < sizeof...(Axes); ++a) {
+    lengths[a] = e.length(r.extent[a]);
+    strides[a] = r.at.stride[a];
+  }
+  return {reinterpret_cast<T*>(e.address(r.at)), lengths, strides};
+}
+
+template <class List>
+struct only_name;
+template <text Name, class X>
+struct only_name<result_list<named_result<Name, X>>> {
+  static constexpr auto value = Name;
+};
+
+}  // namespace detail
+
+// The results of a run, by name. They lie in the module's workspace until its next run.
+template <a_model Model, class Source>
+class run_results {
+ public:
+  explicit run_results(const engine& e) : engine_(&e) {}
+
+  // A view [axes of the result...] of the elements.
+  template <text Name>
+  requires(find_output(Source::g, Name.view()) >= 0) auto get() const {
+    constexpr int i = find_output(Source::g, Name.view());
+    return detail::view_of(*engine_, engine_->tables().results[static_cast<std::size_t>(i)],
+                           static_cast<detail::result_view<Model, Name>*>(nullptr));
+  }
+  template <text Name>
+  requires(find_output(Source::g, Name.view()) < 0)
+      WEFT_REJECT("results: this module does not compute a result of this name", get() const)
+
+ private:
+  const engine* engine_;
+};
+
+// module<Model> computes all results of a model; module<Model, "logits"> that one only, and of the
+// model what it takes. A call gives the inputs that those results need:
+//
+//   weft::module<encoder> net;
+//   auto y = net(weft::arg<"x">(x)).get<"result">();
+//
+// A module is for one thread at a time; modules may share parameters.
+template <a_model Model, text... Results>
+requires((find_output(definition<Model>, Results.view()) >= 0) && ...) class module {
+  using source = inference<Model, Results...>;
+  using code = lowered<source>;
+
+ public:
+  // With new parameters, begun from the seed.
+  explicit module(std::uint64_t seed = 0) : module(weft::parameters<Model>(seed)) {}
+  // With somebody's parameters.
+  explicit module(weft::parameters<Model> shared)
+      : parameters_(std::move(shared)),
+        workspace_(allocate(workspace_bytes)),
+        engine_(code::program, {parameters_.data(), nullptr, workspace_.get()}) {}
+  // And in the caller's memory: workspace_bytes, aligned to 64. Throws weft::error where it is too
+  // small or not aligned.
+  module(weft::parameters<Model> shared,
+         std::span<std::byte> workspace) :parameters_(std::move(shared)),
+      engine_(code::program, {parameters_.data(), nullptr, checked(workspace, workspace_bytes)}) {}
+
+  // The bytes that a run works in, beside the parameters.
+  static constexpr std::size_t workspace_bytes = code::tables.workspace_bytes;
+
+  // A run. Throws weft::error where a length or an index is wrong, before anything is computed. It
+  // allocates nothing.
+  template <class... Args>
+  run_results<Model, source> operator()(const Args&... args) {
+    engine_.bind(bindings<source>(code::program, args...));
+    engine_.run();
+    return run_results<Model, source>(engine_);
+  }
+  template <class... Args>
+  requires(detail::fault_of_arguments<source, Args...>() == detail::argument_fault::unknown)
+      WEFT_REJECT("argument: the model has no input of this name, or these results do not need it",
+                  operator()(const Args&...))
+  template <class... Args>
+  requires(detail::fault_of_arguments<source, Args...>() == detail::argument_fault::doubled)
+      WEFT_REJECT("argument: an input is given twice", operator()(const Args&...))
+  template <class... Args>
+  requires(detail::fault_of_arguments<source, Args...>() == detail::argument_fault::missing)
+      WEFT_REJECT("argument: an input is missing; give each with weft::arg<\"name\">(x)",
+                  operator()(const Args&...))
+  template <class... Args>
+  requires(detail::fault_of_arguments<source, Args...>() == detail::argument_fault::elements)
+      WEFT_REJECT("argument: the elements are not those of the input", operator()(const Args&...))
+  template <class... Args>
+  requires(detail::fault_of_arguments<source, Args...>() == detail::argument_fault::axes)
+      WEFT_REJECT("argument: the axes are not those of the input", operator()(const Args&...))
+  template <class... Args>
+  requires(detail::fault_of_arguments<source, Args...>() == detail::argument_fault::lengths)
+      WEFT_REJECT("argument: more than one length is unknown; give a weft::view or a weft::array",
+                  operator()(const Args&...))
+
+  weft::parameters<Model> parameters() const { return parameters_; }
+
+ private:
+  weft::parameters<Model> parameters_;
+  aligned_bytes workspace_;
+  engine engine_;
+};
+
+}  // namespace weft

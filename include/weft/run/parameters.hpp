@@ -1,0 +1,93 @@
+// The parameters of a model: one contiguous block, whatever graphs run on it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "weft/lower/lower.hpp"
+#include "weft/lower/source.hpp"
+#include "weft/run/memory.hpp"
+#include "weft/run/view.hpp"
+
+namespace weft {
+
+// One parameter. Its elements are dense, in the order of its axes, each axis at its bound.
+struct parameter {
+  std::string_view name;
+  std::span<const std::size_t> extents;
+  std::span<float> values;
+};
+
+// A block of parameters as the tables of a program describe it. Copies share the block.
+class parameter_block {
+ public:
+  // A new block; every parameter begins as its initialiser says, with numbers from the seed.
+  parameter_block(const program& tables, std::uint64_t seed);
+  // In the caller's memory, aligned to 64 bytes, which is taken as it is. Throws weft::error where
+  // it is too small or not aligned.
+  parameter_block(const program& tables, std::span<std::byte> bytes);
+
+  // Begins again. The numbers come from a counter-based generator over the seed, the parameter's
+  // name and the place of the element: the same seed gives the same bits, whatever else the model
+  // has.
+  void initialize(std::uint64_t seed);
+
+  std::size_t count() const { return tables_->parameters.size(); }
+  parameter operator[](std::size_t i) const;
+  // Throws weft::error where the model has no such parameter.
+  parameter find(std::string_view name) const;
+  // The number of elements in all, without the gaps that keep each parameter aligned.
+  std::size_t elements() const;
+
+  std::byte* data() const { return bytes_.get(); }
+  // The whole block as floats; the gaps hold zeros.
+  std::span<float> floats() const;
+
+ private:
+  const program* tables_;
+  std::shared_ptr<std::byte[]> bytes_;
+};
+
+// The parameters of a model.
+template <a_model Model>
+class parameters : public parameter_block {
+  using code = lowered<declaration<Model>>;
+
+  static constexpr int index(std::string_view name) {
+    auto const& g = declaration<Model>::g;
+    for (int i = 0; i < g.parameter_count; ++i)
+      if (g.name(g.parameters[i].name) == name) return i;
+    return -1;
+  }
+  template <text Name, class... Axes>
+  static constexpr bool has() {
+    int const i = index(Name.view());
+    auto const& g = declaration<Model>::g;
+    return i >= 0 && g.nodes[g.parameters[i].node].axes == axes_of(shape<Axes...>{});
+  }
+
+ public:
+  explicit parameters(std::uint64_t seed = 0) : parameter_block(code::program, seed) {}
+  explicit parameters(std::span<std::byte> bytes) : parameter_block(code::program, bytes) {}
+
+  // The bytes of the block.
+  static constexpr std::size_t bytes = code::tables.parameter_bytes;
+
+  // The parameter with a name, which has these axes.
+  template <text Name, class... Axes>
+  requires(has<Name, Axes...>()) view<float, shape<Axes...>> get()
+  const {
+    constexpr parameter_ref const& r =
+        code::tables.parameters[static_cast<std::size_t>(index(Name.view()))];
+    std::array<std::size_t, sizeof...(Axes)> const lengths{Axes::extent...};
+    return {reinterpret_cast<float*>(data() + r.offset), lengths, detail::dense_strides(lengths)};
+  }
+  template <text Name, class... Axes>
+  requires(!has<Name, Axes...>())
+      WEFT_REJECT("parameters: the model has no parameter of this name with these axes",
+                  get() const)
+};
+
+}  // namespace weft

@@ -1,0 +1,174 @@
+// A model that can be trained.
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <string_view>
+#include <vector>
+
+#include "weft/lower/lower.hpp"
+#include "weft/lower/source.hpp"
+#include "weft/run/argument.hpp"
+#include "weft/run/engine.hpp"
+#include "weft/run/memory.hpp"
+#include "weft/run/optimizer.hpp"
+#include "weft/run/parameters.hpp"
+#include "weft/run/schedule.hpp"
+
+namespace weft {
+
+// How a trainer goes about it, beside the optimizer.
+struct training_options {
+  // Gradients whose norm over all parameters is greater are scaled down to it, as
+  // torch.nn.utils.clip_grad_norm_ does.
+  double clip_norm = std::numeric_limits<double>::infinity();
+  // Multiplies the learning rate; called with the number of steps done. None: 1.
+  std::function<double(std::int64_t)> schedule;
+  // Does weight decay touch the parameter of this name? None: every one.
+  std::function<bool(std::string_view)> decays;
+};
+
+// Minimises a scalar result of a model:
+//
+//   weft::trainer<char_lm> trainer(weft::adamw{.learning_rate = 1e-3}, {.clip_norm = 1});
+//   float loss = trainer.step(weft::arg<"tokens">(x), weft::arg<"targets">(y));
+//
+// A step allocates nothing. The same seed and arguments give the same bits.
+template <a_model Model, class Optimizer = adamw, text Loss = "loss">
+requires(find_output(definition<Model>, Loss.view()) >= 0) class trainer {
+  using source = training<Model, Loss>;
+  using code = lowered<source>;
+  static_assert(source::g.nodes[source::g.outputs[0].node].axes.count == 0,
+                "trainer: the loss has axes; take its mean over them");
+
+ public:
+  explicit trainer(Optimizer optimizer = {}, training_options options = {}, std::uint64_t seed = 0)
+      : trainer(weft::parameters<Model>(seed), optimizer, std::move(options)) {}
+  // Trains somebody's parameters.
+  trainer(weft::parameters<Model> shared, Optimizer optimizer = {}, training_options options = {})
+      : optimizer_(optimizer),
+        options_(std::move(options)),
+        parameters_(std::move(shared)),
+        gradients_(allocate(parameters_.bytes)),
+        workspace_(allocate(workspace_bytes)),
+        engine_(code::program, {parameters_.data(), gradients_.get(), workspace_.get()}) {
+    for (std::size_t s = 0; s < Optimizer::states; ++s) {
+      state_.push_back(allocate(parameters_.bytes));
+      state_floats_[s] = reinterpret_cast<float*>(state_.back().get());
+    }
+    find_groups();
+  }
+
+  static constexpr std::size_t workspace_bytes = code::tables.workspace_bytes;
+
+  // Computes the loss and its gradients and changes the parameters. Gives the loss before the
+  // change. Throws weft::error where an argument is wrong, before anything is computed.
+  template <class... Args>
+  float step(const Args&... args) {
+    float const loss = gradients(args...);
+    apply();
+    return loss;
+  }
+
+  template <class... Args>
+  requires(detail::fault_of_arguments<source, Args...>() == detail::argument_fault::unknown)
+      WEFT_REJECT("argument: the model has no input of this name, or the loss does not need it",
+                  step(const Args&...))
+  template <class... Args>
+  requires(detail::fault_of_arguments<source, Args...>() == detail::argument_fault::doubled)
+      WEFT_REJECT("argument: an input is given twice", step(const Args&...))
+  template <class... Args>
+  requires(detail::fault_of_arguments<source, Args...>() == detail::argument_fault::missing)
+      WEFT_REJECT("argument: an input is missing; give each with weft::arg<\"name\">(x)",
+                  step(const Args&...))
+  template <class... Args>
+  requires(detail::fault_of_arguments<source, Args...>() == detail::argument_fault::elements)
+      WEFT_REJECT("argument: the elements are not those of the input", step(const Args&...))
+  template <class... Args>
+  requires(detail::fault_of_arguments<source, Args...>() == detail::argument_fault::axes)
+      WEFT_REJECT("argument: the axes are not those of the input", step(const Args&...))
+  template <class... Args>
+  requires(detail::fault_of_arguments<source, Args...>() == detail::argument_fault::lengths)
+      WEFT_REJECT("argument: more than one length is unknown; give a weft::view or a weft::array",
+                  step(const Args&...))
+
+  // Computes the loss and its gradients, and leaves the parameters as they are.
+  template <class... Args>
+  float gradients(const Args&... args) {
+    engine_.bind(bindings<source>(code::program, args...));
+    engine_.run();
+    return *reinterpret_cast<const float*>(engine_.address(code::tables.results[0].at));
+  }
+
+  // Changes the parameters by the gradients there are.
+  void apply() noexcept {
+    kernels::table const& kernels = kernels::best();
+    std::span<float> const g = gradient_floats();
+    gradient_norm_ = std::sqrt(kernels.sum_of_squares(g.data(), g.size()));
+    double const clip = options_.clip_norm / (gradient_norm_ + 1e-6);
+    update u;
+    u.gradient_scale = clip < 1 ? clip : 1;
+    u.learning_rate_scale = options_.schedule ? options_.schedule(steps_) : 1;
+    u.step = ++steps_;
+    std::array<float*, Optimizer::states> state{};
+    for (group const& part : groups_) {
+      u.parameters = parameters_.floats().subspan(part.begin, part.size);
+      u.gradients = g.subspan(part.begin, part.size);
+      for (std::size_t s = 0; s < state.size(); ++s) state[s] = state_floats_[s] + part.begin;
+      u.state = state;
+      u.decays = part.decays;
+      optimizer_(kernels, u);
+    }
+  }
+
+  // The norm of all gradients in the last step, before it was clipped.
+  double gradient_norm() const { return gradient_norm_; }
+  // The number of steps done.
+  std::int64_t steps() const { return steps_; }
+
+  weft::parameters<Model> parameters() const { return parameters_; }
+  // The gradients, laid out as the parameters are.
+  weft::parameters<Model> gradients_of_parameters() const {
+    return weft::parameters<Model>(std::span(gradients_.get(), parameters_.bytes));
+  }
+
+ private:
+  // Parameters that lie together and decay, or do not.
+  struct group {
+    std::size_t begin, size;
+    bool decays;
+  };
+
+  std::span<float> gradient_floats() const {
+    return {reinterpret_cast<float*>(gradients_.get()), parameters_.bytes / sizeof(float)};
+  }
+
+  void find_groups() {
+    for (parameter_ref const& p : code::tables.parameters) {
+      bool const decays = !options_.decays || options_.decays(code::program.name(p.name));
+      std::size_t const begin = p.offset / sizeof(float);
+      std::size_t const size = align(p.size * sizeof(float)) / sizeof(float);
+      if (!groups_.empty() && groups_.back().decays == decays)
+        groups_.back().size += size;
+      else
+        groups_.push_back({begin, size, decays});
+    }
+  }
+
+  Optimizer optimizer_;
+  training_options options_;
+  weft::parameters<Model> parameters_;
+  aligned_bytes gradients_;
+  aligned_bytes workspace_;
+  std::vector<aligned_bytes> state_;
+  std::array<float*, Optimizer::states> state_floats_{};
+  std::vector<group> groups_;
+  engine engine_;
+  double gradient_norm_ = 0;
+  std::int64_t steps_ = 0;
+};
+
+}  // namespace weft

@@ -1,0 +1,189 @@
+// Tensors in memory: views of somebody's elements, and arrays that own theirs.
+#pragma once
+
+#include <array>
+#include <cassert>
+#include <concepts>
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "weft/axes/shape.hpp"
+
+namespace weft {
+
+namespace detail {
+
+template <class A, class... Axes>
+constexpr std::size_t index_of(shape<Axes...>) {
+  std::size_t i = 0;
+  bool found = false;
+  ((found = found || std::is_same_v<A, Axes>, i += !found), ...);
+  return i;
+}
+
+template <std::size_t Rank>
+constexpr std::array<std::ptrdiff_t, Rank> dense_strides(
+    const std::array<std::size_t, Rank>& lengths) {
+  std::array<std::ptrdiff_t, Rank> strides{};
+  std::ptrdiff_t next = 1;
+  for (std::size_t i = Rank; i-- > 0;) {
+    strides[i] = next;
+    next *= static_cast<std::ptrdiff_t>(lengths[i]);
+  }
+  return strides;
+}
+
+// The lengths of the axes, from one number for each axis whose length is known at run time, in
+// order.
+template <class... Axes>
+constexpr std::array<std::size_t, sizeof...(Axes)> lengths_from(shape<Axes...>,
+                                                                const std::size_t* given) {
+  return {(Axes::bounded ? *given++ : Axes::extent)...};
+}
+
+}  // namespace detail
+
+// Elements T over the axes S = shape<Axes...>, which somebody else keeps. Strides are in elements
+// and may be anything; T is const where the elements are only read.
+template <class T, class S>
+class view;
+
+template <class T, class... Axes>
+class view<T, shape<Axes...>> {
+ public:
+  using element_type = std::remove_const_t<T>;
+  using shape_type = shape<Axes...>;
+  static constexpr std::size_t rank = sizeof...(Axes);
+
+  // Dense, in the order of the axes. `lengths` has one number for each axis whose length is known
+  // at run time, in their order.
+  template <std::convertible_to<std::size_t>... Lengths>
+  requires(sizeof...(Lengths) ==
+           (std::size_t{0} + ... + Axes::bounded)) explicit constexpr view(T* data,
+                                                                           Lengths... lengths)
+      : data_(data) {
+    std::array<std::size_t, sizeof...(Lengths) + 1> const given{
+        static_cast<std::size_t>(lengths)...};
+    lengths_ = detail::lengths_from(shape_type{}, given.data());
+    strides_ = detail::dense_strides(lengths_);
+  }
+  // With the length and the stride of every axis.
+  constexpr view(T* data, const std::array<std::size_t, rank>& lengths,
+                 const std::array<std::ptrdiff_t, rank>& strides)
+      : data_(data), lengths_(lengths), strides_(strides) {}
+
+  // A view that reads only.
+  constexpr operator view<const T, shape_type>() const requires(!std::is_const_v<T>) {
+    return {data_, lengths_, strides_};
+  }
+
+  // The element with these indices, one for each axis in order.
+  template <std::convertible_to<std::size_t>... Indices>
+  requires(sizeof...(Indices) == rank) constexpr T& operator()(Indices... indices) const {
+    std::ptrdiff_t offset = 0;
+    std::size_t axis = 0;
+    ((assert(static_cast<std::size_t>(indices) < lengths_[axis]),
+      offset += static_cast<std::ptrdiff_t>(indices) * strides_[axis], ++axis),
+     ...);
+    return data_[offset];
+  }
+
+  // The part with index i along the axis A, without that axis.
+  template <class A>
+  requires has_axis<A, shape_type>
+  constexpr auto at(std::size_t i) const {
+    constexpr std::size_t dropped = detail::index_of<A>(shape_type{});
+    assert(i < lengths_[dropped]);
+    std::array<std::size_t, rank - 1> lengths{};
+    std::array<std::ptrdiff_t, rank - 1> strides{};
+    for (std::size_t a = 0, to = 0; a < rank; ++a) {
+      if (a == dropped) continue;
+      lengths[to] = lengths_[a];
+      strides[to++] = strides_[a];
+    }
+    return view<T, without<shape_type, shape<A>>>(
+        data_ + static_cast<std::ptrdiff_t>(i) * strides_[dropped], lengths, strides);
+  }
+
+  // The number of elements along an axis.
+  template <class A>
+  requires has_axis<A, shape_type>
+  constexpr std::size_t length() const { return lengths_[detail::index_of<A>(shape_type{})]; }
+
+  constexpr T* data() const { return data_; }
+  constexpr const std::array<std::size_t, rank>& lengths() const { return lengths_; }
+  constexpr const std::array<std::ptrdiff_t, rank>& strides() const { return strides_; }
+  // The number of elements.
+  constexpr std::size_t size() const {
+    std::size_t n = 1;
+    for (std::size_t const l : lengths_) n *= l;
+    return n;
+  }
+
+ private:
+  T* data_;
+  std::array<std::size_t, rank> lengths_{};
+  std::array<std::ptrdiff_t, rank> strides_{};
+};
+
+// A dense tensor that owns its elements, 0 at first. Its arguments are the lengths of the axes
+// whose lengths are known at run time, in order: array<float, Batch, Pos, Embed> x(2, 17).
+template <class T, class... Axes>
+class array {
+ public:
+  using shape_type = shape<Axes...>;
+
+  template <std::convertible_to<std::size_t>... Lengths>
+  requires(sizeof...(Lengths) ==
+           (std::size_t{0} + ... + Axes::bounded)) explicit array(Lengths... lengths) {
+    std::array<std::size_t, sizeof...(Lengths) + 1> const given{
+        static_cast<std::size_t>(lengths)...};
+    lengths_ = detail::lengths_from(shape_type{}, given.data());
+    std::size_t n = 1;
+    for (std::size_t const l : lengths_) n *= l;
+    data_.resize(n);
+  }
+
+  weft::view<T, shape_type> view() {
+    return {storage(), lengths_, detail::dense_strides(lengths_)};
+  }
+  weft::view<const T, shape_type> view() const {
+    return {storage(), lengths_, detail::dense_strides(lengths_)};
+  }
+
+  template <std::convertible_to<std::size_t>... Indices>
+  requires(sizeof...(Indices) == sizeof...(Axes)) T& operator()(Indices... indices) {
+    return view()(indices...);
+  }
+  template <std::convertible_to<std::size_t>... Indices>
+  requires(sizeof...(Indices) == sizeof...(Axes)) const T& operator()(Indices... indices) const {
+    return view()(indices...);
+  }
+
+  template <class A>
+  std::size_t length() const {
+    return view().template length<A>();
+  }
+  T* data() { return storage(); }
+  const T* data() const { return storage(); }
+  std::size_t size() const { return data_.size(); }
+  T* begin() { return storage(); }
+  T* end() { return storage() + size(); }
+  const T* begin() const { return storage(); }
+  const T* end() const { return storage() + size(); }
+
+ private:
+  // A vector<bool> would not hold bools.
+  struct cell {
+    T value{};
+  };
+  T* storage() { return reinterpret_cast<T*>(data_.data()); }
+  const T* storage() const { return reinterpret_cast<const T*>(data_.data()); }
+
+  std::array<std::size_t, sizeof...(Axes)> lengths_{};
+  std::vector<cell> data_;
+};
+
+}  // namespace weft

@@ -1,0 +1,18 @@
+// All of weft: define models, run and train them.
+#pragma once
+
+#include "weft/graph/define.hpp"
+#include "weft/nn/attention.hpp"
+#include "weft/nn/embedding.hpp"
+#include "weft/nn/linear.hpp"
+#include "weft/nn/norm.hpp"
+#include "weft/ops/concatenate.hpp"
+#include "weft/ops/dot.hpp"
+#include "weft/ops/elementwise.hpp"
+#include "weft/ops/gather.hpp"
+#include "weft/ops/normalize.hpp"
+#include "weft/ops/reduce.hpp"
+#include "weft/ops/sources.hpp"
+#include "weft/ops/view.hpp"
+#include "weft/run/module.hpp"
+#include "weft/run/trainer.hpp"

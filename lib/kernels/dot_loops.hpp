@@ -1,0 +1,147 @@
+// The loops of a contraction, sorted into those of its rows, columns, depth and batch.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "weft/kernels/call.hpp"
+
+namespace weft::kernels {
+
+// A place in the result and in the operands that give its rows (left) and its columns (right).
+struct place_in_operands {
+  std::ptrdiff_t result = 0, left = 0, right = 0;
+};
+
+struct loop {
+  std::ptrdiff_t extent = 1;
+  place_in_operands stride;
+};
+
+// Loops, the innermost last.
+class loop_nest {
+ public:
+  void push_back(const loop& l) { loops_[count_++] = l; }
+
+  // Puts the largest strides outermost, and makes two loops one where they walk like one.
+  template <class Key>
+  void arrange(Key key) {
+    std::sort(loops_, loops_ + count_,
+              [key](const loop& x, const loop& y) { return key(x) > key(y); });
+    int last = 0;
+    for (int i = 1; i < count_; ++i) {
+      const loop& l = loops_[i];
+      loop& outer = loops_[last];
+      const auto continues = [&](std::ptrdiff_t place_in_operands::*s) {
+        return outer.stride.*s == l.extent * l.stride.*s;
+      };
+      if (continues(&place_in_operands::result) && continues(&place_in_operands::left) &&
+          continues(&place_in_operands::right)) {
+        outer = {outer.extent * l.extent, l.stride};
+      } else {
+        loops_[++last] = l;
+      }
+    }
+    count_ = count_ == 0 ? 0 : last + 1;
+  }
+
+  // A nest without loops runs once.
+  const loop& inner() const { return loops_[count_ == 0 ? 0 : count_ - 1]; }
+  bool is_single() const { return count_ <= 1; }
+
+  std::ptrdiff_t size() const {
+    std::ptrdiff_t n = 1;
+    for (int i = 0; i < count_; ++i) n *= loops_[i].extent;
+    return n;
+  }
+
+  // The smallest stride in the result.
+  std::ptrdiff_t result_stride() const {
+    std::ptrdiff_t least = PTRDIFF_MAX;
+    for (int i = 0; i < count_; ++i) least = std::min(least, loops_[i].stride.result);
+    return least;
+  }
+
+  // Where the iteration with this index is.
+  place_in_operands at(std::ptrdiff_t index) const {
+    place_in_operands p;
+    for (int i = count_ - 1; i >= 0; --i) {
+      const auto& [extent, stride] = loops_[i];
+      const std::ptrdiff_t here = index % extent;
+      index /= extent;
+      p.result += here * stride.result;
+      p.left += here * stride.left;
+      p.right += here * stride.right;
+    }
+    return p;
+  }
+
+  // How many iterations from this one on are one inner loop.
+  std::ptrdiff_t run(std::ptrdiff_t index) const { return inner().extent - index % inner().extent; }
+
+  // The offsets in one operand of `count` iterations from `first` on.
+  void offsets(std::ptrdiff_t place_in_operands::*which, std::ptrdiff_t first, std::ptrdiff_t count,
+               std::ptrdiff_t* out) const {
+    const std::ptrdiff_t step = inner().stride.*which;
+    for (std::ptrdiff_t done = 0; done < count;) {
+      const std::ptrdiff_t n = std::min(count - done, run(first + done));
+      const std::ptrdiff_t start = at(first + done).*which;
+      for (std::ptrdiff_t i = 0; i < n; ++i) out[done + i] = start + i * step;
+      done += n;
+    }
+  }
+
+ private:
+  loop loops_[max_loops];
+  int count_ = 0;
+};
+
+struct contraction {
+  loop_nest batch, rows, columns, depth;
+  const float* left;   // the operand that gives the rows
+  const float* right;  // the one that gives the columns
+  float* result;
+
+  explicit contraction(const call& c) : contraction(c, 1, 2) {
+    // Vectors run along the columns: these shall be the ones that are adjacent in the result.
+    if (rows.result_stride() < columns.result_stride()) *this = contraction(c, 2, 1);
+    const auto by_result = [](const loop& l) { return l.stride.result; };
+    batch.arrange(by_result);
+    rows.arrange(by_result);
+    columns.arrange(by_result);
+    depth.arrange([](const loop& l) { return l.stride.left + l.stride.right; });
+  }
+
+  // The result of sums over nothing.
+  void write_zeros() const {
+    for (std::ptrdiff_t i = 0; i < batch.size(); ++i) {
+      for (std::ptrdiff_t j = 0; j < rows.size(); ++j) {
+        for (std::ptrdiff_t k = 0; k < columns.size(); ++k) {
+          result[batch.at(i).result + rows.at(j).result + columns.at(k).result] = 0;
+        }
+      }
+    }
+  }
+
+ private:
+  contraction(const call& c, int of_rows, int of_columns)
+      : left(static_cast<const float*>(c.operands[of_rows].data)),
+        right(static_cast<const float*>(c.operands[of_columns].data)),
+        result(static_cast<float*>(c.operands[0].data)) {
+    for (int i = 0; i < c.loops; ++i) {
+      if (c.extent[i] == 1) continue;
+      const loop l{c.extent[i],
+                   {.result = c.operands[0].stride[i],
+                    .left = c.operands[of_rows].stride[i],
+                    .right = c.operands[of_columns].stride[i]}};
+      (l.stride.result == 0  ? depth
+       : l.stride.right == 0 ? rows
+       : l.stride.left == 0  ? columns
+                             : batch)
+          .push_back(l);
+    }
+  }
+};
+
+}  // namespace weft::kernels

@@ -1,0 +1,494 @@
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/elementwise.cpp"
+#include "hwy/foreach_target.h"
+// After foreach_target.
+#include <cstdint>
+#include <utility>
+
+#include "kernels/contiguous.hpp"
+#include "kernels/entry.hpp"
+#include "kernels/hwy-inl.h"
+#include "kernels/math-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace weft::kernels {
+namespace HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+// All vectors have as many lanes as one of floats. A boolean is an int32 lane, 0 or 1.
+using floats = hn::ScalableTag<float>;
+using integers = hn::RebindToSigned<floats>;
+using booleans = hn::Rebind<std::uint8_t, floats>;
+using boolean = std::uint8_t;
+
+// Vectors from and to memory, n lanes or all.
+HWY_INLINE hn::Vec<floats> load(const float* p) {
+  return hn::LoadU(floats(), p);
+}
+HWY_INLINE hn::Vec<integers> load(const std::int32_t* p) {
+  return hn::LoadU(integers(), p);
+}
+HWY_INLINE hn::Vec<integers> load(const boolean* p) {
+  return hn::PromoteTo(integers(), hn::LoadU(booleans(), p));
+}
+HWY_INLINE hn::Vec<floats> load(const float* p, std::size_t n) {
+  return load_n(floats(), p, n);
+}
+HWY_INLINE hn::Vec<integers> load(const std::int32_t* p, std::size_t n) {
+  return load_n(integers(), p, n);
+}
+HWY_INLINE hn::Vec<integers> load(const boolean* p, std::size_t n) {
+  return hn::PromoteTo(integers(), load_n(booleans(), p, n));
+}
+HWY_INLINE void store(hn::Vec<floats> v, float* p) {
+  hn::StoreU(v, floats(), p);
+}
+HWY_INLINE void store(hn::Vec<integers> v, std::int32_t* p) {
+  hn::StoreU(v, integers(), p);
+}
+HWY_INLINE void store(hn::Vec<integers> v, boolean* p) {
+  hn::StoreU(hn::DemoteTo(booleans(), v), booleans(), p);
+}
+HWY_INLINE void store(hn::Vec<floats> v, float* p, std::size_t n) {
+  store_n(v, floats(), p, n);
+}
+HWY_INLINE void store(hn::Vec<integers> v, std::int32_t* p, std::size_t n) {
+  store_n(v, integers(), p, n);
+}
+HWY_INLINE void store(hn::Vec<integers> v, boolean* p, std::size_t n) {
+  store_n(hn::DemoteTo(booleans(), v), booleans(), p, n);
+}
+
+template <class F, class R, class... A>
+HWY_INLINE void map(std::size_t n, R* to, const A*... from) {
+  const std::size_t lanes = hn::Lanes(floats());
+  std::size_t i = 0;
+  for (; i + lanes <= n; i += lanes) store(F()(load(from + i)...), to + i);
+  if (i < n) store(F()(load(from + i, n - i)...), to + i, n - i);
+}
+
+template <class F, class R, class... A, std::size_t... I>
+HWY_INLINE void map(std::size_t n, void* to, const void* const* from, std::index_sequence<I...>) {
+  map<F>(n, static_cast<R*>(to), static_cast<const A*>(from[I])...);
+}
+
+// R = F(A...), as the loop that run_elementwise takes.
+template <class F, class R, class... A>
+void loop(std::size_t n, void* to, const void* const* from) {
+  map<F, R, A...>(n, to, from, std::index_sequence_for<A...>());
+}
+
+// The operations on vectors.
+namespace apply {
+
+HWY_INLINE hn::Vec<floats> value(float x) {
+  return hn::Set(floats(), x);
+}
+
+template <class M>
+HWY_INLINE hn::Vec<integers> boolean_of(M mask) {
+  return hn::IfThenElseZero(hn::RebindMask(integers(), mask), hn::Set(integers(), 1));
+}
+
+struct copy {
+  template <class V>
+  HWY_INLINE V operator()(V a) const {
+    return a;
+  }
+};
+struct negate {
+  template <class V>
+  HWY_INLINE V operator()(V a) const {
+    return hn::Neg(a);
+  }
+};
+struct float_to_int {  // toward zero, saturated; NaN gives 0 on every target
+  template <class V>
+  HWY_INLINE hn::Vec<integers> operator()(V a) const {
+    return hn::ConvertTo(integers(), hn::IfThenElseZero(hn::Eq(a, a), a));
+  }
+};
+struct int_to_float {
+  template <class V>
+  HWY_INLINE hn::Vec<floats> operator()(V a) const {
+    return hn::ConvertTo(floats(), a);
+  }
+};
+struct not_zero {
+  template <class V>
+  HWY_INLINE hn::Vec<integers> operator()(V a) const {
+    return boolean_of(hn::Ne(a, hn::Xor(a, a)));
+  }
+};
+struct exp {
+  template <class V>
+  HWY_INLINE V operator()(V a) const {
+    return math::exp(floats(), a);
+  }
+};
+struct log {
+  template <class V>
+  HWY_INLINE V operator()(V a) const {
+    return math::log(floats(), a);
+  }
+};
+struct sqrt {
+  template <class V>
+  HWY_INLINE V operator()(V a) const {
+    return hn::Sqrt(a);
+  }
+};
+struct tanh {
+  template <class V>
+  HWY_INLINE V operator()(V a) const {
+    return math::tanh(floats(), a);
+  }
+};
+struct erf {
+  template <class V>
+  HWY_INLINE V operator()(V a) const {
+    return math::erf(floats(), a);
+  }
+};
+struct sin {
+  template <class V>
+  HWY_INLINE V operator()(V a) const {
+    return math::sin(floats(), a);
+  }
+};
+struct cos {
+  template <class V>
+  HWY_INLINE V operator()(V a) const {
+    return math::cos(floats(), a);
+  }
+};
+struct sigmoid {
+  template <class V>
+  HWY_INLINE V operator()(V a) const {
+    return math::sigmoid(floats(), a);
+  }
+};
+struct relu {  // NaN stays
+  template <class V>
+  HWY_INLINE V operator()(V a) const {
+    return hn::IfThenZeroElse(hn::Le(a, value(0)), a);
+  }
+};
+struct relu_adjoint {
+  template <class V>
+  HWY_INLINE V operator()(V x, V g) const {
+    return hn::IfThenElseZero(hn::Gt(x, value(0)), g);
+  }
+};
+
+// The normal distribution function Phi(x).
+template <class V>
+HWY_INLINE V normal_cdf(V x) {
+  const V e = math::erf(floats(), hn::Mul(x, value(0.707106781f)));
+  return hn::MulAdd(value(0.5f), e, value(0.5f));
+}
+struct gelu {
+  template <class V>
+  HWY_INLINE V operator()(V x) const {
+    return hn::Mul(x, normal_cdf(x));
+  }
+};
+struct gelu_adjoint {  // (x Phi(x))' = Phi(x) + x phi(x)
+  template <class V>
+  HWY_INLINE V operator()(V x, V g) const {
+    const V density =
+        hn::Mul(value(0.398942280f), math::exp(floats(), hn::Mul(value(-0.5f), hn::Mul(x, x))));
+    return hn::Mul(g, hn::MulAdd(x, density, normal_cdf(x)));
+  }
+};
+
+// gelu_tanh(x) = x/2 (1 + tanh(u)) with u = sqrt(2/pi) (x + 0.044715 x^3).
+inline constexpr float sqrt_2_over_pi = 0.797884561f;
+inline constexpr float cubic = 0.044715f;
+template <class V>
+HWY_INLINE V tanh_u(V x) {
+  const V inner = hn::MulAdd(hn::Mul(value(cubic), hn::Mul(x, x)), x, x);
+  return math::tanh(floats(), hn::Mul(value(sqrt_2_over_pi), inner));
+}
+struct gelu_tanh {
+  template <class V>
+  HWY_INLINE V operator()(V x) const {
+    return hn::Mul(x, hn::MulAdd(value(0.5f), tanh_u(x), value(0.5f)));
+  }
+};
+struct gelu_tanh_adjoint {  // (1 + tanh(u))/2 + x/2 (1 - tanh(u)^2) u'
+  template <class V>
+  HWY_INLINE V operator()(V x, V g) const {
+    const V t = tanh_u(x);
+    const V slope =
+        hn::MulAdd(value(3 * cubic * sqrt_2_over_pi), hn::Mul(x, x), value(sqrt_2_over_pi));
+    const V sech2 = hn::NegMulAdd(t, t, value(1));
+    const V inner = hn::MulAdd(hn::Mul(x, sech2), slope, hn::Add(t, value(1)));
+    return hn::Mul(g, hn::Mul(value(0.5f), inner));
+  }
+};
+
+struct add {
+  template <class V>
+  HWY_INLINE V operator()(V a, V b) const {
+    return hn::Add(a, b);
+  }
+};
+struct subtract {
+  template <class V>
+  HWY_INLINE V operator()(V a, V b) const {
+    return hn::Sub(a, b);
+  }
+};
+struct multiply {
+  template <class V>
+  HWY_INLINE V operator()(V a, V b) const {
+    return hn::Mul(a, b);
+  }
+};
+struct divide {
+  template <class V>
+  HWY_INLINE V operator()(V a, V b) const {
+    return hn::Div(a, b);
+  }
+};
+struct maximum {
+  template <class V>
+  HWY_INLINE V operator()(V a, V b) const {
+    return math::maximum(a, b);
+  }
+};
+struct minimum {
+  template <class V>
+  HWY_INLINE V operator()(V a, V b) const {
+    return math::minimum(a, b);
+  }
+};
+struct less {
+  template <class V>
+  HWY_INLINE hn::Vec<integers> operator()(V a, V b) const {
+    return boolean_of(hn::Lt(a, b));
+  }
+};
+struct less_equal {  // integers have no Le in the oldest Highway
+  template <class V>
+  HWY_INLINE hn::Vec<integers> operator()(V a, V b) const {
+    return boolean_of(hn::Or(hn::Lt(a, b), hn::Eq(a, b)));
+  }
+};
+struct equal {
+  template <class V>
+  HWY_INLINE hn::Vec<integers> operator()(V a, V b) const {
+    return boolean_of(hn::Eq(a, b));
+  }
+};
+struct not_equal {
+  template <class V>
+  HWY_INLINE hn::Vec<integers> operator()(V a, V b) const {
+    return boolean_of(hn::Ne(a, b));
+  }
+};
+struct logical_not {
+  template <class V>
+  HWY_INLINE V operator()(V a) const {
+    return hn::Xor(a, hn::Set(integers(), 1));
+  }
+};
+struct logical_and {
+  template <class V>
+  HWY_INLINE V operator()(V a, V b) const {
+    return hn::And(a, b);
+  }
+};
+struct logical_or {
+  template <class V>
+  HWY_INLINE V operator()(V a, V b) const {
+    return hn::Or(a, b);
+  }
+};
+struct where {
+  HWY_INLINE hn::Vec<floats> operator()(hn::Vec<integers> condition, hn::Vec<floats> a,
+                                        hn::Vec<floats> b) const {
+    const auto mask = hn::Ne(condition, hn::Zero(integers()));
+    return hn::IfThenElse(hn::RebindMask(floats(), mask), a, b);
+  }
+  HWY_INLINE hn::Vec<integers> operator()(hn::Vec<integers> condition, hn::Vec<integers> a,
+                                          hn::Vec<integers> b) const {
+    return hn::IfThenElse(hn::Ne(condition, hn::Zero(integers())), a, b);
+  }
+};
+
+}  // namespace apply
+
+using std::int32_t;
+
+// The loop of F for operands of the same type as the result.
+template <class F>
+elementwise_loop on_floats_1() {
+  return &loop<F, float, float>;
+}
+template <class F>
+elementwise_loop on_floats_2() {
+  return &loop<F, float, float, float>;
+}
+template <class F>
+elementwise_loop on_numbers(element type) {
+  return type == element::int32 ? &loop<F, int32_t, int32_t, int32_t> : on_floats_2<F>();
+}
+template <class F>
+elementwise_loop comparing_numbers(element type) {
+  return type == element::int32 ? &loop<F, boolean, int32_t, int32_t>
+                                : &loop<F, boolean, float, float>;
+}
+template <class F>
+elementwise_loop comparing(element type) {
+  return type == element::boolean ? &loop<F, boolean, boolean, boolean>
+                                  : comparing_numbers<F>(type);
+}
+
+elementwise_loop copy_loop(element type) {
+  switch (type) {
+    case element::float32:
+      return &loop<apply::copy, float, float>;
+    case element::int32:
+      return &loop<apply::copy, int32_t, int32_t>;
+    case element::boolean:
+      break;
+  }
+  return &loop<apply::copy, boolean, boolean>;
+}
+
+elementwise_loop where_loop(element type) {
+  switch (type) {
+    case element::float32:
+      return &loop<apply::where, float, boolean, float, float>;
+    case element::int32:
+      return &loop<apply::where, int32_t, boolean, int32_t, int32_t>;
+    case element::boolean:
+      break;
+  }
+  return &loop<apply::where, boolean, boolean, boolean, boolean>;
+}
+
+elementwise_loop cast_loop(element to, element from) {
+  if (to == from) return copy_loop(to);
+  switch (to) {
+    case element::float32:
+      return from == element::int32 ? &loop<apply::int_to_float, float, int32_t>
+                                    : &loop<apply::int_to_float, float, boolean>;
+    case element::int32:
+      return from == element::float32 ? &loop<apply::float_to_int, int32_t, float>
+                                      : &loop<apply::copy, int32_t, boolean>;
+    case element::boolean:
+      break;
+  }
+  return from == element::float32 ? &loop<apply::not_zero, boolean, float>
+                                  : &loop<apply::not_zero, boolean, int32_t>;
+}
+
+elementwise_loop unary_loop(op kind, element to, element from) {
+  switch (kind) {
+    case op::copy:
+      return copy_loop(to);
+    case op::cast:
+      return cast_loop(to, from);
+    case op::negate:
+      return to == element::int32 ? &loop<apply::negate, int32_t, int32_t>
+                                  : on_floats_1<apply::negate>();
+    case op::exp:
+      return on_floats_1<apply::exp>();
+    case op::log:
+      return on_floats_1<apply::log>();
+    case op::sqrt:
+      return on_floats_1<apply::sqrt>();
+    case op::tanh:
+      return on_floats_1<apply::tanh>();
+    case op::erf:
+      return on_floats_1<apply::erf>();
+    case op::sin:
+      return on_floats_1<apply::sin>();
+    case op::cos:
+      return on_floats_1<apply::cos>();
+    case op::sigmoid:
+      return on_floats_1<apply::sigmoid>();
+    case op::relu:
+      return on_floats_1<apply::relu>();
+    case op::gelu:
+      return on_floats_1<apply::gelu>();
+    case op::gelu_tanh:
+      return on_floats_1<apply::gelu_tanh>();
+    case op::logical_not:
+      return &loop<apply::logical_not, boolean, boolean>;
+    default:
+      return nullptr;
+  }
+}
+
+elementwise_loop binary_loop(op kind, element from) {
+  switch (kind) {
+    case op::add:
+      return on_numbers<apply::add>(from);
+    case op::subtract:
+      return on_numbers<apply::subtract>(from);
+    case op::multiply:
+      return on_numbers<apply::multiply>(from);
+    case op::divide:
+      return on_floats_2<apply::divide>();
+    case op::maximum:
+      return on_numbers<apply::maximum>(from);
+    case op::minimum:
+      return on_numbers<apply::minimum>(from);
+    case op::less:
+      return comparing_numbers<apply::less>(from);
+    case op::less_equal:
+      return comparing_numbers<apply::less_equal>(from);
+    case op::equal:
+      return comparing<apply::equal>(from);
+    case op::not_equal:
+      return comparing<apply::not_equal>(from);
+    case op::logical_and:
+      return &loop<apply::logical_and, boolean, boolean, boolean>;
+    case op::logical_or:
+      return &loop<apply::logical_or, boolean, boolean, boolean>;
+    case op::relu_adjoint:
+      return on_floats_2<apply::relu_adjoint>();
+    case op::gelu_adjoint:
+      return on_floats_2<apply::gelu_adjoint>();
+    case op::gelu_tanh_adjoint:
+      return on_floats_2<apply::gelu_tanh_adjoint>();
+    default:
+      return nullptr;
+  }
+}
+
+void elementwise(const call& c) noexcept {
+  const element to = c.operands[0].type;
+  const element from = c.operands[1].type;
+  if (c.kind == op::where) return run_elementwise(c, 3, where_loop(to));
+  if (c.kind < op::add) return run_elementwise(c, 1, unary_loop(c.kind, to, from));
+  run_elementwise(c, 2, binary_loop(c.kind, from));
+}
+
+}  // namespace
+
+kernel elementwise_of_target() {
+  return &elementwise;
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace weft::kernels
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace weft::kernels {
+
+HWY_EXPORT(elementwise_of_target);
+
+kernel elementwise_kernel() noexcept {
+  return HWY_DYNAMIC_DISPATCH(elementwise_of_target)();
+}
+
+}  // namespace weft::kernels
+#endif

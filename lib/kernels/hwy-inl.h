@@ -1,0 +1,55 @@
+// What the kernels need beyond the oldest supported Highway (1.0.3). Part of each SIMD target: to
+// be included after hwy/foreach_target.h and before HWY_BEFORE_NAMESPACE.
+#if defined(WEFT_KERNELS_HWY_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef WEFT_KERNELS_HWY_INL_H_
+#undef WEFT_KERNELS_HWY_INL_H_
+#else
+#define WEFT_KERNELS_HWY_INL_H_
+#endif
+
+#include <cstddef>
+
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace weft::kernels::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+// Whether a masked load or store of T leaves memory outside of the mask alone. Elsewhere Highway
+// may read or write the whole vector.
+template <class T>
+constexpr bool masks_memory() {
+  if (HWY_TARGET == HWY_SCALAR) return false;
+  return !HWY_MEM_OPS_MIGHT_FAULT || (HWY_TARGET == HWY_AVX2 && sizeof(T) >= 4);
+}
+
+// The first n lanes from p, zeros in the others. 0 <= n <= Lanes(d); nothing is read past p + n.
+// Newer versions of Highway have this as hn::LoadN.
+template <class D, class T = hn::TFromD<D>>
+HWY_INLINE hn::Vec<D> load_n(D d, const T* HWY_RESTRICT p, std::size_t n) {
+  if constexpr (masks_memory<T>()) {
+    return hn::MaskedLoad(hn::FirstN(d, n), d, p);
+  } else {
+    alignas(64) T lanes[hn::MaxLanes(D())]{};
+    for (std::size_t i = 0; i < n; ++i) lanes[i] = p[i];
+    return hn::Load(d, lanes);
+  }
+}
+
+// The first n lanes of v to p. 0 <= n <= Lanes(d); nothing is written past p + n.
+template <class D, class T = hn::TFromD<D>>
+HWY_INLINE void store_n(hn::Vec<D> v, D d, T* HWY_RESTRICT p, std::size_t n) {
+  if constexpr (masks_memory<T>()) {
+    hn::BlendedStore(v, hn::FirstN(d, n), d, p);
+  } else {
+    alignas(64) T lanes[hn::MaxLanes(D())];
+    hn::Store(v, d, lanes);
+    for (std::size_t i = 0; i < n; ++i) p[i] = lanes[i];
+  }
+}
+
+}  // namespace weft::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

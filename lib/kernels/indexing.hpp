@@ -1,0 +1,110 @@
+// What gather, scatter_add, positions and zero do on every SIMD target.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "kernels/nest.hpp"
+#include "weft/kernels/call.hpp"
+
+namespace weft::kernels {
+
+inline void fill_zero(const nest& n, const operand& to) {
+  if (n.empty) return;
+  const std::ptrdiff_t size = bytes(to.type);
+  const std::ptrdiff_t length = n.extent[n.last()];
+  const std::ptrdiff_t stride = n.stride[0][n.last()];
+  walk(n, n.last(), [&](const std::ptrdiff_t* offset) {
+    std::byte* row = static_cast<std::byte*>(to.data) + offset[0] * size;
+    if (stride == 1) {
+      std::memset(row, 0, static_cast<std::size_t>(length * size));
+      return;
+    }
+    for (std::ptrdiff_t i = 0; i < length; ++i)
+      std::memset(row + i * stride * size, 0, static_cast<std::size_t>(size));
+  });
+}
+
+inline void zero(const call& c) noexcept {
+  fill_zero(canonical(c, 1), c.operands[0]);
+}
+
+inline void positions(const call& c) noexcept {
+  auto* to = static_cast<std::int32_t*>(c.operands[0].data);
+  const nest n = canonical(c, 1);
+  if (n.empty) return;
+  for (std::ptrdiff_t i = 0; i < n.extent[0]; ++i)
+    to[i * n.stride[0][0]] = static_cast<std::int32_t>(i);
+}
+
+// Elements are float32 or int32: moved as 4 bytes, whichever they are.
+inline void gather(const call& c) noexcept {
+  const nest n = canonical(c, 3);
+  if (n.empty) return;
+  constexpr std::ptrdiff_t size = 4;
+  auto* result = static_cast<std::byte*>(c.operands[0].data);
+  const auto* table = static_cast<const std::byte*>(c.operands[1].data);
+  const auto* indices = static_cast<const std::int32_t*>(c.operands[2].data);
+  const auto copy = [&](std::ptrdiff_t to, std::ptrdiff_t from, std::int32_t index,
+                        std::ptrdiff_t count) {
+    const auto length = static_cast<std::size_t>(count * size);
+    if (index < 0 || index >= c.axis_extent) {
+      std::memset(result + to * size, 0, length);
+    } else {
+      std::memcpy(result + to * size, table + (from + index * c.axis_stride) * size, length);
+    }
+  };
+  const int last = n.last();
+  const std::ptrdiff_t length = n.extent[last];
+  const std::ptrdiff_t step[]{n.stride[0][last], n.stride[1][last], n.stride[2][last]};
+  const bool rows = step[0] == 1 && step[1] == 1 && step[2] == 0;
+  walk(n, last, [&](const std::ptrdiff_t* at) {
+    if (rows) return copy(at[0], at[1], indices[at[2]], length);
+    for (std::ptrdiff_t i = 0; i < length; ++i)
+      copy(at[0] + i * step[0], at[1] + i * step[1], indices[at[2] + i * step[2]], 1);
+  });
+}
+
+// add_row adds n contiguous elements to others.
+inline void run_scatter_add(const call& c,
+                            void (*add_row)(std::size_t n, float* to, const float* from)) {
+  // The result's elements: the loops that move in it, and the indexed axis.
+  call elements;
+  elements.operands[0].data = c.operands[0].data;
+  const auto add_loop = [&](std::ptrdiff_t extent, std::ptrdiff_t stride) {
+    elements.extent[elements.loops] = extent;
+    elements.operands[0].stride[elements.loops++] = stride;
+  };
+  for (int l = 0; l < c.loops; ++l)
+    if (c.operands[0].stride[l] != 0) add_loop(c.extent[l], c.operands[0].stride[l]);
+  add_loop(c.axis_extent, c.axis_stride);
+  zero(elements);
+
+  const nest n = canonical(c, 3);
+  if (n.empty) return;
+  auto* result = static_cast<float*>(c.operands[0].data);
+  const auto* g = static_cast<const float*>(c.operands[1].data);
+  const auto* indices = static_cast<const std::int32_t*>(c.operands[2].data);
+  const int last = n.last();
+  const std::ptrdiff_t length = n.extent[last];
+  const std::ptrdiff_t step[]{n.stride[0][last], n.stride[1][last], n.stride[2][last]};
+  const bool rows = step[0] == 1 && step[1] == 1 && step[2] == 0;
+  const auto inside = [&](std::int32_t index) { return index >= 0 && index < c.axis_extent; };
+  walk(n, last, [&](const std::ptrdiff_t* at) {
+    if (rows) {
+      const std::int32_t index = indices[at[2]];
+      if (inside(index))
+        add_row(static_cast<std::size_t>(length), result + at[0] + index * c.axis_stride,
+                g + at[1]);
+      return;
+    }
+    for (std::ptrdiff_t i = 0; i < length; ++i) {
+      const std::int32_t index = indices[at[2] + i * step[2]];
+      if (inside(index))
+        result[at[0] + i * step[0] + index * c.axis_stride] += g[at[1] + i * step[1]];
+    }
+  });
+}
+
+}  // namespace weft::kernels

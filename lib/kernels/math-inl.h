@@ -1,0 +1,243 @@
+// Elementary functions of float vectors. The polynomials are minimax fits (Lawson's iteration) of
+// the function's relative error over the reduced range. "ulp" is the largest distance from the
+// double result, in units of the last place, over about a million floats of all exponents, on every
+// target of x86 with and without fused multiply-add.
+//
+// NaN gives NaN: ranges are clamped by a comparison and a select, which let it pass.
+#if defined(WEFT_KERNELS_MATH_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef WEFT_KERNELS_MATH_INL_H_
+#undef WEFT_KERNELS_MATH_INL_H_
+#else
+#define WEFT_KERNELS_MATH_INL_H_
+#endif
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "kernels/hwy-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace weft::kernels::HWY_NAMESPACE::math {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+// c0 + c1 x + c2 x^2 + …
+template <class D, class V>
+HWY_INLINE V polynomial(D d, V, float last) {
+  return hn::Set(d, last);
+}
+template <class D, class V, class... C>
+HWY_INLINE V polynomial(D d, V x, float first, C... others) {
+  return hn::MulAdd(polynomial(d, x, others...), x, hn::Set(d, first));
+}
+
+// The integer nearest to a * b, of magnitude below 2^22, as 1.5 * 2^23 + n: that sum has no bits
+// for a fraction, and n in its low bits.
+template <class D, class V>
+HWY_INLINE V shifted_integer(D d, V a, V b) {
+  return hn::MulAdd(a, b, hn::Set(d, 0x1.8p23f));
+}
+template <class D, class V>
+HWY_INLINE V as_float(D d, V shifted) {
+  return hn::Sub(shifted, hn::Set(d, 0x1.8p23f));
+}
+template <class D, class V>
+HWY_INLINE hn::Vec<hn::RebindToSigned<D>> as_integer(D d, V shifted) {
+  const hn::RebindToSigned<D> di;
+  return hn::Sub(hn::BitCast(di, shifted), hn::BitCast(di, hn::Set(d, 0x1.8p23f)));
+}
+
+// ln 2 in two parts; the first has 15 bits, so its products with exponents are exact.
+inline constexpr float ln2_high = 0x1.62e4p-1f;
+inline constexpr float ln2_low = 0x1.7f7d1cp-20f;
+
+// 2^n for n in [-126, 127].
+template <class D, class VI>
+HWY_INLINE hn::Vec<D> power_of_2(D d, VI n) {
+  const hn::RebindToSigned<D> di;
+  return hn::BitCast(d, hn::ShiftLeft<23>(hn::Add(n, hn::Set(di, 127))));
+}
+
+// exp of what is left of x without n ln 2, with n given as shifted_integer(x / ln 2).
+template <class D, class V>
+HWY_INLINE V exp_of_remainder(D d, V x, V shifted) {
+  const V n = as_float(d, shifted);
+  V r = hn::NegMulAdd(n, hn::Set(d, ln2_high), x);
+  r = hn::NegMulAdd(n, hn::Set(d, ln2_low), r);
+  const V q =
+      polynomial(d, r, 0.49999994f, 0.166665182f, 0.0416684225f, 0.00836906955f, 0.00138138153f);
+  return hn::Add(hn::MulAdd(hn::Mul(r, r), q, r), hn::Set(d, 1.0f));
+}
+
+inline constexpr float log2_e = 1.44269504f;
+
+// 0.98 ulp. 0 below -104, infinity above 88.72; subnormal results are right.
+template <class D, class V>
+HWY_INLINE V exp(D d, V x) {
+  const V least = hn::Set(d, -104.0f);
+  const V most = hn::Set(d, 89.0f);
+  x = hn::IfThenElse(hn::Gt(x, most), most, x);
+  x = hn::IfThenElse(hn::Lt(x, least), least, x);
+  const V shifted = shifted_integer(d, x, hn::Set(d, log2_e));
+  // In two steps, as 2^n may itself be out of range.
+  const auto n = as_integer(d, shifted);
+  const auto half = hn::ShiftRight<1>(n);
+  return hn::Mul(hn::Mul(exp_of_remainder(d, x, shifted), power_of_2(d, half)),
+                 power_of_2(d, hn::Sub(n, half)));
+}
+
+// 0.81 ulp. -infinity at 0, NaN below.
+template <class D, class V>
+HWY_INLINE V log(D d, V x) {
+  const hn::RebindToSigned<D> di;
+  const V infinity = hn::Set(d, std::numeric_limits<float>::infinity());
+  const V zero = hn::Zero(d);
+  const auto subnormal = hn::Lt(x, hn::Set(d, std::numeric_limits<float>::min()));
+  const V scaled = hn::IfThenElse(subnormal, hn::Mul(x, hn::Set(d, 0x1p23f)), x);
+  // x = m 2^e with m from sqrt(1/2), whose bits these are, to sqrt(2).
+  const auto bits = hn::BitCast(di, scaled);
+  const auto e = hn::ShiftRight<23>(hn::Sub(bits, hn::Set(di, 0x3F3504F3)));
+  const V m = hn::BitCast(d, hn::Sub(bits, hn::ShiftLeft<23>(e)));
+  const V exponent = hn::Sub(hn::ConvertTo(d, e), hn::IfThenElseZero(subnormal, hn::Set(d, 23.0f)));
+  const V f = hn::Sub(m, hn::Set(d, 1.0f));
+  const V f2 = hn::Mul(f, f);
+  const V p = polynomial(d, f, 0.333333105f, -0.250000089f, 0.200021699f, -0.166680962f,
+                         0.142185226f, -0.12402992f, 0.118936345f, -0.11694847f, 0.0675789565f);
+  V y = hn::MulAdd(exponent, hn::Set(d, ln2_low), hn::Mul(hn::Mul(f2, f), p));
+  y = hn::NegMulAdd(hn::Set(d, 0.5f), f2, y);
+  y = hn::MulAdd(exponent, hn::Set(d, ln2_high), hn::Add(f, y));
+  y = hn::IfThenElse(hn::Lt(x, infinity), y, x);  // infinity and NaN
+  y = hn::IfThenElse(hn::Eq(x, zero), hn::Neg(infinity), y);
+  return hn::IfThenElse(hn::Lt(x, zero), hn::Set(d, std::numeric_limits<float>::quiet_NaN()), y);
+}
+
+// 1.3 ulp.
+template <class D, class V>
+HWY_INLINE V tanh(D d, V x) {
+  const V a = hn::Abs(x);
+  const V one = hn::Set(d, 1.0f);
+  const V two = hn::Set(d, 2.0f);
+  const V large = hn::Sub(one, hn::Div(two, hn::Add(exp(d, hn::Add(a, a)), one)));
+  const V x2 = hn::Mul(x, x);
+  const V p = polynomial(d, x2, -0.333332807f, 0.133314237f, -0.0537379794f, 0.0206330623f,
+                         -0.00569789577f);
+  const V small = hn::MulAdd(hn::Mul(x2, p), x, x);
+  const V y = hn::IfThenElse(hn::Lt(a, hn::Set(d, 0.625f)), hn::Abs(small), large);
+  return hn::CopySign(y, x);
+}
+
+// 1.3 ulp. A polynomial of x^2 close to 0; further out 1 - exp(polynomial of |x|), whose error
+// counts little next to 1.
+template <class D, class V>
+HWY_INLINE V erf(D d, V x) {
+  const V one = hn::Set(d, 1.0f);
+  const V a = hn::Abs(x);
+  const V p = polynomial(d, hn::Mul(x, x), 0.128379166f, -0.376125634f, 0.112826191f,
+                         -0.0267983098f, 0.00504372269f, -0.0006270702f);
+  const V small = hn::MulAdd(a, p, a);
+  const V log_erfc = polynomial(d, a, -0.000103881575f, -1.12806225f, -0.636519432f, -0.104523107f,
+                                0.0225165151f, -0.00311691966f, 0.000203551637f);
+  const V shifted = shifted_integer(d, log_erfc, hn::Set(d, log2_e));
+  const V erfc =
+      hn::Mul(exp_of_remainder(d, log_erfc, shifted), power_of_2(d, as_integer(d, shifted)));
+  // From 3.92 on, erf rounds to 1.
+  const V large = hn::IfThenElse(hn::Gt(a, hn::Set(d, 3.92f)), one, hn::Sub(one, erfc));
+  return hn::CopySign(hn::IfThenElse(hn::Lt(a, hn::Set(d, 0.85f)), small, large), x);
+}
+
+// 2.3 ulp, also where the result is subnormal: exp is only asked for what cannot overflow.
+template <class D, class V>
+HWY_INLINE V sigmoid(D d, V x) {
+  const V one = hn::Set(d, 1.0f);
+  const V e = exp(d, hn::Neg(hn::Abs(x)));
+  return hn::Div(hn::IfThenElse(hn::Lt(x, hn::Zero(d)), e, one), hn::Add(one, e));
+}
+
+// What vectors reduce well; larger angles go lane by lane.
+inline constexpr float largest_angle = 1e5f;
+
+// sin(x + quadrants * pi/2) for |x| up to largest_angle.
+template <class D, class V>
+HWY_INLINE V sin_reduced(D d, V x, int quadrants) {
+  const hn::RebindToSigned<D> di;
+  const V shifted = shifted_integer(d, x, hn::Set(d, 0.636619772f));
+  const V n = as_float(d, shifted);
+  // pi/2 in parts of 8 bits, so that products with n are exact without fused multiply-add too. What
+  // is left of angles close to a multiple of pi/2 needs all of them. In other angles, the third and
+  // the fourth difference round: what they lose goes into the small parts.
+  const V r1 = hn::NegMulAdd(n, hn::Set(d, 0x1.92p0f), x);
+  const V r2 = hn::NegMulAdd(n, hn::Set(d, 0x1.fcp-12f), r1);
+  const V part3 = hn::Mul(n, hn::Set(d, -0x1.58p-21f));
+  const V r3 = hn::Sub(r2, part3);
+  const V part4 = hn::Mul(n, hn::Set(d, 0x1.1p-30f));
+  const V r4 = hn::Sub(r3, part4);
+  V lost = hn::Add(hn::Sub(hn::Sub(r2, r3), part3), hn::Sub(hn::Sub(r3, r4), part4));
+  lost = hn::NegMulAdd(n, hn::Set(d, 0x1.68p-39f), lost);
+  lost = hn::NegMulAdd(n, hn::Set(d, 0x1.84698ap-48f), lost);
+  const V r = hn::Add(r4, lost);
+  const V square = hn::Mul(r, r);
+  const V s = hn::MulAdd(
+      hn::Mul(square, polynomial(d, square, -0.166666552f, 0.00833215751f, -0.000195148546f)), r,
+      r);
+  const V c = polynomial(d, square, 1.0f, -0.5f, 0.0416666456f, -0.00138873118f, 2.44325856e-05f);
+  const auto quadrant = hn::Add(as_integer(d, shifted), hn::Set(di, quadrants));
+  const auto odd = hn::Ne(hn::And(quadrant, hn::Set(di, 1)), hn::Zero(di));
+  const auto sign = hn::ShiftLeft<30>(hn::And(quadrant, hn::Set(di, 2)));
+  return hn::Xor(hn::IfThenElse(hn::RebindMask(d, odd), c, s), hn::BitCast(d, sign));
+}
+
+template <class D, class V>
+HWY_NOINLINE hn::Vec<D> sin_by_lanes(D d, V x, int quadrants) {
+  alignas(64) float lanes[hn::MaxLanes(D())];
+  hn::Store(x, d, lanes);
+  for (std::size_t i = 0; i < hn::Lanes(d); ++i) {
+    const double angle = lanes[i];
+    lanes[i] = static_cast<float>(quadrants == 0 ? std::sin(angle) : std::cos(angle));
+  }
+  return hn::Load(d, lanes);
+}
+
+template <class D, class V>
+HWY_INLINE V sin_shifted(D d, V x, int quadrants) {
+  const auto large = hn::Gt(hn::Abs(x), hn::Set(d, largest_angle));
+  if (HWY_LIKELY(hn::AllFalse(d, large))) return sin_reduced(d, x, quadrants);
+  return sin_by_lanes(d, x, quadrants);
+}
+
+// 1.51 ulp.
+template <class D, class V>
+HWY_INLINE V sin(D d, V x) {
+  return sin_shifted(d, x, 0);
+}
+
+// 1.51 ulp.
+template <class D, class V>
+HWY_INLINE V cos(D d, V x) {
+  return sin_shifted(d, x, 1);
+}
+
+// The larger operand; NaN where either is NaN.
+template <class V>
+HWY_INLINE V maximum(V a, V b) {
+  if constexpr (hwy::IsFloat<hn::TFromV<V>>()) {
+    return hn::IfThenElse(hn::Or(hn::Gt(a, b), hn::IsNaN(a)), a, b);
+  } else {
+    return hn::Max(a, b);
+  }
+}
+
+// The smaller operand; NaN where either is NaN.
+template <class V>
+HWY_INLINE V minimum(V a, V b) {
+  if constexpr (hwy::IsFloat<hn::TFromV<V>>()) {
+    return hn::IfThenElse(hn::Or(hn::Lt(a, b), hn::IsNaN(a)), a, b);
+  } else {
+    return hn::Min(a, b);
+  }
+}
+
+}  // namespace weft::kernels::HWY_NAMESPACE::math
+HWY_AFTER_NAMESPACE();
+
+#endif

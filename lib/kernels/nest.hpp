@@ -1,0 +1,87 @@
+// A call's loops in the form that kernels want: no loop of extent 1, the result's unit stride
+// innermost, and loops that run through memory as one joined into one.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdlib>
+#include <utility>
+
+#include "weft/kernels/call.hpp"
+
+namespace weft::kernels {
+
+struct nest {
+  int loops = 0;       // 1 or more
+  bool empty = false;  // an extent is 0: there is no point to visit
+  std::ptrdiff_t extent[max_loops]{};
+  std::ptrdiff_t stride[max_operands][max_loops]{};
+
+  int last() const { return loops - 1; }
+  std::ptrdiff_t points() const {
+    std::ptrdiff_t n = 1;
+    for (int l = 0; l < loops; ++l) n *= extent[l];
+    return n;
+  }
+};
+
+// The nest of those of c's loops whose bits are in `which`, over the first `operands` operands.
+// Loops are sorted by the stride of operand `key`, the smallest innermost. Those with stride 0 in
+// it come outermost and keep their order: accumulation into one element stays in the call's order.
+inline nest canonical(const call& c, int operands, unsigned which = ~0u, int key = 0) {
+  int order[max_loops];
+  int count = 0;
+  nest n;
+  for (int l = 0; l < c.loops; ++l) {
+    if (!(which >> l & 1u)) continue;
+    if (c.extent[l] == 0) n.empty = true;
+    if (c.extent[l] != 1) order[count++] = l;
+  }
+  const auto outer_to = [&](int a, int b) {
+    const std::ptrdiff_t sa = std::abs(c.operands[key].stride[a]);
+    const std::ptrdiff_t sb = std::abs(c.operands[key].stride[b]);
+    return sa == 0 ? sb != 0 : sb != 0 && sa > sb;
+  };
+  for (int i = 1; i < count; ++i) {  // by insertion: stable, and at most 8 loops
+    const int l = order[i];
+    int at = i;
+    for (; at > 0 && outer_to(l, order[at - 1]); --at) order[at] = order[at - 1];
+    order[at] = l;
+  }
+  for (int i = 0; i < count; ++i) {
+    const int l = order[i];
+    const auto stride = [&](int o) { return c.operands[o].stride[l]; };
+    bool joins = n.loops > 0;
+    for (int o = 0; o < operands && joins; ++o)
+      joins = n.stride[o][n.last()] == stride(o) * c.extent[l];
+    if (!joins) n.extent[n.loops++] = 1;
+    n.extent[n.last()] *= c.extent[l];
+    for (int o = 0; o < operands; ++o) n.stride[o][n.last()] = stride(o);
+  }
+  if (n.loops == 0) {
+    n.extent[n.loops++] = 1;
+    for (int o = 0; o < operands; ++o) n.stride[o][0] = 1;
+  }
+  return n;
+}
+
+// Calls f with the operands' offsets, in elements, at each point of the first `loops` loops, in
+// order. Not for an empty nest.
+template <class F>
+void walk(const nest& n, int loops, F&& f) {
+  std::ptrdiff_t index[max_loops]{};
+  std::ptrdiff_t offset[max_operands]{};
+  for (;;) {
+    f(std::as_const(offset));
+    int l = loops - 1;
+    for (; l >= 0; --l) {
+      for (int o = 0; o < max_operands; ++o) offset[o] += n.stride[o][l];
+      if (++index[l] < n.extent[l]) break;
+      for (int o = 0; o < max_operands; ++o) offset[o] -= n.stride[o][l] * n.extent[l];
+      index[l] = 0;
+    }
+    if (l < 0) return;
+  }
+}
+
+}  // namespace weft::kernels

@@ -1,0 +1,108 @@
+// Passes over contiguous rows: map, and sums and maxima of what a map would give.
+#if defined(WEFT_KERNELS_ROW_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef WEFT_KERNELS_ROW_INL_H_
+#undef WEFT_KERNELS_ROW_INL_H_
+#else
+#define WEFT_KERNELS_ROW_INL_H_
+#endif
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+
+#include "kernels/hwy-inl.h"
+#include "kernels/math-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace weft::kernels::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+struct plus {
+  template <class V>
+  HWY_INLINE V operator()(V a, V b) const {
+    return hn::Add(a, b);
+  }
+};
+
+struct larger {
+  template <class V>
+  HWY_INLINE V operator()(V a, V b) const {
+    return math::maximum(a, b);
+  }
+};
+
+struct itself {
+  template <class V>
+  HWY_INLINE V operator()(V a) const {
+    return a;
+  }
+};
+
+// to[i] = f(from[i]...). `to` may be one of `from`.
+template <class T, class F, class... P>
+HWY_INLINE void map(std::size_t n, F f, T* to, const P*... from) {
+  const hn::ScalableTag<T> d;
+  const std::size_t lanes = hn::Lanes(d);
+  std::size_t i = 0;
+  for (; i + lanes <= n; i += lanes) hn::StoreU(f(hn::LoadU(d, from + i)...), d, to + i);
+  if (i < n) store_n(f(load_n(d, from + i, n - i)...), d, to + i, n - i);
+}
+
+// All f(from[i]...) combined, in a vector: four chains, so that the next need not wait for the
+// last. `identity` changes nothing when combined.
+template <class Combine, class T, class F, class... P>
+HWY_INLINE hn::Vec<hn::ScalableTag<T>> accumulate(Combine combine, T identity, std::size_t n, F f,
+                                                  const P*... from) {
+  const hn::ScalableTag<T> d;
+  const std::size_t lanes = hn::Lanes(d);
+  auto a0 = hn::Set(d, identity);
+  auto a1 = a0, a2 = a0, a3 = a0;
+  std::size_t i = 0;
+  for (; i + 4 * lanes <= n; i += 4 * lanes) {
+    a0 = combine(a0, f(hn::LoadU(d, from + i)...));
+    a1 = combine(a1, f(hn::LoadU(d, from + i + lanes)...));
+    a2 = combine(a2, f(hn::LoadU(d, from + i + 2 * lanes)...));
+    a3 = combine(a3, f(hn::LoadU(d, from + i + 3 * lanes)...));
+  }
+  for (; i + lanes <= n; i += lanes) a0 = combine(a0, f(hn::LoadU(d, from + i)...));
+  if (i < n) {
+    const auto rest = f(load_n(d, from + i, n - i)...);
+    a1 = combine(a1, hn::IfThenElse(hn::FirstN(d, n - i), rest, hn::Set(d, identity)));
+  }
+  return combine(combine(a0, a1), combine(a2, a3));
+}
+
+// The sum of f(from[i]...). Blocks are summed in float, their sums in double: the error does not
+// grow with n.
+template <class F, class... P>
+HWY_INLINE double sum(std::size_t n, F f, const P*... from) {
+  constexpr std::size_t block = 1024;
+  const hn::ScalableTag<float> d;
+  double total = 0;
+  for (std::size_t i = 0; i < n; i += block) {
+    const auto lanes = accumulate(plus(), 0.0f, std::min(block, n - i), f, (from + i)...);
+    total += static_cast<double>(hn::GetLane(hn::SumOfLanes(d, lanes)));
+  }
+  return total;
+}
+
+// The largest element; NaN if there is one, -infinity (or the least integer) in an empty row.
+template <class T>
+HWY_INLINE T max(std::size_t n, const T* x) {
+  using limits = std::numeric_limits<T>;
+  const hn::ScalableTag<T> d;
+  constexpr T least = limits::has_infinity ? -limits::infinity() : limits::lowest();
+  const auto lanes = accumulate(larger(), least, n, itself(), x);
+  if constexpr (limits::has_quiet_NaN) {
+    if (!hn::AllFalse(d, hn::IsNaN(lanes))) return limits::quiet_NaN();
+    // MaxOfLanes starts from the lowest finite float on some targets.
+    if (hn::AllTrue(d, hn::Eq(lanes, hn::Set(d, least)))) return least;
+  }
+  return hn::GetLane(hn::MaxOfLanes(d, lanes));
+}
+
+}  // namespace weft::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

@@ -1,0 +1,137 @@
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/update.cpp"
+#include "hwy/foreach_target.h"
+// After foreach_target.
+#include <cstddef>
+
+#include "kernels/entry.hpp"
+#include "kernels/hwy-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace weft::kernels {
+namespace HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+using D = hn::ScalableTag<float>;
+using V = hn::Vec<D>;
+
+HWY_INLINE V value(float x) {
+  return hn::Set(D(), x);
+}
+
+// Full vectors from and to memory, or the first n lanes: what an update reads and writes with.
+struct whole {
+  HWY_INLINE V load(const float* p) const { return hn::LoadU(D(), p); }
+  HWY_INLINE void store(V v, float* p) const { hn::StoreU(v, D(), p); }
+};
+struct first {
+  std::size_t n;
+  HWY_INLINE V load(const float* p) const { return load_n(D(), p, n); }
+  HWY_INLINE void store(V v, float* p) const { store_n(v, D(), p, n); }
+};
+
+// Calls step(memory, i) for each vector of n elements.
+template <class F>
+HWY_INLINE void for_vectors(std::size_t n, F step) {
+  const std::size_t lanes = hn::Lanes(D());
+  std::size_t i = 0;
+  for (; i + lanes <= n; i += lanes) step(whole(), i);
+  if (i < n) step(first{n - i}, i);
+}
+
+void sgd(const sgd_step& s) noexcept {
+  for_vectors(s.size, [&s](auto memory, std::size_t i) HWY_ATTR {
+    const V p = memory.load(s.parameter + i);
+    V d = hn::Mul(memory.load(s.gradient + i), value(s.gradient_scale));
+    d = hn::MulAdd(value(s.weight_decay), p, d);
+    if (s.momentum != 0) {
+      V velocity = d;
+      if (!s.first) velocity = hn::MulAdd(value(s.momentum), memory.load(s.velocity + i), d);
+      memory.store(velocity, s.velocity + i);
+      d = s.nesterov ? hn::MulAdd(value(s.momentum), velocity, d) : velocity;
+    }
+    memory.store(hn::NegMulAdd(value(s.learning_rate), d, p), s.parameter + i);
+  });
+}
+
+void adamw(const adamw_step& s) noexcept {
+  // In double, as the betas are close to 1.
+  const auto rest1 = static_cast<float>(1 - static_cast<double>(s.beta1));
+  const auto rest2 = static_cast<float>(1 - static_cast<double>(s.beta2));
+  const auto beta1 = static_cast<float>(s.beta1);
+  const auto beta2 = static_cast<float>(s.beta2);
+  for_vectors(s.size, [=, &s](auto memory, std::size_t i) HWY_ATTR {
+    const V g = hn::Mul(memory.load(s.gradient + i), value(s.gradient_scale));
+    const V m = hn::MulAdd(value(beta1), memory.load(s.first_moment + i), hn::Mul(value(rest1), g));
+    const V v = hn::MulAdd(value(beta2), memory.load(s.second_moment + i),
+                           hn::Mul(hn::Mul(value(rest2), g), g));
+    const V denominator =
+        hn::Add(hn::Div(hn::Sqrt(v), value(s.sqrt_correction2)), value(s.epsilon));
+    const V p = hn::Mul(memory.load(s.parameter + i), value(s.decay));
+    memory.store(m, s.first_moment + i);
+    memory.store(v, s.second_moment + i);
+    memory.store(hn::NegMulAdd(value(s.step_size), hn::Div(m, denominator), p), s.parameter + i);
+  });
+}
+
+// In double, so that squares neither overflow nor lose what small elements add.
+double sum_of_squares(const float* x, std::size_t n) noexcept {
+  const hn::ScalableTag<double> d;
+  const hn::Rebind<float, decltype(d)> narrow;
+  const std::size_t lanes = hn::Lanes(d);
+  auto a0 = hn::Zero(d);
+  auto a1 = a0, a2 = a0, a3 = a0;
+  const auto at = [=](std::size_t i)
+                      HWY_ATTR { return hn::PromoteTo(d, hn::LoadU(narrow, x + i)); };
+  std::size_t i = 0;
+  for (; i + 4 * lanes <= n; i += 4 * lanes) {
+    const auto x0 = at(i), x1 = at(i + lanes), x2 = at(i + 2 * lanes), x3 = at(i + 3 * lanes);
+    a0 = hn::MulAdd(x0, x0, a0);
+    a1 = hn::MulAdd(x1, x1, a1);
+    a2 = hn::MulAdd(x2, x2, a2);
+    a3 = hn::MulAdd(x3, x3, a3);
+  }
+  double total = hn::GetLane(hn::SumOfLanes(d, hn::Add(hn::Add(a0, a1), hn::Add(a2, a3))));
+  for (; i < n; ++i) total += static_cast<double>(x[i]) * static_cast<double>(x[i]);
+  return total;
+}
+
+}  // namespace
+
+using sgd_function = void (*)(const sgd_step&) noexcept;
+using adamw_function = void (*)(const adamw_step&) noexcept;
+using sum_function = double (*)(const float*, std::size_t) noexcept;
+sgd_function sgd_of_target() {
+  return &sgd;
+}
+adamw_function adamw_of_target() {
+  return &adamw;
+}
+sum_function sum_of_squares_of_target() {
+  return &sum_of_squares;
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace weft::kernels
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace weft::kernels {
+
+HWY_EXPORT(sgd_of_target);
+HWY_EXPORT(adamw_of_target);
+HWY_EXPORT(sum_of_squares_of_target);
+
+void (*sgd_kernel() noexcept)(const sgd_step&) noexcept {
+  return HWY_DYNAMIC_DISPATCH(sgd_of_target)();
+}
+void (*adamw_kernel() noexcept)(const adamw_step&) noexcept {
+  return HWY_DYNAMIC_DISPATCH(adamw_of_target)();
+}
+double (*sum_of_squares_kernel() noexcept)(const float*, std::size_t) noexcept {
+  return HWY_DYNAMIC_DISPATCH(sum_of_squares_of_target)();
+}
+
+}  // namespace weft::kernels
+#endif

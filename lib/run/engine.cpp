@@ -1,0 +1,228 @@
+#include "weft/run/engine.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <string>
+
+#include "weft/run/error.hpp"
+
+namespace weft {
+
+namespace {
+
+constexpr std::size_t unknown = SIZE_MAX;
+
+std::string quoted(std::string_view s) {
+  return "'" + std::string(s) + "'";
+}
+
+}  // namespace
+
+// Each length comes from an argument, or follows from others; one that nothing tells is its bound.
+void engine::find_lengths(std::span<const binding> arguments,
+                          std::array<std::size_t, max_lengths>& lengths) const {
+  lengths.fill(unknown);
+  auto const set = [&](std::size_t slot, std::size_t value, const std::string& where) {
+    length_ref const& axis = p_->lengths[slot];
+    if (value > axis.most)
+      throw error(where + ": axis " + std::string(p_->name(axis.name)) + " has length " +
+                  std::to_string(value) + ", and may have at most " + std::to_string(axis.most));
+    if (lengths[slot] != unknown && lengths[slot] != value)
+      throw error(where + ": axis " + std::string(p_->name(axis.name)) + " has length " +
+                  std::to_string(value) + ", and " + std::to_string(lengths[slot]) +
+                  " elsewhere in this run");
+    lengths[slot] = value;
+  };
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    input_ref const& input = p_->inputs[i];
+    std::string const where = "argument " + quoted(p_->name(input.name));
+    for (int a = 0; a < input.rank; ++a) {
+      extent_ref const& e = input.extent[a];
+      std::size_t const given = arguments[i].length[static_cast<std::size_t>(a)];
+      if (e.slot >= 0)
+        set(static_cast<std::size_t>(e.slot), given, where);
+      else if (given != e.most)
+        throw error(where + ": axis " + std::string(p_->name(input.axis_name[a])) + " has length " +
+                    std::to_string(given) + ", and must have " + std::to_string(e.most));
+    }
+  }
+  for (length_rule_ref const& rule : p_->rules) {
+    std::int64_t sum = rule.add;
+    bool known = true;
+    for (int s = 0; s < rule.source_count; ++s) {
+      std::size_t const length = lengths[static_cast<std::size_t>(rule.sources[s])];
+      known = known && length != unknown;
+      sum += known ? static_cast<std::int64_t>(length) : 0;
+    }
+    if (!known) continue;
+    length_ref const& target = p_->lengths[static_cast<std::size_t>(rule.target)];
+    std::string const where = "axis " + std::string(p_->name(target.name)) + " made from others";
+    if (sum < 0 || sum * rule.multiply % rule.divide != 0)
+      throw error(where + ": " + std::to_string(sum) + " elements do not make rows of " +
+                  std::to_string(rule.divide));
+    set(static_cast<std::size_t>(rule.target),
+        static_cast<std::size_t>(sum * rule.multiply / rule.divide), where);
+  }
+  for (std::size_t i = 0; i < p_->lengths.size(); ++i)
+    if (lengths[i] == unknown) lengths[i] = p_->lengths[i].most;
+  for (length_requirement const& r : p_->requirements)
+    if (lengths[static_cast<std::size_t>(r.slot)] < r.least)
+      throw error("axis " +
+                  std::string(p_->name(p_->lengths[static_cast<std::size_t>(r.slot)].name)) +
+                  " has length " + std::to_string(lengths[static_cast<std::size_t>(r.slot)]) +
+                  ", and a slice of it needs at least " + std::to_string(r.least));
+}
+
+namespace {
+
+using strides = std::array<std::ptrdiff_t, max_rank>;
+
+// Calls f(offset by a, offset by b) for every index, outermost first.
+template <class F>
+void for_each_index(int rank, const std::array<std::size_t, max_rank>& length, const strides& a,
+                    const strides& b, F f) {
+  auto const loop = [&](auto& self, int axis, std::ptrdiff_t at_a, std::ptrdiff_t at_b) -> void {
+    if (axis == rank) return f(at_a, at_b);
+    auto const l = static_cast<std::size_t>(axis);
+    for (std::size_t i = 0; i < length[l]; ++i, at_a += a[l], at_b += b[l])
+      self(self, axis + 1, at_a, at_b);
+  };
+  loop(loop, 0, 0, 0);
+}
+
+// The strides that the plan has for an input.
+strides planned(const input_ref& input) {
+  strides s{};
+  std::ptrdiff_t next = 1;
+  for (int a = input.rank - 1; a >= 0; --a) {
+    s[static_cast<std::size_t>(a)] = next;
+    next *= static_cast<std::ptrdiff_t>(input.extent[a].most);
+  }
+  return s;
+}
+
+}  // namespace
+
+void engine::check_indices(const input_ref& input, const binding& argument,
+                           std::size_t most) const {
+  auto const* const data = static_cast<const std::int32_t*>(argument.data);
+  std::size_t position = 0;
+  for_each_index(input.rank, argument.length, argument.stride, argument.stride,
+                 [&](std::ptrdiff_t at, std::ptrdiff_t) {
+                   std::int32_t const index = data[at];
+                   if (index < 0 || static_cast<std::size_t>(index) >= most)
+                     throw error("argument " + quoted(p_->name(input.name)) + ": element " +
+                                 std::to_string(position) + " is " + std::to_string(index) +
+                                 ", and an index into axis " +
+                                 std::string(p_->name(input.picks_from_name)) + " is less than " +
+                                 std::to_string(most) + " and not negative");
+                   ++position;
+                 });
+}
+
+// An argument with the planned strides is read where it lies; another is copied to where it has
+// them.
+const std::byte* engine::stage(const input_ref& input, const binding& argument) const noexcept {
+  auto const* const data = static_cast<const std::byte*>(argument.data);
+  strides const plan = planned(input);
+  bool same = true;
+  for (std::size_t a = 0; a < static_cast<std::size_t>(input.rank); ++a)
+    same = same && (argument.stride[a] == plan[a] || argument.length[a] <= 1);
+  if (same) return data;
+  std::byte* const staging = memory_.workspace + input.staging;
+  std::ptrdiff_t const size = bytes(input.type);
+  for_each_index(input.rank, argument.length, argument.stride, plan,
+                 [&](std::ptrdiff_t from, std::ptrdiff_t to) {
+                   std::memcpy(staging + to * size, data + from * size,
+                               static_cast<std::size_t>(size));
+                 });
+  return staging;
+}
+
+void engine::bind(std::span<const binding> arguments) {
+  std::array<std::size_t, max_lengths> lengths{};
+  find_lengths(arguments, lengths);
+  for (std::size_t i = 0; i < arguments.size(); ++i)
+    if (p_->inputs[i].picks_from_name.size > 0)
+      check_indices(p_->inputs[i], arguments[i], p_->inputs[i].picks_from.in(lengths.data()));
+  lengths_ = lengths;
+  for (std::size_t i = 0; i < arguments.size(); ++i)
+    inputs_[i] = stage(p_->inputs[i], arguments[i]);
+}
+
+std::byte* engine::address(const operand_ref& r) const noexcept {
+  std::byte* base = nullptr;
+  switch (r.where) {
+    case block::workspace:
+      base = memory_.workspace;
+      break;
+    case block::parameters:
+      base = memory_.parameters;
+      break;
+    case block::gradients:
+      base = memory_.gradients;
+      break;
+    // Neither of these is ever a result, so nothing writes through the pointer.
+    case block::constants:
+      base = const_cast<std::byte*>(p_->constants.data());
+      break;
+    case block::input:
+      base = const_cast<std::byte*>(inputs_[static_cast<std::size_t>(r.input)]);
+      break;
+  }
+  auto offset = static_cast<std::ptrdiff_t>(r.offset);
+  for (int s = 0; s < r.shift_count; ++s) {
+    shift_ref const& shift = p_->shifts[static_cast<std::size_t>(r.first_shift + s)];
+    offset += static_cast<std::ptrdiff_t>(lengths_[static_cast<std::size_t>(shift.slot)]) *
+              shift.stride * bytes(r.type);
+  }
+  return base + offset;
+}
+
+void engine::call(const step& s, const kernels::table& kernels) const noexcept {
+  kernels::call c;
+  c.kind = s.kind;
+  c.loops = s.loops;
+  c.over = s.over;
+  for (int l = 0; l < s.loops; ++l) c.extent[l] = static_cast<std::ptrdiff_t>(length(s.extent[l]));
+  for (int o = 0; o < s.operands; ++o) {
+    c.operands[o].data = address(s.operand[o]);
+    c.operands[o].type = s.operand[o].type;
+    std::copy_n(s.operand[o].stride, s.loops, c.operands[o].stride);
+  }
+  c.scalar = s.scalar;
+  c.axis_extent = static_cast<std::ptrdiff_t>(length(s.axis));
+  c.axis_stride = s.axis_stride;
+  c.scratch = memory_.workspace + p_->scratch_offset;
+  switch (s.run) {
+    case kernel::elementwise:
+      return kernels.elementwise(c);
+    case kernel::reduce:
+      return kernels.reduce(c);
+    case kernel::rowwise:
+      return kernels.rowwise(c);
+    case kernel::dot:
+      return kernels.dot(c);
+    case kernel::gather:
+      return kernels.gather(c);
+    case kernel::scatter_add:
+      return kernels.scatter_add(c);
+    case kernel::positions:
+      return kernels.positions(c);
+    case kernel::zero:
+      return kernels.zero(c);
+    case kernel::length: {
+      float product = 1;
+      for (int l = 0; l < s.loops; ++l) product *= static_cast<float>(c.extent[l]);
+      std::memcpy(c.operands[0].data, &product, sizeof product);
+      return;
+    }
+  }
+}
+
+void engine::run(const kernels::table& kernels) noexcept {
+  for (step const& s : p_->steps) call(s, kernels);
+}
+
+}  // namespace weft

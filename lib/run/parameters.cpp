@@ -1,0 +1,106 @@
+#include "weft/run/parameters.hpp"
+
+#include <cmath>
+#include <numbers>
+#include <string>
+
+#include "weft/run/error.hpp"
+
+namespace weft {
+
+namespace {
+
+// Steele et al. 2014 (SplitMix64): a bijection that scatters the bits.
+std::uint64_t scatter(std::uint64_t x) {
+  x += 0x9e3779b97f4a7c15u;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+  return x ^ (x >> 31);
+}
+
+// Numbers from [0, 1) by place.
+class generator {
+ public:
+  generator(std::uint64_t seed, std::string_view name) : key_(scatter(seed)) {
+    for (char const c : name) key_ = scatter(key_ ^ static_cast<unsigned char>(c));
+  }
+  double uniform(std::uint64_t i) const {
+    return static_cast<double>(scatter(key_ ^ scatter(i)) >> 11) * 0x1p-53;
+  }
+  // Box and Muller 1958.
+  double normal(std::uint64_t i) const {
+    double const radius = std::sqrt(-2 * std::log(1 - uniform(2 * i)));
+    return radius * std::cos(2 * std::numbers::pi * uniform(2 * i + 1));
+  }
+
+ private:
+  std::uint64_t key_;
+};
+
+void begin(const parameter& p, const initializer& init, std::uint64_t seed) {
+  generator const random(seed, p.name);
+  auto const fill = [&](auto number) {
+    for (std::size_t i = 0; i < p.values.size(); ++i) p.values[i] = static_cast<float>(number(i));
+  };
+  auto const within = [&](double half) {
+    fill([&](std::size_t i) { return (2 * random.uniform(i) - 1) * half; });
+  };
+  using kind = initializer::kind;
+  switch (init.what) {
+    case kind::constant:
+      return fill([&](std::size_t) { return init.a; });
+    case kind::normal:
+      return fill([&](std::size_t i) { return init.a + init.b * random.normal(i); });
+    case kind::uniform:
+      return fill([&](std::size_t i) { return init.a + (init.b - init.a) * random.uniform(i); });
+    case kind::xavier_uniform:
+      return within(init.a * std::sqrt(6 / (init.fan_in + init.fan_out)));
+    case kind::xavier_normal: {
+      double const deviation = init.a * std::sqrt(2 / (init.fan_in + init.fan_out));
+      return fill([&](std::size_t i) { return deviation * random.normal(i); });
+    }
+    case kind::fan_in_uniform:
+      return within(1 / std::sqrt(init.fan_in));
+  }
+}
+
+}  // namespace
+
+parameter_block::parameter_block(const program& tables, std::uint64_t seed) : tables_(&tables) {
+  aligned_bytes fresh = allocate(tables.parameter_bytes);
+  bytes_ = std::shared_ptr<std::byte[]>(std::move(fresh));
+  initialize(seed);
+}
+
+parameter_block::parameter_block(const program& tables, std::span<std::byte> bytes)
+    : tables_(&tables),
+      bytes_(std::shared_ptr<std::byte[]>{}, checked(bytes, tables.parameter_bytes)) {}
+
+void parameter_block::initialize(std::uint64_t seed) {
+  for (std::size_t i = 0; i < count(); ++i) begin((*this)[i], tables_->parameters[i].init, seed);
+}
+
+parameter parameter_block::operator[](std::size_t i) const {
+  parameter_ref const& r = tables_->parameters[i];
+  return {tables_->name(r.name),
+          {r.extent, static_cast<std::size_t>(r.rank)},
+          {reinterpret_cast<float*>(data() + r.offset), r.size}};
+}
+
+parameter parameter_block::find(std::string_view name) const {
+  for (std::size_t i = 0; i < count(); ++i)
+    if ((*this)[i].name == name) return (*this)[i];
+  throw error("parameters: the model has none with the name '" + std::string(name) + "'");
+}
+
+std::size_t parameter_block::elements() const {
+  std::size_t n = 0;
+  for (parameter_ref const& r : tables_->parameters) n += r.size;
+  return n;
+}
+
+std::span<float> parameter_block::floats() const {
+  return {reinterpret_cast<float*>(data()), tables_->parameter_bytes / sizeof(float)};
+}
+
+}  // namespace weft

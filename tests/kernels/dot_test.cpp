@@ -1,0 +1,276 @@
+// The contraction kernel of every target that this machine runs, against a plain loop nest.
+#include "kernels/dot.hpp"
+
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+#include <cstddef>
+#include <cstdlib>
+#include <limits>
+#include <map>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "hwy/targets.h"
+#include "weft/kernels/dot_blocking.hpp"
+
+namespace {
+
+using weft::kernels::call;
+
+using extents = std::map<char, std::ptrdiff_t>;
+
+constexpr float untouched = 12345.0f;
+
+// A contraction written as in einsum: an axis is a letter, an operand lists its axes from the
+// outermost to the innermost in memory.
+struct product {
+  std::string result, left, right;
+  extents length;
+  std::ptrdiff_t padding = 0;  // that much more memory for every axis of every operand
+};
+
+std::ptrdiff_t stride_of(const std::string& axes, char axis, const product& p) {
+  if (axes.find(axis) == std::string::npos) return 0;
+  std::ptrdiff_t stride = 1;
+  for (auto a = axes.rbegin(); *a != axis; ++a) stride *= p.length.at(*a) + p.padding;
+  return stride;
+}
+
+call call_of(const product& p) {
+  call c;
+  c.kind = weft::op::dot;
+  for (const auto& [axis, length] : p.length) {
+    const int i = c.loops++;
+    c.extent[i] = length;
+    c.operands[0].stride[i] = stride_of(p.result, axis, p);
+    c.operands[1].stride[i] = stride_of(p.left, axis, p);
+    c.operands[2].stride[i] = stride_of(p.right, axis, p);
+  }
+  return c;
+}
+
+// Exactly the elements that an operand reaches, so that the address sanitizer sees a step too far.
+std::size_t reach(const call& c, int operand) {
+  std::ptrdiff_t last = 0;
+  for (int i = 0; i < c.loops; ++i) {
+    if (c.extent[i] == 0) {
+      if (c.operands[operand].stride[i] != 0) return 0;
+    } else {
+      last += (c.extent[i] - 1) * c.operands[operand].stride[i];
+    }
+  }
+  return static_cast<std::size_t>(last) + 1;
+}
+
+struct expectation {
+  std::vector<double> sum;        // NaN where the result is not to be touched
+  std::vector<double> magnitude;  // the sum of the products' magnitudes
+};
+
+void accumulate(const call& c, const float* left, const float* right, int loop,
+                std::ptrdiff_t at_result, std::ptrdiff_t at_left, std::ptrdiff_t at_right,
+                expectation& e) {
+  if (loop == c.loops) {
+    const double x = static_cast<double>(left[at_left]) * static_cast<double>(right[at_right]);
+    e.sum[static_cast<std::size_t>(at_result)] += x;
+    e.magnitude[static_cast<std::size_t>(at_result)] += std::abs(x);
+    return;
+  }
+  for (std::ptrdiff_t i = 0; i < c.extent[loop]; ++i) {
+    accumulate(c, left, right, loop + 1, at_result + i * c.operands[0].stride[loop],
+               at_left + i * c.operands[1].stride[loop], at_right + i * c.operands[2].stride[loop],
+               e);
+  }
+}
+
+void start_at_zero(const call& c, int loop, std::ptrdiff_t at, expectation& e) {
+  if (loop == c.loops) {
+    e.sum[static_cast<std::size_t>(at)] = 0;
+    return;
+  }
+  const std::ptrdiff_t stride = c.operands[0].stride[loop];
+  const std::ptrdiff_t extent = stride == 0 ? 1 : c.extent[loop];
+  for (std::ptrdiff_t i = 0; i < extent; ++i) start_at_zero(c, loop + 1, at + i * stride, e);
+}
+
+std::ptrdiff_t depth_of(const call& c) {
+  std::ptrdiff_t n = 1;
+  for (int i = 0; i < c.loops; ++i) {
+    if (c.operands[0].stride[i] == 0) n *= c.extent[i];
+  }
+  return n;
+}
+
+std::string describe(const product& p) {
+  std::string s = p.left + ',' + p.right + "->" + p.result;
+  for (const auto& [axis, length] : p.length) s += ' ' + (axis + ('=' + std::to_string(length)));
+  return s + " padding " + std::to_string(p.padding);
+}
+
+std::vector<float> random_values(std::size_t n) {
+  std::mt19937 generator(static_cast<unsigned>(n) + 1);
+  std::uniform_real_distribution<float> uniform(-1, 1);
+  std::vector<float> v(n);
+  for (float& x : v) x = uniform(generator);
+  return v;
+}
+
+void check(const product& p) {
+  BOOST_TEST_CONTEXT(describe(p)) {
+    call c = call_of(p);
+    std::vector<float> left = random_values(reach(c, 1)), right = random_values(reach(c, 2));
+    const std::size_t size = reach(c, 0);
+    expectation e{std::vector(size, std::nan("")), std::vector(size, 0.0)};
+    start_at_zero(c, 0, 0, e);
+    accumulate(c, left.data(), right.data(), 0, 0, 0, 0, e);
+
+    // A sum of K products in any order, each step rounded: Higham's gamma of K times the sum of
+    // their magnitudes, with K u / (1 - K u) bounded by K epsilon as u is half of epsilon.
+    const double bound = static_cast<double>(depth_of(c)) * std::numeric_limits<float>::epsilon();
+
+    const std::size_t scratch_bytes = weft::kernels::dot_scratch_bytes(c);
+    const std::unique_ptr<void, void (*)(void*)> scratch(
+        std::aligned_alloc(64, weft::kernels::round_up(scratch_bytes, 64)), std::free);
+    c.scratch = static_cast<std::byte*>(scratch.get());
+    c.operands[1].data = left.data();
+    c.operands[2].data = right.data();
+    for (const auto target : hwy::SupportedAndGeneratedTargets()) {
+      std::vector<float> result(size, untouched);
+      c.operands[0].data = result.data();
+      hwy::SetSupportedTargetsForTest(target);
+      weft::kernels::dot_kernel()(c);
+      hwy::SetSupportedTargetsForTest(0);
+      std::size_t wrong = 0;
+      for (std::size_t i = 0; i < size; ++i) {
+        const bool right_here =
+            std::isnan(e.sum[i])
+                ? result[i] == untouched
+                : std::abs(static_cast<double>(result[i]) - e.sum[i]) <= bound * e.magnitude[i];
+        wrong += right_here ? 0 : 1;
+      }
+      BOOST_TEST(wrong == 0u, hwy::TargetName(target) << ": " << wrong << " of " << size);
+    }
+  }
+}
+
+void check_paddings(product p) {
+  for (const std::ptrdiff_t padding : {0, 3}) {
+    p.padding = padding;
+    check(p);
+  }
+}
+
+const std::ptrdiff_t lengths[]{0, 1, 3, 17, 100};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(dot)
+
+BOOST_AUTO_TEST_CASE(multiplies_matrices_in_every_layout_and_of_every_length) {
+  for (const char* result : {"mn", "nm"}) {
+    for (const char* left : {"mk", "km"}) {
+      for (const char* right : {"kn", "nk"}) {
+        for (const auto m : lengths) {
+          for (const auto n : lengths) {
+            for (const auto k : lengths) {
+              check_paddings({result, left, right, {{'m', m}, {'n', n}, {'k', k}}});
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(multiplies_batches_of_matrices) {
+  for (const auto batch : lengths) {
+    for (const auto n : lengths) {
+      const extents e{{'b', batch}, {'m', 5}, {'n', n}, {'k', 17}};
+      check_paddings({"bmn", "bmk", "bkn", e});
+      check_paddings({"bmn", "bmk", "bnk", e});
+      check_paddings({"mnb", "mkb", "knb", e});  // the batch is innermost
+      check_paddings({"mbn", "kbm", "bkn", e});
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(multiplies_vectors) {
+  for (const auto n : lengths) {
+    for (const auto k : lengths) {
+      const extents e{{'n', n}, {'k', k}};
+      check_paddings({"n", "k", "kn", e});
+      check_paddings({"n", "k", "nk", e});
+      check_paddings({"n", "kn", "k", e});
+      check_paddings({"n", "nk", "k", e});
+      check_paddings({"kn", "k", "n", e});  // an outer product
+      check_paddings({"", "k", "k", {{'k', k}}});
+    }
+  }
+}
+
+// Rows, columns and depth of several loops that are not one.
+BOOST_AUTO_TEST_CASE(contracts_tensors_with_axes_in_any_order) {
+  for (const std::ptrdiff_t d : {3, 16, 32, 100}) {
+    const extents attention{{'b', 2}, {'p', 17}, {'h', 3}, {'d', d}, {'k', 19}};
+    check_paddings({"bphk", "bphd", "bkhd", attention});
+    check_paddings({"bphd", "bphk", "bkhd", attention});
+    check_paddings({"bhpk", "bphd", "bkhd", attention});
+    const extents projection{{'b', 2}, {'p', 7}, {'h', 3}, {'d', d}, {'e', 33}};
+    check_paddings({"bphd", "bpe", "ehd", projection});
+    check_paddings({"bphd", "bpe", "hde", projection});
+    check_paddings({"bphd", "bpe", "hed", projection});
+    check_paddings({"bphd", "bpe", "dhe", projection});
+    check_paddings({"bhpd", "bpe", "ehd", projection});
+    check_paddings({"hbdp", "bpe", "ehd", projection});
+    check_paddings({"bpe", "bphd", "hde", projection});
+    check_paddings({"bpe", "bphd", "dhe", projection});
+    check_paddings({"bpe", "bhpd", "ehd", projection});
+    check_paddings({"ehd", "bpe", "bphd", projection});
+    check_paddings({"hde", "bpe", "bhpd", projection});
+    check_paddings({"dhe", "ebp", "pbdh", projection});
+  }
+}
+
+BOOST_AUTO_TEST_CASE(goes_on_across_blocks) {
+  for (const auto& e :
+       {extents{{'m', 130}, {'n', 515}, {'k', 97}}, extents{{'m', 200}, {'n', 1030}, {'k', 70}},
+        extents{{'m', 530}, {'n', 70}, {'k', 530}}}) {
+    check({"mn", "mk", "kn", e});
+    check({"mn", "mk", "nk", e});
+    check({"mn", "km", "kn", e});
+    check({"nm", "km", "nk", e});
+  }
+  const extents e{{'b', 3}, {'p', 101}, {'h', 33}, {'d', 32}, {'e', 20}};
+  check_paddings({"bphd", "bpe", "hed", e});
+  check_paddings({"bpe", "bphd", "hed", e});
+  check_paddings({"hed", "bpe", "bphd", e});
+}
+
+BOOST_AUTO_TEST_CASE(its_scratch_does_not_shrink_when_an_extent_grows) {
+  std::size_t before = 0;
+  for (std::ptrdiff_t n = 0; n < 3000; n += 7) {
+    const extents e{{'m', n}, {'n', 20}, {'k', 300}};
+    const std::size_t bytes = weft::kernels::dot_scratch_bytes(call_of({"mn", "mk", "kn", e}));
+    BOOST_TEST(bytes >= before);
+    before = bytes;
+  }
+}
+
+// The plan asks with the largest extents; a run may have smaller ones.
+BOOST_AUTO_TEST_CASE(its_scratch_is_known_while_compiling) {
+  constexpr std::size_t bytes = [] {
+    call c;
+    c.kind = weft::op::dot;
+    c.loops = 3;
+    c.extent[0] = 64, c.extent[1] = 32, c.extent[2] = 16;
+    c.operands[0].stride[0] = 32, c.operands[0].stride[1] = 1;
+    c.operands[1].stride[0] = 16, c.operands[1].stride[2] = 1;
+    c.operands[2].stride[2] = 32, c.operands[2].stride[1] = 1;
+    return weft::kernels::dot_scratch_bytes(c);
+  }();
+  BOOST_TEST(bytes < 32u * 1024);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,406 @@
+#include <cstring>
+#include <tuple>
+
+#include "arrays.hpp"
+#include "targets.hpp"
+
+using namespace weft;
+using namespace weft::kernels;
+
+namespace {
+
+using reference = double (*)(const double*);
+using tolerance = double (*)(const double* in, double result);
+
+double exact(const double*, double) {
+  return 0;
+}
+double few_ulp(const double*, double result) {
+  return 4 * ulp(result);
+}
+// The errors of erf or tanh (4 ulp of up to 1) and of x's square in the exponent, times what they
+// are multiplied with.
+double of_gelu(const double* in, double) {
+  return 8 * epsilon * std::abs(in[0]);
+}
+double of_gelu_adjoint(const double* in, double) {
+  return 16 * epsilon * (1 + std::abs(in[0])) * std::abs(in[1]);
+}
+
+double phi(double x) {
+  return 0.5 * (1 + std::erf(x / std::sqrt(2.0)));
+}
+double u(double x) {
+  return std::sqrt(2 / 3.14159265358979323846) * (x + 0.044715 * x * x * x);
+}
+double u_slope(double x) {
+  return std::sqrt(2 / 3.14159265358979323846) * (1 + 3 * 0.044715 * x * x);
+}
+
+struct operation {
+  op kind;
+  int inputs;
+  reference f;
+  tolerance error = exact;
+};
+
+const operation on_floats[]{
+    {op::copy, 1, [](const double* a) { return a[0]; }},
+    {op::negate, 1, [](const double* a) { return -a[0]; }},
+    {op::exp, 1, [](const double* a) { return std::exp(a[0]); }, few_ulp},
+    {op::log, 1, [](const double* a) { return std::log(a[0]); }, few_ulp},
+    {op::sqrt, 1,
+     [](const double* a) { return static_cast<double>(std::sqrt(static_cast<float>(a[0]))); }},
+    {op::tanh, 1, [](const double* a) { return std::tanh(a[0]); }, few_ulp},
+    {op::erf, 1, [](const double* a) { return std::erf(a[0]); }, few_ulp},
+    {op::sin, 1, [](const double* a) { return std::sin(a[0]); }, few_ulp},
+    {op::cos, 1, [](const double* a) { return std::cos(a[0]); }, few_ulp},
+    {op::sigmoid, 1, [](const double* a) { return 1 / (1 + std::exp(-a[0])); }, few_ulp},
+    {op::relu, 1, [](const double* a) { return a[0] <= 0 ? 0 : a[0]; }},
+    {op::gelu, 1, [](const double* a) { return a[0] * phi(a[0]); }, of_gelu},
+    {op::gelu_tanh, 1, [](const double* a) { return a[0] / 2 * (1 + std::tanh(u(a[0]))); },
+     of_gelu},
+    {op::add, 2,
+     [](const double* a) { return static_cast<double>(static_cast<float>(a[0] + a[1])); }},
+    {op::subtract, 2,
+     [](const double* a) { return static_cast<double>(static_cast<float>(a[0] - a[1])); }},
+    {op::multiply, 2,
+     [](const double* a) { return static_cast<double>(static_cast<float>(a[0] * a[1])); }},
+    {op::divide, 2,
+     [](const double* a) { return static_cast<double>(static_cast<float>(a[0] / a[1])); }},
+    {op::maximum, 2, [](const double* a) { return std::max(a[0], a[1]); }},
+    {op::minimum, 2, [](const double* a) { return std::min(a[0], a[1]); }},
+    {op::relu_adjoint, 2, [](const double* a) { return a[0] > 0 ? a[1] : 0; }},
+    {op::gelu_adjoint, 2,
+     [](const double* a) {
+       const double density = std::exp(-a[0] * a[0] / 2) / std::sqrt(2 * 3.14159265358979323846);
+       return a[1] * (phi(a[0]) + a[0] * density);
+     },
+     of_gelu_adjoint},
+    {op::gelu_tanh_adjoint, 2,
+     [](const double* a) {
+       const double t = std::tanh(u(a[0]));
+       return a[1] * 0.5 * (1 + t + a[0] * (1 - t * t) * u_slope(a[0]));
+     },
+     of_gelu_adjoint},
+};
+const operation on_integers[]{
+    {op::copy, 1, [](const double* a) { return a[0]; }},
+    {op::negate, 1, [](const double* a) { return -a[0]; }},
+    {op::add, 2, [](const double* a) { return a[0] + a[1]; }},
+    {op::subtract, 2, [](const double* a) { return a[0] - a[1]; }},
+    {op::multiply, 2, [](const double* a) { return a[0] * a[1]; }},
+    {op::maximum, 2, [](const double* a) { return std::max(a[0], a[1]); }},
+    {op::minimum, 2, [](const double* a) { return std::min(a[0], a[1]); }},
+};
+const operation comparisons[]{
+    {op::less, 2, [](const double* a) { return a[0] < a[1] ? 1.0 : 0.0; }},
+    {op::less_equal, 2, [](const double* a) { return a[0] <= a[1] ? 1.0 : 0.0; }},
+    {op::equal, 2, [](const double* a) { return a[0] == a[1] ? 1.0 : 0.0; }},
+    {op::not_equal, 2, [](const double* a) { return a[0] != a[1] ? 1.0 : 0.0; }},
+};
+const operation on_booleans[]{
+    {op::copy, 1, [](const double* a) { return a[0]; }},
+    {op::logical_not, 1, [](const double* a) { return 1 - a[0]; }},
+    {op::logical_and, 2, [](const double* a) { return a[0] * a[1]; }},
+    {op::logical_or, 2, [](const double* a) { return std::max(a[0], a[1]); }},
+    {op::equal, 2, [](const double* a) { return a[0] == a[1] ? 1.0 : 0.0; }},
+    {op::not_equal, 2, [](const double* a) { return a[0] != a[1] ? 1.0 : 0.0; }},
+};
+const operation choice{op::where, 3, [](const double* a) { return a[0] != 0 ? a[1] : a[2]; }};
+
+// Runs the operation and counts what is wrong.
+template <class R, class... A>
+int wrong(const table& kernels, const operation& o, array<R>& result, const extents& extent,
+          array<A>&... inputs) {
+  call c = make_call(o.kind, extent);
+  c.operands[0] = result.as_operand();
+  int i = 0;
+  ((c.operands[++i] = inputs.as_operand()), ...);
+  expectation expected(result);
+  for_points(c, [&](const std::vector<std::ptrdiff_t>& index) {
+    double in[3]{};
+    for (int k = 0; k < o.inputs; ++k)
+      in[k] = at(c.operands[k + 1], offset(c.operands[k + 1], index));
+    const double value = o.f(in);
+    expected.expect(result, offset(c.operands[0], index), value, o.error(in, value));
+  });
+  kernels.elementwise(c);
+  return expected.wrong(result);
+}
+
+// Over all shapes, and layouts of the result and the inputs; inputs also broadcast.
+template <class R, class... A>
+void check(const table& kernels, const operation& o) {
+  unsigned seed = 0;
+  for (const extents& extent : shapes)
+    for (const layout to : layouts)
+      for (unsigned mix = 0; mix < 6; ++mix) {
+        ++seed;
+        array<R> result(extent, to, 0, true);
+        unsigned k = mix;
+        // In the first mixes nothing is broadcast; then the last loop, the first, and all.
+        const auto without = [&] {
+          const unsigned choices[]{0u, 0u, 1u << (extent.size() - 1), 1u, 7u};
+          return mix < 2 ? 0u : choices[k++ % 5];
+        };
+        const auto how = [&] { return mix == 0 ? to : layouts[k % 4]; };
+        std::tuple<array<A>...> inputs{array<A>(extent, how(), without())...};
+        std::apply([&](auto&... a) { (fill(a, seed += 1000), ...); }, inputs);
+        const int count =
+            std::apply([&](auto&... a) { return wrong(kernels, o, result, extent, a...); }, inputs);
+        BOOST_TEST(count == 0, name_of(o.kind) << " is wrong " << count << " times, layout "
+                                               << static_cast<int>(to) << ", mix " << mix
+                                               << ", loops " << extent.size());
+      }
+}
+
+// The kernel's values for xs.
+std::vector<float> values(const table& kernels, op kind, std::vector<float> xs) {
+  call c = make_call(kind, {static_cast<std::ptrdiff_t>(xs.size())});
+  std::vector<float> results(xs.size());
+  c.operands[0] = {results.data(), element::float32, {1}};
+  c.operands[1] = {xs.data(), element::float32, {1}};
+  kernels.elementwise(c);
+  return results;
+}
+
+// All signs and exponents, with mantissas picked at random, about 2^20 floats; and a dense sweep of
+// the range where the function changes.
+std::vector<float> float_range(float dense) {
+  std::vector<float> xs;
+  std::mt19937 random(1);
+  for (std::uint32_t high = 0; high < 512; ++high) {
+    if ((high & 255) == 255) continue;
+    for (int k = 0; k < 1000; ++k) {
+      const std::uint32_t bits = high << 23 | (random() & 0x7FFFFFu);
+      float x;
+      std::memcpy(&x, &bits, sizeof x);
+      xs.push_back(x);
+    }
+  }
+  std::uniform_real_distribution<float> uniform(-dense, dense);
+  for (int k = 0; k < 500000; ++k) xs.push_back(uniform(random));
+  return xs;
+}
+
+// The largest error over xs where the reference is within floats.
+double largest_error(const table& kernels, op kind, double (*f)(double),
+                     const std::vector<float>& xs) {
+  const std::vector<float> got = values(kernels, kind, xs);
+  double worst = 0;
+  for (std::size_t i = 0; i < xs.size(); ++i) {
+    const double want = f(static_cast<double>(xs[i]));
+    if (std::isnan(want) || std::isinf(static_cast<float>(want))) {
+      const float rounded = static_cast<float>(want);
+      if (std::isnan(want) ? !std::isnan(got[i]) : got[i] != rounded) worst = 1e9;
+      continue;
+    }
+    const double error = std::abs(static_cast<double>(got[i]) - want) / ulp(want);
+    if (!(error <= worst)) worst = error;
+  }
+  return worst;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(elementwise)
+
+BOOST_AUTO_TEST_CASE(float_operations_are_right_in_every_layout) {
+  on_every_target([](const table& kernels) {
+    for (const operation& o : on_floats)
+      o.inputs == 1 ? check<float, float>(kernels, o) : check<float, float, float>(kernels, o);
+  });
+}
+
+BOOST_AUTO_TEST_CASE(integer_operations_are_right_in_every_layout) {
+  using std::int32_t;
+  on_every_target([](const table& kernels) {
+    for (const operation& o : on_integers)
+      o.inputs == 1 ? check<int32_t, int32_t>(kernels, o)
+                    : check<int32_t, int32_t, int32_t>(kernels, o);
+  });
+}
+
+BOOST_AUTO_TEST_CASE(comparisons_give_booleans) {
+  using std::int32_t, std::uint8_t;
+  on_every_target([](const table& kernels) {
+    for (const operation& o : comparisons) {
+      check<uint8_t, float, float>(kernels, o);
+      check<uint8_t, int32_t, int32_t>(kernels, o);
+    }
+  });
+}
+
+BOOST_AUTO_TEST_CASE(boolean_operations_are_right_in_every_layout) {
+  using std::uint8_t;
+  on_every_target([](const table& kernels) {
+    for (const operation& o : on_booleans)
+      o.inputs == 1 ? check<uint8_t, uint8_t>(kernels, o)
+                    : check<uint8_t, uint8_t, uint8_t>(kernels, o);
+  });
+}
+
+BOOST_AUTO_TEST_CASE(where_chooses_elements_of_every_type) {
+  using std::int32_t, std::uint8_t;
+  on_every_target([](const table& kernels) {
+    check<float, uint8_t, float, float>(kernels, choice);
+    check<int32_t, uint8_t, int32_t, int32_t>(kernels, choice);
+    check<uint8_t, uint8_t, uint8_t, uint8_t>(kernels, choice);
+  });
+}
+
+BOOST_AUTO_TEST_CASE(casts_convert_between_all_types) {
+  using std::int32_t, std::uint8_t;
+  const operation same{op::cast, 1, [](const double* a) { return a[0]; }};
+  const operation truncated{op::cast, 1, [](const double* a) { return std::trunc(a[0]); }};
+  const operation not_zero{op::cast, 1, [](const double* a) { return a[0] != 0 ? 1.0 : 0.0; }};
+  on_every_target([&](const table& kernels) {
+    check<float, float>(kernels, same);
+    check<float, int32_t>(kernels, same);
+    check<float, uint8_t>(kernels, same);
+    check<int32_t, float>(kernels, truncated);
+    check<int32_t, int32_t>(kernels, same);
+    check<int32_t, uint8_t>(kernels, same);
+    check<uint8_t, float>(kernels, not_zero);
+    check<uint8_t, int32_t>(kernels, not_zero);
+    check<uint8_t, uint8_t>(kernels, same);
+  });
+}
+
+BOOST_AUTO_TEST_CASE(a_cast_to_int_saturates_and_has_0_for_nan) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  std::vector<float> xs{3e9f,
+                        -3e9f,
+                        1e30f,
+                        -1e30f,
+                        std::numeric_limits<float>::infinity(),
+                        -std::numeric_limits<float>::infinity(),
+                        nan,
+                        -nan,
+                        2147483520.0f,
+                        -2147483648.0f,
+                        2147483648.0f,
+                        1.99f,
+                        -1.99f};
+  constexpr std::int32_t most = std::numeric_limits<std::int32_t>::max();
+  constexpr std::int32_t least = std::numeric_limits<std::int32_t>::min();
+  const std::vector<std::int32_t> expected{most, least,      most,  least, most, least, 0,
+                                           0,    2147483520, least, most,  1,    -1};
+  on_every_target([&](const table& kernels) {
+    std::vector<std::int32_t> results(xs.size());
+    call c = make_call(op::cast, {static_cast<std::ptrdiff_t>(xs.size())});
+    c.operands[0] = {results.data(), element::int32, {1}};
+    c.operands[1] = {xs.data(), element::float32, {1}};
+    kernels.elementwise(c);
+    BOOST_TEST(results == expected, boost::test_tools::per_element());
+  });
+}
+
+BOOST_AUTO_TEST_CASE(the_result_may_be_an_input) {
+  on_every_target([](const table& kernels) {
+    for (const layout how : layouts) {
+      const extents extent{17, 100};
+      array<float> x(extent, how), g(extent, layout::contiguous);
+      fill(x, 1);
+      fill(g, 2);
+      call c = make_call(op::subtract, extent);
+      c.operands[0] = c.operands[1] = x.as_operand();
+      c.operands[2] = g.as_operand();
+      const array<float> before = x;
+      kernels.elementwise(c);
+      int wrong = 0;
+      for_points(c, [&](const std::vector<std::ptrdiff_t>& index) {
+        const auto to = static_cast<std::size_t>(offset(c.operands[0], index));
+        const auto from = static_cast<std::size_t>(offset(c.operands[2], index));
+        wrong += x.memory[to] != before.memory[to] - g.memory[from];
+      });
+      BOOST_TEST(wrong == 0);
+    }
+  });
+}
+
+BOOST_AUTO_TEST_CASE(functions_are_within_ulps_over_the_float_range) {
+  struct function {
+    op kind;
+    double (*f)(double);
+    float dense;
+    double ulps;
+  };
+  const function functions[]{
+      {op::exp, [](double x) { return std::exp(x); }, 104, 1},
+      {op::log, [](double x) { return std::log(x); }, 3, 1},
+      {op::tanh, [](double x) { return std::tanh(x); }, 10, 1.5},
+      {op::erf, [](double x) { return std::erf(x); }, 4, 1.5},
+      {op::sigmoid, [](double x) { return 1 / (1 + std::exp(-x)); }, 104, 2.5},
+      {op::sin, [](double x) { return std::sin(x); }, 1e5f, 1.6},
+      {op::cos, [](double x) { return std::cos(x); }, 1e5f, 1.6},
+  };
+  on_every_target([&](const table& kernels) {
+    for (const function& f : functions) {
+      const double error = largest_error(kernels, f.kind, f.f, float_range(f.dense));
+      BOOST_TEST_MESSAGE(name_of(f.kind) << ": " << error << " ulp");
+      BOOST_TEST(error <= f.ulps, name_of(f.kind) << " is off by " << error << " ulp");
+    }
+  });
+}
+
+BOOST_AUTO_TEST_CASE(sines_near_multiples_of_a_quarter_turn_are_right) {
+  std::vector<float> xs;
+  for (int k = -60000; k <= 60000; ++k) {
+    const auto x = static_cast<float>(k * 1.57079632679489661923);
+    xs.push_back(x);
+    xs.push_back(std::nextafter(x, 0.0f));
+  }
+  on_every_target([&](const table& kernels) {
+    BOOST_TEST(largest_error(
+                   kernels, op::sin, [](double x) { return std::sin(x); }, xs) <= 1.6);
+    BOOST_TEST(largest_error(
+                   kernels, op::cos, [](double x) { return std::cos(x); }, xs) <= 1.6);
+  });
+}
+
+BOOST_AUTO_TEST_CASE(infinities_and_nan_are_as_in_ieee_and_pytorch) {
+  constexpr float inf = std::numeric_limits<float>::infinity();
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const auto same = [](float a, float b) {
+    return std::isnan(a) ? std::isnan(b) : a == b && std::signbit(a) == std::signbit(b);
+  };
+  struct example {
+    op kind;
+    float x, expected;
+  };
+  const example examples[]{
+      {op::exp, -inf, 0},     {op::exp, inf, inf},      {op::exp, 1000, inf},
+      {op::exp, -1000, 0},    {op::exp, 0, 1},          {op::log, 0, -inf},
+      {op::log, -0.0f, -inf}, {op::log, -1, nan},       {op::log, -inf, nan},
+      {op::log, inf, inf},    {op::log, 1, 0},          {op::tanh, inf, 1},
+      {op::tanh, -inf, -1},   {op::tanh, -0.0f, -0.0f}, {op::erf, inf, 1},
+      {op::erf, -inf, -1},    {op::erf, -0.0f, -0.0f},  {op::sigmoid, inf, 1},
+      {op::sigmoid, -inf, 0}, {op::sin, inf, nan},      {op::cos, -inf, nan},
+      {op::sqrt, -1, nan},    {op::sqrt, inf, inf},     {op::relu, inf, inf},
+      {op::relu, -inf, 0},    {op::gelu, inf, inf},     {op::gelu_tanh, inf, inf}};
+  const op all[]{op::exp, op::log,     op::sqrt, op::tanh, op::erf,      op::sin,
+                 op::cos, op::sigmoid, op::relu, op::gelu, op::gelu_tanh};
+  on_every_target([&](const table& kernels) {
+    for (const example& e : examples) {
+      const float got = values(kernels, e.kind, std::vector<float>(19, e.x)).back();
+      BOOST_TEST(same(e.expected, got), name_of(e.kind) << "(" << e.x << ") is " << got);
+    }
+    for (const op kind : all)
+      for (const float x : values(kernels, kind, {nan, -nan}))
+        BOOST_TEST(std::isnan(x), name_of(kind) << " loses NaN");
+    for (const op kind : {op::maximum, op::minimum}) {
+      std::vector<float> a{nan, 1, nan, inf}, b{1, nan, nan, -inf}, r(4);
+      call c = make_call(kind, {4});
+      c.operands[0] = {r.data(), element::float32, {1}};
+      c.operands[1] = {a.data(), element::float32, {1}};
+      c.operands[2] = {b.data(), element::float32, {1}};
+      kernels.elementwise(c);
+      BOOST_TEST((std::isnan(r[0]) && std::isnan(r[1]) && std::isnan(r[2])));
+      BOOST_TEST(r[3] == (kind == op::maximum ? inf : -inf));
+    }
+  });
+}
+
+BOOST_AUTO_TEST_SUITE_END()

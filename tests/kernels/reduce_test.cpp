@@ -1,0 +1,146 @@
+#include <map>
+
+#include "arrays.hpp"
+#include "targets.hpp"
+
+using namespace weft;
+using namespace weft::kernels;
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+// Reduces and counts what is wrong. A sum of n terms, in any order, is off by less than
+// n * epsilon/2 times the sum of their magnitudes.
+template <class T>
+int wrong(const table& kernels, op kind, const extents& extent, unsigned over, layout to,
+          array<T>& input) {
+  array<T> result(extent, to, over, true);
+  call c = make_call(kind, extent);
+  c.over = over;
+  c.operands[0] = result.as_operand();
+  c.operands[1] = input.as_operand();
+  struct reduction {
+    double value;
+    double magnitude = 0;
+    double terms = 0;
+  };
+  const bool sum = kind == op::sum;
+  const double least = std::is_same_v<T, float> ? -infinity : std::numeric_limits<T>::lowest();
+  std::map<std::ptrdiff_t, reduction> reductions;
+  call kept = c;
+  for (int l = 0; l < c.loops; ++l)
+    if (over >> l & 1u) kept.extent[l] = 1;
+  for_points(kept, [&](const auto& index) {
+    reductions[offset(c.operands[0], index)] = {sum ? 0.0 : least};
+  });
+  for_points(c, [&](const auto& index) {
+    reduction& r = reductions[offset(c.operands[0], index)];
+    const double x = at(c.operands[1], offset(c.operands[1], index));
+    r.value = sum ? r.value + x : std::max(r.value, x);
+    r.magnitude += std::abs(x);
+    r.terms += 1;
+  });
+  expectation expected(result);
+  for (const auto& [at, r] : reductions)
+    expected.expect(result, at, r.value,
+                    sum && std::is_same_v<T, float> ? r.terms * epsilon / 2 * r.magnitude : 0);
+  kernels.reduce(c);
+  return expected.wrong(result);
+}
+
+template <class T>
+void check(const table& kernels, op kind) {
+  unsigned seed = 0;
+  for (const extents& extent : shapes)
+    for (unsigned over = 0; over < 1u << extent.size(); ++over)
+      for (const layout to : layouts)
+        for (const layout from : layouts)
+          for (const unsigned without : {0u, 1u}) {
+            array<T> input(extent, from, without);
+            fill(input, ++seed);
+            const int count = wrong(kernels, kind, extent, over, to, input);
+            BOOST_TEST(count == 0, name_of(kind)
+                                       << " is wrong " << count << " times, loops " << extent.size()
+                                       << ", over " << over << ", layouts " << static_cast<int>(to)
+                                       << " " << static_cast<int>(from));
+          }
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(reduce)
+
+BOOST_AUTO_TEST_CASE(sums_are_right_over_any_loops) {
+  on_every_target([](const table& kernels) {
+    check<float>(kernels, op::sum);
+    check<std::int32_t>(kernels, op::sum);
+  });
+}
+
+BOOST_AUTO_TEST_CASE(maxima_are_right_over_any_loops) {
+  on_every_target([](const table& kernels) {
+    check<float>(kernels, op::max);
+    check<std::int32_t>(kernels, op::max);
+  });
+}
+
+BOOST_AUTO_TEST_CASE(a_maximum_with_nan_is_nan) {
+  on_every_target([](const table& kernels) {
+    for (const unsigned over : {1u, 2u, 3u})
+      for (const std::size_t at : {0u, 5u, 33u}) {
+        const extents extent{2, 17};
+        array<float> input(extent, layout::contiguous), result(extent, layout::contiguous, over);
+        fill(input, 1);
+        input.memory[at] = std::numeric_limits<float>::quiet_NaN();
+        call c = make_call(op::max, extent);
+        c.over = over;
+        c.operands[0] = result.as_operand();
+        c.operands[1] = input.as_operand();
+        kernels.reduce(c);
+        const auto row = static_cast<std::ptrdiff_t>(at / 17);
+        const auto column = static_cast<std::ptrdiff_t>(at % 17);
+        const auto to = static_cast<std::size_t>(offset(c.operands[0], {row, column}));
+        BOOST_TEST(std::isnan(result.memory[to]));
+      }
+  });
+}
+
+BOOST_AUTO_TEST_CASE(long_sums_keep_their_accuracy) {
+  on_every_target([](const table& kernels) {
+    // 2^20 times 0.1: one float accumulator would be off in the third digit.
+    std::vector<float> terms(1 << 20, 0.1f);
+    const double expected = static_cast<double>(0.1f) * (1 << 20);
+    for (const bool columns : {false, true}) {
+      float result[2];
+      call c = make_call(op::sum, columns ? extents{1 << 19, 2} : extents{1 << 20});
+      c.over = 1;
+      c.operands[0] = {result, element::float32, {0, 1}};
+      c.operands[1] = {terms.data(), element::float32, {columns ? 2 : 1, 1}};
+      kernels.reduce(c);
+      const double want = columns ? expected / 2 : expected;
+      // Floats add up at most 128 terms before their sum goes into a double.
+      BOOST_TEST(std::abs(static_cast<double>(result[0]) - want) <= 64.5 * epsilon * want);
+    }
+  });
+}
+
+BOOST_AUTO_TEST_CASE(sums_are_the_same_each_time) {
+  on_every_target([](const table& kernels) {
+    array<float> input({17, 3000}, layout::contiguous);
+    fill(input, 3);
+    for (const unsigned over : {1u, 2u, 3u}) {
+      std::vector<float> first(3000), second(3000);
+      call c = make_call(op::sum, {17, 3000});
+      c.over = over;
+      c.operands[1] = input.as_operand();
+      c.operands[0] = {first.data(), element::float32, {over & 1u ? 0 : 1, over & 2u ? 0 : 1}};
+      kernels.reduce(c);
+      c.operands[0].data = second.data();
+      kernels.reduce(c);
+      BOOST_TEST((first == second));
+    }
+  });
+}
+
+BOOST_AUTO_TEST_SUITE_END()

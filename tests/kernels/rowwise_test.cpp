@@ -1,0 +1,263 @@
+#include <map>
+
+#include "arrays.hpp"
+#include "targets.hpp"
+#include "weft/kernels/row_scratch.hpp"
+
+using namespace weft;
+using namespace weft::kernels;
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+using row = std::vector<double>;
+
+// A row's result, in double, and by how much floats may be off: n terms in a sum, a few roundings
+// besides.
+struct outcome {
+  row value;
+  row tolerance;
+};
+
+double rounding(const row& x) {
+  return (static_cast<double>(x.size()) / 2 + 16) * epsilon;
+}
+
+row softmax(const row& x) {
+  const double largest = *std::max_element(x.begin(), x.end());
+  row y(x.size());
+  double total = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) total += y[i] = std::exp(x[i] - largest);
+  for (double& v : y) v = largest == -infinity ? 0 : v / total;
+  return y;
+}
+
+outcome reference(op kind, const row& a, const row& b, double scalar) {
+  const auto n = static_cast<double>(a.size());
+  outcome o{row(a.size()), row(a.size())};
+  const auto for_all = [&](auto value, auto tolerance) {
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      o.value[i] = value(i);
+      o.tolerance[i] = tolerance(i) * rounding(a);
+    }
+  };
+  double mean = 0, variance = 0, sum_g = 0, sum_magnitude = 0, sum_gy = 0, sum_gy_magnitude = 0;
+  for (const double x : a) mean += x / n;
+  for (const double x : a) variance += (x - mean) * (x - mean) / n;
+  const double scale = 1 / std::sqrt(variance + scalar);
+  for (const double g : b) sum_g += g, sum_magnitude += std::abs(g);
+  for (std::size_t i = 0; i < b.size(); ++i) {
+    sum_gy += a[i] * b[i];
+    sum_gy_magnitude += std::abs(a[i] * b[i]);
+  }
+  switch (kind) {
+    case op::softmax: {
+      const row y = softmax(a);
+      // The difference to the maximum rounds before exp.
+      for_all([&](auto i) { return y[i]; },
+              [&](auto i) { return y[i] * (1 + std::abs(std::log(std::max(y[i], 1e-30)))); });
+      break;
+    }
+    case op::log_softmax: {
+      const double largest = *std::max_element(a.begin(), a.end());
+      double total = 0;
+      for (const double x : a) total += std::exp(x - largest);
+      for_all(
+          [&](auto i) {
+            return largest == -infinity ? -infinity : a[i] - largest - std::log(total);
+          },
+          [&](auto i) { return std::isinf(a[i]) ? 0 : 1 + std::abs(a[i]) + std::abs(largest); });
+      break;
+    }
+    case op::normalize:
+      for_all([&](auto i) { return (a[i] - mean) * scale; },
+              [&](auto i) { return (1 + std::abs(a[i]) + std::abs(mean)) * scale; });
+      break;
+    case op::softmax_adjoint:
+      for_all([&](auto i) { return a[i] * (b[i] - sum_gy); },
+              [&](auto i) { return std::abs(a[i]) * (std::abs(b[i]) + sum_gy_magnitude); });
+      break;
+    case op::log_softmax_adjoint:
+      for_all([&](auto i) { return b[i] - std::exp(a[i]) * sum_g; },
+              [&](auto i) { return std::abs(b[i]) + std::exp(a[i]) * sum_magnitude; });
+      break;
+    default: {  // normalize_adjoint
+      double mean_gh = 0, magnitude = 0;
+      for (std::size_t i = 0; i < a.size(); ++i) {
+        mean_gh += b[i] * (a[i] - mean) * scale / n;
+        magnitude += std::abs(b[i]) * (1 + std::abs(a[i]) + std::abs(mean)) * scale / n;
+      }
+      for_all(
+          [&](auto i) {
+            const double h = (a[i] - mean) * scale;
+            return scale * (b[i] - sum_g / n - h * mean_gh);
+          },
+          [&](auto i) {
+            const double h = (1 + std::abs(a[i]) + std::abs(mean)) * scale;
+            return 2 * scale * (std::abs(b[i]) + sum_magnitude / n + h * magnitude);
+          });
+    }
+  }
+  return o;
+}
+
+int wrong(const table& kernels, op kind, const extents& extent, unsigned over, array<float>& result,
+          array<float>& a, array<float>& b) {
+  call c = make_call(kind, extent);
+  c.over = over;
+  c.scalar = kind == op::normalize || kind == op::normalize_adjoint ? 1e-3 : 0;
+  c.operands[0] = result.as_operand();
+  c.operands[1] = a.as_operand();
+  c.operands[2] = b.as_operand();
+  std::vector<std::byte> scratch(row_scratch_bytes(c) + 64);
+  c.scratch = scratch.data() + (64 - reinterpret_cast<std::uintptr_t>(scratch.data()) % 64) % 64;
+  // Rows by the indices of the other loops; each with the places of its elements.
+  std::map<std::vector<std::ptrdiff_t>, std::vector<std::vector<std::ptrdiff_t>>> rows;
+  for_points(c, [&](const std::vector<std::ptrdiff_t>& index) {
+    std::vector<std::ptrdiff_t> key = index;
+    for (std::size_t l = 0; l < key.size(); ++l)
+      if (over >> l & 1u) key[l] = 0;
+    rows[key].push_back(index);
+  });
+  expectation expected(result);
+  for (const auto& [key, points] : rows) {
+    row x, y;
+    for (const auto& index : points) {
+      x.push_back(at(c.operands[1], offset(c.operands[1], index)));
+      y.push_back(at(c.operands[2], offset(c.operands[2], index)));
+    }
+    const outcome o = reference(kind, x, y, c.scalar);
+    for (std::size_t i = 0; i < points.size(); ++i)
+      expected.expect(result, offset(c.operands[0], points[i]), o.value[i], o.tolerance[i]);
+  }
+  kernels.rowwise(c);
+  return expected.wrong(result);
+}
+
+constexpr op kinds[]{op::softmax,         op::log_softmax,         op::normalize,
+                     op::softmax_adjoint, op::log_softmax_adjoint, op::normalize_adjoint};
+
+// As y of an adjoint, something in the range of the operation's results.
+void fill_for(op kind, array<float>& a, unsigned seed) {
+  fill(a, seed);
+  for (float& x : a.memory) {
+    if (kind == op::softmax_adjoint) x = std::abs(x) / 8;
+    if (kind == op::log_softmax_adjoint) x = -std::abs(x);
+  }
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(rowwise)
+
+BOOST_AUTO_TEST_CASE(rows_are_right_over_any_loops_and_layouts) {
+  on_every_target([](const table& kernels) {
+    unsigned seed = 0;
+    for (const op kind : kinds)
+      for (const extents& extent : shapes)
+        for (unsigned over = 1; over < 1u << extent.size(); ++over)
+          for (unsigned mix = 0; mix < 8; ++mix) {
+            array<float> result(extent, layouts[mix % 4], 0, true);
+            array<float> a(extent, layouts[mix < 4 ? mix : ++seed % 4], mix == 6 ? 1u : 0u);
+            array<float> b(extent, layouts[mix < 4 ? mix : ++seed % 4], mix == 5 ? over : 0u);
+            fill_for(kind, a, ++seed);
+            fill(b, ++seed);
+            const int count = wrong(kernels, kind, extent, over, result, a, b);
+            BOOST_TEST(count == 0, name_of(kind)
+                                       << " is wrong " << count << " times, loops " << extent.size()
+                                       << ", over " << over << ", mix " << mix);
+          }
+  });
+}
+
+BOOST_AUTO_TEST_CASE(the_result_may_be_an_input) {
+  on_every_target([](const table& kernels) {
+    for (const op kind : kinds)
+      for (const layout how : layouts) {
+        const extents extent{3, 100};
+        array<float> x(extent, how), g(extent, layout::contiguous), result(extent, how);
+        fill_for(kind, x, 1);
+        fill(g, 2);
+        call c = make_call(kind, extent);
+        c.over = 2;
+        c.operands[0] = result.as_operand();
+        c.operands[1] = x.as_operand();
+        c.operands[2] = g.as_operand();
+        alignas(64) std::byte scratch[3 * 448];
+        BOOST_TEST_REQUIRE(row_scratch_bytes(c) <= sizeof scratch);
+        c.scratch = scratch;
+        result.memory = x.memory;
+        kernels.rowwise(c);
+        c.operands[0] = c.operands[1];
+        kernels.rowwise(c);
+        BOOST_TEST((x.memory == result.memory));
+      }
+  });
+}
+
+BOOST_AUTO_TEST_CASE(masked_rows_of_a_softmax_are_0) {
+  constexpr float inf = std::numeric_limits<float>::infinity();
+  on_every_target([](const table& kernels) {
+    for (const std::ptrdiff_t n : {1, 3, 17, 100}) {
+      std::vector<float> x(static_cast<std::size_t>(2 * n), -inf), y(x.size());
+      x.back() = 1;  // the second row has one element that is not masked
+      call c = make_call(op::softmax, {2, n});
+      c.over = 2;
+      c.operands[0] = {y.data(), element::float32, {n, 1}};
+      c.operands[1] = {x.data(), element::float32, {n, 1}};
+      kernels.rowwise(c);
+      for (std::size_t i = 0; i < y.size(); ++i) BOOST_TEST(y[i] == (i + 1 == y.size() ? 1 : 0));
+      c.kind = op::log_softmax;
+      kernels.rowwise(c);
+      for (std::size_t i = 0; i < y.size(); ++i) BOOST_TEST(y[i] == (i + 1 == y.size() ? 0 : -inf));
+    }
+  });
+}
+
+BOOST_AUTO_TEST_CASE(nan_spreads_over_its_row_of_a_softmax) {
+  on_every_target([](const table& kernels) {
+    std::vector<float> x(34, -std::numeric_limits<float>::infinity()), y(34);
+    x[3] = std::numeric_limits<float>::quiet_NaN();
+    call c = make_call(op::softmax, {2, 17});
+    c.over = 2;
+    c.operands[0] = {y.data(), element::float32, {17, 1}};
+    c.operands[1] = {x.data(), element::float32, {17, 1}};
+    kernels.rowwise(c);
+    for (std::size_t i = 0; i < 17; ++i) BOOST_TEST(std::isnan(y[i]));
+    for (std::size_t i = 17; i < 34; ++i) BOOST_TEST(y[i] == 0);
+  });
+}
+
+BOOST_AUTO_TEST_CASE(normalize_does_not_cancel_far_from_0) {
+  on_every_target([](const table& kernels) {
+    std::vector<float> x(128), y(128);
+    for (std::size_t i = 0; i < 128; ++i) x[i] = 10000 + static_cast<float>(i % 2);
+    call c = make_call(op::normalize, {128});
+    c.over = 1;
+    c.operands[0] = {y.data(), element::float32, {1}};
+    c.operands[1] = {x.data(), element::float32, {1}};
+    kernels.rowwise(c);
+    for (std::size_t i = 0; i < 128; ++i) BOOST_TEST(y[i] == (i % 2 ? 1 : -1));
+  });
+}
+
+BOOST_AUTO_TEST_CASE(scratch_grows_with_extents_and_is_known_while_compiling) {
+  constexpr auto bytes_of = [](op kind, std::ptrdiff_t n, unsigned over) {
+    call c;
+    c.kind = kind;
+    c.loops = 2;
+    c.extent[0] = 3;
+    c.extent[1] = n;
+    c.over = over;
+    return row_scratch_bytes(c);
+  };
+  static_assert(bytes_of(op::softmax, 16, 2) == 128);
+  static_assert(bytes_of(op::softmax_adjoint, 17, 2) == 3 * 128);
+  static_assert(bytes_of(op::softmax_adjoint, 16, 3) == 3 * 192);
+  static_assert(bytes_of(op::sum, 100, 2) == 0);
+  for (std::ptrdiff_t n = 0; n < 200; ++n)
+    BOOST_TEST(bytes_of(op::normalize, n, 2) <= bytes_of(op::normalize, n + 1, 2));
+}
+
+BOOST_AUTO_TEST_SUITE_END()

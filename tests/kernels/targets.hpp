@@ -1,0 +1,24 @@
+// Runs what a test checks on every SIMD target.
+#pragma once
+
+#include <hwy/targets.h>
+
+#include <boost/test/unit_test.hpp>
+
+#include "weft/kernels/kernels.hpp"
+
+namespace weft::kernels {
+
+// Calls check with the table of each target that the library has and that this machine runs.
+template <class F>
+void on_every_target(F&& check) {
+  for (const auto target : hwy::SupportedAndGeneratedTargets()) {
+    hwy::SetSupportedTargetsForTest(target);
+    BOOST_TEST_CONTEXT("target " << hwy::TargetName(target)) {
+      check(best());
+    }
+  }
+  hwy::SetSupportedTargetsForTest(0);
+}
+
+}  // namespace weft::kernels

@@ -1,0 +1,188 @@
+// The reference interpreter and the gradients against PyTorch's numbers (tests/golden).
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "../../examples/char_lm/model.hpp"
+#include "../support/golden_init.hpp"
+#include "../support/safetensors.hpp"
+#include "weft/kernels/reference.hpp"
+#include "weft/passes/differentiate.hpp"
+
+namespace {
+
+namespace reference = weft::reference;
+namespace golden = weft::golden;
+
+constexpr double single = 0x1p-24;  // half the distance from 1 to the next float
+
+std::string path(const char* file) {
+  return std::string(WEFT_TEST_DATA) + "/" + file;
+}
+
+// What float32 stores is at most half a unit in the last place from the true number.
+void check_stored(const std::string& what, const std::vector<double>& got,
+                  const std::vector<double>& stored) {
+  BOOST_TEST_REQUIRE(got.size() == stored.size(), what);
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    double const tolerance = 1.001 * single * std::abs(stored[i]) + 1e-12;
+    BOOST_TEST(std::abs(got[i] - stored[i]) <= tolerance,
+               what << "[" << i << "]: " << got[i] << ", PyTorch: " << stored[i]);
+  }
+}
+
+// torch.nn.TransformerEncoderLayer as make_golden.py sets it up: post-norm, no dropout.
+namespace encoder {
+
+struct Batch : weft::axis<2> {};
+struct Pos : weft::axis<7> {};
+struct KeyPos : weft::alias<Pos> {};
+struct Embed : weft::axis<20> {};
+struct Heads : weft::axis<5> {};
+struct HeadDim : weft::axis<4> {};
+struct Hidden : weft::axis<33> {};
+
+struct layer {
+  constexpr auto operator()(weft::scope s) const {
+    namespace nn = weft::nn;
+    auto const x = s.param<"x", Batch, Pos, Embed>();  // a parameter, to have its gradient too
+    auto const cotangent = s.input<"cotangent", float, Batch, Pos, Embed>();
+    auto const everything = weft::positions<KeyPos>() >= 0;
+    auto const attended =
+        nn::self_attention<Pos, KeyPos, Embed, Heads, HeadDim>(s / "attention", x, everything);
+    auto const between = nn::layer_norm<Embed>(s / "norm1", x + attended.output);
+    auto const y =
+        nn::layer_norm<Embed>(s / "norm2", between + nn::feed_forward<Embed, Hidden>(s, between));
+    auto const loss = weft::sum<Batch, Pos, Embed>(y * cotangent);
+    return weft::results(weft::as<"loss">(loss), weft::as<"y">(y));
+  }
+};
+
+constexpr weft::graph trained = weft::differentiate(weft::define<layer>(), 0);
+
+}  // namespace encoder
+
+constexpr weft::graph char_lm_trained = weft::differentiate(weft::define<char_lm::model<2>>(), 0);
+
+// torch.optim.AdamW in double, over one parameter.
+struct adamw {
+  double learning_rate = 1e-3, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, weight_decay = 0.01;
+  std::vector<double> first_moment{}, second_moment{};
+
+  void step(int t, std::vector<double>& p, const std::vector<double>& g, double gradient_scale) {
+    first_moment.resize(p.size());
+    second_moment.resize(p.size());
+    for (std::size_t i = 0; i < p.size(); ++i) {
+      double const d = g[i] * gradient_scale;
+      first_moment[i] = beta1 * first_moment[i] + (1 - beta1) * d;
+      second_moment[i] = beta2 * second_moment[i] + (1 - beta2) * d * d;
+      double const mean = first_moment[i] / (1 - std::pow(beta1, t));
+      double const square = second_moment[i] / (1 - std::pow(beta2, t));
+      p[i] -= learning_rate * (weight_decay * p[i] + mean / (std::sqrt(square) + epsilon));
+    }
+  }
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(pytorch)
+
+BOOST_AUTO_TEST_CASE(an_encoder_layer_and_its_gradients) {
+  weft::graph const& g = encoder::trained;
+  golden::file const file(path("encoder_layer.safetensors"));
+  reference::bindings given;
+  given.inputs["cotangent"] = file["input.cotangent"].doubles();
+  auto const stored = [&](const std::string& name) {
+    return name == "x" ? file["input.x"] : file["param." + name];
+  };
+  for (int i = 0; i < g.parameter_count; ++i) {
+    std::string const name(g.name(g.parameters[i].name));
+    auto const& axes = g.nodes[g.parameters[i].node].axes;
+    for (int a = 0; a < axes.count; ++a)
+      BOOST_TEST(stored(name).shape.at(static_cast<std::size_t>(a)) == axes.at[a]->extent, name);
+    given.parameters[name] = stored(name).doubles();
+  }
+  auto const all = reference::evaluate(g, {}, given);
+  check_stored("y", reference::result(g, all, "y").data, file["output.y"].doubles());
+  check_stored("loss", reference::result(g, all, "loss").data, file["output.loss"].doubles());
+  for (int i = 0; i < g.parameter_count; ++i) {
+    std::string const name(g.name(g.parameters[i].name));
+    check_stored("gradient of " + name, reference::gradient(g, all, name).data,
+                 file["grad." + name].doubles());
+  }
+}
+
+BOOST_AUTO_TEST_CASE(ten_training_steps_of_char_lm) {
+  constexpr std::size_t batch = 4, length = 32;
+  weft::graph const& g = char_lm_trained;
+  golden::file const file(path("char_lm.safetensors"));
+  reference::lengths lengths;
+  lengths.set<char_lm::Batch>(batch).set<char_lm::Pos>(length);
+
+  struct trained {
+    std::string name;
+    weft::axis_list axes;
+    adamw optimizer;
+  };
+  std::vector<trained> parameters;
+  reference::bindings given;
+  for (int i = 0; i < g.parameter_count; ++i) {
+    std::string const name(g.name(g.parameters[i].name));
+    parameters.push_back({name, g.nodes[g.parameters[i].node].axes, {}});
+    auto const start = golden::parameter_values(name, parameters.back().axes.extent());
+    given.parameters[name].assign(start.begin(), start.end());
+  }
+  for (int step = 0; step < 10; ++step) {
+    auto const bytes = golden::tokens(step, batch, length);
+    given.inputs["tokens"].assign(bytes.tokens.begin(), bytes.tokens.end());
+    given.inputs["targets"].assign(bytes.targets.begin(), bytes.targets.end());
+    auto const all = reference::evaluate(g, lengths, given);
+    double norm = 0;
+    for (auto const& p : parameters)
+      for (double const d : reference::gradient(g, all, p.name).data) norm += d * d;
+    norm = std::sqrt(norm);
+
+    auto const at = static_cast<std::size_t>(step);
+    BOOST_CHECK_CLOSE_FRACTION(reference::result(g, all, "loss").data[0],
+                               file["output.losses"].f64[at], 1e-10);
+    BOOST_CHECK_CLOSE_FRACTION(norm, file["output.gradient_norms"].f64[at], 1e-10);
+
+    // torch.nn.utils.clip_grad_norm_ to 1. Positions beyond the length have gradient 0, and decay.
+    double const scale = std::min(1.0, 1.0 / (norm + 1e-6));
+    for (auto& p : parameters)
+      p.optimizer.step(
+          step + 1, given.parameters[p.name],
+          reference::at_bound(reference::gradient(g, all, p.name), p.axes, lengths).data, scale);
+  }
+  for (auto const& p : parameters) {
+    double sum = 0, squares = 0;
+    for (double const x : given.parameters[p.name]) {
+      sum += x;
+      squares += x * x;
+    }
+    std::vector<double> const& expected = file["output.sums." + p.name].f64;
+    BOOST_CHECK_SMALL(sum - expected[0], 1e-9 * std::sqrt(squares));
+    BOOST_CHECK_CLOSE_FRACTION(squares, expected[1], 1e-9);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(adamw_steps) {
+  golden::file const file(path("optimizer.safetensors"));
+  std::vector<double> p = file["parameters"].doubles();
+  std::vector<double> const gradients = file["gradients"].doubles();
+  std::vector<double> const after = file["adamw.parameters"].doubles();
+  adamw optimizer{.learning_rate = 0.01};
+  auto const size = static_cast<std::ptrdiff_t>(p.size());
+  for (int step = 0; step < 5; ++step) {
+    auto const now = gradients.begin() + step * size;
+    optimizer.step(step + 1, p, {now, now + size}, 1);
+    for (std::size_t i = 0; i < p.size(); ++i)  // PyTorch's are float32: a few roundings each step
+      BOOST_CHECK_SMALL(p[i] - after[static_cast<std::size_t>(step * size) + i],
+                        8 * (step + 1) * single * (std::abs(p[i]) + 0.01));
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,44 @@
+#include "weft/ops/concatenate.hpp"
+
+#include "words.hpp"
+
+using namespace words;
+using weft::shape;
+
+struct Prefix : weft::axis<4> {};
+struct Rest : weft::axis<12> {};
+struct Joint : weft::axis<16> {};
+struct Cache : weft::axis<weft::up_to<100>> {};
+struct Present : weft::axis<weft::up_to<612>> {};
+
+constexpr floats<Batch, Prefix> a{};
+constexpr floats<Rest, Batch> b{};
+
+template <class Whole, class... Parts>
+constexpr auto concatenates = [](auto... xs) {
+  return requires {
+    weft::concatenate<Whole, shape<Parts...>>(xs...);
+  };
+};
+
+// The whole stands where the first operand has its part.
+static_assert(
+    is<decltype(weft::concatenate<Joint, shape<Prefix, Rest>>(a, b)), floats<Batch, Joint>>);
+static_assert(
+    is<decltype(weft::concatenate<Joint, shape<Rest, Prefix>>(b, a)), floats<Joint, Batch>>);
+static_assert(
+    is<decltype(weft::concatenate<Present, shape<Cache, Pos>>(integers<Batch, Cache>{}, tokens)),
+       integers<Batch, Present>>);
+static_assert(concatenates<Joint, Prefix, Rest>(a, b));
+
+static_assert(!concatenates<Joint, Prefix>(a, b));  // count
+static_assert(!concatenates<Joint, Prefix, Rest, Prefix>(a, b));
+static_assert(!concatenates<Joint, Rest, Prefix>(a, b));                        // missing
+static_assert(!concatenates<Joint, Prefix, Rest>(a, integers<Rest, Batch>{}));  // elements
+static_assert(!concatenates<Joint, Prefix, Rest>(a, floats<Rest>{}));           // others
+static_assert(!concatenates<Joint, Prefix, Rest>(a, floats<Rest, Heads>{}));
+static_assert(!concatenates<Joint, Prefix, Rest>(floats<Joint, Prefix>{},
+                                                 floats<Joint, Rest>{}));  // the whole is there
+static_assert(!concatenates<Heads, Prefix, Rest>(a, b));                   // length
+static_assert(!concatenates<Present, Cache, Pos, Prefix>(integers<Batch, Cache>{}, tokens,
+                                                         integers<Batch, Prefix>{}));

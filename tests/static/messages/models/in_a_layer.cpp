@@ -1,0 +1,29 @@
+// expect: softmax: the operand has no such axis
+// expect: KeyPos
+// expect: shape<Batch, Pos, Heads>
+#include <weft/weft.hpp>
+
+struct Batch : weft::axis<8> {};
+struct Pos : weft::axis<weft::up_to<512>> {};
+struct KeyPos : weft::alias<Pos> {};
+struct Embed : weft::axis<384> {};
+struct Heads : weft::axis<6> {};
+struct HeadDim : weft::axis<64> {};
+
+// A layer of the user's own, for any input: the error stands in the layer, and says from where it
+// was called.
+template <weft::expression X>
+constexpr auto attention(weft::scope s, const X& x) {
+  auto query = dot<Embed>(x, s.param<"query", Embed, Heads, HeadDim>());
+  auto key = dot<Embed>(x, s.param<"key", Embed, Heads, HeadDim>());
+  return weft::softmax<KeyPos>(dot<HeadDim>(query, key));  // error here
+}
+
+struct model {
+  constexpr auto operator()(weft::scope s) const {
+    auto x = s.input<"x", float, Batch, Pos, Embed>();
+    return attention(s / "attention", x);
+  }
+};
+
+constexpr weft::graph g = weft::define<model>();

@@ -1,0 +1,17 @@
+// expect: param: an axis is named twice; give the second role a name of its own with weft::alias
+// expect: Embed, Embed
+#include <weft/weft.hpp>
+
+struct Batch : weft::axis<8> {};
+struct Pos : weft::axis<weft::up_to<512>> {};
+struct Embed : weft::axis<384> {};
+
+struct model {
+  constexpr auto operator()(weft::scope s) const {
+    auto x = s.input<"x", float, Batch, Pos, Embed>();
+    auto square = s.param<"square", Embed, Embed>();  // error here
+    return dot<Embed>(x, square);
+  }
+};
+
+constexpr weft::graph g = weft::define<model>();

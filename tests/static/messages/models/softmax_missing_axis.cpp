@@ -1,0 +1,22 @@
+// expect: softmax: the operand has no such axis
+// expect: KeyPos
+// expect: shape<Batch, Pos, Heads>
+#include <weft/weft.hpp>
+
+struct Batch : weft::axis<8> {};
+struct Pos : weft::axis<weft::up_to<512>> {};
+struct KeyPos : weft::alias<Pos> {};
+struct Embed : weft::axis<384> {};
+struct Heads : weft::axis<6> {};
+struct HeadDim : weft::axis<64> {};
+
+struct model {
+  constexpr auto operator()(weft::scope s) const {
+    auto x = s.input<"x", float, Batch, Pos, Embed>();
+    auto query = dot<Embed>(x, s.param<"query", Embed, Heads, HeadDim>());
+    auto key = dot<Embed>(x, s.param<"key", Embed, Heads, HeadDim>());  // not renamed
+    return weft::softmax<KeyPos>(dot<HeadDim>(query, key));             // error here
+  }
+};
+
+constexpr weft::graph g = weft::define<model>();

@@ -1,0 +1,23 @@
+// expect: dot: the right operand has no such axis to contract
+// expect: KeyPos
+// expect: shape<Batch, Pos, Heads, HeadDim>
+#include <weft/weft.hpp>
+
+struct Batch : weft::axis<8> {};
+struct Pos : weft::axis<weft::up_to<512>> {};
+struct KeyPos : weft::alias<Pos> {};
+struct Embed : weft::axis<384> {};
+struct Heads : weft::axis<6> {};
+struct HeadDim : weft::axis<64> {};
+
+struct model {
+  constexpr auto operator()(weft::scope s) const {
+    auto x = s.input<"x", float, Batch, Pos, Embed>();
+    auto query = dot<Embed>(x, s.param<"query", Embed, Heads, HeadDim>());
+    auto key = weft::rename<Pos, KeyPos>(dot<Embed>(x, s.param<"key", Embed, Heads, HeadDim>()));
+    auto weights = weft::softmax<KeyPos>(dot<HeadDim>(query, key) / sqrt(HeadDim{}));
+    return dot<KeyPos>(weights, query);  // error here: the lengths are equal, the roles are not
+  }
+};
+
+constexpr weft::graph g = weft::define<model>();

@@ -1,0 +1,44 @@
+#include "weft/ops/normalize.hpp"
+
+#include "../../words.hpp"
+
+using namespace words;
+
+void wrong() {
+  // error: softmax: name the axis it runs along, as in softmax<KeyPos>(x)
+  weft::softmax(x);
+  // error: softmax: the operand has no such axis
+  weft::softmax<KeyPos>(x);
+  // error: softmax: the operand has no such axis
+  weft::softmax<Embed>(tokens);
+  // error: softmax: the elements are not float; convert with weft::cast<float>
+  weft::softmax<Pos>(tokens);
+  // error: log_softmax: name the axis it runs along, as in log_softmax<KeyPos>(x)
+  weft::log_softmax(x);
+  // error: log_softmax: the operand has no such axis
+  weft::log_softmax<KeyPos>(x);
+  // error: log_softmax: the operand has no such axis
+  weft::log_softmax<Embed>(tokens);
+  // error: log_softmax: the elements are not float; convert with weft::cast<float>
+  weft::log_softmax<Pos>(tokens);
+  // error: normalize: name the axis it runs along, as in normalize<KeyPos>(x)
+  weft::normalize(x);
+  // error: normalize: the operand has no such axis
+  weft::normalize<KeyPos>(x);
+  // error: normalize: the operand has no such axis
+  weft::normalize<Embed>(tokens);
+  // error: normalize: the elements are not float; convert with weft::cast<float>
+  weft::normalize<Pos>(tokens);
+  // error: layer_norm: name the axes it runs along, as in layer_norm<Embed>(x, gain, bias)
+  weft::layer_norm(x, gain, gain);
+  // error: layer_norm: name the axes it runs along, as in layer_norm<Embed>(x, gain, bias)
+  weft::layer_norm(x, w, gain);
+  // error: layer_norm: the operand has no such axis
+  weft::layer_norm<Heads>(x, gain, gain);
+  // error: layer_norm: the operand has no such axis
+  weft::layer_norm<Heads>(x, w, gain);
+  // error: layer_norm: gain or bias has an axis that the operand has not
+  weft::layer_norm<Embed>(x, w, gain);
+  // error: layer_norm: gain or bias has an axis that the operand has not
+  weft::layer_norm<Embed>(x, gain, w);
+}

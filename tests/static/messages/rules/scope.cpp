@@ -1,0 +1,18 @@
+#include "weft/graph/scope.hpp"
+
+#include "../../words.hpp"
+
+using namespace words;
+
+void wrong(weft::scope s) {
+  // error: param: an axis is named twice; give the second role a name of its own with weft::alias
+  s.param<"weight", Embed, Embed>();
+  // error: param: an axis is named twice; give the second role a name of its own with weft::alias
+  s.param<"weight", Embed, Heads, Embed>(weft::init::zeros());
+  // error: input: an axis is named twice; give the second role a name of its own with weft::alias
+  s.input<"x", float, Pos, Pos>();
+  // error: input: elements are float, std::int32_t or bool, named before the axes
+  s.input<"x", Batch, Pos>();
+  // error: input: elements are float, std::int32_t or bool, named before the axes
+  s.input<"x", double, Pos, Pos>();
+}

@@ -1,0 +1,51 @@
+#include "weft/ops/normalize.hpp"
+
+#include "words.hpp"
+
+using namespace words;
+
+template <class... K>
+constexpr auto takes_softmax = [](auto a) {
+  return requires {
+    weft::softmax<K...>(a);
+  };
+};
+template <class... K>
+constexpr auto takes_log_softmax = [](auto a) {
+  return requires {
+    weft::log_softmax<K...>(a);
+  };
+};
+template <class... K>
+constexpr auto normalizes = [](auto a) {
+  return requires {
+    weft::normalize<K...>(a);
+  };
+};
+template <class... K>
+constexpr auto takes_layer_norm = [](auto a, auto g, auto b) {
+  return requires {
+    weft::layer_norm<K...>(a, g, b);
+  };
+};
+
+// The shape stays.
+static_assert(is<decltype(weft::softmax<Pos>(x)), floats<Batch, Pos, Embed>>);
+static_assert(is<decltype(weft::softmax<Pos, Batch>(x)), floats<Batch, Pos, Embed>>);
+static_assert(is<decltype(weft::log_softmax<Embed>(x)), floats<Batch, Pos, Embed>>);
+static_assert(is<decltype(weft::normalize<Embed>(x, 1e-6)), floats<Batch, Pos, Embed>>);
+static_assert(is<decltype(weft::layer_norm<Embed>(x, gain, gain)), floats<Batch, Pos, Embed>>);
+
+// missing, nothing, elements
+static_assert(takes_softmax<Pos>(x) && !takes_softmax<KeyPos>(x));
+static_assert(!takes_softmax<>(x) && !takes_softmax<Pos>(tokens) && !takes_softmax<Pos>(causal));
+static_assert(takes_log_softmax<Pos>(x) && !takes_log_softmax<KeyPos>(x));
+static_assert(!takes_log_softmax<>(x) && !takes_log_softmax<Pos>(tokens));
+static_assert(normalizes<Embed>(x) && !normalizes<Heads>(x));
+static_assert(!normalizes<>(x) && !normalizes<Pos>(tokens));
+static_assert(takes_layer_norm<Embed>(x, gain, gain) && !takes_layer_norm<Heads>(x, gain, gain));
+static_assert(!takes_layer_norm<>(x, gain, gain));
+// Gain and bias have axes of the operand only.
+constexpr floats<Heads> per_head{};
+static_assert(!takes_layer_norm<Embed>(x, per_head, gain));
+static_assert(!takes_layer_norm<Embed>(x, gain, per_head));

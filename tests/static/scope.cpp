@@ -1,0 +1,38 @@
+#include "weft/graph/scope.hpp"
+
+#include "words.hpp"
+
+using namespace words;
+
+template <class S, class... Axes>
+concept has_parameter = requires(S s) {
+  s.template param<"weight", Axes...>();
+};
+template <class S, class T, class... Axes>
+concept has_input = requires(S s) {
+  s.template input<"x", T, Axes...>();
+};
+
+// A parameter is float, in the order of its axes.
+static_assert(is<decltype(std::declval<weft::scope>().param<"weight", Embed, Heads>()),
+                 floats<Embed, Heads>>);
+static_assert(is<decltype(std::declval<weft::scope>().param<"scale">()), floats<>>);
+static_assert(has_parameter<weft::scope, Embed, Heads>);
+static_assert(!has_parameter<weft::scope, Embed, Embed>);
+static_assert(!has_parameter<weft::scope, Embed, Heads, Embed>);
+
+static_assert(is<decltype(std::declval<weft::scope>().input<"x", bool, Pos>()), masks<Pos>>);
+static_assert(is<decltype(std::declval<weft::scope>().input<"x", std::int32_t>()), integers<>>);
+static_assert(has_input<weft::scope, float, Batch, Pos>);
+static_assert(!has_input<weft::scope, float, Pos, Pos>);
+static_assert(!has_input<weft::scope, double, Pos> && !has_input<weft::scope, Batch, Pos>);
+static_assert(!has_input<weft::scope, double, Pos, Pos>);
+
+// Names are paths.
+constexpr bool path_is(std::string_view expected, auto make) {
+  weft::graph g;
+  return make(weft::scope(g)).path() == expected;
+}
+static_assert(path_is("", [](weft::scope s) { return s; }));
+static_assert(path_is("layer.0.query", [](weft::scope s) { return s / "layer" / 0 / "query"; }));
+static_assert(path_is("layer.120", [](weft::scope s) { return s / "layer" / 120; }));

@@ -1,0 +1,83 @@
+#include "weft/ops/view.hpp"
+
+#include "words.hpp"
+
+using namespace words;
+
+template <class From, class To>
+constexpr auto renames = [](auto a) {
+  return requires {
+    weft::rename<From, To>(a);
+  };
+};
+template <class From, class... To>
+constexpr auto splits = [](auto a) {
+  return requires {
+    weft::split<From, To...>(a);
+  };
+};
+template <class To, class... From>
+constexpr auto merges = [](auto a) {
+  return requires {
+    weft::merge<To, From...>(a);
+  };
+};
+template <class From, class To, std::size_t Start = 0>
+constexpr auto slices = [](auto a) {
+  return requires {
+    weft::slice<From, To, Start>(a);
+  };
+};
+
+// rename
+struct OtherPos : weft::axis<weft::up_to<512>> {};
+struct Channels : weft::axis<384> {};
+static_assert(is<decltype(weft::rename<Pos, KeyPos>(x)), floats<Batch, KeyPos, Embed>>);
+static_assert(is<decltype(weft::rename<Embed, Channels>(x)), floats<Batch, Pos, Channels>>);
+static_assert(renames<Pos, Pos>(x));
+static_assert(!renames<KeyPos, Pos>(x));                      // missing
+static_assert(!renames<Pos, KeyPos>(floats<Pos, KeyPos>{}));  // taken
+static_assert(!renames<Embed, Heads>(x));                     // length: another extent
+static_assert(!renames<Pos, OtherPos>(x));                    // length: each its own
+static_assert(!renames<Pos, Channels>(x));
+
+// split
+struct Blocks : weft::axis<weft::up_to<128>> {};
+struct Four : weft::axis<4> {};
+struct InnerPos : weft::axis<weft::up_to<4>> {};
+struct FixedBlocks : weft::axis<128> {};
+static_assert(
+    is<decltype(weft::split<Embed, Heads, HeadDim>(x)), floats<Batch, Pos, Heads, HeadDim>>);
+static_assert(is<decltype(weft::split<Pos, Blocks, Four>(x)), floats<Batch, Blocks, Four, Embed>>);
+static_assert(!splits<Heads, HeadDim, Four>(x));        // missing
+static_assert(!splits<Embed, Heads, HeadDim>(query));   // missing
+static_assert(!splits<Embed, Heads, HeadDim>(w));       // taken
+static_assert(!splits<Embed, Heads, Four>(x));          // length
+static_assert(!splits<Pos, FixedBlocks, InnerPos>(x));  // inner: the innermost is open
+static_assert(!splits<Pos, Blocks, InnerPos>(x));       // inner: both are
+static_assert(!splits<Pos, FixedBlocks, Four>(x));      // inner: none is
+
+// merge
+static_assert(is<decltype(weft::merge<Embed, Heads, HeadDim>(query)), floats<Batch, Pos, Embed>>);
+static_assert(is<decltype(weft::merge<Embed, HeadDim, Heads>(query)), floats<Batch, Pos, Embed>>);
+static_assert(is<decltype(weft::merge<Pos, Blocks, Four>(floats<Four, Batch, Blocks>{})),
+                 floats<Batch, Pos>>);
+static_assert(!merges<Embed>(query));                               // missing: none named
+static_assert(!merges<Embed, Heads, HeadDim>(x));                   // missing
+static_assert(!merges<Embed, Heads, Heads>(query));                 // taken: named twice
+static_assert(!merges<Embed, Heads, HeadDim>(w));                   // taken: already there
+static_assert(!merges<Vocab, Heads, HeadDim>(query));               // length
+static_assert(!merges<Pos, Four, Blocks>(floats<Four, Blocks>{}));  // inner
+static_assert(!merges<Pos, FixedBlocks, Four>(floats<FixedBlocks, Four>{}));
+
+// slice
+struct Tail : weft::axis<weft::up_to<412>> {};
+static_assert(is<decltype(weft::slice<Embed, HeadDim, 64>(x)), floats<Batch, Pos, HeadDim>>);
+static_assert(is<decltype(weft::slice<Pos, Tail, 100>(x)), floats<Batch, Tail, Embed>>);
+static_assert(slices<Embed, HeadDim, 320>(x) && slices<Pos, Four>(x) && slices<Pos, Pos>(x));
+static_assert(!slices<Heads, Four>(x));           // missing
+static_assert(!slices<Embed, Heads>(w));          // taken
+static_assert(!slices<Embed, HeadDim, 321>(x));   // length
+static_assert(!slices<Heads, HeadDim>(query));    // taken goes before length
+static_assert(!slices<Pos, Tail, 99>(x));         // inner: not all the rest
+static_assert(!slices<Embed, InnerPos, 380>(x));  // inner: Embed's length is fixed

@@ -1,0 +1,37 @@
+// The axes and tensors that the static tests are written with.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+
+#include "weft/graph/tensor.hpp"
+
+namespace words {
+
+struct Batch : weft::axis<8> {};
+struct Pos : weft::axis<weft::up_to<512>> {};
+struct KeyPos : weft::alias<Pos> {};
+struct Embed : weft::axis<384> {};
+struct Heads : weft::axis<6> {};
+struct HeadDim : weft::axis<64> {};
+struct Vocab : weft::axis<1000> {};
+
+template <class... Axes>
+using floats = weft::tensor<float, weft::shape<Axes...>>;
+template <class... Axes>
+using integers = weft::tensor<std::int32_t, weft::shape<Axes...>>;
+template <class... Axes>
+using masks = weft::tensor<bool, weft::shape<Axes...>>;
+
+inline constexpr floats<Batch, Pos, Embed> x{};
+inline constexpr floats<Embed, Heads, HeadDim> w{};
+inline constexpr floats<Batch, Pos, Heads, HeadDim> query{};
+inline constexpr floats<Batch, KeyPos, Heads, HeadDim> key{};
+inline constexpr floats<Embed> gain{};
+inline constexpr integers<Batch, Pos> tokens{};
+inline constexpr masks<KeyPos, Pos> causal{};
+
+template <class Result, class Expected>
+concept is = std::same_as<Result, Expected>;
+
+}  // namespace words
