@@ -14,5 +14,6 @@
 #include "weft/ops/reduce.hpp"
 #include "weft/ops/sources.hpp"
 #include "weft/ops/view.hpp"
+#include "weft/run/error.hpp"
 #include "weft/run/module.hpp"
 #include "weft/run/trainer.hpp"

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "../../examples/char_lm/model.hpp"
+#include "../support/encoder_layer.hpp"
 #include "../support/golden_init.hpp"
 #include "../support/safetensors.hpp"
 #include "weft/kernels/reference.hpp"
@@ -34,37 +35,8 @@ void check_stored(const std::string& what, const std::vector<double>& got,
   }
 }
 
-// torch.nn.TransformerEncoderLayer as make_golden.py sets it up: post-norm, no dropout.
-namespace encoder {
-
-struct Batch : weft::axis<2> {};
-struct Pos : weft::axis<7> {};
-struct KeyPos : weft::alias<Pos> {};
-struct Embed : weft::axis<20> {};
-struct Heads : weft::axis<5> {};
-struct HeadDim : weft::axis<4> {};
-struct Hidden : weft::axis<33> {};
-
-struct layer {
-  constexpr auto operator()(weft::scope s) const {
-    namespace nn = weft::nn;
-    auto const x = s.param<"x", Batch, Pos, Embed>();  // a parameter, to have its gradient too
-    auto const cotangent = s.input<"cotangent", float, Batch, Pos, Embed>();
-    auto const everything = weft::positions<KeyPos>() >= 0;
-    auto const attended =
-        nn::self_attention<Pos, KeyPos, Embed, Heads, HeadDim>(s / "attention", x, everything);
-    auto const between = nn::layer_norm<Embed>(s / "norm1", x + attended.output);
-    auto const y =
-        nn::layer_norm<Embed>(s / "norm2", between + nn::feed_forward<Embed, Hidden>(s, between));
-    auto const loss = weft::sum<Batch, Pos, Embed>(y * cotangent);
-    return weft::results(weft::as<"loss">(loss), weft::as<"y">(y));
-  }
-};
-
-constexpr weft::graph trained = weft::differentiate(weft::define<layer>(), 0);
-
-}  // namespace encoder
-
+constexpr weft::graph encoder_trained =
+    weft::differentiate(weft::define<golden::encoder_layer>(), 0);
 constexpr weft::graph char_lm_trained = weft::differentiate(weft::define<char_lm::model<2>>(), 0);
 
 // torch.optim.AdamW in double, over one parameter.
@@ -91,7 +63,7 @@ struct adamw {
 BOOST_AUTO_TEST_SUITE(pytorch)
 
 BOOST_AUTO_TEST_CASE(an_encoder_layer_and_its_gradients) {
-  weft::graph const& g = encoder::trained;
+  weft::graph const& g = encoder_trained;
   golden::file const file(path("encoder_layer.safetensors"));
   reference::bindings given;
   given.inputs["cotangent"] = file["input.cotangent"].doubles();

@@ -199,8 +199,10 @@ class planner {
     if (!owns_workspace(root) || last_use_[root] != i) return false;
     if (!(g_.nodes[from].axes == n.axes) || bytes(g_.nodes[from].type) != bytes(n.type))
       return false;
-    for (int k = 0; k < n.operands; ++k)
-      if (p_.of[n.operand[k]].root == root && !whole(n.operand[k])) return false;
+    for (int k = 0; k < n.operands; ++k)  // each reads an element just before it is overwritten
+      if (p_.of[n.operand[k]].root == root &&
+          !(g_.nodes[n.operand[k]].axes == n.axes && whole(n.operand[k])))
+        return false;
     return true;
   }
   // Is it all of its root, element by element?

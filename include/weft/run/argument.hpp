@@ -77,7 +77,7 @@ constexpr argument_fault fault_of_arguments() {
   auto const& g = Source::g;
   int given[max_leaves]{};
   auto fault = argument_fault::none;
-  auto const check = [&](auto traits) {
+  [[maybe_unused]] auto const check = [&](auto traits) {
     using A = decltype(traits);
     int const i = find_input(g, A::name);
     if (fault != argument_fault::none) return;
@@ -110,7 +110,7 @@ binding bind(const program& p, const input_ref& input,
 template <class Source, class... Args>
 std::array<binding, sizeof...(Args)> bindings(const program& p, const Args&... args) {
   std::array<binding, sizeof...(Args)> bound{};
-  auto const put = [&]<class A>(const A& a) {
+  [[maybe_unused]] auto const put = [&]<class A>(const A& a) {
     constexpr auto i =
         static_cast<std::size_t>(detail::find_input(Source::g, detail::argument_traits<A>::name));
     bound[i] = detail::bind(p, p.inputs[i], a);

@@ -26,9 +26,9 @@ struct training_options {
   // torch.nn.utils.clip_grad_norm_ does.
   double clip_norm = std::numeric_limits<double>::infinity();
   // Multiplies the learning rate; called with the number of steps done. None: 1.
-  std::function<double(std::int64_t)> schedule;
+  std::function<double(std::int64_t)> schedule{};
   // Does weight decay touch the parameter of this name? None: every one.
-  std::function<bool(std::string_view)> decays;
+  std::function<bool(std::string_view)> decays{};
 };
 
 // Minimises a scalar result of a model:

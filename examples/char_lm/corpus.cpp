@@ -1,0 +1,29 @@
+#include "corpus.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <weft/run/error.hpp>
+
+namespace char_lm {
+
+corpus read_corpus(const std::string& file, std::size_t least) {
+  namespace fs = std::filesystem;
+  if (fs::is_directory(file)) throw weft::error(file + " is a directory; name a file of text");
+  std::ifstream in(file, std::ios::binary);
+  if (!in) throw weft::error("cannot read " + file + "; name a file of text");
+  corpus c;
+  for (auto at = std::istreambuf_iterator<char>(in); at != std::istreambuf_iterator<char>(); ++at)
+    c.bytes.push_back(static_cast<unsigned char>(*at));
+  std::size_t const held_out = c.bytes.size() / 10;
+  c.train_size = c.bytes.size() - held_out;
+  if (held_out < least)
+    throw weft::error(
+        file +
+        (c.bytes.empty() ? " is empty" : " has " + std::to_string(c.bytes.size()) + " bytes") +
+        "; at least " + std::to_string(10 * least) +
+        " are needed, since a tenth is held out and must fill a window");
+  return c;
+}
+
+}  // namespace char_lm

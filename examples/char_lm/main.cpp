@@ -1,0 +1,190 @@
+// Trains a small transformer on the bytes of a text, and lets it write.
+#include <CLI/CLI.hpp>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <random>
+#include <string>
+#include <weft/io/picture.hpp>
+
+#include "baseline.hpp"
+#include "corpus.hpp"
+#include "model.hpp"
+#include "progress.hpp"
+
+namespace char_lm {
+namespace {
+
+using net = model<>;
+using tokens = weft::array<std::int32_t, Batch, Pos>;
+
+struct settings {
+  std::string text = CHAR_LM_CORPUS;
+  std::string pictures = ".";
+  std::string prompt = "// ";
+  long steps = 600;
+  double seconds = 90;
+  std::size_t batch = 8;
+  double learning_rate = 2e-3;
+  double temperature = 0.8;
+  std::size_t sample = 300;
+  std::uint64_t seed = 1;
+};
+
+// Windows of a text: each has the bytes, and for each byte the next as its target.
+struct windows {
+  tokens in, target;
+  windows(std::size_t batch, std::size_t length) : in(batch, length), target(batch, length) {}
+
+  void set(std::size_t b, std::span<const std::int32_t> text, std::size_t at) {
+    for (std::size_t p = 0; p < in.length<Pos>(); ++p) {
+      in(b, p) = text[at + p];
+      target(b, p) = text[at + p + 1];
+    }
+  }
+};
+
+// The mean loss over all of a text but its first byte, in windows one after another; the last is
+// shorter.
+double loss(weft::module<net, "loss">& model, std::span<const std::int32_t> text) {
+  double sum = 0;
+  auto const add = [&](std::size_t at, std::size_t batch, std::size_t length) {
+    windows w(batch, length);
+    for (std::size_t b = 0; b < batch; ++b) w.set(b, text, at + b * length);
+    float const mean =
+        model(weft::arg<"tokens">(w.in), weft::arg<"targets">(w.target)).get<"loss">()();
+    sum += static_cast<double>(mean) * static_cast<double>(batch * length);
+  };
+  std::size_t at = 0;
+  std::size_t const end = text.size() - 1;
+  for (std::size_t batch = Batch::extent; batch > 0; batch = batch > 1 ? 1 : 0)
+    for (; at + batch * Pos::extent <= end; at += batch * Pos::extent) add(at, batch, Pos::extent);
+  if (at < end) add(at, 1, end - at);
+  return sum / static_cast<double>(end);
+}
+
+// Draws byte after byte from softmax(logits / temperature), each after the last Pos bytes before
+// it.
+std::string write(const weft::parameters<net>& parameters, const settings& s) {
+  weft::module<net, "logits"> model(parameters);
+  std::mt19937_64 random(s.seed);
+  std::string text = s.prompt;
+  for (std::size_t n = 0; n < s.sample; ++n) {
+    std::size_t const length = std::min<std::size_t>(text.size(), Pos::extent);
+    tokens in(1, length);
+    for (std::size_t p = 0; p < length; ++p)
+      in(0, p) = static_cast<unsigned char>(text[text.size() - length + p]);
+    auto const logits =
+        model(weft::arg<"tokens">(in)).get<"logits">().at<Batch>(0).at<Pos>(length - 1);
+    double greatest = -std::numeric_limits<double>::infinity();
+    for (std::size_t v = 0; v < Vocab::extent; ++v)
+      greatest = std::max(greatest, static_cast<double>(logits(v)));
+    std::vector<double> weight(Vocab::extent);
+    for (std::size_t v = 0; v < Vocab::extent; ++v)
+      weight[v] = std::exp((static_cast<double>(logits(v)) - greatest) / s.temperature);
+    std::discrete_distribution<int> byte(weight.begin(), weight.end());
+    text.push_back(static_cast<char>(byte(random)));
+  }
+  return text;
+}
+
+// The learned encoding, position down and dimension across; and what the first head of the last
+// layer looks at, query down and key across.
+void draw(const weft::parameters<net>& parameters, std::span<const std::int32_t> text,
+          const std::filesystem::path& folder) {
+  weft::write_heat_map((folder / "char_lm-positions.png").string(),
+                       parameters.get<"positions.weight", Pos, Embed>(),
+                       {.palette = weft::colours::diverging});
+  weft::module<net, "weights"> model(parameters);
+  windows w(1, 64);
+  w.set(0, text, 0);
+  auto const weights = model(weft::arg<"tokens">(w.in)).get<"weights">();
+  weft::write_heat_map((folder / "char_lm-attention.png").string(),
+                       weights.at<Batch>(0).at<Heads>(0), {.cell = 8});
+}
+
+void run(const settings& s) {
+  corpus const text = read_corpus(s.text, Pos::extent + 1);
+  if (!std::filesystem::is_directory(s.pictures))
+    throw weft::error("--pictures: " + s.pictures + " is not a folder");
+  if (s.prompt.empty()) throw weft::error("--prompt: at least one character is needed");
+
+  weft::trainer<net> trainer(
+      weft::adamw{.learning_rate = s.learning_rate, .beta2 = 0.99, .weight_decay = 0.1},
+      {.clip_norm = 1,
+       .schedule = weft::warmup_cosine{.warmup = 50, .total = s.steps, .floor = 0.05},
+       .decays =
+           [](std::string_view name) {
+             return !name.ends_with("bias") && name.find("norm") == name.npos;
+           }},
+      s.seed);
+  std::printf("%s: %zu bytes to learn, %zu held out; %zu parameters, %.1f MB of workspace\n",
+              s.text.c_str(), text.train().size(), text.held_out().size(),
+              trainer.parameters().elements(), static_cast<double>(trainer.workspace_bytes) / 1e6);
+  std::fflush(stdout);
+
+  windows w(s.batch, Pos::extent);
+  std::mt19937_64 random(s.seed);
+  std::uniform_int_distribution<std::size_t> begin(0, text.train().size() - Pos::extent - 1);
+  progress_line progress(s.steps);
+  double speed = 0;
+  for (long step = 1; step <= s.steps && progress.seconds() < s.seconds; ++step) {
+    for (std::size_t b = 0; b < s.batch; ++b) w.set(b, text.train(), begin(random));
+    float const l = trainer.step(weft::arg<"tokens">(w.in), weft::arg<"targets">(w.target));
+    speed = static_cast<double>(step) * static_cast<double>(w.in.size()) / progress.seconds();
+    progress.step(step, l, speed);
+  }
+  progress.finish();
+
+  weft::module<net, "loss"> measure(trainer.parameters());
+  double const held_out = loss(measure, text.held_out());
+  baseline const counted = count(text.train(), text.held_out());
+  std::printf("\n%s\n\n", write(trainer.parameters(), s).c_str());
+  draw(trainer.parameters(), text.held_out(), s.pictures);
+  std::printf("pictures: %s\n",
+              (std::filesystem::path(s.pictures) / "char_lm-{positions,attention}.png").c_str());
+  std::printf("held-out: %.4f nats/char  unigram: %.4f  bigram: %.4f  tokens/s: %.0f\n", held_out,
+              counted.unigram, counted.bigram, speed);
+}
+
+}  // namespace
+}  // namespace char_lm
+
+int main(int argc, char** argv) {
+  char_lm::settings s;
+  CLI::App app("Trains a small transformer on the bytes of a text, and lets it write.");
+  app.add_option("--text", s.text,
+                 "the file to learn from; without it, weft's own headers and README");
+  app.add_option("--steps", s.steps, "training steps")
+      ->check(CLI::Range(1, 1000000))
+      ->capture_default_str();
+  app.add_option("--seconds", s.seconds, "stop training after this time")
+      ->check(CLI::Range(0.1, 1e6))
+      ->capture_default_str();
+  app.add_option("--batch", s.batch, "windows in a step")
+      ->check(CLI::Range(std::size_t{1}, char_lm::Batch::extent))
+      ->capture_default_str();
+  app.add_option("--learning-rate", s.learning_rate, "of AdamW, at its highest")
+      ->check(CLI::Range(1e-8, 1.0))
+      ->capture_default_str();
+  app.add_option("--sample", s.sample, "characters to write")
+      ->check(CLI::Range(0, 1000000))
+      ->capture_default_str();
+  app.add_option("--temperature", s.temperature, "of the drawing; lower is more careful")
+      ->check(CLI::Range(0.01, 100.0))
+      ->capture_default_str();
+  app.add_option("--prompt", s.prompt, "what the sample begins with")->capture_default_str();
+  app.add_option("--pictures", s.pictures, "the folder for the heat maps")->capture_default_str();
+  app.add_option("--seed", s.seed, "of all random numbers")->capture_default_str();
+  try {
+    app.parse(argc, argv);
+    char_lm::run(s);
+  } catch (const CLI::ParseError& e) {
+    if (e.get_exit_code() == 0) return app.exit(e);  // --help
+    std::fprintf(stderr, "char_lm: %s (char_lm --help says what is allowed)\n", e.what());
+    return 2;
+  } catch (const weft::error& e) {
+    std::fprintf(stderr, "char_lm: %s\n", e.what());
+    return 2;
+  }
+}
