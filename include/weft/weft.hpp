@@ -2,6 +2,8 @@
 #pragma once
 
 #include "weft/graph/define.hpp"
+#include "weft/io/explain.hpp"
+#include "weft/lower/cost.hpp"
 #include "weft/nn/attention.hpp"
 #include "weft/nn/embedding.hpp"
 #include "weft/nn/linear.hpp"

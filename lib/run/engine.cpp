@@ -49,13 +49,11 @@ void engine::find_lengths(std::span<const binding> arguments,
   }
   for (length_rule_ref const& rule : p_->rules) {
     std::int64_t sum = rule.add;
-    bool known = true;
-    for (int s = 0; s < rule.source_count; ++s) {
-      std::size_t const length = lengths[static_cast<std::size_t>(rule.sources[s])];
-      known = known && length != unknown;
-      sum += known ? static_cast<std::int64_t>(length) : 0;
+    for (int s = 0; s < rule.source_count; ++s) {  // a length that nothing gives is the bound
+      auto const source = static_cast<std::size_t>(rule.sources[s]);
+      if (lengths[source] == unknown) lengths[source] = p_->lengths[source].most;
+      sum += static_cast<std::int64_t>(lengths[source]);
     }
-    if (!known) continue;
     length_ref const& target = p_->lengths[static_cast<std::size_t>(rule.target)];
     std::string const where = "axis " + std::string(p_->name(target.name)) + " made from others";
     if (sum < 0 || sum * rule.multiply % rule.divide != 0)

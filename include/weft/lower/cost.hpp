@@ -1,0 +1,40 @@
+// The cost of a model, for static_assert and for planning: weft::cost<encoder>.workspace_bytes.
+#pragma once
+
+#include <cstddef>
+
+#include "weft/lower/lower.hpp"
+#include "weft/lower/source.hpp"
+#include "weft/passes/cost.hpp"
+
+namespace weft {
+
+struct model_cost {
+  double flops;  // of one run, every length at its bound
+  double bytes;  // that the operations read and write
+  std::size_t parameter_bytes;
+  std::size_t workspace_bytes;  // intermediates, scratch and room for inputs
+  int operations;               // steps of the program
+};
+
+namespace detail {
+
+template <class Source>
+constexpr model_cost cost_of_source() {
+  constexpr operation_cost c = cost_of(Source::g.unpack());
+  auto const& tables = lowered<Source>::tables;
+  return {c.flops, c.bytes, tables.parameter_bytes, tables.workspace_bytes,
+          static_cast<int>(tables.steps.size())};
+}
+
+}  // namespace detail
+
+// Of a run of module<Model, Results...>.
+template <a_model Model, text... Results>
+inline constexpr model_cost cost = detail::cost_of_source<inference<Model, Results...>>();
+
+// Of a training step's loss and gradients; the optimizer adds to it.
+template <a_model Model, text Loss = "loss">
+inline constexpr model_cost training_cost = detail::cost_of_source<training<Model, Loss>>();
+
+}  // namespace weft

@@ -1,0 +1,122 @@
+#include "weft/io/explain.hpp"
+
+#include <cstdio>
+
+namespace weft::detail {
+
+namespace {
+
+std::string axes_text(const axis_list& axes) {
+  std::string s = "[";
+  for (int a = 0; a < axes.count; ++a) {
+    if (a > 0) s += ", ";
+    s += axes.at[a]->name;
+  }
+  return s + "]";
+}
+
+std::string_view element_text(element e) {
+  return e == element::float32 ? "" : e == element::int32 ? " int32" : " bool";
+}
+
+// 1234567 as 1.23 M.
+std::string short_number(double x) {
+  constexpr std::string_view units[]{"", " k", " M", " G", " T"};
+  std::size_t u = 0;
+  for (; x >= 1000 && u + 1 < std::size(units); ++u) x /= 1000;
+  char digits[32];
+  std::snprintf(digits, sizeof digits, u == 0 ? "%.0f" : "%.3g", x);
+  return std::string(digits).append(units[u]);
+}
+
+class explainer {
+ public:
+  explainer(std::span<const explained> nodes, std::span<const leaf> inputs,
+            std::span<const leaf> parameters, std::string_view names)
+      : nodes_(nodes), inputs_(inputs), parameters_(parameters), names_(names) {}
+
+  // How a line calls a node: leaves by their names, views by what they look at, the others by
+  // number.
+  std::string call(int id) const {
+    node const& n = at(id);
+    switch (n.kind) {
+      case op::input:
+        return name(inputs_[static_cast<std::size_t>(n.leaf)]);
+      case op::parameter:
+        return name(parameters_[static_cast<std::size_t>(n.leaf)]);
+      case op::constant:
+        return short_constant(n.scalar);
+      case op::rename:
+      case op::slice:
+      case op::split:
+      case op::merge:
+        return std::string(name_of(n.kind)).append("(").append(call(n.operand[0])).append(")");
+      default: {
+        std::string s(1, '%');
+        return s += std::to_string(id);
+      }
+    }
+  }
+
+  std::string line(const step& s) const {
+    node const& n = at(s.node);
+    operation_cost const cost = nodes_[static_cast<std::size_t>(s.node)].cost;
+    std::string text(1, '%');
+    text.append(std::to_string(s.node)).append(" = ").append(name_of(n.kind));
+    if (s.kind != n.kind) text.append(s.run == kernel::zero ? " (zeros)" : " (copy)");
+    axis_list const over = n.kind == op::dot ? contracted(n) : n.named;
+    if (over.count > 0) text.append(" over ").append(axes_text(over));
+    text.append(" (");
+    for (int j = 0; j < n.operands; ++j) text.append(j > 0 ? ", " : "").append(call(n.operand[j]));
+    text.append(")");
+    std::string const shape = axes_text(n.axes) + std::string(element_text(n.type));
+    char numbers[96];
+    std::snprintf(numbers, sizeof numbers, "%10s flop %10sB  %s + %zu",
+                  short_number(cost.flops).c_str(), short_number(cost.bytes).c_str(),
+                  s.operand[0].where == block::gradients ? "gradients" : "workspace",
+                  s.operand[0].offset);
+    char whole[400];
+    std::snprintf(whole, sizeof whole, "%-64s %-36s %s\n", text.c_str(), shape.c_str(), numbers);
+    return whole;
+  }
+
+ private:
+  const node& at(int id) const { return nodes_[static_cast<std::size_t>(id)].what; }
+  std::string name(const leaf& l) const {
+    return std::string(names_.substr(static_cast<std::size_t>(l.name.begin),
+                                     static_cast<std::size_t>(l.name.size)));
+  }
+  axis_list contracted(const node& n) const {
+    axis_list gone;
+    axis_list const& left = at(n.operand[0]).axes;
+    for (int a = 0; a < left.count; ++a)
+      if (!n.axes.contains(left.at[a])) gone.push(left.at[a]);
+    return gone;
+  }
+  static std::string short_constant(double x) {
+    char digits[32];
+    std::snprintf(digits, sizeof digits, "%.6g", x);
+    return digits;
+  }
+
+  std::span<const explained> nodes_;
+  std::span<const leaf> inputs_, parameters_;
+  std::string_view names_;
+};
+
+}  // namespace
+
+std::string explain(const program& p, std::span<const explained> nodes,
+                    std::span<const leaf> inputs, std::span<const leaf> parameters,
+                    std::string_view names, const model_cost& total) {
+  explainer const e(nodes, inputs, parameters, names);
+  std::string text;
+  for (step const& s : p.steps) text += e.line(s);
+  text += std::to_string(total.operations) + " steps, " + short_number(total.flops) + "flop, " +
+          short_number(total.bytes) + "B moved; parameters " +
+          short_number(static_cast<double>(total.parameter_bytes)) + "B, workspace " +
+          short_number(static_cast<double>(total.workspace_bytes)) + "B\n";
+  return text;
+}
+
+}  // namespace weft::detail
