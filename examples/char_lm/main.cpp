@@ -107,6 +107,9 @@ void run(const settings& s) {
   corpus const text = read_corpus(s.text, Pos::extent + 1);
   if (!std::filesystem::is_directory(s.pictures))
     throw weft::error("--pictures: " + s.pictures + " is not a folder");
+  // CLI11's ranges let it through.
+  if (std::isnan(s.seconds + s.learning_rate + s.temperature))
+    throw weft::error("--seconds, --learning-rate and --temperature: nan is not a number");
   if (s.prompt.empty()) throw weft::error("--prompt: at least one character is needed");
 
   weft::trainer<net> trainer(
@@ -175,7 +178,9 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--prompt", s.prompt, "what the sample begins with")->capture_default_str();
   app.add_option("--pictures", s.pictures, "the folder for the heat maps")->capture_default_str();
-  app.add_option("--seed", s.seed, "of all random numbers")->capture_default_str();
+  app.add_option("--seed", s.seed, "of all random numbers")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
   try {
     app.parse(argc, argv);
     char_lm::run(s);

@@ -1,0 +1,15 @@
+# Runs PROGRAM with ARGUMENTS; passes if it ends with status 2 and one line on stderr that has WORDS.
+execute_process(COMMAND ${PROGRAM} ${ARGUMENTS} RESULT_VARIABLE status OUTPUT_VARIABLE out
+  ERROR_VARIABLE text)
+if(NOT status STREQUAL 2)
+  message(FATAL_ERROR "exit status ${status}, and 2 was expected; stderr: ${text}")
+endif()
+if(NOT text MATCHES "^[^\n]+\n$")
+  message(FATAL_ERROR "not one line: ${text}")
+endif()
+if(NOT text MATCHES "${WORDS}")
+  message(FATAL_ERROR "the line does not say '${WORDS}': ${text}")
+endif()
+if(NOT out STREQUAL "")
+  message(FATAL_ERROR "and on stdout: ${out}")
+endif()
