@@ -106,9 +106,9 @@ class explainer {
 
 }  // namespace
 
-std::string explain(const program& p, std::span<const explained> nodes,
-                    std::span<const leaf> inputs, std::span<const leaf> parameters,
-                    std::string_view names, const model_cost& total) {
+std::string explained_text(const program& p, std::span<const explained> nodes,
+                           std::span<const leaf> inputs, std::span<const leaf> parameters,
+                           std::string_view names, const model_cost& total) {
   explainer const e(nodes, inputs, parameters, names);
   std::string text;
   for (step const& s : p.steps) text += e.line(s);

@@ -1,6 +1,7 @@
 // What a model became: its steps, as text.
 #pragma once
 
+#include <iostream>
 #include <span>
 #include <string>
 
@@ -18,9 +19,9 @@ struct explained {
   operation_cost cost;
 };
 
-std::string explain(const program& p, std::span<const explained> nodes,
-                    std::span<const leaf> inputs, std::span<const leaf> parameters,
-                    std::string_view names, const model_cost& total);
+std::string explained_text(const program& p, std::span<const explained> nodes,
+                           std::span<const leaf> inputs, std::span<const leaf> parameters,
+                           std::string_view names, const model_cost& total);
 
 template <class Source>
 constexpr auto explained_nodes() {
@@ -36,24 +37,24 @@ std::string explain() {
   static constexpr auto nodes = explained_nodes<Source>();
   static constexpr auto total = cost_of_source<Source>();
   auto const& g = Source::g;
-  return explain(lowered<Source>::program, nodes.span(), g.inputs.span(), g.parameters.span(),
-                 {g.text.at, g.text.size()}, total);
+  return explained_text(lowered<Source>::program, nodes.span(), g.inputs.span(),
+                        g.parameters.span(), {g.text.at, g.text.size()}, total);
 }
 
 }  // namespace detail
 
-// The steps of module<Model, Results...>, a line each: what it computes, with its axes, from what,
-// its floating-point operations and bytes with every length at its bound, and where the result
-// lies.
+// Prints the steps of module<Model, Results...>, a line each: what it computes, with its axes, from
+// what, its floating-point operations and bytes with every length at its bound, and where the
+// result lies. The last line has the sums.
 template <a_model Model, text... Results>
-std::string explain() {
-  return detail::explain<inference<Model, Results...>>();
+void explain(std::ostream& out = std::cout) {
+  out << detail::explain<inference<Model, Results...>>();
 }
 
-// The steps of trainer<Model, ..., Loss>.
+// Prints the steps of trainer<Model, ..., Loss>.
 template <a_model Model, text Loss = "loss">
-std::string explain_training() {
-  return detail::explain<training<Model, Loss>>();
+void explain_training(std::ostream& out = std::cout) {
+  out << detail::explain<training<Model, Loss>>();
 }
 
 }  // namespace weft

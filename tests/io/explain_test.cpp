@@ -1,0 +1,66 @@
+#include <boost/test/unit_test.hpp>
+#include <regex>
+#include <sstream>
+#include <string>
+
+#include "weft/weft.hpp"
+
+namespace {
+
+struct Rows : weft::axis<3> {};
+struct In : weft::axis<5> {};
+struct Out : weft::axis<7> {};
+
+struct model {
+  constexpr auto operator()(weft::scope s) const {
+    auto x = s.input<"x", float, Rows, In>();
+    auto y = weft::dot<In>(x, s.param<"layer.weight", Out, In>()) * 2;
+    return weft::results(weft::as<"loss">(weft::sum<Rows, Out>(y)), weft::as<"y">(y));
+  }
+};
+
+std::vector<std::string> lines(const std::string& text) {
+  std::vector<std::string> all;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) all.push_back(line);
+  return all;
+}
+
+// 2·3·5·7 for the contraction, 3·7 for the product; the contraction reads 15 and 35 floats and
+// writes 21.
+static_assert(weft::cost<model, "y">.flops == 2 * 105 + 21);
+static_assert(weft::cost<model, "y">.bytes == 4 * (15 + 35 + 21) + 4 * (21 + 1 + 21));
+static_assert(weft::cost<model, "y">.parameter_bytes == 192);  // 140, in whole lines of 64
+static_assert(weft::cost<model, "y">.operations == 2);
+static_assert(weft::cost<model>.flops == weft::cost<model, "y">.flops + 21);
+static_assert(weft::training_cost<model>.flops > weft::cost<model>.flops);
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(explain)
+
+BOOST_AUTO_TEST_CASE(a_line_names_the_operation_its_axes_operands_cost_and_place) {
+  std::ostringstream out;
+  weft::explain<model, "y">(out);
+  auto const text = lines(out.str());
+  BOOST_TEST_REQUIRE(text.size() == 3u);
+  BOOST_TEST(
+      std::regex_search(
+          text[0], std::regex(R"(^%\d+ = dot over \[In\] \(x, layer\.weight\) +\[Rows, Out\] +)"
+                              R"(210 flop +284B +workspace \+ \d+$)")),
+      text[0]);
+  BOOST_TEST(
+      std::regex_search(text[1], std::regex(R"(^%\d+ = multiply \(%\d+, 2\) +\[Rows, Out\])")),
+      text[1]);
+  BOOST_TEST(
+      std::regex_search(text[2], std::regex(R"(^2 steps, 231flop, 456B moved; parameters 192B)")),
+      text[2]);
+}
+
+BOOST_AUTO_TEST_CASE(a_gradient_lies_among_the_gradients) {
+  std::ostringstream out;
+  weft::explain_training<model>(out);
+  BOOST_TEST(out.str().find("gradients + 0") != std::string::npos, out.str());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
