@@ -1,6 +1,9 @@
 // All of weft: define models, run and train them.
 #pragma once
 
+// First: the fewer headers lie around the macro of the refusals, the shorter are g++'s messages.
+#include "weft/graph/reject.hpp"
+
 #include "weft/graph/define.hpp"
 #include "weft/io/explain.hpp"
 #include "weft/lower/cost.hpp"

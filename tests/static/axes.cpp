@@ -17,7 +17,7 @@ static_assert(Embed::extent == 384 && !Embed::bounded);
 static_assert(Pos::extent == 512 && Pos::bounded);
 static_assert(KeyKeyPos::extent == 512 && KeyKeyPos::bounded);
 static_assert(weft::an_axis<Embed> && weft::an_axis<Pos> && weft::an_axis<KeyPos>);
-static_assert(!weft::an_axis<int>);
+static_assert(!weft::an_axis<int> && !weft::an_axis<shape<Pos>> && !weft::an_axis<shape<>>);
 
 static_assert(is<weft::length_axis_t<Pos>, Pos>);
 static_assert(is<weft::length_axis_t<KeyKeyPos>, Pos>);
@@ -61,6 +61,10 @@ static_assert(is<weft::united<shape<Pos, Embed>, shape<Batch, Pos>>, shape<Pos, 
 static_assert(is<weft::united<shape<>, shape<Pos>>, shape<Pos>>);
 static_assert(is<weft::united<shape<>, shape<>>, shape<>>);
 
+static_assert(weft::united_rank<shape<Batch, Pos>, shape<Pos, Embed>> == 3);
+static_assert(weft::united_rank<shape<>, shape<>> == 0 &&
+              weft::united_rank<shape<Pos>, shape<>> == 1);
+
 static_assert(is<weft::replaced<shape<Batch, Embed>, Embed, shape<Heads, HeadDim>>,
                  shape<Batch, Heads, HeadDim>>);
 static_assert(is<weft::replaced<shape<Batch, Embed>, Batch, shape<>>, shape<Embed>>);
@@ -79,8 +83,6 @@ template <int N>
 struct sized {
   struct Inner : weft::axis<N> {};
 };
-template <int N>
-struct Level : weft::axis<N> {};
 template <class Of>
 struct Twin : weft::alias<Of> {};
 

@@ -31,7 +31,18 @@ static_assert(
        integers<Batch, Present>>);
 static_assert(concatenates<Joint, Prefix, Rest>(a, b));
 
-static_assert(!concatenates<Joint, Prefix>(a, b));  // count
+template <class... Axes>
+constexpr auto concatenates_unlisted = [](auto... xs) {
+  return requires {
+    weft::concatenate<Axes...>(xs...);
+  };
+};
+static_assert(!concatenates_unlisted<Joint, Prefix, Rest>(a, b));  // not a list
+static_assert(!concatenates_unlisted<Joint, Prefix>(a) && !concatenates_unlisted<Joint>(a, b));
+static_assert(!concatenates_unlisted<Joint, int>(a));
+static_assert(!concatenates<int, Prefix, Rest>(a, b));  // axis
+static_assert(!concatenates<Joint, Prefix>(a, b));      // count
+static_assert(!concatenates<Joint>());
 static_assert(!concatenates<Joint, Prefix, Rest, Prefix>(a, b));
 static_assert(!concatenates<Joint, Rest, Prefix>(a, b));                        // missing
 static_assert(!concatenates<Joint, Prefix, Rest>(a, integers<Rest, Batch>{}));  // elements

@@ -26,17 +26,16 @@ static_assert(!dots<Heads>(x, w));
 static_assert(!dots<Pos>(x, w));
 static_assert(!dots<KeyPos>(query, key) && !dots<Pos>(query, key));
 static_assert(!dots<Embed, Heads>(x, w));
+// twice
+static_assert(!dots<Embed, Embed>(x, w));
 // nothing
 static_assert(!dots<>(x, w));
 // elements
 static_assert(!dots<Pos>(tokens, x) && !dots<Pos>(x, tokens) && !dots<Pos>(causal, x));
 
 // rank: eight axes between the operands are the most.
-template <int N>
-struct Level : weft::axis<N + 2> {};
-constexpr floats<Level<0>, Level<1>, Level<2>, Level<3>, Level<4>> five{};
-static_assert(dots<Level<4>>(five, floats<Level<4>, Level<5>, Level<6>, Level<7>>{}));
-static_assert(!dots<Level<4>>(five, floats<Level<4>, Level<5>, Level<6>, Level<7>, Level<8>>{}));
+static_assert(dots<Level<4>>(five<float>, floats<Level<4>, Level<5>, Level<6>, Level<7>>{}));
+static_assert(!dots<Level<4>>(five<float>, five_more<float>));
 
 // Not a tensor.
 static_assert(!dots<Embed>(x, 1.0f));

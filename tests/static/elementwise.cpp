@@ -38,6 +38,14 @@ static_assert(is<decltype(0.5 - x), floats<Batch, Pos, Embed>>);
 static_assert(is<decltype(i + 1), integers<Batch>>);
 static_assert(is<decltype(tokens - i), integers<Batch, Pos>>);
 static_assert(is<decltype(1 / x), floats<Batch, Pos, Embed>>);
+// A number of any type that holds no other kind of value.
+static_assert(is<decltype(2 * x), floats<Batch, Pos, Embed>>);
+static_assert(is<decltype(x + 1U), floats<Batch, Pos, Embed>>);
+static_assert(is<decltype(x - 0.5f), floats<Batch, Pos, Embed>>);
+static_assert(is<decltype(x / 2L), floats<Batch, Pos, Embed>>);
+static_assert(is<decltype(1 - i), integers<Batch>> && is<decltype(i * 3), integers<Batch>>);
+static_assert(is<decltype(i == 1), masks<Batch>> && is<decltype(1 < i), masks<Batch>>);
+static_assert(is<decltype(i != i), masks<Batch>> && is<decltype(b == b), masks<Batch>>);
 
 static_assert(adds(f, f) && !adds(f, i) && !adds(i, f) && !adds(i, 0.5) && !adds(f, b));
 static_assert(!adds(b, b) && !adds(b, 1) && !adds(b, true));
@@ -60,6 +68,7 @@ static_assert(is<decltype(maximum(x, 0)), floats<Batch, Pos, Embed>>);
 static_assert(is<decltype(minimum(i, tokens)), integers<Batch, Pos>>);
 static_assert(!takes_maximum(f, i) && !takes_maximum(i, 0.5) && !takes_maximum(b, f));
 static_assert(!takes_minimum(f, i) && !takes_minimum(i, 0.5) && !takes_minimum(b, f));
+static_assert(!takes_maximum(b, b) && !takes_minimum(b, b));
 
 // Comparisons give masks.
 static_assert(is<decltype(i < tokens), masks<Batch, Pos>>);
@@ -88,6 +97,33 @@ constexpr auto compares = [](auto l, auto r) {
 };
 static_assert(compares(f, f) && compares(i, 1) && compares(b, b));
 static_assert(!compares(f, i) && !compares(i, 0.5) && !compares(b, i));
+// Masks are equal or not; they have no order.
+constexpr auto orders = [](auto l, auto r) {
+  return requires {
+    l < r;
+  }
+  || requires {
+    l <= r;
+  }
+  || requires {
+    l > r;
+  }
+  || requires {
+    l >= r;
+  };
+};
+static_assert(orders(f, f) && orders(i, 1) && !orders(b, b) && !orders(b, causal));
+
+// Eight axes between the operands are the most.
+constexpr floats<Level<4>, Level<5>, Level<6>, Level<7>> four{};
+static_assert(adds(five<float>, four) && !adds(five<float>, five_more<float>));
+static_assert(!subtracts(five<float>, five_more<float>));
+static_assert(!multiplies(five<float>, five_more<float>));
+static_assert(!divides(five<std::int32_t>, five_more<std::int32_t>));
+static_assert(!takes_maximum(five<float>, five_more<float>));
+static_assert(!takes_minimum(five<float>, five_more<float>));
+static_assert(compares(five<float>, four) && !compares(five<float>, five_more<float>));
+static_assert(!compares(five<bool>, five_more<bool>));
 
 // Logic is for masks alone.
 constexpr auto ands = [](auto l, auto r) {
@@ -108,6 +144,7 @@ constexpr auto nots = [](auto a) {
 static_assert(is<decltype(b && causal), masks<Batch, KeyPos, Pos>>);
 static_assert(ands(b, b) && !ands(b, i) && !ands(f, b) && !ands(i, f));
 static_assert(ors(b, b) && !ors(b, i) && !ors(f, b) && !ors(i, f));
+static_assert(!ands(five<bool>, five_more<bool>) && !ors(five<bool>, five_more<bool>));
 static_assert(nots(b) && !nots(i) && !nots(f));
 
 // where
@@ -123,6 +160,9 @@ static_assert(!chooses(i, f, f) && !chooses(f, f, f));    // the condition
 static_assert(!chooses(b, f, i) && !chooses(b, 0.5, i));  // the choices
 static_assert(!chooses(i, f, i));                         // both
 static_assert(!chooses(b, 1.0, 0.0));                     // two numbers
+static_assert(!chooses(five<bool>, five_more<float>, 0) &&
+              !chooses(b, five<float>, five_more<float>));
+static_assert(chooses(five<bool>, four, 0));
 
 // One operand.
 constexpr auto negates = [](auto a) {
@@ -145,6 +185,15 @@ static_assert(!casts<double>(f) && !casts<long>(i));
 
 static_assert(is<decltype(weft::broadcast<Pos, Batch>(i)), integers<Batch, Pos>>);
 static_assert(is<decltype(weft::broadcast<>(i)), integers<Batch>>);
+template <class... Axes>
+constexpr auto broadcasts = [](auto a) {
+  return requires {
+    weft::broadcast<Axes...>(a);
+  };
+};
+static_assert(broadcasts<Pos, Batch>(i) && !broadcasts<int>(i) && !broadcasts<Pos, Pos>(i));
+static_assert(broadcasts<Pos, Heads, Batch>(five<float>));
+static_assert(!broadcasts<Pos, Heads, Batch, Embed>(five<float>));
 
 // Functions of real numbers.
 constexpr auto takes_exp = [](auto a) {

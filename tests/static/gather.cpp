@@ -29,7 +29,13 @@ static_assert(gathers<Vocab>(table, tokens));
 static_assert(!gathers<Vocab>(table, x) && !gathers<Vocab>(table, causal));  // indices
 static_assert(!gathers<Heads>(table, tokens));                               // missing
 static_assert(!gathers<Vocab>(table, integers<Vocab>{}));                    // nested
+static_assert(!gathers<Level<4>>(five_more<float>,
+                                 integers<Level<0>, Level<1>, Level<2>, Level<3>>{}));  // rank
 
 static_assert(is<decltype(weft::cross_entropy<Vocab>(logits, tokens)), floats<Batch, Pos>>);
 static_assert(!takes_cross_entropy<Heads>(logits, tokens));
 static_assert(!takes_cross_entropy<Vocab>(logits, x));
+static_assert(!takes_cross_entropy<Vocab>(integers<Batch, Vocab>{}, tokens));
+static_assert(!takes_cross_entropy<Pos>(logits, tokens));  // the targets have the axis
+static_assert(!takes_cross_entropy<Level<5>>(five_more<float>,
+                                             integers<Level<0>, Level<1>, Level<2>, Level<3>>{}));

@@ -49,3 +49,12 @@ static_assert(!takes_layer_norm<>(x, gain, gain));
 constexpr floats<Heads> per_head{};
 static_assert(!takes_layer_norm<Embed>(x, per_head, gain));
 static_assert(!takes_layer_norm<Embed>(x, gain, per_head));
+// twice
+static_assert(!takes_softmax<Pos, Pos>(x) && !takes_log_softmax<Pos, Pos>(x) &&
+              !normalizes<Pos, Pos>(x));
+static_assert(!takes_layer_norm<Embed, Embed>(x, gain, gain));
+// All three are float.
+constexpr integers<Embed> whole_gain{};
+static_assert(!takes_layer_norm<Pos>(tokens, floats<Pos>{}, floats<Pos>{}));
+static_assert(!takes_layer_norm<Embed>(x, whole_gain, gain));
+static_assert(!takes_layer_norm<Embed>(x, gain, whole_gain));

@@ -35,3 +35,5 @@ static_assert(takes_max<Pos>(x) && !takes_max<KeyPos>(x) && !takes_max<Pos, KeyP
 static_assert(!takes_max<>(x) && !takes_max<Pos>(tokens) && !takes_max<Pos>(causal));
 static_assert(takes_mean<Pos>(x) && !takes_mean<KeyPos>(x) && !takes_mean<Pos, KeyPos>(x));
 static_assert(!takes_mean<>(x) && !takes_mean<Pos>(tokens) && !takes_mean<Pos>(causal));
+// twice
+static_assert(!sums<Pos, Pos>(x) && !takes_max<Pos, Pos>(x) && !takes_mean<Pos, Pos>(x));

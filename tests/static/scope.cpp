@@ -20,6 +20,12 @@ static_assert(is<decltype(std::declval<weft::scope>().param<"scale">()), floats<
 static_assert(has_parameter<weft::scope, Embed, Heads>);
 static_assert(!has_parameter<weft::scope, Embed, Embed>);
 static_assert(!has_parameter<weft::scope, Embed, Heads, Embed>);
+static_assert(!has_parameter<weft::scope, int>);
+static_assert(!has_parameter<weft::scope, weft::shape<Embed, Heads>>);
+static_assert(has_parameter<weft::scope, Level<0>, Level<1>, Level<2>, Level<3>, Level<4>, Level<5>,
+                            Level<6>, Level<7>>);
+static_assert(!has_parameter<weft::scope, Level<0>, Level<1>, Level<2>, Level<3>, Level<4>,
+                             Level<5>, Level<6>, Level<7>, Level<8>>);
 
 static_assert(is<decltype(std::declval<weft::scope>().input<"x", bool, Pos>()), masks<Pos>>);
 static_assert(is<decltype(std::declval<weft::scope>().input<"x", std::int32_t>()), integers<>>);
@@ -27,6 +33,9 @@ static_assert(has_input<weft::scope, float, Batch, Pos>);
 static_assert(!has_input<weft::scope, float, Pos, Pos>);
 static_assert(!has_input<weft::scope, double, Pos> && !has_input<weft::scope, Batch, Pos>);
 static_assert(!has_input<weft::scope, double, Pos, Pos>);
+static_assert(!has_input<weft::scope, float, int>);
+static_assert(!has_input<weft::scope, float, Level<0>, Level<1>, Level<2>, Level<3>, Level<4>,
+                         Level<5>, Level<6>, Level<7>, Level<8>>);
 
 // Names are paths.
 constexpr bool path_is(std::string_view expected, auto make) {

@@ -31,6 +31,16 @@ inline constexpr floats<Embed> gain{};
 inline constexpr integers<Batch, Pos> tokens{};
 inline constexpr masks<KeyPos, Pos> causal{};
 
+// Nine axes are more than a tensor has; five and five_more have them between them.
+template <int N>
+struct Level : weft::axis<N + 2> {};
+template <class T>
+inline constexpr weft::tensor<T, weft::shape<Level<0>, Level<1>, Level<2>, Level<3>, Level<4>>>
+    five{};
+template <class T>
+inline constexpr weft::tensor<T, weft::shape<Level<4>, Level<5>, Level<6>, Level<7>, Level<8>>>
+    five_more{};
+
 template <class Result, class Expected>
 concept is = std::same_as<Result, Expected>;
 

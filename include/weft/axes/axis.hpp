@@ -43,10 +43,14 @@ struct alias {
   using length_of = Of;
 };
 
+// A shape has an extent too, and is no axis.
 template <class A>
 concept an_axis = requires {
   { A::extent } -> std::convertible_to<std::size_t>;
   { A::bounded } -> std::convertible_to<bool>;
+}
+&&!requires {
+  A::rank;
 };
 
 // The axis whose length A has: A itself, or what A is an alias of.

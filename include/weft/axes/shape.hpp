@@ -31,6 +31,12 @@ inline constexpr bool has_axis = false;
 template <class A, class... Axes>
 inline constexpr bool has_axis<A, shape<Axes...>> = (std::is_same_v<A, Axes> || ...);
 
+// The number of axes that S and T have together.
+template <class S, class T>
+inline constexpr int united_rank = 0;
+template <class S, class... Axes>
+inline constexpr int united_rank<S, shape<Axes...>> = (S::rank + ... + (has_axis<Axes, S> ? 0 : 1));
+
 template <class S>
 inline constexpr bool distinct = true;
 template <class A, class... Rest>

@@ -7,11 +7,8 @@
 
 // The compilers differ in what they print of a function that must not be called: g++ prints the
 // type of a deleted one, clang the sentence of an unavailable one. A template cannot carry an
-// attribute's string, hence a macro.
+// attribute's string, hence a macro. weft::rejected is in tensor.hpp for clang.
 #if defined(__clang__)
-namespace weft {
-struct rejected {};
-}  // namespace weft
 #define WEFT_REJECT(sentence, ...)                                                \
   __attribute__((unavailable(sentence))) constexpr ::weft::rejected __VA_ARGS__ { \
     return {};                                                                    \

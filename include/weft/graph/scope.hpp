@@ -21,6 +21,21 @@ inline void the_name_of_a_parameter_is_longer_than_max_path() {
   throw std::length_error("scope: the name of a parameter is longer than max_path");
 }
 
+namespace detail {
+
+enum class leaf_fault { none, kind, twice, rank };
+
+// What is wrong with the axes that an input or a parameter is declared with?
+template <class... Axes>
+constexpr leaf_fault fault_of_leaf() {
+  if (!(an_axis<Axes> && ...)) return leaf_fault::kind;
+  if (!distinct<shape<Axes...>>) return leaf_fault::twice;
+  if (sizeof...(Axes) > max_rank) return leaf_fault::rank;
+  return leaf_fault::none;
+}
+
+}  // namespace detail
+
 class scope {
  public:
   explicit constexpr scope(graph& g) : g_(&g) {}
@@ -53,9 +68,16 @@ class scope {
                                         g_->parameter_count, init)};
   }
   template <text Name, class... Axes>
-  requires(!distinct<shape<Axes...>>) WEFT_REJECT(
+  requires(detail::fault_of_leaf<Axes...>() == detail::leaf_fault::kind)
+      WEFT_REJECT("param: what stands for an axis is none; derive from weft::axis or weft::alias",
+                  param(initializer = {}) const)
+  template <text Name, class... Axes>
+  requires(detail::fault_of_leaf<Axes...>() == detail::leaf_fault::twice) WEFT_REJECT(
       "param: an axis is named twice; give the second role a name of its own with weft::alias",
       param(initializer = {}) const)
+  template <text Name, class... Axes>
+  requires(detail::fault_of_leaf<Axes...>() == detail::leaf_fault::rank)
+      WEFT_REJECT("param: a tensor has at most 8 axes", param(initializer = {}) const)
 
   // An input: what a run is given by weft::arg<Name>. Its name has no path.
   template <text Name, class T, class... Axes>
@@ -65,9 +87,17 @@ class scope {
     return {g_, declare<T, Axes...>(op::input, Name.view(), g_->inputs, g_->input_count, {})};
   }
   template <text Name, class T, class... Axes>
-  requires(is_element<T> && !distinct<shape<Axes...>>) WEFT_REJECT(
-      "input: an axis is named twice; give the second role a name of its own with weft::alias",
-      input() const)
+  requires(is_element<T>&& detail::fault_of_leaf<Axes...>() == detail::leaf_fault::kind)
+      WEFT_REJECT("input: what stands for an axis is none; derive from weft::axis or weft::alias",
+                  input() const)
+  template <text Name, class T, class... Axes>
+  requires(is_element<T>&& detail::fault_of_leaf<Axes...>() == detail::leaf_fault::twice)
+      WEFT_REJECT(
+          "input: an axis is named twice; give the second role a name of its own with weft::alias",
+          input() const)
+  template <text Name, class T, class... Axes>
+  requires(is_element<T>&& detail::fault_of_leaf<Axes...>() == detail::leaf_fault::rank)
+      WEFT_REJECT("input: a tensor has at most 8 axes", input() const)
   template <text Name, class T, class... Axes>
   requires(!is_element<T>)
       WEFT_REJECT("input: elements are float, std::int32_t or bool, named before the axes",

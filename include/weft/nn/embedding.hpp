@@ -1,10 +1,29 @@
 // From tokens and positions to vectors.
 #pragma once
 
+#include "weft/graph/reject.hpp"
 #include "weft/graph/scope.hpp"
 #include "weft/ops/gather.hpp"
 
 namespace weft::nn {
+
+namespace detail {
+
+template <class A, class B>
+inline constexpr bool two_axes = an_axis<A>&& an_axis<B> && !std::same_as<A, B>;
+
+enum class embedding_fault { none, axes, indices, nested, rank };
+
+template <class I, class Vocab, class Embed>
+constexpr embedding_fault fault_of_embedding() {
+  if (!two_axes<Vocab, Embed>) return embedding_fault::axes;
+  if (!std::same_as<element_t<I>, std::int32_t>) return embedding_fault::indices;
+  if (has_axis<Vocab, shape_t<I>>) return embedding_fault::nested;
+  if (united_rank < shape_t<I>, shape < Vocab, Embed >>> max_rank) return embedding_fault::rank;
+  return embedding_fault::none;
+}
+
+}  // namespace detail
 
 // The row of each token: tokens int32 [...] to [..., Embed]. Parameter: weight [Vocab, Embed], as
 // torch.nn.Embedding.
@@ -12,6 +31,22 @@ template <class Vocab, class Embed, expression I>
 constexpr auto embedding(scope s, const I& tokens, initializer init = init::normal()) {
   return gather<Vocab>(s.param<"weight", Vocab, Embed>(init), tokens);
 }
+template <class Vocab, class Embed, expression I>
+requires(detail::fault_of_embedding<I, Vocab, Embed>() == detail::embedding_fault::axes)
+    WEFT_REJECT("nn::embedding: name two axes, as in embedding<Vocab, Embed>(s, tokens)",
+                embedding(scope, const I&, initializer = {}))
+template <class Vocab, class Embed, expression I>
+requires(detail::fault_of_embedding<I, Vocab, Embed>() == detail::embedding_fault::indices)
+    WEFT_REJECT("nn::embedding: the tokens are not int32",
+                embedding(scope, const I&, initializer = {}))
+template <class Vocab, class Embed, expression I>
+requires(detail::fault_of_embedding<I, Vocab, Embed>() == detail::embedding_fault::nested)
+    WEFT_REJECT("nn::embedding: the tokens have the axis that they pick from",
+                embedding(scope, const I&, initializer = {}))
+template <class Vocab, class Embed, expression I>
+requires(detail::fault_of_embedding<I, Vocab, Embed>() == detail::embedding_fault::rank)
+    WEFT_REJECT("nn::embedding: the operands have more than 8 axes between them",
+                embedding(scope, const I&, initializer = {}))
 
 // The learned positional encoding P [Pos, Embed] of Gehring et al. 2017 (section 3.1), to be added
 // to the embedding of the tokens. Parameter: weight [Pos, Embed], for every position up to Pos's
@@ -20,5 +55,9 @@ template <class Pos, class Embed>
 constexpr auto learned_positions(scope s, initializer init = init::normal(0, 0.02)) {
   return s.param<"weight", Pos, Embed>(init);
 }
+template <class Pos, class Embed>
+requires(!detail::two_axes<Pos, Embed>)
+    WEFT_REJECT("nn::learned_positions: name two axes, as in learned_positions<Pos, Embed>(s)",
+                learned_positions(scope, initializer = {}))
 
 }  // namespace weft::nn

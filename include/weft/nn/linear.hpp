@@ -1,6 +1,7 @@
 // Affine layers and the feed-forward network.
 #pragma once
 
+#include "weft/graph/reject.hpp"
 #include "weft/graph/scope.hpp"
 #include "weft/ops/dot.hpp"
 #include "weft/ops/elementwise.hpp"
@@ -8,6 +9,27 @@
 namespace weft::nn {
 
 namespace detail {
+
+// A layer says itself what is wrong with its use, so that the error stands at the user's line.
+enum class linear_fault { none, lists, missing, elements, twice, rank };
+
+template <class X, class... In, class... Out>
+constexpr linear_fault linear_fault_of(shape<In...>, shape<Out...>) {
+  if (sizeof...(In) == 0 || !(an_axis<In> && ...) || !(an_axis<Out> && ...))
+    return linear_fault::lists;
+  if (!(has_axis<In, shape_t<X>> && ...)) return linear_fault::missing;
+  if (!weft::detail::floating<X>) return linear_fault::elements;
+  if (!distinct<shape<Out..., In...>>) return linear_fault::twice;
+  if (united_rank < shape_t<X>, shape < Out... >>> max_rank) return linear_fault::rank;
+  return linear_fault::none;
+}
+template <class X, class In, class Out>
+constexpr linear_fault fault_of_linear() {
+  if constexpr (requires { linear_fault_of<X>(In{}, Out{}); })
+    return linear_fault_of<X>(In{}, Out{});
+  else
+    return linear_fault::lists;
+}
 
 template <class... In, class... Out>
 constexpr auto linear_weight(scope s, shape<In...>, shape<Out...>) {
@@ -31,6 +53,28 @@ template <class In, class Out, expression X>
 constexpr auto linear_without_bias(scope s, const X& x) {
   return detail::contract(In{}, x, detail::linear_weight(s, In{}, Out{}));
 }
+template <class In, class Out, expression X>
+requires(detail::fault_of_linear<X, In, Out>() == detail::linear_fault::lists) WEFT_REJECT(
+    "nn::linear_without_bias: In and Out are lists of axes, as in "
+    "linear_without_bias<shape<Embed>, shape<Hidden>>(s, x)",
+    linear_without_bias(scope, const X&))
+template <class In, class Out, expression X>
+requires(detail::fault_of_linear<X, In, Out>() == detail::linear_fault::missing)
+    WEFT_REJECT("nn::linear_without_bias: the operand has no such axis",
+                linear_without_bias(scope, const X&))
+template <class In, class Out, expression X>
+requires(detail::fault_of_linear<X, In, Out>() == detail::linear_fault::elements) WEFT_REJECT(
+    "nn::linear_without_bias: the elements are not float; convert with weft::cast<float>",
+    linear_without_bias(scope, const X&))
+template <class In, class Out, expression X>
+requires(detail::fault_of_linear<X, In, Out>() == detail::linear_fault::twice) WEFT_REJECT(
+    "nn::linear_without_bias: an axis is named twice; give the second role a name of its own with "
+    "weft::alias",
+    linear_without_bias(scope, const X&))
+template <class In, class Out, expression X>
+requires(detail::fault_of_linear<X, In, Out>() == detail::linear_fault::rank)
+    WEFT_REJECT("nn::linear_without_bias: the operands have more than 8 axes between them",
+                linear_without_bias(scope, const X&))
 
 // x W + b. Parameters: weight [Out..., In...] and bias [Out...], as torch.nn.Linear.
 template <class In, class Out, expression X>
@@ -38,6 +82,25 @@ constexpr auto linear(scope s, const X& x) {
   auto const y = linear_without_bias<In, Out>(s, x);
   return y + detail::linear_bias(s, In{}, Out{});
 }
+template <class In, class Out, expression X>
+requires(detail::fault_of_linear<X, In, Out>() == detail::linear_fault::lists) WEFT_REJECT(
+    "nn::linear: In and Out are lists of axes, as in linear<shape<Embed>, shape<Hidden>>(s, x)",
+    linear(scope, const X&))
+template <class In, class Out, expression X>
+requires(detail::fault_of_linear<X, In, Out>() == detail::linear_fault::missing)
+    WEFT_REJECT("nn::linear: the operand has no such axis", linear(scope, const X&))
+template <class In, class Out, expression X>
+requires(detail::fault_of_linear<X, In, Out>() == detail::linear_fault::elements)
+    WEFT_REJECT("nn::linear: the elements are not float; convert with weft::cast<float>",
+                linear(scope, const X&))
+template <class In, class Out, expression X>
+requires(detail::fault_of_linear<X, In, Out>() == detail::linear_fault::twice) WEFT_REJECT(
+    "nn::linear: an axis is named twice; give the second role a name of its own with weft::alias",
+    linear(scope, const X&))
+template <class In, class Out, expression X>
+requires(detail::fault_of_linear<X, In, Out>() == detail::linear_fault::rank)
+    WEFT_REJECT("nn::linear: the operands have more than 8 axes between them",
+                linear(scope, const X&))
 
 // The position-wise network of Vaswani et al. 2017, equation 2, with GELU in the place of max(0,
 // x): linear2(gelu(linear1(x))). Parameters under "linear1" and "linear2".
@@ -46,5 +109,27 @@ constexpr auto feed_forward(scope s, const X& x) {
   auto const hidden = gelu(linear<shape<Embed>, shape<Hidden>>(s / "linear1", x));
   return linear<shape<Hidden>, shape<Embed>>(s / "linear2", hidden);
 }
+template <class Embed, class Hidden, expression X>
+requires(detail::fault_of_linear<X, shape<Embed>, shape<Hidden>>() == detail::linear_fault::lists)
+    WEFT_REJECT("nn::feed_forward: name two axes, as in feed_forward<Embed, Hidden>(s, x)",
+                feed_forward(scope, const X&))
+template <class Embed, class Hidden, expression X>
+requires(detail::fault_of_linear<X, shape<Embed>, shape<Hidden>>() == detail::linear_fault::missing)
+    WEFT_REJECT("nn::feed_forward: the operand has no such axis", feed_forward(scope, const X&))
+template <class Embed, class Hidden, expression X>
+requires(detail::fault_of_linear<X, shape<Embed>, shape<Hidden>>() ==
+         detail::linear_fault::elements)
+    WEFT_REJECT("nn::feed_forward: the elements are not float; convert with weft::cast<float>",
+                feed_forward(scope, const X&))
+template <class Embed, class Hidden, expression X>
+requires(detail::fault_of_linear<X, shape<Embed>, shape<Hidden>>() == detail::linear_fault::twice)
+    WEFT_REJECT(
+        "nn::feed_forward: an axis is named twice; give the second role a name of its own with "
+        "weft::alias",
+        feed_forward(scope, const X&))
+template <class Embed, class Hidden, expression X>
+requires(detail::fault_of_linear<X, shape<Embed>, shape<Hidden>>() == detail::linear_fault::rank)
+    WEFT_REJECT("nn::feed_forward: the operands have more than 8 axes between them",
+                feed_forward(scope, const X&))
 
 }  // namespace weft::nn

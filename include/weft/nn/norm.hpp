@@ -1,6 +1,7 @@
 // Layer normalisation with its parameters.
 #pragma once
 
+#include "weft/graph/reject.hpp"
 #include "weft/graph/scope.hpp"
 #include "weft/ops/normalize.hpp"
 
@@ -14,5 +15,13 @@ constexpr auto layer_norm(scope s, const X& x, double epsilon = 1e-5) {
   auto const bias = s.param<"bias", Embed>(init::zeros());
   return weft::layer_norm<Embed>(x, weight, bias, epsilon);
 }
+template <class Embed, expression X>
+requires(weft::detail::fault_of_axes<X, Embed>() == weft::detail::axis_fault::missing)
+    WEFT_REJECT("nn::layer_norm: the operand has no such axis",
+                layer_norm(scope, const X&, double = 0))
+template <class Embed, expression X>
+requires(weft::detail::fault_of_axes<X, Embed>() == weft::detail::axis_fault::elements)
+    WEFT_REJECT("nn::layer_norm: the elements are not float; convert with weft::cast<float>",
+                layer_norm(scope, const X&, double = 0))
 
 }  // namespace weft::nn

@@ -8,13 +8,15 @@ namespace weft {
 
 namespace detail {
 
-enum class concatenate_fault { none, count, missing, elements, others, length };
+enum class concatenate_fault { none, list, count, axis, missing, elements, others, length };
 
 template <class Whole, class... Parts, class... Xs>
 constexpr concatenate_fault fault_of_concatenate(shape<Parts...>, const Xs*...) {
   if constexpr (sizeof...(Parts) != sizeof...(Xs) || sizeof...(Xs) == 0 ||
                 sizeof...(Xs) > max_operands) {
     return concatenate_fault::count;
+  } else if constexpr (!an_axis<Whole>) {
+    return concatenate_fault::axis;
   } else {
     using X = first_of<Xs...>;
     using Rest = without<shape_t<X>, shape<first_of<Parts...>>>;
@@ -32,8 +34,15 @@ constexpr concatenate_fault fault_of_concatenate(shape<Parts...>, const Xs*...) 
   }
 }
 template <class Whole, class Parts, class... Xs>
-inline constexpr concatenate_fault concatenate_fault_v =
-    fault_of_concatenate<Whole>(Parts{}, static_cast<const Xs*>(nullptr)...);
+inline constexpr concatenate_fault concatenate_fault_v = concatenate_fault::list;
+template <class Whole, class... Parts, class... Xs>
+inline constexpr concatenate_fault concatenate_fault_v<Whole, shape<Parts...>, Xs...> =
+    fault_of_concatenate<Whole>(shape<Parts...>{}, static_cast<const Xs*>(nullptr)...);
+
+template <class... Parts>
+inline constexpr bool one_list = false;
+template <class... Parts>
+inline constexpr bool one_list<shape<Parts...>> = true;
 
 // S with Whole in the place of the first of Parts.
 template <class S, class Parts, class Whole>
@@ -50,8 +59,12 @@ using led = typename led_by<S, Parts, Whole>::type;
 // concatenate<Whole, shape<Left, Right>>(a, b): a's axis Left, then b's axis Right, as the axis
 // Whole. All other axes are the same; the result has them in a's order. Where parts have lengths
 // known at run time, Whole's length is the sum.
+//
+// Constraints on packs are never more special than one another, so here the right use too says
+// that it is right.
 template <class Whole, class Parts, expression... Xs>
-constexpr auto concatenate(const Xs&... xs) {
+requires(detail::concatenate_fault_v<Whole, Parts, Xs...> ==
+         detail::concatenate_fault::none) constexpr auto concatenate(const Xs&... xs) {
   node n{.kind = op::concatenate};
   n.named = axes_of(Parts{});
   using X = first_of<Xs...>;
@@ -63,6 +76,14 @@ requires(detail::concatenate_fault_v<Whole, Parts, Xs...> == detail::concatenate
         "concatenate: name one axis for each operand, as in concatenate<Whole, shape<Left, "
         "Right>>(a, b); at most 8",
         concatenate(const Xs&...))
+template <class Whole, class... Parts, expression... Xs>
+requires(!detail::one_list<Parts...>) WEFT_REJECT(
+    "concatenate: the parts' axes are a list, as in concatenate<Whole, shape<Left, Right>>(a, "
+    "b)",
+    concatenate(const Xs&...))
+template <class Whole, class Parts, expression... Xs>
+requires(detail::concatenate_fault_v<Whole, Parts, Xs...> == detail::concatenate_fault::axis)
+    WEFT_REJECT("concatenate: the whole is not an axis", concatenate(const Xs&...))
 template <class Whole, class Parts, expression... Xs>
 requires(detail::concatenate_fault_v<Whole, Parts, Xs...> == detail::concatenate_fault::missing)
     WEFT_REJECT("concatenate: an operand has no such axis", concatenate(const Xs&...))

@@ -9,7 +9,7 @@ namespace weft {
 
 namespace detail {
 
-enum class dot_fault { none, elements, nothing, left, right, rank };
+enum class dot_fault { none, elements, nothing, left, right, twice, rank };
 
 template <class L, class R, class... K>
 constexpr dot_fault fault_of_dot() {
@@ -17,7 +17,8 @@ constexpr dot_fault fault_of_dot() {
   if (sizeof...(K) == 0) return dot_fault::nothing;
   if (!(has_axis<K, shape_t<L>> && ...)) return dot_fault::left;
   if (!(has_axis<K, shape_t<R>> && ...)) return dot_fault::right;
-  if (united<shape_t<L>, shape_t<R>>::rank > max_rank) return dot_fault::rank;
+  if (!distinct<shape<K...>>) return dot_fault::twice;
+  if (united_rank < shape_t<L>, shape_t < R >>> max_rank) return dot_fault::rank;
   return dot_fault::none;
 }
 
@@ -45,6 +46,9 @@ requires(detail::fault_of_dot<L, R, K...>() == detail::dot_fault::left)
 template <class... K, expression L, expression R>
 requires(detail::fault_of_dot<L, R, K...>() == detail::dot_fault::right)
     WEFT_REJECT("dot: the right operand has no such axis to contract", dot(const L&, const R&))
+template <class... K, expression L, expression R>
+requires(detail::fault_of_dot<L, R, K...>() == detail::dot_fault::twice)
+    WEFT_REJECT("dot: an axis to contract is named twice", dot(const L&, const R&))
 template <class... K, expression L, expression R>
 requires(detail::fault_of_dot<L, R, K...>() == detail::dot_fault::rank)
     WEFT_REJECT("dot: the operands have more than 8 axes between them", dot(const L&, const R&))

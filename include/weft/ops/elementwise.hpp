@@ -39,6 +39,19 @@ inline constexpr bool any_logical = false;
 template <expression L, expression R>
 inline constexpr bool any_logical<L, R> = logical<L> || logical<R>;
 
+// The axes of an operand; a number has none.
+template <class X>
+struct operand_axes {
+  using type = shape<>;
+};
+template <expression X>
+struct operand_axes<X> {
+  using type = shape_t<X>;
+};
+template <class L, class R>
+inline constexpr int operands_rank =
+    united_rank<typename operand_axes<L>::type, typename operand_axes<R>::type>;
+
 // A number beside an expression becomes a constant of the expression's elements.
 template <class Like, expression X>
 constexpr const X& lift(const X& x) {
@@ -83,10 +96,14 @@ constexpr auto comparison(const L& l, const R& r) {
 template <class L, class R>
 concept operands = (expression<L> && (expression<R> || number<R>)) || (number<L> && expression<R>);
 
+// What can be wrong with them, one at a time.
 template <class L, class R>
-concept mixed = operands<L, R> && !detail::same_elements<L, R>;
+concept crowded = operands<L, R> &&(detail::operands_rank<L, R> > max_rank);
 template <class L, class R>
-concept both_logical = operands<L, R> && detail::same_elements<L, R> && detail::any_logical<L, R>;
+concept mixed = operands<L, R> && !crowded<L, R> && !detail::same_elements<L, R>;
+template <class L, class R>
+concept both_logical =
+    operands<L, R> && !crowded<L, R> && detail::same_elements<L, R> && detail::any_logical<L, R>;
 
 // l + r, element by element.
 template <class L, class R>
@@ -98,6 +115,9 @@ template <class L, class R>
 requires mixed<L, R> WEFT_REJECT(
     "add: the operands' elements differ; convert one with weft::cast", operator+(const L&,
                                                                                  const R&))
+template <class L, class R>
+requires crowded<L, R> WEFT_REJECT(
+    "add: the operands have more than 8 axes between them", operator+(const L&, const R&))
 template <class L, class R>
 requires both_logical<L, R> WEFT_REJECT(
     "add: booleans have no arithmetic; choose with weft::where", operator+(const L&, const R&))
@@ -112,6 +132,9 @@ requires mixed<L, R> WEFT_REJECT(
     "subtract: the operands' elements differ; convert one with weft::cast", operator-(const L&,
                                                                                       const R&))
 template <class L, class R>
+requires crowded<L, R> WEFT_REJECT(
+    "subtract: the operands have more than 8 axes between them", operator-(const L&, const R&))
+template <class L, class R>
 requires both_logical<L, R> WEFT_REJECT(
     "subtract: booleans have no arithmetic; choose with weft::where", operator-(const L&, const R&))
 // l * r, element by element.
@@ -124,6 +147,9 @@ template <class L, class R>
 requires mixed<L, R> WEFT_REJECT(
     "multiply: the operands' elements differ; convert one with weft::cast", operator*(const L&,
                                                                                       const R&))
+template <class L, class R>
+requires crowded<L, R> WEFT_REJECT(
+    "multiply: the operands have more than 8 axes between them", operator*(const L&, const R&))
 template <class L, class R>
 requires both_logical<L, R> WEFT_REJECT(
     "multiply: booleans have no arithmetic; choose with weft::where", operator*(const L&, const R&))
@@ -138,11 +164,14 @@ requires mixed<L, R> WEFT_REJECT(
     "divide: the operands' elements differ; convert one with weft::cast", operator/(const L&,
                                                                                     const R&))
 template <class L, class R>
+requires crowded<L, R> WEFT_REJECT(
+    "divide: the operands have more than 8 axes between them", operator/(const L&, const R&))
+template <class L, class R>
 requires both_logical<L, R> WEFT_REJECT(
     "divide: booleans have no arithmetic; choose with weft::where", operator/(const L&, const R&))
 template <class L, class R>
-requires(operands<L, R>&& detail::same_elements<L, R>&&
-             std::same_as<typename detail::common_element<L, R>::type, std::int32_t>)
+requires(operands<L, R> && !crowded<L, R> && detail::same_elements<L, R> &&
+         std::same_as<typename detail::common_element<L, R>::type, std::int32_t>)
     WEFT_REJECT(
         "divide: integers are not divided; convert with weft::cast<float>", operator/(const L&,
                                                                                       const R&))
@@ -156,6 +185,12 @@ template <class L, class R>
 requires mixed<L, R> WEFT_REJECT(
     "maximum: the operands' elements differ; convert one with weft::cast",
     maximum(const L&, const R&))
+template <class L, class R>
+requires crowded<L, R> WEFT_REJECT("maximum: the operands have more than 8 axes between them",
+                                   maximum(const L&, const R&))
+template <class L, class R>
+requires both_logical<L, R> WEFT_REJECT(
+    "maximum: booleans have no arithmetic; choose with weft::where", maximum(const L&, const R&))
 // The lesser of two, element by element; NaN where either is.
 template <class L, class R>
 requires operands<L, R>
@@ -166,6 +201,12 @@ template <class L, class R>
 requires mixed<L, R> WEFT_REJECT(
     "minimum: the operands' elements differ; convert one with weft::cast",
     minimum(const L&, const R&))
+template <class L, class R>
+requires crowded<L, R> WEFT_REJECT("minimum: the operands have more than 8 axes between them",
+                                   minimum(const L&, const R&))
+template <class L, class R>
+requires both_logical<L, R> WEFT_REJECT(
+    "minimum: booleans have no arithmetic; choose with weft::where", minimum(const L&, const R&))
 // Comparisons give booleans: positions<KeyPos>() <= positions<Pos>() is a causal mask [KeyPos,
 // Pos].
 template <class L, class R>
@@ -178,6 +219,12 @@ requires mixed<L, R> WEFT_REJECT(
     "less: the operands' elements differ; convert one with weft::cast", operator<(const L&,
                                                                                   const R&))
 template <class L, class R>
+requires crowded<L, R> WEFT_REJECT(
+    "less: the operands have more than 8 axes between them", operator<(const L&, const R&))
+template <class L, class R>
+requires both_logical<L, R> WEFT_REJECT(
+    "less: booleans have no order; combine masks with && and ||", operator<(const L&, const R&))
+template <class L, class R>
 requires operands<L, R>
 constexpr auto operator<=(const L& l, const R& r) {
   return detail::comparison<op::less_equal>(l, r);
@@ -187,6 +234,13 @@ requires mixed<L, R> WEFT_REJECT(
     "less_equal: the operands' elements differ; convert one with weft::cast", operator<=(const L&,
                                                                                          const R&))
 template <class L, class R>
+requires crowded<L, R> WEFT_REJECT(
+    "less_equal: the operands have more than 8 axes between them", operator<=(const L&, const R&))
+template <class L, class R>
+requires both_logical<L, R> WEFT_REJECT(
+    "less_equal: booleans have no order; combine masks with && and ||", operator<=(const L&,
+                                                                                   const R&))
+template <class L, class R>
 requires operands<L, R>
 constexpr auto operator>(const L& l, const R& r) {
   return detail::comparison<op::less>(r, l);
@@ -195,6 +249,12 @@ template <class L, class R>
 requires mixed<L, R> WEFT_REJECT(
     "greater: the operands' elements differ; convert one with weft::cast", operator>(const L&,
                                                                                      const R&))
+template <class L, class R>
+requires crowded<L, R> WEFT_REJECT(
+    "greater: the operands have more than 8 axes between them", operator>(const L&, const R&))
+template <class L, class R>
+requires both_logical<L, R> WEFT_REJECT(
+    "greater: booleans have no order; combine masks with && and ||", operator>(const L&, const R&))
 template <class L, class R>
 requires operands<L, R>
 constexpr auto operator>=(const L& l, const R& r) {
@@ -206,6 +266,14 @@ requires mixed<L, R> WEFT_REJECT(
                                                                                      const L&,
                                                                                      const R&))
 template <class L, class R>
+requires crowded<L, R> WEFT_REJECT(
+    "greater_equal: the operands have more than 8 axes between them", operator>=(const L&,
+                                                                                 const R&))
+template <class L, class R>
+requires both_logical<L, R> WEFT_REJECT(
+    "greater_equal: booleans have no order; combine masks with && and ||", operator>=(const L&,
+                                                                                      const R&))
+template <class L, class R>
 requires operands<L, R>
 constexpr auto operator==(const L& l, const R& r) {
   return detail::comparison<op::equal>(l, r);
@@ -215,6 +283,9 @@ requires mixed<L, R> WEFT_REJECT(
     "equal: the operands' elements differ; convert one with weft::cast", operator==(const L&,
                                                                                     const R&))
 template <class L, class R>
+requires crowded<L, R> WEFT_REJECT(
+    "equal: the operands have more than 8 axes between them", operator==(const L&, const R&))
+template <class L, class R>
 requires operands<L, R>
 constexpr auto operator!=(const L& l, const R& r) {
   return detail::comparison<op::not_equal>(l, r);
@@ -223,21 +294,30 @@ template <class L, class R>
 requires mixed<L, R> WEFT_REJECT(
     "not_equal: the operands' elements differ; convert one with weft::cast", operator!=(const L&,
                                                                                         const R&))
+template <class L, class R>
+requires crowded<L, R> WEFT_REJECT(
+    "not_equal: the operands have more than 8 axes between them", operator!=(const L&, const R&))
 // Booleans, element by element.
 template <expression L, expression R>
 constexpr auto operator&&(const L& l, const R& r) {
   return detail::elementwise<op::logical_and, bool>(l, r);
 }
 template <expression L, expression R>
-requires(!detail::logical<L> || !detail::logical<R>)
+requires(!crowded<L, R> && !(detail::logical<L> && detail::logical<R>))
     WEFT_REJECT("and: both operands are masks of booleans", operator&&(const L&, const R&))
+template <expression L, expression R>
+requires crowded<L, R> WEFT_REJECT(
+    "and: the operands have more than 8 axes between them", operator&&(const L&, const R&))
 template <expression L, expression R>
 constexpr auto operator||(const L& l, const R& r) {
   return detail::elementwise<op::logical_or, bool>(l, r);
 }
 template <expression L, expression R>
-requires(!detail::logical<L> || !detail::logical<R>)
+requires(!crowded<L, R> && !(detail::logical<L> && detail::logical<R>))
     WEFT_REJECT("or: both operands are masks of booleans", operator||(const L&, const R&))
+template <expression L, expression R>
+requires crowded<L, R> WEFT_REJECT(
+    "or: the operands have more than 8 axes between them", operator||(const L&, const R&))
 template <expression X>
 constexpr auto operator!(const X& x) {
   return detail::unary<op::logical_not>(x);
@@ -245,6 +325,31 @@ constexpr auto operator!(const X& x) {
 template <expression X>
 requires(!detail::logical<X>)
     WEFT_REJECT("not: the operand is a mask of booleans", operator!(const X&))
+
+namespace detail {
+
+enum class where_fault { none, rank, condition, choices };
+
+template <class C, class A, class B>
+constexpr where_fault fault_of_where() {
+  using S = united<typename operand_axes<A>::type, typename operand_axes<B>::type>;
+  if (united_rank < S, shape_t < C >>> max_rank) return where_fault::rank;
+  if (!logical<C>) return where_fault::condition;
+  if (!same_elements<A, B>) return where_fault::choices;
+  return where_fault::none;
+}
+
+enum class broadcast_fault { none, kind, twice, rank };
+
+template <class X, class... Axes>
+constexpr broadcast_fault fault_of_broadcast() {
+  if (!(an_axis<Axes> && ...)) return broadcast_fault::kind;
+  if (!distinct<shape<Axes...>>) return broadcast_fault::twice;
+  if (united_rank < shape_t<X>, shape < Axes... >>> max_rank) return broadcast_fault::rank;
+  return broadcast_fault::none;
+}
+
+}  // namespace detail
 
 // Where the condition holds the element of `then`, else that of `otherwise`; either may be a
 // number. The result's axes begin with those of the condition only where no operand before has
@@ -261,11 +366,15 @@ constexpr auto where(const C& condition, const A& then, const B& otherwise) {
   return append<T, S>(node{.kind = op::where}, condition, a, b);
 }
 template <expression C, class A, class B>
-requires(operands<A, B> && !detail::logical<C>)
+requires(operands<A, B>&& detail::fault_of_where<C, A, B>() == detail::where_fault::rank)
+    WEFT_REJECT("where: the operands have more than 8 axes between them",
+                where(const C&, const A&, const B&))
+template <expression C, class A, class B>
+requires(operands<A, B>&& detail::fault_of_where<C, A, B>() == detail::where_fault::condition)
     WEFT_REJECT("where: the condition is a mask of booleans, such as a comparison gives",
                 where(const C&, const A&, const B&))
 template <expression C, class A, class B>
-requires(detail::logical<C>&& mixed<A, B>)
+requires(operands<A, B>&& detail::fault_of_where<C, A, B>() == detail::where_fault::choices)
     WEFT_REJECT("where: the two choices' elements differ; convert one with weft::cast",
                 where(const C&, const A&, const B&))
 
@@ -275,12 +384,25 @@ requires is_element<T>
 constexpr auto cast(const X& x) {
   return detail::elementwise<op::cast, T>(x);
 }
+template <class T, expression X>
+requires(!is_element<T>)
+    WEFT_REJECT("cast: the new elements are float, std::int32_t or bool, as in cast<float>(x)",
+                cast(const X&))
 
 // The elements again for every index of Axes that x does not have: [axes of x..., Axes...].
-template <an_axis... Axes, expression X>
+template <class... Axes, expression X>
 constexpr auto broadcast(const X& x) {
   return append<element_t<X>, united<shape_t<X>, shape<Axes...>>>(node{.kind = op::copy}, x);
 }
+template <class... Axes, expression X>
+requires(detail::fault_of_broadcast<X, Axes...>() == detail::broadcast_fault::kind)
+    WEFT_REJECT("broadcast: name axes, as in broadcast<Batch, Pos>(x)", broadcast(const X&))
+template <class... Axes, expression X>
+requires(detail::fault_of_broadcast<X, Axes...>() == detail::broadcast_fault::twice)
+    WEFT_REJECT("broadcast: an axis is named twice", broadcast(const X&))
+template <class... Axes, expression X>
+requires(detail::fault_of_broadcast<X, Axes...>() == detail::broadcast_fault::rank)
+    WEFT_REJECT("broadcast: the result has more than 8 axes", broadcast(const X&))
 
 // -x
 template <expression X>

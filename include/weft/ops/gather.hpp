@@ -10,14 +10,27 @@ namespace weft {
 
 namespace detail {
 
-enum class gather_fault { none, indices, missing, nested };
+enum class gather_fault { none, indices, missing, nested, rank };
 
 template <class A, class X, class I>
 constexpr gather_fault fault_of_gather() {
   if (!std::same_as<element_t<I>, std::int32_t>) return gather_fault::indices;
   if (!has_axis<A, shape_t<X>>) return gather_fault::missing;
   if (has_axis<A, shape_t<I>>) return gather_fault::nested;
+  if (united_rank < shape_t<X>, shape_t < I >>> max_rank) return gather_fault::rank;
   return gather_fault::none;
+}
+
+enum class cross_entropy_fault { none, missing, logits, targets, nested, rank };
+
+template <class Classes, class X, class I>
+constexpr cross_entropy_fault fault_of_cross_entropy() {
+  if (!has_axis<Classes, shape_t<X>>) return cross_entropy_fault::missing;
+  if (!floating<X>) return cross_entropy_fault::logits;
+  if (!std::same_as<element_t<I>, std::int32_t>) return cross_entropy_fault::targets;
+  if (has_axis<Classes, shape_t<I>>) return cross_entropy_fault::nested;
+  if (united_rank < shape_t<X>, shape_t < I >>> max_rank) return cross_entropy_fault::rank;
+  return cross_entropy_fault::none;
 }
 
 }  // namespace detail
@@ -41,6 +54,10 @@ requires(detail::fault_of_gather<A, X, I>() == detail::gather_fault::missing)
 template <class A, expression X, expression I>
 requires(detail::fault_of_gather<A, X, I>() == detail::gather_fault::nested)
     WEFT_REJECT("gather: the indices have the axis that they pick from", gather(const X&, const I&))
+template <class A, expression X, expression I>
+requires(detail::fault_of_gather<A, X, I>() == detail::gather_fault::rank)
+    WEFT_REJECT("gather: the operands have more than 8 axes between them",
+                gather(const X&, const I&))
 
 // -log softmax<Classes>(logits) at the target: float, with the other axes of the logits. For the
 // loss of a batch take the mean over them (torch.nn.functional.cross_entropy's 'mean').
@@ -49,11 +66,23 @@ constexpr auto cross_entropy(const X& logits, const I& targets) {
   return -gather<Classes>(log_softmax<Classes>(logits), targets);
 }
 template <class Classes, expression X, expression I>
-requires(!has_axis<Classes, shape_t<X>>)
+requires(detail::fault_of_cross_entropy<Classes, X, I>() == detail::cross_entropy_fault::missing)
     WEFT_REJECT("cross_entropy: the logits have no such axis of classes",
                 cross_entropy(const X&, const I&))
 template <class Classes, expression X, expression I>
-requires(has_axis<Classes, shape_t<X>> && !std::same_as<element_t<I>, std::int32_t>)
+requires(detail::fault_of_cross_entropy<Classes, X, I>() == detail::cross_entropy_fault::logits)
+    WEFT_REJECT("cross_entropy: the logits are not float; convert with weft::cast<float>",
+                cross_entropy(const X&, const I&))
+template <class Classes, expression X, expression I>
+requires(detail::fault_of_cross_entropy<Classes, X, I>() == detail::cross_entropy_fault::targets)
     WEFT_REJECT("cross_entropy: the targets are not int32", cross_entropy(const X&, const I&))
+template <class Classes, expression X, expression I>
+requires(detail::fault_of_cross_entropy<Classes, X, I>() == detail::cross_entropy_fault::nested)
+    WEFT_REJECT("cross_entropy: the targets have the axis of classes",
+                cross_entropy(const X&, const I&))
+template <class Classes, expression X, expression I>
+requires(detail::fault_of_cross_entropy<Classes, X, I>() == detail::cross_entropy_fault::rank)
+    WEFT_REJECT("cross_entropy: the operands have more than 8 axes between them",
+                cross_entropy(const X&, const I&))
 
 }  // namespace weft

@@ -32,6 +32,9 @@ template <class... K, expression X>
 requires(detail::fault_of_axes<X, K...>() == detail::axis_fault::missing)
     WEFT_REJECT("softmax: the operand has no such axis", softmax(const X&))
 template <class... K, expression X>
+requires(detail::fault_of_axes<X, K...>() == detail::axis_fault::twice)
+    WEFT_REJECT("softmax: an axis is named twice", softmax(const X&))
+template <class... K, expression X>
 requires(detail::fault_of_axes<X, K...>() == detail::axis_fault::elements)
     WEFT_REJECT("softmax: the elements are not float; convert with weft::cast<float>",
                 softmax(const X&))
@@ -50,6 +53,9 @@ template <class... K, expression X>
 requires(detail::fault_of_axes<X, K...>() == detail::axis_fault::missing)
     WEFT_REJECT("log_softmax: the operand has no such axis", log_softmax(const X&))
 template <class... K, expression X>
+requires(detail::fault_of_axes<X, K...>() == detail::axis_fault::twice)
+    WEFT_REJECT("log_softmax: an axis is named twice", log_softmax(const X&))
+template <class... K, expression X>
 requires(detail::fault_of_axes<X, K...>() == detail::axis_fault::elements)
     WEFT_REJECT("log_softmax: the elements are not float; convert with weft::cast<float>",
                 log_softmax(const X&))
@@ -67,6 +73,9 @@ requires(detail::fault_of_axes<X, K...>() == detail::axis_fault::nothing)
 template <class... K, expression X>
 requires(detail::fault_of_axes<X, K...>() == detail::axis_fault::missing)
     WEFT_REJECT("normalize: the operand has no such axis", normalize(const X&, double = 0))
+template <class... K, expression X>
+requires(detail::fault_of_axes<X, K...>() == detail::axis_fault::twice)
+    WEFT_REJECT("normalize: an axis is named twice", normalize(const X&, double = 0))
 template <class... K, expression X>
 requires(detail::fault_of_axes<X, K...>() == detail::axis_fault::elements)
     WEFT_REJECT("normalize: the elements are not float; convert with weft::cast<float>",
@@ -87,8 +96,21 @@ requires(detail::fault_of_axes<X, K...>() == detail::axis_fault::missing)
     WEFT_REJECT("layer_norm: the operand has no such axis",
                 layer_norm(const X&, const G&, const B&, double = 0))
 template <class... K, expression X, expression G, expression B>
+requires(detail::fault_of_axes<X, K...>() == detail::axis_fault::twice)
+    WEFT_REJECT("layer_norm: an axis is named twice",
+                layer_norm(const X&, const G&, const B&, double = 0))
+template <class... K, expression X, expression G, expression B>
+requires(detail::fault_of_axes<X, K...>() == detail::axis_fault::elements)
+    WEFT_REJECT("layer_norm: the elements are not float; convert with weft::cast<float>",
+                layer_norm(const X&, const G&, const B&, double = 0))
+template <class... K, expression X, expression G, expression B>
 requires(detail::fault_of_axes<X, K...>() == detail::axis_fault::none &&
-         !(subset<shape_t<G>, shape_t<X>> && subset<shape_t<B>, shape_t<X>>))
+         !(detail::floating<G> && detail::floating<B>))
+    WEFT_REJECT("layer_norm: gain or bias is not float; convert with weft::cast<float>",
+                layer_norm(const X&, const G&, const B&, double = 0))
+template <class... K, expression X, expression G, expression B>
+requires(detail::fault_of_axes<X, K...>() == detail::axis_fault::none && detail::floating<G> &&
+         detail::floating<B> && !(subset<shape_t<G>, shape_t<X>> && subset<shape_t<B>, shape_t<X>>))
     WEFT_REJECT("layer_norm: gain or bias has an axis that the operand has not",
                 layer_norm(const X&, const G&, const B&, double = 0))
 

@@ -9,13 +9,14 @@ namespace weft {
 
 namespace detail {
 
-enum class axis_fault { none, nothing, missing, elements };
+enum class axis_fault { none, nothing, missing, twice, elements };
 
 // What is wrong with running over the axes K of X?
 template <class X, class... K>
 constexpr axis_fault fault_of_axes() {
   if (sizeof...(K) == 0) return axis_fault::nothing;
   if (!(has_axis<K, shape_t<X>> && ...)) return axis_fault::missing;
+  if (!distinct<shape<K...>>) return axis_fault::twice;
   if (!floating<X>) return axis_fault::elements;
   return axis_fault::none;
 }
@@ -41,6 +42,9 @@ template <class... K, expression X>
 requires(detail::fault_of_axes<X, K...>() == detail::axis_fault::missing)
     WEFT_REJECT("sum: the operand has no such axis", sum(const X&))
 template <class... K, expression X>
+requires(detail::fault_of_axes<X, K...>() == detail::axis_fault::twice)
+    WEFT_REJECT("sum: an axis is named twice", sum(const X&))
+template <class... K, expression X>
 requires(detail::fault_of_axes<X, K...>() == detail::axis_fault::elements)
     WEFT_REJECT("sum: the elements are not float; convert with weft::cast<float>", sum(const X&))
 
@@ -56,6 +60,9 @@ template <class... K, expression X>
 requires(detail::fault_of_axes<X, K...>() == detail::axis_fault::missing)
     WEFT_REJECT("max: the operand has no such axis", max(const X&))
 template <class... K, expression X>
+requires(detail::fault_of_axes<X, K...>() == detail::axis_fault::twice)
+    WEFT_REJECT("max: an axis is named twice", max(const X&))
+template <class... K, expression X>
 requires(detail::fault_of_axes<X, K...>() == detail::axis_fault::elements)
     WEFT_REJECT("max: the elements are not float; convert with weft::cast<float>", max(const X&))
 
@@ -70,6 +77,9 @@ requires(detail::fault_of_axes<X, K...>() == detail::axis_fault::nothing)
 template <class... K, expression X>
 requires(detail::fault_of_axes<X, K...>() == detail::axis_fault::missing)
     WEFT_REJECT("mean: the operand has no such axis", mean(const X&))
+template <class... K, expression X>
+requires(detail::fault_of_axes<X, K...>() == detail::axis_fault::twice)
+    WEFT_REJECT("mean: an axis is named twice", mean(const X&))
 template <class... K, expression X>
 requires(detail::fault_of_axes<X, K...>() == detail::axis_fault::elements)
     WEFT_REJECT("mean: the elements are not float; convert with weft::cast<float>", mean(const X&))

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "weft/graph/reject.hpp"
 #include "weft/graph/tensor.hpp"
 
 namespace weft {
@@ -15,19 +16,28 @@ constexpr auto constant(T value) {
   n.scalar = static_cast<double>(value);
   return append<T, shape<>>(n);
 }
+template <class T>
+requires(!is_element<T>)
+    WEFT_REJECT("constant: the number is float, std::int32_t or bool, as in constant(1.0f)",
+                constant(T))
 
 // 0, 1, 2, … along an axis: int32 [A].
 template <an_axis A>
 constexpr auto positions() {
   return append<std::int32_t, shape<A>>(node{.kind = op::positions});
 }
+template <class A>
+requires(!an_axis<A>) WEFT_REJECT("positions: name an axis, as in positions<Pos>()", positions())
 
 // The product of the axes' lengths in this run: float, without axes.
-template <an_axis... Axes>
-constexpr auto length() {
+template <class... Axes>
+requires((an_axis<Axes> && ...)) constexpr auto length() {
   node n{.kind = op::length};
   n.named = axes_of(shape<Axes...>{});
   return append<float, shape<>>(n);
 }
+template <class... Axes>
+requires(!(an_axis<Axes> && ...))
+    WEFT_REJECT("length: name axes, as in length<Batch, Pos>()", length())
 
 }  // namespace weft

@@ -9,46 +9,70 @@ namespace weft {
 
 namespace detail {
 
-enum class view_fault { none, missing, taken, length, inner };
+enum class view_fault { none, nothing, missing, kind, taken, length, inner, rank };
 
 template <class X, class From, class To>
 constexpr view_fault fault_of_rename() {
-  if (!has_axis<From, shape_t<X>>) return view_fault::missing;
-  if (!std::same_as<From, To> && has_axis<To, shape_t<X>>) return view_fault::taken;
-  if (!same_length<From, To>) return view_fault::length;
-  return view_fault::none;
+  if constexpr (!has_axis<From, shape_t<X>>) {
+    return view_fault::missing;
+  } else if constexpr (!an_axis<To>) {
+    return view_fault::kind;
+  } else {
+    if (!std::same_as<From, To> && has_axis<To, shape_t<X>>) return view_fault::taken;
+    if (!same_length<From, To>) return view_fault::length;
+    return view_fault::none;
+  }
 }
 
 template <class X, class From, class... To>
 constexpr view_fault fault_of_split() {
-  if (!has_axis<From, shape_t<X>>) return view_fault::missing;
-  if (!distinct<replaced<shape_t<X>, From, shape<To...>>> || has_axis<From, shape<To...>>)
-    return view_fault::taken;
-  if (From::extent != shape<To...>::extent) return view_fault::length;
-  if ((To::bounded + ... + 0) != (From::bounded ? 1 : 0)) return view_fault::inner;
-  if (From::bounded && !first_of<To...>::bounded) return view_fault::inner;
-  return view_fault::none;
+  if constexpr (sizeof...(To) == 0) {
+    return view_fault::nothing;
+  } else if constexpr (!has_axis<From, shape_t<X>>) {
+    return view_fault::missing;
+  } else if constexpr (!(an_axis<To> && ...)) {
+    return view_fault::kind;
+  } else {
+    using S = replaced<shape_t<X>, From, shape<To...>>;
+    if (!distinct<S> || has_axis<From, shape<To...>>) return view_fault::taken;
+    if (From::extent != shape<To...>::extent) return view_fault::length;
+    if ((To::bounded + ...) != (From::bounded ? 1 : 0)) return view_fault::inner;
+    if (From::bounded && !first_of<To...>::bounded) return view_fault::inner;
+    if (S::rank > max_rank) return view_fault::rank;
+    return view_fault::none;
+  }
 }
 
 template <class X, class To, class... From>
 constexpr view_fault fault_of_merge() {
-  if (sizeof...(From) == 0 || !(has_axis<From, shape_t<X>> && ...)) return view_fault::missing;
-  if (!distinct<shape<From...>> || has_axis<To, shape_t<X>>) return view_fault::taken;
-  if (To::extent != shape<From...>::extent) return view_fault::length;
-  if ((From::bounded + ... + 0) != (To::bounded ? 1 : 0)) return view_fault::inner;
-  if constexpr (sizeof...(From) > 0)
+  if constexpr (sizeof...(From) == 0) {
+    return view_fault::nothing;
+  } else if constexpr (!(has_axis<From, shape_t<X>> && ...)) {
+    return view_fault::missing;
+  } else if constexpr (!an_axis<To>) {
+    return view_fault::kind;
+  } else {
+    if (!distinct<shape<From...>> || has_axis<To, shape_t<X>>) return view_fault::taken;
+    if (To::extent != shape<From...>::extent) return view_fault::length;
+    if ((From::bounded + ...) != (To::bounded ? 1 : 0)) return view_fault::inner;
     if (To::bounded && !first_of<From...>::bounded) return view_fault::inner;
-  return view_fault::none;
+    return view_fault::none;
+  }
 }
 
 template <class X, class From, class To, std::size_t Start>
 constexpr view_fault fault_of_slice() {
-  if (!has_axis<From, shape_t<X>>) return view_fault::missing;
-  if (!std::same_as<From, To> && has_axis<To, shape_t<X>>) return view_fault::taken;
-  if (Start + To::extent > From::extent) return view_fault::length;
-  if (To::bounded && (!From::bounded || Start + To::extent != From::extent))
-    return view_fault::inner;
-  return view_fault::none;
+  if constexpr (!has_axis<From, shape_t<X>>) {
+    return view_fault::missing;
+  } else if constexpr (!an_axis<To>) {
+    return view_fault::kind;
+  } else {
+    if (!std::same_as<From, To> && has_axis<To, shape_t<X>>) return view_fault::taken;
+    if (Start > From::extent || To::extent > From::extent - Start) return view_fault::length;
+    if (To::bounded && (!From::bounded || Start + To::extent != From::extent))
+      return view_fault::inner;
+    return view_fault::none;
+  }
 }
 
 // S with To where the first of From stands, and without the others of From.
@@ -75,6 +99,9 @@ template <class From, class To, expression X>
 requires(detail::fault_of_rename<X, From, To>() == detail::view_fault::missing)
     WEFT_REJECT("rename: the operand has no such axis", rename(const X&))
 template <class From, class To, expression X>
+requires(detail::fault_of_rename<X, From, To>() == detail::view_fault::kind)
+    WEFT_REJECT("rename: the new name is not an axis", rename(const X&))
+template <class From, class To, expression X>
 requires(detail::fault_of_rename<X, From, To>() == detail::view_fault::taken)
     WEFT_REJECT("rename: the operand has an axis of the new name already", rename(const X&))
 template <class From, class To, expression X>
@@ -92,8 +119,14 @@ constexpr auto split(const X& x) {
   return append<element_t<X>, replaced<shape_t<X>, From, shape<To...>>>(n, x);
 }
 template <class From, class... To, expression X>
+requires(detail::fault_of_split<X, From, To...>() == detail::view_fault::nothing)
+    WEFT_REJECT("split: name the new axes, as in split<Embed, Heads, HeadDim>(x)", split(const X&))
+template <class From, class... To, expression X>
 requires(detail::fault_of_split<X, From, To...>() == detail::view_fault::missing)
     WEFT_REJECT("split: the operand has no such axis", split(const X&))
+template <class From, class... To, expression X>
+requires(detail::fault_of_split<X, From, To...>() == detail::view_fault::kind)
+    WEFT_REJECT("split: what is to be new is not an axis", split(const X&))
 template <class From, class... To, expression X>
 requires(detail::fault_of_split<X, From, To...>() == detail::view_fault::taken)
     WEFT_REJECT("split: a new axis is named twice, or the operand has it already", split(const X&))
@@ -105,6 +138,9 @@ template <class From, class... To, expression X>
 requires(detail::fault_of_split<X, From, To...>() == detail::view_fault::inner) WEFT_REJECT(
     "split: where the length is known at run time, the outermost new axis has it, and no other",
     split(const X&))
+template <class From, class... To, expression X>
+requires(detail::fault_of_split<X, From, To...>() == detail::view_fault::rank)
+    WEFT_REJECT("split: the result has more than 8 axes", split(const X&))
 
 // Several axes, outermost first, as one: merge<Embed, Heads, HeadDim>(x). It stands where the first
 // of them stood. Only the outermost may have a length known at run time.
@@ -115,8 +151,15 @@ constexpr auto merge(const X& x) {
   return append<element_t<X>, detail::merged<shape_t<X>, To, shape<From...>>>(n, x);
 }
 template <class To, class... From, expression X>
+requires(detail::fault_of_merge<X, To, From...>() == detail::view_fault::nothing)
+    WEFT_REJECT("merge: name the axes to join, as in merge<Embed, Heads, HeadDim>(x)",
+                merge(const X&))
+template <class To, class... From, expression X>
 requires(detail::fault_of_merge<X, To, From...>() == detail::view_fault::missing)
     WEFT_REJECT("merge: the operand has no such axis", merge(const X&))
+template <class To, class... From, expression X>
+requires(detail::fault_of_merge<X, To, From...>() == detail::view_fault::kind)
+    WEFT_REJECT("merge: what is to be new is not an axis", merge(const X&))
 template <class To, class... From, expression X>
 requires(detail::fault_of_merge<X, To, From...>() == detail::view_fault::taken)
     WEFT_REJECT("merge: an axis is named twice, or the operand has the new axis already",
@@ -142,6 +185,9 @@ constexpr auto slice(const X& x) {
 template <class From, class To, std::size_t Start = 0, expression X>
 requires(detail::fault_of_slice<X, From, To, Start>() == detail::view_fault::missing)
     WEFT_REJECT("slice: the operand has no such axis", slice(const X&))
+template <class From, class To, std::size_t Start = 0, expression X>
+requires(detail::fault_of_slice<X, From, To, Start>() == detail::view_fault::kind)
+    WEFT_REJECT("slice: what is to be new is not an axis", slice(const X&))
 template <class From, class To, std::size_t Start = 0, expression X>
 requires(detail::fault_of_slice<X, From, To, Start>() == detail::view_fault::taken)
     WEFT_REJECT("slice: the operand has an axis of the new name already", slice(const X&))

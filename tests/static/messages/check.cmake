@@ -6,7 +6,8 @@
 # To the second error there are at most 8 lines of output.
 #
 # A list of wrong uses: each `// error: sentence` (it may go on in further comment lines) stands
-# before a line that gets this error and no other; no other line gets an error.
+# before a line that gets this error and no other; no other line gets an error. From one error to the
+# next there are at most 8 lines.
 
 # CMake's lists do not bear these characters.
 function(as_lines text result)
@@ -130,6 +131,13 @@ else()
       fail("the error at ${place} does not say: ${wanted}")
     endif()
     list(APPEND refused ${line_${i}})
+    if(i LESS last)
+      math(EXPR next "${i} + 1")
+      math(EXPR length "${printed_${next}} - ${printed_${i}}")
+      if(length GREATER 8)
+        fail("the message at ${place} has ${length} lines")
+      endif()
+    endif()
   endforeach()
   list(REMOVE_DUPLICATES refused)
   list(LENGTH refused count)

@@ -1,5 +1,6 @@
-# Every sentence with which the headers of the DSL refuse a use has a case in rules/.
-file(GLOB headers ${INCLUDE}/weft/graph/*.hpp ${INCLUDE}/weft/nn/*.hpp ${INCLUDE}/weft/ops/*.hpp)
+# Every sentence with which the headers refuse a use has a case in rules/.
+file(GLOB headers ${INCLUDE}/weft/graph/*.hpp ${INCLUDE}/weft/nn/*.hpp ${INCLUDE}/weft/ops/*.hpp
+                  ${INCLUDE}/weft/run/*.hpp)
 list(FILTER headers EXCLUDE REGEX "/reject\\.hpp$")  # the macro itself
 file(GLOB rules ${CMAKE_CURRENT_LIST_DIR}/rules/*.cpp)
 
@@ -17,6 +18,7 @@ foreach(file IN LISTS headers)
   string(REPLACE ";" "<semicolon>" text "${text}")
   string(REPLACE "[" "<open>" text "${text}")
   string(REPLACE "]" "<close>" text "${text}")
+  string(REPLACE "\\\"" "<quote>" text "${text}")
   string(REGEX MATCHALL "WEFT_REJECT\\([ \n]*(\"[^\"]*\"[ \n]*)+," sentences "${text}")
   string(REGEX MATCHALL "WEFT_REJECT\\(" uses "${text}")
   list(LENGTH sentences found)
@@ -30,6 +32,7 @@ foreach(file IN LISTS headers)
     string(REPLACE "<semicolon>" ";" sentence "${sentence}")
     string(REPLACE "<open>" "[" sentence "${sentence}")
     string(REPLACE "<close>" "]" sentence "${sentence}")
+    string(REPLACE "<quote>" "\"" sentence "${sentence}")
     string(FIND "${cases}" "${sentence}" at)
     if(at EQUAL -1)
       string(APPEND missing "\n  ${sentence}")

@@ -31,4 +31,15 @@ void wrong() {
   weft::concatenate<Batch, shape<Prefix, Rest>>(a, b);
   // error: concatenate: the extent of the whole is not the sum of the parts'
   weft::concatenate<HeadDim, shape<Prefix, Rest>>(a, b);
+  // error: concatenate: the parts' axes are a list, as in concatenate<Whole, shape<Left, Right>>(a,
+  // b)
+  weft::concatenate<Joint, Prefix>(a);
+  // error: concatenate: the parts' axes are a list, as in concatenate<Whole, shape<Left, Right>>(a,
+  // b)
+  weft::concatenate<Joint, Prefix, Rest>(a, b);
+  // error: concatenate: the parts' axes are a list, as in concatenate<Whole, shape<Left, Right>>(a,
+  // b)
+  weft::concatenate<Joint>(a, b);
+  // error: concatenate: the whole is not an axis
+  weft::concatenate<shape<Joint>, shape<Prefix, Rest>>(a, b);
 }

@@ -4,11 +4,6 @@
 
 using namespace words;
 
-template <int N>
-struct Level : weft::axis<N + 2> {};
-constexpr floats<Level<0>, Level<1>, Level<2>, Level<3>, Level<4>> five{};
-constexpr floats<Level<4>, Level<5>, Level<6>, Level<7>, Level<8>> five_more{};
-
 void wrong() {
   // error: dot: the left operand has no such axis to contract
   dot<Heads>(x, w);
@@ -25,5 +20,7 @@ void wrong() {
   // error: dot: the operands' elements are not float; convert with weft::cast<float>
   dot<Vocab>(x, causal);
   // error: dot: the operands have more than 8 axes between them
-  dot<Level<4>>(five, five_more);
+  dot<Level<4>>(five<float>, five_more<float>);
+  // error: dot: an axis to contract is named twice
+  dot<Embed, Embed>(x, w);
 }

@@ -133,4 +133,58 @@ void wrong() {
   weft::gelu(i);
   // error: gelu_tanh: the elements are not float; convert with weft::cast<float>
   weft::gelu_tanh(i);
+  // error: add: the operands have more than 8 axes between them
+  void(five<float> + five_more<float>);
+  // error: subtract: the operands have more than 8 axes between them
+  void(five<float> - five_more<float>);
+  // error: multiply: the operands have more than 8 axes between them
+  void(five<float> * five_more<float>);
+  // error: divide: the operands have more than 8 axes between them
+  void(five<float> / five_more<float>);
+  // error: less: the operands have more than 8 axes between them
+  void(five<float> < five_more<float>);
+  // error: less_equal: the operands have more than 8 axes between them
+  void(five<float> <= five_more<float>);
+  // error: greater: the operands have more than 8 axes between them
+  void(five<float> > five_more<float>);
+  // error: greater_equal: the operands have more than 8 axes between them
+  void(five<float> >= five_more<float>);
+  // error: equal: the operands have more than 8 axes between them
+  void(five<float> == five_more<float>);
+  // error: not_equal: the operands have more than 8 axes between them
+  void(five<bool> != five_more<bool>);
+  // error: and: the operands have more than 8 axes between them
+  void(five<bool> && five_more<bool>);
+  // error: or: the operands have more than 8 axes between them
+  void(five<bool> || five_more<bool>);
+  // error: add: the operands have more than 8 axes between them
+  void(five<float> + five_more<bool>);
+  // error: maximum: the operands have more than 8 axes between them
+  maximum(five<float>, five_more<float>);
+  // error: maximum: booleans have no arithmetic; choose with weft::where
+  maximum(b, b);
+  // error: minimum: the operands have more than 8 axes between them
+  minimum(five<float>, five_more<float>);
+  // error: minimum: booleans have no arithmetic; choose with weft::where
+  minimum(b, b);
+  // error: less: booleans have no order; combine masks with && and ||
+  void(b < b);
+  // error: less_equal: booleans have no order; combine masks with && and ||
+  void(b <= b);
+  // error: greater: booleans have no order; combine masks with && and ||
+  void(b > b);
+  // error: greater_equal: booleans have no order; combine masks with && and ||
+  void(b >= b);
+  // error: where: the operands have more than 8 axes between them
+  where(five<bool>, five_more<float>, 0);
+  // error: where: the operands have more than 8 axes between them
+  where(b, five<float>, five_more<float>);
+  // error: cast: the new elements are float, std::int32_t or bool, as in cast<float>(x)
+  weft::cast<double>(i);
+  // error: broadcast: name axes, as in broadcast<Batch, Pos>(x)
+  weft::broadcast<int>(i);
+  // error: broadcast: an axis is named twice
+  weft::broadcast<Pos, Pos>(i);
+  // error: broadcast: the result has more than 8 axes
+  weft::broadcast<Batch, Pos, Embed, Heads>(five<float>);
 }

@@ -21,4 +21,13 @@ void wrong() {
   weft::cross_entropy<Vocab>(x, x);
   // error: cross_entropy: the targets are not int32
   weft::cross_entropy<Embed>(x, x);
+  // error: gather: the operands have more than 8 axes between them
+  weft::gather<Level<4>>(five_more<float>, integers<Level<0>, Level<1>, Level<2>, Level<3>>{});
+  // error: cross_entropy: the logits are not float; convert with weft::cast<float>
+  weft::cross_entropy<Pos>(tokens, x);
+  // error: cross_entropy: the targets have the axis of classes
+  weft::cross_entropy<Pos>(x, tokens);
+  // error: cross_entropy: the operands have more than 8 axes between them
+  weft::cross_entropy<Level<4>>(five_more<float>,
+                                integers<Level<0>, Level<1>, Level<2>, Level<3>>{});
 }

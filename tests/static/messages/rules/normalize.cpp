@@ -41,4 +41,24 @@ void wrong() {
   weft::layer_norm<Embed>(x, w, gain);
   // error: layer_norm: gain or bias has an axis that the operand has not
   weft::layer_norm<Embed>(x, gain, w);
+  // error: softmax: an axis is named twice
+  weft::softmax<Embed, Embed>(x);
+  // error: log_softmax: an axis is named twice
+  weft::log_softmax<Embed, Embed>(x);
+  // error: normalize: an axis is named twice
+  weft::normalize<Embed, Embed>(x);
+  // error: softmax: an axis is named twice
+  weft::softmax<Pos, Batch, Pos>(tokens);
+  // error: log_softmax: an axis is named twice
+  weft::log_softmax<Pos, Batch, Pos>(tokens);
+  // error: normalize: an axis is named twice
+  weft::normalize<Pos, Batch, Pos>(tokens);
+  // error: layer_norm: an axis is named twice
+  weft::layer_norm<Embed, Embed>(x, gain, gain);
+  // error: layer_norm: the elements are not float; convert with weft::cast<float>
+  weft::layer_norm<Pos>(tokens, gain, gain);
+  // error: layer_norm: gain or bias is not float; convert with weft::cast<float>
+  weft::layer_norm<Embed>(x, integers<Embed>{}, gain);
+  // error: layer_norm: gain or bias is not float; convert with weft::cast<float>
+  weft::layer_norm<Embed>(x, w, integers<Embed>{});
 }

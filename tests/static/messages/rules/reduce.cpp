@@ -35,4 +35,16 @@ void wrong() {
   weft::mean<Embed>(tokens);
   // error: mean: the elements are not float; convert with weft::cast<float>
   weft::mean<Pos>(tokens);
+  // error: sum: an axis is named twice
+  weft::sum<Embed, Embed>(x);
+  // error: max: an axis is named twice
+  weft::max<Embed, Embed>(x);
+  // error: mean: an axis is named twice
+  weft::mean<Embed, Embed>(x);
+  // error: sum: an axis is named twice
+  weft::sum<Pos, Batch, Pos>(tokens);
+  // error: max: an axis is named twice
+  weft::max<Pos, Batch, Pos>(tokens);
+  // error: mean: an axis is named twice
+  weft::mean<Pos, Batch, Pos>(tokens);
 }

@@ -15,4 +15,14 @@ void wrong(weft::scope s) {
   s.input<"x", Batch, Pos>();
   // error: input: elements are float, std::int32_t or bool, named before the axes
   s.input<"x", double, Pos, Pos>();
+  // error: param: what stands for an axis is none; derive from weft::axis or weft::alias
+  s.param<"weight", int>();
+  // error: param: what stands for an axis is none; derive from weft::axis or weft::alias
+  s.param<"weight", weft::shape<Embed, Heads>>();
+  // error: input: what stands for an axis is none; derive from weft::axis or weft::alias
+  s.input<"x", float, int>();
+  // error: param: a tensor has at most 8 axes
+  s.param<"x", Batch, Pos, KeyPos, Embed, Heads, HeadDim, Vocab, Level<0>, Level<1>>();
+  // error: input: a tensor has at most 8 axes
+  s.input<"x", bool, Batch, Pos, KeyPos, Embed, Heads, HeadDim, Vocab, Level<0>, Level<1>>();
 }

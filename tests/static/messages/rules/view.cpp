@@ -8,6 +8,9 @@ struct OtherPos : weft::axis<weft::up_to<512>> {};
 struct OpenInner : weft::axis<weft::up_to<64>> {};
 struct Eight : weft::axis<8> {};
 constexpr floats<Pos> positions{};
+struct Three : weft::axis<3> {};
+struct Two : weft::axis<2> {};
+constexpr floats<Batch, Pos, Embed, Vocab, Level<0>, Level<1>, Level<2>, Heads> eight{};
 
 void wrong() {
   // error: rename: the operand has no such axis
@@ -34,7 +37,7 @@ void wrong() {
   weft::split<Pos, Eight, HeadDim>(positions);
   // error: merge: the operand has no such axis
   weft::merge<Embed, Heads, HeadDim>(x);
-  // error: merge: the operand has no such axis
+  // error: merge: name the axes to join, as in merge<Embed, Heads, HeadDim>(x)
   weft::merge<Embed>(x);
   // error: merge: an axis is named twice, or the operand has the new axis already
   weft::merge<Embed, Heads, HeadDim>(w);
@@ -59,4 +62,24 @@ void wrong() {
   weft::slice<Pos, OpenInner>(x);
   // error: slice: a part whose length is known at run time takes the rest of such an axis
   weft::slice<Embed, OpenInner, 320>(x);
+  // error: rename: the new name is not an axis
+  weft::rename<Embed, int>(x);
+  // error: rename: the operand has no such axis
+  weft::rename<int, Embed>(x);
+  // error: split: name the new axes, as in split<Embed, Heads, HeadDim>(x)
+  weft::split<Embed>(x);
+  // error: split: name the new axes, as in split<Embed, Heads, HeadDim>(x)
+  weft::split<Heads>(x);
+  // error: split: what is to be new is not an axis
+  weft::split<Embed, int, HeadDim>(x);
+  // error: split: what is to be new is not an axis
+  weft::split<Embed, weft::shape<Heads, HeadDim>>(x);
+  // error: split: the result has more than 8 axes
+  weft::split<Heads, Two, Three>(eight);
+  // error: merge: what is to be new is not an axis
+  weft::merge<int, Heads, HeadDim>(query);
+  // error: slice: what is to be new is not an axis
+  weft::slice<Embed, int>(x);
+  // error: slice: the part ends beyond the axis
+  weft::slice<Embed, HeadDim, static_cast<std::size_t>(-64)>(x);
 }

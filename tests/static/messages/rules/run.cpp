@@ -1,0 +1,65 @@
+#include <vector>
+#include <weft/weft.hpp>
+
+#include "../../words.hpp"
+
+using namespace words;
+using weft::arg;
+
+struct Out : weft::axis<2> {};
+struct Rows : weft::axis<weft::up_to<4>> {};
+
+struct model {
+  constexpr auto operator()(weft::scope s) const {
+    auto a = s.input<"a", float, Rows, Out>();
+    auto b = s.input<"b", float, Rows, Pos>();
+    auto loss = weft::mean<Rows, Out>(a * s.param<"weight", Out>()) + weft::mean<Rows, Pos>(b);
+    return weft::results(weft::as<"loss">(loss), weft::as<"sum">(weft::sum<Out>(a)));
+  }
+};
+
+void wrong(weft::module<model>& net, weft::trainer<model>& trainer, weft::module<model, "sum">& sum,
+           const weft::view<const float, weft::shape<Rows, Out>>& a,
+           const weft::view<const float, weft::shape<Rows, Pos>>& b,
+           const std::vector<float>& floats, const std::vector<int>& integers) {
+  // error: argument: the model has no input of this name, or these results do not need it
+  net(arg<"c">(a), arg<"b">(b));
+  // error: argument: the model has no input of this name, or these results do not need it
+  sum(arg<"a">(a), arg<"b">(b));
+  // error: argument: an input is given twice
+  net(arg<"a">(a), arg<"a">(a));
+  // error: argument: an input is missing; give each with weft::arg<"name">(x)
+  net(arg<"a">(a));
+  // error: argument: an input is missing; give each with weft::arg<"name">(x)
+  net();
+  // error: argument: the elements are not those of the input
+  net(arg<"a">(integers), arg<"b">(b));
+  // error: argument: the axes are not those of the input
+  net(arg<"a">(b), arg<"b">(b));
+  // error: argument: more than one length is unknown; give a weft::view or a weft::array
+  net(arg<"a">(floats), arg<"b">(floats));
+  // error: argument: the model has no input of this name, or the loss does not need it
+  trainer.step(arg<"c">(a), arg<"b">(b));
+  // error: argument: an input is given twice
+  trainer.step(arg<"a">(a), arg<"a">(a));
+  // error: argument: an input is missing; give each with weft::arg<"name">(x)
+  trainer.step(arg<"a">(a));
+  // error: argument: an input is missing; give each with weft::arg<"name">(x)
+  trainer.step();
+  // error: argument: the elements are not those of the input
+  trainer.step(arg<"a">(integers), arg<"b">(b));
+  // error: argument: the axes are not those of the input
+  trainer.step(arg<"a">(b), arg<"b">(b));
+  // error: argument: more than one length is unknown; give a weft::view or a weft::array
+  trainer.step(arg<"a">(floats), arg<"b">(floats));
+  // error: parameters: the model has no parameter of this name with these axes
+  net.parameters().get<"weights", Out>();
+  // error: parameters: the model has no parameter of this name with these axes
+  net.parameters().get<"weight", Embed>();
+  // error: parameters: the model has no parameter of this name with these axes
+  trainer.parameters().get<"weight">();
+  // error: results: this module does not compute a result of this name
+  net(arg<"a">(a), arg<"b">(b)).get<"result">();
+  // error: results: this module does not compute a result of this name
+  sum(arg<"a">(a)).get<"loss">();
+}
