@@ -1,4 +1,8 @@
-#include "weft/ops/elementwise.hpp"
+#include "weft/ops/arithmetic.hpp"
+#include "weft/ops/compare.hpp"
+#include "weft/ops/convert.hpp"
+#include "weft/ops/functions.hpp"
+#include "weft/ops/mask.hpp"
 
 #include "words.hpp"
 

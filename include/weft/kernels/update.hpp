@@ -33,7 +33,7 @@ struct adamw_step {
   std::size_t size = 0;
   float gradient_scale = 1;
   double beta1 = 0, beta2 = 0;  // double: 1 - 0.999f is 1.3e-5 off from what PyTorch has
-  float decay = 1;  // 1 - learning_rate * weight_decay
+  float decay = 1;              // 1 - learning_rate * weight_decay
   float step_size = 0;
   float sqrt_correction2 = 1;
   float epsilon = 0;

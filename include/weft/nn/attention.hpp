@@ -5,6 +5,8 @@
 
 #include "weft/graph/reject.hpp"
 #include "weft/nn/linear.hpp"
+#include "weft/ops/compare.hpp"
+#include "weft/ops/mask.hpp"
 #include "weft/ops/normalize.hpp"
 #include "weft/ops/sources.hpp"
 #include "weft/ops/view.hpp"
@@ -26,8 +28,8 @@ constexpr attention_fault fault_of_attention_weights() {
     return attention_fault::key;
   if (!weft::detail::floating<Q> || !weft::detail::floating<K>) return attention_fault::elements;
   if (!weft::detail::logical<M>) return attention_fault::mask;
-  if (S::rank > max_rank || united_rank < without<S, shape<HeadDim>>, shape_t < M >>> max_rank)
-    return attention_fault::rank;
+  constexpr int masked_rank = united_rank<without<S, shape<HeadDim>>, shape_t<M>>;
+  if (S::rank > max_rank || masked_rank > max_rank) return attention_fault::rank;
   return attention_fault::none;
 }
 
@@ -45,9 +47,9 @@ constexpr attention_fault fault_of_self_attention() {
     if (!same_length<Pos, KeyPos> || has_axis<KeyPos, shape_t<X>>) return attention_fault::keys;
     if (!weft::detail::floating<X>) return attention_fault::elements;
     if (!weft::detail::logical<M>) return attention_fault::mask;
-    if (united_rank < shape_t<X>, Inner >> max_rank || united_rank < Scores,
-        shape_t < M >>> max_rank)
-      return attention_fault::rank;
+    constexpr int rank = united_rank<shape_t<X>, Inner>;
+    constexpr int masked_rank = united_rank<Scores, shape_t<M>>;
+    if (rank > max_rank || masked_rank > max_rank) return attention_fault::rank;
     return attention_fault::none;
   }
 }

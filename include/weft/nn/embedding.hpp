@@ -19,7 +19,8 @@ constexpr embedding_fault fault_of_embedding() {
   if (!two_axes<Vocab, Embed>) return embedding_fault::axes;
   if (!std::same_as<element_t<I>, std::int32_t>) return embedding_fault::indices;
   if (has_axis<Vocab, shape_t<I>>) return embedding_fault::nested;
-  if (united_rank < shape_t<I>, shape < Vocab, Embed >>> max_rank) return embedding_fault::rank;
+  constexpr int rank = united_rank<shape_t<I>, shape<Vocab, Embed>>;
+  if (rank > max_rank) return embedding_fault::rank;
   return embedding_fault::none;
 }
 

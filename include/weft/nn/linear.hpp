@@ -3,8 +3,9 @@
 
 #include "weft/graph/reject.hpp"
 #include "weft/graph/scope.hpp"
+#include "weft/ops/arithmetic.hpp"
 #include "weft/ops/dot.hpp"
-#include "weft/ops/elementwise.hpp"
+#include "weft/ops/functions.hpp"
 
 namespace weft::nn {
 
@@ -20,7 +21,8 @@ constexpr linear_fault linear_fault_of(shape<In...>, shape<Out...>) {
   if (!(has_axis<In, shape_t<X>> && ...)) return linear_fault::missing;
   if (!weft::detail::floating<X>) return linear_fault::elements;
   if (!distinct<shape<Out..., In...>>) return linear_fault::twice;
-  if (united_rank < shape_t<X>, shape < Out... >>> max_rank) return linear_fault::rank;
+  constexpr int rank = united_rank<shape_t<X>, shape<Out...>>;
+  if (rank > max_rank) return linear_fault::rank;
   return linear_fault::none;
 }
 template <class X, class In, class Out>

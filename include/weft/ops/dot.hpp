@@ -18,7 +18,8 @@ constexpr dot_fault fault_of_dot() {
   if (!(has_axis<K, shape_t<L>> && ...)) return dot_fault::left;
   if (!(has_axis<K, shape_t<R>> && ...)) return dot_fault::right;
   if (!distinct<shape<K...>>) return dot_fault::twice;
-  if (united_rank < shape_t<L>, shape_t < R >>> max_rank) return dot_fault::rank;
+  constexpr int rank = united_rank<shape_t<L>, shape_t<R>>;
+  if (rank > max_rank) return dot_fault::rank;
   return dot_fault::none;
 }
 

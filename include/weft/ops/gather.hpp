@@ -3,7 +3,7 @@
 
 #include "weft/graph/reject.hpp"
 #include "weft/graph/tensor.hpp"
-#include "weft/ops/elementwise.hpp"
+#include "weft/ops/arithmetic.hpp"
 #include "weft/ops/normalize.hpp"
 
 namespace weft {
@@ -17,7 +17,8 @@ constexpr gather_fault fault_of_gather() {
   if (!std::same_as<element_t<I>, std::int32_t>) return gather_fault::indices;
   if (!has_axis<A, shape_t<X>>) return gather_fault::missing;
   if (has_axis<A, shape_t<I>>) return gather_fault::nested;
-  if (united_rank < shape_t<X>, shape_t < I >>> max_rank) return gather_fault::rank;
+  constexpr int rank = united_rank<shape_t<X>, shape_t<I>>;
+  if (rank > max_rank) return gather_fault::rank;
   return gather_fault::none;
 }
 
@@ -29,7 +30,8 @@ constexpr cross_entropy_fault fault_of_cross_entropy() {
   if (!floating<X>) return cross_entropy_fault::logits;
   if (!std::same_as<element_t<I>, std::int32_t>) return cross_entropy_fault::targets;
   if (has_axis<Classes, shape_t<I>>) return cross_entropy_fault::nested;
-  if (united_rank < shape_t<X>, shape_t < I >>> max_rank) return cross_entropy_fault::rank;
+  constexpr int rank = united_rank<shape_t<X>, shape_t<I>>;
+  if (rank > max_rank) return cross_entropy_fault::rank;
   return cross_entropy_fault::none;
 }
 

@@ -3,7 +3,7 @@
 
 #include "weft/graph/reject.hpp"
 #include "weft/graph/tensor.hpp"
-#include "weft/ops/elementwise.hpp"
+#include "weft/ops/arithmetic.hpp"
 
 namespace weft {
 

@@ -2,6 +2,7 @@
 #include "weft/nn/embedding.hpp"
 #include "weft/nn/linear.hpp"
 #include "weft/nn/norm.hpp"
+#include "weft/ops/convert.hpp"
 
 #include "../../words.hpp"
 

@@ -1,0 +1,49 @@
+// Other elements, and more axes.
+#pragma once
+
+#include "weft/ops/elementwise.hpp"
+
+namespace weft {
+
+namespace detail {
+
+enum class broadcast_fault { none, kind, twice, rank };
+
+template <class X, class... Axes>
+constexpr broadcast_fault fault_of_broadcast() {
+  if (!(an_axis<Axes> && ...)) return broadcast_fault::kind;
+  if (!distinct<shape<Axes...>>) return broadcast_fault::twice;
+  constexpr int rank = united_rank<shape_t<X>, shape<Axes...>>;
+  if (rank > max_rank) return broadcast_fault::rank;
+  return broadcast_fault::none;
+}
+
+}  // namespace detail
+
+// The elements as T: a float becomes an integer towards zero, a boolean 0 or 1, a number != 0.
+template <class T, expression X>
+requires is_element<T>
+constexpr auto cast(const X& x) {
+  return detail::elementwise<op::cast, T>(x);
+}
+template <class T, expression X>
+requires(!is_element<T>)
+    WEFT_REJECT("cast: the new elements are float, std::int32_t or bool, as in cast<float>(x)",
+                cast(const X&))
+
+// The elements again for every index of Axes that x does not have: [axes of x..., Axes...].
+template <class... Axes, expression X>
+constexpr auto broadcast(const X& x) {
+  return append<element_t<X>, united<shape_t<X>, shape<Axes...>>>(node{.kind = op::copy}, x);
+}
+template <class... Axes, expression X>
+requires(detail::fault_of_broadcast<X, Axes...>() == detail::broadcast_fault::kind)
+    WEFT_REJECT("broadcast: name axes, as in broadcast<Batch, Pos>(x)", broadcast(const X&))
+template <class... Axes, expression X>
+requires(detail::fault_of_broadcast<X, Axes...>() == detail::broadcast_fault::twice)
+    WEFT_REJECT("broadcast: an axis is named twice", broadcast(const X&))
+template <class... Axes, expression X>
+requires(detail::fault_of_broadcast<X, Axes...>() == detail::broadcast_fault::rank)
+    WEFT_REJECT("broadcast: the result has more than 8 axes", broadcast(const X&))
+
+}  // namespace weft

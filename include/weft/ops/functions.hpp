@@ -1,0 +1,116 @@
+// Functions of each element by itself.
+#pragma once
+
+#include "weft/ops/elementwise.hpp"
+
+namespace weft {
+
+// e to the x.
+template <expression X>
+constexpr auto exp(const X& x) {
+  return detail::unary<op::exp>(x);
+}
+template <expression X>
+requires(!detail::floating<X>)
+    WEFT_REJECT("exp: the elements are not float; convert with weft::cast<float>", exp(const X&))
+
+// The natural logarithm; -infinity at 0, NaN below.
+template <expression X>
+constexpr auto log(const X& x) {
+  return detail::unary<op::log>(x);
+}
+template <expression X>
+requires(!detail::floating<X>)
+    WEFT_REJECT("log: the elements are not float; convert with weft::cast<float>", log(const X&))
+
+// The square root; NaN below 0.
+template <expression X>
+constexpr auto sqrt(const X& x) {
+  return detail::unary<op::sqrt>(x);
+}
+template <expression X>
+requires(!detail::floating<X>)
+    WEFT_REJECT("sqrt: the elements are not float; convert with weft::cast<float>", sqrt(const X&))
+
+// The hyperbolic tangent.
+template <expression X>
+constexpr auto tanh(const X& x) {
+  return detail::unary<op::tanh>(x);
+}
+template <expression X>
+requires(!detail::floating<X>)
+    WEFT_REJECT("tanh: the elements are not float; convert with weft::cast<float>", tanh(const X&))
+
+// The error function.
+template <expression X>
+constexpr auto erf(const X& x) {
+  return detail::unary<op::erf>(x);
+}
+template <expression X>
+requires(!detail::floating<X>)
+    WEFT_REJECT("erf: the elements are not float; convert with weft::cast<float>", erf(const X&))
+
+// The sine of x in radians.
+template <expression X>
+constexpr auto sin(const X& x) {
+  return detail::unary<op::sin>(x);
+}
+template <expression X>
+requires(!detail::floating<X>)
+    WEFT_REJECT("sin: the elements are not float; convert with weft::cast<float>", sin(const X&))
+
+// The cosine of x in radians.
+template <expression X>
+constexpr auto cos(const X& x) {
+  return detail::unary<op::cos>(x);
+}
+template <expression X>
+requires(!detail::floating<X>)
+    WEFT_REJECT("cos: the elements are not float; convert with weft::cast<float>", cos(const X&))
+
+// 1 / (1 + exp(-x)).
+template <expression X>
+constexpr auto sigmoid(const X& x) {
+  return detail::unary<op::sigmoid>(x);
+}
+template <expression X>
+requires(!detail::floating<X>)
+    WEFT_REJECT("sigmoid: the elements are not float; convert with weft::cast<float>",
+                sigmoid(const X&))
+
+// max(x, 0).
+template <expression X>
+constexpr auto relu(const X& x) {
+  return detail::unary<op::relu>(x);
+}
+template <expression X>
+requires(!detail::floating<X>)
+    WEFT_REJECT("relu: the elements are not float; convert with weft::cast<float>", relu(const X&))
+
+// x Φ(x), by erf (Hendrycks and Gimpel 2016, section 2); torch.nn.GELU().
+template <expression X>
+constexpr auto gelu(const X& x) {
+  return detail::unary<op::gelu>(x);
+}
+template <expression X>
+requires(!detail::floating<X>)
+    WEFT_REJECT("gelu: the elements are not float; convert with weft::cast<float>", gelu(const X&))
+
+// x/2 (1 + tanh(sqrt(2/π) (x + 0.044715 x³))) (the same paper's approximation);
+// torch.nn.GELU('tanh').
+template <expression X>
+constexpr auto gelu_tanh(const X& x) {
+  return detail::unary<op::gelu_tanh>(x);
+}
+template <expression X>
+requires(!detail::floating<X>)
+    WEFT_REJECT("gelu_tanh: the elements are not float; convert with weft::cast<float>",
+                gelu_tanh(const X&))
+
+// The square root of an axis's length, as in softmax(QKᵀ / sqrt(HeadDim)).
+template <an_axis A>
+constexpr auto sqrt(A) {
+  return sqrt(length<A>());
+}
+
+}  // namespace weft

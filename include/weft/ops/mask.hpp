@@ -1,0 +1,80 @@
+// Masks of booleans, and choosing by them.
+#pragma once
+
+#include "weft/ops/elementwise.hpp"
+
+namespace weft {
+
+// Booleans, element by element.
+template <expression L, expression R>
+constexpr auto operator&&(const L& l, const R& r) {
+  return detail::elementwise<op::logical_and, bool>(l, r);
+}
+template <expression L, expression R>
+requires(!crowded<L, R> && !(detail::logical<L> && detail::logical<R>))
+    WEFT_REJECT("and: both operands are masks of booleans", operator&&(const L&, const R&))
+template <expression L, expression R>
+requires crowded<L, R> WEFT_REJECT(
+    "and: the operands have more than 8 axes between them", operator&&(const L&, const R&))
+template <expression L, expression R>
+constexpr auto operator||(const L& l, const R& r) {
+  return detail::elementwise<op::logical_or, bool>(l, r);
+}
+template <expression L, expression R>
+requires(!crowded<L, R> && !(detail::logical<L> && detail::logical<R>))
+    WEFT_REJECT("or: both operands are masks of booleans", operator||(const L&, const R&))
+template <expression L, expression R>
+requires crowded<L, R> WEFT_REJECT(
+    "or: the operands have more than 8 axes between them", operator||(const L&, const R&))
+template <expression X>
+constexpr auto operator!(const X& x) {
+  return detail::unary<op::logical_not>(x);
+}
+template <expression X>
+requires(!detail::logical<X>)
+    WEFT_REJECT("not: the operand is a mask of booleans", operator!(const X&))
+
+namespace detail {
+
+enum class where_fault { none, rank, condition, choices };
+
+template <class C, class A, class B>
+constexpr where_fault fault_of_where() {
+  using S = united<typename operand_axes<A>::type, typename operand_axes<B>::type>;
+  constexpr int rank = united_rank<S, shape_t<C>>;
+  if (rank > max_rank) return where_fault::rank;
+  if (!logical<C>) return where_fault::condition;
+  if (!same_elements<A, B>) return where_fault::choices;
+  return where_fault::none;
+}
+
+}  // namespace detail
+
+// Where the condition holds the element of `then`, else that of `otherwise`; either may be a
+// number. The result's axes begin with those of the condition only where no operand before has
+// them: they are those of `then`, of `otherwise`, then of the condition.
+template <expression C, class A, class B>
+requires operands<A, B>
+constexpr auto where(const C& condition, const A& then, const B& otherwise) {
+  using T = typename detail::common_element<A, B>::type;
+  auto const a = detail::lift<T>(then);
+  auto const b = detail::lift<T>(otherwise);
+  using S = united<
+      united<shape_t<std::remove_cvref_t<decltype(a)>>, shape_t<std::remove_cvref_t<decltype(b)>>>,
+      shape_t<C>>;
+  return append<T, S>(node{.kind = op::where}, condition, a, b);
+}
+template <expression C, class A, class B>
+requires(operands<A, B>&& detail::fault_of_where<C, A, B>() == detail::where_fault::rank)
+    WEFT_REJECT("where: the operands have more than 8 axes between them",
+                where(const C&, const A&, const B&))
+template <expression C, class A, class B>
+requires(operands<A, B>&& detail::fault_of_where<C, A, B>() == detail::where_fault::condition)
+    WEFT_REJECT("where: the condition is a mask of booleans, such as a comparison gives",
+                where(const C&, const A&, const B&))
+template <expression C, class A, class B>
+requires(operands<A, B>&& detail::fault_of_where<C, A, B>() == detail::where_fault::choices)
+    WEFT_REJECT("where: the two choices' elements differ; convert one with weft::cast",
+                where(const C&, const A&, const B&))
+
+}  // namespace weft
