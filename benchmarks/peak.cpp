@@ -1,0 +1,114 @@
+#include "benchmarks/peak.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <ctime>
+#include <vector>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "benchmarks/peak.cpp"
+#include "hwy/foreach_target.h"
+// After foreach_target.
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace bench::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+// Floating-point operations of one round: 12 vectors, each multiplied and added to. Two units that
+// take four cycles need 8 chains; 12 and the two factors also fit into 16 registers.
+std::int64_t operations_per_round() {
+  return std::int64_t{2 * 12} * static_cast<std::int64_t>(hn::Lanes(hn::ScalableTag<float>()));
+}
+
+// Every chain is x <- x * a + b and needs the one before; a and b come from outside, so nothing can
+// be computed ahead. Vectors without a size that the compiler knows form no array.
+float chains(std::int64_t rounds, float a0, float b0) {
+  const hn::ScalableTag<float> d;
+  const auto a = hn::Set(d, a0), b = hn::Set(d, b0);
+  auto x0 = hn::Iota(d, 0), x1 = hn::Iota(d, 1), x2 = hn::Iota(d, 2), x3 = hn::Iota(d, 3);
+  auto x4 = hn::Iota(d, 4), x5 = hn::Iota(d, 5), x6 = hn::Iota(d, 6), x7 = hn::Iota(d, 7);
+  auto x8 = hn::Iota(d, 8), x9 = hn::Iota(d, 9), x10 = hn::Iota(d, 10), x11 = hn::Iota(d, 11);
+  for (; rounds > 0; --rounds) {
+    x0 = hn::MulAdd(x0, a, b);
+    x1 = hn::MulAdd(x1, a, b);
+    x2 = hn::MulAdd(x2, a, b);
+    x3 = hn::MulAdd(x3, a, b);
+    x4 = hn::MulAdd(x4, a, b);
+    x5 = hn::MulAdd(x5, a, b);
+    x6 = hn::MulAdd(x6, a, b);
+    x7 = hn::MulAdd(x7, a, b);
+    x8 = hn::MulAdd(x8, a, b);
+    x9 = hn::MulAdd(x9, a, b);
+    x10 = hn::MulAdd(x10, a, b);
+    x11 = hn::MulAdd(x11, a, b);
+  }
+  x0 = hn::Add(hn::Add(hn::Add(x0, x1), hn::Add(x2, x3)), hn::Add(hn::Add(x4, x5), x6));
+  x7 = hn::Add(hn::Add(hn::Add(x7, x8), hn::Add(x9, x10)), x11);
+  return hn::GetLane(hn::SumOfLanes(d, hn::Add(x0, x7)));
+}
+
+const char* name() {
+  return hwy::TargetName(HWY_TARGET);
+}
+
+}  // namespace bench::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace bench {
+
+HWY_EXPORT(operations_per_round);
+HWY_EXPORT(chains);
+HWY_EXPORT(name);
+
+namespace {
+
+std::vector<double>& history() {
+  static std::vector<double> all;
+  return all;
+}
+
+// Processor time of `rounds` in seconds. As Google Benchmark does for a single thread, it leaves
+// out when others have the core.
+double seconds(std::int64_t rounds) {
+  // The fixed point of x * a + b is 1, so that nothing overflows or becomes denormal.
+  static volatile float a = 0.75F, b = 0.25F;
+  const std::clock_t begin = std::clock();
+  volatile float keep = HWY_DYNAMIC_DISPATCH(chains)(rounds, a, b);
+  static_cast<void>(keep);
+  return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+}
+
+// As many rounds as take about a millisecond.
+std::int64_t rounds_per_sample() {
+  std::int64_t rounds = 1024;
+  while (seconds(rounds) < 1e-3) rounds *= 2;
+  return rounds;
+}
+
+}  // namespace
+
+double peak() {
+  static const std::int64_t rounds = rounds_per_sample();
+  const auto operations = static_cast<double>(rounds) *
+                          static_cast<double>(HWY_DYNAMIC_DISPATCH(operations_per_round)());
+  std::array<double, 5> samples;
+  for (double& sample : samples) sample = operations / seconds(rounds);
+  std::ranges::nth_element(samples, samples.begin() + samples.size() / 2);
+  history().push_back(samples[samples.size() / 2]);
+  return history().back();
+}
+
+std::span<const double> peaks() {
+  return history();
+}
+
+const char* target() {
+  return HWY_DYNAMIC_DISPATCH(name)();
+}
+
+}  // namespace bench
+#endif
