@@ -2,6 +2,7 @@
 // such a graph must not be a variable: with -g a compiler writes out every constant variable whole.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <span>
 #include <string_view>
@@ -16,7 +17,10 @@ struct table {
   T at[N == 0 ? 1 : N]{};
 
   static constexpr std::size_t size() { return N; }
-  constexpr const T& operator[](std::size_t i) const { return at[i]; }
+  template <std::integral I>
+  constexpr const T& operator[](I i) const {
+    return at[i];
+  }
   constexpr std::span<const T> span() const { return {at, N}; }
   constexpr const T* begin() const { return at; }
   constexpr const T* end() const { return at + N; }
