@@ -38,11 +38,11 @@ inline void positions(const call& c) noexcept {
     to[i * n.stride[0][0]] = static_cast<std::int32_t>(i);
 }
 
-// Elements are float32 or int32: moved as 4 bytes, whichever they are.
+// Elements of any type: moved as bytes.
 inline void gather(const call& c) noexcept {
   const nest n = canonical(c, 3);
   if (n.empty) return;
-  constexpr std::ptrdiff_t size = 4;
+  const std::ptrdiff_t size = bytes(c.operands[0].type);
   auto* result = static_cast<std::byte*>(c.operands[0].data);
   const auto* table = static_cast<const std::byte*>(c.operands[1].data);
   const auto* indices = static_cast<const std::int32_t*>(c.operands[2].data);

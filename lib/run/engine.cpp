@@ -13,6 +13,55 @@ namespace {
 
 constexpr std::size_t unknown = SIZE_MAX;
 
+using lengths_array = std::array<std::size_t, max_lengths>;
+
+// Applies each rule once its sources are known. Where no rule is left that could be applied, the
+// first source that nothing gives gets its bound.
+template <class Set>
+void follow_rules(const program& p, lengths_array& lengths, Set set) {
+  std::array<bool, max_rules> done{};
+  auto const unknown_source = [&](const length_rule_ref& rule) {
+    for (int s = 0; s < rule.source_count; ++s)
+      if (lengths[static_cast<std::size_t>(rule.sources[s])] == unknown)
+        return int{rule.sources[s]};
+    return -1;
+  };
+  auto const apply = [&](const length_rule_ref& rule) {
+    std::int64_t sum = rule.add;
+    for (int s = 0; s < rule.source_count; ++s)
+      sum += static_cast<std::int64_t>(lengths[static_cast<std::size_t>(rule.sources[s])]);
+    sum =
+        std::max<std::int64_t>(sum, 0);  // a slice from beyond the end is refused where it is used
+    auto const where = [&] {
+      return "axis " + std::string(p.name(p.lengths[static_cast<std::size_t>(rule.target)].name)) +
+             " made from others";
+    };
+    if (sum * rule.multiply % rule.divide != 0)
+      throw error(where() + ": " + std::to_string(sum) + " elements do not make rows of " +
+                  std::to_string(rule.divide));
+    set(static_cast<std::size_t>(rule.target),
+        static_cast<std::size_t>(sum * rule.multiply / rule.divide), where);
+  };
+  for (std::size_t left = p.rules.size(); left > 0;) {
+    std::size_t const before = left;
+    int stuck = -1;
+    for (std::size_t i = 0; i < p.rules.size(); ++i) {
+      if (done[i]) continue;
+      if (int const source = unknown_source(p.rules[i]); source >= 0) {
+        if (stuck < 0) stuck = source;
+        continue;
+      }
+      apply(p.rules[i]);
+      done[i] = true;
+      --left;
+    }
+    if (left == before) {
+      auto const source = static_cast<std::size_t>(stuck);
+      lengths[source] = p.lengths[source].most;
+    }
+  }
+}
+
 std::string quoted(std::string_view s) {
   return "'" + std::string(s) + "'";
 }
@@ -23,45 +72,33 @@ std::string quoted(std::string_view s) {
 void engine::find_lengths(std::span<const binding> arguments,
                           std::array<std::size_t, max_lengths>& lengths) const {
   lengths.fill(unknown);
-  auto const set = [&](std::size_t slot, std::size_t value, const std::string& where) {
+  // `where` makes its sentence only where something is wrong: a run allocates nothing.
+  auto const set = [&](std::size_t slot, std::size_t value, auto where) {
     length_ref const& axis = p_->lengths[slot];
     if (value > axis.most)
-      throw error(where + ": axis " + std::string(p_->name(axis.name)) + " has length " +
+      throw error(where() + ": axis " + std::string(p_->name(axis.name)) + " has length " +
                   std::to_string(value) + ", and may have at most " + std::to_string(axis.most));
     if (lengths[slot] != unknown && lengths[slot] != value)
-      throw error(where + ": axis " + std::string(p_->name(axis.name)) + " has length " +
+      throw error(where() + ": axis " + std::string(p_->name(axis.name)) + " has length " +
                   std::to_string(value) + ", and " + std::to_string(lengths[slot]) +
                   " elsewhere in this run");
     lengths[slot] = value;
   };
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     input_ref const& input = p_->inputs[i];
-    std::string const where = "argument " + quoted(p_->name(input.name));
+    auto const where = [&] { return "argument " + quoted(p_->name(input.name)); };
     for (int a = 0; a < input.rank; ++a) {
       extent_ref const& e = input.extent[a];
       std::size_t const given = arguments[i].length[static_cast<std::size_t>(a)];
       if (e.slot >= 0)
         set(static_cast<std::size_t>(e.slot), given, where);
       else if (given != e.most)
-        throw error(where + ": axis " + std::string(p_->name(input.axis_name[a])) + " has length " +
-                    std::to_string(given) + ", and must have " + std::to_string(e.most));
+        throw error(where() + ": axis " + std::string(p_->name(input.axis_name[a])) +
+                    " has length " + std::to_string(given) + ", and must have " +
+                    std::to_string(e.most));
     }
   }
-  for (length_rule_ref const& rule : p_->rules) {
-    std::int64_t sum = rule.add;
-    for (int s = 0; s < rule.source_count; ++s) {  // a length that nothing gives is the bound
-      auto const source = static_cast<std::size_t>(rule.sources[s]);
-      if (lengths[source] == unknown) lengths[source] = p_->lengths[source].most;
-      sum += static_cast<std::int64_t>(lengths[source]);
-    }
-    length_ref const& target = p_->lengths[static_cast<std::size_t>(rule.target)];
-    std::string const where = "axis " + std::string(p_->name(target.name)) + " made from others";
-    if (sum < 0 || sum * rule.multiply % rule.divide != 0)
-      throw error(where + ": " + std::to_string(sum) + " elements do not make rows of " +
-                  std::to_string(rule.divide));
-    set(static_cast<std::size_t>(rule.target),
-        static_cast<std::size_t>(sum * rule.multiply / rule.divide), where);
-  }
+  follow_rules(*p_, lengths, set);
   for (std::size_t i = 0; i < p_->lengths.size(); ++i)
     if (lengths[i] == unknown) lengths[i] = p_->lengths[i].most;
   for (length_requirement const& r : p_->requirements)

@@ -1,0 +1,157 @@
+// Operations on each element by itself, with broadcasting in all orders of axes.
+#include "weft/ops/arithmetic.hpp"
+#include "weft/ops/compare.hpp"
+#include "weft/ops/convert.hpp"
+#include "weft/ops/functions.hpp"
+#include "weft/ops/mask.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include "support/trial.hpp"
+#include "weft/ops/view.hpp"
+
+namespace {
+
+using weft::testing::lengths;
+using weft::testing::settings;
+using weft::testing::trial;
+
+struct One : weft::axis<1> {};
+struct Three : weft::axis<3> {};
+struct Seventeen : weft::axis<17> {};
+struct Hundred : weft::axis<100> {};
+struct Pos : weft::axis<weft::up_to<20>> {};
+struct KeyPos : weft::alias<Pos> {};
+
+// Each function of one operand.
+struct functions {
+  constexpr auto operator()(weft::scope s) const {
+    using weft::as;
+    auto x = s.input<"x", float, Three, Hundred>();
+    auto p = s.input<"positive", float, Seventeen, Three>();
+    auto i = s.input<"i", std::int32_t, Seventeen>();
+    auto t = s.input<"t", bool, Hundred>();
+    return weft::results(
+        as<"negate">(-x), as<"negate_int">(-i), as<"exp">(exp(x)), as<"log">(log(p)),
+        as<"sqrt">(sqrt(p)), as<"tanh">(tanh(x)), as<"erf">(erf(x)), as<"sin">(sin(x)),
+        as<"cos">(cos(x)), as<"sigmoid">(sigmoid(x)), as<"relu">(relu(x)), as<"gelu">(gelu(x)),
+        as<"gelu_tanh">(gelu_tanh(x)), as<"not">(!t), as<"of_axis">(sqrt(Hundred{}) * x));
+  }
+};
+
+// Each function of two operands; their axes stand in different orders.
+struct arithmetic {
+  constexpr auto operator()(weft::scope s) const {
+    using weft::as;
+    auto a = s.input<"a", float, Three, Seventeen, Hundred>();
+    auto b = s.param<"b", Hundred, Three>();
+    auto c = s.param<"c", Seventeen>();
+    auto d = s.input<"d", float, Hundred, Seventeen, Three>();
+    auto e = s.param<"e", One>();
+    auto i = s.input<"i", std::int32_t, Seventeen, Three>();
+    auto j = s.input<"j", std::int32_t, Three>();
+    return weft::results(
+        as<"sum">(a + b), as<"turned_sum">(b + a), as<"difference">(a - d), as<"product">(c * b),
+        as<"quotient">(b / d), as<"maximum">(maximum(a, b)), as<"minimum">(minimum(d, c)),
+        as<"outer">(c * e * b), as<"numbers">((2.5f - a) / 3 + 1 - 0.1 * a), as<"int_sum">(i + j),
+        as<"int_difference">(j - i), as<"int_product">(i * j * 3), as<"int_maximum">(maximum(j, i)),
+        as<"int_minimum">(minimum(i, 2)), as<"broadcast">(weft::broadcast<Three, Hundred>(c)),
+        as<"broadcast_int">(weft::broadcast<Hundred>(i)), as<"reciprocal">(1 / d));
+  }
+};
+
+// What gives and takes booleans, and conversions.
+struct choices {
+  constexpr auto operator()(weft::scope s) const {
+    using weft::as, weft::cast;
+    auto a = s.input<"a", float, Three, Hundred>();
+    auto b = s.param<"b", Hundred>();
+    auto i = s.input<"i", std::int32_t, Hundred, Three>();
+    auto j = s.input<"j", std::int32_t, Three>();
+    auto t = s.input<"t", bool, Hundred>();
+    auto u = s.input<"u", bool, Three>();
+    auto large = s.input<"large", float, Three, Hundred>();
+    auto mask = (a < b) && !t;
+    return weft::results(
+        as<"less">(a < b), as<"less_equal">(a <= 0.25f), as<"greater">(a > b),
+        as<"greater_equal">(b >= a), as<"int_less">(i < j), as<"int_less_equal">(j <= i),
+        as<"equal">(i == j), as<"not_equal">(i != 3), as<"int_greater">(5 > i),
+        as<"bool_equal">(t == u), as<"bool_not_equal">(t != u), as<"and">(t && u), as<"or">(u || t),
+        as<"where">(where(mask, a, b)), as<"where_number">(where(u, b, -1)),
+        as<"where_int">(where(t, i, j)), as<"where_bool">(where(t, u, t)),
+        as<"mask_last">(where(t, j, 7)), as<"float_of_int">(cast<float>(i)),
+        as<"float_of_bool">(cast<float>(t)), as<"int_of_float">(cast<std::int32_t>(large)),
+        as<"int_of_bool">(cast<std::int32_t>(u)), as<"bool_of_float">(cast<bool>(a)),
+        as<"bool_of_int">(cast<bool>(j)), as<"float_of_float">(cast<float>(b)));
+  }
+};
+
+// Expressions without operands, and lengths that the run knows.
+struct sources {
+  constexpr auto operator()(weft::scope s) const {
+    using weft::as, weft::positions;
+    auto x = s.input<"x", float, Three, Pos>();
+    auto p = s.param<"p", Pos, Seventeen>();
+    auto causal = positions<KeyPos>() <= positions<Pos>();
+    return weft::results(as<"positions">(positions<Pos>()), as<"causal">(causal),
+                         as<"masked">(where(causal, x, -std::numeric_limits<float>::infinity())),
+                         as<"parameter">(x * p), as<"turned">(p - x),
+                         as<"length">(weft::length<Pos>()),
+                         as<"area">(weft::length<Pos, Three, KeyPos>()),
+                         as<"scaled">(x / weft::sqrt(Pos{})), as<"constant">(weft::constant(1.5f)),
+                         as<"filled">(weft::broadcast<Pos>(weft::constant(true))),
+                         as<"keys">(x + weft::cast<float>(positions<KeyPos>())));
+  }
+};
+
+// x and x turned round are the same memory, read in two orders.
+struct symmetric {
+  constexpr auto operator()(weft::scope s) const {
+    using weft::rename;
+    auto x = exp(s.input<"x", float, A, B>());
+    auto turned = rename<T, B>(rename<B, A>(rename<A, T>(x)));
+    return x + turned;
+  }
+  struct A : weft::axis<17> {};
+  struct B : weft::axis<17> {};
+  struct T : weft::axis<17> {};
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(elementwise)
+
+BOOST_AUTO_TEST_CASE(functions_of_one_operand) {
+  settings s;
+  s.ranges["x"] = {-5, 5};
+  s.ranges["positive"] = {0.01, 20};
+  trial<weft::inference<functions>>(s);
+}
+
+BOOST_AUTO_TEST_CASE(functions_of_two_operands_broadcast_by_axis) {
+  settings s;
+  s.ranges["d"] = {0.1, 1};
+  trial<weft::inference<arithmetic>>(s);
+}
+
+BOOST_AUTO_TEST_CASE(comparisons_choices_and_conversions) {
+  settings s;
+  s.ranges["i"] = s.ranges["j"] = {-5, 6};
+  s.ranges["large"] = {-50, 50};
+  trial<weft::inference<choices>>(s);
+}
+
+BOOST_AUTO_TEST_CASE(sources_and_axes_whose_length_the_run_knows) {
+  for (int const pos : {1, 7, 20}) trial<weft::inference<sources>>(lengths<Pos>(pos));
+}
+
+BOOST_AUTO_TEST_CASE(nothing_at_length_0) {
+  trial<weft::inference<sources, "positions", "causal", "masked", "parameter", "length">>(
+      lengths<Pos>(0));
+}
+
+BOOST_AUTO_TEST_CASE(a_matrix_and_its_transpose) {
+  trial<weft::inference<symmetric>>();
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,79 @@
+// Picking by index.
+#include "weft/ops/gather.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include "support/trial.hpp"
+#include "weft/ops/arithmetic.hpp"
+#include "weft/ops/compare.hpp"
+#include "weft/ops/convert.hpp"
+#include "weft/ops/functions.hpp"
+#include "weft/ops/mask.hpp"
+#include "weft/ops/view.hpp"
+
+namespace {
+
+using weft::testing::lengths;
+using weft::testing::settings;
+using weft::testing::trial;
+
+struct Batch : weft::axis<weft::up_to<3>> {};
+struct Pos : weft::axis<weft::up_to<20>> {};
+struct Vocab : weft::axis<17> {};
+struct Embed : weft::axis<100> {};
+struct Three : weft::axis<3> {};
+struct Half : weft::axis<8> {};
+struct Memory : weft::axis<weft::up_to<6>> {};
+
+struct picks {
+  constexpr auto operator()(weft::scope s) const {
+    using weft::as, weft::gather;
+    auto tokens = s.input<"tokens", std::int32_t, Batch, Pos>();
+    auto table = s.param<"table", Vocab, Embed>();
+    auto turned = s.param<"turned", Three, Embed, Vocab>();
+    auto logits = s.input<"logits", float, Pos, Vocab, Batch>();
+    auto ints = s.input<"ints", std::int32_t, Vocab, Three>();
+    auto flags = s.input<"flags", bool, Vocab>();
+    return weft::results(
+        as<"rows">(gather<Vocab>(table, tokens)),      // [Batch, Pos, Embed]
+        as<"columns">(gather<Vocab>(turned, tokens)),  // [Batch, Pos, Three, Embed]
+        as<"matched">(gather<Vocab>(logits, tokens)),  // [Batch, Pos]
+        as<"ints">(gather<Vocab>(ints, tokens)),
+        as<"flags">(gather<Vocab>(flags, tokens)),
+        as<"part">(gather<Half>(weft::slice<Vocab, Half, 4>(table), tokens - 4)),
+        as<"computed">(gather<Vocab>(table, tokens * 2 - 5)),  // some lie outside, and pick 0
+        as<"twice">(gather<Vocab>(table, gather<Vocab>(ints, tokens) - 1)),
+        as<"loss">(weft::cross_entropy<Vocab>(logits, tokens)));
+  }
+};
+
+// From an axis whose length the run knows.
+struct remembered {
+  constexpr auto operator()(weft::scope s) const {
+    auto which = s.input<"which", std::int32_t, Three>();
+    auto memory = s.input<"memory", float, Embed, Memory>();
+    return weft::gather<Memory>(memory, which);
+  }
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(gathers)
+
+BOOST_AUTO_TEST_CASE(rows_and_columns_of_tables) {
+  settings s;
+  s.ranges["ints"] = {0, 17};
+  s.ranges["logits"] = {-3, 3};
+  for (int const pos : {0, 1, 20}) {
+    s.lengths = lengths<Batch, Pos>(2, pos).lengths;
+    trial<weft::inference<picks>>(s);
+  }
+  s.lengths = lengths<Batch, Pos>(0, 5).lengths;
+  trial<weft::inference<picks>>(s);
+}
+
+BOOST_AUTO_TEST_CASE(from_an_axis_whose_length_the_run_knows) {
+  for (int const memory : {1, 4, 6}) trial<weft::inference<remembered>>(lengths<Memory>(memory));
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,243 @@
+// The adjoint of each operation.
+#include <boost/test/unit_test.hpp>
+
+#include "support/central_differences.hpp"
+#include "weft/ops/arithmetic.hpp"
+#include "weft/ops/compare.hpp"
+#include "weft/ops/concatenate.hpp"
+#include "weft/ops/convert.hpp"
+#include "weft/ops/dot.hpp"
+#include "weft/ops/functions.hpp"
+#include "weft/ops/gather.hpp"
+#include "weft/ops/mask.hpp"
+#include "weft/ops/normalize.hpp"
+#include "weft/ops/reduce.hpp"
+#include "weft/ops/view.hpp"
+
+namespace {
+
+using weft::testing::gradient_trial;
+using weft::testing::lengths;
+using weft::testing::settings;
+
+struct One : weft::axis<1> {};
+struct Two : weft::axis<2> {};
+struct Three : weft::axis<3> {};
+struct Rows : weft::axis<3> {};
+struct Four : weft::axis<4> {};
+struct Five : weft::axis<5> {};
+struct Six : weft::axis<6> {};
+struct Seven : weft::axis<7> {};
+struct Ten : weft::axis<10> {};
+struct Pos : weft::axis<weft::up_to<6>> {};
+struct KeyPos : weft::alias<Pos> {};
+
+// A weight for each index of each axis: with them a loss is a sum in which no two elements count
+// the same.
+struct weights {
+  template <class A>
+  constexpr auto of() const {
+    return sin(weft::cast<float>(weft::positions<A>()) * 1.7f + 0.5f);
+  }
+  template <class... Axes, weft::expression X>
+  constexpr auto operator()(weft::shape<Axes...>, const X& x) const {
+    if constexpr (sizeof...(Axes) == 0)
+      return x;
+    else
+      return weft::sum<Axes...>((x * ... * of<Axes>()));
+  }
+  template <weft::expression X>
+  constexpr auto operator()(const X& x) const {
+    return (*this)(weft::shape_t<X>{}, x);
+  }
+};
+
+struct functions {
+  constexpr auto operator()(weft::scope s) const {
+    auto p = s.param<"p", Three, Five>();
+    constexpr weights w;
+    auto loss = w(exp(p)) + w(log(p)) + w(sqrt(p)) + w(tanh(p)) + w(erf(p)) + w(sin(p)) +
+                w(cos(p)) + w(sigmoid(p)) + w(relu(p)) + w(relu(p - 1)) + w(gelu(p - 1)) +
+                w(gelu_tanh(p - 1)) + w(-p);
+    return weft::as<"loss">(loss);
+  }
+};
+
+struct arithmetic {
+  constexpr auto operator()(weft::scope s) const {
+    auto p = s.param<"p", Three, Five>();
+    auto q = s.param<"q", Five>();
+    auto r = s.param<"r", Five, Rows, Three>();
+    auto unused = s.param<"unused", Three>();
+    constexpr weights w;
+    auto mask = weft::positions<Five>() < weft::positions<Three>() + 2;
+    auto loss = w(p + q) + w(q - r) + w(p * r) + w(q * q) + w(p / q) + w(q / r) + w(maximum(p, r)) +
+                w(minimum(r, q)) + w(where(mask, p, r)) + w(where(mask, q, 0.5f)) +
+                w(weft::broadcast<Rows, Two>(q)) + w(2 / p - 3 * r);
+    return weft::results(weft::as<"loss">(loss), weft::as<"other">(unused));
+  }
+};
+
+struct reductions {
+  constexpr auto operator()(weft::scope s) const {
+    using weft::max, weft::mean, weft::sum;
+    auto p = s.param<"p", Three, Five, Two>();
+    auto q = s.param<"q", Pos, Three>();
+    auto x = s.input<"x", float, Pos>();  // a run has its length from an argument
+    constexpr weights w;
+    auto loss = w(q * x) + w(sum<Five>(p)) + w(sum<Two, Three>(p)) + w(max<Three>(p)) +
+                w(max<Five, Two>(p)) + w(mean<Two>(p)) + w(mean<Three, Five, Two>(p)) +
+                w(sum<Pos>(q)) + w(mean<Pos>(q)) + w(max<Pos>(q)) + w(sum<Three>(q)) +
+                w(mean<Pos, Three>(q)) + w(weft::broadcast<KeyPos>(q) * sum<Three>(q));
+    return weft::as<"loss">(loss);
+  }
+};
+
+struct rows {
+  constexpr auto operator()(weft::scope s) const {
+    using weft::layer_norm, weft::log_softmax, weft::normalize, weft::softmax;
+    auto p = s.param<"p", Three, Five, Four>();
+    auto gain = s.param<"gain", Five>();
+    auto bias = s.param<"bias", Four, Five>();
+    auto q = s.param<"q", Pos, KeyPos>();
+    auto x = s.input<"x", float, Pos>();
+    constexpr weights w;
+    auto causal = weft::positions<KeyPos>() <= weft::positions<Pos>();
+    auto scores = where(causal, q, -std::numeric_limits<float>::infinity());
+    auto loss = w(softmax<Four>(p)) + w(softmax<Three>(p)) + w(softmax<Three, Four>(p)) +
+                w(log_softmax<Five>(p)) + w(log_softmax<Four, Three>(p)) + w(normalize<Four>(p)) +
+                w(normalize<Five>(p, 1e-2)) + w(normalize<Three, Four>(p)) +
+                w(layer_norm<Five>(p, gain, bias)) + w(softmax<KeyPos>(scores)) +
+                w(log_softmax<Pos>(q)) + w(q * x);
+    return weft::as<"loss">(loss);
+  }
+};
+
+struct products {
+  constexpr auto operator()(weft::scope s) const {
+    using weft::dot;
+    auto p = s.param<"p", Three, Five, Two>();
+    auto q = s.param<"q", Two, Five>();
+    auto r = s.param<"r", Four, Three>();
+    auto k = s.param<"k", Pos, One, Two>();
+    auto x = s.input<"x", float, Pos>();
+    constexpr weights w;
+    auto loss = w(dot<Two, Five>(p, q)) + w(dot<Five>(q, p)) + w(dot<Two>(p, q)) +
+                w(dot<Three>(r, p)) + w(dot<Three>(p, r)) + w(dot<Five>(p, p)) +
+                w(dot<Three, Five, Two>(p, p)) + w(dot<Two>(k, q)) + w(dot<Pos>(k, k)) +
+                w(dot<One>(k, weft::rename<Pos, KeyPos>(k))) +
+                w(dot<Two>(k, weft::rename<Pos, KeyPos>(k))) + w(dot<Four>(r, dot<Three>(r, p))) +
+                w(dot<Pos>(x, k));
+    return weft::as<"loss">(loss);
+  }
+};
+
+struct cuts {
+  constexpr auto operator()(weft::scope s) const {
+    using weft::merge, weft::rename, weft::slice, weft::split;
+    auto p = s.param<"p", Six, Five>();
+    auto t = s.param<"t", Pos, Two>();
+    auto x = s.input<"x", float, Pos>();
+    constexpr weights w;
+    auto apart = split<Six, Three, Two>(p);
+    auto loss = w(rename<Six, Also>(p)) + w(apart * apart) + w(merge<Ten, Five, Two>(apart)) +
+                w(merge<Ten, Two, Five>(apart * 2)) + w(exp(merge<Six, Two, Three>(apart))) +
+                w(slice<Six, Four, 2>(p)) + w(exp(slice<Five, Two, 1>(p))) +
+                w(slice<Three, Two2>(apart)) + w(rename<Pos, KeyPos>(t) * t) +
+                w(merge<Flat, Pos, Two>(exp(t))) + w(slice<Pos, Rest, 2>(t)) +
+                w(split<Pos, Pairs, Two2>(t)) + w(slice<Pos, Two2, 1>(sin(t))) + w(t * x);
+    return weft::as<"loss">(loss);
+  }
+  struct Also : weft::axis<6> {};
+  struct Flat : weft::axis<weft::up_to<12>> {};
+  struct Rest : weft::axis<weft::up_to<4>> {};
+  struct Pairs : weft::axis<weft::up_to<3>> {};
+  struct Two2 : weft::axis<2> {};
+};
+
+struct joins {
+  constexpr auto operator()(weft::scope s) const {
+    using weft::concatenate, weft::shape;
+    auto a = s.param<"a", Three, Two>();
+    auto b = s.param<"b", Two, Four>();
+    auto c = s.param<"c", Pos, Two>();
+    auto d = s.param<"d", Two, Past>();
+    auto x = s.input<"x", float, Past, Pos>();
+    constexpr weights w;
+    auto loss = w(concatenate<Seven, shape<Three, Four>>(a, b)) +
+                w(exp(concatenate<Ten, shape<Four, Three, Three>>(b, a, exp(a)))) +
+                w(concatenate<All, shape<Past, Pos>>(d, c)) +
+                w(exp(concatenate<More, shape<Pos, Three, Past>>(c, a, d))) +
+                w(concatenate<Led, shape<Three, Pos>>(a, sin(c))) + w(weft::dot<Past>(x, d));
+    return weft::as<"loss">(loss);
+  }
+  struct Past : weft::axis<weft::up_to<4>> {};
+  struct All : weft::axis<weft::up_to<10>> {};
+  struct More : weft::axis<weft::up_to<13>> {};
+  struct Led : weft::axis<weft::up_to<9>> {};
+};
+
+struct picks {
+  constexpr auto operator()(weft::scope s) const {
+    using weft::gather;
+    auto tokens = s.input<"tokens", std::int32_t, Three, Pos>();
+    auto table = s.param<"table", Five, Two>();
+    auto turned = s.param<"turned", Two, Four, Five>();
+    auto logits = s.param<"logits", Pos, Five>();
+    constexpr weights w;
+    auto loss = w(gather<Five>(table, tokens)) + w(exp(gather<Five>(turned, tokens))) +
+                w(weft::cross_entropy<Five>(logits, tokens)) +
+                w(gather<Five>(table, tokens * 2 - 1)) + w(gather<Five>(exp(logits), tokens));
+    return weft::as<"loss">(loss);
+  }
+};
+
+settings apart_from_zero(settings s = {}) {
+  for (auto const* name : {"p", "q", "r"}) s.ranges[name] = {0.4, 1.6};
+  return s;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(gradients)
+
+BOOST_AUTO_TEST_CASE(of_functions) {
+  gradient_trial<functions>(apart_from_zero());
+}
+
+BOOST_AUTO_TEST_CASE(of_arithmetic_choices_and_broadcasts) {
+  gradient_trial<arithmetic>(apart_from_zero());
+}
+
+BOOST_AUTO_TEST_CASE(of_reductions) {
+  for (int const pos : {1, 4, 6}) gradient_trial<reductions>(lengths<Pos>(pos));
+}
+
+BOOST_AUTO_TEST_CASE(of_softmax_and_normalisation) {
+  for (int const pos : {1, 4, 6}) gradient_trial<rows>(lengths<Pos>(pos));
+}
+
+BOOST_AUTO_TEST_CASE(of_dot_in_all_orders) {
+  for (int const pos : {1, 4, 6}) gradient_trial<products>(lengths<Pos>(pos));
+}
+
+BOOST_AUTO_TEST_CASE(of_views) {
+  for (int const pos : {4, 6}) gradient_trial<cuts>(lengths<Pos>(pos));
+}
+
+BOOST_AUTO_TEST_CASE(of_concatenation) {
+  for (int const past : {0, 3})
+    for (int const pos : {1, 4, 6}) gradient_trial<joins>(lengths<joins::Past, Pos>(past, pos));
+}
+
+BOOST_AUTO_TEST_CASE(of_gather) {
+  for (int const pos : {1, 4, 6}) gradient_trial<picks>(lengths<Pos>(pos));
+}
+
+// A length of 0 leaves nothing to differentiate: every gradient along it is 0.
+BOOST_AUTO_TEST_CASE(at_length_0) {
+  weft::testing::trial<weft::training<products, "loss">>(lengths<Pos>(0));
+  weft::testing::trial<weft::training<picks, "loss">>(lengths<Pos>(0));
+}
+
+BOOST_AUTO_TEST_SUITE_END()

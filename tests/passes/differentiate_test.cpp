@@ -1,0 +1,103 @@
+// The graph of gradients. Their numbers are tested with the operations.
+#include "weft/passes/differentiate.hpp"
+
+#include <boost/test/unit_test.hpp>
+#include <exception>
+
+#include "passes/graphs.hpp"
+#include "support/trial.hpp"
+#include "weft/ops/arithmetic.hpp"
+#include "weft/ops/compare.hpp"
+#include "weft/ops/convert.hpp"
+#include "weft/ops/dot.hpp"
+#include "weft/ops/functions.hpp"
+#include "weft/ops/mask.hpp"
+#include "weft/ops/reduce.hpp"
+
+namespace {
+
+using weft::op;
+using weft::testing::count, weft::testing::kept, weft::testing::output_node;
+
+struct Rows : weft::axis<3> {};
+struct Columns : weft::axis<5> {};
+
+struct shared {
+  constexpr auto operator()(weft::scope s) const {
+    auto p = s.param<"p", Rows>();
+    auto unused = s.param<"unused", Columns, Rows>();
+    auto x = s.input<"x", float, Rows>();
+    auto y = s.input<"y", float, Rows>();
+    auto loss = weft::sum<Rows>(p * x) + weft::sum<Rows>(y * p);
+    return weft::results(weft::as<"loss">(loss), weft::as<"unused">(unused));
+  }
+};
+constexpr weft::graph shared_gradients() {
+  return weft::differentiate(weft::define<shared>(), 0);
+}
+// An output for each parameter, in their order, after the results; with the parameter's axes.
+static_assert(shared_gradients().output_count == 4);
+static_assert(shared_gradients().outputs[0].kind == weft::role::result);
+static_assert(shared_gradients().outputs[2].kind == weft::role::gradient);
+static_assert(shared_gradients().outputs[2].parameter == 0);
+static_assert(shared_gradients().outputs[3].parameter == 1);
+static_assert(shared_gradients().name(shared_gradients().outputs[3].name) == "unused");
+static_assert(output_node(shared_gradients(), 3).axes ==
+              weft::axes_of(weft::shape<Columns, Rows>{}));
+// Both uses of p add up: x + y.
+static_assert(output_node(shared_gradients(), 2).kind == op::add);
+
+struct of_inputs {
+  constexpr auto operator()(weft::scope s) const {
+    auto x = s.input<"x", float, Rows, Columns>();
+    auto p = s.param<"p", Columns>();
+    return weft::as<"loss">(weft::sum<Rows>(weft::dot<Columns>(tanh(exp(x)), p)));
+  }
+};
+constexpr weft::graph gradients_of_inputs() {
+  return weft::simplify(weft::differentiate(weft::define<of_inputs>(), 0));
+}
+// What depends on no parameter has no gradient: nothing of tanh's or exp's is there.
+static_assert(count(gradients_of_inputs(), op::tanh) == 1);
+static_assert(count(gradients_of_inputs(), op::exp) == 1);
+static_assert(count(gradients_of_inputs(), op::multiply) == 0);
+static_assert(count(gradients_of_inputs(), op::dot) == 2);
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(differentiating)
+
+BOOST_AUTO_TEST_CASE(a_shared_parameter_adds_up_and_an_unused_one_has_zeros) {
+  namespace reference = weft::reference;
+  auto const plain = kept(shared_gradients);
+  auto const simple = kept([&] { return weft::simplify(*plain); });
+  for (auto const* g : {plain.get(), simple.get()}) {
+    weft::testing::expectation const e(*g, {});
+    auto const& gradient = reference::gradient(*g, e.values(), "p").data;
+    auto const& x = e.given().inputs.at("x");
+    auto const& y = e.given().inputs.at("y");
+    for (std::size_t i = 0; i < 3; ++i) BOOST_TEST(gradient[i] == x[i] + y[i]);
+    auto const& none = reference::gradient(*g, e.values(), "unused").data;
+    BOOST_TEST((none == std::vector<double>(15)));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(the_forward_graph_stays_as_it_is) {
+  auto const forward = kept(weft::define<shared>);
+  auto const g = kept(shared_gradients);
+  BOOST_TEST(g->count > forward->count);
+  for (int i = 0; i < forward->count; ++i)
+    BOOST_TEST(weft::detail::same_node(g->nodes[i], forward->nodes[i]));
+}
+
+BOOST_AUTO_TEST_CASE(the_lowered_gradients_are_the_references) {
+  weft::testing::trial<weft::training<shared, "loss">>();
+  weft::testing::trial<weft::training<of_inputs, "loss">>();
+}
+
+BOOST_AUTO_TEST_CASE(a_loss_with_axes_is_refused) {
+  auto const g = kept(weft::define<shared>);
+  BOOST_CHECK_THROW(kept([&] { return weft::differentiate(*g, 1); }), std::exception);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,19 @@
+// What tests ask of a graph.
+#pragma once
+
+#include "weft/graph/graph.hpp"
+
+namespace weft::testing {
+
+constexpr int count(const graph& g, op kind) {
+  int n = 0;
+  for (int i = 0; i < g.count; ++i) n += g.nodes[i].kind == kind;
+  return n;
+}
+
+// The node of an output.
+constexpr const node& output_node(const graph& g, int output = 0) {
+  return g.nodes[g.outputs[output].node];
+}
+
+}  // namespace weft::testing

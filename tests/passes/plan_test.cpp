@@ -1,0 +1,217 @@
+// Where the plan puts things, checked by brute force from what a plan must be.
+#include "weft/passes/plan.hpp"
+
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+#include <vector>
+
+#include "examples/char_lm/model.hpp"
+#include "passes/graphs.hpp"
+#include "support/trial.hpp"
+#include "weft/ops/arithmetic.hpp"
+#include "weft/ops/compare.hpp"
+#include "weft/ops/concatenate.hpp"
+#include "weft/ops/convert.hpp"
+#include "weft/ops/functions.hpp"
+#include "weft/ops/mask.hpp"
+#include "weft/ops/normalize.hpp"
+#include "weft/ops/view.hpp"
+
+namespace {
+
+using weft::op;
+using weft::testing::kept, weft::testing::output_node;
+
+struct Rows : weft::axis<17> {};
+struct Columns : weft::axis<17> {};
+struct Between : weft::axis<17> {};
+struct Twice : weft::axis<34> {};
+
+std::unique_ptr<const weft::memory_plan> planned(const weft::graph& g) {
+  return std::unique_ptr<const weft::memory_plan>(new weft::memory_plan(weft::plan(g)));
+}
+
+// May a node be computed into operand memory `from`, which it reads by way of `operand`? Only where
+// each element is read just before it is written: the same axes over the same strides.
+bool in_step(const weft::graph& g, const weft::memory_plan& p, int id, int operand) {
+  weft::node const& n = g.nodes[id];
+  if (!weft::is_elementwise(n.kind) && !weft::is_rowwise(n.kind)) return false;
+  if (!(g.nodes[operand].axes == n.axes) || p.of[operand].offset != p.of[id].offset) return false;
+  if (weft::bytes(g.nodes[operand].type) != weft::bytes(n.type)) return false;
+  return std::equal(p.of[operand].stride, p.of[operand].stride + n.axes.count, p.of[id].stride);
+}
+
+// No two nodes that are needed at the same time lie in the same bytes.
+void check_plan(const weft::graph& g) {
+  auto const plan = planned(g);
+  auto const& of = plan->of;
+  // The last node that reads a node's memory, itself or by a view of it. Outputs are read at the
+  // end.
+  std::vector<int> last(static_cast<std::size_t>(g.count));
+  auto const read = [&](int id, int by) {
+    auto& l = last[static_cast<std::size_t>(of[id].root)];
+    l = std::max(l, by);
+  };
+  for (int i = 0; i < g.count; ++i) {
+    read(i, i);
+    for (int j = 0; j < g.nodes[i].operands; ++j) read(g.nodes[i].operand[j], i);
+  }
+  for (int i = 0; i < g.output_count; ++i) read(g.outputs[i].node, g.count);
+
+  auto const owns = [&](int i) { return of[i].root == i && of[i].where == weft::block::workspace; };
+  auto const size = [&](int i) {
+    return g.nodes[i].axes.extent() * static_cast<std::size_t>(weft::bytes(g.nodes[i].type));
+  };
+  int wrong = 0, pairs = 0;
+  for (int j = 0; j < g.count; ++j) {
+    if (!owns(j)) continue;
+    wrong += of[j].offset % 64 != 0 || of[j].offset + size(j) > plan->workspace_bytes;
+    for (int i = 0; i < j; ++i) {
+      if (!owns(i) || of[i].offset + size(i) <= of[j].offset ||
+          of[j].offset + size(j) <= of[i].offset)
+        continue;
+      ++pairs;
+      int const until = last[static_cast<std::size_t>(i)];
+      bool fine = until < j;
+      if (until == j) {
+        fine = true;
+        for (int k = 0; k < g.nodes[j].operands; ++k)
+          if (int const operand = g.nodes[j].operand[k]; of[operand].root == i)
+            fine = fine && in_step(g, *plan, j, operand);
+      }
+      if (!fine) {
+        ++wrong;
+        BOOST_TEST_MESSAGE("nodes " << i << " and " << j << " overlap");
+      }
+    }
+  }
+  BOOST_TEST(wrong == 0);
+  BOOST_TEST(pairs > 0, "memory is used again");
+}
+
+template <int Length>
+struct chain {
+  constexpr auto operator()(weft::scope s) const {
+    auto x = exp(s.input<"x", float, Rows, Columns>());
+    for (int i = 1; i < Length; ++i) x = tanh(x) * 0.5f;
+    return x;
+  }
+};
+constexpr std::size_t one_tensor = weft::align(17 * 17 * 4);
+static_assert(weft::plan(weft::define<chain<1>>()).workspace_bytes == one_tensor);
+static_assert(weft::plan(weft::define<chain<40>>()).workspace_bytes == one_tensor,
+              "an elementwise chain is computed in place");
+constexpr bool all_in_one_place() {
+  weft::graph const g = weft::define<chain<5>>();
+  weft::memory_plan const p = weft::plan(g);
+  for (int i = 0; i < g.count; ++i)
+    if (p.of[i].where == weft::block::workspace && p.of[i].offset != 0) return false;
+  return true;
+}
+static_assert(all_in_one_place());
+
+// A result that is an operand too must stay.
+struct two_results {
+  constexpr auto operator()(weft::scope s) const {
+    auto x = exp(s.input<"x", float, Rows, Columns>());
+    auto y = tanh(x);
+    auto z = softmax<Columns>(y);
+    auto view = weft::slice<Rows, Few, 3>(z);
+    return weft::results(weft::as<"x">(x), weft::as<"y">(y), weft::as<"view">(view),
+                         weft::as<"last">(exp(weft::sin(z))));
+  }
+  struct Few : weft::axis<4> {};
+};
+constexpr bool results_lie_apart() {
+  weft::graph const g = weft::define<two_results>();
+  weft::memory_plan const p = weft::plan(g);
+  for (int i = 0; i < 4; ++i)
+    for (int j = 0; j < i; ++j)
+      if (p.of[p.of[g.outputs[i].node].root].offset == p.of[p.of[g.outputs[j].node].root].offset)
+        return false;
+  return true;
+}
+static_assert(results_lie_apart());
+
+// An element that is needed elsewhere must not be overwritten: the transpose is the same memory.
+struct symmetric {
+  constexpr auto operator()(weft::scope s) const {
+    using weft::rename;
+    auto x = exp(s.input<"x", float, Rows, Columns>());
+    auto turned = rename<Between, Columns>(rename<Columns, Rows>(rename<Rows, Between>(x)));
+    return tanh(x + turned);
+  }
+};
+
+// Views of all kinds of what is overwritten later, and memory that is given back in pieces.
+struct mixed {
+  constexpr auto operator()(weft::scope s) const {
+    using weft::rename, weft::slice;
+    auto x = exp(s.input<"x", float, Rows, Columns>());
+    auto p = s.param<"p", Columns, Rows>();
+    auto half = slice<Rows, Half, 9>(x);
+    auto joined = weft::concatenate<Twice, weft::shape<Rows, Rows>>(x, tanh(x + p));
+    auto flags = x < p;
+    auto y = where(flags, x, p) * 2;
+    auto z = rename<Columns, Between>(y) + rename<Columns, Between>(exp(x));
+    return weft::results(weft::as<"a">(exp(half)), weft::as<"b">(softmax<Twice>(joined * 2)),
+                         weft::as<"c">(z), weft::as<"loss">(weft::mean<Rows, Columns>(y)),
+                         weft::as<"d">(weft::cast<float>(!flags)));
+  }
+  struct Half : weft::axis<8> {};
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(planning)
+
+BOOST_AUTO_TEST_CASE(nodes_that_live_at_the_same_time_lie_apart) {
+  check_plan(*kept(weft::define<chain<5>>));
+  check_plan(*kept(weft::define<two_results>));
+  check_plan(*kept(weft::define<mixed>));
+  check_plan(*kept([] { return weft::training<mixed, "loss">::g.unpack(); }));
+}
+
+BOOST_AUTO_TEST_CASE(also_in_a_transformer_and_its_gradients) {
+  check_plan(*kept([] { return weft::inference<char_lm::model<2>>::g.unpack(); }));
+  check_plan(*kept([] { return weft::training<char_lm::model<2>, "loss">::g.unpack(); }));
+}
+
+BOOST_AUTO_TEST_CASE(a_transpose_is_not_overwritten) {
+  auto const g = kept(weft::define<symmetric>);
+  auto const p = planned(*g);
+  for (int i = 0; i < g->count; ++i)
+    if (g->nodes[i].kind == op::add)
+      BOOST_TEST(p->of[i].offset != p->of[g->nodes[i].operand[0]].offset);
+  check_plan(*g);
+  weft::testing::trial<weft::inference<symmetric>>();
+}
+
+BOOST_AUTO_TEST_CASE(results_are_there_after_the_run) {
+  weft::testing::trial<weft::inference<two_results>>();
+  weft::testing::trial<weft::inference<mixed>>();
+  weft::testing::trial<weft::training<mixed, "loss">>();
+}
+
+BOOST_AUTO_TEST_CASE(parameters_and_gradients_lie_alike_and_aligned) {
+  auto const g = kept([] { return weft::training<char_lm::model<2>, "loss">::g.unpack(); });
+  auto const p = planned(*g);
+  std::size_t end = 0;
+  for (int i = 0; i < g->parameter_count; ++i) {
+    BOOST_TEST(p->parameter_offset[i] % 64 == 0u);
+    BOOST_TEST(p->parameter_offset[i] >= end, "one after another");
+    end = p->parameter_offset[i] + 4 * g->nodes[g->parameters[i].node].axes.extent();
+  }
+  BOOST_TEST(end <= p->parameter_bytes);
+  BOOST_TEST(p->parameter_bytes < end + 64);
+  int in_place = 0;
+  for (int i = 0; i < g->output_count; ++i) {
+    weft::output const& o = g->outputs[i];
+    if (o.kind != weft::role::gradient) continue;
+    auto const& at = p->of[o.node];
+    in_place += at.where == weft::block::gradients && at.offset == p->parameter_offset[o.parameter];
+  }
+  BOOST_TEST(in_place > g->parameter_count / 2, "gradients are computed where they belong");
+}
+
+BOOST_AUTO_TEST_SUITE_END()

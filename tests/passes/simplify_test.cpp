@@ -1,0 +1,236 @@
+// Fewer nodes, the same results.
+#include "weft/passes/simplify.hpp"
+
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+
+#include "examples/char_lm/model.hpp"
+#include "passes/graphs.hpp"
+#include "support/trial.hpp"
+#include "weft/ops/arithmetic.hpp"
+#include "weft/ops/compare.hpp"
+#include "weft/ops/concatenate.hpp"
+#include "weft/ops/convert.hpp"
+#include "weft/ops/functions.hpp"
+#include "weft/ops/mask.hpp"
+#include "weft/ops/reduce.hpp"
+#include "weft/ops/view.hpp"
+
+namespace {
+
+using weft::op;
+using weft::testing::count, weft::testing::kept, weft::testing::output_node;
+
+struct Rows : weft::axis<3> {};
+struct Again : weft::axis<3> {};
+struct Third : weft::axis<3> {};
+struct HeadDim : weft::axis<64> {};
+struct Pos : weft::axis<weft::up_to<9>> {};
+
+template <class Model>
+constexpr weft::graph simplified() {
+  return weft::simplify(weft::define<Model>());
+}
+// Is the result the only input itself?
+template <class Model>
+constexpr bool is_input() {
+  weft::graph const g = simplified<Model>();
+  return output_node(g).kind == op::input && g.count == 1;
+}
+
+struct equal_nodes {
+  constexpr auto operator()(weft::scope s) const {
+    auto x = s.input<"x", float, Rows, HeadDim>();
+    auto y = s.input<"y", float, Rows, HeadDim>();
+    return exp(x + y) * 2 + exp(y + x) * 2;  // an addition commutes
+  }
+};
+static_assert(count(weft::define<equal_nodes>(), op::exp) == 2);
+static_assert(count(simplified<equal_nodes>(), op::exp) == 1);
+static_assert(count(simplified<equal_nodes>(), op::add) == 2);
+static_assert(count(simplified<equal_nodes>(), op::multiply) == 1);
+static_assert(count(simplified<equal_nodes>(), op::constant) == 1);
+
+struct unequal_nodes {
+  constexpr auto operator()(weft::scope s) const {
+    auto x = s.input<"x", float, Rows, HeadDim>();
+    auto y = s.input<"y", float, HeadDim>();
+    return weft::results(weft::as<"a">(x - y), weft::as<"b">(y - x), weft::as<"c">(x / y),
+                         weft::as<"d">(y / x), weft::as<"e">(x + y), weft::as<"f">(y + x),
+                         weft::as<"g">(weft::sum<Rows>(x)), weft::as<"h">(weft::sum<HeadDim>(x)),
+                         weft::as<"i">(x * 2), weft::as<"j">(x * 3));
+  }
+};
+static_assert(count(simplified<unequal_nodes>(), op::subtract) == 2);
+static_assert(count(simplified<unequal_nodes>(), op::divide) == 2);
+static_assert(count(simplified<unequal_nodes>(), op::add) == 2, "their axes' orders differ");
+static_assert(count(simplified<unequal_nodes>(), op::sum) == 2);
+static_assert(count(simplified<unequal_nodes>(), op::multiply) == 2);
+
+struct scaled {
+  constexpr auto operator()(weft::scope s) const {
+    return s.input<"x", float, HeadDim>() / weft::sqrt(HeadDim{});
+  }
+};
+static_assert(count(simplified<scaled>(), op::length) == 0);
+static_assert(count(simplified<scaled>(), op::sqrt) == 0);
+static_assert(count(simplified<scaled>(), op::constant) == 1);
+static_assert(simplified<scaled>().count == 3);
+constexpr double scale() {
+  weft::graph const g = simplified<scaled>();
+  return g.nodes[output_node(g).operand[1]].scalar;
+}
+static_assert(scale() == 8);
+
+struct scaled_by_a_length {
+  constexpr auto operator()(weft::scope s) const {
+    return s.input<"x", float, Pos>() / weft::sqrt(Pos{});
+  }
+};
+static_assert(count(simplified<scaled_by_a_length>(), op::length) == 1, "known at run time");
+static_assert(count(simplified<scaled_by_a_length>(), op::sqrt) == 1);
+
+struct folded {
+  constexpr auto operator()(weft::scope s) const {
+    using weft::constant;
+    return s.input<"x", float, Rows>() *
+           ((constant(2.0f) + constant(3.0f)) * constant(4.0f) / constant(8.0f) - -constant(0.5f));
+  }
+};
+constexpr double folded_to() {
+  weft::graph const g = simplified<folded>();
+  return g.count == 3 ? g.nodes[output_node(g).operand[1]].scalar : -1;
+}
+static_assert(folded_to() == 3);
+
+struct neutral {
+  constexpr auto operator()(weft::scope s) const {
+    auto x = s.input<"x", float, Rows>();
+    return 0 + ((1 * (x * 1) / 1) + 0 - 0);
+  }
+};
+static_assert(is_input<neutral>());
+struct negated_twice {
+  constexpr auto operator()(weft::scope s) const { return -(-s.input<"x", float, Rows>()); }
+};
+static_assert(is_input<negated_twice>());
+struct the_same_element {
+  constexpr auto operator()(weft::scope s) const {
+    return weft::cast<float>(weft::broadcast<Rows>(s.input<"x", float, Rows>()));
+  }
+};
+static_assert(is_input<the_same_element>());
+struct either {
+  constexpr auto operator()(weft::scope s) const {
+    auto x = s.input<"x", float, Rows>();
+    return where(weft::positions<Rows>() < 2, x, x);
+  }
+};
+static_assert(is_input<either>());
+struct there_and_back {
+  constexpr auto operator()(weft::scope s) const {
+    using weft::rename;
+    auto x = s.input<"x", float, Rows>();
+    return rename<Third, Rows>(rename<Again, Third>(rename<Rows, Again>(x)));
+  }
+};
+static_assert(is_input<there_and_back>());
+
+struct far_away {
+  constexpr auto operator()(weft::scope s) const {
+    return weft::rename<Again, Third>(weft::rename<Rows, Again>(s.input<"x", float, Rows>()));
+  }
+};
+static_assert(count(simplified<far_away>(), op::rename) == 1);
+static_assert(output_node(simplified<far_away>()).axes.at[0] == &weft::info_of<Third>);
+
+// What looks neutral and is not.
+struct not_neutral {
+  constexpr auto operator()(weft::scope s) const {
+    auto x = s.input<"x", float, Rows>();
+    return weft::results(weft::as<"a">(1 / x), weft::as<"b">(0 - x), weft::as<"c">(x * 0),
+                         weft::as<"d">(weft::broadcast<Again>(x)));
+  }
+};
+static_assert(count(simplified<not_neutral>(), op::divide) == 1);
+static_assert(count(simplified<not_neutral>(), op::subtract) == 1);
+static_assert(count(simplified<not_neutral>(), op::multiply) == 1);
+static_assert(count(simplified<not_neutral>(), op::copy) == 1);
+
+struct with_more {
+  constexpr auto operator()(weft::scope s) const {
+    auto x = s.input<"x", float, Rows>();
+    auto y = s.input<"y", float, Rows>();
+    auto p = s.param<"p", Rows>();
+    auto q = s.param<"q", Rows>();
+    return weft::results(weft::as<"first">(exp(x) + p), weft::as<"second">(tanh(y) * q));
+  }
+};
+constexpr weft::graph only_second() {
+  return weft::simplify(weft::select(weft::define<with_more>(), "second"));
+}
+static_assert(only_second().output_count == 1);
+static_assert(count(only_second(), op::exp) == 0, "dead nodes go");
+static_assert(only_second().input_count == 1, "and inputs that nothing needs");
+static_assert(only_second().name(only_second().inputs[0].name) == "y");
+static_assert(only_second().parameter_count == 2, "but all parameters stay");
+static_assert(count(only_second(), op::parameter) == 2);
+
+struct rich {
+  constexpr auto operator()(weft::scope s) const {
+    auto x = s.input<"x", float, Rows, Pos>();
+    auto p = s.param<"p", Pos>();
+    auto mask = weft::positions<Pos>() < 4;
+    auto y = where(mask, x / weft::sqrt(HeadDim{}), -(-p)) * 1 + 0;
+    auto z = weft::rename<Again, Rows>(weft::rename<Rows, Again>(y + x)) - (x + y);
+    return weft::results(weft::as<"y">(y), weft::as<"z">(z),
+                         weft::as<"mean">(weft::mean<Rows, Pos>(y * y + z)));
+  }
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(simplifying)
+
+// What holds while compiling holds at run time.
+BOOST_AUTO_TEST_CASE(at_run_time) {
+  auto const g = kept(simplified<equal_nodes>);
+  BOOST_TEST(count(*g, op::exp) == 1);
+  BOOST_TEST(count(*g, op::add) == 2);
+  BOOST_TEST(kept(simplified<there_and_back>)->count == 1);
+}
+
+BOOST_AUTO_TEST_CASE(twice_is_once) {
+  auto const once = kept(simplified<rich>);
+  auto const twice = kept([&] { return weft::simplify(*once); });
+  BOOST_TEST(once->count == twice->count);
+}
+
+BOOST_AUTO_TEST_CASE(keeps_the_results) {
+  namespace reference = weft::reference;
+  auto const before = kept(weft::define<rich>);
+  auto const after = kept(simplified<rich>);
+  BOOST_TEST(after->count < before->count);
+  auto const s = weft::testing::lengths<Pos>(7);
+  weft::testing::expectation const given(*before, s);
+  auto const all = reference::evaluate(*after, s.lengths, given.given());
+  for (auto const* name : {"y", "z", "mean"}) {
+    auto const& expected = reference::result(*before, given.values(), name).data;
+    auto const& got = reference::result(*after, all, name).data;
+    BOOST_TEST_REQUIRE(got.size() == expected.size());
+    for (std::size_t i = 0; i < got.size(); ++i)
+      BOOST_TEST(std::abs(got[i] - expected[i]) < 1e-14, name << "[" << i << "]");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(makes_a_training_graph_smaller) {
+  using source = weft::training<char_lm::model<2>, "loss">;
+  auto const before = weft::testing::plain_graph<source>::make();
+  auto const after = kept([&] { return weft::simplify(*before); });
+  BOOST_TEST(after->count < before->count);
+  BOOST_TEST(after->output_count == before->output_count);
+  for (int i = 0; i < after->output_count; ++i)
+    BOOST_TEST((output_node(*after, i).axes == output_node(*before, i).axes));
+}
+
+BOOST_AUTO_TEST_SUITE_END()

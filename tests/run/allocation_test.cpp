@@ -1,0 +1,131 @@
+// Runs and steps allocate nothing: every way to memory is counted.
+#include <atomic>
+#include <boost/test/unit_test.hpp>
+#include <cstdlib>
+#include <new>
+
+#include "run/classifier.hpp"
+#include "weft/run/module.hpp"
+#include "weft/run/trainer.hpp"
+
+namespace {
+
+std::atomic<int> allocations = 0;
+
+template <class F>
+int allocations_in(F f) {
+  int const before = allocations;
+  f();
+  return allocations - before;
+}
+
+void* counted(void* p) {
+  ++allocations;
+  return p;
+}
+
+}  // namespace
+
+// The array and the nothrow forms call these. Not inlined, or g++ sees pairs of new and free.
+#define WEFT_TEST_OPERATOR __attribute__((noinline)) void
+WEFT_TEST_OPERATOR* operator new(std::size_t size) {
+  if (void* const p = counted(std::malloc(size > 0 ? size : 1))) return p;
+  throw std::bad_alloc();
+}
+WEFT_TEST_OPERATOR* operator new(std::size_t size, std::align_val_t alignment) {
+  auto const to = static_cast<std::size_t>(alignment);
+  if (void* const p = counted(std::aligned_alloc(to, (size + to - 1) / to * to))) return p;
+  throw std::bad_alloc();
+}
+WEFT_TEST_OPERATOR operator delete(void* p) noexcept {
+  std::free(p);
+}
+WEFT_TEST_OPERATOR operator delete(void* p, std::size_t) noexcept {
+  std::free(p);
+}
+WEFT_TEST_OPERATOR operator delete(void* p, std::align_val_t) noexcept {
+  std::free(p);
+}
+WEFT_TEST_OPERATOR operator delete(void* p, std::size_t, std::align_val_t) noexcept {
+  std::free(p);
+}
+
+// With glibc also what goes to the C library directly. Sanitizers have an allocator of their own.
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(memory_sanitizer) || \
+    __has_feature(thread_sanitizer)
+#define WEFT_TEST_SANITIZED
+#endif
+#endif
+#if defined(__GLIBC__) && !defined(WEFT_TEST_SANITIZED) && !defined(__SANITIZE_ADDRESS__) && \
+    !defined(__SANITIZE_THREAD__)
+#define WEFT_TEST_COUNTS_MALLOC
+extern "C" {
+void* __libc_malloc(std::size_t size);
+void* __libc_calloc(std::size_t count, std::size_t size);
+void* __libc_realloc(void* p, std::size_t size);
+
+void* malloc(std::size_t size) {
+  return counted(__libc_malloc(size));
+}
+void* calloc(std::size_t count, std::size_t size) {
+  return counted(__libc_calloc(count, size));
+}
+void* realloc(void* p, std::size_t size) {
+  return counted(__libc_realloc(p, size));
+}
+}
+#endif
+
+BOOST_AUTO_TEST_SUITE(allocations_of)
+
+BOOST_AUTO_TEST_CASE(the_counter_itself) {
+  BOOST_TEST(allocations_in([] { std::vector<int> const v(1000, 1); }) > 0);
+  BOOST_TEST(allocations_in([] { weft::allocate(100); }) > 0);
+#ifdef WEFT_TEST_COUNTS_MALLOC
+  void* volatile p = nullptr;
+  BOOST_TEST(allocations_in([&] { p = std::malloc(100); }) > 0);
+  BOOST_TEST(allocations_in([&] { p = std::realloc(p, 100000); }) > 0);
+  std::free(p);
+  BOOST_TEST(allocations_in([&] { p = std::calloc(10, 10); }) > 0);
+  std::free(p);
+#endif
+}
+
+BOOST_AUTO_TEST_CASE(a_run) {
+  weft::module<classifier> n;
+  std::vector<std::int32_t> turned(6);
+  for (std::size_t i = 0; i < 6; ++i) turned[i % 3 * 2 + i / 3] = six_tokens[i];
+  weft::view<const std::int32_t, weft::shape<Batch, Pos>> const strided(turned.data(), {2, 3},
+                                                                        {1, 2});
+  auto const tokens = rows(six_tokens), targets = rows(six_targets);
+  float loss = 0, same = 0;
+  // Also the first run.
+  BOOST_TEST(allocations_in([&] {
+               loss = n(weft::arg<"tokens">(tokens), weft::arg<"targets">(targets),
+                        weft::arg<"scale">(five_scales))
+                          .get<"loss">()();
+             }) == 0);
+  BOOST_TEST(allocations_in([&] {
+               same = n(weft::arg<"tokens">(strided), weft::arg<"targets">(targets),
+                        weft::arg<"scale">(five_scales))
+                          .get<"loss">()();
+             }) == 0);
+  BOOST_TEST(loss > 0);
+  BOOST_TEST(loss == same);
+}
+
+BOOST_AUTO_TEST_CASE(a_step) {
+  weft::trainer<classifier> t(
+      {}, {.clip_norm = 1,
+           .schedule = weft::warmup_cosine{.warmup = 2, .total = 10},
+           .decays = [](std::string_view name) { return name != "head.bias"; }});
+  auto const tokens = rows(six_tokens), targets = rows(six_targets);
+  for (int i = 0; i < 3; ++i)
+    BOOST_TEST(allocations_in([&] {
+                 t.step(weft::arg<"tokens">(tokens), weft::arg<"targets">(targets),
+                        weft::arg<"scale">(five_scales));
+               }) == 0);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,141 @@
+// What a run is given: wrong uses that do not compile, and wrong numbers that throw.
+#include "weft/run/argument.hpp"
+
+#include <boost/test/unit_test.hpp>
+#include <string>
+
+#include "run/classifier.hpp"
+#include "weft/run/error.hpp"
+#include "weft/run/module.hpp"
+#include "weft/run/trainer.hpp"
+
+namespace {
+
+using weft::arg;
+using net = weft::module<classifier, "scaled">;
+using ints = std::vector<std::int32_t>;
+using floats = std::vector<float>;
+
+template <class Net, class... Args>
+concept takes = requires(Net& n, const Args&... args) {
+  n(args...);
+};
+template <class Trainer, class... Args>
+concept steps_with = requires(Trainer& t, const Args&... args) {
+  t.step(args...);
+};
+template <weft::text Name, class T>
+using argument = decltype(arg<Name>(std::declval<const T&>()));
+
+using tokens = argument<"tokens", weft::array<std::int32_t, Batch, Pos>>;
+using scale = argument<"scale", floats>;
+
+static_assert(takes<net, tokens, scale>);
+static_assert(takes<net, scale, tokens>, "by name, so in any order");
+static_assert(takes<net, tokens, argument<"scale", std::array<float, 5>>>);
+static_assert(takes<net, tokens, argument<"scale", weft::array<float, Embed>>>);
+static_assert(!takes<net, tokens>, "one is missing");
+static_assert(!takes<net>, "both are missing");
+static_assert(!takes<net, tokens, scale, scale>, "one is given twice");
+static_assert(!takes<net, tokens, tokens>, "one is given in the other's place");
+static_assert(!takes<net, tokens, scale, argument<"targets", ints>>, "these results need none");
+static_assert(!takes<net, tokens, argument<"scales", floats>>, "there is no such input");
+static_assert(!takes<net, argument<"tokens", weft::array<std::int32_t, Pos, Batch>>, scale>,
+              "the axes are turned round");
+static_assert(!takes<net, argument<"tokens", weft::array<std::int32_t, Pos>>, scale>,
+              "an axis is missing");
+static_assert(!takes<net, argument<"tokens", weft::array<float, Batch, Pos>>, scale>,
+              "the elements are floats");
+static_assert(!takes<net, tokens, argument<"scale", std::vector<double>>>,
+              "the elements are doubles");
+static_assert(!takes<net, argument<"tokens", ints>, scale>, "a range says no two lengths");
+
+using trainer = weft::trainer<classifier>;
+using targets = argument<"targets", weft::array<std::int32_t, Batch, Pos>>;
+static_assert(steps_with<trainer, tokens, targets, scale>);
+static_assert(!steps_with<trainer, tokens, scale>);
+static_assert(!steps_with<trainer, tokens, targets, targets, scale>);
+static_assert(!steps_with<trainer, tokens, targets, scale, argument<"x", floats>>);
+
+// The message of what is thrown; empty where nothing is.
+template <class F>
+std::string thrown_by(F f) {
+  try {
+    f();
+  } catch (weft::error const& e) {
+    return e.what();
+  }
+  return "";
+}
+bool has(const std::string& message, std::string_view part) {
+  return message.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(arguments)
+
+BOOST_AUTO_TEST_CASE(an_index_out_of_range_is_told_and_the_module_works_afterwards) {
+  net n(3);
+  auto const before = n(arg<"tokens">(rows(six_tokens)), arg<"scale">(five_scales));
+  float const first = before.get<"scaled">()(1u, 2u, 4u);
+  for (std::int32_t const wrong : {7, -1}) {
+    ints some = six_tokens;
+    some[4] = wrong;
+    std::string const message =
+        thrown_by([&] { n(arg<"tokens">(rows(some)), arg<"scale">(five_scales)); });
+    BOOST_TEST(message == "argument 'tokens': element 4 is " + std::to_string(wrong) +
+                              ", and an index into axis Vocab is less than 7 and not negative");
+  }
+  auto const after = n(arg<"tokens">(rows(six_tokens)), arg<"scale">(five_scales));
+  BOOST_TEST(after.get<"scaled">()(1u, 2u, 4u) == first);
+}
+
+BOOST_AUTO_TEST_CASE(a_length_beyond_the_bound_is_told) {
+  net n;
+  weft::array<std::int32_t, Batch, Pos> const long_rows(2, 7), many_rows(5, 1);
+  std::string message = thrown_by([&] { n(arg<"tokens">(long_rows), arg<"scale">(five_scales)); });
+  BOOST_TEST(message == "argument 'tokens': axis Pos has length 7, and may have at most 6");
+  message = thrown_by([&] { n(arg<"tokens">(many_rows), arg<"scale">(five_scales)); });
+  BOOST_TEST(message == "argument 'tokens': axis Batch has length 5, and may have at most 4");
+}
+
+BOOST_AUTO_TEST_CASE(two_lengths_for_one_axis_are_told) {
+  weft::module<classifier> n;
+  weft::array<std::int32_t, Batch, Pos> const three(2, 3), four(2, 4);
+  std::string const message =
+      thrown_by([&] { n(arg<"targets">(four), arg<"tokens">(three), arg<"scale">(five_scales)); });
+  BOOST_TEST(has(message, "axis Pos"), message);
+  BOOST_TEST(has(message, "elsewhere in this run"), message);
+}
+
+BOOST_AUTO_TEST_CASE(a_range_of_another_size_is_told) {
+  net n;
+  for (std::size_t const size : {0u, 4u, 6u, 10u}) {
+    floats const wrong(size);
+    std::string const message =
+        thrown_by([&] { n(arg<"tokens">(rows(six_tokens)), arg<"scale">(wrong)); });
+    BOOST_TEST(message ==
+               "argument 'scale': " + std::to_string(size) + " elements, and 5 are needed");
+  }
+}
+
+namespace {
+struct one_length {
+  constexpr auto operator()(weft::scope s) const {
+    return weft::sum<Pos>(s.input<"x", float, Pos, Embed>());
+  }
+};
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(the_size_of_a_range_gives_the_one_unknown_length) {
+  weft::module<one_length> n;
+  BOOST_TEST(n(arg<"x">(floats(15, 2.0f))).get<"result">()(0u) == 6);
+  BOOST_TEST(n(arg<"x">(floats(30, 2.0f))).get<"result">()(4u) == 12);
+  BOOST_TEST(n(arg<"x">(floats())).get<"result">()(4u) == 0);
+  BOOST_TEST(thrown_by([&] { n(arg<"x">(floats(14))); }) ==
+             "argument 'x': 14 elements, and a multiple of 5 are needed");
+  BOOST_TEST(has(thrown_by([&] { n(arg<"x">(floats(35))); }), "may have at most 6"));
+}
+
+BOOST_AUTO_TEST_SUITE_END()

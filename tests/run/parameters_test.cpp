@@ -1,0 +1,168 @@
+// How parameters begin, and how they are reached.
+#include "weft/run/parameters.hpp"
+
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+#include <vector>
+
+#include "run/classifier.hpp"
+#include "weft/run/error.hpp"
+
+namespace {
+
+namespace init = weft::init;
+
+struct Rows : weft::axis<100> {};
+struct Heads : weft::axis<4> {};
+struct Columns : weft::axis<50> {};
+
+// A parameter of 20000 elements for each beginning.
+struct beginnings {
+  constexpr auto operator()(weft::scope s) const {
+    auto a = s.param<"normal", Rows, Heads, Columns>(init::normal(1, 2));
+    auto b = s.param<"uniform", Rows, Heads, Columns>(init::uniform(-1, 3));
+    auto c = s.param<"zeros", Rows, Heads, Columns>(init::zeros());
+    auto d = s.param<"ones", Rows, Heads, Columns>(init::ones());
+    auto e = s.param<"constant", Rows, Heads, Columns>(init::constant(0.1));
+    auto f = s.param<"xavier_uniform", Rows, Heads, Columns>(init::xavier_uniform<Columns>(2));
+    auto g = s.param<"xavier_normal", Rows, Heads, Columns>(init::xavier_normal<Heads, Columns>());
+    auto h = s.param<"fan_in", Rows, Heads, Columns>(init::fan_in_uniform<Rows>());
+    auto i = s.param<"default", Rows, Heads, Columns>();
+    return weft::sum<Rows, Heads, Columns>(a + b + c + d + e + f + g + h + i);
+  }
+};
+
+// Of another model, with one name of the first.
+struct another {
+  constexpr auto operator()(weft::scope s) const {
+    auto more = s.param<"more", Heads>();
+    return s.param<"normal", Rows, Heads, Columns>(init::normal(1, 2)) + more;
+  }
+};
+
+struct statistics {
+  double mean = 0, variance = 0, least = 0, most = 0;
+
+  explicit statistics(std::span<const float> v) : least(v[0]), most(v[0]) {
+    auto const n = static_cast<double>(v.size());
+    for (float const x : v) {
+      mean += static_cast<double>(x) / n;
+      least = std::min(least, static_cast<double>(x));
+      most = std::max(most, static_cast<double>(x));
+    }
+    for (float const x : v) variance += std::pow(static_cast<double>(x) - mean, 2) / n;
+  }
+};
+
+constexpr double count = 20000;
+
+// The mean of n numbers has deviation sigma / sqrt(n), their variance at most sigma² sqrt(2/n);
+// five of them are met with a chance of less than 1e-6.
+void check_moments(const statistics& s, double mean, double variance) {
+  BOOST_TEST(std::abs(s.mean - mean) < 5 * std::sqrt(variance / count));
+  BOOST_TEST(std::abs(s.variance - variance) < 5 * variance * std::sqrt(2 / count));
+}
+// Numbers in [from, to): near both ends there are some, unless by a chance of less than 1e-6.
+void check_uniform(const statistics& s, double from, double to) {
+  check_moments(s, (from + to) / 2, (to - from) * (to - from) / 12);
+  double const near = (to - from) * 14 / count;
+  double const rounding = 1e-6 * (to - from);
+  BOOST_TEST(s.least >= from - rounding);
+  BOOST_TEST(s.most <= to + rounding);
+  BOOST_TEST(s.least < from + near);
+  BOOST_TEST(s.most > to - near);
+}
+
+template <class P, weft::text Name, class... Axes>
+concept gives = requires(const P& p) {
+  p.template get<Name, Axes...>();
+};
+using parameters = weft::parameters<classifier>;
+static_assert(gives<parameters, "table", Vocab, Embed>);
+static_assert(!gives<parameters, "table", Embed, Vocab>, "the axes are turned round");
+static_assert(!gives<parameters, "table", Vocab>, "an axis is missing");
+static_assert(!gives<parameters, "tables", Vocab, Embed>, "there is none of this name");
+static_assert(gives<parameters, "head.weight", Vocab, Embed>);
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(parameter_blocks)
+
+BOOST_AUTO_TEST_CASE(begin_with_the_distribution_that_the_initializer_says) {
+  weft::parameters<beginnings> const p(11);
+  auto const of = [&](std::string_view name) { return statistics(p.find(name).values); };
+  check_moments(of("normal"), 1, 4);
+  BOOST_TEST(of("normal").most > 1 + 2 * 3);  // tails
+  check_uniform(of("uniform"), -1, 3);
+  for (auto const& [name, value] :
+       {std::pair("zeros", 0.0f), std::pair("ones", 1.0f), std::pair("constant", 0.1f)})
+    for (float const x : p.find(name).values) BOOST_REQUIRE_EQUAL(x, value);
+  double const half = 2 * std::sqrt(6.0 / (50 + 400));
+  check_uniform(of("xavier_uniform"), -half, half);
+  check_moments(of("xavier_normal"), 0, 2.0 / (200 + 100));
+  check_uniform(of("fan_in"), -0.1, 0.1);
+  check_moments(of("default"), 0, 0.02 * 0.02);
+}
+
+BOOST_AUTO_TEST_CASE(have_the_same_bits_for_the_same_seed_and_name) {
+  weft::parameters<beginnings> const a(5), b(5), c(6);
+  auto const values = [](const auto& p, std::string_view name) {
+    auto const v = p.find(name).values;
+    return std::vector<float>(v.begin(), v.end());
+  };
+  BOOST_TEST((values(a, "normal") == values(b, "normal")));
+  BOOST_TEST((values(a, "normal") != values(c, "normal")));
+  BOOST_TEST((values(a, "uniform") != values(c, "uniform")));
+  weft::parameters<another> const d(5);
+  BOOST_TEST((values(a, "normal") == values(d, "normal")), "whatever else the model has");
+}
+
+// Numbers of two parameters do not follow each other.
+BOOST_AUTO_TEST_CASE(differ_by_name) {
+  weft::parameters<beginnings> const p(5);
+  auto const a = p.find("xavier_uniform").values, b = p.find("fan_in").values;
+  double product = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) product += static_cast<double>(a[i] * b[i]);
+  double const deviation = std::sqrt(statistics(a).variance * statistics(b).variance / count);
+  BOOST_TEST(std::abs(product / count) < 5 * deviation);
+}
+
+BOOST_AUTO_TEST_CASE(are_reached_by_name_and_axes) {
+  parameters const p(1);
+  BOOST_TEST(p.count() == 4u);
+  BOOST_TEST(p.elements() == 35u + 30u + 35u + 7u);
+  auto const table = p.get<"table", Vocab, Embed>();
+  auto const found = p.find("table");
+  BOOST_TEST(found.values.data() == table.data());
+  BOOST_TEST(
+      (std::vector(found.extents.begin(), found.extents.end()) == std::vector<std::size_t>{7, 5}));
+  BOOST_TEST(&table(3u, 2u) == &found.values[17]);
+  BOOST_TEST(p.find("places").values.size() == 30u);  // the axis at its bound
+  BOOST_CHECK_THROW(p.find("tables"), weft::error);
+  for (std::size_t i = 0; i < p.count(); ++i)
+    BOOST_TEST(reinterpret_cast<std::uintptr_t>(p[i].values.data()) % 64 == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(are_shared_by_copies_and_begin_again) {
+  parameters const p(1), same = p;
+  auto const begin = p.get<"table", Vocab, Embed>()(6u, 4u);
+  same.get<"table", Vocab, Embed>()(6u, 4u) = 9;
+  BOOST_TEST((p.get<"table", Vocab, Embed>()(6u, 4u)) == 9);
+  parameters again = p;
+  again.initialize(1);
+  BOOST_TEST((p.get<"table", Vocab, Embed>()(6u, 4u)) == begin);
+}
+
+BOOST_AUTO_TEST_CASE(may_lie_in_the_callers_memory) {
+  auto const memory = weft::allocate(parameters::bytes + 64);
+  std::span<std::byte> const room(memory.get(), parameters::bytes);
+  parameters p(room);
+  BOOST_TEST((p.get<"table", Vocab, Embed>()(1u, 1u)) == 0, "taken as it is");
+  p.initialize(2);
+  BOOST_TEST((std::ranges::equal(p.floats(), parameters(2).floats())));
+  BOOST_CHECK_THROW(parameters(room.first(parameters::bytes - 1)), weft::error);
+  BOOST_CHECK_THROW(parameters(std::span(memory.get() + 8, parameters::bytes)), weft::error);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

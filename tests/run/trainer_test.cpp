@@ -1,0 +1,250 @@
+// Training: steps, optimizers, schedules.
+#include "weft/run/trainer.hpp"
+
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "run/classifier.hpp"
+#include "support/error_bound.hpp"
+#include "support/safetensors.hpp"
+#include "weft/run/error.hpp"
+#include "weft/run/module.hpp"
+
+namespace {
+
+using weft::arg;
+
+template <class Trainer>
+float step(Trainer& t) {
+  return t.step(arg<"tokens">(rows(six_tokens)), arg<"targets">(rows(six_targets)),
+                arg<"scale">(five_scales));
+}
+template <class Trainer>
+float gradients(Trainer& t) {
+  return t.gradients(arg<"tokens">(rows(six_tokens)), arg<"targets">(rows(six_targets)),
+                     arg<"scale">(five_scales));
+}
+template <class Parameters>
+std::vector<float> values(const Parameters& p) {
+  auto const all = p.floats();
+  return {all.begin(), all.end()};
+}
+template <class Parameters>
+std::vector<float> values(const Parameters& p, std::string_view name) {
+  auto const all = p.find(name).values;
+  return {all.begin(), all.end()};
+}
+double norm(const std::vector<float>& v) {
+  double squares = 0;
+  for (float const x : v) squares += static_cast<double>(x) * static_cast<double>(x);
+  return std::sqrt(squares);
+}
+
+struct Elements : weft::axis<37> {};
+
+// Its gradient for p is the input g.
+struct linear_form {
+  constexpr auto operator()(weft::scope s) const {
+    auto p = s.param<"p", Elements>();
+    auto g = s.input<"g", float, Elements>();
+    return weft::as<"loss">(weft::dot<Elements>(p, g));
+  }
+};
+
+// Five steps of PyTorch's optimizer in float32 from the same numbers.
+template <class Optimizer>
+void check_against_pytorch(Optimizer optimizer, const std::string& name) {
+  weft::golden::file const file(std::string(WEFT_TEST_DATA) + "/optimizer.safetensors");
+  weft::trainer<linear_form, Optimizer> t(optimizer);
+  auto const p = t.parameters().find("p").values;
+  std::vector<float> const start = file["parameters"].f32, all = file["gradients"].f32;
+  std::copy(start.begin(), start.end(), p.begin());
+  for (std::size_t s = 0; s < 5; ++s) {
+    std::vector<float> const g(all.begin() + static_cast<std::ptrdiff_t>(37 * s),
+                               all.begin() + static_cast<std::ptrdiff_t>(37 * s + 37));
+    t.step(arg<"g">(g));
+    for (std::size_t i = 0; i < 37; ++i) {
+      auto const expected = static_cast<double>(file[name + ".parameters"].f32[37 * s + i]);
+      // A dozen roundings in each step, of numbers that are not above |p| + 1; half of them
+      // PyTorch's.
+      double const tolerance =
+          12 * static_cast<double>(s + 1) * weft::testing::unit * (std::abs(expected) + 1);
+      BOOST_TEST(std::abs(static_cast<double>(p[i]) - expected) <= tolerance,
+                 name << ", step " << s << "[" << i << "]: " << p[i] << ", PyTorch: " << expected);
+    }
+  }
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(optimizers)
+
+BOOST_AUTO_TEST_CASE(sgd_is_pytorchs) {
+  check_against_pytorch(weft::sgd{.learning_rate = 0.05}, "sgd_plain");
+  check_against_pytorch(weft::sgd{.learning_rate = 0.05, .momentum = 0.9, .weight_decay = 0.01},
+                        "sgd");
+  check_against_pytorch(
+      weft::sgd{.learning_rate = 0.05, .momentum = 0.9, .weight_decay = 0.01, .nesterov = true},
+      "sgd_nesterov");
+}
+
+BOOST_AUTO_TEST_CASE(adamw_is_pytorchs) {
+  check_against_pytorch(weft::adamw{.learning_rate = 0.01, .weight_decay = 0.01}, "adamw");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(schedules)
+
+BOOST_AUTO_TEST_CASE(a_rise_then_half_a_cosine) {
+  weft::warmup_cosine const s{.warmup = 4, .total = 12, .floor = 0.1};
+  for (int i = 0; i < 4; ++i) BOOST_TEST(s(i) == (i + 1) / 4.0);
+  BOOST_TEST(s(4) == 1);
+  BOOST_TEST(std::abs(s(6) - (0.1 + 0.9 * (0.5 + std::sqrt(0.125)))) < 1e-12);
+  BOOST_TEST(std::abs(s(8) - 0.55) < 1e-12);
+  BOOST_TEST(std::abs(s(12) - 0.1) < 1e-12);
+  BOOST_TEST(s(100) == s(12));
+  for (int i = 4; i < 12; ++i) BOOST_TEST(s(i) > s(i + 1));
+}
+
+BOOST_AUTO_TEST_CASE(without_a_rise_it_begins_at_1) {
+  BOOST_TEST((weft::warmup_cosine{.total = 10}(0)) == 1);
+  BOOST_TEST(std::abs(weft::warmup_cosine{.total = 10}(5) - 0.5) < 1e-12);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(trainers)
+
+BOOST_AUTO_TEST_CASE(the_same_seed_gives_the_same_bits) {
+  weft::trainer<classifier> a({}, {}, 7), b({}, {}, 7), c({}, {}, 8);
+  for (int i = 0; i < 5; ++i) {
+    float const loss = step(a);
+    BOOST_TEST(loss == step(b));
+    BOOST_TEST(loss != step(c));
+    BOOST_TEST((values(a.parameters()) == values(b.parameters())));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_step_is_gradients_and_apply) {
+  weft::trainer<classifier> a({}, {}, 7), b({}, {}, 7);
+  for (int i = 0; i < 3; ++i) {
+    auto const before = values(b.parameters());
+    float const loss = gradients(b);
+    BOOST_TEST((values(b.parameters()) == before), "gradients alone change nothing");
+    b.apply();
+    BOOST_TEST((values(b.parameters()) != before));
+    BOOST_TEST(step(a) == loss);
+    BOOST_TEST((values(a.parameters()) == values(b.parameters())));
+    BOOST_TEST(a.steps() == i + 1);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(the_loss_is_the_modules_and_falls) {
+  weft::trainer<classifier> t({.learning_rate = 0.05}, {}, 7);
+  weft::module<classifier, "loss"> n(t.parameters());
+  float last = 1e30f;
+  for (int i = 0; i < 5; ++i) {
+    float const loss = n(arg<"tokens">(rows(six_tokens)), arg<"targets">(rows(six_targets)),
+                         arg<"scale">(five_scales))
+                           .get<"loss">()();
+    BOOST_TEST(std::abs(step(t) - loss) < 1e-6f * 10);
+    BOOST_TEST(loss < last);
+    last = loss;
+  }
+}
+
+BOOST_AUTO_TEST_CASE(parameters_are_shared_not_copied) {
+  weft::parameters<classifier> const p(3);
+  weft::trainer<classifier> t(p);
+  auto const before = values(p);
+  step(t);
+  BOOST_TEST((values(p) != before));
+  BOOST_TEST((values(p) == values(t.parameters())));
+}
+
+BOOST_AUTO_TEST_CASE(positions_beyond_the_run_have_no_gradient) {
+  weft::trainer<classifier> t({}, {}, 7);
+  gradients(t);
+  auto const g = t.gradients_of_parameters().get<"places", Pos, Embed>();
+  for (std::size_t e = 0; e < 5; ++e) {
+    BOOST_TEST(g(2u, e) != 0);
+    for (std::size_t p = 3; p < 6; ++p) BOOST_TEST(g(p, e) == 0);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(gradients_above_the_norm_are_scaled_down_to_it) {
+  weft::sgd const plain{.learning_rate = 1};
+  weft::trainer<classifier, weft::sgd> t(plain, {.clip_norm = 0.01}, 7), free(plain, {}, 7),
+      wide(plain, {.clip_norm = 100}, 7);
+  auto const begin = values(t.parameters());
+  step(t);
+  step(free);
+  step(wide);
+  auto const g = values(t.gradients_of_parameters());
+  BOOST_TEST(std::abs(t.gradient_norm() - norm(g)) < 1e-6 * norm(g));
+  BOOST_TEST_REQUIRE(t.gradient_norm() > 0.1);
+  BOOST_TEST(t.gradient_norm() == free.gradient_norm(), "told before it is clipped");
+  BOOST_TEST((values(wide.parameters()) == values(free.parameters())), "smaller ones stay");
+  auto const after = values(t.parameters());
+  std::vector<float> change(after.size());
+  for (std::size_t i = 0; i < after.size(); ++i) change[i] = begin[i] - after[i];
+  // torch.nn.utils.clip_grad_norm_: max_norm / (norm + 1e-6)
+  double const scale = 0.01 / (norm(g) + 1e-6);
+  for (std::size_t i = 0; i < change.size(); ++i)
+    BOOST_TEST(std::abs(static_cast<double>(change[i]) - scale * static_cast<double>(g[i])) <=
+               4 * weft::testing::unit * (std::abs(static_cast<double>(begin[i])) + 0.01));
+  BOOST_TEST(std::abs(norm(change) - 0.01) < 1e-5);
+}
+
+BOOST_AUTO_TEST_CASE(the_schedule_multiplies_the_learning_rate) {
+  std::vector<std::int64_t> asked;
+  weft::sgd const plain{.learning_rate = 1};
+  weft::trainer<classifier, weft::sgd> t(plain,
+                                         {.schedule =
+                                              [&](std::int64_t s) {
+                                                asked.push_back(s);
+                                                return s == 1 ? 0.0 : 0.5;
+                                              }},
+                                         7);
+  weft::trainer<classifier, weft::sgd> half({.learning_rate = 0.5}, {}, 7);
+  step(t);
+  step(half);
+  BOOST_TEST((values(t.parameters()) == values(half.parameters())));
+  step(t);
+  BOOST_TEST((values(t.parameters()) == values(half.parameters())), "a rate of 0 changes nothing");
+  BOOST_TEST((asked == std::vector<std::int64_t>{0, 1}));
+}
+
+BOOST_AUTO_TEST_CASE(weight_decay_touches_the_parameters_that_are_named) {
+  weft::adamw const strong{.learning_rate = 0.01, .weight_decay = 10};
+  auto const weights = [](std::string_view name) { return name == "head.weight"; };
+  weft::trainer<classifier> t(strong, {.decays = weights}, 7), all(strong, {}, 7),
+      none({.learning_rate = 0.01, .weight_decay = 0}, {}, 7);
+  step(t);
+  step(all);
+  step(none);
+  for (auto const* name : {"table", "places", "head.bias"}) {
+    BOOST_TEST((values(t.parameters(), name) == values(none.parameters(), name)), name);
+    BOOST_TEST((values(t.parameters(), name) != values(all.parameters(), name)), name);
+  }
+  BOOST_TEST((values(t.parameters(), "head.weight") == values(all.parameters(), "head.weight")));
+  BOOST_TEST((values(t.parameters(), "head.weight") != values(none.parameters(), "head.weight")));
+}
+
+BOOST_AUTO_TEST_CASE(a_wrong_argument_changes_nothing) {
+  weft::trainer<classifier> t({}, {}, 7);
+  auto const before = values(t.parameters());
+  auto wrong = six_targets;
+  wrong[0] = 7;
+  BOOST_CHECK_THROW(t.step(arg<"tokens">(rows(six_tokens)), arg<"targets">(rows(wrong)),
+                           arg<"scale">(five_scales)),
+                    weft::error);
+  BOOST_TEST((values(t.parameters()) == before));
+  BOOST_TEST(t.steps() == 0);
+  BOOST_TEST(std::isfinite(step(t)));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
