@@ -38,8 +38,7 @@ struct picks {
         as<"rows">(gather<Vocab>(table, tokens)),      // [Batch, Pos, Embed]
         as<"columns">(gather<Vocab>(turned, tokens)),  // [Batch, Pos, Three, Embed]
         as<"matched">(gather<Vocab>(logits, tokens)),  // [Batch, Pos]
-        as<"ints">(gather<Vocab>(ints, tokens)),
-        as<"flags">(gather<Vocab>(flags, tokens)),
+        as<"ints">(gather<Vocab>(ints, tokens)), as<"flags">(gather<Vocab>(flags, tokens)),
         as<"part">(gather<Half>(weft::slice<Vocab, Half, 4>(table), tokens - 4)),
         as<"computed">(gather<Vocab>(table, tokens * 2 - 5)),  // some lie outside, and pick 0
         as<"twice">(gather<Vocab>(table, gather<Vocab>(ints, tokens) - 1)),
