@@ -22,8 +22,8 @@ struct settings {
   std::string text = CHAR_LM_CORPUS;
   std::string pictures = ".";
   std::string prompt = "// ";
-  long steps = 1000;
-  double seconds = 80;
+  long steps = 800;
+  double seconds = 75;
   std::size_t batch = 8;
   double learning_rate = 2e-3;
   double temperature = 0.8;

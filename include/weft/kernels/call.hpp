@@ -9,7 +9,7 @@
 namespace weft::kernels {
 
 inline constexpr int max_loops = 8;
-inline constexpr int max_operands = 4;  // the result and up to three inputs
+inline constexpr int max_operands = 5;  // the result and up to four inputs
 
 struct operand {
   void* data = nullptr;  // of the element with index 0 in every loop; any alignment of its element
@@ -27,6 +27,8 @@ struct call {
   unsigned over = 0;  // bit i: the operation runs along loop i (reductions and rowwise operations)
   operand operands[max_operands];
   double scalar = 0;               // normalize: epsilon
+  double scale = 1;                // dot: multiplies the sum of products
+  op then = op::copy;              // dot: what is done last, a function of one operand
   std::ptrdiff_t axis_extent = 0;  // gather, scatter_add: length of the indexed axis
   std::ptrdiff_t axis_stride = 0;  // and its stride in the table
   std::byte* scratch = nullptr;    // at least scratch_bytes(call) bytes, aligned to 64

@@ -1,29 +1,4 @@
 // The kernels: what each promises. They are compiled in lib/ once per SIMD target.
-//
-// kernel        operations                     result[i...] =
-// elementwise   op::copy … op::where           f(inputs[i...]); a stride of 0 broadcasts
-// reduce        sum, max                       over the loops in `over` (stride 0 in the result);
-// an
-//                                              empty sum is 0, an empty max is -infinity
-// rowwise       softmax … normalize_adjoint    each row (the loops in `over`) by itself. A softmax
-// row
-//                                              whose maximum is -infinity is 0 everywhere,
-//                                              a log_softmax row -infinity;
-//                                              operands as the list of operations says
-// dot           dot                            sum of left * right over the loops that the result
-// has
-//                                              stride 0 in; every loop has a stride other than 0 in
-//                                              at least two of (result, left, right), or extent 1
-// gather        gather                         table[i... + axis_stride * indices[i...]]; 0 for an
-// index
-//                                              outside [0, axis_extent)
-// scatter_add   scatter_add                    zero over the result's loops and the indexed axis,
-// then
-//                                              result[i... + axis_stride * indices[i...]] +=
-//                                              g[i...], in the order of the loops; indices outside
-//                                              are left out
-// positions     positions                      int32 i along its one loop
-// zero          (fills)                        zero bits over the loops
 #pragma once
 
 #include <cstddef>
@@ -33,16 +8,39 @@
 
 namespace weft::kernels {
 
-// The kernels compiled for one SIMD target.
+// The kernels compiled for one SIMD target. Below, r is the result, i... an index of the loops.
 struct table {
+  // op::copy to op::where: r[i...] = f(inputs[i...]). A stride of 0 broadcasts.
   void (*elementwise)(const call&) noexcept;
+
+  // sum, max: over the loops in `over`, whose stride in the result is 0. An empty sum is 0, an
+  // empty max -infinity.
   void (*reduce)(const call&) noexcept;
+
+  // softmax to normalize_adjoint: each row, the loops in `over`, by itself. A softmax row whose
+  // maximum is -infinity is 0 everywhere, such a log_softmax row -infinity.
   void (*rowwise)(const call&) noexcept;
+
+  // dot: r[i...] = then(scale * s + a[i...] + b[i...]), with s the sum of left * right over the
+  // loops that the result has stride 0 in. Every loop has a stride other than 0 in at least two of
+  // result, left and right, or extent 1. a and b are operands 3 and 4, broadcast by stride; one
+  // without data is left out. `then` is copy, relu, gelu, gelu_tanh, tanh or sigmoid.
   void (*dot)(const call&) noexcept;
+
+  // gather: r[i...] = table[i... + axis_stride * indices[i...]]; 0 for an index outside
+  // [0, axis_extent).
   void (*gather)(const call&) noexcept;
+
+  // scatter_add: zeros over the result's loops and the indexed axis, then r[i... + axis_stride *
+  // indices[i...]] += g[i...] in the order of the loops; indices outside are left out.
   void (*scatter_add)(const call&) noexcept;
+
+  // positions: int32 i along the one loop.
   void (*positions)(const call&) noexcept;
+
+  // Zero bits over the loops.
   void (*zero)(const call&) noexcept;
+
   void (*sgd)(const sgd_step&) noexcept;
   void (*adamw)(const adamw_step&) noexcept;
   double (*sum_of_squares)(const float* x, std::size_t n) noexcept;
