@@ -69,6 +69,8 @@ class explainer {
     text.append(" (");
     for (int j = 0; j < n.operands; ++j) text.append(j > 0 ? ", " : "").append(call(n.operand[j]));
     text.append(")");
+    if (n.scale != 1) text.append(" times ").append(short_constant(n.scale));
+    if (n.then != op::copy) text.append(" then ").append(name_of(n.then));
     std::string const shape = axes_text(n.axes) + std::string(element_text(n.type));
     char numbers[96];
     std::snprintf(numbers, sizeof numbers, "%10s flop %10sB  %s + %zu",
@@ -87,7 +89,7 @@ class explainer {
                                      static_cast<std::size_t>(l.name.size)));
   }
   axis_list contracted(const node& n) const {
-    axis_list gone;
+    axis_list gone{};
     axis_list const& left = at(n.operand[0]).axes;
     for (int a = 0; a < left.count; ++a)
       if (!n.axes.contains(left.at[a])) gone.push(left.at[a]);

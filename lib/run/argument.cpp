@@ -10,7 +10,7 @@ binding bind_range(const program& p, const input_ref& input, const void* data, s
   std::size_t row = 1;
   int unknown = -1;
   for (int a = 0; a < input.rank; ++a) {
-    if (input.extent[a].slot < 0)
+    if (input.extent[a].fixed())
       row *= input.extent[a].most;
     else
       unknown = a;

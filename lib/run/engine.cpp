@@ -90,8 +90,8 @@ void engine::find_lengths(std::span<const binding> arguments,
     for (int a = 0; a < input.rank; ++a) {
       extent_ref const& e = input.extent[a];
       std::size_t const given = arguments[i].length[static_cast<std::size_t>(a)];
-      if (e.slot >= 0)
-        set(static_cast<std::size_t>(e.slot), given, where);
+      if (!e.fixed())
+        set(e.slot(), given, where);
       else if (given != e.most)
         throw error(where() + ": axis " + std::string(p_->name(input.axis_name[a])) +
                     " has length " + std::to_string(given) + ", and must have " +
@@ -227,6 +227,8 @@ void engine::call(const step& s, const kernels::table& kernels) const noexcept {
     std::copy_n(s.operand[o].stride, s.loops, c.operands[o].stride);
   }
   c.scalar = s.scalar;
+  c.scale = s.scale;
+  c.then = s.then;
   c.axis_extent = static_cast<std::ptrdiff_t>(length(s.axis));
   c.axis_stride = s.axis_stride;
   c.scratch = memory_.workspace + p_->scratch_offset;

@@ -96,7 +96,7 @@ BOOST_AUTO_TEST_CASE(ten_training_steps_of_char_lm) {
 
   struct trained {
     std::string name;
-    weft::axis_list axes;
+    weft::axis_list axes{};
     adamw optimizer;
   };
   std::vector<trained> parameters;

@@ -43,7 +43,7 @@ double const not_a_number = std::numeric_limits<double>::quiet_NaN();
 using list = std::initializer_list<const axis_info*>;
 
 axis_list axes(list all) {
-  axis_list l;
+  axis_list l{};
   for (auto const* axis : all) l.push(axis);
   return l;
 }
@@ -61,13 +61,14 @@ struct test_graph {
     return leaf(op::parameter, over, data, g->parameters, g->parameter_count, given.parameters);
   }
   int constant(double value) {
-    node n{.kind = op::constant};
+    node n = make_node(op::constant);
     n.scalar = value;
     return emit(n);
   }
   int add(op kind, list over, std::initializer_list<int> operands, list named = {},
           std::int64_t start = 0, double scalar = 0, element type = element::float32) {
-    node n{.kind = kind, .type = type};
+    node n = make_node(kind);
+    n.type = type;
     n.axes = axes(over);
     n.named = axes(named);
     for (int const id : operands) n.operand[n.operands++] = id;
@@ -92,7 +93,7 @@ struct test_graph {
   int leaf(op kind, list over, doubles data, weft::leaf* leaves, int& count,
            weft::reference::bindings::map& bound) {
     std::string const own_name = "leaf" + std::to_string(g->count);
-    node n{.kind = kind};
+    node n = make_node(kind);
     n.axes = axes(over);
     n.leaf = count;
     leaves[count++] = {name(own_name), g->count, {}};

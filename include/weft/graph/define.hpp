@@ -52,7 +52,8 @@ constexpr const result_list<Named...>& to_results(const result_list<Named...>& r
 
 template <text Name, class X>
 constexpr void add_result(graph& g, const named_result<Name, X>& r) {
-  output o{role::result};
+  output o{};
+  o.kind = role::result;
   o.name = g.intern(Name.view());
   o.node = place(g, r.value);
   g.outputs[g.output_count++] = o;

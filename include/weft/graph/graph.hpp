@@ -23,8 +23,8 @@ inline constexpr int max_text = 1 << 16;  // characters in all names together
 inline constexpr int max_path = 120;      // characters in one name
 
 struct axis_list {
-  std::int8_t count = 0;
-  const axis_info* at[max_rank]{};
+  std::int8_t count;
+  const axis_info* at[max_rank];
 
   constexpr int find(const axis_info* axis) const {
     for (int i = 0; i < count; ++i)
@@ -52,48 +52,60 @@ struct axis_list {
   }
 };
 
+// Made by make_node. Graphs have large arrays of these: a default other than zero would make a
+// compiler write out every element.
 struct node {
-  op kind{};
-  element type = element::float32;
-  std::int8_t operands = 0;
-  axis_list axes{};  // of the result, outermost first
-  int operand[max_operands]{};
+  op kind;
+  element type;
+  std::int8_t operands;
+  axis_list axes;  // of the result, outermost first
+  int operand[max_operands];
   // The axes that the operation names: what a reduction or a rowwise operation runs over; what
   // split makes and merge joins, outermost first; the axis of each operand of concatenate; what
   // gather and scatter_add index (one); what slice leaves and place fills (one), then the axes
   // whose lengths are added to `start`; what rename names anew (one); whose lengths `length`
   // multiplies.
-  axis_list named{};
-  double scalar = 0;       // constant: its value; normalize: epsilon
-  std::int64_t start = 0;  // slice, place: where it begins
-  int leaf = -1;           // input, parameter: its place in the list of those
+  axis_list named;
+  op then;             // dot: the function that it ends with
+  double scale;        // dot: what the sum of products is multiplied with
+  double scalar;       // constant: its value; normalize: epsilon
+  std::int64_t start;  // slice, place: where it begins
+  int leaf;            // input, parameter: its place in the list of those
 };
 
+constexpr node make_node(op kind) {
+  node n{};
+  n.kind = kind;
+  n.then = op::copy;
+  n.scale = 1;
+  return n;
+}
+
 struct name_ref {
-  int begin = 0, size = 0;
+  int begin, size;
 };
 
 struct leaf {
-  name_ref name{};
-  int node = -1;
-  initializer init{};  // parameters
+  name_ref name;
+  int node;
+  initializer init;  // parameters
 };
 
 enum class role : std::uint8_t { result, gradient };
 
 struct output {
-  role kind{};
-  name_ref name{};  // of the result, or of the parameter
-  int node = -1;
-  int parameter = -1;  // gradients: the place of the parameter
+  role kind;
+  name_ref name;  // of the result, or of the parameter
+  int node;
+  int parameter;  // gradients: the place of the parameter
 };
 
 // A length that follows from others, in every graph of a model: (sum of the sources + add) *
 // multiply / divide.
 struct length_rule {
-  const axis_info* target = nullptr;
-  axis_list sources{};
-  std::int64_t add = 0, multiply = 1, divide = 1;
+  const axis_info* target;
+  axis_list sources;
+  std::int64_t add, multiply, divide;
   friend constexpr bool operator==(const length_rule&, const length_rule&) = default;
 };
 

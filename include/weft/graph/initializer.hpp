@@ -15,24 +15,24 @@ struct initializer {
     xavier_normal,
     fan_in_uniform
   };
-  kind what = kind::normal;
+  kind what;
   double a = 0,
          b = 0.02;  // normal: mean, deviation; uniform: from, to; constant: value; the others: gain
-  double fan_in = 0, fan_out = 0;  // of the last three
+  double fan_in, fan_out;  // of the last three
 };
 
 namespace init {
 
 // Independent normal numbers.
 constexpr initializer normal(double mean = 0, double deviation = 1) {
-  return {initializer::kind::normal, mean, deviation};
+  return {initializer::kind::normal, mean, deviation, 0, 0};
 }
 // Independent numbers from [from, to).
 constexpr initializer uniform(double from = 0, double to = 1) {
-  return {initializer::kind::uniform, from, to};
+  return {initializer::kind::uniform, from, to, 0, 0};
 }
 constexpr initializer constant(double value) {
-  return {initializer::kind::constant, value, 0};
+  return {initializer::kind::constant, value, 0, 0, 0};
 }
 constexpr initializer zeros() {
   return constant(0);

@@ -37,7 +37,8 @@ constexpr void derive_lengths(graph& g) {
         n.kind != op::concatenate)
       continue;
     axis_list const& from = g.nodes[n.operand[0]].axes;
-    length_rule r;
+    length_rule r{};
+    r.multiply = r.divide = 1;
     if (n.kind == op::split) {
       r.target = n.named.at[0];
       r.sources.push(detail::new_axis(from, n.axes)->length_axis());

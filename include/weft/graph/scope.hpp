@@ -114,7 +114,8 @@ class scope {
   template <class T, class... Axes>
   constexpr int declare(op kind, std::string_view name, leaf* leaves, int& count,
                         initializer init) const {
-    node n{.kind = kind, .type = element_of<T>};
+    node n = make_node(kind);
+    n.type = element_of<T>;
     n.axes = axes_of(shape<Axes...>{});
     n.leaf = count;
     int const id = g_->emit(n);

@@ -39,22 +39,24 @@ constexpr std::size_t block_size(std::size_t extent, std::size_t limit, std::siz
 // Where things lie in the scratch, in bytes, for blocks of rows x columns x depth. Everything is
 // aligned to 64 bytes.
 struct dot_scratch {
-  std::size_t row_offsets;     // of a block's rows in the left operand, then in the result
-  std::size_t column_offsets;  // of a panel's columns in the right operand, then in the result
+  std::size_t row_offsets;     // of a block's rows: in the left operand, the result, the addends
+  std::size_t column_offsets;  // of a panel's columns: in the right operand, the result, …
   std::size_t depth_offsets;   // of its depth in the left operand, then in the right one
   std::size_t left;            // the packed block
   std::size_t right;           // the packed panel
   std::size_t tile;            // a tile that cannot be written to the result as it is
+  std::size_t addends;         // a tile of each addend, where it cannot be read as it is
   std::size_t bytes;
 
   constexpr dot_scratch(std::size_t rows, std::size_t columns, std::size_t depth)
       : row_offsets(0),
-        column_offsets(row_offsets + round_up(2 * rows * sizeof(std::ptrdiff_t), 64)),
-        depth_offsets(column_offsets + round_up(2 * columns * sizeof(std::ptrdiff_t), 64)),
+        column_offsets(row_offsets + round_up(4 * rows * sizeof(std::ptrdiff_t), 64)),
+        depth_offsets(column_offsets + round_up(4 * columns * sizeof(std::ptrdiff_t), 64)),
         left(depth_offsets + round_up(2 * depth * sizeof(std::ptrdiff_t), 64)),
         right(left + round_up(round_up(rows, max_tile_rows) * depth * sizeof(float), 64)),
         tile(right + round_up(round_up(columns, max_dot_lanes) * depth * sizeof(float), 64)),
-        bytes(tile + max_tile_rows * max_tile_columns * sizeof(float)) {}
+        addends(tile + max_tile_rows * max_tile_columns * sizeof(float)),
+        bytes(addends + 2 * max_tile_rows * max_tile_columns * sizeof(float)) {}
 };
 
 // The bytes of scratch of a dot. Which operand gives the rows is the kernel's choice, and may be

@@ -468,6 +468,11 @@ class evaluation {
       case op::dot:
         for_each(united(n.axes, axes_of(n, 0), axes_of(n, 1)), of_, {result, of_x, of_y},
                  [&](auto i, auto a, auto b) { r[i] += x[a] * y[b]; });
+        for (double& e : v.data) e *= n.scale;
+        for (int addend = 2; addend < n.operands; ++addend)
+          for_each(own, of_, {result, layout_of(n, addend)},
+                   [&](auto i, auto a) { r[i] += data(n, addend)[a]; });
+        for (double& e : v.data) e = elementwise(make_node(n.then), e, 0, 0);
         return v;
       case op::gather: {
         auto const* const indexed = n.named.at[0];

@@ -62,6 +62,8 @@ constexpr kernels::call call_at_bounds(const step& s) {
     for (int l = 0; l < s.loops; ++l) c.operands[o].stride[l] = s.operand[o].stride[l];
   }
   c.scalar = s.scalar;
+  c.scale = s.scale;
+  c.then = s.then;
   c.axis_extent = static_cast<std::ptrdiff_t>(s.axis.most);
   c.axis_stride = s.axis_stride;
   return c;
@@ -102,7 +104,7 @@ class lowering {
     return static_cast<std::int16_t>(d_.length_count++);
   }
   constexpr extent_ref extent(const axis_info* axis) {
-    return {axis->extent, axis->bounded ? slot(axis) : std::int16_t{-1}};
+    return {axis->extent, static_cast<std::int16_t>(axis->bounded ? slot(axis) + 1 : 0)};
   }
 
   // ---- what goes in and comes out
@@ -184,7 +186,7 @@ class lowering {
   constexpr operand_ref place(int id, const axis_list& axes) {
     layout const& l = p_.of[id];
     node const& n = g_.nodes[id];
-    operand_ref r;
+    operand_ref r{};
     r.where = l.where;
     r.input = static_cast<std::int16_t>(l.input);
     r.type = n.type;
@@ -204,6 +206,8 @@ class lowering {
     s.run = k;
     s.kind = kind;
     s.node = id;
+    s.scale = 1;
+    s.then = op::copy;
     s.loops = loops.count;
     for (int l = 0; l < loops.count; ++l) s.extent[l] = extent(loops.at[l]);
     return s;
@@ -246,7 +250,10 @@ class lowering {
       axis_list loops = n.axes;
       push_new(loops, g_.nodes[n.operand[0]].axes);
       push_new(loops, g_.nodes[n.operand[1]].axes);
-      add_all(add_step(kernel::dot, n.kind, id, loops), id, loops);
+      step& s = add_step(kernel::dot, n.kind, id, loops);
+      s.scale = n.scale;
+      s.then = n.then;
+      add_all(s, id, loops);
     } else if (n.kind == op::gather) {
       index(add_step(kernel::gather, n.kind, id, n.axes), id, n.operand[0], n.axes);
     } else if (n.kind == op::scatter_add) {
@@ -299,7 +306,7 @@ class lowering {
     node const& n = g_.nodes[id];
     axis_info const* const whole = n.axes.at[g_.nodes[n.operand[0]].axes.find(n.named.at[0])];
     std::int64_t start = 0;
-    axis_list after;
+    axis_list after{};
     for (int j = 0; j < n.operands; ++j) {
       copy_part(id, n.operand[j], whole, start, after, 0);
       if (n.named.at[j]->bounded)
@@ -342,7 +349,7 @@ class lowering {
       node const& n = g_.nodes[o.node];
       if (!n.axes.bounded()) continue;
       step& s = add_step(kernel::zero, op::copy, o.node, n.axes);
-      for (int l = 0; l < s.loops; ++l) s.extent[l].slot = -1;
+      for (int l = 0; l < s.loops; ++l) s.extent[l].length = 0;
       add_operand(s, gradient(o));
     }
   }
@@ -361,7 +368,7 @@ class lowering {
   // Where the gradient of a parameter belongs.
   constexpr operand_ref gradient(const output& o) {
     node const& n = g_.nodes[o.node];
-    operand_ref r;
+    operand_ref r{};
     r.where = block::gradients;
     r.offset = p_.parameter_offset[o.parameter];
     row_major(r.stride, n.axes);

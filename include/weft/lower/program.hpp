@@ -18,28 +18,30 @@ inline constexpr int max_lengths = 32;  // axes of one model whose lengths are k
 
 // A number of elements: `most`, or what the run has in the slot.
 struct extent_ref {
-  std::size_t most = 1;
-  std::int16_t slot = -1;
+  std::size_t most;
+  std::int16_t length;  // the slot of the run's length and one; 0 where it is always `most`
+  constexpr bool fixed() const { return length == 0; }
+  constexpr std::size_t slot() const { return static_cast<std::size_t>(length - 1); }
   constexpr std::size_t in(const std::size_t* lengths) const {
-    return slot < 0 ? most : lengths[slot];
+    return fixed() ? most : lengths[slot()];
   }
 };
 
 // Adds to an operand's offset the length in a slot times a stride.
 struct shift_ref {
-  std::int16_t slot = 0;
-  std::ptrdiff_t stride = 0;
+  std::int16_t slot;
+  std::ptrdiff_t stride;
 };
 
 // Where one operand of a step lies.
 struct operand_ref {
-  block where = block::workspace;
-  std::int16_t input = -1;
-  element type = element::float32;
-  std::int8_t shift_count = 0;
-  std::size_t offset = 0;
-  std::ptrdiff_t stride[max_rank]{};
-  std::int16_t first_shift = 0;  // in the program's table of shifts
+  block where;
+  std::int16_t input;
+  element type;
+  std::int8_t shift_count;
+  std::size_t offset;
+  std::ptrdiff_t stride[max_rank];
+  std::int16_t first_shift;  // in the program's table of shifts
 };
 
 enum class kernel : std::uint8_t {
@@ -55,64 +57,66 @@ enum class kernel : std::uint8_t {
 };
 
 struct step {
-  kernel run{};
-  op kind{};
-  std::int8_t loops = 0;
-  std::int8_t operands = 0;
-  unsigned over = 0;
-  extent_ref extent[max_rank]{};
-  operand_ref operand[kernels::max_operands]{};
-  double scalar = 0;
-  extent_ref axis{};
-  std::ptrdiff_t axis_stride = 0;
-  int node = -1;
+  kernel run;
+  op kind;
+  std::int8_t loops;
+  std::int8_t operands;
+  unsigned over;
+  extent_ref extent[max_rank];
+  operand_ref operand[kernels::max_operands];
+  double scalar;
+  double scale;
+  op then;
+  extent_ref axis;
+  std::ptrdiff_t axis_stride;
+  int node;
 };
 
 // What a caller gives.
 struct input_ref {
-  name_ref name{};
-  element type{};
-  std::int8_t rank = 0;
-  extent_ref extent[max_rank]{};
-  name_ref axis_name[max_rank]{};
-  extent_ref picks_from{};     // where it is an index: the elements of the axis that it picks from
-  name_ref picks_from_name{};  // empty where it is none
-  std::size_t staging = 0;     // offset in the workspace of a copy with the planned strides
+  name_ref name;
+  element type;
+  std::int8_t rank;
+  extent_ref extent[max_rank];
+  name_ref axis_name[max_rank];
+  extent_ref picks_from;     // where it is an index: the elements of the axis that it picks from
+  name_ref picks_from_name;  // empty where it is none
+  std::size_t staging;       // offset in the workspace of a copy with the planned strides
 };
 
 struct parameter_ref {
-  name_ref name{};
-  initializer init{};
-  std::size_t offset = 0;  // bytes
-  std::int8_t rank = 0;
-  std::size_t extent[max_rank]{};
-  std::size_t size = 0;  // elements
+  name_ref name;
+  initializer init;
+  std::size_t offset;  // bytes
+  std::int8_t rank;
+  std::size_t extent[max_rank];
+  std::size_t size;  // elements
 };
 
 struct result_ref {
-  name_ref name{};
-  std::int8_t rank = 0;
-  extent_ref extent[max_rank]{};
-  operand_ref at{};
+  name_ref name;
+  std::int8_t rank;
+  extent_ref extent[max_rank];
+  operand_ref at;
 };
 
 // A graph's length_rule, by slots.
 struct length_rule_ref {
-  std::int16_t target = -1;
-  std::int8_t source_count = 0;
-  std::int16_t sources[max_rank]{};
-  std::int64_t add = 0, multiply = 1, divide = 1;
+  std::int16_t target;
+  std::int8_t source_count;
+  std::int16_t sources[max_rank];
+  std::int64_t add, multiply, divide;
 };
 
 // A length that a run must have at least, for a slice to lie inside its operand.
 struct length_requirement {
-  std::int16_t slot = -1;
-  std::size_t least = 0;
+  std::int16_t slot;
+  std::size_t least;
 };
 
 struct length_ref {
-  name_ref name{};
-  std::size_t most = 0;
+  name_ref name;
+  std::size_t most;
 };
 
 // The tables of a program; they outlive it.

@@ -3,6 +3,7 @@
 
 #include "weft/graph/define.hpp"
 #include "weft/graph/packed.hpp"
+#include "weft/passes/arrange.hpp"
 #include "weft/passes/differentiate.hpp"
 #include "weft/passes/select.hpp"
 
@@ -19,9 +20,10 @@ inline constexpr auto definition = pack<whole_model<Model>>();
 // For some of the results; for all where none is named.
 template <a_model Model, text... Results>
 struct inference {
-  static constexpr graph make() {
+  static constexpr graph selected() {
     return simplify(select(definition<Model>.unpack(), Results.view()...));
   }
+  static constexpr graph make() { return arrange(selected()); }
   static constexpr auto g = pack<inference>();
 };
 
@@ -29,7 +31,7 @@ struct inference {
 template <a_model Model, text Loss>
 struct training {
   static constexpr graph make() {
-    return simplify(differentiate(inference<Model, Loss>::make(), 0));
+    return arrange(simplify(differentiate(inference<Model, Loss>::selected(), 0)));
   }
   static constexpr auto g = pack<training>();
 };

@@ -65,7 +65,7 @@ using led = typename led_by<S, Parts, Whole>::type;
 template <class Whole, class Parts, expression... Xs>
 requires(detail::concatenate_fault_v<Whole, Parts, Xs...> ==
          detail::concatenate_fault::none) constexpr auto concatenate(const Xs&... xs) {
-  node n{.kind = op::concatenate};
+  node n = make_node(op::concatenate);
   n.named = axes_of(Parts{});
   using X = first_of<Xs...>;
   return append<element_t<X>, detail::led<shape_t<X>, Parts, Whole>>(n, xs...);

@@ -34,7 +34,7 @@ requires(!is_element<T>)
 // The elements again for every index of Axes that x does not have: [axes of x..., Axes...].
 template <class... Axes, expression X>
 constexpr auto broadcast(const X& x) {
-  return append<element_t<X>, united<shape_t<X>, shape<Axes...>>>(node{.kind = op::copy}, x);
+  return append<element_t<X>, united<shape_t<X>, shape<Axes...>>>(make_node(op::copy), x);
 }
 template <class... Axes, expression X>
 requires(detail::fault_of_broadcast<X, Axes...>() == detail::broadcast_fault::kind)

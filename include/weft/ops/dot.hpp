@@ -32,7 +32,7 @@ constexpr dot_fault fault_of_dot() {
 template <class... K, expression L, expression R>
 constexpr auto dot(const L& left, const R& right) {
   using S = united<without<shape_t<L>, shape<K...>>, without<shape_t<R>, shape<K...>>>;
-  return append<float, S>(node{.kind = op::dot}, left, right);
+  return append<float, S>(make_node(op::dot), left, right);
 }
 template <class... K, expression L, expression R>
 requires(detail::fault_of_dot<L, R, K...>() == detail::dot_fault::elements)

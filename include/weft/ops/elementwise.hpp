@@ -73,7 +73,7 @@ struct common_element<L, R> {
 template <op Kind, class Out, expression... Xs>
 constexpr auto elementwise(const Xs&... xs) {
   using S = decltype((shape<>{} + ... + shape_t<Xs>{}));
-  return append<Out, S>(node{.kind = Kind}, xs...);
+  return append<Out, S>(make_node(Kind), xs...);
 }
 template <op Kind, expression X>
 constexpr auto unary(const X& x) {

@@ -43,7 +43,7 @@ constexpr cross_entropy_fault fault_of_cross_entropy() {
 // that lies outside picks 0.
 template <class A, expression X, expression I>
 constexpr auto gather(const X& table, const I& indices) {
-  node n{.kind = op::gather};
+  node n = make_node(op::gather);
   n.named = axes_of(shape<A>{});
   return append<element_t<X>, united<shape_t<I>, without<shape_t<X>, shape<A>>>>(n, table, indices);
 }

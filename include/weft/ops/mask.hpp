@@ -62,7 +62,7 @@ constexpr auto where(const C& condition, const A& then, const B& otherwise) {
   using S = united<
       united<shape_t<std::remove_cvref_t<decltype(a)>>, shape_t<std::remove_cvref_t<decltype(b)>>>,
       shape_t<C>>;
-  return append<T, S>(node{.kind = op::where}, condition, a, b);
+  return append<T, S>(make_node(op::where), condition, a, b);
 }
 template <expression C, class A, class B>
 requires(operands<A, B>&& detail::fault_of_where<C, A, B>() == detail::where_fault::rank)

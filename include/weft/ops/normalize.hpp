@@ -11,7 +11,7 @@ namespace detail {
 
 template <op Kind, class... K, expression X>
 constexpr auto along(const X& x, double scalar = 0) {
-  node n{.kind = Kind};
+  node n = make_node(Kind);
   n.named = axes_of(shape<K...>{});
   n.scalar = scalar;
   return append<float, shape_t<X>>(n, x);

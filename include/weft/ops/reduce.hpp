@@ -23,7 +23,7 @@ constexpr axis_fault fault_of_axes() {
 
 template <op Kind, class... K, expression X>
 constexpr auto reduce(const X& x) {
-  node n{.kind = Kind};
+  node n = make_node(Kind);
   n.named = axes_of(shape<K...>{});
   return append<element_t<X>, without<shape_t<X>, shape<K...>>>(n, x);
 }

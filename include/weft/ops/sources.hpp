@@ -12,7 +12,7 @@ namespace weft {
 template <class T>
 requires is_element<T>
 constexpr auto constant(T value) {
-  node n{.kind = op::constant};
+  node n = make_node(op::constant);
   n.scalar = static_cast<double>(value);
   return append<T, shape<>>(n);
 }
@@ -24,7 +24,7 @@ requires(!is_element<T>)
 // 0, 1, 2, … along an axis: int32 [A].
 template <an_axis A>
 constexpr auto positions() {
-  return append<std::int32_t, shape<A>>(node{.kind = op::positions});
+  return append<std::int32_t, shape<A>>(make_node(op::positions));
 }
 template <class A>
 requires(!an_axis<A>) WEFT_REJECT("positions: name an axis, as in positions<Pos>()", positions())
@@ -32,7 +32,7 @@ requires(!an_axis<A>) WEFT_REJECT("positions: name an axis, as in positions<Pos>
 // The product of the axes' lengths in this run: float, without axes.
 template <class... Axes>
 requires((an_axis<Axes> && ...)) constexpr auto length() {
-  node n{.kind = op::length};
+  node n = make_node(op::length);
   n.named = axes_of(shape<Axes...>{});
   return append<float, shape<>>(n);
 }

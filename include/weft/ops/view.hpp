@@ -91,7 +91,7 @@ using merged = typename merge_into<S, To, From>::type;
 // time, is an alias of the same axis: keys are rename<Pos, KeyPos>(x).
 template <class From, class To, expression X>
 constexpr auto rename(const X& x) {
-  node n{.kind = op::rename};
+  node n = make_node(op::rename);
   n.named = axes_of(shape<From>{});
   return append<element_t<X>, replaced<shape_t<X>, From, shape<To>>>(n, x);
 }
@@ -114,7 +114,7 @@ requires(detail::fault_of_rename<X, From, To>() == detail::view_fault::length)
 // run begins with weft::error.
 template <class From, class... To, expression X>
 constexpr auto split(const X& x) {
-  node n{.kind = op::split};
+  node n = make_node(op::split);
   n.named = axes_of(shape<To...>{});
   return append<element_t<X>, replaced<shape_t<X>, From, shape<To...>>>(n, x);
 }
@@ -146,7 +146,7 @@ requires(detail::fault_of_split<X, From, To...>() == detail::view_fault::rank)
 // of them stood. Only the outermost may have a length known at run time.
 template <class To, class... From, expression X>
 constexpr auto merge(const X& x) {
-  node n{.kind = op::merge};
+  node n = make_node(op::merge);
   n.named = axes_of(shape<From...>{});
   return append<element_t<X>, detail::merged<shape_t<X>, To, shape<From...>>>(n, x);
 }
@@ -177,7 +177,7 @@ requires(detail::fault_of_merge<X, To, From...>() == detail::view_fault::inner) 
 // From is shorter than the part begins with weft::error.
 template <class From, class To, std::size_t Start = 0, expression X>
 constexpr auto slice(const X& x) {
-  node n{.kind = op::slice};
+  node n = make_node(op::slice);
   n.named = axes_of(shape<From>{});
   n.start = Start;
   return append<element_t<X>, replaced<shape_t<X>, From, shape<To>>>(n, x);

@@ -14,6 +14,25 @@ struct operation_cost {
 
 namespace detail {
 
+// For each element.
+constexpr double elementwise_flops(op o) {
+  switch (o) {
+    case op::copy:
+    case op::cast:
+      return 0;
+    case op::gelu:  // x/2 (1 + erf(x/√2))
+      return 5;
+    case op::gelu_tanh:
+      return 8;
+    case op::gelu_adjoint:
+      return 9;
+    case op::gelu_tanh_adjoint:
+      return 14;
+    default:
+      return 1;
+  }
+}
+
 constexpr double flops_of(const graph& g, const node& n) {
   auto const size = static_cast<double>(n.axes.extent());
   auto const operand_size = [&](int i) {
@@ -25,7 +44,8 @@ constexpr double flops_of(const graph& g, const node& n) {
       axis_list const& left = g.nodes[n.operand[0]].axes;
       for (int a = 0; a < left.count; ++a)
         if (!n.axes.contains(left.at[a])) terms *= static_cast<double>(left.at[a]->extent);
-      return 2 * terms;
+      double const each = (n.scale != 1) + (n.operands - 2) + elementwise_flops(n.then);
+      return 2 * terms + each * size;
     }
     case op::sum:
     case op::max:
@@ -42,19 +62,8 @@ constexpr double flops_of(const graph& g, const node& n) {
       return 4 * size;
     case op::normalize_adjoint:
       return 9 * size;
-    case op::gelu:  // x/2 (1 + erf(x/√2))
-      return 5 * size;
-    case op::gelu_tanh:
-      return 8 * size;
-    case op::gelu_adjoint:
-      return 9 * size;
-    case op::gelu_tanh_adjoint:
-      return 14 * size;
-    case op::copy:
-    case op::cast:
-      return 0;
     default:
-      return is_elementwise(n.kind) ? size : 0;
+      return is_elementwise(n.kind) ? elementwise_flops(n.kind) * size : 0;
   }
 }
 

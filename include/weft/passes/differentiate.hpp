@@ -44,7 +44,7 @@ class reverse_sweep {
 
  private:
   constexpr int constant(double value) {
-    node n{.kind = op::constant};
+    node n = make_node(op::constant);
     n.scalar = value;
     return g_.emit(n);
   }
@@ -58,7 +58,7 @@ class reverse_sweep {
   }
   template <class... Ids>
   constexpr int elementwise(op kind, const axis_list& axes, Ids... operands) {
-    node n{.kind = kind};
+    node n = make_node(kind);
     if (is_comparison(kind)) n.type = element::boolean;
     return emit(n, axes, operands...);
   }
@@ -66,7 +66,7 @@ class reverse_sweep {
   // The sum of node id over the axes that `axes` has not.
   constexpr int sum_to(const axis_list& axes, int id) {
     if (g_.nodes[id].axes == axes) return id;
-    node n{.kind = op::sum};
+    node n = make_node(op::sum);
     for (int i = 0; i < g_.nodes[id].axes.count; ++i)
       if (!axes.contains(g_.nodes[id].axes.at[i])) n.named.push(g_.nodes[id].axes.at[i]);
     return emit(n, axes, id);
@@ -188,8 +188,8 @@ class reverse_sweep {
         accumulate(x, adjoint(op::normalize_adjoint, n, x, g));
         break;
       case op::dot:
-        if (wants(0)) accumulate(x, emit({.kind = op::dot}, g_.nodes[x].axes, g, y));
-        if (wants(1)) accumulate(y, emit({.kind = op::dot}, g_.nodes[y].axes, x, g));
+        if (wants(0)) accumulate(x, emit(make_node(op::dot), g_.nodes[x].axes, g, y));
+        if (wants(1)) accumulate(y, emit(make_node(op::dot), g_.nodes[y].axes, x, g));
         break;
       case op::gather:
         accumulate(x, indexed(op::scatter_add, n, g_.nodes[x].axes, g, y));
@@ -198,10 +198,10 @@ class reverse_sweep {
         accumulate(x, indexed(op::gather, n, g_.nodes[x].axes, g, y));
         break;
       case op::rename:
-        accumulate(x, emit({.kind = op::rename}, g_.nodes[x].axes, g));
+        accumulate(x, emit(make_node(op::rename), g_.nodes[x].axes, g));
         break;
       case op::split: {
-        node back{.kind = op::merge};
+        node back = make_node(op::merge);
         back.named = n.named;
         accumulate(x, emit(back, g_.nodes[x].axes, g));
         break;
@@ -224,19 +224,19 @@ class reverse_sweep {
   }
 
   constexpr int adjoint(op kind, const node& n, int first, int g) {
-    node a{.kind = kind};
+    node a = make_node(kind);
     a.named = n.named;
     a.scalar = n.scalar;
     return emit(a, n.axes, first, g);
   }
   constexpr int indexed(op kind, const node& n, const axis_list& axes, int g, int indices) {
-    node a{.kind = kind};
+    node a = make_node(kind);
     a.named = n.named;
     return emit(a, axes, g, indices);
   }
   constexpr int part(op kind, const axis_list& axes, const axis_list& named, std::int64_t start,
                      int g) {
-    node a{.kind = kind};
+    node a = make_node(kind);
     a.named = named;
     a.start = start;
     return emit(a, axes, g);
@@ -245,7 +245,7 @@ class reverse_sweep {
   // The merged axis becomes the axes it was made of, where it stands; then they go to their places.
   constexpr int unmerge(const node& n, int g) {
     axis_list const whole = g_.nodes[n.operand[0]].axes;
-    axis_list apart;
+    axis_list apart{};
     for (int i = 0; i < n.axes.count; ++i) {
       if (whole.contains(n.axes.at[i])) {
         apart.push(n.axes.at[i]);
@@ -253,7 +253,7 @@ class reverse_sweep {
         for (int j = 0; j < n.named.count; ++j) apart.push(n.named.at[j]);
       }
     }
-    node s{.kind = op::split};
+    node s = make_node(op::split);
     s.named = n.named;
     int const id = emit(s, apart, g);
     return apart == whole ? id : elementwise(op::copy, whole, id);
@@ -264,7 +264,7 @@ class reverse_sweep {
     int at = 0;
     axis_list const first = g_.nodes[n.operand[0]].axes;
     while (first.at[at] != n.named.at[0]) ++at;
-    axis_list after;
+    axis_list after{};
     after.push(n.axes.at[at]);
     std::int64_t start = 0;
     for (int i = 0; i < n.operands; ++i) {
@@ -300,7 +300,8 @@ constexpr graph differentiate(graph g, int loss) {
   detail::reverse_sweep sweep(g);
   sweep.run(g.outputs[loss].node);
   for (int i = 0; i < g.parameter_count; ++i) {
-    output o{.kind = role::gradient};
+    output o{};
+    o.kind = role::gradient;
     o.name = g.parameters[i].name;
     o.node = sweep.gradient(g.parameters[i].node);
     o.parameter = i;

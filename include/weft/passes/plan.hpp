@@ -20,21 +20,21 @@ enum class block : std::uint8_t { workspace, parameters, gradients, constants, i
 
 // Adds to an offset the run's length of an axis times a stride.
 struct shift {
-  const axis_info* length = nullptr;
-  std::ptrdiff_t stride = 0;
+  const axis_info* length;
+  std::ptrdiff_t stride;
 };
 
 // Where a node's elements lie: element i... is at `offset` bytes and sum of i * stride elements.
 // Strides are those of the axes' bounds, so they are known while compiling; loops run to the
 // lengths.
 struct layout {
-  block where = block::workspace;
-  int input = -1;  // which one, in block::input
-  std::size_t offset = 0;
-  std::ptrdiff_t stride[max_rank]{};
-  shift shifts[max_rank]{};
-  int shift_count = 0;
-  int root = -1;  // the node whose memory this is; a view has its operand's
+  block where;
+  int input;  // which one, in block::input
+  std::size_t offset;
+  std::ptrdiff_t stride[max_rank];
+  shift shifts[max_rank];
+  int shift_count;
+  int root;  // the node whose memory this is; a view has its operand's
 };
 
 struct memory_plan {

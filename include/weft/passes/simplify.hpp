@@ -80,7 +80,8 @@ class simplifier {
   }
 
   constexpr int constant(const node& n, double value) {
-    node c{.kind = op::constant, .type = n.type};
+    node c = make_node(op::constant);
+    c.type = n.type;
     c.scalar = n.type == element::int32     ? static_cast<double>(static_cast<std::int32_t>(value))
                : n.type == element::boolean ? (value != 0)
                                             : static_cast<double>(static_cast<float>(value));

@@ -1,0 +1,149 @@
+// Fewer walks through memory: what follows a contraction element by element becomes its last step,
+// done while the result is in registers or in the first cache.
+#pragma once
+
+#include <limits>
+
+#include "weft/graph/graph.hpp"
+#include "weft/passes/simplify.hpp"
+
+namespace weft {
+
+inline constexpr int max_addends = 2;  // of one contraction, beside its two factors
+
+namespace detail {
+
+// May a contraction end with this function?
+constexpr bool ends_contraction(op o) {
+  return o == op::relu || o == op::gelu || o == op::gelu_tanh || o == op::tanh || o == op::sigmoid;
+}
+
+class fuser {
+ public:
+  explicit constexpr fuser(const graph& g) : g_(g) {
+    for (int i = 0; i < g.count; ++i)
+      for (int j = 0; j < g.nodes[i].operands; ++j) ++uses_[g.nodes[i].operand[j]];
+    for (int i = 0; i < g.output_count; ++i) uses_[g.outputs[i].node] = many;
+  }
+
+  constexpr graph run() {
+    graph h = bare(g_);
+    int to[max_nodes]{};
+    for (int i = 0; i < g_.count; ++i) {
+      node n = g_.nodes[i];
+      for (int j = 0; j < n.operands; ++j) n.operand[j] = to[n.operand[j]];
+      if (n.kind == op::dot) take_scales(h, n);
+      if (int const same = masked_already(h, n); same >= 0) {
+        to[i] = same;
+        continue;
+      }
+      if (!absorb(h, g_.nodes[i], n)) absorb_as_second(h, g_.nodes[i], n);
+      to[i] = h.emit(n);
+    }
+    copy_ends(h, g_, to, nullptr);
+    return sweep(h);  // the contractions that were absorbed
+  }
+
+ private:
+  static constexpr int many = max_nodes;
+
+  // The contraction that is operand j of the node, if nothing else needs it; else null.
+  constexpr const node* contraction(const graph& h, const node& original, const node& n,
+                                    int j) const {
+    node const& c = h.nodes[n.operand[j]];
+    bool const only_here = uses_[original.operand[j]] == 1;
+    return c.kind == op::dot && c.then == op::copy && only_here && c.axes == n.axes ? &c : nullptr;
+  }
+
+  // Where n's first operand is a contraction that can do n's work as well, n becomes that
+  // contraction.
+  constexpr bool absorb(const graph& h, const node& original, node& n) const {
+    if (n.operands == 0) return false;
+    node const* const c = contraction(h, original, n, 0);
+    if (!c) return false;
+    node fused = *c;
+    if (ends_contraction(n.kind)) {
+      fused.then = n.kind;
+    } else if (n.kind == op::add) {
+      if (!add(fused, n.operand[1])) return false;
+    } else if (double const by = factor(h, n); by != 0 && c->operands == 2) {
+      fused.scale *= by;
+    } else {
+      return false;
+    }
+    n = fused;
+    return true;
+  }
+
+  // The same for the second operand of a sum or a product.
+  constexpr void absorb_as_second(const graph& h, const node& original, node& n) const {
+    if (n.kind != op::add && n.kind != op::multiply) return;
+    node turned = n;
+    node turned_original = original;
+    std::swap(turned.operand[0], turned.operand[1]);
+    std::swap(turned_original.operand[0], turned_original.operand[1]);
+    if (absorb(h, turned_original, turned)) n = turned;
+  }
+
+  // A constant that node n multiplies its operand with; 0 where it does something else.
+  static constexpr double factor(const graph& h, const node& n) {
+    if (n.kind == op::negate) return -1;
+    if (n.kind != op::multiply && n.kind != op::divide) return 0;
+    node const& c = h.nodes[n.operand[1]];
+    if (c.kind != op::constant || !(h.nodes[n.operand[0]].axes == n.axes)) return 0;
+    return n.kind == op::multiply ? c.scalar : 1 / c.scalar;
+  }
+
+  // What a factor was scaled with scales the sum of products as well.
+  static constexpr void take_scales(const graph& h, node& dot) {
+    for (int j = 0; j < 2; ++j) {
+      node const& scaled = h.nodes[dot.operand[j]];
+      double const by = scaled.type == element::float32 ? factor(h, scaled) : 0;
+      if (by == 0) continue;
+      dot.scale *= by;
+      dot.operand[j] = scaled.operand[0];
+    }
+  }
+
+  // In where(mask, g, 0), with g the adjoint of a softmax under the same mask, g is 0 wherever the
+  // mask does not hold: its rows are products with the weights. Then gives g, else -1.
+  static constexpr int masked_already(const graph& h, const node& n) {
+    if (n.kind != op::where) return -1;
+    node const& g = h.nodes[n.operand[1]];
+    node const& zero = h.nodes[n.operand[2]];
+    if (zero.kind != op::constant || zero.scalar != 0 || g.kind != op::softmax_adjoint) return -1;
+    if (!(g.axes == n.axes)) return -1;
+    node const& weights = h.nodes[g.operand[0]];
+    if (weights.kind != op::softmax) return -1;
+    node const& scores = h.nodes[weights.operand[0]];
+    bool const same_mask = scores.kind == op::where && scores.operand[0] == n.operand[0];
+    if (!same_mask) return -1;
+    node const& elsewhere = h.nodes[scores.operand[2]];
+    bool const nothing = elsewhere.kind == op::constant &&
+                         elsewhere.scalar == -std::numeric_limits<double>::infinity();
+    return nothing ? n.operand[1] : -1;
+  }
+
+  static constexpr bool add(node& dot, int addend) {
+    if (dot.operands == 2 + max_addends) return false;
+    dot.operand[dot.operands++] = addend;
+    return true;
+  }
+
+  const graph& g_;
+  int uses_[max_nodes]{};
+};
+
+}  // namespace detail
+
+// The outputs stay what they are to rounding: a scale is applied as a product with its reciprocal.
+//
+//   dot -> times or by a constant     dot with that scale; likewise where a factor was scaled
+//   dot -> plus a tensor, twice       dot with that bias or residual
+//   dot -> relu, gelu, tanh, sigmoid  dot that ends with it
+//   a mask after softmax's adjoint    gone, where the softmax was under the same mask
+constexpr graph fuse(const graph& g) {
+  return detail::fuser(g).run();
+}
+
+}  // namespace weft
