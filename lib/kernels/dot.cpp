@@ -11,6 +11,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/dot.cpp"
 #include "hwy/foreach_target.h"  // must come before hwy-inl.h
+#include "kernels/dot_end-inl.h"
 #include "kernels/hwy-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -175,7 +176,7 @@ constexpr std::size_t dot_columns = 4;
 
 // sums[i] = the sum of row[k] * column[i][k], with vectors along k.
 HWY_INLINE void dot_products(const float* row, const float* const (&column)[dot_columns],
-                             std::size_t depth, float (&sums)[dot_columns]) {
+                             std::size_t depth, float* sums) {
   const tag d;
   const std::size_t lanes = hn::Lanes(d);
   vec sum0 = hn::Zero(d), sum1 = sum0, sum2 = sum0, sum3 = sum0;
@@ -203,12 +204,20 @@ HWY_INLINE void dot_products(const float* row, const float* const (&column)[dot_
 // [first, first + count) of the rows, columns or depth.
 struct range {
   std::size_t first, count;
+  bool operator==(const range&) const = default;
 };
 
-// A contraction for one index of its batch loops.
+// Where one index of the batch loops is.
+struct operands {
+  const float *left, *right;
+  float* result;
+  const float* addend[2];
+};
+
+// A contraction for each index of its batch loops.
 class product {
  public:
-  product(const contraction& c, std::byte* scratch)
+  product(const contraction& c, float scale, op then, std::byte* scratch)
       : rows_(c.rows),
         columns_(c.columns),
         depth_(c.depth),
@@ -223,11 +232,16 @@ class product {
     row_result_ = row_left_ + block_rows_;
     column_right_ = reinterpret_cast<std::ptrdiff_t*>(scratch + at.column_offsets);
     column_result_ = column_right_ + block_columns_;
+    for (std::size_t i = 0; i < 2; ++i) {
+      row_addend_[i] = row_result_ + (i + 1) * block_rows_;
+      column_addend_[i] = column_result_ + (i + 1) * block_columns_;
+    }
     depth_left_ = reinterpret_cast<std::ptrdiff_t*>(scratch + at.depth_offsets);
     depth_right_ = depth_left_ + block_depth_;
     packed_left_ = reinterpret_cast<float*>(scratch + at.left);
     packed_right_ = reinterpret_cast<float*>(scratch + at.right);
     tile_ = reinterpret_cast<float*>(scratch + at.tile);
+    addends_ = reinterpret_cast<float*>(scratch + at.addends);
 
     // The left operand is read in place where packing it would not pay: a tile wants one element
     // after the other anyway, and a single column of tiles reads each only once.
@@ -240,28 +254,30 @@ class product {
                    depth_.inner().stride.right == 1;
     // Tiles end where the innermost loop of the columns does, if that costs no part of a vector.
     cut_ = columns_.inner().extent % static_cast<std::ptrdiff_t>(hn::Lanes(tag())) == 0;
+
+    has_addends_ = c.a != nullptr || c.b != nullptr;
+    scale_ = scale;
+    end_ = scale == 1 && !has_addends_ && then == op::copy ? nullptr : tile_end_of(then);
   }
 
-  void run(const float* left, const float* right, float* result) const {
+  void run(const operands& o) {
     for (range columns{0, 0}; columns.first < column_count_; columns.first += block_columns_) {
       columns.count = std::min(block_columns_, column_count_ - columns.first);
-      find(columns_, &place_in_operands::right, columns, column_right_);
-      find(columns_, &place_in_operands::result, columns, column_result_);
+      find_columns(columns);
       if (along_depth_) {
-        multiply_along_depth(left, right, result, columns);
+        find_rows({0, row_count_});
+        multiply_along_depth(o, columns);
         continue;
       }
       for (range depth{0, 0}; depth.first < depth_count_; depth.first += block_depth_) {
         depth.count = std::min(block_depth_, depth_count_ - depth.first);
-        find(depth_, &place_in_operands::left, depth, depth_left_);
-        find(depth_, &place_in_operands::right, depth, depth_right_);
-        pack_right(right, columns, depth);
+        find_depth(depth);
+        pack_right(o.right, columns, depth);
         for (range rows{0, 0}; rows.first < row_count_; rows.first += block_rows_) {
           rows.count = std::min(block_rows_, row_count_ - rows.first);
-          find(rows_, &place_in_operands::left, rows, row_left_);
-          find(rows_, &place_in_operands::result, rows, row_result_);
-          if (!left_in_place_) pack_left(left, rows, depth);
-          multiply(left, right, result, columns, depth, rows);
+          find_rows(rows);
+          if (!left_in_place_) pack_left(o.left, rows, depth);
+          multiply(o, columns, depth, rows);
         }
       }
     }
@@ -270,6 +286,7 @@ class product {
  private:
   struct column_tile {
     std::size_t first, count, vectors;  // the first counts from the block's first
+    bool one_run;                       // all of one inner loop
     bool adjacent_right, adjacent_result;
     bool right_in_place;
   };
@@ -278,6 +295,34 @@ class product {
                    std::ptrdiff_t* offsets) {
     loops.offsets(which, static_cast<std::ptrdiff_t>(of.first),
                   static_cast<std::ptrdiff_t>(of.count), offsets);
+  }
+
+  // The offsets of a block are kept: where there is but one, every index of the batch needs them.
+  void find_rows(range rows) {
+    if (rows == found_rows_) return;
+    found_rows_ = rows;
+    find(rows_, &place_in_operands::left, rows, row_left_);
+    find(rows_, &place_in_operands::result, rows, row_result_);
+    if (!has_addends_) return;
+    find(rows_, &place_in_operands::a, rows, row_addend_[0]);
+    find(rows_, &place_in_operands::b, rows, row_addend_[1]);
+  }
+
+  void find_columns(range columns) {
+    if (columns == found_columns_) return;
+    found_columns_ = columns;
+    find(columns_, &place_in_operands::right, columns, column_right_);
+    find(columns_, &place_in_operands::result, columns, column_result_);
+    if (!has_addends_) return;
+    find(columns_, &place_in_operands::a, columns, column_addend_[0]);
+    find(columns_, &place_in_operands::b, columns, column_addend_[1]);
+  }
+
+  void find_depth(range depth) {
+    if (depth == found_depth_) return;
+    found_depth_ = depth;
+    find(depth_, &place_in_operands::left, depth, depth_left_);
+    find(depth_, &place_in_operands::right, depth, depth_right_);
   }
 
   // How many of `count` iterations from this one on are one inner loop.
@@ -295,8 +340,9 @@ class product {
     const std::size_t run = run_of(columns_, columns.first + first, t.count);
     if (cut_) t.count = run;
     t.vectors = (t.count + lanes - 1) / lanes;
-    t.adjacent_right = run == t.count && inner.stride.right == 1;
-    t.adjacent_result = run == t.count && inner.stride.result == 1;
+    t.one_run = run == t.count;
+    t.adjacent_right = t.one_run && inner.stride.right == 1;
+    t.adjacent_result = t.one_run && inner.stride.result == 1;
     t.right_in_place = right_in_place_ && t.adjacent_right && t.count % lanes == 0;
     return t;
   }
@@ -353,37 +399,40 @@ class product {
     }
   }
 
-  void multiply_along_depth(const float* left, const float* right, float* result,
-                            range columns) const {
-    for (std::size_t row = 0; row < row_count_; ++row) {
-      const place_in_operands at = rows_.at(static_cast<std::ptrdiff_t>(row));
-      for (std::size_t first = 0; first < columns.count; first += dot_columns) {
-        const std::size_t count = std::min(dot_columns, columns.count - first);
-        const float* column[dot_columns];
-        for (std::size_t i = 0; i < dot_columns; ++i) {
-          column[i] = right + column_right_[first + std::min(i, count - 1)];
-        }
-        float sums[dot_columns];
-        dot_products(left + at.left, column, depth_count_, sums);
-        for (std::size_t i = 0; i < count; ++i) {
-          result[at.result + column_result_[first + i]] = sums[i];
+  void multiply_along_depth(const operands& o, range columns) const {
+    column_tile t;
+    for (std::size_t first = 0; first < columns.count; first += t.count) {
+      t = tile_at(columns, first);
+      for (std::size_t row = 0; row < row_count_; ++row) {
+        for (std::size_t j = 0; j < t.count; j += dot_columns) {
+          const float* column[dot_columns];
+          for (std::size_t i = 0; i < dot_columns; ++i) {
+            column[i] = o.right + column_right_[first + std::min(j + i, t.count - 1)];
+          }
+          // A tile has room for whole vectors, and so for what is too much here.
+          dot_products(o.left + row_left_[row], column, depth_count_,
+                       tile_ + row * max_tile_columns + j);
         }
       }
+      float* rows[max_tile_rows];
+      for (std::size_t i = 0; i < row_count_; ++i) rows[i] = tile_ + i * max_tile_columns;
+      if (end_ != nullptr) end(o, t, 0, row_count_, rows);
+      spread(o, t, 0, row_count_);
     }
   }
 
-  void multiply(const float* left, const float* right, float* result, range columns, range depth,
-                range rows) const {
+  void multiply(const operands& o, range columns, range depth, range rows) const {
     const std::size_t lanes = hn::Lanes(tag());
     const place_in_operands step = depth_.inner().stride;
     const auto skipped = static_cast<std::ptrdiff_t>(depth.first);
     const bool add = depth.first != 0;
+    const bool last = depth.first + depth.count == depth_count_;
     column_tile t;
     for (std::size_t column = 0; column < columns.count; column += t.count) {
       t = tile_at(columns, column);
       const right_strip b =
           t.right_in_place
-              ? right_strip{right + column_right_[column] + skipped * step.right, step.right}
+              ? right_strip{o.right + column_right_[column] + skipped * step.right, step.right}
               : right_strip{packed_tile(t, depth), static_cast<std::ptrdiff_t>(t.vectors * lanes)};
       for (std::size_t row = 0; row < rows.count; row += tile_rows) {
         const std::size_t count = std::min(tile_rows, rows.count - row);
@@ -395,37 +444,91 @@ class product {
         for (std::size_t i = 0; i < tile_rows; ++i) {
           // Rows that a tile has too many repeat the last one.
           const std::size_t r = std::min(i, count - 1);
-          a.row[i] = left_in_place_ ? left + row_left_[row + r] + skipped * step.left
+          a.row[i] = left_in_place_ ? o.left + row_left_[row + r] + skipped * step.left
                                     : packed_left_ + row * depth.count + r;
-          c.row[i] = whole ? result + row_result_[row + i] + column_result_[column]
+          c.row[i] = whole ? o.result + row_result_[row + i] + column_result_[column]
                            : tile_ + i * max_tile_columns;
         }
         tile_of(count, t.vectors)(a, b, depth.count, c);
-        if (!whole) spread(t, row, count, add, result);
+        if (!whole && add) add_result(o, t, row, count);
+        if (last && end_ != nullptr) end(o, t, row, count, c.row);
+        if (!whole) spread(o, t, row, count);
+      }
+    }
+  }
+
+  // Applies scale, addends and `then` to the sums of a tile.
+  void end(const operands& o, const column_tile& t, std::size_t row, std::size_t rows,
+           float* const* sums) const {
+    tile_end e;
+    e.rows = rows;
+    e.columns = t.count;
+    e.scale = scale_;
+    std::copy_n(sums, rows, e.sums);
+    if (has_addends_) {
+      const place_in_operands& stride = columns_.inner().stride;
+      e.addend[0] = rows_of_addend(o, 0, stride.a, t, row, rows);
+      e.addend[1] = rows_of_addend(o, 1, stride.b, t, row, rows);
+    }
+    end_(e);
+  }
+
+  // Where the tile's rows of an addend are; a copy where they have strides.
+  addend_rows rows_of_addend(const operands& o, std::size_t which, std::ptrdiff_t stride,
+                             const column_tile& t, std::size_t row, std::size_t rows) const {
+    addend_rows a;
+    if (o.addend[which] == nullptr) return a;
+    const std::ptrdiff_t* column = column_addend_[which] + t.first;
+    a.broadcast = t.one_run && stride == 0;
+    for (std::size_t i = 0; i < rows; ++i) {
+      const float* from = o.addend[which] + row_addend_[which][row + i];
+      if (t.one_run && (stride == 0 || stride == 1)) {
+        a.row[i] = from + column[0];
+      } else {
+        float* to = addends_ + (which * max_tile_rows + i) * max_tile_columns;
+        for (std::size_t j = 0; j < t.count; ++j) to[j] = from[column[j]];
+        a.row[i] = to;
+      }
+    }
+    return a;
+  }
+
+  // Adds what is in the result to the tile in the scratch.
+  void add_result(const operands& o, const column_tile& t, std::size_t row,
+                  std::size_t rows) const {
+    const tag d;
+    const std::size_t lanes = hn::Lanes(d);
+    const std::ptrdiff_t* column = column_result_ + t.first;
+    for (std::size_t i = 0; i < rows; ++i) {
+      float* to = tile_ + i * max_tile_columns;
+      const float* from = o.result + row_result_[row + i];
+      if (t.adjacent_result) {
+        from += column[0];
+        for (std::size_t j = 0; j < t.count; j += lanes) {
+          const vec before = load_n(d, from + j, std::min(lanes, t.count - j));
+          hn::StoreU(hn::Add(before, hn::LoadU(d, to + j)), d, to + j);
+        }
+      } else {
+        for (std::size_t j = 0; j < t.count; ++j) to[j] += from[column[j]];
       }
     }
   }
 
   // Puts the tile in the scratch to its places in the result.
-  void spread(const column_tile& t, std::size_t row, std::size_t rows, bool add,
-              float* result) const {
+  void spread(const operands& o, const column_tile& t, std::size_t row, std::size_t rows) const {
     const tag d;
     const std::size_t lanes = hn::Lanes(d);
     const std::ptrdiff_t* column = column_result_ + t.first;
     for (std::size_t i = 0; i < rows; ++i) {
       const float* from = tile_ + i * max_tile_columns;
-      float* to = result + row_result_[row + i];
+      float* to = o.result + row_result_[row + i];
       if (t.adjacent_result) {
         to += column[0];
         for (std::size_t j = 0; j < t.count; j += lanes) {
-          const std::size_t n = std::min(lanes, t.count - j);
-          const vec sum = hn::LoadU(d, from + j);
-          store_n(add ? hn::Add(load_n(d, to + j, n), sum) : sum, d, to + j, n);
+          store_n(hn::LoadU(d, from + j), d, to + j, std::min(lanes, t.count - j));
         }
       } else {
-        for (std::size_t j = 0; j < t.count; ++j) {
-          to[column[j]] = add ? to[column[j]] + from[j] : from[j];
-        }
+        for (std::size_t j = 0; j < t.count; ++j) to[column[j]] = from[j];
       }
     }
   }
@@ -435,23 +538,54 @@ class product {
   const loop_nest& depth_;
   std::size_t row_count_, column_count_, depth_count_;
   std::size_t block_rows_, block_columns_, block_depth_;
-  bool left_in_place_, right_in_place_, along_depth_, cut_;
-  // In the scratch. The offsets are those of the current block.
-  std::ptrdiff_t *row_left_, *row_result_, *column_right_, *column_result_;
+  bool left_in_place_, right_in_place_, along_depth_, cut_, has_addends_;
+  float scale_;
+  tile_end_function end_;  // null where the sums are the result
+  // In the scratch. The offsets are those of the found rows, columns and depth.
+  range found_rows_{0, 0}, found_columns_{0, 0}, found_depth_{0, 0};
+  std::ptrdiff_t *row_left_, *row_result_, *row_addend_[2];
+  std::ptrdiff_t *column_right_, *column_result_, *column_addend_[2];
   std::ptrdiff_t *depth_left_, *depth_right_;
-  float *packed_left_, *packed_right_, *tile_;
+  float *packed_left_, *packed_right_, *tile_, *addends_;
 };
+
+// Sums of nothing: what the addends and `then` make of zeros. Left and right may have no memory.
+void end_zeros(const contraction& x, op then) {
+  const tile_end_function end = tile_end_of(then);
+  for (std::ptrdiff_t i = 0; i < x.batch.size(); ++i) {
+    for (std::ptrdiff_t j = 0; j < x.rows.size(); ++j) {
+      for (std::ptrdiff_t k = 0; k < x.columns.size(); ++k) {
+        const place_in_operands at[]{x.batch.at(i), x.rows.at(j), x.columns.at(k)};
+        float sum[max_dot_lanes]{};
+        tile_end e;
+        e.rows = e.columns = 1;
+        e.sums[0] = sum;
+        e.scale = 1;
+        if (x.a != nullptr) e.addend[0].row[0] = x.a + at[0].a + at[1].a + at[2].a;
+        if (x.b != nullptr) e.addend[1].row[0] = x.b + at[0].b + at[1].b + at[2].b;
+        end(e);
+        x.result[at[0].result + at[1].result + at[2].result] = sum[0];
+      }
+    }
+  }
+}
 
 void dot(const call& c) noexcept {
   for (int i = 0; i < c.loops; ++i) {
     if (c.extent[i] == 0 && c.operands[0].stride[i] != 0) return;
   }
   const contraction x(c);
-  if (x.depth.size() == 0) return x.write_zeros();
-  const product each(x, c.scratch);
+  if (x.depth.size() == 0) return end_zeros(x, c.then);
+  product each(x, static_cast<float>(c.scale), c.then, c.scratch);
+  const auto addend = [](const float* data, std::ptrdiff_t at) {
+    return data == nullptr ? nullptr : data + at;
+  };
   for (std::ptrdiff_t i = 0, n = x.batch.size(); i < n; ++i) {
     const place_in_operands at = x.batch.at(i);
-    each.run(x.left + at.left, x.right + at.right, x.result + at.result);
+    each.run({x.left + at.left,
+              x.right + at.right,
+              x.result + at.result,
+              {addend(x.a, at.a), addend(x.b, at.b)}});
   }
 }
 

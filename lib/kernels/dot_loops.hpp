@@ -9,9 +9,10 @@
 
 namespace weft::kernels {
 
-// A place in the result and in the operands that give its rows (left) and its columns (right).
+// A place in the result, in the operands that give its rows (left) and its columns (right), and in
+// the addends.
 struct place_in_operands {
-  std::ptrdiff_t result = 0, left = 0, right = 0;
+  std::ptrdiff_t result = 0, left = 0, right = 0, a = 0, b = 0;
 };
 
 struct loop {
@@ -37,7 +38,8 @@ class loop_nest {
         return outer.stride.*s == l.extent * l.stride.*s;
       };
       if (continues(&place_in_operands::result) && continues(&place_in_operands::left) &&
-          continues(&place_in_operands::right)) {
+          continues(&place_in_operands::right) && continues(&place_in_operands::a) &&
+          continues(&place_in_operands::b)) {
         outer = {outer.extent * l.extent, l.stride};
       } else {
         loops_[++last] = l;
@@ -73,6 +75,8 @@ class loop_nest {
       p.result += here * stride.result;
       p.left += here * stride.left;
       p.right += here * stride.right;
+      p.a += here * stride.a;
+      p.b += here * stride.b;
     }
     return p;
   }
@@ -102,6 +106,7 @@ struct contraction {
   const float* left;   // the operand that gives the rows
   const float* right;  // the one that gives the columns
   float* result;
+  const float *a, *b;  // the addends; null where there is none
 
   explicit contraction(const call& c) : contraction(c, 1, 2) {
     // Vectors run along the columns: these shall be the ones that are adjacent in the result.
@@ -113,28 +118,21 @@ struct contraction {
     depth.arrange([](const loop& l) { return l.stride.left + l.stride.right; });
   }
 
-  // The result of sums over nothing.
-  void write_zeros() const {
-    for (std::ptrdiff_t i = 0; i < batch.size(); ++i) {
-      for (std::ptrdiff_t j = 0; j < rows.size(); ++j) {
-        for (std::ptrdiff_t k = 0; k < columns.size(); ++k) {
-          result[batch.at(i).result + rows.at(j).result + columns.at(k).result] = 0;
-        }
-      }
-    }
-  }
-
  private:
   contraction(const call& c, int of_rows, int of_columns)
       : left(static_cast<const float*>(c.operands[of_rows].data)),
         right(static_cast<const float*>(c.operands[of_columns].data)),
-        result(static_cast<float*>(c.operands[0].data)) {
+        result(static_cast<float*>(c.operands[0].data)),
+        a(static_cast<const float*>(c.operands[3].data)),
+        b(static_cast<const float*>(c.operands[4].data)) {
     for (int i = 0; i < c.loops; ++i) {
       if (c.extent[i] == 1) continue;
       const loop l{c.extent[i],
                    {.result = c.operands[0].stride[i],
                     .left = c.operands[of_rows].stride[i],
-                    .right = c.operands[of_columns].stride[i]}};
+                    .right = c.operands[of_columns].stride[i],
+                    .a = a == nullptr ? 0 : c.operands[3].stride[i],
+                    .b = b == nullptr ? 0 : c.operands[4].stride[i]}};
       (l.stride.result == 0  ? depth
        : l.stride.right == 0 ? rows
        : l.stride.left == 0  ? columns

@@ -1,6 +1,8 @@
 // The contraction kernel of every target that this machine runs, against a plain loop nest.
 #include "kernels/dot.hpp"
 
+#include <algorithm>
+#include <array>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <cstddef>
@@ -29,6 +31,9 @@ struct product {
   std::string result, left, right;
   extents length;
   std::ptrdiff_t padding = 0;  // that much more memory for every axis of every operand
+  std::vector<std::string> addends{};
+  double scale = 1;
+  weft::op then = weft::op::copy;
 };
 
 std::ptrdiff_t stride_of(const std::string& axes, char axis, const product& p) {
@@ -47,7 +52,12 @@ call call_of(const product& p) {
     c.operands[0].stride[i] = stride_of(p.result, axis, p);
     c.operands[1].stride[i] = stride_of(p.left, axis, p);
     c.operands[2].stride[i] = stride_of(p.right, axis, p);
+    for (std::size_t j = 0; j < p.addends.size(); ++j) {
+      c.operands[3 + j].stride[i] = stride_of(p.addends[j], axis, p);
+    }
   }
+  c.scale = p.scale;
+  c.then = p.then;
   return c;
 }
 
@@ -66,7 +76,7 @@ std::size_t reach(const call& c, int operand) {
 
 struct expectation {
   std::vector<double> sum;        // NaN where the result is not to be touched
-  std::vector<double> magnitude;  // the sum of the products' magnitudes
+  std::vector<double> magnitude;  // the sum of the magnitudes of all that is added
 };
 
 void accumulate(const call& c, const float* left, const float* right, int loop,
@@ -85,14 +95,32 @@ void accumulate(const call& c, const float* left, const float* right, int loop,
   }
 }
 
-void start_at_zero(const call& c, int loop, std::ptrdiff_t at, expectation& e) {
-  if (loop == c.loops) {
-    e.sum[static_cast<std::size_t>(at)] = 0;
-    return;
+// Calls f for every element of the result, with where it is in each operand.
+template <class F>
+void for_result(const call& c, F f, std::array<std::ptrdiff_t, 5> at = {}, int loop = 0) {
+  if (loop == c.loops) return f(at);
+  const std::ptrdiff_t extent = c.operands[0].stride[loop] == 0 ? 1 : c.extent[loop];
+  for (std::ptrdiff_t i = 0; i < extent; ++i) {
+    for_result(c, f, at, loop + 1);
+    for (std::size_t o = 0; o < at.size(); ++o) at[o] += c.operands[o].stride[loop];
   }
-  const std::ptrdiff_t stride = c.operands[0].stride[loop];
-  const std::ptrdiff_t extent = stride == 0 ? 1 : c.extent[loop];
-  for (std::ptrdiff_t i = 0; i < extent; ++i) start_at_zero(c, loop + 1, at + i * stride, e);
+}
+
+double activation(weft::op kind, double x) {
+  switch (kind) {
+    case weft::op::relu:
+      return std::max(x, 0.0);
+    case weft::op::gelu:
+      return x / 2 * (1 + std::erf(x / std::sqrt(2.0)));
+    case weft::op::gelu_tanh:
+      return x / 2 * (1 + std::tanh(std::sqrt(2 / 3.14159265358979) * (x + 0.044715 * x * x * x)));
+    case weft::op::tanh:
+      return std::tanh(x);
+    case weft::op::sigmoid:
+      return 1 / (1 + std::exp(-x));
+    default:
+      return x;
+  }
 }
 
 std::ptrdiff_t depth_of(const call& c) {
@@ -106,6 +134,8 @@ std::ptrdiff_t depth_of(const call& c) {
 std::string describe(const product& p) {
   std::string s = p.left + ',' + p.right + "->" + p.result;
   for (const auto& [axis, length] : p.length) s += ' ' + (axis + ('=' + std::to_string(length)));
+  for (const std::string& addend : p.addends) s += " + " + addend;
+  s += " scale " + std::to_string(p.scale) + " then " + std::string(weft::name_of(p.then));
   return s + " padding " + std::to_string(p.padding);
 }
 
@@ -123,12 +153,39 @@ void check(const product& p) {
     std::vector<float> left = random_values(reach(c, 1)), right = random_values(reach(c, 2));
     const std::size_t size = reach(c, 0);
     expectation e{std::vector(size, std::nan("")), std::vector(size, 0.0)};
-    start_at_zero(c, 0, 0, e);
+    for_result(c, [&](const auto& at) { e.sum[static_cast<std::size_t>(at[0])] = 0; });
     accumulate(c, left.data(), right.data(), 0, 0, 0, 0, e);
 
+    std::vector<std::vector<float>> addends;
+    for (std::size_t j = 0; j < p.addends.size(); ++j) {
+      const int o = 3 + static_cast<int>(j);
+      addends.push_back(random_values(reach(c, o) + j));
+      c.operands[o].data = addends[j].data();
+    }
+    for_result(c, [&](const auto& at) {
+      const auto i = static_cast<std::size_t>(at[0]);
+      e.sum[i] *= p.scale;
+      e.magnitude[i] *= std::abs(p.scale);
+      for (std::size_t j = 0; j < addends.size(); ++j) {
+        const double x = addends[j][static_cast<std::size_t>(at[3 + j])];
+        e.sum[i] += x;
+        e.magnitude[i] += std::abs(x);
+      }
+    });
+
     // A sum of K products in any order, each step rounded: Higham's gamma of K times the sum of
-    // their magnitudes, with K u / (1 - K u) bounded by K epsilon as u is half of epsilon.
-    const double bound = static_cast<double>(depth_of(c)) * std::numeric_limits<float>::epsilon();
+    // their magnitudes, with K u / (1 - K u) bounded by K epsilon as u is half of epsilon. Four
+    // more steps for the scale, which is a float too, and the addends.
+    const bool plain = p.addends.empty() && p.scale == 1;
+    const double bound = (static_cast<double>(depth_of(c)) + (plain ? 0 : 4)) *
+                         std::numeric_limits<float>::epsilon();
+    // No activation has a slope beyond 1.13. The functions behind them have at most 1, rounded a
+    // few times, and gelu multiplies them by x.
+    const auto allowed = [&](double sum, double magnitude) {
+      if (p.then == weft::op::copy) return bound * magnitude;
+      return 1.13 * bound * magnitude +
+             4 * std::numeric_limits<float>::epsilon() * (1 + std::abs(sum));
+    };
 
     const std::size_t scratch_bytes = weft::kernels::dot_scratch_bytes(c);
     const std::unique_ptr<void, void (*)(void*)> scratch(
@@ -147,7 +204,8 @@ void check(const product& p) {
         const bool right_here =
             std::isnan(e.sum[i])
                 ? result[i] == untouched
-                : std::abs(static_cast<double>(result[i]) - e.sum[i]) <= bound * e.magnitude[i];
+                : std::abs(static_cast<double>(result[i]) - activation(p.then, e.sum[i])) <=
+                      allowed(e.sum[i], e.magnitude[i]);
         wrong += right_here ? 0 : 1;
       }
       BOOST_TEST(wrong == 0u, hwy::TargetName(target) << ": " << wrong << " of " << size);
@@ -246,6 +304,57 @@ BOOST_AUTO_TEST_CASE(goes_on_across_blocks) {
   check_paddings({"bphd", "bpe", "hed", e});
   check_paddings({"bpe", "bphd", "hed", e});
   check_paddings({"hed", "bpe", "bphd", e});
+}
+
+constexpr weft::op activations[]{weft::op::copy,      weft::op::relu, weft::op::gelu,
+                                 weft::op::gelu_tanh, weft::op::tanh, weft::op::sigmoid};
+
+// The addends that a product of matrices, and one with more axes, can have.
+const std::vector<std::string> addends_of_matrices[]{
+    {}, {"n"}, {"m"}, {"mn"}, {"nm"}, {""}, {"n", "mn"}, {"nm", "m"}, {"mn", "mn"}};
+
+BOOST_AUTO_TEST_CASE(scales_adds_and_ends_with_a_function) {
+  for (const char* result : {"mn", "nm"}) {
+    for (const char* right : {"kn", "nk"}) {
+      for (const auto& addends : addends_of_matrices) {
+        for (const auto then : activations) {
+          for (const auto& e :
+               {extents{{'m', 1}, {'n', 50}, {'k', 20}}, extents{{'m', 3}, {'n', 1}, {'k', 17}},
+                extents{{'m', 21}, {'n', 50}, {'k', 5}}, extents{{'m', 8}, {'n', 48}, {'k', 3}},
+                extents{{'m', 4}, {'n', 19}, {'k', 1}}, extents{{'m', 5}, {'n', 18}, {'k', 0}}}) {
+            check_paddings({result, "mk", right, e, 0, addends, -1.75, then});
+            check({result, "mk", right, e, 0, addends, 1, then});
+          }
+        }
+      }
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(ends_sums_that_go_on_across_blocks) {
+  const extents e{{'m', 267}, {'n', 70}, {'k', 530}};
+  for (const auto& addends : addends_of_matrices) {
+    check_paddings({"mn", "mk", "kn", e, 0, addends, 0.125, weft::op::tanh});
+    check_paddings({"nm", "km", "nk", e, 0, addends, 0.125, weft::op::relu});
+  }
+  const extents wide{{'m', 9}, {'n', 1100}, {'k', 260}};
+  check_paddings({"mn", "mk", "nk", wide, 0, {"n", "mn"}, 0.125, weft::op::gelu});
+}
+
+BOOST_AUTO_TEST_CASE(ends_contractions_of_tensors) {
+  for (const std::ptrdiff_t d : {3, 16, 32}) {
+    for (const auto then : activations) {
+      const extents attention{{'b', 2}, {'p', 17}, {'h', 3}, {'d', d}, {'k', 19}};
+      check_paddings({"bphk", "bphd", "bkhd", attention, 0, {"pk"}, 0.25, then});
+      check_paddings({"bhpk", "bphd", "bkhd", attention, 0, {"bk", "hpk"}, 0.25, then});
+      check_paddings({"bphd", "bphk", "bkhd", attention, 0, {"bphd", "hd"}, 0.25, then});
+      const extents projection{{'b', 2}, {'p', 7}, {'h', 3}, {'d', d}, {'e', 33}};
+      check_paddings({"bphd", "bpe", "hde", projection, 0, {"hd", "bphd"}, 0.25, then});
+      check_paddings({"bhpd", "bpe", "ehd", projection, 0, {"dh", "bphd"}, 0.25, then});
+      check_paddings({"bhpd", "bpe", "hed", projection, 0, {"d", "h"}, 0.25, then});
+      check_paddings({"bpe", "bphd", "hde", projection, 0, {"e", "bpe"}, 0.25, then});
+    }
+  }
 }
 
 BOOST_AUTO_TEST_CASE(its_scratch_does_not_shrink_when_an_extent_grows) {

@@ -116,7 +116,8 @@ void check(const test_graph& t, const doubles& expected) {
 // The values of an elementwise operation on tensors without axes.
 double scalar(op kind, doubles operands, element type = element::float32) {
   test_graph t;
-  node n{.kind = kind, .type = type};
+  node n = make_node(kind);
+  n.type = type;
   for (double const x : operands) n.operand[n.operands++] = t.constant(x);
   t.emit(n);
   return t.run().at(0);

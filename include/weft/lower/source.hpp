@@ -5,6 +5,7 @@
 #include "weft/graph/packed.hpp"
 #include "weft/passes/arrange.hpp"
 #include "weft/passes/differentiate.hpp"
+#include "weft/passes/fuse.hpp"
 #include "weft/passes/select.hpp"
 
 namespace weft {
@@ -23,7 +24,7 @@ struct inference {
   static constexpr graph selected() {
     return simplify(select(definition<Model>.unpack(), Results.view()...));
   }
-  static constexpr graph make() { return arrange(selected()); }
+  static constexpr graph make() { return fuse(arrange(selected())); }
   static constexpr auto g = pack<inference>();
 };
 
@@ -31,7 +32,7 @@ struct inference {
 template <a_model Model, text Loss>
 struct training {
   static constexpr graph make() {
-    return arrange(simplify(differentiate(inference<Model, Loss>::selected(), 0)));
+    return fuse(arrange(simplify(differentiate(inference<Model, Loss>::selected(), 0))));
   }
   static constexpr auto g = pack<training>();
 };

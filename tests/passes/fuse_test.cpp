@@ -1,0 +1,186 @@
+// What follows a contraction becomes its last step, and only where that changes nothing else.
+#include "weft/passes/fuse.hpp"
+
+#include <boost/test/unit_test.hpp>
+#include <limits>
+
+#include "passes/graphs.hpp"
+#include "support/trial.hpp"
+#include "weft/lower/source.hpp"
+#include "weft/ops/arithmetic.hpp"
+#include "weft/ops/compare.hpp"
+#include "weft/ops/dot.hpp"
+#include "weft/ops/functions.hpp"
+#include "weft/ops/mask.hpp"
+#include "weft/ops/normalize.hpp"
+#include "weft/ops/reduce.hpp"
+#include "weft/passes/arrange.hpp"
+
+namespace {
+
+using weft::op;
+using weft::testing::count, weft::testing::output_node;
+
+struct Rows : weft::axis<weft::up_to<17>> {};
+struct In : weft::axis<20> {};
+struct Out : weft::axis<33> {};
+struct Heads : weft::axis<3> {};
+struct Keys : weft::alias<Rows> {};
+
+template <class Model>
+constexpr weft::graph fused() {
+  return weft::inference<Model>::make();
+}
+
+// A layer as everybody writes it, in each of its orders.
+template <op Last>
+struct layer {
+  constexpr auto operator()(weft::scope s) const {
+    auto x = s.input<"x", float, Rows, In>();
+    auto residual = s.input<"residual", float, Rows, Out>();
+    auto y = weft::dot<In>(x, s.param<"weight", Out, In>()) / 4;
+    auto z = residual + (s.param<"bias", Out>() + y);
+    if constexpr (Last == op::gelu) return gelu(z);
+    if constexpr (Last == op::gelu_tanh) return gelu_tanh(z);
+    if constexpr (Last == op::relu) return relu(z);
+    if constexpr (Last == op::tanh) return tanh(z);
+    if constexpr (Last == op::sigmoid) return sigmoid(z);
+    if constexpr (Last == op::copy) return z;
+  }
+};
+template <op Last>
+constexpr bool is_one_contraction() {
+  weft::graph const g = fused<layer<Last>>();
+  weft::node const n = output_node(g);
+  return g.count == 5 && n.kind == op::dot && n.operands == 4 && n.scale == 0.25 && n.then == Last;
+}
+static_assert(is_one_contraction<op::gelu>());
+static_assert(is_one_contraction<op::gelu_tanh>());
+static_assert(is_one_contraction<op::relu>());
+static_assert(is_one_contraction<op::tanh>());
+static_assert(is_one_contraction<op::sigmoid>());
+static_assert(is_one_contraction<op::copy>());
+
+// None of these may go into the contraction as it is.
+struct kept_apart {
+  constexpr auto operator()(weft::scope s) const {
+    auto x = s.input<"x", float, Rows, In>();
+    auto weight = s.param<"weight", Out, In>();
+    auto both = weft::dot<In>(x, weight);  // a result, and used
+    auto wider =
+        weft::dot<In>(x, weight * 2) + s.param<"h", Heads>();  // has fewer axes than the sum
+    auto ended =
+        tanh(weft::dot<In>(x, weight * 3)) + s.param<"b", Out>();  // the function comes first
+    auto scaled_after = (weft::dot<In>(x, weight * 4) + s.param<"c", Out>()) * 2;
+    auto by_tensor = weft::dot<In>(x, weight * 5) * s.param<"d", Out>();
+    return weft::results(weft::as<"both">(both), weft::as<"sum">(both + s.param<"a", Out>()),
+                         weft::as<"wider">(wider), weft::as<"ended">(ended),
+                         weft::as<"scaled_after">(scaled_after), weft::as<"by_tensor">(by_tensor));
+  }
+};
+constexpr bool nothing_is_lost() {
+  weft::graph const g = fused<kept_apart>();
+  // Sums stay for `sum`, `wider` and `ended`; products for `scaled_after` and `by_tensor`: the
+  // weights' factors are scales.
+  return count(g, op::dot) == 5 && count(g, op::add) == 3 && count(g, op::multiply) == 2;
+}
+static_assert(nothing_is_lost());
+
+// A third addend stays a sum.
+struct three_addends {
+  constexpr auto operator()(weft::scope s) const {
+    auto y = weft::dot<In>(s.input<"x", float, Rows, In>(), s.param<"weight", In, Out>());
+    return y + s.param<"a", Out>() + s.param<"b", Out>() + s.param<"c", Out>();
+  }
+};
+static_assert(count(fused<three_addends>(), op::add) == 1);
+
+// Sums of contractions, as gradients are: the later one takes up the earlier.
+struct contractions_added {
+  constexpr auto operator()(weft::scope s) const {
+    auto x = s.input<"x", float, Rows, In>();
+    return weft::dot<In>(x, s.param<"a", Out, In>()) + weft::dot<In>(x, s.param<"b", Out, In>());
+  }
+};
+static_assert(count(fused<contractions_added>(), op::add) == 0);
+static_assert(count(fused<contractions_added>(), op::dot) == 2);
+
+// Attention's backward pass: the mask and the scale of the scores cost nothing more.
+struct attention {
+  constexpr auto operator()(weft::scope s) const {
+    auto q = s.param<"q", Rows, In>();
+    auto k = s.param<"k", Keys, In>();
+    auto mask = weft::positions<Keys>() <= weft::positions<Rows>();
+    auto scores = weft::dot<In>(q, k) / weft::sqrt(In{});
+    auto weights =
+        weft::softmax<Keys>(where(mask, scores, -std::numeric_limits<float>::infinity()));
+    auto y = weft::dot<Keys>(weights, s.input<"v", float, Keys, Out>());
+    return weft::results(
+        weft::as<"loss">(weft::sum<Rows, Out>(y * s.input<"g", float, Rows, Out>())));
+  }
+};
+constexpr bool backward_is_lean() {
+  weft::graph const g = weft::training<attention, "loss">::make();
+  return count(g, op::where) == 1 && count(g, op::divide) == 0 && count(g, op::dot) == 5;
+}
+static_assert(backward_is_lean());
+
+// The same with another mask, or with another number in its place: the mask stays.
+struct masked_by_another {
+  constexpr auto operator()(weft::scope s) const {
+    auto scores = s.param<"scores", Rows, Keys>();
+    auto mask = weft::positions<Keys>() <= weft::positions<Rows>();
+    auto weights = weft::softmax<Keys>(where(mask, scores, -8));
+    return weft::results(
+        weft::as<"loss">(weft::sum<Rows, Keys>(weights * s.input<"g", float, Rows, Keys>())));
+  }
+};
+static_assert(count(weft::training<masked_by_another, "loss">::make(), op::where) == 2);
+
+// The mask is written [Keys, Rows], and read along Keys.
+struct masked {
+  constexpr auto operator()(weft::scope s) const {
+    auto scores = s.input<"scores", float, Heads, Rows, Keys>();
+    return where(weft::positions<Keys>() <= weft::positions<Rows>(), scores, 0);
+  }
+};
+struct mask_itself {
+  constexpr auto operator()(weft::scope) const {
+    return weft::positions<Keys>() <= weft::positions<Rows>();
+  }
+};
+constexpr bool arranged() {
+  weft::graph const g = fused<masked>();
+  for (int i = 0; i < g.count; ++i)
+    if (g.nodes[i].kind == op::less_equal)
+      return g.nodes[i].axes == weft::axes_of(weft::shape<Rows, Keys>{});
+  return false;
+}
+static_assert(arranged());
+static_assert(output_node(fused<mask_itself>()).axes == weft::axes_of(weft::shape<Keys, Rows>{}),
+              "a result keeps its order");
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(fuse)
+
+BOOST_AUTO_TEST_CASE(fused_layers_give_what_the_plain_ones_do) {
+  for (std::size_t const rows : {0u, 1u, 3u, 17u}) {
+    auto const at = weft::testing::lengths<Rows>(rows);
+    weft::testing::trial<weft::inference<layer<op::gelu>>>(at);
+    weft::testing::trial<weft::inference<layer<op::gelu_tanh>>>(at);
+    weft::testing::trial<weft::inference<layer<op::relu>>>(at);
+    weft::testing::trial<weft::inference<layer<op::tanh>>>(at);
+    weft::testing::trial<weft::inference<layer<op::sigmoid>>>(at);
+    weft::testing::trial<weft::inference<layer<op::copy>>>(at);
+    weft::testing::trial<weft::inference<kept_apart>>(at);
+    weft::testing::trial<weft::inference<three_addends>>(at);
+    weft::testing::trial<weft::inference<contractions_added>>(at);
+    weft::testing::trial<weft::inference<masked>>(at);
+    if (rows > 3) continue;  // the bound grows with the steps between, past what could fail
+    weft::testing::trial<weft::training<attention, "loss">>(at);
+    weft::testing::trial<weft::training<masked_by_another, "loss">>(at);
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
