@@ -27,22 +27,17 @@ struct relu {  // NaN stays
   }
 };
 
-struct gelu {  // x Phi(x), with the normal distribution function
+struct gelu {
   template <class D>
   HWY_INLINE hn::Vec<D> operator()(D d, hn::Vec<D> x) const {
-    const auto half = hn::Set(d, 0.5f);
-    const auto e = math::erf(d, hn::Mul(x, hn::Set(d, 0.707106781f)));
-    return hn::Mul(x, hn::MulAdd(half, e, half));
+    return math::gelu(d, x);
   }
 };
 
-struct gelu_tanh {  // x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))
+struct gelu_tanh {
   template <class D>
   HWY_INLINE hn::Vec<D> operator()(D d, hn::Vec<D> x) const {
-    const auto half = hn::Set(d, 0.5f);
-    const auto inner = hn::MulAdd(hn::Mul(hn::Set(d, 0.044715f), hn::Mul(x, x)), x, x);
-    const auto t = math::tanh(d, hn::Mul(hn::Set(d, 0.797884561f), inner));
-    return hn::Mul(x, hn::MulAdd(half, t, half));
+    return math::gelu_tanh(d, x);
   }
 };
 

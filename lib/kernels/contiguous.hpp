@@ -17,6 +17,13 @@ using elementwise_loop = void (*)(std::size_t n, void* to, const void* const* fr
 template <std::size_t size>
 void copy_strided(std::ptrdiff_t n, std::byte* to, std::ptrdiff_t to_stride, const std::byte* from,
                   std::ptrdiff_t from_stride) {
+  if (from_stride == 0 && to_stride == 1) {  // a loop that compilers make one of vectors
+    std::byte value[size];
+    std::memcpy(value, from, size);
+    for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i)
+      std::memcpy(to + i * size, value, size);
+    return;
+  }
   for (std::ptrdiff_t i = 0; i < n; ++i) {
     std::memcpy(to, from, size);
     if (i + 1 == n) break;  // a pointer past the operand is not made
@@ -31,12 +38,49 @@ inline void copy_elements(element type, std::ptrdiff_t n, std::byte* to, std::pt
   copy_strided<4>(n, to, to_stride, from, from_stride);
 }
 
+// Packs what n reads of `from`, its operand o, in the order of the loops, if outer loops read it
+// anew, it is not contiguous along the innermost loop, and has at most `space` bytes. Gives whether
+// it did; n's strides are then those of the copy.
+inline bool pack_repeated(nest& n, int o, const operand& from, std::byte* to,
+                          std::ptrdiff_t space) {
+  const int last = n.last();
+  const std::ptrdiff_t stride = n.stride[o][last];
+  if (stride == 0 || stride == 1 || n.stride[o][0] != 0) return false;
+  nest part;  // the loops that are not repeated
+  int outer = 0;
+  while (n.stride[o][outer] == 0) ++outer;
+  for (int l = outer; l < n.loops; ++l) {
+    part.extent[part.loops] = n.extent[l];
+    part.stride[0][part.loops++] = n.stride[o][l];
+  }
+  const std::ptrdiff_t size = bytes(from.type);
+  if (part.points() * size > space) return false;
+  const std::ptrdiff_t length = n.extent[last];
+  walk(part, part.last(), [&](const std::ptrdiff_t* offset) {
+    copy_elements(from.type, length, to, 1,
+                  static_cast<const std::byte*>(from.data) + offset[0] * size, stride);
+    to += length * size;
+  });
+  std::ptrdiff_t dense = 1;
+  for (int l = last; l >= outer; dense *= n.extent[l--]) n.stride[o][l] = dense;
+  return true;
+}
+
 // Runs f over c's loops. Operands that are not contiguous along the innermost loop pass, a piece
 // at a time, through a buffer that stays in the first level of cache: so there is one loop for each
 // operation, whatever the strides.
 inline void run_elementwise(const call& c, int inputs, elementwise_loop f) {
-  const nest n = canonical(c, 1 + inputs);
+  nest n = canonical(c, 1 + inputs);
   if (n.empty) return;
+  std::byte* data[max_operands];
+  for (int o = 0; o <= inputs; ++o) data[o] = static_cast<std::byte*>(c.operands[o].data);
+  // For one operand, say a mask that all heads of an attention read across its rows.
+  alignas(64) std::byte packed[32 * 1024];
+  for (int o = 1; o <= inputs; ++o) {
+    if (!pack_repeated(n, o, c.operands[o], packed, sizeof packed)) continue;
+    data[o] = packed;
+    break;
+  }
   constexpr std::ptrdiff_t piece = 256;
   alignas(64) std::byte buffer[max_operands][piece * 4];
   const std::ptrdiff_t length = n.extent[n.last()];
@@ -50,8 +94,7 @@ inline void run_elementwise(const call& c, int inputs, elementwise_loop f) {
 
   walk(n, n.last(), [&](const std::ptrdiff_t* offset) {
     const auto at = [&](int o, std::ptrdiff_t i) {
-      const operand& a = c.operands[o];
-      return static_cast<std::byte*>(a.data) + (offset[o] + i * stride[o]) * bytes(a.type);
+      return data[o] + (offset[o] + i * stride[o]) * bytes(c.operands[o].type);
     };
     for (std::ptrdiff_t i = 0; i < length; i += step) {
       const std::ptrdiff_t count = std::min(step, length - i);
@@ -70,12 +113,18 @@ inline void run_elementwise(const call& c, int inputs, elementwise_loop f) {
   });
 }
 
-// What a row function gets besides its rows.
-struct row_arguments {
-  std::size_t length;
+// The rows that a row function gets at once: their sums and what follows from these take long, but
+// not one after the other.
+inline constexpr std::size_t max_rows = 4;
+struct row_pointers {
   float* to;
   const float* from[2];
+};
+struct row_arguments {
+  std::size_t length;
   double scalar;
+  std::size_t rows;  // 1 to max_rows
+  row_pointers row[max_rows];
 };
 using row_function = void (*)(const row_arguments&);
 
@@ -108,16 +157,23 @@ inline void run_rowwise(const call& c, int inputs, row_function f) {
     if (row.loops > 1 || row.stride[o][0] != 1)
       packed[o] = reinterpret_cast<float*>(c.scratch + static_cast<std::size_t>(o) * packed_bytes);
 
+  // There is room to pack one row.
+  const std::size_t at_once = packed[0] || packed[1] || packed[2] ? 1 : max_rows;
+  row_arguments a{length, c.scalar, 0, {}};
   walk(rows, rows.loops, [&](const std::ptrdiff_t* offset) {
     const auto at = [&](int o) { return static_cast<float*>(c.operands[o].data) + offset[o]; };
-    row_arguments a{length, packed[0] ? packed[0] : at(0), {}, c.scalar};
+    row_pointers& r = a.row[a.rows++];
+    r.to = packed[0] ? packed[0] : at(0);
     for (int o = 1; o <= inputs; ++o) {
-      a.from[o - 1] = packed[o] ? packed[o] : at(o);
+      r.from[o - 1] = packed[o] ? packed[o] : at(o);
       if (packed[o]) pack(row, o, at(o), packed[o]);
     }
+    if (a.rows < at_once) return;
     f(a);
+    a.rows = 0;
     if (packed[0]) unpack(row, packed[0], at(0));
   });
+  if (a.rows > 0) f(a);
 }
 
 }  // namespace weft::kernels

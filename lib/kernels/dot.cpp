@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <utility>
 
+#include "hwy/cache_control.h"
 #include "kernels/dot_loops.hpp"
 #include "weft/kernels/dot_blocking.hpp"
 
@@ -38,6 +40,7 @@ struct left_strip {
 struct right_strip {
   const float* data;
   std::ptrdiff_t step;
+  std::ptrdiff_t ahead;  // so far ahead it is fetched from the second level of cache
 };
 
 // Where a tile goes: row r from row[r] on, there either added to what is there or put in its place.
@@ -56,6 +59,13 @@ HWY_INLINE vec pick(vec v0, vec v1, vec v2) {
     return v2;
 }
 
+constexpr std::size_t cache_line = 64 / sizeof(float);
+
+// Asks for `count` floats, while others are computed with.
+HWY_INLINE void fetch(const float* p, std::size_t count) {
+  for (std::size_t i = 0; i < count; i += cache_line) hwy::Prefetch(p + i);
+}
+
 // The sums are a pack of parameters, not an array, so that each is a register even where vectors
 // have no size that the compiler knows.
 template <std::size_t Vectors, std::size_t... R, std::size_t... I, class... Sums>
@@ -67,11 +77,14 @@ HWY_INLINE void multiply_add(std::index_sequence<R...>, std::index_sequence<I...
   const float* row[]{left.row[R]...};
   const float* b = right.data;
   const std::ptrdiff_t left_step = left.step, right_step = right.step;
+  [[maybe_unused]] const std::ptrdiff_t ahead = right.ahead;
   std::ptrdiff_t at = 0;
   for (; depth != 0; --depth, at += left_step, b += right_step) {
     const vec b0 = hn::LoadU(d, b);
     const vec b1 = Vectors > 1 ? hn::LoadU(d, b + lanes) : b0;
     const vec b2 = Vectors > 2 ? hn::LoadU(d, b + 2 * lanes) : b0;
+    // Narrower tiles are the last of a panel, or alone and soon in the first level anyway.
+    if constexpr (Vectors == tile_vectors) fetch(b + ahead, Vectors * lanes);
     ((sums = hn::MulAdd(hn::Set(d, row[I / Vectors][at]), pick<I % Vectors>(b0, b1, b2), sums)),
      ...);
   }
@@ -147,29 +160,63 @@ void pack_elements(const strip& s, std::size_t width, float* HWY_RESTRICT packed
   }
 }
 
-// Elements side by side in memory: four lines at a time.
-void pack_adjacent_elements(strip s, std::size_t width, float* HWY_RESTRICT packed) {
-  if constexpr (HWY_TARGET != HWY_SCALAR) {
-    const tag d;
-    const hn::CappedTag<float, 4> d4;
-    const std::size_t lanes = hn::Lanes(d);
-    alignas(64) float interleaved[4 * max_dot_lanes];
-    for (; s.depth >= lanes; s.depth -= lanes, s.element += lanes, packed += lanes * width) {
-      const float* from = s.data + s.element[0];
-      for (std::size_t j = 0; j < s.lines; j += 4) {
-        // Where fewer than four lines are left, the last one stands in for the others.
-        const float* line[4];
-        for (std::size_t i = 0; i < 4; ++i) line[i] = from + s.line[std::min(j + i, s.lines - 1)];
-        hn::StoreInterleaved4(hn::LoadU(d, line[0]), hn::LoadU(d, line[1]), hn::LoadU(d, line[2]),
-                              hn::LoadU(d, line[3]), d, interleaved);
-        for (std::size_t i = 0; i < lanes; ++i) {
-          hn::StoreU(hn::Load(d4, interleaved + 4 * i), d4, packed + i * width + j);
-        }
+// A vector without a size that the compiler knows is not put together from halves.
+#if HWY_TARGET != HWY_SCALAR && !HWY_HAVE_SCALABLE
+
+// The four elements from `from` on of every fourth line, one line in each block of 128 bits.
+template <std::size_t Lanes>
+HWY_INLINE auto load_blocks(const float* from, const std::ptrdiff_t* line) {
+  const hn::CappedTag<float, Lanes> d;
+  if constexpr (Lanes <= 4) {
+    return hn::LoadU(d, from + line[0]);
+  } else {
+    return hn::Combine(d, load_blocks<Lanes / 2>(from, line + Lanes / 2),
+                       load_blocks<Lanes / 2>(from, line));
+  }
+}
+
+// Elements side by side in memory: as many lines at once as a vector has lanes, four elements of
+// each. Every block of 128 bits is transposed by itself.
+template <class D>
+void pack_adjacent_elements(D d, strip s, std::size_t width, float* HWY_RESTRICT packed) {
+  constexpr std::size_t lanes = hn::MaxLanes(D());
+  const hn::Repartition<std::uint64_t, D> pairs;
+  for (; s.depth >= 4; s.depth -= 4, s.element += 4, packed += 4 * width) {
+    const float* from = s.data + s.element[0];
+    for (std::size_t j = 0; j < s.lines; j += lanes) {
+      // Where fewer lines are left, the last one stands in for the others.
+      std::ptrdiff_t last[lanes];
+      const std::ptrdiff_t* line = s.line + j;
+      if (j + lanes > s.lines) {
+        for (std::size_t i = 0; i < lanes; ++i) last[i] = s.line[std::min(j + i, s.lines - 1)];
+        line = last;
       }
+      const auto v0 = load_blocks<lanes>(from, line);
+      const auto v1 = load_blocks<lanes>(from, line + 1);
+      const auto v2 = load_blocks<lanes>(from, line + 2);
+      const auto v3 = load_blocks<lanes>(from, line + 3);
+      const auto low01 = hn::BitCast(pairs, hn::InterleaveLower(d, v0, v1));
+      const auto low23 = hn::BitCast(pairs, hn::InterleaveLower(d, v2, v3));
+      const auto high01 = hn::BitCast(pairs, hn::InterleaveUpper(d, v0, v1));
+      const auto high23 = hn::BitCast(pairs, hn::InterleaveUpper(d, v2, v3));
+      float* to = packed + j;
+      hn::StoreU(hn::BitCast(d, hn::InterleaveLower(pairs, low01, low23)), d, to);
+      hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(pairs, low01, low23)), d, to + width);
+      hn::StoreU(hn::BitCast(d, hn::InterleaveLower(pairs, high01, high23)), d, to + 2 * width);
+      hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(pairs, high01, high23)), d, to + 3 * width);
     }
   }
   pack_elements(s, width, packed);
 }
+
+#else
+
+template <class D>
+void pack_adjacent_elements(D, const strip& s, std::size_t width, float* HWY_RESTRICT packed) {
+  pack_elements(s, width, packed);
+}
+
+#endif
 
 // How many columns share the reading of a row in dot_products.
 constexpr std::size_t dot_columns = 4;
@@ -200,6 +247,9 @@ HWY_INLINE void dot_products(const float* row, const float* const (&column)[dot_
   sums[2] = hn::GetLane(hn::SumOfLanes(d, sum2));
   sums[3] = hn::GetLane(hn::SumOfLanes(d, sum3));
 }
+
+// As many elements of the result are half of a first level of cache.
+constexpr std::size_t max_close_result = 6 * 1024;
 
 // [first, first + count) of the rows, columns or depth.
 struct range {
@@ -244,9 +294,9 @@ class product {
     addends_ = reinterpret_cast<float*>(scratch + at.addends);
 
     // The left operand is read in place where packing it would not pay: a tile wants one element
-    // after the other anyway, and a single column of tiles reads each only once.
-    left_in_place_ = depth_.is_single() && (depth_.inner().stride.left == 1 ||
-                                            column_count_ <= tile_vectors * hn::Lanes(tag()));
+    // after the other anyway, and a single vector of columns does too little with each.
+    left_in_place_ = depth_.is_single() &&
+                     (depth_.inner().stride.left == 1 || column_count_ <= hn::Lanes(tag()));
     // The right one, where its lines are vectors already and few tiles would share the packed ones.
     right_in_place_ = depth_.is_single() && row_count_ <= 2 * tile_rows;
     // With few rows, transposing the right operand would cost more than the products.
@@ -254,6 +304,10 @@ class product {
                    depth_.inner().stride.right == 1;
     // Tiles end where the innermost loop of the columns does, if that costs no part of a vector.
     cut_ = columns_.inner().extent % static_cast<std::ptrdiff_t>(hn::Lanes(tag())) == 0;
+
+    // A small result is in the first level of cache as it is.
+    fetch_result_ =
+        static_cast<std::size_t>(c.batch.size()) * row_count_ * column_count_ > max_close_result;
 
     has_addends_ = c.a != nullptr || c.b != nullptr;
     scale_ = scale;
@@ -327,6 +381,7 @@ class product {
 
   // How many of `count` iterations from this one on are one inner loop.
   static std::size_t run_of(const loop_nest& loops, std::size_t from, std::size_t count) {
+    if (loops.is_single()) return count;
     return std::min(count, static_cast<std::size_t>(loops.run(static_cast<std::ptrdiff_t>(from))));
   }
 
@@ -359,7 +414,7 @@ class product {
     } else if (element_stride == 1) {
       for (std::size_t k = 0; k < depth.count; k += s.depth) {
         s.depth = run_of(depth_, depth.first + k, depth.count - k);
-        pack_adjacent_elements(s, width, packed + k * width);
+        pack_adjacent_elements(d, s, width, packed + k * width);
         s.element += s.depth;
       }
     } else {
@@ -427,27 +482,35 @@ class product {
     const auto skipped = static_cast<std::ptrdiff_t>(depth.first);
     const bool add = depth.first != 0;
     const bool last = depth.first + depth.count == depth_count_;
-    column_tile t;
-    for (std::size_t column = 0; column < columns.count; column += t.count) {
-      t = tile_at(columns, column);
-      const right_strip b =
-          t.right_in_place
-              ? right_strip{o.right + column_right_[column] + skipped * step.right, step.right}
-              : right_strip{packed_tile(t, depth), static_cast<std::ptrdiff_t>(t.vectors * lanes)};
-      for (std::size_t row = 0; row < rows.count; row += tile_rows) {
-        const std::size_t count = std::min(tile_rows, rows.count - row);
+    for (std::size_t row = 0; row < rows.count; row += tile_rows) {
+      const std::size_t count = std::min(tile_rows, rows.count - row);
+      left_strip a;
+      a.step = left_in_place_ ? step.left : static_cast<std::ptrdiff_t>(tile_rows);
+      for (std::size_t i = 0; i < tile_rows; ++i) {
+        // Rows that a tile has too many repeat the last one.
+        const std::size_t r = std::min(i, count - 1);
+        a.row[i] = left_in_place_ ? o.left + row_left_[row + r] + skipped * step.left
+                                  : packed_left_ + row * depth.count + r;
+      }
+      column_tile t;
+      for (std::size_t column = 0; column < columns.count; column += t.count) {
+        t = tile_at(columns, column);
+        const auto width = static_cast<std::ptrdiff_t>(t.vectors * lanes);
+        // What is fetched ahead of a packed strip is the next one, or still within the scratch.
+        const right_strip b =
+            t.right_in_place
+                ? right_strip{o.right + column_right_[column] + skipped * step.right, step.right, 0}
+                : right_strip{packed_tile(t, depth), width, 8 * width};
         const bool whole = count == tile_rows && t.count == t.vectors * lanes && t.adjacent_result;
-        left_strip a;
         tile_result c;
-        a.step = left_in_place_ ? step.left : static_cast<std::ptrdiff_t>(tile_rows);
         c.add = whole && add;
         for (std::size_t i = 0; i < tile_rows; ++i) {
-          // Rows that a tile has too many repeat the last one.
-          const std::size_t r = std::min(i, count - 1);
-          a.row[i] = left_in_place_ ? o.left + row_left_[row + r] + skipped * step.left
-                                    : packed_left_ + row * depth.count + r;
-          c.row[i] = whole ? o.result + row_result_[row + i] + column_result_[column]
-                           : tile_ + i * max_tile_columns;
+          if (whole) {
+            c.row[i] = o.result + row_result_[row + i] + column_result_[column];
+            if (fetch_result_) fetch(c.row[i], t.count);
+          } else {
+            c.row[i] = tile_ + i * max_tile_columns;
+          }
         }
         tile_of(count, t.vectors)(a, b, depth.count, c);
         if (!whole && add) add_result(o, t, row, count);
@@ -538,7 +601,7 @@ class product {
   const loop_nest& depth_;
   std::size_t row_count_, column_count_, depth_count_;
   std::size_t block_rows_, block_columns_, block_depth_;
-  bool left_in_place_, right_in_place_, along_depth_, cut_, has_addends_;
+  bool left_in_place_, right_in_place_, along_depth_, cut_, fetch_result_, has_addends_;
   float scale_;
   tile_end_function end_;  // null where the sums are the result
   // In the scratch. The offsets are those of the found rows, columns and depth.

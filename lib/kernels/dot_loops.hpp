@@ -12,17 +12,20 @@ namespace weft::kernels {
 // A place in the result, in the operands that give its rows (left) and its columns (right), and in
 // the addends.
 struct place_in_operands {
-  std::ptrdiff_t result = 0, left = 0, right = 0, a = 0, b = 0;
+  std::ptrdiff_t result, left, right, a, b;
 };
 
 struct loop {
-  std::ptrdiff_t extent = 1;
+  std::ptrdiff_t extent;
   place_in_operands stride;
 };
 
 // Loops, the innermost last.
 class loop_nest {
  public:
+  // The other loops are left as they are: small products would notice if they were not.
+  loop_nest() { loops_[0] = {1, {}}; }
+
   void push_back(const loop& l) { loops_[count_++] = l; }
 
   // Puts the largest strides outermost, and makes two loops one where they walk like one.
@@ -67,7 +70,8 @@ class loop_nest {
 
   // Where the iteration with this index is.
   place_in_operands at(std::ptrdiff_t index) const {
-    place_in_operands p;
+    place_in_operands p{};
+    if (index == 0) return p;  // saves small products the divisions
     for (int i = count_ - 1; i >= 0; --i) {
       const auto& [extent, stride] = loops_[i];
       const std::ptrdiff_t here = index % extent;
@@ -82,7 +86,9 @@ class loop_nest {
   }
 
   // How many iterations from this one on are one inner loop.
-  std::ptrdiff_t run(std::ptrdiff_t index) const { return inner().extent - index % inner().extent; }
+  std::ptrdiff_t run(std::ptrdiff_t index) const {
+    return inner().extent - (index == 0 ? 0 : index % inner().extent);
+  }
 
   // The offsets in one operand of `count` iterations from `first` on.
   void offsets(std::ptrdiff_t place_in_operands::*which, std::ptrdiff_t first, std::ptrdiff_t count,

@@ -183,50 +183,28 @@ struct relu_adjoint {
   }
 };
 
-// The normal distribution function Phi(x).
-template <class V>
-HWY_INLINE V normal_cdf(V x) {
-  const V e = math::erf(floats(), hn::Mul(x, value(0.707106781f)));
-  return hn::MulAdd(value(0.5f), e, value(0.5f));
-}
 struct gelu {
   template <class V>
   HWY_INLINE V operator()(V x) const {
-    return hn::Mul(x, normal_cdf(x));
+    return math::gelu(floats(), x);
   }
 };
-struct gelu_adjoint {  // (x Phi(x))' = Phi(x) + x phi(x)
+struct gelu_adjoint {
   template <class V>
   HWY_INLINE V operator()(V x, V g) const {
-    const V density =
-        hn::Mul(value(0.398942280f), math::exp(floats(), hn::Mul(value(-0.5f), hn::Mul(x, x))));
-    return hn::Mul(g, hn::MulAdd(x, density, normal_cdf(x)));
+    return hn::Mul(g, math::gelu_slope(floats(), x));
   }
 };
-
-// gelu_tanh(x) = x/2 (1 + tanh(u)) with u = sqrt(2/pi) (x + 0.044715 x^3).
-inline constexpr float sqrt_2_over_pi = 0.797884561f;
-inline constexpr float cubic = 0.044715f;
-template <class V>
-HWY_INLINE V tanh_u(V x) {
-  const V inner = hn::MulAdd(hn::Mul(value(cubic), hn::Mul(x, x)), x, x);
-  return math::tanh(floats(), hn::Mul(value(sqrt_2_over_pi), inner));
-}
 struct gelu_tanh {
   template <class V>
   HWY_INLINE V operator()(V x) const {
-    return hn::Mul(x, hn::MulAdd(value(0.5f), tanh_u(x), value(0.5f)));
+    return math::gelu_tanh(floats(), x);
   }
 };
-struct gelu_tanh_adjoint {  // (1 + tanh(u))/2 + x/2 (1 - tanh(u)^2) u'
+struct gelu_tanh_adjoint {
   template <class V>
   HWY_INLINE V operator()(V x, V g) const {
-    const V t = tanh_u(x);
-    const V slope =
-        hn::MulAdd(value(3 * cubic * sqrt_2_over_pi), hn::Mul(x, x), value(sqrt_2_over_pi));
-    const V sech2 = hn::NegMulAdd(t, t, value(1));
-    const V inner = hn::MulAdd(hn::Mul(x, sech2), slope, hn::Add(t, value(1)));
-    return hn::Mul(g, hn::Mul(value(0.5f), inner));
+    return hn::Mul(g, math::gelu_tanh_slope(floats(), x));
   }
 };
 

@@ -3,7 +3,7 @@
 // double result, in units of the last place, over about a million floats of all exponents, on every
 // target of x86 with and without fused multiply-add.
 //
-// NaN gives NaN: ranges are clamped by a comparison and a select, which let it pass.
+// NaN gives NaN: ranges are clamped by at_least and at_most, which let it pass.
 #if defined(WEFT_KERNELS_MATH_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef WEFT_KERNELS_MATH_INL_H_
 #undef WEFT_KERNELS_MATH_INL_H_
@@ -30,6 +30,23 @@ HWY_INLINE V polynomial(D d, V, float last) {
 template <class D, class V, class... C>
 HWY_INLINE V polynomial(D d, V x, float first, C... others) {
   return hn::MulAdd(polynomial(d, x, others...), x, hn::Set(d, first));
+}
+
+// Of two operands that do not compare, as NaN, x86 has the second as the maximum and the minimum.
+inline constexpr bool unordered_gives_second =
+    HWY_ARCH_X86 && HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128;
+
+// x, but not less than the bound. NaN stays.
+template <class V>
+HWY_INLINE V at_least(V bound, V x) {
+  if constexpr (unordered_gives_second) return hn::Max(bound, x);
+  return hn::IfThenElse(hn::Lt(x, bound), bound, x);
+}
+// x, but not more than the bound. NaN stays.
+template <class V>
+HWY_INLINE V at_most(V bound, V x) {
+  if constexpr (unordered_gives_second) return hn::Min(bound, x);
+  return hn::IfThenElse(hn::Gt(x, bound), bound, x);
 }
 
 // The integer nearest to a * b, of magnitude below 2^22, as 1.5 * 2^23 + n: that sum has no bits
@@ -72,19 +89,62 @@ HWY_INLINE V exp_of_remainder(D d, V x, V shifted) {
 
 inline constexpr float log2_e = 1.44269504f;
 
-// 0.98 ulp. 0 below -104, infinity above 88.72; subnormal results are right.
+// v * 2^n, with n as shifted_integer has it, for results that are normal numbers: n is added to the
+// exponent. What else is in `shifted` is shifted out.
 template <class D, class V>
-HWY_INLINE V exp(D d, V x) {
-  const V least = hn::Set(d, -104.0f);
-  const V most = hn::Set(d, 89.0f);
-  x = hn::IfThenElse(hn::Gt(x, most), most, x);
-  x = hn::IfThenElse(hn::Lt(x, least), least, x);
+HWY_INLINE V scaled(D d, V v, V shifted) {
+  const hn::RebindToSigned<D> di;
+  return hn::BitCast(d, hn::Add(hn::BitCast(di, v), hn::ShiftLeft<23>(hn::BitCast(di, shifted))));
+}
+
+// exp where it is a normal number, in -87 to 88.
+template <class D, class V>
+HWY_INLINE V exp_normal(D d, V x) {
+  const V shifted = shifted_integer(d, x, hn::Set(d, log2_e));
+  return scaled(d, exp_of_remainder(d, x, shifted), shifted);
+}
+
+template <class D, class V>
+HWY_INLINE V exp_anywhere(D d, V x) {
+  x = at_least(hn::Set(d, -104.0f), at_most(hn::Set(d, 89.0f), x));
   const V shifted = shifted_integer(d, x, hn::Set(d, log2_e));
   // In two steps, as 2^n may itself be out of range.
   const auto n = as_integer(d, shifted);
   const auto half = hn::ShiftRight<1>(n);
   return hn::Mul(hn::Mul(exp_of_remainder(d, x, shifted), power_of_2(d, half)),
                  power_of_2(d, hn::Sub(n, half)));
+}
+
+// 0.98 ulp. 0 below -104, infinity above 88.72; subnormal results are right.
+template <class D, class V>
+HWY_INLINE V exp(D d, V x) {
+  if (HWY_LIKELY(hn::AllTrue(d, hn::Lt(hn::Abs(x), hn::Set(d, 87.0f))))) return exp_normal(d, x);
+  return exp_anywhere(d, x);
+}
+
+// 2^t for t from -127, which gives 0, to 128, which gives infinity. The relative error is 1.6e-7;
+// results below 2^-126, which are no normal numbers, are off by less than that.
+template <class D, class V>
+HWY_INLINE V exp2_flushed(D d, V t) {
+  const V shifted = hn::Add(t, hn::Set(d, 0x1.8p23f));
+  const V f = hn::Sub(t, as_float(d, shifted));
+  const V p = polynomial(d, f, 1.0f, 0.693147004f, 0.240222424f, 0.0555073358f, 0.00967151299f,
+                         0.00132647273f);
+  return scaled(d, p, shifted);
+}
+
+// 2 exp(x) for x up to 87, for sums: 0 below -88.72. The relative error is 2e-7 and 3e-9 |x|;
+// results below 2^-125 are off by less than that. Twice, so that at the bound, which is -128 times
+// the ln 2 subtracted, the sum of exponents is 0.
+template <class D, class V>
+HWY_INLINE V twice_exp(D d, V x) {
+  constexpr float ln2 = 0.693147182f;
+  x = at_least(hn::Set(d, -128 * ln2), x);
+  const V shifted = shifted_integer(d, x, hn::Set(d, log2_e));
+  const V r = hn::NegMulAdd(as_float(d, shifted), hn::Set(d, ln2), x);
+  const V p = polynomial(d, r, 2.0f, 2 * 0.999999702f, 2 * 0.499991417f, 2 * 0.166676447f,
+                         2 * 0.0418988876f, 2 * 0.0082901381f);
+  return scaled(d, p, shifted);
 }
 
 // 0.81 ulp. -infinity at 0, NaN below.
@@ -118,7 +178,9 @@ HWY_INLINE V tanh(D d, V x) {
   const V a = hn::Abs(x);
   const V one = hn::Set(d, 1.0f);
   const V two = hn::Set(d, 2.0f);
-  const V large = hn::Sub(one, hn::Div(two, hn::Add(exp(d, hn::Add(a, a)), one)));
+  // From 9.02 on, tanh rounds to 1.
+  const V e = exp_normal(d, at_most(hn::Set(d, 20.0f), hn::Add(a, a)));
+  const V large = hn::Sub(one, hn::Div(two, hn::Add(e, one)));
   const V x2 = hn::Mul(x, x);
   const V p = polynomial(d, x2, -0.333332807f, 0.133314237f, -0.0537379794f, 0.0206330623f,
                          -0.00569789577f);
@@ -152,6 +214,66 @@ HWY_INLINE V sigmoid(D d, V x) {
   const V one = hn::Set(d, 1.0f);
   const V e = exp(d, hn::Neg(hn::Abs(x)));
   return hn::Div(hn::IfThenElse(hn::Lt(x, hn::Zero(d)), e, one), hn::Add(one, e));
+}
+
+// x Phi(x), with Phi the distribution function of the normal distribution. The error is at most
+// 2.7e-7 |x|; it shrinks with Phi(x).
+//
+// x - x Phi(-x) for positive x and x Phi(-|x|) for others. A polynomial has the eighth root of
+// Phi(-|x|): that falls slowly enough for one range, and rounding errors grow by no more than 8.
+template <class D, class V>
+HWY_INLINE V gelu(D d, V x) {
+  // Phi(-5.6) is 1e-8, nothing next to 1; further out it stays there.
+  const V a = at_most(hn::Set(d, 5.6f), hn::Abs(x));
+  V p = polynomial(d, a, 0.917004049f, -0.0914578587f, -0.0319262333f, -0.000675400603f,
+                   0.00150768564f, 3.25595392e-05f, -5.97750259e-05f, 7.41514168e-06f,
+                   -2.92917633e-07f);
+  p = hn::Mul(p, p);
+  p = hn::Mul(p, p);
+  p = hn::Mul(p, p);
+  return hn::NegMulAdd(a, p, at_least(hn::Zero(d), x));
+}
+
+// (x Phi(x))' = Phi(x) + x phi(x), with phi the density of the normal distribution. With a = |x|,
+// phi(a) (Phi(-a) / phi(a) - a) is that for negative x, and 1 less that for others; the second
+// factor is a polynomial of a.
+template <class D, class V>
+HWY_INLINE V gelu_slope(D d, V x) {
+  const V one = hn::Set(d, 1.0f);
+  // Here phi is just above 2^-126.
+  const V a = at_most(hn::Set(d, 13.2f), hn::Abs(x));
+  const V t = hn::Mul(hn::Mul(a, hn::Set(d, -0.5f * log2_e)), a);
+  const V p = polynomial(d, a, 0.49999994f, -0.797878802f, 0.249916792f, -0.132513806f,
+                         0.061154902f, -0.0243139472f, 0.00793940201f, -0.00197463203f,
+                         0.000339739549f, -3.52079333e-05f, 1.6316983e-06f);
+  const V y = hn::Mul(exp2_flushed(d, t), p);
+  return hn::IfThenElse(hn::Lt(x, hn::Zero(d)), y, hn::Sub(one, y));
+}
+
+// x/2 (1 + tanh(u)) = x / (1 + exp(-2u)) with u = sqrt(2/pi) (x + 0.044715 x^3).
+inline constexpr float sqrt_2_over_pi = 0.797884561f;
+inline constexpr float gelu_cubic = 0.044715f;
+
+// 1 + exp(-2u): 1 or infinity where |x| is large.
+template <class D, class V>
+HWY_INLINE V gelu_tanh_denominator(D d, V x) {
+  constexpr float linear = -2 * sqrt_2_over_pi * log2_e;
+  const V inner = hn::MulAdd(hn::Mul(x, x), hn::Set(d, linear * gelu_cubic), hn::Set(d, linear));
+  const V t = at_least(hn::Set(d, -127.0f), at_most(hn::Set(d, 128.0f), hn::Mul(x, inner)));
+  return hn::Add(exp2_flushed(d, t), hn::Set(d, 1.0f));
+}
+template <class D, class V>
+HWY_INLINE V gelu_tanh(D d, V x) {
+  return hn::Div(x, gelu_tanh_denominator(d, x));
+}
+// s + x s (1 - s) 2u' with s = 1 / (1 + exp(-2u)).
+template <class D, class V>
+HWY_INLINE V gelu_tanh_slope(D d, V x) {
+  const V one = hn::Set(d, 1.0f);
+  const V s = hn::Div(one, gelu_tanh_denominator(d, x));
+  const V slope = hn::MulAdd(hn::Set(d, 6 * gelu_cubic * sqrt_2_over_pi), hn::Mul(x, x),
+                             hn::Set(d, 2 * sqrt_2_over_pi));
+  return hn::MulAdd(hn::Mul(hn::Mul(s, hn::Sub(one, s)), x), slope, s);
 }
 
 // What vectors reduce well; larger angles go lane by lane.

@@ -32,11 +32,33 @@ struct larger {
   }
 };
 
+struct not_less {  // `larger`, of numbers
+  template <class V>
+  HWY_INLINE V operator()(V a, V b) const {
+    return hn::Max(a, b);
+  }
+};
+
 struct itself {
   template <class V>
   HWY_INLINE V operator()(V a) const {
     return a;
   }
+};
+
+// Full vectors from and to memory, or the first n lanes.
+template <class T>
+struct whole {
+  using D = hn::ScalableTag<T>;
+  HWY_INLINE hn::Vec<D> load(const T* p) const { return hn::LoadU(D(), p); }
+  HWY_INLINE void store(hn::Vec<D> v, T* p) const { hn::StoreU(v, D(), p); }
+};
+template <class T>
+struct first {
+  using D = hn::ScalableTag<T>;
+  std::size_t n;
+  HWY_INLINE hn::Vec<D> load(const T* p) const { return load_n(D(), p, n); }
+  HWY_INLINE void store(hn::Vec<D> v, T* p) const { store_n(v, D(), p, n); }
 };
 
 // to[i] = f(from[i]...). `to` may be one of `from`.
@@ -45,46 +67,82 @@ HWY_INLINE void map(std::size_t n, F f, T* to, const P*... from) {
   const hn::ScalableTag<T> d;
   const std::size_t lanes = hn::Lanes(d);
   std::size_t i = 0;
-  for (; i + lanes <= n; i += lanes) hn::StoreU(f(hn::LoadU(d, from + i)...), d, to + i);
+  for (; i + 2 * lanes <= n; i += 2 * lanes) {
+    const auto y = f(hn::LoadU(d, from + i)...);
+    const auto next = f(hn::LoadU(d, from + i + lanes)...);
+    hn::StoreU(y, d, to + i);
+    hn::StoreU(next, d, to + i + lanes);
+  }
+  if (i + lanes <= n) {
+    hn::StoreU(f(hn::LoadU(d, from + i)...), d, to + i);
+    i += lanes;
+  }
   if (i < n) store_n(f(load_n(d, from + i, n - i)...), d, to + i, n - i);
 }
 
 // All f(from[i]...) combined, in a vector: four chains, so that the next need not wait for the
-// last. `identity` changes nothing when combined.
-template <class Combine, class T, class F, class... P>
-HWY_INLINE hn::Vec<hn::ScalableTag<T>> accumulate(Combine combine, T identity, std::size_t n, F f,
-                                                  const P*... from) {
+// last. `identity` changes nothing when combined. f is given the places of what it combines: see
+// sum and map_and_sum.
+template <class Combine, class T, class F>
+HWY_INLINE hn::Vec<hn::ScalableTag<T>> accumulate_at(Combine combine, T identity, std::size_t n,
+                                                     F f) {
   const hn::ScalableTag<T> d;
   const std::size_t lanes = hn::Lanes(d);
   auto a0 = hn::Set(d, identity);
   auto a1 = a0, a2 = a0, a3 = a0;
   std::size_t i = 0;
   for (; i + 4 * lanes <= n; i += 4 * lanes) {
-    a0 = combine(a0, f(hn::LoadU(d, from + i)...));
-    a1 = combine(a1, f(hn::LoadU(d, from + i + lanes)...));
-    a2 = combine(a2, f(hn::LoadU(d, from + i + 2 * lanes)...));
-    a3 = combine(a3, f(hn::LoadU(d, from + i + 3 * lanes)...));
+    a0 = combine(a0, f(whole<T>(), i));
+    a1 = combine(a1, f(whole<T>(), i + lanes));
+    a2 = combine(a2, f(whole<T>(), i + 2 * lanes));
+    a3 = combine(a3, f(whole<T>(), i + 3 * lanes));
   }
-  for (; i + lanes <= n; i += lanes) a0 = combine(a0, f(hn::LoadU(d, from + i)...));
+  for (; i + lanes <= n; i += lanes) a0 = combine(a0, f(whole<T>(), i));
   if (i < n) {
-    const auto rest = f(load_n(d, from + i, n - i)...);
+    const auto rest = f(first<T>{n - i}, i);
     a1 = combine(a1, hn::IfThenElse(hn::FirstN(d, n - i), rest, hn::Set(d, identity)));
   }
   return combine(combine(a0, a1), combine(a2, a3));
 }
+template <class Combine, class T, class F, class... P>
+HWY_INLINE hn::Vec<hn::ScalableTag<T>> accumulate(Combine combine, T identity, std::size_t n, F f,
+                                                  const P*... from) {
+  return accumulate_at(combine, identity, n, [=](auto memory, std::size_t i) HWY_ATTR {
+    return f(memory.load(from + i)...);
+  });
+}
 
-// The sum of f(from[i]...). Blocks are summed in float, their sums in double: the error does not
-// grow with n.
-template <class F, class... P>
-HWY_INLINE double sum(std::size_t n, F f, const P*... from) {
+// The sum of f(memory, i) over a row. Blocks are summed in float, their sums in double: the error
+// does not grow with n.
+template <class F>
+HWY_INLINE double sum_at(std::size_t n, F f) {
   constexpr std::size_t block = 1024;
   const hn::ScalableTag<float> d;
   double total = 0;
-  for (std::size_t i = 0; i < n; i += block) {
-    const auto lanes = accumulate(plus(), 0.0f, std::min(block, n - i), f, (from + i)...);
+  for (std::size_t start = 0; start < n; start += block) {
+    const auto lanes =
+        accumulate_at(plus(), 0.0f, std::min(block, n - start),
+                      [=](auto memory, std::size_t i) HWY_ATTR { return f(memory, start + i); });
     total += static_cast<double>(hn::GetLane(hn::SumOfLanes(d, lanes)));
   }
   return total;
+}
+
+// The sum of f(from[i]...).
+template <class F, class... P>
+HWY_INLINE double sum(std::size_t n, F f, const P*... from) {
+  return sum_at(n,
+                [=](auto memory, std::size_t i) HWY_ATTR { return f(memory.load(from + i)...); });
+}
+
+// to[i] = f(from[i]...), and the sum of that.
+template <class F, class... P>
+HWY_INLINE double map_and_sum(std::size_t n, F f, float* to, const P*... from) {
+  return sum_at(n, [=](auto memory, std::size_t i) HWY_ATTR {
+    const auto y = f(memory.load(from + i)...);
+    memory.store(y, to + i);
+    return y;
+  });
 }
 
 // The largest element; NaN if there is one, -infinity (or the least integer) in an empty row.
@@ -100,6 +158,15 @@ HWY_INLINE T max(std::size_t n, const T* x) {
     if (hn::AllTrue(d, hn::Eq(lanes, hn::Set(d, least)))) return least;
   }
   return hn::GetLane(hn::MaxOfLanes(d, lanes));
+}
+
+// The same, but where there is a NaN it may be any number: less to do for each element.
+HWY_INLINE float max_of_numbers(std::size_t n, const float* x) {
+  constexpr float lowest = std::numeric_limits<float>::lowest();
+  const hn::ScalableTag<float> d;
+  const float largest =
+      hn::GetLane(hn::MaxOfLanes(d, accumulate(not_less(), lowest, n, itself(), x)));
+  return largest > lowest ? largest : max(n, x);
 }
 
 }  // namespace weft::kernels::HWY_NAMESPACE

@@ -2,7 +2,9 @@
 #define HWY_TARGET_INCLUDE "kernels/rowwise.cpp"
 #include "hwy/foreach_target.h"
 // After foreach_target.
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <limits>
 
 #include "kernels/contiguous.hpp"
@@ -30,95 +32,138 @@ HWY_INLINE V value(double x) {
 constexpr float infinity = std::numeric_limits<float>::infinity();
 
 void softmax(const row_arguments& a) {
-  const float largest = max(a.length, a.from[0]);
-  if (largest == -infinity) {
-    map(
-        a.length, [](V) HWY_ATTR { return value(0.0f); }, a.to, a.from[0]);
-    return;
+  float largest[max_rows];
+  double total[max_rows];
+  // A NaN comes back with the total.
+  for (std::size_t r = 0; r < a.rows; ++r) largest[r] = max_of_numbers(a.length, a.row[r].from[0]);
+  for (std::size_t r = 0; r < a.rows; ++r) {
+    const V top = value(largest[r]);
+    if (largest[r] == -infinity) continue;
+    total[r] = map_and_sum(
+        a.length, [=](V x) HWY_ATTR { return math::twice_exp(D(), hn::Sub(x, top)); }, a.row[r].to,
+        a.row[r].from[0]);
   }
-  map(
-      a.length, [=](V x) HWY_ATTR { return math::exp(D(), hn::Sub(x, value(largest))); }, a.to,
-      a.from[0]);
-  const double scale = 1 / sum(a.length, itself(), a.to);
-  map(
-      a.length, [=](V e) HWY_ATTR { return hn::Mul(e, value(scale)); }, a.to, a.to);
+  for (std::size_t r = 0; r < a.rows; ++r) {
+    float* to = a.row[r].to;
+    if (largest[r] == -infinity) {
+      std::fill_n(to, a.length, 0.0f);
+      continue;
+    }
+    const V scale = value(1 / total[r]);
+    map(
+        a.length, [=](V e) HWY_ATTR { return hn::Mul(e, scale); }, to, to);
+  }
 }
 
 void log_softmax(const row_arguments& a) {
-  const float largest = max(a.length, a.from[0]);
-  if (largest == -infinity) {
-    map(
-        a.length, [](V) HWY_ATTR { return value(-infinity); }, a.to, a.from[0]);
-    return;
+  float largest[max_rows];
+  double total[max_rows];
+  // A NaN comes back with the total.
+  for (std::size_t r = 0; r < a.rows; ++r) largest[r] = max_of_numbers(a.length, a.row[r].from[0]);
+  for (std::size_t r = 0; r < a.rows; ++r) {
+    const V top = value(largest[r]);
+    total[r] = sum(
+        a.length, [=](V x) HWY_ATTR { return math::twice_exp(D(), hn::Sub(x, top)); },
+        a.row[r].from[0]);
   }
-  const double log_total = std::log(sum(
-      a.length, [=](V x) HWY_ATTR { return math::exp(D(), hn::Sub(x, value(largest))); },
-      a.from[0]));
-  map(
-      a.length, [=](V x) HWY_ATTR { return hn::Sub(hn::Sub(x, value(largest)), value(log_total)); },
-      a.to, a.from[0]);
+  for (std::size_t r = 0; r < a.rows; ++r) {
+    if (largest[r] == -infinity) {
+      std::fill_n(a.row[r].to, a.length, -infinity);
+      continue;
+    }
+    const V top = value(largest[r]);
+    const V log_total = value(std::log(total[r] / 2));
+    map(
+        a.length, [=](V x) HWY_ATTR { return hn::Sub(hn::Sub(x, top), log_total); }, a.row[r].to,
+        a.row[r].from[0]);
+  }
 }
 
+// Of each row, in two passes: the mean of squares less the square of the mean would cancel.
 struct moments {
-  float mean;
-  float scale;  // 1 / sqrt(variance + epsilon)
+  float mean[max_rows];
+  float scale[max_rows];  // 1 / sqrt(variance + epsilon)
 };
 
-// In two passes: the mean of squares less the square of the mean would cancel.
 HWY_INLINE moments moments_of(const row_arguments& a) {
-  const auto n = static_cast<double>(a.length);
-  const double mean = sum(a.length, itself(), a.from[0]) / n;
-  const double squares = sum(
-      a.length,
-      [=](V x) HWY_ATTR {
-        const V centered = hn::Sub(x, value(mean));
-        return hn::Mul(centered, centered);
-      },
-      a.from[0]);
-  return {static_cast<float>(mean), static_cast<float>(1 / std::sqrt(squares / n + a.scalar))};
+  const double share = 1 / static_cast<double>(a.length);
+  moments m;
+  for (std::size_t r = 0; r < a.rows; ++r)
+    m.mean[r] = static_cast<float>(sum(a.length, itself(), a.row[r].from[0]) * share);
+  for (std::size_t r = 0; r < a.rows; ++r) {
+    const V mean = value(m.mean[r]);
+    const double squares = sum(
+        a.length,
+        [=](V x) HWY_ATTR {
+          const V centered = hn::Sub(x, mean);
+          return hn::Mul(centered, centered);
+        },
+        a.row[r].from[0]);
+    m.scale[r] = static_cast<float>(1 / std::sqrt(squares * share + a.scalar));
+  }
+  return m;
 }
 
 void normalize(const row_arguments& a) {
   const moments m = moments_of(a);
-  map(
-      a.length, [=](V x) HWY_ATTR { return hn::Mul(hn::Sub(x, value(m.mean)), value(m.scale)); },
-      a.to, a.from[0]);
+  for (std::size_t r = 0; r < a.rows; ++r) {
+    const V mean = value(m.mean[r]), scale = value(m.scale[r]);
+    map(
+        a.length, [=](V x) HWY_ATTR { return hn::Mul(hn::Sub(x, mean), scale); }, a.row[r].to,
+        a.row[r].from[0]);
+  }
 }
 
 void softmax_adjoint(const row_arguments& a) {
-  const double inner = sum(
-      a.length, [](V y, V g) HWY_ATTR { return hn::Mul(y, g); }, a.from[0], a.from[1]);
-  map(
-      a.length, [=](V y, V g) HWY_ATTR { return hn::Mul(y, hn::Sub(g, value(inner))); }, a.to,
-      a.from[0], a.from[1]);
+  double total[max_rows];
+  for (std::size_t r = 0; r < a.rows; ++r)
+    total[r] = sum(
+        a.length, [](V y, V g) HWY_ATTR { return hn::Mul(y, g); }, a.row[r].from[0],
+        a.row[r].from[1]);
+  for (std::size_t r = 0; r < a.rows; ++r) {
+    const V inner = value(total[r]);
+    map(
+        a.length, [=](V y, V g) HWY_ATTR { return hn::Mul(y, hn::Sub(g, inner)); }, a.row[r].to,
+        a.row[r].from[0], a.row[r].from[1]);
+  }
 }
 
 void log_softmax_adjoint(const row_arguments& a) {
-  const double total = sum(a.length, itself(), a.from[1]);
-  map(
-      a.length,
-      [=](V y, V g) HWY_ATTR { return hn::NegMulAdd(math::exp(D(), y), value(total), g); }, a.to,
-      a.from[0], a.from[1]);
+  double total[max_rows];
+  for (std::size_t r = 0; r < a.rows; ++r) total[r] = sum(a.length, itself(), a.row[r].from[1]);
+  for (std::size_t r = 0; r < a.rows; ++r) {
+    const V half = value(total[r] / 2);
+    map(
+        a.length,
+        [=](V y, V g) HWY_ATTR { return hn::NegMulAdd(math::twice_exp(D(), y), half, g); },
+        a.row[r].to, a.row[r].from[0], a.row[r].from[1]);
+  }
 }
 
 // With h = (x - mean) * scale: scale * (g - mean(g) - h mean(g h)).
 void normalize_adjoint(const row_arguments& a) {
-  const auto n = static_cast<double>(a.length);
+  const double share = 1 / static_cast<double>(a.length);
   const moments m = moments_of(a);
-  const double mean_g = sum(a.length, itself(), a.from[1]) / n;
-  const double mean_gh =
-      sum(
-          a.length, [=](V x, V g) HWY_ATTR { return hn::Mul(g, hn::Sub(x, value(m.mean))); },
-          a.from[0], a.from[1]) *
-      static_cast<double>(m.scale) / n;
-  map(
-      a.length,
-      [=](V x, V g) HWY_ATTR {
-        const V h = hn::Mul(hn::Sub(x, value(m.mean)), value(m.scale));
-        const V centered = hn::Sub(g, value(mean_g));
-        return hn::Mul(value(m.scale), hn::NegMulAdd(h, value(mean_gh), centered));
-      },
-      a.to, a.from[0], a.from[1]);
+  double mean_g[max_rows], mean_gh[max_rows];
+  for (std::size_t r = 0; r < a.rows; ++r) {
+    const V mean = value(m.mean[r]);
+    mean_g[r] = sum(a.length, itself(), a.row[r].from[1]) * share;
+    mean_gh[r] = sum(
+                     a.length, [=](V x, V g) HWY_ATTR { return hn::Mul(g, hn::Sub(x, mean)); },
+                     a.row[r].from[0], a.row[r].from[1]) *
+                 static_cast<double>(m.scale[r]) * share;
+  }
+  for (std::size_t r = 0; r < a.rows; ++r) {
+    const V mean = value(m.mean[r]), scale = value(m.scale[r]);
+    const V of_g = value(mean_g[r]), of_gh = value(mean_gh[r]);
+    map(
+        a.length,
+        [=](V x, V g) HWY_ATTR {
+          const V h = hn::Mul(hn::Sub(x, mean), scale);
+          return hn::Mul(scale, hn::NegMulAdd(h, of_gh, hn::Sub(g, of_g)));
+        },
+        a.row[r].to, a.row[r].from[0], a.row[r].from[1]);
+  }
 }
 
 row_function row_function_of(op kind) {

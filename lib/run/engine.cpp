@@ -39,8 +39,9 @@ void follow_rules(const program& p, lengths_array& lengths, Set set) {
     if (sum * rule.multiply % rule.divide != 0)
       throw error(where() + ": " + std::to_string(sum) + " elements do not make rows of " +
                   std::to_string(rule.divide));
-    set(static_cast<std::size_t>(rule.target),
-        static_cast<std::size_t>(sum * rule.multiply / rule.divide), where);
+    auto const target = static_cast<std::size_t>(rule.target);
+    set(target, static_cast<std::size_t>(sum * rule.multiply / rule.divide), p.lengths[target].name,
+        where);
   };
   for (std::size_t left = p.rules.size(); left > 0;) {
     std::size_t const before = left;
@@ -73,13 +74,13 @@ void engine::find_lengths(std::span<const binding> arguments,
                           std::array<std::size_t, max_lengths>& lengths) const {
   lengths.fill(unknown);
   // `where` makes its sentence only where something is wrong: a run allocates nothing.
-  auto const set = [&](std::size_t slot, std::size_t value, auto where) {
+  auto const set = [&](std::size_t slot, std::size_t value, name_ref called, auto where) {
     length_ref const& axis = p_->lengths[slot];
     if (value > axis.most)
-      throw error(where() + ": axis " + std::string(p_->name(axis.name)) + " has length " +
+      throw error(where() + ": axis " + std::string(p_->name(called)) + " has length " +
                   std::to_string(value) + ", and may have at most " + std::to_string(axis.most));
     if (lengths[slot] != unknown && lengths[slot] != value)
-      throw error(where() + ": axis " + std::string(p_->name(axis.name)) + " has length " +
+      throw error(where() + ": axis " + std::string(p_->name(called)) + " has length " +
                   std::to_string(value) + ", and " + std::to_string(lengths[slot]) +
                   " elsewhere in this run");
     lengths[slot] = value;
@@ -91,7 +92,7 @@ void engine::find_lengths(std::span<const binding> arguments,
       extent_ref const& e = input.extent[a];
       std::size_t const given = arguments[i].length[static_cast<std::size_t>(a)];
       if (!e.fixed())
-        set(e.slot(), given, where);
+        set(e.slot(), given, input.axis_name[a], where);
       else if (given != e.most)
         throw error(where() + ": axis " + std::string(p_->name(input.axis_name[a])) +
                     " has length " + std::to_string(given) + ", and must have " +

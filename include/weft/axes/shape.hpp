@@ -25,6 +25,13 @@ struct shape {
   static constexpr std::size_t extent = (std::size_t{1} * ... * Axes::extent);
   static constexpr bool bounded = (false || ... || Axes::bounded);
 };
+template <class First, class... Rest>
+struct shape<First, Rest...> {
+  using outermost = First;
+  static constexpr int rank = 1 + sizeof...(Rest);
+  static constexpr std::size_t extent = First::extent * shape<Rest...>::extent;
+  static constexpr bool bounded = First::bounded || shape<Rest...>::bounded;
+};
 
 template <class A, class S>
 inline constexpr bool has_axis = false;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <boost/hana/for_each.hpp>
+#include <stdexcept>
 #include <utility>
 
 #include "weft/axes/text.hpp"
@@ -14,6 +15,11 @@
 #include "weft/graph/tensor.hpp"
 
 namespace weft {
+
+// Reached while compiling, this function's name is what the compiler prints.
+inline void two_results_have_the_same_name() {
+  throw std::invalid_argument("results: two have the same name");
+}
 
 template <text Name, class X>
 struct named_result {
@@ -52,6 +58,8 @@ constexpr const result_list<Named...>& to_results(const result_list<Named...>& r
 
 template <text Name, class X>
 constexpr void add_result(graph& g, const named_result<Name, X>& r) {
+  for (int i = 0; i < g.output_count; ++i)
+    if (g.name(g.outputs[i].name) == Name.view()) two_results_have_the_same_name();
   output o{};
   o.kind = role::result;
   o.name = g.intern(Name.view());

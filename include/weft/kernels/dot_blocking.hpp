@@ -17,13 +17,13 @@ inline constexpr std::size_t max_dot_lanes = 16;
 inline constexpr std::size_t max_tile_rows = 8;
 inline constexpr std::size_t max_tile_columns = 3 * max_dot_lanes;
 
-// Blocks at most this large. A strip of the right operand as wide as a tile (depth x 48 floats) is
-// read again for every tile of a column, so it shall stay within 48 KiB; the block of the left one
-// (256 KiB) within half of a level-2 cache of 512 KiB; the panel of the right one (1 MiB) within a
-// core's share of the level-3 cache. Rows and columns are whole numbers of tiles on every target.
+// Blocks at most this large. A strip of the left operand (8 rows x depth, 16 KiB) stays in the
+// first level of cache while the panel of the right one (672 KiB) passes by, from a second level of
+// 1 MiB. The deeper, the less often the result is read and written again. Rows and columns are
+// whole numbers of tiles on every target.
 inline constexpr std::size_t max_block_rows = 256;
-inline constexpr std::size_t max_block_columns = 1008;
-inline constexpr std::size_t max_block_depth = 256;
+inline constexpr std::size_t max_block_columns = 336;
+inline constexpr std::size_t max_block_depth = 512;
 
 constexpr std::size_t round_up(std::size_t n, std::size_t unit) {
   return (n + unit - 1) / unit * unit;

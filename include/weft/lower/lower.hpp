@@ -17,6 +17,9 @@ inline void the_model_has_more_axes_with_lengths_known_at_run_time_than_max_leng
   throw std::length_error(
       "lower: the model has more axes with lengths known at run time than max_lengths");
 }
+inline void the_model_has_more_inputs_than_max_inputs() {
+  throw std::length_error("lower: the model has more inputs than max_inputs");
+}
 inline void an_operation_has_more_than_8_axes_in_all() {
   throw std::length_error("lower: an operation has more than 8 axes in all");
 }
@@ -110,6 +113,7 @@ class lowering {
   // ---- what goes in and comes out
 
   constexpr void lower_ends() {
+    if (g_.input_count > max_inputs) the_model_has_more_inputs_than_max_inputs();
     for (int i = 0; i < g_.input_count; ++i) {
       node const& n = g_.nodes[g_.inputs[i].node];
       input_ref& r = d_.inputs[d_.input_count++];

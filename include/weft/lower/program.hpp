@@ -14,6 +14,7 @@ namespace weft {
 
 static_assert(max_rank == kernels::max_loops);
 
+inline constexpr int max_inputs = 64;   // of one program
 inline constexpr int max_lengths = 32;  // axes of one model whose lengths are known at run time
 
 // A number of elements: `most`, or what the run has in the slot.

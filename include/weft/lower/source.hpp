@@ -6,6 +6,7 @@
 #include "weft/passes/arrange.hpp"
 #include "weft/passes/differentiate.hpp"
 #include "weft/passes/fuse.hpp"
+#include "weft/passes/own.hpp"
 #include "weft/passes/select.hpp"
 
 namespace weft {
@@ -24,7 +25,7 @@ struct inference {
   static constexpr graph selected() {
     return simplify(select(definition<Model>.unpack(), Results.view()...));
   }
-  static constexpr graph make() { return fuse(arrange(selected())); }
+  static constexpr graph make() { return own_results(fuse(arrange(selected()))); }
   static constexpr auto g = pack<inference>();
 };
 

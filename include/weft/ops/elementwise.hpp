@@ -4,6 +4,9 @@
 #pragma once
 
 #include <concepts>
+#include <cstdint>
+#include <stdexcept>
+#include <utility>
 
 #include "weft/graph/reject.hpp"
 #include "weft/graph/tensor.hpp"
@@ -13,6 +16,11 @@ namespace weft {
 
 template <class X>
 concept number = std::is_arithmetic_v<X>;
+
+// Reached while compiling, this function's name is what the compiler prints.
+inline void this_number_does_not_fit_into_int32() {
+  throw std::out_of_range("a number does not fit into int32");
+}
 
 namespace detail {
 
@@ -59,6 +67,8 @@ constexpr const X& lift(const X& x) {
 }
 template <class Like, number N>
 constexpr auto lift(N value) {
+  if constexpr (std::same_as<Like, std::int32_t>)
+    if (!std::in_range<std::int32_t>(value)) this_number_does_not_fit_into_int32();
   return constant(static_cast<Like>(value));
 }
 template <class L, class R>

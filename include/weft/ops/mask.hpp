@@ -50,9 +50,9 @@ constexpr where_fault fault_of_where() {
 
 }  // namespace detail
 
-// Where the condition holds the element of `then`, else that of `otherwise`; either may be a
-// number. The result's axes begin with those of the condition only where no operand before has
-// them: they are those of `then`, of `otherwise`, then of the condition.
+// Where the condition holds the element of `then`, else that of `otherwise`. The result's axes are
+// those of `then`, those that only `otherwise` has, then those that only the condition has. Either
+// may be a number; two numbers give float, or int32 if both are integers.
 template <expression C, class A, class B>
 requires operands<A, B>
 constexpr auto where(const C& condition, const A& then, const B& otherwise) {
@@ -63,6 +63,12 @@ constexpr auto where(const C& condition, const A& then, const B& otherwise) {
       united<shape_t<std::remove_cvref_t<decltype(a)>>, shape_t<std::remove_cvref_t<decltype(b)>>>,
       shape_t<C>>;
   return append<T, S>(make_node(op::where), condition, a, b);
+}
+template <expression C, number A, number B>
+requires detail::logical<C>
+constexpr auto where(const C& condition, A then, B otherwise) {
+  using T = std::conditional_t<std::integral<A> && std::integral<B>, std::int32_t, float>;
+  return where(condition, detail::lift<T>(then), otherwise);
 }
 template <expression C, class A, class B>
 requires(operands<A, B>&& detail::fault_of_where<C, A, B>() == detail::where_fault::rank)

@@ -30,6 +30,12 @@ template <text Name, class T, class... Axes>
 constexpr named_argument<Name, view<const T, shape<Axes...>>> arg(const array<T, Axes...>& x) {
   return {x.view()};
 }
+// A number for an input without axes.
+template <text Name, class T>
+requires is_element<T>
+constexpr named_argument<Name, T> arg(T x) {
+  return {x};
+}
 template <text Name, std::ranges::contiguous_range R>
 constexpr auto arg(const R& x) {
   using T = std::ranges::range_value_t<R>;
@@ -42,7 +48,7 @@ binding bind_range(const program& p, const input_ref& input, const void* data, s
 
 namespace detail {
 
-enum class argument_fault { none, unknown, doubled, missing, elements, axes, lengths };
+enum class argument_fault { none, unnamed, unknown, doubled, missing, elements, axes, lengths };
 
 template <class Graph>
 constexpr int find_input(const Graph& g, std::string_view name) {
@@ -51,14 +57,27 @@ constexpr int find_input(const Graph& g, std::string_view name) {
   return -1;
 }
 
+// What is no named argument has no name.
 template <class>
-struct argument_traits;
+struct argument_traits {
+  static constexpr std::string_view name = "";
+  static constexpr argument_fault fault(const node&) { return argument_fault::unnamed; }
+};
 template <text Name, class T, class S>
 struct argument_traits<named_argument<Name, view<const T, S>>> {
   static constexpr std::string_view name = Name.view();
   static constexpr argument_fault fault(const node& input) {
     if (input.type != element_of<T> || !is_element<T>) return argument_fault::elements;
     return input.axes == axes_of(S{}) ? argument_fault::none : argument_fault::axes;
+  }
+};
+template <text Name, class T>
+requires is_element<T>
+struct argument_traits<named_argument<Name, T>> {
+  static constexpr std::string_view name = Name.view();
+  static constexpr argument_fault fault(const node& input) {
+    if (input.type != element_of<T>) return argument_fault::elements;
+    return input.axes.count == 0 ? argument_fault::none : argument_fault::axes;
   }
 };
 template <text Name, class T>
@@ -81,9 +100,10 @@ constexpr argument_fault fault_of_arguments() {
     using A = decltype(traits);
     int const i = find_input(g, A::name);
     if (fault != argument_fault::none) return;
-    fault = i < 0        ? argument_fault::unknown
-            : given[i]++ ? argument_fault::doubled
-                         : A::fault(g.nodes[g.inputs[i].node]);
+    fault = A::name.empty() ? argument_fault::unnamed
+            : i < 0         ? argument_fault::unknown
+            : given[i]++    ? argument_fault::doubled
+                            : A::fault(g.nodes[g.inputs[i].node]);
   };
   (check(argument_traits<Args>{}), ...);
   if (fault != argument_fault::none) return fault;
@@ -97,6 +117,11 @@ binding bind(const program&, const input_ref&, const named_argument<Name, view<c
   std::ranges::copy(a.value.lengths(), b.length.begin());
   std::ranges::copy(a.value.strides(), b.stride.begin());
   return b;
+}
+template <text Name, class T>
+requires is_element<T> binding bind(const program&, const input_ref&,
+                                    const named_argument<Name, T>& a) {
+  return {.data = &a.value};
 }
 template <text Name, class T>
 binding bind(const program& p, const input_ref& input,

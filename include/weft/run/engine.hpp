@@ -48,8 +48,6 @@ class engine {
   const program& tables() const { return *p_; }
 
  private:
-  static constexpr std::size_t max_inputs = 64;
-
   void find_lengths(std::span<const binding> arguments,
                     std::array<std::size_t, max_lengths>& lengths) const;
   void check_indices(const input_ref& input, const binding& argument, std::size_t most) const;

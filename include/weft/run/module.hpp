@@ -82,7 +82,9 @@ class run_results {
 //
 // A module is for one thread at a time; modules may share parameters.
 template <a_model Model, text... Results>
-requires((find_output(definition<Model>, Results.view()) >= 0) && ...) class module {
+class module {
+  static_assert(((find_output(definition<Model>, Results.view()) >= 0) && ...),
+                "module: the model has no result of this name");
   using source = inference<Model, Results...>;
   using code = lowered<source>;
 
@@ -111,6 +113,10 @@ requires((find_output(definition<Model>, Results.view()) >= 0) && ...) class mod
     engine_.run();
     return run_results<Model, source>(engine_);
   }
+  template <class... Args>
+  requires(detail::fault_of_arguments<source, Args...>() == detail::argument_fault::unnamed)
+      WEFT_REJECT("argument: without a name; give each with weft::arg<\"name\">(x)",
+                  operator()(const Args&...))
   template <class... Args>
   requires(detail::fault_of_arguments<source, Args...>() == detail::argument_fault::unknown)
       WEFT_REJECT("argument: the model has no input of this name, or these results do not need it",

@@ -38,11 +38,16 @@ struct training_options {
 //
 // A step allocates nothing. The same seed and arguments give the same bits.
 template <a_model Model, class Optimizer = adamw, text Loss = "loss">
-requires(find_output(definition<Model>, Loss.view()) >= 0) class trainer {
+class trainer {
+  static constexpr int loss_output = find_output(definition<Model>, Loss.view());
+  static_assert(loss_output >= 0, "trainer: the model has no result with the name of the loss");
+  static constexpr node const& loss_node =
+      definition<Model>.nodes[definition<Model>.outputs[loss_output < 0 ? 0 : loss_output].node];
+  static_assert(loss_node.axes.count == 0, "trainer: the loss has axes; take its mean over them");
+  static_assert(loss_node.type == element::float32, "trainer: the loss is not float");
+
   using source = training<Model, Loss>;
   using code = lowered<source>;
-  static_assert(source::g.nodes[source::g.outputs[0].node].axes.count == 0,
-                "trainer: the loss has axes; take its mean over them");
 
  public:
   explicit trainer(Optimizer optimizer = {}, training_options options = {}, std::uint64_t seed = 0)
@@ -73,6 +78,10 @@ requires(find_output(definition<Model>, Loss.view()) >= 0) class trainer {
     return loss;
   }
 
+  template <class... Args>
+  requires(detail::fault_of_arguments<source, Args...>() == detail::argument_fault::unnamed)
+      WEFT_REJECT("argument: without a name; give each with weft::arg<\"name\">(x)",
+                  step(const Args&...))
   template <class... Args>
   requires(detail::fault_of_arguments<source, Args...>() == detail::argument_fault::unknown)
       WEFT_REJECT("argument: the model has no input of this name, or the loss does not need it",
@@ -146,12 +155,27 @@ requires(find_output(definition<Model>, Loss.view()) >= 0) class trainer {
     return {reinterpret_cast<float*>(gradients_.get()), parameters_.bytes / sizeof(float)};
   }
 
+  // Does the loss depend on the parameter? If not, its gradient is a constant.
+  static constexpr bool reached(std::size_t parameter) {
+    for (output const& o : source::g.outputs) {
+      if (o.kind != role::gradient || o.parameter != static_cast<int>(parameter)) continue;
+      node const& n = source::g.nodes[o.node];
+      return n.kind != op::copy || source::g.nodes[n.operand[0]].kind != op::constant;
+    }
+    return false;
+  }
+
+  // As in PyTorch, a parameter that the loss does not reach stays as it is: it does not even decay.
   void find_groups() {
-    for (parameter_ref const& p : code::tables.parameters) {
+    for (std::size_t i = 0; i < code::tables.parameters.size(); ++i) {
+      parameter_ref const& p = code::tables.parameters[i];
+      if (!reached(i)) continue;
       bool const decays = !options_.decays || options_.decays(code::program.name(p.name));
       std::size_t const begin = p.offset / sizeof(float);
       std::size_t const size = align(p.size * sizeof(float)) / sizeof(float);
-      if (!groups_.empty() && groups_.back().decays == decays)
+      bool const joins = !groups_.empty() && groups_.back().decays == decays &&
+                         groups_.back().begin + groups_.back().size == begin;
+      if (joins)
         groups_.back().size += size;
       else
         groups_.push_back({begin, size, decays});

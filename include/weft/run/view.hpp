@@ -146,6 +146,13 @@ class array {
     data_.resize(n);
   }
 
+  // A copy of what a view sees, such as a result that is to outlast the next run.
+  explicit array(const weft::view<const T, shape_type>& from) : lengths_(from.lengths()) {
+    data_.resize(from.size());
+    std::size_t next = 0;
+    copy(from, next);
+  }
+
   weft::view<T, shape_type> view() {
     return {storage(), lengths_, detail::dense_strides(lengths_)};
   }
@@ -175,6 +182,17 @@ class array {
   const T* end() const { return storage() + size(); }
 
  private:
+  template <class S>
+  void copy(const weft::view<const T, S>& from, std::size_t& next) {
+    if constexpr (S::rank == 0) {
+      storage()[next++] = from();
+    } else {
+      using outermost = typename S::outermost;
+      for (std::size_t i = 0; i < from.template length<outermost>(); ++i)
+        copy(from.template at<outermost>(i), next);
+    }
+  }
+
   // A vector<bool> would not hold bools.
   struct cell {
     T value{};

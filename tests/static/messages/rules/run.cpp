@@ -26,6 +26,12 @@ void wrong(weft::module<model>& net, weft::trainer<model>& trainer, weft::module
   net(arg<"c">(a), arg<"b">(b));
   // error: argument: the model has no input of this name, or these results do not need it
   sum(arg<"a">(a), arg<"b">(b));
+  // error: argument: without a name; give each with weft::arg<"name">(x)
+  net(a, arg<"b">(b));
+  // error: argument: without a name; give each with weft::arg<"name">(x)
+  trainer.step(arg<"a">(a), b);
+  // error: argument: the axes are not those of the input
+  net(arg<"a">(2.0f), arg<"b">(b));
   // error: argument: an input is given twice
   net(arg<"a">(a), arg<"a">(a));
   // error: argument: an input is missing; give each with weft::arg<"name">(x)

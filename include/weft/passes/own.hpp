@@ -1,0 +1,27 @@
+// Results that belong to the run.
+#pragma once
+
+#include "weft/graph/graph.hpp"
+
+namespace weft {
+
+// A result that is an input or a parameter, or looks into one, becomes a copy: it must not change,
+// or go, with what it was made from.
+constexpr graph own_results(graph g) {
+  for (int i = 0; i < g.output_count; ++i) {
+    output& o = g.outputs[i];
+    if (o.kind != role::result) continue;
+    int root = o.node;
+    while (is_view(g.nodes[root].kind)) root = g.nodes[root].operand[0];
+    if (g.nodes[root].kind != op::input && g.nodes[root].kind != op::parameter) continue;
+    node copy = make_node(op::copy);
+    copy.type = g.nodes[o.node].type;
+    copy.axes = g.nodes[o.node].axes;
+    copy.operands = 1;
+    copy.operand[0] = o.node;
+    o.node = g.emit(copy);
+  }
+  return g;
+}
+
+}  // namespace weft
