@@ -160,9 +160,9 @@ constexpr auto chooses = [](auto c, auto l, auto r) {
 static_assert(is<decltype(where(causal, x, 0)), floats<Batch, Pos, Embed, KeyPos>>);
 static_assert(is<decltype(where(b, 0, tokens)), integers<Batch, Pos>>);
 static_assert(chooses(b, f, f) && chooses(b, f, -1.0) && chooses(b, b, b));
-static_assert(!chooses(i, f, f) && !chooses(f, f, f));       // the condition
-static_assert(!chooses(b, f, i) && !chooses(b, 0.5, i));     // the choices
-static_assert(!chooses(i, f, i));                            // both
+static_assert(!chooses(i, f, f) && !chooses(f, f, f));         // the condition
+static_assert(!chooses(b, f, i) && !chooses(b, 0.5, i));       // the choices
+static_assert(!chooses(i, f, i));                              // both
 static_assert(is<decltype(where(b, 1.0, 0)), floats<Batch>>);  // two numbers
 static_assert(is<decltype(where(b, 1, 0)), integers<Batch>>);
 static_assert(!chooses(five<bool>, five_more<float>, 0) &&
