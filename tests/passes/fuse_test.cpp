@@ -95,6 +95,14 @@ struct three_addends {
 };
 static_assert(count(fused<three_addends>(), op::add) == 1);
 
+// A quotient by zero stays one: there is no scale for it while compiling.
+struct by_zero {
+  constexpr auto operator()(weft::scope s) const {
+    return weft::dot<In>(s.input<"x", float, Rows, In>(), s.param<"weight", In, Out>()) / 0;
+  }
+};
+static_assert(count(fused<by_zero>(), op::divide) == 1);
+
 // Sums of contractions, as gradients are: the later one takes up the earlier.
 struct contractions_added {
   constexpr auto operator()(weft::scope s) const {

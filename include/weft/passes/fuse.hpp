@@ -90,7 +90,8 @@ class fuser {
     if (n.kind == op::negate) return -1;
     if (n.kind != op::multiply && n.kind != op::divide) return 0;
     node const& c = h.nodes[n.operand[1]];
-    if (c.kind != op::constant || !(h.nodes[n.operand[0]].axes == n.axes)) return 0;
+    if (c.kind != op::constant || c.scalar == 0) return 0;  // 1 / 0 is no constant
+    if (!(h.nodes[n.operand[0]].axes == n.axes)) return 0;
     return n.kind == op::multiply ? c.scalar : 1 / c.scalar;
   }
 
