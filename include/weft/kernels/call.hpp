@@ -17,6 +17,21 @@ struct operand {
   std::ptrdiff_t stride[max_loops]{};  // in elements; 0 where the operand does not have the axis
 };
 
+// Which part of a call's work to do. The parts of any count are disjoint and together all of it;
+// each element of a result is computed in the same way whatever the count, so the bits are the
+// same. A part may be empty. Parts run at the same time, each with scratch of its own.
+struct share {
+  int index = 0, count = 1;
+};
+
+// The part of `n` equal items that a share does: [begin, end).
+struct item_range {
+  std::ptrdiff_t begin, end;
+};
+constexpr item_range items_of(std::ptrdiff_t n, const share& s) {
+  return {n * s.index / s.count, n * (s.index + 1) / s.count};
+}
+
 // operands[0] is the result; it overlaps no input, unless it is the very same elements (same data,
 // same strides) in an elementwise or rowwise operation. Extents may be 0 and 1. Loops come in any
 // order; the last one is the innermost in the declared order of axes, but its stride need not be 1.
@@ -32,6 +47,7 @@ struct call {
   std::ptrdiff_t axis_extent = 0;  // gather, scatter_add: length of the indexed axis
   std::ptrdiff_t axis_stride = 0;  // and its stride in the table
   std::byte* scratch = nullptr;    // at least scratch_bytes(call) bytes, aligned to 64
+  share part;
 };
 
 }  // namespace weft::kernels

@@ -1,0 +1,74 @@
+// Attention as one operation, whose scores are never stored: what its kernels are called with.
+//
+// For each index of the batch loops, and i of the queries, j of the keys:
+//
+//   s[i,j] = scale * sum over d of query[i,d] * key[j,d]        soft_cap * tanh(s / soft_cap), if
+//   any
+//            + bias[i,j], where there is one; -infinity where the mask or the band hides the key
+//   statistics[i] = log of the sum over j of exp(s[i,j])          -infinity where all is hidden
+//   weights[i,j] = exp(s[i,j] - statistics[i])                    0 where all is hidden
+//   result[i,e] = sum over j of weights[i,j] * value[j,e]
+//
+// (Vaswani et al. 2017, equation 1). The kernels go through the keys in tiles, with a running
+// maximum and sum of each query (Milakov and Gimelshein 2018; Rabe and Staats 2021; Dao et al.
+// 2022, algorithm 1), and need scratch that does not grow with the product of queries and keys.
+//
+// The adjoint takes g, the gradient for the result, and gives those for query, key and value (Dao
+// et al. 2022, appendix B.4), with D[i] = sum over e of g[i,e] * result[i,e]:
+//
+//   value_gradient[j,e] = sum over i of weights[i,j] * g[i,e]
+//   ds[i,j] = weights[i,j] * (sum over e of g[i,e] * value[j,e] - D[i]), times what soft_cap and
+//             scale give
+//   query_gradient[i,d] = sum over j of ds[i,j] * key[j,d]
+//   key_gradient[j,d] = sum over i of ds[i,j] * query[i,d]
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "weft/kernels/call.hpp"
+
+namespace weft::kernels {
+
+// The keys that a query may see by their places: key j for query i where lowest <= j - (i + offset)
+// <= highest. Causal attention has highest 0; a window of r keys to the left lowest -r.
+struct band {
+  std::ptrdiff_t lowest = PTRDIFF_MIN;
+  std::ptrdiff_t highest = PTRDIFF_MAX;
+  std::ptrdiff_t offset = 0;  // the place of the first query among the keys: a cache's length
+};
+
+// The loops of an attention: some of the batch (heads among them), then these four.
+struct attention_loops {
+  int query, key, depth, value;
+  constexpr explicit attention_loops(int loops)
+      : query(loops - 4), key(loops - 3), depth(loops - 2), value(loops - 1) {}
+};
+
+// Every operand has a stride for every loop, 0 for those that it does not have; heads that share a
+// key (grouped and multi-query attention) are a batch loop that the key has stride 0 in. An operand
+// without data is absent. No result overlaps an operand. Extents may be 0 and 1.
+struct attention_call {
+  int loops = 0;
+  std::ptrdiff_t extent[max_loops]{};
+  operand query;       // [batch..., query, depth]
+  operand key;         // [batch..., key, depth]
+  operand value;       // [batch..., key, value]
+  operand mask;        // any of [batch..., query, key], boolean; absent: every key is seen
+  operand bias;        // any of [batch..., query, key]
+  operand result;      // [batch..., query, value]
+  operand statistics;  // [batch..., query]; may be absent in the forward kernel
+  double scale = 1;
+  double soft_cap = 0;  // 0: none
+  band seen;
+  // The adjoint alone. Gradients are all there; one with stride 0 in a batch loop (the key of
+  // grouped heads) is the sum over that loop.
+  operand g;               // as the result
+  operand query_gradient;  // as query, key and value
+  operand key_gradient;
+  operand value_gradient;
+  std::byte* scratch = nullptr;  // at least attention_scratch_bytes(call), aligned to 64
+  share part;
+};
+
+}  // namespace weft::kernels
