@@ -1,6 +1,8 @@
 #include "weft/io/explain.hpp"
 
+#include <cstdint>
 #include <cstdio>
+#include <limits>
 
 namespace weft::detail {
 
@@ -51,6 +53,8 @@ class explainer {
       case op::split:
       case op::merge:
         return std::string(name_of(n.kind)).append("(").append(call(n.operand[0])).append(")");
+      case op::part:
+        return "part " + std::to_string(n.start) + " of " + call(n.operand[0]);
       default: {
         std::string s(1, '%');
         return s += std::to_string(id);
@@ -64,12 +68,16 @@ class explainer {
     std::string text(1, '%');
     text.append(std::to_string(s.node)).append(" = ").append(name_of(n.kind));
     if (s.kind != n.kind) text.append(s.run == kernel::zero ? " (zeros)" : " (copy)");
-    axis_list const over = n.kind == op::dot ? contracted(n) : n.named;
+    axis_list const over = runs_over(n);
     if (over.count > 0) text.append(" over ").append(axes_text(over));
     text.append(" (");
     for (int j = 0; j < n.operands; ++j) text.append(j > 0 ? ", " : "").append(call(n.operand[j]));
     text.append(")");
     if (n.scale != 1) text.append(" times ").append(short_constant(n.scale));
+    if (n.highest < std::numeric_limits<std::int64_t>::max())
+      text.append(" key - query <= ").append(std::to_string(n.highest));
+    if (n.lowest > std::numeric_limits<std::int64_t>::min())
+      text.append(" key - query >= ").append(std::to_string(n.lowest));
     if (n.then != op::copy) text.append(" then ").append(name_of(n.then));
     std::string const shape = axes_text(n.axes) + std::string(element_text(n.type));
     char numbers[96];
@@ -88,8 +96,13 @@ class explainer {
     return std::string(names_.substr(static_cast<std::size_t>(l.name.begin),
                                      static_cast<std::size_t>(l.name.size)));
   }
-  axis_list contracted(const node& n) const {
+  axis_list runs_over(const node& n) const {
     axis_list gone{};
+    if (n.kind == op::attention || n.kind == op::attention_adjoint) {
+      gone.push(n.named.at[0]);
+      return gone;
+    }
+    if (n.kind != op::dot) return n.named;
     axis_list const& left = at(n.operand[0]).axes;
     for (int a = 0; a < left.count; ++a)
       if (!n.axes.contains(left.at[a])) gone.push(left.at[a]);

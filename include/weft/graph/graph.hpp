@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <stdexcept>
 #include <string_view>
 
@@ -64,13 +65,14 @@ struct node {
   // split makes and merge joins, outermost first; the axis of each operand of concatenate; what
   // gather and scatter_add index (one); what slice leaves and place fills (one), then the axes
   // whose lengths are added to `start`; what rename names anew (one); whose lengths `length`
-  // multiplies.
+  // multiplies; attention's key, depth, value and query axes.
   axis_list named;
   op then;             // dot: the function that it ends with
-  double scale;        // dot: what the sum of products is multiplied with
-  double scalar;       // constant: its value; normalize: epsilon
-  std::int64_t start;  // slice, place: where it begins
-  int leaf;            // input, parameter: its place in the list of those
+  double scale;        // dot, attention: what the sum of products is multiplied with
+  double scalar;       // constant: its value; normalize: epsilon; attention: soft cap, 0 for none
+  std::int64_t start;  // slice, place: where it begins; part: which one
+  std::int64_t lowest, highest;  // attention: the band of keys less queries that is seen
+  int leaf;                      // input, parameter: its place in the list of those
 };
 
 constexpr node make_node(op kind) {
@@ -78,6 +80,8 @@ constexpr node make_node(op kind) {
   n.kind = kind;
   n.then = op::copy;
   n.scale = 1;
+  n.lowest = std::numeric_limits<std::int64_t>::min();
+  n.highest = std::numeric_limits<std::int64_t>::max();
   return n;
 }
 

@@ -23,6 +23,7 @@ enum class op : std::uint8_t {
   slice,
   split,
   merge,  // copies where the operand's strides do not let two axes become one
+  part,   // one of the results of an operation that has several
   // Sources.
   positions,  // 0, 1, 2, … along an axis
   length,     // the product of some axes' lengths, as float32
@@ -72,6 +73,9 @@ enum class op : std::uint8_t {
   normalize_adjoint,    // (x, g)
   // Contraction.
   dot,
+  // Attention whose scores are never stored; see graph/attention.hpp.
+  attention,
+  attention_adjoint,
   // By index.
   gather,       // (table, indices)
   scatter_add,  // (g, indices): the adjoint of gather
@@ -88,6 +92,7 @@ constexpr std::string_view name_of(op o) {
                                      "slice",
                                      "split",
                                      "merge",
+                                     "part",
                                      "positions",
                                      "length",
                                      "copy",
@@ -130,6 +135,8 @@ constexpr std::string_view name_of(op o) {
                                      "log_softmax_adjoint",
                                      "normalize_adjoint",
                                      "dot",
+                                     "attention",
+                                     "attention_adjoint",
                                      "gather",
                                      "scatter_add",
                                      "concatenate",
@@ -142,7 +149,7 @@ constexpr bool is_leaf(op o) {
   return o <= op::constant;
 }
 constexpr bool is_view(op o) {
-  return o >= op::rename && o <= op::merge;
+  return o >= op::rename && o <= op::part;
 }
 constexpr bool is_elementwise(op o) {
   return o >= op::copy && o <= op::where;

@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "weft/graph/attention.hpp"
 #include "weft/graph/graph.hpp"
 
 namespace weft::reference {
@@ -345,6 +346,94 @@ inline lengths complete(const graph& g, lengths given) {
 
 namespace detail {
 
+// Of attention and its adjoint; each as kernels/attention.hpp has it.
+struct attention_values {
+  std::vector<double> result, query_gradient, key_gradient, value_gradient;
+};
+
+// The operands' elements, dense over the axes of their nodes at the lengths; null for none.
+struct attention_operands {
+  const double *query, *key, *value, *mask, *bias, *g;
+};
+
+inline attention_values attention(const graph& g, const node& n, const lengths& of,
+                                  const attention_operands& x) {
+  attention_axes const axes = attention_axes_of(g, n);
+  node const& forward = n.kind == op::attention ? n : g.nodes[n.operand[3]];
+  auto const dense = [&](int node) { return node < 0 ? layout() : layout(g.nodes[node].axes, of); };
+  layout const of_query = dense(n.operand[0]), of_key = dense(n.operand[1]),
+               of_value = dense(n.operand[2]),
+               of_mask = dense(attention_option(g, n, element::boolean)),
+               of_bias = dense(attention_option(g, n, element::float32)),
+               of_result(forward.axes, of);
+  std::size_t const keys = of(axes.key), depth = of(axes.depth), width = of(axes.value);
+  attention_values v{std::vector<double>(of_result.size()), std::vector<double>(of_query.size()),
+                     std::vector<double>(of_key.size()), std::vector<double>(of_value.size())};
+  auto const seen = [&](std::size_t i, std::size_t j) {
+    auto const place = static_cast<std::int64_t>(j) - static_cast<std::int64_t>(i);
+    return n.lowest <= place && place <= n.highest;
+  };
+  auto const each_row = [&](std::size_t i, auto q, auto k, auto w, auto m, auto b, auto r) {
+    std::vector<double> weights(keys), slope(keys, n.scale);
+    double greatest = -std::numeric_limits<double>::infinity(), sum = 0;
+    for (std::size_t j = 0; j < keys; ++j) {
+      double s = 0;
+      for (std::size_t d = 0; d < depth; ++d)
+        s += x.query[q + d * of_query.stride(axes.depth)] *
+             x.key[k + j * of_key.stride(axes.key) + d * of_key.stride(axes.depth)];
+      s *= n.scale;
+      if (n.scalar != 0) {
+        double const t = std::tanh(s / n.scalar);
+        s = n.scalar * t;
+        slope[j] *= 1 - t * t;
+      }
+      if (x.bias) s += x.bias[b + j * of_bias.stride(axes.key)];
+      if (!seen(i, j) || (x.mask && x.mask[m + j * of_mask.stride(axes.key)] == 0))
+        s = -std::numeric_limits<double>::infinity();
+      weights[j] = s;
+      greatest = maximum(greatest, s);
+    }
+    bool const hidden = std::isinf(greatest) && greatest < 0;
+    for (double& s : weights) sum += s = hidden ? 0 : std::exp(s - greatest);
+    double inner = 0;  // the sum of g * result
+    for (std::size_t e = 0; e < width; ++e) {
+      double y = 0;
+      for (std::size_t j = 0; j < keys && !hidden; ++j)
+        y += weights[j] / sum *
+             x.value[w + j * of_value.stride(axes.key) + e * of_value.stride(axes.value)];
+      std::size_t const at = r + e * of_result.stride(axes.value);
+      v.result[at] = y;
+      if (x.g) inner += x.g[at] * y;
+    }
+    for (std::size_t j = 0; x.g && j < keys && !hidden; ++j) {
+      double const weight = weights[j] / sum;
+      double dw = 0;
+      for (std::size_t e = 0; e < width; ++e) {
+        std::size_t const at = w + j * of_value.stride(axes.key) + e * of_value.stride(axes.value);
+        double const g_here = x.g[r + e * of_result.stride(axes.value)];
+        dw += g_here * x.value[at];
+        v.value_gradient[at] += weight * g_here;
+      }
+      double const ds = weight * (dw - inner) * slope[j];
+      for (std::size_t d = 0; d < depth; ++d) {
+        std::size_t const at_query = q + d * of_query.stride(axes.depth);
+        std::size_t const at_key = k + j * of_key.stride(axes.key) + d * of_key.stride(axes.depth);
+        v.query_gradient[at_query] += ds * x.key[at_key];
+        v.key_gradient[at_key] += ds * x.query[at_query];
+      }
+    }
+  };
+  std::size_t const queries = axes.query ? of(axes.query) : 1;
+  auto const step = [&](const layout& l) { return axes.query ? l.stride(axes.query) : 0; };
+  for_each(to_axes(axes.batch), of, {of_query, of_key, of_value, of_mask, of_bias, of_result},
+           [&](auto q, auto k, auto w, auto m, auto b, auto r) {
+             for (std::size_t i = 0; i < queries; ++i)
+               each_row(i, q + i * step(of_query), k, w, m + i * step(of_mask),
+                        b + i * step(of_bias), r + i * step(of_result));
+           });
+  return v;
+}
+
 class evaluation {
  public:
   evaluation(const graph& g, const lengths& of, const bindings& b) : g_(g), of_(of), b_(b) {}
@@ -474,6 +563,22 @@ class evaluation {
                    [&](auto i, auto a) { r[i] += data(n, addend)[a]; });
         for (double& e : v.data) e = elementwise(make_node(n.then), e, 0, 0);
         return v;
+      case op::attention:
+        return {attention(g_, n, of_, operands_of(n)).result};
+      case op::attention_adjoint: {  // the three gradients, one behind the other
+        attention_values const a = attention(g_, n, of_, operands_of(n));
+        v.data = a.query_gradient;
+        v.data.insert(v.data.end(), a.key_gradient.begin(), a.key_gradient.end());
+        v.data.insert(v.data.end(), a.value_gradient.begin(), a.value_gradient.end());
+        return v;
+      }
+      case op::part: {
+        node const& whole = g_.nodes[n.operand[0]];
+        std::size_t first = 0;
+        for (int j = 0; j < n.start; ++j) first += dense(axes_of(whole, j)).size();
+        std::copy_n(x + first, v.data.size(), r);
+        return v;
+      }
       case op::gather: {
         auto const* const indexed = n.named.at[0];
         auto const size = static_cast<double>(of_(indexed));
@@ -499,6 +604,18 @@ class evaluation {
       default:
         throw std::logic_error("reference: " + std::string(name_of(n.kind)));
     }
+  }
+
+  attention_operands operands_of(const node& n) const {
+    auto const of = [&](int id) {
+      return id < 0 ? nullptr : all_[static_cast<std::size_t>(id)].data.data();
+    };
+    return {of(n.operand[0]),
+            of(n.operand[1]),
+            of(n.operand[2]),
+            of(attention_option(g_, n, element::boolean)),
+            of(attention_option(g_, n, element::float32)),
+            of(n.kind == op::attention ? -1 : n.operand[4])};
   }
 
   static axes put_in_place(axes list, const axis_info* of, const axis_info* axis) {

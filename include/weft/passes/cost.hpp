@@ -3,6 +3,10 @@
 
 #include <cstddef>
 
+#include <algorithm>
+#include <cstdint>
+
+#include "weft/graph/attention.hpp"
 #include "weft/graph/graph.hpp"
 
 namespace weft {
@@ -33,6 +37,29 @@ constexpr double elementwise_flops(op o) {
   }
 }
 
+// How many pairs of queries and keys the band lets see each other.
+constexpr double pairs_seen(const attention_axes& a, const node& n) {
+  std::int64_t const queries = a.query ? static_cast<std::int64_t>(a.query->extent) : 1;
+  auto const keys = static_cast<std::int64_t>(a.key->extent);
+  double pairs = 0;
+  for (std::int64_t i = 0; i < queries; ++i) {
+    std::int64_t const first = n.lowest <= -i ? 0 : i + n.lowest;
+    std::int64_t const last = n.highest >= keys - 1 - i ? keys - 1 : i + n.highest;
+    pairs += static_cast<double>(std::max<std::int64_t>(0, last - first + 1));
+  }
+  return pairs;
+}
+
+// Two products and a softmax; backwards, five products and its adjoint.
+constexpr double attention_flops(const graph& g, const node& n) {
+  attention_axes const a = attention_axes_of(g, n);
+  auto const depth = static_cast<double>(a.depth->extent);
+  auto const value = static_cast<double>(a.value->extent);
+  double const each =
+      n.kind == op::attention ? 2 * (depth + value) + 5 : 2 * (3 * depth + 2 * value) + 5;
+  return static_cast<double>(a.batch.extent()) * pairs_seen(a, n) * each;
+}
+
 constexpr double flops_of(const graph& g, const node& n) {
   auto const size = static_cast<double>(n.axes.extent());
   auto const operand_size = [&](int i) {
@@ -47,6 +74,9 @@ constexpr double flops_of(const graph& g, const node& n) {
       double const each = (n.scale != 1) + (n.operands - 2) + elementwise_flops(n.then);
       return 2 * terms + each * size;
     }
+    case op::attention:
+    case op::attention_adjoint:
+      return attention_flops(g, n);
     case op::sum:
     case op::max:
       return operand_size(0);
@@ -79,6 +109,8 @@ constexpr operation_cost cost_of(const graph& g, int i) {
   operation_cost c{detail::flops_of(g, n), size_of(n)};
   for (int j = 0; j < n.operands; ++j)
     c.bytes += n.kind == op::gather && j == 0 ? size_of(n) : size_of(g.nodes[n.operand[j]]);
+  if (n.kind == op::attention_adjoint)  // its result has no axes: it is as large as these
+    for (int j = 0; j < 3; ++j) c.bytes += size_of(g.nodes[n.operand[j]]);
   return c;
 }
 

@@ -191,6 +191,23 @@ class reverse_sweep {
         if (wants(0)) accumulate(x, emit(make_node(op::dot), g_.nodes[x].axes, g, y));
         if (wants(1)) accumulate(y, emit(make_node(op::dot), g_.nodes[y].axes, x, g));
         break;
+      case op::attention: {
+        node a = n;
+        a.kind = op::attention_adjoint;
+        a.axes = {};
+        a.operands = 0;
+        for (int const id : {n.operand[0], n.operand[1], n.operand[2], i, g})
+          a.operand[a.operands++] = id;
+        for (int j = 3; j < n.operands; ++j) a.operand[a.operands++] = n.operand[j];
+        int const all = g_.emit(a);
+        for (int j = 0; j < 3; ++j) {
+          if (!wants(j)) continue;
+          node p = make_node(op::part);
+          p.start = j;
+          accumulate(n.operand[j], emit(p, g_.nodes[n.operand[j]].axes, all));
+        }
+        break;
+      }
       case op::gather:
         accumulate(x, indexed(op::scatter_add, n, g_.nodes[x].axes, g, y));
         break;

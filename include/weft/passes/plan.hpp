@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "weft/graph/attention.hpp"
 #include "weft/graph/graph.hpp"
 
 namespace weft {
@@ -58,6 +59,23 @@ constexpr void row_major(std::ptrdiff_t* stride, const axis_list& axes) {
 
 constexpr std::size_t bytes_of(const node& n) {
   return n.axes.extent() * static_cast<std::size_t>(bytes(n.type));
+}
+
+// Where results beyond the first lie in a node's memory: an attention's statistics, and the parts
+// of an adjoint, which are as large as the operands.
+constexpr std::size_t statistics_offset(const node& attention) {
+  return align(bytes_of(attention));
+}
+constexpr std::size_t part_offset(const graph& g, const node& adjoint, std::int64_t part) {
+  std::size_t offset = 0;
+  for (int j = 0; j < part; ++j) offset += align(bytes_of(g.nodes[adjoint.operand[j]]));
+  return offset;
+}
+// All that the node keeps.
+constexpr std::size_t memory_of(const graph& g, const node& n) {
+  if (n.kind == op::attention) return statistics_offset(n) + 4 * attention_rows(n).extent();
+  if (n.kind == op::attention_adjoint) return part_offset(g, n, 3);
+  return bytes_of(n);
 }
 
 class planner {
@@ -135,6 +153,11 @@ class planner {
     layout const& source = p_.of[from];
     axis_list const& axes = g_.nodes[from].axes;
     if (n.kind == op::merge && !joinable(n, axes, source)) return;
+    if (n.kind == op::part) {
+      l.root = from;
+      l.offset = part_offset(g_, g_.nodes[from], n.start);
+      return;
+    }
     layout const fresh = l;
     l = source;
     if (source.root == from) l.offset = 0;
@@ -228,7 +251,7 @@ class planner {
       size_[root] = 0;
       return;
     }
-    size_[i] = align(bytes_of(n));
+    size_[i] = align(memory_of(g_, n));
     int k = 0;
     while (k < gap_count_ && gaps_[k].size < size_[i]) ++k;
     if (k == gap_count_) {

@@ -22,7 +22,8 @@ constexpr double square_root(double x) {
 
 constexpr bool same_node(const node& a, const node& b) {
   if (a.kind != b.kind || a.type != b.type || a.operands != b.operands || a.start != b.start ||
-      std::bit_cast<std::uint64_t>(a.scalar) != std::bit_cast<std::uint64_t>(b.scalar))
+      std::bit_cast<std::uint64_t>(a.scalar) != std::bit_cast<std::uint64_t>(b.scalar) ||
+      a.scale != b.scale || a.then != b.then || a.lowest != b.lowest || a.highest != b.highest)
     return false;
   for (int i = 0; i < a.operands; ++i)
     if (a.operand[i] != b.operand[i]) return false;

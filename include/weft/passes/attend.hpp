@@ -1,0 +1,302 @@
+// softmax(QKᵀ)V as one operation.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
+#include "weft/graph/attention.hpp"
+#include "weft/passes/simplify.hpp"
+
+namespace weft {
+
+namespace detail {
+
+// An integer made of positions: keys * (positions along the keys) + queries * (those along the
+// queries) + constant.
+struct place_formula {
+  bool known;
+  std::int64_t keys, queries, constant;
+};
+
+class attention_finder {
+ public:
+  constexpr attention_finder(const graph& g, bool for_training)
+      : g_(g), for_training_(for_training) {
+    for (int i = 0; i < g.count; ++i) {
+      node const& n = g.nodes[i];
+      depends_[i] = n.kind == op::parameter;
+      for (int j = 0; j < n.operands; ++j) {
+        ++uses_[n.operand[j]];
+        depends_[i] = depends_[i] || depends_[n.operand[j]];
+      }
+    }
+    for (int i = 0; i < g.output_count; ++i) uses_[g.outputs[i].node] = many;
+  }
+
+  constexpr graph run() {
+    graph h = bare(g_);
+    int to[max_nodes]{};
+    for (int i = 0; i < g_.count; ++i) {
+      node n = g_.nodes[i];
+      if (n.kind == op::dot) {
+        int left[max_nodes_of_mask]{};
+        parts masks{left, 0};
+        if (found f{}; match(n, f, masks))
+          n = make(h, f, masks, n.axes, to);
+        else
+          move(n, to);
+      } else {
+        move(n, to);
+      }
+      to[i] = h.emit(n);
+    }
+    copy_ends(h, g_, to, nullptr);
+    return sweep(h);
+  }
+
+ private:
+  static constexpr int many = max_nodes;
+  static constexpr int max_nodes_of_mask = 16;
+
+  // What a pattern consists of; nodes of g_.
+  struct found {
+    int query, key, value;
+    int bias = -1;
+    double scale = 1, soft_cap = 0;
+    const axis_info *key_axis, *depth_axis, *value_axis, *query_axis;
+    std::int64_t lowest = std::numeric_limits<std::int64_t>::min();
+    std::int64_t highest = std::numeric_limits<std::int64_t>::max();
+  };
+  // Masks that all have to hold, and are no band.
+  struct parts {
+    int* at;
+    int count;
+  };
+
+  static constexpr void move(node& n, const int* to) {
+    for (int j = 0; j < n.operands; ++j) n.operand[j] = to[n.operand[j]];
+  }
+
+  constexpr const node& at(int id) const { return g_.nodes[id]; }
+  constexpr bool is_constant(int id) const { return at(id).kind == op::constant; }
+  constexpr bool only_here(int id) const { return uses_[id] == 1; }
+
+  // The constant that an operation multiplies or divides operand 0 with; 0 for another operation.
+  constexpr double factor(const node& n) const {
+    bool const divides = n.kind == op::divide;
+    if ((!divides && n.kind != op::multiply) || !is_constant(n.operand[1])) return 0;
+    double const c = at(n.operand[1]).scalar;
+    return c == 0 ? 0 : divides ? 1 / c : c;
+  }
+  // The operand of a product that is not the constant, the latter second.
+  constexpr node constant_second(node n) const {
+    if (n.kind == op::multiply && is_constant(n.operand[0])) std::swap(n.operand[0], n.operand[1]);
+    return n;
+  }
+
+  // Is n the product of a softmax over keys with the values?
+  constexpr bool match(const node& n, found& f, parts& masks) const {
+    for (int weights = 0; weights < 2; ++weights) {
+      int const id = n.operand[weights];
+      if (at(id).kind != op::softmax || !only_here(id) || at(id).named.count != 1) continue;
+      f = {};
+      f.value = n.operand[1 - weights];
+      f.key_axis = at(id).named.at[0];
+      masks.count = 0;
+      if (match_scores(at(id).operand[0], f, masks) && find_axes(n, at(id), f) &&
+          find_band(f, masks))
+        return true;
+    }
+    return false;
+  }
+
+  // softmax's operand, from the outside in: where(mask, ., -infinity), sum with a bias, soft cap,
+  // scale, contraction.
+  constexpr bool match_scores(int id, found& f, parts& masks) const {
+    if (at(id).kind == op::where && only_here(id)) {
+      node const& n = at(id);
+      if (!is_constant(n.operand[2]) ||
+          at(n.operand[2]).scalar != -std::numeric_limits<double>::infinity())
+        return false;
+      masks.at[masks.count++] = n.operand[0];
+      id = n.operand[1];
+    }
+    if (at(id).kind == op::add && only_here(id)) {
+      node const& n = at(id);
+      int const scores = leads_to_contraction(n.operand[0]) ? 0 : 1;
+      f.bias = n.operand[1 - scores];
+      if (at(f.bias).type != element::float32 || (for_training_ && depends_[f.bias])) return false;
+      id = n.operand[scores];
+    }
+    // cap * tanh(s / cap): the kernel divides by the cap, so its scale has what is within times it.
+    if (node const n = constant_second(at(id)); n.kind == op::multiply && only_here(id)) {
+      double const cap = factor(n);
+      if (cap > 0 && at(n.operand[0]).kind == op::tanh && only_here(n.operand[0])) {
+        f.soft_cap = cap;
+        f.scale = cap;
+        id = at(n.operand[0]).operand[0];
+      }
+    }
+    for (; only_here(id); id = constant_second(at(id)).operand[0]) {
+      double const by = factor(constant_second(at(id)));
+      if (by == 0) break;
+      f.scale *= by;
+    }
+    node const& n = at(id);
+    if (n.kind != op::dot || !only_here(id)) return false;
+    bool const keys_right = at(n.operand[1]).axes.contains(f.key_axis);
+    f.query = n.operand[keys_right ? 0 : 1];
+    f.key = n.operand[keys_right ? 1 : 0];
+    f.depth_axis = nullptr;
+    for (int a = 0; a < at(f.query).axes.count; ++a) {
+      axis_info const* const axis = at(f.query).axes.at[a];
+      if (n.axes.contains(axis)) continue;
+      if (f.depth_axis) return false;  // more than one
+      f.depth_axis = axis;
+    }
+    return f.depth_axis && !at(f.query).axes.contains(f.key_axis) &&
+           at(f.key).axes.contains(f.key_axis);
+  }
+  constexpr bool leads_to_contraction(int id) const {
+    for (int steps = 0; steps < 8; ++steps) {
+      node const n = constant_second(at(id));
+      if (n.kind == op::dot) return true;
+      if (n.kind != op::tanh && n.kind != op::multiply && n.kind != op::divide) return false;
+      id = n.operand[0];
+    }
+    return false;
+  }
+
+  // The roles of the axes of the product n of the weights with the values.
+  constexpr bool find_axes(const node& n, const node& weights, found& f) const {
+    axis_list const& of_value = at(f.value).axes;
+    if (!of_value.contains(f.key_axis) || n.axes.contains(f.key_axis)) return false;
+    if (at(f.value).type != element::float32) return false;
+    f.value_axis = nullptr;
+    for (int a = 0; a < of_value.count; ++a) {
+      axis_info const* const axis = of_value.at[a];
+      if (axis == f.key_axis || weights.axes.contains(axis)) continue;
+      if (f.value_axis) return false;
+      f.value_axis = axis;
+    }
+    if (!f.value_axis) return false;
+    // Only the keys are summed over, and no mask has the depth.
+    if (weights.axes.contains(f.depth_axis)) return false;
+    for (int a = 0; a < weights.axes.count; ++a)
+      if (weights.axes.at[a] != f.key_axis && !n.axes.contains(weights.axes.at[a])) return false;
+    // Of the axes that only the query has, the longest is that of the queries.
+    f.query_axis = nullptr;
+    for (int a = 0; a < at(f.query).axes.count; ++a) {
+      axis_info const* const axis = at(f.query).axes.at[a];
+      bool const own =
+          axis != f.depth_axis && !at(f.key).axes.contains(axis) && !of_value.contains(axis);
+      if (own && (!f.query_axis || f.query_axis->extent < axis->extent)) f.query_axis = axis;
+    }
+    int const batch = n.axes.count - 1 - (f.query_axis != nullptr);
+    return batch + 4 <= max_rank;
+  }
+
+  // Takes from the masks what goes by the places of keys and queries: a band.
+  constexpr bool find_band(found& f, parts& masks) const {
+    for (int i = 0; i < masks.count;) {
+      node const& n = at(masks.at[i]);
+      if (n.kind == op::logical_and) {
+        if (masks.count == max_nodes_of_mask) return false;
+        masks.at[masks.count++] = n.operand[1];
+        masks.at[i] = n.operand[0];
+      } else if (narrow(n, f)) {
+        masks.at[i] = masks.at[--masks.count];
+      } else {
+        ++i;
+      }
+    }
+    return true;
+  }
+
+  // Takes the comparison n into the band, if it is one of keys' places with queries'.
+  constexpr bool narrow(const node& n, found& f) const {
+    if ((n.kind != op::less && n.kind != op::less_equal) || !f.query_axis) return false;
+    place_formula const l = formula(n.operand[0], f), r = formula(n.operand[1], f);
+    if (!l.known || !r.known) return false;
+    std::int64_t const keys = l.keys - r.keys, queries = l.queries - r.queries;
+    std::int64_t const constant = l.constant - r.constant + (n.kind == op::less);
+    if (keys == 1 && queries == -1) {  // key - query + constant <= 0
+      f.highest = std::min(f.highest, -constant);
+    } else if (keys == -1 && queries == 1) {
+      f.lowest = std::max(f.lowest, constant);
+    } else {
+      return false;
+    }
+    return true;
+  }
+  constexpr place_formula formula(int id, const found& f) const {
+    node const& n = at(id);
+    if (n.type != element::int32) return {};
+    if (n.kind == op::constant) return {true, 0, 0, static_cast<std::int64_t>(n.scalar)};
+    if (n.kind == op::positions) {
+      if (n.axes.at[0] == f.key_axis) return {true, 1, 0, 0};
+      if (n.axes.at[0] == f.query_axis) return {true, 0, 1, 0};
+      return {};
+    }
+    if (n.kind != op::add && n.kind != op::subtract) return {};
+    place_formula const a = formula(n.operand[0], f), b = formula(n.operand[1], f);
+    std::int64_t const sign = n.kind == op::add ? 1 : -1;
+    return {a.known && b.known, a.keys + sign * b.keys, a.queries + sign * b.queries,
+            a.constant + sign * b.constant};
+  }
+
+  // The node in h.
+  constexpr node make(graph& h, const found& f, const parts& masks, const axis_list& axes,
+                      const int* to) const {
+    node n = make_node(op::attention);
+    n.axes = axes;
+    n.named.push(f.key_axis);
+    n.named.push(f.depth_axis);
+    n.named.push(f.value_axis);
+    if (f.query_axis) n.named.push(f.query_axis);
+    n.scale = f.scale;
+    n.scalar = f.soft_cap;
+    n.lowest = f.lowest;
+    n.highest = f.highest;
+    for (int const id : {f.query, f.key, f.value}) n.operand[n.operands++] = to[id];
+    if (masks.count > 0) {
+      int all = to[masks.at[0]];
+      for (int i = 1; i < masks.count; ++i) all = both(h, all, to[masks.at[i]]);
+      n.operand[n.operands++] = all;
+    }
+    if (f.bias >= 0) n.operand[n.operands++] = to[f.bias];
+    return n;
+  }
+  static constexpr int both(graph& h, int a, int b) {
+    node n = make_node(op::logical_and);
+    n.type = element::boolean;
+    n.axes = h.nodes[a].axes;
+    for (int i = 0; i < h.nodes[b].axes.count; ++i)
+      if (!n.axes.contains(h.nodes[b].axes.at[i])) n.axes.push(h.nodes[b].axes.at[i]);
+    n.operands = 2;
+    n.operand[0] = a;
+    n.operand[1] = b;
+    return h.emit(n);
+  }
+
+  const graph& g_;
+  bool for_training_;
+  bool depends_[max_nodes]{};  // on a parameter
+  int uses_[max_nodes]{};
+};
+
+}  // namespace detail
+
+// What is written softmax(where(mask, cap(scale QKᵀ) + bias, -∞)) V, in any of its shorter forms,
+// becomes one operation that never stores the scores, if nothing else needs them. A mask that
+// compares keys' positions with queries' becomes a band, which costs nothing and saves what it
+// hides.
+//
+// Before differentiation, which gives no gradient for the bias: for training, a bias that depends
+// on a parameter stays outside.
+constexpr graph attend(const graph& g, bool for_training) {
+  return detail::attention_finder(g, for_training).run();
+}
+
+}  // namespace weft

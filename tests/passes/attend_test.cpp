@@ -1,0 +1,233 @@
+// What is written as softmax(QKᵀ)V becomes one operation, and means the same; what needs the scores
+// keeps them.
+#include "weft/passes/attend.hpp"
+
+#include <boost/test/unit_test.hpp>
+#include <cstdint>
+#include <limits>
+#include <memory>
+
+#include "passes/graphs.hpp"
+#include "support/trial.hpp"
+#include "weft/lower/source.hpp"
+#include "weft/nn/attention.hpp"
+#include "weft/ops/arithmetic.hpp"
+#include "weft/ops/functions.hpp"
+#include "weft/ops/reduce.hpp"
+
+namespace {
+
+using weft::op;
+using weft::testing::count, weft::testing::output_node;
+
+constexpr auto all_below = std::numeric_limits<std::int64_t>::min();
+constexpr auto all_above = std::numeric_limits<std::int64_t>::max();
+constexpr float minus_infinity = -std::numeric_limits<float>::infinity();
+
+struct Batch : weft::axis<2> {};
+struct Pos : weft::axis<weft::up_to<7>> {};
+struct KeyPos : weft::alias<Pos> {};
+struct Heads : weft::axis<3> {};
+struct Group : weft::axis<2> {};
+struct HeadDim : weft::axis<5> {};
+struct Width : weft::axis<4> {};
+
+template <class Model>
+constexpr weft::graph attended(bool for_training = false) {
+  return weft::attend(weft::simplify(weft::select(weft::definition<Model>.unpack())), for_training);
+}
+
+// Query, key and value that come from parameters, so that all have gradients.
+struct operands {
+  weft::tensor<float, weft::shape<Batch, Pos, Heads, HeadDim>> query;
+  weft::tensor<float, weft::shape<Batch, KeyPos, Heads, HeadDim>> key, value;
+};
+constexpr operands operands_in(weft::scope s) {
+  auto x = s.input<"x", float, Batch, Pos, Heads, HeadDim>();
+  auto const keys = weft::rename<Pos, KeyPos>(x);
+  return {x * s.param<"query", Heads, HeadDim>(), keys * s.param<"key", Heads, HeadDim>(),
+          keys * s.param<"value", Heads, HeadDim>()};
+}
+
+struct plain {
+  constexpr auto operator()(weft::scope s) const {
+    auto [q, k, v] = operands_in(s);
+    return weft::dot<KeyPos>(weft::nn::attention_weights<HeadDim, KeyPos>(q, k), v);
+  }
+};
+constexpr bool becomes_one() {
+  weft::graph const g = attended<plain>();
+  weft::node const& n = output_node(g);
+  return n.kind == op::attention && n.operands == 3 && count(g, op::softmax) == 0 &&
+         count(g, op::dot) == 0 && n.scale > 0.4472 && n.scale < 0.4473 && n.scalar == 0 &&
+         n.lowest == all_below && n.highest == all_above &&
+         n.named.at[0] == &weft::info_of<KeyPos> && n.named.at[1] == &weft::info_of<HeadDim> &&
+         n.named.at[3] == &weft::info_of<Pos>;
+}
+static_assert(becomes_one());
+
+template <class Mask>
+struct masked {
+  constexpr auto operator()(weft::scope s) const {
+    auto [q, k, v] = operands_in(s);
+    auto const weights = weft::nn::attention_weights<HeadDim, KeyPos>(q, k, Mask()(s));
+    return weft::dot<KeyPos>(v, weights);
+  }
+};
+using weft::positions;
+struct causal {
+  constexpr auto operator()(weft::scope) const { return weft::nn::causal<Pos, KeyPos>(); }
+};
+struct strictly_before {
+  constexpr auto operator()(weft::scope) const { return positions<Pos>() > positions<KeyPos>(); }
+};
+struct window {
+  constexpr auto operator()(weft::scope) const {
+    return positions<KeyPos>() <= positions<Pos>() + 1 &&
+           positions<Pos>() - positions<KeyPos>() <= 2;
+  }
+};
+struct valid {
+  constexpr auto operator()(weft::scope s) const {
+    return positions<KeyPos>() < s.input<"lengths", std::int32_t, Batch>();
+  }
+};
+struct valid_and_causal {
+  constexpr auto operator()(weft::scope s) const {
+    return valid()(s) && weft::nn::causal<Pos, KeyPos>() && s.input<"mask", bool, Heads, KeyPos>();
+  }
+};
+template <class Mask>
+constexpr bool has_band(std::int64_t lowest, std::int64_t highest, int operands) {
+  weft::graph const g = attended<masked<Mask>>();
+  weft::node const& n = output_node(g);
+  bool const none_left = operands > 3 || count(g, op::positions) == 0;
+  return n.kind == op::attention && n.lowest == lowest && n.highest == highest &&
+         n.operands == operands && none_left;
+}
+static_assert(has_band<causal>(all_below, 0, 3));
+static_assert(has_band<strictly_before>(all_below, -1, 3));
+static_assert(has_band<window>(-2, 1, 3));
+static_assert(has_band<valid>(all_below, all_above, 4));
+static_assert(has_band<valid_and_causal>(all_below, 0, 4));
+
+// Soft cap and bias, in the order of the formula; grouped heads; values of another width.
+struct everything {
+  constexpr auto operator()(weft::scope s) const {
+    auto x = s.input<"x", float, Batch, Pos, Heads, Group, HeadDim>();
+    auto k = s.input<"k", float, Batch, KeyPos, Heads, HeadDim>();
+    auto v = s.input<"v", float, Batch, KeyPos, Heads, Width>();
+    auto scores = weft::dot<HeadDim>(k, x) * 2;
+    auto capped = 3 * tanh(scores / 3) + s.input<"bias", float, Pos, KeyPos>();
+    return weft::dot<KeyPos>(weft::softmax<KeyPos>(where(causal()(s), capped, minus_infinity)), v);
+  }
+};
+constexpr bool takes_everything() {
+  weft::graph const g = attended<everything>();
+  weft::node const& n = output_node(g);
+  return n.kind == op::attention && n.operands == 4 && n.scalar == 3 && n.scale > 1.9999 &&
+         n.scale < 2.0001 && n.highest == 0 && count(g, op::tanh) == 0;
+}
+static_assert(takes_everything());
+
+// One query, without an axis of its own: a step of a decoder.
+struct one_query {
+  constexpr auto operator()(weft::scope s) const {
+    auto q = s.input<"q", float, Heads, HeadDim>();
+    auto k = s.input<"k", float, KeyPos, Heads, HeadDim>();
+    return weft::dot<KeyPos>(weft::softmax<KeyPos>(weft::dot<HeadDim>(q, k)), k);
+  }
+};
+static_assert(output_node(attended<one_query>()).kind == op::attention);
+static_assert(output_node(attended<one_query>()).named.count == 3);
+
+// The weights are a result; the bias is trained; the values are numbers, not vectors; the values
+// differ from query to query.
+struct weights_too {
+  constexpr auto operator()(weft::scope s) const {
+    auto [q, k, v] = operands_in(s);
+    auto const weights = weft::nn::attention_weights<HeadDim, KeyPos>(q, k);
+    return weft::results(weft::as<"output">(weft::dot<KeyPos>(weights, v)),
+                         weft::as<"weights">(weights));
+  }
+};
+struct trained_bias {
+  constexpr auto operator()(weft::scope s) const {
+    auto [q, k, v] = operands_in(s);
+    auto const scores = weft::dot<HeadDim>(q, k) + s.param<"bias", Heads>();
+    return weft::dot<KeyPos>(weft::softmax<KeyPos>(scores), v);
+  }
+};
+struct numbers {
+  constexpr auto operator()(weft::scope s) const {
+    auto [q, k, v] = operands_in(s);
+    auto const weights = weft::nn::attention_weights<HeadDim, KeyPos>(q, k);
+    return weft::dot<KeyPos>(weights, s.input<"v", float, KeyPos>());
+  }
+};
+static_assert(count(attended<weights_too>(), op::attention) == 0);
+static_assert(count(attended<trained_bias>(true), op::attention) == 0);
+static_assert(count(attended<trained_bias>(false), op::attention) == 1);
+static_assert(count(attended<numbers>(), op::attention) == 0);
+
+// The mean of a result's squares, so that it can be trained.
+template <class... Axes, class X>
+constexpr auto mean_of_squares(weft::shape<Axes...>, const X& y) {
+  return weft::mean<Axes...>(y * y);
+}
+template <class Model>
+struct trainable {
+  constexpr auto operator()(weft::scope s) const {
+    auto const y = Model()(s);
+    return weft::results(
+        weft::as<"loss">(mean_of_squares(weft::shape_t<std::remove_cv_t<decltype(y)>>(), y)));
+  }
+};
+
+template <class Model, bool Attended>
+struct differentiated {
+  static constexpr weft::graph make() {
+    weft::graph const g = weft::inference<trainable<Model>, "loss">::selected();
+    return weft::simplify(weft::differentiate(Attended ? weft::attend(g, true) : g, 0));
+  }
+  static constexpr auto g = weft::pack<differentiated>();
+};
+
+// The same in double precision, forward and backward: only the order of sums differs.
+template <class Model>
+void means_the_same(weft::testing::settings s = weft::testing::lengths<Pos>(6)) {
+  using weft::testing::kept;
+  auto const written = kept([] { return differentiated<Model, false>::g.unpack(); });
+  auto const fused = kept([] { return differentiated<Model, true>::g.unpack(); });
+  BOOST_TEST(count(*fused, op::attention) == 1);
+  BOOST_TEST(count(*fused, op::attention_adjoint) == (written->parameter_count > 0 ? 1 : 0));
+  weft::testing::expectation const expected(*written, s);
+  auto const values = weft::reference::evaluate(*fused, s.lengths, expected.given());
+  auto const compare = [](const auto& a, const auto& b) {
+    BOOST_TEST_REQUIRE(a.data.size() == b.data.size());
+    double most = 0;
+    for (double const x : b.data) most = std::max(most, std::abs(x));
+    for (std::size_t i = 0; i < a.data.size(); ++i)
+      BOOST_TEST(std::abs(a.data[i] - b.data[i]) <= 1e-12 * most + 1e-300);
+  };
+  compare(weft::reference::result(*fused, values, "loss"),
+          weft::reference::result(*written, expected.values(), "loss"));
+  for (int i = 0; i < written->parameter_count; ++i) {
+    auto const name = written->name(written->parameters[i].name);
+    compare(weft::reference::gradient(*fused, values, name),
+            weft::reference::gradient(*written, expected.values(), name));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(attention_means_what_was_written_forward_and_backward) {
+  means_the_same<plain>();
+  means_the_same<masked<causal>>();
+  means_the_same<masked<strictly_before>>();
+  means_the_same<masked<window>>();
+  means_the_same<masked<valid>>();
+  means_the_same<masked<valid_and_causal>>();
+  means_the_same<everything>();
+  means_the_same<one_query>();
+}
+
+}  // namespace
