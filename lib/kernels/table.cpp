@@ -1,3 +1,4 @@
+#include "kernels/attention.hpp"
 #include "kernels/dot.hpp"
 #include "kernels/entry.hpp"
 
@@ -8,6 +9,7 @@ table best() noexcept {
           .reduce = reduce_kernel(),
           .rowwise = rowwise_kernel(),
           .dot = dot_kernel(),
+          .attention = attention_kernel(),
           .gather = gather_kernel(),
           .scatter_add = scatter_add_kernel(),
           .positions = positions_kernel(),

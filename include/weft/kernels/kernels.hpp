@@ -3,6 +3,7 @@
 
 #include <cstddef>
 
+#include "weft/kernels/attention.hpp"
 #include "weft/kernels/call.hpp"
 #include "weft/kernels/update.hpp"
 
@@ -26,6 +27,14 @@ struct table {
   // result, left and right, or extent 1. a and b are operands 3 and 4, broadcast by stride; one
   // without data is left out. `then` is copy, relu, gelu, gelu_tanh, tanh or sigmoid.
   void (*dot)(const call&) noexcept;
+
+  // attention: its result and, where they are asked for, its statistics, as attention_call says. A
+  // query that sees no key has zeros. The parts of a call are of its batch and blocks of queries.
+  //
+  // The error of a result's element is at most (d + 8) u S + (k / 128 + 128 + 64) u of the sum of
+  // |weights * value|, u = 2^-23, with d the depth, k the keys, and S the largest magnitude that a
+  // score's sum has with all its terms positive.
+  void (*attention)(const attention_call&) noexcept;
 
   // gather: r[i...] = table[i... + axis_stride * indices[i...]]; 0 for an index outside
   // [0, axis_extent).

@@ -1,0 +1,345 @@
+// Attention: tiles of queries go through the keys block by block.
+#include "kernels/attention.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "weft/kernels/attention_scratch.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/attention.cpp"
+#include "hwy/foreach_target.h"  // must come before hwy-inl.h
+#include "kernels/attention_products-inl.h"
+#include "kernels/attention_scores-inl.h"
+#include "kernels/hwy-inl.h"
+#include "kernels/math-inl.h"
+#include "kernels/transpose-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace weft::kernels::HWY_NAMESPACE {
+namespace {
+
+// [begin, end) of the queries or the keys.
+struct places {
+  std::ptrdiff_t begin, end;
+  bool empty() const { return begin >= end; }
+  std::size_t size() const { return static_cast<std::size_t>(end - begin); }
+  places meet(const places& o) const { return {std::max(begin, o.begin), std::min(end, o.end)}; }
+};
+
+// The keys that a query sees by its place: i + lowest to i + highest.
+class visibility {
+ public:
+  visibility(const band& b, std::ptrdiff_t keys) : keys_(keys) {
+    // Far enough from any place, and sums do not overflow.
+    const auto near = [](std::ptrdiff_t x) {
+      return std::clamp(x, -(PTRDIFF_MAX / 4), PTRDIFF_MAX / 4);
+    };
+    lowest_ = near(b.lowest) + near(b.offset);
+    highest_ = near(b.highest) + near(b.offset);
+  }
+  std::ptrdiff_t lowest() const { return lowest_; }
+  std::ptrdiff_t highest() const { return highest_; }
+  // By any of the queries, and by all of them: both ends rise from query to query.
+  places by_any(const places& queries) const {
+    return {first(queries.begin), end(queries.end - 1)};
+  }
+  places by_all(const places& queries) const {
+    return {first(queries.end - 1), end(queries.begin)};
+  }
+
+ private:
+  std::ptrdiff_t first(std::ptrdiff_t i) const { return inside(i + lowest_); }
+  std::ptrdiff_t end(std::ptrdiff_t i) const { return inside(i + highest_ + 1); }
+  std::ptrdiff_t inside(std::ptrdiff_t key) const {
+    return std::clamp<std::ptrdiff_t>(key, 0, keys_);
+  }
+  std::ptrdiff_t keys_, lowest_, highest_;
+};
+
+// An operand at one index of the batch loops.
+template <class T>
+struct slice {
+  T* data;  // null where there is no such operand
+  std::ptrdiff_t row, column;
+
+  T* at(std::ptrdiff_t i, std::ptrdiff_t j) const { return data + i * row + j * column; }
+};
+
+// An attention for each index of its batch loops.
+class forward {
+ public:
+  explicit forward(const attention_call& c)
+      : c_(c),
+        loop_(c.loops),
+        queries_(c.extent[loop_.query]),
+        keys_(c.extent[loop_.key]),
+        depth_(static_cast<std::size_t>(c.extent[loop_.depth])),
+        value_(static_cast<std::size_t>(c.extent[loop_.value])),
+        sees_(c.seen, keys_),
+        block_(static_cast<std::ptrdiff_t>(block_size(static_cast<std::size_t>(queries_),
+                                                      attention_query_block, max_attention_tile))),
+        lanes_(static_cast<std::ptrdiff_t>(hn::Lanes(query_tag()))),
+        pitch_(static_cast<std::ptrdiff_t>(max_attention_vectors) * lanes_),
+        scale_(static_cast<float>(c.soft_cap == 0 ? c.scale : c.scale / c.soft_cap)) {
+    const attention_scratch in(static_cast<std::size_t>(queries_), depth_, value_);
+    const auto floats = [&](std::size_t at) { return reinterpret_cast<float*>(c.scratch + at); };
+    packed_queries_ = floats(in.queries);
+    results_ = floats(in.results);
+    highest_ = floats(in.highest);
+    sums_ = floats(in.sums);
+    factors_ = floats(in.factors);
+    scores_ = floats(in.scores);
+    addend_ = floats(in.addend);
+  }
+
+  // This part's blocks of queries.
+  void run_part() {
+    std::ptrdiff_t batch = 1;
+    for (int l = 0; l < loop_.query; ++l) batch *= c_.extent[l];
+    if (batch == 0 || queries_ == 0) return;
+    const std::ptrdiff_t blocks = (queries_ + block_ - 1) / block_;
+    const item_range mine = items_of(batch * blocks, c_.part);
+    for (std::ptrdiff_t i = mine.begin; i < mine.end; ++i) {
+      find(i / blocks);
+      const std::ptrdiff_t first = i % blocks * block_;
+      attend({first, std::min(first + block_, queries_)});
+    }
+  }
+
+ private:
+  template <class T>
+  slice<T> find(const operand& o, std::ptrdiff_t batch, int row, int column) const {
+    if (o.data == nullptr) return {nullptr, 0, 0};
+    std::ptrdiff_t offset = 0;
+    for (int l = loop_.query - 1; l >= 0; --l) {
+      offset += batch % c_.extent[l] * o.stride[l];
+      batch /= c_.extent[l];
+    }
+    return {static_cast<T*>(o.data) + offset, o.stride[row], o.stride[column]};
+  }
+
+  // The operands at an index of the batch loops.
+  void find(std::ptrdiff_t batch) {
+    query_ = find<const float>(c_.query, batch, loop_.query, loop_.depth);
+    key_ = find<const float>(c_.key, batch, loop_.key, loop_.depth);
+    values_ = find<const float>(c_.value, batch, loop_.key, loop_.value);
+    mask_ = find<const std::uint8_t>(c_.mask, batch, loop_.query, loop_.key);
+    bias_ = find<const float>(c_.bias, batch, loop_.query, loop_.key);
+    result_ = find<float>(c_.result, batch, loop_.query, loop_.value);
+    statistics_ = find<float>(c_.statistics, batch, loop_.query, loop_.query);
+  }
+
+  // A block of queries. Each block of keys meets all of its tiles while it is close.
+  void attend(const places& queries) const {
+    const std::ptrdiff_t tiles = (queries.end - queries.begin + pitch_ - 1) / pitch_;
+    const auto tile = [&](std::ptrdiff_t t) {
+      const std::ptrdiff_t first = queries.begin + t * pitch_;
+      return places{first, std::min(first + pitch_, queries.end)};
+    };
+    for (std::ptrdiff_t t = 0; t < tiles; ++t) begin(t, tile(t));
+    constexpr auto block = static_cast<std::ptrdiff_t>(attention_key_block);
+    const places seen = sees_.by_any(queries);
+    for (std::ptrdiff_t first = seen.begin; first < seen.end; first += block)
+      for (std::ptrdiff_t t = 0; t < tiles; ++t)
+        meet(t, tile(t), {first, std::min(first + block, seen.end)});
+    for (std::ptrdiff_t t = 0; t < tiles; ++t) end(t, tile(t));
+  }
+
+  float* packed(std::ptrdiff_t tile) const {
+    return packed_queries_ + tile * pitch_ * static_cast<std::ptrdiff_t>(depth_);
+  }
+  float* results(std::ptrdiff_t tile) const {
+    return results_ + tile * pitch_ * static_cast<std::ptrdiff_t>(value_);
+  }
+  std::size_t vectors_of(const places& queries) const {
+    return (queries.size() + static_cast<std::size_t>(lanes_) - 1) /
+           static_cast<std::size_t>(lanes_);
+  }
+  // One vector's queries of a tile.
+  places vector_of(const places& queries, std::size_t v) const {
+    const std::ptrdiff_t first = queries.begin + static_cast<std::ptrdiff_t>(v) * lanes_;
+    return queries.meet({first, first + lanes_});
+  }
+
+  void begin(std::ptrdiff_t t, const places& queries) const {
+    const auto width = static_cast<std::size_t>(pitch_);
+    if (queries.size() < width) std::fill_n(packed(t), width * depth_, 0.0f);
+    transpose(query_tag(),
+              {query_.at(queries.begin, 0), query_.row, query_.column, queries.size(), depth_},
+              {&scale_, 0}, packed(t), pitch_);
+    std::fill_n(results(t), width * value_, 0.0f);
+    std::fill_n(highest_ + t * pitch_, width, lowest_score);
+    std::fill_n(sums_ + t * pitch_, width, 0.0f);
+  }
+
+  // Keys that the same vectors of a tile see.
+  struct run {
+    places keys;
+    std::size_t vector, vectors;
+  };
+  // The run that begins with a key; what each vector sees begins and ends no earlier than what the
+  // one before it sees.
+  static run run_from(std::ptrdiff_t key, std::ptrdiff_t end, const places* seen,
+                      std::size_t vectors) {
+    run r{{key, end}, 0, 0};
+    for (std::size_t v = 0; v < vectors; ++v) {
+      if (seen[v].end <= key) {
+        r.vector = v + 1;
+        continue;
+      }
+      r.keys.end = std::min(r.keys.end, seen[v].begin <= key ? seen[v].end : seen[v].begin);
+      r.vectors += seen[v].begin <= key;
+    }
+    return r;
+  }
+
+  // A tile of queries and a block of keys.
+  void meet(std::ptrdiff_t t, const places& queries, places keys) const {
+    keys = keys.meet(sees_.by_any(queries));
+    if (keys.empty()) return;
+    const std::size_t vectors = vectors_of(queries);
+    places seen[max_attention_vectors];
+    for (std::size_t v = 0; v < vectors; ++v)
+      seen[v] = keys.meet(sees_.by_any(vector_of(queries, v)));
+    const auto scores = [&](std::ptrdiff_t key, std::size_t v) {
+      return scores_ + (key - keys.begin) * pitch_ + static_cast<std::ptrdiff_t>(v) * lanes_;
+    };
+    const auto for_runs = [&](auto&& f) {
+      run r{};
+      for (std::ptrdiff_t key = keys.begin; key < keys.end; key = r.keys.end) {
+        r = run_from(key, keys.end, seen, vectors);
+        if (r.vectors != 0) f(r);
+      }
+    };
+
+    for_runs([&](const run& r) {
+      multiply({key_.at(r.keys.begin, 0), key_.row, key_.column,
+                packed(t) + static_cast<std::ptrdiff_t>(r.vector) * lanes_,
+                scores(r.keys.begin, r.vector), r.keys.size(), depth_, pitch_, nullptr},
+               r.vectors);
+    });
+
+    for (std::size_t v = 0; v < vectors; ++v) {
+      const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(v) * lanes_;
+      score_rows s{scores(keys.begin, v), pitch_, 0};
+      if (!seen[v].empty()) {
+        s = {scores(seen[v].begin, v), pitch_, seen[v].size()};
+        complete(s, vector_of(queries, v), seen[v]);
+      }
+      exponentiate(s, {highest_ + t * pitch_ + at, sums_ + t * pitch_ + at, factors_ + at});
+    }
+
+    // The first product also brings the earlier results down to the new highest scores: of all
+    // vectors, even if its keys are seen by some alone.
+    products p{nullptr, values_.column, values_.row, scores_, results(t), value_,
+               0,       pitch_,         factors_};
+    const auto settle = [&] { std::fill_n(factors_, static_cast<std::size_t>(pitch_), 1.0f); };
+    bool settled = false;
+    for_runs([&](const run& r) {
+      if (!settled && r.vectors != vectors) {
+        multiply(p, vectors);
+        settle();
+      }
+      const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(r.vector) * lanes_;
+      multiply(
+          {values_.at(r.keys.begin, 0), values_.column, values_.row, scores(r.keys.begin, r.vector),
+           results(t) + at, value_, r.keys.size(), pitch_, factors_ + at},
+          r.vectors);
+      if (!settled) settle();
+      settled = true;
+    });
+  }
+
+  // From products of queries and keys to scores, for one vector of queries.
+  void complete(const score_rows& s, const places& queries, const places& keys) const {
+    if (c_.soft_cap != 0) cap_scores(s, static_cast<float>(c_.soft_cap));
+    if (bias_.data != nullptr)
+      add_bias(s, {bias_.at(queries.begin, keys.begin), bias_.row, bias_.column}, queries.size(),
+               addend_);
+    if (mask_.data != nullptr)
+      hide_masked(s, {mask_.at(queries.begin, keys.begin), mask_.row, mask_.column},
+                  queries.size());
+    const places all = sees_.by_all(queries);
+    const places before{keys.begin, std::min(all.begin, keys.end)};
+    const places after{std::max({all.end, before.end, keys.begin}), keys.end};
+    for (const places& partly : {before, after}) {
+      if (partly.empty()) continue;
+      const std::ptrdiff_t place = partly.begin - queries.begin;
+      hide_outside({s.data + (partly.begin - keys.begin) * pitch_, pitch_, partly.size()},
+                   sees_.lowest() - place, sees_.highest() - place);
+    }
+  }
+
+  // Sums of nothing but hidden keys are 0, and so are such results.
+  void end(std::ptrdiff_t t, const places& queries) const {
+    const query_tag d;
+    const auto zero = hn::Zero(d);
+    for (std::size_t v = 0; v < vectors_of(queries); ++v) {
+      const std::ptrdiff_t at = t * pitch_ + static_cast<std::ptrdiff_t>(v) * lanes_;
+      const auto sum = hn::Load(d, sums_ + at);
+      if (statistics_.data != nullptr) {
+        // They are of twice the exponentials.
+        const auto half = hn::Mul(hn::Set(d, 0.5f), sum);
+        hn::Store(hn::Add(hn::Load(d, highest_ + at), math::log(d, half)), d, highest_ + at);
+      }
+      const auto inverse = hn::Div(hn::Set(d, 1.0f), sum);
+      hn::Store(hn::IfThenElse(hn::Eq(sum, zero), zero, inverse), d, sums_ + at);
+    }
+    const column_factors inverse{sums_ + t * pitch_, 1};
+    if (result_.column == 1) {
+      transpose(d, {results(t), pitch_, 1, value_, queries.size()}, inverse,
+                result_.at(queries.begin, 0), result_.row);
+    } else {
+      for (std::ptrdiff_t i = queries.begin; i < queries.end; ++i)
+        for (std::size_t e = 0; e < value_; ++e) {
+          const auto column = static_cast<std::ptrdiff_t>(e);
+          const std::ptrdiff_t lane = i - queries.begin;
+          *result_.at(i, column) = inverse.data[lane] * results(t)[column * pitch_ + lane];
+        }
+    }
+    if (statistics_.data != nullptr)
+      for (std::ptrdiff_t i = queries.begin; i < queries.end; ++i)
+        *statistics_.at(i, 0) = highest_[t * pitch_ + i - queries.begin];
+  }
+
+  const attention_call& c_;
+  attention_loops loop_;
+  std::ptrdiff_t queries_, keys_;
+  std::size_t depth_, value_;
+  visibility sees_;
+  std::ptrdiff_t block_;  // queries in one
+  std::ptrdiff_t lanes_, pitch_;
+  float scale_;
+  float *packed_queries_, *results_, *highest_, *sums_, *factors_, *scores_, *addend_;
+  slice<const float> query_, key_, values_, bias_;
+  slice<const std::uint8_t> mask_;
+  slice<float> result_, statistics_;
+};
+
+void attention(const attention_call& c) noexcept {
+  forward(c).run_part();
+}
+
+}  // namespace
+
+// Highway's tables take no functions that are noexcept, but ones that return them.
+void (*AttentionOfTarget())(const attention_call&) noexcept {
+  return &attention;
+}
+
+}  // namespace weft::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace weft::kernels {
+
+HWY_EXPORT(AttentionOfTarget);
+
+void (*attention_kernel() noexcept)(const attention_call&) noexcept {
+  return HWY_DYNAMIC_DISPATCH(AttentionOfTarget)();
+}
+
+}  // namespace weft::kernels
+#endif

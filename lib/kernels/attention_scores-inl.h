@@ -1,0 +1,145 @@
+// What attention does with the scores of one vector of queries for some keys: a row for each key,
+// the queries side by side.
+#if defined(WEFT_KERNELS_ATTENTION_SCORES_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef WEFT_KERNELS_ATTENTION_SCORES_INL_H_
+#undef WEFT_KERNELS_ATTENTION_SCORES_INL_H_
+#else
+#define WEFT_KERNELS_ATTENTION_SCORES_INL_H_
+#endif
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+#include "kernels/attention_products-inl.h"
+#include "kernels/math-inl.h"
+#include "kernels/transpose-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace weft::kernels::HWY_NAMESPACE {
+
+constexpr float minus_infinity = -std::numeric_limits<float>::infinity();
+
+// The highest score before any is seen: finite, so that the distance of a hidden one to it is not
+// NaN but -infinity.
+constexpr float lowest_score = std::numeric_limits<float>::lowest();
+
+struct score_rows {
+  float* data;
+  std::ptrdiff_t pitch;  // from a key's row to the next
+  std::size_t keys;
+
+  HWY_INLINE float* row(std::size_t j) const {
+    return data + static_cast<std::ptrdiff_t>(j) * pitch;
+  }
+};
+
+// A bias or a mask, from the scores' first query and key on.
+template <class T>
+struct score_operand {
+  const T* data;
+  std::ptrdiff_t query, key;  // strides
+};
+
+// s <- cap tanh(s), of scores that are divided by the cap already.
+inline HWY_NOINLINE void cap_scores(const score_rows& s, float soft_cap) {
+  const query_tag d;
+  const auto cap = hn::Set(d, soft_cap);
+  for (std::size_t j = 0; j < s.keys; ++j)
+    hn::StoreU(hn::Mul(cap, math::tanh(d, hn::LoadU(d, s.row(j)))), d, s.row(j));
+}
+
+// A bias of -infinity hides the key, whatever its score. `addend` has room for a vector for each
+// key.
+inline HWY_NOINLINE void add_bias(const score_rows& s, const score_operand<float>& bias,
+                                  std::size_t queries, float* addend) {
+  const query_tag d;
+  const std::size_t lanes = hn::Lanes(d);
+  const float one = 1;
+  if (bias.query != 0)
+    transpose(d, {bias.data, bias.query, bias.key, queries, s.keys}, {&one, 0}, addend,
+              static_cast<std::ptrdiff_t>(lanes));
+  const auto hidden = hn::Set(d, minus_infinity);
+  for (std::size_t j = 0; j < s.keys; ++j) {
+    const auto b = bias.query != 0
+                       ? hn::LoadU(d, addend + j * lanes)
+                       : hn::Set(d, bias.data[static_cast<std::ptrdiff_t>(j) * bias.key]);
+    const auto sum = hn::Add(hn::LoadU(d, s.row(j)), b);
+    hn::StoreU(hn::IfThenElse(hn::Eq(b, hidden), hidden, sum), d, s.row(j));
+  }
+}
+
+// Scores become -infinity where the mask has 0.
+inline HWY_NOINLINE void hide_masked(const score_rows& s, const score_operand<std::uint8_t>& mask,
+                                     std::size_t queries) {
+  const std::size_t lanes = hn::Lanes(query_tag());
+  for (std::size_t j = 0; j < s.keys; ++j) {
+    const std::uint8_t* seen = mask.data + static_cast<std::ptrdiff_t>(j) * mask.key;
+    float* row = s.row(j);
+    if (mask.query == 0) {
+      if (*seen == 0) std::fill_n(row, lanes, minus_infinity);
+      continue;
+    }
+    for (std::size_t i = 0; i < queries; ++i, seen += mask.query)
+      row[i] = *seen == 0 ? minus_infinity : row[i];
+  }
+}
+
+// Scores become -infinity but where lowest <= j - i <= highest, for key j and query i.
+inline HWY_NOINLINE void hide_outside(const score_rows& s, std::ptrdiff_t lowest,
+                                      std::ptrdiff_t highest) {
+  const query_tag d;
+  const auto lane = hn::Iota(d, 0);
+  const auto hidden = hn::Set(d, minus_infinity);
+  // Lanes are few: further away, every place is like this one.
+  const auto place = [&](std::ptrdiff_t i) HWY_ATTR {
+    constexpr std::ptrdiff_t far = 2 * max_dot_lanes;
+    return hn::Set(d, static_cast<float>(std::clamp(i, -far, far)));
+  };
+  for (std::size_t j = 0; j < s.keys; ++j) {
+    const auto key = static_cast<std::ptrdiff_t>(j);
+    const auto seen =
+        hn::And(hn::Ge(lane, place(key - highest)), hn::Le(lane, place(key - lowest)));
+    hn::StoreU(hn::IfThenElse(seen, hn::LoadU(d, s.row(j)), hidden), d, s.row(j));
+  }
+}
+
+// Where a vector of queries stands.
+struct running {
+  float* highest;  // score so far
+  float* sum;      // of twice the exponentials of the distances to it
+  float* factor;   // exp(the highest before - the highest now)
+};
+
+// The scores become twice the exponentials of their distances to the highest, and the running
+// values those that include them (Milakov and Gimelshein 2018, algorithm 3).
+inline HWY_NOINLINE void exponentiate(const score_rows& s, const running& r) {
+  const query_tag d;
+  const auto before = hn::Load(d, r.highest);
+  auto top0 = before, top1 = before, top2 = before, top3 = before;
+  std::size_t j = 0;
+  for (; j + 4 <= s.keys; j += 4) {
+    top0 = hn::Max(top0, hn::LoadU(d, s.row(j)));
+    top1 = hn::Max(top1, hn::LoadU(d, s.row(j + 1)));
+    top2 = hn::Max(top2, hn::LoadU(d, s.row(j + 2)));
+    top3 = hn::Max(top3, hn::LoadU(d, s.row(j + 3)));
+  }
+  for (; j < s.keys; ++j) top0 = hn::Max(top0, hn::LoadU(d, s.row(j)));
+  const auto top = hn::Max(hn::Max(top0, top1), hn::Max(top2, top3));
+  auto sum = hn::Zero(d);
+  for (j = 0; j < s.keys; ++j) {
+    const auto e = math::twice_exp(d, hn::Sub(hn::LoadU(d, s.row(j)), top));
+    hn::StoreU(e, d, s.row(j));
+    sum = hn::Add(sum, e);
+  }
+  const auto factor = hn::Mul(hn::Set(d, 0.5f), math::twice_exp(d, hn::Sub(before, top)));
+  hn::Store(factor, d, r.factor);
+  hn::Store(hn::MulAdd(hn::Load(d, r.sum), factor, sum), d, r.sum);
+  hn::Store(top, d, r.highest);
+}
+
+}  // namespace weft::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif
