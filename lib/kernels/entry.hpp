@@ -10,6 +10,7 @@ using kernel = void (*)(const call&) noexcept;
 kernel elementwise_kernel() noexcept;
 kernel reduce_kernel() noexcept;
 kernel rowwise_kernel() noexcept;
+void (*attention_adjoint_kernel() noexcept)(const attention_call&) noexcept;
 kernel gather_kernel() noexcept;
 kernel scatter_add_kernel() noexcept;
 kernel positions_kernel() noexcept;

@@ -10,6 +10,7 @@ table best() noexcept {
           .rowwise = rowwise_kernel(),
           .dot = dot_kernel(),
           .attention = attention_kernel(),
+          .attention_adjoint = attention_adjoint_kernel(),
           .gather = gather_kernel(),
           .scatter_add = scatter_add_kernel(),
           .positions = positions_kernel(),

@@ -36,6 +36,11 @@ struct table {
   // score's sum has with all its terms positive.
   void (*attention)(const attention_call&) noexcept;
 
+  // The gradients of an attention for query, key and value, as attention.hpp has them, from g and
+  // what the forward kernel left in result and statistics. Needs attention_adjoint_scratch_bytes.
+  // Parts share the batch loops that all three gradients have.
+  void (*attention_adjoint)(const attention_call&) noexcept;
+
   // gather: r[i...] = table[i... + axis_stride * indices[i...]]; 0 for an index outside
   // [0, axis_extent).
   void (*gather)(const call&) noexcept;

@@ -1,0 +1,220 @@
+// Products of small matrices that lie packed in the cache: tiles of the result in registers.
+//
+// The rows of the right operand and of the result are whole vectors, those of the left operand and
+// of the result whole tiles: what is too much there is computed with, but means nothing.
+#if defined(WEFT_KERNELS_TILE_PRODUCT_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef WEFT_KERNELS_TILE_PRODUCT_INL_H_
+#undef WEFT_KERNELS_TILE_PRODUCT_INL_H_
+#else
+#define WEFT_KERNELS_TILE_PRODUCT_INL_H_
+#endif
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "kernels/hwy-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace weft::kernels::HWY_NAMESPACE::tiles {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+using tag = hn::CappedTag<float, 16>;
+using vec = hn::Vec<tag>;
+
+// A tile's sums, the vectors of the right operand and one element of the left one are to stay in
+// registers: 24 + 3 + 1 of the 32 that AVX-512 and 64-bit Arm have, 12 + 3 + 1 of 16 elsewhere.
+constexpr bool has_32_registers = HWY_ARCH_X86 ? HWY_TARGET <= HWY_AVX3 : HWY_ARCH_ARM_A64;
+constexpr std::ptrdiff_t rows = has_32_registers ? 8 : 4;
+constexpr std::ptrdiff_t max_vectors = 3;
+
+HWY_INLINE std::ptrdiff_t lanes() {
+  return static_cast<std::ptrdiff_t>(hn::Lanes(tag()));
+}
+
+// [begin, end) of rows, of columns or of a depth.
+struct range {
+  std::ptrdiff_t begin, end;
+
+  bool empty() const { return begin >= end; }
+};
+inline range intersection(range a, range b) {
+  return {std::max(a.begin, b.begin), std::min(a.end, b.end)};
+}
+
+// Matrices with unit strides along their rows, unless the left one is transposed: then its columns
+// are rows in memory. `row` is the distance from one row in memory to the next.
+struct packed_matrix {
+  float* data;
+  std::ptrdiff_t row;
+};
+struct factors {
+  packed_matrix left, right, result;
+};
+
+// Whether sums are put in the result's place or added to it, and how the left operand lies.
+enum class store { put, add };
+enum class left_operand { as_it_is, transposed };
+
+template <std::size_t V>
+HWY_INLINE vec pick(vec v0, vec v1, vec v2) {
+  if constexpr (V == 0)
+    return v0;
+  else if constexpr (V == 1)
+    return v1;
+  else
+    return v2;
+}
+
+// The sums are a pack of parameters, not an array, so that each is a register even where vectors
+// have no size that the compiler knows.
+template <std::size_t Vectors, left_operand Left, std::size_t... R, std::size_t... I, class... Sums>
+HWY_INLINE void multiply_add(std::index_sequence<R...>, std::index_sequence<I...>, const factors& f,
+                             std::ptrdiff_t depth, Sums... sums) {
+  const tag d;
+  const std::size_t lanes = hn::Lanes(d);
+  const std::ptrdiff_t left_step = Left == left_operand::transposed ? f.left.row : 1;
+  const std::ptrdiff_t right_step = f.right.row;
+  const float* row[]{f.left.data + static_cast<std::ptrdiff_t>(R) *
+                                       (Left == left_operand::transposed ? 1 : f.left.row)...};
+  const float* b = f.right.data;
+  std::ptrdiff_t at = 0;
+  for (; depth > 0; --depth, at += left_step, b += right_step) {
+    const vec b0 = hn::LoadU(d, b);
+    const vec b1 = Vectors > 1 ? hn::LoadU(d, b + lanes) : b0;
+    const vec b2 = Vectors > 2 ? hn::LoadU(d, b + 2 * lanes) : b0;
+    ((sums = hn::MulAdd(hn::Set(d, row[I / Vectors][at]), pick<I % Vectors>(b0, b1, b2), sums)),
+     ...);
+  }
+  float* const to = f.result.data;
+  const std::ptrdiff_t result_row = f.result.row;
+  (hn::StoreU(sums, d,
+              to + static_cast<std::ptrdiff_t>(I / Vectors) * result_row + I % Vectors * lanes),
+   ...);
+}
+
+template <std::size_t Vectors, store Store, left_operand Left, class... Sums>
+HWY_INLINE void with_sums(const factors& f, std::ptrdiff_t depth, Sums... sums) {
+  constexpr std::size_t count = sizeof...(Sums), row_count = static_cast<std::size_t>(rows);
+  if constexpr (count == row_count * Vectors) {
+    multiply_add<Vectors, Left>(std::make_index_sequence<row_count>(),
+                                std::make_index_sequence<row_count * Vectors>(), f, depth, sums...);
+  } else if constexpr (Store == store::put) {
+    with_sums<Vectors, Store, Left>(f, depth, sums..., hn::Zero(tag()));
+  } else {
+    const tag d;
+    const float* from = f.result.data + static_cast<std::ptrdiff_t>(count / Vectors) * f.result.row;
+    with_sums<Vectors, Store, Left>(f, depth, sums...,
+                                    hn::LoadU(d, from + count % Vectors * hn::Lanes(d)));
+  }
+}
+
+// A tile of `rows` x Vectors.
+template <std::size_t Vectors, store Store, left_operand Left>
+HWY_NOINLINE void tile(const factors& f, std::ptrdiff_t depth) {
+  with_sums<Vectors, Store, Left>(f, depth);
+}
+
+template <store Store, left_operand Left>
+HWY_INLINE void tile_of(std::ptrdiff_t vectors, const factors& f, std::ptrdiff_t depth) {
+  if (vectors == 1) return tile<1, Store, Left>(f, depth);
+  if (vectors == 2) return tile<2, Store, Left>(f, depth);
+  tile<3, Store, Left>(f, depth);
+}
+
+// How many of `left` vectors the next tile has: tiles of one vector, which read an element for
+// every product, are left out where they can be.
+HWY_INLINE std::ptrdiff_t tile_width(std::ptrdiff_t left) {
+  return left == 4 ? 2 : std::min(left, max_vectors);
+}
+
+// What of a strip of rows there is to compute: the vectors of the result, and the depth that their
+// sums run over.
+struct strip_extent {
+  range vectors, depth;
+};
+
+// result (or result +=) left * right, `vectors` wide. extent_of(i) is the strip_extent of the rows
+// from i on.
+template <store Store, left_operand Left, class Extent>
+HWY_INLINE void multiply(const factors& f, std::ptrdiff_t row_count, std::ptrdiff_t vectors,
+                         Extent extent_of) {
+  for (std::ptrdiff_t v = 0, width; v < vectors; v += width) {
+    width = tile_width(vectors - v);
+    for (std::ptrdiff_t i = 0; i < row_count; i += rows) {
+      const strip_extent strip = extent_of(i);
+      const range part = intersection({v, v + width}, strip.vectors);
+      const auto& [first, last] = strip.depth;
+      if (part.empty() || (Store == store::add && strip.depth.empty())) continue;
+      const std::ptrdiff_t column = part.begin * lanes();
+      const float* left = Left == left_operand::transposed ? f.left.data + first * f.left.row + i
+                                                           : f.left.data + i * f.left.row + first;
+      tile_of<Store, Left>(part.end - part.begin,
+                           {{const_cast<float*>(left), f.left.row},
+                            {f.right.data + first * f.right.row + column, f.right.row},
+                            {f.result.data + i * f.result.row + column, f.result.row}},
+                           last - first);
+    }
+  }
+}
+
+// A vector without a size that the compiler knows is not put together from halves.
+#if HWY_TARGET != HWY_SCALAR && !HWY_HAVE_SCALABLE
+
+// The first four elements of every fourth row, one row in each block of 128 bits.
+template <std::ptrdiff_t Lanes>
+HWY_INLINE auto load_blocks(const float* from, std::ptrdiff_t row) {
+  const hn::CappedTag<float, static_cast<std::size_t>(Lanes)> d;
+  if constexpr (Lanes <= 4) {
+    return hn::LoadU(d, from);
+  } else {
+    return hn::Combine(d, load_blocks<Lanes / 2>(from + Lanes / 2 * row, row),
+                       load_blocks<Lanes / 2>(from, row));
+  }
+}
+
+// The transpose of a matrix of whole vectors and whole fours. Every block of 128 bits is transposed
+// by itself.
+inline void transpose(const packed_matrix& from, std::ptrdiff_t row_count,
+                      std::ptrdiff_t column_count, const packed_matrix& to) {
+  constexpr auto lanes = static_cast<std::ptrdiff_t>(hn::MaxLanes(tag()));
+  const tag d;
+  const hn::Repartition<std::uint64_t, tag> pairs;
+  const std::ptrdiff_t row = from.row;
+  for (std::ptrdiff_t i = 0; i < row_count; i += lanes) {
+    const float* x = from.data + i * row;
+    float* y = to.data + i;
+    for (std::ptrdiff_t j = 0; j < column_count; j += 4, x += 4, y += 4 * to.row) {
+      const auto v0 = load_blocks<lanes>(x, row);
+      const auto v1 = load_blocks<lanes>(x + row, row);
+      const auto v2 = load_blocks<lanes>(x + 2 * row, row);
+      const auto v3 = load_blocks<lanes>(x + 3 * row, row);
+      const auto low01 = hn::BitCast(pairs, hn::InterleaveLower(d, v0, v1));
+      const auto low23 = hn::BitCast(pairs, hn::InterleaveLower(d, v2, v3));
+      const auto high01 = hn::BitCast(pairs, hn::InterleaveUpper(d, v0, v1));
+      const auto high23 = hn::BitCast(pairs, hn::InterleaveUpper(d, v2, v3));
+      hn::StoreU(hn::BitCast(d, hn::InterleaveLower(pairs, low01, low23)), d, y);
+      hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(pairs, low01, low23)), d, y + to.row);
+      hn::StoreU(hn::BitCast(d, hn::InterleaveLower(pairs, high01, high23)), d, y + 2 * to.row);
+      hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(pairs, high01, high23)), d, y + 3 * to.row);
+    }
+  }
+}
+
+#else
+
+inline void transpose(const packed_matrix& from, std::ptrdiff_t row_count,
+                      std::ptrdiff_t column_count, const packed_matrix& to) {
+  for (std::ptrdiff_t j = 0; j < column_count; ++j)
+    for (std::ptrdiff_t i = 0; i < row_count; ++i)
+      to.data[j * to.row + i] = from.data[i * from.row + j];
+}
+
+#endif
+
+}  // namespace weft::kernels::HWY_NAMESPACE::tiles
+HWY_AFTER_NAMESPACE();
+
+#endif

@@ -1,0 +1,545 @@
+// The adjoint of attention on every target that this machine runs, against its formulas in double;
+// and these against central differences of the forward formula.
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <ostream>
+#include <random>
+#include <vector>
+
+#include "kernels/arrays.hpp"
+#include "kernels/targets.hpp"
+#include "weft/kernels/attention_adjoint_scratch.hpp"
+#include "weft/run/memory.hpp"
+
+namespace {
+
+using namespace weft::kernels;
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+// No mask or no bias at all.
+constexpr unsigned absent = ~0u;
+
+// A bit of `without` is a loop that an operand lacks: the batch loops from the lowest bit on, then
+// query and key.
+struct problem {
+  extents batch;
+  std::ptrdiff_t queries, keys, depth, values;
+  layout how = layout::contiguous;
+  unsigned query_without = 0, key_without = 0, value_without = 0;
+  unsigned mask_without = absent, bias_without = absent;
+  double scale = 0.5, soft_cap = 0;
+  band seen{};
+  std::vector<std::ptrdiff_t> hidden{};  // queries whose keys are all hidden by the mask
+};
+
+std::ostream& operator<<(std::ostream& out, const problem& p) {
+  for (auto n : p.batch) out << n << " x ";
+  return out << p.queries << " queries, " << p.keys << " keys, depths " << p.depth << " and "
+             << p.values << ", layout " << static_cast<int>(p.how) << ", without "
+             << p.query_without << ' ' << p.key_without << ' ' << p.value_without << ", mask "
+             << p.mask_without << ", bias " << p.bias_without << ", cap " << p.soft_cap << ", band "
+             << p.seen.lowest << ' ' << p.seen.highest << ' ' << p.seen.offset;
+}
+
+extents all_extents(const problem& p) {
+  extents all = p.batch;
+  all.insert(all.end(), {p.queries, p.keys, p.depth, p.values});
+  return all;
+}
+
+// The bits of the four last loops.
+struct loop_bits {
+  unsigned query, key, depth, value;
+  explicit loop_bits(const problem& p)
+      : query(1u << p.batch.size()), key(query << 1), depth(query << 2), value(query << 3) {}
+};
+
+// A row of the scores, and what becomes of them.
+struct score_row {
+  struct score {
+    bool hidden;
+    double products;   // the sum of the magnitudes of query * key * scale
+    double tanh;       // of what soft_cap takes
+    double all;        // with soft_cap and bias
+    double magnitude;  // of what is added for it
+    double weight = 0;
+  };
+  std::vector<score> keys;
+  double statistics = -infinity;
+};
+
+// The operands of a problem, with result and statistics computed in double and then rounded.
+struct trial {
+  problem p;
+  extents extent;
+  loop_bits bit;
+  array<float> query, key, value, g, bias, result, statistics;
+  array<std::uint8_t> mask;
+  attention_call call;
+
+  explicit trial(const problem& of)
+      : p(of),
+        extent(all_extents(p)),
+        bit(p),
+        query(extent, p.how, p.query_without | bit.key | bit.value),
+        key(extent, p.how, p.key_without | bit.query | bit.value),
+        value(extent, p.how, p.value_without | bit.query | bit.depth),
+        g(extent, p.how, bit.key | bit.depth),
+        bias(extent, p.how, p.bias_without | bit.depth | bit.value),
+        result(extent, p.how, bit.key | bit.depth),
+        statistics(extent, p.how, bit.key | bit.depth | bit.value),
+        mask(extent, p.how, p.mask_without | bit.depth | bit.value) {
+    unsigned seed = 1;
+    for (array<float>* a : {&query, &key, &value, &g, &bias}) {
+      std::mt19937 random(seed++);
+      std::normal_distribution<float> normal(0, 1);
+      for (float& x : a->memory) x = normal(random);
+    }
+    fill(mask, seed);
+    call.loops = static_cast<int>(extent.size());
+    std::copy(extent.begin(), extent.end(), call.extent);
+    call.query = query.as_operand();
+    call.key = key.as_operand();
+    call.value = value.as_operand();
+    call.g = g.as_operand();
+    call.result = result.as_operand();
+    call.statistics = statistics.as_operand();
+    if (p.bias_without != absent) call.bias = bias.as_operand();
+    if (p.mask_without != absent) call.mask = mask.as_operand();
+    call.scale = p.scale;
+    call.soft_cap = p.soft_cap;
+    call.seen = p.seen;
+    for (auto i : p.hidden) hide(i);
+    for_queries([&](const extents& at) {
+      const score_row row = scores(at);
+      put(call.statistics, at, row.statistics);
+      for_values([&](std::ptrdiff_t e) { put(call.result, with(at, 0, 0, e), sum(row, at, e)); });
+    });
+  }
+
+  static void put(const operand& o, const extents& at, double x) {
+    static_cast<float*>(o.data)[offset(o, at)] = static_cast<float>(x);
+  }
+
+  void hide(std::ptrdiff_t query_index) {
+    for_queries([&](extents at) {
+      if (at[p.batch.size()] != query_index) return;
+      for (std::ptrdiff_t j = 0; j < p.keys; ++j)
+        static_cast<std::uint8_t*>(call.mask.data)[offset(call.mask, with(at, j, 0, 0))] = 0;
+    });
+  }
+
+  // Calls f with each index of the batch and the queries.
+  template <class F>
+  void for_queries(F f) const {
+    weft::kernels::call c = make_call(weft::op::copy, extent);
+    std::fill(c.extent + p.batch.size() + 1, c.extent + c.loops, 1);
+    for_points(c, f);
+  }
+  template <class F>
+  void for_values(F f) const {
+    for (std::ptrdiff_t e = 0; e < p.values; ++e) f(e);
+  }
+
+  extents with(extents at, std::ptrdiff_t key_index, std::ptrdiff_t d, std::ptrdiff_t e) const {
+    const std::size_t n = p.batch.size();
+    at[n + 1] = key_index, at[n + 2] = d, at[n + 3] = e;
+    return at;
+  }
+  static double get(const operand& o, const extents& index) { return at(o, offset(o, index)); }
+
+  bool hidden(const extents& index) const {
+    const std::size_t n = p.batch.size();
+    const std::ptrdiff_t distance = index[n + 1] - index[n] - p.seen.offset;
+    return distance < p.seen.lowest || distance > p.seen.highest ||
+           (call.mask.data != nullptr && get(call.mask, index) == 0);
+  }
+
+  score_row scores(const extents& at) const {
+    score_row row;
+    double most = -infinity;
+    for (std::ptrdiff_t j = 0; j < p.keys; ++j) {
+      const extents index = with(at, j, 0, 0);
+      score_row::score s{};
+      s.hidden = hidden(index);
+      double x = 0;
+      for (std::ptrdiff_t d = 0; d < p.depth; ++d) {
+        const extents i = with(at, j, d, 0);
+        const double product = p.scale * get(call.query, i) * get(call.key, i);
+        x += product;
+        s.products += std::abs(product);
+      }
+      if (p.soft_cap != 0) {
+        s.tanh = std::tanh(x / p.soft_cap);
+        x = p.soft_cap * s.tanh;
+      }
+      s.magnitude = std::abs(x);
+      if (call.bias.data != nullptr) {
+        x += get(call.bias, index);
+        s.magnitude += std::abs(x);
+      }
+      s.all = x;
+      if (!s.hidden) most = std::max(most, x);
+      row.keys.push_back(s);
+    }
+    double total = 0;
+    for (const auto& s : row.keys)
+      if (!s.hidden) total += std::exp(s.all - most);
+    if (total == 0) return row;
+    row.statistics = most + std::log(total);
+    for (auto& s : row.keys)
+      if (!s.hidden) s.weight = std::exp(s.all - row.statistics);
+    return row;
+  }
+
+  double sum(const score_row& row, const extents& at, std::ptrdiff_t e) const {
+    double x = 0;
+    for (std::ptrdiff_t j = 0; j < p.keys; ++j) {
+      const double w = row.keys[static_cast<std::size_t>(j)].weight;
+      if (w != 0) x += w * get(call.value, with(at, j, 0, e));
+    }
+    return x;
+  }
+
+  // The sum of g * result, in double.
+  double loss() const {
+    double x = 0;
+    for_queries([&](const extents& at) {
+      const score_row row = scores(at);
+      for_values([&](std::ptrdiff_t e) { x += get(call.g, with(at, 0, 0, e)) * sum(row, at, e); });
+    });
+    return x;
+  }
+};
+
+// Gradients in memory.
+struct gradients {
+  array<float> query, key, value;
+
+  explicit gradients(const trial& t)
+      : query(t.extent, t.p.how, t.p.query_without | t.bit.key | t.bit.value, true),
+        key(t.extent, t.p.how, t.p.key_without | t.bit.query | t.bit.value, true),
+        value(t.extent, t.p.how, t.p.value_without | t.bit.query | t.bit.depth, true) {}
+
+  void of(attention_call& c) {
+    c.query_gradient = query.as_operand();
+    c.key_gradient = key.as_operand();
+    c.value_gradient = value.as_operand();
+  }
+  bool operator==(const gradients& o) const {
+    const auto same = [](const array<float>& a, const array<float>& b) {
+      return std::memcmp(a.memory.data(), b.memory.data(), a.memory.size() * sizeof(float)) == 0;
+    };
+    return same(query, o.query) && same(key, o.key) && same(value, o.value);
+  }
+};
+
+// What the gradients should be. With u half of epsilon, each sum of n products is off by n u times
+// the sum of their magnitudes, and each other operation by u; errors pass on to first order.
+struct expected_gradients {
+  expectation query, key, value;
+
+  explicit expected_gradients(const trial& t, gradients& into)
+      : query(into.query), key(into.key), value(into.value) {
+    attention_call c = t.call;
+    into.of(c);
+    expect_zeros(t, into);
+    const problem& p = t.p;
+    const double u = epsilon / 2;
+    double terms = static_cast<double>(p.queries + p.keys);
+    for (auto n : p.batch) terms += static_cast<double>(p.queries * n);
+    const auto depth = static_cast<double>(p.depth), values = static_cast<double>(p.values);
+    t.for_queries([&](const extents& at) {
+      const score_row row = t.scores(at);
+      if (row.statistics == -infinity) return;
+      double dot = 0, dots = 0;
+      t.for_values([&](std::ptrdiff_t e) {
+        const double x = t.get(c.g, t.with(at, 0, 0, e)) * t.sum(row, at, e);
+        dot += x;
+        dots += std::abs(x);
+      });
+      const double dot_error = (values + 2) * u * dots;
+      for (std::ptrdiff_t j = 0; j < p.keys; ++j) {
+        const auto& s = row.keys[static_cast<std::size_t>(j)];
+        if (s.hidden) continue;
+        const double product_error = (depth + 3) * u * s.products;
+        const double slope = 1 - s.tanh * s.tanh;
+        const double tanh_error =
+            p.soft_cap == 0 ? 0 : slope * product_error / p.soft_cap + 4 * u * std::abs(s.tanh);
+        const double score_error =
+            (p.soft_cap == 0 ? product_error : p.soft_cap * tanh_error) + 2 * u * s.magnitude;
+        const double exponent = s.all - row.statistics;
+        // As math::twice_exp says.
+        const double exp_error = 2e-7 + 3e-9 * std::abs(exponent);
+        const double weight_error = score_error + u * std::abs(row.statistics) +
+                                    u * std::abs(exponent) + exp_error;  // relative
+        double dp = 0, dps = 0;
+        t.for_values([&](std::ptrdiff_t e) {
+          const extents i = t.with(at, j, 0, e);
+          const double x = t.get(c.g, i) * t.get(c.value, i);
+          dp += x;
+          dps += std::abs(x);
+        });
+        const double dp_error = values * u * dps;
+        const double ds = s.weight * (dp - dot) * slope * p.scale;
+        const double ds_error =
+            std::abs(ds) * (weight_error + 6 * u) +
+            s.weight * p.scale *
+                (slope * (dp_error + dot_error) + std::abs(dp - dot) * 2 * tanh_error);
+        t.for_values([&](std::ptrdiff_t e) {
+          const extents i = t.with(at, j, 0, e);
+          add(value, into.value, offset(c.value_gradient, i), s.weight, t.get(c.g, i),
+              s.weight * weight_error, terms);
+        });
+        for (std::ptrdiff_t d = 0; d < p.depth; ++d) {
+          const extents i = t.with(at, j, d, 0);
+          add(query, into.query, offset(c.query_gradient, i), ds, t.get(c.key, i), ds_error, terms);
+          add(key, into.key, offset(c.key_gradient, i), ds, t.get(c.query, i), ds_error, terms);
+        }
+      }
+    });
+  }
+
+  static void add(expectation& e, const array<float>& a, std::ptrdiff_t at, double x, double y,
+                  double x_error, double terms) {
+    const auto i = static_cast<std::size_t>(a.first + at);
+    e.value[i] += x * y;
+    // Where weights are too small for a normal number, they are 0.
+    const double smallest = std::numeric_limits<float>::min();
+    e.tolerance[i] += std::abs(y) * (x_error + smallest) + terms * epsilon / 2 * std::abs(x * y);
+  }
+
+  void expect_zeros(const trial& t, gradients& into) {
+    attention_call c = t.call;
+    into.of(c);
+    const auto all = [&](expectation& e, const array<float>& a, const operand& o) {
+      call points = make_call(weft::op::copy, t.extent);
+      for (int l = 0; l < points.loops; ++l)
+        if (o.stride[l] == 0) points.extent[l] = 1;
+      // A loop of extent 1 has a stride where the operand has it; the others it lacks.
+      for_points(points, [&](const extents& i) { e.expect(a, offset(o, i), 0); });
+    };
+    all(query, into.query, c.query_gradient);
+    all(key, into.key, c.key_gradient);
+    all(value, into.value, c.value_gradient);
+  }
+
+  int wrong(const gradients& g) const {
+    return query.wrong(g.query) + key.wrong(g.key) + value.wrong(g.value);
+  }
+};
+
+// Runs all parts, in scratch of just the size that is asked for, with NaN in it.
+gradients run(const trial& t, const table& kernels, int parts = 1) {
+  gradients all(t);
+  attention_call c = t.call;
+  all.of(c);
+  const std::size_t bytes = attention_adjoint_scratch_bytes(c);
+  const auto scratch = weft::allocate(bytes + 64);
+  c.scratch = scratch.get();
+  for (int i = parts - 1; i >= 0; --i) {
+    std::memset(c.scratch, 0xff, bytes + 64);
+    c.part = {i, parts};
+    kernels.attention_adjoint(c);
+    for (std::size_t k = 0; k < 64; ++k)
+      BOOST_TEST_REQUIRE((c.scratch[bytes + k] == std::byte{0xff}), "written beyond the scratch");
+  }
+  return all;
+}
+
+void check(const problem& p) {
+  const trial t(p);
+  gradients memory(t);
+  const expected_gradients expected(t, memory);
+  on_every_target([&](const table& kernels) {
+    BOOST_TEST(expected.wrong(run(t, kernels)) == 0, "wrong for " << p);
+  });
+}
+
+// Bits of loops for two batch loops.
+constexpr unsigned outer = 1, inner = 2, of_query = 4, of_key = 8;
+
+constexpr band causal{PTRDIFF_MIN, 0, 0};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(attention_adjoint)
+
+BOOST_AUTO_TEST_CASE(reference_agrees_with_central_differences) {
+  problem p{{2, 2}, 3, 4, 3, 2};
+  p.key_without = inner;
+  p.value_without = outer;
+  p.mask_without = outer;
+  p.bias_without = inner;
+  p.soft_cap = 1.5;
+  p.seen = {-2, 1, 1};
+  p.hidden = {1};
+  for (bool with_cap : {false, true}) {
+    if (!with_cap) p.soft_cap = 0;
+    trial t(p);
+    gradients memory(t);
+    const expected_gradients expected(t, memory);
+    const auto check_all = [&](array<float>& of, const expectation& e, const array<float>& g) {
+      for (std::size_t i = 0; i < of.memory.size(); ++i) {
+        const float x = of.memory[i];
+        const auto slope = [&](float h) {
+          of.memory[i] = x + h;
+          const double above = t.loss(), from = static_cast<double>(of.memory[i]);
+          of.memory[i] = x - h;
+          const double below = t.loss(), to = static_cast<double>(of.memory[i]);
+          of.memory[i] = x;
+          return (above - below) / (from - to);
+        };
+        const double at_h = slope(0x1p-10f), at_2h = slope(0x1p-9f);
+        const auto j = static_cast<std::size_t>(g.first) + i;
+        // The distance of the two is three times the error at h; 1e-10 is what rounding makes.
+        BOOST_TEST(std::abs(e.value[j] - at_h) <= std::abs(at_2h - at_h) + 1e-10);
+        BOOST_TEST(e.is_element[j]);
+      }
+    };
+    check_all(t.query, expected.query, memory.query);
+    check_all(t.key, expected.key, memory.key);
+    check_all(t.value, expected.value, memory.value);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(extents_of_all_kinds) {
+  for (std::ptrdiff_t queries : {0, 1, 3, 5, 17, 100})
+    for (std::ptrdiff_t keys : {0, 1, 3, 5, 17, 100}) check({{2}, queries, keys, 5, 3});
+  for (std::ptrdiff_t depth : {0, 1, 3, 20, 32, 64, 80})
+    for (std::ptrdiff_t values : {0, 1, 20, 32, 64, 80}) check({{}, 9, 18, depth, values});
+  check({{0}, 3, 4, 5, 6});
+  check({{2, 0}, 3, 4, 5, 6, layout::contiguous, 0, inner, inner});
+}
+
+BOOST_AUTO_TEST_CASE(tiles_and_tiles) {
+  check({{}, 300, 310, 20, 20});
+  check({{}, 310, 300, 64, 32});
+  for (std::ptrdiff_t offset : {0, 13}) {
+    problem p{{}, 300, 310, 32, 48};
+    p.seen = {PTRDIFF_MIN, 0, offset};
+    check(p);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(strides_of_all_kinds) {
+  for (layout how : layouts)
+    for (band seen : {band{}, causal}) {
+      problem p{{2, 3}, 17, 20, 20, 18, how};
+      p.seen = seen;
+      p.mask_without = 0;
+      p.bias_without = 0;
+      check(p);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(masks_and_biases_of_every_broadcasting) {
+  for (unsigned without = 0; without < 16; ++without) {
+    problem p{{2, 2}, 10, 35, 4, 4};
+    p.mask_without = without;
+    check(p);
+    p.bias_without = 15 - without;
+    check(p);
+    p.mask_without = absent;
+    check(p);
+  }
+  problem long_rows{{}, 70, 140, 4, 4};
+  long_rows.mask_without = long_rows.bias_without = 1;  // of the keys alone
+  check(long_rows);
+}
+
+BOOST_AUTO_TEST_CASE(rows_without_a_key) {
+  problem p{{2, 2}, 20, 40, 8, 8};
+  p.mask_without = 0;
+  p.hidden = {0, 7, 8, 19};
+  check(p);
+  p.bias_without = 0;
+  p.soft_cap = 3;
+  check(p);
+}
+
+BOOST_AUTO_TEST_CASE(bands) {
+  for (auto [queries, keys] : {std::pair<std::ptrdiff_t, std::ptrdiff_t>{40, 40}, {5, 60}, {60, 5}})
+    for (const band& seen :
+         {causal, band{PTRDIFF_MIN, 0, 35}, band{PTRDIFF_MIN, -2, 0}, band{-3, 0, 0},
+          band{-3, 4, 10}, band{0, PTRDIFF_MAX, 0}, band{5, 9, 0}, band{2, 1, 0}, band{0, 0, 0},
+          band{PTRDIFF_MIN, PTRDIFF_MIN, 0}, band{-7, 20, -9}}) {
+      problem p{{2}, queries, keys, 8, 8};
+      p.seen = seen;
+      check(p);
+    }
+  for (const band& seen : {band{-40, 0, 0}, band{-30, 30, 7}, band{200, 210, 0}}) {
+    problem p{{}, 300, 330, 8, 8};
+    p.seen = seen;
+    check(p);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(soft_caps) {
+  for (double cap : {0.5, 4.0, 50.0}) {
+    problem p{{2}, 40, 35, 32, 16};
+    p.soft_cap = cap;
+    check(p);
+    p.bias_without = 0;
+    p.seen = causal;
+    check(p);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(gradients_summed_over_heads) {
+  for (unsigned query : {0u, outer})
+    for (unsigned key : {0u, outer, inner, outer | inner})
+      for (unsigned value : {0u, inner, outer | inner}) {
+        problem p{{3, 2}, 9, 17, 8, 5};
+        p.query_without = query;
+        p.key_without = key;
+        p.value_without = value;
+        check(p);
+      }
+  problem p{{2, 2}, 20, 150, 8, 8};
+  p.query_without = outer;
+  p.key_without = inner;
+  p.seen = {-30, 0, 100};
+  check(p);
+}
+
+BOOST_AUTO_TEST_CASE(parts_give_the_same_bits) {
+  problem p{{3, 2, 2}, 17, 20, 8, 8};
+  for (unsigned without : {0u, 1u, 2u, 7u}) {
+    p.key_without = without;
+    p.value_without = without;
+    const trial t(p);
+    on_every_target([&](const table& kernels) {
+      const gradients whole = run(t, kernels);
+      for (int parts : {2, 3, 5, 13}) BOOST_TEST((run(t, kernels, parts) == whole));
+    });
+  }
+  const trial nothing({{2}, 3, 0, 4, 4});
+  on_every_target([&](const table& kernels) {
+    BOOST_TEST((run(nothing, kernels, 3) == run(nothing, kernels)));
+  });
+}
+
+BOOST_AUTO_TEST_CASE(scratch_never_shrinks_and_is_bounded) {
+  const auto bytes = [](std::ptrdiff_t queries, std::ptrdiff_t keys, std::ptrdiff_t depth) {
+    attention_call c;
+    c.loops = 4;
+    c.extent[0] = queries, c.extent[1] = keys, c.extent[2] = c.extent[3] = depth;
+    return attention_adjoint_scratch_bytes(c);
+  };
+  for (std::ptrdiff_t n = 0; n < 300; ++n) {
+    BOOST_TEST(bytes(n, 40, 20) <= bytes(n + 1, 40, 20));
+    BOOST_TEST(bytes(40, n, 20) <= bytes(40, n + 1, 20));
+    BOOST_TEST(bytes(40, 40, n) <= bytes(40, 40, n + 1));
+  }
+  BOOST_TEST(bytes(4096, 4096, 64) == bytes(300, 300, 64));
+  BOOST_TEST(bytes(4096, 4096, 64) < 512u * 1024);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
