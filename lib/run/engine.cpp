@@ -256,11 +256,34 @@ void engine::call(const step& s, const kernels::table& kernels) const noexcept {
       std::memcpy(c.operands[0].data, &product, sizeof product);
       return;
     }
+    case kernel::attention:
+    case kernel::attention_adjoint:
+      return;  // not by a call of this form
   }
 }
 
+void engine::attend(const step& s, const kernels::table& kernels) const noexcept {
+  attention_ref const& a = p_->attentions[static_cast<std::size_t>(s.attention)];
+  auto c = attention_call_of(s, a, [&](kernels::operand& to, const operand_ref& from) {
+    to.data = address(from);
+    to.type = from.type;
+    std::copy_n(from.stride, s.loops, to.stride);
+  });
+  for (int l = 0; l < s.loops; ++l) c.extent[l] = static_cast<std::ptrdiff_t>(length(s.extent[l]));
+  c.scratch = memory_.workspace + p_->scratch_offset;
+  if (s.run == kernel::attention)
+    kernels.attention(c);
+  else
+    kernels.attention_adjoint(c);
+}
+
 void engine::run(const kernels::table& kernels) noexcept {
-  for (step const& s : p_->steps) call(s, kernels);
+  for (step const& s : p_->steps) {
+    if (s.run == kernel::attention || s.run == kernel::attention_adjoint)
+      attend(s, kernels);
+    else
+      call(s, kernels);
+  }
 }
 
 }  // namespace weft

@@ -230,4 +230,28 @@ BOOST_AUTO_TEST_CASE(attention_means_what_was_written_forward_and_backward) {
   means_the_same<one_query>();
 }
 
+template <class Model>
+void runs() {
+  static_assert(count(weft::inference<Model>::make(), op::attention) == 1);
+  static_assert(count(weft::training<trainable<Model>, "loss">::make(), op::attention) == 1);
+  for (std::size_t const length : {0u, 1u, 3u, 7u}) {
+    auto const at = weft::testing::lengths<Pos>(length);
+    weft::testing::trial<weft::inference<Model>>(at);
+    // A mean over nothing is not a number, and the bound grows with the steps between.
+    if (length > 0 && length < 4)
+      weft::testing::trial<weft::training<trainable<Model>, "loss">>(at);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(attention_runs_on_every_target_forward_and_backward) {
+  runs<plain>();
+  runs<masked<causal>>();
+  runs<masked<strictly_before>>();
+  runs<masked<window>>();
+  runs<masked<valid>>();
+  runs<masked<valid_and_causal>>();
+  runs<everything>();
+  runs<one_query>();
+}
+
 }  // namespace

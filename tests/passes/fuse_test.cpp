@@ -113,7 +113,8 @@ struct contractions_added {
 static_assert(count(fused<contractions_added>(), op::add) == 0);
 static_assert(count(fused<contractions_added>(), op::dot) == 2);
 
-// Attention's backward pass: the mask and the scale of the scores cost nothing more.
+// Attention whose weights are used beside it, and so stay: backwards, the mask and the scale of the
+// scores cost nothing more.
 struct attention {
   constexpr auto operator()(weft::scope s) const {
     auto q = s.param<"q", Rows, In>();
@@ -124,7 +125,8 @@ struct attention {
         weft::softmax<Keys>(where(mask, scores, -std::numeric_limits<float>::infinity()));
     auto y = weft::dot<Keys>(weights, s.input<"v", float, Keys, Out>());
     return weft::results(
-        weft::as<"loss">(weft::sum<Rows, Out>(y * s.input<"g", float, Rows, Out>())));
+        weft::as<"loss">(weft::sum<Rows, Out>(y * s.input<"g", float, Rows, Out>()) +
+                         weft::sum<Rows, Keys>(weights * s.input<"h", float, Rows, Keys>())));
   }
 };
 constexpr bool backward_is_lean() {

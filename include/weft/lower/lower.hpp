@@ -7,6 +7,8 @@
 
 #include "weft/graph/lengths.hpp"
 #include "weft/graph/packed.hpp"
+#include "weft/kernels/attention_adjoint_scratch.hpp"
+#include "weft/kernels/attention_scratch.hpp"
 #include "weft/kernels/scratch.hpp"
 #include "weft/lower/program.hpp"
 
@@ -22,6 +24,10 @@ inline void the_model_has_more_inputs_than_max_inputs() {
 }
 inline void an_operation_has_more_than_8_axes_in_all() {
   throw std::length_error("lower: an operation has more than 8 axes in all");
+}
+
+inline void the_model_has_more_attentions_than_max_attentions() {
+  throw std::length_error("lower: the model has more attentions than max_attentions");
 }
 
 // A program while it is being made: the tables have room to spare.
@@ -43,6 +49,8 @@ struct program_draft {
   int requirement_count = 0;
   shift_ref shifts[max_nodes]{};
   int shift_count = 0;
+  attention_ref attentions[max_attentions]{};
+  int attention_count = 0;
   std::byte constants[4 * max_nodes]{};
   char text[max_text]{};
   int text_size = 0;
@@ -69,6 +77,16 @@ constexpr kernels::call call_at_bounds(const step& s) {
   c.then = s.then;
   c.axis_extent = static_cast<std::ptrdiff_t>(s.axis.most);
   c.axis_stride = s.axis_stride;
+  return c;
+}
+
+// The same for an attention.
+constexpr kernels::attention_call call_at_bounds(const step& s, const attention_ref& a) {
+  auto c = attention_call_of(s, a, [&](kernels::operand& to, const operand_ref& from) {
+    to.type = from.type;
+    for (int l = 0; l < s.loops; ++l) to.stride[l] = from.stride[l];
+  });
+  for (int l = 0; l < s.loops; ++l) c.extent[l] = static_cast<std::ptrdiff_t>(s.extent[l].most);
   return c;
 }
 
@@ -258,6 +276,10 @@ class lowering {
       s.scale = n.scale;
       s.then = n.then;
       add_all(s, id, loops);
+    } else if (n.kind == op::attention) {
+      attend(id, id);
+    } else if (n.kind == op::attention_adjoint) {
+      attend(id, n.operand[3]);
     } else if (n.kind == op::gather) {
       index(add_step(kernel::gather, n.kind, id, n.axes), id, n.operand[0], n.axes);
     } else if (n.kind == op::scatter_add) {
@@ -273,6 +295,72 @@ class lowering {
       add_operand(add_step(kernel::zero, n.kind, id, n.axes), place(id, n.axes));
       copy_part(id, n.operand[0], n.named.at[0], n.start, n.named, 1);
     }
+  }
+
+  // The attention `forward`, or its adjoint.
+  constexpr void attend(int id, int forward) {
+    node const& n = g_.nodes[id];
+    attention_axes const axes = attention_axes_of(g_, n);
+    axis_list loops = axes.batch;  // then the four of the operation
+    axis_info const* const own[]{axes.query, axes.key, axes.depth, axes.value};
+    step& s = add_step(n.kind == op::attention ? kernel::attention : kernel::attention_adjoint,
+                       n.kind, id, loops);
+    for (axis_info const* axis : own) s.extent[s.loops++] = axis ? extent(axis) : extent_ref{1, 0};
+    s.scale = n.scale;
+    s.scalar = n.scalar;
+    s.attention = static_cast<std::int16_t>(d_.attention_count);
+    if (d_.attention_count == max_attentions) the_model_has_more_attentions_than_max_attentions();
+    attention_ref& a = d_.attentions[d_.attention_count++];
+    a.lowest = n.lowest;
+    a.highest = n.highest;
+    // An operand with the strides of the batch and of two of the four: depth and value axis may be
+    // the same, so the axes alone do not tell.
+    auto const with_strides = [&](operand_ref r, const axis_list& has, const std::ptrdiff_t* stride,
+                                  int first, int second) {
+      for (int l = 0; l < max_rank; ++l) r.stride[l] = 0;
+      for (int l = 0; l < s.loops; ++l) {
+        int const role = l - loops.count;
+        if (role >= 0 && role != first && role != second) continue;
+        axis_info const* const axis = role < 0 ? loops.at[l] : own[role];
+        if (int const at = axis ? has.find(axis) : -1; at >= 0) r.stride[l] = stride[at];
+      }
+      return r;
+    };
+    auto const operand = [&](int node, int first, int second) {
+      axis_list const& has = g_.nodes[node].axes;
+      return with_strides(place(node, has), has, p_.of[node].stride, first, second);
+    };
+    auto const behind = [&](int node, std::size_t offset, const axis_list& has, int first,
+                            int second) {  // the results that follow a node's first
+      std::ptrdiff_t stride[max_rank]{};
+      row_major(stride, has);
+      operand_ref r = place(node, {});
+      r.offset += offset;
+      r.type = element::float32;
+      return with_strides(r, has, stride, first, second);
+    };
+    enum { query, key, depth, value };
+    a.query = operand(n.operand[0], query, depth);
+    a.key = operand(n.operand[1], key, depth);
+    a.value = operand(n.operand[2], key, value);
+    int const mask = attention_option(g_, n, element::boolean);
+    int const bias = attention_option(g_, n, element::float32);
+    a.has_mask = mask >= 0;
+    a.has_bias = bias >= 0;
+    if (a.has_mask) a.mask = operand(mask, query, key);
+    if (a.has_bias) a.bias = operand(bias, query, key);
+    node const& f = g_.nodes[forward];
+    a.result = operand(forward, query, value);
+    a.statistics = behind(forward, statistics_offset(f), attention_rows(f), query, query);
+    add_operand(s, a.result);
+    if (id == forward) return;
+    a.g = operand(n.operand[4], query, value);
+    auto const gradient = [&](int part, int first, int second) {
+      return behind(id, part_offset(g_, n, part), g_.nodes[n.operand[part]].axes, first, second);
+    };
+    a.query_gradient = s.operand[0] = gradient(0, query, depth);
+    a.key_gradient = gradient(1, key, depth);
+    a.value_gradient = gradient(2, key, value);
   }
 
   static constexpr unsigned mask(const axis_list& loops, int from) {
@@ -379,10 +467,18 @@ class lowering {
     return r;
   }
 
+  constexpr std::size_t scratch_of(const step& s) const {
+    if (s.run != kernel::attention && s.run != kernel::attention_adjoint)
+      return kernels::scratch_bytes(call_at_bounds(s));
+    kernels::attention_call const c = call_at_bounds(s, d_.attentions[s.attention]);
+    return s.run == kernel::attention ? kernels::attention_scratch_bytes(c)
+                                      : kernels::attention_adjoint_scratch_bytes(c);
+  }
+
   constexpr void lay_out_workspace() {
     std::size_t scratch = 0;
     for (int i = 0; i < d_.step_count; ++i) {
-      std::size_t const b = kernels::scratch_bytes(call_at_bounds(d_.steps[i]));
+      std::size_t const b = scratch_of(d_.steps[i]);
       if (scratch < b) scratch = b;
     }
     d_.scratch_offset = p_.workspace_bytes;
@@ -402,7 +498,7 @@ class lowering {
 
 // The tables of a program at their exact sizes: what ends up in the binary.
 template <int Steps, int Inputs, int Parameters, int Results, int Lengths, int Rules,
-          int Requirements, int Shifts, std::size_t Constants, int Text>
+          int Requirements, int Shifts, int Attentions, std::size_t Constants, int Text>
 struct program_tables {
   table<step, Steps> steps;
   table<input_ref, Inputs> inputs;
@@ -412,6 +508,7 @@ struct program_tables {
   table<length_rule_ref, Rules> rules;
   table<length_requirement, Requirements> requirements;
   table<shift_ref, Shifts> shifts;
+  table<attention_ref, Attentions> attentions;
   alignas(4) table<std::byte, Constants> constants;
   table<char, Text> text;
   std::size_t parameter_bytes, gradient_bytes, workspace_bytes, scratch_offset;
@@ -431,20 +528,22 @@ constexpr auto tables() {
   constexpr program_draft d = draft(Source::g.unpack());
   return program_tables<d.step_count, d.input_count, d.parameter_count, d.result_count,
                         d.length_count, d.rule_count, d.requirement_count, d.shift_count,
-                        d.constant_bytes, d.text_size>{cut<d.step_count>(d.steps),
-                                                       cut<d.input_count>(d.inputs),
-                                                       cut<d.parameter_count>(d.parameters),
-                                                       cut<d.result_count>(d.results),
-                                                       cut<d.length_count>(d.lengths),
-                                                       cut<d.rule_count>(d.rules),
-                                                       cut<d.requirement_count>(d.requirements),
-                                                       cut<d.shift_count>(d.shifts),
-                                                       cut<d.constant_bytes>(d.constants),
-                                                       cut<d.text_size>(d.text),
-                                                       d.parameter_bytes,
-                                                       d.gradient_bytes,
-                                                       d.workspace_bytes,
-                                                       d.scratch_offset};
+                        d.attention_count, d.constant_bytes, d.text_size>{
+      cut<d.step_count>(d.steps),
+      cut<d.input_count>(d.inputs),
+      cut<d.parameter_count>(d.parameters),
+      cut<d.result_count>(d.results),
+      cut<d.length_count>(d.lengths),
+      cut<d.rule_count>(d.rules),
+      cut<d.requirement_count>(d.requirements),
+      cut<d.shift_count>(d.shifts),
+      cut<d.attention_count>(d.attentions),
+      cut<d.constant_bytes>(d.constants),
+      cut<d.text_size>(d.text),
+      d.parameter_bytes,
+      d.gradient_bytes,
+      d.workspace_bytes,
+      d.scratch_offset};
 }
 
 }  // namespace detail
@@ -461,6 +560,7 @@ struct lowered {
                                          tables.rules.span(),
                                          tables.requirements.span(),
                                          tables.shifts.span(),
+                                         tables.attentions.span(),
                                          tables.constants.span(),
                                          {tables.text.at, tables.text.size()},
                                          tables.parameter_bytes,

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "weft/graph/graph.hpp"
+#include "weft/kernels/attention.hpp"
 #include "weft/kernels/call.hpp"
 #include "weft/passes/plan.hpp"
 
@@ -14,7 +15,8 @@ namespace weft {
 
 static_assert(max_rank == kernels::max_loops);
 
-inline constexpr int max_inputs = 64;   // of one program
+inline constexpr int max_inputs = 64;        // of one program
+inline constexpr int max_attentions = 1024;  // of one program
 inline constexpr int max_lengths = 32;  // axes of one model whose lengths are known at run time
 
 // A number of elements: `most`, or what the run has in the slot.
@@ -54,7 +56,18 @@ enum class kernel : std::uint8_t {
   scatter_add,
   positions,
   zero,
-  length
+  length,
+  attention,
+  attention_adjoint
+};
+
+// What an attention or its adjoint has beside its step; kernels/attention.hpp says what each is.
+// Operands are over the step's loops.
+struct attention_ref {
+  operand_ref query, key, value, mask, bias, result, statistics;
+  operand_ref g, query_gradient, key_gradient, value_gradient;
+  bool has_mask, has_bias;
+  std::int64_t lowest, highest;
 };
 
 struct step {
@@ -71,7 +84,34 @@ struct step {
   extent_ref axis;
   std::ptrdiff_t axis_stride;
   int node;
+  std::int16_t attention;  // in the program's table of these
 };
+
+// The call of an attention but for its extents and scratch. set(operand, operand_ref) fills in one
+// of its operands.
+template <class Set>
+constexpr kernels::attention_call attention_call_of(const step& s, const attention_ref& a,
+                                                    Set set) {
+  kernels::attention_call c;
+  c.loops = s.loops;
+  c.scale = s.scale;
+  c.soft_cap = s.scalar;
+  c.seen.lowest = a.lowest;
+  c.seen.highest = a.highest;
+  set(c.query, a.query);
+  set(c.key, a.key);
+  set(c.value, a.value);
+  if (a.has_mask) set(c.mask, a.mask);
+  if (a.has_bias) set(c.bias, a.bias);
+  set(c.result, a.result);
+  set(c.statistics, a.statistics);
+  if (s.run == kernel::attention) return c;
+  set(c.g, a.g);
+  set(c.query_gradient, a.query_gradient);
+  set(c.key_gradient, a.key_gradient);
+  set(c.value_gradient, a.value_gradient);
+  return c;
+}
 
 // What a caller gives.
 struct input_ref {
@@ -130,6 +170,7 @@ struct program {
   std::span<const length_rule_ref> rules;
   std::span<const length_requirement> requirements;
   std::span<const shift_ref> shifts;
+  std::span<const attention_ref> attentions;
   std::span<const std::byte> constants;
   std::string_view text;
   std::size_t parameter_bytes = 0;

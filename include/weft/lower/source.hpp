@@ -4,6 +4,7 @@
 #include "weft/graph/define.hpp"
 #include "weft/graph/packed.hpp"
 #include "weft/passes/arrange.hpp"
+#include "weft/passes/attend.hpp"
 #include "weft/passes/differentiate.hpp"
 #include "weft/passes/fuse.hpp"
 #include "weft/passes/own.hpp"
@@ -25,7 +26,7 @@ struct inference {
   static constexpr graph selected() {
     return simplify(select(definition<Model>.unpack(), Results.view()...));
   }
-  static constexpr graph make() { return own_results(fuse(arrange(selected()))); }
+  static constexpr graph make() { return own_results(fuse(arrange(attend(selected(), false)))); }
   static constexpr auto g = pack<inference>();
 };
 
@@ -33,7 +34,8 @@ struct inference {
 template <a_model Model, text Loss>
 struct training {
   static constexpr graph make() {
-    return fuse(arrange(simplify(differentiate(inference<Model, Loss>::selected(), 0))));
+    graph const g = attend(inference<Model, Loss>::selected(), true);
+    return fuse(arrange(simplify(differentiate(g, 0))));
   }
   static constexpr auto g = pack<training>();
 };

@@ -53,6 +53,7 @@ class engine {
   void check_indices(const input_ref& input, const binding& argument, std::size_t most) const;
   const std::byte* stage(const input_ref& input, const binding& argument) const noexcept;
   void call(const step& s, const kernels::table& kernels) const noexcept;
+  void attend(const step& s, const kernels::table& kernels) const noexcept;
 
   const program* p_;
   memory memory_;
