@@ -37,8 +37,8 @@ class explainer {
             std::span<const leaf> parameters, std::string_view names)
       : nodes_(nodes), inputs_(inputs), parameters_(parameters), names_(names) {}
 
-  // How a line calls a node: leaves by their names, views by what they look at, the others by
-  // number.
+  // How a line calls a node: leaves by their names, views by what they look at, what is computed
+  // within the step by how, the others by number.
   std::string call(int id) const {
     node const& n = at(id);
     switch (n.kind) {
@@ -56,6 +56,7 @@ class explainer {
       case op::part:
         return "part " + std::to_string(n.start) + " of " + call(n.operand[0]);
       default: {
+        if (n.inner) return expression(n);
         std::string s(1, '%');
         return s += std::to_string(id);
       }
@@ -70,9 +71,7 @@ class explainer {
     if (s.kind != n.kind) text.append(s.run == kernel::zero ? " (zeros)" : " (copy)");
     axis_list const over = runs_over(n);
     if (over.count > 0) text.append(" over ").append(axes_text(over));
-    text.append(" (");
-    for (int j = 0; j < n.operands; ++j) text.append(j > 0 ? ", " : "").append(call(n.operand[j]));
-    text.append(")");
+    text.append(" ").append(operands(n));
     if (n.scale != 1) text.append(" times ").append(short_constant(n.scale));
     if (n.highest < std::numeric_limits<std::int64_t>::max())
       text.append(" key - query <= ").append(std::to_string(n.highest));
@@ -91,6 +90,14 @@ class explainer {
   }
 
  private:
+  std::string operands(const node& n) const {
+    std::string text(1, '(');
+    for (int j = 0; j < n.operands; ++j) text.append(j > 0 ? ", " : "").append(call(n.operand[j]));
+    return text.append(")");
+  }
+  std::string expression(const node& n) const {
+    return std::string(name_of(n.kind)).append(operands(n));
+  }
   const node& at(int id) const { return nodes_[static_cast<std::size_t>(id)].what; }
   std::string name(const leaf& l) const {
     return std::string(names_.substr(static_cast<std::size_t>(l.name.begin),

@@ -7,6 +7,7 @@
 
 #include "kernels/nest.hpp"
 #include "weft/kernels/call.hpp"
+#include "weft/kernels/row_scratch.hpp"
 
 namespace weft::kernels {
 
@@ -66,10 +67,13 @@ inline bool pack_repeated(nest& n, int o, const operand& from, std::byte* to,
   return true;
 }
 
-// Runs f over c's loops. Operands that are not contiguous along the innermost loop pass, a piece
-// at a time, through a buffer that stays in the first level of cache: so there is one loop for each
-// operation, whatever the strides.
-inline void run_elementwise(const call& c, int inputs, elementwise_loop f) {
+inline constexpr std::ptrdiff_t buffered = 512;  // elements that go through buffers at a time
+
+// Runs f(n, to, from) over c's loops, with at most `at_most` elements at a time. Operands that are
+// not contiguous along the innermost loop pass, a piece at a time, through a buffer that stays in
+// the first level of cache: so there is one loop for each operation, whatever the strides.
+template <class F>
+void run_elementwise(const call& c, int inputs, std::ptrdiff_t at_most, F f) {
   nest n = canonical(c, 1 + inputs);
   if (n.empty) return;
   std::byte* data[max_operands];
@@ -81,34 +85,57 @@ inline void run_elementwise(const call& c, int inputs, elementwise_loop f) {
     data[o] = packed;
     break;
   }
-  constexpr std::ptrdiff_t piece = 256;
-  alignas(64) std::byte buffer[max_operands][piece * 4];
-  const std::ptrdiff_t length = n.extent[n.last()];
+  alignas(64) std::byte buffer[max_operands][buffered * 4];
   std::ptrdiff_t stride[max_operands]{};
   bool contiguous = true;
   for (int o = 0; o <= inputs; ++o) {
     stride[o] = n.stride[o][n.last()];
     contiguous = contiguous && stride[o] == 1;
   }
-  const std::ptrdiff_t step = contiguous ? length : std::min(piece, length);
+  const std::ptrdiff_t step = contiguous ? at_most : std::min(buffered, at_most);
 
-  walk(n, n.last(), [&](const std::ptrdiff_t* offset) {
-    const auto at = [&](int o, std::ptrdiff_t i) {
-      return data[o] + (offset[o] + i * stride[o]) * bytes(c.operands[o].type);
-    };
-    for (std::ptrdiff_t i = 0; i < length; i += step) {
-      const std::ptrdiff_t count = std::min(step, length - i);
-      const void* from[max_operands - 1]{};
-      for (int o = 1; o <= inputs; ++o) {
-        from[o - 1] = stride[o] == 1 ? at(o, i) : buffer[o];
-        // A broadcast value stays in the buffer for the whole loop.
-        if (stride[o] != 1 && (stride[o] != 0 || i == 0))
-          copy_elements(c.operands[o].type, count, buffer[o], 1, at(o, i), stride[o]);
+  // Whatever the part, a row's vectors begin at the same elements: some functions look at a whole
+  // vector to choose how they are computed.
+  constexpr std::ptrdiff_t piece = 4096;
+  walk_pieces(n, c.part, piece,
+              [&](const std::ptrdiff_t* offset, std::ptrdiff_t begin, std::ptrdiff_t end) {
+                const auto at = [&](int o, std::ptrdiff_t i) {
+                  return data[o] + (offset[o] + i * stride[o]) * bytes(c.operands[o].type);
+                };
+                for (std::ptrdiff_t i = begin; i < end;) {
+                  const std::ptrdiff_t count = std::min(step, end - i);
+                  const void* from[max_operands - 1]{};
+                  for (int o = 1; o <= inputs; ++o) {
+                    from[o - 1] = stride[o] == 1 ? at(o, i) : buffer[o];
+                    // A broadcast value stays in the buffer for the whole loop.
+                    if (stride[o] != 1 && (stride[o] != 0 || i == begin))
+                      copy_elements(c.operands[o].type, count, buffer[o], 1, at(o, i), stride[o]);
+                  }
+                  std::byte* to = stride[0] == 1 ? at(0, i) : buffer[0];
+                  f(static_cast<std::size_t>(count), to, from);
+                  if (to == buffer[0])
+                    copy_elements(c.operands[0].type, count, at(0, i), stride[0], buffer[0], 1);
+                  i += count;
+                }
+              });
+}
+
+// Runs c's chain over its loops; link l is done by loops[l]. Values between links lie in buffers
+// that stay in the first level of cache.
+inline void run_chain(const call& c, const elementwise_loop* loops) {
+  int inputs = 0;
+  for (int l = 0; l < c.link_count; ++l)
+    for (int j = 0; j < operands_of_elementwise(c.links[l].kind); ++j)
+      if (const int v = c.links[l].from[j]; v < max_link_inputs) inputs = std::max(inputs, v + 1);
+  alignas(64) std::byte made[max_links - 1][buffered * 4];
+  run_elementwise(c, inputs, buffered, [&](std::size_t n, void* to, const void* const* from) {
+    for (int l = 0; l < c.link_count; ++l) {
+      const void* values[3]{};
+      for (int j = 0; j < operands_of_elementwise(c.links[l].kind); ++j) {
+        const int v = c.links[l].from[j];
+        values[j] = v < max_link_inputs ? from[v] : made[v - max_link_inputs];
       }
-      std::byte* to = stride[0] == 1 ? at(0, i) : buffer[0];
-      f(static_cast<std::size_t>(count), to, from);
-      if (to == buffer[0])
-        copy_elements(c.operands[0].type, count, at(0, i), stride[0], buffer[0], 1);
+      loops[l](n, l + 1 == c.link_count ? to : made[l], values);
     }
   });
 }
@@ -118,55 +145,63 @@ inline void run_elementwise(const call& c, int inputs, elementwise_loop f) {
 inline constexpr std::size_t max_rows = 4;
 struct row_pointers {
   float* to;
-  const float* from[2];
+  const void* from[max_row_inputs];  // null where the call has none
+
+  const float* floats(int i) const { return static_cast<const float*>(from[i]); }
 };
 struct row_arguments {
   std::size_t length;
-  double scalar;
+  double scalar, scale;
   std::size_t rows;  // 1 to max_rows
   row_pointers row[max_rows];
 };
 using row_function = void (*)(const row_arguments&);
 
-// Copies the points of a row, in the order of its loops, to or from a packed row.
-inline void pack(const nest& row, int o, const float* from, float* to) {
+// Copies the points of a row of operand o, in the order of its loops, to a packed row.
+inline void pack(const nest& row, int o, element type, const std::byte* from, std::byte* to) {
   const std::ptrdiff_t length = row.extent[row.last()];
   walk(row, row.last(), [&](const std::ptrdiff_t* offset) {
-    for (std::ptrdiff_t i = 0; i < length; ++i)
-      *to++ = from[offset[o] + i * row.stride[o][row.last()]];
+    copy_elements(type, length, to, 1, from + offset[o] * bytes(type), row.stride[o][row.last()]);
+    to += length * bytes(type);
   });
 }
-inline void unpack(const nest& row, const float* from, float* to) {
+// The other way, to the result.
+inline void unpack(const nest& row, const std::byte* from, std::byte* to) {
+  constexpr std::ptrdiff_t size = sizeof(float);
   const std::ptrdiff_t length = row.extent[row.last()];
   walk(row, row.last(), [&](const std::ptrdiff_t* offset) {
-    for (std::ptrdiff_t i = 0; i < length; ++i)
-      to[offset[0] + i * row.stride[0][row.last()]] = *from++;
+    copy_strided<size>(length, to + offset[0] * size, row.stride[0][row.last()], from, 1);
+    from += length * size;
   });
 }
 
 // Runs f on each row of c: the loops in c.over. Rows that are not contiguous go through c.scratch,
 // which has row_scratch_bytes(c).
-inline void run_rowwise(const call& c, int inputs, row_function f) {
+inline void run_rowwise(const call& c, row_function f) {
+  const int inputs = row_inputs(c.kind);
   const nest rows = canonical(c, 1 + inputs, ~c.over);
   const nest row = canonical(c, 1 + inputs, c.over);
   if (rows.empty || row.empty) return;
   const auto length = static_cast<std::size_t>(row.points());
-  const std::size_t packed_bytes = (length * sizeof(float) + 63) / 64 * 64;
-  float* packed[max_operands]{};
-  for (int o = 0; o <= inputs; ++o)
-    if (row.loops > 1 || row.stride[o][0] != 1)
-      packed[o] = reinterpret_cast<float*>(c.scratch + static_cast<std::size_t>(o) * packed_bytes);
+  std::byte* data[1 + max_row_inputs]{};
+  std::byte* packed[1 + max_row_inputs]{};
+  bool packs = false;
+  for (int o = 0; o <= inputs; ++o) {
+    data[o] = static_cast<std::byte*>(c.operands[o].data);
+    if (!data[o] || (row.loops == 1 && row.stride[o][0] == 1)) continue;
+    packed[o] = c.scratch + static_cast<std::size_t>(o) * packed_row_bytes(length);
+    packs = true;
+  }
 
-  // There is room to pack one row.
-  const std::size_t at_once = packed[0] || packed[1] || packed[2] ? 1 : max_rows;
-  row_arguments a{length, c.scalar, 0, {}};
-  walk(rows, rows.loops, [&](const std::ptrdiff_t* offset) {
-    const auto at = [&](int o) { return static_cast<float*>(c.operands[o].data) + offset[o]; };
+  const std::size_t at_once = packs ? 1 : max_rows;  // there is room to pack one row
+  row_arguments a{length, c.scalar, c.scale, 0, {}};
+  walk(rows, rows.loops, items_of(rows.points(), c.part), [&](const std::ptrdiff_t* offset) {
+    const auto at = [&](int o) { return data[o] + offset[o] * bytes(c.operands[o].type); };
     row_pointers& r = a.row[a.rows++];
-    r.to = packed[0] ? packed[0] : at(0);
+    r.to = reinterpret_cast<float*>(packed[0] ? packed[0] : at(0));
     for (int o = 1; o <= inputs; ++o) {
-      r.from[o - 1] = packed[o] ? packed[o] : at(o);
-      if (packed[o]) pack(row, o, at(o), packed[o]);
+      r.from[o - 1] = packed[o] ? packed[o] : data[o] ? at(o) : nullptr;
+      if (packed[o]) pack(row, o, c.operands[o].type, at(o), packed[o]);
     }
     if (a.rows < at_once) return;
     f(a);

@@ -441,12 +441,32 @@ elementwise_loop binary_loop(op kind, element from) {
   }
 }
 
+elementwise_loop loop_of(op kind, element to, element from) {
+  switch (operands_of_elementwise(kind)) {
+    case 1:
+      return unary_loop(kind, to, from);
+    case 2:
+      return binary_loop(kind, from);
+    default:
+      return where_loop(to);
+  }
+}
+
+void chain(const call& c) {
+  elementwise_loop loops[max_links];
+  for (int l = 0; l < c.link_count; ++l) {
+    const int v = c.links[l].from[0];
+    const element from =
+        v < max_link_inputs ? c.operands[v + 1].type : c.links[v - max_link_inputs].type;
+    loops[l] = loop_of(c.links[l].kind, c.links[l].type, from);
+  }
+  run_chain(c, loops);
+}
+
 void elementwise(const call& c) noexcept {
-  const element to = c.operands[0].type;
-  const element from = c.operands[1].type;
-  if (c.kind == op::where) return run_elementwise(c, 3, where_loop(to));
-  if (c.kind < op::add) return run_elementwise(c, 1, unary_loop(c.kind, to, from));
-  run_elementwise(c, 2, binary_loop(c.kind, from));
+  if (c.link_count > 0) return chain(c);
+  run_elementwise(c, operands_of_elementwise(c.kind), PTRDIFF_MAX,
+                  loop_of(c.kind, c.operands[0].type, c.operands[1].type));
 }
 
 }  // namespace

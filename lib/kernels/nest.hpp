@@ -18,11 +18,13 @@ struct nest {
   std::ptrdiff_t stride[max_operands][max_loops]{};
 
   int last() const { return loops - 1; }
-  std::ptrdiff_t points() const {
+  // Of the first `outer` loops.
+  std::ptrdiff_t points(int outer) const {
     std::ptrdiff_t n = 1;
-    for (int l = 0; l < loops; ++l) n *= extent[l];
+    for (int l = 0; l < outer; ++l) n *= extent[l];
     return n;
   }
+  std::ptrdiff_t points() const { return points(loops); }
 };
 
 // The nest of those of c's loops whose bits are in `which`, over the first `operands` operands.
@@ -65,13 +67,18 @@ inline nest canonical(const call& c, int operands, unsigned which = ~0u, int key
   return n;
 }
 
-// Calls f with the operands' offsets, in elements, at each point of the first `loops` loops, in
-// order. Not for an empty nest.
+// Calls f with the operands' offsets, in elements, at those points of the first `loops` loops whose
+// places in their order are in the range. Not for an empty nest.
 template <class F>
-void walk(const nest& n, int loops, F&& f) {
+void walk(const nest& n, int loops, item_range points, F&& f) {
   std::ptrdiff_t index[max_loops]{};
   std::ptrdiff_t offset[max_operands]{};
-  for (;;) {
+  std::ptrdiff_t rest = points.begin;
+  for (int l = loops - 1; rest > 0; rest /= n.extent[l--]) {
+    index[l] = rest % n.extent[l];
+    for (int o = 0; o < max_operands; ++o) offset[o] += n.stride[o][l] * index[l];
+  }
+  for (std::ptrdiff_t left = points.end - points.begin; left > 0; --left) {
     f(std::as_const(offset));
     int l = loops - 1;
     for (; l >= 0; --l) {
@@ -80,8 +87,30 @@ void walk(const nest& n, int loops, F&& f) {
       for (int o = 0; o < max_operands; ++o) offset[o] -= n.stride[o][l] * n.extent[l];
       index[l] = 0;
     }
-    if (l < 0) return;
   }
+}
+template <class F>
+void walk(const nest& n, int loops, F&& f) {
+  walk(n, loops, {0, n.points(loops)}, f);
+}
+
+// Calls f(offsets, begin, end) with parts of the innermost loop, of whole pieces: what a share does
+// of the nest's work.
+template <class F>
+void walk_pieces(const nest& n, const share& part, std::ptrdiff_t piece, F&& f) {
+  const std::ptrdiff_t length = n.extent[n.last()];
+  const std::ptrdiff_t pieces = (length + piece - 1) / piece;  // of a row
+  const item_range mine = items_of(n.points(n.last()) * pieces, part);
+  if (mine.begin == mine.end) return;
+  std::ptrdiff_t first = mine.begin % pieces;
+  std::ptrdiff_t left = mine.end - mine.begin;
+  walk(n, n.last(), {mine.begin / pieces, (mine.end - 1) / pieces + 1},
+       [&](const std::ptrdiff_t* offset) {
+         const std::ptrdiff_t count = std::min(pieces - first, left);
+         f(offset, first * piece, std::min((first + count) * piece, length));
+         left -= count;
+         first = 0;
+       });
 }
 
 }  // namespace weft::kernels

@@ -18,6 +18,45 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
+// What is combined: the elements of an input, or the products of two inputs' elements. `stride` has
+// a distance in each operand.
+template <class T>
+struct elements {
+  static constexpr int inputs = 1;
+  const T* x;
+
+  explicit elements(const call& c) : x(static_cast<const T*>(c.operands[1].data)) {}
+  void move(const std::ptrdiff_t* stride, std::ptrdiff_t times = 1) { x += stride[1] * times; }
+  template <class M>
+  HWY_INLINE auto load(M memory, std::size_t i) const {
+    return memory.load(x + i);
+  }
+  T first() const { return *x; }
+};
+struct products {
+  static constexpr int inputs = 2;
+  const float* x;
+  const float* y;
+
+  explicit products(const call& c)
+      : x(static_cast<const float*>(c.operands[1].data)),
+        y(static_cast<const float*>(c.operands[2].data)) {}
+  void move(const std::ptrdiff_t* stride, std::ptrdiff_t times = 1) {
+    x += stride[1] * times;
+    y += stride[2] * times;
+  }
+  template <class M>
+  HWY_INLINE auto load(M memory, std::size_t i) const {
+    return hn::Mul(memory.load(x + i), memory.load(y + i));
+  }
+  float first() const { return *x * *y; }
+};
+template <class Terms>
+Terms moved(Terms terms, const std::ptrdiff_t* stride, std::ptrdiff_t times = 1) {
+  terms.move(stride, times);
+  return terms;
+}
+
 // What a reduction is: of vectors, of what rows give, and of a row. Rows' sums add up in a wider
 // type: float loses less, and the sum of int32 wraps only at the end.
 struct sum_of_floats {
@@ -26,7 +65,10 @@ struct sum_of_floats {
   using vectors = plus;
   static constexpr float identity = 0;
   static double combine(double a, double b) { return a + b; }
-  HWY_INLINE static double row(std::size_t n, const float* x) { return sum(n, itself(), x); }
+  template <class Terms>
+  HWY_INLINE static double row(std::size_t n, Terms terms) {
+    return sum_at(n, [=](auto memory, std::size_t i) HWY_ATTR { return terms.load(memory, i); });
+  }
 };
 struct sum_of_integers {
   using type = std::int32_t;
@@ -34,9 +76,9 @@ struct sum_of_integers {
   using vectors = plus;
   static constexpr std::int32_t identity = 0;
   static std::int64_t combine(std::int64_t a, std::int64_t b) { return a + b; }
-  HWY_INLINE static std::int64_t row(std::size_t n, const std::int32_t* x) {
+  HWY_INLINE static std::int64_t row(std::size_t n, elements<std::int32_t> terms) {
     const hn::ScalableTag<std::int32_t> d;
-    return hn::GetLane(hn::SumOfLanes(d, accumulate(plus(), 0, n, itself(), x)));
+    return hn::GetLane(hn::SumOfLanes(d, accumulate(plus(), 0, n, itself(), terms.x)));
   }
 };
 template <class T>
@@ -48,27 +90,28 @@ struct max_of {
                                     ? -std::numeric_limits<T>::infinity()
                                     : std::numeric_limits<T>::lowest();
   static T combine(T a, T b) { return a > b || a != a ? a : b; }
-  HWY_INLINE static T row(std::size_t n, const T* x) { return max(n, x); }
+  HWY_INLINE static T row(std::size_t n, elements<T> terms) { return max(n, terms.x); }
 };
 
 // Combines `rows` rows, `stride` apart and of up to 4 vectors, into one. One row or more.
-template <class R, class T = typename R::type>
-void combine_rows(std::ptrdiff_t rows, std::ptrdiff_t stride, const T* from, std::size_t width,
+template <class R, class Terms, class T = typename R::type>
+void combine_rows(std::ptrdiff_t rows, const std::ptrdiff_t* stride, Terms terms, std::size_t width,
                   T* combined) {
   const hn::ScalableTag<T> d;
   const typename R::vectors combine;
   const std::size_t lanes = hn::Lanes(d);
-  const auto row = [=](std::ptrdiff_t r) { return from + r * stride; };
   if (width == 4 * lanes) {
-    auto a0 = hn::LoadU(d, row(0));
-    auto a1 = hn::LoadU(d, row(0) + lanes);
-    auto a2 = hn::LoadU(d, row(0) + 2 * lanes);
-    auto a3 = hn::LoadU(d, row(0) + 3 * lanes);
+    const whole<T> memory;
+    auto a0 = terms.load(memory, 0);
+    auto a1 = terms.load(memory, lanes);
+    auto a2 = terms.load(memory, 2 * lanes);
+    auto a3 = terms.load(memory, 3 * lanes);
     for (std::ptrdiff_t r = 1; r < rows; ++r) {
-      a0 = combine(a0, hn::LoadU(d, row(r)));
-      a1 = combine(a1, hn::LoadU(d, row(r) + lanes));
-      a2 = combine(a2, hn::LoadU(d, row(r) + 2 * lanes));
-      a3 = combine(a3, hn::LoadU(d, row(r) + 3 * lanes));
+      terms.move(stride);
+      a0 = combine(a0, terms.load(memory, 0));
+      a1 = combine(a1, terms.load(memory, lanes));
+      a2 = combine(a2, terms.load(memory, 2 * lanes));
+      a3 = combine(a3, terms.load(memory, 3 * lanes));
     }
     hn::Store(a0, d, combined);
     hn::Store(a1, d, combined + lanes);
@@ -77,87 +120,109 @@ void combine_rows(std::ptrdiff_t rows, std::ptrdiff_t stride, const T* from, std
     return;
   }
   for (std::size_t i = 0; i < width; i += lanes) {
-    const std::size_t n = std::min(lanes, width - i);
-    auto a = load_n(d, row(0) + i, n);
-    for (std::ptrdiff_t r = 1; r < rows; ++r) a = combine(a, load_n(d, row(r) + i, n));
+    const first<T> memory{std::min(lanes, width - i)};
+    auto a = terms.load(memory, i);
+    for (std::ptrdiff_t r = 1; r < rows; ++r)
+      a = combine(a, moved(terms, stride, r).load(memory, i));
     hn::Store(a, d, combined + i);
   }
 }
 
-// A kept loop is contiguous in the input: strips of columns, a block of rows at a time.
-template <class R, class T = typename R::type>
-void reduce_columns(const nest& kept, const nest& over, T* result, const T* input) {
+// The distances of neighbours along the nest's innermost loop.
+struct innermost {
+  std::ptrdiff_t stride[max_operands];
+  explicit innermost(const nest& n) {
+    for (int o = 0; o < max_operands; ++o) stride[o] = n.stride[o][n.last()];
+  }
+  bool contiguous(int inputs) const {
+    return std::all_of(stride + 1, stride + 1 + inputs, [](auto s) { return s == 1; });
+  }
+};
+
+// A kept loop is contiguous in the inputs: strips of columns, a block of rows at a time.
+template <class R, class Terms, class T = typename R::type>
+void reduce_columns(const nest& kept, const nest& over, const share& part, T* result,
+                    const Terms& terms) {
   constexpr std::ptrdiff_t block = 128;
   const hn::ScalableTag<T> d;
   const auto strip = static_cast<std::ptrdiff_t>(4 * hn::Lanes(d));
   alignas(64) T combined[4 * hn::MaxLanes(d)];
   typename R::total totals[4 * hn::MaxLanes(d)];
-  const std::ptrdiff_t columns = kept.extent[kept.last()];
-  const std::ptrdiff_t result_stride = kept.stride[0][kept.last()];
+  const innermost column(kept), row(over);
   const std::ptrdiff_t rows = over.extent[over.last()];
-  const std::ptrdiff_t row_stride = over.stride[1][over.last()];
-  walk(kept, kept.last(), [&](const std::ptrdiff_t* at) {
-    for (std::ptrdiff_t column = 0; column < columns; column += strip) {
-      const std::ptrdiff_t width = std::min(strip, columns - column);
-      std::fill_n(totals, width, R::identity);
-      walk(over, over.last(), [&](const std::ptrdiff_t* from) {
-        for (std::ptrdiff_t r = 0; r < rows; r += block) {
-          combine_rows<R>(std::min(block, rows - r), row_stride,
-                          input + at[1] + from[1] + column + r * row_stride,
-                          static_cast<std::size_t>(width), combined);
-          for (std::ptrdiff_t i = 0; i < width; ++i) totals[i] = R::combine(totals[i], combined[i]);
-        }
-      });
-      for (std::ptrdiff_t i = 0; i < width; ++i)
-        result[at[0] + (column + i) * result_stride] = static_cast<T>(totals[i]);
-    }
-  });
+  walk_pieces(kept, part, strip,
+              [&](const std::ptrdiff_t* at, std::ptrdiff_t begin, std::ptrdiff_t end) {
+                for (std::ptrdiff_t c = begin; c < end; c += strip) {
+                  const std::ptrdiff_t width = std::min(strip, end - c);
+                  std::fill_n(totals, width, R::identity);
+                  walk(over, over.last(), [&](const std::ptrdiff_t* from) {
+                    for (std::ptrdiff_t r = 0; r < rows; r += block) {
+                      Terms here = moved(moved(terms, at), from);
+                      here.move(column.stride, c);
+                      here.move(row.stride, r);
+                      combine_rows<R>(std::min(block, rows - r), row.stride, here,
+                                      static_cast<std::size_t>(width), combined);
+                      for (std::ptrdiff_t i = 0; i < width; ++i)
+                        totals[i] = R::combine(totals[i], combined[i]);
+                    }
+                  });
+                  for (std::ptrdiff_t i = 0; i < width; ++i)
+                    result[at[0] + (c + i) * column.stride[0]] = static_cast<T>(totals[i]);
+                }
+              });
 }
 
 // Element by element, or, where the reduced loop is contiguous, row by row.
-template <class R, class T = typename R::type>
-void reduce_rows(const nest& kept, const nest& over, T* result, const T* input) {
+template <class R, class Terms, class T = typename R::type>
+void reduce_rows(const nest& kept, const nest& over, const share& part, T* result,
+                 const Terms& terms) {
   const std::ptrdiff_t length = over.extent[over.last()];
-  const std::ptrdiff_t stride = over.stride[1][over.last()];
-  walk(kept, kept.loops, [&](const std::ptrdiff_t* at) {
+  const innermost loop(over);
+  const bool contiguous = loop.contiguous(Terms::inputs);
+  walk(kept, kept.loops, items_of(kept.points(), part), [&](const std::ptrdiff_t* at) {
     typename R::total total = R::identity;
     walk(over, over.last(), [&](const std::ptrdiff_t* from) HWY_ATTR {
-      const T* row = input + at[1] + from[1];
-      if (stride == 1) {
+      const Terms row = moved(moved(terms, at), from);
+      if (contiguous) {
         total = R::combine(total, R::row(static_cast<std::size_t>(length), row));
       } else {
-        for (std::ptrdiff_t i = 0; i < length; ++i) total = R::combine(total, row[i * stride]);
+        for (std::ptrdiff_t i = 0; i < length; ++i)
+          total = R::combine(total, moved(row, loop.stride, i).first());
       }
     });
     result[at[0]] = static_cast<T>(total);
   });
 }
 
-template <class R>
+template <class R, class Terms>
 void reduce_with(const call& c) {
-  using T = typename R::type;
-  T* result = static_cast<T*>(c.operands[0].data);
-  const T* input = static_cast<const T*>(c.operands[1].data);
-  const nest kept = canonical(c, 2, ~c.over, 1);
-  const nest over = canonical(c, 2, c.over, 1);
+  auto* result = static_cast<typename R::type*>(c.operands[0].data);
+  const Terms terms(c);
+  const nest kept = canonical(c, 1 + Terms::inputs, ~c.over, 1);
+  const nest over = canonical(c, 1 + Terms::inputs, c.over, 1);
   if (kept.empty) return;
   if (over.empty) {
-    walk(kept, kept.loops, [&](const std::ptrdiff_t* at) { result[at[0]] = R::identity; });
+    walk(kept, kept.loops, items_of(kept.points(), c.part),
+         [&](const std::ptrdiff_t* at) { result[at[0]] = R::identity; });
     return;
   }
-  const bool rows = over.stride[1][over.last()] == 1 && over.extent[over.last()] > 1;
-  if (!rows && kept.stride[1][kept.last()] == 1) {
-    reduce_columns<R>(kept, over, result, input);
+  const bool rows = innermost(over).contiguous(Terms::inputs) && over.extent[over.last()] > 1;
+  if (!rows && innermost(kept).contiguous(Terms::inputs)) {
+    reduce_columns<R>(kept, over, c.part, result, terms);
   } else {
-    reduce_rows<R>(kept, over, result, input);
+    reduce_rows<R>(kept, over, c.part, result, terms);
   }
 }
 
 void reduce(const call& c) noexcept {
   const bool floats = c.operands[0].type == element::float32;
+  using integer = std::int32_t;
   if (c.kind == op::max)
-    return floats ? reduce_with<max_of<float>>(c) : reduce_with<max_of<std::int32_t>>(c);
-  floats ? reduce_with<sum_of_floats>(c) : reduce_with<sum_of_integers>(c);
+    return floats ? reduce_with<max_of<float>, elements<float>>(c)
+                  : reduce_with<max_of<integer>, elements<integer>>(c);
+  if (!floats) return reduce_with<sum_of_integers, elements<integer>>(c);
+  if (c.operands[2].data) return reduce_with<sum_of_floats, products>(c);
+  reduce_with<sum_of_floats, elements<float>>(c);
 }
 
 }  // namespace

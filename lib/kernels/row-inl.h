@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 
 #include "kernels/hwy-inl.h"
@@ -46,38 +47,60 @@ struct itself {
   }
 };
 
-// Full vectors from and to memory, or the first n lanes.
+// Which of the bytes are not 0.
+template <class D, class V>
+HWY_INLINE hn::Mask<D> mask_of(D d, V bytes) {
+  const hn::RebindToSigned<D> wide;
+  return hn::RebindMask(d, hn::Ne(hn::PromoteTo(wide, bytes), hn::Zero(wide)));
+}
+
+// Full vectors from and to memory, or the first n lanes; and booleans as a mask.
 template <class T>
 struct whole {
   using D = hn::ScalableTag<T>;
+  using B = hn::Rebind<std::uint8_t, D>;
   HWY_INLINE hn::Vec<D> load(const T* p) const { return hn::LoadU(D(), p); }
   HWY_INLINE void store(hn::Vec<D> v, T* p) const { hn::StoreU(v, D(), p); }
+  HWY_INLINE hn::Mask<D> holds(const std::uint8_t* p) const {
+    return mask_of(D(), hn::LoadU(B(), p));
+  }
 };
 template <class T>
 struct first {
   using D = hn::ScalableTag<T>;
+  using B = hn::Rebind<std::uint8_t, D>;
   std::size_t n;
   HWY_INLINE hn::Vec<D> load(const T* p) const { return load_n(D(), p, n); }
   HWY_INLINE void store(hn::Vec<D> v, T* p) const { store_n(v, D(), p, n); }
+  HWY_INLINE hn::Mask<D> holds(const std::uint8_t* p) const {
+    return mask_of(D(), load_n(B(), p, n));
+  }
 };
 
-// to[i] = f(from[i]...). `to` may be one of `from`.
-template <class T, class F, class... P>
-HWY_INLINE void map(std::size_t n, F f, T* to, const P*... from) {
+// to[i] = f(memory, i), where f loads what it needs from the memory: element i, of `to` or others.
+template <class T, class F>
+HWY_INLINE void map_at(std::size_t n, F f, T* to) {
   const hn::ScalableTag<T> d;
   const std::size_t lanes = hn::Lanes(d);
   std::size_t i = 0;
   for (; i + 2 * lanes <= n; i += 2 * lanes) {
-    const auto y = f(hn::LoadU(d, from + i)...);
-    const auto next = f(hn::LoadU(d, from + i + lanes)...);
+    const auto y = f(whole<T>(), i);
+    const auto next = f(whole<T>(), i + lanes);
     hn::StoreU(y, d, to + i);
     hn::StoreU(next, d, to + i + lanes);
   }
   if (i + lanes <= n) {
-    hn::StoreU(f(hn::LoadU(d, from + i)...), d, to + i);
+    hn::StoreU(f(whole<T>(), i), d, to + i);
     i += lanes;
   }
-  if (i < n) store_n(f(load_n(d, from + i, n - i)...), d, to + i, n - i);
+  if (i < n) store_n(f(first<T>{n - i}, i), d, to + i, n - i);
+}
+
+// to[i] = f(from[i]...). `to` may be one of `from`.
+template <class T, class F, class... P>
+HWY_INLINE void map(std::size_t n, F f, T* to, const P*... from) {
+  map_at(
+      n, [=](auto memory, std::size_t i) HWY_ATTR { return f(memory.load(from + i)...); }, to);
 }
 
 // All f(from[i]...) combined, in a vector: four chains, so that the next need not wait for the
@@ -160,13 +183,19 @@ HWY_INLINE T max(std::size_t n, const T* x) {
   return hn::GetLane(hn::MaxOfLanes(d, lanes));
 }
 
-// The same, but where there is a NaN it may be any number: less to do for each element.
-HWY_INLINE float max_of_numbers(std::size_t n, const float* x) {
+// The largest f(memory, i) of a row, a float. Where there is a NaN it may be any number: less to do
+// for each element. -infinity for a row of that alone.
+template <class F>
+HWY_INLINE float max_of_numbers(std::size_t n, F f) {
   constexpr float lowest = std::numeric_limits<float>::lowest();
   const hn::ScalableTag<float> d;
-  const float largest =
-      hn::GetLane(hn::MaxOfLanes(d, accumulate(not_less(), lowest, n, itself(), x)));
-  return largest > lowest ? largest : max(n, x);
+  const float largest = hn::GetLane(hn::MaxOfLanes(d, accumulate_at(not_less(), lowest, n, f)));
+  if (largest > lowest) return largest;
+  // MaxOfLanes starts from the lowest finite float on some targets.
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  const auto lanes = accumulate_at(larger(), -infinity, n, f);
+  const bool nothing = hn::AllTrue(d, hn::Eq(lanes, hn::Set(d, -infinity)));
+  return nothing ? -infinity : largest;
 }
 
 }  // namespace weft::kernels::HWY_NAMESPACE

@@ -31,17 +31,23 @@ HWY_INLINE V value(double x) {
 
 constexpr float infinity = std::numeric_limits<float>::infinity();
 
-void softmax(const row_arguments& a) {
+// exp(score(memory, i)) divided by their sum, where `score` gives those of row r.
+template <class Score>
+HWY_INLINE void softmax_of(const row_arguments& a, Score score) {
   float largest[max_rows];
   double total[max_rows];
   // A NaN comes back with the total.
-  for (std::size_t r = 0; r < a.rows; ++r) largest[r] = max_of_numbers(a.length, a.row[r].from[0]);
+  for (std::size_t r = 0; r < a.rows; ++r)
+    largest[r] = max_of_numbers(a.length, [=, row = a.row[r]](auto memory, std::size_t i)
+                                              HWY_ATTR { return score(row, memory, i); });
   for (std::size_t r = 0; r < a.rows; ++r) {
-    const V top = value(largest[r]);
     if (largest[r] == -infinity) continue;
-    total[r] = map_and_sum(
-        a.length, [=](V x) HWY_ATTR { return math::twice_exp(D(), hn::Sub(x, top)); }, a.row[r].to,
-        a.row[r].from[0]);
+    const V top = value(largest[r]);
+    total[r] = sum_at(a.length, [=, row = a.row[r]](auto memory, std::size_t i) HWY_ATTR {
+      const V e = math::twice_exp(D(), hn::Sub(score(row, memory, i), top));
+      memory.store(e, row.to + i);
+      return e;
+    });
   }
   for (std::size_t r = 0; r < a.rows; ++r) {
     float* to = a.row[r].to;
@@ -55,16 +61,34 @@ void softmax(const row_arguments& a) {
   }
 }
 
+// Of x * scale; with a mask, of -infinity where it does not hold.
+void softmax(const row_arguments& a) {
+  const V scale = value(a.scale);
+  if (a.row[0].from[1])
+    return softmax_of(a, [=](const row_pointers& row, auto memory, std::size_t i) HWY_ATTR {
+      const V x = hn::Mul(memory.load(row.floats(0) + i), scale);
+      const auto* mask = static_cast<const std::uint8_t*>(row.from[1]);
+      return hn::IfThenElse(memory.holds(mask + i), x, value(-infinity));
+    });
+  if (a.scale != 1)
+    return softmax_of(a, [=](const row_pointers& row, auto memory, std::size_t i)
+                             HWY_ATTR { return hn::Mul(memory.load(row.floats(0) + i), scale); });
+  softmax_of(a, [](const row_pointers& row, auto memory, std::size_t i)
+                    HWY_ATTR { return memory.load(row.floats(0) + i); });
+}
+
 void log_softmax(const row_arguments& a) {
   float largest[max_rows];
   double total[max_rows];
   // A NaN comes back with the total.
-  for (std::size_t r = 0; r < a.rows; ++r) largest[r] = max_of_numbers(a.length, a.row[r].from[0]);
+  for (std::size_t r = 0; r < a.rows; ++r)
+    largest[r] = max_of_numbers(a.length, [x = a.row[r].floats(0)](auto memory, std::size_t i)
+                                              HWY_ATTR { return memory.load(x + i); });
   for (std::size_t r = 0; r < a.rows; ++r) {
     const V top = value(largest[r]);
     total[r] = sum(
         a.length, [=](V x) HWY_ATTR { return math::twice_exp(D(), hn::Sub(x, top)); },
-        a.row[r].from[0]);
+        a.row[r].floats(0));
   }
   for (std::size_t r = 0; r < a.rows; ++r) {
     if (largest[r] == -infinity) {
@@ -75,7 +99,7 @@ void log_softmax(const row_arguments& a) {
     const V log_total = value(std::log(total[r] / 2));
     map(
         a.length, [=](V x) HWY_ATTR { return hn::Sub(hn::Sub(x, top), log_total); }, a.row[r].to,
-        a.row[r].from[0]);
+        a.row[r].floats(0));
   }
 }
 
@@ -89,7 +113,7 @@ HWY_INLINE moments moments_of(const row_arguments& a) {
   const double share = 1 / static_cast<double>(a.length);
   moments m;
   for (std::size_t r = 0; r < a.rows; ++r)
-    m.mean[r] = static_cast<float>(sum(a.length, itself(), a.row[r].from[0]) * share);
+    m.mean[r] = static_cast<float>(sum(a.length, itself(), a.row[r].floats(0)) * share);
   for (std::size_t r = 0; r < a.rows; ++r) {
     const V mean = value(m.mean[r]);
     const double squares = sum(
@@ -98,19 +122,34 @@ HWY_INLINE moments moments_of(const row_arguments& a) {
           const V centered = hn::Sub(x, mean);
           return hn::Mul(centered, centered);
         },
-        a.row[r].from[0]);
+        a.row[r].floats(0));
     m.scale[r] = static_cast<float>(1 / std::sqrt(squares * share + a.scalar));
   }
   return m;
 }
 
+// (x - mean) * scale, times a gain and plus a bias where they are given.
 void normalize(const row_arguments& a) {
   const moments m = moments_of(a);
   for (std::size_t r = 0; r < a.rows; ++r) {
+    const row_pointers& row = a.row[r];
     const V mean = value(m.mean[r]), scale = value(m.scale[r]);
-    map(
-        a.length, [=](V x) HWY_ATTR { return hn::Mul(hn::Sub(x, mean), scale); }, a.row[r].to,
-        a.row[r].from[0]);
+    if (row.from[2]) {
+      map(
+          a.length,
+          [=](V x, V gain, V bias)
+              HWY_ATTR { return hn::MulAdd(hn::Mul(hn::Sub(x, mean), scale), gain, bias); },
+          row.to, row.floats(0), row.floats(1), row.floats(2));
+    } else if (row.from[1]) {
+      map(
+          a.length,
+          [=](V x, V gain) HWY_ATTR { return hn::Mul(hn::Mul(hn::Sub(x, mean), scale), gain); },
+          row.to, row.floats(0), row.floats(1));
+    } else {
+      map(
+          a.length, [=](V x) HWY_ATTR { return hn::Mul(hn::Sub(x, mean), scale); }, row.to,
+          row.floats(0));
+    }
   }
 }
 
@@ -118,52 +157,72 @@ void softmax_adjoint(const row_arguments& a) {
   double total[max_rows];
   for (std::size_t r = 0; r < a.rows; ++r)
     total[r] = sum(
-        a.length, [](V y, V g) HWY_ATTR { return hn::Mul(y, g); }, a.row[r].from[0],
-        a.row[r].from[1]);
+        a.length, [](V y, V g) HWY_ATTR { return hn::Mul(y, g); }, a.row[r].floats(0),
+        a.row[r].floats(1));
   for (std::size_t r = 0; r < a.rows; ++r) {
     const V inner = value(total[r]);
     map(
         a.length, [=](V y, V g) HWY_ATTR { return hn::Mul(y, hn::Sub(g, inner)); }, a.row[r].to,
-        a.row[r].from[0], a.row[r].from[1]);
+        a.row[r].floats(0), a.row[r].floats(1));
   }
 }
 
 void log_softmax_adjoint(const row_arguments& a) {
   double total[max_rows];
-  for (std::size_t r = 0; r < a.rows; ++r) total[r] = sum(a.length, itself(), a.row[r].from[1]);
+  for (std::size_t r = 0; r < a.rows; ++r) total[r] = sum(a.length, itself(), a.row[r].floats(1));
   for (std::size_t r = 0; r < a.rows; ++r) {
     const V half = value(total[r] / 2);
     map(
         a.length,
         [=](V y, V g) HWY_ATTR { return hn::NegMulAdd(math::twice_exp(D(), y), half, g); },
-        a.row[r].to, a.row[r].from[0], a.row[r].from[1]);
+        a.row[r].to, a.row[r].floats(0), a.row[r].floats(1));
   }
 }
 
-// With h = (x - mean) * scale: scale * (g - mean(g) - h mean(g h)).
-void normalize_adjoint(const row_arguments& a) {
+// With h = (x - mean) * scale, and g times the gain if there is one:
+// scale * (g - mean(g) - h mean(g h)), and the addend if there is one.
+template <bool gain, bool addend>
+HWY_INLINE void normalize_adjoint_of(const row_arguments& a) {
   const double share = 1 / static_cast<double>(a.length);
+  const auto gradient = [](const row_pointers& row, auto memory, std::size_t i) HWY_ATTR {
+    const V g = memory.load(row.floats(1) + i);
+    if constexpr (gain) return hn::Mul(g, memory.load(row.floats(2) + i));
+    return g;
+  };
   const moments m = moments_of(a);
   double mean_g[max_rows], mean_gh[max_rows];
   for (std::size_t r = 0; r < a.rows; ++r) {
+    const row_pointers& row = a.row[r];
     const V mean = value(m.mean[r]);
-    mean_g[r] = sum(a.length, itself(), a.row[r].from[1]) * share;
-    mean_gh[r] = sum(
-                     a.length, [=](V x, V g) HWY_ATTR { return hn::Mul(g, hn::Sub(x, mean)); },
-                     a.row[r].from[0], a.row[r].from[1]) *
-                 static_cast<double>(m.scale[r]) * share;
+    mean_g[r] = share * sum_at(a.length, [&](auto memory, std::size_t i)
+                                             HWY_ATTR { return gradient(row, memory, i); });
+    mean_gh[r] = share * static_cast<double>(m.scale[r]) *
+                 sum_at(a.length, [&](auto memory, std::size_t i) HWY_ATTR {
+                   const V centered = hn::Sub(memory.load(row.floats(0) + i), mean);
+                   return hn::Mul(gradient(row, memory, i), centered);
+                 });
   }
   for (std::size_t r = 0; r < a.rows; ++r) {
+    const row_pointers& row = a.row[r];
     const V mean = value(m.mean[r]), scale = value(m.scale[r]);
     const V of_g = value(mean_g[r]), of_gh = value(mean_gh[r]);
-    map(
+    map_at(
         a.length,
-        [=](V x, V g) HWY_ATTR {
-          const V h = hn::Mul(hn::Sub(x, mean), scale);
-          return hn::Mul(scale, hn::NegMulAdd(h, of_gh, hn::Sub(g, of_g)));
+        [&](auto memory, std::size_t i) HWY_ATTR {
+          const V h = hn::Mul(hn::Sub(memory.load(row.floats(0) + i), mean), scale);
+          const V g = hn::NegMulAdd(h, of_gh, hn::Sub(gradient(row, memory, i), of_g));
+          if constexpr (addend) return hn::MulAdd(scale, g, memory.load(row.floats(3) + i));
+          return hn::Mul(scale, g);
         },
-        a.row[r].to, a.row[r].from[0], a.row[r].from[1]);
+        row.to);
   }
+}
+void normalize_adjoint(const row_arguments& a) {
+  const row_pointers& row = a.row[0];
+  if (row.from[3])
+    row.from[2] ? normalize_adjoint_of<true, true>(a) : normalize_adjoint_of<false, true>(a);
+  else
+    row.from[2] ? normalize_adjoint_of<true, false>(a) : normalize_adjoint_of<false, false>(a);
 }
 
 row_function row_function_of(op kind) {
@@ -186,7 +245,7 @@ row_function row_function_of(op kind) {
 }
 
 void rowwise(const call& c) noexcept {
-  run_rowwise(c, c.kind >= op::softmax_adjoint ? 2 : 1, row_function_of(c.kind));
+  run_rowwise(c, row_function_of(c.kind));
 }
 
 }  // namespace

@@ -230,6 +230,8 @@ void engine::call(const step& s, const kernels::table& kernels) const noexcept {
   c.scalar = s.scalar;
   c.scale = s.scale;
   c.then = s.then;
+  c.links = p_->links.data() + s.first_link;
+  c.link_count = s.link_count;
   c.axis_extent = static_cast<std::ptrdiff_t>(length(s.axis));
   c.axis_stride = s.axis_stride;
   c.scratch = memory_.workspace + p_->scratch_offset;

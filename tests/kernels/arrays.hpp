@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <limits>
 #include <random>
@@ -154,6 +155,22 @@ struct expectation {
     return count;
   }
 };
+
+// Whether the parts of a call, of several counts, leave what it does as a whole, to the bit.
+template <class Kernel>
+bool same_in_parts(Kernel kernel, call c, std::vector<float>& result) {
+  kernel(c);
+  const std::vector<float> whole = result;
+  for (const int count : {2, 3, 7, 64}) {
+    std::fill(result.begin(), result.end(), -7.0f);
+    for (int i = 0; i < count; ++i) {
+      c.part = {i, count};
+      kernel(c);
+    }
+    if (std::memcmp(result.data(), whole.data(), whole.size() * sizeof(float)) != 0) return false;
+  }
+  return true;
+}
 
 inline constexpr double epsilon = std::numeric_limits<float>::epsilon();
 

@@ -403,4 +403,89 @@ BOOST_AUTO_TEST_CASE(infinities_and_nan_are_as_in_ieee_and_pytorch) {
   });
 }
 
+BOOST_AUTO_TEST_CASE(parts_are_the_whole) {
+  on_every_target([](const table& kernels) {
+    for (const extents& extent : {extents{20000}, extents{3, 9000}, extents{40, 100}})
+      for (const layout how : {layout::contiguous, layout::spaced})
+        for (const op kind : {op::sin, op::multiply}) {  // sin goes lane by lane where one is large
+          array<float> x(extent, how), y(extent, layout::contiguous, 1),
+              result(extent, layout::contiguous);
+          fill(x, 1);
+          fill(y, 2);
+          for (std::size_t i = 0; i < x.memory.size(); i += 101) x.memory[i] = 3e6f;
+          call c = make_call(kind, extent);
+          c.operands[0] = result.as_operand();
+          c.operands[1] = x.as_operand();
+          if (kind == op::multiply) c.operands[2] = y.as_operand();
+          BOOST_TEST(same_in_parts(kernels.elementwise, c, result.memory), name_of(kind));
+        }
+  });
+}
+
+// A chain gives what its operations give one after the other, to the bit: also where a value is
+// used twice, is a boolean, or is an input that the result takes the place of.
+BOOST_AUTO_TEST_CASE(chains_are_their_operations) {
+  on_every_target([](const table& kernels) {
+    for (const extents& extent : shapes)
+      for (unsigned mix = 0; mix < 6; ++mix) {
+        const layout how = layouts[mix % 4];
+        array<float> x(extent, how), y(extent, layouts[(mix + 1) % 4], mix == 4 ? 1u : 0u);
+        array<float> z(extent, how, mix == 5 ? ~0u : 0u);
+        array<std::int32_t> n(extent, layout::contiguous);
+        fill(x, 1 + mix);
+        fill(y, 2);
+        fill(z, 3);
+        fill(n, 4);
+        // where(z < x * y, tanh(x * y), cast(n) + x * y)
+        constexpr std::int8_t made = max_link_inputs;
+        const chain_link links[]{{op::multiply, element::float32, {0, 1}},
+                                 {op::less, element::boolean, {2, made}},
+                                 {op::tanh, element::float32, {made}},
+                                 {op::cast, element::float32, {3}},
+                                 {op::add, element::float32, {made + 3, made}},
+                                 {op::where, element::float32, {made + 1, made + 2, made + 4}}};
+        const extents dense = extent;
+        array<float> product(dense, layout::contiguous), function = product, number = product,
+                                                         sum = product, wanted = product;
+        array<std::uint8_t> less(dense, layout::contiguous);
+        const auto one = [&](op kind, auto& to, auto&... from) {
+          call c = make_call(kind, extent);
+          c.operands[0] = to.as_operand();
+          int i = 0;
+          ((c.operands[++i] = from.as_operand()), ...);
+          kernels.elementwise(c);
+        };
+        one(op::multiply, product, x, y);
+        one(op::less, less, z, product);
+        one(op::tanh, function, product);
+        one(op::cast, number, n);
+        one(op::add, sum, number, product);
+        one(op::where, wanted, less, function, sum);
+
+        array<float> result(extent, how, 0, true);
+        call c = make_call(op::where, extent);
+        c.operands[0] = result.as_operand();
+        c.operands[1] = x.as_operand();
+        c.operands[2] = y.as_operand();
+        c.operands[3] = z.as_operand();
+        c.operands[4] = n.as_operand();
+        c.links = links;
+        c.link_count = static_cast<int>(std::size(links));
+        expectation expected(result), in_place(x);
+        const operand dense_wanted = wanted.as_operand();
+        for_points(c, [&](const auto& index) {
+          const double v = at(dense_wanted, offset(dense_wanted, index));
+          expected.expect(result, offset(c.operands[0], index), v);
+          in_place.expect(x, offset(c.operands[1], index), v);
+        });
+        kernels.elementwise(c);
+        BOOST_TEST(expected.wrong(result) == 0, "mix " << mix << ", loops " << extent.size());
+        if (how != layout::contiguous || std::count(extent.begin(), extent.end(), 0) > 0) continue;
+        c.operands[0] = c.operands[1];
+        kernels.elementwise(c);
+        BOOST_TEST(in_place.wrong(x) == 0, "mix " << mix << ", loops " << extent.size());
+      }
+  });
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -11,15 +11,16 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 // Reduces and counts what is wrong. A sum of n terms, in any order, is off by less than
-// n * epsilon/2 times the sum of their magnitudes.
+// n * epsilon/2 times the sum of their magnitudes; as each product is by epsilon/2.
 template <class T>
 int wrong(const table& kernels, op kind, const extents& extent, unsigned over, layout to,
-          array<T>& input) {
+          array<T>& input, array<T>* factor = nullptr) {
   array<T> result(extent, to, over, true);
   call c = make_call(kind, extent);
   c.over = over;
   c.operands[0] = result.as_operand();
   c.operands[1] = input.as_operand();
+  if (factor) c.operands[2] = factor->as_operand();
   struct reduction {
     double value;
     double magnitude = 0;
@@ -36,7 +37,8 @@ int wrong(const table& kernels, op kind, const extents& extent, unsigned over, l
   });
   for_points(c, [&](const auto& index) {
     reduction& r = reductions[offset(c.operands[0], index)];
-    const double x = at(c.operands[1], offset(c.operands[1], index));
+    double x = at(c.operands[1], offset(c.operands[1], index));
+    if (factor) x *= at(c.operands[2], offset(c.operands[2], index));
     r.value = sum ? r.value + x : std::max(r.value, x);
     r.magnitude += std::abs(x);
     r.terms += 1;
@@ -44,7 +46,9 @@ int wrong(const table& kernels, op kind, const extents& extent, unsigned over, l
   expectation expected(result);
   for (const auto& [at, r] : reductions)
     expected.expect(result, at, r.value,
-                    sum && std::is_same_v<T, float> ? r.terms * epsilon / 2 * r.magnitude : 0);
+                    sum && std::is_same_v<T, float>
+                        ? (r.terms + (factor ? 1 : 0)) * epsilon / 2 * r.magnitude
+                        : 0);
   kernels.reduce(c);
   return expected.wrong(result);
 }
@@ -75,6 +79,42 @@ BOOST_AUTO_TEST_CASE(sums_are_right_over_any_loops) {
   on_every_target([](const table& kernels) {
     check<float>(kernels, op::sum);
     check<std::int32_t>(kernels, op::sum);
+  });
+}
+
+BOOST_AUTO_TEST_CASE(sums_of_products_are_right_over_any_loops) {
+  on_every_target([](const table& kernels) {
+    unsigned seed = 0;
+    for (const extents& extent : shapes)
+      for (unsigned over = 0; over < 1u << extent.size(); ++over)
+        for (const layout x : layouts)
+          for (const layout y : layouts) {
+            array<float> left(extent, x), right(extent, y, seed % 3 == 0 ? 1u : 0u);
+            fill(left, ++seed);
+            fill(right, ++seed);
+            BOOST_TEST(wrong(kernels, op::sum, extent, over, layout::contiguous, left, &right) ==
+                       0);
+          }
+  });
+}
+
+BOOST_AUTO_TEST_CASE(parts_are_the_whole) {
+  on_every_target([](const table& kernels) {
+    for (const op kind : {op::sum, op::max})
+      for (const layout how : {layout::contiguous, layout::permuted})
+        for (const unsigned over : {1u, 2u, 4u, 5u, 7u}) {
+          const extents extent{5, 3, 300};
+          array<float> x(extent, how), result(extent, layout::contiguous, over);
+          fill(x, 1);
+          call c = make_call(kind, extent);
+          c.over = over;
+          c.operands[0] = result.as_operand();
+          c.operands[1] = x.as_operand();
+          BOOST_TEST(same_in_parts(kernels.reduce, c, result.memory), name_of(kind));
+          if (kind == op::max) continue;
+          c.operands[2] = x.as_operand();
+          BOOST_TEST(same_in_parts(kernels.reduce, c, result.memory), name_of(kind));
+        }
   });
 }
 

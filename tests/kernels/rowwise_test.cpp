@@ -102,14 +102,30 @@ outcome reference(op kind, const row& a, const row& b, double scalar) {
   return o;
 }
 
+// What an operation may have besides.
+struct others {
+  array<std::uint8_t>* mask = nullptr;
+  double scale = 1;
+  array<float>* gain = nullptr;
+  array<float>* bias = nullptr;
+  array<float>* addend = nullptr;
+};
+
 int wrong(const table& kernels, op kind, const extents& extent, unsigned over, array<float>& result,
-          array<float>& a, array<float>& b) {
+          array<float>& a, array<float>& b, const others& more = {}) {
+  const bool adjoint = kind >= op::softmax_adjoint;
   call c = make_call(kind, extent);
   c.over = over;
   c.scalar = kind == op::normalize || kind == op::normalize_adjoint ? 1e-3 : 0;
   c.operands[0] = result.as_operand();
   c.operands[1] = a.as_operand();
-  c.operands[2] = b.as_operand();
+  if (adjoint) c.operands[2] = b.as_operand();
+  const int gain = kind == op::normalize ? 2 : 3;
+  c.scale = more.scale;
+  if (more.mask) c.operands[2] = more.mask->as_operand();
+  if (more.gain) c.operands[gain] = more.gain->as_operand();
+  if (more.bias) c.operands[3] = more.bias->as_operand();
+  if (more.addend) c.operands[4] = more.addend->as_operand();
   std::vector<std::byte> scratch(row_scratch_bytes(c) + 64);
   c.scratch = scratch.data() + (64 - reinterpret_cast<std::uintptr_t>(scratch.data()) % 64) % 64;
   // Rows by the indices of the other loops; each with the places of its elements.
@@ -124,12 +140,25 @@ int wrong(const table& kernels, op kind, const extents& extent, unsigned over, a
   for (const auto& [key, points] : rows) {
     row x, y;
     for (const auto& index : points) {
-      x.push_back(at(c.operands[1], offset(c.operands[1], index)));
-      y.push_back(at(c.operands[2], offset(c.operands[2], index)));
+      const auto value = [&](int o) { return at(c.operands[o], offset(c.operands[o], index)); };
+      x.push_back(more.mask && value(2) == 0 ? -infinity : value(1) * more.scale);
+      y.push_back(adjoint ? value(2) : 0);
+      if (adjoint && more.gain) y.back() *= value(gain);
     }
     const outcome o = reference(kind, x, y, c.scalar);
-    for (std::size_t i = 0; i < points.size(); ++i)
-      expected.expect(result, offset(c.operands[0], points[i]), o.value[i], o.tolerance[i]);
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      double value = o.value[i], tolerance = o.tolerance[i];
+      const auto then = [&](int operand, bool times) {
+        const double by = at(c.operands[operand], offset(c.operands[operand], points[i]));
+        if (times) tolerance *= std::abs(by);
+        value = times ? value * by : value + by;
+        tolerance += epsilon * (std::abs(value) + std::abs(by));
+      };
+      if (!adjoint && more.gain) then(gain, true);
+      if (more.bias) then(3, false);
+      if (more.addend) then(4, false);
+      expected.expect(result, offset(c.operands[0], points[i]), value, tolerance);
+    }
   }
   kernels.rowwise(c);
   return expected.wrong(result);
@@ -171,6 +200,60 @@ BOOST_AUTO_TEST_CASE(rows_are_right_over_any_loops_and_layouts) {
   });
 }
 
+BOOST_AUTO_TEST_CASE(rows_take_masks_gains_biases_and_addends) {
+  on_every_target([](const table& kernels) {
+    unsigned seed = 0;
+    for (const extents& extent : shapes)
+      for (unsigned over = 1; over < 1u << extent.size(); ++over)
+        for (unsigned mix = 0; mix < 6; ++mix) {
+          const auto some = [&] { return layouts[mix < 4 ? mix : ++seed % 4]; };
+          array<float> result(extent, layouts[mix % 4], 0, true);
+          array<float> x(extent, some()), g(extent, some()), addend(extent, some());
+          const unsigned repeated = mix < 4 ? ~over : mix == 4 ? over : 0u;
+          array<float> gain(extent, some(), repeated), bias(extent, some(), repeated);
+          array<std::uint8_t> mask(extent, some(), repeated);
+          for (auto* a : {&x, &g, &addend, &gain, &bias}) fill(*a, ++seed);
+          fill(mask, ++seed);
+          const auto check = [&](op kind, const others& more) {
+            const int count = wrong(kernels, kind, extent, over, result, x, g, more);
+            BOOST_TEST(count == 0, name_of(kind)
+                                       << " is wrong " << count << " times, loops " << extent.size()
+                                       << ", over " << over << ", mix " << mix);
+          };
+          check(op::softmax, {.mask = &mask});
+          check(op::softmax, {.mask = &mask, .scale = -0.5});
+          check(op::softmax, {.scale = 0.25});
+          check(op::normalize, {.gain = &gain});
+          check(op::normalize, {.gain = &gain, .bias = &bias});
+          check(op::normalize_adjoint, {.gain = &gain});
+          check(op::normalize_adjoint, {.addend = &addend});
+          check(op::normalize_adjoint, {.gain = &gain, .addend = &addend});
+        }
+  });
+}
+
+BOOST_AUTO_TEST_CASE(parts_are_the_whole) {
+  on_every_target([](const table& kernels) {
+    for (const op kind : kinds)
+      for (const layout how : {layout::contiguous, layout::permuted})
+        for (const std::ptrdiff_t rows : {1, 5, 30}) {
+          const extents extent{rows, 2, 100};
+          array<float> result(extent, layout::contiguous), x(extent, how), g(extent, how);
+          fill_for(kind, x, 1);
+          fill(g, 2);
+          call c = make_call(kind, extent);
+          c.over = 4;
+          c.scalar = 1e-3;
+          c.operands[0] = result.as_operand();
+          c.operands[1] = x.as_operand();
+          if (kind >= op::softmax_adjoint) c.operands[2] = g.as_operand();
+          alignas(64) std::byte scratch[5 * 448];
+          c.scratch = scratch;
+          BOOST_TEST(same_in_parts(kernels.rowwise, c, result.memory), name_of(kind));
+        }
+  });
+}
+
 BOOST_AUTO_TEST_CASE(the_result_may_be_an_input) {
   on_every_target([](const table& kernels) {
     for (const op kind : kinds)
@@ -183,8 +266,8 @@ BOOST_AUTO_TEST_CASE(the_result_may_be_an_input) {
         c.over = 2;
         c.operands[0] = result.as_operand();
         c.operands[1] = x.as_operand();
-        c.operands[2] = g.as_operand();
-        alignas(64) std::byte scratch[3 * 448];
+        if (kind >= op::softmax_adjoint) c.operands[2] = g.as_operand();
+        alignas(64) std::byte scratch[5 * 448];
         BOOST_TEST_REQUIRE(row_scratch_bytes(c) <= sizeof scratch);
         c.scratch = scratch;
         result.memory = x.memory;
@@ -252,7 +335,9 @@ BOOST_AUTO_TEST_CASE(scratch_grows_with_extents_and_is_known_while_compiling) {
     c.over = over;
     return row_scratch_bytes(c);
   };
-  static_assert(bytes_of(op::softmax, 16, 2) == 128);
+  static_assert(bytes_of(op::softmax, 16, 2) == 3 * 64);
+  static_assert(bytes_of(op::normalize, 16, 2) == 4 * 64);
+  static_assert(bytes_of(op::normalize_adjoint, 16, 2) == 5 * 64);
   static_assert(bytes_of(op::softmax_adjoint, 17, 2) == 3 * 128);
   static_assert(bytes_of(op::softmax_adjoint, 16, 3) == 3 * 192);
   static_assert(bytes_of(op::sum, 100, 2) == 0);

@@ -1,4 +1,5 @@
-// What follows a contraction becomes its last step, and only where that changes nothing else.
+// What stands next to a contraction or an operation along rows becomes part of it, elementwise
+// operations become chains, and only where that changes nothing else.
 #include "weft/passes/fuse.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -19,7 +20,7 @@
 namespace {
 
 using weft::op;
-using weft::testing::count, weft::testing::output_node;
+using weft::testing::count, weft::testing::output_node, weft::testing::steps;
 
 struct Rows : weft::axis<weft::up_to<17>> {};
 struct In : weft::axis<20> {};
@@ -131,7 +132,7 @@ struct attention {
 };
 constexpr bool backward_is_lean() {
   weft::graph const g = weft::training<attention, "loss">::make();
-  return count(g, op::where) == 1 && count(g, op::divide) == 0 && count(g, op::dot) == 5;
+  return count(g, op::where) == 0 && count(g, op::divide) == 0 && count(g, op::dot) == 5;
 }
 static_assert(backward_is_lean());
 
@@ -146,6 +147,118 @@ struct masked_by_another {
   }
 };
 static_assert(count(weft::training<masked_by_another, "loss">::make(), op::where) == 2);
+
+// ---- along rows
+
+// Gain and bias of a normalisation; any that have axes of it.
+struct affine {
+  constexpr auto operator()(weft::scope s) const {
+    auto x = s.input<"x", float, Rows, Heads, In>();
+    auto a = weft::layer_norm<In>(x, s.param<"gain", In>(), s.param<"bias", In>());
+    auto b = weft::normalize<Heads, In>(x, 1e-3) * s.param<"g", Heads>() + s.param<"b", In>();
+    auto gain_only = weft::normalize<In>(x, 1e-2) * s.param<"gain_only", Heads, In>();
+    return weft::results(weft::as<"a">(a), weft::as<"b">(b), weft::as<"gain_only">(gain_only));
+  }
+};
+constexpr bool affine_is_fused() {
+  weft::graph const g = fused<affine>();
+  return steps(g) == 3 && output_node(g, 0).kind == op::normalize &&
+         output_node(g, 0).operands == 3 && output_node(g, 1).operands == 3 &&
+         output_node(g, 2).operands == 2;
+}
+static_assert(affine_is_fused());
+
+// A bias without a gain, and normal values that are used elsewhere, stay as they are.
+struct no_affine {
+  constexpr auto operator()(weft::scope s) const {
+    auto x = s.input<"x", float, Rows, In>();
+    auto normal = weft::normalize<In>(x);
+    auto used = weft::normalize<In>(x, 1e-3);
+    return weft::results(weft::as<"bias_only">(normal + s.param<"bias", In>()),
+                         weft::as<"used">(used), weft::as<"gained">(used * s.param<"gain", In>()));
+  }
+};
+static_assert(steps(fused<no_affine>()) == 4);
+
+// The backward pass of a block with its residual sum: the gain goes into the adjoint with what is
+// added to it, and the gain's own gradient is a sum of products.
+struct block {
+  constexpr auto operator()(weft::scope s) const {
+    auto x = s.param<"x", Rows, In>();
+    auto y = x + weft::layer_norm<In>(x, s.param<"gain", In>(), s.param<"bias", In>());
+    auto z = y * s.input<"g", float, Rows, In>();
+    return weft::results(weft::as<"loss">(weft::sum<Rows, In>(z)));
+  }
+};
+constexpr bool adjoint_is_fused() {
+  weft::graph const g = weft::training<block, "loss">::make();
+  bool found = false;
+  int products = 0;
+  for (int i = 0; i < g.count; ++i) {
+    found = found || (g.nodes[i].kind == op::normalize_adjoint && g.nodes[i].operands == 4);
+    products += g.nodes[i].kind == op::sum && g.nodes[i].operands == 2;
+  }
+  // normalize; y; the loss; the gradients of y, bias, gain and x.
+  return found && products == 2 && steps(g) == 7 && count(g, op::normalize_adjoint) == 1;
+}
+static_assert(adjoint_is_fused());
+
+// Masked and scaled scores.
+struct masked_softmax {
+  constexpr auto operator()(weft::scope s) const {
+    constexpr float none = -std::numeric_limits<float>::infinity();
+    auto scores = s.input<"scores", float, Rows, Heads, Keys>();
+    auto causal = weft::positions<Keys>() <= weft::positions<Rows>();
+    auto mask = s.input<"mask", bool, Rows, Heads, Keys>();
+    return weft::results(weft::as<"causal">(weft::softmax<Keys>(where(causal, scores / 4, none))),
+                         weft::as<"any">(weft::softmax<Heads, Keys>(where(mask, scores, none))),
+                         weft::as<"across">(weft::softmax<Heads>(where(mask, scores * -2, none))),
+                         weft::as<"scaled">(weft::softmax<Keys>(scores * 3)));
+  }
+};
+constexpr bool softmax_is_fused() {
+  weft::graph const g = fused<masked_softmax>();
+  return count(g, op::where) == 0 && count(g, op::multiply) == 0 && count(g, op::divide) == 0 &&
+         output_node(g, 0).operands == 2 && output_node(g, 0).scale == 0.25 &&
+         output_node(g, 1).operands == 2 && output_node(g, 3).scale == 3;
+}
+static_assert(softmax_is_fused());
+
+// ---- chains
+
+// One step: values in it are used several times, have other elements, and inputs are broadcast.
+struct one_chain {
+  constexpr auto operator()(weft::scope s) const {
+    auto x = s.input<"x", float, Rows, Heads, In>();
+    auto y = s.param<"y", In>();
+    auto a = exp(x * y);
+    return where(a < 1, a * a, tanh(a) / (y * y + 3));
+  }
+};
+constexpr bool chained() {
+  weft::graph const g = fused<one_chain>();
+  // y * y + 3 has fewer axes than the result: a chain of its own.
+  return steps(g) == 2 && output_node(g).kind == op::where && count(g, op::exp) == 1;
+}
+static_assert(chained());
+
+// Results, what others use, and what has other axes begin chains of their own; so does what would
+// need more inputs or operations than a chain has.
+struct several_chains {
+  constexpr auto operator()(weft::scope s) const {
+    auto x = s.input<"x", float, Rows, In>();
+    auto result = exp(x) + 1;
+    auto used = weft::sum<In>(tanh(x) * 2);
+    auto many = x * s.param<"a", In>() * s.param<"b", In>() * s.param<"c", In>() *
+                s.param<"d", In>() * s.param<"e", In>();
+    auto longer = x;
+    for (int i = 0; i < 10; ++i) longer = tanh(longer + x);
+    return weft::results(weft::as<"result">(result), weft::as<"more">(result * x),
+                         weft::as<"used">(used), weft::as<"many">(many),
+                         weft::as<"longer">(longer));
+  }
+};
+static_assert(steps(fused<several_chains>()) == 2 + 2 + 2 + 3);
 
 // The mask is written [Keys, Rows], and read along Keys.
 struct masked {
@@ -187,6 +300,12 @@ BOOST_AUTO_TEST_CASE(fused_layers_give_what_the_plain_ones_do) {
     weft::testing::trial<weft::inference<three_addends>>(at);
     weft::testing::trial<weft::inference<contractions_added>>(at);
     weft::testing::trial<weft::inference<masked>>(at);
+    weft::testing::trial<weft::inference<affine>>(at);
+    weft::testing::trial<weft::inference<no_affine>>(at);
+    weft::testing::trial<weft::inference<masked_softmax>>(at);
+    weft::testing::trial<weft::inference<one_chain>>(at);
+    weft::testing::trial<weft::inference<several_chains>>(at);
+    weft::testing::trial<weft::training<block, "loss">>(at);
     if (rows > 3) continue;  // the bound grows with the steps between, past what could fail
     weft::testing::trial<weft::training<attention, "loss">>(at);
     weft::testing::trial<weft::training<masked_by_another, "loss">>(at);

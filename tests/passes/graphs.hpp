@@ -11,6 +11,14 @@ constexpr int count(const graph& g, op kind) {
   return n;
 }
 
+// The nodes that are computed in a step of their own.
+constexpr int steps(const graph& g) {
+  int n = 0;
+  for (int i = 0; i < g.count; ++i)
+    n += !is_leaf(g.nodes[i].kind) && !is_view(g.nodes[i].kind) && !g.nodes[i].inner;
+  return n;
+}
+
 // The node of an output.
 constexpr const node& output_node(const graph& g, int output = 0) {
   return g.nodes[g.outputs[output].node];

@@ -45,6 +45,14 @@ bool in_step(const weft::graph& g, const weft::memory_plan& p, int id, int opera
 void check_plan(const weft::graph& g) {
   auto const plan = planned(g);
   auto const& of = plan->of;
+  // The node whose step computes a node: itself, or for an inner one that of its users.
+  std::vector<int> computed_in(static_cast<std::size_t>(g.count));
+  for (int i = g.count; i-- > 0;) {
+    int& step = computed_in[static_cast<std::size_t>(i)];
+    if (!g.nodes[i].inner) step = i;
+    for (int j = 0; j < g.nodes[i].operands; ++j)
+      computed_in[static_cast<std::size_t>(g.nodes[i].operand[j])] = step;
+  }
   // The last node that reads a node's memory, itself or by a view of it. Outputs are read at the
   // end.
   std::vector<int> last(static_cast<std::size_t>(g.count));
@@ -54,11 +62,14 @@ void check_plan(const weft::graph& g) {
   };
   for (int i = 0; i < g.count; ++i) {
     read(i, i);
-    for (int j = 0; j < g.nodes[i].operands; ++j) read(g.nodes[i].operand[j], i);
+    for (int j = 0; j < g.nodes[i].operands; ++j)
+      read(g.nodes[i].operand[j], computed_in[static_cast<std::size_t>(i)]);
   }
   for (int i = 0; i < g.output_count; ++i) read(g.outputs[i].node, g.count);
 
-  auto const owns = [&](int i) { return of[i].root == i && of[i].where == weft::block::workspace; };
+  auto const owns = [&](int i) {
+    return of[i].root == i && of[i].where == weft::block::workspace && !g.nodes[i].inner;
+  };
   auto const size = [&](int i) {
     return g.nodes[i].axes.extent() * static_cast<std::size_t>(weft::bytes(g.nodes[i].type));
   };
@@ -75,9 +86,11 @@ void check_plan(const weft::graph& g) {
       bool fine = until < j;
       if (until == j) {
         fine = true;
-        for (int k = 0; k < g.nodes[j].operands; ++k)
-          if (int const operand = g.nodes[j].operand[k]; of[operand].root == i)
-            fine = fine && in_step(g, *plan, j, operand);
+        for (int m = 0; m <= j; ++m)
+          for (int k = 0; k < g.nodes[m].operands; ++k)
+            if (int const operand = g.nodes[m].operand[k];
+                computed_in[static_cast<std::size_t>(m)] == j && of[operand].root == i)
+              fine = fine && in_step(g, *plan, j, operand);
       }
       if (!fine) {
         ++wrong;

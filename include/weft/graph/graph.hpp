@@ -59,6 +59,7 @@ struct node {
   op kind;
   element type;
   std::int8_t operands;
+  bool inner;      // computed within the step that uses it, and stored nowhere: see chain.hpp
   axis_list axes;  // of the result, outermost first
   int operand[max_operands];
   // The axes that the operation names: what a reduction or a rowwise operation runs over; what
@@ -67,8 +68,9 @@ struct node {
   // whose lengths are added to `start`; what rename names anew (one); whose lengths `length`
   // multiplies; attention's key, depth, value and query axes.
   axis_list named;
-  op then;             // dot: the function that it ends with
-  double scale;        // dot, attention: what the sum of products is multiplied with
+  op then;  // dot: the function that it ends with
+  double
+      scale;  // dot, attention: what the sum of products is multiplied with; softmax: its operand
   double scalar;       // constant: its value; normalize: epsilon; attention: soft cap, 0 for none
   std::int64_t start;  // slice, place: where it begins; part: which one
   std::int64_t lowest, highest;  // attention: the band of keys less queries that is seen

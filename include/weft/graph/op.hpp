@@ -154,6 +154,9 @@ constexpr bool is_view(op o) {
 constexpr bool is_elementwise(op o) {
   return o >= op::copy && o <= op::where;
 }
+constexpr int operands_of_elementwise(op o) {
+  return o == op::where ? 3 : o < op::add ? 1 : 2;
+}
 constexpr bool is_comparison(op o) {
   return o >= op::less && o <= op::not_equal;
 }

@@ -28,7 +28,7 @@ constexpr auto explained_nodes() {
   constexpr auto const& g = Source::g;
   table<explained, g.count> nodes;
   graph const whole = g.unpack();
-  for (int i = 0; i < g.count; ++i) nodes.at[i] = {whole.nodes[i], cost_of(whole, i)};
+  for (int i = 0; i < g.count; ++i) nodes.at[i] = {whole.nodes[i], cost_of_step(whole, i)};
   return nodes;
 }
 

@@ -17,6 +17,17 @@ struct operand {
   std::ptrdiff_t stride[max_loops]{};  // in elements; 0 where the operand does not have the axis
 };
 
+inline constexpr int max_links = 8;  // elementwise operations of one call
+inline constexpr int max_link_inputs = max_operands - 1;
+
+// One operation of a chain. Value v is operand v + 1, or from max_link_inputs on the result of link
+// v - max_link_inputs, an earlier one.
+struct chain_link {
+  op kind;
+  element type;  // of its result
+  std::int8_t from[3];
+};
+
 // Which part of a call's work to do. The parts of any count are disjoint and together all of it;
 // each element of a result is computed in the same way whatever the count, so the bits are the
 // same. A part may be empty. Parts run at the same time, each with scratch of its own.
@@ -42,11 +53,14 @@ struct call {
   unsigned over = 0;  // bit i: the operation runs along loop i (reductions and rowwise operations)
   operand operands[max_operands];
   double scalar = 0;               // normalize: epsilon
-  double scale = 1;                // dot: multiplies the sum of products
+  double scale = 1;                // dot: multiplies the sum of products; softmax: x
   op then = op::copy;              // dot: what is done last, a function of one operand
   std::ptrdiff_t axis_extent = 0;  // gather, scatter_add: length of the indexed axis
   std::ptrdiff_t axis_stride = 0;  // and its stride in the table
-  std::byte* scratch = nullptr;    // at least scratch_bytes(call) bytes, aligned to 64
+  const chain_link* links =
+      nullptr;                   // elementwise: in the place of `kind`, a chain; the last one's
+  int link_count = 0;            // result is the call's. None where there is one operation
+  std::byte* scratch = nullptr;  // at least scratch_bytes(call) bytes, aligned to 64
   share part;
 };
 

@@ -11,15 +11,20 @@ namespace weft::kernels {
 
 // The kernels compiled for one SIMD target. Below, r is the result, i... an index of the loops.
 struct table {
-  // op::copy to op::where: r[i...] = f(inputs[i...]). A stride of 0 broadcasts.
+  // op::copy to op::where: r[i...] = f(inputs[i...]). A stride of 0 broadcasts. With links, the
+  // last of those; the result has the type of that.
   void (*elementwise)(const call&) noexcept;
 
   // sum, max: over the loops in `over`, whose stride in the result is 0. An empty sum is 0, an
-  // empty max -infinity.
+  // empty max -infinity. With a second input, of float32, sum is that of the products.
   void (*reduce)(const call&) noexcept;
 
   // softmax to normalize_adjoint: each row, the loops in `over`, by itself. A softmax row whose
-  // maximum is -infinity is 0 everywhere, such a log_softmax row -infinity.
+  // maximum is -infinity is 0 everywhere, such a log_softmax row -infinity. Inputs, those in
+  // parentheses with or without data:
+  //   softmax            x, (mask): of x * scale, of -infinity where the mask does not hold
+  //   normalize          x, (gain, (bias)): times the gain, plus the bias
+  //   normalize_adjoint  x, g, (gain), (addend): of g * gain; the addend is added
   void (*rowwise)(const call&) noexcept;
 
   // dot: r[i...] = then(scale * s + a[i...] + b[i...]), with s the sum of left * right over the

@@ -310,6 +310,37 @@ inline std::vector<double> rowwise(const node& n, const std::vector<double>& x,
   return y;
 }
 
+// The same with the operands that an operation may have besides: rows[j] is the row of operand j,
+// empty where there is none.
+inline std::vector<double> rowwise_with_others(const node& n,
+                                               std::array<std::vector<double>, 4> rows) {
+  auto& [x, second, third, fourth] = rows;
+  auto const times = [](std::vector<double>& to, const std::vector<double>& by) {
+    for (std::size_t i = 0; i < by.size(); ++i) to[i] *= by[i];
+  };
+  auto const plus = [](std::vector<double>& to, const std::vector<double>& more) {
+    for (std::size_t i = 0; i < more.size(); ++i) to[i] += more[i];
+  };
+  std::vector<double> const none(x.size());
+  if (n.kind == op::softmax) {  // x, mask
+    for (double& e : x) e *= n.scale;
+    for (std::size_t i = 0; i < second.size(); ++i)
+      if (second[i] == 0) x[i] = -std::numeric_limits<double>::infinity();
+    return rowwise(n, x, none);
+  }
+  if (n.kind == op::normalize) {  // x, gain, bias
+    std::vector<double> y = rowwise(n, x, none);
+    times(y, second);
+    plus(y, third);
+    return y;
+  }
+  if (n.operands == 1) return rowwise(n, x, none);
+  times(second, third);  // normalize_adjoint: x, g, gain, addend
+  std::vector<double> y = rowwise(n, x, second);
+  plus(y, fourth);
+  return y;
+}
+
 }  // namespace detail
 
 // `given`, and what follows from it: the lengths of the axes that split, merge, slice and
@@ -475,16 +506,20 @@ class evaluation {
     }
     if (is_rowwise(n.kind)) {
       axes const along = to_axes(n.named);
-      for_each(without(own, along), of_, {result, of_x, of_y}, [&](auto i, auto a, auto b) {
-        std::vector<double> row_x, row_y;
-        for_each(along, of_, {of_x, of_y}, [&](auto j, auto k) {
-          row_x.push_back(x[a + j]);
-          row_y.push_back(y[b + k]);
-        });
-        std::vector<double> const row = rowwise(n, row_x, row_y);
-        std::size_t next = 0;
-        for_each(along, of_, {result}, [&](auto j) { r[i + j] = row[next++]; });
-      });
+      layout const of_w = layout_of(n, 3);
+      for_each(without(own, along), of_, {result, of_x, of_y, of_z, of_w},
+               [&](auto i, auto a, auto b, auto c, auto d) {
+                 std::size_t const first[]{a, b, c, d};
+                 std::array<std::vector<double>, 4> rows;
+                 for (int o = 0; o < n.operands; ++o) {
+                   auto const at = static_cast<std::size_t>(o);
+                   for_each(along, of_, {layout_of(n, o)},
+                            [&](auto j) { rows[at].push_back(data(n, o)[first[at] + j]); });
+                 }
+                 std::vector<double> const row = rowwise_with_others(n, std::move(rows));
+                 std::size_t next = 0;
+                 for_each(along, of_, {result}, [&](auto j) { r[i + j] = row[next++]; });
+               });
       return v;
     }
     switch (n.kind) {
@@ -546,8 +581,8 @@ class evaluation {
         r[0] = static_cast<double>(product(of_, n.named));
         return v;
       case op::sum:
-        for_each(united(n.axes, axes_of(n, 0)), of_, {result, of_x},
-                 [&](auto i, auto a) { r[i] += x[a]; });
+        for_each(united(n.axes, axes_of(n, 0)), of_, {result, of_x, of_y},
+                 [&](auto i, auto a, auto b) { r[i] += n.operands == 1 ? x[a] : x[a] * y[b]; });
         return v;
       case op::max:
         v.data.assign(v.data.size(), -std::numeric_limits<double>::infinity());

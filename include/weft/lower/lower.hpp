@@ -5,6 +5,7 @@
 #include <bit>
 #include <stdexcept>
 
+#include "weft/graph/chain.hpp"
 #include "weft/graph/lengths.hpp"
 #include "weft/graph/packed.hpp"
 #include "weft/kernels/attention_adjoint_scratch.hpp"
@@ -51,6 +52,8 @@ struct program_draft {
   int shift_count = 0;
   attention_ref attentions[max_attentions]{};
   int attention_count = 0;
+  kernels::chain_link links[max_nodes]{};
+  int link_count = 0;
   std::byte constants[4 * max_nodes]{};
   char text[max_text]{};
   int text_size = 0;
@@ -253,10 +256,12 @@ class lowering {
     node const& n = g_.nodes[id];
     if (is_leaf(n.kind)) {
       if (n.kind == op::constant) write_constant(n, p_.of[id].offset);
+    } else if (n.inner) {
+      return;  // its chain's step computes it
     } else if (is_view(n.kind)) {
       if (p_.of[id].root == id) copy_merged(id);
     } else if (is_elementwise(n.kind)) {
-      add_all(add_step(kernel::elementwise, n.kind, id, n.axes), id, n.axes);
+      elementwise(id);
     } else if (is_reduction(n.kind)) {
       axis_list loops = n.axes;
       push_new(loops, g_.nodes[n.operand[0]].axes);
@@ -266,6 +271,7 @@ class lowering {
     } else if (is_rowwise(n.kind)) {
       step& s = add_step(kernel::rowwise, n.kind, id, n.axes);
       s.scalar = n.scalar;
+      s.scale = n.scale;
       for (int a = 0; a < n.named.count; ++a) s.over |= 1u << n.axes.find(n.named.at[a]);
       add_all(s, id, n.axes);
     } else if (n.kind == op::dot) {
@@ -367,6 +373,28 @@ class lowering {
     unsigned m = 0;
     for (int l = from; l < loops.count; ++l) m |= 1u << l;
     return m;
+  }
+
+  constexpr void elementwise(int id) {
+    node const& n = g_.nodes[id];
+    step& s = add_step(kernel::elementwise, n.kind, id, n.axes);
+    chain const c = chain_of(g_, id);
+    if (c.count == 1) return add_all(s, id, n.axes);
+    add_operand(s, place(id, n.axes));
+    for (int i = 0; i < c.input_count; ++i) add_operand(s, place(c.inputs[i], n.axes));
+    s.first_link = static_cast<std::int16_t>(d_.link_count);
+    s.link_count = static_cast<std::int8_t>(c.count);
+    for (int i = 0; i < c.count; ++i) {
+      node const& m = g_.nodes[c.nodes[i]];
+      kernels::chain_link& l = d_.links[d_.link_count++];
+      l.kind = m.kind;
+      l.type = m.type;
+      for (int j = 0; j < m.operands; ++j) {
+        int const input = c.find_input(m.operand[j]);
+        l.from[j] = static_cast<std::int8_t>(
+            input >= 0 ? input : kernels::max_link_inputs + c.find_node(m.operand[j]));
+      }
+    }
   }
 
   // A step that goes by index along an axis of the node `table`.
@@ -498,7 +526,7 @@ class lowering {
 
 // The tables of a program at their exact sizes: what ends up in the binary.
 template <int Steps, int Inputs, int Parameters, int Results, int Lengths, int Rules,
-          int Requirements, int Shifts, int Attentions, std::size_t Constants, int Text>
+          int Requirements, int Shifts, int Attentions, int Links, std::size_t Constants, int Text>
 struct program_tables {
   table<step, Steps> steps;
   table<input_ref, Inputs> inputs;
@@ -509,6 +537,7 @@ struct program_tables {
   table<length_requirement, Requirements> requirements;
   table<shift_ref, Shifts> shifts;
   table<attention_ref, Attentions> attentions;
+  table<kernels::chain_link, Links> links;
   alignas(4) table<std::byte, Constants> constants;
   table<char, Text> text;
   std::size_t parameter_bytes, gradient_bytes, workspace_bytes, scratch_offset;
@@ -528,7 +557,7 @@ constexpr auto tables() {
   constexpr program_draft d = draft(Source::g.unpack());
   return program_tables<d.step_count, d.input_count, d.parameter_count, d.result_count,
                         d.length_count, d.rule_count, d.requirement_count, d.shift_count,
-                        d.attention_count, d.constant_bytes, d.text_size>{
+                        d.attention_count, d.link_count, d.constant_bytes, d.text_size>{
       cut<d.step_count>(d.steps),
       cut<d.input_count>(d.inputs),
       cut<d.parameter_count>(d.parameters),
@@ -538,6 +567,7 @@ constexpr auto tables() {
       cut<d.requirement_count>(d.requirements),
       cut<d.shift_count>(d.shifts),
       cut<d.attention_count>(d.attentions),
+      cut<d.link_count>(d.links),
       cut<d.constant_bytes>(d.constants),
       cut<d.text_size>(d.text),
       d.parameter_bytes,
@@ -561,6 +591,7 @@ struct lowered {
                                          tables.requirements.span(),
                                          tables.shifts.span(),
                                          tables.attentions.span(),
+                                         tables.links.span(),
                                          tables.constants.span(),
                                          {tables.text.at, tables.text.size()},
                                          tables.parameter_bytes,

@@ -81,6 +81,8 @@ struct step {
   double scalar;
   double scale;
   op then;
+  std::int8_t link_count;  // a chain of elementwise operations, in the program's table of links
+  std::int16_t first_link;
   extent_ref axis;
   std::ptrdiff_t axis_stride;
   int node;
@@ -171,6 +173,7 @@ struct program {
   std::span<const length_requirement> requirements;
   std::span<const shift_ref> shifts;
   std::span<const attention_ref> attentions;
+  std::span<const kernels::chain_link> links;
   std::span<const std::byte> constants;
   std::string_view text;
   std::size_t parameter_bytes = 0;

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "weft/graph/attention.hpp"
+#include "weft/graph/chain.hpp"
 #include "weft/graph/graph.hpp"
 
 namespace weft {
@@ -79,19 +80,19 @@ constexpr double flops_of(const graph& g, const node& n) {
       return attention_flops(g, n);
     case op::sum:
     case op::max:
-      return operand_size(0);
+      return operand_size(0) * n.operands;
     case op::scatter_add:
       return operand_size(0);
     case op::softmax:  // maximum, difference, exp, sum, quotient
     case op::log_softmax:
-      return 5 * size;
-    case op::normalize:  // sum, difference, square, sum, product
-      return 5 * size;
+      return (5 + (n.scale != 1)) * size;
+    case op::normalize:  // sum, difference, square, sum, product; gain; bias
+      return (5 + n.operands - 1) * size;
     case op::softmax_adjoint:
     case op::log_softmax_adjoint:
       return 4 * size;
     case op::normalize_adjoint:
-      return 9 * size;
+      return (9 + n.operands - 2) * size;
     default:
       return is_elementwise(n.kind) ? elementwise_flops(n.kind) * size : 0;
   }
@@ -99,19 +100,35 @@ constexpr double flops_of(const graph& g, const node& n) {
 
 }  // namespace detail
 
-// Of node i alone. Leaves and views cost nothing; a gather reads what it picks.
+// Of node i alone. Leaves and views cost nothing; a gather reads what it picks; an inner node is
+// neither written nor read.
 constexpr operation_cost cost_of(const graph& g, int i) {
   node const& n = g.nodes[i];
   if (is_leaf(n.kind) || is_view(n.kind)) return {};
   auto const size_of = [](const node& m) {
     return static_cast<double>(m.axes.extent()) * bytes(m.type);
   };
-  operation_cost c{detail::flops_of(g, n), size_of(n)};
+  operation_cost c{detail::flops_of(g, n), n.inner ? 0 : size_of(n)};
   for (int j = 0; j < n.operands; ++j)
-    c.bytes += n.kind == op::gather && j == 0 ? size_of(n) : size_of(g.nodes[n.operand[j]]);
+    if (!g.nodes[n.operand[j]].inner)
+      c.bytes += n.kind == op::gather && j == 0 ? size_of(n) : size_of(g.nodes[n.operand[j]]);
   if (n.kind == op::attention_adjoint)  // its result has no axes: it is as large as these
     for (int j = 0; j < 3; ++j) c.bytes += size_of(g.nodes[n.operand[j]]);
   return c;
+}
+
+// Of the step that computes node i: with the inner nodes of its chain.
+constexpr operation_cost cost_of_step(const graph& g, int i) {
+  if (g.nodes[i].inner) return {};
+  operation_cost sum = cost_of(g, i);
+  if (!is_elementwise(g.nodes[i].kind)) return sum;
+  chain const c = chain_of(g, i);
+  for (int j = 0; j + 1 < c.count; ++j) {
+    operation_cost const inner = cost_of(g, c.nodes[j]);
+    sum.flops += inner.flops;
+    sum.bytes += inner.bytes;
+  }
+  return sum;
 }
 
 constexpr operation_cost cost_of(const graph& g) {

@@ -1,10 +1,13 @@
-// Fewer walks through memory: what follows a contraction element by element becomes its last step,
-// done while the result is in registers or in the first cache.
+// Fewer walks through memory: what stands next to a contraction or an operation along rows, element
+// by element, becomes part of it, done while the elements are in registers or in the first cache;
+// and what is elementwise all along is one step.
 #pragma once
 
 #include <limits>
 
 #include "weft/graph/graph.hpp"
+#include "weft/passes/chains.hpp"
+#include "weft/passes/fuse_rows.hpp"
 #include "weft/passes/simplify.hpp"
 
 namespace weft {
@@ -32,16 +35,19 @@ class fuser {
     for (int i = 0; i < g_.count; ++i) {
       node n = g_.nodes[i];
       for (int j = 0; j < n.operands; ++j) n.operand[j] = to[n.operand[j]];
-      if (n.kind == op::dot) take_scales(h, n);
+      take_operands(h, g_.nodes[i], n);
       if (int const same = masked_already(h, n); same >= 0) {
         to[i] = same;
         continue;
       }
-      if (!absorb(h, g_.nodes[i], n)) absorb_as_second(h, g_.nodes[i], n);
+      if (!absorb(h, g_.nodes[i], n) && !absorb_as_second(h, g_.nodes[i], n))
+        join_rows(h, g_.nodes[i], n);
       to[i] = h.emit(n);
     }
     copy_ends(h, g_, to, nullptr);
-    return sweep(h);  // the contractions that were absorbed
+    h = sweep(h);  // what was absorbed
+    make_chains(h);
+    return h;
   }
 
  private:
@@ -76,13 +82,30 @@ class fuser {
   }
 
   // The same for the second operand of a sum or a product.
-  constexpr void absorb_as_second(const graph& h, const node& original, node& n) const {
-    if (n.kind != op::add && n.kind != op::multiply) return;
+  constexpr bool absorb_as_second(const graph& h, const node& original, node& n) const {
+    if (n.kind != op::add && n.kind != op::multiply) return false;
     node turned = n;
     node turned_original = original;
     std::swap(turned.operand[0], turned.operand[1]);
     std::swap(turned_original.operand[0], turned_original.operand[1]);
-    if (absorb(h, turned_original, turned)) n = turned;
+    if (!absorb(h, turned_original, turned)) return false;
+    n = turned;
+    return true;
+  }
+
+  // What comes before a node becomes part of it.
+  constexpr void take_operands(const graph& h, const node& original, node& n) const {
+    if (n.kind == op::dot) take_scales(h, n);
+    take_mask(h, n, factor);
+    if (n.kind == op::normalize_adjoint && uses_[original.operand[1]] == 1) take_gain(h, n);
+    if (n.kind == op::sum && uses_[original.operand[0]] == 1) take_product(h, n);
+  }
+
+  // What comes after a rowwise operation becomes part of that, where nothing else needs it.
+  constexpr void join_rows(const graph& h, const node& original, node& n) const {
+    if (n.kind != op::add && n.kind != op::multiply) return;
+    for (int j = 0; j < 2; ++j)
+      if (uses_[original.operand[j]] == 1 && (take_affine(h, n, j) || take_addend(h, n, j))) return;
   }
 
   // A constant that node n multiplies its operand with; 0 where it does something else.
@@ -111,18 +134,11 @@ class fuser {
   static constexpr int masked_already(const graph& h, const node& n) {
     if (n.kind != op::where) return -1;
     node const& g = h.nodes[n.operand[1]];
-    node const& zero = h.nodes[n.operand[2]];
-    if (zero.kind != op::constant || zero.scalar != 0 || g.kind != op::softmax_adjoint) return -1;
+    if (!is_constant(h, n.operand[2], 0) || g.kind != op::softmax_adjoint) return -1;
     if (!(g.axes == n.axes)) return -1;
     node const& weights = h.nodes[g.operand[0]];
     if (weights.kind != op::softmax) return -1;
-    node const& scores = h.nodes[weights.operand[0]];
-    bool const same_mask = scores.kind == op::where && scores.operand[0] == n.operand[0];
-    if (!same_mask) return -1;
-    node const& elsewhere = h.nodes[scores.operand[2]];
-    bool const nothing = elsewhere.kind == op::constant &&
-                         elsewhere.scalar == -std::numeric_limits<double>::infinity();
-    return nothing ? n.operand[1] : -1;
+    return weights.operands == 2 && weights.operand[1] == n.operand[0] ? n.operand[1] : -1;
   }
 
   static constexpr bool add(node& dot, int addend) {
@@ -142,7 +158,12 @@ class fuser {
 //   dot -> times or by a constant     dot with that scale; likewise where a factor was scaled
 //   dot -> plus a tensor, twice       dot with that bias or residual
 //   dot -> relu, gelu, tanh, sigmoid  dot that ends with it
+//   a mask, a scale -> softmax        softmax under that mask, of scaled numbers
 //   a mask after softmax's adjoint    gone, where the softmax was under the same mask
+//   normalize -> times, plus          normalize with that gain and bias
+//   times -> normalize_adjoint        normalize_adjoint with that gain; -> plus: and that addend
+//   a product -> sum                  a sum of products
+//   elementwise -> elementwise        a chain: one step (see chain.hpp)
 constexpr graph fuse(const graph& g) {
   return detail::fuser(g).run();
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "weft/graph/attention.hpp"
+#include "weft/graph/chain.hpp"
 #include "weft/graph/graph.hpp"
 
 namespace weft {
@@ -86,14 +87,16 @@ class planner {
     place_parameters();
     for (int i = 0; i < g_.count; ++i) lay_out(i);
     for (int i = 0; i < g_.count; ++i) {
+      if (g_.nodes[i].inner) continue;
       use(i, i);
-      for (int j = 0; j < g_.nodes[i].operands; ++j) use(g_.nodes[i].operand[j], i);
+      for_each_read(g_, i, [&](int from) { use(from, i); });
     }
     for (int i = 0; i < g_.output_count; ++i) {
       use(g_.outputs[i].node, g_.count);
       if (g_.outputs[i].kind == role::gradient) place_gradient(g_.outputs[i]);
     }
     for (int i = 0; i < g_.count; ++i) {
+      if (g_.nodes[i].inner) continue;
       if (owns_workspace(i)) allocate(i);
       release_after(i);
     }
@@ -213,20 +216,19 @@ class planner {
     l.offset = p_.parameter_offset[o.parameter];
   }
 
-  // May node i be computed into operand j's memory?
-  constexpr bool in_place(int i, int j) const {
+  // May node i be computed into the memory of node `from`, which it reads?
+  constexpr bool in_place(int i, int from) const {
     node const& n = g_.nodes[i];
     if (!is_elementwise(n.kind) && !is_rowwise(n.kind)) return false;
-    int const from = n.operand[j];
     int const root = p_.of[from].root;
     if (!owns_workspace(root) || last_use_[root] != i) return false;
     if (!(g_.nodes[from].axes == n.axes) || bytes(g_.nodes[from].type) != bytes(n.type))
       return false;
-    for (int k = 0; k < n.operands; ++k)  // each reads an element just before it is overwritten
-      if (p_.of[n.operand[k]].root == root &&
-          !(g_.nodes[n.operand[k]].axes == n.axes && whole(n.operand[k])))
-        return false;
-    return true;
+    bool fits = true;
+    for_each_read(g_, i, [&](int read) {  // an element just before it is overwritten
+      if (p_.of[read].root == root && !(g_.nodes[read].axes == n.axes && whole(read))) fits = false;
+    });
+    return fits;
   }
   // Is it all of its root, element by element?
   constexpr bool whole(int i) const {
@@ -243,14 +245,14 @@ class planner {
   // Node i takes over an operand's memory, or the first gap that it fits in.
   constexpr void allocate(int i) {
     node const& n = g_.nodes[i];
-    for (int j = 0; j < n.operands; ++j) {
-      if (!in_place(i, j)) continue;
-      int const root = p_.of[n.operand[j]].root;
+    for_each_read(g_, i, [&](int from) {
+      if (size_[i] > 0 || !in_place(i, from)) return;
+      int const root = p_.of[from].root;
       p_.of[i].offset = p_.of[root].offset;
       size_[i] = size_[root];
       size_[root] = 0;
-      return;
-    }
+    });
+    if (size_[i] > 0) return;
     size_[i] = align(memory_of(g_, n));
     int k = 0;
     while (k < gap_count_ && gaps_[k].size < size_[i]) ++k;
@@ -271,7 +273,7 @@ class planner {
   // What node i was the last to use becomes free.
   constexpr void release_after(int i) {
     release(i, i);
-    for (int j = 0; j < g_.nodes[i].operands; ++j) release(p_.of[g_.nodes[i].operand[j]].root, i);
+    for_each_read(g_, i, [&](int from) { release(p_.of[from].root, i); });
   }
   constexpr void release(int root, int i) {
     if (!owns_workspace(root) || last_use_[root] != i || size_[root] == 0) return;
