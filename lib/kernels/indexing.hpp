@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "kernels/nest.hpp"
+#include "kernels/part.hpp"
 #include "weft/kernels/call.hpp"
 
 namespace weft::kernels {
@@ -26,7 +27,8 @@ inline void fill_zero(const nest& n, const operand& to) {
   });
 }
 
-inline void zero(const call& c) noexcept {
+inline void zero(const call& whole) noexcept {
+  const call c = part_of_result(whole);
   fill_zero(canonical(c, 1), c.operands[0]);
 }
 
@@ -34,12 +36,14 @@ inline void positions(const call& c) noexcept {
   auto* to = static_cast<std::int32_t*>(c.operands[0].data);
   const nest n = canonical(c, 1);
   if (n.empty) return;
-  for (std::ptrdiff_t i = 0; i < n.extent[0]; ++i)
+  const auto [begin, end] = items_of(n.extent[0], c.part);
+  for (std::ptrdiff_t i = begin; i < end; ++i)
     to[i * n.stride[0][0]] = static_cast<std::int32_t>(i);
 }
 
 // Elements of any type: moved as bytes.
-inline void gather(const call& c) noexcept {
+inline void gather(const call& whole) noexcept {
+  const call c = part_of_result(whole);
   const nest n = canonical(c, 3);
   if (n.empty) return;
   const std::ptrdiff_t size = bytes(c.operands[0].type);
@@ -66,19 +70,35 @@ inline void gather(const call& c) noexcept {
   });
 }
 
+// Every element is added to in the order of the loops, so they cannot be cut. A part has some of
+// the table's columns, the loops that move in it; where there are too few of them, some of its
+// rows.
+struct part_of_table {
+  call c;
+  item_range rows;
+};
+inline part_of_table part_to_add_to(const call& c) {
+  if (c.part.count > 1)
+    if (const int loop = longest_loop_of_result(c); loop >= 0 && units_of(c, loop) >= c.part.count)
+      return {cut(c, loop), {0, c.axis_extent}};
+  return {c, items_of(c.axis_extent, c.part)};
+}
+
 // add_row adds n contiguous elements to others.
-inline void run_scatter_add(const call& c,
+inline void run_scatter_add(const call& whole,
                             void (*add_row)(std::size_t n, float* to, const float* from)) {
+  const auto [c, rows_of_table] = part_to_add_to(whole);
   // The result's elements: the loops that move in it, and the indexed axis.
   call elements;
-  elements.operands[0].data = c.operands[0].data;
+  elements.operands[0].data =
+      static_cast<float*>(c.operands[0].data) + rows_of_table.begin * c.axis_stride;
   const auto add_loop = [&](std::ptrdiff_t extent, std::ptrdiff_t stride) {
     elements.extent[elements.loops] = extent;
     elements.operands[0].stride[elements.loops++] = stride;
   };
   for (int l = 0; l < c.loops; ++l)
     if (c.operands[0].stride[l] != 0) add_loop(c.extent[l], c.operands[0].stride[l]);
-  add_loop(c.axis_extent, c.axis_stride);
+  add_loop(rows_of_table.end - rows_of_table.begin, c.axis_stride);
   zero(elements);
 
   const nest n = canonical(c, 3);
@@ -90,7 +110,9 @@ inline void run_scatter_add(const call& c,
   const std::ptrdiff_t length = n.extent[last];
   const std::ptrdiff_t step[]{n.stride[0][last], n.stride[1][last], n.stride[2][last]};
   const bool rows = step[0] == 1 && step[1] == 1 && step[2] == 0;
-  const auto inside = [&](std::int32_t index) { return index >= 0 && index < c.axis_extent; };
+  const auto inside = [first = rows_of_table.begin, end = rows_of_table.end](std::int32_t index) {
+    return index >= first && index < end;
+  };
   walk(n, last, [&](const std::ptrdiff_t* at) {
     if (rows) {
       const std::int32_t index = indices[at[2]];

@@ -1,23 +1,18 @@
 // Runs and steps allocate nothing: every way to memory is counted.
-#include <atomic>
 #include <boost/test/unit_test.hpp>
 #include <cstdlib>
 #include <new>
 
+#include "run/allocations.hpp"
 #include "run/classifier.hpp"
+#include "run/pool.hpp"
+#include "run/writer.hpp"
 #include "weft/run/module.hpp"
 #include "weft/run/trainer.hpp"
 
-namespace {
-
 std::atomic<int> allocations = 0;
 
-template <class F>
-int allocations_in(F f) {
-  int const before = allocations;
-  f();
-  return allocations - before;
-}
+namespace {
 
 void* counted(void* p) {
   ++allocations;
@@ -126,6 +121,22 @@ BOOST_AUTO_TEST_CASE(a_step) {
                  t.step(weft::arg<"tokens">(tokens), weft::arg<"targets">(targets),
                         weft::arg<"scale">(five_scales));
                }) == 0);
+}
+
+BOOST_AUTO_TEST_CASE(runs_and_steps_on_several_threads) {
+  pool p(3);
+  weft::module<writer::model> n;
+  n.run_on(on(p, 3));
+  weft::trainer<writer::model> t({}, {.clip_norm = 1});
+  t.run_on(on(p, 3));
+  writer::texts const given(8, 96);
+  for (int i = 0; i < 3; ++i) {
+    BOOST_TEST(allocations_in(
+                   [&] { n(weft::arg<"tokens">(given.x), weft::arg<"targets">(given.y)); }) == 0);
+    BOOST_TEST(allocations_in([&] {
+                 t.step(weft::arg<"tokens">(given.x), weft::arg<"targets">(given.y));
+               }) == 0);
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -62,6 +62,7 @@ struct program_draft {
   std::size_t gradient_bytes = 0;
   std::size_t workspace_bytes = 0;
   std::size_t scratch_offset = 0;
+  std::size_t scratch_bytes = 0;
 };
 
 // The call of a step at the bounds of all lengths, without pointers: what it takes at most.
@@ -510,7 +511,8 @@ class lowering {
       if (scratch < b) scratch = b;
     }
     d_.scratch_offset = p_.workspace_bytes;
-    d_.workspace_bytes = p_.workspace_bytes + align(scratch);
+    d_.scratch_bytes = align(scratch);
+    d_.workspace_bytes = p_.workspace_bytes + d_.scratch_bytes;
     for (int i = 0; i < d_.input_count; ++i) {
       d_.inputs[i].staging = d_.workspace_bytes;
       d_.workspace_bytes += align(bytes_of(g_.nodes[g_.inputs[i].node]));
@@ -540,7 +542,7 @@ struct program_tables {
   table<kernels::chain_link, Links> links;
   alignas(4) table<std::byte, Constants> constants;
   table<char, Text> text;
-  std::size_t parameter_bytes, gradient_bytes, workspace_bytes, scratch_offset;
+  std::size_t parameter_bytes, gradient_bytes, workspace_bytes, scratch_offset, scratch_bytes;
 };
 
 namespace detail {
@@ -573,7 +575,8 @@ constexpr auto tables() {
       d.parameter_bytes,
       d.gradient_bytes,
       d.workspace_bytes,
-      d.scratch_offset};
+      d.scratch_offset,
+      d.scratch_bytes};
 }
 
 }  // namespace detail
@@ -597,7 +600,8 @@ struct lowered {
                                          tables.parameter_bytes,
                                          tables.gradient_bytes,
                                          tables.workspace_bytes,
-                                         tables.scratch_offset};
+                                         tables.scratch_offset,
+                                         tables.scratch_bytes};
 };
 
 }  // namespace weft

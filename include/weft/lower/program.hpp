@@ -180,6 +180,7 @@ struct program {
   std::size_t gradient_bytes = 0;
   std::size_t workspace_bytes = 0;  // intermediates, then scratch, then staged inputs
   std::size_t scratch_offset = 0;
+  std::size_t scratch_bytes = 0;  // of one thread
 
   constexpr std::string_view name(name_ref r) const {
     return text.substr(static_cast<std::size_t>(r.begin), static_cast<std::size_t>(r.size));

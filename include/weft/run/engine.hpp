@@ -2,12 +2,17 @@
 // the typed faces are weft::module and weft::trainer.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
+#include <memory>
 #include <span>
+#include <vector>
 
 #include "weft/kernels/kernels.hpp"
 #include "weft/lower/program.hpp"
+#include "weft/run/memory.hpp"
+#include "weft/run/team.hpp"
 
 namespace weft {
 
@@ -29,6 +34,9 @@ class engine {
  public:
   engine(const program& p, memory m) : p_(&p), memory_(m) {}
 
+  // The threads that runs go on from now on. Allocates what they work in, so that runs need not.
+  void run_on(const executor& threads);
+
   // Takes the arguments, one for each of the program's inputs, in order. Throws weft::error where a
   // length is wrong, or an index lies outside the axis that it picks from; the engine is then as it
   // was before.
@@ -38,6 +46,19 @@ class engine {
   // allocation, no lock, no system call.
   void run() noexcept { run(kernels::best()); }
   void run(const kernels::table& kernels) noexcept;
+
+  // Calls f(begin, end) for the parts of n items, on the threads that runs go on.
+  template <class F>
+  void in_parts(std::ptrdiff_t n, F f) const noexcept {
+    if (!team_ || n < 2) return f(std::ptrdiff_t{0}, n);
+    auto const parts = static_cast<int>(std::min<std::ptrdiff_t>(n, team_->size()));
+    team_->go(
+        1, [=](int) { return parts; },
+        [&](int, const kernels::share& part, int) {
+          auto const [begin, end] = kernels::items_of(n, part);
+          f(begin, end);
+        });
+  }
 
   // Where the elements of an operand lie in the run of the arguments bound last.
   std::byte* address(const operand_ref& r) const noexcept;
@@ -52,11 +73,24 @@ class engine {
                     std::array<std::size_t, max_lengths>& lengths) const;
   void check_indices(const input_ref& input, const binding& argument, std::size_t most) const;
   const std::byte* stage(const input_ref& input, const binding& argument) const noexcept;
-  void call(const step& s, const kernels::table& kernels) const noexcept;
-  void attend(const step& s, const kernels::table& kernels) const noexcept;
+  // About how long the step takes on one thread.
+  double microseconds(const step& s) const noexcept;
+  // Decides on the parts of each step in this run. False where one thread has done it all before
+  // others could be of help.
+  bool share_out() noexcept;
+  std::byte* scratch_of(int member) const noexcept;
+  void carry_out(const step& s, const kernels::table& kernels, const kernels::share& part,
+                 std::byte* scratch) const noexcept;
+  void call(const step& s, const kernels::table& kernels, const kernels::share& part,
+            std::byte* scratch) const noexcept;
+  void attend(const step& s, const kernels::table& kernels, const kernels::share& part,
+              std::byte* scratch) const noexcept;
 
   const program* p_;
   memory memory_;
+  std::unique_ptr<team> team_;  // none: the calling thread alone
+  aligned_bytes scratch_;       // of the members after the first, whose scratch is in the workspace
+  std::vector<int> parts_;      // of each step in this run
   std::array<std::size_t, max_lengths> lengths_{};
   std::array<const std::byte*, max_inputs> inputs_{};
 };

@@ -105,6 +105,11 @@ class module {
   // The bytes that a run works in, beside the parameters.
   static constexpr std::size_t workspace_bytes = code::tables.workspace_bytes;
 
+  // The threads that runs go on from now on, in place of the calling one alone:
+  // run_on(weft::threads(2)), or an executor of the caller's own. The results are the same bits for
+  // any number of them.
+  void run_on(const executor& threads) { engine_.run_on(threads); }
+
   // A run. Throws weft::error where a length or an index is wrong, before anything is computed. It
   // allocates nothing.
   template <class... Args>

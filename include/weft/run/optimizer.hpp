@@ -1,5 +1,6 @@
 // Optimizers: each is a loop over the one block of parameters. An optimizer of the user's own has
-// the same two members.
+// the same two members; where training goes on several threads, its operator is called by them at
+// the same time, each time for other parameters.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +11,8 @@
 
 namespace weft {
 
-// What one optimizer step works on: blocks of equal size. `state` has `states` blocks, zeros at
-// first.
+// What one call of an optimizer works on, some of the parameters: blocks of equal size. `state` has
+// `states` blocks, zeros at first.
 struct update {
   std::span<float> parameters;
   std::span<const float> gradients;

@@ -1,11 +1,13 @@
 // A model that can be trained.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <numeric>
 #include <string_view>
 #include <vector>
 
@@ -64,10 +66,16 @@ class trainer {
       state_.push_back(allocate(parameters_.bytes));
       state_floats_[s] = reinterpret_cast<float*>(state_.back().get());
     }
-    find_groups();
+    find_blocks();
+    squares_.resize((gradient_floats().size() + most_in_block - 1) / most_in_block);
   }
 
   static constexpr std::size_t workspace_bytes = code::tables.workspace_bytes;
+
+  // The threads that steps go on from now on, in place of the calling one alone:
+  // run_on(weft::threads(2)), or an executor of the caller's own. The results are the same bits for
+  // any number of them.
+  void run_on(const executor& threads) { engine_.run_on(threads); }
 
   // Computes the loss and its gradients and changes the parameters. Gives the loss before the
   // change. Throws weft::error where an argument is wrong, before anything is computed.
@@ -115,22 +123,16 @@ class trainer {
   // Changes the parameters by the gradients there are.
   void apply() noexcept {
     kernels::table const& kernels = kernels::best();
-    std::span<float> const g = gradient_floats();
-    gradient_norm_ = std::sqrt(kernels.sum_of_squares(g.data(), g.size()));
+    gradient_norm_ = norm(kernels);
     double const clip = options_.clip_norm / (gradient_norm_ + 1e-6);
     update u;
     u.gradient_scale = clip < 1 ? clip : 1;
     u.learning_rate_scale = options_.schedule ? options_.schedule(steps_) : 1;
     u.step = ++steps_;
-    std::array<float*, Optimizer::states> state{};
-    for (group const& part : groups_) {
-      u.parameters = parameters_.floats().subspan(part.begin, part.size);
-      u.gradients = g.subspan(part.begin, part.size);
-      for (std::size_t s = 0; s < state.size(); ++s) state[s] = state_floats_[s] + part.begin;
-      u.state = state;
-      u.decays = part.decays;
-      optimizer_(kernels, u);
-    }
+    engine_.in_parts(std::ssize(blocks_), [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
+      for (std::ptrdiff_t b = begin; b < end; ++b)
+        change(blocks_[static_cast<std::size_t>(b)], u, kernels);
+    });
   }
 
   // The norm of all gradients in the last step, before it was clipped.
@@ -145,14 +147,39 @@ class trainer {
   }
 
  private:
-  // Parameters that lie together and decay, or do not.
-  struct group {
+  // Parameters that lie together and decay, or do not: at most so many that each thread has its
+  // share of them, whose bits do not depend on how many there are.
+  struct block_of_parameters {
     std::size_t begin, size;
     bool decays;
   };
+  static constexpr std::size_t most_in_block = 32768;
 
-  std::span<float> gradient_floats() const {
-    return {reinterpret_cast<float*>(gradients_.get()), parameters_.bytes / sizeof(float)};
+  std::span<const float> gradient_floats() const {
+    return {reinterpret_cast<const float*>(gradients_.get()), parameters_.bytes / sizeof(float)};
+  }
+
+  // Of all gradients. Each block's squares are summed by themselves, then the sums in order.
+  double norm(const kernels::table& kernels) noexcept {
+    std::span<const float> const g = gradient_floats();
+    engine_.in_parts(std::ssize(squares_), [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
+      for (auto b = static_cast<std::size_t>(begin); b < static_cast<std::size_t>(end); ++b) {
+        std::size_t const first = b * most_in_block;
+        squares_[b] =
+            kernels.sum_of_squares(g.data() + first, std::min(most_in_block, g.size() - first));
+      }
+    });
+    return std::sqrt(std::accumulate(squares_.begin(), squares_.end(), 0.0));
+  }
+
+  void change(const block_of_parameters& b, update u, const kernels::table& kernels) noexcept {
+    u.parameters = parameters_.floats().subspan(b.begin, b.size);
+    u.gradients = gradient_floats().subspan(b.begin, b.size);
+    std::array<float*, Optimizer::states> state{};
+    for (std::size_t s = 0; s < state.size(); ++s) state[s] = state_floats_[s] + b.begin;
+    u.state = state;
+    u.decays = b.decays;
+    optimizer_(kernels, u);
   }
 
   // Does the loss depend on the parameter? If not, its gradient is a constant.
@@ -166,19 +193,22 @@ class trainer {
   }
 
   // As in PyTorch, a parameter that the loss does not reach stays as it is: it does not even decay.
-  void find_groups() {
+  void find_blocks() {
     for (std::size_t i = 0; i < code::tables.parameters.size(); ++i) {
       parameter_ref const& p = code::tables.parameters[i];
       if (!reached(i)) continue;
       bool const decays = !options_.decays || options_.decays(code::program.name(p.name));
-      std::size_t const begin = p.offset / sizeof(float);
-      std::size_t const size = align(p.size * sizeof(float)) / sizeof(float);
-      bool const joins = !groups_.empty() && groups_.back().decays == decays &&
-                         groups_.back().begin + groups_.back().size == begin;
-      if (joins)
-        groups_.back().size += size;
-      else
-        groups_.push_back({begin, size, decays});
+      std::size_t begin = p.offset / sizeof(float);
+      std::size_t const end = begin + align(p.size * sizeof(float)) / sizeof(float);
+      while (begin < end) {
+        bool const joins = !blocks_.empty() && blocks_.back().decays == decays &&
+                           blocks_.back().begin + blocks_.back().size == begin &&
+                           blocks_.back().size < most_in_block;
+        if (!joins) blocks_.push_back({begin, 0, decays});
+        std::size_t const more = std::min(end - begin, most_in_block - blocks_.back().size);
+        blocks_.back().size += more;
+        begin += more;
+      }
     }
   }
 
@@ -189,7 +219,8 @@ class trainer {
   aligned_bytes workspace_;
   std::vector<aligned_bytes> state_;
   std::array<float*, Optimizer::states> state_floats_{};
-  std::vector<group> groups_;
+  std::vector<block_of_parameters> blocks_;
+  std::vector<double> squares_;  // of the gradients, a sum for each most_in_block of them
   engine engine_;
   double gradient_norm_ = 0;
   std::int64_t steps_ = 0;

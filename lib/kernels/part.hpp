@@ -1,0 +1,55 @@
+// The part of a call that is its share, as a call of its own.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+
+#include "weft/kernels/call.hpp"
+
+namespace weft::kernels {
+
+// How a loop is cut: where it runs along the result's memory, by its lines of cache, so that no two
+// threads write to one.
+inline std::ptrdiff_t unit_of(const call& c, int loop) {
+  return c.operands[0].stride[loop] == 1 ? 64 / bytes(c.operands[0].type) : 1;
+}
+inline std::ptrdiff_t units_of(const call& c, int loop) {
+  const std::ptrdiff_t unit = unit_of(c, loop);
+  return (c.extent[loop] + unit - 1) / unit;
+}
+
+// The loop with the most units among those that the result moves along, the first of several; -1
+// where there is none.
+inline int longest_loop_of_result(const call& c) {
+  int longest = -1;
+  for (int l = 0; l < c.loops; ++l)
+    if (c.operands[0].stride[l] != 0 && (longest < 0 || units_of(c, l) > units_of(c, longest)))
+      longest = l;
+  return longest;
+}
+
+// c with its share of one loop, and that done whole.
+inline call cut(call c, int loop) {
+  const std::ptrdiff_t unit = unit_of(c, loop);
+  const auto [first, last] = items_of(units_of(c, loop), c.part);
+  const std::ptrdiff_t begin = first * unit;
+  c.extent[loop] = std::min(last * unit, c.extent[loop]) - begin;
+  for (operand& o : c.operands)
+    if (o.data != nullptr)
+      o.data = static_cast<std::byte*>(o.data) + begin * o.stride[loop] * bytes(o.type);
+  c.part = {};
+  return c;
+}
+
+// For operations that compute each element of the result by itself.
+inline call part_of_result(call c) {
+  if (c.part.count == 1) return c;
+  if (const int loop = longest_loop_of_result(c); loop >= 0) return cut(c, loop);
+  if (c.part.index > 0) {  // one element: the first part does it
+    c.loops = 1;
+    c.extent[0] = 0;
+  }
+  return c;
+}
+
+}  // namespace weft::kernels

@@ -1,0 +1,232 @@
+// Models on several threads: the same bits, whoever does the work.
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <boost/test/unit_test.hpp>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "kernels/targets.hpp"
+#include "run/classifier.hpp"
+#include "run/pool.hpp"
+#include "run/writer.hpp"
+
+namespace {
+
+using weft::arg;
+
+using bits = std::vector<std::uint32_t>;
+bits bits_of(std::span<const float> x) {
+  bits all(x.size());
+  std::ranges::transform(x, all.begin(), [](float f) { return std::bit_cast<std::uint32_t>(f); });
+  return all;
+}
+
+bits logits(weft::module<writer::model>& net, const writer::texts& given) {
+  weft::array<float, writer::Batch, writer::Pos, writer::Vocab> const y(
+      net(arg<"tokens">(given.x), arg<"targets">(given.y)).get<"logits">());
+  return bits_of({y.view().data(), y.view().size()});
+}
+
+struct trained {
+  std::vector<float> losses;
+  double norm = 0;
+  bits parameters;
+};
+template <class Optimizer>
+trained train(const weft::executor& threads) {
+  weft::trainer<writer::model, Optimizer> t({}, {.clip_norm = 0.5}, 3);
+  t.run_on(threads);
+  trained after;
+  for (std::size_t const length : {96, 50, 96}) {
+    writer::texts const given(8, length);
+    after.losses.push_back(t.step(arg<"tokens">(given.x), arg<"targets">(given.y)));
+  }
+  after.norm = t.gradient_norm();
+  after.parameters = bits_of(t.parameters().floats());
+  return after;
+}
+
+// A kernel that counts how often it is called for a part of its work.
+template <auto Kernel>
+struct counted {
+  static inline void (*real)(const weft::kernels::call&) noexcept;
+  static inline std::atomic<int> parts;
+
+  static void call(const weft::kernels::call& c) noexcept {
+    if (c.part.count > 1) ++parts;
+    real(c);
+  }
+  static void put_into(weft::kernels::table& t) {
+    real = t.*Kernel;
+    parts = 0;
+    t.*Kernel = &call;
+  }
+};
+
+struct Tokens : weft::axis<4096> {};
+struct Words : weft::axis<50> {};
+struct Wide : weft::axis<100> {};
+
+// Rows of a table by index, and the gradient that is added to them.
+struct lookup {
+  constexpr auto operator()(weft::scope s) const {
+    auto tokens = s.input<"tokens", std::int32_t, Tokens>();
+    auto table = s.param<"table", Words, Wide>(weft::init::normal());
+    auto rows = weft::gather<Words>(table, tokens);
+    return weft::as<"loss">(weft::mean<Tokens, Wide>(rows * rows));
+  }
+};
+
+// Of a step with these kernels: the loss, and the gradient for the table.
+bits gradients_of_lookup(const weft::kernels::table& kernels, const weft::executor& threads) {
+  using source = weft::training<lookup, "loss">;
+  weft::program const& p = weft::lowered<source>::program;
+  weft::parameters<lookup> const parameters(1);
+  auto const gradients = weft::allocate(p.gradient_bytes);
+  auto const workspace = weft::allocate(p.workspace_bytes);
+  weft::engine e(p, {parameters.data(), gradients.get(), workspace.get()});
+  e.run_on(threads);
+  std::vector<std::int32_t> tokens(Tokens::extent);
+  for (std::size_t i = 0; i < tokens.size(); ++i)
+    tokens[i] = static_cast<std::int32_t>(i * i % Words::extent);
+  e.bind(weft::bindings<source>(p, arg<"tokens">(tokens)));
+  e.run(kernels);
+  auto const* const g = reinterpret_cast<const float*>(gradients.get());
+  bits all = bits_of({g, p.gradient_bytes / sizeof(float)});
+  all.push_back(bits_of({reinterpret_cast<const float*>(e.address(p.results[0].at)), 1})[0]);
+  return all;
+}
+
+template <class F>
+std::string thrown_by(F f) {
+  try {
+    f();
+  } catch (weft::error const& e) {
+    return e.what();
+  }
+  return "";
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(threads)
+
+BOOST_AUTO_TEST_CASE(results_have_the_same_bits_for_any_number) {
+  weft::parameters<writer::model> const parameters(2);
+  for (std::size_t const length : {96u, 37u, 1u, 0u}) {
+    writer::texts const given(8, length);
+    weft::module<writer::model> alone(parameters);
+    bits const expected = logits(alone, given);
+    BOOST_TEST(expected.size() == 8 * length * writer::Vocab::extent);
+    for (int const count : {1, 2, 3, 5}) {
+      pool p(count);
+      weft::module<writer::model> net(parameters);
+      net.run_on(on(p, count));
+      for (int again = 0; again < 3; ++again)
+        BOOST_TEST((logits(net, given) == expected), count << " threads, length " << length);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE_TEMPLATE(training_has_the_same_bits_for_any_number, Optimizer,
+                              decltype(std::tuple<weft::adamw, weft::sgd>())) {
+  trained const expected = train<Optimizer>(weft::executor());
+  BOOST_TEST(expected.norm > 0.5);  // so that it is clipped
+  for (int const count : {2, 3, 5}) {
+    pool p(count);
+    trained const got = train<Optimizer>(on(p, count));
+    BOOST_TEST(got.losses == expected.losses, boost::test_tools::per_element());
+    BOOST_TEST(got.norm == expected.norm);
+    BOOST_TEST((got.parameters == expected.parameters), count << " threads");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(steps_are_done_in_parts_on_every_target) {
+  using weft::kernels::table;
+  weft::kernels::on_every_target([](const table& kernels) {
+    bits const expected = gradients_of_lookup(kernels, weft::executor());
+    for (int const count : {2, 3}) {
+      table mine = kernels;
+      counted<&table::gather>::put_into(mine);
+      counted<&table::scatter_add>::put_into(mine);
+      pool p(count);
+      BOOST_TEST((gradients_of_lookup(mine, on(p, count)) == expected));
+      BOOST_TEST(counted<&table::gather>::parts == count);
+      BOOST_TEST(counted<&table::scatter_add>::parts == count);
+    }
+  });
+}
+
+BOOST_AUTO_TEST_CASE(jobs_may_run_one_after_another_in_any_order) {
+  weft::kernels::table const kernels = weft::kernels::best();
+  bits const expected = gradients_of_lookup(kernels, weft::executor());
+  weft::executor const backwards(4, [](int n, weft::job f) {
+    while (n > 0) f(--n);
+  });
+  BOOST_TEST((gradients_of_lookup(kernels, backwards) == expected));
+}
+
+BOOST_AUTO_TEST_CASE(an_executor_is_asked_once_for_a_run_and_not_at_all_for_a_small_one) {
+  std::vector<int> asked;
+  weft::executor const counting(3, [&asked](int n, weft::job f) {
+    asked.push_back(n);
+    for (int i = 0; i < n; ++i) f(i);
+  });
+  gradients_of_lookup(weft::kernels::best(), counting);
+  // Once when it is handed in, once for the run.
+  BOOST_TEST(asked == std::vector<int>({3, 3}), boost::test_tools::per_element());
+  weft::module<classifier, "scaled"> small;
+  small.run_on(counting);
+  asked.clear();
+  small(arg<"tokens">(rows(six_tokens)), arg<"scale">(five_scales));
+  BOOST_TEST(asked.empty());
+}
+
+BOOST_AUTO_TEST_CASE(modules_on_different_threads_may_share_an_executor) {
+  weft::executor const fresh(2, [](int n, weft::job f) {
+    std::vector<std::jthread> helpers;
+    for (int i = 1; i < n; ++i) helpers.emplace_back(f, i);
+    f(0);
+  });
+  weft::parameters<writer::model> const parameters(2);
+  writer::texts const given(8, 96);
+  weft::module<writer::model> alone(parameters);
+  bits const expected = logits(alone, given);
+  std::atomic<int> same = 0;
+  auto const run = [&] {
+    weft::module<writer::model> net(parameters);
+    net.run_on(fresh);
+    for (int i = 0; i < 3; ++i) same += logits(net, given) == expected;
+  };
+  { std::jthread const one(run), other(run); }
+  BOOST_TEST(same == 6);
+}
+
+BOOST_AUTO_TEST_CASE(a_module_may_go_back_to_the_calling_thread) {
+  weft::module<writer::model> net;
+  writer::texts const given(8, 96);
+  bits const expected = logits(net, given);
+  int asked = 0;
+  net.run_on({2, [&asked](int n, weft::job f) {
+                ++asked;
+                while (n > 0) f(--n);
+              }});
+  net.run_on({});
+  BOOST_TEST((logits(net, given) == expected));
+  BOOST_TEST(asked == 1);
+}
+
+BOOST_AUTO_TEST_CASE(no_threads_and_no_function_are_refused) {
+  auto const run = [](int, weft::job) {};
+  BOOST_TEST(thrown_by([&] { weft::executor(0, run); }) ==
+             "executor: 0 threads, and at least 1 is needed");
+  BOOST_TEST(thrown_by([&] { weft::executor(-2, run); }) ==
+             "executor: -2 threads, and at least 1 is needed");
+  BOOST_TEST(thrown_by([] { weft::executor(2, nullptr); }) ==
+             "executor: without a function that runs");
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,56 @@
+// A transformer that is large enough for its steps to be shared among threads.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "weft/weft.hpp"
+
+namespace writer {
+
+struct Batch : weft::axis<weft::up_to<8>> {};
+struct Pos : weft::axis<weft::up_to<96>> {};
+struct KeyPos : weft::alias<Pos> {};
+struct Vocab : weft::axis<96> {};
+struct Embed : weft::axis<100> {};
+struct Heads : weft::axis<5> {};
+struct HeadDim : weft::axis<20> {};
+struct Hidden : weft::axis<256> {};
+
+// Results: "loss"; "logits" [Batch, Pos, Vocab].
+struct model {
+  constexpr auto operator()(weft::scope s) const {
+    namespace nn = weft::nn;
+    auto tokens = s.input<"tokens", std::int32_t, Batch, Pos>();
+    auto targets = s.input<"targets", std::int32_t, Batch, Pos>();
+    auto x = nn::embedding<Vocab, Embed>(s / "tokens", tokens) +
+             nn::learned_positions<Pos, Embed>(s / "positions");
+    auto attended = nn::self_attention<Pos, KeyPos, Embed, Heads, HeadDim>(
+        s / "attention", x, nn::causal<Pos, KeyPos>());
+    auto between = nn::layer_norm<Embed>(s / "norm1", x + attended.output);
+    auto after =
+        nn::layer_norm<Embed>(s / "norm2", between + nn::feed_forward<Embed, Hidden>(s, between));
+    auto logits = nn::linear<weft::shape<Embed>, weft::shape<Vocab>>(s / "head", after);
+    auto loss = weft::mean<Batch, Pos>(weft::cross_entropy<Vocab>(logits, targets));
+    return weft::results(weft::as<"loss">(loss), weft::as<"logits">(logits));
+  }
+};
+
+// Texts of numbers that repeat late.
+struct texts {
+  weft::array<std::int32_t, Batch, Pos> x, y;
+
+  texts(std::size_t batch, std::size_t length) : x(batch, length), y(batch, length) {
+    for (std::size_t b = 0; b < batch; ++b)
+      for (std::size_t p = 0; p < length; ++p) {
+        x(b, p) = token(b * length + p);
+        y(b, p) = token(b * length + p + 1);
+      }
+  }
+  static std::int32_t token(std::size_t i) {
+    return static_cast<std::int32_t>((i * i + 7 * i) % Vocab::extent);
+  }
+};
+
+}  // namespace writer
