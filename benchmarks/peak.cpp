@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <ctime>
-#include <vector>
+
+#include "benchmarks/contender.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "benchmarks/peak.cpp"
@@ -66,44 +66,32 @@ HWY_EXPORT(name);
 
 namespace {
 
-std::vector<double>& history() {
-  static std::vector<double> all;
-  return all;
-}
-
-// Processor time of `rounds` in seconds. As Google Benchmark does for a single thread, it leaves
-// out when others have the core.
 double seconds(std::int64_t rounds) {
   // The fixed point of x * a + b is 1, so that nothing overflows or becomes denormal.
   static volatile float a = 0.75F, b = 0.25F;
-  const std::clock_t begin = std::clock();
+  const stopwatch watch(1);
   volatile float keep = HWY_DYNAMIC_DISPATCH(chains)(rounds, a, b);
   static_cast<void>(keep);
-  return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+  return watch.seconds();
 }
 
-// As many rounds as take about a millisecond.
+// As many rounds as take a quarter of a millisecond.
 std::int64_t rounds_per_sample() {
   std::int64_t rounds = 1024;
-  while (seconds(rounds) < 1e-3) rounds *= 2;
+  while (seconds(rounds) < 0.25e-3) rounds *= 2;
   return rounds;
 }
 
 }  // namespace
 
 double peak() {
-  static const std::int64_t rounds = rounds_per_sample();
+  const std::int64_t rounds = rounds_per_sample();
   const auto operations = static_cast<double>(rounds) *
                           static_cast<double>(HWY_DYNAMIC_DISPATCH(operations_per_round)());
   std::array<double, 5> samples;
   for (double& sample : samples) sample = operations / seconds(rounds);
   std::ranges::nth_element(samples, samples.begin() + samples.size() / 2);
-  history().push_back(samples[samples.size() / 2]);
-  return history().back();
-}
-
-std::span<const double> peaks() {
-  return history();
+  return samples[samples.size() / 2];
 }
 
 const char* target() {

@@ -1,47 +1,64 @@
 // Operations along rows and on each element: 64 rows of 512, which the level-2 cache holds.
 #include <cstddef>
-#include <string>
+#include <memory>
 
-#include "benchmarks/cases.hpp"
-#include "benchmarks/measure.hpp"
-#include "weft/kernels/kernels.hpp"
-#include "weft/kernels/scratch.hpp"
+#include "benchmarks/contest.hpp"
+#include "benchmarks/weft.hpp"
 
 namespace bench {
 namespace {
 
-constexpr std::ptrdiff_t rows = 64, columns = 512;
-constexpr std::size_t elements = rows * columns;
+struct Row : weft::axis<64> {};
+struct Column : weft::axis<512> {};
 
-void run(benchmark::State& state, weft::op kind) {
-  floats x(elements), y(elements);
-  weft::kernels::call call;
-  call.kind = kind;
-  call.loops = 2;
-  call.extent[0] = rows;
-  call.extent[1] = columns;
-  for (auto* operand : {&call.operands[0], &call.operands[1]}) {
-    operand->stride[0] = columns;
-    operand->stride[1] = 1;
+template <row_work Kind>
+struct rows {
+  constexpr auto operator()(weft::scope s) const {
+    auto x = s.input<"x", float, Row, Column>();
+    if constexpr (Kind == row_work::softmax)
+      return weft::softmax<Column>(x);
+    else if constexpr (Kind == row_work::layer_norm)
+      return weft::nn::layer_norm<Column>(s, x);
+    else if constexpr (Kind == row_work::gelu)
+      return weft::gelu(x);
+    else if constexpr (Kind == row_work::gelu_tanh)
+      return weft::gelu_tanh(x);
+    else
+      return weft::exp(x);
   }
-  call.operands[0].data = y.data();
-  call.operands[1].data = x.data();
-  if (weft::is_rowwise(kind)) call.over = 0b10;
-  if (kind == weft::op::normalize) call.scalar = 1e-5;
-  const weft::aligned_bytes scratch = weft::allocate(weft::kernels::scratch_bytes(call));
-  call.scratch = scratch.get();
+};
 
-  const weft::kernels::table table = weft::kernels::best();
-  const auto kernel = weft::is_rowwise(kind) ? table.rowwise : table.elementwise;
-  time_elements(state, elements, [&] { kernel(call); });
+template <row_work Kind>
+contest make() {
+  const row_task task{Kind,
+                      Row::extent,
+                      Column::extent,
+                      floats(Row::extent * Column::extent, 1, 4),
+                      floats(Column::extent, 2),
+                      floats(Column::extent, 3)};
+  auto net = std::make_shared<weft::module<rows<Kind>>>();
+  if constexpr (Kind == row_work::layer_norm) {
+    set(net->parameters(), "weight", task.gain);
+    set(net->parameters(), "bias", task.bias);
+  }
+  contest c;
+  c.elements = static_cast<double>(Row::extent * Column::extent);
+  // Peers' erf and tanh are rational approximations; what they compute is to be the same function.
+  c.tolerance = 1e-5;
+  c.weft = weft_contender(net, [x = task.x](auto& n) { return n(weft::arg<"x">(x)); });
+  add_peers(c, &peer::row, task);
+  return c;
 }
 
 }  // namespace
-
-void add_rows() {
-  using weft::op;
-  for (const op kind : {op::softmax, op::normalize, op::gelu, op::gelu_tanh, op::exp})
-    benchmark::RegisterBenchmark(("rows/" + std::string(name_of(kind))).c_str(), run, kind);
-}
-
 }  // namespace bench
+
+int main(int argc, char** argv) {
+  using bench::row_work;
+  return bench::measure(argc, argv,
+                        {{"rows/softmax", bench::make<row_work::softmax>},
+                         {"rows/layer_norm", bench::make<row_work::layer_norm>},
+                         {"rows/gelu", bench::make<row_work::gelu>},
+                         {"rows/gelu_tanh", bench::make<row_work::gelu_tanh>},
+                         {"rows/exp", bench::make<row_work::exp>}});
+}

@@ -1,0 +1,72 @@
+// Attention forward: 12 heads of 64, plain and causal.
+#include <cstddef>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "benchmarks/contest.hpp"
+#include "benchmarks/weft.hpp"
+
+namespace bench {
+namespace {
+
+constexpr int heads = 12, depth = 64;
+
+template <int N, bool Causal>
+struct attention {
+  struct Pos : weft::axis<N> {};
+  struct KeyPos : weft::alias<Pos> {};
+  struct Heads : weft::axis<heads> {};
+  struct HeadDim : weft::axis<depth> {};
+
+  constexpr auto operator()(weft::scope s) const {
+    namespace nn = weft::nn;
+    auto q = s.input<"q", float, Pos, Heads, HeadDim>();
+    auto k = s.input<"k", float, KeyPos, Heads, HeadDim>();
+    auto v = s.input<"v", float, KeyPos, Heads, HeadDim>();
+    if constexpr (Causal) {
+      return weft::dot<KeyPos>(
+          nn::attention_weights<HeadDim, KeyPos>(q, k, nn::causal<Pos, KeyPos>()), v);
+    } else {
+      return weft::dot<KeyPos>(nn::attention_weights<HeadDim, KeyPos>(q, k), v);
+    }
+  }
+};
+
+template <int N, bool Causal>
+contest make() {
+  constexpr std::size_t size = std::size_t{N} * heads * depth;
+  const attention_task task{
+      N, heads, depth, Causal, floats(size, 1), floats(size, 2), floats(size, 3)};
+  contest c;
+  // Two contractions; of a causal one, the work that is needed: key by query, the query's own
+  // included.
+  const double pairs = Causal ? N * (N + 1.0) / 2 : double{N} * N;
+  c.operations = 4 * pairs * heads * depth;
+  c.tolerance = N * std::numeric_limits<float>::epsilon();
+  auto net = std::make_shared<weft::module<attention<N, Causal>>>();
+  c.weft = weft_contender(net, [task](auto& n) {
+    return n(weft::arg<"q">(task.q), weft::arg<"k">(task.k), weft::arg<"v">(task.v));
+  });
+  add_peers(c, &peer::attention, task);
+  return c;
+}
+
+template <int N>
+void add(std::vector<named_contest>& all) {
+  all.push_back({"attention/plain/" + std::to_string(N), make<N, false>});
+  all.push_back({"attention/causal/" + std::to_string(N), make<N, true>});
+}
+
+}  // namespace
+}  // namespace bench
+
+int main(int argc, char** argv) {
+  std::vector<bench::named_contest> all;
+  bench::add<128>(all);
+  bench::add<512>(all);
+  bench::add<1024>(all);
+  bench::add<4096>(all);
+  return bench::measure(argc, argv, all);
+}

@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+"""Runs the benchmarks and shows one table of weft and the best of its peers: on the terminal, and in
+bench.tsv, bench.json and bench.svg in the build folder."""
+import argparse
+import datetime
+import json
+import pathlib
+import platform
+import re
+import subprocess
+import sys
+
+import chart
+import compile_time
+
+GROUPS = ("contraction", "small", "attention", "encoder", "rows", "training", "threads")
+COLUMNS = ("case", "weft", "P-share", "best-peer", "its-name", "ratio")
+TARGET_COLUMNS = ("case", "target", "weft", "P-share")
+RATES = ("contraction", "small", "vector")  # shown as rates; the others as times
+
+
+def duration(seconds):
+    for unit, size in (("s", 1), ("ms", 1e-3), ("us", 1e-6)):
+        if seconds >= size:
+            return f"{seconds / size:.4g} {unit}"
+    return f"{seconds * 1e9:.4g} ns"
+
+
+def reached(case, seconds):
+    """What a contender reached, in the unit that its kind of work is known by."""
+    if "elements" in case:
+        return f"{seconds / case['elements'] * 1e9:.3f} ns"
+    if case["case"].split("/")[0] not in RATES:
+        return duration(seconds)
+    if "bytes" in case:
+        return f"{case['bytes'] / seconds / 1e9:.1f} GB/s"
+    return f"{case['operations'] / seconds / 1e9:.1f} GFLOP/s"
+
+
+def row_of(case):
+    """A row of the table. A share of the read bandwidth in the place of P's is marked with a B."""
+    row = dict.fromkeys(COLUMNS, "") | {"case": case["case"], "target": case["target"]}
+    own = next(one for one in case["contenders"] if one["name"] == "weft")
+    row["weft"] = reached(case, own["seconds"])
+    if "share" in own:
+        row["P-share"] = f"{own['share']:.2f}" + (" B" if "bytes" in case else "")
+    others = [one for one in case["contenders"] if not one["name"].startswith("weft")]
+    if others:
+        best = min(others, key=lambda one: one["seconds"])
+        row["best-peer"] = reached(case, best["seconds"])
+        row["its-name"] = best["name"]
+        row["ratio"] = f"{best['seconds'] / own['seconds']:.2f}"
+    return row
+
+
+def row_of_compiling(case):
+    shown = f"{case['seconds']:.2f} s, {case['megabytes']:.0f} MB"
+    if "instantiations" in case:
+        shown += f", {case['instantiations']:.0f} templates"
+    return dict.fromkeys(COLUMNS, "") | {"case": case["case"], "weft": shown}
+
+
+class table:
+    """Rows on the terminal as they come."""
+
+    def __init__(self, columns):
+        self.columns = columns
+        self.rows = []
+        self.show(dict(zip(columns, columns)))
+
+    def add(self, row):
+        self.rows.append(row)
+        self.show(row)
+
+    def show(self, row):
+        widths = {"case": 36, "weft": 24, "its-name": 18}
+        print("  ".join(row[name].ljust(widths.get(name, 14)) for name in self.columns).rstrip(),
+              flush=True)
+
+    def write(self, path):
+        lines = [self.columns] + [[row[name] for name in self.columns] for row in self.rows]
+        path.write_text("".join("\t".join(line) + "\n" for line in lines))
+
+
+def machine():
+    names = re.findall(r"model name\s*: (.*)", pathlib.Path("/proc/cpuinfo").read_text())
+    return f"{names[0] if names else platform.machine()}, {len(names)} cores"
+
+
+def cases_of(program, options):
+    """The lines that a program prints, as they come; then whether all of its peers agree."""
+    with subprocess.Popen([program, *options], stdout=subprocess.PIPE, text=True) as process:
+        for line in process.stdout:
+            yield json.loads(line)
+    if process.returncode:
+        raise RuntimeError(f"{program.name} ended with {process.returncode}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="fewer and shorter repetitions")
+    parser.add_argument("--filter", default="", metavar="REGEX",
+                        help="only cases that it is found in")
+    parser.add_argument("--targets", action="store_true",
+                        help="weft alone, on every SIMD target that this machine runs")
+    parser.add_argument("--about", type=pathlib.Path, required=True, help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    about = json.loads(given.about.read_text())
+    folder = pathlib.Path(about["programs"])
+    options = ["--filter", given.filter]
+    options += ["--quick"] if given.quick else []
+    options += ["--targets"] if given.targets else []
+
+    shown = table(TARGET_COLUMNS if given.targets else COLUMNS)
+    cases, failed = [], []
+    for group in GROUPS:
+        try:
+            for case in cases_of(folder / f"bench_{group}", options):
+                cases.append(case)
+                shown.add(row_of(case))
+        except RuntimeError as problem:
+            failed.append(str(problem))
+    if not given.targets:
+        layers = (1, 6) if given.quick else compile_time.LAYERS
+        for case in compile_time.measure(about, given.filter, layers):
+            cases.append(case)
+            shown.add(row_of_compiling(case))
+
+    what = {"machine": machine(), "system": platform.platform(),
+            "date": datetime.date.today().isoformat(), "compiler": about["compiler"],
+            "peers": sorted({one["name"] for case in cases for one in case.get("contenders", [])
+                             if not one["name"].startswith("weft")})}
+    name = "bench-targets" if given.targets else "bench"
+    place = pathlib.Path(about["results"])
+    shown.write(place / f"{name}.tsv")
+    (place / f"{name}.json").write_text(json.dumps({**what, "cases": cases}, indent=1) + "\n")
+    if not given.targets:
+        chart.draw(shown.rows, place / f"{name}.svg", f"{what['machine']}, {what['date']}")
+    print(f"\n{what['machine']}; {what['compiler']}; {', '.join(what['peers']) or 'no peers'}\n"
+          f"the same in {place}/{name}.*")
+    for problem in failed:
+        print(f"bench: {problem}", file=sys.stderr)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

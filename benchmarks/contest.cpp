@@ -1,0 +1,167 @@
+#include "benchmarks/contest.hpp"
+
+#include <benchmark/benchmark.h>
+#include <hwy/targets.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
+#include <iostream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <regex>
+#include <string_view>
+
+#include "benchmarks/bandwidth.hpp"
+#include "benchmarks/environment.hpp"
+#include "benchmarks/peak.hpp"
+
+namespace bench {
+namespace {
+
+struct options {
+  bool quick = false;
+  bool every_target = false;
+  std::string filter;
+};
+
+// What the machine could do at most beside a case, in the unit that the case is held to.
+double limit(const contest& c) {
+  if (c.operations > 0) return peak() * c.threads;
+  if (c.bytes > 0) return read_bandwidth(static_cast<std::size_t>(c.bytes));
+  return 0;
+}
+
+// How far `other` is from `own`, by the largest element.
+double difference(const std::vector<float>& own, const std::vector<float>& other) {
+  if (own.size() != other.size()) return HUGE_VAL;
+  double largest = 0, apart = 0;
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    if (!std::isfinite(own[i]) || !std::isfinite(other[i])) return HUGE_VAL;
+    largest = std::max(largest, std::abs(double{own[i]}));
+    apart = std::max(apart, std::abs(double{own[i]} - double{other[i]}));
+  }
+  return apart == 0 ? 0 : apart / largest;
+}
+
+// Times a contender under Google Benchmark, which finds the number of times and takes turns.
+void time(benchmark::State& state, const contest& c, const contender& who) {
+  const double before = limit(c);
+  who.repeat(1);  // brings its memory near
+  const auto n = static_cast<std::int64_t>(state.max_iterations);
+  double seconds = 0;
+  while (state.KeepRunningBatch(n)) {
+    seconds = who.repeat(n);
+    state.SetIterationTime(seconds);
+  }
+  const double both = (before + limit(c)) / 2;
+  if (both == 0) return;
+  state.counters["limit"] = both;
+  state.counters["share"] = (c.operations + c.bytes) * static_cast<double>(n) / seconds / both;
+}
+
+// Keeps the medians, and the least time.
+class medians : public benchmark::BenchmarkReporter {
+ public:
+  bool ReportContext(const Context&) override { return true; }
+  void ReportRuns(const std::vector<Run>& runs) override {
+    for (const Run& run : runs) {
+      const std::string& name = run.run_name.function_name;
+      const double seconds =
+          run.GetAdjustedRealTime() / benchmark::GetTimeUnitMultiplier(run.time_unit);
+      if (run.run_type == Run::RT_Iteration) {
+        double& least = least_.emplace(name, seconds).first->second;
+        least = std::min(least, seconds);
+      } else if (run.aggregate_name == "median") {
+        nlohmann::ordered_json row{
+            {"name", name}, {"seconds", seconds}, {"least_seconds", least_[name]}};
+        for (const auto& [counter, value] : run.counters) row[counter] = value.value;
+        rows.push_back(row);
+      }
+    }
+  }
+
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+
+ private:
+  std::map<std::string, double> least_;  // of the single times, which are reported before
+};
+
+void add(const contest& c, const std::string& name, const contender& who, const options& chosen) {
+  benchmark::RegisterBenchmark(name.c_str(),
+                               [&c, &who](benchmark::State& state) { time(state, c, who); })
+      ->UseManualTime()
+      ->Repetitions(chosen.quick ? 3 : 9)
+      ->MinTime(chosen.quick ? 0.005 : 0.03);
+}
+
+// Whether a contender's result is weft's; if not, it is not timed.
+bool agrees(const contest& c, const std::vector<float>& own, const std::string& name,
+            const contender& other, const std::string& contest_name) {
+  other.repeat(1);
+  const double apart = difference(own, other.result());
+  if (apart <= c.tolerance) return true;
+  std::cerr << contest_name << ": " << name << " computes something else, by " << apart
+            << " of the largest element; it is left out\n";
+  return false;
+}
+
+bool run(const std::string& name, const contest& c, const options& chosen) {
+  c.weft.repeat(1);
+  const std::vector<float> own = c.weft.result();
+  bool all_agree = true;
+  add(c, "weft", c.weft, chosen);
+  if (!chosen.every_target)
+    for (const auto& [who, other] : c.others) {
+      if (agrees(c, own, who, other, name))
+        add(c, who, other, chosen);
+      else
+        all_agree = false;
+    }
+  medians reporter;
+  benchmark::RunSpecifiedBenchmarks(&reporter);
+  benchmark::ClearRegisteredBenchmarks();
+
+  nlohmann::ordered_json line{{"case", name}, {"target", target()}, {"threads", c.threads}};
+  if (c.operations > 0) line["operations"] = c.operations;
+  if (c.bytes > 0) line["bytes"] = c.bytes;
+  if (c.elements > 0) line["elements"] = c.elements;
+  line["contenders"] = reporter.rows;
+  std::cout << line.dump() << std::endl;
+  return all_agree;
+}
+
+}  // namespace
+
+int measure(int argc, char** argv, const std::vector<named_contest>& contests, int threads) {
+  options chosen;
+  CLI::App app("Measures weft and its peers; a line of JSON for each case.");
+  app.add_flag("--quick", chosen.quick, "Fewer and shorter repetitions");
+  app.add_flag("--targets", chosen.every_target,
+               "Weft alone, on every SIMD target that was compiled and that this machine runs");
+  app.add_option("--filter", chosen.filter, "A regular expression: only cases that it is found in");
+  CLI11_PARSE(app, argc, argv);
+
+  clean_environment(argv, threads);
+  if (threads == 1) stay_on_this_core();
+  // Contenders take turns in random order.
+  char interleave[] = "--benchmark_enable_random_interleaving=true";
+  char* arguments[]{argv[0], interleave, nullptr};
+  int count = 2;
+  benchmark::Initialize(&count, arguments);
+
+  std::vector<std::int64_t> targets{0};  // the best
+  if (chosen.every_target) targets = hwy::SupportedAndGeneratedTargets();
+  bool all_agree = true;
+  const std::regex filter(chosen.filter);
+  for (const auto& [name, make] : contests) {
+    if (!std::regex_search(name, filter)) continue;
+    for (const std::int64_t target : targets) {
+      hwy::SetSupportedTargetsForTest(target);
+      all_agree = run(name, make(), chosen) && all_agree;
+    }
+  }
+  return all_agree ? 0 : 1;
+}
+
+}  // namespace bench

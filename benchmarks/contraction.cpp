@@ -1,0 +1,69 @@
+// Contractions with the weights of layers: laid out beforehand, as for inference, and as they are,
+// as in training; and the product of one vector, which is as fast as the weights are read.
+#include <cstddef>
+#include <limits>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "benchmarks/contest.hpp"
+#include "benchmarks/weft.hpp"
+
+namespace bench {
+namespace {
+
+template <int M, int K, int N>
+struct product {
+  struct Pos : weft::axis<M> {};
+  struct In : weft::axis<K> {};
+  struct Out : weft::axis<N> {};
+
+  constexpr auto operator()(weft::scope s) const {
+    auto x = s.input<"x", float, Pos, In>();
+    auto w = s.param<"w", In, Out>();
+    return weft::dot<In>(x, w);
+  }
+};
+
+template <int M, int K, int N>
+contest make(bool packed) {
+  const product_task task{M, K, N, packed, floats(M * K, 1), floats(K * N, 2)};
+  auto net = std::make_shared<weft::module<product<M, K, N>>>();
+  set(net->parameters(), "w", task.w);
+  if (packed) freeze(*net);
+
+  contest c;
+  if (M == 1)
+    c.bytes = double{sizeof(float)} * K * N;
+  else
+    c.operations = 2.0 * M * K * N;
+  c.tolerance = K * std::numeric_limits<float>::epsilon();
+  c.weft = weft_contender(net, [x = task.x](auto& n) { return n(weft::arg<"x">(x)); });
+  add_peers(c, &peer::product, task);
+  return c;
+}
+
+template <int M, int K, int N>
+void add(std::vector<named_contest>& all) {
+  const std::string extents = std::to_string(M) + "," + std::to_string(K) + "," + std::to_string(N);
+  if constexpr (M == 1) {
+    all.push_back({"vector/" + extents, [] { return make<M, K, N>(true); }});
+  } else {
+    all.push_back({"contraction/packed/" + extents, [] { return make<M, K, N>(true); }});
+    all.push_back({"contraction/plain/" + extents, [] { return make<M, K, N>(false); }});
+  }
+}
+
+}  // namespace
+}  // namespace bench
+
+int main(int argc, char** argv) {
+  std::vector<bench::named_contest> all;
+  bench::add<128, 384, 1536>(all);
+  bench::add<512, 768, 768>(all);
+  bench::add<512, 768, 3072>(all);
+  bench::add<1024, 1024, 1024>(all);
+  bench::add<1, 768, 3072>(all);
+  return bench::measure(argc, argv, all);
+}

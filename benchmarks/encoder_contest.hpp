@@ -1,0 +1,58 @@
+// An encoder's layer as a case, on one thread or more.
+#pragma once
+
+#include <cstddef>
+#include <limits>
+#include <memory>
+#include <string>
+
+#include "benchmarks/contest.hpp"
+#include "benchmarks/models/encoder.hpp"
+#include "benchmarks/operations.hpp"
+#include "benchmarks/weft.hpp"
+
+namespace bench {
+
+// With parameters as they begin, but for the gains and biases of the normalisations, which would be
+// ones and zeros.
+template <class Model>
+contest encoder_contest(int threads = 1) {
+  using M = Model;
+  encoder_task task{M::Batch::extent, M::Pos::extent,    M::Embed::extent,
+                    M::Heads::extent, M::Hidden::extent, threads};
+  task.x = floats(M::Batch::extent * M::Pos::extent * M::Embed::extent, 1);
+  auto net = std::make_shared<weft::module<M>>();
+  const weft::parameter_block parameters = net->parameters();
+  unsigned seed = 2;
+  const auto weights = [&](const std::string& name) {
+    if (name.starts_with("norm")) {
+      set(parameters, name + ".weight", floats(M::Embed::extent, seed++, 2));
+      set(parameters, name + ".bias", floats(M::Embed::extent, seed++));
+    }
+    return linear_weights{copy_of(parameters, name + ".weight"),
+                          copy_of(parameters, name + ".bias")};
+  };
+  task.query = weights("query");
+  task.key = weights("key");
+  task.value = weights("value");
+  task.out = weights("out");
+  task.linear1 = weights("linear1");
+  task.linear2 = weights("linear2");
+  task.norm1 = weights("norm1");
+  task.norm2 = weights("norm2");
+  freeze(*net);
+
+  contest c;
+  c.threads = threads;
+  c.operations =
+      static_cast<double>(M::Batch::extent) *
+      layer_operations(M::Pos::extent, M::Pos::extent, M::Embed::extent, M::Hidden::extent);
+  // The longest sum.
+  c.tolerance = static_cast<double>(M::Hidden::extent) * std::numeric_limits<float>::epsilon();
+  c.weft = weft_contender(
+      net, [x = task.x](auto& n) { return n(weft::arg<"x">(x)); }, threads);
+  add_peers(c, &peer::encoder, task);
+  return c;
+}
+
+}  // namespace bench

@@ -1,0 +1,47 @@
+#include "benchmarks/environment.hpp"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#ifdef __linux__
+#include <sched.h>
+#endif
+
+namespace bench {
+
+void clean_environment(char** argv, int threads) {
+  bool clean = true;
+  for (const char* name : {"OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE", "OPENBLAS_NUM_THREADS",
+                           "DNNL_MAX_CPU_ISA", "ATEN_CPU_CAPABILITY", "OMP_WAIT_POLICY"}) {
+    if (!std::getenv(name)) continue;
+    clean = false;
+    unsetenv(name);
+  }
+  const std::string count = std::to_string(threads);
+  const char* const now = std::getenv("OMP_NUM_THREADS");
+  if (!now || std::string_view(now) != count) {
+    clean = false;
+    setenv("OMP_NUM_THREADS", count.c_str(), 1);
+  }
+#ifdef __linux__
+  if (!clean) execv("/proc/self/exe", argv);  // if it fails, a peer is slower than it could be
+#else
+  static_cast<void>(clean), static_cast<void>(argv);
+#endif
+}
+
+void stay_on_this_core() {
+#ifdef __linux__
+  const int core = sched_getcpu();
+  if (core < 0) return;
+  cpu_set_t only;
+  CPU_ZERO(&only);
+  CPU_SET(static_cast<unsigned>(core), &only);
+  sched_setaffinity(0, sizeof only, &only);  // if it fails, the numbers are merely less steady
+#endif
+}
+
+}  // namespace bench

@@ -1,0 +1,35 @@
+// An encoder's layer.
+#pragma once
+
+#include <weft/weft.hpp>
+
+namespace bench {
+
+// Vaswani et al. 2017, figure 1, left: normalised after each residual sum; GELU by erf, no mask.
+template <int Texts, int N, int Numbers, int HeadCount, int Wide>
+struct encoder {
+  struct Batch : weft::axis<Texts> {};
+  struct Pos : weft::axis<N> {};
+  struct KeyPos : weft::alias<Pos> {};
+  struct Embed : weft::axis<Numbers> {};
+  struct Heads : weft::axis<HeadCount> {};
+  struct HeadDim : weft::axis<Numbers / HeadCount> {};
+  struct Hidden : weft::axis<Wide> {};
+
+  constexpr auto operator()(weft::scope s) const {
+    namespace nn = weft::nn;
+    using Inner = weft::shape<Heads, HeadDim>;
+    auto x = s.input<"x", float, Batch, Pos, Embed>();
+    auto query = nn::linear<weft::shape<Embed>, Inner>(s / "query", x);
+    auto key = weft::rename<Pos, KeyPos>(nn::linear<weft::shape<Embed>, Inner>(s / "key", x));
+    auto value = weft::rename<Pos, KeyPos>(nn::linear<weft::shape<Embed>, Inner>(s / "value", x));
+    auto weights = nn::attention_weights<HeadDim, KeyPos>(query, key);
+    auto attended =
+        nn::linear<Inner, weft::shape<Embed>>(s / "out", weft::dot<KeyPos>(weights, value));
+    auto between = nn::layer_norm<Embed>(s / "norm1", x + attended);
+    return nn::layer_norm<Embed>(s / "norm2",
+                                 between + nn::feed_forward<Embed, Hidden>(s, between));
+  }
+};
+
+}  // namespace bench

@@ -1,0 +1,16 @@
+#pragma once
+
+#include "benchmarks/peers/peer.hpp"
+
+namespace bench {
+
+// Its generated kernels for small products; large ones go over blocks of a packed weight, by hand.
+class libxsmm : public peer {
+ public:
+  libxsmm();
+  ~libxsmm() override;
+  contender product(const product_task& task) override;
+  contender chain(const chain_task& task) override;
+};
+
+}  // namespace bench

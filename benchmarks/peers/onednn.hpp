@@ -1,0 +1,26 @@
+#pragma once
+
+#include <dnnl.hpp>
+#include <memory>
+
+#include "benchmarks/peers/peer.hpp"
+
+namespace bench {
+
+// oneDNN's primitives, a layer of an encoder put together from them by hand. Weights that may be
+// laid out beforehand are in the layout that it asks for.
+class onednn : public peer {
+ public:
+  onednn();
+  contender product(const product_task& task) override;
+  contender chain(const chain_task& task) override;
+  contender attention(const attention_task& task) override;
+  contender encoder(const encoder_task& task) override;
+  contender row(const row_task& task) override;
+
+ private:
+  dnnl::engine engine_;
+  dnnl::stream stream_;
+};
+
+}  // namespace bench

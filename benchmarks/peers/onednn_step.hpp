@@ -1,0 +1,52 @@
+// Primitives of oneDNN with what they are given, the same for versions 2 and 3.
+#pragma once
+
+#include <dnnl.hpp>
+#include <unordered_map>
+#include <utility>
+
+#include "benchmarks/floats.hpp"
+
+namespace bench {
+
+using dims = dnnl::memory::dims;
+
+// Floats of these extents and strides; no strides: dense.
+dnnl::memory::desc layout(const dims& extents);
+dnnl::memory::desc layout(const dims& extents, const dims& strides);
+dnnl::memory at(const dnnl::engine& engine, const dnnl::memory::desc& desc, float* data);
+
+// What is done with each element of a product: x + y, where y is what the result held before; then
+// a function.
+struct finish {
+  float scale = 1;
+  bool gelu = false, adds = false;
+};
+
+// A primitive and its arguments.
+class step {
+ public:
+  void run(const dnnl::stream& stream) const { primitive_.execute(stream, arguments_); }
+
+  // y = x w, and the bias, if it is there. A weight that may be packed is laid out as the primitive
+  // likes best.
+  static step product(const dnnl::engine& engine, const dnnl::memory& x, const dnnl::memory& w,
+                      const dnnl::memory* bias, const dnnl::memory& y, bool packed,
+                      const finish& then = {});
+  // Along the last axis.
+  static step softmax(const dnnl::engine& engine, const dnnl::memory& x, const dnnl::memory& y);
+  static step layer_norm(const dnnl::engine& engine, const dnnl::memory& x,
+                         const dnnl::memory& gain, const dnnl::memory& bias, const dnnl::memory& y);
+  static step eltwise(const dnnl::engine& engine, dnnl::algorithm kind, const dnnl::memory& x,
+                      const dnnl::memory& y);
+
+ private:
+  using arguments = std::unordered_map<int, dnnl::memory>;
+  step(const dnnl::primitive& primitive, arguments given)
+      : primitive_(primitive), arguments_(std::move(given)) {}
+
+  dnnl::primitive primitive_;
+  arguments arguments_;
+};
+
+}  // namespace bench

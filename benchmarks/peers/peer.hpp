@@ -1,0 +1,40 @@
+// A library that weft is compared with.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "benchmarks/contender.hpp"
+#include "benchmarks/tasks.hpp"
+
+namespace bench {
+
+// What a peer does not do, or not well enough to be worth a comparison, it leaves out. Tasks share
+// their numbers with their copies, so a contender keeps what it needs.
+class peer {
+ public:
+  explicit peer(std::string name) : name_(std::move(name)) {}
+  virtual ~peer() = default;
+  peer(const peer&) = delete;
+  peer& operator=(const peer&) = delete;
+
+  // With its version.
+  const std::string& name() const { return name_; }
+
+  virtual contender product(const product_task&) { return {}; }
+  virtual contender chain(const chain_task&) { return {}; }
+  virtual contender attention(const attention_task&) { return {}; }
+  virtual contender encoder(const encoder_task&) { return {}; }
+  virtual contender row(const row_task&) { return {}; }
+  virtual contender training(const training_task&) { return {}; }
+
+ private:
+  std::string name_;
+};
+
+// Those found when the benchmarks were configured.
+std::vector<std::unique_ptr<peer>> peers();
+
+}  // namespace bench
