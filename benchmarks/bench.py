@@ -13,7 +13,6 @@ import sys
 import chart
 import compile_time
 
-GROUPS = ("contraction", "small", "attention", "encoder", "rows", "training", "threads")
 COLUMNS = ("case", "weft", "P-share", "best-peer", "its-name", "ratio")
 TARGET_COLUMNS = ("case", "target", "weft", "P-share")
 RATES = ("contraction", "small", "vector")  # shown as rates; the others as times
@@ -51,6 +50,16 @@ def row_of(case):
         row["its-name"] = best["name"]
         row["ratio"] = f"{best['seconds'] / own['seconds']:.2f}"
     return row
+
+
+def row_of_speed_up(case):
+    """Weft on the threads of a case against weft on one."""
+    own, alone = (next((one for one in case["contenders"] if one["name"] == name), None)
+                  for name in ("weft", "weft, one thread"))
+    if not alone:
+        return None
+    return dict.fromkeys(COLUMNS, "") | {
+        "case": case["case"] + "/speed-up", "weft": f"{alone['seconds'] / own['seconds']:.2f}"}
 
 
 def row_of_compiling(case):
@@ -93,7 +102,7 @@ def cases_of(program, options):
         for line in process.stdout:
             yield json.loads(line)
     if process.returncode:
-        raise RuntimeError(f"{program.name} ended with {process.returncode}")
+        raise RuntimeError(f"{program} ended with {process.returncode}")
 
 
 def main():
@@ -106,18 +115,19 @@ def main():
     parser.add_argument("--about", type=pathlib.Path, required=True, help=argparse.SUPPRESS)
     given = parser.parse_args()
     about = json.loads(given.about.read_text())
-    folder = pathlib.Path(about["programs"])
     options = ["--filter", given.filter]
     options += ["--quick"] if given.quick else []
     options += ["--targets"] if given.targets else []
 
     shown = table(TARGET_COLUMNS if given.targets else COLUMNS)
     cases, failed = [], []
-    for group in GROUPS:
+    for program in about["programs"]:
         try:
-            for case in cases_of(folder / f"bench_{group}", options):
+            for case in cases_of(program, options):
                 cases.append(case)
                 shown.add(row_of(case))
+                if (row := row_of_speed_up(case)) and not given.targets:
+                    shown.add(row)
         except RuntimeError as problem:
             failed.append(str(problem))
     if not given.targets:

@@ -13,16 +13,13 @@
 
 namespace bench {
 
-// With parameters as they begin, but for the gains and biases of the normalisations, which would be
-// ones and zeros.
-template <class Model>
-contest encoder_contest(int threads = 1) {
-  using M = Model;
+// The task of a model's parameters: as they begin, but for the gains and biases of the
+// normalisations, which would be ones and zeros.
+template <class M>
+encoder_task encoder_task_of(const weft::parameter_block& parameters, int threads) {
   encoder_task task{M::Batch::extent, M::Pos::extent,    M::Embed::extent,
                     M::Heads::extent, M::Hidden::extent, threads};
   task.x = floats(M::Batch::extent * M::Pos::extent * M::Embed::extent, 1);
-  auto net = std::make_shared<weft::module<M>>();
-  const weft::parameter_block parameters = net->parameters();
   unsigned seed = 2;
   const auto weights = [&](const std::string& name) {
     if (name.starts_with("norm")) {
@@ -40,8 +37,19 @@ contest encoder_contest(int threads = 1) {
   task.linear2 = weights("linear2");
   task.norm1 = weights("norm1");
   task.norm2 = weights("norm2");
-  freeze(*net);
+  return task;
+}
 
+// make() gives a module that runs on so many threads; a clock is that of the whole case.
+template <class M, class Make = decltype(&new_module<M>)>
+contest encoder_contest(Make make = &new_module<M>, int threads = 1) {
+  encoder_task task;
+  const auto own = [&](const std::shared_ptr<weft::module<M>>& net) {
+    task = encoder_task_of<M>(net->parameters(), threads);
+    freeze(*net);
+    return weft_contender(
+        net, [x = task.x](auto& n) { return n(weft::arg<"x">(x)); }, threads);
+  };
   contest c;
   c.threads = threads;
   c.operations =
@@ -49,8 +57,8 @@ contest encoder_contest(int threads = 1) {
       layer_operations(M::Pos::extent, M::Pos::extent, M::Embed::extent, M::Hidden::extent);
   // The longest sum.
   c.tolerance = static_cast<double>(M::Hidden::extent) * std::numeric_limits<float>::epsilon();
-  c.weft = weft_contender(
-      net, [x = task.x](auto& n) { return n(weft::arg<"x">(x)); }, threads);
+  c.weft = own(make());
+  if (threads > 1) c.others.emplace_back("weft, one thread", own(new_module<M>()));
   add_peers(c, &peer::encoder, task);
   return c;
 }

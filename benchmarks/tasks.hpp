@@ -38,8 +38,8 @@ struct linear_weights {
 };
 // Vaswani et al. 2017, figure 1, left: normalised after each residual sum; GELU by erf, no mask.
 struct encoder_task {
-  std::ptrdiff_t batch, n, embed, heads, hidden;
-  int threads;
+  std::ptrdiff_t batch{}, n{}, embed{}, heads{}, hidden{};
+  int threads{};
   floats x{};  // [batch, n, embed]
   linear_weights query{}, key{}, value{}, out{}, linear1{}, linear2{};
   linear_weights norm1{}, norm2{};  // gain and bias [embed]
@@ -61,8 +61,8 @@ struct row_task {
 // loss of each of the first steps, from the parameters given.
 struct training_task {
   static constexpr int checked_steps = 4;
-  std::ptrdiff_t vocabulary, embed, heads, layers, hidden, n, batch;
-  int threads;
+  std::ptrdiff_t vocabulary{}, embed{}, heads{}, layers{}, hidden{}, n{}, batch{};
+  int threads{};
   std::vector<std::int32_t> tokens{}, targets{};  // [batch, n]
   struct parameter {
     std::vector<std::size_t> extents;

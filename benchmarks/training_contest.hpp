@@ -16,46 +16,60 @@
 
 namespace bench {
 
-// A step of training: forward, backward, AdamW.
-inline contest training_contest(int threads = 1) {
-  constexpr int layers = 4;
-  using model = language_model<layers>;
-  constexpr std::size_t tokens = model::Batch::extent * model::Pos::extent;
-  training_task task{model::Vocab::extent,  model::Embed::extent, model::Heads::extent, layers,
-                     model::Hidden::extent, model::Pos::extent,   model::Batch::extent, threads};
+using trained_model = language_model<4>;
+using model_trainer = weft::trainer<trained_model>;
+
+inline std::shared_ptr<model_trainer> new_trainer() {
+  return std::make_shared<model_trainer>(weft::adamw{.learning_rate = 1e-3, .weight_decay = 1e-2});
+}
+
+// Some tokens, and the parameters as they begin.
+inline training_task training_task_of(const weft::parameter_block& parameters, int threads) {
+  using M = trained_model;
+  training_task task{M::Vocab::extent,  M::Embed::extent, M::Heads::extent, 4,
+                     M::Hidden::extent, M::Pos::extent,   M::Batch::extent, threads};
   std::int32_t next = 0;
-  const auto token = [&next] {
-    return next = (next * 29 + 17) % std::int32_t{model::Vocab::extent};
-  };
+  const auto token = [&next] { return next = (next * 29 + 17) % std::int32_t{M::Vocab::extent}; };
   for (auto* list : {&task.tokens, &task.targets}) {
-    list->resize(tokens);
+    list->resize(M::Batch::extent * M::Pos::extent);
     std::ranges::generate(*list, token);
   }
-  const weft::adamw optimizer{.learning_rate = 1e-3, .weight_decay = 1e-2};
-  auto trainer = std::make_shared<weft::trainer<model>>(optimizer);
-  const weft::parameter_block parameters = trainer->parameters();
   for (std::size_t i = 0; i < parameters.count(); ++i) {
     const weft::parameter p = parameters[i];
     task.parameters[std::string(p.name)] = {{p.extents.begin(), p.extents.end()},
                                             copy_of(parameters, p.name)};
   }
-  const auto step = [trainer, task] {
-    return trainer->step(weft::arg<"tokens">(task.tokens), weft::arg<"targets">(task.targets));
-  };
-  auto losses = std::make_shared<std::vector<float>>();
-  for (int i = 0; i < training_task::checked_steps; ++i) losses->push_back(step());
+  return task;
+}
 
+// A step: forward, backward, AdamW. make() gives a trainer that runs on so many threads; a clock is
+// that of the whole case.
+template <class Make = decltype(&new_trainer)>
+contest training_contest(Make make = &new_trainer, int threads = 1) {
+  training_task task;
+  const auto own = [&](const std::shared_ptr<model_trainer>& trainer) -> contender {
+    task = training_task_of(trainer->parameters(), threads);
+    const auto step = [trainer, x = task.tokens, y = task.targets] {
+      return trainer->step(weft::arg<"tokens">(x), weft::arg<"targets">(y));
+    };
+    std::vector<float> losses;
+    for (int i = 0; i < training_task::checked_steps; ++i) losses.push_back(step());
+    return {timed(threads, step), [losses] { return losses; }};
+  };
+  using M = trained_model;
+  constexpr double texts = M::Batch::extent, n = M::Pos::extent, embed = M::Embed::extent;
   contest c;
   c.threads = threads;
+  c.tolerance = texts * n * std::numeric_limits<float>::epsilon();
+  c.weft = own(make());
+  if (threads > 1) c.others.emplace_back("weft, one thread", own(new_trainer()));
+  add_peers(c, &peer::training, task);
   // The gradient of a contraction is two contractions of the same size. Attention counts as a full
   // square.
-  c.operations = 3 * (layers * static_cast<double>(model::Batch::extent) *
-                          layer_operations(model::Pos::extent, model::Pos::extent,
-                                           model::Embed::extent, model::Hidden::extent) +
-                      2.0 * tokens * model::Embed::extent * model::Vocab::extent);
-  c.tolerance = tokens * std::numeric_limits<float>::epsilon();
-  c.weft = {timed(threads, step), [losses] { return *losses; }};
-  add_peers(c, &peer::training, task);
+  c.operations =
+      3 * texts *
+      (static_cast<double>(task.layers) * layer_operations(n, n, embed, M::Hidden::extent) +
+       2 * n * embed * M::Vocab::extent);
   return c;
 }
 

@@ -34,6 +34,11 @@ inline void set(const weft::parameter_block& parameters, std::string_view name, 
   std::ranges::copy(to, parameters.find(name).values.begin());
 }
 
+template <class Model>
+std::shared_ptr<weft::module<Model>> new_module() {
+  return std::make_shared<weft::module<Model>>();
+}
+
 // run(net) runs a module with its arguments, and gives its results.
 template <class Module, class Run>
 contender weft_contender(std::shared_ptr<Module> net, Run run, int threads = 1) {

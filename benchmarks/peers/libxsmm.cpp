@@ -3,6 +3,10 @@
 #include <libxsmm.h>
 
 #include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "benchmarks/peers/fastest.hpp"
 
 namespace bench {
 namespace {
@@ -21,17 +25,37 @@ libxsmm_smmfunction generate(std::ptrdiff_t m, std::ptrdiff_t k, std::ptrdiff_t 
                              nullptr, &prefetch);
 }
 
-// Blocks that suit its AVX-512 kernels and a level-1 cache: 64 columns, a depth of up to 384.
-constexpr std::ptrdiff_t columns = 64, most_depth = 384, most_rows = 24;
+// A product in blocks: `rows` of x with `depth` of its columns, and panels of the weight, laid out
+// [n / columns][k][columns].
+struct blocks {
+  std::ptrdiff_t rows, depth, columns;
+};
 
-// The weight as blocks [n / columns][k][columns].
-floats pack(const product_task& t) {
-  floats packed(t.w.size());
-  float* to = packed.data();
+void pack(const product_task& t, std::ptrdiff_t columns, float* to) {
   for (std::ptrdiff_t n = 0; n < t.n; n += columns)
     for (std::ptrdiff_t k = 0; k < t.k; ++k, to += columns)
       std::copy_n(t.w.data() + k * t.n + n, columns, to);
-  return packed;
+}
+
+// Empty where there is no kernel.
+contender in_blocks(const product_task& t, const blocks& size) {
+  if (t.m % size.rows || t.k % size.depth || t.n % size.columns) return {};
+  const auto kernel = [&](bool adds) {
+    return generate(size.rows, size.depth, size.columns, t.k, size.columns, t.n, adds);
+  };
+  const libxsmm_smmfunction first = kernel(false), next = kernel(true);
+  if (!first || !next) return {};
+  const floats w(t.w.size()), y(static_cast<std::size_t>(t.m * t.n));
+  pack(t, size.columns, w.data());
+  const auto run = [t, w, y, first, next, size] {
+    if (!t.packed) pack(t, size.columns, w.data());
+    for (std::ptrdiff_t k = 0; k < t.k; k += size.depth)
+      for (std::ptrdiff_t n = 0; n < t.n; n += size.columns)
+        for (std::ptrdiff_t m = 0; m < t.m; m += size.rows)
+          (k == 0 ? first : next)(w.data() + n * t.k + k * size.columns, t.x.data() + m * t.k + k,
+                                  y.data() + m * t.n + n);
+  };
+  return {timed(1, run), [y] { return y.copy(); }};
 }
 
 std::ptrdiff_t largest_divisor(std::ptrdiff_t n, std::ptrdiff_t most) {
@@ -48,23 +72,18 @@ libxsmm::~libxsmm() {
   libxsmm_finalize();
 }
 
+// Packed beforehand, or in each run.
 contender libxsmm::product(const product_task& t) {
-  // A vector is none of its work; without packing, it has nothing for products of this size.
-  if (!t.packed || t.m == 1 || t.n % columns) return {};
-  const std::ptrdiff_t depth = largest_divisor(t.k, most_depth);
-  const std::ptrdiff_t rows = largest_divisor(t.m, most_rows);
-  const libxsmm_smmfunction first = generate(rows, depth, columns, t.k, columns, t.n, false);
-  const libxsmm_smmfunction next = generate(rows, depth, columns, t.k, columns, t.n, true);
-  if (!first || !next) return {};
-  const floats w = pack(t), y(static_cast<std::size_t>(t.m * t.n));
-  const auto run = [t, w, y, first, next, depth, rows] {
-    for (std::ptrdiff_t k = 0; k < t.k; k += depth)
-      for (std::ptrdiff_t n = 0; n < t.n; n += columns)
-        for (std::ptrdiff_t m = 0; m < t.m; m += rows)
-          (k == 0 ? first : next)(w.data() + n * t.k + k * columns, t.x.data() + m * t.k + k,
-                                  y.data() + m * t.n + n);
-  };
-  return {timed(1, run), [y] { return y.copy(); }};
+  if (t.m == 1) return {};
+  std::vector<contender> ways;
+  for (const std::ptrdiff_t rows : {24, 32, 64, 128})
+    for (const std::ptrdiff_t depth : {256, 384, 768, 1024})
+      for (const std::ptrdiff_t columns : {48, 64})
+        if (contender way =
+                in_blocks(t, {largest_divisor(t.m, rows), largest_divisor(t.k, depth), columns});
+            way.repeat)
+          ways.push_back(std::move(way));
+  return ways.empty() ? contender{} : fastest(ways);
 }
 
 contender libxsmm::chain(const chain_task& t) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "benchmarks/peers/fastest.hpp"
 #include "benchmarks/peers/onednn_step.hpp"
 
 namespace bench {
@@ -42,14 +43,18 @@ onednn::onednn() : peer(version()), engine_(dnnl::engine::kind::cpu, 0), stream_
 
 contender onednn::product(const product_task& t) {
   const floats y(size(t.m * t.n));
-  const step multiply = step::product(engine_, at(engine_, layout({t.m, t.k}), t.x.data()),
-                                      at(engine_, layout({t.k, t.n}), t.w.data()), nullptr,
-                                      at(engine_, layout({t.m, t.n}), y.data()), t.packed);
-  const auto run = [multiply, t, y, stream = stream_]() mutable {
-    multiply.run(stream);
-    stream.wait();
+  const auto way = [&](weight_layout how) -> contender {
+    const step multiply = step::product(engine_, at(engine_, layout({t.m, t.k}), t.x.data()),
+                                        at(engine_, layout({t.k, t.n}), t.w.data()), nullptr,
+                                        at(engine_, layout({t.m, t.n}), y.data()), how);
+    const auto run = [multiply, t, y, stream = stream_]() mutable {
+      multiply.run(stream);
+      stream.wait();
+    };
+    return {timed(1, run), [y] { return y.copy(); }};
   };
-  return {timed(1, run), [y] { return y.copy(); }};
+  if (t.packed) return fastest({way(weight_layout::beforehand), way(weight_layout::nowhere)});
+  return fastest({way(weight_layout::nowhere), way(weight_layout::in_each_run)});
 }
 
 contender onednn::chain(const chain_task& t) {
@@ -58,10 +63,10 @@ contender onednn::chain(const chain_task& t) {
   const float* from = t.x.data();
   for (std::ptrdiff_t i = 0; i < t.length; ++i) {
     float* const to = (i % 2 ? b : a).data();
-    steps.push_back(step::product(engine_,
-                                  at(engine_, layout({t.m, t.k}), const_cast<float*>(from)),
-                                  at(engine_, layout({t.k, t.k}), t.w.data() + i * t.k * t.k),
-                                  nullptr, at(engine_, layout({t.m, t.k}), to), true));
+    steps.push_back(
+        step::product(engine_, at(engine_, layout({t.m, t.k}), const_cast<float*>(from)),
+                      at(engine_, layout({t.k, t.k}), t.w.data() + i * t.k * t.k), nullptr,
+                      at(engine_, layout({t.m, t.k}), to), weight_layout::beforehand));
     from = to;
   }
   const auto run = [steps, t, a, b, stream = stream_]() mutable {
@@ -90,9 +95,9 @@ contender onednn::attention(const attention_task& t) {
       const memory v = at(engine_, layout({t.n, t.depth}, {row, 1}), head(t.v, 0));
       const memory to = at(engine_, layout({rows, t.depth}, {row, 1}), head(y, i));
       const finish scaled{.scale = 1 / std::sqrt(static_cast<float>(t.depth))};
-      steps.push_back(step::product(engine_, q, k, nullptr, s, false, scaled));
+      steps.push_back(step::product(engine_, q, k, nullptr, s, weight_layout::nowhere, scaled));
       steps.push_back(step::softmax(engine_, s, s));
-      steps.push_back(step::product(engine_, s, v, nullptr, to, false));
+      steps.push_back(step::product(engine_, s, v, nullptr, to, weight_layout::nowhere));
     }
   const auto run = [steps, t, y, scores, stream = stream_]() mutable {
     for (const step& one : steps) one.run(stream);
@@ -121,7 +126,7 @@ contender onednn::encoder(const encoder_task& t) {
     const memory bias = at(engine_, layout({1, columns}), w.bias.data());
     to.push_back(step::product(engine_, matrix(x, in),
                                at(engine_, layout({in, columns}, {1, in}), w.weight.data()), &bias,
-                               matrix(out, columns), true, then));
+                               matrix(out, columns), weight_layout::beforehand, then));
   };
   const auto normalize = [&](const floats& x, const linear_weights& w, const floats& to) {
     after.push_back(step::layer_norm(engine_, matrix(x, t.embed), vector(w.weight), vector(w.bias),
@@ -135,14 +140,15 @@ contender onednn::encoder(const encoder_task& t) {
 
   linear(before, t.x, t.embed, projections, qkv, wide);
   const memory s = at(engine_, layout({t.batch, t.heads, t.n, t.n}), scores.data());
-  before.push_back(
-      step::product(engine_, part(0, split, as_rows),
-                    part(1, {t.batch, t.heads, depth, t.n}, {t.n * wide, depth, 1, wide}), nullptr,
-                    s, false, {.scale = 1 / std::sqrt(static_cast<float>(depth))}));
-  before.push_back(step::softmax(engine_, s, s));
   before.push_back(step::product(
-      engine_, s, part(2, split, as_rows), nullptr,
-      at(engine_, layout(split, {t.n * t.embed, depth, t.embed, 1}), attended.data()), false));
+      engine_, part(0, split, as_rows),
+      part(1, {t.batch, t.heads, depth, t.n}, {t.n * wide, depth, 1, wide}), nullptr, s,
+      weight_layout::nowhere, {.scale = 1 / std::sqrt(static_cast<float>(depth))}));
+  before.push_back(step::softmax(engine_, s, s));
+  before.push_back(
+      step::product(engine_, s, part(2, split, as_rows), nullptr,
+                    at(engine_, layout(split, {t.n * t.embed, depth, t.embed, 1}), attended.data()),
+                    weight_layout::nowhere));
   linear(after, attended, t.embed, t.out, between, t.embed, {.adds = true});
   normalize(between, t.norm1, normal);
   linear(after, normal, t.embed, t.linear1, hidden, t.hidden, {.gelu = true});

@@ -73,17 +73,6 @@ memory::desc any_layout(const dims& extents) {
   return {extents, memory::data_type::f32, memory::format_tag::any};
 }
 
-// In the layout asked for; the same memory if it has it.
-memory laid_out(const dnnl::engine& engine, const memory& w, const memory::desc& wanted) {
-  if (w.get_desc() == wanted) return w;
-  memory packed(wanted, engine);
-  dnnl::stream stream(engine);
-  memory from = w;
-  dnnl::reorder(from, packed).execute(stream, from, packed);
-  stream.wait();
-  return packed;
-}
-
 }  // namespace
 
 memory::desc layout(const dims& extents) {
@@ -99,23 +88,36 @@ memory at(const dnnl::engine& engine, const memory::desc& desc, float* data) {
 }
 
 step step::product(const dnnl::engine& engine, const memory& x, const memory& w, const memory* bias,
-                   const memory& y, bool packed, const finish& then) {
+                   const memory& y, weight_layout how, const finish& then) {
   dnnl::post_ops after;
   if (then.scale != 1) append(after, dnnl::algorithm::eltwise_linear, then.scale);
   if (then.adds) after.append_sum(1);
   if (then.gelu) append(after, dnnl::algorithm::eltwise_gelu_erf, 0);
   dnnl::primitive_attr attributes;
   attributes.set_post_ops(after);
-  const memory::desc weight = packed ? any_layout(extents_of(w)) : w.get_desc();
+  const memory::desc weight =
+      how == weight_layout::nowhere ? w.get_desc() : any_layout(extents_of(w));
   const dnnl::matmul::primitive_desc found =
       bias ? describe<dnnl::matmul>(engine, attributes, x.get_desc(), weight, bias->get_desc(),
                                     y.get_desc())
            : describe<dnnl::matmul>(engine, attributes, x.get_desc(), weight, y.get_desc());
-  arguments given{{DNNL_ARG_SRC, x},
-                  {DNNL_ARG_WEIGHTS, laid_out(engine, w, found.weights_desc())},
-                  {DNNL_ARG_DST, y}};
+  const bool as_is = found.weights_desc() == w.get_desc();
+  const memory laid_out = as_is ? w : memory(found.weights_desc(), engine);
+  arguments given{{DNNL_ARG_SRC, x}, {DNNL_ARG_WEIGHTS, laid_out}, {DNNL_ARG_DST, y}};
   if (bias) given[DNNL_ARG_BIAS] = *bias;
-  return {dnnl::matmul(found), std::move(given)};
+  step made(dnnl::matmul(found), std::move(given));
+  if (as_is) return made;
+  const dnnl::reorder reorder(w, laid_out);
+  const arguments between{{DNNL_ARG_FROM, w}, {DNNL_ARG_TO, laid_out}};
+  if (how == weight_layout::in_each_run) {
+    made.before_ = reorder;
+    made.before_arguments_ = between;
+  } else {
+    dnnl::stream stream(engine);
+    reorder.execute(stream, between);
+    stream.wait();
+  }
+  return made;
 }
 
 step step::softmax(const dnnl::engine& engine, const memory& x, const memory& y) {

@@ -23,15 +23,20 @@ struct finish {
   bool gelu = false, adds = false;
 };
 
+// Where a weight is laid out as the product likes best.
+enum class weight_layout { nowhere, beforehand, in_each_run };
+
 // A primitive and its arguments.
 class step {
  public:
-  void run(const dnnl::stream& stream) const { primitive_.execute(stream, arguments_); }
+  void run(const dnnl::stream& stream) const {
+    if (before_) before_.execute(stream, before_arguments_);
+    primitive_.execute(stream, arguments_);
+  }
 
-  // y = x w, and the bias, if it is there. A weight that may be packed is laid out as the primitive
-  // likes best.
+  // y = x w, and the bias, if it is there.
   static step product(const dnnl::engine& engine, const dnnl::memory& x, const dnnl::memory& w,
-                      const dnnl::memory* bias, const dnnl::memory& y, bool packed,
+                      const dnnl::memory* bias, const dnnl::memory& y, weight_layout how,
                       const finish& then = {});
   // Along the last axis.
   static step softmax(const dnnl::engine& engine, const dnnl::memory& x, const dnnl::memory& y);
@@ -47,6 +52,8 @@ class step {
 
   dnnl::primitive primitive_;
   arguments arguments_;
+  dnnl::reorder before_;  // may be none
+  arguments before_arguments_;
 };
 
 }  // namespace bench

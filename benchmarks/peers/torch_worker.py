@@ -99,7 +99,7 @@ def encoder(t, about):
         def forward(self, x):
             b, n, _ = x.shape
             qkv = F.linear(x, joined["weight"], joined["bias"])
-            q, k, v = qkv.view(b, n, 3, heads, embed // heads).permute(2, 0, 3, 1, 4)
+            q, k, v = qkv.view(b, n, 3, heads, embed // heads).permute(2, 0, 3, 1, 4).unbind(0)
             s = torch.softmax((q / math.sqrt(embed // heads)) @ k.transpose(2, 3), -1)
             attended = (s @ v).transpose(1, 2).reshape(b, n, embed)
             between = F.layer_norm(x + F.linear(attended, t["out.weight"], t["out.bias"]), (embed,),
