@@ -2,8 +2,10 @@
 #include "kernels/dot.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 
 #include "hwy/cache_control.h"
@@ -30,23 +32,45 @@ constexpr std::size_t tile_rows = has_32_registers ? 8 : 4;
 constexpr std::size_t tile_vectors = 3;
 static_assert(tile_rows <= max_tile_rows && tile_vectors * max_dot_lanes <= max_tile_columns);
 
+// The bits of a bfloat16: the upper half of a float.
+using half = std::uint16_t;
+
+HWY_INLINE vec load(tag d, const float* p) {
+  return hn::LoadU(d, p);
+}
+HWY_INLINE vec load(tag d, const half* p) {
+  const hn::Repartition<std::uint32_t, tag> bits;
+  const hn::Rebind<half, tag> halves;
+  return hn::BitCast(d, hn::ShiftLeft<16>(hn::PromoteTo(bits, hn::LoadU(halves, p))));
+}
+
+// The bfloat16 nearest to x, ties to even; NaN stays one.
+half nearest_half(float x) {
+  const auto bits = std::bit_cast<std::uint32_t>(x);
+  if ((bits & 0x7fffffffu) > 0x7f800000u) return static_cast<half>(bits >> 16 | 0x40u);
+  return static_cast<half>((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
+}
+
 // A tile's strip of the left operand. Row r's element at depth k is row[r][k * step].
 struct left_strip {
   const float* row[tile_rows];
   std::ptrdiff_t step;
+  const float* next;  // as many elements as the depth, to be fetched meanwhile
 };
 
 // A tile's strip of the right operand: at depth k, the tile's columns from data + k * step on.
+template <class T>
 struct right_strip {
-  const float* data;
+  const T* data;
   std::ptrdiff_t step;
-  std::ptrdiff_t ahead;  // so far ahead it is fetched from the second level of cache
+  std::ptrdiff_t ahead;  // from each depth's elements to a cache line to be fetched meanwhile
 };
 
 // Where a tile goes: row r from row[r] on, there either added to what is there or put in its place.
 struct tile_result {
   float* row[tile_rows];
   bool add;
+  const float* next;  // as in left_strip
 };
 
 template <std::size_t V>
@@ -59,32 +83,27 @@ HWY_INLINE vec pick(vec v0, vec v1, vec v2) {
     return v2;
 }
 
-constexpr std::size_t cache_line = 64 / sizeof(float);
-
-// Asks for `count` floats, while others are computed with.
-HWY_INLINE void fetch(const float* p, std::size_t count) {
-  for (std::size_t i = 0; i < count; i += cache_line) hwy::Prefetch(p + i);
-}
-
 // The sums are a pack of parameters, not an array, so that each is a register even where vectors
-// have no size that the compiler knows.
-template <std::size_t Vectors, std::size_t... R, std::size_t... I, class... Sums>
+// have no size that the compiler knows. What later tiles need is fetched one cache line at a time:
+// in a burst the requests would hold up the loads of this tile.
+template <std::size_t Vectors, class T, std::size_t... R, std::size_t... I, class... Sums>
 HWY_INLINE void multiply_add(std::index_sequence<R...>, std::index_sequence<I...>,
-                             const left_strip& left, const right_strip& right, std::size_t depth,
+                             const left_strip& left, const right_strip<T>& right, std::size_t depth,
                              const tile_result& result, Sums... sums) {
   const tag d;
   const std::size_t lanes = hn::Lanes(d);
   const float* row[]{left.row[R]...};
-  const float* b = right.data;
-  const std::ptrdiff_t left_step = left.step, right_step = right.step;
-  [[maybe_unused]] const std::ptrdiff_t ahead = right.ahead;
+  const T* b = right.data;
+  const std::ptrdiff_t left_step = left.step, right_step = right.step, ahead = right.ahead;
+  const float *next_left = left.next, *next_result = result.next;
   std::ptrdiff_t at = 0;
   for (; depth != 0; --depth, at += left_step, b += right_step) {
-    const vec b0 = hn::LoadU(d, b);
-    const vec b1 = Vectors > 1 ? hn::LoadU(d, b + lanes) : b0;
-    const vec b2 = Vectors > 2 ? hn::LoadU(d, b + 2 * lanes) : b0;
-    // Narrower tiles are the last of a panel, or alone and soon in the first level anyway.
-    if constexpr (Vectors == tile_vectors) fetch(b + ahead, Vectors * lanes);
+    const vec b0 = load(d, b);
+    const vec b1 = Vectors > 1 ? load(d, b + lanes) : b0;
+    const vec b2 = Vectors > 2 ? load(d, b + 2 * lanes) : b0;
+    hwy::Prefetch(b + ahead);
+    hwy::Prefetch(next_left++);
+    hwy::Prefetch(next_result++);
     ((sums = hn::MulAdd(hn::Set(d, row[I / Vectors][at]), pick<I % Vectors>(b0, b1, b2), sums)),
      ...);
   }
@@ -95,8 +114,8 @@ HWY_INLINE void multiply_add(std::index_sequence<R...>, std::index_sequence<I...
   (hn::StoreU(sums, d, to[I / Vectors] + I % Vectors * lanes), ...);
 }
 
-template <std::size_t Rows, std::size_t Vectors, class... Sums>
-HWY_INLINE void with_sums(const left_strip& left, const right_strip& right, std::size_t depth,
+template <std::size_t Rows, std::size_t Vectors, class T, class... Sums>
+HWY_INLINE void with_sums(const left_strip& left, const right_strip<T>& right, std::size_t depth,
                           const tile_result& result, Sums... sums) {
   if constexpr (sizeof...(Sums) == Rows * Vectors) {
     multiply_add<Vectors>(std::make_index_sequence<Rows>(),
@@ -108,28 +127,35 @@ HWY_INLINE void with_sums(const left_strip& left, const right_strip& right, std:
 }
 
 // Rows x Vectors * Lanes sums over the depth.
-template <std::size_t Rows, std::size_t Vectors>
-HWY_NOINLINE void tile(const left_strip& left, const right_strip& right, std::size_t depth,
+template <std::size_t Rows, std::size_t Vectors, class T>
+HWY_NOINLINE void tile(const left_strip& left, const right_strip<T>& right, std::size_t depth,
                        const tile_result& result) {
   with_sums<Rows, Vectors>(left, right, depth, result);
 }
 
-using tile_function = void (*)(const left_strip&, const right_strip&, std::size_t,
+template <class T>
+using tile_function = void (*)(const left_strip&, const right_strip<T>&, std::size_t,
                                const tile_result&);
 
-template <std::size_t Vectors>
-tile_function tile_of(std::size_t rows) {
-  if (rows == 1) return &tile<1, Vectors>;
-  if (rows == 2) return &tile<2, Vectors>;
-  if (rows <= 4 || tile_rows == 4) return &tile<4, Vectors>;
-  return &tile<tile_rows, Vectors>;
-}
+// Weights in bfloat16 are widened for so many rows at once; for more, panel by panel.
+constexpr std::size_t few_rows = 4;
 
 // For at least so many rows.
-tile_function tile_of(std::size_t rows, std::size_t vectors) {
-  if (vectors == 1) return tile_of<1>(rows);
-  if (vectors == 2) return tile_of<2>(rows);
-  return tile_of<3>(rows);
+template <class T, std::size_t Vectors>
+tile_function<T> tile_of(std::size_t rows) {
+  if (rows == 1) return &tile<1, Vectors, T>;
+  if (rows == 2) return &tile<2, Vectors, T>;
+  if constexpr (std::is_same_v<T, float> && tile_rows > few_rows) {
+    if (rows > few_rows) return &tile<tile_rows, Vectors, T>;
+  }
+  return &tile<few_rows, Vectors, T>;
+}
+
+template <class T>
+tile_function<T> tile_of(std::size_t rows, std::size_t vectors) {
+  if (vectors == 1) return tile_of<T, 1>(rows);
+  if (vectors == 2) return tile_of<T, 2>(rows);
+  return tile_of<T, 3>(rows);
 }
 
 // What is packed at once: `lines` rows or columns of `depth` elements each.
@@ -248,14 +274,54 @@ HWY_INLINE void dot_products(const float* row, const float* const (&column)[dot_
   sums[3] = hn::GetLane(hn::SumOfLanes(d, sum3));
 }
 
+// How many lines of the right operand are read at the same time in add_lines.
+constexpr std::size_t lines_at_once = 8;
+
+// to[j] = (add ? to[j] : 0) + the sum of factor[i] * right[i * step + j], one i after the other.
+template <class... Factors>
+HWY_INLINE void add_lines(const float* right, std::ptrdiff_t step, std::size_t columns, float* to,
+                          bool add, Factors... factors) {
+  const tag d;
+  const std::size_t lanes = hn::Lanes(d);
+  std::size_t j = 0;
+  for (; j + lanes <= columns; j += lanes) {
+    vec sum = add ? hn::LoadU(d, to + j) : hn::Zero(d);
+    const float* from = right + j;
+    ((sum = hn::MulAdd(factors, hn::LoadU(d, from), sum), from += step), ...);
+    hn::StoreU(sum, d, to + j);
+  }
+  if (const std::size_t left = columns - j; left != 0) {
+    vec sum = add ? load_n(d, to + j, left) : hn::Zero(d);
+    const float* from = right + j;
+    ((sum = hn::MulAdd(factors, load_n(d, from, left), sum), from += step), ...);
+    store_n(sum, d, to + j, left);
+  }
+}
+
+// One line for each element of the left operand, `step_left` from the one before.
+template <std::size_t... I>
+HWY_NOINLINE void add_lines(std::index_sequence<I...>, const float* left, std::ptrdiff_t step_left,
+                            const float* right, std::ptrdiff_t step, std::size_t columns, float* to,
+                            bool add) {
+  const tag d;
+  add_lines(right, step, columns, to, add,
+            hn::Set(d, left[static_cast<std::ptrdiff_t>(I) * step_left])...);
+}
+
 // As many elements of the result are half of a first level of cache.
 constexpr std::size_t max_close_result = 6 * 1024;
 
-// [first, first + count) of the rows, columns or depth.
+// [first, first + count) of the batch, rows, columns or depth.
 struct range {
   std::size_t first, count;
+  std::size_t end() const { return first + count; }
   bool operator==(const range&) const = default;
 };
+
+range part_of(std::size_t n, const share& s) {
+  const item_range items = items_of(static_cast<std::ptrdiff_t>(n), s);
+  return {static_cast<std::size_t>(items.begin), static_cast<std::size_t>(items.end - items.begin)};
+}
 
 // Where one index of the batch loops is.
 struct operands {
@@ -264,74 +330,117 @@ struct operands {
   const float* addend[2];
 };
 
-// A contraction for each index of its batch loops.
+// A contraction for each index of its batch loops, or a part of them.
 class product {
  public:
-  product(const contraction& c, float scale, op then, std::byte* scratch)
-      : rows_(c.rows),
-        columns_(c.columns),
-        depth_(c.depth),
+  product(const contraction& x, const call& c)
+      : batch_(x.batch),
+        rows_(x.rows),
+        columns_(x.columns),
+        depth_(x.depth),
         row_count_(static_cast<std::size_t>(rows_.size())),
         column_count_(static_cast<std::size_t>(columns_.size())),
         depth_count_(static_cast<std::size_t>(depth_.size())),
         block_rows_(block_size(row_count_, max_block_rows, max_tile_rows)),
         block_columns_(block_size(column_count_, max_block_columns, max_tile_columns)),
-        block_depth_(block_size(depth_count_, max_block_depth, max_dot_lanes)) {
+        block_depth_(block_size(depth_count_, max_block_depth, max_dot_lanes)),
+        packed_(c.packed),
+        packed_as_(c.packed_as) {
     const dot_scratch at(block_rows_, block_columns_, block_depth_);
-    row_left_ = reinterpret_cast<std::ptrdiff_t*>(scratch + at.row_offsets);
+    row_left_ = reinterpret_cast<std::ptrdiff_t*>(c.scratch + at.row_offsets);
     row_result_ = row_left_ + block_rows_;
-    column_right_ = reinterpret_cast<std::ptrdiff_t*>(scratch + at.column_offsets);
+    column_right_ = reinterpret_cast<std::ptrdiff_t*>(c.scratch + at.column_offsets);
     column_result_ = column_right_ + block_columns_;
     for (std::size_t i = 0; i < 2; ++i) {
       row_addend_[i] = row_result_ + (i + 1) * block_rows_;
       column_addend_[i] = column_result_ + (i + 1) * block_columns_;
     }
-    depth_left_ = reinterpret_cast<std::ptrdiff_t*>(scratch + at.depth_offsets);
+    depth_left_ = reinterpret_cast<std::ptrdiff_t*>(c.scratch + at.depth_offsets);
     depth_right_ = depth_left_ + block_depth_;
-    packed_left_ = reinterpret_cast<float*>(scratch + at.left);
-    packed_right_ = reinterpret_cast<float*>(scratch + at.right);
-    tile_ = reinterpret_cast<float*>(scratch + at.tile);
-    addends_ = reinterpret_cast<float*>(scratch + at.addends);
+    packed_left_ = reinterpret_cast<float*>(c.scratch + at.left);
+    packed_right_ = reinterpret_cast<float*>(c.scratch + at.right);
+    tile_ = reinterpret_cast<float*>(c.scratch + at.tile);
+    addends_ = reinterpret_cast<float*>(c.scratch + at.addends);
 
+    const place_in_operands& column = columns_.inner().stride;
     // The left operand is read in place where packing it would not pay: a tile wants one element
     // after the other anyway, and a single vector of columns does too little with each.
     left_in_place_ = depth_.is_single() &&
                      (depth_.inner().stride.left == 1 || column_count_ <= hn::Lanes(tag()));
     // The right one, where its lines are vectors already and few tiles would share the packed ones.
-    right_in_place_ = depth_.is_single() && row_count_ <= 2 * tile_rows;
-    // With few rows, transposing the right operand would cost more than the products.
-    along_depth_ = depth_.is_single() && row_count_ <= 4 && depth_.inner().stride.left == 1 &&
-                   depth_.inner().stride.right == 1;
+    right_in_place_ = packed_ == nullptr && depth_.is_single() && row_count_ <= 2 * tile_rows;
+    const bool vectors = packed_ == nullptr && depth_.is_single() && row_count_ <= few_rows;
+    // With few rows, transposing the right operand would cost more than the products, and lines
+    // are better read from end to end.
+    along_depth_ = vectors && depth_.inner().stride.left == 1 && depth_.inner().stride.right == 1;
+    along_columns_ = vectors && columns_.is_single() && column.right == 1 && column.result == 1;
     // Tiles end where the innermost loop of the columns does, if that costs no part of a vector.
     cut_ = columns_.inner().extent % static_cast<std::ptrdiff_t>(hn::Lanes(tag())) == 0;
+    widen_ = packed_ != nullptr && packed_as_ == precision::bfloat16 && row_count_ > few_rows;
 
     // A small result is in the first level of cache as it is.
     fetch_result_ =
-        static_cast<std::size_t>(c.batch.size()) * row_count_ * column_count_ > max_close_result;
+        static_cast<std::size_t>(batch_.size()) * row_count_ * column_count_ > max_close_result;
 
-    has_addends_ = c.a != nullptr || c.b != nullptr;
-    scale_ = scale;
-    end_ = scale == 1 && !has_addends_ && then == op::copy ? nullptr : tile_end_of(then);
+    has_addends_ = x.a != nullptr || x.b != nullptr;
+    scale_ = static_cast<float>(c.scale);
+    end_ = c.scale == 1 && !has_addends_ && c.then == op::copy ? nullptr : tile_end_of(c.then);
+    take(c.part);
   }
 
+  // The part of the batch.
+  const range& batch() const { return batch_part_; }
+
   void run(const operands& o) {
-    for (range columns{0, 0}; columns.first < column_count_; columns.first += block_columns_) {
-      columns.count = std::min(block_columns_, column_count_ - columns.first);
+    range columns{columns_part_.first, 0};
+    for (; columns.first < columns_part_.end(); columns.first = columns.end()) {
+      columns.count = block_at(columns.first);
       find_columns(columns);
-      if (along_depth_) {
+      if (along_depth_ || along_columns_) {
         find_rows({0, row_count_});
-        multiply_along_depth(o, columns);
+        along_depth_ ? multiply_along_depth(o, columns) : multiply_along_columns(o, columns);
         continue;
       }
       for (range depth{0, 0}; depth.first < depth_count_; depth.first += block_depth_) {
         depth.count = std::min(block_depth_, depth_count_ - depth.first);
         find_depth(depth);
-        pack_right(o.right, columns, depth);
-        for (range rows{0, 0}; rows.first < row_count_; rows.first += block_rows_) {
-          rows.count = std::min(block_rows_, row_count_ - rows.first);
+        if (packed_ == nullptr)
+          pack_right(o.right, columns, depth);
+        else if (widen_)
+          widen(columns, depth);
+        for (range rows{rows_part_.first, 0}; rows.first < rows_part_.end();
+             rows.first += block_rows_) {
+          rows.count = std::min(block_rows_, rows_part_.end() - rows.first);
           find_rows(rows);
           if (!left_in_place_) pack_left(o.left, rows, depth);
-          multiply(o, columns, depth, rows);
+          if (packed_ != nullptr && packed_as_ == precision::bfloat16 && !widen_)
+            multiply<half>(o, columns, depth, rows);
+          else
+            multiply<float>(o, columns, depth, rows);
+        }
+      }
+    }
+  }
+
+  // Tile after tile, each with the whole depth.
+  void pack_all(const float* right, std::byte* packed) {
+    right_in_place_ = false;
+    for (range columns{0, 0}; columns.first < column_count_; columns.first = columns.end()) {
+      columns.count = block_at(columns.first);
+      find_columns(columns);
+      for (range depth{0, 0}; depth.first < depth_count_; depth.first += block_depth_) {
+        depth.count = std::min(block_depth_, depth_count_ - depth.first);
+        find_depth(depth);
+        pack_right(right, columns, depth);
+        column_tile t;
+        for (std::size_t first = columns.first; first < columns.end(); first += t.count) {
+          t = tile_at(first);
+          const float* from = packed_tile(t, columns, depth);
+          const std::size_t to = place_in_packed(t, depth), count = t.width() * depth.count;
+          if (packed_as_ == precision::float32)
+            std::copy_n(from, count, reinterpret_cast<float*>(packed) + to);
+          else
+            std::transform(from, from + count, reinterpret_cast<half*>(packed) + to, nearest_half);
         }
       }
     }
@@ -339,11 +448,47 @@ class product {
 
  private:
   struct column_tile {
-    std::size_t first, count, vectors;  // the first counts from the block's first
-    bool one_run;                       // all of one inner loop
+    std::size_t first, count, vectors;
+    bool one_run;  // all of one inner loop
     bool adjacent_right, adjacent_result;
     bool right_in_place;
+    std::size_t width() const { return vectors * hn::Lanes(tag()); }
   };
+
+  // Whole items of the batch, else columns, else strips of rows: what divides the work most evenly,
+  // and of these what repeats the least packing. No sum depends on how it is divided.
+  void take(const share& part) {
+    batch_part_ = {0, static_cast<std::size_t>(batch_.size())};
+    rows_part_ = {0, row_count_};
+    columns_part_ = {0, column_count_};
+    if (part.count == 1) return;
+    std::size_t tiles = 0;
+    for (std::size_t first = 0; first < column_count_; ++tiles) first += tile_at(first).count;
+    const std::size_t strips = (row_count_ + tile_rows - 1) / tile_rows;
+    const auto parts = static_cast<std::size_t>(part.count);
+    // The largest part is a share of (n + parts - 1) / parts / n.
+    const auto less_even = [parts](std::size_t n, std::size_t m) {
+      return (n + parts - 1) / parts * m > (m + parts - 1) / parts * n;
+    };
+    const bool by_vectors = along_depth_ || along_columns_;
+    const bool rows_beat_columns = !by_vectors && less_even(tiles, strips);
+    const std::size_t within = rows_beat_columns ? strips : tiles;
+    if (!less_even(batch_part_.count, within)) {
+      batch_part_ = part_of(batch_part_.count, part);
+    } else if (rows_beat_columns) {
+      const range of = part_of(strips, part);
+      rows_part_.first = of.first * tile_rows;
+      rows_part_.count = std::min(of.end() * tile_rows, row_count_) - rows_part_.first;
+    } else {
+      const range of = part_of(tiles, part);
+      std::size_t begin = 0, end = 0;
+      for (std::size_t i = 0; i < of.end(); ++i) {
+        if (i == of.first) begin = end;
+        end += tile_at(end).count;
+      }
+      columns_part_ = of.count == 0 ? range{0, 0} : range{begin, end - begin};
+    }
+  }
 
   static void find(const loop_nest& loops, std::ptrdiff_t place_in_operands::*which, range of,
                    std::ptrdiff_t* offsets) {
@@ -385,25 +530,41 @@ class product {
     return std::min(count, static_cast<std::size_t>(loops.run(static_cast<std::ptrdiff_t>(from))));
   }
 
-  // The tiles of a block of columns lie one after the other, each but the last of whole vectors.
-  column_tile tile_at(range columns, std::size_t first) const {
+  // Tiles lie one after the other, each but the last of whole vectors. Four vectors make two tiles
+  // of two: one of three and one of a single vector would do less with each element of the left.
+  column_tile tile_at(std::size_t first) const {
     const std::size_t lanes = hn::Lanes(tag());
     const loop& inner = columns_.inner();
+    const std::size_t run = run_of(columns_, first, column_count_ - first);
+    const std::size_t left = cut_ ? run : column_count_ - first;
     column_tile t{};
     t.first = first;
-    t.count = std::min(tile_vectors * lanes, columns.count - first);
-    const std::size_t run = run_of(columns_, columns.first + first, t.count);
-    if (cut_) t.count = run;
-    t.vectors = (t.count + lanes - 1) / lanes;
-    t.one_run = run == t.count;
+    t.vectors = (left + lanes - 1) / lanes;
+    t.vectors = t.vectors == 4 ? 2 : std::min(t.vectors, tile_vectors);
+    t.count = std::min(t.vectors * lanes, left);
+    t.one_run = t.count <= run;
     t.adjacent_right = t.one_run && inner.stride.right == 1;
     t.adjacent_result = t.one_run && inner.stride.result == 1;
     t.right_in_place = right_in_place_ && t.adjacent_right && t.count % lanes == 0;
     return t;
   }
 
-  float* packed_tile(const column_tile& t, range depth) const {
-    return packed_right_ + t.first * depth.count;
+  // The columns of whole tiles, no more than a block.
+  std::size_t block_at(std::size_t first) const {
+    const std::size_t left = columns_part_.end() - first;
+    if (left <= block_columns_) return left;
+    std::size_t count = 0;
+    for (std::size_t next = 0; count + next <= block_columns_; next = tile_at(first + count).count)
+      count += next;
+    return count;
+  }
+
+  float* packed_tile(const column_tile& t, range columns, range depth) const {
+    return packed_right_ + (t.first - columns.first) * depth.count;
+  }
+
+  std::size_t place_in_packed(const column_tile& t, range depth) const {
+    return t.first * depth_count_ + depth.first * t.width();
   }
 
   template <class D>
@@ -424,15 +585,36 @@ class product {
 
   void pack_right(const float* right, range columns, range depth) const {
     const tag d;
+    // Where lines are adjacent, all tiles advance together by a little of the depth, so that a row
+    // of them is read from end to end.
+    const std::size_t advance = columns_.inner().stride.right == 1 ? 8 : depth.count;
+    for (std::size_t k = 0; k < depth.count; k += advance) {
+      const range part{depth.first + k, std::min(advance, depth.count - k)};
+      column_tile t;
+      for (std::size_t first = columns.first; first < columns.end(); first += t.count) {
+        t = tile_at(first);
+        if (t.right_in_place) continue;
+        const std::size_t width = t.width();
+        float* packed = packed_tile(t, columns, depth) + k * width;
+        if (t.count < width) std::fill_n(packed, width * part.count, 0.0f);
+        pack(
+            d,
+            {right, column_right_ + (first - columns.first), depth_right_ + k, t.count, part.count},
+            t.adjacent_right, depth_.inner().stride.right, part, width, packed);
+      }
+    }
+  }
+
+  void widen(range columns, range depth) const {
+    const tag d;
+    const std::size_t lanes = hn::Lanes(d);
     column_tile t;
-    for (std::size_t first = 0; first < columns.count; first += t.count) {
-      t = tile_at(columns, first);
-      if (t.right_in_place) continue;
-      const std::size_t width = t.vectors * hn::Lanes(d);
-      float* packed = packed_tile(t, depth);
-      if (t.count < width) std::fill_n(packed, width * depth.count, 0.0f);
-      pack(d, {right, column_right_ + first, depth_right_, t.count, depth.count}, t.adjacent_right,
-           depth_.inner().stride.right, depth, width, packed);
+    for (std::size_t first = columns.first; first < columns.end(); first += t.count) {
+      t = tile_at(first);
+      const half* from = reinterpret_cast<const half*>(packed_) + place_in_packed(t, depth);
+      float* to = packed_tile(t, columns, depth);
+      const std::size_t count = t.width() * depth.count;
+      for (std::size_t i = 0; i < count; i += lanes) hn::StoreU(load(d, from + i), d, to + i);
     }
   }
 
@@ -456,14 +638,14 @@ class product {
 
   void multiply_along_depth(const operands& o, range columns) const {
     column_tile t;
-    for (std::size_t first = 0; first < columns.count; first += t.count) {
-      t = tile_at(columns, first);
+    for (std::size_t first = columns.first; first < columns.end(); first += t.count) {
+      t = tile_at(first);
+      const std::ptrdiff_t* right = column_right_ + (first - columns.first);
       for (std::size_t row = 0; row < row_count_; ++row) {
         for (std::size_t j = 0; j < t.count; j += dot_columns) {
           const float* column[dot_columns];
-          for (std::size_t i = 0; i < dot_columns; ++i) {
-            column[i] = o.right + column_right_[first + std::min(j + i, t.count - 1)];
-          }
+          for (std::size_t i = 0; i < dot_columns; ++i)
+            column[i] = o.right + right[std::min(j + i, t.count - 1)];
           // A tile has room for whole vectors, and so for what is too much here.
           dot_products(o.left + row_left_[row], column, depth_count_,
                        tile_ + row * max_tile_columns + j);
@@ -471,19 +653,80 @@ class product {
       }
       float* rows[max_tile_rows];
       for (std::size_t i = 0; i < row_count_; ++i) rows[i] = tile_ + i * max_tile_columns;
-      if (end_ != nullptr) end(o, t, 0, row_count_, rows);
-      spread(o, t, 0, row_count_);
+      if (end_ != nullptr) end(o, t, columns, 0, row_count_, rows);
+      spread(o, t, columns, 0, row_count_);
     }
   }
 
+  void multiply_along_columns(const operands& o, range columns) const {
+    const place_in_operands step = depth_.inner().stride;
+    float* result[few_rows];
+    for (std::size_t i = 0; i < row_count_; ++i)
+      result[i] = o.result + row_result_[i] + column_result_[0];
+    const auto add = [&](auto lines, std::size_t k) {
+      const auto at = static_cast<std::ptrdiff_t>(k);
+      for (std::size_t i = 0; i < row_count_; ++i)
+        add_lines(lines, o.left + row_left_[i] + at * step.left, step.left,
+                  o.right + column_right_[0] + at * step.right, step.right, columns.count,
+                  result[i], k != 0);
+    };
+    std::size_t k = 0;
+    for (; k + lines_at_once <= depth_count_; k += lines_at_once)
+      add(std::make_index_sequence<lines_at_once>(), k);
+    for (; k < depth_count_; ++k) add(std::make_index_sequence<1>(), k);
+    if (end_ == nullptr) return;
+    column_tile t;
+    for (std::size_t first = columns.first; first < columns.end(); first += t.count) {
+      t = tile_at(first);
+      // An end may use whole vectors of the tile, and the result has no room for them.
+      float* rows[max_tile_rows];
+      for (std::size_t i = 0; i < row_count_; ++i) {
+        rows[i] = tile_ + i * max_tile_columns;
+        std::copy_n(result[i] + (first - columns.first), t.count, rows[i]);
+      }
+      end(o, t, columns, 0, row_count_, rows);
+      spread(o, t, columns, 0, row_count_);
+    }
+  }
+
+  template <class T>
+  right_strip<T> strip_of(const column_tile& t, range columns, range depth, const operands& o,
+                          std::size_t strips_left) const {
+    const auto width = static_cast<std::ptrdiff_t>(t.width());
+    if (packed_ != nullptr && !widen_) {
+      right_strip<T> b{reinterpret_cast<const T*>(packed_) + place_in_packed(t, depth), width,
+                       8 * width};
+      // The last strips of rows fetch the next panel, each a cache line of every depth.
+      if (strips_left <= t.vectors) {
+        const std::size_t line = (t.vectors - strips_left) * (64 / sizeof(T));
+        b.ahead = static_cast<std::ptrdiff_t>(
+            line + (depth.end() < depth_count_
+                        ? depth.count * t.width()
+                        : columns.count * depth_count_ - depth.first * t.width()));
+      }
+      return b;
+    }
+    if constexpr (std::is_same_v<T, float>) {
+      if (t.right_in_place)
+        return {o.right + column_right_[t.first - columns.first] +
+                    static_cast<std::ptrdiff_t>(depth.first) * depth_.inner().stride.right,
+                depth_.inner().stride.right, 0};
+    }
+    // What is fetched ahead of a packed strip is the next one, or still within the scratch.
+    if constexpr (std::is_same_v<T, float>)
+      return {packed_tile(t, columns, depth), width, 8 * width};
+    return {};
+  }
+
+  template <class T>
   void multiply(const operands& o, range columns, range depth, range rows) const {
-    const std::size_t lanes = hn::Lanes(tag());
     const place_in_operands step = depth_.inner().stride;
     const auto skipped = static_cast<std::ptrdiff_t>(depth.first);
     const bool add = depth.first != 0;
-    const bool last = depth.first + depth.count == depth_count_;
+    const bool last = depth.end() == depth_count_;
     for (std::size_t row = 0; row < rows.count; row += tile_rows) {
       const std::size_t count = std::min(tile_rows, rows.count - row);
+      const std::size_t strips_left = (rows.count - row + tile_rows - 1) / tile_rows;
       left_strip a;
       a.step = left_in_place_ ? step.left : static_cast<std::ptrdiff_t>(tile_rows);
       for (std::size_t i = 0; i < tile_rows; ++i) {
@@ -493,36 +736,33 @@ class product {
                                   : packed_left_ + row * depth.count + r;
       }
       column_tile t;
-      for (std::size_t column = 0; column < columns.count; column += t.count) {
-        t = tile_at(columns, column);
-        const auto width = static_cast<std::ptrdiff_t>(t.vectors * lanes);
-        // What is fetched ahead of a packed strip is the next one, or still within the scratch.
-        const right_strip b =
-            t.right_in_place
-                ? right_strip{o.right + column_right_[column] + skipped * step.right, step.right, 0}
-                : right_strip{packed_tile(t, depth), width, 8 * width};
-        const bool whole = count == tile_rows && t.count == t.vectors * lanes && t.adjacent_result;
+      std::size_t next = row + tile_rows;  // the row that the tile fetches
+      for (std::size_t first = columns.first; first < columns.end(); first += t.count, ++next) {
+        t = tile_at(first);
+        const right_strip<T> b = strip_of<T>(t, columns, depth, o, strips_left);
+        const std::ptrdiff_t* column = column_result_ + (first - columns.first);
+        const bool whole = count == tile_rows && t.count == t.width() && t.adjacent_result;
+        const bool fetch = next < std::min(row + 2 * tile_rows, rows.count);
+        a.next =
+            fetch && left_in_place_ ? o.left + row_left_[next] + skipped * step.left : a.row[0];
         tile_result c;
         c.add = whole && add;
-        for (std::size_t i = 0; i < tile_rows; ++i) {
-          if (whole) {
-            c.row[i] = o.result + row_result_[row + i] + column_result_[column];
-            if (fetch_result_) fetch(c.row[i], t.count);
-          } else {
-            c.row[i] = tile_ + i * max_tile_columns;
-          }
-        }
-        tile_of(count, t.vectors)(a, b, depth.count, c);
-        if (!whole && add) add_result(o, t, row, count);
-        if (last && end_ != nullptr) end(o, t, row, count, c.row);
-        if (!whole) spread(o, t, row, count);
+        for (std::size_t i = 0; i < tile_rows; ++i)
+          c.row[i] =
+              whole ? o.result + row_result_[row + i] + *column : tile_ + i * max_tile_columns;
+        c.next =
+            fetch && fetch_result_ ? o.result + row_result_[next] + column_result_[0] : a.row[0];
+        tile_of<T>(count, t.vectors)(a, b, depth.count, c);
+        if (!whole && add) add_result(o, t, columns, row, count);
+        if (last && end_ != nullptr) end(o, t, columns, row, count, c.row);
+        if (!whole) spread(o, t, columns, row, count);
       }
     }
   }
 
   // Applies scale, addends and `then` to the sums of a tile.
-  void end(const operands& o, const column_tile& t, std::size_t row, std::size_t rows,
-           float* const* sums) const {
+  void end(const operands& o, const column_tile& t, range columns, std::size_t row,
+           std::size_t rows, float* const* sums) const {
     tile_end e;
     e.rows = rows;
     e.columns = t.count;
@@ -530,18 +770,19 @@ class product {
     std::copy_n(sums, rows, e.sums);
     if (has_addends_) {
       const place_in_operands& stride = columns_.inner().stride;
-      e.addend[0] = rows_of_addend(o, 0, stride.a, t, row, rows);
-      e.addend[1] = rows_of_addend(o, 1, stride.b, t, row, rows);
+      e.addend[0] = rows_of_addend(o, 0, stride.a, t, columns, row, rows);
+      e.addend[1] = rows_of_addend(o, 1, stride.b, t, columns, row, rows);
     }
     end_(e);
   }
 
   // Where the tile's rows of an addend are; a copy where they have strides.
   addend_rows rows_of_addend(const operands& o, std::size_t which, std::ptrdiff_t stride,
-                             const column_tile& t, std::size_t row, std::size_t rows) const {
+                             const column_tile& t, range columns, std::size_t row,
+                             std::size_t rows) const {
     addend_rows a;
     if (o.addend[which] == nullptr) return a;
-    const std::ptrdiff_t* column = column_addend_[which] + t.first;
+    const std::ptrdiff_t* column = column_addend_[which] + (t.first - columns.first);
     a.broadcast = t.one_run && stride == 0;
     for (std::size_t i = 0; i < rows; ++i) {
       const float* from = o.addend[which] + row_addend_[which][row + i];
@@ -557,11 +798,11 @@ class product {
   }
 
   // Adds what is in the result to the tile in the scratch.
-  void add_result(const operands& o, const column_tile& t, std::size_t row,
+  void add_result(const operands& o, const column_tile& t, range columns, std::size_t row,
                   std::size_t rows) const {
     const tag d;
     const std::size_t lanes = hn::Lanes(d);
-    const std::ptrdiff_t* column = column_result_ + t.first;
+    const std::ptrdiff_t* column = column_result_ + (t.first - columns.first);
     for (std::size_t i = 0; i < rows; ++i) {
       float* to = tile_ + i * max_tile_columns;
       const float* from = o.result + row_result_[row + i];
@@ -578,10 +819,11 @@ class product {
   }
 
   // Puts the tile in the scratch to its places in the result.
-  void spread(const operands& o, const column_tile& t, std::size_t row, std::size_t rows) const {
+  void spread(const operands& o, const column_tile& t, range columns, std::size_t row,
+              std::size_t rows) const {
     const tag d;
     const std::size_t lanes = hn::Lanes(d);
-    const std::ptrdiff_t* column = column_result_ + t.first;
+    const std::ptrdiff_t* column = column_result_ + (t.first - columns.first);
     for (std::size_t i = 0; i < rows; ++i) {
       const float* from = tile_ + i * max_tile_columns;
       float* to = o.result + row_result_[row + i];
@@ -596,12 +838,17 @@ class product {
     }
   }
 
+  const loop_nest& batch_;
   const loop_nest& rows_;
   const loop_nest& columns_;
   const loop_nest& depth_;
   std::size_t row_count_, column_count_, depth_count_;
   std::size_t block_rows_, block_columns_, block_depth_;
-  bool left_in_place_, right_in_place_, along_depth_, cut_, fetch_result_, has_addends_;
+  const std::byte* packed_;  // the right operand, as pack_all leaves it; or null
+  precision packed_as_;
+  range batch_part_, rows_part_, columns_part_;
+  bool left_in_place_, right_in_place_, along_depth_, along_columns_, cut_, widen_;
+  bool fetch_result_, has_addends_;
   float scale_;
   tile_end_function end_;  // null where the sums are the result
   // In the scratch. The offsets are those of the found rows, columns and depth.
@@ -611,7 +858,6 @@ class product {
   std::ptrdiff_t *depth_left_, *depth_right_;
   float *packed_left_, *packed_right_, *tile_, *addends_;
 };
-
 // Sums of nothing: what the addends and `then` make of zeros. Left and right may have no memory.
 void end_zeros(const contraction& x, op then) {
   const tile_end_function end = tile_end_of(then);
@@ -638,13 +884,16 @@ void dot(const call& c) noexcept {
     if (c.extent[i] == 0 && c.operands[0].stride[i] != 0) return;
   }
   const contraction x(c);
-  if (x.depth.size() == 0) return end_zeros(x, c.then);
-  product each(x, static_cast<float>(c.scale), c.then, c.scratch);
+  if (x.depth.size() == 0) {
+    if (c.part.index == 0) end_zeros(x, c.then);
+    return;
+  }
+  product each(x, c);
   const auto addend = [](const float* data, std::ptrdiff_t at) {
     return data == nullptr ? nullptr : data + at;
   };
-  for (std::ptrdiff_t i = 0, n = x.batch.size(); i < n; ++i) {
-    const place_in_operands at = x.batch.at(i);
+  for (std::size_t i = each.batch().first; i < each.batch().end(); ++i) {
+    const place_in_operands at = x.batch.at(static_cast<std::ptrdiff_t>(i));
     each.run({x.left + at.left,
               x.right + at.right,
               x.result + at.result,
@@ -652,11 +901,19 @@ void dot(const call& c) noexcept {
   }
 }
 
+void pack_dot(const call& c, std::byte* packed) noexcept {
+  const contraction x(c);
+  product(x, c).pack_all(x.right, packed);
+}
+
 }  // namespace
 
 // Highway's tables take no functions that are noexcept, but ones that return them.
 void (*DotOfTarget())(const call&) noexcept {
   return &dot;
+}
+void (*PackDotOfTarget())(const call&, std::byte*) noexcept {
+  return &pack_dot;
 }
 
 }  // namespace weft::kernels::HWY_NAMESPACE
@@ -666,9 +923,13 @@ HWY_AFTER_NAMESPACE();
 namespace weft::kernels {
 
 HWY_EXPORT(DotOfTarget);
+HWY_EXPORT(PackDotOfTarget);
 
 void (*dot_kernel() noexcept)(const call&) noexcept {
   return HWY_DYNAMIC_DISPATCH(DotOfTarget)();
+}
+void (*pack_dot_kernel() noexcept)(const call&, std::byte*) noexcept {
+  return HWY_DYNAMIC_DISPATCH(PackDotOfTarget)();
 }
 
 }  // namespace weft::kernels

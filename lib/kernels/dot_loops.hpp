@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "weft/kernels/call.hpp"
+#include "weft/kernels/dot_blocking.hpp"
 
 namespace weft::kernels {
 
@@ -61,13 +62,6 @@ class loop_nest {
     return n;
   }
 
-  // The smallest stride in the result.
-  std::ptrdiff_t result_stride() const {
-    std::ptrdiff_t least = PTRDIFF_MAX;
-    for (int i = 0; i < count_; ++i) least = std::min(least, loops_[i].stride.result);
-    return least;
-  }
-
   // Where the iteration with this index is.
   place_in_operands at(std::ptrdiff_t index) const {
     place_in_operands p{};
@@ -114,9 +108,7 @@ struct contraction {
   float* result;
   const float *a, *b;  // the addends; null where there is none
 
-  explicit contraction(const call& c) : contraction(c, 1, 2) {
-    // Vectors run along the columns: these shall be the ones that are adjacent in the result.
-    if (rows.result_stride() < columns.result_stride()) *this = contraction(c, 2, 1);
+  explicit contraction(const call& c) : contraction(c, columns_operand(c)) {
     const auto by_result = [](const loop& l) { return l.stride.result; };
     batch.arrange(by_result);
     rows.arrange(by_result);
@@ -125,8 +117,8 @@ struct contraction {
   }
 
  private:
-  contraction(const call& c, int of_rows, int of_columns)
-      : left(static_cast<const float*>(c.operands[of_rows].data)),
+  contraction(const call& c, int of_columns)
+      : left(static_cast<const float*>(c.operands[3 - of_columns].data)),
         right(static_cast<const float*>(c.operands[of_columns].data)),
         result(static_cast<float*>(c.operands[0].data)),
         a(static_cast<const float*>(c.operands[3].data)),
@@ -135,10 +127,10 @@ struct contraction {
       if (c.extent[i] == 1) continue;
       const loop l{c.extent[i],
                    {.result = c.operands[0].stride[i],
-                    .left = c.operands[of_rows].stride[i],
+                    .left = c.operands[3 - of_columns].stride[i],
                     .right = c.operands[of_columns].stride[i],
-                    .a = a == nullptr ? 0 : c.operands[3].stride[i],
-                    .b = b == nullptr ? 0 : c.operands[4].stride[i]}};
+                    .a = c.operands[3].stride[i],
+                    .b = c.operands[4].stride[i]}};
       (l.stride.result == 0  ? depth
        : l.stride.right == 0 ? rows
        : l.stride.left == 0  ? columns

@@ -9,6 +9,7 @@ table best() noexcept {
           .reduce = reduce_kernel(),
           .rowwise = rowwise_kernel(),
           .dot = dot_kernel(),
+          .pack_dot = pack_dot_kernel(),
           .attention = attention_kernel(),
           .attention_adjoint = attention_adjoint_kernel(),
           .gather = gather_kernel(),

@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include "weft/graph/op.hpp"
+#include "weft/precision.hpp"
 
 namespace weft::kernels {
 
@@ -52,9 +53,11 @@ struct call {
   std::ptrdiff_t extent[max_loops]{};
   unsigned over = 0;  // bit i: the operation runs along loop i (reductions and rowwise operations)
   operand operands[max_operands];
-  double scalar = 0;               // normalize: epsilon
-  double scale = 1;                // dot: multiplies the sum of products; softmax: x
-  op then = op::copy;              // dot: what is done last, a function of one operand
+  double scalar = 0;                  // normalize: epsilon
+  double scale = 1;                   // dot: multiplies the sum of products; softmax: x
+  op then = op::copy;                 // dot: what is done last, a function of one operand
+  const std::byte* packed = nullptr;  // dot: the columns' operand as pack_dot leaves it, if it did
+  precision packed_as = precision::float32;
   std::ptrdiff_t axis_extent = 0;  // gather, scatter_add: length of the indexed axis
   std::ptrdiff_t axis_stride = 0;  // and its stride in the table
   const chain_link* links =

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 
 #include "weft/kernels/call.hpp"
 
@@ -17,12 +18,12 @@ inline constexpr std::size_t max_dot_lanes = 16;
 inline constexpr std::size_t max_tile_rows = 8;
 inline constexpr std::size_t max_tile_columns = 3 * max_dot_lanes;
 
-// Blocks at most this large. A strip of the left operand (8 rows x depth, 16 KiB) stays in the
-// first level of cache while the panel of the right one (672 KiB) passes by, from a second level of
-// 1 MiB. The deeper, the less often the result is read and written again. Rows and columns are
-// whole numbers of tiles on every target.
+// Blocks at most this large. A panel of the right operand (768 KiB) stays in a second level of
+// cache of 1 MiB while the rows of the left one pass by; a strip of those (8 rows x depth, 16 KiB)
+// stays in the first level. The deeper, the less often the result is read and written again. Rows
+// and columns are whole numbers of tiles on every target.
 inline constexpr std::size_t max_block_rows = 256;
-inline constexpr std::size_t max_block_columns = 336;
+inline constexpr std::size_t max_block_columns = 384;
 inline constexpr std::size_t max_block_depth = 512;
 
 constexpr std::size_t round_up(std::size_t n, std::size_t unit) {
@@ -59,8 +60,23 @@ struct dot_scratch {
         bytes(addends + 2 * max_tile_rows * max_tile_columns * sizeof(float)) {}
 };
 
-// The bytes of scratch of a dot. Which operand gives the rows is the kernel's choice, and may be
-// another one for smaller extents, so there is enough for both.
+// The operand, 1 or 2, that gives the columns. Vectors run along these, so they are the ones that
+// are closer in the result.
+constexpr int columns_operand(const call& c) {
+  std::ptrdiff_t least[]{PTRDIFF_MAX, PTRDIFF_MAX};  // of the axes of operands 1 and 2 alone
+  for (int i = 0; i < c.loops; ++i) {
+    const std::ptrdiff_t stride = c.operands[0].stride[i];
+    if (c.extent[i] == 1 || stride == 0) continue;
+    if (c.operands[2].stride[i] == 0)
+      least[0] = std::min(least[0], stride);
+    else if (c.operands[1].stride[i] == 0)
+      least[1] = std::min(least[1], stride);
+  }
+  return least[0] < least[1] ? 1 : 2;
+}
+
+// The bytes of scratch of a dot. Which operand gives the rows may be another one for smaller
+// extents, so there is enough for both.
 constexpr std::size_t dot_scratch_bytes(const call& c) {
   std::size_t left = 1, right = 1, depth = 1;
   for (int i = 0; i < c.loops; ++i) {
@@ -80,6 +96,28 @@ constexpr std::size_t dot_scratch_bytes(const call& c) {
         .bytes;
   };
   return std::max(bytes(left, right), bytes(right, left));
+}
+
+// Whether the operand that gives the columns can be packed once for all runs: not where it shares
+// an axis with both the other operand and the result, and so is many matrices.
+constexpr bool can_be_packed(const call& c) {
+  for (int i = 0; i < c.loops; ++i) {
+    if (c.extent[i] != 1 && c.operands[0].stride[i] != 0 && c.operands[1].stride[i] != 0 &&
+        c.operands[2].stride[i] != 0)
+      return false;
+  }
+  return true;
+}
+
+// The bytes of that operand packed, on every target.
+constexpr std::size_t packed_bytes(const call& c, precision as) {
+  const int operand = columns_operand(c);
+  std::size_t columns = 1, depth = 1;
+  for (int i = 0; i < c.loops; ++i) {
+    if (c.operands[operand].stride[i] == 0) continue;
+    (c.operands[0].stride[i] == 0 ? depth : columns) *= static_cast<std::size_t>(c.extent[i]);
+  }
+  return round_up(round_up(columns, max_dot_lanes) * depth * bytes_of(as), 64);
 }
 
 }  // namespace weft::kernels

@@ -31,7 +31,13 @@ struct table {
   // loops that the result has stride 0 in. Every loop has a stride other than 0 in at least two of
   // result, left and right, or extent 1. a and b are operands 3 and 4, broadcast by stride; one
   // without data is left out. `then` is copy, relu, gelu, gelu_tanh, tanh or sigmoid.
+  // Where `packed` is not null, it is read in place of the operand that gives the columns.
   void (*dot)(const call&) noexcept;
+
+  // Packs the operand of a dot that gives the columns (columns_operand, if can_be_packed) for later
+  // calls with the same loops along that operand, on this target: packed_bytes(call, packed_as)
+  // bytes, aligned to 64. No other operand is read.
+  void (*pack_dot)(const call&, std::byte* packed) noexcept;
 
   // attention: its result and, where they are asked for, its statistics, as attention_call says. A
   // query that sees no key has zeros. The parts of a call are of its batch and blocks of queries.
