@@ -7,7 +7,7 @@
 namespace weft {
 
 // Products and sums are float32 in either. bfloat16 halves the memory; a weight is rounded to the
-// nearest one, ties to even, and so is off by at most 2^-9 of itself.
+// nearest one, ties to even, and so is off by at most 2^-8 of itself.
 enum class precision : std::uint8_t { float32, bfloat16 };
 
 constexpr std::size_t bytes_of(precision p) {

@@ -293,6 +293,10 @@ void engine::call(const step& s, const kernels::table& kernels, const kernels::s
   c.link_count = s.link_count;
   c.axis_extent = static_cast<std::ptrdiff_t>(length(s.axis));
   c.axis_stride = s.axis_stride;
+  if (memory_.packed != nullptr && s.packed != not_packed) {
+    c.packed = memory_.packed + packed_size(s.packed, memory_.packed_as);
+    c.packed_as = memory_.packed_as;
+  }
   c.scratch = scratch;
   c.part = part;
   switch (s.run) {

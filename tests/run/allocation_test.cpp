@@ -110,6 +110,20 @@ BOOST_AUTO_TEST_CASE(a_run) {
   BOOST_TEST(loss == same);
 }
 
+BOOST_AUTO_TEST_CASE(a_frozen_run) {
+  weft::module<classifier> n;
+  auto const memory = weft::allocate(n.packed_bytes());
+  auto const tokens = rows(six_tokens), targets = rows(six_targets);
+  float loss = 0;
+  BOOST_TEST(allocations_in([&] {
+               n.freeze(std::span<std::byte>(memory.get(), n.packed_bytes()));
+               loss = n(weft::arg<"tokens">(tokens), weft::arg<"targets">(targets),
+                        weft::arg<"scale">(five_scales))
+                          .get<"loss">()();
+             }) == 0);
+  BOOST_TEST(loss > 0);
+}
+
 BOOST_AUTO_TEST_CASE(a_step) {
   weft::trainer<classifier> t(
       {}, {.clip_norm = 1,

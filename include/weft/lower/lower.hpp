@@ -63,6 +63,7 @@ struct program_draft {
   std::size_t workspace_bytes = 0;
   std::size_t scratch_offset = 0;
   std::size_t scratch_bytes = 0;
+  std::size_t packed_bytes = 0;
 };
 
 // The call of a step at the bounds of all lengths, without pointers: what it takes at most.
@@ -109,6 +110,7 @@ class lowering {
     for (int i = 0; i < g_.count; ++i) lower(i);
     copy_gradients();
     lay_out_workspace();
+    lay_out_packed();
   }
 
  private:
@@ -233,6 +235,7 @@ class lowering {
     s.kind = kind;
     s.node = id;
     s.scale = 1;
+    s.packed = not_packed;
     s.then = op::copy;
     s.loops = loops.count;
     for (int l = 0; l < loops.count; ++l) s.extent[l] = extent(loops.at[l]);
@@ -519,6 +522,24 @@ class lowering {
     }
   }
 
+  // Parameters that give the columns of a contraction, with axes whose extents are known.
+  constexpr void lay_out_packed() {
+    for (int i = 0; i < d_.step_count; ++i) {
+      step& s = d_.steps[i];
+      if (s.run != kernel::dot) continue;
+      kernels::call const c = call_at_bounds(s);
+      operand_ref const& columns = s.operand[kernels::columns_operand(c)];
+      bool pack = columns.where == block::parameters && kernels::can_be_packed(c);
+      for (int l = 0; l < s.loops; ++l)
+        pack = pack && (columns.stride[l] == 0 || s.extent[l].fixed());
+      if (!pack) continue;
+      s.packed = d_.packed_bytes;
+      // Half of every offset is aligned too.
+      d_.packed_bytes +=
+          kernels::round_up(kernels::packed_bytes(c, precision::float32), 2 * alignment);
+    }
+  }
+
   const graph& g_;
   const memory_plan& p_;
   program_draft& d_;
@@ -542,7 +563,8 @@ struct program_tables {
   table<kernels::chain_link, Links> links;
   alignas(4) table<std::byte, Constants> constants;
   table<char, Text> text;
-  std::size_t parameter_bytes, gradient_bytes, workspace_bytes, scratch_offset, scratch_bytes;
+  std::size_t parameter_bytes, gradient_bytes, workspace_bytes, scratch_offset, scratch_bytes,
+      packed_bytes;
 };
 
 namespace detail {
@@ -576,7 +598,8 @@ constexpr auto tables() {
       d.gradient_bytes,
       d.workspace_bytes,
       d.scratch_offset,
-      d.scratch_bytes};
+      d.scratch_bytes,
+      d.packed_bytes};
 }
 
 }  // namespace detail
@@ -601,7 +624,8 @@ struct lowered {
                                          tables.gradient_bytes,
                                          tables.workspace_bytes,
                                          tables.scratch_offset,
-                                         tables.scratch_bytes};
+                                         tables.scratch_bytes,
+                                         tables.packed_bytes};
 };
 
 }  // namespace weft

@@ -85,6 +85,8 @@ struct step {
   std::int16_t first_link;
   extent_ref axis;
   std::ptrdiff_t axis_stride;
+  std::size_t
+      packed;  // a dot's parameter in the block of packed ones; not_packed where it has none
   int node;
   std::int16_t attention;  // in the program's table of these
 };
@@ -113,6 +115,13 @@ constexpr kernels::attention_call attention_call_of(const step& s, const attenti
   set(c.key_gradient, a.key_gradient);
   set(c.value_gradient, a.value_gradient);
   return c;
+}
+
+inline constexpr std::size_t not_packed = SIZE_MAX;
+
+// Bytes, or an offset, in the block of packed parameters.
+constexpr std::size_t packed_size(std::size_t in_float32, precision as) {
+  return in_float32 / (bytes_of(precision::float32) / bytes_of(as));
 }
 
 // What a caller gives.
@@ -181,6 +190,7 @@ struct program {
   std::size_t workspace_bytes = 0;  // intermediates, then scratch, then staged inputs
   std::size_t scratch_offset = 0;
   std::size_t scratch_bytes = 0;  // of one thread
+  std::size_t packed_bytes = 0;  // in float32, as the offsets of steps; bfloat16 takes half of both
 
   constexpr std::string_view name(name_ref r) const {
     return text.substr(static_cast<std::size_t>(r.begin), static_cast<std::size_t>(r.size));

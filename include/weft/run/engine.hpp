@@ -28,6 +28,8 @@ struct memory {
   std::byte* parameters = nullptr;
   std::byte* gradients = nullptr;
   std::byte* workspace = nullptr;
+  const std::byte* packed = nullptr;  // parameters as engine::freeze left them, if it did
+  precision packed_as = precision::float32;
 };
 
 class engine {
@@ -59,6 +61,11 @@ class engine {
           f(begin, end);
         });
   }
+
+  // Packs the parameters that contractions multiply with, for the best SIMD target: the program's
+  // packed_bytes in float32, half of them in bfloat16. Runs on that target read them from here, and
+  // no longer where the parameters are, until the next freeze.
+  void freeze(std::byte* packed, precision as) noexcept;
 
   // Where the elements of an operand lie in the run of the arguments bound last.
   std::byte* address(const operand_ref& r) const noexcept;

@@ -110,6 +110,30 @@ class module {
   // any number of them.
   void run_on(const executor& threads) { engine_.run_on(threads); }
 
+  // The bytes that freeze needs.
+  static constexpr std::size_t packed_bytes(precision p = precision::float32) {
+    return packed_size(code::tables.packed_bytes, p);
+  }
+
+  // Packs the parameters that contractions multiply with once, as the kernels of this machine want
+  // them; later runs use these. Changes of the parameters are not seen by them until freeze is
+  // called again; a module that was never frozen sees every change. Packed are those that give the
+  // axes of a contraction's result that lie closer together, as every weight of a linear layer
+  // does; not those with an axis of unknown length, or one that the result and the other operand
+  // have too. They are read as before. With bfloat16, packed weights take half the memory, and are
+  // rounded; see weft::precision.
+  void freeze(precision p = precision::float32) {
+    aligned_bytes packed = allocate(packed_bytes(p));
+    engine_.freeze(packed.get(), p);
+    packed_ = std::move(packed);
+  }
+  // In the caller's memory: packed_bytes(p), aligned to 64, used until the next freeze. Throws
+  // weft::error where it is too small or not aligned.
+  void freeze(std::span<std::byte> memory, precision p = precision::float32) {
+    engine_.freeze(checked(memory, packed_bytes(p)), p);
+    packed_.reset();
+  }
+
   // A run. Throws weft::error where a length or an index is wrong, before anything is computed. It
   // allocates nothing.
   template <class... Args>
@@ -149,6 +173,7 @@ class module {
  private:
   weft::parameters<Model> parameters_;
   aligned_bytes workspace_;
+  aligned_bytes packed_;
   engine engine_;
 };
 

@@ -1,0 +1,24 @@
+// Parameters packed for contractions.
+#include "weft/kernels/dot_blocking.hpp"
+#include "weft/lower/lower.hpp"
+#include "weft/run/engine.hpp"
+
+namespace weft {
+
+void engine::freeze(std::byte* packed, precision as) noexcept {
+  kernels::table const kernels = kernels::best();
+  for (step const& s : p_->steps) {
+    if (s.packed == not_packed) continue;
+    // The parameter's extents are fixed, so the bounds of the others do.
+    kernels::call c = call_at_bounds(s);
+    int const columns = kernels::columns_operand(c);
+    c.operands[columns].data = address(s.operand[columns]);
+    c.scratch = memory_.workspace + p_->scratch_offset;
+    c.packed_as = as;
+    kernels.pack_dot(c, packed + packed_size(s.packed, as));
+  }
+  memory_.packed = packed;
+  memory_.packed_as = as;
+}
+
+}  // namespace weft

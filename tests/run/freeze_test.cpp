@@ -1,0 +1,142 @@
+// Modules with packed parameters.
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <vector>
+
+#include "kernels/targets.hpp"
+#include "weft/graph/define.hpp"
+#include "weft/nn/linear.hpp"
+#include "weft/ops/dot.hpp"
+#include "weft/run/error.hpp"
+#include "weft/run/module.hpp"
+
+namespace {
+
+using weft::arg;
+
+struct Rows : weft::axis<weft::up_to<40>> {};
+struct Embed : weft::axis<24> {};
+struct Heads : weft::axis<5> {};
+struct Dim : weft::axis<20> {};
+struct Wide : weft::axis<70> {};
+
+// A plain linear layer; one with its weight's axes in another order than the result's; one whose
+// weight is shared along Heads, and so is a matrix for each, which is not packed.
+struct layers {
+  constexpr auto operator()(weft::scope s) const {
+    auto x = s.input<"x", float, Rows, Embed>();
+    auto wide = weft::nn::linear<weft::shape<Embed>, weft::shape<Wide>>(s / "wide", x);
+    auto by_head = s.param<"by_head", Heads, Wide, Dim>(weft::init::normal());
+    auto heads = weft::dot<Wide>(wide, by_head);
+    auto each = s.param<"each", Heads, Dim, Embed>(weft::init::normal());
+    return weft::results(weft::as<"wide">(wide), weft::as<"heads">(heads),
+                         weft::as<"each">(weft::dot<Dim>(heads, each)));
+  }
+};
+using net = weft::module<layers>;
+
+std::vector<float> input(std::size_t rows) {
+  std::vector<float> x(rows * Embed::extent);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i * 37 % 64) / 32 - 1;
+  return x;
+}
+
+template <weft::text Result>
+std::vector<float> run(net& n, std::size_t rows) {
+  auto const x = input(rows);
+  auto const y = n(arg<"x">(weft::view<const float, weft::shape<Rows, Embed>>(x.data(), rows)))
+                     .template get<Result>();
+  return std::vector<float>(y.data(), y.data() + y.size());
+}
+
+// What rounding the weight of the plain layer to bfloat16 may change: each of the 24 products is
+// off by 2^-8 of itself, and the sums by what float32 sums are.
+double most_by_rounding(net& n, std::size_t row, std::size_t column) {
+  auto const x = input(row + 1);
+  auto const w = n.parameters().get<"wide.weight", Wide, Embed>();
+  double sum = 0;
+  for (std::size_t e = 0; e < Embed::extent; ++e)
+    sum += std::abs(static_cast<double>(x[row * Embed::extent + e]) *
+                    static_cast<double>(w(column, e)));
+  return sum * (std::ldexp(1, -8) + 2 * (Embed::extent + 4) *
+                                        static_cast<double>(std::numeric_limits<float>::epsilon()));
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(frozen)
+
+// Two weights, of 24 x 70 and of 70 x 100; the third is not packed.
+static_assert(net::packed_bytes() >= 4 * (24 * 70 + 70 * 100));
+static_assert(net::packed_bytes() < 4 * (24 * 80 + 70 * 112) + 256);
+static_assert(net::packed_bytes(weft::precision::bfloat16) == net::packed_bytes() / 2);
+
+BOOST_AUTO_TEST_CASE(a_module_gives_the_same_bits_where_rows_are_many) {
+  weft::kernels::on_every_target([](const auto&) {
+    net live(1), packed(live.parameters());
+    packed.freeze();
+    for (std::size_t const rows : {5, 8, 17, 40}) {
+      BOOST_TEST((run<"wide">(packed, rows) == run<"wide">(live, rows)));
+      BOOST_TEST((run<"heads">(packed, rows) == run<"heads">(live, rows)));
+      BOOST_TEST((run<"each">(packed, rows) == run<"each">(live, rows)));
+    }
+  });
+}
+
+BOOST_AUTO_TEST_CASE(a_module_gives_the_same_numbers_where_rows_are_few) {
+  weft::kernels::on_every_target([](const auto&) {
+    net live(1), packed(live.parameters());
+    packed.freeze();
+    for (std::size_t const rows : {1, 2, 3, 4}) {
+      auto const a = run<"wide">(packed, rows), b = run<"wide">(live, rows);
+      for (std::size_t i = 0; i < a.size(); ++i)
+        BOOST_TEST(std::abs(static_cast<double>(a[i]) - static_cast<double>(b[i])) <=
+                   most_by_rounding(live, i / Wide::extent, i % Wide::extent));
+    }
+    BOOST_TEST(run<"wide">(packed, 0).empty());
+  });
+}
+
+BOOST_AUTO_TEST_CASE(weights_in_bfloat16_are_off_by_their_rounding) {
+  weft::kernels::on_every_target([](const auto&) {
+    net live(1), packed(live.parameters());
+    packed.freeze(weft::precision::bfloat16);
+    for (std::size_t const rows : {1, 4, 5, 40}) {
+      auto const a = run<"wide">(packed, rows), b = run<"wide">(live, rows);
+      BOOST_TEST((a != b));
+      for (std::size_t i = 0; i < a.size(); ++i)
+        BOOST_TEST(std::abs(static_cast<double>(a[i]) - static_cast<double>(b[i])) <=
+                   most_by_rounding(live, i / Wide::extent, i % Wide::extent));
+    }
+  });
+}
+
+BOOST_AUTO_TEST_CASE(parameters_that_change_are_seen_when_frozen_again) {
+  net live(1), packed(weft::parameters<layers>(1));
+  packed.freeze();
+  auto const before = run<"wide">(packed, 9);
+  for (net* const n : {&live, &packed})
+    n->parameters().get<"wide.weight", Wide, Embed>()(3, 4) += 1;
+  BOOST_TEST((run<"wide">(live, 9) != before));
+  BOOST_TEST((run<"wide">(packed, 9) == before));
+  packed.freeze();
+  BOOST_TEST((run<"wide">(packed, 9) == run<"wide">(live, 9)));
+}
+
+BOOST_AUTO_TEST_CASE(the_callers_memory_is_used) {
+  net live(1), packed(live.parameters());
+  auto const bytes = weft::allocate(net::packed_bytes());
+  std::span<std::byte> const memory(bytes.get(), net::packed_bytes());
+  packed.freeze(memory);
+  BOOST_TEST((run<"heads">(packed, 9) == run<"heads">(live, 9)));
+  std::fill(memory.begin(), memory.end(), std::byte{0});
+  auto const zeros = run<"heads">(packed, 9);
+  BOOST_TEST(std::all_of(zeros.begin(), zeros.end(), [](float x) { return x == 0; }));
+  BOOST_CHECK_THROW(packed.freeze(memory.first(memory.size() - 1)), weft::error);
+  BOOST_CHECK_THROW(packed.freeze(memory.subspan(4)), weft::error);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
