@@ -55,7 +55,6 @@ half nearest_half(float x) {
 struct left_strip {
   const float* row[tile_rows];
   std::ptrdiff_t step;
-  const float* next;  // as many elements as the depth, to be fetched meanwhile
 };
 
 // A tile's strip of the right operand: at depth k, the tile's columns from data + k * step on.
@@ -63,14 +62,18 @@ template <class T>
 struct right_strip {
   const T* data;
   std::ptrdiff_t step;
-  std::ptrdiff_t ahead;  // from each depth's elements to a cache line to be fetched meanwhile
+};
+
+// What a tile fetches for later ones: at depth k, the cache line of data + k * step.
+struct fetched {
+  const std::byte* data;
+  std::ptrdiff_t step;
 };
 
 // Where a tile goes: row r from row[r] on, there either added to what is there or put in its place.
 struct tile_result {
   float* row[tile_rows];
   bool add;
-  const float* next;  // as in left_strip
 };
 
 template <std::size_t V>
@@ -89,21 +92,19 @@ HWY_INLINE vec pick(vec v0, vec v1, vec v2) {
 template <std::size_t Vectors, class T, std::size_t... R, std::size_t... I, class... Sums>
 HWY_INLINE void multiply_add(std::index_sequence<R...>, std::index_sequence<I...>,
                              const left_strip& left, const right_strip<T>& right, std::size_t depth,
-                             const tile_result& result, Sums... sums) {
+                             fetched later, const tile_result& result, Sums... sums) {
   const tag d;
   const std::size_t lanes = hn::Lanes(d);
   const float* row[]{left.row[R]...};
   const T* b = right.data;
-  const std::ptrdiff_t left_step = left.step, right_step = right.step, ahead = right.ahead;
-  const float *next_left = left.next, *next_result = result.next;
+  const std::ptrdiff_t left_step = left.step, right_step = right.step;
   std::ptrdiff_t at = 0;
   for (; depth != 0; --depth, at += left_step, b += right_step) {
     const vec b0 = load(d, b);
     const vec b1 = Vectors > 1 ? load(d, b + lanes) : b0;
     const vec b2 = Vectors > 2 ? load(d, b + 2 * lanes) : b0;
-    hwy::Prefetch(b + ahead);
-    hwy::Prefetch(next_left++);
-    hwy::Prefetch(next_result++);
+    hwy::Prefetch(later.data);
+    later.data += later.step;
     ((sums = hn::MulAdd(hn::Set(d, row[I / Vectors][at]), pick<I % Vectors>(b0, b1, b2), sums)),
      ...);
   }
@@ -116,25 +117,25 @@ HWY_INLINE void multiply_add(std::index_sequence<R...>, std::index_sequence<I...
 
 template <std::size_t Rows, std::size_t Vectors, class T, class... Sums>
 HWY_INLINE void with_sums(const left_strip& left, const right_strip<T>& right, std::size_t depth,
-                          const tile_result& result, Sums... sums) {
+                          fetched later, const tile_result& result, Sums... sums) {
   if constexpr (sizeof...(Sums) == Rows * Vectors) {
     multiply_add<Vectors>(std::make_index_sequence<Rows>(),
-                          std::make_index_sequence<Rows * Vectors>(), left, right, depth, result,
-                          sums...);
+                          std::make_index_sequence<Rows * Vectors>(), left, right, depth, later,
+                          result, sums...);
   } else {
-    with_sums<Rows, Vectors>(left, right, depth, result, sums..., hn::Zero(tag()));
+    with_sums<Rows, Vectors>(left, right, depth, later, result, sums..., hn::Zero(tag()));
   }
 }
 
 // Rows x Vectors * Lanes sums over the depth.
 template <std::size_t Rows, std::size_t Vectors, class T>
 HWY_NOINLINE void tile(const left_strip& left, const right_strip<T>& right, std::size_t depth,
-                       const tile_result& result) {
-  with_sums<Rows, Vectors>(left, right, depth, result);
+                       fetched later, const tile_result& result) {
+  with_sums<Rows, Vectors>(left, right, depth, later, result);
 }
 
 template <class T>
-using tile_function = void (*)(const left_strip&, const right_strip<T>&, std::size_t,
+using tile_function = void (*)(const left_strip&, const right_strip<T>&, std::size_t, fetched,
                                const tile_result&);
 
 // Weights in bfloat16 are widened for so many rows at once; for more, panel by panel.
@@ -308,9 +309,6 @@ HWY_NOINLINE void add_lines(std::index_sequence<I...>, const float* left, std::p
             hn::Set(d, left[static_cast<std::ptrdiff_t>(I) * step_left])...);
 }
 
-// As many elements of the result are half of a first level of cache.
-constexpr std::size_t max_close_result = 6 * 1024;
-
 // [first, first + count) of the batch, rows, columns or depth.
 struct range {
   std::size_t first, count;
@@ -377,10 +375,6 @@ class product {
     // Tiles end where the innermost loop of the columns does, if that costs no part of a vector.
     cut_ = columns_.inner().extent % static_cast<std::ptrdiff_t>(hn::Lanes(tag())) == 0;
     widen_ = packed_ != nullptr && packed_as_ == precision::bfloat16 && row_count_ > few_rows;
-
-    // A small result is in the first level of cache as it is.
-    fetch_result_ =
-        static_cast<std::size_t>(batch_.size()) * row_count_ * column_count_ > max_close_result;
 
     has_addends_ = x.a != nullptr || x.b != nullptr;
     scale_ = static_cast<float>(c.scale);
@@ -690,32 +684,32 @@ class product {
   }
 
   template <class T>
-  right_strip<T> strip_of(const column_tile& t, range columns, range depth, const operands& o,
-                          std::size_t strips_left) const {
+  right_strip<T> strip_of(const column_tile& t, range columns, range depth,
+                          const operands& o) const {
     const auto width = static_cast<std::ptrdiff_t>(t.width());
-    if (packed_ != nullptr && !widen_) {
-      right_strip<T> b{reinterpret_cast<const T*>(packed_) + place_in_packed(t, depth), width,
-                       8 * width};
-      // The last strips of rows fetch the next panel, each a cache line of every depth.
-      if (strips_left <= t.vectors) {
-        const std::size_t line = (t.vectors - strips_left) * (64 / sizeof(T));
-        b.ahead = static_cast<std::ptrdiff_t>(
-            line + (depth.end() < depth_count_
-                        ? depth.count * t.width()
-                        : columns.count * depth_count_ - depth.first * t.width()));
-      }
-      return b;
-    }
+    if (packed_ != nullptr && !widen_)
+      return {reinterpret_cast<const T*>(packed_) + place_in_packed(t, depth), width};
     if constexpr (std::is_same_v<T, float>) {
-      if (t.right_in_place)
-        return {o.right + column_right_[t.first - columns.first] +
-                    static_cast<std::ptrdiff_t>(depth.first) * depth_.inner().stride.right,
-                depth_.inner().stride.right, 0};
+      if (!t.right_in_place) return {packed_tile(t, columns, depth), width};
+      const std::ptrdiff_t step = depth_.inner().stride.right;
+      return {o.right + column_right_[t.first - columns.first] +
+                  static_cast<std::ptrdiff_t>(depth.first) * step,
+              step};
     }
-    // What is fetched ahead of a packed strip is the next one, or still within the scratch.
-    if constexpr (std::is_same_v<T, float>)
-      return {packed_tile(t, columns, depth), width, 8 * width};
     return {};
+  }
+
+  // A part of the tile's place in the next panel of packed weights: each of the strips of rows
+  // fetches another one. Many requests at once would hold up the loads of the tile itself.
+  template <class T>
+  fetched part_of_next(const right_strip<T>& right, const column_tile& t, range columns,
+                       range depth, std::size_t strip, std::size_t strips) const {
+    const std::size_t to_next = depth.end() < depth_count_
+                                    ? depth.count * t.width()
+                                    : columns.count * depth_count_ - depth.first * t.width();
+    const std::size_t step = (t.width() * sizeof(T) + strips - 1) / strips;
+    return {reinterpret_cast<const std::byte*>(right.data + to_next) + strip * step * depth.count,
+            static_cast<std::ptrdiff_t>(step)};
   }
 
   template <class T>
@@ -724,9 +718,9 @@ class product {
     const auto skipped = static_cast<std::ptrdiff_t>(depth.first);
     const bool add = depth.first != 0;
     const bool last = depth.end() == depth_count_;
+    const std::size_t strips = (rows.count + tile_rows - 1) / tile_rows;
     for (std::size_t row = 0; row < rows.count; row += tile_rows) {
       const std::size_t count = std::min(tile_rows, rows.count - row);
-      const std::size_t strips_left = (rows.count - row + tile_rows - 1) / tile_rows;
       left_strip a;
       a.step = left_in_place_ ? step.left : static_cast<std::ptrdiff_t>(tile_rows);
       for (std::size_t i = 0; i < tile_rows; ++i) {
@@ -739,20 +733,22 @@ class product {
       std::size_t next = row + tile_rows;  // the row that the tile fetches
       for (std::size_t first = columns.first; first < columns.end(); first += t.count, ++next) {
         t = tile_at(first);
-        const right_strip<T> b = strip_of<T>(t, columns, depth, o, strips_left);
+        const right_strip<T> b = strip_of<T>(t, columns, depth, o);
+        fetched later{reinterpret_cast<const std::byte*>(a.row[0]), 0};
+        if (packed_ != nullptr && !widen_)
+          later = part_of_next(b, t, columns, depth, row / tile_rows, strips);
+        else if (left_in_place_ && next < std::min(row + 2 * tile_rows, rows.count))
+          later = {
+              reinterpret_cast<const std::byte*>(o.left + row_left_[next] + skipped * step.left),
+              sizeof(float)};
         const std::ptrdiff_t* column = column_result_ + (first - columns.first);
         const bool whole = count == tile_rows && t.count == t.width() && t.adjacent_result;
-        const bool fetch = next < std::min(row + 2 * tile_rows, rows.count);
-        a.next =
-            fetch && left_in_place_ ? o.left + row_left_[next] + skipped * step.left : a.row[0];
         tile_result c;
         c.add = whole && add;
         for (std::size_t i = 0; i < tile_rows; ++i)
           c.row[i] =
               whole ? o.result + row_result_[row + i] + *column : tile_ + i * max_tile_columns;
-        c.next =
-            fetch && fetch_result_ ? o.result + row_result_[next] + column_result_[0] : a.row[0];
-        tile_of<T>(count, t.vectors)(a, b, depth.count, c);
+        tile_of<T>(count, t.vectors)(a, b, depth.count, later, c);
         if (!whole && add) add_result(o, t, columns, row, count);
         if (last && end_ != nullptr) end(o, t, columns, row, count, c.row);
         if (!whole) spread(o, t, columns, row, count);
@@ -848,7 +844,7 @@ class product {
   precision packed_as_;
   range batch_part_, rows_part_, columns_part_;
   bool left_in_place_, right_in_place_, along_depth_, along_columns_, cut_, widen_;
-  bool fetch_result_, has_addends_;
+  bool has_addends_;
   float scale_;
   tile_end_function end_;  // null where the sums are the result
   // In the scratch. The offsets are those of the found rows, columns and depth.
