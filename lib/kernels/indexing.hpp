@@ -87,18 +87,19 @@ inline part_of_table part_to_add_to(const call& c) {
 // add_row adds n contiguous elements to others.
 inline void run_scatter_add(const call& whole,
                             void (*add_row)(std::size_t n, float* to, const float* from)) {
-  const auto [c, rows_of_table] = part_to_add_to(whole);
+  const part_of_table mine = part_to_add_to(whole);
+  const call& c = mine.c;
   // The result's elements: the loops that move in it, and the indexed axis.
   call elements;
   elements.operands[0].data =
-      static_cast<float*>(c.operands[0].data) + rows_of_table.begin * c.axis_stride;
+      static_cast<float*>(c.operands[0].data) + mine.rows.begin * c.axis_stride;
   const auto add_loop = [&](std::ptrdiff_t extent, std::ptrdiff_t stride) {
     elements.extent[elements.loops] = extent;
     elements.operands[0].stride[elements.loops++] = stride;
   };
   for (int l = 0; l < c.loops; ++l)
     if (c.operands[0].stride[l] != 0) add_loop(c.extent[l], c.operands[0].stride[l]);
-  add_loop(rows_of_table.end - rows_of_table.begin, c.axis_stride);
+  add_loop(mine.rows.end - mine.rows.begin, c.axis_stride);
   zero(elements);
 
   const nest n = canonical(c, 3);
@@ -110,8 +111,8 @@ inline void run_scatter_add(const call& whole,
   const std::ptrdiff_t length = n.extent[last];
   const std::ptrdiff_t step[]{n.stride[0][last], n.stride[1][last], n.stride[2][last]};
   const bool rows = step[0] == 1 && step[1] == 1 && step[2] == 0;
-  const auto inside = [first = rows_of_table.begin, end = rows_of_table.end](std::int32_t index) {
-    return index >= first && index < end;
+  const auto inside = [&](std::int32_t index) {
+    return index >= mine.rows.begin && index < mine.rows.end;
   };
   walk(n, last, [&](const std::ptrdiff_t* at) {
     if (rows) {
