@@ -40,7 +40,7 @@ trained train(const weft::executor& threads) {
   weft::trainer<writer::model, Optimizer> t({}, {.clip_norm = 0.5}, 3);
   t.run_on(threads);
   trained after;
-  for (std::size_t const length : {96, 50, 96}) {
+  for (std::size_t const length : {96u, 50u, 96u}) {
     writer::texts const given(8, length);
     after.losses.push_back(t.step(arg<"tokens">(given.x), arg<"targets">(given.y)));
   }
