@@ -243,9 +243,9 @@ constexpr double points_per_microsecond(kernel k) {
 
 // Measured on two cores: threads meet again after 0.1 to 0.3 us, the lines of cache that they
 // exchange in between not counted; an executor's thread that sleeps comes after 20 to 50 us, and to
-// wake it takes the caller 12. Runs of 30 us became longer with two threads, those of 60 shorter.
+// wake it takes the caller 12. Runs of 50 us became longer with two threads, those of 150 shorter.
 constexpr double least_part = 0.5;  // microseconds
-constexpr double least_run = 40;
+constexpr double least_run = 80;
 
 }  // namespace
 
