@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <string>
 
 #include "weft/run/error.hpp"
@@ -218,12 +219,6 @@ std::byte* engine::address(const operand_ref& r) const noexcept {
 
 namespace {
 
-// Do the kernels of this kind work in parts?
-constexpr bool works_in_parts(kernel k) {
-  return k == kernel::attention || k == kernel::attention_adjoint || k == kernel::gather ||
-         k == kernel::scatter_add || k == kernel::zero;
-}
-
 // About how many points of a step's loops one core goes over in a microsecond, its data in the
 // second level of cache. It decides who works, not what comes out.
 constexpr double points_per_microsecond(kernel k) {
@@ -236,6 +231,8 @@ constexpr double points_per_microsecond(kernel k) {
       return 24000;
     case kernel::zero:
       return 16000;
+    case kernel::length:  // one number, however many points
+      return std::numeric_limits<double>::infinity();
     default:
       return 8000;
   }
@@ -261,7 +258,7 @@ double engine::microseconds(const step& s) const noexcept {
 bool engine::share_out() noexcept {
   double shared = 0;
   std::transform(p_->steps.begin(), p_->steps.end(), parts_.begin(), [&](const step& s) {
-    double const whole = works_in_parts(s.run) ? microseconds(s) : 0;
+    double const whole = microseconds(s);
     if (whole < 2 * least_part) return 1;
     shared += whole;
     return static_cast<int>(std::min<double>(whole / least_part, team_->size()));

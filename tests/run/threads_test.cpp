@@ -80,24 +80,34 @@ struct lookup {
   }
 };
 
-// Of a step with these kernels: the loss, and the gradient for the table.
-bits gradients_of_lookup(const weft::kernels::table& kernels, const weft::executor& threads) {
-  using source = weft::training<lookup, "loss">;
+// Of a step with these kernels: the gradients, and the loss.
+template <class Model, class... Args>
+bits gradients(const weft::kernels::table& kernels, const weft::executor& threads,
+               const Args&... args) {
+  using source = weft::training<Model, "loss">;
   weft::program const& p = weft::lowered<source>::program;
-  weft::parameters<lookup> const parameters(1);
-  auto const gradients = weft::allocate(p.gradient_bytes);
+  weft::parameters<Model> const parameters(1);
+  auto const block = weft::allocate(p.gradient_bytes);
   auto const workspace = weft::allocate(p.workspace_bytes);
-  weft::engine e(p, {parameters.data(), gradients.get(), workspace.get()});
+  weft::engine e(p, {parameters.data(), block.get(), workspace.get()});
   e.run_on(threads);
+  e.bind(weft::bindings<source>(p, args...));
+  e.run(kernels);
+  bits all =
+      bits_of({reinterpret_cast<const float*>(block.get()), p.gradient_bytes / sizeof(float)});
+  all.push_back(bits_of({reinterpret_cast<const float*>(e.address(p.results[0].at)), 1})[0]);
+  return all;
+}
+bits gradients_of_lookup(const weft::kernels::table& kernels, const weft::executor& threads) {
   std::vector<std::int32_t> tokens(Tokens::extent);
   for (std::size_t i = 0; i < tokens.size(); ++i)
     tokens[i] = static_cast<std::int32_t>(i * i % Words::extent);
-  e.bind(weft::bindings<source>(p, arg<"tokens">(tokens)));
-  e.run(kernels);
-  auto const* const g = reinterpret_cast<const float*>(gradients.get());
-  bits all = bits_of({g, p.gradient_bytes / sizeof(float)});
-  all.push_back(bits_of({reinterpret_cast<const float*>(e.address(p.results[0].at)), 1})[0]);
-  return all;
+  return gradients<lookup>(kernels, threads, arg<"tokens">(tokens));
+}
+bits gradients_of_writer(const weft::kernels::table& kernels, const weft::executor& threads) {
+  writer::texts const given(8, 96);
+  return gradients<writer::model>(kernels, threads, arg<"tokens">(given.x),
+                                  arg<"targets">(given.y));
 }
 
 template <class F>
@@ -148,6 +158,7 @@ BOOST_AUTO_TEST_CASE(steps_are_done_in_parts_on_every_target) {
   using weft::kernels::table;
   weft::kernels::on_every_target([](const table& kernels) {
     bits const expected = gradients_of_lookup(kernels, weft::executor());
+    bits const expected_of_writer = gradients_of_writer(kernels, weft::executor());
     for (int const count : {2, 3}) {
       table mine = kernels;
       counted<&table::gather>::put_into(mine);
@@ -156,6 +167,17 @@ BOOST_AUTO_TEST_CASE(steps_are_done_in_parts_on_every_target) {
       BOOST_TEST((gradients_of_lookup(mine, on(p, count)) == expected));
       BOOST_TEST(counted<&table::gather>::parts == count);
       BOOST_TEST(counted<&table::scatter_add>::parts == count);
+
+      mine = kernels;
+      counted<&table::elementwise>::put_into(mine);
+      counted<&table::rowwise>::put_into(mine);
+      counted<&table::reduce>::put_into(mine);
+      counted<&table::dot>::put_into(mine);
+      BOOST_TEST((gradients_of_writer(mine, on(p, count)) == expected_of_writer));
+      BOOST_TEST(counted<&table::elementwise>::parts > 0);
+      BOOST_TEST(counted<&table::rowwise>::parts > 0);
+      BOOST_TEST(counted<&table::reduce>::parts > 0);
+      BOOST_TEST(counted<&table::dot>::parts > 0);
     }
   });
 }
