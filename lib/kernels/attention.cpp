@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "hwy/cache_control.h"
 #include "weft/kernels/attention_scratch.hpp"
 
 #undef HWY_TARGET_INCLUDE
@@ -92,6 +93,7 @@ class forward {
     factors_ = floats(in.factors);
     scores_ = floats(in.scores);
     addend_ = floats(in.addend);
+    close_values_ = floats(in.values);
   }
 
   // This part's blocks of queries.
@@ -138,13 +140,51 @@ class forward {
       const std::ptrdiff_t first = queries.begin + t * pitch_;
       return places{first, std::min(first + pitch_, queries.end)};
     };
-    for (std::ptrdiff_t t = 0; t < tiles; ++t) begin(t, tile(t));
     constexpr auto block = static_cast<std::ptrdiff_t>(attention_key_block);
     const places seen = sees_.by_any(queries);
-    for (std::ptrdiff_t first = seen.begin; first < seen.end; first += block)
-      for (std::ptrdiff_t t = 0; t < tiles; ++t)
-        meet(t, tile(t), {first, std::min(first + block, seen.end)});
-    for (std::ptrdiff_t t = 0; t < tiles; ++t) end(t, tile(t));
+    places keys{seen.begin, std::min(seen.begin + block, seen.end)};
+    for (;; keys = {keys.end, std::min(keys.end + block, seen.end)}) {
+      const slice<const float> values = tiles > 1 ? close_values(keys) : values_from(keys.begin);
+      places soon{keys.end, std::min(keys.end + block, seen.end)};
+      for (std::ptrdiff_t t = 0; t < tiles; ++t) {
+        if (keys.begin == seen.begin) begin(t, tile(t));
+        meet(t, tile(t), keys, values, soon);
+        if (keys.end >= seen.end) end(t, tile(t));
+      }
+      if (keys.end >= seen.end) return;
+    }
+  }
+
+  // Asks for the keys and values that are needed soon, a few at a time while others are computed
+  // with.
+  void fetch(places& soon) const {
+    const std::ptrdiff_t end = std::min(soon.begin + fetch_rows, soon.end);
+    for (; soon.begin < end; ++soon.begin) {
+      for (std::size_t i = 0; i < depth_; i += 16) hwy::Prefetch(key_.at(soon.begin, 0) + i);
+      for (std::size_t i = 0; i < value_; i += 16) hwy::Prefetch(values_.at(soon.begin, 0) + i);
+    }
+  }
+  static constexpr std::ptrdiff_t fetch_after = 16, fetch_rows = 4;
+
+  // The values from a key on.
+  slice<const float> values_from(std::ptrdiff_t key) const {
+    return {keys_ == 0 ? nullptr : values_.at(key, 0), values_.row, values_.column};
+  }
+  // Those of a block of keys, row by row in memory: a tile's products go through them column by
+  // column, and rows far apart would be more pages than the processor keeps at hand.
+  slice<const float> close_values(const places& keys) const {
+    const auto row = static_cast<std::ptrdiff_t>(value_);
+    if (values_.column != 1 || values_.row == row || keys.empty()) return values_from(keys.begin);
+    const query_tag d;
+    for (std::size_t j = 0; j < keys.size(); ++j) {
+      const float* from = values_.at(keys.begin + static_cast<std::ptrdiff_t>(j), 0);
+      float* to = close_values_ + j * value_;
+      std::size_t e = 0;
+      for (; e + hn::Lanes(d) <= value_; e += hn::Lanes(d))
+        hn::StoreU(hn::LoadU(d, from + e), d, to + e);
+      if (e < value_) store_n(load_n(d, from + e, value_ - e), d, to + e, value_ - e);
+    }
+    return {close_values_, row, 1};
   }
 
   float* packed(std::ptrdiff_t tile) const {
@@ -169,7 +209,7 @@ class forward {
     transpose(query_tag(),
               {query_.at(queries.begin, 0), query_.row, query_.column, queries.size(), depth_},
               {&scale_, 0}, packed(t), pitch_);
-    std::fill_n(results(t), width * value_, 0.0f);
+    if (sees_.by_any(queries).empty()) std::fill_n(results(t), width * value_, 0.0f);
     std::fill_n(highest_ + t * pitch_, width, lowest_score);
     std::fill_n(sums_ + t * pitch_, width, 0.0f);
   }
@@ -195,9 +235,11 @@ class forward {
     return r;
   }
 
-  // A tile of queries and a block of keys.
-  void meet(std::ptrdiff_t t, const places& queries, places keys) const {
-    keys = keys.meet(sees_.by_any(queries));
+  // A tile of queries and a block of keys with its values.
+  void meet(std::ptrdiff_t t, const places& queries, const places& block,
+            const slice<const float>& values, places& soon) const {
+    const places all_seen = sees_.by_any(queries);
+    const places keys = block.meet(all_seen);
     if (keys.empty()) return;
     const std::size_t vectors = vectors_of(queries);
     places seen[max_attention_vectors];
@@ -215,10 +257,15 @@ class forward {
     };
 
     for_runs([&](const run& r) {
-      multiply({key_.at(r.keys.begin, 0), key_.row, key_.column,
-                packed(t) + static_cast<std::ptrdiff_t>(r.vector) * lanes_,
-                scores(r.keys.begin, r.vector), r.keys.size(), depth_, pitch_, nullptr},
-               r.vectors);
+      for (places some{r.keys.begin, r.keys.begin}; some.begin < r.keys.end;
+           some.begin = some.end) {
+        some.end = std::min(some.begin + fetch_after, r.keys.end);
+        multiply({key_.at(some.begin, 0), key_.row, key_.column,
+                  packed(t) + static_cast<std::ptrdiff_t>(r.vector) * lanes_,
+                  scores(some.begin, r.vector), some.size(), depth_, pitch_, nullptr},
+                 r.vectors);
+        fetch(soon);
+      }
     });
 
     for (std::size_t v = 0; v < vectors; ++v) {
@@ -231,24 +278,24 @@ class forward {
       exponentiate(s, {highest_ + t * pitch_ + at, sums_ + t * pitch_ + at, factors_ + at});
     }
 
-    // The first product also brings the earlier results down to the new highest scores: of all
-    // vectors, even if its keys are seen by some alone.
-    products p{nullptr, values_.column, values_.row, scores_, results(t), value_,
-               0,       pitch_,         factors_};
-    const auto settle = [&] { std::fill_n(factors_, static_cast<std::size_t>(pitch_), 1.0f); };
+    // The first product also brings the earlier results, if any, down to the new highest scores: of
+    // all vectors, even those that do not see its keys.
+    const float* factors = keys.begin == all_seen.begin ? nullptr : factors_;
     bool settled = false;
-    for_runs([&](const run& r) {
-      if (!settled && r.vectors != vectors) {
-        multiply(p, vectors);
-        settle();
-      }
+    const auto add = [&](const run& r) {
       const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(r.vector) * lanes_;
-      multiply(
-          {values_.at(r.keys.begin, 0), values_.column, values_.row, scores(r.keys.begin, r.vector),
-           results(t) + at, value_, r.keys.size(), pitch_, factors_ + at},
-          r.vectors);
-      if (!settled) settle();
+      multiply({values.at(r.keys.begin - block.begin, 0), values.column, values.row,
+                scores(r.keys.begin, r.vector), results(t) + at, value_, r.keys.size(), pitch_,
+                factors == nullptr ? nullptr : factors + at},
+               r.vectors);
+      if (settled) return;
+      std::fill_n(factors_, pitch_, 1.0f);
+      factors = factors_;
       settled = true;
+    };
+    for_runs([&](const run& r) {
+      if (!settled && r.vectors < vectors) add({{r.keys.begin, r.keys.begin}, 0, vectors});
+      add(r);
     });
   }
 
@@ -312,7 +359,8 @@ class forward {
   std::ptrdiff_t block_;  // queries in one
   std::ptrdiff_t lanes_, pitch_;
   float scale_;
-  float *packed_queries_, *results_, *highest_, *sums_, *factors_, *scores_, *addend_;
+  float *packed_queries_, *results_, *highest_, *sums_, *factors_, *scores_, *addend_,
+      *close_values_;
   slice<const float> query_, key_, values_, bias_;
   slice<const std::uint8_t> mask_;
   slice<float> result_, statistics_;

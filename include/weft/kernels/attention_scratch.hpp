@@ -32,6 +32,7 @@ struct attention_scratch {
   std::size_t factors;  // what a block multiplies a tile's earlier results by
   std::size_t scores;   // a tile's, keys x queries
   std::size_t addend;   // a bias or mask for one vector of queries, keys x queries
+  std::size_t values;   // a block of them
   std::size_t bytes;
 
   constexpr attention_scratch(std::size_t query, std::size_t depth, std::size_t value)
@@ -42,7 +43,8 @@ struct attention_scratch {
         factors(sums + room(query) * sizeof(float)),
         scores(factors + max_attention_tile * sizeof(float)),
         addend(scores + attention_key_block * max_attention_tile * sizeof(float)),
-        bytes(addend + attention_key_block * max_dot_lanes * sizeof(float)) {}
+        values(addend + attention_key_block * max_dot_lanes * sizeof(float)),
+        bytes(values + attention_key_block * value * sizeof(float)) {}
 
  private:
   static constexpr std::size_t room(std::size_t query) {
