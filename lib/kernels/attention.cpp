@@ -32,7 +32,7 @@ struct places {
 // The keys that a query sees by its place: i + lowest to i + highest.
 class visibility {
  public:
-  visibility(const band& b, std::ptrdiff_t keys) : keys_(keys) {
+  visibility(const band& b, std::ptrdiff_t keys) : keys_(b.lowest <= b.highest ? keys : 0) {
     // Far enough from any place, and sums do not overflow.
     const auto near = [](std::ptrdiff_t x) {
       return std::clamp(x, -(PTRDIFF_MAX / 4), PTRDIFF_MAX / 4);

@@ -1,0 +1,383 @@
+#include "weft/kernels/attention.hpp"
+
+#include <cstring>
+#include <memory>
+#include <string>
+
+#include "arrays.hpp"
+#include "targets.hpp"
+#include "weft/kernels/attention_scratch.hpp"
+
+using namespace weft;
+using namespace weft::kernels;
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+// Loops that an operand does not have, as bits of the last four: query 1, key 2, depth 4, value 8.
+enum without : unsigned { no_query = 1, no_key = 2, no_depth = 4, no_value = 8, no_batch = 16 };
+
+struct options {
+  extents batch{2};
+  std::ptrdiff_t query = 17, key = 17, depth = 20, value = 20;
+  layout how = layout::contiguous;
+  band seen{};
+  double soft_cap = 0;
+  bool has_mask = false, has_bias = false, has_statistics = true, shared_keys = false;
+  unsigned mask_without = 0, bias_without = 0;
+  float range = 2;  // of the queries
+};
+
+// An attention's operands, and what it should give.
+class trial {
+ public:
+  explicit trial(const options& o)
+      : o_(o),
+        extent_(with(o.batch, {o.query, o.key, o.depth, o.value})),
+        query_(make<float>(no_key | no_value)),
+        key_(make<float>(no_query | no_value | shared())),
+        value_(make<float>(no_query | no_depth | shared())),
+        mask_(make<std::uint8_t>(no_depth | no_value | o.mask_without)),
+        bias_(make<float>(no_depth | no_value | o.bias_without)),
+        result_(make<float>(no_key | no_depth, true)),
+        statistics_(make<float>(no_key | no_depth | no_value, true)),
+        expected_result_(result_),
+        expected_statistics_(statistics_) {
+    fill(query_, 1);
+    for (float& x : query_.memory) x *= o.range / 2;
+    fill(key_, 2);
+    fill(value_, 3);
+    fill(mask_, 4);
+    fill(bias_, 5);
+    for (std::size_t i = 0; i < bias_.memory.size(); i += 7)
+      bias_.memory[i] = -std::numeric_limits<float>::infinity();
+    expect();
+  }
+
+  attention_call call(array<float>& result, array<float>& statistics) {
+    attention_call c;
+    c.loops = static_cast<int>(extent_.size());
+    std::copy(extent_.begin(), extent_.end(), c.extent);
+    c.query = query_.as_operand();
+    c.key = key_.as_operand();
+    c.value = value_.as_operand();
+    if (o_.has_mask) c.mask = mask_.as_operand();
+    if (o_.has_bias) c.bias = bias_.as_operand();
+    c.result = result.as_operand();
+    if (o_.has_statistics) c.statistics = statistics.as_operand();
+    c.scale = scale;
+    c.soft_cap = o_.soft_cap;
+    c.seen = o_.seen;
+    return c;
+  }
+
+  // How many elements are wrong.
+  int wrong(const table& kernels, int parts = 1) {
+    array<float> result = result_, statistics = statistics_;
+    run(kernels, parts, result, statistics);
+    return expected_result_.wrong(result) +
+           (o_.has_statistics ? expected_statistics_.wrong(statistics) : 0);
+  }
+
+  // The bits of the results.
+  std::vector<float> bits(const table& kernels, int parts) {
+    array<float> result = result_, statistics = statistics_;
+    run(kernels, parts, result, statistics);
+    result.memory.insert(result.memory.end(), statistics.memory.begin(), statistics.memory.end());
+    return result.memory;
+  }
+
+ private:
+  static constexpr double scale = 0.25;
+
+  static extents with(extents a, const extents& b) {
+    a.insert(a.end(), b.begin(), b.end());
+    return a;
+  }
+  unsigned shared() const { return o_.shared_keys ? no_batch : 0u; }
+
+  template <class T>
+  array<T> make(unsigned without, bool is_result = false) const {
+    const auto batch = static_cast<unsigned>(o_.batch.size());
+    const unsigned batch_bits = without & no_batch ? (1u << batch) - 1 : 0u;
+    return array<T>(extent_, o_.how, batch_bits | (without & 15u) << batch, is_result);
+  }
+
+  void run(const table& kernels, int parts, array<float>& result, array<float>& statistics) {
+    attention_call c = call(result, statistics);
+    for (int i = 0; i < parts; ++i) {
+      const std::size_t bytes = attention_scratch_bytes(c);
+      std::unique_ptr<std::byte[], void (*)(std::byte*)> scratch(
+          new (std::align_val_t(64)) std::byte[bytes],
+          [](std::byte* p) { operator delete[](p, std::align_val_t(64)); });
+      std::memset(scratch.get(), 0xff, bytes);  // NaN
+      c.scratch = scratch.get();
+      c.part = {i, parts};
+      kernels.attention(c);
+    }
+  }
+
+  // From the definition, with a bound for how far floats may be off.
+  void expect() {
+    const attention_call c = call(result_, statistics_);
+    weft::kernels::call outer = make_call(op::copy, o_.batch);
+    outer.extent[outer.loops++] = o_.query;
+    const attention_loops loop(c.loops);
+    const auto q = static_cast<std::size_t>(loop.query), k = static_cast<std::size_t>(loop.key);
+    const auto d = static_cast<std::size_t>(loop.depth), e = static_cast<std::size_t>(loop.value);
+    for_points(outer, [&](const std::vector<std::ptrdiff_t>& point) {
+      std::vector<std::ptrdiff_t> index = point;
+      index.resize(extent_.size());
+      std::vector<double> score(static_cast<std::size_t>(o_.key), -infinity);
+      double highest = -infinity, farthest = 0, score_error = 0;
+      for (std::ptrdiff_t j = 0; j < o_.key; ++j) {
+        index[k] = j;
+        index[d] = index[e] = 0;
+        const std::ptrdiff_t place = j - (index[q] + c.seen.offset);
+        if (place < c.seen.lowest || place > c.seen.highest) continue;
+        if (o_.has_mask && at(c.mask, offset(c.mask, index)) == 0) continue;
+        double sum = 0, magnitude = 0;
+        for (index[d] = 0; index[d] < o_.depth; ++index[d]) {
+          const double product =
+              scale * at(c.query, offset(c.query, index)) * at(c.key, offset(c.key, index));
+          sum += product;
+          magnitude += std::abs(product);
+        }
+        index[d] = 0;
+        if (o_.soft_cap != 0) sum = o_.soft_cap * std::tanh(sum / o_.soft_cap);
+        const double bias = o_.has_bias ? at(c.bias, offset(c.bias, index)) : 0;
+        if (bias == -infinity) continue;
+        sum += bias;
+        // Each term is rounded with the scale, with the product and with the sums; soft_cap's
+        // tanh and its product, and the bias, once or twice each.
+        const double terms = static_cast<double>(o_.depth);
+        score_error = std::max(
+            score_error, (terms + 3) / 2 * magnitude + 3 * std::abs(sum) + 3 * std::abs(bias));
+        score[static_cast<std::size_t>(j)] = sum;
+        highest = std::max(highest, sum);
+        farthest = std::max(farthest, std::abs(sum));
+      }
+      double total = 0;
+      for (double& s : score) total += s = s == -infinity ? 0 : std::exp(s - highest);
+      // Exponentials are of distances that are rounded, and within 2 epsilon; so are the factors
+      // that earlier blocks are multiplied by. Sums are of blocks of keys, then of the blocks.
+      const double blocks = static_cast<double>(o_.key) / attention_key_block + 1;
+      const double error =
+          epsilon * (score_error + 2 * farthest + 2 + 3 * blocks +
+                     (static_cast<double>(std::min<std::ptrdiff_t>(
+                          o_.key, static_cast<std::ptrdiff_t>(attention_key_block))) +
+                      blocks) /
+                         2);
+      index[k] = index[d] = index[e] = 0;
+      const bool hidden = highest == -infinity;
+      if (o_.has_statistics) {
+        const double expected = hidden ? -infinity : highest + std::log(total);
+        expected_statistics_.expect(statistics_, offset(c.statistics, index), expected,
+                                    hidden ? 0 : error + 2 * epsilon * std::abs(expected));
+      }
+      for (index[e] = 0; index[e] < o_.value; ++index[e]) {
+        double sum = 0, magnitude = 0, flushed = 0;
+        for (index[k] = 0; index[k] < o_.key; ++index[k]) {
+          if (hidden) break;
+          const double v = at(c.value, offset(c.value, index)) / total;
+          const double term = score[static_cast<std::size_t>(index[k])] * v;
+          sum += term;
+          magnitude += std::abs(term);
+          flushed += 0x1p-125 * std::abs(v);
+        }
+        index[k] = 0;
+        // Numerator and denominator have that relative error, and their quotient two more; and
+        // exponentials below 2^-125 are 0.
+        expected_result_.expect(result_, offset(c.result, index), sum,
+                                (2 * error + 2 * epsilon) * magnitude + flushed);
+      }
+    });
+  }
+
+  options o_;
+  extents extent_;
+  array<float> query_, key_, value_;
+  array<std::uint8_t> mask_;
+  array<float> bias_, result_, statistics_;
+  expectation expected_result_, expected_statistics_;
+};
+
+std::string describe(const options& o) {
+  std::string s = "queries " + std::to_string(o.query) + ", keys " + std::to_string(o.key) +
+                  ", depth " + std::to_string(o.depth) + ", value " + std::to_string(o.value) +
+                  ", layout " + std::to_string(static_cast<int>(o.how)) + ", band " +
+                  std::to_string(o.seen.lowest) + " to " + std::to_string(o.seen.highest) +
+                  " from " + std::to_string(o.seen.offset);
+  if (o.has_mask) s += ", mask without " + std::to_string(o.mask_without);
+  if (o.has_bias) s += ", bias without " + std::to_string(o.bias_without);
+  return s;
+}
+
+void check(const std::vector<options>& all) {
+  std::vector<trial> trials;
+  for (const options& o : all) trials.emplace_back(o);
+  on_every_target([&](const table& kernels) {
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const int count = trials[i].wrong(kernels);
+      BOOST_TEST(count == 0, count << " wrong of " << describe(all[i]));
+    }
+  });
+}
+
+std::vector<options> bands(options o) {
+  std::vector<options> all;
+  for (const band& b :
+       {band{PTRDIFF_MIN, 0, 0}, band{-3, 0, 0}, band{-40, 0, 0}, band{-5, 5, 0}, band{0, 0, 0},
+        band{1, PTRDIFF_MAX, 0}, band{PTRDIFF_MIN, -2, 0}, band{PTRDIFF_MIN, 0, 30},
+        band{-20, 0, 13}, band{-4, 2, -9}, band{3, 2, 0}, band{PTRDIFF_MIN, PTRDIFF_MAX, 1000}}) {
+    o.seen = b;
+    all.push_back(o);
+  }
+  return all;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(attention)
+
+BOOST_AUTO_TEST_CASE(any_extents_and_layouts_are_right) {
+  std::vector<options> all;
+  unsigned mix = 0;
+  for (const std::ptrdiff_t query : {0, 1, 3, 5, 17, 100})
+    for (const std::ptrdiff_t key : {0, 1, 3, 5, 17, 100})
+      for (const std::ptrdiff_t depth : {1, 20, 64}) {
+        options o;
+        o.query = query;
+        o.key = key;
+        o.depth = depth;
+        o.value = std::vector<std::ptrdiff_t>{20, 1, 80, 0, 64, 3}[mix % 6];
+        o.batch = std::vector<extents>{{2}, {}, {2, 3}, {1}, {0}}[mix % 5];
+        o.how = layouts[mix++ % 4];
+        all.push_back(o);
+      }
+  check(all);
+}
+
+BOOST_AUTO_TEST_CASE(many_tiles_are_right) {
+  std::vector<options> all;
+  for (const layout how : layouts) {
+    options o{.batch = {}, .query = 301, .key = 333, .depth = 64, .value = 64, .how = how};
+    all.push_back(o);
+    o.seen.highest = 0;
+    all.push_back(o);
+    o.seen.lowest = -100;
+    all.push_back(o);
+  }
+  check(all);
+}
+
+// Later keys bring a higher score again and again, so that earlier results fade.
+BOOST_AUTO_TEST_CASE(large_scores_neither_overflow_nor_vanish) {
+  std::vector<options> all;
+  for (const float range : {0.01f, 20.0f, 200.0f})
+    all.push_back({.batch = {}, .query = 50, .key = 400, .depth = 20, .value = 17, .range = range});
+  check(all);
+}
+
+BOOST_AUTO_TEST_CASE(keys_are_seen_by_their_places) {
+  std::vector<options> all;
+  for (const auto& [query, key] : {std::pair{17, 17}, {100, 100}, {100, 40}, {3, 200}, {200, 150}})
+    for (const options& o :
+         bands({.batch = {}, .query = query, .key = key, .depth = 5, .value = 20}))
+      all.push_back(o);
+  check(all);
+}
+
+BOOST_AUTO_TEST_CASE(masks_and_biases_broadcast) {
+  std::vector<options> all;
+  for (const unsigned w : {0u, 1u, 2u, 3u, 16u, 17u, 18u, 19u})
+    for (const layout how : layouts) {
+      options o{.query = 50, .key = 140, .depth = 8, .value = 9, .how = how};
+      o.has_mask = true;
+      o.mask_without = w;
+      all.push_back(o);
+      o.has_bias = true;
+      o.bias_without = 19u - w;
+      o.seen.highest = 20;
+      all.push_back(o);
+      o.has_mask = false;
+      o.bias_without = w;
+      o.soft_cap = 3;
+      all.push_back(o);
+    }
+  check(all);
+}
+
+BOOST_AUTO_TEST_CASE(scores_are_capped) {
+  std::vector<options> all;
+  for (const double soft_cap : {0.5, 2.0, 50.0}) {
+    all.push_back({.query = 20, .key = 40, .soft_cap = soft_cap});
+    all.push_back({.query = 20, .key = 40, .seen = {-7, 0, 0}, .soft_cap = soft_cap});
+  }
+  check(all);
+}
+
+BOOST_AUTO_TEST_CASE(heads_may_share_keys_and_statistics_may_be_left_out) {
+  check({{.batch = {4}, .has_statistics = false, .shared_keys = true},
+         {.batch = {2, 3}, .query = 60, .key = 140, .how = layout::padded, .shared_keys = true}});
+}
+
+// What is hidden does not count, not even as NaN.
+BOOST_AUTO_TEST_CASE(hidden_keys_may_be_anything) {
+  on_every_target([](const table& kernels) {
+    constexpr std::ptrdiff_t n = 37;
+    std::vector<float> q(n, 1), k(n, 1), v(n, 1), r(n);
+    std::vector<std::uint8_t> mask(n, 1);
+    for (std::size_t j = 20; j < n; ++j) k[j] = std::numeric_limits<float>::quiet_NaN();
+    for (std::size_t j = 20; j < n; ++j) mask[j] = 0;
+    attention_call c;
+    c.loops = 4;
+    std::copy_n(std::vector<std::ptrdiff_t>{n, n, 1, 1}.begin(), 4, c.extent);
+    c.query = {q.data(), element::float32, {1, 0, 0, 0}};
+    c.key = {k.data(), element::float32, {0, 1, 0, 0}};
+    c.value = {v.data(), element::float32, {0, 1, 0, 0}};
+    c.mask = {mask.data(), element::boolean, {0, 1, 0, 0}};
+    c.result = {r.data(), element::float32, {1, 0, 0, 0}};
+    std::vector<std::byte> scratch(attention_scratch_bytes(c) + 64);
+    c.scratch = scratch.data() + (64 - reinterpret_cast<std::uintptr_t>(scratch.data()) % 64) % 64;
+    kernels.attention(c);
+    for (const float x : r) BOOST_TEST(x == 1);
+    c.mask = {};
+    c.seen.highest = 0;
+    kernels.attention(c);
+    for (std::size_t i = 0; i < n; ++i) BOOST_TEST((i < 20 ? r[i] == 1 : std::isnan(r[i])));
+  });
+}
+
+BOOST_AUTO_TEST_CASE(parts_together_give_the_same_bits) {
+  std::vector<trial> trials;
+  trials.emplace_back(options{.batch = {2, 2}, .query = 30, .key = 50, .seen = {-20, 0, 0}});
+  trials.emplace_back(options{.batch = {}, .query = 500, .key = 140, .depth = 8, .value = 17});
+  trials.emplace_back(options{.batch = {3}, .query = 0});
+  on_every_target([&](const table& kernels) {
+    for (trial& t : trials) {
+      const std::vector<float> whole = t.bits(kernels, 1);
+      for (const int parts : {2, 3, 7, 20})
+        BOOST_TEST((t.bits(kernels, parts) == whole), parts << " parts");
+    }
+  });
+}
+
+BOOST_AUTO_TEST_CASE(scratch_is_bounded_and_never_shrinks) {
+  constexpr auto bytes = [](std::ptrdiff_t query, std::ptrdiff_t key, std::ptrdiff_t depth,
+                            std::ptrdiff_t value) {
+    attention_call c;
+    c.loops = 4;
+    std::copy_n(extents{query, key, depth, value}.begin(), 4, c.extent);
+    return attention_scratch_bytes(c);
+  };
+  BOOST_TEST(bytes(4096, 4096, 64, 64) == bytes(192, 1, 64, 64));
+  for (std::ptrdiff_t n = 0; n < 300; ++n) {
+    BOOST_TEST(bytes(n, 5, 64, 64) <= bytes(n + 1, 5, 64, 64));
+    BOOST_TEST(bytes(n, 5, n, 64) <= bytes(n, 5, n + 1, 64));
+    BOOST_TEST(bytes(n, n, 64, n) <= bytes(n, n + 1, 64, n + 1));
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
