@@ -145,9 +145,13 @@ class forward {
     places keys{seen.begin, std::min(seen.begin + block, seen.end)};
     for (;; keys = {keys.end, std::min(keys.end + block, seen.end)}) {
       const slice<const float> values = tiles > 1 ? close_values(keys) : values_from(keys.begin);
-      places soon{keys.end, std::min(keys.end + block, seen.end)};
+      upcoming soon{{keys.end, std::min(keys.end + block, seen.end)}, {}, {}};
       for (std::ptrdiff_t t = 0; t < tiles; ++t) {
-        if (keys.begin == seen.begin) begin(t, tile(t));
+        if (keys.begin == seen.begin) {
+          begin(t, tile(t));
+          soon.queries = tile(t + 1);
+        }
+        if (keys.end >= seen.end) soon.results = tile(t);
         meet(t, tile(t), keys, values, soon);
         if (keys.end >= seen.end) end(t, tile(t));
       }
@@ -155,16 +159,34 @@ class forward {
     }
   }
 
-  // Asks for the keys and values that are needed soon, a few at a time while others are computed
-  // with.
-  void fetch(places& soon) const {
-    const std::ptrdiff_t end = std::min(soon.begin + fetch_rows, soon.end);
-    for (; soon.begin < end; ++soon.begin) {
-      for (std::size_t i = 0; i < depth_; i += 16) hwy::Prefetch(key_.at(soon.begin, 0) + i);
-      for (std::size_t i = 0; i < value_; i += 16) hwy::Prefetch(values_.at(soon.begin, 0) + i);
-    }
+  // What is needed soon: asked for a few rows at a time, while others are computed with.
+  struct upcoming {
+    places keys;  // and their values
+    places queries;
+    places results;
+  };
+  static constexpr std::ptrdiff_t fetch_after = 16;  // keys
+  static constexpr std::ptrdiff_t fetch_keys = 4, fetch_queries = 6;
+
+  void fetch(upcoming& soon) const {
+    take(soon.keys, fetch_keys, [&](std::ptrdiff_t j) {
+      fetch_row(key_, j, depth_);
+      fetch_row(values_, j, value_);
+    });
+    take(soon.queries, fetch_queries, [&](std::ptrdiff_t i) { fetch_row(query_, i, depth_); });
+    take(soon.results, fetch_queries, [&](std::ptrdiff_t i) { fetch_row(result_, i, value_); });
   }
-  static constexpr std::ptrdiff_t fetch_after = 16, fetch_rows = 4;
+  template <class F>
+  static void take(places& from, std::ptrdiff_t count, F&& f) {
+    const std::ptrdiff_t end = std::min(from.begin + count, from.end);
+    for (; from.begin < end; ++from.begin) f(from.begin);
+  }
+  template <class T>
+  static void fetch_row(const slice<T>& x, std::ptrdiff_t row, std::size_t columns) {
+    constexpr std::size_t line = 64 / sizeof(T);
+    for (std::size_t i = 0; i < columns; i += line)
+      hwy::Prefetch(x.at(row, static_cast<std::ptrdiff_t>(i)));
+  }
 
   // The values from a key on.
   slice<const float> values_from(std::ptrdiff_t key) const {
@@ -237,7 +259,7 @@ class forward {
 
   // A tile of queries and a block of keys with its values.
   void meet(std::ptrdiff_t t, const places& queries, const places& block,
-            const slice<const float>& values, places& soon) const {
+            const slice<const float>& values, upcoming& soon) const {
     const places all_seen = sees_.by_any(queries);
     const places keys = block.meet(all_seen);
     if (keys.empty()) return;
@@ -336,8 +358,13 @@ class forward {
     }
     const column_factors inverse{sums_ + t * pitch_, 1};
     if (result_.column == 1) {
-      transpose(d, {results(t), pitch_, 1, value_, queries.size()}, inverse,
-                result_.at(queries.begin, 0), result_.row);
+      // By vectors of queries, so that whole rows of few results are written at a time.
+      for (std::size_t v = 0; v < vectors_of(queries); ++v) {
+        const places some = vector_of(queries, v);
+        const std::ptrdiff_t lane = some.begin - queries.begin;
+        transpose(d, {results(t) + lane, pitch_, 1, value_, some.size()}, {inverse.data + lane, 1},
+                  result_.at(some.begin, 0), result_.row);
+      }
     } else {
       for (std::ptrdiff_t i = queries.begin; i < queries.end; ++i)
         for (std::size_t e = 0; e < value_; ++e) {

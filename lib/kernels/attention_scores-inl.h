@@ -92,16 +92,14 @@ inline HWY_NOINLINE void hide_outside(const score_rows& s, std::ptrdiff_t lowest
   const query_tag d;
   const auto lane = hn::Iota(d, 0);
   const auto hidden = hn::Set(d, minus_infinity);
-  // Lanes are few: further away, every place is like this one.
-  const auto place = [&](std::ptrdiff_t i) HWY_ATTR {
-    constexpr std::ptrdiff_t far = 2 * max_dot_lanes;
-    return hn::Set(d, static_cast<float>(std::clamp(i, -far, far)));
-  };
+  // Where places are so far away that floats are not exact, all lanes are on one side of them.
+  auto first = hn::Set(d, static_cast<float>(-highest));
+  auto last = hn::Set(d, static_cast<float>(-lowest));
   for (std::size_t j = 0; j < s.keys; ++j) {
-    const auto key = static_cast<std::ptrdiff_t>(j);
-    const auto seen =
-        hn::And(hn::Ge(lane, place(key - highest)), hn::Le(lane, place(key - lowest)));
+    const auto seen = hn::And(hn::Ge(lane, first), hn::Le(lane, last));
     hn::StoreU(hn::IfThenElse(seen, hn::LoadU(d, s.row(j)), hidden), d, s.row(j));
+    first = hn::Add(first, hn::Set(d, 1.0f));
+    last = hn::Add(last, hn::Set(d, 1.0f));
   }
 }
 
@@ -116,21 +114,26 @@ struct running {
 // values those that include them (Milakov and Gimelshein 2018, algorithm 3).
 inline HWY_NOINLINE void exponentiate(const score_rows& s, const running& r) {
   const query_tag d;
+  const std::ptrdiff_t pitch = s.pitch;
   const auto before = hn::Load(d, r.highest);
   auto top0 = before, top1 = before, top2 = before, top3 = before;
   std::size_t j = 0;
-  for (; j + 4 <= s.keys; j += 4) {
-    top0 = hn::Max(top0, hn::LoadU(d, s.row(j)));
-    top1 = hn::Max(top1, hn::LoadU(d, s.row(j + 1)));
-    top2 = hn::Max(top2, hn::LoadU(d, s.row(j + 2)));
-    top3 = hn::Max(top3, hn::LoadU(d, s.row(j + 3)));
+  const auto larger = [&](std::size_t i) HWY_ATTR {
+    return hn::Max(hn::LoadU(d, s.row(i)), hn::LoadU(d, s.row(i + 1)));
+  };
+  for (; j + 8 <= s.keys; j += 8) {
+    top0 = hn::Max(top0, larger(j));
+    top1 = hn::Max(top1, larger(j + 2));
+    top2 = hn::Max(top2, larger(j + 4));
+    top3 = hn::Max(top3, larger(j + 6));
   }
   for (; j < s.keys; ++j) top0 = hn::Max(top0, hn::LoadU(d, s.row(j)));
   const auto top = hn::Max(hn::Max(top0, top1), hn::Max(top2, top3));
   auto sum = hn::Zero(d);
-  for (j = 0; j < s.keys; ++j) {
-    const auto e = math::twice_exp(d, hn::Sub(hn::LoadU(d, s.row(j)), top));
-    hn::StoreU(e, d, s.row(j));
+  float* row = s.data;
+  for (j = s.keys; j != 0; --j, row += pitch) {
+    const auto e = math::twice_exp(d, hn::Sub(hn::LoadU(d, row), top));
+    hn::StoreU(e, d, row);
     sum = hn::Add(sum, e);
   }
   const auto factor = hn::Mul(hn::Set(d, 0.5f), math::twice_exp(d, hn::Sub(before, top)));

@@ -17,7 +17,7 @@ namespace weft::kernels {
 // A tile's scores for a block of keys (24 KiB) stay in the first level of cache. The more queries a
 // block has, the less often keys and values come from further away than its second level.
 inline constexpr std::size_t attention_key_block = 128;
-inline constexpr std::size_t attention_query_block = 192;  // whole tiles, for any number of lanes
+inline constexpr std::size_t attention_query_block = 384;  // whole tiles, for any number of lanes
 inline constexpr std::size_t max_attention_vectors = 3;    // of a tile
 inline constexpr std::size_t max_attention_tile = max_attention_vectors * max_dot_lanes;
 static_assert(attention_query_block % max_attention_tile == 0);
