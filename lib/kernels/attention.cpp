@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "hwy/cache_control.h"
+#include "kernels/visible.hpp"
 #include "weft/kernels/attention_scratch.hpp"
 
 #undef HWY_TARGET_INCLUDE
@@ -29,36 +30,6 @@ struct places {
   places meet(const places& o) const { return {std::max(begin, o.begin), std::min(end, o.end)}; }
 };
 
-// The keys that a query sees by its place: i + lowest to i + highest.
-class visibility {
- public:
-  visibility(const band& b, std::ptrdiff_t keys) : keys_(b.lowest <= b.highest ? keys : 0) {
-    // Far enough from any place, and sums do not overflow.
-    const auto near = [](std::ptrdiff_t x) {
-      return std::clamp(x, -(PTRDIFF_MAX / 4), PTRDIFF_MAX / 4);
-    };
-    lowest_ = near(b.lowest) + near(b.offset);
-    highest_ = near(b.highest) + near(b.offset);
-  }
-  std::ptrdiff_t lowest() const { return lowest_; }
-  std::ptrdiff_t highest() const { return highest_; }
-  // By any of the queries, and by all of them: both ends rise from query to query.
-  places by_any(const places& queries) const {
-    return {first(queries.begin), end(queries.end - 1)};
-  }
-  places by_all(const places& queries) const {
-    return {first(queries.end - 1), end(queries.begin)};
-  }
-
- private:
-  std::ptrdiff_t first(std::ptrdiff_t i) const { return inside(i + lowest_); }
-  std::ptrdiff_t end(std::ptrdiff_t i) const { return inside(i + highest_ + 1); }
-  std::ptrdiff_t inside(std::ptrdiff_t key) const {
-    return std::clamp<std::ptrdiff_t>(key, 0, keys_);
-  }
-  std::ptrdiff_t keys_, lowest_, highest_;
-};
-
 // An operand at one index of the batch loops.
 template <class T>
 struct slice {
@@ -78,7 +49,7 @@ class forward {
         keys_(c.extent[loop_.key]),
         depth_(static_cast<std::size_t>(c.extent[loop_.depth])),
         value_(static_cast<std::size_t>(c.extent[loop_.value])),
-        sees_(c.seen, keys_),
+        sees_(c.seen, queries_, c.seen.lowest <= c.seen.highest ? keys_ : 0),
         block_(static_cast<std::ptrdiff_t>(block_size(static_cast<std::size_t>(queries_),
                                                       attention_query_block, max_attention_tile))),
         lanes_(static_cast<std::ptrdiff_t>(hn::Lanes(query_tag()))),
@@ -133,6 +104,16 @@ class forward {
     statistics_ = find<float>(c_.statistics, batch, loop_.query, loop_.query);
   }
 
+  // The keys that a band lets at least one of the queries see, or all of them.
+  places seen_by_any(const places& queries) const {
+    const index_range seen = sees_.keys({queries.begin, queries.end});
+    return {seen.begin, seen.end};
+  }
+  places seen_by_all(const places& queries) const {
+    return {sees_.keys({queries.end - 1, queries.end}).begin,
+            sees_.keys({queries.begin, queries.begin + 1}).end};
+  }
+
   // A block of queries. Each block of keys meets all of its tiles while it is close.
   void attend(const places& queries) const {
     const std::ptrdiff_t tiles = (queries.end - queries.begin + pitch_ - 1) / pitch_;
@@ -141,7 +122,7 @@ class forward {
       return places{first, std::min(first + pitch_, queries.end)};
     };
     constexpr auto block = static_cast<std::ptrdiff_t>(attention_key_block);
-    const places seen = sees_.by_any(queries);
+    const places seen = seen_by_any(queries);
     places keys{seen.begin, std::min(seen.begin + block, seen.end)};
     for (;; keys = {keys.end, std::min(keys.end + block, seen.end)}) {
       const slice<const float> values = tiles > 1 ? close_values(keys) : values_from(keys.begin);
@@ -231,7 +212,7 @@ class forward {
     transpose(query_tag(),
               {query_.at(queries.begin, 0), query_.row, query_.column, queries.size(), depth_},
               {&scale_, 0}, packed(t), pitch_);
-    if (sees_.by_any(queries).empty()) std::fill_n(results(t), width * value_, 0.0f);
+    if (seen_by_any(queries).empty()) std::fill_n(results(t), width * value_, 0.0f);
     std::fill_n(highest_ + t * pitch_, width, lowest_score);
     std::fill_n(sums_ + t * pitch_, width, 0.0f);
   }
@@ -260,13 +241,13 @@ class forward {
   // A tile of queries and a block of keys with its values.
   void meet(std::ptrdiff_t t, const places& queries, const places& block,
             const slice<const float>& values, upcoming& soon) const {
-    const places all_seen = sees_.by_any(queries);
+    const places all_seen = seen_by_any(queries);
     const places keys = block.meet(all_seen);
     if (keys.empty()) return;
     const std::size_t vectors = vectors_of(queries);
     places seen[max_attention_vectors];
     for (std::size_t v = 0; v < vectors; ++v)
-      seen[v] = keys.meet(sees_.by_any(vector_of(queries, v)));
+      seen[v] = keys.meet(seen_by_any(vector_of(queries, v)));
     const auto scores = [&](std::ptrdiff_t key, std::size_t v) {
       return scores_ + (key - keys.begin) * pitch_ + static_cast<std::ptrdiff_t>(v) * lanes_;
     };
@@ -330,7 +311,7 @@ class forward {
     if (mask_.data != nullptr)
       hide_masked(s, {mask_.at(queries.begin, keys.begin), mask_.row, mask_.column},
                   queries.size());
-    const places all = sees_.by_all(queries);
+    const places all = seen_by_all(queries);
     const places before{keys.begin, std::min(all.begin, keys.end)};
     const places after{std::max({all.end, before.end, keys.begin}), keys.end};
     for (const places& partly : {before, after}) {
@@ -382,7 +363,7 @@ class forward {
   attention_loops loop_;
   std::ptrdiff_t queries_, keys_;
   std::size_t depth_, value_;
-  visibility sees_;
+  visible sees_;
   std::ptrdiff_t block_;  // queries in one
   std::ptrdiff_t lanes_, pitch_;
   float scale_;

@@ -22,6 +22,10 @@ class visible {
         queries_(queries),
         keys_(keys) {}
 
+  // Query i may see the keys i + lowest to i + highest.
+  std::ptrdiff_t lowest() const { return lowest_; }
+  std::ptrdiff_t highest() const { return highest_; }
+
   // The keys that at least one of the queries may see, and maybe others if there are gaps between.
   index_range keys(index_range queries) const {
     return {std::clamp<std::ptrdiff_t>(queries.begin + lowest_, 0, keys_),

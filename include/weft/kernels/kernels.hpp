@@ -42,9 +42,9 @@ struct table {
   // attention: its result and, where they are asked for, its statistics, as attention_call says. A
   // query that sees no key has zeros. The parts of a call are of its batch and blocks of queries.
   //
-  // The error of a result's element is at most (d + 8) u S + (k / 128 + 128 + 64) u of the sum of
-  // |weights * value|, u = 2^-23, with d the depth, k the keys, and S the largest magnitude that a
-  // score's sum has with all its terms positive.
+  // With u = 2^-23, d the depth, k the keys, and S the largest of sum |scale * query * key| +
+  // |bias| over the keys that a query sees, its results are off by at most ((d + 13) S + 7 k / 128
+  // + 141) u of sum |weights * value|.
   void (*attention)(const attention_call&) noexcept;
 
   // The gradients of an attention for query, key and value, as attention.hpp has them, from g and
