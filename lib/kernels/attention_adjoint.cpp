@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "hwy/cache_control.h"
 #include "kernels/entry.hpp"
 #include "kernels/indexing.hpp"
 #include "kernels/visible.hpp"
@@ -25,11 +26,9 @@ HWY_BEFORE_NAMESPACE();
 namespace weft::kernels::HWY_NAMESPACE {
 namespace {
 
-using tiles::factors;
 using tiles::lanes;
 using tiles::left_operand;
 using tiles::packed_matrix;
-using tiles::range;
 using tiles::store;
 using tiles::strip_extent;
 using tiles::tag;
@@ -37,15 +36,6 @@ using tiles::vec;
 
 constexpr std::ptrdiff_t round_up(std::ptrdiff_t n, std::ptrdiff_t unit) {
   return (n + unit - 1) / unit * unit;
-}
-
-HWY_INLINE vec load_first(const float* p, std::ptrdiff_t n) {
-  return n >= lanes() ? hn::LoadU(tag(), p) : load_n(tag(), p, static_cast<std::size_t>(n));
-}
-
-HWY_INLINE void store_first(vec v, float* p, std::ptrdiff_t n) {
-  if (n >= lanes()) return hn::StoreU(v, tag(), p);
-  store_n(v, tag(), p, static_cast<std::size_t>(n));
 }
 
 // A matrix in an operand.
@@ -57,6 +47,15 @@ struct strided_matrix {
   strided_matrix from_row(std::ptrdiff_t i) const { return {data + i * row, row, column}; }
   strided_matrix from_column(std::ptrdiff_t j) const { return {data + j * column, row, column}; }
 };
+
+// Rows of a head are apart, which hardware does not foresee: asks for one some rows ahead.
+template <class T>
+HWY_INLINE void fetch_ahead(const strided_matrix<T>& m, std::ptrdiff_t i, std::ptrdiff_t columns) {
+  constexpr std::ptrdiff_t rows_ahead = 8, line = 64 / sizeof(float);
+  if (m.column != 1) return;
+  const T* row = m.data + (i + rows_ahead) * m.row;
+  for (std::ptrdiff_t j = 0; j < columns; j += line) hwy::Prefetch(row + j);
+}
 
 // The first row, as it is or, if its elements are apart, in `copy`.
 const float* contiguous_row(const strided_matrix<const float>& m, std::ptrdiff_t columns,
@@ -71,54 +70,57 @@ void pack(const strided_matrix<const float>& from, std::ptrdiff_t rows, std::ptr
           float factor, const packed_matrix& to, std::ptrdiff_t all_rows) {
   const tag d;
   const vec f = hn::Set(d, factor);
+  const std::ptrdiff_t whole = columns / lanes() * lanes();
   for (std::ptrdiff_t i = 0; i < rows; ++i) {
+    fetch_ahead(from, i, columns);
     float* row = to.data + i * to.row;
-    if (from.column != 1 && columns > 0) row[round_up(columns, lanes()) - 1] = 0;
     const float* x = contiguous_row(from.from_row(i), columns, row);
-    for (std::ptrdiff_t j = 0; j < columns; j += lanes())
-      hn::StoreU(hn::Mul(f, load_first(x + j, columns - j)), d, row + j);
+    for (std::ptrdiff_t j = 0; j < whole; j += lanes())
+      hn::StoreU(hn::Mul(f, hn::LoadU(d, x + j)), d, row + j);
+    if (whole < columns) {
+      const vec last = load_n(d, x + whole, static_cast<std::size_t>(columns - whole));
+      hn::StoreU(hn::Mul(f, last), d, row + whole);
+    }
   }
   for (std::ptrdiff_t i = rows; i < all_rows; ++i)
     std::fill_n(to.data + i * to.row, round_up(columns, lanes()), 0.0f);
 }
 
 // to = factor * from, or to += factor * from.
+template <store Store>
 void unpack(const packed_matrix& from, std::ptrdiff_t rows, std::ptrdiff_t columns, float factor,
-            const strided_matrix<float>& to, store how) {
+            const strided_matrix<float>& to) {
   const tag d;
   const vec f = hn::Set(d, factor);
+  const std::ptrdiff_t whole = columns / lanes() * lanes();
+  const auto left = static_cast<std::size_t>(columns - whole);
+  constexpr bool add = Store == store::add;
   for (std::ptrdiff_t i = 0; i < rows; ++i) {
+    fetch_ahead(to, i, columns);
     const float* x = from.data + i * from.row;
     float* y = to.data + i * to.row;
     if (to.column != 1) {
       for (std::ptrdiff_t j = 0; j < columns; ++j) {
         float& place = y[j * to.column];
-        place = factor * x[j] + (how == store::add ? place : 0.0f);
+        place = factor * x[j] + (add ? place : 0.0f);
       }
       continue;
     }
-    for (std::ptrdiff_t j = 0; j < columns; j += lanes()) {
-      const vec before = how == store::add ? load_first(y + j, columns - j) : hn::Zero(d);
-      store_first(hn::MulAdd(f, hn::LoadU(d, x + j), before), y + j, columns - j);
+    for (std::ptrdiff_t j = 0; j < whole; j += lanes()) {
+      const vec sum = hn::Mul(f, hn::LoadU(d, x + j));
+      hn::StoreU(add ? hn::Add(sum, hn::LoadU(d, y + j)) : sum, d, y + j);
+    }
+    if (left != 0) {
+      const vec sum = hn::Mul(f, hn::LoadU(d, x + whole));
+      store_n(add ? hn::Add(sum, load_n(d, y + whole, left)) : sum, d, y + whole, left);
     }
   }
 }
 
-// Scores of a row, or their gradients: zeros where j < begin or end <= j, in the vectors that hold
-// the places from `begin` to `end`.
-HWY_INLINE void clear_outside(range visible, range vectors, float* row) {
-  const tag d;
-  if (const std::ptrdiff_t n = visible.begin - vectors.begin; n > 0) {
-    float* first = row + vectors.begin;
-    hn::StoreU(hn::IfThenZeroElse(hn::FirstN(d, static_cast<std::size_t>(n)), hn::LoadU(d, first)),
-               d, first);
-  }
-  if (vectors.end > visible.end) {
-    float* last = row + vectors.end - lanes();
-    const std::ptrdiff_t n = visible.end - (vectors.end - lanes());
-    hn::StoreU(hn::IfThenElseZero(hn::FirstN(d, static_cast<std::size_t>(n)), hn::LoadU(d, last)),
-               d, last);
-  }
+void unpack(const packed_matrix& from, std::ptrdiff_t rows, std::ptrdiff_t columns, float factor,
+            const strided_matrix<float>& to, store how) {
+  how == store::put ? unpack<store::put>(from, rows, columns, factor, to)
+                    : unpack<store::add>(from, rows, columns, factor, to);
 }
 
 // What else than products a row of scores goes through.
@@ -129,8 +131,9 @@ struct score_row {
   float soft_cap, statistics, dot;
 };
 
-template <bool Capped, bool Added>
-HWY_INLINE void weigh(const score_row& r, range vectors) {
+// The vectors from begin to end; if Masked, those outside of `seen` become 0.
+template <bool Capped, bool Added, bool Masked>
+HWY_INLINE void weigh(const score_row& r, index_range vectors, index_range seen) {
   const tag d;
   const vec statistics = hn::Set(d, r.statistics), dot = hn::Set(d, r.dot);
   const vec soft_cap = hn::Set(d, r.soft_cap), one = hn::Set(d, 1.0f);
@@ -143,9 +146,18 @@ HWY_INLINE void weigh(const score_row& r, range vectors) {
       s = hn::Mul(soft_cap, t);
     }
     if constexpr (Added) s = hn::Add(s, hn::LoadU(d, r.addend + j));
-    const vec weight = math::twice_exp(d, hn::Sub(s, statistics));
+    vec weight = math::twice_exp(d, hn::Sub(s, statistics));
     vec ds = hn::Mul(weight, hn::Sub(hn::LoadU(d, r.score_gradients + j), dot));
     if constexpr (Capped) ds = hn::Mul(ds, slope);
+    if constexpr (Masked) {
+      const auto count = [j](std::ptrdiff_t place) {
+        return static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(place - j, 0, lanes()));
+      };
+      const auto seen_lanes =
+          hn::AndNot(hn::FirstN(d, count(seen.begin)), hn::FirstN(d, count(seen.end)));
+      weight = hn::IfThenElseZero(seen_lanes, weight);
+      ds = hn::IfThenElseZero(seen_lanes, ds);
+    }
     hn::StoreU(weight, d, r.scores + j);
     hn::StoreU(ds, d, r.score_gradients + j);
   }
@@ -173,11 +185,10 @@ class adjoint {
   explicit adjoint(const attention_call& c)
       : c_(c),
         at_(c.loops),
-        queries_(c.extent[at_.query]),
-        keys_(c.extent[at_.key]),
+        query_extent_(c.extent[at_.query]),
+        key_extent_(c.extent[at_.key]),
         depth_(c.extent[at_.depth]),
         values_(c.extent[at_.value]),
-        visible_(c.seen, queries_, keys_),
         depth_vectors_((depth_ + lanes() - 1) / lanes()),
         value_vectors_((values_ + lanes() - 1) / lanes()),
         scale_(static_cast<float>(c.scale)),
@@ -202,27 +213,42 @@ class adjoint {
 
   void run(const batch_index& b) {
     batch_ = b;
-    for (block_.keys = {0, 0}; block_.keys.begin < keys_; block_.keys.begin = block_.keys.end) {
-      block_.keys.end = std::min(keys_, block_.keys.begin + max_adjoint_keys);
-      begin_keys();
+    for (keys_ = {0, 0}; keys_.begin < key_extent_; keys_.begin = keys_.end) {
+      keys_.end = std::min(key_extent_, keys_.begin + max_adjoint_keys);
+      pack_keys();
       // The first block meets all queries, so that each of them gets a gradient.
-      const bool first = block_.keys.begin == 0;
-      const index_range seen = first ? index_range{0, queries_} : visible_.queries(block_.keys);
-      for (std::ptrdiff_t i = seen.begin; i < seen.end; i = block_.queries.end) {
-        block_.queries = {i, std::min(seen.end, i + max_adjoint_queries)};
-        run_block(first);
+      const index_range all{0, query_extent_};
+      const index_range seen =
+          keys_.begin == 0 ? all : visible(c_.seen, all, keys_).queries({0, keys_.size()});
+      if (seen.begin >= seen.end) clear_key_gradients();
+      for (queries_.begin = seen.begin; queries_.begin < seen.end; queries_.begin = queries_.end) {
+        queries_.end = std::min(seen.end, queries_.begin + max_adjoint_queries);
+        visible_ = visible(c_.seen, queries_, keys_);
+        pack_queries();
+        multiply_scores();
+        weigh_scores();
+        add_query_gradient();
+        queries_.begin == seen.begin ? add_key_gradients<store::put>()
+                                     : add_key_gradients<store::add>();
       }
-      end_keys();
+      unpack_key_gradients();
     }
   }
 
  private:
-  struct {
-    index_range queries, keys;
-  } block_{};
+  // The vectors that hold the keys which strips of queries and of keys have products for: if one
+  // element of a strip of keys is among them, all are.
+  index_range vectors_of(index_range seen) const {
+    const std::ptrdiff_t unit = std::max(lanes(), tiles::rows);
+    return {seen.begin / unit * unit, round_up(seen.end, unit)};
+  }
 
-  std::ptrdiff_t query_count() const { return block_.queries.end - block_.queries.begin; }
-  std::ptrdiff_t key_count() const { return block_.keys.end - block_.keys.begin; }
+  index_range strip_of_queries(std::ptrdiff_t i) const {
+    return {i, std::min(i + tiles::rows, queries_.size())};
+  }
+  index_range strip_of_keys(std::ptrdiff_t j) const {
+    return {j, std::min(j + tiles::rows, keys_.size())};
+  }
 
   // An operand at the batch index, from one row of it on.
   template <class T>
@@ -232,108 +258,102 @@ class adjoint {
         .from_row(from);
   }
 
-  void begin_keys() {
-    const std::ptrdiff_t rows = key_count(), all_rows = round_up(rows, adjoint_unit);
-    const std::ptrdiff_t from = block_.keys.begin;
-    pack(matrix<const float>(c_.key, at_.key, at_.depth, from), rows, depth_, 1, key_, all_rows);
+  void pack_keys() {
+    const std::ptrdiff_t rows = keys_.size(), all_rows = round_up(rows, adjoint_unit);
+    pack(matrix<const float>(c_.key, at_.key, at_.depth, keys_.begin), rows, depth_, 1, key_,
+         all_rows);
     tiles::transpose(key_, all_rows, round_up(depth_, 4), key_transposed_);
     // Where the gradient will be, there is room for the values as they are.
-    pack(matrix<const float>(c_.value, at_.key, at_.value, from), rows, values_, 1, value_gradient_,
-         all_rows);
+    pack(matrix<const float>(c_.value, at_.key, at_.value, keys_.begin), rows, values_, 1,
+         value_gradient_, all_rows);
     tiles::transpose(value_gradient_, all_rows, round_up(values_, 4), value_transposed_);
-    std::fill_n(key_gradient_.data, all_rows * key_gradient_.row, 0.0f);
-    std::fill_n(value_gradient_.data, all_rows * value_gradient_.row, 0.0f);
+  }
+
+  void clear_key_gradients() const {
+    std::fill_n(key_gradient_.data, keys_.size() * key_gradient_.row, 0.0f);
+    std::fill_n(value_gradient_.data, keys_.size() * value_gradient_.row, 0.0f);
   }
 
   // The weights and the gradients of scores are twice what they are called, as twice_exp gives.
-  void end_keys() const {
-    const std::ptrdiff_t from = block_.keys.begin;
-    const float query_factor = 0.5f * (soft_cap_ == 0 ? 1 : soft_cap_);
-    unpack(key_gradient_, key_count(), depth_, query_factor,
-           matrix<float>(c_.key_gradient, at_.key, at_.depth, from), batch_.into(c_.key_gradient));
-    unpack(value_gradient_, key_count(), values_, 0.5f,
-           matrix<float>(c_.value_gradient, at_.key, at_.value, from),
+  void add_query_gradient() const {
+    tiles::multiply<store::put, left_operand::as_it_is>(
+        {score_gradient_, key_, query_gradient_}, queries_.size(), depth_vectors_,
+        [&](std::ptrdiff_t i) {
+          return strip_extent{{0, depth_vectors_}, visible_.keys(strip_of_queries(i))};
+        });
+    unpack(query_gradient_, queries_.size(), depth_, 0.5f * scale_,
+           matrix<float>(c_.query_gradient, at_.query, at_.depth, queries_.begin),
+           keys_.begin == 0 ? batch_.into(c_.query_gradient) : store::add);
+  }
+
+  template <store Store>
+  void add_key_gradients() const {
+    const auto extent = [&](std::ptrdiff_t vectors) {
+      return [this, vectors](std::ptrdiff_t j) {
+        return strip_extent{{0, vectors}, visible_.queries(strip_of_keys(j))};
+      };
+    };
+    tiles::multiply<Store, left_operand::transposed>({weights_, g_, value_gradient_}, keys_.size(),
+                                                     value_vectors_, extent(value_vectors_));
+    tiles::multiply<Store, left_operand::transposed>({score_gradient_, query_, key_gradient_},
+                                                     keys_.size(), depth_vectors_,
+                                                     extent(depth_vectors_));
+  }
+
+  void unpack_key_gradients() const {
+    unpack(key_gradient_, keys_.size(), depth_, 0.5f * (soft_cap_ == 0 ? 1 : soft_cap_),
+           matrix<float>(c_.key_gradient, at_.key, at_.depth, keys_.begin),
+           batch_.into(c_.key_gradient));
+    unpack(value_gradient_, keys_.size(), values_, 0.5f,
+           matrix<float>(c_.value_gradient, at_.key, at_.value, keys_.begin),
            batch_.into(c_.value_gradient));
   }
 
-  void run_block(bool first_keys) {
-    begin_queries();
-    multiply_scores();
-    weigh_scores();
-    const range depth_range{0, depth_vectors_}, value_range{0, value_vectors_};
-    tiles::multiply<store::put, left_operand::as_it_is>(
-        {score_gradient_, key_, query_gradient_}, query_count(), depth_vectors_,
-        [&](std::ptrdiff_t i) {
-          return strip_extent{depth_range, keys_of(i)};
-        });
-    tiles::multiply<store::add, left_operand::transposed>(
-        {weights_, g_, value_gradient_}, key_count(), value_vectors_, [&](std::ptrdiff_t j) {
-          return strip_extent{value_range, queries_of(j)};
-        });
-    tiles::multiply<store::add, left_operand::transposed>(
-        {score_gradient_, query_, key_gradient_}, key_count(), depth_vectors_,
-        [&](std::ptrdiff_t j) {
-          return strip_extent{depth_range, queries_of(j)};
-        });
-    unpack(query_gradient_, query_count(), depth_, 0.5f * scale_,
-           matrix<float>(c_.query_gradient, at_.query, at_.depth, block_.queries.begin),
-           first_keys ? batch_.into(c_.query_gradient) : store::add);
-  }
-
-  // The keys of the block, counted from its first, that a strip of queries sees.
-  range keys_of(std::ptrdiff_t i) const {
-    const std::ptrdiff_t first = block_.queries.begin + i;
-    return within(visible_.keys({first, std::min(first + tiles::rows, block_.queries.end)}),
-                  block_.keys);
-  }
-
-  // The queries of the block, counted from its first, that see a strip of keys.
-  range queries_of(std::ptrdiff_t j) const {
-    const std::ptrdiff_t first = block_.keys.begin + j;
-    return within(visible_.queries({first, std::min(first + tiles::rows, block_.keys.end)}),
-                  block_.queries);
-  }
-
-  static range within(index_range r, index_range block) {
-    return {std::clamp(r.begin, block.begin, block.end) - block.begin,
-            std::clamp(r.end, block.begin, block.end) - block.begin};
-  }
-
-  void begin_queries() {
-    const tag d;
-    const std::ptrdiff_t rows = query_count(), all_rows = round_up(rows, tiles::rows);
-    const std::ptrdiff_t from = block_.queries.begin;
-    pack(matrix<const float>(c_.query, at_.query, at_.depth, from), rows, depth_,
+  void pack_queries() {
+    const std::ptrdiff_t rows = queries_.size(), all_rows = round_up(rows, tiles::rows);
+    pack(matrix<const float>(c_.query, at_.query, at_.depth, queries_.begin), rows, depth_,
          soft_cap_ == 0 ? scale_ : scale_ / soft_cap_, query_, all_rows);
-    pack(matrix<const float>(c_.g, at_.query, at_.value, from), rows, values_, 1, g_, all_rows);
-    const auto result = matrix<const float>(c_.result, at_.query, at_.value, from);
-    const auto statistics = matrix<const float>(c_.statistics, at_.query, at_.query, from);
+    pack(matrix<const float>(c_.g, at_.query, at_.value, queries_.begin), rows, values_, 1, g_,
+         all_rows);
+    const auto result = matrix<const float>(c_.result, at_.query, at_.value, queries_.begin);
+    const auto statistics =
+        matrix<const float>(c_.statistics, at_.query, at_.query, queries_.begin);
     constexpr float infinity = std::numeric_limits<float>::infinity();
     for (std::ptrdiff_t i = 0; i < rows; ++i) {
-      const float* x = contiguous_row(result.from_row(i), values_, row_);
-      const float* y = g_.data + i * g_.row;
-      vec sum = hn::Zero(d);
-      for (std::ptrdiff_t j = 0; j < values_; j += lanes())
-        sum = hn::MulAdd(load_first(x + j, values_ - j), hn::LoadU(d, y + j), sum);
-      dots_[i] = hn::GetLane(hn::SumOfLanes(d, sum));
+      fetch_ahead(result, i, values_);
+      dots_[i] = dot(contiguous_row(result.from_row(i), values_, row_), g_.data + i * g_.row);
       // A row whose keys are all hidden has no weights: less infinity, every score gives 0.
       const float s = statistics.data[i * statistics.row];
       statistics_[i] = s == -infinity ? infinity : s;
     }
   }
 
+  // Of a row of results and a packed one of their gradients.
+  float dot(const float* x, const float* g) const {
+    const tag d;
+    const std::ptrdiff_t whole = values_ / lanes() * lanes();
+    vec sum = hn::Zero(d);
+    for (std::ptrdiff_t j = 0; j < whole; j += lanes())
+      sum = hn::MulAdd(hn::LoadU(d, x + j), hn::LoadU(d, g + j), sum);
+    if (whole < values_) {
+      const vec last = load_n(d, x + whole, static_cast<std::size_t>(values_ - whole));
+      sum = hn::MulAdd(last, hn::LoadU(d, g + whole), sum);
+    }
+    return hn::GetLane(hn::SumOfLanes(d, sum));
+  }
+
   void multiply_scores() const {
-    const std::ptrdiff_t vectors = (key_count() + lanes() - 1) / lanes();
     const auto extent = [&](std::ptrdiff_t depth) {
       return [this, depth](std::ptrdiff_t i) {
-        const range seen = keys_of(i);
-        return strip_extent{{seen.begin / lanes(), (seen.end + lanes() - 1) / lanes()}, {0, depth}};
+        const index_range columns = vectors_of(visible_.keys(strip_of_queries(i)));
+        return strip_extent{{columns.begin / lanes(), columns.end / lanes()}, {0, depth}};
       };
     };
+    const std::ptrdiff_t vectors = round_up(keys_.size(), std::max(lanes(), tiles::rows)) / lanes();
     tiles::multiply<store::put, left_operand::as_it_is>({query_, key_transposed_, weights_},
-                                                        query_count(), vectors, extent(depth_));
+                                                        queries_.size(), vectors, extent(depth_));
     tiles::multiply<store::put, left_operand::as_it_is>({g_, value_transposed_, score_gradient_},
-                                                        query_count(), vectors, extent(values_));
+                                                        queries_.size(), vectors, extent(values_));
   }
 
   void weigh_scores() {
@@ -346,46 +366,43 @@ class adjoint {
 
   template <bool Capped, bool Added>
   void weigh_rows() {
-    const range all{0, round_up(key_count(), lanes())};
     const bool one_addend = c_.bias.stride[at_.query] == 0 && c_.mask.stride[at_.query] == 0;
-    for (std::ptrdiff_t i = 0; i < query_count(); ++i) {
-      if (Added && (i == 0 || !one_addend)) find_addend(block_.queries.begin + i);
-      const std::ptrdiff_t query = block_.queries.begin + i;
-      range seen = within(visible_.keys({query, query + 1}), block_.keys);
-      seen.end = std::max(seen.begin, seen.end);
-      range vectors{seen.begin / lanes() * lanes(), round_up(seen.end, lanes())};
-      if (seen.empty()) vectors.end = vectors.begin;
-      const score_row r{weights_.data + i * weights_.row,
-                        score_gradient_.data + i * score_gradient_.row,
-                        addend_,
-                        soft_cap_,
-                        statistics_[i],
-                        dots_[i]};
-      weigh<Capped, Added>(r, vectors);
-      // The strips that this row is in go at most their rows beyond what it sees.
-      const range zeros = tiles::intersection(all, {(seen.begin - tiles::rows) / lanes() * lanes(),
-                                                    round_up(seen.end + tiles::rows, lanes())});
-      for (float* row : {r.scores, r.score_gradients}) {
-        if (!seen.empty()) clear_outside(seen, vectors, row);
-        std::fill(row + zeros.begin, row + std::max(zeros.begin, vectors.begin), 0.0f);
-        std::fill(row + vectors.end, row + std::max(vectors.end, zeros.end), 0.0f);
+    for (std::ptrdiff_t first = 0; first < queries_.size(); first += tiles::rows) {
+      const index_range strip = strip_of_queries(first);
+      const index_range all = vectors_of(visible_.keys(strip));
+      // The vectors that every row of the strip sees all of need no mask.
+      const index_range each = visible_.keys_of_each(strip);
+      index_range plain{round_up(each.begin, lanes()), each.end / lanes() * lanes()};
+      if (plain.begin >= plain.end) plain = {all.end, all.end};
+      for (std::ptrdiff_t i = strip.begin; i < strip.end; ++i) {
+        if (Added && (i == 0 || !one_addend)) find_addend(queries_.begin + i);
+        const score_row r{weights_.data + i * weights_.row,
+                          score_gradient_.data + i * score_gradient_.row,
+                          addend_,
+                          soft_cap_,
+                          statistics_[i],
+                          dots_[i]};
+        const index_range seen = visible_.keys({i, i + 1});
+        weigh<Capped, Added, true>(r, {all.begin, plain.begin}, seen);
+        weigh<Capped, Added, false>(r, plain, seen);
+        weigh<Capped, Added, true>(r, {plain.end, all.end}, seen);
       }
     }
   }
 
   // A query's row of the bias, -infinity where the mask hides the key.
   void find_addend(std::ptrdiff_t query) {
-    const std::ptrdiff_t count = key_count();
+    const std::ptrdiff_t count = keys_.size();
     if (c_.bias.data == nullptr) {
       std::fill_n(addend_, count, 0.0f);
     } else {
       const auto bias =
-          matrix<const float>(c_.bias, at_.query, at_.key, query).from_column(block_.keys.begin);
+          matrix<const float>(c_.bias, at_.query, at_.key, query).from_column(keys_.begin);
       for (std::ptrdiff_t j = 0; j < count; ++j) addend_[j] = bias.data[j * bias.column];
     }
     if (c_.mask.data == nullptr) return;
-    const auto mask = matrix<const std::uint8_t>(c_.mask, at_.query, at_.key, query)
-                          .from_column(block_.keys.begin);
+    const auto mask =
+        matrix<const std::uint8_t>(c_.mask, at_.query, at_.key, query).from_column(keys_.begin);
     constexpr float infinity = std::numeric_limits<float>::infinity();
     for (std::ptrdiff_t j = 0; j < count; ++j)
       if (mask.data[j * mask.column] == 0) addend_[j] = -infinity;
@@ -393,11 +410,13 @@ class adjoint {
 
   const attention_call& c_;
   const attention_loops at_;
-  const std::ptrdiff_t queries_, keys_, depth_, values_;
-  const visible visible_;
+  const std::ptrdiff_t query_extent_, key_extent_, depth_, values_;
   const std::ptrdiff_t depth_vectors_, value_vectors_;
   const float scale_, soft_cap_;
+  // What is being computed: the batch index, and the blocks of it.
   batch_index batch_;
+  index_range queries_{}, keys_{};
+  visible visible_;
   // In the scratch.
   packed_matrix key_, key_transposed_, value_transposed_, key_gradient_, value_gradient_;
   packed_matrix query_, g_, query_gradient_, weights_, score_gradient_;

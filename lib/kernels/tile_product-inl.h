@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "kernels/hwy-inl.h"
+#include "kernels/visible.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace weft::kernels::HWY_NAMESPACE::tiles {
@@ -32,16 +33,6 @@ constexpr std::ptrdiff_t max_vectors = 3;
 
 HWY_INLINE std::ptrdiff_t lanes() {
   return static_cast<std::ptrdiff_t>(hn::Lanes(tag()));
-}
-
-// [begin, end) of rows, of columns or of a depth.
-struct range {
-  std::ptrdiff_t begin, end;
-
-  bool empty() const { return begin >= end; }
-};
-inline range intersection(range a, range b) {
-  return {std::max(a.begin, b.begin), std::min(a.end, b.end)};
 }
 
 // Matrices with unit strides along their rows, unless the left one is transposed: then its columns
@@ -133,7 +124,7 @@ HWY_INLINE std::ptrdiff_t tile_width(std::ptrdiff_t left) {
 // What of a strip of rows there is to compute: the vectors of the result, and the depth that their
 // sums run over.
 struct strip_extent {
-  range vectors, depth;
+  index_range vectors, depth;
 };
 
 // result (or result +=) left * right, `vectors` wide. extent_of(i) is the strip_extent of the rows
@@ -145,9 +136,10 @@ HWY_INLINE void multiply(const factors& f, std::ptrdiff_t row_count, std::ptrdif
     width = tile_width(vectors - v);
     for (std::ptrdiff_t i = 0; i < row_count; i += rows) {
       const strip_extent strip = extent_of(i);
-      const range part = intersection({v, v + width}, strip.vectors);
+      const index_range part{std::max(v, strip.vectors.begin),
+                             std::min(v + width, strip.vectors.end)};
       const auto& [first, last] = strip.depth;
-      if (part.empty() || (Store == store::add && strip.depth.empty())) continue;
+      if (part.begin >= part.end || (Store == store::add && first >= last)) continue;
       const std::ptrdiff_t column = part.begin * lanes();
       const float* left = Left == left_operand::transposed ? f.left.data + first * f.left.row + i
                                                            : f.left.data + i * f.left.row + first;

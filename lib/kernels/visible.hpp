@@ -1,4 +1,4 @@
-// Which keys a band shows to some queries, and which queries it shows some keys to.
+// Which keys of a block a band shows to some of a block's queries, and the other way round.
 #pragma once
 
 #include <algorithm>
@@ -11,28 +11,33 @@ namespace weft::kernels {
 // Indices [begin, end); empty where end is not larger.
 struct index_range {
   std::ptrdiff_t begin, end;
+
+  constexpr std::ptrdiff_t size() const { return end - begin; }
 };
 
-// A band among so many queries and keys.
+// A band where the queries and the keys of two blocks meet, each counted from its block's first.
 class visible {
  public:
-  visible(const band& b, std::ptrdiff_t queries, std::ptrdiff_t keys)
-      : lowest_(bounded(b.lowest) + b.offset),
-        highest_(bounded(b.highest) + b.offset),
-        queries_(queries),
-        keys_(keys) {}
+  visible() = default;
+  visible(const band& b, index_range queries, index_range keys)
+      : lowest_(bounded(b.lowest) + b.offset + queries.begin - keys.begin),
+        highest_(bounded(b.highest) + b.offset + queries.begin - keys.begin),
+        queries_(queries.size()),
+        keys_(keys.size()) {}
 
   // Query i may see the keys i + lowest to i + highest.
   std::ptrdiff_t lowest() const { return lowest_; }
   std::ptrdiff_t highest() const { return highest_; }
 
-  // The keys that at least one of the queries may see, and maybe others if there are gaps between.
+  // The keys that some of the queries may see, and those between them.
   index_range keys(index_range queries) const {
-    return {std::clamp<std::ptrdiff_t>(queries.begin + lowest_, 0, keys_),
-            std::clamp<std::ptrdiff_t>(queries.end + highest_, 0, keys_)};
+    return among_keys({queries.begin + lowest_, queries.end + highest_});
   }
-
-  // The queries that may see at least one of the keys, and maybe others.
+  // The keys that each of the queries sees.
+  index_range keys_of_each(index_range queries) const {
+    return among_keys({queries.end - 1 + lowest_, queries.begin + 1 + highest_});
+  }
+  // The queries that may see some of the keys, and those between them.
   index_range queries(index_range keys) const {
     return {std::clamp<std::ptrdiff_t>(keys.begin - highest_, 0, queries_),
             std::clamp<std::ptrdiff_t>(keys.end - lowest_, 0, queries_)};
@@ -43,9 +48,13 @@ class visible {
   static std::ptrdiff_t bounded(std::ptrdiff_t edge) {
     return std::clamp(edge, PTRDIFF_MIN / 4, PTRDIFF_MAX / 4);
   }
+  index_range among_keys(index_range r) const {
+    return {std::clamp<std::ptrdiff_t>(r.begin, 0, keys_),
+            std::clamp<std::ptrdiff_t>(r.end, 0, keys_)};
+  }
 
-  std::ptrdiff_t lowest_, highest_;
-  std::ptrdiff_t queries_, keys_;
+  std::ptrdiff_t lowest_ = 0, highest_ = 0;
+  std::ptrdiff_t queries_ = 0, keys_ = 0;
 };
 
 }  // namespace weft::kernels

@@ -12,7 +12,7 @@ namespace weft::kernels {
 // block's queries or keys in registers, so larger blocks make fewer round trips to memory; what
 // belongs to a block of 128 x 64 with a depth of 64 is 300 KiB, well within a second level of
 // cache.
-inline constexpr std::ptrdiff_t max_adjoint_queries = 64;
+inline constexpr std::ptrdiff_t max_adjoint_queries = 128;
 inline constexpr std::ptrdiff_t max_adjoint_keys = 128;
 
 // Rows in the scratch are whole vectors of any SIMD target, and as many are a tile's rows.
