@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "hwy/cache_control.h"
 #include "kernels/hwy-inl.h"
 #include "kernels/visible.hpp"
 
@@ -76,6 +77,7 @@ HWY_INLINE void multiply_add(std::index_sequence<R...>, std::index_sequence<I...
     const vec b0 = hn::LoadU(d, b);
     const vec b1 = Vectors > 1 ? hn::LoadU(d, b + lanes) : b0;
     const vec b2 = Vectors > 2 ? hn::LoadU(d, b + 2 * lanes) : b0;
+    if constexpr (Left == left_operand::transposed) hwy::Prefetch(row[0] + at + 8 * left_step);
     ((sums = hn::MulAdd(hn::Set(d, row[I / Vectors][at]), pick<I % Vectors>(b0, b1, b2), sums)),
      ...);
   }
