@@ -262,11 +262,16 @@ class adjoint {
     const std::ptrdiff_t rows = keys_.size(), all_rows = round_up(rows, adjoint_unit);
     pack(matrix<const float>(c_.key, at_.key, at_.depth, keys_.begin), rows, depth_, 1, key_,
          all_rows);
-    tiles::transpose(key_, all_rows, round_up(depth_, 4), key_transposed_);
+    tiles::transpose(key_.data, key_.row, all_rows, round_up(depth_, 4), key_transposed_);
+    const auto value = matrix<const float>(c_.value, at_.key, at_.value, keys_.begin);
+    if (value.column == 1 && rows == all_rows && values_ % 4 == 0) {
+      tiles::transpose(value.data, value.row, rows, values_, value_transposed_);
+      return;
+    }
     // Where the gradient will be, there is room for the values as they are.
-    pack(matrix<const float>(c_.value, at_.key, at_.value, keys_.begin), rows, values_, 1,
-         value_gradient_, all_rows);
-    tiles::transpose(value_gradient_, all_rows, round_up(values_, 4), value_transposed_);
+    pack(value, rows, values_, 1, value_gradient_, all_rows);
+    tiles::transpose(value_gradient_.data, value_gradient_.row, all_rows, round_up(values_, 4),
+                     value_transposed_);
   }
 
   void clear_key_gradients() const {

@@ -169,16 +169,15 @@ HWY_INLINE auto load_blocks(const float* from, std::ptrdiff_t row) {
   }
 }
 
-// The transpose of a matrix of whole vectors and whole fours. Every block of 128 bits is transposed
-// by itself.
-inline void transpose(const packed_matrix& from, std::ptrdiff_t row_count,
+// to = the transpose of a matrix whose rows are `row` apart, as many of them as fill vectors, and
+// of whole fours of columns. Every block of 128 bits is transposed by itself.
+inline void transpose(const float* from, std::ptrdiff_t row, std::ptrdiff_t row_count,
                       std::ptrdiff_t column_count, const packed_matrix& to) {
   constexpr auto lanes = static_cast<std::ptrdiff_t>(hn::MaxLanes(tag()));
   const tag d;
   const hn::Repartition<std::uint64_t, tag> pairs;
-  const std::ptrdiff_t row = from.row;
   for (std::ptrdiff_t i = 0; i < row_count; i += lanes) {
-    const float* x = from.data + i * row;
+    const float* x = from + i * row;
     float* y = to.data + i;
     for (std::ptrdiff_t j = 0; j < column_count; j += 4, x += 4, y += 4 * to.row) {
       const auto v0 = load_blocks<lanes>(x, row);
@@ -199,11 +198,10 @@ inline void transpose(const packed_matrix& from, std::ptrdiff_t row_count,
 
 #else
 
-inline void transpose(const packed_matrix& from, std::ptrdiff_t row_count,
+inline void transpose(const float* from, std::ptrdiff_t row, std::ptrdiff_t row_count,
                       std::ptrdiff_t column_count, const packed_matrix& to) {
   for (std::ptrdiff_t j = 0; j < column_count; ++j)
-    for (std::ptrdiff_t i = 0; i < row_count; ++i)
-      to.data[j * to.row + i] = from.data[i * from.row + j];
+    for (std::ptrdiff_t i = 0; i < row_count; ++i) to.data[j * to.row + i] = from[i * row + j];
 }
 
 #endif
