@@ -363,7 +363,7 @@ void check(const problem& p) {
 }
 
 // Bits of loops for two batch loops.
-constexpr unsigned outer = 1, inner = 2, of_query = 4, of_key = 8;
+constexpr unsigned outer = 1, inner = 2;
 
 constexpr band causal{PTRDIFF_MIN, 0, 0};
 

@@ -9,9 +9,8 @@
 namespace weft::kernels {
 
 // A block of queries with a block of keys makes two tiles of scores. Each gradient is a sum over a
-// block's queries or keys in registers, so larger blocks make fewer round trips to memory; what
-// belongs to a block of 128 x 64 with a depth of 64 is 300 KiB, well within a second level of
-// cache.
+// block's queries or keys in registers, so larger blocks make fewer round trips through memory.
+// With a depth of 64, all that belongs to the blocks is 409 KiB: within a second level of cache.
 inline constexpr std::ptrdiff_t max_adjoint_queries = 128;
 inline constexpr std::ptrdiff_t max_adjoint_keys = 128;
 
