@@ -21,6 +21,7 @@
 #include "hwy/foreach_target.h"  // must come before hwy-inl.h
 #include "kernels/math-inl.h"
 #include "kernels/tile_product-inl.h"
+#include "kernels/transpose-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace weft::kernels::HWY_NAMESPACE {
@@ -252,26 +253,29 @@ class adjoint {
 
   // An operand at the batch index, from one row of it on.
   template <class T>
-  strided_matrix<T> matrix(const operand& o, int rows, int columns, std::ptrdiff_t from) const {
+  strided_matrix<T> matrix_of(const operand& o, int rows, int columns, std::ptrdiff_t from) const {
     return strided_matrix<T>{static_cast<T*>(o.data) + batch_.offset(o), o.stride[rows],
                              o.stride[columns]}
         .from_row(from);
   }
 
   void pack_keys() {
-    const std::ptrdiff_t rows = keys_.size(), all_rows = round_up(rows, adjoint_unit);
-    pack(matrix<const float>(c_.key, at_.key, at_.depth, keys_.begin), rows, depth_, 1, key_,
-         all_rows);
-    tiles::transpose(key_.data, key_.row, all_rows, round_up(depth_, 4), key_transposed_);
-    const auto value = matrix<const float>(c_.value, at_.key, at_.value, keys_.begin);
-    if (value.column == 1 && rows == all_rows && values_ % 4 == 0) {
-      tiles::transpose(value.data, value.row, rows, values_, value_transposed_);
-      return;
-    }
-    // Where the gradient will be, there is room for the values as they are.
-    pack(value, rows, values_, 1, value_gradient_, all_rows);
-    tiles::transpose(value_gradient_.data, value_gradient_.row, all_rows, round_up(values_, 4),
-                     value_transposed_);
+    const auto key = matrix_of<const float>(c_.key, at_.key, at_.depth, keys_.begin);
+    const auto value = matrix_of<const float>(c_.value, at_.key, at_.value, keys_.begin);
+    pack(key, keys_.size(), depth_, 1, key_, keys_.size());
+    transpose({key_.data, key_.row, 1}, depth_, key_transposed_);
+    transpose({value.data, value.row, value.column}, values_, value_transposed_);
+  }
+
+  // Of the block's keys, so many columns.
+  void transpose(const strided_matrix<const float>& from, std::ptrdiff_t columns,
+                 const packed_matrix& to) const {
+    const float one = 1;
+    HWY_NAMESPACE::transpose(
+        tag(),
+        {from.data, from.row, from.column, static_cast<std::size_t>(keys_.size()),
+         static_cast<std::size_t>(columns)},
+        {&one, 0}, to.data, to.row);
   }
 
   void clear_key_gradients() const {
@@ -287,7 +291,7 @@ class adjoint {
           return strip_extent{{0, depth_vectors_}, visible_.keys(strip_of_queries(i))};
         });
     unpack(query_gradient_, queries_.size(), depth_, 0.5f * scale_,
-           matrix<float>(c_.query_gradient, at_.query, at_.depth, queries_.begin),
+           matrix_of<float>(c_.query_gradient, at_.query, at_.depth, queries_.begin),
            keys_.begin == 0 ? batch_.into(c_.query_gradient) : store::add);
   }
 
@@ -307,22 +311,22 @@ class adjoint {
 
   void unpack_key_gradients() const {
     unpack(key_gradient_, keys_.size(), depth_, 0.5f * (soft_cap_ == 0 ? 1 : soft_cap_),
-           matrix<float>(c_.key_gradient, at_.key, at_.depth, keys_.begin),
+           matrix_of<float>(c_.key_gradient, at_.key, at_.depth, keys_.begin),
            batch_.into(c_.key_gradient));
     unpack(value_gradient_, keys_.size(), values_, 0.5f,
-           matrix<float>(c_.value_gradient, at_.key, at_.value, keys_.begin),
+           matrix_of<float>(c_.value_gradient, at_.key, at_.value, keys_.begin),
            batch_.into(c_.value_gradient));
   }
 
   void pack_queries() {
     const std::ptrdiff_t rows = queries_.size(), all_rows = round_up(rows, tiles::rows);
-    pack(matrix<const float>(c_.query, at_.query, at_.depth, queries_.begin), rows, depth_,
+    pack(matrix_of<const float>(c_.query, at_.query, at_.depth, queries_.begin), rows, depth_,
          soft_cap_ == 0 ? scale_ : scale_ / soft_cap_, query_, all_rows);
-    pack(matrix<const float>(c_.g, at_.query, at_.value, queries_.begin), rows, values_, 1, g_,
+    pack(matrix_of<const float>(c_.g, at_.query, at_.value, queries_.begin), rows, values_, 1, g_,
          all_rows);
-    const auto result = matrix<const float>(c_.result, at_.query, at_.value, queries_.begin);
+    const auto result = matrix_of<const float>(c_.result, at_.query, at_.value, queries_.begin);
     const auto statistics =
-        matrix<const float>(c_.statistics, at_.query, at_.query, queries_.begin);
+        matrix_of<const float>(c_.statistics, at_.query, at_.query, queries_.begin);
     constexpr float infinity = std::numeric_limits<float>::infinity();
     for (std::ptrdiff_t i = 0; i < rows; ++i) {
       fetch_ahead(result, i, values_);
@@ -402,12 +406,12 @@ class adjoint {
       std::fill_n(addend_, count, 0.0f);
     } else {
       const auto bias =
-          matrix<const float>(c_.bias, at_.query, at_.key, query).from_column(keys_.begin);
+          matrix_of<const float>(c_.bias, at_.query, at_.key, query).from_column(keys_.begin);
       for (std::ptrdiff_t j = 0; j < count; ++j) addend_[j] = bias.data[j * bias.column];
     }
     if (c_.mask.data == nullptr) return;
     const auto mask =
-        matrix<const std::uint8_t>(c_.mask, at_.query, at_.key, query).from_column(keys_.begin);
+        matrix_of<const std::uint8_t>(c_.mask, at_.query, at_.key, query).from_column(keys_.begin);
     constexpr float infinity = std::numeric_limits<float>::infinity();
     for (std::ptrdiff_t j = 0; j < count; ++j)
       if (mask.data[j * mask.column] == 0) addend_[j] = -infinity;

@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <utility>
 
 #include "hwy/cache_control.h"
@@ -153,58 +152,6 @@ HWY_INLINE void multiply(const factors& f, std::ptrdiff_t row_count, std::ptrdif
     }
   }
 }
-
-// A vector without a size that the compiler knows is not put together from halves.
-#if HWY_TARGET != HWY_SCALAR && !HWY_HAVE_SCALABLE
-
-// The first four elements of every fourth row, one row in each block of 128 bits.
-template <std::ptrdiff_t Lanes>
-HWY_INLINE auto load_blocks(const float* from, std::ptrdiff_t row) {
-  const hn::CappedTag<float, static_cast<std::size_t>(Lanes)> d;
-  if constexpr (Lanes <= 4) {
-    return hn::LoadU(d, from);
-  } else {
-    return hn::Combine(d, load_blocks<Lanes / 2>(from + Lanes / 2 * row, row),
-                       load_blocks<Lanes / 2>(from, row));
-  }
-}
-
-// to = the transpose of a matrix whose rows are `row` apart, as many of them as fill vectors, and
-// of whole fours of columns. Every block of 128 bits is transposed by itself.
-inline void transpose(const float* from, std::ptrdiff_t row, std::ptrdiff_t row_count,
-                      std::ptrdiff_t column_count, const packed_matrix& to) {
-  constexpr auto lanes = static_cast<std::ptrdiff_t>(hn::MaxLanes(tag()));
-  const tag d;
-  const hn::Repartition<std::uint64_t, tag> pairs;
-  for (std::ptrdiff_t i = 0; i < row_count; i += lanes) {
-    const float* x = from + i * row;
-    float* y = to.data + i;
-    for (std::ptrdiff_t j = 0; j < column_count; j += 4, x += 4, y += 4 * to.row) {
-      const auto v0 = load_blocks<lanes>(x, row);
-      const auto v1 = load_blocks<lanes>(x + row, row);
-      const auto v2 = load_blocks<lanes>(x + 2 * row, row);
-      const auto v3 = load_blocks<lanes>(x + 3 * row, row);
-      const auto low01 = hn::BitCast(pairs, hn::InterleaveLower(d, v0, v1));
-      const auto low23 = hn::BitCast(pairs, hn::InterleaveLower(d, v2, v3));
-      const auto high01 = hn::BitCast(pairs, hn::InterleaveUpper(d, v0, v1));
-      const auto high23 = hn::BitCast(pairs, hn::InterleaveUpper(d, v2, v3));
-      hn::StoreU(hn::BitCast(d, hn::InterleaveLower(pairs, low01, low23)), d, y);
-      hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(pairs, low01, low23)), d, y + to.row);
-      hn::StoreU(hn::BitCast(d, hn::InterleaveLower(pairs, high01, high23)), d, y + 2 * to.row);
-      hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(pairs, high01, high23)), d, y + 3 * to.row);
-    }
-  }
-}
-
-#else
-
-inline void transpose(const float* from, std::ptrdiff_t row, std::ptrdiff_t row_count,
-                      std::ptrdiff_t column_count, const packed_matrix& to) {
-  for (std::ptrdiff_t j = 0; j < column_count; ++j)
-    for (std::ptrdiff_t i = 0; i < row_count; ++i) to.data[j * to.row + i] = from[i * row + j];
-}
-
-#endif
 
 }  // namespace weft::kernels::HWY_NAMESPACE::tiles
 HWY_AFTER_NAMESPACE();
