@@ -49,7 +49,7 @@ class forward {
         keys_(c.extent[loop_.key]),
         depth_(static_cast<std::size_t>(c.extent[loop_.depth])),
         value_(static_cast<std::size_t>(c.extent[loop_.value])),
-        sees_(c.seen, queries_, c.seen.lowest <= c.seen.highest ? keys_ : 0),
+        sees_(c.seen, {0, queries_}, {0, c.seen.lowest <= c.seen.highest ? keys_ : 0}),
         block_(static_cast<std::ptrdiff_t>(block_size(static_cast<std::size_t>(queries_),
                                                       attention_query_block, max_attention_tile))),
         lanes_(static_cast<std::ptrdiff_t>(hn::Lanes(query_tag()))),
