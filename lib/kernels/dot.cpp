@@ -138,7 +138,8 @@ template <class T>
 using tile_function = void (*)(const left_strip&, const right_strip<T>&, std::size_t, fetched,
                                const tile_result&);
 
-// Weights in bfloat16 are widened for so many rows at once; for more, panel by panel.
+// So many rows take longer to read the right operand than to multiply with it. It is read once,
+// from end to end, and bfloat16 is widened in registers; for more rows, panel by panel.
 constexpr std::size_t few_rows = 4;
 
 // For at least so many rows.
@@ -309,6 +310,10 @@ HWY_NOINLINE void add_lines(std::index_sequence<I...>, const float* left, std::p
             hn::Set(d, left[static_cast<std::ptrdiff_t>(I) * step_left])...);
 }
 
+// How many bytes ahead weights that are read once are fetched: half of a page of 4 KiB and more
+// measured slower.
+constexpr std::size_t stream_ahead = 1024;
+
 // [first, first + count) of the batch, rows, columns or depth.
 struct range {
   std::size_t first, count;
@@ -372,6 +377,7 @@ class product {
     // are better read from end to end.
     along_depth_ = vectors && depth_.inner().stride.left == 1 && depth_.inner().stride.right == 1;
     along_columns_ = vectors && columns_.is_single() && column.right == 1 && column.result == 1;
+    if (packed_ != nullptr && left_in_place_ && row_count_ <= few_rows) block_depth_ = depth_count_;
     // Tiles end where the innermost loop of the columns does, if that costs no part of a vector.
     cut_ = columns_.inner().extent % static_cast<std::ptrdiff_t>(hn::Lanes(tag())) == 0;
     widen_ = packed_ != nullptr && packed_as_ == precision::bfloat16 && row_count_ > few_rows;
@@ -397,7 +403,7 @@ class product {
       }
       for (range depth{0, 0}; depth.first < depth_count_; depth.first += block_depth_) {
         depth.count = std::min(block_depth_, depth_count_ - depth.first);
-        find_depth(depth);
+        if (packed_ == nullptr || !left_in_place_) find_depth(depth);
         if (packed_ == nullptr)
           pack_right(o.right, columns, depth);
         else if (widen_)
@@ -704,6 +710,9 @@ class product {
   template <class T>
   fetched part_of_next(const right_strip<T>& right, const column_tile& t, range columns,
                        range depth, std::size_t strip, std::size_t strips) const {
+    if (row_count_ <= few_rows)
+      return {reinterpret_cast<const std::byte*>(right.data) + stream_ahead,
+              static_cast<std::ptrdiff_t>(t.width() * sizeof(T))};
     const std::size_t to_next = depth.end() < depth_count_
                                     ? depth.count * t.width()
                                     : columns.count * depth_count_ - depth.first * t.width();
