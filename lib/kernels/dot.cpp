@@ -16,7 +16,7 @@
 #define HWY_TARGET_INCLUDE "kernels/dot.cpp"
 #include "hwy/foreach_target.h"  // must come before hwy-inl.h
 #include "kernels/dot_end-inl.h"
-#include "kernels/hwy-inl.h"
+#include "weft/kernels/hwy-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace weft::kernels::HWY_NAMESPACE {

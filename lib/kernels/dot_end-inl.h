@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "kernels/activation-inl.h"
+#include "weft/kernels/activation-inl.h"
 #include "weft/kernels/dot_blocking.hpp"
 
 HWY_BEFORE_NAMESPACE();

@@ -7,8 +7,8 @@
 
 #include "kernels/contiguous.hpp"
 #include "kernels/entry.hpp"
-#include "kernels/hwy-inl.h"
-#include "kernels/math-inl.h"
+#include "weft/kernels/hwy-inl.h"
+#include "weft/kernels/math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace weft::kernels {

@@ -3,9 +3,9 @@
 #include "hwy/foreach_target.h"
 // After foreach_target.
 #include "kernels/entry.hpp"
-#include "kernels/hwy-inl.h"
 #include "kernels/indexing.hpp"
 #include "kernels/row-inl.h"
+#include "weft/kernels/hwy-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace weft::kernels {

@@ -7,9 +7,9 @@
 #include <limits>
 
 #include "kernels/entry.hpp"
-#include "kernels/hwy-inl.h"
 #include "kernels/nest.hpp"
 #include "kernels/row-inl.h"
+#include "weft/kernels/hwy-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace weft::kernels {

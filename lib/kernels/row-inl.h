@@ -11,8 +11,8 @@
 #include <cstdint>
 #include <limits>
 
-#include "kernels/hwy-inl.h"
-#include "kernels/math-inl.h"
+#include "weft/kernels/hwy-inl.h"
+#include "weft/kernels/math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace weft::kernels::HWY_NAMESPACE {

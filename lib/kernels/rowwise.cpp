@@ -9,9 +9,9 @@
 
 #include "kernels/contiguous.hpp"
 #include "kernels/entry.hpp"
-#include "kernels/hwy-inl.h"
-#include "kernels/math-inl.h"
 #include "kernels/row-inl.h"
+#include "weft/kernels/hwy-inl.h"
+#include "weft/kernels/math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace weft::kernels {

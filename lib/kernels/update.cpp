@@ -5,7 +5,7 @@
 #include <cstddef>
 
 #include "kernels/entry.hpp"
-#include "kernels/hwy-inl.h"
+#include "weft/kernels/hwy-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace weft::kernels {

@@ -15,7 +15,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "kernels/hwy-inl.h"
+#include "weft/kernels/hwy-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace weft::kernels::HWY_NAMESPACE::math {

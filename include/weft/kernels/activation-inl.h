@@ -6,7 +6,7 @@
 #define WEFT_KERNELS_ACTIVATION_INL_H_
 #endif
 
-#include "kernels/math-inl.h"
+#include "weft/kernels/math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace weft::kernels::HWY_NAMESPACE::activation {
