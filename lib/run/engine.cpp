@@ -350,6 +350,10 @@ void engine::carry_out(const step& s, const kernels::table& kernels, const kerne
     call(s, kernels, part, scratch);
 }
 
+void engine::run(const step& s, const kernels::table& kernels) const noexcept {
+  carry_out(s, kernels, {}, scratch_of(0));
+}
+
 void engine::run_on(const executor& threads) {
   if (threads.width() == 1) {
     team_.reset();
@@ -364,7 +368,7 @@ void engine::run_on(const executor& threads) {
 
 void engine::run(const kernels::table& kernels) noexcept {
   auto const alone = [&] {
-    for (step const& s : p_->steps) carry_out(s, kernels, {}, scratch_of(0));
+    for (step const& s : p_->steps) run(s, kernels);
   };
   if (!team_ || !share_out()) return alone();
   auto const at = [](int stage) { return static_cast<std::size_t>(stage); };

@@ -34,7 +34,12 @@ struct memory {
 
 class engine {
  public:
-  engine(const program& p, memory m) : p_(&p), memory_(m) {}
+  // Carries out the steps of a program, for the best SIMD target.
+  using steps = void (*)(const engine&) noexcept;
+
+  // Steps that are code of their own may be given; else the program's tables are followed.
+  engine(const program& p, memory m, steps generated = nullptr)
+      : p_(&p), memory_(m), generated_(generated) {}
 
   // The threads that runs go on from now on. Allocates what they work in, so that runs need not.
   void run_on(const executor& threads);
@@ -45,9 +50,14 @@ class engine {
   void bind(std::span<const binding> arguments);
 
   // Runs the steps on the arguments bound last, with the kernels for the best SIMD target. No
-  // allocation, no lock, no system call.
-  void run() noexcept { run(kernels::best()); }
+  // allocation, no lock, no system call. Generated steps are the calling thread's alone, and read
+  // parameters where they are: after freeze, the tables are followed.
+  void run() noexcept {
+    generated_ && memory_.packed == nullptr ? generated_(*this) : run(kernels::best());
+  }
   void run(const kernels::table& kernels) noexcept;
+  // One of the program's steps, on the calling thread.
+  void run(const step& s, const kernels::table& kernels) const noexcept;
 
   // Calls f(begin, end) for the parts of n items, on the threads that runs go on.
   template <class F>
@@ -73,6 +83,8 @@ class engine {
   std::size_t length(const extent_ref& e) const noexcept { return e.in(lengths_.data()); }
 
   const memory& blocks() const { return memory_; }
+  // The elements of each input.
+  const std::byte* const* inputs() const { return inputs_.data(); }
   const program& tables() const { return *p_; }
 
  private:
@@ -95,6 +107,7 @@ class engine {
 
   const program* p_;
   memory memory_;
+  steps generated_;
   std::unique_ptr<team> team_;  // none: the calling thread alone
   aligned_bytes scratch_;       // of the members after the first, whose scratch is in the workspace
   std::vector<int> parts_;      // of each step in this run

@@ -8,6 +8,7 @@
 #include "weft/lower/source.hpp"
 #include "weft/run/argument.hpp"
 #include "weft/run/engine.hpp"
+#include "weft/run/generated.hpp"
 #include "weft/run/memory.hpp"
 #include "weft/run/parameters.hpp"
 #include "weft/run/view.hpp"
@@ -80,6 +81,8 @@ class run_results {
 //   weft::module<encoder> net;
 //   auto y = net(weft::arg<"x">(x)).get<"result">();
 //
+// weft::generated<Model, Results...>() makes it run code that was generated for the model.
+//
 // A module is for one thread at a time; modules may share parameters.
 template <a_model Model, text... Results>
 class module {
@@ -90,17 +93,20 @@ class module {
 
  public:
   // With new parameters, begun from the seed.
-  explicit module(std::uint64_t seed = 0) : module(weft::parameters<Model>(seed)) {}
+  explicit module(std::uint64_t seed = 0, generated_code<source> generated = {})
+      : module(weft::parameters<Model>(seed), generated) {}
+  explicit module(generated_code<source> generated) : module(0, generated) {}
   // With somebody's parameters.
-  explicit module(weft::parameters<Model> shared)
+  explicit module(weft::parameters<Model> shared, generated_code<source> generated = {})
       : parameters_(std::move(shared)),
         workspace_(allocate(workspace_bytes)),
-        engine_(code::program, {parameters_.data(), nullptr, workspace_.get()}) {}
+        engine_(code::program, {parameters_.data(), nullptr, workspace_.get()}, generated.run) {}
   // And in the caller's memory: workspace_bytes, aligned to 64. Throws weft::error where it is too
   // small or not aligned.
-  module(weft::parameters<Model> shared,
-         std::span<std::byte> workspace) :parameters_(std::move(shared)),
-      engine_(code::program, {parameters_.data(), nullptr, checked(workspace, workspace_bytes)}) {}
+  module(weft::parameters<Model> shared, std::span<std::byte> workspace,
+         generated_code<source> generated = {}) :parameters_(std::move(shared)),
+      engine_(code::program, {parameters_.data(), nullptr, checked(workspace, workspace_bytes)},
+              generated.run) {}
 
   // The bytes that a run works in, beside the parameters.
   static constexpr std::size_t workspace_bytes = code::tables.workspace_bytes;

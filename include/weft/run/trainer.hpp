@@ -15,6 +15,7 @@
 #include "weft/lower/source.hpp"
 #include "weft/run/argument.hpp"
 #include "weft/run/engine.hpp"
+#include "weft/run/generated.hpp"
 #include "weft/run/memory.hpp"
 #include "weft/run/optimizer.hpp"
 #include "weft/run/parameters.hpp"
@@ -52,16 +53,19 @@ class trainer {
   using code = lowered<source>;
 
  public:
-  explicit trainer(Optimizer optimizer = {}, training_options options = {}, std::uint64_t seed = 0)
-      : trainer(weft::parameters<Model>(seed), optimizer, std::move(options)) {}
+  explicit trainer(Optimizer optimizer = {}, training_options options = {}, std::uint64_t seed = 0,
+                   generated_code<source> generated = {})
+      : trainer(weft::parameters<Model>(seed), optimizer, std::move(options), generated) {}
   // Trains somebody's parameters.
-  trainer(weft::parameters<Model> shared, Optimizer optimizer = {}, training_options options = {})
+  trainer(weft::parameters<Model> shared, Optimizer optimizer = {}, training_options options = {},
+          generated_code<source> generated = {})
       : optimizer_(optimizer),
         options_(std::move(options)),
         parameters_(std::move(shared)),
         gradients_(allocate(parameters_.bytes)),
         workspace_(allocate(workspace_bytes)),
-        engine_(code::program, {parameters_.data(), gradients_.get(), workspace_.get()}) {
+        engine_(code::program, {parameters_.data(), gradients_.get(), workspace_.get()},
+                generated.run) {
     for (std::size_t s = 0; s < Optimizer::states; ++s) {
       state_.push_back(allocate(parameters_.bytes));
       state_floats_[s] = reinterpret_cast<float*>(state_.back().get());

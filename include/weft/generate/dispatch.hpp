@@ -1,0 +1,22 @@
+// What a file that weft_add_model makes instantiates: the choice of the SIMD target, once per run.
+#pragma once
+
+#include "weft/run/generated.hpp"
+
+namespace weft {
+
+namespace generate {
+
+// Tells the functions of generated files apart.
+template <class Source>
+struct of {};
+
+}  // namespace generate
+
+// Of each source there is one generated file. It has the function that is called here.
+template <class Source>
+void detail::run_generated(const engine& e) noexcept {
+  run_on_best_target(generate::of<Source>(), e);
+}
+
+}  // namespace weft

@@ -1,0 +1,231 @@
+// Small contractions, whose extents and strides are constants.
+#if defined(WEFT_GENERATE_DOT_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef WEFT_GENERATE_DOT_INL_H_
+#undef WEFT_GENERATE_DOT_INL_H_
+#else
+#define WEFT_GENERATE_DOT_INL_H_
+#endif
+
+#include <cstddef>
+#include <utility>
+
+#include "weft/generate/dot_plan.hpp"
+#include "weft/generate/vectors-inl.h"
+#include "weft/kernels/activation-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace weft::generate::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+inline constexpr int vector_registers =
+    (HWY_ARCH_X86 ? HWY_TARGET <= HWY_AVX3 : HWY_ARCH_ARM_A64) ? 32 : 16;
+
+// What is known of a contraction while compiling.
+struct tile_traits {
+  std::ptrdiff_t columns;  // the lanes of a vector follow from these
+  std::ptrdiff_t depth;
+  std::ptrdiff_t left_row, left_depth, right_depth, result_row;
+  int addends;
+  std::ptrdiff_t addend_row[2];
+  bool addend_broadcast[2];  // one element for all columns
+  number scale;
+  op then;
+};
+
+template <op Then, class D>
+HWY_INLINE hn::Vec<D> end_with(D d, hn::Vec<D> x) {
+  namespace activation = kernels::HWY_NAMESPACE::activation;
+  if constexpr (Then == op::relu) return activation::relu()(d, x);
+  if constexpr (Then == op::gelu) return activation::gelu()(d, x);
+  if constexpr (Then == op::gelu_tanh) return activation::gelu_tanh()(d, x);
+  if constexpr (Then == op::tanh) return activation::tanh()(d, x);
+  if constexpr (Then == op::sigmoid) return activation::sigmoid()(d, x);
+  return x;
+}
+
+// A tile: Rows x Vectors sums, of whose last vector the first Rest lanes count, or all if 0.
+template <tile_traits T, int Rows, int Vectors, int Rest>
+struct tile {
+  using D = lanes_for<T.columns>;
+  using V = hn::Vec<D>;
+  static constexpr int lanes = lanes_of<D>;
+  static constexpr int sums = Rows * Vectors;
+  static constexpr int chains = chains_of(Rows, Vectors);
+  template <int I>
+  static constexpr int count = Rest != 0 && I % Vectors == Vectors - 1 ? Rest : lanes;
+
+  template <int... J>
+  HWY_INLINE static void load_right(std::integer_sequence<int, J...>, V (&to)[Vectors],
+                                    const float* from) {
+    ((to[J] = load<D, count<J>>(from + J * lanes)), ...);
+  }
+
+  // One step along the depth.
+  template <int... I>
+  HWY_INLINE static void multiply_add(std::integer_sequence<int, I...>, V* s, const float* left,
+                                      const float* right) {
+    const D d;
+    V b[Vectors];
+    load_right(std::make_integer_sequence<int, Vectors>(), b, right);
+    ((s[I] = hn::MulAdd(hn::Set(d, left[I / Vectors * T.left_row]), b[I % Vectors], s[I])), ...);
+  }
+  template <int... C>
+  HWY_INLINE static void step(std::integer_sequence<int, C...>, V* s, const float* left,
+                              const float* right) {
+    (multiply_add(std::make_integer_sequence<int, sums>(), s + C * sums, left + C * T.left_depth,
+                  right + C * T.right_depth),
+     ...);
+  }
+
+  template <int Addend, int I>
+  HWY_INLINE static V addend(const float* from) {
+    const float* at = from + I / Vectors * T.addend_row[Addend];
+    if constexpr (T.addend_broadcast[Addend]) return hn::Set(D(), *at);
+    return load<D, count<I>>(at + I % Vectors * lanes);
+  }
+  template <int I>
+  HWY_INLINE static void end(const V* s, float* result, const float* a, const float* b) {
+    const D d;
+    V v = s[I];
+    if constexpr (chains > 1) v = hn::Add(v, s[I + sums]);
+    if constexpr (chains > 2) v = hn::Add(v, hn::Add(s[I + 2 * sums], s[I + 3 * sums]));
+    constexpr auto scale = static_cast<float>(static_cast<double>(T.scale));
+    if constexpr (scale != 1 && T.addends > 0)
+      v = hn::MulAdd(v, hn::Set(d, scale), addend<0, I>(a));
+    else if constexpr (scale != 1)
+      v = hn::Mul(v, hn::Set(d, scale));
+    else if constexpr (T.addends > 0)
+      v = hn::Add(v, addend<0, I>(a));
+    if constexpr (T.addends > 1) v = hn::Add(v, addend<1, I>(b));
+    store<D, count<I>>(end_with<T.then>(d, v),
+                       result + I / Vectors * T.result_row + I % Vectors * lanes);
+  }
+  template <int... I>
+  HWY_INLINE static void end_all(std::integer_sequence<int, I...>, const V* s, float* result,
+                                 const float* a, const float* b) {
+    (end<I>(s, result, a, b), ...);
+  }
+  template <int... I>
+  HWY_INLINE static void clear(std::integer_sequence<int, I...>, V* s) {
+    ((s[I] = hn::Zero(D())), ...);
+  }
+
+  HWY_INLINE static void run(const float* left, const float* right, float* result, const float* a,
+                             const float* b) {
+    V s[chains * sums];
+    clear(std::make_integer_sequence<int, chains * sums>(), s);
+    for (std::ptrdiff_t k = 0; k < T.depth / chains; ++k) {
+      step(std::make_integer_sequence<int, chains>(), s, left, right);
+      left += chains * T.left_depth;
+      right += chains * T.right_depth;
+    }
+    step(std::make_integer_sequence<int, static_cast<int>(T.depth % chains)>(), s, left, right);
+    end_all(std::make_integer_sequence<int, sums>(), s, result, a, b);
+  }
+};
+
+// All rows of some columns, tile by tile.
+template <tile_traits T, int Rows, int Limit, int Vectors, int Rest>
+HWY_INLINE void dot_columns(const float* left, const float* right, float* result, const float* a,
+                            const float* b) {
+  constexpr equal_parts down(Rows, Limit);
+  const auto run = [&]<int R>(std::integral_constant<int, R>, int count) HWY_ATTR {
+    for (int i = 0; i < count; ++i) {
+      tile<T, R, Vectors, Rest>::run(left, right, result, a, b);
+      left += R * T.left_row;
+      result += R * T.result_row;
+      if constexpr (T.addends > 0) a += R * T.addend_row[0];
+      if constexpr (T.addends > 1) b += R * T.addend_row[1];
+    }
+  };
+  if constexpr (down.large > 0) run(std::integral_constant<int, down.size + 1>(), down.large);
+  run(std::integral_constant<int, down.size>(), down.count - down.large);
+}
+
+// The whole product: rows x columns.
+template <tile_traits T, int Rows>
+HWY_INLINE void dot_matrix(const float* left, const float* right, float* result, const float* a,
+                           const float* b) {
+  constexpr int lanes = lanes_of<lanes_for<T.columns>>;
+  constexpr int columns = static_cast<int>(T.columns);
+  constexpr int vectors = (columns + lanes - 1) / lanes;
+  constexpr int rest = columns % lanes;
+  constexpr tile_size size = best_tile(Rows, vectors, T.depth, vector_registers);
+  constexpr equal_parts across(vectors, size.vectors);
+  const auto run = [&]<int Vectors, int Rest>(std::integral_constant<int, Vectors>,
+                                              std::integral_constant<int, Rest>,
+                                              int count) HWY_ATTR {
+    for (int i = 0; i < count; ++i) {
+      dot_columns<T, Rows, size.rows, Vectors, Rest>(left, right, result, a, b);
+      right += Vectors * lanes;
+      result += Vectors * lanes;
+      if constexpr (T.addends > 0) a += T.addend_broadcast[0] ? 0 : Vectors * lanes;
+      if constexpr (T.addends > 1) b += T.addend_broadcast[1] ? 0 : Vectors * lanes;
+    }
+  };
+  using std::integral_constant;
+  // The last one may have fewer columns.
+  constexpr int small = across.count - across.large;
+  if constexpr (across.large > 0)
+    run(integral_constant<int, across.size + 1>(), integral_constant<int, 0>(), across.large);
+  if constexpr (rest == 0) {
+    run(integral_constant<int, across.size>(), integral_constant<int, 0>(), small);
+  } else {
+    if constexpr (small > 1)
+      run(integral_constant<int, across.size>(), integral_constant<int, 0>(), small - 1);
+    run(integral_constant<int, across.size>(), integral_constant<int, rest>(), 1);
+  }
+}
+
+template <signature S, dot_plan P, bool Packed>
+constexpr tile_traits traits_of() {
+  constexpr int lanes = lanes_of<lanes_for<P.columns.extent>>;
+  tile_traits t{.columns = P.columns.extent,
+                .depth = P.depth.extent,
+                .left_row = P.rows.stride.at[P.left],
+                .left_depth = P.depth.stride.at[P.left],
+                .right_depth = Packed ? (P.columns.extent + lanes - 1) / lanes * lanes
+                                      : P.depth.stride.at[P.right],
+                .result_row = P.rows.stride.at[0],
+                .addends = S.operands - 3,
+                .addend_row = {},
+                .addend_broadcast = {},
+                .scale = S.scale,
+                .then = S.then};
+  for (int i = 0; i < t.addends; ++i) {
+    t.addend_row[i] = P.rows.stride.at[3 + i];
+    t.addend_broadcast[i] = P.columns.stride.at[3 + i] == 0;
+  }
+  return t;
+}
+
+// The product at one point of the outer loops.
+template <signature S, dot_plan P>
+HWY_INLINE void dot_at(const operands& at, std::byte* scratch) {
+  constexpr int lanes = lanes_of<lanes_for<P.columns.extent>>;
+  // Where part of a vector cannot be read, a copy has room for the rest of it.
+  constexpr bool packed = !P.right_in_place || (P.columns.extent % lanes != 0 &&
+                                                !kernels::HWY_NAMESPACE::masks_memory<float>());
+  const float* right = at.read(P.right);
+  if constexpr (packed) {
+    auto* const to = reinterpret_cast<float*>(scratch);
+    pack<P.depth.extent, P.columns.extent, P.depth.stride.at[P.right],
+         P.columns.stride.at[P.right]>(right, to);
+    right = to;
+  }
+  dot_matrix<traits_of<S, P, packed>(), static_cast<int>(P.rows.extent)>(
+      at.read(P.left), right, at.write(), at.read(3), at.read(4));
+}
+
+template <signature S>
+HWY_NOINLINE void dot(const operands& at, std::byte* scratch) {
+  constexpr dot_plan plan = plan_of_dot(S);
+  walk<plan.outer>(at,
+                   [scratch](const operands& here) HWY_ATTR { dot_at<S, plan>(here, scratch); });
+}
+
+}  // namespace weft::generate::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

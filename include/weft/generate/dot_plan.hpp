@@ -1,0 +1,137 @@
+// How a small contraction is computed: which operand gives the rows, which one the columns, and in
+// what tiles.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+
+#include "weft/generate/nest.hpp"
+#include "weft/generate/signature.hpp"
+
+namespace weft::generate {
+
+// Row r and column c of the result are the sum over k of left[r, k] * right[k, c].
+struct dot_plan {
+  bool possible = false;
+  int left = 1, right = 2;     // which operands these are
+  loop rows, columns, depth;   // columns have stride 1 in the result
+  nest outer;                  // everything else
+  bool right_in_place = true;  // the columns are adjacent in the right operand, too
+};
+
+// The work that is small. Beyond, the general kernel's preparations no longer count, and what it
+// prepares is worth it; an L1 cache has room for these.
+inline constexpr std::ptrdiff_t max_operand_elements = 8192;
+inline constexpr std::ptrdiff_t max_panel_elements = 4096;  // of the right operand
+
+namespace detail {
+
+constexpr dot_plan plan_with(const signature& s, int left, int right) {
+  dot_plan p;
+  p.left = left;
+  p.right = right;
+  nest rows, columns, depth;
+  for (int l = 0; l < s.loops; ++l) {
+    (s.stride[0][l] == 0       ? depth
+     : s.stride[right][l] == 0 ? rows
+     : s.stride[left][l] == 0  ? columns
+                               : p.outer)
+        .push(loop_of(s, l));
+  }
+  rows.arrange(0);
+  columns.arrange(0);
+  depth.arrange(left);
+  if (columns.loops == 0 || columns.at[columns.loops - 1].stride.at[0] != 1) return p;
+  if (depth.loops > 1 || p.outer.loops + rows.loops + columns.loops > max_loops) return p;
+  if (depth.loops == 1) p.depth = depth.take(0);
+  p.columns = columns.take(columns.loops - 1);
+  if (rows.loops > 0) {
+    int longest = rows.loops - 1;
+    for (int i = 0; i < rows.loops; ++i)
+      if (rows.at[i].extent > rows.at[longest].extent) longest = i;
+    p.rows = rows.take(longest);
+  }
+  for (int i = 0; i < rows.loops; ++i) p.outer.push(rows.at[i]);
+  for (int i = 0; i < columns.loops; ++i) p.outer.push(columns.at[i]);
+  p.outer.arrange(0);
+  p.right_in_place = p.columns.stride.at[right] == 1;
+  // Addends are read as vectors or broadcast.
+  for (int o = 3; o < s.operands; ++o)
+    if (p.columns.stride.at[o] != 0 && p.columns.stride.at[o] != 1) return p;
+  // Packing the right operand must pay.
+  if (!p.right_in_place && p.rows.extent < 4) return p;
+  p.possible = true;
+  return p;
+}
+
+constexpr bool is_small(const signature& s) {
+  for (int o = 0; o < s.operands; ++o) {
+    std::ptrdiff_t n = 1;
+    for (int l = 0; l < s.loops; ++l)
+      if (s.stride[o][l] != 0) n *= s.extent[l];
+    if (n > max_operand_elements) return false;
+  }
+  return s.points() > 0;
+}
+
+}  // namespace detail
+
+constexpr dot_plan plan_of_dot(const signature& s) {
+  if (s.run != kernel::dot || !detail::is_small(s)) return {};
+  dot_plan const p = detail::plan_with(s, 1, 2);
+  dot_plan const q = detail::plan_with(s, 2, 1);
+  dot_plan const& best = p.possible && (p.right_in_place || !q.possible) ? p : q;
+  return best.depth.extent * best.columns.extent <= max_panel_elements ? best : dot_plan{};
+}
+
+// The sums of a tile, rows x vectors, stay in registers; so do a vector of each column of the right
+// operand and an element of the left one.
+struct tile_size {
+  int rows, vectors;
+};
+
+// The chains of sums that a tile is split into along the depth: a multiplication and addition takes
+// four cycles, and two begin in each.
+constexpr int chains_of(int rows, int vectors) {
+  return rows * vectors >= 8 ? 1 : 8 / (rows * vectors) >= 4 ? 4 : 2;
+}
+
+// About the half cycles that a tile takes: two multiplications or two loads begin in each, four
+// cycles are the least for a step of a chain; and what is before and after.
+constexpr long tile_cost(int rows, int vectors, std::ptrdiff_t depth) {
+  int const chains = chains_of(rows, vectors);
+  long const steps = static_cast<long>((depth + chains - 1) / chains);
+  return steps * std::max({rows * vectors * chains, (rows + vectors) * chains, 8}) + 24 +
+         rows * vectors * 2;
+}
+
+// n things in as few equal parts as a limit allows: `large` parts of size + 1, the rest of size.
+struct equal_parts {
+  int count, size, large;
+  constexpr equal_parts(int n, int limit)
+      : count((n + limit - 1) / limit), size(n / count), large(n % count) {}
+};
+
+// The largest tile to use, for a number of vector registers.
+constexpr tile_size best_tile(int rows, int vectors, std::ptrdiff_t depth, int registers) {
+  tile_size best{1, 1};
+  long least = 0;
+  for (int v = 1; v <= std::min(vectors, 4); ++v) {
+    for (int r = 1; r <= rows && r * v + v + 2 <= registers; ++r) {
+      equal_parts const across(vectors, v), down(rows, r);
+      long cost = 0;
+      for (int i = 0; i < across.count; ++i) {
+        int const width = across.size + (i < across.large);
+        cost += down.large * tile_cost(down.size + 1, width, depth) +
+                (down.count - down.large) * tile_cost(down.size, width, depth);
+      }
+      if (least == 0 || cost < least) {
+        least = cost;
+        best = {r, v};
+      }
+    }
+  }
+  return best;
+}
+
+}  // namespace weft::generate

@@ -1,0 +1,64 @@
+// Loops with constant extents and strides.
+#pragma once
+
+#include <cstddef>
+
+#include "weft/generate/signature.hpp"
+
+namespace weft::generate {
+
+// Offsets in all operands, in elements.
+struct offsets {
+  std::ptrdiff_t at[max_operands]{};
+  friend constexpr bool operator==(const offsets&, const offsets&) = default;
+};
+
+struct loop {
+  std::ptrdiff_t extent = 1;
+  offsets stride;
+};
+
+// The innermost loop is the last.
+struct nest {
+  int loops = 0;
+  loop at[max_loops]{};
+
+  constexpr void push(const loop& l) { at[loops++] = l; }
+
+  // The largest strides in operand `key` outermost; two loops that walk like one become one.
+  constexpr void arrange(int key) {
+    for (int i = 1; i < loops; ++i)
+      for (int j = i; j > 0 && at[j - 1].stride.at[key] < at[j].stride.at[key]; --j) {
+        loop const l = at[j];
+        at[j] = at[j - 1];
+        at[j - 1] = l;
+      }
+    int last = 0;
+    for (int i = 1; i < loops; ++i) {
+      offsets joined = at[i].stride;
+      for (std::ptrdiff_t& s : joined.at) s *= at[i].extent;
+      if (joined == at[last].stride)
+        at[last] = {at[last].extent * at[i].extent, at[i].stride};
+      else
+        at[++last] = at[i];
+    }
+    loops = loops == 0 ? 0 : last + 1;
+    for (int i = loops; i < max_loops; ++i) at[i] = {};
+  }
+
+  // Takes out loop i.
+  constexpr loop take(int i) {
+    loop const taken = at[i];
+    for (int j = i; j + 1 < loops; ++j) at[j] = at[j + 1];
+    at[--loops] = {};
+    return taken;
+  }
+};
+
+constexpr loop loop_of(const signature& s, int l) {
+  loop of{s.extent[l], {}};
+  for (int o = 0; o < s.operands; ++o) of.stride.at[o] = s.stride[o][l];
+  return of;
+}
+
+}  // namespace weft::generate

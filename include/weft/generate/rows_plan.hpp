@@ -1,0 +1,35 @@
+// How the rows of a small softmax or normalize are computed.
+#pragma once
+
+#include <cstddef>
+
+#include "weft/generate/nest.hpp"
+#include "weft/generate/signature.hpp"
+
+namespace weft::generate {
+
+struct rows_plan {
+  bool possible = false;
+  std::ptrdiff_t length = 1;
+  nest rows;
+};
+
+// A row is in registers from its first reading to its writing.
+inline constexpr std::ptrdiff_t max_row_vectors = 8;
+inline constexpr std::ptrdiff_t max_rows_elements = 8192;
+
+constexpr rows_plan plan_of_rows(const signature& s, int lanes) {
+  rows_plan p;
+  if (s.run != kernel::rowwise || (s.kind != op::softmax && s.kind != op::normalize)) return p;
+  if (s.points() == 0 || s.points() > max_rows_elements) return p;
+  nest row;
+  for (int l = 0; l < s.loops; ++l) (s.over >> l & 1u ? row : p.rows).push(loop_of(s, l));
+  row.arrange(0);
+  p.rows.arrange(0);
+  if (row.loops != 1 || row.at[0].stride.at[0] != 1 || row.at[0].stride.at[1] != 1) return p;
+  p.length = row.at[0].extent;
+  p.possible = p.length <= max_row_vectors * lanes;
+  return p;
+}
+
+}  // namespace weft::generate

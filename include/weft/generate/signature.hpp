@@ -1,0 +1,72 @@
+// What a step does, without where its operands lie. It is a template argument: steps with the same
+// signature are one function, so twelve equal layers cost one.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+#include "weft/lower/program.hpp"
+
+namespace weft::generate {
+
+using kernels::max_loops;
+using kernels::max_operands;
+
+// A double by its bits: not every compiler takes numbers with a point in template arguments.
+struct number {
+  std::uint64_t bits = 0;
+  constexpr number(double x) : bits(std::bit_cast<std::uint64_t>(x)) {}
+  constexpr operator double() const { return std::bit_cast<double>(bits); }
+};
+
+// As kernels::call, whose extents are all known.
+struct signature {
+  kernel run{};
+  op kind{};
+  int loops = 0;
+  std::ptrdiff_t extent[max_loops]{};
+  unsigned over = 0;
+  int operands = 0;
+  std::ptrdiff_t stride[max_operands][max_loops]{};
+  number scalar = 0;
+  number scale = 1;
+  op then = op::copy;
+
+  // The number of iterations of all loops together.
+  constexpr std::ptrdiff_t points() const {
+    std::ptrdiff_t n = 1;
+    for (int l = 0; l < loops; ++l) n *= extent[l];
+    return n;
+  }
+};
+
+// Are all extents and offsets of a step known while compiling?
+constexpr bool is_fixed(const step& s) {
+  for (int l = 0; l < s.loops; ++l)
+    if (!s.extent[l].fixed()) return false;
+  for (int o = 0; o < s.operands; ++o)
+    if (s.operand[o].shift_count > 0) return false;
+  return s.axis.fixed();
+}
+
+// Of a fixed step. Loops of extent 1 are left out.
+constexpr signature signature_of(const step& s) {
+  signature g;
+  g.run = s.run;
+  g.kind = s.kind;
+  g.operands = s.operands;
+  for (int l = 0; l < s.loops; ++l) {
+    if (s.extent[l].most == 1) continue;
+    g.extent[g.loops] = static_cast<std::ptrdiff_t>(s.extent[l].most);
+    g.over |= (s.over >> l & 1u) << g.loops;
+    for (int o = 0; o < s.operands; ++o) g.stride[o][g.loops] = s.operand[o].stride[l];
+    ++g.loops;
+  }
+  g.scalar = s.scalar;
+  g.scale = s.scale;
+  g.then = s.then;
+  return g;
+}
+
+}  // namespace weft::generate

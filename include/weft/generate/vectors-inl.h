@@ -1,0 +1,138 @@
+// What generated functions are made of: vectors whose lanes are known while compiling, loops with
+// constant strides, and copies for vectors to read.
+#if defined(WEFT_GENERATE_VECTORS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef WEFT_GENERATE_VECTORS_INL_H_
+#undef WEFT_GENERATE_VECTORS_INL_H_
+#else
+#define WEFT_GENERATE_VECTORS_INL_H_
+#endif
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "weft/generate/nest.hpp"
+#include "weft/kernels/hwy-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace weft::generate::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+// Vectors for rows of n floats: no longer than the rows, where the target has shorter ones.
+template <std::ptrdiff_t n>
+using lanes_for = hn::CappedTag<float, std::clamp<std::size_t>(
+                                           std::bit_ceil(static_cast<std::size_t>(n)), 4, 16)>;
+template <class D>
+inline constexpr int lanes_of = static_cast<int>(hn::MaxLanes(D()));
+
+// The first n lanes from and to memory.
+template <class D, int n>
+HWY_INLINE hn::Vec<D> load(const float* p) {
+  if constexpr (n == lanes_of<D>)
+    return hn::LoadU(D(), p);
+  else
+    return kernels::HWY_NAMESPACE::load_n(D(), p, n);
+}
+template <class D, int n>
+HWY_INLINE void store(hn::Vec<D> v, float* p) {
+  if constexpr (n == lanes_of<D>)
+    hn::StoreU(v, D(), p);
+  else
+    kernels::HWY_NAMESPACE::store_n(v, D(), p, n);
+}
+
+// Where a step's operands are: the result, then what is read.
+struct operands {
+  float* at[max_operands];
+
+  HWY_INLINE float* write() const { return at[0]; }
+  HWY_INLINE const float* read(int i) const { return at[i]; }
+  HWY_INLINE void move(const offsets& by) {
+    for (int i = 0; i < max_operands; ++i) at[i] += by.at[i];
+  }
+};
+
+// Calls f at each point of the nest, from loop L on.
+template <nest N, int L = 0, class F>
+HWY_INLINE void walk(operands at, const F& f) {
+  if constexpr (L == N.loops) {
+    f(at);
+  } else {
+    for (std::ptrdiff_t i = 0; i < N.at[L].extent; ++i) {
+      walk<N, L + 1>(at, f);
+      if (i + 1 < N.at[L].extent) at.move(N.at[L].stride);
+    }
+  }
+}
+
+// Four floats each from `lanes` / 4 rows, four rows apart. Rows beyond the last one are that again.
+template <int lanes, int rows, std::ptrdiff_t stride, int row>
+HWY_INLINE auto load_blocks(const float* from) {
+  const hn::CappedTag<float, lanes> d;
+  if constexpr (lanes == 4)
+    return hn::LoadU(d, from + std::min(row, rows - 1) * stride);
+  else
+    return hn::Combine(d, load_blocks<lanes / 2, rows, stride, row + lanes / 2>(from),
+                       load_blocks<lanes / 2, rows, stride, row>(from));
+}
+
+// Of up to `lanes` rows four columns, as rows: `to` has them `to_stride` apart.
+template <int lanes, int rows, std::ptrdiff_t stride, std::ptrdiff_t to_stride>
+HWY_INLINE void transpose_4(const float* from, float* to) {
+  const hn::CappedTag<float, lanes> d;
+  const hn::Repartition<std::uint64_t, decltype(d)> pairs;
+  const auto a = load_blocks<lanes, rows, stride, 0>(from);
+  const auto b = load_blocks<lanes, rows, stride, 1>(from);
+  const auto c = load_blocks<lanes, rows, stride, 2>(from);
+  const auto e = load_blocks<lanes, rows, stride, 3>(from);
+  const auto ab = hn::BitCast(pairs, hn::InterleaveLower(d, a, b));
+  const auto ce = hn::BitCast(pairs, hn::InterleaveLower(d, c, e));
+  const auto ab_high = hn::BitCast(pairs, hn::InterleaveUpper(d, a, b));
+  const auto ce_high = hn::BitCast(pairs, hn::InterleaveUpper(d, c, e));
+  hn::StoreU(hn::BitCast(d, hn::InterleaveLower(pairs, ab, ce)), d, to);
+  hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(pairs, ab, ce)), d, to + to_stride);
+  hn::StoreU(hn::BitCast(d, hn::InterleaveLower(pairs, ab_high, ce_high)), d, to + 2 * to_stride);
+  hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(pairs, ab_high, ce_high)), d, to + 3 * to_stride);
+}
+
+// Whole vectors of columns, whose elements along the depth are adjacent.
+template <std::ptrdiff_t depth, std::ptrdiff_t columns, std::ptrdiff_t column_stride>
+HWY_INLINE void pack_transposed(const float* from, float* to) {
+  constexpr int lanes = lanes_of<lanes_for<columns>>;
+  constexpr std::ptrdiff_t padded = (columns + lanes - 1) / lanes * lanes;
+  constexpr int rest = static_cast<int>(columns % lanes);
+  const auto strip = [from, to]<int n>(std::integral_constant<int, n>, std::ptrdiff_t c) HWY_ATTR {
+    for (std::ptrdiff_t k = 0; k < depth; k += 4) {
+      // The last four overlap those before.
+      const std::ptrdiff_t first = std::min(k, depth - 4);
+      transpose_4<lanes, n, column_stride, padded>(from + c * column_stride + first,
+                                                   to + first * padded + c);
+    }
+  };
+  for (std::ptrdiff_t c = 0; c + lanes <= columns; c += lanes)
+    strip(std::integral_constant<int, lanes>(), c);
+  if constexpr (rest != 0) strip(std::integral_constant<int, rest>(), columns - rest);
+}
+
+// depth x columns, row by row; the rows are whole vectors, and what fills them up is any number.
+template <std::ptrdiff_t depth, std::ptrdiff_t columns, std::ptrdiff_t depth_stride,
+          std::ptrdiff_t column_stride>
+HWY_INLINE void pack(const float* from, float* to) {
+  constexpr int lanes = lanes_of<lanes_for<columns>>;
+  constexpr std::ptrdiff_t padded = (columns + lanes - 1) / lanes * lanes;
+  if constexpr (depth_stride == 1 && depth >= 4 && lanes >= 4) {
+    pack_transposed<depth, columns, column_stride>(from, to);
+  } else {
+    for (std::ptrdiff_t k = 0; k < depth; ++k)
+      for (std::ptrdiff_t c = 0; c < padded; ++c)
+        to[k * padded + c] = from[k * depth_stride + std::min(c, columns - 1) * column_stride];
+  }
+}
+
+}  // namespace weft::generate::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

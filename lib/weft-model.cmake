@@ -1,0 +1,30 @@
+# weft_add_model(<target> <header> <model> [RESULTS <name>...] [TRAINING <loss>])
+#
+# Adds to the target code for the model, which the header declares, for every SIMD target: for
+# weft::generated<model, results...>(), or, with TRAINING, for weft::generated_training<model,
+# loss>(). The header is a file, or what an #include has between its quotes.
+set(WEFT_MODEL_TEMPLATE ${CMAKE_CURRENT_LIST_DIR}/weft-model.cpp.in)
+
+function(weft_add_model target header model)
+  cmake_parse_arguments(PARSE_ARGV 3 arg "" "TRAINING" "RESULTS")
+  if(arg_UNPARSED_ARGUMENTS OR (DEFINED arg_TRAINING AND DEFINED arg_RESULTS))
+    message(FATAL_ERROR
+      "weft_add_model(<target> <header> <model> [RESULTS <name>... | TRAINING <loss>])")
+  endif()
+  set(kind inference)
+  if(DEFINED arg_TRAINING)
+    set(kind training)
+  endif()
+  set(source ${model})
+  foreach(name IN LISTS arg_RESULTS arg_TRAINING)
+    string(APPEND source ", \"${name}\"")
+  endforeach()
+  set(source "weft::${kind}<${source}>")
+  if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${header})
+    set(header ${CMAKE_CURRENT_SOURCE_DIR}/${header})
+  endif()
+  string(MAKE_C_IDENTIFIER "${kind}_${model}_${arg_RESULTS}${arg_TRAINING}" name)
+  set(file ${CMAKE_CURRENT_BINARY_DIR}/weft_models/${target}/${name}.cpp)
+  configure_file(${WEFT_MODEL_TEMPLATE} ${file} @ONLY)
+  target_sources(${target} PRIVATE ${file})
+endfunction()
