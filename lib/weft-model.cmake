@@ -3,8 +3,6 @@
 # Adds to the target code for the model, which the header declares, for every SIMD target: for
 # weft::generated<model, results...>(), or, with TRAINING, for weft::generated_training<model,
 # loss>(). The header is a file, or what an #include has between its quotes.
-set(WEFT_MODEL_TEMPLATE ${CMAKE_CURRENT_LIST_DIR}/weft-model.cpp.in)
-
 function(weft_add_model target header model)
   cmake_parse_arguments(PARSE_ARGV 3 arg "" "TRAINING" "RESULTS")
   if(arg_UNPARSED_ARGUMENTS OR (DEFINED arg_TRAINING AND DEFINED arg_RESULTS))
@@ -19,12 +17,12 @@ function(weft_add_model target header model)
   foreach(name IN LISTS arg_RESULTS arg_TRAINING)
     string(APPEND source ", \"${name}\"")
   endforeach()
-  set(source "weft::${kind}<${source}>")
+  set(source "${kind}<${source}>")
   if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${header})
     set(header ${CMAKE_CURRENT_SOURCE_DIR}/${header})
   endif()
-  string(MAKE_C_IDENTIFIER "${kind}_${model}_${arg_RESULTS}${arg_TRAINING}" name)
+  string(MAKE_C_IDENTIFIER "${source}" name)
   set(file ${CMAKE_CURRENT_BINARY_DIR}/weft_models/${target}/${name}.cpp)
-  configure_file(${WEFT_MODEL_TEMPLATE} ${file} @ONLY)
+  configure_file(${CMAKE_CURRENT_FUNCTION_LIST_DIR}/weft-model.cpp.in ${file} @ONLY)
   target_sources(${target} PRIVATE ${file})
 endfunction()

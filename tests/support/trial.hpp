@@ -22,6 +22,7 @@
 #include "weft/lower/lower.hpp"
 #include "weft/lower/source.hpp"
 #include "weft/run/engine.hpp"
+#include "weft/run/generated.hpp"
 #include "weft/run/memory.hpp"
 
 namespace weft::testing {
@@ -169,10 +170,10 @@ class expectation {
   }
 
   // Runs the program and compares each result and each gradient.
-  void check(const program& p, const kernels::table& kernels) const {
-    auto const outputs = run(p, kernels, detail::arrangement::dense, true);
+  void check(const program& p, engine::steps generated = nullptr) const {
+    auto const outputs = run(p, generated, detail::arrangement::dense, true);
     for (auto how : {detail::arrangement::padded, detail::arrangement::permuted})
-      BOOST_TEST((run(p, kernels, how, false) == outputs), "other strides give other bits");
+      BOOST_TEST((run(p, generated, how, false) == outputs), "other strides give other bits");
   }
 
   const reference::bindings& given() const { return given_; }
@@ -209,7 +210,7 @@ class expectation {
   }
 
   // The outputs' values, in the order of the results and then of the parameters.
-  std::vector<std::vector<double>> run(const program& p, const kernels::table& kernels,
+  std::vector<std::vector<double>> run(const program& p, engine::steps generated,
                                        detail::arrangement how, bool compare) const {
     std::vector<detail::placed> inputs;
     for (input_ref const& r : p.inputs) inputs.push_back(place(p, r, how));
@@ -230,9 +231,9 @@ class expectation {
     };
     auto const gradients = poisoned(p.gradient_bytes);
     auto const workspace = poisoned(p.workspace_bytes);
-    engine e(p, {parameters.get(), gradients.get(), workspace.get()});
+    engine e(p, {parameters.get(), gradients.get(), workspace.get()}, generated);
     e.bind(arguments);
-    e.run(kernels);
+    e.run();
 
     std::vector<std::vector<double>> outputs;
     for (result_ref const& r : p.results) {
@@ -334,13 +335,13 @@ class expectation {
 };
 
 // Runs what Source lowers to, weft::inference<Model, ...> or weft::training<Model, "loss">, on
-// every SIMD target.
+// every SIMD target; as generated code, where that is given.
 template <class Source>
-void trial(const settings& s = {}) {
+void trial(const settings& s = {}, generated_code<Source> code = {}) {
   auto const g = plain_graph<Source>::make();
   expectation const expected(*g, s);
   kernels::on_every_target(
-      [&](const kernels::table& kernels) { expected.check(lowered<Source>::program, kernels); });
+      [&](const kernels::table&) { expected.check(lowered<Source>::program, code.run); });
 }
 
 }  // namespace weft::testing

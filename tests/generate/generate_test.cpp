@@ -1,0 +1,57 @@
+// Generated code against the reference, and what a module and a trainer do with it.
+#include <boost/mpl/list.hpp>
+#include <boost/test/unit_test.hpp>
+#include <string>
+
+#include "generate/models.hpp"
+#include "support/trial.hpp"
+
+namespace {
+
+using namespace weft::generating;
+using weft::testing::lengths;
+using weft::testing::trial;
+
+template <class Model, weft::text... Results>
+void trial_of_generated(const weft::testing::settings& s = {}) {
+  trial<weft::inference<Model, Results...>>(s, weft::generated<Model, Results...>());
+}
+
+// Weights as small as they are after training: a bound that grows with every contraction still says
+// something at the end.
+weft::testing::settings of_a_layer(weft::testing::settings s = {}) {
+  for (auto const* name : {"attention.query", "attention.key", "attention.value", "attention.out",
+                           "linear1", "linear2"})
+    s.ranges[name + std::string(".weight")] = {-0.1, 0.1};
+  for (auto const* name : {"norm1.weight", "norm2.weight"}) s.ranges[name] = {0.5, 1};
+  return s;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(generated_code)
+
+using products = boost::mpl::list<one, narrow, vectors, odd, wide, deep, tall>;
+BOOST_AUTO_TEST_CASE_TEMPLATE(products_are_those_of_the_reference, Model, products) {
+  trial_of_generated<Model>();
+}
+
+using all_rows = boost::mpl::list<short_rows, vector_rows, awkward_rows, long_rows>;
+BOOST_AUTO_TEST_CASE_TEMPLATE(rows_are_those_of_the_reference, Model, all_rows) {
+  trial_of_generated<Model>();
+}
+
+BOOST_AUTO_TEST_CASE(a_layer_of_fixed_extents) {
+  trial_of_generated<fixed_encoder, "y">(of_a_layer());
+}
+
+BOOST_AUTO_TEST_CASE(lengths_of_the_run_go_with_fixed_extents) {
+  for (std::size_t n : {0, 1, 5, 9})
+    trial_of_generated<bounded_encoder, "y">(of_a_layer(lengths<bounded_encoder::Pos>(n)));
+}
+
+BOOST_AUTO_TEST_CASE(gradients) {
+  trial<weft::training<perceptron, "loss">>({}, weft::generated_training<perceptron>());
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,100 @@
+// Models for weft_add_model: extents of one vector and of many, whole and awkward, of fixed axes
+// and of axes whose length a run has.
+#pragma once
+
+#include "weft/weft.hpp"
+
+namespace weft::generating {
+
+template <int Rows, int Depth, int Columns>
+struct product {
+  struct Row : axis<Rows> {};
+  struct In : axis<Depth> {};
+  struct Out : axis<Columns> {};
+
+  // With weights in both orders, each with what may follow: `forward` [In, Out], `backward` [Out,
+  // In], as torch.nn.Linear has it.
+  constexpr auto operator()(scope s) const {
+    auto const x = s.input<"x", float, Row, In>();
+    auto const residual = s.input<"residual", float, Row, Out>();
+    auto const forward = dot<In>(x, s.param<"forward", In, Out>());
+    auto const backward = dot<In>(x, s.param<"backward", Out, In>());
+    auto const row = s.param<"row", Row>();
+    auto const bias = s.param<"bias", Out>();
+    return results(as<"plain">(forward), as<"turned">(backward),
+                   as<"both">(dot<In>(x * 0.5, s.param<"other", In, Out>()) + bias + residual),
+                   as<"gelu">(gelu(dot<In>(x, s.param<"third", Out, In>()) + row)),
+                   as<"tanh">(weft::tanh(dot<In>(x, s.param<"fourth", In, Out>()) + bias)),
+                   as<"sigmoid">(sigmoid(dot<In>(x, s.param<"fifth", In, Out>()) * 0.25)),
+                   as<"gelu_tanh">(gelu_tanh(dot<In>(x, s.param<"sixth", In, Out>()))),
+                   as<"relu">(relu(dot<In>(x, s.param<"seventh", In, Out>()))));
+  }
+};
+using one = product<1, 1, 1>;
+using narrow = product<3, 5, 3>;
+using vectors = product<8, 16, 16>;
+using odd = product<20, 3, 5>;
+using wide = product<5, 20, 100>;
+using deep = product<3, 100, 20>;
+using tall = product<100, 5, 33>;
+
+template <int Batch_, int Length>
+struct rows {
+  struct Batch : axis<Batch_> {};
+  struct Pos : axis<Length> {};
+
+  constexpr auto operator()(scope s) const {
+    auto const x = s.input<"x", float, Batch, Pos>();
+    auto const hidden = positions<Pos>() >= positions<Batch>();  // a whole row where Batch > Length
+    return results(
+        as<"softmax">(softmax<Pos>(x)), as<"normal">(normalize<Pos>(x, 1e-5)),
+        as<"across">(softmax<Batch>(x)),
+        as<"masked">(softmax<Pos>(where(hidden, x, -std::numeric_limits<float>::infinity()))));
+  }
+};
+using short_rows = rows<7, 3>;
+using vector_rows = rows<2, 16>;
+using awkward_rows = rows<3, 20>;
+using long_rows = rows<3, 100>;
+
+// A loss and its gradients.
+struct perceptron {
+  struct Batch : axis<6> {};
+  struct In : axis<20> {};
+  struct Hidden : axis<5> {};
+  struct Out : axis<3> {};
+
+  constexpr auto operator()(scope s) const {
+    auto const x = s.input<"x", float, Batch, In>();
+    auto const hidden = relu(nn::linear<shape<In>, shape<Hidden>>(s / "first", x));
+    auto const y = softmax<Out>(nn::linear<shape<Hidden>, shape<Out>>(s / "second", hidden));
+    return results(as<"loss">(sum<Batch, Out>(y * y)));
+  }
+};
+
+// torch.nn.TransformerEncoderLayer.
+template <class Length, int Embed_, int Heads_, int Hidden_>
+struct encoder {
+  struct Batch : axis<2> {};
+  struct Pos : Length {};
+  struct KeyPos : alias<Pos> {};
+  struct Embed : axis<Embed_> {};
+  struct Heads : axis<Heads_> {};
+  struct HeadDim : axis<Embed_ / Heads_> {};
+  struct Hidden : axis<Hidden_> {};
+
+  constexpr auto operator()(scope s) const {
+    auto const x = s.input<"x", float, Batch, Pos, Embed>();
+    auto const everything = positions<KeyPos>() >= 0;
+    auto const attended =
+        nn::self_attention<Pos, KeyPos, Embed, Heads, HeadDim>(s / "attention", x, everything);
+    auto const between = nn::layer_norm<Embed>(s / "norm1", x + attended.output);
+    auto const fed = nn::feed_forward<Embed, Hidden>(s, between);
+    auto const y = nn::layer_norm<Embed>(s / "norm2", between + fed);
+    return results(as<"y">(y), as<"attended">(attended.output));
+  }
+};
+using fixed_encoder = encoder<axis<7>, 20, 5, 33>;
+using bounded_encoder = encoder<axis<up_to<9>>, 16, 2, 32>;
+
+}  // namespace weft::generating
