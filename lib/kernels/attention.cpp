@@ -14,9 +14,9 @@
 #include "hwy/foreach_target.h"  // must come before hwy-inl.h
 #include "kernels/attention_products-inl.h"
 #include "kernels/attention_scores-inl.h"
-#include "kernels/hwy-inl.h"
-#include "kernels/math-inl.h"
 #include "kernels/transpose-inl.h"
+#include "weft/kernels/hwy-inl.h"
+#include "weft/kernels/math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace weft::kernels::HWY_NAMESPACE {

@@ -19,9 +19,9 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/attention_adjoint.cpp"
 #include "hwy/foreach_target.h"  // must come before hwy-inl.h
-#include "kernels/math-inl.h"
 #include "kernels/tile_product-inl.h"
 #include "kernels/transpose-inl.h"
+#include "weft/kernels/math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace weft::kernels::HWY_NAMESPACE {

@@ -9,8 +9,8 @@
 #include <cstddef>
 #include <utility>
 
-#include "kernels/hwy-inl.h"
 #include "weft/kernels/attention_scratch.hpp"
+#include "weft/kernels/hwy-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace weft::kernels::HWY_NAMESPACE {

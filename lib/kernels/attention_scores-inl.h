@@ -13,8 +13,8 @@
 #include <limits>
 
 #include "kernels/attention_products-inl.h"
-#include "kernels/math-inl.h"
 #include "kernels/transpose-inl.h"
+#include "weft/kernels/math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace weft::kernels::HWY_NAMESPACE {

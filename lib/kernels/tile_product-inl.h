@@ -14,8 +14,8 @@
 #include <utility>
 
 #include "hwy/cache_control.h"
-#include "kernels/hwy-inl.h"
 #include "kernels/visible.hpp"
+#include "weft/kernels/hwy-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace weft::kernels::HWY_NAMESPACE::tiles {

@@ -8,6 +8,7 @@
 
 #include "weft/axes/text.hpp"
 #include "weft/graph/tensor.hpp"
+#include "weft/lower/lower.hpp"
 #include "weft/run/engine.hpp"
 #include "weft/run/view.hpp"
 
@@ -129,6 +130,42 @@ binding bind(const program& p, const input_ref& input,
   return bind_range(p, input, a.value.data(), a.value.size());
 }
 
+// The elements of an argument for an input of fixed extents, if they lie as the plan has them; else
+// null.
+template <text Name, class T, class S>
+const void* planned_elements(const input_ref& input,
+                             const named_argument<Name, view<const T, S>>& a) {
+  std::ptrdiff_t stride = 1;
+  bool same = true;
+  for (std::size_t i = S::rank; i-- > 0;) {
+    std::size_t const extent = input.extent[i].most;
+    same =
+        same && a.value.lengths()[i] == extent && (a.value.strides()[i] == stride || extent == 1);
+    stride *= static_cast<std::ptrdiff_t>(extent);
+  }
+  return same ? a.value.data() : nullptr;
+}
+template <text Name, class T>
+requires is_element<T>
+const void* planned_elements(const input_ref&, const named_argument<Name, T>& a) {
+  return &a.value;
+}
+template <text Name, class T>
+const void* planned_elements(const input_ref& input,
+                             const named_argument<Name, std::span<const T>>& a) {
+  std::size_t size = 1;
+  for (int i = 0; i < input.rank; ++i) size *= input.extent[i].most;
+  return a.value.size() == size ? a.value.data() : nullptr;
+}
+
+// May arguments be bound by their addresses alone? Not where lengths or indices are to be checked.
+template <class Tables>
+constexpr bool binds_by_address(const Tables& tables) {
+  for (input_ref const& input : tables.inputs)
+    if (input.picks_from_name.size > 0) return false;
+  return tables.lengths.size() == 0;
+}
+
 }  // namespace detail
 
 // The arguments in the order of the program's inputs.
@@ -142,6 +179,25 @@ std::array<binding, sizeof...(Args)> bindings(const program& p, const Args&... a
   };
   (put(args), ...);
   return bound;
+}
+
+// Binds the arguments of a run. Throws weft::error where one is wrong. What can be known of them
+// while compiling costs a run nothing.
+template <class Source, class... Args>
+void bind_arguments(engine& e, const Args&... args) {
+  using code = lowered<Source>;
+  if constexpr (detail::binds_by_address(code::tables)) {
+    std::array<const std::byte*, sizeof...(Args)> elements{};
+    [[maybe_unused]] auto const find = [&]<class A>(const A& a) {
+      constexpr auto i =
+          static_cast<std::size_t>(detail::find_input(Source::g, detail::argument_traits<A>::name));
+      elements[i] =
+          static_cast<const std::byte*>(detail::planned_elements(code::tables.inputs[i], a));
+      return elements[i] != nullptr;
+    };
+    if ((find(args) && ...)) return e.bind_checked(elements);
+  }
+  e.bind(bindings<Source>(code::program, args...));
 }
 
 }  // namespace weft

@@ -49,6 +49,12 @@ class engine {
   // was before.
   void bind(std::span<const binding> arguments);
 
+  // Takes the elements of all inputs, in order, where every one of them is known to be right: of a
+  // program without lengths and indices.
+  void bind_checked(std::span<const std::byte* const> elements) noexcept {
+    std::copy(elements.begin(), elements.end(), inputs_.begin());
+  }
+
   // Runs the steps on the arguments bound last, with the kernels for the best SIMD target. No
   // allocation, no lock, no system call. Generated steps are the calling thread's alone, and read
   // parameters where they are: after freeze, the tables are followed.

@@ -144,7 +144,7 @@ class module {
   // allocates nothing.
   template <class... Args>
   run_results<Model, source> operator()(const Args&... args) {
-    engine_.bind(bindings<source>(code::program, args...));
+    bind_arguments<source>(engine_, args...);
     engine_.run();
     return run_results<Model, source>(engine_);
   }

@@ -119,7 +119,7 @@ class trainer {
   // Computes the loss and its gradients, and leaves the parameters as they are.
   template <class... Args>
   float gradients(const Args&... args) {
-    engine_.bind(bindings<source>(code::program, args...));
+    bind_arguments<source>(engine_, args...);
     engine_.run();
     return *reinterpret_cast<const float*>(engine_.address(code::tables.results[0].at));
   }
