@@ -33,6 +33,9 @@ struct row {
 
   V at[vectors];
 
+  row() = default;
+  HWY_INLINE explicit row(const float* p) { load_from(all(), p); }
+
   template <int... J>
   HWY_INLINE void load_from(std::integer_sequence<int, J...>, const float* p) {
     ((at[J] = load<D, count<J>>(p + J * lanes)), ...);
@@ -41,7 +44,6 @@ struct row {
   HWY_INLINE void store_to(std::integer_sequence<int, J...>, float* p) const {
     (store<D, count<J>>(at[J], p + J * lanes), ...);
   }
-  HWY_INLINE void load_from(const float* p) { load_from(all(), p); }
   HWY_INLINE void store_to(float* p) const { store_to(all(), p); }
 
   // Puts x into the lanes beyond the row.
@@ -58,6 +60,15 @@ struct row {
   template <class F>
   HWY_INLINE void map(F f) {
     map(all(), f);
+  }
+
+  template <class F, int... J>
+  HWY_INLINE void zip(std::integer_sequence<int, J...>, const row& other, F f) {
+    ((at[J] = f(at[J], other.at[J])), ...);
+  }
+  template <class F>
+  HWY_INLINE void zip(const row& other, F f) {
+    zip(all(), other, f);
   }
 
   // All vectors combined into one, in pairs.
@@ -115,12 +126,22 @@ template <signature S>
 HWY_NOINLINE void rowwise(const operands& at) {
   constexpr rows_plan plan = plan_of_rows(S, hn::MaxLanes(hn::ScalableTag<float>()));
   walk<plan.rows>(at, [](const operands& here) HWY_ATTR {
-    row<plan.length> x;
-    x.load_from(here.read(1));
-    if constexpr (S.kind == op::softmax)
+    using row_type = row<plan.length>;
+    using V = typename row_type::V;
+    row_type x(here.read(1));
+    if constexpr (S.kind == op::softmax) {
+      constexpr auto scale = static_cast<float>(static_cast<double>(S.scale));
+      if constexpr (scale != 1)
+        x.map([](V v) HWY_ATTR { return hn::Mul(v, hn::Set(typename row_type::D(), scale)); });
       softmax_row(x);
-    else
+    } else {
       normalize_row(x, static_cast<float>(static_cast<double>(S.scalar)));
+      // The gain and the bias.
+      if constexpr (S.operands > 2)
+        x.zip(row_type(here.read(2)), [](V v, V g) HWY_ATTR { return hn::Mul(v, g); });
+      if constexpr (S.operands > 3)
+        x.zip(row_type(here.read(3)), [](V v, V b) HWY_ATTR { return hn::Add(v, b); });
+    }
     x.store_to(here.write());
   });
 }

@@ -26,7 +26,10 @@ constexpr rows_plan plan_of_rows(const signature& s, int lanes) {
   for (int l = 0; l < s.loops; ++l) (s.over >> l & 1u ? row : p.rows).push(loop_of(s, l));
   row.arrange(0);
   p.rows.arrange(0);
-  if (row.loops != 1 || row.at[0].stride.at[0] != 1 || row.at[0].stride.at[1] != 1) return p;
+  if (row.loops != 1) return p;
+  for (int o = 0; o < s.operands; ++o)
+    if (row.at[0].stride.at[o] != 1) return p;
+  if (s.kind == op::softmax && s.operands > 2) return p;  // a mask
   p.length = row.at[0].extent;
   p.possible = p.length <= max_row_vectors * lanes;
   return p;
