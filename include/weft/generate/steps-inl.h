@@ -7,6 +7,7 @@
 #define WEFT_GENERATE_STEPS_INL_H_
 #endif
 
+#include <algorithm>
 #include <cstddef>
 #include <utility>
 
@@ -17,6 +18,7 @@
 #undef WEFT_GENERATES
 #if !HWY_HAVE_SCALABLE && HWY_TARGET != HWY_SCALAR
 #define WEFT_GENERATES
+#include "weft/generate/attention-inl.h"
 #include "weft/generate/dot-inl.h"
 #include "weft/generate/rows-inl.h"
 #endif
@@ -35,12 +37,35 @@ HWY_INLINE void run_steps(const engine& e) {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
+// Statistics are for the adjoint; generated attention leaves them out.
+template <class Source>
+constexpr bool wants_statistics() {
+  for (step const& s : lowered<Source>::tables.steps)
+    if (s.run == kernel::attention_adjoint) return true;
+  return false;
+}
+
+// How step I is computed, if it is an attention.
+template <class Source, int I>
+constexpr attention_plan plan_of_attention() {
+  constexpr auto const& tables = lowered<Source>::tables;
+  constexpr step const& s = tables.steps[I];
+  if constexpr (s.run == kernel::attention && !wants_statistics<Source>())
+    return generate::plan_of_attention(s, tables.attentions[s.attention]);
+  return {};
+}
+
 // Is there a generated function for the step?
-constexpr bool is_generated(const step& s) {
-  if (!is_fixed(s)) return false;
-  const signature g = signature_of(s);
-  return plan_of_dot(g).possible ||
-         plan_of_rows(g, hn::MaxLanes(hn::ScalableTag<float>())).possible;
+template <class Source, int I>
+constexpr bool is_generated() {
+  constexpr step const& s = lowered<Source>::tables.steps[I];
+  if constexpr (plan_of_attention<Source, I>().possible) return true;
+  if constexpr (is_fixed(s)) {
+    constexpr signature g = signature_of(s);
+    return plan_of_dot(g).possible ||
+           plan_of_rows(g, hn::MaxLanes(hn::ScalableTag<float>())).possible;
+  }
+  return false;
 }
 
 // Where a program's blocks lie.
@@ -49,38 +74,47 @@ struct blocks {
   const std::byte* const* inputs;
 };
 
-template <class Source, int I, int O>
-HWY_INLINE float* address(const blocks& b) {
-  constexpr step const& s = lowered<Source>::tables.steps[I];
-  if constexpr (O >= s.operands) {
-    return nullptr;
-  } else {
-    constexpr operand_ref const& r = s.operand[O];
-    std::byte* base = nullptr;
-    // Only results are written to, and they are in none of the last two.
-    if constexpr (r.where == block::workspace) base = b.of.workspace;
-    if constexpr (r.where == block::parameters) base = b.of.parameters;
-    if constexpr (r.where == block::gradients) base = b.of.gradients;
-    if constexpr (r.where == block::constants)
-      base = const_cast<std::byte*>(lowered<Source>::tables.constants.begin());
-    if constexpr (r.where == block::input) base = const_cast<std::byte*>(b.inputs[r.input]);
-    return reinterpret_cast<float*>(base + r.offset);
-  }
+template <class Source>
+HWY_INLINE float* address(const operand_ref& r, const blocks& b) {
+  const auto base = [&] {
+    switch (r.where) {
+      case block::workspace:
+        return b.of.workspace;
+      case block::parameters:
+        return b.of.parameters;
+      case block::gradients:
+        return b.of.gradients;
+      // Only results are written to, and they are in neither of these.
+      case block::constants:
+        return const_cast<std::byte*>(lowered<Source>::tables.constants.begin());
+      case block::input:
+        break;
+    }
+    return const_cast<std::byte*>(b.inputs[r.input]);
+  };
+  return reinterpret_cast<float*>(base() + r.offset);
 }
 
 template <class Source, int I>
 HWY_INLINE void run_step(const engine& e, const blocks& b, const kernels::table& kernels) {
-  constexpr step const& s = lowered<Source>::tables.steps[I];
-  if constexpr (is_generated(s)) {
-    constexpr signature g = signature_of(s);
-    const operands at{{address<Source, I, 0>(b), address<Source, I, 1>(b), address<Source, I, 2>(b),
-                       address<Source, I, 3>(b), address<Source, I, 4>(b)}};
-    if constexpr (s.run == kernel::dot)
-      dot<g>(at, b.of.workspace + lowered<Source>::tables.scratch_offset);
-    else
-      rowwise<g>(at);
-  } else {
+  constexpr auto const& tables = lowered<Source>::tables;
+  constexpr step const& s = tables.steps[I];
+  if constexpr (!is_generated<Source, I>()) {
     e.run(s, kernels);
+  } else if constexpr (s.run == kernel::attention) {
+    constexpr attention_ref const& a = tables.attentions[s.attention];
+    attention<plan_of_attention<Source, I>()>(
+        {{address<Source>(a.result, b), address<Source>(a.query, b), address<Source>(a.key, b),
+          address<Source>(a.value, b)}});
+  } else {
+    const auto operand = [&](int o) {
+      return o < s.operands ? address<Source>(s.operand[o], b) : nullptr;
+    };
+    const operands at{{operand(0), operand(1), operand(2), operand(3), operand(4)}};
+    if constexpr (s.run == kernel::dot)
+      dot<signature_of(s)>(at, b.of.workspace + tables.scratch_offset);
+    else
+      rowwise<signature_of(s)>(at);
   }
 }
 
@@ -93,11 +127,10 @@ HWY_NOINLINE void run_some(std::integer_sequence<int, I...>, const engine& e, co
   (run_step<Source, First + I>(e, b, kernels), ...);
 }
 
-template <class Source>
-constexpr bool all_generated() {
-  for (step const& s : lowered<Source>::tables.steps)
-    if (!is_generated(s)) return false;
-  return true;
+template <class Source, int... I>
+constexpr bool all_generated(std::integer_sequence<int, I...>) {
+  bool const generated[]{is_generated<Source, I>()..., true};
+  return std::ranges::all_of(generated, [](bool g) { return g; });
 }
 
 template <class Source, int First = 0>
@@ -115,7 +148,9 @@ template <class Source>
 HWY_INLINE void run_steps(const engine& e) {
   const blocks b{e.blocks(), e.inputs()};
   kernels::table kernels{};
-  if constexpr (!all_generated<Source>()) kernels = kernels::best();
+  constexpr int count = static_cast<int>(lowered<Source>::tables.steps.size());
+  if constexpr (!all_generated<Source>(std::make_integer_sequence<int, count>()))
+    kernels = kernels::best();
   run_from<Source>(e, b, kernels);
 }
 

@@ -1,0 +1,119 @@
+// Small attention, whose extents are constants: kernels/attention.hpp says what it computes. Lanes
+// run along the queries, so that maximum and sum over the keys are of whole vectors.
+#if defined(WEFT_GENERATE_ATTENTION_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef WEFT_GENERATE_ATTENTION_INL_H_
+#undef WEFT_GENERATE_ATTENTION_INL_H_
+#else
+#define WEFT_GENERATE_ATTENTION_INL_H_
+#endif
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+
+#include "weft/generate/attention_plan.hpp"
+#include "weft/generate/bundle-inl.h"
+#include "weft/generate/dot-inl.h"
+#include "weft/kernels/math-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace weft::generate::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+// Of `count` queries from the first on.
+template <attention_plan P, int count>
+struct attention_block {
+  using D = lanes_for<count>;
+  using V = hn::Vec<D>;
+  static constexpr int lanes = lanes_of<D>;
+  static constexpr int padded = (count + lanes - 1) / lanes * lanes;
+
+  // scores[j][i] = scale * sum over d of key[j][d] * query[d][i]. What stands beyond the queries is
+  // one of them again.
+  static constexpr tile_traits scores{.columns = padded,
+                                      .depth = P.depth,
+                                      .left_row = P.key_row,
+                                      .left_depth = P.key_depth,
+                                      .right_depth = padded,
+                                      .result_row = padded,
+                                      .addends = 0,
+                                      .addend_row = {},
+                                      .addend_broadcast = {},
+                                      .scale = P.scale,
+                                      .then = op::copy};
+  // result[i][e] = sum over j of weights[j][i] * value[j][e].
+  static constexpr tile_traits weighted{.columns = P.width,
+                                        .depth = P.keys,
+                                        .left_row = 1,
+                                        .left_depth = padded,
+                                        .right_depth = P.value_row,
+                                        .result_row = P.result_row,
+                                        .addends = 0,
+                                        .addend_row = {},
+                                        .addend_broadcast = {},
+                                        .scale = 1,
+                                        .then = op::copy};
+
+  // -infinity for keys outside of the band, with the lanes' queries from `query` on.
+  HWY_INLINE static V hide(V score, int key, std::ptrdiff_t query) {
+    const D d;
+    const V i = hn::Iota(d, static_cast<float>(query));
+    const auto bound = [d](double x) HWY_ATTR { return hn::Set(d, static_cast<float>(x)); };
+    const auto seen =
+        hn::And(hn::Ge(i, bound(static_cast<double>(key) - static_cast<double>(P.highest))),
+                hn::Le(i, bound(static_cast<double>(key) - static_cast<double>(P.lowest))));
+    return hn::IfThenElse(seen, score, hn::Set(d, -std::numeric_limits<float>::infinity()));
+  }
+
+  // The scores of a vector of queries become weights.
+  HWY_INLINE static void softmax(float* scores_of, std::ptrdiff_t query) {
+    const D d;
+    using column = bundle<D, static_cast<int>(P.keys)>;
+    column s;
+    s.map_indexed([&](V, int j) HWY_ATTR {
+      const V score = hn::LoadU(d, scores_of + j * padded);
+      if constexpr (P.banded) return hide(score, j, query);
+      return score;
+    });
+    // Where all is hidden the weights are exp(-infinity): nothing.
+    const V largest = hn::Max(s.combine([](V a, V b) HWY_ATTR { return hn::Max(a, b); }),
+                              hn::Set(d, std::numeric_limits<float>::lowest()));
+    s.map([=](V v) HWY_ATTR {
+      return kernels::HWY_NAMESPACE::math::twice_exp(D(), hn::Sub(v, largest));
+    });
+    const V total = s.combine([](V a, V b) HWY_ATTR { return hn::Add(a, b); });
+    const V inverse =
+        hn::IfThenZeroElse(hn::Eq(total, hn::Zero(d)), hn::Div(hn::Set(d, 1.0f), total));
+    s.map_indexed([&](V v, int j) HWY_ATTR {
+      hn::StoreU(hn::Mul(v, inverse), D(), scores_of + j * padded);
+      return v;
+    });
+  }
+
+  HWY_INLINE static void run(const operands& at, std::ptrdiff_t first) {
+    alignas(64) float queries[P.depth * padded];
+    alignas(64) float weights[P.keys * padded];
+    pack<P.depth, count, P.query_depth, P.query_row>(at.read(1) + first * P.query_row, queries);
+    dot_matrix<scores, static_cast<int>(P.keys)>(at.read(2), queries, weights, nullptr, nullptr);
+    for (int i = 0; i < padded; i += lanes) softmax(weights + i, first + i);
+    dot_matrix<weighted, count>(weights, at.read(3), at.write() + first * P.result_row, nullptr,
+                                nullptr);
+  }
+};
+
+template <attention_plan P>
+HWY_NOINLINE void attention(const operands& at) {
+  constexpr std::ptrdiff_t block = P.block(), rest = P.queries % block;
+  walk<P.batch>(at, [](const operands& here) HWY_ATTR {
+    for (std::ptrdiff_t i = 0; i + block <= P.queries; i += block)
+      attention_block<P, static_cast<int>(block)>::run(here, i);
+    if constexpr (rest != 0)
+      attention_block<P, static_cast<int>(rest)>::run(here, P.queries - rest);
+  });
+}
+
+}  // namespace weft::generate::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

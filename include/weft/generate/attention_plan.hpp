@@ -1,0 +1,70 @@
+// How a small attention is computed, and when.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "weft/generate/nest.hpp"
+#include "weft/generate/signature.hpp"
+#include "weft/kernels/attention.hpp"
+
+namespace weft::generate {
+
+struct attention_plan {
+  bool possible = false;
+  std::ptrdiff_t queries = 1, keys = 1, depth = 1, width = 1;
+  // Strides along these, in the operands named first.
+  std::ptrdiff_t query_row = 0, query_depth = 0, key_row = 0, key_depth = 0;
+  std::ptrdiff_t value_row = 0, result_row = 0;
+  nest batch;  // strides of result, query, key and value
+  number scale = 1;
+  std::int64_t lowest = 0, highest = 0;
+  bool banded = false;
+
+  // Queries are taken so many at a time.
+  constexpr std::ptrdiff_t block() const { return std::min<std::ptrdiff_t>(queries, 32); }
+};
+
+// The scores of a query are in registers while they become weights.
+inline constexpr std::ptrdiff_t max_keys = 32;
+// The queries of a block and their scores, on the stack: 16 KiB.
+inline constexpr std::ptrdiff_t max_block_elements = 4096;
+
+constexpr attention_plan plan_of_attention(const step& s, const attention_ref& a) {
+  attention_plan p;
+  operand_ref const* const operands[]{&a.result, &a.query, &a.key, &a.value};
+  for (operand_ref const* o : operands)
+    if (o->shift_count > 0) return p;
+  for (int l = 0; l < s.loops; ++l)
+    if (!s.extent[l].fixed() || s.extent[l].most == 0) return p;
+  if (a.has_mask || a.has_bias || s.scalar != 0) return p;
+  auto const extent = [&](int l) { return static_cast<std::ptrdiff_t>(s.extent[l].most); };
+  kernels::attention_loops const of(s.loops);
+  for (int l = 0; l < of.query; ++l) {
+    loop batch{extent(l), {}};
+    for (int o = 0; o < 4; ++o) batch.stride.at[o] = operands[o]->stride[l];
+    p.batch.push(batch);
+  }
+  p.queries = extent(of.query);
+  p.keys = extent(of.key);
+  p.depth = extent(of.depth);
+  p.width = extent(of.value);
+  p.query_row = a.query.stride[of.query];
+  p.query_depth = a.query.stride[of.depth];
+  p.key_row = a.key.stride[of.key];
+  p.key_depth = a.key.stride[of.depth];
+  p.value_row = a.value.stride[of.key];
+  p.result_row = a.result.stride[of.query];
+  p.scale = s.scale;
+  p.lowest = a.lowest;
+  p.highest = a.highest;
+  p.banded = a.lowest > 1 - p.queries || a.highest < p.keys - 1;
+  bool const adjacent =
+      (p.width == 1 || (a.value.stride[of.value] == 1 && a.result.stride[of.value] == 1));
+  p.possible = adjacent && p.keys <= max_keys &&
+               (p.depth + p.keys) * ((p.block() + 15) / 16 * 16) <= max_block_elements;
+  return p;
+}
+
+}  // namespace weft::generate

@@ -1,0 +1,67 @@
+// A constant number of vectors in registers.
+#if defined(WEFT_GENERATE_BUNDLE_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef WEFT_GENERATE_BUNDLE_INL_H_
+#undef WEFT_GENERATE_BUNDLE_INL_H_
+#else
+#define WEFT_GENERATE_BUNDLE_INL_H_
+#endif
+
+#include <utility>
+
+#include "weft/kernels/hwy-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace weft::generate::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+template <class D, int size>
+struct bundle {
+  using V = hn::Vec<D>;
+
+  V at[size];
+
+  // Each vector v becomes f(v), or with the index j of it f(v, j).
+  template <class F>
+  HWY_INLINE void map(F f) {
+    map_each(f, indices());
+  }
+  template <class F>
+  HWY_INLINE void map_indexed(F f) {
+    map_each_indexed(f, indices());
+  }
+  // f(v, w) with w that of another.
+  template <class F>
+  HWY_INLINE void zip(const bundle& other, F f) {
+    zip_each(other, f, indices());
+  }
+
+  // All vectors combined into one by f, in pairs.
+  template <int from = 0, int to = size, class F>
+  HWY_INLINE V combine(F f) const {
+    if constexpr (to - from == 1)
+      return at[from];
+    else
+      return f(combine<from, (from + to) / 2>(f), combine<(from + to) / 2, to>(f));
+  }
+
+ private:
+  using indices = std::make_integer_sequence<int, size>;
+  template <class F, int... J>
+  HWY_INLINE void map_each(F f, std::integer_sequence<int, J...>) {
+    ((at[J] = f(at[J])), ...);
+  }
+  template <class F, int... J>
+  HWY_INLINE void map_each_indexed(F f, std::integer_sequence<int, J...>) {
+    ((at[J] = f(at[J], J)), ...);
+  }
+  template <class F, int... J>
+  HWY_INLINE void zip_each(const bundle& other, F f, std::integer_sequence<int, J...>) {
+    ((at[J] = f(at[J], other.at[J])), ...);
+  }
+};
+
+}  // namespace weft::generate::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif
