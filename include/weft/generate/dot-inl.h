@@ -151,7 +151,9 @@ HWY_INLINE void dot_matrix(const float* left, const float* right, float* result,
   constexpr int columns = static_cast<int>(T.columns);
   constexpr int vectors = (columns + lanes - 1) / lanes;
   constexpr int rest = columns % lanes;
-  constexpr tile_size size = best_tile(Rows, vectors, T.depth, vector_registers);
+  // What an activation computes with needs registers, too.
+  constexpr int registers = vector_registers - (T.then == op::copy ? 0 : vector_registers / 3);
+  constexpr tile_size size = best_tile(Rows, vectors, T.depth, registers);
   constexpr equal_parts across(vectors, size.vectors);
   const auto run = [&]<int Vectors, int Rest>(std::integral_constant<int, Vectors>,
                                               std::integral_constant<int, Rest>,

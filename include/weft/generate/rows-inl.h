@@ -74,9 +74,8 @@ HWY_INLINE void softmax_row(row<length>& r) {
   const V largest = hn::Max(r.max(), hn::Set(d, std::numeric_limits<float>::lowest()));
   r.x.map([=](V v)
               HWY_ATTR { return kernels::HWY_NAMESPACE::math::twice_exp(d, hn::Sub(v, largest)); });
-  const V total = r.sum();
-  const V inverse =
-      hn::IfThenZeroElse(hn::Eq(total, hn::Zero(d)), hn::Div(hn::Set(d, 1.0f), total));
+  const float total = hn::GetLane(r.sum());
+  const V inverse = hn::Set(d, total == 0 ? 0 : 1 / total);
   r.x.map([=](V v) HWY_ATTR { return hn::Mul(v, inverse); });
 }
 
@@ -92,7 +91,10 @@ HWY_INLINE void normalize_row(row<length>& r, float epsilon) {
   row<length> squares = r;
   squares.x.map([](V v) HWY_ATTR { return hn::Mul(v, v); });
   const V variance = hn::MulAdd(squares.sum(), share, hn::Set(d, epsilon));
-  const V scale = hn::Div(hn::Set(d, 1.0f), hn::Sqrt(variance));
+  // Of one lane: roots and quotients of whole vectors take many cycles.
+  const hn::CappedTag<float, 1> one;
+  const float deviation = hn::GetLane(hn::Sqrt(hn::Set(one, hn::GetLane(variance))));
+  const V scale = hn::Set(d, 1 / deviation);
   r.x.map([=](V v) HWY_ATTR { return hn::Mul(v, scale); });
 }
 
