@@ -103,9 +103,9 @@ struct attention_block {
 };
 
 template <attention_plan P>
-HWY_NOINLINE void attention(const operands& at) {
+HWY_NOINLINE void attention(float* result, float* query, float* key, float* value) {
   constexpr std::ptrdiff_t block = P.block(), rest = P.queries % block;
-  walk<P.batch>(at, [](const operands& here) HWY_ATTR {
+  walk<P.batch>({{result, query, key, value}}, [](const operands& here) HWY_ATTR {
     for (std::ptrdiff_t i = 0; i + block <= P.queries; i += block)
       attention_block<P, static_cast<int>(block)>::run(here, i);
     if constexpr (rest != 0)

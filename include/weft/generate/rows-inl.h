@@ -120,9 +120,10 @@ HWY_INLINE void row_at(const operands& here) {
 }
 
 template <signature S>
-HWY_NOINLINE void rowwise(const operands& at) {
+HWY_NOINLINE void rowwise(float* result, float* x, float* gain, float* bias) {
   constexpr rows_plan plan = plan_of_rows(S, hn::MaxLanes(hn::ScalableTag<float>()));
-  walk<plan.rows>(at, [](const operands& here) HWY_ATTR { row_at<S, plan.length>(here); });
+  walk<plan.rows>({{result, x, gain, bias}},
+                  [](const operands& here) HWY_ATTR { row_at<S, plan.length>(here); });
 }
 
 }  // namespace weft::generate::HWY_NAMESPACE

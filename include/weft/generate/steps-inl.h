@@ -68,35 +68,29 @@ constexpr bool is_generated() {
   return false;
 }
 
-// Where a program's blocks lie.
-struct blocks {
-  memory of;
-  const std::byte* const* inputs;
-};
-
 template <class Source>
-HWY_INLINE float* address(const operand_ref& r, const blocks& b) {
+HWY_INLINE float* address(const operand_ref& r, const engine& e) {
   const auto base = [&] {
     switch (r.where) {
       case block::workspace:
-        return b.of.workspace;
+        return e.blocks().workspace;
       case block::parameters:
-        return b.of.parameters;
+        return e.blocks().parameters;
       case block::gradients:
-        return b.of.gradients;
+        return e.blocks().gradients;
       // Only results are written to, and they are in neither of these.
       case block::constants:
         return const_cast<std::byte*>(lowered<Source>::tables.constants.begin());
       case block::input:
         break;
     }
-    return const_cast<std::byte*>(b.inputs[r.input]);
+    return const_cast<std::byte*>(e.inputs()[r.input]);
   };
   return reinterpret_cast<float*>(base() + r.offset);
 }
 
 template <class Source, int I>
-HWY_INLINE void run_step(const engine& e, const blocks& b, const kernels::table& kernels) {
+HWY_INLINE void run_step(const engine& e, const kernels::table& kernels) {
   constexpr auto const& tables = lowered<Source>::tables;
   constexpr step const& s = tables.steps[I];
   if constexpr (!is_generated<Source, I>()) {
@@ -104,17 +98,17 @@ HWY_INLINE void run_step(const engine& e, const blocks& b, const kernels::table&
   } else if constexpr (s.run == kernel::attention) {
     constexpr attention_ref const& a = tables.attentions[s.attention];
     attention<plan_of_attention<Source, I>()>(
-        {{address<Source>(a.result, b), address<Source>(a.query, b), address<Source>(a.key, b),
-          address<Source>(a.value, b)}});
+        address<Source>(a.result, e), address<Source>(a.query, e), address<Source>(a.key, e),
+        address<Source>(a.value, e));
   } else {
     const auto operand = [&](int o) {
-      return o < s.operands ? address<Source>(s.operand[o], b) : nullptr;
+      return o < s.operands ? address<Source>(s.operand[o], e) : nullptr;
     };
-    const operands at{{operand(0), operand(1), operand(2), operand(3), operand(4)}};
     if constexpr (s.run == kernel::dot)
-      dot<signature_of(s)>(at, b.of.workspace + tables.scratch_offset);
+      dot<signature_of(s)>(operand(0), operand(1), operand(2), operand(3), operand(4),
+                           e.blocks().workspace + tables.scratch_offset);
     else
-      rowwise<signature_of(s)>(at);
+      rowwise<signature_of(s)>(operand(0), operand(1), operand(2), operand(3));
   }
 }
 
@@ -122,9 +116,9 @@ HWY_INLINE void run_step(const engine& e, const blocks& b, const kernels::table&
 inline constexpr int steps_per_function = 32;
 
 template <class Source, int First, int... I>
-HWY_NOINLINE void run_some(std::integer_sequence<int, I...>, const engine& e, const blocks& b,
+HWY_NOINLINE void run_some(std::integer_sequence<int, I...>, const engine& e,
                            const kernels::table& kernels) {
-  (run_step<Source, First + I>(e, b, kernels), ...);
+  (run_step<Source, First + I>(e, kernels), ...);
 }
 
 template <class Source, int... I>
@@ -134,24 +128,23 @@ constexpr bool all_generated(std::integer_sequence<int, I...>) {
 }
 
 template <class Source, int First = 0>
-HWY_INLINE void run_from(const engine& e, const blocks& b, const kernels::table& kernels) {
+HWY_INLINE void run_from(const engine& e, const kernels::table& kernels) {
   constexpr int left = static_cast<int>(lowered<Source>::tables.steps.size()) - First;
   if constexpr (left > 0) {
     run_some<Source, First>(std::make_integer_sequence<int, std::min(left, steps_per_function)>(),
-                            e, b, kernels);
-    run_from<Source, First + steps_per_function>(e, b, kernels);
+                            e, kernels);
+    run_from<Source, First + steps_per_function>(e, kernels);
   }
 }
 
 // The steps of the program that Source lowers to, on the engine's memory and arguments.
 template <class Source>
 HWY_INLINE void run_steps(const engine& e) {
-  const blocks b{e.blocks(), e.inputs()};
   kernels::table kernels{};
   constexpr int count = static_cast<int>(lowered<Source>::tables.steps.size());
   if constexpr (!all_generated<Source>(std::make_integer_sequence<int, count>()))
     kernels = kernels::best();
-  run_from<Source>(e, b, kernels);
+  run_from<Source>(e, kernels);
 }
 
 #endif
