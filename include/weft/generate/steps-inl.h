@@ -30,7 +30,8 @@ namespace weft::generate::HWY_NAMESPACE {
 
 template <class Source>
 HWY_INLINE void run_steps(const engine& e) {
-  e.run(kernels::best());
+  const kernels::table kernels = kernels::best();
+  for (step const& s : e.tables().steps) e.run(s, kernels);
 }
 
 #else
