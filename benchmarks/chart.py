@@ -16,13 +16,15 @@ def draw(rows, path, title):
     figure, axes = pyplot.subplots(figsize=(9, 1 + 0.26 * len(shown)), layout="constrained")
     ratios = [float(row["ratio"]) for row in shown]
     colours = ["#2a7f62" if ratio >= 1 else "#b5523b" for ratio in ratios]
-    bars = axes.barh([row["case"] for row in shown], ratios, color=colours)
-    axes.bar_label(bars, [f"{row['ratio']}  {row['its-name']}" for row in shown], padding=3,
-                   fontsize=8)
+    names = [row["case"] for row in shown]
+    axes.barh(names, [ratio - 1 for ratio in ratios], left=1, color=colours)
+    for name, row, ratio in zip(names, shown, ratios):
+        axes.annotate(f"{row['ratio']}  {row['its-name']}", (max(ratio, 1), name), (4, 0),
+                      textcoords="offset points", va="center", fontsize=8)
     axes.axvline(1, color="black", linewidth=0.8)
     axes.set_xscale("log")
     axes.set_xlim(min(0.5, *ratios) * 0.9, max(2, *ratios) * 2)
-    axes.set_xticks([0.25, 0.5, 1, 2, 4], ["1/4", "1/2", "1", "2", "4"])
+    axes.set_xticks([0.25, 0.5, 1, 2, 4, 8], ["1/4", "1/2", "1", "2", "4", "8"])
     axes.minorticks_off()
     axes.set_xlabel("times as fast as the best peer")
     axes.set_title(title, fontsize=9)

@@ -31,7 +31,7 @@ contest make(bool packed) {
   const product_task task{M, K, N, packed, floats(M * K, 1), floats(K * N, 2)};
   auto net = std::make_shared<weft::module<product<M, K, N>>>();
   set(net->parameters(), "w", task.w);
-  if (packed) freeze(*net);
+  if (packed) net->freeze();
 
   contest c;
   if (M == 1)

@@ -46,7 +46,7 @@ contest encoder_contest(Make make = &new_module<M>, int threads = 1) {
   encoder_task task;
   const auto own = [&](const std::shared_ptr<weft::module<M>>& net) {
     task = encoder_task_of<M>(net->parameters(), threads);
-    freeze(*net);
+    net->freeze();
     return weft_contender(
         net, [x = task.x](auto& n) { return n(weft::arg<"x">(x)); }, threads);
   };

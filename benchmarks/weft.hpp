@@ -46,10 +46,4 @@ contender weft_contender(std::shared_ptr<Module> net, Run run, int threads = 1) 
           [net, run] { return elements(run(*net).template get<"result">()); }};
 }
 
-// Lays the weights out for this machine, once, as for inference.
-template <class Module>
-void freeze(Module& net) {
-  if constexpr (requires { net.freeze(); }) net.freeze();
-}
-
 }  // namespace bench
