@@ -372,7 +372,7 @@ BOOST_AUTO_TEST_CASE(scratch_is_bounded_and_never_shrinks) {
     std::copy_n(extents{query, key, depth, value}.begin(), 4, c.extent);
     return attention_scratch_bytes(c);
   };
-  BOOST_TEST(bytes(4096, 4096, 64, 64) == bytes(192, 1, 64, 64));
+  BOOST_TEST(bytes(4096, 4096, 64, 64) == bytes(attention_query_block, 1, 64, 64));
   for (std::ptrdiff_t n = 0; n < 300; ++n) {
     BOOST_TEST(bytes(n, 5, 64, 64) <= bytes(n + 1, 5, 64, 64));
     BOOST_TEST(bytes(n, 5, n, 64) <= bytes(n, 5, n + 1, 64));
