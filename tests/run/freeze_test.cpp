@@ -78,7 +78,7 @@ BOOST_AUTO_TEST_CASE(a_module_gives_the_same_bits_where_rows_are_many) {
   weft::kernels::on_every_target([](const auto&) {
     net live(1), packed(live.parameters());
     packed.freeze();
-    for (std::size_t const rows : {5, 8, 17, 40}) {
+    for (std::size_t const rows : {5u, 8u, 17u, 40u}) {
       BOOST_TEST((run<"wide">(packed, rows) == run<"wide">(live, rows)));
       BOOST_TEST((run<"heads">(packed, rows) == run<"heads">(live, rows)));
       BOOST_TEST((run<"each">(packed, rows) == run<"each">(live, rows)));
@@ -90,7 +90,7 @@ BOOST_AUTO_TEST_CASE(a_module_gives_the_same_numbers_where_rows_are_few) {
   weft::kernels::on_every_target([](const auto&) {
     net live(1), packed(live.parameters());
     packed.freeze();
-    for (std::size_t const rows : {1, 2, 3, 4}) {
+    for (std::size_t const rows : {1u, 2u, 3u, 4u}) {
       auto const a = run<"wide">(packed, rows), b = run<"wide">(live, rows);
       for (std::size_t i = 0; i < a.size(); ++i)
         BOOST_TEST(std::abs(static_cast<double>(a[i]) - static_cast<double>(b[i])) <=
@@ -104,7 +104,7 @@ BOOST_AUTO_TEST_CASE(weights_in_bfloat16_are_off_by_their_rounding) {
   weft::kernels::on_every_target([](const auto&) {
     net live(1), packed(live.parameters());
     packed.freeze(weft::precision::bfloat16);
-    for (std::size_t const rows : {1, 4, 5, 40}) {
+    for (std::size_t const rows : {1u, 4u, 5u, 40u}) {
       auto const a = run<"wide">(packed, rows), b = run<"wide">(live, rows);
       BOOST_TEST((a != b));
       for (std::size_t i = 0; i < a.size(); ++i)
