@@ -326,6 +326,17 @@ elementwise_loop comparing(element type) {
                                   : comparing_numbers<F>(type);
 }
 
+void exp_loop(std::size_t n, void* to, const void* const* from) {
+  const auto* x = static_cast<const float*>(from[0]);
+  auto* y = static_cast<float*>(to);
+  const std::size_t lanes = hn::Lanes(floats());
+  std::size_t i = 0;
+  for (; i + 4 * lanes <= n; i += 4 * lanes)
+    math::exp_of_4(floats(), load(x + i), load(x + i + lanes), load(x + i + 2 * lanes),
+                   load(x + i + 3 * lanes), y + i);
+  map<apply::exp>(n - i, y + i, x + i);
+}
+
 elementwise_loop copy_loop(element type) {
   switch (type) {
     case element::float32:
@@ -376,7 +387,7 @@ elementwise_loop unary_loop(op kind, element to, element from) {
       return to == element::int32 ? &loop<apply::negate, int32_t, int32_t>
                                   : on_floats_1<apply::negate>();
     case op::exp:
-      return on_floats_1<apply::exp>();
+      return &exp_loop;
     case op::log:
       return on_floats_1<apply::log>();
     case op::sqrt:
