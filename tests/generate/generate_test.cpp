@@ -2,6 +2,7 @@
 #include <boost/mpl/list.hpp>
 #include <boost/test/unit_test.hpp>
 #include <string>
+#include <type_traits>
 
 #include "generate/models.hpp"
 #include "support/trial.hpp"
@@ -15,6 +16,15 @@ using weft::testing::trial;
 template <class Model, weft::text... Results>
 void trial_of_generated(const weft::testing::settings& s = {}) {
   trial<weft::inference<Model, Results...>>(s, weft::generated<Model, Results...>());
+}
+
+// The number of attention steps that a model has.
+template <class Model>
+constexpr int attentions() {
+  int n = 0;
+  for (auto const& s : weft::lowered<weft::inference<Model>>::tables.steps)
+    n += s.run == weft::kernel::attention;
+  return n;
 }
 
 // Weights as small as they are after training: a bound that grows with every contraction still says
@@ -38,6 +48,13 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(products_are_those_of_the_reference, Model, produc
 
 using all_rows = boost::mpl::list<short_rows, vector_rows, awkward_rows, long_rows>;
 BOOST_AUTO_TEST_CASE_TEMPLATE(rows_are_those_of_the_reference, Model, all_rows) {
+  trial_of_generated<Model>();
+}
+
+using all_attentions = boost::mpl::list<square_attention, awkward_attention, blocks_of_queries,
+                                        causal_attention, single_attention>;
+BOOST_AUTO_TEST_CASE_TEMPLATE(attention_is_that_of_the_reference, Model, all_attentions) {
+  if (!std::is_same_v<Model, single_attention>) BOOST_TEST(attentions<Model>() == 1);
   trial_of_generated<Model>();
 }
 

@@ -57,6 +57,33 @@ using vector_rows = rows<2, 16>;
 using awkward_rows = rows<3, 20>;
 using long_rows = rows<3, 100>;
 
+// Attention, of which the fuse pass makes one step; `causal` hides keys behind the query.
+template <int Queries, int Keys, int Depth, int Width, bool causal = false>
+struct attending {
+  struct Heads : axis<2> {};
+  struct Query : axis<Queries> {};
+  struct Key : axis<Keys> {};
+  struct Dim : axis<Depth> {};
+  struct Value : axis<Width> {};
+
+  constexpr auto operator()(scope s) const {
+    auto const query = s.input<"query", float, Query, Heads, Dim>();
+    auto const key = s.input<"key", float, Key, Heads, Dim>();
+    auto const value = s.input<"value", float, Key, Heads, Value>();
+    if constexpr (causal)
+      return dot<Key>(
+          nn::attention_weights<Dim, Key>(query, key, positions<Key>() <= positions<Query>()),
+          value);
+    else
+      return dot<Key>(nn::attention_weights<Dim, Key>(query, key), value);
+  }
+};
+using square_attention = attending<16, 16, 16, 16>;
+using awkward_attention = attending<7, 5, 3, 20>;
+using blocks_of_queries = attending<100, 9, 5, 3>;
+using causal_attention = attending<20, 20, 8, 5, true>;
+using single_attention = attending<1, 1, 1, 1>;
+
 // A loss and its gradients.
 struct perceptron {
   struct Batch : axis<6> {};
@@ -67,7 +94,7 @@ struct perceptron {
   constexpr auto operator()(scope s) const {
     auto const x = s.input<"x", float, Batch, In>();
     auto const hidden = relu(nn::linear<shape<In>, shape<Hidden>>(s / "first", x));
-    auto const y = softmax<Out>(nn::linear<shape<Hidden>, shape<Out>>(s / "second", hidden));
+    auto const y = nn::linear<shape<Hidden>, shape<Out>>(s / "second", hidden);
     return results(as<"loss">(sum<Batch, Out>(y * y)));
   }
 };

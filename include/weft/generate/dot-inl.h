@@ -223,7 +223,7 @@ HWY_INLINE void dot_at(const operands& at, std::byte* scratch) {
 template <signature S>
 HWY_NOINLINE void dot(float* result, float* left, float* right, float* a, float* b,
                       std::byte* scratch) {
-  constexpr dot_plan plan = plan_of_dot(S);
+  static constexpr dot_plan plan = plan_of_dot(S);
   walk<plan.outer>({{result, left, right, a, b}},
                    [scratch](const operands& here) HWY_ATTR { dot_at<S, plan>(here, scratch); });
 }

@@ -121,7 +121,7 @@ HWY_INLINE void row_at(const operands& here) {
 
 template <signature S>
 HWY_NOINLINE void rowwise(float* result, float* x, float* gain, float* bias) {
-  constexpr rows_plan plan = plan_of_rows(S, hn::MaxLanes(hn::ScalableTag<float>()));
+  static constexpr rows_plan plan = plan_of_rows(S, hn::MaxLanes(hn::ScalableTag<float>()));
   walk<plan.rows>({{result, x, gain, bias}},
                   [](const operands& here) HWY_ATTR { row_at<S, plan.length>(here); });
 }
