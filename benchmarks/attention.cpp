@@ -49,7 +49,7 @@ contest make() {
   c.weft = weft_contender(net, [task](auto& n) {
     return n(weft::arg<"q">(task.q), weft::arg<"k">(task.k), weft::arg<"v">(task.v));
   });
-  add_peers(c, &peer::attention, task);
+  c.peers = peers_at(&peer::attention, task);
   return c;
 }
 

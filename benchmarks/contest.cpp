@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iostream>
+#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <regex>
@@ -110,14 +111,15 @@ bool run(const std::string& name, const contest& c, const options& chosen) {
   c.weft.repeat(1);
   const std::vector<float> own = c.weft.result();
   bool all_agree = true;
+  auto others = c.variants;
+  if (!chosen.every_target) std::ranges::move(c.peers(), std::back_inserter(others));
   add(c, "weft", c.weft, chosen);
-  if (!chosen.every_target)
-    for (const auto& [who, other] : c.others) {
-      if (agrees(c, own, who, other, name))
-        add(c, who, other, chosen);
-      else
-        all_agree = false;
-    }
+  for (const auto& [who, other] : others) {
+    if (agrees(c, own, who, other, name))
+      add(c, who, other, chosen);
+    else
+      all_agree = false;
+  }
   medians reporter;
   benchmark::RunSpecifiedBenchmarks(&reporter);
   benchmark::ClearRegisteredBenchmarks();

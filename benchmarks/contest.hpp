@@ -1,7 +1,10 @@
 // A case: weft and its peers at the same work, in turns.
 #pragma once
 
+#include <exception>
 #include <functional>
+#include <iostream>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,8 +23,10 @@ struct contest {
   // The peers' results may differ from weft's by so much of the largest element.
   double tolerance = 0;
   contender weft;
-  // Others, by name. What is weft's in another form begins with "weft".
-  std::vector<std::pair<std::string, contender>> others;
+  // Weft in another form, by a name that begins with "weft".
+  std::vector<std::pair<std::string, contender>> variants;
+  // Those peers that take part, by name; called where there is a comparison.
+  std::function<std::vector<std::pair<std::string, contender>>()> peers;
 };
 
 struct named_contest {
@@ -33,13 +38,20 @@ struct named_contest {
 // for each.
 int measure(int argc, char** argv, const std::vector<named_contest>& contests, int threads = 1);
 
-// Adds every peer that takes part: add_peers(c, &peer::product, task).
+// Every peer that takes part in a task: peers_at(&peer::product, task).
 template <class Task>
-void add_peers(contest& c, contender (peer::*work)(const Task&), const Task& task) {
-  static const std::vector<std::unique_ptr<peer>> all = peers();
-  for (const auto& p : all)
-    if (contender other = (p.get()->*work)(task); other.repeat)
-      c.others.emplace_back(p->name(), std::move(other));
+auto peers_at(contender (peer::*work)(const Task&), const Task& task) {
+  return [work, task] {
+    static const std::vector<std::unique_ptr<peer>> all = peers();
+    std::vector<std::pair<std::string, contender>> found;
+    for (const auto& p : all) try {
+        if (contender one = (p.get()->*work)(task); one.repeat)
+          found.emplace_back(p->name(), std::move(one));
+      } catch (const std::exception& problem) {
+        std::cerr << p->name() << " is left out: " << problem.what() << '\n';
+      }
+    return found;
+  };
 }
 
 }  // namespace bench

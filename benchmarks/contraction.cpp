@@ -40,7 +40,7 @@ contest make(bool packed) {
     c.operations = 2.0 * M * K * N;
   c.tolerance = K * std::numeric_limits<float>::epsilon();
   c.weft = weft_contender(net, [x = task.x](auto& n) { return n(weft::arg<"x">(x)); });
-  add_peers(c, &peer::product, task);
+  c.peers = peers_at(&peer::product, task);
   return c;
 }
 

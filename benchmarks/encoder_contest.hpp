@@ -58,8 +58,8 @@ contest encoder_contest(Make make = &new_module<M>, int threads = 1) {
   // The longest sum.
   c.tolerance = static_cast<double>(M::Hidden::extent) * std::numeric_limits<float>::epsilon();
   c.weft = own(make());
-  if (threads > 1) c.others.emplace_back("weft, one thread", own(new_module<M>()));
-  add_peers(c, &peer::encoder, task);
+  if (threads > 1) c.variants.emplace_back("weft, one thread", own(new_module<M>()));
+  c.peers = peers_at(&peer::encoder, task);
   return c;
 }
 

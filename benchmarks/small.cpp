@@ -31,7 +31,7 @@ contest make() {
   c.operations = 2.0 * chain_length * M * K * K;
   c.tolerance = chain_length * K * std::numeric_limits<float>::epsilon();
   c.weft = weft_contender(net, [x = task.x](auto& n) { return n(weft::arg<"x">(x)); });
-  add_peers(c, &peer::chain, task);
+  c.peers = peers_at(&peer::chain, task);
   return c;
 }
 

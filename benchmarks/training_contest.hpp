@@ -62,8 +62,8 @@ contest training_contest(Make make = &new_trainer, int threads = 1) {
   c.threads = threads;
   c.tolerance = texts * n * std::numeric_limits<float>::epsilon();
   c.weft = own(make());
-  if (threads > 1) c.others.emplace_back("weft, one thread", own(new_trainer()));
-  add_peers(c, &peer::training, task);
+  if (threads > 1) c.variants.emplace_back("weft, one thread", own(new_trainer()));
+  c.peers = peers_at(&peer::training, task);
   // The gradient of a contraction is two contractions of the same size. Attention counts as a full
   // square.
   c.operations =

@@ -4,11 +4,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <stdexcept>
 
 namespace bench {
 
 worker::worker(const std::vector<std::string>& command) {
+  std::signal(SIGPIPE, SIG_IGN);  // a process that is gone is noticed by its missing answer
   int to[2], from[2];
   if (pipe(to) != 0 || pipe(from) != 0) throw std::runtime_error("worker: no pipes");
   posix_spawn_file_actions_t actions;
