@@ -11,6 +11,6 @@ int main(int argc, char** argv) {
         [] { return encoder_contest<encoder<8, 128, 384, 6, 1536>>(); }},
        {"encoder/768,n=128", [] { return encoder_contest<encoder<1, 128, 768, 12, 3072>>(); }},
        {"encoder/768,n=512", [] { return encoder_contest<encoder<1, 512, 768, 12, 3072>>(); }},
-       {"tiny/32,n=16", [] { return encoder_contest<encoder<1, 16, 32, 2, 64>>(); }},
-       {"tiny/16,n=8", [] { return encoder_contest<encoder<1, 8, 16, 1, 32>>(); }}});
+       {"tiny/32,n=16", [] { return encoder_contest<tiny32>(new_generated_module<tiny32>); }},
+       {"tiny/16,n=8", [] { return encoder_contest<tiny16>(new_generated_module<tiny16>); }}});
 }

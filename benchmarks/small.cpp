@@ -19,7 +19,7 @@ contest make() {
   // So that the numbers neither grow nor vanish.
   const chain_task task{M, K, chain_length, floats(M * K, 1),
                         floats(std::size_t{chain_length} * K * K, 2, std::sqrt(3.0F / K))};
-  auto net = std::make_shared<weft::module<chain<M, K>>>();
+  auto net = new_generated_module<chain<M, K>>();
   const auto parameters = net->parameters();
   for (std::size_t i = 0; i < chain_length; ++i) {
     const auto w = parameters.find(std::to_string(i) + ".w").values;

@@ -39,6 +39,12 @@ std::shared_ptr<weft::module<Model>> new_module() {
   return std::make_shared<weft::module<Model>>();
 }
 
+// Which runs code that weft_add_model generated.
+template <class Model>
+std::shared_ptr<weft::module<Model>> new_generated_module() {
+  return std::make_shared<weft::module<Model>>(weft::generated<Model>());
+}
+
 // run(net) runs a module with its arguments, and gives its results.
 template <class Module, class Run>
 contender weft_contender(std::shared_ptr<Module> net, Run run, int threads = 1) {

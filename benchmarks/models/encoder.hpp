@@ -32,4 +32,8 @@ struct encoder {
   }
 };
 
+// Small enough for code of their own.
+using tiny32 = encoder<1, 16, 32, 2, 64>;
+using tiny16 = encoder<1, 8, 16, 1, 32>;
+
 }  // namespace bench
