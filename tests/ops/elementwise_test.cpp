@@ -94,9 +94,8 @@ struct sources {
     auto p = s.param<"p", Pos, Seventeen>();
     auto causal = positions<KeyPos>() <= positions<Pos>();
     return weft::results(as<"positions">(positions<Pos>()), as<"causal">(causal),
-                         as<"masked">(where(causal, x, -std::numeric_limits<float>::infinity())),
-                         as<"parameter">(x * p), as<"turned">(p - x),
-                         as<"length">(weft::length<Pos>()),
+                         as<"masked">(where(causal, x, -weft::infinity)), as<"parameter">(x * p),
+                         as<"turned">(p - x), as<"length">(weft::length<Pos>()),
                          as<"area">(weft::length<Pos, Three, KeyPos>()),
                          as<"scaled">(x / weft::sqrt(Pos{})), as<"constant">(weft::constant(1.5f)),
                          as<"filled">(weft::broadcast<Pos>(weft::constant(true))),

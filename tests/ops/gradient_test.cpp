@@ -103,7 +103,7 @@ struct rows {
     auto x = s.input<"x", float, Pos>();
     constexpr weights w;
     auto causal = weft::positions<KeyPos>() <= weft::positions<Pos>();
-    auto scores = where(causal, q, -std::numeric_limits<float>::infinity());
+    auto scores = where(causal, q, -weft::infinity);
     auto loss = w(softmax<Four>(p)) + w(softmax<Three>(p)) + w(softmax<Three, Four>(p)) +
                 w(log_softmax<Five>(p)) + w(log_softmax<Four, Three>(p)) + w(normalize<Four>(p)) +
                 w(normalize<Five>(p, 1e-2)) + w(normalize<Three, Four>(p)) +

@@ -2,7 +2,6 @@
 #include "weft/ops/normalize.hpp"
 
 #include <boost/test/unit_test.hpp>
-#include <limits>
 
 #include "support/trial.hpp"
 #include "weft/ops/compare.hpp"
@@ -48,10 +47,8 @@ struct bounded {
   constexpr auto operator()(weft::scope s) const {
     using weft::as, weft::positions, weft::where;
     auto x = s.input<"x", float, Three, Pos, KeyPos>();
-    auto masked =
-        where(positions<KeyPos>() <= positions<Pos>(), x, -std::numeric_limits<float>::infinity());
-    auto none =
-        where(positions<KeyPos>() < positions<Pos>(), x, -std::numeric_limits<float>::infinity());
+    auto masked = where(positions<KeyPos>() <= positions<Pos>(), x, -weft::infinity);
+    auto none = where(positions<KeyPos>() < positions<Pos>(), x, -weft::infinity);
     return weft::results(
         as<"softmax">(weft::softmax<KeyPos>(x)), as<"outer">(weft::softmax<Pos>(x)),
         as<"both">(weft::softmax<Pos, KeyPos>(x)), as<"causal">(weft::softmax<KeyPos>(masked)),

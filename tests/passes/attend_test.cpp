@@ -22,7 +22,6 @@ using weft::testing::count, weft::testing::output_node;
 
 constexpr auto all_below = std::numeric_limits<std::int64_t>::min();
 constexpr auto all_above = std::numeric_limits<std::int64_t>::max();
-constexpr float minus_infinity = -std::numeric_limits<float>::infinity();
 
 struct Batch : weft::axis<2> {};
 struct Pos : weft::axis<weft::up_to<7>> {};
@@ -87,6 +86,9 @@ struct window {
            positions<Pos>() - positions<KeyPos>() <= 2;
   }
 };
+struct everything_seen {
+  constexpr auto operator()(weft::scope) const { return positions<KeyPos>() >= 0; }
+};
 struct valid {
   constexpr auto operator()(weft::scope s) const {
     return positions<KeyPos>() < s.input<"lengths", std::int32_t, Batch>();
@@ -108,6 +110,7 @@ constexpr bool has_band(std::int64_t lowest, std::int64_t highest, int operands)
 static_assert(has_band<causal>(all_below, 0, 3));
 static_assert(has_band<strictly_before>(all_below, -1, 3));
 static_assert(has_band<window>(-2, 1, 3));
+static_assert(has_band<everything_seen>(all_below, all_above, 3));
 static_assert(has_band<valid>(all_below, all_above, 4));
 static_assert(has_band<valid_and_causal>(all_below, 0, 4));
 
@@ -119,7 +122,7 @@ struct everything {
     auto v = s.input<"v", float, Batch, KeyPos, Heads, Width>();
     auto scores = weft::dot<HeadDim>(k, x) * 2;
     auto capped = 3 * tanh(scores / 3) + s.input<"bias", float, Pos, KeyPos>();
-    return weft::dot<KeyPos>(weft::softmax<KeyPos>(where(causal()(s), capped, minus_infinity)), v);
+    return weft::dot<KeyPos>(weft::softmax<KeyPos>(where(causal()(s), capped, -weft::infinity)), v);
   }
 };
 constexpr bool takes_everything() {
@@ -141,8 +144,15 @@ struct one_query {
 static_assert(output_node(attended<one_query>()).kind == op::attention);
 static_assert(output_node(attended<one_query>()).named.count == 3);
 
-// The weights are a result; the bias is trained; the values are numbers, not vectors; the values
-// differ from query to query.
+// The mask puts a finite number; the weights are a result; the bias is trained; the values are
+// numbers, not vectors; the values differ from query to query.
+struct finite_mask {
+  constexpr auto operator()(weft::scope s) const {
+    auto [q, k, v] = operands_in(s);
+    auto const scores = where(causal()(s), weft::dot<HeadDim>(q, k), -1e9f);
+    return weft::dot<KeyPos>(weft::softmax<KeyPos>(scores), v);
+  }
+};
 struct weights_too {
   constexpr auto operator()(weft::scope s) const {
     auto [q, k, v] = operands_in(s);
@@ -165,6 +175,7 @@ struct numbers {
     return weft::dot<KeyPos>(weights, s.input<"v", float, KeyPos>());
   }
 };
+static_assert(count(attended<finite_mask>(), op::attention) == 0);
 static_assert(count(attended<weights_too>(), op::attention) == 0);
 static_assert(count(attended<trained_bias>(true), op::attention) == 0);
 static_assert(count(attended<trained_bias>(false), op::attention) == 1);

@@ -3,7 +3,6 @@
 #include "weft/passes/fuse.hpp"
 
 #include <boost/test/unit_test.hpp>
-#include <limits>
 
 #include "passes/graphs.hpp"
 #include "support/trial.hpp"
@@ -122,8 +121,7 @@ struct attention {
     auto k = s.param<"k", Keys, In>();
     auto mask = weft::positions<Keys>() <= weft::positions<Rows>();
     auto scores = weft::dot<In>(q, k) / weft::sqrt(In{});
-    auto weights =
-        weft::softmax<Keys>(where(mask, scores, -std::numeric_limits<float>::infinity()));
+    auto weights = weft::softmax<Keys>(where(mask, scores, -weft::infinity));
     auto y = weft::dot<Keys>(weights, s.input<"v", float, Keys, Out>());
     return weft::results(
         weft::as<"loss">(weft::sum<Rows, Out>(y * s.input<"g", float, Rows, Out>()) +
@@ -206,7 +204,7 @@ static_assert(adjoint_is_fused());
 // Masked and scaled scores.
 struct masked_softmax {
   constexpr auto operator()(weft::scope s) const {
-    constexpr float none = -std::numeric_limits<float>::infinity();
+    constexpr float none = -weft::infinity;
     auto scores = s.input<"scores", float, Rows, Heads, Keys>();
     auto causal = weft::positions<Keys>() <= weft::positions<Rows>();
     auto mask = s.input<"mask", bool, Rows, Heads, Keys>();

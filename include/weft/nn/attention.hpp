@@ -1,8 +1,6 @@
 // Attention layers.
 #pragma once
 
-#include <limits>
-
 #include "weft/graph/reject.hpp"
 #include "weft/nn/linear.hpp"
 #include "weft/ops/compare.hpp"
@@ -94,7 +92,7 @@ requires(detail::fault_of_attention_weights<Q, K, detail::no_mask, HeadDim, KeyP
 template <class HeadDim, class KeyPos, expression Q, expression K, expression M>
 constexpr auto attention_weights(const Q& query, const K& key, const M& mask) {
   auto const scores = dot<HeadDim>(query, key) / sqrt(HeadDim{});
-  return softmax<KeyPos>(where(mask, scores, -std::numeric_limits<float>::infinity()));
+  return softmax<KeyPos>(where(mask, scores, -infinity));
 }
 template <class HeadDim, class KeyPos, expression Q, expression K, expression M>
 requires(detail::fault_of_attention_weights<Q, K, M, HeadDim, KeyPos>() ==

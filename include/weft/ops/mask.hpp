@@ -1,9 +1,14 @@
 // Masks of booleans, and choosing by them.
 #pragma once
 
+#include <limits>
+
 #include "weft/ops/elementwise.hpp"
 
 namespace weft {
+
+// A score of -infinity has no weight: softmax<KeyPos>(where(mask, scores, -weft::infinity)).
+inline constexpr float infinity = std::numeric_limits<float>::infinity();
 
 // Booleans, element by element.
 template <expression L, expression R>

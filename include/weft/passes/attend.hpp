@@ -226,7 +226,7 @@ class attention_finder {
     } else if (keys == -1 && queries == 1) {
       f.lowest = std::max(f.lowest, constant);
     } else {
-      return false;
+      return keys == -1 && queries == 0 && constant <= 0;  // true of every key
     }
     return true;
   }
@@ -292,6 +292,9 @@ class attention_finder {
 // becomes one operation that never stores the scores, if nothing else needs them. A mask that
 // compares keys' positions with queries' becomes a band, which costs nothing and saves what it
 // hides.
+//
+// A mask that puts a finite number in the place of scores stays as it is: a query that it hides all
+// keys from has equal weights, not none.
 //
 // Before differentiation, which gives no gradient for the bias: for training, a bias that depends
 // on a parameter stays outside.
