@@ -14,17 +14,20 @@ namespace bench {
 
 void clean_environment(char** argv, int threads) {
   bool clean = true;
-  for (const char* name : {"OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE", "OPENBLAS_NUM_THREADS",
-                           "DNNL_MAX_CPU_ISA", "ATEN_CPU_CAPABILITY", "OMP_WAIT_POLICY"}) {
+  for (const char* name : {"OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE", "DNNL_MAX_CPU_ISA",
+                           "ATEN_CPU_CAPABILITY", "OMP_WAIT_POLICY"}) {
     if (!std::getenv(name)) continue;
     clean = false;
     unsetenv(name);
   }
   const std::string count = std::to_string(threads);
-  const char* const now = std::getenv("OMP_NUM_THREADS");
-  if (!now || std::string_view(now) != count) {
+  // By the environment alone: a call that sets one library's threads sets those of all that share
+  // its OpenMP.
+  for (const char* name : {"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"}) {
+    const char* const now = std::getenv(name);
+    if (now && std::string_view(now) == count) continue;
     clean = false;
-    setenv("OMP_NUM_THREADS", count.c_str(), 1);
+    setenv(name, count.c_str(), 1);
   }
 #ifdef __linux__
   if (!clean) execv("/proc/self/exe", argv);  // if it fails, a peer is slower than it could be

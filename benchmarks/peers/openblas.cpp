@@ -28,9 +28,7 @@ void multiply(std::ptrdiff_t m, std::ptrdiff_t k, std::ptrdiff_t n, const float*
 
 }  // namespace
 
-openblas::openblas() : peer(version()) {
-  openblas_set_num_threads(1);
-}
+openblas::openblas() : peer(version()) {}
 
 contender openblas::product(const product_task& t) {
   const floats y(static_cast<std::size_t>(t.m * t.n));
