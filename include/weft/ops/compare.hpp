@@ -8,92 +8,92 @@ namespace weft {
 // Comparisons give booleans: positions<KeyPos>() <= positions<Pos>() is a causal mask [KeyPos,
 // Pos].
 template <class L, class R>
-requires operands<L, R>
+requires detail::operands<L, R>
 constexpr auto operator<(const L& l, const R& r) {
   return detail::comparison<op::less>(l, r);
 }
 template <class L, class R>
-requires mixed<L, R> WEFT_REJECT(
+requires detail::mixed<L, R> WEFT_REJECT(
     "less: the operands' elements differ; convert one with weft::cast", operator<(const L&,
                                                                                   const R&))
 template <class L, class R>
-requires crowded<L, R> WEFT_REJECT(
+requires detail::crowded<L, R> WEFT_REJECT(
     "less: the operands have more than 8 axes between them", operator<(const L&, const R&))
 template <class L, class R>
-requires both_logical<L, R> WEFT_REJECT(
+requires detail::both_logical<L, R> WEFT_REJECT(
     "less: booleans have no order; combine masks with && and ||", operator<(const L&, const R&))
 template <class L, class R>
-requires operands<L, R>
+requires detail::operands<L, R>
 constexpr auto operator<=(const L& l, const R& r) {
   return detail::comparison<op::less_equal>(l, r);
 }
 template <class L, class R>
-requires mixed<L, R> WEFT_REJECT(
+requires detail::mixed<L, R> WEFT_REJECT(
     "less_equal: the operands' elements differ; convert one with weft::cast", operator<=(const L&,
                                                                                          const R&))
 template <class L, class R>
-requires crowded<L, R> WEFT_REJECT(
+requires detail::crowded<L, R> WEFT_REJECT(
     "less_equal: the operands have more than 8 axes between them", operator<=(const L&, const R&))
 template <class L, class R>
-requires both_logical<L, R> WEFT_REJECT(
+requires detail::both_logical<L, R> WEFT_REJECT(
     "less_equal: booleans have no order; combine masks with && and ||", operator<=(const L&,
                                                                                    const R&))
 template <class L, class R>
-requires operands<L, R>
+requires detail::operands<L, R>
 constexpr auto operator>(const L& l, const R& r) {
   return detail::comparison<op::less>(r, l);
 }
 template <class L, class R>
-requires mixed<L, R> WEFT_REJECT(
+requires detail::mixed<L, R> WEFT_REJECT(
     "greater: the operands' elements differ; convert one with weft::cast", operator>(const L&,
                                                                                      const R&))
 template <class L, class R>
-requires crowded<L, R> WEFT_REJECT(
+requires detail::crowded<L, R> WEFT_REJECT(
     "greater: the operands have more than 8 axes between them", operator>(const L&, const R&))
 template <class L, class R>
-requires both_logical<L, R> WEFT_REJECT(
+requires detail::both_logical<L, R> WEFT_REJECT(
     "greater: booleans have no order; combine masks with && and ||", operator>(const L&, const R&))
 template <class L, class R>
-requires operands<L, R>
+requires detail::operands<L, R>
 constexpr auto operator>=(const L& l, const R& r) {
   return detail::comparison<op::less_equal>(r, l);
 }
 template <class L, class R>
-requires mixed<L, R> WEFT_REJECT(
+requires detail::mixed<L, R> WEFT_REJECT(
     "greater_equal: the operands' elements differ; convert one with weft::cast", operator>=(
                                                                                      const L&,
                                                                                      const R&))
 template <class L, class R>
-requires crowded<L, R> WEFT_REJECT(
+requires detail::crowded<L, R> WEFT_REJECT(
     "greater_equal: the operands have more than 8 axes between them", operator>=(const L&,
                                                                                  const R&))
 template <class L, class R>
-requires both_logical<L, R> WEFT_REJECT(
+requires detail::both_logical<L, R> WEFT_REJECT(
     "greater_equal: booleans have no order; combine masks with && and ||", operator>=(const L&,
                                                                                       const R&))
 template <class L, class R>
-requires operands<L, R>
+requires detail::operands<L, R>
 constexpr auto operator==(const L& l, const R& r) {
   return detail::comparison<op::equal>(l, r);
 }
 template <class L, class R>
-requires mixed<L, R> WEFT_REJECT(
+requires detail::mixed<L, R> WEFT_REJECT(
     "equal: the operands' elements differ; convert one with weft::cast", operator==(const L&,
                                                                                     const R&))
 template <class L, class R>
-requires crowded<L, R> WEFT_REJECT(
+requires detail::crowded<L, R> WEFT_REJECT(
     "equal: the operands have more than 8 axes between them", operator==(const L&, const R&))
 template <class L, class R>
-requires operands<L, R>
+requires detail::operands<L, R>
 constexpr auto operator!=(const L& l, const R& r) {
   return detail::comparison<op::not_equal>(l, r);
 }
 template <class L, class R>
-requires mixed<L, R> WEFT_REJECT(
+requires detail::mixed<L, R> WEFT_REJECT(
     "not_equal: the operands' elements differ; convert one with weft::cast", operator!=(const L&,
                                                                                         const R&))
 template <class L, class R>
-requires crowded<L, R> WEFT_REJECT(
+requires detail::crowded<L, R> WEFT_REJECT(
     "not_equal: the operands have more than 8 axes between them", operator!=(const L&, const R&))
 
 }  // namespace weft

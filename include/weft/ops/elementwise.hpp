@@ -14,15 +14,15 @@
 
 namespace weft {
 
-template <class X>
-concept number = std::is_arithmetic_v<X>;
-
 // Reached while compiling, this function's name is what the compiler prints.
 inline void this_number_does_not_fit_into_int32() {
   throw std::out_of_range("a number does not fit into int32");
 }
 
 namespace detail {
+
+template <class X>
+concept number = std::is_arithmetic_v<X>;
 
 template <class X>
 inline constexpr bool floating = std::same_as<element_t<X>, float>;
@@ -100,19 +100,18 @@ constexpr auto comparison(const L& l, const R& r) {
   return elementwise<Kind, bool>(lift<T>(l), lift<T>(r));
 }
 
-}  // namespace detail
-
 // Two operands of an elementwise operation: at least one is an expression.
 template <class L, class R>
 concept operands = (expression<L> && (expression<R> || number<R>)) || (number<L> && expression<R>);
 
 // What can be wrong with them, one at a time.
 template <class L, class R>
-concept crowded = operands<L, R> &&(detail::operands_rank<L, R> > max_rank);
+concept crowded = operands<L, R> &&(operands_rank<L, R> > max_rank);
 template <class L, class R>
-concept mixed = operands<L, R> && !crowded<L, R> && !detail::same_elements<L, R>;
+concept mixed = operands<L, R> && !crowded<L, R> && !same_elements<L, R>;
 template <class L, class R>
-concept both_logical =
-    operands<L, R> && !crowded<L, R> && detail::same_elements<L, R> && detail::any_logical<L, R>;
+concept both_logical = operands<L, R> && !crowded<L, R> && same_elements<L, R> && any_logical<L, R>;
+
+}  // namespace detail
 
 }  // namespace weft

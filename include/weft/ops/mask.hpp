@@ -16,20 +16,20 @@ constexpr auto operator&&(const L& l, const R& r) {
   return detail::elementwise<op::logical_and, bool>(l, r);
 }
 template <expression L, expression R>
-requires(!crowded<L, R> && !(detail::logical<L> && detail::logical<R>))
+requires(!detail::crowded<L, R> && !(detail::logical<L> && detail::logical<R>))
     WEFT_REJECT("and: both operands are masks of booleans", operator&&(const L&, const R&))
 template <expression L, expression R>
-requires crowded<L, R> WEFT_REJECT(
+requires detail::crowded<L, R> WEFT_REJECT(
     "and: the operands have more than 8 axes between them", operator&&(const L&, const R&))
 template <expression L, expression R>
 constexpr auto operator||(const L& l, const R& r) {
   return detail::elementwise<op::logical_or, bool>(l, r);
 }
 template <expression L, expression R>
-requires(!crowded<L, R> && !(detail::logical<L> && detail::logical<R>))
+requires(!detail::crowded<L, R> && !(detail::logical<L> && detail::logical<R>))
     WEFT_REJECT("or: both operands are masks of booleans", operator||(const L&, const R&))
 template <expression L, expression R>
-requires crowded<L, R> WEFT_REJECT(
+requires detail::crowded<L, R> WEFT_REJECT(
     "or: the operands have more than 8 axes between them", operator||(const L&, const R&))
 template <expression X>
 constexpr auto operator!(const X& x) {
@@ -59,7 +59,7 @@ constexpr where_fault fault_of_where() {
 // those of `then`, those that only `otherwise` has, then those that only the condition has. Either
 // may be a number; two numbers give float, or int32 if both are integers.
 template <expression C, class A, class B>
-requires operands<A, B>
+requires detail::operands<A, B>
 constexpr auto where(const C& condition, const A& then, const B& otherwise) {
   using T = typename detail::common_element<A, B>::type;
   auto const a = detail::lift<T>(then);
@@ -69,22 +69,23 @@ constexpr auto where(const C& condition, const A& then, const B& otherwise) {
       shape_t<C>>;
   return append<T, S>(make_node(op::where), condition, a, b);
 }
-template <expression C, number A, number B>
+template <expression C, detail::number A, detail::number B>
 requires detail::logical<C>
 constexpr auto where(const C& condition, A then, B otherwise) {
   using T = std::conditional_t<std::integral<A> && std::integral<B>, std::int32_t, float>;
   return where(condition, detail::lift<T>(then), otherwise);
 }
 template <expression C, class A, class B>
-requires(operands<A, B>&& detail::fault_of_where<C, A, B>() == detail::where_fault::rank)
+requires(detail::operands<A, B>&& detail::fault_of_where<C, A, B>() == detail::where_fault::rank)
     WEFT_REJECT("where: the operands have more than 8 axes between them",
                 where(const C&, const A&, const B&))
 template <expression C, class A, class B>
-requires(operands<A, B>&& detail::fault_of_where<C, A, B>() == detail::where_fault::condition)
+requires(detail::operands<A, B>&& detail::fault_of_where<C, A, B>() ==
+         detail::where_fault::condition)
     WEFT_REJECT("where: the condition is a mask of booleans, such as a comparison gives",
                 where(const C&, const A&, const B&))
 template <expression C, class A, class B>
-requires(operands<A, B>&& detail::fault_of_where<C, A, B>() == detail::where_fault::choices)
+requires(detail::operands<A, B>&& detail::fault_of_where<C, A, B>() == detail::where_fault::choices)
     WEFT_REJECT("where: the two choices' elements differ; convert one with weft::cast",
                 where(const C&, const A&, const B&))
 
