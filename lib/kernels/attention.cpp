@@ -54,6 +54,7 @@ class forward {
                                                       attention_query_block, max_attention_tile))),
         lanes_(static_cast<std::ptrdiff_t>(hn::Lanes(query_tag()))),
         pitch_(static_cast<std::ptrdiff_t>(max_attention_vectors) * lanes_),
+        value_row_(static_cast<std::ptrdiff_t>(round_up(value_, static_cast<std::size_t>(lanes_)))),
         scale_(static_cast<float>(c.soft_cap == 0 ? c.scale : c.scale / c.soft_cap)) {
     const attention_scratch in(static_cast<std::size_t>(queries_), depth_, value_);
     const auto floats = [&](std::size_t at) { return reinterpret_cast<float*>(c.scratch + at); };
@@ -65,6 +66,11 @@ class forward {
     scores_ = floats(in.scores);
     addend_ = floats(in.addend);
     close_values_ = floats(in.values);
+    // What fills up the last vectors of values is computed with, but means nothing: so it is not
+    // to be slow.
+    if (static_cast<std::ptrdiff_t>(value_) != value_row_)
+      std::fill_n(close_values_, static_cast<std::ptrdiff_t>(attention_key_block) * value_row_,
+                  0.0f);
   }
 
   // This part's blocks of queries.
@@ -125,7 +131,7 @@ class forward {
     const places seen = seen_by_any(queries);
     places keys{seen.begin, std::min(seen.begin + block, seen.end)};
     for (;; keys = {keys.end, std::min(keys.end + block, seen.end)}) {
-      const slice<const float> values = tiles > 1 ? close_values(keys) : values_from(keys.begin);
+      const value_rows values = values_of(keys, tiles);
       upcoming soon{{keys.end, std::min(keys.end + block, seen.end)}, {}, {}};
       for (std::ptrdiff_t t = 0; t < tiles; ++t) {
         if (keys.begin == seen.begin) {
@@ -169,33 +175,29 @@ class forward {
       hwy::Prefetch(x.at(row, static_cast<std::ptrdiff_t>(i)));
   }
 
-  // The values from a key on.
-  slice<const float> values_from(std::ptrdiff_t key) const {
-    return {keys_ == 0 ? nullptr : values_.at(key, 0), values_.row, values_.column};
-  }
-  // Those of a block of keys, row by row in memory: a tile's products go through them column by
-  // column, and rows far apart would be more pages than the processor keeps at hand.
-  slice<const float> close_values(const places& keys) const {
-    const auto row = static_cast<std::ptrdiff_t>(value_);
-    if (values_.column != 1 || values_.row == row || keys.empty()) return values_from(keys.begin);
-    const query_tag d;
-    for (std::size_t j = 0; j < keys.size(); ++j) {
-      const float* from = values_.at(keys.begin + static_cast<std::ptrdiff_t>(j), 0);
-      float* to = close_values_ + j * value_;
-      std::size_t e = 0;
-      for (; e + hn::Lanes(d) <= value_; e += hn::Lanes(d))
-        hn::StoreU(hn::LoadU(d, from + e), d, to + e);
-      if (e < value_) store_n(load_n(d, from + e, value_ - e), d, to + e, value_ - e);
-    }
-    return {close_values_, row, 1};
+  // A block's values, in whole vectors.
+  struct value_rows {
+    const float* data;
+    std::ptrdiff_t row;
+  };
+  // For several tiles they are brought together: rows far apart would be more pages than the
+  // processor keeps at hand, and compete for the same places of its cache.
+  value_rows values_of(const places& keys, std::ptrdiff_t tiles) const {
+    if (keys.empty()) return {nullptr, 0};
+    const bool whole = values_.column == 1 && static_cast<std::ptrdiff_t>(value_) == value_row_;
+    if (whole && (tiles == 1 || values_.row == value_row_))
+      return {values_.at(keys.begin, 0), values_.row};
+    const float one = 1;
+    transpose(query_tag(),
+              {values_.at(keys.begin, 0), values_.column, values_.row, value_, keys.size()},
+              {&one, 0}, close_values_, value_row_);
+    return {close_values_, value_row_};
   }
 
   float* packed(std::ptrdiff_t tile) const {
     return packed_queries_ + tile * pitch_ * static_cast<std::ptrdiff_t>(depth_);
   }
-  float* results(std::ptrdiff_t tile) const {
-    return results_ + tile * pitch_ * static_cast<std::ptrdiff_t>(value_);
-  }
+  float* results(std::ptrdiff_t tile) const { return results_ + tile * pitch_ * value_row_; }
   std::size_t vectors_of(const places& queries) const {
     return (queries.size() + static_cast<std::size_t>(lanes_) - 1) /
            static_cast<std::size_t>(lanes_);
@@ -212,7 +214,7 @@ class forward {
     transpose(query_tag(),
               {query_.at(queries.begin, 0), query_.row, query_.column, queries.size(), depth_},
               {&scale_, 0}, packed(t), pitch_);
-    if (seen_by_any(queries).empty()) std::fill_n(results(t), width * value_, 0.0f);
+    if (seen_by_any(queries).empty()) std::fill_n(results(t), pitch_ * value_row_, 0.0f);
     std::fill_n(highest_ + t * pitch_, width, lowest_score);
     std::fill_n(sums_ + t * pitch_, width, 0.0f);
   }
@@ -239,8 +241,8 @@ class forward {
   }
 
   // A tile of queries and a block of keys with its values.
-  void meet(std::ptrdiff_t t, const places& queries, const places& block,
-            const slice<const float>& values, upcoming& soon) const {
+  void meet(std::ptrdiff_t t, const places& queries, const places& block, const value_rows& values,
+            upcoming& soon) const {
     const places all_seen = seen_by_any(queries);
     const places keys = block.meet(all_seen);
     if (keys.empty()) return;
@@ -264,8 +266,8 @@ class forward {
            some.begin = some.end) {
         some.end = std::min(some.begin + fetch_after, r.keys.end);
         multiply({key_.at(some.begin, 0), key_.row, key_.column,
-                  packed(t) + static_cast<std::ptrdiff_t>(r.vector) * lanes_,
-                  scores(some.begin, r.vector), some.size(), depth_, pitch_, nullptr},
+                  packed(t) + static_cast<std::ptrdiff_t>(r.vector) * lanes_, pitch_,
+                  scores(some.begin, r.vector), pitch_, some.size(), depth_, nullptr},
                  r.vectors);
         fetch(soon);
       }
@@ -273,33 +275,27 @@ class forward {
 
     for (std::size_t v = 0; v < vectors; ++v) {
       const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(v) * lanes_;
-      score_rows s{scores(keys.begin, v), pitch_, 0};
-      if (!seen[v].empty()) {
-        s = {scores(seen[v].begin, v), pitch_, seen[v].size()};
-        complete(s, vector_of(queries, v), seen[v]);
-      }
+      if (seen[v].empty()) seen[v] = {keys.begin, keys.begin};
+      const score_rows s{scores(seen[v].begin, v), pitch_, seen[v].size()};
+      complete(s, vector_of(queries, v), seen[v]);
       exponentiate(s, {highest_ + t * pitch_ + at, sums_ + t * pitch_ + at, factors_ + at});
     }
 
-    // The first product also brings the earlier results, if any, down to the new highest scores: of
-    // all vectors, even those that do not see its keys.
-    const float* factors = keys.begin == all_seen.begin ? nullptr : factors_;
-    bool settled = false;
-    const auto add = [&](const run& r) {
-      const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(r.vector) * lanes_;
-      multiply({values.at(r.keys.begin - block.begin, 0), values.column, values.row,
-                scores(r.keys.begin, r.vector), results(t) + at, value_, r.keys.size(), pitch_,
-                factors == nullptr ? nullptr : factors + at},
-               r.vectors);
-      if (settled) return;
-      std::fill_n(factors_, pitch_, 1.0f);
-      factors = factors_;
-      settled = true;
-    };
-    for_runs([&](const run& r) {
-      if (!settled && r.vectors < vectors) add({{r.keys.begin, r.keys.begin}, 0, vectors});
-      add(r);
-    });
+    // Vectors that see the same keys go together. Where there are none, results stay, or are 0.
+    const bool first_block = keys.begin == all_seen.begin;
+    for (std::size_t v = 0, end; v < vectors; v = end) {
+      end = v + 1;
+      while (end < vectors && seen[end].begin == seen[v].begin && seen[end].end == seen[v].end)
+        ++end;
+      const places& some = seen[v];
+      const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(v) * lanes_;
+      const places rows{vector_of(queries, v).begin, vector_of(queries, end - 1).end};
+      multiply(
+          {scores(some.begin, v), 1, pitch_, values.data + (some.begin - block.begin) * values.row,
+           values.row, results(t) + at * value_row_, value_row_, rows.size(), some.size(),
+           first_block ? nullptr : factors_ + at},
+          static_cast<std::size_t>(value_row_ / lanes_));
+    }
   }
 
   // From products of queries and keys to scores, for one vector of queries.
@@ -322,6 +318,20 @@ class forward {
     }
   }
 
+  // A query's result, which is `from` times a factor.
+  void store_row(query_tag d, float factor, const float* from, std::ptrdiff_t i) const {
+    if (result_.column == 1) {
+      const auto f = hn::Set(d, factor);
+      const std::size_t lanes = hn::Lanes(d);
+      float* to = result_.at(i, 0);
+      for (std::size_t e = 0; e < value_; e += lanes)
+        store_up_to(d, hn::Mul(f, hn::LoadU(d, from + e)), to + e, value_ - e);
+    } else {
+      for (std::size_t e = 0; e < value_; ++e)
+        *result_.at(i, static_cast<std::ptrdiff_t>(e)) = factor * from[e];
+    }
+  }
+
   // Sums of nothing but hidden keys are 0, and so are such results.
   void end(std::ptrdiff_t t, const places& queries) const {
     const query_tag d;
@@ -337,22 +347,9 @@ class forward {
       const auto inverse = hn::Div(hn::Set(d, 1.0f), sum);
       hn::Store(hn::IfThenElse(hn::Eq(sum, zero), zero, inverse), d, sums_ + at);
     }
-    const column_factors inverse{sums_ + t * pitch_, 1};
-    if (result_.column == 1) {
-      // By vectors of queries, so that whole rows of few results are written at a time.
-      for (std::size_t v = 0; v < vectors_of(queries); ++v) {
-        const places some = vector_of(queries, v);
-        const std::ptrdiff_t lane = some.begin - queries.begin;
-        transpose(d, {results(t) + lane, pitch_, 1, value_, some.size()}, {inverse.data + lane, 1},
-                  result_.at(some.begin, 0), result_.row);
-      }
-    } else {
-      for (std::ptrdiff_t i = queries.begin; i < queries.end; ++i)
-        for (std::size_t e = 0; e < value_; ++e) {
-          const auto column = static_cast<std::ptrdiff_t>(e);
-          const std::ptrdiff_t lane = i - queries.begin;
-          *result_.at(i, column) = inverse.data[lane] * results(t)[column * pitch_ + lane];
-        }
+    for (std::ptrdiff_t i = queries.begin; i < queries.end; ++i) {
+      const std::ptrdiff_t lane = i - queries.begin;
+      store_row(d, sums_[t * pitch_ + lane], results(t) + lane * value_row_, i);
     }
     if (statistics_.data != nullptr)
       for (std::ptrdiff_t i = queries.begin; i < queries.end; ++i)
@@ -364,8 +361,9 @@ class forward {
   std::ptrdiff_t queries_, keys_;
   std::size_t depth_, value_;
   visible sees_;
-  std::ptrdiff_t block_;  // queries in one
-  std::ptrdiff_t lanes_, pitch_;
+  std::ptrdiff_t block_;          // queries in one
+  std::ptrdiff_t lanes_, pitch_;  // pitch_: of a tile's queries
+  std::ptrdiff_t value_row_;      // of results and close values
   float scale_;
   float *packed_queries_, *results_, *highest_, *sums_, *factors_, *scores_, *addend_,
       *close_values_;

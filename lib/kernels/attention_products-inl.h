@@ -6,6 +6,7 @@
 #define WEFT_KERNELS_ATTENTION_PRODUCTS_INL_H_
 #endif
 
+#include <algorithm>
 #include <cstddef>
 #include <utility>
 
@@ -20,31 +21,35 @@ namespace hn = hwy::HWY_NAMESPACE;
 using query_tag = hn::CappedTag<float, max_dot_lanes>;
 using query_vec = hn::Vec<query_tag>;
 
-// Sums, the vectors of the right operand and one element of the left one stay in registers: 24 + 3
-// + 1 of the 32 that AVX-512 and 64-bit Arm have, 12 + 3 + 1 of 16 elsewhere.
-constexpr std::size_t product_rows =
-    (HWY_ARCH_X86 ? HWY_TARGET <= HWY_AVX3 : HWY_ARCH_ARM_A64) ? 8 : 4;
+// Sums, the vectors of the right operand and one element of the left one stay in registers: up to
+// 24 + 4 + 1 of the 32 that AVX-512 and 64-bit Arm have, 12 + 3 + 1 of 16 elsewhere.
+constexpr bool many_registers = HWY_ARCH_X86 ? HWY_TARGET <= HWY_AVX3 : HWY_ARCH_ARM_A64;
+constexpr std::size_t product_sums = many_registers ? 24 : 12;
+constexpr std::size_t product_vectors = many_registers ? 4 : 3;
 
-// result[r, q] = the sum over k of left[r, k] * right[k, q] for the queries q of a tile. The left
-// operand is any array, read an element at a time; the others have their queries side by side.
+// result[r, c] = the sum over k of left[r, k] * right[k, c]. The left operand is any array, read an
+// element at a time; the columns of the others lie side by side, in whole vectors.
 struct products {
   const float* left;
   std::ptrdiff_t left_row, left_step;  // strides of r and k
   const float* right;
+  std::ptrdiff_t right_step;  // stride of k
   float* result;
+  std::ptrdiff_t result_row;  // stride of r
   std::size_t rows, depth;
-  std::ptrdiff_t pitch;  // the stride of k in the right operand, and of r in the result
-  const float* factors;  // if any: the sums are added to factors[q] * what the result is
+  const float* factors;  // if any: the sums are added to factors[r] * what the result is
 };
 
 template <std::size_t V>
-HWY_INLINE query_vec pick(query_vec v0, query_vec v1, query_vec v2) {
+HWY_INLINE query_vec pick(query_vec v0, query_vec v1, query_vec v2, query_vec v3) {
   if constexpr (V == 0)
     return v0;
   else if constexpr (V == 1)
     return v1;
-  else
+  else if constexpr (V == 2)
     return v2;
+  else
+    return v3;
 }
 
 // The sums are a pack of parameters, not an array, so that each is a register even where vectors
@@ -54,29 +59,31 @@ HWY_INLINE void sum_products(std::index_sequence<R...>, std::index_sequence<I...
                              const products& p, std::size_t first, Sums... sums) {
   const query_tag d;
   const std::size_t lanes = hn::Lanes(d);
-  const std::ptrdiff_t step = p.left_step, pitch = p.pitch;
+  const std::ptrdiff_t left_step = p.left_step, right_step = p.right_step;
   const float* left = p.left + static_cast<std::ptrdiff_t>(first) * p.left_row;
   const float* row[]{left + static_cast<std::ptrdiff_t>(R) * p.left_row...};
   const float* b = p.right;
   std::ptrdiff_t at = 0;
-  for (std::size_t k = p.depth; k != 0; --k, at += step, b += pitch) {
+  // Four at a time, which needs fewer instructions and lets the processor foresee the last turn.
+#pragma GCC unroll 4
+  for (std::size_t k = p.depth; k != 0; --k, at += left_step, b += right_step) {
     const query_vec b0 = hn::LoadU(d, b);
     const query_vec b1 = Vectors > 1 ? hn::LoadU(d, b + lanes) : b0;
     const query_vec b2 = Vectors > 2 ? hn::LoadU(d, b + 2 * lanes) : b0;
-    ((sums = hn::MulAdd(hn::Set(d, row[I / Vectors][at]), pick<I % Vectors>(b0, b1, b2), sums)),
+    const query_vec b3 = Vectors > 3 ? hn::LoadU(d, b + 3 * lanes) : b0;
+    ((sums = hn::MulAdd(hn::Set(d, row[I / Vectors][at]), pick<I % Vectors>(b0, b1, b2, b3), sums)),
      ...);
   }
-  float* to = p.result + static_cast<std::ptrdiff_t>(first) * pitch;
+  float* to = p.result + static_cast<std::ptrdiff_t>(first) * p.result_row;
   if (p.factors != nullptr) {
-    const query_vec f0 = hn::LoadU(d, p.factors);
-    const query_vec f1 = Vectors > 1 ? hn::LoadU(d, p.factors + lanes) : f0;
-    const query_vec f2 = Vectors > 2 ? hn::LoadU(d, p.factors + 2 * lanes) : f0;
-    ((sums = hn::MulAdd(
-          hn::LoadU(d, to + static_cast<std::ptrdiff_t>(I / Vectors) * pitch + I % Vectors * lanes),
-          pick<I % Vectors>(f0, f1, f2), sums)),
+    const float* factors = p.factors + first;
+    ((sums = hn::MulAdd(hn::LoadU(d, to + static_cast<std::ptrdiff_t>(I / Vectors) * p.result_row +
+                                         I % Vectors * lanes),
+                        hn::Set(d, factors[I / Vectors]), sums)),
      ...);
   }
-  (hn::StoreU(sums, d, to + static_cast<std::ptrdiff_t>(I / Vectors) * pitch + I % Vectors * lanes),
+  (hn::StoreU(sums, d,
+              to + static_cast<std::ptrdiff_t>(I / Vectors) * p.result_row + I % Vectors * lanes),
    ...);
 }
 
@@ -90,25 +97,42 @@ HWY_INLINE void with_sums(const products& p, std::size_t first, Sums... sums) {
   }
 }
 
-// From row `first` on, as many times Rows as there are. Returns the first row that is left.
+// The rows from `first` to `end`, as many times Rows as there are. Returns the first that is left.
 template <std::size_t Rows, std::size_t Vectors>
-HWY_NOINLINE std::size_t multiply_rows(const products& p, std::size_t first) {
-  for (; first + Rows <= p.rows; first += Rows) with_sums<Rows, Vectors>(p, first);
+HWY_NOINLINE std::size_t multiply_rows(const products& p, std::size_t first, std::size_t end) {
+  for (; first + Rows <= end; first += Rows) with_sums<Rows, Vectors>(p, first);
   return first;
 }
 
 template <std::size_t Vectors>
-void multiply(const products& p) {
-  std::size_t first = 0;
-  if constexpr (product_rows == 8) first = multiply_rows<8, Vectors>(p, first);
-  first = multiply_rows<4, Vectors>(p, first);
-  multiply_rows<1, Vectors>(p, first);
+void multiply_columns(const products& p) {
+  constexpr std::size_t most = std::min<std::size_t>(product_sums / Vectors, 8);
+  // Rather twice four rows than six and single ones.
+  const bool twice_four = most == 6 && p.rows >= 8 && (p.rows % 6 == 2 || p.rows % 6 == 3);
+  std::size_t first = multiply_rows<most, Vectors>(p, 0, twice_four ? p.rows - 8 : p.rows);
+  if constexpr (most > 4) first = multiply_rows<4, Vectors>(p, first, p.rows);
+  multiply_rows<1, Vectors>(p, first, p.rows);
 }
 
-inline void multiply(const products& p, std::size_t vectors) {
-  if (vectors == 1) return multiply<1>(p);
-  if (vectors == 2) return multiply<2>(p);
-  multiply<3>(p);
+// So many vectors of columns. A single one, which reads an element for every product, is left for
+// last only where there is no other.
+inline void multiply(products p, std::size_t vectors) {
+  const std::size_t lanes = hn::Lanes(query_tag());
+  while (vectors != 0) {
+    const std::size_t some =
+        vectors == product_vectors + 1 ? product_vectors - 1 : std::min(vectors, product_vectors);
+    if (some == 1)
+      multiply_columns<1>(p);
+    else if (some == 2)
+      multiply_columns<2>(p);
+    else if (some == 3)
+      multiply_columns<3>(p);
+    else
+      multiply_columns<product_vectors>(p);
+    p.right += some * lanes;
+    p.result += some * lanes;
+    vectors -= some;
+  }
 }
 
 }  // namespace weft::kernels::HWY_NAMESPACE
