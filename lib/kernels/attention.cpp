@@ -180,12 +180,13 @@ class forward {
     const float* data;
     std::ptrdiff_t row;
   };
-  // For several tiles they are brought together: rows far apart would be more pages than the
-  // processor keeps at hand, and compete for the same places of its cache.
+  // For many tiles they are brought together: rows far apart would be more pages than the processor
+  // keeps at hand, and compete for the same places of its cache.
+  static constexpr std::ptrdiff_t few_tiles = 3;
   value_rows values_of(const places& keys, std::ptrdiff_t tiles) const {
     if (keys.empty()) return {nullptr, 0};
     const bool whole = values_.column == 1 && static_cast<std::ptrdiff_t>(value_) == value_row_;
-    if (whole && (tiles == 1 || values_.row == value_row_))
+    if (whole && (tiles <= few_tiles || values_.row == value_row_))
       return {values_.at(keys.begin, 0), values_.row};
     const float one = 1;
     transpose(query_tag(),
