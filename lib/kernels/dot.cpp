@@ -71,9 +71,11 @@ struct fetched {
 };
 
 // Where a tile goes: row r from row[r] on, there either added to what is there or put in its place.
+// `end` is null where the sums are not scaled, nor is anything else added to them.
 struct tile_result {
   float* row[tile_rows];
   bool add;
+  const tile_end* end;
 };
 
 template <std::size_t V>
@@ -111,6 +113,19 @@ HWY_INLINE void multiply_add(std::index_sequence<R...>, std::index_sequence<I...
   float* const* to = result.row;
   if (result.add) {
     ((sums = hn::Add(sums, hn::LoadU(d, to[I / Vectors] + I % Vectors * lanes))), ...);
+  }
+  if (const tile_end* end = result.end; end != nullptr) {
+    const vec scale = hn::Set(d, end->scale);
+    ((sums = hn::Mul(sums, scale)), ...);
+    for (const addend_rows& addend : end->addend) {
+      const float* const* from = addend.row;
+      if (*from == nullptr) continue;
+      if (addend.broadcast) {
+        ((sums = hn::Add(sums, hn::Set(d, *from[I / Vectors]))), ...);
+      } else {
+        ((sums = hn::Add(sums, hn::LoadU(d, from[I / Vectors] + I % Vectors * lanes))), ...);
+      }
+    }
   }
   (hn::StoreU(sums, d, to[I / Vectors] + I % Vectors * lanes), ...);
 }
@@ -383,6 +398,7 @@ class product {
     widen_ = packed_ != nullptr && packed_as_ == precision::bfloat16 && row_count_ > few_rows;
 
     has_addends_ = x.a != nullptr || x.b != nullptr;
+    activates_ = c.then != op::copy;
     scale_ = static_cast<float>(c.scale);
     end_ = c.scale == 1 && !has_addends_ && c.then == op::copy ? nullptr : tile_end_of(c.then);
     take(c.part);
@@ -653,7 +669,7 @@ class product {
       }
       float* rows[max_tile_rows];
       for (std::size_t i = 0; i < row_count_; ++i) rows[i] = tile_ + i * max_tile_columns;
-      if (end_ != nullptr) end(o, t, columns, 0, row_count_, rows);
+      if (end_ != nullptr) end_(end_at(o, t, columns, 0, row_count_, rows));
       spread(o, t, columns, 0, row_count_);
     }
   }
@@ -684,7 +700,7 @@ class product {
         rows[i] = tile_ + i * max_tile_columns;
         std::copy_n(result[i] + (first - columns.first), t.count, rows[i]);
       }
-      end(o, t, columns, 0, row_count_, rows);
+      end_(end_at(o, t, columns, 0, row_count_, rows));
       spread(o, t, columns, 0, row_count_);
     }
   }
@@ -752,22 +768,28 @@ class product {
               sizeof(float)};
         const std::ptrdiff_t* column = column_result_ + (first - columns.first);
         const bool whole = count == tile_rows && t.count == t.width() && t.adjacent_result;
-        tile_result c;
-        c.add = whole && add;
+        tile_result c{.row = {}, .add = add, .end = nullptr};
         for (std::size_t i = 0; i < tile_rows; ++i)
           c.row[i] =
               whole ? o.result + row_result_[row + i] + *column : tile_ + i * max_tile_columns;
-        tile_of<T>(count, t.vectors)(a, b, depth.count, later, c);
-        if (!whole && add) add_result(o, t, columns, row, count);
-        if (last && end_ != nullptr) end(o, t, columns, row, count, c.row);
+        if (!whole && add) collect(o, t, columns, row, count);
+        if (last && end_ != nullptr) {
+          const tile_end e = end_at(o, t, columns, row, count, c.row);
+          // An activation needs the registers that the sums are in.
+          if (!activates_) c.end = &e;
+          tile_of<T>(count, t.vectors)(a, b, depth.count, later, c);
+          if (activates_) end_(e);
+        } else {
+          tile_of<T>(count, t.vectors)(a, b, depth.count, later, c);
+        }
         if (!whole) spread(o, t, columns, row, count);
       }
     }
   }
 
-  // Applies scale, addends and `then` to the sums of a tile.
-  void end(const operands& o, const column_tile& t, range columns, std::size_t row,
-           std::size_t rows, float* const* sums) const {
+  // What becomes of the sums of a tile.
+  tile_end end_at(const operands& o, const column_tile& t, range columns, std::size_t row,
+                  std::size_t rows, float* const* sums) const {
     tile_end e;
     e.rows = rows;
     e.columns = t.count;
@@ -775,23 +797,28 @@ class product {
     std::copy_n(sums, rows, e.sums);
     if (has_addends_) {
       const place_in_operands& stride = columns_.inner().stride;
-      e.addend[0] = rows_of_addend(o, 0, stride.a, t, columns, row, rows);
-      e.addend[1] = rows_of_addend(o, 1, stride.b, t, columns, row, rows);
+      rows_of_addend(o, 0, stride.a, t, columns, row, rows, e.addend[0]);
+      rows_of_addend(o, 1, stride.b, t, columns, row, rows, e.addend[1]);
     }
-    end_(e);
+    return e;
   }
 
-  // Where the tile's rows of an addend are; a copy where they have strides.
-  addend_rows rows_of_addend(const operands& o, std::size_t which, std::ptrdiff_t stride,
-                             const column_tile& t, range columns, std::size_t row,
-                             std::size_t rows) const {
-    addend_rows a;
-    if (o.addend[which] == nullptr) return a;
+  // Where the tile's rows of an addend are; a copy where they are not whole vectors. Rows that a
+  // tile has too many repeat the last one.
+  void rows_of_addend(const operands& o, std::size_t which, std::ptrdiff_t stride,
+                      const column_tile& t, range columns, std::size_t row, std::size_t rows,
+                      addend_rows& a) const {
+    if (o.addend[which] == nullptr) return;
     const std::ptrdiff_t* column = column_addend_[which] + (t.first - columns.first);
     a.broadcast = t.one_run && stride == 0;
-    for (std::size_t i = 0; i < rows; ++i) {
+    const bool in_place = a.broadcast || (t.one_run && stride == 1 && t.count == t.width());
+    for (std::size_t i = 0; i < tile_rows; ++i) {
+      if (i >= rows) {
+        a.row[i] = a.row[rows - 1];
+        continue;
+      }
       const float* from = o.addend[which] + row_addend_[which][row + i];
-      if (t.one_run && (stride == 0 || stride == 1)) {
+      if (in_place) {
         a.row[i] = from + column[0];
       } else {
         float* to = addends_ + (which * max_tile_rows + i) * max_tile_columns;
@@ -799,12 +826,11 @@ class product {
         a.row[i] = to;
       }
     }
-    return a;
   }
 
-  // Adds what is in the result to the tile in the scratch.
-  void add_result(const operands& o, const column_tile& t, range columns, std::size_t row,
-                  std::size_t rows) const {
+  // Puts what is in the result so far to the tile in the scratch.
+  void collect(const operands& o, const column_tile& t, range columns, std::size_t row,
+               std::size_t rows) const {
     const tag d;
     const std::size_t lanes = hn::Lanes(d);
     const std::ptrdiff_t* column = column_result_ + (t.first - columns.first);
@@ -813,12 +839,10 @@ class product {
       const float* from = o.result + row_result_[row + i];
       if (t.adjacent_result) {
         from += column[0];
-        for (std::size_t j = 0; j < t.count; j += lanes) {
-          const vec before = load_n(d, from + j, std::min(lanes, t.count - j));
-          hn::StoreU(hn::Add(before, hn::LoadU(d, to + j)), d, to + j);
-        }
+        for (std::size_t j = 0; j < t.count; j += lanes)
+          hn::StoreU(load_n(d, from + j, std::min(lanes, t.count - j)), d, to + j);
       } else {
-        for (std::size_t j = 0; j < t.count; ++j) to[j] += from[column[j]];
+        for (std::size_t j = 0; j < t.count; ++j) to[j] = from[column[j]];
       }
     }
   }
@@ -854,6 +878,7 @@ class product {
   range batch_part_, rows_part_, columns_part_;
   bool left_in_place_, right_in_place_, along_depth_, along_columns_, cut_, widen_;
   bool has_addends_;
+  bool activates_;
   float scale_;
   tile_end_function end_;  // null where the sums are the result
   // In the scratch. The offsets are those of the found rows, columns and depth.
@@ -875,6 +900,7 @@ void end_zeros(const contraction& x, op then) {
         e.rows = e.columns = 1;
         e.sums[0] = sum;
         e.scale = 1;
+        e.addend[0].broadcast = e.addend[1].broadcast = true;  // there is memory for one element
         if (x.a != nullptr) e.addend[0].row[0] = x.a + at[0].a + at[1].a + at[2].a;
         if (x.b != nullptr) e.addend[1].row[0] = x.b + at[0].b + at[1].b + at[2].b;
         end(e);

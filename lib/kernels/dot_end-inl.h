@@ -17,7 +17,8 @@ namespace weft::kernels::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// The rows of an addend: an element for each of the sums, or one for all of a row.
+// The rows of an addend: an element for each of the sums, and memory for whole vectors of them; or
+// one for all of a row.
 struct addend_rows {
   const float* row[max_tile_rows]{};  // null where there is no addend
   bool broadcast = false;
@@ -42,10 +43,7 @@ HWY_NOINLINE void end_tile(const tile_end& e) {
       for (const auto& addend : e.addend) {
         const float* from = addend.row[i];
         if (from == nullptr) continue;
-        const std::size_t left = e.columns - j;
-        v = hn::Add(v, addend.broadcast ? hn::Set(d, *from)
-                       : left >= lanes  ? hn::LoadU(d, from + j)
-                                        : load_n(d, from + j, left));
+        v = hn::Add(v, addend.broadcast ? hn::Set(d, *from) : hn::LoadU(d, from + j));
       }
       hn::StoreU(Then()(d, v), d, e.sums[i] + j);
     }
