@@ -101,6 +101,8 @@ HWY_INLINE void multiply_add(std::index_sequence<R...>, std::index_sequence<I...
   const T* b = right.data;
   const std::ptrdiff_t left_step = left.step, right_step = right.step;
   std::ptrdiff_t at = 0;
+  // A result that is in no cache would hold up the stores at the end, and so the next tile.
+  (hwy::Prefetch(result.row[I / Vectors] + I % Vectors * lanes), ...);
   for (; depth != 0; --depth, at += left_step, b += right_step) {
     const vec b0 = load(d, b);
     const vec b1 = Vectors > 1 ? load(d, b + lanes) : b0;
