@@ -195,19 +195,28 @@ inline void run_rowwise(const call& c, row_function f) {
 
   const std::size_t at_once = packs ? 1 : max_rows;  // there is room to pack one row
   row_arguments a{length, c.scalar, c.scale, 0, {}};
-  walk(rows, rows.loops, items_of(rows.points(), c.part), [&](const std::ptrdiff_t* offset) {
-    const auto at = [&](int o) { return data[o] + offset[o] * bytes(c.operands[o].type); };
-    row_pointers& r = a.row[a.rows++];
-    r.to = reinterpret_cast<float*>(packed[0] ? packed[0] : at(0));
-    for (int o = 1; o <= inputs; ++o) {
-      r.from[o - 1] = packed[o] ? packed[o] : data[o] ? at(o) : nullptr;
-      if (packed[o]) pack(row, o, c.operands[o].type, at(o), packed[o]);
-    }
-    if (a.rows < at_once) return;
-    f(a);
-    a.rows = 0;
-    if (packed[0]) unpack(row, packed[0], at(0));
-  });
+  std::ptrdiff_t step[1 + max_row_inputs]{};  // in bytes, from row to row
+  for (int o = 0; o <= inputs; ++o)
+    if (data[o]) step[o] = rows.stride[o][rows.last()] * bytes(c.operands[o].type);
+  walk_pieces(rows, c.part, 1,
+              [&](const std::ptrdiff_t* offset, std::ptrdiff_t begin, std::ptrdiff_t end) {
+                std::byte* first[1 + max_row_inputs]{};
+                for (int o = 0; o <= inputs; ++o)
+                  if (data[o]) first[o] = data[o] + offset[o] * bytes(c.operands[o].type);
+                for (std::ptrdiff_t i = begin; i < end; ++i) {
+                  const auto at = [&](int o) { return first[o] + i * step[o]; };
+                  row_pointers& r = a.row[a.rows++];
+                  r.to = reinterpret_cast<float*>(packed[0] ? packed[0] : at(0));
+                  for (int o = 1; o <= inputs; ++o) {
+                    r.from[o - 1] = packed[o] ? packed[o] : at(o);
+                    if (packed[o]) pack(row, o, c.operands[o].type, at(o), packed[o]);
+                  }
+                  if (a.rows < at_once) continue;
+                  f(a);
+                  a.rows = 0;
+                  if (packed[0]) unpack(row, packed[0], at(0));
+                }
+              });
   if (a.rows > 0) f(a);
 }
 

@@ -64,6 +64,7 @@ struct whole {
   HWY_INLINE hn::Mask<D> holds(const std::uint8_t* p) const {
     return mask_of(D(), hn::LoadU(B(), p));
   }
+  HWY_INLINE hn::Vec<D> only(hn::Vec<D> v) const { return v; }  // 0 in the other lanes
 };
 template <class T>
 struct first {
@@ -74,6 +75,9 @@ struct first {
   HWY_INLINE void store(hn::Vec<D> v, T* p) const { store_n(v, D(), p, n); }
   HWY_INLINE hn::Mask<D> holds(const std::uint8_t* p) const {
     return mask_of(D(), load_n(B(), p, n));
+  }
+  HWY_INLINE hn::Vec<D> only(hn::Vec<D> v) const {
+    return hn::IfThenElseZero(hn::FirstN(D(), n), v);
   }
 };
 
@@ -105,7 +109,7 @@ HWY_INLINE void map(std::size_t n, F f, T* to, const P*... from) {
 
 // All f(from[i]...) combined, in a vector: four chains, so that the next need not wait for the
 // last. `identity` changes nothing when combined. f is given the places of what it combines: see
-// sum and map_and_sum.
+// sum_at.
 template <class Combine, class T, class F>
 HWY_INLINE hn::Vec<hn::ScalableTag<T>> accumulate_at(Combine combine, T identity, std::size_t n,
                                                      F f) {
@@ -158,14 +162,35 @@ HWY_INLINE double sum(std::size_t n, F f, const P*... from) {
                 [=](auto memory, std::size_t i) HWY_ATTR { return f(memory.load(from + i)...); });
 }
 
-// to[i] = f(from[i]...), and the sum of that.
-template <class F, class... P>
-HWY_INLINE double map_and_sum(std::size_t n, F f, float* to, const P*... from) {
-  return sum_at(n, [=](auto memory, std::size_t i) HWY_ATTR {
-    const auto y = f(memory.load(from + i)...);
-    memory.store(y, to + i);
-    return y;
-  });
+// Two sums over a row at once, in blocks as sum_at: add(memory, i, a, b) adds the terms of element
+// i and those next to it to the one and to the other, and 0 in lanes beyond the row.
+struct two_sums {
+  double first, second;
+};
+template <class F>
+HWY_INLINE two_sums two_sums_at(std::size_t n, F add) {
+  constexpr std::size_t block = 1024;
+  const hn::ScalableTag<float> d;
+  const std::size_t lanes = hn::Lanes(d);
+  two_sums total{0, 0};
+  for (std::size_t i = 0; i < n;) {
+    const std::size_t end = std::min(i + block, n);
+    auto a0 = hn::Zero(d);
+    auto a1 = a0, b0 = a0, b1 = a0;
+    for (; i + 2 * lanes <= end; i += 2 * lanes) {
+      add(whole<float>(), i, a0, b0);
+      add(whole<float>(), i + lanes, a1, b1);
+    }
+    if (i + lanes <= end) {
+      add(whole<float>(), i, a0, b0);
+      i += lanes;
+    }
+    if (i < end) add(first<float>{end - i}, i, a1, b1);
+    i = end;
+    total.first += static_cast<double>(hn::GetLane(hn::SumOfLanes(d, hn::Add(a0, a1))));
+    total.second += static_cast<double>(hn::GetLane(hn::SumOfLanes(d, hn::Add(b0, b1))));
+  }
+  return total;
 }
 
 // The largest element; NaN if there is one, -infinity (or the least integer) in an empty row.

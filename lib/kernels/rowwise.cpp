@@ -103,27 +103,38 @@ void log_softmax(const row_arguments& a) {
   }
 }
 
-// Of each row, in two passes: the mean of squares less the square of the mean would cancel.
+// Of each row.
 struct moments {
   float mean[max_rows];
   float scale[max_rows];  // 1 / sqrt(variance + epsilon)
 };
 
+// The variance is the mean of squares about a number less the square of the mean's distance to it.
+// Where the number is close to the mean, little cancels. The mean of four elements nearly always
+// is; if not, the mean found with it is the number of a second pass.
 HWY_INLINE moments moments_of(const row_arguments& a) {
   const double share = 1 / static_cast<double>(a.length);
   moments m;
-  for (std::size_t r = 0; r < a.rows; ++r)
-    m.mean[r] = static_cast<float>(sum(a.length, itself(), a.row[r].floats(0)) * share);
   for (std::size_t r = 0; r < a.rows; ++r) {
-    const V mean = value(m.mean[r]);
-    const double squares = sum(
-        a.length,
-        [=](V x) HWY_ATTR {
-          const V centered = hn::Sub(x, mean);
-          return hn::Mul(centered, centered);
-        },
-        a.row[r].floats(0));
-    m.scale[r] = static_cast<float>(1 / std::sqrt(squares * share + a.scalar));
+    const float* x = a.row[r].floats(0);
+    const std::size_t last = a.length - 1;
+    float about = ((x[0] + x[last / 3]) + (x[last - last / 3] + x[last])) / 4;
+    double distance, variance;
+    for (bool again : {true, false}) {
+      const V center = value(about);
+      const two_sums sums =
+          two_sums_at(a.length, [=](auto memory, std::size_t i, V& sum, V& squares) HWY_ATTR {
+            const V centered = memory.only(hn::Sub(memory.load(x + i), center));
+            sum = hn::Add(sum, centered);
+            squares = hn::MulAdd(centered, centered, squares);
+          });
+      distance = sums.first * share;
+      variance = sums.second * share - distance * distance;
+      m.mean[r] = static_cast<float>(static_cast<double>(about) + distance);
+      if (!again || !(distance * distance > 4 * variance)) break;
+      about = m.mean[r];
+    }
+    m.scale[r] = static_cast<float>(1 / std::sqrt(std::max(variance, 0.0) + a.scalar));
   }
   return m;
 }
@@ -194,13 +205,14 @@ HWY_INLINE void normalize_adjoint_of(const row_arguments& a) {
   for (std::size_t r = 0; r < a.rows; ++r) {
     const row_pointers& row = a.row[r];
     const V mean = value(m.mean[r]);
-    mean_g[r] = share * sum_at(a.length, [&](auto memory, std::size_t i)
-                                             HWY_ATTR { return gradient(row, memory, i); });
-    mean_gh[r] = share * static_cast<double>(m.scale[r]) *
-                 sum_at(a.length, [&](auto memory, std::size_t i) HWY_ATTR {
-                   const V centered = hn::Sub(memory.load(row.floats(0) + i), mean);
-                   return hn::Mul(gradient(row, memory, i), centered);
-                 });
+    const two_sums sums =
+        two_sums_at(a.length, [&](auto memory, std::size_t i, V& of_g, V& of_gh) HWY_ATTR {
+          const V g = gradient(row, memory, i);
+          of_g = hn::Add(of_g, g);
+          of_gh = hn::MulAdd(g, hn::Sub(memory.load(row.floats(0) + i), mean), of_gh);
+        });
+    mean_g[r] = share * sums.first;
+    mean_gh[r] = share * static_cast<double>(m.scale[r]) * sums.second;
   }
   for (std::size_t r = 0; r < a.rows; ++r) {
     const row_pointers& row = a.row[r];
