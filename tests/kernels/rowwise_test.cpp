@@ -325,6 +325,29 @@ BOOST_AUTO_TEST_CASE(normalize_does_not_cancel_far_from_0) {
   });
 }
 
+// The elements that the first estimate of the mean is made of are far from the others, so that
+// nearly all of the sum of squares about it cancels.
+BOOST_AUTO_TEST_CASE(normalize_does_not_cancel_where_a_few_elements_are_far_from_the_mean) {
+  on_every_target([](const table& kernels) {
+    constexpr std::size_t n = 16384;
+    std::vector<float> x(n), y(n);
+    for (std::size_t i = 0; i < n; ++i) x[i] = i % 2 ? 1.1f : -1.3f;
+    for (const std::size_t i : {std::size_t{0}, (n - 1) / 3, n - 1 - (n - 1) / 3, n - 1})
+      x[i] = 1000.3f;
+    call c = make_call(op::normalize, {n});
+    c.over = 1;
+    c.operands[0] = {y.data(), element::float32, {1}};
+    c.operands[1] = {x.data(), element::float32, {1}};
+    kernels.rowwise(c);
+    double mean = 0, variance = 0;
+    for (const double v : x) mean += v / n;
+    for (const double v : x) variance += (v - mean) * (v - mean) / n;
+    // Sums of up to 1024 elements are floats, in two chains or more: a sum of squares is off by 256
+    // epsilon at most, its root by half of that; a few roundings besides.
+    BOOST_TEST(std::abs(y[0] * std::sqrt(variance) / (1000.3f - mean) - 1) <= 136 * epsilon);
+  });
+}
+
 BOOST_AUTO_TEST_CASE(scratch_grows_with_extents_and_is_known_while_compiling) {
   constexpr auto bytes_of = [](op kind, std::ptrdiff_t n, unsigned over) {
     call c;
