@@ -61,17 +61,19 @@ void adamw(const adamw_step& s) noexcept {
   const auto rest2 = static_cast<float>(1 - static_cast<double>(s.beta2));
   const auto beta1 = static_cast<float>(s.beta1);
   const auto beta2 = static_cast<float>(s.beta2);
+  // The second correction goes to the other factor and the other term: a division less.
+  const float step_size = s.step_size * s.sqrt_correction2;
+  const float epsilon = s.epsilon * s.sqrt_correction2;
   for_vectors(s.size, [=, &s](auto memory, std::size_t i) HWY_ATTR {
     const V g = hn::Mul(memory.load(s.gradient + i), value(s.gradient_scale));
     const V m = hn::MulAdd(value(beta1), memory.load(s.first_moment + i), hn::Mul(value(rest1), g));
     const V v = hn::MulAdd(value(beta2), memory.load(s.second_moment + i),
                            hn::Mul(hn::Mul(value(rest2), g), g));
-    const V denominator =
-        hn::Add(hn::Div(hn::Sqrt(v), value(s.sqrt_correction2)), value(s.epsilon));
+    const V denominator = hn::Add(hn::Sqrt(v), value(epsilon));
     const V p = hn::Mul(memory.load(s.parameter + i), value(s.decay));
     memory.store(m, s.first_moment + i);
     memory.store(v, s.second_moment + i);
-    memory.store(hn::NegMulAdd(value(s.step_size), hn::Div(m, denominator), p), s.parameter + i);
+    memory.store(hn::NegMulAdd(value(step_size), hn::Div(m, denominator), p), s.parameter + i);
   });
 }
 
