@@ -11,25 +11,25 @@
 
 namespace weft::kernels {
 
-inline void fill_zero(const nest& n, const operand& to) {
-  if (n.empty) return;
-  const std::ptrdiff_t size = bytes(to.type);
-  const std::ptrdiff_t length = n.extent[n.last()];
-  const std::ptrdiff_t stride = n.stride[0][n.last()];
-  walk(n, n.last(), [&](const std::ptrdiff_t* offset) {
-    std::byte* row = static_cast<std::byte*>(to.data) + offset[0] * size;
-    if (stride == 1) {
-      std::memset(row, 0, static_cast<std::size_t>(length * size));
-      return;
-    }
-    for (std::ptrdiff_t i = 0; i < length; ++i)
-      std::memset(row + i * stride * size, 0, static_cast<std::size_t>(size));
-  });
-}
+inline constexpr std::ptrdiff_t moved_at_once = 4096;  // elements of the innermost loop
 
-inline void zero(const call& whole) noexcept {
-  const call c = part_of_result(whole);
-  fill_zero(canonical(c, 1), c.operands[0]);
+inline void zero(const call& c) noexcept {
+  const nest n = canonical(c, 1);
+  if (n.empty) return;
+  const std::ptrdiff_t size = bytes(c.operands[0].type);
+  const std::ptrdiff_t stride = n.stride[0][n.last()];
+  auto* to = static_cast<std::byte*>(c.operands[0].data);
+  walk_pieces(n, c.part, moved_at_once,
+              [=](const std::ptrdiff_t* at, std::ptrdiff_t begin, std::ptrdiff_t end) {
+                std::byte* row = to + at[0] * size;
+                if (stride == 1) {
+                  std::memset(row + begin * size, 0,
+                              static_cast<std::size_t>((end - begin) * size));
+                  return;
+                }
+                for (std::ptrdiff_t i = begin; i < end; ++i)
+                  std::memset(row + i * stride * size, 0, static_cast<std::size_t>(size));
+              });
 }
 
 inline void positions(const call& c) noexcept {
@@ -42,8 +42,7 @@ inline void positions(const call& c) noexcept {
 }
 
 // Elements of any type: moved as bytes.
-inline void gather(const call& whole) noexcept {
-  const call c = part_of_result(whole);
+inline void gather(const call& c) noexcept {
   const nest n = canonical(c, 3);
   if (n.empty) return;
   const std::ptrdiff_t size = bytes(c.operands[0].type);
@@ -60,14 +59,14 @@ inline void gather(const call& whole) noexcept {
     }
   };
   const int last = n.last();
-  const std::ptrdiff_t length = n.extent[last];
   const std::ptrdiff_t step[]{n.stride[0][last], n.stride[1][last], n.stride[2][last]};
   const bool rows = step[0] == 1 && step[1] == 1 && step[2] == 0;
-  walk(n, last, [&](const std::ptrdiff_t* at) {
-    if (rows) return copy(at[0], at[1], indices[at[2]], length);
-    for (std::ptrdiff_t i = 0; i < length; ++i)
-      copy(at[0] + i * step[0], at[1] + i * step[1], indices[at[2] + i * step[2]], 1);
-  });
+  walk_pieces(n, c.part, moved_at_once,
+              [&](const std::ptrdiff_t* at, std::ptrdiff_t begin, std::ptrdiff_t end) {
+                if (rows) return copy(at[0] + begin, at[1] + begin, indices[at[2]], end - begin);
+                for (std::ptrdiff_t i = begin; i < end; ++i)
+                  copy(at[0] + i * step[0], at[1] + i * step[1], indices[at[2] + i * step[2]], 1);
+              });
 }
 
 // Every element is added to in the order of the loops, so they cannot be cut. A part has some of

@@ -41,15 +41,4 @@ inline call cut(call c, int loop) {
   return c;
 }
 
-// For operations that compute each element of the result by itself.
-inline call part_of_result(call c) {
-  if (c.part.count == 1) return c;
-  if (const int loop = longest_loop_of_result(c); loop >= 0) return cut(c, loop);
-  if (c.part.index > 0) {  // one element: the first part does it
-    c.loops = 1;
-    c.extent[0] = 0;
-  }
-  return c;
-}
-
 }  // namespace weft::kernels

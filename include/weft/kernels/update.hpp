@@ -21,10 +21,10 @@ struct sgd_step {
   bool first = false;
 };
 
-// AdamW (Loshchilov and Hutter 2019, algorithm 2), as torch.optim.AdamW:
-// parameter *= 1 - learning_rate * weight_decay; m = beta1 m + (1 - beta1) g; v = beta2 v +
-// (1 - beta2) g^2; parameter -= step_size * m / (sqrt(v) / sqrt_correction2 + epsilon), with
-// step_size = learning_rate / (1 - beta1^t) and sqrt_correction2 = sqrt(1 - beta2^t).
+// AdamW (Loshchilov and Hutter 2019, algorithm 2), as torch.optim.AdamW: parameter *= 1 -
+// learning_rate * weight_decay; m = beta1 m + (1 - beta1) g; v = beta2 v + (1 - beta2) g^2;
+// parameter -= step_size * m / (sqrt(v) / sqrt_correction2 + epsilon), with step_size =
+// learning_rate / (1 - beta1^t) and sqrt_correction2 = sqrt(1 - beta2^t).
 struct adamw_step {
   float* parameter = nullptr;
   float* first_moment = nullptr;
