@@ -7,6 +7,7 @@
 
 #include "kernels/contiguous.hpp"
 #include "kernels/entry.hpp"
+#include "weft/kernels/activation-inl.h"
 #include "weft/kernels/hwy-inl.h"
 #include "weft/kernels/math-inl.h"
 
@@ -140,12 +141,6 @@ struct sqrt {
     return hn::Sqrt(a);
   }
 };
-struct tanh {
-  template <class V>
-  HWY_INLINE V operator()(V a) const {
-    return math::tanh(floats(), a);
-  }
-};
 struct erf {
   template <class V>
   HWY_INLINE V operator()(V a) const {
@@ -164,16 +159,11 @@ struct cos {
     return math::cos(floats(), a);
   }
 };
-struct sigmoid {
+template <class Activation>
+struct activated {
   template <class V>
   HWY_INLINE V operator()(V a) const {
-    return math::sigmoid(floats(), a);
-  }
-};
-struct relu {  // NaN stays
-  template <class V>
-  HWY_INLINE V operator()(V a) const {
-    return hn::IfThenZeroElse(hn::Le(a, value(0)), a);
+    return Activation()(floats(), a);
   }
 };
 struct relu_adjoint {
@@ -183,22 +173,10 @@ struct relu_adjoint {
   }
 };
 
-struct gelu {
-  template <class V>
-  HWY_INLINE V operator()(V x) const {
-    return math::gelu(floats(), x);
-  }
-};
 struct gelu_adjoint {
   template <class V>
   HWY_INLINE V operator()(V x, V g) const {
     return hn::Mul(g, math::gelu_slope(floats(), x));
-  }
-};
-struct gelu_tanh {
-  template <class V>
-  HWY_INLINE V operator()(V x) const {
-    return math::gelu_tanh(floats(), x);
   }
 };
 struct gelu_tanh_adjoint {
@@ -307,6 +285,10 @@ template <class F>
 elementwise_loop on_floats_1() {
   return &loop<F, float, float>;
 }
+template <class Activation>
+elementwise_loop on_activated() {
+  return on_floats_1<apply::activated<Activation>>();
+}
 template <class F>
 elementwise_loop on_floats_2() {
   return &loop<F, float, float, float>;
@@ -393,7 +375,7 @@ elementwise_loop unary_loop(op kind, element to, element from) {
     case op::sqrt:
       return on_floats_1<apply::sqrt>();
     case op::tanh:
-      return on_floats_1<apply::tanh>();
+      return on_activated<activation::tanh>();
     case op::erf:
       return on_floats_1<apply::erf>();
     case op::sin:
@@ -401,13 +383,13 @@ elementwise_loop unary_loop(op kind, element to, element from) {
     case op::cos:
       return on_floats_1<apply::cos>();
     case op::sigmoid:
-      return on_floats_1<apply::sigmoid>();
+      return on_activated<activation::sigmoid>();
     case op::relu:
-      return on_floats_1<apply::relu>();
+      return on_activated<activation::relu>();
     case op::gelu:
-      return on_floats_1<apply::gelu>();
+      return on_activated<activation::gelu>();
     case op::gelu_tanh:
-      return on_floats_1<apply::gelu_tanh>();
+      return on_activated<activation::gelu_tanh>();
     case op::logical_not:
       return &loop<apply::logical_not, boolean, boolean>;
     default:

@@ -63,7 +63,7 @@ BOOST_AUTO_TEST_CASE(a_layer_of_fixed_extents) {
 }
 
 BOOST_AUTO_TEST_CASE(lengths_of_the_run_go_with_fixed_extents) {
-  for (std::size_t n : {0, 1, 5, 9})
+  for (const std::size_t n : {0u, 1u, 5u, 9u})
     trial_of_generated<bounded_encoder, "y">(of_a_layer(lengths<bounded_encoder::Pos>(n)));
 }
 

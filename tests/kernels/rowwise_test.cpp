@@ -137,7 +137,8 @@ int wrong(const table& kernels, op kind, const extents& extent, unsigned over, a
     rows[key].push_back(index);
   });
   expectation expected(result);
-  for (const auto& [key, points] : rows) {
+  for (const auto& entry : rows) {
+    const auto& points = entry.second;
     row x, y;
     for (const auto& index : points) {
       const auto value = [&](int o) { return at(c.operands[o], offset(c.operands[o], index)); };

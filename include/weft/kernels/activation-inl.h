@@ -1,4 +1,4 @@
-// The activations of float vectors that a contraction ends with.
+// The activations of float vectors: operations of their own, and what a contraction ends with.
 #if defined(WEFT_KERNELS_ACTIVATION_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef WEFT_KERNELS_ACTIVATION_INL_H_
 #undef WEFT_KERNELS_ACTIVATION_INL_H_
