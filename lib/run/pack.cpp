@@ -5,17 +5,24 @@
 
 namespace weft {
 
+void engine::pack(const step& s, const kernels::table& kernels, std::byte* packed,
+                  precision as) const noexcept {
+  if (s.packed == not_packed) return;
+  // The parameter's extents are fixed, so the bounds of the others do.
+  kernels::call c = call_at_bounds(s);
+  int const columns = kernels::columns_operand(c);
+  c.operands[columns].data = address(s.operand[columns]);
+  c.scratch = memory_.workspace + p_->scratch_offset;
+  c.packed_as = as;
+  kernels.pack_dot(c, packed + packed_size(s.packed, as));
+}
+
 void engine::freeze(std::byte* packed, precision as) noexcept {
-  kernels::table const kernels = kernels::best();
-  for (step const& s : p_->steps) {
-    if (s.packed == not_packed) continue;
-    // The parameter's extents are fixed, so the bounds of the others do.
-    kernels::call c = call_at_bounds(s);
-    int const columns = kernels::columns_operand(c);
-    c.operands[columns].data = address(s.operand[columns]);
-    c.scratch = memory_.workspace + p_->scratch_offset;
-    c.packed_as = as;
-    kernels.pack_dot(c, packed + packed_size(s.packed, as));
+  if (generated_.pack != nullptr && as == precision::float32) {
+    generated_.pack(*this, packed);
+  } else {
+    kernels::table const kernels = kernels::best();
+    for (step const& s : p_->steps) pack(s, kernels, packed, as);
   }
   memory_.packed = packed;
   memory_.packed_as = as;

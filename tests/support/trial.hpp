@@ -169,11 +169,13 @@ class expectation {
     bounds_ = error_bounds(g, of_, all_);
   }
 
-  // Runs the program and compares each result and each gradient.
-  void check(const program& p, engine::steps generated = nullptr) const {
+  // Runs the program and compares each result and each gradient; with generated code, also on
+  // packed parameters.
+  void check(const program& p, program_code generated = {}) const {
     auto const outputs = run(p, generated, detail::arrangement::dense, true);
     for (auto how : {detail::arrangement::padded, detail::arrangement::permuted})
       BOOST_TEST((run(p, generated, how, false) == outputs), "other strides give other bits");
+    if (generated.run != nullptr) run(p, generated, detail::arrangement::dense, true, true);
   }
 
   const reference::bindings& given() const { return given_; }
@@ -210,8 +212,9 @@ class expectation {
   }
 
   // The outputs' values, in the order of the results and then of the parameters.
-  std::vector<std::vector<double>> run(const program& p, engine::steps generated,
-                                       detail::arrangement how, bool compare) const {
+  std::vector<std::vector<double>> run(const program& p, program_code generated,
+                                       detail::arrangement how, bool compare,
+                                       bool frozen = false) const {
     std::vector<detail::placed> inputs;
     for (input_ref const& r : p.inputs) inputs.push_back(place(p, r, how));
     std::vector<binding> arguments;
@@ -231,7 +234,9 @@ class expectation {
     };
     auto const gradients = poisoned(p.gradient_bytes);
     auto const workspace = poisoned(p.workspace_bytes);
+    auto const packed = poisoned(p.packed_bytes);
     engine e(p, {parameters.get(), gradients.get(), workspace.get()}, generated);
+    if (frozen) e.freeze(packed.get(), precision::float32);
     e.bind(arguments);
     e.run();
 
@@ -341,7 +346,7 @@ void trial(const settings& s = {}, generated_code<Source> code = {}) {
   auto const g = plain_graph<Source>::make();
   expectation const expected(*g, s);
   kernels::on_every_target(
-      [&](const kernels::table&) { expected.check(lowered<Source>::program, code.run); });
+      [&](const kernels::table&) { expected.check(lowered<Source>::program, code.code); });
 }
 
 }  // namespace weft::testing

@@ -36,6 +36,7 @@ struct attention_block {
                                       .left_row = P.key_row,
                                       .left_depth = P.key_depth,
                                       .right_depth = padded,
+                                      .right_whole = true,
                                       .result_row = padded,
                                       .addends = 0,
                                       .addend_row = {},
@@ -48,6 +49,7 @@ struct attention_block {
                                         .left_row = 1,
                                         .left_depth = padded,
                                         .right_depth = P.value_row,
+                                        .right_whole = false,
                                         .result_row = P.result_row,
                                         .addends = 0,
                                         .addend_row = {},
@@ -94,7 +96,8 @@ struct attention_block {
   HWY_INLINE static void run(const operands& at, std::ptrdiff_t first) {
     alignas(64) float queries[P.depth * padded];
     alignas(64) float weights[P.keys * padded];
-    pack<P.depth, count, P.query_depth, P.query_row>(at.read(1) + first * P.query_row, queries);
+    pack<P.depth, count, P.query_depth, P.query_row, padded>(at.read(1) + first * P.query_row,
+                                                             queries);
     dot_matrix<scores, static_cast<int>(P.keys)>(at.read(2), queries, weights, nullptr, nullptr);
     for (int i = 0; i < padded; i += lanes) softmax(weights + i, first + i);
     dot_matrix<weighted, count>(weights, at.read(3), at.write() + first * P.result_row, nullptr,

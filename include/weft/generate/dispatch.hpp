@@ -13,10 +13,14 @@ struct of {};
 
 }  // namespace generate
 
-// Of each source there is one generated file. It has the function that is called here.
+// Of each source there is one generated file. It has the functions that are called here.
 template <class Source>
 void detail::run_generated(const engine& e) noexcept {
   run_on_best_target(generate::of<Source>(), e);
+}
+template <class Source>
+void detail::pack_for_generated(const engine& e, std::byte* packed) noexcept {
+  pack_on_best_target(generate::of<Source>(), e, packed);
 }
 
 }  // namespace weft

@@ -25,7 +25,9 @@ inline constexpr int vector_registers =
 struct tile_traits {
   std::ptrdiff_t columns;  // the lanes of a vector follow from these
   std::ptrdiff_t depth;
-  std::ptrdiff_t left_row, left_depth, right_depth, result_row;
+  std::ptrdiff_t left_row, left_depth, right_depth;
+  bool right_whole;  // its rows have room for whole vectors
+  std::ptrdiff_t result_row;
   int addends;
   std::ptrdiff_t addend_row[2];
   bool addend_broadcast[2];  // one element for all columns
@@ -58,7 +60,7 @@ struct tile {
   template <int... J>
   HWY_INLINE static void load_right(std::integer_sequence<int, J...>, V (&to)[Vectors],
                                     const float* from) {
-    ((to[J] = load<D, count<J>>(from + J * lanes)), ...);
+    ((to[J] = load < D, T.right_whole ? lanes : count < J >> (from + J * lanes)), ...);
   }
 
   // One step along the depth.
@@ -180,15 +182,14 @@ HWY_INLINE void dot_matrix(const float* left, const float* right, float* result,
   }
 }
 
-template <signature S, dot_plan P, bool Packed>
+template <signature S, dot_plan P, bool Copied>
 constexpr tile_traits traits_of() {
-  constexpr int lanes = lanes_of<lanes_for<P.columns.extent>>;
   tile_traits t{.columns = P.columns.extent,
                 .depth = P.depth.extent,
                 .left_row = P.rows.stride.at[P.left],
                 .left_depth = P.depth.stride.at[P.left],
-                .right_depth = Packed ? (P.columns.extent + lanes - 1) / lanes * lanes
-                                      : P.depth.stride.at[P.right],
+                .right_depth = Copied ? P.copy.row : P.depth.stride.at[P.right],
+                .right_whole = Copied,
                 .result_row = P.rows.stride.at[0],
                 .addends = S.operands - 3,
                 .addend_row = {},
@@ -202,30 +203,53 @@ constexpr tile_traits traits_of() {
   return t;
 }
 
+// Where part of a vector cannot be read, a copy has room for the rest of it.
+constexpr bool wants_copy(const dot_plan& p, int lanes) {
+  return !p.right_in_place ||
+         (p.columns.extent % lanes != 0 && !kernels::HWY_NAMESPACE::masks_memory<float>());
+}
+template <dot_plan P>
+inline constexpr bool copies = wants_copy(P, lanes_of<lanes_for<P.columns.extent>>);
+
+template <right_copy C>
+HWY_NOINLINE void copy_right(float* from, float* to) {
+  walk<C.blocks>({{to, from}}, [](const operands& here) HWY_ATTR {
+    pack<C.depth, C.columns, C.depth_stride, C.column_stride, C.row>(here.read(1), here.write());
+  });
+}
+
 // The product at one point of the outer loops.
 template <signature S, dot_plan P>
-HWY_INLINE void dot_at(const operands& at, std::byte* scratch) {
-  constexpr int lanes = lanes_of<lanes_for<P.columns.extent>>;
-  // Where part of a vector cannot be read, a copy has room for the rest of it.
-  constexpr bool packed = !P.right_in_place || (P.columns.extent % lanes != 0 &&
-                                                !kernels::HWY_NAMESPACE::masks_memory<float>());
-  const float* right = at.read(P.right);
-  if constexpr (packed) {
-    auto* const to = reinterpret_cast<float*>(scratch);
-    pack<P.depth.extent, P.columns.extent, P.depth.stride.at[P.right],
-         P.columns.stride.at[P.right]>(right, to);
-    right = to;
-  }
-  dot_matrix<traits_of<S, P, packed>(), static_cast<int>(P.rows.extent)>(
+HWY_INLINE void dot_at(const operands& at, const float* right) {
+  dot_matrix<traits_of<S, P, copies<P>>(), static_cast<int>(P.rows.extent)>(
       at.read(P.left), right, at.write(), at.read(3), at.read(4));
 }
 
+// `copy` is of all the right operand, from before the run, or null.
 template <signature S>
 HWY_NOINLINE void dot(float* result, float* left, float* right, float* a, float* b,
-                      std::byte* scratch) {
+                      const float* copy, float* scratch) {
   static constexpr dot_plan plan = plan_of_dot(S);
-  walk<plan.outer>({{result, left, right, a, b}},
-                   [scratch](const operands& here) HWY_ATTR { dot_at<S, plan>(here, scratch); });
+  operands at{{result, left, right, a, b}};
+  if constexpr (copies<plan> && plan.copied_once) {
+    if (copy == nullptr) {
+      copy_right<plan.copy>(at.at[plan.right], scratch);
+      copy = scratch;
+    }
+    at.at[plan.right] = const_cast<float*>(copy);  // and read
+    walk<plan.outer_of_copy>(
+        at, [](const operands& here) HWY_ATTR { dot_at<S, plan>(here, here.read(plan.right)); });
+  } else {
+    walk<plan.outer>(at, [scratch](const operands& here) HWY_ATTR {
+      const float* of = here.read(plan.right);
+      if constexpr (copies<plan>) {
+        constexpr right_copy c = plan.copy;
+        pack<c.depth, c.columns, c.depth_stride, c.column_stride, c.row>(of, scratch);
+        of = scratch;
+      }
+      dot_at<S, plan>(here, of);
+    });
+  }
 }
 
 }  // namespace weft::generate::HWY_NAMESPACE

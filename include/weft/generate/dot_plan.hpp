@@ -3,12 +3,23 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 
 #include "weft/generate/nest.hpp"
 #include "weft/generate/signature.hpp"
+#include "weft/kernels/dot_blocking.hpp"
 
 namespace weft::generate {
+
+// A copy of a contraction's right operand: its columns are adjacent, and rows have room for whole
+// vectors on every target.
+struct right_copy {
+  nest blocks;  // of depth x columns; strides of the copy, then of the operand
+  std::ptrdiff_t depth = 1, columns = 1;
+  std::ptrdiff_t depth_stride = 0, column_stride = 0;  // of the operand
+  std::ptrdiff_t row = 1;                              // of the copy
+};
 
 // Row r and column c of the result are the sum over k of left[r, k] * right[k, c].
 struct dot_plan {
@@ -17,6 +28,9 @@ struct dot_plan {
   loop rows, columns, depth;   // columns have stride 1 in the result
   nest outer;                  // everything else
   bool right_in_place = true;  // the columns are adjacent in the right operand, too
+  right_copy copy;             // of all the right operand
+  nest outer_of_copy;          // as `outer`, with the copy in its place
+  bool copied_once = false;    // else a block at a time, where it is needed
 };
 
 // The work that is small. Beyond, the general kernel's preparations no longer count, and what it
@@ -25,6 +39,41 @@ inline constexpr std::ptrdiff_t max_operand_elements = 8192;
 inline constexpr std::ptrdiff_t max_panel_elements = 4096;  // of the right operand
 
 namespace detail {
+
+// Rows of this many elements are whole vectors on every target: see lanes_for.
+constexpr std::ptrdiff_t padded(std::ptrdiff_t columns) {
+  auto const n = static_cast<std::size_t>(columns);
+  return static_cast<std::ptrdiff_t>(
+      kernels::round_up(n, std::clamp<std::size_t>(std::bit_ceil(n), 4, kernels::max_dot_lanes)));
+}
+
+// Needs all loops of the plan.
+constexpr void plan_copy(dot_plan& p) {
+  p.copy.depth = p.depth.extent;
+  p.copy.columns = p.columns.extent;
+  p.copy.depth_stride = p.depth.stride.at[p.right];
+  p.copy.column_stride = p.columns.stride.at[p.right];
+  p.copy.row = padded(p.columns.extent);
+  p.outer_of_copy = p.outer;
+  std::ptrdiff_t blocks = 1;
+  bool one_matrix = true;
+  for (int l = p.outer.loops - 1; l >= 0; --l) {
+    loop const& of = p.outer.at[l];
+    if (of.stride.at[p.right] == 0) continue;
+    one_matrix = one_matrix && of.stride.at[p.left] == 0;
+    std::ptrdiff_t const stride = blocks * p.copy.depth * p.copy.row;
+    p.outer_of_copy.at[l].stride.at[p.right] = stride;
+    p.copy.blocks.push({of.extent, {{stride, of.stride.at[p.right]}}});
+    blocks *= of.extent;
+  }
+  // Where there is room for it: the scratch and the packed parameters are the table kernels'.
+  auto const columns = static_cast<std::size_t>(blocks * p.columns.extent);
+  auto const depth = static_cast<std::size_t>(p.depth.extent);
+  p.copied_once = one_matrix &&
+                  static_cast<std::size_t>(blocks * p.copy.row) <=
+                      kernels::round_up(columns, kernels::max_dot_lanes) &&
+                  columns <= kernels::max_block_columns && depth <= kernels::max_block_depth;
+}
 
 constexpr dot_plan plan_with(const signature& s, int left, int right) {
   dot_plan p;
@@ -55,6 +104,7 @@ constexpr dot_plan plan_with(const signature& s, int left, int right) {
   for (int i = 0; i < columns.loops; ++i) p.outer.push(columns.at[i]);
   p.outer.arrange(0);
   p.right_in_place = p.columns.stride.at[right] == 1;
+  plan_copy(p);
   // Addends are read as vectors or broadcast.
   for (int o = 3; o < s.operands; ++o)
     if (p.columns.stride.at[o] != 0 && p.columns.stride.at[o] != 1) return p;

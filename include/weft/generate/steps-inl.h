@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <type_traits>
 #include <utility>
 
 #include "weft/kernels/hwy-inl.h"
@@ -32,6 +33,11 @@ template <class Source>
 HWY_INLINE void run_steps(const engine& e) {
   const kernels::table kernels = kernels::best();
   for (step const& s : e.tables().steps) e.run(s, kernels);
+}
+template <class Source>
+HWY_INLINE void pack_steps(const engine& e, std::byte* packed) {
+  const kernels::table kernels = kernels::best();
+  for (step const& s : e.tables().steps) e.pack(s, kernels, packed, precision::float32);
 }
 
 #else
@@ -90,6 +96,19 @@ HWY_INLINE float* address(const operand_ref& r, const engine& e) {
   return reinterpret_cast<float*>(base() + r.offset);
 }
 
+// Does the step read a parameter as a copy that is made before the run, in the place of what the
+// table kernels pack?
+template <class Source, int I>
+constexpr bool reads_packed() {
+  constexpr step const& s = lowered<Source>::tables.steps[I];
+  if constexpr (s.run == kernel::dot && s.packed != not_packed && is_generated<Source, I>()) {
+    constexpr dot_plan plan = plan_of_dot(signature_of(s));
+    return copies<plan> && plan.copied_once &&
+           plan.right == kernels::columns_operand(call_at_bounds(s));
+  }
+  return false;
+}
+
 template <class Source, int I>
 HWY_INLINE void run_step(const engine& e, const kernels::table& kernels) {
   constexpr auto const& tables = lowered<Source>::tables;
@@ -105,21 +124,47 @@ HWY_INLINE void run_step(const engine& e, const kernels::table& kernels) {
     const auto operand = [&](int o) {
       return o < s.operands ? address<Source>(s.operand[o], e) : nullptr;
     };
-    if constexpr (s.run == kernel::dot)
+    if constexpr (s.run == kernel::dot) {
+      const std::byte* copy = nullptr;
+      if constexpr (reads_packed<Source, I>())
+        if (e.blocks().packed != nullptr) copy = e.blocks().packed + s.packed;
       dot<signature_of(s)>(operand(0), operand(1), operand(2), operand(3), operand(4),
-                           e.blocks().workspace + tables.scratch_offset);
-    else
+                           reinterpret_cast<const float*>(copy),
+                           reinterpret_cast<float*>(e.blocks().workspace + tables.scratch_offset));
+    } else {
       rowwise<signature_of(s)>(operand(0), operand(1), operand(2), operand(3));
+    }
+  }
+}
+
+template <class Source, int I>
+HWY_INLINE void pack_step(const engine& e, const kernels::table& kernels, std::byte* packed) {
+  constexpr step const& s = lowered<Source>::tables.steps[I];
+  if constexpr (reads_packed<Source, I>()) {
+    constexpr dot_plan plan = plan_of_dot(signature_of(s));
+    copy_right<plan.copy>(address<Source>(s.operand[plan.right], e),
+                          reinterpret_cast<float*>(packed + s.packed));
+  } else if constexpr (s.packed != not_packed && !is_generated<Source, I>()) {
+    e.pack(s, kernels, packed, precision::float32);
   }
 }
 
 // Compilers limit how many operands a fold has.
 inline constexpr int steps_per_function = 32;
 
-template <class Source, int First, int... I>
-HWY_NOINLINE void run_some(std::integer_sequence<int, I...>, const engine& e,
-                           const kernels::table& kernels) {
-  (run_step<Source, First + I>(e, kernels), ...);
+template <int First, class F, int... I>
+HWY_NOINLINE void some_steps(std::integer_sequence<int, I...>, const F& f) {
+  (f(std::integral_constant<int, First + I>()), ...);
+}
+
+// Calls f with the index of each step, from First on, as a type.
+template <class Source, int First = 0, class F>
+HWY_INLINE void for_each_step(const F& f) {
+  constexpr int left = static_cast<int>(lowered<Source>::tables.steps.size()) - First;
+  if constexpr (left > 0) {
+    some_steps<First>(std::make_integer_sequence<int, std::min(left, steps_per_function)>(), f);
+    for_each_step<Source, First + steps_per_function>(f);
+  }
 }
 
 template <class Source, int... I>
@@ -128,24 +173,28 @@ constexpr bool all_generated(std::integer_sequence<int, I...>) {
   return std::ranges::all_of(generated, [](bool g) { return g; });
 }
 
-template <class Source, int First = 0>
-HWY_INLINE void run_from(const engine& e, const kernels::table& kernels) {
-  constexpr int left = static_cast<int>(lowered<Source>::tables.steps.size()) - First;
-  if constexpr (left > 0) {
-    run_some<Source, First>(std::make_integer_sequence<int, std::min(left, steps_per_function)>(),
-                            e, kernels);
-    run_from<Source, First + steps_per_function>(e, kernels);
-  }
+// Those of the same target, if the program needs them.
+template <class Source>
+HWY_INLINE kernels::table table_kernels() {
+  constexpr int count = static_cast<int>(lowered<Source>::tables.steps.size());
+  if constexpr (all_generated<Source>(std::make_integer_sequence<int, count>()))
+    return {};
+  else
+    return kernels::best();
 }
 
 // The steps of the program that Source lowers to, on the engine's memory and arguments.
 template <class Source>
 HWY_INLINE void run_steps(const engine& e) {
-  kernels::table kernels{};
-  constexpr int count = static_cast<int>(lowered<Source>::tables.steps.size());
-  if constexpr (!all_generated<Source>(std::make_integer_sequence<int, count>()))
-    kernels = kernels::best();
-  run_from<Source>(e, kernels);
+  const kernels::table kernels = table_kernels<Source>();
+  for_each_step<Source>([&](auto i) HWY_ATTR { run_step<Source, i.value>(e, kernels); });
+}
+
+// Packs the parameters for them, in float32: the program's packed_bytes.
+template <class Source>
+HWY_INLINE void pack_steps(const engine& e, std::byte* packed) {
+  const kernels::table kernels = table_kernels<Source>();
+  for_each_step<Source>([&](auto i) HWY_ATTR { pack_step<Source, i.value>(e, kernels, packed); });
 }
 
 #endif

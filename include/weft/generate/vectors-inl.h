@@ -99,17 +99,17 @@ HWY_INLINE void transpose_4(const float* from, float* to) {
 }
 
 // Whole vectors of columns, whose elements along the depth are adjacent.
-template <std::ptrdiff_t depth, std::ptrdiff_t columns, std::ptrdiff_t column_stride>
+template <std::ptrdiff_t depth, std::ptrdiff_t columns, std::ptrdiff_t column_stride,
+          std::ptrdiff_t row>
 HWY_INLINE void pack_transposed(const float* from, float* to) {
   constexpr int lanes = lanes_of<lanes_for<columns>>;
-  constexpr std::ptrdiff_t padded = (columns + lanes - 1) / lanes * lanes;
   constexpr int rest = static_cast<int>(columns % lanes);
   const auto strip = [from, to]<int n>(std::integral_constant<int, n>, std::ptrdiff_t c) HWY_ATTR {
     for (std::ptrdiff_t k = 0; k < depth; k += 4) {
       // The last four overlap those before.
       const std::ptrdiff_t first = std::min(k, depth - 4);
-      transpose_4<lanes, n, column_stride, padded>(from + c * column_stride + first,
-                                                   to + first * padded + c);
+      transpose_4<lanes, n, column_stride, row>(from + c * column_stride + first,
+                                                to + first * row + c);
     }
   };
   for (std::ptrdiff_t c = 0; c + lanes <= columns; c += lanes)
@@ -117,18 +117,18 @@ HWY_INLINE void pack_transposed(const float* from, float* to) {
   if constexpr (rest != 0) strip(std::integral_constant<int, rest>(), columns - rest);
 }
 
-// depth x columns, row by row; the rows are whole vectors, and what fills them up is any number.
+// depth x columns, row by row, which are `row` apart: whole vectors, and what fills these up is any
+// number.
 template <std::ptrdiff_t depth, std::ptrdiff_t columns, std::ptrdiff_t depth_stride,
-          std::ptrdiff_t column_stride>
+          std::ptrdiff_t column_stride, std::ptrdiff_t row>
 HWY_INLINE void pack(const float* from, float* to) {
   constexpr int lanes = lanes_of<lanes_for<columns>>;
-  constexpr std::ptrdiff_t padded = (columns + lanes - 1) / lanes * lanes;
   if constexpr (depth_stride == 1 && depth >= 4 && lanes >= 4) {
-    pack_transposed<depth, columns, column_stride>(from, to);
+    pack_transposed<depth, columns, column_stride, row>(from, to);
   } else {
     for (std::ptrdiff_t k = 0; k < depth; ++k)
-      for (std::ptrdiff_t c = 0; c < padded; ++c)
-        to[k * padded + c] = from[k * depth_stride + std::min(c, columns - 1) * column_stride];
+      for (std::ptrdiff_t c = 0; c < row; ++c)
+        to[k * row + c] = from[k * depth_stride + std::min(c, columns - 1) * column_stride];
   }
 }
 

@@ -32,13 +32,19 @@ struct memory {
   precision packed_as = precision::float32;
 };
 
+class engine;
+
+// A program's steps as code of their own, for the best SIMD target.
+struct program_code {
+  void (*run)(const engine&) noexcept = nullptr;
+  // Packs parameters, in float32, as `run` reads them.
+  void (*pack)(const engine&, std::byte* packed) noexcept = nullptr;
+};
+
 class engine {
  public:
-  // Carries out the steps of a program, for the best SIMD target.
-  using steps = void (*)(const engine&) noexcept;
-
-  // Steps that are code of their own may be given; else the program's tables are followed.
-  engine(const program& p, memory m, steps generated = nullptr)
+  // Where no code is given, the program's tables are followed.
+  engine(const program& p, memory m, program_code generated = {})
       : p_(&p), memory_(m), generated_(generated) {}
 
   // The threads that runs go on from now on. Allocates what they work in, so that runs need not.
@@ -57,9 +63,10 @@ class engine {
 
   // Runs the steps on the arguments bound last, with the kernels for the best SIMD target. No
   // allocation, no lock, no system call. Generated steps are the calling thread's alone, and read
-  // parameters where they are: after freeze, the tables are followed.
+  // no bfloat16: with parameters in that, the tables are followed.
   void run() noexcept {
-    generated_ && memory_.packed == nullptr ? generated_(*this) : run(kernels::best());
+    generated_.run != nullptr&& memory_.packed_as == precision::float32 ? generated_.run(*this)
+                                                                        : run(kernels::best());
   }
   void run(const kernels::table& kernels) noexcept;
   // One of the program's steps, on the calling thread.
@@ -82,6 +89,9 @@ class engine {
   // packed_bytes in float32, half of them in bfloat16. Runs on that target read them from here, and
   // no longer where the parameters are, until the next freeze.
   void freeze(std::byte* packed, precision as) noexcept;
+  // The same of one of the program's steps, as the table kernels want it.
+  void pack(const step& s, const kernels::table& kernels, std::byte* packed,
+            precision as) const noexcept;
 
   // Where the elements of an operand lie in the run of the arguments bound last.
   std::byte* address(const operand_ref& r) const noexcept;
@@ -113,7 +123,7 @@ class engine {
 
   const program* p_;
   memory memory_;
-  steps generated_;
+  program_code generated_;
   std::unique_ptr<team> team_;  // none: the calling thread alone
   aligned_bytes scratch_;       // of the members after the first, whose scratch is in the workspace
   std::vector<int> parts_;      // of each step in this run

@@ -11,14 +11,26 @@ namespace detail {
 // Carries out the steps of what Source lowers to. Defined by the file that weft_add_model makes.
 template <class Source>
 void run_generated(const engine& e) noexcept;
+// Packs the parameters for them.
+template <class Source>
+void pack_for_generated(const engine& e, std::byte* packed) noexcept;
 
 }  // namespace detail
 
 // The generated code of a graph; by default there is none.
 template <class Source>
 struct generated_code {
-  engine::steps run = nullptr;
+  program_code code;
 };
+
+namespace detail {
+
+template <class Source>
+constexpr generated_code<Source> code_of() noexcept {
+  return {{&run_generated<Source>, &pack_for_generated<Source>}};
+}
+
+}  // namespace detail
 
 // For the constructors of module<Model, Results...>, with the same results:
 //
@@ -28,13 +40,13 @@ struct generated_code {
 // A program without that line of CMake does not link.
 template <a_model Model, text... Results>
 generated_code<inference<Model, Results...>> generated() noexcept {
-  return {&detail::run_generated<inference<Model, Results...>>};
+  return detail::code_of<inference<Model, Results...>>();
 }
 
 // For those of trainer<Model, Optimizer, Loss>.
 template <a_model Model, text Loss = "loss">
 generated_code<training<Model, Loss>> generated_training() noexcept {
-  return {&detail::run_generated<training<Model, Loss>>};
+  return detail::code_of<training<Model, Loss>>();
 }
 
 }  // namespace weft

@@ -100,13 +100,13 @@ class module {
   explicit module(weft::parameters<Model> shared, generated_code<source> generated = {})
       : parameters_(std::move(shared)),
         workspace_(allocate(workspace_bytes)),
-        engine_(code::program, {parameters_.data(), nullptr, workspace_.get()}, generated.run) {}
+        engine_(code::program, {parameters_.data(), nullptr, workspace_.get()}, generated.code) {}
   // And in the caller's memory: workspace_bytes, aligned to 64. Throws weft::error where it is too
   // small or not aligned.
   module(weft::parameters<Model> shared, std::span<std::byte> workspace,
          generated_code<source> generated = {}) :parameters_(std::move(shared)),
       engine_(code::program, {parameters_.data(), nullptr, checked(workspace, workspace_bytes)},
-              generated.run) {}
+              generated.code) {}
 
   // The bytes that a run works in, beside the parameters.
   static constexpr std::size_t workspace_bytes = code::tables.workspace_bytes;
@@ -126,8 +126,9 @@ class module {
   // called again; a module that was never frozen sees every change. Packed are those that give the
   // axes of a contraction's result that lie closer together, as every weight of a linear layer
   // does; not those with an axis of unknown length, or one that the result and the other operand
-  // have too. They are read as before. With bfloat16, packed weights take half the memory, and are
-  // rounded; see weft::precision.
+  // have too. They are read as before. Generated code packs those that it would else turn around in
+  // every run, as the weights of linear layers. With bfloat16, packed weights take half the memory,
+  // and are rounded, see weft::precision; the module then runs without its generated code.
   void freeze(precision p = precision::float32) {
     aligned_bytes packed = allocate(packed_bytes(p));
     engine_.freeze(packed.get(), p);

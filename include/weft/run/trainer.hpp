@@ -65,7 +65,7 @@ class trainer {
         gradients_(allocate(parameters_.bytes)),
         workspace_(allocate(workspace_bytes)),
         engine_(code::program, {parameters_.data(), gradients_.get(), workspace_.get()},
-                generated.run) {
+                generated.code) {
     for (std::size_t s = 0; s < Optimizer::states; ++s) {
       state_.push_back(allocate(parameters_.bytes));
       state_floats_[s] = reinterpret_cast<float*>(state_.back().get());
