@@ -6,6 +6,7 @@
 
 #include "generate/models.hpp"
 #include "support/trial.hpp"
+#include "weft/generate/elementwise_plan.hpp"
 
 namespace {
 
@@ -48,6 +49,18 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(products_are_those_of_the_reference, Model, produc
 
 using all_rows = boost::mpl::list<short_rows, vector_rows, awkward_rows, long_rows>;
 BOOST_AUTO_TEST_CASE_TEMPLATE(rows_are_those_of_the_reference, Model, all_rows) {
+  trial_of_generated<Model>();
+}
+
+using all_elements = boost::mpl::list<single_element, few_elements, vectors_of_elements,
+                                      awkward_elements, many_elements>;
+BOOST_AUTO_TEST_CASE_TEMPLATE(elements_are_those_of_the_reference, Model, all_elements) {
+  auto const& tables = weft::lowered<weft::inference<Model>>::tables;
+  for (weft::step const& s : tables.steps)
+    if (s.run == weft::kernel::elementwise) {
+      auto const* const links = tables.links.begin() + s.first_link;
+      BOOST_TEST(weft::generate::plan_of_elementwise(s, links).possible);
+    }
   trial_of_generated<Model>();
 }
 

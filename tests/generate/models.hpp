@@ -57,6 +57,32 @@ using vector_rows = rows<2, 16>;
 using awkward_rows = rows<3, 20>;
 using long_rows = rows<3, 100>;
 
+// Elementwise operations alone and in chains, of operands with and without each axis.
+template <int Rows, int Columns>
+struct elements {
+  struct Row : axis<Rows> {};
+  struct Col : axis<Columns> {};
+
+  constexpr auto operator()(scope s) const {
+    auto const x = s.input<"x", float, Row, Col>();
+    auto const y = s.input<"y", float, Row, Col>();
+    auto const row = s.param<"row", Row>();
+    auto const column = s.param<"column", Col>();
+    auto const positive = x * x + 0.25;
+    return results(as<"sum">(x + column), as<"less">(x - row),
+                   as<"exp">(exp(x * 0.5 + column) * row - y), as<"log">(log(positive) / positive),
+                   as<"sqrt">(sqrt(positive) * row), as<"waves">(sin(x * 3.0) + cos(y) * column),
+                   as<"gated">(x * sigmoid(y) * weft::tanh(row)), as<"erf">(-weft::erf(x) * y),
+                   as<"bounds">(maximum(minimum(x, y), column)),
+                   as<"activations">(relu(x) + gelu(y) * gelu_tanh(x)));
+  }
+};
+using single_element = elements<1, 1>;
+using few_elements = elements<7, 3>;
+using vectors_of_elements = elements<2, 16>;
+using awkward_elements = elements<3, 20>;
+using many_elements = elements<5, 100>;
+
 // Attention, of which the fuse pass makes one step; `causal` hides keys behind the query.
 template <int Queries, int Keys, int Depth, int Width, bool causal = false>
 struct attending {

@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "weft/generate/dot_plan.hpp"
+#include "weft/generate/function-inl.h"
 #include "weft/generate/vectors-inl.h"
-#include "weft/kernels/activation-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace weft::generate::HWY_NAMESPACE {
@@ -34,17 +34,6 @@ struct tile_traits {
   number scale;
   op then;
 };
-
-template <op Then, class D>
-HWY_INLINE hn::Vec<D> end_with(D d, hn::Vec<D> x) {
-  namespace activation = kernels::HWY_NAMESPACE::activation;
-  if constexpr (Then == op::relu) return activation::relu()(d, x);
-  if constexpr (Then == op::gelu) return activation::gelu()(d, x);
-  if constexpr (Then == op::gelu_tanh) return activation::gelu_tanh()(d, x);
-  if constexpr (Then == op::tanh) return activation::tanh()(d, x);
-  if constexpr (Then == op::sigmoid) return activation::sigmoid()(d, x);
-  return x;
-}
 
 // A tile: Rows x Vectors sums, of whose last vector the first Rest lanes count, or all if 0.
 template <tile_traits T, int Rows, int Vectors, int Rest>
@@ -100,7 +89,7 @@ struct tile {
     else if constexpr (T.addends > 0)
       v = hn::Add(v, addend<0, I>(a));
     if constexpr (T.addends > 1) v = hn::Add(v, addend<1, I>(b));
-    store<D, count<I>>(end_with<T.then>(d, v),
+    store<D, count<I>>(function<T.then>(d, v),
                        result + I / Vectors * T.result_row + I % Vectors * lanes);
   }
   template <int... I>

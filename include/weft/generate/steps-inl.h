@@ -21,6 +21,7 @@
 #define WEFT_GENERATES
 #include "weft/generate/attention-inl.h"
 #include "weft/generate/dot-inl.h"
+#include "weft/generate/elementwise-inl.h"
 #include "weft/generate/rows-inl.h"
 #endif
 
@@ -62,6 +63,14 @@ constexpr attention_plan plan_of_attention() {
   return {};
 }
 
+// Of a fixed step.
+template <class Source, int I>
+constexpr elementwise_plan plan_of_elementwise() {
+  constexpr auto const& tables = lowered<Source>::tables;
+  return generate::plan_of_elementwise(tables.steps[I],
+                                       tables.links.begin() + tables.steps[I].first_link);
+}
+
 // Is there a generated function for the step?
 template <class Source, int I>
 constexpr bool is_generated() {
@@ -69,7 +78,7 @@ constexpr bool is_generated() {
   if constexpr (plan_of_attention<Source, I>().possible) return true;
   if constexpr (is_fixed(s)) {
     constexpr signature g = signature_of(s);
-    return plan_of_dot(g).possible ||
+    return plan_of_dot(g).possible || plan_of_elementwise<Source, I>().possible ||
            plan_of_rows(g, hn::MaxLanes(hn::ScalableTag<float>())).possible;
   }
   return false;
@@ -131,6 +140,9 @@ HWY_INLINE void run_step(const engine& e, const kernels::table& kernels) {
       dot<signature_of(s)>(operand(0), operand(1), operand(2), operand(3), operand(4),
                            reinterpret_cast<const float*>(copy),
                            reinterpret_cast<float*>(e.blocks().workspace + tables.scratch_offset));
+    } else if constexpr (s.run == kernel::elementwise) {
+      elementwise<plan_of_elementwise<Source, I>()>(operand(0), operand(1), operand(2), operand(3),
+                                                    operand(4));
     } else {
       rowwise<signature_of(s)>(operand(0), operand(1), operand(2), operand(3));
     }

@@ -1,0 +1,75 @@
+// Small chains of elementwise operations on floats, whose extents and strides are constants.
+#if defined(WEFT_GENERATE_ELEMENTWISE_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef WEFT_GENERATE_ELEMENTWISE_INL_H_
+#undef WEFT_GENERATE_ELEMENTWISE_INL_H_
+#else
+#define WEFT_GENERATE_ELEMENTWISE_INL_H_
+#endif
+
+#include <cstddef>
+#include <utility>
+
+#include "weft/generate/elementwise_plan.hpp"
+#include "weft/generate/function-inl.h"
+#include "weft/generate/vectors-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace weft::generate::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+template <elementwise_plan P>
+struct chain_row {
+  using D = lanes_for<P.length>;
+  using V = hn::Vec<D>;
+  static constexpr int lanes = lanes_of<D>;
+
+  // The first `count` elements from `at` on of input I.
+  template <int count, int I>
+  HWY_INLINE static V input(const operands& row, std::ptrdiff_t at) {
+    if constexpr (P.broadcast[I])
+      return hn::Set(D(), *row.read(I + 1));
+    else
+      return load<D, count>(row.read(I + 1) + at);
+  }
+  // The result of link L from the values before it.
+  template <int L>
+  HWY_INLINE static V link(const V* values) {
+    constexpr kernels::chain_link of = P.link[L];
+    if constexpr (operands_of_elementwise(of.kind) == 1)
+      return function<of.kind>(D(), values[of.from[0]]);
+    else
+      return function<of.kind>(D(), values[of.from[0]], values[of.from[1]]);
+  }
+
+  template <int count, int... I, int... L>
+  HWY_INLINE static void vector(std::integer_sequence<int, I...>, std::integer_sequence<int, L...>,
+                                const operands& row, std::ptrdiff_t at) {
+    V values[kernels::max_link_inputs + P.links];  // numbered as in chain_link
+    ((values[I] = input<count, I>(row, at)), ...);
+    ((values[kernels::max_link_inputs + L] = link<L>(values)), ...);
+    store<D, count>(values[kernels::max_link_inputs + P.links - 1], row.write() + at);
+  }
+  template <int count>
+  HWY_INLINE static void vector(const operands& row, std::ptrdiff_t at) {
+    vector<count>(std::make_integer_sequence<int, P.inputs>(),
+                  std::make_integer_sequence<int, P.links>(), row, at);
+  }
+
+  HWY_INLINE static void run(const operands& row) {
+    constexpr int rest = static_cast<int>(P.length % lanes);
+    for (std::ptrdiff_t at = 0; at + lanes <= P.length; at += lanes) vector<lanes>(row, at);
+    if constexpr (rest != 0) vector<rest>(row, P.length - rest);
+  }
+};
+
+template <elementwise_plan P>
+HWY_NOINLINE void elementwise(float* result, float* a, float* b, float* c, float* e) {
+  walk<P.rows>({{result, a, b, c, e}},
+               [](const operands& row) HWY_ATTR { chain_row<P>::run(row); });
+}
+
+}  // namespace weft::generate::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

@@ -1,0 +1,84 @@
+// How a small chain of elementwise operations is computed.
+#pragma once
+
+#include <cstddef>
+
+#include "weft/generate/nest.hpp"
+#include "weft/generate/signature.hpp"
+
+namespace weft::generate {
+
+struct elementwise_plan {
+  bool possible = false;
+  std::ptrdiff_t length = 1;  // of the rows that vectors run along
+  nest rows;
+  int inputs = 0;
+  bool broadcast[kernels::max_link_inputs]{};  // one element for all of a row
+  int links = 0;
+  kernels::chain_link link[kernels::max_links]{};
+};
+
+// Beyond, the general kernel's preparations no longer count.
+inline constexpr std::ptrdiff_t max_chain_elements = 8192;
+
+// Those on floats that have a generated form.
+constexpr bool is_generated_function(op o) {
+  switch (o) {
+    case op::copy:
+    case op::negate:
+    case op::exp:
+    case op::log:
+    case op::sqrt:
+    case op::tanh:
+    case op::erf:
+    case op::sin:
+    case op::cos:
+    case op::sigmoid:
+    case op::relu:
+    case op::gelu:
+    case op::gelu_tanh:
+    case op::add:
+    case op::subtract:
+    case op::multiply:
+    case op::divide:
+    case op::maximum:
+    case op::minimum:
+    case op::relu_adjoint:
+    case op::gelu_adjoint:
+    case op::gelu_tanh_adjoint:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// Of a fixed step, whose links are the program's from `links` on.
+constexpr elementwise_plan plan_of_elementwise(const step& s, const kernels::chain_link* links) {
+  elementwise_plan p;
+  if (s.run != kernel::elementwise) return p;
+  for (int o = 0; o < s.operands; ++o)
+    if (s.operand[o].type != element::float32) return p;
+  p.inputs = s.operands - 1;
+  p.links = s.link_count;
+  for (int l = 0; l < p.links; ++l) p.link[l] = links[l];
+  if (p.links == 0) p.link[p.links++] = {s.kind, element::float32, {0, 1, 2}};
+  for (int l = 0; l < p.links; ++l)
+    if (p.link[l].type != element::float32 || !is_generated_function(p.link[l].kind)) return p;
+  signature const loops = signature_of(s);
+  if (loops.points() == 0 || loops.points() > max_chain_elements) return p;
+  for (int l = 0; l < loops.loops; ++l) p.rows.push(loop_of(loops, l));
+  p.rows.arrange(0);
+  if (p.rows.loops > 0) {
+    loop const row = p.rows.take(p.rows.loops - 1);
+    p.length = row.extent;
+    if (row.stride.at[0] != 1) return p;
+    for (int i = 0; i < p.inputs; ++i) {
+      p.broadcast[i] = row.stride.at[i + 1] == 0;
+      if (!p.broadcast[i] && row.stride.at[i + 1] != 1) return p;
+    }
+  }
+  p.possible = true;
+  return p;
+}
+
+}  // namespace weft::generate
