@@ -22,4 +22,11 @@ constexpr std::string_view type_name() {
   return text.substr(begin, end - begin);
 }
 
+// Does T, or what it is made of, belong to an unnamed namespace, and so to one source file?
+template <class T>
+constexpr bool in_unnamed_namespace() {
+  std::string_view const text = __PRETTY_FUNCTION__;
+  return text.find("{anonymous}") != text.npos || text.find("(anonymous namespace)") != text.npos;
+}
+
 }  // namespace weft

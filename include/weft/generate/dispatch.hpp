@@ -15,11 +15,11 @@ struct of {};
 
 // Of each source there is one generated file. It has the functions that are called here.
 template <class Source>
-void detail::run_generated(const engine& e) noexcept {
+void detail::made_by_weft_add_model<Source>::run(const engine& e) noexcept {
   run_on_best_target(generate::of<Source>(), e);
 }
 template <class Source>
-void detail::pack_for_generated(const engine& e, std::byte* packed) noexcept {
+void detail::made_by_weft_add_model<Source>::pack(const engine& e, std::byte* packed) noexcept {
   pack_on_best_target(generate::of<Source>(), e, packed);
 }
 

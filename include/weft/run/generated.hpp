@@ -1,19 +1,29 @@
 // Models whose code weft_add_model (CMake) generates.
 #pragma once
 
+#include "weft/axes/name.hpp"
+#include "weft/graph/reject.hpp"
 #include "weft/lower/source.hpp"
+#include "weft/passes/select.hpp"
 #include "weft/run/engine.hpp"
 
 namespace weft {
 
 namespace detail {
 
-// Carries out the steps of what Source lowers to. Defined by the file that weft_add_model makes.
+// The steps of what Source lowers to. Defined by the file that weft_add_model makes; where it did
+// not, the linker says that this is missing.
 template <class Source>
-void run_generated(const engine& e) noexcept;
-// Packs the parameters for them.
-template <class Source>
-void pack_for_generated(const engine& e, std::byte* packed) noexcept;
+struct made_by_weft_add_model {
+  static void run(const engine& e) noexcept;
+  // Packs the parameters for them.
+  static void pack(const engine& e, std::byte* packed) noexcept;
+};
+
+template <class Model, text... Results>
+constexpr bool has_results() {
+  return ((find_output(definition<Model>, Results.view()) >= 0) && ...);
+}
 
 }  // namespace detail
 
@@ -27,7 +37,8 @@ namespace detail {
 
 template <class Source>
 constexpr generated_code<Source> code_of() noexcept {
-  return {{&run_generated<Source>, &pack_for_generated<Source>}};
+  using made = made_by_weft_add_model<Source>;
+  return {{&made::run, &made::pack}};
 }
 
 }  // namespace detail
@@ -39,14 +50,35 @@ constexpr generated_code<Source> code_of() noexcept {
 //
 // A program without that line of CMake does not link.
 template <a_model Model, text... Results>
-generated_code<inference<Model, Results...>> generated() noexcept {
+requires(!in_unnamed_namespace<Model>() && detail::has_results<Model, Results...>())
+    generated_code<inference<Model, Results...>> generated()
+noexcept {
   return detail::code_of<inference<Model, Results...>>();
 }
+template <a_model Model, text... Results>
+requires(in_unnamed_namespace<Model>()) WEFT_REJECT(
+    "generated: the model is in an unnamed namespace, and so in this file alone; "
+    "weft_add_model needs it in a header and under a name",
+    generated())
+template <a_model Model, text... Results>
+requires(!in_unnamed_namespace<Model>() && !detail::has_results<Model, Results...>())
+    WEFT_REJECT("generated: the model has no result of this name", generated())
 
 // For those of trainer<Model, Optimizer, Loss>.
 template <a_model Model, text Loss = "loss">
-generated_code<training<Model, Loss>> generated_training() noexcept {
+requires(!in_unnamed_namespace<Model>() && detail::has_results<Model, Loss>())
+    generated_code<training<Model, Loss>> generated_training()
+noexcept {
   return detail::code_of<training<Model, Loss>>();
 }
+template <a_model Model, text Loss = "loss">
+requires(in_unnamed_namespace<Model>()) WEFT_REJECT(
+    "generated_training: the model is in an unnamed namespace, and so in this file "
+    "alone; weft_add_model needs it in a header and under a name",
+    generated_training())
+template <a_model Model, text Loss = "loss">
+requires(!in_unnamed_namespace<Model>() && !detail::has_results<Model, Loss>())
+    WEFT_REJECT("generated_training: the model has no result with the name of the loss",
+                generated_training())
 
 }  // namespace weft

@@ -18,6 +18,10 @@ struct model {
   }
 };
 
+namespace {
+struct unnamed : model {};
+}  // namespace
+
 void wrong(weft::module<model>& net, weft::trainer<model>& trainer, weft::module<model, "sum">& sum,
            const weft::view<const float, weft::shape<Rows, Out>>& a,
            const weft::view<const float, weft::shape<Rows, Pos>>& b,
@@ -44,6 +48,16 @@ void wrong(weft::module<model>& net, weft::trainer<model>& trainer, weft::module
   net(arg<"a">(b), arg<"b">(b));
   // error: argument: more than one length is unknown; give a weft::view or a weft::array
   net(arg<"a">(floats), arg<"b">(floats));
+  // error: generated: the model has no result of this name
+  weft::generated<model, "mean">();
+  // error: generated: the model is in an unnamed namespace, and so in this file alone;
+  // weft_add_model needs it in a header and under a name
+  weft::generated<unnamed>();
+  // error: generated_training: the model has no result with the name of the loss
+  weft::generated_training<model, "mean">();
+  // error: generated_training: the model is in an unnamed namespace, and so in this file alone;
+  // weft_add_model needs it in a header and under a name
+  weft::generated_training<unnamed>();
   // error: argument: the model has no input of this name, or the loss does not need it
   trainer.step(arg<"c">(a), arg<"b">(b));
   // error: argument: an input is given twice

@@ -1,0 +1,10 @@
+// A model that weft_add_model cannot make code for.
+#pragma once
+
+#include "generate/models.hpp"
+
+namespace {
+
+struct unnamed : weft::generating::perceptron {};
+
+}  // namespace
