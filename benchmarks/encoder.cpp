@@ -11,8 +11,6 @@ int main(int argc, char** argv) {
         [] { return encoder_contest<encoder<8, 128, 384, 6, 1536>>(); }},
        {"encoder/768,n=128", [] { return encoder_contest<encoder<1, 128, 768, 12, 3072>>(); }},
        {"encoder/768,n=512", [] { return encoder_contest<encoder<1, 512, 768, 12, 3072>>(); }},
-       {"tiny/32,n=16",
-        [] { return encoder_contest<tiny32>(new_generated_module<tiny32>, 1, false); }},
-       {"tiny/16,n=8",
-        [] { return encoder_contest<tiny16>(new_generated_module<tiny16>, 1, false); }}});
+       {"tiny/32,n=16", [] { return encoder_contest<tiny32>(new_generated_module<tiny32>); }},
+       {"tiny/16,n=8", [] { return encoder_contest<tiny16>(new_generated_module<tiny16>); }}});
 }

@@ -40,14 +40,13 @@ encoder_task encoder_task_of(const weft::parameter_block& parameters, int thread
   return task;
 }
 
-// make() gives a module that runs on so many threads; a clock is that of the whole case. Generated
-// code is for weights that are not packed.
+// make() gives a module that runs on so many threads; a clock is that of the whole case.
 template <class M, class Make = decltype(&new_module<M>)>
-contest encoder_contest(Make make = &new_module<M>, int threads = 1, bool packed = true) {
+contest encoder_contest(Make make = &new_module<M>, int threads = 1) {
   encoder_task task;
   const auto own = [&](const std::shared_ptr<weft::module<M>>& net) {
     task = encoder_task_of<M>(net->parameters(), threads);
-    if (packed) net->freeze();
+    net->freeze();
     return weft_contender(
         net, [x = task.x](auto& n) { return n(weft::arg<"x">(x)); }, threads);
   };

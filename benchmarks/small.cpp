@@ -25,6 +25,7 @@ contest make() {
     const auto w = parameters.find(std::to_string(i) + ".w").values;
     std::copy_n(task.w.data() + i * w.size(), w.size(), w.begin());
   }
+  net->freeze();
 
   contest c;
   c.operations = 2.0 * chain_length * M * K * K;
