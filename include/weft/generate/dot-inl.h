@@ -229,7 +229,7 @@ HWY_NOINLINE void dot(float* result, float* left, float* right, float* a, float*
     walk<plan.outer_of_copy>(
         at, [](const operands& here) HWY_ATTR { dot_at<S, plan>(here, here.read(plan.right)); });
   } else {
-    walk<plan.outer>(at, [scratch](const operands& here) HWY_ATTR {
+    walk<plan.outer>(at, [=](const operands& here) HWY_ATTR {
       const float* of = here.read(plan.right);
       if constexpr (copies<plan>) {
         constexpr right_copy c = plan.copy;
