@@ -54,6 +54,8 @@ class forward {
                                                       attention_query_block, max_attention_tile))),
         lanes_(static_cast<std::ptrdiff_t>(hn::Lanes(query_tag()))),
         pitch_(static_cast<std::ptrdiff_t>(max_attention_vectors) * lanes_),
+        along_depth_(queries_ == 1 && c.key.stride[loop_.depth] == 1),
+        packed_step_(along_depth_ ? 1 : pitch_),
         value_row_(static_cast<std::ptrdiff_t>(round_up(value_, static_cast<std::size_t>(lanes_)))),
         scale_(static_cast<float>(c.soft_cap == 0 ? c.scale : c.scale / c.soft_cap)) {
     const attention_scratch in(static_cast<std::size_t>(queries_), depth_, value_);
@@ -214,7 +216,7 @@ class forward {
     if (queries.size() < width) std::fill_n(packed(t), width * depth_, 0.0f);
     transpose(query_tag(),
               {query_.at(queries.begin, 0), query_.row, query_.column, queries.size(), depth_},
-              {&scale_, 0}, packed(t), pitch_);
+              {&scale_, 0}, packed(t), packed_step_);
     if (seen_by_any(queries).empty()) std::fill_n(results(t), pitch_ * value_row_, 0.0f);
     std::fill_n(highest_ + t * pitch_, width, lowest_score);
     std::fill_n(sums_ + t * pitch_, width, 0.0f);
@@ -266,10 +268,20 @@ class forward {
       for (places some{r.keys.begin, r.keys.begin}; some.begin < r.keys.end;
            some.begin = some.end) {
         some.end = std::min(some.begin + fetch_after, r.keys.end);
-        multiply({key_.at(some.begin, 0), key_.row, key_.column,
-                  packed(t) + static_cast<std::ptrdiff_t>(r.vector) * lanes_, pitch_,
-                  scores(some.begin, r.vector), pitch_, some.size(), depth_, nullptr},
-                 r.vectors);
+        const products p{key_.at(some.begin, 0),
+                         key_.row,
+                         key_.column,
+                         packed(t) + static_cast<std::ptrdiff_t>(r.vector) * lanes_,
+                         packed_step_,
+                         scores(some.begin, r.vector),
+                         pitch_,
+                         some.size(),
+                         depth_,
+                         nullptr};
+        if (along_depth_)
+          multiply_one_column(p);
+        else
+          multiply(p, r.vectors);
         fetch(soon);
       }
     });
@@ -364,6 +376,8 @@ class forward {
   visible sees_;
   std::ptrdiff_t block_;          // queries in one
   std::ptrdiff_t lanes_, pitch_;  // pitch_: of a tile's queries
+  bool along_depth_;              // a single query, whose products run along vectors
+  std::ptrdiff_t packed_step_;    // from an element of a packed query to the next
   std::ptrdiff_t value_row_;      // of results and close values
   float scale_;
   float *packed_queries_, *results_, *highest_, *sums_, *factors_, *scores_, *addend_,

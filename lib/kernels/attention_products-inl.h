@@ -56,13 +56,14 @@ HWY_INLINE query_vec pick(query_vec v0, query_vec v1, query_vec v2, query_vec v3
 // have no size that the compiler knows.
 template <std::size_t Vectors, std::size_t... R, std::size_t... I, class... Sums>
 HWY_INLINE void sum_products(std::index_sequence<R...>, std::index_sequence<I...>,
-                             const products& p, std::size_t first, Sums... sums) {
+                             const products& p, std::size_t first, std::size_t column,
+                             Sums... sums) {
   const query_tag d;
   const std::size_t lanes = hn::Lanes(d);
   const std::ptrdiff_t left_step = p.left_step, right_step = p.right_step;
   const float* left = p.left + static_cast<std::ptrdiff_t>(first) * p.left_row;
   const float* row[]{left + static_cast<std::ptrdiff_t>(R) * p.left_row...};
-  const float* b = p.right;
+  const float* b = p.right + column;
   std::ptrdiff_t at = 0;
   // Four at a time, which needs fewer instructions and lets the processor foresee the last turn.
 #pragma GCC unroll 4
@@ -74,7 +75,7 @@ HWY_INLINE void sum_products(std::index_sequence<R...>, std::index_sequence<I...
     ((sums = hn::MulAdd(hn::Set(d, row[I / Vectors][at]), pick<I % Vectors>(b0, b1, b2, b3), sums)),
      ...);
   }
-  float* to = p.result + static_cast<std::ptrdiff_t>(first) * p.result_row;
+  float* to = p.result + static_cast<std::ptrdiff_t>(first) * p.result_row + column;
   if (p.factors != nullptr) {
     const float* factors = p.factors + first;
     ((sums = hn::MulAdd(hn::LoadU(d, to + static_cast<std::ptrdiff_t>(I / Vectors) * p.result_row +
@@ -88,50 +89,67 @@ HWY_INLINE void sum_products(std::index_sequence<R...>, std::index_sequence<I...
 }
 
 template <std::size_t Rows, std::size_t Vectors, class... Sums>
-HWY_INLINE void with_sums(const products& p, std::size_t first, Sums... sums) {
+HWY_INLINE void with_sums(const products& p, std::size_t first, std::size_t column, Sums... sums) {
   if constexpr (sizeof...(Sums) == Rows * Vectors) {
     sum_products<Vectors>(std::make_index_sequence<Rows>(),
-                          std::make_index_sequence<Rows * Vectors>(), p, first, sums...);
+                          std::make_index_sequence<Rows * Vectors>(), p, first, column, sums...);
   } else {
-    with_sums<Rows, Vectors>(p, first, sums..., hn::Zero(query_tag()));
+    with_sums<Rows, Vectors>(p, first, column, sums..., hn::Zero(query_tag()));
   }
 }
 
-// The rows from `first` to `end`, as many times Rows as there are. Returns the first that is left.
+// The rows from `first` to `end` and the columns from `column` on, as many times Rows as there are.
+// Returns the first that is left.
 template <std::size_t Rows, std::size_t Vectors>
-HWY_NOINLINE std::size_t multiply_rows(const products& p, std::size_t first, std::size_t end) {
-  for (; first + Rows <= end; first += Rows) with_sums<Rows, Vectors>(p, first);
+HWY_NOINLINE std::size_t multiply_rows(const products& p, std::size_t first, std::size_t end,
+                                       std::size_t column) {
+  for (; first + Rows <= end; first += Rows) with_sums<Rows, Vectors>(p, first, column);
   return first;
 }
 
 template <std::size_t Vectors>
-void multiply_columns(const products& p) {
+void multiply_columns(const products& p, std::size_t column) {
   constexpr std::size_t most = std::min<std::size_t>(product_sums / Vectors, 8);
   // Rather twice four rows than six and single ones.
   const bool twice_four = most == 6 && p.rows >= 8 && (p.rows % 6 == 2 || p.rows % 6 == 3);
-  std::size_t first = multiply_rows<most, Vectors>(p, 0, twice_four ? p.rows - 8 : p.rows);
-  if constexpr (most > 4) first = multiply_rows<4, Vectors>(p, first, p.rows);
-  multiply_rows<1, Vectors>(p, first, p.rows);
+  std::size_t first = multiply_rows<most, Vectors>(p, 0, twice_four ? p.rows - 8 : p.rows, column);
+  if constexpr (most > 4) first = multiply_rows<4, Vectors>(p, first, p.rows, column);
+  multiply_rows<1, Vectors>(p, first, p.rows, column);
 }
 
-// So many vectors of columns. A single one, which reads an element for every product, is left for
-// last only where there is no other.
-inline void multiply(products p, std::size_t vectors) {
+// So many vectors of columns. Where all but one would fit, they are divided: a single one reads an
+// element for every product.
+inline void multiply(const products& p, std::size_t vectors) {
   const std::size_t lanes = hn::Lanes(query_tag());
-  while (vectors != 0) {
-    const std::size_t some =
-        vectors == product_vectors + 1 ? product_vectors - 1 : std::min(vectors, product_vectors);
+  for (std::size_t v = 0, some; v < vectors; v += some) {
+    const std::size_t left = vectors - v;
+    some = left == product_vectors + 1 ? product_vectors - 1 : std::min(left, product_vectors);
     if (some == 1)
-      multiply_columns<1>(p);
+      multiply_columns<1>(p, v * lanes);
     else if (some == 2)
-      multiply_columns<2>(p);
+      multiply_columns<2>(p, v * lanes);
     else if (some == 3)
-      multiply_columns<3>(p);
+      multiply_columns<3>(p, v * lanes);
     else
-      multiply_columns<product_vectors>(p);
-    p.right += some * lanes;
-    p.result += some * lanes;
-    vectors -= some;
+      multiply_columns<product_vectors>(p, v * lanes);
+  }
+}
+
+// The products of a single column, whose sums run along vectors: both operands have left_step and
+// right_step 1, and the right one is filled up with zeros to whole vectors. A sum goes to all lanes
+// of its row.
+inline HWY_NOINLINE void multiply_one_column(const products& p) {
+  const query_tag d;
+  const std::size_t lanes = hn::Lanes(d);
+  for (std::size_t r = 0; r < p.rows; ++r) {
+    const float* row = p.left + static_cast<std::ptrdiff_t>(r) * p.left_row;
+    auto sum = hn::Zero(d);
+    std::size_t k = 0;
+    for (; k + lanes <= p.depth; k += lanes)
+      sum = hn::MulAdd(hn::LoadU(d, row + k), hn::LoadU(d, p.right + k), sum);
+    if (k < p.depth)
+      sum = hn::MulAdd(load_n(d, row + k, p.depth - k), hn::LoadU(d, p.right + k), sum);
+    hn::StoreU(hn::SumOfLanes(d, sum), d, p.result + static_cast<std::ptrdiff_t>(r) * p.result_row);
   }
 }
 

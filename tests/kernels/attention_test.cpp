@@ -273,6 +273,19 @@ BOOST_AUTO_TEST_CASE(many_tiles_are_right) {
 }
 
 // Later keys bring a higher score again and again, so that earlier results fade.
+BOOST_AUTO_TEST_CASE(a_single_query_meets_many_keys) {
+  std::vector<options> all;
+  for (const layout how : layouts)
+    for (const std::ptrdiff_t depth : {5, 20, 64}) {
+      options o{.query = 1, .key = 300, .depth = depth, .value = 84 - depth, .how = how};
+      all.push_back(o);
+      o.seen = {-150, 0, 250};
+      o.has_mask = true;
+      all.push_back(o);
+    }
+  check(all);
+}
+
 BOOST_AUTO_TEST_CASE(large_scores_neither_overflow_nor_vanish) {
   std::vector<options> all;
   for (const float range : {0.01f, 20.0f, 200.0f})
