@@ -318,8 +318,8 @@ class forward {
       add_bias(s, {bias_.at(queries.begin, keys.begin), bias_.row, bias_.column}, queries.size(),
                addend_);
     if (mask_.data != nullptr)
-      hide_masked(s, {mask_.at(queries.begin, keys.begin), mask_.row, mask_.column},
-                  queries.size());
+      hide_masked(s, {mask_.at(queries.begin, keys.begin), mask_.row, mask_.column}, queries.size(),
+                  addend_);
     const places all = seen_by_all(queries);
     const places before{keys.begin, std::min(all.begin, keys.end)};
     const places after{std::max({all.end, before.end, keys.begin}), keys.end};

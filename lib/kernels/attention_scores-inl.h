@@ -8,8 +8,11 @@
 #endif
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 
 #include "kernels/attention_products-inl.h"
@@ -70,15 +73,40 @@ inline HWY_NOINLINE void add_bias(const score_rows& s, const score_operand<float
   }
 }
 
-// Scores become -infinity where the mask has 0.
+// Scores become -infinity where the mask has 0. Where keys lie side by side, four at a time: their
+// bytes are put side by side with those of the other queries, in `bytes`, which has room for a
+// vector for each key.
 inline HWY_NOINLINE void hide_masked(const score_rows& s, const score_operand<std::uint8_t>& mask,
-                                     std::size_t queries) {
-  const std::size_t lanes = hn::Lanes(query_tag());
-  for (std::size_t j = 0; j < s.keys; ++j) {
+                                     std::size_t queries, float* bytes) {
+  const query_tag d;
+  const hn::RebindToUnsigned<query_tag> du;
+  const std::size_t lanes = hn::Lanes(d);
+  const auto hidden = hn::Set(d, minus_infinity);
+  constexpr std::size_t together = 4;
+  using four_bytes = std::array<std::uint8_t, together>;
+  constexpr std::uint32_t byte_of[together]{
+      std::bit_cast<std::uint32_t>(four_bytes{0xff}),
+      std::bit_cast<std::uint32_t>(four_bytes{0, 0xff}),
+      std::bit_cast<std::uint32_t>(four_bytes{0, 0, 0xff}),
+      std::bit_cast<std::uint32_t>(four_bytes{0, 0, 0, 0xff})};
+  const std::size_t whole = mask.key == 1 && mask.query != 0 ? s.keys / together * together : 0;
+  if (whole != 0 && queries < lanes) std::fill_n(bytes, whole / together * lanes, 0.0f);
+  for (std::size_t i = 0; i < queries; ++i) {
+    const std::uint8_t* from = mask.data + static_cast<std::ptrdiff_t>(i) * mask.query;
+    for (std::size_t j = 0; j < whole; j += together)
+      std::memcpy(bytes + j / together * lanes + i, from + j, together);
+  }
+  for (std::size_t j = 0; j < whole; ++j) {
+    const auto own = hn::Set(du, byte_of[j % together]);
+    const auto all = hn::BitCast(du, hn::LoadU(d, bytes + j / together * lanes));
+    const auto is_hidden = hn::RebindMask(d, hn::Eq(hn::And(all, own), hn::Zero(du)));
+    hn::StoreU(hn::IfThenElse(is_hidden, hidden, hn::LoadU(d, s.row(j))), d, s.row(j));
+  }
+  for (std::size_t j = whole; j < s.keys; ++j) {
     const std::uint8_t* seen = mask.data + static_cast<std::ptrdiff_t>(j) * mask.key;
     float* row = s.row(j);
     if (mask.query == 0) {
-      if (*seen == 0) std::fill_n(row, lanes, minus_infinity);
+      if (*seen == 0) hn::StoreU(hidden, d, row);
       continue;
     }
     for (std::size_t i = 0; i < queries; ++i, seen += mask.query)
