@@ -115,11 +115,11 @@ struct moments {
 HWY_INLINE moments moments_of(const row_arguments& a) {
   const double share = 1 / static_cast<double>(a.length);
   moments m;
+  double variance[max_rows];
   for (std::size_t r = 0; r < a.rows; ++r) {
     const float* x = a.row[r].floats(0);
     const std::size_t last = a.length - 1;
     float about = ((x[0] + x[last / 3]) + (x[last - last / 3] + x[last])) / 4;
-    double distance, variance;
     for (bool again : {true, false}) {
       const V center = value(about);
       const two_sums sums =
@@ -128,13 +128,16 @@ HWY_INLINE moments moments_of(const row_arguments& a) {
             sum = hn::Add(sum, centered);
             squares = hn::MulAdd(centered, centered, squares);
           });
-      distance = sums.first * share;
-      variance = sums.second * share - distance * distance;
+      const double distance = sums.first * share;
+      variance[r] = sums.second * share - distance * distance;
       m.mean[r] = static_cast<float>(static_cast<double>(about) + distance);
-      if (!again || !(distance * distance > 4 * variance)) break;
+      if (!again || !(distance * distance > 4 * variance[r])) break;
       about = m.mean[r];
     }
-    m.scale[r] = static_cast<float>(1 / std::sqrt(std::max(variance, 0.0) + a.scalar));
+  }
+  for (std::size_t r = 0; r < a.rows; ++r) {
+    const double positive = std::max(variance[r], 0.0);  // NaN stays
+    m.scale[r] = static_cast<float>(1 / std::sqrt(positive + a.scalar));
   }
   return m;
 }
