@@ -3,17 +3,34 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <new>
 #include <string>
+
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
 
 #include "weft/run/error.hpp"
 
 namespace weft {
 
+namespace {
+
+// Weights of a few MiB are more pages of 4 KiB than a processor keeps the addresses of.
+constexpr std::size_t huge_page = 2 << 20;
+
+}  // namespace
+
 aligned_bytes allocate(std::size_t bytes) {
   std::size_t const size = std::max(align(bytes), alignment);
-  auto* const p = static_cast<std::byte*>(::operator new (size, std::align_val_t{alignment}));
+  bool const huge = size >= 2 * huge_page;
+  void* const p = boost::alignment::aligned_alloc(huge ? huge_page : alignment, size);
+  if (p == nullptr) throw std::bad_alloc();
+#ifdef MADV_HUGEPAGE
+  if (huge) madvise(p, size, MADV_HUGEPAGE);  // advice: nothing is lost if it is not taken
+#endif
   std::memset(p, 0, size);
-  return aligned_bytes(p);
+  return aligned_bytes(static_cast<std::byte*>(p));
 }
 
 std::byte* checked(std::span<std::byte> memory, std::size_t bytes) {

@@ -1,0 +1,107 @@
+// Packing: lines of an operand side by side, as tiles read them.
+#if defined(WEFT_KERNELS_DOT_PACK_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef WEFT_KERNELS_DOT_PACK_INL_H_
+#undef WEFT_KERNELS_DOT_PACK_INL_H_
+#else
+#define WEFT_KERNELS_DOT_PACK_INL_H_
+#endif
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "weft/kernels/hwy-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace weft::kernels::HWY_NAMESPACE {
+
+// What is packed at once: `lines` rows or columns of `depth` elements each.
+struct strip {
+  const float* data;
+  const std::ptrdiff_t* line;     // offsets of the lines
+  const std::ptrdiff_t* element;  // offsets of the elements of a line
+  std::size_t lines, depth;
+};
+
+// Lines side by side in memory: as many of them at once as D has lanes.
+template <class D>
+void pack_adjacent_lines(D d, const strip& s, std::size_t width, float* HWY_RESTRICT packed) {
+  const std::size_t lanes = hn::Lanes(d);
+  for (std::size_t k = 0; k < s.depth; ++k, packed += width) {
+    const float* from = s.data + s.line[0] + s.element[k];
+    std::size_t j = 0;
+    for (; j + lanes <= s.lines; j += lanes) hn::StoreU(hn::LoadU(d, from + j), d, packed + j);
+    if (j < s.lines) hn::StoreU(load_n(d, from + j, s.lines - j), d, packed + j);
+  }
+}
+
+// One by one.
+inline void pack_elements(const strip& s, std::size_t width, float* HWY_RESTRICT packed) {
+  for (std::size_t k = 0; k < s.depth; ++k, packed += width) {
+    const float* from = s.data + s.element[k];
+    for (std::size_t j = 0; j < s.lines; ++j) packed[j] = from[s.line[j]];
+  }
+}
+
+// A vector without a size that the compiler knows is not put together from halves.
+#if HWY_TARGET != HWY_SCALAR && !HWY_HAVE_SCALABLE
+
+// The four elements from `from` on of every fourth line, one line in each block of 128 bits.
+template <std::size_t Lanes>
+HWY_INLINE auto load_blocks(const float* from, const std::ptrdiff_t* line) {
+  const hn::CappedTag<float, Lanes> d;
+  if constexpr (Lanes <= 4) {
+    return hn::LoadU(d, from + line[0]);
+  } else {
+    return hn::Combine(d, load_blocks<Lanes / 2>(from, line + Lanes / 2),
+                       load_blocks<Lanes / 2>(from, line));
+  }
+}
+
+// Elements side by side in memory: as many lines at once as a vector has lanes, four elements of
+// each. Every block of 128 bits is transposed by itself.
+template <class D>
+void pack_adjacent_elements(D d, strip s, std::size_t width, float* HWY_RESTRICT packed) {
+  constexpr std::size_t lanes = hn::MaxLanes(D());
+  const hn::Repartition<std::uint64_t, D> pairs;
+  for (; s.depth >= 4; s.depth -= 4, s.element += 4, packed += 4 * width) {
+    const float* from = s.data + s.element[0];
+    for (std::size_t j = 0; j < s.lines; j += lanes) {
+      // Where fewer lines are left, the last one stands in for the others.
+      std::ptrdiff_t last[lanes];
+      const std::ptrdiff_t* line = s.line + j;
+      if (j + lanes > s.lines) {
+        for (std::size_t i = 0; i < lanes; ++i) last[i] = s.line[std::min(j + i, s.lines - 1)];
+        line = last;
+      }
+      const auto v0 = load_blocks<lanes>(from, line);
+      const auto v1 = load_blocks<lanes>(from, line + 1);
+      const auto v2 = load_blocks<lanes>(from, line + 2);
+      const auto v3 = load_blocks<lanes>(from, line + 3);
+      const auto low01 = hn::BitCast(pairs, hn::InterleaveLower(d, v0, v1));
+      const auto low23 = hn::BitCast(pairs, hn::InterleaveLower(d, v2, v3));
+      const auto high01 = hn::BitCast(pairs, hn::InterleaveUpper(d, v0, v1));
+      const auto high23 = hn::BitCast(pairs, hn::InterleaveUpper(d, v2, v3));
+      float* to = packed + j;
+      hn::StoreU(hn::BitCast(d, hn::InterleaveLower(pairs, low01, low23)), d, to);
+      hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(pairs, low01, low23)), d, to + width);
+      hn::StoreU(hn::BitCast(d, hn::InterleaveLower(pairs, high01, high23)), d, to + 2 * width);
+      hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(pairs, high01, high23)), d, to + 3 * width);
+    }
+  }
+  pack_elements(s, width, packed);
+}
+
+#else
+
+template <class D>
+void pack_adjacent_elements(D, const strip& s, std::size_t width, float* HWY_RESTRICT packed) {
+  pack_elements(s, width, packed);
+}
+
+#endif
+
+}  // namespace weft::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

@@ -1,0 +1,181 @@
+// A tile of a contraction's result: its sums are in registers.
+#if defined(WEFT_KERNELS_DOT_TILE_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef WEFT_KERNELS_DOT_TILE_INL_H_
+#undef WEFT_KERNELS_DOT_TILE_INL_H_
+#else
+#define WEFT_KERNELS_DOT_TILE_INL_H_
+#endif
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+#include "hwy/cache_control.h"
+#include "kernels/dot_end-inl.h"
+#include "weft/kernels/dot_blocking.hpp"
+#include "weft/kernels/hwy-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace weft::kernels::HWY_NAMESPACE {
+
+using tag = hn::CappedTag<float, max_dot_lanes>;
+using vec = hn::Vec<tag>;
+
+// A tile's sums, the vectors of the right operand and one element of the left one are to stay in
+// registers: 24 + 3 + 1 of the 32 that AVX-512 and 64-bit Arm have, 12 + 3 + 1 of 16 elsewhere.
+constexpr bool has_32_registers = HWY_ARCH_X86 ? HWY_TARGET <= HWY_AVX3 : HWY_ARCH_ARM_A64;
+constexpr std::size_t tile_rows = has_32_registers ? 8 : 4;
+constexpr std::size_t tile_vectors = 3;
+static_assert(tile_rows <= max_tile_rows && tile_vectors * max_dot_lanes <= max_tile_columns);
+
+// The bits of a bfloat16: the upper half of a float.
+using half = std::uint16_t;
+
+HWY_INLINE vec load(tag d, const float* p) {
+  return hn::LoadU(d, p);
+}
+HWY_INLINE vec load(tag d, const half* p) {
+  const hn::Repartition<std::uint32_t, tag> bits;
+  const hn::Rebind<half, tag> halves;
+  return hn::BitCast(d, hn::ShiftLeft<16>(hn::PromoteTo(bits, hn::LoadU(halves, p))));
+}
+
+// The bfloat16 nearest to x, ties to even; NaN stays one.
+inline half nearest_half(float x) {
+  const auto bits = std::bit_cast<std::uint32_t>(x);
+  if ((bits & 0x7fffffffu) > 0x7f800000u) return static_cast<half>(bits >> 16 | 0x40u);
+  return static_cast<half>((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
+}
+
+// A tile's strip of the left operand. Row r's element at depth k is row[r][k * step].
+struct left_strip {
+  const float* row[tile_rows];
+  std::ptrdiff_t step;
+};
+
+// A tile's strip of the right operand: at depth k, the tile's columns from data + k * step on.
+template <class T>
+struct right_strip {
+  const T* data;
+  std::ptrdiff_t step;
+};
+
+// What a tile fetches for later ones: at depth k, the cache line of data + k * step.
+struct fetched {
+  const std::byte* data;
+  std::ptrdiff_t step;
+};
+
+// Where a tile goes: row r from row[r] on, there either added to what is there or put in its place.
+// `end` is null where the sums are not scaled, nor is anything else added to them.
+struct tile_result {
+  float* row[tile_rows];
+  bool add;
+  const tile_end* end;
+};
+
+template <std::size_t V>
+HWY_INLINE vec pick(vec v0, vec v1, vec v2) {
+  if constexpr (V == 0)
+    return v0;
+  else if constexpr (V == 1)
+    return v1;
+  else
+    return v2;
+}
+
+// The sums are a pack of parameters, not an array, so that each is a register even where vectors
+// have no size that the compiler knows. What later tiles need is fetched one cache line at a time:
+// in a burst the requests would hold up the loads of this tile.
+template <std::size_t Vectors, class T, std::size_t... R, std::size_t... I, class... Sums>
+HWY_INLINE void multiply_add(std::index_sequence<R...>, std::index_sequence<I...>,
+                             const left_strip& left, const right_strip<T>& right, std::size_t depth,
+                             fetched later, const tile_result& result, Sums... sums) {
+  const tag d;
+  const std::size_t lanes = hn::Lanes(d);
+  const float* row[]{left.row[R]...};
+  const T* b = right.data;
+  const std::ptrdiff_t left_step = left.step, right_step = right.step;
+  std::ptrdiff_t at = 0;
+  // A result that is in no cache would hold up the stores at the end, and so the next tile.
+  (hwy::Prefetch(result.row[I / Vectors] + I % Vectors * lanes), ...);
+  for (; depth != 0; --depth, at += left_step, b += right_step) {
+    const vec b0 = load(d, b);
+    const vec b1 = Vectors > 1 ? load(d, b + lanes) : b0;
+    const vec b2 = Vectors > 2 ? load(d, b + 2 * lanes) : b0;
+    hwy::Prefetch(later.data);
+    later.data += later.step;
+    ((sums = hn::MulAdd(hn::Set(d, row[I / Vectors][at]), pick<I % Vectors>(b0, b1, b2), sums)),
+     ...);
+  }
+  float* const* to = result.row;
+  if (result.add) {
+    ((sums = hn::Add(sums, hn::LoadU(d, to[I / Vectors] + I % Vectors * lanes))), ...);
+  }
+  if (const tile_end* end = result.end; end != nullptr) {
+    const vec scale = hn::Set(d, end->scale);
+    ((sums = hn::Mul(sums, scale)), ...);
+    for (const addend_rows& addend : end->addend) {
+      const float* const* from = addend.row;
+      if (*from == nullptr) continue;
+      if (addend.broadcast) {
+        ((sums = hn::Add(sums, hn::Set(d, *from[I / Vectors]))), ...);
+      } else {
+        ((sums = hn::Add(sums, hn::LoadU(d, from[I / Vectors] + I % Vectors * lanes))), ...);
+      }
+    }
+  }
+  (hn::StoreU(sums, d, to[I / Vectors] + I % Vectors * lanes), ...);
+}
+
+template <std::size_t Rows, std::size_t Vectors, class T, class... Sums>
+HWY_INLINE void with_sums(const left_strip& left, const right_strip<T>& right, std::size_t depth,
+                          fetched later, const tile_result& result, Sums... sums) {
+  if constexpr (sizeof...(Sums) == Rows * Vectors) {
+    multiply_add<Vectors>(std::make_index_sequence<Rows>(),
+                          std::make_index_sequence<Rows * Vectors>(), left, right, depth, later,
+                          result, sums...);
+  } else {
+    with_sums<Rows, Vectors>(left, right, depth, later, result, sums..., hn::Zero(tag()));
+  }
+}
+
+// Rows x Vectors * Lanes sums over the depth.
+template <std::size_t Rows, std::size_t Vectors, class T>
+HWY_NOINLINE void tile(const left_strip& left, const right_strip<T>& right, std::size_t depth,
+                       fetched later, const tile_result& result) {
+  with_sums<Rows, Vectors>(left, right, depth, later, result);
+}
+
+template <class T>
+using tile_function = void (*)(const left_strip&, const right_strip<T>&, std::size_t, fetched,
+                               const tile_result&);
+
+// So many rows take longer to read the right operand than to multiply with it. It is read once,
+// from end to end, and bfloat16 is widened in registers; for more rows, panel by panel.
+constexpr std::size_t few_rows = 4;
+
+// For at least so many rows.
+template <class T, std::size_t Vectors>
+tile_function<T> tile_of(std::size_t rows) {
+  if (rows == 1) return &tile<1, Vectors, T>;
+  if (rows == 2) return &tile<2, Vectors, T>;
+  if constexpr (std::is_same_v<T, float> && tile_rows > few_rows) {
+    if (rows > few_rows) return &tile<tile_rows, Vectors, T>;
+  }
+  return &tile<few_rows, Vectors, T>;
+}
+
+template <class T>
+tile_function<T> tile_of(std::size_t rows, std::size_t vectors) {
+  if (vectors == 1) return tile_of<T, 1>(rows);
+  if (vectors == 2) return tile_of<T, 2>(rows);
+  return tile_of<T, 3>(rows);
+}
+
+}  // namespace weft::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif
