@@ -24,13 +24,13 @@ constexpr std::size_t huge_page = 2 << 20;
 aligned_bytes allocate(std::size_t bytes) {
   std::size_t const size = std::max(align(bytes), alignment);
   bool const huge = size >= 2 * huge_page;
-  void* const p = boost::alignment::aligned_alloc(huge ? huge_page : alignment, size);
-  if (p == nullptr) throw std::bad_alloc();
+  std::align_val_t const to{huge ? huge_page : alignment};
+  auto* const p = static_cast<std::byte*>(::operator new(size, to));
 #ifdef MADV_HUGEPAGE
   if (huge) madvise(p, size, MADV_HUGEPAGE);  // advice: nothing is lost if it is not taken
 #endif
   std::memset(p, 0, size);
-  return aligned_bytes(static_cast<std::byte*>(p));
+  return aligned_bytes(p, {to});
 }
 
 std::byte* checked(std::span<std::byte> memory, std::size_t bytes) {
