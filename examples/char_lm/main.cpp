@@ -22,7 +22,7 @@ struct settings {
   std::string text = CHAR_LM_CORPUS;
   std::string pictures = ".";
   std::string prompt = "// ";
-  long steps = 800;
+  long steps = 1300;
   double seconds = 75;
   std::size_t batch = 8;
   double learning_rate = 2e-3;
