@@ -22,10 +22,9 @@ using query_tag = hn::CappedTag<float, max_dot_lanes>;
 using query_vec = hn::Vec<query_tag>;
 
 // Sums, the vectors of the right operand and one element of the left one stay in registers: up to
-// 24 + 4 + 1 of the 32 that AVX-512 and 64-bit Arm have, 12 + 3 + 1 of 16 elsewhere.
-constexpr bool many_registers = HWY_ARCH_X86 ? HWY_TARGET <= HWY_AVX3 : HWY_ARCH_ARM_A64;
-constexpr std::size_t product_sums = many_registers ? 24 : 12;
-constexpr std::size_t product_vectors = many_registers ? 4 : 3;
+// 24 + 4 + 1 of 32, or 12 + 3 + 1 of 16.
+constexpr std::size_t product_sums = has_32_registers ? 24 : 12;
+constexpr std::size_t product_vectors = has_32_registers ? 4 : 3;
 
 // result[r, c] = the sum over k of left[r, k] * right[k, c]. The left operand is any array, read an
 // element at a time; the columns of the others lie side by side, in whole vectors.

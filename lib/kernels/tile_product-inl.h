@@ -26,8 +26,7 @@ using tag = hn::CappedTag<float, 16>;
 using vec = hn::Vec<tag>;
 
 // A tile's sums, the vectors of the right operand and one element of the left one are to stay in
-// registers: 24 + 3 + 1 of the 32 that AVX-512 and 64-bit Arm have, 12 + 3 + 1 of 16 elsewhere.
-constexpr bool has_32_registers = HWY_ARCH_X86 ? HWY_TARGET <= HWY_AVX3 : HWY_ARCH_ARM_A64;
+// registers: 24 + 3 + 1 of 32, or 12 + 3 + 1 of 16.
 constexpr std::ptrdiff_t rows = has_32_registers ? 8 : 4;
 constexpr std::ptrdiff_t max_vectors = 3;
 

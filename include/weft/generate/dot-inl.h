@@ -18,8 +18,7 @@ namespace weft::generate::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-inline constexpr int vector_registers =
-    (HWY_ARCH_X86 ? HWY_TARGET <= HWY_AVX3 : HWY_ARCH_ARM_A64) ? 32 : 16;
+inline constexpr int vector_registers = kernels::HWY_NAMESPACE::has_32_registers ? 32 : 16;
 
 // What is known of a contraction while compiling.
 struct tile_traits {

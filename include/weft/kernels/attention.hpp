@@ -67,7 +67,8 @@ struct attention_call {
   operand query_gradient;  // as query, key and value
   operand key_gradient;
   operand value_gradient;
-  std::byte* scratch = nullptr;  // at least attention_scratch_bytes(call), aligned to 64
+  std::byte* scratch = nullptr;  // at least attention_scratch_bytes(call), or
+                                 // attention_adjoint_scratch_bytes(call); aligned to 64
   share part;
 };
 

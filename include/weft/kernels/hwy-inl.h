@@ -16,6 +16,9 @@ namespace weft::kernels::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
+// Vector registers: 32, as AVX-512 and 64-bit Arm have, or 16.
+constexpr bool has_32_registers = HWY_ARCH_X86 ? HWY_TARGET <= HWY_AVX3 : HWY_ARCH_ARM_A64;
+
 // Whether a masked load or store of T leaves memory outside of the mask alone. Elsewhere Highway
 // may read or write the whole vector.
 template <class T>
