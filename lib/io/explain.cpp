@@ -4,6 +4,8 @@
 #include <cstdio>
 #include <limits>
 
+#include "weft/graph/attention.hpp"
+
 namespace weft::detail {
 
 namespace {
@@ -73,10 +75,7 @@ class explainer {
     if (over.count > 0) text.append(" over ").append(axes_text(over));
     text.append(" ").append(operands(n));
     if (n.scale != 1) text.append(" times ").append(short_constant(n.scale));
-    if (n.highest < std::numeric_limits<std::int64_t>::max())
-      text.append(" key - query <= ").append(std::to_string(n.highest));
-    if (n.lowest > std::numeric_limits<std::int64_t>::min())
-      text.append(" key - query >= ").append(std::to_string(n.lowest));
+    text.append(keys_seen(n));
     if (n.then != op::copy) text.append(" then ").append(name_of(n.then));
     std::string const shape = axes_text(n.axes) + std::string(element_text(n.type));
     char numbers[96];
@@ -90,6 +89,21 @@ class explainer {
   }
 
  private:
+  // The keys that an attention shows by their places.
+  std::string keys_seen(const node& n) const {
+    std::string text, distance = " key - query";
+    if (int const offset = find_option(n, attention_option::offset); offset >= 0)
+      distance.append(" - ").append(call(offset));
+    if (n.highest < std::numeric_limits<std::int64_t>::max())
+      text.append(distance).append(" <= ").append(std::to_string(n.highest));
+    if (n.lowest > std::numeric_limits<std::int64_t>::min())
+      text.append(distance).append(" >= ").append(std::to_string(n.lowest));
+    if (int const lengths = find_option(n, attention_option::lengths); lengths >= 0) {
+      text.append(" key < ").append(call(lengths));
+      if (n.start != 0) text.append(" + ").append(std::to_string(n.start));
+    }
+    return text;
+  }
   std::string operands(const node& n) const {
     std::string text(1, '(');
     for (int j = 0; j < n.operands; ++j) text.append(j > 0 ? ", " : "").append(call(n.operand[j]));

@@ -46,10 +46,8 @@ class forward {
       : c_(c),
         loop_(c.loops),
         queries_(c.extent[loop_.query]),
-        keys_(c.extent[loop_.key]),
         depth_(static_cast<std::size_t>(c.extent[loop_.depth])),
         value_(static_cast<std::size_t>(c.extent[loop_.value])),
-        sees_(c.seen, {0, queries_}, {0, c.seen.lowest <= c.seen.highest ? keys_ : 0}),
         block_(static_cast<std::ptrdiff_t>(block_size(static_cast<std::size_t>(queries_),
                                                       attention_query_block, max_attention_tile))),
         lanes_(static_cast<std::ptrdiff_t>(hn::Lanes(query_tag()))),
@@ -110,9 +108,14 @@ class forward {
     bias_ = find<const float>(c_.bias, batch, loop_.query, loop_.key);
     result_ = find<float>(c_.result, batch, loop_.query, loop_.value);
     statistics_ = find<float>(c_.statistics, batch, loop_.query, loop_.query);
+    const auto number = [&](const operand& o) {
+      return find<const std::int32_t>(o, batch, loop_.query, loop_.query).data;
+    };
+    sees_ = visible(band_at(c_, number(c_.offset)), {0, queries_},
+                    {0, keys_at(c_, number(c_.lengths))});
   }
 
-  // The keys that a band lets at least one of the queries see, or all of them.
+  // The keys that at least one of the queries sees by their places, or all of them.
   places seen_by_any(const places& queries) const {
     const index_range seen = sees_.keys({queries.begin, queries.end});
     return {seen.begin, seen.end};
@@ -371,9 +374,9 @@ class forward {
 
   const attention_call& c_;
   attention_loops loop_;
-  std::ptrdiff_t queries_, keys_;
+  std::ptrdiff_t queries_;
   std::size_t depth_, value_;
-  visible sees_;
+  visible sees_;                  // at the batch index
   std::ptrdiff_t block_;          // queries in one
   std::ptrdiff_t lanes_, pitch_;  // pitch_: of a tile's queries
   bool along_depth_;              // a single query, whose products run along vectors

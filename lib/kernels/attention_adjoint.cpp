@@ -214,17 +214,22 @@ class adjoint {
 
   void run(const batch_index& b) {
     batch_ = b;
-    for (keys_ = {0, 0}; keys_.begin < key_extent_; keys_.begin = keys_.end) {
-      keys_.end = std::min(key_extent_, keys_.begin + max_adjoint_keys);
+    band_ = band_at(c_, number(c_.offset));
+    const std::ptrdiff_t keys = keys_at(c_, number(c_.lengths));
+    if (keys == 0) put_zeros(c_.query_gradient, at_.query, at_.depth, {0, query_extent_});
+    put_zeros(c_.key_gradient, at_.key, at_.depth, {keys, key_extent_});
+    put_zeros(c_.value_gradient, at_.key, at_.value, {keys, key_extent_});
+    for (keys_ = {0, 0}; keys_.begin < keys; keys_.begin = keys_.end) {
+      keys_.end = std::min(keys, keys_.begin + max_adjoint_keys);
       pack_keys();
       // The first block meets all queries, so that each of them gets a gradient.
       const index_range all{0, query_extent_};
       const index_range seen =
-          keys_.begin == 0 ? all : visible(c_.seen, all, keys_).queries({0, keys_.size()});
+          keys_.begin == 0 ? all : visible(band_, all, keys_).queries({0, keys_.size()});
       if (seen.begin >= seen.end) clear_key_gradients();
       for (queries_.begin = seen.begin; queries_.begin < seen.end; queries_.begin = queries_.end) {
         queries_.end = std::min(seen.end, queries_.begin + max_adjoint_queries);
-        visible_ = visible(c_.seen, queries_, keys_);
+        visible_ = visible(band_, queries_, keys_);
         pack_queries();
         multiply_scores();
         weigh_scores();
@@ -257,6 +262,24 @@ class adjoint {
     return strided_matrix<T>{static_cast<T*>(o.data) + batch_.offset(o), o.stride[rows],
                              o.stride[columns]}
         .from_row(from);
+  }
+
+  // The element at the batch index of an option that has no other axes; null where there is none.
+  const std::int32_t* number(const operand& o) const {
+    if (o.data == nullptr) return nullptr;
+    return static_cast<const std::int32_t*>(o.data) + batch_.offset(o);
+  }
+
+  // Some rows of a gradient, which nothing adds to.
+  void put_zeros(const operand& gradient, int row, int column, index_range rows) const {
+    if (batch_.into(gradient) == store::add) return;
+    for (std::ptrdiff_t i = rows.begin; i < rows.end; ++i) {
+      const auto to = matrix_of<float>(gradient, row, column, i);
+      if (to.column == 1)
+        std::fill_n(to.data, c_.extent[column], 0.0f);
+      else
+        for (std::ptrdiff_t j = 0; j < c_.extent[column]; ++j) to.data[j * to.column] = 0;
+    }
   }
 
   void pack_keys() {
@@ -424,6 +447,7 @@ class adjoint {
   const float scale_, soft_cap_;
   // What is being computed: the batch index, and the blocks of it.
   batch_index batch_;
+  band band_;
   index_range queries_{}, keys_{};
   visible visible_;
   // In the scratch.

@@ -1,8 +1,10 @@
-// Which keys of a block a band shows to some of a block's queries, and the other way round.
+// Which keys of a block a band shows to some of a block's queries, and the other way round; and
+// what the band and the number of keys are at an index of the batch.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 
 #include "weft/kernels/attention.hpp"
 
@@ -56,5 +58,18 @@ class visible {
   std::ptrdiff_t lowest_ = 0, highest_ = 0;
   std::ptrdiff_t queries_ = 0, keys_ = 0;
 };
+
+// The call's band where its offset has this element; null: it has none.
+inline band band_at(const attention_call& c, const std::int32_t* offset) {
+  band b = c.seen;
+  if (offset != nullptr) b.offset += *offset;
+  return b;
+}
+// The keys that any query sees where the lengths have this element; null: there are none.
+inline std::ptrdiff_t keys_at(const attention_call& c, const std::int32_t* length) {
+  const std::ptrdiff_t keys = c.extent[attention_loops(c.loops).key];
+  if (c.seen.lowest > c.seen.highest) return 0;  // a band of nothing
+  return length == nullptr ? keys : std::clamp<std::ptrdiff_t>(*length + c.length_more, 0, keys);
+}
 
 }  // namespace weft::kernels

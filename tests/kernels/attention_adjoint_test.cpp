@@ -36,6 +36,8 @@ struct problem {
   double scale = 0.5, soft_cap = 0;
   band seen{};
   std::vector<std::ptrdiff_t> hidden{};  // queries whose keys are all hidden by the mask
+  // One for each index of the batch, round and round; none: the call has no such operand.
+  std::vector<std::int32_t> offset{}, lengths{};
 };
 
 std::ostream& operator<<(std::ostream& out, const problem& p) {
@@ -44,7 +46,8 @@ std::ostream& operator<<(std::ostream& out, const problem& p) {
              << p.values << ", layout " << static_cast<int>(p.how) << ", without "
              << p.query_without << ' ' << p.key_without << ' ' << p.value_without << ", mask "
              << p.mask_without << ", bias " << p.bias_without << ", cap " << p.soft_cap << ", band "
-             << p.seen.lowest << ' ' << p.seen.highest << ' ' << p.seen.offset;
+             << p.seen.lowest << ' ' << p.seen.highest << ' ' << p.seen.offset << ", "
+             << p.offset.size() << " offsets, " << p.lengths.size() << " lengths";
 }
 
 extents all_extents(const problem& p) {
@@ -81,6 +84,7 @@ struct trial {
   loop_bits bit;
   array<float> query, key, value, g, bias, result, statistics;
   array<std::uint8_t> mask;
+  array<std::int32_t> first_places, lengths;
   attention_call call;
 
   explicit trial(const problem& of)
@@ -94,7 +98,9 @@ struct trial {
         bias(extent, p.how, p.bias_without | bit.depth | bit.value),
         result(extent, p.how, bit.key | bit.depth),
         statistics(extent, p.how, bit.key | bit.depth | bit.value),
-        mask(extent, p.how, p.mask_without | bit.depth | bit.value) {
+        mask(extent, p.how, p.mask_without | bit.depth | bit.value),
+        first_places(numbers(p.offset)),
+        lengths(numbers(p.lengths)) {
     unsigned seed = 1;
     for (array<float>* a : {&query, &key, &value, &g, &bias}) {
       std::mt19937 random(seed++);
@@ -112,6 +118,8 @@ struct trial {
     call.statistics = statistics.as_operand();
     if (p.bias_without != absent) call.bias = bias.as_operand();
     if (p.mask_without != absent) call.mask = mask.as_operand();
+    if (!p.offset.empty()) call.offset = first_places.as_operand();
+    if (!p.lengths.empty()) call.lengths = lengths.as_operand();
     call.scale = p.scale;
     call.soft_cap = p.soft_cap;
     call.seen = p.seen;
@@ -121,6 +129,13 @@ struct trial {
       put(call.statistics, at, row.statistics);
       for_values([&](std::ptrdiff_t e) { put(call.result, with(at, 0, 0, e), sum(row, at, e)); });
     });
+  }
+
+  array<std::int32_t> numbers(const std::vector<std::int32_t>& some) const {
+    array<std::int32_t> a(extent, p.how, bit.query | bit.key | bit.depth | bit.value);
+    for (std::size_t i = 0; i < a.memory.size() && !some.empty(); ++i)
+      a.memory[i] = some[i % some.size()];
+    return a;
   }
 
   static void put(const operand& o, const extents& at, double x) {
@@ -156,7 +171,12 @@ struct trial {
 
   bool hidden(const extents& index) const {
     const std::size_t n = p.batch.size();
-    const std::ptrdiff_t distance = index[n + 1] - index[n] - p.seen.offset;
+    const auto number = [&](const operand& o) {
+      return static_cast<std::ptrdiff_t>(get(o, index));
+    };
+    if (call.lengths.data != nullptr && index[n + 1] >= number(call.lengths)) return true;
+    const std::ptrdiff_t first = call.offset.data != nullptr ? number(call.offset) : 0;
+    const std::ptrdiff_t distance = index[n + 1] - index[n] - p.seen.offset - first;
     return distance < p.seen.lowest || distance > p.seen.highest ||
            (call.mask.data != nullptr && get(call.mask, index) == 0);
   }
@@ -479,6 +499,26 @@ BOOST_AUTO_TEST_CASE(bands) {
     p.seen = seen;
     check(p);
   }
+}
+
+BOOST_AUTO_TEST_CASE(each_of_a_batch_has_its_offset_and_length) {
+  const std::vector<std::int32_t> numbers{
+      7, 0, 40, -3, 1000, std::numeric_limits<std::int32_t>::max(), 130, 1};
+  int next = 0;
+  for (auto [queries, keys] :
+       {std::pair<std::ptrdiff_t, std::ptrdiff_t>{9, 9}, {5, 150}, {140, 20}, {1, 300}})
+    for (const band& seen : {band{}, causal, band{-3, 4, 0}, band{-40, 0, 2}}) {
+      problem p{{2, 4}, queries, keys, 8, 5, layouts[next++ % 4]};
+      p.seen = seen;
+      p.lengths = numbers;
+      check(p);
+      p.offset = numbers;
+      p.key_without = inner;
+      p.mask_without = 0;
+      check(p);
+      p.lengths.clear();
+      check(p);
+    }
 }
 
 BOOST_AUTO_TEST_CASE(soft_caps) {

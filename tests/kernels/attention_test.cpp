@@ -1,5 +1,8 @@
 #include "weft/kernels/attention.hpp"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <cstring>
 #include <memory>
 #include <string>
@@ -27,6 +30,8 @@ struct options {
   bool has_mask = false, has_bias = false, has_statistics = true, shared_keys = false;
   unsigned mask_without = 0, bias_without = 0;
   float range = 2;  // of the queries
+  // One for each index of the batch, round and round; none: the call has no such operand.
+  std::vector<std::int32_t> offset{}, lengths{};
 };
 
 // An attention's operands, and what it should give.
@@ -40,6 +45,8 @@ class trial {
         value_(make<float>(no_query | no_depth | shared())),
         mask_(make<std::uint8_t>(no_depth | no_value | o.mask_without)),
         bias_(make<float>(no_depth | no_value | o.bias_without)),
+        offset_(numbers(o.offset)),
+        lengths_(numbers(o.lengths)),
         result_(make<float>(no_key | no_depth, true)),
         statistics_(make<float>(no_key | no_depth | no_value, true)),
         expected_result_(result_),
@@ -64,6 +71,8 @@ class trial {
     c.value = value_.as_operand();
     if (o_.has_mask) c.mask = mask_.as_operand();
     if (o_.has_bias) c.bias = bias_.as_operand();
+    if (!o_.offset.empty()) c.offset = offset_.as_operand();
+    if (!o_.lengths.empty()) c.lengths = lengths_.as_operand();
     c.result = result.as_operand();
     if (o_.has_statistics) c.statistics = statistics.as_operand();
     c.scale = scale;
@@ -104,6 +113,13 @@ class trial {
     return array<T>(extent_, o_.how, batch_bits | (without & 15u) << batch, is_result);
   }
 
+  array<std::int32_t> numbers(const std::vector<std::int32_t>& some) const {
+    auto a = make<std::int32_t>(no_query | no_key | no_depth | no_value);
+    for (std::size_t i = 0; i < a.memory.size() && !some.empty(); ++i)
+      a.memory[i] = some[i % some.size()];
+    return a;
+  }
+
   void run(const table& kernels, int parts, array<float>& result, array<float>& statistics) {
     attention_call c = call(result, statistics);
     for (int i = 0; i < parts; ++i) {
@@ -134,8 +150,13 @@ class trial {
       for (std::ptrdiff_t j = 0; j < o_.key; ++j) {
         index[k] = j;
         index[d] = index[e] = 0;
-        const std::ptrdiff_t place = j - (index[q] + c.seen.offset);
+        const auto number = [&](const operand& x) {
+          return static_cast<std::ptrdiff_t>(at(x, offset(x, index)));
+        };
+        const std::ptrdiff_t first = c.seen.offset + (c.offset.data ? number(c.offset) : 0);
+        const std::ptrdiff_t place = j - (index[q] + first);
         if (place < c.seen.lowest || place > c.seen.highest) continue;
+        if (c.lengths.data && j >= number(c.lengths)) continue;
         if (o_.has_mask && at(c.mask, offset(c.mask, index)) == 0) continue;
         double sum = 0, magnitude = 0;
         for (index[d] = 0; index[d] < o_.depth; ++index[d]) {
@@ -199,7 +220,9 @@ class trial {
   extents extent_;
   array<float> query_, key_, value_;
   array<std::uint8_t> mask_;
-  array<float> bias_, result_, statistics_;
+  array<float> bias_;
+  array<std::int32_t> offset_, lengths_;
+  array<float> result_, statistics_;
   expectation expected_result_, expected_statistics_;
 };
 
@@ -211,6 +234,8 @@ std::string describe(const options& o) {
                   " from " + std::to_string(o.seen.offset);
   if (o.has_mask) s += ", mask without " + std::to_string(o.mask_without);
   if (o.has_bias) s += ", bias without " + std::to_string(o.bias_without);
+  for (const std::int32_t n : o.offset) s += ", offset " + std::to_string(n);
+  for (const std::int32_t n : o.lengths) s += ", length " + std::to_string(n);
   return s;
 }
 
@@ -302,6 +327,28 @@ BOOST_AUTO_TEST_CASE(keys_are_seen_by_their_places) {
   check(all);
 }
 
+// Caches that are filled to different lengths, and padded sequences.
+BOOST_AUTO_TEST_CASE(each_of_a_batch_has_its_offset_and_length) {
+  const std::vector<std::int32_t> numbers{
+      7, 0, 40, -3, 1000, std::numeric_limits<std::int32_t>::max(), 130, 1};
+  std::vector<options> all;
+  for (const std::ptrdiff_t query : {1, 5, 100})
+    for (const std::ptrdiff_t key : {1, 40, 300})
+      for (const options& o :
+           bands({.batch = {2, 4}, .query = query, .key = key, .depth = 5, .value = 20})) {
+        options with = o;
+        with.how = layouts[all.size() % 4];
+        with.offset = numbers;
+        all.push_back(with);
+        with.lengths = numbers;
+        with.has_mask = all.size() % 3 == 0;
+        all.push_back(with);
+        with.offset.clear();
+        all.push_back(with);
+      }
+  check(all);
+}
+
 BOOST_AUTO_TEST_CASE(masks_and_biases_broadcast) {
   std::vector<options> all;
   for (const unsigned w : {0u, 1u, 2u, 3u, 16u, 17u, 18u, 19u})
@@ -363,11 +410,69 @@ BOOST_AUTO_TEST_CASE(hidden_keys_may_be_anything) {
   });
 }
 
+// Floats that end where memory ends: to read one more is the end of the program.
+class last_floats {
+ public:
+  explicit last_floats(std::size_t count)
+      : page_(static_cast<std::size_t>(sysconf(_SC_PAGESIZE))),
+        bytes_((count * sizeof(float) + page_ - 1) / page_ * page_),
+        at_(static_cast<std::byte*>(mmap(nullptr, bytes_ + page_, PROT_READ | PROT_WRITE,
+                                         MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))),
+        count_(count) {
+    BOOST_TEST_REQUIRE(mprotect(at_ + bytes_, page_, PROT_NONE) == 0);
+  }
+  last_floats(const last_floats&) = delete;
+  ~last_floats() { munmap(at_, bytes_ + page_); }
+  float* data() { return reinterpret_cast<float*>(at_ + bytes_) - count_; }
+
+ private:
+  std::size_t page_, bytes_;
+  std::byte* at_;
+  std::size_t count_;
+};
+
+// Keys and values of which there are only so many, whatever the extent says.
+void reads_no_more_keys_than(std::ptrdiff_t keys, const attention_call& with) {
+  constexpr std::ptrdiff_t depth = 20;
+  const attention_loops of(with.loops);
+  last_floats k(static_cast<std::size_t>(keys * depth)), v(static_cast<std::size_t>(keys * depth));
+  const std::ptrdiff_t queries = with.extent[of.query];
+  std::vector<float> q(static_cast<std::size_t>(queries * depth), 1), r(q.size());
+  attention_call c = with;
+  c.extent[of.depth] = c.extent[of.value] = depth;
+  c.query = {q.data(), element::float32, {depth, 0, 1, 0}};
+  c.key = {k.data(), element::float32, {0, depth, 1, 0}};
+  c.value = {v.data(), element::float32, {0, depth, 0, 1}};
+  c.result = {r.data(), element::float32, {depth, 0, 0, 1}};
+  std::vector<std::byte> scratch(attention_scratch_bytes(c) + 64);
+  c.scratch = scratch.data() + (64 - reinterpret_cast<std::uintptr_t>(scratch.data()) % 64) % 64;
+  on_every_target([&](const table& kernels) { kernels.attention(c); });
+}
+
+BOOST_AUTO_TEST_CASE(what_is_not_seen_is_not_read) {
+  attention_call c;
+  c.loops = 4;
+  const std::int32_t filled = 10;
+  c.lengths.data = const_cast<std::int32_t*>(&filled);
+  for (const std::ptrdiff_t queries : {1, 5, 500}) {
+    c.extent[0] = queries, c.extent[1] = 4096;
+    reads_no_more_keys_than(filled, c);
+  }
+  // The first block of queries, and a window to the right of them.
+  constexpr auto block = static_cast<std::ptrdiff_t>(attention_query_block);
+  c.lengths = {};
+  c.extent[0] = c.extent[1] = 8 * block;
+  c.seen = {-100, 30, 0};
+  c.part = {0, 8};
+  reads_no_more_keys_than(block + 30, c);
+}
+
 BOOST_AUTO_TEST_CASE(parts_together_give_the_same_bits) {
   std::vector<trial> trials;
   trials.emplace_back(options{.batch = {2, 2}, .query = 30, .key = 50, .seen = {-20, 0, 0}});
   trials.emplace_back(options{.batch = {}, .query = 500, .key = 140, .depth = 8, .value = 17});
   trials.emplace_back(options{.batch = {3}, .query = 0});
+  trials.emplace_back(options{.batch = {3}, .query = 400, .lengths = {20, 0, 3}});
   on_every_target([&](const table& kernels) {
     for (trial& t : trials) {
       const std::vector<float> whole = t.bits(kernels, 1);

@@ -99,6 +99,53 @@ struct valid_and_causal {
     return valid()(s) && weft::nn::causal<Pos, KeyPos>() && s.input<"mask", bool, Heads, KeyPos>();
   }
 };
+// A limit for each query is a mask.
+struct valid_for_each_query {
+  constexpr auto operator()(weft::scope s) const {
+    return positions<KeyPos>() < s.input<"lengths", std::int32_t, Batch, Pos>();
+  }
+};
+constexpr auto offset(weft::scope s) {
+  return s.input<"offset", std::int32_t, Batch>();
+}
+struct cached {
+  constexpr auto operator()(weft::scope s) const {
+    return positions<KeyPos>() <= positions<Pos>() + offset(s);
+  }
+};
+struct cached_window {
+  constexpr auto operator()(weft::scope s) const {
+    auto const query = positions<Pos>() + offset(s);
+    return positions<KeyPos>() <= query && positions<KeyPos>() >= query - 2;
+  }
+};
+struct cached_and_filled {
+  constexpr auto operator()(weft::scope s) const {
+    return positions<KeyPos>() - offset(s) <= positions<Pos>() &&
+           positions<KeyPos>() <= s.input<"last", std::int32_t, Heads>();
+  }
+};
+// A band has one offset.
+struct two_offsets {
+  constexpr auto operator()(weft::scope s) const {
+    return positions<KeyPos>() <= positions<Pos>() + offset(s) &&
+           positions<KeyPos>() <= positions<Pos>() + s.input<"other", std::int32_t, Heads>();
+  }
+};
+struct offset_of_one_side {
+  constexpr auto operator()(weft::scope s) const {
+    return positions<KeyPos>() >= positions<Pos>() &&
+           positions<KeyPos>() <= positions<Pos>() + offset(s);
+  }
+};
+// The second is a mask, and so is one that counts from the end.
+struct several_lengths {
+  constexpr auto operator()(weft::scope s) const {
+    return positions<KeyPos>() + 2 < s.input<"lengths", std::int32_t, Batch>() &&
+           positions<KeyPos>() < s.input<"other", std::int32_t>() &&
+           positions<KeyPos>() + s.input<"third", std::int32_t>() <= 4;
+  }
+};
 template <class Mask>
 constexpr bool has_band(std::int64_t lowest, std::int64_t highest, int operands) {
   weft::graph const g = attended<masked<Mask>>();
@@ -112,7 +159,34 @@ static_assert(has_band<strictly_before>(all_below, -1, 3));
 static_assert(has_band<window>(-2, 1, 3));
 static_assert(has_band<everything_seen>(all_below, all_above, 3));
 static_assert(has_band<valid>(all_below, all_above, 4));
-static_assert(has_band<valid_and_causal>(all_below, 0, 4));
+static_assert(has_band<valid_and_causal>(all_below, 0, 5));
+static_assert(has_band<valid_for_each_query>(all_below, all_above, 4));
+static_assert(has_band<cached>(all_below, 0, 4));
+static_assert(has_band<cached_window>(-2, 0, 4));
+static_assert(has_band<cached_and_filled>(all_below, 0, 5));
+static_assert(has_band<two_offsets>(all_below, 0, 5));
+static_assert(has_band<offset_of_one_side>(all_below, 0, 5));
+static_assert(has_band<several_lengths>(all_below, all_above, 5));
+
+using option = weft::attention_option;
+template <class Mask>
+constexpr bool has_options(std::initializer_list<option> what, std::int64_t length_more = 0) {
+  weft::graph const g = attended<masked<Mask>>();
+  weft::node const& n = output_node(g);
+  unsigned bits = 0;
+  for (option const o : what) bits |= 1u << static_cast<unsigned>(o);
+  return n.options == bits && n.start == length_more;
+}
+static_assert(has_options<window>({}));
+static_assert(has_options<valid>({option::lengths}));
+static_assert(has_options<valid_and_causal>({option::mask, option::lengths}));
+static_assert(has_options<valid_for_each_query>({option::mask}));
+static_assert(has_options<cached>({option::offset}));
+static_assert(has_options<cached_window>({option::offset}));
+static_assert(has_options<cached_and_filled>({option::offset, option::lengths}, 1));
+static_assert(has_options<two_offsets>({option::mask, option::offset}));
+static_assert(has_options<offset_of_one_side>({option::mask, option::offset}));
+static_assert(has_options<several_lengths>({option::mask, option::lengths}, -2));
 
 // Soft cap and bias, in the order of the formula; grouped heads; values of another width.
 struct everything {
@@ -230,6 +304,14 @@ void means_the_same(weft::testing::settings s = weft::testing::lengths<Pos>(6)) 
   }
 }
 
+// Around what there is of positions, so that some queries see all keys and some none.
+weft::testing::settings offsets(std::size_t length) {
+  auto s = weft::testing::lengths<Pos>(length);
+  for (auto const* name : {"offset", "last", "lengths", "other", "third"})
+    s.ranges[name] = {-4.0, 9.0};
+  return s;
+}
+
 BOOST_AUTO_TEST_CASE(attention_means_what_was_written_forward_and_backward) {
   means_the_same<plain>();
   means_the_same<masked<causal>>();
@@ -237,6 +319,13 @@ BOOST_AUTO_TEST_CASE(attention_means_what_was_written_forward_and_backward) {
   means_the_same<masked<window>>();
   means_the_same<masked<valid>>();
   means_the_same<masked<valid_and_causal>>();
+  means_the_same<masked<valid_for_each_query>>();
+  means_the_same<masked<cached>>(offsets(6));
+  means_the_same<masked<cached_window>>(offsets(6));
+  means_the_same<masked<cached_and_filled>>(offsets(6));
+  means_the_same<masked<two_offsets>>(offsets(6));
+  means_the_same<masked<offset_of_one_side>>(offsets(6));
+  means_the_same<masked<several_lengths>>(offsets(6));
   means_the_same<everything>();
   means_the_same<one_query>();
 }
@@ -246,7 +335,7 @@ void runs() {
   static_assert(count(weft::inference<Model>::make(), op::attention) == 1);
   static_assert(count(weft::training<trainable<Model>, "loss">::make(), op::attention) == 1);
   for (std::size_t const length : {0u, 1u, 3u, 7u}) {
-    auto const at = weft::testing::lengths<Pos>(length);
+    auto const at = offsets(length);
     weft::testing::trial<weft::inference<Model>>(at);
     // A mean over nothing is not a number, and the bound grows with the steps between.
     if (length > 0 && length < 4)
@@ -261,6 +350,11 @@ BOOST_AUTO_TEST_CASE(attention_runs_on_every_target_forward_and_backward) {
   runs<masked<window>>();
   runs<masked<valid>>();
   runs<masked<valid_and_causal>>();
+  runs<masked<valid_for_each_query>>();
+  runs<masked<cached>>();
+  runs<masked<cached_window>>();
+  runs<masked<cached_and_filled>>();
+  runs<masked<several_lengths>>();
   runs<everything>();
   runs<one_query>();
 }

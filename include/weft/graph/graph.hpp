@@ -15,7 +15,7 @@
 namespace weft {
 
 inline constexpr int max_rank = 8;      // axes of one tensor, and loops of one operation
-inline constexpr int max_operands = 8;  // of one node
+inline constexpr int max_operands = 9;  // of one node
 inline constexpr int max_nodes = 8192;
 inline constexpr int max_leaves = 1024;   // parameters, or inputs
 inline constexpr int max_outputs = 1024;  // results and gradients
@@ -59,8 +59,9 @@ struct node {
   op kind;
   element type;
   std::int8_t operands;
-  bool inner;      // computed within the step that uses it, and stored nowhere: see chain.hpp
-  axis_list axes;  // of the result, outermost first
+  bool inner;            // computed within the step that uses it, and stored nowhere: see chain.hpp
+  std::uint8_t options;  // attention: which operands it has beside the fixed ones
+  axis_list axes;        // of the result, outermost first
   int operand[max_operands];
   // The axes that the operation names: what a reduction or a rowwise operation runs over; what
   // split makes and merge joins, outermost first; the axis of each operand of concatenate; what
@@ -72,7 +73,7 @@ struct node {
   double
       scale;  // dot, attention: what the sum of products is multiplied with; softmax: its operand
   double scalar;       // constant: its value; normalize: epsilon; attention: soft cap, 0 for none
-  std::int64_t start;  // slice, place: where it begins; part: which one
+  std::int64_t start;  // slice, place: where it begins; part: which one; attention: see there
   std::int64_t lowest, highest;  // attention: the band of keys less queries that is seen
   int leaf;                      // input, parameter: its place in the list of those
 };

@@ -4,7 +4,8 @@
 //
 //   s[i,j] = scale * sum over d of query[i,d] * key[j,d]        soft_cap * tanh(s / soft_cap), if
 //   any
-//            + bias[i,j], where there is one; -infinity where the mask or the band hides the key
+//            + bias[i,j], where there is one; -infinity where the mask, the band or the length
+//            hides the key
 //   statistics[i] = log of the sum over j of exp(s[i,j])          -infinity where all is hidden
 //   weights[i,j] = exp(s[i,j] - statistics[i])                    0 where all is hidden
 //   result[i,e] = sum over j of weights[i,j] * value[j,e]
@@ -56,11 +57,14 @@ struct attention_call {
   operand value;       // [batch..., key, value]
   operand mask;        // any of [batch..., query, key], boolean; absent: every key is seen
   operand bias;        // any of [batch..., query, key]
+  operand offset;      // any of [batch...], int32: added to seen.offset
+  operand lengths;     // any of [batch...], int32: no query sees a key from this place on
   operand result;      // [batch..., query, value]
   operand statistics;  // [batch..., query]; may be absent in the forward kernel
   double scale = 1;
   double soft_cap = 0;  // 0: none
   band seen;
+  std::ptrdiff_t length_more = 0;  // is added to the lengths
   // The adjoint alone. Gradients are all there; one with stride 0 in a batch loop (the key of
   // grouped heads) is the sum over that loop.
   operand g;               // as the result

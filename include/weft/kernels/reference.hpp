@@ -384,7 +384,7 @@ struct attention_values {
 
 // The operands' elements, dense over the axes of their nodes at the lengths; null for none.
 struct attention_operands {
-  const double *query, *key, *value, *mask, *bias, *g;
+  const double *query, *key, *value, *mask, *bias, *offset, *lengths, *g;
 };
 
 inline attention_values attention(const graph& g, const node& n, const lengths& of,
@@ -394,17 +394,23 @@ inline attention_values attention(const graph& g, const node& n, const lengths& 
   auto const dense = [&](int node) { return node < 0 ? layout() : layout(g.nodes[node].axes, of); };
   layout const of_query = dense(n.operand[0]), of_key = dense(n.operand[1]),
                of_value = dense(n.operand[2]),
-               of_mask = dense(attention_option(g, n, element::boolean)),
-               of_bias = dense(attention_option(g, n, element::float32)),
+               of_mask = dense(find_option(n, attention_option::mask)),
+               of_bias = dense(find_option(n, attention_option::bias)),
+               of_offset = dense(find_option(n, attention_option::offset)),
+               of_lengths = dense(find_option(n, attention_option::lengths)),
                of_result(forward.axes, of);
   std::size_t const keys = of(axes.key), depth = of(axes.depth), width = of(axes.value);
   attention_values v{std::vector<double>(of_result.size()), std::vector<double>(of_query.size()),
                      std::vector<double>(of_key.size()), std::vector<double>(of_value.size())};
-  auto const seen = [&](std::size_t i, std::size_t j) {
-    auto const place = static_cast<std::int64_t>(j) - static_cast<std::int64_t>(i);
-    return n.lowest <= place && place <= n.highest;
+  auto const seen = [&](std::size_t i, std::size_t j, auto o, auto l) {
+    auto const offset = static_cast<std::int64_t>(x.offset ? x.offset[o] : 0);
+    auto const key = static_cast<std::int64_t>(j);
+    auto const place = key - static_cast<std::int64_t>(i) - offset;
+    bool const inside = !x.lengths || key < static_cast<std::int64_t>(x.lengths[l]) + n.start;
+    return inside && n.lowest <= place && place <= n.highest;
   };
-  auto const each_row = [&](std::size_t i, auto q, auto k, auto w, auto m, auto b, auto r) {
+  auto const each_row = [&](std::size_t i, auto q, auto k, auto w, auto m, auto b, auto o, auto l,
+                            auto r) {
     std::vector<double> weights(keys), slope(keys, n.scale);
     double greatest = -std::numeric_limits<double>::infinity(), sum = 0;
     for (std::size_t j = 0; j < keys; ++j) {
@@ -419,7 +425,7 @@ inline attention_values attention(const graph& g, const node& n, const lengths& 
         slope[j] *= 1 - t * t;
       }
       if (x.bias) s += x.bias[b + j * of_bias.stride(axes.key)];
-      if (!seen(i, j) || (x.mask && x.mask[m + j * of_mask.stride(axes.key)] == 0))
+      if (!seen(i, j, o, l) || (x.mask && x.mask[m + j * of_mask.stride(axes.key)] == 0))
         s = -std::numeric_limits<double>::infinity();
       weights[j] = s;
       greatest = maximum(greatest, s);
@@ -456,11 +462,12 @@ inline attention_values attention(const graph& g, const node& n, const lengths& 
   };
   std::size_t const queries = axes.query ? of(axes.query) : 1;
   auto const step = [&](const layout& l) { return axes.query ? l.stride(axes.query) : 0; };
-  for_each(to_axes(axes.batch), of, {of_query, of_key, of_value, of_mask, of_bias, of_result},
-           [&](auto q, auto k, auto w, auto m, auto b, auto r) {
+  for_each(to_axes(axes.batch), of,
+           {of_query, of_key, of_value, of_mask, of_bias, of_offset, of_lengths, of_result},
+           [&](auto q, auto k, auto w, auto m, auto b, auto o, auto l, auto r) {
              for (std::size_t i = 0; i < queries; ++i)
                each_row(i, q + i * step(of_query), k, w, m + i * step(of_mask),
-                        b + i * step(of_bias), r + i * step(of_result));
+                        b + i * step(of_bias), o, l, r + i * step(of_result));
            });
   return v;
 }
@@ -648,8 +655,10 @@ class evaluation {
     return {of(n.operand[0]),
             of(n.operand[1]),
             of(n.operand[2]),
-            of(attention_option(g_, n, element::boolean)),
-            of(attention_option(g_, n, element::float32)),
+            of(find_option(n, attention_option::mask)),
+            of(find_option(n, attention_option::bias)),
+            of(find_option(n, attention_option::offset)),
+            of(find_option(n, attention_option::lengths)),
             of(n.kind == op::attention ? -1 : n.operand[4])};
   }
 

@@ -323,6 +323,7 @@ class lowering {
     attention_ref& a = d_.attentions[d_.attention_count++];
     a.lowest = n.lowest;
     a.highest = n.highest;
+    a.length_more = n.start;
     // An operand with the strides of the batch and of two of the four: depth and value axis may be
     // the same, so the axes alone do not tell.
     auto const with_strides = [&](operand_ref r, const axis_list& has, const std::ptrdiff_t* stride,
@@ -353,12 +354,16 @@ class lowering {
     a.query = operand(n.operand[0], query, depth);
     a.key = operand(n.operand[1], key, depth);
     a.value = operand(n.operand[2], key, value);
-    int const mask = attention_option(g_, n, element::boolean);
-    int const bias = attention_option(g_, n, element::float32);
-    a.has_mask = mask >= 0;
-    a.has_bias = bias >= 0;
-    if (a.has_mask) a.mask = operand(mask, query, key);
-    if (a.has_bias) a.bias = operand(bias, query, key);
+    auto const option = [&](attention_option what, int first, int second, operand_ref& to) {
+      int const node = find_option(n, what);
+      if (node >= 0) to = operand(node, first, second);
+      return node >= 0;
+    };
+    constexpr int none = -1;
+    a.has_mask = option(attention_option::mask, query, key, a.mask);
+    a.has_bias = option(attention_option::bias, query, key, a.bias);
+    a.has_offset = option(attention_option::offset, none, none, a.offset);
+    a.has_lengths = option(attention_option::lengths, none, none, a.lengths);
     node const& f = g_.nodes[forward];
     a.result = operand(forward, query, value);
     a.statistics = behind(forward, statistics_offset(f), attention_rows(f), query, query);

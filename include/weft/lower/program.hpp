@@ -64,10 +64,10 @@ enum class kernel : std::uint8_t {
 // What an attention or its adjoint has beside its step; kernels/attention.hpp says what each is.
 // Operands are over the step's loops.
 struct attention_ref {
-  operand_ref query, key, value, mask, bias, result, statistics;
+  operand_ref query, key, value, mask, bias, offset, lengths, result, statistics;
   operand_ref g, query_gradient, key_gradient, value_gradient;
-  bool has_mask, has_bias;
-  std::int64_t lowest, highest;
+  bool has_mask, has_bias, has_offset, has_lengths;
+  std::int64_t lowest, highest, length_more;
 };
 
 struct step {
@@ -102,11 +102,14 @@ constexpr kernels::attention_call attention_call_of(const step& s, const attenti
   c.soft_cap = s.scalar;
   c.seen.lowest = a.lowest;
   c.seen.highest = a.highest;
+  c.length_more = a.length_more;
   set(c.query, a.query);
   set(c.key, a.key);
   set(c.value, a.value);
   if (a.has_mask) set(c.mask, a.mask);
   if (a.has_bias) set(c.bias, a.bias);
+  if (a.has_offset) set(c.offset, a.offset);
+  if (a.has_lengths) set(c.lengths, a.lengths);
   set(c.result, a.result);
   set(c.statistics, a.statistics);
   if (s.run == kernel::attention) return c;

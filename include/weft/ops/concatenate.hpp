@@ -74,7 +74,7 @@ template <class Whole, class Parts, expression... Xs>
 requires(detail::concatenate_fault_v<Whole, Parts, Xs...> == detail::concatenate_fault::count)
     WEFT_REJECT(
         "concatenate: name one axis for each operand, as in concatenate<Whole, shape<Left, "
-        "Right>>(a, b); at most 8",
+        "Right>>(a, b); at most 9",
         concatenate(const Xs&...))
 template <class Whole, class... Parts, expression... Xs>
 requires(!detail::one_list<Parts...>) WEFT_REJECT(

@@ -13,10 +13,11 @@ namespace weft {
 namespace detail {
 
 // An integer made of positions: keys * (positions along the keys) + queries * (those along the
-// queries) + constant.
+// queries) + constant + times * (the node `other`, which has neither of the two axes).
 struct place_formula {
   bool known;
   std::int64_t keys, queries, constant;
+  int times, other;
 };
 
 class attention_finder {
@@ -67,6 +68,8 @@ class attention_finder {
     const axis_info *key_axis, *depth_axis, *value_axis, *query_axis;
     std::int64_t lowest = std::numeric_limits<std::int64_t>::min();
     std::int64_t highest = std::numeric_limits<std::int64_t>::max();
+    int offset = -1, lengths = -1;
+    std::int64_t length_more = 0;
   };
   // Masks that all have to hold, and are no band.
   struct parts {
@@ -105,8 +108,10 @@ class attention_finder {
       f.key_axis = at(id).named.at[0];
       masks.count = 0;
       if (match_scores(at(id).operand[0], f, masks) && find_axes(n, at(id), f) &&
-          find_band(f, masks))
+          take_apart(masks)) {
+        find_places(f, masks);
         return true;
+      }
     }
     return false;
   }
@@ -197,53 +202,88 @@ class attention_finder {
     return batch + 4 <= max_rank;
   }
 
-  // Takes from the masks what goes by the places of keys and queries: a band.
-  constexpr bool find_band(found& f, parts& masks) const {
+  // Masks that are joined by and, one by one. False where they are too many.
+  constexpr bool take_apart(parts& masks) const {
     for (int i = 0; i < masks.count;) {
       node const& n = at(masks.at[i]);
-      if (n.kind == op::logical_and) {
-        if (masks.count == max_nodes_of_mask) return false;
-        masks.at[masks.count++] = n.operand[1];
-        masks.at[i] = n.operand[0];
-      } else if (narrow(n, f)) {
-        masks.at[i] = masks.at[--masks.count];
-      } else {
+      if (n.kind != op::logical_and) {
         ++i;
+        continue;
       }
+      if (masks.count == max_nodes_of_mask) return false;
+      masks.at[masks.count++] = n.operand[1];
+      masks.at[i] = n.operand[0];
     }
     return true;
   }
 
-  // Takes the comparison n into the band, if it is one of keys' places with queries'.
-  constexpr bool narrow(const node& n, found& f) const {
-    if ((n.kind != op::less && n.kind != op::less_equal) || !f.query_axis) return false;
-    place_formula const l = formula(n.operand[0], f), r = formula(n.operand[1], f);
-    if (!l.known || !r.known) return false;
-    std::int64_t const keys = l.keys - r.keys, queries = l.queries - r.queries;
-    std::int64_t const constant = l.constant - r.constant + (n.kind == op::less);
-    if (keys == 1 && queries == -1) {  // key - query + constant <= 0
-      f.highest = std::min(f.highest, -constant);
-    } else if (keys == -1 && queries == 1) {
-      f.lowest = std::max(f.lowest, constant);
-    } else {
-      return keys == -1 && queries == 0 && constant <= 0;  // true of every key
+  // Takes from the masks what goes by the places of keys and queries: a band, its offset, and
+  // lengths. A band has one offset, so where there is any, masks with another one, or with none,
+  // stay masks.
+  constexpr void find_places(found& f, parts& masks) const {
+    for (int i = 0; i < masks.count && f.offset < 0; ++i)
+      if (place_formula const p = formula_of_mask(masks.at[i], f); p.keys * p.queries == -1)
+        f.offset = p.times == 0 ? -1 : p.other;
+    for (int i = 0; i < masks.count;) {
+      if (narrow(formula_of_mask(masks.at[i], f), f))
+        masks.at[i] = masks.at[--masks.count];
+      else
+        ++i;
     }
+  }
+
+  // What a comparison says is not greater than 0.
+  constexpr place_formula formula_of_mask(int id, const found& f) const {
+    node const& n = at(id);
+    if (n.kind != op::less && n.kind != op::less_equal) return {};
+    place_formula p = difference(formula(n.operand[0], f), formula(n.operand[1], f));
+    p.constant += n.kind == op::less;
+    // What is added goes with the queries: it is subtracted from the keys.
+    if (p.times != 0 && p.times != -p.keys) return {};
+    return p;
+  }
+
+  // Takes the comparison p <= 0 into the band or the lengths, if it is of their kind.
+  constexpr bool narrow(const place_formula& p, found& f) const {
+    if (!p.known) return false;
+    bool const shifted = p.times != 0;
+    if (p.keys * p.queries == -1) {  // key - query - offset + constant, or less that
+      if (shifted ? p.other != f.offset : f.offset >= 0) return false;
+      if (p.keys == 1)
+        f.highest = std::min(f.highest, -p.constant);
+      else
+        f.lowest = std::max(f.lowest, p.constant);
+      return true;
+    }
+    if (p.queries != 0) return false;
+    if (p.keys == -1 && !shifted) return p.constant <= 0;  // true of every key
+    if (p.keys != 1 || !shifted || f.lengths >= 0) return false;
+    f.lengths = p.other;
+    f.length_more = 1 - p.constant;
     return true;
+  }
+
+  static constexpr place_formula sum(const place_formula& a, const place_formula& b, int sign) {
+    if (!a.known || !b.known || (a.times != 0 && b.times != 0)) return {};
+    return {true,
+            a.keys + sign * b.keys,
+            a.queries + sign * b.queries,
+            a.constant + sign * b.constant,
+            a.times + sign * b.times,
+            a.times != 0 ? a.other : b.other};
+  }
+  static constexpr place_formula difference(const place_formula& a, const place_formula& b) {
+    return sum(a, b, -1);
   }
   constexpr place_formula formula(int id, const found& f) const {
     node const& n = at(id);
     if (n.type != element::int32) return {};
-    if (n.kind == op::constant) return {true, 0, 0, static_cast<std::int64_t>(n.scalar)};
-    if (n.kind == op::positions) {
-      if (n.axes.at[0] == f.key_axis) return {true, 1, 0, 0};
-      if (n.axes.at[0] == f.query_axis) return {true, 0, 1, 0};
-      return {};
-    }
+    if (n.kind == op::constant) return {true, 0, 0, static_cast<std::int64_t>(n.scalar), 0, -1};
+    bool const of_queries = f.query_axis && n.axes.contains(f.query_axis);
+    if (!n.axes.contains(f.key_axis) && !of_queries) return {true, 0, 0, 0, 1, id};
+    if (n.kind == op::positions) return {true, !of_queries, of_queries, 0, 0, -1};
     if (n.kind != op::add && n.kind != op::subtract) return {};
-    place_formula const a = formula(n.operand[0], f), b = formula(n.operand[1], f);
-    std::int64_t const sign = n.kind == op::add ? 1 : -1;
-    return {a.known && b.known, a.keys + sign * b.keys, a.queries + sign * b.queries,
-            a.constant + sign * b.constant};
+    return sum(formula(n.operand[0], f), formula(n.operand[1], f), n.kind == op::add ? 1 : -1);
   }
 
   // The node in h.
@@ -259,13 +299,16 @@ class attention_finder {
     n.scalar = f.soft_cap;
     n.lowest = f.lowest;
     n.highest = f.highest;
+    n.start = f.length_more;
     for (int const id : {f.query, f.key, f.value}) n.operand[n.operands++] = to[id];
     if (masks.count > 0) {
       int all = to[masks.at[0]];
       for (int i = 1; i < masks.count; ++i) all = both(h, all, to[masks.at[i]]);
-      n.operand[n.operands++] = all;
+      add_option(n, attention_option::mask, all);
     }
-    if (f.bias >= 0) n.operand[n.operands++] = to[f.bias];
+    if (f.bias >= 0) add_option(n, attention_option::bias, to[f.bias]);
+    if (f.offset >= 0) add_option(n, attention_option::offset, to[f.offset]);
+    if (f.lengths >= 0) add_option(n, attention_option::lengths, to[f.lengths]);
     return n;
   }
   static constexpr int both(graph& h, int a, int b) {
@@ -290,8 +333,10 @@ class attention_finder {
 
 // What is written softmax(where(mask, cap(scale QKᵀ) + bias, -∞)) V, in any of its shorter forms,
 // becomes one operation that never stores the scores, if nothing else needs them. A mask that
-// compares keys' positions with queries' becomes a band, which costs nothing and saves what it
-// hides.
+// compares keys' positions with queries' becomes a band, whose queries may begin at an int32 of the
+// batch, as in positions<Cache>() <= positions<Pos>() + offset; one that compares keys' positions
+// with such numbers alone, as positions<KeyPos>() < lengths, becomes a number of keys. These cost
+// nothing and save what they hide.
 //
 // A mask that puts a finite number in the place of scores stays as it is: a query that it hides all
 // keys from has equal weights, not none.

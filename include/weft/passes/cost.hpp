@@ -38,7 +38,8 @@ constexpr double elementwise_flops(op o) {
   }
 }
 
-// How many pairs of queries and keys the band lets see each other.
+// How many pairs of queries and keys the band lets see each other; with an offset, which only the
+// run knows, the most.
 constexpr double pairs_seen(const attention_axes& a, const node& n) {
   std::int64_t const queries = a.query ? static_cast<std::int64_t>(a.query->extent) : 1;
   auto const keys = static_cast<std::int64_t>(a.key->extent);
@@ -46,7 +47,11 @@ constexpr double pairs_seen(const attention_axes& a, const node& n) {
   for (std::int64_t i = 0; i < queries; ++i) {
     std::int64_t const first = n.lowest <= -i ? 0 : i + n.lowest;
     std::int64_t const last = n.highest >= keys - 1 - i ? keys - 1 : i + n.highest;
-    pairs += static_cast<double>(std::max<std::int64_t>(0, last - first + 1));
+    bool const narrow = n.lowest > -keys && n.highest < keys;
+    std::int64_t const most = narrow ? std::min(keys, n.highest - n.lowest + 1) : keys;
+    std::int64_t const seen =
+        find_option(n, attention_option::offset) >= 0 ? most : last - first + 1;
+    pairs += static_cast<double>(std::max<std::int64_t>(0, seen));
   }
   return pairs;
 }

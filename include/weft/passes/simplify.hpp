@@ -23,7 +23,8 @@ constexpr double square_root(double x) {
 constexpr bool same_node(const node& a, const node& b) {
   if (a.kind != b.kind || a.type != b.type || a.operands != b.operands || a.start != b.start ||
       std::bit_cast<std::uint64_t>(a.scalar) != std::bit_cast<std::uint64_t>(b.scalar) ||
-      a.scale != b.scale || a.then != b.then || a.lowest != b.lowest || a.highest != b.highest)
+      a.scale != b.scale || a.then != b.then || a.options != b.options || a.lowest != b.lowest ||
+      a.highest != b.highest)
     return false;
   for (int i = 0; i < a.operands; ++i)
     if (a.operand[i] != b.operand[i]) return false;
