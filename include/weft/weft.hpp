@@ -16,6 +16,7 @@
 #include "weft/ops/concatenate.hpp"
 #include "weft/ops/convert.hpp"
 #include "weft/ops/dot.hpp"
+#include "weft/ops/dropout.hpp"
 #include "weft/ops/functions.hpp"
 #include "weft/ops/gather.hpp"
 #include "weft/ops/mask.hpp"

@@ -50,6 +50,8 @@ class explainer {
         return name(parameters_[static_cast<std::size_t>(n.leaf)]);
       case op::constant:
         return short_constant(n.scalar);
+      case op::numbers:
+        return "numbers";
       case op::rename:
       case op::slice:
       case op::split:

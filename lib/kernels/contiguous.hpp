@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 
 #include "kernels/nest.hpp"
@@ -11,8 +12,14 @@
 
 namespace weft::kernels {
 
-// to[i] = f(from[0][i], …) for i < n, all of them contiguous.
-using elementwise_loop = void (*)(std::size_t n, void* to, const void* const* from);
+// What a dropout draws with.
+struct draw {
+  random_state from;
+  std::uint32_t salt, drop_below;  // as in its link
+};
+
+// to[i] = f(from[0][i], …) for i < n, all of them contiguous. The draw is for dropout alone.
+using elementwise_loop = void (*)(std::size_t n, void* to, const void* const* from, const draw&);
 
 // Copies n elements of `size` bytes between strides, which are in elements.
 template <std::size_t size>
@@ -67,6 +74,15 @@ inline bool pack_repeated(nest& n, int o, const operand& from, std::byte* to,
   return true;
 }
 
+// The numbers first, first + stride, … of n elements.
+inline void number_elements(std::ptrdiff_t n, std::ptrdiff_t first, std::ptrdiff_t stride,
+                            std::byte* to) {
+  for (std::ptrdiff_t i = 0; i < n; ++i) {
+    const auto number = static_cast<std::uint32_t>(first + i * stride);
+    std::memcpy(to + i * 4, &number, 4);
+  }
+}
+
 inline constexpr std::ptrdiff_t buffered = 512;  // elements that go through buffers at a time
 
 // Runs f(n, to, from) over c's loops, with at most `at_most` elements at a time. Operands that are
@@ -81,7 +97,7 @@ void run_elementwise(const call& c, int inputs, std::ptrdiff_t at_most, F f) {
   // For one operand, say a mask that all heads of an attention read across its rows.
   alignas(64) std::byte packed[32 * 1024];
   for (int o = 1; o <= inputs; ++o) {
-    if (!pack_repeated(n, o, c.operands[o], packed, sizeof packed)) continue;
+    if (!data[o] || !pack_repeated(n, o, c.operands[o], packed, sizeof packed)) continue;
     data[o] = packed;
     break;
   }
@@ -90,7 +106,7 @@ void run_elementwise(const call& c, int inputs, std::ptrdiff_t at_most, F f) {
   bool contiguous = true;
   for (int o = 0; o <= inputs; ++o) {
     stride[o] = n.stride[o][n.last()];
-    contiguous = contiguous && stride[o] == 1;
+    contiguous = contiguous && stride[o] == 1 && data[o];
   }
   const std::ptrdiff_t step = contiguous ? at_most : std::min(buffered, at_most);
 
@@ -106,9 +122,12 @@ void run_elementwise(const call& c, int inputs, std::ptrdiff_t at_most, F f) {
                   const std::ptrdiff_t count = std::min(step, end - i);
                   const void* from[max_operands - 1]{};
                   for (int o = 1; o <= inputs; ++o) {
-                    from[o - 1] = stride[o] == 1 ? at(o, i) : buffer[o];
+                    const bool in_place = stride[o] == 1 && data[o];
+                    from[o - 1] = in_place ? at(o, i) : buffer[o];
+                    if (!data[o])
+                      number_elements(count, offset[o] + i * stride[o], stride[o], buffer[o]);
                     // A broadcast value stays in the buffer for the whole loop.
-                    if (stride[o] != 1 && (stride[o] != 0 || i == begin))
+                    else if (!in_place && (stride[o] != 0 || i == begin))
                       copy_elements(c.operands[o].type, count, buffer[o], 1, at(o, i), stride[o]);
                   }
                   std::byte* to = stride[0] == 1 ? at(0, i) : buffer[0];
@@ -135,7 +154,8 @@ inline void run_chain(const call& c, const elementwise_loop* loops) {
         const int v = c.links[l].from[j];
         values[j] = v < max_link_inputs ? from[v] : made[v - max_link_inputs];
       }
-      loops[l](n, l + 1 == c.link_count ? to : made[l], values);
+      loops[l](n, l + 1 == c.link_count ? to : made[l], values,
+               {c.random, c.links[l].salt, c.links[l].drop_below});
     }
   });
 }

@@ -7,6 +7,7 @@
 
 #include "kernels/contiguous.hpp"
 #include "kernels/entry.hpp"
+#include "kernels/philox-inl.h"
 #include "weft/kernels/activation-inl.h"
 #include "weft/kernels/hwy-inl.h"
 #include "weft/kernels/math-inl.h"
@@ -77,7 +78,7 @@ HWY_INLINE void map(std::size_t n, void* to, const void* const* from, std::index
 
 // R = F(A...), as the loop that run_elementwise takes.
 template <class F, class R, class... A>
-void loop(std::size_t n, void* to, const void* const* from) {
+void loop(std::size_t n, void* to, const void* const* from, const draw&) {
   map<F, R, A...>(n, to, from, std::index_sequence_for<A...>());
 }
 
@@ -308,7 +309,7 @@ elementwise_loop comparing(element type) {
                                   : comparing_numbers<F>(type);
 }
 
-void exp_loop(std::size_t n, void* to, const void* const* from) {
+void exp_loop(std::size_t n, void* to, const void* const* from, const draw&) {
   const auto* x = static_cast<const float*>(from[0]);
   auto* y = static_cast<float*>(to);
   const std::size_t lanes = hn::Lanes(floats());
@@ -317,6 +318,27 @@ void exp_loop(std::size_t n, void* to, const void* const* from) {
     math::exp_of_4(floats(), load(x + i), load(x + i + lanes), load(x + i + 2 * lanes),
                    load(x + i + 3 * lanes), y + i);
   map<apply::exp>(n - i, y + i, x + i);
+}
+
+void dropout_loop(std::size_t n, void* to, const void* const* from, const draw& d) {
+  const auto* x = static_cast<const float*>(from[0]);
+  auto* y = static_cast<float*>(to);
+  alignas(64) std::uint32_t room[random_words_room(buffered)];
+  const std::uint32_t* words =
+      random_words(d.from, d.salt, static_cast<const std::uint32_t*>(from[1]), n, room);
+  const hn::RebindToUnsigned<floats> unsigned_words;
+  const auto least = hn::Set(integers(), static_cast<std::int32_t>(d.drop_below));
+  const auto scale = apply::value(kept_scale(d.drop_below));
+  const auto keep = [=](hn::Vec<floats> v, hn::Vec<decltype(unsigned_words)> word) HWY_ATTR {
+    const auto dropped = hn::Lt(hn::BitCast(integers(), hn::ShiftRight<8>(word)), least);
+    return hn::IfThenZeroElse(hn::RebindMask(floats(), dropped), hn::Mul(v, scale));
+  };
+  const std::size_t lanes = hn::Lanes(floats());
+  std::size_t i = 0;
+  for (; i + lanes <= n; i += lanes)
+    store(keep(load(x + i), hn::LoadU(unsigned_words, words + i)), y + i);
+  if (i < n)
+    store(keep(load(x + i, n - i), load_n(unsigned_words, words + i, n - i)), y + i, n - i);
 }
 
 elementwise_loop copy_loop(element type) {
@@ -423,6 +445,8 @@ elementwise_loop binary_loop(op kind, element from) {
       return &loop<apply::logical_and, boolean, boolean, boolean>;
     case op::logical_or:
       return &loop<apply::logical_or, boolean, boolean, boolean>;
+    case op::dropout:
+      return &dropout_loop;
     case op::relu_adjoint:
       return on_floats_2<apply::relu_adjoint>();
     case op::gelu_adjoint:
@@ -458,8 +482,9 @@ void chain(const call& c) {
 
 void elementwise(const call& c) noexcept {
   if (c.link_count > 0) return chain(c);
+  const elementwise_loop f = loop_of(c.kind, c.operands[0].type, c.operands[1].type);
   run_elementwise(c, operands_of_elementwise(c.kind), PTRDIFF_MAX,
-                  loop_of(c.kind, c.operands[0].type, c.operands[1].type));
+                  [f](std::size_t n, void* to, const void* const* from) { f(n, to, from, {}); });
 }
 
 }  // namespace

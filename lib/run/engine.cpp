@@ -207,6 +207,8 @@ std::byte* engine::address(const operand_ref& r) const noexcept {
     case block::input:
       base = const_cast<std::byte*>(inputs_[static_cast<std::size_t>(r.input)]);
       break;
+    case block::numbers:
+      return nullptr;
   }
   auto offset = static_cast<std::ptrdiff_t>(r.offset);
   for (int s = 0; s < r.shift_count; ++s) {
@@ -294,6 +296,7 @@ void engine::call(const step& s, const kernels::table& kernels, const kernels::s
     c.packed = memory_.packed + packed_size(s.packed, memory_.packed_as);
     c.packed_as = memory_.packed_as;
   }
+  c.random = random_;
   c.scratch = scratch;
   c.part = part;
   switch (s.run) {

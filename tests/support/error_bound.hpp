@@ -139,6 +139,8 @@ class error_analysis {
       case op::gather:
       case op::relu:  // slope at most 1
         return ex;
+      case op::dropout:  // times a factor that is rounded, or 0
+        return n.scalar == 1 ? 0 : ex / (1 - n.scalar) + gamma(2) * r + underflow;
       case op::relu_adjoint:  // g or 0
         return ey;
       case op::exp:  // slope exp(x)

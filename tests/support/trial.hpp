@@ -36,6 +36,7 @@ struct settings {
     double low, high;
   };
   std::map<std::string, range, std::less<>> ranges;
+  kernels::random_state random{};  // what dropouts draw from
 };
 
 // The lengths of bounded axes: lengths<Pos, Batch>(3, 2).
@@ -56,16 +57,23 @@ std::unique_ptr<const graph> kept(Make make) {
 template <class Source>
 struct plain_graph;
 template <class Model, text... Results>
-struct plain_graph<inference<Model, Results...>> {
+struct plain_graph<sampling<Model, Results...>> {
   static std::unique_ptr<const graph> make() {
     auto const whole = kept([] { return definition<Model>.unpack(); });
     return kept([&] { return select(*whole, Results.view()...); });
   }
 };
+template <class Model, text... Results>
+struct plain_graph<inference<Model, Results...>> {
+  static std::unique_ptr<const graph> make() {
+    auto const sampled = plain_graph<sampling<Model, Results...>>::make();
+    return kept([&] { return sweep(without_dropout(*sampled)); });
+  }
+};
 template <class Model, text Loss>
 struct plain_graph<training<Model, Loss>> {
   static std::unique_ptr<const graph> make() {
-    auto const forward = plain_graph<inference<Model, Loss>>::make();
+    auto const forward = plain_graph<sampling<Model, Loss>>::make();
     return kept([&] { return differentiate(*forward, 0); });
   }
 };
@@ -165,6 +173,7 @@ class expectation {
  public:
   expectation(const graph& g, const settings& s) : g_(g), of_(reference::complete(g, s.lengths)) {
     fill(s);
+    given_.random = s.random;
     all_ = reference::evaluate(g, s.lengths, given_);
     bounds_ = error_bounds(g, of_, all_);
   }
@@ -236,6 +245,7 @@ class expectation {
     auto const workspace = poisoned(p.workspace_bytes);
     auto const packed = poisoned(p.packed_bytes);
     engine e(p, {parameters.get(), gradients.get(), workspace.get()}, generated);
+    e.draw_from(given_.random);
     if (frozen) e.freeze(packed.get(), precision::float32);
     e.bind(arguments);
     e.run();
@@ -339,7 +349,8 @@ class expectation {
   std::vector<double> bounds_;
 };
 
-// Runs what Source lowers to, weft::inference<Model, ...> or weft::training<Model, "loss">, on
+// Runs what Source lowers to, weft::inference<Model, ...>, weft::sampling<Model, ...> or
+// weft::training<Model, "loss">, on
 // every SIMD target; as generated code, where that is given.
 template <class Source>
 void trial(const settings& s = {}, generated_code<Source> code = {}) {

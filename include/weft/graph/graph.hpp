@@ -72,8 +72,10 @@ struct node {
   op then;  // dot: the function that it ends with
   double
       scale;  // dot, attention: what the sum of products is multiplied with; softmax: its operand
-  double scalar;       // constant: its value; normalize: epsilon; attention: soft cap, 0 for none
-  std::int64_t start;  // slice, place: where it begins; part: which one; attention: see there
+  double scalar;       // constant: its value; normalize: epsilon; attention: soft cap, 0 for none;
+                       // dropout: its rate
+  std::int64_t start;  // slice, place: where it begins; part: which one; attention: see there;
+                       // dropout: its salt
   std::int64_t lowest, highest;  // attention: the band of keys less queries that is seen
   int leaf;                      // input, parameter: its place in the list of those
 };

@@ -18,6 +18,7 @@ enum class op : std::uint8_t {
   input,
   parameter,
   constant,
+  numbers,  // of a tensor's elements, see ops/dropout.hpp; never stored
   // Views: other names, or other strides, for the operand's memory.
   rename,
   slice,
@@ -56,6 +57,7 @@ enum class op : std::uint8_t {
   not_equal,
   logical_and,
   logical_or,
+  dropout,            // (x, numbers)
   relu_adjoint,       // (x, g)
   gelu_adjoint,       // (x, g)
   gelu_tanh_adjoint,  // (x, g)
@@ -88,6 +90,7 @@ constexpr std::string_view name_of(op o) {
   constexpr std::string_view names[]{"input",
                                      "parameter",
                                      "constant",
+                                     "numbers",
                                      "rename",
                                      "slice",
                                      "split",
@@ -122,6 +125,7 @@ constexpr std::string_view name_of(op o) {
                                      "not_equal",
                                      "logical_and",
                                      "logical_or",
+                                     "dropout",
                                      "relu_adjoint",
                                      "gelu_adjoint",
                                      "gelu_tanh_adjoint",
@@ -146,7 +150,7 @@ constexpr std::string_view name_of(op o) {
 }
 
 constexpr bool is_leaf(op o) {
-  return o <= op::constant;
+  return o <= op::numbers;
 }
 constexpr bool is_view(op o) {
   return o >= op::rename && o <= op::part;

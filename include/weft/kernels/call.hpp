@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "weft/graph/op.hpp"
 #include "weft/precision.hpp"
@@ -21,12 +22,20 @@ struct operand {
 inline constexpr int max_links = 8;  // elementwise operations of one call
 inline constexpr int max_link_inputs = max_operands - 1;
 
+// What random numbers follow from, beside who draws them: see philox.hpp.
+struct random_state {
+  std::uint64_t seed = 0;
+  std::uint64_t step = 0;
+};
+
 // One operation of a chain. Value v is operand v + 1, or from max_link_inputs on the result of link
 // v - max_link_inputs, an earlier one.
 struct chain_link {
   op kind;
   element type;  // of its result
   std::int8_t from[3];
+  std::uint32_t salt;        // dropout: tells its mask from others'
+  std::uint32_t drop_below;  // dropout: the rate times 2^24
 };
 
 // Which part of a call's work to do. The parts of any count are disjoint and together all of it;
@@ -63,6 +72,7 @@ struct call {
   const chain_link* links =
       nullptr;                   // elementwise: in the place of `kind`, a chain; the last one's
   int link_count = 0;            // result is the call's. None where there is one operation
+  random_state random;           // elementwise: what dropouts draw from
   std::byte* scratch = nullptr;  // at least scratch_bytes(call) bytes, aligned to 64
   share part;
 };

@@ -12,7 +12,8 @@ namespace weft::kernels {
 // The kernels compiled for one SIMD target. Below, r is the result, i... an index of the loops.
 struct table {
   // op::copy to op::where: r[i...] = f(inputs[i...]). A stride of 0 broadcasts. With links, the
-  // last of those; the result has the type of that.
+  // last of those; the result has the type of that. dropout is for chains alone; an int32 input
+  // without data is the numbers of the elements, sums of index * stride.
   void (*elementwise)(const call&) noexcept;
 
   // sum, max: over the loops in `over`, whose stride in the result is 0. An empty sum is 0, an

@@ -20,6 +20,7 @@
 
 #include "weft/graph/attention.hpp"
 #include "weft/graph/graph.hpp"
+#include "weft/kernels/philox.hpp"
 
 namespace weft::reference {
 
@@ -33,6 +34,7 @@ struct values {
 struct bindings {
   using map = std::map<std::string, std::vector<double>, std::less<>>;
   map inputs, parameters;
+  kernels::random_state random{};  // what dropouts draw from
 };
 
 // The length of each axis in a run. An alias has its axis's length; where a length is not set, it
@@ -506,6 +508,17 @@ class evaluation {
     layout const of_x = layout_of(n, 0), of_y = layout_of(n, 1), of_z = layout_of(n, 2);
     axes const own = to_axes(n.axes);
 
+    if (n.kind == op::dropout) {
+      auto const dropped = [&](double number) {
+        return kernels::is_dropped(
+            kernels::random_word(b_.random, static_cast<std::uint32_t>(n.start),
+                                 static_cast<std::uint32_t>(number)),
+            kernels::drop_below(n.scalar));
+      };
+      for_each(own, of_, {result, of_x, of_y},
+               [&](auto i, auto a, auto b) { r[i] = dropped(y[b]) ? 0 : x[a] / (1 - n.scalar); });
+      return v;
+    }
     if (is_elementwise(n.kind)) {
       for_each(own, of_, {result, of_x, of_y, of_z},
                [&](auto i, auto a, auto b, auto c) { r[i] = elementwise(n, x[a], y[b], z[c]); });
@@ -541,6 +554,12 @@ class evaluation {
       case op::constant:
         v.data.assign(v.data.size(), n.scalar);
         return v;
+      case op::numbers: {
+        layout const stored(n.axes, [](const auto* axis) { return axis->extent; });
+        for_each(own, of_, {result, stored},
+                 [&](auto i, auto a) { r[i] = static_cast<double>(a); });
+        return v;
+      }
       case op::rename:  // the same elements in the same order
       case op::split:
         return all_[static_cast<std::size_t>(n.operand[0])];

@@ -10,6 +10,7 @@
 #include "weft/graph/packed.hpp"
 #include "weft/kernels/attention_adjoint_scratch.hpp"
 #include "weft/kernels/attention_scratch.hpp"
+#include "weft/kernels/philox.hpp"
 #include "weft/kernels/scratch.hpp"
 #include "weft/lower/program.hpp"
 
@@ -388,7 +389,7 @@ class lowering {
     node const& n = g_.nodes[id];
     step& s = add_step(kernel::elementwise, n.kind, id, n.axes);
     chain const c = chain_of(g_, id);
-    if (c.count == 1) return add_all(s, id, n.axes);
+    if (c.count == 1 && n.kind != op::dropout) return add_all(s, id, n.axes);
     add_operand(s, place(id, n.axes));
     for (int i = 0; i < c.input_count; ++i) add_operand(s, place(c.inputs[i], n.axes));
     s.first_link = static_cast<std::int16_t>(d_.link_count);
@@ -398,6 +399,10 @@ class lowering {
       kernels::chain_link& l = d_.links[d_.link_count++];
       l.kind = m.kind;
       l.type = m.type;
+      if (m.kind == op::dropout) {
+        l.salt = static_cast<std::uint32_t>(m.start);
+        l.drop_below = kernels::drop_below(m.scalar);
+      }
       for (int j = 0; j < m.operands; ++j) {
         int const input = c.find_input(m.operand[j]);
         l.from[j] = static_cast<std::int8_t>(

@@ -9,6 +9,7 @@
 #include "weft/passes/fuse.hpp"
 #include "weft/passes/own.hpp"
 #include "weft/passes/select.hpp"
+#include "weft/passes/without_dropout.hpp"
 
 namespace weft {
 
@@ -20,21 +21,31 @@ struct whole_model {
 template <a_model Model>
 inline constexpr auto definition = pack<whole_model<Model>>();
 
-// For some of the results; for all where none is named.
+// For some of the results; for all where none is named. Nothing is dropped.
 template <a_model Model, text... Results>
 struct inference {
+  static constexpr graph selected() {
+    return simplify(without_dropout(select(definition<Model>.unpack(), Results.view()...)));
+  }
+  static constexpr graph make() { return own_results(fuse(arrange(attend(selected(), false)))); }
+  static constexpr auto g = pack<inference>();
+};
+
+// The same with dropout.
+template <a_model Model, text... Results>
+struct sampling {
   static constexpr graph selected() {
     return simplify(select(definition<Model>.unpack(), Results.view()...));
   }
   static constexpr graph make() { return own_results(fuse(arrange(attend(selected(), false)))); }
-  static constexpr auto g = pack<inference>();
+  static constexpr auto g = pack<sampling>();
 };
 
 // For a scalar result, and its gradient for every parameter.
 template <a_model Model, text Loss>
 struct training {
   static constexpr graph make() {
-    graph const g = attend(inference<Model, Loss>::selected(), true);
+    graph const g = attend(sampling<Model, Loss>::selected(), true);
     return fuse(arrange(simplify(differentiate(g, 0))));
   }
   static constexpr auto g = pack<training>();

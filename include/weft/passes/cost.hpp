@@ -106,7 +106,7 @@ constexpr double flops_of(const graph& g, const node& n) {
 }  // namespace detail
 
 // Of node i alone. Leaves and views cost nothing; a gather reads what it picks; an inner node is
-// neither written nor read.
+// neither written nor read, and numbers are not read.
 constexpr operation_cost cost_of(const graph& g, int i) {
   node const& n = g.nodes[i];
   if (is_leaf(n.kind) || is_view(n.kind)) return {};
@@ -115,8 +115,8 @@ constexpr operation_cost cost_of(const graph& g, int i) {
   };
   operation_cost c{detail::flops_of(g, n), n.inner ? 0 : size_of(n)};
   for (int j = 0; j < n.operands; ++j)
-    if (!g.nodes[n.operand[j]].inner)
-      c.bytes += n.kind == op::gather && j == 0 ? size_of(n) : size_of(g.nodes[n.operand[j]]);
+    if (node const& from = g.nodes[n.operand[j]]; !from.inner && from.kind != op::numbers)
+      c.bytes += n.kind == op::gather && j == 0 ? size_of(n) : size_of(from);
   if (n.kind == op::attention_adjoint)  // its result has no axes: it is as large as these
     for (int j = 0; j < 3; ++j) c.bytes += size_of(g.nodes[n.operand[j]]);
   return c;

@@ -157,6 +157,13 @@ class reverse_sweep {
       case op::sigmoid:
         accumulate(x, times(g, times(i, elementwise(op::subtract, axes, constant(1), i))));
         break;
+      case op::dropout: {  // under the same mask
+        node a = make_node(op::dropout);
+        a.scalar = n.scalar;
+        a.start = n.start;
+        accumulate(x, emit(a, axes, g, y));
+        break;
+      }
       case op::relu:
         accumulate(x, elementwise(op::relu_adjoint, axes, x, g));
         break;

@@ -17,8 +17,8 @@ constexpr std::size_t align(std::size_t bytes) {
 }
 
 // The blocks of memory that a run works in. Gradients lie in theirs as the parameters do in their
-// own.
-enum class block : std::uint8_t { workspace, parameters, gradients, constants, input };
+// own. Of numbers there are strides alone: an element is the sum of i * stride.
+enum class block : std::uint8_t { workspace, parameters, gradients, constants, input, numbers };
 
 // Adds to an offset the run's length of an axis times a stride.
 struct shift {
@@ -145,6 +145,8 @@ class planner {
       l.where = block::constants;
       l.offset = p_.constant_bytes;
       p_.constant_bytes += 4;
+    } else if (n.kind == op::numbers) {
+      l.where = block::numbers;
     } else if (is_view(n.kind)) {
       view(n, l);
     }

@@ -51,7 +51,7 @@ class simplifier {
   // The node that computes what n does.
   constexpr int add(node n) {
     if (int const same = replacement(n); same >= 0) return same;
-    if (is_leaf(n.kind) && n.kind != op::constant) return g_.emit(n);
+    if (n.kind == op::input || n.kind == op::parameter) return g_.emit(n);
     if (commutes(n.kind) && n.operand[0] > n.operand[1]) std::swap(n.operand[0], n.operand[1]);
     std::uint32_t at = hash(n);
     for (; table_[at % table_size] != 0; ++at)
@@ -120,6 +120,16 @@ class simplifier {
       case op::sqrt:
         if (operand(n, 0).kind == op::constant && operand(n, 0).scalar >= 0)
           return constant(n, square_root(operand(n, 0).scalar));
+        return -1;
+      case op::dropout:
+        if (n.scalar == 0) return n.operand[0];
+        if (n.scalar == 1) {
+          node zeros = make_node(op::copy);
+          zeros.axes = n.axes;
+          zeros.operands = 1;
+          zeros.operand[0] = constant(n, 0);
+          n = zeros;
+        }
         return -1;
       case op::negate:
         if (operand(n, 0).kind == op::negate) return operand(n, 0).operand[0];

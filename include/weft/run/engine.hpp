@@ -61,6 +61,9 @@ class engine {
     std::copy(elements.begin(), elements.end(), inputs_.begin());
   }
 
+  // What the dropouts of later runs draw from. The same state gives the same masks.
+  void draw_from(const kernels::random_state& state) noexcept { random_ = state; }
+
   // Runs the steps on the arguments bound last, with the kernels for the best SIMD target. No
   // allocation, no lock, no system call. Generated steps are the calling thread's alone, and read
   // no bfloat16: with parameters in that, the tables are followed.
@@ -124,6 +127,7 @@ class engine {
   const program* p_;
   memory memory_;
   program_code generated_;
+  kernels::random_state random_;
   std::unique_ptr<team> team_;  // none: the calling thread alone
   aligned_bytes scratch_;       // of the members after the first, whose scratch is in the workspace
   std::vector<int> parts_;      // of each step in this run

@@ -75,38 +75,31 @@ class run_results {
   const engine* engine_;
 };
 
-// module<Model> computes all results of a model; module<Model, "logits"> that one only, and of the
-// model what it takes. A call gives the inputs that those results need:
-//
-//   weft::module<encoder> net;
-//   auto y = net(weft::arg<"x">(x)).get<"result">();
-//
-// weft::generated<Model, Results...>() makes it run code that was generated for the model.
-//
-// A module is for one thread at a time; modules may share parameters.
-template <a_model Model, text... Results>
-class module {
-  static_assert(((find_output(definition<Model>, Results.view()) >= 0) && ...),
-                "module: the model has no result of this name");
-  using source = inference<Model, Results...>;
+namespace detail {
+
+// What runs the graph that Source makes of a model: see weft::module.
+template <a_model Model, class Source>
+class runnable {
+  using source = Source;
   using code = lowered<source>;
 
  public:
   // With new parameters, begun from the seed.
-  explicit module(std::uint64_t seed = 0, generated_code<source> generated = {})
-      : module(weft::parameters<Model>(seed), generated) {}
-  explicit module(generated_code<source> generated) : module(0, generated) {}
+  explicit runnable(std::uint64_t seed = 0, generated_code<source> generated = {})
+      : runnable(weft::parameters<Model>(seed), generated) {}
+  explicit runnable(generated_code<source> generated) : runnable(0, generated) {}
   // With somebody's parameters.
-  explicit module(weft::parameters<Model> shared, generated_code<source> generated = {})
+  explicit runnable(weft::parameters<Model> shared, generated_code<source> generated = {})
       : parameters_(std::move(shared)),
         workspace_(allocate(workspace_bytes)),
         engine_(code::program, {parameters_.data(), nullptr, workspace_.get()}, generated.code) {}
   // And in the caller's memory: workspace_bytes, aligned to 64. Throws weft::error where it is too
   // small or not aligned.
-  module(weft::parameters<Model> shared, std::span<std::byte> workspace,
-         generated_code<source> generated = {}) :parameters_(std::move(shared)),
-      engine_(code::program, {parameters_.data(), nullptr, checked(workspace, workspace_bytes)},
-              generated.code) {}
+  runnable(weft::parameters<Model> shared, std::span<std::byte> workspace,
+           generated_code<source> generated = {})
+      : parameters_(std::move(shared)),
+        engine_(code::program, {parameters_.data(), nullptr, checked(workspace, workspace_bytes)},
+                generated.code) {}
 
   // The bytes that a run works in, beside the parameters.
   static constexpr std::size_t workspace_bytes = code::tables.workspace_bytes;
@@ -177,11 +170,59 @@ class module {
 
   weft::parameters<Model> parameters() const { return parameters_; }
 
+ protected:
+  void draw_from(const kernels::random_state& state) noexcept { engine_.draw_from(state); }
+
  private:
   weft::parameters<Model> parameters_;
   aligned_bytes workspace_;
   aligned_bytes packed_;
   engine engine_;
+};
+
+template <class Model, text... Results>
+inline constexpr bool computes = ((find_output(definition<Model>, Results.view()) >= 0) && ...);
+
+}  // namespace detail
+
+// module<Model> computes all results of a model; module<Model, "logits"> that one only, and of the
+// model what it takes. A call gives the inputs that those results need:
+//
+//   weft::module<encoder> net;
+//   auto y = net(weft::arg<"x">(x)).get<"result">();
+//
+// weft::generated<Model, Results...>() makes it run code that was generated for the model.
+//
+// A module is for one thread at a time; modules may share parameters.
+template <a_model Model, text... Results>
+class module : public detail::runnable<Model, inference<Model, Results...>> {
+  static_assert(detail::computes<Model, Results...>,
+                "module: the model has no result of this name");
+
+ public:
+  using detail::runnable<Model, inference<Model, Results...>>::runnable;
+};
+
+// A module with dropout, as in training: each of its runs under other masks is a sample of what the
+// model believes (Gal and Ghahramani 2016, equation 6).
+//
+//   weft::monte_carlo<classifier, "logits"> net(trainer.parameters());
+//   for (std::uint64_t i = 0; i < samples; ++i) {
+//     net.draw_from(seed, i);
+//     add(net(weft::arg<"x">(x)).get<"logits">());
+//   }
+template <a_model Model, text... Results>
+class monte_carlo : public detail::runnable<Model, sampling<Model, Results...>> {
+  static_assert(detail::computes<Model, Results...>,
+                "monte_carlo: the model has no result of this name");
+  using base = detail::runnable<Model, sampling<Model, Results...>>;
+
+ public:
+  using base::base;
+  // The masks of the runs from now on; those of a trainer with that seed after `sample` steps.
+  void draw_from(std::uint64_t seed, std::uint64_t sample) noexcept {
+    base::draw_from({seed, sample});
+  }
 };
 
 }  // namespace weft

@@ -30,6 +30,8 @@ struct training_options {
   double clip_norm = std::numeric_limits<double>::infinity();
   // Multiplies the learning rate; called with the number of steps done. None: 1.
   std::function<double(std::int64_t)> schedule{};
+  // What dropout draws from, beside the number of steps done.
+  std::uint64_t dropout_seed = 0;
   // Does weight decay touch the parameter of this name? None: every one.
   std::function<bool(std::string_view)> decays{};
 };
@@ -39,7 +41,7 @@ struct training_options {
 //   weft::trainer<char_lm> trainer(weft::adamw{.learning_rate = 1e-3}, {.clip_norm = 1});
 //   float loss = trainer.step(weft::arg<"tokens">(x), weft::arg<"targets">(y));
 //
-// A step allocates nothing. The same seed and arguments give the same bits.
+// A step allocates nothing. The same seeds and arguments give the same bits.
 template <a_model Model, class Optimizer = adamw, text Loss = "loss">
 class trainer {
   static constexpr int loss_output = find_output(definition<Model>, Loss.view());
@@ -120,6 +122,7 @@ class trainer {
   template <class... Args>
   float gradients(const Args&... args) {
     bind_arguments<source>(engine_, args...);
+    engine_.draw_from({options_.dropout_seed, static_cast<std::uint64_t>(steps_)});
     engine_.run();
     return *reinterpret_cast<const float*>(engine_.address(code::tables.results[0].at));
   }
@@ -143,6 +146,9 @@ class trainer {
   double gradient_norm() const { return gradient_norm_; }
   // The number of steps done.
   std::int64_t steps() const { return steps_; }
+  // Goes on as after that many steps: the schedule, the optimizer's corrections and what dropout
+  // drops follow from their number.
+  void resume_at(std::int64_t steps) { steps_ = steps; }
 
   weft::parameters<Model> parameters() const { return parameters_; }
   // The gradients, laid out as the parameters are.

@@ -1,0 +1,57 @@
+// Random numbers by place: Philox4x32-10 (Salmon et al. 2011, "Parallel random numbers: as easy as
+// 1, 2, 3", section 4.3), a bijection of 128-bit counters under a 64-bit key. What is drawn does
+// not depend on what was drawn before, so any thread may draw anything.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "weft/kernels/call.hpp"
+
+namespace weft::kernels {
+
+namespace philox {
+
+inline constexpr int rounds = 10;
+inline constexpr std::uint32_t multiplier[]{0xD2511F53, 0xCD9E8D57};
+inline constexpr std::uint32_t weyl[]{0x9E3779B9, 0xBB67AE85};  // what the key grows by
+
+constexpr std::array<std::uint32_t, 4> block(std::array<std::uint32_t, 4> counter,
+                                             std::array<std::uint32_t, 2> key) {
+  auto& c = counter;
+  for (int r = 0; r < rounds; ++r) {
+    std::uint64_t const p0 = std::uint64_t{multiplier[0]} * c[0];
+    std::uint64_t const p1 = std::uint64_t{multiplier[1]} * c[2];
+    c = {static_cast<std::uint32_t>(p1 >> 32) ^ c[1] ^ key[0], static_cast<std::uint32_t>(p1),
+         static_cast<std::uint32_t>(p0 >> 32) ^ c[3] ^ key[1], static_cast<std::uint32_t>(p0)};
+    key[0] += weyl[0];
+    key[1] += weyl[1];
+  }
+  return c;
+}
+
+}  // namespace philox
+
+// The 32 random bits of an element: those of four neighbours come from one counter, (number / 4,
+// salt, step), under the seed as the key.
+constexpr std::uint32_t random_word(const random_state& from, std::uint32_t salt,
+                                    std::uint32_t number) {
+  auto const low = [](std::uint64_t x) { return static_cast<std::uint32_t>(x); };
+  return philox::block({number / 4, salt, low(from.step), low(from.step >> 32)},
+                       {low(from.seed), low(from.seed >> 32)})[number % 4];
+}
+
+// A rate is a multiple of 2^-24: an element is dropped where the upper 24 of its bits are less
+// than that multiple.
+constexpr std::uint32_t drop_below(double rate) {
+  return static_cast<std::uint32_t>(rate * 0x1p24 + 0.5);
+}
+constexpr bool is_dropped(std::uint32_t word, std::uint32_t below) {
+  return word >> 8 < below;
+}
+// What the others are multiplied with.
+constexpr float kept_scale(std::uint32_t below) {
+  return below == 1u << 24 ? 0 : static_cast<float>(0x1p24 / (0x1p24 - below));
+}
+
+}  // namespace weft::kernels

@@ -1,0 +1,74 @@
+// Random numbers by place, and the kernel that drops by them.
+#include "arrays.hpp"
+#include "targets.hpp"
+#include "weft/kernels/philox.hpp"
+
+using namespace weft;
+using namespace weft::kernels;
+
+namespace {
+
+// The known answers that Random123 (Salmon et al. 2011) is published with, kat_vectors.
+using words = std::array<std::uint32_t, 4>;
+static_assert(philox::block({0, 0, 0, 0}, {0, 0}) ==
+              words{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8});
+static_assert(philox::block({0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff},
+                            {0xffffffff, 0xffffffff}) ==
+              words{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd});
+static_assert(philox::block({0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344},
+                            {0xa4093822, 0x299f31d0}) ==
+              words{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1});
+
+static_assert(drop_below(0) == 0 && drop_below(1) == 1u << 24);
+static_assert(!is_dropped(0, drop_below(0)) && is_dropped(0xffffffff, drop_below(1)));
+static_assert(kept_scale(drop_below(0)) == 1 && kept_scale(drop_below(0.5)) == 2);
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(dropout)
+
+// Over loops whose numbers run as the elements do, across them, and with gaps; up to the last
+// number that there is.
+BOOST_AUTO_TEST_CASE(drops_by_the_numbers_of_elements) {
+  on_every_target([](const table& kernels) {
+    for (const extents& extent : shapes)
+      for (const layout how : layouts)
+        for (const layout numbered : layouts)
+          for (const double rate : {0.0, 0.3, 1.0}) {
+            array<float> x(extent, how), result(extent, how, 0, true);
+            const array<std::int32_t> places(extent, numbered);
+            fill(x, 7);
+            const chain_link links[]{
+                {op::dropout, element::float32, {0, 1}, 0x89abcdef, drop_below(rate)}};
+            call c = make_call(op::dropout, extent);
+            c.operands[0] = result.as_operand();
+            c.operands[1] = x.as_operand();
+            c.operands[2].type = element::int32;
+            std::copy(places.stride.begin(), places.stride.end(), c.operands[2].stride);
+            c.links = links;
+            c.link_count = 1;
+            c.random = {0x0123456789abcdef, 0xfedcba9876543210};
+            expectation expected(result);
+            for_points(c, [&](const auto& point) {
+              const auto number = static_cast<std::uint32_t>(offset(c.operands[2], point));
+              const bool drops =
+                  is_dropped(random_word(c.random, links[0].salt, number), links[0].drop_below);
+              const double v = at(c.operands[1], offset(c.operands[1], point));
+              const double y = drops ? 0 : v / (1 - rate);
+              expected.expect(result, offset(c.operands[0], point), y, 2 * ulp(y));
+            });
+            for (const int count : {1, 3}) {
+              array<float> mine = result;
+              c.operands[0] = mine.as_operand();
+              for (int i = 0; i < count; ++i) {
+                c.part = {i, count};
+                kernels.elementwise(c);
+              }
+              BOOST_TEST(expected.wrong(mine) == 0,
+                         "loops " << extent.size() << ", rate " << rate << ", parts " << count);
+            }
+          }
+  });
+}
+
+BOOST_AUTO_TEST_SUITE_END()

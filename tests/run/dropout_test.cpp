@@ -1,0 +1,111 @@
+// Dropout in training and sampling: reproducible, whoever does the work.
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+#include <cstdint>
+#include <vector>
+
+#include "run/pool.hpp"
+#include "weft/nn/linear.hpp"
+#include "weft/ops/dropout.hpp"
+#include "weft/ops/functions.hpp"
+#include "weft/ops/reduce.hpp"
+#include "weft/run/module.hpp"
+#include "weft/run/trainer.hpp"
+
+namespace {
+
+using weft::arg;
+
+struct Rows : weft::axis<weft::up_to<300>> {};
+struct Embed : weft::axis<100> {};
+struct Hidden : weft::axis<64> {};
+
+struct regularised {
+  constexpr auto operator()(weft::scope s) const {
+    using weft::shape;
+    auto x = s.input<"x", float, Rows, Embed>();
+    auto h =
+        weft::dropout(weft::gelu(weft::nn::linear<shape<Embed>, shape<Hidden>>(s / "in", x)), 0.5);
+    auto y = weft::nn::linear<shape<Hidden>, shape<Embed>>(s / "out", h);
+    auto e = weft::dropout(y, 0.1) - x;
+    return weft::results(weft::as<"loss">(weft::mean<Rows, Embed>(e * e)), weft::as<"y">(y));
+  }
+};
+
+using trainer = weft::trainer<regularised>;
+
+std::vector<float> const given = [] {
+  std::vector<float> x(300 * 100);
+  for (std::size_t i = 0; i < x.size(); ++i)
+    x[i] = static_cast<float>(i * 2654435761u % 1000) / 500 - 1;
+  return x;
+}();
+float step(trainer& t) {
+  return t.step(arg<"x">(given));
+}
+template <class Parameters>
+std::vector<float> values(const Parameters& p) {
+  auto const all = p.floats();
+  return {all.begin(), all.end()};
+}
+template <class Net>
+std::vector<float> y(Net& net) {
+  auto const v = net(arg<"x">(given)).template get<"y">();
+  return {v.data(), v.data() + given.size()};
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(dropout)
+
+BOOST_AUTO_TEST_CASE(training_is_the_same_bits_on_any_number_of_threads) {
+  trainer alone({}, {}, 7);
+  std::vector<float> losses;
+  for (int i = 0; i < 3; ++i) losses.push_back(step(alone));
+  for (int const width : {2, 3}) {
+    pool p(width);
+    trainer t({}, {}, 7);
+    t.run_on(on(p, width));
+    for (float const loss : losses) BOOST_TEST(step(t) == loss);
+    BOOST_TEST((values(t.parameters()) == values(alone.parameters())));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(each_step_and_each_seed_drops_others) {
+  trainer a({}, {}, 7), b({}, {.dropout_seed = 1}, 7);
+  float const first = a.gradients(arg<"x">(given));
+  BOOST_TEST(a.gradients(arg<"x">(given)) == first);
+  BOOST_TEST(b.gradients(arg<"x">(given)) != first);
+  a.resume_at(1);
+  BOOST_TEST(a.gradients(arg<"x">(given)) != first);
+}
+
+// The optimizer has no state: parameters and the number of steps are all there is.
+BOOST_AUTO_TEST_CASE(training_goes_on_where_it_was) {
+  weft::trainer<regularised, weft::sgd> whole({.learning_rate = 0.1}, {}, 7);
+  for (int i = 0; i < 2; ++i) whole.step(arg<"x">(given));
+  weft::trainer<regularised, weft::sgd> rest({.learning_rate = 0.1});
+  std::ranges::copy(whole.parameters().floats(), rest.parameters().floats().begin());
+  rest.resume_at(whole.steps());
+  BOOST_TEST(rest.steps() == 2);
+  for (int i = 0; i < 2; ++i) BOOST_TEST(rest.step(arg<"x">(given)) == whole.step(arg<"x">(given)));
+  BOOST_TEST((values(rest.parameters()) == values(whole.parameters())));
+}
+
+BOOST_AUTO_TEST_CASE(a_module_drops_nothing_and_samples_are_by_number) {
+  trainer t({}, {.dropout_seed = 9}, 7);
+  weft::module<regularised, "y"> net(t.parameters());
+  BOOST_TEST((y(net) == y(net)));
+  weft::monte_carlo<regularised, "y", "loss"> samples(t.parameters());
+  samples.draw_from(9, 0);
+  auto const first = y(samples);
+  BOOST_TEST((first == y(samples)));
+  BOOST_TEST((first != y(net)));
+  samples.draw_from(9, 1);
+  BOOST_TEST((first != y(samples)));
+  // The masks are those of the training step.
+  samples.draw_from(9, 0);
+  BOOST_TEST(samples(arg<"x">(given)).get<"loss">()() == t.gradients(arg<"x">(given)));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
