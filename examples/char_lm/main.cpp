@@ -5,7 +5,8 @@
 #include <filesystem>
 #include <random>
 #include <string>
-#include <weft/io/picture.hpp>
+#include <weft/io/heat_map.hpp>
+#include <weft/io/labels.hpp>
 
 #include "baseline.hpp"
 #include "corpus.hpp"
@@ -92,15 +93,29 @@ std::string write(const weft::parameters<net>& parameters, const settings& s) {
 // layer looks at, query down and key across.
 void draw(const weft::parameters<net>& parameters, std::span<const std::int32_t> text,
           const std::filesystem::path& folder) {
-  weft::write_heat_map((folder / "char_lm-positions.png").string(),
-                       parameters.get<"positions.weight", Pos, Embed>(),
-                       {.palette = weft::colours::diverging});
+  weft::draw_heat_map(parameters.get<"positions.weight", Pos, Embed>(),
+                      {.palette = weft::colours::diverging,
+                       .down = "position",
+                       .across = "dimension",
+                       .rows = weft::indices(Pos::extent),
+                       .columns = weft::indices(Embed::extent),
+                       .colour_bar = true})
+      .write((folder / "char_lm-positions.png").string());
   weft::module<net, "weights"> model(parameters);
   windows w(1, 64);
   w.set(0, text, 0);
+  std::string read;
+  for (std::size_t p = 0; p < 64; ++p)
+    read += w.in(0, p) == '\n' ? "↵" : std::string(1, static_cast<char>(w.in(0, p)));
+  auto const labels = weft::characters(read);
   auto const weights = model(weft::arg<"tokens">(w.in)).get<"weights">();
-  weft::write_heat_map((folder / "char_lm-attention.png").string(),
-                       weights.at<Batch>(0).at<Heads>(0), {.cell = 8});
+  weft::draw_heat_map(weights.at<Batch>(0).at<Heads>(0), {.cell = 14,
+                                                          .down = "query",
+                                                          .across = "key",
+                                                          .rows = labels,
+                                                          .columns = labels,
+                                                          .colour_bar = true})
+      .write((folder / "char_lm-attention.png").string());
 }
 
 void run(const settings& s) {

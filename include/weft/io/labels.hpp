@@ -1,0 +1,18 @@
+// Labels for the rows and columns of pictures and tables. Link weft::pictures.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace weft {
+
+// "0", "1", ... count - 1.
+std::vector<std::string> indices(std::size_t count);
+
+// The characters of a UTF-8 text, code point by code point. A byte that is not UTF-8 is a label of
+// its own.
+std::vector<std::string> characters(std::string_view text);
+
+}  // namespace weft

@@ -1,0 +1,16 @@
+#include "file.hpp"
+
+#include <fstream>
+
+#include "weft/run/error.hpp"
+
+namespace weft {
+
+void write_file(const std::string& file, const std::string& bytes) {
+  std::ofstream out(file, std::ios::binary);
+  out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  out.close();
+  if (!out) throw error("cannot write " + file);
+}
+
+}  // namespace weft

@@ -1,0 +1,25 @@
+// From numbers to colours.
+#pragma once
+
+#include <vector>
+
+#include "canvas.hpp"
+#include "weft/io/heat_map.hpp"
+
+namespace weft {
+
+class palette {
+ public:
+  palette(const std::vector<double>& numbers, colours kind);
+
+  rgb operator()(double x) const;
+  // What the first and the last colour stand for; equal where there is one number only, or none.
+  double least() const { return least_; }
+  double greatest() const { return greatest_; }
+
+ private:
+  colours kind_;
+  double least_ = 0, greatest_ = 0;
+};
+
+}  // namespace weft

@@ -1,0 +1,29 @@
+#include "text.hpp"
+
+#include <boost/locale/utf.hpp>
+
+namespace weft {
+
+std::vector<code_point> code_points(std::string_view text) {
+  namespace utf = boost::locale::utf;
+  std::vector<code_point> all;
+  while (!text.empty()) {
+    auto at = text.begin();
+    utf::code_point const c = utf::utf_traits<char>::decode(at, text.end());
+    bool const valid = utf::is_valid_codepoint(c);
+    // Decoding reads beyond a wrong byte, to what may be right.
+    std::size_t const size = valid ? static_cast<std::size_t>(at - text.begin()) : 1;
+    bool const control = c < 0x20 || (c >= 0x7f && c < 0xa0);
+    all.push_back({text.substr(0, size), valid && !control});
+    text.remove_prefix(size);
+  }
+  return all;
+}
+
+std::string printable(std::string_view text) {
+  std::string result;
+  for (code_point const& c : code_points(text)) result += c.printable ? c.bytes : "\uFFFD";
+  return result;
+}
+
+}  // namespace weft

@@ -1,0 +1,232 @@
+#include "weft/io/heat_map.hpp"
+
+#include <filesystem>
+#include <limits>
+#include <string>
+
+#include "pixels.hpp"
+#include "weft/io/labels.hpp"
+#include "weft/run/error.hpp"
+
+namespace weft {
+namespace {
+
+struct Down : axis<2> {};
+struct Across : axis<3> {};
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+// Cells are 10 × 10, and nothing else is drawn with the colour of the least number.
+constexpr std::array<int, 3> least_colour{24, 15, 62};
+
+// The rectangle of a map whose cells all have the least number but the last, which is the greatest.
+struct found_cells {
+  std::size_t left, top, right = 0, bottom = 0;
+  explicit found_cells(const pixels& p) : left(p.width), top(p.height) {
+    for (std::size_t y = 0; y < p.height; ++y)
+      for (std::size_t x = 0; x < p.width; ++x)
+        if (p.at(x, y) == least_colour) {
+          left = std::min(left, x);
+          top = std::min(top, y);
+          right = std::max(right, x + 1);
+          bottom = std::max(bottom, y + 1);
+        }
+  }
+};
+
+grid ramp(std::size_t rows, std::size_t columns) {
+  std::vector<double> numbers(rows * columns);
+  numbers.back() = 1;
+  return {numbers, rows, columns};
+}
+
+// The number of separate stretches of rows, between two columns of pixels, where something is
+// drawn.
+std::size_t stretches_down(const pixels& p, std::size_t left, std::size_t right) {
+  std::size_t count = 0;
+  bool inside = false;
+  for (std::size_t y = 0; y < p.height; ++y) {
+    bool const drawn = p.not_white(left, y, right, y + 1) > 0;
+    count += drawn && !inside;
+    inside = drawn;
+  }
+  return count;
+}
+
+std::size_t stretches_across(const pixels& p, std::size_t top, std::size_t bottom) {
+  std::size_t count = 0;
+  bool inside = false;
+  for (std::size_t x = 0; x < p.width; ++x) {
+    bool const drawn = p.not_white(x, top, x + 1, bottom) > 0;
+    count += drawn && !inside;
+    inside = drawn;
+  }
+  return count;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(heat_maps)
+
+BOOST_AUTO_TEST_CASE(a_number_is_a_square_of_pixels_where_its_indices_say) {
+  float const nan_here = std::numeric_limits<float>::quiet_NaN();
+  std::array<float, 6> const numbers{0, 1, 2, 3, 4, nan_here};
+  view<const float, shape<Down, Across>> const x(numbers.data());
+  pixels const p(draw_heat_map(x, {.cell = 5}));
+  BOOST_TEST(p.width == 15u);
+  BOOST_TEST(p.height == 10u);
+  // Light grows with the number, down and across.
+  for (std::size_t i = 0; i + 1 < 5; ++i)
+    BOOST_TEST(p.sum(i % 3 * 5 + 2, i / 3 * 5 + 2) <
+               p.sum((i + 1) % 3 * 5 + 2, (i + 1) / 3 * 5 + 2));
+  BOOST_TEST(p.at(10, 5) == (std::array{128, 128, 128}), boost::test_tools::per_element());
+  BOOST_TEST(p.at(14, 9) == p.at(10, 5), boost::test_tools::per_element());
+  BOOST_TEST(p.at(9, 5) != p.at(10, 5), boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(strided_and_one_dimensional_operands_are_drawn_as_dense_ones) {
+  std::array<float, 6> const by_columns{0, 3, 1, 4, 2, 5};
+  view<const float, shape<Down, Across>> const turned(by_columns.data(), {2, 3}, {1, 2});
+  BOOST_TEST(draw_heat_map(turned).png == draw_heat_map(grid({0, 1, 2, 3, 4, 5}, 2, 3)).png);
+  BOOST_TEST(draw_heat_map(turned.at<Down>(1)).png == draw_heat_map(grid({3, 4, 5}, 1, 3)).png);
+  array<bool, Across> flags;
+  flags(2) = true;
+  BOOST_TEST(draw_heat_map(flags).png == draw_heat_map(grid({0, 0, 1}, 1, 3)).png);
+}
+
+BOOST_AUTO_TEST_CASE(diverging_colours_are_white_at_zero_and_even_to_both_sides) {
+  pixels const p(draw_heat_map(grid({-1, 0, 2}, 1, 3), {.palette = colours::diverging, .cell = 1}));
+  BOOST_TEST(p.sum(1, 0) == 3 * 248);
+  BOOST_TEST(p.at(0, 0)[2] > p.at(0, 0)[0]);  // blue
+  BOOST_TEST(p.at(2, 0)[0] > p.at(2, 0)[2]);  // red
+  BOOST_TEST(p.sum(2, 0) < p.sum(0, 0));      // -1 is half as far from zero
+}
+
+BOOST_AUTO_TEST_CASE(a_unit_is_as_many_pixels_as_the_scale_says) {
+  pixels const p(draw_heat_map(ramp(2, 3), {.cell = 5, .scale = 3}));
+  BOOST_TEST(p.width == 45u);
+  BOOST_TEST(p.height == 30u);
+  BOOST_TEST(p.at(29, 29) == least_colour, boost::test_tools::per_element());
+  BOOST_TEST(p.at(30, 15) != least_colour, boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(texts_are_around_the_cells_and_leave_them_alone) {
+  heat_map const bare{.cell = 10};
+  struct {
+    heat_map options;
+    const char* where;
+  } const cases[]{
+      {{.cell = 10, .title = "title"}, "above"},      {{.cell = 10, .down = "down"}, "left"},
+      {{.cell = 10, .across = "across"}, "below"},    {{.cell = 10, .rows = indices(8)}, "left"},
+      {{.cell = 10, .columns = indices(9)}, "below"}, {{.cell = 10, .colour_bar = true}, "right"}};
+  for (auto const& [options, where] : cases) {
+    pixels const p(draw_heat_map(ramp(8, 9), options));
+    found_cells const cells(p);
+    std::size_t const beside = cells.left + 90;
+    std::size_t const above = p.not_white(0, 0, beside, cells.top);
+    std::size_t const left = p.not_white(0, cells.top, cells.left, cells.top + 80);
+    std::size_t const below = p.not_white(0, cells.top + 80, beside, p.height);
+    std::size_t const right = p.not_white(beside, 0, p.width, p.height);
+    BOOST_TEST_CONTEXT(where) {
+      BOOST_TEST((above > 0) == (where == std::string("above")));
+      BOOST_TEST((left > 0) == (where == std::string("left")));
+      BOOST_TEST((below > 0) == (where == std::string("below")));
+      BOOST_TEST((right > 0) == (where == std::string("right")));
+      // All cells but the last have one colour still.
+      for (std::size_t y = 0; y < 80; ++y)
+        for (std::size_t x = 0; x < 90; ++x)
+          if ((y < 70 || x < 80) && p.at(cells.left + x, cells.top + y) != least_colour)
+            BOOST_ERROR("a cell is drawn over at " << x << ", " << y);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_label_stands_at_its_row_and_at_its_column) {
+  std::vector<std::string> rows(6), columns(6);
+  rows[1] = columns[4] = "M";
+  pixels const p(draw_heat_map(ramp(6, 6), {.cell = 20, .rows = rows, .columns = columns}));
+  found_cells const cells(p);
+  for (std::size_t i = 0; i < 6; ++i) {
+    std::size_t const left =
+        p.not_white(0, cells.top + i * 20, cells.left - 4, cells.top + (i + 1) * 20);
+    std::size_t const below =
+        p.not_white(cells.left + i * 20, cells.top + 124, cells.left + (i + 1) * 20, p.height);
+    BOOST_TEST((left > 0) == (i == 1));
+    BOOST_TEST((below > 0) == (i == 4));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(labels_that_would_overlap_are_thinned_out) {
+  // A label of a line of text is between 10 and 20 units high.
+  for (std::size_t const count : {2u, 7u, 50u, 400u}) {
+    std::vector<std::string> const labels(count, "M");
+    pixels const p(draw_heat_map(ramp(count, count), {.cell = 4, .rows = labels}));
+    found_cells const cells(p);
+    std::size_t const drawn = stretches_down(p, 0, cells.left - 4);
+    BOOST_TEST(drawn <= count * 4 / 10 + 1);
+    BOOST_TEST(drawn >= count * 4 / 20);
+    BOOST_TEST(drawn >= 1u);
+
+    std::vector<std::string> const words(count, "MMMMMM");
+    pixels const q(draw_heat_map(ramp(count, count), {.cell = 4, .columns = words}));
+    std::size_t const climbing = stretches_across(q, found_cells(q).top + count * 4 + 4, q.height);
+    BOOST_TEST(climbing <= count * 4 / 10 + 1);
+    BOOST_TEST(climbing >= count * 4 / 20);
+    BOOST_TEST(climbing >= 1u);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(one_cell_one_row_and_one_column_have_all_their_texts) {
+  for (auto const& [rows, columns] : {std::pair{1, 1}, std::pair{1, 9}, std::pair{9, 1}}) {
+    auto const r = static_cast<std::size_t>(rows), c = static_cast<std::size_t>(columns);
+    pixels const p(draw_heat_map(ramp(r, c), {.cell = 10,
+                                              .title = "A title that is long",
+                                              .down = "what goes down",
+                                              .across = "what goes across",
+                                              .rows = indices(r),
+                                              .columns = indices(c),
+                                              .colour_bar = true}));
+    // Nothing is cut off at the edges.
+    BOOST_TEST(p.not_white(0, 0, p.width, 10) == 0u);
+    BOOST_TEST(p.not_white(0, p.height - 10, p.width, p.height) == 0u);
+    BOOST_TEST(p.not_white(0, 0, 10, p.height) == 0u);
+    BOOST_TEST(p.not_white(p.width - 10, 0, p.width, p.height) == 0u);
+    BOOST_TEST(p.not_white(10, 10, p.width - 10, p.height - 10) > 0u);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(equal_infinite_and_missing_numbers_are_drawn) {
+  double const infinity = std::numeric_limits<double>::infinity();
+  for (double const x : {0.0, -3.5, 1e30, nan, infinity, -infinity})
+    for (colours const palette : {colours::sequential, colours::diverging}) {
+      heat_map const options{.palette = palette, .cell = 10, .colour_bar = true};
+      pixels const p(draw_heat_map(grid({x, x}, 1, 2), options));
+      // Two cells, and a bar that is 12 wide and not lower than five lines of text.
+      BOOST_TEST(p.not_white(0, 0, p.width, p.height) > 2u * 10 * 10 + 12 * 5 * 10);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(what_is_not_utf8_is_drawn_as_one_sign_and_is_no_error) {
+  auto const with_title = [](std::string title) {
+    return draw_heat_map(ramp(2, 2), {.title = std::move(title)}).png;
+  };
+  BOOST_TEST(with_title("a\xff") == with_title("a\uFFFD"));
+  BOOST_TEST(with_title("\xc3") == with_title("\uFFFD"));
+  BOOST_TEST(with_title(std::string("\0", 1)) == with_title("\uFFFD"));
+  BOOST_TEST(with_title("é") != with_title("e"));
+}
+
+BOOST_AUTO_TEST_CASE(wrong_sizes_and_no_place_to_write_are_errors) {
+  BOOST_CHECK_THROW(grid({}, 0, 3), error);
+  BOOST_CHECK_THROW(grid({1, 2}, 1, 3), error);
+  BOOST_CHECK_THROW(draw_heat_map(ramp(2, 2), {.cell = 0}), error);
+  BOOST_CHECK_THROW(draw_heat_map(ramp(2, 2), {.scale = 0}), error);
+  BOOST_CHECK_THROW(draw_heat_map(ramp(2, 2), {.cell = 20000}), error);
+  BOOST_CHECK_THROW(draw_heat_map(ramp(2, 2), {.rows = indices(3)}), error);
+  BOOST_CHECK_THROW(draw_heat_map(ramp(2, 2), {.columns = indices(1)}), error);
+  BOOST_CHECK_THROW(draw_heat_map(ramp(2, 2)).write("/no/such/folder/x.png"), error);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace weft
