@@ -11,7 +11,8 @@
 #include "baseline.hpp"
 #include "corpus.hpp"
 #include "model.hpp"
-#include "progress.hpp"
+#include "support/program.hpp"
+#include "support/progress.hpp"
 
 namespace char_lm {
 namespace {
@@ -144,7 +145,7 @@ void run(const settings& s) {
   windows w(s.batch, Pos::extent);
   std::mt19937_64 random(s.seed);
   std::uniform_int_distribution<std::size_t> begin(0, text.train().size() - Pos::extent - 1);
-  progress_line progress(s.steps);
+  examples::progress_line progress(s.steps, "tokens");
   double speed = 0;
   for (long step = 1; step <= s.steps && progress.seconds() < s.seconds; ++step) {
     for (std::size_t b = 0; b < s.batch; ++b) w.set(b, text.train(), begin(random));
@@ -170,7 +171,7 @@ void run(const settings& s) {
 
 int main(int argc, char** argv) {
   char_lm::settings s;
-  CLI::App app("Trains a small transformer on the bytes of a text, and lets it write.");
+  CLI::App app("Trains a small transformer on the bytes of a text, and lets it write.", "char_lm");
   app.add_option("--text", s.text,
                  "the file to learn from; without it, weft's own headers and README");
   app.add_option("--steps", s.steps, "training steps")
@@ -196,15 +197,5 @@ int main(int argc, char** argv) {
   app.add_option("--seed", s.seed, "of all random numbers")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  try {
-    app.parse(argc, argv);
-    char_lm::run(s);
-  } catch (const CLI::ParseError& e) {
-    if (e.get_exit_code() == 0) return app.exit(e);  // --help
-    std::fprintf(stderr, "char_lm: %s (char_lm --help says what is allowed)\n", e.what());
-    return 2;
-  } catch (const weft::error& e) {
-    std::fprintf(stderr, "char_lm: %s\n", e.what());
-    return 2;
-  }
+  return examples::run_program(app, argc, argv, [&] { char_lm::run(s); });
 }

@@ -1,14 +1,15 @@
-#include "progress.hpp"
+#include "support/progress.hpp"
 
 #include <unistd.h>
 
 #include <cstdio>
-#include <string>
+#include <utility>
 
-namespace char_lm {
+namespace examples {
 
-progress_line::progress_line(long steps)
+progress_line::progress_line(long steps, std::string what)
     : steps_(steps),
+      what_(std::move(what)),
       terminal_(isatty(STDERR_FILENO) != 0),
       display_(static_cast<unsigned long>(steps), bar_, "") {
   bar_.str("");  // the scale, for which one line has no room
@@ -18,7 +19,7 @@ double progress_line::seconds() const {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
 }
 
-void progress_line::step(long done, float loss, double tokens_per_second) {
+void progress_line::step(long done, float loss, double each_second) {
   display_ += static_cast<unsigned long>(done) - display_.count();
   double const now = seconds();
   double const pause = terminal_ ? 0.2 : 5;  // a log wants fewer lines
@@ -27,9 +28,9 @@ void progress_line::step(long done, float loss, double tokens_per_second) {
   std::string ticks = bar_.str();
   if (auto const end = ticks.find('\n'); end != std::string::npos) ticks.resize(end);
   double const left = now / static_cast<double>(done) * static_cast<double>(steps_ - done);
-  std::fprintf(stderr, "%s[%-51s] step %ld/%ld  loss %.3f  %.0f tokens/s  %.0f s left%s",
+  std::fprintf(stderr, "%s[%-51s] step %ld/%ld  loss %.3f  %.0f %s/s  %.0f s left%s",
                terminal_ ? "\r" : "", ticks.c_str(), done, steps_, static_cast<double>(loss),
-               tokens_per_second, left, terminal_ ? "  " : "\n");
+               each_second, what_.c_str(), left, terminal_ ? "  " : "\n");
   std::fflush(stderr);
 }
 
@@ -37,4 +38,4 @@ void progress_line::finish() {
   if (terminal_) std::fputc('\n', stderr);
 }
 
-}  // namespace char_lm
+}  // namespace examples

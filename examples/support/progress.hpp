@@ -4,15 +4,17 @@
 #include <boost/timer/progress_display.hpp>
 #include <chrono>
 #include <sstream>
+#include <string>
 
-namespace char_lm {
+namespace examples {
 
 class progress_line {
  public:
-  explicit progress_line(long steps);
+  // `what` is counted in each second, as in "tokens".
+  progress_line(long steps, std::string what);
 
   // After a step: shows the line again, if there is something new to see.
-  void step(long done, float loss, double tokens_per_second);
+  void step(long done, float loss, double each_second);
   // Leaves the line as it is.
   void finish();
 
@@ -20,6 +22,7 @@ class progress_line {
 
  private:
   long steps_;
+  std::string what_;
   bool terminal_;
   std::ostringstream bar_;
   boost::timer::progress_display display_;
@@ -27,4 +30,4 @@ class progress_line {
   double shown_ = 0;
 };
 
-}  // namespace char_lm
+}  // namespace examples

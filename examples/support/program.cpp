@@ -1,0 +1,25 @@
+#include "support/program.hpp"
+
+#include <cstdio>
+#include <weft/run/error.hpp>
+
+namespace examples {
+
+int run_program(CLI::App& app, int argc, const char* const* argv,
+                const std::function<void()>& run) {
+  std::string const name = app.get_name();
+  try {
+    app.parse(argc, argv);
+    run();
+    return 0;
+  } catch (const CLI::ParseError& e) {
+    if (e.get_exit_code() == 0) return app.exit(e);  // --help
+    std::fprintf(stderr, "%s: %s (%s --help says what is allowed)\n", name.c_str(), e.what(),
+                 name.c_str());
+  } catch (const weft::error& e) {
+    std::fprintf(stderr, "%s: %s\n", name.c_str(), e.what());
+  }
+  return 2;
+}
+
+}  // namespace examples
