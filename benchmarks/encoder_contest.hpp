@@ -1,7 +1,9 @@
 // An encoder's layer as a case, on one thread or more.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <limits>
 #include <memory>
 #include <string>
@@ -29,10 +31,20 @@ encoder_task encoder_task_of(const weft::parameter_block& parameters, int thread
     return linear_weights{copy_of(parameters, name + ".weight"),
                           copy_of(parameters, name + ".bias")};
   };
-  task.query = weights("query");
-  task.key = weights("key");
-  task.value = weights("value");
-  task.out = weights("out");
+  set(parameters, "self_attn.in_proj_bias", floats(3 * M::Embed::extent, seed++));
+  const auto third = [&](const char* name, std::size_t i) {
+    const floats all = copy_of(parameters, name);
+    floats part(all.size() / 3);
+    std::ranges::copy_n(all.begin() + i * part.size(), std::ssize(part), part.begin());
+    return part;
+  };
+  const auto projection = [&](std::size_t i) {
+    return linear_weights{third("self_attn.in_proj_weight", i), third("self_attn.in_proj_bias", i)};
+  };
+  task.query = projection(0);
+  task.key = projection(1);
+  task.value = projection(2);
+  task.out = weights("self_attn.out_proj");
   task.linear1 = weights("linear1");
   task.linear2 = weights("linear2");
   task.norm1 = weights("norm1");

@@ -17,18 +17,8 @@ struct encoder {
   struct Hidden : weft::axis<Wide> {};
 
   constexpr auto operator()(weft::scope s) const {
-    namespace nn = weft::nn;
-    using Inner = weft::shape<Heads, HeadDim>;
     auto x = s.input<"x", float, Batch, Pos, Embed>();
-    auto query = nn::linear<weft::shape<Embed>, Inner>(s / "query", x);
-    auto key = weft::rename<Pos, KeyPos>(nn::linear<weft::shape<Embed>, Inner>(s / "key", x));
-    auto value = weft::rename<Pos, KeyPos>(nn::linear<weft::shape<Embed>, Inner>(s / "value", x));
-    auto weights = nn::attention_weights<HeadDim, KeyPos>(query, key);
-    auto attended =
-        nn::linear<Inner, weft::shape<Embed>>(s / "out", weft::dot<KeyPos>(weights, value));
-    auto between = nn::layer_norm<Embed>(s / "norm1", x + attended);
-    return nn::layer_norm<Embed>(s / "norm2",
-                                 between + nn::feed_forward<Embed, Hidden>(s, between));
+    return weft::nn::encoder_block<Pos, KeyPos, Embed, Heads, HeadDim, Hidden>(s, x).output;
   }
 };
 

@@ -134,8 +134,8 @@ def training(t, about):
     embed = t["tokens.weight"].shape[1]
     n = tokens.shape[1]
     # Weights of projections to heads and back come with an axis for the heads.
-    p = {name: (x.reshape(-1, embed) if name.rsplit(".", 2)[-2] in ("query", "key", "value")
-                and x.dim() == 3 else x.reshape(embed, -1) if x.dim() == 3 else x)
+    p = {name: (x.reshape(-1, embed) if name.endswith("in_proj_weight")
+                else x.reshape(embed, -1) if x.dim() == 3 else x)
          for name, x in t.items()}
     p = {name: (x.flatten() if name.endswith("bias") else x).clone().requires_grad_()
          for name, x in p.items()}
@@ -155,10 +155,11 @@ def training(t, about):
         for i in range(about["layers"]):
             layer = f"layers.{i}."
             before = norm(x, layer + "norm1")
-            q, k, v = (by_heads(linear(before, layer + "attention." + name))
-                       for name in ("query", "key", "value"))
+            joined = F.linear(before, p[layer + "self_attn.in_proj_weight"],
+                              p[layer + "self_attn.in_proj_bias"])
+            q, k, v = (by_heads(part) for part in joined.chunk(3, -1))
             s = torch.softmax(q @ k.transpose(2, 3) / math.sqrt(embed // heads) + hidden, -1)
-            x = x + linear((s @ v).transpose(1, 2).reshape(x.shape), layer + "attention.out")
+            x = x + linear((s @ v).transpose(1, 2).reshape(x.shape), layer + "self_attn.out_proj")
             wide = F.gelu(linear(norm(x, layer + "norm2"), layer + "linear1"))
             x = x + linear(wide, layer + "linear2")
         return F.cross_entropy(linear(norm(x, "norm"), "head").flatten(0, 1), targets)

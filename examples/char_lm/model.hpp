@@ -14,10 +14,24 @@ struct Heads : weft::axis<4> {};
 struct HeadDim : weft::axis<32> {};
 struct Hidden : weft::axis<512> {};
 
+struct axes {
+  using Batch = char_lm::Batch;
+  using Pos = char_lm::Pos;
+  using KeyPos = char_lm::KeyPos;
+  using Vocab = char_lm::Vocab;
+  using Embed = char_lm::Embed;
+  using Heads = char_lm::Heads;
+  using HeadDim = char_lm::HeadDim;
+  using Hidden = char_lm::Hidden;
+};
+
 // Radford et al. 2019, section 2.3. Results: "loss", the mean of -log p(target) in nats; "logits"
 // [Batch, Pos, Vocab]; "weights" [Batch, Pos, Heads, KeyPos], the last layer's attention.
-template <int Layers = 4>
-struct model {
+template <int Layers = 4, class Axes = axes>
+struct model : Axes {
+  using typename Axes::Batch, typename Axes::Pos, typename Axes::KeyPos, typename Axes::Vocab,
+      typename Axes::Embed, typename Axes::Heads, typename Axes::HeadDim, typename Axes::Hidden;
+
   constexpr auto operator()(weft::scope s) const {
     namespace nn = weft::nn;
     auto tokens = s.input<"tokens", std::int32_t, Batch, Pos>();
@@ -25,23 +39,12 @@ struct model {
 
     auto x = nn::embedding<Vocab, Embed>(s / "tokens", tokens, weft::init::normal(0, 0.02)) +
              nn::learned_positions<Pos, Embed>(s / "positions");
-    auto block = [](weft::scope layer, auto before) {
-      auto attended = nn::self_attention<Pos, KeyPos, Embed, Heads, HeadDim>(
-          layer / "attention", nn::layer_norm<Embed>(layer / "norm1", before),
-          nn::causal<Pos, KeyPos>());
-      auto between = before + attended.output;
-      auto after = between + nn::feed_forward<Embed, Hidden>(
-                                 layer, nn::layer_norm<Embed>(layer / "norm2", between));
-      return nn::attended{after, attended.weights};
-    };
-    auto last = block(s / "layers" / 0, x);
-    for (int i = 1; i < Layers; ++i) last = block(s / "layers" / i, last.output);
-
-    auto logits = nn::linear<weft::shape<Embed>, weft::shape<Vocab>>(
-        s / "head", nn::layer_norm<Embed>(s / "norm", last.output));
+    auto y = nn::encoder<Pos, KeyPos, Embed, Heads, HeadDim, Hidden>(
+        s, x, Layers, nn::causal<Pos, KeyPos>(), {.norm_first = true});
+    auto logits = nn::linear<weft::shape<Embed>, weft::shape<Vocab>>(s / "head", y.output);
     auto loss = weft::mean<Batch, Pos>(weft::cross_entropy<Vocab>(logits, targets));
     return weft::results(weft::as<"loss">(loss), weft::as<"logits">(logits),
-                         weft::as<"weights">(last.weights));
+                         weft::as<"weights">(y.weights));
   }
 };
 

@@ -31,9 +31,9 @@ constexpr int attentions() {
 // Weights as small as they are after training: a bound that grows with every contraction still says
 // something at the end.
 weft::testing::settings of_a_layer(weft::testing::settings s = {}) {
-  for (auto const* name : {"attention.query", "attention.key", "attention.value", "attention.out",
-                           "linear1", "linear2"})
-    s.ranges[name + std::string(".weight")] = {-0.1, 0.1};
+  for (auto const* name : {"self_attn.in_proj_weight", "self_attn.out_proj.weight",
+                           "linear1.weight", "linear2.weight"})
+    s.ranges[name] = {-0.1, 0.1};
   for (auto const* name : {"norm1.weight", "norm2.weight"}) s.ranges[name] = {0.5, 1};
   return s;
 }

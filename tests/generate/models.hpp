@@ -138,9 +138,8 @@ struct encoder {
 
   constexpr auto operator()(scope s) const {
     auto const x = s.input<"x", float, Batch, Pos, Embed>();
-    auto const everything = positions<KeyPos>() >= 0;
     auto const attended =
-        nn::self_attention<Pos, KeyPos, Embed, Heads, HeadDim>(s / "attention", x, everything);
+        nn::self_attention<Pos, KeyPos, Embed, Heads, HeadDim>(s / "self_attn", x);
     auto const between = nn::layer_norm<Embed>(s / "norm1", x + attended.output);
     auto const fed = nn::feed_forward<Embed, Hidden>(s, between);
     auto const y = nn::layer_norm<Embed>(s / "norm2", between + fed);

@@ -188,6 +188,29 @@ struct rich {
   }
 };
 
+// Slices that are the whole of a parameter, in any order, and slices that are not.
+struct Left : weft::axis<2> {};
+struct Middle : weft::axis<1> {};
+template <bool Whole>
+struct sliced {
+  constexpr auto operator()(weft::scope s) const {
+    auto p = s.param<"p", Pos, HeadDim>();
+    struct Rest : weft::axis<61> {};
+    auto rest = weft::sum<Pos, Rest>(exp(weft::slice<HeadDim, Rest, 3>(p)));
+    auto left = weft::sum<Pos, Left>(exp(weft::slice<HeadDim, Left>(p)));
+    auto middle = weft::sum<Pos, Middle>(exp(weft::slice < HeadDim, Middle, Whole ? 2 : 1 > (p)));
+    return weft::results(weft::as<"loss">(rest + left + middle));
+  }
+};
+template <class Model>
+constexpr weft::graph simplified_with_gradients() {
+  return weft::simplify(weft::differentiate(weft::define<Model>(), 0));
+}
+static_assert(count(simplified_with_gradients<sliced<true>>(), op::place) == 0);
+static_assert(count(simplified_with_gradients<sliced<true>>(), op::concatenate) == 1);
+static_assert(count(simplified_with_gradients<sliced<false>>(), op::place) == 3);
+static_assert(count(simplified_with_gradients<sliced<false>>(), op::concatenate) == 0);
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(simplifying)
@@ -221,6 +244,10 @@ BOOST_AUTO_TEST_CASE(keeps_the_results) {
     for (std::size_t i = 0; i < got.size(); ++i)
       BOOST_TEST(std::abs(got[i] - expected[i]) < 1e-14, name << "[" << i << "]");
   }
+}
+
+BOOST_AUTO_TEST_CASE(gradients_of_slices_are_put_together) {
+  weft::testing::trial<weft::training<sliced<true>, "loss">>(weft::testing::lengths<Pos>(7));
 }
 
 BOOST_AUTO_TEST_CASE(makes_a_training_graph_smaller) {

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "../../examples/char_lm/model.hpp"
-#include "../support/encoder_layer.hpp"
 #include "../support/golden_init.hpp"
 #include "../support/safetensors.hpp"
 #include "weft/kernels/reference.hpp"
@@ -24,19 +23,6 @@ std::string path(const char* file) {
   return std::string(WEFT_TEST_DATA) + "/" + file;
 }
 
-// What float32 stores is at most half a unit in the last place from the true number.
-void check_stored(const std::string& what, const std::vector<double>& got,
-                  const std::vector<double>& stored) {
-  BOOST_TEST_REQUIRE(got.size() == stored.size(), what);
-  for (std::size_t i = 0; i < got.size(); ++i) {
-    double const tolerance = 1.001 * single * std::abs(stored[i]) + 1e-12;
-    BOOST_TEST(std::abs(got[i] - stored[i]) <= tolerance,
-               what << "[" << i << "]: " << got[i] << ", PyTorch: " << stored[i]);
-  }
-}
-
-constexpr weft::graph encoder_trained =
-    weft::differentiate(weft::define<golden::encoder_layer>(), 0);
 constexpr weft::graph char_lm_trained = weft::differentiate(weft::define<char_lm::model<2>>(), 0);
 
 // torch.optim.AdamW in double, over one parameter.
@@ -61,31 +47,6 @@ struct adamw {
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(pytorch)
-
-BOOST_AUTO_TEST_CASE(an_encoder_layer_and_its_gradients) {
-  weft::graph const& g = encoder_trained;
-  golden::file const file(path("encoder_layer.safetensors"));
-  reference::bindings given;
-  given.inputs["cotangent"] = file["input.cotangent"].doubles();
-  auto const stored = [&](const std::string& name) {
-    return name == "x" ? file["input.x"] : file["param." + name];
-  };
-  for (int i = 0; i < g.parameter_count; ++i) {
-    std::string const name(g.name(g.parameters[i].name));
-    auto const& axes = g.nodes[g.parameters[i].node].axes;
-    for (int a = 0; a < axes.count; ++a)
-      BOOST_TEST(stored(name).shape.at(static_cast<std::size_t>(a)) == axes.at[a]->extent, name);
-    given.parameters[name] = stored(name).doubles();
-  }
-  auto const all = reference::evaluate(g, {}, given);
-  check_stored("y", reference::result(g, all, "y").data, file["output.y"].doubles());
-  check_stored("loss", reference::result(g, all, "loss").data, file["output.loss"].doubles());
-  for (int i = 0; i < g.parameter_count; ++i) {
-    std::string const name(g.name(g.parameters[i].name));
-    check_stored("gradient of " + name, reference::gradient(g, all, name).data,
-                 file["grad." + name].doubles());
-  }
-}
 
 BOOST_AUTO_TEST_CASE(ten_training_steps_of_char_lm) {
   constexpr std::size_t batch = 4, length = 32;

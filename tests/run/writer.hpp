@@ -26,12 +26,9 @@ struct model {
     auto targets = s.input<"targets", std::int32_t, Batch, Pos>();
     auto x = nn::embedding<Vocab, Embed>(s / "tokens", tokens) +
              nn::learned_positions<Pos, Embed>(s / "positions");
-    auto attended = nn::self_attention<Pos, KeyPos, Embed, Heads, HeadDim>(
-        s / "attention", x, nn::causal<Pos, KeyPos>());
-    auto between = nn::layer_norm<Embed>(s / "norm1", x + attended.output);
-    auto after =
-        nn::layer_norm<Embed>(s / "norm2", between + nn::feed_forward<Embed, Hidden>(s, between));
-    auto logits = nn::linear<weft::shape<Embed>, weft::shape<Vocab>>(s / "head", after);
+    auto block = nn::encoder_block<Pos, KeyPos, Embed, Heads, HeadDim, Hidden>(
+        s, x, nn::causal<Pos, KeyPos>());
+    auto logits = nn::linear<weft::shape<Embed>, weft::shape<Vocab>>(s / "head", block.output);
     auto loss = weft::mean<Batch, Pos>(weft::cross_entropy<Vocab>(logits, targets));
     return weft::results(weft::as<"loss">(loss), weft::as<"logits">(logits));
   }

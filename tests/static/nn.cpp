@@ -1,6 +1,7 @@
-#include "weft/nn/attention.hpp"
 #include "weft/nn/embedding.hpp"
+#include "weft/nn/feed_forward.hpp"
 #include "weft/nn/linear.hpp"
+#include "weft/nn/multi_head_attention.hpp"
 #include "weft/nn/norm.hpp"
 #include "weft/ops/convert.hpp"
 #include "words.hpp"
@@ -51,11 +52,53 @@ constexpr auto weighs = [](auto... a) {
     weft::nn::attention_weights<HeadDim, KeyPos>(a...);
   };
 };
-template <class Pos, class KeyPos, class Embed = words::Embed>
-constexpr auto attends = [](auto a, auto mask) {
+template <class Pos, class KeyPos, class Embed = words::Embed, class Heads = words::Heads>
+constexpr auto attends = [](auto a, auto... mask) {
   return requires(weft::scope s) {
-    weft::nn::self_attention<Pos, KeyPos, Embed, Heads, HeadDim>(s, a, mask);
+    weft::nn::self_attention<Pos, KeyPos, Embed, Heads, HeadDim>(s, a, mask...);
   };
+};
+template <class Widths, class Heads = words::Heads>
+constexpr auto attends_to = [](auto query, auto key, auto value, auto... mask) {
+  return requires(weft::scope s) {
+    weft::nn::multi_head_attention<KeyPos, Widths, Heads, HeadDim>(s, query, key, value, mask...);
+  };
+};
+template <class KeyPos>
+constexpr auto masks_softmax = [](auto... a) {
+  return requires {
+    weft::nn::masked_softmax<KeyPos>(a...);
+  };
+};
+template <class KeyPos>
+constexpr auto pools = [](auto... a) {
+  return requires {
+    weft::nn::attention<KeyPos>(a...);
+  };
+};
+template <class QueryDim, class KeyDim>
+constexpr auto scores_of = [](auto q, auto k) {
+  return requires(weft::scope s) {
+    weft::nn::additive_score<QueryDim, KeyDim, Hidden>(s, q, k);
+    weft::nn::bilinear_score<QueryDim, KeyDim>(s, q, k);
+  };
+};
+template <class Dim>
+constexpr auto scores_by_products = [](auto q, auto k) {
+  return requires {
+    weft::nn::dot_product_score<Dim>(q, k);
+    weft::nn::gaussian_score<Dim>(q, k);
+  };
+};
+template <class Embed>
+constexpr auto takes_rms_norm = [](auto a) {
+  return requires(weft::scope s) {
+    weft::nn::rms_norm<Embed>(s, a);
+  };
+};
+template <class Vocab, class Embed>
+concept ties = requires(weft::scope s) {
+  weft::nn::tied_embedding<Vocab, Embed>(s);
 };
 
 // linear
@@ -100,16 +143,44 @@ static_assert(!embeds<Vocab, Embed>(
                  shape<Level<0>, Level<1>, Level<2>, Level<3>, Level<4>, Level<5>, Level<6>>>{}));
 static_assert(has_positions<Pos, Embed> && !has_positions<Pos, Pos> && !has_positions<Pos, int>);
 
+// rms_norm and tied_embedding
+static_assert(takes_rms_norm<Embed>(x) && !takes_rms_norm<Heads>(x));
+static_assert(!takes_rms_norm<Pos>(tokens));
+static_assert(ties<Vocab, Embed> && !ties<Embed, Embed> && !ties<Vocab, int>);
+
+// Scores: a query [Batch, Pos, Heads, HeadDim], a key [Batch, KeyPos, Heads, HeadDim].
+constexpr floats<Batch, KeyPos, Embed> keys{};
+constexpr floats<Batch, Pos, Heads, KeyPos> scores{};
+static_assert(scores_by_products<HeadDim>(query, key) && !scores_by_products<HeadDim>(x, key));
+static_assert(!scores_by_products<HeadDim>(query, x) && !scores_by_products<Pos>(tokens, x));
+static_assert(scores_of<Embed, HeadDim>(x, key) && !scores_of<Embed, HeadDim>(query, key));
+static_assert(!scores_of<Embed, HeadDim>(x, keys) && !scores_of<Pos, HeadDim>(tokens, key));
+
+// Masks of every kind, of any axes of the scores.
+constexpr integers<Batch> valid_of_sequences{};
+constexpr floats<Heads, KeyPos> added{};
+static_assert(masks_softmax<KeyPos>(scores) && masks_softmax<KeyPos>(scores, causal));
+static_assert(masks_softmax<KeyPos>(scores, valid_of_sequences) &&
+              masks_softmax<KeyPos>(scores, tokens) && masks_softmax<KeyPos>(scores, added));
+static_assert(masks_softmax<KeyPos>(scores, weft::nn::masks(causal, valid_of_sequences, added)));
+static_assert(!masks_softmax<KeyPos>(x) && !masks_softmax<Pos>(tokens));  // missing, elements
+static_assert(!masks_softmax<KeyPos>(scores, x));                         // axes
+static_assert(!masks_softmax<KeyPos>(scores, weft::nn::masks(causal, x)));
+static_assert(!masks_softmax<KeyPos>(scores, integers<Batch, KeyPos>{}));  // lengths of keys
+static_assert(pools<KeyPos>(scores, key) && pools<KeyPos>(scores, key, causal));
+static_assert(!pools<KeyPos>(scores, query) && !pools<Pos>(tokens, x));
+static_assert(!pools<KeyPos>(scores, key, masks<KeyPos, Embed>{}));
+
 // attention_weights
 static_assert(weighs<HeadDim, KeyPos>(query, key) && weighs<HeadDim, KeyPos>(query, key, causal));
 static_assert(!weighs<Embed, KeyPos>(query, key) && !weighs<Embed, KeyPos>(query, key, causal));
 static_assert(!weighs<HeadDim, KeyPos>(query, query) &&
               !weighs<HeadDim, Embed>(query, key, causal));
-static_assert(!weighs<Pos, KeyPos>(tokens, tokens) && !weighs<HeadDim, KeyPos>(query, key, tokens));
+static_assert(!weighs<Pos, KeyPos>(tokens, tokens));
 static_assert(!weighs<HeadDim, KeyPos>(query, key, five<bool>));
 
 // self_attention
-static_assert(attends<Pos, KeyPos>(x, causal) &&
+static_assert(attends<Pos, KeyPos>(x) && attends<Pos, KeyPos>(x, causal) &&
               attends<Pos, KeyPos>(x, weft::nn::causal<Pos, KeyPos>()));
 static_assert(!attends<Pos, Pos>(x, causal) && !attends<Pos, int>(x, causal));  // axes
 static_assert(!attends<Pos, KeyPos>(tokens, causal) &&
@@ -118,4 +189,17 @@ static_assert(!attends<Pos, OtherPos>(x, causal));  // keys
 static_assert(!attends<Pos, KeyPos>(floats<Pos, KeyPos, Embed>{}, causal));
 static_assert(!attends<Pos, KeyPos>(integers<Pos, Embed>{}, causal));  // elements
 static_assert(!attends<Pos, KeyPos>(x, x));                            // mask
-static_assert(!attends<Pos, KeyPos>(x, five<bool>));                   // rank
+
+// multi_head_attention
+using weft::nn::widths, weft::nn::grouped, weft::nn::multi_query;
+static_assert(attends_to<Embed>(x, keys, keys) && attends_to<Embed>(x, keys, keys, causal));
+static_assert(attends_to<Embed, grouped<Heads, Hidden>>(x, keys, keys) &&
+              attends_to<Embed, multi_query<Heads>>(x, keys, keys));
+static_assert(!attends_to<Embed, HeadDim>(x, keys, keys) &&
+              !attends_to<Embed, grouped<Heads, int>>(x, keys, keys));  // axes
+static_assert(!attends_to<widths<Vocab, Embed>>(x, keys, keys));        // query
+static_assert(!attends_to<widths<Embed, Vocab, Embed>>(x, keys, keys));
+static_assert(!attends_to<widths<Embed, Embed, Vocab>>(x, keys, keys));
+static_assert(!attends_to<Embed>(x, x, x) && !attends_to<Embed>(keys, keys, keys));  // keys
+static_assert(!attends_to<Embed>(integers<Pos, Embed>{}, keys, keys));               // elements
+static_assert(!attends_to<Embed>(x, keys, keys, integers<Batch, KeyPos>{}));         // mask

@@ -3,6 +3,7 @@
 
 #include "weft/graph/reject.hpp"
 #include "weft/graph/scope.hpp"
+#include "weft/ops/dot.hpp"
 #include "weft/ops/gather.hpp"
 
 namespace weft::nn {
@@ -48,6 +49,32 @@ template <class Vocab, class Embed, expression I>
 requires(detail::fault_of_embedding<I, Vocab, Embed>() == detail::embedding_fault::rank)
     WEFT_REJECT("nn::embedding: the operands have more than 8 axes between them",
                 embedding(scope, const I&, initializer = {}))
+
+// One table for the tokens that come in and for those that go out (Press and Wolf 2017). `embed`
+// gives the row of each token, tokens int32 [...] to [..., Embed]; `logits` the product of each
+// vector with each row, x [..., Embed] to [..., Vocab].
+template <class Vocab, class Embed>
+struct tied {
+  tensor<float, shape<Vocab, Embed>> weight;
+
+  template <expression I>
+  constexpr auto embed(const I& tokens) const {
+    return gather<Vocab>(weight, tokens);
+  }
+  template <expression X>
+  constexpr auto logits(const X& x) const {
+    return dot<Embed>(x, weight);
+  }
+};
+// Parameter: weight [Vocab, Embed].
+template <class Vocab, class Embed>
+constexpr tied<Vocab, Embed> tied_embedding(scope s, initializer init = init::normal(0, 0.02)) {
+  return {s.param<"weight", Vocab, Embed>(init)};
+}
+template <class Vocab, class Embed>
+requires(!detail::two_axes<Vocab, Embed>)
+    WEFT_REJECT("nn::tied_embedding: name two axes, as in tied_embedding<Vocab, Embed>(s)",
+                tied_embedding(scope, initializer = {}))
 
 // The learned positional encoding P [Pos, Embed] of Gehring et al. 2017 (section 3.1), to be added
 // to the embedding of the tokens. Parameter: weight [Pos, Embed], for every position up to Pos's

@@ -1,11 +1,10 @@
-// Affine layers and the feed-forward network.
+// Affine layers.
 #pragma once
 
 #include "weft/graph/reject.hpp"
 #include "weft/graph/scope.hpp"
 #include "weft/ops/arithmetic.hpp"
 #include "weft/ops/dot.hpp"
-#include "weft/ops/functions.hpp"
 
 namespace weft::nn {
 
@@ -103,35 +102,5 @@ template <class In, class Out, expression X>
 requires(detail::fault_of_linear<X, In, Out>() == detail::linear_fault::rank)
     WEFT_REJECT("nn::linear: the operands have more than 8 axes between them",
                 linear(scope, const X&))
-
-// The position-wise network of Vaswani et al. 2017, equation 2, with GELU in the place of max(0,
-// x): linear2(gelu(linear1(x))). Parameters under "linear1" and "linear2".
-template <class Embed, class Hidden, expression X>
-constexpr auto feed_forward(scope s, const X& x) {
-  auto const hidden = gelu(linear<shape<Embed>, shape<Hidden>>(s / "linear1", x));
-  return linear<shape<Hidden>, shape<Embed>>(s / "linear2", hidden);
-}
-template <class Embed, class Hidden, expression X>
-requires(detail::fault_of_linear<X, shape<Embed>, shape<Hidden>>() == detail::linear_fault::lists)
-    WEFT_REJECT("nn::feed_forward: name two axes, as in feed_forward<Embed, Hidden>(s, x)",
-                feed_forward(scope, const X&))
-template <class Embed, class Hidden, expression X>
-requires(detail::fault_of_linear<X, shape<Embed>, shape<Hidden>>() == detail::linear_fault::missing)
-    WEFT_REJECT("nn::feed_forward: the operand has no such axis", feed_forward(scope, const X&))
-template <class Embed, class Hidden, expression X>
-requires(detail::fault_of_linear<X, shape<Embed>, shape<Hidden>>() ==
-         detail::linear_fault::elements)
-    WEFT_REJECT("nn::feed_forward: the elements are not float; convert with weft::cast<float>",
-                feed_forward(scope, const X&))
-template <class Embed, class Hidden, expression X>
-requires(detail::fault_of_linear<X, shape<Embed>, shape<Hidden>>() == detail::linear_fault::twice)
-    WEFT_REJECT(
-        "nn::feed_forward: an axis is named twice; give the second role a name of its own with "
-        "weft::alias",
-        feed_forward(scope, const X&))
-template <class Embed, class Hidden, expression X>
-requires(detail::fault_of_linear<X, shape<Embed>, shape<Hidden>>() == detail::linear_fault::rank)
-    WEFT_REJECT("nn::feed_forward: the operands have more than 8 axes between them",
-                feed_forward(scope, const X&))
 
 }  // namespace weft::nn

@@ -1,9 +1,12 @@
-// Layer normalisation with its parameters.
+// Normalisations with their parameters.
 #pragma once
 
 #include "weft/graph/reject.hpp"
 #include "weft/graph/scope.hpp"
+#include "weft/ops/arithmetic.hpp"
+#include "weft/ops/functions.hpp"
 #include "weft/ops/normalize.hpp"
+#include "weft/ops/reduce.hpp"
 
 namespace weft::nn {
 
@@ -23,5 +26,19 @@ template <class Embed, expression X>
 requires(weft::detail::fault_of_axes<X, Embed>() == weft::detail::axis_fault::elements)
     WEFT_REJECT("nn::layer_norm: the elements are not float; convert with weft::cast<float>",
                 layer_norm(scope, const X&, double = 0))
+
+// x / sqrt(mean(x²) + epsilon) · weight over Embed (Zhang and Sennrich 2019, equation 4, with an
+// epsilon as in Llama). Parameter: weight [Embed], ones.
+template <class Embed, expression X>
+constexpr auto rms_norm(scope s, const X& x, double epsilon = 1e-5) {
+  return x / sqrt(mean<Embed>(x * x) + epsilon) * s.param<"weight", Embed>(init::ones());
+}
+template <class Embed, expression X>
+requires(weft::detail::fault_of_axes<X, Embed>() == weft::detail::axis_fault::missing)
+    WEFT_REJECT("nn::rms_norm: the operand has no such axis", rms_norm(scope, const X&, double = 0))
+template <class Embed, expression X>
+requires(weft::detail::fault_of_axes<X, Embed>() == weft::detail::axis_fault::elements)
+    WEFT_REJECT("nn::rms_norm: the elements are not float; convert with weft::cast<float>",
+                rms_norm(scope, const X&, double = 0))
 
 }  // namespace weft::nn

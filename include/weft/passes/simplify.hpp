@@ -135,6 +135,8 @@ class simplifier {
         if (operand(n, 0).kind == op::negate) return operand(n, 0).operand[0];
         return operand(n, 0).kind == op::constant ? constant(n, -operand(n, 0).scalar) : -1;
       case op::add:
+        if (join_parts(n)) return -1;
+        return arithmetic(n);
       case op::subtract:
       case op::multiply:
       case op::divide:
@@ -142,6 +144,52 @@ class simplifier {
       default:
         return -1;
     }
+  }
+
+  // A sum of zeros with parts put in side by side, as the gradients for slices are, becomes the
+  // parts one behind the other, if they are all of it.
+  constexpr bool join_parts(node& n) const {
+    node joined = make_node(op::concatenate);
+    joined.type = n.type;
+    joined.axes = n.axes;
+    axis_info const* whole = nullptr;
+    std::int64_t starts[max_operands]{};
+    if (!collect_parts(n.operand[1], joined, whole, starts) ||
+        !collect_parts(n.operand[0], joined, whole, starts))
+      return false;
+    std::int64_t next = 0;
+    for (int i = 0; i < joined.operands; ++i) {
+      if (starts[i] != next) return false;
+      next += static_cast<std::int64_t>(joined.named.at[i]->extent);
+    }
+    if (next != static_cast<std::int64_t>(whole->extent)) return false;
+    n = joined;
+    return true;
+  }
+  // Adds the parts of which node `id` is the sum, in the order of where they begin.
+  constexpr bool collect_parts(int id, node& joined, const axis_info*& whole,
+                               std::int64_t* starts) const {
+    node const& p = g_.nodes[id];
+    if (!(p.axes == joined.axes)) return false;
+    if (p.kind == op::add)
+      return collect_parts(p.operand[1], joined, whole, starts) &&
+             collect_parts(p.operand[0], joined, whole, starts);
+    if (p.kind != op::place || p.named.count != 1 || joined.operands == max_operands) return false;
+    if (whole && whole != p.named.at[0]) return false;
+    whole = p.named.at[0];
+    axis_info const* const axis = operand(p, 0).axes.at[p.axes.find(whole)];
+    if (whole->bounded || axis->bounded) return false;
+    int at = joined.operands++;
+    joined.named.count = joined.operands;
+    for (; at > 0 && starts[at - 1] > p.start; --at) {
+      starts[at] = starts[at - 1];
+      joined.operand[at] = joined.operand[at - 1];
+      joined.named.at[at] = joined.named.at[at - 1];
+    }
+    starts[at] = p.start;
+    joined.operand[at] = p.operand[0];
+    joined.named.at[at] = axis;
+    return true;
   }
 
   constexpr int arithmetic(const node& n) {

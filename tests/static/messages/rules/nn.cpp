@@ -1,6 +1,7 @@
-#include "weft/nn/attention.hpp"
 #include "weft/nn/embedding.hpp"
+#include "weft/nn/feed_forward.hpp"
 #include "weft/nn/linear.hpp"
+#include "weft/nn/multi_head_attention.hpp"
 #include "weft/nn/norm.hpp"
 #include "weft/ops/convert.hpp"
 
@@ -14,6 +15,9 @@ struct Hidden : weft::axis<16> {};
 struct OtherPos : weft::axis<weft::up_to<512>> {};
 constexpr floats<Level<0>, Level<1>, Level<2>, Level<3>, Level<4>, Level<5>, Level<6>, Level<7>>
     eight{};
+
+constexpr floats<Batch, KeyPos, Embed> keys{};
+constexpr floats<Batch, Pos, Heads, KeyPos> scores{};
 
 void wrong(weft::scope s) {
   // error: nn::linear: In and Out are lists of axes, as in linear<shape<Embed>, shape<Hidden>>(s,
@@ -85,45 +89,103 @@ void wrong(weft::scope s) {
   learned_positions<Embed, Embed>(s);
   // error: nn::learned_positions: name two axes, as in learned_positions<Pos, Embed>(s)
   learned_positions<Pos, int>(s, weft::init::zeros());
+  // error: nn::tied_embedding: name two axes, as in tied_embedding<Vocab, Embed>(s)
+  tied_embedding<Embed, Embed>(s);
+  // error: nn::rms_norm: the operand has no such axis
+  rms_norm<Heads>(s, x);
+  // error: nn::rms_norm: the elements are not float; convert with weft::cast<float>
+  rms_norm<Pos>(s, tokens);
+  // error: nn::causal: the offset is not int32
+  weft::nn::causal<Pos, KeyPos>(x);
+  // error: nn::valid: the lengths are not int32
+  valid<KeyPos>(x);
+  // error: nn::masked_softmax: the scores have no such axis of keys
+  masked_softmax<KeyPos>(x);
+  // error: nn::masked_softmax: the scores are not float; convert with weft::cast<float>
+  masked_softmax<Pos>(tokens);
+  // error: nn::masked_softmax: the mask has an axis that the scores have not, or lengths that of
+  // the keys
+  masked_softmax<Pos>(x, words::causal);
+  // error: nn::masked_softmax: the mask has an axis that the scores have not, or lengths that of
+  // the keys
+  masked_softmax<Pos>(x, tokens);
+  // error: nn::dot_product_score: the query has no such axis to contract
+  dot_product_score<HeadDim>(x, key);
+  // error: nn::dot_product_score: the key has no such axis to contract
+  dot_product_score<HeadDim>(query, x);
+  // error: nn::dot_product_score: query or key is not float; convert with weft::cast<float>
+  dot_product_score<Pos>(tokens, x);
+  // error: nn::additive_score: the query has no such axis to contract
+  additive_score<Embed, HeadDim, Hidden>(s, query, key);
+  // error: nn::additive_score: the key has no such axis to contract
+  additive_score<HeadDim, Embed, Hidden>(s, query, key);
+  // error: nn::additive_score: query or key is not float; convert with weft::cast<float>
+  additive_score<Pos, HeadDim, Hidden>(s, tokens, key);
+  // error: nn::bilinear_score: the query has no such axis to contract
+  bilinear_score<Embed, HeadDim>(s, query, key);
+  // error: nn::bilinear_score: the key has no such axis to contract
+  bilinear_score<HeadDim, Embed>(s, query, key);
+  // error: nn::bilinear_score: query or key is not float; convert with weft::cast<float>
+  bilinear_score<Pos, HeadDim>(s, tokens, key);
+  // error: nn::gaussian_score: the query has no such axis to contract
+  gaussian_score<HeadDim>(x, key);
+  // error: nn::gaussian_score: the key has no such axis to contract
+  gaussian_score<HeadDim>(query, x);
+  // error: nn::gaussian_score: query or key is not float; convert with weft::cast<float>
+  gaussian_score<Pos>(tokens, x);
+  // error: nn::attention: scores or values have no such axis of keys
+  attention<KeyPos>(scores, query);
+  // error: nn::attention: scores or values are not float; convert with weft::cast<float>
+  attention<Pos>(tokens, x);
+  // error: nn::attention: the mask has an axis that the scores have not, or lengths that of the
+  // keys
+  attention<KeyPos>(scores, key, words::masks<KeyPos, Embed>{});
   // error: nn::attention_weights: the query has no such axis to contract
   attention_weights<Embed, KeyPos>(query, key);
   // error: nn::attention_weights: the key has not the axis to contract, or not that of the keys
-  attention_weights<HeadDim, KeyPos>(query, query);
-  // error: nn::attention_weights: query or key is not float; convert with weft::cast<float>
-  attention_weights<Pos, Batch>(x, tokens);
-  // error: nn::attention_weights: the operands have more than 8 axes between them
-  attention_weights<Level<4>, Level<5>>(five<float>, five_more<float>);
-  // error: nn::attention_weights: the query has no such axis to contract
-  attention_weights<Embed, KeyPos>(query, key, words::causal);
-  // error: nn::attention_weights: the key has not the axis to contract, or not that of the keys
   attention_weights<HeadDim, KeyPos>(query, query, words::causal);
   // error: nn::attention_weights: query or key is not float; convert with weft::cast<float>
-  attention_weights<Pos, Batch>(x, tokens, words::causal);
-  // error: nn::attention_weights: the operands have more than 8 axes between them
-  attention_weights<Level<4>, Level<5>>(five<float>, five_more<float>, words::causal);
-  // error: nn::attention_weights: the mask is not of booleans, such as a comparison gives
-  attention_weights<HeadDim, KeyPos>(query, key, tokens);
-  // error: nn::attention_weights: the operands have more than 8 axes between them
+  attention_weights<Pos, Batch>(x, tokens);
+  // error: nn::attention_weights: the mask has an axis that the scores have not, or lengths that of
+  // the keys
   attention_weights<HeadDim, KeyPos>(query, key, five<bool>);
-  // error: nn::self_attention: name five axes, as in self_attention<Pos, KeyPos, Embed, Heads,
-  // HeadDim>(s, x, mask)
+  // error: nn::multi_head_attention: name axes that are not the same, as in
+  // multi_head_attention<KeyPos, Embed, Heads, HeadDim>(s, query, key, value)
+  multi_head_attention<KeyPos, Embed, Heads, Heads>(s, x, keys, keys);
+  // error: nn::multi_head_attention: name axes that are not the same, as in
+  // multi_head_attention<KeyPos, Embed, Heads, HeadDim>(s, query, key, value)
+  multi_head_attention<KeyPos, Embed, grouped<Heads, int>, HeadDim>(s, x, keys, keys);
+  // error: nn::multi_head_attention: the query has no such axis to project
+  multi_head_attention<KeyPos, widths<Vocab, Embed>, Heads, HeadDim>(s, x, keys, keys);
+  // error: nn::multi_head_attention: the key has no such axis to project
+  multi_head_attention<KeyPos, widths<Embed, Vocab, Embed>, Heads, HeadDim>(s, x, keys, keys);
+  // error: nn::multi_head_attention: the value has no such axis to project
+  multi_head_attention<KeyPos, widths<Embed, Embed, Vocab>, Heads, HeadDim>(s, x, keys, keys);
+  // error: nn::multi_head_attention: keys and values have the axis KeyPos, the query has not
+  multi_head_attention<KeyPos, Embed, Heads, HeadDim>(s, x, keys, x);
+  // error: nn::multi_head_attention: query, key or value is not float; convert with
+  // weft::cast<float>
+  multi_head_attention<KeyPos, Embed, Heads, HeadDim>(s, integers<Pos, Embed>{}, keys, keys);
+  // error: nn::multi_head_attention: the mask has an axis that the scores have not, or lengths that
+  // of the keys
+  multi_head_attention<KeyPos, Embed, Heads, HeadDim>(s, x, keys, keys, integers<Batch, KeyPos>{});
+  // error: nn::self_attention: name axes that are not the same, as in self_attention<Pos, KeyPos,
+  // Embed, Heads, HeadDim>(s, x)
   self_attention<Pos, Pos, Embed, Heads, HeadDim>(s, x, words::causal);
-  // error: nn::self_attention: name five axes, as in self_attention<Pos, KeyPos, Embed, Heads,
-  // HeadDim>(s, x, mask)
-  self_attention<Pos, KeyPos, Embed, Heads, int>(s, x, words::causal);
+  // error: nn::self_attention: name axes that are not the same, as in self_attention<Pos, KeyPos,
+  // Embed, Heads, HeadDim>(s, x)
+  self_attention<Pos, KeyPos, Embed, Heads, int>(s, x);
   // error: nn::self_attention: the operand has not both Pos and Embed
-  self_attention<Pos, KeyPos, Vocab, Heads, HeadDim>(s, x, words::causal);
+  self_attention<Pos, KeyPos, Vocab, Heads, HeadDim>(s, x);
   // error: nn::self_attention: the operand has not both Pos and Embed
   self_attention<Pos, KeyPos, Embed, Heads, HeadDim>(s, tokens, words::causal);
   // error: nn::self_attention: KeyPos is not an alias of Pos, or the operand has it already
-  self_attention<Pos, OtherPos, Embed, Heads, HeadDim>(s, x, words::causal);
+  self_attention<Pos, OtherPos, Embed, Heads, HeadDim>(s, x);
   // error: nn::self_attention: KeyPos is not an alias of Pos, or the operand has it already
-  self_attention<Pos, KeyPos, Embed, Heads, HeadDim>(s, floats<Pos, KeyPos, Embed>{},
-                                                     words::causal);
+  self_attention<Pos, KeyPos, Embed, Heads, HeadDim>(s, floats<Pos, KeyPos, Embed>{});
   // error: nn::self_attention: the elements are not float; convert with weft::cast<float>
   self_attention<Pos, KeyPos, Embed, Heads, HeadDim>(s, integers<Pos, Embed>{}, words::causal);
-  // error: nn::self_attention: the mask is not of booleans, such as a comparison gives
+  // error: nn::self_attention: the mask has an axis that the scores have not, or lengths that of
+  // the keys
   self_attention<Pos, KeyPos, Embed, Heads, HeadDim>(s, x, x);
-  // error: nn::self_attention: the operands have more than 8 axes between them
-  self_attention<Pos, KeyPos, Embed, Heads, HeadDim>(s, x, five<bool>);
 }

@@ -1,0 +1,60 @@
+// The decoder of a transformer, and the whole of encoder and decoder.
+#pragma once
+
+#include "weft/nn/encoder.hpp"
+
+namespace weft::nn {
+
+// What a decoder gives: its output, the weights of its attention to itself, and those of its
+// attention to the memory.
+template <class Output, class Weights, class MemoryWeights>
+struct decoded {
+  Output output;
+  Weights weights;
+  MemoryWeights memory_weights;
+};
+template <class Output, class Weights, class MemoryWeights>
+decoded(Output, Weights, MemoryWeights) -> decoded<Output, Weights, MemoryWeights>;
+
+// Self-attention, attention to what an encoder gave, and a feed-forward network, each in a residual
+// sum (Vaswani et al. 2017, section 3.1): x [..., Pos, Embed] and memory [..., MemoryPos, Embed] to
+// an output [..., Pos, Embed]. The mask of x is as a rule nn::causal<Pos, KeyPos>(). Parameters as
+// torch.nn.TransformerDecoderLayer: self_attn, multihead_attn (see nn::multi_head_attention),
+// linear1, linear2, norm1, norm2, norm3.
+template <class Pos, class KeyPos, class MemoryPos, class Embed, class Heads, class HeadDim,
+          class Hidden, expression X, expression Y, detail::a_mask M = mask_list<>,
+          detail::a_mask N = mask_list<>>
+constexpr auto decoder_block(scope s, const X& x, const Y& memory, const M& mask = {},
+                             const N& memory_mask = {}, transformer_options options = {}) {
+  detail::residual<Embed> const first{s / "norm1", options}, second{s / "norm2", options},
+      third{s / "norm3", options};
+  auto const own = self_attention<Pos, KeyPos, Embed, Heads, HeadDim>(
+      s / "self_attn", first.before(x), mask, detail::attention_of(options));
+  auto const between = first.after(x, own.output);
+  auto const seen = multi_head_attention<MemoryPos, Embed, Heads, HeadDim>(
+      s / "multihead_attn", second.before(between), memory, memory, memory_mask,
+      detail::attention_of(options));
+  auto const informed = second.after(between, seen.output);
+  auto const fed = feed_forward<Embed, Hidden>(s, third.before(informed), options);
+  return decoded{third.after(informed, fed), own.weights, seen.weights};
+}
+
+// So many blocks, one after another, and a last normalisation: the output, and the weights of the
+// last block. Parameters under "layers.0", "layers.1", ... and "norm", as
+// torch.nn.TransformerDecoder.
+template <class Pos, class KeyPos, class MemoryPos, class Embed, class Heads, class HeadDim,
+          class Hidden, expression X, expression Y, detail::a_mask M = mask_list<>,
+          detail::a_mask N = mask_list<>>
+constexpr auto decoder(scope s, const X& x, const Y& memory, int layers, const M& mask = {},
+                       const N& memory_mask = {}, transformer_options options = {}) {
+  auto const block = [&](int i, const auto& y) {
+    return decoder_block<Pos, KeyPos, MemoryPos, Embed, Heads, HeadDim, Hidden>(
+        s / "layers" / i, y, memory, mask, memory_mask, options);
+  };
+  auto last = block(0, x);
+  for (int i = 1; i < layers; ++i) last = block(i, last.output);
+  if (options.final_norm) last.output = detail::norm<Embed>(s / "norm", last.output, options);
+  return last;
+}
+
+}  // namespace weft::nn

@@ -1,0 +1,75 @@
+// The encoder of a transformer; with a causal mask, a decoder-only model.
+#pragma once
+
+#include "weft/graph/reject.hpp"
+#include "weft/nn/feed_forward.hpp"
+#include "weft/nn/multi_head_attention.hpp"
+#include "weft/nn/norm.hpp"
+#include "weft/nn/options.hpp"
+
+namespace weft::nn {
+
+namespace detail {
+
+template <class Embed, expression X>
+constexpr auto norm(scope s, const X& x, const transformer_options& options) {
+  return options.normalization == normalization::rms ? rms_norm<Embed>(s, x, options.epsilon)
+                                                     : layer_norm<Embed>(s, x, options.epsilon);
+}
+
+// What stands around a part of a block: x + part(norm(x)), or norm(x + part(x)).
+template <class Embed>
+struct residual {
+  scope s;
+  const transformer_options& options;
+
+  template <expression X>
+  constexpr auto before(const X& x) const {
+    return options.norm_first ? norm<Embed>(s, x, options) : x;
+  }
+  template <expression X, expression Y>
+  constexpr auto after(const X& x, const Y& part) const {
+    return options.norm_first ? x + part : norm<Embed>(s, x + part, options);
+  }
+};
+
+constexpr attention_options attention_of(const transformer_options& o) {
+  return {.bias = o.bias, .scale = o.scale, .soft_cap = o.soft_cap};
+}
+
+}  // namespace detail
+
+// Self-attention and a feed-forward network, each in a residual sum (Vaswani et al. 2017, section
+// 3.1; with .norm_first as Xiong et al. 2020): x [..., Pos, Embed] to an output of the same axes
+// and the attention's weights. Parameters as torch.nn.TransformerEncoderLayer: self_attn (see
+// nn::self_attention), linear1, linear2, norm1, norm2.
+template <class Pos, class KeyPos, class Embed, class Heads, class HeadDim, class Hidden,
+          expression X, detail::a_mask M = mask_list<>>
+constexpr auto encoder_block(scope s, const X& x, const M& mask = {},
+                             transformer_options options = {}) {
+  detail::residual<Embed> const first{s / "norm1", options}, second{s / "norm2", options};
+  auto const seen = self_attention<Pos, KeyPos, Embed, Heads, HeadDim>(
+      s / "self_attn", first.before(x), mask, detail::attention_of(options));
+  auto const between = first.after(x, seen.output);
+  auto const fed = feed_forward<Embed, Hidden>(s, second.before(between), options);
+  return attended{second.after(between, fed), seen.weights};
+}
+
+// So many blocks, one after another, and a last normalisation: the output, and the weights of the
+// last block. Parameters under "layers.0", "layers.1", ... and "norm", as
+// torch.nn.TransformerEncoder.
+template <class Pos, class KeyPos, class Embed, class Heads, class HeadDim, class Hidden,
+          expression X, detail::a_mask M = mask_list<>>
+constexpr auto encoder(scope s, const X& x, int layers, const M& mask = {},
+                       transformer_options options = {}) {
+  auto const block = [&](int i, const auto& y) {
+    return encoder_block<Pos, KeyPos, Embed, Heads, HeadDim, Hidden>(s / "layers" / i, y, mask,
+                                                                     options);
+  };
+  auto last = block(0, x);
+  for (int i = 1; i < layers; ++i) last = block(i, last.output);
+  if (options.final_norm) last.output = detail::norm<Embed>(s / "norm", last.output, options);
+  return last;
+}
+
+}  // namespace weft::nn

@@ -1,0 +1,72 @@
+// The feed-forward network of a transformer.
+#pragma once
+
+#include "weft/graph/reject.hpp"
+#include "weft/nn/linear.hpp"
+#include "weft/nn/options.hpp"
+#include "weft/ops/functions.hpp"
+
+namespace weft::nn {
+
+namespace detail {
+
+template <expression X>
+constexpr auto activate(activation a, const X& x) {
+  switch (a) {
+    case activation::relu:
+      return relu(x);
+    case activation::gelu_tanh:
+      return gelu_tanh(x);
+    case activation::swiglu:
+      return x * sigmoid(x);
+    default:
+      return gelu(x);
+  }
+}
+
+}  // namespace detail
+
+// The position-wise network: linear2(f(linear1(x))) with f ReLU (Vaswani et al. 2017, equation 2)
+// or GELU, or linear2(swish(gate(x)) · linear1(x)) for SwiGLU (Shazeer 2020, equation 6).
+// Parameters under "linear1" [Hidden, Embed] and "linear2" [Embed, Hidden], as
+// torch.nn.TransformerEncoderLayer, and for SwiGLU under "gate" [Hidden, Embed].
+template <class Embed, class Hidden, expression X>
+constexpr auto feed_forward(scope s, const X& x, transformer_options options = {}) {
+  using In = shape<Embed>;
+  using Out = shape<Hidden>;
+  auto const affine = [&]<class From, class To>(From, To, const char* name, const auto& y) {
+    return options.bias ? linear<From, To>(s / name, y)
+                        : linear_without_bias<From, To>(s / name, y);
+  };
+  auto hidden = affine(In{}, Out{}, "linear1", x);
+  if (options.activation == activation::swiglu)
+    hidden = detail::activate(options.activation, affine(In{}, Out{}, "gate", x)) * hidden;
+  else
+    hidden = detail::activate(options.activation, hidden);
+  return affine(Out{}, In{}, "linear2", hidden);
+}
+template <class Embed, class Hidden, expression X>
+requires(detail::fault_of_linear<X, shape<Embed>, shape<Hidden>>() == detail::linear_fault::lists)
+    WEFT_REJECT("nn::feed_forward: name two axes, as in feed_forward<Embed, Hidden>(s, x)",
+                feed_forward(scope, const X&, transformer_options = {}))
+template <class Embed, class Hidden, expression X>
+requires(detail::fault_of_linear<X, shape<Embed>, shape<Hidden>>() == detail::linear_fault::missing)
+    WEFT_REJECT("nn::feed_forward: the operand has no such axis",
+                feed_forward(scope, const X&, transformer_options = {}))
+template <class Embed, class Hidden, expression X>
+requires(detail::fault_of_linear<X, shape<Embed>, shape<Hidden>>() ==
+         detail::linear_fault::elements)
+    WEFT_REJECT("nn::feed_forward: the elements are not float; convert with weft::cast<float>",
+                feed_forward(scope, const X&, transformer_options = {}))
+template <class Embed, class Hidden, expression X>
+requires(detail::fault_of_linear<X, shape<Embed>, shape<Hidden>>() == detail::linear_fault::twice)
+    WEFT_REJECT(
+        "nn::feed_forward: an axis is named twice; give the second role a name of its own with "
+        "weft::alias",
+        feed_forward(scope, const X&, transformer_options = {}))
+template <class Embed, class Hidden, expression X>
+requires(detail::fault_of_linear<X, shape<Embed>, shape<Hidden>>() == detail::linear_fault::rank)
+    WEFT_REJECT("nn::feed_forward: the operands have more than 8 axes between them",
+                feed_forward(scope, const X&, transformer_options = {}))
+
+}  // namespace weft::nn

@@ -1,0 +1,182 @@
+// Which keys a query may see.
+//
+// A mask is one of these, over any of the axes that the scores have:
+//   boolean   a query sees the keys at which it holds
+//   int32     valid lengths: a query sees the first so many keys. [Batch] is one for each sequence,
+//             [Batch, Pos] one for each query; a length may be 0
+//   float32   is added to the scores; -infinity hides a key
+// or nn::masks(...) of several, which all hold. No mask is {}.
+//
+// A query that sees no key has weights of 0, and so an output of 0 (ONNX's rule; PyTorch gives
+// NaN).
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+
+#include "weft/graph/reject.hpp"
+#include "weft/ops/arithmetic.hpp"
+#include "weft/ops/compare.hpp"
+#include "weft/ops/mask.hpp"
+#include "weft/ops/normalize.hpp"
+#include "weft/ops/sources.hpp"
+
+namespace weft::nn {
+
+// Each position sees itself and those before: boolean [KeyPos, Pos].
+template <class Pos, class KeyPos>
+constexpr auto causal() {
+  return positions<KeyPos>() <= positions<Pos>();
+}
+// The same where the first query stands `offset` places behind the first key, as after a cache of
+// so many keys: int32 [...] to boolean [KeyPos, Pos, ...].
+template <class Pos, class KeyPos, expression O>
+constexpr auto causal(const O& offset) {
+  return positions<KeyPos>() <= positions<Pos>() + offset;
+}
+template <class Pos, class KeyPos, expression O>
+requires(!std::same_as<element_t<O>, std::int32_t>)
+    WEFT_REJECT("nn::causal: the offset is not int32", causal(const O&))
+
+// Each position sees itself, `left` positions before it and `right` after it (Beltagy et al. 2020,
+// section 3.1): boolean [KeyPos, Pos]. Attention costs what the window lets through.
+template <class Pos, class KeyPos>
+constexpr auto sliding_window(int left, int right) {
+  return positions<KeyPos>() >= positions<Pos>() - left &&
+         positions<KeyPos>() <= positions<Pos>() + right;
+}
+
+// The first so many keys: int32 [...] to boolean [KeyPos, ...].
+template <class KeyPos, expression L>
+constexpr auto valid(const L& lengths) {
+  return positions<KeyPos>() < lengths;
+}
+template <class KeyPos, expression L>
+requires(!std::same_as<element_t<L>, std::int32_t>)
+    WEFT_REJECT("nn::valid: the lengths are not int32", valid(const L&))
+
+// Several masks that all hold.
+template <class... M>
+struct mask_list {
+  hana::tuple<M...> items;
+};
+template <expression... M>
+constexpr mask_list<M...> masks(const M&... m) {
+  return {hana::make_tuple(m...)};
+}
+
+namespace detail {
+
+template <class M>
+inline constexpr bool is_mask_list = false;
+template <class... M>
+inline constexpr bool is_mask_list<mask_list<M...>> = true;
+
+template <class M>
+concept a_mask = expression<M> || is_mask_list<M>;
+
+// Has each mask only axes of the scores S? Lengths are those of the keys, so they have not KeyPos.
+template <class M, class S, class KeyPos>
+inline constexpr bool mask_fits = false;
+template <expression M, class S, class KeyPos>
+inline constexpr bool mask_fits<M, S, KeyPos> =
+    subset<shape_t<M>, S> &&
+    !(std::same_as<element_t<M>, std::int32_t> && has_axis<KeyPos, shape_t<M>>);
+template <class... M, class S, class KeyPos>
+inline constexpr bool mask_fits<mask_list<M...>, S, KeyPos> = (mask_fits<M, S, KeyPos> && ...);
+
+// What a mask has not: its boolean, or its additive part.
+struct absent {
+  friend constexpr absent operator&&(absent, absent) { return {}; }
+  friend constexpr absent operator+(absent, absent) { return {}; }
+  template <expression M>
+  friend constexpr M operator&&(absent, const M& m) {
+    return m;
+  }
+  template <expression M>
+  friend constexpr M operator&&(const M& m, absent) {
+    return m;
+  }
+  template <expression M>
+  friend constexpr M operator+(absent, const M& m) {
+    return m;
+  }
+  template <expression M>
+  friend constexpr M operator+(const M& m, absent) {
+    return m;
+  }
+};
+template <class KeyPos, expression M>
+constexpr auto seen(const M& m) {
+  if constexpr (std::same_as<element_t<M>, bool>)
+    return m;
+  else if constexpr (std::same_as<element_t<M>, std::int32_t>)
+    return valid<KeyPos>(m);
+  else
+    return absent{};
+}
+template <expression M>
+constexpr auto added(const M& m) {
+  if constexpr (std::same_as<element_t<M>, float>)
+    return m;
+  else
+    return absent{};
+}
+
+template <expression S>
+constexpr S hidden(absent, const S& scores) {
+  return scores;
+}
+template <expression M, expression S>
+constexpr auto hidden(const M& seen, const S& scores) {
+  return where(seen, scores, -infinity);
+}
+
+// The scores as a mask leaves them: one sum and one choice, however many masks there are, which is
+// the form that becomes one operation with the softmax and the values.
+template <class KeyPos, expression S, class... M>
+constexpr auto masked(const S& scores, const mask_list<M...>& all) {
+  return hana::unpack(all.items, [&](const auto&... m) {
+    auto const bias = (absent{} + ... + added(m));
+    return hidden((absent{} && ... && seen<KeyPos>(m)), scores + bias);
+  });
+}
+template <class KeyPos, expression S, expression M>
+constexpr auto masked(const S& scores, const M& mask) {
+  return masked<KeyPos>(scores, masks(mask));
+}
+
+enum class masked_softmax_fault { none, missing, elements, mask };
+
+template <class S, class M, class KeyPos>
+constexpr masked_softmax_fault fault_of_masked_softmax() {
+  if (!has_axis<KeyPos, shape_t<S>>) return masked_softmax_fault::missing;
+  if (!weft::detail::floating<S>) return masked_softmax_fault::elements;
+  if (!mask_fits<M, shape_t<S>, KeyPos>) return masked_softmax_fault::mask;
+  return masked_softmax_fault::none;
+}
+
+}  // namespace detail
+
+// The softmax over the keys that the mask lets through: scores [..., KeyPos] to weights of the same
+// axes, 0 elsewhere.
+template <class KeyPos, expression S, detail::a_mask M = mask_list<>>
+constexpr auto masked_softmax(const S& scores, const M& mask = {}) {
+  return softmax<KeyPos>(detail::masked<KeyPos>(scores, mask));
+}
+template <class KeyPos, expression S, detail::a_mask M = mask_list<>>
+requires(detail::fault_of_masked_softmax<S, M, KeyPos>() == detail::masked_softmax_fault::missing)
+    WEFT_REJECT("nn::masked_softmax: the scores have no such axis of keys",
+                masked_softmax(const S&, const M& = {}))
+template <class KeyPos, expression S, detail::a_mask M = mask_list<>>
+requires(detail::fault_of_masked_softmax<S, M, KeyPos>() == detail::masked_softmax_fault::elements)
+    WEFT_REJECT("nn::masked_softmax: the scores are not float; convert with weft::cast<float>",
+                masked_softmax(const S&, const M& = {}))
+template <class KeyPos, expression S, detail::a_mask M = mask_list<>>
+requires(detail::fault_of_masked_softmax<S, M, KeyPos>() == detail::masked_softmax_fault::mask)
+    WEFT_REJECT(
+        "nn::masked_softmax: the mask has an axis that the scores have not, or lengths that of the "
+        "keys",
+        masked_softmax(const S&, const M& = {}))
+
+}  // namespace weft::nn

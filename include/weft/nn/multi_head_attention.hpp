@@ -1,0 +1,374 @@
+// Multi-head attention (Vaswani et al. 2017, section 3.2.2), with as many sizes of its own as one
+// likes.
+#pragma once
+
+#include "weft/graph/reject.hpp"
+#include "weft/graph/scope.hpp"
+#include "weft/nn/attention.hpp"
+#include "weft/nn/linear.hpp"
+#include "weft/ops/concatenate.hpp"
+#include "weft/ops/convert.hpp"
+#include "weft/ops/view.hpp"
+
+namespace weft::nn {
+
+// In the place of an axis, where they are not all the same: the axes of the query, key and value
+// that a layer is given, and of what it gives.
+template <class Query, class Key, class Value = Key, class Output = Query>
+struct widths {};
+
+// In the place of the axis of heads: each of Heads serves a group of queries' heads (Ainslie et al.
+// 2023, section 2.2). The queries have Heads × Group, keys and values Heads.
+template <class Heads, class Group>
+struct grouped {};
+// One head of keys and values for all of the queries' (Shazeer 2019, section 3).
+template <class Heads>
+struct multi_query {};
+
+// In the place of the size of a head: that of queries and keys, and that of values.
+template <class KeyDim, class ValueDim>
+struct head_dims {};
+
+struct attention_options {
+  bool bias = true;       // of the projections
+  double scale = 0;       // of the scores; 0 for 1 / sqrt(HeadDim)
+  double soft_cap = 0;    // c tanh(score / c); 0 for none
+  bool zero_key = false;  // one key and value of zeros more, which no mask hides: add_zero_attn
+};
+
+namespace detail {
+
+// The axes of a layer, by their roles.
+template <class E>
+struct widths_of {
+  using query = E;
+  using key = E;
+  using value = E;
+  using output = E;
+};
+template <class Query, class Key, class Value, class Output>
+struct widths_of<widths<Query, Key, Value, Output>> {
+  using query = Query;
+  using key = Key;
+  using value = Value;
+  using output = Output;
+};
+template <class H>
+struct heads_of {
+  using query = shape<H>;
+  using key = shape<H>;
+};
+template <class Heads, class Group>
+struct heads_of<grouped<Heads, Group>> {
+  using query = shape<Heads, Group>;
+  using key = shape<Heads>;
+};
+template <class Heads>
+struct heads_of<multi_query<Heads>> {
+  using query = shape<Heads>;
+  using key = shape<>;
+};
+template <class D>
+struct dims_of {
+  using key = D;
+  using value = D;
+};
+template <class KeyDim, class ValueDim>
+struct dims_of<head_dims<KeyDim, ValueDim>> {
+  using key = KeyDim;
+  using value = ValueDim;
+};
+
+// The heads of queries, keys and values, one behind the other.
+template <class Heads>
+struct in_proj : axis<3 * Heads::extent> {};
+
+template <class Query, class Key, class Value>
+struct three {
+  Query query;
+  Key key;
+  Value value;
+};
+template <class Query, class Key, class Value>
+three(Query, Key, Value) -> three<Query, Key, Value>;
+
+template <class Heads, class W>
+constexpr auto in_three(const W& w) {
+  using All = in_proj<Heads>;
+  return three{slice<All, Heads>(w), slice<All, Heads, Heads::extent>(w),
+               slice<All, Heads, 2 * Heads::extent>(w)};
+}
+
+// The layer's axes W, H and D, and its parameters, laid out and named as
+// torch.nn.MultiheadAttention's.
+template <class W, class H, class D>
+struct projections {
+  static constexpr bool same_heads = std::same_as<typename H::query, typename H::key> &&
+                                     std::same_as<typename D::key, typename D::value>;
+  static constexpr bool same_widths = std::same_as<typename W::query, typename W::key> &&
+                                      std::same_as<typename W::query, typename W::value>;
+
+  template <text Name, class In, class Dim, class... Heads>
+  static constexpr auto weight(scope s, shape<Heads...>) {
+    return s.param<Name, Heads..., Dim, In>(init::xavier_uniform<In>());
+  }
+  template <text Name, class Dim, class... Heads>
+  static constexpr auto bias(scope s, shape<Heads...>) {
+    return s.param<Name, Heads..., Dim>(init::zeros());
+  }
+
+  static constexpr auto weights(scope s) {
+    if constexpr (same_heads && same_widths) {
+      using Heads = typename H::key::outermost;
+      return in_three<Heads>(
+          weight<"in_proj_weight", typename W::query, typename D::key>(s, shape<in_proj<Heads>>{}));
+    } else {
+      return three{
+          weight<"q_proj_weight", typename W::query, typename D::key>(s, typename H::query{}),
+          weight<"k_proj_weight", typename W::key, typename D::key>(s, typename H::key{}),
+          weight<"v_proj_weight", typename W::value, typename D::value>(s, typename H::key{})};
+    }
+  }
+  static constexpr auto biases(scope s) {
+    if constexpr (same_heads) {
+      using Heads = typename H::key::outermost;
+      return in_three<Heads>(bias<"in_proj_bias", typename D::key>(s, shape<in_proj<Heads>>{}));
+    } else {
+      return three{bias<"q_proj_bias", typename D::key>(s, typename H::query{}),
+                   bias<"k_proj_bias", typename D::key>(s, typename H::key{}),
+                   bias<"v_proj_bias", typename D::value>(s, typename H::key{})};
+    }
+  }
+};
+
+template <class KeyPos>
+struct zero_first : axis<KeyPos::extent + 1> {};
+template <class KeyPos>
+requires KeyPos::bounded struct zero_first<KeyPos> : axis<up_to<KeyPos::extent + 1>> {
+};
+struct zero_key : axis<1> {};
+
+template <class... Axes>
+constexpr auto zeros(shape<Axes...>) {
+  return broadcast<Axes...>(constant(0.0f));
+}
+// The softmax over a score of 0 and the others, without the weight of the first, whose value is 0.
+template <class KeyPos, expression S>
+constexpr auto softmax_beside_zero(const S& scores) {
+  using Whole = zero_first<KeyPos>;
+  auto const first = zeros(replaced<shape_t<S>, KeyPos, shape<zero_key>>{});
+  auto const all = concatenate<Whole, shape<zero_key, KeyPos>>(first, scores);
+  return slice<Whole, KeyPos, 1>(softmax<Whole>(all));
+}
+
+template <class Output, class ValueDim, expression X, class... Heads>
+constexpr auto project_out(scope s, const X& x, shape<Heads...>, bool bias) {
+  using In = shape<Heads..., ValueDim>;
+  return bias ? linear<In, shape<Output>>(s, x) : linear_without_bias<In, shape<Output>>(s, x);
+}
+
+enum class multi_head_fault { none, axes, query, key, value, keys, elements, mask };
+
+template <class... Axes, class... Heads>
+constexpr bool roles(shape<Heads...>) {
+  return (an_axis<Axes> && ...) && (an_axis<Heads> && ...) && distinct<shape<Axes..., Heads...>>;
+}
+
+template <class Q, class K, class V, class M, class KeyPos, class Embed, class H, class HeadDim>
+constexpr multi_head_fault fault_of_multi_head() {
+  using W = widths_of<Embed>;
+  using D = dims_of<HeadDim>;
+  using Heads = typename heads_of<H>::query;
+  constexpr bool axes_are = an_axis<typename W::query> && an_axis<typename W::key> &&
+                            an_axis<typename W::value> && an_axis<typename W::output> &&
+                            roles<KeyPos, typename D::key>(Heads{}) &&
+                            roles<KeyPos, typename D::value>(Heads{});
+  if constexpr (!axes_are) {
+    return multi_head_fault::axes;
+  } else {
+    using Scores = united<united<without<shape_t<Q>, shape<typename W::query>>, Heads>,
+                          without<shape_t<K>, shape<typename W::key>>>;
+    if (!has_axis<typename W::query, shape_t<Q>>) return multi_head_fault::query;
+    if (!has_axis<typename W::key, shape_t<K>>) return multi_head_fault::key;
+    if (!has_axis<typename W::value, shape_t<V>>) return multi_head_fault::value;
+    if (has_axis<KeyPos, shape_t<Q>> || !has_axis<KeyPos, shape_t<K>> ||
+        !has_axis<KeyPos, shape_t<V>>)
+      return multi_head_fault::keys;
+    if (!weft::detail::floating<Q> || !weft::detail::floating<K> || !weft::detail::floating<V>)
+      return multi_head_fault::elements;
+    if (!mask_fits<M, Scores, KeyPos>) return multi_head_fault::mask;
+    return multi_head_fault::none;
+  }
+}
+
+enum class self_attention_fault { none, axes, missing, keys, elements, mask };
+
+template <class X, class M, class Pos, class KeyPos, class Embed, class Heads, class HeadDim>
+constexpr self_attention_fault fault_of_self_attention() {
+  if constexpr (!(an_axis<Pos> && an_axis<KeyPos>) || std::same_as<Pos, KeyPos>) {
+    return self_attention_fault::axes;
+  } else if constexpr (!has_axis<Pos, shape_t<X>>) {
+    return self_attention_fault::missing;
+  } else if constexpr (!same_length<Pos, KeyPos> || has_axis<KeyPos, shape_t<X>>) {
+    return self_attention_fault::keys;
+  } else {
+    using Keys = tensor<element_t<X>, replaced<shape_t<X>, Pos, shape<KeyPos>>>;
+    switch (fault_of_multi_head<X, Keys, Keys, M, KeyPos, Embed, Heads, HeadDim>()) {
+      case multi_head_fault::none:
+        return self_attention_fault::none;
+      case multi_head_fault::axes:
+        return self_attention_fault::axes;
+      case multi_head_fault::elements:
+        return self_attention_fault::elements;
+      case multi_head_fault::mask:
+        return self_attention_fault::mask;
+      default:
+        return self_attention_fault::missing;
+    }
+  }
+}
+
+}  // namespace detail
+
+// Attention of Heads side by side: query [..., Pos, Embed], key and value [..., KeyPos, Embed] and
+// a mask (see mask.hpp) over any axes of the scores to an output [..., Pos, Embed] and weights
+// [..., Pos, Heads..., KeyPos]. For self-attention KeyPos is an alias of Pos, and
+// nn::self_attention is shorter. Embed, Heads and HeadDim are axes, or nn::widths, nn::grouped or
+// nn::multi_query, and nn::head_dims.
+//
+// Parameters, as torch.nn.MultiheadAttention's and in its order, but with axes of their own for
+// heads and sizes of heads:
+//   in_proj_weight [3 Heads, HeadDim, Embed], or, where query, key and value have not the same
+//     widths, heads and sizes: q_proj_weight [query's Heads, KeyDim, Query], k_proj_weight
+//     [Heads, KeyDim, Key], v_proj_weight [Heads, ValueDim, Value]
+//   in_proj_bias [3 Heads, HeadDim], or, where they have not the same heads and sizes, q_proj_bias,
+//     k_proj_bias, v_proj_bias
+//   out_proj.weight [Output, query's Heads, ValueDim], out_proj.bias [Output]
+template <class KeyPos, class Embed, class Heads, class HeadDim, expression Q, expression K,
+          expression V, detail::a_mask M = mask_list<>>
+constexpr auto multi_head_attention(scope s, const Q& query, const K& key, const V& value,
+                                    const M& mask = {}, attention_options options = {}) {
+  using W = detail::widths_of<Embed>;
+  using H = detail::heads_of<Heads>;
+  using D = detail::dims_of<HeadDim>;
+  using P = detail::projections<W, H, D>;
+  auto const weight = P::weights(s);
+  auto q = dot<typename W::query>(query, weight.query);
+  auto k = dot<typename W::key>(key, weight.key);
+  auto v = dot<typename W::value>(value, weight.value);
+  if (options.bias) {
+    auto const bias = P::biases(s);
+    q = q + bias.query;
+    k = k + bias.key;
+    v = v + bias.value;
+  }
+  auto const scores = dot_product_score<typename D::key>(q, k, {options.scale, options.soft_cap});
+  auto const seen = detail::masked<KeyPos>(scores, mask);
+  auto const weights =
+      options.zero_key ? detail::softmax_beside_zero<KeyPos>(seen) : softmax<KeyPos>(seen);
+  auto const mixed = dot<KeyPos>(weights, v);
+  auto const output = detail::project_out<typename W::output, typename D::value>(
+      s / "out_proj", mixed, typename H::query{}, options.bias);
+  return attended{output, weights};
+}
+template <class KeyPos, class Embed, class Heads, class HeadDim, expression Q, expression K,
+          expression V, detail::a_mask M = mask_list<>>
+requires(detail::fault_of_multi_head<Q, K, V, M, KeyPos, Embed, Heads, HeadDim>() ==
+         detail::multi_head_fault::axes)
+    WEFT_REJECT(
+        "nn::multi_head_attention: name axes that are not the same, as in "
+        "multi_head_attention<KeyPos, Embed, Heads, HeadDim>(s, query, key, value)",
+        multi_head_attention(scope, const Q&, const K&, const V&, const M& = {},
+                             attention_options = {}))
+template <class KeyPos, class Embed, class Heads, class HeadDim, expression Q, expression K,
+          expression V, detail::a_mask M = mask_list<>>
+requires(detail::fault_of_multi_head<Q, K, V, M, KeyPos, Embed, Heads, HeadDim>() ==
+         detail::multi_head_fault::query)
+    WEFT_REJECT("nn::multi_head_attention: the query has no such axis to project",
+                multi_head_attention(scope, const Q&, const K&, const V&, const M& = {},
+                                     attention_options = {}))
+template <class KeyPos, class Embed, class Heads, class HeadDim, expression Q, expression K,
+          expression V, detail::a_mask M = mask_list<>>
+requires(detail::fault_of_multi_head<Q, K, V, M, KeyPos, Embed, Heads, HeadDim>() ==
+         detail::multi_head_fault::key)
+    WEFT_REJECT("nn::multi_head_attention: the key has no such axis to project",
+                multi_head_attention(scope, const Q&, const K&, const V&, const M& = {},
+                                     attention_options = {}))
+template <class KeyPos, class Embed, class Heads, class HeadDim, expression Q, expression K,
+          expression V, detail::a_mask M = mask_list<>>
+requires(detail::fault_of_multi_head<Q, K, V, M, KeyPos, Embed, Heads, HeadDim>() ==
+         detail::multi_head_fault::value)
+    WEFT_REJECT("nn::multi_head_attention: the value has no such axis to project",
+                multi_head_attention(scope, const Q&, const K&, const V&, const M& = {},
+                                     attention_options = {}))
+template <class KeyPos, class Embed, class Heads, class HeadDim, expression Q, expression K,
+          expression V, detail::a_mask M = mask_list<>>
+requires(detail::fault_of_multi_head<Q, K, V, M, KeyPos, Embed, Heads, HeadDim>() ==
+         detail::multi_head_fault::keys)
+    WEFT_REJECT("nn::multi_head_attention: keys and values have the axis KeyPos, the query has not",
+                multi_head_attention(scope, const Q&, const K&, const V&, const M& = {},
+                                     attention_options = {}))
+template <class KeyPos, class Embed, class Heads, class HeadDim, expression Q, expression K,
+          expression V, detail::a_mask M = mask_list<>>
+requires(detail::fault_of_multi_head<Q, K, V, M, KeyPos, Embed, Heads, HeadDim>() ==
+         detail::multi_head_fault::elements)
+    WEFT_REJECT(
+        "nn::multi_head_attention: query, key or value is not float; convert with "
+        "weft::cast<float>",
+        multi_head_attention(scope, const Q&, const K&, const V&, const M& = {},
+                             attention_options = {}))
+template <class KeyPos, class Embed, class Heads, class HeadDim, expression Q, expression K,
+          expression V, detail::a_mask M = mask_list<>>
+requires(detail::fault_of_multi_head<Q, K, V, M, KeyPos, Embed, Heads, HeadDim>() ==
+         detail::multi_head_fault::mask)
+    WEFT_REJECT(
+        "nn::multi_head_attention: the mask has an axis that the scores have not, or lengths that "
+        "of the keys",
+        multi_head_attention(scope, const Q&, const K&, const V&, const M& = {},
+                             attention_options = {}))
+
+// Multi-head attention of x [..., Pos, Embed] to itself, where KeyPos is an alias of Pos: output
+// [..., Pos, Embed], weights [..., Pos, Heads..., KeyPos]. Everything else as above.
+template <class Pos, class KeyPos, class Embed, class Heads, class HeadDim, expression X,
+          detail::a_mask M = mask_list<>>
+constexpr auto self_attention(scope s, const X& x, const M& mask = {},
+                              attention_options options = {}) {
+  auto const keys = rename<Pos, KeyPos>(x);
+  return multi_head_attention<KeyPos, Embed, Heads, HeadDim>(s, x, keys, keys, mask, options);
+}
+template <class Pos, class KeyPos, class Embed, class Heads, class HeadDim, expression X,
+          detail::a_mask M = mask_list<>>
+requires(detail::fault_of_self_attention<X, M, Pos, KeyPos, Embed, Heads, HeadDim>() ==
+         detail::self_attention_fault::axes)
+    WEFT_REJECT(
+        "nn::self_attention: name axes that are not the same, as in self_attention<Pos, KeyPos, "
+        "Embed, Heads, HeadDim>(s, x)",
+        self_attention(scope, const X&, const M& = {}, attention_options = {}))
+template <class Pos, class KeyPos, class Embed, class Heads, class HeadDim, expression X,
+          detail::a_mask M = mask_list<>>
+requires(detail::fault_of_self_attention<X, M, Pos, KeyPos, Embed, Heads, HeadDim>() ==
+         detail::self_attention_fault::missing)
+    WEFT_REJECT("nn::self_attention: the operand has not both Pos and Embed",
+                self_attention(scope, const X&, const M& = {}, attention_options = {}))
+template <class Pos, class KeyPos, class Embed, class Heads, class HeadDim, expression X,
+          detail::a_mask M = mask_list<>>
+requires(detail::fault_of_self_attention<X, M, Pos, KeyPos, Embed, Heads, HeadDim>() ==
+         detail::self_attention_fault::keys)
+    WEFT_REJECT("nn::self_attention: KeyPos is not an alias of Pos, or the operand has it already",
+                self_attention(scope, const X&, const M& = {}, attention_options = {}))
+template <class Pos, class KeyPos, class Embed, class Heads, class HeadDim, expression X,
+          detail::a_mask M = mask_list<>>
+requires(detail::fault_of_self_attention<X, M, Pos, KeyPos, Embed, Heads, HeadDim>() ==
+         detail::self_attention_fault::elements)
+    WEFT_REJECT("nn::self_attention: the elements are not float; convert with weft::cast<float>",
+                self_attention(scope, const X&, const M& = {}, attention_options = {}))
+template <class Pos, class KeyPos, class Embed, class Heads, class HeadDim, expression X,
+          detail::a_mask M = mask_list<>>
+requires(detail::fault_of_self_attention<X, M, Pos, KeyPos, Embed, Heads, HeadDim>() ==
+         detail::self_attention_fault::mask)
+    WEFT_REJECT(
+        "nn::self_attention: the mask has an axis that the scores have not, or lengths that of the "
+        "keys",
+        self_attention(scope, const X&, const M& = {}, attention_options = {}))
+
+}  // namespace weft::nn

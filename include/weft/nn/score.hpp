@@ -1,0 +1,131 @@
+// How well a key answers a query: scores of queries [..., Pos, QueryDim] and keys [..., KeyPos,
+// KeyDim], to be given to nn::attention or nn::masked_softmax.
+#pragma once
+
+#include "weft/graph/reject.hpp"
+#include "weft/nn/linear.hpp"
+#include "weft/ops/arithmetic.hpp"
+#include "weft/ops/dot.hpp"
+#include "weft/ops/functions.hpp"
+#include "weft/ops/reduce.hpp"
+
+namespace weft::nn {
+
+namespace detail {
+
+enum class score_fault { none, query, key, elements };
+
+// Is one of the operands without the axis that it is contracted over?
+template <class Q, class K, class QueryDim, class KeyDim>
+constexpr score_fault fault_of_score() {
+  if (!has_axis<QueryDim, shape_t<Q>>) return score_fault::query;
+  if (!has_axis<KeyDim, shape_t<K>>) return score_fault::key;
+  if (!weft::detail::floating<Q> || !weft::detail::floating<K>) return score_fault::elements;
+  return score_fault::none;
+}
+
+}  // namespace detail
+
+// How scores are made of products.
+struct score_options {
+  double scale = 0;     // what they are multiplied with; 0 for 1 / sqrt(HeadDim)
+  double soft_cap = 0;  // c tanh(score / c) keeps them within ±c (Gemma Team 2024, section 2, for
+                        // Gemma 2); 0 for none
+};
+
+// Scaled dot product, qᵀk / sqrt(d) (Vaswani et al. 2017, equation 1).
+template <class HeadDim, expression Q, expression K>
+constexpr auto dot_product_score(const Q& query, const K& key, score_options options = {}) {
+  auto scores = dot<HeadDim>(query, key);
+  if (options.scale == 0)
+    scores = scores / sqrt(HeadDim{});
+  else
+    scores = scores * options.scale;
+  if (options.soft_cap != 0) scores = options.soft_cap * tanh(scores / options.soft_cap);
+  return scores;
+}
+template <class HeadDim, expression Q, expression K>
+requires(detail::fault_of_score<Q, K, HeadDim, HeadDim>() == detail::score_fault::query)
+    WEFT_REJECT("nn::dot_product_score: the query has no such axis to contract",
+                dot_product_score(const Q&, const K&, score_options = {}))
+template <class HeadDim, expression Q, expression K>
+requires(detail::fault_of_score<Q, K, HeadDim, HeadDim>() == detail::score_fault::key)
+    WEFT_REJECT("nn::dot_product_score: the key has no such axis to contract",
+                dot_product_score(const Q&, const K&, score_options = {}))
+template <class HeadDim, expression Q, expression K>
+requires(detail::fault_of_score<Q, K, HeadDim, HeadDim>() == detail::score_fault::elements)
+    WEFT_REJECT("nn::dot_product_score: query or key is not float; convert with weft::cast<float>",
+                dot_product_score(const Q&, const K&, score_options = {}))
+
+// Additive: vᵀ tanh(W_q q + W_k k) (Bahdanau et al. 2015, section A.1.2), for queries and keys of
+// different sizes. Parameters: W_q.weight [Hidden, QueryDim], W_k.weight [Hidden, KeyDim],
+// w_v.weight [Hidden]. It has an intermediate [..., Pos, Hidden, KeyPos].
+template <class QueryDim, class KeyDim, class Hidden, expression Q, expression K>
+constexpr auto additive_score(scope s, const Q& query, const K& key) {
+  auto const q = linear_without_bias<shape<QueryDim>, shape<Hidden>>(s / "W_q", query);
+  auto const k = linear_without_bias<shape<KeyDim>, shape<Hidden>>(s / "W_k", key);
+  return linear_without_bias<shape<Hidden>, shape<>>(s / "w_v", tanh(q + k));
+}
+template <class QueryDim, class KeyDim, class Hidden, expression Q, expression K>
+requires(detail::fault_of_score<Q, K, QueryDim, KeyDim>() == detail::score_fault::query)
+    WEFT_REJECT("nn::additive_score: the query has no such axis to contract",
+                additive_score(scope, const Q&, const K&))
+template <class QueryDim, class KeyDim, class Hidden, expression Q, expression K>
+requires(detail::fault_of_score<Q, K, QueryDim, KeyDim>() == detail::score_fault::key)
+    WEFT_REJECT("nn::additive_score: the key has no such axis to contract",
+                additive_score(scope, const Q&, const K&))
+template <class QueryDim, class KeyDim, class Hidden, expression Q, expression K>
+requires(detail::fault_of_score<Q, K, QueryDim, KeyDim>() == detail::score_fault::elements)
+    WEFT_REJECT("nn::additive_score: query or key is not float; convert with weft::cast<float>",
+                additive_score(scope, const Q&, const K&))
+
+// Bilinear: qᵀ M k (Luong et al. 2015, section 3.1, "general"), for queries and keys of different
+// sizes. Parameter: weight [QueryDim, KeyDim].
+template <class QueryDim, class KeyDim, expression Q, expression K>
+constexpr auto bilinear_score(scope s, const Q& query, const K& key) {
+  auto const m = s.param<"weight", QueryDim, KeyDim>(init::xavier_uniform<QueryDim>());
+  return dot<KeyDim>(dot<QueryDim>(query, m), key);
+}
+template <class QueryDim, class KeyDim, expression Q, expression K>
+requires(detail::fault_of_score<Q, K, QueryDim, KeyDim>() == detail::score_fault::query)
+    WEFT_REJECT("nn::bilinear_score: the query has no such axis to contract",
+                bilinear_score(scope, const Q&, const K&))
+template <class QueryDim, class KeyDim, expression Q, expression K>
+requires(detail::fault_of_score<Q, K, QueryDim, KeyDim>() == detail::score_fault::key)
+    WEFT_REJECT("nn::bilinear_score: the key has no such axis to contract",
+                bilinear_score(scope, const Q&, const K&))
+template <class QueryDim, class KeyDim, expression Q, expression K>
+requires(detail::fault_of_score<Q, K, QueryDim, KeyDim>() == detail::score_fault::elements)
+    WEFT_REJECT("nn::bilinear_score: query or key is not float; convert with weft::cast<float>",
+                bilinear_score(scope, const Q&, const K&))
+
+// Gaussian kernel: -‖q - k‖² / 2 (Nadaraya 1964 and Watson 1964, whose estimate is the attention
+// with these scores) but for -‖q‖² / 2, which is the same for all keys of a query, so that the
+// softmax does not see it: qᵀk - ‖k‖² / 2, a contraction and the squared norms of the keys. Scores
+// of keys far from 0 lose the digits that ‖k‖² has before its distances begin.
+template <class Dim, expression Q, expression K>
+constexpr auto gaussian_score(const Q& query, const K& key) {
+  return dot<Dim>(query, key) + sum<Dim>(key * key) * -0.5;
+}
+template <class Dim, expression Q, expression K>
+requires(detail::fault_of_score<Q, K, Dim, Dim>() == detail::score_fault::query)
+    WEFT_REJECT("nn::gaussian_score: the query has no such axis to contract",
+                gaussian_score(const Q&, const K&))
+template <class Dim, expression Q, expression K>
+requires(detail::fault_of_score<Q, K, Dim, Dim>() == detail::score_fault::key)
+    WEFT_REJECT("nn::gaussian_score: the key has no such axis to contract",
+                gaussian_score(const Q&, const K&))
+template <class Dim, expression Q, expression K>
+requires(detail::fault_of_score<Q, K, Dim, Dim>() == detail::score_fault::elements)
+    WEFT_REJECT("nn::gaussian_score: query or key is not float; convert with weft::cast<float>",
+                gaussian_score(const Q&, const K&))
+
+// The same with a width that is learned: -‖w (q - k)‖² / 2. Parameter: w, a number, which begins as
+// 1.
+template <class Dim, expression Q, expression K>
+constexpr auto gaussian_score(scope s, const Q& query, const K& key) {
+  auto const w = s.param<"w">(init::ones());
+  return gaussian_score<Dim>(query * w, key * w);
+}
+
+}  // namespace weft::nn

@@ -1,0 +1,99 @@
+// Attention of each kind becomes one operation, for inference and for training.
+#include <boost/test/unit_test.hpp>
+
+#include "passes/graphs.hpp"
+#include "support/trial.hpp"
+#include "weft/weft.hpp"
+
+namespace {
+
+using namespace weft;
+using weft::testing::count, weft::testing::kept, weft::testing::output_node;
+
+struct Batch : axis<2> {};
+struct Pos : axis<up_to<9>> {};
+struct KeyPos : alias<Pos> {};
+struct Memory : axis<up_to<5>> {};
+struct Embed : axis<6> {};
+struct Heads : axis<2> {};
+struct Group : axis<3> {};
+struct HeadDim : axis<2> {};
+struct ValueDim : axis<1> {};
+struct Hidden : axis<4> {};
+
+template <class... Axes, class X>
+constexpr auto total(shape<Axes...>, const X& y) {
+  return sum<Axes...>(y);
+}
+
+// The number of attention operations, which is that of its softmaxes too.
+template <class Layer>
+int attentions(bool for_training) {
+  struct model {
+    constexpr auto operator()(scope s) const {
+      auto const y = Layer()(s, s.input<"x", float, Batch, Pos, Embed>());
+      return results(as<"loss">(total(shape_t<std::remove_cv_t<decltype(y)>>{}, y)));
+    }
+  };
+  auto const g = kept(
+      [&] { return attend(simplify(select(definition<model>.unpack(), "loss")), for_training); });
+  BOOST_TEST(count(*g, op::softmax) == 0);
+  return count(*g, op::attention);
+}
+
+template <class H, class D>
+struct heads {
+  constexpr auto operator()(scope s, auto x) const {
+    auto const mask =
+        nn::masks(nn::sliding_window<Pos, KeyPos>(2, 1), s.input<"lengths", std::int32_t, Batch>(),
+                  s.input<"bias", float, Pos, KeyPos>());
+    return nn::self_attention<Pos, KeyPos, Embed, H, D>(s, x, mask, {.scale = 0.3, .soft_cap = 5})
+        .output;
+  }
+};
+
+struct bilinear {
+  constexpr auto operator()(scope s, auto x) const {
+    auto const key = rename<Pos, KeyPos>(rename<Embed, HeadDimOf>(x));
+    return nn::attention<KeyPos>(nn::bilinear_score<Embed, HeadDimOf>(s, x, key), key).output;
+  }
+  struct HeadDimOf : alias<Embed> {};
+};
+
+struct gaussian {
+  constexpr auto operator()(scope, auto x) const {
+    auto const key = rename<Pos, KeyPos>(x);
+    return nn::attention<KeyPos>(nn::gaussian_score<Embed>(x, key), key).output;
+  }
+};
+
+struct encoding {
+  constexpr auto operator()(scope s, auto x) const {
+    return nn::encoder<Pos, KeyPos, Embed, Heads, HeadDim, Hidden>(s, x, 3).output;
+  }
+};
+
+struct decoding {
+  constexpr auto operator()(scope s, auto x) const {
+    auto const memory = s.input<"memory", float, Batch, Memory, Embed>();
+    return nn::decoder<Pos, KeyPos, Memory, Embed, Heads, HeadDim, Hidden>(
+               s, x, memory, 2, nn::causal<Pos, KeyPos>(),
+               s.input<"lengths", std::int32_t, Batch>(), {.norm_first = true})
+        .output;
+  }
+};
+
+BOOST_AUTO_TEST_CASE(attention_of_every_layer_is_one_operation) {
+  for (bool const for_training : {false, true}) {
+    BOOST_TEST((attentions<heads<Heads, HeadDim>>(for_training)) == 1);
+    BOOST_TEST((attentions<heads<nn::grouped<Heads, Group>, nn::head_dims<HeadDim, ValueDim>>>(
+                   for_training)) == 1);
+    BOOST_TEST((attentions<heads<nn::multi_query<Heads>, HeadDim>>(for_training)) == 1);
+    BOOST_TEST(attentions<bilinear>(for_training) == 1);
+    BOOST_TEST(attentions<gaussian>(for_training) == 1);
+    BOOST_TEST(attentions<encoding>(for_training) == 3);
+    BOOST_TEST(attentions<decoding>(for_training) == 4);
+  }
+}
+
+}  // namespace

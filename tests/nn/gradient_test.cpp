@@ -1,0 +1,168 @@
+// Layers at lengths known at run time: their gradients against central differences, and what they
+// are lowered to against the reference.
+#include <boost/test/unit_test.hpp>
+
+#include "support/central_differences.hpp"
+#include "weft/weft.hpp"
+
+namespace {
+
+using namespace weft;
+using weft::testing::check_gradients, weft::testing::lengths, weft::testing::trial;
+
+struct Batch : axis<2> {};
+struct Pos : axis<up_to<4>> {};
+struct KeyPos : alias<Pos> {};
+struct Memory : axis<up_to<5>> {};
+struct Embed : axis<6> {};
+struct KeyEmbed : axis<5> {};
+struct Output : axis<3> {};
+struct Heads : axis<2> {};
+struct Group : axis<3> {};
+struct HeadDim : axis<2> {};
+struct ValueDim : axis<1> {};
+struct Hidden : axis<4> {};
+struct Vocab : axis<5> {};
+
+template <class... Axes, class X>
+constexpr auto sum_of_squares(shape<Axes...>, const X& y) {
+  return sum<Axes...>(y * y);
+}
+template <class X>
+constexpr auto loss(const X& y) {
+  return results(as<"loss">(sum_of_squares(shape_t<X>{}, y)));
+}
+// x by numbers that are learned, so that it has a gradient.
+constexpr auto operand(scope s) {
+  return s.input<"x", float, Batch, Pos, Embed>() * s.param<"gain", Embed>();
+}
+constexpr auto memory(scope s) {
+  return s.input<"memory", float, Batch, Memory, Embed>() * s.param<"memory_gain", Embed>();
+}
+
+struct scores {
+  constexpr auto operator()(scope s) const {
+    auto const q = operand(s);
+    auto const k = rename<Pos, KeyPos>(q) * 0.5;
+    auto const other = slice<Embed, KeyEmbed>(k);
+    auto const cap = nn::dot_product_score<Embed>(q, k, {.scale = 0.7, .soft_cap = 2});
+    auto const all = cap + nn::additive_score<Embed, KeyEmbed, Hidden>(s / "additive", q, other) +
+                     nn::bilinear_score<Embed, KeyEmbed>(s / "bilinear", q, other) +
+                     nn::gaussian_score<Embed>(q, k) + nn::gaussian_score<Embed>(s / "wide", q, k);
+    auto const mask =
+        nn::masks(nn::sliding_window<Pos, KeyPos>(1, 2),
+                  s.input<"lengths", std::int32_t, Batch, Pos>(), s.input<"bias", float, KeyPos>());
+    return loss(nn::attention<KeyPos>(all, k, mask).output);
+  }
+};
+
+using some_widths = nn::widths<Embed, Embed, Embed, Output>;
+template <class HeadsOf, class DimOf>
+struct heads {
+  constexpr auto operator()(scope s) const {
+    auto const y = nn::self_attention<Pos, KeyPos, some_widths, HeadsOf, DimOf>(
+        s, operand(s), nn::causal<Pos, KeyPos>(), {.soft_cap = 3});
+    return loss(y.output);
+  }
+};
+using grouped_heads = heads<nn::grouped<Heads, Group>, nn::head_dims<HeadDim, ValueDim>>;
+using one_head_of_keys = heads<nn::multi_query<Heads>, HeadDim>;
+
+struct zero_key {
+  constexpr auto operator()(scope s) const {
+    auto const y = nn::self_attention<Pos, KeyPos, Embed, Heads, HeadDim>(
+        s, operand(s), s.input<"lengths", std::int32_t, Batch>(), {.zero_key = true});
+    return loss(y.output);
+  }
+};
+
+template <nn::activation Activation>
+struct feed_forward {
+  constexpr auto operator()(scope s) const {
+    return loss(nn::feed_forward<Embed, Hidden>(s, operand(s), {.activation = Activation}));
+  }
+};
+
+// As Llama's: RMS norms before each part, SwiGLU, no biases.
+struct modern_block {
+  constexpr auto operator()(scope s) const {
+    auto const y =
+        nn::encoder_block<Pos, KeyPos, Embed, nn::grouped<Heads, Group>, HeadDim, Hidden>(
+            s, operand(s), nn::causal<Pos, KeyPos>(),
+            {.norm_first = true,
+             .activation = nn::activation::swiglu,
+             .normalization = nn::normalization::rms,
+             .bias = false});
+    return loss(y.output);
+  }
+};
+
+struct decoding {
+  constexpr auto operator()(scope s) const {
+    auto const y = nn::decoder_block<Pos, KeyPos, Memory, Embed, Heads, HeadDim, Hidden>(
+        s, operand(s), memory(s), nn::causal<Pos, KeyPos>(),
+        s.input<"lengths", std::int32_t, Batch>(), {.activation = nn::activation::gelu_tanh});
+    return loss(y.output * s.input<"weight", float, Embed>());
+  }
+};
+
+struct tied_words {
+  constexpr auto operator()(scope s) const {
+    auto const words = nn::tied_embedding<Vocab, Embed>(s);
+    auto const tokens = s.input<"tokens", std::int32_t, Batch, Pos>();
+    return loss(words.logits(nn::rms_norm<Embed>(s / "norm", words.embed(tokens))));
+  }
+};
+
+// Valid lengths of 0 and of more than there are.
+template <class... Axes, class... Lengths>
+weft::testing::settings some_valid(Lengths... n) {
+  auto s = lengths<Axes...>(n...);
+  s.ranges["lengths"] = {0, 6};
+  return s;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(gradients)
+
+BOOST_AUTO_TEST_CASE(of_scores_and_masks) {
+  for (int const pos : {1, 4}) check_gradients<scores>(some_valid<Pos>(pos));
+}
+
+BOOST_AUTO_TEST_CASE(of_multi_head_attention) {
+  for (int const pos : {1, 4}) {
+    check_gradients<grouped_heads>(lengths<Pos>(pos));
+    check_gradients<one_head_of_keys>(lengths<Pos>(pos));
+    check_gradients<zero_key>(some_valid<Pos>(pos));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(of_feed_forward_networks) {
+  check_gradients<feed_forward<nn::activation::relu>>(lengths<Pos>(3));
+  check_gradients<feed_forward<nn::activation::gelu>>(lengths<Pos>(3));
+  check_gradients<feed_forward<nn::activation::gelu_tanh>>(lengths<Pos>(3));
+  check_gradients<feed_forward<nn::activation::swiglu>>(lengths<Pos>(3));
+}
+
+BOOST_AUTO_TEST_CASE(of_blocks) {
+  check_gradients<modern_block>(lengths<Pos>(3));
+  check_gradients<decoding>(some_valid<Pos, Memory>(3, 5));
+  check_gradients<decoding>(some_valid<Pos, Memory>(2, 0));
+}
+
+BOOST_AUTO_TEST_CASE(of_a_tied_embedding) {
+  check_gradients<tied_words>(lengths<Pos>(4));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_CASE(layers_run_at_every_length) {
+  for (int const pos : {0, 1, 3, 4}) {
+    auto s = some_valid<Pos>(pos);
+    s.tolerance = 1e-4;
+    trial<training<grouped_heads, "loss">>(s);
+    trial<training<zero_key, "loss">>(s);
+    trial<training<modern_block, "loss">>(s);
+  }
+}

@@ -1,0 +1,192 @@
+// Layers against torch.nn's, by PyTorch's names and shapes of parameters: tests/golden/layers.py.
+#include <boost/test/unit_test.hpp>
+#include <string>
+
+#include "support/golden_model.hpp"
+#include "weft/weft.hpp"
+
+namespace {
+
+using namespace weft;
+using weft::testing::check_reference, weft::testing::golden_trial;
+
+struct Batch : axis<2> {};
+struct Pos : axis<5> {};
+struct KeyPos : alias<Pos> {};
+struct Source : axis<7> {};
+struct Embed : axis<12> {};
+struct KeyEmbed : axis<10> {};
+struct ValueEmbed : axis<8> {};
+struct Heads : axis<3> {};
+struct HeadDim : axis<4> {};
+
+golden::file stored(const char* name) {
+  return golden::file(std::string(WEFT_TEST_DATA) + "/" + name + ".safetensors");
+}
+
+// The sum of y times a cotangent, so that every element has a gradient of its own.
+template <class... Axes, class X>
+constexpr auto loss_of(scope s, shape<Axes...>, const X& y) {
+  return sum<Axes...>(y * s.input<"cotangent", float, Axes...>());
+}
+template <class X>
+constexpr auto loss_of(scope s, const X& y) {
+  return loss_of(s, shape_t<X>{}, y);
+}
+
+struct padded {
+  constexpr auto operator()(scope s) const {
+    auto const query = s.param<"query", Batch, Pos, Embed>();
+    auto const lengths = s.input<"lengths", std::int32_t, Batch>();
+    auto const seen = nn::self_attention<Pos, KeyPos, Embed, Heads, HeadDim>(s, query, lengths);
+    return results(as<"loss">(loss_of(s, seen.output)), as<"y">(seen.output),
+                   as<"weights">(mean<Heads>(seen.weights)));
+  }
+};
+
+using sizes = nn::widths<Embed, KeyEmbed, ValueEmbed>;
+struct given {
+  tensor<float, shape<Batch, Pos, Embed>> query;
+  tensor<float, shape<Batch, Source, KeyEmbed>> key;
+  tensor<float, shape<Batch, Source, ValueEmbed>> value;
+};
+constexpr given given_in(scope s) {
+  return {s.param<"query", Batch, Pos, Embed>(), s.param<"key", Batch, Source, KeyEmbed>(),
+          s.param<"value", Batch, Source, ValueEmbed>()};
+}
+
+struct of_sizes {
+  constexpr auto operator()(scope s) const {
+    auto const [query, key, value] = given_in(s);
+    auto const mask = s.input<"mask", std::int32_t, Pos, Source>() != 0;
+    auto const seen =
+        nn::multi_head_attention<Source, sizes, Heads, HeadDim>(s, query, key, value, mask);
+    return results(as<"loss">(loss_of(s, seen.output)), as<"y">(seen.output),
+                   as<"weights">(seen.weights));
+  }
+};
+
+struct with_zero_key {
+  constexpr auto operator()(scope s) const {
+    auto const [query, key, value] = given_in(s);
+    auto const bias = s.input<"bias", float, Pos, Source>();
+    auto const seen = nn::multi_head_attention<Source, sizes, Heads, HeadDim>(
+        s, query, key, value, bias, {.bias = false, .zero_key = true});
+    return results(as<"loss">(loss_of(s, seen.output)), as<"y">(seen.output),
+                   as<"weights">(seen.weights));
+  }
+};
+
+struct by_head {
+  constexpr auto operator()(scope s) const {
+    auto const query = s.param<"query", Batch, Pos, Embed>();
+    auto const key = s.param<"key", Batch, Source, Embed>();
+    auto const mask = nn::masks(s.input<"bias", float, Batch, Heads, Pos, Source>(),
+                                s.input<"lengths", std::int32_t, Batch>());
+    auto const seen = nn::multi_head_attention<Source, Embed, Heads, HeadDim>(
+        s, query, key, key, mask, {.bias = false});
+    return results(as<"loss">(loss_of(s, seen.output)), as<"y">(seen.output),
+                   as<"weights">(seen.weights));
+  }
+};
+
+// The blocks are narrower.
+struct Width : axis<6> {};
+struct Dim : axis<2> {};
+struct Hidden : axis<7> {};
+struct Memory : axis<6> {};
+struct MemoryKey : alias<Memory> {};
+
+constexpr nn::transformer_options options(nn::activation activation, bool norm_first) {
+  return {.norm_first = norm_first, .activation = activation};
+}
+
+template <nn::activation Activation, bool NormFirst>
+struct encoder_block {
+  constexpr auto operator()(scope s) const {
+    auto const x = s.param<"x", Batch, Memory, Width>();
+    auto const y =
+        nn::encoder_block<Memory, MemoryKey, Width, Heads, Dim, Hidden>(
+            s, x, s.input<"lengths", std::int32_t, Batch>(), options(Activation, NormFirst))
+            .output;
+    return results(as<"loss">(loss_of(s, y)), as<"y">(y));
+  }
+};
+
+template <nn::activation Activation, bool NormFirst>
+struct decoder_block {
+  constexpr auto operator()(scope s) const {
+    auto const x = s.param<"x", Batch, Pos, Width>();
+    auto const memory = s.param<"memory", Batch, Memory, Width>();
+    auto const y = nn::decoder_block<Pos, KeyPos, Memory, Width, Heads, Dim, Hidden>(
+                       s, x, memory, nn::causal<Pos, KeyPos>(),
+                       s.input<"lengths", std::int32_t, Batch>(), options(Activation, NormFirst))
+                       .output;
+    return results(as<"loss">(loss_of(s, y)), as<"y">(y));
+  }
+};
+
+template <nn::activation Activation, bool NormFirst>
+struct transformer {
+  constexpr auto operator()(scope s) const {
+    auto const source = s.param<"source", Batch, Memory, Width>();
+    auto const target = s.param<"target", Batch, Pos, Width>();
+    auto const lengths = s.input<"lengths", std::int32_t, Batch>();
+    auto const y = nn::transformer<Memory, MemoryKey, Pos, KeyPos, Width, Heads, Dim, Hidden>(
+                       s, source, target, 2, 2, lengths, nn::causal<Pos, KeyPos>(), lengths,
+                       options(Activation, NormFirst))
+                       .output;
+    return results(as<"loss">(loss_of(s, y)), as<"y">(y));
+  }
+};
+
+struct encoder_layer {
+  struct Pos : axis<7> {};
+  struct KeyPos : alias<Pos> {};
+  struct Embed : axis<20> {};
+  struct Heads : axis<5> {};
+  struct HeadDim : axis<4> {};
+  struct Hidden : axis<33> {};
+
+  constexpr auto operator()(scope s) const {
+    auto const x = s.param<"x", Batch, Pos, Embed>();
+    auto const y = nn::encoder_block<Pos, KeyPos, Embed, Heads, HeadDim, Hidden>(s, x).output;
+    return results(as<"loss">(loss_of(s, y)), as<"y">(y));
+  }
+};
+
+template <template <nn::activation, bool> class Block>
+void all_options(const golden::file& file) {
+  check_reference<Block<nn::activation::relu, false>>(file, "relu.post.");
+  check_reference<Block<nn::activation::relu, true>>(file, "relu.pre.");
+  check_reference<Block<nn::activation::gelu, false>>(file, "gelu.post.");
+  check_reference<Block<nn::activation::gelu, true>>(file, "gelu.pre.");
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(pytorch)
+
+BOOST_AUTO_TEST_CASE(multi_head_attention_in_its_options) {
+  auto const file = stored("multi_head_attention");
+  check_reference<padded>(file, "padded.");
+  golden_trial<of_sizes>(file, "sizes.");
+  check_reference<with_zero_key>(file, "zero_key.");
+  check_reference<by_head>(file, "by_head.");
+}
+
+BOOST_AUTO_TEST_CASE(blocks_of_encoder_and_decoder) {
+  all_options<encoder_block>(stored("encoder_blocks"));
+  all_options<decoder_block>(stored("decoder_blocks"));
+}
+
+BOOST_AUTO_TEST_CASE(an_encoder_layer_of_awkward_extents) {
+  check_reference<encoder_layer>(stored("encoder_layer"));
+}
+
+BOOST_AUTO_TEST_CASE(encoder_and_decoder) {
+  check_reference<transformer<nn::activation::relu, true>>(stored("transformer_pre"));
+  golden_trial<transformer<nn::activation::gelu, false>>(stored("transformer_post"));
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,152 @@
+// The attention chapter's classes against plain PyTorch: tests/golden/textbook.py.
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+#include <numeric>
+#include <string>
+
+#include "support/golden_init.hpp"
+#include "support/golden_model.hpp"
+#include "weft/weft.hpp"
+
+namespace {
+
+using namespace weft;
+using weft::testing::check_reference, weft::testing::check_stored, weft::testing::golden_trial;
+
+struct Batch : axis<2> {};
+struct Pos : axis<3> {};
+struct KeyPos : axis<10> {};
+struct ValueDim : axis<4> {};
+
+golden::file stored(const char* name) {
+  return golden::file(std::string(WEFT_TEST_DATA) + "/" + name + ".safetensors");
+}
+
+// Scores [2, 2, 4] and lengths of Axes.
+struct Query : axis<2> {};
+struct Key : axis<4> {};
+template <class... Axes>
+struct softmax_of {
+  constexpr auto operator()(scope s) const {
+    auto const scores = s.param<"scores", Batch, Query, Key>();
+    auto const y = nn::masked_softmax<Key>(scores, s.input<"lengths", std::int32_t, Axes...>());
+    auto const cotangent = s.input<"cotangent", float, Batch, Query, Key>();
+    return results(as<"loss">(sum<Batch, Query, Key>(y * cotangent)), as<"y">(y));
+  }
+};
+
+// Score makes the scores of the query [Batch, Pos, QueryDim] and the key [Batch, KeyPos, KeyDim].
+template <class QueryDim, class KeyDim, class Score>
+struct attending {
+  constexpr auto operator()(scope s) const {
+    auto const query = s.param<"query", Batch, Pos, QueryDim>();
+    auto const key = s.param<"key", Batch, KeyPos, KeyDim>();
+    auto const value = s.param<"value", Batch, KeyPos, ValueDim>();
+    auto const seen = nn::attention<KeyPos>(Score()(s, query, key), value,
+                                            s.input<"lengths", std::int32_t, Batch>());
+    auto const cotangent = s.input<"cotangent", float, Batch, Pos, ValueDim>();
+    return results(as<"loss">(sum<Batch, Pos, ValueDim>(seen.output * cotangent)),
+                   as<"y">(seen.output), as<"weights">(seen.weights));
+  }
+};
+struct Two : axis<2> {};
+struct Three : axis<3> {};
+struct Five : axis<5> {};
+struct Twenty : axis<20> {};
+struct Hidden : axis<8> {};
+struct dot_product {
+  constexpr auto operator()(scope, auto q, auto k) const {
+    return nn::dot_product_score<Two>(q, k);
+  }
+};
+struct additive {
+  constexpr auto operator()(scope s, auto q, auto k) const {
+    return nn::additive_score<Twenty, Two, Hidden>(s, q, k);
+  }
+};
+struct bilinear {
+  constexpr auto operator()(scope s, auto q, auto k) const {
+    return nn::bilinear_score<Five, Three>(s, q, k);
+  }
+};
+struct gaussian {
+  constexpr auto operator()(scope s, auto q, auto k) const {
+    return nn::gaussian_score<Two>(s, q, k);
+  }
+};
+
+// The book's num_hiddens, num_heads = 100, 5.
+struct multi_head {
+  struct Pos : axis<4> {};
+  struct KeyPos : alias<Pos> {};
+  struct Embed : axis<100> {};
+  struct Heads : axis<5> {};
+  struct HeadDim : axis<20> {};
+
+  constexpr auto operator()(scope s) const {
+    auto const x = s.param<"x", Batch, Pos, Embed>();
+    auto const y = nn::self_attention<Pos, KeyPos, Embed, Heads, HeadDim>(
+                       s, x, s.input<"lengths", std::int32_t, Batch>(), {.bias = false})
+                       .output;
+    auto const cotangent = s.input<"cotangent", float, Batch, Pos, Embed>();
+    return results(as<"loss">(sum<Batch, Pos, Embed>(y * cotangent)), as<"y">(y));
+  }
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(textbook)
+
+BOOST_AUTO_TEST_CASE(masked_softmax_with_lengths_for_sequences_and_for_queries) {
+  auto const file = stored("textbook");
+  check_reference<softmax_of<Batch>>(file, "softmax.");
+  check_reference<softmax_of<Batch, Query>>(file, "softmax_of_queries.");
+  auto const s = check_reference<softmax_of<Batch, Query>>(file, "softmax_of_none.");
+  weft::testing::trial<inference<softmax_of<Batch, Query>>>(s);
+}
+
+BOOST_AUTO_TEST_CASE(attention_with_each_score) {
+  auto const file = stored("textbook");
+  check_reference<attending<Two, Two, dot_product>>(file, "dot_product.");
+  golden_trial<attending<Twenty, Two, additive>>(file, "additive.");
+  check_reference<attending<Five, Three, bilinear>>(file, "bilinear.");
+  check_reference<attending<Two, Two, gaussian>>(file, "gaussian.");
+}
+
+BOOST_AUTO_TEST_CASE(multi_head_attention_of_100_units_in_5_heads) {
+  auto const file = stored("textbook_multi_head");
+  weft::testing::settings s;
+  s.tolerance = 1e-4;
+  s.given["lengths"] = file["input.lengths"].doubles();
+  s.given["cotangent"] = file["input.cotangent"].doubles();
+  auto const from_formula = [&](const char* name, std::size_t size, float times) {
+    for (float const x : golden::parameter_values(name, size))
+      s.given[name].push_back(static_cast<double>(x * times));
+  };
+  from_formula("x", 800, 16);
+  from_formula("in_proj_weight", 30000, 1);
+  from_formula("out_proj.weight", 10000, 1);
+
+  auto const g = weft::testing::plain_graph<training<multi_head, "loss">>::make();
+  auto const forward = weft::testing::plain_graph<inference<multi_head>>::make();
+  weft::testing::expectation const with_gradients(*g, s), expected(*forward, s);
+  check_stored("y", reference::result(*forward, expected.values(), "y").data,
+               file["output.y"].doubles());
+  check_stored("gradient of x", reference::gradient(*g, with_gradients.values(), "x").data,
+               file["grad.x"].doubles());
+  for (std::string const name : {"in_proj_weight", "out_proj.weight"}) {
+    auto const gradient = reference::gradient(*g, with_gradients.values(), name).data;
+    std::vector<double> const sums{
+        std::accumulate(gradient.begin(), gradient.end(), 0.0),
+        std::inner_product(gradient.begin(), gradient.end(), gradient.begin(), 0.0)};
+    check_stored("sums of " + name, sums, file["sums." + name].doubles());
+  }
+  weft::testing::trial<inference<multi_head>>(s);
+
+  std::ranges::fill(s.given["x"], 1);
+  weft::testing::expectation const ones(*forward, s);
+  check_stored("y of ones", reference::result(*forward, ones.values(), "y").data,
+               file["output.ones"].doubles());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
