@@ -36,8 +36,8 @@ std::string short_number(double x) {
 class explainer {
  public:
   explainer(std::span<const explained> nodes, std::span<const leaf> inputs,
-            std::span<const leaf> parameters, std::string_view names)
-      : nodes_(nodes), inputs_(inputs), parameters_(parameters), names_(names) {}
+            std::span<const leaf> parameters, std::span<const leaf> states, std::string_view names)
+      : nodes_(nodes), inputs_(inputs), parameters_(parameters), states_(states), names_(names) {}
 
   // How a line calls a node: leaves by their names, views by what they look at, what is computed
   // within the step by how, the others by number.
@@ -48,6 +48,8 @@ class explainer {
         return name(inputs_[static_cast<std::size_t>(n.leaf)]);
       case op::parameter:
         return name(parameters_[static_cast<std::size_t>(n.leaf)]);
+      case op::state:
+        return name(states_[static_cast<std::size_t>(n.leaf)]);
       case op::constant:
         return short_constant(n.scalar);
       case op::numbers:
@@ -65,6 +67,16 @@ class explainer {
         return s += std::to_string(id);
       }
     }
+  }
+
+  // A state, and where it lies.
+  std::string line(const state_ref& s, int id) const {
+    std::string const shape = axes_text(at(id).axes) + std::string(element_text(s.type));
+    char whole[400];
+    std::snprintf(whole, sizeof whole, "%-64s %-36s %15s %10sB  workspace + %zu\n",
+                  ("state " + call(id)).c_str(), shape.c_str(), "",
+                  short_number(static_cast<double>(s.bytes)).c_str(), s.offset);
+    return whole;
   }
 
   std::string line(const step& s) const {
@@ -138,7 +150,7 @@ class explainer {
   }
 
   std::span<const explained> nodes_;
-  std::span<const leaf> inputs_, parameters_;
+  std::span<const leaf> inputs_, parameters_, states_;
   std::string_view names_;
 };
 
@@ -146,14 +158,19 @@ class explainer {
 
 std::string explained_text(const program& p, std::span<const explained> nodes,
                            std::span<const leaf> inputs, std::span<const leaf> parameters,
-                           std::string_view names, const model_cost& total) {
-  explainer const e(nodes, inputs, parameters, names);
+                           std::span<const leaf> states, std::string_view names,
+                           const model_cost& total) {
+  explainer const e(nodes, inputs, parameters, states, names);
   std::string text;
+  for (std::size_t i = 0; i < states.size(); ++i) text += e.line(p.states[i], states[i].node);
   for (step const& s : p.steps) text += e.line(s);
   text += std::to_string(total.operations) + " steps, " + short_number(total.flops) + "flop, " +
           short_number(total.bytes) + "B moved; parameters " +
           short_number(static_cast<double>(total.parameter_bytes)) + "B, workspace " +
-          short_number(static_cast<double>(total.workspace_bytes)) + "B\n";
+          short_number(static_cast<double>(total.workspace_bytes)) + "B";
+  if (total.state_bytes > 0)
+    text += ", of it states " + short_number(static_cast<double>(total.state_bytes)) + "B";
+  text += "\n";
   return text;
 }
 

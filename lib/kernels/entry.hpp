@@ -13,6 +13,7 @@ kernel rowwise_kernel() noexcept;
 void (*attention_adjoint_kernel() noexcept)(const attention_call&) noexcept;
 kernel gather_kernel() noexcept;
 kernel scatter_add_kernel() noexcept;
+kernel write_kernel() noexcept;
 kernel positions_kernel() noexcept;
 kernel zero_kernel() noexcept;
 

@@ -44,6 +44,9 @@ kernel gather_kernel() noexcept {
 kernel scatter_add_kernel() noexcept {
   return HWY_DYNAMIC_DISPATCH(scatter_add_of_target)();
 }
+kernel write_kernel() noexcept {
+  return &write;
+}
 kernel positions_kernel() noexcept {
   return &positions;
 }

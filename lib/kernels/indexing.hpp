@@ -1,6 +1,8 @@
-// What gather, scatter_add, positions and zero do on every SIMD target.
+// What gather, scatter_add, write, positions and zero do on every SIMD target.
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -67,6 +69,56 @@ inline void gather(const call& c) noexcept {
                 for (std::ptrdiff_t i = begin; i < end; ++i)
                   copy(at[0] + i * step[0], at[1] + i * step[1], indices[at[2] + i * step[2]], 1);
               });
+}
+
+// Copies c's elements, of any type.
+inline void copy_elements(const call& c) {
+  const nest n = canonical(c, 2);
+  if (n.empty) return;
+  const std::ptrdiff_t size = bytes(c.operands[0].type);
+  auto* to = static_cast<std::byte*>(c.operands[0].data);
+  const auto* from = static_cast<const std::byte*>(c.operands[1].data);
+  const std::ptrdiff_t to_step = n.stride[0][n.last()], from_step = n.stride[1][n.last()];
+  walk_pieces(n, c.part, moved_at_once,
+              [&](const std::ptrdiff_t* at, std::ptrdiff_t begin, std::ptrdiff_t end) {
+                const auto move = [&](std::ptrdiff_t i, std::ptrdiff_t count) {
+                  std::memcpy(to + (at[0] + i * to_step) * size,
+                              from + (at[1] + i * from_step) * size,
+                              static_cast<std::size_t>(count * size));
+                };
+                if (to_step == 1 && from_step == 1) return move(begin, end - begin);
+                for (std::ptrdiff_t i = begin; i < end; ++i) move(i, 1);
+              });
+}
+
+inline void write(const call& c) noexcept {
+  const operand &at = c.operands[2], &count = c.operands[3];
+  const bool counted = count.data != nullptr;
+  const int row = std::countr_zero(c.over);
+  // Outside are the loops that change where the rows go, or how many; within is a copy.
+  unsigned outside = 0;
+  for (int l = 0; l < c.loops; ++l)
+    if (at.stride[l] != 0 || (counted && count.stride[l] != 0)) outside |= 1u << l;
+  const nest n = canonical(c, 4, outside);
+  if (n.empty) return;
+  const std::ptrdiff_t size = bytes(c.operands[0].type);
+  walk(n, n.loops, [&](const std::ptrdiff_t* offset) {
+    const std::ptrdiff_t place = static_cast<const std::int32_t*>(at.data)[offset[2]];
+    std::ptrdiff_t end = std::min(c.extent[row], c.axis_extent - place);
+    if (counted)
+      end = std::min<std::ptrdiff_t>(end, static_cast<const std::int32_t*>(count.data)[offset[3]]);
+    const std::ptrdiff_t begin = std::max<std::ptrdiff_t>(0, -place);
+    if (begin >= end) return;
+    call rows = c;
+    for (int l = 0; l < c.loops; ++l)
+      if (outside >> l & 1u) rows.extent[l] = 1;
+    rows.extent[row] = end - begin;
+    const std::ptrdiff_t to = offset[0] + (place + begin) * c.axis_stride;
+    const std::ptrdiff_t from = offset[1] + begin * c.operands[1].stride[row];
+    rows.operands[0].data = static_cast<std::byte*>(c.operands[0].data) + to * size;
+    rows.operands[1].data = static_cast<std::byte*>(c.operands[1].data) + from * size;
+    copy_elements(rows);
+  });
 }
 
 // Every element is added to in the order of the loops, so they cannot be cut. A part has some of

@@ -14,6 +14,7 @@ table best() noexcept {
           .attention_adjoint = attention_adjoint_kernel(),
           .gather = gather_kernel(),
           .scatter_add = scatter_add_kernel(),
+          .write = write_kernel(),
           .positions = positions_kernel(),
           .zero = zero_kernel(),
           .sgd = sgd_kernel(),

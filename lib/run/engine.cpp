@@ -158,6 +158,53 @@ void engine::check_indices(const input_ref& input, const binding& argument,
                  });
 }
 
+// The numbers of each rule, over the axes that they have.
+void engine::check_writes(std::span<const binding> arguments,
+                          const std::array<std::size_t, max_lengths>& lengths) const {
+  for (write_rule const& r : p_->writes) {
+    auto const rows = static_cast<std::int64_t>(r.rows.in(lengths.data()));
+    auto const room = static_cast<std::int64_t>(r.room.in(lengths.data()));
+    std::array<std::size_t, max_rank> length{};
+    for (int l = 0; l < r.loops; ++l)
+      length[static_cast<std::size_t>(l)] = r.extent[l].in(lengths.data());
+    auto const strides_of = [&](const known_number& k) {
+      strides s{};
+      for (std::size_t l = 0; l < static_cast<std::size_t>(r.loops); ++l)
+        s[l] = k.input < 0     ? k.stride[l]
+               : k.axis[l] < 0 ? 0
+                               : arguments[static_cast<std::size_t>(k.input)]
+                                     .stride[static_cast<std::size_t>(k.axis[l])];
+      return s;
+    };
+    auto const number = [&](const known_number& k, std::ptrdiff_t at) {
+      const void* const data = k.input < 0 ? memory_.workspace + k.offset
+                                           : arguments[static_cast<std::size_t>(k.input)].data;
+      return std::int64_t{static_cast<const std::int32_t*>(data)[at]};
+    };
+    auto const called = [&](const known_number& k) {
+      return (k.input < 0 ? "state " : "argument ") + quoted(p_->name(k.name));
+    };
+    std::size_t element = 0;
+    for_each_index(
+        r.loops, length, strides_of(r.at), strides_of(r.count),
+        [&](std::ptrdiff_t at, std::ptrdiff_t count) {
+          std::int64_t const some = r.count.is_known ? number(r.count, count) : rows;
+          if (some < 0 || some > rows)
+            throw error(called(r.count) + ": element " + std::to_string(element) + " is " +
+                        std::to_string(some) + ", and the rows along axis " +
+                        std::string(p_->name(r.rows_name)) + " are " + std::to_string(rows));
+          if (r.at.is_known)
+            if (std::int64_t const first = number(r.at, at); first < 0 || first + some > room)
+              throw error(called(r.at) + ": element " + std::to_string(element) + " is " +
+                          std::to_string(first) + ", and from there is no room for " +
+                          std::to_string(some) + " more along axis " +
+                          std::string(p_->name(r.room_name)) + ", whose length is " +
+                          std::to_string(room));
+          ++element;
+        });
+  }
+}
+
 // An argument with the planned strides is read where it lies; another is copied to where it has
 // them.
 const std::byte* engine::stage(const input_ref& input, const binding& argument) const noexcept {
@@ -183,9 +230,23 @@ void engine::bind(std::span<const binding> arguments) {
   for (std::size_t i = 0; i < arguments.size(); ++i)
     if (p_->inputs[i].picks_from_name.size > 0)
       check_indices(p_->inputs[i], arguments[i], p_->inputs[i].picks_from.in(lengths.data()));
+  check_writes(arguments, lengths);
   lengths_ = lengths;
   for (std::size_t i = 0; i < arguments.size(); ++i)
     inputs_[i] = stage(p_->inputs[i], arguments[i]);
+}
+
+void engine::reset() noexcept {
+  if (p_->state_bytes > 0) std::memset(memory_.workspace, 0, p_->state_bytes);
+}
+
+void engine::reset(const state_ref& s, int axis, std::size_t index) noexcept {
+  auto const size = static_cast<std::size_t>(bytes(s.type));
+  std::size_t block = size;  // of the elements that lie together
+  for (int a = axis + 1; a < s.rank; ++a) block *= s.extent[a];
+  std::size_t const row = block * s.extent[axis];
+  for (std::size_t at = index * block; at < s.bytes; at += row)
+    std::memset(memory_.workspace + s.offset + at, 0, block);
 }
 
 std::byte* engine::address(const operand_ref& r) const noexcept {
@@ -312,6 +373,8 @@ void engine::call(const step& s, const kernels::table& kernels, const kernels::s
       return kernels.gather(c);
     case kernel::scatter_add:
       return kernels.scatter_add(c);
+    case kernel::write:
+      return kernels.write(c);
     case kernel::positions:
       return kernels.positions(c);
     case kernel::zero:

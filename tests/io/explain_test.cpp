@@ -19,6 +19,15 @@ struct model {
   }
 };
 
+struct counter {
+  constexpr auto operator()(weft::scope s) const {
+    auto const count = (s / "seen").state<"count", std::int32_t, Rows>();
+    auto const now = count + s.input<"more", std::int32_t, Rows>();
+    s.update(count, now);
+    return now;
+  }
+};
+
 std::vector<std::string> lines(const std::string& text) {
   std::vector<std::string> all;
   std::istringstream in(text);
@@ -53,6 +62,19 @@ BOOST_AUTO_TEST_CASE(a_line_names_the_operation_its_axes_operands_cost_and_place
   BOOST_TEST(
       std::regex_search(text[1], std::regex(R"(^1 steps, 231flop, 284B moved; parameters 192B)")),
       text[1]);
+}
+
+BOOST_AUTO_TEST_CASE(states_come_first) {
+  std::ostringstream out;
+  weft::explain<counter>(out);
+  auto const text = lines(out.str());
+  BOOST_TEST_REQUIRE(text.size() > 2u);
+  BOOST_TEST(
+      std::regex_search(text[0],
+                        std::regex(R"(^state seen\.count +\[Rows\] int32 +12B +workspace \+ 0$)")),
+      text[0]);
+  BOOST_TEST(out.str().find("add (seen.count, ") != std::string::npos, out.str());
+  BOOST_TEST(out.str().find("of it states 64B") != std::string::npos, out.str());
 }
 
 BOOST_AUTO_TEST_CASE(a_gradient_lies_among_the_gradients) {

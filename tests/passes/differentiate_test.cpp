@@ -39,8 +39,8 @@ constexpr weft::graph shared_gradients() {
 static_assert(shared_gradients().output_count == 4);
 static_assert(shared_gradients().outputs[0].kind == weft::role::result);
 static_assert(shared_gradients().outputs[2].kind == weft::role::gradient);
-static_assert(shared_gradients().outputs[2].parameter == 0);
-static_assert(shared_gradients().outputs[3].parameter == 1);
+static_assert(shared_gradients().outputs[2].leaf == 0);
+static_assert(shared_gradients().outputs[3].leaf == 1);
 static_assert(shared_gradients().name(shared_gradients().outputs[3].name) == "unused");
 static_assert(output_node(shared_gradients(), 3).axes ==
               weft::axes_of(weft::shape<Columns, Rows>{}));

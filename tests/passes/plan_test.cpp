@@ -222,7 +222,7 @@ BOOST_AUTO_TEST_CASE(parameters_and_gradients_lie_alike_and_aligned) {
     weft::output const& o = g->outputs[i];
     if (o.kind != weft::role::gradient) continue;
     auto const& at = p->of[o.node];
-    in_place += at.where == weft::block::gradients && at.offset == p->parameter_offset[o.parameter];
+    in_place += at.where == weft::block::gradients && at.offset == p->parameter_offset[o.leaf];
   }
   BOOST_TEST(in_place > g->parameter_count / 2, "gradients are computed where they belong");
 }

@@ -115,8 +115,11 @@ class error_analysis {
     switch (n.kind) {
       case op::input:  // given as float32
       case op::parameter:
+      case op::state:
       case op::positions:
         return 0;
+      case op::write:  // an element of either
+        return std::max(ex, ey);
       case op::constant:  // rounded to float32
         return static_cast<double>(static_cast<float>(n.scalar)) == n.scalar ? 0 : rounding(r);
       case op::length:  // a product of integers, exact below 2^24

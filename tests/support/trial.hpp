@@ -29,7 +29,7 @@ namespace weft::testing {
 
 // How a trial is run: the lengths of bounded axes, and the ranges that inputs and parameters come
 // from, by name, or their values. Floats come from [-1, 1), indices from the axis that they pick
-// from, other integers from [-20, 20).
+// from, other integers from [-20, 20). States are as inputs.
 struct settings {
   reference::lengths lengths;
   struct range {
@@ -228,6 +228,14 @@ class expectation {
               ? values->second
               : detail::numbers(name, n.type, reference::detail::product(of_, n.axes), r);
     }
+    for (int i = 0; i < g_.state_count; ++i) {
+      std::string const name(g_.name(g_.states[i].name));
+      node const& n = g_.nodes[g_.states[i].node];
+      settings::range r{-1, 1};
+      if (n.type == element::int32) r = {-20, 20};
+      if (auto const found = s.ranges.find(name); found != s.ranges.end()) r = found->second;
+      given_.states[name] = detail::numbers(name, n.type, n.axes.extent(), r);
+    }
     for (int i = 0; i < g_.parameter_count; ++i) {
       std::string const name(g_.name(g_.parameters[i].name));
       node const& n = g_.nodes[g_.parameters[i].node];
@@ -268,6 +276,12 @@ class expectation {
     engine e(p, {parameters.get(), gradients.get(), workspace.get()}, generated);
     e.draw_from(given_.random);
     if (frozen) e.freeze(packed.get(), precision::float32);
+    for (state_ref const& r : p.states) {
+      auto const& values = given_.states.find(p.name(r.name))->second;
+      for (std::size_t i = 0; i < values.size(); ++i)
+        detail::put(workspace.get() + r.offset + i * static_cast<std::size_t>(bytes(r.type)),
+                    r.type, values[i]);
+    }
     e.bind(arguments);
     e.run();
 
@@ -275,6 +289,12 @@ class expectation {
     for (result_ref const& r : p.results) {
       outputs.push_back(elements(e, r));
       if (compare) check_result(r, std::string(p.name(r.name)), e, outputs.back());
+    }
+    for (state_ref const& r : p.states) {
+      outputs.push_back({});
+      for (std::size_t i = 0; i < r.bytes; i += static_cast<std::size_t>(bytes(r.type)))
+        outputs.back().push_back(detail::get(workspace.get() + r.offset + i, r.type));
+      if (compare) check_state(std::string(p.name(r.name)), outputs.back());
     }
     if (p.gradient_bytes > 0)
       for (parameter_ref const& r : p.parameters) {
@@ -327,6 +347,25 @@ class expectation {
       BOOST_TEST_REQUIRE(e.length(r.extent[a]) == of_(n.axes.at[a]), name << ", axis " << a);
     compare(name, got, all_[static_cast<std::size_t>(id)].data,
             bounds_[static_cast<std::size_t>(id)]);
+  }
+
+  // Beyond the lengths of the run a state stays as it was, to the bit, and so does all of one that
+  // is not updated.
+  void check_state(const std::string& name, const std::vector<double>& got) const {
+    std::vector<double> const& before = given_.states.find(name)->second;
+    for (int i = 0; i < g_.output_count; ++i) {
+      if (g_.outputs[i].kind != role::update || g_.name(g_.outputs[i].name) != name) continue;
+      int const id = g_.outputs[i].node;
+      axis_list const& axes = g_.nodes[id].axes;
+      reference::values const& v = all_[static_cast<std::size_t>(id)];
+      reference::values const ones{std::vector<double>(v.data.size(), 1)};
+      auto const inside = reference::at_bound(ones, axes, of_).data;
+      auto expected = reference::at_bound(v, axes, of_).data;
+      for (std::size_t e = 0; e < expected.size(); ++e)
+        if (inside[e] == 0) expected[e] = before[e];
+      return compare("state " + name, got, expected, bounds_[static_cast<std::size_t>(id)], inside);
+    }
+    compare("state " + name, got, before, 0);
   }
 
   // Beyond the lengths of the run a gradient is 0, to the bit.

@@ -5,6 +5,7 @@
 // …).
 #pragma once
 
+#include <algorithm>
 #include <boost/hana/for_each.hpp>
 #include <stdexcept>
 #include <utility>
@@ -78,13 +79,15 @@ template <a_model Model>
 using results_of = std::remove_cvref_t<decltype(detail::to_results(
     std::declval<const Model&>()(std::declval<scope>())))>;
 
-// The graph of a model, with all its results.
+// The graph of a model, with all its results, and after them the updates of its states.
 template <a_model Model>
 constexpr graph define() {
   graph g;
   auto const r = Model{}(scope(g));
+  int const updates = g.output_count;
   hana::for_each(detail::to_results(r).items,
                  [&](const auto& item) { detail::add_result(g, item); });
+  std::rotate(g.outputs, g.outputs + updates, g.outputs + g.output_count);
   derive_lengths(g);
   return g;
 }

@@ -17,8 +17,9 @@ namespace weft {
 inline constexpr int max_rank = 8;      // axes of one tensor, and loops of one operation
 inline constexpr int max_operands = 9;  // of one node
 inline constexpr int max_nodes = 8192;
-inline constexpr int max_leaves = 1024;   // parameters, or inputs
-inline constexpr int max_outputs = 1024;  // results and gradients
+inline constexpr int max_leaves = 1024;  // parameters, or inputs
+inline constexpr int max_states = 256;
+inline constexpr int max_outputs = 1024;  // results, gradients and updates of states
 inline constexpr int max_rules = 64;
 inline constexpr int max_text = 1 << 16;  // characters in all names together
 inline constexpr int max_path = 120;      // characters in one name
@@ -65,9 +66,10 @@ struct node {
   int operand[max_operands];
   // The axes that the operation names: what a reduction or a rowwise operation runs over; what
   // split makes and merge joins, outermost first; the axis of each operand of concatenate; what
-  // gather and scatter_add index (one); what slice leaves and place fills (one), then the axes
-  // whose lengths are added to `start`; what rename names anew (one); whose lengths `length`
-  // multiplies; attention's key, depth, value and query axes.
+  // gather and scatter_add index (one); where write puts rows, and the axis of these; what slice
+  // leaves and place fills (one), then the axes whose lengths are added to `start`; what rename
+  // names anew (one); whose lengths `length` multiplies; attention's key, depth, value and query
+  // axes.
   axis_list named;
   op then;  // dot: the function that it ends with
   double
@@ -77,7 +79,7 @@ struct node {
   std::int64_t start;  // slice, place: where it begins; part: which one; attention: see there;
                        // dropout: its salt
   std::int64_t lowest, highest;  // attention: the band of keys less queries that is seen
-  int leaf;                      // input, parameter: its place in the list of those
+  int leaf;                      // input, parameter, state: its place in the list of those
 };
 
 constexpr node make_node(op kind) {
@@ -100,13 +102,14 @@ struct leaf {
   initializer init;  // parameters
 };
 
-enum class role : std::uint8_t { result, gradient };
+enum class role : std::uint8_t { result, gradient, update };
 
 struct output {
   role kind;
-  name_ref name;  // of the result, or of the parameter
+  name_ref name;  // of the result, the parameter, or the state
   int node;
-  int parameter;  // gradients: the place of the parameter
+  int leaf;  // gradients: the place of the parameter; updates: of the state, which becomes this
+             // node
 };
 
 // A length that follows from others, in every graph of a model: (sum of the sources + add) *
@@ -125,6 +128,8 @@ struct graph {
   int input_count = 0;
   leaf parameters[max_leaves]{};
   int parameter_count = 0;
+  leaf states[max_states]{};
+  int state_count = 0;
   output outputs[max_outputs]{};
   int output_count = 0;
   length_rule rules[max_rules]{};

@@ -17,6 +17,7 @@ enum class op : std::uint8_t {
   // Leaves: nothing is computed.
   input,
   parameter,
+  state,  // what it is before the run
   constant,
   numbers,  // of a tensor's elements, see ops/dropout.hpp; never stored
   // Views: other names, or other strides, for the operand's memory.
@@ -81,6 +82,7 @@ enum class op : std::uint8_t {
   // By index.
   gather,       // (table, indices)
   scatter_add,  // (g, indices): the adjoint of gather
+  write,        // (buffer, rows, at, [count]): the buffer with rows put in from a place on
   // Putting together.
   concatenate,
   place,  // zeros, with the operand put at an offset: the adjoint of slice
@@ -89,6 +91,7 @@ enum class op : std::uint8_t {
 constexpr std::string_view name_of(op o) {
   constexpr std::string_view names[]{"input",
                                      "parameter",
+                                     "state",
                                      "constant",
                                      "numbers",
                                      "rename",
@@ -143,6 +146,7 @@ constexpr std::string_view name_of(op o) {
                                      "attention_adjoint",
                                      "gather",
                                      "scatter_add",
+                                     "write",
                                      "concatenate",
                                      "place"};
   static_assert(std::size(names) == static_cast<std::size_t>(op::place) + 1);

@@ -34,16 +34,18 @@ constexpr table<T, N> cut(const T* from) {
   return t;
 }
 
-template <int Nodes, int Inputs, int Parameters, int Outputs, int Rules, int Text>
+template <int Nodes, int Inputs, int Parameters, int States, int Outputs, int Rules, int Text>
 struct packed_graph {
   static constexpr int count = Nodes;
   static constexpr int input_count = Inputs;
   static constexpr int parameter_count = Parameters;
+  static constexpr int state_count = States;
   static constexpr int output_count = Outputs;
 
   table<node, Nodes> nodes;
   table<leaf, Inputs> inputs;
   table<leaf, Parameters> parameters;
+  table<leaf, States> states;
   table<output, Outputs> outputs;
   table<length_rule, Rules> rules;
   table<char, Text> text;
@@ -56,12 +58,14 @@ struct packed_graph {
     for (int i = 0; i < Nodes; ++i) g.nodes[i] = nodes.at[i];
     for (int i = 0; i < Inputs; ++i) g.inputs[i] = inputs.at[i];
     for (int i = 0; i < Parameters; ++i) g.parameters[i] = parameters.at[i];
+    for (int i = 0; i < States; ++i) g.states[i] = states.at[i];
     for (int i = 0; i < Outputs; ++i) g.outputs[i] = outputs.at[i];
     for (int i = 0; i < Rules; ++i) g.rules[i] = rules.at[i];
     for (int i = 0; i < Text; ++i) g.text[i] = text.at[i];
     g.count = Nodes;
     g.input_count = Inputs;
     g.parameter_count = Parameters;
+    g.state_count = States;
     g.output_count = Outputs;
     g.rule_count = Rules;
     g.text_size = Text;
@@ -73,13 +77,14 @@ struct packed_graph {
 template <class Maker>
 constexpr auto pack() {
   constexpr graph g = Maker::make();
-  return packed_graph<g.count, g.input_count, g.parameter_count, g.output_count, g.rule_count,
-                      g.text_size>{cut<g.count>(g.nodes),
-                                   cut<g.input_count>(g.inputs),
-                                   cut<g.parameter_count>(g.parameters),
-                                   cut<g.output_count>(g.outputs),
-                                   cut<g.rule_count>(g.rules),
-                                   cut<g.text_size>(g.text)};
+  return packed_graph<g.count, g.input_count, g.parameter_count, g.state_count, g.output_count,
+                      g.rule_count, g.text_size>{cut<g.count>(g.nodes),
+                                                 cut<g.input_count>(g.inputs),
+                                                 cut<g.parameter_count>(g.parameters),
+                                                 cut<g.state_count>(g.states),
+                                                 cut<g.output_count>(g.outputs),
+                                                 cut<g.rule_count>(g.rules),
+                                                 cut<g.text_size>(g.text)};
 }
 
 }  // namespace weft

@@ -1,6 +1,7 @@
-// Where a model declares what it has: inputs, and parameters under a path.
+// Where a model declares what it has: inputs, and under a path parameters and states.
 #pragma once
 
+#include <concepts>
 #include <stdexcept>
 #include <string_view>
 
@@ -16,6 +17,18 @@ inline void two_parameters_have_the_same_name() {
 }
 inline void two_inputs_have_the_same_name() {
   throw std::length_error("scope: two inputs have the same name");
+}
+inline void two_states_have_the_same_name() {
+  throw std::length_error("scope: two states have the same name");
+}
+inline void the_model_has_more_states_than_max_states() {
+  throw std::length_error("scope: the model has more states than max_states");
+}
+inline void update_is_of_a_state() {
+  throw std::length_error("scope: update is of a state, as s.state<...>() gives it");
+}
+inline void a_state_is_updated_twice() {
+  throw std::length_error("scope: a state is updated twice");
 }
 inline void the_name_of_a_parameter_is_longer_than_max_path() {
   throw std::length_error("scope: the name of a parameter is longer than max_path");
@@ -102,6 +115,63 @@ class scope {
   requires(!is_element<T>)
       WEFT_REJECT("input: elements are float, std::int32_t or bool, named before the axes",
                   input() const)
+
+  // A state: T [Axes...], which a module keeps from run to run. Zeros at first, and after reset();
+  // its name is the scope's path and Name. The tensor is the state before the run, wherever it
+  // stands; what it is after the run, `update` says.
+  //
+  // An axis whose length nothing tells has its bound as its length in a run. Memory is for the
+  // bounds; a run reads and changes the elements within its lengths.
+  template <text Name, class T, class... Axes>
+  constexpr tensor<T, shape<Axes...>> state() const {
+    scope const whole = *this / Name.view();
+    for (int i = 0; i < g_->state_count; ++i)
+      if (g_->name(g_->states[i].name) == whole.path()) two_states_have_the_same_name();
+    if (g_->state_count == max_states) the_model_has_more_states_than_max_states();
+    return {g_, declare<T, Axes...>(op::state, whole.path(), g_->states, g_->state_count, {})};
+  }
+  template <text Name, class T, class... Axes>
+  requires(is_element<T>&& detail::fault_of_leaf<Axes...>() == detail::leaf_fault::kind)
+      WEFT_REJECT("state: what stands for an axis is none; derive from weft::axis or weft::alias",
+                  state() const)
+  template <text Name, class T, class... Axes>
+  requires(is_element<T>&& detail::fault_of_leaf<Axes...>() == detail::leaf_fault::twice)
+      WEFT_REJECT(
+          "state: an axis is named twice; give the second role a name of its own with weft::alias",
+          state() const)
+  template <text Name, class T, class... Axes>
+  requires(is_element<T>&& detail::fault_of_leaf<Axes...>() == detail::leaf_fault::rank)
+      WEFT_REJECT("state: a tensor has at most 8 axes", state() const)
+  template <text Name, class T, class... Axes>
+  requires(!is_element<T>)
+      WEFT_REJECT("state: elements are float, std::int32_t or bool, named before the axes",
+                  state() const)
+
+  // The state becomes `value` when the run has ended, and is read as that by the next one. Once for
+  // each state. Whatever reads the state in this run reads what it was before.
+  //
+  // Runs of module<Model, Results...> update those states that the results depend on.
+  template <class T, class S>
+  constexpr void update(tensor<T, S> state, tensor<T, S> value) const {
+    if (g_->nodes[state.id].kind != op::state) update_is_of_a_state();
+    output o{};
+    o.kind = role::update;
+    o.leaf = g_->nodes[state.id].leaf;
+    o.name = g_->states[o.leaf].name;
+    o.node = value.id;
+    for (int i = 0; i < g_->output_count; ++i)
+      if (g_->outputs[i].kind == role::update && g_->outputs[i].leaf == o.leaf)
+        a_state_is_updated_twice();
+    g_->outputs[g_->output_count++] = o;
+  }
+  template <class T, class S, class U, class R>
+  requires(!std::same_as<T, U>) WEFT_REJECT(
+      "update: the value's elements are not those of the state; convert with weft::cast",
+      update(tensor<T, S>, tensor<U, R>) const)
+  template <class T, class S, class R>
+  requires(!std::same_as<S, R>)
+      WEFT_REJECT("update: the value's axes are not those of the state, in their order",
+                  update(tensor<T, S>, tensor<T, R>) const)
 
   constexpr std::string_view path() const { return {path_, static_cast<std::size_t>(size_)}; }
 

@@ -21,7 +21,8 @@ struct explained {
 
 std::string explained_text(const program& p, std::span<const explained> nodes,
                            std::span<const leaf> inputs, std::span<const leaf> parameters,
-                           std::string_view names, const model_cost& total);
+                           std::span<const leaf> states, std::string_view names,
+                           const model_cost& total);
 
 template <class Source>
 constexpr auto explained_nodes() {
@@ -38,14 +39,14 @@ std::string explain() {
   static constexpr auto total = cost_of_source<Source>();
   auto const& g = Source::g;
   return explained_text(lowered<Source>::program, nodes.span(), g.inputs.span(),
-                        g.parameters.span(), {g.text.at, g.text.size()}, total);
+                        g.parameters.span(), g.states.span(), {g.text.at, g.text.size()}, total);
 }
 
 }  // namespace detail
 
-// Prints the steps of module<Model, Results...>, a line each: what it computes, with its axes, from
-// what, its floating-point operations and bytes with every length at its bound, and where the
-// result lies. The last line has the sums.
+// Prints the states of module<Model, Results...>, then its steps, a line each: what it computes,
+// with its axes, from what, its floating-point operations and bytes with every length at its bound,
+// and where the result lies. The last line has the sums.
 template <a_model Model, text... Results>
 void explain(std::ostream& out = std::cout) {
   out << detail::explain<inference<Model, Results...>>();

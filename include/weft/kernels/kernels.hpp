@@ -61,6 +61,12 @@ struct table {
   // indices[i...]] += g[i...] in the order of the loops; indices outside are left out.
   void (*scatter_add)(const call&) noexcept;
 
+  // write: r[i... + axis_stride * at[i...]] = rows[i...], where loop p is the one in `over`, in
+  // which r has stride axis_stride, and with count[i...], operand 3, where p < count[i...]. Rows
+  // that would lie outside of [0, axis_extent) are left out. `at` and `count`, int32, have stride 0
+  // in loop p.
+  void (*write)(const call&) noexcept;
+
   // positions: int32 i along the one loop.
   void (*positions)(const call&) noexcept;
 

@@ -35,6 +35,7 @@ struct bindings {
   using map = std::map<std::string, std::vector<double>, std::less<>>;
   map inputs, parameters;
   kernels::random_state random{};  // what dropouts draw from
+  map states{};                    // as parameters; zeros where there is none
 };
 
 // The length of each axis in a run. An alias has its axis's length; where a length is not set, it
@@ -551,6 +552,29 @@ class evaluation {
         for_each(own, of_, {result, stored}, [&](auto i, auto a) { r[i] = p.data[a]; });
         return v;
       }
+      case op::state: {
+        layout const stored(n.axes, [](const auto* axis) { return axis->extent; });
+        auto const found = b_.states.find(g_.name(g_.states[n.leaf].name));
+        if (found != b_.states.end())
+          for_each(own, of_, {result, stored}, [&](auto i, auto a) { r[i] = found->second.at(a); });
+        return v;
+      }
+      case op::write: {
+        auto const *const into = n.named.at[0], *const row = n.named.at[1];
+        std::copy_n(x, v.data.size(), r);
+        layout to = result;
+        std::size_t const stride = to.take(into);
+        layout which;  // of the rows
+        which.put(row, 1);
+        for_each(put_in_place(own, into, row), of_, {to, of_y, of_z, layout_of(n, 3), which},
+                 [&](auto i, auto a, auto b, auto c, auto p) {
+                   double const place = z[b] + static_cast<double>(p);
+                   bool const counts = n.operands < 4 || static_cast<double>(p) < data(n, 3)[c];
+                   if (counts && place >= 0 && place < static_cast<double>(of_(into)))
+                     r[i + static_cast<std::size_t>(place) * stride] = y[a];
+                 });
+        return v;
+      }
       case op::constant:
         v.data.assign(v.data.size(), n.scalar);
         return v;
@@ -729,6 +753,11 @@ inline const values& result(const graph& g, const std::vector<values>& all,
 inline const values& gradient(const graph& g, const std::vector<values>& all,
                               std::string_view parameter) {
   return detail::output(g, all, role::gradient, parameter);
+}
+// What a state becomes.
+inline const values& updated(const graph& g, const std::vector<values>& all,
+                             std::string_view state) {
+  return detail::output(g, all, role::update, state);
 }
 
 // A tensor as a parameter is stored, every axis at its bound, with zeros beyond the lengths of the

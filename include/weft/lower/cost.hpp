@@ -13,8 +13,9 @@ struct model_cost {
   double flops;  // of one run, every length at its bound
   double bytes;  // that the operations read and write
   std::size_t parameter_bytes;
-  std::size_t workspace_bytes;  // intermediates, scratch and room for inputs
+  std::size_t workspace_bytes;  // states, intermediates, scratch and room for inputs
   int operations;               // steps of the program
+  std::size_t state_bytes;      // of the workspace: what stays from run to run
 };
 
 namespace detail {
@@ -23,8 +24,12 @@ template <class Source>
 constexpr model_cost cost_of_source() {
   constexpr operation_cost c = cost_of(Source::g.unpack());
   auto const& tables = lowered<Source>::tables;
-  return {c.flops, c.bytes, tables.parameter_bytes, tables.workspace_bytes,
-          static_cast<int>(tables.steps.size())};
+  return {c.flops,
+          c.bytes,
+          tables.parameter_bytes,
+          tables.workspace_bytes,
+          static_cast<int>(tables.steps.size()),
+          tables.state_bytes};
 }
 
 }  // namespace detail

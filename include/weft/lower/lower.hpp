@@ -32,6 +32,10 @@ inline void the_model_has_more_attentions_than_max_attentions() {
   throw std::length_error("lower: the model has more attentions than max_attentions");
 }
 
+inline void the_model_has_more_writes_than_max_writes() {
+  throw std::length_error("lower: the model has more writes than max_writes");
+}
+
 // A program while it is being made: the tables have room to spare.
 struct program_draft {
   step steps[2 * max_nodes]{};
@@ -40,6 +44,10 @@ struct program_draft {
   int input_count = 0;
   parameter_ref parameters[max_leaves]{};
   int parameter_count = 0;
+  state_ref states[max_states]{};
+  int state_count = 0;
+  write_rule writes[max_writes]{};
+  int write_count = 0;
   result_ref results[max_outputs]{};
   int result_count = 0;
   length_ref lengths[max_lengths]{};
@@ -61,6 +69,7 @@ struct program_draft {
   std::size_t constant_bytes = 0;
   std::size_t parameter_bytes = 0;
   std::size_t gradient_bytes = 0;
+  std::size_t state_bytes = 0;
   std::size_t workspace_bytes = 0;
   std::size_t scratch_offset = 0;
   std::size_t scratch_bytes = 0;
@@ -110,6 +119,7 @@ class lowering {
     clear_gradients();
     for (int i = 0; i < g_.count; ++i) lower(i);
     copy_gradients();
+    store_states();
     lay_out_workspace();
     lay_out_packed();
   }
@@ -172,11 +182,19 @@ class lowering {
       for (int a = 0; a < axes.count; ++a) r.extent[a] = axes.at[a]->extent;
       r.size = axes.extent();
     }
+    for (int i = 0; i < g_.state_count; ++i) {
+      node const& n = g_.nodes[g_.states[i].node];
+      state_ref& r = d_.states[d_.state_count++];
+      r.name = intern(g_.name(g_.states[i].name));
+      r.type = n.type;
+      r.offset = p_.of[g_.states[i].node].offset;
+      r.rank = n.axes.count;
+      for (int a = 0; a < n.axes.count; ++a) r.extent[a] = n.axes.at[a]->extent;
+      r.bytes = bytes_of(n);
+    }
     for (int i = 0; i < g_.output_count; ++i) {
-      if (g_.outputs[i].kind == role::gradient) {
-        d_.gradient_bytes = p_.parameter_bytes;
-        continue;
-      }
+      if (g_.outputs[i].kind == role::gradient) d_.gradient_bytes = p_.parameter_bytes;
+      if (g_.outputs[i].kind != role::result) continue;
       node const& n = g_.nodes[g_.outputs[i].node];
       result_ref& r = d_.results[d_.result_count++];
       r.name = intern(g_.name(g_.outputs[i].name));
@@ -185,6 +203,7 @@ class lowering {
       r.at = place(g_.outputs[i].node, n.axes);
     }
     d_.parameter_bytes = p_.parameter_bytes;
+    d_.state_bytes = p_.state_bytes;
     d_.constant_bytes = p_.constant_bytes;
   }
 
@@ -296,6 +315,8 @@ class lowering {
     } else if (n.kind == op::scatter_add) {
       axis_list const loops = g_.nodes[n.operand[0]].axes;
       index(add_step(kernel::scatter_add, n.kind, id, loops), id, id, loops);
+    } else if (n.kind == op::write) {
+      write(id);
     } else if (n.kind == op::positions) {
       add_all(add_step(kernel::positions, n.kind, id, n.axes), id, n.axes);
     } else if (n.kind == op::length) {
@@ -419,6 +440,84 @@ class lowering {
     add_all(s, id, loops);
   }
 
+  // Rows go to where the buffer has their axis; the buffer itself too, if it is not there.
+  constexpr void write(int id) {
+    node const& n = g_.nodes[id];
+    axis_info const* const into = n.named.at[0];
+    if (!same_place(id, n.operand[0])) {
+      step& copy = add_step(kernel::elementwise, op::copy, id, n.axes);
+      add_operand(copy, place(id, n.axes));
+      add_operand(copy, place(n.operand[0], n.axes));
+    }
+    axis_list loops{};
+    for (int a = 0; a < n.axes.count; ++a)
+      loops.push(n.axes.at[a] == into ? n.named.at[1] : n.axes.at[a]);
+    step& s = add_step(kernel::write, n.kind, id, loops);
+    s.axis = extent(into);
+    s.axis_stride = p_.of[id].stride[n.axes.find(into)];
+    s.over = 1u << n.axes.find(into);
+    add_operand(s, place(id, loops));
+    s.operand[0].stride[n.axes.find(into)] = s.axis_stride;
+    for (int j = 1; j < n.operands; ++j) add_operand(s, place(n.operand[j], loops));
+    require_room(id);
+  }
+  constexpr bool same_place(int a, int b) const {
+    layout const& x = p_.of[a];
+    layout const& y = p_.of[b];
+    return x.where == y.where && x.offset == y.offset;
+  }
+
+  // What can be checked of a write before a run; once for all that put rows at the same places.
+  constexpr void require_room(int id) {
+    node const& n = g_.nodes[id];
+    auto const at_the_same_places = [&](const node& m) {
+      return m.kind == op::write && m.operands == n.operands && m.operand[2] == n.operand[2] &&
+             m.operand[3] == n.operand[3] && m.named == n.named;
+    };
+    for (int i = 0; i < id; ++i)
+      if (at_the_same_places(g_.nodes[i])) return;
+    auto const axes_of = [&](int j) {
+      return j < n.operands ? g_.nodes[n.operand[j]].axes : axis_list{};
+    };
+    axis_list loops = axes_of(2);
+    push_new(loops, axes_of(3));
+    write_rule r{};
+    r.loops = loops.count;
+    for (int l = 0; l < loops.count; ++l) r.extent[l] = extent(loops.at[l]);
+    r.at = known(n.operand[2], loops);
+    if (n.operands > 3) {
+      r.count = known(n.operand[3], loops);
+      if (!r.count.is_known) r.at.is_known = false;
+    }
+    if (!r.at.is_known && !r.count.is_known) return;
+    r.room = extent(n.named.at[0]);
+    r.room_name = intern(n.named.at[0]->name);
+    r.rows = extent(n.named.at[1]);
+    r.rows_name = intern(n.named.at[1]->name);
+    if (d_.write_count == max_writes) the_model_has_more_writes_than_max_writes();
+    d_.writes[d_.write_count++] = r;
+  }
+
+  constexpr known_number known(int id, const axis_list& loops) {
+    known_number k{};
+    axis_list const& axes = g_.nodes[id].axes;
+    int root = id;
+    while (g_.nodes[root].kind == op::rename) root = g_.nodes[root].operand[0];
+    node const& n = g_.nodes[root];
+    if (n.kind != op::input && n.kind != op::state) return k;
+    bool const is_input = n.kind == op::input;
+    k.is_known = true;
+    k.input = static_cast<std::int16_t>(is_input ? n.leaf : -1);
+    operand_ref const r = place(id, loops);
+    k.offset = is_input ? 0 : r.offset;
+    for (int l = 0; l < loops.count; ++l) {
+      k.axis[l] = static_cast<std::int8_t>(axes.find(loops.at[l]));
+      k.stride[l] = r.stride[l];
+    }
+    k.name = is_input ? d_.inputs[n.leaf].name : d_.states[n.leaf].name;
+    return k;
+  }
+
   // Copies operand `from` to where the result has it along `axis`, beginning at `start` and the
   // lengths of the axes in `after` from the given place on.
   constexpr void copy_part(int id, int from, const axis_info* axis, std::int64_t start,
@@ -492,19 +591,33 @@ class lowering {
       output const& o = g_.outputs[i];
       if (o.kind != role::gradient) continue;
       layout const& l = p_.of[o.node];
-      if (l.where == block::gradients && l.offset == p_.parameter_offset[o.parameter]) continue;
+      if (l.where == block::gradients && l.offset == p_.parameter_offset[o.leaf]) continue;
       node const& n = g_.nodes[o.node];
       step& s = add_step(kernel::elementwise, op::copy, o.node, n.axes);
       add_operand(s, gradient(o));
       add_operand(s, place(o.node, n.axes));
     }
   }
+  // ---- states
+
+  // What a state becomes, where it was not computed there.
+  constexpr void store_states() {
+    for (int i = 0; i < g_.output_count; ++i) {
+      output const& o = g_.outputs[i];
+      if (o.kind != role::update || same_place(o.node, g_.states[o.leaf].node)) continue;
+      axis_list const& axes = g_.nodes[o.node].axes;
+      step& s = add_step(kernel::elementwise, op::copy, o.node, axes);
+      add_operand(s, place(g_.states[o.leaf].node, axes));
+      add_operand(s, place(o.node, axes));
+    }
+  }
+
   // Where the gradient of a parameter belongs.
   constexpr operand_ref gradient(const output& o) {
     node const& n = g_.nodes[o.node];
     operand_ref r{};
     r.where = block::gradients;
-    r.offset = p_.parameter_offset[o.parameter];
+    r.offset = p_.parameter_offset[o.leaf];
     row_major(r.stride, n.axes);
     return r;
   }
@@ -559,7 +672,8 @@ class lowering {
 
 // The tables of a program at their exact sizes: what ends up in the binary.
 template <int Steps, int Inputs, int Parameters, int Results, int Lengths, int Rules,
-          int Requirements, int Shifts, int Attentions, int Links, std::size_t Constants, int Text>
+          int Requirements, int Shifts, int Attentions, int Links, int States, int Writes,
+          std::size_t Constants, int Text>
 struct program_tables {
   table<step, Steps> steps;
   table<input_ref, Inputs> inputs;
@@ -571,10 +685,12 @@ struct program_tables {
   table<shift_ref, Shifts> shifts;
   table<attention_ref, Attentions> attentions;
   table<kernels::chain_link, Links> links;
+  table<state_ref, States> states;
+  table<write_rule, Writes> writes;
   alignas(4) table<std::byte, Constants> constants;
   table<char, Text> text;
-  std::size_t parameter_bytes, gradient_bytes, workspace_bytes, scratch_offset, scratch_bytes,
-      packed_bytes;
+  std::size_t parameter_bytes, gradient_bytes, state_bytes, workspace_bytes, scratch_offset,
+      scratch_bytes, packed_bytes;
 };
 
 namespace detail {
@@ -591,25 +707,28 @@ constexpr auto tables() {
   constexpr program_draft d = draft(Source::g.unpack());
   return program_tables<d.step_count, d.input_count, d.parameter_count, d.result_count,
                         d.length_count, d.rule_count, d.requirement_count, d.shift_count,
-                        d.attention_count, d.link_count, d.constant_bytes, d.text_size>{
-      cut<d.step_count>(d.steps),
-      cut<d.input_count>(d.inputs),
-      cut<d.parameter_count>(d.parameters),
-      cut<d.result_count>(d.results),
-      cut<d.length_count>(d.lengths),
-      cut<d.rule_count>(d.rules),
-      cut<d.requirement_count>(d.requirements),
-      cut<d.shift_count>(d.shifts),
-      cut<d.attention_count>(d.attentions),
-      cut<d.link_count>(d.links),
-      cut<d.constant_bytes>(d.constants),
-      cut<d.text_size>(d.text),
-      d.parameter_bytes,
-      d.gradient_bytes,
-      d.workspace_bytes,
-      d.scratch_offset,
-      d.scratch_bytes,
-      d.packed_bytes};
+                        d.attention_count, d.link_count, d.state_count, d.write_count,
+                        d.constant_bytes, d.text_size>{cut<d.step_count>(d.steps),
+                                                       cut<d.input_count>(d.inputs),
+                                                       cut<d.parameter_count>(d.parameters),
+                                                       cut<d.result_count>(d.results),
+                                                       cut<d.length_count>(d.lengths),
+                                                       cut<d.rule_count>(d.rules),
+                                                       cut<d.requirement_count>(d.requirements),
+                                                       cut<d.shift_count>(d.shifts),
+                                                       cut<d.attention_count>(d.attentions),
+                                                       cut<d.link_count>(d.links),
+                                                       cut<d.state_count>(d.states),
+                                                       cut<d.write_count>(d.writes),
+                                                       cut<d.constant_bytes>(d.constants),
+                                                       cut<d.text_size>(d.text),
+                                                       d.parameter_bytes,
+                                                       d.gradient_bytes,
+                                                       d.state_bytes,
+                                                       d.workspace_bytes,
+                                                       d.scratch_offset,
+                                                       d.scratch_bytes,
+                                                       d.packed_bytes};
 }
 
 }  // namespace detail
@@ -621,6 +740,8 @@ struct lowered {
   static constexpr weft::program program{tables.steps,
                                          tables.inputs.span(),
                                          tables.parameters.span(),
+                                         tables.states.span(),
+                                         tables.writes.span(),
                                          tables.results.span(),
                                          tables.lengths.span(),
                                          tables.rules.span(),
@@ -632,6 +753,7 @@ struct lowered {
                                          {tables.text.at, tables.text.size()},
                                          tables.parameter_bytes,
                                          tables.gradient_bytes,
+                                         tables.state_bytes,
                                          tables.workspace_bytes,
                                          tables.scratch_offset,
                                          tables.scratch_bytes,

@@ -17,6 +17,7 @@ static_assert(max_rank == kernels::max_loops);
 
 inline constexpr int max_inputs = 64;        // of one program
 inline constexpr int max_attentions = 1024;  // of one program
+inline constexpr int max_writes = 256;       // of one program, that have places of their own
 inline constexpr int max_lengths = 32;  // axes of one model whose lengths are known at run time
 
 // A number of elements: `most`, or what the run has in the slot.
@@ -56,6 +57,7 @@ enum class kernel : std::uint8_t {
   scatter_add,
   positions,
   zero,
+  write,
   length,
   attention,
   attention_adjoint
@@ -169,6 +171,35 @@ struct length_requirement {
   std::size_t least;
 };
 
+struct state_ref {
+  name_ref name;
+  element type;
+  std::size_t offset;  // bytes, in the workspace
+  std::int8_t rank;
+  std::size_t extent[max_rank];
+  std::size_t bytes;
+};
+
+// An int32 that is known before a run, an input's or a state's, in loops over some axes.
+struct known_number {
+  bool is_known;
+  std::int16_t input;          // -1: a state's
+  std::int8_t axis[max_rank];  // inputs: the place of the loop's axis among theirs; -1 for none
+  std::size_t offset;          // states: as their operands
+  std::ptrdiff_t stride[max_rank];
+  name_ref name;
+};
+
+// What the rows of a write have to keep: `count` of them, or all where it is not known, are at most
+// as many as there are, and from `at` on, if that is known, there is room for them.
+struct write_rule {
+  std::int8_t loops;
+  extent_ref extent[max_rank];
+  known_number at, count;
+  extent_ref rows, room;
+  name_ref rows_name, room_name;
+};
+
 struct length_ref {
   name_ref name;
   std::size_t most;
@@ -179,6 +210,8 @@ struct program {
   std::span<const step> steps;
   std::span<const input_ref> inputs;
   std::span<const parameter_ref> parameters;
+  std::span<const state_ref> states;
+  std::span<const write_rule> writes;
   std::span<const result_ref> results;
   std::span<const length_ref> lengths;
   std::span<const length_rule_ref> rules;
@@ -190,7 +223,8 @@ struct program {
   std::string_view text;
   std::size_t parameter_bytes = 0;
   std::size_t gradient_bytes = 0;
-  std::size_t workspace_bytes = 0;  // intermediates, then scratch, then staged inputs
+  std::size_t state_bytes = 0;
+  std::size_t workspace_bytes = 0;  // states, intermediates, scratch, staged inputs
   std::size_t scratch_offset = 0;
   std::size_t scratch_bytes = 0;  // of one thread
   std::size_t packed_bytes = 0;  // in float32, as the offsets of steps; bfloat16 takes half of both

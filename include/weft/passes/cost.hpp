@@ -105,14 +105,15 @@ constexpr double flops_of(const graph& g, const node& n) {
 
 }  // namespace detail
 
-// Of node i alone. Leaves and views cost nothing; a gather reads what it picks; an inner node is
-// neither written nor read, and numbers are not read.
+// Of node i alone. Leaves and views cost nothing; a gather reads what it picks, a write what it
+// writes; an inner node is neither written nor read, and numbers are not read.
 constexpr operation_cost cost_of(const graph& g, int i) {
   node const& n = g.nodes[i];
   if (is_leaf(n.kind) || is_view(n.kind)) return {};
   auto const size_of = [](const node& m) {
     return static_cast<double>(m.axes.extent()) * bytes(m.type);
   };
+  if (n.kind == op::write) return {0, 2 * size_of(g.nodes[n.operand[1]])};
   operation_cost c{detail::flops_of(g, n), n.inner ? 0 : size_of(n)};
   for (int j = 0; j < n.operands; ++j)
     if (node const& from = g.nodes[n.operand[j]]; !from.inner && from.kind != op::numbers)

@@ -328,7 +328,7 @@ constexpr graph differentiate(graph g, int loss) {
     o.kind = role::gradient;
     o.name = g.parameters[i].name;
     o.node = sweep.gradient(g.parameters[i].node);
-    o.parameter = i;
+    o.leaf = i;
     g.outputs[g.output_count++] = o;
   }
   return g;

@@ -1,19 +1,21 @@
-// Results that belong to the run.
+// Results that belong to the run, and updates of states that do not change with one another.
 #pragma once
 
 #include "weft/graph/graph.hpp"
 
 namespace weft {
 
-// A result that is an input or a parameter, or looks into one, becomes a copy: it must not change,
-// or go, with what it was made from.
+// A result that is an input, a parameter or a state, or looks into one, becomes a copy: it must not
+// change, or go, with what it was made from. So does the new value of a state that is what another
+// one was.
 constexpr graph own_results(graph g) {
   for (int i = 0; i < g.output_count; ++i) {
     output& o = g.outputs[i];
-    if (o.kind != role::result) continue;
+    if (o.kind == role::gradient) continue;
     int root = o.node;
     while (is_view(g.nodes[root].kind)) root = g.nodes[root].operand[0];
-    if (g.nodes[root].kind != op::input && g.nodes[root].kind != op::parameter) continue;
+    bool const given = g.nodes[root].kind == op::input || g.nodes[root].kind == op::parameter;
+    if (g.nodes[root].kind != op::state && !(given && o.kind == role::result)) continue;
     node copy = make_node(op::copy);
     copy.type = g.nodes[o.node].type;
     copy.axes = g.nodes[o.node].axes;

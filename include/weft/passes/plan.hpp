@@ -43,6 +43,7 @@ struct memory_plan {
   layout of[max_nodes]{};
   std::size_t
       parameter_offset[max_leaves]{};  // bytes, in the blocks of parameters and of gradients
+  std::size_t state_bytes = 0;         // where the workspace begins
   std::size_t parameter_bytes = 0;
   std::size_t constant_bytes = 0;
   std::size_t workspace_bytes = 0;
@@ -85,6 +86,7 @@ class planner {
 
   constexpr void run() {
     place_parameters();
+    place_states();
     for (int i = 0; i < g_.count; ++i) lay_out(i);
     for (int i = 0; i < g_.count; ++i) {
       if (g_.nodes[i].inner) continue;
@@ -121,8 +123,41 @@ class planner {
     }
   }
 
+  constexpr void place_states() {
+    for (int i = 0; i < g_.state_count; ++i) {
+      state_offset_[i] = p_.state_bytes;
+      p_.state_bytes += align(bytes_of(g_.nodes[g_.states[i].node]));
+    }
+    p_.workspace_bytes = p_.state_bytes;
+    find_writes();
+  }
+
+  // The new value of a state may be written into it where nothing else reads the old one from then
+  // on.
+  constexpr void find_writes() {
+    if (g_.state_count == 0) return;
+    int root[max_nodes]{};  // what a node is a view of
+    int last_read[max_nodes]{};
+    for (int i = 0; i < g_.count; ++i) {
+      root[i] = is_view(g_.nodes[i].kind) ? root[g_.nodes[i].operand[0]] : i;
+      if (!g_.nodes[i].inner) for_each_read(g_, i, [&](int from) { last_read[root[from]] = i; });
+    }
+    for (int i = 0; i < g_.output_count; ++i) last_read[root[g_.outputs[i].node]] = g_.count;
+    for (int i = 0; i < g_.output_count; ++i) {
+      output const& o = g_.outputs[i];
+      if (o.kind != role::update || g_.nodes[o.node].kind != op::write) continue;
+      node const& n = g_.nodes[o.node];
+      int const state = g_.states[o.leaf].node;
+      bool writes_itself = false;
+      for (int j = 1; j < n.operands; ++j) writes_itself |= root[n.operand[j]] == state;
+      if (n.operand[0] == state && last_read[state] == o.node && !writes_itself)
+        written_[o.node] = state + 1;
+    }
+  }
+
   constexpr bool owns_workspace(int i) const {
-    return p_.of[i].root == i && p_.of[i].where == block::workspace;
+    return p_.of[i].root == i && p_.of[i].where == block::workspace &&
+           g_.nodes[i].kind != op::state && written_[i] == 0;
   }
 
   constexpr void use(int i, int by) {
@@ -141,6 +176,10 @@ class planner {
     } else if (n.kind == op::parameter) {
       l.where = block::parameters;
       l.offset = p_.parameter_offset[n.leaf];
+    } else if (n.kind == op::state) {
+      l.offset = state_offset_[n.leaf];
+    } else if (written_[i] > 0) {
+      l.offset = p_.of[written_[i] - 1].offset;
     } else if (n.kind == op::constant) {
       l.where = block::constants;
       l.offset = p_.constant_bytes;
@@ -215,7 +254,7 @@ class planner {
     layout& l = p_.of[o.node];
     if (!owns_workspace(o.node)) return;
     l.where = block::gradients;
-    l.offset = p_.parameter_offset[o.parameter];
+    l.offset = p_.parameter_offset[o.leaf];
   }
 
   // May node i be computed into the memory of node `from`, which it reads?
@@ -300,6 +339,8 @@ class planner {
 
   const graph& g_;
   memory_plan& p_;
+  std::size_t state_offset_[max_states]{};
+  int written_[max_nodes]{};  // the state that a node is written into and one; 0 for none
   int last_use_[max_nodes]{};
   std::size_t size_[max_nodes]{};  // of the memory that a node has now; 0 for none
   gap gaps_[max_nodes]{};          // free memory, in order of offset; no two touch
@@ -310,7 +351,8 @@ class planner {
 
 // Intermediates share memory where they do not live at the same time (first fit by liveness), and
 // an elementwise operation takes over the memory of an operand that nothing else needs any more.
-// Results stay until the next run.
+// Results stay until the next run. States begin the workspace and stay; rows are written to where
+// they belong if nothing reads what was there before.
 constexpr memory_plan plan(const graph& g) {
   memory_plan p;
   detail::planner(g, p).run();

@@ -15,13 +15,37 @@ constexpr int find_output(const Graph& g, std::string_view name) {
   return -1;
 }
 
-// g with only the named results; all of them where no name is given.
+namespace detail {
+
+// To the outputs of h, those of g, adds the updates of the states that they depend on.
+constexpr void add_updates(graph& h, const graph& g) {
+  bool live[max_nodes]{};
+  bool taken[max_outputs]{};
+  for (bool more = true; more;) {
+    more = false;
+    for (int i = 0; i < h.output_count; ++i) live[h.outputs[i].node] = true;
+    for (int i = g.count - 1; i >= 0; --i)
+      for (int j = 0; live[i] && j < g.nodes[i].operands; ++j) live[g.nodes[i].operand[j]] = true;
+    for (int i = 0; i < g.output_count; ++i) {
+      output const& o = g.outputs[i];
+      if (o.kind != role::update || taken[i] || !live[g.states[o.leaf].node]) continue;
+      more = taken[i] = true;
+      h.outputs[h.output_count++] = o;
+    }
+  }
+}
+
+}  // namespace detail
+
+// g with only the named results and the updates of the states that they depend on; with all results
+// and updates where no name is given.
 template <class... Names>
 constexpr graph select(const graph& g, Names... names) {
   if (sizeof...(Names) == 0) return sweep(g);
   graph h = g;
   h.output_count = 0;
   ((h.outputs[h.output_count++] = g.outputs[find_output(g, names)]), ...);
+  if (g.state_count > 0) detail::add_updates(h, g);
   return sweep(h);
 }
 

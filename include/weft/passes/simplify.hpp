@@ -222,8 +222,8 @@ constexpr graph bare(const graph& g) {
   return h;
 }
 
-// The leaves and outputs of `from`, where node i of `from` is node to[i] of g. Inputs that are not
-// `live` are left out.
+// The leaves and outputs of `from`, where node i of `from` is node to[i] of g. Inputs and states
+// that are not `live` are left out.
 constexpr void copy_ends(graph& g, const graph& from, const int* to, const bool* live) {
   auto const moved = [&](auto end) {
     end.node = to[end.node];
@@ -236,16 +236,30 @@ constexpr void copy_ends(graph& g, const graph& from, const int* to, const bool*
   }
   for (int i = 0; i < from.parameter_count; ++i)
     g.parameters[g.parameter_count++] = moved(from.parameters[i]);
-  for (int i = 0; i < from.output_count; ++i) g.outputs[g.output_count++] = moved(from.outputs[i]);
+  int state[max_states]{};  // its place in g
+  for (int i = 0; i < from.state_count; ++i) {
+    if (live && !live[from.states[i].node]) continue;
+    state[i] = g.state_count;
+    g.nodes[to[from.states[i].node]].leaf = g.state_count;
+    g.states[g.state_count++] = moved(from.states[i]);
+  }
+  for (int i = 0; i < from.output_count; ++i) {
+    output o = moved(from.outputs[i]);
+    if (o.kind == role::update) o.leaf = state[o.leaf];
+    g.outputs[g.output_count++] = o;
+  }
 }
 
 }  // namespace detail
 
 // Only the nodes that outputs need. Every parameter stays, so that one block of parameters serves
-// all graphs of a model; an input that nothing needs goes.
+// all graphs of a model; an input or a state that nothing needs goes.
 constexpr graph sweep(const graph& g) {
   bool live[max_nodes]{};
-  for (int i = 0; i < g.output_count; ++i) live[g.outputs[i].node] = true;
+  for (int i = 0; i < g.output_count; ++i) {
+    live[g.outputs[i].node] = true;
+    if (g.outputs[i].kind == role::update) live[g.states[g.outputs[i].leaf].node] = true;
+  }
   for (int i = 0; i < g.parameter_count; ++i) live[g.parameters[i].node] = true;
   for (int i = g.count - 1; i >= 0; --i)
     if (live[i])

@@ -158,12 +158,13 @@ const void* planned_elements(const input_ref& input,
   return a.value.size() == size ? a.value.data() : nullptr;
 }
 
-// May arguments be bound by their addresses alone? Not where lengths or indices are to be checked.
+// May arguments be bound by their addresses alone? Not where lengths, indices or the room for what
+// is written are to be checked.
 template <class Tables>
 constexpr bool binds_by_address(const Tables& tables) {
   for (input_ref const& input : tables.inputs)
     if (input.picks_from_name.size > 0) return false;
-  return tables.lengths.size() == 0;
+  return tables.lengths.size() == 0 && tables.writes.size() == 0;
 }
 
 }  // namespace detail

@@ -45,14 +45,16 @@ class engine {
  public:
   // Where no code is given, the program's tables are followed.
   engine(const program& p, memory m, program_code generated = {})
-      : p_(&p), memory_(m), generated_(generated) {}
+      : p_(&p), memory_(m), generated_(generated) {
+    reset();
+  }
 
   // The threads that runs go on from now on. Allocates what they work in, so that runs need not.
   void run_on(const executor& threads);
 
   // Takes the arguments, one for each of the program's inputs, in order. Throws weft::error where a
-  // length is wrong, or an index lies outside the axis that it picks from; the engine is then as it
-  // was before.
+  // length is wrong, an index lies outside the axis that it picks from, or there is no room for
+  // what the run would write; the engine is then as it was before.
   void bind(std::span<const binding> arguments);
 
   // Takes the elements of all inputs, in order, where every one of them is known to be right: of a
@@ -63,6 +65,10 @@ class engine {
 
   // What the dropouts of later runs draw from. The same state gives the same masks.
   void draw_from(const kernels::random_state& state) noexcept { random_ = state; }
+  // All states become zeros.
+  void reset() noexcept;
+  // Of one state, the elements with an index along one of its axes do.
+  void reset(const state_ref& s, int axis, std::size_t index) noexcept;
 
   // Runs the steps on the arguments bound last, with the kernels for the best SIMD target. No
   // allocation, no lock, no system call. Generated steps are the calling thread's alone, and read
@@ -110,6 +116,8 @@ class engine {
   void find_lengths(std::span<const binding> arguments,
                     std::array<std::size_t, max_lengths>& lengths) const;
   void check_indices(const input_ref& input, const binding& argument, std::size_t most) const;
+  void check_writes(std::span<const binding> arguments,
+                    const std::array<std::size_t, max_lengths>& lengths) const;
   const std::byte* stage(const input_ref& input, const binding& argument) const noexcept;
   // About how long the step takes on one thread.
   double microseconds(const step& s) const noexcept;

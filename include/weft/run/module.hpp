@@ -3,11 +3,14 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
+#include <string_view>
 
 #include "weft/lower/lower.hpp"
 #include "weft/lower/source.hpp"
 #include "weft/run/argument.hpp"
 #include "weft/run/engine.hpp"
+#include "weft/run/error.hpp"
 #include "weft/run/generated.hpp"
 #include "weft/run/memory.hpp"
 #include "weft/run/parameters.hpp"
@@ -45,13 +48,6 @@ view<T, shape<Axes...>> view_of(const engine& e, const result_ref& r, view<T, sh
   return {reinterpret_cast<T*>(e.address(r.at)), lengths, strides};
 }
 
-template <class List>
-struct only_name;
-template <text Name, class X>
-struct only_name<result_list<named_result<Name, X>>> {
-  static constexpr auto value = Name;
-};
-
 }  // namespace detail
 
 // The results of a run, by name. They lie in the module's workspace until its next run.
@@ -83,6 +79,26 @@ class runnable {
   using source = Source;
   using code = lowered<source>;
 
+  static constexpr int find_state(std::string_view name) {
+    for (int i = 0; i < source::g.state_count; ++i)
+      if (source::g.name(source::g.states[i].name) == name) return i;
+    return -1;
+  }
+  template <text Name, class T, class... Axes>
+  static constexpr bool has_state() {
+    int const i = find_state(Name.view());
+    if (i < 0) return false;
+    node const& n = source::g.nodes[source::g.states[i].node];
+    return n.type == element_of<T> && n.axes == axes_of(shape<Axes...>{});
+  }
+  template <class A>
+  static constexpr bool states_have() {
+    if constexpr (an_axis<A>)
+      for (leaf const& s : source::g.states)
+        if (source::g.nodes[s.node].axes.contains(&info_of<A>)) return true;
+    return false;
+  }
+
  public:
   // With new parameters, begun from the seed.
   explicit runnable(std::uint64_t seed = 0, generated_code<source> generated = {})
@@ -101,7 +117,7 @@ class runnable {
         engine_(code::program, {parameters_.data(), nullptr, checked(workspace, workspace_bytes)},
                 generated.code) {}
 
-  // The bytes that a run works in, beside the parameters.
+  // The bytes that a run works in, beside the parameters; the states are among them.
   static constexpr std::size_t workspace_bytes = code::tables.workspace_bytes;
 
   // The threads that runs go on from now on, in place of the calling one alone:
@@ -170,6 +186,41 @@ class runnable {
 
   weft::parameters<Model> parameters() const { return parameters_; }
 
+  // A state, every axis at its bound, to read and to change: state<"cache.length", std::int32_t,
+  // Batch>(). It has to be one that these results depend on.
+  template <text Name, class T, class... Axes>
+  requires(has_state<Name, T, Axes...>()) view<T, shape<Axes...>> state() {
+    constexpr state_ref const& s =
+        code::tables.states[static_cast<std::size_t>(find_state(Name.view()))];
+    std::array<std::size_t, sizeof...(Axes)> const lengths{Axes::extent...};
+    return {reinterpret_cast<T*>(engine_.blocks().workspace + s.offset), lengths,
+            detail::dense_strides(lengths)};
+  }
+  template <text Name, class T, class... Axes>
+  requires(!has_state<Name, T, Axes...>())
+      WEFT_REJECT("state: these results depend on no state of this name, elements and axes",
+                  state())
+
+  // All states begin again, as zeros. Results of an earlier run may change with them.
+  void reset() noexcept { engine_.reset(); }
+  // What states have of one index of an axis: reset<Batch>(2) makes room for another sequence in
+  // the place of the third. States without the axis stay. Throws weft::error where the index is not
+  // less than the axis's bound.
+  template <class A>
+  requires(states_have<A>()) void reset(std::size_t index) {
+    if (index >= A::extent)
+      throw error("reset: index " + std::to_string(index) + " of axis " +
+                  std::string(type_name<A>()) + ", which has " + std::to_string(A::extent));
+    for (int i = 0; i < source::g.state_count; ++i) {
+      node const& n = source::g.nodes[source::g.states[i].node];
+      if (int const axis = n.axes.find(&info_of<A>); axis >= 0)
+        engine_.reset(code::tables.states[i], axis, index);
+    }
+  }
+  template <class A>
+  requires(!states_have<A>())
+      WEFT_REJECT("reset: no state that these results depend on has the axis", reset(std::size_t))
+
  protected:
   void draw_from(const kernels::random_state& state) noexcept { engine_.draw_from(state); }
 
@@ -193,7 +244,8 @@ inline constexpr bool computes = ((find_output(definition<Model>, Results.view()
 //
 // weft::generated<Model, Results...>() makes it run code that was generated for the model.
 //
-// A module is for one thread at a time; modules may share parameters.
+// A module is for one thread at a time; modules may share parameters. What a model keeps from run
+// to run, its states, each module has for itself.
 template <a_model Model, text... Results>
 class module : public detail::runnable<Model, inference<Model, Results...>> {
   static_assert(detail::computes<Model, Results...>,

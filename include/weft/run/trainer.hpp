@@ -23,6 +23,9 @@
 
 namespace weft {
 
+template <a_model Model, text Loss>
+inline constexpr bool without_states = inference<Model, Loss>::selected().state_count == 0;
+
 // How a trainer goes about it, beside the optimizer.
 struct training_options {
   // Gradients whose norm over all parameters is greater are scaled down to it, as
@@ -50,6 +53,10 @@ class trainer {
       definition<Model>.nodes[definition<Model>.outputs[loss_output < 0 ? 0 : loss_output].node];
   static_assert(loss_node.axes.count == 0, "trainer: the loss has axes; take its mean over them");
   static_assert(loss_node.type == element::float32, "trainer: the loss is not float");
+
+  static_assert(without_states<Model, Loss>,
+                "trainer: the loss depends on a state, and no gradient goes through one; train on "
+                "whole sequences");
 
   using source = training<Model, Loss>;
   using code = lowered<source>;
@@ -195,7 +202,7 @@ class trainer {
   // Does the loss depend on the parameter? If not, its gradient is a constant.
   static constexpr bool reached(std::size_t parameter) {
     for (output const& o : source::g.outputs) {
-      if (o.kind != role::gradient || o.parameter != static_cast<int>(parameter)) continue;
+      if (o.kind != role::gradient || o.leaf != static_cast<int>(parameter)) continue;
       node const& n = source::g.nodes[o.node];
       return n.kind != op::copy || source::g.nodes[n.operand[0]].kind != op::constant;
     }

@@ -1,0 +1,179 @@
+// Decoding step by step: what attention has made of earlier positions is kept from run to run.
+//
+// For queries q, keys k and values v of the positions Pos of a run, [Batch, Pos, Heads, HeadDim]:
+//
+//   auto const at = nn::decoding<Pos, Batch>(s / "decoding");
+//   auto const past = nn::cached<Cache>(s / "cache", at, k, v);
+//   auto const weights = nn::attention_weights<HeadDim, Cache>(q, past.keys, nn::seen<Cache>(at));
+//   auto const y = dot<Cache>(weights, past.values);
+//
+// Runs over the parts of a sequence, one after another, give what one run over the whole does. One
+// `at` serves all layers. Cache is an axis of its own, up_to as many positions as a sequence may
+// have; what it has room for beyond a sequence costs no time.
+#pragma once
+
+#include "weft/graph/reject.hpp"
+#include "weft/graph/scope.hpp"
+#include "weft/ops/arithmetic.hpp"
+#include "weft/ops/compare.hpp"
+#include "weft/ops/convert.hpp"
+#include "weft/ops/mask.hpp"
+#include "weft/ops/sources.hpp"
+#include "weft/ops/write.hpp"
+
+namespace weft::nn {
+
+// In the place of a count: every sequence goes on by all of Pos.
+struct all_positions {};
+
+// How far sequences have come. `offset` is int32 [Batch...]: the positions before this run. `count`
+// is how many of Pos are the sequence's own, int32 of some of the batch's axes.
+template <class Pos, expression Offset, class Count>
+struct progress {
+  Offset offset;
+  Count count;
+};
+
+namespace detail {
+
+enum class decoding_fault { none, axes, count, count_axes };
+
+template <class Pos, class... Batch>
+constexpr decoding_fault fault_of_decoding() {
+  if (!(an_axis<Pos> && ... && an_axis<Batch>) || !distinct<shape<Pos, Batch...>>)
+    return decoding_fault::axes;
+  return decoding_fault::none;
+}
+template <class C, class Pos, class... Batch>
+constexpr decoding_fault fault_of_counted() {
+  if constexpr (fault_of_decoding<Pos, Batch...>() != decoding_fault::none)
+    return decoding_fault::axes;
+  if (!std::same_as<element_t<C>, std::int32_t>) return decoding_fault::count;
+  if (!subset<shape_t<C>, shape<Batch...>>) return decoding_fault::count_axes;
+  return decoding_fault::none;
+}
+
+enum class cached_fault { none, cache, rows, batch };
+
+template <class Cache, class Pos, class Offset, class X>
+constexpr cached_fault fault_of_cached() {
+  if (!an_axis<Cache> || has_axis<Cache, shape_t<X>>) return cached_fault::cache;
+  if (!has_axis<Pos, shape_t<X>>) return cached_fault::rows;
+  if (!subset<shape_t<Offset>, shape_t<X>>) return cached_fault::batch;
+  return cached_fault::none;
+}
+template <class Cache, class Pos, class Offset, class K, class V>
+constexpr cached_fault fault_of_cached_pair() {
+  constexpr cached_fault of_keys = fault_of_cached<Cache, Pos, Offset, K>();
+  return of_keys != cached_fault::none ? of_keys : fault_of_cached<Cache, Pos, Offset, V>();
+}
+
+template <class Cache, text Name, class Pos, class Offset, class Count, class T, class... Axes>
+constexpr auto remember(scope s, const progress<Pos, Offset, Count>& at, const auto& x,
+                        tensor<T, shape<Axes...>>*) {
+  auto const past = s.template state<Name, T, Axes...>();
+  auto const now = [&] {
+    if constexpr (std::same_as<Count, all_positions>)
+      return write<Cache, Pos>(past, x, at.offset);
+    else
+      return write<Cache, Pos>(past, x, at.offset, at.count);
+  }();
+  s.update(past, now);
+  return now;
+}
+template <class Cache, text Name, class Pos, class Offset, class Count, expression X>
+constexpr auto remember(scope s, const progress<Pos, Offset, Count>& at, const X& x) {
+  using kept = tensor<element_t<X>, replaced<shape_t<X>, Pos, shape<Cache>>>;
+  return remember<Cache, Name>(s, at, x, static_cast<kept*>(nullptr));
+}
+
+}  // namespace detail
+
+// Sequences that go on by Pos in every run. State: length int32 [Batch...], how far they have come;
+// set it back, or reset it, to take back what was said.
+template <class Pos, class... Batch>
+requires(detail::fault_of_decoding<Pos, Batch...>() ==
+         detail::decoding_fault::none) constexpr auto decoding(scope s) {
+  auto const before = s.state<"length", std::int32_t, Batch...>();
+  s.update(before, before + cast<std::int32_t>(length<Pos>()));
+  return progress<Pos, tensor<std::int32_t, shape<Batch...>>, all_positions>{before, {}};
+}
+// By `count` of the run's positions, the first ones: int32 of any of the batch's axes, not negative
+// and not more than Pos has, as prompts of different lengths that are padded to one. What the run
+// computes for the others means nothing, and is forgotten.
+template <class Pos, class... Batch, expression C>
+requires(detail::fault_of_counted<C, Pos, Batch...>() ==
+         detail::decoding_fault::none) constexpr auto decoding(scope s, const C& count) {
+  auto const before = s.state<"length", std::int32_t, Batch...>();
+  s.update(before, before + count);
+  return progress<Pos, tensor<std::int32_t, shape<Batch...>>, C>{before, count};
+}
+template <class Pos, class... Batch>
+requires(detail::fault_of_decoding<Pos, Batch...>() == detail::decoding_fault::axes) WEFT_REJECT(
+    "nn::decoding: name the axis of the positions, then those of the batch, as in "
+    "decoding<Pos, Batch>(s)",
+    decoding(scope))
+template <class Pos, class... Batch, expression C>
+requires(detail::fault_of_counted<C, Pos, Batch...>() == detail::decoding_fault::axes) WEFT_REJECT(
+    "nn::decoding: name the axis of the positions, then those of the batch, as in "
+    "decoding<Pos, Batch>(s, count)",
+    decoding(scope, const C&))
+template <class Pos, class... Batch, expression C>
+requires(detail::fault_of_counted<C, Pos, Batch...>() == detail::decoding_fault::count)
+    WEFT_REJECT("nn::decoding: the count is not int32", decoding(scope, const C&))
+template <class Pos, class... Batch, expression C>
+requires(detail::fault_of_counted<C, Pos, Batch...>() == detail::decoding_fault::count_axes)
+    WEFT_REJECT("nn::decoding: the count has an axis that is none of the batch",
+                decoding(scope, const C&))
+
+// Which of all positions those of the run are: int32 [Pos, Batch...], for positional encodings.
+template <class Pos, class Offset, class Count>
+constexpr auto places(const progress<Pos, Offset, Count>& at) {
+  return positions<Pos>() + at.offset;
+}
+
+// May a query of the run attend to a position in the cache? Each sees itself and those before, of
+// its sequence: a mask [Cache, Pos, Batch...]. In attention it costs nothing, and what it hides is
+// not computed. For a window, join it by && with, say, positions<Cache>() > places(at) - 128.
+template <class Cache, class Pos, class Offset, class Count>
+constexpr auto seen(const progress<Pos, Offset, Count>& at) {
+  auto const before = positions<Cache>() <= places(at);
+  if constexpr (std::same_as<Count, all_positions>)
+    return before;
+  else
+    return before && positions<Cache>() < at.offset + at.count;
+}
+
+template <class Keys, class Values>
+struct cached_rows {
+  Keys keys;
+  Values values;
+};
+template <class Keys, class Values>
+cached_rows(Keys, Values) -> cached_rows<Keys, Values>;
+
+// All keys and values so far, those of the run among them: k [..., Pos, ...] and v as [..., Cache,
+// ...]. States: keys and values. A run that has no room for its positions in Cache begins with
+// weft::error, which names the length.
+template <class Cache, class Pos, class Offset, class Count, expression K, expression V>
+constexpr auto cached(scope s, const progress<Pos, Offset, Count>& at, const K& k, const V& v) {
+  auto const keys = detail::remember<Cache, "keys">(s, at, k);
+  auto const values = detail::remember<Cache, "values">(s, at, v);
+  return cached_rows{keys, values};
+}
+template <class Cache, class Pos, class Offset, class Count, expression K, expression V>
+requires(detail::fault_of_cached_pair<Cache, Pos, Offset, K, V>() == detail::cached_fault::cache)
+    WEFT_REJECT(
+        "nn::cached: name the cache's axis, which keys and values do not have, as in "
+        "cached<Cache>(s, at, k, v)",
+        cached(scope, const progress<Pos, Offset, Count>&, const K&, const V&))
+template <class Cache, class Pos, class Offset, class Count, expression K, expression V>
+requires(detail::fault_of_cached_pair<Cache, Pos, Offset, K, V>() == detail::cached_fault::rows)
+    WEFT_REJECT("nn::cached: keys and values have the axis of the run's positions",
+                cached(scope, const progress<Pos, Offset, Count>&, const K&, const V&))
+template <class Cache, class Pos, class Offset, class Count, expression K, expression V>
+requires(detail::fault_of_cached_pair<Cache, Pos, Offset, K, V>() == detail::cached_fault::batch)
+    WEFT_REJECT("nn::cached: keys and values have all axes of the batch",
+                cached(scope, const progress<Pos, Offset, Count>&, const K&, const V&))
+
+}  // namespace weft::nn
