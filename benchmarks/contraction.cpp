@@ -1,5 +1,6 @@
 // Contractions with the weights of layers: laid out beforehand, as for inference, and as they are,
-// as in training; and the product of one vector, which is as fast as the weights are read.
+// as in training; in bfloat16, with sums in float32; and the product of one vector, which is as
+// fast as the weights are read.
 #include <cstddef>
 #include <limits>
 #include <memory>
@@ -26,12 +27,15 @@ struct product {
   }
 };
 
+enum class weights { packed, plain, bfloat16 };
+
 template <int M, int K, int N>
-contest make(bool packed) {
-  const product_task task{M, K, N, packed, floats(M * K, 1), floats(K * N, 2)};
+contest make(weights how) {
+  const product_task task{M, K, N, how != weights::plain, floats(M * K, 1), floats(K * N, 2)};
   auto net = std::make_shared<weft::module<product<M, K, N>>>();
   set(net->parameters(), "w", task.w);
-  if (packed) net->freeze();
+  if (how == weights::packed) net->freeze();
+  if (how == weights::bfloat16) net->freeze(weft::precision::bfloat16_products);
 
   contest c;
   if (M == 1)
@@ -41,6 +45,10 @@ contest make(bool packed) {
   c.tolerance = K * std::numeric_limits<float>::epsilon();
   c.weft = weft_contender(net, [x = task.x](auto& n) { return n(weft::arg<"x">(x)); });
   c.peers = peers_at(&peer::product, task);
+  if (how == weights::bfloat16) {
+    c.tolerance += 0x1p-7 + 0x1p-16;  // both factors of each product are rounded
+    c.peers = peers_at(&peer::bfloat16_product, task);
+  }
   return c;
 }
 
@@ -48,10 +56,12 @@ template <int M, int K, int N>
 void add(std::vector<named_contest>& all) {
   const std::string extents = std::to_string(M) + "," + std::to_string(K) + "," + std::to_string(N);
   if constexpr (M == 1) {
-    all.push_back({"vector/" + extents, [] { return make<M, K, N>(true); }});
+    all.push_back({"vector/" + extents, [] { return make<M, K, N>(weights::packed); }});
   } else {
-    all.push_back({"contraction/packed/" + extents, [] { return make<M, K, N>(true); }});
-    all.push_back({"contraction/plain/" + extents, [] { return make<M, K, N>(false); }});
+    all.push_back({"contraction/packed/" + extents, [] { return make<M, K, N>(weights::packed); }});
+    all.push_back({"contraction/plain/" + extents, [] { return make<M, K, N>(weights::plain); }});
+    all.push_back(
+        {"contraction/bfloat16/" + extents, [] { return make<M, K, N>(weights::bfloat16); }});
   }
 }
 

@@ -57,6 +57,22 @@ contender onednn::product(const product_task& t) {
   return fastest({way(weight_layout::nowhere), way(weight_layout::in_each_run)});
 }
 
+contender onednn::bfloat16_product(const product_task& t) {
+  const floats y(size(t.m * t.n));
+  const memory x = at(engine_, layout({t.m, t.k}), t.x.data());
+  const memory rounded({{t.m, t.k}, memory::data_type::bf16, memory::format_tag::ab}, engine_);
+  const step round = step::copy(x, rounded);
+  const step multiply =
+      step::product(engine_, rounded, at(engine_, layout({t.k, t.n}), t.w.data()), nullptr,
+                    at(engine_, layout({t.m, t.n}), y.data()), weight_layout::beforehand);
+  const auto run = [round, multiply, t, y, stream = stream_]() mutable {
+    round.run(stream);
+    multiply.run(stream);
+    stream.wait();
+  };
+  return {timed(1, run), [y] { return y.copy(); }};
+}
+
 contender onednn::chain(const chain_task& t) {
   const floats a(t.x.size()), b(t.x.size());
   std::vector<step> steps;

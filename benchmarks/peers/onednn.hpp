@@ -13,6 +13,7 @@ class onednn : public peer {
  public:
   onednn();
   contender product(const product_task& task) override;
+  contender bfloat16_product(const product_task& task) override;
   contender chain(const chain_task& task) override;
   contender attention(const attention_task& task) override;
   contender encoder(const encoder_task& task) override;

@@ -61,16 +61,13 @@ void append(dnnl::post_ops& all, dnnl::algorithm kind, float alpha) {
 using softmax_primitive = dnnl::softmax_forward;
 #endif
 
-dims extents_of(const memory& m) {
+// Of the weight's extents and the other factor's type.
+memory::desc any_layout(const memory::desc& weight, const memory::desc& other) {
 #if DNNL_VERSION_MAJOR < 3
-  return m.get_desc().dims();
+  return {weight.dims(), other.data_type(), memory::format_tag::any};
 #else
-  return m.get_desc().get_dims();
+  return {weight.get_dims(), other.get_data_type(), memory::format_tag::any};
 #endif
-}
-
-memory::desc any_layout(const dims& extents) {
-  return {extents, memory::data_type::f32, memory::format_tag::any};
 }
 
 }  // namespace
@@ -87,6 +84,10 @@ memory at(const dnnl::engine& engine, const memory::desc& desc, float* data) {
   return {desc, engine, data};
 }
 
+step step::copy(const memory& from, const memory& to) {
+  return {dnnl::reorder(from, to), {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}}};
+}
+
 step step::product(const dnnl::engine& engine, const memory& x, const memory& w, const memory* bias,
                    const memory& y, weight_layout how, const finish& then) {
   dnnl::post_ops after;
@@ -96,7 +97,7 @@ step step::product(const dnnl::engine& engine, const memory& x, const memory& w,
   dnnl::primitive_attr attributes;
   attributes.set_post_ops(after);
   const memory::desc weight =
-      how == weight_layout::nowhere ? w.get_desc() : any_layout(extents_of(w));
+      how == weight_layout::nowhere ? w.get_desc() : any_layout(w.get_desc(), x.get_desc());
   const dnnl::matmul::primitive_desc found =
       bias ? describe<dnnl::matmul>(engine, attributes, x.get_desc(), weight, bias->get_desc(),
                                     y.get_desc())

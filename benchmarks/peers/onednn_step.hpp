@@ -34,7 +34,9 @@ class step {
     primitive_.execute(stream, arguments_);
   }
 
-  // y = x w, and the bias, if it is there.
+  // To another layout or type.
+  static step copy(const dnnl::memory& from, const dnnl::memory& to);
+  // y = x w, and the bias, if it is there. A weight that is laid out gets the type of x.
   static step product(const dnnl::engine& engine, const dnnl::memory& x, const dnnl::memory& w,
                       const dnnl::memory* bias, const dnnl::memory& y, weight_layout how,
                       const finish& then = {});

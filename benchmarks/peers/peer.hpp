@@ -24,6 +24,8 @@ class peer {
   const std::string& name() const { return name_; }
 
   virtual contender product(const product_task&) { return {}; }
+  // With both factors rounded to bfloat16, and sums in float32.
+  virtual contender bfloat16_product(const product_task&) { return {}; }
   virtual contender chain(const chain_task&) { return {}; }
   virtual contender attention(const attention_task&) { return {}; }
   virtual contender encoder(const encoder_task&) { return {}; }

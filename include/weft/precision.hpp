@@ -6,9 +6,14 @@
 
 namespace weft {
 
-// Products and sums are float32 in either. bfloat16 halves the memory; a weight is rounded to the
-// nearest one, ties to even, and so is off by at most 2^-8 of itself.
-enum class precision : std::uint8_t { float32, bfloat16 };
+// Sums are float32 in all of these.
+// - bfloat16 halves the memory. A weight is rounded to the nearest one, ties to even, and so is off
+//   by at most 2^-8 of itself; what it is multiplied with stays float32.
+// - bfloat16_products takes the same memory, and is faster than float32 where the processor
+//   multiplies bfloat16: there, what a weight is multiplied with is rounded in the same way, a
+//   product is off by 2^-7 + 2^-16 of itself, and numbers below 2^-126 count as zeros. Elsewhere,
+//   and with Highway before 1.2, it is the same as bfloat16.
+enum class precision : std::uint8_t { float32, bfloat16, bfloat16_products };
 
 constexpr std::size_t bytes_of(precision p) {
   return p == precision::float32 ? 4 : 2;

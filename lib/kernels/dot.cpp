@@ -99,10 +99,16 @@ class product {
     // are better read from end to end.
     along_depth_ = vectors && depth_.inner().stride.left == 1 && depth_.inner().stride.right == 1;
     along_columns_ = vectors && columns_.is_single() && column.right == 1 && column.result == 1;
-    if (packed_ != nullptr && left_in_place_ && row_count_ <= few_rows) block_depth_ = depth_count_;
+    pairs_ = packed_as_ == precision::bfloat16_products && has_bfloat16_dot;
+    widen_ =
+        packed_ != nullptr && packed_as_ != precision::float32 && !pairs_ && row_count_ > few_rows;
+    if (packed_ != nullptr && pairs_) {
+      left_in_place_ = left_in_place_ && step == 1;
+    } else if (packed_ != nullptr && left_in_place_ && row_count_ <= few_rows) {
+      block_depth_ = depth_count_;
+    }
     // Tiles end where the innermost loop of the columns does, if that costs no part of a vector.
     cut_ = columns_.inner().extent % static_cast<std::ptrdiff_t>(hn::Lanes(tag())) == 0;
-    widen_ = packed_ != nullptr && packed_as_ == precision::bfloat16 && row_count_ > few_rows;
 
     has_addends_ = x.a != nullptr || x.b != nullptr;
     activates_ = c.then != op::copy;
@@ -136,10 +142,16 @@ class product {
           rows.count = std::min(block_rows_, rows_part_.end() - rows.first);
           find_rows(rows);
           if (!left_in_place_) pack_left(o.left, rows, depth);
-          if (packed_ != nullptr && packed_as_ == precision::bfloat16 && !widen_)
-            multiply<half>(o, columns, depth, rows);
-          else
+          if (packed_ == nullptr || packed_as_ == precision::float32 || widen_) {
             multiply<float>(o, columns, depth, rows);
+          } else if (!pairs_) {
+            multiply<half>(o, columns, depth, rows);
+#if HWY_NATIVE_DOT_BF16
+          } else {
+            round_left(o.left, rows, depth);
+            multiply<half_pair>(o, columns, depth, rows);
+#endif
+          }
         }
       }
     }
@@ -159,11 +171,18 @@ class product {
         for (std::size_t first = columns.first; first < columns.end(); first += t.count) {
           t = tile_at(first);
           const float* from = packed_tile(t, columns, depth);
-          const std::size_t to = place_in_packed(t, depth), count = t.width() * depth.count;
+          const std::size_t count = t.width() * depth.count;
           if (packed_as_ == precision::float32)
-            std::copy_n(from, count, reinterpret_cast<float*>(packed) + to);
+            std::copy_n(from, count,
+                        reinterpret_cast<float*>(packed) + place_in_packed<float>(t, depth));
+          else if (pairs_)
+            pair_halves(
+                from, t.width(), depth.count,
+                reinterpret_cast<half_pair*>(packed) + place_in_packed<half_pair>(t, depth));
           else
-            std::transform(from, from + count, reinterpret_cast<half*>(packed) + to, nearest_half);
+            std::transform(from, from + count,
+                           reinterpret_cast<half*>(packed) + place_in_packed<half>(t, depth),
+                           nearest_half);
         }
       }
     }
@@ -288,8 +307,17 @@ class product {
     return packed_right_ + (t.first - columns.first) * depth.count;
   }
 
+  // A part of the depth, in steps of elements of type T.
+  template <class T>
+  static range in_steps(range depth) {
+    constexpr std::size_t step = std::is_same_v<T, half_pair> ? 2 : 1;
+    return {depth.first / step, (depth.count + step - 1) / step};
+  }
+
+  // In elements of type T.
+  template <class T>
   std::size_t place_in_packed(const column_tile& t, range depth) const {
-    return t.first * depth_count_ + depth.first * t.width();
+    return t.first * in_steps<T>({0, depth_count_}).count + in_steps<T>(depth).first * t.width();
   }
 
   template <class D>
@@ -336,7 +364,7 @@ class product {
     column_tile t;
     for (std::size_t first = columns.first; first < columns.end(); first += t.count) {
       t = tile_at(first);
-      const half* from = reinterpret_cast<const half*>(packed_) + place_in_packed(t, depth);
+      const half* from = reinterpret_cast<const half*>(packed_) + place_in_packed<half>(t, depth);
       float* to = packed_tile(t, columns, depth);
       const std::size_t count = t.width() * depth.count;
       for (std::size_t i = 0; i < count; i += lanes) hn::StoreU(load(d, from + i), d, to + i);
@@ -359,6 +387,42 @@ class product {
              packed_left_ + first * depth.count + k * tile_rows);
       }
     }
+  }
+
+#if HWY_NATIVE_DOT_BF16
+  // To the packed block, as pairs of bfloat16: lines of their own where the left operand could be
+  // read in place, else strips as they were packed.
+  void round_left(const float* left, range rows, range depth) const {
+    const std::size_t steps = in_steps<half_pair>(depth).count;
+    if (left_in_place_) {
+      for (std::size_t i = 0; i < rows.count; ++i)
+        round_line(left + row_left_[i] + depth.first, depth.count, packed_left_ + i * steps);
+    } else {
+      const hn::CappedTag<float, tile_rows> d;
+      for (std::size_t i = 0; i < rows.count; i += tile_rows)
+        round_strip(d, packed_left_ + i * depth.count, depth.count, packed_left_ + i * steps);
+    }
+  }
+#endif
+
+  // The rows of a tile from `row` of a block on, of which there are `count`. Rows that a tile has
+  // too many repeat the last one.
+  template <class T>
+  left_strip left_of(const operands& o, range depth, std::size_t row, std::size_t count) const {
+    const std::size_t steps = in_steps<T>(depth).count;
+    const std::ptrdiff_t step = depth_.inner().stride.left;
+    left_strip a;
+    a.step = left_in_place_ ? step : static_cast<std::ptrdiff_t>(tile_rows);
+    for (std::size_t i = 0; i < tile_rows; ++i) {
+      const std::size_t r = std::min(i, count - 1);
+      if (!left_in_place_)
+        a.row[i] = packed_left_ + row * steps + r;
+      else if (std::is_same_v<T, half_pair>)
+        a.row[i] = packed_left_ + (row + r) * steps;
+      else
+        a.row[i] = o.left + row_left_[row + r] + static_cast<std::ptrdiff_t>(depth.first) * step;
+    }
+    return a;
   }
 
   void multiply_along_depth(const operands& o, range columns) const {
@@ -419,7 +483,7 @@ class product {
                           const operands& o) const {
     const auto width = static_cast<std::ptrdiff_t>(t.width());
     if (packed_ != nullptr && !widen_)
-      return {reinterpret_cast<const T*>(packed_) + place_in_packed(t, depth), width};
+      return {reinterpret_cast<const T*>(packed_) + place_in_packed<T>(t, depth), width};
     if constexpr (std::is_same_v<T, float>) {
       if (!t.right_in_place) return {packed_tile(t, columns, depth), width};
       const std::ptrdiff_t step = depth_.inner().stride.right;
@@ -438,11 +502,12 @@ class product {
     if (row_count_ <= few_rows)
       return {reinterpret_cast<const std::byte*>(right.data) + stream_ahead,
               static_cast<std::ptrdiff_t>(t.width() * sizeof(T))};
-    const std::size_t to_next = depth.end() < depth_count_
-                                    ? depth.count * t.width()
-                                    : columns.count * depth_count_ - depth.first * t.width();
+    const range all = in_steps<T>({0, depth_count_}), part = in_steps<T>(depth);
+    const std::size_t to_next = part.end() < all.count
+                                    ? part.count * t.width()
+                                    : columns.count * all.count - part.first * t.width();
     const std::size_t step = (t.width() * sizeof(T) + strips - 1) / strips;
-    return {reinterpret_cast<const std::byte*>(right.data + to_next) + strip * step * depth.count,
+    return {reinterpret_cast<const std::byte*>(right.data + to_next) + strip * step * part.count,
             static_cast<std::ptrdiff_t>(step)};
   }
 
@@ -452,17 +517,11 @@ class product {
     const auto skipped = static_cast<std::ptrdiff_t>(depth.first);
     const bool add = depth.first != 0;
     const bool last = depth.end() == depth_count_;
+    const std::size_t steps = in_steps<T>(depth).count;
     const std::size_t strips = (rows.count + tile_rows - 1) / tile_rows;
     for (std::size_t row = 0; row < rows.count; row += tile_rows) {
       const std::size_t count = std::min(tile_rows, rows.count - row);
-      left_strip a;
-      a.step = left_in_place_ ? step.left : static_cast<std::ptrdiff_t>(tile_rows);
-      for (std::size_t i = 0; i < tile_rows; ++i) {
-        // Rows that a tile has too many repeat the last one.
-        const std::size_t r = std::min(i, count - 1);
-        a.row[i] = left_in_place_ ? o.left + row_left_[row + r] + skipped * step.left
-                                  : packed_left_ + row * depth.count + r;
-      }
+      const left_strip a = left_of<T>(o, depth, row, count);
       column_tile t;
       std::size_t next = row + tile_rows;  // the row that the tile fetches
       for (std::size_t first = columns.first; first < columns.end(); first += t.count, ++next) {
@@ -489,10 +548,10 @@ class product {
           const tile_end e = end_at(o, t, columns, row, count, c.row);
           // An activation needs the registers that the sums are in.
           if (!activates_) c.end = &e;
-          tile_of<T>(count, t.vectors)(a, b, depth.count, later, c);
+          tile_of<T>(count, t.vectors)(a, b, steps, later, c);
           if (activates_) end_(e);
         } else {
-          tile_of<T>(count, t.vectors)(a, b, depth.count, later, c);
+          tile_of<T>(count, t.vectors)(a, b, steps, later, c);
         }
         if (!whole) spread(o, t, columns, row, count);
       }
@@ -589,6 +648,7 @@ class product {
   precision packed_as_;
   range batch_part_, rows_part_, columns_part_;
   bool left_in_place_, right_in_place_, along_depth_, along_columns_, cut_, widen_;
+  bool pairs_;  // the right operand is packed, or to be packed, in pairs of bfloat16
   bool has_addends_;
   bool activates_;
   float scale_;

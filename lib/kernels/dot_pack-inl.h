@@ -101,6 +101,45 @@ void pack_adjacent_elements(D, const strip& s, std::size_t width, float* HWY_RES
 
 #endif
 
+#if HWY_NATIVE_DOT_BF16
+
+// A line's adjacent elements as pairs of bfloat16, where floats would be: half as many.
+inline void round_line(const float* HWY_RESTRICT line, std::size_t depth,
+                       float* HWY_RESTRICT pairs) {
+  const hn::CappedTag<float, max_dot_lanes> d;
+  const hn::Repartition<hwy::bfloat16_t, decltype(d)> halves;
+  const std::size_t lanes = hn::Lanes(d);
+  for (std::size_t k = 0; k < depth; k += 2 * lanes) {
+    const std::size_t left = depth - k;
+    const auto first = left < lanes ? load_n(d, line + k, left) : hn::LoadU(d, line + k);
+    const auto second = left < 2 * lanes
+                            ? load_n(d, line + k + lanes, left < lanes ? 0 : left - lanes)
+                            : hn::LoadU(d, line + k + lanes);
+    const auto both = hn::BitCast(d, hn::OrderedDemote2To(halves, first, second));
+    store_n(both, d, pairs + k / 2, std::min(lanes, (left + 1) / 2));
+  }
+}
+
+// A packed strip as pairs of bfloat16, in its place or before it. D's lanes are its width.
+template <class D>
+void round_strip(D d, const float* strip, std::size_t depth, float* pairs) {
+  const hn::Rebind<hwy::bfloat16_t, D> halves;
+  const hn::Rebind<std::uint16_t, D> bits;
+  const hn::RebindToUnsigned<D> wide;
+  const std::size_t lanes = hn::Lanes(d);
+  const auto rounded = [=](hn::Vec<D> x) HWY_ATTR {
+    return hn::PromoteTo(wide, hn::BitCast(bits, hn::DemoteTo(halves, x)));
+  };
+  for (std::size_t k = 0; k < depth; k += 2, pairs += lanes) {
+    const float* from = strip + k * lanes;
+    const auto first = rounded(hn::LoadU(d, from));
+    const auto second = k + 1 < depth ? rounded(hn::LoadU(d, from + lanes)) : hn::Zero(wide);
+    hn::StoreU(hn::BitCast(d, hn::Or(first, hn::ShiftLeft<16>(second))), d, pairs);
+  }
+}
+
+#endif
+
 }  // namespace weft::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

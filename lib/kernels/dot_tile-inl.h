@@ -48,6 +48,36 @@ inline half nearest_half(float x) {
   return static_cast<half>((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
 }
 
+// Two bfloat16 that follow each other along the depth: a step of it, where the target multiplies
+// such pairs. They pass for one float until they are multiplied.
+struct half_pair {
+  half first, second;
+};
+
+HWY_INLINE vec load(tag d, const half_pair* p) {
+  return hn::LoadU(d, reinterpret_cast<const float*>(p));
+}
+
+// Lines of floats, one after the other, as lines of pairs. What a last line lacks is zero.
+inline void pair_halves(const float* from, std::size_t width, std::size_t depth, half_pair* to) {
+  for (std::size_t k = 0; k < depth; k += 2, from += 2 * width, to += width) {
+    for (std::size_t j = 0; j < width; ++j)
+      to[j] = {nearest_half(from[j]), k + 1 < depth ? nearest_half(from[width + j]) : half{0}};
+  }
+}
+
+// A step of the depth, with a vector of the right operand from T.
+template <class T>
+HWY_INLINE vec add_product(vec left, vec right, vec sum) {
+  return hn::MulAdd(left, right, sum);
+}
+#if HWY_NATIVE_DOT_BF16
+template <>
+HWY_INLINE vec add_product<half_pair>(vec left, vec right, vec sum) {
+  return dot_of_pairs(tag(), left, right, sum);
+}
+#endif
+
 // A tile's strip of the left operand. Row r's element at depth k is row[r][k * step].
 struct left_strip {
   const float* row[tile_rows];
@@ -106,7 +136,7 @@ HWY_INLINE void multiply_add(std::index_sequence<R...>, std::index_sequence<I...
     const vec b2 = Vectors > 2 ? load(d, b + 2 * lanes) : b0;
     hwy::Prefetch(later.data);
     later.data += later.step;
-    ((sums = hn::MulAdd(hn::Set(d, row[I / Vectors][at]), pick<I % Vectors>(b0, b1, b2), sums)),
+    ((sums = add_product<T>(hn::Set(d, row[I / Vectors][at]), pick<I % Vectors>(b0, b1, b2), sums)),
      ...);
   }
   float* const* to = result.row;
@@ -161,7 +191,7 @@ template <class T, std::size_t Vectors>
 tile_function<T> tile_of(std::size_t rows) {
   if (rows == 1) return &tile<1, Vectors, T>;
   if (rows == 2) return &tile<2, Vectors, T>;
-  if constexpr (std::is_same_v<T, float> && tile_rows > few_rows) {
+  if constexpr (!std::is_same_v<T, half> && tile_rows > few_rows) {
     if (rows > few_rows) return &tile<tile_rows, Vectors, T>;
   }
   return &tile<few_rows, Vectors, T>;

@@ -12,6 +12,7 @@
 #include <memory>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "hwy/targets.h"
@@ -198,7 +199,8 @@ void check(const product& p) {
              4 * std::numeric_limits<float>::epsilon() * (1 + std::abs(sum));
     };
 
-    // A right operand that is rounded to bfloat16 is off by 2^-8 of itself, and so is each product.
+    // A right operand that is rounded to bfloat16 is off by 2^-8 of itself, and so is each product;
+    // where both operands are rounded, by twice that and the product of the two.
     const auto wrong_in = [&](const std::vector<float>& result, double rounded) {
       std::size_t wrong = 0;
       for (std::size_t i = 0; i < size; ++i) {
@@ -235,7 +237,11 @@ void check(const product& p) {
       for (const int parts : {2, 3})
         BOOST_TEST((run_in_parts(c, parts) == whole), hwy::TargetName(target) << " in " << parts);
 
-      for (const auto as : {weft::precision::float32, weft::precision::bfloat16}) {
+      const std::pair<weft::precision, double> precisions[]{
+          {weft::precision::float32, 0},
+          {weft::precision::bfloat16, 0x1p-8},
+          {weft::precision::bfloat16_products, 0x1p-7 + 0x1p-16}};
+      for (const auto& [as, rounded] : precisions) {
         if (!weft::kernels::can_be_packed(c) || depth_of(c) == 0 || size == 0) break;
         call q = c;
         q.packed_as = as;
@@ -245,7 +251,6 @@ void check(const product& p) {
         // Packed, the columns' operand is not read.
         q.operands[weft::kernels::columns_operand(c)].data = nullptr;
         const std::vector<float> result = run(q);
-        const double rounded = as == weft::precision::float32 ? 0 : std::ldexp(1, -8);
         BOOST_TEST(wrong_in(result, rounded) == 0u, hwy::TargetName(target)
                                                         << " packed, of " << size);
         BOOST_TEST((run_in_parts(q, 2) == result), hwy::TargetName(target) << " packed in 2");

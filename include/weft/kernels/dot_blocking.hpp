@@ -109,7 +109,8 @@ constexpr bool can_be_packed(const call& c) {
   return true;
 }
 
-// The bytes of that operand packed, on every target.
+// The bytes of that operand packed, on every target. Pairs of the depth are kept together in some
+// of them, so it is even.
 constexpr std::size_t packed_bytes(const call& c, precision as) {
   const int operand = columns_operand(c);
   std::size_t columns = 1, depth = 1;
@@ -117,7 +118,7 @@ constexpr std::size_t packed_bytes(const call& c, precision as) {
     if (c.operands[operand].stride[i] == 0) continue;
     (c.operands[0].stride[i] == 0 ? depth : columns) *= static_cast<std::size_t>(c.extent[i]);
   }
-  return round_up(round_up(columns, max_dot_lanes) * depth * bytes_of(as), 64);
+  return round_up(round_up(columns, max_dot_lanes) * round_up(depth, 2) * bytes_of(as), 64);
 }
 
 }  // namespace weft::kernels

@@ -52,6 +52,27 @@ HWY_INLINE void store_n(hn::Vec<D> v, D d, T* HWY_RESTRICT p, std::size_t n) {
   }
 }
 
+// Whether the target multiplies pairs of bfloat16. Highway has that from 1.2 on.
+#if HWY_NATIVE_DOT_BF16
+
+constexpr bool has_bfloat16_dot = true;
+
+// In each lane, where a float would be: sum + a0 * b0 + a1 * b1, of the two bfloat16 that lie there
+// in a and in b. Numbers below 2^-126 count as zeros.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V dot_of_pairs(D d, V a, V b, V sum) {
+  const hn::Repartition<hwy::bfloat16_t, D> pairs;
+  V unused = hn::Zero(d);  // the native instruction needs no second sum
+  return hn::ReorderWidenMulAccumulate(d, hn::BitCast(pairs, a), hn::BitCast(pairs, b), sum,
+                                       unused);
+}
+
+#else
+
+constexpr bool has_bfloat16_dot = false;
+
+#endif
+
 }  // namespace weft::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

@@ -136,7 +136,7 @@ class runnable {
   // axes of a contraction's result that lie closer together, as every weight of a linear layer
   // does; not those with an axis of unknown length, or one that the result and the other operand
   // have too. They are read as before. Generated code packs those that it would else turn around in
-  // every run, as the weights of linear layers. With bfloat16, packed weights take half the memory,
+  // every run, as the weights of linear layers. In bfloat16, packed weights take half the memory,
   // and are rounded, see weft::precision; the module then runs without its generated code.
   void freeze(precision p = precision::float32) {
     aligned_bytes packed = allocate(packed_bytes(p));
