@@ -110,7 +110,7 @@ void draw(const weft::parameters<net>& parameters, std::span<const std::int32_t>
     read += w.in(0, p) == '\n' ? "↵" : std::string(1, static_cast<char>(w.in(0, p)));
   auto const labels = weft::characters(read);
   auto const weights = model(weft::arg<"tokens">(w.in)).get<"weights">();
-  weft::draw_heat_map(weights.at<Batch>(0).at<Heads>(0), {.cell = 14,
+  weft::draw_heat_map(weights.at<Batch>(0).at<Heads>(0), {.cell = 16,
                                                           .down = "query",
                                                           .across = "key",
                                                           .rows = labels,

@@ -24,9 +24,13 @@ std::size_t every(double room, double cell) {
   return room <= cell ? 1 : static_cast<std::size_t>(round_step(room / cell));
 }
 
+// Lines of a text may touch one another; words have a space between them.
+constexpr double line_room = 1.1 * canvas::font_size;
+constexpr double space = canvas::font_size / 3;
+
 // How far they reach to the left.
 double label_rows(canvas& on, const std::vector<std::string>& labels, double cell) {
-  std::size_t const step = every(on.line_height(), cell);
+  std::size_t const step = every(line_room, cell);
   for (std::size_t i = 0; i < labels.size(); i += step) {
     double const y = (static_cast<double>(i) + 0.5) * cell;
     on.text(labels[i], {-gap, y}, align::before, align::centred);
@@ -38,8 +42,8 @@ double label_rows(canvas& on, const std::vector<std::string>& labels, double cel
 double label_columns(canvas& on, const std::vector<std::string>& labels, double cell,
                      double bottom) {
   double const widest = greatest_width(on, labels);
-  std::size_t const upright = every(widest + gap, cell);
-  std::size_t const climbing = every(on.line_height(), cell);
+  std::size_t const upright = every(widest + space, cell);
+  std::size_t const climbing = every(line_room, cell);
   // What climbs is harder to read, and has to say more.
   bool const climbs = upright > 2 * climbing;
   for (std::size_t i = 0; i < labels.size(); i += climbs ? climbing : upright) {
