@@ -56,6 +56,7 @@ class explainer {
         return "numbers";
       case op::rename:
       case op::slice:
+      case op::windows:
       case op::split:
       case op::merge:
         return std::string(name_of(n.kind)).append("(").append(call(n.operand[0])).append(")");
@@ -84,7 +85,8 @@ class explainer {
     operation_cost const cost = nodes_[static_cast<std::size_t>(s.node)].cost;
     std::string text(1, '%');
     text.append(std::to_string(s.node)).append(" = ").append(name_of(n.kind));
-    if (s.kind != n.kind) text.append(s.run == kernel::zero ? " (zeros)" : " (copy)");
+    if (s.kind != n.kind)
+      text.append(s.run == kernel::zero ? " (zeros)" : s.kind == op::add ? " (add)" : " (copy)");
     axis_list const over = runs_over(n);
     if (over.count > 0) text.append(" over ").append(axes_text(over));
     text.append(" ").append(operands(n));
@@ -105,6 +107,7 @@ class explainer {
  private:
   // The keys that an attention shows by their places.
   std::string keys_seen(const node& n) const {
+    if (n.kind != op::attention && n.kind != op::attention_adjoint) return {};
     std::string text, distance = " key - query";
     if (int const offset = find_option(n, attention_option::offset); offset >= 0)
       distance.append(" - ").append(call(offset));

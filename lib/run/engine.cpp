@@ -37,7 +37,7 @@ void follow_rules(const program& p, lengths_array& lengths, Set set) {
       return "axis " + std::string(p.name(p.lengths[static_cast<std::size_t>(rule.target)].name)) +
              " made from others";
     };
-    if (sum * rule.multiply % rule.divide != 0)
+    if (!rule.rounds_down && sum * rule.multiply % rule.divide != 0)
       throw error(where() + ": " + std::to_string(sum) + " elements do not make rows of " +
                   std::to_string(rule.divide));
     auto const target = static_cast<std::size_t>(rule.target);

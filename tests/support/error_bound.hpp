@@ -128,6 +128,7 @@ class error_analysis {
         return g_.nodes[x].type == element::float32 || r < 0x1p24 ? ex : rounding(r);
       case op::rename:  // the same elements
       case op::slice:
+      case op::windows:
       case op::split:
       case op::merge:
       case op::copy:
@@ -193,6 +194,10 @@ class error_analysis {
         return ex * sum_of([](double, double b) { return b; }) +
                ey * sum_of([](double a, double) { return a; }) + k * ex * ey +
                gamma(k + 2) * sum_of([](double a, double b) { return a * b; }) + k * underflow;
+      }
+      case op::overlap_add: {  // as many terms as a window has places, at most
+        auto const k = static_cast<double>(of_(n.named.at[2]));
+        return k * ex + gamma(k) * k * mx;
       }
       case op::scatter_add:
         return scatter(n, ex);

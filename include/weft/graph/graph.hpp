@@ -69,7 +69,8 @@ struct node {
   // gather and scatter_add index (one); where write puts rows, and the axis of these; what slice
   // leaves and place fills (one), then the axes whose lengths are added to `start`; what rename
   // names anew (one); whose lengths `length` multiplies; attention's key, depth, value and query
-  // axes.
+  // axes; of windows and overlap_add the axis that is looked along, the windows' and that of the
+  // places in one.
   axis_list named;
   op then;  // dot: the function that it ends with
   double
@@ -78,8 +79,9 @@ struct node {
                        // dropout: its rate
   std::int64_t start;  // slice, place: where it begins; part: which one; attention: see there;
                        // dropout: its salt
-  std::int64_t lowest, highest;  // attention: the band of keys less queries that is seen
-  int leaf;                      // input, parameter, state: its place in the list of those
+  std::int64_t lowest, highest;  // attention: the band of keys less queries that is seen;
+  // windows, overlap_add: from window to window, and from place to place in one
+  int leaf;  // input, parameter, state: its place in the list of those
 };
 
 constexpr node make_node(op kind) {
@@ -113,11 +115,12 @@ struct output {
 };
 
 // A length that follows from others, in every graph of a model: (sum of the sources + add) *
-// multiply / divide.
+// multiply / divide, which may have to come out even.
 struct length_rule {
   const axis_info* target;
   axis_list sources;
   std::int64_t add, multiply, divide;
+  bool rounds_down;
   friend constexpr bool operator==(const length_rule&, const length_rule&) = default;
 };
 

@@ -23,6 +23,7 @@ enum class op : std::uint8_t {
   // Views: other names, or other strides, for the operand's memory.
   rename,
   slice,
+  windows,  // neighbours along an axis, as an axis of their own
   split,
   merge,  // copies where the operand's strides do not let two axes become one
   part,   // one of the results of an operation that has several
@@ -85,7 +86,8 @@ enum class op : std::uint8_t {
   write,        // (buffer, rows, at, [count]): the buffer with rows put in from a place on
   // Putting together.
   concatenate,
-  place,  // zeros, with the operand put at an offset: the adjoint of slice
+  place,        // zeros, with the operand put at an offset: the adjoint of slice
+  overlap_add,  // what windows look at, each the sum over those who do: the adjoint of windows
 };
 
 constexpr std::string_view name_of(op o) {
@@ -96,6 +98,7 @@ constexpr std::string_view name_of(op o) {
                                      "numbers",
                                      "rename",
                                      "slice",
+                                     "windows",
                                      "split",
                                      "merge",
                                      "part",
@@ -148,8 +151,9 @@ constexpr std::string_view name_of(op o) {
                                      "scatter_add",
                                      "write",
                                      "concatenate",
-                                     "place"};
-  static_assert(std::size(names) == static_cast<std::size_t>(op::place) + 1);
+                                     "place",
+                                     "overlap_add"};
+  static_assert(std::size(names) == static_cast<std::size_t>(op::overlap_add) + 1);
   return names[static_cast<int>(o)];
 }
 

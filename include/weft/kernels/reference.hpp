@@ -346,8 +346,8 @@ inline std::vector<double> rowwise_with_others(const node& n,
 
 }  // namespace detail
 
-// `given`, and what follows from it: the lengths of the axes that split, merge, slice and
-// concatenate make.
+// `given`, and what follows from it: the lengths of the axes that split, merge, slice, place,
+// windows and concatenate make.
 inline lengths complete(const graph& g, lengths given) {
   lengths& of = given;
   for (int i = 0; i < g.count; ++i) {
@@ -364,8 +364,16 @@ inline lengths complete(const graph& g, lengths given) {
       std::size_t sum = 0;
       for (int j = 0; j < n.named.count; ++j) sum += of(n.named.at[j]);
       of.set(detail::whole_axis(g, n), sum);
+    } else if (n.kind == op::windows) {
+      auto const stride = static_cast<std::size_t>(n.lowest);
+      std::size_t const reach =
+          static_cast<std::size_t>(n.highest) * (of(n.named.at[2]) - 1);  // beyond a window's first
+      std::size_t const whole = of(n.named.at[0]);
+      of.set(n.named.at[1], whole > reach ? (whole - reach - 1) / stride + 1 : 0);
     } else if (n.kind == op::slice || n.kind == op::place) {
       auto const* const part = detail::part_axis(g, n);
+      if (n.kind == op::place && n.named.at[0]->bounded && !of.is_set(n.named.at[0]))
+        of.set(n.named.at[0], of(part) + n.named.at[0]->extent - part->extent);
       std::size_t const whole = of(n.named.at[0]);
       std::size_t const start = detail::start(of, n);
       if (n.kind == op::slice && part->bounded && !of.is_set(part) && start <= whole)
@@ -610,6 +618,13 @@ class evaluation {
         for_each(at_part, of_, {whole, of_x}, [&](auto i, auto a) { r[first + i] = x[a]; });
         return v;
       }
+      case op::windows:
+        for_each(own, of_, {result, looked_at(of_x, n)}, [&](auto i, auto a) { r[i] = x[a]; });
+        return v;
+      case op::overlap_add:
+        for_each(to_axes(axes_of(n, 0)), of_, {looked_at(result, n), of_x},
+                 [&](auto i, auto a) { r[i] += x[a]; });
+        return v;
       case op::concatenate: {
         auto const* const axis = whole_axis(g_, n);
         std::size_t first = 0;
@@ -705,6 +720,13 @@ class evaluation {
             of(n.kind == op::attention ? -1 : n.operand[4])};
   }
 
+  // What windows look at, by window and place.
+  static layout looked_at(layout whole, const node& n) {
+    std::size_t const stride = whole.take(n.named.at[0]);
+    whole.put(n.named.at[1], stride * static_cast<std::size_t>(n.lowest));
+    whole.put(n.named.at[2], stride * static_cast<std::size_t>(n.highest));
+    return whole;
+  }
   static axes put_in_place(axes list, const axis_info* of, const axis_info* axis) {
     std::replace(list.begin(), list.end(), of, axis);
     return list;

@@ -211,7 +211,7 @@ class lowering {
     for (int i = 0; i < g_.rule_count; ++i) {
       length_rule const& from = g_.rules[i];
       length_rule_ref& r = d_.rules[d_.rule_count++];
-      r = {slot(from.target), 0, {}, from.add, from.multiply, from.divide};
+      r = {slot(from.target), 0, {}, from.add, from.multiply, from.divide, from.rounds_down};
       for (int s = 0; s < from.sources.count; ++s)
         r.sources[r.source_count++] = slot(from.sources.at[s]);
     }
@@ -326,6 +326,8 @@ class lowering {
     } else if (n.kind == op::place) {
       add_operand(add_step(kernel::zero, n.kind, id, n.axes), place(id, n.axes));
       copy_part(id, n.operand[0], n.named.at[0], n.start, n.named, 1);
+    } else if (n.kind == op::overlap_add) {
+      overlap_add(id);
     }
   }
 
@@ -533,6 +535,27 @@ class lowering {
     step& s = add_step(kernel::elementwise, op::copy, id, loops);
     add_operand(s, to);
     add_operand(s, place(from, loops));
+  }
+
+  // For each place in a window, all windows at once: no two of them meet there.
+  constexpr void overlap_add(int id) {
+    node const& n = g_.nodes[id];
+    int const from = n.operand[0];
+    axis_list const& axes = g_.nodes[from].axes;
+    int const tap = axes.find(n.named.at[2]);
+    axis_list loops{};
+    for (int a = 0; a < axes.count; ++a)
+      if (a != tap) loops.push(axes.at[a]);
+    add_operand(add_step(kernel::zero, n.kind, id, n.axes), place(id, n.axes));
+    std::ptrdiff_t const stride = p_.of[id].stride[n.axes.find(n.named.at[0])];
+    operand_ref to = place(id, loops), part = place(from, loops);
+    to.stride[loops.find(n.named.at[1])] = stride * n.lowest;
+    for (std::size_t t = 0; t < n.named.at[2]->extent; ++t) {
+      step& s = add_step(kernel::elementwise, op::add, id, loops);
+      for (operand_ref const& o : {to, to, part}) add_operand(s, o);
+      to.offset += static_cast<std::size_t>(stride * n.highest * bytes(n.type));
+      part.offset += static_cast<std::size_t>(p_.of[from].stride[tap] * bytes(n.type));
+    }
   }
 
   constexpr void concatenate(int id) {

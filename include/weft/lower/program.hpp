@@ -163,6 +163,7 @@ struct length_rule_ref {
   std::int8_t source_count;
   std::int16_t sources[max_rank];
   std::int64_t add, multiply, divide;
+  bool rounds_down;
 };
 
 // A length that a run must have at least, for a slice to lie inside its operand.

@@ -87,6 +87,7 @@ constexpr double flops_of(const graph& g, const node& n) {
     case op::max:
       return operand_size(0) * n.operands;
     case op::scatter_add:
+    case op::overlap_add:
       return operand_size(0);
     case op::softmax:  // maximum, difference, exp, sum, quotient
     case op::log_softmax:

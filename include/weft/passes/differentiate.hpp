@@ -239,6 +239,12 @@ class reverse_sweep {
       case op::place:
         accumulate(x, part(op::slice, g_.nodes[x].axes, n.named, n.start, g));
         break;
+      case op::windows:
+        accumulate(x, windowed(op::overlap_add, g_.nodes[x].axes, n, g));
+        break;
+      case op::overlap_add:
+        accumulate(x, windowed(op::windows, g_.nodes[x].axes, n, g));
+        break;
       case op::concatenate:
         unconcatenate(n, g);
         break;
@@ -263,6 +269,14 @@ class reverse_sweep {
     node a = make_node(kind);
     a.named = named;
     a.start = start;
+    return emit(a, axes, g);
+  }
+
+  constexpr int windowed(op kind, const axis_list& axes, const node& n, int g) {
+    node a = make_node(kind);
+    a.named = n.named;
+    a.lowest = n.lowest;
+    a.highest = n.highest;
     return emit(a, axes, g);
   }
 

@@ -216,6 +216,9 @@ class planner {
           stride *= static_cast<std::ptrdiff_t>(n.named.at[j]->extent);
         }
         a += n.named.count;
+      } else if (n.kind == op::windows && axes.at[at] == n.named.at[0]) {
+        l.stride[a++] = source.stride[at] * n.lowest;
+        l.stride[a++] = source.stride[at] * n.highest;
       } else if (taken) {
         if (axes.at[at] == first_standing(n, axes))
           l.stride[a++] = source.stride[axes.find(n.named.at[n.named.count - 1])];

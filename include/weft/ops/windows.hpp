@@ -1,0 +1,111 @@
+// Neighbours along an axis.
+#pragma once
+
+#include <cstddef>
+
+#include "weft/graph/reject.hpp"
+#include "weft/graph/tensor.hpp"
+
+namespace weft {
+
+// Which places windows look at: the first of each is `stride` after that of the one before, its
+// places are `dilation` apart, and there are `left` zeros before the axis and `right` behind it.
+struct window {
+  std::size_t stride = 1;
+  std::size_t dilation = 1;
+  std::size_t left = 0;
+  std::size_t right = 0;
+};
+
+namespace detail {
+
+// Pos with the zeros at its ends.
+template <class Pos, window W>
+struct padded {
+  static constexpr std::size_t extent = W.left + Pos::extent + W.right;
+  static constexpr bool bounded = Pos::bounded;
+};
+
+// How many windows of `taps` places there are in an axis.
+constexpr std::size_t window_count(std::size_t extent, std::size_t taps, const window& w) {
+  std::size_t const whole = w.left + extent + w.right;
+  std::size_t const reach = w.dilation * (taps - 1);
+  return whole > reach ? (whole - reach - 1) / w.stride + 1 : 0;
+}
+
+enum class windows_fault { none, missing, kind, taken, taps, steps, length, rank };
+
+template <class X, class Pos, class Out, class Tap, window W>
+constexpr windows_fault fault_of_windows() {
+  if constexpr (!has_axis<Pos, shape_t<X>>) {
+    return windows_fault::missing;
+  } else if constexpr (!an_axis<Out> || !an_axis<Tap>) {
+    return windows_fault::kind;
+  } else {
+    using S = replaced<shape_t<X>, Pos, shape<Out, Tap>>;
+    if (!distinct<S> || std::is_same_v<Tap, Pos>) return windows_fault::taken;
+    if (Tap::bounded) return windows_fault::taps;
+    if (W.stride == 0 || W.dilation == 0) return windows_fault::steps;
+    if (Out::bounded != Pos::bounded || Out::extent != window_count(Pos::extent, Tap::extent, W))
+      return windows_fault::length;
+    bool const keeps = W.stride == 1 && W.left + W.right == W.dilation * (Tap::extent - 1);
+    if (Out::bounded && same_length<Out, Pos> && !keeps) return windows_fault::length;
+    if (S::rank > max_rank) return windows_fault::rank;
+    return windows_fault::none;
+  }
+}
+
+}  // namespace detail
+
+// What the places of each window hold: windows<Pos, Out, Tap, W>(x [..., Pos, ...]) is [..., Out,
+// Tap, ...] with element [o, t] = x[stride * o + dilation * t - left], 0 outside of x. The number
+// of windows is (length + left + right - dilation (Tap - 1) - 1) / stride + 1, rounded down, and 0
+// where that is negative; Out may be Pos, or an alias of it, where that is Pos's length. With zeros
+// the operand is copied once, between them; the windows themselves are strides.
+//
+//   windows<Pos, Pos, Tap, weft::window{.left = 2}>(x)     // each position and the two before it
+template <class Pos, class Out, class Tap, window W = window{}, expression X>
+constexpr auto windows(const X& x) {
+  if constexpr (W.left + W.right > 0) {
+    using Whole = detail::padded<Pos, W>;
+    node p = make_node(op::place);
+    p.named = axes_of(shape<Whole>{});
+    p.start = static_cast<std::int64_t>(W.left);
+    auto const whole = append<element_t<X>, replaced<shape_t<X>, Pos, shape<Whole>>>(p, x);
+    return windows<Whole, Out, Tap, window{W.stride, W.dilation, 0, 0}>(whole);
+  } else {
+    node n = make_node(op::windows);
+    n.named = axes_of(shape<Pos, Out, Tap>{});
+    n.lowest = static_cast<std::int64_t>(W.stride);
+    n.highest = static_cast<std::int64_t>(W.dilation);
+    return append<element_t<X>, replaced<shape_t<X>, Pos, shape<Out, Tap>>>(n, x);
+  }
+}
+template <class Pos, class Out, class Tap, window W = window{}, expression X>
+requires(detail::fault_of_windows<X, Pos, Out, Tap, W>() == detail::windows_fault::missing)
+    WEFT_REJECT("windows: the operand has no such axis", windows(const X&))
+template <class Pos, class Out, class Tap, window W = window{}, expression X>
+requires(detail::fault_of_windows<X, Pos, Out, Tap, W>() == detail::windows_fault::kind)
+    WEFT_REJECT("windows: what is to be new is not an axis", windows(const X&))
+template <class Pos, class Out, class Tap, window W = window{}, expression X>
+requires(detail::fault_of_windows<X, Pos, Out, Tap, W>() == detail::windows_fault::taken)
+    WEFT_REJECT("windows: a new axis is named twice, or the operand has it already",
+                windows(const X&))
+template <class Pos, class Out, class Tap, window W = window{}, expression X>
+requires(detail::fault_of_windows<X, Pos, Out, Tap, W>() == detail::windows_fault::taps)
+    WEFT_REJECT("windows: the number of places in a window is known while compiling",
+                windows(const X&))
+template <class Pos, class Out, class Tap, window W = window{}, expression X>
+requires(detail::fault_of_windows<X, Pos, Out, Tap, W>() == detail::windows_fault::steps)
+    WEFT_REJECT("windows: stride and dilation are at least 1", windows(const X&))
+template <class Pos, class Out, class Tap, window W = window{}, expression X>
+requires(detail::fault_of_windows<X, Pos, Out, Tap, W>() == detail::windows_fault::length)
+    WEFT_REJECT(
+        "windows: the extent of the windows' axis is not (extent + left + right - dilation * (taps "
+        "- 1) - 1) / stride + 1",
+        windows(const X&))
+template <class Pos, class Out, class Tap, window W = window{}, expression X>
+requires(detail::fault_of_windows<X, Pos, Out, Tap, W>() == detail::windows_fault::rank)
+    WEFT_REJECT("windows: the result has more than 8 axes", windows(const X&))
+
+}  // namespace weft

@@ -1,0 +1,119 @@
+// Windows along an axis, and convolution over them.
+#include "weft/ops/windows.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include "passes/graphs.hpp"
+#include "support/central_differences.hpp"
+#include "support/trial.hpp"
+#include "weft/nn/convolution.hpp"
+#include "weft/ops/arithmetic.hpp"
+#include "weft/ops/functions.hpp"
+#include "weft/ops/reduce.hpp"
+
+namespace {
+
+using weft::as, weft::op;
+using weft::testing::count, weft::testing::lengths, weft::testing::settings, weft::testing::trial;
+
+struct Batch : weft::axis<2> {};
+struct Pos : weft::axis<weft::up_to<20>> {};
+struct SamePos : weft::alias<Pos> {};
+struct Fixed : weft::axis<9> {};
+struct In : weft::axis<5> {};
+struct Out : weft::axis<3> {};
+struct One : weft::axis<1> {};
+struct Two : weft::axis<2> {};
+struct Three : weft::axis<3> {};
+struct Six : weft::axis<6> {};
+struct Inside : weft::axis<weft::up_to<18>> {};   // 20 - 3 + 1
+struct Halved : weft::axis<weft::up_to<10>> {};   // (20 + 1 + 1 - 3) / 2 + 1
+struct Dilated : weft::axis<weft::up_to<17>> {};  // 20 + 1 - 2 * 2
+struct Apart : weft::axis<weft::up_to<5>> {};     // (20 - 2) / 4 + 1
+struct FixedOut : weft::axis<4> {};               // (9 + 3 - 6) / 2 + 1
+
+struct looks {
+  constexpr auto operator()(weft::scope s) const {
+    using weft::windows;
+    auto x = s.input<"x", float, Batch, Pos, In>();
+    auto i = s.input<"i", std::int32_t, In, Pos>();
+    auto b = s.input<"b", bool, Pos>();
+    return weft::results(
+        as<"inside">(windows<Pos, Inside, Three>(x)),
+        as<"causal">(windows<Pos, Pos, Three, weft::window{.left = 2}>(x)),
+        as<"same">(windows<Pos, SamePos, Three, weft::window{.left = 1, .right = 1}>(x)),
+        as<"halved">(
+            windows<Pos, Halved, Three, weft::window{.stride = 2, .left = 1, .right = 1}>(x)),
+        as<"dilated">(windows<Pos, Dilated, Three, weft::window{.dilation = 2, .right = 1}>(i)),
+        as<"apart">(windows<Pos, Apart, Two, weft::window{.stride = 4}>(x)),
+        as<"one">(windows<Pos, Pos, One>(b)),
+        as<"flags">(windows<Pos, Pos, Two, weft::window{.right = 1}>(b)));
+  }
+};
+
+// Without zeros nothing is copied: the contraction reads the input where it lies.
+struct unpadded {
+  constexpr auto operator()(weft::scope s) const {
+    auto x = s.input<"x", float, Batch, Pos, In>();
+    return weft::nn::convolution<Pos, Inside, Three, In, Out>(s, x);
+  }
+};
+static_assert(weft::testing::steps(weft::inference<unpadded>::make()) == 1);
+
+struct layers {
+  constexpr auto operator()(weft::scope s) const {
+    using weft::nn::convolution;
+    auto x = s.param<"x", Batch, Pos, In>() * s.input<"scale", float, Pos>();
+    auto same = convolution<Pos, Pos, Three, In, Out, weft::window{.left = 2}>(s / "same", x);
+    auto y = weft::tanh(same);
+    struct Turned : weft::axis<4> {};
+    auto halved = convolution<Pos, Halved, Three, Out, Turned,
+                              weft::window{.stride = 2, .left = 1, .right = 1}>(s / "halved", y);
+    auto apart =
+        convolution<Pos, Apart, Two, In, Turned, weft::window{.stride = 4}>(s / "apart", x);
+    auto dilated =
+        convolution<Pos, Dilated, Three, In, Turned, weft::window{.dilation = 2, .right = 1}>(
+            s / "dilated", x);
+    auto total = [](auto v) { return weft::sum<Batch, Turned>(v * v); };
+    return as<"loss">(weft::sum<Halved>(total(halved)) + weft::sum<Apart>(total(apart)) +
+                      weft::sum<Dilated>(total(dilated)));
+  }
+};
+
+struct fixed {
+  constexpr auto operator()(weft::scope s) const {
+    auto x = s.param<"x", Fixed, In>();
+    auto y = weft::nn::convolution<Fixed, FixedOut, Six, In, Out,
+                                   weft::window{.stride = 2, .left = 0, .right = 3}>(s, x);
+    return as<"loss">(weft::sum<FixedOut, Out>(y * y));
+  }
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(windows)
+
+BOOST_AUTO_TEST_CASE(hold_what_they_look_at) {
+  for (int const pos : {0, 1, 2, 3, 4, 5, 6, 19, 20})
+    trial<weft::inference<looks>>(lengths<Pos>(pos));
+}
+
+BOOST_AUTO_TEST_CASE(convolutions_read_them_in_place) {
+  for (int const pos : {0, 2, 3, 20}) trial<weft::inference<unpadded>>(lengths<Pos>(pos));
+}
+
+BOOST_AUTO_TEST_CASE(gradients_add_up_where_windows_overlap) {
+  settings s;
+  for (auto const* name : {"x", "same.weight", "halved.weight", "apart.weight", "dilated.weight"})
+    s.ranges[name] = {0.1, 0.5};
+  s.ranges["scale"] = {0.5, 1};
+  s.lengths = lengths<Pos>(7).lengths;
+  weft::testing::check_gradients<layers>(s);
+  for (int const pos : {1, 4, 7, 20}) {
+    s.lengths = lengths<Pos>(pos).lengths;
+    trial<weft::training<layers, "loss">>(s);
+  }
+  weft::testing::gradient_trial<fixed>();
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,41 @@
+#include "weft/nn/convolution.hpp"
+
+#include "../../words.hpp"
+
+using namespace words;
+
+struct Tap : weft::axis<3> {};
+struct Inside : weft::axis<weft::up_to<510>> {};
+struct Fewer : weft::axis<weft::up_to<3>> {};
+struct Out : weft::axis<16> {};
+struct Ten : weft::axis<10> {};
+struct Four : weft::axis<4> {};
+
+void wrong(weft::scope s) {
+  // error: windows: the operand has no such axis
+  weft::windows<Heads, Inside, Tap>(x);
+  // error: windows: what is to be new is not an axis
+  weft::windows<Pos, int, Tap>(x);
+  // error: windows: a new axis is named twice, or the operand has it already
+  weft::windows<Pos, Embed, Tap>(x);
+  // error: windows: the number of places in a window is known while compiling
+  weft::windows<Pos, Inside, Fewer>(x);
+  // error: windows: stride and dilation are at least 1
+  weft::windows<Pos, Inside, Tap, weft::window{.stride = 0}>(x);
+  // error: windows: the extent of the windows' axis is not (extent + left + right - dilation *
+  // (taps
+  // - 1) - 1) / stride + 1
+  weft::windows<Pos, Pos, Tap>(x);
+  // error: windows: the result has more than 8 axes
+  weft::windows<Ten, Four, Level<5>>(
+      floats<Level<0>, Level<1>, Level<2>, Level<3>, Level<4>, Level<7>, Batch, Ten>{});
+  // error: nn::convolution: windows<Pos, OutPos, Tap, W>(x) would be refused; it says the reason
+  weft::nn::convolution<Pos, Pos, Tap, Embed, Out>(s, x);
+  // error: nn::convolution: In is an axis of the operand beside Pos, and Out an axis
+  weft::nn::convolution<Pos, Inside, Tap, Heads, Out>(s, x);
+  // error: nn::convolution: the elements are not float; convert with weft::cast<float>
+  weft::nn::convolution<Pos, Inside, Tap, Batch, Out>(s, tokens);
+  // error: nn::convolution: an axis is named twice; give the second role a name of its own with
+  // weft::alias
+  weft::nn::convolution<Pos, Inside, Tap, Embed, Embed>(s, x);
+}
