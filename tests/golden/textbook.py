@@ -121,6 +121,11 @@ def textbook():
     cases["additive"] = scored(AdditiveAttention(20, 2, 8), 20, 2)
     cases["bilinear"] = scored(BilinearAttention(5, 3), 5, 3)
     cases["gaussian"] = scored(GaussianAttention(), 2, 2)
+
+    cases["bmm"] = case(
+        torch.nn.Identity(), {"x": normal(2, 3, 4), "y": normal(2, 4, 6)}, {},
+        lambda x, y: {"product": torch.bmm(x, y)},
+    )
     return {f"{c}.{name}": t for c, tensors in cases.items() for name, t in tensors.items()}
 
 
@@ -128,6 +133,7 @@ def textbook_multi_head():
     """100 hidden units, 5 heads, valid lengths 3 and 2. Parameters and x are by the closed formula;
     of a parameter's gradient the file has the sum and the sum of squares. "ones" is the book's own
     call."""
+    torch.manual_seed(7)
     lengths = torch.tensor([3, 2])
     layer = MultiHeadAttention(100, 5).double()
     rows = parameter("in_proj_weight", (300, 100)).double().chunk(3)

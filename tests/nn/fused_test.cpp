@@ -35,8 +35,9 @@ int attentions(bool for_training) {
       return results(as<"loss">(total(shape_t<std::remove_cv_t<decltype(y)>>{}, y)));
     }
   };
-  auto const g = kept(
-      [&] { return attend(simplify(select(definition<model>.unpack(), "loss")), for_training); });
+  auto const written = kept([] { return select(definition<model>.unpack(), "loss"); });
+  auto const simple = kept([&] { return simplify(*written); });
+  auto const g = kept([&] { return attend(*simple, for_training); });
   BOOST_TEST(count(*g, op::softmax) == 0);
   return count(*g, op::attention);
 }

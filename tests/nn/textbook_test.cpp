@@ -35,6 +35,22 @@ struct softmax_of {
   }
 };
 
+// Products of two matrices for each of a batch: the axis that both have stays.
+struct batched_product {
+  struct Rows : axis<3> {};
+  struct Inner : axis<4> {};
+  struct Columns : axis<6> {};
+
+  constexpr auto operator()(scope s) const {
+    auto const x = s.param<"x", Batch, Rows, Inner>();
+    auto const y = s.param<"y", Batch, Inner, Columns>();
+    auto const product = dot<Inner>(x, y);
+    auto const cotangent = s.input<"cotangent", float, Batch, Rows, Columns>();
+    return results(as<"loss">(sum<Batch, Rows, Columns>(product * cotangent)),
+                   as<"product">(product));
+  }
+};
+
 // Score makes the scores of the query [Batch, Pos, QueryDim] and the key [Batch, KeyPos, KeyDim].
 template <class QueryDim, class KeyDim, class Score>
 struct attending {
@@ -103,6 +119,10 @@ BOOST_AUTO_TEST_CASE(masked_softmax_with_lengths_for_sequences_and_for_queries) 
   check_reference<softmax_of<Batch, Query>>(file, "softmax_of_queries.");
   auto const s = check_reference<softmax_of<Batch, Query>>(file, "softmax_of_none.");
   weft::testing::trial<inference<softmax_of<Batch, Query>>>(s);
+}
+
+BOOST_AUTO_TEST_CASE(batched_matrix_product) {
+  check_reference<batched_product>(stored("textbook"), "bmm.");
 }
 
 BOOST_AUTO_TEST_CASE(attention_with_each_score) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "weft/graph/reject.hpp"
+#include "weft/nn/dropout.hpp"
 #include "weft/nn/mask.hpp"
 #include "weft/nn/score.hpp"
 
@@ -47,25 +48,26 @@ attended(Output, Weights) -> attended<Output, Weights>;
 
 // The values, weighted by the softmax of the scores where the mask (see mask.hpp) lets them
 // through: scores [..., Pos, KeyPos] and values [..., KeyPos, ValueDim] to an output [..., Pos,
-// ValueDim] and weights [..., Pos, KeyPos].
+// ValueDim] and weights [..., Pos, KeyPos]. In training, `dropout` is the rate at which weights are
+// dropped; those that are given are all.
 template <class KeyPos, expression S, expression V, detail::a_mask M = mask_list<>>
-constexpr auto attention(const S& scores, const V& values, const M& mask = {}) {
+constexpr auto attention(const S& scores, const V& values, const M& mask = {}, double dropout = 0) {
   auto const weights = masked_softmax<KeyPos>(scores, mask);
-  return attended{dot<KeyPos>(weights, values), weights};
+  return attended{dot<KeyPos>(detail::dropped(weights, dropout), values), weights};
 }
 template <class KeyPos, expression S, expression V, detail::a_mask M = mask_list<>>
 requires(detail::fault_of_attention<S, V, M, KeyPos>() == detail::attention_fault::keys)
     WEFT_REJECT("nn::attention: scores or values have no such axis of keys",
-                attention(const S&, const V&, const M& = {}))
+                attention(const S&, const V&, const M& = {}, double = 0))
 template <class KeyPos, expression S, expression V, detail::a_mask M = mask_list<>>
 requires(detail::fault_of_attention<S, V, M, KeyPos>() == detail::attention_fault::elements)
     WEFT_REJECT("nn::attention: scores or values are not float; convert with weft::cast<float>",
-                attention(const S&, const V&, const M& = {}))
+                attention(const S&, const V&, const M& = {}, double = 0))
 template <class KeyPos, expression S, expression V, detail::a_mask M = mask_list<>>
 requires(detail::fault_of_attention<S, V, M, KeyPos>() == detail::attention_fault::mask)
     WEFT_REJECT(
         "nn::attention: the mask has an axis that the scores have not, or lengths that of the keys",
-        attention(const S&, const V&, const M& = {}))
+        attention(const S&, const V&, const M& = {}, double = 0))
 
 // softmax(QKᵀ / sqrt(d)) (Vaswani et al. 2017, equation 1) where the mask lets it through: query
 // [..., Pos, HeadDim] and key [..., KeyPos, HeadDim] to weights [..., Pos, ..., KeyPos].

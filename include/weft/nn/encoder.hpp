@@ -2,6 +2,7 @@
 #pragma once
 
 #include "weft/graph/reject.hpp"
+#include "weft/nn/dropout.hpp"
 #include "weft/nn/feed_forward.hpp"
 #include "weft/nn/multi_head_attention.hpp"
 #include "weft/nn/norm.hpp"
@@ -29,12 +30,13 @@ struct residual {
   }
   template <expression X, expression Y>
   constexpr auto after(const X& x, const Y& part) const {
-    return options.norm_first ? x + part : norm<Embed>(s, x + part, options);
+    auto const y = x + dropped(part, options.dropout);
+    return options.norm_first ? y : norm<Embed>(s, y, options);
   }
 };
 
 constexpr attention_options attention_of(const transformer_options& o) {
-  return {.bias = o.bias, .scale = o.scale, .soft_cap = o.soft_cap};
+  return {.bias = o.bias, .scale = o.scale, .soft_cap = o.soft_cap, .dropout = o.dropout};
 }
 
 }  // namespace detail

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "weft/graph/reject.hpp"
+#include "weft/nn/dropout.hpp"
 #include "weft/nn/linear.hpp"
 #include "weft/nn/options.hpp"
 #include "weft/ops/functions.hpp"
@@ -43,7 +44,7 @@ constexpr auto feed_forward(scope s, const X& x, transformer_options options = {
     hidden = detail::activate(options.activation, affine(In{}, Out{}, "gate", x)) * hidden;
   else
     hidden = detail::activate(options.activation, hidden);
-  return affine(Out{}, In{}, "linear2", hidden);
+  return affine(Out{}, In{}, "linear2", detail::dropped(hidden, options.dropout));
 }
 template <class Embed, class Hidden, expression X>
 requires(detail::fault_of_linear<X, shape<Embed>, shape<Hidden>>() == detail::linear_fault::lists)

@@ -5,141 +5,24 @@
 #include "weft/graph/reject.hpp"
 #include "weft/graph/scope.hpp"
 #include "weft/nn/attention.hpp"
+#include "weft/nn/heads.hpp"
 #include "weft/nn/linear.hpp"
+#include "weft/nn/projections.hpp"
 #include "weft/ops/concatenate.hpp"
 #include "weft/ops/convert.hpp"
 #include "weft/ops/view.hpp"
 
 namespace weft::nn {
 
-// In the place of an axis, where they are not all the same: the axes of the query, key and value
-// that a layer is given, and of what it gives.
-template <class Query, class Key, class Value = Key, class Output = Query>
-struct widths {};
-
-// In the place of the axis of heads: each of Heads serves a group of queries' heads (Ainslie et al.
-// 2023, section 2.2). The queries have Heads × Group, keys and values Heads.
-template <class Heads, class Group>
-struct grouped {};
-// One head of keys and values for all of the queries' (Shazeer 2019, section 3).
-template <class Heads>
-struct multi_query {};
-
-// In the place of the size of a head: that of queries and keys, and that of values.
-template <class KeyDim, class ValueDim>
-struct head_dims {};
-
 struct attention_options {
   bool bias = true;       // of the projections
   double scale = 0;       // of the scores; 0 for 1 / sqrt(HeadDim)
   double soft_cap = 0;    // c tanh(score / c); 0 for none
+  double dropout = 0;     // the rate at which weights are dropped in training
   bool zero_key = false;  // one key and value of zeros more, which no mask hides: add_zero_attn
 };
 
 namespace detail {
-
-// The axes of a layer, by their roles.
-template <class E>
-struct widths_of {
-  using query = E;
-  using key = E;
-  using value = E;
-  using output = E;
-};
-template <class Query, class Key, class Value, class Output>
-struct widths_of<widths<Query, Key, Value, Output>> {
-  using query = Query;
-  using key = Key;
-  using value = Value;
-  using output = Output;
-};
-template <class H>
-struct heads_of {
-  using query = shape<H>;
-  using key = shape<H>;
-};
-template <class Heads, class Group>
-struct heads_of<grouped<Heads, Group>> {
-  using query = shape<Heads, Group>;
-  using key = shape<Heads>;
-};
-template <class Heads>
-struct heads_of<multi_query<Heads>> {
-  using query = shape<Heads>;
-  using key = shape<>;
-};
-template <class D>
-struct dims_of {
-  using key = D;
-  using value = D;
-};
-template <class KeyDim, class ValueDim>
-struct dims_of<head_dims<KeyDim, ValueDim>> {
-  using key = KeyDim;
-  using value = ValueDim;
-};
-
-// The heads of queries, keys and values, one behind the other.
-template <class Heads>
-struct in_proj : axis<3 * Heads::extent> {};
-
-template <class Query, class Key, class Value>
-struct three {
-  Query query;
-  Key key;
-  Value value;
-};
-template <class Query, class Key, class Value>
-three(Query, Key, Value) -> three<Query, Key, Value>;
-
-template <class Heads, class W>
-constexpr auto in_three(const W& w) {
-  using All = in_proj<Heads>;
-  return three{slice<All, Heads>(w), slice<All, Heads, Heads::extent>(w),
-               slice<All, Heads, 2 * Heads::extent>(w)};
-}
-
-// The layer's axes W, H and D, and its parameters, laid out and named as
-// torch.nn.MultiheadAttention's.
-template <class W, class H, class D>
-struct projections {
-  static constexpr bool same_heads = std::same_as<typename H::query, typename H::key> &&
-                                     std::same_as<typename D::key, typename D::value>;
-  static constexpr bool same_widths = std::same_as<typename W::query, typename W::key> &&
-                                      std::same_as<typename W::query, typename W::value>;
-
-  template <text Name, class In, class Dim, class... Heads>
-  static constexpr auto weight(scope s, shape<Heads...>) {
-    return s.param<Name, Heads..., Dim, In>(init::xavier_uniform<In>());
-  }
-  template <text Name, class Dim, class... Heads>
-  static constexpr auto bias(scope s, shape<Heads...>) {
-    return s.param<Name, Heads..., Dim>(init::zeros());
-  }
-
-  static constexpr auto weights(scope s) {
-    if constexpr (same_heads && same_widths) {
-      using Heads = typename H::key::outermost;
-      return in_three<Heads>(
-          weight<"in_proj_weight", typename W::query, typename D::key>(s, shape<in_proj<Heads>>{}));
-    } else {
-      return three{
-          weight<"q_proj_weight", typename W::query, typename D::key>(s, typename H::query{}),
-          weight<"k_proj_weight", typename W::key, typename D::key>(s, typename H::key{}),
-          weight<"v_proj_weight", typename W::value, typename D::value>(s, typename H::key{})};
-    }
-  }
-  static constexpr auto biases(scope s) {
-    if constexpr (same_heads) {
-      using Heads = typename H::key::outermost;
-      return in_three<Heads>(bias<"in_proj_bias", typename D::key>(s, shape<in_proj<Heads>>{}));
-    } else {
-      return three{bias<"q_proj_bias", typename D::key>(s, typename H::query{}),
-                   bias<"k_proj_bias", typename D::key>(s, typename H::key{}),
-                   bias<"v_proj_bias", typename D::value>(s, typename H::key{})};
-    }
-  }
-};
 
 template <class KeyPos>
 struct zero_first : axis<KeyPos::extent + 1> {};
@@ -266,7 +149,7 @@ constexpr auto multi_head_attention(scope s, const Q& query, const K& key, const
   auto const seen = detail::masked<KeyPos>(scores, mask);
   auto const weights =
       options.zero_key ? detail::softmax_beside_zero<KeyPos>(seen) : softmax<KeyPos>(seen);
-  auto const mixed = dot<KeyPos>(weights, v);
+  auto const mixed = dot<KeyPos>(detail::dropped(weights, options.dropout), v);
   auto const output = detail::project_out<typename W::output, typename D::value>(
       s / "out_proj", mixed, typename H::query{}, options.bias);
   return attended{output, weights};

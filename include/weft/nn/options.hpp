@@ -13,6 +13,7 @@ struct transformer_options {
   double epsilon = 1e-5;   // of the normalisation
   bool final_norm = true;  // after the last layer of an encoder or a decoder
   bool bias = true;        // of projections
+  double dropout = 0;      // in training: of attention's weights, hidden units, and before each sum
   double scale = 0;        // of the scores; 0 for 1 / sqrt(HeadDim)
   double soft_cap = 0;     // of the scores: c tanh(score / c); 0 for none
 };

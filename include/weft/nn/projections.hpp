@@ -1,0 +1,72 @@
+// The parameters by which multi-head attention makes its queries, keys and values.
+#pragma once
+
+#include "weft/graph/scope.hpp"
+#include "weft/nn/heads.hpp"
+#include "weft/ops/view.hpp"
+
+namespace weft::nn::detail {
+
+// The heads of queries, keys and values, one behind the other.
+template <class Heads>
+struct in_proj : axis<3 * Heads::extent> {};
+
+template <class Query, class Key, class Value>
+struct three {
+  Query query;
+  Key key;
+  Value value;
+};
+template <class Query, class Key, class Value>
+three(Query, Key, Value) -> three<Query, Key, Value>;
+
+template <class Heads, class W>
+constexpr auto in_three(const W& w) {
+  using All = in_proj<Heads>;
+  return three{slice<All, Heads>(w), slice<All, Heads, Heads::extent>(w),
+               slice<All, Heads, 2 * Heads::extent>(w)};
+}
+
+// The layer's axes W, H and D, and its parameters, laid out and named as
+// torch.nn.MultiheadAttention's.
+template <class W, class H, class D>
+struct projections {
+  static constexpr bool same_heads = std::same_as<typename H::query, typename H::key> &&
+                                     std::same_as<typename D::key, typename D::value>;
+  static constexpr bool same_widths = std::same_as<typename W::query, typename W::key> &&
+                                      std::same_as<typename W::query, typename W::value>;
+
+  template <text Name, class In, class Dim, class... Heads>
+  static constexpr auto weight(scope s, shape<Heads...>) {
+    return s.param<Name, Heads..., Dim, In>(init::xavier_uniform<In>());
+  }
+  template <text Name, class Dim, class... Heads>
+  static constexpr auto bias(scope s, shape<Heads...>) {
+    return s.param<Name, Heads..., Dim>(init::zeros());
+  }
+
+  static constexpr auto weights(scope s) {
+    if constexpr (same_heads && same_widths) {
+      using Heads = typename H::key::outermost;
+      return in_three<Heads>(
+          weight<"in_proj_weight", typename W::query, typename D::key>(s, shape<in_proj<Heads>>{}));
+    } else {
+      return three{
+          weight<"q_proj_weight", typename W::query, typename D::key>(s, typename H::query{}),
+          weight<"k_proj_weight", typename W::key, typename D::key>(s, typename H::key{}),
+          weight<"v_proj_weight", typename W::value, typename D::value>(s, typename H::key{})};
+    }
+  }
+  static constexpr auto biases(scope s) {
+    if constexpr (same_heads) {
+      using Heads = typename H::key::outermost;
+      return in_three<Heads>(bias<"in_proj_bias", typename D::key>(s, shape<in_proj<Heads>>{}));
+    } else {
+      return three{bias<"q_proj_bias", typename D::key>(s, typename H::query{}),
+                   bias<"k_proj_bias", typename D::key>(s, typename H::key{}),
+                   bias<"v_proj_bias", typename D::value>(s, typename H::key{})};
+    }
+  }
+};
+
+}  // namespace weft::nn::detail

@@ -1,0 +1,71 @@
+// What each mask lets through, said once more in loops.
+#include "weft/nn/mask.hpp"
+
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+
+#include "support/trial.hpp"
+#include "weft/graph/define.hpp"
+#include "weft/ops/convert.hpp"
+
+namespace {
+
+using namespace weft;
+
+struct Batch : axis<2> {};
+struct Pos : axis<5> {};
+struct KeyPos : axis<7> {};
+
+struct model {
+  constexpr auto operator()(scope s) const {
+    auto const offset = s.input<"offset", std::int32_t, Batch>();
+    auto const lengths = s.input<"lengths", std::int32_t, Batch, Pos>();
+    auto const scores = s.input<"scores", float, Batch, Pos, KeyPos>();
+    auto const bias = s.input<"bias", float, KeyPos>();
+    auto const window = nn::sliding_window<Pos, KeyPos>(2, 1);
+    auto const seen = [](auto mask) {
+      return broadcast<Batch, Pos, KeyPos>(constant(0.0f)) + cast<float>(mask);
+    };
+    return results(
+        as<"causal">(seen(nn::causal<Pos, KeyPos>())),
+        as<"behind">(seen(nn::causal<Pos, KeyPos>(offset))), as<"window">(seen(window)),
+        as<"valid">(seen(nn::valid<KeyPos>(lengths))),
+        as<"weights">(nn::masked_softmax<KeyPos>(scores, nn::masks(window, bias, lengths, bias))));
+  }
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(masks_are_what_they_say) {
+  auto const g = weft::testing::kept([] { return definition<model>.unpack(); });
+  weft::testing::settings s;
+  s.ranges["lengths"] = {-1, 9};
+  s.ranges["offset"] = {-2, 3};
+  weft::testing::expectation const of(*g, s);
+  auto const& given = of.given().inputs;
+  auto const result = [&](const char* name, int b, int p, int k) {
+    return reference::result(*g, of.values(), name)
+        .data.at(static_cast<std::size_t>((b * 5 + p) * 7 + k));
+  };
+  for (int b = 0; b < 2; ++b)
+    for (int p = 0; p < 5; ++p) {
+      auto const row = static_cast<std::size_t>(b * 5 + p);
+      auto const in_window = [&](int k) { return p - 2 <= k && k <= p + 1; };
+      auto const is_valid = [&](int k) { return k < given.at("lengths").at(row); };
+      double sum = 0, weights[7];
+      for (int k = 0; k < 7; ++k) {
+        auto const at = static_cast<std::size_t>(k);
+        double const e =
+            std::exp(given.at("scores").at(row * 7 + at) + 2 * given.at("bias").at(at));
+        sum += weights[k] = in_window(k) && is_valid(k) ? e : 0;
+      }
+      for (int k = 0; k < 7; ++k) {
+        BOOST_TEST(result("causal", b, p, k) == (k <= p));
+        BOOST_TEST(result("behind", b, p, k) ==
+                   (k <= p + given.at("offset").at(static_cast<std::size_t>(b))));
+        BOOST_TEST(result("window", b, p, k) == in_window(k));
+        BOOST_TEST(result("valid", b, p, k) == is_valid(k));
+        BOOST_TEST(std::abs(result("weights", b, p, k) - (sum > 0 ? weights[k] / sum : 0)) < 1e-14);
+      }
+    }
+}
