@@ -80,6 +80,13 @@ BOOST_AUTO_TEST_CASE(lengths_of_the_run_go_with_fixed_extents) {
     trial_of_generated<bounded_encoder, "y">(of_a_layer(lengths<bounded_encoder::Pos>(n)));
 }
 
+BOOST_AUTO_TEST_CASE(states_go_with_generated_steps) {
+  BOOST_TEST(attentions<decoding_step>() == 1);
+  weft::testing::settings s;
+  s.ranges["length"] = {0, 8};
+  trial_of_generated<decoding_step>(s);
+}
+
 BOOST_AUTO_TEST_CASE(gradients) {
   trial<weft::training<perceptron, "loss">>({}, weft::generated_training<perceptron>());
 }

@@ -38,6 +38,29 @@ using wide = product<5, 20, 100>;
 using deep = product<3, 100, 20>;
 using tall = product<100, 5, 33>;
 
+// A step of decoding: its state is written by the table kernels, its contractions are generated.
+struct decoding_step {
+  struct Batch : axis<2> {};
+  struct Pos : axis<1> {};
+  struct Cache : axis<9> {};
+  struct Embed : axis<16> {};
+  struct Heads : axis<2> {};
+  struct HeadDim : axis<8> {};
+
+  constexpr auto operator()(scope s) const {
+    using Inner = shape<Heads, HeadDim>;
+    auto const x = s.input<"x", float, Batch, Pos, Embed>();
+    auto const at = nn::decoding<Pos, Batch>(s);
+    auto const key = nn::linear<shape<Embed>, Inner>(s / "key", x);
+    auto const value = nn::linear<shape<Embed>, Inner>(s / "value", x);
+    auto const past = nn::cached<Cache>(s, at, key, value);
+    auto const query = nn::linear<shape<Embed>, Inner>(s / "query", x);
+    auto const weights =
+        nn::attention_weights<HeadDim, Cache>(query, past.keys, nn::seen<Cache>(at));
+    return dot<Cache>(weights, past.values);
+  }
+};
+
 template <int Batch_, int Length>
 struct rows {
   struct Batch : axis<Batch_> {};

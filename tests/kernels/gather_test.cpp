@@ -135,6 +135,60 @@ BOOST_AUTO_TEST_CASE(scatter_add_adds_in_the_order_of_the_loops) {
   });
 }
 
+namespace {
+
+// Rows along each of the loops, from places inside and outside on, all of them or some.
+template <class T>
+void check_write(const table& kernels) {
+  unsigned seed = 0;
+  for (const extents& extent : shapes)
+    for (std::size_t row = 0; row < extent.size(); ++row)
+      for (unsigned without = 0; without < 1u << extent.size(); ++without)
+        for (const layout how : layouts) {
+          ++seed;
+          extents whole = extent;
+          whole[row] = axis_extent;
+          const unsigned own = without | 1u << row;
+          array<T> buffer(whole, how, 0, true), rows(extent, layouts[seed % 4]);
+          array<std::int32_t> places(extent, layouts[seed / 4 % 4], own);
+          array<std::int32_t> counts(extent, how, seed % 3 == 0 ? own : 1u << row);
+          fill(rows, seed);
+          fill_indices(places, seed);
+          fill_indices(counts, seed + 1);
+          call c = make_call(op::write, extent);
+          c.over = 1u << row;
+          c.axis_extent = axis_extent;
+          c.axis_stride = buffer.stride[row];
+          c.operands[0] = buffer.as_operand();
+          c.operands[1] = rows.as_operand();
+          c.operands[2] = places.as_operand();
+          if (seed % 2) c.operands[3] = counts.as_operand();
+          expectation expected(buffer);
+          for_points(c, [&](const auto& point) {
+            const auto number = [&](const operand& o) { return at(o, offset(o, point)); };
+            const auto p = static_cast<double>(point[row]);
+            const double place = number(c.operands[2]) + p;
+            if (place < 0 || place >= axis_extent) return;
+            if (c.operands[3].data != nullptr && p >= number(c.operands[3])) return;
+            const auto first = static_cast<std::ptrdiff_t>(number(c.operands[2]));
+            expected.expect(buffer, offset(c.operands[0], point) + first * c.axis_stride,
+                            number(c.operands[1]));
+          });
+          BOOST_TEST(wrong_in_parts(kernels.write, c, buffer, expected) == 0,
+                     "write, loops " << extent.size() << ", row " << row << ", places without "
+                                     << without);
+        }
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(write_puts_rows_where_there_is_room_and_leaves_the_rest) {
+  on_every_target([](const table& kernels) {
+    check_write<float>(kernels);
+    check_write<std::uint8_t>(kernels);
+  });
+}
+
 BOOST_AUTO_TEST_CASE(positions_count_from_0) {
   on_every_target([](const table& kernels) {
     for (const std::ptrdiff_t n : {0, 1, 3, 17, 100})

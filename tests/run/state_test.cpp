@@ -152,6 +152,16 @@ BOOST_AUTO_TEST_CASE(states_that_the_results_do_not_depend_on_are_left_out) {
   static_assert(weft::cost<running_mean, "twice">.state_bytes == 0);
 }
 
+// No gradient goes through a state: a trainer says so.
+struct trained {
+  constexpr auto operator()(weft::scope s) const {
+    auto const sum = weft::sum<Width>(running_mean()(s).items[boost::hana::size_c<0>].value);
+    return weft::results(weft::as<"loss">(sum), weft::as<"other">(weft::constant(1.0f)));
+  }
+};
+static_assert(weft::detail::depends_on_states<trained, "loss">());
+static_assert(!weft::detail::depends_on_states<trained, "other">());
+
 BOOST_AUTO_TEST_CASE(they_mean_what_the_reference_says) {
   using weft::testing::lengths, weft::testing::trial;
   trial<weft::inference<running_mean>>({{}, {{"statistics.count", {1, 9}}}});

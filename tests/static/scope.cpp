@@ -37,6 +37,25 @@ static_assert(!has_input<weft::scope, float, int>);
 static_assert(!has_input<weft::scope, float, Level<0>, Level<1>, Level<2>, Level<3>, Level<4>,
                          Level<5>, Level<6>, Level<7>, Level<8>>);
 
+template <class S, class T, class... Axes>
+concept has_state = requires(S s) {
+  s.template state<"x", T, Axes...>();
+};
+static_assert(is<decltype(std::declval<weft::scope>().state<"x", float, Pos>()), floats<Pos>>);
+static_assert(has_state<weft::scope, std::int32_t> && has_state<weft::scope, bool, Batch, Pos>);
+static_assert(!has_state<weft::scope, float, Pos, Pos> && !has_state<weft::scope, float, int>);
+static_assert(!has_state<weft::scope, Batch, Pos>);
+static_assert(!has_state<weft::scope, float, Level<0>, Level<1>, Level<2>, Level<3>, Level<4>,
+                         Level<5>, Level<6>, Level<7>, Level<8>>);
+
+template <class State, class Value>
+concept is_updated = requires(weft::scope s, State state, Value value) {
+  s.update(state, value);
+};
+static_assert(is_updated<floats<Pos, Embed>, floats<Pos, Embed>>);
+static_assert(!is_updated<floats<Pos, Embed>, floats<Embed, Pos>>);
+static_assert(!is_updated<floats<Pos, Embed>, integers<Pos, Embed>>);
+
 // Names are paths.
 constexpr bool path_is(std::string_view expected, auto make) {
   weft::graph g;

@@ -14,8 +14,8 @@
 
 #include "weft/graph/reject.hpp"
 #include "weft/graph/scope.hpp"
+#include "weft/nn/mask.hpp"
 #include "weft/ops/arithmetic.hpp"
-#include "weft/ops/compare.hpp"
 #include "weft/ops/convert.hpp"
 #include "weft/ops/mask.hpp"
 #include "weft/ops/sources.hpp"
@@ -137,11 +137,11 @@ constexpr auto places(const progress<Pos, Offset, Count>& at) {
 // not computed. For a window, join it by && with, say, positions<Cache>() > places(at) - 128.
 template <class Cache, class Pos, class Offset, class Count>
 constexpr auto seen(const progress<Pos, Offset, Count>& at) {
-  auto const before = positions<Cache>() <= places(at);
+  auto const before = causal<Pos, Cache>(at.offset);
   if constexpr (std::same_as<Count, all_positions>)
     return before;
   else
-    return before && positions<Cache>() < at.offset + at.count;
+    return before && valid<Cache>(at.offset + at.count);
 }
 
 template <class Keys, class Values>

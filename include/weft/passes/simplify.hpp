@@ -51,7 +51,7 @@ class simplifier {
   // The node that computes what n does.
   constexpr int add(node n) {
     if (int const same = replacement(n); same >= 0) return same;
-    if (n.kind == op::input || n.kind == op::parameter) return g_.emit(n);
+    if (n.kind == op::input || n.kind == op::parameter || n.kind == op::state) return g_.emit(n);
     if (commutes(n.kind) && n.operand[0] > n.operand[1]) std::swap(n.operand[0], n.operand[1]);
     std::uint32_t at = hash(n);
     for (; table_[at % table_size] != 0; ++at)

@@ -23,8 +23,18 @@
 
 namespace weft {
 
+namespace detail {
+
 template <a_model Model, text Loss>
-inline constexpr bool without_states = inference<Model, Loss>::selected().state_count == 0;
+constexpr bool depends_on_states() {
+  if constexpr (definition<Model>.state_count == 0 ||
+                find_output(definition<Model>, Loss.view()) < 0)
+    return false;
+  else
+    return select(definition<Model>.unpack(), Loss.view()).state_count > 0;
+}
+
+}  // namespace detail
 
 // How a trainer goes about it, beside the optimizer.
 struct training_options {
@@ -54,9 +64,8 @@ class trainer {
   static_assert(loss_node.axes.count == 0, "trainer: the loss has axes; take its mean over them");
   static_assert(loss_node.type == element::float32, "trainer: the loss is not float");
 
-  static_assert(without_states<Model, Loss>,
-                "trainer: the loss depends on a state, and no gradient goes through one; train on "
-                "whole sequences");
+  static_assert(!detail::depends_on_states<Model, Loss>(),
+                "trainer: the loss depends on a state, and no gradient goes through one");
 
   using source = training<Model, Loss>;
   using code = lowered<source>;

@@ -18,6 +18,14 @@ struct model {
   }
 };
 
+struct counter {
+  constexpr auto operator()(weft::scope s) const {
+    auto count = s.state<"count", std::int32_t, Out>();
+    s.update(count, count + 1);
+    return count;
+  }
+};
+
 namespace {
 struct unnamed : model {};
 }  // namespace
@@ -25,7 +33,8 @@ struct unnamed : model {};
 void wrong(weft::module<model>& net, weft::trainer<model>& trainer, weft::module<model, "sum">& sum,
            const weft::view<const float, weft::shape<Rows, Out>>& a,
            const weft::view<const float, weft::shape<Rows, Pos>>& b,
-           const std::vector<float>& floats, const std::vector<int>& integers) {
+           const std::vector<float>& floats, const std::vector<int>& integers,
+           weft::module<counter>& counts) {
   // error: argument: the model has no input of this name, or these results do not need it
   net(arg<"c">(a), arg<"b">(b));
   // error: argument: the model has no input of this name, or these results do not need it
@@ -82,4 +91,10 @@ void wrong(weft::module<model>& net, weft::trainer<model>& trainer, weft::module
   net(arg<"a">(a), arg<"b">(b)).get<"result">();
   // error: results: this module does not compute a result of this name
   sum(arg<"a">(a)).get<"loss">();
+  // error: state: these results depend on no state of this name, elements and axes
+  counts.state<"count", float, Out>();
+  // error: state: these results depend on no state of this name, elements and axes
+  net.state<"count", std::int32_t, Out>();
+  // error: reset: no state that these results depend on has the axis
+  counts.reset<Rows>(0);
 }

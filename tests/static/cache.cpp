@@ -1,0 +1,38 @@
+#include "weft/nn/cache.hpp"
+
+#include "words.hpp"
+
+using namespace words;
+namespace nn = weft::nn;
+
+struct Cache : weft::axis<weft::up_to<1024>> {};
+
+template <class... Axes>
+constexpr auto decodes = [](auto... count) {
+  return requires(weft::scope s) {
+    nn::decoding<Axes...>(s, count...);
+  };
+};
+using progress = decltype(nn::decoding<Pos, Batch>(std::declval<weft::scope>()));
+template <class Axis>
+constexpr auto caches = [](auto k, auto v) {
+  return requires(weft::scope s, progress at) {
+    nn::cached<Axis>(s, at, k, v);
+  };
+};
+
+static_assert(is<decltype(progress::offset), integers<Batch>>);
+static_assert(decodes<Pos>() && decodes<Pos, Batch>() && decodes<Pos, Batch>(integers<Batch>{}));
+static_assert(decodes<Pos, Batch, Heads>(integers<>{}));
+static_assert(!decodes<Pos, Pos>() && !decodes<Pos, Batch, int>());  // axes
+static_assert(!decodes<Pos, Batch>(floats<Batch>{}));                // count
+static_assert(!decodes<Pos, Batch>(tokens));                         // count_axes
+
+using rows = decltype(nn::cached<Cache>(std::declval<weft::scope>(), progress(), query, query));
+static_assert(is<decltype(rows::keys), floats<Batch, Cache, Heads, HeadDim>>);
+static_assert(is<decltype(nn::places(progress())), integers<Pos, Batch>>);
+static_assert(is<decltype(nn::seen<Cache>(progress())), masks<Cache, Pos, Batch>>);
+static_assert(caches<Cache>(query, query));
+static_assert(!caches<Heads>(query, query) && !caches<int>(query, query));      // cache
+static_assert(!caches<Cache>(query, key));                                      // rows
+static_assert(!caches<Cache>(floats<Pos, HeadDim>{}, floats<Pos, HeadDim>{}));  // batch

@@ -1,0 +1,34 @@
+#include "weft/ops/write.hpp"
+
+#include "words.hpp"
+
+using namespace words;
+
+struct Cache : weft::axis<weft::up_to<1024>> {};
+constexpr floats<Batch, Cache, Heads, HeadDim> buffer{};
+constexpr integers<Batch> at{};
+
+template <class A, class P>
+constexpr auto writes = [](auto b, auto r, auto... i) {
+  return requires {
+    weft::write<A, P>(b, r, i...);
+  };
+};
+
+// The axes of the buffer.
+static_assert(
+    is<decltype(weft::write<Cache, Pos>(buffer, query, at)), floats<Batch, Cache, Heads, HeadDim>>);
+static_assert(is<decltype(weft::write<Cache, Pos>(buffer, query, at, integers<>{})),
+                 floats<Batch, Cache, Heads, HeadDim>>);
+static_assert(writes<Cache, Pos>(buffer, query, at));
+static_assert(writes<Cache, Pos>(buffer, floats<HeadDim, Pos>{}, integers<Heads, Batch>{}, at));
+static_assert(!writes<Vocab, Pos>(buffer, query, at));     // buffer
+static_assert(!writes<Cache, KeyPos>(buffer, query, at));  // rows
+static_assert(!writes<Cache, Heads>(buffer, query, at));   // rows
+static_assert(!writes<Cache, Pos>(buffer, tokens, at));    // elements
+static_assert(!writes<Cache, Pos>(buffer, x, at));         // others
+static_assert(!writes<Cache, Pos>(buffer, query) && !writes<Cache, Pos>(buffer, query, at, at, at));
+static_assert(!writes<Cache, Pos>(buffer, query, floats<Batch>{}));         // places
+static_assert(!writes<Cache, Pos>(buffer, query, at, floats<Batch>{}));     // places
+static_assert(!writes<Cache, Pos>(buffer, query, integers<Batch, Pos>{}));  // place_axes
+static_assert(!writes<Cache, Pos>(buffer, query, at, integers<Cache>{}));   // place_axes
