@@ -1,4 +1,5 @@
-// Attention forward: 12 heads of 64, plain and causal.
+// Attention forward: 12 heads of 64, plain and causal; and through a window, whose time for each
+// position is the same however many there are.
 #include <cstddef>
 #include <limits>
 #include <memory>
@@ -13,7 +14,10 @@ namespace {
 
 constexpr int heads = 12, depth = 64;
 
-template <int N, bool Causal>
+enum class sight { plain, causal, window };
+constexpr int reach = 128;  // of a window, to each side
+
+template <int N, sight Sight>
 struct attention {
   struct Pos : weft::axis<N> {};
   struct KeyPos : weft::alias<Pos> {};
@@ -25,38 +29,49 @@ struct attention {
     auto q = s.input<"q", float, Pos, Heads, HeadDim>();
     auto k = s.input<"k", float, KeyPos, Heads, HeadDim>();
     auto v = s.input<"v", float, KeyPos, Heads, HeadDim>();
-    if constexpr (Causal) {
+    if constexpr (Sight == sight::causal) {
       return weft::dot<KeyPos>(
           nn::attention_weights<HeadDim, KeyPos>(q, k, nn::causal<Pos, KeyPos>()), v);
+    } else if constexpr (Sight == sight::window) {
+      auto const mask = nn::sliding_window<Pos, KeyPos>(reach, reach);
+      return weft::dot<KeyPos>(nn::attention_weights<HeadDim, KeyPos>(q, k, mask), v);
     } else {
       return weft::dot<KeyPos>(nn::attention_weights<HeadDim, KeyPos>(q, k), v);
     }
   }
 };
 
-template <int N, bool Causal>
+template <int N, sight Sight>
 contest make() {
+  constexpr bool causal = Sight == sight::causal;
   constexpr std::size_t size = std::size_t{N} * heads * depth;
   const attention_task task{
-      N, heads, depth, Causal, floats(size, 1), floats(size, 2), floats(size, 3)};
+      N, heads, depth, causal, floats(size, 1), floats(size, 2), floats(size, 3)};
   contest c;
   // Two contractions; of a causal one, the work that is needed: key by query, the query's own
   // included.
-  const double pairs = Causal ? N * (N + 1.0) / 2 : double{N} * N;
-  c.operations = 4 * pairs * heads * depth;
+  const double pairs = causal ? N * (N + 1.0) / 2 : double{N} * N;
+  if constexpr (Sight == sight::window)
+    c.elements = N;
+  else
+    c.operations = 4 * pairs * heads * depth;
   c.tolerance = N * std::numeric_limits<float>::epsilon();
-  auto net = std::make_shared<weft::module<attention<N, Causal>>>();
+  auto net = std::make_shared<weft::module<attention<N, Sight>>>();
   c.weft = weft_contender(net, [task](auto& n) {
     return n(weft::arg<"q">(task.q), weft::arg<"k">(task.k), weft::arg<"v">(task.v));
   });
-  c.peers = peers_at(&peer::attention, task);
+  if constexpr (Sight != sight::window) c.peers = peers_at(&peer::attention, task);
   return c;
 }
 
 template <int N>
 void add(std::vector<named_contest>& all) {
-  all.push_back({"attention/plain/" + std::to_string(N), make<N, false>});
-  all.push_back({"attention/causal/" + std::to_string(N), make<N, true>});
+  all.push_back({"attention/plain/" + std::to_string(N), make<N, sight::plain>});
+  all.push_back({"attention/causal/" + std::to_string(N), make<N, sight::causal>});
+}
+template <int N>
+void add_window(std::vector<named_contest>& all) {
+  all.push_back({"window/" + std::to_string(N), make<N, sight::window>});
 }
 
 }  // namespace
@@ -68,5 +83,9 @@ int main(int argc, char** argv) {
   bench::add<512>(all);
   bench::add<1024>(all);
   bench::add<4096>(all);
+  bench::add_window<1024>(all);
+  bench::add_window<2048>(all);
+  bench::add_window<4096>(all);
+  bench::add_window<8192>(all);
   return bench::measure(argc, argv, all);
 }

@@ -112,7 +112,7 @@ bool run(const std::string& name, const contest& c, const options& chosen) {
   const std::vector<float> own = c.weft.result();
   bool all_agree = true;
   auto others = c.variants;
-  if (!chosen.every_target) std::ranges::move(c.peers(), std::back_inserter(others));
+  if (!chosen.every_target && c.peers) std::ranges::move(c.peers(), std::back_inserter(others));
   add(c, "weft", c.weft, chosen);
   for (const auto& [who, other] : others) {
     if (agrees(c, own, who, other, name))

@@ -25,7 +25,7 @@ struct contest {
   contender weft;
   // Weft in another form, by a name that begins with "weft".
   std::vector<std::pair<std::string, contender>> variants;
-  // Those peers that take part, by name; called where there is a comparison.
+  // Those peers that take part, by name; called where there is a comparison. None: weft is alone.
   std::function<std::vector<std::pair<std::string, contender>>()> peers;
 };
 
