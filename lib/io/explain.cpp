@@ -60,6 +60,10 @@ class explainer {
       case op::split:
       case op::merge:
         return std::string(name_of(n.kind)).append("(").append(call(n.operand[0])).append(")");
+      case op::element:
+        return call(n.operand[0]) + " at the step";
+      case op::last:
+        return call(n.operand[0]);
       case op::part:
         return "part " + std::to_string(n.start) + " of " + call(n.operand[0]);
       default: {
@@ -78,6 +82,16 @@ class explainer {
                   ("state " + call(id)).c_str(), shape.c_str(), "",
                   short_number(static_cast<double>(s.bytes)).c_str(), s.offset);
     return whole;
+  }
+
+  // What stands before and after the steps of a loop.
+  static std::string begin(const loop_ref& l) {
+    std::string const most = l.length.fixed() ? "" : "at most ";
+    return std::string("scan ") + (l.backwards ? "backwards " : "") + "along " +
+           std::string(l.axis->name) + ", " + most + std::to_string(l.length.most) + " times:\n";
+  }
+  static std::string end(const loop_ref& l) {
+    return "end of the scan along " + std::string(l.axis->name) + "\n";
   }
 
   std::string line(const step& s) const {
@@ -166,7 +180,12 @@ std::string explained_text(const program& p, std::span<const explained> nodes,
   explainer const e(nodes, inputs, parameters, states, names);
   std::string text;
   for (std::size_t i = 0; i < states.size(); ++i) text += e.line(p.states[i], states[i].node);
-  for (step const& s : p.steps) text += e.line(s);
+  auto loop = p.loops.begin();
+  for (int i = 0; i < static_cast<int>(p.steps.size()); ++i) {
+    if (loop != p.loops.end() && i == loop->first) text += e.begin(*loop);
+    text += e.line(p.steps[static_cast<std::size_t>(i)]);
+    if (loop != p.loops.end() && i + 1 == loop->last) text += e.end(*loop++);
+  }
   text += std::to_string(total.operations) + " steps, " + short_number(total.flops) + "flop, " +
           short_number(total.bytes) + "B moved; parameters " +
           short_number(static_cast<double>(total.parameter_bytes)) + "B, workspace " +

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "weft/run/error.hpp"
+#include "weft/run/stages.hpp"
 
 namespace weft {
 
@@ -249,7 +250,7 @@ void engine::reset(const state_ref& s, int axis, std::size_t index) noexcept {
     std::memset(memory_.workspace + s.offset + at, 0, block);
 }
 
-std::byte* engine::address(const operand_ref& r) const noexcept {
+std::byte* engine::address(const operand_ref& r, std::ptrdiff_t place) const noexcept {
   std::byte* base = nullptr;
   switch (r.where) {
     case block::workspace:
@@ -274,7 +275,9 @@ std::byte* engine::address(const operand_ref& r) const noexcept {
   auto offset = static_cast<std::ptrdiff_t>(r.offset);
   for (int s = 0; s < r.shift_count; ++s) {
     shift_ref const& shift = p_->shifts[static_cast<std::size_t>(r.first_shift + s)];
-    offset += static_cast<std::ptrdiff_t>(lengths_[static_cast<std::size_t>(shift.slot)]) *
+    offset += (shift.slot == current_step
+                   ? place
+                   : static_cast<std::ptrdiff_t>(lengths_[static_cast<std::size_t>(shift.slot)])) *
               shift.stride * bytes(r.type);
   }
   return base + offset;
@@ -320,12 +323,17 @@ double engine::microseconds(const step& s) const noexcept {
 
 bool engine::share_out() noexcept {
   double shared = 0;
-  std::transform(p_->steps.begin(), p_->steps.end(), parts_.begin(), [&](const step& s) {
-    double const whole = microseconds(s);
-    if (whole < 2 * least_part) return 1;
-    shared += whole;
-    return static_cast<int>(std::min<double>(whole / least_part, team_->size()));
-  });
+  auto loop = p_->loops.begin();
+  for (int i = 0; i < static_cast<int>(p_->steps.size()); ++i) {
+    auto const at = static_cast<std::size_t>(i);
+    if (loop != p_->loops.end() && i == loop->last) ++loop;
+    bool const repeats = loop != p_->loops.end() && i >= loop->first;
+    double const whole = microseconds(p_->steps[at]);
+    parts_[at] = 1;
+    if (whole < 2 * least_part) continue;
+    shared += whole * (repeats ? static_cast<double>(length(loop->length)) : 1);
+    parts_[at] = static_cast<int>(std::min<double>(whole / least_part, team_->size()));
+  }
   return shared >= least_run;
 }
 
@@ -334,15 +342,15 @@ std::byte* engine::scratch_of(int member) const noexcept {
   return scratch_.get() + static_cast<std::size_t>(member - 1) * p_->scratch_bytes;
 }
 
-void engine::call(const step& s, const kernels::table& kernels, const kernels::share& part,
-                  std::byte* scratch) const noexcept {
+void engine::call(const step& s, std::ptrdiff_t place, const kernels::table& kernels,
+                  const kernels::share& part, std::byte* scratch) const noexcept {
   kernels::call c;
   c.kind = s.kind;
   c.loops = s.loops;
   c.over = s.over;
   for (int l = 0; l < s.loops; ++l) c.extent[l] = static_cast<std::ptrdiff_t>(length(s.extent[l]));
   for (int o = 0; o < s.operands; ++o) {
-    c.operands[o].data = address(s.operand[o]);
+    c.operands[o].data = address(s.operand[o], place);
     c.operands[o].type = s.operand[o].type;
     std::copy_n(s.operand[o].stride, s.loops, c.operands[o].stride);
   }
@@ -391,11 +399,11 @@ void engine::call(const step& s, const kernels::table& kernels, const kernels::s
   }
 }
 
-void engine::attend(const step& s, const kernels::table& kernels, const kernels::share& part,
-                    std::byte* scratch) const noexcept {
+void engine::attend(const step& s, std::ptrdiff_t place, const kernels::table& kernels,
+                    const kernels::share& part, std::byte* scratch) const noexcept {
   attention_ref const& a = p_->attentions[static_cast<std::size_t>(s.attention)];
   auto c = attention_call_of(s, a, [&](kernels::operand& to, const operand_ref& from) {
-    to.data = address(from);
+    to.data = address(from, place);
     to.type = from.type;
     std::copy_n(from.stride, s.loops, to.stride);
   });
@@ -408,16 +416,24 @@ void engine::attend(const step& s, const kernels::table& kernels, const kernels:
     kernels.attention_adjoint(c);
 }
 
-void engine::carry_out(const step& s, const kernels::table& kernels, const kernels::share& part,
-                       std::byte* scratch) const noexcept {
+void engine::carry_out(const step& s, std::ptrdiff_t place, const kernels::table& kernels,
+                       const kernels::share& part, std::byte* scratch) const noexcept {
   if (s.run == kernel::attention || s.run == kernel::attention_adjoint)
-    attend(s, kernels, part, scratch);
+    attend(s, place, kernels, part, scratch);
   else
-    call(s, kernels, part, scratch);
+    call(s, place, kernels, part, scratch);
 }
 
 void engine::run(const step& s, const kernels::table& kernels) const noexcept {
-  carry_out(s, kernels, {}, scratch_of(0));
+  carry_out(s, 0, kernels, {}, scratch_of(0));
+}
+
+void engine::run_alone(const kernels::table& kernels) const noexcept {
+  stages const all(*p_, lengths_.data());
+  for (int i = 0, n = all.count(); i < n; ++i) {
+    auto const [step, place] = all[i];
+    carry_out(p_->steps[static_cast<std::size_t>(step)], place, kernels, {}, scratch_of(0));
+  }
 }
 
 void engine::run_on(const executor& threads) {
@@ -433,15 +449,14 @@ void engine::run_on(const executor& threads) {
 }
 
 void engine::run(const kernels::table& kernels) noexcept {
-  auto const alone = [&] {
-    for (step const& s : p_->steps) run(s, kernels);
-  };
-  if (!team_ || !share_out()) return alone();
-  auto const at = [](int stage) { return static_cast<std::size_t>(stage); };
+  if (!team_ || !share_out()) return run_alone(kernels);
+  stages const all(*p_, lengths_.data());
   team_->go(
-      static_cast<int>(p_->steps.size()), [&](int stage) { return parts_[at(stage)]; },
-      [&](int stage, const kernels::share& part, int member) {
-        carry_out(p_->steps[at(stage)], kernels, part, scratch_of(member));
+      all.count(), [&](int i) { return parts_[static_cast<std::size_t>(all[i].step)]; },
+      [&](int i, const kernels::share& part, int member) {
+        auto const [step, place] = all[i];
+        carry_out(p_->steps[static_cast<std::size_t>(step)], place, kernels, part,
+                  scratch_of(member));
       });
 }
 

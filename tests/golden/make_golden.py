@@ -14,6 +14,7 @@ used. Element types in the files: F32, I32, F64.
   textbook.safetensors              the attention chapter's classes, in plain PyTorch
   textbook_multi_head.safetensors   its multi-head attention
   char_lm.safetensors               ten training steps of examples/char_lm with two layers
+  rnn.safetensors                   torch.nn.RNN and GRU of two layers, the GRU's in both directions
   optimizer.safetensors             torch.optim.SGD and AdamW, five steps on 37 numbers
 
 In a terminal: tests/golden/make_golden.py [the folder to write to]
@@ -28,6 +29,7 @@ from layers import (
     decoder_blocks, encoder_blocks, encoder_layer, multi_head_attention, transformer,
 )
 from optimizers import optimizers
+from recurrent import recurrent
 from textbook import textbook, textbook_multi_head
 
 if __name__ == "__main__":
@@ -42,6 +44,7 @@ if __name__ == "__main__":
         "textbook": textbook(),
         "textbook_multi_head": textbook_multi_head(),
         "char_lm": char_lm_file(),
+        "rnn": recurrent(),
         "optimizer": optimizers(),
     }.items():
         save(folder / f"{name}.safetensors", tensors)

@@ -1,11 +1,13 @@
 // How far float32 may be from the reference: a running error analysis (Wilkinson 1963; Higham 2002,
-// section 3.3) over the nodes of a graph, from the reference's values. Each node has one bound, on
-// the largest absolute error of its elements.
+// section 3.3) over the nodes of a graph, as the reference computes their values. Each node has one
+// bound, on the largest absolute error of its elements.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -24,19 +26,24 @@ namespace ref = reference::detail;
 
 class error_analysis {
  public:
-  error_analysis(const graph& g, const reference::lengths& of,
-                 const std::vector<reference::values>& all)
-      : g_(g), of_(of), all_(all) {}
-
-  std::vector<double> run() {
-    for (int i = 0; i < g_.count; ++i) {
-      node const& n = g_.nodes[i];
-      bool const exact = n.type != element::float32;
-      if (exact) check_exact(n);
-      error_.push_back(exact ? 0 : bound(n, i));
-    }
-    return error_;
+  error_analysis(const graph& g, const reference::lengths& of)
+      : g_(g), of_(of), error_(static_cast<std::size_t>(g.count)) {
+    for (int i = 0; i < g.count; ++i)
+      if (g.nodes[i].kind == op::next) next_of_[g.nodes[i].operand[0]] = i;
   }
+
+  // Node i has got its values.
+  void see(int i, const std::vector<reference::values>& all) {
+    all_ = &all;
+    node const& n = g_.nodes[i];
+    bool const exact = n.type != element::float32;
+    if (exact) check_exact(n);
+    double const e = exact ? 0 : bound(n, i);
+    double& error = error_[static_cast<std::size_t>(i)];
+    error = n.kind == op::stack ? std::max(error, e) : e;
+    if (n.kind == op::carry) begun_.insert(i);
+  }
+  const std::vector<double>& errors() const { return error_; }
 
  private:
   struct range {
@@ -44,7 +51,9 @@ class error_analysis {
     double most() const { return std::max(std::abs(low), std::abs(high)); }
   };
 
-  const std::vector<double>& data(int id) const { return all_[static_cast<std::size_t>(id)].data; }
+  const std::vector<double>& data(int id) const {
+    return (*all_)[static_cast<std::size_t>(id)].data;
+  }
   // Of the finite values: infinities and NaN have no rounding errors.
   range range_of(int id) const {
     range r{std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()};
@@ -126,6 +135,16 @@ class error_analysis {
         return r < 0x1p24 ? 0 : gamma(n.named.count) * r;
       case op::cast:  // from integers, exact below 2^24
         return g_.nodes[x].type == element::float32 || r < 0x1p24 ? ex : rounding(r);
+      case op::carry:  // at the first step its beginning, then what the step before has left
+      case op::last: {
+        int const carry = n.kind == op::carry ? id : x;
+        int const from = begun_.contains(carry) ? next_of_.at(carry) : g_.nodes[carry].operand[0];
+        return error_[static_cast<std::size_t>(from)];
+      }
+      case op::next:
+        return ey;
+      case op::stack:
+      case op::element:
       case op::rename:  // the same elements
       case op::slice:
       case op::windows:
@@ -335,17 +354,26 @@ class error_analysis {
 
   const graph& g_;
   const reference::lengths& of_;
-  const std::vector<reference::values>& all_;
+  const std::vector<reference::values>* all_ = nullptr;
   std::vector<double> error_;
+  std::map<int, int> next_of_;  // of a carry
+  std::set<int> begun_;         // the carries of scans that have made a step
 };
 
 }  // namespace detail
 
-// For each node of g the largest absolute error that float32 may make, where `all` are the values
-// of the reference at the lengths `of`, which come from reference::complete.
-inline std::vector<double> error_bounds(const graph& g, const reference::lengths& of,
-                                        const std::vector<reference::values>& all) {
-  return detail::error_analysis(g, of, all).run();
+// The reference's values of each node of g, and the largest absolute error that float32 may make.
+struct bounded_values {
+  std::vector<reference::values> all;
+  std::vector<double> bounds;
+};
+inline bounded_values evaluate_with_bounds(const graph& g, const reference::lengths& given,
+                                           const reference::bindings& b) {
+  reference::lengths const of = reference::complete(g, given);
+  detail::error_analysis analysis(g, of);
+  auto all =
+      reference::evaluate(g, given, b, [&](int i, const auto& now) { analysis.see(i, now); });
+  return {std::move(all), analysis.errors()};
 }
 
 }  // namespace weft::testing

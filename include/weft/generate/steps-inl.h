@@ -32,8 +32,7 @@ namespace weft::generate::HWY_NAMESPACE {
 
 template <class Source>
 HWY_INLINE void run_steps(const engine& e) {
-  const kernels::table kernels = kernels::best();
-  for (step const& s : e.tables().steps) e.run(s, kernels);
+  e.run_alone(kernels::best());
 }
 template <class Source>
 HWY_INLINE void pack_steps(const engine& e, std::byte* packed) {
@@ -71,9 +70,10 @@ constexpr elementwise_plan plan_of_elementwise() {
                                        tables.links.begin() + tables.steps[I].first_link);
 }
 
-// Is there a generated function for the step?
+// Is there a generated function for the step? Programs with loops go by their tables.
 template <class Source, int I>
 constexpr bool is_generated() {
+  if constexpr (lowered<Source>::tables.loops.size() > 0) return false;
   constexpr step const& s = lowered<Source>::tables.steps[I];
   if constexpr (plan_of_attention<Source, I>().possible) return true;
   if constexpr (is_fixed(s)) {
@@ -200,7 +200,10 @@ HWY_INLINE kernels::table table_kernels() {
 template <class Source>
 HWY_INLINE void run_steps(const engine& e) {
   const kernels::table kernels = table_kernels<Source>();
-  for_each_step<Source>([&](auto i) HWY_ATTR { run_step<Source, i.value>(e, kernels); });
+  if constexpr (lowered<Source>::tables.loops.size() > 0)
+    e.run_alone(kernels);
+  else
+    for_each_step<Source>([&](auto i) HWY_ATTR { run_step<Source, i.value>(e, kernels); });
 }
 
 // Packs the parameters for them, in float32: the program's packed_bytes.

@@ -21,6 +21,7 @@ inline constexpr int max_leaves = 1024;  // parameters, or inputs
 inline constexpr int max_states = 256;
 inline constexpr int max_outputs = 1024;  // results, gradients and updates of states
 inline constexpr int max_rules = 64;
+inline constexpr int max_regions = 128;   // scans, and their adjoints
 inline constexpr int max_text = 1 << 16;  // characters in all names together
 inline constexpr int max_path = 120;      // characters in one name
 
@@ -60,6 +61,8 @@ struct node {
   op kind;
   element type;
   std::int8_t operands;
+  // The scan in whose body it is, as its place in the list of those and one; 0: none.
+  std::int16_t region;
   bool inner;            // computed within the step that uses it, and stored nowhere: see chain.hpp
   std::uint8_t options;  // attention: which operands it has beside the fixed ones
   axis_list axes;        // of the result, outermost first
@@ -68,9 +71,9 @@ struct node {
   // split makes and merge joins, outermost first; the axis of each operand of concatenate; what
   // gather and scatter_add index (one); where write puts rows, and the axis of these; what slice
   // leaves and place fills (one), then the axes whose lengths are added to `start`; what rename
-  // names anew (one); whose lengths `length` multiplies; attention's key, depth, value and query
-  // axes; of windows and overlap_add the axis that is looked along, the windows' and that of the
-  // places in one.
+  // names anew (one); what a scan runs along (one, of element and stack); whose lengths `length`
+  // multiplies; attention's key, depth, value and query axes; of windows and overlap_add the axis
+  // that is looked along, the windows' and that of the places in one.
   axis_list named;
   op then;  // dot: the function that it ends with
   double
@@ -124,6 +127,13 @@ struct length_rule {
   friend constexpr bool operator==(const length_rule&, const length_rule&) = default;
 };
 
+// The body of a scan: nodes that are carried out once for each step.
+struct region {
+  const axis_info* axis;   // that it runs along
+  const axis_info* steps;  // the same axis in a role of its own: of what a pass stacks
+  bool backwards;          // from the last element to the first
+};
+
 struct graph {
   node nodes[max_nodes]{};
   int count = 0;
@@ -137,6 +147,9 @@ struct graph {
   int output_count = 0;
   length_rule rules[max_rules]{};
   int rule_count = 0;
+  region regions[max_regions]{};
+  int region_count = 0;
+  int open_region = 0;  // that a scan is making
   char text[max_text]{};
   int text_size = 0;
 
@@ -144,12 +157,18 @@ struct graph {
     return {text + r.begin, static_cast<std::size_t>(r.size)};
   }
   constexpr name_ref intern(std::string_view s);
+  // Appends a node; its region is that of its operands, unless it begins there itself.
   constexpr int emit(const node& n);
+  // Appends a region, and gives what its nodes are marked with.
+  constexpr std::int16_t add_region(const region& r);
 };
 
 // Reached while compiling, these functions' names are what the compiler prints.
 inline void the_model_has_more_operations_than_max_nodes() {
   throw std::length_error("graph: the model has more operations than max_nodes");
+}
+inline void the_model_has_more_scans_than_max_regions() {
+  throw std::length_error("graph: the model has more scans than max_regions");
 }
 inline void the_models_names_are_longer_than_max_text() {
   throw std::length_error("graph: the model's names are longer than max_text");
@@ -163,10 +182,27 @@ constexpr name_ref graph::intern(std::string_view s) {
   return r;
 }
 
+// Where a node's value may be read.
+constexpr std::int16_t region_of(const graph& g, const node& n) {
+  if (n.kind == op::carry || n.kind == op::element) return n.region;
+  if (n.kind == op::last || n.kind == op::stack) return 0;
+  std::int16_t region = 0;
+  for (int i = 0; i < n.operands; ++i)
+    if (g.nodes[n.operand[i]].region != 0) region = g.nodes[n.operand[i]].region;
+  return region;
+}
+
 constexpr int graph::emit(const node& n) {
   if (count == max_nodes) the_model_has_more_operations_than_max_nodes();
   nodes[count] = n;
+  nodes[count].region = region_of(*this, n);
   return count++;
+}
+
+constexpr std::int16_t graph::add_region(const region& r) {
+  if (region_count == max_regions) the_model_has_more_scans_than_max_regions();
+  regions[region_count++] = r;
+  return static_cast<std::int16_t>(region_count);
 }
 
 }  // namespace weft

@@ -25,8 +25,10 @@ enum class op : std::uint8_t {
   slice,
   windows,  // neighbours along an axis, as an axis of their own
   split,
-  merge,  // copies where the operand's strides do not let two axes become one
-  part,   // one of the results of an operation that has several
+  merge,    // copies where the operand's strides do not let two axes become one
+  part,     // one of the results of an operation that has several
+  element,  // of an axis, at the current step of a scan
+  last,     // a carry after the last step
   // Sources.
   positions,  // 0, 1, 2, … along an axis
   length,     // the product of some axes' lengths, as float32
@@ -88,6 +90,10 @@ enum class op : std::uint8_t {
   concatenate,
   place,        // zeros, with the operand put at an offset: the adjoint of slice
   overlap_add,  // what windows look at, each the sum over those who do: the adjoint of windows
+  // Of a scan; see graph/scan.hpp.
+  carry,
+  next,
+  stack,
 };
 
 constexpr std::string_view name_of(op o) {
@@ -102,6 +108,8 @@ constexpr std::string_view name_of(op o) {
                                      "split",
                                      "merge",
                                      "part",
+                                     "element",
+                                     "last",
                                      "positions",
                                      "length",
                                      "copy",
@@ -152,8 +160,11 @@ constexpr std::string_view name_of(op o) {
                                      "write",
                                      "concatenate",
                                      "place",
-                                     "overlap_add"};
-  static_assert(std::size(names) == static_cast<std::size_t>(op::overlap_add) + 1);
+                                     "overlap_add",
+                                     "carry",
+                                     "next",
+                                     "stack"};
+  static_assert(std::size(names) == static_cast<std::size_t>(op::stack) + 1);
   return names[static_cast<int>(o)];
 }
 
@@ -161,7 +172,7 @@ constexpr bool is_leaf(op o) {
   return o <= op::numbers;
 }
 constexpr bool is_view(op o) {
-  return o >= op::rename && o <= op::part;
+  return o >= op::rename && o <= op::last;
 }
 constexpr bool is_elementwise(op o) {
   return o >= op::copy && o <= op::where;

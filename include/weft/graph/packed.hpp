@@ -34,7 +34,8 @@ constexpr table<T, N> cut(const T* from) {
   return t;
 }
 
-template <int Nodes, int Inputs, int Parameters, int States, int Outputs, int Rules, int Text>
+template <int Nodes, int Inputs, int Parameters, int States, int Outputs, int Rules, int Regions,
+          int Text>
 struct packed_graph {
   static constexpr int count = Nodes;
   static constexpr int input_count = Inputs;
@@ -48,6 +49,7 @@ struct packed_graph {
   table<leaf, States> states;
   table<output, Outputs> outputs;
   table<length_rule, Rules> rules;
+  table<region, Regions> regions;
   table<char, Text> text;
 
   constexpr std::string_view name(name_ref r) const {
@@ -61,6 +63,7 @@ struct packed_graph {
     for (int i = 0; i < States; ++i) g.states[i] = states.at[i];
     for (int i = 0; i < Outputs; ++i) g.outputs[i] = outputs.at[i];
     for (int i = 0; i < Rules; ++i) g.rules[i] = rules.at[i];
+    for (int i = 0; i < Regions; ++i) g.regions[i] = regions.at[i];
     for (int i = 0; i < Text; ++i) g.text[i] = text.at[i];
     g.count = Nodes;
     g.input_count = Inputs;
@@ -68,6 +71,7 @@ struct packed_graph {
     g.state_count = States;
     g.output_count = Outputs;
     g.rule_count = Rules;
+    g.region_count = Regions;
     g.text_size = Text;
     return g;
   }
@@ -78,13 +82,15 @@ template <class Maker>
 constexpr auto pack() {
   constexpr graph g = Maker::make();
   return packed_graph<g.count, g.input_count, g.parameter_count, g.state_count, g.output_count,
-                      g.rule_count, g.text_size>{cut<g.count>(g.nodes),
-                                                 cut<g.input_count>(g.inputs),
-                                                 cut<g.parameter_count>(g.parameters),
-                                                 cut<g.state_count>(g.states),
-                                                 cut<g.output_count>(g.outputs),
-                                                 cut<g.rule_count>(g.rules),
-                                                 cut<g.text_size>(g.text)};
+                      g.rule_count, g.region_count, g.text_size>{
+      cut<g.count>(g.nodes),
+      cut<g.input_count>(g.inputs),
+      cut<g.parameter_count>(g.parameters),
+      cut<g.state_count>(g.states),
+      cut<g.output_count>(g.outputs),
+      cut<g.rule_count>(g.rules),
+      cut<g.region_count>(g.regions),
+      cut<g.text_size>(g.text)};
 }
 
 }  // namespace weft

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <stdexcept>
 #include <type_traits>
 
 #include "weft/axes/shape.hpp"
@@ -79,9 +80,16 @@ constexpr axis_list axes_of(shape<Axes...>) {
   return {static_cast<std::int8_t>(sizeof...(Axes)), {&info_of<Axes>...}};
 }
 
+// Reached while compiling, this function's name is what the compiler prints.
+inline void a_tensor_of_a_scans_body_is_used_outside_of_it() {
+  throw std::invalid_argument("scan: a tensor of its body is used outside of it");
+}
+
 // The node of x in g.
 template <class T, class S>
-constexpr int place(graph&, tensor<T, S> x) {
+constexpr int place(graph& g, tensor<T, S> x) {
+  int const region = g.nodes[x.id].region;
+  if (region != 0 && region != g.open_region) a_tensor_of_a_scans_body_is_used_outside_of_it();
   return x.id;
 }
 template <class T, class S, int Size>

@@ -20,6 +20,7 @@
 
 #include "weft/graph/attention.hpp"
 #include "weft/graph/graph.hpp"
+#include "weft/graph/scan.hpp"
 #include "weft/kernels/philox.hpp"
 
 namespace weft::reference {
@@ -487,12 +488,56 @@ class evaluation {
  public:
   evaluation(const graph& g, const lengths& of, const bindings& b) : g_(g), of_(of), b_(b) {}
 
-  std::vector<values> run() {
-    for (int i = 0; i < g_.count; ++i) all_.push_back(compute(g_.nodes[i]));
+  template <class Seen>
+  std::vector<values> run(Seen seen) {
+    all_.resize(static_cast<std::size_t>(g_.count));
+    for (int i = 0; i < g_.count;) {
+      if (int const body = loop_of(g_, i); body > 0) {
+        int const first = i;
+        while (i < g_.count && loop_of(g_, i) == body) ++i;
+        run_body(first, i, g_.regions[body - 1], seen);
+      } else {
+        of_node(i) = compute(g_.nodes[i]);
+        seen(i, all_);
+        ++i;
+      }
+    }
     return std::move(all_);
   }
 
  private:
+  values& of_node(int id) { return all_[static_cast<std::size_t>(id)]; }
+
+  // Nodes [first, end), once for each element of the region's axis.
+  template <class Seen>
+  void run_body(int first, int end, const region& r, Seen& seen) {
+    auto const each = [&](op kind, auto f) {
+      for (int i = first; i < end; ++i)
+        if (g_.nodes[i].kind == kind) f(i, g_.nodes[i]);
+    };
+    each(op::carry, [&](int i, const node& n) { of_node(i) = compute(n); });
+    each(op::stack, [&](int i, const node& n) { of_node(i).data.resize(dense(n.axes).size()); });
+    std::size_t const steps = of_(r.axis);
+    for (std::size_t step = 0; step < steps; ++step) {
+      place_ = r.backwards ? steps - 1 - step : step;
+      for (int i = first; i < end; ++i) {
+        node const& n = g_.nodes[i];
+        if (n.kind == op::stack)
+          write_step(n, of_node(i));
+        else if (n.kind != op::carry)
+          of_node(i) = compute(n);
+        seen(i, all_);
+      }
+      each(op::next, [&](int i, const node& n) { of_node(n.operand[0]) = of_node(i); });
+    }
+  }
+  void write_step(const node& n, values& whole) const {
+    layout at = dense(n.axes);
+    std::size_t const first = place_ * at.take(n.named.at[0]);
+    for_each(to_axes(axes_of(n, 0)), of_, {at, layout_of(n, 0)},
+             [&](auto i, auto a) { whole.data[first + i] = data(n, 0)[a]; });
+  }
+
   layout dense(const axis_list& list) const { return {list, of_}; }
   layout layout_of(const node& n, int operand) const {
     return operand < n.operands ? dense(g_.nodes[n.operand[operand]].axes) : layout();
@@ -595,6 +640,20 @@ class evaluation {
       case op::rename:  // the same elements in the same order
       case op::split:
         return all_[static_cast<std::size_t>(n.operand[0])];
+      case op::last:
+        return all_[static_cast<std::size_t>(n.operand[0])];
+      case op::element: {
+        layout whole = of_x;
+        std::size_t const first = place_ * whole.take(n.named.at[0]);
+        for_each(own, of_, {result, whole}, [&](auto i, auto a) { r[i] = x[first + a]; });
+        return v;
+      }
+      case op::carry:  // the beginning; a number is broadcast
+        for_each(own, of_, {result, of_x}, [&](auto i, auto a) { r[i] = x[a]; });
+        return v;
+      case op::next:
+        for_each(own, of_, {result, of_y}, [&](auto i, auto b) { r[i] = y[b]; });
+        return v;
       case op::merge: {
         layout apart = result;
         std::size_t stride = apart.take(merged_axis(g_, n));
@@ -745,14 +804,20 @@ class evaluation {
   const lengths& of_;
   const bindings& b_;
   std::vector<values> all_;
+  std::size_t place_ = 0;  // of the current step of a scan, along its axis
 };
 
 }  // namespace detail
 
-// The values of every node of g, in the order of the nodes.
-inline std::vector<values> evaluate(const graph& g, const lengths& given, const bindings& b) {
+// The values of every node of g, in the order of the nodes; those in the body of a scan are of its
+// last step. seen(i, values) is called whenever node i has got its values.
+template <class Seen>
+std::vector<values> evaluate(const graph& g, const lengths& given, const bindings& b, Seen seen) {
   lengths const all = complete(g, given);
-  return detail::evaluation(g, all, b).run();
+  return detail::evaluation(g, all, b).run(seen);
+}
+inline std::vector<values> evaluate(const graph& g, const lengths& given, const bindings& b) {
+  return evaluate(g, given, b, [](int, const std::vector<values>&) {});
 }
 
 namespace detail {

@@ -8,6 +8,7 @@
 #include "weft/graph/chain.hpp"
 #include "weft/graph/lengths.hpp"
 #include "weft/graph/packed.hpp"
+#include "weft/graph/scan.hpp"
 #include "weft/kernels/attention_adjoint_scratch.hpp"
 #include "weft/kernels/attention_scratch.hpp"
 #include "weft/kernels/philox.hpp"
@@ -59,6 +60,8 @@ struct program_draft {
   int requirement_count = 0;
   shift_ref shifts[max_nodes]{};
   int shift_count = 0;
+  loop_ref loops[max_regions]{};
+  int loop_count = 0;
   attention_ref attentions[max_attentions]{};
   int attention_count = 0;
   kernels::chain_link links[max_nodes]{};
@@ -117,7 +120,11 @@ class lowering {
     lower_rules();
     require_lengths();
     clear_gradients();
-    for (int i = 0; i < g_.count; ++i) lower(i);
+    for (int i = 0; i < g_.count; ++i) {
+      begin_loop(i);
+      lower(i);
+      end_loop(i);
+    }
     copy_gradients();
     store_states();
     lay_out_workspace();
@@ -246,7 +253,7 @@ class lowering {
   }
   constexpr void add_shift(operand_ref& r, const axis_info* length, std::ptrdiff_t stride) {
     if (r.shift_count++ == 0) r.first_shift = static_cast<std::int16_t>(d_.shift_count);
-    d_.shifts[d_.shift_count++] = {slot(length), stride};
+    d_.shifts[d_.shift_count++] = {length ? slot(length) : current_step, stride};
   }
 
   constexpr step& add_step(kernel k, op kind, int id, const axis_list& loops) {
@@ -323,12 +330,57 @@ class lowering {
       add_all(add_step(kernel::length, n.kind, id, n.named), id, n.named);
     } else if (n.kind == op::concatenate) {
       concatenate(id);
+    } else if (n.kind == op::stack) {
+      stack(id);
+    } else if (n.kind == op::next) {
+      if (p_.of[id].root == id)
+        copy(id, place(id, n.axes), n.operand[1]);
+      else if (n.operand[1] != n.operand[0])
+        copy(id, place(n.operand[0], n.axes), n.operand[1]);
     } else if (n.kind == op::place) {
       add_operand(add_step(kernel::zero, n.kind, id, n.axes), place(id, n.axes));
       copy_part(id, n.operand[0], n.named.at[0], n.start, n.named, 1);
     } else if (n.kind == op::overlap_add) {
       overlap_add(id);
     }
+  }
+
+  // ---- scans
+
+  // Copies node `from` into an operand over the axes of node id.
+  constexpr void copy(int id, const operand_ref& to, int from) {
+    step& s = add_step(kernel::elementwise, op::copy, id, g_.nodes[id].axes);
+    add_operand(s, to);
+    add_operand(s, place(from, g_.nodes[id].axes));
+  }
+  // Into the place of the current step.
+  constexpr void stack(int id) {
+    axis_list const& axes = g_.nodes[g_.nodes[id].operand[0]].axes;
+    operand_ref to = place(id, axes);
+    axis_info const* const axis = g_.nodes[id].named.at[0];
+    add_shift(to, nullptr, p_.of[id].stride[g_.nodes[id].axes.find(axis)]);
+    step& s = add_step(kernel::elementwise, op::copy, id, axes);
+    add_operand(s, to);
+    add_operand(s, place(g_.nodes[id].operand[0], axes));
+  }
+
+  // A body's nodes follow one another. Before the first, carries get their beginning.
+  constexpr void begin_loop(int id) {
+    int const body = loop_of(g_, id);
+    if (body == 0 || (id > 0 && loop_of(g_, id - 1) == body)) return;
+    for (int i = id; i < g_.count && loop_of(g_, i) == body; ++i)
+      if (g_.nodes[i].kind == op::carry)
+        copy(i, place(i, g_.nodes[i].axes), g_.nodes[i].operand[0]);
+    region const& r = g_.regions[body - 1];
+    d_.loops[d_.loop_count++] = {d_.step_count, d_.step_count, r.axis, extent(r.axis), r.backwards};
+  }
+  // After the last, carries get what had to wait for the end of the step.
+  constexpr void end_loop(int id) {
+    int const body = loop_of(g_, id);
+    if (body == 0 || (id + 1 < g_.count && loop_of(g_, id + 1) == body)) return;
+    for (int i = id; i >= 0 && g_.nodes[i].kind == op::next; --i)
+      if (p_.of[i].root == i) copy(i, place(g_.nodes[i].operand[0], g_.nodes[i].axes), i);
+    d_.loops[d_.loop_count - 1].last = d_.step_count;
   }
 
   // The attention `forward`, or its adjoint.
@@ -675,7 +727,8 @@ class lowering {
       if (s.run != kernel::dot) continue;
       kernels::call const c = call_at_bounds(s);
       operand_ref const& columns = s.operand[kernels::columns_operand(c)];
-      bool pack = columns.where == block::parameters && kernels::can_be_packed(c);
+      bool pack = columns.where == block::parameters && columns.shift_count == 0 &&
+                  kernels::can_be_packed(c);
       for (int l = 0; l < s.loops; ++l)
         pack = pack && (columns.stride[l] == 0 || s.extent[l].fixed());
       if (!pack) continue;
@@ -695,8 +748,8 @@ class lowering {
 
 // The tables of a program at their exact sizes: what ends up in the binary.
 template <int Steps, int Inputs, int Parameters, int Results, int Lengths, int Rules,
-          int Requirements, int Shifts, int Attentions, int Links, int States, int Writes,
-          std::size_t Constants, int Text>
+          int Requirements, int Shifts, int Loops, int Attentions, int Links, int States,
+          int Writes, std::size_t Constants, int Text>
 struct program_tables {
   table<step, Steps> steps;
   table<input_ref, Inputs> inputs;
@@ -706,6 +759,7 @@ struct program_tables {
   table<length_rule_ref, Rules> rules;
   table<length_requirement, Requirements> requirements;
   table<shift_ref, Shifts> shifts;
+  table<loop_ref, Loops> loops;
   table<attention_ref, Attentions> attentions;
   table<kernels::chain_link, Links> links;
   table<state_ref, States> states;
@@ -730,7 +784,7 @@ constexpr auto tables() {
   constexpr program_draft d = draft(Source::g.unpack());
   return program_tables<d.step_count, d.input_count, d.parameter_count, d.result_count,
                         d.length_count, d.rule_count, d.requirement_count, d.shift_count,
-                        d.attention_count, d.link_count, d.state_count, d.write_count,
+                        d.loop_count, d.attention_count, d.link_count, d.state_count, d.write_count,
                         d.constant_bytes, d.text_size>{cut<d.step_count>(d.steps),
                                                        cut<d.input_count>(d.inputs),
                                                        cut<d.parameter_count>(d.parameters),
@@ -739,6 +793,7 @@ constexpr auto tables() {
                                                        cut<d.rule_count>(d.rules),
                                                        cut<d.requirement_count>(d.requirements),
                                                        cut<d.shift_count>(d.shifts),
+                                                       cut<d.loop_count>(d.loops),
                                                        cut<d.attention_count>(d.attentions),
                                                        cut<d.link_count>(d.links),
                                                        cut<d.state_count>(d.states),
@@ -760,27 +815,15 @@ constexpr auto tables() {
 template <class Source>
 struct lowered {
   static constexpr auto tables = detail::tables<Source>();
-  static constexpr weft::program program{tables.steps,
-                                         tables.inputs.span(),
-                                         tables.parameters.span(),
-                                         tables.states.span(),
-                                         tables.writes.span(),
-                                         tables.results.span(),
-                                         tables.lengths.span(),
-                                         tables.rules.span(),
-                                         tables.requirements.span(),
-                                         tables.shifts.span(),
-                                         tables.attentions.span(),
-                                         tables.links.span(),
-                                         tables.constants.span(),
-                                         {tables.text.at, tables.text.size()},
-                                         tables.parameter_bytes,
-                                         tables.gradient_bytes,
-                                         tables.state_bytes,
-                                         tables.workspace_bytes,
-                                         tables.scratch_offset,
-                                         tables.scratch_bytes,
-                                         tables.packed_bytes};
+  static constexpr weft::program program{
+      tables.steps,           tables.inputs.span(),    tables.parameters.span(),
+      tables.states.span(),   tables.writes.span(),    tables.results.span(),
+      tables.lengths.span(),  tables.rules.span(),     tables.requirements.span(),
+      tables.shifts.span(),   tables.loops.span(),     tables.attentions.span(),
+      tables.links.span(),    tables.constants.span(), {tables.text.at, tables.text.size()},
+      tables.parameter_bytes, tables.gradient_bytes,   tables.state_bytes,
+      tables.workspace_bytes, tables.scratch_offset,   tables.scratch_bytes,
+      tables.packed_bytes};
 };
 
 }  // namespace weft

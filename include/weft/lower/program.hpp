@@ -31,7 +31,8 @@ struct extent_ref {
   }
 };
 
-// Adds to an operand's offset the length in a slot times a stride.
+// Adds to an operand's offset the length in a slot, or the current step of the loop, times a
+// stride.
 struct shift_ref {
   std::int16_t slot;
   std::ptrdiff_t stride;
@@ -47,6 +48,8 @@ struct operand_ref {
   std::ptrdiff_t stride[max_rank];
   std::int16_t first_shift;  // in the program's table of shifts
 };
+
+inline constexpr std::int16_t current_step = -1;  // in the place of a slot
 
 enum class kernel : std::uint8_t {
   elementwise,
@@ -201,6 +204,14 @@ struct write_rule {
   name_ref rows_name, room_name;
 };
 
+// Steps [first, last) of the program, which are carried out once for each element of an axis.
+struct loop_ref {
+  int first, last;
+  const axis_info* axis;
+  extent_ref length;
+  bool backwards;
+};
+
 struct length_ref {
   name_ref name;
   std::size_t most;
@@ -218,6 +229,7 @@ struct program {
   std::span<const length_rule_ref> rules;
   std::span<const length_requirement> requirements;
   std::span<const shift_ref> shifts;
+  std::span<const loop_ref> loops;  // in the order of their steps
   std::span<const attention_ref> attentions;
   std::span<const kernels::chain_link> links;
   std::span<const std::byte> constants;

@@ -107,7 +107,7 @@ class attention_finder {
       f.value = n.operand[1 - weights];
       f.key_axis = at(id).named.at[0];
       masks.count = 0;
-      if (match_scores(at(id).operand[0], f, masks) && find_axes(n, at(id), f) &&
+      if (match_scores(at(id).operand[0], n.region, f, masks) && find_axes(n, at(id), f) &&
           take_apart(masks)) {
         find_places(f, masks);
         return true;
@@ -117,8 +117,8 @@ class attention_finder {
   }
 
   // softmax's operand, from the outside in: where(mask, ., -infinity), sum with a bias, soft cap,
-  // scale, contraction.
-  constexpr bool match_scores(int id, found& f, parts& masks) const {
+  // scale, contraction; the latter in the same body of a scan, or none.
+  constexpr bool match_scores(int id, int region, found& f, parts& masks) const {
     if (at(id).kind == op::where && only_here(id)) {
       node const& n = at(id);
       if (!is_constant(n.operand[2]) ||
@@ -149,7 +149,7 @@ class attention_finder {
       f.scale *= by;
     }
     node const& n = at(id);
-    if (n.kind != op::dot || !only_here(id)) return false;
+    if (n.kind != op::dot || !only_here(id) || n.region != region) return false;
     bool const keys_right = at(n.operand[1]).axes.contains(f.key_axis);
     f.query = n.operand[keys_right ? 0 : 1];
     f.key = n.operand[keys_right ? 1 : 0];

@@ -9,6 +9,7 @@
 #include "weft/graph/attention.hpp"
 #include "weft/graph/chain.hpp"
 #include "weft/graph/graph.hpp"
+#include "weft/graph/scan.hpp"
 
 namespace weft {
 
@@ -107,20 +108,27 @@ constexpr double flops_of(const graph& g, const node& n) {
 }  // namespace detail
 
 // Of node i alone. Leaves and views cost nothing; a gather reads what it picks, a write what it
-// writes; an inner node is neither written nor read, and numbers are not read.
+// writes; an inner node is neither written nor read, and numbers are not read; a node in the body
+// of a scan counts once for each step, a carry's beginning once.
 constexpr operation_cost cost_of(const graph& g, int i) {
   node const& n = g.nodes[i];
   if (is_leaf(n.kind) || is_view(n.kind)) return {};
+  int const body = n.kind == op::carry ? 0 : loop_of(g, i);
+  double const times = body > 0 ? static_cast<double>(g.regions[body - 1].axis->extent) : 1;
   auto const size_of = [](const node& m) {
     return static_cast<double>(m.axes.extent()) * bytes(m.type);
   };
-  if (n.kind == op::write) return {0, 2 * size_of(g.nodes[n.operand[1]])};
+  if (n.kind == op::write) return {0, 2 * times * size_of(g.nodes[n.operand[1]])};
   operation_cost c{detail::flops_of(g, n), n.inner ? 0 : size_of(n)};
   for (int j = 0; j < n.operands; ++j)
     if (node const& from = g.nodes[n.operand[j]]; !from.inner && from.kind != op::numbers)
       c.bytes += n.kind == op::gather && j == 0 ? size_of(n) : size_of(from);
   if (n.kind == op::attention_adjoint)  // its result has no axes: it is as large as these
     for (int j = 0; j < 3; ++j) c.bytes += size_of(g.nodes[n.operand[j]]);
+  if (n.kind == op::next || n.kind == op::stack)  // a value is copied
+    c.bytes = 2 * size_of(g.nodes[n.operand[n.operands - 1]]);
+  c.flops *= times;
+  c.bytes *= times;
   return c;
 }
 

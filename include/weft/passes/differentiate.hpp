@@ -4,6 +4,9 @@
 #include <stdexcept>
 
 #include "weft/graph/graph.hpp"
+#include "weft/graph/scan.hpp"
+#include "weft/passes/recall.hpp"
+#include "weft/passes/sweep.hpp"
 
 namespace weft {
 
@@ -19,12 +22,17 @@ namespace detail {
 
 class reverse_sweep {
  public:
-  explicit constexpr reverse_sweep(graph& g) : g_(g), forward_(g.count) {
-    for (int i = 0; i < forward_; ++i) {
-      node const& n = g_.nodes[i];
-      depends_[i] = n.kind == op::parameter;
-      for (int j = 0; j < n.operands; ++j) depends_[i] = depends_[i] || depends_[n.operand[j]];
-      depends_[i] = depends_[i] && n.type == element::float32;
+  explicit constexpr reverse_sweep(graph& g) : g_(g), body_(g) {
+    for (bool again = true; again;) {
+      again = false;
+      for (int i = 0; i < g.count; ++i) {
+        node const& n = g_.nodes[i];
+        depends_[i] = depends_[i] || n.kind == op::parameter;
+        for (int j = 0; j < n.operands; ++j) depends_[i] = depends_[i] || depends_[n.operand[j]];
+        depends_[i] = depends_[i] && n.type == element::float32;
+        if (n.kind != op::next || !depends_[i] || depends_[n.operand[0]]) continue;
+        depends_[n.operand[0]] = again = true;
+      }
     }
   }
 
@@ -32,8 +40,12 @@ class reverse_sweep {
   // parameter.
   constexpr void run(int loss) {
     gradient_[loss] = constant(1) + 1;
-    for (int i = loss; i >= 0; --i)
-      if (gradient_[i] > 0 && depends_[i]) propagate(i, gradient_[i] - 1);
+    for (int i = loss; i >= 0; --i) {
+      if (loop_of(g_, i) > 0)
+        i = through_body(i);
+      else if (gradient_[i] > 0 && depends_[i])
+        propagate(i, gradient_[i] - 1);
+    }
   }
 
   // The gradient for node i; a constant 0 in its shape where the loss does not depend on it.
@@ -74,6 +86,7 @@ class reverse_sweep {
 
   // Adds `id` to the gradient for node `to`, summed over the axes along which `to` was broadcast.
   constexpr void accumulate(int to, int id) {
+    if (body_.open() && g_.nodes[to].region == 0) return capture(to, id);
     int const g = sum_to(g_.nodes[to].axes, id);
     gradient_[to] =
         1 + (gradient_[to] > 0 ? elementwise(op::add, g_.nodes[to].axes, gradient_[to] - 1, g) : g);
@@ -85,6 +98,11 @@ class reverse_sweep {
     axis_list const axes = n.axes;
     int const x = n.operand[0];
     int const y = n.operand[1];
+    // The forward values, as they are read where gradients are computed now.
+    auto const value = [&](int id) { return body_.open() ? body_.value(id) : id; };
+    auto const vx = [&] { return value(x); };
+    auto const vy = [&] { return value(y); };
+    auto const vi = [&] { return value(i); };
     auto const wants = [&](int operand) { return depends_[n.operand[operand]]; };
     auto const times = [&](int a, int b) { return elementwise(op::multiply, axes, a, b); };
     switch (n.kind) {
@@ -97,32 +115,32 @@ class reverse_sweep {
         if (wants(1)) accumulate(y, elementwise(op::negate, axes, g));
         break;
       case op::multiply:
-        if (wants(0)) accumulate(x, times(g, y));
-        if (wants(1)) accumulate(y, times(g, x));
+        if (wants(0)) accumulate(x, times(g, vy()));
+        if (wants(1)) accumulate(y, times(g, vx()));
         break;
       case op::divide: {
-        int const over = elementwise(op::divide, axes, g, y);
+        int const over = elementwise(op::divide, axes, g, vy());
         if (wants(0)) accumulate(x, over);
-        if (wants(1)) accumulate(y, elementwise(op::negate, axes, times(over, i)));
+        if (wants(1)) accumulate(y, elementwise(op::negate, axes, times(over, vi())));
         break;
       }
       case op::maximum:
       case op::minimum: {  // ties share the gradient, as PyTorch's do
         int const half = times(g, constant(0.5));
-        int const tie = elementwise(op::equal, axes, x, y);
+        int const tie = elementwise(op::equal, axes, vx(), vy());
         auto const share = [&](int lesser, int greater) {
           int const won = elementwise(op::less, axes, lesser, greater);
           return elementwise(op::where, axes, won, g,
                              elementwise(op::where, axes, tie, half, constant(0)));
         };
         bool const greatest = n.kind == op::maximum;
-        if (wants(0)) accumulate(x, greatest ? share(y, x) : share(x, y));
-        if (wants(1)) accumulate(y, greatest ? share(x, y) : share(y, x));
+        if (wants(0)) accumulate(x, greatest ? share(vy(), vx()) : share(vx(), vy()));
+        if (wants(1)) accumulate(y, greatest ? share(vx(), vy()) : share(vy(), vx()));
         break;
       }
       case op::where:
-        if (wants(1)) accumulate(y, elementwise(op::where, axes, x, g, constant(0)));
-        if (wants(2)) accumulate(n.operand[2], elementwise(op::where, axes, x, constant(0), g));
+        if (wants(1)) accumulate(y, elementwise(op::where, axes, vx(), g, constant(0)));
+        if (wants(2)) accumulate(n.operand[2], elementwise(op::where, axes, vx(), constant(0), g));
         break;
       case op::copy:
       case op::cast:  // from float32 to float32: no other is differentiable
@@ -132,53 +150,54 @@ class reverse_sweep {
         accumulate(x, elementwise(op::negate, axes, g));
         break;
       case op::exp:
-        accumulate(x, times(g, i));
+        accumulate(x, times(g, vi()));
         break;
       case op::log:
-        accumulate(x, elementwise(op::divide, axes, g, x));
+        accumulate(x, elementwise(op::divide, axes, g, vx()));
         break;
       case op::sqrt:
-        accumulate(x, elementwise(op::divide, axes, times(g, constant(0.5)), i));
+        accumulate(x, elementwise(op::divide, axes, times(g, constant(0.5)), vi()));
         break;
       case op::tanh:
-        accumulate(x, times(g, elementwise(op::subtract, axes, constant(1), times(i, i))));
+        accumulate(x, times(g, elementwise(op::subtract, axes, constant(1), times(vi(), vi()))));
         break;
       case op::erf: {  // 2/sqrt(π) exp(-x²)
-        int const slope = elementwise(op::exp, axes, elementwise(op::negate, axes, times(x, x)));
+        int const slope =
+            elementwise(op::exp, axes, elementwise(op::negate, axes, times(vx(), vx())));
         accumulate(x, times(g, times(constant(1.1283791670955126), slope)));
         break;
       }
       case op::sin:
-        accumulate(x, times(g, elementwise(op::cos, axes, x)));
+        accumulate(x, times(g, elementwise(op::cos, axes, vx())));
         break;
       case op::cos:
-        accumulate(x, elementwise(op::negate, axes, times(g, elementwise(op::sin, axes, x))));
+        accumulate(x, elementwise(op::negate, axes, times(g, elementwise(op::sin, axes, vx()))));
         break;
       case op::sigmoid:
-        accumulate(x, times(g, times(i, elementwise(op::subtract, axes, constant(1), i))));
+        accumulate(x, times(g, times(vi(), elementwise(op::subtract, axes, constant(1), vi()))));
         break;
       case op::dropout: {  // under the same mask
         node a = make_node(op::dropout);
         a.scalar = n.scalar;
         a.start = n.start;
-        accumulate(x, emit(a, axes, g, y));
+        accumulate(x, emit(a, axes, g, vy()));
         break;
       }
       case op::relu:
-        accumulate(x, elementwise(op::relu_adjoint, axes, x, g));
+        accumulate(x, elementwise(op::relu_adjoint, axes, vx(), g));
         break;
       case op::gelu:
-        accumulate(x, elementwise(op::gelu_adjoint, axes, x, g));
+        accumulate(x, elementwise(op::gelu_adjoint, axes, vx(), g));
         break;
       case op::gelu_tanh:
-        accumulate(x, elementwise(op::gelu_tanh_adjoint, axes, x, g));
+        accumulate(x, elementwise(op::gelu_tanh_adjoint, axes, vx(), g));
         break;
       case op::sum:
         accumulate(x, elementwise(op::copy, g_.nodes[x].axes, g));
         break;
       case op::max: {  // ties share the gradient, as torch.amax's do
         axis_list const whole = g_.nodes[x].axes;
-        int const one = elementwise(op::where, whole, elementwise(op::equal, whole, x, i),
+        int const one = elementwise(op::where, whole, elementwise(op::equal, whole, vx(), vi()),
                                     constant(1), constant(0));
         int const count = sum_to(axes, one);
         accumulate(x,
@@ -186,26 +205,28 @@ class reverse_sweep {
         break;
       }
       case op::softmax:
-        accumulate(x, adjoint(op::softmax_adjoint, n, i, g));
+        accumulate(x, adjoint(op::softmax_adjoint, n, vi(), g));
         break;
       case op::log_softmax:
-        accumulate(x, adjoint(op::log_softmax_adjoint, n, i, g));
+        accumulate(x, adjoint(op::log_softmax_adjoint, n, vi(), g));
         break;
       case op::normalize:
-        accumulate(x, adjoint(op::normalize_adjoint, n, x, g));
+        accumulate(x, adjoint(op::normalize_adjoint, n, vx(), g));
         break;
       case op::dot:
-        if (wants(0)) accumulate(x, emit(make_node(op::dot), g_.nodes[x].axes, g, y));
-        if (wants(1)) accumulate(y, emit(make_node(op::dot), g_.nodes[y].axes, x, g));
+        if (wants(0) && !contract_later(x, y, g))
+          accumulate(x, emit(make_node(op::dot), g_.nodes[x].axes, g, vy()));
+        if (wants(1) && !contract_later(y, x, g))
+          accumulate(y, emit(make_node(op::dot), g_.nodes[y].axes, vx(), g));
         break;
       case op::attention: {
         node a = n;
         a.kind = op::attention_adjoint;
         a.axes = {};
         a.operands = 0;
-        for (int const id : {n.operand[0], n.operand[1], n.operand[2], i, g})
+        for (int const id : {vx(), vy(), value(n.operand[2]), vi(), g})
           a.operand[a.operands++] = id;
-        for (int j = 3; j < n.operands; ++j) a.operand[a.operands++] = n.operand[j];
+        for (int j = 3; j < n.operands; ++j) a.operand[a.operands++] = value(n.operand[j]);
         int const all = g_.emit(a);
         for (int j = 0; j < 3; ++j) {
           if (!wants(j)) continue;
@@ -216,11 +237,20 @@ class reverse_sweep {
         break;
       }
       case op::gather:
-        accumulate(x, indexed(op::scatter_add, n, g_.nodes[x].axes, g, y));
+        accumulate(x, indexed(op::scatter_add, n, g_.nodes[x].axes, g, vy()));
         break;
       case op::scatter_add:
-        accumulate(x, indexed(op::gather, n, g_.nodes[x].axes, g, y));
+        accumulate(x, indexed(op::gather, n, g_.nodes[x].axes, g, vy()));
         break;
+      case op::last:
+        final_[x] = 1 + (final_[x] > 0 ? elementwise(op::add, axes, final_[x] - 1, g) : g);
+        break;
+      case op::element: {  // of each step, in its place
+        node s = make_node(op::stack);
+        s.named = n.named;
+        add_later({x, emit(s, g_.nodes[x].axes, g), 0});
+        break;
+      }
       case op::rename:
         accumulate(x, emit(make_node(op::rename), g_.nodes[x].axes, g));
         break;
@@ -251,6 +281,99 @@ class reverse_sweep {
       default:
         this_operation_has_no_second_derivative();
     }
+  }
+
+  // ---- scans
+
+  // A contribution to the gradient for a node outside a body: `a`, or the contraction of a and b.
+  // It reads what the body computes, and so comes after it.
+  struct later {
+    int to, a, b;  // b is the node and one; 0 for none
+  };
+  // The sum of a step's gradients for a node outside; at the end the carry that collects them.
+  struct captured {
+    int to, sum;
+  };
+  constexpr void add_later(const later& l) { later_[later_count_++] = l; }
+
+  // Goes backwards through the body whose last node is `end`, and gives its first node. The adjoint
+  // is a scan in the other direction; its carries are the gradients for the carries.
+  constexpr int through_body(int end) {
+    int const body = loop_of(g_, end);
+    int first = end;
+    bool wanted = false;
+    for (; first >= 0 && loop_of(g_, first) == body; --first)
+      wanted = wanted || (depends_[first] && (gradient_[first] > 0 || final_[first] > 0));
+    ++first;
+    if (!wanted) return first;
+
+    body_.begin(body);
+    int carry_gradient[max_nodes]{};  // the adjoint's carry
+    for (int i = first; i <= end; ++i)
+      if (g_.nodes[i].kind == op::carry && depends_[i])
+        carry_gradient[i] =
+            body_.carry(g_.nodes[i].axes, final_[i] > 0 ? final_[i] - 1 : constant(0));
+    for (int i = end; i >= first; --i) {
+      node const n = g_.nodes[i];
+      if (n.kind == op::next) {
+        if (depends_[n.operand[1]]) accumulate(n.operand[1], carry_gradient[n.operand[0]]);
+      } else if (n.kind == op::stack) {
+        if (depends_[i] && gradient_[i] > 0)
+          accumulate(n.operand[0], body_.element(gradient_[i] - 1, n.named));
+      } else if (n.kind != op::carry && depends_[i] && gradient_[i] > 0) {
+        propagate(i, gradient_[i] - 1);
+      }
+    }
+    for (int i = first; i <= end; ++i)
+      if (carry_gradient[i] > 0)
+        body_.end_step(carry_gradient[i], gradient_[i] > 0 ? gradient_[i] - 1 : constant(0));
+    for (int i = 0; i < captured_count_; ++i) {
+      int const to = captured_[i].to, sum = captured_[i].sum;
+      int const total = body_.carry(g_.nodes[to].axes, constant(0));
+      body_.end_step(total, elementwise(op::add, g_.nodes[to].axes, total, sum));
+      captured_[i].sum = total;
+    }
+    body_.end();
+
+    for (int i = first; i <= end; ++i)
+      if (carry_gradient[i] > 0 && depends_[g_.nodes[i].operand[0]])
+        accumulate(g_.nodes[i].operand[0],
+                   emit(make_node(op::last), g_.nodes[i].axes, carry_gradient[i]));
+    for (int i = 0; i < captured_count_; ++i) {
+      int const to = captured_[i].to, total = captured_[i].sum;
+      accumulate(to, emit(make_node(op::last), g_.nodes[to].axes, total));
+    }
+    captured_count_ = 0;
+    for (int i = 0; i < later_count_; ++i) {
+      auto const [to, a, b] = later_[i];
+      accumulate(to, b > 0 ? emit(make_node(op::dot), g_.nodes[to].axes, a, b - 1) : a);
+    }
+    later_count_ = 0;
+    return first;
+  }
+
+  // The gradient of each step for a node outside. What has to be summed within a step too is summed
+  // after the scan, in one go; else a carry of the adjoint collects it.
+  constexpr void capture(int to, int id) {
+    if (!(g_.nodes[id].axes == g_.nodes[to].axes) && g_.nodes[id].axes.count < max_rank)
+      return add_later({to, body_.stack(id), 0});
+    int const g = sum_to(g_.nodes[to].axes, id);
+    for (int i = 0; i < captured_count_; ++i)
+      if (captured_[i].to == to) {
+        captured_[i].sum = elementwise(op::add, g_.nodes[to].axes, captured_[i].sum, g);
+        return;
+      }
+    captured_[captured_count_++] = {to, g};
+  }
+
+  // The gradient for an operand from outside of a contraction with `other` is one contraction over
+  // all steps, rather than a small one in each. False where it is not like that.
+  constexpr bool contract_later(int to, int other, int g) {
+    if (!body_.open() || g_.nodes[to].region != 0) return false;
+    if (g_.nodes[other].axes.count == max_rank || g_.nodes[g].axes.count == max_rank) return false;
+    int const values = body_.values(other);
+    add_later({to, body_.stack(g), values + 1});
+    return true;
   }
 
   constexpr int adjoint(op kind, const node& n, int first, int g) {
@@ -324,9 +447,14 @@ class reverse_sweep {
   }
 
   graph& g_;
-  int forward_;
+  recalled_body body_;
   bool depends_[max_nodes]{};
   int gradient_[max_nodes]{};  // the node's id and one; 0 where there is none
+  int final_[max_nodes]{};     // of a carry: the same of what it is after the last step
+  later later_[max_nodes]{};
+  int later_count_ = 0;
+  captured captured_[max_nodes]{};
+  int captured_count_ = 0;
 };
 
 }  // namespace detail
@@ -335,17 +463,17 @@ class reverse_sweep {
 constexpr graph differentiate(graph g, int loss) {
   if (g.nodes[g.outputs[loss].node].axes.count != 0)
     only_a_result_without_axes_can_be_differentiated();
-  detail::reverse_sweep sweep(g);
-  sweep.run(g.outputs[loss].node);
+  detail::reverse_sweep reverse(g);
+  reverse.run(g.outputs[loss].node);
   for (int i = 0; i < g.parameter_count; ++i) {
     output o{};
     o.kind = role::gradient;
     o.name = g.parameters[i].name;
-    o.node = sweep.gradient(g.parameters[i].node);
+    o.node = reverse.gradient(g.parameters[i].node);
     o.leaf = i;
     g.outputs[g.output_count++] = o;
   }
-  return g;
+  return g.region_count > 0 ? sweep(g) : g;
 }
 
 }  // namespace weft

@@ -58,7 +58,8 @@ class fuser {
                                     int j) const {
     node const& c = h.nodes[n.operand[j]];
     bool const only_here = uses_[original.operand[j]] == 1;
-    return c.kind == op::dot && c.then == op::copy && only_here && c.axes == n.axes ? &c : nullptr;
+    bool const alike = c.axes == n.axes && c.region == n.region;
+    return c.kind == op::dot && c.then == op::copy && only_here && alike ? &c : nullptr;
   }
 
   // Where n's first operand is a contraction that can do n's work as well, n becomes that
@@ -105,7 +106,9 @@ class fuser {
   constexpr void join_rows(const graph& h, const node& original, node& n) const {
     if (n.kind != op::add && n.kind != op::multiply) return;
     for (int j = 0; j < 2; ++j)
-      if (uses_[original.operand[j]] == 1 && (take_affine(h, n, j) || take_addend(h, n, j))) return;
+      if (uses_[original.operand[j]] == 1 && h.nodes[n.operand[j]].region == n.region &&
+          (take_affine(h, n, j) || take_addend(h, n, j)))
+        return;
   }
 
   // A constant that node n multiplies its operand with; 0 where it does something else.
@@ -154,6 +157,7 @@ class fuser {
 }  // namespace detail
 
 // The outputs stay what they are to rounding: a scale is applied as a product with its reciprocal.
+// What is done once before a scan is not done in its body again.
 //
 //   dot -> times or by a constant     dot with that scale; likewise where a factor was scaled
 //   dot -> plus a tensor, twice       dot with that bias or residual

@@ -49,7 +49,8 @@ constexpr bool take_addend(const graph& h, node& n, int j) {
 constexpr void take_gain(const graph& h, node& n) {
   if (n.kind != op::normalize_adjoint || n.operands != 2) return;
   node const& product = h.nodes[n.operand[1]];
-  if (product.kind != op::multiply || !(product.axes == n.axes)) return;
+  if (product.kind != op::multiply || !(product.axes == n.axes) || product.region != n.region)
+    return;
   int const g = h.nodes[product.operand[0]].axes == n.axes ? 0 : 1;
   if (!as_operand(h, product, g)) return;
   n.operand[1] = product.operand[g];
@@ -67,7 +68,7 @@ constexpr void take_mask(const graph& h, node& n, double (*factor)(const graph&,
   }
   node const& scaled = h.nodes[n.operand[0]];
   double const by = factor(h, scaled);
-  if (by == 0) return;
+  if (by == 0 || scaled.region != n.region) return;
   n.scale *= by;
   n.operand[0] = scaled.operand[0];
 }

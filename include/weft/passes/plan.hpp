@@ -7,6 +7,7 @@
 #include "weft/graph/attention.hpp"
 #include "weft/graph/chain.hpp"
 #include "weft/graph/graph.hpp"
+#include "weft/graph/scan.hpp"
 
 namespace weft {
 
@@ -22,7 +23,7 @@ enum class block : std::uint8_t { workspace, parameters, gradients, constants, i
 
 // Adds to an offset the run's length of an axis times a stride.
 struct shift {
-  const axis_info* length;
+  const axis_info* length;  // null: the scan's current step
   std::ptrdiff_t stride;
 };
 
@@ -88,6 +89,7 @@ class planner {
     place_parameters();
     place_states();
     for (int i = 0; i < g_.count; ++i) lay_out(i);
+    find_bodies();
     for (int i = 0; i < g_.count; ++i) {
       if (g_.nodes[i].inner) continue;
       use(i, i);
@@ -99,8 +101,12 @@ class planner {
     }
     for (int i = 0; i < g_.count; ++i) {
       if (g_.nodes[i].inner) continue;
-      if (owns_workspace(i)) allocate(i);
+      int const body = loop_of(g_, i);
+      if (body > 0 && first_of_[body] == i) allocate_across_steps(body);
+      if (owns_workspace(i) && size_[i] == 0) allocate(i);
       release_after(i);
+      if (body > 0 && last_of_[body] == i)
+        for (int j = 0; j <= i; ++j) release(j, i);
     }
     for (int i = 0; i < g_.count; ++i)
       if (p_.of[i].root != i) {  // a view's offset was from its root's until now
@@ -160,9 +166,25 @@ class planner {
            g_.nodes[i].kind != op::state && written_[i] == 0;
   }
 
+  // What a body reads that is not made in the same step is needed until the last step.
   constexpr void use(int i, int by) {
-    int& last = last_use_[p_.of[i].root];
-    if (last < by) last = by;
+    int const root = p_.of[i].root;
+    int const body = by < g_.count ? loop_of(g_, by) : 0;
+    if (body > 0 && (loop_of(g_, root) != body || lives_across_steps(root))) by = last_of_[body];
+    if (last_use_[root] < by) last_use_[root] = by;
+  }
+  constexpr bool lives_across_steps(int i) const {
+    op const kind = g_.nodes[i].kind;
+    return kind == op::carry || kind == op::next || kind == op::stack;
+  }
+  constexpr void find_bodies() {
+    for (int i = g_.count - 1; i >= 0; --i) first_of_[loop_of(g_, i)] = i;
+    for (int i = 0; i < g_.count; ++i) last_of_[loop_of(g_, i)] = i;
+  }
+  // Before the first step.
+  constexpr void allocate_across_steps(int body) {
+    for (int i = first_of_[body]; i <= last_of_[body]; ++i)
+      if (lives_across_steps(i) && owns_workspace(i)) allocate(i);
   }
 
   constexpr void lay_out(int i) {
@@ -186,6 +208,14 @@ class planner {
       p_.constant_bytes += 4;
     } else if (n.kind == op::numbers) {
       l.where = block::numbers;
+    } else if (n.kind == op::next) {
+      // Where the value is a carry as the step began, it must not be overwritten, nor overwrite,
+      // before the step's end.
+      int const from = n.operand[1];
+      if (g_.nodes[p_.of[from].root].kind != op::carry || from == n.operand[0]) {
+        l = p_.of[n.operand[0]];
+        l.offset = 0;
+      }
     } else if (is_view(n.kind)) {
       view(n, l);
     }
@@ -208,6 +238,7 @@ class planner {
     for (int a = 0; a < n.axes.count; ++a) l.stride[a] = fresh.stride[a];
     int at = 0;  // the operand's axis
     for (int a = 0; a < n.axes.count; ++at) {
+      if (n.kind == op::element && axes.at[at] == n.named.at[0]) continue;
       bool const taken = n.kind == op::merge && n.named.contains(axes.at[at]);
       if (n.kind == op::split && !n.axes.contains(axes.at[at])) {
         std::ptrdiff_t stride = source.stride[at];
@@ -226,6 +257,8 @@ class planner {
         l.stride[a++] = source.stride[at];
       }
     }
+    if (n.kind == op::element)
+      l.shifts[l.shift_count++] = {nullptr, source.stride[axes.find(n.named.at[0])]};
     if (n.kind == op::slice) {
       std::ptrdiff_t const stride = source.stride[axes.find(n.named.at[0])];
       l.offset += static_cast<std::size_t>(n.start * stride * bytes(n.type));
@@ -344,6 +377,7 @@ class planner {
   memory_plan& p_;
   std::size_t state_offset_[max_states]{};
   int written_[max_nodes]{};  // the state that a node is written into and one; 0 for none
+  int first_of_[max_regions + 1]{}, last_of_[max_regions + 1]{};  // of each region, its nodes
   int last_use_[max_nodes]{};
   std::size_t size_[max_nodes]{};  // of the memory that a node has now; 0 for none
   gap gaps_[max_nodes]{};          // free memory, in order of offset; no two touch

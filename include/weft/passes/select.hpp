@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "weft/passes/simplify.hpp"
+#include "weft/passes/sweep.hpp"
 
 namespace weft {
 

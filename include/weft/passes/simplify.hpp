@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "weft/graph/graph.hpp"
+#include "weft/passes/sweep.hpp"
 
 namespace weft {
 
@@ -21,7 +22,8 @@ constexpr double square_root(double x) {
 }
 
 constexpr bool same_node(const node& a, const node& b) {
-  if (a.kind != b.kind || a.type != b.type || a.operands != b.operands || a.start != b.start ||
+  if (a.kind != b.kind || a.region != b.region || a.type != b.type || a.operands != b.operands ||
+      a.start != b.start ||
       std::bit_cast<std::uint64_t>(a.scalar) != std::bit_cast<std::uint64_t>(b.scalar) ||
       a.scale != b.scale || a.then != b.then || a.options != b.options || a.lowest != b.lowest ||
       a.highest != b.highest)
@@ -51,7 +53,10 @@ class simplifier {
   // The node that computes what n does.
   constexpr int add(node n) {
     if (int const same = replacement(n); same >= 0) return same;
-    if (n.kind == op::input || n.kind == op::parameter || n.kind == op::state) return g_.emit(n);
+    bool const own = n.kind == op::carry || n.kind == op::next;
+    if (own || n.kind == op::input || n.kind == op::parameter || n.kind == op::state)
+      return g_.emit(n);
+    n.region = region_of(g_, n);
     if (commutes(n.kind) && n.operand[0] > n.operand[1]) std::swap(n.operand[0], n.operand[1]);
     std::uint32_t at = hash(n);
     for (; table_[at % table_size] != 0; ++at)
@@ -106,6 +111,12 @@ class simplifier {
       case op::sum:
         if (operand(n, 0).axes == n.axes) return n.operand[0];
         if (same_axes_in_any_order(operand(n, 0).axes, n.axes)) {
+          n.kind = op::copy;
+          n.named = {};
+        }
+        return -1;
+      case op::stack:  // the same at every step
+        if (operand(n, 0).region == 0) {
           n.kind = op::copy;
           n.named = {};
         }
@@ -212,70 +223,7 @@ class simplifier {
   int table_[table_size]{};  // the node's id and one; 0 where free
 };
 
-// A graph with the names of g and its rules for lengths, and nothing else.
-constexpr graph bare(const graph& g) {
-  graph h;
-  for (int i = 0; i < g.rule_count; ++i) h.rules[i] = g.rules[i];
-  h.rule_count = g.rule_count;
-  for (int i = 0; i < g.text_size; ++i) h.text[i] = g.text[i];
-  h.text_size = g.text_size;
-  return h;
-}
-
-// The leaves and outputs of `from`, where node i of `from` is node to[i] of g. Inputs and states
-// that are not `live` are left out.
-constexpr void copy_ends(graph& g, const graph& from, const int* to, const bool* live) {
-  auto const moved = [&](auto end) {
-    end.node = to[end.node];
-    return end;
-  };
-  for (int i = 0; i < from.input_count; ++i) {
-    if (live && !live[from.inputs[i].node]) continue;
-    g.nodes[to[from.inputs[i].node]].leaf = g.input_count;
-    g.inputs[g.input_count++] = moved(from.inputs[i]);
-  }
-  for (int i = 0; i < from.parameter_count; ++i)
-    g.parameters[g.parameter_count++] = moved(from.parameters[i]);
-  int state[max_states]{};  // its place in g
-  for (int i = 0; i < from.state_count; ++i) {
-    if (live && !live[from.states[i].node]) continue;
-    state[i] = g.state_count;
-    g.nodes[to[from.states[i].node]].leaf = g.state_count;
-    g.states[g.state_count++] = moved(from.states[i]);
-  }
-  for (int i = 0; i < from.output_count; ++i) {
-    output o = moved(from.outputs[i]);
-    if (o.kind == role::update) o.leaf = state[o.leaf];
-    g.outputs[g.output_count++] = o;
-  }
-}
-
 }  // namespace detail
-
-// Only the nodes that outputs need. Every parameter stays, so that one block of parameters serves
-// all graphs of a model; an input or a state that nothing needs goes.
-constexpr graph sweep(const graph& g) {
-  bool live[max_nodes]{};
-  for (int i = 0; i < g.output_count; ++i) {
-    live[g.outputs[i].node] = true;
-    if (g.outputs[i].kind == role::update) live[g.states[g.outputs[i].leaf].node] = true;
-  }
-  for (int i = 0; i < g.parameter_count; ++i) live[g.parameters[i].node] = true;
-  for (int i = g.count - 1; i >= 0; --i)
-    if (live[i])
-      for (int j = 0; j < g.nodes[i].operands; ++j) live[g.nodes[i].operand[j]] = true;
-
-  graph h = detail::bare(g);
-  int to[max_nodes]{};
-  for (int i = 0; i < g.count; ++i) {
-    if (!live[i]) continue;
-    node n = g.nodes[i];
-    for (int j = 0; j < n.operands; ++j) n.operand[j] = to[n.operand[j]];
-    to[i] = h.emit(n);
-  }
-  detail::copy_ends(h, g, to, live);
-  return h;
-}
 
 // The outputs of the graph stay what they are, to rounding of constants to their element type.
 constexpr graph simplify(const graph& original) {

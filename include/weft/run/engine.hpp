@@ -78,8 +78,10 @@ class engine {
                                                                         : run(kernels::best());
   }
   void run(const kernels::table& kernels) noexcept;
-  // One of the program's steps, on the calling thread.
+  // One of the program's steps that is in no loop, on the calling thread.
   void run(const step& s, const kernels::table& kernels) const noexcept;
+  // All of them.
+  void run_alone(const kernels::table& kernels) const noexcept;
 
   // Calls f(begin, end) for the parts of n items, on the threads that runs go on.
   template <class F>
@@ -102,8 +104,9 @@ class engine {
   void pack(const step& s, const kernels::table& kernels, std::byte* packed,
             precision as) const noexcept;
 
-  // Where the elements of an operand lie in the run of the arguments bound last.
-  std::byte* address(const operand_ref& r) const noexcept;
+  // Where the elements of an operand lie in the run of the arguments bound last, at a place of the
+  // loop that its step is in.
+  std::byte* address(const operand_ref& r, std::ptrdiff_t place = 0) const noexcept;
   // The run's number of elements.
   std::size_t length(const extent_ref& e) const noexcept { return e.in(lengths_.data()); }
 
@@ -125,12 +128,12 @@ class engine {
   // others could be of help.
   bool share_out() noexcept;
   std::byte* scratch_of(int member) const noexcept;
-  void carry_out(const step& s, const kernels::table& kernels, const kernels::share& part,
-                 std::byte* scratch) const noexcept;
-  void call(const step& s, const kernels::table& kernels, const kernels::share& part,
-            std::byte* scratch) const noexcept;
-  void attend(const step& s, const kernels::table& kernels, const kernels::share& part,
-              std::byte* scratch) const noexcept;
+  void carry_out(const step& s, std::ptrdiff_t place, const kernels::table& kernels,
+                 const kernels::share& part, std::byte* scratch) const noexcept;
+  void call(const step& s, std::ptrdiff_t place, const kernels::table& kernels,
+            const kernels::share& part, std::byte* scratch) const noexcept;
+  void attend(const step& s, std::ptrdiff_t place, const kernels::table& kernels,
+              const kernels::share& part, std::byte* scratch) const noexcept;
 
   const program* p_;
   memory memory_;

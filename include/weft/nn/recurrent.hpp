@@ -1,0 +1,252 @@
+// Recurrent layers and their cells. Parameters have the names and the shapes that PyTorch's have.
+#pragma once
+
+#include "weft/graph/scope.hpp"
+#include "weft/ops/arithmetic.hpp"
+#include "weft/ops/convert.hpp"
+#include "weft/ops/dot.hpp"
+#include "weft/ops/functions.hpp"
+#include "weft/ops/scan.hpp"
+#include "weft/ops/view.hpp"
+
+namespace weft::nn {
+
+// Hidden in the step before, and In as what a cell reads: Hidden and In may be the same axis.
+template <class Hidden>
+struct before : alias<Hidden> {};
+template <class In>
+struct read_by_cell : alias<In> {};
+// The rows of a GRU's weights, those of one gate after those of the other: reset, update, new.
+template <class Hidden>
+struct gates : axis<3 * Hidden::extent> {};
+
+namespace detail {
+
+enum class recurrent_fault { none, axes, missing, elements };
+
+template <class In, class Hidden, class X>
+constexpr recurrent_fault fault_of_cell() {
+  if constexpr (!an_axis<In> || !an_axis<Hidden>) {
+    return recurrent_fault::axes;
+  } else {
+    if (In::bounded || Hidden::bounded) return recurrent_fault::axes;
+    if (!has_axis<In, shape_t<X>>) return recurrent_fault::missing;
+    if (!std::same_as<element_t<X>, float>) return recurrent_fault::elements;
+    return recurrent_fault::none;
+  }
+}
+template <class Pos, class In, class Hidden, class X>
+constexpr recurrent_fault fault_of_layer() {
+  constexpr recurrent_fault fault = fault_of_cell<In, Hidden, X>();
+  if constexpr (fault != recurrent_fault::none)
+    return fault;
+  else if constexpr (!an_axis<Pos>)
+    return recurrent_fault::axes;
+  else if constexpr (!has_axis<Pos, shape_t<X>>)
+    return recurrent_fault::missing;
+  else
+    return recurrent_fault::none;
+}
+// The axes of the hidden state beside x.
+template <class Pos, class In, class Hidden, class X>
+using state_shape = united<without<shape_t<X>, shape<Pos, In>>, shape<Hidden>>;
+
+template <class... Axes>
+constexpr auto zeros(shape<Axes...>) {
+  return broadcast<Axes...>(constant(0.0f));
+}
+
+}  // namespace detail
+
+// h' = tanh(W_ih x + b_ih + W_hh h + b_hh), Elman 1990, in the form of torch.nn.RNNCell: x [...,
+// In], h [..., Hidden]. Parameters, with Suffix behind each name: weight_ih [Hidden, In], weight_hh
+// [Hidden, Hidden], bias_ih and bias_hh [Hidden].
+//
+//   nn::rnn_cell<In, Hidden> cell(s / "decoder");
+//   auto after = cell(x, h);
+//
+// A cell may be used in the body of a scan, or once.
+template <class In, class Hidden, text Suffix = "">
+class rnn_cell {
+ public:
+  explicit constexpr rnn_cell(scope s)
+      : w_ih_(s.param<"weight_ih" + Suffix, Hidden, read_by_cell<In>>(beginning())),
+        w_hh_(s.param<"weight_hh" + Suffix, Hidden, before<Hidden>>(beginning())),
+        b_ih_(s.param<"bias_ih" + Suffix, Hidden>(beginning())),
+        b_hh_(s.param<"bias_hh" + Suffix, Hidden>(beginning())) {}
+
+  template <expression X, expression H>
+  constexpr auto operator()(const X& x, const H& h) const {
+    return step(input(x), h);
+  }
+
+  // What x contributes: of all steps at once, where x is known before the first.
+  template <expression X>
+  constexpr auto input(const X& x) const {
+    return dot<read_by_cell<In>>(rename<In, read_by_cell<In>>(x), w_ih_) + b_ih_;
+  }
+  template <expression X, expression H>
+  constexpr auto step(const X& input_of_step, const H& h) const {
+    auto const from_h = dot<before<Hidden>>(rename<Hidden, before<Hidden>>(h), w_hh_);
+    return tanh(from_h + b_hh_ + input_of_step);
+  }
+
+ private:
+  static constexpr initializer beginning() { return init::fan_in_uniform<Hidden>(); }
+
+  tensor<float, shape<Hidden, read_by_cell<In>>> w_ih_;
+  tensor<float, shape<Hidden, before<Hidden>>> w_hh_;
+  tensor<float, shape<Hidden>> b_ih_, b_hh_;
+};
+
+// The gated recurrent unit of Cho et al. 2014, equations 5 to 8, in the form of torch.nn.GRUCell,
+// which resets after the product:
+//
+//   r = sigmoid(W_ir x + b_ir + W_hr h + b_hr)
+//   z = sigmoid(W_iz x + b_iz + W_hz h + b_hz)
+//   n = tanh(W_in x + b_in + r (W_hn h + b_hn))
+//   h' = (1 - z) n + z h
+//
+// Parameters, with Suffix behind each name: weight_ih [3 Hidden, In], weight_hh [3 Hidden, Hidden],
+// bias_ih and bias_hh [3 Hidden], the rows in the order r, z, n.
+template <class In, class Hidden, text Suffix = "">
+class gru_cell {
+ public:
+  explicit constexpr gru_cell(scope s)
+      : w_ih_(s.param<"weight_ih" + Suffix, gates<Hidden>, read_by_cell<In>>(beginning())),
+        w_hh_(s.param<"weight_hh" + Suffix, gates<Hidden>, before<Hidden>>(beginning())),
+        b_ih_(s.param<"bias_ih" + Suffix, gates<Hidden>>(beginning())),
+        b_hh_(s.param<"bias_hh" + Suffix, gates<Hidden>>(beginning())) {}
+
+  template <expression X, expression H>
+  constexpr auto operator()(const X& x, const H& h) const {
+    auto const [r, z, n] = input(x);
+    return step(r, z, n, h);
+  }
+
+  // What x contributes to each gate, a std::tuple: of all steps at once, where x is known before
+  // the first.
+  template <expression X>
+  constexpr auto input(const X& x) const {
+    auto const read = rename<In, read_by_cell<In>>(x);
+    auto const gate = [&](auto of) {
+      return dot<read_by_cell<In>>(read, rows<of()>(w_ih_)) + rows<of()>(b_ih_);
+    };
+    return std::tuple{gate(reset), gate(update), gate(fresh)};
+  }
+  template <expression R, expression Z, expression N, expression H>
+  constexpr auto step(const R& input_r, const Z& input_z, const N& input_n, const H& h) const {
+    auto const from_h = rename<Hidden, before<Hidden>>(h);
+    auto const gate = [&](auto of) {
+      return dot<before<Hidden>>(from_h, rows<of()>(w_hh_)) + rows<of()>(b_hh_);
+    };
+    auto const r = sigmoid(gate(reset) + input_r);
+    auto const z = sigmoid(gate(update) + input_z);
+    auto const n = tanh(input_n + r * gate(fresh));
+    return (1 - z) * n + z * h;
+  }
+
+ private:
+  static constexpr std::integral_constant<std::size_t, 0> reset{};
+  static constexpr std::integral_constant<std::size_t, 1> update{};
+  static constexpr std::integral_constant<std::size_t, 2> fresh{};
+
+  static constexpr initializer beginning() { return init::fan_in_uniform<Hidden>(); }
+  template <std::size_t Gate, expression P>
+  static constexpr auto rows(const P& parameter) {
+    return slice<gates<Hidden>, Hidden, Gate * Hidden::extent>(parameter);
+  }
+
+  tensor<float, shape<gates<Hidden>, read_by_cell<In>>> w_ih_;
+  tensor<float, shape<gates<Hidden>, before<Hidden>>> w_hh_;
+  tensor<float, shape<gates<Hidden>>> b_ih_, b_hh_;
+};
+
+// One layer of torch.nn.RNN (tanh) along Pos: x [..., Pos, In] and h0 [..., Hidden], zeros where it
+// is not given. last is the state after the last step [..., Hidden], all those of all steps [...,
+// Pos, Hidden]. Parameters as rnn_cell has them; PyTorch's suffixes are "_l0" for the first layer,
+// "_l1" for the second, and "_l0_reverse" for the one that goes backwards.
+template <class Pos, class In, class Hidden, text Suffix = "_l0", direction D = forwards,
+          expression X, expression H>
+constexpr auto rnn(scope s, const X& x, const H& h0) {
+  rnn_cell<In, Hidden, Suffix> const cell(s);
+  return scan<Pos, D>(h0, cell.input(x), [&](auto h, auto input) { return cell.step(input, h); });
+}
+template <class Pos, class In, class Hidden, text Suffix = "_l0", direction D = forwards,
+          expression X>
+constexpr auto rnn(scope s, const X& x) {
+  return rnn<Pos, In, Hidden, Suffix, D>(s, x,
+                                         detail::zeros(detail::state_shape<Pos, In, Hidden, X>{}));
+}
+
+// The same with torch.nn.GRU.
+template <class Pos, class In, class Hidden, text Suffix = "_l0", direction D = forwards,
+          expression X, expression H>
+constexpr auto gru(scope s, const X& x, const H& h0) {
+  gru_cell<In, Hidden, Suffix> const cell(s);
+  return scan<Pos, D>(h0, cell.input(x),
+                      [&](auto h, auto r, auto z, auto n) { return cell.step(r, z, n, h); });
+}
+template <class Pos, class In, class Hidden, text Suffix = "_l0", direction D = forwards,
+          expression X>
+constexpr auto gru(scope s, const X& x) {
+  return gru<Pos, In, Hidden, Suffix, D>(s, x,
+                                         detail::zeros(detail::state_shape<Pos, In, Hidden, X>{}));
+}
+template <class Pos, class In, class Hidden, text Suffix = "_l0", direction D = forwards,
+          expression X>
+requires(detail::fault_of_layer<Pos, In, Hidden, X>() == detail::recurrent_fault::axes) WEFT_REJECT(
+    "nn::rnn: name three axes, of fixed extents but the first, as in rnn<Pos, In, Hidden>(s, x)",
+    rnn(scope, const X&))
+template <class Pos, class In, class Hidden, text Suffix = "_l0", direction D = forwards,
+          expression X>
+requires(detail::fault_of_layer<Pos, In, Hidden, X>() == detail::recurrent_fault::missing)
+    WEFT_REJECT("nn::rnn: the operand has no such axis", rnn(scope, const X&))
+template <class Pos, class In, class Hidden, text Suffix = "_l0", direction D = forwards,
+          expression X>
+requires(detail::fault_of_layer<Pos, In, Hidden, X>() == detail::recurrent_fault::elements)
+    WEFT_REJECT("nn::rnn: the elements are not float; convert with weft::cast<float>",
+                rnn(scope, const X&))
+template <class Pos, class In, class Hidden, text Suffix = "_l0", direction D = forwards,
+          expression X, expression H>
+requires(detail::fault_of_layer<Pos, In, Hidden, X>() == detail::recurrent_fault::axes) WEFT_REJECT(
+    "nn::rnn: name three axes, of fixed extents but the first, as in rnn<Pos, In, Hidden>(s, x)",
+    rnn(scope, const X&, const H&))
+template <class Pos, class In, class Hidden, text Suffix = "_l0", direction D = forwards,
+          expression X, expression H>
+requires(detail::fault_of_layer<Pos, In, Hidden, X>() == detail::recurrent_fault::missing)
+    WEFT_REJECT("nn::rnn: the operand has no such axis", rnn(scope, const X&, const H&))
+template <class Pos, class In, class Hidden, text Suffix = "_l0", direction D = forwards,
+          expression X, expression H>
+requires(detail::fault_of_layer<Pos, In, Hidden, X>() == detail::recurrent_fault::elements)
+    WEFT_REJECT("nn::rnn: the elements are not float; convert with weft::cast<float>",
+                rnn(scope, const X&, const H&))
+template <class Pos, class In, class Hidden, text Suffix = "_l0", direction D = forwards,
+          expression X>
+requires(detail::fault_of_layer<Pos, In, Hidden, X>() == detail::recurrent_fault::axes) WEFT_REJECT(
+    "nn::gru: name three axes, of fixed extents but the first, as in gru<Pos, In, Hidden>(s, x)",
+    gru(scope, const X&))
+template <class Pos, class In, class Hidden, text Suffix = "_l0", direction D = forwards,
+          expression X>
+requires(detail::fault_of_layer<Pos, In, Hidden, X>() == detail::recurrent_fault::missing)
+    WEFT_REJECT("nn::gru: the operand has no such axis", gru(scope, const X&))
+template <class Pos, class In, class Hidden, text Suffix = "_l0", direction D = forwards,
+          expression X>
+requires(detail::fault_of_layer<Pos, In, Hidden, X>() == detail::recurrent_fault::elements)
+    WEFT_REJECT("nn::gru: the elements are not float; convert with weft::cast<float>",
+                gru(scope, const X&))
+template <class Pos, class In, class Hidden, text Suffix = "_l0", direction D = forwards,
+          expression X, expression H>
+requires(detail::fault_of_layer<Pos, In, Hidden, X>() == detail::recurrent_fault::axes) WEFT_REJECT(
+    "nn::gru: name three axes, of fixed extents but the first, as in gru<Pos, In, Hidden>(s, x)",
+    gru(scope, const X&, const H&))
+template <class Pos, class In, class Hidden, text Suffix = "_l0", direction D = forwards,
+          expression X, expression H>
+requires(detail::fault_of_layer<Pos, In, Hidden, X>() == detail::recurrent_fault::missing)
+    WEFT_REJECT("nn::gru: the operand has no such axis", gru(scope, const X&, const H&))
+template <class Pos, class In, class Hidden, text Suffix = "_l0", direction D = forwards,
+          expression X, expression H>
+requires(detail::fault_of_layer<Pos, In, Hidden, X>() == detail::recurrent_fault::elements)
+    WEFT_REJECT("nn::gru: the elements are not float; convert with weft::cast<float>",
+                gru(scope, const X&, const H&))
+}  // namespace weft::nn

@@ -1,0 +1,361 @@
+// Recurrence along an axis.
+#pragma once
+
+#include <stdexcept>
+#include <tuple>
+#include <type_traits>
+
+#include "weft/graph/reject.hpp"
+#include "weft/graph/tensor.hpp"
+
+namespace weft {
+
+// Reached while compiling, this function's name is what the compiler prints.
+inline void a_scan_stands_in_the_body_of_another() {
+  throw std::invalid_argument("scan: a scan stands in the body of another");
+}
+
+enum class direction : bool { forwards, backwards };
+inline constexpr direction forwards = direction::forwards;
+inline constexpr direction backwards = direction::backwards;
+
+// What the body of a scan returns where a tensor does not say it: see scan.
+template <class Carries, class Outputs = std::tuple<>>
+struct step_end {
+  Carries carries;
+  Outputs outputs;
+
+  template <expression... Ys>
+  constexpr step_end<Carries, std::tuple<Ys...>> with(const Ys&... outputs_of_step) const {
+    return {carries, {outputs_of_step...}};
+  }
+};
+template <expression... Xs>
+constexpr step_end<std::tuple<Xs...>> next(const Xs&... carries) {
+  return {{carries...}, {}};
+}
+
+// What a scan gives. Where there are several carries or outputs, each is a std::tuple.
+template <class Last, class All>
+struct scanned {
+  Last last;  // the carries after the last step
+  All all;    // the outputs of all steps
+};
+
+namespace detail {
+
+// A tensor is a list of one.
+template <class X>
+struct tensor_list {
+  static constexpr bool valid = false;
+};
+template <expression X>
+struct tensor_list<X> {
+  static constexpr bool valid = true;
+  using type = std::tuple<X>;
+};
+template <expression... Xs>
+struct tensor_list<std::tuple<Xs...>> {
+  static constexpr bool valid = true;
+  using type = std::tuple<Xs...>;
+};
+template <class X>
+using list_of = typename tensor_list<X>::type;
+template <class... Xs>
+constexpr auto unlisted(const std::tuple<Xs...>& list) {
+  if constexpr (sizeof...(Xs) == 1)
+    return std::get<0>(list);
+  else
+    return list;
+}
+
+// What a body's result says.
+template <class R>
+struct ends_step {
+  static constexpr bool valid = false;
+};
+template <expression X>
+struct ends_step<X> {
+  static constexpr bool valid = true;
+  using type = step_end<std::tuple<X>>;
+};
+template <class... Lists>
+struct ends_step<step_end<Lists...>> {
+  static constexpr bool valid = true;
+  using type = step_end<Lists...>;
+};
+template <expression X>
+constexpr step_end<std::tuple<X>> to_step_end(const X& x) {
+  return {{x}, {}};
+}
+template <class... Lists>
+constexpr step_end<Lists...> to_step_end(const step_end<Lists...>& e) {
+  return e;
+}
+template <class Carries, class Outputs>
+constexpr const auto& stacked_of(const step_end<Carries, Outputs>& e) {
+  if constexpr (std::tuple_size_v<Outputs> == 0)
+    return e.carries;
+  else
+    return e.outputs;
+}
+
+// S with the axis A where a scanned operand, of the axes Like, has it: behind P, the last axis
+// before A that S has; foremost where there is none.
+template <class A, class S, class P>
+struct put_behind {
+  using type = replaced<S, P, shape<P, A>>;
+};
+template <class A, class S>
+struct put_behind<A, S, void> {
+  using type = united<shape<A>, S>;
+};
+template <class A, class S, class P, class Like>
+struct put_as_in;
+template <class A, class S, class P, class... Rest>
+struct put_as_in<A, S, P, shape<A, Rest...>> : put_behind<A, S, P> {};
+template <class A, class S, class P, class First, class... Rest>
+struct put_as_in<A, S, P, shape<First, Rest...>>
+    : put_as_in<A, S, std::conditional_t<has_axis<First, S>, First, P>, shape<Rest...>> {};
+
+// The axes of the first operand.
+template <class A, class Operands>
+struct leading_shape {
+  using type = shape<A>;
+};
+template <class A, class First, class... Rest>
+struct leading_shape<A, std::tuple<First, Rest...>> {
+  using type = shape_t<First>;
+};
+template <class A, class Y, class Operands>
+using stacked_shape =
+    typename put_as_in<A, shape_t<Y>, void, typename leading_shape<A, Operands>::type>::type;
+
+enum class scan_fault {
+  none,
+  axis,
+  lists,
+  missing,
+  nowhere,
+  body,
+  count,
+  axes,
+  elements,
+  stacked,
+  rank
+};
+
+template <class A, class... Xs, class... Next, class... Out, class Operands>
+constexpr scan_fault fault_of_end(const std::tuple<Xs...>*,
+                                  const step_end<std::tuple<Next...>, std::tuple<Out...>>*,
+                                  const Operands*) {
+  if constexpr (sizeof...(Xs) != sizeof...(Next)) {
+    return scan_fault::count;
+  } else {
+    if (!((subset<shape_t<Next>, shape_t<Xs>> && shape_t<Next>::rank == shape_t<Xs>::rank) && ...))
+      return scan_fault::axes;
+    if (!(std::same_as<element_t<Next>, element_t<Xs>> && ...)) return scan_fault::elements;
+    constexpr auto fault_of_output = [](auto... shapes) {
+      if ((has_axis<A, decltype(shapes)> || ...)) return scan_fault::stacked;
+      return ((decltype(shapes)::rank == max_rank) || ...) ? scan_fault::rank : scan_fault::none;
+    };
+    if constexpr (sizeof...(Out) > 0)
+      return fault_of_output(shape_t<Out>{}...);
+    else
+      return fault_of_output(shape_t<Next>{}...);
+  }
+}
+
+template <class A, class... Xs, class... Ys, class Body>
+constexpr scan_fault fault_of_step(const std::tuple<Xs...>* initial,
+                                   const std::tuple<Ys...>* operands, const Body*) {
+  if constexpr (!(has_axis<A, shape_t<Ys>> && ...)) {
+    return scan_fault::missing;
+  } else if constexpr (!(in_graph<Xs> || ... || false) && !(in_graph<Ys> || ... || false)) {
+    return scan_fault::nowhere;
+  } else {
+    if constexpr (!std::is_invocable_v<const Body&, tensor<element_t<Xs>, shape_t<Xs>>...,
+                                       tensor<element_t<Ys>, without<shape_t<Ys>, shape<A>>>...>) {
+      return scan_fault::body;
+    } else {
+      using R = std::invoke_result_t<const Body&, tensor<element_t<Xs>, shape_t<Xs>>...,
+                                     tensor<element_t<Ys>, without<shape_t<Ys>, shape<A>>>...>;
+      if constexpr (!ends_step<R>::valid)
+        return scan_fault::body;
+      else
+        return fault_of_end<A>(initial, static_cast<const typename ends_step<R>::type*>(nullptr),
+                               operands);
+    }
+  }
+}
+
+template <class A, class Initial, class Operands, class Body>
+constexpr scan_fault fault_of_scan() {
+  if constexpr (!an_axis<A>)
+    return scan_fault::axis;
+  else if constexpr (!tensor_list<Initial>::valid || !tensor_list<Operands>::valid)
+    return scan_fault::lists;
+  else
+    return fault_of_step<A>(static_cast<const list_of<Initial>*>(nullptr),
+                            static_cast<const list_of<Operands>*>(nullptr),
+                            static_cast<const Body*>(nullptr));
+}
+
+// The axis in the role of a scan's steps: what a pass stacks may have the axis itself already.
+template <class A>
+inline constexpr axis_info steps_of{type_name<A>(), A::extent, A::bounded,
+                                    &info_of<length_axis_t<A>>};
+
+template <class T, class S>
+constexpr tensor<T, S> emit_in_scan(graph& g, node n) {
+  n.type = element_of<T>;
+  n.axes = axes_of(S{});
+  return {&g, g.emit(n)};
+}
+
+template <class A, expression X>
+constexpr auto element_at_step(graph& g, std::int16_t region, const X& x) {
+  node n = make_node(op::element);
+  n.region = region;
+  n.named = axes_of(shape<A>{});
+  n.operand[n.operands++] = place(g, x);
+  return emit_in_scan<element_t<X>, without<shape_t<X>, shape<A>>>(g, n);
+}
+template <expression X>
+constexpr auto carry_from(graph& g, std::int16_t region, const X& initial) {
+  node n = make_node(op::carry);
+  n.region = region;
+  n.operand[n.operands++] = place(g, initial);
+  return emit_in_scan<element_t<X>, shape_t<X>>(g, n);
+}
+template <class T, class S, expression X>
+constexpr void carry_on(graph& g, tensor<T, S> carry, const X& value) {
+  node n = make_node(op::next);
+  n.operands = 2;
+  n.operand[0] = carry.id;
+  n.operand[1] = place(g, value);
+  emit_in_scan<T, S>(g, n);
+}
+template <class T, class S>
+constexpr tensor<T, S> last_of(graph& g, tensor<T, S> carry) {
+  node n = make_node(op::last);
+  n.operand[n.operands++] = carry.id;
+  return emit_in_scan<T, S>(g, n);
+}
+// What does not depend on the step is the same at every one.
+template <class A, class Operands, expression Y>
+constexpr auto stack(graph& g, const Y& y) {
+  int const value = place(g, y);
+  node n = make_node(g.nodes[value].region == 0 ? op::copy : op::stack);
+  if (n.kind == op::stack) n.named = axes_of(shape<A>{});
+  n.operand[n.operands++] = value;
+  return emit_in_scan<element_t<Y>, stacked_shape<A, Y, Operands>>(g, n);
+}
+
+template <class... Xs>
+constexpr graph* graph_of_any(const Xs&... xs) {
+  graph* g = nullptr;
+  ((g = g ? g : graph_of(xs)), ...);
+  return g;
+}
+
+template <class A, direction D, class... Xs, class... Ys, class Body>
+constexpr auto make_scan(const std::tuple<Xs...>& initial, const std::tuple<Ys...>& operands,
+                         const Body& body) {
+  auto const in_graph_of = [](const auto&... xs) -> graph& { return *graph_of_any(xs...); };
+  graph& g = std::apply(in_graph_of, std::tuple_cat(initial, operands));
+  if (g.open_region != 0) a_scan_stands_in_the_body_of_another();
+  std::int16_t const region = g.add_region({&info_of<A>, &steps_of<A>, D == direction::backwards});
+  // In braces, which go from left to right.
+  auto const carries = std::apply(
+      [&](const Xs&... xs) { return std::tuple{carry_from(g, region, xs)...}; }, initial);
+  auto const elements = std::apply(
+      [&](const Ys&... ys) { return std::tuple{element_at_step<A>(g, region, ys)...}; }, operands);
+  g.open_region = region;
+  auto const end = to_step_end(std::apply(body, std::tuple_cat(carries, elements)));
+  auto const all = std::apply(
+      [&](const auto&... ys) { return std::tuple{stack<A, std::tuple<Ys...>>(g, ys)...}; },
+      stacked_of(end));
+  std::apply(
+      [&](const auto&... carry) {
+        std::apply([&](const auto&... value) { (carry_on(g, carry, value), ...); }, end.carries);
+      },
+      carries);
+  g.open_region = 0;
+  auto const last =
+      std::apply([&](const auto&... carry) { return std::tuple{last_of(g, carry)...}; }, carries);
+  return scanned<decltype(unlisted(last)), decltype(unlisted(all))>{unlisted(last), unlisted(all)};
+}
+
+}  // namespace detail
+
+// scan<Pos>(h0, x, body): h0 becomes body(h0, x at 0), that becomes body(., x at 1), and so on
+// along Pos, as jax.lax.scan; scan<Pos, backwards> goes from the last element to the first. The
+// body is called once, with tensors, and the model's size does not grow with the axis:
+//
+//   auto h = scan<Pos>(h0, x, [&](auto h, auto x_t) { return tanh(dot<In>(x_t, w) + h); });
+//
+// h0 [Batch, Hidden], x [Batch, Pos, In], in the body h [Batch, Hidden] and x_t [Batch, In];
+// h.last [Batch, Hidden] is the carry after the last step, h0 where there is none, and h.all
+// [Batch, Pos, Hidden] what it became in each, with Pos where x has it. The body may use other
+// tensors; what does not depend on the step is computed once.
+//
+// Several carries or operands, also none, are std::tuples: scan<Pos>(std::tuple{h0, c0},
+// std::tuple{x, mask}, body) calls body(h, c, x_t, mask_t). Then the body returns next(h, c), and
+// last and all are tuples. Outputs other than the carries are next(h, c).with(y): all is those of y
+// alone. A carry keeps its axes, in any order, and its elements.
+//
+// No scan stands in the body of another, and tensors of the body stay there.
+template <class A, direction D = forwards, class Initial, class Operands, class Body>
+constexpr auto scan(const Initial& initial, const Operands& operands, const Body& body) {
+  return detail::make_scan<A, D>(detail::list_of<Initial>(initial),
+                                 detail::list_of<Operands>(operands), body);
+}
+template <class A, direction D = forwards, class Initial, class Operands, class Body>
+requires(detail::fault_of_scan<A, Initial, Operands, Body>() == detail::scan_fault::axis)
+    WEFT_REJECT("scan: name the axis to run along, as in scan<Pos>(h0, x, body)",
+                scan(const Initial&, const Operands&, const Body&))
+template <class A, direction D = forwards, class Initial, class Operands, class Body>
+requires(detail::fault_of_scan<A, Initial, Operands, Body>() == detail::scan_fault::lists)
+    WEFT_REJECT("scan: initial values and operands are tensors, or std::tuples of them",
+                scan(const Initial&, const Operands&, const Body&))
+template <class A, direction D = forwards, class Initial, class Operands, class Body>
+requires(detail::fault_of_scan<A, Initial, Operands, Body>() == detail::scan_fault::missing)
+    WEFT_REJECT("scan: an operand has no such axis to run along",
+                scan(const Initial&, const Operands&, const Body&))
+template <class A, direction D = forwards, class Initial, class Operands, class Body>
+requires(detail::fault_of_scan<A, Initial, Operands, Body>() == detail::scan_fault::nowhere)
+    WEFT_REJECT("scan: no initial value or operand comes from a model's input or parameter",
+                scan(const Initial&, const Operands&, const Body&))
+template <class A, direction D = forwards, class Initial, class Operands, class Body>
+requires(detail::fault_of_scan<A, Initial, Operands, Body>() == detail::scan_fault::body)
+    WEFT_REJECT(
+        "scan: the body takes the carries, then an element of each operand, and returns what the "
+        "carries become: a tensor, or weft::next(...)",
+        scan(const Initial&, const Operands&, const Body&))
+template <class A, direction D = forwards, class Initial, class Operands, class Body>
+requires(detail::fault_of_scan<A, Initial, Operands, Body>() == detail::scan_fault::count)
+    WEFT_REJECT("scan: the body returns another number of carries than there are initial values",
+                scan(const Initial&, const Operands&, const Body&))
+template <class A, direction D = forwards, class Initial, class Operands, class Body>
+requires(detail::fault_of_scan<A, Initial, Operands, Body>() == detail::scan_fault::axes)
+    WEFT_REJECT("scan: the body returns a carry with other axes than its initial value",
+                scan(const Initial&, const Operands&, const Body&))
+template <class A, direction D = forwards, class Initial, class Operands, class Body>
+requires(detail::fault_of_scan<A, Initial, Operands, Body>() == detail::scan_fault::elements)
+    WEFT_REJECT(
+        "scan: the body returns a carry with other elements than its initial value; convert with "
+        "weft::cast",
+        scan(const Initial&, const Operands&, const Body&))
+template <class A, direction D = forwards, class Initial, class Operands, class Body>
+requires(detail::fault_of_scan<A, Initial, Operands, Body>() == detail::scan_fault::stacked)
+    WEFT_REJECT(
+        "scan: an output has the scan's axis already; rename it, or name other outputs with "
+        "next(...).with(...)",
+        scan(const Initial&, const Operands&, const Body&))
+template <class A, direction D = forwards, class Initial, class Operands, class Body>
+requires(detail::fault_of_scan<A, Initial, Operands, Body>() == detail::scan_fault::rank)
+    WEFT_REJECT("scan: the outputs of all steps have more than 8 axes",
+                scan(const Initial&, const Operands&, const Body&))
+
+}  // namespace weft

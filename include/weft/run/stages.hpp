@@ -1,0 +1,46 @@
+// The steps of a run, one after another: those of a loop come once for each of its rounds.
+#pragma once
+
+#include <cstddef>
+
+#include "weft/lower/program.hpp"
+
+namespace weft {
+
+class stages {
+ public:
+  struct stage {
+    int step;              // of the program
+    std::ptrdiff_t place;  // of the loop that it is in, along its axis
+  };
+
+  // At the run's lengths.
+  stages(const program& p, const std::size_t* lengths) : p_(&p), lengths_(lengths) {}
+
+  int count() const noexcept {
+    auto n = static_cast<int>(p_->steps.size());
+    for (loop_ref const& l : p_->loops) n += (rounds(l) - 1) * (l.last - l.first);
+    return n;
+  }
+  // i is less than count().
+  stage operator[](int i) const noexcept {
+    int before = 0;  // stages of loops that are over, less the loops' steps
+    for (loop_ref const& l : p_->loops) {
+      int const n = rounds(l), size = l.last - l.first, at = i - before - l.first;
+      if (at < 0) break;
+      if (at < n * size) {
+        int const round = at / size;
+        return {l.first + at % size, l.backwards ? n - 1 - round : round};
+      }
+      before += (n - 1) * size;
+    }
+    return {i - before, 0};
+  }
+  int rounds(const loop_ref& l) const noexcept { return static_cast<int>(l.length.in(lengths_)); }
+
+ private:
+  const program* p_;
+  const std::size_t* lengths_;
+};
+
+}  // namespace weft

@@ -1,0 +1,167 @@
+// Recurrence: what a scan means, against loops written out, and what it becomes, against that.
+#include "weft/ops/scan.hpp"
+
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+#include <vector>
+
+#include "support/central_differences.hpp"
+#include "weft/ops/arithmetic.hpp"
+#include "weft/ops/compare.hpp"
+#include "weft/ops/convert.hpp"
+#include "weft/ops/dot.hpp"
+#include "weft/ops/functions.hpp"
+#include "weft/ops/mask.hpp"
+#include "weft/ops/normalize.hpp"
+#include "weft/ops/reduce.hpp"
+#include "weft/ops/view.hpp"
+
+namespace {
+
+using weft::backwards, weft::next, weft::scan, weft::shape;
+using weft::testing::lengths, weft::testing::settings, weft::testing::trial;
+
+struct Pos : weft::axis<weft::up_to<17>> {};
+
+// A recurrent layer of all sizes.
+template <int B, int N>
+struct elman {
+  struct Batch : weft::axis<B> {};
+  struct In : weft::axis<3> {};
+  struct Hidden : weft::axis<N> {};
+  struct Before : weft::alias<Hidden> {};
+  constexpr auto operator()(weft::scope s) const {
+    auto x = s.input<"x", float, Batch, Pos, In>();
+    auto h0 = s.input<"h0", float, Batch, Hidden>();
+    auto w = s.param<"w", Hidden, In>();
+    auto u = s.param<"u", Hidden, Before>();
+    auto b = s.param<"b", Hidden>();
+    auto h = scan<Pos>(h0, x, [&](auto h, auto x_t) {
+      return tanh(dot<In>(x_t, w) + dot<Before>(weft::rename<Hidden, Before>(h), u) + b);
+    });
+    return weft::results(weft::as<"last">(h.last), weft::as<"all">(h.all));
+  }
+};
+
+// All kinds of operands, each with its gradient.
+template <bool Last, bool All, weft::direction D>
+struct decoder {
+  struct Batch : weft::axis<2> {};
+  struct In : weft::axis<3> {};
+  struct Hidden : weft::axis<5> {};
+  struct Before : weft::alias<Hidden> {};
+  struct Source : weft::axis<4> {};
+  constexpr auto operator()(weft::scope s) const {
+    using weft::dot, weft::rename, weft::sum;
+    auto given = s.input<"given", float, Pos>();
+    auto x = s.param<"x", Batch, Pos, In>();
+    auto h0 = s.param<"h0", Batch, Hidden>();
+    auto m0 = s.param<"m0", Hidden, Batch>();
+    auto w = s.param<"w", Hidden, In>();
+    auto u = s.param<"u", Hidden, Before>();
+    auto b = s.param<"b", Hidden>();
+    auto keys = tanh(s.param<"keys", Batch, Source, Hidden>());
+    auto v = s.param<"v", Hidden>();
+    auto scale = s.param<"scale">();
+    auto r = scan<Pos, D>(
+        std::tuple{h0, m0}, std::tuple{x, given}, [&](auto h, auto m, auto x_t, auto given_t) {
+          // Additive attention over `keys`.
+          auto query = dot<Before>(rename<Hidden, Before>(h), u);
+          auto scores = dot<Hidden>(tanh(keys + query), v);
+          auto context = dot<Source>(weft::softmax<Source>(scores), keys);
+          auto z = sigmoid(dot<In>(x_t, w) + b);
+          auto after = z * tanh(context + query) + (1 - z) * h * scale;
+          return next(after, sin(h) * 0.5f + m * given_t).with(context * z, sum<Hidden>(after));
+        });
+    constexpr auto weigh = [](auto y, auto... axes) {
+      return sum<typename decltype(axes)::outermost...>(
+          (y * ... *
+           sin(weft::cast<float>(weft::positions<typename decltype(axes)::outermost>()) + 1.f)));
+    };
+    auto const [h, m] = r.last;
+    auto const [contexts, sums] = r.all;
+    auto none = 0.f * sum<Pos>(given);  // an input that tells the length
+    auto last =
+        weigh(h, shape<Batch>{}, shape<Hidden>{}) + weigh(m, shape<Hidden>{}, shape<Batch>{});
+    auto all = weigh(contexts, shape<Batch>{}, shape<Pos>{}, shape<Hidden>{}) +
+               weigh(sums, shape<Pos>{}, shape<Batch>{});
+    if constexpr (Last && All)
+      return weft::as<"loss">(last + all + none);
+    else if constexpr (Last)
+      return weft::as<"loss">(last + none);
+    else
+      return weft::as<"loss">(all + none);
+  }
+};
+
+// Weights with which errors do not grow from step to step.
+settings contracting(settings s, int n) {
+  s.ranges["u"] = {-1.0 / n, 1.0 / n};
+  return s;
+}
+
+template <int B, int N>
+void try_lengths() {
+  for (int const pos : {0, 1, 3, 17})
+    trial<weft::inference<elman<B, N>>>(contracting(lengths<Pos>(pos), N));
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(scans)
+
+BOOST_AUTO_TEST_CASE(of_all_lengths_batches_and_sizes) {
+  try_lengths<1, 1>();
+  try_lengths<3, 5>();
+  try_lengths<1, 20>();
+  try_lengths<3, 64>();
+}
+
+// The loop that elman stands for, in double.
+BOOST_AUTO_TEST_CASE(mean_the_loop_written_out) {
+  using model = elman<3, 5>;
+  auto const g = weft::testing::plain_graph<weft::inference<model>>::make();
+  for (std::size_t const n : {0u, 1u, 3u, 17u}) {
+    weft::testing::expectation const expected(*g, lengths<Pos>(n));
+    auto const& x = expected.given().inputs.find("x")->second;
+    auto const& w = expected.given().parameters.find("w")->second;
+    auto const& u = expected.given().parameters.find("u")->second;
+    auto const& b = expected.given().parameters.find("b")->second;
+    std::vector<double> h = expected.given().inputs.find("h0")->second, all(3 * n * 5);
+    for (std::size_t t = 0; t < n; ++t) {
+      std::vector<double> after(3 * 5);
+      for (std::size_t i = 0; i < 3; ++i)
+        for (std::size_t j = 0; j < 5; ++j) {
+          double sum = b[j];
+          for (std::size_t k = 0; k < 3; ++k) sum += x[(i * n + t) * 3 + k] * w[j * 3 + k];
+          for (std::size_t k = 0; k < 5; ++k) sum += h[i * 5 + k] * u[j * 5 + k];
+          after[i * 5 + j] = all[(i * n + t) * 5 + j] = std::tanh(sum);
+        }
+      h = after;
+    }
+    auto const close = [](const auto& a, const auto& b) {
+      BOOST_TEST_REQUIRE(a.size() == b.size());
+      for (std::size_t i = 0; i < a.size(); ++i) BOOST_TEST(std::abs(a[i] - b[i]) <= 1e-13);
+    };
+    close(weft::reference::result(*g, expected.values(), "last").data, h);
+    close(weft::reference::result(*g, expected.values(), "all").data, all);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(have_gradients_for_all_kinds_of_operands) {
+  using weft::testing::gradient_trial, weft::forwards;
+  auto const of_length = [](int pos) {
+    settings s = lengths<Pos>(pos);
+    for (auto const* name : {"u", "v", "w", "scale"}) s.ranges[name] = {-0.2, 0.2};
+    for (auto const* name : {"h0", "m0"}) s.ranges[name] = {0.2, 1};
+    return s;
+  };
+  for (int const pos : {1, 3}) {
+    gradient_trial<decoder<true, true, forwards>>(of_length(pos));
+    gradient_trial<decoder<true, false, backwards>>(of_length(pos));
+    gradient_trial<decoder<false, true, forwards>>(of_length(pos));
+  }
+  trial<weft::training<decoder<true, true, forwards>, "loss">>(of_length(0));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
