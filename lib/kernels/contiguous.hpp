@@ -195,6 +195,11 @@ inline void unpack(const nest& row, const std::byte* from, std::byte* to) {
   });
 }
 
+// Whether operand o has one element for each row.
+inline bool is_of_rows(const call& c, int o) {
+  return c.kind == op::log_softmax_adjoint && c.operands[3].data && (o == 2 || o == 3);
+}
+
 // Runs f on each row of c: the loops in c.over. Rows that are not contiguous go through c.scratch,
 // which has row_scratch_bytes(c).
 inline void run_rowwise(const call& c, row_function f) {
@@ -208,7 +213,7 @@ inline void run_rowwise(const call& c, row_function f) {
   bool packs = false;
   for (int o = 0; o <= inputs; ++o) {
     data[o] = static_cast<std::byte*>(c.operands[o].data);
-    if (!data[o] || (row.loops == 1 && row.stride[o][0] == 1)) continue;
+    if (!data[o] || is_of_rows(c, o) || (row.loops == 1 && row.stride[o][0] == 1)) continue;
     packed[o] = c.scratch + static_cast<std::size_t>(o) * packed_row_bytes(length);
     packs = true;
   }

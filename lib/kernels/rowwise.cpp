@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 
 #include "kernels/contiguous.hpp"
@@ -181,7 +182,22 @@ void softmax_adjoint(const row_arguments& a) {
   }
 }
 
+// With one element of g for each row, at its index.
+void log_softmax_adjoint_of_picked(const row_arguments& a) {
+  for (std::size_t r = 0; r < a.rows; ++r) {
+    const row_pointers& row = a.row[r];
+    const auto index = static_cast<std::size_t>(*static_cast<const std::int32_t*>(row.from[2]));
+    const float g = index < a.length ? *row.floats(1) : 0;  // a negative one is beyond any length
+    const V half = value(-g / 2);
+    map(
+        a.length, [=](V y) HWY_ATTR { return hn::Mul(math::twice_exp(D(), y), half); }, row.to,
+        row.floats(0));
+    if (index < a.length) row.to[index] += g;
+  }
+}
+
 void log_softmax_adjoint(const row_arguments& a) {
+  if (a.row[0].from[2]) return log_softmax_adjoint_of_picked(a);
   double total[max_rows];
   for (std::size_t r = 0; r < a.rows; ++r) total[r] = sum(a.length, itself(), a.row[r].floats(1));
   for (std::size_t r = 0; r < a.rows; ++r) {

@@ -349,6 +349,47 @@ BOOST_AUTO_TEST_CASE(normalize_does_not_cancel_where_a_few_elements_are_far_from
   });
 }
 
+BOOST_AUTO_TEST_CASE(the_adjoint_of_log_softmax_takes_one_element_of_g_for_each_row) {
+  on_every_target([](const table& kernels) {
+    unsigned seed = 0;
+    for (const extents& extent : shapes) {
+      if (extent.size() < 2) continue;
+      for (unsigned mix = 0; mix < 8; ++mix) {
+        const std::size_t last = extent.size() - 1, over = mix < 4 ? last : 0;
+        const auto without = 1u << over;
+        array<float> result(extent, layouts[mix % 4], 0, true), y(extent, layouts[++seed % 4]);
+        array<float> g(extent, layouts[++seed % 4], without);
+        array<std::int32_t> indices(extent, layouts[++seed % 4], without);
+        fill_for(op::log_softmax_adjoint, y, ++seed);
+        fill(g, ++seed);
+        fill(indices, ++seed);  // many outside, on both sides
+        call c = make_call(op::log_softmax_adjoint, extent);
+        c.over = without;
+        c.operands[0] = result.as_operand();
+        c.operands[1] = y.as_operand();
+        c.operands[2] = g.as_operand();
+        c.operands[3] = indices.as_operand();
+        std::vector<std::byte> scratch(row_scratch_bytes(c) + 64);
+        c.scratch =
+            scratch.data() + (64 - reinterpret_cast<std::uintptr_t>(scratch.data()) % 64) % 64;
+        expectation expected(result);
+        for_points(c, [&](const std::vector<std::ptrdiff_t>& point) {
+          const auto value = [&](int o) { return at(c.operands[o], offset(c.operands[o], point)); };
+          const double index = value(3);
+          const bool inside = index >= 0 && index < static_cast<double>(extent[over]);
+          const bool here = index == static_cast<double>(point[over]);
+          const double of_row = inside ? value(2) : 0, e = std::exp(value(1));
+          // exp within 2 units in the last place, a product and a sum.
+          expected.expect(result, offset(c.operands[0], point), (here ? of_row : 0) - e * of_row,
+                          4 * epsilon * std::abs(of_row) * (here + e));
+        });
+        kernels.rowwise(c);
+        BOOST_TEST(expected.wrong(result) == 0, "over loop " << over << " of " << extent.size());
+      }
+    }
+  });
+}
+
 BOOST_AUTO_TEST_CASE(scratch_grows_with_extents_and_is_known_while_compiling) {
   constexpr auto bytes_of = [](op kind, std::ptrdiff_t n, unsigned over) {
     call c;

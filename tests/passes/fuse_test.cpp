@@ -11,6 +11,7 @@
 #include "weft/ops/compare.hpp"
 #include "weft/ops/dot.hpp"
 #include "weft/ops/functions.hpp"
+#include "weft/ops/gather.hpp"
 #include "weft/ops/mask.hpp"
 #include "weft/ops/normalize.hpp"
 #include "weft/ops/reduce.hpp"
@@ -201,6 +202,39 @@ constexpr bool adjoint_is_fused() {
 }
 static_assert(adjoint_is_fused());
 
+// Cross-entropy backwards: nothing is put among zeros. Where rows have several indices, or rows of
+// several axes one for each of some, it is.
+struct classes {
+  constexpr auto operator()(weft::scope s) const {
+    auto logits = weft::dot<In>(s.input<"x", float, Rows, Heads, In>(), s.param<"w", In, Out>());
+    auto loss = weft::cross_entropy<Out>(logits, s.input<"target", std::int32_t, Rows>());
+    return weft::results(weft::as<"loss">(weft::sum<Rows, Heads>(loss)));
+  }
+};
+struct several_picked {
+  constexpr auto operator()(weft::scope s) const {
+    auto y = weft::log_softmax<Out>(s.param<"logits", Heads, Out>());
+    auto picked = weft::gather<Out>(y, s.input<"target", std::int32_t, Rows, Heads>());
+    return weft::results(weft::as<"loss">(weft::sum<Rows, Heads>(picked)));
+  }
+};
+struct over_two_axes {
+  constexpr auto operator()(weft::scope s) const {
+    auto y = weft::log_softmax<Heads, Out>(s.param<"logits", Rows, Heads, Out>());
+    auto picked = weft::gather<Out>(y, s.input<"target", std::int32_t, Rows>());
+    return weft::results(weft::as<"loss">(weft::sum<Rows, Heads>(picked)));
+  }
+};
+constexpr bool picks_rows(const weft::graph& g) {
+  for (int i = 0; i < g.count; ++i)
+    if (g.nodes[i].kind == op::log_softmax_adjoint) return g.nodes[i].operands == 3;
+  return false;
+}
+static_assert(picks_rows(weft::training<classes, "loss">::make()));
+static_assert(count(weft::training<classes, "loss">::make(), op::scatter_add) == 0);
+static_assert(!picks_rows(weft::training<several_picked, "loss">::make()));
+static_assert(!picks_rows(weft::training<over_two_axes, "loss">::make()));
+
 // Masked and scaled scores.
 struct masked_softmax {
   constexpr auto operator()(weft::scope s) const {
@@ -304,6 +338,7 @@ BOOST_AUTO_TEST_CASE(fused_layers_give_what_the_plain_ones_do) {
     weft::testing::trial<weft::inference<one_chain>>(at);
     weft::testing::trial<weft::inference<several_chains>>(at);
     weft::testing::trial<weft::training<block, "loss">>(at);
+    weft::testing::trial<weft::training<classes, "loss">>(at);
     if (rows > 3) continue;  // the bound grows with the steps between, past what could fail
     weft::testing::trial<weft::training<attention, "loss">>(at);
     weft::testing::trial<weft::training<masked_by_another, "loss">>(at);

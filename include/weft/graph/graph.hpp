@@ -97,6 +97,13 @@ constexpr node make_node(op kind) {
   return n;
 }
 
+// Which operand holds the indices of what the node picks along its first named axis; -1 where it
+// has none.
+constexpr int place_of_indices(const node& n) {
+  if (n.kind == op::gather || n.kind == op::scatter_add) return 1;
+  return n.kind == op::log_softmax_adjoint && n.operands == 3 ? 2 : -1;
+}
+
 struct name_ref {
   int begin, size;
 };

@@ -75,7 +75,7 @@ enum class op : std::uint8_t {
   log_softmax,
   normalize,            // (x - mean) / sqrt(variance + epsilon)
   softmax_adjoint,      // (y, g), y the softmax
-  log_softmax_adjoint,  // (y, g), y the log_softmax
+  log_softmax_adjoint,  // (y, g), y the log_softmax; see fuse_rows.hpp for (y, g, indices)
   normalize_adjoint,    // (x, g)
   // Contraction.
   dot,

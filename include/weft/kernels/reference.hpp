@@ -338,6 +338,11 @@ inline std::vector<double> rowwise_with_others(const node& n,
     plus(y, third);
     return y;
   }
+  if (n.kind == op::log_softmax_adjoint && n.operands == 3) {  // y, g, the index that has it
+    for (std::size_t i = 0; i < third.size(); ++i)
+      if (third[i] != static_cast<double>(i)) second[i] = 0;
+    return rowwise(n, x, second);
+  }
   if (n.operands == 1) return rowwise(n, x, none);
   times(second, third);  // normalize_adjoint: x, g, gain, addend
   std::vector<double> y = rowwise(n, x, second);

@@ -169,8 +169,8 @@ class lowering {
     }
     for (int i = 0; i < g_.count; ++i) {  // which inputs are indices?
       node const& n = g_.nodes[i];
-      if (n.kind != op::gather && n.kind != op::scatter_add) continue;
-      int index = n.operand[1];
+      if (place_of_indices(n) < 0) continue;
+      int index = n.operand[place_of_indices(n)];
       while (is_view(g_.nodes[index].kind)) index = g_.nodes[index].operand[0];
       if (g_.nodes[index].kind != op::input) continue;
       input_ref& r = d_.inputs[g_.nodes[index].leaf];

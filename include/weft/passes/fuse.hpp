@@ -99,6 +99,7 @@ class fuser {
     if (n.kind == op::dot) take_scales(h, n);
     take_mask(h, n, factor);
     if (n.kind == op::normalize_adjoint && uses_[original.operand[1]] == 1) take_gain(h, n);
+    take_picked(h, n);
     if (n.kind == op::sum && uses_[original.operand[0]] == 1) take_product(h, n);
   }
 
@@ -166,6 +167,7 @@ class fuser {
 //   a mask after softmax's adjoint    gone, where the softmax was under the same mask
 //   normalize -> times, plus          normalize with that gain and bias
 //   times -> normalize_adjoint        normalize_adjoint with that gain; -> plus: and that addend
+//   scatter_add -> log_softmax's adj. log_softmax_adjoint of what is picked, one for each row
 //   a product -> sum                  a sum of products
 //   elementwise -> elementwise        a chain: one step (see chain.hpp)
 constexpr graph fuse(const graph& g) {

@@ -57,6 +57,21 @@ constexpr void take_gain(const graph& h, node& n) {
   push_operand(n, product.operand[1 - g]);
 }
 
+// log_softmax_adjoint(y, g) where g is one element for each row, put to its place among zeros, as
+// the gradient of cross-entropy is: takes the elements and the indices, and the zeros are never
+// written.
+constexpr void take_picked(const graph& h, node& n) {
+  if (n.kind != op::log_softmax_adjoint || n.operands != 2) return;
+  node const& scattered = h.nodes[n.operand[1]];
+  if (scattered.kind != op::scatter_add || !(scattered.axes == n.axes)) return;
+  axis_list const& rows = h.nodes[scattered.operand[0]].axes;
+  bool const row_by_row = n.named.count == 1 && scattered.named.at[0] == n.named.at[0] &&
+                          rows.count + 1 == n.axes.count;
+  if (!row_by_row) return;
+  n.operand[1] = scattered.operand[0];
+  push_operand(n, scattered.operand[1]);
+}
+
 // softmax(where(mask, x * scale, -infinity)) takes the mask and the scale.
 constexpr void take_mask(const graph& h, node& n, double (*factor)(const graph&, const node&)) {
   if (n.kind != op::softmax || n.operands != 1) return;
