@@ -62,22 +62,20 @@ class product {
         row_count_(static_cast<std::size_t>(rows_.size())),
         column_count_(static_cast<std::size_t>(columns_.size())),
         depth_count_(static_cast<std::size_t>(depth_.size())),
-        block_rows_(block_size(row_count_, max_block_rows, max_tile_rows)),
-        block_columns_(block_size(column_count_, max_block_columns, max_tile_columns)),
-        block_depth_(block_size(depth_count_, max_block_depth, max_dot_lanes)),
+        block_(blocks_of(row_count_, column_count_, depth_count_)),
         packed_(c.packed),
         packed_as_(c.packed_as) {
-    const dot_scratch at(block_rows_, block_columns_, block_depth_);
+    const dot_scratch at(block_.rows, block_.columns, block_.depth);
     row_left_ = reinterpret_cast<std::ptrdiff_t*>(c.scratch + at.row_offsets);
-    row_result_ = row_left_ + block_rows_;
+    row_result_ = row_left_ + block_.rows;
     column_right_ = reinterpret_cast<std::ptrdiff_t*>(c.scratch + at.column_offsets);
-    column_result_ = column_right_ + block_columns_;
+    column_result_ = column_right_ + block_.columns;
     for (std::size_t i = 0; i < 2; ++i) {
-      row_addend_[i] = row_result_ + (i + 1) * block_rows_;
-      column_addend_[i] = column_result_ + (i + 1) * block_columns_;
+      row_addend_[i] = row_result_ + (i + 1) * block_.rows;
+      column_addend_[i] = column_result_ + (i + 1) * block_.columns;
     }
     depth_left_ = reinterpret_cast<std::ptrdiff_t*>(c.scratch + at.depth_offsets);
-    depth_right_ = depth_left_ + block_depth_;
+    depth_right_ = depth_left_ + block_.depth;
     packed_left_ = reinterpret_cast<float*>(c.scratch + at.left);
     packed_right_ = reinterpret_cast<float*>(c.scratch + at.right);
     tile_ = reinterpret_cast<float*>(c.scratch + at.tile);
@@ -105,7 +103,7 @@ class product {
     if (packed_ != nullptr && pairs_) {
       left_in_place_ = left_in_place_ && step == 1;
     } else if (packed_ != nullptr && left_in_place_ && row_count_ <= few_rows) {
-      block_depth_ = depth_count_;
+      block_.depth = depth_count_;
     }
     // Tiles end where the innermost loop of the columns does, if that costs no part of a vector.
     cut_ = columns_.inner().extent % static_cast<std::ptrdiff_t>(hn::Lanes(tag())) == 0;
@@ -130,16 +128,16 @@ class product {
         along_depth_ ? multiply_along_depth(o, columns) : multiply_along_columns(o, columns);
         continue;
       }
-      for (range depth{0, 0}; depth.first < depth_count_; depth.first += block_depth_) {
-        depth.count = std::min(block_depth_, depth_count_ - depth.first);
+      for (range depth{0, 0}; depth.first < depth_count_; depth.first += block_.depth) {
+        depth.count = std::min(block_.depth, depth_count_ - depth.first);
         if (packed_ == nullptr || !left_in_place_) find_depth(depth);
         if (packed_ == nullptr)
           pack_right(o.right, columns, depth);
         else if (widen_)
           widen(columns, depth);
         for (range rows{rows_part_.first, 0}; rows.first < rows_part_.end();
-             rows.first += block_rows_) {
-          rows.count = std::min(block_rows_, rows_part_.end() - rows.first);
+             rows.first += block_.rows) {
+          rows.count = std::min(block_.rows, rows_part_.end() - rows.first);
           find_rows(rows);
           if (!left_in_place_) pack_left(o.left, rows, depth);
           if (packed_ == nullptr || packed_as_ == precision::float32 || widen_) {
@@ -163,8 +161,8 @@ class product {
     for (range columns{0, 0}; columns.first < column_count_; columns.first = columns.end()) {
       columns.count = block_at(columns.first);
       find_columns(columns);
-      for (range depth{0, 0}; depth.first < depth_count_; depth.first += block_depth_) {
-        depth.count = std::min(block_depth_, depth_count_ - depth.first);
+      for (range depth{0, 0}; depth.first < depth_count_; depth.first += block_.depth) {
+        depth.count = std::min(block_.depth, depth_count_ - depth.first);
         find_depth(depth);
         pack_right(right, columns, depth);
         column_tile t;
@@ -296,9 +294,9 @@ class product {
   // The columns of whole tiles, no more than a block.
   std::size_t block_at(std::size_t first) const {
     const std::size_t left = columns_part_.end() - first;
-    if (left <= block_columns_) return left;
+    if (left <= block_.columns) return left;
     std::size_t count = 0;
-    for (std::size_t next = 0; count + next <= block_columns_; next = tile_at(first + count).count)
+    for (std::size_t next = 0; count + next <= block_.columns; next = tile_at(first + count).count)
       count += next;
     return count;
   }
@@ -643,7 +641,7 @@ class product {
   const loop_nest& columns_;
   const loop_nest& depth_;
   std::size_t row_count_, column_count_, depth_count_;
-  std::size_t block_rows_, block_columns_, block_depth_;
+  dot_blocks block_;
   const std::byte* packed_;  // the right operand, as pack_all leaves it; or null
   precision packed_as_;
   range batch_part_, rows_part_, columns_part_;

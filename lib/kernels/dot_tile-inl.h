@@ -23,10 +23,8 @@ namespace weft::kernels::HWY_NAMESPACE {
 using tag = hn::CappedTag<float, max_dot_lanes>;
 using vec = hn::Vec<tag>;
 
-// A tile's sums, the vectors of the right operand and one element of the left one are to stay in
-// registers: 24 + 3 + 1 of 32, or 12 + 3 + 1 of 16.
-constexpr std::size_t tile_rows = has_32_registers ? 8 : 4;
-constexpr std::size_t tile_vectors = 3;
+constexpr std::size_t tile_rows = tile_for(has_32_registers ? 32 : 16).rows;
+constexpr std::size_t tile_vectors = tile_for(has_32_registers ? 32 : 16).vectors;
 static_assert(tile_rows <= max_tile_rows && tile_vectors * max_dot_lanes <= max_tile_columns);
 
 // The bits of a bfloat16: the upper half of a float.

@@ -15,6 +15,7 @@
 
 #include "hwy/cache_control.h"
 #include "kernels/visible.hpp"
+#include "weft/kernels/dot_blocking.hpp"
 #include "weft/kernels/hwy-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -25,10 +26,9 @@ namespace hn = hwy::HWY_NAMESPACE;
 using tag = hn::CappedTag<float, 16>;
 using vec = hn::Vec<tag>;
 
-// A tile's sums, the vectors of the right operand and one element of the left one are to stay in
-// registers: 24 + 3 + 1 of 32, or 12 + 3 + 1 of 16.
-constexpr std::ptrdiff_t rows = has_32_registers ? 8 : 4;
-constexpr std::ptrdiff_t max_vectors = 3;
+constexpr auto rows = static_cast<std::ptrdiff_t>(tile_for(has_32_registers ? 32 : 16).rows);
+constexpr auto max_vectors =
+    static_cast<std::ptrdiff_t>(tile_for(has_32_registers ? 32 : 16).vectors);
 
 HWY_INLINE std::ptrdiff_t lanes() {
   return static_cast<std::ptrdiff_t>(hn::Lanes(tag()));

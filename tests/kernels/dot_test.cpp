@@ -451,6 +451,38 @@ BOOST_AUTO_TEST_CASE(rounds_packed_weights_to_the_nearest) {
   hwy::SetSupportedTargetsForTest(0);
 }
 
+// Eight rows of three vectors where there are 32 registers, four where there are 16.
+constexpr bool is_tile(std::size_t registers, std::size_t rows, std::size_t vectors) {
+  const weft::kernels::dot_tile t = weft::kernels::tile_for(registers);
+  return t.rows == rows && t.vectors == vectors;
+}
+static_assert(is_tile(32, 8, 3) && is_tile(16, 4, 3));
+
+// Those of the benchmarks, and how they are cut.
+constexpr bool is_cut(weft::kernels::dot_blocks of, weft::kernels::dot_blocks into) {
+  const weft::kernels::dot_blocks b = weft::kernels::blocks_of(of.rows, of.columns, of.depth);
+  return b.rows == into.rows && b.columns == into.columns && b.depth == into.depth;
+}
+static_assert(is_cut({128, 1536, 384}, {128, 384, 384}));
+static_assert(is_cut({512, 768, 768}, {256, 384, 384}));
+static_assert(is_cut({512, 3072, 768}, {256, 384, 384}));
+static_assert(is_cut({1024, 1024, 1024}, {256, 384, 512}));
+static_assert(is_cut({16, 32, 32}, {16, 32, 32}));  // one block: no tile is too wide for it
+static_assert(is_cut({1, 3072, 768}, {1, 384, 384}));
+static_assert(is_cut({300, 400, 600}, {152, 240, 304}));
+
+// The blocks are in the caches that they are made for, and whole tiles.
+constexpr bool fits(std::size_t first_cache, std::size_t second_cache) {
+  using namespace weft::kernels;
+  const dot_blocks b = blocks_for(first_cache, second_cache);
+  return b.depth * max_tile_rows * sizeof(float) <= first_cache / 2 &&
+         b.depth * b.columns * sizeof(float) <= second_cache / 4 * 3 &&
+         b.rows % max_tile_rows == 0 && b.columns % max_tile_columns == 0 &&
+         b.depth % max_dot_lanes == 0 && b.rows > 0 && b.columns > 0 && b.depth > 0;
+}
+static_assert(fits(32 * 1024, 256 * 1024) && fits(32 * 1024, 512 * 1024));
+static_assert(fits(32 * 1024, 1024 * 1024) && fits(48 * 1024, 2048 * 1024));
+
 BOOST_AUTO_TEST_CASE(its_scratch_does_not_shrink_when_an_extent_grows) {
   std::size_t before = 0;
   for (std::ptrdiff_t n = 0; n < 3000; n += 7) {

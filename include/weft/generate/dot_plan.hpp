@@ -72,7 +72,7 @@ constexpr void plan_copy(dot_plan& p) {
   p.copied_once = one_matrix &&
                   static_cast<std::size_t>(blocks * p.copy.row) <=
                       kernels::round_up(columns, kernels::max_dot_lanes) &&
-                  columns <= kernels::max_block_columns && depth <= kernels::max_block_depth;
+                  columns <= kernels::max_blocks.columns && depth <= kernels::max_blocks.depth;
 }
 
 constexpr dot_plan plan_with(const signature& s, int left, int right) {

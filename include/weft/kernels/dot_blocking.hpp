@@ -13,18 +13,35 @@
 
 namespace weft::kernels {
 
-// The largest tile of any SIMD target: 8 rows x 3 vectors of 16 lanes.
-inline constexpr std::size_t max_dot_lanes = 16;
-inline constexpr std::size_t max_tile_rows = 8;
-inline constexpr std::size_t max_tile_columns = 3 * max_dot_lanes;
+// A tile of the result: rows, and vectors of columns.
+struct dot_tile {
+  std::size_t rows, vectors;
+};
 
-// Blocks at most this large. A panel of the right operand (768 KiB) stays in a second level of
-// cache of 1 MiB while the rows of the left one pass by; a strip of those (8 rows x depth, 16 KiB)
-// stays in the first level. The deeper, the less often the result is read and written again. Rows
-// and columns are whole numbers of tiles on every target.
-inline constexpr std::size_t max_block_rows = 256;
-inline constexpr std::size_t max_block_columns = 384;
-inline constexpr std::size_t max_block_depth = 512;
+// The tile for a number of vector registers. Its sums, the vectors of the right operand and one
+// element of the left one are in registers. Of those tiles, it is the one with the most products
+// for each step of the depth, and then the one with the fewest columns, of which narrow results
+// waste less. The rows are a power of two, as lanes are: packing moves the strips of the left
+// operand as vectors.
+constexpr dot_tile tile_for(std::size_t registers) {
+  dot_tile best{1, 1};
+  for (std::size_t rows = 1; rows < registers; rows *= 2) {
+    const std::size_t vectors = (registers - 1) / (rows + 1);
+    if (vectors > 0 && rows * vectors >= best.rows * best.vectors) best = {rows, vectors};
+  }
+  return best;
+}
+
+// The largest tile of any SIMD target: that of 32 registers of 16 lanes.
+inline constexpr std::size_t max_dot_lanes = 16;
+inline constexpr std::size_t max_tile_rows = tile_for(32).rows;
+inline constexpr std::size_t max_tile_columns = tile_for(32).vectors * max_dot_lanes;
+
+// The caches of a core that blocks are made for. Few cores with wide vectors have less: AMD's have
+// had 32 or 48 KiB and 512 KiB to 1 MiB since Zen 2, Intel's servers 48 KiB and 1.25 to 2 MiB since
+// Ice Lake, Arm's Neoverse 64 KiB and 1 to 2 MiB (their vendors' optimization guides).
+inline constexpr std::size_t first_cache_bytes = 32 * 1024;
+inline constexpr std::size_t second_cache_bytes = 1024 * 1024;
 
 constexpr std::size_t round_up(std::size_t n, std::size_t unit) {
   return (n + unit - 1) / unit * unit;
@@ -35,6 +52,34 @@ constexpr std::size_t round_up(std::size_t n, std::size_t unit) {
 constexpr std::size_t block_size(std::size_t extent, std::size_t limit, std::size_t unit) {
   const std::size_t blocks = (extent + limit - 1) / limit;
   return blocks <= 1 ? extent : round_up((extent + blocks - 1) / blocks, unit);
+}
+
+// How large the blocks of a contraction are at most, for every target.
+struct dot_blocks {
+  std::size_t rows, columns, depth;
+};
+
+// A strip of the left operand, a tile's rows, takes half of the first cache, where it stays while
+// the panel passes by. The deeper, the less often the result is read and written again. A panel of
+// the right operand takes three quarters of the second cache, where it stays while the rows of the
+// left one pass by; a block of those, half as much as that cache holds, is packed at a time. Rows
+// and columns are whole numbers of tiles.
+constexpr dot_blocks blocks_for(std::size_t first_cache, std::size_t second_cache) {
+  const auto whole = [](std::size_t n, std::size_t unit) { return n / unit * unit; };
+  dot_blocks most{};
+  most.depth = whole(first_cache / 2 / (max_tile_rows * sizeof(float)), max_dot_lanes);
+  const std::size_t line = most.depth * sizeof(float);
+  most.columns = whole(second_cache / 4 * 3 / line, max_tile_columns);
+  most.rows = whole(second_cache / 2 / line, max_tile_rows);
+  return most;
+}
+inline constexpr dot_blocks max_blocks = blocks_for(first_cache_bytes, second_cache_bytes);
+
+// The blocks that a contraction of these extents is cut into: see block_size.
+constexpr dot_blocks blocks_of(std::size_t rows, std::size_t columns, std::size_t depth) {
+  return {block_size(rows, max_blocks.rows, max_tile_rows),
+          block_size(columns, max_blocks.columns, max_tile_columns),
+          block_size(depth, max_blocks.depth, max_dot_lanes)};
 }
 
 // Where things lie in the scratch, in bytes, for blocks of rows x columns x depth. Everything is
@@ -90,9 +135,10 @@ constexpr std::size_t dot_scratch_bytes(const call& c) {
     else if (!in_left)
       right *= extent;
   }
-  depth = std::min(depth, max_block_depth);
+  depth = std::min(depth, max_blocks.depth);
   const auto bytes = [depth](std::size_t rows, std::size_t columns) {
-    return dot_scratch(std::min(rows, max_block_rows), std::min(columns, max_block_columns), depth)
+    return dot_scratch(std::min(rows, max_blocks.rows), std::min(columns, max_blocks.columns),
+                       depth)
         .bytes;
   };
   return std::max(bytes(left, right), bytes(right, left));
