@@ -102,6 +102,9 @@ class product {
         packed_ != nullptr && packed_as_ != precision::float32 && !pairs_ && row_count_ > few_rows;
     if (packed_ != nullptr && pairs_) {
       left_in_place_ = left_in_place_ && step == 1;
+      // A pair is as large as a float, so blocks may be twice as deep. Others pass as floats.
+      if (left_in_place_)
+        block_.depth = block_size(depth_count_, 2 * max_blocks.depth, 2 * max_dot_lanes);
     } else if (packed_ != nullptr && left_in_place_ && row_count_ <= few_rows) {
       block_.depth = depth_count_;
     }

@@ -347,6 +347,8 @@ BOOST_AUTO_TEST_CASE(goes_on_across_blocks) {
     check({"mn", "km", "kn", e});
     check({"nm", "km", "nk", e});
   }
+  for (const std::ptrdiff_t k : {1000, 1041})
+    check({"mn", "mk", "kn", {{'m', 21}, {'n', 70}, {'k', k}}});
   const extents e{{'b', 3}, {'p', 101}, {'h', 33}, {'d', 32}, {'e', 20}};
   check_paddings({"bphd", "bpe", "hed", e});
   check_paddings({"bpe", "bphd", "hed", e});
