@@ -95,7 +95,7 @@ struct reductions {
 
 struct rows {
   constexpr auto operator()(weft::scope s) const {
-    using weft::layer_norm, weft::log_softmax, weft::normalize, weft::softmax;
+    using weft::layer_norm, weft::log_softmax, weft::normalize, weft::rms_norm, weft::softmax;
     auto p = s.param<"p", Three, Five, Four>();
     auto gain = s.param<"gain", Five>();
     auto bias = s.param<"bias", Four, Five>();
@@ -107,7 +107,8 @@ struct rows {
     auto loss = w(softmax<Four>(p)) + w(softmax<Three>(p)) + w(softmax<Three, Four>(p)) +
                 w(log_softmax<Five>(p)) + w(log_softmax<Four, Three>(p)) + w(normalize<Four>(p)) +
                 w(normalize<Five>(p, 1e-2)) + w(normalize<Three, Four>(p)) +
-                w(layer_norm<Five>(p, gain, bias)) + w(softmax<KeyPos>(scores)) +
+                w(layer_norm<Five>(p, gain, bias)) + w(rms_norm<Four>(p)) +
+                w(rms_norm<Five, Four>(p, bias, 1e-2)) + w(softmax<KeyPos>(scores)) +
                 w(log_softmax<Pos>(q)) + w(q * x);
     return weft::as<"loss">(loss);
   }

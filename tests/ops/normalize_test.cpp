@@ -22,7 +22,8 @@ struct KeyPos : weft::alias<Pos> {};
 
 struct fixed {
   constexpr auto operator()(weft::scope s) const {
-    using weft::as, weft::layer_norm, weft::log_softmax, weft::normalize, weft::softmax;
+    using weft::as, weft::layer_norm, weft::log_softmax, weft::normalize, weft::rms_norm,
+        weft::softmax;
     auto x = s.input<"x", float, Three, Seventeen, Hundred>();
     auto y = s.input<"y", float, One, Three>();
     auto gain = s.param<"gain", Seventeen>();
@@ -39,7 +40,10 @@ struct fixed {
         as<"normalize_two">(normalize<Hundred, Seventeen>(x)),
         as<"normalize_apart">(normalize<Three, Hundred>(x)),
         as<"layer_norm">(layer_norm<Seventeen>(x, gain, gain)),
-        as<"layer_norm_two">(layer_norm<Hundred, Seventeen>(x, bias, gain)));
+        as<"layer_norm_two">(layer_norm<Hundred, Seventeen>(x, bias, gain)),
+        as<"rms_inner">(rms_norm<Hundred>(x)), as<"rms_outer">(rms_norm<Three>(x, 1e-3)),
+        as<"rms_one">(rms_norm<One>(y)), as<"rms_norm">(rms_norm<Seventeen>(x, gain)),
+        as<"rms_norm_two">(rms_norm<Hundred, Seventeen>(x, bias, 1e-6)));
   }
 };
 
@@ -55,7 +59,8 @@ struct bounded {
         as<"row_of_nothing">(weft::softmax<KeyPos>(none)), as<"log">(weft::log_softmax<Pos>(x)),
         as<"log_causal">(weft::log_softmax<KeyPos>(masked)),
         as<"normalize">(weft::normalize<Three, KeyPos>(x)),
-        as<"normalize_positions">(weft::normalize<Three, Pos>(x)));
+        as<"normalize_positions">(weft::normalize<Three, Pos>(x)),
+        as<"rms_norm">(weft::rms_norm<Three, KeyPos>(x)));
   }
 };
 

@@ -29,12 +29,21 @@ constexpr auto takes_layer_norm = [](auto a, auto g, auto b) {
   };
 };
 
+template <class... K>
+constexpr auto takes_rms_norm = [](auto... a) {
+  return requires {
+    weft::rms_norm<K...>(a...);
+  };
+};
+
 // The shape stays.
 static_assert(is<decltype(weft::softmax<Pos>(x)), floats<Batch, Pos, Embed>>);
 static_assert(is<decltype(weft::softmax<Pos, Batch>(x)), floats<Batch, Pos, Embed>>);
 static_assert(is<decltype(weft::log_softmax<Embed>(x)), floats<Batch, Pos, Embed>>);
 static_assert(is<decltype(weft::normalize<Embed>(x, 1e-6)), floats<Batch, Pos, Embed>>);
 static_assert(is<decltype(weft::layer_norm<Embed>(x, gain, gain)), floats<Batch, Pos, Embed>>);
+static_assert(is<decltype(weft::rms_norm<Embed>(x)), floats<Batch, Pos, Embed>>);
+static_assert(is<decltype(weft::rms_norm<Pos, Embed>(x, gain)), floats<Batch, Pos, Embed>>);
 
 // missing, nothing, elements
 static_assert(takes_softmax<Pos>(x) && !takes_softmax<KeyPos>(x));
@@ -45,16 +54,23 @@ static_assert(normalizes<Embed>(x) && !normalizes<Heads>(x));
 static_assert(!normalizes<>(x) && !normalizes<Pos>(tokens));
 static_assert(takes_layer_norm<Embed>(x, gain, gain) && !takes_layer_norm<Heads>(x, gain, gain));
 static_assert(!takes_layer_norm<>(x, gain, gain));
+static_assert(takes_rms_norm<Embed>(x) && !takes_rms_norm<Heads>(x) && !takes_rms_norm<>(x));
+static_assert(takes_rms_norm<Embed>(x, gain) && !takes_rms_norm<Heads>(x, gain));
+static_assert(!takes_rms_norm<>(x, gain));
 // Gain and bias have axes of the operand only.
 constexpr floats<Heads> per_head{};
 static_assert(!takes_layer_norm<Embed>(x, per_head, gain));
 static_assert(!takes_layer_norm<Embed>(x, gain, per_head));
+static_assert(!takes_rms_norm<Embed>(x, per_head));
 // twice
 static_assert(!takes_softmax<Pos, Pos>(x) && !takes_log_softmax<Pos, Pos>(x) &&
               !normalizes<Pos, Pos>(x));
 static_assert(!takes_layer_norm<Embed, Embed>(x, gain, gain));
-// All three are float.
+static_assert(!takes_rms_norm<Embed, Embed>(x) && !takes_rms_norm<Embed, Embed>(x, gain));
+// All are float.
 constexpr integers<Embed> whole_gain{};
 static_assert(!takes_layer_norm<Pos>(tokens, floats<Pos>{}, floats<Pos>{}));
 static_assert(!takes_layer_norm<Embed>(x, whole_gain, gain));
 static_assert(!takes_layer_norm<Embed>(x, gain, whole_gain));
+static_assert(!takes_rms_norm<Pos>(tokens) && !takes_rms_norm<Pos>(tokens, floats<Pos>{}));
+static_assert(!takes_rms_norm<Embed>(x, whole_gain));

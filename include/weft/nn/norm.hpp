@@ -3,10 +3,7 @@
 
 #include "weft/graph/reject.hpp"
 #include "weft/graph/scope.hpp"
-#include "weft/ops/arithmetic.hpp"
-#include "weft/ops/functions.hpp"
 #include "weft/ops/normalize.hpp"
-#include "weft/ops/reduce.hpp"
 
 namespace weft::nn {
 
@@ -31,7 +28,7 @@ requires(weft::detail::fault_of_axes<X, Embed>() == weft::detail::axis_fault::el
 // epsilon as in Llama). Parameter: weight [Embed], ones.
 template <class Embed, expression X>
 constexpr auto rms_norm(scope s, const X& x, double epsilon = 1e-5) {
-  return x / sqrt(mean<Embed>(x * x) + epsilon) * s.param<"weight", Embed>(init::ones());
+  return weft::rms_norm<Embed>(x, s.param<"weight", Embed>(init::ones()), epsilon);
 }
 template <class Embed, expression X>
 requires(weft::detail::fault_of_axes<X, Embed>() == weft::detail::axis_fault::missing)

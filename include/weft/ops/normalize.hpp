@@ -3,6 +3,8 @@
 
 #include "weft/graph/reject.hpp"
 #include "weft/graph/tensor.hpp"
+#include "weft/ops/arithmetic.hpp"
+#include "weft/ops/functions.hpp"
 #include "weft/ops/reduce.hpp"
 
 namespace weft {
@@ -113,5 +115,55 @@ requires(detail::fault_of_axes<X, K...>() == detail::axis_fault::none && detail:
          detail::floating<B> && !(subset<shape_t<G>, shape_t<X>> && subset<shape_t<B>, shape_t<X>>))
     WEFT_REJECT("layer_norm: gain or bias has an axis that the operand has not",
                 layer_norm(const X&, const G&, const B&, double = 0))
+
+// x / sqrt(mean of x² + epsilon) over K (Zhang and Sennrich 2019, equation 4, without gain).
+template <class... K, expression X>
+constexpr auto rms_norm(const X& x, double epsilon = 1e-5) {
+  return x * (1 / sqrt(mean<K...>(x * x) + epsilon));
+}
+template <class... K, expression X>
+requires(detail::fault_of_axes<X, K...>() == detail::axis_fault::nothing)
+    WEFT_REJECT("rms_norm: name the axes it runs along, as in rms_norm<Embed>(x, weight)",
+                rms_norm(const X&, double = 0))
+template <class... K, expression X>
+requires(detail::fault_of_axes<X, K...>() == detail::axis_fault::missing)
+    WEFT_REJECT("rms_norm: the operand has no such axis", rms_norm(const X&, double = 0))
+template <class... K, expression X>
+requires(detail::fault_of_axes<X, K...>() == detail::axis_fault::twice)
+    WEFT_REJECT("rms_norm: an axis is named twice", rms_norm(const X&, double = 0))
+template <class... K, expression X>
+requires(detail::fault_of_axes<X, K...>() == detail::axis_fault::elements)
+    WEFT_REJECT("rms_norm: the elements are not float; convert with weft::cast<float>",
+                rms_norm(const X&, double = 0))
+
+// rms_norm<K...>(x) * weight (the same equation); weight has axes of x only, as a rule K.
+// torch.nn.RMSNorm's weight.
+template <class... K, expression X, expression G>
+constexpr auto rms_norm(const X& x, const G& weight, double epsilon = 1e-5) {
+  return rms_norm<K...>(x, epsilon) * weight;
+}
+template <class... K, expression X, expression G>
+requires(detail::fault_of_axes<X, K...>() == detail::axis_fault::nothing)
+    WEFT_REJECT("rms_norm: name the axes it runs along, as in rms_norm<Embed>(x, weight)",
+                rms_norm(const X&, const G&, double = 0))
+template <class... K, expression X, expression G>
+requires(detail::fault_of_axes<X, K...>() == detail::axis_fault::missing)
+    WEFT_REJECT("rms_norm: the operand has no such axis", rms_norm(const X&, const G&, double = 0))
+template <class... K, expression X, expression G>
+requires(detail::fault_of_axes<X, K...>() == detail::axis_fault::twice)
+    WEFT_REJECT("rms_norm: an axis is named twice", rms_norm(const X&, const G&, double = 0))
+template <class... K, expression X, expression G>
+requires(detail::fault_of_axes<X, K...>() == detail::axis_fault::elements)
+    WEFT_REJECT("rms_norm: the elements are not float; convert with weft::cast<float>",
+                rms_norm(const X&, const G&, double = 0))
+template <class... K, expression X, expression G>
+requires(detail::fault_of_axes<X, K...>() == detail::axis_fault::none && !detail::floating<G>)
+    WEFT_REJECT("rms_norm: the weight is not float; convert with weft::cast<float>",
+                rms_norm(const X&, const G&, double = 0))
+template <class... K, expression X, expression G>
+requires(detail::fault_of_axes<X, K...>() == detail::axis_fault::none && detail::floating<G> &&
+         !subset<shape_t<G>, shape_t<X>>)
+    WEFT_REJECT("rms_norm: the weight has an axis that the operand has not",
+                rms_norm(const X&, const G&, double = 0))
 
 }  // namespace weft

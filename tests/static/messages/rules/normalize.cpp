@@ -61,4 +61,24 @@ void wrong() {
   weft::layer_norm<Embed>(x, integers<Embed>{}, gain);
   // error: layer_norm: gain or bias is not float; convert with weft::cast<float>
   weft::layer_norm<Embed>(x, w, integers<Embed>{});
+  // error: rms_norm: name the axes it runs along, as in rms_norm<Embed>(x, weight)
+  weft::rms_norm(x);
+  // error: rms_norm: name the axes it runs along, as in rms_norm<Embed>(x, weight)
+  weft::rms_norm(x, gain);
+  // error: rms_norm: the operand has no such axis
+  weft::rms_norm<Heads>(x);
+  // error: rms_norm: the operand has no such axis
+  weft::rms_norm<Heads>(x, gain);
+  // error: rms_norm: an axis is named twice
+  weft::rms_norm<Embed, Embed>(x);
+  // error: rms_norm: an axis is named twice
+  weft::rms_norm<Embed, Embed>(x, gain);
+  // error: rms_norm: the elements are not float; convert with weft::cast<float>
+  weft::rms_norm<Pos>(tokens);
+  // error: rms_norm: the elements are not float; convert with weft::cast<float>
+  weft::rms_norm<Pos>(tokens, gain);
+  // error: rms_norm: the weight is not float; convert with weft::cast<float>
+  weft::rms_norm<Embed>(x, integers<Embed>{});
+  // error: rms_norm: the weight has an axis that the operand has not
+  weft::rms_norm<Embed>(x, w);
 }
