@@ -20,8 +20,8 @@ struct ValueEmbed : axis<8> {};
 struct Heads : axis<3> {};
 struct HeadDim : axis<4> {};
 
-golden::file stored(const char* name) {
-  return golden::file(std::string(WEFT_TEST_DATA) + "/" + name + ".safetensors");
+weft::tensor_file stored(const char* name) {
+  return weft::tensor_file(std::string(WEFT_TEST_DATA) + "/" + name + ".safetensors");
 }
 
 // The sum of y times a cotangent, so that every element has a gradient of its own.
@@ -156,7 +156,7 @@ struct encoder_layer {
 };
 
 template <template <nn::activation, bool> class Block>
-void all_options(const golden::file& file) {
+void all_options(const weft::tensor_file& file) {
   check_reference<Block<nn::activation::relu, false>>(file, "relu.post.");
   check_reference<Block<nn::activation::relu, true>>(file, "relu.pre.");
   check_reference<Block<nn::activation::gelu, false>>(file, "gelu.post.");

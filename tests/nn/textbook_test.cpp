@@ -18,8 +18,8 @@ struct Pos : axis<3> {};
 struct KeyPos : axis<10> {};
 struct ValueDim : axis<4> {};
 
-golden::file stored(const char* name) {
-  return golden::file(std::string(WEFT_TEST_DATA) + "/" + name + ".safetensors");
+weft::tensor_file stored(const char* name) {
+  return weft::tensor_file(std::string(WEFT_TEST_DATA) + "/" + name + ".safetensors");
 }
 
 // Scores [2, 2, 4] and lengths of Axes.
@@ -137,8 +137,8 @@ BOOST_AUTO_TEST_CASE(multi_head_attention_of_100_units_in_5_heads) {
   auto const file = stored("textbook_multi_head");
   weft::testing::settings s;
   s.tolerance = 1e-4;
-  s.given["lengths"] = file["input.lengths"].doubles();
-  s.given["cotangent"] = file["input.cotangent"].doubles();
+  s.given["lengths"] = file["input.lengths"].values<double>();
+  s.given["cotangent"] = file["input.cotangent"].values<double>();
   auto const from_formula = [&](const char* name, std::size_t size, float times) {
     for (float const x : golden::parameter_values(name, size))
       s.given[name].push_back(static_cast<double>(x * times));
@@ -151,22 +151,22 @@ BOOST_AUTO_TEST_CASE(multi_head_attention_of_100_units_in_5_heads) {
   auto const forward = weft::testing::plain_graph<inference<multi_head>>::make();
   weft::testing::expectation const with_gradients(*g, s), expected(*forward, s);
   check_stored("y", reference::result(*forward, expected.values(), "y").data,
-               file["output.y"].doubles());
+               file["output.y"].values<double>());
   check_stored("gradient of x", reference::gradient(*g, with_gradients.values(), "x").data,
-               file["grad.x"].doubles());
+               file["grad.x"].values<double>());
   for (std::string const name : {"in_proj_weight", "out_proj.weight"}) {
     auto const gradient = reference::gradient(*g, with_gradients.values(), name).data;
     std::vector<double> const sums{
         std::accumulate(gradient.begin(), gradient.end(), 0.0),
         std::inner_product(gradient.begin(), gradient.end(), gradient.begin(), 0.0)};
-    check_stored("sums of " + name, sums, file["sums." + name].doubles());
+    check_stored("sums of " + name, sums, file["sums." + name].values<double>());
   }
   weft::testing::trial<inference<multi_head>>(s);
 
   std::ranges::fill(s.given["x"], 1);
   weft::testing::expectation const ones(*forward, s);
   check_stored("y of ones", reference::result(*forward, ones.values(), "y").data,
-               file["output.ones"].doubles());
+               file["output.ones"].values<double>());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

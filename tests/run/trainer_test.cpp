@@ -8,7 +8,7 @@
 
 #include "run/classifier.hpp"
 #include "support/error_bound.hpp"
-#include "support/safetensors.hpp"
+#include "weft/io/safetensors.hpp"
 #include "weft/run/error.hpp"
 #include "weft/run/module.hpp"
 
@@ -56,17 +56,18 @@ struct linear_form {
 // Five steps of PyTorch's optimizer in float32 from the same numbers.
 template <class Optimizer>
 void check_against_pytorch(Optimizer optimizer, const std::string& name) {
-  weft::golden::file const file(std::string(WEFT_TEST_DATA) + "/optimizer.safetensors");
+  weft::tensor_file const file(std::string(WEFT_TEST_DATA) + "/optimizer.safetensors");
   weft::trainer<linear_form, Optimizer> t(optimizer);
   auto const p = t.parameters().find("p").values;
-  std::vector<float> const start = file["parameters"].f32, all = file["gradients"].f32;
-  std::copy(start.begin(), start.end(), p.begin());
+  auto const all = file["gradients"].values<float>();
+  auto const after = file[name + ".parameters"].values<double>();
+  file["parameters"].read(p);
   for (std::size_t s = 0; s < 5; ++s) {
     std::vector<float> const g(all.begin() + static_cast<std::ptrdiff_t>(37 * s),
                                all.begin() + static_cast<std::ptrdiff_t>(37 * s + 37));
     t.step(arg<"g">(g));
     for (std::size_t i = 0; i < 37; ++i) {
-      auto const expected = static_cast<double>(file[name + ".parameters"].f32[37 * s + i]);
+      double const expected = after[37 * s + i];
       // A dozen roundings in each step, of numbers that are not above |p| + 1; half of them
       // PyTorch's.
       double const tolerance =

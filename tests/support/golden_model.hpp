@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "support/safetensors.hpp"
 #include "support/trial.hpp"
+#include "weft/io/safetensors.hpp"
 
 namespace weft::testing {
 
@@ -39,31 +39,31 @@ inline void check_stored(const std::string& what, const std::vector<double>& got
 // the results that the model has too, and the gradient of "loss" for each parameter. Gives the
 // values of inputs and parameters.
 template <class Model>
-settings check_reference(const golden::file& file, const std::string& prefix = {}) {
+settings check_reference(const tensor_file& file, const std::string& prefix = {}) {
   auto const forward = kept([] { return definition<Model>.unpack(); });
   auto const backward = plain_graph<training<Model, "loss">>::make();
   reference::bindings given;
   for (int i = 0; i < forward->input_count; ++i) {
     std::string const name(forward->name(forward->inputs[i].name));
-    given.inputs[name] = file[prefix + "input." + name].doubles();
+    given.inputs[name] = file[prefix + "input." + name].values<double>();
   }
   for (int i = 0; i < forward->parameter_count; ++i) {
     std::string const name(forward->name(forward->parameters[i].name));
     auto const& stored = file[prefix + "param." + name];
     BOOST_TEST(lies_as(stored.shape, forward->nodes[forward->parameters[i].node].axes), name);
-    given.parameters[name] = stored.doubles();
+    given.parameters[name] = stored.values<double>();
   }
   auto const values = reference::evaluate(*forward, {}, given);
   for (int i = 0; i < forward->output_count; ++i) {
     std::string const name(forward->name(forward->outputs[i].name));
     check_stored(prefix + name, reference::result(*forward, values, name).data,
-                 file[prefix + "output." + name].doubles());
+                 file[prefix + "output." + name].values<double>());
   }
   auto const with_gradients = reference::evaluate(*backward, {}, given);
   for (auto const& [name, unused] : given.parameters)
     check_stored("gradient of " + prefix + name,
                  reference::gradient(*backward, with_gradients, name).data,
-                 file[prefix + "grad." + name].doubles());
+                 file[prefix + "grad." + name].values<double>());
   settings s;
   s.given.insert(given.inputs.begin(), given.inputs.end());
   s.given.insert(given.parameters.begin(), given.parameters.end());
@@ -72,7 +72,7 @@ settings check_reference(const golden::file& file, const std::string& prefix = {
 
 // The same, and in float32 on every target within what the project asks of whole models.
 template <class Model>
-void golden_trial(const golden::file& file, const std::string& prefix = {}) {
+void golden_trial(const tensor_file& file, const std::string& prefix = {}) {
   settings s = check_reference<Model>(file, prefix);
   s.tolerance = 1e-4;
   trial<inference<Model>>(s);

@@ -171,6 +171,12 @@ class trainer {
   weft::parameters<Model> gradients_of_parameters() const {
     return weft::parameters<Model>(std::span(gradients_.get(), parameters_.bytes));
   }
+  // Block s of what the optimizer keeps, laid out as the parameters are.
+  weft::parameters<Model> state_of_optimizer(std::size_t s) const {
+    return weft::parameters<Model>(std::span(state_[s].get(), parameters_.bytes));
+  }
+  // The next step is the one after so many; the optimizer's state is to be that of then.
+  void go_on_after(std::int64_t steps) { steps_ = steps; }
 
  private:
   // Parameters that lie together and decay, or do not: at most so many that each thread has its

@@ -1,0 +1,156 @@
+#include "weft/io/load.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <set>
+
+#include "weft/run/error.hpp"
+
+namespace weft {
+
+namespace {
+
+// Parameters and what they are called in a file.
+struct named_block {
+  const parameter_block& parameters;
+  std::function<std::string(const std::string&)> name_in_file;
+
+  std::string name(const parameter& p) const {
+    std::string const own(p.name);
+    return name_in_file ? name_in_file(own) : own;
+  }
+};
+
+template <class Extents>
+std::string to_string(const Extents& extents) {
+  std::string text = "[";
+  for (std::size_t const extent : extents)
+    text += (text.size() > 1 ? ", " : "") + std::to_string(extent);
+  return text + "]";
+}
+
+// Is each number of the shape the product of one or more extents that follow one another?
+bool joins(const std::vector<std::size_t>& shape, std::span<const std::size_t> extents) {
+  std::size_t next = 0;
+  for (std::size_t const n : shape) {
+    if (next == extents.size()) return false;
+    std::size_t product = extents[next++];
+    while (next < extents.size() && product < n) product *= extents[next++];
+    if (product != n) return false;
+  }
+  return std::all_of(extents.begin() + static_cast<std::ptrdiff_t>(next), extents.end(),
+                     [](std::size_t extent) { return extent == 1; });
+}
+
+// What the file's tensors are to the parameters, a line for each that is not right.
+class comparison {
+ public:
+  void add(const named_block& block, const tensor_file& file) {
+    for (std::size_t i = 0; i < block.parameters.count(); ++i) {
+      parameter const p = block.parameters[i];
+      std::string const name = block.name(p);
+      auto const* const t = file.find(name);
+      wanted_.insert(name);
+      std::string const needed = name + ", " + to_string(p.extents) + " floating";
+      if (t == nullptr)
+        faults_ += "\n  missing: " + needed;
+      else if (t->type > stored_type::bfloat16 || !joins(t->shape, p.extents))
+        faults_ += "\n  different: " + needed + ", is " + t->description() + " in the file";
+    }
+  }
+  // The tensors that are no parameter.
+  std::vector<std::string> others(const tensor_file& file) const {
+    std::vector<std::string> names;
+    for (auto const& t : file.tensors())
+      if (!wanted_.contains(t.name)) names.push_back(t.name);
+    return names;
+  }
+  void refuse(const std::vector<std::string>& others, const tensor_file& file) {
+    for (auto const& name : others)
+      faults_ += "\n  too many: " + name + ", " + file[name].description();
+  }
+  void check(const tensor_file& file) const {
+    if (!faults_.empty()) throw error(file.name() + ": not the parameters of the model" + faults_);
+  }
+
+ private:
+  std::set<std::string, std::less<>> wanted_;
+  std::string faults_;
+};
+
+std::vector<std::string> load_all(const std::vector<named_block>& blocks, const tensor_file& file,
+                                  bool ignore_others) {
+  comparison found;
+  for (auto const& block : blocks) found.add(block, file);
+  auto others = found.others(file);
+  if (!ignore_others) found.refuse(others, file);
+  found.check(file);
+  for (auto const& block : blocks)
+    for (std::size_t i = 0; i < block.parameters.count(); ++i)
+      file[block.name(block.parameters[i])].read(block.parameters[i].values);
+  return others;
+}
+
+void save_all(const std::vector<named_block>& blocks, const std::filesystem::path& file,
+              const save_options& options) {
+  std::vector<tensor_to_store> tensors;
+  for (auto const& block : blocks)
+    for (std::size_t i = 0; i < block.parameters.count(); ++i) {
+      parameter const p = block.parameters[i];
+      tensors.push_back({block.name(p),
+                         {p.extents.begin(), p.extents.end()},
+                         std::span<const float>(p.values),
+                         options.type});
+    }
+  write_tensors(file, tensors, options.metadata);
+}
+
+constexpr const char* steps_key = "weft.steps";
+constexpr const char* optimizer_key = "weft.optimizer";
+
+std::vector<named_block> blocks_of(const detail::training_state& state) {
+  std::vector<named_block> blocks{{state.parameters, {}}};
+  for (std::size_t s = 0; s < state.optimizer.size(); ++s)
+    blocks.push_back({state.optimizer[s], [s](const std::string& name) {
+                        return "optimizer." + std::to_string(s) + "." + name;
+                      }});
+  return blocks;
+}
+
+}  // namespace
+
+std::vector<std::string> load(const parameter_block& parameters, const tensor_file& file,
+                              const load_options& options) {
+  return load_all({{parameters, options.name_in_file}}, file, options.ignore_others);
+}
+
+void save(const parameter_block& parameters, const std::filesystem::path& file,
+          const save_options& options) {
+  save_all({{parameters, {}}}, file, options);
+}
+
+void detail::load(training_state& state, const std::filesystem::path& path) {
+  tensor_file const file(path);
+  auto const text = [&](const char* key) {
+    auto const found = file.metadata().find(key);
+    return found == file.metadata().end() ? std::string() : found->second;
+  };
+  if (std::string const optimizer = text(optimizer_key); optimizer != state.optimizer_name)
+    throw error(file.name() + ": the training that was saved is by '" + optimizer +
+                "', and the trainer's is by '" + state.optimizer_name + "'");
+  std::string const digits = text(steps_key);
+  std::int64_t steps = 0;
+  auto const [end, failed] = std::from_chars(digits.data(), digits.data() + digits.size(), steps);
+  if (failed != std::errc() || end != digits.data() + digits.size() || steps < 0)
+    throw error(file.name() + ": '" + digits + "' is no number of steps");
+  load_all(blocks_of(state), file, false);
+  state.steps = steps;
+}
+
+void detail::save(const training_state& state, const std::filesystem::path& path) {
+  save_all(blocks_of(state), path,
+           {.metadata = {{steps_key, std::to_string(state.steps)},
+                         {optimizer_key, state.optimizer_name}}});
+}
+
+}  // namespace weft

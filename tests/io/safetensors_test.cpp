@@ -1,0 +1,309 @@
+// Files of tensors: what is written is read, and what is no file is refused.
+#include "weft/io/safetensors.hpp"
+
+#include <bit>
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <limits>
+
+#include "io/half.hpp"
+#include "support/golden_init.hpp"
+#include "support/temporary.hpp"
+#include "weft/run/error.hpp"
+
+namespace {
+
+using weft::stored_type;
+using weft::tensor_file;
+using weft::testing::temporary;
+
+constexpr float inf = std::numeric_limits<float>::infinity();
+
+// A file's bytes, from a header and so many bytes of data.
+std::vector<std::byte> bytes(const std::string& header, std::size_t data = 0) {
+  std::uint64_t const size = header.size();
+  std::vector<std::byte> all(sizeof size + size + data);
+  std::memcpy(all.data(), &size, sizeof size);
+  std::memcpy(all.data() + sizeof size, header.data(), header.size());
+  return all;
+}
+
+// Does the constructor say this?
+auto says(const std::string& sentence) {
+  return [sentence](const weft::error& e) {
+    BOOST_TEST_MESSAGE(e.what());
+    return std::string(e.what()).find(sentence) != std::string::npos;
+  };
+}
+void refused(const std::string& header, std::size_t data, const std::string& sentence) {
+  BOOST_CHECK_EXCEPTION(tensor_file(bytes(header, data), "x"), weft::error, says(sentence));
+}
+
+struct flags {
+  bool at[3]{true, false, true};
+};
+
+void write_example(const std::filesystem::path& path) {
+  static constexpr flags mask;
+  std::vector<float> const x{1, -2.5f, 3};
+  std::vector<std::int32_t> const i{-7, 1 << 30};
+  weft::write_tensors(path,
+                      {{"mask", {3}, std::span<const bool>(mask.at), stored_type::boolean},
+                       {"whole", {1, 2}, std::span<const std::int32_t>(i), stored_type::int32},
+                       {"wide", {2}, std::span<const std::int32_t>(i), stored_type::int64},
+                       {"double", {3}, std::span<const float>(x), stored_type::float64},
+                       {"single", {3, 1}, std::span<const float>(x), stored_type::float32},
+                       {"half", {3}, std::span<const float>(x), stored_type::float16},
+                       {"brain", {3}, std::span<const float>(x), stored_type::bfloat16},
+                       {"number", {}, std::span<const float>(x).first(1), stored_type::float32},
+                       {"nothing", {4, 0}, std::span<const float>(), stored_type::float32}},
+                      {{"made by", "a \"test\""}});
+}
+
+std::vector<std::byte> content(const std::filesystem::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::string const text(std::istreambuf_iterator<char>(in), {});
+  std::vector<std::byte> all(text.size());
+  std::memcpy(all.data(), text.data(), text.size());
+  return all;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(safetensors)
+
+BOOST_AUTO_TEST_CASE(what_is_written_is_read) {
+  temporary const path("weft_safetensors_test");
+  write_example(path);
+  tensor_file const file(path);
+  std::vector<float> const x{1, -2.5f, 3};
+  std::vector<double> const exact{1, -2.5, 3};
+  for (auto const* name : {"double", "single", "half", "brain"}) {
+    BOOST_TEST(file[name].values<float>() == x, name);
+    BOOST_TEST(file[name].values<double>() == exact, name);
+  }
+  std::vector<std::int32_t> const i{-7, 1 << 30};
+  BOOST_TEST(file["whole"].values<std::int32_t>() == i);
+  BOOST_TEST((file["whole"].values<double>() == std::vector<double>{-7, 1 << 30}));
+  BOOST_TEST((file["mask"].values<double>() == std::vector<double>{1, 0, 1}));
+  BOOST_TEST(file["wide"].values<std::int32_t>() == i);
+  flags mask{{false, false, false}};
+  file["mask"].read(std::span<bool>(mask.at));
+  BOOST_TEST((mask.at[0] && !mask.at[1] && mask.at[2]));
+  BOOST_TEST(file["number"].values<float>() == std::vector<float>{1});
+  BOOST_TEST(file["nothing"].values<float>().empty());
+  BOOST_TEST(file["single"].description() == "F32 [3, 1]");
+  BOOST_TEST(file["brain"].description() == "BF16 [3]");
+  BOOST_TEST(file.tensors().size() == 9u);
+  BOOST_TEST(file.metadata().at("made by") == "a \"test\"");
+  BOOST_TEST(file.find("other") == nullptr);
+  BOOST_CHECK_EXCEPTION(file["other"], weft::error, says("no tensor 'other'"));
+}
+
+BOOST_AUTO_TEST_CASE(elements_are_aligned_in_the_file) {
+  temporary const path("weft_safetensors_test");
+  write_example(path);
+  auto const all = content(path);
+  tensor_file const file(all, "x");
+  std::byte const* const begin = file["double"].bytes.data();  // the widest are the first
+  for (auto const& t : file.tensors())
+    if (t.size() > 0)
+      BOOST_TEST(
+          (t.bytes.data() - begin) % static_cast<std::ptrdiff_t>(t.bytes.size() / t.size()) == 0,
+          t.name);
+  std::uint64_t size = 0;
+  std::memcpy(&size, all.data(), sizeof size);
+  BOOST_TEST(size % 8 == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(other_elements_than_the_file_has_are_refused) {
+  temporary const path("weft_safetensors_test");
+  write_example(path);
+  tensor_file const file(path);
+  BOOST_CHECK_EXCEPTION(file["whole"].values<float>(), weft::error,
+                        says("tensor 'whole', I32 [1, 2], is read as floating-point numbers"));
+  BOOST_CHECK_THROW(file["single"].values<std::int32_t>(), weft::error);
+  BOOST_CHECK_THROW(file["mask"].values<std::int32_t>(), weft::error);
+  flags mask;
+  BOOST_CHECK_THROW(file["single"].read(std::span<bool>(mask.at)), weft::error);
+  std::vector<float> two(2);
+  BOOST_CHECK_EXCEPTION(file["single"].read(std::span(two)), weft::error,
+                        says("is read into 2 elements"));
+}
+
+BOOST_AUTO_TEST_CASE(an_integer_that_does_not_fit_is_refused) {
+  auto all = bytes(R"({"i":{"dtype":"I64","shape":[2],"data_offsets":[0,16]}})", 16);
+  std::int64_t const large = std::int64_t{1} << 31;
+  std::memcpy(all.data() + all.size() - sizeof large, &large, sizeof large);
+  tensor_file const file(all, "x");
+  BOOST_TEST(file["i"].values<std::int64_t>()[1] == large);
+  BOOST_CHECK_EXCEPTION(file["i"].values<std::int32_t>(), weft::error,
+                        says("element 1 is 2147483648"));
+}
+
+BOOST_AUTO_TEST_CASE(tensors_of_a_type_that_weft_has_not_may_be_in_a_file) {
+  tensor_file const file(bytes(R"({"u":{"dtype":"U8","shape":[3],"data_offsets":[0,3]}})", 3), "x");
+  BOOST_TEST((file["u"].type == stored_type::other));
+  BOOST_CHECK_THROW(file["u"].values<float>(), weft::error);
+}
+
+BOOST_AUTO_TEST_CASE(what_is_no_file_is_refused_with_the_reason) {
+  BOOST_CHECK_EXCEPTION(tensor_file("/there/is/no/such/file"), weft::error, says("cannot be read"));
+  BOOST_CHECK_EXCEPTION(tensor_file(std::filesystem::temp_directory_path()), weft::error,
+                        says("cannot be read"));
+  BOOST_CHECK_EXCEPTION(tensor_file({std::byte{1}}, "x"), weft::error,
+                        says("the file has 1 bytes"));
+  auto long_header = bytes("{}");
+  long_header[0] = std::byte{3};
+  BOOST_CHECK_EXCEPTION(tensor_file(long_header, "x"), weft::error,
+                        says("the header has 3 bytes, and the file has 2"));
+  long_header[7] = std::byte{255};
+  BOOST_CHECK_THROW(tensor_file(long_header, "x"), weft::error);
+  refused("", 0, "not JSON");
+  refused("{\"a\":", 0, "not JSON");
+  refused("{\"a\xff\":1}", 0, "not JSON");
+  refused("[1]", 0, "not a JSON object");
+  refused("[[[[[[[[[]]]]]]]]]", 0, "nested deeper");
+  refused(R"({"a":3})", 0, "tensor 'a' is not described by an object");
+  refused(R"({"a":{"shape":[],"data_offsets":[0,4]}})", 4, "no 'dtype'");
+  refused(R"({"a":{"dtype":"F32","data_offsets":[0,4]}})", 4, "no 'shape'");
+  refused(R"({"a":{"dtype":"F32","shape":[-1],"data_offsets":[0,4]}})", 4, "no 'shape'");
+  refused(R"({"a":{"dtype":"F32","shape":[1.0],"data_offsets":[0,4]}})", 4, "no 'shape'");
+  refused(R"({"a":{"dtype":"F32","shape":[1]}})", 4, "no 'data_offsets'");
+  refused(R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0]}})", 4, "data_offsets [0]");
+  refused(R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[4,0]}})", 4, "data_offsets [4, 0]");
+  refused(R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,8]}})", 4, "data_offsets [0, 8]");
+  refused(R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,18446744073709551616]}})", 4,
+          "no 'data_offsets'");
+  refused(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,4]}})", 4, "F32 [2], has 4 bytes");
+  refused(R"({"a":{"dtype":"F32","shape":[4611686018427387905],"data_offsets":[0,4]}})", 4,
+          "has 4 bytes");
+  refused(R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},)"
+          R"("b":{"dtype":"F32","shape":[1],"data_offsets":[2,6]}})",
+          6, "tensor 'b' overlaps another one");
+  refused(R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},)"
+          R"("b":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})",
+          4, "overlaps another one");
+  refused(R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},)"
+          R"("b":{"dtype":"F32","shape":[1],"data_offsets":[6,10]}})",
+          10, "tensor 'b' lies behind a gap");
+  refused(R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})", 5, "bytes of no tensor");
+  refused(R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},)"
+          R"("a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})",
+          4, "the name 'a' twice");
+  refused(R"({"__metadata__":{"a":3}})", 0, "not an object of texts");
+  refused(R"({"__metadata__":["a"]})", 0, "not an object of texts");
+}
+
+// The address sanitizer looks on in its own build.
+BOOST_AUTO_TEST_CASE(damaged_files_are_refused_or_read) {
+  temporary const path("weft_safetensors_test");
+  write_example(path);
+  auto const whole = content(path);
+  std::size_t loaded = 0, wrong = 0;
+  auto const attempt = [&](std::vector<std::byte> damaged) {
+    try {
+      tensor_file const file(std::move(damaged), "x");
+      ++loaded;
+      for (auto const& t : file.tensors()) {
+        std::vector<std::byte> const copy(t.bytes.begin(), t.bytes.end());
+        if (t.type <= stored_type::bfloat16) t.values<float>();
+        BOOST_TEST(copy.size() == t.bytes.size());
+      }
+    } catch (const weft::error&) {
+      ++wrong;
+    }
+  };
+  for (std::size_t size = 0; size < whole.size(); ++size)
+    attempt({whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size)});
+  BOOST_TEST(loaded == 0u);  // a shorter file never is one
+  for (std::size_t i = 0; i < 20000; ++i) {
+    auto damaged = whole;
+    std::size_t next = i * 16;
+    auto const random = [&](std::size_t below) {
+      return weft::golden::hash("damage", next++) % below;
+    };
+    for (std::size_t times = 1 + random(3); times-- > 0;) {
+      // Most of it in the header, and there in digits and punctuation rather than anything.
+      std::size_t const at = random(4) ? 8 + random(whole.size() * 3 / 4) : random(whole.size());
+      constexpr std::string_view likely = "0123456789[]{}\",:-eE. ";
+      auto const byte = random(2) ? static_cast<std::byte>(likely[random(likely.size())])
+                                  : static_cast<std::byte>(random(256));
+      switch (random(3)) {
+        case 0:
+          damaged.at(at % damaged.size()) = byte;
+          break;
+        case 1:
+          damaged.insert(damaged.begin() + static_cast<std::ptrdiff_t>(at % damaged.size()), byte);
+          break;
+        default:
+          damaged.erase(damaged.begin() + static_cast<std::ptrdiff_t>(at % damaged.size()));
+      }
+    }
+    attempt(std::move(damaged));
+  }
+  BOOST_TEST(loaded > 100u);  // names and elements may change
+  BOOST_TEST(wrong > 10000u);
+}
+
+BOOST_AUTO_TEST_CASE(a_file_that_cannot_be_written_leaves_the_old_one) {
+  temporary const path("weft_safetensors_test");
+  write_example(path);
+  auto const before = content(path);
+  std::vector<float> const x{1};
+  std::span<const float> const one(x);
+  using tensors = std::vector<weft::tensor_to_store>;
+  for (auto const& wrong :
+       {tensors{{"a", {2}, one, stored_type::float32}},
+        tensors{{"a", {1}, one, stored_type::int32}}, tensors{{"a", {1}, one, stored_type::other}},
+        tensors{{"__metadata__", {1}, one, stored_type::float32}},
+        tensors{{"a\xff", {1}, one, stored_type::float32}},
+        tensors{{"a", {1}, one, stored_type::float32}, {"a", {1}, one, stored_type::float32}}}) {
+    BOOST_CHECK_THROW(weft::write_tensors(path, wrong), weft::error);
+    BOOST_TEST((content(path) == before));
+  }
+  BOOST_CHECK_EXCEPTION(weft::write_tensors("/there/is/no/such/folder/x", {}), weft::error,
+                        says("cannot be written"));
+}
+
+BOOST_AUTO_TEST_CASE(every_float16_and_bfloat16_goes_to_float_and_back) {
+  for (std::uint32_t i = 0; i < 0x10000; ++i) {
+    auto const bits = static_cast<std::uint16_t>(i);
+    float const half = weft::from_float16(bits), brain = weft::from_bfloat16(bits);
+    bool const same = (std::isnan(half) ? std::isnan(weft::from_float16(weft::to_float16(half)))
+                                        : weft::to_float16(half) == bits) &&
+                      (std::isnan(brain) ? std::isnan(weft::from_bfloat16(weft::to_bfloat16(brain)))
+                                         : weft::to_bfloat16(brain) == bits);
+    BOOST_TEST_REQUIRE(same, i);
+  }
+}
+
+// Halfway between two neighbours, and the floats beside that.
+BOOST_AUTO_TEST_CASE(floats_are_rounded_to_nearest_ties_to_even) {
+  auto const check = [](auto to, auto from, std::uint16_t last) {
+    for (std::uint16_t bits = 0; bits < last; ++bits) {
+      float const low = from(bits), high = from(static_cast<std::uint16_t>(bits + 1));
+      float const halfway = low + (high - low) / 2;  // exact
+      auto const even = static_cast<std::uint16_t>(bits + (bits & 1));
+      bool const right = to(halfway) == even && to(std::nextafter(halfway, 0.0f)) == bits &&
+                         to(std::nextafter(halfway, inf)) == bits + 1 &&
+                         to(-halfway) == (even | 0x8000);
+      BOOST_TEST_REQUIRE(right, bits);
+    }
+  };
+  check(weft::to_float16, weft::from_float16, 0x7bff);  // the greatest finite number
+  check(weft::to_bfloat16, weft::from_bfloat16, 0x7f7f);
+  BOOST_TEST(weft::to_float16(65519.99f) == 0x7bff);
+  BOOST_TEST(weft::to_float16(65520.0f) == 0x7c00);
+  BOOST_TEST(weft::to_float16(inf) == 0x7c00);
+  BOOST_TEST(weft::to_float16(-1e30f) == 0xfc00);
+  BOOST_TEST(weft::to_bfloat16(std::numeric_limits<float>::max()) == 0x7f80);
+  BOOST_TEST(weft::from_float16(1) == 0x1p-24f);
+  BOOST_TEST(weft::from_float16(0x3c00) == 1.0f);
+  BOOST_TEST(std::isnan(weft::from_float16(weft::to_float16(std::nanf("")))));
+  BOOST_TEST(std::isnan(weft::from_bfloat16(weft::to_bfloat16(std::bit_cast<float>(0x7f800001)))));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
