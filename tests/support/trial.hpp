@@ -194,6 +194,8 @@ class expectation {
 
   const reference::bindings& given() const { return given_; }
   const std::vector<reference::values>& values() const { return all_; }
+  // How far float32 may be from the values of a node.
+  double bound(int id) const { return bounds_[static_cast<std::size_t>(id)]; }
 
  private:
   std::vector<double> relative_bounds(double tolerance) const {

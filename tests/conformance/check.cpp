@@ -1,0 +1,63 @@
+#include "conformance/check.hpp"
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "support/trial.hpp"
+#include "weft/io/safetensors.hpp"
+
+namespace weft::conformance {
+
+namespace {
+
+// What is dense over `from`, dense over the same axes in the order of `to`.
+std::vector<double> reordered(const std::vector<double>& data, const axis_list& from,
+                              const axis_list& to, const reference::lengths& of) {
+  namespace ref = reference::detail;
+  std::vector<double> all(data.size());
+  ref::for_each(ref::to_axes(to), of, {ref::layout(to, of), ref::layout(from, of)},
+                [&](auto i, auto j) { all[i] = data[j]; });
+  return all;
+}
+
+// The distance that the file's numbers may have from the exact ones: they were computed in the
+// file's type, so as the bound for float32, as many times as its unit is larger, and rounded.
+double tolerance(const stored_tensor& t, double bound, double value) {
+  double const unit = t.type == stored_type::float16    ? 0x1p-11
+                      : t.type == stored_type::bfloat16 ? 0x1p-8
+                                                        : testing::unit;
+  return bound * (unit / testing::unit) + unit * std::abs(value) + testing::underflow;
+}
+
+}  // namespace
+
+void check_model(const graph& written, const program& lowered, file_order order, const char* path) {
+  tensor_file const file(path);
+  auto const g = testing::kept([&] { return select(written); });
+  testing::settings s;
+  for (int i = 0; i < g->input_count; ++i) {
+    std::string const name(g->name(g->inputs[i].name));
+    s.given[name] = file["input." + name].values<double>();
+  }
+  testing::expectation const expected(*g, s);
+  kernels::on_every_target([&](const auto&) { expected.check(lowered); });
+
+  for (int i = 0; i < g->output_count; ++i) {
+    std::string_view const name = g->name(g->outputs[i].name);
+    int const id = g->outputs[i].node;
+    auto values = expected.values()[static_cast<std::size_t>(id)].data;
+    if (order) values = reordered(values, g->nodes[id].axes, order(name), {});
+    auto const& stored = file["output." + std::string(name)];
+    auto const in_file = stored.values<double>();
+    BOOST_TEST_REQUIRE(values.size() == in_file.size(), name);
+    for (std::size_t e = 0; e < values.size(); ++e) {
+      double const within = tolerance(stored, expected.bound(id), values[e]);
+      bool const same = values[e] == in_file[e] || std::abs(values[e] - in_file[e]) <= within;
+      BOOST_TEST(same, name << "[" << e << "] is " << values[e] << ", the file's " << in_file[e]
+                            << ", not within " << within);
+    }
+  }
+}
+
+}  // namespace weft::conformance

@@ -1,0 +1,143 @@
+// What the header of an ONNX node test says: the operator, its attributes, and the tensors that it
+// takes and gives. CMake writes one for each file.
+#pragma once
+
+#include <algorithm>
+#include <boost/hana/flatten.hpp>
+#include <boost/hana/tuple.hpp>
+#include <boost/hana/unpack.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include "weft/graph/define.hpp"
+
+namespace weft::conformance {
+
+struct attribute {
+  std::string_view name;
+  double number;
+  std::string_view text;  // of an attribute that is no number
+};
+
+struct tensor_facts {
+  std::string_view name, type;  // the type as safetensors has it; none: the file has not the tensor
+  int rank;
+  std::size_t shape[max_rank];
+
+  // Extents of which there are fewer are 1, as the axes in front of a tensor that is broadcast.
+  constexpr std::size_t from_behind(int i) const { return i < rank ? shape[rank - 1 - i] : 1; }
+  constexpr std::size_t last() const { return from_behind(0); }
+};
+
+// Lists end with the first entry without a name.
+inline constexpr int most_in_list = 16;
+
+struct header {
+  std::string_view op_type;
+  int opset;
+  attribute attributes[most_in_list];
+  tensor_facts inputs[most_in_list], outputs[most_in_list];
+
+  constexpr attribute find(std::string_view name, double number = 0) const {
+    for (auto const& a : attributes)
+      if (!a.name.empty() && a.name == name) return a;
+    return {"", number, ""};
+  }
+  constexpr double number(std::string_view name, double otherwise = 0) const {
+    return find(name, otherwise).number;
+  }
+  constexpr std::size_t extent(std::string_view name) const {
+    return static_cast<std::size_t>(number(name));
+  }
+  constexpr bool has(std::string_view attribute) const { return !find(attribute).name.empty(); }
+  constexpr tensor_facts input(std::string_view name) const { return find(inputs, name); }
+  constexpr bool has_input(std::string_view name) const { return !input(name).name.empty(); }
+  constexpr bool has_output(std::string_view name) const {
+    return !find(outputs, name).name.empty();
+  }
+
+ private:
+  static constexpr tensor_facts find(const tensor_facts (&list)[most_in_list],
+                                     std::string_view name) {
+    for (auto const& t : list)
+      if (!t.name.empty() && t.name == name) return t;
+    return {};
+  }
+};
+
+// The elements that a tensor of the file has in the model: half precision becomes single, and long
+// integers int32.
+enum class kind { none, floating, integer, logical };
+constexpr kind kind_of(std::string_view type) {
+  if (type == "F32" || type == "F16" || type == "BF16") return kind::floating;
+  if (type == "I32" || type == "I64") return kind::integer;
+  return type == "BOOL" ? kind::logical : kind::none;
+}
+template <kind K>
+using element_of_kind =
+    std::conditional_t<K == kind::floating, float,
+                       std::conditional_t<K == kind::integer, std::int32_t, bool>>;
+
+// The input Name of [Axes...].
+template <const header& H, text Name, class... Axes>
+constexpr auto input(scope s, shape<Axes...>) {
+  return s.input<Name, element_of_kind<kind_of(H.input(Name.view()).type)>, Axes...>();
+}
+
+namespace detail {
+
+template <const header& H, text Name, int Behind, class... Axes, int... I>
+constexpr auto axes_present(shape<Axes...>, std::integer_sequence<int, I...>) {
+  using weft::detail::operator|;
+  constexpr tensor_facts t = H.input(Name.view());
+  constexpr int last = sizeof...(Axes) - 1 + Behind;
+  return (shape<>{} | ... |
+          std::conditional_t<t.from_behind(last - I) != 1, shape<Axes>, shape<>>{});
+}
+
+}  // namespace detail
+
+// The axes of the input Name where it is broadcast to [Axes..., so many more] as numpy does: it has
+// the last of them, but for those along which it has one element.
+template <const header& H, text Name, int Behind, class... Axes>
+constexpr auto broadcast_axes(shape<Axes...> whole) {
+  return detail::axes_present<H, Name, Behind>(whole,
+                                               std::make_integer_sequence<int, sizeof...(Axes)>{});
+}
+
+// The input Name, broadcast to [Axes...].
+template <const header& H, text Name, class... Axes>
+constexpr auto broadcast_input(scope s, shape<Axes...> whole) {
+  return input<H, Name>(s, broadcast_axes<H, Name, 0>(whole));
+}
+
+// Is the tensor one that broadcast_input takes?
+template <class... Extents>
+constexpr bool broadcasts(const tensor_facts& t, Extents... extents) {
+  std::size_t const whole[]{extents...};
+  int const count = sizeof...(extents);
+  for (int i = 0; i < t.rank; ++i)
+    if (t.from_behind(i) != 1 && (i >= count || t.from_behind(i) != whole[count - 1 - i]))
+      return false;
+  return true;
+}
+
+// Of the results those that the file has.
+template <const header& H, text... Names, class... Xs>
+constexpr auto results_in_file(const named_result<Names, Xs>&... all) {
+  auto const kept = [](auto name, const auto& one) {
+    if constexpr (decltype(name)::value)
+      return hana::make_tuple(one);
+    else
+      return hana::make_tuple();
+  };
+  return hana::unpack(hana::flatten(hana::make_tuple(
+                          kept(std::bool_constant<H.has_output(Names.view())>{}, all)...)),
+                      [](const auto&... some) { return results(some...); });
+}
+
+}  // namespace weft::conformance
