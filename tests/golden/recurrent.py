@@ -6,9 +6,9 @@ from golden import f32, f64
 
 
 def recurrent():
-    """Two layers each, the GRU's in both directions. Under "rnn." and "gru.": input.x, input.h0.I and
-    the loss's weights input.of_y and input.of_last.I; output.y, output.last.I and output.loss;
-    param.NAME and grad.NAME, with x and h0.I among the latter."""
+    """Two layers each, the GRU's in both directions. Under "rnn." and "gru.": the loss's weights
+    input.of_y and input.of_last.I; output.y, output.last.I and output.loss; param.NAME and
+    grad.NAME, with x and h0.I among them."""
     batch, length, into, hidden = 3, 6, 5, 7
     torch.manual_seed(3)
     tensors = {}
@@ -33,13 +33,13 @@ def recurrent():
         def put(name, t):
             tensors[f"{kind}.{name}"] = f32(t)
 
-        put("input.x", x)
+        put("param.x", x)
         put("grad.x", x.grad)
         put("input.of_y", of_y)
         put("output.y", y)
         tensors[f"{kind}.output.loss"] = f64(loss.item())
         for i in range(2 * directions):
-            put(f"input.h0.{i}", h0[i])
+            put(f"param.h0.{i}", h0[i])
             put(f"grad.h0.{i}", h0.grad[i])
             put(f"input.of_last.{i}", of_last[i])
             put(f"output.last.{i}", last[i])
