@@ -2,9 +2,16 @@
 #pragma once
 
 #include "conformance/header.hpp"
-#include "weft/nn/attention.hpp"
+#include "weft/ops/arithmetic.hpp"
+#include "weft/ops/compare.hpp"
 #include "weft/ops/concatenate.hpp"
 #include "weft/ops/convert.hpp"
+#include "weft/ops/dot.hpp"
+#include "weft/ops/functions.hpp"
+#include "weft/ops/mask.hpp"
+#include "weft/ops/normalize.hpp"
+#include "weft/ops/sources.hpp"
+#include "weft/ops/view.hpp"
 
 namespace weft::conformance {
 
@@ -128,7 +135,8 @@ struct attention {
       return rename<MaskKey, Key>(last);
     } else {
       struct Rest : axis<Key::extent - MaskKey::extent> {};
-      auto const rest = beyond<Rest>(without<shape_t<decltype(last)>, shape<MaskKey>>{}, hidden);
+      using Mask = std::remove_const_t<decltype(last)>;
+      auto const rest = beyond<Rest>(without<shape_t<Mask>, shape<MaskKey>>{}, hidden);
       return concatenate<Key, shape<MaskKey, Rest>>(last, rest);
     }
   }
