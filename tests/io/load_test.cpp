@@ -7,6 +7,7 @@
 
 #include "support/temporary.hpp"
 #include "weft/nn/linear.hpp"
+#include "weft/ops/functions.hpp"
 #include "weft/ops/reduce.hpp"
 #include "weft/run/error.hpp"
 
