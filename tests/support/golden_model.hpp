@@ -60,10 +60,12 @@ settings check_reference(const tensor_file& file, const std::string& prefix = {}
                  file[prefix + "output." + name].values<double>());
   }
   auto const with_gradients = reference::evaluate(*backward, {}, given);
-  for (auto const& [name, unused] : given.parameters)
+  for (auto const& parameter : given.parameters) {
+    std::string const& name = parameter.first;
     check_stored("gradient of " + prefix + name,
                  reference::gradient(*backward, with_gradients, name).data,
                  file[prefix + "grad." + name].values<double>());
+  }
   settings s;
   s.given.insert(given.inputs.begin(), given.inputs.end());
   s.given.insert(given.parameters.begin(), given.parameters.end());
