@@ -8,8 +8,8 @@
 #include "weft/nn/heads.hpp"
 #include "weft/nn/linear.hpp"
 #include "weft/nn/projections.hpp"
+#include "weft/nn/zeros.hpp"
 #include "weft/ops/concatenate.hpp"
-#include "weft/ops/convert.hpp"
 #include "weft/ops/view.hpp"
 
 namespace weft::nn {
@@ -31,10 +31,6 @@ requires KeyPos::bounded struct zero_first<KeyPos> : axis<up_to<KeyPos::extent +
 };
 struct zero_key : axis<1> {};
 
-template <class... Axes>
-constexpr auto zeros(shape<Axes...>) {
-  return broadcast<Axes...>(constant(0.0f));
-}
 // The softmax over a score of 0 and the others, without the weight of the first, whose value is 0.
 template <class KeyPos, expression S>
 constexpr auto softmax_beside_zero(const S& scores) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "weft/graph/scope.hpp"
+#include "weft/nn/zeros.hpp"
 #include "weft/ops/arithmetic.hpp"
 #include "weft/ops/convert.hpp"
 #include "weft/ops/dot.hpp"
@@ -50,11 +51,6 @@ constexpr recurrent_fault fault_of_layer() {
 // The axes of the hidden state beside x.
 template <class Pos, class In, class Hidden, class X>
 using state_shape = united<without<shape_t<X>, shape<Pos, In>>, shape<Hidden>>;
-
-template <class... Axes>
-constexpr auto zeros(shape<Axes...>) {
-  return broadcast<Axes...>(constant(0.0f));
-}
 
 }  // namespace detail
 
