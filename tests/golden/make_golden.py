@@ -13,6 +13,7 @@ used. Element types in the files: F32, I32, F64.
   transformer_post.safetensors      the same, after each sum
   textbook.safetensors              the attention chapter's classes, in plain PyTorch
   textbook_multi_head.safetensors   its multi-head attention
+  convolution.safetensors           torch.nn.Conv1d in its options
   char_lm.safetensors               ten training steps of examples/char_lm with two layers
   rnn.safetensors                   torch.nn.RNN and GRU of two layers, the GRU's in both directions
   optimizer.safetensors             torch.optim.SGD and AdamW, five steps on 37 numbers
@@ -24,6 +25,7 @@ import sys
 from pathlib import Path
 
 from char_lm import char_lm_file
+from convolution import convolution
 from golden import save
 from layers import (
     decoder_blocks, encoder_blocks, encoder_layer, multi_head_attention, transformer,
@@ -43,6 +45,7 @@ if __name__ == "__main__":
         "transformer_post": transformer(norm_first=False),
         "textbook": textbook(),
         "textbook_multi_head": textbook_multi_head(),
+        "convolution": convolution(),
         "char_lm": char_lm_file(),
         "rnn": recurrent(),
         "optimizer": optimizers(),

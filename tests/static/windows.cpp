@@ -1,3 +1,5 @@
+#include <utility>
+
 #include "weft/nn/convolution.hpp"
 #include "words.hpp"
 
@@ -14,10 +16,11 @@ constexpr auto looks = [](auto v) {
     weft::windows<Pos, To, Taps, W>(v);
   };
 };
-template <class Pos, class To, class Taps, class In, class Out, window W = window{}>
+template <class Pos, class To, class Taps, class In, class Out, window W = window{},
+          class... Groups>
 constexpr auto convolves = [](auto v) {
   return requires(weft::scope s) {
-    weft::nn::convolution<Pos, To, Taps, In, Out, W>(s, v);
+    weft::nn::convolution<Pos, To, Taps, In, Out, W, Groups...>(s, v);
   };
 };
 
@@ -33,8 +36,23 @@ static_assert(!looks<Pos, Inside, Tap, window{.stride = 0}>(x));      // steps
 static_assert(!looks<Pos, Pos, Tap>(x) && !looks<Pos, Out, Tap>(x));  // length
 static_assert(!looks<Pos, Inside, Tap, window{.left = 1}>(x));
 
-static_assert(convolves<Pos, Inside, Tap, Embed, Out>(x));
-static_assert(!convolves<Pos, Pos, Tap, Embed, Out>(x));          // windows
-static_assert(!convolves<Pos, Inside, Tap, Heads, Out>(x));       // missing
-static_assert(!convolves<Pos, Inside, Tap, Embed, Embed>(x));     // twice
+template <class Pos, class To, class In, class Out, window W, class... Groups>
+using convolved = decltype(weft::nn::convolution<Pos, To, Tap, In, Out, W, Groups...>(
+    std::declval<weft::scope>(), std::declval<floats<Batch, Pos, Groups..., In>>()));
+constexpr window same{.left = 1, .right = 1};
+static_assert(is<convolved<Pos, Inside, Embed, Out, window{}>, floats<Batch, Inside, Out>>);
+static_assert(is<convolved<Pos, Pos, Embed, Out, same>, floats<Batch, Pos, Out>>);
+static_assert(is<convolved<Pos, KeyPos, Embed, Embed, same>, floats<Batch, KeyPos, Embed>>);
+static_assert(is<convolved<Pos, Pos, HeadDim, Out, same, Heads>, floats<Batch, Pos, Heads, Out>>);
+static_assert(
+    is<convolved<Pos, Pos, HeadDim, HeadDim, same, Heads>, floats<Batch, Pos, Heads, HeadDim>>);
+static_assert(!convolves<Pos, Pos, Tap, Embed, Out>(x));     // windows
+static_assert(!convolves<Pos, Inside, Tap, Heads, Out>(x));  // missing
+static_assert(!convolves<Pos, Inside, Tap, Embed, Out, window{}, Heads>(x));
+static_assert(!convolves<Pos, Pos, Tap, Embed, Out, same, Pos>(x));
+static_assert(!convolves<Pos, Inside, Tap, Embed, Batch>(x));  // twice
+static_assert(!convolves<Pos, Pos, Tap, Embed, Pos, same>(x));
+static_assert(!convolves<Pos, Inside, Tap, HeadDim, Heads, window{}, Heads>(query));
+static_assert(!convolves<Pos, Inside, Tap, Heads, Heads, window{}, Heads>(query));
+static_assert(!convolves<Pos, Inside, Tap, Embed, Tap>(x));
 static_assert(!convolves<Pos, Inside, Tap, Batch, Out>(tokens));  // elements

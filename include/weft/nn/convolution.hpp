@@ -1,29 +1,42 @@
 // Convolution over positions.
 #pragma once
 
+#include <type_traits>
+
 #include "weft/graph/reject.hpp"
 #include "weft/graph/scope.hpp"
 #include "weft/ops/arithmetic.hpp"
 #include "weft/ops/dot.hpp"
 #include "weft/ops/elementwise.hpp"
+#include "weft/ops/view.hpp"
 #include "weft/ops/windows.hpp"
 
 namespace weft::nn {
 
 namespace detail {
 
+// In, where it is to be contracted; beside an Out of the same name it has one of its own.
+template <class In>
+struct contracted : alias<In> {};
+template <class In, class Out>
+using contracted_beside = std::conditional_t<std::is_same_v<In, Out>, contracted<In>, In>;
+
 enum class convolution_fault { none, windows, missing, elements, twice };
 
-template <class X, class Pos, class OutPos, class Tap, class In, class Out, window W>
+template <class X, class Pos, class OutPos, class Tap, class In, class Out, window W,
+          class... Groups>
 constexpr convolution_fault fault_of_convolution() {
   if constexpr (weft::detail::fault_of_windows<X, Pos, OutPos, Tap, W>() !=
                 weft::detail::windows_fault::none) {
     return convolution_fault::windows;
-  } else if constexpr (!has_axis<In, shape_t<X>> || std::is_same_v<In, Pos> || !an_axis<Out>) {
+  } else if constexpr (!has_axis<In, shape_t<X>> || std::is_same_v<In, Pos> || !an_axis<Out> ||
+                       !(has_axis<Groups, without<shape_t<X>, shape<Pos>>> && ...)) {
     return convolution_fault::missing;
   } else {
     if (!weft::detail::floating<X>) return convolution_fault::elements;
-    if (!distinct<shape<Out, In, Tap>> || has_axis<Out, shape_t<X>> || std::is_same_v<Out, OutPos>)
+    if (!distinct<shape<Groups..., Out, contracted_beside<In, Out>, Tap>> ||
+        has_axis<In, shape<Groups...>> || has_axis<Out, without<shape_t<X>, shape<In>>> ||
+        std::is_same_v<Out, OutPos>)
       return convolution_fault::twice;
     return convolution_fault::none;
   }
@@ -34,37 +47,47 @@ constexpr convolution_fault fault_of_convolution() {
 // A 1-D convolution as torch.nn.Conv1d has it, a cross-correlation: y[o, out] = bias[out] + the sum
 // over in and t of weight[out, in, t] * x[stride * o + dilation * t - left, in]. x is [..., Pos,
 // ..., In], the result [..., OutPos, ..., Out]; OutPos may be Pos where the length stays, as with
-// {.left = 1, .right = 1} and three taps, or the causal {.left = 2}. Parameters: weight [Out, In,
-// Tap] and bias [Out], in the order and with the beginning of torch.nn.Conv1d.
+// {.left = 1, .right = 1} and three taps, or the causal {.left = 2}, and Out may be In.
+//
+// With Groups, x [..., Pos, Groups..., In] becomes [..., OutPos, Groups..., Out], each group by
+// weights of its own. PyTorch's channels are these as one axis: split them before, and merge them
+// behind. Where each channel is a group of one, that is dot<Tap>(windows<Pos, OutPos, Tap, W>(x),
+// weight [Channel, Tap]).
+//
+// Parameters: weight [Groups..., Out, In, Tap] and bias [Groups..., Out], in the order and with the
+// beginning of torch.nn.Conv1d.
 template <class Pos, class OutPos, class Tap, class In, class Out, window W = window{},
-          expression X>
+          class... Groups, expression X>
 constexpr auto convolution(scope s, const X& x) {
-  auto const weight = s.param<"weight", Out, In, Tap>(init::fan_in_uniform<In, Tap>());
-  auto const bias = s.param<"bias", Out>(init::fan_in_uniform<In, Tap>());
-  return dot<Tap, In>(windows<Pos, OutPos, Tap, W>(x), weight) + bias;
+  using From = detail::contracted_beside<In, Out>;
+  auto const weight =
+      s.param<"weight", Groups..., Out, From, Tap>(init::fan_in_uniform<From, Tap>());
+  auto const bias = s.param<"bias", Groups..., Out>(init::fan_in_uniform<From, Tap>());
+  return dot<Tap, From>(windows<Pos, OutPos, Tap, W>(rename<In, From>(x)), weight) + bias;
 }
 template <class Pos, class OutPos, class Tap, class In, class Out, window W = window{},
-          expression X>
-requires(detail::fault_of_convolution<X, Pos, OutPos, Tap, In, Out, W>() ==
+          class... Groups, expression X>
+requires(detail::fault_of_convolution<X, Pos, OutPos, Tap, In, Out, W, Groups...>() ==
          detail::convolution_fault::windows)
     WEFT_REJECT(
         "nn::convolution: windows<Pos, OutPos, Tap, W>(x) would be refused; it says the reason",
         convolution(scope, const X&))
 template <class Pos, class OutPos, class Tap, class In, class Out, window W = window{},
-          expression X>
-requires(detail::fault_of_convolution<X, Pos, OutPos, Tap, In, Out, W>() ==
+          class... Groups, expression X>
+requires(detail::fault_of_convolution<X, Pos, OutPos, Tap, In, Out, W, Groups...>() ==
          detail::convolution_fault::missing)
-    WEFT_REJECT("nn::convolution: In is an axis of the operand beside Pos, and Out an axis",
-                convolution(scope, const X&))
+    WEFT_REJECT(
+        "nn::convolution: In and Groups are axes of the operand beside Pos, and Out an axis",
+        convolution(scope, const X&))
 template <class Pos, class OutPos, class Tap, class In, class Out, window W = window{},
-          expression X>
-requires(detail::fault_of_convolution<X, Pos, OutPos, Tap, In, Out, W>() ==
+          class... Groups, expression X>
+requires(detail::fault_of_convolution<X, Pos, OutPos, Tap, In, Out, W, Groups...>() ==
          detail::convolution_fault::elements)
     WEFT_REJECT("nn::convolution: the elements are not float; convert with weft::cast<float>",
                 convolution(scope, const X&))
 template <class Pos, class OutPos, class Tap, class In, class Out, window W = window{},
-          expression X>
-requires(detail::fault_of_convolution<X, Pos, OutPos, Tap, In, Out, W>() ==
+          class... Groups, expression X>
+requires(detail::fault_of_convolution<X, Pos, OutPos, Tap, In, Out, W, Groups...>() ==
          detail::convolution_fault::twice)
     WEFT_REJECT(
         "nn::convolution: an axis is named twice; give the second role a name of its own with "

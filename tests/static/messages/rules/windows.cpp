@@ -31,11 +31,11 @@ void wrong(weft::scope s) {
       floats<Level<0>, Level<1>, Level<2>, Level<3>, Level<4>, Level<7>, Batch, Ten>{});
   // error: nn::convolution: windows<Pos, OutPos, Tap, W>(x) would be refused; it says the reason
   weft::nn::convolution<Pos, Pos, Tap, Embed, Out>(s, x);
-  // error: nn::convolution: In is an axis of the operand beside Pos, and Out an axis
+  // error: nn::convolution: In and Groups are axes of the operand beside Pos, and Out an axis
   weft::nn::convolution<Pos, Inside, Tap, Heads, Out>(s, x);
   // error: nn::convolution: the elements are not float; convert with weft::cast<float>
   weft::nn::convolution<Pos, Inside, Tap, Batch, Out>(s, tokens);
   // error: nn::convolution: an axis is named twice; give the second role a name of its own with
   // weft::alias
-  weft::nn::convolution<Pos, Inside, Tap, Embed, Embed>(s, x);
+  weft::nn::convolution<Pos, Inside, Tap, Embed, Batch>(s, x);
 }

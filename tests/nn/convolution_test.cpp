@@ -1,0 +1,113 @@
+// Convolution against torch.nn.Conv1d, by tests/golden/convolution.py, and its gradients.
+#include "weft/nn/convolution.hpp"
+
+#include <boost/test/unit_test.hpp>
+#include <string>
+
+#include "support/central_differences.hpp"
+#include "support/golden_model.hpp"
+#include "weft/ops/arithmetic.hpp"
+#include "weft/ops/reduce.hpp"
+
+namespace {
+
+using namespace weft;
+
+struct Batch : axis<2> {};
+struct Pos : axis<9> {};
+template <int N>
+struct Places : axis<N> {};  // how many windows there are
+template <int N>
+struct Tap : axis<N> {};
+template <int N>
+struct In : axis<N> {};
+template <int N>
+struct Out : axis<N> {};
+struct Group : axis<3> {};
+struct Pair : axis<2> {};
+struct Channel : axis<5> {};
+
+template <class... Axes, class Y>
+constexpr auto results_of(scope s, shape<Axes...>, const Y& y) {
+  auto const cotangent = s.input<"cotangent", float, Axes...>();
+  return results(as<"loss">(sum<Axes...>(y * cotangent)), as<"y">(y));
+}
+
+template <class OutPos, class Taps, class In, class Out, window W = window{}, class... Groups>
+struct conv1d {
+  constexpr auto operator()(scope s) const {
+    auto const x = s.param<"x", Batch, Pos, Groups..., In>();
+    auto const y = nn::convolution<Pos, OutPos, Taps, In, Out, W, Groups...>(s, x);
+    return results_of(s, shape<Batch, OutPos, Groups..., Out>{}, y);
+  }
+};
+
+// As many groups as channels, by the operations themselves.
+struct depthwise {
+  constexpr auto operator()(scope s) const {
+    auto const x = s.param<"x", Batch, Pos, Channel>();
+    auto const weight = s.param<"weight", Channel, Tap<3>>();
+    auto const bias = s.param<"bias", Channel>();
+    auto const seen = windows<Pos, Pos, Tap<3>, window{.left = 1, .right = 1}>(x);
+    return results_of(s, shape<Batch, Pos, Channel>{}, dot<Tap<3>>(seen, weight) + bias);
+  }
+};
+
+// PyTorch's numbers in double precision; in float32 on every target within what rounding may make.
+template <class Model>
+void check(const golden::file& file, const std::string& prefix) {
+  auto const s = weft::testing::check_reference<Model>(file, prefix);
+  weft::testing::trial<inference<Model>>(s);
+  weft::testing::trial<training<Model, "loss">>(s);
+}
+
+// A causal convolution beside what it is given, and behind them a grouped one.
+struct Few : axis<up_to<6>> {};
+struct Halved : axis<up_to<3>> {};  // (6 + 1 - 3) / 2 + 1
+struct Embed : axis<4> {};
+struct layers {
+  constexpr auto operator()(scope s) const {
+    auto const x = s.input<"x", float, Batch, Few, Group, Embed>() * s.param<"gain", Embed>();
+    auto const same =
+        nn::convolution<Few, Few, Tap<3>, Embed, Embed, window{.left = 2}>(s / "same", x);
+    auto const y =
+        nn::convolution<Few, Halved, Tap<3>, Embed, Embed, window{.stride = 2, .right = 1}, Group>(
+            s / "grouped", x + same);
+    return as<"loss">(sum<Batch, Halved, Group, Embed>(y * y));
+  }
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(convolution)
+
+BOOST_AUTO_TEST_CASE(is_that_of_pytorch) {
+  golden::file const file(std::string(WEFT_TEST_DATA) + "/convolution.safetensors");
+  check<conv1d<Places<7>, Tap<3>, In<5>, Out<3>>>(file, "inside.");
+  check<conv1d<Pos, Tap<1>, In<3>, Out<4>>>(file, "one.");
+  check<conv1d<Pos, Tap<5>, In<6>, In<6>, window{.left = 2, .right = 2}>>(file, "same.");
+  check<conv1d<Places<4>, Tap<4>, In<5>, Out<4>, window{.stride = 2, .left = 1, .right = 1}>>(
+      file, "strided.");
+  check<conv1d<Pos, Tap<3>, In<5>, Out<3>, window{.dilation = 3, .left = 3, .right = 3}>>(
+      file, "dilated.");
+  check<conv1d<Places<1>, Tap<9>, In<1>, Out<3>>>(file, "whole.");
+  check<conv1d<Pos, Tap<3>, In<2>, Out<3>, window{.left = 1, .right = 1}, Group>>(file, "groups.");
+  check<conv1d<Places<3>, Tap<2>, In<3>, In<3>,
+               window{.stride = 3, .dilation = 4, .left = 2, .right = 2}, Pair>>(file, "sparse.");
+  check<depthwise>(file, "depthwise.");
+}
+
+BOOST_AUTO_TEST_CASE(has_the_gradients_of_differences) {
+  for (int const places : {2, 5, 6})
+    weft::testing::check_gradients<layers>(weft::testing::lengths<Few>(places));
+}
+
+BOOST_AUTO_TEST_CASE(runs_at_every_length) {
+  for (int const places : {0, 1, 2, 5, 6}) {
+    auto s = weft::testing::lengths<Few>(places);
+    s.tolerance = 1e-4;
+    weft::testing::trial<training<layers, "loss">>(s);
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
