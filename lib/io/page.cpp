@@ -24,9 +24,9 @@ h2 { font-size: 1.25rem; margin: 2.75rem 0 0.75rem; padding-top: 1rem;
   border-top: 1px solid #ddd; }
 pre { padding: 0.75rem 1rem; overflow-x: auto; background: #f6f6f4; border-left: 3px solid #ccc;
   font: 0.84rem/1.5 ui-monospace, monospace; }
-table { border-collapse: collapse; margin: 1rem 0; font-size: 0.9rem;
-  font-variant-numeric: tabular-nums; }
-th, td { padding: 0.15rem 0.75rem; text-align: right; }
+table { display: block; overflow-x: auto; border-collapse: collapse; margin: 1rem 0;
+  font-size: 0.875rem; font-variant-numeric: tabular-nums; white-space: nowrap; }
+th, td { padding: 0.15rem 0.6rem; text-align: right; }
 th { font-weight: 600; color: #666; }
 thead th { border-bottom: 1px solid #ccc; }
 figure { display: inline-block; max-width: 100%; margin: 0.5rem 1.5rem 0.5rem 0;

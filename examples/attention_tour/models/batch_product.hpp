@@ -1,0 +1,20 @@
+#pragma once
+
+#include <weft/weft.hpp>
+
+namespace batch_product {
+
+struct Batch : weft::axis<2> {};
+struct A : weft::axis<3> {};
+struct B : weft::axis<4> {};
+struct C : weft::axis<6> {};
+
+struct model {
+  constexpr auto operator()(weft::scope s) const {
+    auto q = s.input<"q", float, Batch, A, B>();
+    auto k = s.input<"k", float, Batch, B, C>();
+    return weft::dot<B>(q, k);  // [Batch, A, C]: an axis that both have and B is not is shared
+  }
+};
+
+}  // namespace batch_product
