@@ -255,7 +255,7 @@ class product {
   void find_columns(range columns) {
     if (columns == found_columns_) return;
     found_columns_ = columns;
-    find(columns_, &place_in_operands::right, columns, column_right_);
+    if (packed_ == nullptr) find(columns_, &place_in_operands::right, columns, column_right_);
     find(columns_, &place_in_operands::result, columns, column_result_);
     if (!has_addends_) return;
     find(columns_, &place_in_operands::a, columns, column_addend_[0]);

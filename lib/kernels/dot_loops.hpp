@@ -90,9 +90,8 @@ class loop_nest {
     const std::ptrdiff_t step = inner().stride.*which;
     for (std::ptrdiff_t done = 0; done < count;) {
       const std::ptrdiff_t n = std::min(count - done, run(first + done));
-      const std::ptrdiff_t start = at(first + done).*which;
-      for (std::ptrdiff_t i = 0; i < n; ++i) out[done + i] = start + i * step;
-      done += n;
+      std::ptrdiff_t offset = at(first + done).*which;
+      for (const std::ptrdiff_t end = done + n; done < end; offset += step) out[done++] = offset;
     }
   }
 
