@@ -94,6 +94,42 @@ struct decoder {
   }
 };
 
+// Carries that change places, one that stays, and one that takes what the operand is; an axis of
+// fixed length, named by more than one scan, forwards, backwards, and one after the other.
+struct exchange {
+  struct Steps : weft::axis<5> {};
+  struct Width : weft::axis<3> {};
+  struct Depth : weft::axis<3> {};
+  constexpr auto operator()(weft::scope s) const {
+    using weft::rename;
+    auto x = s.input<"x", float, Width, Steps>();
+    auto a0 = s.input<"a0", float, Width>();
+    auto b0 = s.input<"b0", float, Width>();
+    auto m0 = s.input<"m0", float, Width, Depth>();
+    auto count0 = s.input<"count0", std::int32_t>();
+    auto r = scan<Steps>(
+        std::tuple{a0, b0, a0, a0, m0, count0}, x,
+        [&](auto a, auto b, auto same, auto taken, auto m, auto count, auto x_t) {
+          auto turned = rename<Below, Depth>(rename<Depth, Width>(rename<Width, Below>(m)));
+          return next(b, a, same, x_t, turned, count + 1).with(a + 2 * b, taken, exp(b0), count);
+        });
+    auto const [a, b, same, taken, m, count] = r.last;
+    auto const [sums, before, always, counts] = r.all;
+    auto totals = scan<Steps, backwards>(a0, sums, [](auto h, auto y_t) { return h / 2 + y_t; });
+    auto numbered = scan<Steps>(std::tuple{}, std::tuple{totals.all, counts}, [](auto y_t, auto k) {
+      return next().with(y_t * weft::cast<float>(k));
+    });
+    auto powers = scan<Steps>(a0, std::tuple{}, [](auto h) { return h * 0.5f; });
+    return weft::results(weft::as<"a">(a), weft::as<"b">(b), weft::as<"same">(same),
+                         weft::as<"taken">(taken), weft::as<"m">(m), weft::as<"count">(count),
+                         weft::as<"sums">(sums), weft::as<"before">(before),
+                         weft::as<"always">(always), weft::as<"counts">(counts),
+                         weft::as<"totals">(totals.all), weft::as<"total">(totals.last),
+                         weft::as<"numbered">(numbered.all), weft::as<"powers">(powers.all));
+  }
+  struct Below : weft::axis<3> {};
+};
+
 // Weights with which errors do not grow from step to step.
 settings contracting(settings s, int n) {
   s.ranges["u"] = {-1.0 / n, 1.0 / n};
@@ -115,6 +151,25 @@ BOOST_AUTO_TEST_CASE(of_all_lengths_batches_and_sizes) {
   try_lengths<3, 5>();
   try_lengths<1, 20>();
   try_lengths<3, 64>();
+}
+
+BOOST_AUTO_TEST_CASE(of_carries_that_change_places_and_scans_after_each_other) {
+  trial<weft::inference<exchange>>();
+  auto const g = weft::testing::plain_graph<weft::inference<exchange>>::make();
+  weft::testing::expectation const e(*g, {});
+  auto const result = [&](const char* name) {
+    return weft::reference::result(*g, e.values(), name).data;
+  };
+  auto const& given = e.given().inputs;
+  BOOST_TEST(result("a") == given.find("b0")->second);  // an odd number of exchanges
+  BOOST_TEST(result("b") == given.find("a0")->second);
+  BOOST_TEST(result("same") == given.find("a0")->second);
+  for (std::size_t i = 0; i < 3; ++i) {
+    BOOST_TEST(result("taken")[i] == given.find("x")->second[i * 5 + 4]);
+    for (std::size_t j = 0; j < 3; ++j)
+      BOOST_TEST(result("m")[i * 3 + j] == given.find("m0")->second[j * 3 + i]);
+  }
+  BOOST_TEST(result("count")[0] == given.find("count0")->second[0] + 5);
 }
 
 // The loop that elman stands for, in double.

@@ -380,7 +380,9 @@ class lowering {
     if (body == 0 || (id + 1 < g_.count && loop_of(g_, id + 1) == body)) return;
     for (int i = id; i >= 0 && g_.nodes[i].kind == op::next; --i)
       if (p_.of[i].root == i) copy(i, place(g_.nodes[i].operand[0], g_.nodes[i].axes), i);
-    d_.loops[d_.loop_count - 1].last = d_.step_count;
+    loop_ref& loop = d_.loops[d_.loop_count - 1];
+    loop.last = d_.step_count;
+    if (loop.first == loop.last) --d_.loop_count;  // nothing but views
   }
 
   // The attention `forward`, or its adjoint.

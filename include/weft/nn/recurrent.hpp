@@ -23,7 +23,7 @@ struct gates : axis<3 * Hidden::extent> {};
 
 namespace detail {
 
-enum class recurrent_fault { none, axes, missing, elements };
+enum class recurrent_fault { none, axes, missing, elements, initial };
 
 template <class In, class Hidden, class X>
 constexpr recurrent_fault fault_of_cell() {
@@ -51,6 +51,18 @@ constexpr recurrent_fault fault_of_layer() {
 // The axes of the hidden state beside x.
 template <class Pos, class In, class Hidden, class X>
 using state_shape = united<without<shape_t<X>, shape<Pos, In>>, shape<Hidden>>;
+
+template <class Pos, class In, class Hidden, class X, class H>
+constexpr recurrent_fault fault_of_layer() {
+  constexpr recurrent_fault fault = fault_of_layer<Pos, In, Hidden, X>();
+  if constexpr (fault != recurrent_fault::none) {
+    return fault;
+  } else {
+    using S = state_shape<Pos, In, Hidden, X>;
+    bool const same = subset<shape_t<H>, S> && shape_t<H>::rank == S::rank;
+    return same && std::same_as<element_t<H>, float> ? fault : recurrent_fault::initial;
+  }
+}
 
 }  // namespace detail
 
@@ -171,8 +183,8 @@ constexpr auto rnn(scope s, const X& x, const H& h0) {
 template <class Pos, class In, class Hidden, text Suffix = "_l0", direction D = forwards,
           expression X>
 constexpr auto rnn(scope s, const X& x) {
-  return rnn<Pos, In, Hidden, Suffix, D>(s, x,
-                                         detail::zeros(detail::state_shape<Pos, In, Hidden, X>{}));
+  return rnn<Pos, In, Hidden, Suffix, D>(
+      s, x, detail::zeros(detail::state_shape<Pos, In, Hidden, X>{}));
 }
 
 // The same with torch.nn.GRU.
@@ -186,8 +198,8 @@ constexpr auto gru(scope s, const X& x, const H& h0) {
 template <class Pos, class In, class Hidden, text Suffix = "_l0", direction D = forwards,
           expression X>
 constexpr auto gru(scope s, const X& x) {
-  return gru<Pos, In, Hidden, Suffix, D>(s, x,
-                                         detail::zeros(detail::state_shape<Pos, In, Hidden, X>{}));
+  return gru<Pos, In, Hidden, Suffix, D>(
+      s, x, detail::zeros(detail::state_shape<Pos, In, Hidden, X>{}));
 }
 template <class Pos, class In, class Hidden, text Suffix = "_l0", direction D = forwards,
           expression X>
@@ -205,16 +217,18 @@ requires(detail::fault_of_layer<Pos, In, Hidden, X>() == detail::recurrent_fault
                 rnn(scope, const X&))
 template <class Pos, class In, class Hidden, text Suffix = "_l0", direction D = forwards,
           expression X, expression H>
-requires(detail::fault_of_layer<Pos, In, Hidden, X>() == detail::recurrent_fault::axes) WEFT_REJECT(
-    "nn::rnn: name three axes, of fixed extents but the first, as in rnn<Pos, In, Hidden>(s, x)",
-    rnn(scope, const X&, const H&))
+requires(detail::fault_of_layer<Pos, In, Hidden, X, H>() == detail::recurrent_fault::axes)
+    WEFT_REJECT(
+        "nn::rnn: name three axes, of fixed extents but the first, as in rnn<Pos, In, Hidden>(s, "
+        "x)",
+        rnn(scope, const X&, const H&))
 template <class Pos, class In, class Hidden, text Suffix = "_l0", direction D = forwards,
           expression X, expression H>
-requires(detail::fault_of_layer<Pos, In, Hidden, X>() == detail::recurrent_fault::missing)
+requires(detail::fault_of_layer<Pos, In, Hidden, X, H>() == detail::recurrent_fault::missing)
     WEFT_REJECT("nn::rnn: the operand has no such axis", rnn(scope, const X&, const H&))
 template <class Pos, class In, class Hidden, text Suffix = "_l0", direction D = forwards,
           expression X, expression H>
-requires(detail::fault_of_layer<Pos, In, Hidden, X>() == detail::recurrent_fault::elements)
+requires(detail::fault_of_layer<Pos, In, Hidden, X, H>() == detail::recurrent_fault::elements)
     WEFT_REJECT("nn::rnn: the elements are not float; convert with weft::cast<float>",
                 rnn(scope, const X&, const H&))
 template <class Pos, class In, class Hidden, text Suffix = "_l0", direction D = forwards,
@@ -233,16 +247,33 @@ requires(detail::fault_of_layer<Pos, In, Hidden, X>() == detail::recurrent_fault
                 gru(scope, const X&))
 template <class Pos, class In, class Hidden, text Suffix = "_l0", direction D = forwards,
           expression X, expression H>
-requires(detail::fault_of_layer<Pos, In, Hidden, X>() == detail::recurrent_fault::axes) WEFT_REJECT(
-    "nn::gru: name three axes, of fixed extents but the first, as in gru<Pos, In, Hidden>(s, x)",
-    gru(scope, const X&, const H&))
+requires(detail::fault_of_layer<Pos, In, Hidden, X, H>() == detail::recurrent_fault::axes)
+    WEFT_REJECT(
+        "nn::gru: name three axes, of fixed extents but the first, as in gru<Pos, In, Hidden>(s, "
+        "x)",
+        gru(scope, const X&, const H&))
 template <class Pos, class In, class Hidden, text Suffix = "_l0", direction D = forwards,
           expression X, expression H>
-requires(detail::fault_of_layer<Pos, In, Hidden, X>() == detail::recurrent_fault::missing)
+requires(detail::fault_of_layer<Pos, In, Hidden, X, H>() == detail::recurrent_fault::missing)
     WEFT_REJECT("nn::gru: the operand has no such axis", gru(scope, const X&, const H&))
 template <class Pos, class In, class Hidden, text Suffix = "_l0", direction D = forwards,
           expression X, expression H>
-requires(detail::fault_of_layer<Pos, In, Hidden, X>() == detail::recurrent_fault::elements)
+requires(detail::fault_of_layer<Pos, In, Hidden, X, H>() == detail::recurrent_fault::elements)
     WEFT_REJECT("nn::gru: the elements are not float; convert with weft::cast<float>",
                 gru(scope, const X&, const H&))
+template <class Pos, class In, class Hidden, text Suffix = "_l0", direction D = forwards,
+          expression X, expression H>
+requires(detail::fault_of_layer<Pos, In, Hidden, X, H>() == detail::recurrent_fault::initial)
+    WEFT_REJECT(
+        "nn::rnn: the initial state is float, with the hidden axis and those of x that are neither "
+        "read nor run along",
+        rnn(scope, const X&, const H&))
+template <class Pos, class In, class Hidden, text Suffix = "_l0", direction D = forwards,
+          expression X, expression H>
+requires(detail::fault_of_layer<Pos, In, Hidden, X, H>() == detail::recurrent_fault::initial)
+    WEFT_REJECT(
+        "nn::gru: the initial state is float, with the hidden axis and those of x that are neither "
+        "read nor run along",
+        gru(scope, const X&, const H&))
+
 }  // namespace weft::nn
