@@ -172,6 +172,12 @@ BOOST_AUTO_TEST_CASE(of_carries_that_change_places_and_scans_after_each_other) {
   BOOST_TEST(result("count")[0] == given.find("count0")->second[0] + 5);
 }
 
+// Nothing else reads what the scan gives.
+BOOST_AUTO_TEST_CASE(of_which_one_result_is_computed) {
+  trial<weft::inference<elman<3, 5>, "all">>(contracting(lengths<Pos>(3), 5));
+  trial<weft::inference<elman<3, 5>, "last">>(contracting(lengths<Pos>(3), 5));
+}
+
 // The loop that elman stands for, in double.
 BOOST_AUTO_TEST_CASE(mean_the_loop_written_out) {
   using model = elman<3, 5>;

@@ -73,6 +73,7 @@ class sweeper {
       need_bodies(h, i);
       emit(h, i);
     }
+    for (int i = 0; i < g_.output_count; ++i) need_body(h, loop_of(g_, g_.outputs[i].node));
     copy_ends(h, g_, to_, live_);
     return h;
   }
@@ -94,10 +95,11 @@ class sweeper {
   constexpr void need_bodies(graph& h, int i) {
     for (int j = 0; j < g_.nodes[i].operands; ++j) {
       int const body = loop_of(g_, g_.nodes[i].operand[j]);
-      if (body > 0 && body != loop_of(g_, i) && !emitted_[body]) emit_body(h, body);
+      if (body != loop_of(g_, i)) need_body(h, body);
     }
   }
-  constexpr void emit_body(graph& h, int body) {
+  constexpr void need_body(graph& h, int body) {
+    if (body == 0 || emitted_[body]) return;
     emitted_[body] = true;
     auto const each = [&](auto f) {
       for (int i = 0; i < g_.count; ++i)
