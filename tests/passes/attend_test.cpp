@@ -14,6 +14,7 @@
 #include "weft/ops/arithmetic.hpp"
 #include "weft/ops/functions.hpp"
 #include "weft/ops/reduce.hpp"
+#include "weft/ops/view.hpp"
 
 namespace {
 
