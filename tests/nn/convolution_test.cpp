@@ -55,7 +55,7 @@ struct depthwise {
 
 // PyTorch's numbers in double precision; in float32 on every target within what rounding may make.
 template <class Model>
-void check(const golden::file& file, const std::string& prefix) {
+void check(const tensor_file& file, const std::string& prefix) {
   auto const s = weft::testing::check_reference<Model>(file, prefix);
   weft::testing::trial<inference<Model>>(s);
   weft::testing::trial<training<Model, "loss">>(s);
@@ -82,7 +82,7 @@ struct layers {
 BOOST_AUTO_TEST_SUITE(convolution)
 
 BOOST_AUTO_TEST_CASE(is_that_of_pytorch) {
-  golden::file const file(std::string(WEFT_TEST_DATA) + "/convolution.safetensors");
+  tensor_file const file(std::string(WEFT_TEST_DATA) + "/convolution.safetensors");
   check<conv1d<Places<7>, Tap<3>, In<5>, Out<3>>>(file, "inside.");
   check<conv1d<Pos, Tap<1>, In<3>, Out<4>>>(file, "one.");
   check<conv1d<Pos, Tap<5>, In<6>, In<6>, window{.left = 2, .right = 2}>>(file, "same.");
