@@ -6,6 +6,7 @@
 #include "weft/lower/lower.hpp"
 #include "weft/lower/source.hpp"
 #include "weft/passes/cost.hpp"
+#include "weft/passes/paths.hpp"
 
 namespace weft {
 
@@ -16,6 +17,7 @@ struct model_cost {
   std::size_t workspace_bytes;  // states, intermediates, scratch and room for inputs
   int operations;               // steps of the program
   std::size_t state_bytes;      // of the workspace: what stays from run to run
+  double sequential;            // operations each of which needs the one before
 };
 
 namespace detail {
@@ -23,13 +25,15 @@ namespace detail {
 template <class Source>
 constexpr model_cost cost_of_source() {
   constexpr operation_cost c = cost_of(Source::g.unpack());
+  constexpr double sequential = sequential_operations(Source::g.unpack());
   auto const& tables = lowered<Source>::tables;
   return {c.flops,
           c.bytes,
           tables.parameter_bytes,
           tables.workspace_bytes,
           static_cast<int>(tables.steps.size()),
-          tables.state_bytes};
+          tables.state_bytes,
+          sequential};
 }
 
 }  // namespace detail
@@ -41,5 +45,11 @@ inline constexpr model_cost cost = detail::cost_of_source<inference<Model, Resul
 // Of a training step's loss and gradients; the optimizer adds to it.
 template <a_model Model, text Loss = "loss">
 inline constexpr model_cost training_cost = detail::cost_of_source<training<Model, Loss>>();
+
+// The longest way that information takes between two positions along Pos, in operations that mix
+// positions; see passes/paths.hpp.
+template <a_model Model, an_axis Pos, text... Results>
+inline constexpr double path_length = longest_path(inference<Model, Results...>::g.unpack(),
+                                                   &info_of<Pos>);
 
 }  // namespace weft
