@@ -40,7 +40,7 @@ inline void check_stored(const std::string& what, const std::vector<double>& got
 // values of inputs and parameters.
 template <class Model>
 settings check_reference(const tensor_file& file, const std::string& prefix = {}) {
-  auto const forward = kept([] { return definition<Model>.unpack(); });
+  auto const forward = plain_graph<inference<Model>>::make();
   auto const backward = plain_graph<training<Model, "loss">>::make();
   reference::bindings given;
   for (int i = 0; i < forward->input_count; ++i) {

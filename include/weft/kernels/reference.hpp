@@ -814,8 +814,9 @@ class evaluation {
 
 }  // namespace detail
 
-// The values of every node of g, in the order of the nodes; those in the body of a scan are of its
-// last step. seen(i, values) is called whenever node i has got its values.
+// The values of every node of g, in the order of the nodes; those in the body of a scan, which
+// stand together as sweep leaves them, are of its last step. seen(i, values) is called whenever
+// node i has got its values.
 template <class Seen>
 std::vector<values> evaluate(const graph& g, const lengths& given, const bindings& b, Seen seen) {
   lengths const all = complete(g, given);

@@ -54,7 +54,7 @@ constexpr double sequential_operations(const graph& g) {
     }
     if (region == 0) measure(i);
     if (int const left = detail::region_left(g, i); left != 0) until[i] = whole[left];
-    if (region == 0) longest = std::max(longest, until[i]);
+    if (g.nodes[i].region == 0) longest = std::max(longest, until[i]);
   }
   return longest;
 }
