@@ -247,7 +247,8 @@ BOOST_AUTO_TEST_CASE(keeps_the_results) {
 }
 
 BOOST_AUTO_TEST_CASE(gradients_of_slices_are_put_together) {
-  weft::testing::trial<weft::training<sliced<true>, "loss">>(weft::testing::lengths<Pos>(Pos::extent));
+  weft::testing::trial<weft::training<sliced<true>, "loss">>(
+      weft::testing::lengths<Pos>(Pos::extent));
 }
 
 BOOST_AUTO_TEST_CASE(makes_a_training_graph_smaller) {

@@ -183,8 +183,8 @@ constexpr auto rnn(scope s, const X& x, const H& h0) {
 template <class Pos, class In, class Hidden, text Suffix = "_l0", direction D = forwards,
           expression X>
 constexpr auto rnn(scope s, const X& x) {
-  return rnn<Pos, In, Hidden, Suffix, D>(
-      s, x, detail::zeros(detail::state_shape<Pos, In, Hidden, X>{}));
+  return rnn<Pos, In, Hidden, Suffix, D>(s, x,
+                                         detail::zeros(detail::state_shape<Pos, In, Hidden, X>{}));
 }
 
 // The same with torch.nn.GRU.
@@ -198,8 +198,8 @@ constexpr auto gru(scope s, const X& x, const H& h0) {
 template <class Pos, class In, class Hidden, text Suffix = "_l0", direction D = forwards,
           expression X>
 constexpr auto gru(scope s, const X& x) {
-  return gru<Pos, In, Hidden, Suffix, D>(
-      s, x, detail::zeros(detail::state_shape<Pos, In, Hidden, X>{}));
+  return gru<Pos, In, Hidden, Suffix, D>(s, x,
+                                         detail::zeros(detail::state_shape<Pos, In, Hidden, X>{}));
 }
 template <class Pos, class In, class Hidden, text Suffix = "_l0", direction D = forwards,
           expression X>
