@@ -87,6 +87,14 @@ BOOST_AUTO_TEST_CASE(states_go_with_generated_steps) {
   trial_of_generated<decoding_step>(s);
 }
 
+BOOST_AUTO_TEST_CASE(programs_with_loops_go_by_their_tables) {
+  for (const std::size_t n : {0u, 1u, 4u}) {
+    auto s = lengths<recurrent::Pos>(n);
+    s.ranges["weight_hh_l0"] = {-0.2, 0.2};
+    trial<weft::training<recurrent, "loss">>(s, weft::generated_training<recurrent>());
+  }
+}
+
 BOOST_AUTO_TEST_CASE(gradients) {
   trial<weft::training<perceptron, "loss">>({}, weft::generated_training<perceptron>());
 }

@@ -148,6 +148,20 @@ struct perceptron {
   }
 };
 
+// A scan: its program has loops.
+struct recurrent {
+  struct Batch : axis<3> {};
+  struct Pos : axis<up_to<4>> {};
+  struct In : axis<2> {};
+  struct Hidden : axis<5> {};
+
+  constexpr auto operator()(scope s) const {
+    auto const x = s.input<"x", float, Batch, Pos, In>();
+    auto const h = nn::rnn<Pos, In, Hidden>(s, x).last;
+    return results(as<"loss">(sum<Batch, Hidden>(h * h)));
+  }
+};
+
 // torch.nn.TransformerEncoderLayer.
 template <class Length, int Embed_, int Heads_, int Hidden_>
 struct encoder {
