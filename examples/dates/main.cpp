@@ -1,0 +1,156 @@
+// Learns to translate dates as people write them into ISO 8601.
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <string>
+#include <weft/io/heat_map.hpp>
+#include <weft/io/labels.hpp>
+#include <weft/run/threads.hpp>
+
+#include "corpus.hpp"
+#include "model.hpp"
+#include "support/program.hpp"
+#include "support/progress.hpp"
+
+namespace dates {
+namespace {
+
+struct settings {
+  std::vector<std::string> texts = {"3rd of March 1998", "Tue 12 Oct 2021", "05/11/67"};
+  long steps = 1000;
+  std::size_t batch = 64;
+  double learning_rate = 5e-3;
+  std::uint64_t seed = 1;
+  int threads = 1;
+  std::string pictures = ".";
+};
+
+// The date that the model writes for a text, and what it looks at.
+using translator = weft::module<model, "written", "weights">;
+
+auto run(translator& net, const batch& b) {
+  return net(weft::arg<"text">(b.text), weft::arg<"valid">(b.valid), weft::arg<"date">(b.date));
+}
+
+std::vector<std::string> translate(translator& net, std::span<const std::string> texts) {
+  std::vector<std::string> translations;
+  while (!texts.empty()) {
+    auto const some = texts.first(std::min(texts.size(), Batch::extent));
+    auto const written = run(net, batch(some)).get<"written">();
+    for (std::size_t b = 0; b < some.size(); ++b) {
+      std::string& translation = translations.emplace_back();
+      for (std::size_t s = 0; s < Step::extent; ++s)
+        translation += symbols[static_cast<std::size_t>(written(b, s))];
+    }
+    texts = texts.subspan(some.size());
+  }
+  return translations;
+}
+
+// Translates texts of days that were held out. Shows the first few; gives how many are right.
+std::size_t examine(translator& net, std::span<const date> days, random_engine& random) {
+  constexpr std::size_t shown = 12;
+  std::vector<std::string> texts;
+  for (date const day : days) texts.push_back(write_somehow(day, random).text);
+  auto const translations = translate(net, texts);
+  std::size_t right = 0;
+  for (std::size_t i = 0; i < days.size(); ++i) {
+    std::string const wanted = iso(days[i]);
+    bool const same = translations[i] == wanted;
+    right += same;
+    if (i < shown)
+      std::printf("  %s  %s%s\n", translations[i].c_str(), texts[i].c_str(),
+                  same ? "" : (", and " + wanted + " is right").c_str());
+  }
+  return right;
+}
+
+// Which characters of the text each symbol of the date was taken from.
+void draw(translator& net, const std::string& text, const std::filesystem::path& file) {
+  std::string const translation = translate(net, {&text, 1}).front();
+  auto const weights = run(net, batch(std::span(&text, 1))).get<"weights">();
+  weft::draw_heat_map(weights.at<Batch>(0), {.cell = 16,
+                                             .down = "date",
+                                             .across = "text",
+                                             .rows = weft::characters(translation),
+                                             .columns = weft::characters(text),
+                                             .colour_bar = true})
+      .write(file.string());
+}
+
+void run(const settings& s) {
+  std::filesystem::path const folder = s.pictures;
+  if (!std::filesystem::is_directory(folder))
+    throw weft::error("--pictures: " + s.pictures + " is not a folder");
+  // CLI11's ranges let it through.
+  if (std::isnan(s.learning_rate)) throw weft::error("--learning-rate: nan is not a number");
+  for (std::string const& text : s.texts) batch(std::span(&text, 1));  // says if one cannot be read
+
+  random_engine random(s.seed);
+  split const days(random);
+  weft::executor const threads = weft::threads(s.threads);
+  weft::trainer<model> trainer(
+      weft::adamw{.learning_rate = s.learning_rate, .beta2 = 0.99},
+      {.clip_norm = 1,
+       .schedule = weft::warmup_cosine{.warmup = 50, .total = s.steps, .floor = 0.02}},
+      s.seed);
+  trainer.run_on(threads);
+  std::printf("%zu days to learn, %zu held out; %zu parameters, %.1f MB of workspace\n",
+              days.train.size(), days.held_out.size(), trainer.parameters().elements(),
+              static_cast<double>(trainer.workspace_bytes) / 1e6);
+  std::fflush(stdout);
+
+  reader batches(days.train, s.batch, random);
+  examples::progress_line progress(s.steps, "dates");
+  double speed = 0;
+  for (long step = 1; step <= s.steps; ++step) {
+    batch const b = batches.next();
+    float const loss = trainer.step(weft::arg<"text">(b.text), weft::arg<"valid">(b.valid),
+                                    weft::arg<"date">(b.date));
+    speed = static_cast<double>(step) * static_cast<double>(s.batch) / progress.seconds();
+    progress.step(step, loss, speed);
+  }
+  progress.finish();
+  double const seconds = progress.seconds();
+
+  translator net(trainer.parameters());
+  net.run_on(threads);
+  auto const translations = translate(net, s.texts);
+  for (std::size_t i = 0; i < s.texts.size(); ++i)
+    std::printf("  %s  %s\n", translations[i].c_str(), s.texts[i].c_str());
+  std::printf("held out:\n");
+  std::size_t const right = examine(net, days.held_out, random);
+  auto const picture = folder / "dates-alignment.png";
+  draw(net, s.texts.front(), picture);
+  std::printf("picture: %s\n", picture.c_str());
+  std::printf("held-out: %.2f%% exact (%zu of %zu)  training: %.1f s  dates/s: %.0f\n",
+              100 * static_cast<double>(right) / static_cast<double>(days.held_out.size()), right,
+              days.held_out.size(), seconds, speed);
+}
+
+}  // namespace
+}  // namespace dates
+
+int main(int argc, char** argv) {
+  dates::settings s;
+  CLI::App app("Learns to translate dates as people write them into ISO 8601.", "dates");
+  app.add_option("text", s.texts, "what to translate after training, beside held-out dates")
+      ->capture_default_str();
+  app.add_option("--steps", s.steps, "training steps")
+      ->check(CLI::Range(1, 1000000))
+      ->capture_default_str();
+  app.add_option("--batch", s.batch, "dates in a step")
+      ->check(CLI::Range(std::size_t{1}, dates::Batch::extent))
+      ->capture_default_str();
+  app.add_option("--learning-rate", s.learning_rate, "of AdamW, at its highest")
+      ->check(CLI::Range(1e-8, 1.0))
+      ->capture_default_str();
+  app.add_option("--threads", s.threads, "to train and translate on; the results are the same")
+      ->check(CLI::Range(1, 256))
+      ->capture_default_str();
+  app.add_option("--pictures", s.pictures, "the folder for the heat map")->capture_default_str();
+  app.add_option("--seed", s.seed, "of all random numbers")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  return examples::run_program(app, argc, argv, [&] { dates::run(s); });
+}
