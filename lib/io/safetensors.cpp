@@ -67,11 +67,11 @@ std::string to_string(const std::vector<std::size_t>& shape) {
 json parse_header(std::string_view text, const std::string& file) {
   std::vector<std::set<std::string>> names;
   auto const watch = [&](int depth, json::parse_event_t event, const json& parsed) {
-    using enum json::parse_event_t;
+    using is = json::parse_event_t;
     if (depth > 3) throw error(file + ": the header is nested deeper than the format has it");
-    if (event == object_start) names.emplace_back();
-    if (event == object_end) names.pop_back();
-    if (event == key && !names.back().insert(parsed.get<std::string>()).second)
+    if (event == is::object_start) names.emplace_back();
+    if (event == is::object_end) names.pop_back();
+    if (event == is::key && !names.back().insert(parsed.get<std::string>()).second)
       throw error(file + ": the header has the name '" + parsed.get<std::string>() + "' twice");
     return true;
   };

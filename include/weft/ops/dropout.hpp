@@ -27,7 +27,8 @@ inline void a_dropout_has_more_than_2_to_the_32_elements() {
 // model's dropouts it is, in the order in which the model calls them, and the element's place among
 // the axes at their bounds, by the generator of kernels/philox.hpp; so it is the same for any
 // number of threads, SIMD target, memory layout and other length of an axis. The adjoint draws the
-// same numbers again: no mask is stored.
+// same numbers again: no mask is stored. In the body of a scan every step drops the same elements
+// (Gal and Ghahramani 2016b, section 4); for others at each step, drop out what is scanned.
 template <class S>
 constexpr tensor<float, S> dropout(const tensor<float, S>& x, double rate) {
   if (!(rate >= 0 && rate <= 1)) the_rate_of_a_dropout_is_not_between_0_and_1();
