@@ -59,12 +59,19 @@ requires(detail::fault_of_score<Q, K, HeadDim, HeadDim>() == detail::score_fault
 
 // Additive: vᵀ tanh(W_q q + W_k k) (Bahdanau et al. 2015, section A.1.2), for queries and keys of
 // different sizes. Parameters: W_q.weight [Hidden, QueryDim], W_k.weight [Hidden, KeyDim],
-// w_v.weight [Hidden]. It has an intermediate [..., Pos, Hidden, KeyPos].
+// w_v.weight [Hidden]. It has an intermediate [..., Pos, Hidden, KeyPos]; without Pos, as in a step
+// of a decoder, that is [..., KeyPos, Hidden], in which the keys lie as they are read.
 template <class QueryDim, class KeyDim, class Hidden, expression Q, expression K>
 constexpr auto additive_score(scope s, const Q& query, const K& key) {
   auto const q = linear_without_bias<shape<QueryDim>, shape<Hidden>>(s / "W_q", query);
   auto const k = linear_without_bias<shape<KeyDim>, shape<Hidden>>(s / "W_k", key);
-  return linear_without_bias<shape<Hidden>, shape<>>(s / "w_v", tanh(q + k));
+  auto const sum = [&] {
+    if constexpr (subset<without<shape_t<Q>, shape<QueryDim>>, shape_t<K>>)
+      return k + q;
+    else
+      return q + k;
+  };
+  return linear_without_bias<shape<Hidden>, shape<>>(s / "w_v", tanh(sum()));
 }
 template <class QueryDim, class KeyDim, class Hidden, expression Q, expression K>
 requires(detail::fault_of_score<Q, K, QueryDim, KeyDim>() == detail::score_fault::query)
