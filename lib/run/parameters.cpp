@@ -53,6 +53,10 @@ void begin(const parameter& p, const initializer& init, std::uint64_t seed) {
       return fill([&](std::size_t i) { return init.a + init.b * random.normal(i); });
     case kind::uniform:
       return fill([&](std::size_t i) { return init.a + (init.b - init.a) * random.uniform(i); });
+    case kind::powers:
+      return fill([&](std::size_t i) {
+        return std::pow(init.a, init.begin + init.b * static_cast<double>(i));
+      });
     case kind::xavier_uniform:
       return within(init.a * std::sqrt(6 / (init.fan_in + init.fan_out)));
     case kind::xavier_normal: {

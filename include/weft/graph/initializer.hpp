@@ -11,28 +11,31 @@ struct initializer {
     normal,
     uniform,
     constant,
+    powers,
     xavier_uniform,
     xavier_normal,
     fan_in_uniform
   };
   kind what;
-  double a = 0,
-         b = 0.02;  // normal: mean, deviation; uniform: from, to; constant: value; the others: gain
+  // normal: mean, deviation; uniform: from, to; constant: value; powers: base, step; the others:
+  // gain
+  double a = 0, b = 0.02;
   double fan_in, fan_out;  // of the last three
+  double begin;            // powers: the first exponent
 };
 
 namespace init {
 
 // Independent normal numbers.
 constexpr initializer normal(double mean = 0, double deviation = 1) {
-  return {initializer::kind::normal, mean, deviation, 0, 0};
+  return {initializer::kind::normal, mean, deviation, 0, 0, 0};
 }
 // Independent numbers from [from, to).
 constexpr initializer uniform(double from = 0, double to = 1) {
-  return {initializer::kind::uniform, from, to, 0, 0};
+  return {initializer::kind::uniform, from, to, 0, 0, 0};
 }
 constexpr initializer constant(double value) {
-  return {initializer::kind::constant, value, 0, 0, 0};
+  return {initializer::kind::constant, value, 0, 0, 0, 0};
 }
 constexpr initializer zeros() {
   return constant(0);
@@ -41,25 +44,38 @@ constexpr initializer ones() {
   return constant(1);
 }
 
+// base^(begin + step·i) at place i: a geometric sequence, such as the frequencies of sinusoids.
+constexpr initializer powers(double base, double step, double begin = 0) {
+  return {initializer::kind::powers, base, step, 0, 0, begin};
+}
+
 // Glorot and Bengio 2010, equation 16: uniform in ±gain·sqrt(6 / (fan_in + fan_out)). In names the
 // axes that the layer contracts; all the parameter's other axes are its outputs.
 template <class... In>
 constexpr initializer xavier_uniform(double gain = 1) {
-  return {initializer::kind::xavier_uniform, gain, 0, (1.0 * ... * static_cast<double>(In::extent)),
+  return {initializer::kind::xavier_uniform,
+          gain,
+          0,
+          (1.0 * ... * static_cast<double>(In::extent)),
+          0,
           0};
 }
 // The same variance, normal: deviation gain·sqrt(2 / (fan_in + fan_out)).
 template <class... In>
 constexpr initializer xavier_normal(double gain = 1) {
-  return {initializer::kind::xavier_normal, gain, 0, (1.0 * ... * static_cast<double>(In::extent)),
+  return {initializer::kind::xavier_normal,
+          gain,
+          0,
+          (1.0 * ... * static_cast<double>(In::extent)),
+          0,
           0};
 }
 
 // Uniform in ±1/sqrt(fan_in): the beginning of torch.nn.Linear's weight and bias.
 template <class... In>
 constexpr initializer fan_in_uniform() {
-  return {initializer::kind::fan_in_uniform, 1, 0, (1.0 * ... * static_cast<double>(In::extent)),
-          0};
+  return {
+      initializer::kind::fan_in_uniform, 1, 0, (1.0 * ... * static_cast<double>(In::extent)), 0, 0};
 }
 
 }  // namespace init

@@ -1,0 +1,41 @@
+// The frequencies that sinusoidal and rotary encodings turn with.
+#pragma once
+
+#include <cstddef>
+
+#include "weft/graph/scope.hpp"
+#include "weft/ops/arithmetic.hpp"
+#include "weft/ops/convert.hpp"
+#include "weft/ops/functions.hpp"
+#include "weft/ops/sources.hpp"
+
+namespace weft::nn {
+
+namespace detail {
+
+// Axes that encodings need inside: the pairs of Size numbers, the last of them half empty where
+// Size is odd; all numbers of the pairs; the two of a pair, and one of them.
+template <std::size_t Size>
+struct pair_of : axis<(Size + 1) / 2> {};
+template <std::size_t Size>
+struct in_pairs : axis<(Size + 1) / 2 * 2> {};
+struct member : axis<2> {};
+struct one_member : axis<1> {};
+
+}  // namespace detail
+
+// ω_j = base^(-2j / size), for j = 0, 1, …: float [Freq] (Vaswani et al. 2017, section 3.5).
+template <an_axis Freq>
+constexpr auto geometric_frequencies(double size, double base = 10000) {
+  auto const j = cast<float>(positions<Freq>());
+  return exp(j * (log(constant(static_cast<float>(base))) * static_cast<float>(-2 / size)));
+}
+
+// The same as a parameter, "frequency" [Freq], that begins there and is trained through sine and
+// cosine.
+template <an_axis Freq>
+constexpr auto learned_frequencies(scope s, double size, double base = 10000) {
+  return s.param<"frequency", Freq>(init::powers(base, -2 / size));
+}
+
+}  // namespace weft::nn

@@ -1,0 +1,200 @@
+// Rotary position embedding: queries and keys are turned by their positions, so that a score
+// depends on the distance alone (Su et al. 2021).
+#pragma once
+
+#include <numbers>
+
+#include "weft/graph/reject.hpp"
+#include "weft/nn/position/frequencies.hpp"
+#include "weft/ops/concatenate.hpp"
+#include "weft/ops/view.hpp"
+
+namespace weft::nn {
+
+// Which two numbers of a head are turned together: neighbours, as the paper has it (section 3.4.2),
+// or those half a head apart, as GPT-NeoX and LLaMA have it.
+enum class rotary_pairs { neighbours, halves };
+
+namespace detail {
+
+template <std::size_t Size>
+struct turned_part : axis<Size> {};
+template <std::size_t Size>
+struct still_part : axis<Size> {};
+
+// x [..., Turned] turned by angles of the given cosines and sines [..., Freq].
+template <class Turned, class Freq, rotary_pairs Pairs, expression X, expression C, expression S>
+constexpr auto turn(const X& x, const C& cosine, const S& sine) {
+  if constexpr (Pairs == rotary_pairs::halves) {
+    auto const a = slice<Turned, Freq>(x);
+    auto const b = slice<Turned, Freq, Freq::extent>(x);
+    return concatenate<Turned, shape<Freq, Freq>>(a * cosine - b * sine, b * cosine + a * sine);
+  } else {
+    auto const pairs = split<Turned, Freq, member>(x);
+    auto const a = slice<member, one_member>(pairs);
+    auto const b = slice<member, one_member, 1>(pairs);
+    auto const turned = concatenate<member, shape<one_member, one_member>>(a * cosine - b * sine,
+                                                                           b * cosine + a * sine);
+    return merge<Turned, Freq, member>(turned);
+  }
+}
+
+enum class rotary_fault { none, missing, axes, elements, odd };
+
+template <class X, class C, class S, class HeadDim, class Freq>
+constexpr rotary_fault fault_of_rotary() {
+  if (!has_axis<HeadDim, shape_t<X>>) return rotary_fault::missing;
+  if (!weft::detail::floating<X> || !weft::detail::floating<C> || !weft::detail::floating<S>)
+    return rotary_fault::elements;
+  if (!has_axis<Freq, shape_t<C>> || !has_axis<Freq, shape_t<S>>) return rotary_fault::axes;
+  if (2 * Freq::extent > HeadDim::extent) return rotary_fault::odd;
+  return rotary_fault::none;
+}
+
+}  // namespace detail
+
+// x [..., HeadDim] turned pair by pair (Su et al. 2021, equation 34) by angles of the given cosines
+// and sines [..., Freq]: a cos - b sin, b cos + a sin. Freq has one number for each pair; where the
+// pairs are fewer than half of HeadDim, the rest of HeadDim stays as it is.
+template <class HeadDim, class Freq, rotary_pairs Pairs = rotary_pairs::halves, expression X,
+          expression C, expression S>
+constexpr auto rotate(const X& x, const C& cosine, const S& sine) {
+  constexpr std::size_t size = 2 * Freq::extent;
+  if constexpr (size == HeadDim::extent) {
+    return detail::turn<HeadDim, Freq, Pairs>(x, cosine, sine);
+  } else {
+    using Turned = detail::turned_part<size>;
+    using Still = detail::still_part<HeadDim::extent - size>;
+    auto const turned = detail::turn<Turned, Freq, Pairs>(slice<HeadDim, Turned>(x), cosine, sine);
+    auto const still = slice<HeadDim, Still, size>(x);
+    return concatenate<HeadDim, shape<Turned, Still>>(turned, still);
+  }
+}
+template <class HeadDim, class Freq, rotary_pairs Pairs = rotary_pairs::halves, expression X,
+          expression C, expression S>
+requires(detail::fault_of_rotary<X, C, S, HeadDim, Freq>() == detail::rotary_fault::missing)
+    WEFT_REJECT("nn::rotate: the operand has no such axis", rotate(const X&, const C&, const S&))
+template <class HeadDim, class Freq, rotary_pairs Pairs = rotary_pairs::halves, expression X,
+          expression C, expression S>
+requires(detail::fault_of_rotary<X, C, S, HeadDim, Freq>() == detail::rotary_fault::elements)
+    WEFT_REJECT("nn::rotate: the elements are not float; convert with weft::cast<float>",
+                rotate(const X&, const C&, const S&))
+template <class HeadDim, class Freq, rotary_pairs Pairs = rotary_pairs::halves, expression X,
+          expression C, expression S>
+requires(detail::fault_of_rotary<X, C, S, HeadDim, Freq>() == detail::rotary_fault::axes)
+    WEFT_REJECT("nn::rotate: the cosines or the sines have not the axis of the pairs",
+                rotate(const X&, const C&, const S&))
+template <class HeadDim, class Freq, rotary_pairs Pairs = rotary_pairs::halves, expression X,
+          expression C, expression S>
+requires(detail::fault_of_rotary<X, C, S, HeadDim, Freq>() == detail::rotary_fault::odd)
+    WEFT_REJECT("nn::rotate: there are more pairs than half of the axis",
+                rotate(const X&, const C&, const S&))
+
+// What rotary frequencies are scaled by, to run beyond the length that was trained.
+struct rotary_scaling {
+  enum class kind { none, linear, ntk, yarn };
+  kind what = kind::none;
+  double factor = 1;           // how many times longer than trained
+  double trained = 0;          // the length that was trained: yarn
+  double slow = 1, fast = 32;  // α and β of yarn: turns in the trained length
+};
+
+// Every position counts 1/factor (Chen et al. 2023, equation 3).
+constexpr rotary_scaling linear_scaling(double factor) {
+  return {rotary_scaling::kind::linear, factor};
+}
+// The base grows by factor^(d / (d - 2)), so the fastest pair stays as it is and the slowest counts
+// 1/factor (Peng et al. 2023, equation 16).
+constexpr rotary_scaling ntk_scaling(double factor) {
+  return {rotary_scaling::kind::ntk, factor};
+}
+// Pairs that turn less than `slow` times in the trained length count 1/factor, those that turn more
+// than `fast` times stay, those between are blended (Peng et al. 2023, equations 18 to 20); queries
+// and keys are stretched by 0.1 ln(factor) + 1 (equation 22).
+constexpr rotary_scaling yarn_scaling(double factor, double trained, double slow = 1,
+                                      double fast = 32) {
+  return {rotary_scaling::kind::yarn, factor, trained, slow, fast};
+}
+
+struct rotary_options {
+  double base = 10000;
+  rotary_scaling scaling = {};
+};
+
+namespace detail {
+
+// A fragment as a tensor of x's graph, so that alternatives have one type.
+template <class X, expression E>
+constexpr tensor<element_t<E>, shape_t<E>> beside(const X& x, const E& e) {
+  return {x.g, place(*x.g, e)};
+}
+
+// The frequencies [Freq] of a rotation of 2 Freq numbers, in x's graph.
+template <class Freq, class X>
+constexpr tensor<float, shape<Freq>> rotary_frequencies(const X& x, const rotary_options& o) {
+  constexpr double size = 2 * static_cast<double>(Freq::extent);
+  rotary_scaling const& by = o.scaling;
+  auto const plain = beside(x, geometric_frequencies<Freq>(size, o.base));
+  auto const slower = plain * static_cast<float>(1 / by.factor);
+  switch (by.what) {
+    case rotary_scaling::kind::none:
+      return plain;
+    case rotary_scaling::kind::linear:
+      return slower;
+    case rotary_scaling::kind::ntk:  // (factor^(d / (d - 2)))^(-2j / d); a single pair stays
+      if (size == 2) return plain;
+      return plain * geometric_frequencies<Freq>(size - 2, by.factor);
+    case rotary_scaling::kind::yarn:
+      break;
+  }
+  auto const turns = plain * static_cast<float>(by.trained / (2 * std::numbers::pi));
+  auto const stay = minimum(
+      maximum((turns - static_cast<float>(by.slow)) / static_cast<float>(by.fast - by.slow), 0.f),
+      1.f);
+  return slower + (plain - slower) * stay;
+}
+
+// x turned by angles [..., Freq], and stretched as the scaling has it.
+template <class HeadDim, class Freq, rotary_pairs Pairs, class X, class A>
+constexpr auto turn_by(const X& x, const A& angle, const rotary_scaling& by) {
+  auto cosine = cos(angle);
+  auto sine = sin(angle);
+  if (by.what == rotary_scaling::kind::yarn) {
+    auto const stretch = log(constant(static_cast<float>(by.factor))) * 0.1 + 1;
+    cosine = cosine * stretch;
+    sine = sine * stretch;
+  }
+  return rotate<HeadDim, Freq, Pairs>(x, cosine, sine);
+}
+
+}  // namespace detail
+
+// x [..., Pos, ..., HeadDim], queries or keys, turned by their positions (Su et al. 2021, equation
+// 34): pair j by t ω_j, ω_j = base^(-2j / Size). Size numbers of a head are turned, all of them
+// unless it is named; the rest stays. `at` says which position t stands at each place: int32, 0, 1,
+// 2, … along Pos unless it is given, positions<Pos>() + offset for a cache, an input [Batch, Pos]
+// for packed sequences.
+template <class Pos, class HeadDim, rotary_pairs Pairs = rotary_pairs::halves,
+          std::size_t Size = HeadDim::extent, expression X, expression T>
+constexpr auto rotary(const X& x, const T& at, const rotary_options& options = {}) {
+  using Freq = detail::pair_of<Size>;
+  auto const angle = cast<float>(at) * detail::rotary_frequencies<Freq>(x, options);
+  return detail::turn_by<HeadDim, Freq, Pairs>(x, angle, options.scaling);
+}
+template <class Pos, class HeadDim, rotary_pairs Pairs = rotary_pairs::halves,
+          std::size_t Size = HeadDim::extent, expression X>
+constexpr auto rotary(const X& x, const rotary_options& options = {}) {
+  return rotary<Pos, HeadDim, Pairs, Size>(x, positions<Pos>(), options);
+}
+
+// The same with frequencies that are trained, and that queries and keys share: parameter frequency
+// [Freq]; Freq has half of HeadDim or less. Make them once with learned_frequencies<Freq>(s, size)
+// and turn both.
+template <class Pos, class HeadDim, rotary_pairs Pairs = rotary_pairs::halves, expression X,
+          class Freq>
+constexpr auto rotary(const X& x, const tensor<float, shape<Freq>>& frequencies) {
+  auto const angle = cast<float>(positions<Pos>()) * frequencies;
+  return rotate<HeadDim, Freq, Pairs>(x, cos(angle), sin(angle));
+}
+
+}  // namespace weft::nn

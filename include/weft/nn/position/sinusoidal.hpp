@@ -1,0 +1,43 @@
+// Absolute positions as sines and cosines, to be added to the embedding of the tokens.
+#pragma once
+
+#include "weft/nn/position/frequencies.hpp"
+#include "weft/ops/concatenate.hpp"
+#include "weft/ops/view.hpp"
+
+namespace weft::nn {
+
+namespace detail {
+
+// sin a_0, cos a_0, sin a_1, cos a_1, …: the angles [..., Freq] of pairs as [..., Embed].
+template <class Freq, class Embed, expression A>
+constexpr auto interleaved_sines(const A& angles) {
+  using Whole = in_pairs<Embed::extent>;
+  auto const sine = broadcast<one_member>(sin(angles));
+  auto const cosine = broadcast<one_member>(cos(angles));
+  auto const pairs = concatenate<member, shape<one_member, one_member>>(sine, cosine);
+  return slice<Whole, Embed>(merge<Whole, Freq, member>(pairs));
+}
+
+}  // namespace detail
+
+// p[t, 2j] = sin(t ω_j), p[t, 2j+1] = cos(t ω_j), ω_j = base^(-2j / Embed): float [Pos, Embed]
+// (Vaswani et al. 2017, section 3.5). An odd Embed ends with a sine.
+template <class Pos, class Embed>
+constexpr auto sinusoidal(double base = 10000) {
+  using Freq = detail::pair_of<Embed::extent>;
+  auto const t = cast<float>(positions<Pos>());
+  auto const size = static_cast<double>(Embed::extent);
+  return detail::interleaved_sines<Freq, Embed>(t * geometric_frequencies<Freq>(size, base));
+}
+
+// The same with frequencies that are trained. Parameter: frequency [(Embed + 1) / 2].
+template <class Pos, class Embed>
+constexpr auto learned_sinusoidal(scope s, double base = 10000) {
+  using Freq = detail::pair_of<Embed::extent>;
+  auto const t = cast<float>(positions<Pos>());
+  auto const size = static_cast<double>(Embed::extent);
+  return detail::interleaved_sines<Freq, Embed>(t * learned_frequencies<Freq>(s, size, base));
+}
+
+}  // namespace weft::nn
