@@ -13,6 +13,7 @@ used. Element types in the files: F32, I32, F64.
   transformer_post.safetensors      the same, after each sum
   textbook.safetensors              the attention chapter's classes, in plain PyTorch
   textbook_multi_head.safetensors   its multi-head attention
+  modern.safetensors                SwiGLU, tied embedding, grouped heads through a window, in plain PyTorch
   convolution.safetensors           torch.nn.Conv1d in its options
   char_lm.safetensors               ten training steps of examples/char_lm with two layers
   rnn.safetensors                   torch.nn.RNN and GRU of two layers, the GRU's in both directions
@@ -30,6 +31,7 @@ from golden import save
 from layers import (
     decoder_blocks, encoder_blocks, encoder_layer, multi_head_attention, transformer,
 )
+from modern import modern
 from optimizers import optimizers
 from recurrent import recurrent
 from textbook import textbook, textbook_multi_head
@@ -45,6 +47,7 @@ if __name__ == "__main__":
         "transformer_post": transformer(norm_first=False),
         "textbook": textbook(),
         "textbook_multi_head": textbook_multi_head(),
+        "modern": modern(),
         "convolution": convolution(),
         "char_lm": char_lm_file(),
         "rnn": recurrent(),
