@@ -78,11 +78,14 @@ class comparison {
   std::string faults_;
 };
 
+// Tensors whose names begin with `passed_over` are no mistake, and not mentioned.
 std::vector<std::string> load_all(const std::vector<named_block>& blocks, const tensor_file& file,
-                                  bool ignore_others) {
+                                  bool ignore_others, std::string_view passed_over = {}) {
   comparison found;
   for (auto const& block : blocks) found.add(block, file);
   auto others = found.others(file);
+  if (!passed_over.empty())
+    std::erase_if(others, [&](const std::string& name) { return name.starts_with(passed_over); });
   if (!ignore_others) found.refuse(others, file);
   found.check(file);
   for (auto const& block : blocks)
@@ -107,12 +110,13 @@ void save_all(const std::vector<named_block>& blocks, const std::filesystem::pat
 
 constexpr const char* steps_key = "weft.steps";
 constexpr const char* optimizer_key = "weft.optimizer";
+constexpr const char* optimizer_prefix = "optimizer.";
 
 std::vector<named_block> blocks_of(const detail::training_state& state) {
   std::vector<named_block> blocks{{state.parameters, {}}};
   for (std::size_t s = 0; s < state.optimizer.size(); ++s)
     blocks.push_back({state.optimizer[s], [s](const std::string& name) {
-                        return "optimizer." + std::to_string(s) + "." + name;
+                        return optimizer_prefix + std::to_string(s) + "." + name;
                       }});
   return blocks;
 }
@@ -121,7 +125,9 @@ std::vector<named_block> blocks_of(const detail::training_state& state) {
 
 std::vector<std::string> load(const parameter_block& parameters, const tensor_file& file,
                               const load_options& options) {
-  return load_all({{parameters, options.name_in_file}}, file, options.ignore_others);
+  bool const of_trainer = file.metadata().contains(optimizer_key);
+  return load_all({{parameters, options.name_in_file}}, file, options.ignore_others,
+                  of_trainer ? optimizer_prefix : "");
 }
 
 void save(const parameter_block& parameters, const std::filesystem::path& file,

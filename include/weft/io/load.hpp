@@ -87,7 +87,7 @@ training_state state_of(const trainer<Model, Optimizer, Loss>& t) {
 // "optimizer.0." and the parameter's name and so on, and the number of steps. A trainer that loads
 // what another one has saved takes the steps that that one would have taken, to the bit, if it is
 // made with the same optimizer and options. The parameters alone are save(trainer.parameters(),
-// file); a module that loads a trainer's file ignores the others.
+// file); a module that loads a trainer's file passes over the rest.
 template <a_model Model, class Optimizer, text Loss>
 void load(trainer<Model, Optimizer, Loss>& t, const std::filesystem::path& file) {
   auto state = detail::state_of(t);
