@@ -3,6 +3,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include "passes/graphs.hpp"
+#include "support/trial.hpp"
 #include "weft/lower/cost.hpp"
 #include "weft/nn/recurrent.hpp"
 #include "weft/ops/normalize.hpp"
@@ -134,8 +135,11 @@ static_assert(weft::testing::count(half(), op::exp) == 0);
 
 BOOST_AUTO_TEST_SUITE(scan_passes)
 
-BOOST_AUTO_TEST_CASE(are_checked_while_compiling) {
-  BOOST_TEST(true);
+// What holds while compiling holds at run time.
+BOOST_AUTO_TEST_CASE(a_carry_that_nothing_reads_goes_with_what_it_needs) {
+  auto const g = weft::testing::kept(half);
+  BOOST_TEST(weft::testing::count(*g, op::carry) == 1);
+  BOOST_TEST(weft::testing::count(*g, op::exp) == 0);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
