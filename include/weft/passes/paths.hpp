@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <stdexcept>
 
 #include "weft/graph/attention.hpp"
 #include "weft/graph/graph.hpp"
@@ -59,6 +60,11 @@ constexpr double sequential_operations(const graph& g) {
   return longest;
 }
 
+// Reached while compiling, this function's name is what the compiler prints.
+inline void the_positions_have_more_names_than_paths_follow() {
+  throw std::length_error("path_length: the positions have more names than paths follow");
+}
+
 namespace detail {
 
 // What an element at position t depends on: the positions from t + low to t + high, by way of so
@@ -96,7 +102,9 @@ class reach_finder {
     return false;
   }
   constexpr void add_family(const axis_info* a) {
-    if (!is_position(a) && count_ < max_family) family_[count_++] = a->length_axis();
+    if (is_position(a)) return;
+    if (count_ == max_family) the_positions_have_more_names_than_paths_follow();
+    family_[count_++] = a->length_axis();
   }
 
   static constexpr reach both(const reach& a, const reach& b) {

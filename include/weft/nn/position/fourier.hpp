@@ -1,8 +1,6 @@
 // Learned Fourier features of coordinates (Li et al. 2021).
 #pragma once
 
-#include <cmath>
-
 #include "weft/nn/linear.hpp"
 #include "weft/nn/position/frequencies.hpp"
 #include "weft/ops/concatenate.hpp"
