@@ -15,6 +15,9 @@ namespace weft {
 inline void two_parameters_have_the_same_name() {
   throw std::length_error("scope: two parameters have the same name");
 }
+inline void a_shared_parameter_is_declared_with_other_axes() {
+  throw std::length_error("scope: a shared parameter is declared with other axes");
+}
 inline void two_inputs_have_the_same_name() {
   throw std::length_error("scope: two inputs have the same name");
 }
@@ -38,13 +41,29 @@ namespace detail {
 
 enum class leaf_fault { none, kind, twice, rank };
 
+// Axes, and lists of them, as one list.
+template <class A>
+struct listed {
+  using type = shape<A>;
+};
+template <class... Axes>
+struct listed<shape<Axes...>> {
+  using type = shape<Axes...>;
+};
+template <class... Axes>
+using joined = decltype((shape<>{} | ... | typename listed<Axes>::type{}));
+
 // What is wrong with the axes that an input or a parameter is declared with?
 template <class... Axes>
-constexpr leaf_fault fault_of_leaf() {
+constexpr leaf_fault fault_of_leaf(shape<Axes...>) {
   if (!(an_axis<Axes> && ...)) return leaf_fault::kind;
   if (!distinct<shape<Axes...>>) return leaf_fault::twice;
   if (sizeof...(Axes) > max_rank) return leaf_fault::rank;
   return leaf_fault::none;
+}
+template <class... Axes>
+constexpr leaf_fault fault_of_leaf() {
+  return fault_of_leaf(joined<Axes...>{});
 }
 
 }  // namespace detail
@@ -69,16 +88,31 @@ class scope {
     return *this / std::string_view(digits + n, static_cast<std::size_t>(12 - n));
   }
 
-  // A parameter: float32 [Axes...], in the memory order of the axes. Its name is the scope's path
-  // and Name; its beginning is `init`.
+  // The same scope, in which a parameter may be declared again, with the same axes, and is then the
+  // same parameter: for layers that share what they learn.
+  constexpr scope shared() const {
+    scope s = *this;
+    s.shared_ = true;
+    return s;
+  }
+
+  // A parameter: float32 [Axes...], in the memory order of the axes; a weft::shape among them
+  // stands for its axes. Its name is the scope's path and Name; its beginning is `init`.
   template <text Name, class... Axes>
-  constexpr tensor<float, shape<Axes...>> param(initializer init = init::normal(0, 0.02)) const {
+  constexpr tensor<float, detail::joined<Axes...>> param(
+      initializer init = init::normal(0, 0.02)) const {
+    using S = detail::joined<Axes...>;
     scope const whole = *this / Name.view();
-    for (int i = 0; i < g_->parameter_count; ++i)
-      if (g_->name(g_->parameters[i].name) == whole.path()) two_parameters_have_the_same_name();
-    if (init.fan_in > 0) init.fan_out = static_cast<double>(shape<Axes...>::extent) / init.fan_in;
-    return {g_, declare<float, Axes...>(op::parameter, whole.path(), g_->parameters,
-                                        g_->parameter_count, init)};
+    for (int i = 0; i < g_->parameter_count; ++i) {
+      if (g_->name(g_->parameters[i].name) != whole.path()) continue;
+      if (!shared_) two_parameters_have_the_same_name();
+      if (!(g_->nodes[g_->parameters[i].node].axes == axes_of(S{})))
+        a_shared_parameter_is_declared_with_other_axes();
+      return {g_, g_->parameters[i].node};
+    }
+    if (init.fan_in > 0) init.fan_out = static_cast<double>(S::extent) / init.fan_in;
+    return {g_, declare<float>(op::parameter, S{}, whole.path(), g_->parameters,
+                               g_->parameter_count, init)};
   }
   template <text Name, class... Axes>
   requires(detail::fault_of_leaf<Axes...>() == detail::leaf_fault::kind)
@@ -94,10 +128,11 @@ class scope {
 
   // An input: what a run is given by weft::arg<Name>. Its name has no path.
   template <text Name, class T, class... Axes>
-  constexpr tensor<T, shape<Axes...>> input() const {
+  constexpr tensor<T, detail::joined<Axes...>> input() const {
     for (int i = 0; i < g_->input_count; ++i)
       if (g_->name(g_->inputs[i].name) == Name.view()) two_inputs_have_the_same_name();
-    return {g_, declare<T, Axes...>(op::input, Name.view(), g_->inputs, g_->input_count, {})};
+    return {g_, declare<T>(op::input, detail::joined<Axes...>{}, Name.view(), g_->inputs,
+                           g_->input_count, {})};
   }
   template <text Name, class T, class... Axes>
   requires(is_element<T>&& detail::fault_of_leaf<Axes...>() == detail::leaf_fault::kind)
@@ -123,12 +158,13 @@ class scope {
   // An axis whose length nothing tells has its bound as its length in a run. Memory is for the
   // bounds; a run reads and changes the elements within its lengths.
   template <text Name, class T, class... Axes>
-  constexpr tensor<T, shape<Axes...>> state() const {
+  constexpr tensor<T, detail::joined<Axes...>> state() const {
     scope const whole = *this / Name.view();
     for (int i = 0; i < g_->state_count; ++i)
       if (g_->name(g_->states[i].name) == whole.path()) two_states_have_the_same_name();
     if (g_->state_count == max_states) the_model_has_more_states_than_max_states();
-    return {g_, declare<T, Axes...>(op::state, whole.path(), g_->states, g_->state_count, {})};
+    return {g_, declare<T>(op::state, detail::joined<Axes...>{}, whole.path(), g_->states,
+                           g_->state_count, {})};
   }
   template <text Name, class T, class... Axes>
   requires(is_element<T>&& detail::fault_of_leaf<Axes...>() == detail::leaf_fault::kind)
@@ -181,12 +217,12 @@ class scope {
       the_name_of_a_parameter_is_longer_than_max_path();
     for (char const c : part) path_[size_++] = c;
   }
-  template <class T, class... Axes>
-  constexpr int declare(op kind, std::string_view name, leaf* leaves, int& count,
+  template <class T, class S>
+  constexpr int declare(op kind, S axes, std::string_view name, leaf* leaves, int& count,
                         initializer init) const {
     node n = make_node(kind);
     n.type = element_of<T>;
-    n.axes = axes_of(shape<Axes...>{});
+    n.axes = axes_of(axes);
     n.leaf = count;
     int const id = g_->emit(n);
     leaves[count++] = {g_->intern(name), id, init};
@@ -196,6 +232,7 @@ class scope {
   graph* g_;
   char path_[max_path]{};
   int size_ = 0;
+  bool shared_ = false;
 };
 
 }  // namespace weft

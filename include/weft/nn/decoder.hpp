@@ -20,16 +20,18 @@ decoded(Output, Weights, MemoryWeights) -> decoded<Output, Weights, MemoryWeight
 // sum (Vaswani et al. 2017, section 3.1): x [..., Pos, Embed] and memory [..., MemoryPos, Embed] to
 // an output [..., Pos, Embed]. The mask of x is as a rule nn::causal<Pos, KeyPos>(). Parameters as
 // torch.nn.TransformerDecoderLayer: self_attn, multihead_attn (see nn::multi_head_attention),
-// linear1, linear2, norm1, norm2, norm3.
+// linear1, linear2, norm1, norm2, norm3. `order` is for the attention of x to itself, see
+// nn::encoding.
 template <class Pos, class KeyPos, class MemoryPos, class Embed, class Heads, class HeadDim,
           class Hidden, expression X, expression Y, detail::a_mask M = mask_list<>,
-          detail::a_mask N = mask_list<>>
+          detail::a_mask N = mask_list<>, an_encoding P = encoding>
 constexpr auto decoder_block(scope s, const X& x, const Y& memory, const M& mask = {},
-                             const N& memory_mask = {}, transformer_options options = {}) {
+                             const N& memory_mask = {}, transformer_options options = {},
+                             const P& order = {}) {
   detail::residual<Embed> const first{s / "norm1", options}, second{s / "norm2", options},
       third{s / "norm3", options};
   auto const own = self_attention<Pos, KeyPos, Embed, Heads, HeadDim>(
-      s / "self_attn", first.before(x), mask, detail::attention_of(options));
+      s / "self_attn", first.before(x), mask, detail::attention_of(options), order);
   auto const between = first.after(x, own.output);
   auto const seen = multi_head_attention<MemoryPos, Embed, Heads, HeadDim>(
       s / "multihead_attn", second.before(between), memory, memory, memory_mask,
@@ -44,12 +46,13 @@ constexpr auto decoder_block(scope s, const X& x, const Y& memory, const M& mask
 // torch.nn.TransformerDecoder.
 template <class Pos, class KeyPos, class MemoryPos, class Embed, class Heads, class HeadDim,
           class Hidden, expression X, expression Y, detail::a_mask M = mask_list<>,
-          detail::a_mask N = mask_list<>>
+          detail::a_mask N = mask_list<>, an_encoding P = encoding>
 constexpr auto decoder(scope s, const X& x, const Y& memory, int layers, const M& mask = {},
-                       const N& memory_mask = {}, transformer_options options = {}) {
+                       const N& memory_mask = {}, transformer_options options = {},
+                       const P& order = {}) {
   auto const block = [&](int i, const auto& y) {
     return decoder_block<Pos, KeyPos, MemoryPos, Embed, Heads, HeadDim, Hidden>(
-        s / "layers" / i, y, memory, mask, memory_mask, options);
+        s / "layers" / i, y, memory, mask, memory_mask, options, order);
   };
   auto last = block(0, x);
   for (int i = 1; i < layers; ++i) last = block(i, last.output);

@@ -44,14 +44,15 @@ constexpr attention_options attention_of(const transformer_options& o) {
 // Self-attention and a feed-forward network, each in a residual sum (Vaswani et al. 2017, section
 // 3.1; with .norm_first as Xiong et al. 2020): x [..., Pos, Embed] to an output of the same axes
 // and the attention's weights. Parameters as torch.nn.TransformerEncoderLayer: self_attn (see
-// nn::self_attention), linear1, linear2, norm1, norm2.
+// nn::self_attention), linear1, linear2, norm1, norm2. `order` is what attention knows of
+// positions, see nn::encoding; what it adds to the embedding, nn::positioned does.
 template <class Pos, class KeyPos, class Embed, class Heads, class HeadDim, class Hidden,
-          expression X, detail::a_mask M = mask_list<>>
+          expression X, detail::a_mask M = mask_list<>, an_encoding P = encoding>
 constexpr auto encoder_block(scope s, const X& x, const M& mask = {},
-                             transformer_options options = {}) {
+                             transformer_options options = {}, const P& order = {}) {
   detail::residual<Embed> const first{s / "norm1", options}, second{s / "norm2", options};
   auto const seen = self_attention<Pos, KeyPos, Embed, Heads, HeadDim>(
-      s / "self_attn", first.before(x), mask, detail::attention_of(options));
+      s / "self_attn", first.before(x), mask, detail::attention_of(options), order);
   auto const between = first.after(x, seen.output);
   auto const fed = feed_forward<Embed, Hidden>(s, second.before(between), options);
   return attended{second.after(between, fed), seen.weights};
@@ -61,12 +62,12 @@ constexpr auto encoder_block(scope s, const X& x, const M& mask = {},
 // last block. Parameters under "layers.0", "layers.1", ... and "norm", as
 // torch.nn.TransformerEncoder.
 template <class Pos, class KeyPos, class Embed, class Heads, class HeadDim, class Hidden,
-          expression X, detail::a_mask M = mask_list<>>
+          expression X, detail::a_mask M = mask_list<>, an_encoding P = encoding>
 constexpr auto encoder(scope s, const X& x, int layers, const M& mask = {},
-                       transformer_options options = {}) {
+                       transformer_options options = {}, const P& order = {}) {
   auto const block = [&](int i, const auto& y) {
     return encoder_block<Pos, KeyPos, Embed, Heads, HeadDim, Hidden>(s / "layers" / i, y, mask,
-                                                                     options);
+                                                                     options, order);
   };
   auto last = block(0, x);
   for (int i = 1; i < layers; ++i) last = block(i, last.output);

@@ -15,6 +15,7 @@
 #include <cstdint>
 
 #include "weft/graph/reject.hpp"
+#include "weft/nn/nothing.hpp"
 #include "weft/ops/arithmetic.hpp"
 #include "weft/ops/compare.hpp"
 #include "weft/ops/mask.hpp"
@@ -85,27 +86,6 @@ inline constexpr bool mask_fits<M, S, KeyPos> =
 template <class... M, class S, class KeyPos>
 inline constexpr bool mask_fits<mask_list<M...>, S, KeyPos> = (mask_fits<M, S, KeyPos> && ...);
 
-// What a mask has not: its boolean, or its additive part.
-struct absent {
-  friend constexpr absent operator&&(absent, absent) { return {}; }
-  friend constexpr absent operator+(absent, absent) { return {}; }
-  template <expression M>
-  friend constexpr M operator&&(absent, const M& m) {
-    return m;
-  }
-  template <expression M>
-  friend constexpr M operator&&(const M& m, absent) {
-    return m;
-  }
-  template <expression M>
-  friend constexpr M operator+(absent, const M& m) {
-    return m;
-  }
-  template <expression M>
-  friend constexpr M operator+(const M& m, absent) {
-    return m;
-  }
-};
 template <class KeyPos, expression M>
 constexpr auto seen(const M& m) {
   if constexpr (std::same_as<element_t<M>, bool>)
@@ -113,18 +93,18 @@ constexpr auto seen(const M& m) {
   else if constexpr (std::same_as<element_t<M>, std::int32_t>)
     return valid<KeyPos>(m);
   else
-    return absent{};
+    return nothing{};
 }
 template <expression M>
 constexpr auto added(const M& m) {
   if constexpr (std::same_as<element_t<M>, float>)
     return m;
   else
-    return absent{};
+    return nothing{};
 }
 
 template <expression S>
-constexpr S hidden(absent, const S& scores) {
+constexpr S hidden(nothing, const S& scores) {
   return scores;
 }
 template <expression M, expression S>
@@ -137,8 +117,8 @@ constexpr auto hidden(const M& seen, const S& scores) {
 template <class KeyPos, expression S, class... M>
 constexpr auto masked(const S& scores, const mask_list<M...>& all) {
   return hana::unpack(all.items, [&](const auto&... m) {
-    auto const bias = (absent{} + ... + added(m));
-    return hidden((absent{} && ... && seen<KeyPos>(m)), scores + bias);
+    auto const bias = (nothing{} + ... + added(m));
+    return hidden((nothing{} && ... && seen<KeyPos>(m)), scores + bias);
   });
 }
 template <class KeyPos, expression S, expression M>

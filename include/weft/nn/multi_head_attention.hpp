@@ -7,6 +7,7 @@
 #include "weft/nn/attention.hpp"
 #include "weft/nn/heads.hpp"
 #include "weft/nn/linear.hpp"
+#include "weft/nn/position/encoding.hpp"
 #include "weft/nn/projections.hpp"
 #include "weft/nn/zeros.hpp"
 #include "weft/ops/concatenate.hpp"
@@ -44,6 +45,54 @@ template <class Output, class ValueDim, expression X, class... Heads>
 constexpr auto project_out(scope s, const X& x, shape<Heads...>, bool bias) {
   using In = shape<Heads..., ValueDim>;
   return bias ? linear<In, shape<Output>>(s, x) : linear_without_bias<In, shape<Output>>(s, x);
+}
+
+// Attention of heads; Pos is nothing where the encoding is none.
+template <class Pos, class KeyPos, class Embed, class Heads, class HeadDim, class Q, class K,
+          class V, class M, class P>
+constexpr auto attend_by_heads(scope s, const Q& query, const K& key, const V& value, const M& mask,
+                               const attention_options& options, const P& order) {
+  using W = widths_of<Embed>;
+  using H = heads_of<Heads>;
+  using D = dims_of<HeadDim>;
+  using In = projections<W, H, D>;
+  auto const weight = In::weights(s);
+  auto q = dot<typename W::query>(query, weight.query);
+  auto k = dot<typename W::key>(key, weight.key);
+  auto v = dot<typename W::value>(value, weight.value);
+  if (options.bias) {
+    auto const bias = In::biases(s);
+    q = q + bias.query;
+    k = k + bias.key;
+    v = v + bias.value;
+  }
+  score_options const scoring{options.scale, options.soft_cap};
+  auto const by = [&](const auto& turned_query, const auto& turned_key, const auto& more_scores,
+                      const auto& more_values) {
+    auto const scores =
+        dot_product_score<typename D::key>(turned_query, turned_key, scoring) + more_scores;
+    auto const seen = masked<KeyPos>(scores, mask);
+    auto const weights =
+        options.zero_key ? softmax_beside_zero<KeyPos>(seen) : softmax<KeyPos>(seen);
+    auto const kept = dropped(weights, options.dropout);
+    auto const mixed = dot<KeyPos>(kept, v) + more_values(kept);
+    auto const output = project_out<typename W::output, typename D::value>(
+        s / "out_proj", mixed, typename H::query{}, options.bias);
+    return attended{output, weights};
+  };
+  if constexpr (std::same_as<Pos, nothing>) {
+    return by(q, k, nothing{}, [](const auto&) { return nothing{}; });
+  } else {
+    scope const own = s / "position";
+    auto const where = places_in_attention<Pos, KeyPos>(positions<Pos>(), options.scale);
+    return by(order.template query<typename D::key>(own, q, where.at),
+              order.template key<typename D::key>(own, k, positions<KeyPos>()),
+              order.template scores<typename H::query, typename D::key>(own, q, where),
+              [&](const auto& weights) {
+                return order.template values<typename H::query, typename D::value>(own, weights,
+                                                                                   where);
+              });
+  }
 }
 
 enum class multi_head_fault { none, axes, query, key, value, keys, elements, mask };
@@ -127,28 +176,8 @@ template <class KeyPos, class Embed, class Heads, class HeadDim, expression Q, e
           expression V, detail::a_mask M = mask_list<>>
 constexpr auto multi_head_attention(scope s, const Q& query, const K& key, const V& value,
                                     const M& mask = {}, attention_options options = {}) {
-  using W = detail::widths_of<Embed>;
-  using H = detail::heads_of<Heads>;
-  using D = detail::dims_of<HeadDim>;
-  using P = detail::projections<W, H, D>;
-  auto const weight = P::weights(s);
-  auto q = dot<typename W::query>(query, weight.query);
-  auto k = dot<typename W::key>(key, weight.key);
-  auto v = dot<typename W::value>(value, weight.value);
-  if (options.bias) {
-    auto const bias = P::biases(s);
-    q = q + bias.query;
-    k = k + bias.key;
-    v = v + bias.value;
-  }
-  auto const scores = dot_product_score<typename D::key>(q, k, {options.scale, options.soft_cap});
-  auto const seen = detail::masked<KeyPos>(scores, mask);
-  auto const weights =
-      options.zero_key ? detail::softmax_beside_zero<KeyPos>(seen) : softmax<KeyPos>(seen);
-  auto const mixed = dot<KeyPos>(detail::dropped(weights, options.dropout), v);
-  auto const output = detail::project_out<typename W::output, typename D::value>(
-      s / "out_proj", mixed, typename H::query{}, options.bias);
-  return attended{output, weights};
+  return detail::attend_by_heads<nothing, KeyPos, Embed, Heads, HeadDim>(s, query, key, value, mask,
+                                                                         options, encoding{});
 }
 template <class KeyPos, class Embed, class Heads, class HeadDim, expression Q, expression K,
           expression V, detail::a_mask M = mask_list<>>
@@ -207,47 +236,52 @@ requires(detail::fault_of_multi_head<Q, K, V, M, KeyPos, Embed, Heads, HeadDim>(
                              attention_options = {}))
 
 // Multi-head attention of x [..., Pos, Embed] to itself, where KeyPos is an alias of Pos: output
-// [..., Pos, Embed], weights [..., Pos, Heads..., KeyPos]. Everything else as above.
+// [..., Pos, Embed], weights [..., Pos, Heads..., KeyPos]. `order` says what attention knows of
+// positions, see nn::encoding; its parameters are under "position". Everything else as above.
 template <class Pos, class KeyPos, class Embed, class Heads, class HeadDim, expression X,
-          detail::a_mask M = mask_list<>>
+          detail::a_mask M = mask_list<>, an_encoding P = encoding>
 constexpr auto self_attention(scope s, const X& x, const M& mask = {},
-                              attention_options options = {}) {
+                              attention_options options = {}, const P& order = {}) {
   auto const keys = rename<Pos, KeyPos>(x);
-  return multi_head_attention<KeyPos, Embed, Heads, HeadDim>(s, x, keys, keys, mask, options);
+  return detail::attend_by_heads<Pos, KeyPos, Embed, Heads, HeadDim>(s, x, keys, keys, mask,
+                                                                     options, order);
 }
 template <class Pos, class KeyPos, class Embed, class Heads, class HeadDim, expression X,
-          detail::a_mask M = mask_list<>>
+          detail::a_mask M = mask_list<>, an_encoding P = encoding>
 requires(detail::fault_of_self_attention<X, M, Pos, KeyPos, Embed, Heads, HeadDim>() ==
          detail::self_attention_fault::axes)
     WEFT_REJECT(
         "nn::self_attention: name axes that are not the same, as in self_attention<Pos, KeyPos, "
         "Embed, Heads, HeadDim>(s, x)",
-        self_attention(scope, const X&, const M& = {}, attention_options = {}))
+        self_attention(scope, const X&, const M& = {}, attention_options = {}, const P& = {}))
 template <class Pos, class KeyPos, class Embed, class Heads, class HeadDim, expression X,
-          detail::a_mask M = mask_list<>>
+          detail::a_mask M = mask_list<>, an_encoding P = encoding>
 requires(detail::fault_of_self_attention<X, M, Pos, KeyPos, Embed, Heads, HeadDim>() ==
          detail::self_attention_fault::missing)
     WEFT_REJECT("nn::self_attention: the operand has not both Pos and Embed",
-                self_attention(scope, const X&, const M& = {}, attention_options = {}))
+                self_attention(scope, const X&, const M& = {}, attention_options = {},
+                               const P& = {}))
 template <class Pos, class KeyPos, class Embed, class Heads, class HeadDim, expression X,
-          detail::a_mask M = mask_list<>>
+          detail::a_mask M = mask_list<>, an_encoding P = encoding>
 requires(detail::fault_of_self_attention<X, M, Pos, KeyPos, Embed, Heads, HeadDim>() ==
          detail::self_attention_fault::keys)
     WEFT_REJECT("nn::self_attention: KeyPos is not an alias of Pos, or the operand has it already",
-                self_attention(scope, const X&, const M& = {}, attention_options = {}))
+                self_attention(scope, const X&, const M& = {}, attention_options = {},
+                               const P& = {}))
 template <class Pos, class KeyPos, class Embed, class Heads, class HeadDim, expression X,
-          detail::a_mask M = mask_list<>>
+          detail::a_mask M = mask_list<>, an_encoding P = encoding>
 requires(detail::fault_of_self_attention<X, M, Pos, KeyPos, Embed, Heads, HeadDim>() ==
          detail::self_attention_fault::elements)
     WEFT_REJECT("nn::self_attention: the elements are not float; convert with weft::cast<float>",
-                self_attention(scope, const X&, const M& = {}, attention_options = {}))
+                self_attention(scope, const X&, const M& = {}, attention_options = {},
+                               const P& = {}))
 template <class Pos, class KeyPos, class Embed, class Heads, class HeadDim, expression X,
-          detail::a_mask M = mask_list<>>
+          detail::a_mask M = mask_list<>, an_encoding P = encoding>
 requires(detail::fault_of_self_attention<X, M, Pos, KeyPos, Embed, Heads, HeadDim>() ==
          detail::self_attention_fault::mask)
     WEFT_REJECT(
         "nn::self_attention: the mask has an axis that the scores have not, or lengths that of the "
         "keys",
-        self_attention(scope, const X&, const M& = {}, attention_options = {}))
+        self_attention(scope, const X&, const M& = {}, attention_options = {}, const P& = {}))
 
 }  // namespace weft::nn

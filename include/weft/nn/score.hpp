@@ -33,14 +33,16 @@ struct score_options {
                         // Gemma 2); 0 for none
 };
 
+// Products of queries and keys by the scale of scores; 0 stands for 1 / sqrt(HeadDim).
+template <class HeadDim, expression X>
+constexpr auto scaled(const X& products, double scale) {
+  return scale == 0 ? products / sqrt(HeadDim{}) : products * scale;
+}
+
 // Scaled dot product, qᵀk / sqrt(d) (Vaswani et al. 2017, equation 1).
 template <class HeadDim, expression Q, expression K>
 constexpr auto dot_product_score(const Q& query, const K& key, score_options options = {}) {
-  auto scores = dot<HeadDim>(query, key);
-  if (options.scale == 0)
-    scores = scores / sqrt(HeadDim{});
-  else
-    scores = scores * options.scale;
+  auto scores = scaled<HeadDim>(dot<HeadDim>(query, key), options.scale);
   if (options.soft_cap != 0) scores = options.soft_cap * tanh(scores / options.soft_cap);
   return scores;
 }

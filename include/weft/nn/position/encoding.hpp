@@ -1,0 +1,149 @@
+// What the order of positions means to attention, as a part that can be exchanged.
+//
+// A model says which encoding it has in one line, and hands it to what it is made of:
+//
+//   constexpr auto order = weft::nn::position::rotary{};
+//   auto x = weft::nn::positioned<Pos, Embed>(s / "position", embedded, order);
+//   auto y = weft::nn::encoder<Pos, KeyPos, Embed, Heads, HeadDim, Hidden>(s, x, layers, mask, {},
+//                                                                          order);
+//
+// An encoding is a struct derived from nn::encoding that says what differs: it can add to the
+// embedding, change queries and keys, and add to scores and to what attention gives.
+#pragma once
+
+#include <algorithm>
+#include <concepts>
+#include <cstdint>
+
+#include "weft/graph/reject.hpp"
+#include "weft/graph/scope.hpp"
+#include "weft/nn/dropout.hpp"
+#include "weft/nn/nothing.hpp"
+#include "weft/ops/arithmetic.hpp"
+#include "weft/ops/gather.hpp"
+#include "weft/ops/sources.hpp"
+
+namespace weft::nn {
+
+// Where the queries and the keys of an attention stand: query i at `at`, int32 [Pos, ...], key j at
+// j along KeyPos. `scale` is what products become scores by, see nn::scaled.
+template <class Pos, class KeyPos, expression At>
+struct attention_places {
+  At at;
+  double scale;
+};
+template <class Pos, class KeyPos, expression At>
+constexpr attention_places<Pos, KeyPos, At> places_in_attention(const At& at, double scale) {
+  return {at, scale};
+}
+
+// No encoding: attention does not know the order of positions. Others derive from it, and define
+// again what they do. The scope is one of the encoding's own, for its parameters.
+struct encoding {
+  // What is added to the embedding of what stands at `at`, int32 [Pos, ...]: float [Pos, ...,
+  // Embed], or nothing.
+  template <class Pos, class Embed>
+  constexpr auto embedding(scope, const auto& /*at*/) const {
+    return nothing{};
+  }
+  // Queries [..., Pos, Heads..., HeadDim], and keys [..., KeyPos, Heads..., HeadDim], that stand at
+  // `at`: int32 [Pos, ...] or [KeyPos, ...].
+  template <class HeadDim>
+  constexpr auto query(scope, const auto& x, const auto& /*at*/) const {
+    return x;
+  }
+  template <class HeadDim>
+  constexpr auto key(scope, const auto& x, const auto& /*at*/) const {
+    return x;
+  }
+  // What is added to the scores: any of [..., Pos, Heads..., KeyPos], or nothing. Heads is a shape,
+  // `query` as above but unchanged, `where` the attention_places.
+  template <class Heads, class HeadDim>
+  constexpr auto scores(scope, const auto& /*query*/, const auto& /*where*/) const {
+    return nothing{};
+  }
+  // What is added to the weighted values: [..., Pos, Heads..., ValueDim], or nothing. `weights` is
+  // [..., Pos, Heads..., KeyPos].
+  template <class Heads, class ValueDim>
+  constexpr auto values(scope, const auto& /*weights*/, const auto& /*where*/) const {
+    return nothing{};
+  }
+};
+
+template <class P>
+concept an_encoding = std::derived_from<P, encoding>;
+
+// x [..., Pos, ..., Embed] with what the encoding adds to embeddings, at the positions 0, 1, 2, …
+// or, where they are given, `at`: int32 [Pos, ...], as nn::places gives them. In training elements
+// of the sum are dropped (Vaswani et al. 2017, section 5.4).
+template <class Pos, class Embed, expression X, an_encoding P>
+constexpr auto positioned(scope s, const X& x, const P& order, double dropout = 0) {
+  return detail::dropped(x + order.template embedding<Pos, Embed>(s, positions<Pos>()), dropout);
+}
+template <class Pos, class Embed, expression X, an_encoding P, expression At>
+constexpr auto positioned(scope s, const X& x, const P& order, const At& at, double dropout = 0) {
+  return detail::dropped(x + order.template embedding<Pos, Embed>(s, at), dropout);
+}
+
+// The distances from -Most to Most, as an axis of tables.
+template <std::size_t Most>
+struct distances : axis<2 * Most + 1> {};
+
+// The entry of a table over distances for each query and key: table [..., Distance], with or
+// without Pos, to [..., Pos, ..., KeyPos]. Its middle is for a key at the query's own place, the
+// entry before it for the key before that; what is farther away than the table goes has the table's
+// end. Added to the scores of an attention that is one operation, nothing of the size of the result
+// is stored.
+template <class Distance, expression X, class Pos, class KeyPos, class At>
+constexpr auto relative(const X& table, const attention_places<Pos, KeyPos, At>& where) {
+  constexpr auto last = static_cast<std::int32_t>(Distance::extent - 1);
+  auto const distance = positions<KeyPos>() - where.at;
+  return gather<Distance>(table, minimum(maximum(distance + last / 2, 0), last));
+}
+
+// A function of the distance, computed once for each distance and not for each pair: f is given the
+// distances, key's place less query's, as int32 [Distance], and gives [..., Distance], which
+// becomes [..., Pos, KeyPos]. What is farther away than `Most` is as what is that far.
+template <std::size_t Most = SIZE_MAX, class Pos, class KeyPos, class At, class F>
+constexpr auto by_distance(const attention_places<Pos, KeyPos, At>& where, const F& f) {
+  constexpr std::size_t most = std::min(Most, KeyPos::extent - 1);
+  using Distance = distances<most>;
+  auto const distance = positions<Distance>() - static_cast<std::int32_t>(most);
+  return relative<Distance>(f(distance), where);
+}
+
+// One encoding of all layers: its parameters are not each layer's own but lie under s.
+template <an_encoding P>
+struct shared_encoding : encoding {
+  scope s;
+  P order;
+
+  constexpr shared_encoding(scope of_all, const P& p) : s(of_all.shared()), order(p) {}
+
+  template <class Pos, class Embed>
+  constexpr auto embedding(scope, const auto& at) const {
+    return order.template embedding<Pos, Embed>(s, at);
+  }
+  template <class HeadDim>
+  constexpr auto query(scope, const auto& x, const auto& at) const {
+    return order.template query<HeadDim>(s, x, at);
+  }
+  template <class HeadDim>
+  constexpr auto key(scope, const auto& x, const auto& at) const {
+    return order.template key<HeadDim>(s, x, at);
+  }
+  template <class Heads, class HeadDim>
+  constexpr auto scores(scope, const auto& query, const auto& where) const {
+    return order.template scores<Heads, HeadDim>(s, query, where);
+  }
+  template <class Heads, class ValueDim>
+  constexpr auto values(scope, const auto& weights, const auto& where) const {
+    return order.template values<Heads, ValueDim>(s, weights, where);
+  }
+};
+template <an_encoding P>
+constexpr shared_encoding<P> shared(scope s, const P& order) {
+  return {s, order};
+}
+
+}  // namespace weft::nn
