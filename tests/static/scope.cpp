@@ -17,11 +17,14 @@ concept has_input = requires(S s) {
 static_assert(is<decltype(std::declval<weft::scope>().param<"weight", Embed, Heads>()),
                  floats<Embed, Heads>>);
 static_assert(is<decltype(std::declval<weft::scope>().param<"scale">()), floats<>>);
+static_assert(
+    is<decltype(std::declval<weft::scope>().param<"weight", weft::shape<Embed, Heads>, Pos>()),
+       floats<Embed, Heads, Pos>>);
 static_assert(has_parameter<weft::scope, Embed, Heads>);
 static_assert(!has_parameter<weft::scope, Embed, Embed>);
 static_assert(!has_parameter<weft::scope, Embed, Heads, Embed>);
 static_assert(!has_parameter<weft::scope, int>);
-static_assert(!has_parameter<weft::scope, weft::shape<Embed, Heads>>);
+static_assert(!has_parameter<weft::scope, weft::shape<Embed, Heads>, Embed>);
 static_assert(has_parameter<weft::scope, Level<0>, Level<1>, Level<2>, Level<3>, Level<4>, Level<5>,
                             Level<6>, Level<7>>);
 static_assert(!has_parameter<weft::scope, Level<0>, Level<1>, Level<2>, Level<3>, Level<4>,
@@ -64,3 +67,14 @@ constexpr bool path_is(std::string_view expected, auto make) {
 static_assert(path_is("", [](weft::scope s) { return s; }));
 static_assert(path_is("layer.0.query", [](weft::scope s) { return s / "layer" / 0 / "query"; }));
 static_assert(path_is("layer.120", [](weft::scope s) { return s / "layer" / 120; }));
+
+// A parameter of a shared scope is one, however often it is declared.
+constexpr bool is_one_parameter() {
+  weft::graph g;
+  weft::scope const s = weft::scope(g).shared() / "table";
+  auto const a = s.param<"weight", Embed>();
+  auto const b = s.param<"weight", Embed>();
+  auto const c = s.param<"bias", Embed>();
+  return a.id == b.id && a.id != c.id && g.parameter_count == 2;
+}
+static_assert(is_one_parameter());
