@@ -144,7 +144,7 @@ HWY_INLINE moments moments_of(const row_arguments& a) {
 }
 
 // (x - mean) * scale, times a gain and plus a bias where they are given.
-void normalize(const row_arguments& a) {
+void normalize_rows(const row_arguments& a) {
   const moments m = moments_of(a);
   for (std::size_t r = 0; r < a.rows; ++r) {
     const row_pointers& row = a.row[r];
@@ -166,6 +166,18 @@ void normalize(const row_arguments& a) {
           row.floats(0));
     }
   }
+}
+
+// The same of a sum, which is where the result will be until it has its moments.
+void normalize(const row_arguments& a) {
+  if (!a.row[0].from[3]) return normalize_rows(a);
+  row_arguments sums = a;
+  for (std::size_t r = 0; r < a.rows; ++r) {
+    const row_pointers& row = a.row[r];
+    map(a.length, plus(), row.to, row.floats(0), row.floats(3));
+    sums.row[r].from[0] = row.to;
+  }
+  normalize_rows(sums);
 }
 
 void softmax_adjoint(const row_arguments& a) {

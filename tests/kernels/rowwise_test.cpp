@@ -143,6 +143,7 @@ int wrong(const table& kernels, op kind, const extents& extent, unsigned over, a
     for (const auto& index : points) {
       const auto value = [&](int o) { return at(c.operands[o], offset(c.operands[o], index)); };
       x.push_back(more.mask && value(2) == 0 ? -infinity : value(1) * more.scale);
+      if (!adjoint && more.addend) x.back() = static_cast<float>(x.back() + value(4));
       y.push_back(adjoint ? value(2) : 0);
       if (adjoint && more.gain) y.back() *= value(gain);
     }
@@ -157,7 +158,7 @@ int wrong(const table& kernels, op kind, const extents& extent, unsigned over, a
       };
       if (!adjoint && more.gain) then(gain, true);
       if (more.bias) then(3, false);
-      if (more.addend) then(4, false);
+      if (adjoint && more.addend) then(4, false);
       expected.expect(result, offset(c.operands[0], points[i]), value, tolerance);
     }
   }
@@ -226,6 +227,7 @@ BOOST_AUTO_TEST_CASE(rows_take_masks_gains_biases_and_addends) {
           check(op::softmax, {.scale = 0.25});
           check(op::normalize, {.gain = &gain});
           check(op::normalize, {.gain = &gain, .bias = &bias});
+          check(op::normalize, {.gain = &gain, .bias = &bias, .addend = &addend});
           check(op::normalize_adjoint, {.gain = &gain});
           check(op::normalize_adjoint, {.addend = &addend});
           check(op::normalize_adjoint, {.gain = &gain, .addend = &addend});
@@ -401,7 +403,7 @@ BOOST_AUTO_TEST_CASE(scratch_grows_with_extents_and_is_known_while_compiling) {
     return row_scratch_bytes(c);
   };
   static_assert(bytes_of(op::softmax, 16, 2) == 3 * 64);
-  static_assert(bytes_of(op::normalize, 16, 2) == 4 * 64);
+  static_assert(bytes_of(op::normalize, 16, 2) == 5 * 64);
   static_assert(bytes_of(op::normalize_adjoint, 16, 2) == 5 * 64);
   static_assert(bytes_of(op::softmax_adjoint, 17, 2) == 3 * 128);
   static_assert(bytes_of(op::softmax_adjoint, 16, 3) == 3 * 192);

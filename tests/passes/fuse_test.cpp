@@ -167,6 +167,28 @@ constexpr bool affine_is_fused() {
 }
 static_assert(affine_is_fused());
 
+// The sum before a normalisation, one operand of which may be broadcast; where something else needs
+// the sum, it stays.
+struct sums_before {
+  constexpr auto operator()(weft::scope s) const {
+    auto x = s.input<"x", float, Rows, In>();
+    auto const norm = [&](auto name, const auto& sum) {
+      weft::scope const own = s / name;
+      return weft::layer_norm<In>(sum, own.param<"gain", In>(), own.param<"bias", In>());
+    };
+    auto kept = x + s.input<"z", float, Rows, In>();
+    return weft::results(weft::as<"row">(norm("a", x + s.input<"y", float, Rows, In>())),
+                         weft::as<"broadcast">(norm("b", x + s.param<"p", In>())),
+                         weft::as<"kept">(norm("c", kept)), weft::as<"sum">(kept));
+  }
+};
+constexpr bool sums_are_fused() {
+  weft::graph const g = fused<sums_before>();
+  return steps(g) == 4 && output_node(g, 0).operands == 4 && output_node(g, 1).operands == 4 &&
+         output_node(g, 2).operands == 3;
+}
+static_assert(sums_are_fused());
+
 // A bias without a gain, and normal values that are used elsewhere, stay as they are.
 struct no_affine {
   constexpr auto operator()(weft::scope s) const {
@@ -333,6 +355,7 @@ BOOST_AUTO_TEST_CASE(fused_layers_give_what_the_plain_ones_do) {
     weft::testing::trial<weft::inference<contractions_added>>(at);
     weft::testing::trial<weft::inference<masked>>(at);
     weft::testing::trial<weft::inference<affine>>(at);
+    weft::testing::trial<weft::inference<sums_before>>(at);
     weft::testing::trial<weft::inference<no_affine>>(at);
     weft::testing::trial<weft::inference<masked_softmax>>(at);
     weft::testing::trial<weft::inference<one_chain>>(at);

@@ -29,7 +29,7 @@ constexpr rows_plan plan_of_rows(const signature& s, int lanes) {
   if (row.loops != 1) return p;
   for (int o = 0; o < s.operands; ++o)
     if (row.at[0].stride.at[o] != 1) return p;
-  if (s.kind == op::softmax && s.operands > 2) return p;  // a mask
+  if (s.operands > (s.kind == op::softmax ? 2 : 4)) return p;  // a mask, an addend
   p.length = row.at[0].extent;
   p.possible = p.length <= max_row_vectors * lanes;
   return p;

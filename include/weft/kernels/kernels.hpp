@@ -24,12 +24,12 @@ struct table {
   // maximum is -infinity is 0 everywhere, such a log_softmax row -infinity. Inputs, those in
   // parentheses with or without data:
   //   softmax              x, (mask): of x * scale, of -infinity where the mask does not hold
-  //   normalize            x, (gain, (bias)): times the gain, plus the bias
+  //   normalize            x, (gain, (bias)), (addend): of x + addend, times the gain, plus the
+  //                        bias
   //   normalize_adjoint    x, g, (gain), (addend): of g * gain; the addend is added
   //   log_softmax_adjoint  y, g, (indices): with these, each row has one element of g, which is
-  //   that
-  //                        of the element at its index, and one index; the others' are 0. An index
-  //                        outside of the row has none
+  //                        that of the element at its index, and one index; the others' are 0. An
+  //                        index outside of the row has none
   void (*rowwise)(const call&) noexcept;
 
   // dot: r[i...] = then(scale * s + a[i...] + b[i...]), with s the sum of left * right over the

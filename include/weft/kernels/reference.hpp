@@ -332,7 +332,8 @@ inline std::vector<double> rowwise_with_others(const node& n,
       if (second[i] == 0) x[i] = -std::numeric_limits<double>::infinity();
     return rowwise(n, x, none);
   }
-  if (n.kind == op::normalize) {  // x, gain, bias
+  if (n.kind == op::normalize) {  // x, gain, bias, addend
+    plus(x, fourth);
     std::vector<double> y = rowwise(n, x, none);
     times(y, second);
     plus(y, third);

@@ -15,9 +15,9 @@ constexpr int row_inputs(op kind) {
     case op::softmax:  // x, mask
     case op::softmax_adjoint:
       return 2;
-    case op::normalize:            // x, gain, bias
     case op::log_softmax_adjoint:  // y, g, indices
       return 3;
+    case op::normalize:          // x, gain, bias, addend
     case op::normalize_adjoint:  // x, g, gain, addend
       return 4;
     default:

@@ -93,7 +93,7 @@ constexpr double flops_of(const graph& g, const node& n) {
     case op::softmax:  // maximum, difference, exp, sum, quotient
     case op::log_softmax:
       return (5 + (n.scale != 1)) * size;
-    case op::normalize:  // sum, difference, square, sum, product; gain; bias
+    case op::normalize:  // sum, difference, square, sum, product; gain; bias; addend
       return (5 + n.operands - 1) * size;
     case op::softmax_adjoint:
     case op::log_softmax_adjoint:

@@ -46,6 +46,7 @@ class fuser {
     }
     copy_ends(h, g_, to, nullptr);
     h = sweep(h);  // what was absorbed
+    if (take_sums(h)) h = sweep(h);
     make_chains(h);
     return h;
   }
@@ -112,6 +113,20 @@ class fuser {
         return;
   }
 
+  // What comes before a normalisation that has its gain and its bias; false where there is none.
+  static constexpr bool take_sums(graph& h) {
+    int uses[max_nodes]{};
+    for (int i = 0; i < h.count; ++i)
+      for (int j = 0; j < h.nodes[i].operands; ++j) ++uses[h.nodes[i].operand[j]];
+    for (int i = 0; i < h.output_count; ++i) uses[h.outputs[i].node] = many;
+    bool any = false;
+    for (int i = 0; i < h.count; ++i) {
+      take_sum(h, h.nodes[i], uses);
+      any = any || (h.nodes[i].kind == op::normalize && h.nodes[i].operands == 4);
+    }
+    return any;
+  }
+
   // A constant that node n multiplies its operand with; 0 where it does something else.
   static constexpr double factor(const graph& h, const node& n) {
     if (n.kind == op::negate) return -1;
@@ -165,7 +180,7 @@ class fuser {
 //   dot -> relu, gelu, tanh, sigmoid  dot that ends with it
 //   a mask, a scale -> softmax        softmax under that mask, of scaled numbers
 //   a mask after softmax's adjoint    gone, where the softmax was under the same mask
-//   normalize -> times, plus          normalize with that gain and bias
+//   normalize -> times, plus          normalize with that gain and bias; a sum -> that: of the sum
 //   times -> normalize_adjoint        normalize_adjoint with that gain; -> plus: and that addend
 //   scatter_add -> log_softmax's adj. log_softmax_adjoint of what is picked, one for each row
 //   a product -> sum                  a sum of products

@@ -33,6 +33,17 @@ constexpr bool take_affine(const graph& h, node& n, int j) {
   return true;
 }
 
+// normalize(x + y, gain, bias), where nothing else needs the sum, is normalize(x, gain, bias, y).
+constexpr void take_sum(const graph& h, node& n, const int* uses) {
+  if (n.kind != op::normalize || n.operands != 3 || uses[n.operand[0]] != 1) return;
+  node const& sum = h.nodes[n.operand[0]];
+  if (sum.kind != op::add || sum.type != element::float32 || sum.region != n.region) return;
+  int const whole = as_operand(h, sum, 0) ? 0 : 1;
+  if (!as_operand(h, sum, whole)) return;
+  n.operand[0] = sum.operand[whole];
+  push_operand(n, sum.operand[1 - whole]);
+}
+
 // normalize_adjoint(x, g) or (x, g, gain), where it is operand j of the sum n alone: the other
 // operand is what the result is added to.
 constexpr bool take_addend(const graph& h, node& n, int j) {
