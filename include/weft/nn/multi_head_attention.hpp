@@ -47,52 +47,25 @@ constexpr auto project_out(scope s, const X& x, shape<Heads...>, bool bias) {
   return bias ? linear<In, shape<Output>>(s, x) : linear_without_bias<In, shape<Output>>(s, x);
 }
 
-// Attention of heads; Pos is nothing where the encoding is none.
-template <class Pos, class KeyPos, class Embed, class Heads, class HeadDim, class Q, class K,
-          class V, class M, class P>
-constexpr auto attend_by_heads(scope s, const Q& query, const K& key, const V& value, const M& mask,
-                               const attention_options& options, const P& order) {
-  using W = widths_of<Embed>;
-  using H = heads_of<Heads>;
-  using D = dims_of<HeadDim>;
-  using In = projections<W, H, D>;
-  auto const weight = In::weights(s);
-  auto q = dot<typename W::query>(query, weight.query);
-  auto k = dot<typename W::key>(key, weight.key);
-  auto v = dot<typename W::value>(value, weight.value);
-  if (options.bias) {
-    auto const bias = In::biases(s);
-    q = q + bias.query;
-    k = k + bias.key;
-    v = v + bias.value;
-  }
-  score_options const scoring{options.scale, options.soft_cap};
-  auto const by = [&](const auto& turned_query, const auto& turned_key, const auto& more_scores,
-                      const auto& more_values) {
-    auto const scores =
-        dot_product_score<typename D::key>(turned_query, turned_key, scoring) + more_scores;
-    auto const seen = masked<KeyPos>(scores, mask);
-    auto const weights =
-        options.zero_key ? softmax_beside_zero<KeyPos>(seen) : softmax<KeyPos>(seen);
-    auto const kept = dropped(weights, options.dropout);
-    auto const mixed = dot<KeyPos>(kept, v) + more_values(kept);
-    auto const output = project_out<typename W::output, typename D::value>(
-        s / "out_proj", mixed, typename H::query{}, options.bias);
-    return attended{output, weights};
-  };
-  if constexpr (std::same_as<Pos, nothing>) {
-    return by(q, k, nothing{}, [](const auto&) { return nothing{}; });
-  } else {
-    scope const own = s / "position";
-    auto const where = places_in_attention<Pos, KeyPos>(positions<Pos>(), options.scale);
-    return by(order.template query<typename D::key>(own, q, where.at),
-              order.template key<typename D::key>(own, k, positions<KeyPos>()),
-              order.template scores<typename H::query, typename D::key>(own, q, where),
-              [&](const auto& weights) {
-                return order.template values<typename H::query, typename D::value>(own, weights,
-                                                                                   where);
-              });
-  }
+// Scores with what an encoding makes of them, given to f with what it adds to the weighted values.
+template <class HeadDim, class KeyPos, class Heads, class ValueDim, class Q, class K, class F>
+constexpr auto with_order(nothing, scope, const Q& q, const K& k, const score_options& scoring,
+                          const F& f) {
+  return f(dot_product_score<HeadDim>(q, k, scoring), [](const auto&) { return nothing{}; });
+}
+template <class HeadDim, class KeyPos, class Heads, class ValueDim, class Pos, class P, class Q,
+          class K, class F>
+constexpr auto with_order(const encoding_along<Pos, P>& along, scope s, const Q& q, const K& k,
+                          const score_options& scoring, const F& f) {
+  P const& order = along.order;
+  auto const where = places_in_attention<Pos, KeyPos>(positions<Pos>(), scoring.scale);
+  auto const turned_query = order.template query<HeadDim>(s, q, where.at);
+  auto const turned_key = order.template key<HeadDim>(s, k, positions<KeyPos>());
+  auto const scores = dot_product_score<HeadDim>(turned_query, turned_key, scoring) +
+                      order.template scores<Heads, HeadDim>(s, q, where);
+  return f(scores, [&](const auto& weights) {
+    return order.template values<Heads, ValueDim>(s, weights, where);
+  });
 }
 
 enum class multi_head_fault { none, axes, query, key, value, keys, elements, mask };
@@ -172,79 +145,106 @@ constexpr self_attention_fault fault_of_self_attention() {
 //   in_proj_bias [3 Heads, HeadDim], or, where they have not the same heads and sizes, q_proj_bias,
 //     k_proj_bias, v_proj_bias
 //   out_proj.weight [Output, query's Heads, ValueDim], out_proj.bias [Output]
+// With nn::along<Pos>(order) attention knows of positions, see nn::encoding: queries stand at 0, 1,
+// 2, … along Pos, keys along KeyPos. The encoding's parameters are under "position".
 template <class KeyPos, class Embed, class Heads, class HeadDim, expression Q, expression K,
-          expression V, detail::a_mask M = mask_list<>>
+          expression V, detail::a_mask M = mask_list<>, detail::an_order P = nothing>
 constexpr auto multi_head_attention(scope s, const Q& query, const K& key, const V& value,
-                                    const M& mask = {}, attention_options options = {}) {
-  return detail::attend_by_heads<nothing, KeyPos, Embed, Heads, HeadDim>(s, query, key, value, mask,
-                                                                         options, encoding{});
+                                    const M& mask = {}, attention_options options = {},
+                                    const P& order = {}) {
+  using W = detail::widths_of<Embed>;
+  using H = detail::heads_of<Heads>;
+  using D = detail::dims_of<HeadDim>;
+  using In = detail::projections<W, H, D>;
+  auto const weight = In::weights(s);
+  auto q = dot<typename W::query>(query, weight.query);
+  auto k = dot<typename W::key>(key, weight.key);
+  auto v = dot<typename W::value>(value, weight.value);
+  if (options.bias) {
+    auto const bias = In::biases(s);
+    q = q + bias.query;
+    k = k + bias.key;
+    v = v + bias.value;
+  }
+  auto const attend = [&](const auto& scores, const auto& more_values) {
+    auto const seen = detail::masked<KeyPos>(scores, mask);
+    auto const weights =
+        options.zero_key ? detail::softmax_beside_zero<KeyPos>(seen) : softmax<KeyPos>(seen);
+    auto const kept = detail::dropped(weights, options.dropout);
+    auto const mixed = dot<KeyPos>(kept, v) + more_values(kept);
+    auto const output = detail::project_out<typename W::output, typename D::value>(
+        s / "out_proj", mixed, typename H::query{}, options.bias);
+    return attended{output, weights};
+  };
+  return detail::with_order<typename D::key, KeyPos, typename H::query, typename D::value>(
+      order, s / "position", q, k, {options.scale, options.soft_cap}, attend);
 }
 template <class KeyPos, class Embed, class Heads, class HeadDim, expression Q, expression K,
-          expression V, detail::a_mask M = mask_list<>>
+          expression V, detail::a_mask M = mask_list<>, detail::an_order P = nothing>
 requires(detail::fault_of_multi_head<Q, K, V, M, KeyPos, Embed, Heads, HeadDim>() ==
          detail::multi_head_fault::axes)
     WEFT_REJECT(
         "nn::multi_head_attention: name axes that are not the same, as in "
         "multi_head_attention<KeyPos, Embed, Heads, HeadDim>(s, query, key, value)",
         multi_head_attention(scope, const Q&, const K&, const V&, const M& = {},
-                             attention_options = {}))
+                             attention_options = {}, const P& = {}))
 template <class KeyPos, class Embed, class Heads, class HeadDim, expression Q, expression K,
-          expression V, detail::a_mask M = mask_list<>>
+          expression V, detail::a_mask M = mask_list<>, detail::an_order P = nothing>
 requires(detail::fault_of_multi_head<Q, K, V, M, KeyPos, Embed, Heads, HeadDim>() ==
          detail::multi_head_fault::query)
     WEFT_REJECT("nn::multi_head_attention: the query has no such axis to project",
                 multi_head_attention(scope, const Q&, const K&, const V&, const M& = {},
-                                     attention_options = {}))
+                                     attention_options = {}, const P& = {}))
 template <class KeyPos, class Embed, class Heads, class HeadDim, expression Q, expression K,
-          expression V, detail::a_mask M = mask_list<>>
+          expression V, detail::a_mask M = mask_list<>, detail::an_order P = nothing>
 requires(detail::fault_of_multi_head<Q, K, V, M, KeyPos, Embed, Heads, HeadDim>() ==
          detail::multi_head_fault::key)
     WEFT_REJECT("nn::multi_head_attention: the key has no such axis to project",
                 multi_head_attention(scope, const Q&, const K&, const V&, const M& = {},
-                                     attention_options = {}))
+                                     attention_options = {}, const P& = {}))
 template <class KeyPos, class Embed, class Heads, class HeadDim, expression Q, expression K,
-          expression V, detail::a_mask M = mask_list<>>
+          expression V, detail::a_mask M = mask_list<>, detail::an_order P = nothing>
 requires(detail::fault_of_multi_head<Q, K, V, M, KeyPos, Embed, Heads, HeadDim>() ==
          detail::multi_head_fault::value)
     WEFT_REJECT("nn::multi_head_attention: the value has no such axis to project",
                 multi_head_attention(scope, const Q&, const K&, const V&, const M& = {},
-                                     attention_options = {}))
+                                     attention_options = {}, const P& = {}))
 template <class KeyPos, class Embed, class Heads, class HeadDim, expression Q, expression K,
-          expression V, detail::a_mask M = mask_list<>>
+          expression V, detail::a_mask M = mask_list<>, detail::an_order P = nothing>
 requires(detail::fault_of_multi_head<Q, K, V, M, KeyPos, Embed, Heads, HeadDim>() ==
          detail::multi_head_fault::keys)
     WEFT_REJECT("nn::multi_head_attention: keys and values have the axis KeyPos, the query has not",
                 multi_head_attention(scope, const Q&, const K&, const V&, const M& = {},
-                                     attention_options = {}))
+                                     attention_options = {}, const P& = {}))
 template <class KeyPos, class Embed, class Heads, class HeadDim, expression Q, expression K,
-          expression V, detail::a_mask M = mask_list<>>
+          expression V, detail::a_mask M = mask_list<>, detail::an_order P = nothing>
 requires(detail::fault_of_multi_head<Q, K, V, M, KeyPos, Embed, Heads, HeadDim>() ==
          detail::multi_head_fault::elements)
     WEFT_REJECT(
         "nn::multi_head_attention: query, key or value is not float; convert with "
         "weft::cast<float>",
         multi_head_attention(scope, const Q&, const K&, const V&, const M& = {},
-                             attention_options = {}))
+                             attention_options = {}, const P& = {}))
 template <class KeyPos, class Embed, class Heads, class HeadDim, expression Q, expression K,
-          expression V, detail::a_mask M = mask_list<>>
+          expression V, detail::a_mask M = mask_list<>, detail::an_order P = nothing>
 requires(detail::fault_of_multi_head<Q, K, V, M, KeyPos, Embed, Heads, HeadDim>() ==
          detail::multi_head_fault::mask)
     WEFT_REJECT(
         "nn::multi_head_attention: the mask has an axis that the scores have not, or lengths that "
         "of the keys",
         multi_head_attention(scope, const Q&, const K&, const V&, const M& = {},
-                             attention_options = {}))
+                             attention_options = {}, const P& = {}))
 
 // Multi-head attention of x [..., Pos, Embed] to itself, where KeyPos is an alias of Pos: output
-// [..., Pos, Embed], weights [..., Pos, Heads..., KeyPos]. `order` says what attention knows of
-// positions, see nn::encoding; its parameters are under "position". Everything else as above.
+// [..., Pos, Embed], weights [..., Pos, Heads..., KeyPos]. `order` is the encoding of
+// positions. Everything else as above.
 template <class Pos, class KeyPos, class Embed, class Heads, class HeadDim, expression X,
           detail::a_mask M = mask_list<>, an_encoding P = encoding>
 constexpr auto self_attention(scope s, const X& x, const M& mask = {},
                               attention_options options = {}, const P& order = {}) {
   auto const keys = rename<Pos, KeyPos>(x);
-  return detail::attend_by_heads<Pos, KeyPos, Embed, Heads, HeadDim>(s, x, keys, keys, mask,
-                                                                     options, order);
+  return multi_head_attention<KeyPos, Embed, Heads, HeadDim>(s, x, keys, keys, mask, options,
+                                                             along<Pos>(order));
 }
 template <class Pos, class KeyPos, class Embed, class Heads, class HeadDim, expression X,
           detail::a_mask M = mask_list<>, an_encoding P = encoding>

@@ -73,6 +73,27 @@ struct encoding {
 template <class P>
 concept an_encoding = std::derived_from<P, encoding>;
 
+// An encoding of queries that stand along Pos.
+template <class Pos, an_encoding P>
+struct encoding_along {
+  P order;
+};
+template <class Pos, an_encoding P>
+constexpr encoding_along<Pos, P> along(const P& order) {
+  return {order};
+}
+
+namespace detail {
+
+template <class P>
+inline constexpr bool is_order = std::same_as<P, nothing>;
+template <class Pos, class P>
+inline constexpr bool is_order<encoding_along<Pos, P>> = true;
+template <class P>
+concept an_order = is_order<P>;
+
+}  // namespace detail
+
 // x [..., Pos, ..., Embed] with what the encoding adds to embeddings, at the positions 0, 1, 2, …
 // or, where they are given, `at`: int32 [Pos, ...], as nn::places gives them. In training elements
 // of the sum are dropped (Vaswani et al. 2017, section 5.4).
