@@ -14,6 +14,8 @@ void (*attention_adjoint_kernel() noexcept)(const attention_call&) noexcept;
 kernel gather_kernel() noexcept;
 kernel scatter_add_kernel() noexcept;
 kernel write_kernel() noexcept;
+kernel rotate_kernel() noexcept;
+kernel rotate_adjoint_kernel() noexcept;
 kernel positions_kernel() noexcept;
 kernel zero_kernel() noexcept;
 

@@ -15,6 +15,8 @@ table best() noexcept {
           .gather = gather_kernel(),
           .scatter_add = scatter_add_kernel(),
           .write = write_kernel(),
+          .rotate = rotate_kernel(),
+          .rotate_adjoint = rotate_adjoint_kernel(),
           .positions = positions_kernel(),
           .zero = zero_kernel(),
           .sgd = sgd_kernel(),

@@ -383,6 +383,10 @@ void engine::call(const step& s, std::ptrdiff_t place, const kernels::table& ker
       return kernels.scatter_add(c);
     case kernel::write:
       return kernels.write(c);
+    case kernel::rotate:
+      return kernels.rotate(c);
+    case kernel::rotate_adjoint:
+      return kernels.rotate_adjoint(c);
     case kernel::positions:
       return kernels.positions(c);
     case kernel::zero:

@@ -220,6 +220,13 @@ class error_analysis {
       }
       case op::scatter_add:
         return scatter(n, ex);
+      case op::rotate: {  // two products each; or as it was
+        int const sine = n.operand[2];
+        double const es = error(n, 2), angle = my + most(sine);
+        return std::max(ex, ex * (angle + ey + es) + mx * (ey + es) + gamma(3) * mx * angle);
+      }
+      case op::rotate_adjoint:
+        return 2 * (mx * ey + my * ex + ex * ey) + gamma(3) * 2 * mx * my;
       default:
         throw std::logic_error("no error bound for " + std::string(name_of(n.kind)));
     }

@@ -72,15 +72,17 @@ struct node {
   // gather and scatter_add index (one); where write puts rows, and the axis of these; what slice
   // leaves and place fills (one), then the axes whose lengths are added to `start`; what rename
   // names anew (one); what a scan runs along (one, of element and stack); whose lengths `length`
-  // multiplies; attention's key, depth, value and query axes; of windows and overlap_add the axis
-  // that is looked along, the windows' and that of the places in one.
+  // multiplies; of rotate and its adjoint the axis of the numbers and that of the pairs;
+  // attention's key, depth, value and query axes; of windows and overlap_add the axis that is
+  // looked along, the windows' and that of the places in one.
   axis_list named;
   op then;  // dot: the function that it ends with
   double
       scale;  // dot, attention: what the sum of products is multiplied with; softmax: its operand
   double scalar;       // constant: its value; normalize: epsilon; attention: soft cap, 0 for none;
-                       // dropout: its rate
+                       // dropout: its rate; rotate_adjoint: 0 for the cosine, 1 for the sine
   std::int64_t start;  // slice, place: where it begins; part: which one; attention: see there;
+                       // rotate and its adjoint: which numbers are a pair;
                        // dropout: its salt
   std::int64_t lowest, highest;  // attention: the band of keys less queries that is seen;
   // windows, overlap_add: from window to window, and from place to place in one

@@ -86,6 +86,9 @@ enum class op : std::uint8_t {
   gather,       // (table, indices)
   scatter_add,  // (g, indices): the adjoint of gather
   write,        // (buffer, rows, at, [count]): the buffer with rows put in from a place on
+  // Pairs of numbers along an axis, turned by angles; see ops/rotate.hpp.
+  rotate,          // (x, cosine, sine)
+  rotate_adjoint,  // (x, g): for the cosine, or for the sine
   // Putting together.
   concatenate,
   place,        // zeros, with the operand put at an offset: the adjoint of slice
@@ -158,6 +161,8 @@ constexpr std::string_view name_of(op o) {
                                      "gather",
                                      "scatter_add",
                                      "write",
+                                     "rotate",
+                                     "rotate_adjoint",
                                      "concatenate",
                                      "place",
                                      "overlap_add",

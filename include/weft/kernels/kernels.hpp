@@ -71,6 +71,16 @@ struct table {
   // in loop p.
   void (*write)(const call&) noexcept;
 
+  // rotate: along the loop in `over` x and r have pairs, whose second number b lies axis_stride
+  // numbers behind the first, a, at r[i...]; from one pair to the next it is one number, or two
+  // where axis_stride is 1. a becomes a cosine[i...] - b sine[i...], b becomes b cosine[i...] + a
+  // sine[i...]. Of the axis_extent numbers of a row, those behind the pairs are copied.
+  void (*rotate)(const call&) noexcept;
+
+  // rotate_adjoint: from such pairs of x and of g, the gradient for the cosine, r[i...] = ga a + gb
+  // b, where the scalar is 0, and for the sine, gb a - ga b, where it is 1.
+  void (*rotate_adjoint)(const call&) noexcept;
+
   // positions: int32 i along the one loop.
   void (*positions)(const call&) noexcept;
 

@@ -20,6 +20,7 @@
 
 #include "weft/graph/attention.hpp"
 #include "weft/graph/graph.hpp"
+#include "weft/graph/rotation.hpp"
 #include "weft/graph/scan.hpp"
 #include "weft/kernels/philox.hpp"
 
@@ -744,6 +745,12 @@ class evaluation {
         std::copy_n(x + first, v.data.size(), r);
         return v;
       }
+      case op::rotate:
+        rotate(n, r);
+        return v;
+      case op::rotate_adjoint:
+        rotate_adjoint(n, r);
+        return v;
       case op::gather: {
         auto const* const indexed = n.named.at[0];
         auto const size = static_cast<double>(of_(indexed));
@@ -769,6 +776,33 @@ class evaluation {
       default:
         throw std::logic_error("reference: " + std::string(name_of(n.kind)));
     }
+  }
+
+  // Gives the layout pairs in the place of numbers, and says how far a pair's second number is.
+  static std::size_t take_pairs(const node& n, layout& of) {
+    std::size_t const stride = of.take(n.named.at[0]);
+    of.put(n.named.at[1], stride * pair_steps_of(n).next);
+    return stride * pair_steps_of(n).partner;
+  }
+  void rotate(const node& n, double* r) const {
+    double const *x = data(n, 0), *cosine = data(n, 1), *sine = data(n, 2);
+    layout result = dense(n.axes), of_x = layout_of(n, 0);
+    for_each(to_axes(n.axes), of_, {result, of_x}, [&](auto i, auto a) { r[i] = x[a]; });
+    std::size_t const to = take_pairs(n, result), from = take_pairs(n, of_x);
+    for_each(put_in_place(to_axes(n.axes), n.named.at[0], n.named.at[1]), of_,
+             {result, of_x, layout_of(n, 1), layout_of(n, 2)}, [&](auto i, auto a, auto c, auto s) {
+               r[i] = x[a] * cosine[c] - x[a + from] * sine[s];
+               r[i + to] = x[a + from] * cosine[c] + x[a] * sine[s];
+             });
+  }
+  void rotate_adjoint(const node& n, double* r) const {
+    double const *x = data(n, 0), *g = data(n, 1);
+    layout of_x = layout_of(n, 0), of_g = layout_of(n, 1);
+    std::size_t const second = take_pairs(n, of_x), second_g = take_pairs(n, of_g);
+    for_each(to_axes(n.axes), of_, {dense(n.axes), of_x, of_g}, [&](auto i, auto a, auto b) {
+      r[i] = n.scalar == 0 ? g[b] * x[a] + g[b + second_g] * x[a + second]
+                           : g[b + second_g] * x[a] - g[b] * x[a + second];
+    });
   }
 
   attention_operands operands_of(const node& n) const {

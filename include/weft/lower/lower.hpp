@@ -8,6 +8,7 @@
 #include "weft/graph/chain.hpp"
 #include "weft/graph/lengths.hpp"
 #include "weft/graph/packed.hpp"
+#include "weft/graph/rotation.hpp"
 #include "weft/graph/scan.hpp"
 #include "weft/kernels/attention_adjoint_scratch.hpp"
 #include "weft/kernels/attention_scratch.hpp"
@@ -324,6 +325,8 @@ class lowering {
       index(add_step(kernel::scatter_add, n.kind, id, loops), id, id, loops);
     } else if (n.kind == op::write) {
       write(id);
+    } else if (n.kind == op::rotate || n.kind == op::rotate_adjoint) {
+      rotate(id);
     } else if (n.kind == op::positions) {
       add_all(add_step(kernel::positions, n.kind, id, n.axes), id, n.axes);
     } else if (n.kind == op::length) {
@@ -496,6 +499,33 @@ class lowering {
     add_all(s, id, loops);
   }
 
+  // Along the pairs; where an operand has numbers, a step goes by as many as one pair is from the
+  // next.
+  constexpr void rotate(int id) {
+    node const& n = g_.nodes[id];
+    axis_info const *const numbers = n.named.at[0], *const pairs = n.named.at[1];
+    axis_list loops = n.axes;
+    if (int const at = loops.find(numbers); at >= 0) loops.at[at] = pairs;
+    int const row = loops.find(pairs);
+    step& s =
+        add_step(n.kind == op::rotate ? kernel::rotate : kernel::rotate_adjoint, n.kind, id, loops);
+    s.over = 1u << row;
+    s.scalar = n.scalar;
+    s.axis = extent(numbers);
+    pair_steps const along = pair_steps_of(n);
+    s.axis_stride = static_cast<std::ptrdiff_t>(along.partner);
+    auto const add = [&](int node) {
+      operand_ref r = place(node, loops);
+      // A single pair's second number is one behind its first, however pairs are called.
+      auto const next = static_cast<std::ptrdiff_t>(along.partner == 1 ? 2 : along.next);
+      if (int const at = g_.nodes[node].axes.find(numbers); at >= 0)
+        r.stride[row] = p_.of[node].stride[at] * next;
+      add_operand(s, r);
+    };
+    add(id);
+    for (int j = 0; j < n.operands; ++j) add(n.operand[j]);
+  }
+
   // Rows go to where the buffer has their axis; the buffer itself too, if it is not there.
   constexpr void write(int id) {
     node const& n = g_.nodes[id];
@@ -618,7 +648,7 @@ class lowering {
     std::int64_t start = 0;
     axis_list after{};
     for (int j = 0; j < n.operands; ++j) {
-      copy_part(id, n.operand[j], whole, start, after, 0);
+      if (p_.of[n.operand[j]].root != id) copy_part(id, n.operand[j], whole, start, after, 0);
       if (n.named.at[j]->bounded)
         after.push(n.named.at[j]);
       else

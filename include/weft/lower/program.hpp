@@ -63,7 +63,9 @@ enum class kernel : std::uint8_t {
   write,
   length,
   attention,
-  attention_adjoint
+  attention_adjoint,
+  rotate,
+  rotate_adjoint
 };
 
 // What an attention or its adjoint has beside its step; kernels/attention.hpp says what each is.

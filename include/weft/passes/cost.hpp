@@ -87,6 +87,10 @@ constexpr double flops_of(const graph& g, const node& n) {
     case op::sum:
     case op::max:
       return operand_size(0) * n.operands;
+    case op::rotate:  // six for a pair
+      return 3 * size;
+    case op::rotate_adjoint:
+      return 3 * size;
     case op::scatter_add:
     case op::overlap_add:
       return operand_size(0);

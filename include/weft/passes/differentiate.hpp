@@ -236,6 +236,13 @@ class reverse_sweep {
         }
         break;
       }
+      case op::rotate: {
+        int const sine = value(n.operand[2]);
+        if (wants(0)) accumulate(x, turn_back(n, g, vy(), sine));
+        if (wants(1)) accumulate(y, of_angles(n, 0, vx(), g));
+        if (wants(2)) accumulate(n.operand[2], of_angles(n, 1, vx(), g));
+        break;
+      }
       case op::gather:
         accumulate(x, indexed(op::scatter_add, n, g_.nodes[x].axes, g, vy()));
         break;
@@ -393,6 +400,24 @@ class reverse_sweep {
     a.named = named;
     a.start = start;
     return emit(a, axes, g);
+  }
+
+  // By the angles of the rotation n the other way.
+  constexpr int turn_back(const node& n, int g, int cosine, int sine) {
+    node a = make_node(op::rotate);
+    a.named = n.named;
+    a.start = n.start;
+    return emit(a, n.axes, g, cosine, elementwise(op::negate, g_.nodes[sine].axes, sine));
+  }
+  // For its cosine, or its sine.
+  constexpr int of_angles(const node& n, double which, int x, int g) {
+    node a = make_node(op::rotate_adjoint);
+    a.named = n.named;
+    a.start = n.start;
+    a.scalar = which;
+    axis_list axes = n.axes;
+    axes.at[axes.find(n.named.at[0])] = n.named.at[1];
+    return emit(a, axes, x, g);
   }
 
   constexpr int windowed(op kind, const axis_list& axes, const node& n, int g) {
