@@ -73,19 +73,24 @@ void check_plan(const weft::graph& g) {
   auto const size = [&](int i) {
     return g.nodes[i].axes.extent() * static_cast<std::size_t>(weft::bytes(g.nodes[i].type));
   };
+  // The first step that writes to a node's memory: a concatenation's parts come before it.
+  std::vector<int> first(static_cast<std::size_t>(g.count), g.count);
+  for (int i = g.count; i-- > 0;)
+    if (!g.nodes[i].inner) first[static_cast<std::size_t>(of[i].root)] = i;
   int wrong = 0, pairs = 0;
   for (int j = 0; j < g.count; ++j) {
     if (!owns(j)) continue;
+    int const from = first[static_cast<std::size_t>(j)];
     wrong += of[j].offset % 64 != 0 || of[j].offset + size(j) > plan->workspace_bytes;
-    for (int i = 0; i < j; ++i) {
-      if (!owns(i) || of[i].offset + size(i) <= of[j].offset ||
-          of[j].offset + size(j) <= of[i].offset)
+    for (int i = 0; i < g.count; ++i) {
+      if (!owns(i) || first[static_cast<std::size_t>(i)] >= from ||
+          of[i].offset + size(i) <= of[j].offset || of[j].offset + size(j) <= of[i].offset)
         continue;
       ++pairs;
       int const until = last[static_cast<std::size_t>(i)];
-      bool fine = until < j;
-      if (until == j) {
-        fine = true;
+      bool fine = until < from;
+      if (until == from) {
+        fine = from == j;
         for (int m = 0; m <= j; ++m)
           for (int k = 0; k < g.nodes[m].operands; ++k)
             if (int const operand = g.nodes[m].operand[k];
@@ -122,6 +127,31 @@ constexpr bool all_in_one_place() {
   return true;
 }
 static_assert(all_in_one_place());
+
+// What is computed for a concatenation alone is computed in its memory; what is needed elsewhere,
+// or stands behind what has an unknown length, is copied.
+struct put_together {
+  constexpr auto operator()(weft::scope s) const {
+    auto x = s.input<"x", float, Rows, Columns>();
+    auto y = s.input<"y", float, Some, Columns>();
+    auto used = exp(x);
+    auto all = weft::concatenate<Fourfold, weft::shape<Rows, Rows, Some, Rows>>(tanh(x), used,
+                                                                                exp(y), sin(x));
+    return weft::results(weft::as<"all">(all), weft::as<"used">(used));
+  }
+  struct Some : weft::axis<weft::up_to<17>> {};
+  struct Fourfold : weft::axis<weft::up_to<4 * 17>> {};
+};
+constexpr bool parts_are_computed_in_place() {
+  weft::graph const g = weft::define<put_together>();
+  weft::memory_plan const p = weft::plan(g);
+  int const all = g.outputs[0].node;
+  weft::node const& n = g.nodes[all];
+  auto const in_place = [&](int j) { return p.of[n.operand[j]].root == all; };
+  return in_place(0) && !in_place(1) && in_place(2) && !in_place(3) &&
+         p.of[n.operand[2]].offset == p.of[all].offset + 2 * 17 * 17 * 4;
+}
+static_assert(parts_are_computed_in_place());
 
 // A result that is an operand too must stay.
 struct two_results {
@@ -198,6 +228,12 @@ BOOST_AUTO_TEST_CASE(a_transpose_is_not_overwritten) {
       BOOST_TEST(p->of[i].offset != p->of[g->nodes[i].operand[0]].offset);
   check_plan(*g);
   weft::testing::trial<weft::inference<symmetric>>();
+}
+
+BOOST_AUTO_TEST_CASE(parts_of_a_concatenation_are_computed_in_its_memory) {
+  for (int const some : {0, 1, 5, 17})
+    weft::testing::trial<weft::inference<put_together>>(
+        weft::testing::lengths<put_together::Some>(some));
 }
 
 BOOST_AUTO_TEST_CASE(results_are_there_after_the_run) {

@@ -88,6 +88,7 @@ class planner {
   constexpr void run() {
     place_parameters();
     place_states();
+    find_joined();
     for (int i = 0; i < g_.count; ++i) lay_out(i);
     find_bodies();
     for (int i = 0; i < g_.count; ++i) {
@@ -103,7 +104,8 @@ class planner {
       if (g_.nodes[i].inner) continue;
       int const body = loop_of(g_, i);
       if (body > 0 && first_of_[body] == i) allocate_across_steps(body);
-      if (owns_workspace(i) && size_[i] == 0) allocate(i);
+      int const home = joined_[i] > 0 ? joined_[i] - 1 : i;
+      if (owns_workspace(home) && size_[home] == 0) allocate(home);
       release_after(i);
       if (body > 0 && last_of_[body] == i)
         for (int j = 0; j <= i; ++j) release(j, i);
@@ -161,6 +163,38 @@ class planner {
     }
   }
 
+  // What is computed for a concatenation alone is computed where that has it, if what comes before
+  // has a known length.
+  constexpr void find_joined() {
+    int reads[max_nodes]{};
+    for (int i = 0; i < g_.count; ++i)
+      for (int j = 0; j < g_.nodes[i].operands; ++j) ++reads[g_.nodes[i].operand[j]];
+    for (int i = 0; i < g_.output_count; ++i) reads[g_.outputs[i].node] = max_nodes;
+    for (int i = 0; i < g_.count; ++i) {
+      node const& n = g_.nodes[i];
+      if (n.kind != op::concatenate || n.region != 0) continue;
+      std::int64_t start = 0;
+      for (int j = 0; j < n.operands; ++j) {
+        int const part = n.operand[j];
+        if (reads[part] == 1 && joinable_part(part, n, n.named.at[j])) {
+          joined_[part] = i + 1;
+          start_[part] = start;
+        }
+        if (n.named.at[j]->bounded) break;
+        start += static_cast<std::int64_t>(n.named.at[j]->extent);
+      }
+    }
+  }
+  // Is it computed by a step that writes with any strides, and has its axes in the order of the
+  // concatenation's?
+  constexpr bool joinable_part(int part, const node& whole, const axis_info* axis) const {
+    node const& n = g_.nodes[part];
+    if (n.region != 0 || n.inner || !(is_elementwise(n.kind) || n.kind == op::dot)) return false;
+    for (int a = 0; a < n.axes.count; ++a)
+      if (n.axes.at[a] != axis && n.axes.at[a] != whole.axes.at[a]) return false;
+    return true;
+  }
+
   constexpr bool owns_workspace(int i) const {
     return p_.of[i].root == i && p_.of[i].where == block::workspace &&
            g_.nodes[i].kind != op::state && written_[i] == 0;
@@ -216,6 +250,13 @@ class planner {
         l = p_.of[n.operand[0]];
         l.offset = 0;
       }
+    } else if (joined_[i] > 0) {
+      l.root = joined_[i] - 1;
+      node const& whole = g_.nodes[l.root];
+      row_major(l.stride, whole.axes);
+      int at = 0;
+      while (whole.axes.contains(n.axes.at[at])) ++at;
+      l.offset = static_cast<std::size_t>(start_[i] * l.stride[at] * bytes(n.type));
     } else if (is_view(n.kind)) {
       view(n, l);
     }
@@ -377,6 +418,8 @@ class planner {
   memory_plan& p_;
   std::size_t state_offset_[max_states]{};
   int written_[max_nodes]{};  // the state that a node is written into and one; 0 for none
+  int joined_[max_nodes]{};   // the concatenation that has it in its memory and one; 0 for none
+  std::int64_t start_[max_nodes]{};  // there, along the axis that is put together
   int first_of_[max_regions + 1]{}, last_of_[max_regions + 1]{};  // of each region, its nodes
   int last_use_[max_nodes]{};
   std::size_t size_[max_nodes]{};  // of the memory that a node has now; 0 for none
@@ -388,8 +431,9 @@ class planner {
 
 // Intermediates share memory where they do not live at the same time (first fit by liveness), and
 // an elementwise operation takes over the memory of an operand that nothing else needs any more.
-// Results stay until the next run. States begin the workspace and stay; rows are written to where
-// they belong if nothing reads what was there before.
+// What is put together with others alone is computed there. Results stay until the next run. States
+// begin the workspace and stay; rows are written to where they belong if nothing reads what was
+// there before.
 constexpr memory_plan plan(const graph& g) {
   memory_plan p;
   detail::planner(g, p).run();
