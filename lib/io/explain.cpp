@@ -180,8 +180,10 @@ std::string explained_text(const program& p, std::span<const explained> nodes,
   explainer const e(nodes, inputs, parameters, states, names);
   std::string text;
   for (std::size_t i = 0; i < states.size(); ++i) text += e.line(p.states[i], states[i].node);
+  if (p.once > 0) text += "once:\n";
   auto loop = p.loops.begin();
   for (int i = 0; i < static_cast<int>(p.steps.size()); ++i) {
+    if (i == p.once && i > 0) text += "in every run:\n";
     if (loop != p.loops.end() && i == loop->first) text += e.begin(*loop);
     text += e.line(p.steps[static_cast<std::size_t>(i)]);
     if (loop != p.loops.end() && i + 1 == loop->last) text += e.end(*loop++);
@@ -192,6 +194,10 @@ std::string explained_text(const program& p, std::span<const explained> nodes,
           short_number(static_cast<double>(total.workspace_bytes)) + "B";
   if (total.state_bytes > 0)
     text += ", of it states " + short_number(static_cast<double>(total.state_bytes)) + "B";
+  if (p.once > 0)
+    text += "; once " + std::to_string(p.once) + " steps, " + short_number(total.once.flops) +
+            "flop, " + short_number(static_cast<double>(total.once_bytes)) +
+            "B of the workspace stay";
   text += "\n";
   return text;
 }

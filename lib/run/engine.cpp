@@ -71,6 +71,13 @@ std::string quoted(std::string_view s) {
 
 }  // namespace
 
+void engine::compute_once() noexcept {
+  if (p_->once == 0) return;
+  for (std::size_t i = 0; i < p_->lengths.size(); ++i) lengths_[i] = p_->lengths[i].most;
+  kernels::table const kernels = kernels::best();
+  for (step const& s : p_->steps.first(static_cast<std::size_t>(p_->once))) run(s, kernels);
+}
+
 // Each length comes from an argument, or follows from others; one that nothing tells is its bound.
 void engine::find_lengths(std::span<const binding> arguments,
                           std::array<std::size_t, max_lengths>& lengths) const {
@@ -324,7 +331,7 @@ double engine::microseconds(const step& s) const noexcept {
 bool engine::share_out() noexcept {
   double shared = 0;
   auto loop = p_->loops.begin();
-  for (int i = 0; i < static_cast<int>(p_->steps.size()); ++i) {
+  for (int i = p_->once; i < static_cast<int>(p_->steps.size()); ++i) {
     auto const at = static_cast<std::size_t>(i);
     if (loop != p_->loops.end() && i == loop->last) ++loop;
     bool const repeats = loop != p_->loops.end() && i >= loop->first;

@@ -3,6 +3,7 @@
 #include <boost/test/unit_test.hpp>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 #include "generate/models.hpp"
 #include "support/trial.hpp"
@@ -85,6 +86,33 @@ BOOST_AUTO_TEST_CASE(states_go_with_generated_steps) {
   weft::testing::settings s;
   s.ranges["length"] = {0, 8};
   trial_of_generated<decoding_step>(s);
+}
+
+BOOST_AUTO_TEST_CASE(generated_steps_find_what_is_computed_once) {
+  static_assert(weft::cost<fixed_waves>.once.flops > 0);
+  trial_of_generated<fixed_waves>();
+  for (const std::size_t n : {0u, 1u, 5u, 9u})
+    trial_of_generated<bounded_waves>(lengths<bounded_waves::Pos>(n));
+}
+
+BOOST_AUTO_TEST_CASE(what_is_computed_once_outlives_generated_runs) {
+  weft::parameters<bounded_waves> const parameters(1);
+  weft::module<bounded_waves> net(parameters, weft::generated<bounded_waves>());
+  const auto y = [](auto& module, std::size_t length) {
+    weft::array<float, bounded_waves::Batch, bounded_waves::Pos, bounded_waves::Embed> const x(
+        length);
+    auto const v = module(weft::arg<"x">(x)).template get<"y">();
+    std::vector<float> all;
+    for (std::size_t b = 0; b < 2; ++b)
+      for (std::size_t t = 0; t < length; ++t)
+        for (std::size_t e = 0; e < 6; ++e) all.push_back(v(b, t, e));
+    return all;
+  };
+  for (const std::size_t n : {9u, 0u, 3u, 9u, 1u}) {
+    weft::module<bounded_waves> fresh(parameters, weft::generated<bounded_waves>());
+    BOOST_TEST((y(net, n) == y(fresh, n)));
+    net.reset();
+  }
 }
 
 BOOST_AUTO_TEST_CASE(programs_with_loops_go_by_their_tables) {

@@ -2,6 +2,8 @@
 // and of axes whose length a run has.
 #pragma once
 
+#include "weft/nn/position/rotary.hpp"
+#include "weft/nn/position/sinusoidal.hpp"
 #include "weft/weft.hpp"
 
 namespace weft::generating {
@@ -183,6 +185,23 @@ struct encoder {
     return results(as<"y">(y), as<"attended">(attended.output));
   }
 };
+// What is computed once: sines and cosines that are added, and those that queries turn by.
+template <class Length>
+struct waves {
+  struct Batch : axis<2> {};
+  struct Pos : Length {};
+  struct Embed : axis<20> {};
+  struct Out : axis<6> {};
+
+  constexpr auto operator()(scope s) const {
+    auto const x = s.input<"x", float, Batch, Pos, Embed>() + nn::sinusoidal<Pos, Embed>();
+    auto const y = nn::linear<shape<Embed>, shape<Out>>(s, x);
+    return results(as<"y">(nn::rotary<Pos, Out>(y)), as<"table">(nn::sinusoidal<Pos, Embed>()));
+  }
+};
+using fixed_waves = waves<axis<7>>;
+using bounded_waves = waves<axis<up_to<9>>>;
+
 using fixed_encoder = encoder<axis<7>, 20, 5, 33>;
 using bounded_encoder = encoder<axis<up_to<9>>, 16, 2, 32>;
 

@@ -28,6 +28,13 @@ struct counter {
   }
 };
 
+struct waves {
+  constexpr auto operator()(weft::scope s) const {
+    auto const angles = weft::cast<float>(weft::positions<In>()) * 0.5f;
+    return s.input<"x", float, In>() * weft::sin(angles);
+  }
+};
+
 std::vector<std::string> lines(const std::string& text) {
   std::vector<std::string> all;
   std::istringstream in(text);
@@ -42,6 +49,9 @@ static_assert(weft::cost<model, "y">.bytes == 4 * (15 + 35 + 21));
 static_assert(weft::cost<model, "y">.parameter_bytes == 192);  // 140, in whole lines of 64
 static_assert(weft::cost<model, "y">.operations == 1);
 static_assert(weft::cost<model>.flops == weft::cost<model, "y">.flops + 21);
+static_assert(weft::cost<waves>.flops == 5 && weft::cost<waves>.once.flops == 2 * 5);
+static_assert(weft::cost<waves>.operations == 1 && weft::cost<waves>.once_bytes == 64);
+static_assert(weft::cost<model>.once.flops == 0 && weft::cost<model>.once_bytes == 0);
 static_assert(weft::training_cost<model>.flops > weft::cost<model>.flops);
 
 }  // namespace
@@ -75,6 +85,21 @@ BOOST_AUTO_TEST_CASE(states_come_first) {
       text[0]);
   BOOST_TEST(out.str().find("add (seen.count, ") != std::string::npos, out.str());
   BOOST_TEST(out.str().find("of it states 64B") != std::string::npos, out.str());
+}
+
+BOOST_AUTO_TEST_CASE(what_is_computed_once_stands_apart) {
+  std::ostringstream out;
+  weft::explain<waves>(out);
+  auto const text = lines(out.str());
+  BOOST_TEST_REQUIRE(text.size() == 6u, out.str());
+  BOOST_TEST(text[0] == "once:");
+  BOOST_TEST(text[1].find("= positions ") != std::string::npos, text[1]);
+  BOOST_TEST(text[2].find("= sin (multiply(") != std::string::npos, text[2]);
+  BOOST_TEST(text[3] == "in every run:");
+  BOOST_TEST(text[4].find("= multiply (") != std::string::npos, text[4]);
+  BOOST_TEST(text[5].find("1 steps, 5flop, ") == 0u, text[5]);
+  BOOST_TEST(text[5].find("once 2 steps, 10flop, 64B of the workspace stay") != std::string::npos,
+             text[5]);
 }
 
 BOOST_AUTO_TEST_CASE(a_gradient_lies_among_the_gradients) {

@@ -170,8 +170,8 @@ HWY_NOINLINE void some_steps(std::integer_sequence<int, I...>, const F& f) {
   (f(std::integral_constant<int, First + I>()), ...);
 }
 
-// Calls f with the index of each step, from First on, as a type.
-template <class Source, int First = 0, class F>
+// Calls f with the index of each step of a run, from First on, as a type.
+template <class Source, int First = lowered<Source>::tables.once, class F>
 HWY_INLINE void for_each_step(const F& f) {
   constexpr int left = static_cast<int>(lowered<Source>::tables.steps.size()) - First;
   if constexpr (left > 0) {
@@ -180,16 +180,18 @@ HWY_INLINE void for_each_step(const F& f) {
   }
 }
 
+// Are a run's steps?
 template <class Source, int... I>
 constexpr bool all_generated(std::integer_sequence<int, I...>) {
-  bool const generated[]{is_generated<Source, I>()..., true};
+  bool const generated[]{is_generated<Source, lowered<Source>::tables.once + I>()..., true};
   return std::ranges::all_of(generated, [](bool g) { return g; });
 }
 
 // Those of the same target, if the program needs them.
 template <class Source>
 HWY_INLINE kernels::table table_kernels() {
-  constexpr int count = static_cast<int>(lowered<Source>::tables.steps.size());
+  constexpr auto const& tables = lowered<Source>::tables;
+  constexpr int count = static_cast<int>(tables.steps.size()) - tables.once;
   if constexpr (all_generated<Source>(std::make_integer_sequence<int, count>()))
     return {};
   else

@@ -61,6 +61,7 @@ struct node {
   op kind;
   element type;
   std::int8_t operands;
+  bool once;  // computed when a program is given its memory, before any run: see hoist.hpp
   // The scan in whose body it is, as its place in the list of those and one; 0: none.
   std::int16_t region;
   bool inner;            // computed within the step that uses it, and stored nowhere: see chain.hpp
@@ -189,6 +190,11 @@ constexpr name_ref graph::intern(std::string_view s) {
   name_ref const r{text_size, static_cast<int>(s.size())};
   for (char const c : s) text[text_size++] = c;
   return r;
+}
+
+// Are both carried out in the same place: once, in every run, or in a scan's every step?
+constexpr bool together(const node& a, const node& b) {
+  return a.region == b.region && a.once == b.once;
 }
 
 // Where a node's value may be read.

@@ -44,9 +44,10 @@ std::string explain() {
 
 }  // namespace detail
 
-// Prints the states of module<Model, Results...>, then its steps, a line each: what it computes,
-// with its axes, from what, its floating-point operations and bytes with every length at its bound,
-// and where the result lies. The last line has the sums.
+// Prints the states of module<Model, Results...>, then its steps, those that are carried out once
+// before those of every run, a line each: what it computes, with its axes, from what, its
+// floating-point operations and bytes with every length at its bound, and where the result lies.
+// The last line has the sums.
 template <a_model Model, text... Results>
 void explain(std::ostream& out = std::cout) {
   out << detail::explain<inference<Model, Results...>>();

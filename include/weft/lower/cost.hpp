@@ -15,9 +15,11 @@ struct model_cost {
   double bytes;  // that the operations read and write
   std::size_t parameter_bytes;
   std::size_t workspace_bytes;  // states, intermediates, scratch and room for inputs
-  int operations;               // steps of the program
+  int operations;               // steps of a run
   std::size_t state_bytes;      // of the workspace: what stays from run to run
   double sequential;            // operations each of which needs the one before
+  operation_cost once;          // of what is computed once, before all runs; not in the above
+  std::size_t once_bytes;       // of the workspace: what stays of that
 };
 
 namespace detail {
@@ -25,15 +27,18 @@ namespace detail {
 template <class Source>
 constexpr model_cost cost_of_source() {
   constexpr operation_cost c = cost_of(Source::g.unpack());
+  constexpr operation_cost once = cost_of(Source::g.unpack(), true);
   constexpr double sequential = sequential_operations(Source::g.unpack());
   auto const& tables = lowered<Source>::tables;
   return {c.flops,
           c.bytes,
           tables.parameter_bytes,
           tables.workspace_bytes,
-          static_cast<int>(tables.steps.size()),
+          static_cast<int>(tables.steps.size()) - tables.once,
           tables.state_bytes,
-          sequential};
+          sequential,
+          once,
+          tables.once_bytes};
 }
 
 }  // namespace detail

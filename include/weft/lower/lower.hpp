@@ -78,6 +78,8 @@ struct program_draft {
   std::size_t scratch_offset = 0;
   std::size_t scratch_bytes = 0;
   std::size_t packed_bytes = 0;
+  std::size_t once_bytes = 0;
+  int once = 0;
 };
 
 // The call of a step at the bounds of all lengths, without pointers: what it takes at most.
@@ -120,8 +122,11 @@ class lowering {
     lower_ends();
     lower_rules();
     require_lengths();
+    int i = 0;
+    for (; i < g_.count && g_.nodes[i].once; ++i) lower(i);
+    d_.once = d_.step_count;
     clear_gradients();
-    for (int i = 0; i < g_.count; ++i) {
+    for (; i < g_.count; ++i) {
       begin_loop(i);
       lower(i);
       end_loop(i);
@@ -213,6 +218,7 @@ class lowering {
     d_.parameter_bytes = p_.parameter_bytes;
     d_.state_bytes = p_.state_bytes;
     d_.constant_bytes = p_.constant_bytes;
+    d_.once_bytes = p_.once_bytes;
   }
 
   constexpr void lower_rules() {
@@ -799,7 +805,8 @@ struct program_tables {
   alignas(4) table<std::byte, Constants> constants;
   table<char, Text> text;
   std::size_t parameter_bytes, gradient_bytes, state_bytes, workspace_bytes, scratch_offset,
-      scratch_bytes, packed_bytes;
+      scratch_bytes, packed_bytes, once_bytes;
+  int once;
 };
 
 namespace detail {
@@ -838,7 +845,9 @@ constexpr auto tables() {
                                                        d.workspace_bytes,
                                                        d.scratch_offset,
                                                        d.scratch_bytes,
-                                                       d.packed_bytes};
+                                                       d.packed_bytes,
+                                                       d.once_bytes,
+                                                       d.once};
 }
 
 }  // namespace detail
@@ -847,15 +856,29 @@ constexpr auto tables() {
 template <class Source>
 struct lowered {
   static constexpr auto tables = detail::tables<Source>();
-  static constexpr weft::program program{
-      tables.steps,           tables.inputs.span(),    tables.parameters.span(),
-      tables.states.span(),   tables.writes.span(),    tables.results.span(),
-      tables.lengths.span(),  tables.rules.span(),     tables.requirements.span(),
-      tables.shifts.span(),   tables.loops.span(),     tables.attentions.span(),
-      tables.links.span(),    tables.constants.span(), {tables.text.at, tables.text.size()},
-      tables.parameter_bytes, tables.gradient_bytes,   tables.state_bytes,
-      tables.workspace_bytes, tables.scratch_offset,   tables.scratch_bytes,
-      tables.packed_bytes};
+  static constexpr weft::program program{tables.steps,
+                                         tables.inputs.span(),
+                                         tables.parameters.span(),
+                                         tables.states.span(),
+                                         tables.writes.span(),
+                                         tables.results.span(),
+                                         tables.lengths.span(),
+                                         tables.rules.span(),
+                                         tables.requirements.span(),
+                                         tables.shifts.span(),
+                                         tables.loops.span(),
+                                         tables.attentions.span(),
+                                         tables.links.span(),
+                                         tables.constants.span(),
+                                         {tables.text.at, tables.text.size()},
+                                         tables.parameter_bytes,
+                                         tables.gradient_bytes,
+                                         tables.state_bytes,
+                                         tables.workspace_bytes,
+                                         tables.scratch_offset,
+                                         tables.scratch_bytes,
+                                         tables.packed_bytes,
+                                         tables.once};
 };
 
 }  // namespace weft

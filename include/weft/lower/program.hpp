@@ -243,6 +243,7 @@ struct program {
   std::size_t scratch_offset = 0;
   std::size_t scratch_bytes = 0;  // of one thread
   std::size_t packed_bytes = 0;  // in float32, as the offsets of steps; bfloat16 takes half of both
+  int once = 0;  // so many steps come before all runs, with every length at its bound
 
   constexpr std::string_view name(name_ref r) const {
     return text.substr(static_cast<std::size_t>(r.begin), static_cast<std::size_t>(r.size));

@@ -7,6 +7,7 @@
 #include "weft/passes/attend.hpp"
 #include "weft/passes/differentiate.hpp"
 #include "weft/passes/fuse.hpp"
+#include "weft/passes/hoist.hpp"
 #include "weft/passes/own.hpp"
 #include "weft/passes/select.hpp"
 #include "weft/passes/without_dropout.hpp"
@@ -27,7 +28,9 @@ struct inference {
   static constexpr graph selected() {
     return simplify(without_dropout(select(definition<Model>.unpack(), Results.view()...)));
   }
-  static constexpr graph make() { return own_results(fuse(arrange(attend(selected(), false)))); }
+  static constexpr graph make() {
+    return own_results(fuse(hoist(arrange(attend(selected(), false)))));
+  }
   static constexpr auto g = pack<inference>();
 };
 
@@ -37,7 +40,9 @@ struct sampling {
   static constexpr graph selected() {
     return simplify(select(definition<Model>.unpack(), Results.view()...));
   }
-  static constexpr graph make() { return own_results(fuse(arrange(attend(selected(), false)))); }
+  static constexpr graph make() {
+    return own_results(fuse(hoist(arrange(attend(selected(), false)))));
+  }
   static constexpr auto g = pack<sampling>();
 };
 
@@ -46,7 +51,7 @@ template <a_model Model, text Loss>
 struct training {
   static constexpr graph make() {
     graph const g = attend(sampling<Model, Loss>::selected(), true);
-    return fuse(arrange(simplify(differentiate(g, 0))));
+    return fuse(hoist(arrange(simplify(differentiate(g, 0)))));
   }
   static constexpr auto g = pack<training>();
 };

@@ -33,8 +33,7 @@ class chainer {
     node& n = g_.nodes[i];
     if (!is_elementwise(n.kind) || end_[i] == 0 || end_[i] == several) return false;
     node const& last = g_.nodes[end_[i] - 1];
-    if (!is_elementwise(last.kind) || !(last.axes == n.axes) || last.region != n.region)
-      return false;
+    if (!is_elementwise(last.kind) || !(last.axes == n.axes) || !together(last, n)) return false;
     int inputs[kernels::max_link_inputs + 3]{};
     int input_count = 0;
     auto const read = [&](int id) {

@@ -150,9 +150,11 @@ constexpr operation_cost cost_of_step(const graph& g, int i) {
   return sum;
 }
 
-constexpr operation_cost cost_of(const graph& g) {
+// Of a run, or of what is computed once before.
+constexpr operation_cost cost_of(const graph& g, bool once = false) {
   operation_cost sum;
   for (int i = 0; i < g.count; ++i) {
+    if (g.nodes[i].once != once) continue;
     operation_cost const c = cost_of(g, i);
     sum.flops += c.flops;
     sum.bytes += c.bytes;

@@ -59,7 +59,7 @@ class fuser {
                                     int j) const {
     node const& c = h.nodes[n.operand[j]];
     bool const only_here = uses_[original.operand[j]] == 1;
-    bool const alike = c.axes == n.axes && c.region == n.region;
+    bool const alike = c.axes == n.axes && together(c, n);
     return c.kind == op::dot && c.then == op::copy && only_here && alike ? &c : nullptr;
   }
 
@@ -108,7 +108,7 @@ class fuser {
   constexpr void join_rows(const graph& h, const node& original, node& n) const {
     if (n.kind != op::add && n.kind != op::multiply) return;
     for (int j = 0; j < 2; ++j)
-      if (uses_[original.operand[j]] == 1 && h.nodes[n.operand[j]].region == n.region &&
+      if (uses_[original.operand[j]] == 1 && together(h.nodes[n.operand[j]], n) &&
           (take_affine(h, n, j) || take_addend(h, n, j)))
         return;
   }
@@ -173,7 +173,7 @@ class fuser {
 }  // namespace detail
 
 // The outputs stay what they are to rounding: a scale is applied as a product with its reciprocal.
-// What is done once before a scan is not done in its body again.
+// What is done once before a scan, or before all runs, is not done again.
 //
 //   dot -> times or by a constant     dot with that scale; likewise where a factor was scaled
 //   dot -> plus a tensor, twice       dot with that bias or residual

@@ -37,7 +37,7 @@ constexpr bool take_affine(const graph& h, node& n, int j) {
 constexpr void take_sum(const graph& h, node& n, const int* uses) {
   if (n.kind != op::normalize || n.operands != 3 || uses[n.operand[0]] != 1) return;
   node const& sum = h.nodes[n.operand[0]];
-  if (sum.kind != op::add || sum.type != element::float32 || sum.region != n.region) return;
+  if (sum.kind != op::add || sum.type != element::float32 || !together(sum, n)) return;
   int const whole = as_operand(h, sum, 0) ? 0 : 1;
   if (!as_operand(h, sum, whole)) return;
   n.operand[0] = sum.operand[whole];
@@ -60,8 +60,7 @@ constexpr bool take_addend(const graph& h, node& n, int j) {
 constexpr void take_gain(const graph& h, node& n) {
   if (n.kind != op::normalize_adjoint || n.operands != 2) return;
   node const& product = h.nodes[n.operand[1]];
-  if (product.kind != op::multiply || !(product.axes == n.axes) || product.region != n.region)
-    return;
+  if (product.kind != op::multiply || !(product.axes == n.axes) || !together(product, n)) return;
   int const g = h.nodes[product.operand[0]].axes == n.axes ? 0 : 1;
   if (!as_operand(h, product, g)) return;
   n.operand[1] = product.operand[g];
@@ -94,7 +93,7 @@ constexpr void take_mask(const graph& h, node& n, double (*factor)(const graph&,
   }
   node const& scaled = h.nodes[n.operand[0]];
   double const by = factor(h, scaled);
-  if (by == 0 || scaled.region != n.region) return;
+  if (by == 0 || !together(scaled, n)) return;
   n.scale *= by;
   n.operand[0] = scaled.operand[0];
 }
@@ -103,7 +102,8 @@ constexpr void take_mask(const graph& h, node& n, double (*factor)(const graph&,
 constexpr void take_product(const graph& h, node& n) {
   if (n.kind != op::sum || n.type != element::float32 || n.operands != 1) return;
   node const& product = h.nodes[n.operand[0]];
-  if (product.kind != op::multiply || !as_operand(h, product, 0) || !as_operand(h, product, 1))
+  if (product.kind != op::multiply || !as_operand(h, product, 0) || !as_operand(h, product, 1) ||
+      !together(product, n))
     return;
   n.operand[0] = product.operand[0];
   push_operand(n, product.operand[1]);

@@ -26,8 +26,8 @@ constexpr int region_left(const graph& g, int i) {
 
 }  // namespace detail
 
-// The longest chain of operations each of which needs the one before, every length at its bound. A
-// step of a scan needs the step before it.
+// The longest chain of a run's operations each of which needs the one before, every length at its
+// bound. A step of a scan needs the step before it.
 constexpr double sequential_operations(const graph& g) {
   double until[max_nodes]{};  // in a body: from the step's beginning
   double whole[max_regions + 1]{};
@@ -38,7 +38,7 @@ constexpr double sequential_operations(const graph& g) {
     for (int j = 0; j < n.operands; ++j)
       if (region == 0 || loop_of(g, n.operand[j]) == region)
         until[i] = std::max(until[i], until[n.operand[j]]);
-    until[i] += !is_leaf(n.kind) && !is_view(n.kind) && n.kind != op::carry && !n.inner;
+    until[i] += !is_leaf(n.kind) && !is_view(n.kind) && n.kind != op::carry && !n.inner && !n.once;
   };
   for (int i = 0; i < g.count; ++i) {
     int const region = loop_of(g, i);

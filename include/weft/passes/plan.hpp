@@ -48,6 +48,7 @@ struct memory_plan {
   std::size_t parameter_bytes = 0;
   std::size_t constant_bytes = 0;
   std::size_t workspace_bytes = 0;
+  std::size_t once_bytes = 0;  // of it: what is computed once and stays
 };
 
 namespace detail {
@@ -117,6 +118,8 @@ class planner {
         p_.of[i].input = root.input;
         p_.of[i].offset += root.offset;
       }
+    for (int i = 0; i < g_.count; ++i)
+      if (g_.nodes[i].once) p_.once_bytes += size_[i];
   }
 
  private:
@@ -189,7 +192,8 @@ class planner {
   // concatenation's?
   constexpr bool joinable_part(int part, const node& whole, const axis_info* axis) const {
     node const& n = g_.nodes[part];
-    if (n.region != 0 || n.inner || !(is_elementwise(n.kind) || n.kind == op::dot)) return false;
+    if (!together(n, whole) || n.inner) return false;
+    if (!is_elementwise(n.kind) && n.kind != op::dot) return false;
     for (int a = 0; a < n.axes.count; ++a)
       if (n.axes.at[a] != axis && n.axes.at[a] != whole.axes.at[a]) return false;
     return true;
@@ -200,9 +204,11 @@ class planner {
            g_.nodes[i].kind != op::state && written_[i] == 0;
   }
 
-  // What a body reads that is not made in the same step is needed until the last step.
+  // What a body reads that is not made in the same step is needed until the last step; what a run
+  // reads that is computed once, for ever.
   constexpr void use(int i, int by) {
     int const root = p_.of[i].root;
+    if (g_.nodes[root].once && by < g_.count && !g_.nodes[by].once) by = g_.count;
     int const body = by < g_.count ? loop_of(g_, by) : 0;
     if (body > 0 && (loop_of(g_, root) != body || lives_across_steps(root))) by = last_of_[body];
     if (last_use_[root] < by) last_use_[root] = by;
@@ -326,10 +332,10 @@ class planner {
   }
 
   // A gradient is computed where it belongs, if it is the node's own memory and no other
-  // parameter's.
+  // parameter's. One that is computed once is copied there: the caller may change gradients.
   constexpr void place_gradient(const output& o) {
     layout& l = p_.of[o.node];
-    if (!owns_workspace(o.node)) return;
+    if (!owns_workspace(o.node) || g_.nodes[o.node].once) return;
     l.where = block::gradients;
     l.offset = p_.parameter_offset[o.leaf];
   }
@@ -431,9 +437,9 @@ class planner {
 
 // Intermediates share memory where they do not live at the same time (first fit by liveness), and
 // an elementwise operation takes over the memory of an operand that nothing else needs any more.
-// What is put together with others alone is computed there. Results stay until the next run. States
-// begin the workspace and stay; rows are written to where they belong if nothing reads what was
-// there before.
+// What is put together with others alone is computed there. Results stay until the next run; what
+// is computed once stays if runs read it. States begin the workspace and stay; rows are written to
+// where they belong if nothing reads what was there before.
 constexpr memory_plan plan(const graph& g) {
   memory_plan p;
   detail::planner(g, p).run();

@@ -43,10 +43,12 @@ struct program_code {
 
 class engine {
  public:
-  // Where no code is given, the program's tables are followed.
+  // Where no code is given, the program's tables are followed. Computes what runs find there, for
+  // the best SIMD target.
   engine(const program& p, memory m, program_code generated = {})
       : p_(&p), memory_(m), generated_(generated) {
     reset();
+    compute_once();
   }
 
   // The threads that runs go on from now on. Allocates what they work in, so that runs need not.
@@ -116,6 +118,7 @@ class engine {
   const program& tables() const { return *p_; }
 
  private:
+  void compute_once() noexcept;
   void find_lengths(std::span<const binding> arguments,
                     std::array<std::size_t, max_lengths>& lengths) const;
   void check_indices(const input_ref& input, const binding& argument, std::size_t most) const;

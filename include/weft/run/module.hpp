@@ -109,15 +109,16 @@ class runnable {
       : parameters_(std::move(shared)),
         workspace_(allocate(workspace_bytes)),
         engine_(code::program, {parameters_.data(), nullptr, workspace_.get()}, generated.code) {}
-  // And in the caller's memory: workspace_bytes, aligned to 64. Throws weft::error where it is too
-  // small or not aligned.
+  // And in the caller's memory: workspace_bytes, aligned to 64, the module's alone while it is
+  // there. Throws weft::error where it is too small or not aligned.
   runnable(weft::parameters<Model> shared, std::span<std::byte> workspace,
            generated_code<source> generated = {})
       : parameters_(std::move(shared)),
         engine_(code::program, {parameters_.data(), nullptr, checked(workspace, workspace_bytes)},
                 generated.code) {}
 
-  // The bytes that a run works in, beside the parameters; the states are among them.
+  // The bytes that a run works in, beside the parameters; the states are among them, and what is
+  // computed once.
   static constexpr std::size_t workspace_bytes = code::tables.workspace_bytes;
 
   // The threads that runs go on from now on, in place of the calling one alone:
@@ -241,6 +242,9 @@ inline constexpr bool computes = ((find_output(definition<Model>, Results.view()
 //
 //   weft::module<encoder> net;
 //   auto y = net(weft::arg<"x">(x)).get<"result">();
+//
+// What no argument, parameter or state can change, as a table of sinusoidal positions, is computed
+// once, when the module is made (see passes/hoist.hpp).
 //
 // weft::generated<Model, Results...>() makes it run code that was generated for the model.
 //

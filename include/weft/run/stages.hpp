@@ -18,12 +18,13 @@ class stages {
   stages(const program& p, const std::size_t* lengths) : p_(&p), lengths_(lengths) {}
 
   int count() const noexcept {
-    auto n = static_cast<int>(p_->steps.size());
+    auto n = static_cast<int>(p_->steps.size()) - p_->once;
     for (loop_ref const& l : p_->loops) n += (rounds(l) - 1) * (l.last - l.first);
     return n;
   }
   // i is less than count().
   stage operator[](int i) const noexcept {
+    i += p_->once;
     int before = 0;  // stages of loops that are over, less the loops' steps
     for (loop_ref const& l : p_->loops) {
       int const n = rounds(l), size = l.last - l.first, at = i - before - l.first;

@@ -1,0 +1,399 @@
+// What no run can change is computed once, and nothing else is.
+#include "weft/passes/hoist.hpp"
+
+#include <boost/mpl/list.hpp>
+#include <boost/mpl/list_c.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include "passes/graphs.hpp"
+#include "support/trial.hpp"
+#include "weft/lower/cost.hpp"
+#include "weft/nn/attention.hpp"
+#include "weft/nn/mask.hpp"
+#include "weft/nn/position/rotary.hpp"
+#include "weft/nn/position/sinusoidal.hpp"
+#include "weft/ops/compare.hpp"
+#include "weft/ops/concatenate.hpp"
+#include "weft/ops/dropout.hpp"
+#include "weft/ops/gather.hpp"
+#include "weft/ops/reduce.hpp"
+#include "weft/ops/scan.hpp"
+#include "weft/ops/windows.hpp"
+
+namespace {
+
+using weft::op;
+using weft::testing::count, weft::testing::lengths, weft::testing::trial;
+
+struct Pos : weft::axis<weft::up_to<17>> {};
+struct KeyPos : weft::alias<Pos> {};
+struct Twice : weft::axis<weft::up_to<34>> {};
+struct Later : weft::axis<weft::up_to<16>> {};
+struct Window : weft::axis<3> {};
+struct Starts : weft::axis<weft::up_to<15>> {};
+struct Six : weft::axis<6> {};
+struct Nine : weft::axis<9> {};
+struct Three : weft::axis<3> {};
+struct Two : weft::axis<2> {};
+struct Heads : weft::axis<3> {};
+struct HeadDim : weft::axis<6> {};
+
+// How often an operation is carried out once, or in every run.
+constexpr int count_if_once(const weft::graph& g, op kind, bool once) {
+  int n = 0;
+  for (int i = 0; i < g.count; ++i) n += g.nodes[i].kind == kind && g.nodes[i].once == once;
+  return n;
+}
+constexpr int once(const weft::graph& g, op kind) {
+  return count_if_once(g, kind, true);
+}
+constexpr int in_runs(const weft::graph& g, op kind) {
+  return count_if_once(g, kind, false);
+}
+template <class Model>
+constexpr weft::graph run_graph() {
+  return weft::inference<Model>::make();
+}
+template <class Model>
+constexpr bool hoists_nothing() {
+  auto const& tables = weft::lowered<weft::inference<Model>>::tables;
+  return tables.once == 0 && tables.once_bytes == 0 && weft::cost<Model>.once.flops == 0;
+}
+// Is `Kind`, of which the model has one, carried out in every run?
+template <class Model, op Kind>
+constexpr bool stays() {
+  weft::graph const g = run_graph<Model>();
+  return once(g, Kind) == 0 && in_runs(g, Kind) == 1;
+}
+
+// 0, 1, 2, … as float, along an axis.
+template <class A>
+constexpr auto places() {
+  return weft::cast<float>(weft::positions<A>());
+}
+
+// ---- what is hoisted
+
+struct sinusoids {
+  constexpr auto operator()(weft::scope s) const {
+    return s.input<"x", float, Pos, Six>() + weft::nn::sinusoidal<Pos, Six>();
+  }
+};
+constexpr bool computes_sinusoids_once() {
+  weft::graph const g = run_graph<sinusoids>();
+  return once(g, op::sin) == 1 && once(g, op::cos) == 1 && in_runs(g, op::sin) == 0 &&
+         in_runs(g, op::cos) == 0 && in_runs(g, op::concatenate) == 0 &&
+         in_runs(g, op::positions) == 0;
+}
+static_assert(computes_sinusoids_once());
+// A run is the addition alone.
+static_assert(weft::cost<sinusoids>.operations == 1);
+static_assert(weft::cost<sinusoids>.flops == 17 * 6);
+static_assert(weft::cost<sinusoids>.bytes == 3 * 4 * 17 * 6);
+static_assert(weft::cost<sinusoids>.sequential == 1);
+static_assert(weft::cost<sinusoids>.once.flops > 2 * 17 * 3);
+static_assert(weft::cost<sinusoids>.once_bytes == weft::align(4 * 17 * 6));
+
+struct rotated {
+  constexpr auto operator()(weft::scope s) const {
+    auto q = s.input<"q", float, Pos, Heads, HeadDim>();
+    auto k = s.input<"k", float, KeyPos, Heads, HeadDim>();
+    namespace nn = weft::nn;
+    nn::rotary_options const yarn{10000, nn::yarn_scaling(4, 8)};
+    return weft::results(
+        weft::as<"q">(nn::rotary<Pos, HeadDim>(q)),
+        weft::as<"k">(nn::rotary<KeyPos, HeadDim, nn::rotary_pairs::neighbours>(k)),
+        weft::as<"yarn">(nn::rotary<Pos, HeadDim>(q, yarn)));
+  }
+};
+constexpr bool computes_rotations_once() {
+  weft::graph const g = run_graph<rotated>();
+  for (op const o : {op::sin, op::cos, op::exp, op::log})
+    if (once(g, o) == 0 || in_runs(g, o) > 0) return false;
+  return true;
+}
+static_assert(computes_rotations_once());
+
+// Of a cache, the positions begin where the run says: the frequencies alone are known.
+struct rotated_from {
+  constexpr auto operator()(weft::scope s) const {
+    auto const q = s.input<"q", float, Pos, Heads, HeadDim>();
+    auto const at = weft::positions<Pos>() + s.input<"begin", std::int32_t>();
+    return weft::nn::rotary<Pos, HeadDim>(q, at);
+  }
+};
+constexpr bool computes_frequencies_once() {
+  weft::graph const g = run_graph<rotated_from>();
+  return once(g, op::exp) == 1 && in_runs(g, op::exp) == 0 && once(g, op::sin) == 0 &&
+         in_runs(g, op::sin) == 1;
+}
+static_assert(computes_frequencies_once());
+
+// Everything along axes of known extents, and a result that is nothing else.
+struct of_known_extents {
+  constexpr auto operator()(weft::scope s) const {
+    auto const waves =
+        weft::sin(places<Six>() + weft::broadcast<Three>(places<Six>() * 0.5f) + places<Three>());
+    auto const mixed = weft::dot<Six>(weft::softmax<Six>(waves), places<Six>());
+    auto const picked = weft::gather<Six>(waves, weft::positions<Two>() + 1);
+    auto const table = weft::sum<Two>(picked) * weft::normalize<Three>(mixed, 1e-5);
+    return weft::results(weft::as<"table">(table),
+                         weft::as<"sum">(s.input<"x", float, Pos, Three>() + table));
+  }
+};
+constexpr bool computes_all_of_known_extents_once() {
+  weft::graph const g = run_graph<of_known_extents>();
+  for (op const o : {op::softmax, op::dot, op::gather, op::sum, op::normalize})
+    if (once(g, o) != 1 || in_runs(g, o) > 0) return false;
+  return true;
+}
+static_assert(computes_all_of_known_extents_once());
+static_assert(weft::cost<of_known_extents>.operations == 1);
+static_assert(weft::cost<of_known_extents, "table">.operations == 0);
+
+// What a run puts together with other numbers stays by itself: a run's memory is not for ever.
+struct put_together {
+  constexpr auto operator()(weft::scope s) const {
+    auto const x = s.input<"x", float, Pos, Three>();
+    auto const table = weft::sin(places<Pos>() + places<Six>());
+    return weft::concatenate<Nine, weft::shape<Six, Three>>(table, x);
+  }
+};
+static_assert(weft::cost<put_together>.once_bytes == weft::align(4 * 17 * 6));
+
+// What the runs and what is computed once both need, and is cheap, each computes for itself.
+struct both_need_distances {
+  constexpr auto operator()(weft::scope s) const {
+    auto const x = s.input<"x", float, Pos, KeyPos>();
+    auto const distance = weft::cast<float>(weft::positions<KeyPos>() - weft::positions<Pos>());
+    return x * distance + weft::sin(distance * 0.5f);
+  }
+};
+constexpr bool keeps_sines_alone() {
+  weft::graph const g = run_graph<both_need_distances>();
+  return once(g, op::sin) == 1 && once(g, op::subtract) == 1 && in_runs(g, op::subtract) == 1 &&
+         weft::cost<both_need_distances>.once_bytes == weft::align(4 * 17 * 17);
+}
+static_assert(keeps_sines_alone());
+
+// Attention takes a mask of positions for a band, and queries that are turned by known angles.
+struct attending {
+  constexpr auto operator()(weft::scope s) const {
+    auto const q = s.input<"q", float, Pos, Heads, HeadDim>();
+    auto const k = s.input<"k", float, KeyPos, Heads, HeadDim>();
+    auto const v = s.input<"v", float, KeyPos, Heads, HeadDim>();
+    auto const turned = weft::nn::rotary<KeyPos, HeadDim>(k);
+    auto const weights = weft::nn::attention_weights<HeadDim, KeyPos>(
+        weft::nn::rotary<Pos, HeadDim>(q), turned, weft::nn::causal<Pos, KeyPos>());
+    return weft::dot<KeyPos>(weights, v);
+  }
+};
+constexpr bool attends_by_a_band() {
+  weft::graph const g = run_graph<attending>();
+  for (int i = 0; i < g.count; ++i)
+    if (g.nodes[i].kind == op::attention) return g.nodes[i].highest == 0 && g.nodes[i].options == 0;
+  return false;
+}
+static_assert(attends_by_a_band());
+
+// ---- what is not
+
+// Masks and plain formulas are as cheap as reading them.
+struct cheap {
+  constexpr auto operator()(weft::scope s) const {
+    auto const x = s.input<"x", float, Pos, KeyPos>();
+    auto const seen = weft::positions<KeyPos>() <= weft::positions<Pos>();
+    auto const distance = weft::cast<float>(weft::positions<KeyPos>() - weft::positions<Pos>());
+    return weft::where(seen, x + weft::relu(distance) * 0.5f, 0.f);
+  }
+};
+static_assert(hoists_nothing<cheap>());
+
+// Slopes are kept; what they are spread to is not.
+struct slopes_by_distance {
+  constexpr auto operator()(weft::scope s) const {
+    auto const x = s.input<"x", float, Heads, Pos, KeyPos>();
+    auto const distance = weft::cast<float>(weft::positions<KeyPos>() - weft::positions<Pos>());
+    return x + (distance * weft::exp(places<Heads>()) + 1.f);
+  }
+};
+static_assert(once(run_graph<slopes_by_distance>(), op::exp) == 1);
+static_assert(once(run_graph<slopes_by_distance>(), op::multiply) == 0);
+static_assert(weft::cost<slopes_by_distance>.once_bytes == weft::align(4 * 3));
+struct spread {
+  constexpr auto operator()(weft::scope s) const {
+    auto const table = weft::broadcast<Heads>(weft::sin(places<Pos>()));
+    return s.input<"x", float, Heads, Pos>() + table;
+  }
+};
+static_assert(weft::cost<spread>.once_bytes == weft::align(4 * 17));
+
+template <op Leaf>
+struct of_leaf {
+  constexpr auto operator()(weft::scope s) const {
+    if constexpr (Leaf == op::input) return weft::sin(s.input<"x", float, Six>());
+    if constexpr (Leaf == op::parameter) return weft::sin(s.param<"w", Six>());
+    if constexpr (Leaf == op::state) {
+      auto const state = s.state<"state", float, Six>();
+      auto const next = weft::sin(state + places<Six>());
+      s.update(state, next);
+      return next;
+    }
+    // A length is what the arguments make it.
+    if constexpr (Leaf == op::length)
+      return weft::sin(s.input<"x", float, Pos>() * 0.f + places<Pos>() / weft::length<Pos>());
+  }
+};
+static_assert(stays<of_leaf<op::input>, op::sin>() && hoists_nothing<of_leaf<op::input>>());
+static_assert(stays<of_leaf<op::parameter>, op::sin>() && hoists_nothing<of_leaf<op::parameter>>());
+static_assert(stays<of_leaf<op::state>, op::sin>() && hoists_nothing<of_leaf<op::state>>());
+static_assert(stays<of_leaf<op::length>, op::sin>() && hoists_nothing<of_leaf<op::length>>());
+
+// Other elements in every run.
+struct dropped {
+  constexpr auto operator()(weft::scope s) const {
+    auto const x = s.input<"x", float, Pos>();
+    return x + weft::exp(weft::dropout(weft::nn::detail::beside(x, weft::sin(places<Pos>())), 0.5));
+  }
+};
+constexpr bool drops_in_runs() {
+  weft::graph const g = weft::sampling<dropped>::make();
+  return once(g, op::sin) == 1 && in_runs(g, op::sin) == 0 && in_runs(g, op::dropout) == 1 &&
+         in_runs(g, op::exp) == 1 && once(g, op::exp) == 0;
+}
+static_assert(drops_in_runs());
+static_assert(weft::cost<dropped>.operations == 1);  // without dropout exp is known too
+
+// Steps of a scan: the carry is another one in each. What it reads is known.
+struct scanned {
+  constexpr auto operator()(weft::scope s) const {
+    auto const x = s.input<"x", float, Pos>();
+    auto const table = weft::sin(places<Pos>());
+    auto const begin = weft::cos(weft::constant(0.25f));
+    auto const h = weft::scan<Pos>(begin, std::tuple{table, x},
+                                   [](auto h, auto t, auto x) { return weft::tanh(h) * t + x; });
+    return h.all;
+  }
+};
+static_assert(once(run_graph<scanned>(), op::sin) == 1 &&
+              in_runs(run_graph<scanned>(), op::sin) == 0);
+static_assert(once(run_graph<scanned>(), op::cos) == 1 &&
+              in_runs(run_graph<scanned>(), op::cos) == 0);
+static_assert(stays<scanned, op::tanh>());
+
+// Along an axis of unknown length, of a table that is known.
+template <op Kind>
+struct along {
+  constexpr auto operator()(weft::scope s) const {
+    auto const x = s.input<"x", float, Pos>();
+    auto const table = weft::sin(places<Pos>() * 0.5f + 0.25f);
+    if constexpr (Kind == op::sum) return x + weft::sum<Pos>(table);
+    if constexpr (Kind == op::max) return x + weft::max<Pos>(table);
+    if constexpr (Kind == op::softmax) return x + weft::softmax<Pos>(table);
+    if constexpr (Kind == op::normalize) return x + weft::normalize<Pos>(table, 1e-5);
+    if constexpr (Kind == op::dot) return x + weft::dot<Pos>(table, places<Pos>() * places<Six>());
+    if constexpr (Kind == op::gather)
+      return x + weft::gather<KeyPos>(weft::rename<Pos, KeyPos>(table), weft::positions<Pos>() + 1);
+    if constexpr (Kind == op::concatenate)
+      return weft::results(
+          weft::as<"x">(x),
+          weft::as<"y">(weft::concatenate<Twice, weft::shape<Pos, Pos>>(table, table)));
+    if constexpr (Kind == op::slice)
+      return weft::results(weft::as<"x">(x), weft::as<"y">(weft::slice<Pos, Later, 1>(table)));
+    if constexpr (Kind == op::windows)
+      return weft::results(weft::as<"x">(x),
+                           weft::as<"y">(weft::windows<Pos, Starts, Window>(table) * 2.f));
+    if constexpr (Kind == op::place)
+      return weft::results(
+          weft::as<"x">(x),
+          weft::as<"y">(weft::windows<Pos, Pos, Window, weft::window{.left = 2}>(table) * 2.f));
+  }
+};
+template <op Kind>
+constexpr bool is_left_to_runs() {
+  weft::graph const g = run_graph<along<Kind>>();
+  return once(g, op::sin) == 1 && in_runs(g, op::sin) == 0 && once(g, Kind) == 0 &&
+         in_runs(g, Kind) == 1;
+}
+using kinds_that_mix =
+    boost::mpl::list_c<int, static_cast<int>(op::sum), static_cast<int>(op::max),
+                       static_cast<int>(op::softmax), static_cast<int>(op::normalize),
+                       static_cast<int>(op::dot), static_cast<int>(op::gather),
+                       static_cast<int>(op::concatenate), static_cast<int>(op::slice),
+                       static_cast<int>(op::windows), static_cast<int>(op::place)>;
+
+// Waves in a loss, known in its gradients as well; both encodings turn by the same angles.
+struct trained {
+  constexpr auto operator()(weft::scope s) const {
+    namespace nn = weft::nn;
+    auto const x = s.input<"x", float, Pos, HeadDim>() + nn::sinusoidal<Pos, HeadDim>();
+    auto const y = nn::rotary<Pos, HeadDim>(x * s.param<"w", HeadDim>());
+    return weft::results(weft::as<"loss">(weft::mean<Pos, HeadDim>(weft::tanh(y))));
+  }
+};
+constexpr bool trains_without_waves() {
+  weft::graph const g = weft::training<trained, "loss">::make();
+  return once(g, op::sin) == 1 && once(g, op::cos) == 1 && in_runs(g, op::sin) == 0 &&
+         in_runs(g, op::cos) == 0 && in_runs(g, op::tanh) == 1;
+}
+static_assert(trains_without_waves());
+
+// A gradient that is known: of a loss that is linear in a parameter.
+struct linear_loss {
+  constexpr auto operator()(weft::scope s) const {
+    auto const w = s.param<"w", Pos>();
+    auto const x = s.input<"x", float, Pos>();
+    auto const sines = weft::sin(places<Pos>() * 0.5f);
+    return weft::results(weft::as<"loss">(weft::sum<Pos>(w * sines + x)));
+  }
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(hoist)
+
+BOOST_AUTO_TEST_CASE_TEMPLATE(what_mixes_along_an_unknown_length_is_left_to_the_runs, Kind,
+                              kinds_that_mix) {
+  constexpr op kind = static_cast<op>(Kind::value);
+  static_assert(is_left_to_runs<kind>());
+  for (std::size_t const n : {2u, 3u, 17u}) trial<weft::inference<along<kind>>>(lengths<Pos>(n));
+}
+
+using models =
+    boost::mpl::list<sinusoids, put_together, rotated, attending, both_need_distances, cheap,
+                     slopes_by_distance, spread, of_leaf<op::length>, scanned, of_known_extents>;
+BOOST_AUTO_TEST_CASE_TEMPLATE(results_are_the_references_at_every_length, Model, models) {
+  for (std::size_t const n : {0u, 1u, 3u, 17u}) {
+    auto s = lengths<Pos>(n);
+    for (auto const* name : {"q", "k"}) s.ranges[name] = {-0.5, 0.5};
+    trial<weft::inference<Model>>(s);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(what_is_left_after_known_frequencies) {
+  auto s = lengths<Pos>(5);
+  s.ranges["begin"] = {3, 4};
+  trial<weft::inference<rotated_from>>(s);
+}
+
+BOOST_AUTO_TEST_CASE(dropout_is_drawn_in_every_run) {
+  auto s = lengths<Pos>(13);
+  s.random = {7, 1};
+  trial<weft::sampling<dropped>>(s);
+}
+
+BOOST_AUTO_TEST_CASE(gradients_are_the_references) {
+  for (std::size_t const n : {0u, 1u, 3u, 17u})
+    trial<weft::training<trained, "loss">>(lengths<Pos>(n));
+}
+
+BOOST_AUTO_TEST_CASE(a_known_gradient_is_copied_to_where_gradients_are) {
+  auto const& tables = weft::lowered<weft::training<linear_loss, "loss">>::tables;
+  BOOST_TEST(tables.once > 0);
+  for (int i = 0; i < tables.once; ++i)
+    BOOST_TEST((tables.steps[i].operand[0].where == weft::block::workspace));
+  for (std::size_t const n : {0u, 1u, 3u, 17u})
+    trial<weft::training<linear_loss, "loss">>(lengths<Pos>(n));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
