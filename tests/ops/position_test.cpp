@@ -21,6 +21,7 @@ using weft::testing::trial;
 struct Batch : weft::axis<2> {};
 struct Pos : weft::axis<weft::up_to<40>> {};
 struct KeyPos : weft::alias<Pos> {};
+struct One : weft::axis<1> {};
 struct Four : weft::axis<4> {};
 struct Five : weft::axis<5> {};
 struct Seven : weft::axis<7> {};
@@ -34,14 +35,16 @@ struct absolute {
     using weft::as;
     namespace nn = weft::nn;
     auto x = s.input<"x", float, Pos>();  // only its length is of use
+    auto t = weft::positions<Pos>();
+    auto coordinate = weft::broadcast<One>(weft::cast<float>(t));
     return weft::results(
-        as<"four">(nn::sinusoidal<Pos, Four>() + x * 0),
-        as<"odd">(nn::sinusoidal<Pos, Five>() + x * 0),
-        as<"base">(nn::sinusoidal<Pos, Six>(50) + x * 0),
-        as<"index">(nn::index_positions<Pos, Four>() + x * 0),
-        as<"share">(nn::relative_index_positions<Pos, Four>() + x * 0),
-        as<"learned">(nn::learned_sinusoidal<Pos, Seven>(s) + x * 0),
-        as<"fourier">(nn::fourier_positions<Pos, Six, Seven, Five>(s / "fourier") + x * 0));
+        as<"four">(nn::sinusoidal<Four>(t) + x * 0), as<"odd">(nn::sinusoidal<Five>(t) + x * 0),
+        as<"base">(nn::sinusoidal<Six>(t, 50) + x * 0),
+        as<"index">(nn::index_positions<Four>(t) + x * 0),
+        as<"share">(nn::relative_index_positions<Pos, Four>(t) + x * 0),
+        as<"learned">(nn::learned_sinusoidal<Seven>(s, t) + x * 0),
+        as<"fourier">(nn::fourier_features<One, Six, Seven, Five>(s / "fourier", coordinate) +
+                      x * 0));
   }
 };
 
@@ -52,17 +55,18 @@ struct rotations {
     using nn::rotary_pairs;
     auto q = s.input<"q", float, Batch, Pos, Heads, HeadDim>();
     auto at = s.input<"at", std::int32_t, Batch, Pos>();
+    auto t = weft::positions<Pos>();
     auto w = nn::learned_frequencies<Freq>(s / "rotary", 20);
     return weft::results(
-        as<"halves">(nn::rotary<Pos, HeadDim>(q)),
-        as<"neighbours">(nn::rotary<Pos, HeadDim, rotary_pairs::neighbours>(q)),
-        as<"part">(nn::rotary<Pos, HeadDim, rotary_pairs::halves, 8>(q)),
-        as<"part_of_neighbours">(nn::rotary<Pos, HeadDim, rotary_pairs::neighbours, 2>(q)),
-        as<"at">(nn::rotary<Pos, HeadDim>(q, at)),
-        as<"linear">(nn::rotary<Pos, HeadDim>(q, {.scaling = nn::linear_scaling(4)})),
-        as<"ntk">(nn::rotary<Pos, HeadDim>(q, {.scaling = nn::ntk_scaling(4)})),
-        as<"yarn">(nn::rotary<Pos, HeadDim>(q, {.base = 500, .scaling = nn::yarn_scaling(4, 64)})),
-        as<"learned">(nn::rotary<Pos, HeadDim>(q, w)));
+        as<"halves">(nn::rotary<HeadDim>(q, t)),
+        as<"neighbours">(nn::rotary<HeadDim, rotary_pairs::neighbours>(q, t)),
+        as<"part">(nn::rotary<HeadDim, rotary_pairs::halves, 8>(q, t)),
+        as<"part_of_neighbours">(nn::rotary<HeadDim, rotary_pairs::neighbours, 2>(q, t)),
+        as<"at">(nn::rotary<HeadDim>(q, at)),
+        as<"linear">(nn::rotary<HeadDim>(q, t, {.scaling = nn::linear_scaling(4)})),
+        as<"ntk">(nn::rotary<HeadDim>(q, t, {.scaling = nn::ntk_scaling(4)})),
+        as<"yarn">(nn::rotary<HeadDim>(q, t, {.base = 500, .scaling = nn::yarn_scaling(4, 64)})),
+        as<"learned">(nn::rotary<HeadDim>(q, t, w)));
   }
 };
 

@@ -47,24 +47,27 @@ constexpr auto project_out(scope s, const X& x, shape<Heads...>, bool bias) {
   return bias ? linear<In, shape<Output>>(s, x) : linear_without_bias<In, shape<Output>>(s, x);
 }
 
-// Scores with what an encoding makes of them, given to f with what it adds to the weighted values.
-template <class HeadDim, class KeyPos, class Heads, class ValueDim, class Q, class K, class F>
+// Scores with what an encoding makes of them, given to f with what it adds to the weighted values;
+// H and D are the layer's heads_of and dims_of.
+template <class H, class D, class KeyPos, class Q, class K, class F>
 constexpr auto with_order(nothing, scope, const Q& q, const K& k, const score_options& scoring,
                           const F& f) {
-  return f(dot_product_score<HeadDim>(q, k, scoring), [](const auto&) { return nothing{}; });
+  return f(dot_product_score<typename D::key>(q, k, scoring),
+           [](const auto&) { return nothing{}; });
 }
-template <class HeadDim, class KeyPos, class Heads, class ValueDim, class Pos, class P, class Q,
-          class K, class F>
+template <class H, class D, class KeyPos, class Pos, class P, class Q, class K, class F>
 constexpr auto with_order(const encoding_along<Pos, P>& along, scope s, const Q& q, const K& k,
                           const score_options& scoring, const F& f) {
+  using Heads = typename H::query;
+  using HeadDim = typename D::key;
   P const& order = along.order;
   auto const where = places_in_attention<Pos, KeyPos>(positions<Pos>(), scoring.scale);
-  auto const turned_query = order.template query<HeadDim>(s, q, where.at);
-  auto const turned_key = order.template key<HeadDim>(s, k, positions<KeyPos>());
+  auto const turned_query = order.template query<Heads, HeadDim>(s, q, where.at);
+  auto const turned_key = order.template key<typename H::key, HeadDim>(s, k, positions<KeyPos>());
   auto const scores = dot_product_score<HeadDim>(turned_query, turned_key, scoring) +
                       order.template scores<Heads, HeadDim>(s, q, where);
   return f(scores, [&](const auto& weights) {
-    return order.template values<Heads, ValueDim>(s, weights, where);
+    return order.template values<Heads, typename D::value>(s, weights, where);
   });
 }
 
@@ -176,8 +179,8 @@ constexpr auto multi_head_attention(scope s, const Q& query, const K& key, const
         s / "out_proj", mixed, typename H::query{}, options.bias);
     return attended{output, weights};
   };
-  return detail::with_order<typename D::key, KeyPos, typename H::query, typename D::value>(
-      order, s / "position", q, k, {options.scale, options.soft_cap}, attend);
+  return detail::with_order<H, D, KeyPos>(order, s / "position", q, k,
+                                          {options.scale, options.soft_cap}, attend);
 }
 template <class KeyPos, class Embed, class Heads, class HeadDim, expression Q, expression K,
           expression V, detail::a_mask M = mask_list<>, detail::an_order P = nothing>

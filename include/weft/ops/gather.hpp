@@ -22,6 +22,19 @@ constexpr gather_fault fault_of_gather() {
   return gather_fault::none;
 }
 
+enum class segment_sum_fault { none, indices, missing, kind, taken, others, elements };
+
+template <class From, class To, class X, class I>
+constexpr segment_sum_fault fault_of_segment_sum() {
+  if (!floating<X>) return segment_sum_fault::elements;
+  if (!has_axis<From, shape_t<X>>) return segment_sum_fault::missing;
+  if (!an_axis<To>) return segment_sum_fault::kind;
+  if (has_axis<To, shape_t<X>>) return segment_sum_fault::taken;
+  if (!std::same_as<element_t<I>, std::int32_t>) return segment_sum_fault::indices;
+  if (!subset<shape_t<I>, shape_t<X>>) return segment_sum_fault::others;
+  return segment_sum_fault::none;
+}
+
 enum class cross_entropy_fault { none, missing, logits, targets, nested, rank };
 
 template <class Classes, class X, class I>
@@ -60,6 +73,41 @@ template <class A, expression X, expression I>
 requires(detail::fault_of_gather<A, X, I>() == detail::gather_fault::rank)
     WEFT_REJECT("gather: the operands have more than 8 axes between them",
                 gather(const X&, const I&))
+
+// The sums of the elements along From that have the same index, each at its index along To: x [...,
+// From, ...] and indices [From, ...] of x's axes to [..., To, ...], 0 where no index points. It is
+// gather's adjoint. An element whose index lies outside of To counts nowhere.
+template <class From, class To, expression X, expression I>
+constexpr auto segment_sum(const X& x, const I& indices) {
+  node n = make_node(op::scatter_add);
+  n.named = axes_of(shape<To>{});
+  return append<float, replaced<shape_t<X>, From, shape<To>>>(n, x, indices);
+}
+template <class From, class To, expression X, expression I>
+requires(detail::fault_of_segment_sum<From, To, X, I>() == detail::segment_sum_fault::elements)
+    WEFT_REJECT("segment_sum: the elements are not float; convert with weft::cast<float>",
+                segment_sum(const X&, const I&))
+template <class From, class To, expression X, expression I>
+requires(detail::fault_of_segment_sum<From, To, X, I>() == detail::segment_sum_fault::missing)
+    WEFT_REJECT("segment_sum: the operand has no such axis to sum along",
+                segment_sum(const X&, const I&))
+template <class From, class To, expression X, expression I>
+requires(detail::fault_of_segment_sum<From, To, X, I>() == detail::segment_sum_fault::kind)
+    WEFT_REJECT(
+        "segment_sum: what stands for the sums' axis is none; derive from weft::axis or "
+        "weft::alias",
+        segment_sum(const X&, const I&))
+template <class From, class To, expression X, expression I>
+requires(detail::fault_of_segment_sum<From, To, X, I>() == detail::segment_sum_fault::taken)
+    WEFT_REJECT("segment_sum: the operand has the sums' axis already",
+                segment_sum(const X&, const I&))
+template <class From, class To, expression X, expression I>
+requires(detail::fault_of_segment_sum<From, To, X, I>() == detail::segment_sum_fault::indices)
+    WEFT_REJECT("segment_sum: the indices are not int32", segment_sum(const X&, const I&))
+template <class From, class To, expression X, expression I>
+requires(detail::fault_of_segment_sum<From, To, X, I>() == detail::segment_sum_fault::others)
+    WEFT_REJECT("segment_sum: the indices have an axis that the operand has not",
+                segment_sum(const X&, const I&))
 
 // -log softmax<Classes>(logits) at the target: float, with the other axes of the logits. For the
 // loss of a batch take the mean over them (torch.nn.functional.cross_entropy's 'mean').

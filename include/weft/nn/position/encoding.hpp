@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <concepts>
 #include <cstdint>
+#include <type_traits>
 
 #include "weft/graph/reject.hpp"
 #include "weft/graph/scope.hpp"
@@ -37,8 +38,9 @@ constexpr attention_places<Pos, KeyPos, At> places_in_attention(const At& at, do
   return {at, scale};
 }
 
-// No encoding: attention does not know the order of positions. Others derive from it, and define
-// again what they do. The scope is one of the encoding's own, for its parameters.
+// No encoding, nn::position::none: attention does not know the order of positions. Others derive
+// from it, and define again what they do. The scope is one of the encoding's own, for its
+// parameters.
 struct encoding {
   // What is added to the embedding of what stands at `at`, int32 [Pos, ...]: float [Pos, ...,
   // Embed], or nothing.
@@ -47,17 +49,17 @@ struct encoding {
     return nothing{};
   }
   // Queries [..., Pos, Heads..., HeadDim], and keys [..., KeyPos, Heads..., HeadDim], that stand at
-  // `at`: int32 [Pos, ...] or [KeyPos, ...].
-  template <class HeadDim>
+  // `at`: int32 [Pos, ...] or [KeyPos, ...]. Heads is a shape: keys may have fewer than queries.
+  template <class Heads, class HeadDim>
   constexpr auto query(scope, const auto& x, const auto& /*at*/) const {
     return x;
   }
-  template <class HeadDim>
+  template <class Heads, class HeadDim>
   constexpr auto key(scope, const auto& x, const auto& /*at*/) const {
     return x;
   }
-  // What is added to the scores: any of [..., Pos, Heads..., KeyPos], or nothing. Heads is a shape,
-  // `query` as above but unchanged, `where` the attention_places.
+  // What is added to the scores: any of [..., Pos, Heads..., KeyPos], or nothing. `query` as above
+  // but unchanged, `where` the attention_places.
   template <class Heads, class HeadDim>
   constexpr auto scores(scope, const auto& /*query*/, const auto& /*where*/) const {
     return nothing{};
@@ -69,6 +71,21 @@ struct encoding {
     return nothing{};
   }
 };
+
+namespace detail {
+
+// Are these the places 0, 1, 2, … of all that Pos has, as positions<Pos>() gives them?
+template <class Pos, class At>
+inline constexpr bool all_places =
+    std::same_as<std::remove_cvref_t<At>, decltype(positions<Pos>())>;
+
+// A fragment as a tensor of x's graph, so that alternatives have one type.
+template <class X, expression E>
+constexpr tensor<element_t<E>, shape_t<E>> beside(const X& x, const E& e) {
+  return {x.g, place(*x.g, e)};
+}
+
+}  // namespace detail
 
 template <class P>
 concept an_encoding = std::derived_from<P, encoding>;
@@ -94,6 +111,10 @@ concept an_order = is_order<P>;
 
 }  // namespace detail
 
+namespace position {
+using none = encoding;
+}
+
 // x [..., Pos, ..., Embed] with what the encoding adds to embeddings, at the positions 0, 1, 2, …
 // or, where they are given, `at`: int32 [Pos, ...], as nn::places gives them. In training elements
 // of the sum are dropped (Vaswani et al. 2017, section 5.4).
@@ -110,6 +131,18 @@ constexpr auto positioned(scope s, const X& x, const P& order, const At& at, dou
 template <std::size_t Most>
 struct distances : axis<2 * Most + 1> {};
 
+namespace detail {
+
+// The place along Distance for each query and key: int32 [KeyPos, Pos, ...].
+template <class Distance, class Pos, class KeyPos, class At>
+constexpr auto distance_index(const attention_places<Pos, KeyPos, At>& where) {
+  constexpr auto last = static_cast<std::int32_t>(Distance::extent - 1);
+  auto const distance = positions<KeyPos>() - where.at;
+  return minimum(maximum(distance + last / 2, 0), last);
+}
+
+}  // namespace detail
+
 // The entry of a table over distances for each query and key: table [..., Distance], with or
 // without Pos, to [..., Pos, ..., KeyPos]. Its middle is for a key at the query's own place, the
 // entry before it for the key before that; what is farther away than the table goes has the table's
@@ -117,9 +150,14 @@ struct distances : axis<2 * Most + 1> {};
 // is stored.
 template <class Distance, expression X, class Pos, class KeyPos, class At>
 constexpr auto relative(const X& table, const attention_places<Pos, KeyPos, At>& where) {
-  constexpr auto last = static_cast<std::int32_t>(Distance::extent - 1);
-  auto const distance = positions<KeyPos>() - where.at;
-  return gather<Distance>(table, minimum(maximum(distance + last / 2, 0), last));
+  return gather<Distance>(table, detail::distance_index<Distance>(where));
+}
+
+// Its adjoint: the sums of the weights of all keys at the same distance, [..., Pos, ..., KeyPos] to
+// [..., Pos, ..., Distance].
+template <class Distance, expression X, class Pos, class KeyPos, class At>
+constexpr auto sum_by_distance(const X& weights, const attention_places<Pos, KeyPos, At>& where) {
+  return segment_sum<KeyPos, Distance>(weights, detail::distance_index<Distance>(where));
 }
 
 // A function of the distance, computed once for each distance and not for each pair: f is given the
@@ -145,13 +183,13 @@ struct shared_encoding : encoding {
   constexpr auto embedding(scope, const auto& at) const {
     return order.template embedding<Pos, Embed>(s, at);
   }
-  template <class HeadDim>
+  template <class Heads, class HeadDim>
   constexpr auto query(scope, const auto& x, const auto& at) const {
-    return order.template query<HeadDim>(s, x, at);
+    return order.template query<Heads, HeadDim>(s, x, at);
   }
-  template <class HeadDim>
+  template <class Heads, class HeadDim>
   constexpr auto key(scope, const auto& x, const auto& at) const {
-    return order.template key<HeadDim>(s, x, at);
+    return order.template key<Heads, HeadDim>(s, x, at);
   }
   template <class Heads, class HeadDim>
   constexpr auto scores(scope, const auto& query, const auto& where) const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "weft/nn/linear.hpp"
+#include "weft/nn/position/encoding.hpp"
 #include "weft/nn/position/frequencies.hpp"
 #include "weft/ops/concatenate.hpp"
 #include "weft/ops/dot.hpp"
@@ -13,6 +14,8 @@ namespace detail {
 
 template <std::size_t Size>
 struct feature_of : axis<Size> {};
+template <std::size_t Size>
+struct hidden_of : axis<Size> {};
 struct one_coordinate : axis<1> {};
 
 }  // namespace detail
@@ -34,13 +37,24 @@ constexpr auto fourier_features(scope s, const X& coordinates, double wavelength
   return linear<shape<Hidden>, shape<Embed>>(s / "out", hidden);
 }
 
-// The same of positions along an axis: [Pos, Embed], to be added to the embedding of the tokens.
-// The wavelength is in positions.
-template <class Pos, class Features, class Hidden, class Embed>
-constexpr auto fourier_positions(scope s, double wavelength = 16) {
-  using One = detail::one_coordinate;
-  auto const t = cast<float>(positions<Pos>());
-  return fourier_features<One, Features, Hidden, Embed>(s, broadcast<One>(t), wavelength);
-}
+namespace position {
+
+// nn::fourier_features of the position, added to the embedding. The wavelength is in positions: a
+// feature turns once in about 2π of it.
+template <std::size_t Features = 64, std::size_t Hidden = 32>
+struct fourier : encoding {
+  double wavelength;
+  constexpr explicit fourier(double w = 16) : wavelength(w) {}
+
+  template <class Pos, class Embed>
+  constexpr auto embedding(scope s, const auto& at) const {
+    using One = detail::one_coordinate;
+    auto const t = broadcast<One>(cast<float>(at));
+    return fourier_features<One, detail::feature_of<Features>, detail::hidden_of<Hidden>, Embed>(
+        s, t, wavelength);
+  }
+};
+
+}  // namespace position
 
 }  // namespace weft::nn

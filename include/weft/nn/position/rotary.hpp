@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "weft/graph/reject.hpp"
+#include "weft/nn/position/encoding.hpp"
 #include "weft/nn/position/frequencies.hpp"
 #include "weft/ops/concatenate.hpp"
 #include "weft/ops/view.hpp"
@@ -123,12 +124,6 @@ struct rotary_options {
 
 namespace detail {
 
-// A fragment as a tensor of x's graph, so that alternatives have one type.
-template <class X, expression E>
-constexpr tensor<element_t<E>, shape_t<E>> beside(const X& x, const E& e) {
-  return {x.g, place(*x.g, e)};
-}
-
 // The frequencies [Freq] of a rotation of 2 Freq numbers, in x's graph.
 template <class Freq, class X>
 constexpr tensor<float, shape<Freq>> rotary_frequencies(const X& x, const rotary_options& o) {
@@ -169,32 +164,93 @@ constexpr auto turn_by(const X& x, const A& angle, const rotary_scaling& by) {
 
 }  // namespace detail
 
-// x [..., Pos, ..., HeadDim], queries or keys, turned by their positions (Su et al. 2021, equation
-// 34): pair j by t ω_j, ω_j = base^(-2j / Size). Size numbers of a head are turned, all of them
-// unless it is named; the rest stays. `at` says which position t stands at each place: int32, 0, 1,
-// 2, … along Pos unless it is given, positions<Pos>() + offset for a cache, an input [Batch, Pos]
-// for packed sequences.
-template <class Pos, class HeadDim, rotary_pairs Pairs = rotary_pairs::halves,
+// x [..., Pos, ..., HeadDim], queries or keys that stand at `at`, turned by their positions (Su et
+// al. 2021, equation 34): pair j by t ω_j, ω_j = base^(-2j / Size). Size numbers of a head are
+// turned, all of them unless it is named; the rest stays. `at` is int32: positions<Pos>(),
+// nn::places(...) for a cache, an input [Batch, Pos] for packed sequences.
+template <class HeadDim, rotary_pairs Pairs = rotary_pairs::halves,
           std::size_t Size = HeadDim::extent, expression X, expression T>
 constexpr auto rotary(const X& x, const T& at, const rotary_options& options = {}) {
   using Freq = detail::pair_of<Size>;
   auto const angle = cast<float>(at) * detail::rotary_frequencies<Freq>(x, options);
   return detail::turn_by<HeadDim, Freq, Pairs>(x, angle, options.scaling);
 }
-template <class Pos, class HeadDim, rotary_pairs Pairs = rotary_pairs::halves,
-          std::size_t Size = HeadDim::extent, expression X>
-constexpr auto rotary(const X& x, const rotary_options& options = {}) {
-  return rotary<Pos, HeadDim, Pairs, Size>(x, positions<Pos>(), options);
-}
 
 // The same with frequencies that are trained, and that queries and keys share: parameter frequency
 // [Freq]; Freq has half of HeadDim or less. Make them once with learned_frequencies<Freq>(s, size)
 // and turn both.
-template <class Pos, class HeadDim, rotary_pairs Pairs = rotary_pairs::halves, expression X,
+template <class HeadDim, rotary_pairs Pairs = rotary_pairs::halves, expression X, expression T,
           class Freq>
-constexpr auto rotary(const X& x, const tensor<float, shape<Freq>>& frequencies) {
-  auto const angle = cast<float>(positions<Pos>()) * frequencies;
+constexpr auto rotary(const X& x, const T& at, const tensor<float, shape<Freq>>& frequencies) {
+  auto const angle = cast<float>(at) * frequencies;
   return rotate<HeadDim, Freq, Pairs>(x, cos(angle), sin(angle));
 }
+
+namespace detail {
+
+// How many numbers of a head an encoding turns; 0 stands for all.
+template <class HeadDim, std::size_t Size>
+constexpr std::size_t turned_size() {
+  constexpr std::size_t size = Size == 0 ? HeadDim::extent : Size;
+  static_assert(size % 2 == 0 && size <= HeadDim::extent,
+                "nn::position::rotary: numbers of a head are turned in pairs; name an even number "
+                "of them, as in rotary<rotary_pairs::halves, 4>");
+  return size;
+}
+
+}  // namespace detail
+
+namespace position {
+
+// nn::rotary of queries and keys, all of their numbers or Size of them: position::rotary({.base =
+// 500000, .scaling = nn::yarn_scaling(4, 8192)}).
+template <rotary_pairs Pairs = rotary_pairs::halves, std::size_t Size = 0>
+struct rotary : encoding {
+  rotary_options options;
+  constexpr rotary(rotary_options o = {}) : options(o) {}
+
+  template <class Heads, class HeadDim>
+  constexpr auto query(scope, const auto& x, const auto& at) const {
+    return turned<HeadDim>(x, at);
+  }
+  template <class Heads, class HeadDim>
+  constexpr auto key(scope, const auto& x, const auto& at) const {
+    return turned<HeadDim>(x, at);
+  }
+
+ private:
+  template <class HeadDim>
+  constexpr auto turned(const auto& x, const auto& at) const {
+    return nn::rotary<HeadDim, Pairs, detail::turned_size<HeadDim, Size>()>(x, at, options);
+  }
+};
+
+// The same with frequencies that are trained: parameter frequency, one for each pair, which begin
+// as those of `base`. Each layer has its own, unless the encoding is nn::shared.
+template <rotary_pairs Pairs = rotary_pairs::halves, std::size_t Size = 0>
+struct learned_rotary : encoding {
+  double base;
+  constexpr explicit learned_rotary(double b = 10000) : base(b) {}
+
+  template <class Heads, class HeadDim>
+  constexpr auto query(scope s, const auto& x, const auto& at) const {
+    return turned<HeadDim>(s, x, at);
+  }
+  template <class Heads, class HeadDim>
+  constexpr auto key(scope s, const auto& x, const auto& at) const {
+    return turned<HeadDim>(s, x, at);
+  }
+
+ private:
+  template <class HeadDim>
+  constexpr auto turned(scope s, const auto& x, const auto& at) const {
+    constexpr std::size_t size = detail::turned_size<HeadDim, Size>();
+    auto const frequencies =
+        learned_frequencies<detail::pair_of<size>>(s.shared(), static_cast<double>(size), base);
+    return nn::rotary<HeadDim, Pairs>(x, at, frequencies);
+  }
+};
+
+}  // namespace position
 
 }  // namespace weft::nn

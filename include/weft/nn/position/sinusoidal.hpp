@@ -1,6 +1,7 @@
 // Absolute positions as sines and cosines, to be added to the embedding of the tokens.
 #pragma once
 
+#include "weft/nn/position/encoding.hpp"
 #include "weft/nn/position/frequencies.hpp"
 #include "weft/ops/concatenate.hpp"
 #include "weft/ops/view.hpp"
@@ -21,23 +22,50 @@ constexpr auto interleaved_sines(const A& angles) {
 
 }  // namespace detail
 
-// p[t, 2j] = sin(t ω_j), p[t, 2j+1] = cos(t ω_j), ω_j = base^(-2j / Embed): float [Pos, Embed]
-// (Vaswani et al. 2017, section 3.5). An odd Embed ends with a sine.
-template <class Pos, class Embed>
-constexpr auto sinusoidal(double base = 10000) {
+// p[t, 2j] = sin(t ω_j), p[t, 2j+1] = cos(t ω_j), ω_j = base^(-2j / Embed), for what stands at t:
+// `at` int32 [Pos, ...], such as positions<Pos>(), to float [Pos, ..., Embed] (Vaswani et al. 2017,
+// section 3.5). An odd Embed ends with a sine.
+template <class Embed, expression At>
+constexpr auto sinusoidal(const At& at, double base = 10000) {
   using Freq = detail::pair_of<Embed::extent>;
-  auto const t = cast<float>(positions<Pos>());
   auto const size = static_cast<double>(Embed::extent);
-  return detail::interleaved_sines<Freq, Embed>(t * geometric_frequencies<Freq>(size, base));
+  return detail::interleaved_sines<Freq, Embed>(cast<float>(at) *
+                                                geometric_frequencies<Freq>(size, base));
 }
 
 // The same with frequencies that are trained. Parameter: frequency [(Embed + 1) / 2].
-template <class Pos, class Embed>
-constexpr auto learned_sinusoidal(scope s, double base = 10000) {
+template <class Embed, expression At>
+constexpr auto learned_sinusoidal(scope s, const At& at, double base = 10000) {
   using Freq = detail::pair_of<Embed::extent>;
-  auto const t = cast<float>(positions<Pos>());
   auto const size = static_cast<double>(Embed::extent);
-  return detail::interleaved_sines<Freq, Embed>(t * learned_frequencies<Freq>(s, size, base));
+  return detail::interleaved_sines<Freq, Embed>(cast<float>(at) *
+                                                learned_frequencies<Freq>(s, size, base));
 }
+
+namespace position {
+
+// nn::sinusoidal, added to the embedding.
+struct sinusoidal : encoding {
+  double base;
+  constexpr explicit sinusoidal(double b = 10000) : base(b) {}
+
+  template <class Pos, class Embed>
+  constexpr auto embedding(scope, const auto& at) const {
+    return nn::sinusoidal<Embed>(at, base);
+  }
+};
+
+// nn::learned_sinusoidal, added to the embedding; `base` is that of the frequencies at first.
+struct learned_sinusoidal : encoding {
+  double base;
+  constexpr explicit learned_sinusoidal(double b = 10000) : base(b) {}
+
+  template <class Pos, class Embed>
+  constexpr auto embedding(scope s, const auto& at) const {
+    return nn::learned_sinusoidal<Embed>(s, at, base);
+  }
+};
+
+}  // namespace position
 
 }  // namespace weft::nn

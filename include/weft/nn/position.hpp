@@ -1,0 +1,13 @@
+// All encodings of positions.
+#pragma once
+
+#include "weft/nn/position/alibi.hpp"
+#include "weft/nn/position/encoding.hpp"
+#include "weft/nn/position/fourier.hpp"
+#include "weft/nn/position/learned.hpp"
+#include "weft/nn/position/naive.hpp"
+#include "weft/nn/position/rotary.hpp"
+#include "weft/nn/position/shaw.hpp"
+#include "weft/nn/position/sinusoidal.hpp"
+#include "weft/nn/position/t5.hpp"
+#include "weft/nn/position/transformer_xl.hpp"

@@ -1,0 +1,77 @@
+// Scores that fall with the distance, in each head by a slope of its own (Press et al. 2022).
+#pragma once
+
+#include <bit>
+#include <numbers>
+
+#include "weft/nn/position/encoding.hpp"
+#include "weft/ops/arithmetic.hpp"
+#include "weft/ops/compare.hpp"
+#include "weft/ops/convert.hpp"
+#include "weft/ops/functions.hpp"
+#include "weft/ops/mask.hpp"
+
+namespace weft::nn {
+
+namespace detail {
+
+// The place of each head among all of them, in the order of the axes: int32 [Heads...].
+template <class First, class... Rest>
+constexpr auto places_of_heads(shape<First, Rest...>) {
+  if constexpr (sizeof...(Rest) == 0) {
+    return positions<First>();
+  } else {
+    constexpr auto inner = static_cast<std::int32_t>(shape<Rest...>::extent);
+    return positions<First>() * inner + places_of_heads(shape<Rest...>{});
+  }
+}
+
+}  // namespace detail
+
+// The slopes of n heads: float [Heads...]. For a power of two 2^(-8h/n), h = 1, …, n (Press et al.
+// 2022, section 3); otherwise those of the next lower power m, and of the next higher every second
+// one from the first, as the authors' code has it (get_slopes in fairseq's transformer.py of
+// github.com/ofirpress/attention_with_linear_biases).
+template <class Heads>
+constexpr auto alibi_slopes() {
+  constexpr auto m = static_cast<std::int32_t>(std::bit_floor(Heads::extent));
+  auto const h = detail::places_of_heads(Heads{});
+  auto const steps = where(h < m, 2 * h + 2, 2 * (h - m) + 1);  // each 2^(-4/m)
+  return exp(cast<float>(steps) * static_cast<float>(-4 * std::numbers::ln2 / m));
+}
+
+namespace detail {
+
+template <class Slopes>
+constexpr auto falling(const auto& where, const Slopes& slopes) {
+  return by_distance(where, [&](const auto& distance) {
+    return slopes * cast<float>(minimum(distance, -distance));
+  });
+}
+
+}  // namespace detail
+
+namespace position {
+
+// -m_h |i - j| added to the scores (Press et al. 2022, section 3; there for keys before the query,
+// here of both sides alike), m of nn::alibi_slopes.
+struct alibi : encoding {
+  template <class Heads, class HeadDim>
+  constexpr auto scores(scope, const auto& /*query*/, const auto& where) const {
+    return detail::falling(where, alibi_slopes<Heads>());
+  }
+};
+
+// The same with slopes that are learned, as factors of those: a step of training then counts alike
+// for steep and for flat ones. Parameter: gain [Heads...], ones at first.
+struct learned_alibi : encoding {
+  template <class Heads, class HeadDim>
+  constexpr auto scores(scope s, const auto& /*query*/, const auto& where) const {
+    auto const gain = s.param<"gain", Heads>(init::ones());
+    return detail::falling(where, alibi_slopes<Heads>() * gain);
+  }
+};
+
+}  // namespace position
+
+}  // namespace weft::nn

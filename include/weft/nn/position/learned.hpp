@@ -1,0 +1,31 @@
+// A vector of its own for each position (Gehring et al. 2017, section 3.1; Vaswani et al. 2017,
+// section 3.5).
+#pragma once
+
+#include "weft/nn/position/encoding.hpp"
+#include "weft/ops/gather.hpp"
+
+namespace weft::nn::position {
+
+// p[t] = w[t], added to the embedding. Parameter: weight [Pos, Embed], for as many positions as Pos
+// may have, or, where Longest is named, [Longest, Embed]: a table of positions that runs over parts
+// of a sequence have in common. A position that Longest does not have gets 0.
+template <class Longest = void>
+struct learned : encoding {
+  double deviation;  // of the numbers at first, which are normal
+  constexpr explicit learned(double d = 0.02) : deviation(d) {}
+
+  template <class Pos, class Embed>
+  constexpr auto embedding(scope s, const auto& at) const {
+    if constexpr (std::same_as<Longest, void>) {
+      static_assert(detail::all_places<Pos, decltype(at)>,
+                    "nn::position::learned: where positions are not 0, 1, 2, …, name an axis of "
+                    "all that there may be, as in learned<Longest>");
+      return s.param<"weight", Pos, Embed>(init::normal(0, deviation));
+    } else {
+      return gather<Longest>(s.param<"weight", Longest, Embed>(init::normal(0, deviation)), at);
+    }
+  }
+};
+
+}  // namespace weft::nn::position

@@ -1,0 +1,84 @@
+// A learned number for each head and bucket of distances, added to the scores (Raffel et al. 2020).
+#pragma once
+
+#include "weft/nn/position/encoding.hpp"
+#include "weft/ops/arithmetic.hpp"
+#include "weft/ops/compare.hpp"
+#include "weft/ops/convert.hpp"
+#include "weft/ops/functions.hpp"
+#include "weft/ops/gather.hpp"
+
+namespace weft::nn {
+
+namespace detail {
+
+template <std::size_t Buckets>
+struct bucket_of : axis<Buckets> {};
+
+constexpr double to_the(double x, std::size_t n) {
+  double power = 1;
+  for (; n > 0; --n) power *= x;
+  return power;
+}
+
+// The first distance of a bucket that holds several: the least d with
+// ⌊(buckets - exact) log(d / exact) / log(most / exact)⌋ = bucket - exact.
+constexpr std::int32_t first_in_bucket(std::size_t bucket, std::size_t exact, std::size_t buckets,
+                                       std::size_t most) {
+  auto const one = static_cast<double>(exact);
+  double const bound = to_the(static_cast<double>(most) / one, bucket - exact);
+  std::size_t d = exact;
+  while (to_the(static_cast<double>(d) / one, buckets - exact) < bound * (1 - 1e-12)) ++d;
+  return static_cast<std::int32_t>(d);
+}
+
+}  // namespace detail
+
+struct t5_options {
+  bool causal = false;  // keys that stand behind the query are of its own place's bucket
+};
+
+// The bucket of distances, key's place less query's, int32 of any axes, as T5's released code has
+// them (Raffel et al. 2020, section 2.1: mesh_tensorflow's _relative_position_bucket). With n
+// buckets for a direction, distances below e = n / 2 have a bucket each; bucket e + ⌊(n - e) log(d
+// / e) / log(Most / e)⌋ has distance d up to Most, and the last one all beyond. Half of the buckets
+// are for keys behind the query, unless .causal.
+template <std::size_t Buckets, std::size_t Most, class T, class S>
+constexpr auto t5_bucket(const tensor<T, S>& distance, t5_options options = {}) {
+  static_assert(Buckets >= 4 && Most > Buckets / 2,
+                "nn::t5_bucket: there are 4 buckets or more, and distances for all of them");
+  std::size_t const buckets = options.causal ? Buckets : Buckets / 2;
+  std::size_t const exact = buckets / 2;
+  auto const back = maximum(-distance, 0);
+  auto const far = options.causal ? back : maximum(back, distance);
+  auto bucket = minimum(far, static_cast<std::int32_t>(exact));
+  for (std::size_t b = exact + 1; b < buckets; ++b)
+    bucket = bucket + cast<std::int32_t>(far >= detail::first_in_bucket(b, exact, buckets, Most));
+  auto const half = static_cast<std::int32_t>(buckets);
+  return options.causal ? bucket : bucket + cast<std::int32_t>(distance > 0) * half;
+}
+
+namespace position {
+
+// b_h,bucket(j - i) added to the scores (Raffel et al. 2020, section 2.1). T5's layers share one
+// such encoding: nn::shared(s, t5<>()); and its scores have .scale = 1. Parameter: embedding
+// [Buckets, Heads...].
+template <std::size_t Buckets = 32, std::size_t Most = 128>
+struct t5 : encoding {
+  t5_options options;
+  constexpr t5(t5_options o = {}) : options(o) {}
+
+  template <class Heads, class HeadDim>
+  constexpr auto scores(scope s, const auto& query, const auto& where) const {
+    using Bucket = detail::bucket_of<Buckets>;
+    auto const b = s.param<"embedding", Bucket, Heads>();
+    return by_distance<Most>(where, [&](const auto& distance) {
+      auto const bucket = t5_bucket<Buckets, Most>(detail::beside(query, distance), options);
+      return gather<Bucket>(b, bucket);
+    });
+  }
+};
+
+}  // namespace position
+
+}  // namespace weft::nn

@@ -1,0 +1,44 @@
+// Relative positions as Transformer-XL has them (Dai et al. 2019).
+#pragma once
+
+#include "weft/nn/position/encoding.hpp"
+#include "weft/nn/position/sinusoidal.hpp"
+#include "weft/nn/score.hpp"
+#include "weft/ops/dot.hpp"
+
+namespace weft::nn {
+
+namespace detail {
+
+template <std::size_t Size>
+struct sinusoid_of : axis<Size> {};
+
+}  // namespace detail
+
+namespace position {
+
+// (q_i + u) · k_j + (q_i + v) · W_R R_{i-j}, both by the scale of scores (Dai et al. 2019, section
+// 3.3), R the sinusoids of distances, of as many numbers as all heads have together. What is
+// farther away than Most is as what is that far. Parameters: u and v [Heads..., HeadDim], weight
+// [Heads..., HeadDim, Heads × HeadDim].
+template <std::size_t Most = SIZE_MAX>
+struct transformer_xl : encoding {
+  template <class Heads, class HeadDim>
+  constexpr auto query(scope s, const auto& x, const auto& /*at*/) const {
+    return x + s.param<"u", Heads, HeadDim>();
+  }
+  template <class Heads, class HeadDim>
+  constexpr auto scores(scope s, const auto& query, const auto& where) const {
+    using Sines = detail::sinusoid_of<Heads::extent * HeadDim::extent>;
+    auto const turned = query + s.param<"v", Heads, HeadDim>();
+    auto const w = s.param<"weight", Heads, HeadDim, Sines>(init::xavier_uniform<Sines>());
+    return by_distance<Most>(where, [&](const auto& distance) {
+      auto const r = dot<Sines>(nn::sinusoidal<Sines>(-distance), w);
+      return scaled<HeadDim>(dot<HeadDim>(turned, r), where.scale);
+    });
+  }
+};
+
+}  // namespace position
+
+}  // namespace weft::nn
