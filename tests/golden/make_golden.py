@@ -14,6 +14,7 @@ used. Element types in the files: F32, I32, F64.
   textbook.safetensors              the attention chapter's classes, in plain PyTorch
   textbook_multi_head.safetensors   its multi-head attention
   modern.safetensors                SwiGLU, tied embedding, grouped heads through a window, in plain PyTorch
+  position.safetensors              encoder layers that know positions, in plain PyTorch
   convolution.safetensors           torch.nn.Conv1d in its options
   char_lm.safetensors               ten training steps of examples/char_lm with two layers
   rnn.safetensors                   torch.nn.RNN and GRU of two layers, the GRU's in both directions
@@ -33,6 +34,7 @@ from layers import (
 )
 from modern import modern
 from optimizers import optimizers
+from position import position
 from recurrent import recurrent
 from textbook import textbook, textbook_multi_head
 
@@ -48,6 +50,7 @@ if __name__ == "__main__":
         "textbook": textbook(),
         "textbook_multi_head": textbook_multi_head(),
         "modern": modern(),
+        "position": position(),
         "convolution": convolution(),
         "char_lm": char_lm_file(),
         "rnn": recurrent(),

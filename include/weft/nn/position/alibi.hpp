@@ -2,7 +2,6 @@
 #pragma once
 
 #include <bit>
-#include <numbers>
 
 #include "weft/nn/position/encoding.hpp"
 #include "weft/ops/arithmetic.hpp"
@@ -37,7 +36,7 @@ constexpr auto alibi_slopes() {
   constexpr auto m = static_cast<std::int32_t>(std::bit_floor(Heads::extent));
   auto const h = detail::places_of_heads(Heads{});
   auto const steps = where(h < m, 2 * h + 2, 2 * (h - m) + 1);  // each 2^(-4/m)
-  return exp(cast<float>(steps) * static_cast<float>(-4 * std::numbers::ln2 / m));
+  return exp(cast<float>(steps) * (-4.0 / m) * log(constant(2.0f)));
 }
 
 namespace detail {

@@ -28,7 +28,8 @@ struct one_member : axis<1> {};
 template <an_axis Freq>
 constexpr auto geometric_frequencies(double size, double base = 10000) {
   auto const j = cast<float>(positions<Freq>());
-  return exp(j * (log(constant(static_cast<float>(base))) * static_cast<float>(-2 / size)));
+  auto const exponent = j * -2 / static_cast<float>(size);
+  return exp(exponent * log(constant(static_cast<float>(base))));
 }
 
 // The same as a parameter, "frequency" [Freq], that begins there and is trained through sine and

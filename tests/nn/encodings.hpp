@@ -1,0 +1,30 @@
+// All encodings of positions, to be tested alike.
+#pragma once
+
+#include <tuple>
+
+#include "weft/nn/position.hpp"
+#include "weft/weft.hpp"
+
+namespace weft::testing {
+
+// More positions than any test has.
+struct Longest : axis<40> {};
+
+struct odd_rotary : nn::position::rotary<nn::rotary_pairs::neighbours, 2> {
+  constexpr odd_rotary() : rotary({.base = 50, .scaling = nn::yarn_scaling(2, 8)}) {}
+};
+struct causal_t5 : nn::position::t5<5, 4> {
+  constexpr causal_t5() : t5({.causal = true}) {}
+};
+
+using encodings =
+    std::tuple<nn::position::none, nn::position::index, nn::position::relative_index<Longest>,
+               nn::position::sinusoidal, nn::position::learned_sinusoidal,
+               nn::position::learned<Longest>, nn::position::fourier<6, 3>, nn::position::rotary<>,
+               odd_rotary, nn::position::learned_rotary<>, nn::position::shaw_keys<2>,
+               nn::position::shaw<3>, nn::position::transformer_xl<>,
+               nn::position::transformer_xl<1>, nn::position::t5<>, causal_t5, nn::position::alibi,
+               nn::position::learned_alibi>;
+
+}  // namespace weft::testing

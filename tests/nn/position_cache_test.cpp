@@ -1,0 +1,109 @@
+// Each encoding over a sequence in parts, with a cache, gives what it gives over the whole.
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+#include <vector>
+
+#include "nn/encodings.hpp"
+#include "support/trial.hpp"
+
+namespace {
+
+using namespace weft;
+using weft::testing::encodings;
+
+struct Batch : axis<2> {};
+struct Pos : axis<up_to<9>> {};
+struct KeyPos : alias<Pos> {};
+struct Cache : axis<up_to<11>> {};
+struct Embed : axis<5> {};
+struct Heads : axis<3> {};
+struct HeadDim : axis<4> {};
+
+// Queries stand at `at`; keys_of says what keys and values they see.
+template <class Keys, class Order, class At, class Mask, class KeysOf>
+constexpr auto layer(scope s, const Order& order, const At& at, const Mask& mask,
+                     const KeysOf& keys_of) {
+  using In = shape<Embed>;
+  using Out = shape<Heads, HeadDim>;
+  auto const embedded = s.input<"x", float, Batch, Pos, Embed>();
+  auto const x = nn::positioned<Pos, Embed>(s / "embedding", embedded, order, at);
+  auto const q = nn::linear<In, Out>(s / "q", x);
+  auto const k = nn::linear<In, Out>(s / "k", x);
+  auto const v = nn::linear<In, Out>(s / "v", x);
+  scope const own = s / "position";
+  auto const turned = order.template key<shape<Heads>, HeadDim>(own, k, at);
+  auto const [keys, values] = keys_of(turned, v);
+  auto const where = nn::places_in_attention<Pos, Keys>(at, 0);
+  auto const products =
+      nn::dot_product_score<HeadDim>(order.template query<shape<Heads>, HeadDim>(own, q, at), keys);
+  auto const scores = products + order.template scores<shape<Heads>, HeadDim>(own, q, where);
+  auto const seen = nn::attention<Keys>(scores, values, mask);
+  auto const y =
+      seen.output + order.template values<shape<Heads>, HeadDim>(own, seen.weights, where);
+  return broadcast<Batch, Pos, Heads, HeadDim>(y);  // the axes in one order
+}
+
+template <class Order>
+struct whole {
+  constexpr auto operator()(scope s) const {
+    return layer<KeyPos>(s, Order{}, positions<Pos>(), nn::causal<Pos, KeyPos>(),
+                         [](const auto& k, const auto& v) {
+                           return nn::cached_rows{rename<Pos, KeyPos>(k), rename<Pos, KeyPos>(v)};
+                         });
+  }
+};
+template <class Order>
+struct in_parts {
+  constexpr auto operator()(scope s) const {
+    auto const at = nn::decoding<Pos, Batch>(s / "decoding");
+    return layer<Cache>(
+        s, Order{}, nn::places(at), nn::seen<Cache>(at),
+        [&](const auto& k, const auto& v) { return nn::cached<Cache>(s / "cache", at, k, v); });
+  }
+};
+
+constexpr std::size_t batch = Batch::extent, whole_length = Pos::extent;
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE_TEMPLATE(in_parts_positions_are_those_of_the_whole, Order, encodings) {
+  module<in_parts<Order>> net;
+  array<float, Batch, Pos, Embed> x(whole_length);
+  for (std::size_t i = 0; i < x.size(); ++i)
+    x.data()[i] = std::sin(static_cast<float>(i * i % 1009));
+
+  auto const g = weft::testing::plain_graph<inference<whole<Order>>>::make();
+  reference::lengths of;
+  of.set<Pos>(whole_length);
+  reference::bindings given;
+  given.inputs["x"].assign(x.begin(), x.end());
+  for (std::size_t i = 0; i < net.parameters().count(); ++i) {
+    auto const p = net.parameters()[i];
+    given.parameters[std::string(p.name)].assign(p.values.begin(), p.values.end());
+  }
+  auto const [all, bounds] = weft::testing::evaluate_with_bounds(*g, of, given);
+  auto const expected = reference::result(*g, all).data;
+  double const bound = bounds[static_cast<std::size_t>(g->outputs[0].node)];
+  BOOST_TEST_REQUIRE(bound < 1e-3 * *std::max_element(expected.begin(), expected.end()));
+
+  std::size_t done = 0;
+  for (std::size_t const rows : {4, 1, 1, 3}) {
+    array<float, Batch, Pos, Embed> part(rows);
+    for (std::size_t b = 0; b < batch; ++b)
+      for (std::size_t p = 0; p < rows; ++p)
+        for (std::size_t e = 0; e < Embed::extent; ++e) part(b, p, e) = x(b, done + p, e);
+    auto const y = net(arg<"x">(part)).template get<"result">();
+    for (std::size_t b = 0; b < batch; ++b)
+      for (std::size_t p = 0; p < rows; ++p)
+        for (std::size_t h = 0; h < Heads::extent; ++h)
+          for (std::size_t d = 0; d < HeadDim::extent; ++d) {
+            std::size_t const i =
+                ((b * whole_length + done + p) * Heads::extent + h) * HeadDim::extent + d;
+            BOOST_TEST(
+                std::abs(static_cast<double>(y(b, p, h, d)) - expected[i]) <= bound,
+                "position " << done + p << " is " << y(b, p, h, d) << ", not " << expected[i]);
+          }
+    done += rows;
+  }
+}

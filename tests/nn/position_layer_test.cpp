@@ -1,0 +1,49 @@
+// Attention with each encoding: what it is lowered to against the reference, and its gradients
+// against central differences.
+#include <boost/test/unit_test.hpp>
+
+#include "nn/encodings.hpp"
+#include "support/central_differences.hpp"
+
+namespace {
+
+using namespace weft;
+using weft::testing::check_gradients, weft::testing::encodings, weft::testing::lengths,
+    weft::testing::trial;
+
+struct Batch : axis<2> {};
+struct Pos : axis<up_to<7>> {};
+struct KeyPos : alias<Pos> {};
+struct Embed : axis<5> {};
+struct Heads : axis<3> {};
+struct Group : axis<2> {};
+struct HeadDim : axis<4> {};
+
+template <class Order, class HeadsOf>
+struct layer {
+  constexpr auto operator()(scope s) const {
+    Order const order;
+    auto const embedded = s.input<"x", float, Batch, Pos, Embed>();
+    auto const x = nn::positioned<Pos, Embed>(s / "position", embedded, order);
+    auto const y = nn::self_attention<Pos, KeyPos, Embed, HeadsOf, HeadDim>(
+                       s, x, nn::causal<Pos, KeyPos>(), {}, order)
+                       .output;
+    return results(as<"loss">(sum<Batch, Pos, Embed>(y * y)), as<"y">(y));
+  }
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE_TEMPLATE(attention_that_knows_positions_equals_the_reference, Order,
+                              encodings) {
+  for (int const n : {0, 1, 3, 7}) trial<training<layer<Order, Heads>, "loss">>(lengths<Pos>(n));
+  for (int const n : {1, 7}) trial<inference<layer<Order, Heads>, "y">>(lengths<Pos>(n));
+}
+
+BOOST_AUTO_TEST_CASE_TEMPLATE(encodings_know_grouped_heads, Order, encodings) {
+  trial<training<layer<Order, nn::grouped<Heads, Group>>, "loss">>(lengths<Pos>(3));
+}
+
+BOOST_AUTO_TEST_CASE_TEMPLATE(gradients_of_encodings_are_those_of_differences, Order, encodings) {
+  check_gradients<layer<Order, Heads>>(lengths<Pos>(5));
+}
