@@ -55,6 +55,25 @@ struct remembered {
   }
 };
 
+struct segments {
+  constexpr auto operator()(weft::scope s) const {
+    using weft::as, weft::segment_sum;
+    auto x = s.input<"x", float, Batch, Pos, Three>();
+    auto turned = s.input<"turned", float, Three, Batch, Pos>();
+    auto of_all = s.input<"of_all", std::int32_t, Pos>();
+    auto tokens = s.input<"tokens", std::int32_t, Pos, Batch>();
+    auto memory = s.input<"memory", float, Memory>();
+    return weft::results(
+        as<"one_for_all">(segment_sum<Pos, Vocab>(x, of_all)),  // [Batch, Vocab, Three]
+        as<"each_its_own">(segment_sum<Pos, Vocab>(x, tokens)),
+        as<"of_rows">(segment_sum<Pos, Vocab>(turned, tokens * 2 - 5)),  // [Three, Batch, Vocab]
+        as<"in_one">(segment_sum<Pos, Vocab>(x, weft::positions<Pos>() * 0 + 3)),
+        as<"of_parts">(
+            segment_sum<Pos, Vocab>(weft::exp(x), weft::minimum(weft::positions<Pos>(), 2))),
+        as<"to_a_length">(segment_sum<Pos, Memory>(turned, of_all) + memory));
+  }
+};
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(gathers)
@@ -73,6 +92,15 @@ BOOST_AUTO_TEST_CASE(rows_and_columns_of_tables) {
 
 BOOST_AUTO_TEST_CASE(from_an_axis_whose_length_the_run_knows) {
   for (int const memory : {1, 4, 6}) trial<weft::inference<remembered>>(lengths<Memory>(memory));
+}
+
+BOOST_AUTO_TEST_CASE(sums_of_segments) {
+  for (int const pos : {0, 1, 3, 20}) {
+    auto s = lengths<Batch, Pos, Memory>(2, pos, 4);
+    s.ranges["of_all"] = {0, 4};
+    s.ranges["tokens"] = {0, 17};
+    trial<weft::inference<segments>>(s);
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -186,9 +186,12 @@ struct picks {
     auto turned = s.param<"turned", Two, Four, Five>();
     auto logits = s.param<"logits", Pos, Five>();
     constexpr weights w;
-    auto loss = w(gather<Five>(table, tokens)) + w(exp(gather<Five>(turned, tokens))) +
-                w(weft::cross_entropy<Five>(logits, tokens)) +
-                w(gather<Five>(table, tokens * 2 - 1)) + w(gather<Five>(exp(logits), tokens));
+    auto loss =
+        w(gather<Five>(table, tokens)) + w(exp(gather<Five>(turned, tokens))) +
+        w(weft::cross_entropy<Five>(logits, tokens)) + w(gather<Five>(table, tokens * 2 - 1)) +
+        w(gather<Five>(exp(logits), tokens)) +
+        w(weft::segment_sum<Four, Five>(turned, weft::positions<Four>() * 2 - 1)) +
+        w(exp(weft::segment_sum<Pos, Four>(logits, weft::minimum(weft::positions<Pos>(), 2))));
     return weft::as<"loss">(loss);
   }
 };

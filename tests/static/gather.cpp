@@ -32,6 +32,24 @@ static_assert(!gathers<Vocab>(table, integers<Vocab>{}));                    // 
 static_assert(!gathers<Level<4>>(five_more<float>,
                                  integers<Level<0>, Level<1>, Level<2>, Level<3>>{}));  // rank
 
+template <class From, class To>
+constexpr auto sums_segments = [](auto x, auto i) {
+  return requires {
+    weft::segment_sum<From, To>(x, i);
+  };
+};
+
+static_assert(is<decltype(weft::segment_sum<Pos, Vocab>(x, tokens)), floats<Batch, Vocab, Embed>>);
+static_assert(is<decltype(weft::segment_sum<KeyPos, Vocab>(key, weft::positions<KeyPos>())),
+                 floats<Batch, Vocab, Heads, HeadDim>>);
+static_assert(sums_segments<Pos, Vocab>(x, tokens));
+static_assert(!sums_segments<Pos, Vocab>(tokens, tokens));              // elements
+static_assert(!sums_segments<KeyPos, Vocab>(x, tokens));                // missing
+static_assert(!sums_segments<Pos, int>(x, tokens));                     // kind
+static_assert(!sums_segments<Pos, Embed>(x, tokens));                   // taken
+static_assert(!sums_segments<Pos, Vocab>(x, x));                        // indices
+static_assert(!sums_segments<Pos, Vocab>(x, integers<Pos, KeyPos>{}));  // others
+
 static_assert(is<decltype(weft::cross_entropy<Vocab>(logits, tokens)), floats<Batch, Pos>>);
 static_assert(!takes_cross_entropy<Heads>(logits, tokens));
 static_assert(!takes_cross_entropy<Vocab>(logits, x));

@@ -76,7 +76,8 @@ requires(detail::fault_of_gather<A, X, I>() == detail::gather_fault::rank)
 
 // The sums of the elements along From that have the same index, each at its index along To: x [...,
 // From, ...] and indices [From, ...] of x's axes to [..., To, ...], 0 where no index points. It is
-// gather's adjoint. An element whose index lies outside of To counts nowhere.
+// gather's adjoint. Indices that are an input are checked as gather's are; an element whose
+// computed index lies outside of To counts nowhere.
 template <class From, class To, expression X, expression I>
 constexpr auto segment_sum(const X& x, const I& indices) {
   node n = make_node(op::scatter_add);

@@ -2,8 +2,8 @@
 // section 3.5).
 #pragma once
 
+#include "weft/nn/embedding.hpp"
 #include "weft/nn/position/encoding.hpp"
-#include "weft/ops/gather.hpp"
 
 namespace weft::nn::position {
 
@@ -21,9 +21,9 @@ struct learned : encoding {
       static_assert(detail::all_places<Pos, decltype(at)>,
                     "nn::position::learned: where positions are not 0, 1, 2, …, name an axis of "
                     "all that there may be, as in learned<Longest>");
-      return s.param<"weight", Pos, Embed>(init::normal(0, deviation));
+      return learned_positions<Pos, Embed>(s, init::normal(0, deviation));
     } else {
-      return gather<Longest>(s.param<"weight", Longest, Embed>(init::normal(0, deviation)), at);
+      return nn::embedding<Longest, Embed>(s, at, init::normal(0, deviation));
     }
   }
 };

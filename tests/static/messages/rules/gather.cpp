@@ -15,6 +15,19 @@ void wrong() {
   weft::gather<Heads>(table, tokens);
   // error: gather: the indices have the axis that they pick from
   weft::gather<Pos>(x, tokens);
+  // error: segment_sum: the elements are not float; convert with weft::cast<float>
+  weft::segment_sum<Pos, Vocab>(tokens, tokens);
+  // error: segment_sum: the operand has no such axis to sum along
+  weft::segment_sum<KeyPos, Vocab>(x, tokens);
+  // error: segment_sum: what stands for the sums' axis is none; derive from weft::axis or
+  // weft::alias
+  weft::segment_sum<Pos, int>(x, tokens);
+  // error: segment_sum: the operand has the sums' axis already
+  weft::segment_sum<Pos, Embed>(x, tokens);
+  // error: segment_sum: the indices are not int32
+  weft::segment_sum<Pos, Vocab>(x, x);
+  // error: segment_sum: the indices have an axis that the operand has not
+  weft::segment_sum<Pos, Vocab>(x, integers<Pos, KeyPos>{});
   // error: cross_entropy: the logits have no such axis of classes
   weft::cross_entropy<Vocab>(x, tokens);
   // error: cross_entropy: the logits have no such axis of classes
