@@ -190,7 +190,7 @@ struct picks {
         w(gather<Five>(table, tokens)) + w(exp(gather<Five>(turned, tokens))) +
         w(weft::cross_entropy<Five>(logits, tokens)) + w(gather<Five>(table, tokens * 2 - 1)) +
         w(gather<Five>(exp(logits), tokens)) +
-        w(weft::segment_sum<Four, Five>(turned, weft::positions<Four>() * 2 - 1)) +
+        w(weft::segment_sum<Four, Three>(turned, weft::positions<Four>() * 2 - 1)) +
         w(exp(weft::segment_sum<Pos, Four>(logits, weft::minimum(weft::positions<Pos>(), 2))));
     return weft::as<"loss">(loss);
   }

@@ -1,5 +1,6 @@
 # Every sentence with which the headers refuse a use has a case in rules/.
-file(GLOB headers ${INCLUDE}/weft/graph/*.hpp ${INCLUDE}/weft/nn/*.hpp ${INCLUDE}/weft/ops/*.hpp
+file(GLOB headers ${INCLUDE}/weft/graph/*.hpp ${INCLUDE}/weft/nn/*.hpp
+                  ${INCLUDE}/weft/nn/position/*.hpp ${INCLUDE}/weft/ops/*.hpp
                   ${INCLUDE}/weft/run/*.hpp)
 list(FILTER headers EXCLUDE REGEX "/reject\\.hpp$")  # the macro itself
 file(GLOB rules ${CMAKE_CURRENT_LIST_DIR}/rules/*.cpp)

@@ -90,6 +90,10 @@ constexpr tensor<element_t<E>, shape_t<E>> beside(const X& x, const E& e) {
 template <class P>
 concept an_encoding = std::derived_from<P, encoding>;
 
+namespace position {
+using none = encoding;
+}
+
 // An encoding of queries that stand along Pos.
 template <class Pos, an_encoding P>
 struct encoding_along {
@@ -109,23 +113,53 @@ inline constexpr bool is_order<encoding_along<Pos, P>> = true;
 template <class P>
 concept an_order = is_order<P>;
 
+enum class positioned_fault { none, missing, elements, places };
+
+template <class Pos, class Embed, class X, class At>
+constexpr positioned_fault fault_of_positioned() {
+  if (!has_axis<Pos, shape_t<X>> || !has_axis<Embed, shape_t<X>>) return positioned_fault::missing;
+  if (!weft::detail::floating<X>) return positioned_fault::elements;
+  if (!std::same_as<element_t<At>, std::int32_t> || !has_axis<Pos, shape_t<At>> ||
+      !subset<shape_t<At>, shape_t<X>>)
+    return positioned_fault::places;
+  return positioned_fault::none;
+}
+
 }  // namespace detail
 
-namespace position {
-using none = encoding;
-}
-
-// x [..., Pos, ..., Embed] with what the encoding adds to embeddings, at the positions 0, 1, 2, …
-// or, where they are given, `at`: int32 [Pos, ...], as nn::places gives them. In training elements
-// of the sum are dropped (Vaswani et al. 2017, section 5.4).
-template <class Pos, class Embed, expression X, an_encoding P>
-constexpr auto positioned(scope s, const X& x, const P& order, double dropout = 0) {
-  return detail::dropped(x + order.template embedding<Pos, Embed>(s, positions<Pos>()), dropout);
-}
+// x [..., Pos, ..., Embed] with what the encoding adds to embeddings, of the positions `at`: int32
+// [Pos, ...], as nn::places gives them. In training elements of the sum are dropped (Vaswani et al.
+// 2017, section 5.4).
 template <class Pos, class Embed, expression X, an_encoding P, expression At>
 constexpr auto positioned(scope s, const X& x, const P& order, const At& at, double dropout = 0) {
   return detail::dropped(x + order.template embedding<Pos, Embed>(s, at), dropout);
 }
+template <class Pos, class Embed, expression X, an_encoding P, expression At>
+requires(detail::fault_of_positioned<Pos, Embed, X, At>() == detail::positioned_fault::missing)
+    WEFT_REJECT("nn::positioned: the operand has not both Pos and Embed",
+                positioned(scope, const X&, const P&, const At&, double = 0))
+template <class Pos, class Embed, expression X, an_encoding P, expression At>
+requires(detail::fault_of_positioned<Pos, Embed, X, At>() == detail::positioned_fault::elements)
+    WEFT_REJECT("nn::positioned: the elements are not float; convert with weft::cast<float>",
+                positioned(scope, const X&, const P&, const At&, double = 0))
+template <class Pos, class Embed, expression X, an_encoding P, expression At>
+requires(detail::fault_of_positioned<Pos, Embed, X, At>() == detail::positioned_fault::places)
+    WEFT_REJECT("nn::positioned: the places are not int32 over Pos and other axes of the operand",
+                positioned(scope, const X&, const P&, const At&, double = 0))
+
+// At the positions 0, 1, 2, … of Pos.
+template <class Pos, class Embed, expression X, an_encoding P>
+constexpr auto positioned(scope s, const X& x, const P& order, double dropout = 0) {
+  return positioned<Pos, Embed>(s, x, order, positions<Pos>(), dropout);
+}
+template <class Pos, class Embed, expression X, an_encoding P>
+requires(detail::fault_of_positioned<Pos, Embed, X, X>() == detail::positioned_fault::missing)
+    WEFT_REJECT("nn::positioned: the operand has not both Pos and Embed",
+                positioned(scope, const X&, const P&, double = 0))
+template <class Pos, class Embed, expression X, an_encoding P>
+requires(detail::fault_of_positioned<Pos, Embed, X, X>() == detail::positioned_fault::elements)
+    WEFT_REJECT("nn::positioned: the elements are not float; convert with weft::cast<float>",
+                positioned(scope, const X&, const P&, double = 0))
 
 // The distances from -Most to Most, as an axis of tables.
 template <std::size_t Most>

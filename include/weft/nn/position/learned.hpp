@@ -2,6 +2,7 @@
 // section 3.5).
 #pragma once
 
+#include "weft/graph/reject.hpp"
 #include "weft/nn/embedding.hpp"
 #include "weft/nn/position/encoding.hpp"
 
@@ -15,17 +16,19 @@ struct learned : encoding {
   double deviation;  // of the numbers at first, which are normal
   constexpr explicit learned(double d = 0.02) : deviation(d) {}
 
-  template <class Pos, class Embed>
-  constexpr auto embedding(scope s, const auto& at) const {
-    if constexpr (std::same_as<Longest, void>) {
-      static_assert(detail::all_places<Pos, decltype(at)>,
-                    "nn::position::learned: where positions are not 0, 1, 2, …, name an axis of "
-                    "all that there may be, as in learned<Longest>");
+  template <class Pos, class Embed, expression At>
+  constexpr auto embedding(scope s, const At& at) const {
+    if constexpr (std::same_as<Longest, void>)
       return learned_positions<Pos, Embed>(s, init::normal(0, deviation));
-    } else {
+    else
       return nn::embedding<Longest, Embed>(s, at, init::normal(0, deviation));
-    }
   }
+  template <class Pos, class Embed, expression At>
+  requires(std::same_as<Longest, void> && !detail::all_places<Pos, At>) WEFT_REJECT(
+      "nn::position::learned: where positions are not 0, 1, 2 and so on, name an axis of all that "
+      "there "
+      "may be, as in learned<Longest>",
+      embedding(scope, const At&) const)
 };
 
 }  // namespace weft::nn::position

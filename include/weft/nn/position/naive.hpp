@@ -1,6 +1,7 @@
 // Positions as plain numbers, to compare the others with.
 #pragma once
 
+#include "weft/graph/reject.hpp"
 #include "weft/nn/position/encoding.hpp"
 #include "weft/ops/arithmetic.hpp"
 #include "weft/ops/convert.hpp"
@@ -37,14 +38,17 @@ struct index : encoding {
 // sequence's length, so for places in a cache Whole is the cache's axis.
 template <class Whole = void>
 struct relative_index : encoding {
-  template <class Pos, class Embed>
-  constexpr auto embedding(scope, const auto& at) const {
-    static_assert(!std::same_as<Whole, void> || detail::all_places<Pos, decltype(at)>,
-                  "nn::position::relative_index: the positions of a run have not the length of "
-                  "their sequence; name the axis that has, as in relative_index<Cache>");
+  template <class Pos, class Embed, expression At>
+  constexpr auto embedding(scope, const At& at) const {
     using Counted = std::conditional_t<std::same_as<Whole, void>, Pos, Whole>;
     return relative_index_positions<Counted, Embed>(at);
   }
+  template <class Pos, class Embed, expression At>
+  requires(std::same_as<Whole, void> && !detail::all_places<Pos, At>) WEFT_REJECT(
+      "nn::position::relative_index: where positions are not 0, 1, 2 and so on, name the axis that "
+      "has "
+      "the sequence's length, as in relative_index<Cache>",
+      embedding(scope, const At&) const)
 };
 
 }  // namespace position

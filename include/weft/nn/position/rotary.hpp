@@ -176,6 +176,18 @@ constexpr auto rotary(const X& x, const T& at, const rotary_options& options = {
   return detail::turn_by<HeadDim, Freq, Pairs>(x, angle, options.scaling);
 }
 
+template <class HeadDim, rotary_pairs Pairs = rotary_pairs::halves,
+          std::size_t Size = HeadDim::extent, expression X, expression T>
+requires(!has_axis<HeadDim, shape_t<X>>)
+    WEFT_REJECT("nn::rotary: the operand has no such axis",
+                rotary(const X&, const T&, const rotary_options& = {}))
+template <class HeadDim, rotary_pairs Pairs = rotary_pairs::halves,
+          std::size_t Size = HeadDim::extent, expression X, expression T>
+requires(has_axis<HeadDim, shape_t<X>> && (Size % 2 != 0 || Size > HeadDim::extent)) WEFT_REJECT(
+    "nn::rotary: numbers are turned in pairs; name an even number of them, as in "
+    "rotary<HeadDim, rotary_pairs::halves, 4>(x, at)",
+    rotary(const X&, const T&, const rotary_options& = {}))
+
 // The same with frequencies that are trained, and that queries and keys share: parameter frequency
 // [Freq]; Freq has half of HeadDim or less. Make them once with learned_frequencies<Freq>(s, size)
 // and turn both.
@@ -185,20 +197,6 @@ constexpr auto rotary(const X& x, const T& at, const tensor<float, shape<Freq>>&
   auto const angle = cast<float>(at) * frequencies;
   return rotate<HeadDim, Freq, Pairs>(x, cos(angle), sin(angle));
 }
-
-namespace detail {
-
-// How many numbers of a head an encoding turns; 0 stands for all.
-template <class HeadDim, std::size_t Size>
-constexpr std::size_t turned_size() {
-  constexpr std::size_t size = Size == 0 ? HeadDim::extent : Size;
-  static_assert(size % 2 == 0 && size <= HeadDim::extent,
-                "nn::position::rotary: numbers of a head are turned in pairs; name an even number "
-                "of them, as in rotary<rotary_pairs::halves, 4>");
-  return size;
-}
-
-}  // namespace detail
 
 namespace position {
 
@@ -221,7 +219,7 @@ struct rotary : encoding {
  private:
   template <class HeadDim>
   constexpr auto turned(const auto& x, const auto& at) const {
-    return nn::rotary<HeadDim, Pairs, detail::turned_size<HeadDim, Size>()>(x, at, options);
+    return nn::rotary < HeadDim, Pairs, Size == 0 ? HeadDim::extent : Size > (x, at, options);
   }
 };
 
@@ -244,7 +242,7 @@ struct learned_rotary : encoding {
  private:
   template <class HeadDim>
   constexpr auto turned(scope s, const auto& x, const auto& at) const {
-    constexpr std::size_t size = detail::turned_size<HeadDim, Size>();
+    constexpr std::size_t size = Size == 0 ? HeadDim::extent : Size;
     auto const frequencies =
         learned_frequencies<detail::pair_of<size>>(s.shared(), static_cast<double>(size), base);
     return nn::rotary<HeadDim, Pairs>(x, at, frequencies);

@@ -1,0 +1,70 @@
+#include "weft/nn/position.hpp"
+
+#include "words.hpp"
+
+using namespace words;
+namespace nn = weft::nn;
+namespace order = weft::nn::position;
+
+struct Places : weft::axis<1000> {};
+struct Three : weft::axis<3> {};
+
+constexpr auto at = tokens;  // int32 [Batch, Pos]
+
+template <class P>
+concept adds_at_places = requires(weft::scope s, P p) {
+  p.template embedding<Pos, Embed>(s, at);
+};
+template <class P>
+concept adds = requires(weft::scope s, P p) {
+  p.template embedding<Pos, Embed>(s, weft::positions<Pos>());
+};
+template <class Pos, class Embed>
+constexpr auto is_positioned = [](auto x, auto p, auto... at) {
+  return requires(weft::scope s) {
+    nn::positioned<Pos, Embed>(s, x, p, at...);
+  };
+};
+template <class HeadDim, std::size_t Size>
+concept turns = requires {
+  nn::rotary<HeadDim, nn::rotary_pairs::halves, Size>(query, at);
+};
+template <class HeadDim, class Freq>
+constexpr auto rotates = [](auto x, auto c) {
+  return requires {
+    nn::rotate<HeadDim, Freq>(x, c, c);
+  };
+};
+
+// An encoding that needs all positions at once is told of what axis they are.
+static_assert(adds<order::learned<>> && !adds_at_places<order::learned<>>);
+static_assert(adds<order::learned<Places>> && adds_at_places<order::learned<Places>>);
+static_assert(adds<order::relative_index<>> && !adds_at_places<order::relative_index<>>);
+static_assert(adds_at_places<order::relative_index<Places>>);
+static_assert(adds_at_places<order::sinusoidal> && adds_at_places<order::index>);
+
+static_assert(is_positioned<Pos, Embed>(x, order::sinusoidal()));
+static_assert(is_positioned<Pos, Embed>(x, order::sinusoidal(), at));
+static_assert(is_positioned<Pos, Embed>(x, order::rotary()));
+static_assert(!is_positioned<KeyPos, Embed>(x, order::sinusoidal()));
+static_assert(!is_positioned<Pos, HeadDim>(x, order::sinusoidal(), at));
+static_assert(!is_positioned<Batch, Pos>(tokens, order::sinusoidal()));
+static_assert(!is_positioned<Batch, Pos>(tokens, order::sinusoidal(), at));
+static_assert(!is_positioned<Pos, Embed>(x, order::sinusoidal(), x));
+static_assert(!is_positioned<Pos, Embed>(x, order::sinusoidal(), integers<Batch>{}));
+static_assert(!is_positioned<Pos, Embed>(x, order::sinusoidal(), integers<Pos, KeyPos>{}));
+static_assert(!is_positioned<Pos, Embed>(x, 3));
+
+static_assert(turns<HeadDim, 64> && turns<HeadDim, 2> && !turns<HeadDim, 3>);
+static_assert(!turns<HeadDim, 66>);  // more than it has
+static_assert(!turns<Embed, 2>);     // no such axis
+static_assert(rotates<HeadDim, Three>(query, floats<Pos, Three>{}));
+static_assert(!rotates<Embed, Three>(query, floats<Pos, Three>{}));
+static_assert(!rotates<HeadDim, Three>(query, floats<Pos>{}));
+static_assert(!rotates<HeadDim, Three>(query, integers<Pos, Three>{}));
+static_assert(!rotates<HeadDim, HeadDim>(query, floats<Pos, HeadDim>{}));
+
+// Options are named where an encoding is made.
+static_assert(order::rotary({.base = 500000}).options.base == 500000);
+static_assert(order::rotary<nn::rotary_pairs::neighbours, 4>().options.base == 10000);
+static_assert(order::t5({.causal = true}).options.causal && !order::t5().options.causal);
