@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <weft/nn/position.hpp>
 #include <weft/weft.hpp>
 
 namespace positions {

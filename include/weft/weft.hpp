@@ -18,6 +18,7 @@
 #include "weft/nn/mask.hpp"
 #include "weft/nn/multi_head_attention.hpp"
 #include "weft/nn/norm.hpp"
+#include "weft/nn/position.hpp"
 #include "weft/nn/recurrent.hpp"
 #include "weft/nn/score.hpp"
 #include "weft/nn/transformer.hpp"

@@ -3,7 +3,6 @@
 
 #include <tuple>
 
-#include "weft/nn/position.hpp"
 #include "weft/weft.hpp"
 
 namespace weft::testing {

@@ -26,7 +26,7 @@ struct layer {
     auto const embedded = s.input<"x", float, Batch, Pos, Embed>();
     auto const x = nn::positioned<Pos, Embed>(s / "position", embedded, order);
     auto const y = nn::self_attention<Pos, KeyPos, Embed, HeadsOf, HeadDim>(
-                       s, x, nn::causal<Pos, KeyPos>(), {}, order)
+                       s, x, nn::causal<Pos, KeyPos>(), {.bias = false}, order)
                        .output;
     return results(as<"loss">(sum<Batch, Pos, Embed>(y * y)), as<"y">(y));
   }

@@ -3,7 +3,6 @@
 #include <string>
 
 #include "support/golden_model.hpp"
-#include "weft/nn/position.hpp"
 #include "weft/weft.hpp"
 
 namespace {

@@ -186,12 +186,21 @@ struct picks {
     auto turned = s.param<"turned", Two, Four, Five>();
     auto logits = s.param<"logits", Pos, Five>();
     constexpr weights w;
-    auto loss =
-        w(gather<Five>(table, tokens)) + w(exp(gather<Five>(turned, tokens))) +
-        w(weft::cross_entropy<Five>(logits, tokens)) + w(gather<Five>(table, tokens * 2 - 1)) +
-        w(gather<Five>(exp(logits), tokens)) +
-        w(weft::segment_sum<Four, Three>(turned, weft::positions<Four>() * 2 - 1)) +
-        w(exp(weft::segment_sum<Pos, Four>(logits, weft::minimum(weft::positions<Pos>(), 2))));
+    auto loss = w(gather<Five>(table, tokens)) + w(exp(gather<Five>(turned, tokens))) +
+                w(weft::cross_entropy<Five>(logits, tokens)) +
+                w(gather<Five>(table, tokens * 2 - 1)) + w(gather<Five>(exp(logits), tokens));
+    return weft::as<"loss">(loss);
+  }
+};
+
+struct segments {
+  constexpr auto operator()(weft::scope s) const {
+    using weft::positions, weft::segment_sum;
+    auto turned = s.param<"turned", Two, Four, Five>();
+    auto logits = s.param<"logits", Pos, Five>();
+    constexpr weights w;
+    auto loss = w(segment_sum<Four, Three>(turned, positions<Four>() * 2 - 1)) +
+                w(exp(segment_sum<Pos, Four>(logits, weft::minimum(positions<Pos>(), 2))));
     return weft::as<"loss">(loss);
   }
 };
@@ -238,10 +247,15 @@ BOOST_AUTO_TEST_CASE(of_gather) {
   for (int const pos : {1, 4, 6}) gradient_trial<picks>(lengths<Pos>(pos));
 }
 
+BOOST_AUTO_TEST_CASE(of_segment_sum) {
+  for (int const pos : {1, 4, 6}) gradient_trial<segments>(lengths<Pos>(pos));
+}
+
 // A length of 0 leaves nothing to differentiate: every gradient along it is 0.
 BOOST_AUTO_TEST_CASE(at_length_0) {
   weft::testing::trial<weft::training<products, "loss">>(lengths<Pos>(0));
   weft::testing::trial<weft::training<picks, "loss">>(lengths<Pos>(0));
+  weft::testing::trial<weft::training<segments, "loss">>(lengths<Pos>(0));
 }
 
 BOOST_AUTO_TEST_SUITE_END()
