@@ -1,16 +1,13 @@
 // Positional encodings against their formulas, and the properties that they are chosen for.
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <numbers>
+#include <vector>
 
-#include "support/central_differences.hpp"
+#include "passes/graphs.hpp"
 #include "support/trial.hpp"
-#include "weft/nn/position/fourier.hpp"
-#include "weft/nn/position/naive.hpp"
-#include "weft/nn/position/rotary.hpp"
-#include "weft/nn/position/sinusoidal.hpp"
-#include "weft/ops/reduce.hpp"
-#include "weft/run/module.hpp"
+#include "weft/weft.hpp"
 
 namespace {
 
@@ -70,6 +67,35 @@ struct rotations {
   }
 };
 
+// The parts, by what they add to zeros.
+template <class Order>
+struct added {
+  constexpr auto operator()(weft::scope s) const {
+    auto const zeros = s.input<"zeros", float, Pos, Five>();
+    return weft::nn::positioned<Pos, Five>(s, zeros, Order{});
+  }
+};
+struct Table : weft::axis<6> {};
+
+template <class... H>
+struct slopes {
+  constexpr auto operator()(weft::scope) const {
+    return weft::nn::alibi_slopes<weft::shape<H...>>();
+  }
+};
+template <std::size_t Size>
+struct Many : weft::axis<Size> {};
+
+struct dropped {
+  constexpr auto operator()(weft::scope s) const {
+    auto const x = s.input<"x", float, Pos, Five>();
+    auto const y = weft::nn::positioned<Pos, Five>(s, x, weft::nn::position::sinusoidal(), 0.1);
+    return weft::as<"loss">(weft::sum<Pos, Five>(y));
+  }
+};
+static_assert(weft::testing::count(weft::sampling<dropped>::make(), weft::op::dropout) == 1);
+static_assert(weft::testing::count(weft::inference<dropped>::make(), weft::op::dropout) == 0);
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(position)
@@ -88,7 +114,7 @@ double angle_tolerance(std::size_t t) {
 }
 
 BOOST_AUTO_TEST_CASE(sinusoids_are_those_of_the_paper) {
-  weft::module<absolute, "four", "odd", "base"> net;
+  weft::module<absolute, "four", "odd", "base", "learned"> net;
   auto const all = net(weft::arg<"x">(weft::array<float, Pos>(40)));
   auto const check = [](const auto& p, std::size_t size, double base) {
     for (std::size_t t = 0; t < 40; ++t)
@@ -100,9 +126,68 @@ BOOST_AUTO_TEST_CASE(sinusoids_are_those_of_the_paper) {
                    "p(" << t << ", " << i << ") is " << p(t, i) << ", not " << expected);
       }
   };
-  check(all.get<"four">(), 4, 10000);  // sin t, cos t, sin t/100, cos t/100
+  check(all.get<"learned">(), 7, 10000);  // as they begin
+  check(all.get<"four">(), 4, 10000);     // sin t, cos t, sin t/100, cos t/100
   check(all.get<"odd">(), 5, 10000);
   check(all.get<"base">(), 6, 50);
+}
+
+// Su et al. 2021, equation 34, with the frequencies of Chen et al. 2023 and Peng et al. 2023.
+BOOST_AUTO_TEST_CASE(rotations_are_those_of_the_papers) {
+  weft::module<rotations, "halves", "neighbours", "part", "part_of_neighbours", "at", "linear",
+               "ntk", "yarn", "learned">
+      net;
+  weft::array<float, Batch, Pos, Heads, HeadDim> q(40);
+  for (std::size_t i = 0; i < q.size(); ++i)
+    q.data()[i] = std::sin(static_cast<float>(i * i % 1009));
+  weft::array<std::int32_t, Batch, Pos> at(40);
+  for (std::size_t i = 0; i < at.size(); ++i) at.data()[i] = static_cast<int>(7 * i % 53);
+  auto const all = net(weft::arg<"q">(q), weft::arg<"at">(at));
+
+  struct rotation {
+    std::size_t size;
+    bool neighbours = false, given = false;
+    double base = 10000, slower = 1, ntk = 1;
+    bool yarn = false;  // from a length of 64, by 4
+  };
+  auto const check = [&](const auto& got, const rotation& r) {
+    auto const frequency = [&](std::size_t j) {
+      double const size = static_cast<double>(r.size), pair = static_cast<double>(2 * j) / size;
+      double const base = r.base * std::pow(r.ntk, size / (size - 2));
+      double const w = std::pow(base, -pair);
+      if (!r.yarn) return w / r.slower;
+      double const ramp = std::clamp((64 * w / (2 * std::numbers::pi) - 1) / (32 - 1), 0., 1.);
+      return (1 - ramp) * w / 4 + ramp * w;
+    };
+    double const stretch = r.yarn ? 0.1 * std::log(4.) + 1 : 1;
+    double worst = 0;
+    for (std::size_t b = 0; b < 2; ++b)
+      for (std::size_t t = 0; t < 40; ++t)
+        for (std::size_t h = 0; h < 3; ++h) {
+          auto const x = [&](std::size_t d) { return static_cast<double>(q(b, t, h, d)); };
+          auto const off = [&](std::size_t d, double expected) {
+            worst = std::max(worst, std::abs(static_cast<double>(got(b, t, h, d)) - expected));
+          };
+          for (std::size_t j = 0; j < r.size / 2; ++j) {
+            std::size_t const a = r.neighbours ? 2 * j : j,
+                              c = r.neighbours ? a + 1 : a + r.size / 2;
+            double const angle = (r.given ? at(b, t) : static_cast<double>(t)) * frequency(j);
+            off(a, stretch * (x(a) * std::cos(angle) - x(c) * std::sin(angle)));
+            off(c, stretch * (x(c) * std::cos(angle) + x(a) * std::sin(angle)));
+          }
+          for (std::size_t d = r.size; d < 20; ++d) off(d, x(d));
+        }
+    BOOST_TEST(worst <= 2 * stretch * angle_tolerance(53));
+  };
+  check(all.get<"halves">(), {.size = 20});
+  check(all.get<"neighbours">(), {.size = 20, .neighbours = true});
+  check(all.get<"part">(), {.size = 8});
+  check(all.get<"part_of_neighbours">(), {.size = 2, .neighbours = true});
+  check(all.get<"at">(), {.size = 20, .given = true});
+  check(all.get<"linear">(), {.size = 20, .slower = 4});
+  check(all.get<"ntk">(), {.size = 20, .ntk = 4});
+  check(all.get<"yarn">(), {.size = 20, .base = 500, .yarn = true});
+  check(all.get<"learned">(), {.size = 20});  // as it begins
 }
 
 BOOST_AUTO_TEST_CASE(scores_of_rotated_vectors_depend_on_the_distance_alone) {
@@ -132,6 +217,55 @@ BOOST_AUTO_TEST_CASE(scores_of_rotated_vectors_depend_on_the_distance_alone) {
   check(all.get<"part">());
   check(all.get<"ntk">());
   check(all.get<"yarn">());
+}
+
+BOOST_AUTO_TEST_CASE(naive_encodings_are_numbers_of_positions) {
+  weft::array<float, Pos, Five> const zeros(10);
+  weft::module<added<weft::nn::position::index>> index;
+  weft::module<added<weft::nn::position::relative_index<>>> share;
+  auto const of_index = index(weft::arg<"zeros">(zeros));
+  auto const of_share = share(weft::arg<"zeros">(zeros));
+  for (std::size_t t = 0; t < 10; ++t)
+    for (std::size_t i = 0; i < 5; ++i) {
+      BOOST_TEST(of_index.get<"result">()(t, i) == static_cast<float>(t));
+      BOOST_TEST(of_share.get<"result">()(t, i) == static_cast<float>(t) / 10);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(learned_vectors_are_those_of_the_table_and_0_beyond_it) {
+  weft::array<float, Pos, Five> const zeros(10);
+  weft::module<added<weft::nn::position::learned<>>> all;
+  weft::module<added<weft::nn::position::learned<Table>>> six;
+  auto const of_all = all(weft::arg<"zeros">(zeros));
+  auto const of_six = six(weft::arg<"zeros">(zeros));
+  for (std::size_t t = 0; t < 10; ++t)
+    for (std::size_t i = 0; i < 5; ++i) {
+      BOOST_TEST(of_all.get<"result">()(t, i) == all.parameters()[0].values[5 * t + i]);
+      BOOST_TEST(of_six.get<"result">()(t, i) ==
+                 (t < 6 ? six.parameters()[0].values[5 * t + i] : 0));
+    }
+}
+
+// Press et al. 2022, section 3: 2^(-8/n), 2^(-16/n), …; the rule of their code for other n is
+// written out here for 3, 6 and 12.
+BOOST_AUTO_TEST_CASE(slopes_are_those_of_alibi) {
+  auto const check = [](auto model, const std::vector<double>& exponents) {
+    weft::module<decltype(model)> net;
+    auto const got = net().template get<"result">();
+    BOOST_TEST_REQUIRE(got.size() == exponents.size());
+    for (std::size_t h = 0; h < exponents.size(); ++h) {
+      double const expected = std::exp2(-exponents[h]);
+      BOOST_TEST(std::abs(static_cast<double>(got.data()[h]) - expected) <=
+                 8 * (1 + exponents[h]) * 0x1p-24 * expected);
+    }
+  };
+  check(slopes<Many<1>>(), {8});
+  check(slopes<Many<2>>(), {4, 8});
+  check(slopes<Many<8>>(), {1, 2, 3, 4, 5, 6, 7, 8});
+  check(slopes<Many<3>>(), {4, 8, 2});
+  check(slopes<Many<6>>(), {2, 4, 6, 8, 1, 3});
+  check(slopes<Many<12>>(), {1, 2, 3, 4, 5, 6, 7, 8, .5, 1.5, 2.5, 3.5});
+  check(slopes<Many<2>, Many<3>>(), {2, 4, 6, 8, 1, 3});  // groups, one after the other
 }
 
 BOOST_AUTO_TEST_SUITE_END()
