@@ -33,6 +33,7 @@
 #include "weft/ops/mask.hpp"
 #include "weft/ops/normalize.hpp"
 #include "weft/ops/reduce.hpp"
+#include "weft/ops/rotate.hpp"
 #include "weft/ops/scan.hpp"
 #include "weft/ops/sources.hpp"
 #include "weft/ops/view.hpp"

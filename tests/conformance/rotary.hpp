@@ -33,11 +33,11 @@ struct rotary_embedding {
     auto const [cosine, sine] = angles(s);
     if constexpr (flat) {
       auto const whole = split<All, Heads, HeadDim>(input<H, "input">(s, shape<Batch, Pos, All>{}));
-      auto const y = nn::rotate<HeadDim, Half, pairs>(whole, cosine, sine);
+      auto const y = weft::rotate<HeadDim, Half, pairs>(whole, cosine, sine);
       return as<"output">(merge<All, Heads, HeadDim>(y));
     } else {
       auto const whole = input<H, "input">(s, shape<Batch, Heads, Pos, HeadDim>{});
-      return as<"output">(nn::rotate<HeadDim, Half, pairs>(whole, cosine, sine));
+      return as<"output">(weft::rotate<HeadDim, Half, pairs>(whole, cosine, sine));
     }
   }
 

@@ -7,7 +7,6 @@ namespace nn = weft::nn;
 namespace order = weft::nn::position;
 
 struct Places : weft::axis<1000> {};
-struct Three : weft::axis<3> {};
 
 constexpr auto at = tokens;  // int32 [Batch, Pos]
 
@@ -29,13 +28,6 @@ template <class HeadDim, std::size_t Size>
 concept turns = requires {
   nn::rotary<HeadDim, nn::rotary_pairs::halves, Size>(query, at);
 };
-template <class HeadDim, class Freq>
-constexpr auto rotates = [](auto x, auto c) {
-  return requires {
-    nn::rotate<HeadDim, Freq>(x, c, c);
-  };
-};
-
 // An encoding that needs all positions at once is told of what axis they are.
 static_assert(adds<order::learned<>> && !adds_at_places<order::learned<>>);
 static_assert(adds<order::learned<Places>> && adds_at_places<order::learned<Places>>);
@@ -58,11 +50,6 @@ static_assert(!is_positioned<Pos, Embed>(x, 3));
 static_assert(turns<HeadDim, 64> && turns<HeadDim, 2> && !turns<HeadDim, 3>);
 static_assert(!turns<HeadDim, 66>);  // more than it has
 static_assert(!turns<Embed, 2>);     // no such axis
-static_assert(rotates<HeadDim, Three>(query, floats<Pos, Three>{}));
-static_assert(!rotates<Embed, Three>(query, floats<Pos, Three>{}));
-static_assert(!rotates<HeadDim, Three>(query, floats<Pos>{}));
-static_assert(!rotates<HeadDim, Three>(query, integers<Pos, Three>{}));
-static_assert(!rotates<HeadDim, HeadDim>(query, floats<Pos, HeadDim>{}));
 
 // Options are named where an encoding is made.
 static_assert(order::rotary({.base = 500000}).options.base == 500000);

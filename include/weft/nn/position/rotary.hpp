@@ -7,89 +7,11 @@
 #include "weft/graph/reject.hpp"
 #include "weft/nn/position/encoding.hpp"
 #include "weft/nn/position/frequencies.hpp"
-#include "weft/ops/concatenate.hpp"
-#include "weft/ops/view.hpp"
+#include "weft/ops/rotate.hpp"
 
 namespace weft::nn {
 
-// Which two numbers of a head are turned together: neighbours, as the paper has it (section 3.4.2),
-// or those half a head apart, as GPT-NeoX and LLaMA have it.
-enum class rotary_pairs { neighbours, halves };
-
-namespace detail {
-
-template <std::size_t Size>
-struct turned_part : axis<Size> {};
-template <std::size_t Size>
-struct still_part : axis<Size> {};
-
-// x [..., Turned] turned by angles of the given cosines and sines [..., Freq].
-template <class Turned, class Freq, rotary_pairs Pairs, expression X, expression C, expression S>
-constexpr auto turn(const X& x, const C& cosine, const S& sine) {
-  if constexpr (Pairs == rotary_pairs::halves) {
-    auto const a = slice<Turned, Freq>(x);
-    auto const b = slice<Turned, Freq, Freq::extent>(x);
-    return concatenate<Turned, shape<Freq, Freq>>(a * cosine - b * sine, b * cosine + a * sine);
-  } else {
-    auto const pairs = split<Turned, Freq, member>(x);
-    auto const a = slice<member, one_member>(pairs);
-    auto const b = slice<member, one_member, 1>(pairs);
-    auto const turned = concatenate<member, shape<one_member, one_member>>(a * cosine - b * sine,
-                                                                           b * cosine + a * sine);
-    return merge<Turned, Freq, member>(turned);
-  }
-}
-
-enum class rotary_fault { none, missing, axes, elements, odd };
-
-template <class X, class C, class S, class HeadDim, class Freq>
-constexpr rotary_fault fault_of_rotary() {
-  if (!has_axis<HeadDim, shape_t<X>>) return rotary_fault::missing;
-  if (!weft::detail::floating<X> || !weft::detail::floating<C> || !weft::detail::floating<S>)
-    return rotary_fault::elements;
-  if (!has_axis<Freq, shape_t<C>> || !has_axis<Freq, shape_t<S>>) return rotary_fault::axes;
-  if (2 * Freq::extent > HeadDim::extent) return rotary_fault::odd;
-  return rotary_fault::none;
-}
-
-}  // namespace detail
-
-// x [..., HeadDim] turned pair by pair (Su et al. 2021, equation 34) by angles of the given cosines
-// and sines [..., Freq]: a cos - b sin, b cos + a sin. Freq has one number for each pair; where the
-// pairs are fewer than half of HeadDim, the rest of HeadDim stays as it is.
-template <class HeadDim, class Freq, rotary_pairs Pairs = rotary_pairs::halves, expression X,
-          expression C, expression S>
-constexpr auto rotate(const X& x, const C& cosine, const S& sine) {
-  constexpr std::size_t size = 2 * Freq::extent;
-  if constexpr (size == HeadDim::extent) {
-    return detail::turn<HeadDim, Freq, Pairs>(x, cosine, sine);
-  } else {
-    using Turned = detail::turned_part<size>;
-    using Still = detail::still_part<HeadDim::extent - size>;
-    auto const turned = detail::turn<Turned, Freq, Pairs>(slice<HeadDim, Turned>(x), cosine, sine);
-    auto const still = slice<HeadDim, Still, size>(x);
-    return concatenate<HeadDim, shape<Turned, Still>>(turned, still);
-  }
-}
-template <class HeadDim, class Freq, rotary_pairs Pairs = rotary_pairs::halves, expression X,
-          expression C, expression S>
-requires(detail::fault_of_rotary<X, C, S, HeadDim, Freq>() == detail::rotary_fault::missing)
-    WEFT_REJECT("nn::rotate: the operand has no such axis", rotate(const X&, const C&, const S&))
-template <class HeadDim, class Freq, rotary_pairs Pairs = rotary_pairs::halves, expression X,
-          expression C, expression S>
-requires(detail::fault_of_rotary<X, C, S, HeadDim, Freq>() == detail::rotary_fault::elements)
-    WEFT_REJECT("nn::rotate: the elements are not float; convert with weft::cast<float>",
-                rotate(const X&, const C&, const S&))
-template <class HeadDim, class Freq, rotary_pairs Pairs = rotary_pairs::halves, expression X,
-          expression C, expression S>
-requires(detail::fault_of_rotary<X, C, S, HeadDim, Freq>() == detail::rotary_fault::axes)
-    WEFT_REJECT("nn::rotate: the cosines or the sines have not the axis of the pairs",
-                rotate(const X&, const C&, const S&))
-template <class HeadDim, class Freq, rotary_pairs Pairs = rotary_pairs::halves, expression X,
-          expression C, expression S>
-requires(detail::fault_of_rotary<X, C, S, HeadDim, Freq>() == detail::rotary_fault::odd)
-    WEFT_REJECT("nn::rotate: there are more pairs than half of the axis",
-                rotate(const X&, const C&, const S&))
+using weft::rotary_pairs;
 
 // What rotary frequencies are scaled by, to run beyond the length that was trained.
 struct rotary_scaling {

@@ -5,9 +5,7 @@
 using namespace words;
 using namespace weft::nn;
 
-struct Three : weft::axis<3> {};
 constexpr integers<Batch> lengths{};
-constexpr floats<Pos, Three> angles{};
 
 void wrong(weft::scope s) {
   // error: nn::positioned: the operand has not both Pos and Embed
@@ -31,12 +29,4 @@ void wrong(weft::scope s) {
   rotary<HeadDim, rotary_pairs::halves, 3>(query, tokens);
   // error: nn::rotary: the operand has no such axis
   rotary<Embed>(query, tokens);
-  // error: nn::rotate: the operand has no such axis
-  rotate<Embed, Three>(query, angles, angles);
-  // error: nn::rotate: the elements are not float; convert with weft::cast<float>
-  rotate<Pos, Three>(tokens, angles, angles);
-  // error: nn::rotate: the cosines or the sines have not the axis of the pairs
-  rotate<HeadDim, Three>(query, gain, angles);
-  // error: nn::rotate: there are more pairs than half of the axis
-  rotate<HeadDim, HeadDim>(query, query, query);
 }
