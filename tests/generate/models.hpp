@@ -194,9 +194,11 @@ struct waves {
   struct Out : axis<6> {};
 
   constexpr auto operator()(scope s) const {
-    auto const x = s.input<"x", float, Batch, Pos, Embed>() + nn::sinusoidal<Pos, Embed>();
+    auto const x =
+        s.input<"x", float, Batch, Pos, Embed>() + nn::sinusoidal<Embed>(positions<Pos>());
     auto const y = nn::linear<shape<Embed>, shape<Out>>(s, x);
-    return results(as<"y">(nn::rotary<Pos, Out>(y)), as<"table">(nn::sinusoidal<Pos, Embed>()));
+    return results(as<"y">(nn::rotary<Out>(y, positions<Pos>())),
+                   as<"table">(nn::sinusoidal<Embed>(positions<Pos>())));
   }
 };
 using fixed_waves = waves<axis<7>>;

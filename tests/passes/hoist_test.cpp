@@ -76,7 +76,7 @@ constexpr auto places() {
 
 struct sinusoids {
   constexpr auto operator()(weft::scope s) const {
-    return s.input<"x", float, Pos, Six>() + weft::nn::sinusoidal<Pos, Six>();
+    return s.input<"x", float, Pos, Six>() + weft::nn::sinusoidal<Six>(weft::positions<Pos>());
   }
 };
 constexpr bool computes_sinusoids_once() {
@@ -100,10 +100,10 @@ struct rotated {
     auto k = s.input<"k", float, KeyPos, Heads, HeadDim>();
     namespace nn = weft::nn;
     nn::rotary_options const yarn{10000, nn::yarn_scaling(4, 8)};
-    return weft::results(
-        weft::as<"q">(nn::rotary<Pos, HeadDim>(q)),
-        weft::as<"k">(nn::rotary<KeyPos, HeadDim, nn::rotary_pairs::neighbours>(k)),
-        weft::as<"yarn">(nn::rotary<Pos, HeadDim>(q, yarn)));
+    return weft::results(weft::as<"q">(nn::rotary<HeadDim>(q, weft::positions<Pos>())),
+                         weft::as<"k">(nn::rotary<HeadDim, nn::rotary_pairs::neighbours>(
+                             k, weft::positions<KeyPos>())),
+                         weft::as<"yarn">(nn::rotary<HeadDim>(q, weft::positions<Pos>(), yarn)));
   }
 };
 constexpr bool computes_rotations_once() {
@@ -119,7 +119,7 @@ struct rotated_from {
   constexpr auto operator()(weft::scope s) const {
     auto const q = s.input<"q", float, Pos, Heads, HeadDim>();
     auto const at = weft::positions<Pos>() + s.input<"begin", std::int32_t>();
-    return weft::nn::rotary<Pos, HeadDim>(q, at);
+    return weft::nn::rotary<HeadDim>(q, at);
   }
 };
 constexpr bool computes_frequencies_once() {
@@ -182,9 +182,10 @@ struct attending {
     auto const q = s.input<"q", float, Pos, Heads, HeadDim>();
     auto const k = s.input<"k", float, KeyPos, Heads, HeadDim>();
     auto const v = s.input<"v", float, KeyPos, Heads, HeadDim>();
-    auto const turned = weft::nn::rotary<KeyPos, HeadDim>(k);
+    auto const turned = weft::nn::rotary<HeadDim>(k, weft::positions<KeyPos>());
     auto const weights = weft::nn::attention_weights<HeadDim, KeyPos>(
-        weft::nn::rotary<Pos, HeadDim>(q), turned, weft::nn::causal<Pos, KeyPos>());
+        weft::nn::rotary<HeadDim>(q, weft::positions<Pos>()), turned,
+        weft::nn::causal<Pos, KeyPos>());
     return weft::dot<KeyPos>(weights, v);
   }
 };
@@ -326,8 +327,9 @@ using kinds_that_mix =
 struct trained {
   constexpr auto operator()(weft::scope s) const {
     namespace nn = weft::nn;
-    auto const x = s.input<"x", float, Pos, HeadDim>() + nn::sinusoidal<Pos, HeadDim>();
-    auto const y = nn::rotary<Pos, HeadDim>(x * s.param<"w", HeadDim>());
+    auto const x =
+        s.input<"x", float, Pos, HeadDim>() + nn::sinusoidal<HeadDim>(weft::positions<Pos>());
+    auto const y = nn::rotary<HeadDim>(x * s.param<"w", HeadDim>(), weft::positions<Pos>());
     return weft::results(weft::as<"loss">(weft::mean<Pos, HeadDim>(weft::tanh(y))));
   }
 };

@@ -28,7 +28,7 @@ struct Hidden : weft::axis<100> {};
 struct remembering {
   constexpr auto operator()(weft::scope s) const {
     auto const x = s.input<"x", float, Pos, Embed>();
-    auto const table = weft::nn::sinusoidal<Pos, Embed>();
+    auto const table = weft::nn::sinusoidal<Embed>(weft::positions<Pos>());
     auto const seen = s.state<"seen", float, Embed>();
     s.update(seen, seen + 1.f);
     return weft::results(weft::as<"y">(x + table + seen), weft::as<"table">(table));
@@ -40,10 +40,10 @@ struct layer {
   constexpr auto operator()(weft::scope s) const {
     namespace nn = weft::nn;
     auto const x = s.input<"x", float, Pos, Wide>();
-    auto const at = weft::dropout(x + nn::sinusoidal<Pos, Wide>(), 0.25);
+    auto const at = weft::dropout(x + nn::sinusoidal<Wide>(weft::positions<Pos>()), 0.25);
     auto const hidden =
         weft::tanh(nn::linear<weft::shape<Wide>, weft::shape<Heads, HeadDim>>(s / "in", at));
-    auto const turned = nn::rotary<Pos, HeadDim>(hidden);
+    auto const turned = nn::rotary<HeadDim>(hidden, weft::positions<Pos>());
     auto const z =
         nn::linear<weft::shape<Heads, HeadDim>, weft::shape<Wide>>(s / "out", turned) + x;
     return weft::results(weft::as<"loss">(weft::mean<Pos, Wide>(z * z)), weft::as<"z">(z));
