@@ -91,7 +91,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(in_parts_positions_are_those_of_the_whole, Order, 
   BOOST_TEST_REQUIRE(bound < 0.01 * std::max(-*least, *most));
 
   std::size_t done = 0;
-  for (std::size_t const rows : {4, 1, 1, 3}) {
+  for (std::size_t const rows : {4u, 1u, 1u, 3u}) {
     array<float, Batch, Pos, Embed> part(rows);
     for (std::size_t b = 0; b < batch; ++b)
       for (std::size_t p = 0; p < rows; ++p)

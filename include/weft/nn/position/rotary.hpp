@@ -141,7 +141,8 @@ struct rotary : encoding {
  private:
   template <class HeadDim>
   constexpr auto turned(const auto& x, const auto& at) const {
-    return nn::rotary < HeadDim, Pairs, Size == 0 ? HeadDim::extent : Size > (x, at, options);
+    constexpr std::size_t size = Size == 0 ? HeadDim::extent : Size;
+    return nn::rotary<HeadDim, Pairs, size>(x, at, options);
   }
 };
 
@@ -165,6 +166,7 @@ struct learned_rotary : encoding {
   template <class HeadDim>
   constexpr auto turned(scope s, const auto& x, const auto& at) const {
     constexpr std::size_t size = Size == 0 ? HeadDim::extent : Size;
+    static_assert(size % 2 == 0, "nn::position::learned_rotary: numbers are turned in pairs");
     auto const frequencies =
         learned_frequencies<detail::pair_of<size>>(s.shared(), static_cast<double>(size), base);
     return nn::rotary<HeadDim, Pairs>(x, at, frequencies);
