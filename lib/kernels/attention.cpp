@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "hwy/cache_control.h"
+#include "kernels/bias_block.hpp"
 #include "kernels/visible.hpp"
 #include "weft/kernels/attention_scratch.hpp"
 
@@ -106,13 +107,14 @@ class forward {
     values_ = find<const float>(c_.value, batch, loop_.key, loop_.value);
     mask_ = find<const std::uint8_t>(c_.mask, batch, loop_.query, loop_.key);
     bias_ = find<const float>(c_.bias, batch, loop_.query, loop_.key);
+    relative_ = find<const float>(c_.relative, batch, loop_.query, loop_.key).data;
     result_ = find<float>(c_.result, batch, loop_.query, loop_.value);
     statistics_ = find<float>(c_.statistics, batch, loop_.query, loop_.query);
     const auto number = [&](const operand& o) {
       return find<const std::int32_t>(o, batch, loop_.query, loop_.query).data;
     };
-    sees_ = visible(band_at(c_, number(c_.offset)), {0, queries_},
-                    {0, keys_at(c_, number(c_.lengths))});
+    band_ = band_at(c_, number(c_.offset));
+    sees_ = visible(band_, {0, queries_}, {0, keys_at(c_, number(c_.lengths))});
   }
 
   // The keys that at least one of the queries sees by their places, or all of them.
@@ -320,6 +322,9 @@ class forward {
     if (bias_.data != nullptr)
       add_bias(s, {bias_.at(queries.begin, keys.begin), bias_.row, bias_.column}, queries.size(),
                addend_);
+    if (relative_ != nullptr)
+      add_bias(s, relative_block(c_, relative_, c_.relative, band_, queries.begin, keys.begin),
+               queries.size(), addend_);
     if (mask_.data != nullptr)
       hide_masked(s, {mask_.at(queries.begin, keys.begin), mask_.row, mask_.column}, queries.size(),
                   addend_);
@@ -376,7 +381,8 @@ class forward {
   attention_loops loop_;
   std::ptrdiff_t queries_;
   std::size_t depth_, value_;
-  visible sees_;                  // at the batch index
+  band band_;  // at the batch index
+  visible sees_;
   std::ptrdiff_t block_;          // queries in one
   std::ptrdiff_t lanes_, pitch_;  // pitch_: of a tile's queries
   bool along_depth_;              // a single query, whose products run along vectors
@@ -386,6 +392,7 @@ class forward {
   float *packed_queries_, *results_, *highest_, *sums_, *factors_, *scores_, *addend_,
       *close_values_;
   slice<const float> query_, key_, values_, bias_;
+  const float* relative_;
   slice<const std::uint8_t> mask_;
   slice<float> result_, statistics_;
 };

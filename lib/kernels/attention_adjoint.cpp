@@ -11,6 +11,7 @@
 #include <limits>
 
 #include "hwy/cache_control.h"
+#include "kernels/bias_block.hpp"
 #include "kernels/entry.hpp"
 #include "kernels/indexing.hpp"
 #include "kernels/visible.hpp"
@@ -19,6 +20,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/attention_adjoint.cpp"
 #include "hwy/foreach_target.h"  // must come before hwy-inl.h
+#include "kernels/attention_bias-inl.h"
 #include "kernels/tile_product-inl.h"
 #include "kernels/transpose-inl.h"
 #include "weft/kernels/math-inl.h"
@@ -130,6 +132,7 @@ struct score_row {
   float* score_gradients;  // in: g * value; out: twice the gradients for query * key
   const float* addend;
   float soft_cap, statistics, dot;
+  float* before_cap;  // if any: twice the gradients for what soft_cap gives
 };
 
 // The vectors from begin to end; if Masked, those outside of `seen` become 0.
@@ -149,7 +152,6 @@ HWY_INLINE void weigh(const score_row& r, index_range vectors, index_range seen)
     if constexpr (Added) s = hn::Add(s, hn::LoadU(d, r.addend + j));
     vec weight = math::twice_exp(d, hn::Sub(s, statistics));
     vec ds = hn::Mul(weight, hn::Sub(hn::LoadU(d, r.score_gradients + j), dot));
-    if constexpr (Capped) ds = hn::Mul(ds, slope);
     if constexpr (Masked) {
       const auto count = [j](std::ptrdiff_t place) {
         return static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(place - j, 0, lanes()));
@@ -158,6 +160,10 @@ HWY_INLINE void weigh(const score_row& r, index_range vectors, index_range seen)
           hn::AndNot(hn::FirstN(d, count(seen.begin)), hn::FirstN(d, count(seen.end)));
       weight = hn::IfThenElseZero(seen_lanes, weight);
       ds = hn::IfThenElseZero(seen_lanes, ds);
+    }
+    if constexpr (Capped) {
+      if (r.before_cap != nullptr) hn::StoreU(ds, d, r.before_cap + j);
+      ds = hn::Mul(ds, slope);
     }
     hn::StoreU(weight, d, r.scores + j);
     hn::StoreU(ds, d, r.score_gradients + j);
@@ -193,7 +199,9 @@ class adjoint {
         depth_vectors_((depth_ + lanes() - 1) / lanes()),
         value_vectors_((values_ + lanes() - 1) / lanes()),
         scale_(static_cast<float>(c.scale)),
-        soft_cap_(static_cast<float>(c.soft_cap)) {
+        soft_cap_(static_cast<float>(c.soft_cap)),
+        bias_gradient_(scratch_at(&attention_adjoint_scratch::bias_sums)),
+        relative_gradient_(scratch_at(&attention_adjoint_scratch::relative_sums)) {
     const attention_adjoint_scratch s(c);
     auto* const floats = reinterpret_cast<float*>(c.scratch);
     key_ = {floats + s.key, s.depth_row};
@@ -209,6 +217,7 @@ class adjoint {
     weights_ = {floats + s.weights, s.score_row};
     score_gradient_ = {floats + s.score_gradient, s.score_row};
     addend_ = floats + s.addend;
+    before_cap_ = floats + s.before_cap;
     row_ = floats + s.row;
   }
 
@@ -232,7 +241,9 @@ class adjoint {
         visible_ = visible(band_, queries_, keys_);
         pack_queries();
         multiply_scores();
+        begin_bias_gradients();
         weigh_scores();
+        end_bias_gradients();
         add_query_gradient();
         queries_.begin == seen.begin ? add_key_gradients<store::put>()
                                      : add_key_gradients<store::add>();
@@ -242,6 +253,10 @@ class adjoint {
   }
 
  private:
+  float* scratch_at(std::ptrdiff_t attention_adjoint_scratch::*place) const {
+    return reinterpret_cast<float*>(c_.scratch) + attention_adjoint_scratch(c_).*place;
+  }
+
   // The vectors that hold the keys which strips of queries and of keys have products for: if one
   // element of a strip of keys is among them, all are.
   index_range vectors_of(index_range seen) const {
@@ -388,8 +403,34 @@ class adjoint {
                                                         queries_.size(), vectors, extent(values_));
   }
 
+  // A bias, dense or relative, or its gradient, where the blocks meet.
+  template <class T>
+  bias_block<T> dense_of(const operand& o) const {
+    const auto m = matrix_of<T>(o, at_.query, at_.key, queries_.begin).from_column(keys_.begin);
+    return {m.data, m.row, m.column};
+  }
+  template <class T>
+  bias_block<T> relative_of(const operand& o) const {
+    return relative_block(c_, static_cast<T*>(o.data) + batch_.offset(o), o, band_, queries_.begin,
+                          keys_.begin);
+  }
+
+  void begin_bias_gradients() {
+    if (wants(c_.bias_gradient))
+      bias_gradient_.begin(dense_of<float>(c_.bias_gradient), queries_.size(), keys_.size());
+    if (wants(c_.relative_gradient))
+      relative_gradient_.begin(relative_of<float>(c_.relative_gradient), queries_.size(),
+                               keys_.size());
+  }
+  void end_bias_gradients() const {
+    if (wants(c_.bias_gradient)) bias_gradient_.end();
+    if (wants(c_.relative_gradient)) relative_gradient_.end();
+  }
+  static bool wants(const operand& gradient) { return gradient.data != nullptr; }
+
   void weigh_scores() {
-    const bool added = c_.bias.data != nullptr || c_.mask.data != nullptr;
+    const bool added =
+        c_.bias.data != nullptr || c_.mask.data != nullptr || c_.relative.data != nullptr;
     if (soft_cap_ == 0)
       added ? weigh_rows<false, true>() : weigh_rows<false, false>();
     else
@@ -398,7 +439,9 @@ class adjoint {
 
   template <bool Capped, bool Added>
   void weigh_rows() {
-    const bool one_addend = c_.bias.stride[at_.query] == 0 && c_.mask.stride[at_.query] == 0;
+    const bool one_addend = c_.bias.stride[at_.query] == 0 && c_.mask.stride[at_.query] == 0 &&
+                            c_.relative.data == nullptr;
+    const bool of_bias = wants(c_.bias_gradient), of_relative = wants(c_.relative_gradient);
     for (std::ptrdiff_t first = 0; first < queries_.size(); first += tiles::rows) {
       const index_range strip = strip_of_queries(first);
       const index_range all = vectors_of(visible_.keys(strip));
@@ -407,34 +450,37 @@ class adjoint {
       index_range plain{round_up(each.begin, lanes()), each.end / lanes() * lanes()};
       if (plain.begin >= plain.end) plain = {all.end, all.end};
       for (std::ptrdiff_t i = strip.begin; i < strip.end; ++i) {
-        if (Added && (i == 0 || !one_addend)) find_addend(queries_.begin + i);
+        if (Added && (i == 0 || !one_addend)) find_addend(i);
         const score_row r{weights_.data + i * weights_.row,
                           score_gradient_.data + i * score_gradient_.row,
                           addend_,
                           soft_cap_,
                           statistics_[i],
-                          dots_[i]};
+                          dots_[i],
+                          of_bias || of_relative ? before_cap_ : nullptr};
         const index_range seen = visible_.keys({i, i + 1});
         weigh<Capped, Added, true>(r, {all.begin, plain.begin}, seen);
         weigh<Capped, Added, false>(r, plain, seen);
         weigh<Capped, Added, true>(r, {plain.end, all.end}, seen);
+        const float* const of_addends = Capped ? before_cap_ : r.score_gradients;
+        if (of_bias) bias_gradient_.add(i, of_addends, all, seen);
+        if (of_relative) relative_gradient_.add(i, of_addends, all, seen);
       }
     }
   }
 
-  // A query's row of the bias, -infinity where the mask hides the key.
-  void find_addend(std::ptrdiff_t query) {
+  // What is added to a query's row of scores: -infinity where the mask hides the key.
+  void find_addend(std::ptrdiff_t i) {
     const std::ptrdiff_t count = keys_.size();
-    if (c_.bias.data == nullptr) {
-      std::fill_n(addend_, count, 0.0f);
-    } else {
-      const auto bias =
-          matrix_of<const float>(c_.bias, at_.query, at_.key, query).from_column(keys_.begin);
-      for (std::ptrdiff_t j = 0; j < count; ++j) addend_[j] = bias.data[j * bias.column];
-    }
+    std::fill_n(addend_, count, 0.0f);
+    const auto add = [&](std::ptrdiff_t first, std::ptrdiff_t n, const float* from,
+                         std::ptrdiff_t stride) { add_elements(n, from, stride, addend_ + first); };
+    if (c_.bias.data != nullptr) dense_of<const float>(c_.bias).for_pieces(i, {0, count}, add);
+    if (c_.relative.data != nullptr)
+      relative_of<const float>(c_.relative).for_pieces(i, {0, count}, add);
     if (c_.mask.data == nullptr) return;
-    const auto mask =
-        matrix_of<const std::uint8_t>(c_.mask, at_.query, at_.key, query).from_column(keys_.begin);
+    const auto mask = matrix_of<const std::uint8_t>(c_.mask, at_.query, at_.key, queries_.begin + i)
+                          .from_column(keys_.begin);
     constexpr float infinity = std::numeric_limits<float>::infinity();
     for (std::ptrdiff_t j = 0; j < count; ++j)
       if (mask.data[j * mask.column] == 0) addend_[j] = -infinity;
@@ -453,32 +499,54 @@ class adjoint {
   // In the scratch.
   packed_matrix key_, key_transposed_, value_transposed_, key_gradient_, value_gradient_;
   packed_matrix query_, g_, query_gradient_, weights_, score_gradient_;
-  float *statistics_, *dots_, *addend_, *row_;
+  float *statistics_, *dots_, *addend_, *before_cap_, *row_;
+  bias_gradient bias_gradient_, relative_gradient_;
 };
 
-// Zeros for a gradient that nothing adds to.
-void clear(const attention_call& c, const operand& gradient) {
+// The loops of the batch, as bits.
+using batch_loops = unsigned;
+
+// Zeros for a gradient: all of it that has the index in some loops.
+void clear(const attention_call& c, const operand& gradient, batch_loops fixed,
+           const batch_index& at) {
+  if (gradient.data == nullptr) return;
   call zeros;
   zeros.loops = c.loops;
   zeros.operands[0] = gradient;
-  for (int l = 0; l < c.loops; ++l) zeros.extent[l] = gradient.stride[l] == 0 ? 1 : c.extent[l];
+  zeros.operands[0].data = static_cast<float*>(gradient.data) + at.offset(gradient);
+  for (int l = 0; l < c.loops; ++l)
+    zeros.extent[l] = gradient.stride[l] == 0 || (fixed >> l & 1u) ? 1 : c.extent[l];
   zero(zeros);
+}
+// Those for biases, which every term of the sum is added to.
+void clear_bias_gradients(const attention_call& c, batch_loops fixed, const batch_index& at) {
+  clear(c, c.bias_gradient, fixed, at);
+  attention_call by_distance = c;
+  by_distance.extent[attention_loops(c.loops).key] = c.distances;
+  clear(by_distance, c.relative_gradient, fixed, at);
+}
+
+// Parts share the loops that all gradients have; the others, inside of them, are sums.
+batch_loops shared_loops(const attention_call& c) {
+  batch_loops all = 0;
+  for (int l = 0; l < attention_loops(c.loops).query; ++l) all |= 1u << l;
+  for (const operand* o : {&c.query_gradient, &c.key_gradient, &c.value_gradient, &c.bias_gradient,
+                           &c.relative_gradient})
+    for (int l = 0; l < c.loops; ++l)
+      if (o->data != nullptr && o->stride[l] == 0) all &= ~(1u << l);
+  return all;
 }
 
 void attention_adjoint(const attention_call& c) noexcept {
   const attention_loops at(c.loops);
-  bool empty = c.extent[at.key] == 0 || c.extent[at.query] == 0;
-  // Parts share the loops that all gradients have; the others, inside of them, are sums.
+  const batch_loops shared = shared_loops(c);
   std::ptrdiff_t items = 1, terms = 1;
-  const auto is_shared = [&](int l) {
-    return c.query_gradient.stride[l] != 0 && c.key_gradient.stride[l] != 0 &&
-           c.value_gradient.stride[l] != 0;
-  };
-  for (int l = 0; l < at.query; ++l) (is_shared(l) ? items : terms) *= c.extent[l];
-  empty = empty || items == 0 || terms == 0;
-  if (empty) {
+  for (int l = 0; l < at.query; ++l) (shared >> l & 1u ? items : terms) *= c.extent[l];
+  if (c.extent[at.key] == 0 || c.extent[at.query] == 0 || items == 0 || terms == 0) {
     if (c.part.index != 0) return;
-    for (const operand* o : {&c.query_gradient, &c.key_gradient, &c.value_gradient}) clear(c, *o);
+    for (const operand* o : {&c.query_gradient, &c.key_gradient, &c.value_gradient})
+      clear(c, *o, 0, {});
+    clear_bias_gradients(c, 0, {});
     return;
   }
   adjoint each(c);
@@ -488,10 +556,11 @@ void attention_adjoint(const attention_call& c) noexcept {
       batch_index b;
       std::ptrdiff_t item_left = item, term_left = term;
       for (int l = at.query - 1; l >= 0; --l) {
-        std::ptrdiff_t& left = is_shared(l) ? item_left : term_left;
+        std::ptrdiff_t& left = shared >> l & 1u ? item_left : term_left;
         b.index[l] = left % c.extent[l];
         left /= c.extent[l];
       }
+      if (term == 0) clear_bias_gradients(c, shared, b);
       each.run(b);
     }
   }

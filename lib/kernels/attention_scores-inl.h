@@ -16,6 +16,7 @@
 #include <limits>
 
 #include "kernels/attention_products-inl.h"
+#include "kernels/bias_block.hpp"
 #include "kernels/transpose-inl.h"
 #include "weft/kernels/math-inl.h"
 
@@ -38,10 +39,9 @@ struct score_rows {
   }
 };
 
-// A bias or a mask, from the scores' first query and key on.
-template <class T>
-struct score_operand {
-  const T* data;
+// From the scores' first query and key on.
+struct score_mask {
+  const std::uint8_t* data;
   std::ptrdiff_t query, key;  // strides
 };
 
@@ -53,30 +53,91 @@ inline HWY_NOINLINE void cap_scores(const score_rows& s, float soft_cap) {
     hn::StoreU(hn::Mul(cap, math::tanh(d, hn::LoadU(d, s.row(j)))), d, s.row(j));
 }
 
-// A bias of -infinity hides the key, whatever its score. `addend` has room for a vector for each
-// key.
-inline HWY_NOINLINE void add_bias(const score_rows& s, const score_operand<float>& bias,
-                                  std::size_t queries, float* addend) {
+// s <- s + addend_of(key). An addend of -infinity hides the key, whatever its score.
+template <class F>
+HWY_INLINE void add_to_scores(const score_rows& s, F addend_of) {
   const query_tag d;
-  const std::size_t lanes = hn::Lanes(d);
-  const float one = 1;
-  if (bias.query != 0)
-    transpose(d, {bias.data, bias.query, bias.key, queries, s.keys}, {&one, 0}, addend,
-              static_cast<std::ptrdiff_t>(lanes));
   const auto hidden = hn::Set(d, minus_infinity);
   for (std::size_t j = 0; j < s.keys; ++j) {
-    const auto b = bias.query != 0
-                       ? hn::LoadU(d, addend + j * lanes)
-                       : hn::Set(d, bias.data[static_cast<std::ptrdiff_t>(j) * bias.key]);
+    const auto b = addend_of(static_cast<std::ptrdiff_t>(j));
     const auto sum = hn::Add(hn::LoadU(d, s.row(j)), b);
     hn::StoreU(hn::IfThenElse(hn::Eq(b, hidden), hidden, sum), d, s.row(j));
+  }
+}
+
+// What a bias has for each of the keys, the queries side by side.
+inline HWY_NOINLINE void side_by_side(const bias_block<const float>& bias, std::ptrdiff_t queries,
+                                      std::ptrdiff_t keys, float* to) {
+  const query_tag d;
+  const auto lanes = static_cast<std::ptrdiff_t>(hn::Lanes(d));
+  const auto put = [&](index_range some) {
+    for (std::ptrdiff_t j = some.begin; j < some.end; ++j)
+      for (std::ptrdiff_t i = 0; i < queries; ++i) to[j * lanes + i] = bias.at(i, j);
+  };
+  const auto repeat = [&](index_range some) HWY_ATTR {
+    if (some.begin >= some.end) return;
+    put({some.begin, some.begin + 1});
+    const auto same = hn::LoadU(d, to + some.begin * lanes);
+    for (std::ptrdiff_t j = some.begin + 1; j < some.end; ++j) hn::StoreU(same, d, to + j * lanes);
+  };
+  const index_range within = bias.within({0, keys}, queries);
+  // Where each query has a row's first element, and where its last.
+  const std::ptrdiff_t first = std::clamp<std::ptrdiff_t>(-bias.place, 0, within.begin);
+  const std::ptrdiff_t last =
+      std::clamp(bias.last + 1 - bias.place + bias.step * (queries - 1), within.end, keys);
+  repeat({0, first});
+  put({first, within.begin});
+  const float one = 1;
+  if (within.begin < within.end)
+    transpose(
+        d,
+        {bias.data + (bias.place + within.begin) * bias.column, bias.row - bias.step * bias.column,
+         bias.column, static_cast<std::size_t>(queries), static_cast<std::size_t>(within.size())},
+        {&one, 0}, to + within.begin * lanes, lanes);
+  put({within.end, last});
+  repeat({last, keys});
+}
+
+// One row's elements in falling order, from what the first query has for the last key on: what each
+// key has for a vector of queries lies side by side.
+inline HWY_NOINLINE void falling(const bias_block<const float>& bias, std::ptrdiff_t keys,
+                                 float* to) {
+  const query_tag d;
+  const auto lanes = static_cast<std::ptrdiff_t>(hn::Lanes(d));
+  const std::ptrdiff_t count = keys + lanes - 1, top = bias.place + keys - 1;
+  std::ptrdiff_t x = std::clamp<std::ptrdiff_t>(top - bias.last, 0, count);
+  const std::ptrdiff_t end = std::clamp(top + 1, x, count);
+  std::fill_n(to, x, bias.data[bias.last * bias.column]);
+  if (bias.column == 1)
+    for (; x + lanes <= end; x += lanes)
+      hn::StoreU(hn::Reverse(d, hn::LoadU(d, bias.data + top - x - (lanes - 1))), d, to + x);
+  for (; x < end; ++x) to[x] = bias.data[(top - x) * bias.column];
+  std::fill_n(to + end, count - end, bias.data[0]);
+}
+
+// `addend` has room for a vector for each key, and one more.
+inline HWY_NOINLINE void add_bias(const score_rows& s, const bias_block<const float>& bias,
+                                  std::size_t queries, float* addend) {
+  const query_tag d;
+  const auto lanes = static_cast<std::ptrdiff_t>(hn::Lanes(d));
+  const auto keys = static_cast<std::ptrdiff_t>(s.keys);
+  if (bias.row != 0) {
+    side_by_side(bias, static_cast<std::ptrdiff_t>(queries), keys, addend);
+    add_to_scores(s, [=](std::ptrdiff_t j) HWY_ATTR { return hn::LoadU(d, addend + j * lanes); });
+  } else if (bias.step == 0) {
+    add_to_scores(
+        s, [=](std::ptrdiff_t j) HWY_ATTR { return hn::Set(d, bias.data[j * bias.column]); });
+  } else {
+    falling(bias, keys, addend);
+    add_to_scores(s,
+                  [=](std::ptrdiff_t j) HWY_ATTR { return hn::LoadU(d, addend + keys - 1 - j); });
   }
 }
 
 // Scores become -infinity where the mask has 0. Where keys lie side by side, four at a time: their
 // bytes are put side by side with those of the other queries, in `bytes`, which has room for a
 // vector for each key.
-inline HWY_NOINLINE void hide_masked(const score_rows& s, const score_operand<std::uint8_t>& mask,
+inline HWY_NOINLINE void hide_masked(const score_rows& s, const score_mask& mask,
                                      std::size_t queries, float* bytes) {
   const query_tag d;
   const hn::RebindToUnsigned<query_tag> du;

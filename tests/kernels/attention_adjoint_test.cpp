@@ -22,7 +22,7 @@ using namespace weft::kernels;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-// No mask or no bias at all.
+// No mask or no such bias at all.
 constexpr unsigned absent = ~0u;
 
 // A bit of `without` is a loop that an operand lacks: the batch loops from the lowest bit on, then
@@ -38,6 +38,10 @@ struct problem {
   std::vector<std::ptrdiff_t> hidden{};  // queries whose keys are all hidden by the mask
   // One for each index of the batch, round and round; none: the call has no such operand.
   std::vector<std::int32_t> offset{}, lengths{};
+  unsigned relative_without = absent;
+  std::ptrdiff_t distances = 1, origin = 0;
+  // Whether the gradients for the biases that there are are wanted.
+  bool wants_bias = true, wants_relative = true;
 };
 
 std::ostream& operator<<(std::ostream& out, const problem& p) {
@@ -47,12 +51,20 @@ std::ostream& operator<<(std::ostream& out, const problem& p) {
              << p.query_without << ' ' << p.key_without << ' ' << p.value_without << ", mask "
              << p.mask_without << ", bias " << p.bias_without << ", cap " << p.soft_cap << ", band "
              << p.seen.lowest << ' ' << p.seen.highest << ' ' << p.seen.offset << ", "
-             << p.offset.size() << " offsets, " << p.lengths.size() << " lengths";
+             << p.offset.size() << " offsets, " << p.lengths.size() << " lengths, relative "
+             << p.relative_without << ": " << p.distances << " from " << p.origin;
 }
 
 extents all_extents(const problem& p) {
   extents all = p.batch;
   all.insert(all.end(), {p.queries, p.keys, p.depth, p.values});
+  return all;
+}
+
+// With the distances in the loop of keys.
+extents extents_by_distance(const problem& p) {
+  extents all = all_extents(p);
+  all[p.batch.size() + 1] = p.distances;
   return all;
 }
 
@@ -82,7 +94,7 @@ struct trial {
   problem p;
   extents extent;
   loop_bits bit;
-  array<float> query, key, value, g, bias, result, statistics;
+  array<float> query, key, value, g, bias, relative, result, statistics;
   array<std::uint8_t> mask;
   array<std::int32_t> first_places, lengths;
   attention_call call;
@@ -96,13 +108,14 @@ struct trial {
         value(extent, p.how, p.value_without | bit.query | bit.depth),
         g(extent, p.how, bit.key | bit.depth),
         bias(extent, p.how, p.bias_without | bit.depth | bit.value),
+        relative(extents_by_distance(p), p.how, p.relative_without | bit.depth | bit.value),
         result(extent, p.how, bit.key | bit.depth),
         statistics(extent, p.how, bit.key | bit.depth | bit.value),
         mask(extent, p.how, p.mask_without | bit.depth | bit.value),
         first_places(numbers(p.offset)),
         lengths(numbers(p.lengths)) {
     unsigned seed = 1;
-    for (array<float>* a : {&query, &key, &value, &g, &bias}) {
+    for (array<float>* a : {&query, &key, &value, &g, &bias, &relative}) {
       std::mt19937 random(seed++);
       std::normal_distribution<float> normal(0, 1);
       for (float& x : a->memory) x = normal(random);
@@ -117,6 +130,11 @@ struct trial {
     call.result = result.as_operand();
     call.statistics = statistics.as_operand();
     if (p.bias_without != absent) call.bias = bias.as_operand();
+    if (p.relative_without != absent) {
+      call.relative = relative.as_operand();
+      call.distances = p.distances;
+      call.origin = p.origin;
+    }
     if (p.mask_without != absent) call.mask = mask.as_operand();
     if (!p.offset.empty()) call.offset = first_places.as_operand();
     if (!p.lengths.empty()) call.lengths = lengths.as_operand();
@@ -169,14 +187,24 @@ struct trial {
   }
   static double get(const operand& o, const extents& index) { return at(o, offset(o, index)); }
 
-  bool hidden(const extents& index) const {
+  std::ptrdiff_t distance_of(const extents& index) const {
     const std::size_t n = p.batch.size();
-    const auto number = [&](const operand& o) {
-      return static_cast<std::ptrdiff_t>(get(o, index));
-    };
-    if (call.lengths.data != nullptr && index[n + 1] >= number(call.lengths)) return true;
-    const std::ptrdiff_t first = call.offset.data != nullptr ? number(call.offset) : 0;
-    const std::ptrdiff_t distance = index[n + 1] - index[n] - p.seen.offset - first;
+    const double first = call.offset.data != nullptr ? get(call.offset, index) : 0;
+    return index[n + 1] - index[n] - p.seen.offset - static_cast<std::ptrdiff_t>(first);
+  }
+  // Where the relative bias has what is added for a query and a key.
+  extents looked_up(extents index) const {
+    index[p.batch.size() + 1] =
+        std::clamp<std::ptrdiff_t>(distance_of(index) + p.origin, 0, p.distances - 1);
+    return index;
+  }
+
+  bool hidden(const extents& index) const {
+    const std::ptrdiff_t key_index = index[p.batch.size() + 1];
+    if (call.lengths.data != nullptr &&
+        key_index >= static_cast<std::ptrdiff_t>(get(call.lengths, index)))
+      return true;
+    const std::ptrdiff_t distance = distance_of(index);
     return distance < p.seen.lowest || distance > p.seen.highest ||
            (call.mask.data != nullptr && get(call.mask, index) == 0);
   }
@@ -202,6 +230,10 @@ struct trial {
       s.magnitude = std::abs(x);
       if (call.bias.data != nullptr) {
         x += get(call.bias, index);
+        s.magnitude += std::abs(x);
+      }
+      if (call.relative.data != nullptr) {
+        x += get(call.relative, looked_up(index));
         s.magnitude += std::abs(x);
       }
       s.all = x;
@@ -240,14 +272,20 @@ struct trial {
 
 // Gradients in memory.
 struct gradients {
-  array<float> query, key, value;
+  array<float> query, key, value, bias, relative;
 
   explicit gradients(const trial& t)
       : query(t.extent, t.p.how, t.p.query_without | t.bit.key | t.bit.value, true),
         key(t.extent, t.p.how, t.p.key_without | t.bit.query | t.bit.value, true),
-        value(t.extent, t.p.how, t.p.value_without | t.bit.query | t.bit.depth, true) {}
+        value(t.extent, t.p.how, t.p.value_without | t.bit.query | t.bit.depth, true),
+        bias(t.extent, t.p.how, t.p.bias_without | t.bit.depth | t.bit.value, true),
+        relative(extents_by_distance(t.p), t.p.how,
+                 t.p.relative_without | t.bit.depth | t.bit.value, true) {}
 
-  void of(attention_call& c) {
+  void of(const problem& p, attention_call& c) {
+    if (p.bias_without != absent && p.wants_bias) c.bias_gradient = bias.as_operand();
+    if (p.relative_without != absent && p.wants_relative)
+      c.relative_gradient = relative.as_operand();
     c.query_gradient = query.as_operand();
     c.key_gradient = key.as_operand();
     c.value_gradient = value.as_operand();
@@ -256,24 +294,37 @@ struct gradients {
     const auto same = [](const array<float>& a, const array<float>& b) {
       return std::memcmp(a.memory.data(), b.memory.data(), a.memory.size() * sizeof(float)) == 0;
     };
-    return same(query, o.query) && same(key, o.key) && same(value, o.value);
+    return same(query, o.query) && same(key, o.key) && same(value, o.value) && same(bias, o.bias) &&
+           same(relative, o.relative);
   }
 };
 
 // What the gradients should be. With u half of epsilon, each sum of n products is off by n u times
 // the sum of their magnitudes, and each other operation by u; errors pass on to first order.
 struct expected_gradients {
-  expectation query, key, value;
+  expectation query, key, value, bias, relative;
 
   explicit expected_gradients(const trial& t, gradients& into)
-      : query(into.query), key(into.key), value(into.value) {
+      : query(into.query),
+        key(into.key),
+        value(into.value),
+        bias(into.bias),
+        relative(into.relative) {
     attention_call c = t.call;
-    into.of(c);
-    expect_zeros(t, into);
     const problem& p = t.p;
+    into.of(p, c);
+    expect_zeros(t, c, into);
     const double u = epsilon / 2;
     double terms = static_cast<double>(p.queries + p.keys);
     for (auto n : p.batch) terms += static_cast<double>(p.queries * n);
+    // A bias's gradient is a sum of what blocks add: sums over queries, then, where elements are
+    // shared by keys too, over both.
+    const auto rows = std::min(p.queries, max_adjoint_queries);
+    const auto columns = std::min(p.keys, max_adjoint_keys);
+    auto bias_terms = static_cast<double>((p.queries / max_adjoint_queries + 1) *
+                                          (p.keys / max_adjoint_keys + 1));
+    for (auto n : p.batch) bias_terms *= static_cast<double>(n);
+    bias_terms += static_cast<double>(rows + rows + columns);
     const auto depth = static_cast<double>(p.depth), values = static_cast<double>(p.values);
     t.for_queries([&](const extents& at) {
       const score_row row = t.scores(at);
@@ -312,6 +363,16 @@ struct expected_gradients {
             std::abs(ds) * (weight_error + 6 * u) +
             s.weight * p.scale *
                 (slope * (dp_error + dot_error) + std::abs(dp - dot) * 2 * tanh_error);
+        // The gradients for what is added to the score.
+        const double dz = s.weight * (dp - dot);
+        const double dz_error =
+            std::abs(dz) * (weight_error + 3 * u) + s.weight * (dp_error + dot_error);
+        const extents pair = t.with(at, j, 0, 0);
+        if (c.bias_gradient.data != nullptr)
+          add(bias, into.bias, offset(c.bias_gradient, pair), dz, 1, dz_error, bias_terms);
+        if (c.relative_gradient.data != nullptr)
+          add(relative, into.relative, offset(c.relative_gradient, t.looked_up(pair)), dz, 1,
+              dz_error, bias_terms);
         t.for_values([&](std::ptrdiff_t e) {
           const extents i = t.with(at, j, 0, e);
           add(value, into.value, offset(c.value_gradient, i), s.weight, t.get(c.g, i),
@@ -335,23 +396,26 @@ struct expected_gradients {
     e.tolerance[i] += std::abs(y) * (x_error + smallest) + terms * epsilon / 2 * std::abs(x * y);
   }
 
-  void expect_zeros(const trial& t, gradients& into) {
-    attention_call c = t.call;
-    into.of(c);
-    const auto all = [&](expectation& e, const array<float>& a, const operand& o) {
-      call points = make_call(weft::op::copy, t.extent);
+  void expect_zeros(const trial& t, const attention_call& c, gradients& into) {
+    const auto all = [&](expectation& e, const array<float>& a, const operand& o,
+                         const extents& extent) {
+      if (o.data == nullptr) return;
+      call points = make_call(weft::op::copy, extent);
       for (int l = 0; l < points.loops; ++l)
         if (o.stride[l] == 0) points.extent[l] = 1;
       // A loop of extent 1 has a stride where the operand has it; the others it lacks.
       for_points(points, [&](const extents& i) { e.expect(a, offset(o, i), 0); });
     };
-    all(query, into.query, c.query_gradient);
-    all(key, into.key, c.key_gradient);
-    all(value, into.value, c.value_gradient);
+    all(query, into.query, c.query_gradient, t.extent);
+    all(key, into.key, c.key_gradient, t.extent);
+    all(value, into.value, c.value_gradient, t.extent);
+    all(bias, into.bias, c.bias_gradient, t.extent);
+    all(relative, into.relative, c.relative_gradient, extents_by_distance(t.p));
   }
 
   int wrong(const gradients& g) const {
-    return query.wrong(g.query) + key.wrong(g.key) + value.wrong(g.value);
+    return query.wrong(g.query) + key.wrong(g.key) + value.wrong(g.value) + bias.wrong(g.bias) +
+           relative.wrong(g.relative);
   }
 };
 
@@ -359,7 +423,7 @@ struct expected_gradients {
 gradients run(const trial& t, const table& kernels, int parts = 1) {
   gradients all(t);
   attention_call c = t.call;
-  all.of(c);
+  all.of(t.p, c);
   const std::size_t bytes = attention_adjoint_scratch_bytes(c);
   const auto scratch = weft::allocate(bytes + 64);
   c.scratch = scratch.get();
@@ -400,6 +464,9 @@ BOOST_AUTO_TEST_CASE(reference_agrees_with_central_differences) {
   p.soft_cap = 1.5;
   p.seen = {-2, 1, 1};
   p.hidden = {1};
+  p.relative_without = outer;
+  p.distances = 4;
+  p.origin = 2;
   for (bool with_cap : {false, true}) {
     if (!with_cap) p.soft_cap = 0;
     trial t(p);
@@ -426,6 +493,8 @@ BOOST_AUTO_TEST_CASE(reference_agrees_with_central_differences) {
     check_all(t.query, expected.query, memory.query);
     check_all(t.key, expected.key, memory.key);
     check_all(t.value, expected.value, memory.value);
+    check_all(t.bias, expected.bias, memory.bias);
+    check_all(t.relative, expected.relative, memory.relative);
   }
 }
 
@@ -481,6 +550,72 @@ BOOST_AUTO_TEST_CASE(rows_without_a_key) {
   check(p);
   p.bias_without = 0;
   p.soft_cap = 3;
+  check(p);
+}
+
+// The query's bit, behind those of two batch loops.
+constexpr unsigned query = 4;
+
+// Tables of all distances, of some, of one, and such as lie beside what there is.
+BOOST_AUTO_TEST_CASE(biases_by_distance) {
+  int next = 0;
+  for (auto [queries, keys] : {std::pair<std::ptrdiff_t, std::ptrdiff_t>{0, 4},
+                               {4, 0},
+                               {1, 1},
+                               {1, 150},
+                               {9, 20},
+                               {140, 150}})
+    for (auto [distances, origin] :
+         {std::pair{std::max<std::ptrdiff_t>(1, queries + keys - 1), queries - 1},
+          {33, 16},
+          {2, 0},
+          {1, 0},
+          {40, 39},
+          {9, -50},
+          {20, 700}})
+      for (unsigned without : {0u, outer, query, outer | query, outer | inner | query}) {
+        problem p{{2, 2}, queries, keys, 4, 4, layouts[next++ % 4]};
+        p.relative_without = without;
+        p.distances = distances;
+        p.origin = origin;
+        check(p);
+      }
+}
+
+BOOST_AUTO_TEST_CASE(biases_by_distance_go_with_all_else) {
+  const std::vector<std::int32_t> numbers{7, 0, 40, -3, 1000, 130};
+  int next = 0;
+  for (unsigned without : {0u, inner, outer | query})
+    for (const band& seen : {band{}, causal, band{-3, 4, 0}, band{-40, 0, 2}, band{2, 1, 0}})
+      for (double cap : {0.0, 2.0}) {
+        problem p{{2, 3}, 50, 140, 8, 5, layouts[next % 4]};
+        p.relative_without = without;
+        p.distances = 21;
+        p.origin = 12;
+        p.seen = seen;
+        p.soft_cap = cap;
+        if (next % 2 == 0) p.bias_without = next % 16;
+        if (next % 3 == 0) p.mask_without = 0, p.hidden = {0, 7};
+        if (next % 4 < 2) p.offset = numbers;
+        if (next % 5 < 2) p.lengths = numbers;
+        p.key_without = next % 2 == 0 ? inner : 0;
+        p.wants_bias = next % 7 != 0;
+        p.wants_relative = next++ % 7 != 2;
+        check(p);
+      }
+}
+
+// A distance has as many terms as there are queries: these are the longest sums.
+BOOST_AUTO_TEST_CASE(many_queries_share_a_distance) {
+  problem p{{3}, 700, 690, 4, 4};
+  p.relative_without = 1 | 2;
+  p.distances = 1389;
+  p.origin = 699;
+  p.seen = causal;
+  check(p);
+  p.distances = 3;
+  p.origin = 1;
+  p.bias_without = 1 | 2 | 4;
   check(p);
 }
 
@@ -560,7 +695,22 @@ BOOST_AUTO_TEST_CASE(parts_give_the_same_bits) {
       for (int parts : {2, 3, 5, 13}) BOOST_TEST((run(t, kernels, parts) == whole));
     });
   }
-  const trial nothing({{2}, 3, 0, 4, 4});
+  for (unsigned without : {0u, 1u, 4u, 7u, 8u, 15u}) {
+    problem with_biases{{3, 2, 2}, 17, 20, 8, 8};
+    with_biases.bias_without = without;
+    with_biases.relative_without = 15u - without;
+    with_biases.distances = 9;
+    with_biases.origin = 5;
+    const trial t(with_biases);
+    on_every_target([&](const table& kernels) {
+      const gradients whole = run(t, kernels);
+      for (int parts : {2, 5, 13}) BOOST_TEST((run(t, kernels, parts) == whole));
+    });
+  }
+  problem without_keys{{2}, 3, 0, 4, 4};
+  without_keys.relative_without = 1;
+  without_keys.bias_without = 2;
+  const trial nothing(without_keys);
   on_every_target([&](const table& kernels) {
     BOOST_TEST((run(nothing, kernels, 3) == run(nothing, kernels)));
   });

@@ -32,6 +32,8 @@ struct options {
   float range = 2;  // of the queries
   // One for each index of the batch, round and round; none: the call has no such operand.
   std::vector<std::int32_t> offset{}, lengths{};
+  std::ptrdiff_t distances = 0, origin = 0;  // 0: no relative bias
+  unsigned relative_without = 0;
 };
 
 // An attention's operands, and what it should give.
@@ -47,6 +49,8 @@ class trial {
         bias_(make<float>(no_depth | no_value | o.bias_without)),
         offset_(numbers(o.offset)),
         lengths_(numbers(o.lengths)),
+        relative_(with(o.batch, {o.query, o.distances, o.depth, o.value}), o.how,
+                  bits(no_depth | no_value | o.relative_without)),
         result_(make<float>(no_key | no_depth, true)),
         statistics_(make<float>(no_key | no_depth | no_value, true)),
         expected_result_(result_),
@@ -59,6 +63,9 @@ class trial {
     fill(bias_, 5);
     for (std::size_t i = 0; i < bias_.memory.size(); i += 7)
       bias_.memory[i] = -std::numeric_limits<float>::infinity();
+    fill(relative_, 6);
+    for (std::size_t i = 3; i < relative_.memory.size(); i += 11)
+      relative_.memory[i] = -std::numeric_limits<float>::infinity();
     expect();
   }
 
@@ -73,6 +80,11 @@ class trial {
     if (o_.has_bias) c.bias = bias_.as_operand();
     if (!o_.offset.empty()) c.offset = offset_.as_operand();
     if (!o_.lengths.empty()) c.lengths = lengths_.as_operand();
+    if (o_.distances > 0) {
+      c.relative = relative_.as_operand();
+      c.distances = o_.distances;
+      c.origin = o_.origin;
+    }
     c.result = result.as_operand();
     if (o_.has_statistics) c.statistics = statistics.as_operand();
     c.scale = scale;
@@ -108,9 +120,12 @@ class trial {
 
   template <class T>
   array<T> make(unsigned without, bool is_result = false) const {
+    return array<T>(extent_, o_.how, bits(without), is_result);
+  }
+  unsigned bits(unsigned without) const {
     const auto batch = static_cast<unsigned>(o_.batch.size());
     const unsigned batch_bits = without & no_batch ? (1u << batch) - 1 : 0u;
-    return array<T>(extent_, o_.how, batch_bits | (without & 15u) << batch, is_result);
+    return batch_bits | (without & 15u) << batch;
   }
 
   array<std::int32_t> numbers(const std::vector<std::int32_t>& some) const {
@@ -168,13 +183,19 @@ class trial {
         index[d] = 0;
         if (o_.soft_cap != 0) sum = o_.soft_cap * std::tanh(sum / o_.soft_cap);
         const double bias = o_.has_bias ? at(c.bias, offset(c.bias, index)) : 0;
-        if (bias == -infinity) continue;
-        sum += bias;
+        double relative = 0;
+        if (o_.distances > 0) {
+          auto looked_up = index;
+          looked_up[k] = std::clamp<std::ptrdiff_t>(place + o_.origin, 0, o_.distances - 1);
+          relative = at(c.relative, offset(c.relative, looked_up));
+        }
+        if (bias == -infinity || relative == -infinity) continue;
+        sum += bias + relative;
         // Each term is rounded with the scale, with the product and with the sums; soft_cap's
-        // tanh and its product, and the bias, once or twice each.
+        // tanh and its product, and the biases, once or twice each.
         const double terms = static_cast<double>(o_.depth);
-        score_error = std::max(
-            score_error, (terms + 3) / 2 * magnitude + 3 * std::abs(sum) + 3 * std::abs(bias));
+        score_error = std::max(score_error, (terms + 3) / 2 * magnitude + 3 * std::abs(sum) +
+                                                3 * (std::abs(bias) + std::abs(relative)));
         score[static_cast<std::size_t>(j)] = sum;
         highest = std::max(highest, sum);
         farthest = std::max(farthest, std::abs(sum));
@@ -222,6 +243,7 @@ class trial {
   array<std::uint8_t> mask_;
   array<float> bias_;
   array<std::int32_t> offset_, lengths_;
+  array<float> relative_;
   array<float> result_, statistics_;
   expectation expected_result_, expected_statistics_;
 };
@@ -236,6 +258,9 @@ std::string describe(const options& o) {
   if (o.has_bias) s += ", bias without " + std::to_string(o.bias_without);
   for (const std::int32_t n : o.offset) s += ", offset " + std::to_string(n);
   for (const std::int32_t n : o.lengths) s += ", length " + std::to_string(n);
+  if (o.distances > 0)
+    s += ", distances " + std::to_string(o.distances) + " from " + std::to_string(o.origin) +
+         " without " + std::to_string(o.relative_without);
   return s;
 }
 
@@ -366,6 +391,52 @@ BOOST_AUTO_TEST_CASE(masks_and_biases_broadcast) {
       o.soft_cap = 3;
       all.push_back(o);
     }
+  check(all);
+}
+
+// Tables of all distances, of some, of one, and such as lie beside what there is.
+BOOST_AUTO_TEST_CASE(biases_go_by_distance) {
+  std::vector<options> all;
+  for (const auto& [query, key] :
+       {std::pair{0, 5}, {5, 0}, {1, 1}, {1, 300}, {17, 5}, {60, 140}, {401, 130}})
+    for (const auto& [distances, origin] : {std::pair{query + key - 1, query - 1},
+                                            {33, 16},
+                                            {2, 0},
+                                            {1, 0},
+                                            {40, 39},
+                                            {9, -50},
+                                            {20, 700}})
+      for (const unsigned without : {0u, 1u, 16u, 17u}) {
+        options o{
+            .query = query, .key = key, .depth = 8, .value = 9, .how = layouts[all.size() % 4]};
+        o.distances = distances;
+        o.origin = origin;
+        o.relative_without = without;
+        all.push_back(o);
+      }
+  check(all);
+}
+
+BOOST_AUTO_TEST_CASE(biases_by_distance_go_with_all_else) {
+  std::vector<options> all;
+  const std::vector<std::int32_t> numbers{7, 0, 40, -3, 100000, 130};
+  for (const unsigned without : {0u, 1u, 16u, 17u})
+    for (const std::ptrdiff_t query : {1, 50})
+      for (options o :
+           bands({.batch = {2, 3}, .query = query, .key = 140, .depth = 5, .value = 20})) {
+        o.how = layouts[all.size() % 4];
+        o.distances = 21;
+        o.origin = 12;
+        o.relative_without = without;
+        o.has_bias = all.size() % 2 == 0;
+        o.bias_without = without;
+        o.has_mask = all.size() % 3 == 0;
+        if (all.size() % 4 < 2) o.offset = numbers;
+        if (all.size() % 5 < 2) o.lengths = numbers;
+        if (all.size() % 7 < 2) o.soft_cap = 3;
+        o.shared_keys = all.size() % 11 < 4;
+        all.push_back(o);
+      }
   check(all);
 }
 

@@ -4,8 +4,10 @@
 //
 //   s[i,j] = scale * sum over d of query[i,d] * key[j,d]        soft_cap * tanh(s / soft_cap), if
 //   any
-//            + bias[i,j], where there is one; -infinity where the mask, the band or the length
-//            hides the key
+//            + bias[i,j], where there is one
+//            + relative[i, clamp(j - (i + offset) + origin)], where there is one (Shaw et al. 2018,
+//            equation 4; Raffel et al. 2020, section 2.1); -infinity where the mask, the band or
+//            the length hides the key
 //   statistics[i] = log of the sum over j of exp(s[i,j])          -infinity where all is hidden
 //   weights[i,j] = exp(s[i,j] - statistics[i])                    0 where all is hidden
 //   result[i,e] = sum over j of weights[i,j] * value[j,e]
@@ -18,10 +20,14 @@
 // et al. 2022, appendix B.4), with D[i] = sum over e of g[i,e] * result[i,e]:
 //
 //   value_gradient[j,e] = sum over i of weights[i,j] * g[i,e]
-//   ds[i,j] = weights[i,j] * (sum over e of g[i,e] * value[j,e] - D[i]), times what soft_cap and
-//             scale give
+//   dz[i,j] = weights[i,j] * (sum over e of g[i,e] * value[j,e] - D[i])
+//   ds[i,j] = dz[i,j], times what soft_cap and scale give
 //   query_gradient[i,d] = sum over j of ds[i,j] * key[j,d]
 //   key_gradient[j,d] = sum over i of ds[i,j] * query[i,d]
+//   bias_gradient[i,j] = dz[i,j]
+//   relative_gradient[i,r] = sum over the j that look up r of dz[i,j]
+//
+// each summed over the loops that it does not have.
 #pragma once
 
 #include <cstddef>
@@ -52,25 +58,30 @@ struct attention_loops {
 struct attention_call {
   int loops = 0;
   std::ptrdiff_t extent[max_loops]{};
-  operand query;       // [batch..., query, depth]
-  operand key;         // [batch..., key, depth]
-  operand value;       // [batch..., key, value]
-  operand mask;        // any of [batch..., query, key], boolean; absent: every key is seen
-  operand bias;        // any of [batch..., query, key]
-  operand offset;      // any of [batch...], int32: added to seen.offset
-  operand lengths;     // any of [batch...], int32: no query sees a key from this place on
-  operand result;      // [batch..., query, value]
+  operand query;     // [batch..., query, depth]
+  operand key;       // [batch..., key, depth]
+  operand value;     // [batch..., key, value]
+  operand mask;      // any of [batch..., query, key], boolean; absent: every key is seen
+  operand bias;      // any of [batch..., query, key]
+  operand relative;  // any of [batch..., query]; in the loop of keys it has the stride of distances
+  operand offset;    // any of [batch...], int32: added to seen.offset
+  operand lengths;   // any of [batch...], int32: no query sees a key from this place on
+  operand result;    // [batch..., query, value]
   operand statistics;  // [batch..., query]; may be absent in the forward kernel
   double scale = 1;
   double soft_cap = 0;  // 0: none
   band seen;
   std::ptrdiff_t length_more = 0;  // is added to the lengths
-  // The adjoint alone. Gradients are all there; one with stride 0 in a batch loop (the key of
-  // grouped heads) is the sum over that loop.
+  std::ptrdiff_t distances = 0;    // in a row of the relative bias; at least 1, if there is one
+  std::ptrdiff_t origin = 0;       // which of them is for a key at the query's place
+  // The adjoint alone. Gradients for query, key and value are all there; one with stride 0 in a
+  // batch loop (the key of grouped heads) is the sum over that loop.
   operand g;               // as the result
   operand query_gradient;  // as query, key and value
   operand key_gradient;
   operand value_gradient;
+  operand bias_gradient;         // as the bias; absent: it is not wanted
+  operand relative_gradient;     // as the relative bias; the same
   std::byte* scratch = nullptr;  // at least attention_scratch_bytes(call), or
                                  // attention_adjoint_scratch_bytes(call); aligned to 64
   share part;

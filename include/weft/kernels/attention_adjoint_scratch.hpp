@@ -10,7 +10,7 @@ namespace weft::kernels {
 
 // A block of queries with a block of keys makes two tiles of scores. Each gradient is a sum over a
 // block's queries or keys in registers, so larger blocks make fewer round trips through memory.
-// With a depth of 64, all that belongs to the blocks is 409 KiB: within a second level of cache.
+// With a depth of 64, all that belongs to the blocks is 412 KiB: within a second level of cache.
 inline constexpr std::ptrdiff_t max_adjoint_queries = 128;
 inline constexpr std::ptrdiff_t max_adjoint_keys = 128;
 
@@ -23,7 +23,9 @@ struct attention_adjoint_scratch {
   std::ptrdiff_t key, key_transposed, value_transposed, key_gradient, value_gradient;  // of keys
   std::ptrdiff_t query, g, query_gradient, statistics, dots;  // of a block of queries
   std::ptrdiff_t weights, score_gradient;                     // queries x keys
-  std::ptrdiff_t addend;                                      // a row of bias and mask
+  std::ptrdiff_t addend;                                      // a row of biases and mask
+  std::ptrdiff_t before_cap;                                  // a row of score gradients
+  std::ptrdiff_t bias_sums, relative_sums;                    // what a block adds to a shared row
   std::ptrdiff_t row;                                         // a row of values
   std::ptrdiff_t floats;
 
@@ -48,7 +50,10 @@ struct attention_adjoint_scratch {
     weights = dots + queries;
     score_gradient = weights + queries * score_row;
     addend = score_gradient + queries * score_row;
-    row = addend + score_row;
+    before_cap = addend + score_row;
+    bias_sums = before_cap + score_row;
+    relative_sums = bias_sums + queries + score_row;
+    row = relative_sums + queries + score_row;
     floats = row + value_row;
   }
 

@@ -1,0 +1,109 @@
+// What attention's adjoint does with biases: adds them to rows of scores, and finds their gradients
+// from those for the scores, block by block.
+#if defined(WEFT_KERNELS_ATTENTION_BIAS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef WEFT_KERNELS_ATTENTION_BIAS_INL_H_
+#undef WEFT_KERNELS_ATTENTION_BIAS_INL_H_
+#else
+#define WEFT_KERNELS_ATTENTION_BIAS_INL_H_
+#endif
+
+#include <algorithm>
+#include <cstddef>
+
+#include "kernels/bias_block.hpp"
+#include "kernels/tile_product-inl.h"
+#include "weft/kernels/hwy-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace weft::kernels::HWY_NAMESPACE {
+
+// to[k] += from[k * stride]; `to` has whole vectors.
+inline HWY_NOINLINE void add_elements(std::ptrdiff_t count, const float* from,
+                                      std::ptrdiff_t stride, float* to) {
+  const tiles::tag d;
+  const std::ptrdiff_t lanes = tiles::lanes();
+  if (stride != 0 && stride != 1) {
+    for (std::ptrdiff_t k = 0; k < count; ++k) to[k] += from[k * stride];
+    return;
+  }
+  for (std::ptrdiff_t k = 0; k < count; k += lanes) {
+    const auto left = static_cast<std::size_t>(std::min(lanes, count - k));
+    const auto some = stride == 0          ? hn::Set(d, *from)
+                      : k + lanes <= count ? hn::LoadU(d, from + k)
+                                           : load_n(d, from + k, left);
+    const auto added = hn::IfThenElseZero(hn::FirstN(d, left), some);
+    hn::StoreU(hn::Add(hn::LoadU(d, to + k), added), d, to + k);
+  }
+}
+
+// to[k * stride] += from[k] / 2: with stride 0, half of the sum.
+inline HWY_NOINLINE void add_halves(std::ptrdiff_t count, const float* from, float* to,
+                                    std::ptrdiff_t stride) {
+  const tiles::tag d;
+  const std::ptrdiff_t lanes = tiles::lanes();
+  const auto half = hn::Set(d, 0.5f);
+  std::ptrdiff_t k = 0;
+  if (stride == 1) {
+    for (; k + lanes <= count; k += lanes)
+      hn::StoreU(hn::MulAdd(half, hn::LoadU(d, from + k), hn::LoadU(d, to + k)), d, to + k);
+  } else if (stride == 0) {
+    auto sum = hn::Zero(d);
+    for (; k + lanes <= count; k += lanes) sum = hn::Add(sum, hn::LoadU(d, from + k));
+    float all = hn::GetLane(hn::SumOfLanes(d, sum));
+    for (; k < count; ++k) all += from[k];
+    *to += 0.5f * all;
+  }
+  for (; k < count; ++k) to[k * stride] += 0.5f * from[k];
+}
+
+// Where queries share a row, what a block adds to it is summed up apart and then added: so each
+// element is a sum of sums, and no longer one of all queries' terms.
+class bias_gradient {
+ public:
+  // `sums` has room for a row of scores and as many floats more as a block has queries.
+  explicit bias_gradient(float* sums) : sums_(sums) {}
+
+  // A block of queries and one of keys.
+  void begin(const bias_block<float>& to, std::ptrdiff_t queries, std::ptrdiff_t keys) {
+    to_ = to;
+    queries_ = queries;
+    keys_ = keys;
+    const std::ptrdiff_t unit = std::max(tiles::lanes(), tiles::rows);
+    if (to_.row == 0) std::fill_n(sums_, summed() + unit, 0.0f);
+  }
+
+  // Query i's gradients, each twice what it is called: whole vectors from and to places of keys,
+  // with zeros for what is not seen.
+  void add(std::ptrdiff_t i, const float* twice, index_range vectors, index_range seen) const {
+    const tiles::tag d;
+    if (to_.row == 0) {
+      float* const at = sums_ + to_.step * (queries_ - 1 - i);
+      for (std::ptrdiff_t j = vectors.begin; j < vectors.end; j += tiles::lanes())
+        hn::StoreU(hn::Add(hn::LoadU(d, at + j), hn::LoadU(d, twice + j)), d, at + j);
+    } else if (seen.begin < seen.end) {
+      put(i, seen, twice);
+    }
+  }
+
+  void end() const {
+    if (to_.row == 0) put(queries_ - 1, {0, summed()}, sums_);
+  }
+
+ private:
+  std::ptrdiff_t summed() const { return keys_ + to_.step * (queries_ - 1); }
+  void put(std::ptrdiff_t i, index_range keys, const float* twice) const {
+    to_.for_pieces(
+        i, keys, [&](std::ptrdiff_t first, std::ptrdiff_t count, float* to, std::ptrdiff_t stride) {
+          add_halves(count, twice + first, to, stride);
+        });
+  }
+
+  float* sums_;
+  bias_block<float> to_;
+  std::ptrdiff_t queries_ = 0, keys_ = 0;
+};
+
+}  // namespace weft::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif
