@@ -105,7 +105,7 @@ class explainer {
     if (over.count > 0) text.append(" over ").append(axes_text(over));
     text.append(" ").append(operands(n));
     if (n.scale != 1) text.append(" times ").append(short_constant(n.scale));
-    text.append(keys_seen(n));
+    text.append(by_places(n));
     if (n.then != op::copy) text.append(" then ").append(name_of(n.then));
     std::string const shape = axes_text(n.axes) + std::string(element_text(n.type));
     char numbers[96];
@@ -119,8 +119,8 @@ class explainer {
   }
 
  private:
-  // The keys that an attention shows by their places.
-  std::string keys_seen(const node& n) const {
+  // What an attention does by the places of keys: which it shows, and its relative bias.
+  std::string by_places(const node& n) const {
     if (n.kind != op::attention && n.kind != op::attention_adjoint) return {};
     std::string text, distance = " key - query";
     if (int const offset = find_option(n, attention_option::offset); offset >= 0)
@@ -129,6 +129,10 @@ class explainer {
       text.append(distance).append(" <= ").append(std::to_string(n.highest));
     if (n.lowest > std::numeric_limits<std::int64_t>::min())
       text.append(distance).append(" >= ").append(std::to_string(n.lowest));
+    if (int const table = find_option(n, attention_option::relative); table >= 0) {
+      text.append(" plus ").append(call(table)).append(" at").append(distance);
+      if (n.origin != 0) text.append(" + ").append(std::to_string(n.origin));
+    }
     if (int const lengths = find_option(n, attention_option::lengths); lengths >= 0) {
       text.append(" key < ").append(call(lengths));
       if (n.start != 0) text.append(" + ").append(std::to_string(n.start));

@@ -35,6 +35,21 @@ struct waves {
   }
 };
 
+struct KeyRows : weft::alias<Rows> {};
+struct Distance : weft::axis<3> {};
+struct biased_attention {
+  constexpr auto operator()(weft::scope s) const {
+    auto const x = s.input<"x", float, Rows, In>();
+    auto const keys = weft::rename<Rows, KeyRows>(x);
+    auto const distance = weft::positions<KeyRows>() - weft::positions<Rows>() + 1;
+    auto const bias = weft::gather<Distance>(s.param<"table", Distance>(),
+                                             weft::minimum(weft::maximum(distance, 0), 2));
+    auto const scores =
+        where(weft::nn::causal<Rows, KeyRows>(), weft::dot<In>(x, keys) + bias, -weft::infinity);
+    return weft::dot<KeyRows>(weft::softmax<KeyRows>(scores), keys);
+  }
+};
+
 std::vector<std::string> lines(const std::string& text) {
   std::vector<std::string> all;
   std::istringstream in(text);
@@ -72,6 +87,18 @@ BOOST_AUTO_TEST_CASE(a_line_names_the_operation_its_axes_operands_cost_and_place
   BOOST_TEST(
       std::regex_search(text[1], std::regex(R"(^1 steps, 231flop, 284B moved; parameters 192B)")),
       text[1]);
+}
+
+// Of 6 pairs, each with two products of 5, a softmax and the bias.
+BOOST_AUTO_TEST_CASE(an_attention_says_what_it_does_by_the_places_of_keys) {
+  std::ostringstream out;
+  weft::explain<biased_attention>(out);
+  BOOST_TEST(std::regex_search(
+                 out.str(),
+                 std::regex(R"(attention over \[KeyRows\] \(x, rename\(x\), rename\(x\), table\) )"
+                            R"(key - query <= 0 plus table at key - query \+ 1 +\[Rows, In\] +)"
+                            R"(156 flop +252B )")),
+             out.str());
 }
 
 BOOST_AUTO_TEST_CASE(states_come_first) {

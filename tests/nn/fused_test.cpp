@@ -28,7 +28,7 @@ constexpr auto total(shape<Axes...>, const X& y) {
 
 // The number of attention operations, which is that of its softmaxes too.
 template <class Layer>
-int attentions(bool for_training) {
+int attentions() {
   struct model {
     constexpr auto operator()(scope s) const {
       auto const y = Layer()(s, s.input<"x", float, Batch, Pos, Embed>());
@@ -37,7 +37,7 @@ int attentions(bool for_training) {
   };
   auto const written = kept([] { return select(definition<model>.unpack(), "loss"); });
   auto const simple = kept([&] { return simplify(*written); });
-  auto const g = kept([&] { return attend(*simple, for_training); });
+  auto const g = kept([&] { return attend(*simple); });
   BOOST_TEST(count(*g, op::softmax) == 0);
   return count(*g, op::attention);
 }
@@ -85,16 +85,14 @@ struct decoding {
 };
 
 BOOST_AUTO_TEST_CASE(attention_of_every_layer_is_one_operation) {
-  for (bool const for_training : {false, true}) {
-    BOOST_TEST((attentions<heads<Heads, HeadDim>>(for_training)) == 1);
-    BOOST_TEST((attentions<heads<nn::grouped<Heads, Group>, nn::head_dims<HeadDim, ValueDim>>>(
-                   for_training)) == 1);
-    BOOST_TEST((attentions<heads<nn::multi_query<Heads>, HeadDim>>(for_training)) == 1);
-    BOOST_TEST(attentions<bilinear>(for_training) == 1);
-    BOOST_TEST(attentions<gaussian>(for_training) == 1);
-    BOOST_TEST(attentions<encoding>(for_training) == 3);
-    BOOST_TEST(attentions<decoding>(for_training) == 4);
-  }
+  BOOST_TEST((attentions<heads<Heads, HeadDim>>()) == 1);
+  BOOST_TEST((attentions<heads<nn::grouped<Heads, Group>, nn::head_dims<HeadDim, ValueDim>>>()) ==
+             1);
+  BOOST_TEST((attentions<heads<nn::multi_query<Heads>, HeadDim>>()) == 1);
+  BOOST_TEST(attentions<bilinear>() == 1);
+  BOOST_TEST(attentions<gaussian>() == 1);
+  BOOST_TEST(attentions<encoding>() == 3);
+  BOOST_TEST(attentions<decoding>() == 4);
 }
 
 }  // namespace

@@ -5,49 +5,17 @@
 #include <boost/test/unit_test.hpp>
 #include <cstdint>
 #include <limits>
-#include <memory>
 
-#include "passes/graphs.hpp"
-#include "support/trial.hpp"
-#include "weft/lower/source.hpp"
-#include "weft/nn/attention.hpp"
-#include "weft/ops/arithmetic.hpp"
-#include "weft/ops/functions.hpp"
-#include "weft/ops/reduce.hpp"
-#include "weft/ops/view.hpp"
+#include "passes/attended.hpp"
 
 namespace {
 
 using weft::op;
 using weft::testing::count, weft::testing::output_node;
+using namespace weft::testing::attention;
 
 constexpr auto all_below = std::numeric_limits<std::int64_t>::min();
 constexpr auto all_above = std::numeric_limits<std::int64_t>::max();
-
-struct Batch : weft::axis<2> {};
-struct Pos : weft::axis<weft::up_to<7>> {};
-struct KeyPos : weft::alias<Pos> {};
-struct Heads : weft::axis<3> {};
-struct Group : weft::axis<2> {};
-struct HeadDim : weft::axis<5> {};
-struct Width : weft::axis<4> {};
-
-template <class Model>
-constexpr weft::graph attended(bool for_training = false) {
-  return weft::attend(weft::simplify(weft::select(weft::definition<Model>.unpack())), for_training);
-}
-
-// Query, key and value that come from parameters, so that all have gradients.
-struct operands {
-  weft::tensor<float, weft::shape<Batch, Pos, Heads, HeadDim>> query;
-  weft::tensor<float, weft::shape<Batch, KeyPos, Heads, HeadDim>> key, value;
-};
-constexpr operands operands_in(weft::scope s) {
-  auto x = s.input<"x", float, Batch, Pos, Heads, HeadDim>();
-  auto const keys = weft::rename<Pos, KeyPos>(x);
-  return {x * s.param<"query", Heads, HeadDim>(), keys * s.param<"key", Heads, HeadDim>(),
-          keys * s.param<"value", Heads, HeadDim>()};
-}
 
 struct plain {
   constexpr auto operator()(weft::scope s) const {
@@ -219,8 +187,7 @@ struct one_query {
 static_assert(output_node(attended<one_query>()).kind == op::attention);
 static_assert(output_node(attended<one_query>()).named.count == 3);
 
-// The mask puts a finite number; the weights are a result; the bias is trained; the values are
-// numbers, not vectors; the values differ from query to query.
+// The mask puts a finite number; the weights are a result; the values are numbers, not vectors.
 struct finite_mask {
   constexpr auto operator()(weft::scope s) const {
     auto [q, k, v] = operands_in(s);
@@ -236,13 +203,6 @@ struct weights_too {
                          weft::as<"weights">(weights));
   }
 };
-struct trained_bias {
-  constexpr auto operator()(weft::scope s) const {
-    auto [q, k, v] = operands_in(s);
-    auto const scores = weft::dot<HeadDim>(q, k) + s.param<"bias", Heads>();
-    return weft::dot<KeyPos>(weft::softmax<KeyPos>(scores), v);
-  }
-};
 struct numbers {
   constexpr auto operator()(weft::scope s) const {
     auto [q, k, v] = operands_in(s);
@@ -252,66 +212,7 @@ struct numbers {
 };
 static_assert(count(attended<finite_mask>(), op::attention) == 0);
 static_assert(count(attended<weights_too>(), op::attention) == 0);
-static_assert(count(attended<trained_bias>(true), op::attention) == 0);
-static_assert(count(attended<trained_bias>(false), op::attention) == 1);
 static_assert(count(attended<numbers>(), op::attention) == 0);
-
-// The mean of a result's squares, so that it can be trained.
-template <class... Axes, class X>
-constexpr auto mean_of_squares(weft::shape<Axes...>, const X& y) {
-  return weft::mean<Axes...>(y * y);
-}
-template <class Model>
-struct trainable {
-  constexpr auto operator()(weft::scope s) const {
-    auto const y = Model()(s);
-    return weft::results(
-        weft::as<"loss">(mean_of_squares(weft::shape_t<std::remove_cv_t<decltype(y)>>(), y)));
-  }
-};
-
-template <class Model, bool Attended>
-struct differentiated {
-  static constexpr weft::graph make() {
-    weft::graph const g = weft::inference<trainable<Model>, "loss">::selected();
-    return weft::simplify(weft::differentiate(Attended ? weft::attend(g, true) : g, 0));
-  }
-  static constexpr auto g = weft::pack<differentiated>();
-};
-
-// The same in double precision, forward and backward: only the order of sums differs.
-template <class Model>
-void means_the_same(weft::testing::settings s = weft::testing::lengths<Pos>(6)) {
-  using weft::testing::kept;
-  auto const written = kept([] { return differentiated<Model, false>::g.unpack(); });
-  auto const fused = kept([] { return differentiated<Model, true>::g.unpack(); });
-  BOOST_TEST(count(*fused, op::attention) == 1);
-  BOOST_TEST(count(*fused, op::attention_adjoint) == (written->parameter_count > 0 ? 1 : 0));
-  weft::testing::expectation const expected(*written, s);
-  auto const values = weft::reference::evaluate(*fused, s.lengths, expected.given());
-  auto const compare = [](const auto& a, const auto& b) {
-    BOOST_TEST_REQUIRE(a.data.size() == b.data.size());
-    double most = 0;
-    for (double const x : b.data) most = std::max(most, std::abs(x));
-    for (std::size_t i = 0; i < a.data.size(); ++i)
-      BOOST_TEST(std::abs(a.data[i] - b.data[i]) <= 1e-12 * most + 1e-300);
-  };
-  compare(weft::reference::result(*fused, values, "loss"),
-          weft::reference::result(*written, expected.values(), "loss"));
-  for (int i = 0; i < written->parameter_count; ++i) {
-    auto const name = written->name(written->parameters[i].name);
-    compare(weft::reference::gradient(*fused, values, name),
-            weft::reference::gradient(*written, expected.values(), name));
-  }
-}
-
-// Around what there is of positions, so that some queries see all keys and some none.
-weft::testing::settings offsets(std::size_t length) {
-  auto s = weft::testing::lengths<Pos>(length);
-  for (auto const* name : {"offset", "last", "lengths", "other", "third"})
-    s.ranges[name] = {-4.0, 9.0};
-  return s;
-}
 
 BOOST_AUTO_TEST_CASE(attention_means_what_was_written_forward_and_backward) {
   means_the_same<plain>();
@@ -329,19 +230,6 @@ BOOST_AUTO_TEST_CASE(attention_means_what_was_written_forward_and_backward) {
   means_the_same<masked<several_lengths>>(offsets(6));
   means_the_same<everything>();
   means_the_same<one_query>();
-}
-
-template <class Model>
-void runs() {
-  static_assert(count(weft::inference<Model>::make(), op::attention) == 1);
-  static_assert(count(weft::training<trainable<Model>, "loss">::make(), op::attention) == 1);
-  for (std::size_t const length : {0u, 1u, 3u, 7u}) {
-    auto const at = offsets(length);
-    weft::testing::trial<weft::inference<Model>>(at);
-    // A mean over nothing is not a number, and the bound grows with the steps between.
-    if (length > 0 && length < 4)
-      weft::testing::trial<weft::training<trainable<Model>, "loss">>(at);
-  }
 }
 
 BOOST_AUTO_TEST_CASE(attention_runs_on_every_target_forward_and_backward) {

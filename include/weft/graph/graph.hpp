@@ -14,8 +14,8 @@
 
 namespace weft {
 
-inline constexpr int max_rank = 8;      // axes of one tensor, and loops of one operation
-inline constexpr int max_operands = 9;  // of one node
+inline constexpr int max_rank = 8;       // axes of one tensor, and loops of one operation
+inline constexpr int max_operands = 10;  // of one node
 inline constexpr int max_nodes = 8192;
 inline constexpr int max_leaves = 1024;  // parameters, or inputs
 inline constexpr int max_states = 256;
@@ -65,7 +65,7 @@ struct node {
   // The scan in whose body it is, as its place in the list of those and one; 0: none.
   std::int16_t region;
   bool inner;            // computed within the step that uses it, and stored nowhere: see chain.hpp
-  std::uint8_t options;  // attention: which operands it has beside the fixed ones
+  std::uint8_t options;  // attention: see attention_option
   axis_list axes;        // of the result, outermost first
   int operand[max_operands];
   // The axes that the operation names: what a reduction or a rowwise operation runs over; what
@@ -87,7 +87,8 @@ struct node {
                        // dropout: its salt
   std::int64_t lowest, highest;  // attention: the band of keys less queries that is seen;
   // windows, overlap_add: from window to window, and from place to place in one
-  int leaf;  // input, parameter, state: its place in the list of those
+  std::int64_t origin;  // attention: the relative bias's index for a key at the query's place
+  int leaf;             // input, parameter, state: its place in the list of those
 };
 
 constexpr node make_node(op kind) {

@@ -398,12 +398,14 @@ namespace detail {
 
 // Of attention and its adjoint; each as kernels/attention.hpp has it.
 struct attention_values {
-  std::vector<double> result, query_gradient, key_gradient, value_gradient;
+  std::vector<double> result;
+  std::vector<double> query_gradient, key_gradient, value_gradient;
+  std::vector<double> bias_gradient, relative_gradient;
 };
 
 // The operands' elements, dense over the axes of their nodes at the lengths; null for none.
 struct attention_operands {
-  const double *query, *key, *value, *mask, *bias, *offset, *lengths, *g;
+  const double *query, *key, *value, *mask, *bias, *offset, *lengths, *relative, *g;
 };
 
 inline attention_values attention(const graph& g, const node& n, const lengths& of,
@@ -417,19 +419,32 @@ inline attention_values attention(const graph& g, const node& n, const lengths& 
                of_bias = dense(find_option(n, attention_option::bias)),
                of_offset = dense(find_option(n, attention_option::offset)),
                of_lengths = dense(find_option(n, attention_option::lengths)),
+               of_relative = dense(find_option(n, attention_option::relative)),
                of_result(forward.axes, of);
   std::size_t const keys = of(axes.key), depth = of(axes.depth), width = of(axes.value);
-  attention_values v{std::vector<double>(of_result.size()), std::vector<double>(of_query.size()),
-                     std::vector<double>(of_key.size()), std::vector<double>(of_value.size())};
+  attention_values v{
+      std::vector<double>(of_result.size()), std::vector<double>(of_query.size()),
+      std::vector<double>(of_key.size()),    std::vector<double>(of_value.size()),
+      std::vector<double>(of_bias.size()),   std::vector<double>(of_relative.size())};
+  // Of key j from query i, whose place the element o of the offsets moves.
+  auto const distance = [&](std::size_t i, std::size_t j, auto o) {
+    return static_cast<std::int64_t>(j) - static_cast<std::int64_t>(i) -
+           static_cast<std::int64_t>(x.offset ? x.offset[o] : 0);
+  };
   auto const seen = [&](std::size_t i, std::size_t j, auto o, auto l) {
-    auto const offset = static_cast<std::int64_t>(x.offset ? x.offset[o] : 0);
-    auto const key = static_cast<std::int64_t>(j);
-    auto const place = key - static_cast<std::int64_t>(i) - offset;
-    bool const inside = !x.lengths || key < static_cast<std::int64_t>(x.lengths[l]) + n.start;
+    auto const place = distance(i, j, o);
+    bool const inside = !x.lengths || static_cast<std::int64_t>(j) <
+                                          static_cast<std::int64_t>(x.lengths[l]) + n.start;
     return inside && n.lowest <= place && place <= n.highest;
   };
+  // Where the row of the relative bias that begins at t has what is added for it.
+  auto const looked_up = [&](std::size_t i, std::size_t j, auto o, auto t) {
+    auto const last = static_cast<std::int64_t>(of(axes.distance)) - 1;
+    auto const index = std::clamp<std::int64_t>(distance(i, j, o) + n.origin, 0, last);
+    return t + static_cast<std::size_t>(index) * of_relative.stride(axes.distance);
+  };
   auto const each_row = [&](std::size_t i, auto q, auto k, auto w, auto m, auto b, auto o, auto l,
-                            auto r) {
+                            auto t, auto r) {
     std::vector<double> weights(keys), slope(keys, n.scale);
     double greatest = -std::numeric_limits<double>::infinity(), sum = 0;
     for (std::size_t j = 0; j < keys; ++j) {
@@ -444,6 +459,7 @@ inline attention_values attention(const graph& g, const node& n, const lengths& 
         slope[j] *= 1 - t * t;
       }
       if (x.bias) s += x.bias[b + j * of_bias.stride(axes.key)];
+      if (x.relative) s += x.relative[looked_up(i, j, o, t)];
       if (!seen(i, j, o, l) || (x.mask && x.mask[m + j * of_mask.stride(axes.key)] == 0))
         s = -std::numeric_limits<double>::infinity();
       weights[j] = s;
@@ -470,7 +486,9 @@ inline attention_values attention(const graph& g, const node& n, const lengths& 
         dw += g_here * x.value[at];
         v.value_gradient[at] += weight * g_here;
       }
-      double const ds = weight * (dw - inner) * slope[j];
+      double const dz = weight * (dw - inner), ds = dz * slope[j];
+      if (x.bias) v.bias_gradient[b + j * of_bias.stride(axes.key)] += dz;
+      if (x.relative) v.relative_gradient[looked_up(i, j, o, t)] += dz;
       for (std::size_t d = 0; d < depth; ++d) {
         std::size_t const at_query = q + d * of_query.stride(axes.depth);
         std::size_t const at_key = k + j * of_key.stride(axes.key) + d * of_key.stride(axes.depth);
@@ -481,13 +499,14 @@ inline attention_values attention(const graph& g, const node& n, const lengths& 
   };
   std::size_t const queries = axes.query ? of(axes.query) : 1;
   auto const step = [&](const layout& l) { return axes.query ? l.stride(axes.query) : 0; };
-  for_each(to_axes(axes.batch), of,
-           {of_query, of_key, of_value, of_mask, of_bias, of_offset, of_lengths, of_result},
-           [&](auto q, auto k, auto w, auto m, auto b, auto o, auto l, auto r) {
-             for (std::size_t i = 0; i < queries; ++i)
-               each_row(i, q + i * step(of_query), k, w, m + i * step(of_mask),
-                        b + i * step(of_bias), o, l, r + i * step(of_result));
-           });
+  for_each(
+      to_axes(axes.batch), of,
+      {of_query, of_key, of_value, of_mask, of_bias, of_offset, of_lengths, of_relative, of_result},
+      [&](auto q, auto k, auto w, auto m, auto b, auto o, auto l, auto t, auto r) {
+        for (std::size_t i = 0; i < queries; ++i)
+          each_row(i, q + i * step(of_query), k, w, m + i * step(of_mask), b + i * step(of_bias), o,
+                   l, t + i * step(of_relative), r + i * step(of_result));
+      });
   return v;
 }
 
@@ -731,17 +750,23 @@ class evaluation {
         return v;
       case op::attention:
         return {attention(g_, n, of_, operands_of(n)).result};
-      case op::attention_adjoint: {  // the three gradients, one behind the other
+      case op::attention_adjoint: {  // its parts, one behind the other
         attention_values const a = attention(g_, n, of_, operands_of(n));
-        v.data = a.query_gradient;
-        v.data.insert(v.data.end(), a.key_gradient.begin(), a.key_gradient.end());
-        v.data.insert(v.data.end(), a.value_gradient.begin(), a.value_gradient.end());
+        v.data.clear();
+        auto const append = [&](const std::vector<double>& part) {
+          v.data.insert(v.data.end(), part.begin(), part.end());
+        };
+        append(a.query_gradient);
+        append(a.key_gradient);
+        append(a.value_gradient);
+        if (has_option(n, attention_option::bias_gradient)) append(a.bias_gradient);
+        if (has_option(n, attention_option::relative_gradient)) append(a.relative_gradient);
         return v;
       }
       case op::part: {
-        node const& whole = g_.nodes[n.operand[0]];
+        attention_parts const parts = parts_of(g_.nodes[n.operand[0]]);
         std::size_t first = 0;
-        for (int j = 0; j < n.start; ++j) first += dense(axes_of(whole, j)).size();
+        for (int j = 0; j < n.start; ++j) first += dense(g_.nodes[parts.of[j]].axes).size();
         std::copy_n(x + first, v.data.size(), r);
         return v;
       }
@@ -816,6 +841,7 @@ class evaluation {
             of(find_option(n, attention_option::bias)),
             of(find_option(n, attention_option::offset)),
             of(find_option(n, attention_option::lengths)),
+            of(find_option(n, attention_option::relative)),
             of(n.kind == op::attention ? -1 : n.operand[4])};
   }
 

@@ -71,10 +71,11 @@ enum class kernel : std::uint8_t {
 // What an attention or its adjoint has beside its step; kernels/attention.hpp says what each is.
 // Operands are over the step's loops.
 struct attention_ref {
-  operand_ref query, key, value, mask, bias, offset, lengths, result, statistics;
-  operand_ref g, query_gradient, key_gradient, value_gradient;
-  bool has_mask, has_bias, has_offset, has_lengths;
-  std::int64_t lowest, highest, length_more;
+  operand_ref query, key, value, mask, bias, offset, lengths, relative, result, statistics;
+  operand_ref g, query_gradient, key_gradient, value_gradient, bias_gradient, relative_gradient;
+  bool has_mask, has_bias, has_offset, has_lengths, has_relative;
+  bool has_bias_gradient, has_relative_gradient;
+  std::int64_t lowest, highest, length_more, distances, origin;
 };
 
 struct step {
@@ -110,6 +111,8 @@ constexpr kernels::attention_call attention_call_of(const step& s, const attenti
   c.seen.lowest = a.lowest;
   c.seen.highest = a.highest;
   c.length_more = a.length_more;
+  c.distances = a.distances;
+  c.origin = a.origin;
   set(c.query, a.query);
   set(c.key, a.key);
   set(c.value, a.value);
@@ -117,6 +120,7 @@ constexpr kernels::attention_call attention_call_of(const step& s, const attenti
   if (a.has_bias) set(c.bias, a.bias);
   if (a.has_offset) set(c.offset, a.offset);
   if (a.has_lengths) set(c.lengths, a.lengths);
+  if (a.has_relative) set(c.relative, a.relative);
   set(c.result, a.result);
   set(c.statistics, a.statistics);
   if (s.run == kernel::attention) return c;
@@ -124,6 +128,8 @@ constexpr kernels::attention_call attention_call_of(const step& s, const attenti
   set(c.query_gradient, a.query_gradient);
   set(c.key_gradient, a.key_gradient);
   set(c.value_gradient, a.value_gradient);
+  if (a.has_bias_gradient) set(c.bias_gradient, a.bias_gradient);
+  if (a.has_relative_gradient) set(c.relative_gradient, a.relative_gradient);
   return c;
 }
 

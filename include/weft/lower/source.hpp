@@ -28,9 +28,7 @@ struct inference {
   static constexpr graph selected() {
     return simplify(without_dropout(select(definition<Model>.unpack(), Results.view()...)));
   }
-  static constexpr graph make() {
-    return own_results(fuse(hoist(arrange(attend(selected(), false)))));
-  }
+  static constexpr graph make() { return own_results(fuse(hoist(arrange(attend(selected()))))); }
   static constexpr auto g = pack<inference>();
 };
 
@@ -40,9 +38,7 @@ struct sampling {
   static constexpr graph selected() {
     return simplify(select(definition<Model>.unpack(), Results.view()...));
   }
-  static constexpr graph make() {
-    return own_results(fuse(hoist(arrange(attend(selected(), false)))));
-  }
+  static constexpr graph make() { return own_results(fuse(hoist(arrange(attend(selected()))))); }
   static constexpr auto g = pack<sampling>();
 };
 
@@ -50,7 +46,7 @@ struct sampling {
 template <a_model Model, text Loss>
 struct training {
   static constexpr graph make() {
-    graph const g = attend(sampling<Model, Loss>::selected(), true);
+    graph const g = attend(sampling<Model, Loss>::selected());
     return fuse(hoist(arrange(simplify(differentiate(g, 0)))));
   }
   static constexpr auto g = pack<training>();

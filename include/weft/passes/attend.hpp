@@ -22,16 +22,9 @@ struct place_formula {
 
 class attention_finder {
  public:
-  constexpr attention_finder(const graph& g, bool for_training)
-      : g_(g), for_training_(for_training) {
-    for (int i = 0; i < g.count; ++i) {
-      node const& n = g.nodes[i];
-      depends_[i] = n.kind == op::parameter;
-      for (int j = 0; j < n.operands; ++j) {
-        ++uses_[n.operand[j]];
-        depends_[i] = depends_[i] || depends_[n.operand[j]];
-      }
-    }
+  explicit constexpr attention_finder(const graph& g) : g_(g) {
+    for (int i = 0; i < g.count; ++i)
+      for (int j = 0; j < g.nodes[i].operands; ++j) ++uses_[g.nodes[i].operand[j]];
     for (int i = 0; i < g.output_count; ++i) uses_[g.outputs[i].node] = many;
   }
 
@@ -41,10 +34,8 @@ class attention_finder {
     for (int i = 0; i < g_.count; ++i) {
       node n = g_.nodes[i];
       if (n.kind == op::dot) {
-        int left[max_nodes_of_mask]{};
-        parts masks{left, 0};
-        if (found f{}; match(n, f, masks))
-          n = make(h, f, masks, n.axes, to);
+        if (found f{}; match(n, f))
+          n = make(h, f, n.axes, to);
         else
           move(n, to);
       } else {
@@ -58,23 +49,28 @@ class attention_finder {
 
  private:
   static constexpr int many = max_nodes;
-  static constexpr int max_nodes_of_mask = 16;
+  static constexpr int max_terms = 16;
 
+  // A node that is added to the scores, times a constant.
+  struct addend {
+    int node;
+    double times;
+  };
   // What a pattern consists of; nodes of g_.
   struct found {
     int query, key, value;
-    int bias = -1;
+    addend biases[max_terms];
+    int bias_count = 0;
     double scale = 1, soft_cap = 0;
     const axis_info *key_axis, *depth_axis, *value_axis, *query_axis;
     std::int64_t lowest = std::numeric_limits<std::int64_t>::min();
     std::int64_t highest = std::numeric_limits<std::int64_t>::max();
     int offset = -1, lengths = -1;
     std::int64_t length_more = 0;
-  };
-  // Masks that all have to hold, and are no band.
-  struct parts {
-    int* at;
-    int count;
+    int masks[max_terms];  // that all have to hold, and are no band
+    int mask_count = 0;
+    addend relative{-1, 1};  // a table over distances
+    std::int64_t origin = 0;
   };
 
   static constexpr void move(node& n, const int* to) {
@@ -99,55 +95,57 @@ class attention_finder {
   }
 
   // Is n the product of a softmax over keys with the values?
-  constexpr bool match(const node& n, found& f, parts& masks) const {
+  constexpr bool match(const node& n, found& f) const {
     for (int weights = 0; weights < 2; ++weights) {
       int const id = n.operand[weights];
       if (at(id).kind != op::softmax || !only_here(id) || at(id).named.count != 1) continue;
       f = {};
       f.value = n.operand[1 - weights];
       f.key_axis = at(id).named.at[0];
-      masks.count = 0;
-      if (match_scores(at(id).operand[0], n.region, f, masks) && find_axes(n, at(id), f) &&
-          take_apart(masks)) {
-        find_places(f, masks);
+      if (match_scores(at(id).operand[0], n.region, f) && find_axes(n, at(id), f) &&
+          take_apart(f)) {
+        find_places(f);
+        find_relative(at(id), f);
         return true;
       }
     }
     return false;
   }
 
-  // softmax's operand, from the outside in: where(mask, ., -infinity), sum with a bias, soft cap,
+  // softmax's operand, from the outside in: where(mask, ., -infinity), sums with biases, soft cap,
   // scale, contraction; the latter in the same body of a scan, or none.
-  constexpr bool match_scores(int id, int region, found& f, parts& masks) const {
+  constexpr bool match_scores(int id, int region, found& f) const {
     if (at(id).kind == op::where && only_here(id)) {
       node const& n = at(id);
       if (!is_constant(n.operand[2]) ||
           at(n.operand[2]).scalar != -std::numeric_limits<double>::infinity())
         return false;
-      masks.at[masks.count++] = n.operand[0];
+      f.masks[f.mask_count++] = n.operand[0];
       id = n.operand[1];
     }
-    if (at(id).kind == op::add && only_here(id)) {
-      node const& n = at(id);
-      int const scores = leads_to_contraction(n.operand[0]) ? 0 : 1;
-      f.bias = n.operand[1 - scores];
-      if (at(f.bias).type != element::float32 || (for_training_ && depends_[f.bias])) return false;
-      id = n.operand[scores];
+    return match_sum(id, 1, region, f);
+  }
+  constexpr bool match_sum(int id, double times, int region, found& f) const {
+    id = take_factors(id, times);
+    if (at(id).kind != op::add || !only_here(id)) return match_products(id, times, region, f);
+    if (f.bias_count == max_terms) return false;
+    int const before = f.bias_count;
+    for (int scores = 0; scores < 2; ++scores) {
+      f.bias_count = before;
+      f.biases[f.bias_count++] = {at(id).operand[1 - scores], times};
+      if (match_sum(at(id).operand[scores], times, region, f)) return true;
     }
-    // cap * tanh(s / cap): the kernel divides by the cap, so its scale has what is within times it.
-    if (node const n = constant_second(at(id)); n.kind == op::multiply && only_here(id)) {
-      double const cap = factor(n);
-      if (cap > 0 && at(n.operand[0]).kind == op::tanh && only_here(n.operand[0])) {
-        f.soft_cap = cap;
-        f.scale = cap;
-        id = at(n.operand[0]).operand[0];
-      }
+    return false;
+  }
+  constexpr bool match_products(int id, double times, int region, found& f) const {
+    // times * tanh(s / cap): the kernel divides by the cap, so its scale has what is within times
+    // it.
+    f.soft_cap = 0;
+    if (at(id).kind == op::tanh && only_here(id) && times > 0) {
+      f.soft_cap = times;
+      id = take_factors(at(id).operand[0], times);
     }
-    for (; only_here(id); id = constant_second(at(id)).operand[0]) {
-      double const by = factor(constant_second(at(id)));
-      if (by == 0) break;
-      f.scale *= by;
-    }
+    f.scale = times;
     node const& n = at(id);
     if (n.kind != op::dot || !only_here(id) || n.region != region) return false;
     bool const keys_right = at(n.operand[1]).axes.contains(f.key_axis);
@@ -163,14 +161,14 @@ class attention_finder {
     return f.depth_axis && !at(f.query).axes.contains(f.key_axis) &&
            at(f.key).axes.contains(f.key_axis);
   }
-  constexpr bool leads_to_contraction(int id) const {
-    for (int steps = 0; steps < 8; ++steps) {
-      node const n = constant_second(at(id));
-      if (n.kind == op::dot) return true;
-      if (n.kind != op::tanh && n.kind != op::multiply && n.kind != op::divide) return false;
-      id = n.operand[0];
+  // What node id is the product of with constants, which `times` is multiplied by.
+  constexpr int take_factors(int id, double& times) const {
+    for (; only_here(id); id = constant_second(at(id)).operand[0]) {
+      double const by = factor(constant_second(at(id)));
+      if (by == 0) break;
+      times *= by;
     }
-    return false;
+    return id;
   }
 
   // The roles of the axes of the product n of the weights with the values.
@@ -203,16 +201,16 @@ class attention_finder {
   }
 
   // Masks that are joined by and, one by one. False where they are too many.
-  constexpr bool take_apart(parts& masks) const {
-    for (int i = 0; i < masks.count;) {
-      node const& n = at(masks.at[i]);
+  constexpr bool take_apart(found& f) const {
+    for (int i = 0; i < f.mask_count;) {
+      node const& n = at(f.masks[i]);
       if (n.kind != op::logical_and) {
         ++i;
         continue;
       }
-      if (masks.count == max_nodes_of_mask) return false;
-      masks.at[masks.count++] = n.operand[1];
-      masks.at[i] = n.operand[0];
+      if (f.mask_count == max_terms) return false;
+      f.masks[f.mask_count++] = n.operand[1];
+      f.masks[i] = n.operand[0];
     }
     return true;
   }
@@ -220,13 +218,13 @@ class attention_finder {
   // Takes from the masks what goes by the places of keys and queries: a band, its offset, and
   // lengths. A band has one offset, so where there is any, masks with another one, or with none,
   // stay masks.
-  constexpr void find_places(found& f, parts& masks) const {
-    for (int i = 0; i < masks.count && f.offset < 0; ++i)
-      if (place_formula const p = formula_of_mask(masks.at[i], f); p.keys * p.queries == -1)
+  constexpr void find_places(found& f) const {
+    for (int i = 0; i < f.mask_count && f.offset < 0; ++i)
+      if (place_formula const p = formula_of_mask(f.masks[i], f); p.keys * p.queries == -1)
         f.offset = p.times == 0 ? -1 : p.other;
-    for (int i = 0; i < masks.count;) {
-      if (narrow(formula_of_mask(masks.at[i], f), f))
-        masks.at[i] = masks.at[--masks.count];
+    for (int i = 0; i < f.mask_count;) {
+      if (narrow(formula_of_mask(f.masks[i], f), f))
+        f.masks[i] = f.masks[--f.mask_count];
       else
         ++i;
     }
@@ -263,6 +261,81 @@ class attention_finder {
     return true;
   }
 
+  // Takes one relative bias from what is added to the scores.
+  constexpr void find_relative(const node& weights, found& f) const {
+    for (int i = 0; i < f.bias_count; ++i)
+      if (addend const from = f.biases[i]; take_relative(from, weights, f)) {
+        f.biases[i] = f.biases[--f.bias_count];
+        return;
+      }
+  }
+  // If a relative bias is in a sum, what else is in it becomes biases of their own.
+  constexpr bool take_relative(addend from, const node& weights, found& f) const {
+    from.node = take_factors(from.node, from.times);
+    node const& n = at(from.node);
+    if (n.kind == op::gather) return match_relative(from, weights, f);
+    if (n.kind != op::add || f.bias_count == max_terms) return false;
+    for (int j = 0; j < 2; ++j) {
+      if (!take_relative({n.operand[j], from.times}, weights, f)) continue;
+      f.biases[f.bias_count++] = {n.operand[1 - j], from.times};
+      return true;
+    }
+    return false;
+  }
+  // Does the gather pick by key - query - offset + origin, brought into the table's range?
+  constexpr bool match_relative(const addend& from, const node& weights, found& f) const {
+    node const& n = at(from.node);
+    axis_list const& of_table = at(n.operand[0]).axes;
+    axis_info const* const distance = n.named.at[0];
+    if (distance->bounded || of_table.contains(f.key_axis) || weights.axes.contains(distance))
+      return false;
+    clamped const index = take_clamps(n.operand[1]);
+    place_formula const p = formula(index.node, f);
+    bool const along_both = p.keys == 1 && p.queries == (f.query_axis ? -1 : 0);
+    bool const shifted = p.times != 0;
+    if (!p.known || !along_both || (shifted && p.times != -1)) return false;
+    int const offset = shifted ? p.other : -1;
+    bool const banded = f.lowest != std::numeric_limits<std::int64_t>::min() ||
+                        f.highest != std::numeric_limits<std::int64_t>::max();
+    if (banded && offset != f.offset) return false;
+    // Where a side is not clamped, no index may lie beyond it: that would pick 0.
+    auto const last = [](const axis_info* axis) {
+      return axis ? static_cast<std::int64_t>(axis->extent) - 1 : 0;
+    };
+    bool const from_first =
+        index.low == 0 || (index.low < 0 && !shifted && p.constant >= last(f.query_axis));
+    bool const to_last =
+        index.high == last(distance) || (index.high > last(distance) && !shifted &&
+                                         p.constant + last(f.key_axis) <= last(distance));
+    if (!from_first || !to_last) return false;
+    f.relative = {n.operand[0], from.times};
+    f.origin = p.constant;
+    f.offset = offset;
+    return true;
+  }
+  // A node that is brought into a range.
+  struct clamped {
+    int node;
+    std::int64_t low, high;
+  };
+  constexpr clamped take_clamps(int id) const {
+    clamped c{id, std::numeric_limits<std::int64_t>::min(),
+              std::numeric_limits<std::int64_t>::max()};
+    for (;;) {
+      node n = at(c.node);
+      if (n.kind != op::maximum && n.kind != op::minimum) break;
+      if (is_constant(n.operand[0])) std::swap(n.operand[0], n.operand[1]);
+      if (!is_constant(n.operand[1])) break;
+      auto const bound = static_cast<std::int64_t>(at(n.operand[1]).scalar);
+      if (n.kind == op::maximum)
+        c.low = std::max(c.low, bound);
+      else
+        c.high = std::min(c.high, bound);
+      c.node = n.operand[0];
+    }
+    return c;
+  }
+
   static constexpr place_formula sum(const place_formula& a, const place_formula& b, int sign) {
     if (!a.known || !b.known || (a.times != 0 && b.times != 0)) return {};
     return {true,
@@ -287,8 +360,7 @@ class attention_finder {
   }
 
   // The node in h.
-  constexpr node make(graph& h, const found& f, const parts& masks, const axis_list& axes,
-                      const int* to) const {
+  constexpr node make(graph& h, const found& f, const axis_list& axes, const int* to) const {
     node n = make_node(op::attention);
     n.axes = axes;
     n.named.push(f.key_axis);
@@ -300,20 +372,34 @@ class attention_finder {
     n.lowest = f.lowest;
     n.highest = f.highest;
     n.start = f.length_more;
+    n.origin = f.origin;
     for (int const id : {f.query, f.key, f.value}) n.operand[n.operands++] = to[id];
-    if (masks.count > 0) {
-      int all = to[masks.at[0]];
-      for (int i = 1; i < masks.count; ++i) all = both(h, all, to[masks.at[i]]);
+    if (f.mask_count > 0) {
+      int all = to[f.masks[0]];
+      for (int i = 1; i < f.mask_count; ++i) all = joined(h, op::logical_and, all, to[f.masks[i]]);
       add_option(n, attention_option::mask, all);
     }
-    if (f.bias >= 0) add_option(n, attention_option::bias, to[f.bias]);
+    if (f.bias_count > 0) {
+      int all = scaled(h, f.biases[0], to);
+      for (int i = 1; i < f.bias_count; ++i)
+        all = joined(h, op::add, all, scaled(h, f.biases[i], to));
+      add_option(n, attention_option::bias, all);
+    }
     if (f.offset >= 0) add_option(n, attention_option::offset, to[f.offset]);
     if (f.lengths >= 0) add_option(n, attention_option::lengths, to[f.lengths]);
+    if (f.relative.node >= 0) add_option(n, attention_option::relative, scaled(h, f.relative, to));
     return n;
   }
-  static constexpr int both(graph& h, int a, int b) {
-    node n = make_node(op::logical_and);
-    n.type = element::boolean;
+  static constexpr int scaled(graph& h, const addend& a, const int* to) {
+    if (a.times == 1) return to[a.node];
+    node c = make_node(op::constant);
+    c.scalar = a.times;
+    return joined(h, op::multiply, to[a.node], h.emit(c));
+  }
+  // Two nodes of the same elements.
+  static constexpr int joined(graph& h, op kind, int a, int b) {
+    node n = make_node(kind);
+    n.type = h.nodes[a].type;
     n.axes = h.nodes[a].axes;
     for (int i = 0; i < h.nodes[b].axes.count; ++i)
       if (!n.axes.contains(h.nodes[b].axes.at[i])) n.axes.push(h.nodes[b].axes.at[i]);
@@ -324,8 +410,6 @@ class attention_finder {
   }
 
   const graph& g_;
-  bool for_training_;
-  bool depends_[max_nodes]{};  // on a parameter
   int uses_[max_nodes]{};
 };
 
@@ -338,13 +422,18 @@ class attention_finder {
 // with such numbers alone, as positions<KeyPos>() < lengths, becomes a number of keys. These cost
 // nothing and save what they hide.
 //
-// A mask that puts a finite number in the place of scores stays as it is: a query that it hides all
-// keys from has equal weights, not none.
+// Biases are added up, but for one that goes by distance, which the operation looks up itself:
+// gather<Distance>(table, i), with i = positions<KeyPos>() - (positions<Pos>() + offset) + origin
+// clamped to the table by maximum and minimum, or within it anyway. The table may have a row for
+// each query. The offset is an int32 of the batch, or none, and has to be the band's, if there is
+// one.
 //
-// Before differentiation, which gives no gradient for the bias: for training, a bias that depends
-// on a parameter stays outside.
-constexpr graph attend(const graph& g, bool for_training) {
-  return detail::attention_finder(g, for_training).run();
+// A mask that puts a finite number in the place of scores stays as it is: a query that it hides all
+// keys from has equal weights, not none. So does a sum inside of the soft cap.
+//
+// Before differentiation: the operation has an adjoint, with the gradients for its biases.
+constexpr graph attend(const graph& g) {
+  return detail::attention_finder(g).run();
 }
 
 }  // namespace weft

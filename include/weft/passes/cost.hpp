@@ -57,13 +57,16 @@ constexpr double pairs_seen(const attention_axes& a, const node& n) {
   return pairs;
 }
 
-// Two products and a softmax; backwards, five products and its adjoint.
+// Two products and a softmax; backwards, five products and its adjoint. Biases are added, and so
+// are their gradients' terms.
 constexpr double attention_flops(const graph& g, const node& n) {
   attention_axes const a = attention_axes_of(g, n);
   auto const depth = static_cast<double>(a.depth->extent);
   auto const value = static_cast<double>(a.value->extent);
-  double const each =
-      n.kind == op::attention ? 2 * (depth + value) + 5 : 2 * (3 * depth + 2 * value) + 5;
+  double each = n.kind == op::attention ? 2 * (depth + value) + 5 : 2 * (3 * depth + 2 * value) + 5;
+  for (auto const what : {attention_option::bias, attention_option::relative,
+                          attention_option::bias_gradient, attention_option::relative_gradient})
+    each += has_option(n, what);
   return static_cast<double>(a.batch.extent()) * pairs_seen(a, n) * each;
 }
 
@@ -127,8 +130,10 @@ constexpr operation_cost cost_of(const graph& g, int i) {
   for (int j = 0; j < n.operands; ++j)
     if (node const& from = g.nodes[n.operand[j]]; !from.inner && from.kind != op::numbers)
       c.bytes += n.kind == op::gather && j == 0 ? size_of(n) : size_of(from);
-  if (n.kind == op::attention_adjoint)  // its result has no axes: it is as large as these
-    for (int j = 0; j < 3; ++j) c.bytes += size_of(g.nodes[n.operand[j]]);
+  if (n.kind == op::attention_adjoint) {  // its result has no axes: it is as large as these
+    attention_parts const parts = parts_of(n);
+    for (int j = 0; j < parts.count; ++j) c.bytes += size_of(g.nodes[parts.of[j]]);
+  }
   if (n.kind == op::next || n.kind == op::stack)  // a value is copied
     c.bytes = 2 * size_of(g.nodes[n.operand[n.operands - 1]]);
   c.flops *= times;

@@ -3,6 +3,7 @@
 
 #include <stdexcept>
 
+#include "weft/graph/attention.hpp"
 #include "weft/graph/graph.hpp"
 #include "weft/graph/scan.hpp"
 #include "weft/passes/recall.hpp"
@@ -92,14 +93,15 @@ class reverse_sweep {
         1 + (gradient_[to] > 0 ? elementwise(op::add, g_.nodes[to].axes, gradient_[to] - 1, g) : g);
   }
 
+  // A forward value, as it is read where gradients are computed now.
+  constexpr int value(int id) { return body_.open() ? body_.value(id) : id; }
+
   constexpr void propagate(int i, int g) {
     node const n = g_.nodes[i];
     if (n.operands == 0) return;
     axis_list const axes = n.axes;
     int const x = n.operand[0];
     int const y = n.operand[1];
-    // The forward values, as they are read where gradients are computed now.
-    auto const value = [&](int id) { return body_.open() ? body_.value(id) : id; };
     auto const vx = [&] { return value(x); };
     auto const vy = [&] { return value(y); };
     auto const vi = [&] { return value(i); };
@@ -219,23 +221,9 @@ class reverse_sweep {
         if (wants(1) && !contract_later(y, x, g))
           accumulate(y, emit(make_node(op::dot), g_.nodes[y].axes, vx(), g));
         break;
-      case op::attention: {
-        node a = n;
-        a.kind = op::attention_adjoint;
-        a.axes = {};
-        a.operands = 0;
-        for (int const id : {vx(), vy(), value(n.operand[2]), vi(), g})
-          a.operand[a.operands++] = id;
-        for (int j = 3; j < n.operands; ++j) a.operand[a.operands++] = value(n.operand[j]);
-        int const all = g_.emit(a);
-        for (int j = 0; j < 3; ++j) {
-          if (!wants(j)) continue;
-          node p = make_node(op::part);
-          p.start = j;
-          accumulate(n.operand[j], emit(p, g_.nodes[n.operand[j]].axes, all));
-        }
+      case op::attention:
+        unattend(n, vi(), g);
         break;
-      }
       case op::rotate: {
         int const sine = value(n.operand[2]);
         if (wants(0)) accumulate(x, turn_back(n, g, vy(), sine));
@@ -443,6 +431,35 @@ class reverse_sweep {
     s.named = n.named;
     int const id = emit(s, apart, g);
     return apart == whole ? id : elementwise(op::copy, whole, id);
+  }
+
+  // One operation has the gradients for query, key and value, and for the biases that want them.
+  constexpr void unattend(const node& n, int result, int g) {
+    node a = n;
+    a.kind = op::attention_adjoint;
+    a.axes = {};
+    a.operands = 0;
+    auto const take = [&](int id) { a.operand[a.operands++] = id; };
+    for (int j = 0; j < 3; ++j) take(value(n.operand[j]));
+    take(result);
+    take(g);
+    for (int j = 3; j < n.operands; ++j) take(value(n.operand[j]));
+    attention_parts parts{3, {n.operand[0], n.operand[1], n.operand[2]}};
+    auto const ask_for = [&](attention_option gradient, attention_option option) {
+      int const of = find_option(n, option);
+      if (of < 0 || !depends_[of]) return;
+      a.options = static_cast<std::uint8_t>(a.options | bit_of(gradient));
+      parts.of[parts.count++] = of;
+    };
+    ask_for(attention_option::bias_gradient, attention_option::bias);
+    ask_for(attention_option::relative_gradient, attention_option::relative);
+    int const all = g_.emit(a);
+    for (int j = 0; j < parts.count; ++j) {
+      if (!depends_[parts.of[j]]) continue;
+      node p = make_node(op::part);
+      p.start = j;
+      accumulate(parts.of[j], emit(p, g_.nodes[parts.of[j]].axes, all));
+    }
   }
 
   // Each operand's gradient is the part of g where it was put.

@@ -156,7 +156,9 @@ class reach_finder {
   constexpr reach attended(const node& n) const {
     attention_axes const axes = attention_axes_of(g_, n);
     reach const seen = both(of_[n.operand[1]], of_[n.operand[2]]);
-    reach const seeing = of_[n.operand[0]];
+    reach seeing = of_[n.operand[0]];
+    if (int const table = find_option(n, attention_option::relative); table >= 0)
+      seeing = both(seeing, of_[table]);
     if (!is_position(axes.key)) return both(seeing, seen);
     // An offset is known to the run alone.
     bool const banded = is_position(axes.query) && find_option(n, attention_option::offset) < 0;

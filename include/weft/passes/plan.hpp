@@ -66,19 +66,20 @@ constexpr std::size_t bytes_of(const node& n) {
 }
 
 // Where results beyond the first lie in a node's memory: an attention's statistics, and the parts
-// of an adjoint, which are as large as the operands.
+// of an adjoint, which are as large as what they are the gradients for.
 constexpr std::size_t statistics_offset(const node& attention) {
   return align(bytes_of(attention));
 }
 constexpr std::size_t part_offset(const graph& g, const node& adjoint, std::int64_t part) {
+  attention_parts const parts = parts_of(adjoint);
   std::size_t offset = 0;
-  for (int j = 0; j < part; ++j) offset += align(bytes_of(g.nodes[adjoint.operand[j]]));
+  for (int j = 0; j < part; ++j) offset += align(bytes_of(g.nodes[parts.of[j]]));
   return offset;
 }
 // All that the node keeps.
 constexpr std::size_t memory_of(const graph& g, const node& n) {
   if (n.kind == op::attention) return statistics_offset(n) + 4 * attention_rows(n).extent();
-  if (n.kind == op::attention_adjoint) return part_offset(g, n, 3);
+  if (n.kind == op::attention_adjoint) return part_offset(g, n, parts_of(n).count);
   return bytes_of(n);
 }
 

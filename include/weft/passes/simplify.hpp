@@ -26,7 +26,7 @@ constexpr bool same_node(const node& a, const node& b) {
       a.start != b.start ||
       std::bit_cast<std::uint64_t>(a.scalar) != std::bit_cast<std::uint64_t>(b.scalar) ||
       a.scale != b.scale || a.then != b.then || a.options != b.options || a.lowest != b.lowest ||
-      a.highest != b.highest)
+      a.highest != b.highest || a.origin != b.origin)
     return false;
   for (int i = 0; i < a.operands; ++i)
     if (a.operand[i] != b.operand[i]) return false;
