@@ -1,0 +1,97 @@
+// Attention that knows positions is one operation, forward and backward: no number is stored for a
+// pair of a query and a key.
+#include <boost/test/unit_test.hpp>
+
+#include "nn/encodings.hpp"
+#include "passes/graphs.hpp"
+
+namespace {
+
+using namespace weft;
+using weft::testing::count;
+namespace position = nn::position;
+
+struct Batch : axis<2> {};
+struct Pos : axis<up_to<50>> {};
+struct KeyPos : alias<Pos> {};
+struct Embed : axis<5> {};
+struct Heads : axis<3> {};
+struct Group : axis<2> {};
+struct HeadDim : axis<4> {};
+
+template <class Order, class HeadsOf, bool Causal>
+struct layer {
+  constexpr auto operator()(scope s) const {
+    auto const x = s.input<"x", float, Batch, Pos, Embed>();
+    auto const attend = [&](const auto& mask) {
+      return nn::self_attention<Pos, KeyPos, Embed, HeadsOf, HeadDim>(s, x, mask, {}, Order{})
+          .output;
+    };
+    auto const y = [&] {
+      if constexpr (Causal)
+        return attend(nn::causal<Pos, KeyPos>());
+      else
+        return attend(nn::mask_list<>{});
+    }();
+    return results(as<"loss">(sum<Batch, Pos, Embed>(y * y)));
+  }
+};
+
+template <class Keys>
+constexpr bool has_pairs(const graph& g) {
+  for (int i = 0; i < g.count; ++i)
+    if (!g.nodes[i].inner && g.nodes[i].axes.contains(&info_of<Pos>) &&
+        g.nodes[i].axes.contains(&info_of<Keys>))
+      return true;
+  return false;
+}
+template <class Model>
+constexpr bool is_fused() {
+  graph const forward = inference<Model, "loss">::make();
+  graph const backward = training<Model, "loss">::make();
+  return count(forward, op::attention) == 1 && !has_pairs<KeyPos>(forward) &&
+         count(backward, op::attention) == 1 && count(backward, op::attention_adjoint) == 1 &&
+         !has_pairs<KeyPos>(backward);
+}
+template <class Order>
+constexpr bool all_fused =
+    is_fused<layer<Order, Heads, false>>() && is_fused<layer<Order, Heads, true>>() &&
+    is_fused<layer<Order, nn::grouped<Heads, Group>, true>>();
+
+// A sequence in parts, with a cache.
+struct Cache : axis<up_to<90>> {};
+template <class Order>
+struct part {
+  constexpr auto operator()(scope s) const {
+    Order const order;
+    auto const q = s.input<"q", float, Batch, Pos, Heads, HeadDim>();
+    auto const k = s.input<"k", float, Batch, Pos, Heads, HeadDim>();
+    auto const at = nn::decoding<Pos, Batch>(s / "decoding");
+    auto const where = nn::places_in_attention<Pos, Cache>(nn::places(at), 0);
+    auto const past = nn::cached<Cache>(s / "cache", at, k, k);
+    auto const scores = nn::dot_product_score<HeadDim>(q, past.keys) +
+                        order.template scores<shape<Heads>, HeadDim>(s, q, where);
+    return nn::attention<Cache>(scores, past.values, nn::seen<Cache>(at)).output;
+  }
+};
+template <class Order>
+constexpr bool part_is_fused = [] {
+  graph const g = inference<part<Order>>::make();
+  return count(g, op::attention) == 1 && !has_pairs<Cache>(g);
+}();
+
+static_assert(part_is_fused<position::alibi>);
+static_assert(part_is_fused<position::t5<>>);
+static_assert(part_is_fused<position::shaw_keys<4>>);
+static_assert(part_is_fused<position::transformer_xl<>>);
+
+static_assert(all_fused<position::alibi>);
+static_assert(all_fused<position::learned_alibi>);
+static_assert(all_fused<position::t5<>>);
+static_assert(all_fused<weft::testing::causal_t5>);
+static_assert(all_fused<position::shaw_keys<4>>);
+static_assert(all_fused<position::transformer_xl<>>);
+static_assert(all_fused<position::rotary<>>);
+static_assert(all_fused<position::learned_rotary<>>);
+
+}  // namespace
