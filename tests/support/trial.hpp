@@ -211,7 +211,18 @@ class expectation {
         if (std::isfinite(x)) most = std::max(most, std::abs(x));
       bounds.push_back(tolerance * most);
     }
+    // Terms as large as other gradients may cancel: those for the scores of a single key do.
+    double most_gradient = 0;
+    for_gradients([&](std::size_t node) { most_gradient = std::max(most_gradient, bounds[node]); });
+    for_gradients([&](std::size_t node) {
+      bounds[node] = std::max(bounds[node], 64 * unit / tolerance * most_gradient);
+    });
     return bounds;
+  }
+  template <class F>
+  void for_gradients(F f) const {
+    for (int i = 0; i < g_.output_count; ++i)
+      if (g_.outputs[i].kind == role::gradient) f(static_cast<std::size_t>(g_.outputs[i].node));
   }
 
   void fill(const settings& s) {
