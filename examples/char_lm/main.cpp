@@ -9,8 +9,8 @@
 #include <weft/io/labels.hpp>
 
 #include "baseline.hpp"
-#include "corpus.hpp"
 #include "model.hpp"
+#include "support/corpus.hpp"
 #include "support/program.hpp"
 #include "support/progress.hpp"
 
@@ -21,7 +21,7 @@ using net = model<>;
 using tokens = weft::array<std::int32_t, Batch, Pos>;
 
 struct settings {
-  std::string text = CHAR_LM_CORPUS;
+  std::string text = EXAMPLES_CORPUS;
   std::string pictures = ".";
   std::string prompt = "// ";
   long steps = 1300;
@@ -120,7 +120,7 @@ void draw(const weft::parameters<net>& parameters, std::span<const std::int32_t>
 }
 
 void run(const settings& s) {
-  corpus const text = read_corpus(s.text, Pos::extent + 1);
+  examples::corpus const text = examples::read_corpus(s.text, Pos::extent + 1);
   if (!std::filesystem::is_directory(s.pictures))
     throw weft::error("--pictures: " + s.pictures + " is not a folder");
   // CLI11's ranges let it through.

@@ -1,11 +1,11 @@
-#include "corpus.hpp"
+#include "support/corpus.hpp"
 
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <weft/run/error.hpp>
 
-namespace char_lm {
+namespace examples {
 
 corpus read_corpus(const std::string& file, std::size_t least) {
   namespace fs = std::filesystem;
@@ -26,4 +26,4 @@ corpus read_corpus(const std::string& file, std::size_t least) {
   return c;
 }
 
-}  // namespace char_lm
+}  // namespace examples

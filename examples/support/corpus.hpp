@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace char_lm {
+namespace examples {
 
 struct corpus {
   std::vector<std::int32_t> bytes;
@@ -20,4 +20,4 @@ struct corpus {
 // weft::error that says what is wrong with the file, and what is allowed.
 corpus read_corpus(const std::string& file, std::size_t least);
 
-}  // namespace char_lm
+}  // namespace examples

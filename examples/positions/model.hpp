@@ -1,0 +1,52 @@
+// A small transformer that reads a text and writes a character at each of its positions.
+#pragma once
+
+#include <weft/nn/position/encoding.hpp>
+#include <weft/weft.hpp>
+
+namespace positions {
+
+struct Batch : weft::axis<weft::up_to<32>> {};
+struct Pos : weft::axis<weft::up_to<128>> {};
+struct KeyPos : weft::alias<Pos> {};
+struct Vocab : weft::axis<256> {};  // a byte
+struct Embed : weft::axis<64> {};
+struct Heads : weft::axis<4> {};
+struct HeadDim : weft::axis<16> {};
+struct Hidden : weft::axis<128> {};
+
+// Pre-norm as in Radford et al. 2019, section 2.3, with the encoding of positions that Order makes.
+// What a position sees is an input, so that one model is an encoder or a decoder, as the task has
+// it. The norm is RMSNorm, since layer_norm takes away what is the same in all numbers of a vector,
+// and that is all that an index is.
+//
+// Results: "loss", the mean of -log p(target) in nats, and "accuracy", the share of targets that
+// are likeliest, both over the positions where something is asked for; "added" [Batch, Pos, Embed],
+// what the encoding adds to the embeddings.
+template <class Order>
+struct model {
+  constexpr auto operator()(weft::scope s) const {
+    namespace nn = weft::nn;
+    auto tokens = s.input<"tokens", std::int32_t, Batch, Pos>();
+    auto targets = s.input<"targets", std::int32_t, Batch, Pos>();  // 0: nothing is asked for
+    auto visible = s.input<"visible", std::int32_t, Pos>();         // so many, from the first on
+
+    auto order = Order{}(s / "position");
+    auto embedded = nn::embedding<Vocab, Embed>(s / "tokens", tokens);
+    auto x = nn::positioned<Pos, Embed>(s / "position", embedded, order);
+    auto y = nn::encoder<Pos, KeyPos, Embed, Heads, HeadDim, Hidden>(
+        s, x, 2, visible, {.norm_first = true, .normalization = nn::normalization::rms}, order);
+    auto logits = nn::linear<weft::shape<Embed>, weft::shape<Vocab>>(s / "head", y.output);
+
+    auto asked = weft::cast<float>(targets > 0);
+    auto mean = [&](const auto& x) {
+      return weft::sum<Batch, Pos>(x * asked) / weft::sum<Batch, Pos>(asked);
+    };
+    auto right = weft::gather<Vocab>(logits, targets) >= weft::max<Vocab>(logits);
+    return weft::results(weft::as<"loss">(mean(weft::cross_entropy<Vocab>(logits, targets))),
+                         weft::as<"accuracy">(mean(weft::cast<float>(right))),
+                         weft::as<"added">(x - embedded));
+  }
+};
+
+}  // namespace positions

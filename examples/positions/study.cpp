@@ -1,0 +1,64 @@
+#include "study.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <future>
+#include <mutex>
+
+namespace positions {
+
+namespace {
+
+double measured(learner& net, const task& t, std::size_t size, std::uint64_t seed) {
+  constexpr int batches = 16;
+  random_engine random(seed);
+  double sum = 0;
+  for (int i = 0; i < batches; ++i) {
+    auto const found = net.measured(draw_to_measure(t, size, random));
+    sum += t.nats ? found.loss : found.accuracy;
+  }
+  return sum / batches;
+}
+
+outcome learnt(const contestant& c, const task& t, const settings& s,
+               const std::function<void(float)>& stepped) {
+  // All encodings see the same samples, and none is measured by those that it has seen.
+  random_engine random(2 * s.seed);
+  auto const net = c.begin(s.steps, s.seed);
+  std::chrono::duration<double> spent{};
+  for (long i = 0; i < s.steps; ++i) {
+    batch const b = draw_to_learn(t, random);
+    auto const begin = std::chrono::steady_clock::now();
+    float const loss = net->learn(b);
+    spent += std::chrono::steady_clock::now() - begin;
+    stepped(loss);
+  }
+  return {measured(*net, t, t.most, 2 * s.seed + 1), measured(*net, t, 2 * t.most, 2 * s.seed + 1),
+          spent.count() / static_cast<double>(s.steps), net->added(Pos::extent)};
+}
+
+}  // namespace
+
+std::vector<std::vector<outcome>> run_study(
+    const settings& s, const std::function<void(long done, float loss)>& progress) {
+  std::size_t const columns = s.tasks.size(), count = s.contestants.size() * columns;
+  std::vector<std::vector<outcome>> found(s.contestants.size(), std::vector<outcome>(columns));
+  std::atomic<std::size_t> next = 0;
+  std::mutex telling;
+  long done = 0;
+  auto const work = [&] {
+    for (std::size_t i; (i = next++) < count;)
+      found[i / columns][i % columns] =
+          learnt(s.contestants[i / columns], s.tasks[i % columns], s, [&](float loss) {
+            std::lock_guard const one(telling);
+            progress(++done, loss);
+          });
+  };
+  std::vector<std::future<void>> others;
+  for (int i = 1; i < s.threads; ++i) others.push_back(std::async(std::launch::async, work));
+  work();
+  for (auto& other : others) other.get();
+  return found;
+}
+
+}  // namespace positions
