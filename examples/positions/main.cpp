@@ -27,6 +27,11 @@ struct arguments {
 
 constexpr long quick_steps = 800;
 
+void write(const std::filesystem::path& file, const std::string& text) {
+  std::ofstream out(file);
+  if (!(out << text).flush()) throw weft::error("cannot write " + file.string());
+}
+
 void run(const arguments& a) {
   std::filesystem::path const folder = a.out;
   if (!std::filesystem::is_directory(folder))
@@ -50,7 +55,10 @@ void run(const arguments& a) {
 
   table const t(s, found);
   std::fputs(t.text().c_str(), stdout);
-  std::ofstream(folder / "positions.tsv") << t.tsv();
+  write(folder / "positions.tsv", t.tsv());
+  auto const page = (folder / "positions.html").string();
+  write_page(s, found, a.out).write(page);
+  std::printf("page: %s\n", page.c_str());
 }
 
 template <class Named>

@@ -2,81 +2,119 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <iomanip>
 #include <sstream>
+
+#include "pictures.hpp"
 
 namespace positions {
 
 namespace {
 
-std::vector<std::string> columns_of(const settings& s) {
+std::vector<std::string> names_of_scores(const settings& s) {
   std::vector<std::string> all;
-  for (task const& t : s.tasks) {
-    all.push_back(t.name + " " + std::to_string(t.most));
-    all.push_back(t.name + " " + std::to_string(2 * t.most));
-  }
-  all.push_back("parameters");
-  all.push_back("ms/step");
+  for (task const& t : s.tasks)
+    for (std::size_t const size : {t.most, 2 * t.most})
+      all.push_back(t.name + " " + std::to_string(size));
   return all;
 }
 
-std::vector<std::string> rows_of(const settings& s) {
-  std::vector<std::string> all;
-  for (contestant const& c : s.contestants) all.emplace_back(c.name);
-  return all;
+weft::grid scores_of(const outcomes& found) {
+  std::vector<double> all;
+  for (auto const& row : found)
+    for (outcome const& o : row) all.insert(all.end(), {o.at_length, o.at_twice});
+  return {std::move(all), found.size(), 2 * found.front().size()};
 }
 
-weft::grid numbers_of(const settings& s, const std::vector<std::vector<outcome>>& found) {
+weft::grid costs_of(const settings& s, const outcomes& found) {
   std::vector<double> all;
   for (std::size_t row = 0; row < found.size(); ++row) {
     double seconds = 0;
-    for (outcome const& o : found[row]) {
-      all.push_back(o.at_length);
-      all.push_back(o.at_twice);
-      seconds += o.seconds;
-    }
+    for (outcome const& o : found[row]) seconds += o.seconds;
     all.push_back(static_cast<double>(s.contestants[row].parameters));
-    all.push_back(1e3 * seconds / static_cast<double>(found[row].size()));
+    all.push_back(std::round(1e6 * seconds / static_cast<double>(found[row].size())));
   }
-  return {std::move(all), found.size(), 2 * s.tasks.size() + 2};
+  return {std::move(all), found.size(), 2};
+}
+
+// The table as lines of cells, the names first.
+std::vector<std::vector<std::string>> cells(const table& t) {
+  std::vector<std::vector<std::string>> all(1, {"encoding"});
+  all[0].insert(all[0].end(), t.scored.begin(), t.scored.end());
+  all[0].insert(all[0].end(), t.counted.begin(), t.counted.end());
+  for (std::size_t r = 0; r < t.encodings.size(); ++r) {
+    auto& line = all.emplace_back(1, t.encodings[r]);
+    auto const add = [&](const weft::grid& numbers, int digits) {
+      for (std::size_t c = 0; c < numbers.columns(); ++c) {
+        std::ostringstream out;
+        out << std::fixed << std::setprecision(digits) << numbers(r, c);
+        line.push_back(out.str());
+      }
+    };
+    add(t.scores, 3);
+    add(t.costs, 0);
+  }
+  return all;
 }
 
 }  // namespace
 
-table::table(const settings& s, const std::vector<std::vector<outcome>>& found)
-    : columns(columns_of(s)), rows(rows_of(s)), numbers(numbers_of(s, found)) {}
-
-std::string table::cell(std::size_t row, std::size_t column) const {
-  std::ostringstream out;
-  double const x = numbers(row, column);
-  out << std::fixed << std::setprecision(columns[column] == "parameters" ? 0 : 3) << x;
-  return out.str();
+table::table(const settings& s, const outcomes& found)
+    : scored(names_of_scores(s)),
+      scores(scores_of(found)),
+      counted{"parameters", "us/step"},
+      costs(costs_of(s, found)) {
+  for (contestant const& c : s.contestants) encodings.emplace_back(c.name);
 }
 
 std::string table::text() const {
-  std::size_t widest = 0;
-  for (std::string const& name : rows) widest = std::max(widest, name.size());
+  auto const all = cells(*this);
+  std::vector<std::size_t> widths(all[0].size());
+  for (auto const& line : all)
+    for (std::size_t c = 0; c < line.size(); ++c) widths[c] = std::max(widths[c], line[c].size());
   std::ostringstream out;
-  out << std::string(widest, ' ');
-  for (std::string const& name : columns) out << "  " << std::setw(6) << name;
-  for (std::size_t r = 0; r < rows.size(); ++r) {
-    out << "\n" << rows[r] << std::string(widest - rows[r].size(), ' ');
-    for (std::size_t c = 0; c < columns.size(); ++c)
-      out << "  " << std::setw(static_cast<int>(std::max<std::size_t>(columns[c].size(), 6)))
-          << cell(r, c);
+  for (auto const& line : all) {
+    for (std::size_t c = 0; c < line.size(); ++c)
+      out << (c == 0 ? std::left : std::right) << (c == 0 ? "" : "  ")
+          << std::setw(static_cast<int>(widths[c])) << line[c];
+    out << "\n";
   }
-  out << "\n";
   return out.str();
 }
 
 std::string table::tsv() const {
-  std::string all = "encoding";
-  for (std::string const& name : columns) all += "\t" + name;
-  for (std::size_t r = 0; r < rows.size(); ++r) {
-    all += "\n" + rows[r];
-    for (std::size_t c = 0; c < columns.size(); ++c) all += "\t" + cell(r, c);
-  }
-  return all + "\n";
+  std::string out;
+  for (auto const& line : cells(*this))
+    for (std::size_t c = 0; c < line.size(); ++c)
+      out += line[c] + (c + 1 < line.size() ? "\t" : "\n");
+  return out;
+}
+
+weft::page write_page(const settings& s, const outcomes& found, const std::string& folder) {
+  table const t(s, found);
+  weft::page page("Encodings of positions");
+  page.paragraph(
+      "Each row is a transformer of two layers and 64 units, which differs from the "
+      "others in its encoding of positions alone: " +
+      std::to_string(s.steps) + " steps of training for each task.");
+  for (task const& k : s.tasks)
+    page.paragraph(k.name + ": " + k.description + (k.nats ? "; nats." : "; share right."));
+  page.table(t.scores, t.scored, t.encodings).table(t.costs, t.counted, t.encodings);
+
+  auto const show = [&](const std::string& heading, const std::vector<figure>& figures) {
+    if (figures.empty()) return;
+    page.heading(heading);
+    for (figure const& f : figures) {
+      f.shown.write((std::filesystem::path(folder) / (f.name + ".png")).string());
+      page.figure(f.shown, f.caption);
+    }
+  };
+  show("Sinusoids", drawn_from_formulas());
+  for (std::size_t row = 0; row < found.size(); ++row)
+    show("What " + std::string(s.contestants[row].name) + " adds to embeddings",
+         drawn_from_training(s, row, found[row].back()));
+  return page;
 }
 
 }  // namespace positions

@@ -1,27 +1,34 @@
-// What came out, as a table to print, to compute with and to show.
+// What came out: a table to print, to compute with and to show, and a page of it and pictures.
 #pragma once
 
 #include <string>
 #include <vector>
 #include <weft/io/grid.hpp>
+#include <weft/io/page.hpp>
 
 #include "study.hpp"
 
 namespace positions {
 
-// An encoding in each row; for each task what it came to at the length that was learnt and at
-// twice it, then parameters, and the milliseconds of a step, the mean over all tasks.
+// A row for each encoding.
 struct table {
-  std::vector<std::string> columns, rows;
-  weft::grid numbers;
+  std::vector<std::string> encodings;
+  // For each task what the encoding came to at the length that was learnt and at twice it: the
+  // share of answers that are right, or nats.
+  std::vector<std::string> scored;
+  weft::grid scores;
+  // Parameters, and microseconds of a step of training, the mean over the tasks.
+  std::vector<std::string> counted;
+  weft::grid costs;
 
-  table(const settings& s, const std::vector<std::vector<outcome>>& found);
+  table(const settings& s, const outcomes& found);
 
   std::string text() const;  // for reading: columns under one another
-  std::string tsv() const;   // for programs: tabs between, a line for each row
-
- private:
-  std::string cell(std::size_t row, std::size_t column) const;
+  std::string tsv() const;   // for programs: tabs between
 };
+
+// The table and pictures: those that formulas make, and those of what was learnt. The pictures are
+// written into the folder as well.
+weft::page write_page(const settings& s, const outcomes& found, const std::string& folder);
 
 }  // namespace positions

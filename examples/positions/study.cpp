@@ -39,10 +39,9 @@ outcome learnt(const contestant& c, const task& t, const settings& s,
 
 }  // namespace
 
-std::vector<std::vector<outcome>> run_study(
-    const settings& s, const std::function<void(long done, float loss)>& progress) {
+outcomes run_study(const settings& s, const std::function<void(long done, float loss)>& progress) {
   std::size_t const columns = s.tasks.size(), count = s.contestants.size() * columns;
-  std::vector<std::vector<outcome>> found(s.contestants.size(), std::vector<outcome>(columns));
+  outcomes found(s.contestants.size(), std::vector<outcome>(columns));
   std::atomic<std::size_t> next = 0;
   std::mutex telling;
   long done = 0;

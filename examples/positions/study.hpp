@@ -27,9 +27,10 @@ struct outcome {
   std::optional<weft::grid> added;     // what the encoding adds to embeddings, after training
 };
 
-// [encoding][task]. After each step `progress` is told how many were made in all, and the loss; it
+using outcomes = std::vector<std::vector<outcome>>;  // [encoding][task]
+
+// After each step `progress` is told how many were made in all, and the loss; it
 // is called by one thread at a time.
-std::vector<std::vector<outcome>> run_study(
-    const settings& s, const std::function<void(long done, float loss)>& progress);
+outcomes run_study(const settings& s, const std::function<void(long done, float loss)>& progress);
 
 }  // namespace positions
