@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "properties.hpp"
 #include "report.hpp"
 #include "study.hpp"
 #include "support/program.hpp"
@@ -19,13 +20,14 @@ struct arguments {
   std::vector<std::string> encodings, tasks;
   std::string text = EXAMPLES_CORPUS;
   std::string out = ".";
-  long steps = 8000;
+  long steps = 10000;
   std::uint64_t seed = 1;
   int threads = 1;
   bool quick = false;
+  bool properties = false;
 };
 
-constexpr long quick_steps = 800;
+constexpr long quick_steps = 600;
 
 void write(const std::filesystem::path& file, const std::string& text) {
   std::ofstream out(file);
@@ -61,6 +63,17 @@ void run(const arguments& a) {
   std::printf("page: %s\n", page.c_str());
 }
 
+void print_properties() {
+  std::printf("%-18s", "");
+  for (auto const name : property_names) std::printf("  %-13s", std::string(name).c_str());
+  for (properties const& p : properties_of_encodings()) {
+    std::printf("\n%-18s", std::string(p.encoding).c_str());
+    for (finding const f : p.found)
+      std::printf("  %-13s", f == finding::yes ? "yes" : f == finding::no ? "no" : "-");
+  }
+  std::printf("\n");
+}
+
 template <class Named>
 std::vector<std::string> names(const std::vector<Named>& all) {
   std::vector<std::string> found;
@@ -87,6 +100,8 @@ int main(int argc, char** argv) {
          "--quick", a.quick,
          "few steps: " + std::to_string(positions::quick_steps) + ", two minutes on two cores")
       ->excludes(steps);
+  app.add_flag("--properties", a.properties,
+               "print what can be said of each encoding, found by computing it, and learn nothing");
   app.add_option("--text", a.text,
                  "the file whose characters are learnt; without it, weft's own headers and README");
   app.add_option("--threads", a.threads, "runs side by side; the results are the same")
@@ -97,5 +112,6 @@ int main(int argc, char** argv) {
   app.add_option("--seed", a.seed, "of all random numbers")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  return examples::run_program(app, argc, argv, [&] { positions::run(a); });
+  return examples::run_program(
+      app, argc, argv, [&] { a.properties ? positions::print_properties() : positions::run(a); });
 }
