@@ -65,11 +65,11 @@ void run(const arguments& a) {
 
 void print_properties() {
   std::printf("%-18s", "");
-  for (auto const name : property_names) std::printf("  %-13s", std::string(name).c_str());
+  for (auto const name : property_names) std::printf("  %13s", std::string(name).c_str());
   for (properties const& p : properties_of_encodings()) {
     std::printf("\n%-18s", std::string(p.encoding).c_str());
     for (finding const f : p.found)
-      std::printf("  %-13s", f == finding::yes ? "yes" : f == finding::no ? "no" : "-");
+      std::printf("  %13s", f == finding::yes ? "yes" : f == finding::no ? "no" : "-");
   }
   std::printf("\n");
 }

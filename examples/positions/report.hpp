@@ -17,7 +17,7 @@ struct table {
   // share of answers that are right, or nats.
   std::vector<std::string> scored;
   weft::grid scores;
-  // Parameters, and microseconds of a step of training, the mean over the tasks.
+  // Parameters, and microseconds of a core for a step of training, the mean over the tasks.
   std::vector<std::string> counted;
   weft::grid costs;
 

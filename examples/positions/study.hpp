@@ -23,7 +23,7 @@ struct settings {
 // What one encoding made of one task.
 struct outcome {
   double at_length = 0, at_twice = 0;  // nats, or the share of answers that are right
-  double seconds = 0;                  // of a step of training
+  double seconds = 0;                  // of a core, for a step of training
   std::optional<weft::grid> added;     // what the encoding adds to embeddings, after training
 };
 
