@@ -3,7 +3,7 @@
 
 #include <string_view>
 #include <tuple>
-#include <weft/nn/position.hpp>
+#include <weft/weft.hpp>
 
 #include "own.hpp"
 

@@ -1,7 +1,6 @@
 // A small transformer that reads a text and writes a character at each of its positions.
 #pragma once
 
-#include <weft/nn/position/encoding.hpp>
 #include <weft/weft.hpp>
 
 namespace positions {

@@ -1,10 +1,10 @@
 // An encoding of one's own: what a user writes to have one that the library does not.
 //
-// KERPLE, logarithmic (Chi et al. 2022, table 1): -r1 log(1 + r2 |i - j|) is added to the scores,
-// in each head with r1 and r2 of its own, which are learned and positive. They begin as 1.
+// KERPLE's logarithmic variant (Chi et al. 2022, "KERPLE: kernelized relative positional embedding
+// for length extrapolation"): -r1 log(1 + r2 |i - j|) is added to the scores. Each head has its own
+// r1 and r2, which are positive, learned, and 1 at first.
 #pragma once
 
-#include <weft/nn/position/encoding.hpp>
 #include <weft/weft.hpp>
 
 namespace positions {

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 #include <weft/io/heat_map.hpp>
 #include <weft/io/labels.hpp>
 #include <weft/io/line_chart.hpp>
-#include <weft/nn/position.hpp>
 
 namespace positions {
 
@@ -79,8 +79,9 @@ std::vector<figure> drawn_from_formulas() {
   weft::grid const p(sines().get<"result">());
   std::vector<weft::line> columns;
   for (std::size_t c = 6; c < 10; ++c) {
-    auto& line = columns.emplace_back("column " + std::to_string(c), std::vector<double>());
+    weft::line line{"column " + std::to_string(c), {}};
     for (std::size_t i = 0; i < p.rows(); ++i) line.values.push_back(p(i, c));
+    columns.push_back(std::move(line));
   }
   weft::module<rotary_score> score;
   std::vector<float> const ones(Size::extent, 1.0f);

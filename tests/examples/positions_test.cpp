@@ -121,12 +121,12 @@ BOOST_AUTO_TEST_CASE(characters_are_asked_for_one_after_another_from_either_part
       sample const s = t.draw(t.most, from, random);
       BOOST_TEST_REQUIRE(s.text.size() == t.most);
       BOOST_TEST(s.text.substr(1) == s.answer.substr(0, t.most - 1));
+      int const size = static_cast<int>(t.most);
       int const first = static_cast<unsigned char>(s.text.front());
       int const last = static_cast<unsigned char>(s.answer.back());
-      BOOST_TEST(last == (first + static_cast<int>(t.most)) % 251);
+      BOOST_TEST(last == (first + size) % 251);
       // The part that is held out begins with 250, 0, 1, ...
-      BOOST_TEST((from == part::train ? first + static_cast<int>(t.most) < 250
-                                      : first == 250 || first + t.most < 149));
+      BOOST_TEST((from == part::train ? first + size < 250 : first == 250 || first + size < 149));
     }
 }
 
