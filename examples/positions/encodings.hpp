@@ -21,8 +21,8 @@ encoding_row(std::string_view, Order) -> encoding_row<Order>;
 
 namespace order = weft::nn::position;
 
-// Sizes, where they have any, are the papers', but for transformer_xl: it knows as many distances
-// as the longest text has that is learnt from.
+// Those that have a size have their paper's; transformer_xl tells as many distances apart as the
+// texts have that are learnt from.
 inline constexpr std::tuple encodings{
     encoding_row{"none", [](weft::scope) { return order::none(); }},
     encoding_row{"index", [](weft::scope) { return order::index(); }},

@@ -72,6 +72,14 @@ double greatest(const weft::grid& x) {
   return most;
 }
 
+// By more than float32 makes of numbers that are found as a difference?
+bool differ(const weft::grid& a, const weft::grid& b) {
+  double most = 0;
+  for (std::size_t i = 0; i < a.numbers().size(); ++i)
+    most = std::max(most, std::abs(a.numbers()[i] - b.numbers()[i]));
+  return most > 1e-5 * std::max(greatest(a), 1.0);
+}
+
 }  // namespace
 
 std::vector<figure> drawn_from_formulas() {
@@ -107,12 +115,14 @@ std::vector<figure> drawn_from_training(const settings& s, std::size_t contestan
   std::string name(c.name);
   std::ranges::replace(name, '/', '-');
   std::string const task = s.tasks.back().name;
-  return {
-      {name + "-before", "Before training",
-       heat_map(c.begin(1, s.seed)->added(after.rows()), "number", 3)},
-      {name + "-after", "After training for " + task, heat_map(after, "number", 3)},
-      {name + "-cosines", "Cosines between positions", heat_map(cosines(after), "position", 3)},
-  };
+  weft::grid const before = c.begin(1, s.seed)->added(after.rows());
+  std::vector<figure> all;
+  if (differ(before, after))
+    all.push_back({name + "-before", "Before training", heat_map(before, "number", 3)});
+  all.push_back({name, "After training for " + task, heat_map(after, "number", 3)});
+  all.push_back(
+      {name + "-cosines", "Cosines between positions", heat_map(cosines(after), "position", 3)});
+  return all;
 }
 
 }  // namespace positions

@@ -19,8 +19,8 @@ struct figure {
 // rotary embeddings falls with the distance.
 std::vector<figure> drawn_from_formulas();
 
-// What an encoding adds to embeddings, before training and after it, and how alike positions are
-// then. None where it adds nothing.
+// What an encoding adds to embeddings, before training, where it is learned, and after it, and how
+// alike positions are then. None where it adds nothing.
 std::vector<figure> drawn_from_training(const settings& s, std::size_t contestant,
                                         const outcome& found);
 

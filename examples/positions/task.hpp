@@ -24,16 +24,17 @@ enum class part { train, held_out };
 struct task {
   std::string name;
   std::string description;
-  bool causal = false;       // does a position see only itself and those before it?
-  std::size_t least, most;   // the sizes that are learnt
-  std::size_t samples = 32;  // in a step
-  bool nats = false;         // is it measured by the loss, and not by the share that is right?
+  bool causal = false;              // does a position see only itself and those before it?
+  std::size_t least = 0, most = 0;  // the sizes that are learnt
+  std::size_t samples = 32;         // in a step
+  bool nats = false;  // is it measured by the loss, and not by the share that is right?
   std::function<sample(std::size_t size, part from, random_engine& random)> draw;
 };
 
 // Digits backwards, in order, and each three places later; the sum of two numbers. `size` is the
 // number of digits, of each number. The digits stand between < and >, so that either end can be
-// found; a sum is asked for where the second number stands, digit for digit: 0317+0482.
+// found; a sum is asked for where the second number stands, digit for digit. All positions see one
+// another, and answers are not read back: without an encoding, nothing tells equal digits apart.
 sample reversed(std::size_t size, random_engine& random);
 sample sorted(std::size_t size, random_engine& random);
 sample back(std::size_t size, random_engine& random);

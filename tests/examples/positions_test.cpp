@@ -254,9 +254,10 @@ BOOST_AUTO_TEST_CASE(the_table_has_a_row_for_each_encoding) {
 }
 
 BOOST_AUTO_TEST_CASE(the_page_holds_the_table_and_the_pictures) {
-  auto const folder = std::filesystem::temp_directory_path() / "weft_positions_test";
+  auto const folder = std::filesystem::temp_directory_path() /
+                      ("weft_positions_" + std::to_string(std::random_device()()));
   std::filesystem::create_directory(folder);
-  settings const s = short_study({"none", "index/length"}, 1);
+  settings const s = short_study({"none", "index/length", "learned"}, 1);
   auto const page = write_page(s, run(s), folder.string());
   std::istringstream html(page.html());
   boost::property_tree::ptree tree;
@@ -269,11 +270,12 @@ BOOST_AUTO_TEST_CASE(the_page_holds_the_table_and_the_pictures) {
       for (auto const& [inner, figure] : element) figures += inner == "figure";
   }
   BOOST_TEST(tables == 2u);
-  // Four of formulas; of index/length before, after and cosines; none adds nothing.
-  BOOST_TEST(figures == 7u);
+  // Four of formulas; none adds nothing; what index/length adds and its cosines; of the learned
+  // ones before and after training.
+  BOOST_TEST(figures == 9u);
   std::size_t const files =
       static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(folder), {}));
-  BOOST_TEST(files == 7u);
+  BOOST_TEST(files == 9u);
   std::filesystem::remove_all(folder);
 }
 
