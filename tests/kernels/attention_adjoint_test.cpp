@@ -594,7 +594,7 @@ BOOST_AUTO_TEST_CASE(biases_by_distance_go_with_all_else) {
         p.origin = 12;
         p.seen = seen;
         p.soft_cap = cap;
-        if (next % 2 == 0) p.bias_without = next % 16;
+        if (next % 2 == 0) p.bias_without = static_cast<unsigned>(next % 16);
         if (next % 3 == 0) p.mask_without = 0, p.hidden = {0, 7};
         if (next % 4 < 2) p.offset = numbers;
         if (next % 5 < 2) p.lengths = numbers;

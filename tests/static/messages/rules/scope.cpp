@@ -18,7 +18,7 @@ void wrong(weft::scope s) {
   // error: param: what stands for an axis is none; derive from weft::axis or weft::alias
   s.param<"weight", int>();
   // error: param: what stands for an axis is none; derive from weft::axis or weft::alias
-  s.param<"weight", weft::shape<Embed, Heads>>();
+  s.param<"weight", weft::shape<Embed, int>>();
   // error: input: what stands for an axis is none; derive from weft::axis or weft::alias
   s.input<"x", float, int>();
   // error: param: a tensor has at most 8 axes
