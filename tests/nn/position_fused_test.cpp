@@ -54,9 +54,11 @@ constexpr bool is_fused() {
          !has_pairs<KeyPos>(backward);
 }
 template <class Order>
-constexpr bool all_fused =
-    is_fused<layer<Order, Heads, false>>() && is_fused<layer<Order, Heads, true>>() &&
-    is_fused<layer<Order, nn::grouped<Heads, Group>, true>>();
+constexpr bool fused = is_fused<layer<Order, Heads, true>>();
+template <class Order>
+constexpr bool fused_in_groups_and_where_all_is_seen =
+    is_fused<layer<Order, nn::grouped<Heads, Group>, true>>() &&
+    is_fused<layer<Order, Heads, false>>();
 
 // A sequence in parts, with a cache.
 struct Cache : axis<up_to<90>> {};
@@ -85,13 +87,13 @@ static_assert(part_is_fused<position::t5<>>);
 static_assert(part_is_fused<position::shaw_keys<4>>);
 static_assert(part_is_fused<position::transformer_xl<>>);
 
-static_assert(all_fused<position::alibi>);
-static_assert(all_fused<position::learned_alibi>);
-static_assert(all_fused<position::t5<>>);
-static_assert(all_fused<weft::testing::causal_t5>);
-static_assert(all_fused<position::shaw_keys<4>>);
-static_assert(all_fused<position::transformer_xl<>>);
-static_assert(all_fused<position::rotary<>>);
-static_assert(all_fused<position::learned_rotary<>>);
+static_assert(fused<position::alibi>);
+static_assert(fused<position::learned_alibi>);
+static_assert(fused<weft::testing::causal_t5>);
+static_assert(fused<position::rotary<>>);
+static_assert(fused<position::learned_rotary<>>);
+static_assert(fused_in_groups_and_where_all_is_seen<position::t5<>>);
+static_assert(fused_in_groups_and_where_all_is_seen<position::shaw_keys<4>>);
+static_assert(fused_in_groups_and_where_all_is_seen<position::transformer_xl<>>);
 
 }  // namespace
