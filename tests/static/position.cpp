@@ -43,6 +43,8 @@ static_assert(!is_positioned<Pos, HeadDim>(x, order::sinusoidal(), at));
 static_assert(!is_positioned<Batch, Pos>(tokens, order::sinusoidal()));
 static_assert(!is_positioned<Batch, Pos>(tokens, order::sinusoidal(), at));
 static_assert(!is_positioned<Pos, Embed>(x, order::sinusoidal(), x));
+static_assert(!is_positioned<Pos, Embed>(x, 3));
+static_assert(!is_positioned<Pos, Embed>(x, 3, at));
 static_assert(!is_positioned<Pos, Embed>(x, order::sinusoidal(), integers<Batch>{}));
 static_assert(!is_positioned<Pos, Embed>(x, order::sinusoidal(), integers<Pos, KeyPos>{}));
 static_assert(!is_positioned<Pos, Embed>(x, 3));

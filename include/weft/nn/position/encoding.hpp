@@ -161,6 +161,11 @@ requires(detail::fault_of_positioned<Pos, Embed, X, X>() == detail::positioned_f
     WEFT_REJECT("nn::positioned: the elements are not float; convert with weft::cast<float>",
                 positioned(scope, const X&, const P&, double = 0))
 
+template <class Pos, class Embed, expression X, class P, class... More>
+requires(!an_encoding<P>)
+    WEFT_REJECT("nn::positioned: the encoding is none; derive from weft::nn::encoding",
+                positioned(scope, const X&, const P&, const More&...))
+
 // The distances from -Most to Most, as an axis of tables.
 template <std::size_t Most>
 struct distances : axis<2 * Most + 1> {};

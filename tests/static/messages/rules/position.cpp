@@ -18,6 +18,8 @@ void wrong(weft::scope s) {
   positioned<Batch, Pos>(s, tokens, position::sinusoidal(), lengths);
   // error: nn::positioned: the places are not int32 over Pos and other axes of the operand
   positioned<Pos, Embed>(s, x, position::sinusoidal(), lengths);
+  // error: nn::positioned: the encoding is none; derive from weft::nn::encoding
+  positioned<Pos, Embed>(s, x, 3, 0.1);
   // error: nn::position::learned: where positions are not 0, 1, 2 and so on, name an axis of all
   // that there may be, as in learned<Longest>
   position::learned<>().embedding<Pos, Embed>(s, tokens);
