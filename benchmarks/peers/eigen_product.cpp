@@ -32,9 +32,16 @@ contender fixed_chain(const chain_task& t) {
 
 }  // namespace
 
+// From 5 on the first number of three is the major one, where "world" was: it stayed 3.
+#if EIGEN_MAJOR_VERSION < 5
 eigen::eigen()
     : peer("Eigen " + std::to_string(EIGEN_WORLD_VERSION) + "." +
            std::to_string(EIGEN_MAJOR_VERSION) + "." + std::to_string(EIGEN_MINOR_VERSION)) {}
+#else
+eigen::eigen()
+    : peer("Eigen " + std::to_string(EIGEN_MAJOR_VERSION) + "." +
+           std::to_string(EIGEN_MINOR_VERSION) + "." + std::to_string(EIGEN_PATCH_VERSION)) {}
+#endif
 
 contender eigen::product(const product_task& t) {
   const floats y(static_cast<std::size_t>(t.m * t.n));

@@ -5,6 +5,7 @@ import math
 import os
 import sys
 import time
+import warnings
 
 # Read when PyTorch is loaded: its best instructions; and large blocks stay with the process, or
 # each is paged in anew at every step.
@@ -17,6 +18,7 @@ import torch
 import torch.nn.functional as F
 import torch.utils.mkldnn
 
+warnings.filterwarnings("ignore", category=FutureWarning)  # TorchScript is still faster
 requests = os.fdopen(0, "rb", buffering=1 << 20)
 answers = os.fdopen(os.dup(1), "wb")
 os.dup2(2, 1)  # what libraries print is no answer
