@@ -40,6 +40,14 @@ constexpr auto decoder_block(scope s, const X& x, const Y& memory, const M& mask
   auto const fed = feed_forward<Embed, Hidden>(s, third.before(informed), options);
   return decoded{third.after(informed, fed), own.weights, seen.weights};
 }
+template <class Pos, class KeyPos, class MemoryPos, class Embed, class Heads, class HeadDim,
+          class Hidden, expression X, expression Y, class M = mask_list<>, class N = mask_list<>,
+          class O = transformer_options, class P = encoding>
+requires(!detail::layer_arguments<transformer_options, O, P, M, N>) WEFT_REJECT(
+    "nn::decoder_block: after the memory come its own mask, the memory's, options and the "
+    "encoding, in this order; write {} in the place of one that is not there",
+    decoder_block(scope, const X&, const Y&, const M& = {}, const N& = {}, const O& = {},
+                  const P& = {}))
 
 // So many blocks, one after another, and a last normalisation: the output, and the weights of the
 // last block. Parameters under "layers.0", "layers.1", ... and "norm", as
@@ -59,5 +67,13 @@ constexpr auto decoder(scope s, const X& x, const Y& memory, int layers, const M
   if (options.final_norm) last.output = detail::norm<Embed>(s / "norm", last.output, options);
   return last;
 }
+template <class Pos, class KeyPos, class MemoryPos, class Embed, class Heads, class HeadDim,
+          class Hidden, expression X, expression Y, class M = mask_list<>, class N = mask_list<>,
+          class O = transformer_options, class P = encoding>
+requires(!detail::layer_arguments<transformer_options, O, P, M, N>) WEFT_REJECT(
+    "nn::decoder: after the number of layers come its own mask, the memory's, options and the "
+    "encoding, in this order; write {} in the place of one that is not there",
+    decoder(scope, const X&, const Y&, int, const M& = {}, const N& = {}, const O& = {},
+            const P& = {}))
 
 }  // namespace weft::nn

@@ -57,6 +57,12 @@ constexpr auto encoder_block(scope s, const X& x, const M& mask = {},
   auto const fed = feed_forward<Embed, Hidden>(s, second.before(between), options);
   return attended{second.after(between, fed), seen.weights};
 }
+template <class Pos, class KeyPos, class Embed, class Heads, class HeadDim, class Hidden,
+          expression X, class M = mask_list<>, class O = transformer_options, class P = encoding>
+requires(!detail::layer_arguments<transformer_options, O, P, M>) WEFT_REJECT(
+    "nn::encoder_block: after the operand come the mask, options and the encoding, in this "
+    "order; write {} in the place of one that is not there",
+    encoder_block(scope, const X&, const M& = {}, const O& = {}, const P& = {}))
 
 // So many blocks, one after another, and a last normalisation: the output, and the weights of the
 // last block. Parameters under "layers.0", "layers.1", ... and "norm", as
@@ -74,5 +80,11 @@ constexpr auto encoder(scope s, const X& x, int layers, const M& mask = {},
   if (options.final_norm) last.output = detail::norm<Embed>(s / "norm", last.output, options);
   return last;
 }
+template <class Pos, class KeyPos, class Embed, class Heads, class HeadDim, class Hidden,
+          expression X, class M = mask_list<>, class O = transformer_options, class P = encoding>
+requires(!detail::layer_arguments<transformer_options, O, P, M>) WEFT_REJECT(
+    "nn::encoder: after the number of layers come the mask, options and the encoding, in this "
+    "order; write {} in the place of one that is not there",
+    encoder(scope, const X&, int, const M& = {}, const O& = {}, const P& = {}))
 
 }  // namespace weft::nn

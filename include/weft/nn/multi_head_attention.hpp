@@ -238,6 +238,14 @@ requires(detail::fault_of_multi_head<Q, K, V, M, KeyPos, Embed, Heads, HeadDim>(
         multi_head_attention(scope, const Q&, const K&, const V&, const M& = {},
                              attention_options = {}, const P& = {}))
 
+namespace detail {
+
+// Are these masks, options and an encoding?
+template <class Options, class O, class P, class... Masks>
+concept layer_arguments = std::same_as<O, Options> && an_encoding<P> &&(a_mask<Masks>&&...);
+
+}  // namespace detail
+
 // Multi-head attention of x [..., Pos, Embed] to itself, where KeyPos is an alias of Pos: output
 // [..., Pos, Embed], weights [..., Pos, Heads..., KeyPos]. `order` is the encoding of
 // positions. Everything else as above.
@@ -286,5 +294,11 @@ requires(detail::fault_of_self_attention<X, M, Pos, KeyPos, Embed, Heads, HeadDi
         "nn::self_attention: the mask has an axis that the scores have not, or lengths that of the "
         "keys",
         self_attention(scope, const X&, const M& = {}, attention_options = {}, const P& = {}))
+template <class Pos, class KeyPos, class Embed, class Heads, class HeadDim, expression X,
+          class M = mask_list<>, class O = attention_options, class P = encoding>
+requires(!detail::layer_arguments<attention_options, O, P, M>) WEFT_REJECT(
+    "nn::self_attention: after the operand come the mask, options and the encoding, in this "
+    "order; write {} in the place of one that is not there",
+    self_attention(scope, const X&, const M& = {}, const O& = {}, const P& = {}))
 
 }  // namespace weft::nn

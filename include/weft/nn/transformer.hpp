@@ -21,5 +21,15 @@ constexpr auto transformer(scope s, const X& source, const Y& target, int encode
   return decoder<Pos, KeyPos, SourcePos, Embed, Heads, HeadDim, Hidden>(
       s / "decoder", target, memory.output, decoder_layers, mask, memory_mask, options, order);
 }
+template <class SourcePos, class SourceKeyPos, class Pos, class KeyPos, class Embed, class Heads,
+          class HeadDim, class Hidden, expression X, expression Y, class L = mask_list<>,
+          class M = mask_list<>, class N = mask_list<>, class O = transformer_options,
+          class P = encoding>
+requires(!detail::layer_arguments<transformer_options, O, P, L, M, N>) WEFT_REJECT(
+    "nn::transformer: after the numbers of layers come the source's mask, the target's, the "
+    "memory's, options and the encoding, in this order; write {} in the place of one that is "
+    "not there",
+    transformer(scope, const X&, const Y&, int, int, const L& = {}, const M& = {}, const N& = {},
+                const O& = {}, const P& = {}))
 
 }  // namespace weft::nn

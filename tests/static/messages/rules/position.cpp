@@ -1,9 +1,16 @@
 #include "weft/nn/position.hpp"
 
+#include "weft/nn/transformer.hpp"
+
 #include "../../words.hpp"
 
 using namespace words;
 using namespace weft::nn;
+
+struct Hidden : weft::axis<16> {};
+struct MemoryPos : weft::axis<weft::up_to<512>> {};
+struct SourcePos : weft::axis<weft::up_to<512>> {};
+struct SourceKeyPos : weft::alias<SourcePos> {};
 
 constexpr integers<Batch> lengths{};
 
@@ -20,6 +27,28 @@ void wrong(weft::scope s) {
   positioned<Pos, Embed>(s, x, position::sinusoidal(), lengths);
   // error: nn::positioned: the encoding is none; derive from weft::nn::encoding
   positioned<Pos, Embed>(s, x, 3, 0.1);
+  // error: nn::self_attention: after the operand come the mask, options and the encoding, in this
+  // order; write {} in the place of one that is not there
+  self_attention<Pos, KeyPos, Embed, Heads, HeadDim>(s, x, {}, {}, 3);
+  // error: nn::encoder_block: after the operand come the mask, options and the encoding, in this
+  // order; write {} in the place of one that is not there
+  encoder_block<Pos, KeyPos, Embed, Heads, HeadDim, Hidden>(s, x, transformer_options{});
+  // error: nn::encoder: after the number of layers come the mask, options and the encoding, in this
+  // order; write {} in the place of one that is not there
+  encoder<Pos, KeyPos, Embed, Heads, HeadDim, Hidden>(s, x, 2, position::rotary());
+  // error: nn::decoder_block: after the memory come its own mask, the memory's, options and the
+  // encoding, in this order; write {} in the place of one that is not there
+  decoder_block<Pos, KeyPos, MemoryPos, Embed, Heads, HeadDim, Hidden>(s, x, x, {}, {},
+                                                                       position::rotary());
+  // error: nn::decoder: after the number of layers come its own mask, the memory's, options and the
+  // encoding, in this order; write {} in the place of one that is not there
+  decoder<Pos, KeyPos, MemoryPos, Embed, Heads, HeadDim, Hidden>(s, x, x, 2, {},
+                                                                 transformer_options{});
+  // error: nn::transformer: after the numbers of layers come the source's mask, the target's, the
+  // memory's, options and the encoding, in this order; write {} in the place of one that is not
+  // there
+  transformer<SourcePos, SourceKeyPos, Pos, KeyPos, Embed, Heads, HeadDim, Hidden>(
+      s, x, x, 2, 2, {}, {}, {}, position::rotary());
   // error: nn::position::learned: where positions are not 0, 1, 2 and so on, name an axis of all
   // that there may be, as in learned<Longest>
   position::learned<>().embedding<Pos, Embed>(s, tokens);
