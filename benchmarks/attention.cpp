@@ -60,7 +60,10 @@ contest make() {
   c.weft = weft_contender(net, [task](auto& n) {
     return n(weft::arg<"q">(task.q), weft::arg<"k">(task.k), weft::arg<"v">(task.v));
   });
-  if constexpr (Sight != sight::window) c.peers = peers_at(&peer::attention, task);
+  if constexpr (Sight != sight::window) {
+    c.exact = [task] { return exact(task); };
+    c.peers = peers_at(&peer::attention, task);
+  }
   return c;
 }
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Runs the benchmarks and shows one table of weft and the best of its peers: on the terminal, and in
-bench.tsv, bench.json and bench.svg in the build folder."""
+bench.tsv, bench.json and bench.svg in the build folder; and one of their errors, bench-errors.tsv."""
 import argparse
 import datetime
 import json
@@ -14,6 +14,7 @@ import chart
 import compile_time
 
 COLUMNS = ("case", "weft", "P-share", "best-peer", "its-name", "ratio")
+ERROR_COLUMNS = ("case", "error", "best-peer", "its-name")
 TARGET_COLUMNS = ("case", "target", "weft", "P-share")
 RATES = ("contraction", "small", "vector")  # shown as rates; the others as times
 
@@ -67,6 +68,18 @@ def row_of_compiling(case):
     if "instantiations" in case:
         shown += f", {case['instantiations']:.0f} templates"
     return dict.fromkeys(COLUMNS, "") | {"case": case["case"], "weft": shown}
+
+
+def row_of_errors(case):
+    """How far results are from those in double: the largest error, in epsilons of the largest
+    element."""
+    row = dict.fromkeys(ERROR_COLUMNS, "") | {"case": case["case"]}
+    peers = {name: error for name, error in case["errors"].items() if not name.startswith("weft")}
+    row["error"] = f"{case['errors']['weft']:.2g}"
+    if peers:
+        row["its-name"] = min(peers, key=peers.get)
+        row["best-peer"] = f"{peers[row['its-name']]:.2g}"
+    return row
 
 
 class table:
@@ -136,6 +149,12 @@ def main():
             cases.append(case)
             shown.add(row_of_compiling(case))
 
+        print("\nThe largest errors against double, in epsilons of the largest element")
+        errors = table(ERROR_COLUMNS)
+        for case in cases:
+            if "errors" in case:
+                errors.add(row_of_errors(case))
+
     what = {"machine": machine(), "system": platform.platform(),
             "date": datetime.date.today().isoformat(), "compiler": about["compiler"],
             "peers": sorted({one["name"] for case in cases for one in case.get("contenders", [])
@@ -145,6 +164,7 @@ def main():
     shown.write(place / f"{name}.tsv")
     (place / f"{name}.json").write_text(json.dumps({**what, "cases": cases}, indent=1) + "\n")
     if not given.targets:
+        errors.write(place / "bench-errors.tsv")
         chart.draw(shown.rows, place / f"{name}.svg", f"{what['machine']}, {what['date']}")
     print(f"\n{what['machine']}; {what['compiler']}; {', '.join(what['peers']) or 'no peers'}\n"
           f"the same in {place}/{name}.*")

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <iostream>
 #include <iterator>
+#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <regex>
@@ -43,6 +44,16 @@ double difference(const std::vector<float>& own, const std::vector<float>& other
     apart = std::max(apart, std::abs(double{own[i]} - double{other[i]}));
   }
   return apart == 0 ? 0 : apart / largest;
+}
+
+// The largest error, in epsilons of the largest element.
+double error_of(const std::vector<float>& result, const std::vector<sample>& exact) {
+  double largest = 0, apart = 0;
+  for (const auto& [at, value] : exact) {
+    largest = std::max(largest, std::abs(value));
+    apart = std::max(apart, std::abs(double{result[at]} - value));
+  }
+  return apart / largest / std::numeric_limits<float>::epsilon();
 }
 
 // Times a contender under Google Benchmark, which finds the number of times and takes turns.
@@ -98,9 +109,8 @@ void add(const contest& c, const std::string& name, const contender& who, const 
 
 // Whether a contender's result is weft's; if not, it is not timed.
 bool agrees(const contest& c, const std::vector<float>& own, const std::string& name,
-            const contender& other, const std::string& contest_name) {
-  other.repeat(1);
-  const double apart = difference(own, other.result());
+            const std::vector<float>& others, const std::string& contest_name) {
+  const double apart = difference(own, others);
   if (apart <= c.tolerance) return true;
   std::cerr << contest_name << ": " << name << " computes something else, by " << apart
             << " of the largest element; it is left out\n";
@@ -110,15 +120,22 @@ bool agrees(const contest& c, const std::vector<float>& own, const std::string& 
 bool run(const std::string& name, const contest& c, const options& chosen) {
   c.weft.repeat(1);
   const std::vector<float> own = c.weft.result();
+  const std::vector<sample> exact = c.exact ? c.exact() : std::vector<sample>();
+  std::map<std::string, double> errors;
+  if (!exact.empty()) errors["weft"] = error_of(own, exact);
   bool all_agree = true;
   auto others = c.variants;
   if (!chosen.every_target && c.peers) std::ranges::move(c.peers(), std::back_inserter(others));
   add(c, "weft", c.weft, chosen);
   for (const auto& [who, other] : others) {
-    if (agrees(c, own, who, other, name))
-      add(c, who, other, chosen);
-    else
+    other.repeat(1);
+    const std::vector<float> result = other.result();
+    if (!agrees(c, own, who, result, name)) {
       all_agree = false;
+      continue;
+    }
+    if (!exact.empty()) errors[who] = error_of(result, exact);
+    add(c, who, other, chosen);
   }
   medians reporter;
   benchmark::RunSpecifiedBenchmarks(&reporter);
@@ -129,6 +146,7 @@ bool run(const std::string& name, const contest& c, const options& chosen) {
   if (c.bytes > 0) line["bytes"] = c.bytes;
   if (c.elements > 0) line["elements"] = c.elements;
   line["contenders"] = reporter.rows;
+  if (!errors.empty()) line["errors"] = errors;
   std::cout << line.dump() << std::endl;
   return all_agree;
 }

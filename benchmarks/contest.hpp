@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "benchmarks/contender.hpp"
+#include "benchmarks/exact.hpp"
 #include "benchmarks/peers/peer.hpp"
 
 namespace bench {
@@ -22,6 +23,8 @@ struct contest {
   int threads = 1;
   // The peers' results may differ from weft's by so much of the largest element.
   double tolerance = 0;
+  // Some of the result in double, where errors are shown.
+  std::function<std::vector<sample>()> exact;
   contender weft;
   // Weft in another form, by a name that begins with "weft".
   std::vector<std::pair<std::string, contender>> variants;

@@ -44,6 +44,7 @@ contest make(weights how) {
     c.operations = 2.0 * M * K * N;
   c.tolerance = K * std::numeric_limits<float>::epsilon();
   c.weft = weft_contender(net, [x = task.x](auto& n) { return n(weft::arg<"x">(x)); });
+  c.exact = [task] { return exact(task); };
   c.peers = peers_at(&peer::product, task);
   if (how == weights::bfloat16) {
     c.tolerance += 0x1p-7 + 0x1p-16;  // both factors of each product are rounded

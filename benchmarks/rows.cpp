@@ -46,6 +46,7 @@ contest make() {
   // Peers' erf and tanh are rational approximations; what they compute is to be the same function.
   c.tolerance = 1e-5;
   c.weft = weft_contender(net, [x = task.x](auto& n) { return n(weft::arg<"x">(x)); });
+  c.exact = [task] { return exact(task); };
   c.peers = peers_at(&peer::row, task);
   return c;
 }
