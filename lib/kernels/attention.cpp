@@ -13,6 +13,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/attention.cpp"
 #include "hwy/foreach_target.h"  // must come before hwy-inl.h
+#include "kernels/attention_dropout-inl.h"
 #include "kernels/attention_products-inl.h"
 #include "kernels/attention_scores-inl.h"
 #include "kernels/transpose-inl.h"
@@ -56,7 +57,8 @@ class forward {
         along_depth_(queries_ == 1 && c.key.stride[loop_.depth] == 1),
         packed_step_(along_depth_ ? 1 : pitch_),
         value_row_(static_cast<std::ptrdiff_t>(round_up(value_, static_cast<std::size_t>(lanes_)))),
-        scale_(static_cast<float>(c.soft_cap == 0 ? c.scale : c.scale / c.soft_cap)) {
+        scale_(static_cast<float>(c.soft_cap == 0 ? c.scale : c.scale / c.soft_cap)),
+        words_(c.random, c.drop.salt) {
     const attention_scratch in(static_cast<std::size_t>(queries_), depth_, value_);
     const auto floats = [&](std::size_t at) { return reinterpret_cast<float*>(c.scratch + at); };
     packed_queries_ = floats(in.queries);
@@ -89,15 +91,18 @@ class forward {
   }
 
  private:
-  template <class T>
-  slice<T> find(const operand& o, std::ptrdiff_t batch, int row, int column) const {
-    if (o.data == nullptr) return {nullptr, 0, 0};
+  std::ptrdiff_t offset_of(const operand& o, std::ptrdiff_t batch) const {
     std::ptrdiff_t offset = 0;
     for (int l = loop_.query - 1; l >= 0; --l) {
       offset += batch % c_.extent[l] * o.stride[l];
       batch /= c_.extent[l];
     }
-    return {static_cast<T*>(o.data) + offset, o.stride[row], o.stride[column]};
+    return offset;
+  }
+  template <class T>
+  slice<T> find(const operand& o, std::ptrdiff_t batch, int row, int column) const {
+    if (o.data == nullptr) return {nullptr, 0, 0};
+    return {static_cast<T*>(o.data) + offset_of(o, batch), o.stride[row], o.stride[column]};
   }
 
   // The operands at an index of the batch loops.
@@ -110,6 +115,7 @@ class forward {
     relative_ = find<const float>(c_.relative, batch, loop_.query, loop_.key).data;
     result_ = find<float>(c_.result, batch, loop_.query, loop_.value);
     statistics_ = find<float>(c_.statistics, batch, loop_.query, loop_.query);
+    first_number_ = offset_of(c_.numbers, batch);
     const auto number = [&](const operand& o) {
       return find<const std::int32_t>(o, batch, loop_.query, loop_.query).data;
     };
@@ -297,6 +303,9 @@ class forward {
       const score_rows s{scores(seen[v].begin, v), pitch_, seen[v].size()};
       complete(s, vector_of(queries, v), seen[v]);
       exponentiate(s, {highest_ + t * pitch_ + at, sums_ + t * pitch_ + at, factors_ + at});
+      if (c_.drop.below != 0)
+        drop_scores(s, weights_from(vector_of(queries, v).begin, seen[v].begin), words_,
+                    c_.drop.below);
     }
 
     // Vectors that see the same keys go together. Where there are none, results stay, or are 0.
@@ -314,6 +323,14 @@ class forward {
            first_block ? nullptr : factors_ + at},
           static_cast<std::size_t>(value_row_ / lanes_));
     }
+  }
+
+  // The weights' numbers from a query and a key on.
+  element_numbers weights_from(std::ptrdiff_t query, std::ptrdiff_t key) const {
+    const std::ptrdiff_t query_step = c_.numbers.stride[loop_.query];
+    const std::ptrdiff_t key_step = c_.numbers.stride[loop_.key];
+    return {static_cast<std::uint32_t>(first_number_ + query * query_step + key * key_step),
+            static_cast<std::uint32_t>(query_step), static_cast<std::uint32_t>(key_step)};
   }
 
   // From products of queries and keys to scores, for one vector of queries.
@@ -365,7 +382,7 @@ class forward {
         const auto half = hn::Mul(hn::Set(d, 0.5f), sum);
         hn::Store(hn::Add(hn::Load(d, highest_ + at), math::log(d, half)), d, highest_ + at);
       }
-      const auto inverse = hn::Div(hn::Set(d, 1.0f), sum);
+      const auto inverse = hn::Div(hn::Set(d, kept_scale(c_.drop.below)), sum);
       hn::Store(hn::IfThenElse(hn::Eq(sum, zero), zero, inverse), d, sums_ + at);
     }
     for (std::ptrdiff_t i = queries.begin; i < queries.end; ++i) {
@@ -389,6 +406,8 @@ class forward {
   std::ptrdiff_t packed_step_;    // from an element of a packed query to the next
   std::ptrdiff_t value_row_;      // of results and close values
   float scale_;
+  word_source words_;
+  std::ptrdiff_t first_number_ = 0;
   float *packed_queries_, *results_, *highest_, *sums_, *factors_, *scores_, *addend_,
       *close_values_;
   slice<const float> query_, key_, values_, bias_;

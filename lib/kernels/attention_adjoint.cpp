@@ -21,6 +21,7 @@
 #define HWY_TARGET_INCLUDE "kernels/attention_adjoint.cpp"
 #include "hwy/foreach_target.h"  // must come before hwy-inl.h
 #include "kernels/attention_bias-inl.h"
+#include "kernels/attention_dropout-inl.h"
 #include "kernels/tile_product-inl.h"
 #include "kernels/transpose-inl.h"
 #include "weft/kernels/math-inl.h"
@@ -200,6 +201,8 @@ class adjoint {
         value_vectors_((values_ + lanes() - 1) / lanes()),
         scale_(static_cast<float>(c.scale)),
         soft_cap_(static_cast<float>(c.soft_cap)),
+        kept_scale_(kept_scale(c.drop.below)),
+        words_(c.random, c.drop.salt),
         bias_gradient_(scratch_at(&attention_adjoint_scratch::bias_sums)),
         relative_gradient_(scratch_at(&attention_adjoint_scratch::relative_sums)) {
     const attention_adjoint_scratch s(c);
@@ -360,15 +363,17 @@ class adjoint {
     const std::ptrdiff_t rows = queries_.size(), all_rows = round_up(rows, tiles::rows);
     pack(matrix_of<const float>(c_.query, at_.query, at_.depth, queries_.begin), rows, depth_,
          soft_cap_ == 0 ? scale_ : scale_ / soft_cap_, query_, all_rows);
-    pack(matrix_of<const float>(c_.g, at_.query, at_.value, queries_.begin), rows, values_, 1, g_,
-         all_rows);
+    pack(matrix_of<const float>(c_.g, at_.query, at_.value, queries_.begin), rows, values_,
+         kept_scale_, g_, all_rows);
+    const float unscale = kept_scale_ == 0 ? 0 : 1 / kept_scale_;
     const auto result = matrix_of<const float>(c_.result, at_.query, at_.value, queries_.begin);
     const auto statistics =
         matrix_of<const float>(c_.statistics, at_.query, at_.query, queries_.begin);
     constexpr float infinity = std::numeric_limits<float>::infinity();
     for (std::ptrdiff_t i = 0; i < rows; ++i) {
       fetch_ahead(result, i, values_);
-      dots_[i] = dot(contiguous_row(result.from_row(i), values_, row_), g_.data + i * g_.row);
+      dots_[i] =
+          unscale * dot(contiguous_row(result.from_row(i), values_, row_), g_.data + i * g_.row);
       // A row whose keys are all hidden has no weights: less infinity, every score gives 0.
       const float s = statistics.data[i * statistics.row];
       statistics_[i] = s == -infinity ? infinity : s;
@@ -442,6 +447,8 @@ class adjoint {
     const bool one_addend = c_.bias.stride[at_.query] == 0 && c_.mask.stride[at_.query] == 0 &&
                             c_.relative.data == nullptr;
     const bool of_bias = wants(c_.bias_gradient), of_relative = wants(c_.relative_gradient);
+    const bool drops = c_.drop.below != 0;
+    alignas(64) std::uint32_t room[random_words_room(max_adjoint_keys)];
     for (std::ptrdiff_t first = 0; first < queries_.size(); first += tiles::rows) {
       const index_range strip = strip_of_queries(first);
       const index_range all = vectors_of(visible_.keys(strip));
@@ -459,14 +466,27 @@ class adjoint {
                           dots_[i],
                           of_bias || of_relative ? before_cap_ : nullptr};
         const index_range seen = visible_.keys({i, i + 1});
+        const std::uint32_t* const words = drops ? draw(i, all, room) : nullptr;
+        if (drops) drop_elements(words, c_.drop.below, all.size(), r.score_gradients + all.begin);
         weigh<Capped, Added, true>(r, {all.begin, plain.begin}, seen);
         weigh<Capped, Added, false>(r, plain, seen);
         weigh<Capped, Added, true>(r, {plain.end, all.end}, seen);
+        if (drops) drop_elements(words, c_.drop.below, all.size(), r.scores + all.begin);
         const float* const of_addends = Capped ? before_cap_ : r.score_gradients;
         if (of_bias) bias_gradient_.add(i, of_addends, all, seen);
         if (of_relative) relative_gradient_.add(i, of_addends, all, seen);
       }
     }
+  }
+
+  // The random words of some of a query's row of weights.
+  const std::uint32_t* draw(std::ptrdiff_t i, index_range keys, std::uint32_t* room) const {
+    const std::ptrdiff_t step = c_.numbers.stride[at_.key];
+    const std::ptrdiff_t first = batch_.offset(c_.numbers) +
+                                 (queries_.begin + i) * c_.numbers.stride[at_.query] +
+                                 (keys_.begin + keys.begin) * step;
+    return random_words(words_, static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(step),
+                        static_cast<std::size_t>(keys.size()), room);
   }
 
   // What is added to a query's row of scores: -infinity where the mask hides the key.
@@ -490,7 +510,8 @@ class adjoint {
   const attention_loops at_;
   const std::ptrdiff_t query_extent_, key_extent_, depth_, values_;
   const std::ptrdiff_t depth_vectors_, value_vectors_;
-  const float scale_, soft_cap_;
+  const float scale_, soft_cap_, kept_scale_;
+  const word_source words_;
   // What is being computed: the batch index, and the blocks of it.
   batch_index batch_;
   band band_;

@@ -15,7 +15,7 @@ namespace weft::kernels {
 // What a dropout draws with.
 struct draw {
   random_state from;
-  std::uint32_t salt, drop_below;  // as in its link
+  dropping drop;
 };
 
 // to[i] = f(from[0][i], …) for i < n, all of them contiguous. The draw is for dropout alone.
@@ -154,8 +154,7 @@ inline void run_chain(const call& c, const elementwise_loop* loops) {
         const int v = c.links[l].from[j];
         values[j] = v < max_link_inputs ? from[v] : made[v - max_link_inputs];
       }
-      loops[l](n, l + 1 == c.link_count ? to : made[l], values,
-               {c.random, c.links[l].salt, c.links[l].drop_below});
+      loops[l](n, l + 1 == c.link_count ? to : made[l], values, {c.random, c.links[l].drop});
     }
   });
 }

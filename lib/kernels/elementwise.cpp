@@ -324,21 +324,17 @@ void dropout_loop(std::size_t n, void* to, const void* const* from, const draw& 
   const auto* x = static_cast<const float*>(from[0]);
   auto* y = static_cast<float*>(to);
   alignas(64) std::uint32_t room[random_words_room(buffered)];
-  const std::uint32_t* words =
-      random_words(d.from, d.salt, static_cast<const std::uint32_t*>(from[1]), n, room);
-  const hn::RebindToUnsigned<floats> unsigned_words;
-  const auto least = hn::Set(integers(), static_cast<std::int32_t>(d.drop_below));
-  const auto scale = apply::value(kept_scale(d.drop_below));
-  const auto keep = [=](hn::Vec<floats> v, hn::Vec<decltype(unsigned_words)> word) HWY_ATTR {
-    const auto dropped = hn::Lt(hn::BitCast(integers(), hn::ShiftRight<8>(word)), least);
-    return hn::IfThenZeroElse(hn::RebindMask(floats(), dropped), hn::Mul(v, scale));
-  };
+  const auto* numbers = static_cast<const std::uint32_t*>(from[1]);  // in equal steps
+  const std::uint32_t* words = random_words(word_source(d.from, d.drop.salt), numbers[0],
+                                            n < 2 ? 1 : numbers[1] - numbers[0], n, room);
+  const auto scale = apply::value(kept_scale(d.drop.below));
+  const hn::RebindToUnsigned<floats> dw;
+  const auto keep = [=](hn::Vec<floats> v, hn::Vec<decltype(dw)> word)
+                        HWY_ATTR { return drop(floats(), word, d.drop.below, hn::Mul(v, scale)); };
   const std::size_t lanes = hn::Lanes(floats());
   std::size_t i = 0;
-  for (; i + lanes <= n; i += lanes)
-    store(keep(load(x + i), hn::LoadU(unsigned_words, words + i)), y + i);
-  if (i < n)
-    store(keep(load(x + i, n - i), load_n(unsigned_words, words + i, n - i)), y + i, n - i);
+  for (; i + lanes <= n; i += lanes) store(keep(load(x + i), hn::LoadU(dw, words + i)), y + i);
+  if (i < n) store(keep(load(x + i, n - i), load_n(dw, words + i, n - i)), y + i, n - i);
 }
 
 elementwise_loop copy_loop(element type) {

@@ -419,6 +419,7 @@ void engine::attend(const step& s, std::ptrdiff_t place, const kernels::table& k
     std::copy_n(from.stride, s.loops, to.stride);
   });
   for (int l = 0; l < s.loops; ++l) c.extent[l] = static_cast<std::ptrdiff_t>(length(s.extent[l]));
+  c.random = random_;
   c.scratch = scratch;
   c.part = part;
   if (s.run == kernel::attention)

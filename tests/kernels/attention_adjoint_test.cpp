@@ -14,6 +14,7 @@
 #include "kernels/arrays.hpp"
 #include "kernels/targets.hpp"
 #include "weft/kernels/attention_adjoint_scratch.hpp"
+#include "weft/kernels/philox.hpp"
 #include "weft/run/memory.hpp"
 
 namespace {
@@ -42,6 +43,9 @@ struct problem {
   std::ptrdiff_t distances = 1, origin = 0;
   // Whether the gradients for the biases that there are are wanted.
   bool wants_bias = true, wants_relative = true;
+  double rate = 0;  // of a dropout, and how its numbers lie
+  layout numbered = layout::contiguous;
+  unsigned numbers_without = 0;
 };
 
 std::ostream& operator<<(std::ostream& out, const problem& p) {
@@ -52,7 +56,9 @@ std::ostream& operator<<(std::ostream& out, const problem& p) {
              << p.mask_without << ", bias " << p.bias_without << ", cap " << p.soft_cap << ", band "
              << p.seen.lowest << ' ' << p.seen.highest << ' ' << p.seen.offset << ", "
              << p.offset.size() << " offsets, " << p.lengths.size() << " lengths, relative "
-             << p.relative_without << ": " << p.distances << " from " << p.origin;
+             << p.relative_without << ": " << p.distances << " from " << p.origin << ", rate "
+             << p.rate << ", numbers " << static_cast<int>(p.numbered) << " without "
+             << p.numbers_without;
 }
 
 extents all_extents(const problem& p) {
@@ -83,6 +89,7 @@ struct score_row {
     double tanh;       // of what soft_cap takes
     double all;        // with soft_cap and bias
     double magnitude;  // of what is added for it
+    double kept;       // what a dropout multiplies the weight with
     double weight = 0;
   };
   std::vector<score> keys;
@@ -96,7 +103,7 @@ struct trial {
   loop_bits bit;
   array<float> query, key, value, g, bias, relative, result, statistics;
   array<std::uint8_t> mask;
-  array<std::int32_t> first_places, lengths;
+  array<std::int32_t> first_places, lengths, places;
   attention_call call;
 
   explicit trial(const problem& of)
@@ -113,7 +120,8 @@ struct trial {
         statistics(extent, p.how, bit.key | bit.depth | bit.value),
         mask(extent, p.how, p.mask_without | bit.depth | bit.value),
         first_places(numbers(p.offset)),
-        lengths(numbers(p.lengths)) {
+        lengths(numbers(p.lengths)),
+        places(extent, p.numbered, p.numbers_without | bit.depth | bit.value) {
     unsigned seed = 1;
     for (array<float>* a : {&query, &key, &value, &g, &bias, &relative}) {
       std::mt19937 random(seed++);
@@ -141,6 +149,11 @@ struct trial {
     call.scale = p.scale;
     call.soft_cap = p.soft_cap;
     call.seen = p.seen;
+    if (p.rate > 0) {
+      std::copy(places.stride.begin(), places.stride.end(), call.numbers.stride);
+      call.drop = {0x89abcdef, drop_below(p.rate)};
+      call.random = {0x0123456789abcdef, 0xfedcba9876543210};
+    }
     for (auto i : p.hidden) hide(i);
     for_queries([&](const extents& at) {
       const score_row row = scores(at);
@@ -199,6 +212,13 @@ struct trial {
     return index;
   }
 
+  double kept(const extents& index) const {
+    const auto place = static_cast<std::uint32_t>(offset(call.numbers, index));
+    if (p.rate == 0) return 1;
+    const std::uint32_t word = random_word(call.random, call.drop.salt, place);
+    return is_dropped(word, call.drop.below) ? 0 : 1 / (1 - call.drop.below * 0x1p-24);
+  }
+
   bool hidden(const extents& index) const {
     const std::ptrdiff_t key_index = index[p.batch.size() + 1];
     if (call.lengths.data != nullptr &&
@@ -216,6 +236,7 @@ struct trial {
       const extents index = with(at, j, 0, 0);
       score_row::score s{};
       s.hidden = hidden(index);
+      s.kept = kept(index);
       double x = 0;
       for (std::ptrdiff_t d = 0; d < p.depth; ++d) {
         const extents i = with(at, j, d, 0);
@@ -253,7 +274,8 @@ struct trial {
   double sum(const score_row& row, const extents& at, std::ptrdiff_t e) const {
     double x = 0;
     for (std::ptrdiff_t j = 0; j < p.keys; ++j) {
-      const double w = row.keys[static_cast<std::size_t>(j)].weight;
+      const auto& s = row.keys[static_cast<std::size_t>(j)];
+      const double w = s.kept * s.weight;
       if (w != 0) x += w * get(call.value, with(at, j, 0, e));
     }
     return x;
@@ -335,7 +357,7 @@ struct expected_gradients {
         dot += x;
         dots += std::abs(x);
       });
-      const double dot_error = (values + 2) * u * dots;
+      const double dot_error = (values + 5) * u * dots;
       for (std::ptrdiff_t j = 0; j < p.keys; ++j) {
         const auto& s = row.keys[static_cast<std::size_t>(j)];
         if (s.hidden) continue;
@@ -353,11 +375,11 @@ struct expected_gradients {
         double dp = 0, dps = 0;
         t.for_values([&](std::ptrdiff_t e) {
           const extents i = t.with(at, j, 0, e);
-          const double x = t.get(c.g, i) * t.get(c.value, i);
+          const double x = s.kept * t.get(c.g, i) * t.get(c.value, i);
           dp += x;
           dps += std::abs(x);
         });
-        const double dp_error = values * u * dps;
+        const double dp_error = (values + 2) * u * dps;
         const double ds = s.weight * (dp - dot) * slope * p.scale;
         const double ds_error =
             std::abs(ds) * (weight_error + 6 * u) +
@@ -375,8 +397,8 @@ struct expected_gradients {
               dz_error, bias_terms);
         t.for_values([&](std::ptrdiff_t e) {
           const extents i = t.with(at, j, 0, e);
-          add(value, into.value, offset(c.value_gradient, i), s.weight, t.get(c.g, i),
-              s.weight * weight_error, terms);
+          add(value, into.value, offset(c.value_gradient, i), s.kept * s.weight, t.get(c.g, i),
+              s.kept * s.weight * (weight_error + 2 * u), terms);
         });
         for (std::ptrdiff_t d = 0; d < p.depth; ++d) {
           const extents i = t.with(at, j, d, 0);
@@ -467,8 +489,9 @@ BOOST_AUTO_TEST_CASE(reference_agrees_with_central_differences) {
   p.relative_without = outer;
   p.distances = 4;
   p.origin = 2;
-  for (bool with_cap : {false, true}) {
-    if (!with_cap) p.soft_cap = 0;
+  for (double rate : {0.0, 0.4}) {
+    if (rate > 0) p.soft_cap = 0;
+    p.rate = rate;
     trial t(p);
     gradients memory(t);
     const expected_gradients expected(t, memory);
@@ -667,6 +690,29 @@ BOOST_AUTO_TEST_CASE(soft_caps) {
   }
 }
 
+// Numbers run along the keys, with every place among the four that share a counter, or across them.
+BOOST_AUTO_TEST_CASE(weights_are_dropped_by_their_numbers) {
+  int next = 0;
+  for (std::ptrdiff_t queries : {0, 1, 3, 17, 140})
+    for (std::ptrdiff_t keys : {0, 1, 3, 4, 5, 6, 7, 150})
+      for (layout numbered : layouts) {
+        problem p{{2, 2}, queries, keys, 5, 8, layouts[next % 4]};
+        p.numbered = numbered;
+        p.rate = std::vector<double>{0.1, 0.5, 0.9}[static_cast<std::size_t>(next) % 3];
+        p.numbers_without = next % 5 == 0 ? inner : 0;
+        if (next % 3 == 0) p.key_without = inner;
+        if (next % 4 == 0) p.soft_cap = 2;
+        if (next % 5 < 2) p.seen = causal;
+        if (next % 7 < 2) p.mask_without = 0;
+        if (next % 7 == 2) p.bias_without = outer;
+        if (next++ % 7 == 3) p.relative_without = 0, p.distances = 9, p.origin = 4;
+        check(p);
+      }
+  problem all_of_them{{}, 20, 30, 5, 5};
+  all_of_them.rate = 1;
+  check(all_of_them);
+}
+
 BOOST_AUTO_TEST_CASE(gradients_summed_over_heads) {
   for (unsigned query : {0u, outer})
     for (unsigned key : {0u, outer, inner, outer | inner})
@@ -707,6 +753,14 @@ BOOST_AUTO_TEST_CASE(parts_give_the_same_bits) {
       for (int parts : {2, 5, 13}) BOOST_TEST((run(t, kernels, parts) == whole));
     });
   }
+  problem with_dropout{{3, 2, 2}, 17, 150, 8, 8};
+  with_dropout.key_without = 2;
+  with_dropout.rate = 0.1;
+  const trial dropped(with_dropout);
+  on_every_target([&](const table& kernels) {
+    const gradients whole = run(dropped, kernels);
+    for (int parts : {2, 3}) BOOST_TEST((run(dropped, kernels, parts) == whole));
+  });
   problem without_keys{{2}, 3, 0, 4, 4};
   without_keys.relative_without = 1;
   without_keys.bias_without = 2;

@@ -10,6 +10,7 @@
 #include "arrays.hpp"
 #include "targets.hpp"
 #include "weft/kernels/attention_scratch.hpp"
+#include "weft/kernels/philox.hpp"
 
 using namespace weft;
 using namespace weft::kernels;
@@ -34,6 +35,9 @@ struct options {
   std::vector<std::int32_t> offset{}, lengths{};
   std::ptrdiff_t distances = 0, origin = 0;  // 0: no relative bias
   unsigned relative_without = 0;
+  double rate = 0;  // of a dropout, and how its numbers lie
+  layout numbered = layout::contiguous;
+  unsigned numbers_without = 0;
 };
 
 // An attention's operands, and what it should give.
@@ -51,6 +55,7 @@ class trial {
         lengths_(numbers(o.lengths)),
         relative_(with(o.batch, {o.query, o.distances, o.depth, o.value}), o.how,
                   bits(no_depth | no_value | o.relative_without)),
+        places_(extent_, o.numbered, bits(no_depth | no_value | o.numbers_without)),
         result_(make<float>(no_key | no_depth, true)),
         statistics_(make<float>(no_key | no_depth | no_value, true)),
         expected_result_(result_),
@@ -84,6 +89,11 @@ class trial {
       c.relative = relative_.as_operand();
       c.distances = o_.distances;
       c.origin = o_.origin;
+    }
+    if (o_.rate > 0) {
+      std::copy(places_.stride.begin(), places_.stride.end(), c.numbers.stride);
+      c.drop = {0x89abcdef, drop_below(o_.rate)};
+      c.random = {0x0123456789abcdef, 0xfedcba9876543210};
     }
     c.result = result.as_operand();
     if (o_.has_statistics) c.statistics = statistics.as_operand();
@@ -161,10 +171,17 @@ class trial {
       std::vector<std::ptrdiff_t> index = point;
       index.resize(extent_.size());
       std::vector<double> score(static_cast<std::size_t>(o_.key), -infinity);
+      std::vector<double> kept(score.size(), 1);
       double highest = -infinity, farthest = 0, score_error = 0;
       for (std::ptrdiff_t j = 0; j < o_.key; ++j) {
         index[k] = j;
         index[d] = index[e] = 0;
+        const auto place_among_all = static_cast<std::uint32_t>(offset(c.numbers, index));
+        if (o_.rate > 0)
+          kept[static_cast<std::size_t>(j)] =
+              is_dropped(random_word(c.random, c.drop.salt, place_among_all), c.drop.below)
+                  ? 0
+                  : 1 / (1 - c.drop.below * 0x1p-24);
         const auto number = [&](const operand& x) {
           return static_cast<std::ptrdiff_t>(at(x, offset(x, index)));
         };
@@ -222,17 +239,18 @@ class trial {
         double sum = 0, magnitude = 0, flushed = 0;
         for (index[k] = 0; index[k] < o_.key; ++index[k]) {
           if (hidden) break;
-          const double v = at(c.value, offset(c.value, index)) / total;
+          const double v = kept[static_cast<std::size_t>(index[k])] *
+                           at(c.value, offset(c.value, index)) / total;
           const double term = score[static_cast<std::size_t>(index[k])] * v;
           sum += term;
           magnitude += std::abs(term);
           flushed += 0x1p-125 * std::abs(v);
         }
         index[k] = 0;
-        // Numerator and denominator have that relative error, and their quotient two more; and
+        // Numerator and denominator have that relative error, and their quotient three more; and
         // exponentials below 2^-125 are 0.
         expected_result_.expect(result_, offset(c.result, index), sum,
-                                (2 * error + 2 * epsilon) * magnitude + flushed);
+                                (2 * error + 3 * epsilon) * magnitude + flushed);
       }
     });
   }
@@ -244,6 +262,7 @@ class trial {
   array<float> bias_;
   array<std::int32_t> offset_, lengths_;
   array<float> relative_;
+  array<std::int32_t> places_;
   array<float> result_, statistics_;
   expectation expected_result_, expected_statistics_;
 };
@@ -261,6 +280,10 @@ std::string describe(const options& o) {
   if (o.distances > 0)
     s += ", distances " + std::to_string(o.distances) + " from " + std::to_string(o.origin) +
          " without " + std::to_string(o.relative_without);
+  if (o.rate > 0)
+    s += ", rate " + std::to_string(o.rate) + ", numbers " +
+         std::to_string(static_cast<int>(o.numbered)) + " without " +
+         std::to_string(o.numbers_without);
   return s;
 }
 
@@ -454,6 +477,44 @@ BOOST_AUTO_TEST_CASE(heads_may_share_keys_and_statistics_may_be_left_out) {
          {.batch = {2, 3}, .query = 60, .key = 140, .how = layout::padded, .shared_keys = true}});
 }
 
+// Numbers run along the keys, with every place among the four that share a counter, or across them.
+BOOST_AUTO_TEST_CASE(weights_are_dropped_by_their_numbers) {
+  std::vector<options> all;
+  for (const std::ptrdiff_t query : {0, 1, 3, 17, 100})
+    for (const std::ptrdiff_t key : {0, 1, 3, 4, 5, 6, 7, 100, 301})
+      for (const layout numbered : layouts) {
+        options o{.batch = {2, 3}, .query = query, .key = key, .depth = 5, .value = 20};
+        o.how = layouts[all.size() % 4];
+        o.numbered = numbered;
+        o.rate = std::vector<double>{0.1, 0.5, 0.9}[all.size() % 3];
+        o.numbers_without = all.size() % 5 == 0 ? no_batch : 0u;
+        all.push_back(o);
+      }
+  all.push_back({.batch = {}, .query = 50, .key = 50, .rate = 1});
+  check(all);
+}
+
+BOOST_AUTO_TEST_CASE(dropout_goes_with_all_else) {
+  std::vector<options> all;
+  const std::vector<std::int32_t> numbers{7, 0, 40, -3, 1000, 130};
+  for (const std::ptrdiff_t query : {1, 50})
+    for (const std::ptrdiff_t key : {140, 331})
+      for (options o :
+           bands({.batch = {2, 3}, .query = query, .key = key, .depth = 5, .value = 20})) {
+        o.rate = 0.3;
+        o.numbered = layouts[all.size() % 3];
+        o.has_bias = all.size() % 2 == 0;
+        o.has_mask = all.size() % 3 == 0;
+        if (all.size() % 4 < 2) o.offset = numbers;
+        if (all.size() % 5 < 2) o.lengths = numbers;
+        if (all.size() % 7 < 2) o.soft_cap = 3;
+        if (all.size() % 5 == 1) o.distances = 21, o.origin = 12;
+        o.shared_keys = all.size() % 11 < 4;
+        all.push_back(o);
+      }
+  check(all);
+}
+
 // What is hidden does not count, not even as NaN.
 BOOST_AUTO_TEST_CASE(hidden_keys_may_be_anything) {
   on_every_target([](const table& kernels) {
@@ -544,6 +605,7 @@ BOOST_AUTO_TEST_CASE(parts_together_give_the_same_bits) {
   trials.emplace_back(options{.batch = {}, .query = 500, .key = 140, .depth = 8, .value = 17});
   trials.emplace_back(options{.batch = {3}, .query = 0});
   trials.emplace_back(options{.batch = {3}, .query = 400, .lengths = {20, 0, 3}});
+  trials.emplace_back(options{.batch = {3}, .query = 400, .key = 150, .rate = 0.1});
   on_every_target([&](const table& kernels) {
     for (trial& t : trials) {
       const std::vector<float> whole = t.bits(kernels, 1);

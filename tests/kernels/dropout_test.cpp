@@ -39,7 +39,7 @@ BOOST_AUTO_TEST_CASE(drops_by_the_numbers_of_elements) {
             const array<std::int32_t> places(extent, numbered);
             fill(x, 7);
             const chain_link links[]{
-                {op::dropout, element::float32, {0, 1}, 0x89abcdef, drop_below(rate)}};
+                {op::dropout, element::float32, {0, 1}, {0x89abcdef, drop_below(rate)}}};
             call c = make_call(op::dropout, extent);
             c.operands[0] = result.as_operand();
             c.operands[1] = x.as_operand();
@@ -51,8 +51,8 @@ BOOST_AUTO_TEST_CASE(drops_by_the_numbers_of_elements) {
             expectation expected(result);
             for_points(c, [&](const auto& point) {
               const auto number = static_cast<std::uint32_t>(offset(c.operands[2], point));
-              const bool drops =
-                  is_dropped(random_word(c.random, links[0].salt, number), links[0].drop_below);
+              const bool drops = is_dropped(random_word(c.random, links[0].drop.salt, number),
+                                            links[0].drop.below);
               const double v = at(c.operands[1], offset(c.operands[1], point));
               const double y = drops ? 0 : v / (1 - rate);
               expected.expect(result, offset(c.operands[0], point), y, 2 * ulp(y));

@@ -38,7 +38,8 @@ constexpr attention_plan plan_of_attention(const step& s, const attention_ref& a
     if (o->shift_count > 0) return p;
   for (int l = 0; l < s.loops; ++l)
     if (!s.extent[l].fixed() || s.extent[l].most == 0) return p;
-  if (a.has_mask || a.has_bias || a.has_relative || a.has_offset || a.has_lengths || s.scalar != 0)
+  if (a.has_mask || a.has_bias || a.has_relative || a.has_offset || a.has_lengths ||
+      s.scalar != 0 || a.drop.below != 0)
     return p;
   auto const extent = [&](int l) { return static_cast<std::ptrdiff_t>(s.extent[l].most); };
   kernels::attention_loops const of(s.loops);

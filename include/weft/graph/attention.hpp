@@ -28,6 +28,7 @@ enum class attention_option : std::uint8_t {
   offset,         // int32, any of [batch...]: the place of the first query among the keys
   lengths,        // int32, any of [batch...]: so many keys are seen
   relative,       // float32, any of [batch..., query] and an axis of distances
+  dropout,        // numbers of the weights: [batch..., query, key], or fewer
   bias_gradient,  // from here on no operands: what an adjoint gives beside the first three
   relative_gradient,
 };

@@ -15,7 +15,7 @@
 namespace weft {
 
 inline constexpr int max_rank = 8;       // axes of one tensor, and loops of one operation
-inline constexpr int max_operands = 10;  // of one node
+inline constexpr int max_operands = 11;  // of one node
 inline constexpr int max_nodes = 8192;
 inline constexpr int max_leaves = 1024;  // parameters, or inputs
 inline constexpr int max_states = 256;
@@ -81,10 +81,11 @@ struct node {
   double
       scale;  // dot, attention: what the sum of products is multiplied with; softmax: its operand
   double scalar;       // constant: its value; normalize: epsilon; attention: soft cap, 0 for none;
-                       // dropout: its rate; rotate_adjoint: 0 for the cosine, 1 for the sine
+                       // numbers: the dropout's rate; rotate_adjoint: 0 for the cosine, 1 for the
+                       // sine
   std::int64_t start;  // slice, place: where it begins; part: which one; attention: see there;
                        // rotate and its adjoint: which numbers are a pair;
-                       // dropout: its salt
+                       // numbers: the dropout's salt
   std::int64_t lowest, highest;  // attention: the band of keys less queries that is seen;
   // windows, overlap_add: from window to window, and from place to place in one
   std::int64_t origin;  // attention: the relative bias's index for a key at the query's place

@@ -19,7 +19,7 @@ enum class op : std::uint8_t {
   parameter,
   state,  // what it is before the run
   constant,
-  numbers,  // of a tensor's elements, see ops/dropout.hpp; never stored
+  numbers,  // of the elements that a dropout may drop, see ops/dropout.hpp; never stored
   // Views: other names, or other strides, for the operand's memory.
   rename,
   slice,

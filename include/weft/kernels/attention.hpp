@@ -10,17 +10,20 @@
 //            the length hides the key
 //   statistics[i] = log of the sum over j of exp(s[i,j])          -infinity where all is hidden
 //   weights[i,j] = exp(s[i,j] - statistics[i])                    0 where all is hidden
-//   result[i,e] = sum over j of weights[i,j] * value[j,e]
+//   result[i,e] = sum over j of kept[i,j] * weights[i,j] * value[j,e]
 //
-// (Vaswani et al. 2017, equation 1). The kernels go through the keys in tiles, with a running
-// maximum and sum of each query (Milakov and Gimelshein 2018; Rabe and Staats 2021; Dao et al.
-// 2022, algorithm 1), and need scratch that does not grow with the product of queries and keys.
+// with kept[i,j] = 1, or where there is a dropout (Srivastava et al. 2014) 0 for what it drops and
+// 1 / (1 - rate) for the rest: by the element's number, see philox.hpp, so that it is found again
+// in the adjoint, not stored (Vaswani et al. 2017, equation 1). The kernels go through the keys in
+// tiles, with a running maximum and sum of each query (Milakov and Gimelshein 2018; Rabe and Staats
+// 2021; Dao et al. 2022, algorithm 1), and need scratch that does not grow with the product of
+// queries and keys.
 //
 // The adjoint takes g, the gradient for the result, and gives those for query, key and value (Dao
 // et al. 2022, appendix B.4), with D[i] = sum over e of g[i,e] * result[i,e]:
 //
-//   value_gradient[j,e] = sum over i of weights[i,j] * g[i,e]
-//   dz[i,j] = weights[i,j] * (sum over e of g[i,e] * value[j,e] - D[i])
+//   value_gradient[j,e] = sum over i of kept[i,j] * weights[i,j] * g[i,e]
+//   dz[i,j] = weights[i,j] * (kept[i,j] * sum over e of g[i,e] * value[j,e] - D[i])
 //   ds[i,j] = dz[i,j], times what soft_cap and scale give
 //   query_gradient[i,d] = sum over j of ds[i,j] * key[j,d]
 //   key_gradient[j,d] = sum over i of ds[i,j] * query[i,d]
@@ -66,6 +69,7 @@ struct attention_call {
   operand relative;  // any of [batch..., query]; in the loop of keys it has the stride of distances
   operand offset;    // any of [batch...], int32: added to seen.offset
   operand lengths;   // any of [batch...], int32: no query sees a key from this place on
+  operand numbers;   // of the weights: strides alone, in any of [batch..., query, key]
   operand result;    // [batch..., query, value]
   operand statistics;  // [batch..., query]; may be absent in the forward kernel
   double scale = 1;
@@ -74,6 +78,8 @@ struct attention_call {
   std::ptrdiff_t length_more = 0;  // is added to the lengths
   std::ptrdiff_t distances = 0;    // in a row of the relative bias; at least 1, if there is one
   std::ptrdiff_t origin = 0;       // which of them is for a key at the query's place
+  dropping drop;                   // of the weights
+  random_state random;             // what they are drawn from
   // The adjoint alone. Gradients for query, key and value are all there; one with stride 0 in a
   // batch loop (the key of grouped heads) is the sum over that loop.
   operand g;               // as the result

@@ -28,14 +28,19 @@ struct random_state {
   std::uint64_t step = 0;
 };
 
+// Which elements a dropout drops, beside those: see there too.
+struct dropping {
+  std::uint32_t salt = 0;   // tells its mask from others'
+  std::uint32_t below = 0;  // the rate times 2^24; 0: none are dropped
+};
+
 // One operation of a chain. Value v is operand v + 1, or from max_link_inputs on the result of link
 // v - max_link_inputs, an earlier one.
 struct chain_link {
   op kind;
   element type;  // of its result
   std::int8_t from[3];
-  std::uint32_t salt;        // dropout: tells its mask from others'
-  std::uint32_t drop_below;  // dropout: the rate times 2^24
+  dropping drop;
 };
 
 // Which part of a call's work to do. The parts of any count are disjoint and together all of it;

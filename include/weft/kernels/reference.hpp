@@ -396,6 +396,15 @@ inline lengths complete(const graph& g, lengths given) {
 
 namespace detail {
 
+// What a dropout multiplies the element with the number with.
+inline double kept_share(const node& numbers, const kernels::random_state& random, double number) {
+  auto const salt = static_cast<std::uint32_t>(numbers.start);
+  bool const dropped =
+      kernels::is_dropped(kernels::random_word(random, salt, static_cast<std::uint32_t>(number)),
+                          kernels::drop_below(numbers.scalar));
+  return dropped ? 0 : 1 / (1 - numbers.scalar);
+}
+
 // Of attention and its adjoint; each as kernels/attention.hpp has it.
 struct attention_values {
   std::vector<double> result;
@@ -405,11 +414,12 @@ struct attention_values {
 
 // The operands' elements, dense over the axes of their nodes at the lengths; null for none.
 struct attention_operands {
-  const double *query, *key, *value, *mask, *bias, *offset, *lengths, *relative, *g;
+  const double *query, *key, *value, *mask, *bias, *offset, *lengths, *relative, *numbers, *g;
 };
 
 inline attention_values attention(const graph& g, const node& n, const lengths& of,
-                                  const attention_operands& x) {
+                                  const attention_operands& x,
+                                  const kernels::random_state& random) {
   attention_axes const axes = attention_axes_of(g, n);
   node const& forward = n.kind == op::attention ? n : g.nodes[n.operand[3]];
   auto const dense = [&](int node) { return node < 0 ? layout() : layout(g.nodes[node].axes, of); };
@@ -420,6 +430,7 @@ inline attention_values attention(const graph& g, const node& n, const lengths& 
                of_offset = dense(find_option(n, attention_option::offset)),
                of_lengths = dense(find_option(n, attention_option::lengths)),
                of_relative = dense(find_option(n, attention_option::relative)),
+               of_numbers = dense(find_option(n, attention_option::dropout)),
                of_result(forward.axes, of);
   std::size_t const keys = of(axes.key), depth = of(axes.depth), width = of(axes.value);
   attention_values v{
@@ -444,8 +455,8 @@ inline attention_values attention(const graph& g, const node& n, const lengths& 
     return t + static_cast<std::size_t>(index) * of_relative.stride(axes.distance);
   };
   auto const each_row = [&](std::size_t i, auto q, auto k, auto w, auto m, auto b, auto o, auto l,
-                            auto t, auto r) {
-    std::vector<double> weights(keys), slope(keys, n.scale);
+                            auto t, auto u, auto r) {
+    std::vector<double> weights(keys), slope(keys, n.scale), kept(keys, 1);
     double greatest = -std::numeric_limits<double>::infinity(), sum = 0;
     for (std::size_t j = 0; j < keys; ++j) {
       double s = 0;
@@ -464,6 +475,9 @@ inline attention_values attention(const graph& g, const node& n, const lengths& 
         s = -std::numeric_limits<double>::infinity();
       weights[j] = s;
       greatest = maximum(greatest, s);
+      if (x.numbers)
+        kept[j] = kept_share(g.nodes[find_option(n, attention_option::dropout)], random,
+                             x.numbers[u + j * of_numbers.stride(axes.key)]);
     }
     bool const hidden = std::isinf(greatest) && greatest < 0;
     for (double& s : weights) sum += s = hidden ? 0 : std::exp(s - greatest);
@@ -471,7 +485,7 @@ inline attention_values attention(const graph& g, const node& n, const lengths& 
     for (std::size_t e = 0; e < width; ++e) {
       double y = 0;
       for (std::size_t j = 0; j < keys && !hidden; ++j)
-        y += weights[j] / sum *
+        y += kept[j] * weights[j] / sum *
              x.value[w + j * of_value.stride(axes.key) + e * of_value.stride(axes.value)];
       std::size_t const at = r + e * of_result.stride(axes.value);
       v.result[at] = y;
@@ -483,8 +497,8 @@ inline attention_values attention(const graph& g, const node& n, const lengths& 
       for (std::size_t e = 0; e < width; ++e) {
         std::size_t const at = w + j * of_value.stride(axes.key) + e * of_value.stride(axes.value);
         double const g_here = x.g[r + e * of_result.stride(axes.value)];
-        dw += g_here * x.value[at];
-        v.value_gradient[at] += weight * g_here;
+        dw += kept[j] * g_here * x.value[at];
+        v.value_gradient[at] += kept[j] * weight * g_here;
       }
       double const dz = weight * (dw - inner), ds = dz * slope[j];
       if (x.bias) v.bias_gradient[b + j * of_bias.stride(axes.key)] += dz;
@@ -499,14 +513,15 @@ inline attention_values attention(const graph& g, const node& n, const lengths& 
   };
   std::size_t const queries = axes.query ? of(axes.query) : 1;
   auto const step = [&](const layout& l) { return axes.query ? l.stride(axes.query) : 0; };
-  for_each(
-      to_axes(axes.batch), of,
-      {of_query, of_key, of_value, of_mask, of_bias, of_offset, of_lengths, of_relative, of_result},
-      [&](auto q, auto k, auto w, auto m, auto b, auto o, auto l, auto t, auto r) {
-        for (std::size_t i = 0; i < queries; ++i)
-          each_row(i, q + i * step(of_query), k, w, m + i * step(of_mask), b + i * step(of_bias), o,
-                   l, t + i * step(of_relative), r + i * step(of_result));
-      });
+  for_each(to_axes(axes.batch), of,
+           {of_query, of_key, of_value, of_mask, of_bias, of_offset, of_lengths, of_relative,
+            of_numbers, of_result},
+           [&](auto q, auto k, auto w, auto m, auto b, auto o, auto l, auto t, auto u, auto r) {
+             for (std::size_t i = 0; i < queries; ++i)
+               each_row(i, q + i * step(of_query), k, w, m + i * step(of_mask),
+                        b + i * step(of_bias), o, l, t + i * step(of_relative),
+                        u + i * step(of_numbers), r + i * step(of_result));
+           });
   return v;
 }
 
@@ -589,14 +604,9 @@ class evaluation {
     axes const own = to_axes(n.axes);
 
     if (n.kind == op::dropout) {
-      auto const dropped = [&](double number) {
-        return kernels::is_dropped(
-            kernels::random_word(b_.random, static_cast<std::uint32_t>(n.start),
-                                 static_cast<std::uint32_t>(number)),
-            kernels::drop_below(n.scalar));
-      };
+      node const& numbers = g_.nodes[n.operand[1]];
       for_each(own, of_, {result, of_x, of_y},
-               [&](auto i, auto a, auto b) { r[i] = dropped(y[b]) ? 0 : x[a] / (1 - n.scalar); });
+               [&](auto i, auto a, auto b) { r[i] = x[a] * kept_share(numbers, b_.random, y[b]); });
       return v;
     }
     if (is_elementwise(n.kind)) {
@@ -749,9 +759,9 @@ class evaluation {
         for (double& e : v.data) e = elementwise(make_node(n.then), e, 0, 0);
         return v;
       case op::attention:
-        return {attention(g_, n, of_, operands_of(n)).result};
+        return {attention(g_, n, of_, operands_of(n), b_.random).result};
       case op::attention_adjoint: {  // its parts, one behind the other
-        attention_values const a = attention(g_, n, of_, operands_of(n));
+        attention_values const a = attention(g_, n, of_, operands_of(n), b_.random);
         v.data.clear();
         auto const append = [&](const std::vector<double>& part) {
           v.data.insert(v.data.end(), part.begin(), part.end());
@@ -842,6 +852,7 @@ class evaluation {
             of(find_option(n, attention_option::offset)),
             of(find_option(n, attention_option::lengths)),
             of(find_option(n, attention_option::relative)),
+            of(find_option(n, attention_option::dropout)),
             of(n.kind == op::attention ? -1 : n.operand[4])};
   }
 

@@ -458,6 +458,8 @@ class lowering {
     a.has_offset = option(attention_option::offset, {}, a.offset);
     a.has_lengths = option(attention_option::lengths, {}, a.lengths);
     a.has_relative = option(attention_option::relative, of_table, a.relative);
+    if (option(attention_option::dropout, of_scores, a.numbers))
+      a.drop = dropping(g_.nodes[find_option(n, attention_option::dropout)]);
     node const& f = g_.nodes[forward];
     a.result = operand(forward, of_result);
     a.statistics = behind(forward, statistics_offset(f), attention_rows(f), {query});
@@ -477,6 +479,10 @@ class lowering {
     a.has_relative_gradient = has_option(n, attention_option::relative_gradient);
     if (a.has_bias_gradient) a.bias_gradient = gradient(of_scores);
     if (a.has_relative_gradient) a.relative_gradient = gradient(of_table);
+  }
+
+  static constexpr kernels::dropping dropping(const node& numbers) {
+    return {static_cast<std::uint32_t>(numbers.start), kernels::drop_below(numbers.scalar)};
   }
 
   static constexpr unsigned mask(const axis_list& loops, int from) {
@@ -499,10 +505,7 @@ class lowering {
       kernels::chain_link& l = d_.links[d_.link_count++];
       l.kind = m.kind;
       l.type = m.type;
-      if (m.kind == op::dropout) {
-        l.salt = static_cast<std::uint32_t>(m.start);
-        l.drop_below = kernels::drop_below(m.scalar);
-      }
+      if (m.kind == op::dropout) l.drop = dropping(g_.nodes[m.operand[1]]);
       for (int j = 0; j < m.operands; ++j) {
         int const input = c.find_input(m.operand[j]);
         l.from[j] = static_cast<std::int8_t>(

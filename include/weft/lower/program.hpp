@@ -71,11 +71,13 @@ enum class kernel : std::uint8_t {
 // What an attention or its adjoint has beside its step; kernels/attention.hpp says what each is.
 // Operands are over the step's loops.
 struct attention_ref {
-  operand_ref query, key, value, mask, bias, offset, lengths, relative, result, statistics;
+  operand_ref query, key, value, mask, bias, offset, lengths, relative, numbers;
+  operand_ref result, statistics;
   operand_ref g, query_gradient, key_gradient, value_gradient, bias_gradient, relative_gradient;
   bool has_mask, has_bias, has_offset, has_lengths, has_relative;
   bool has_bias_gradient, has_relative_gradient;
   std::int64_t lowest, highest, length_more, distances, origin;
+  kernels::dropping drop;
 };
 
 struct step {
@@ -121,6 +123,8 @@ constexpr kernels::attention_call attention_call_of(const step& s, const attenti
   if (a.has_offset) set(c.offset, a.offset);
   if (a.has_lengths) set(c.lengths, a.lengths);
   if (a.has_relative) set(c.relative, a.relative);
+  set(c.numbers, a.numbers);
+  c.drop = a.drop;
   set(c.result, a.result);
   set(c.statistics, a.statistics);
   if (s.run == kernel::attention) return c;

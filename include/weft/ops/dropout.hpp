@@ -28,15 +28,16 @@ inline void a_dropout_has_more_than_2_to_the_32_elements() {
 // the axes at their bounds, by the generator of kernels/philox.hpp; so it is the same for any
 // number of threads, SIMD target, memory layout and other length of an axis. The adjoint draws the
 // same numbers again: no mask is stored. In the body of a scan every step drops the same elements
-// (Gal and Ghahramani 2016b, section 4); for others at each step, drop out what is scanned.
+// (Gal and Ghahramani 2016b, section 4); for others at each step, drop out what is scanned. Dropout
+// of attention's weights stays within the one operation that attention becomes.
 template <class S>
 constexpr tensor<float, S> dropout(const tensor<float, S>& x, double rate) {
   if (!(rate >= 0 && rate <= 1)) the_rate_of_a_dropout_is_not_between_0_and_1();
   if (S::extent > std::size_t{1} << 32) a_dropout_has_more_than_2_to_the_32_elements();
-  node n = make_node(op::dropout);
+  node n = make_node(op::numbers);
   n.scalar = kernels::drop_below(rate) * 0x1p-24;
   for (int i = 0; i < x.g->count; ++i) n.start += x.g->nodes[i].kind == op::dropout;
-  return append<float, S>(n, x, append<std::int32_t, S>(make_node(op::numbers)));
+  return append<float, S>(make_node(op::dropout), x, append<std::int32_t, S>(n));
 }
 template <expression X>
 requires(!detail::floating<X>)

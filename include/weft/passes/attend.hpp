@@ -70,6 +70,7 @@ class attention_finder {
     int masks[max_terms];  // that all have to hold, and are no band
     int mask_count = 0;
     addend relative{-1, 1};  // a table over distances
+    int numbers = -1;        // of a dropout
     std::int64_t origin = 0;
   };
 
@@ -94,12 +95,17 @@ class attention_finder {
     return n;
   }
 
-  // Is n the product of a softmax over keys with the values?
+  // Is n the product of a softmax over keys, or what a dropout leaves of it, with the values?
   constexpr bool match(const node& n, found& f) const {
     for (int weights = 0; weights < 2; ++weights) {
-      int const id = n.operand[weights];
+      int id = n.operand[weights], numbers = -1;
+      if (at(id).kind == op::dropout && only_here(id)) {
+        numbers = at(id).operand[1];
+        id = at(id).operand[0];
+      }
       if (at(id).kind != op::softmax || !only_here(id) || at(id).named.count != 1) continue;
       f = {};
+      f.numbers = numbers;
       f.value = n.operand[1 - weights];
       f.key_axis = at(id).named.at[0];
       if (match_scores(at(id).operand[0], n.region, f) && find_axes(n, at(id), f) &&
@@ -388,6 +394,7 @@ class attention_finder {
     if (f.offset >= 0) add_option(n, attention_option::offset, to[f.offset]);
     if (f.lengths >= 0) add_option(n, attention_option::lengths, to[f.lengths]);
     if (f.relative.node >= 0) add_option(n, attention_option::relative, scaled(h, f.relative, to));
+    if (f.numbers >= 0) add_option(n, attention_option::dropout, to[f.numbers]);
     return n;
   }
   static constexpr int scaled(graph& h, const addend& a, const int* to) {
@@ -415,12 +422,12 @@ class attention_finder {
 
 }  // namespace detail
 
-// What is written softmax(where(mask, cap(scale QKᵀ) + bias, -∞)) V, in any of its shorter forms,
-// becomes one operation that never stores the scores, if nothing else needs them. A mask that
-// compares keys' positions with queries' becomes a band, whose queries may begin at an int32 of the
-// batch, as in positions<Cache>() <= positions<Pos>() + offset; one that compares keys' positions
-// with such numbers alone, as positions<KeyPos>() < lengths, becomes a number of keys. These cost
-// nothing and save what they hide.
+// What is written dropout(softmax(where(mask, cap(scale QKᵀ) + bias, -∞))) V, in any of its shorter
+// forms, becomes one operation that never stores the scores, if nothing else needs them. A mask
+// that compares keys' positions with queries' becomes a band, whose queries may begin at an int32
+// of the batch, as in positions<Cache>() <= positions<Pos>() + offset; one that compares keys'
+// positions with such numbers alone, as positions<KeyPos>() < lengths, becomes a number of keys.
+// These cost nothing and save what they hide.
 //
 // Biases are added up, but for one that goes by distance, which the operation looks up itself:
 // gather<Distance>(table, i), with i = positions<KeyPos>() - (positions<Pos>() + offset) + origin

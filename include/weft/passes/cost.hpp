@@ -58,14 +58,15 @@ constexpr double pairs_seen(const attention_axes& a, const node& n) {
 }
 
 // Two products and a softmax; backwards, five products and its adjoint. Biases are added, and so
-// are their gradients' terms.
+// are their gradients' terms; a dropout multiplies.
 constexpr double attention_flops(const graph& g, const node& n) {
   attention_axes const a = attention_axes_of(g, n);
   auto const depth = static_cast<double>(a.depth->extent);
   auto const value = static_cast<double>(a.value->extent);
   double each = n.kind == op::attention ? 2 * (depth + value) + 5 : 2 * (3 * depth + 2 * value) + 5;
-  for (auto const what : {attention_option::bias, attention_option::relative,
-                          attention_option::bias_gradient, attention_option::relative_gradient})
+  for (auto const what :
+       {attention_option::bias, attention_option::relative, attention_option::dropout,
+        attention_option::bias_gradient, attention_option::relative_gradient})
     each += has_option(n, what);
   return static_cast<double>(a.batch.extent()) * pairs_seen(a, n) * each;
 }

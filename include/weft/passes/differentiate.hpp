@@ -178,13 +178,9 @@ class reverse_sweep {
       case op::sigmoid:
         accumulate(x, times(g, times(vi(), elementwise(op::subtract, axes, constant(1), vi()))));
         break;
-      case op::dropout: {  // under the same mask
-        node a = make_node(op::dropout);
-        a.scalar = n.scalar;
-        a.start = n.start;
-        accumulate(x, emit(a, axes, g, vy()));
+      case op::dropout:  // under the same mask
+        accumulate(x, elementwise(op::dropout, axes, g, vy()));
         break;
-      }
       case op::relu:
         accumulate(x, elementwise(op::relu_adjoint, axes, vx(), g));
         break;

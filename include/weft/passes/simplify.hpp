@@ -133,8 +133,8 @@ class simplifier {
           return constant(n, square_root(operand(n, 0).scalar));
         return -1;
       case op::dropout:
-        if (n.scalar == 0) return n.operand[0];
-        if (n.scalar == 1) {
+        if (operand(n, 1).scalar == 0) return n.operand[0];
+        if (operand(n, 1).scalar == 1) {
           node zeros = make_node(op::copy);
           zeros.axes = n.axes;
           zeros.operands = 1;

@@ -1,0 +1,73 @@
+// Dropout of attention's weights, whose random words are drawn again wherever they are needed.
+#if defined(WEFT_KERNELS_ATTENTION_DROPOUT_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef WEFT_KERNELS_ATTENTION_DROPOUT_INL_H_
+#undef WEFT_KERNELS_ATTENTION_DROPOUT_INL_H_
+#else
+#define WEFT_KERNELS_ATTENTION_DROPOUT_INL_H_
+#endif
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/attention_scores-inl.h"
+#include "kernels/philox-inl.h"
+#include "weft/kernels/hwy-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace weft::kernels::HWY_NAMESPACE {
+
+// The numbers of elements: the first one's, and the steps from a query and from a key to the next.
+struct element_numbers {
+  std::uint32_t first, query, key;
+};
+
+// Drops from the rows of scores for one vector of queries.
+inline HWY_NOINLINE void drop_scores(const score_rows& s, const element_numbers& of,
+                                     const word_source& from, std::uint32_t below) {
+  const query_tag d;
+  const word_tag dw;
+  const auto put = [&](std::size_t j, word_vec words) HWY_ATTR {
+    if (j < s.keys) hn::StoreU(drop(d, words, below, hn::LoadU(d, s.row(j))), d, s.row(j));
+  };
+  word_vec number = numbers_from(of.first, of.query);
+  if (of.key != 1) {
+    for (std::size_t j = 0; j < s.keys; ++j) {
+      put(j, random_words_at(from, number));
+      number = hn::Add(number, hn::Set(dw, of.key));
+    }
+    return;
+  }
+  // Four keys of a query share a counter, and its first key may be any of the four: what a lane
+  // takes begins so far behind the first of eight words.
+  const auto one = hn::TestBit(number, hn::Set(dw, 1u)), two = hn::TestBit(number, hn::Set(dw, 2u));
+  word_vec counter = hn::ShiftRight<2>(number);
+  word_vec w0, w1, w2, w3;
+  random_words_of(from, counter, w0, w1, w2, w3);
+  for (std::size_t j = 0; j < s.keys; j += 4) {
+    counter = hn::Add(counter, hn::Set(dw, 1u));
+    word_vec w4, w5, w6, w7;
+    random_words_of(from, counter, w4, w5, w6, w7);
+    const word_vec v0 = hn::IfThenElse(one, w1, w0), v1 = hn::IfThenElse(one, w2, w1);
+    const word_vec v2 = hn::IfThenElse(one, w3, w2), v3 = hn::IfThenElse(one, w4, w3);
+    const word_vec v4 = hn::IfThenElse(one, w5, w4), v5 = hn::IfThenElse(one, w6, w5);
+    put(j, hn::IfThenElse(two, v2, v0));
+    put(j + 1, hn::IfThenElse(two, v3, v1));
+    put(j + 2, hn::IfThenElse(two, v4, v2));
+    put(j + 3, hn::IfThenElse(two, v5, v3));
+    w0 = w4, w1 = w5, w2 = w6, w3 = w7;
+  }
+}
+
+// Drops from elements that have the words; both in whole vectors.
+inline HWY_NOINLINE void drop_elements(const std::uint32_t* words, std::uint32_t below,
+                                       std::ptrdiff_t count, float* x) {
+  const query_tag d;
+  const auto lanes = static_cast<std::ptrdiff_t>(hn::Lanes(d));
+  for (std::ptrdiff_t j = 0; j < count; j += lanes)
+    hn::StoreU(drop(d, hn::LoadU(word_tag(), words + j), below, hn::LoadU(d, x + j)), d, x + j);
+}
+
+}  // namespace weft::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif
