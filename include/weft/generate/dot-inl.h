@@ -61,8 +61,8 @@ struct tile {
     ((s[I] = hn::MulAdd(hn::Set(d, left[I / Vectors * T.left_row]), b[I % Vectors], s[I])), ...);
   }
   template <int... C>
-  HWY_INLINE static void step(std::integer_sequence<int, C...>, V* s, const float* left,
-                              const float* right) {
+  HWY_INLINE static void step(std::integer_sequence<int, C...>, [[maybe_unused]] V* s,
+                              const float* left, const float* right) {
     (multiply_add(std::make_integer_sequence<int, sums>(), s + C * sums, left + C * T.left_depth,
                   right + C * T.right_depth),
      ...);
