@@ -27,6 +27,7 @@ function(weft_add_model target header model)
   set(file ${CMAKE_CURRENT_BINARY_DIR}/weft_models/${target}/${name}.cpp)
   configure_file(${CMAKE_CURRENT_FUNCTION_LIST_DIR}/weft-model.cpp.in ${file} @ONLY)
   target_sources(${target} PRIVATE ${file})
-  # The first error says what is wrong.
-  set_source_files_properties(${file} PROPERTIES COMPILE_OPTIONS -Wfatal-errors)
+  # The first error says what is wrong. The file is compiled once for each target.
+  set_source_files_properties(${file} PROPERTIES
+    COMPILE_OPTIONS -Wfatal-errors SKIP_PRECOMPILE_HEADERS ON)
 endfunction()

@@ -6,16 +6,13 @@
 
 #include "examples/char_lm/model.hpp"
 #include "kernels/targets.hpp"
+#include "support/golden_file.hpp"
 #include "support/golden_init.hpp"
 #include "weft/io/safetensors.hpp"
 
 namespace {
 
 namespace golden = weft::golden;
-
-std::string path(const char* file) {
-  return std::string(WEFT_TEST_DATA) + "/" + file;
-}
 
 // What the project asks of whole models.
 constexpr double tolerance = 1e-4;
@@ -34,7 +31,7 @@ BOOST_AUTO_TEST_CASE(char_lm_has_the_losses_of_ten_training_steps) {
   using model = char_lm::model<2>;
   constexpr double learning_rate = 1e-3;
   constexpr std::size_t steps = 10;
-  weft::tensor_file const file(path("char_lm.safetensors"));
+  weft::tensor_file const file(weft::testing::golden_file("char_lm.safetensors"));
   auto const losses = file["output.losses"].values<double>();
   auto const norms = file["output.gradient_norms"].values<double>();
   weft::kernels::on_every_target([&](const auto&) {

@@ -3,6 +3,7 @@
 #include <boost/test/unit_test.hpp>
 #include <string>
 
+#include "support/golden_file.hpp"
 #include "support/golden_model.hpp"
 #include "weft/weft.hpp"
 
@@ -65,7 +66,7 @@ struct gru {
 BOOST_AUTO_TEST_SUITE(recurrent_layers)
 
 BOOST_AUTO_TEST_CASE(give_what_pytorch_gives) {
-  weft::tensor_file const file(std::string(WEFT_TEST_DATA) + "/rnn.safetensors");
+  weft::tensor_file const file(weft::testing::golden_file("rnn.safetensors"));
   weft::testing::golden_trial<rnn>(file, "rnn.");
   weft::testing::golden_trial<gru>(file, "gru.");
 }

@@ -1,5 +1,6 @@
 // Convolution against torch.nn.Conv1d, by tests/golden/convolution.py, and its gradients.
 #include "weft/nn/convolution.hpp"
+#include "support/golden_file.hpp"
 
 #include <boost/test/unit_test.hpp>
 #include <string>
@@ -82,7 +83,7 @@ struct layers {
 BOOST_AUTO_TEST_SUITE(convolution)
 
 BOOST_AUTO_TEST_CASE(is_that_of_pytorch) {
-  tensor_file const file(std::string(WEFT_TEST_DATA) + "/convolution.safetensors");
+  tensor_file const file(weft::testing::golden_file("convolution.safetensors"));
   check<conv1d<Places<7>, Tap<3>, In<5>, Out<3>>>(file, "inside.");
   check<conv1d<Pos, Tap<1>, In<3>, Out<4>>>(file, "one.");
   check<conv1d<Pos, Tap<5>, In<6>, In<6>, window{.left = 2, .right = 2}>>(file, "same.");

@@ -2,6 +2,7 @@
 #include <boost/test/unit_test.hpp>
 #include <string>
 
+#include "support/golden_file.hpp"
 #include "support/golden_model.hpp"
 #include "weft/weft.hpp"
 
@@ -62,7 +63,7 @@ struct grouped_window {
 BOOST_AUTO_TEST_SUITE(modern)
 
 BOOST_AUTO_TEST_CASE(layers_are_those_of_plain_pytorch) {
-  tensor_file const file(std::string(WEFT_TEST_DATA) + "/modern.safetensors");
+  tensor_file const file(weft::testing::golden_file("modern.safetensors"));
   testing::golden_trial<gated>(file, "swiglu.");
   testing::golden_trial<tied_words>(file, "tied.");
   testing::golden_trial<grouped_window>(file, "window.");

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "nn/encodings.hpp"
+#include "support/error_bound.hpp"
 #include "support/trial.hpp"
 
 namespace {
@@ -75,7 +76,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(in_parts_positions_are_those_of_the_whole, Order, 
   for (std::size_t i = 0; i < x.size(); ++i)
     x.data()[i] = std::sin(static_cast<float>(i * i % 1009));
 
-  auto const g = weft::testing::plain_graph<inference<whole<Order>>>::make();
+  auto const g = weft::testing::plain_graph<inference<whole<Order>>>();
   reference::lengths of;
   of.set<Pos>(whole_length);
   reference::bindings given;

@@ -4,11 +4,12 @@
 
 #include "nn/encodings.hpp"
 #include "passes/graphs.hpp"
+#include "support/run_time.hpp"
 
 namespace {
 
 using namespace weft;
-using weft::testing::count;
+using weft::testing::compiled_graph, weft::testing::count;
 namespace position = nn::position;
 
 struct Batch : axis<2> {};
@@ -38,7 +39,7 @@ struct layer {
 };
 
 template <class Keys>
-constexpr bool has_pairs(const graph& g) {
+bool has_pairs(const graph& g) {
   for (int i = 0; i < g.count; ++i)
     if (!g.nodes[i].inner && g.nodes[i].axes.contains(&info_of<Pos>) &&
         g.nodes[i].axes.contains(&info_of<Keys>))
@@ -46,19 +47,22 @@ constexpr bool has_pairs(const graph& g) {
   return false;
 }
 template <class Model>
-constexpr bool is_fused() {
-  graph const forward = inference<Model, "loss">::make();
-  graph const backward = training<Model, "loss">::make();
-  return count(forward, op::attention) == 1 && !has_pairs<KeyPos>(forward) &&
-         count(backward, op::attention) == 1 && count(backward, op::attention_adjoint) == 1 &&
-         !has_pairs<KeyPos>(backward);
+bool is_fused() {
+  auto const forward = compiled_graph<inference<Model, "loss">>();
+  auto const backward = compiled_graph<training<Model, "loss">>();
+  return count(*forward, op::attention) == 1 && !has_pairs<KeyPos>(*forward) &&
+         count(*backward, op::attention) == 1 && count(*backward, op::attention_adjoint) == 1 &&
+         !has_pairs<KeyPos>(*backward);
 }
 template <class Order>
-constexpr bool fused = is_fused<layer<Order, Heads, true>>();
+bool fused() {
+  return is_fused<layer<Order, Heads, true>>();
+}
 template <class Order>
-constexpr bool fused_in_groups_and_where_all_is_seen =
-    is_fused<layer<Order, nn::grouped<Heads, Group>, true>>() &&
-    is_fused<layer<Order, Heads, false>>();
+bool fused_in_groups_and_where_all_is_seen() {
+  return is_fused<layer<Order, nn::grouped<Heads, Group>, true>>() &&
+         is_fused<layer<Order, Heads, false>>();
+}
 
 // A sequence in parts, with a cache.
 struct Cache : axis<up_to<90>> {};
@@ -77,23 +81,27 @@ struct part {
   }
 };
 template <class Order>
-constexpr bool part_is_fused = [] {
-  graph const g = inference<part<Order>>::make();
-  return count(g, op::attention) == 1 && !has_pairs<Cache>(g);
-}();
-
-static_assert(part_is_fused<position::alibi>);
-static_assert(part_is_fused<position::t5<>>);
-static_assert(part_is_fused<position::shaw_keys<4>>);
-static_assert(part_is_fused<position::transformer_xl<>>);
-
-static_assert(fused<position::alibi>);
-static_assert(fused<position::learned_alibi>);
-static_assert(fused<weft::testing::causal_t5>);
-static_assert(fused<position::rotary<>>);
-static_assert(fused<position::learned_rotary<>>);
-static_assert(fused_in_groups_and_where_all_is_seen<position::t5<>>);
-static_assert(fused_in_groups_and_where_all_is_seen<position::shaw_keys<4>>);
-static_assert(fused_in_groups_and_where_all_is_seen<position::transformer_xl<>>);
+bool part_is_fused() {
+  auto const g = compiled_graph<inference<part<Order>>>();
+  return count(*g, op::attention) == 1 && !has_pairs<Cache>(*g);
+}
 
 }  // namespace
+
+BOOST_AUTO_TEST_CASE(attention_that_knows_positions_is_one_operation) {
+  BOOST_TEST((fused<position::alibi>()));
+  BOOST_TEST((fused<position::learned_alibi>()));
+  BOOST_TEST((fused<weft::testing::causal_t5>()));
+  BOOST_TEST((fused<position::rotary<>>()));
+  BOOST_TEST((fused<position::learned_rotary<>>()));
+  BOOST_TEST((fused_in_groups_and_where_all_is_seen<position::t5<>>()));
+  BOOST_TEST((fused_in_groups_and_where_all_is_seen<position::shaw_keys<4>>()));
+  BOOST_TEST((fused_in_groups_and_where_all_is_seen<position::transformer_xl<>>()));
+}
+
+BOOST_AUTO_TEST_CASE(so_it_is_of_a_part_of_a_sequence_with_a_cache) {
+  BOOST_TEST((part_is_fused<position::alibi>()));
+  BOOST_TEST((part_is_fused<position::t5<>>()));
+  BOOST_TEST((part_is_fused<position::shaw_keys<4>>()));
+  BOOST_TEST((part_is_fused<position::transformer_xl<>>()));
+}

@@ -2,6 +2,7 @@
 #include <boost/test/unit_test.hpp>
 #include <string>
 
+#include "support/golden_file.hpp"
 #include "support/golden_model.hpp"
 #include "weft/weft.hpp"
 
@@ -47,7 +48,7 @@ struct buckets {
 };
 
 tensor_file stored() {
-  return tensor_file(std::string(WEFT_TEST_DATA) + "/position.safetensors");
+  return tensor_file(weft::testing::golden_file("position.safetensors"));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <boost/test/unit_test.hpp>
 #include <string>
 
+#include "support/golden_file.hpp"
 #include "support/golden_model.hpp"
 #include "weft/weft.hpp"
 
@@ -20,8 +21,8 @@ struct ValueEmbed : axis<8> {};
 struct Heads : axis<3> {};
 struct HeadDim : axis<4> {};
 
-weft::tensor_file stored(const char* name) {
-  return weft::tensor_file(std::string(WEFT_TEST_DATA) + "/" + name + ".safetensors");
+weft::tensor_file stored(const std::string& name) {
+  return weft::tensor_file(weft::testing::golden_file(name + ".safetensors"));
 }
 
 // The sum of y times a cotangent, so that every element has a gradient of its own.

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <string>
 
+#include "support/golden_file.hpp"
 #include "support/golden_init.hpp"
 #include "support/golden_model.hpp"
 #include "weft/weft.hpp"
@@ -18,8 +19,8 @@ struct Pos : axis<3> {};
 struct KeyPos : axis<10> {};
 struct ValueDim : axis<4> {};
 
-weft::tensor_file stored(const char* name) {
-  return weft::tensor_file(std::string(WEFT_TEST_DATA) + "/" + name + ".safetensors");
+weft::tensor_file stored(const std::string& name) {
+  return weft::tensor_file(weft::testing::golden_file(name + ".safetensors"));
 }
 
 // Scores [2, 2, 4] and lengths of Axes.
@@ -147,8 +148,8 @@ BOOST_AUTO_TEST_CASE(multi_head_attention_of_100_units_in_5_heads) {
   from_formula("in_proj_weight", 30000, 1);
   from_formula("out_proj.weight", 10000, 1);
 
-  auto const g = weft::testing::plain_graph<training<multi_head, "loss">>::make();
-  auto const forward = weft::testing::plain_graph<inference<multi_head>>::make();
+  auto const g = weft::testing::plain_graph<training<multi_head, "loss">>();
+  auto const forward = weft::testing::plain_graph<inference<multi_head>>();
   weft::testing::expectation const with_gradients(*g, s), expected(*forward, s);
   check_stored("y", reference::result(*forward, expected.values(), "y").data,
                file["output.y"].values<double>());

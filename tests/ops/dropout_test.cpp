@@ -93,7 +93,7 @@ struct turned {
 // The elements of a result in the reference, as the kernels have them too.
 template <class Model>
 std::vector<double> sampled(std::string_view name, const settings& s) {
-  auto const g = weft::testing::plain_graph<sampling<Model>>::make();
+  auto const g = weft::testing::plain_graph<sampling<Model>>();
   weft::testing::expectation const e(*g, s);
   return weft::reference::result(*g, e.values(), name).data;
 }

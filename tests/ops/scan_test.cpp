@@ -155,7 +155,7 @@ BOOST_AUTO_TEST_CASE(of_all_lengths_batches_and_sizes) {
 
 BOOST_AUTO_TEST_CASE(of_carries_that_change_places_and_scans_after_each_other) {
   trial<weft::inference<exchange>>();
-  auto const g = weft::testing::plain_graph<weft::inference<exchange>>::make();
+  auto const g = weft::testing::plain_graph<weft::inference<exchange>>();
   weft::testing::expectation const e(*g, {});
   auto const result = [&](const char* name) {
     return weft::reference::result(*g, e.values(), name).data;
@@ -181,7 +181,7 @@ BOOST_AUTO_TEST_CASE(of_which_one_result_is_computed) {
 // The loop that elman stands for, in double.
 BOOST_AUTO_TEST_CASE(mean_the_loop_written_out) {
   using model = elman<3, 5>;
-  auto const g = weft::testing::plain_graph<weft::inference<model>>::make();
+  auto const g = weft::testing::plain_graph<weft::inference<model>>();
   for (std::size_t const n : {0u, 1u, 3u, 17u}) {
     weft::testing::expectation const expected(*g, lengths<Pos>(n));
     auto const& x = expected.given().inputs.find("x")->second;

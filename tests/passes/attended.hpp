@@ -2,7 +2,6 @@
 #pragma once
 
 #include <boost/test/unit_test.hpp>
-#include <cmath>
 #include <memory>
 
 #include "passes/graphs.hpp"
@@ -24,9 +23,12 @@ struct Group : axis<2> {};
 struct HeadDim : axis<5> {};
 struct Width : axis<4> {};
 
+// The graph of a model after the pass.
+std::unique_ptr<const graph> attended(const graph_parts& model);
 template <class Model>
-constexpr graph attended() {
-  return attend(simplify(select(definition<Model>.unpack())));
+const graph& attended() {
+  static auto const g = attended(definition<Model>.parts());
+  return *g;
 }
 
 // Query, key and value that come from parameters, so that all have gradients.
@@ -54,38 +56,12 @@ struct trainable {
   }
 };
 
-template <class Model, bool Attended>
-struct differentiated {
-  static constexpr graph make() {
-    graph const g = inference<trainable<Model>, "loss">::selected();
-    return simplify(differentiate(Attended ? attend(g) : g, 0));
-  }
-  static constexpr auto g = pack<differentiated>();
-};
-
-// The same in double precision, forward and backward: only the order of sums differs.
+// The loss and its gradients in double precision, with attention as one operation and as written:
+// only the order of sums differs.
+void means_the_same(const graph_parts& model, const settings& s);
 template <class Model>
-void means_the_same(settings s = lengths<Pos>(6)) {
-  auto const written = kept([] { return differentiated<Model, false>::g.unpack(); });
-  auto const fused = kept([] { return differentiated<Model, true>::g.unpack(); });
-  BOOST_TEST(count(*fused, op::attention) == 1);
-  BOOST_TEST(count(*fused, op::attention_adjoint) == (written->parameter_count > 0 ? 1 : 0));
-  expectation const expected(*written, s);
-  auto const values = reference::evaluate(*fused, s.lengths, expected.given());
-  auto const compare = [](const auto& a, const auto& b) {
-    BOOST_TEST_REQUIRE(a.data.size() == b.data.size());
-    double most = 0;
-    for (double const x : b.data) most = std::max(most, std::abs(x));
-    for (std::size_t i = 0; i < a.data.size(); ++i)
-      BOOST_TEST(std::abs(a.data[i] - b.data[i]) <= 1e-12 * most + 1e-300);
-  };
-  compare(reference::result(*fused, values, "loss"),
-          reference::result(*written, expected.values(), "loss"));
-  for (int i = 0; i < written->parameter_count; ++i) {
-    auto const name = written->name(written->parameters[i].name);
-    compare(reference::gradient(*fused, values, name),
-            reference::gradient(*written, expected.values(), name));
-  }
+void means_the_same(const settings& s = lengths<Pos>(6)) {
+  means_the_same(definition<trainable<Model>>.parts(), s);
 }
 
 // Around what there is of positions, so that some queries see all keys and some none.
@@ -98,13 +74,14 @@ inline settings offsets(std::size_t length, settings::range from = all_around) {
 
 template <class Model>
 void runs(settings::range from = all_around) {
-  static_assert(count(inference<Model>::make(), op::attention) == 1);
-  static_assert(count(training<trainable<Model>, "loss">::make(), op::attention) == 1);
+  using backward = training<trainable<Model>, "loss">;
+  BOOST_TEST(count(*compiled_graph<inference<Model>>(), op::attention) == 1);
+  BOOST_TEST(count(*compiled_graph<backward>(), op::attention) == 1);
   for (std::size_t const length : {0u, 1u, 3u, 7u}) {
     auto const at = offsets(length, from);
     trial<inference<Model>>(at);
     // A mean over nothing is not a number, and the bound grows with the steps between.
-    if (length > 0 && length < 4) trial<training<trainable<Model>, "loss">>(at);
+    if (length > 0 && length < 4) trial<backward>(at);
   }
 }
 

@@ -164,45 +164,18 @@ struct one_query {
 };
 
 template <class Model>
-constexpr bool has_options(std::initializer_list<option> what, std::int64_t origin = 0) {
-  weft::graph const g = attended<Model>();
+bool has_options(std::initializer_list<option> what, std::int64_t origin = 0) {
+  weft::graph const& g = attended<Model>();
   weft::node const& n = output_node(g);
   unsigned bits = 0;
   for (option const o : what) bits |= weft::bit_of(o);
   return n.kind == op::attention && n.options == bits && n.origin == origin;
 }
 template <class Model>
-constexpr bool is_looked_up() {
-  weft::graph const g = attended<Model>();
+bool is_looked_up() {
+  weft::graph const& g = attended<Model>();
   return count(g, op::gather) == 0 && count(g, op::positions) == 0;
 }
-static_assert(has_options<biased<clipped>>({option::relative}, 2));
-static_assert(is_looked_up<biased<clipped>>());
-static_assert(has_options<biased<clipped, causal>>({option::relative}, 2));
-static_assert(has_options<biased<otherwise_clipped, valid_and_masked>>(
-    {option::mask, option::lengths, option::relative}, 2));
-static_assert(is_looked_up<biased<otherwise_clipped, valid_and_masked>>());
-static_assert(has_options<biased<all_distances, causal>>({option::relative}, 6));
-static_assert(is_looked_up<biased<all_distances, causal>>());
-static_assert(has_options<biased<all_distances_on_one_side>>({option::relative}, 7));
-static_assert(has_options<biased<of_each_query>>({option::relative}, 2));
-static_assert(is_looked_up<biased<of_each_query>>());
-static_assert(has_options<biased<from_an_offset>>({option::offset, option::relative}, 1));
-static_assert(has_options<biased<from_an_offset, cached>>({option::offset, option::relative}, 1));
-static_assert(is_looked_up<biased<from_an_offset, cached>>());
-static_assert(has_options<biased<of_heads>>({option::bias}));
-static_assert(has_options<biased<of_pairs, causal>>({option::bias}));
-static_assert(has_options<biased<of_keys>>({option::bias}));
-static_assert(has_options<biased<together<of_heads, clipped, of_pairs>>>({option::bias,
-                                                                          option::relative},
-                                                                         2));
-static_assert(is_looked_up<biased<halved<together<of_heads, clipped, of_pairs>>>>());
-static_assert(has_options<scaled_together>({option::bias, option::relative}, 6));
-static_assert(is_looked_up<scaled_together>());
-static_assert(has_options<capped>({option::bias, option::relative}, 2));
-static_assert(output_node(attended<capped>()).scalar == 2);
-static_assert(has_options<one_query>({option::offset, option::lengths, option::relative}, 9));
-static_assert(is_looked_up<one_query>());
 
 // What is no bias by distance, or not from where the band is, is a bias like others.
 struct from_the_key_back {
@@ -254,19 +227,51 @@ struct of_unclipped_offsets {
                                positions<KeyPos>() - (positions<Pos>() + in.offset) + 6);
   }
 };
-static_assert(has_options<biased<from_the_key_back>>({option::bias}));
-static_assert(has_options<biased<every_other_distance>>({option::bias}));
-static_assert(has_options<biased<by_place>>({option::bias}));
-static_assert(has_options<biased<of_each_key>>({option::bias}));
-static_assert(has_options<biased<clipped_within_the_table>>({option::bias}));
-static_assert(has_options<biased<beyond_the_table>>({option::bias}));
-static_assert(has_options<biased<as_many_as_a_run_has>>({option::bias}));
-static_assert(has_options<biased<of_unclipped_offsets>>({option::bias}));
-static_assert(has_options<biased<from_an_offset, causal>>({option::bias}));
-static_assert(has_options<biased<clipped, cached>>({option::bias, option::offset}));
-// One is looked up, the other is a bias like others.
-static_assert(
-    has_options<biased<together<clipped, all_distances>>>({option::bias, option::relative}, 2));
+
+BOOST_AUTO_TEST_CASE(a_bias_by_distance_is_looked_up) {
+  BOOST_TEST((has_options<biased<clipped>>({option::relative}, 2)));
+  BOOST_TEST((is_looked_up<biased<clipped>>()));
+  BOOST_TEST((has_options<biased<clipped, causal>>({option::relative}, 2)));
+  BOOST_TEST((has_options<biased<otherwise_clipped, valid_and_masked>>(
+      {option::mask, option::lengths, option::relative}, 2)));
+  BOOST_TEST((is_looked_up<biased<otherwise_clipped, valid_and_masked>>()));
+  BOOST_TEST((has_options<biased<all_distances, causal>>({option::relative}, 6)));
+  BOOST_TEST((is_looked_up<biased<all_distances, causal>>()));
+  BOOST_TEST((has_options<biased<all_distances_on_one_side>>({option::relative}, 7)));
+  BOOST_TEST((has_options<biased<of_each_query>>({option::relative}, 2)));
+  BOOST_TEST((is_looked_up<biased<of_each_query>>()));
+  BOOST_TEST((has_options<biased<from_an_offset>>({option::offset, option::relative}, 1)));
+  BOOST_TEST((has_options<biased<from_an_offset, cached>>({option::offset, option::relative}, 1)));
+  BOOST_TEST((is_looked_up<biased<from_an_offset, cached>>()));
+  BOOST_TEST((has_options<biased<of_heads>>({option::bias})));
+  BOOST_TEST((has_options<biased<of_pairs, causal>>({option::bias})));
+  BOOST_TEST((has_options<biased<of_keys>>({option::bias})));
+  BOOST_TEST((has_options<biased<together<of_heads, clipped, of_pairs>>>(
+      {option::bias, option::relative}, 2)));
+  BOOST_TEST((is_looked_up<biased<halved<together<of_heads, clipped, of_pairs>>>>()));
+  BOOST_TEST((has_options<scaled_together>({option::bias, option::relative}, 6)));
+  BOOST_TEST((is_looked_up<scaled_together>()));
+  BOOST_TEST((has_options<capped>({option::bias, option::relative}, 2)));
+  BOOST_TEST((output_node(attended<capped>()).scalar == 2));
+  BOOST_TEST((has_options<one_query>({option::offset, option::lengths, option::relative}, 9)));
+  BOOST_TEST((is_looked_up<one_query>()));
+}
+
+BOOST_AUTO_TEST_CASE(what_is_no_bias_by_distance_is_one_like_others) {
+  BOOST_TEST((has_options<biased<from_the_key_back>>({option::bias})));
+  BOOST_TEST((has_options<biased<every_other_distance>>({option::bias})));
+  BOOST_TEST((has_options<biased<by_place>>({option::bias})));
+  BOOST_TEST((has_options<biased<of_each_key>>({option::bias})));
+  BOOST_TEST((has_options<biased<clipped_within_the_table>>({option::bias})));
+  BOOST_TEST((has_options<biased<beyond_the_table>>({option::bias})));
+  BOOST_TEST((has_options<biased<as_many_as_a_run_has>>({option::bias})));
+  BOOST_TEST((has_options<biased<of_unclipped_offsets>>({option::bias})));
+  BOOST_TEST((has_options<biased<from_an_offset, causal>>({option::bias})));
+  BOOST_TEST((has_options<biased<clipped, cached>>({option::bias, option::offset})));
+  // One is looked up, the other is a bias like others.
+  BOOST_TEST(
+      (has_options<biased<together<clipped, all_distances>>>({option::bias, option::relative}, 2)));
+}
 
 BOOST_AUTO_TEST_CASE(biased_attention_means_what_was_written_forward_and_backward) {
   means_the_same<biased<clipped>>();

@@ -253,7 +253,7 @@ BOOST_AUTO_TEST_CASE(gradients_of_slices_are_put_together) {
 
 BOOST_AUTO_TEST_CASE(makes_a_training_graph_smaller) {
   using source = weft::training<char_lm::model<2>, "loss">;
-  auto const before = weft::testing::plain_graph<source>::make();
+  auto const before = weft::testing::plain_graph<source>();
   auto const after = kept([&] { return weft::simplify(*before); });
   BOOST_TEST(after->count < before->count);
   BOOST_TEST(after->output_count == before->output_count);

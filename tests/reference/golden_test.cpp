@@ -8,6 +8,7 @@
 
 #include "../../examples/char_lm/model.hpp"
 #include "../support/golden_init.hpp"
+#include "support/golden_file.hpp"
 #include "weft/io/safetensors.hpp"
 #include "weft/kernels/reference.hpp"
 #include "weft/passes/differentiate.hpp"
@@ -18,10 +19,6 @@ namespace reference = weft::reference;
 namespace golden = weft::golden;
 
 constexpr double single = 0x1p-24;  // half the distance from 1 to the next float
-
-std::string path(const char* file) {
-  return std::string(WEFT_TEST_DATA) + "/" + file;
-}
 
 constexpr weft::graph char_lm_trained = weft::differentiate(weft::define<char_lm::model<2>>(), 0);
 
@@ -51,7 +48,7 @@ BOOST_AUTO_TEST_SUITE(pytorch)
 BOOST_AUTO_TEST_CASE(ten_training_steps_of_char_lm) {
   constexpr std::size_t batch = 4, length = 32;
   weft::graph const& g = char_lm_trained;
-  weft::tensor_file const file(path("char_lm.safetensors"));
+  weft::tensor_file const file(weft::testing::golden_file("char_lm.safetensors"));
   auto const losses = file["output.losses"].values<double>();
   auto const norms = file["output.gradient_norms"].values<double>();
   reference::lengths lengths;
@@ -104,7 +101,7 @@ BOOST_AUTO_TEST_CASE(ten_training_steps_of_char_lm) {
 }
 
 BOOST_AUTO_TEST_CASE(adamw_steps) {
-  weft::tensor_file const file(path("optimizer.safetensors"));
+  weft::tensor_file const file(weft::testing::golden_file("optimizer.safetensors"));
   std::vector<double> p = file["parameters"].values<double>();
   std::vector<double> const gradients = file["gradients"].values<double>();
   std::vector<double> const after = file["adamw.parameters"].values<double>();

@@ -8,6 +8,7 @@
 #include "passes/graphs.hpp"
 #include "run/allocations.hpp"
 #include "run/pool.hpp"
+#include "support/error_bound.hpp"
 #include "support/trial.hpp"
 #include "weft/weft.hpp"
 
@@ -99,7 +100,7 @@ constexpr std::size_t batch = 3, length = 25;
 class expected {
  public:
   explicit expected(const weft::parameter_block& parameters) {
-    auto const g = weft::testing::plain_graph<weft::inference<whole>>::make();
+    auto const g = weft::testing::plain_graph<weft::inference<whole>>();
     weft::reference::lengths of;
     of.set<Batch>(batch).set<Pos>(length);
     weft::reference::bindings given;

@@ -1,5 +1,6 @@
 // Training: steps, optimizers, schedules.
 #include "weft/run/trainer.hpp"
+#include "support/golden_file.hpp"
 
 #include <boost/test/unit_test.hpp>
 #include <cmath>
@@ -56,7 +57,7 @@ struct linear_form {
 // Five steps of PyTorch's optimizer in float32 from the same numbers.
 template <class Optimizer>
 void check_against_pytorch(Optimizer optimizer, const std::string& name) {
-  weft::tensor_file const file(std::string(WEFT_TEST_DATA) + "/optimizer.safetensors");
+  weft::tensor_file const file(weft::testing::golden_file("optimizer.safetensors"));
   weft::trainer<linear_form, Optimizer> t(optimizer);
   auto const p = t.parameters().find("p").values;
   auto const all = file["gradients"].values<float>();

@@ -1,12 +1,7 @@
 // The gradients that differentiate gives, in double precision, against central differences.
 #pragma once
 
-#include <boost/test/unit_test.hpp>
 #include <cmath>
-#include <cstddef>
-#include <limits>
-#include <memory>
-#include <string>
 
 #include "support/trial.hpp"
 
@@ -28,46 +23,12 @@ difference central_difference(const Loss& loss, double p, double noise) {
   return {at_h, std::abs(at_2h - at_h) + noise / h};
 }
 
-// Each number of each parameter.
+// Each number of each parameter: of the graph of a loss, and of that with its gradients.
+void check_gradients(const graph& forward, const graph& with_gradients, const settings& s);
 template <class Model>
 void check_gradients(const settings& s = {}) {
-  auto const g = plain_graph<training<Model, "loss">>::make();
-  auto const forward = plain_graph<sampling<Model, "loss">>::make();
-  settings values_alone = s;
-  values_alone.tolerance = 1;  // nothing is compared in float32
-  expectation const expected(*g, values_alone);
-  reference::lengths const of = reference::complete(*g, s.lengths);
-  reference::bindings changed = expected.given();
-  auto const of_forward = reference::evaluate(*forward, s.lengths, expected.given());
-  double noise = 0;  // each float of each node is rounded once, and counts about once in the loss
-  for (int i = 0; i < forward->count; ++i) {
-    int const body = loop_of(*forward, i);
-    double const times = body > 0 ? static_cast<double>(of(forward->regions[body - 1].axis)) : 1;
-    for (double const x : of_forward[static_cast<std::size_t>(i)].data)
-      if (forward->nodes[i].type == element::float32 && std::isfinite(x))
-        noise += times * std::abs(x) * std::numeric_limits<double>::epsilon();
-  }
-
-  for (int i = 0; i < g->parameter_count; ++i) {
-    std::string const name(g->name(g->parameters[i].name));
-    auto const gradient = reference::at_bound(reference::gradient(*g, expected.values(), name),
-                                              g->nodes[g->parameters[i].node].axes, of);
-    auto& values = changed.parameters.at(name);
-    for (std::size_t j = 0; j < values.size(); ++j) {
-      double const begin = values[j];
-      auto const loss = [&](double p) {
-        values[j] = p;
-        auto const all = reference::evaluate(*forward, s.lengths, changed);
-        values[j] = begin;
-        return reference::result(*forward, all, "loss").data.at(0);
-      };
-      difference const d = central_difference(loss, begin, noise);
-      BOOST_TEST(std::abs(d.slope - gradient.data[j]) <= d.tolerance,
-                 name << "[" << j << "]: " << gradient.data[j] << ", differences give " << d.slope
-                      << " within " << d.tolerance);
-      BOOST_TEST(d.tolerance < 1e-5, "differences say too little about " << name);
-    }
-  }
+  check_gradients(*plain_graph<sampling<Model, "loss">>(), *plain_graph<training<Model, "loss">>(),
+                  s);
 }
 
 // In double precision against differences, and in float32 on every target against the reference.

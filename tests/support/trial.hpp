@@ -1,29 +1,16 @@
 // A model's whole way, from its definition to the numbers of a run, against the reference.
 #pragma once
 
-#include <algorithm>
-#include <boost/test/unit_test.hpp>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
 #include <functional>
-#include <limits>
 #include <map>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "kernels/targets.hpp"
-#include "support/error_bound.hpp"
-#include "support/golden_init.hpp"
+#include "support/run_time.hpp"
 #include "weft/kernels/reference.hpp"
-#include "weft/lower/lower.hpp"
-#include "weft/lower/source.hpp"
 #include "weft/run/engine.hpp"
 #include "weft/run/generated.hpp"
-#include "weft/run/memory.hpp"
 
 namespace weft::testing {
 
@@ -51,151 +38,17 @@ settings lengths(Lengths... n) {
   return s;
 }
 
-// Graphs are too large for the stack at run time: what make gives lies on the heap.
-template <class Make>
-std::unique_ptr<const graph> kept(Make make) {
-  return std::unique_ptr<const graph>(new graph(make()));
-}
-
-// The graph that a program should compute, as plainly as it can be had: before simplification.
-template <class Source>
-struct plain_graph;
-template <class Model, text... Results>
-struct plain_graph<sampling<Model, Results...>> {
-  static std::unique_ptr<const graph> make() {
-    auto const whole = kept([] { return definition<Model>.unpack(); });
-    return kept([&] { return select(*whole, Results.view()...); });
-  }
-};
-template <class Model, text... Results>
-struct plain_graph<inference<Model, Results...>> {
-  static std::unique_ptr<const graph> make() {
-    auto const sampled = plain_graph<sampling<Model, Results...>>::make();
-    return kept([&] { return sweep(without_dropout(*sampled)); });
-  }
-};
-template <class Model, text Loss>
-struct plain_graph<training<Model, Loss>> {
-  static std::unique_ptr<const graph> make() {
-    auto const forward = plain_graph<sampling<Model, Loss>>::make();
-    return kept([&] { return differentiate(*forward, 0); });
-  }
-};
-
-namespace detail {
-
-// The input whose elements node `id` has by way of views; -1 where it has none.
-inline int viewed_input(const graph& g, int id) {
-  while (is_view(g.nodes[id].kind)) id = g.nodes[id].operand[0];
-  return g.nodes[id].kind == op::input ? g.nodes[id].leaf : -1;
-}
-
-// An input's or a parameter's numbers, each a float32, int32 or bool exactly.
-inline std::vector<double> numbers(const std::string& name, element type, std::size_t count,
-                                   settings::range r) {
-  std::vector<double> all(count);
-  for (std::size_t i = 0; i < count; ++i) {
-    double const u = static_cast<double>(golden::hash(name, i) >> 8) * 0x1p-24;
-    double const x = r.low + (r.high - r.low) * u;
-    all[i] = type == element::float32 ? static_cast<double>(static_cast<float>(x))
-             : type == element::int32 ? std::floor(x)
-                                      : static_cast<double>(u < 0.5);
-  }
-  return all;
-}
-
-inline void put(std::byte* to, element type, double value) {
-  auto const f = static_cast<float>(value);
-  auto const i = static_cast<std::int32_t>(type == element::int32 ? value : 0);
-  auto const b = static_cast<std::uint8_t>(value != 0);
-  void const* const from = type == element::float32 ? static_cast<void const*>(&f)
-                           : type == element::int32 ? static_cast<void const*>(&i)
-                                                    : static_cast<void const*>(&b);
-  std::memcpy(to, from, static_cast<std::size_t>(bytes(type)));
-}
-inline double get(const std::byte* from, element type) {
-  float f = 0;
-  std::int32_t i = 0;
-  switch (type) {
-    case element::float32:
-      std::memcpy(&f, from, sizeof f);
-      return static_cast<double>(f);
-    case element::int32:
-      std::memcpy(&i, from, sizeof i);
-      return i;
-    case element::boolean:
-      break;
-  }
-  return static_cast<double>(std::to_integer<int>(*from));
-}
-
-// Calls f(index, offset) for each index of a tensor, in the order of its axes.
-template <class Length, class Stride, class F>
-void for_each_element(std::size_t rank, Length length, Stride stride, F f) {
-  std::size_t next = 0;
-  auto const loop = [&](auto& self, std::size_t axis, std::ptrdiff_t offset) -> void {
-    if (axis == rank) return f(next++, offset);
-    for (std::size_t i = 0; i < length(axis); ++i)
-      self(self, axis + 1, offset + static_cast<std::ptrdiff_t>(i) * stride(axis));
-  };
-  loop(loop, 0, 0);
-}
-
+// How inputs lie in memory.
 enum class arrangement { dense, padded, permuted };
-
-// An input in memory.
-struct placed {
-  std::vector<std::byte> memory;
-  binding bound;
-
-  placed(const input_ref& input, const node& n, const reference::lengths& of,
-         const std::vector<double>& values, arrangement how) {
-    auto const rank = static_cast<std::size_t>(n.axes.count);
-    std::ptrdiff_t span = how == arrangement::padded ? 3 : 1;
-    for (std::size_t i = 0; i < rank; ++i) {
-      std::size_t const a = how == arrangement::permuted ? i : rank - 1 - i;
-      bound.length[a] = of(n.axes.at[a]);
-      bound.stride[a] = span;
-      span *= static_cast<std::ptrdiff_t>(std::max<std::size_t>(bound.length[a], 1));
-      span += how == arrangement::padded ? 2 : 0;
-    }
-    std::size_t const size = static_cast<std::size_t>(bytes(input.type));
-    memory.assign((static_cast<std::size_t>(span) + 1) * size, std::byte{0xff});
-    bound.data = memory.data();
-    for_each_element(
-        rank, [&](auto a) { return bound.length[a]; }, [&](auto a) { return bound.stride[a]; },
-        [&](std::size_t i, std::ptrdiff_t at) {
-          put(memory.data() + at * static_cast<std::ptrdiff_t>(size), input.type, values[i]);
-        });
-  }
-};
-
-}  // namespace detail
 
 // What a program should give.
 class expectation {
  public:
-  expectation(const graph& g, const settings& s) : g_(g), of_(reference::complete(g, s.lengths)) {
-    fill(s);
-    given_.random = s.random;
-    if (s.tolerance > 0) {
-      all_ = reference::evaluate(g, s.lengths, given_);
-      bounds_ = relative_bounds(s.tolerance);
-    } else {
-      auto [all, bounds] = evaluate_with_bounds(g, s.lengths, given_);
-      all_ = std::move(all);
-      bounds_ = std::move(bounds);
-    }
-  }
+  expectation(const graph& g, const settings& s);
 
   // Runs the program and compares each result and each gradient; with generated code, also on
   // packed parameters.
-  void check(const program& p, program_code generated = {}) const {
-    auto const outputs = run(p, generated, detail::arrangement::dense, true);
-    for (auto how : {detail::arrangement::padded, detail::arrangement::permuted})
-      BOOST_TEST((run(p, generated, how, false) == outputs), "other strides give other bits");
-    if (generated.run != nullptr) run(p, generated, detail::arrangement::dense, true, true);
-  }
+  void check(const program& p, program_code generated = {}) const;
 
   const reference::bindings& given() const { return given_; }
   const std::vector<reference::values>& values() const { return all_; }
@@ -203,223 +56,16 @@ class expectation {
   double bound(int id) const { return bounds_[static_cast<std::size_t>(id)]; }
 
  private:
-  std::vector<double> relative_bounds(double tolerance) const {
-    std::vector<double> bounds;
-    for (auto const& values : all_) {
-      double most = 0;
-      for (double const x : values.data)
-        if (std::isfinite(x)) most = std::max(most, std::abs(x));
-      bounds.push_back(tolerance * most);
-    }
-    // Terms as large as other gradients may cancel: those for the scores of a single key do.
-    double most_gradient = 0;
-    for_gradients([&](std::size_t node) { most_gradient = std::max(most_gradient, bounds[node]); });
-    for_gradients([&](std::size_t node) {
-      bounds[node] = std::max(bounds[node], 64 * unit / tolerance * most_gradient);
-    });
-    return bounds;
-  }
-  template <class F>
-  void for_gradients(F f) const {
-    for (int i = 0; i < g_.output_count; ++i)
-      if (g_.outputs[i].kind == role::gradient) f(static_cast<std::size_t>(g_.outputs[i].node));
-  }
-
-  void fill(const settings& s) {
-    std::vector<settings::range> ranges(static_cast<std::size_t>(g_.input_count), {-20, 20});
-    for (int i = 0; i < g_.count; ++i) {
-      node const& n = g_.nodes[i];
-      if (n.kind != op::gather) continue;
-      if (int const input = detail::viewed_input(g_, n.operand[1]); input >= 0) {
-        auto& r = ranges[static_cast<std::size_t>(input)];
-        r = {0, std::min(r.high, static_cast<double>(of_(n.named.at[0])))};
-      }
-    }
-    for (int i = 0; i < g_.input_count; ++i) {
-      std::string const name(g_.name(g_.inputs[i].name));
-      node const& n = g_.nodes[g_.inputs[i].node];
-      auto r =
-          n.type == element::int32 ? ranges[static_cast<std::size_t>(i)] : settings::range{-1, 1};
-      if (auto const found = s.ranges.find(name); found != s.ranges.end()) r = found->second;
-      auto const values = s.given.find(name);
-      given_.inputs[name] =
-          values != s.given.end()
-              ? values->second
-              : detail::numbers(name, n.type, reference::detail::product(of_, n.axes), r);
-    }
-    for (int i = 0; i < g_.state_count; ++i) {
-      std::string const name(g_.name(g_.states[i].name));
-      node const& n = g_.nodes[g_.states[i].node];
-      settings::range r{-1, 1};
-      if (n.type == element::int32) r = {-20, 20};
-      if (auto const found = s.ranges.find(name); found != s.ranges.end()) r = found->second;
-      given_.states[name] = detail::numbers(name, n.type, n.axes.extent(), r);
-    }
-    for (int i = 0; i < g_.parameter_count; ++i) {
-      std::string const name(g_.name(g_.parameters[i].name));
-      node const& n = g_.nodes[g_.parameters[i].node];
-      auto const values = s.given.find(name);
-      auto const found = s.ranges.find(name);
-      given_.parameters[name] =
-          values != s.given.end()
-              ? values->second
-              : detail::numbers(name, n.type, n.axes.extent(),
-                                found == s.ranges.end() ? settings::range{-1, 1} : found->second);
-    }
-  }
-
-  // The outputs' values, in the order of the results and then of the parameters.
-  std::vector<std::vector<double>> run(const program& p, program_code generated,
-                                       detail::arrangement how, bool compare,
-                                       bool frozen = false) const {
-    std::vector<detail::placed> inputs;
-    for (input_ref const& r : p.inputs) inputs.push_back(place(p, r, how));
-    std::vector<binding> arguments;
-    for (auto const& i : inputs) arguments.push_back(i.bound);
-
-    auto const parameters = allocate(p.parameter_bytes);
-    for (parameter_ref const& r : p.parameters) {
-      auto const& values = given_.parameters.find(p.name(r.name))->second;
-      for (std::size_t i = 0; i < r.size; ++i)
-        detail::put(parameters.get() + r.offset + 4 * i, element::float32, values[i]);
-    }
-    // What is not written, or is read without having been written, is NaN.
-    auto const poisoned = [](std::size_t size) {
-      auto block = allocate(size);
-      std::memset(block.get(), 0xff, size);
-      return block;
-    };
-    auto const gradients = poisoned(p.gradient_bytes);
-    auto const workspace = poisoned(p.workspace_bytes);
-    auto const packed = poisoned(p.packed_bytes);
-    engine e(p, {parameters.get(), gradients.get(), workspace.get()}, generated);
-    e.draw_from(given_.random);
-    if (frozen) e.freeze(packed.get(), precision::float32);
-    for (state_ref const& r : p.states) {
-      auto const& values = given_.states.find(p.name(r.name))->second;
-      for (std::size_t i = 0; i < values.size(); ++i)
-        detail::put(workspace.get() + r.offset + i * static_cast<std::size_t>(bytes(r.type)),
-                    r.type, values[i]);
-    }
-    e.bind(arguments);
-    e.run();
-
-    std::vector<std::vector<double>> outputs;
-    for (result_ref const& r : p.results) {
-      outputs.push_back(elements(e, r));
-      if (compare) check_result(r, std::string(p.name(r.name)), e, outputs.back());
-    }
-    for (state_ref const& r : p.states) {
-      outputs.push_back({});
-      for (std::size_t i = 0; i < r.bytes; i += static_cast<std::size_t>(bytes(r.type)))
-        outputs.back().push_back(detail::get(workspace.get() + r.offset + i, r.type));
-      if (compare) check_state(std::string(p.name(r.name)), outputs.back());
-    }
-    if (p.gradient_bytes > 0)
-      for (parameter_ref const& r : p.parameters) {
-        outputs.push_back({});
-        for (std::size_t i = 0; i < r.size; ++i)
-          outputs.back().push_back(
-              detail::get(gradients.get() + r.offset + 4 * i, element::float32));
-        if (compare) check_gradient(std::string(p.name(r.name)), outputs.back());
-      }
-    for (auto& one : outputs)  // NaN would not be equal to itself
-      std::replace_if(
-          one.begin(), one.end(), [](double x) { return std::isnan(x); }, 1e300);
-    return outputs;
-  }
-
-  detail::placed place(const program& p, const input_ref& r, detail::arrangement how) const {
-    for (int i = 0; i < g_.input_count; ++i)
-      if (g_.name(g_.inputs[i].name) == p.name(r.name))
-        return {r, g_.nodes[g_.inputs[i].node], of_, given_.inputs.find(p.name(r.name))->second,
-                how};
-    throw std::logic_error("the program has an input that the model has not");
-  }
-
-  static std::vector<double> elements(const engine& e, const result_ref& r) {
-    std::byte const* const data = e.address(r.at);
-    std::vector<double> all;
-    detail::for_each_element(
-        static_cast<std::size_t>(r.rank), [&](auto a) { return e.length(r.extent[a]); },
-        [&](auto a) { return r.at.stride[a]; },
-        [&](std::size_t, std::ptrdiff_t at) {
-          all.push_back(detail::get(data + at * bytes(r.at.type), r.at.type));
-        });
-    return all;
-  }
-
-  int output_node(role kind, std::string_view name) const {
-    for (int i = 0; i < g_.output_count; ++i)
-      if (g_.outputs[i].kind == kind && g_.name(g_.outputs[i].name) == name)
-        return g_.outputs[i].node;
-    throw std::logic_error("the program has an output that the model has not");
-  }
-
+  std::vector<double> relative_bounds(double tolerance) const;
+  void fill(const settings& s);
+  std::vector<std::vector<double>> run(const program& p, program_code generated, arrangement how,
+                                       bool compare, bool frozen = false) const;
+  const node& input_node(std::string_view name) const;
+  int output_node(role kind, std::string_view name) const;
   void check_result(const result_ref& r, const std::string& name, const engine& e,
-                    const std::vector<double>& got) const {
-    int const id = output_node(role::result, name);
-    node const& n = g_.nodes[id];
-    BOOST_TEST((r.at.type == n.type), name << " has other elements");
-    BOOST_TEST_REQUIRE(r.rank == n.axes.count, name);
-    for (int a = 0; a < r.rank; ++a)
-      BOOST_TEST_REQUIRE(e.length(r.extent[a]) == of_(n.axes.at[a]), name << ", axis " << a);
-    compare(name, got, all_[static_cast<std::size_t>(id)].data,
-            bounds_[static_cast<std::size_t>(id)]);
-  }
-
-  // Beyond the lengths of the run a state stays as it was, to the bit, and so does all of one that
-  // is not updated.
-  void check_state(const std::string& name, const std::vector<double>& got) const {
-    std::vector<double> const& before = given_.states.find(name)->second;
-    for (int i = 0; i < g_.output_count; ++i) {
-      if (g_.outputs[i].kind != role::update || g_.name(g_.outputs[i].name) != name) continue;
-      int const id = g_.outputs[i].node;
-      axis_list const& axes = g_.nodes[id].axes;
-      reference::values const& v = all_[static_cast<std::size_t>(id)];
-      reference::values const ones{std::vector<double>(v.data.size(), 1)};
-      auto const inside = reference::at_bound(ones, axes, of_).data;
-      auto expected = reference::at_bound(v, axes, of_).data;
-      for (std::size_t e = 0; e < expected.size(); ++e)
-        if (inside[e] == 0) expected[e] = before[e];
-      return compare("state " + name, got, expected, bounds_[static_cast<std::size_t>(id)], inside);
-    }
-    compare("state " + name, got, before, 0);
-  }
-
-  // Beyond the lengths of the run a gradient is 0, to the bit.
-  void check_gradient(const std::string& name, const std::vector<double>& got) const {
-    int const id = output_node(role::gradient, name);
-    axis_list const& axes = g_.nodes[id].axes;
-    reference::values const& v = all_[static_cast<std::size_t>(id)];
-    reference::values const inside{std::vector<double>(v.data.size(), 1)};
-    compare("the gradient of " + name, got, reference::at_bound(v, axes, of_).data,
-            bounds_[static_cast<std::size_t>(id)], reference::at_bound(inside, axes, of_).data);
-  }
-
-  // `weight` multiplies the bound for each element.
-  static void compare(const std::string& name, const std::vector<double>& got,
-                      const std::vector<double>& expected, double bound,
-                      const std::vector<double>& weight = {}) {
-    BOOST_TEST_REQUIRE(got.size() == expected.size(), name);
-    std::size_t wrong = 0, first = 0;
-    double most = 0;
-    for (std::size_t i = 0; i < got.size(); ++i) {
-      if (std::isfinite(expected[i])) most = std::max(most, std::abs(expected[i]));
-      double const tolerance = weight.empty() ? bound : bound * weight[i];
-      bool const same = std::isnan(expected[i])
-                            ? std::isnan(got[i])
-                            : got[i] == expected[i] || std::abs(got[i] - expected[i]) <= tolerance;
-      if (!same && wrong++ == 0) first = i;
-    }
-    BOOST_TEST(wrong == 0u, name << ": " << wrong << " of " << got.size() << " wrong; element "
-                                 << first << " is " << got[first] << ", expected "
-                                 << expected[first] << " within " << bound);
-    // A bound as large as the values would let anything pass. Where all of them are 0 it has
-    // nothing to be measured by.
-    BOOST_TEST((most == 0 || bound <= 0.01 * most),
-               name << ": the bound " << bound << " is too loose for values up to " << most);
-  }
+                    const std::vector<double>& got) const;
+  void check_state(const std::string& name, const std::vector<double>& got) const;
+  void check_gradient(const std::string& name, const std::vector<double>& got) const;
 
   const graph& g_;
   reference::lengths of_;
@@ -429,14 +75,11 @@ class expectation {
 };
 
 // Runs what Source lowers to, weft::inference<Model, ...>, weft::sampling<Model, ...> or
-// weft::training<Model, "loss">, on
-// every SIMD target; as generated code, where that is given.
+// weft::training<Model, "loss">, on every SIMD target; as generated code, where that is given.
+void trial(const run_time_source& of, const settings& s, program_code generated);
 template <class Source>
 void trial(const settings& s = {}, generated_code<Source> code = {}) {
-  auto const g = plain_graph<Source>::make();
-  expectation const expected(*g, s);
-  kernels::on_every_target(
-      [&](const kernels::table&) { expected.check(lowered<Source>::program, code.code); });
+  trial(source_of<Source>(), s, code.code);
 }
 
 }  // namespace weft::testing

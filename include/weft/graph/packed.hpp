@@ -34,6 +34,37 @@ constexpr table<T, N> cut(const T* from) {
   return t;
 }
 
+// The parts of a kept graph, whatever their sizes.
+struct graph_parts {
+  std::span<const node> nodes;
+  std::span<const leaf> inputs, parameters, states;
+  std::span<const output> outputs;
+  std::span<const length_rule> rules;
+  std::span<const region> regions;
+  std::span<const char> text;
+
+  constexpr graph unpack() const {
+    graph g;
+    fill(g.nodes, g.count, nodes);
+    fill(g.inputs, g.input_count, inputs);
+    fill(g.parameters, g.parameter_count, parameters);
+    fill(g.states, g.state_count, states);
+    fill(g.outputs, g.output_count, outputs);
+    fill(g.rules, g.rule_count, rules);
+    fill(g.regions, g.region_count, regions);
+    fill(g.text, g.text_size, text);
+    return g;
+  }
+
+ private:
+  template <class T>
+  static constexpr void fill(T* to, int& count, std::span<const T> from) {
+    count = static_cast<int>(from.size());
+    T const* const elements = from.data();
+    for (int i = 0; i < count; ++i) to[i] = elements[i];
+  }
+};
+
 template <int Nodes, int Inputs, int Parameters, int States, int Outputs, int Rules, int Regions,
           int Text>
 struct packed_graph {
@@ -55,26 +86,11 @@ struct packed_graph {
   constexpr std::string_view name(name_ref r) const {
     return {text.at + r.begin, static_cast<std::size_t>(r.size)};
   }
-  constexpr graph unpack() const {
-    graph g;
-    for (int i = 0; i < Nodes; ++i) g.nodes[i] = nodes.at[i];
-    for (int i = 0; i < Inputs; ++i) g.inputs[i] = inputs.at[i];
-    for (int i = 0; i < Parameters; ++i) g.parameters[i] = parameters.at[i];
-    for (int i = 0; i < States; ++i) g.states[i] = states.at[i];
-    for (int i = 0; i < Outputs; ++i) g.outputs[i] = outputs.at[i];
-    for (int i = 0; i < Rules; ++i) g.rules[i] = rules.at[i];
-    for (int i = 0; i < Regions; ++i) g.regions[i] = regions.at[i];
-    for (int i = 0; i < Text; ++i) g.text[i] = text.at[i];
-    g.count = Nodes;
-    g.input_count = Inputs;
-    g.parameter_count = Parameters;
-    g.state_count = States;
-    g.output_count = Outputs;
-    g.rule_count = Rules;
-    g.region_count = Regions;
-    g.text_size = Text;
-    return g;
+  constexpr graph_parts parts() const {
+    return {nodes.span(),   inputs.span(), parameters.span(), states.span(),
+            outputs.span(), rules.span(),  regions.span(),    text.span()};
   }
+  constexpr graph unpack() const { return parts().unpack(); }
 };
 
 // The graph that Maker::make() gives.

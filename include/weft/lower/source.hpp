@@ -22,13 +22,22 @@ struct whole_model {
 template <a_model Model>
 inline constexpr auto definition = pack<whole_model<Model>>();
 
+// What is done to the graph of the results that are wanted, before it is lowered.
+constexpr graph compiled(const graph& selected) {
+  return own_results(fuse(hoist(arrange(attend(selected)))));
+}
+// The same with gradients of the first result, a scalar.
+constexpr graph compiled_with_gradients(const graph& selected) {
+  return fuse(hoist(arrange(simplify(differentiate(attend(selected), 0)))));
+}
+
 // For some of the results; for all where none is named. Nothing is dropped.
 template <a_model Model, text... Results>
 struct inference {
   static constexpr graph selected() {
     return simplify(without_dropout(select(definition<Model>.unpack(), Results.view()...)));
   }
-  static constexpr graph make() { return own_results(fuse(hoist(arrange(attend(selected()))))); }
+  static constexpr graph make() { return compiled(selected()); }
   static constexpr auto g = pack<inference>();
 };
 
@@ -38,7 +47,7 @@ struct sampling {
   static constexpr graph selected() {
     return simplify(select(definition<Model>.unpack(), Results.view()...));
   }
-  static constexpr graph make() { return own_results(fuse(hoist(arrange(attend(selected()))))); }
+  static constexpr graph make() { return compiled(selected()); }
   static constexpr auto g = pack<sampling>();
 };
 
@@ -46,8 +55,7 @@ struct sampling {
 template <a_model Model, text Loss>
 struct training {
   static constexpr graph make() {
-    graph const g = attend(sampling<Model, Loss>::selected());
-    return fuse(hoist(arrange(simplify(differentiate(g, 0)))));
+    return compiled_with_gradients(sampling<Model, Loss>::selected());
   }
   static constexpr auto g = pack<training>();
 };

@@ -1,8 +1,10 @@
 // The graph for some of a model's results.
 #pragma once
 
+#include <span>
 #include <string_view>
 
+#include "weft/graph/packed.hpp"
 #include "weft/passes/sweep.hpp"
 
 namespace weft {
@@ -39,14 +41,18 @@ constexpr void add_updates(graph& h, const graph& g) {
 
 // g with only the named results and the updates of the states that they depend on; with all results
 // and updates where no name is given.
-template <class... Names>
-constexpr graph select(const graph& g, Names... names) {
-  if (sizeof...(Names) == 0) return sweep(g);
+constexpr graph select(const graph& g, std::span<const std::string_view> names) {
+  if (names.empty()) return sweep(g);
   graph h = g;
   h.output_count = 0;
-  ((h.outputs[h.output_count++] = g.outputs[find_output(g, names)]), ...);
+  for (std::string_view const name : names)
+    h.outputs[h.output_count++] = g.outputs[find_output(g, name)];
   if (g.state_count > 0) detail::add_updates(h, g);
   return sweep(h);
+}
+template <class... Names>
+constexpr graph select(const graph& g, Names... names) {
+  return select(g, table<std::string_view, sizeof...(Names)>{{names...}}.span());
 }
 
 }  // namespace weft

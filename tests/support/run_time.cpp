@@ -1,0 +1,115 @@
+#include "support/run_time.hpp"
+
+#include <pthread.h>
+
+#include <cstddef>
+#include <exception>
+#include <span>
+#include <system_error>
+
+namespace weft::testing {
+
+namespace {
+
+constexpr std::size_t stack_bytes = std::size_t{256} << 20;
+
+void require(int error) {
+  if (error != 0) throw std::system_error(error, std::generic_category());
+}
+
+// Calls f on a thread of its own; what f throws goes to the caller.
+void on_a_large_stack(const std::function<void()>& f) {
+  struct call {
+    const std::function<void()>& f;
+    std::exception_ptr thrown;
+  } c{f, {}};
+  auto const run = [](void* p) -> void* {
+    auto& of = *static_cast<call*>(p);
+    try {
+      of.f();
+    } catch (...) {
+      of.thrown = std::current_exception();
+    }
+    return nullptr;
+  };
+  pthread_attr_t attributes;
+  require(pthread_attr_init(&attributes));
+  pthread_t thread;
+  int error = pthread_attr_setstacksize(&attributes, stack_bytes);
+  if (error == 0) error = pthread_create(&thread, &attributes, run, &c);
+  pthread_attr_destroy(&attributes);
+  require(error);
+  require(pthread_join(thread, nullptr));
+  if (c.thrown) std::rethrow_exception(c.thrown);
+}
+
+std::unique_ptr<const program_draft> draft_of(const graph& g) {
+  std::unique_ptr<const program_draft> draft;
+  on_a_large_stack([&] { draft.reset(new program_draft(weft::detail::draft(g))); });
+  return draft;
+}
+
+template <class T>
+std::span<const T> first(const T* all, int count) {
+  return {all, static_cast<std::size_t>(count)};
+}
+
+program program_of(const program_draft& d) {
+  return {first(d.steps, d.step_count),
+          first(d.inputs, d.input_count),
+          first(d.parameters, d.parameter_count),
+          first(d.states, d.state_count),
+          first(d.writes, d.write_count),
+          first(d.results, d.result_count),
+          first(d.lengths, d.length_count),
+          first(d.rules, d.rule_count),
+          first(d.requirements, d.requirement_count),
+          first(d.shifts, d.shift_count),
+          first(d.loops, d.loop_count),
+          first(d.attentions, d.attention_count),
+          first(d.links, d.link_count),
+          {d.constants, d.constant_bytes},
+          {d.text, static_cast<std::size_t>(d.text_size)},
+          d.parameter_bytes,
+          d.gradient_bytes,
+          d.state_bytes,
+          d.workspace_bytes,
+          d.scratch_offset,
+          d.scratch_bytes,
+          d.packed_bytes,
+          d.once};
+}
+
+}  // namespace
+
+std::unique_ptr<const graph> kept(const std::function<graph()>& make) {
+  std::unique_ptr<const graph> g;
+  on_a_large_stack([&] { g.reset(new graph(make())); });
+  return g;
+}
+
+std::unique_ptr<const graph> plain_graph(const run_time_source& s) {
+  auto const whole = kept([&] { return s.model.unpack(); });
+  auto selected = kept([&] { return select(*whole, std::span(s.results)); });
+  if (s.kind == run_time_source::inference)
+    return kept([&] { return sweep(without_dropout(*selected)); });
+  if (s.kind == run_time_source::training) return kept([&] { return differentiate(*selected, 0); });
+  return selected;
+}
+
+std::unique_ptr<const graph> compiled_graph(const run_time_source& s) {
+  auto const whole = kept([&] { return s.model.unpack(); });
+  auto const selected = kept([&] {
+    graph const g = select(*whole, std::span(s.results));
+    return simplify(s.kind == run_time_source::inference ? without_dropout(g) : g);
+  });
+  return kept([&] {
+    return s.kind == run_time_source::training ? compiled_with_gradients(*selected)
+                                               : compiled(*selected);
+  });
+}
+
+run_time_program::run_time_program(const graph& g)
+    : draft_(draft_of(g)), program(program_of(*draft_)) {}
+
+}  // namespace weft::testing

@@ -1,0 +1,78 @@
+// Graphs and programs made at run time, by the same functions that a compiler evaluates for a
+// model, which takes it far longer.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "weft/lower/lower.hpp"
+#include "weft/lower/source.hpp"
+
+namespace weft::testing {
+
+// What make gives, on the heap. It is called where the stack has room for the graphs that passes
+// work on.
+std::unique_ptr<const graph> kept(const std::function<graph()>& make);
+
+// What weft::inference, weft::sampling or weft::training is of.
+struct run_time_source {
+  enum { inference, sampling, training } kind;
+  graph_parts model;
+  std::vector<std::string_view> results;
+};
+namespace detail {
+template <class Source>
+struct source_of;
+template <class Model, text... Results>
+struct source_of<inference<Model, Results...>> {
+  static run_time_source get() {
+    return {run_time_source::inference, definition<Model>.parts(), {Results.view()...}};
+  }
+};
+template <class Model, text... Results>
+struct source_of<sampling<Model, Results...>> {
+  static run_time_source get() {
+    return {run_time_source::sampling, definition<Model>.parts(), {Results.view()...}};
+  }
+};
+template <class Model, text Loss>
+struct source_of<training<Model, Loss>> {
+  static run_time_source get() {
+    return {run_time_source::training, definition<Model>.parts(), {Loss.view()}};
+  }
+};
+}  // namespace detail
+template <class Source>
+run_time_source source_of() {
+  return detail::source_of<Source>::get();
+}
+
+// The graph that a program should compute, as plainly as it can be had: before simplification.
+std::unique_ptr<const graph> plain_graph(const run_time_source& s);
+template <class Source>
+std::unique_ptr<const graph> plain_graph() {
+  return plain_graph(source_of<Source>());
+}
+
+// What Source::make() gives.
+std::unique_ptr<const graph> compiled_graph(const run_time_source& s);
+template <class Source>
+std::unique_ptr<const graph> compiled_graph() {
+  return compiled_graph(source_of<Source>());
+}
+
+// What a graph is lowered to.
+class run_time_program {
+ public:
+  explicit run_time_program(const graph& g);
+
+ private:
+  std::unique_ptr<const program_draft> draft_;
+
+ public:
+  weft::program const program;
+};
+
+}  // namespace weft::testing
