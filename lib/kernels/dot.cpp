@@ -66,16 +66,9 @@ class product {
         packed_(c.packed),
         packed_as_(c.packed_as) {
     const dot_scratch at(block_.rows, block_.columns, block_.depth);
-    row_left_ = reinterpret_cast<std::ptrdiff_t*>(c.scratch + at.row_offsets);
-    row_result_ = row_left_ + block_.rows;
-    column_right_ = reinterpret_cast<std::ptrdiff_t*>(c.scratch + at.column_offsets);
-    column_result_ = column_right_ + block_.columns;
-    for (std::size_t i = 0; i < 2; ++i) {
-      row_addend_[i] = row_result_ + (i + 1) * block_.rows;
-      column_addend_[i] = column_result_ + (i + 1) * block_.columns;
-    }
-    depth_left_ = reinterpret_cast<std::ptrdiff_t*>(c.scratch + at.depth_offsets);
-    depth_right_ = depth_left_ + block_.depth;
+    row_table_ = reinterpret_cast<std::ptrdiff_t*>(c.scratch + at.row_offsets);
+    column_table_ = reinterpret_cast<std::ptrdiff_t*>(c.scratch + at.column_offsets);
+    depth_table_ = reinterpret_cast<std::ptrdiff_t*>(c.scratch + at.depth_offsets);
     packed_left_ = reinterpret_cast<float*>(c.scratch + at.left);
     packed_right_ = reinterpret_cast<float*>(c.scratch + at.right);
     tile_ = reinterpret_cast<float*>(c.scratch + at.tile);
@@ -90,8 +83,12 @@ class product {
                                 rows_.inner().stride.left == 1 && step < lines_apart;
     left_in_place_ =
         depth_.is_single() && (step == 1 || column_count_ <= hn::Lanes(tag()) || can_be_fetched);
-    // The right one, where its lines are vectors already and few tiles would share the packed ones.
-    right_in_place_ = packed_ == nullptr && depth_.is_single() && row_count_ <= 2 * tile_rows;
+    // The right one, where its lines are vectors already, and few tiles would share the packed ones
+    // or the first cache holds it as it is.
+    const std::size_t right_bytes =
+        depth_count_ * static_cast<std::size_t>(depth_.inner().stride.right) * sizeof(float);
+    right_in_place_ = packed_ == nullptr && depth_.is_single() && column.right == 1 &&
+                      (row_count_ <= 2 * tile_rows || right_bytes <= first_cache_bytes);
     const bool vectors = packed_ == nullptr && depth_.is_single() && row_count_ <= few_rows;
     // With few rows, transposing the right operand would cost more than the products, and lines
     // are better read from end to end.
@@ -235,38 +232,43 @@ class product {
     }
   }
 
-  static void find(const loop_nest& loops, std::ptrdiff_t place_in_operands::*which, range of,
-                   std::ptrdiff_t* offsets) {
-    loops.offsets(which, static_cast<std::ptrdiff_t>(of.first),
-                  static_cast<std::ptrdiff_t>(of.count), offsets);
+  static offset_list find(const loop_nest& loops, std::ptrdiff_t place_in_operands::*which,
+                          range of, std::ptrdiff_t* table) {
+    return loops.offsets(which, static_cast<std::ptrdiff_t>(of.first),
+                         static_cast<std::ptrdiff_t>(of.count), table);
   }
 
   // The offsets of a block are kept: where there is but one, every index of the batch needs them.
   void find_rows(range rows) {
     if (rows == found_rows_) return;
     found_rows_ = rows;
-    find(rows_, &place_in_operands::left, rows, row_left_);
-    find(rows_, &place_in_operands::result, rows, row_result_);
+    std::ptrdiff_t* const table = row_table_;
+    const std::size_t room = block_.rows;
+    row_left_ = find(rows_, &place_in_operands::left, rows, table);
+    row_result_ = find(rows_, &place_in_operands::result, rows, table + room);
     if (!has_addends_) return;
-    find(rows_, &place_in_operands::a, rows, row_addend_[0]);
-    find(rows_, &place_in_operands::b, rows, row_addend_[1]);
+    row_addend_[0] = find(rows_, &place_in_operands::a, rows, table + 2 * room);
+    row_addend_[1] = find(rows_, &place_in_operands::b, rows, table + 3 * room);
   }
 
   void find_columns(range columns) {
     if (columns == found_columns_) return;
     found_columns_ = columns;
-    if (packed_ == nullptr) find(columns_, &place_in_operands::right, columns, column_right_);
-    find(columns_, &place_in_operands::result, columns, column_result_);
+    std::ptrdiff_t* const table = column_table_;
+    const std::size_t room = block_.columns;
+    if (packed_ == nullptr)
+      column_right_ = find(columns_, &place_in_operands::right, columns, table);
+    column_result_ = find(columns_, &place_in_operands::result, columns, table + room);
     if (!has_addends_) return;
-    find(columns_, &place_in_operands::a, columns, column_addend_[0]);
-    find(columns_, &place_in_operands::b, columns, column_addend_[1]);
+    column_addend_[0] = find(columns_, &place_in_operands::a, columns, table + 2 * room);
+    column_addend_[1] = find(columns_, &place_in_operands::b, columns, table + 3 * room);
   }
 
   void find_depth(range depth) {
     if (depth == found_depth_) return;
     found_depth_ = depth;
-    find(depth_, &place_in_operands::left, depth, depth_left_);
-    find(depth_, &place_in_operands::right, depth, depth_right_);
+    depth_left_ = find(depth_, &place_in_operands::left, depth, depth_table_);
+    depth_right_ = find(depth_, &place_in_operands::right, depth, depth_table_ + block_.depth);
   }
 
   // How many of `count` iterations from this one on are one inner loop.
@@ -290,7 +292,7 @@ class product {
     t.one_run = t.count <= run;
     t.adjacent_right = t.one_run && inner.stride.right == 1;
     t.adjacent_result = t.one_run && inner.stride.result == 1;
-    t.right_in_place = right_in_place_ && t.adjacent_right && t.count % lanes == 0;
+    t.right_in_place = right_in_place_ && t.one_run && t.count % lanes == 0;
     return t;
   }
 
@@ -330,7 +332,7 @@ class product {
       for (std::size_t k = 0; k < depth.count; k += s.depth) {
         s.depth = run_of(depth_, depth.first + k, depth.count - k);
         pack_adjacent_elements(d, s, width, packed + k * width);
-        s.element += s.depth;
+        s.element = s.element.from(s.depth);
       }
     } else {
       pack_elements(s, width, packed);
@@ -339,22 +341,25 @@ class product {
 
   void pack_right(const float* right, range columns, range depth) const {
     const tag d;
+    column_tile t;
+    std::size_t begin = columns.first;  // those before are read in place
+    while (begin < columns.end() && (t = tile_at(begin)).right_in_place) begin += t.count;
+    if (begin == columns.end()) return;
     // Where lines are adjacent, all tiles advance together by a little of the depth, so that a row
     // of them is read from end to end.
     const std::size_t advance = columns_.inner().stride.right == 1 ? 8 : depth.count;
     for (std::size_t k = 0; k < depth.count; k += advance) {
       const range part{depth.first + k, std::min(advance, depth.count - k)};
-      column_tile t;
-      for (std::size_t first = columns.first; first < columns.end(); first += t.count) {
+      for (std::size_t first = begin; first < columns.end(); first += t.count) {
         t = tile_at(first);
         if (t.right_in_place) continue;
         const std::size_t width = t.width();
         float* packed = packed_tile(t, columns, depth) + k * width;
         if (t.count < width) std::fill_n(packed, width * part.count, 0.0f);
-        pack(
-            d,
-            {right, column_right_ + (first - columns.first), depth_right_ + k, t.count, part.count},
-            t.adjacent_right, depth_.inner().stride.right, part, width, packed);
+        pack(d,
+             {right, column_right_.from(first - columns.first), depth_right_.from(k), t.count,
+              part.count},
+             t.adjacent_right, depth_.inner().stride.right, part, width, packed);
       }
     }
   }
@@ -383,7 +388,7 @@ class product {
         const std::size_t count = std::min(tile_rows, rows.count - first);
         const bool adjacent =
             rows_.inner().stride.left == 1 && run_of(rows_, rows.first + first, count) == count;
-        pack(d, {left, row_left_ + first, depth_left_ + k, count, part.count}, adjacent,
+        pack(d, {left, row_left_.from(first), depth_left_.from(k), count, part.count}, adjacent,
              depth_.inner().stride.left, part, tile_rows,
              packed_left_ + first * depth.count + k * tile_rows);
       }
@@ -412,38 +417,35 @@ class product {
   left_strip left_of(const operands& o, range depth, std::size_t row, std::size_t count) const {
     const std::size_t steps = in_steps<T>(depth).count;
     const std::ptrdiff_t step = depth_.inner().stride.left;
+    const float* const packed = packed_left_ + row * steps;
     left_strip a;
     a.step = left_in_place_ ? step : static_cast<std::ptrdiff_t>(tile_rows);
-    for (std::size_t i = 0; i < tile_rows; ++i) {
-      const std::size_t r = std::min(i, count - 1);
-      if (!left_in_place_)
-        a.row[i] = packed_left_ + row * steps + r;
-      else if (std::is_same_v<T, half_pair>)
-        a.row[i] = packed_left_ + (row + r) * steps;
-      else
-        a.row[i] = o.left + row_left_[row + r] + static_cast<std::ptrdiff_t>(depth.first) * step;
-    }
+    if (!left_in_place_)
+      offset_list(0, 1).places(packed, count, a.row);
+    else if (std::is_same_v<T, half_pair>)
+      offset_list(0, static_cast<std::ptrdiff_t>(steps)).places(packed, count, a.row);
+    else
+      row_left_.from(row).places(o.left + static_cast<std::ptrdiff_t>(depth.first) * step, count,
+                                 a.row);
     return a;
   }
 
   void multiply_along_depth(const operands& o, range columns) const {
+    const float* left[few_rows];
+    row_left_.places(o.left, row_count_, left);
+    float* rows[max_tile_rows];
+    offset_list(0, max_tile_columns).places(tile_, row_count_, rows);
     column_tile t;
     for (std::size_t first = columns.first; first < columns.end(); first += t.count) {
       t = tile_at(first);
-      const std::ptrdiff_t* right = column_right_ + (first - columns.first);
-      for (std::size_t row = 0; row < row_count_; ++row) {
-        for (std::size_t j = 0; j < t.count; j += dot_columns) {
-          const float* column[dot_columns];
-          for (std::size_t i = 0; i < dot_columns; ++i)
-            column[i] = o.right + right[std::min(j + i, t.count - 1)];
-          // A tile has room for whole vectors, and so for what is too much here.
-          dot_products(o.left + row_left_[row], column, depth_count_,
-                       tile_ + row * max_tile_columns + j);
-        }
+      for (std::size_t j = 0; j < t.count; j += dot_columns) {
+        const float* column[dot_columns];
+        column_right_.from(first - columns.first + j).places(o.right, t.count - j, column);
+        // A tile has room for whole vectors, and so for columns too many.
+        for (std::size_t row = 0; row < row_count_;)
+          row += dot_products(left + row, row_count_ - row, column, depth_count_, rows[row] + j);
       }
-      float* rows[max_tile_rows];
-      for (std::size_t i = 0; i < row_count_; ++i) rows[i] = tile_ + i * max_tile_columns;
-      if (end_ != nullptr) end_(end_at(o, t, columns, 0, row_count_, rows));
+      if (end_ != nullptr) end_(end_at(o, t, columns, 0, row_count_, rows, 0));
       spread(o, t, columns, 0, row_count_);
     }
   }
@@ -451,19 +453,13 @@ class product {
   void multiply_along_columns(const operands& o, range columns) const {
     const place_in_operands step = depth_.inner().stride;
     float* result[few_rows];
-    for (std::size_t i = 0; i < row_count_; ++i)
-      result[i] = o.result + row_result_[i] + column_result_[0];
-    const auto add = [&](auto lines, std::size_t k) {
-      const auto at = static_cast<std::ptrdiff_t>(k);
-      for (std::size_t i = 0; i < row_count_; ++i)
-        add_lines(lines, o.left + row_left_[i] + at * step.left, step.left,
-                  o.right + column_right_[0] + at * step.right, step.right, columns.count,
-                  result[i], k != 0);
-    };
-    std::size_t k = 0;
-    for (; k + lines_at_once <= depth_count_; k += lines_at_once)
-      add(std::make_index_sequence<lines_at_once>(), k);
-    for (; k < depth_count_; ++k) add(std::make_index_sequence<1>(), k);
+    row_result_.places(o.result + column_result_[0], row_count_, result);
+    const float* left[few_rows];
+    row_left_.places(o.left, row_count_, left);
+    for (std::size_t row = 0; row < row_count_;)
+      row += add_lines({left + row, step.left, o.right + column_right_[0], step.right, depth_count_,
+                        columns.count, result + row},
+                       row_count_ - row);
     if (end_ == nullptr) return;
     column_tile t;
     for (std::size_t first = columns.first; first < columns.end(); first += t.count) {
@@ -474,7 +470,7 @@ class product {
         rows[i] = tile_ + i * max_tile_columns;
         std::copy_n(result[i] + (first - columns.first), t.count, rows[i]);
       }
-      end_(end_at(o, t, columns, 0, row_count_, rows));
+      end_(end_at(o, t, columns, 0, row_count_, rows, 0));
       spread(o, t, columns, 0, row_count_);
     }
   }
@@ -520,9 +516,13 @@ class product {
     const bool last = depth.end() == depth_count_;
     const std::size_t steps = in_steps<T>(depth).count;
     const std::size_t strips = (rows.count + tile_rows - 1) / tile_rows;
+    float* in_scratch[tile_rows];
+    offset_list(0, max_tile_columns).places(tile_, tile_rows, in_scratch);
     for (std::size_t row = 0; row < rows.count; row += tile_rows) {
       const std::size_t count = std::min(tile_rows, rows.count - row);
       const left_strip a = left_of<T>(o, depth, row, count);
+      float* in_result[tile_rows];
+      row_result_.from(row).places(o.result, count, in_result);
       column_tile t;
       std::size_t next = row + tile_rows;  // the row that the tile fetches
       for (std::size_t first = columns.first; first < columns.end(); first += t.count, ++next) {
@@ -538,15 +538,15 @@ class product {
           later = {
               reinterpret_cast<const std::byte*>(o.left + row_left_[next] + skipped * step.left),
               sizeof(float)};
-        const std::ptrdiff_t* column = column_result_ + (first - columns.first);
-        const bool whole = count == tile_rows && t.count == t.width() && t.adjacent_result;
-        tile_result c{.row = {}, .add = add, .end = nullptr};
-        for (std::size_t i = 0; i < tile_rows; ++i)
-          c.row[i] =
-              whole ? o.result + row_result_[row + i] + *column : tile_ + i * max_tile_columns;
+        const bool whole = t.count == t.width() && t.adjacent_result;
+        tile_result c{in_scratch, 0, add, nullptr};
+        if (whole) {
+          c.row = in_result;
+          c.column = column_result_[first - columns.first];
+        }
         if (!whole && add) collect(o, t, columns, row, count);
         if (last && end_ != nullptr) {
-          const tile_end e = end_at(o, t, columns, row, count, c.row);
+          const tile_end e = end_at(o, t, columns, row, count, c.row, c.column);
           // An activation needs the registers that the sums are in.
           if (!activates_) c.end = &e;
           tile_of<T>(count, t.vectors)(a, b, steps, later, c);
@@ -561,12 +561,12 @@ class product {
 
   // What becomes of the sums of a tile.
   tile_end end_at(const operands& o, const column_tile& t, range columns, std::size_t row,
-                  std::size_t rows, float* const* sums) const {
+                  std::size_t rows, float* const* sums, std::ptrdiff_t column) const {
     tile_end e;
     e.rows = rows;
     e.columns = t.count;
     e.scale = scale_;
-    std::copy_n(sums, rows, e.sums);
+    for (std::size_t i = 0; i < rows; ++i) e.sums[i] = sums[i] + column;
     if (has_addends_) {
       const place_in_operands& stride = columns_.inner().stride;
       rows_of_addend(o, 0, stride.a, t, columns, row, rows, e.addend[0]);
@@ -581,7 +581,7 @@ class product {
                       const column_tile& t, range columns, std::size_t row, std::size_t rows,
                       addend_rows& a) const {
     if (o.addend[which] == nullptr) return;
-    const std::ptrdiff_t* column = column_addend_[which] + (t.first - columns.first);
+    const offset_list column = column_addend_[which].from(t.first - columns.first);
     a.broadcast = t.one_run && stride == 0;
     const bool in_place = a.broadcast || (t.one_run && stride == 1 && t.count == t.width());
     for (std::size_t i = 0; i < tile_rows; ++i) {
@@ -605,7 +605,7 @@ class product {
                std::size_t rows) const {
     const tag d;
     const std::size_t lanes = hn::Lanes(d);
-    const std::ptrdiff_t* column = column_result_ + (t.first - columns.first);
+    const offset_list column = column_result_.from(t.first - columns.first);
     for (std::size_t i = 0; i < rows; ++i) {
       float* to = tile_ + i * max_tile_columns;
       const float* from = o.result + row_result_[row + i];
@@ -624,7 +624,7 @@ class product {
               std::size_t rows) const {
     const tag d;
     const std::size_t lanes = hn::Lanes(d);
-    const std::ptrdiff_t* column = column_result_ + (t.first - columns.first);
+    const offset_list column = column_result_.from(t.first - columns.first);
     for (std::size_t i = 0; i < rows; ++i) {
       const float* from = tile_ + i * max_tile_columns;
       float* to = o.result + row_result_[row + i];
@@ -654,11 +654,13 @@ class product {
   bool activates_;
   float scale_;
   tile_end_function end_;  // null where the sums are the result
-  // In the scratch. The offsets are those of the found rows, columns and depth.
+  // The offsets are those of the found rows, columns and depth.
   range found_rows_{0, 0}, found_columns_{0, 0}, found_depth_{0, 0};
-  std::ptrdiff_t *row_left_, *row_result_, *row_addend_[2];
-  std::ptrdiff_t *column_right_, *column_result_, *column_addend_[2];
-  std::ptrdiff_t *depth_left_, *depth_right_;
+  offset_list row_left_, row_result_, row_addend_[2];
+  offset_list column_right_, column_result_, column_addend_[2];
+  offset_list depth_left_, depth_right_;
+  // In the scratch.
+  std::ptrdiff_t *row_table_, *column_table_, *depth_table_;
   float *packed_left_, *packed_right_, *tile_, *addends_;
 };
 // Sums of nothing: what the addends and `then` make of zeros. Left and right may have no memory.

@@ -6,7 +6,9 @@
 #define WEFT_KERNELS_DOT_LINES_INL_H_
 #endif
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <utility>
 
 #include "kernels/dot_tile-inl.h"
@@ -14,68 +16,183 @@
 HWY_BEFORE_NAMESPACE();
 namespace weft::kernels::HWY_NAMESPACE {
 
+// At most so many rows at the same time.
+constexpr std::size_t rows_at_once = has_32_registers ? 4 : 2;
+
+// n lanes, which are all of them if Whole.
+template <bool Whole>
+HWY_INLINE vec load_part(const float* from, std::size_t n) {
+  return Whole ? hn::LoadU(tag(), from) : load_n(tag(), from, n);
+}
+template <bool Whole>
+HWY_INLINE void store_part(vec v, float* to, std::size_t n) {
+  Whole ? hn::StoreU(v, tag(), to) : store_n(v, tag(), to, n);
+}
+
 // How many columns share the reading of a row in dot_products.
 constexpr std::size_t dot_columns = 4;
 
-// sums[i] = the sum of row[k] * column[i][k], with vectors along k.
-HWY_INLINE void dot_products(const float* row, const float* const (&column)[dot_columns],
-                             std::size_t depth, float* sums) {
-  const tag d;
-  const std::size_t lanes = hn::Lanes(d);
-  vec sum0 = hn::Zero(d), sum1 = sum0, sum2 = sum0, sum3 = sum0;
-  std::size_t k = 0;
-  for (; k + lanes <= depth; k += lanes) {
-    const vec x = hn::LoadU(d, row + k);
-    sum0 = hn::MulAdd(x, hn::LoadU(d, column[0] + k), sum0);
-    sum1 = hn::MulAdd(x, hn::LoadU(d, column[1] + k), sum1);
-    sum2 = hn::MulAdd(x, hn::LoadU(d, column[2] + k), sum2);
-    sum3 = hn::MulAdd(x, hn::LoadU(d, column[3] + k), sum3);
-  }
-  if (const std::size_t left = depth - k; left != 0) {
-    const vec x = load_n(d, row + k, left);
-    sum0 = hn::MulAdd(x, load_n(d, column[0] + k, left), sum0);
-    sum1 = hn::MulAdd(x, load_n(d, column[1] + k, left), sum1);
-    sum2 = hn::MulAdd(x, load_n(d, column[2] + k, left), sum2);
-    sum3 = hn::MulAdd(x, load_n(d, column[3] + k, left), sum3);
-  }
-  sums[0] = hn::GetLane(hn::SumOfLanes(d, sum0));
-  sums[1] = hn::GetLane(hn::SumOfLanes(d, sum1));
-  sums[2] = hn::GetLane(hn::SumOfLanes(d, sum2));
-  sums[3] = hn::GetLane(hn::SumOfLanes(d, sum3));
+// Adds the products of n elements of row I / 4 and column I % 4 to each sum.
+template <bool Whole, std::size_t... I, class... Sums>
+HWY_INLINE void add_products(std::index_sequence<I...>, const float* const* row,
+                             const float* const* column, std::size_t k, std::size_t n,
+                             Sums&... sums) {
+  const vec y0 = load_part<Whole>(column[0] + k, n), y1 = load_part<Whole>(column[1] + k, n);
+  const vec y2 = load_part<Whole>(column[2] + k, n), y3 = load_part<Whole>(column[3] + k, n);
+  ((sums = hn::MulAdd(load_part<Whole>(row[I / dot_columns] + k, n),
+                      pick<I % dot_columns>(y0, y1, y2, y3), sums)),
+   ...);
 }
 
-// How many lines of the right operand are read at the same time in add_lines.
-constexpr std::size_t lines_at_once = 8;
+// The sums of all lanes, of four vectors.
+#if HWY_TARGET != HWY_SCALAR && !HWY_HAVE_SCALABLE
 
-// to[j] = (add ? to[j] : 0) + the sum of factor[i] * right[i * step + j], one i after the other.
-template <class... Factors>
-HWY_INLINE void add_lines(const float* right, std::ptrdiff_t step, std::size_t columns, float* to,
-                          bool add, Factors... factors) {
-  const tag d;
-  const std::size_t lanes = hn::Lanes(d);
-  std::size_t j = 0;
-  for (; j + lanes <= columns; j += lanes) {
-    vec sum = add ? hn::LoadU(d, to + j) : hn::Zero(d);
-    const float* from = right + j;
-    ((sum = hn::MulAdd(factors, hn::LoadU(d, from), sum), from += step), ...);
-    hn::StoreU(sum, d, to + j);
-  }
-  if (const std::size_t left = columns - j; left != 0) {
-    vec sum = add ? load_n(d, to + j, left) : hn::Zero(d);
-    const float* from = right + j;
-    ((sum = hn::MulAdd(factors, load_n(d, from, left), sum), from += step), ...);
-    store_n(sum, d, to + j, left);
+// Lane i is the sum of the lanes i of all blocks of 128 bits.
+template <class D>
+HWY_INLINE auto sum_of_blocks(D, hn::Vec<D> v) {
+  if constexpr (hn::MaxLanes(D()) <= 4) {
+    return v;
+  } else {
+    const hn::Half<D> half;
+    return sum_of_blocks(half, hn::Add(hn::LowerHalf(half, v), hn::UpperHalf(half, v)));
   }
 }
 
-// One line for each element of the left operand, `step_left` from the one before.
-template <std::size_t... I>
-HWY_NOINLINE void add_lines(std::index_sequence<I...>, const float* left, std::ptrdiff_t step_left,
-                            const float* right, std::ptrdiff_t step, std::size_t columns, float* to,
-                            bool add) {
+HWY_INLINE void store_sums(vec v0, vec v1, vec v2, vec v3, float* to) {
   const tag d;
-  add_lines(right, step, columns, to, add,
-            hn::Set(d, left[static_cast<std::ptrdiff_t>(I) * step_left])...);
+  const hn::Repartition<std::uint64_t, tag> pairs;
+  const auto sums_of_two = [=](vec x, vec y) HWY_ATTR {
+    return hn::BitCast(pairs, hn::Add(hn::InterleaveLower(d, x, y), hn::InterleaveUpper(d, x, y)));
+  };
+  const auto low = sums_of_two(v0, v1), high = sums_of_two(v2, v3);
+  const vec sums = hn::Add(hn::BitCast(d, hn::InterleaveLower(pairs, low, high)),
+                           hn::BitCast(d, hn::InterleaveUpper(pairs, low, high)));
+  hn::StoreU(sum_of_blocks(d, sums), hn::CappedTag<float, 4>(), to);
+}
+
+#else
+
+HWY_INLINE void store_sums(vec v0, vec v1, vec v2, vec v3, float* to) {
+  const tag d;
+  to[0] = hn::GetLane(hn::SumOfLanes(d, v0));
+  to[1] = hn::GetLane(hn::SumOfLanes(d, v1));
+  to[2] = hn::GetLane(hn::SumOfLanes(d, v2));
+  to[3] = hn::GetLane(hn::SumOfLanes(d, v3));
+}
+
+#endif
+
+// Entry c of row r of the tile is the sum of row[r][k] * column[c][k], with vectors along k.
+template <std::size_t... R, std::size_t... I, class... Sums>
+HWY_INLINE void dot_products(std::index_sequence<R...> rows, std::index_sequence<I...> all,
+                             const float* const* row, const float* const* column, std::size_t depth,
+                             float* tile, Sums... sums) {
+  if constexpr (sizeof...(Sums) < sizeof...(I)) {
+    dot_products(rows, all, row, column, depth, tile, sums..., hn::Zero(tag()));
+  } else {
+    const std::size_t lanes = hn::Lanes(tag());
+    std::size_t k = 0;
+    for (; k + lanes <= depth; k += lanes) add_products<true>(all, row, column, k, lanes, sums...);
+    if (k < depth) add_products<false>(all, row, column, k, depth - k, sums...);
+    (store_sums(pick<R * dot_columns>(sums...), pick<R * dot_columns + 1>(sums...),
+                pick<R * dot_columns + 2>(sums...), pick<R * dot_columns + 3>(sums...),
+                tile + R * max_tile_columns),
+     ...);
+  }
+}
+
+template <std::size_t Rows>
+HWY_NOINLINE std::size_t dot_products(const float* const* row, const float* const* column,
+                                      std::size_t depth, float* tile) {
+  dot_products(std::make_index_sequence<Rows>(), std::make_index_sequence<Rows * dot_columns>(),
+               row, column, depth, tile);
+  return Rows;
+}
+
+// Of the first rows of so many; returns of how many.
+template <std::size_t Rows = rows_at_once>
+std::size_t dot_products(const float* const* row, std::size_t rows, const float* const* column,
+                         std::size_t depth, float* tile) {
+  if constexpr (Rows > 1) {
+    if (rows < Rows) return dot_products<Rows - 1>(row, rows, column, depth, tile);
+  }
+  return dot_products<Rows>(row, column, depth, tile);
+}
+
+// Rows of the left operand, and lines of the right one, which each are along the columns.
+struct line_product {
+  const float* const* left;  // row r's element at depth k is left[r][k * left_step]
+  std::ptrdiff_t left_step;
+  const float* right;  // line k begins at right + k * right_step
+  std::ptrdiff_t right_step;
+  std::size_t depth, columns;
+  float* const* result;
+};
+
+// sum + the sum of factor * line. `all` are the factors, row by row, and then the lines.
+template <std::size_t Rows, std::size_t Row, std::size_t... L, class... All>
+HWY_INLINE vec add_lines_to(std::index_sequence<L...>, vec sum, All... all) {
+  constexpr std::size_t lines = sizeof...(L);
+  ((sum = hn::MulAdd(pick<Row * lines + L>(all...), pick<Rows * lines + L>(all...), sum)), ...);
+  return sum;
+}
+
+// n columns from the j-th on.
+template <bool Whole, std::size_t... R, class Lines, class... All>
+HWY_INLINE void add_lines_at(std::index_sequence<R...>, Lines lines, float* const* to,
+                             std::size_t j, std::size_t n, bool add, All... all) {
+  (store_part<Whole>(add_lines_to<sizeof...(R), R>(
+                         lines, add ? load_part<Whole>(to[R] + j, n) : hn::Zero(tag()), all...),
+                     to[R] + j, n),
+   ...);
+}
+
+// Lines from the k-th on, each read once for all rows. The first ones are put in the place of what
+// is there.
+template <std::size_t... R, std::size_t... L, class... Factors>
+HWY_INLINE void add_lines(std::index_sequence<R...> rows, std::index_sequence<L...> lines,
+                          const line_product& p, std::ptrdiff_t k, Factors... factors) {
+  constexpr std::size_t done = sizeof...(Factors);
+  const tag d;
+  if constexpr (done < sizeof...(R) * sizeof...(L)) {
+    constexpr auto line = static_cast<std::ptrdiff_t>(done % sizeof...(L));
+    const float* const left = p.left[done / sizeof...(L)];
+    add_lines(rows, lines, p, k, factors..., hn::Set(d, left[(k + line) * p.left_step]));
+  } else {
+    const std::size_t lanes = hn::Lanes(d);
+    const std::ptrdiff_t step = p.right_step;
+    const float* from = p.right + k * step;
+    float* const to[]{p.result[R]...};
+    std::size_t j = 0;
+    for (; j + lanes <= p.columns; j += lanes, from += lanes)
+      add_lines_at<true>(rows, lines, to, j, lanes, k != 0, factors...,
+                         hn::LoadU(d, from + static_cast<std::ptrdiff_t>(L) * step)...);
+    if (const std::size_t n = p.columns - j; n != 0)
+      add_lines_at<false>(rows, lines, to, j, n, k != 0, factors...,
+                          load_n(d, from + static_cast<std::ptrdiff_t>(L) * step, n)...);
+  }
+}
+
+// The factors of a few lines are in registers. More lines at once are more than the caches follow.
+template <std::size_t Rows>
+HWY_NOINLINE std::size_t add_lines(const line_product& p) {
+  constexpr std::size_t lines = std::min<std::size_t>((has_32_registers ? 16 : 8) / Rows, 8);
+  const std::make_index_sequence<Rows> rows;
+  const auto depth = static_cast<std::ptrdiff_t>(p.depth);
+  std::ptrdiff_t k = 0;
+  for (; k + static_cast<std::ptrdiff_t>(lines) <= depth; k += lines)
+    add_lines(rows, std::make_index_sequence<lines>(), p, k);
+  for (; k < depth; ++k) add_lines(rows, std::make_index_sequence<1>(), p, k);
+  return Rows;
+}
+
+// Of the first rows of so many; returns of how many.
+template <std::size_t Rows = rows_at_once>
+std::size_t add_lines(const line_product& p, std::size_t rows) {
+  if constexpr (Rows > 1) {
+    if (rows < Rows) return add_lines<Rows - 1>(p, rows);
+  }
+  return add_lines<Rows>(p);
 }
 
 }  // namespace weft::kernels::HWY_NAMESPACE

@@ -21,6 +21,40 @@ struct loop {
   place_in_operands stride;
 };
 
+// The offsets of iterations in one operand. Where the iterations are of one loop these are
+// computed: small products would take as long to fill a table as to multiply.
+class offset_list {
+ public:
+  offset_list() = default;
+  offset_list(std::ptrdiff_t first, std::ptrdiff_t step) : first_(first), step_(step) {}
+  explicit offset_list(const std::ptrdiff_t* table) : table_(table) {}
+
+  std::ptrdiff_t operator[](std::size_t i) const {
+    return table_ == nullptr ? first_ + static_cast<std::ptrdiff_t>(i) * step_ : table_[i];
+  }
+
+  // The places that they are at from an origin. Those after the first `count` repeat the last one.
+  template <class T, std::size_t N>
+  void places(T* origin, std::size_t count, T* (&to)[N]) const {
+    if (table_ == nullptr) {
+      T* const first = origin + first_;
+      for (std::size_t i = 0; i < N; ++i)
+        to[i] = first + static_cast<std::ptrdiff_t>(std::min(i, count - 1)) * step_;
+    } else {
+      for (std::size_t i = 0; i < N; ++i) to[i] = origin + table_[std::min(i, count - 1)];
+    }
+  }
+
+  // Those from the i-th on.
+  offset_list from(std::size_t i) const {
+    return table_ == nullptr ? offset_list((*this)[i], step_) : offset_list(table_ + i);
+  }
+
+ private:
+  const std::ptrdiff_t* table_ = nullptr;
+  std::ptrdiff_t first_ = 0, step_ = 0;
+};
+
 // Loops, the innermost last.
 class loop_nest {
  public:
@@ -32,6 +66,7 @@ class loop_nest {
   // Puts the largest strides outermost, and makes two loops one where they walk like one.
   template <class Key>
   void arrange(Key key) {
+    if (is_single()) return;
     std::sort(loops_, loops_ + count_,
               [key](const loop& x, const loop& y) { return key(x) > key(y); });
     int last = 0;
@@ -49,7 +84,7 @@ class loop_nest {
         loops_[++last] = l;
       }
     }
-    count_ = count_ == 0 ? 0 : last + 1;
+    count_ = last + 1;
   }
 
   // A nest without loops runs once.
@@ -84,15 +119,17 @@ class loop_nest {
     return inner().extent - (index == 0 ? 0 : index % inner().extent);
   }
 
-  // The offsets in one operand of `count` iterations from `first` on.
-  void offsets(std::ptrdiff_t place_in_operands::*which, std::ptrdiff_t first, std::ptrdiff_t count,
-               std::ptrdiff_t* out) const {
+  // The offsets in one operand of `count` iterations from `first` on; `table` has room for them.
+  offset_list offsets(std::ptrdiff_t place_in_operands::*which, std::ptrdiff_t first,
+                      std::ptrdiff_t count, std::ptrdiff_t* table) const {
     const std::ptrdiff_t step = inner().stride.*which;
+    if (is_single()) return {first * step, step};
     for (std::ptrdiff_t done = 0; done < count;) {
       const std::ptrdiff_t n = std::min(count - done, run(first + done));
       std::ptrdiff_t offset = at(first + done).*which;
-      for (const std::ptrdiff_t end = done + n; done < end; offset += step) out[done++] = offset;
+      for (const std::ptrdiff_t end = done + n; done < end; offset += step) table[done++] = offset;
     }
+    return offset_list(table);
   }
 
  private:

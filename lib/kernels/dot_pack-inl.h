@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/dot_loops.hpp"
 #include "weft/kernels/hwy-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -18,8 +19,8 @@ namespace weft::kernels::HWY_NAMESPACE {
 // What is packed at once: `lines` rows or columns of `depth` elements each.
 struct strip {
   const float* data;
-  const std::ptrdiff_t* line;     // offsets of the lines
-  const std::ptrdiff_t* element;  // offsets of the elements of a line
+  offset_list line;
+  offset_list element;  // of a line
   std::size_t lines, depth;
 };
 
@@ -46,15 +47,15 @@ inline void pack_elements(const strip& s, std::size_t width, float* HWY_RESTRICT
 // A vector without a size that the compiler knows is not put together from halves.
 #if HWY_TARGET != HWY_SCALAR && !HWY_HAVE_SCALABLE
 
-// The four elements from `from` on of every fourth line, one line in each block of 128 bits.
+// Elements k to k + 3 of every fourth line, one line in each block of 128 bits.
 template <std::size_t Lanes>
-HWY_INLINE auto load_blocks(const float* from, const std::ptrdiff_t* line) {
+HWY_INLINE auto load_blocks(const float* const* line, std::size_t k) {
   const hn::CappedTag<float, Lanes> d;
   if constexpr (Lanes <= 4) {
-    return hn::LoadU(d, from + line[0]);
+    return hn::LoadU(d, *line + k);
   } else {
-    return hn::Combine(d, load_blocks<Lanes / 2>(from, line + Lanes / 2),
-                       load_blocks<Lanes / 2>(from, line));
+    return hn::Combine(d, load_blocks<Lanes / 2>(line + Lanes / 2, k),
+                       load_blocks<Lanes / 2>(line, k));
   }
 }
 
@@ -64,32 +65,31 @@ template <class D>
 void pack_adjacent_elements(D d, strip s, std::size_t width, float* HWY_RESTRICT packed) {
   constexpr std::size_t lanes = hn::MaxLanes(D());
   const hn::Repartition<std::uint64_t, D> pairs;
-  for (; s.depth >= 4; s.depth -= 4, s.element += 4, packed += 4 * width) {
-    const float* from = s.data + s.element[0];
-    for (std::size_t j = 0; j < s.lines; j += lanes) {
-      // Where fewer lines are left, the last one stands in for the others.
-      std::ptrdiff_t last[lanes];
-      const std::ptrdiff_t* line = s.line + j;
-      if (j + lanes > s.lines) {
-        for (std::size_t i = 0; i < lanes; ++i) last[i] = s.line[std::min(j + i, s.lines - 1)];
-        line = last;
-      }
-      const auto v0 = load_blocks<lanes>(from, line);
-      const auto v1 = load_blocks<lanes>(from, line + 1);
-      const auto v2 = load_blocks<lanes>(from, line + 2);
-      const auto v3 = load_blocks<lanes>(from, line + 3);
+  for (std::size_t j = 0; j < s.lines; j += lanes) {
+    // Where fewer lines are left, the last one stands in for the others.
+    const float* line[lanes];
+    for (std::size_t i = 0; i < lanes; ++i)
+      line[i] = s.data + s.element[0] + s.line[std::min(j + i, s.lines - 1)];
+    float* to = packed + j;
+    for (std::size_t k = 0; k + 4 <= s.depth; k += 4, to += 4 * width) {
+      const auto v0 = load_blocks<lanes>(line, k);
+      const auto v1 = load_blocks<lanes>(line + 1, k);
+      const auto v2 = load_blocks<lanes>(line + 2, k);
+      const auto v3 = load_blocks<lanes>(line + 3, k);
       const auto low01 = hn::BitCast(pairs, hn::InterleaveLower(d, v0, v1));
       const auto low23 = hn::BitCast(pairs, hn::InterleaveLower(d, v2, v3));
       const auto high01 = hn::BitCast(pairs, hn::InterleaveUpper(d, v0, v1));
       const auto high23 = hn::BitCast(pairs, hn::InterleaveUpper(d, v2, v3));
-      float* to = packed + j;
       hn::StoreU(hn::BitCast(d, hn::InterleaveLower(pairs, low01, low23)), d, to);
       hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(pairs, low01, low23)), d, to + width);
       hn::StoreU(hn::BitCast(d, hn::InterleaveLower(pairs, high01, high23)), d, to + 2 * width);
       hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(pairs, high01, high23)), d, to + 3 * width);
     }
   }
-  pack_elements(s, width, packed);
+  const std::size_t packed_depth = s.depth / 4 * 4;
+  s.element = s.element.from(packed_depth);
+  s.depth -= packed_depth;
+  pack_elements(s, width, packed + packed_depth * width);
 }
 
 #else

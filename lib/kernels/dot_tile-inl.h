@@ -95,22 +95,22 @@ struct fetched {
   std::ptrdiff_t step;
 };
 
-// Where a tile goes: row r from row[r] on, there either added to what is there or put in its place.
+// Where a tile goes: row r from row[r] + column on, there either added to what is there or put in
+// its place.
 // `end` is null where the sums are not scaled, nor is anything else added to them.
 struct tile_result {
-  float* row[tile_rows];
+  float* const* row;
+  std::ptrdiff_t column;
   bool add;
   const tile_end* end;
 };
 
-template <std::size_t V>
-HWY_INLINE vec pick(vec v0, vec v1, vec v2) {
+template <std::size_t V, class... Others>
+HWY_INLINE vec pick(vec first, Others... others) {
   if constexpr (V == 0)
-    return v0;
-  else if constexpr (V == 1)
-    return v1;
+    return first;
   else
-    return v2;
+    return pick<V - 1>(others...);
 }
 
 // The sums are a pack of parameters, not an array, so that each is a register even where vectors
@@ -127,7 +127,8 @@ HWY_INLINE void multiply_add(std::index_sequence<R...>, std::index_sequence<I...
   const std::ptrdiff_t left_step = left.step, right_step = right.step;
   std::ptrdiff_t at = 0;
   // A result that is in no cache would hold up the stores at the end, and so the next tile.
-  (hwy::Prefetch(result.row[I / Vectors] + I % Vectors * lanes), ...);
+  float* const to[]{result.row[R] + result.column...};
+  (hwy::Prefetch(to[I / Vectors] + I % Vectors * lanes), ...);
   for (; depth != 0; --depth, at += left_step, b += right_step) {
     const vec b0 = load(d, b);
     const vec b1 = Vectors > 1 ? load(d, b + lanes) : b0;
@@ -137,7 +138,6 @@ HWY_INLINE void multiply_add(std::index_sequence<R...>, std::index_sequence<I...
     ((sums = add_product<T>(hn::Set(d, row[I / Vectors][at]), pick<I % Vectors>(b0, b1, b2), sums)),
      ...);
   }
-  float* const* to = result.row;
   if (result.add) {
     ((sums = hn::Add(sums, hn::LoadU(d, to[I / Vectors] + I % Vectors * lanes))), ...);
   }

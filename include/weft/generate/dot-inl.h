@@ -110,7 +110,8 @@ struct tile {
       left += chains * T.left_depth;
       right += chains * T.right_depth;
     }
-    step(std::make_integer_sequence<int, static_cast<int>(T.depth % chains)>(), s, left, right);
+    if constexpr (constexpr int rest = static_cast<int>(T.depth % chains); rest != 0)
+      step(std::make_integer_sequence<int, rest>(), s, left, right);
     end_all(std::make_integer_sequence<int, sums>(), s, result, a, b);
   }
 };
