@@ -358,6 +358,7 @@ BOOST_AUTO_TEST_CASE(elementwise_operations_become_chains) {
   BOOST_TEST((chained()));
   BOOST_TEST((steps(fused<several_chains>()) == 2 + 2 + 2 + 3));
   BOOST_TEST((arranged()));
+  // A result keeps its order.
   BOOST_TEST((output_node(fused<mask_itself>()).axes == weft::axes_of(weft::shape<Keys, Rows>{})));
 }
 
