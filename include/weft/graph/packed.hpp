@@ -34,6 +34,17 @@ constexpr table<T, N> cut(const T* from) {
   return t;
 }
 
+namespace detail {
+
+template <class T>
+constexpr void fill(T* to, int& count, std::span<const T> from) {
+  count = static_cast<int>(from.size());
+  T const* const elements = from.data();
+  for (int i = 0; i < count; ++i) to[i] = elements[i];
+}
+
+}  // namespace detail
+
 // The parts of a kept graph, whatever their sizes.
 struct graph_parts {
   std::span<const node> nodes;
@@ -45,23 +56,15 @@ struct graph_parts {
 
   constexpr graph unpack() const {
     graph g;
-    fill(g.nodes, g.count, nodes);
-    fill(g.inputs, g.input_count, inputs);
-    fill(g.parameters, g.parameter_count, parameters);
-    fill(g.states, g.state_count, states);
-    fill(g.outputs, g.output_count, outputs);
-    fill(g.rules, g.rule_count, rules);
-    fill(g.regions, g.region_count, regions);
-    fill(g.text, g.text_size, text);
+    detail::fill(g.nodes, g.count, nodes);
+    detail::fill(g.inputs, g.input_count, inputs);
+    detail::fill(g.parameters, g.parameter_count, parameters);
+    detail::fill(g.states, g.state_count, states);
+    detail::fill(g.outputs, g.output_count, outputs);
+    detail::fill(g.rules, g.rule_count, rules);
+    detail::fill(g.regions, g.region_count, regions);
+    detail::fill(g.text, g.text_size, text);
     return g;
-  }
-
- private:
-  template <class T>
-  static constexpr void fill(T* to, int& count, std::span<const T> from) {
-    count = static_cast<int>(from.size());
-    T const* const elements = from.data();
-    for (int i = 0; i < count; ++i) to[i] = elements[i];
   }
 };
 
