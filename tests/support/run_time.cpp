@@ -34,9 +34,9 @@ void on_a_large_stack(const std::function<void()>& f) {
   };
   pthread_attr_t attributes;
   require(pthread_attr_init(&attributes));
+  require(pthread_attr_setstacksize(&attributes, stack_bytes));
   pthread_t thread;
-  int error = pthread_attr_setstacksize(&attributes, stack_bytes);
-  if (error == 0) error = pthread_create(&thread, &attributes, run, &c);
+  int const error = pthread_create(&thread, &attributes, run, &c);
   pthread_attr_destroy(&attributes);
   require(error);
   require(pthread_join(thread, nullptr));

@@ -61,7 +61,7 @@ constexpr elementwise_plan plan_of_elementwise(const step& s, const kernels::cha
   p.inputs = s.operands - 1;
   p.links = s.link_count;
   for (int l = 0; l < p.links; ++l) p.link[l] = links[l];
-  if (p.links == 0) p.link[p.links++] = {s.kind, element::float32, {0, 1, 2}, 0, 0};
+  if (p.links == 0) p.link[p.links++] = {s.kind, element::float32, {0, 1, 2}, {}};
   for (int l = 0; l < p.links; ++l)
     if (p.link[l].type != element::float32 || !is_generated_function(p.link[l].kind)) return p;
   signature const loops = signature_of(s);
