@@ -67,7 +67,8 @@ struct sum_of_floats {
   static double combine(double a, double b) { return a + b; }
   template <class Terms>
   HWY_INLINE static double row(std::size_t n, Terms terms) {
-    return sum_at(n, [=](auto memory, std::size_t i) HWY_ATTR { return terms.load(memory, i); });
+    return sum_at(
+        n, each<float>([=](auto memory, std::size_t i) HWY_ATTR { return terms.load(memory, i); }));
   }
 };
 struct sum_of_integers {

@@ -1,4 +1,5 @@
-// Passes over contiguous rows: map, and sums and maxima of what a map would give.
+// Passes over contiguous rows: map, and sums and maxima of what a map would give. Functions are
+// captured by reference: g++ copies closures that hold vectors through memory, row by row.
 #if defined(WEFT_KERNELS_ROW_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef WEFT_KERNELS_ROW_INL_H_
 #undef WEFT_KERNELS_ROW_INL_H_
@@ -11,6 +12,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "weft/kernels/bundle-inl.h"
 #include "weft/kernels/hwy-inl.h"
 #include "weft/kernels/math-inl.h"
 
@@ -104,52 +106,68 @@ HWY_INLINE void map_at(std::size_t n, F f, T* to) {
 template <class T, class F, class... P>
 HWY_INLINE void map(std::size_t n, F f, T* to, const P*... from) {
   map_at(
-      n, [=](auto memory, std::size_t i) HWY_ATTR { return f(memory.load(from + i)...); }, to);
+      n, [&](auto memory, std::size_t i) HWY_ATTR { return f(memory.load(from + i)...); }, to);
 }
 
-// All f(from[i]...) combined, in a vector: four chains, so that the next need not wait for the
-// last. `identity` changes nothing when combined. f is given the places of what it combines: see
-// sum_at.
+// Vectors that go through a pass at once: of their sums none waits for another.
+inline constexpr int chains = 4;
+
+// All elements of a row combined, in a vector: f(memory, i, v) fills v, whose vectors are those
+// from element i on. `identity` changes nothing when combined.
 template <class Combine, class T, class F>
 HWY_INLINE hn::Vec<hn::ScalableTag<T>> accumulate_at(Combine combine, T identity, std::size_t n,
                                                      F f) {
-  const hn::ScalableTag<T> d;
+  using D = hn::ScalableTag<T>;
+  const D d;
   const std::size_t lanes = hn::Lanes(d);
-  auto a0 = hn::Set(d, identity);
-  auto a1 = a0, a2 = a0, a3 = a0;
+  auto all = bundle<D, chains>::of([=](int) HWY_ATTR { return hn::Set(d, identity); });
+  bundle<D, chains> some;
+  bundle<D, 1> one;
   std::size_t i = 0;
-  for (; i + 4 * lanes <= n; i += 4 * lanes) {
-    a0 = combine(a0, f(whole<T>(), i));
-    a1 = combine(a1, f(whole<T>(), i + lanes));
-    a2 = combine(a2, f(whole<T>(), i + 2 * lanes));
-    a3 = combine(a3, f(whole<T>(), i + 3 * lanes));
+  for (; i + chains * lanes <= n; i += chains * lanes) {
+    f(whole<T>(), i, some);
+    all.zip(some, combine);
   }
-  for (; i + lanes <= n; i += lanes) a0 = combine(a0, f(whole<T>(), i));
+  for (; i + lanes <= n; i += lanes) {
+    f(whole<T>(), i, one);
+    all.at[0] = combine(all.at[0], one.at[0]);
+  }
   if (i < n) {
-    const auto rest = f(first<T>{n - i}, i);
-    a1 = combine(a1, hn::IfThenElse(hn::FirstN(d, n - i), rest, hn::Set(d, identity)));
+    f(first<T>{n - i}, i, one);
+    all.at[1] =
+        combine(all.at[1], hn::IfThenElse(hn::FirstN(d, n - i), one.at[0], hn::Set(d, identity)));
   }
-  return combine(combine(a0, a1), combine(a2, a3));
+  return all.combine(combine);
+}
+
+// As accumulate_at and sum_at want it, of a function that gives the vector from element i on:
+// f(memory, i).
+template <class T, class F>
+HWY_INLINE auto each(F f) {
+  return [=](auto memory, std::size_t i, auto& v) HWY_ATTR {
+    const std::size_t lanes = hn::Lanes(hn::ScalableTag<T>());
+    v = v.of([&](int j) HWY_ATTR { return f(memory, i + static_cast<std::size_t>(j) * lanes); });
+  };
 }
 template <class Combine, class T, class F, class... P>
 HWY_INLINE hn::Vec<hn::ScalableTag<T>> accumulate(Combine combine, T identity, std::size_t n, F f,
                                                   const P*... from) {
-  return accumulate_at(combine, identity, n, [=](auto memory, std::size_t i) HWY_ATTR {
-    return f(memory.load(from + i)...);
-  });
+  return accumulate_at(combine, identity, n, each<T>([&](auto memory, std::size_t i) HWY_ATTR {
+                         return f(memory.load(from + i)...);
+                       }));
 }
 
-// The sum of f(memory, i) over a row. Blocks are summed in float, their sums in double: the error
-// does not grow with n.
+// The sum of a row. Blocks are summed in float, their sums in double: the error does not grow with
+// n.
 template <class F>
 HWY_INLINE double sum_at(std::size_t n, F f) {
   constexpr std::size_t block = 1024;
   const hn::ScalableTag<float> d;
   double total = 0;
   for (std::size_t start = 0; start < n; start += block) {
-    const auto lanes =
-        accumulate_at(plus(), 0.0f, std::min(block, n - start),
-                      [=](auto memory, std::size_t i) HWY_ATTR { return f(memory, start + i); });
+    const auto lanes = accumulate_at(plus(), 0.0f, std::min(block, n - start),
+                                     [&](auto memory, std::size_t i, auto& v)
+                                         HWY_ATTR { f(memory, start + i, v); });
     total += static_cast<double>(hn::GetLane(hn::SumOfLanes(d, lanes)));
   }
   return total;
@@ -158,8 +176,8 @@ HWY_INLINE double sum_at(std::size_t n, F f) {
 // The sum of f(from[i]...).
 template <class F, class... P>
 HWY_INLINE double sum(std::size_t n, F f, const P*... from) {
-  return sum_at(n,
-                [=](auto memory, std::size_t i) HWY_ATTR { return f(memory.load(from + i)...); });
+  return sum_at(n, each<float>([&](auto memory, std::size_t i)
+                                   HWY_ATTR { return f(memory.load(from + i)...); }));
 }
 
 // Two sums over a row at once, in blocks as sum_at: add(memory, i, a, b) adds the terms of element
@@ -176,19 +194,20 @@ HWY_INLINE two_sums two_sums_at(std::size_t n, F add) {
   for (std::size_t i = 0; i < n;) {
     const std::size_t end = std::min(i + block, n);
     auto a0 = hn::Zero(d);
-    auto a1 = a0, b0 = a0, b1 = a0;
-    for (; i + 2 * lanes <= end; i += 2 * lanes) {
+    auto a1 = a0, a2 = a0, a3 = a0, b0 = a0, b1 = a0, b2 = a0, b3 = a0;
+    for (; i + 4 * lanes <= end; i += 4 * lanes) {
       add(whole<float>(), i, a0, b0);
       add(whole<float>(), i + lanes, a1, b1);
+      add(whole<float>(), i + 2 * lanes, a2, b2);
+      add(whole<float>(), i + 3 * lanes, a3, b3);
     }
-    if (i + lanes <= end) {
-      add(whole<float>(), i, a0, b0);
-      i += lanes;
-    }
+    for (; i + lanes <= end; i += lanes) add(whole<float>(), i, a0, b0);
     if (i < end) add(first<float>{end - i}, i, a1, b1);
     i = end;
-    total.first += static_cast<double>(hn::GetLane(hn::SumOfLanes(d, hn::Add(a0, a1))));
-    total.second += static_cast<double>(hn::GetLane(hn::SumOfLanes(d, hn::Add(b0, b1))));
+    const auto a = hn::Add(hn::Add(a0, a1), hn::Add(a2, a3));
+    const auto b = hn::Add(hn::Add(b0, b1), hn::Add(b2, b3));
+    total.first += static_cast<double>(hn::GetLane(hn::SumOfLanes(d, a)));
+    total.second += static_cast<double>(hn::GetLane(hn::SumOfLanes(d, b)));
   }
   return total;
 }
@@ -214,11 +233,12 @@ template <class F>
 HWY_INLINE float max_of_numbers(std::size_t n, F f) {
   constexpr float lowest = std::numeric_limits<float>::lowest();
   const hn::ScalableTag<float> d;
-  const float largest = hn::GetLane(hn::MaxOfLanes(d, accumulate_at(not_less(), lowest, n, f)));
+  const float largest =
+      hn::GetLane(hn::MaxOfLanes(d, accumulate_at(not_less(), lowest, n, each<float>(f))));
   if (largest > lowest) return largest;
   // MaxOfLanes starts from the lowest finite float on some targets.
   constexpr float infinity = std::numeric_limits<float>::infinity();
-  const auto lanes = accumulate_at(larger(), -infinity, n, f);
+  const auto lanes = accumulate_at(larger(), -infinity, n, each<float>(f));
   const bool nothing = hn::AllTrue(d, hn::Eq(lanes, hn::Set(d, -infinity)));
   return nothing ? -infinity : largest;
 }

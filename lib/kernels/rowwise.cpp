@@ -39,16 +39,23 @@ HWY_INLINE void softmax_of(const row_arguments& a, Score score) {
   double total[max_rows];
   // A NaN comes back with the total.
   for (std::size_t r = 0; r < a.rows; ++r)
-    largest[r] = max_of_numbers(a.length, [=, row = a.row[r]](auto memory, std::size_t i)
+    largest[r] = max_of_numbers(a.length, [&, row = a.row[r]](auto memory, std::size_t i)
                                               HWY_ATTR { return score(row, memory, i); });
   for (std::size_t r = 0; r < a.rows; ++r) {
     if (largest[r] == -infinity) continue;
     const V top = value(largest[r]);
-    total[r] = sum_at(a.length, [=, row = a.row[r]](auto memory, std::size_t i) HWY_ATTR {
-      const V e = math::twice_exp(D(), hn::Sub(score(row, memory, i), top));
-      memory.store(e, row.to + i);
-      return e;
-    });
+    const auto scores = each<float>([&, row = a.row[r]](auto memory, std::size_t i)
+                                        HWY_ATTR { return score(row, memory, i); });
+    total[r] =
+        sum_at(a.length, [&, to = a.row[r].to](auto memory, std::size_t i, auto& v) HWY_ATTR {
+          scores(memory, i, v);
+          v.map([=](V x) HWY_ATTR { return hn::Sub(x, top); });
+          v = math::twice_exp(D(), v);
+          v.map_indexed([=](V e, int j) HWY_ATTR {
+            memory.store(e, to + i + static_cast<std::size_t>(j) * hn::Lanes(D()));
+            return e;
+          });
+        });
   }
   for (std::size_t r = 0; r < a.rows; ++r) {
     float* to = a.row[r].to;
@@ -66,13 +73,13 @@ HWY_INLINE void softmax_of(const row_arguments& a, Score score) {
 void softmax(const row_arguments& a) {
   const V scale = value(a.scale);
   if (a.row[0].from[1])
-    return softmax_of(a, [=](const row_pointers& row, auto memory, std::size_t i) HWY_ATTR {
+    return softmax_of(a, [&](const row_pointers& row, auto memory, std::size_t i) HWY_ATTR {
       const V x = hn::Mul(memory.load(row.floats(0) + i), scale);
       const auto* mask = static_cast<const std::uint8_t*>(row.from[1]);
       return hn::IfThenElse(memory.holds(mask + i), x, value(-infinity));
     });
   if (a.scale != 1)
-    return softmax_of(a, [=](const row_pointers& row, auto memory, std::size_t i)
+    return softmax_of(a, [&](const row_pointers& row, auto memory, std::size_t i)
                              HWY_ATTR { return hn::Mul(memory.load(row.floats(0) + i), scale); });
   softmax_of(a, [](const row_pointers& row, auto memory, std::size_t i)
                     HWY_ATTR { return memory.load(row.floats(0) + i); });
@@ -87,9 +94,12 @@ void log_softmax(const row_arguments& a) {
                                               HWY_ATTR { return memory.load(x + i); });
   for (std::size_t r = 0; r < a.rows; ++r) {
     const V top = value(largest[r]);
-    total[r] = sum(
-        a.length, [=](V x) HWY_ATTR { return math::twice_exp(D(), hn::Sub(x, top)); },
-        a.row[r].floats(0));
+    const auto scores = each<float>([&, x = a.row[r].floats(0)](auto memory, std::size_t i)
+                                        HWY_ATTR { return hn::Sub(memory.load(x + i), top); });
+    total[r] = sum_at(a.length, [&](auto memory, std::size_t i, auto& v) HWY_ATTR {
+      scores(memory, i, v);
+      v = math::twice_exp(D(), v);
+    });
   }
   for (std::size_t r = 0; r < a.rows; ++r) {
     if (largest[r] == -infinity) {

@@ -12,8 +12,8 @@
 #include <limits>
 
 #include "weft/generate/attention_plan.hpp"
-#include "weft/generate/bundle-inl.h"
 #include "weft/generate/dot-inl.h"
+#include "weft/kernels/bundle-inl.h"
 #include "weft/kernels/math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -71,7 +71,7 @@ struct attention_block {
   // The scores of a vector of queries become weights.
   HWY_INLINE static void softmax(float* scores_of, std::ptrdiff_t query) {
     const D d;
-    using column = bundle<D, static_cast<int>(P.keys)>;
+    using column = kernels::HWY_NAMESPACE::bundle<D, static_cast<int>(P.keys)>;
     column s;
     s.map_indexed([&](V, int j) HWY_ATTR {
       const V score = hn::LoadU(d, scores_of + j * padded);

@@ -10,9 +10,9 @@
 #include <limits>
 #include <utility>
 
-#include "weft/generate/bundle-inl.h"
 #include "weft/generate/rows_plan.hpp"
 #include "weft/generate/vectors-inl.h"
+#include "weft/kernels/bundle-inl.h"
 #include "weft/kernels/math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -32,7 +32,7 @@ struct row {
   static constexpr int count = J == vectors - 1 && rest != 0 ? rest : lanes;
   using all = std::make_integer_sequence<int, vectors>;
 
-  bundle<D, vectors> x;
+  kernels::HWY_NAMESPACE::bundle<D, vectors> x;
 
   HWY_INLINE explicit row(const float* p) { load_from(all(), p); }
   HWY_INLINE void store_to(float* p) const { store_to(all(), p); }

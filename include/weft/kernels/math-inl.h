@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "weft/kernels/bundle-inl.h"
 #include "weft/kernels/hwy-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -164,15 +165,28 @@ HWY_INLINE V exp2_flushed(D d, V t) {
 // 2 exp(x) for x up to 87, for sums: 0 below -88.72. The relative error is 2e-7 and 3e-9 |x|;
 // results below 2^-125 are off by less than that. Twice, so that at the bound, which is -128 times
 // the ln 2 subtracted, the sum of exponents is 0.
+//
+// Several vectors go step by step, all of them together: of instructions that wait, a processor
+// holds about as many as half a dozen vectors have.
+template <class D, int n>
+HWY_INLINE bundle<D, n> twice_exp(D d, bundle<D, n> x) {
+  using V = hn::Vec<D>;
+  constexpr float ln2 = 0.693147182f;
+  x.map([=](V v) HWY_ATTR { return at_least(hn::Set(d, -128 * ln2), v); });
+  bundle<D, n> shifted = x;
+  shifted.map([=](V v) HWY_ATTR { return shifted_integer(d, v, hn::Set(d, log2_e)); });
+  x.zip(shifted,
+        [=](V v, V s) HWY_ATTR { return hn::NegMulAdd(as_float(d, s), hn::Set(d, ln2), v); });
+  auto p = bundle<D, n>::of([=](int) HWY_ATTR { return hn::Set(d, 2 * 0.0082901381f); });
+  for (const float c :
+       {2 * 0.0418988876f, 2 * 0.166676447f, 2 * 0.499991417f, 2 * 0.999999702f, 2.0f})
+    p.zip(x, [=](V sum, V r) HWY_ATTR { return hn::MulAdd(sum, r, hn::Set(d, c)); });
+  p.zip(shifted, [=](V v, V s) HWY_ATTR { return scaled(d, v, s); });
+  return p;
+}
 template <class D, class V>
 HWY_INLINE V twice_exp(D d, V x) {
-  constexpr float ln2 = 0.693147182f;
-  x = at_least(hn::Set(d, -128 * ln2), x);
-  const V shifted = shifted_integer(d, x, hn::Set(d, log2_e));
-  const V r = hn::NegMulAdd(as_float(d, shifted), hn::Set(d, ln2), x);
-  const V p = polynomial(d, r, 2.0f, 2 * 0.999999702f, 2 * 0.499991417f, 2 * 0.166676447f,
-                         2 * 0.0418988876f, 2 * 0.0082901381f);
-  return scaled(d, p, shifted);
+  return twice_exp(d, bundle<D, 1>{{x}}).at[0];
 }
 
 // 0.81 ulp. -infinity at 0, NaN below.

@@ -1,9 +1,9 @@
 // A constant number of vectors in registers.
-#if defined(WEFT_GENERATE_BUNDLE_INL_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef WEFT_GENERATE_BUNDLE_INL_H_
-#undef WEFT_GENERATE_BUNDLE_INL_H_
+#if defined(WEFT_KERNELS_BUNDLE_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef WEFT_KERNELS_BUNDLE_INL_H_
+#undef WEFT_KERNELS_BUNDLE_INL_H_
 #else
-#define WEFT_GENERATE_BUNDLE_INL_H_
+#define WEFT_KERNELS_BUNDLE_INL_H_
 #endif
 
 #include <utility>
@@ -11,7 +11,7 @@
 #include "weft/kernels/hwy-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace weft::generate::HWY_NAMESPACE {
+namespace weft::kernels::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
@@ -20,6 +20,12 @@ struct bundle {
   using V = hn::Vec<D>;
 
   V at[size];
+
+  // Of f(j) for each index j.
+  template <class F>
+  HWY_INLINE static bundle of(F f) {
+    return of_each(f, indices());
+  }
 
   // Each vector v becomes f(v), or with the index j of it f(v, j).
   template <class F>
@@ -48,6 +54,10 @@ struct bundle {
  private:
   using indices = std::make_integer_sequence<int, size>;
   template <class F, int... J>
+  HWY_INLINE static bundle of_each(F f, std::integer_sequence<int, J...>) {
+    return {{f(J)...}};
+  }
+  template <class F, int... J>
   HWY_INLINE void map_each(F f, std::integer_sequence<int, J...>) {
     ((at[J] = f(at[J])), ...);
   }
@@ -61,7 +71,7 @@ struct bundle {
   }
 };
 
-}  // namespace weft::generate::HWY_NAMESPACE
+}  // namespace weft::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #endif
