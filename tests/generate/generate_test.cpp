@@ -7,6 +7,7 @@
 
 #include "generate/models.hpp"
 #include "support/trial.hpp"
+#include "weft/generate/attention_plan.hpp"
 #include "weft/generate/elementwise_plan.hpp"
 
 namespace {
@@ -70,6 +71,22 @@ using all_attentions = boost::mpl::list<square_attention, awkward_attention, blo
 BOOST_AUTO_TEST_CASE_TEMPLATE(attention_is_that_of_the_reference, Model, all_attentions) {
   if (!std::is_same_v<Model, single_attention>) BOOST_TEST(attentions<Model>() == 1);
   trial_of_generated<Model>();
+}
+
+using all_padded = boost::mpl::list<padded_attention, padded_awkward_attention,
+                                    padded_single_attention, t5_attention, alibi_attention>;
+BOOST_AUTO_TEST_CASE_TEMPLATE(lengths_and_biases_are_part_of_generated_attention, Model,
+                              all_padded) {
+  auto const& tables = weft::lowered<weft::inference<Model>>::tables;
+  BOOST_TEST(attentions<Model>() == 1);
+  for (weft::step const& s : tables.steps)
+    if (s.run == weft::kernel::attention)
+      BOOST_TEST(weft::generate::plan_of_attention(
+                     s, tables.attentions[static_cast<std::size_t>(s.attention)])
+                     .possible);
+  weft::testing::settings s;
+  s.ranges["lengths"] = {0, 8};
+  trial_of_generated<Model>(s);
 }
 
 BOOST_AUTO_TEST_CASE(a_layer_of_fixed_extents) {

@@ -2,8 +2,10 @@
 // and of axes whose length a run has.
 #pragma once
 
+#include "weft/nn/position/alibi.hpp"
 #include "weft/nn/position/rotary.hpp"
 #include "weft/nn/position/sinusoidal.hpp"
+#include "weft/nn/position/t5.hpp"
 #include "weft/weft.hpp"
 
 namespace weft::generating {
@@ -134,6 +136,48 @@ using awkward_attention = attending<7, 5, 3, 20>;
 using blocks_of_queries = attending<100, 9, 5, 3>;
 using causal_attention = attending<20, 20, 8, 5, true>;
 using single_attention = attending<1, 1, 1, 1>;
+
+// Sequences of different lengths, with a number for each query and key.
+template <int Queries, int Keys>
+struct padded_attending {
+  struct Batch : axis<3> {};
+  struct Heads : axis<2> {};
+  struct Query : axis<Queries> {};
+  struct Key : axis<Keys> {};
+  struct Dim : axis<5> {};
+
+  constexpr auto operator()(scope s) const {
+    auto const query = s.input<"query", float, Batch, Query, Heads, Dim>();
+    auto const key = s.input<"key", float, Batch, Key, Heads, Dim>();
+    auto const value = s.input<"value", float, Batch, Key, Heads, Dim>();
+    auto const mask = nn::masks(s.input<"lengths", std::int32_t, Batch>(),
+                                s.input<"bias", float, Heads, Query, Key>());
+    return dot<Key>(nn::attention_weights<Dim, Key>(query, key, mask), value);
+  }
+};
+using padded_attention = padded_attending<16, 16>;
+using padded_awkward_attention = padded_attending<35, 7>;
+using padded_single_attention = padded_attending<1, 3>;
+
+// A number for each head and distance.
+template <class Order>
+struct placed_attending {
+  struct Batch : axis<2> {};
+  struct Pos : axis<11> {};
+  struct KeyPos : alias<Pos> {};
+  struct Embed : axis<10> {};
+  struct Heads : axis<2> {};
+  struct HeadDim : axis<5> {};
+
+  constexpr auto operator()(scope s) const {
+    auto const x = s.input<"x", float, Batch, Pos, Embed>();
+    auto const lengths = s.input<"lengths", std::int32_t, Batch>();
+    return nn::self_attention<Pos, KeyPos, Embed, Heads, HeadDim>(s, x, lengths, {}, Order())
+        .output;
+  }
+};
+using t5_attention = placed_attending<nn::position::t5<>>;
+using alibi_attention = placed_attending<nn::position::alibi>;
 
 // A loss and its gradients.
 struct perceptron {

@@ -9,6 +9,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <limits>
 
 #include "weft/generate/attention_plan.hpp"
@@ -68,13 +70,40 @@ struct attention_block {
     return hn::IfThenElse(seen, score, hn::Set(d, -std::numeric_limits<float>::infinity()));
   }
 
-  // The scores of a vector of queries become weights.
-  HWY_INLINE static void softmax(float* scores_of, std::ptrdiff_t query) {
+  // What is added to the scores of the queries from `first` on: to[j][i], as the scores.
+  HWY_INLINE static void add_up(const operands& at, std::ptrdiff_t first, float* to) {
+    using of = attention_operand;
+    if constexpr (P.has_bias)
+      pack<P.keys, count, P.bias_key, P.bias_row, padded>(at.read(of::bias) + first * P.bias_row,
+                                                          to);
+    if constexpr (P.has_relative) {
+      for (std::ptrdiff_t j = 0; j < P.keys; ++j) {
+        for (std::ptrdiff_t i = 0; i < padded; ++i) {
+          const std::ptrdiff_t query = first + std::min<std::ptrdiff_t>(i, count - 1);
+          const std::ptrdiff_t distance =
+              std::clamp<std::ptrdiff_t>(j - query + static_cast<std::ptrdiff_t>(P.origin), 0,
+                                         static_cast<std::ptrdiff_t>(P.distances) - 1);
+          const float here =
+              at.read(of::relative)[query * P.relative_row + distance * P.relative_step];
+          to[j * padded + i] = P.has_bias ? to[j * padded + i] + here : here;
+        }
+      }
+    }
+  }
+
+  // The scores of a vector of queries, with `addend` if there is one, become weights. Of the keys
+  // the first `seen` are seen.
+  HWY_INLINE static void softmax(float* scores_of, std::ptrdiff_t query, const float* addend,
+                                 float seen) {
     const D d;
     using column = kernels::HWY_NAMESPACE::bundle<D, static_cast<int>(P.keys)>;
     column s;
     s.map_indexed([&](V, int j) HWY_ATTR {
-      const V score = hn::LoadU(d, scores_of + j * padded);
+      V score = hn::LoadU(d, scores_of + j * padded);
+      if constexpr (P.has_addend()) score = hn::Add(score, hn::LoadU(d, addend + j * padded));
+      if constexpr (P.has_lengths)
+        score = hn::IfThenElse(hn::Lt(hn::Set(d, static_cast<float>(j)), hn::Set(d, seen)), score,
+                               hn::Set(d, -std::numeric_limits<float>::infinity()));
       if constexpr (P.banded) return hide(score, j, query);
       return score;
     });
@@ -93,22 +122,35 @@ struct attention_block {
     });
   }
 
+  // Where a length hides the keys behind it: as many as are seen, at most all.
+  HWY_INLINE static float seen_keys(const operands& at) {
+    if constexpr (P.has_lengths) {
+      std::int32_t length;
+      std::memcpy(&length, at.read(attention_operand::lengths), sizeof length);
+      return static_cast<float>(std::min<std::int64_t>(length + P.length_more, P.keys));
+    }
+    return 0;
+  }
+
   HWY_INLINE static void run(const operands& at, std::ptrdiff_t first) {
     alignas(64) float queries[P.depth * padded];
     alignas(64) float weights[P.keys * padded];
     pack<P.depth, count, P.query_depth, P.query_row, padded>(at.read(1) + first * P.query_row,
                                                              queries);
     dot_matrix<scores, static_cast<int>(P.keys)>(at.read(2), queries, weights, nullptr, nullptr);
-    for (int i = 0; i < padded; i += lanes) softmax(weights + i, first + i);
+    alignas(64) float addend[P.has_addend() ? P.keys * padded : 1];
+    if constexpr (P.has_addend()) add_up(at, first, addend);
+    const float seen = seen_keys(at);
+    for (int i = 0; i < padded; i += lanes) softmax(weights + i, first + i, addend + i, seen);
     dot_matrix<weighted, count>(weights, at.read(3), at.write() + first * P.result_row, nullptr,
                                 nullptr);
   }
 };
 
 template <attention_plan P>
-HWY_NOINLINE void attention(float* result, float* query, float* key, float* value) {
+HWY_NOINLINE void attention(const operands& at) {
   constexpr std::ptrdiff_t block = P.block(), rest = P.queries % block;
-  walk<P.batch>({{result, query, key, value}}, [](const operands& here) HWY_ATTR {
+  walk<P.batch>(at, [](const operands& here) HWY_ATTR {
     for (std::ptrdiff_t i = 0; i + block <= P.queries; i += block)
       attention_block<P, static_cast<int>(block)>::run(here, i);
     if constexpr (rest != 0)

@@ -11,41 +11,59 @@
 
 namespace weft::generate {
 
+// Where a generated attention finds what it works on, among its operands.
+struct attention_operand {
+  static constexpr int result = 0, query = 1, key = 2, value = 3, bias = 4, relative = 5,
+                       lengths = 6, count = 7;
+};
+static_assert(attention_operand::count <= max_walked);
+
 struct attention_plan {
   bool possible = false;
   std::ptrdiff_t queries = 1, keys = 1, depth = 1, width = 1;
   // Strides along these, in the operands named first.
   std::ptrdiff_t query_row = 0, query_depth = 0, key_row = 0, key_depth = 0;
   std::ptrdiff_t value_row = 0, result_row = 0;
-  nest batch;  // strides of result, query, key and value
+  nest batch;  // strides of the operands in the order of attention_operand
   number scale = 1;
   std::int64_t lowest = 0, highest = 0;
   bool banded = false;
+  bool has_bias = false, has_relative = false, has_lengths = false;
+  std::ptrdiff_t bias_row = 0, bias_key = 0, relative_row = 0, relative_step = 0;
+  std::int64_t distances = 0, origin = 0, length_more = 0;
 
   // Queries are taken so many at a time.
   constexpr std::ptrdiff_t block() const { return std::min<std::ptrdiff_t>(queries, 32); }
+  // Is there something for each query and key that is added to the score?
+  constexpr bool has_addend() const { return has_bias || has_relative; }
 };
 
 // The scores of a query are in registers while they become weights.
 inline constexpr std::ptrdiff_t max_keys = 32;
-// The queries of a block and their scores, on the stack: 16 KiB.
+// The queries of a block, their scores and what is added to these, on the stack: 16 KiB.
 inline constexpr std::ptrdiff_t max_block_elements = 4096;
 
 constexpr attention_plan plan_of_attention(const step& s, const attention_ref& a) {
   attention_plan p;
-  operand_ref const* const operands[]{&a.result, &a.query, &a.key, &a.value};
+  operand_ref const* const operands[attention_operand::count]{
+      &a.result,
+      &a.query,
+      &a.key,
+      &a.value,
+      a.has_bias ? &a.bias : nullptr,
+      a.has_relative ? &a.relative : nullptr,
+      a.has_lengths ? &a.lengths : nullptr};
   for (operand_ref const* o : operands)
-    if (o->shift_count > 0) return p;
+    if (o && (o->shift_count > 0 || o->where == block::numbers)) return p;
   for (int l = 0; l < s.loops; ++l)
     if (!s.extent[l].fixed() || s.extent[l].most == 0) return p;
-  if (a.has_mask || a.has_bias || a.has_relative || a.has_offset || a.has_lengths ||
-      s.scalar != 0 || a.drop.below != 0)
-    return p;
+  if (a.has_mask || a.has_offset || s.scalar != 0 || a.drop.below != 0) return p;
   auto const extent = [&](int l) { return static_cast<std::ptrdiff_t>(s.extent[l].most); };
   kernels::attention_loops const of(s.loops);
   for (int l = 0; l < of.query; ++l) {
     loop batch{extent(l), {}};
-    for (int o = 0; o < 4; ++o) batch.stride.at[o] = operands[o]->stride[l];
+    for (int o = 0; o < attention_operand::count; ++o)
+      batch.stride.at[o] = operands[o] ? operands[o]->stride[l] : 0;
     p.batch.push(batch);
   }
   p.queries = extent(of.query);
@@ -62,10 +80,21 @@ constexpr attention_plan plan_of_attention(const step& s, const attention_ref& a
   p.lowest = a.lowest;
   p.highest = a.highest;
   p.banded = a.lowest > 1 - p.queries || a.highest < p.keys - 1;
+  p.has_bias = a.has_bias;
+  p.bias_row = a.has_bias ? a.bias.stride[of.query] : 0;
+  p.bias_key = a.has_bias ? a.bias.stride[of.key] : 0;
+  p.has_relative = a.has_relative;
+  p.relative_row = a.has_relative ? a.relative.stride[of.query] : 0;
+  p.relative_step = a.has_relative ? a.relative.stride[of.key] : 0;
+  p.distances = a.distances;
+  p.origin = a.origin;
+  p.has_lengths = a.has_lengths;
+  p.length_more = a.length_more;
   bool const adjacent =
       (p.width == 1 || (a.value.stride[of.value] == 1 && a.result.stride[of.value] == 1));
   p.possible = adjacent && p.keys <= max_keys &&
-               (p.depth + p.keys) * ((p.block() + 15) / 16 * 16) <= max_block_elements;
+               (p.depth + (p.has_addend() ? 2 : 1) * p.keys) * ((p.block() + 15) / 16 * 16) <=
+                   max_block_elements;
   return p;
 }
 

@@ -7,9 +7,13 @@
 
 namespace weft::generate {
 
+// A step's operands, and an attention's, which has some more.
+inline constexpr int max_walked = 7;
+static_assert(max_operands <= max_walked);
+
 // Offsets in all operands, in elements.
 struct offsets {
-  std::ptrdiff_t at[max_operands]{};
+  std::ptrdiff_t at[max_walked]{};
   friend constexpr bool operator==(const offsets&, const offsets&) = default;
 };
 

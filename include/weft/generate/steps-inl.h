@@ -127,9 +127,14 @@ HWY_INLINE void run_step(const engine& e, const kernels::table& kernels) {
     e.run(s, kernels);
   } else if constexpr (s.run == kernel::attention) {
     constexpr attention_ref const& a = tables.attentions[s.attention];
+    const auto some = [&](bool present, const operand_ref& o) {
+      return present ? address<Source>(o, e) : nullptr;
+    };
+    // In the order of attention_operand.
     attention<plan_of_attention<Source, I>()>(
-        address<Source>(a.result, e), address<Source>(a.query, e), address<Source>(a.key, e),
-        address<Source>(a.value, e));
+        {{some(true, a.result), some(true, a.query), some(true, a.key), some(true, a.value),
+          some(a.has_bias, a.bias), some(a.has_relative, a.relative),
+          some(a.has_lengths, a.lengths)}});
   } else {
     const auto operand = [&](int o) {
       return o < s.operands ? address<Source>(s.operand[o], e) : nullptr;

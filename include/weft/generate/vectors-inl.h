@@ -44,14 +44,14 @@ HWY_INLINE void store(hn::Vec<D> v, float* p) {
     kernels::HWY_NAMESPACE::store_n(v, D(), p, n);
 }
 
-// Where a step's operands are: the result, then what is read.
+// Where a step's operands are: the result, then what is read. All elements have four bytes.
 struct operands {
-  float* at[max_operands];
+  float* at[max_walked];
 
   HWY_INLINE float* write() const { return at[0]; }
   HWY_INLINE const float* read(int i) const { return at[i]; }
   HWY_INLINE void move(const offsets& by) {
-    for (int i = 0; i < max_operands; ++i) at[i] += by.at[i];
+    for (int i = 0; i < max_walked; ++i) at[i] += by.at[i];
   }
 };
 
