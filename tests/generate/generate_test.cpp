@@ -9,6 +9,8 @@
 #include "support/trial.hpp"
 #include "weft/generate/attention_plan.hpp"
 #include "weft/generate/elementwise_plan.hpp"
+#include "weft/generate/gather_plan.hpp"
+#include "weft/generate/rotate_plan.hpp"
 
 namespace {
 
@@ -86,6 +88,18 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(lengths_and_biases_are_part_of_generated_attention
                      .possible);
   weft::testing::settings s;
   s.ranges["lengths"] = {0, 8};
+  trial_of_generated<Model>(s);
+}
+
+using all_turning = boost::mpl::list<turning_vectors, turning_few, turning_awkward>;
+BOOST_AUTO_TEST_CASE_TEMPLATE(embeddings_and_rotations_are_those_of_the_reference, Model,
+                              all_turning) {
+  for (weft::step const& s : weft::lowered<weft::inference<Model>>::tables.steps) {
+    if (s.run == weft::kernel::gather) BOOST_TEST(weft::generate::plan_of_gather(s).possible);
+    if (s.run == weft::kernel::rotate) BOOST_TEST(weft::generate::plan_of_rotate(s).possible);
+  }
+  weft::testing::settings s;
+  s.ranges["tokens"] = {0, 12};
   trial_of_generated<Model>(s);
 }
 

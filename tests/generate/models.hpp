@@ -179,6 +179,29 @@ struct placed_attending {
 using t5_attention = placed_attending<nn::position::t5<>>;
 using alibi_attention = placed_attending<nn::position::alibi>;
 
+// An embedding, whose rows are turned.
+template <int Length, int Numbers>
+struct turning {
+  struct Batch : axis<2> {};
+  struct Pos : axis<Length> {};
+  struct Vocab : axis<12> {};
+  struct Embed : axis<Numbers> {};
+
+  constexpr auto operator()(scope s) const {
+    auto const tokens = s.input<"tokens", std::int32_t, Batch, Pos>();
+    auto const x = gather<Vocab>(s.param<"table", Vocab, Embed>(), tokens);
+    auto const at = positions<Pos>();
+    constexpr auto some = std::size_t{(Numbers + 2) / 4 * 2};
+    return results(as<"embedded">(x),
+                   as<"neighbours">(nn::rotary<Embed, rotary_pairs::neighbours>(x, at)),
+                   as<"halves">(nn::rotary<Embed, rotary_pairs::halves>(x, at)),
+                   as<"part">(nn::rotary<Embed, rotary_pairs::halves, some>(x, at)));
+  }
+};
+using turning_vectors = turning<3, 32>;
+using turning_few = turning<5, 2>;
+using turning_awkward = turning<4, 22>;
+
 // A loss and its gradients.
 struct perceptron {
   struct Batch : axis<6> {};

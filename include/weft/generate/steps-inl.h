@@ -22,6 +22,8 @@
 #include "weft/generate/attention-inl.h"
 #include "weft/generate/dot-inl.h"
 #include "weft/generate/elementwise-inl.h"
+#include "weft/generate/gather-inl.h"
+#include "weft/generate/rotate-inl.h"
 #include "weft/generate/rows-inl.h"
 #endif
 
@@ -79,6 +81,7 @@ constexpr bool is_generated() {
   if constexpr (is_fixed(s)) {
     constexpr signature g = signature_of(s);
     return plan_of_dot(g).possible || plan_of_elementwise<Source, I>().possible ||
+           plan_of_gather(s).possible || plan_of_rotate(s).possible ||
            plan_of_rows(g, hn::MaxLanes(hn::ScalableTag<float>())).possible;
   }
   return false;
@@ -149,6 +152,10 @@ HWY_INLINE void run_step(const engine& e, const kernels::table& kernels) {
     } else if constexpr (s.run == kernel::elementwise) {
       elementwise<plan_of_elementwise<Source, I>()>(operand(0), operand(1), operand(2), operand(3),
                                                     operand(4));
+    } else if constexpr (s.run == kernel::gather) {
+      gather<plan_of_gather(s)>(operand(0), operand(1), operand(2));
+    } else if constexpr (s.run == kernel::rotate) {
+      rotate<plan_of_rotate(s)>(operand(0), operand(1), operand(2), operand(3));
     } else {
       rowwise<signature_of(s)>(operand(0), operand(1), operand(2), operand(3));
     }

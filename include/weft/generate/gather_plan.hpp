@@ -1,0 +1,39 @@
+// How a small gather of rows, an embedding, is computed.
+#pragma once
+
+#include <cstddef>
+
+#include "weft/generate/nest.hpp"
+#include "weft/generate/signature.hpp"
+
+namespace weft::generate {
+
+struct gather_plan {
+  bool possible = false;
+  std::ptrdiff_t length = 1;  // of the rows, which are adjacent in the table and the result
+  nest rows;                  // strides of the result, the table and the indices
+  std::ptrdiff_t extent = 0, stride = 0;  // of the indexed axis
+};
+
+inline constexpr std::ptrdiff_t max_gathered_elements = 8192;
+
+// Of a fixed step.
+constexpr gather_plan plan_of_gather(const step& s) {
+  gather_plan p;
+  if (s.run != kernel::gather || s.operand[2].where == block::numbers) return p;
+  for (int o = 0; o < 2; ++o)
+    if (s.operand[o].type == element::boolean || s.operand[o].where == block::numbers) return p;
+  signature const loops = signature_of(s);
+  if (loops.points() == 0 || loops.points() > max_gathered_elements) return p;
+  for (int l = 0; l < loops.loops; ++l) p.rows.push(loop_of(loops, l));
+  p.rows.arrange(0);
+  if (p.rows.loops == 0) return p;
+  loop const row = p.rows.take(p.rows.loops - 1);
+  p.length = row.extent;
+  p.extent = static_cast<std::ptrdiff_t>(s.axis.most);
+  p.stride = s.axis_stride;
+  p.possible = row.stride.at[0] == 1 && row.stride.at[1] == 1 && row.stride.at[2] == 0;
+  return p;
+}
+
+}  // namespace weft::generate

@@ -1,0 +1,76 @@
+// Small rotations of pairs, whose extents and strides are constants.
+#if defined(WEFT_GENERATE_ROTATE_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef WEFT_GENERATE_ROTATE_INL_H_
+#undef WEFT_GENERATE_ROTATE_INL_H_
+#else
+#define WEFT_GENERATE_ROTATE_INL_H_
+#endif
+
+#include <algorithm>
+#include <cstddef>
+
+#include "weft/generate/rotate_plan.hpp"
+#include "weft/generate/vectors-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace weft::generate::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+template <rotate_plan P>
+struct rotation {
+  using D = lanes_for<P.pairs>;
+  using V = hn::Vec<D>;
+  static constexpr int lanes = lanes_of<D>;
+
+  // Pairs [i, i + count) of a row.
+  template <int count>
+  HWY_INLINE static void turn(const operands& row, std::ptrdiff_t i) {
+    const D d;
+    const V cosine = load<D, count>(row.read(2) + i), sine = load<D, count>(row.read(3) + i);
+    V a, b;
+    if constexpr (P.partner == 1) {
+      hn::LoadInterleaved2(d, row.read(1) + 2 * i, a, b);
+    } else {
+      a = load<D, count>(row.read(1) + i);
+      b = load<D, count>(row.read(1) + P.partner + i);
+    }
+    const V first = hn::NegMulAdd(b, sine, hn::Mul(a, cosine));
+    const V second = hn::MulAdd(a, sine, hn::Mul(b, cosine));
+    if constexpr (P.partner == 1) {
+      hn::StoreInterleaved2(first, second, d, row.write() + 2 * i);
+    } else {
+      store<D, count>(first, row.write() + i);
+      store<D, count>(second, row.write() + P.partner + i);
+    }
+  }
+
+  // Those that are less than a vector of interleaved pairs.
+  HWY_INLINE static void turn_one(const operands& row, std::ptrdiff_t i) {
+    const float cosine = row.read(2)[i], sine = row.read(3)[i];
+    const float a = row.read(1)[2 * i], b = row.read(1)[2 * i + 1];
+    row.write()[2 * i] = a * cosine - b * sine;
+    row.write()[2 * i + 1] = b * cosine + a * sine;
+  }
+
+  HWY_INLINE static void run(const operands& row) {
+    constexpr int rest = static_cast<int>(P.pairs % lanes);
+    for (std::ptrdiff_t i = 0; i + lanes <= P.pairs; i += lanes) turn<lanes>(row, i);
+    if constexpr (rest != 0 && P.partner == 1)
+      for (std::ptrdiff_t i = P.pairs - rest; i < P.pairs; ++i) turn_one(row, i);
+    else if constexpr (rest != 0)
+      turn<rest>(row, P.pairs - rest);
+    std::copy_n(row.read(1) + 2 * P.pairs, P.numbers - 2 * P.pairs, row.write() + 2 * P.pairs);
+  }
+};
+
+template <rotate_plan P>
+HWY_NOINLINE void rotate(float* result, float* x, float* cosine, float* sine) {
+  walk<P.rows>({{result, x, cosine, sine}},
+               [](const operands& row) HWY_ATTR { rotation<P>::run(row); });
+}
+
+}  // namespace weft::generate::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

@@ -1,0 +1,47 @@
+// How a small rotation of pairs is computed: graph/rotation.hpp says what it is.
+#pragma once
+
+#include <cstddef>
+
+#include "weft/generate/nest.hpp"
+#include "weft/generate/signature.hpp"
+
+namespace weft::generate {
+
+struct rotate_plan {
+  bool possible = false;
+  std::ptrdiff_t pairs = 1, numbers = 2;  // what is beyond the pairs stays
+  std::ptrdiff_t partner = 1;             // from a pair's first number to its second
+  nest rows;                              // strides of the result, x, the cosines and the sines
+};
+
+inline constexpr std::ptrdiff_t max_rotated_pairs = 4096;
+
+// Of a fixed step: numbers are adjacent, and so are angles.
+constexpr rotate_plan plan_of_rotate(const step& s) {
+  rotate_plan p;
+  if (s.run != kernel::rotate) return p;
+  std::ptrdiff_t points = 1;
+  for (int l = 0; l < s.loops; ++l) {
+    loop here{static_cast<std::ptrdiff_t>(s.extent[l].most), {}};
+    for (int o = 0; o < s.operands; ++o) here.stride.at[o] = s.operand[o].stride[l];
+    points *= here.extent;
+    if ((s.over >> l & 1u) == 0) {
+      if (here.extent != 1) p.rows.push(here);
+      continue;
+    }
+    p.pairs = here.extent;
+    std::ptrdiff_t const next = s.axis_stride == 1 ? 2 : 1;
+    for (int o = 0; o < 2; ++o)
+      if (here.stride.at[o] != next) return p;
+    for (int o = 2; o < 4; ++o)
+      if (here.stride.at[o] != 1) return p;
+  }
+  p.partner = s.axis_stride;
+  p.numbers = static_cast<std::ptrdiff_t>(s.axis.most);
+  p.rows.arrange(0);
+  p.possible = points > 0 && points <= max_rotated_pairs;
+  return p;
+}
+
+}  // namespace weft::generate
