@@ -48,7 +48,8 @@ struct heads {
     auto const mask =
         nn::masks(nn::sliding_window<Pos, KeyPos>(2, 1), s.input<"lengths", std::int32_t, Batch>(),
                   s.input<"bias", float, Pos, KeyPos>());
-    return nn::self_attention<Pos, KeyPos, Embed, H, D>(s, x, mask, {.scale = 0.3, .soft_cap = 5})
+    return nn::self_attention<Pos, KeyPos, Embed, H, D>(
+               s, x, mask, {.scale = 0.3, .soft_cap = 5, .dropout = 0.1})
         .output;
   }
 };
@@ -79,7 +80,7 @@ struct decoding {
     auto const memory = s.input<"memory", float, Batch, Memory, Embed>();
     return nn::decoder<Pos, KeyPos, Memory, Embed, Heads, HeadDim, Hidden>(
                s, x, memory, 2, nn::causal<Pos, KeyPos>(),
-               s.input<"lengths", std::int32_t, Batch>(), {.norm_first = true})
+               s.input<"lengths", std::int32_t, Batch>(), {.norm_first = true, .dropout = 0.1})
         .output;
   }
 };

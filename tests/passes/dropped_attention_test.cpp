@@ -1,0 +1,174 @@
+// Dropout of attention's weights is part of the one operation: the same elements are dropped, and
+// nothing of queries by keys is stored.
+#include <boost/test/unit_test.hpp>
+#include <cstddef>
+#include <cstdint>
+
+#include "passes/attended.hpp"
+#include "support/central_differences.hpp"
+#include "weft/lower/cost.hpp"
+#include "weft/ops/dropout.hpp"
+#include "weft/ops/gather.hpp"
+
+namespace {
+
+using weft::op, weft::positions, weft::dropout;
+using weft::testing::count;
+using namespace weft::testing::attention;
+
+template <class S, class V>
+constexpr auto dropped(const S& scores, const V& values, double rate = 0.3) {
+  return weft::dot<KeyPos>(dropout(weft::softmax<KeyPos>(scores), rate), values);
+}
+
+// Beside another dropout, which it is not to be mistaken for.
+struct plain {
+  constexpr auto operator()(weft::scope s) const {
+    auto [q, k, v] = operands_in(s);
+    return dropped(weft::dot<HeadDim>(dropout(q, 0.1), k), v);
+  }
+};
+// The weights have the keys before the queries.
+struct keys_first {
+  constexpr auto operator()(weft::scope s) const {
+    auto [q, k, v] = operands_in(s);
+    return dropped(weft::dot<HeadDim>(k, q), v);
+  }
+};
+struct causal {
+  constexpr auto operator()(weft::scope s) const {
+    auto [q, k, v] = operands_in(s);
+    auto const scores = weft::dot<HeadDim>(q, k);
+    return dropped(where(weft::nn::causal<Pos, KeyPos>(), scores, -weft::infinity), v, 0.1);
+  }
+};
+// A cache's window, lengths and a mask.
+struct hidden {
+  constexpr auto operator()(weft::scope s) const {
+    auto [q, k, v] = operands_in(s);
+    auto const query = positions<Pos>() + s.input<"offset", std::int32_t, Batch>();
+    auto const seen = positions<KeyPos>() <= query && positions<KeyPos>() >= query - 4 &&
+                      positions<KeyPos>() < s.input<"lengths", std::int32_t, Batch>() &&
+                      s.input<"mask", bool, Heads, KeyPos>();
+    return dropped(where(seen, weft::dot<HeadDim>(q, k), -weft::infinity), v, 0.2);
+  }
+};
+// Soft cap, a dense bias and one by distance, each trained.
+struct biased {
+  struct Distance : weft::axis<5> {};
+  constexpr auto operator()(weft::scope s) const {
+    auto [q, k, v] = operands_in(s);
+    auto const index = minimum(maximum(positions<KeyPos>() - positions<Pos>() + 2, 0), 4);
+    auto const bias = s.param<"bias", Heads, KeyPos>() +
+                      weft::gather<Distance>(s.param<"table", Heads, Distance>(), index);
+    return dropped(2 * tanh(weft::dot<HeadDim>(q, k) / 2) + bias, v);
+  }
+};
+// Heads in groups that share keys.
+struct grouped {
+  constexpr auto operator()(weft::scope s) const {
+    auto x = s.input<"x", float, Batch, Pos, Heads, Group, HeadDim>() * s.param<"gain", HeadDim>();
+    auto k = s.input<"k", float, Batch, KeyPos, Heads, HeadDim>() * s.param<"key", HeadDim>();
+    auto v = s.input<"v", float, Batch, KeyPos, Heads, Width>() * s.param<"value", Width>();
+    return dropped(weft::dot<HeadDim>(x, k), v, 0.5);
+  }
+};
+// Dropped twice, or needed beside: as it is written.
+struct dropped_twice {
+  constexpr auto operator()(weft::scope s) const {
+    auto [q, k, v] = operands_in(s);
+    auto const weights = weft::nn::attention_weights<HeadDim, KeyPos>(q, k);
+    return weft::dot<KeyPos>(dropout(dropout(weights, 0.1), 0.1), v);
+  }
+};
+struct dropped_weights_too {
+  constexpr auto operator()(weft::scope s) const {
+    auto [q, k, v] = operands_in(s);
+    auto const weights = dropout(weft::nn::attention_weights<HeadDim, KeyPos>(q, k), 0.1);
+    return weft::results(weft::as<"output">(weft::dot<KeyPos>(weights, v)),
+                         weft::as<"weights">(weights));
+  }
+};
+
+weft::testing::settings drawn(weft::testing::settings s) {
+  s.random = {0xfedcba9876543210, 0x123456789abc};
+  return s;
+}
+
+template <class Model>
+void runs_dropped() {
+  for (std::size_t const length : {0u, 1u, 3u, 7u}) {
+    auto const at = drawn(offsets(length));
+    weft::testing::trial<weft::sampling<Model>>(at);
+    // A mean over nothing is not a number, and the bound grows with the steps between.
+    if (length > 0 && length < 4)
+      weft::testing::trial<weft::training<trainable<Model>, "loss">>(at);
+  }
+}
+
+// Nothing is stored of the weights, of their dropout or of their softmax; `others` are dropouts of
+// something else.
+template <class Source>
+void is_one_operation(int others = 0) {
+  auto const g = weft::testing::compiled_graph<Source>();
+  BOOST_TEST(count(*g, op::attention) == 1);
+  BOOST_TEST(count(*g, op::softmax) + count(*g, op::softmax_adjoint) == 0);
+  BOOST_TEST(count(*g, op::dropout) == others);
+}
+
+BOOST_AUTO_TEST_CASE(attention_takes_the_dropout_of_its_weights) {
+  is_one_operation<weft::inference<plain>>();
+  is_one_operation<weft::sampling<plain>>(1);
+  is_one_operation<weft::training<trainable<plain>, "loss">>(2);  // forward, backward
+  is_one_operation<weft::training<trainable<keys_first>, "loss">>();
+  is_one_operation<weft::training<trainable<hidden>, "loss">>();
+  is_one_operation<weft::training<trainable<biased>, "loss">>();
+  is_one_operation<weft::training<trainable<grouped>, "loss">>();
+  BOOST_TEST((count(attended<dropped_twice>(), op::attention) == 0));
+  BOOST_TEST((count(attended<dropped_weights_too>(), op::attention) == 0));
+}
+
+BOOST_AUTO_TEST_CASE(dropout_of_weights_means_what_was_written) {
+  means_the_same<plain>(drawn(offsets(6)));
+  means_the_same<keys_first>(drawn(offsets(6)));
+  means_the_same<causal>(drawn(offsets(6)));
+  means_the_same<hidden>(drawn(offsets(6)));
+  means_the_same<biased>(drawn(offsets(6)));
+  means_the_same<grouped>(drawn(offsets(6)));
+}
+
+BOOST_AUTO_TEST_CASE(dropout_of_weights_runs_on_every_target) {
+  runs_dropped<plain>();
+  runs_dropped<keys_first>();
+  runs_dropped<causal>();
+  runs_dropped<hidden>();
+  runs_dropped<biased>();
+  runs_dropped<grouped>();
+}
+
+BOOST_AUTO_TEST_CASE(gradients_with_dropout_are_those_that_differences_show) {
+  auto const at = drawn(offsets(3));
+  weft::testing::gradient_trial<trainable<plain>>(at);
+  weft::testing::gradient_trial<trainable<biased>>(at);
+}
+
+// Of n positions.
+template <std::size_t N>
+struct sequence {
+  struct Pos : weft::axis<N> {};
+  struct KeyPos : weft::alias<Pos> {};
+  constexpr auto operator()(weft::scope s) const {
+    auto x = s.input<"x", float, Pos, Heads, HeadDim>() * s.param<"gain", HeadDim>();
+    auto const keys = weft::rename<Pos, KeyPos>(x);
+    auto const weights = dropout(weft::softmax<KeyPos>(weft::dot<HeadDim>(x, keys)), 0.1);
+    auto const y = weft::dot<KeyPos>(weights, keys);
+    return weft::results(weft::as<"loss">(weft::mean<Pos, Heads, HeadDim>(y * y)));
+  }
+};
+// Twice the positions make the workspace grow by twice as much: nothing in it is of pairs.
+template <std::size_t N>
+constexpr std::size_t growth = weft::training_cost<sequence<2 * N>>.workspace_bytes -
+                               weft::training_cost<sequence<N>>.workspace_bytes;
+static_assert(growth<1024> == 2 * growth<512>);
+
+}  // namespace
