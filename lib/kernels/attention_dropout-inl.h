@@ -38,15 +38,10 @@ inline HWY_NOINLINE void drop_scores(const score_rows& s, const element_numbers&
     return;
   }
   // Four keys of a query share a counter, and its first key may be any of the four: what a lane
-  // takes begins so far behind the first of eight words.
+  // takes begins so far behind the first of its words.
   const auto one = hn::TestBit(number, hn::Set(dw, 1u)), two = hn::TestBit(number, hn::Set(dw, 2u));
-  word_vec counter = hn::ShiftRight<2>(number);
-  word_vec w0, w1, w2, w3;
-  random_words_of(from, counter, w0, w1, w2, w3);
-  for (std::size_t j = 0; j < s.keys; j += 4) {
-    counter = hn::Add(counter, hn::Set(dw, 1u));
-    word_vec w4, w5, w6, w7;
-    random_words_of(from, counter, w4, w5, w6, w7);
+  const auto put_four = [&](std::size_t j, word_vec w0, word_vec w1, word_vec w2, word_vec w3,
+                            word_vec w4, word_vec w5, word_vec w6) HWY_ATTR {
     const word_vec v0 = hn::IfThenElse(one, w1, w0), v1 = hn::IfThenElse(one, w2, w1);
     const word_vec v2 = hn::IfThenElse(one, w3, w2), v3 = hn::IfThenElse(one, w4, w3);
     const word_vec v4 = hn::IfThenElse(one, w5, w4), v5 = hn::IfThenElse(one, w6, w5);
@@ -54,7 +49,18 @@ inline HWY_NOINLINE void drop_scores(const score_rows& s, const element_numbers&
     put(j + 1, hn::IfThenElse(two, v3, v1));
     put(j + 2, hn::IfThenElse(two, v4, v2));
     put(j + 3, hn::IfThenElse(two, v5, v3));
-    w0 = w4, w1 = w5, w2 = w6, w3 = w7;
+  };
+  const word_vec more = hn::Set(dw, 1u);
+  word_vec counter = hn::ShiftRight<2>(number);
+  word_vec u0, u1, u2, u3, v0, v1, v2, v3, w0, w1, w2, w3;
+  random_words_of(from, counter, u0, u1, u2, u3);
+  for (std::size_t j = 0; j < s.keys; j += 8) {
+    const word_vec next = hn::Add(counter, more);
+    counter = hn::Add(next, more);
+    random_words_of(from, next, counter, v0, v1, v2, v3, w0, w1, w2, w3);
+    put_four(j, u0, u1, u2, u3, v0, v1, v2);
+    put_four(j + 4, v0, v1, v2, v3, w0, w1, w2);
+    u0 = w0, u1 = w1, u2 = w2, u3 = w3;
   }
 }
 

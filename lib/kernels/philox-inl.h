@@ -62,6 +62,12 @@ HWY_INLINE void philox_round(D d, const std::uint64_t (&key)[2], V& c0, V& c1, V
   c3 = p0;
 }
 
+// A word of counters whose even lanes are in one vector and whose odd lanes are in another.
+template <class D, class V>
+HWY_INLINE hn::Vec<D> join_words(D words, V even, V odd) {
+  return hn::OddEven(hn::BitCast(words, hn::ShiftLeft<32>(odd)), hn::BitCast(words, even));
+}
+
 // The four words of each lane's counter.
 template <class V>
 HWY_INLINE void random_words_of(const word_source& from, V counter, V& w0, V& w1, V& w2, V& w3) {
@@ -85,13 +91,38 @@ HWY_INLINE void random_words_of(const word_source& from, V counter, V& w0, V& w1
       philox_round(d, key, even0, even1, even2, even3);
       philox_round(d, key, odd0, odd1, odd2, odd3);
     }
-    const auto join = [=](auto even, auto odd) HWY_ATTR {
-      return hn::OddEven(hn::BitCast(words, hn::ShiftLeft<32>(odd)), hn::BitCast(words, even));
-    };
-    w0 = join(even0, odd0);
-    w1 = join(even1, odd1);
-    w2 = join(even2, odd2);
-    w3 = join(even3, odd3);
+    w0 = join_words(words, even0, odd0);
+    w1 = join_words(words, even1, odd1);
+    w2 = join_words(words, even2, odd2);
+    w3 = join_words(words, even3, odd3);
+  }
+}
+
+// Those of two counters: a round takes long, but not where there are registers for another.
+template <class V>
+HWY_INLINE void random_words_of(const word_source& from, V first, V second, V& v0, V& v1, V& v2,
+                                V& v3, V& w0, V& w1, V& w2, V& w3) {
+  if constexpr (has_32_registers) {
+    const hn::DFromV<V> words;
+    const hn::RepartitionToWide<decltype(words)> d;
+    auto a0 = hn::BitCast(d, first), b0 = hn::ShiftRight<32>(a0);
+    auto c0 = hn::BitCast(d, second), d0 = hn::ShiftRight<32>(c0);
+    auto a1 = hn::Set(d, from.salt), b1 = a1, c1 = a1, d1 = a1;
+    auto a2 = hn::Set(d, from.step), b2 = a2, c2 = a2, d2 = a2;
+    auto a3 = hn::Set(d, from.step >> 32), b3 = a3, c3 = a3, d3 = a3;
+    for (const auto& key : from.key) {
+      philox_round(d, key, a0, a1, a2, a3);
+      philox_round(d, key, b0, b1, b2, b3);
+      philox_round(d, key, c0, c1, c2, c3);
+      philox_round(d, key, d0, d1, d2, d3);
+    }
+    v0 = join_words(words, a0, b0), w0 = join_words(words, c0, d0);
+    v1 = join_words(words, a1, b1), w1 = join_words(words, c1, d1);
+    v2 = join_words(words, a2, b2), w2 = join_words(words, c2, d2);
+    v3 = join_words(words, a3, b3), w3 = join_words(words, c3, d3);
+  } else {
+    random_words_of(from, first, v0, v1, v2, v3);
+    random_words_of(from, second, w0, w1, w2, w3);
   }
 }
 
@@ -112,7 +143,7 @@ HWY_INLINE word_vec numbers_from(std::uint32_t first, std::uint32_t step) {
 
 // The room that random_words needs for n of them.
 constexpr std::size_t random_words_room(std::size_t n) {
-  return n + 4 * (1 + most_words);
+  return n + 4 * (1 + 2 * most_words);
 }
 
 // The random words of the elements with the numbers first, first + step, …; `room` has
@@ -125,11 +156,14 @@ HWY_INLINE const std::uint32_t* random_words(const word_source& from, std::uint3
   if (step == 1) {  // four neighbours share a counter
     const std::size_t skipped = first % 4;
     word_vec counter = numbers_from(first / 4, 1);
-    for (std::size_t i = 0; i < skipped + n; i += 4 * lanes) {
-      word_vec w0, w1, w2, w3;
-      random_words_of(from, counter, w0, w1, w2, w3);
-      hn::StoreInterleaved4(w0, w1, w2, w3, d, room + i);
-      counter = hn::Add(counter, hn::Set(d, static_cast<std::uint32_t>(lanes)));
+    const word_vec more = hn::Set(d, static_cast<std::uint32_t>(lanes));
+    for (std::size_t i = 0; i < skipped + n; i += 8 * lanes) {
+      const word_vec next = hn::Add(counter, more);
+      word_vec v0, v1, v2, v3, w0, w1, w2, w3;
+      random_words_of(from, counter, next, v0, v1, v2, v3, w0, w1, w2, w3);
+      hn::StoreInterleaved4(v0, v1, v2, v3, d, room + i);
+      hn::StoreInterleaved4(w0, w1, w2, w3, d, room + i + 4 * lanes);
+      counter = hn::Add(next, more);
     }
     return room + skipped;
   }
