@@ -4,8 +4,10 @@
 #include <cstdint>
 #include <vector>
 
+#include "passes/graphs.hpp"
 #include "run/pool.hpp"
 #include "weft/nn/linear.hpp"
+#include "weft/nn/multi_head_attention.hpp"
 #include "weft/ops/dropout.hpp"
 #include "weft/ops/functions.hpp"
 #include "weft/ops/reduce.hpp"
@@ -31,6 +33,23 @@ struct regularised {
     return weft::results(weft::as<"loss">(weft::mean<Rows, Embed>(e * e)), weft::as<"y">(y));
   }
 };
+
+// Drops attention's weights, within the one operation.
+struct Pos : weft::axis<150> {};
+struct KeyPos : weft::alias<Pos> {};
+struct Heads : weft::axis<5> {};
+struct HeadDim : weft::axis<20> {};
+struct attentive {
+  constexpr auto operator()(weft::scope s) const {
+    auto x = s.input<"x", float, Pos, Embed>();
+    auto y = weft::nn::self_attention<Pos, KeyPos, Embed, Heads, HeadDim>(
+                 s, x, weft::nn::causal<Pos, KeyPos>(), {.dropout = 0.1})
+                 .output;
+    return weft::as<"loss">(weft::mean<Pos, Embed>(y * y));
+  }
+};
+static_assert(weft::testing::count(weft::sampling<attentive>::make(), weft::op::attention) == 1);
+static_assert(weft::testing::count(weft::sampling<attentive>::make(), weft::op::dropout) == 0);
 
 using trainer = weft::trainer<regularised>;
 
@@ -69,6 +88,26 @@ BOOST_AUTO_TEST_CASE(training_is_the_same_bits_on_any_number_of_threads) {
     for (float const loss : losses) BOOST_TEST(step(t) == loss);
     BOOST_TEST((values(t.parameters()) == values(alone.parameters())));
   }
+}
+
+BOOST_AUTO_TEST_CASE(weights_of_attention_are_the_same_bits_on_any_number_of_threads) {
+  std::vector<float> const x(given.begin(), given.begin() + 150 * 100);
+  weft::trainer<attentive> alone({}, {.dropout_seed = 3}, 7);
+  std::vector<float> losses;
+  for (int i = 0; i < 3; ++i) losses.push_back(alone.step(arg<"x">(x)));
+  for (int const width : {2, 3}) {
+    pool p(width);
+    weft::trainer<attentive> t({}, {.dropout_seed = 3}, 7);
+    t.run_on(on(p, width));
+    for (float const loss : losses) BOOST_TEST(t.step(arg<"x">(x)) == loss);
+    BOOST_TEST((values(t.parameters()) == values(alone.parameters())));
+  }
+  weft::monte_carlo<attentive> samples(alone.parameters());
+  weft::module<attentive> net(alone.parameters());
+  samples.draw_from(3, 3);
+  float const sample = samples(arg<"x">(x)).get<"loss">()();
+  BOOST_TEST(sample == alone.gradients(arg<"x">(x)));
+  BOOST_TEST(sample != net(arg<"x">(x)).get<"loss">()());
 }
 
 BOOST_AUTO_TEST_CASE(each_step_and_each_seed_drops_others) {
