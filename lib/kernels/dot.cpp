@@ -119,6 +119,8 @@ class product {
   const range& batch() const { return batch_part_; }
 
   void run(const operands& o) {
+    // Lines that are not packed need no room for a panel.
+    if (along_columns_) block_.columns = block_size(column_count_, line_columns, max_tile_columns);
     range columns{columns_part_.first, 0};
     for (; columns.first < columns_part_.end(); columns.first = columns.end()) {
       columns.count = block_at(columns.first);

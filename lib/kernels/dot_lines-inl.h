@@ -119,6 +119,10 @@ std::size_t dot_products(const float* const* row, std::size_t rows, const float*
   return dot_products<Rows>(row, column, depth, tile);
 }
 
+// The columns that are gone along at once: their results stay in the first cache.
+constexpr std::size_t line_columns =
+    first_cache_bytes / 2 / (few_rows * sizeof(float)) / max_tile_columns * max_tile_columns;
+
 // Rows of the left operand, and lines of the right one, which each are along the columns.
 struct line_product {
   const float* const* left;  // row r's element at depth k is left[r][k * left_step]

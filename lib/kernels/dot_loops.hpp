@@ -61,7 +61,7 @@ class loop_nest {
   // The other loops are left as they are: small products would notice if they were not.
   loop_nest() { loops_[0] = {1, {}}; }
 
-  void push_back(const loop& l) { loops_[count_++] = l; }
+  loop& push_back() { return loops_[count_++]; }
 
   // Puts the largest strides outermost, and makes two loops one where they walk like one.
   template <class Key>
@@ -124,15 +124,21 @@ class loop_nest {
                       std::ptrdiff_t count, std::ptrdiff_t* table) const {
     const std::ptrdiff_t step = inner().stride.*which;
     if (is_single()) return {first * step, step};
+    fill(which, first, count, table);
+    return offset_list(table);
+  }
+
+ private:
+  void fill(std::ptrdiff_t place_in_operands::*which, std::ptrdiff_t first, std::ptrdiff_t count,
+            std::ptrdiff_t* table) const {
+    const std::ptrdiff_t step = inner().stride.*which;
     for (std::ptrdiff_t done = 0; done < count;) {
       const std::ptrdiff_t n = std::min(count - done, run(first + done));
       std::ptrdiff_t offset = at(first + done).*which;
       for (const std::ptrdiff_t end = done + n; done < end; offset += step) table[done++] = offset;
     }
-    return offset_list(table);
   }
 
- private:
   loop loops_[max_loops];
   int count_ = 0;
 };
@@ -161,17 +167,20 @@ struct contraction {
         b(static_cast<const float*>(c.operands[4].data)) {
     for (int i = 0; i < c.loops; ++i) {
       if (c.extent[i] == 1) continue;
-      const loop l{c.extent[i],
-                   {.result = c.operands[0].stride[i],
-                    .left = c.operands[3 - of_columns].stride[i],
-                    .right = c.operands[of_columns].stride[i],
-                    .a = c.operands[3].stride[i],
-                    .b = c.operands[4].stride[i]}};
-      (l.stride.result == 0  ? depth
-       : l.stride.right == 0 ? rows
-       : l.stride.left == 0  ? columns
-                             : batch)
-          .push_back(l);
+      const std::ptrdiff_t result_stride = c.operands[0].stride[i];
+      const std::ptrdiff_t left_stride = c.operands[3 - of_columns].stride[i];
+      const std::ptrdiff_t right_stride = c.operands[of_columns].stride[i];
+      loop& l = (result_stride == 0  ? depth
+                 : right_stride == 0 ? rows
+                 : left_stride == 0  ? columns
+                                     : batch)
+                    .push_back();
+      l.extent = c.extent[i];
+      l.stride = {.result = result_stride,
+                  .left = left_stride,
+                  .right = right_stride,
+                  .a = c.operands[3].stride[i],
+                  .b = c.operands[4].stride[i]};
     }
   }
 };
