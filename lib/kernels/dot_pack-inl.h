@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "hwy/cache_control.h"
 #include "kernels/dot_loops.hpp"
 #include "weft/kernels/hwy-inl.h"
 
@@ -24,14 +25,21 @@ struct strip {
   std::size_t lines, depth;
 };
 
-// Lines side by side in memory: as many of them at once as D has lanes.
+// Lines side by side in memory: as many of them at once as D has lanes. A strip's pieces of memory
+// are short and apart, which hardware does not foresee: asks for those of the strip that goes on
+// with these lines.
 template <class D>
 void pack_adjacent_lines(D d, const strip& s, std::size_t width, float* HWY_RESTRICT packed) {
   const std::size_t lanes = hn::Lanes(d);
+  const std::ptrdiff_t step = s.depth > 1 ? s.element[1] - s.element[0] : 0;
+  const std::ptrdiff_t ahead = static_cast<std::ptrdiff_t>(s.depth) * step;
   for (std::size_t k = 0; k < s.depth; ++k, packed += width) {
     const float* from = s.data + s.line[0] + s.element[k];
     std::size_t j = 0;
-    for (; j + lanes <= s.lines; j += lanes) hn::StoreU(hn::LoadU(d, from + j), d, packed + j);
+    for (; j + lanes <= s.lines; j += lanes) {
+      hwy::Prefetch(from + ahead + j);
+      hn::StoreU(hn::LoadU(d, from + j), d, packed + j);
+    }
     if (j < s.lines) hn::StoreU(load_n(d, from + j, s.lines - j), d, packed + j);
   }
 }

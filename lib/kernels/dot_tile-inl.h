@@ -126,9 +126,17 @@ HWY_INLINE void multiply_add(std::index_sequence<R...>, std::index_sequence<I...
   const T* b = right.data;
   const std::ptrdiff_t left_step = left.step, right_step = right.step;
   std::ptrdiff_t at = 0;
-  // A result that is in no cache would hold up the stores at the end, and so the next tile.
+  // A result that is in no cache would hold up the stores at the end, and so the next tile; a
+  // residual the loads there. The rows of a bias are the same one.
   float* const to[]{result.row[R] + result.column...};
   (hwy::Prefetch(to[I / Vectors] + I % Vectors * lanes), ...);
+  if (result.end != nullptr) {
+    for (const addend_rows& addend : result.end->addend) {
+      const float* const* from = addend.row;
+      if (from[0] != from[sizeof...(R) - 1] && !addend.broadcast)
+        (hwy::Prefetch(from[I / Vectors] + I % Vectors * lanes), ...);
+    }
+  }
   for (; depth != 0; --depth, at += left_step, b += right_step) {
     const vec b0 = load(d, b);
     const vec b1 = Vectors > 1 ? load(d, b + lanes) : b0;
@@ -142,8 +150,10 @@ HWY_INLINE void multiply_add(std::index_sequence<R...>, std::index_sequence<I...
     ((sums = hn::Add(sums, hn::LoadU(d, to[I / Vectors] + I % Vectors * lanes))), ...);
   }
   if (const tile_end* end = result.end; end != nullptr) {
-    const vec scale = hn::Set(d, end->scale);
-    ((sums = hn::Mul(sums, scale)), ...);
+    if (end->scale != 1) {
+      const vec scale = hn::Set(d, end->scale);
+      ((sums = hn::Mul(sums, scale)), ...);
+    }
     for (const addend_rows& addend : end->addend) {
       const float* const* from = addend.row;
       if (*from == nullptr) continue;
