@@ -61,6 +61,18 @@ HWY_INLINE void fetch_ahead(const strided_matrix<T>& m, std::ptrdiff_t i, std::p
   for (std::ptrdiff_t j = 0; j < columns; j += line) hwy::Prefetch(row + j);
 }
 
+// Rows that will be wanted soon, and are in no cache near the core.
+struct upcoming_rows {
+  strided_matrix<const float> matrix;
+  std::ptrdiff_t columns;
+
+  HWY_INLINE void fetch(std::ptrdiff_t i) const {
+    constexpr std::ptrdiff_t line = 64 / sizeof(float);
+    for (std::ptrdiff_t j = 0; j < columns; j += line)
+      hwy::Prefetch(matrix.data + i * matrix.row + j * matrix.column);
+  }
+};
+
 // The first row, as it is or, if its elements are apart, in `copy`.
 const float* contiguous_row(const strided_matrix<const float>& m, std::ptrdiff_t columns,
                             float* copy) {
@@ -224,7 +236,11 @@ class adjoint {
     row_ = floats + s.row;
   }
 
-  void run(const batch_index& b) {
+  // `next` is what comes after b; b itself where nothing does. Its rows are fetched beside b's last
+  // block, one by one: at once they would hold up everything else.
+  void run(const batch_index& b, const batch_index& next) {
+    batch_ = next;
+    find_upcoming();
     batch_ = b;
     band_ = band_at(c_, number(c_.offset));
     const std::ptrdiff_t keys = keys_at(c_, number(c_.lengths));
@@ -242,6 +258,7 @@ class adjoint {
       for (queries_.begin = seen.begin; queries_.begin < seen.end; queries_.begin = queries_.end) {
         queries_.end = std::min(seen.end, queries_.begin + max_adjoint_queries);
         visible_ = visible(band_, queries_, keys_);
+        is_last_ = keys_.end == keys && queries_.end == seen.end;
         pack_queries();
         multiply_scores();
         begin_bias_gradients();
@@ -272,6 +289,21 @@ class adjoint {
   }
   index_range strip_of_keys(std::ptrdiff_t j) const {
     return {j, std::min(j + tiles::rows, keys_.size())};
+  }
+
+  // The first rows of the batch index.
+  void find_upcoming() {
+    const auto rows_of = [this](const operand& o, int row, int column) {
+      return upcoming_rows{matrix_of<const float>(o, row, column, 0), c_.extent[column]};
+    };
+    upcoming_[0] = rows_of(c_.query, at_.query, at_.depth);
+    upcoming_[1] = rows_of(c_.g, at_.query, at_.value);
+    upcoming_[2] = rows_of(c_.result, at_.query, at_.value);
+    upcoming_[3] = rows_of(c_.key, at_.key, at_.depth);
+    upcoming_[4] = rows_of(c_.value, at_.key, at_.value);
+    upcoming_[5] = rows_of(c_.query_gradient, at_.query, at_.depth);
+    upcoming_[6] = rows_of(c_.key_gradient, at_.key, at_.depth);
+    upcoming_[7] = rows_of(c_.value_gradient, at_.key, at_.value);
   }
 
   // An operand at the batch index, from one row of it on.
@@ -457,6 +489,8 @@ class adjoint {
       index_range plain{round_up(each.begin, lanes()), each.end / lanes() * lanes()};
       if (plain.begin >= plain.end) plain = {all.end, all.end};
       for (std::ptrdiff_t i = strip.begin; i < strip.end; ++i) {
+        if (is_last_)
+          for (const upcoming_rows& rows : upcoming_) rows.fetch(i);
         if (Added && (i == 0 || !one_addend)) find_addend(i);
         const score_row r{weights_.data + i * weights_.row,
                           score_gradient_.data + i * score_gradient_.row,
@@ -517,6 +551,8 @@ class adjoint {
   band band_;
   index_range queries_{}, keys_{};
   visible visible_;
+  bool is_last_ = false;  // of the blocks
+  upcoming_rows upcoming_[8];
   // In the scratch.
   packed_matrix key_, key_transposed_, value_transposed_, key_gradient_, value_gradient_;
   packed_matrix query_, g_, query_gradient_, weights_, score_gradient_;
@@ -571,18 +607,26 @@ void attention_adjoint(const attention_call& c) noexcept {
     return;
   }
   adjoint each(c);
+  const auto index_of = [&](std::ptrdiff_t item, std::ptrdiff_t term) {
+    batch_index b;
+    for (int l = at.query - 1; l >= 0; --l) {
+      std::ptrdiff_t& left = shared >> l & 1u ? item : term;
+      b.index[l] = left % c.extent[l];
+      left /= c.extent[l];
+    }
+    return b;
+  };
   const auto [begin, end] = items_of(items, c.part);
+  if (begin == end) return;
+  batch_index b, next = index_of(begin, 0);
   for (std::ptrdiff_t item = begin; item < end; ++item) {
     for (std::ptrdiff_t term = 0; term < terms; ++term) {
-      batch_index b;
-      std::ptrdiff_t item_left = item, term_left = term;
-      for (int l = at.query - 1; l >= 0; --l) {
-        std::ptrdiff_t& left = shared >> l & 1u ? item_left : term_left;
-        b.index[l] = left % c.extent[l];
-        left /= c.extent[l];
-      }
+      b = next;
+      next = term + 1 < terms ? index_of(item, term + 1)
+             : item + 1 < end ? index_of(item + 1, 0)
+                              : b;
       if (term == 0) clear_bias_gradients(c, shared, b);
-      each.run(b);
+      each.run(b, next);
     }
   }
 }
