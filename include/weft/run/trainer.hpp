@@ -89,7 +89,7 @@ class trainer {
       state_floats_[s] = reinterpret_cast<float*>(state_.back().get());
     }
     find_blocks();
-    squares_.resize((gradient_floats().size() + most_in_block - 1) / most_in_block);
+    squares_.resize(blocks_.size());
   }
 
   static constexpr std::size_t workspace_bytes = code::tables.workspace_bytes;
@@ -146,16 +146,19 @@ class trainer {
   // Changes the parameters by the gradients there are.
   void apply() noexcept {
     kernels::table const& kernels = kernels::best();
-    gradient_norm_ = norm(kernels);
-    double const clip = options_.clip_norm / (gradient_norm_ + 1e-6);
     update u;
-    u.gradient_scale = clip < 1 ? clip : 1;
     u.learning_rate_scale = options_.schedule ? options_.schedule(steps_) : 1;
     u.step = ++steps_;
-    engine_.in_parts(std::ssize(blocks_), [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
-      for (std::ptrdiff_t b = begin; b < end; ++b)
-        change(blocks_[static_cast<std::size_t>(b)], u, kernels);
+    // Where nothing is clipped, a block is changed while its gradients are in the cache.
+    bool const clips = options_.clip_norm < std::numeric_limits<double>::infinity();
+    for_blocks([&](std::size_t b) {
+      squares_[b] = kernels.sum_of_squares(gradients_of(blocks_[b]).data(), blocks_[b].size);
+      if (!clips) change(blocks_[b], u, kernels);
     });
+    gradient_norm_ = std::sqrt(std::accumulate(squares_.begin(), squares_.end(), 0.0));
+    if (!clips) return;
+    u.gradient_scale = std::min(1.0, options_.clip_norm / (gradient_norm_ + 1e-6));
+    for_blocks([&](std::size_t b) { change(blocks_[b], u, kernels); });
   }
 
   // The norm of all gradients in the last step, before it was clipped.
@@ -187,26 +190,21 @@ class trainer {
   };
   static constexpr std::size_t most_in_block = 32768;
 
-  std::span<const float> gradient_floats() const {
-    return {reinterpret_cast<const float*>(gradients_.get()), parameters_.bytes / sizeof(float)};
+  std::span<const float> gradients_of(const block_of_parameters& b) const {
+    return {reinterpret_cast<const float*>(gradients_.get()) + b.begin, b.size};
   }
 
-  // Of all gradients. Each block's squares are summed by themselves, then the sums in order.
-  double norm(const kernels::table& kernels) noexcept {
-    std::span<const float> const g = gradient_floats();
-    engine_.in_parts(std::ssize(squares_), [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
-      for (auto b = static_cast<std::size_t>(begin); b < static_cast<std::size_t>(end); ++b) {
-        std::size_t const first = b * most_in_block;
-        squares_[b] =
-            kernels.sum_of_squares(g.data() + first, std::min(most_in_block, g.size() - first));
-      }
+  // Calls f with the place of each block, on the threads that steps go on.
+  template <class F>
+  void for_blocks(F f) const noexcept {
+    engine_.in_parts(std::ssize(blocks_), [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
+      for (std::ptrdiff_t b = begin; b < end; ++b) f(static_cast<std::size_t>(b));
     });
-    return std::sqrt(std::accumulate(squares_.begin(), squares_.end(), 0.0));
   }
 
   void change(const block_of_parameters& b, update u, const kernels::table& kernels) noexcept {
     u.parameters = parameters_.floats().subspan(b.begin, b.size);
-    u.gradients = gradient_floats().subspan(b.begin, b.size);
+    u.gradients = gradients_of(b);
     std::array<float*, Optimizer::states> state{};
     for (std::size_t s = 0; s < state.size(); ++s) state[s] = state_floats_[s] + b.begin;
     u.state = state;
@@ -252,7 +250,7 @@ class trainer {
   std::vector<aligned_bytes> state_;
   std::array<float*, Optimizer::states> state_floats_{};
   std::vector<block_of_parameters> blocks_;
-  std::vector<double> squares_;  // of the gradients, a sum for each most_in_block of them
+  std::vector<double> squares_;  // of the gradients, a sum for each block
   engine engine_;
   double gradient_norm_ = 0;
   std::int64_t steps_ = 0;
