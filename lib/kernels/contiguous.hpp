@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <cstring>
 
+#include "hwy/cache_control.h"
 #include "kernels/nest.hpp"
+#include "weft/graph/row_sums.hpp"
 #include "weft/kernels/call.hpp"
 #include "weft/kernels/row_scratch.hpp"
 
@@ -173,6 +175,7 @@ struct row_arguments {
   double scalar, scale;
   std::size_t rows;  // 1 to max_rows
   row_pointers row[max_rows];
+  float *gain_sums, *bias_sums;  // normalize_adjoint: rows to add to; null where there are none
 };
 using row_function = void (*)(const row_arguments&);
 
@@ -205,7 +208,7 @@ inline void run_rowwise(const call& c, row_function f) {
   const int inputs = row_inputs(c.kind);
   const nest rows = canonical(c, 1 + inputs, ~c.over);
   const nest row = canonical(c, 1 + inputs, c.over);
-  if (rows.empty || row.empty) return;
+  if (row.empty) return;
   const auto length = static_cast<std::size_t>(row.points());
   std::byte* data[1 + max_row_inputs]{};
   std::byte* packed[1 + max_row_inputs]{};
@@ -218,30 +221,58 @@ inline void run_rowwise(const call& c, row_function f) {
   }
 
   const std::size_t at_once = packs ? 1 : max_rows;  // there is room to pack one row
-  row_arguments a{length, c.scalar, c.scale, 0, {}};
+  row_arguments a{length, c.scalar, c.scale, 0, {}, nullptr, nullptr};
   std::ptrdiff_t step[1 + max_row_inputs]{};  // in bytes, from row to row
   for (int o = 0; o <= inputs; ++o)
     if (data[o]) step[o] = rows.stride[o][rows.last()] * bytes(c.operands[o].type);
-  walk_pieces(rows, c.part, 1,
-              [&](const std::ptrdiff_t* offset, std::ptrdiff_t begin, std::ptrdiff_t end) {
-                std::byte* first[1 + max_row_inputs]{};
-                for (int o = 0; o <= inputs; ++o)
-                  if (data[o]) first[o] = data[o] + offset[o] * bytes(c.operands[o].type);
-                for (std::ptrdiff_t i = begin; i < end; ++i) {
-                  const auto at = [&](int o) { return first[o] + i * step[o]; };
-                  row_pointers& r = a.row[a.rows++];
-                  r.to = reinterpret_cast<float*>(packed[0] ? packed[0] : at(0));
-                  for (int o = 1; o <= inputs; ++o) {
-                    r.from[o - 1] = packed[o] ? packed[o] : at(o);
-                    if (packed[o]) pack(row, o, c.operands[o].type, at(o), packed[o]);
+  // Hardware foresees the next rows of two operands, but not, where they are short, of more.
+  constexpr std::size_t line = 64, short_row = 32 * line;
+  int fetched[max_row_inputs], streams = 0;
+  for (int o = 1; o <= inputs; ++o)
+    if (data[o] && !packed[o] && !is_of_rows(c, o) && step[o] != 0) fetched[streams++] = o;
+  if (streams < 3 || length * sizeof(float) > short_row) streams = 0;
+  const auto run_rows = [&](item_range some) {
+    walk_pieces(rows, some, 1,
+                [&](const std::ptrdiff_t* offset, std::ptrdiff_t begin, std::ptrdiff_t end) {
+                  std::byte* first[1 + max_row_inputs]{};
+                  for (int o = 0; o <= inputs; ++o)
+                    if (data[o]) first[o] = data[o] + offset[o] * bytes(c.operands[o].type);
+                  for (std::ptrdiff_t i = begin; i < end; ++i) {
+                    const auto at = [&](int o) { return first[o] + i * step[o]; };
+                    for (int s = 0; s < streams; ++s) {
+                      const int o = fetched[s];
+                      const std::byte* next = at(o) + std::ptrdiff_t{max_rows} * step[o];
+                      for (std::size_t j = 0; j < length * sizeof(float); j += line)
+                        hwy::Prefetch(next + j);
+                    }
+                    row_pointers& r = a.row[a.rows++];
+                    r.to = reinterpret_cast<float*>(packed[0] ? packed[0] : at(0));
+                    for (int o = 1; o <= inputs; ++o) {
+                      r.from[o - 1] = packed[o] ? packed[o] : at(o);
+                      if (packed[o]) pack(row, o, c.operands[o].type, at(o), packed[o]);
+                    }
+                    if (a.rows < at_once) continue;
+                    f(a);
+                    a.rows = 0;
+                    if (packed[0]) unpack(row, packed[0], at(0));
                   }
-                  if (a.rows < at_once) continue;
-                  f(a);
-                  a.rows = 0;
-                  if (packed[0]) unpack(row, packed[0], at(0));
-                }
-              });
-  if (a.rows > 0) f(a);
+                });
+    if (a.rows > 0) f(a);
+    a.rows = 0;
+  };
+  const std::ptrdiff_t points = rows.empty ? 0 : rows.points();
+  if (c.axis_extent == 0) return run_rows(items_of(points, c.part));
+  // Parts have whole blocks, so that the sums do not depend on how many there are.
+  float* const sums = reinterpret_cast<float*>(data[0]) + c.axis_stride;
+  constexpr auto unit = static_cast<std::ptrdiff_t>(rows_in_block);
+  const item_range blocks = items_of(c.axis_extent, c.part);
+  for (std::ptrdiff_t b = blocks.begin; b < blocks.end; ++b) {
+    a.gain_sums = sums + static_cast<std::size_t>(b) * length;
+    a.bias_sums = a.gain_sums + static_cast<std::size_t>(c.axis_extent) * length;
+    std::fill_n(a.gain_sums, length, 0.0f);
+    std::fill_n(a.bias_sums, length, 0.0f);
+    run_rows({std::min(b * unit, points), std::min((b + 1) * unit, points)});
+  }
 }
 
 }  // namespace weft::kernels

@@ -94,13 +94,12 @@ void walk(const nest& n, int loops, F&& f) {
   walk(n, loops, {0, n.points(loops)}, f);
 }
 
-// Calls f(offsets, begin, end) with parts of the innermost loop, of whole pieces: what a share does
-// of the nest's work.
+// Calls f(offsets, begin, end) with parts of the innermost loop, of whole pieces: those whose
+// places in their order are in the range.
 template <class F>
-void walk_pieces(const nest& n, const share& part, std::ptrdiff_t piece, F&& f) {
+void walk_pieces(const nest& n, item_range mine, std::ptrdiff_t piece, F&& f) {
   const std::ptrdiff_t length = n.extent[n.last()];
   const std::ptrdiff_t pieces = (length + piece - 1) / piece;  // of a row
-  const item_range mine = items_of(n.points(n.last()) * pieces, part);
   if (mine.begin == mine.end) return;
   std::ptrdiff_t first = mine.begin % pieces;
   std::ptrdiff_t left = mine.end - mine.begin;
@@ -111,6 +110,13 @@ void walk_pieces(const nest& n, const share& part, std::ptrdiff_t piece, F&& f) 
          left -= count;
          first = 0;
        });
+}
+
+// The same for what a share does of the nest's work.
+template <class F>
+void walk_pieces(const nest& n, const share& part, std::ptrdiff_t piece, F&& f) {
+  const std::ptrdiff_t pieces = (n.extent[n.last()] + piece - 1) / piece;  // of a row
+  walk_pieces(n, items_of(n.points(n.last()) * pieces, part), piece, f);
 }
 
 }  // namespace weft::kernels

@@ -231,6 +231,25 @@ void log_softmax_adjoint(const row_arguments& a) {
   }
 }
 
+// The terms that rows add to the gradients for the gain and the bias: g * normalize(x), and g.
+HWY_INLINE void add_to_sums(const row_arguments& a, const moments& m) {
+  map_at(
+      a.length,
+      [&](auto memory, std::size_t i) HWY_ATTR {
+        V of_gain = memory.load(a.gain_sums + i), of_bias = memory.load(a.bias_sums + i);
+        for (std::size_t r = 0; r < a.rows; ++r) {
+          const V g = memory.load(a.row[r].floats(1) + i);
+          const V x = memory.load(a.row[r].floats(0) + i);
+          const V h = hn::Mul(hn::Sub(x, value(m.mean[r])), value(m.scale[r]));
+          of_gain = hn::MulAdd(g, h, of_gain);
+          of_bias = hn::Add(of_bias, g);
+        }
+        memory.store(of_bias, a.bias_sums + i);
+        return of_gain;
+      },
+      a.gain_sums);
+}
+
 // With h = (x - mean) * scale, and g times the gain if there is one:
 // scale * (g - mean(g) - h mean(g h)), and the addend if there is one.
 template <bool gain, bool addend>
@@ -242,6 +261,7 @@ HWY_INLINE void normalize_adjoint_of(const row_arguments& a) {
     return g;
   };
   const moments m = moments_of(a);
+  if (a.gain_sums) add_to_sums(a, m);
   double mean_g[max_rows], mean_gh[max_rows];
   for (std::size_t r = 0; r < a.rows; ++r) {
     const row_pointers& row = a.row[r];

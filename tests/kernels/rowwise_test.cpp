@@ -2,6 +2,7 @@
 
 #include "arrays.hpp"
 #include "targets.hpp"
+#include "weft/graph/row_sums.hpp"
 #include "weft/kernels/row_scratch.hpp"
 
 using namespace weft;
@@ -253,6 +254,65 @@ BOOST_AUTO_TEST_CASE(parts_are_the_whole) {
           alignas(64) std::byte scratch[5 * 448];
           c.scratch = scratch;
           BOOST_TEST(same_in_parts(kernels.rowwise, c, result.memory), name_of(kind));
+        }
+  });
+}
+
+BOOST_AUTO_TEST_CASE(an_adjoint_sums_up_blocks_of_its_rows) {
+  constexpr auto block = static_cast<std::ptrdiff_t>(rows_in_block);
+  on_every_target([](const table& kernels) {
+    for (const layout how : layouts)
+      for (const std::ptrdiff_t rows : {std::ptrdiff_t{0}, std::ptrdiff_t{1}, block, 3 * block + 5})
+        for (const std::ptrdiff_t n : {1, 17, 100}) {
+          const extents extent{rows, n};
+          array<float> x(extent, how), g(extent, how), gain(extent, layout::contiguous, 1);
+          fill(x, 1), fill(g, 2), fill(gain, 3);
+          const std::ptrdiff_t blocks = (rows + block - 1) / block + 1;  // the last has no rows
+          constexpr std::ptrdiff_t apart = 3;
+          std::vector<float> result(static_cast<std::size_t>(rows * n + apart + 2 * blocks * n),
+                                    -7);
+          call c = make_call(op::normalize_adjoint, extent);
+          c.over = 2;
+          c.scalar = 1e-3;
+          c.operands[0] = {result.data(), element::float32, {n, 1}};
+          c.operands[1] = x.as_operand();
+          c.operands[2] = g.as_operand();
+          c.operands[3] = gain.as_operand();
+          alignas(64) std::byte scratch[5 * 448];
+          c.scratch = scratch;
+          kernels.rowwise(c);
+          const std::vector<float> alone(result.begin(), result.begin() + rows * n);
+          c.axis_extent = blocks;
+          c.axis_stride = rows * n + apart;
+          kernels.rowwise(c);
+          BOOST_TEST(std::equal(alone.begin(), alone.end(), result.begin()));
+          const float* sums = result.data() + c.axis_stride;
+          for (std::ptrdiff_t b = 0; b < blocks; ++b) {
+            row of_gain(static_cast<std::size_t>(n)), of_bias = of_gain, tolerance = of_gain;
+            for (std::ptrdiff_t r = b * block; r < std::min(rows, (b + 1) * block); ++r) {
+              row values;
+              for (std::ptrdiff_t i = 0; i < n; ++i)
+                values.push_back(at(c.operands[1], offset(c.operands[1], {r, i})));
+              const outcome h = reference(op::normalize, values, {}, c.scalar);
+              for (std::size_t i = 0; i < values.size(); ++i) {
+                const double term =
+                    at(c.operands[2], offset(c.operands[2], {r, static_cast<std::ptrdiff_t>(i)}));
+                of_gain[i] += term * h.value[i];
+                of_bias[i] += term;
+                tolerance[i] +=
+                    std::abs(term) * (h.tolerance[i] + static_cast<double>(block) * epsilon *
+                                                           (std::abs(h.value[i]) + 1));
+              }
+            }
+            for (std::size_t i = 0; i < of_gain.size(); ++i) {
+              const std::size_t place = static_cast<std::size_t>(b * n) + i;
+              BOOST_TEST(std::abs(static_cast<double>(sums[place]) - of_gain[i]) <= tolerance[i]);
+              BOOST_TEST(
+                  std::abs(static_cast<double>(sums[place + static_cast<std::size_t>(blocks * n)]) -
+                           of_bias[i]) <= tolerance[i]);
+            }
+          }
+          BOOST_TEST(same_in_parts(kernels.rowwise, c, result));
         }
   });
 }

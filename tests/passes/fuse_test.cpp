@@ -192,7 +192,8 @@ struct no_affine {
 };
 
 // The backward pass of a block with its residual sum: the gain goes into the adjoint with what is
-// added to it, and the gain's own gradient is a sum of products.
+// added to it, and the gradients for gain and bias are sums over its rows. So nothing needs the
+// normal values but the gain.
 struct block {
   constexpr auto operator()(weft::scope s) const {
     auto x = s.param<"x", Rows, In>();
@@ -203,14 +204,47 @@ struct block {
 };
 bool adjoint_is_fused() {
   weft::graph const& g = fused_with_gradients<block>();
-  bool found = false;
-  int products = 0;
+  bool found = false, affine = false;
   for (int i = 0; i < g.count; ++i) {
     found = found || (g.nodes[i].kind == op::normalize_adjoint && g.nodes[i].operands == 4);
-    products += g.nodes[i].kind == op::sum && g.nodes[i].operands == 2;
+    affine = affine || (g.nodes[i].kind == op::normalize && g.nodes[i].operands == 3);
   }
   // normalize; y; the loss; the gradients of y, bias, gain and x.
-  return found && products == 2 && steps(g) == 7 && count(g, op::normalize_adjoint) == 1;
+  return found && affine && count(g, op::row_sums) == 2 && steps(g) == 7 &&
+         count(g, op::normalize_adjoint) == 1;
+}
+
+// Rows of two axes, without a bias.
+struct gain_alone {
+  constexpr auto operator()(weft::scope s) const {
+    auto x = s.param<"x", Rows, Heads, In>();
+    auto y = weft::normalize<Heads, In>(x) * s.param<"gain", Heads, In>();
+    auto z = tanh(y) * s.input<"g", float, Rows, Heads, In>();
+    return weft::results(weft::as<"loss">(weft::sum<Rows, Heads, In>(z)));
+  }
+};
+// Gradients that are added up before the adjoint, rows that are not summed to their own axes, rows
+// with a length of the run's, and normal values with another gradient than the gain's.
+struct other_sums {
+  constexpr auto operator()(weft::scope s) const {
+    auto x = s.param<"x", Rows, Heads, In>();
+    auto gain = s.param<"shared", In>();
+    auto y = weft::layer_norm<In>(x, gain, s.param<"a", In>());
+    auto z = weft::layer_norm<In>(tanh(x), gain, s.param<"b", In>());
+    auto heads = weft::layer_norm<In>(exp(x), s.param<"c", Heads, In>(), s.param<"d", Heads, In>());
+    auto along = weft::layer_norm<Rows>(x, s.param<"e", Rows>(), s.param<"f", Rows>());
+    auto normal = weft::normalize<In>(x, 1e-2);
+    auto used = exp(normal) + tanh(normal * s.param<"h", In>());
+    auto all = tanh(y) + tanh(z) + tanh(heads) + tanh(along) + used;
+    auto given = all * s.input<"g", float, Rows, Heads, In>();
+    return weft::results(weft::as<"loss">(weft::sum<Rows, Heads, In>(given)));
+  }
+};
+bool only_whole_rows_are_summed() {
+  weft::graph const& alone = fused_with_gradients<gain_alone>();
+  weft::graph const& other = fused_with_gradients<other_sums>();
+  return count(alone, op::row_sums) == 1 && count(alone, op::sum) == 1 &&
+         count(other, op::row_sums) == 0;
 }
 
 // Cross-entropy backwards: nothing is put among zeros. Where rows have several indices, or rows of
@@ -341,6 +375,7 @@ BOOST_AUTO_TEST_CASE(gradients_are_lean) {
   BOOST_TEST((backward_is_lean()));
   BOOST_TEST((count(fused_with_gradients<masked_by_another>(), op::where) == 2));
   BOOST_TEST((adjoint_is_fused()));
+  BOOST_TEST((only_whole_rows_are_summed()));
   BOOST_TEST((picks_rows(fused_with_gradients<classes>())));
   BOOST_TEST((count(fused_with_gradients<classes>(), op::scatter_add) == 0));
   BOOST_TEST((!picks_rows(fused_with_gradients<several_picked>())));
@@ -385,6 +420,8 @@ BOOST_AUTO_TEST_CASE(fused_layers_give_what_the_plain_ones_do) {
     weft::testing::trial<weft::training<classes, "loss">>(at);
     if (rows > 3) continue;  // the bound grows with the steps between, past what could fail
     weft::testing::trial<weft::training<attention, "loss">>(at);
+    weft::testing::trial<weft::training<gain_alone, "loss">>(at);
+    weft::testing::trial<weft::training<other_sums, "loss">>(at);
     weft::testing::trial<weft::training<masked_by_another, "loss">>(at);
   }
 }

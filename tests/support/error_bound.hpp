@@ -207,6 +207,17 @@ class error_analysis {
         double const k = terms(n);
         return k * ex + summation(k) * largest_sum(id, x, x, [](double a, double) { return a; });
       }
+      case op::row_sums: {  // of g, or of g * normalize(x)
+        node const& adjoint = g_.nodes[x];
+        rows const rows_of_x = rows_of(adjoint, adjoint.operand[0]);
+        double const k = static_cast<double>(data(adjoint.operand[1]).size()) / rows_of_x.length;
+        double const eg = error(adjoint, 1);
+        normal_errors const e =
+            n.start == 0 ? normal(rows_of_x, error(adjoint, 0)) : normal_errors{0, 0, 1};
+        double const most_g = most(adjoint.operand[1]);
+        return k * (eg * (e.most_h + e.h) + most_g * e.h + gamma(4) * most_g * e.most_h) +
+               summation(k) * k * most_g * e.most_h;
+      }
       case op::dot: {  // the same of |a||b|, with their product's rounding and the stored result's
         double const k = terms(n);
         auto const sum_of = [&](auto f) { return largest_sum(id, x, y, f); };

@@ -65,7 +65,7 @@ struct node {
   // The scan in whose body it is, as its place in the list of those and one; 0: none.
   std::int16_t region;
   bool inner;            // computed within the step that uses it, and stored nowhere: see chain.hpp
-  std::uint8_t options;  // attention: see attention_option
+  std::uint8_t options;  // attention: see attention_option; normalize_adjoint: see row_sums.hpp
   axis_list axes;        // of the result, outermost first
   int operand[max_operands];
   // The axes that the operation names: what a reduction or a rowwise operation runs over; what
@@ -83,7 +83,8 @@ struct node {
   double scalar;       // constant: its value; normalize: epsilon; attention: soft cap, 0 for none;
                        // numbers: the dropout's rate; rotate_adjoint: 0 for the cosine, 1 for the
                        // sine
-  std::int64_t start;  // slice, place: where it begins; part: which one; attention: see there;
+  std::int64_t start;  // slice, place: where it begins; part, row_sums: which one; attention: see
+                       // there;
                        // rotate and its adjoint: which numbers are a pair;
                        // numbers: the dropout's salt
   std::int64_t lowest, highest;  // attention: the band of keys less queries that is seen;

@@ -77,6 +77,7 @@ enum class op : std::uint8_t {
   softmax_adjoint,      // (y, g), y the softmax
   log_softmax_adjoint,  // (y, g), y the log_softmax; see fuse_rows.hpp for (y, g, indices)
   normalize_adjoint,    // (x, g)
+  row_sums,             // (normalize_adjoint): over its rows; see graph/row_sums.hpp
   // Contraction.
   dot,
   // Attention whose scores are never stored; see graph/attention.hpp.
@@ -155,6 +156,7 @@ constexpr std::string_view name_of(op o) {
                                      "softmax_adjoint",
                                      "log_softmax_adjoint",
                                      "normalize_adjoint",
+                                     "row_sums",
                                      "dot",
                                      "attention",
                                      "attention_adjoint",

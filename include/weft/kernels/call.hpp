@@ -73,7 +73,8 @@ struct call {
   const std::byte* packed = nullptr;  // dot: the columns' operand as pack_dot leaves it, if it did
   precision packed_as = precision::float32;
   std::ptrdiff_t axis_extent = 0;  // gather, scatter_add: length of the indexed axis
-  std::ptrdiff_t axis_stride = 0;  // and its stride in the table; for rotations see there
+  std::ptrdiff_t axis_stride = 0;  // and its stride in the table; for rotations and
+                                   // normalize_adjoint see there
   const chain_link* links =
       nullptr;                   // elementwise: in the place of `kind`, a chain; the last one's
   int link_count = 0;            // result is the call's. None where there is one operation

@@ -633,6 +633,23 @@ class evaluation {
       return v;
     }
     switch (n.kind) {
+      case op::row_sums: {
+        node const& adjoint = g_.nodes[n.operand[0]];
+        axes const along = to_axes(adjoint.named);
+        layout const at_x = layout_of(adjoint, 0), at_g = layout_of(adjoint, 1);
+        node normal = adjoint;
+        normal.kind = op::normalize;
+        for_each(without(to_axes(adjoint.axes), along), of_, {at_x, at_g}, [&](auto a, auto b) {
+          std::vector<double> row;
+          for_each(along, of_, {at_x}, [&](auto j) { row.push_back(data(adjoint, 0)[a + j]); });
+          std::vector<double> const h = detail::rowwise(normal, row, row);
+          std::size_t next = 0;
+          for_each(along, of_, {result, at_g}, [&](auto j, auto k) {
+            r[j] += data(adjoint, 1)[b + k] * (n.start == 0 ? h[next++] : 1);
+          });
+        });
+        return v;
+      }
       case op::input:
         return bound(g_.inputs[n.leaf], b_.inputs, result.size());
       case op::parameter: {

@@ -311,7 +311,13 @@ class lowering {
       s.scalar = n.scalar;
       s.scale = n.scale;
       for (int a = 0; a < n.named.count; ++a) s.over |= 1u << n.axes.find(n.named.at[a]);
+      if (has_row_sums(n)) {
+        s.axis = {blocks_of_rows(n), 0};
+        s.axis_stride = static_cast<std::ptrdiff_t>(row_sums_offset(n, 0) / 4);
+      }
       add_all(s, id, n.axes);
+    } else if (n.kind == op::row_sums) {
+      add_row_sums(id);
     } else if (n.kind == op::dot) {
       axis_list loops = n.axes;
       push_new(loops, g_.nodes[n.operand[0]].axes);
@@ -352,6 +358,21 @@ class lowering {
     } else if (n.kind == op::overlap_add) {
       overlap_add(id);
     }
+  }
+
+  // Over the blocks of an adjoint's rows.
+  constexpr void add_row_sums(int id) {
+    node const& n = g_.nodes[id];
+    node const& adjoint = g_.nodes[n.operand[0]];
+    step& s = add_step(kernel::reduce, op::sum, id, n.axes);
+    s.extent[s.loops] = {blocks_of_rows(adjoint), 0};
+    s.over = 1u << s.loops;
+    operand_ref sums = place(n.operand[0], {});
+    sums.offset += row_sums_offset(adjoint, n.start);
+    row_major(sums.stride, n.axes);
+    sums.stride[s.loops++] = static_cast<std::ptrdiff_t>(n.axes.extent());
+    add_operand(s, place(id, n.axes));
+    add_operand(s, sums);
   }
 
   // ---- scans

@@ -9,6 +9,7 @@
 #include "weft/graph/attention.hpp"
 #include "weft/graph/chain.hpp"
 #include "weft/graph/graph.hpp"
+#include "weft/graph/row_sums.hpp"
 #include "weft/graph/scan.hpp"
 
 namespace weft {
@@ -107,7 +108,9 @@ constexpr double flops_of(const graph& g, const node& n) {
     case op::log_softmax_adjoint:
       return 4 * size;
     case op::normalize_adjoint:
-      return (9 + n.operands - 2) * size;
+      return (9 + n.operands - 2 + (has_row_sums(n) ? 3 : 0)) * size;
+    case op::row_sums:
+      return static_cast<double>(blocks_of_rows(g.nodes[n.operand[0]])) * size;
     default:
       return is_elementwise(n.kind) ? elementwise_flops(n.kind) * size : 0;
   }

@@ -7,6 +7,7 @@
 
 #include "weft/graph/graph.hpp"
 #include "weft/passes/chains.hpp"
+#include "weft/passes/fuse_row_sums.hpp"
 #include "weft/passes/fuse_rows.hpp"
 #include "weft/passes/simplify.hpp"
 
@@ -46,6 +47,7 @@ class fuser {
     }
     copy_ends(h, g_, to, nullptr);
     h = sweep(h);  // what was absorbed
+    if (take_row_sums(h)) h = sweep(h);
     if (take_sums(h)) h = sweep(h);
     make_chains(h);
     return h;
@@ -182,6 +184,7 @@ class fuser {
 //   a mask after softmax's adjoint    gone, where the softmax was under the same mask
 //   normalize -> times, plus          normalize with that gain and bias; a sum -> that: of the sum
 //   times -> normalize_adjoint        normalize_adjoint with that gain; -> plus: and that addend
+//   sums beside a normalize_adjoint   row_sums of it, for the gain and the bias (row_sums.hpp)
 //   scatter_add -> log_softmax's adj. log_softmax_adjoint of what is picked, one for each row
 //   a product -> sum                  a sum of products
 //   elementwise -> elementwise        a chain: one step (see chain.hpp)

@@ -7,6 +7,7 @@
 #include "weft/graph/attention.hpp"
 #include "weft/graph/chain.hpp"
 #include "weft/graph/graph.hpp"
+#include "weft/graph/row_sums.hpp"
 #include "weft/graph/scan.hpp"
 
 namespace weft {
@@ -76,10 +77,17 @@ constexpr std::size_t part_offset(const graph& g, const node& adjoint, std::int6
   for (int j = 0; j < part; ++j) offset += align(bytes_of(g.nodes[parts.of[j]]));
   return offset;
 }
+// Where the sums over the rows of a normalize_adjoint lie in its memory: of its gain's, then of its
+// bias's gradient.
+constexpr std::size_t row_sums_offset(const node& adjoint, std::int64_t which) {
+  std::size_t const sums = blocks_of_rows(adjoint) * row_axes(adjoint).extent();
+  return align(bytes_of(adjoint)) + static_cast<std::size_t>(which) * 4 * sums;
+}
 // All that the node keeps.
 constexpr std::size_t memory_of(const graph& g, const node& n) {
   if (n.kind == op::attention) return statistics_offset(n) + 4 * attention_rows(n).extent();
   if (n.kind == op::attention_adjoint) return part_offset(g, n, parts_of(n).count);
+  if (has_row_sums(n)) return row_sums_offset(n, 2);
   return bytes_of(n);
 }
 
@@ -332,11 +340,11 @@ class planner {
     return true;
   }
 
-  // A gradient is computed where it belongs, if it is the node's own memory and no other
+  // A gradient is computed where it belongs, if it is all of the node's own memory and no other
   // parameter's. One that is computed once is copied there: the caller may change gradients.
   constexpr void place_gradient(const output& o) {
     layout& l = p_.of[o.node];
-    if (!owns_workspace(o.node) || g_.nodes[o.node].once) return;
+    if (!owns_workspace(o.node) || g_.nodes[o.node].once || has_row_sums(g_.nodes[o.node])) return;
     l.where = block::gradients;
     l.offset = p_.parameter_offset[o.leaf];
   }
@@ -345,6 +353,7 @@ class planner {
   constexpr bool in_place(int i, int from) const {
     node const& n = g_.nodes[i];
     if (!is_elementwise(n.kind) && !is_rowwise(n.kind)) return false;
+    if (has_row_sums(n)) return false;  // there is no room behind the operand
     int const root = p_.of[from].root;
     if (!owns_workspace(root) || last_use_[root] != i) return false;
     if (!(g_.nodes[from].axes == n.axes) || bytes(g_.nodes[from].type) != bytes(n.type))
