@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "kernels/targets.hpp"
+#include "support/error_bound.hpp"
 #include "support/trial.hpp"
 #include "weft/io/safetensors.hpp"
 

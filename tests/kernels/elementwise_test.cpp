@@ -438,13 +438,12 @@ BOOST_AUTO_TEST_CASE(chains_are_their_operations) {
         fill(n, 4);
         // where(z < x * y, tanh(x * y), cast(n) + x * y)
         constexpr std::int8_t made = max_link_inputs;
-        const chain_link links[]{
-            {op::multiply, element::float32, {0, 1}, 0, 0},
-            {op::less, element::boolean, {2, made}, 0, 0},
-            {op::tanh, element::float32, {made}, 0, 0},
-            {op::cast, element::float32, {3}, 0, 0},
-            {op::add, element::float32, {made + 3, made}, 0, 0},
-            {op::where, element::float32, {made + 1, made + 2, made + 4}, 0, 0}};
+        const chain_link links[]{{op::multiply, element::float32, {0, 1}, {}},
+                                 {op::less, element::boolean, {2, made}, {}},
+                                 {op::tanh, element::float32, {made}, {}},
+                                 {op::cast, element::float32, {3}, {}},
+                                 {op::add, element::float32, {made + 3, made}, {}},
+                                 {op::where, element::float32, {made + 1, made + 2, made + 4}, {}}};
         const extents dense = extent;
         array<float> product(dense, layout::contiguous), function = product, number = product,
                                                          sum = product, wanted = product;
