@@ -78,7 +78,7 @@ struct attention_call {
   std::ptrdiff_t length_more = 0;  // is added to the lengths
   std::ptrdiff_t distances = 0;    // in a row of the relative bias; at least 1, if there is one
   std::ptrdiff_t origin = 0;       // which of them is for a key at the query's place
-  dropping drop;                   // of the weights
+  dropping drop{};                 // of the weights
   random_state random;             // what they are drawn from
   // The adjoint alone. Gradients for query, key and value are all there; one with stride 0 in a
   // batch loop (the key of grouped heads) is the sum over that loop.

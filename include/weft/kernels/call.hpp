@@ -28,10 +28,11 @@ struct random_state {
   std::uint64_t step = 0;
 };
 
-// Which elements a dropout drops, beside those: see there too.
+// Which elements a dropout drops, beside those: see there too. It has no initializers, since tables
+// that are zeros without them take clang far less memory.
 struct dropping {
-  std::uint32_t salt = 0;   // tells its mask from others'
-  std::uint32_t below = 0;  // the rate times 2^24; 0: none are dropped
+  std::uint32_t salt;   // tells its mask from others'
+  std::uint32_t below;  // the rate times 2^24; 0: none are dropped
 };
 
 // One operation of a chain. Value v is operand v + 1, or from max_link_inputs on the result of link
