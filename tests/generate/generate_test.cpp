@@ -94,10 +94,19 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(lengths_and_biases_are_part_of_generated_attention
 using all_turning = boost::mpl::list<turning_vectors, turning_few, turning_awkward>;
 BOOST_AUTO_TEST_CASE_TEMPLATE(embeddings_and_rotations_are_those_of_the_reference, Model,
                               all_turning) {
+  int gathers = 0, rotations = 0;
   for (weft::step const& s : weft::lowered<weft::inference<Model>>::tables.steps) {
-    if (s.run == weft::kernel::gather) BOOST_TEST(weft::generate::plan_of_gather(s).possible);
-    if (s.run == weft::kernel::rotate) BOOST_TEST(weft::generate::plan_of_rotate(s).possible);
+    if (s.run == weft::kernel::gather) {
+      ++gathers;
+      BOOST_TEST(weft::generate::plan_of_gather(s).possible);
+    }
+    if (s.run == weft::kernel::rotate) {
+      ++rotations;
+      BOOST_TEST(weft::generate::plan_of_rotate(s).possible);
+    }
   }
+  BOOST_TEST(gathers == 1);
+  BOOST_TEST(rotations >= 2);  // a part that is all is the same as the whole
   weft::testing::settings s;
   s.ranges["tokens"] = {0, 12};
   trial_of_generated<Model>(s);
