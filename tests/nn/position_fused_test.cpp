@@ -55,13 +55,9 @@ bool is_fused() {
          !has_pairs<KeyPos>(*backward);
 }
 template <class Order>
-bool fused() {
-  return is_fused<layer<Order, Heads, true>>();
-}
-template <class Order>
-bool fused_in_groups_and_where_all_is_seen() {
-  return is_fused<layer<Order, nn::grouped<Heads, Group>, true>>() &&
-         is_fused<layer<Order, Heads, false>>();
+bool all_fused() {
+  return is_fused<layer<Order, Heads, false>>() && is_fused<layer<Order, Heads, true>>() &&
+         is_fused<layer<Order, nn::grouped<Heads, Group>, true>>();
 }
 
 // A sequence in parts, with a cache.
@@ -89,14 +85,14 @@ bool part_is_fused() {
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(attention_that_knows_positions_is_one_operation) {
-  BOOST_TEST((fused<position::alibi>()));
-  BOOST_TEST((fused<position::learned_alibi>()));
-  BOOST_TEST((fused<weft::testing::causal_t5>()));
-  BOOST_TEST((fused<position::rotary<>>()));
-  BOOST_TEST((fused<position::learned_rotary<>>()));
-  BOOST_TEST((fused_in_groups_and_where_all_is_seen<position::t5<>>()));
-  BOOST_TEST((fused_in_groups_and_where_all_is_seen<position::shaw_keys<4>>()));
-  BOOST_TEST((fused_in_groups_and_where_all_is_seen<position::transformer_xl<>>()));
+  BOOST_TEST((all_fused<position::alibi>()));
+  BOOST_TEST((all_fused<position::learned_alibi>()));
+  BOOST_TEST((all_fused<position::t5<>>()));
+  BOOST_TEST((all_fused<weft::testing::causal_t5>()));
+  BOOST_TEST((all_fused<position::shaw_keys<4>>()));
+  BOOST_TEST((all_fused<position::transformer_xl<>>()));
+  BOOST_TEST((all_fused<position::rotary<>>()));
+  BOOST_TEST((all_fused<position::learned_rotary<>>()));
 }
 
 BOOST_AUTO_TEST_CASE(so_it_is_of_a_part_of_a_sequence_with_a_cache) {
