@@ -6,6 +6,7 @@
 #include <limits>
 #include <string>
 
+#include "weft/lower/call.hpp"
 #include "weft/run/error.hpp"
 #include "weft/run/stages.hpp"
 

@@ -1,6 +1,6 @@
 // Parameters packed for contractions.
 #include "weft/kernels/dot_blocking.hpp"
-#include "weft/lower/lower.hpp"
+#include "weft/lower/call.hpp"
 #include "weft/run/engine.hpp"
 
 namespace weft {

@@ -10,7 +10,7 @@
 #include "../support/golden_init.hpp"
 #include "support/golden_file.hpp"
 #include "weft/io/safetensors.hpp"
-#include "weft/kernels/reference.hpp"
+#include "weft/kernels/reference/evaluate.hpp"
 #include "weft/passes/differentiate.hpp"
 
 namespace {

@@ -1,6 +1,6 @@
 // Each operation of the reference interpreter against numbers worked out by hand. Axes come in
 // orders that the DSL does not make, as those of gradients do.
-#include "weft/kernels/reference.hpp"
+#include "weft/kernels/reference/evaluate.hpp"
 
 #include <boost/test/unit_test.hpp>
 #include <cmath>

@@ -49,37 +49,6 @@ std::unique_ptr<const program_draft> draft_of(const graph& g) {
   return draft;
 }
 
-template <class T>
-std::span<const T> first(const T* all, int count) {
-  return {all, static_cast<std::size_t>(count)};
-}
-
-program program_of(const program_draft& d) {
-  return {first(d.steps, d.step_count),
-          first(d.inputs, d.input_count),
-          first(d.parameters, d.parameter_count),
-          first(d.states, d.state_count),
-          first(d.writes, d.write_count),
-          first(d.results, d.result_count),
-          first(d.lengths, d.length_count),
-          first(d.rules, d.rule_count),
-          first(d.requirements, d.requirement_count),
-          first(d.shifts, d.shift_count),
-          first(d.loops, d.loop_count),
-          first(d.attentions, d.attention_count),
-          first(d.links, d.link_count),
-          {d.constants, d.constant_bytes},
-          {d.text, static_cast<std::size_t>(d.text_size)},
-          d.parameter_bytes,
-          d.gradient_bytes,
-          d.state_bytes,
-          d.workspace_bytes,
-          d.scratch_offset,
-          d.scratch_bytes,
-          d.packed_bytes,
-          d.once};
-}
-
 }  // namespace
 
 std::unique_ptr<const graph> kept(const std::function<graph()>& make) {
@@ -110,6 +79,6 @@ std::unique_ptr<const graph> compiled_graph(const run_time_source& s) {
 }
 
 run_time_program::run_time_program(const graph& g)
-    : draft_(draft_of(g)), program(program_of(*draft_)) {}
+    : draft_(draft_of(g)), program(weft::detail::program_of(*draft_, draft_->count)) {}
 
 }  // namespace weft::testing

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "support/run_time.hpp"
-#include "weft/kernels/reference.hpp"
+#include "weft/kernels/reference/evaluate.hpp"
 #include "weft/run/engine.hpp"
 #include "weft/run/generated.hpp"
 

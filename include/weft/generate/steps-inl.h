@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "weft/kernels/hwy-inl.h"
+#include "weft/lower/call.hpp"
 #include "weft/lower/lower.hpp"
 #include "weft/run/engine.hpp"
 // Nothing is generated where vectors have one lane, or a number that is not known while compiling.

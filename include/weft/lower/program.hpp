@@ -101,42 +101,6 @@ struct step {
   std::int16_t attention;  // in the program's table of these
 };
 
-// The call of an attention but for its extents and scratch. set(operand, operand_ref) fills in one
-// of its operands.
-template <class Set>
-constexpr kernels::attention_call attention_call_of(const step& s, const attention_ref& a,
-                                                    Set set) {
-  kernels::attention_call c;
-  c.loops = s.loops;
-  c.scale = s.scale;
-  c.soft_cap = s.scalar;
-  c.seen.lowest = a.lowest;
-  c.seen.highest = a.highest;
-  c.length_more = a.length_more;
-  c.distances = a.distances;
-  c.origin = a.origin;
-  set(c.query, a.query);
-  set(c.key, a.key);
-  set(c.value, a.value);
-  if (a.has_mask) set(c.mask, a.mask);
-  if (a.has_bias) set(c.bias, a.bias);
-  if (a.has_offset) set(c.offset, a.offset);
-  if (a.has_lengths) set(c.lengths, a.lengths);
-  if (a.has_relative) set(c.relative, a.relative);
-  set(c.numbers, a.numbers);
-  c.drop = a.drop;
-  set(c.result, a.result);
-  set(c.statistics, a.statistics);
-  if (s.run == kernel::attention) return c;
-  set(c.g, a.g);
-  set(c.query_gradient, a.query_gradient);
-  set(c.key_gradient, a.key_gradient);
-  set(c.value_gradient, a.value_gradient);
-  if (a.has_bias_gradient) set(c.bias_gradient, a.bias_gradient);
-  if (a.has_relative_gradient) set(c.relative_gradient, a.relative_gradient);
-  return c;
-}
-
 inline constexpr std::size_t not_packed = SIZE_MAX;
 
 // Bytes, or an offset, in the block of packed parameters.
@@ -229,8 +193,20 @@ struct length_ref {
   std::size_t most;
 };
 
+struct program_sizes {
+  std::size_t parameter_bytes;
+  std::size_t gradient_bytes;
+  std::size_t state_bytes;
+  std::size_t workspace_bytes;  // states, intermediates, scratch, staged inputs
+  std::size_t scratch_offset;
+  std::size_t scratch_bytes;  // of one thread
+  std::size_t packed_bytes;   // in float32, as the offsets of steps; bfloat16 takes half of both
+  std::size_t once_bytes;
+  int once;  // so many steps come before all runs, with every length at its bound
+};
+
 // The tables of a program; they outlive it.
-struct program {
+struct program : program_sizes {
   std::span<const step> steps;
   std::span<const input_ref> inputs;
   std::span<const parameter_ref> parameters;
@@ -246,14 +222,6 @@ struct program {
   std::span<const kernels::chain_link> links;
   std::span<const std::byte> constants;
   std::string_view text;
-  std::size_t parameter_bytes = 0;
-  std::size_t gradient_bytes = 0;
-  std::size_t state_bytes = 0;
-  std::size_t workspace_bytes = 0;  // states, intermediates, scratch, staged inputs
-  std::size_t scratch_offset = 0;
-  std::size_t scratch_bytes = 0;  // of one thread
-  std::size_t packed_bytes = 0;  // in float32, as the offsets of steps; bfloat16 takes half of both
-  int once = 0;  // so many steps come before all runs, with every length at its bound
 
   constexpr std::string_view name(name_ref r) const {
     return text.substr(static_cast<std::size_t>(r.begin), static_cast<std::size_t>(r.size));

@@ -1,0 +1,141 @@
+// Attention and its gradients, query after query.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "weft/graph/attention.hpp"
+#include "weft/kernels/reference/elementwise.hpp"
+#include "weft/kernels/reference/tensors.hpp"
+
+namespace weft::reference {
+
+namespace detail {
+
+// Of attention and its adjoint; each as kernels/attention.hpp has it.
+struct attention_values {
+  std::vector<double> result;
+  std::vector<double> query_gradient, key_gradient, value_gradient;
+  std::vector<double> bias_gradient, relative_gradient;
+};
+
+// The operands' elements, dense over the axes of their nodes at the lengths; null for none.
+struct attention_operands {
+  const double *query, *key, *value, *mask, *bias, *offset, *lengths, *relative, *numbers, *g;
+};
+
+inline attention_values attention(const graph& g, const node& n, const lengths& of,
+                                  const attention_operands& x,
+                                  const kernels::random_state& random) {
+  attention_axes const axes = attention_axes_of(g, n);
+  node const& forward = n.kind == op::attention ? n : g.nodes[n.operand[3]];
+  auto const dense = [&](int node) { return node < 0 ? layout() : layout(g.nodes[node].axes, of); };
+  layout const of_query = dense(n.operand[0]), of_key = dense(n.operand[1]),
+               of_value = dense(n.operand[2]),
+               of_mask = dense(find_option(n, attention_option::mask)),
+               of_bias = dense(find_option(n, attention_option::bias)),
+               of_offset = dense(find_option(n, attention_option::offset)),
+               of_lengths = dense(find_option(n, attention_option::lengths)),
+               of_relative = dense(find_option(n, attention_option::relative)),
+               of_numbers = dense(find_option(n, attention_option::dropout)),
+               of_result(forward.axes, of);
+  std::size_t const keys = of(axes.key), depth = of(axes.depth), width = of(axes.value);
+  attention_values v{
+      std::vector<double>(of_result.size()), std::vector<double>(of_query.size()),
+      std::vector<double>(of_key.size()),    std::vector<double>(of_value.size()),
+      std::vector<double>(of_bias.size()),   std::vector<double>(of_relative.size())};
+  // Of key j from query i, whose place the element o of the offsets moves.
+  auto const distance = [&](std::size_t i, std::size_t j, auto o) {
+    return static_cast<std::int64_t>(j) - static_cast<std::int64_t>(i) -
+           static_cast<std::int64_t>(x.offset ? x.offset[o] : 0);
+  };
+  auto const seen = [&](std::size_t i, std::size_t j, auto o, auto l) {
+    auto const place = distance(i, j, o);
+    bool const inside = !x.lengths || static_cast<std::int64_t>(j) <
+                                          static_cast<std::int64_t>(x.lengths[l]) + n.start;
+    return inside && n.lowest <= place && place <= n.highest;
+  };
+  // Where the row of the relative bias that begins at t has what is added for it.
+  auto const looked_up = [&](std::size_t i, std::size_t j, auto o, auto t) {
+    auto const last = static_cast<std::int64_t>(of(axes.distance)) - 1;
+    auto const index = std::clamp<std::int64_t>(distance(i, j, o) + n.origin, 0, last);
+    return t + static_cast<std::size_t>(index) * of_relative.stride(axes.distance);
+  };
+  auto const each_row = [&](std::size_t i, auto q, auto k, auto w, auto m, auto b, auto o, auto l,
+                            auto t, auto u, auto r) {
+    std::vector<double> weights(keys), slope(keys, n.scale), kept(keys, 1);
+    double greatest = -std::numeric_limits<double>::infinity(), sum = 0;
+    for (std::size_t j = 0; j < keys; ++j) {
+      double s = 0;
+      for (std::size_t d = 0; d < depth; ++d)
+        s += x.query[q + d * of_query.stride(axes.depth)] *
+             x.key[k + j * of_key.stride(axes.key) + d * of_key.stride(axes.depth)];
+      s *= n.scale;
+      if (n.scalar != 0) {
+        double const t = std::tanh(s / n.scalar);
+        s = n.scalar * t;
+        slope[j] *= 1 - t * t;
+      }
+      if (x.bias) s += x.bias[b + j * of_bias.stride(axes.key)];
+      if (x.relative) s += x.relative[looked_up(i, j, o, t)];
+      if (!seen(i, j, o, l) || (x.mask && x.mask[m + j * of_mask.stride(axes.key)] == 0))
+        s = -std::numeric_limits<double>::infinity();
+      weights[j] = s;
+      greatest = maximum(greatest, s);
+      if (x.numbers)
+        kept[j] = kept_share(g.nodes[find_option(n, attention_option::dropout)], random,
+                             x.numbers[u + j * of_numbers.stride(axes.key)]);
+    }
+    bool const hidden = std::isinf(greatest) && greatest < 0;
+    for (double& s : weights) sum += s = hidden ? 0 : std::exp(s - greatest);
+    double inner = 0;  // the sum of g * result
+    for (std::size_t e = 0; e < width; ++e) {
+      double y = 0;
+      for (std::size_t j = 0; j < keys && !hidden; ++j)
+        y += kept[j] * weights[j] / sum *
+             x.value[w + j * of_value.stride(axes.key) + e * of_value.stride(axes.value)];
+      std::size_t const at = r + e * of_result.stride(axes.value);
+      v.result[at] = y;
+      if (x.g) inner += x.g[at] * y;
+    }
+    for (std::size_t j = 0; x.g && j < keys && !hidden; ++j) {
+      double const weight = weights[j] / sum;
+      double dw = 0;
+      for (std::size_t e = 0; e < width; ++e) {
+        std::size_t const at = w + j * of_value.stride(axes.key) + e * of_value.stride(axes.value);
+        double const g_here = x.g[r + e * of_result.stride(axes.value)];
+        dw += kept[j] * g_here * x.value[at];
+        v.value_gradient[at] += kept[j] * weight * g_here;
+      }
+      double const dz = weight * (dw - inner), ds = dz * slope[j];
+      if (x.bias) v.bias_gradient[b + j * of_bias.stride(axes.key)] += dz;
+      if (x.relative) v.relative_gradient[looked_up(i, j, o, t)] += dz;
+      for (std::size_t d = 0; d < depth; ++d) {
+        std::size_t const at_query = q + d * of_query.stride(axes.depth);
+        std::size_t const at_key = k + j * of_key.stride(axes.key) + d * of_key.stride(axes.depth);
+        v.query_gradient[at_query] += ds * x.key[at_key];
+        v.key_gradient[at_key] += ds * x.query[at_query];
+      }
+    }
+  };
+  std::size_t const queries = axes.query ? of(axes.query) : 1;
+  auto const step = [&](const layout& l) { return axes.query ? l.stride(axes.query) : 0; };
+  for_each(to_axes(axes.batch), of,
+           {of_query, of_key, of_value, of_mask, of_bias, of_offset, of_lengths, of_relative,
+            of_numbers, of_result},
+           [&](auto q, auto k, auto w, auto m, auto b, auto o, auto l, auto t, auto u, auto r) {
+             for (std::size_t i = 0; i < queries; ++i)
+               each_row(i, q + i * step(of_query), k, w, m + i * step(of_mask),
+                        b + i * step(of_bias), o, l, t + i * step(of_relative),
+                        u + i * step(of_numbers), r + i * step(of_result));
+           });
+  return v;
+}
+
+}  // namespace detail
+
+}  // namespace weft::reference

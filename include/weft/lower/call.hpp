@@ -1,0 +1,73 @@
+// From a step to what its kernel is called with.
+#pragma once
+
+#include "weft/lower/program.hpp"
+
+namespace weft {
+
+// The call of an attention but for its extents and scratch. set(operand, operand_ref) fills in one
+// of its operands.
+template <class Set>
+constexpr kernels::attention_call attention_call_of(const step& s, const attention_ref& a,
+                                                    Set set) {
+  kernels::attention_call c;
+  c.loops = s.loops;
+  c.scale = s.scale;
+  c.soft_cap = s.scalar;
+  c.seen.lowest = a.lowest;
+  c.seen.highest = a.highest;
+  c.length_more = a.length_more;
+  c.distances = a.distances;
+  c.origin = a.origin;
+  set(c.query, a.query);
+  set(c.key, a.key);
+  set(c.value, a.value);
+  if (a.has_mask) set(c.mask, a.mask);
+  if (a.has_bias) set(c.bias, a.bias);
+  if (a.has_offset) set(c.offset, a.offset);
+  if (a.has_lengths) set(c.lengths, a.lengths);
+  if (a.has_relative) set(c.relative, a.relative);
+  set(c.numbers, a.numbers);
+  c.drop = a.drop;
+  set(c.result, a.result);
+  set(c.statistics, a.statistics);
+  if (s.run == kernel::attention) return c;
+  set(c.g, a.g);
+  set(c.query_gradient, a.query_gradient);
+  set(c.key_gradient, a.key_gradient);
+  set(c.value_gradient, a.value_gradient);
+  if (a.has_bias_gradient) set(c.bias_gradient, a.bias_gradient);
+  if (a.has_relative_gradient) set(c.relative_gradient, a.relative_gradient);
+  return c;
+}
+
+// The call of a step at the bounds of all lengths, without pointers: what it takes at most.
+constexpr kernels::call call_at_bounds(const step& s) {
+  kernels::call c;
+  c.kind = s.kind;
+  c.loops = s.loops;
+  c.over = s.over;
+  for (int l = 0; l < s.loops; ++l) c.extent[l] = static_cast<std::ptrdiff_t>(s.extent[l].most);
+  for (int o = 0; o < s.operands; ++o) {
+    c.operands[o].type = s.operand[o].type;
+    for (int l = 0; l < s.loops; ++l) c.operands[o].stride[l] = s.operand[o].stride[l];
+  }
+  c.scalar = s.scalar;
+  c.scale = s.scale;
+  c.then = s.then;
+  c.axis_extent = static_cast<std::ptrdiff_t>(s.axis.most);
+  c.axis_stride = s.axis_stride;
+  return c;
+}
+
+// The same for an attention.
+constexpr kernels::attention_call call_at_bounds(const step& s, const attention_ref& a) {
+  auto c = attention_call_of(s, a, [&](kernels::operand& to, const operand_ref& from) {
+    to.type = from.type;
+    for (int l = 0; l < s.loops; ++l) to.stride[l] = from.stride[l];
+  });
+  for (int l = 0; l < s.loops; ++l) c.extent[l] = static_cast<std::ptrdiff_t>(s.extent[l].most);
+  return c;
+}
+
+}  // namespace weft
