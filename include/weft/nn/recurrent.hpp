@@ -12,6 +12,10 @@
 
 namespace weft::nn {
 
+// What a layer is given of its first hidden state: nothing, or a tensor.
+template <class... H>
+concept initial_state = sizeof...(H) <= 1 && (expression<H> && ...);
+
 // Hidden in the step before, and In as what a cell reads: Hidden and In may be the same axis.
 template <class Hidden>
 struct before : alias<Hidden> {};
@@ -62,6 +66,19 @@ constexpr recurrent_fault fault_of_layer() {
     bool const same = subset<shape_t<H>, S> && shape_t<H>::rank == S::rank;
     return same && std::same_as<element_t<H>, float> ? fault : recurrent_fault::initial;
   }
+}
+
+template <recurrent_fault Fault, class Pos, class In, class Hidden, class X, class... H>
+concept refused_layer = initial_state<H...> && fault_of_layer<Pos, In, Hidden, X, H...>()
+== Fault;
+
+template <class Pos, class In, class Hidden, class X, class H>
+constexpr const H& beginning(const H& h0) {
+  return h0;
+}
+template <class Pos, class In, class Hidden, class X>
+constexpr auto beginning() {
+  return zeros(state_shape<Pos, In, Hidden, X>{});
 }
 
 }  // namespace detail
@@ -175,105 +192,69 @@ class gru_cell {
 // Pos, Hidden]. Parameters as rnn_cell has them; PyTorch's suffixes are "_l0" for the first layer,
 // "_l1" for the second, and "_l0_reverse" for the one that goes backwards.
 template <class Pos, class In, class Hidden, text Suffix = "_l0", direction D = forwards,
-          expression X, expression H>
-constexpr auto rnn(scope s, const X& x, const H& h0) {
+          expression X, class... H>
+requires initial_state<H...>
+constexpr auto rnn(scope s, const X& x, const H&... h0) {
   rnn_cell<In, Hidden, Suffix> const cell(s);
-  return scan<Pos, D>(h0, cell.input(x), [&](auto h, auto input) { return cell.step(input, h); });
-}
-template <class Pos, class In, class Hidden, text Suffix = "_l0", direction D = forwards,
-          expression X>
-constexpr auto rnn(scope s, const X& x) {
-  return rnn<Pos, In, Hidden, Suffix, D>(s, x,
-                                         detail::zeros(detail::state_shape<Pos, In, Hidden, X>{}));
+  return scan<Pos, D>(detail::beginning<Pos, In, Hidden, X>(h0...), cell.input(x),
+                      [&](auto h, auto input) { return cell.step(input, h); });
 }
 
 // The same with torch.nn.GRU.
 template <class Pos, class In, class Hidden, text Suffix = "_l0", direction D = forwards,
-          expression X, expression H>
-constexpr auto gru(scope s, const X& x, const H& h0) {
+          expression X, class... H>
+requires initial_state<H...>
+constexpr auto gru(scope s, const X& x, const H&... h0) {
   gru_cell<In, Hidden, Suffix> const cell(s);
-  return scan<Pos, D>(h0, cell.input(x),
+  return scan<Pos, D>(detail::beginning<Pos, In, Hidden, X>(h0...), cell.input(x),
                       [&](auto h, auto r, auto z, auto n) { return cell.step(r, z, n, h); });
 }
+
 template <class Pos, class In, class Hidden, text Suffix = "_l0", direction D = forwards,
-          expression X>
-constexpr auto gru(scope s, const X& x) {
-  return gru<Pos, In, Hidden, Suffix, D>(s, x,
-                                         detail::zeros(detail::state_shape<Pos, In, Hidden, X>{}));
-}
-template <class Pos, class In, class Hidden, text Suffix = "_l0", direction D = forwards,
-          expression X>
-requires(detail::fault_of_layer<Pos, In, Hidden, X>() == detail::recurrent_fault::axes) WEFT_REJECT(
-    "nn::rnn: name three axes, of fixed extents but the first, as in rnn<Pos, In, Hidden>(s, x)",
-    rnn(scope, const X&))
-template <class Pos, class In, class Hidden, text Suffix = "_l0", direction D = forwards,
-          expression X>
-requires(detail::fault_of_layer<Pos, In, Hidden, X>() == detail::recurrent_fault::missing)
-    WEFT_REJECT("nn::rnn: the operand has no such axis", rnn(scope, const X&))
-template <class Pos, class In, class Hidden, text Suffix = "_l0", direction D = forwards,
-          expression X>
-requires(detail::fault_of_layer<Pos, In, Hidden, X>() == detail::recurrent_fault::elements)
-    WEFT_REJECT("nn::rnn: the elements are not float; convert with weft::cast<float>",
-                rnn(scope, const X&))
-template <class Pos, class In, class Hidden, text Suffix = "_l0", direction D = forwards,
-          expression X, expression H>
-requires(detail::fault_of_layer<Pos, In, Hidden, X, H>() == detail::recurrent_fault::axes)
+          expression X, class... H>
+requires(detail::refused_layer<detail::recurrent_fault::axes, Pos, In, Hidden, X, H...>)
     WEFT_REJECT(
         "nn::rnn: name three axes, of fixed extents but the first, as in rnn<Pos, In, Hidden>(s, "
         "x)",
-        rnn(scope, const X&, const H&))
+        rnn(scope, const X&, const H&...))
 template <class Pos, class In, class Hidden, text Suffix = "_l0", direction D = forwards,
-          expression X, expression H>
-requires(detail::fault_of_layer<Pos, In, Hidden, X, H>() == detail::recurrent_fault::missing)
-    WEFT_REJECT("nn::rnn: the operand has no such axis", rnn(scope, const X&, const H&))
+          expression X, class... H>
+requires(detail::refused_layer<detail::recurrent_fault::missing, Pos, In, Hidden, X, H...>)
+    WEFT_REJECT("nn::rnn: the operand has no such axis", rnn(scope, const X&, const H&...))
 template <class Pos, class In, class Hidden, text Suffix = "_l0", direction D = forwards,
-          expression X, expression H>
-requires(detail::fault_of_layer<Pos, In, Hidden, X, H>() == detail::recurrent_fault::elements)
+          expression X, class... H>
+requires(detail::refused_layer<detail::recurrent_fault::elements, Pos, In, Hidden, X, H...>)
     WEFT_REJECT("nn::rnn: the elements are not float; convert with weft::cast<float>",
-                rnn(scope, const X&, const H&))
+                rnn(scope, const X&, const H&...))
 template <class Pos, class In, class Hidden, text Suffix = "_l0", direction D = forwards,
-          expression X>
-requires(detail::fault_of_layer<Pos, In, Hidden, X>() == detail::recurrent_fault::axes) WEFT_REJECT(
-    "nn::gru: name three axes, of fixed extents but the first, as in gru<Pos, In, Hidden>(s, x)",
-    gru(scope, const X&))
-template <class Pos, class In, class Hidden, text Suffix = "_l0", direction D = forwards,
-          expression X>
-requires(detail::fault_of_layer<Pos, In, Hidden, X>() == detail::recurrent_fault::missing)
-    WEFT_REJECT("nn::gru: the operand has no such axis", gru(scope, const X&))
-template <class Pos, class In, class Hidden, text Suffix = "_l0", direction D = forwards,
-          expression X>
-requires(detail::fault_of_layer<Pos, In, Hidden, X>() == detail::recurrent_fault::elements)
-    WEFT_REJECT("nn::gru: the elements are not float; convert with weft::cast<float>",
-                gru(scope, const X&))
-template <class Pos, class In, class Hidden, text Suffix = "_l0", direction D = forwards,
-          expression X, expression H>
-requires(detail::fault_of_layer<Pos, In, Hidden, X, H>() == detail::recurrent_fault::axes)
-    WEFT_REJECT(
-        "nn::gru: name three axes, of fixed extents but the first, as in gru<Pos, In, Hidden>(s, "
-        "x)",
-        gru(scope, const X&, const H&))
-template <class Pos, class In, class Hidden, text Suffix = "_l0", direction D = forwards,
-          expression X, expression H>
-requires(detail::fault_of_layer<Pos, In, Hidden, X, H>() == detail::recurrent_fault::missing)
-    WEFT_REJECT("nn::gru: the operand has no such axis", gru(scope, const X&, const H&))
-template <class Pos, class In, class Hidden, text Suffix = "_l0", direction D = forwards,
-          expression X, expression H>
-requires(detail::fault_of_layer<Pos, In, Hidden, X, H>() == detail::recurrent_fault::elements)
-    WEFT_REJECT("nn::gru: the elements are not float; convert with weft::cast<float>",
-                gru(scope, const X&, const H&))
-template <class Pos, class In, class Hidden, text Suffix = "_l0", direction D = forwards,
-          expression X, expression H>
-requires(detail::fault_of_layer<Pos, In, Hidden, X, H>() == detail::recurrent_fault::initial)
+          expression X, class... H>
+requires(detail::refused_layer<detail::recurrent_fault::initial, Pos, In, Hidden, X, H...>)
     WEFT_REJECT(
         "nn::rnn: the initial state is float, with the hidden axis and those of x that are neither "
         "read nor run along",
-        rnn(scope, const X&, const H&))
+        rnn(scope, const X&, const H&...))
 template <class Pos, class In, class Hidden, text Suffix = "_l0", direction D = forwards,
-          expression X, expression H>
-requires(detail::fault_of_layer<Pos, In, Hidden, X, H>() == detail::recurrent_fault::initial)
+          expression X, class... H>
+requires(detail::refused_layer<detail::recurrent_fault::axes, Pos, In, Hidden, X, H...>)
+    WEFT_REJECT(
+        "nn::gru: name three axes, of fixed extents but the first, as in gru<Pos, In, Hidden>(s, "
+        "x)",
+        gru(scope, const X&, const H&...))
+template <class Pos, class In, class Hidden, text Suffix = "_l0", direction D = forwards,
+          expression X, class... H>
+requires(detail::refused_layer<detail::recurrent_fault::missing, Pos, In, Hidden, X, H...>)
+    WEFT_REJECT("nn::gru: the operand has no such axis", gru(scope, const X&, const H&...))
+template <class Pos, class In, class Hidden, text Suffix = "_l0", direction D = forwards,
+          expression X, class... H>
+requires(detail::refused_layer<detail::recurrent_fault::elements, Pos, In, Hidden, X, H...>)
+    WEFT_REJECT("nn::gru: the elements are not float; convert with weft::cast<float>",
+                gru(scope, const X&, const H&...))
+template <class Pos, class In, class Hidden, text Suffix = "_l0", direction D = forwards,
+          expression X, class... H>
+requires(detail::refused_layer<detail::recurrent_fault::initial, Pos, In, Hidden, X, H...>)
     WEFT_REJECT(
         "nn::gru: the initial state is float, with the hidden axis and those of x that are neither "
         "read nor run along",
-        gru(scope, const X&, const H&))
+        gru(scope, const X&, const H&...))
 
 }  // namespace weft::nn
