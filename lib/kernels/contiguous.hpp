@@ -171,11 +171,25 @@ struct row_pointers {
   const float* floats(int i) const { return static_cast<const float*>(from[i]); }
 };
 struct row_arguments {
+  struct operand {
+    std::byte* data;      // of the first row; null where the call has none
+    std::ptrdiff_t step;  // in bytes, from row to row
+  };
   std::size_t length;
   double scalar, scale;
-  std::size_t rows;  // 1 to max_rows
-  row_pointers row[max_rows];
+  std::size_t rows;                      // 1 to max_rows
+  operand operands[1 + max_row_inputs];  // the result and the inputs
   float *gain_sums, *bias_sums;  // normalize_adjoint: rows to add to; null where there are none
+
+  bool has(int input) const { return operands[1 + input].data != nullptr; }
+  row_pointers row(std::size_t r) const {
+    const auto at = [this, r](int o) {
+      return operands[o].data + static_cast<std::ptrdiff_t>(r) * operands[o].step;
+    };
+    row_pointers row{reinterpret_cast<float*>(at(0)), {}};
+    for (int i = 0; i < max_row_inputs; ++i) row.from[i] = at(1 + i);
+    return row;
+  }
 };
 using row_function = void (*)(const row_arguments&);
 
@@ -220,45 +234,40 @@ inline void run_rowwise(const call& c, row_function f) {
     packs = true;
   }
 
-  const std::size_t at_once = packs ? 1 : max_rows;  // there is room to pack one row
+  const std::ptrdiff_t at_once = packs ? 1 : max_rows;  // there is room to pack one row
   row_arguments a{length, c.scalar, c.scale, 0, {}, nullptr, nullptr};
-  std::ptrdiff_t step[1 + max_row_inputs]{};  // in bytes, from row to row
   for (int o = 0; o <= inputs; ++o)
-    if (data[o]) step[o] = rows.stride[o][rows.last()] * bytes(c.operands[o].type);
+    if (data[o]) a.operands[o].step = rows.stride[o][rows.last()] * bytes(c.operands[o].type);
   // Hardware foresees the next rows of two operands, but not, where they are short, of more.
   constexpr std::size_t line = 64, short_row = 32 * line;
   int fetched[max_row_inputs], streams = 0;
   for (int o = 1; o <= inputs; ++o)
-    if (data[o] && !packed[o] && !is_of_rows(c, o) && step[o] != 0) fetched[streams++] = o;
+    if (data[o] && !packed[o] && !is_of_rows(c, o) && a.operands[o].step != 0)
+      fetched[streams++] = o;
   if (streams < 3 || length * sizeof(float) > short_row) streams = 0;
   const auto run_rows = [&](item_range some) {
-    walk_pieces(rows, some, 1,
-                [&](const std::ptrdiff_t* offset, std::ptrdiff_t begin, std::ptrdiff_t end) {
-                  std::byte* first[1 + max_row_inputs]{};
-                  for (int o = 0; o <= inputs; ++o)
-                    if (data[o]) first[o] = data[o] + offset[o] * bytes(c.operands[o].type);
-                  for (std::ptrdiff_t i = begin; i < end; ++i) {
-                    const auto at = [&](int o) { return first[o] + i * step[o]; };
-                    for (int s = 0; s < streams; ++s) {
-                      const int o = fetched[s];
-                      const std::byte* next = at(o) + std::ptrdiff_t{max_rows} * step[o];
-                      for (std::size_t j = 0; j < length * sizeof(float); j += line)
-                        hwy::Prefetch(next + j);
-                    }
-                    row_pointers& r = a.row[a.rows++];
-                    r.to = reinterpret_cast<float*>(packed[0] ? packed[0] : at(0));
-                    for (int o = 1; o <= inputs; ++o) {
-                      r.from[o - 1] = packed[o] ? packed[o] : at(o);
-                      if (packed[o]) pack(row, o, c.operands[o].type, at(o), packed[o]);
-                    }
-                    if (a.rows < at_once) continue;
-                    f(a);
-                    a.rows = 0;
-                    if (packed[0]) unpack(row, packed[0], at(0));
-                  }
-                });
-    if (a.rows > 0) f(a);
-    a.rows = 0;
+    walk_pieces(
+        rows, some, 1, [&](const std::ptrdiff_t* offset, std::ptrdiff_t begin, std::ptrdiff_t end) {
+          for (std::ptrdiff_t i = begin; i < end; i += at_once) {
+            const auto at = [&](int o) {
+              return data[o] + offset[o] * bytes(c.operands[o].type) + i * a.operands[o].step;
+            };
+            a.rows = static_cast<std::size_t>(std::min(at_once, end - i));
+            for (int o = 0; o <= inputs; ++o) {
+              if (!data[o]) continue;
+              a.operands[o].data = packed[o] ? packed[o] : at(o);
+              if (o > 0 && packed[o]) pack(row, o, c.operands[o].type, at(o), packed[o]);
+            }
+            for (int s = 0; s < streams; ++s) {
+              const auto [data, step] = a.operands[fetched[s]];
+              for (std::size_t r = 0; r < a.rows; ++r)
+                for (std::size_t j = 0; j < length * sizeof(float); j += line)
+                  hwy::Prefetch(data + static_cast<std::ptrdiff_t>(max_rows + r) * step + j);
+            }
+            f(a);
+            if (packed[0]) unpack(row, packed[0], at(0));
+          }
+        });
   };
   const std::ptrdiff_t points = rows.empty ? 0 : rows.points();
   if (c.axis_extent == 0) return run_rows(items_of(points, c.part));

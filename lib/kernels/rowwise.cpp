@@ -39,15 +39,15 @@ HWY_INLINE void softmax_of(const row_arguments& a, Score score) {
   double total[max_rows];
   // A NaN comes back with the total.
   for (std::size_t r = 0; r < a.rows; ++r)
-    largest[r] = max_of_numbers(a.length, [&, row = a.row[r]](auto memory, std::size_t i)
+    largest[r] = max_of_numbers(a.length, [&, row = a.row(r)](auto memory, std::size_t i)
                                               HWY_ATTR { return score(row, memory, i); });
   for (std::size_t r = 0; r < a.rows; ++r) {
     if (largest[r] == -infinity) continue;
     const V top = value(largest[r]);
-    const auto scores = each<float>([&, row = a.row[r]](auto memory, std::size_t i)
+    const auto scores = each<float>([&, row = a.row(r)](auto memory, std::size_t i)
                                         HWY_ATTR { return score(row, memory, i); });
     total[r] =
-        sum_at(a.length, [&, to = a.row[r].to](auto memory, std::size_t i, auto& v) HWY_ATTR {
+        sum_at(a.length, [&, to = a.row(r).to](auto memory, std::size_t i, auto& v) HWY_ATTR {
           scores(memory, i, v);
           v.map([=](V x) HWY_ATTR { return hn::Sub(x, top); });
           v = math::twice_exp(D(), v);
@@ -58,7 +58,7 @@ HWY_INLINE void softmax_of(const row_arguments& a, Score score) {
         });
   }
   for (std::size_t r = 0; r < a.rows; ++r) {
-    float* to = a.row[r].to;
+    float* to = a.row(r).to;
     if (largest[r] == -infinity) {
       std::fill_n(to, a.length, 0.0f);
       continue;
@@ -72,7 +72,7 @@ HWY_INLINE void softmax_of(const row_arguments& a, Score score) {
 // Of x * scale; with a mask, of -infinity where it does not hold.
 void softmax(const row_arguments& a) {
   const V scale = value(a.scale);
-  if (a.row[0].from[1])
+  if (a.has(1))
     return softmax_of(a, [&](const row_pointers& row, auto memory, std::size_t i) HWY_ATTR {
       const V x = hn::Mul(memory.load(row.floats(0) + i), scale);
       const auto* mask = static_cast<const std::uint8_t*>(row.from[1]);
@@ -90,11 +90,11 @@ void log_softmax(const row_arguments& a) {
   double total[max_rows];
   // A NaN comes back with the total.
   for (std::size_t r = 0; r < a.rows; ++r)
-    largest[r] = max_of_numbers(a.length, [x = a.row[r].floats(0)](auto memory, std::size_t i)
+    largest[r] = max_of_numbers(a.length, [x = a.row(r).floats(0)](auto memory, std::size_t i)
                                               HWY_ATTR { return memory.load(x + i); });
   for (std::size_t r = 0; r < a.rows; ++r) {
     const V top = value(largest[r]);
-    const auto scores = each<float>([&, x = a.row[r].floats(0)](auto memory, std::size_t i)
+    const auto scores = each<float>([&, x = a.row(r).floats(0)](auto memory, std::size_t i)
                                         HWY_ATTR { return hn::Sub(memory.load(x + i), top); });
     total[r] = sum_at(a.length, [&](auto memory, std::size_t i, auto& v) HWY_ATTR {
       scores(memory, i, v);
@@ -103,14 +103,14 @@ void log_softmax(const row_arguments& a) {
   }
   for (std::size_t r = 0; r < a.rows; ++r) {
     if (largest[r] == -infinity) {
-      std::fill_n(a.row[r].to, a.length, -infinity);
+      std::fill_n(a.row(r).to, a.length, -infinity);
       continue;
     }
     const V top = value(largest[r]);
     const V log_total = value(std::log(total[r] / 2));
     map(
-        a.length, [=](V x) HWY_ATTR { return hn::Sub(hn::Sub(x, top), log_total); }, a.row[r].to,
-        a.row[r].floats(0));
+        a.length, [=](V x) HWY_ATTR { return hn::Sub(hn::Sub(x, top), log_total); }, a.row(r).to,
+        a.row(r).floats(0));
   }
 }
 
@@ -128,7 +128,7 @@ HWY_INLINE moments moments_of(const row_arguments& a) {
   moments m;
   double variance[max_rows];
   for (std::size_t r = 0; r < a.rows; ++r) {
-    const float* x = a.row[r].floats(0);
+    const float* x = a.row(r).floats(0);
     const std::size_t last = a.length - 1;
     float about = ((x[0] + x[last / 3]) + (x[last - last / 3] + x[last])) / 4;
     for (bool again : {true, false}) {
@@ -157,7 +157,7 @@ HWY_INLINE moments moments_of(const row_arguments& a) {
 void normalize_rows(const row_arguments& a) {
   const moments m = moments_of(a);
   for (std::size_t r = 0; r < a.rows; ++r) {
-    const row_pointers& row = a.row[r];
+    const row_pointers row = a.row(r);
     const V mean = value(m.mean[r]), scale = value(m.scale[r]);
     if (row.from[2]) {
       map(
@@ -180,13 +180,13 @@ void normalize_rows(const row_arguments& a) {
 
 // The same of a sum, which is where the result will be until it has its moments.
 void normalize(const row_arguments& a) {
-  if (!a.row[0].from[3]) return normalize_rows(a);
+  if (!a.has(3)) return normalize_rows(a);
   row_arguments sums = a;
   for (std::size_t r = 0; r < a.rows; ++r) {
-    const row_pointers& row = a.row[r];
+    const row_pointers row = a.row(r);
     map(a.length, plus(), row.to, row.floats(0), row.floats(3));
-    sums.row[r].from[0] = row.to;
   }
+  sums.operands[1] = a.operands[0];
   normalize_rows(sums);
 }
 
@@ -194,20 +194,20 @@ void softmax_adjoint(const row_arguments& a) {
   double total[max_rows];
   for (std::size_t r = 0; r < a.rows; ++r)
     total[r] = sum(
-        a.length, [](V y, V g) HWY_ATTR { return hn::Mul(y, g); }, a.row[r].floats(0),
-        a.row[r].floats(1));
+        a.length, [](V y, V g) HWY_ATTR { return hn::Mul(y, g); }, a.row(r).floats(0),
+        a.row(r).floats(1));
   for (std::size_t r = 0; r < a.rows; ++r) {
     const V inner = value(total[r]);
     map(
-        a.length, [=](V y, V g) HWY_ATTR { return hn::Mul(y, hn::Sub(g, inner)); }, a.row[r].to,
-        a.row[r].floats(0), a.row[r].floats(1));
+        a.length, [=](V y, V g) HWY_ATTR { return hn::Mul(y, hn::Sub(g, inner)); }, a.row(r).to,
+        a.row(r).floats(0), a.row(r).floats(1));
   }
 }
 
 // With one element of g for each row, at its index.
 void log_softmax_adjoint_of_picked(const row_arguments& a) {
   for (std::size_t r = 0; r < a.rows; ++r) {
-    const row_pointers& row = a.row[r];
+    const row_pointers row = a.row(r);
     const auto index = static_cast<std::size_t>(*static_cast<const std::int32_t*>(row.from[2]));
     const float g = index < a.length ? *row.floats(1) : 0;  // a negative one is beyond any length
     const V half = value(-g / 2);
@@ -219,15 +219,15 @@ void log_softmax_adjoint_of_picked(const row_arguments& a) {
 }
 
 void log_softmax_adjoint(const row_arguments& a) {
-  if (a.row[0].from[2]) return log_softmax_adjoint_of_picked(a);
+  if (a.has(2)) return log_softmax_adjoint_of_picked(a);
   double total[max_rows];
-  for (std::size_t r = 0; r < a.rows; ++r) total[r] = sum(a.length, itself(), a.row[r].floats(1));
+  for (std::size_t r = 0; r < a.rows; ++r) total[r] = sum(a.length, itself(), a.row(r).floats(1));
   for (std::size_t r = 0; r < a.rows; ++r) {
     const V half = value(total[r] / 2);
     map(
         a.length,
         [=](V y, V g) HWY_ATTR { return hn::NegMulAdd(math::twice_exp(D(), y), half, g); },
-        a.row[r].to, a.row[r].floats(0), a.row[r].floats(1));
+        a.row(r).to, a.row(r).floats(0), a.row(r).floats(1));
   }
 }
 
@@ -238,8 +238,8 @@ HWY_INLINE void add_to_sums(const row_arguments& a, const moments& m) {
       [&](auto memory, std::size_t i) HWY_ATTR {
         V of_gain = memory.load(a.gain_sums + i), of_bias = memory.load(a.bias_sums + i);
         for (std::size_t r = 0; r < a.rows; ++r) {
-          const V g = memory.load(a.row[r].floats(1) + i);
-          const V x = memory.load(a.row[r].floats(0) + i);
+          const V g = memory.load(a.row(r).floats(1) + i);
+          const V x = memory.load(a.row(r).floats(0) + i);
           const V h = hn::Mul(hn::Sub(x, value(m.mean[r])), value(m.scale[r]));
           of_gain = hn::MulAdd(g, h, of_gain);
           of_bias = hn::Add(of_bias, g);
@@ -264,7 +264,7 @@ HWY_INLINE void normalize_adjoint_of(const row_arguments& a) {
   if (a.gain_sums) add_to_sums(a, m);
   double mean_g[max_rows], mean_gh[max_rows];
   for (std::size_t r = 0; r < a.rows; ++r) {
-    const row_pointers& row = a.row[r];
+    const row_pointers row = a.row(r);
     const V mean = value(m.mean[r]);
     const two_sums sums =
         two_sums_at(a.length, [&](auto memory, std::size_t i, V& of_g, V& of_gh) HWY_ATTR {
@@ -276,7 +276,7 @@ HWY_INLINE void normalize_adjoint_of(const row_arguments& a) {
     mean_gh[r] = share * static_cast<double>(m.scale[r]) * sums.second;
   }
   for (std::size_t r = 0; r < a.rows; ++r) {
-    const row_pointers& row = a.row[r];
+    const row_pointers row = a.row(r);
     const V mean = value(m.mean[r]), scale = value(m.scale[r]);
     const V of_g = value(mean_g[r]), of_gh = value(mean_gh[r]);
     map_at(
@@ -291,11 +291,10 @@ HWY_INLINE void normalize_adjoint_of(const row_arguments& a) {
   }
 }
 void normalize_adjoint(const row_arguments& a) {
-  const row_pointers& row = a.row[0];
-  if (row.from[3])
-    row.from[2] ? normalize_adjoint_of<true, true>(a) : normalize_adjoint_of<false, true>(a);
+  if (a.has(3))
+    a.has(2) ? normalize_adjoint_of<true, true>(a) : normalize_adjoint_of<false, true>(a);
   else
-    row.from[2] ? normalize_adjoint_of<true, false>(a) : normalize_adjoint_of<false, false>(a);
+    a.has(2) ? normalize_adjoint_of<true, false>(a) : normalize_adjoint_of<false, false>(a);
 }
 
 row_function row_function_of(op kind) {
