@@ -254,7 +254,7 @@ HWY_INLINE V erf(D d, V x) {
 template <class D, class V>
 HWY_INLINE V sigmoid(D d, V x) {
   const V one = hn::Set(d, 1.0f);
-  const V e = exp(d, hn::Neg(hn::Abs(x)));
+  const V e = exp(d, hn::Or(x, hn::SignBit(d)));  // of -|x|
   return hn::Div(hn::IfThenElse(hn::Lt(x, hn::Zero(d)), e, one), hn::Add(one, e));
 }
 
