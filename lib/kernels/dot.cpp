@@ -104,6 +104,10 @@ class product {
         block_.depth = block_size(depth_count_, 2 * max_blocks.depth, 2 * max_dot_lanes);
     } else if (packed_ != nullptr && left_in_place_ && row_count_ <= few_rows) {
       block_.depth = depth_count_;
+    } else if (packed_ != nullptr && left_in_place_) {
+      // Nothing is packed for a panel, so it may be as narrow as a tile. Packed weights are then
+      // read in the order that they lie in, and the sums of a deep product meet again sooner.
+      block_.columns = std::min(block_.columns, max_tile_columns);
     }
     // Tiles end where the innermost loop of the columns does, if that costs no part of a vector.
     cut_ = columns_.inner().extent % static_cast<std::ptrdiff_t>(hn::Lanes(tag())) == 0;
@@ -520,6 +524,7 @@ class product {
     const std::size_t strips = (rows.count + tile_rows - 1) / tile_rows;
     float* in_scratch[tile_rows];
     offset_list(0, max_tile_columns).places(tile_, tile_rows, in_scratch);
+    const column_tile first_tile = tile_at(columns.first);
     for (std::size_t row = 0; row < rows.count; row += tile_rows) {
       const std::size_t count = std::min(tile_rows, rows.count - row);
       const left_strip a = left_of<T>(o, depth, row, count);
@@ -528,7 +533,7 @@ class product {
       column_tile t;
       std::size_t next = row + tile_rows;  // the row that the tile fetches
       for (std::size_t first = columns.first; first < columns.end(); first += t.count, ++next) {
-        t = tile_at(first);
+        t = first == columns.first ? first_tile : tile_at(first);
         const right_strip<T> b = strip_of<T>(t, columns, depth, o);
         fetched later{reinterpret_cast<const std::byte*>(a.row[0]), 0};
         if (packed_ != nullptr && !widen_)
@@ -585,20 +590,16 @@ class product {
     if (o.addend[which] == nullptr) return;
     const offset_list column = column_addend_[which].from(t.first - columns.first);
     a.broadcast = t.one_run && stride == 0;
-    const bool in_place = a.broadcast || (t.one_run && stride == 1 && t.count == t.width());
-    for (std::size_t i = 0; i < tile_rows; ++i) {
-      if (i >= rows) {
-        a.row[i] = a.row[rows - 1];
-        continue;
-      }
+    if (a.broadcast || (t.one_run && stride == 1 && t.count == t.width())) {
+      row_addend_[which].from(row).places(o.addend[which] + column[0], rows, a.row);
+      return;
+    }
+    float* const copies = addends_ + which * max_tile_rows * max_tile_columns;
+    offset_list(0, max_tile_columns).places<const float>(copies, rows, a.row);
+    for (std::size_t i = 0; i < rows; ++i) {
       const float* from = o.addend[which] + row_addend_[which][row + i];
-      if (in_place) {
-        a.row[i] = from + column[0];
-      } else {
-        float* to = addends_ + (which * max_tile_rows + i) * max_tile_columns;
-        for (std::size_t j = 0; j < t.count; ++j) to[j] = from[column[j]];
-        a.row[i] = to;
-      }
+      float* to = copies + i * max_tile_columns;
+      for (std::size_t j = 0; j < t.count; ++j) to[j] = from[column[j]];
     }
   }
 
