@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "hwy/cache_control.h"
 #include "kernels/bias_block.hpp"
 #include "kernels/visible.hpp"
 #include "weft/kernels/attention_scratch.hpp"
@@ -31,6 +30,9 @@ struct places {
   std::size_t size() const { return static_cast<std::size_t>(end - begin); }
   places meet(const places& o) const { return {std::max(begin, o.begin), std::min(end, o.end)}; }
 };
+
+// The rows of a tile of the products with values.
+constexpr auto value_strip = static_cast<std::ptrdiff_t>(product_sums / product_vectors);
 
 // An operand at one index of the batch loops.
 template <class T>
@@ -140,52 +142,14 @@ class forward {
       const std::ptrdiff_t first = queries.begin + t * pitch_;
       return places{first, std::min(first + pitch_, queries.end)};
     };
+    for (std::ptrdiff_t t = 0; t < tiles; ++t) begin(t, tile(t));
     constexpr auto block = static_cast<std::ptrdiff_t>(attention_key_block);
     const places seen = seen_by_any(queries);
-    places keys{seen.begin, std::min(seen.begin + block, seen.end)};
-    for (;; keys = {keys.end, std::min(keys.end + block, seen.end)}) {
-      const value_rows values = values_of(keys, tiles);
-      upcoming soon{{keys.end, std::min(keys.end + block, seen.end)}, {}, {}};
-      for (std::ptrdiff_t t = 0; t < tiles; ++t) {
-        if (keys.begin == seen.begin) {
-          begin(t, tile(t));
-          soon.queries = tile(t + 1);
-        }
-        if (keys.end >= seen.end) soon.results = tile(t);
-        meet(t, tile(t), keys, values, soon);
-        if (keys.end >= seen.end) end(t, tile(t));
-      }
-      if (keys.end >= seen.end) return;
+    for (places keys{seen.begin, 0}; keys.begin < seen.end; keys.begin = keys.end) {
+      keys.end = std::min(keys.begin + block, seen.end);
+      const value_rows values = values_of(keys);
+      for (std::ptrdiff_t t = 0; t < tiles; ++t) meet(t, tile(t), keys, values);
     }
-  }
-
-  // What is needed soon: asked for a few rows at a time, while others are computed with.
-  struct upcoming {
-    places keys;  // and their values
-    places queries;
-    places results;
-  };
-  static constexpr std::ptrdiff_t fetch_after = 16;  // keys
-  static constexpr std::ptrdiff_t fetch_keys = 4, fetch_queries = 6;
-
-  void fetch(upcoming& soon) const {
-    take(soon.keys, fetch_keys, [&](std::ptrdiff_t j) {
-      fetch_row(key_, j, depth_);
-      fetch_row(values_, j, value_);
-    });
-    take(soon.queries, fetch_queries, [&](std::ptrdiff_t i) { fetch_row(query_, i, depth_); });
-    take(soon.results, fetch_queries, [&](std::ptrdiff_t i) { fetch_row(result_, i, value_); });
-  }
-  template <class F>
-  static void take(places& from, std::ptrdiff_t count, F&& f) {
-    const std::ptrdiff_t end = std::min(from.begin + count, from.end);
-    for (; from.begin < end; ++from.begin) f(from.begin);
-  }
-  template <class T>
-  static void fetch_row(const slice<T>& x, std::ptrdiff_t row, std::size_t columns) {
-    constexpr std::size_t line = 64 / sizeof(T);
-    for (std::size_t i = 0; i < columns; i += line)
-      hwy::Prefetch(x.at(row, static_cast<std::ptrdiff_t>(i)));
   }
 
   // A block's values, in whole vectors.
@@ -193,13 +157,8 @@ class forward {
     const float* data;
     std::ptrdiff_t row;
   };
-  // For many tiles they are brought together: rows far apart would be more pages than the processor
-  // keeps at hand, and compete for the same places of its cache.
-  static constexpr std::ptrdiff_t few_tiles = 3;
-  value_rows values_of(const places& keys, std::ptrdiff_t tiles) const {
-    if (keys.empty()) return {nullptr, 0};
-    const bool whole = values_.column == 1 && static_cast<std::ptrdiff_t>(value_) == value_row_;
-    if (whole && (tiles <= few_tiles || values_.row == value_row_))
+  value_rows values_of(const places& keys) const {
+    if (values_.column == 1 && static_cast<std::ptrdiff_t>(value_) == value_row_)
       return {values_.at(keys.begin, 0), values_.row};
     const float one = 1;
     transpose(query_tag(),
@@ -224,13 +183,17 @@ class forward {
 
   void begin(std::ptrdiff_t t, const places& queries) const {
     const auto width = static_cast<std::size_t>(pitch_);
-    if (queries.size() < width) std::fill_n(packed(t), width * depth_, 0.0f);
+    if (queries.size() % static_cast<std::size_t>(lanes_) != 0)
+      std::fill_n(packed(t), width * depth_, 0.0f);
     transpose(query_tag(),
               {query_.at(queries.begin, 0), query_.row, query_.column, queries.size(), depth_},
               {&scale_, 0}, packed(t), packed_step_);
-    if (seen_by_any(queries).empty()) std::fill_n(results(t), pitch_ * value_row_, 0.0f);
     std::fill_n(highest_ + t * pitch_, width, lowest_score);
     std::fill_n(sums_ + t * pitch_, width, 0.0f);
+    if (!seen_by_any(queries).empty()) return;
+    std::fill_n(results(t), pitch_ * value_row_, 0.0f);
+    end_sums(t, queries);
+    store_results(t, queries);
   }
 
   // Keys that the same vectors of a tile see.
@@ -255,8 +218,8 @@ class forward {
   }
 
   // A tile of queries and a block of keys with its values.
-  void meet(std::ptrdiff_t t, const places& queries, const places& block, const value_rows& values,
-            upcoming& soon) const {
+  void meet(std::ptrdiff_t t, const places& queries, const places& block,
+            const value_rows& values) const {
     const places all_seen = seen_by_any(queries);
     const places keys = block.meet(all_seen);
     if (keys.empty()) return;
@@ -267,35 +230,24 @@ class forward {
     const auto scores = [&](std::ptrdiff_t key, std::size_t v) {
       return scores_ + (key - keys.begin) * pitch_ + static_cast<std::ptrdiff_t>(v) * lanes_;
     };
-    const auto for_runs = [&](auto&& f) {
-      run r{};
-      for (std::ptrdiff_t key = keys.begin; key < keys.end; key = r.keys.end) {
-        r = run_from(key, keys.end, seen, vectors);
-        if (r.vectors != 0) f(r);
-      }
-    };
-
-    for_runs([&](const run& r) {
-      for (places some{r.keys.begin, r.keys.begin}; some.begin < r.keys.end;
-           some.begin = some.end) {
-        some.end = std::min(some.begin + fetch_after, r.keys.end);
-        const products p{key_.at(some.begin, 0),
-                         key_.row,
-                         key_.column,
-                         packed(t) + static_cast<std::ptrdiff_t>(r.vector) * lanes_,
-                         packed_step_,
-                         scores(some.begin, r.vector),
-                         pitch_,
-                         some.size(),
-                         depth_,
-                         nullptr};
-        if (along_depth_)
-          multiply_one_column(p);
-        else
-          multiply(p, r.vectors);
-        fetch(soon);
-      }
-    });
+    run r{};
+    for (std::ptrdiff_t key = keys.begin; key < keys.end; key = r.keys.end) {
+      r = run_from(key, keys.end, seen, vectors);
+      if (r.vectors == 0) continue;
+      const products p{key_.at(r.keys.begin, 0),
+                       key_.row,
+                       key_.column,
+                       packed(t) + static_cast<std::ptrdiff_t>(r.vector) * lanes_,
+                       packed_step_,
+                       scores(r.keys.begin, r.vector),
+                       pitch_,
+                       r.keys.size(),
+                       depth_};
+      if (along_depth_)
+        multiply_one_column(p);
+      else
+        multiply(p, r.vectors);
+    }
 
     for (std::size_t v = 0; v < vectors; ++v) {
       const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(v) * lanes_;
@@ -308,21 +260,39 @@ class forward {
                     c_.drop.below);
     }
 
-    // Vectors that see the same keys go together. Where there are none, results stay, or are 0.
-    const bool first_block = keys.begin == all_seen.begin;
+    const bool is_first = keys.begin == all_seen.begin, is_last = keys.end == all_seen.end;
+    if (is_last) end_sums(t, queries);
+    const bool in_place = is_last && stores_whole_vectors();
+    float* const to = in_place ? result_.at(queries.begin, 0) : results(t);
+    const std::ptrdiff_t to_row = in_place ? result_.row : value_row_;
+    // Where queries see none of the keys, their results stay, or are 0.
+    const auto weigh = [&](const places& rows, const places& some) {
+      const std::ptrdiff_t at = rows.begin - queries.begin;
+      multiply({scores_ + (some.begin - keys.begin) * pitch_ + at, 1, pitch_,
+                values.data + (some.begin - block.begin) * values.row, values.row, to + at * to_row,
+                to_row, rows.size(), some.size(), results(t) + at * value_row_, value_row_,
+                is_first ? nullptr : factors_ + at, is_last ? sums_ + t * pitch_ + at : nullptr},
+               static_cast<std::size_t>(value_row_ / lanes_));
+    };
+    // Vectors that see the same keys go together; but where some of their queries do not see all of
+    // those, as many queries as a tile of products has.
     for (std::size_t v = 0, end; v < vectors; v = end) {
       end = v + 1;
       while (end < vectors && seen[end].begin == seen[v].begin && seen[end].end == seen[v].end)
         ++end;
-      const places& some = seen[v];
-      const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(v) * lanes_;
       const places rows{vector_of(queries, v).begin, vector_of(queries, end - 1).end};
-      multiply(
-          {scores(some.begin, v), 1, pitch_, values.data + (some.begin - block.begin) * values.row,
-           values.row, results(t) + at * value_row_, value_row_, rows.size(), some.size(),
-           first_block ? nullptr : factors_ + at},
-          static_cast<std::size_t>(value_row_ / lanes_));
+      const places all = seen_by_all(rows);
+      if (all.begin <= seen[v].begin && seen[v].end <= all.end) {
+        weigh(rows, seen[v]);
+        continue;
+      }
+      for (places strip{rows.begin, 0}; strip.begin < rows.end; strip.begin = strip.end) {
+        strip.end = std::min(strip.begin + value_strip, rows.end);
+        const places some = seen[v].meet(seen_by_any(strip));
+        weigh(strip, some.empty() ? places{keys.begin, keys.begin} : some);
+      }
     }
+    if (is_last && !in_place) store_results(t, queries);
   }
 
   // The weights' numbers from a query and a key on.
@@ -356,22 +326,27 @@ class forward {
     }
   }
 
-  // A query's result, which is `from` times a factor.
-  void store_row(query_tag d, float factor, const float* from, std::ptrdiff_t i) const {
-    if (result_.column == 1) {
-      const auto f = hn::Set(d, factor);
-      const std::size_t lanes = hn::Lanes(d);
-      float* to = result_.at(i, 0);
-      for (std::size_t e = 0; e < value_; e += lanes)
-        store_up_to(d, hn::Mul(f, hn::LoadU(d, from + e)), to + e, value_ - e);
-    } else {
-      for (std::size_t e = 0; e < value_; ++e)
-        *result_.at(i, static_cast<std::ptrdiff_t>(e)) = factor * from[e];
+  bool stores_whole_vectors() const {
+    return result_.column == 1 && static_cast<std::ptrdiff_t>(value_) == value_row_;
+  }
+  void store_results(std::ptrdiff_t t, const places& queries) const {
+    const query_tag d;
+    const std::size_t lanes = hn::Lanes(d);
+    const float* from = results(t);
+    for (std::ptrdiff_t i = queries.begin; i < queries.end; ++i, from += value_row_) {
+      if (result_.column == 1) {
+        for (std::size_t e = 0; e < value_; e += lanes)
+          store_up_to(d, hn::LoadU(d, from + e), result_.at(i, 0) + e, value_ - e);
+      } else {
+        for (std::size_t e = 0; e < value_; ++e)
+          *result_.at(i, static_cast<std::ptrdiff_t>(e)) = from[e];
+      }
     }
   }
 
-  // Sums of nothing but hidden keys are 0, and so are such results.
-  void end(std::ptrdiff_t t, const places& queries) const {
+  // Sums become what results are multiplied by. Those of nothing but hidden keys are 0, and so are
+  // such results.
+  void end_sums(std::ptrdiff_t t, const places& queries) const {
     const query_tag d;
     const auto zero = hn::Zero(d);
     for (std::size_t v = 0; v < vectors_of(queries); ++v) {
@@ -384,10 +359,6 @@ class forward {
       }
       const auto inverse = hn::Div(hn::Set(d, kept_scale(c_.drop.below)), sum);
       hn::Store(hn::IfThenElse(hn::Eq(sum, zero), zero, inverse), d, sums_ + at);
-    }
-    for (std::ptrdiff_t i = queries.begin; i < queries.end; ++i) {
-      const std::ptrdiff_t lane = i - queries.begin;
-      store_row(d, sums_[t * pitch_ + lane], results(t) + lane * value_row_, i);
     }
     if (statistics_.data != nullptr)
       for (std::ptrdiff_t i = queries.begin; i < queries.end; ++i)

@@ -26,8 +26,9 @@ using query_vec = hn::Vec<query_tag>;
 constexpr std::size_t product_sums = has_32_registers ? 24 : 12;
 constexpr std::size_t product_vectors = has_32_registers ? 4 : 3;
 
-// result[r, c] = the sum over k of left[r, k] * right[k, c]. The left operand is any array, read an
-// element at a time; the columns of the others lie side by side, in whole vectors.
+// result[r, c] = the sum over k of left[r, k] * right[k, c], plus factors[r] * earlier[r, c], times
+// scales[r]. The left operand is any array, read an element at a time; the columns of the others
+// lie side by side, in whole vectors.
 struct products {
   const float* left;
   std::ptrdiff_t left_row, left_step;  // strides of r and k
@@ -36,7 +37,10 @@ struct products {
   float* result;
   std::ptrdiff_t result_row;  // stride of r
   std::size_t rows, depth;
-  const float* factors;  // if any: the sums are added to factors[r] * what the result is
+  const float* earlier = nullptr;
+  std::ptrdiff_t earlier_row = 0;
+  const float* factors = nullptr;  // null: nothing is added
+  const float* scales = nullptr;   // null: all are 1
 };
 
 template <std::size_t V>
@@ -74,17 +78,16 @@ HWY_INLINE void sum_products(std::index_sequence<R...>, std::index_sequence<I...
     ((sums = hn::MulAdd(hn::Set(d, row[I / Vectors][at]), pick<I % Vectors>(b0, b1, b2, b3), sums)),
      ...);
   }
-  float* to = p.result + static_cast<std::ptrdiff_t>(first) * p.result_row + column;
-  if (p.factors != nullptr) {
-    const float* factors = p.factors + first;
-    ((sums = hn::MulAdd(hn::LoadU(d, to + static_cast<std::ptrdiff_t>(I / Vectors) * p.result_row +
-                                         I % Vectors * lanes),
-                        hn::Set(d, factors[I / Vectors]), sums)),
+  const auto place = [=](std::size_t i, std::ptrdiff_t pitch) HWY_ATTR {
+    return static_cast<std::ptrdiff_t>(first + i / Vectors) * pitch +
+           static_cast<std::ptrdiff_t>(column + i % Vectors * lanes);
+  };
+  if (p.factors != nullptr)
+    ((sums = hn::MulAdd(hn::LoadU(d, p.earlier + place(I, p.earlier_row)),
+                        hn::Set(d, p.factors[first + I / Vectors]), sums)),
      ...);
-  }
-  (hn::StoreU(sums, d,
-              to + static_cast<std::ptrdiff_t>(I / Vectors) * p.result_row + I % Vectors * lanes),
-   ...);
+  if (p.scales != nullptr) ((sums = hn::Mul(hn::Set(d, p.scales[first + I / Vectors]), sums)), ...);
+  (hn::StoreU(sums, d, p.result + place(I, p.result_row)), ...);
 }
 
 template <std::size_t Rows, std::size_t Vectors, class... Sums>

@@ -220,7 +220,19 @@ inline HWY_NOINLINE void exponentiate(const score_rows& s, const running& r) {
   const auto top = hn::Max(hn::Max(top0, top1), hn::Max(top2, top3));
   auto sum = hn::Zero(d);
   float* row = s.data;
-  for (j = s.keys; j != 0; --j, row += pitch) {
+  constexpr int together = 4;
+  using several = bundle<query_tag, together>;
+  for (j = s.keys; j >= together; j -= together, row += together * pitch) {
+    auto e =
+        several::of([=](int i) HWY_ATTR { return hn::Sub(hn::LoadU(d, row + i * pitch), top); });
+    e = math::twice_exp(d, e);
+    e.map_indexed([=](query_vec v, int i) HWY_ATTR {
+      hn::StoreU(v, d, row + i * pitch);
+      return v;
+    });
+    sum = hn::Add(sum, e.combine([](query_vec x, query_vec y) HWY_ATTR { return hn::Add(x, y); }));
+  }
+  for (; j != 0; --j, row += pitch) {
     const auto e = math::twice_exp(d, hn::Sub(hn::LoadU(d, row), top));
     hn::StoreU(e, d, row);
     sum = hn::Add(sum, e);

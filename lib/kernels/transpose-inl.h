@@ -68,54 +68,70 @@ void transpose_adjacent_rows(D d, const matrix& m, const column_factors& factor,
 // A vector without a size that the compiler knows is not put together from halves.
 #if HWY_TARGET != HWY_SCALAR && !HWY_HAVE_SCALABLE
 
-// The four elements from `from` on of every fourth row, one row in each block of 128 bits.
-template <std::size_t Lanes>
-HWY_INLINE auto load_every_fourth(const float* from, const std::ptrdiff_t* row) {
+// A vector of blocks of 128 bits: block b has the four elements from at(b) on.
+template <std::size_t Lanes, std::size_t First = 0, class F>
+HWY_INLINE auto load_blocks(F at) {
   const hn::CappedTag<float, Lanes> d;
   if constexpr (Lanes <= 4) {
-    return hn::LoadU(d, from + row[0]);
+    return hn::LoadU(d, at(First));
   } else {
-    return hn::Combine(d, load_every_fourth<Lanes / 2>(from, row + Lanes / 2),
-                       load_every_fourth<Lanes / 2>(from, row));
+    return hn::Combine(d, load_blocks<Lanes / 2, First + Lanes / 8>(at),
+                       load_blocks<Lanes / 2, First>(at));
   }
 }
 
-// The same where the columns lie side by side: as many rows at once as a vector has lanes, four
-// columns of each. Every block of 128 bits is transposed by itself.
+// As many rows as a vector has lanes, or fewer, of columns that lie side by side: at(b, j, k) is
+// column k of row 4 b + j. Every block of 128 bits is transposed by itself.
+template <class D, class F>
+HWY_INLINE void transpose_strip(D d, std::size_t rows, std::size_t columns, F at,
+                                column_factors factor, float* to, std::ptrdiff_t pitch) {
+  constexpr std::size_t lanes = hn::MaxLanes(D());
+  const hn::Repartition<std::uint64_t, D> pairs;
+  const float* by = factor.data;
+  for (std::size_t k = 0; k < columns; k += 4) {
+    const auto every_fourth = [&](std::size_t j) HWY_ATTR {
+      return load_blocks<lanes>([&](std::size_t b) HWY_ATTR { return at(b, j, k); });
+    };
+    const auto v0 = every_fourth(0), v1 = every_fourth(1);
+    const auto v2 = every_fourth(2), v3 = every_fourth(3);
+    const auto low01 = hn::BitCast(pairs, hn::InterleaveLower(d, v0, v1));
+    const auto low23 = hn::BitCast(pairs, hn::InterleaveLower(d, v2, v3));
+    const auto high01 = hn::BitCast(pairs, hn::InterleaveUpper(d, v0, v1));
+    const auto high23 = hn::BitCast(pairs, hn::InterleaveUpper(d, v2, v3));
+    const auto put = [&](auto v) HWY_ATTR {
+      store_up_to(d, hn::Mul(hn::Set(d, *by), hn::BitCast(d, v)), to, rows);
+      by += factor.step;
+      to += pitch;
+    };
+    put(hn::InterleaveLower(pairs, low01, low23));
+    put(hn::InterleaveUpper(pairs, low01, low23));
+    put(hn::InterleaveLower(pairs, high01, high23));
+    put(hn::InterleaveUpper(pairs, high01, high23));
+  }
+}
+
 template <class D>
 void transpose_adjacent_columns(D d, matrix m, column_factors factor, float* to,
                                 std::ptrdiff_t pitch) {
-  constexpr std::size_t lanes = hn::MaxLanes(D());
-  const hn::Repartition<std::uint64_t, D> pairs;
+  constexpr std::size_t lanes = hn::MaxLanes(D()), blocks = lanes / 4;
   const std::size_t whole = m.columns / 4 * 4;
-  for (std::size_t i = 0; i < m.rows; i += lanes) {
-    // Where fewer rows are left, the last one stands in for the others.
-    std::ptrdiff_t row[lanes];
-    for (std::size_t r = 0; r < lanes; ++r)
-      row[r] = static_cast<std::ptrdiff_t>(std::min(i + r, m.rows - 1)) * m.row;
-    const std::size_t left = m.rows - i;
-    const float* by = factor.data;
-    float* at = to + i;
-    for (std::size_t k = 0; k < whole; k += 4) {
-      const float* from = m.data + k;
-      const auto v0 = load_every_fourth<lanes>(from, row);
-      const auto v1 = load_every_fourth<lanes>(from, row + 1);
-      const auto v2 = load_every_fourth<lanes>(from, row + 2);
-      const auto v3 = load_every_fourth<lanes>(from, row + 3);
-      const auto low01 = hn::BitCast(pairs, hn::InterleaveLower(d, v0, v1));
-      const auto low23 = hn::BitCast(pairs, hn::InterleaveLower(d, v2, v3));
-      const auto high01 = hn::BitCast(pairs, hn::InterleaveUpper(d, v0, v1));
-      const auto high23 = hn::BitCast(pairs, hn::InterleaveUpper(d, v2, v3));
-      const auto put = [&](auto v) HWY_ATTR {
-        store_up_to(d, hn::Mul(hn::Set(d, *by), hn::BitCast(d, v)), at, left);
-        by += factor.step;
-        at += pitch;
-      };
-      put(hn::InterleaveLower(pairs, low01, low23));
-      put(hn::InterleaveUpper(pairs, low01, low23));
-      put(hn::InterleaveLower(pairs, high01, high23));
-      put(hn::InterleaveUpper(pairs, high01, high23));
-    }
+  std::size_t i = 0;
+  // A pointer to every fourth row, so that there are registers for all of them.
+  for (; i + lanes <= m.rows; i += lanes) {
+    const float* row[blocks];
+    for (std::size_t b = 0; b < blocks; ++b)
+      row[b] = m.data + static_cast<std::ptrdiff_t>(i + 4 * b) * m.row;
+    const auto at = [&row, pitch = m.row](std::size_t b, std::size_t j, std::size_t k) {
+      return row[b] + static_cast<std::ptrdiff_t>(j) * pitch + k;
+    };
+    transpose_strip(d, lanes, whole, at, factor, to + i, pitch);
+  }
+  // Where fewer rows are left, the last one stands in for the others.
+  if (const std::size_t left = m.rows - i; left != 0) {
+    const auto at = [&m, i](std::size_t b, std::size_t j, std::size_t k) {
+      return m.data + static_cast<std::ptrdiff_t>(std::min(i + 4 * b + j, m.rows - 1)) * m.row + k;
+    };
+    transpose_strip(d, left, whole, at, factor, to + i, pitch);
   }
   const auto done = static_cast<std::ptrdiff_t>(whole);
   m.data += done;
