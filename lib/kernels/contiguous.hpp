@@ -110,35 +110,45 @@ void run_elementwise(const call& c, int inputs, std::ptrdiff_t at_most, F f) {
     stride[o] = n.stride[o][n.last()];
     contiguous = contiguous && stride[o] == 1 && data[o];
   }
-  const std::ptrdiff_t step = contiguous ? at_most : std::min(buffered, at_most);
+  const auto at = [&](const std::ptrdiff_t* offset, int o, std::ptrdiff_t i) {
+    return data[o] + (offset[o] + i * stride[o]) * bytes(c.operands[o].type);
+  };
 
   // Whatever the part, a row's vectors begin at the same elements: some functions look at a whole
   // vector to choose how they are computed.
   constexpr std::ptrdiff_t piece = 4096;
-  walk_pieces(n, c.part, piece,
-              [&](const std::ptrdiff_t* offset, std::ptrdiff_t begin, std::ptrdiff_t end) {
-                const auto at = [&](int o, std::ptrdiff_t i) {
-                  return data[o] + (offset[o] + i * stride[o]) * bytes(c.operands[o].type);
-                };
-                for (std::ptrdiff_t i = begin; i < end;) {
-                  const std::ptrdiff_t count = std::min(step, end - i);
-                  const void* from[max_operands - 1]{};
-                  for (int o = 1; o <= inputs; ++o) {
-                    const bool in_place = stride[o] == 1 && data[o];
-                    from[o - 1] = in_place ? at(o, i) : buffer[o];
-                    if (!data[o])
-                      number_elements(count, offset[o] + i * stride[o], stride[o], buffer[o]);
-                    // A broadcast value stays in the buffer for the whole loop.
-                    else if (!in_place && (stride[o] != 0 || i == begin))
-                      copy_elements(c.operands[o].type, count, buffer[o], 1, at(o, i), stride[o]);
-                  }
-                  std::byte* to = stride[0] == 1 ? at(0, i) : buffer[0];
-                  f(static_cast<std::size_t>(count), to, from);
-                  if (to == buffer[0])
-                    copy_elements(c.operands[0].type, count, at(0, i), stride[0], buffer[0], 1);
-                  i += count;
-                }
-              });
+  if (contiguous)  // short rows should not wait for what buffers need
+    return walk_pieces(n, c.part, piece,
+                       [&](const std::ptrdiff_t* offset, std::ptrdiff_t begin, std::ptrdiff_t end) {
+                         const void* from[max_operands - 1]{};
+                         for (std::ptrdiff_t i = begin, count; i < end; i += count) {
+                           count = std::min(at_most, end - i);
+                           for (int o = 1; o <= inputs; ++o) from[o - 1] = at(offset, o, i);
+                           f(static_cast<std::size_t>(count), at(offset, 0, i), from);
+                         }
+                       });
+  const std::ptrdiff_t step = std::min(buffered, at_most);
+  walk_pieces(
+      n, c.part, piece,
+      [&](const std::ptrdiff_t* offset, std::ptrdiff_t begin, std::ptrdiff_t end) {
+        for (std::ptrdiff_t i = begin; i < end;) {
+          const std::ptrdiff_t count = std::min(step, end - i);
+          const void* from[max_operands - 1]{};
+          for (int o = 1; o <= inputs; ++o) {
+            const bool in_place = stride[o] == 1 && data[o];
+            from[o - 1] = in_place ? at(offset, o, i) : buffer[o];
+            if (!data[o]) number_elements(count, offset[o] + i * stride[o], stride[o], buffer[o]);
+            // A broadcast value stays in the buffer for the whole loop.
+            else if (!in_place && (stride[o] != 0 || i == begin))
+              copy_elements(c.operands[o].type, count, buffer[o], 1, at(offset, o, i), stride[o]);
+          }
+          std::byte* to = stride[0] == 1 ? at(offset, 0, i) : buffer[0];
+          f(static_cast<std::size_t>(count), to, from);
+          if (to == buffer[0])
+            copy_elements(c.operands[0].type, count, at(offset, 0, i), stride[0], buffer[0], 1);
+          i += count;
+        }
+      });
 }
 
 // Runs c's chain over its loops; link l is done by loops[l]. Values between links lie in buffers
