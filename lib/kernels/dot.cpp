@@ -32,6 +32,10 @@ constexpr std::size_t stream_ahead = 1024;
 constexpr std::ptrdiff_t lines_ahead = 8;
 constexpr std::ptrdiff_t lines_apart = 4096 / sizeof(float);
 
+// To pack an element takes about as long as so many products of a tile: measured with gradients of
+// weights.
+constexpr std::size_t products_per_packed = 8;
+
 // [first, first + count) of the batch, rows, columns or depth.
 struct range {
   std::size_t first, count;
@@ -201,41 +205,58 @@ class product {
     std::size_t width() const { return vectors * hn::Lanes(tag()); }
   };
 
-  // Whole items of the batch, else columns, else strips of rows: what divides the work most evenly,
-  // and of these what repeats the least packing. No sum depends on how it is divided.
+  // Cuts the batch, the rows or the columns: whatever leaves the largest part the least work, its
+  // products and what it packs, which by rows is all of the right operand in every part. No sum
+  // depends on how it is divided.
   void take(const share& part) {
     batch_part_ = {0, static_cast<std::size_t>(batch_.size())};
     rows_part_ = {0, row_count_};
     columns_part_ = {0, column_count_};
     if (part.count == 1) return;
-    std::size_t tiles = 0;
-    for (std::size_t first = 0; first < column_count_; ++tiles) first += tile_at(first).count;
-    const std::size_t strips = (row_count_ + tile_rows - 1) / tile_rows;
-    const auto parts = static_cast<std::size_t>(part.count);
-    // The largest part is a share of (n + parts - 1) / parts / n.
-    const auto less_even = [parts](std::size_t n, std::size_t m) {
-      return (n + parts - 1) / parts * m > (m + parts - 1) / parts * n;
+    const auto largest = [&part](std::size_t n) {
+      const auto parts = static_cast<std::size_t>(part.count);
+      return (n + parts - 1) / parts;
     };
-    // Rows where that is as even: what goes on with a row is then where its core has it, and an
-    // encoder layer of 128 positions takes two cores a tenth less time than by columns.
-    const bool by_vectors = along_depth_ || along_columns_;
-    const bool rows_beat_columns = !by_vectors && !less_even(strips, tiles);
-    const std::size_t within = rows_beat_columns ? strips : tiles;
-    if (!less_even(batch_part_.count, within)) {
+    const bool packs_right = packed_ == nullptr && !right_in_place_;
+    const auto work = [&](std::size_t rows, std::size_t columns) {
+      return rows * columns +
+             products_per_packed * ((left_in_place_ ? 0 : rows) + (packs_right ? columns : 0));
+    };
+    const std::size_t strips = (row_count_ + tile_rows - 1) / tile_rows;
+    const std::size_t units = column_units();
+    const std::size_t by_rows =
+        work(std::min(largest(strips) * tile_rows, row_count_), column_count_);
+    const std::size_t by_columns = work(row_count_, largest(units) * column_count_ / units);
+    // Rows where that takes hardly more: what goes on with a row is then where its core has it, and
+    // an encoder layer of 128 positions takes two cores a tenth less time than by columns.
+    const bool along_lines = along_depth_ || along_columns_;
+    const bool rows_beat_columns = !along_lines && by_rows <= by_columns + by_columns / 32;
+    const std::size_t within = batch_part_.count * (rows_beat_columns ? by_rows : by_columns);
+    if (largest(batch_part_.count) * work(row_count_, column_count_) <= within) {
       batch_part_ = part_of(batch_part_.count, part);
     } else if (rows_beat_columns) {
       const range of = part_of(strips, part);
       rows_part_.first = of.first * tile_rows;
       rows_part_.count = std::min(of.end() * tile_rows, row_count_) - rows_part_.first;
     } else {
-      const range of = part_of(tiles, part);
-      std::size_t begin = 0, end = 0;
-      for (std::size_t i = 0; i < of.end(); ++i) {
-        if (i == of.first) begin = end;
-        end += tile_at(end).count;
-      }
-      columns_part_ = of.count == 0 ? range{0, 0} : range{begin, end - begin};
+      const range of = part_of(units, part);
+      const std::size_t begin = columns_of(of.first);
+      columns_part_ = {begin, columns_of(of.end()) - begin};
     }
+  }
+
+  // Parts of the columns are made of vectors, those of a packed operand of the tiles that it has.
+  std::size_t column_units() const {
+    if (packed_ == nullptr) return (column_count_ + hn::Lanes(tag()) - 1) / hn::Lanes(tag());
+    std::size_t units = 0;
+    for (std::size_t first = 0; first < column_count_; ++units) first += tile_at(first).count;
+    return units;
+  }
+  std::size_t columns_of(std::size_t units) const {
+    if (packed_ == nullptr) return std::min(units * hn::Lanes(tag()), column_count_);
+    std::size_t columns = 0;
+    for (; units > 0; --units) columns += tile_at(columns).count;
+    return columns;
   }
 
   static offset_list find(const loop_nest& loops, std::ptrdiff_t place_in_operands::*which,
@@ -288,8 +309,9 @@ class product {
   column_tile tile_at(std::size_t first) const {
     const std::size_t lanes = hn::Lanes(tag());
     const loop& inner = columns_.inner();
-    const std::size_t run = run_of(columns_, first, column_count_ - first);
-    const std::size_t left = cut_ ? run : column_count_ - first;
+    const std::size_t end = packed_ == nullptr ? columns_part_.end() : column_count_;
+    const std::size_t run = run_of(columns_, first, end - first);
+    const std::size_t left = cut_ ? run : end - first;
     column_tile t{};
     t.first = first;
     t.vectors = (left + lanes - 1) / lanes;
