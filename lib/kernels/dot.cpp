@@ -108,9 +108,10 @@ class product {
         block_.depth = block_size(depth_count_, 2 * max_blocks.depth, 2 * max_dot_lanes);
     } else if (packed_ != nullptr && left_in_place_ && row_count_ <= few_rows) {
       block_.depth = depth_count_;
-    } else if (packed_ != nullptr && left_in_place_) {
-      // Nothing is packed for a panel, so it may be as narrow as a tile. Packed weights are then
-      // read in the order that they lie in, and the sums of a deep product meet again sooner.
+    } else if (packed_ != nullptr && left_in_place_ && !widen_) {
+      // Nothing is packed or widened for a panel, so it may be as narrow as a tile. Packed weights
+      // are then read in the order that they lie in, and the sums of a deep product meet again
+      // sooner.
       block_.columns = std::min(block_.columns, max_tile_columns);
     }
     // Tiles end where the innermost loop of the columns does, if that costs no part of a vector.
