@@ -31,8 +31,11 @@ struct places {
   places meet(const places& o) const { return {std::max(begin, o.begin), std::min(end, o.end)}; }
 };
 
-// The rows of a tile of the products with values.
-constexpr auto value_strip = static_cast<std::ptrdiff_t>(product_sums / product_vectors);
+// Of a tile of queries.
+constexpr std::size_t tile_vectors = has_32_registers ? max_attention_vectors : 2;
+
+// Queries in a strip: a vector's number is the sum of tiles of 6 or 4 of them.
+constexpr std::ptrdiff_t value_strip = has_32_registers ? 6 : 4;
 
 // An operand at one index of the batch loops.
 template <class T>
@@ -55,7 +58,7 @@ class forward {
         block_(static_cast<std::ptrdiff_t>(block_size(static_cast<std::size_t>(queries_),
                                                       attention_query_block, max_attention_tile))),
         lanes_(static_cast<std::ptrdiff_t>(hn::Lanes(query_tag()))),
-        pitch_(static_cast<std::ptrdiff_t>(max_attention_vectors) * lanes_),
+        pitch_(static_cast<std::ptrdiff_t>(tile_vectors) * lanes_),
         along_depth_(queries_ == 1 && c.key.stride[loop_.depth] == 1),
         packed_step_(along_depth_ ? 1 : pitch_),
         value_row_(static_cast<std::ptrdiff_t>(round_up(value_, static_cast<std::size_t>(lanes_)))),
@@ -224,7 +227,7 @@ class forward {
     const places keys = block.meet(all_seen);
     if (keys.empty()) return;
     const std::size_t vectors = vectors_of(queries);
-    places seen[max_attention_vectors];
+    places seen[tile_vectors];
     for (std::size_t v = 0; v < vectors; ++v)
       seen[v] = keys.meet(seen_by_any(vector_of(queries, v)));
     const auto scores = [&](std::ptrdiff_t key, std::size_t v) {

@@ -22,9 +22,9 @@ using query_tag = hn::CappedTag<float, max_dot_lanes>;
 using query_vec = hn::Vec<query_tag>;
 
 // Sums, the vectors of the right operand and one element of the left one stay in registers: up to
-// 24 + 4 + 1 of 32, or 12 + 3 + 1 of 16.
+// 24 + 4 + 1 of 32, or 12 + 2 + 1 of 16. With none to spare, clang 19 would put sums on the stack.
 constexpr std::size_t product_sums = has_32_registers ? 24 : 12;
-constexpr std::size_t product_vectors = has_32_registers ? 4 : 3;
+constexpr std::size_t product_vectors = has_32_registers ? 4 : 2;
 
 // result[r, c] = the sum over k of left[r, k] * right[k, c], plus factors[r] * earlier[r, c], times
 // scales[r]. The left operand is any array, read an element at a time; the columns of the others
@@ -82,12 +82,16 @@ HWY_INLINE void sum_products(std::index_sequence<R...>, std::index_sequence<I...
     return static_cast<std::ptrdiff_t>(first + i / Vectors) * pitch +
            static_cast<std::ptrdiff_t>(column + i % Vectors * lanes);
   };
-  if (p.factors != nullptr)
+  if (const float* const factors = p.factors; factors != nullptr)
     ((sums = hn::MulAdd(hn::LoadU(d, p.earlier + place(I, p.earlier_row)),
-                        hn::Set(d, p.factors[first + I / Vectors]), sums)),
+                        hn::Set(d, factors[first + I / Vectors]), sums)),
      ...);
-  if (p.scales != nullptr) ((sums = hn::Mul(hn::Set(d, p.scales[first + I / Vectors]), sums)), ...);
-  (hn::StoreU(sums, d, p.result + place(I, p.result_row)), ...);
+  if (const float* const scales = p.scales; scales != nullptr)
+    ((sums = hn::Mul(hn::Set(d, scales[first + I / Vectors]), sums)), ...);
+  // Of its own, as what is stored might be p.
+  float* const result = p.result;
+  const std::ptrdiff_t result_row = p.result_row;
+  (hn::StoreU(sums, d, result + place(I, result_row)), ...);
 }
 
 template <std::size_t Rows, std::size_t Vectors, class... Sums>
