@@ -27,8 +27,10 @@ using tag = hn::CappedTag<float, 16>;
 using vec = hn::Vec<tag>;
 
 constexpr auto rows = static_cast<std::ptrdiff_t>(tile_for(has_32_registers ? 32 : 16).rows);
+// Three vectors would leave none of 16 registers to spare: then clang 19 has one of the sums on the
+// stack, which took half as long again.
 constexpr auto max_vectors =
-    static_cast<std::ptrdiff_t>(tile_for(has_32_registers ? 32 : 16).vectors);
+    has_32_registers ? static_cast<std::ptrdiff_t>(tile_for(32).vectors) : 2;
 
 HWY_INLINE std::ptrdiff_t lanes() {
   return static_cast<std::ptrdiff_t>(hn::Lanes(tag()));
@@ -112,7 +114,7 @@ template <store Store, left_operand Left>
 HWY_INLINE void tile_of(std::ptrdiff_t vectors, const factors& f, std::ptrdiff_t depth) {
   if (vectors == 1) return tile<1, Store, Left>(f, depth);
   if (vectors == 2) return tile<2, Store, Left>(f, depth);
-  tile<3, Store, Left>(f, depth);
+  if constexpr (max_vectors >= 3) tile<3, Store, Left>(f, depth);
 }
 
 // How many of `left` vectors the next tile has: tiles of one vector, which read an element for
