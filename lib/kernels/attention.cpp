@@ -34,7 +34,8 @@ struct places {
 // Of a tile of queries.
 constexpr std::size_t tile_vectors = has_32_registers ? max_attention_vectors : 2;
 
-// Queries in a strip: a vector's number is the sum of tiles of 6 or 4 of them.
+// Queries in a strip, as many as a tile of products has rows: strips of 6, 6 and 4 are a vector of
+// 16, and of 4 and 4 one of 8.
 constexpr std::ptrdiff_t value_strip = has_32_registers ? 6 : 4;
 
 // An operand at one index of the batch loops.

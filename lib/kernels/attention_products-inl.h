@@ -134,10 +134,8 @@ inline void multiply(const products& p, std::size_t vectors) {
       multiply_columns<1>(p, v * lanes);
     else if (some == 2)
       multiply_columns<2>(p, v * lanes);
-    else if (some == 3)
-      multiply_columns<3>(p, v * lanes);
-    else
-      multiply_columns<product_vectors>(p, v * lanes);
+    else if constexpr (product_vectors == 4)
+      some == 3 ? multiply_columns<3>(p, v * lanes) : multiply_columns<4>(p, v * lanes);
   }
 }
 
