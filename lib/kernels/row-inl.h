@@ -49,18 +49,6 @@ struct itself {
   }
 };
 
-// Which of the bytes, one for each lane, are not 0. AVX-512's masks have a bit for each lane,
-// however wide that is.
-template <class D, class V>
-HWY_INLINE hn::Mask<D> mask_of(D d, V bytes) {
-#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
-  return hn::Mask<D>{hn::Ne(bytes, hn::Zero(hn::DFromV<V>())).raw};
-#else
-  const hn::RebindToSigned<D> wide;
-  return hn::RebindMask(d, hn::Gt(hn::PromoteTo(wide, bytes), hn::Zero(wide)));
-#endif
-}
-
 // Full vectors from and to memory, or the first n lanes; and booleans as a mask.
 template <class T>
 struct whole {
