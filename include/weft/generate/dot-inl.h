@@ -49,6 +49,7 @@ struct tile {
   HWY_INLINE static void load_right(std::integer_sequence<int, J...>, V (&to)[Vectors],
                                     const float* from) {
     ((to[J] = load < D, T.right_whole ? lanes : count < J >> (from + J * lanes)), ...);
+    ((to[J] = kernels::HWY_NAMESPACE::in_register(to[J])), ...);
   }
 
   // One step along the depth.

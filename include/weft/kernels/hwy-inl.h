@@ -64,6 +64,15 @@ HWY_INLINE hn::Mask<D> mask_of(D d, V bytes) {
 #endif
 }
 
+// Has g++ keep v in a register: where few operations use it, they would load it anew each.
+template <class V>
+HWY_INLINE V in_register(V v) {
+#if HWY_COMPILER_GCC_ACTUAL && HWY_ARCH_X86 && HWY_TARGET <= HWY_SSSE3
+  asm("" : "+v"(v.raw));
+#endif
+  return v;
+}
+
 // Whether the target multiplies pairs of bfloat16. Highway has that from 1.2 on.
 #if HWY_NATIVE_DOT_BF16
 
