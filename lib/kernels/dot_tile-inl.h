@@ -27,6 +27,14 @@ constexpr std::size_t tile_rows = tile_for(has_32_registers ? 32 : 16).rows;
 constexpr std::size_t tile_vectors = tile_for(has_32_registers ? 32 : 16).vectors;
 static_assert(tile_rows <= max_tile_rows && tile_vectors * max_dot_lanes <= max_tile_columns);
 
+// So many rows take longer to read the right operand than to multiply with it. It is read once,
+// from end to end, and bfloat16 is widened in registers; for more rows, panel by panel.
+constexpr std::size_t few_rows = 4;
+
+// Up to so many rows leave registers for the vectors of the right operand, which g++ would load
+// anew for each row: a tenth slower. Where products are not added as they are made, that is free.
+constexpr std::size_t rows_with_spare_registers = !HWY_NATIVE_FMA ? 0 : has_32_registers ? 4 : 2;
+
 // The bits of a bfloat16: the upper half of a float.
 using half = std::uint16_t;
 
@@ -137,10 +145,14 @@ HWY_INLINE void multiply_add(std::index_sequence<R...>, std::index_sequence<I...
         (hwy::Prefetch(from[I / Vectors] + I % Vectors * lanes), ...);
     }
   }
+  const auto column = [d](const T* from) HWY_ATTR {
+    const vec v = load(d, from);
+    return sizeof...(R) <= rows_with_spare_registers ? in_register(v) : v;
+  };
   for (; depth != 0; --depth, at += left_step, b += right_step) {
-    const vec b0 = load(d, b);
-    const vec b1 = Vectors > 1 ? load(d, b + lanes) : b0;
-    const vec b2 = Vectors > 2 ? load(d, b + 2 * lanes) : b0;
+    const vec b0 = column(b);
+    const vec b1 = Vectors > 1 ? column(b + lanes) : b0;
+    const vec b2 = Vectors > 2 ? column(b + 2 * lanes) : b0;
     hwy::Prefetch(later.data);
     later.data += later.step;
     ((sums = add_product<T>(hn::Set(d, row[I / Vectors][at]), pick<I % Vectors>(b0, b1, b2), sums)),
@@ -189,10 +201,6 @@ HWY_NOINLINE void tile(const left_strip& left, const right_strip<T>& right, std:
 template <class T>
 using tile_function = void (*)(const left_strip&, const right_strip<T>&, std::size_t, fetched,
                                const tile_result&);
-
-// So many rows take longer to read the right operand than to multiply with it. It is read once,
-// from end to end, and bfloat16 is widened in registers; for more rows, panel by panel.
-constexpr std::size_t few_rows = 4;
 
 // For at least so many rows.
 template <class T, std::size_t Vectors>
