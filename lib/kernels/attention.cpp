@@ -34,8 +34,8 @@ struct places {
 // Of a tile of queries.
 constexpr std::size_t tile_vectors = has_32_registers ? max_attention_vectors : 2;
 
-// Queries in a strip, as many as a tile of products has rows: strips of 6, 6 and 4 are a vector of
-// 16, and of 4 and 4 one of 8.
+// Queries in a strip where they do not all see the same keys: no more than a tile of products has
+// rows, and such that strips of 6, 6 and 4 are a vector of 16, and of 4 and 4 one of 8.
 constexpr std::ptrdiff_t value_strip = has_32_registers ? 6 : 4;
 
 // An operand at one index of the batch loops.
@@ -279,7 +279,7 @@ class forward {
                static_cast<std::size_t>(value_row_ / lanes_));
     };
     // Vectors that see the same keys go together; but where some of their queries do not see all of
-    // those, as many queries as a tile of products has.
+    // those, strip by strip.
     for (std::size_t v = 0, end; v < vectors; v = end) {
       end = v + 1;
       while (end < vectors && seen[end].begin == seen[v].begin && seen[end].end == seen[v].end)

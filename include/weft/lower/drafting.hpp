@@ -5,6 +5,7 @@
 
 namespace weft::detail {
 
+// Adds the axes that the list has not yet.
 constexpr void push_new(axis_list& list, const axis_list& more) {
   for (int a = 0; a < more.count; ++a) {
     if (list.contains(more.at[a])) continue;

@@ -193,6 +193,7 @@ struct length_ref {
   std::size_t most;
 };
 
+// In bytes, and an offset in the workspace.
 struct program_sizes {
   std::size_t parameter_bytes;
   std::size_t gradient_bytes;
@@ -201,8 +202,8 @@ struct program_sizes {
   std::size_t scratch_offset;
   std::size_t scratch_bytes;  // of one thread
   std::size_t packed_bytes;   // in float32, as the offsets of steps; bfloat16 takes half of both
-  std::size_t once_bytes;
-  int once;  // so many steps come before all runs, with every length at its bound
+  std::size_t once_bytes;     // of the workspace: what is computed once, before all runs
+  int once;                   // so many steps come before all runs, with every length at its bound
 };
 
 // The tables of a program; they outlive it.
