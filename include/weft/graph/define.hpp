@@ -68,12 +68,21 @@ constexpr void add_result(graph& g, const named_result<Name, X>& r) {
   g.outputs[g.output_count++] = o;
 }
 
+// The names are what compilers print where a struct is no model.
+template <class Model>
+concept has_const_call_operator_with_a_scope = requires(const Model m, scope s) {
+  m(s);
+};
+template <class Model>
+concept returns_a_tensor_or_results = requires(const Model m, scope s) {
+  to_results(m(s));
+};
+
 }  // namespace detail
 
 template <class Model>
-concept a_model = requires(const Model m, scope s) {
-  detail::to_results(m(s));
-};
+concept a_model = detail::has_const_call_operator_with_a_scope<Model> &&
+    detail::returns_a_tensor_or_results<Model>;
 
 template <a_model Model>
 using results_of = std::remove_cvref_t<decltype(detail::to_results(
