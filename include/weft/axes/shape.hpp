@@ -1,15 +1,9 @@
 // Shapes are lists of axes; the algebra of shapes says which axes the result of an operation has.
 #pragma once
 
-#include <boost/hana/concat.hpp>
-#include <boost/hana/contains.hpp>
-#include <boost/hana/equal.hpp>
-#include <boost/hana/integral_constant.hpp>
-#include <boost/hana/length.hpp>
-#include <boost/hana/remove_if.hpp>
+#include <boost/hana/fold_left.hpp>
 #include <boost/hana/tuple.hpp>
 #include <boost/hana/type.hpp>
-#include <boost/hana/unpack.hpp>
 #include <type_traits>
 
 #include "weft/axes/axis.hpp"
@@ -65,29 +59,34 @@ inline constexpr bool subset<shape<Axes...>, T> = (has_axis<Axes, T> && ...);
 
 namespace detail {
 
-template <class... Axes>
-constexpr auto types(shape<Axes...>) {
-  return hana::tuple_t<Axes...>;
+template <class... A, class... B>
+constexpr shape<A..., B...> operator|(shape<A...>, shape<B...>) {
+  return {};
 }
-template <class Types>
-constexpr auto to_shape(Types types) {
-  return hana::unpack(types, [](auto... t) { return shape<typename decltype(t)::type...>{}; });
-}
-template <class S, class T>
-constexpr auto difference(S s, T t) {
-  return hana::remove_if(types(s), [t](auto axis) { return hana::contains(types(t), axis); });
+
+// Puts an axis behind those of a shape, if T does not have it.
+template <class T>
+struct append_unless_in {
+  template <class S, class A>
+  constexpr auto operator()(S s, hana::basic_type<A>) const {
+    return s | std::conditional_t<has_axis<A, T>, shape<>, shape<A>>{};
+  }
+};
+// Folds: filtering a tuple costs the compilers several times as much.
+template <class T, class Begin, class... Axes>
+constexpr auto append_new(Begin begin, shape<Axes...>) {
+  return hana::fold_left(hana::tuple_t<Axes...>, begin, append_unless_in<T>{});
 }
 
 }  // namespace detail
 
 // The axes of S that are not in T, in the order of S.
 template <class S, class T>
-using without = decltype(detail::to_shape(detail::difference(S{}, T{})));
+using without = decltype(detail::append_new<T>(shape<>{}, S{}));
 
 // Those of S, then those of T that S does not have.
 template <class S, class T>
-using united =
-    decltype(detail::to_shape(hana::concat(detail::types(S{}), detail::difference(T{}, S{}))));
+using united = decltype(detail::append_new<S>(S{}, T{}));
 
 template <class... A, class... B>
 constexpr united<shape<A...>, shape<B...>> operator+(shape<A...>, shape<B...>) {
@@ -96,10 +95,6 @@ constexpr united<shape<A...>, shape<B...>> operator+(shape<A...>, shape<B...>) {
 
 namespace detail {
 
-template <class... A, class... B>
-constexpr shape<A..., B...> operator|(shape<A...>, shape<B...>) {
-  return {};
-}
 template <class From, class To, class... Axes>
 constexpr auto replace(shape<Axes...>) {
   return (shape<>{} | ... | std::conditional_t<std::is_same_v<Axes, From>, To, shape<Axes>>{});
