@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <ranges>
 #include <span>
 
 #include "weft/axes/text.hpp"
@@ -37,10 +36,13 @@ requires is_element<T>
 constexpr named_argument<Name, T> arg(T x) {
   return {x};
 }
-template <text Name, std::ranges::contiguous_range R>
+template <text Name, class R>
+requires requires(const R& x) {
+  std::span(x);
+}
 constexpr auto arg(const R& x) {
-  using T = std::ranges::range_value_t<R>;
-  return named_argument<Name, std::span<const T>>{{std::ranges::data(x), std::ranges::size(x)}};
+  using T = std::remove_cv_t<typename decltype(std::span(x))::element_type>;
+  return named_argument<Name, std::span<const T>>{std::span<const T>(x)};
 }
 
 // A dense range of elements as an input: the one unknown length is what the size makes it. Throws
