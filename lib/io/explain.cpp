@@ -35,8 +35,8 @@ std::string short_number(double x) {
 
 class explainer {
  public:
-  explainer(std::span<const explained> nodes, std::span<const leaf> inputs,
-            std::span<const leaf> parameters, std::span<const leaf> states, std::string_view names)
+  explainer(table_view<explained> nodes, table_view<leaf> inputs, table_view<leaf> parameters,
+            table_view<leaf> states, std::string_view names)
       : nodes_(nodes), inputs_(inputs), parameters_(parameters), states_(states), names_(names) {}
 
   // How a line calls a node: leaves by their names, views by what they look at, what is computed
@@ -96,7 +96,7 @@ class explainer {
 
   std::string line(const step& s) const {
     node const& n = at(s.node);
-    operation_cost const cost = nodes_[static_cast<std::size_t>(s.node)].cost;
+    operation_cost const cost = nodes_[s.node].cost;
     std::string text(1, '%');
     text.append(std::to_string(s.node)).append(" = ").append(name_of(n.kind));
     if (s.kind != n.kind)
@@ -147,7 +147,7 @@ class explainer {
   std::string expression(const node& n) const {
     return std::string(name_of(n.kind)).append(operands(n));
   }
-  const node& at(int id) const { return nodes_[static_cast<std::size_t>(id)].what; }
+  const node& at(int id) const { return nodes_[id].what; }
   std::string name(const leaf& l) const {
     return std::string(names_.substr(static_cast<std::size_t>(l.name.begin),
                                      static_cast<std::size_t>(l.name.size)));
@@ -170,17 +170,16 @@ class explainer {
     return digits;
   }
 
-  std::span<const explained> nodes_;
-  std::span<const leaf> inputs_, parameters_, states_;
+  table_view<explained> nodes_;
+  table_view<leaf> inputs_, parameters_, states_;
   std::string_view names_;
 };
 
 }  // namespace
 
-std::string explained_text(const program& p, std::span<const explained> nodes,
-                           std::span<const leaf> inputs, std::span<const leaf> parameters,
-                           std::span<const leaf> states, std::string_view names,
-                           const model_cost& total) {
+std::string explained_text(const program& p, table_view<explained> nodes, table_view<leaf> inputs,
+                           table_view<leaf> parameters, table_view<leaf> states,
+                           std::string_view names, const model_cost& total) {
   explainer const e(nodes, inputs, parameters, states, names);
   std::string text;
   for (std::size_t i = 0; i < states.size(); ++i) text += e.line(p.states[i], states[i].node);

@@ -36,8 +36,7 @@ void follow_rules(const program& p, lengths_array& lengths, Set set) {
     sum =
         std::max<std::int64_t>(sum, 0);  // a slice from beyond the end is refused where it is used
     auto const where = [&] {
-      return "axis " + std::string(p.name(p.lengths[static_cast<std::size_t>(rule.target)].name)) +
-             " made from others";
+      return "axis " + std::string(p.name(p.lengths[rule.target].name)) + " made from others";
     };
     if (!rule.rounds_down && sum * rule.multiply % rule.divide != 0)
       throw error(where() + ": " + std::to_string(sum) + " elements do not make rows of " +
@@ -76,7 +75,7 @@ void engine::compute_once() noexcept {
   if (p_->once == 0) return;
   for (std::size_t i = 0; i < p_->lengths.size(); ++i) lengths_[i] = p_->lengths[i].most;
   kernels::table const kernels = kernels::best();
-  for (step const& s : p_->steps.first(static_cast<std::size_t>(p_->once))) run(s, kernels);
+  for (int i = 0; i < p_->once; ++i) run(p_->steps[i], kernels);
 }
 
 // Each length comes from an argument, or follows from others; one that nothing tells is its bound.
@@ -114,9 +113,8 @@ void engine::find_lengths(std::span<const binding> arguments,
     if (lengths[i] == unknown) lengths[i] = p_->lengths[i].most;
   for (length_requirement const& r : p_->requirements)
     if (lengths[static_cast<std::size_t>(r.slot)] < r.least)
-      throw error("axis " +
-                  std::string(p_->name(p_->lengths[static_cast<std::size_t>(r.slot)].name)) +
-                  " has length " + std::to_string(lengths[static_cast<std::size_t>(r.slot)]) +
+      throw error("axis " + std::string(p_->name(p_->lengths[r.slot].name)) + " has length " +
+                  std::to_string(lengths[static_cast<std::size_t>(r.slot)]) +
                   ", and a slice of it needs at least " + std::to_string(r.least));
 }
 
@@ -272,7 +270,7 @@ std::byte* engine::address(const operand_ref& r, std::ptrdiff_t place) const noe
       break;
     // Neither of these is ever a result, so nothing writes through the pointer.
     case block::constants:
-      base = const_cast<std::byte*>(p_->constants.data());
+      base = const_cast<std::byte*>(p_->constants.begin());
       break;
     case block::input:
       base = const_cast<std::byte*>(inputs_[static_cast<std::size_t>(r.input)]);
@@ -282,7 +280,7 @@ std::byte* engine::address(const operand_ref& r, std::ptrdiff_t place) const noe
   }
   auto offset = static_cast<std::ptrdiff_t>(r.offset);
   for (int s = 0; s < r.shift_count; ++s) {
-    shift_ref const& shift = p_->shifts[static_cast<std::size_t>(r.first_shift + s)];
+    shift_ref const& shift = p_->shifts[r.first_shift + s];
     offset += (shift.slot == current_step
                    ? place
                    : static_cast<std::ptrdiff_t>(lengths_[static_cast<std::size_t>(shift.slot)])) *
@@ -365,7 +363,7 @@ void engine::call(const step& s, std::ptrdiff_t place, const kernels::table& ker
   c.scalar = s.scalar;
   c.scale = s.scale;
   c.then = s.then;
-  c.links = p_->links.data() + s.first_link;
+  c.links = p_->links.begin() + s.first_link;
   c.link_count = s.link_count;
   c.axis_extent = static_cast<std::ptrdiff_t>(length(s.axis));
   c.axis_stride = s.axis_stride;
@@ -413,7 +411,7 @@ void engine::call(const step& s, std::ptrdiff_t place, const kernels::table& ker
 
 void engine::attend(const step& s, std::ptrdiff_t place, const kernels::table& kernels,
                     const kernels::share& part, std::byte* scratch) const noexcept {
-  attention_ref const& a = p_->attentions[static_cast<std::size_t>(s.attention)];
+  attention_ref const& a = p_->attentions[s.attention];
   auto c = attention_call_of(s, a, [&](kernels::operand& to, const operand_ref& from) {
     to.data = address(from, place);
     to.type = from.type;
@@ -445,7 +443,7 @@ void engine::run_alone(const kernels::table& kernels) const noexcept {
   stages const all(*p_, lengths_.data());
   for (int i = 0, n = all.count(); i < n; ++i) {
     auto const [step, place] = all[i];
-    carry_out(p_->steps[static_cast<std::size_t>(step)], place, kernels, {}, scratch_of(0));
+    carry_out(p_->steps[step], place, kernels, {}, scratch_of(0));
   }
 }
 
@@ -468,8 +466,7 @@ void engine::run(const kernels::table& kernels) noexcept {
       all.count(), [&](int i) { return parts_[static_cast<std::size_t>(all[i].step)]; },
       [&](int i, const kernels::share& part, int member) {
         auto const [step, place] = all[i];
-        carry_out(p_->steps[static_cast<std::size_t>(step)], place, kernels, part,
-                  scratch_of(member));
+        carry_out(p_->steps[step], place, kernels, part, scratch_of(member));
       });
 }
 

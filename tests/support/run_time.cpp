@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <exception>
-#include <span>
 #include <system_error>
 
 namespace weft::testing {
@@ -43,6 +42,10 @@ void on_a_large_stack(const std::function<void()>& f) {
   if (c.thrown) std::rethrow_exception(c.thrown);
 }
 
+table_view<std::string_view> names_of(const run_time_source& s) {
+  return {s.results.data(), s.results.size()};
+}
+
 std::unique_ptr<const program_draft> draft_of(const graph& g) {
   std::unique_ptr<const program_draft> draft;
   on_a_large_stack([&] { draft.reset(new program_draft(weft::detail::draft(g))); });
@@ -59,7 +62,7 @@ std::unique_ptr<const graph> kept(const std::function<graph()>& make) {
 
 std::unique_ptr<const graph> plain_graph(const run_time_source& s) {
   auto const whole = kept([&] { return s.model.unpack(); });
-  auto selected = kept([&] { return select(*whole, std::span(s.results)); });
+  auto selected = kept([&] { return select(*whole, names_of(s)); });
   if (s.kind == run_time_source::inference)
     return kept([&] { return sweep(without_dropout(*selected)); });
   if (s.kind == run_time_source::training) return kept([&] { return differentiate(*selected, 0); });
@@ -69,7 +72,7 @@ std::unique_ptr<const graph> plain_graph(const run_time_source& s) {
 std::unique_ptr<const graph> compiled_graph(const run_time_source& s) {
   auto const whole = kept([&] { return s.model.unpack(); });
   auto const selected = kept([&] {
-    graph const g = select(*whole, std::span(s.results));
+    graph const g = select(*whole, names_of(s));
     return simplify(s.kind == run_time_source::inference ? without_dropout(g) : g);
   });
   return kept([&] {

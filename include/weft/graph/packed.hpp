@@ -2,57 +2,32 @@
 // such a graph must not be a variable: with -g a compiler writes out every constant variable whole.
 #pragma once
 
-#include <concepts>
 #include <cstddef>
-#include <span>
 #include <string_view>
 
 #include "weft/graph/graph.hpp"
+#include "weft/graph/table.hpp"
 
 namespace weft {
-
-// N elements, also none. A plain array inside: compilers evaluate it much faster than std::array.
-template <class T, std::size_t N>
-struct table {
-  T at[N == 0 ? 1 : N]{};
-
-  static constexpr std::size_t size() { return N; }
-  template <std::integral I>
-  constexpr const T& operator[](I i) const {
-    return at[i];
-  }
-  constexpr std::span<const T> span() const { return {at, N}; }
-  constexpr const T* begin() const { return at; }
-  constexpr const T* end() const { return at + N; }
-};
-
-// The first N elements.
-template <std::size_t N, class T>
-constexpr table<T, N> cut(const T* from) {
-  table<T, N> t;
-  for (std::size_t i = 0; i < N; ++i) t.at[i] = from[i];
-  return t;
-}
 
 namespace detail {
 
 template <class T>
-constexpr void fill(T* to, int& count, std::span<const T> from) {
-  count = static_cast<int>(from.size());
-  T const* const elements = from.data();
-  for (int i = 0; i < count; ++i) to[i] = elements[i];
+constexpr void fill(T* to, int& count, table_view<T> from) {
+  count = static_cast<int>(from.count);
+  for (int i = 0; i < count; ++i) to[i] = from.first[i];
 }
 
 }  // namespace detail
 
 // The parts of a kept graph, whatever their sizes.
 struct graph_parts {
-  std::span<const node> nodes;
-  std::span<const leaf> inputs, parameters, states;
-  std::span<const output> outputs;
-  std::span<const length_rule> rules;
-  std::span<const region> regions;
-  std::span<const char> text;
+  table_view<node> nodes;
+  table_view<leaf> inputs, parameters, states;
+  table_view<output> outputs;
+  table_view<length_rule> rules;
+  table_view<region> regions;
+  table_view<char> text;
 
   constexpr graph unpack() const {
     graph g;
@@ -90,8 +65,8 @@ struct packed_graph {
     return {text.at + r.begin, static_cast<std::size_t>(r.size)};
   }
   constexpr graph_parts parts() const {
-    return {nodes.span(),   inputs.span(), parameters.span(), states.span(),
-            outputs.span(), rules.span(),  regions.span(),    text.span()};
+    return {nodes.view(),   inputs.view(), parameters.view(), states.view(),
+            outputs.view(), rules.view(),  regions.view(),    text.view()};
   }
   constexpr graph unpack() const { return parts().unpack(); }
 };

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <iostream>
-#include <span>
 #include <string>
 
 #include "weft/lower/cost.hpp"
@@ -19,10 +18,9 @@ struct explained {
   operation_cost cost;
 };
 
-std::string explained_text(const program& p, std::span<const explained> nodes,
-                           std::span<const leaf> inputs, std::span<const leaf> parameters,
-                           std::span<const leaf> states, std::string_view names,
-                           const model_cost& total);
+std::string explained_text(const program& p, table_view<explained> nodes, table_view<leaf> inputs,
+                           table_view<leaf> parameters, table_view<leaf> states,
+                           std::string_view names, const model_cost& total);
 
 template <class Source>
 constexpr auto explained_nodes() {
@@ -38,8 +36,8 @@ std::string explain() {
   static constexpr auto nodes = explained_nodes<Source>();
   static constexpr auto total = cost_of_source<Source>();
   auto const& g = Source::g;
-  return explained_text(lowered<Source>::program, nodes.span(), g.inputs.span(),
-                        g.parameters.span(), g.states.span(), {g.text.at, g.text.size()}, total);
+  return explained_text(lowered<Source>::program, nodes.view(), g.inputs.view(),
+                        g.parameters.view(), g.states.view(), {g.text.at, g.text.size()}, total);
 }
 
 }  // namespace detail

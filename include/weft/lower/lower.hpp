@@ -1,7 +1,9 @@
 // From a graph and its memory plan to the steps of a program, while compiling.
 #pragma once
 
-#include "weft/graph/packed.hpp"
+#include <type_traits>
+
+#include "weft/graph/table.hpp"
 #include "weft/lower/draft.hpp"
 #include "weft/lower/drafting.hpp"
 #include "weft/lower/ends.hpp"
@@ -40,7 +42,8 @@ constexpr program_draft draft(const graph& g) {
 template <class Tables>
 constexpr program program_of(const Tables& t, const program_counts& n) {
   auto const first = [](const auto& table, int count) {
-    return std::span(&table[0], static_cast<std::size_t>(count));
+    using T = std::remove_cvref_t<decltype(table[0])>;
+    return table_view<T>{&table[0], static_cast<std::size_t>(count)};
   };
   return {t,
           first(t.steps, n.steps),

@@ -3,10 +3,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string_view>
 
 #include "weft/graph/graph.hpp"
+#include "weft/graph/table.hpp"
 #include "weft/kernels/attention.hpp"
 #include "weft/kernels/call.hpp"
 #include "weft/passes/plan.hpp"
@@ -208,20 +208,20 @@ struct program_sizes {
 
 // The tables of a program; they outlive it.
 struct program : program_sizes {
-  std::span<const step> steps;
-  std::span<const input_ref> inputs;
-  std::span<const parameter_ref> parameters;
-  std::span<const state_ref> states;
-  std::span<const write_rule> writes;
-  std::span<const result_ref> results;
-  std::span<const length_ref> lengths;
-  std::span<const length_rule_ref> rules;
-  std::span<const length_requirement> requirements;
-  std::span<const shift_ref> shifts;
-  std::span<const loop_ref> loops;  // in the order of their steps
-  std::span<const attention_ref> attentions;
-  std::span<const kernels::chain_link> links;
-  std::span<const std::byte> constants;
+  table_view<step> steps;
+  table_view<input_ref> inputs;
+  table_view<parameter_ref> parameters;
+  table_view<state_ref> states;
+  table_view<write_rule> writes;
+  table_view<result_ref> results;
+  table_view<length_ref> lengths;
+  table_view<length_rule_ref> rules;
+  table_view<length_requirement> requirements;
+  table_view<shift_ref> shifts;
+  table_view<loop_ref> loops;  // in the order of their steps
+  table_view<attention_ref> attentions;
+  table_view<kernels::chain_link> links;
+  table_view<std::byte> constants;
   std::string_view text;
 
   constexpr std::string_view name(name_ref r) const {

@@ -1,10 +1,9 @@
 // The graph for some of a model's results.
 #pragma once
 
-#include <span>
 #include <string_view>
 
-#include "weft/graph/packed.hpp"
+#include "weft/graph/table.hpp"
 #include "weft/passes/sweep.hpp"
 
 namespace weft {
@@ -41,8 +40,8 @@ constexpr void add_updates(graph& h, const graph& g) {
 
 // g with only the named results and the updates of the states that they depend on; with all results
 // and updates where no name is given.
-constexpr graph select(const graph& g, std::span<const std::string_view> names) {
-  if (names.empty()) return sweep(g);
+constexpr graph select(const graph& g, table_view<std::string_view> names) {
+  if (names.size() == 0) return sweep(g);
   graph h = g;
   h.output_count = 0;
   for (std::string_view const name : names)
@@ -52,7 +51,7 @@ constexpr graph select(const graph& g, std::span<const std::string_view> names) 
 }
 template <class... Names>
 constexpr graph select(const graph& g, Names... names) {
-  return select(g, table<std::string_view, sizeof...(Names)>{{names...}}.span());
+  return select(g, table<std::string_view, sizeof...(Names)>{{names...}}.view());
 }
 
 }  // namespace weft

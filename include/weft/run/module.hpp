@@ -60,7 +60,7 @@ class run_results {
   template <text Name>
   requires(find_output(Source::g, Name.view()) >= 0) auto get() const {
     constexpr int i = find_output(Source::g, Name.view());
-    return detail::view_of(*engine_, engine_->tables().results[static_cast<std::size_t>(i)],
+    return detail::view_of(*engine_, engine_->tables().results[i],
                            static_cast<detail::result_view<Model, Name>*>(nullptr));
   }
   template <text Name>
@@ -191,8 +191,7 @@ class runnable {
   // Batch>(). It has to be one that these results depend on.
   template <text Name, class T, class... Axes>
   requires(has_state<Name, T, Axes...>()) view<T, shape<Axes...>> state() {
-    constexpr state_ref const& s =
-        code::tables.states[static_cast<std::size_t>(find_state(Name.view()))];
+    constexpr state_ref const& s = code::tables.states[find_state(Name.view())];
     std::array<std::size_t, sizeof...(Axes)> const lengths{Axes::extent...};
     return {reinterpret_cast<T*>(engine_.blocks().workspace + s.offset), lengths,
             detail::dense_strides(lengths)};

@@ -79,8 +79,7 @@ class parameters : public parameter_block {
   template <text Name, class... Axes>
   requires(has<Name, Axes...>()) view<float, shape<Axes...>> get()
   const {
-    constexpr parameter_ref const& r =
-        code::tables.parameters[static_cast<std::size_t>(index(Name.view()))];
+    constexpr parameter_ref const& r = code::tables.parameters[index(Name.view())];
     std::array<std::size_t, sizeof...(Axes)> const lengths{Axes::extent...};
     return {reinterpret_cast<float*>(data() + r.offset), lengths, detail::dense_strides(lengths)};
   }
