@@ -19,7 +19,7 @@ struct initializer {
   kind what;
   // normal: mean, deviation; uniform: from, to; constant: value; powers: base, step; the others:
   // gain
-  double a = 0, b = 0.02;
+  double a, b;
   double fan_in, fan_out;  // of the last three
   double begin;            // powers: the first exponent
 };
