@@ -71,7 +71,8 @@ struct tile {
 
   template <int Addend, int I>
   HWY_INLINE static V addend(const float* from) {
-    const float* at = from + I / Vectors * T.addend_row[Addend];
+    constexpr std::ptrdiff_t row = T.addend_row[Addend];
+    const float* at = from + I / Vectors * row;
     if constexpr (T.addend_broadcast[Addend]) return hn::Set(D(), *at);
     return load<D, count<I>>(at + I % Vectors * lanes);
   }
@@ -122,13 +123,14 @@ template <tile_traits T, int Rows, int Limit, int Vectors, int Rest>
 HWY_INLINE void dot_columns(const float* left, const float* right, float* result, const float* a,
                             const float* b) {
   constexpr equal_parts down(Rows, Limit);
+  constexpr std::ptrdiff_t a_row = T.addend_row[0], b_row = T.addend_row[1];
   const auto run = [&]<int R>(std::integral_constant<int, R>, int count) HWY_ATTR {
     for (int i = 0; i < count; ++i) {
       tile<T, R, Vectors, Rest>::run(left, right, result, a, b);
       left += R * T.left_row;
       result += R * T.result_row;
-      if constexpr (T.addends > 0) a += R * T.addend_row[0];
-      if constexpr (T.addends > 1) b += R * T.addend_row[1];
+      if constexpr (T.addends > 0) a += R * a_row;
+      if constexpr (T.addends > 1) b += R * b_row;
     }
   };
   if constexpr (down.large > 0) run(std::integral_constant<int, down.size + 1>(), down.large);
@@ -147,6 +149,7 @@ HWY_INLINE void dot_matrix(const float* left, const float* right, float* result,
   constexpr int registers = vector_registers - (T.then == op::copy ? 0 : vector_registers / 3);
   constexpr tile_size size = best_tile(Rows, vectors, T.depth, registers);
   constexpr equal_parts across(vectors, size.vectors);
+  constexpr int a_column = T.addend_broadcast[0] ? 0 : 1, b_column = T.addend_broadcast[1] ? 0 : 1;
   const auto run = [&]<int Vectors, int Rest>(std::integral_constant<int, Vectors>,
                                               std::integral_constant<int, Rest>,
                                               int count) HWY_ATTR {
@@ -154,8 +157,8 @@ HWY_INLINE void dot_matrix(const float* left, const float* right, float* result,
       dot_columns<T, Rows, size.rows, Vectors, Rest>(left, right, result, a, b);
       right += Vectors * lanes;
       result += Vectors * lanes;
-      if constexpr (T.addends > 0) a += T.addend_broadcast[0] ? 0 : Vectors * lanes;
-      if constexpr (T.addends > 1) b += T.addend_broadcast[1] ? 0 : Vectors * lanes;
+      if constexpr (T.addends > 0) a += a_column * Vectors * lanes;
+      if constexpr (T.addends > 1) b += b_column * Vectors * lanes;
     }
   };
   using std::integral_constant;

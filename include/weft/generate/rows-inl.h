@@ -109,7 +109,8 @@ HWY_INLINE void row_at(const operands& here) {
     if constexpr (scale != 1) r.x.map([](V v) HWY_ATTR { return hn::Mul(v, hn::Set(D(), scale)); });
     softmax_row(r);
   } else {
-    normalize_row(r, static_cast<float>(static_cast<double>(S.scalar)));
+    constexpr auto epsilon = static_cast<float>(static_cast<double>(S.scalar));
+    normalize_row(r, epsilon);
     // The gain and the bias.
     if constexpr (S.operands > 2)
       r.x.zip(row<length>(here.read(2)).x, [](V v, V g) HWY_ATTR { return hn::Mul(v, g); });

@@ -61,9 +61,10 @@ HWY_INLINE void walk(operands at, const F& f) {
   if constexpr (L == N.loops) {
     f(at);
   } else {
-    for (std::ptrdiff_t i = 0; i < N.at[L].extent; ++i) {
+    constexpr loop here = N.at[L];
+    for (std::ptrdiff_t i = 0; i < here.extent; ++i) {
       walk<N, L + 1>(at, f);
-      if (i + 1 < N.at[L].extent) at.move(N.at[L].stride);
+      if (i + 1 < here.extent) at.move(here.stride);
     }
   }
 }
