@@ -29,14 +29,15 @@ struct places {
   bool empty() const { return begin >= end; }
   std::size_t size() const { return static_cast<std::size_t>(end - begin); }
   places meet(const places& o) const { return {std::max(begin, o.begin), std::min(end, o.end)}; }
+  // The same, but nothing outside of the others where there is nothing.
+  places within(const places& o) const {
+    const std::ptrdiff_t first = std::clamp(begin, o.begin, o.end);
+    return {first, std::clamp(end, first, o.end)};
+  }
 };
 
 // Of a tile of queries.
 constexpr std::size_t tile_vectors = has_32_registers ? max_attention_vectors : 2;
-
-// Queries in a strip where they do not all see the same keys: no more than a tile of products has
-// rows, and such that strips of 6, 6 and 4 are a vector of 16, and of 4 and 4 one of 8.
-constexpr std::ptrdiff_t value_strip = has_32_registers ? 6 : 4;
 
 // An operand at one index of the batch loops.
 template <class T>
@@ -230,7 +231,7 @@ class forward {
     const std::size_t vectors = vectors_of(queries);
     places seen[tile_vectors];
     for (std::size_t v = 0; v < vectors; ++v)
-      seen[v] = keys.meet(seen_by_any(vector_of(queries, v)));
+      seen[v] = seen_by_any(vector_of(queries, v)).within(keys);
     const auto scores = [&](std::ptrdiff_t key, std::size_t v) {
       return scores_ + (key - keys.begin) * pitch_ + static_cast<std::ptrdiff_t>(v) * lanes_;
     };
@@ -245,23 +246,24 @@ class forward {
                        packed_step_,
                        scores(r.keys.begin, r.vector),
                        pitch_,
-                       r.keys.size(),
-                       depth_};
+                       r.keys.size()};
       if (along_depth_)
-        multiply_one_column(p);
+        multiply_one_column(p, depth_);
       else
-        multiply(p, r.vectors);
+        multiply(p, r.vectors, [this](std::size_t, std::size_t) {
+          return index_range{0, static_cast<std::ptrdiff_t>(depth_)};
+        });
     }
 
     for (std::size_t v = 0; v < vectors; ++v) {
       const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(v) * lanes_;
-      if (seen[v].empty()) seen[v] = {keys.begin, keys.begin};
       const score_rows s{scores(seen[v].begin, v), pitch_, seen[v].size()};
       complete(s, vector_of(queries, v), seen[v]);
       exponentiate(s, {highest_ + t * pitch_ + at, sums_ + t * pitch_ + at, factors_ + at});
       if (c_.drop.below != 0)
         drop_scores(s, weights_from(vector_of(queries, v).begin, seen[v].begin), words_,
                     c_.drop.below);
+      clear_beside(s, seen[v].begin - keys.begin, keys.end - seen[v].end);
     }
 
     const bool is_first = keys.begin == all_seen.begin, is_last = keys.end == all_seen.end;
@@ -269,33 +271,26 @@ class forward {
     const bool in_place = is_last && stores_whole_vectors();
     float* const to = in_place ? result_.at(queries.begin, 0) : results(t);
     const std::ptrdiff_t to_row = in_place ? result_.row : value_row_;
+    const products p{scores_,
+                     1,
+                     pitch_,
+                     values.data + (keys.begin - block.begin) * values.row,
+                     values.row,
+                     to,
+                     to_row,
+                     queries.size(),
+                     results(t),
+                     value_row_,
+                     is_first ? nullptr : factors_,
+                     is_last ? sums_ + t * pitch_ : nullptr};
     // Where queries see none of the keys, their results stay, or are 0.
-    const auto weigh = [&](const places& rows, const places& some) {
-      const std::ptrdiff_t at = rows.begin - queries.begin;
-      multiply({scores_ + (some.begin - keys.begin) * pitch_ + at, 1, pitch_,
-                values.data + (some.begin - block.begin) * values.row, values.row, to + at * to_row,
-                to_row, rows.size(), some.size(), results(t) + at * value_row_, value_row_,
-                is_first ? nullptr : factors_ + at, is_last ? sums_ + t * pitch_ + at : nullptr},
-               static_cast<std::size_t>(value_row_ / lanes_));
-    };
-    // Vectors that see the same keys go together; but where some of their queries do not see all of
-    // those, strip by strip.
-    for (std::size_t v = 0, end; v < vectors; v = end) {
-      end = v + 1;
-      while (end < vectors && seen[end].begin == seen[v].begin && seen[end].end == seen[v].end)
-        ++end;
-      const places rows{vector_of(queries, v).begin, vector_of(queries, end - 1).end};
-      const places all = seen_by_all(rows);
-      if (all.begin <= seen[v].begin && seen[v].end <= all.end) {
-        weigh(rows, seen[v]);
-        continue;
-      }
-      for (places strip{rows.begin, 0}; strip.begin < rows.end; strip.begin = strip.end) {
-        strip.end = std::min(strip.begin + value_strip, rows.end);
-        const places some = seen[v].meet(seen_by_any(strip));
-        weigh(strip, some.empty() ? places{keys.begin, keys.begin} : some);
-      }
-    }
+    multiply(p, static_cast<std::size_t>(value_row_ / lanes_),
+             [&](std::size_t first, std::size_t count) {
+               const std::ptrdiff_t begin = queries.begin + static_cast<std::ptrdiff_t>(first);
+               const places some =
+                   seen_by_any({begin, begin + static_cast<std::ptrdiff_t>(count)}).within(keys);
+               return index_range{some.begin - keys.begin, some.end - keys.begin};
+             });
     if (is_last && !in_place) store_results(t, queries);
   }
 

@@ -192,6 +192,18 @@ inline HWY_NOINLINE void hide_outside(const score_rows& s, std::ptrdiff_t lowest
   }
 }
 
+// What a tile of products reads beside the scores: rows of keys that not all of the tile's queries
+// see, of which there are so many before and behind.
+inline void clear_beside(const score_rows& s, std::ptrdiff_t before, std::ptrdiff_t behind) {
+  constexpr std::ptrdiff_t most = max_product_rows - 1;
+  const query_tag d;
+  const auto keys = static_cast<std::ptrdiff_t>(s.keys);
+  const auto clear = [&](std::ptrdiff_t j)
+                         HWY_ATTR { hn::StoreU(hn::Zero(d), d, s.data + j * s.pitch); };
+  for (std::ptrdiff_t j = -std::min(before, most); j < 0; ++j) clear(j);
+  for (std::ptrdiff_t j = keys; j < keys + std::min(behind, most); ++j) clear(j);
+}
+
 // Where a vector of queries stands.
 struct running {
   float* highest;  // score so far
