@@ -165,10 +165,9 @@ class forward {
   value_rows values_of(const places& keys) const {
     if (values_.column == 1 && static_cast<std::ptrdiff_t>(value_) == value_row_)
       return {values_.at(keys.begin, 0), values_.row};
-    const float one = 1;
     transpose(query_tag(),
-              {values_.at(keys.begin, 0), values_.column, values_.row, value_, keys.size()},
-              {&one, 0}, close_values_, value_row_);
+              {values_.at(keys.begin, 0), values_.column, values_.row, value_, keys.size()}, 1,
+              close_values_, value_row_);
     return {close_values_, value_row_};
   }
 
@@ -192,7 +191,7 @@ class forward {
       std::fill_n(packed(t), width * depth_, 0.0f);
     transpose(query_tag(),
               {query_.at(queries.begin, 0), query_.row, query_.column, queries.size(), depth_},
-              {&scale_, 0}, packed(t), packed_step_);
+              scale_, packed(t), packed_step_);
     std::fill_n(highest_ + t * pitch_, width, lowest_score);
     std::fill_n(sums_ + t * pitch_, width, 0.0f);
     if (!seen_by_any(queries).empty()) return;

@@ -343,12 +343,11 @@ class adjoint {
   // Of the block's keys, so many columns.
   void transpose(const strided_matrix<const float>& from, std::ptrdiff_t columns,
                  const packed_matrix& to) const {
-    const float one = 1;
     HWY_NAMESPACE::transpose(
         tag(),
         {from.data, from.row, from.column, static_cast<std::size_t>(keys_.size()),
          static_cast<std::size_t>(columns)},
-        {&one, 0}, to.data, to.row);
+        1, to.data, to.row);
   }
 
   void clear_key_gradients() const {

@@ -57,36 +57,51 @@ HWY_INLINE query_vec pick(query_vec v0, query_vec v1, query_vec v2, query_vec v3
     return v3;
 }
 
+// What one tile computes: from a row and a column on, over some of the depth.
+struct tile_part {
+  const products& of;
+  std::size_t row, column;
+  index_range depth;
+};
+
 // The sums are a pack of parameters, not an array, so that each is a register even where vectors
 // have no size that the compiler knows.
 template <std::size_t Vectors, std::size_t... I, class... Sums>
-HWY_INLINE void sum_products(std::index_sequence<I...>, const products& p, std::size_t first,
-                             std::size_t column, index_range depth, Sums... sums) {
+HWY_INLINE void sum_products(std::index_sequence<I...>, const tile_part& t, Sums... sums) {
   const query_tag d;
   const std::size_t lanes = hn::Lanes(d);
-  const std::ptrdiff_t row = p.left_row, left_step = p.left_step, right_step = p.right_step;
-  const float* a = p.left + static_cast<std::ptrdiff_t>(first) * row + depth.begin * left_step;
-  const float* b = p.right + depth.begin * right_step + column;
+  const std::ptrdiff_t row = t.of.left_row;
+  const std::ptrdiff_t left_step = t.of.left_step, right_step = t.of.right_step;
+  const float* a = t.of.left + static_cast<std::ptrdiff_t>(t.row) * row + t.depth.begin * left_step;
+  // clang finds the elements by adding up rows, which takes a vector's products by eights as long.
+  constexpr std::size_t near = Vectors == 1 ? 4 : max_product_rows;
+  const float* far = a + static_cast<std::ptrdiff_t>(near) * row;
+  const float* b = t.of.right + t.depth.begin * right_step + t.column;
   // Four at a time, which needs fewer instructions and lets the processor foresee the last turn.
 #pragma GCC unroll 4
-  for (std::ptrdiff_t k = depth.size(); k > 0; --k, a += left_step, b += right_step) {
+  for (std::ptrdiff_t k = t.depth.size(); k > 0;
+       --k, a += left_step, far += left_step, b += right_step) {
     const query_vec b0 = hn::LoadU(d, b);
     const query_vec b1 = Vectors > 1 ? hn::LoadU(d, b + lanes) : b0;
     const query_vec b2 = Vectors > 2 ? hn::LoadU(d, b + 2 * lanes) : b0;
     const query_vec b3 = Vectors > 3 ? hn::LoadU(d, b + 3 * lanes) : b0;
-    ((sums = hn::MulAdd(hn::Set(d, a[static_cast<std::ptrdiff_t>(I / Vectors) * row]),
-                        pick<I % Vectors>(b0, b1, b2, b3), sums)),
+    ((sums =
+          hn::MulAdd(hn::Set(d, (I / Vectors < near
+                                     ? a
+                                     : far)[static_cast<std::ptrdiff_t>(I / Vectors % near) * row]),
+                     pick<I % Vectors>(b0, b1, b2, b3), sums)),
      ...);
   }
+  const products& p = t.of;
+  const auto first = static_cast<std::ptrdiff_t>(t.row);
   const auto place = [=](std::size_t i, std::ptrdiff_t pitch) HWY_ATTR {
     return static_cast<std::ptrdiff_t>(i / Vectors) * pitch +
            static_cast<std::ptrdiff_t>(i % Vectors * lanes);
   };
-  const auto from = static_cast<std::ptrdiff_t>(first);
   if (p.factors != nullptr) {
     const float* const factors = p.factors + first;
     const std::ptrdiff_t earlier_row = p.earlier_row;
-    const float* const earlier = p.earlier + from * earlier_row + column;
+    const float* const earlier = p.earlier + first * earlier_row + t.column;
     ((sums = hn::MulAdd(hn::LoadU(d, earlier + place(I, earlier_row)),
                         hn::Set(d, factors[I / Vectors]), sums)),
      ...);
@@ -96,30 +111,25 @@ HWY_INLINE void sum_products(std::index_sequence<I...>, const products& p, std::
     ((sums = hn::Mul(hn::Set(d, scales[I / Vectors]), sums)), ...);
   }
   const std::ptrdiff_t result_row = p.result_row;
-  float* const result = p.result + from * result_row + column;
+  float* const result = p.result + first * result_row + t.column;
   (hn::StoreU(sums, d, result + place(I, result_row)), ...);
 }
 
 template <std::size_t Rows, std::size_t Vectors, class... Sums>
-HWY_INLINE void with_sums(const products& p, std::size_t first, std::size_t column,
-                          index_range depth, Sums... sums) {
+HWY_INLINE void with_sums(const tile_part& t, Sums... sums) {
   if constexpr (sizeof...(Sums) == Rows * Vectors) {
-    sum_products<Vectors>(std::make_index_sequence<Rows * Vectors>(), p, first, column, depth,
-                          sums...);
+    sum_products<Vectors>(std::make_index_sequence<Rows * Vectors>(), t, sums...);
   } else {
-    with_sums<Rows, Vectors>(p, first, column, depth, sums..., hn::Zero(query_tag()));
+    with_sums<Rows, Vectors>(t, sums..., hn::Zero(query_tag()));
   }
 }
 
-// The sums over some of the depth, of so many rows from `first` on and vectors from `column` on.
-//
 // A function of its own, so that all addresses are in registers for integers: g++ would keep those
 // of a loop over tiles in vector registers, and what comes from there waits for the sums of the
 // tile before.
 template <std::size_t Rows, std::size_t Vectors>
-HWY_NOINLINE void tile(const products& p, std::size_t first, std::size_t column,
-                       index_range depth) {
-  with_sums<Rows, Vectors>(p, first, column, depth);
+HWY_NOINLINE void tile(const tile_part& t) {
+  with_sums<Rows, Vectors>(t);
 }
 
 // depth_of(first, count) is what the sums of so many rows from `first` on run over.
@@ -131,13 +141,13 @@ HWY_INLINE void multiply_columns(const products& p, std::size_t column, Depth de
     // Rather twice four rows than six and single ones.
     const bool twice_four = most == 6 && (left == 8 || left == 9);
     rows = left >= most && !twice_four ? most : left >= 4 ? 4 : 1;
-    const index_range depth = depth_of(first, rows);
+    const tile_part part{p, first, column, depth_of(first, rows)};
     if (rows == most)
-      tile<most, Vectors>(p, first, column, depth);
+      tile<most, Vectors>(part);
     else if (rows == 4)
-      tile<4, Vectors>(p, first, column, depth);
+      tile<4, Vectors>(part);
     else
-      tile<1, Vectors>(p, first, column, depth);
+      tile<1, Vectors>(part);
   }
 }
 

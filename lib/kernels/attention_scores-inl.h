@@ -87,13 +87,12 @@ inline HWY_NOINLINE void side_by_side(const bias_block<const float>& bias, std::
       std::clamp(bias.last + 1 - bias.place + bias.step * (queries - 1), within.end, keys);
   repeat({0, first});
   put({first, within.begin});
-  const float one = 1;
   if (within.begin < within.end)
     transpose(
         d,
         {bias.data + (bias.place + within.begin) * bias.column, bias.row - bias.step * bias.column,
          bias.column, static_cast<std::size_t>(queries), static_cast<std::size_t>(within.size())},
-        {&one, 0}, to + within.begin * lanes, lanes);
+        1, to + within.begin * lanes, lanes);
   put({within.end, last});
   repeat({last, keys});
 }

@@ -24,12 +24,6 @@ struct matrix {
   std::size_t rows, columns;
 };
 
-// What a column is multiplied by: data[step * column].
-struct column_factors {
-  const float* data;
-  std::ptrdiff_t step;
-};
-
 template <class D>
 HWY_INLINE void store_up_to(D d, hn::Vec<D> v, float* to, std::size_t count) {
   if (count >= hn::Lanes(d))
@@ -38,25 +32,21 @@ HWY_INLINE void store_up_to(D d, hn::Vec<D> v, float* to, std::size_t count) {
     store_n(v, d, to, count);
 }
 
-// The element of row i and column k times factor k goes to to[k * pitch + i].
-inline void transpose_elements(const matrix& m, const column_factors& factor, float* to,
-                               std::ptrdiff_t pitch) {
+// The element of row i and column k times the factor goes to to[k * pitch + i].
+inline void transpose_elements(const matrix& m, float factor, float* to, std::ptrdiff_t pitch) {
   const float* from = m.data;
-  const float* by = factor.data;
-  for (std::size_t k = 0; k < m.columns; ++k, from += m.column, by += factor.step, to += pitch)
+  for (std::size_t k = 0; k < m.columns; ++k, from += m.column, to += pitch)
     for (std::size_t i = 0; i < m.rows; ++i)
-      to[i] = *by * from[static_cast<std::ptrdiff_t>(i) * m.row];
+      to[i] = factor * from[static_cast<std::ptrdiff_t>(i) * m.row];
 }
 
 // The same where the rows lie side by side.
 template <class D>
-void transpose_adjacent_rows(D d, const matrix& m, const column_factors& factor, float* to,
-                             std::ptrdiff_t pitch) {
+void transpose_adjacent_rows(D d, const matrix& m, float factor, float* to, std::ptrdiff_t pitch) {
   const std::size_t lanes = hn::Lanes(d);
+  const auto f = hn::Set(d, factor);
   const float* from = m.data;
-  const float* by = factor.data;
-  for (std::size_t k = 0; k < m.columns; ++k, from += m.column, by += factor.step, to += pitch) {
-    const auto f = hn::Set(d, *by);
+  for (std::size_t k = 0; k < m.columns; ++k, from += m.column, to += pitch) {
     std::size_t i = 0;
     for (; i + lanes <= m.rows; i += lanes)
       hn::StoreU(hn::Mul(f, hn::LoadU(d, from + i)), d, to + i);
@@ -68,51 +58,90 @@ void transpose_adjacent_rows(D d, const matrix& m, const column_factors& factor,
 // A vector without a size that the compiler knows is not put together from halves.
 #if HWY_TARGET != HWY_SCALAR && !HWY_HAVE_SCALABLE
 
-// A vector of blocks of 128 bits: block b has the four elements from at(b) on.
-template <std::size_t Lanes, std::size_t First = 0, class F>
-HWY_INLINE auto load_blocks(F at) {
+// A vector of runs of `Run` elements, one run or more: run r has those from at(r) on.
+template <std::size_t Lanes, std::size_t Run, std::size_t First = 0, class F>
+HWY_INLINE auto load_runs(F at) {
   const hn::CappedTag<float, Lanes> d;
-  if constexpr (Lanes <= 4) {
+  if constexpr (Lanes <= Run) {
     return hn::LoadU(d, at(First));
   } else {
-    return hn::Combine(d, load_blocks<Lanes / 2, First + Lanes / 8>(at),
-                       load_blocks<Lanes / 2, First>(at));
+    return hn::Combine(d, load_runs<Lanes / 2, Run, First + Lanes / 2 / Run>(at),
+                       load_runs<Lanes / 2, Run, First>(at));
   }
 }
 
-// As many rows as a vector has lanes, or fewer, of columns that lie side by side: at(b, j, k) is
-// column k of row 4 b + j. Every block of 128 bits is transposed by itself.
-template <class D, class F>
-HWY_INLINE void transpose_strip(D d, std::size_t rows, std::size_t columns, F at,
-                                column_factors factor, float* to, std::ptrdiff_t pitch) {
-  constexpr std::size_t lanes = hn::MaxLanes(D());
+// Four columns of each block of 128 bits, whose rows are v0 to v3.
+template <class V>
+struct four_columns {
+  V c0, c1, c2, c3;
+};
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE four_columns<V> transpose_blocks(D d, V v0, V v1, V v2, V v3) {
   const hn::Repartition<std::uint64_t, D> pairs;
-  const float* by = factor.data;
-  for (std::size_t k = 0; k < columns; k += 4) {
+  const auto low01 = hn::BitCast(pairs, hn::InterleaveLower(d, v0, v1));
+  const auto low23 = hn::BitCast(pairs, hn::InterleaveLower(d, v2, v3));
+  const auto high01 = hn::BitCast(pairs, hn::InterleaveUpper(d, v0, v1));
+  const auto high23 = hn::BitCast(pairs, hn::InterleaveUpper(d, v2, v3));
+  return {hn::BitCast(d, hn::InterleaveLower(pairs, low01, low23)),
+          hn::BitCast(d, hn::InterleaveUpper(pairs, low01, low23)),
+          hn::BitCast(d, hn::InterleaveLower(pairs, high01, high23)),
+          hn::BitCast(d, hn::InterleaveUpper(pairs, high01, high23))};
+}
+
+// As many rows as a vector has lanes, or fewer, of columns that lie side by side: at(i, k) is
+// column k of row i. Every block of 128 bits is transposed by itself. A block has four columns of
+// four rows; where vectors have two blocks or more, two of a row are loaded together, and then
+// change places with those of the rows four below.
+template <class D, class F>
+HWY_INLINE void transpose_strip(D d, std::size_t rows, std::size_t columns, F at, float factor,
+                                float* to, std::ptrdiff_t pitch) {
+  constexpr std::size_t lanes = hn::MaxLanes(D());
+  const auto f = hn::Set(d, factor);
+  const auto put = [&](auto v) HWY_ATTR {
+    store_up_to(d, hn::Mul(f, v), to, rows);
+    to += pitch;
+  };
+  std::size_t k = 0;
+  if constexpr (lanes >= 8) {
+    for (; k + 8 <= columns; k += 8) {
+      const auto every_eighth = [&](std::size_t j) HWY_ATTR {
+        return load_runs<lanes, 8>([&](std::size_t r) HWY_ATTR { return at(8 * r + j, k); });
+      };
+      const auto a =
+          transpose_blocks(d, every_eighth(0), every_eighth(1), every_eighth(2), every_eighth(3));
+      const auto b =
+          transpose_blocks(d, every_eighth(4), every_eighth(5), every_eighth(6), every_eighth(7));
+      const auto first = [=](auto above, auto below) HWY_ATTR {
+        return hn::OddEvenBlocks(hn::SwapAdjacentBlocks(below), above);
+      };
+      const auto second = [=](auto above, auto below) HWY_ATTR {
+        return hn::OddEvenBlocks(below, hn::SwapAdjacentBlocks(above));
+      };
+      put(first(a.c0, b.c0));
+      put(first(a.c1, b.c1));
+      put(first(a.c2, b.c2));
+      put(first(a.c3, b.c3));
+      put(second(a.c0, b.c0));
+      put(second(a.c1, b.c1));
+      put(second(a.c2, b.c2));
+      put(second(a.c3, b.c3));
+    }
+  }
+  for (; k < columns; k += 4) {
     const auto every_fourth = [&](std::size_t j) HWY_ATTR {
-      return load_blocks<lanes>([&](std::size_t b) HWY_ATTR { return at(b, j, k); });
+      return load_runs<lanes, 4>([&](std::size_t r) HWY_ATTR { return at(4 * r + j, k); });
     };
-    const auto v0 = every_fourth(0), v1 = every_fourth(1);
-    const auto v2 = every_fourth(2), v3 = every_fourth(3);
-    const auto low01 = hn::BitCast(pairs, hn::InterleaveLower(d, v0, v1));
-    const auto low23 = hn::BitCast(pairs, hn::InterleaveLower(d, v2, v3));
-    const auto high01 = hn::BitCast(pairs, hn::InterleaveUpper(d, v0, v1));
-    const auto high23 = hn::BitCast(pairs, hn::InterleaveUpper(d, v2, v3));
-    const auto put = [&](auto v) HWY_ATTR {
-      store_up_to(d, hn::Mul(hn::Set(d, *by), hn::BitCast(d, v)), to, rows);
-      by += factor.step;
-      to += pitch;
-    };
-    put(hn::InterleaveLower(pairs, low01, low23));
-    put(hn::InterleaveUpper(pairs, low01, low23));
-    put(hn::InterleaveLower(pairs, high01, high23));
-    put(hn::InterleaveUpper(pairs, high01, high23));
+    const auto a =
+        transpose_blocks(d, every_fourth(0), every_fourth(1), every_fourth(2), every_fourth(3));
+    put(a.c0);
+    put(a.c1);
+    put(a.c2);
+    put(a.c3);
   }
 }
 
 template <class D>
-void transpose_adjacent_columns(D d, matrix m, column_factors factor, float* to,
-                                std::ptrdiff_t pitch) {
+void transpose_adjacent_columns(D d, matrix m, float factor, float* to, std::ptrdiff_t pitch) {
   constexpr std::size_t lanes = hn::MaxLanes(D()), blocks = lanes / 4;
   const std::size_t whole = m.columns / 4 * 4;
   std::size_t i = 0;
@@ -121,37 +150,35 @@ void transpose_adjacent_columns(D d, matrix m, column_factors factor, float* to,
     const float* row[blocks];
     for (std::size_t b = 0; b < blocks; ++b)
       row[b] = m.data + static_cast<std::ptrdiff_t>(i + 4 * b) * m.row;
-    const auto at = [&row, pitch = m.row](std::size_t b, std::size_t j, std::size_t k) {
-      return row[b] + static_cast<std::ptrdiff_t>(j) * pitch + k;
+    const auto at = [&row, pitch = m.row](std::size_t j, std::size_t k) {
+      return row[j / 4] + static_cast<std::ptrdiff_t>(j % 4) * pitch + k;
     };
     transpose_strip(d, lanes, whole, at, factor, to + i, pitch);
   }
   // Where fewer rows are left, the last one stands in for the others.
   if (const std::size_t left = m.rows - i; left != 0) {
-    const auto at = [&m, i](std::size_t b, std::size_t j, std::size_t k) {
-      return m.data + static_cast<std::ptrdiff_t>(std::min(i + 4 * b + j, m.rows - 1)) * m.row + k;
+    const auto at = [&m, i](std::size_t j, std::size_t k) {
+      return m.data + static_cast<std::ptrdiff_t>(std::min(i + j, m.rows - 1)) * m.row + k;
     };
     transpose_strip(d, left, whole, at, factor, to + i, pitch);
   }
   const auto done = static_cast<std::ptrdiff_t>(whole);
   m.data += done;
   m.columns -= whole;
-  transpose_elements(m, {factor.data + done * factor.step, factor.step}, to + done * pitch, pitch);
+  transpose_elements(m, factor, to + done * pitch, pitch);
 }
 
 #else
 
 template <class D>
-void transpose_adjacent_columns(D, const matrix& m, const column_factors& factor, float* to,
-                                std::ptrdiff_t pitch) {
+void transpose_adjacent_columns(D, const matrix& m, float factor, float* to, std::ptrdiff_t pitch) {
   transpose_elements(m, factor, to, pitch);
 }
 
 #endif
 
 template <class D>
-void transpose(D d, const matrix& m, const column_factors& factor, float* to,
-               std::ptrdiff_t pitch) {
+void transpose(D d, const matrix& m, float factor, float* to, std::ptrdiff_t pitch) {
   if (m.column == 1)
     transpose_adjacent_columns(d, m, factor, to, pitch);
   else if (m.row == 1)
