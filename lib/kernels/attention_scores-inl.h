@@ -183,9 +183,11 @@ inline HWY_NOINLINE void hide_outside(const score_rows& s, std::ptrdiff_t lowest
   // Where places are so far away that floats are not exact, all lanes are on one side of them.
   auto first = hn::Set(d, static_cast<float>(-highest));
   auto last = hn::Set(d, static_cast<float>(-lowest));
-  for (std::size_t j = 0; j < s.keys; ++j) {
+  float* row = s.data;
+  const std::ptrdiff_t pitch = s.pitch;
+  for (std::size_t j = s.keys; j != 0; --j, row += pitch) {
     const auto seen = hn::And(hn::Ge(lane, first), hn::Le(lane, last));
-    hn::StoreU(hn::IfThenElse(seen, hn::LoadU(d, s.row(j)), hidden), d, s.row(j));
+    hn::StoreU(hn::IfThenElse(seen, hn::LoadU(d, row), hidden), d, row);
     first = hn::Add(first, hn::Set(d, 1.0f));
     last = hn::Add(last, hn::Set(d, 1.0f));
   }
@@ -217,17 +219,17 @@ inline HWY_NOINLINE void exponentiate(const score_rows& s, const running& r) {
   const std::ptrdiff_t pitch = s.pitch;
   const auto before = hn::Load(d, r.highest);
   auto top0 = before, top1 = before, top2 = before, top3 = before;
-  std::size_t j = 0;
-  const auto larger = [&](std::size_t i) HWY_ATTR {
-    return hn::Max(hn::LoadU(d, s.row(i)), hn::LoadU(d, s.row(i + 1)));
-  };
-  for (; j + 8 <= s.keys; j += 8) {
-    top0 = hn::Max(top0, larger(j));
-    top1 = hn::Max(top1, larger(j + 2));
-    top2 = hn::Max(top2, larger(j + 4));
-    top3 = hn::Max(top3, larger(j + 6));
+  const float* next = s.data;
+  const auto larger = [=](const float* at)
+                          HWY_ATTR { return hn::Max(hn::LoadU(d, at), hn::LoadU(d, at + pitch)); };
+  std::size_t j = s.keys;
+  for (; j >= 8; j -= 8, next += 8 * pitch) {
+    top0 = hn::Max(top0, larger(next));
+    top1 = hn::Max(top1, larger(next + 2 * pitch));
+    top2 = hn::Max(top2, larger(next + 4 * pitch));
+    top3 = hn::Max(top3, larger(next + 6 * pitch));
   }
-  for (; j < s.keys; ++j) top0 = hn::Max(top0, hn::LoadU(d, s.row(j)));
+  for (; j != 0; --j, next += pitch) top0 = hn::Max(top0, hn::LoadU(d, next));
   const auto top = hn::Max(hn::Max(top0, top1), hn::Max(top2, top3));
   auto sum = hn::Zero(d);
   float* row = s.data;
