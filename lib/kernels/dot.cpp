@@ -81,12 +81,14 @@ class product {
     const place_in_operands& column = columns_.inner().stride;
     // The left operand is read in place where packing it would not pay: a tile wants one element
     // after the other anyway; a single vector of columns does too little with each; and rows side
-    // by side can be fetched in time, if the tiles fetch nothing else and lines share their pages.
+    // by side may lie as packed ones would, or can be fetched in time, if the tiles fetch nothing
+    // else and lines share their pages.
     const std::ptrdiff_t step = depth_.inner().stride.left;
-    const bool can_be_fetched = packed_ == nullptr && rows_.is_single() &&
-                                rows_.inner().stride.left == 1 && step < lines_apart;
-    left_in_place_ =
-        depth_.is_single() && (step == 1 || column_count_ <= hn::Lanes(tag()) || can_be_fetched);
+    const bool side_by_side = rows_.is_single() && rows_.inner().stride.left == 1;
+    const bool as_packed = side_by_side && step <= static_cast<std::ptrdiff_t>(tile_rows);
+    const bool can_be_fetched = side_by_side && packed_ == nullptr && step < lines_apart;
+    left_in_place_ = depth_.is_single() && (step == 1 || column_count_ <= hn::Lanes(tag()) ||
+                                            as_packed || can_be_fetched);
     // The right one, where its lines are vectors already, and few tiles would share the packed ones
     // or the first cache holds it as it is.
     const std::size_t right_bytes =
@@ -176,9 +178,9 @@ class product {
         depth.count = std::min(block_.depth, depth_count_ - depth.first);
         find_depth(depth);
         pack_right(right, columns, depth);
-        column_tile t;
-        for (std::size_t first = columns.first; first < columns.end(); first += t.count) {
-          t = tile_at(first);
+        for (std::size_t first = columns.first; first < columns.end();) {
+          const column_tile t = tile_at(first);
+          first = t.end();
           const float* from = packed_tile(t, columns, depth);
           const std::size_t count = t.width() * depth.count;
           if (packed_as_ == precision::float32)
@@ -204,6 +206,7 @@ class product {
     bool adjacent_right, adjacent_result;
     bool right_in_place;
     std::size_t width() const { return vectors * hn::Lanes(tag()); }
+    std::size_t end() const { return first + count; }
   };
 
   // Cuts the batch, the rows or the columns: whatever leaves the largest part the least work, its
@@ -305,6 +308,8 @@ class product {
     return std::min(count, static_cast<std::size_t>(loops.run(static_cast<std::ptrdiff_t>(from))));
   }
 
+  // A tile is made where it is used: g++ copies one as vectors, which wait for its members' stores.
+  //
   // Tiles lie one after the other, each but the last of whole vectors. Four vectors make two tiles
   // of two: one of three and one of a single vector would do less with each element of the left.
   column_tile tile_at(std::size_t first) const {
@@ -370,23 +375,27 @@ class product {
 
   void pack_right(const float* right, range columns, range depth) const {
     const tag d;
-    column_tile t;
     std::size_t begin = columns.first;  // those before are read in place
-    while (begin < columns.end() && (t = tile_at(begin)).right_in_place) begin += t.count;
+    while (begin < columns.end()) {
+      const column_tile t = tile_at(begin);
+      if (!t.right_in_place) break;
+      begin = t.end();
+    }
     if (begin == columns.end()) return;
     // Where lines are adjacent, all tiles advance together by a little of the depth, so that a row
     // of them is read from end to end.
     const std::size_t advance = columns_.inner().stride.right == 1 ? 8 : depth.count;
     for (std::size_t k = 0; k < depth.count; k += advance) {
       const range part{depth.first + k, std::min(advance, depth.count - k)};
-      for (std::size_t first = begin; first < columns.end(); first += t.count) {
-        t = tile_at(first);
+      for (std::size_t first = begin; first < columns.end();) {
+        const column_tile t = tile_at(first);
+        first = t.end();
         if (t.right_in_place) continue;
         const std::size_t width = t.width();
         float* packed = packed_tile(t, columns, depth) + k * width;
         if (t.count < width) std::fill_n(packed, width * part.count, 0.0f);
         pack(d,
-             {right, column_right_.from(first - columns.first), depth_right_.from(k), t.count,
+             {right, column_right_.from(t.first - columns.first), depth_right_.from(k), t.count,
               part.count},
              t.adjacent_right, depth_.inner().stride.right, part, width, packed);
       }
@@ -396,9 +405,9 @@ class product {
   void widen(range columns, range depth) const {
     const tag d;
     const std::size_t lanes = hn::Lanes(d);
-    column_tile t;
-    for (std::size_t first = columns.first; first < columns.end(); first += t.count) {
-      t = tile_at(first);
+    for (std::size_t first = columns.first; first < columns.end();) {
+      const column_tile t = tile_at(first);
+      first = t.end();
       const half* from = reinterpret_cast<const half*>(packed_) + place_in_packed<half>(t, depth);
       float* to = packed_tile(t, columns, depth);
       const std::size_t count = t.width() * depth.count;
@@ -464,15 +473,17 @@ class product {
     row_left_.places(o.left, row_count_, left);
     float* rows[max_tile_rows];
     offset_list(0, max_tile_columns).places(tile_, row_count_, rows);
-    column_tile t;
-    for (std::size_t first = columns.first; first < columns.end(); first += t.count) {
-      t = tile_at(first);
+    for (std::size_t first = columns.first; first < columns.end();) {
+      const column_tile t = tile_at(first);
+      first = t.end();
       for (std::size_t j = 0; j < t.count; j += dot_columns) {
         const float* column[dot_columns];
-        column_right_.from(first - columns.first + j).places(o.right, t.count - j, column);
+        const std::size_t count = std::min(t.count - j, dot_columns);
+        column_right_.from(t.first - columns.first + j).places(o.right, count, column);
         // A tile has room for whole vectors, and so for columns too many.
         for (std::size_t row = 0; row < row_count_;)
-          row += dot_products(left + row, row_count_ - row, column, depth_count_, rows[row] + j);
+          row += dot_products(left + row, row_count_ - row, column, count, depth_count_,
+                              rows[row] + j);
       }
       if (end_ != nullptr) end_(end_at(o, t, columns, 0, row_count_, rows, 0));
       spread(o, t, columns, 0, row_count_);
@@ -490,14 +501,14 @@ class product {
                         columns.count, result + row},
                        row_count_ - row);
     if (end_ == nullptr) return;
-    column_tile t;
-    for (std::size_t first = columns.first; first < columns.end(); first += t.count) {
-      t = tile_at(first);
+    for (std::size_t first = columns.first; first < columns.end();) {
+      const column_tile t = tile_at(first);
+      first = t.end();
       // An end may use whole vectors of the tile, and the result has no room for them.
       float* rows[max_tile_rows];
       for (std::size_t i = 0; i < row_count_; ++i) {
         rows[i] = tile_ + i * max_tile_columns;
-        std::copy_n(result[i] + (first - columns.first), t.count, rows[i]);
+        std::copy_n(result[i] + (t.first - columns.first), t.count, rows[i]);
       }
       end_(end_at(o, t, columns, 0, row_count_, rows, 0));
       spread(o, t, columns, 0, row_count_);
@@ -553,10 +564,10 @@ class product {
       const left_strip a = left_of<T>(o, depth, row, count);
       float* in_result[tile_rows];
       row_result_.from(row).places(o.result, count, in_result);
-      column_tile t;
       std::size_t next = row + tile_rows;  // the row that the tile fetches
-      for (std::size_t first = columns.first; first < columns.end(); first += t.count, ++next) {
-        t = first == columns.first ? first_tile : tile_at(first);
+      for (std::size_t first = columns.first; first < columns.end(); ++next) {
+        const column_tile t = first == columns.first ? first_tile : tile_at(first);
+        first = t.end();
         const right_strip<T> b = strip_of<T>(t, columns, depth, o);
         fetched later{reinterpret_cast<const std::byte*>(a.row[0]), 0};
         if (packed_ != nullptr && !widen_)
@@ -572,7 +583,7 @@ class product {
         tile_result c{in_scratch, 0, add, nullptr};
         if (whole) {
           c.row = in_result;
-          c.column = column_result_[first - columns.first];
+          c.column = column_result_[t.first - columns.first];
         }
         if (!whole && add) collect(o, t, columns, row, count);
         if (last && end_ != nullptr) {

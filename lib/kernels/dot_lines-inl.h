@@ -29,19 +29,29 @@ HWY_INLINE void store_part(vec v, float* to, std::size_t n) {
   Whole ? hn::StoreU(v, tag(), to) : store_n(v, tag(), to, n);
 }
 
-// How many columns share the reading of a row in dot_products.
-constexpr std::size_t dot_columns = 4;
+// The columns that dot_products is given at once. A sum waits four cycles for the one before, and
+// two begin in each: a single row needs all of them at the same time, more rows four.
+constexpr std::size_t dot_columns = 8;
+constexpr std::size_t columns_at_once(std::size_t rows) {
+  return rows == 1 ? dot_columns : 4;
+}
 
-// Adds the products of n elements of row I / 4 and column I % 4 to each sum.
-template <bool Whole, std::size_t... I, class... Sums>
+// Adds the products of n elements of each row and column to the sums, row by row.
+template <std::size_t Rows, bool Whole, std::size_t... I, class... Sums>
 HWY_INLINE void add_products(std::index_sequence<I...>, const float* const* row,
                              const float* const* column, std::size_t k, std::size_t n,
                              Sums&... sums) {
-  const vec y0 = load_part<Whole>(column[0] + k, n), y1 = load_part<Whole>(column[1] + k, n);
-  const vec y2 = load_part<Whole>(column[2] + k, n), y3 = load_part<Whole>(column[3] + k, n);
-  ((sums = hn::MulAdd(load_part<Whole>(row[I / dot_columns] + k, n),
-                      pick<I % dot_columns>(y0, y1, y2, y3), sums)),
-   ...);
+  const auto of_column = [column, k, n](std::size_t c)
+                             HWY_ATTR { return load_part<Whole>(column[c] + k, n); };
+  if constexpr (Rows == 1) {
+    const vec x = load_part<Whole>(row[0] + k, n);
+    ((sums = hn::MulAdd(x, of_column(I), sums)), ...);
+  } else {
+    const vec y0 = in_register(of_column(0)), y1 = in_register(of_column(1));
+    const vec y2 = in_register(of_column(2)), y3 = in_register(of_column(3));
+    ((sums = hn::MulAdd(load_part<Whole>(row[I / 4] + k, n), pick<I % 4>(y0, y1, y2, y3), sums)),
+     ...);
+  }
 }
 
 // The sums of all lanes, of four vectors.
@@ -82,41 +92,44 @@ HWY_INLINE void store_sums(vec v0, vec v1, vec v2, vec v3, float* to) {
 
 #endif
 
-// Entry c of row r of the tile is the sum of row[r][k] * column[c][k], with vectors along k.
-template <std::size_t... R, std::size_t... I, class... Sums>
-HWY_INLINE void dot_products(std::index_sequence<R...> rows, std::index_sequence<I...> all,
+// Entry c of row r of the tile is the sum of row[r][k] * column[c][k], with vectors along k. Four
+// entries are made at a time: F counts those.
+template <std::size_t Rows, std::size_t... F, std::size_t... I, class... Sums>
+HWY_INLINE void dot_products(std::index_sequence<F...> fours, std::index_sequence<I...> all,
                              const float* const* row, const float* const* column, std::size_t depth,
                              float* tile, Sums... sums) {
   if constexpr (sizeof...(Sums) < sizeof...(I)) {
-    dot_products(rows, all, row, column, depth, tile, sums..., hn::Zero(tag()));
+    dot_products<Rows>(fours, all, row, column, depth, tile, sums..., hn::Zero(tag()));
   } else {
     const std::size_t lanes = hn::Lanes(tag());
     std::size_t k = 0;
-    for (; k + lanes <= depth; k += lanes) add_products<true>(all, row, column, k, lanes, sums...);
-    if (k < depth) add_products<false>(all, row, column, k, depth - k, sums...);
-    (store_sums(pick<R * dot_columns>(sums...), pick<R * dot_columns + 1>(sums...),
-                pick<R * dot_columns + 2>(sums...), pick<R * dot_columns + 3>(sums...),
-                tile + R * max_tile_columns),
+    for (; k + lanes <= depth; k += lanes)
+      add_products<Rows, true>(all, row, column, k, lanes, sums...);
+    if (k < depth) add_products<Rows, false>(all, row, column, k, depth - k, sums...);
+    (store_sums(pick<4 * F>(sums...), pick<4 * F + 1>(sums...), pick<4 * F + 2>(sums...),
+                pick<4 * F + 3>(sums...), tile + F * (Rows == 1 ? 4 : max_tile_columns)),
      ...);
   }
 }
 
 template <std::size_t Rows>
 HWY_NOINLINE std::size_t dot_products(const float* const* row, const float* const* column,
-                                      std::size_t depth, float* tile) {
-  dot_products(std::make_index_sequence<Rows>(), std::make_index_sequence<Rows * dot_columns>(),
-               row, column, depth, tile);
+                                      std::size_t columns, std::size_t depth, float* tile) {
+  constexpr std::size_t at_once = columns_at_once(Rows), entries = Rows * at_once;
+  for (std::size_t c = 0; c < columns; c += at_once)
+    dot_products<Rows>(std::make_index_sequence<entries / 4>(), std::make_index_sequence<entries>(),
+                       row, column + c, depth, tile + c);
   return Rows;
 }
 
-// Of the first rows of so many; returns of how many.
+// Of the first rows of so many; returns of how many. Columns too many repeat the last one.
 template <std::size_t Rows = rows_at_once>
 std::size_t dot_products(const float* const* row, std::size_t rows, const float* const* column,
-                         std::size_t depth, float* tile) {
+                         std::size_t columns, std::size_t depth, float* tile) {
   if constexpr (Rows > 1) {
-    if (rows < Rows) return dot_products<Rows - 1>(row, rows, column, depth, tile);
+    if (rows < Rows) return dot_products<Rows - 1>(row, rows, column, columns, depth, tile);
   }
-  return dot_products<Rows>(row, column, depth, tile);
+  return dot_products<Rows>(row, column, columns, depth, tile);
 }
 
 // The columns that are gone along at once: their results stay in the first cache.
@@ -142,18 +155,17 @@ HWY_INLINE vec add_lines_to(std::index_sequence<L...>, vec sum, All... all) {
 }
 
 // n columns from the j-th on.
-template <bool Whole, std::size_t... R, class Lines, class... All>
+template <bool Add, bool Whole, std::size_t... R, class Lines, class... All>
 HWY_INLINE void add_lines_at(std::index_sequence<R...>, Lines lines, float* const* to,
-                             std::size_t j, std::size_t n, bool add, All... all) {
+                             std::size_t j, std::size_t n, All... all) {
   (store_part<Whole>(add_lines_to<sizeof...(R), R>(
-                         lines, add ? load_part<Whole>(to[R] + j, n) : hn::Zero(tag()), all...),
+                         lines, Add ? load_part<Whole>(to[R] + j, n) : hn::Zero(tag()), all...),
                      to[R] + j, n),
    ...);
 }
 
-// Lines from the k-th on, each read once for all rows. The first ones are put in the place of what
-// is there.
-template <std::size_t... R, std::size_t... L, class... Factors>
+// Lines from the k-th on, each read once for all rows: added to what is there, or put in its place.
+template <bool Add, std::size_t... R, std::size_t... L, class... Factors>
 HWY_INLINE void add_lines(std::index_sequence<R...> rows, std::index_sequence<L...> lines,
                           const line_product& p, std::ptrdiff_t k, Factors... factors) {
   constexpr std::size_t done = sizeof...(Factors);
@@ -161,19 +173,21 @@ HWY_INLINE void add_lines(std::index_sequence<R...> rows, std::index_sequence<L.
   if constexpr (done < sizeof...(R) * sizeof...(L)) {
     constexpr auto line = static_cast<std::ptrdiff_t>(done % sizeof...(L));
     const float* const left = p.left[done / sizeof...(L)];
-    add_lines(rows, lines, p, k, factors..., hn::Set(d, left[(k + line) * p.left_step]));
+    add_lines<Add>(rows, lines, p, k, factors..., hn::Set(d, left[(k + line) * p.left_step]));
   } else {
     const std::size_t lanes = hn::Lanes(d);
+    // In registers: for all that compilers know, a store of a vector changes p.
+    const std::size_t columns = p.columns;
     const std::ptrdiff_t step = p.right_step;
     const float* from = p.right + k * step;
     float* const to[]{p.result[R]...};
     std::size_t j = 0;
-    for (; j + lanes <= p.columns; j += lanes, from += lanes)
-      add_lines_at<true>(rows, lines, to, j, lanes, k != 0, factors...,
-                         hn::LoadU(d, from + static_cast<std::ptrdiff_t>(L) * step)...);
-    if (const std::size_t n = p.columns - j; n != 0)
-      add_lines_at<false>(rows, lines, to, j, n, k != 0, factors...,
-                          load_n(d, from + static_cast<std::ptrdiff_t>(L) * step, n)...);
+    for (; j + lanes <= columns; j += lanes, from += lanes)
+      add_lines_at<Add, true>(rows, lines, to, j, lanes, factors...,
+                              hn::LoadU(d, from + static_cast<std::ptrdiff_t>(L) * step)...);
+    if (const std::size_t n = columns - j; n != 0)
+      add_lines_at<Add, false>(rows, lines, to, j, n, factors...,
+                               load_n(d, from + static_cast<std::ptrdiff_t>(L) * step, n)...);
   }
 }
 
@@ -182,11 +196,14 @@ template <std::size_t Rows>
 HWY_NOINLINE std::size_t add_lines(const line_product& p) {
   constexpr std::size_t lines = std::min<std::size_t>((has_32_registers ? 16 : 8) / Rows, 8);
   const std::make_index_sequence<Rows> rows;
+  const std::make_index_sequence<lines> all;
+  const std::make_index_sequence<1> one;
+  constexpr auto step = static_cast<std::ptrdiff_t>(lines);
   const auto depth = static_cast<std::ptrdiff_t>(p.depth);
-  std::ptrdiff_t k = 0;
-  for (; k + static_cast<std::ptrdiff_t>(lines) <= depth; k += lines)
-    add_lines(rows, std::make_index_sequence<lines>(), p, k);
-  for (; k < depth; ++k) add_lines(rows, std::make_index_sequence<1>(), p, k);
+  std::ptrdiff_t k = depth < step ? 1 : step;
+  depth < step ? add_lines<false>(rows, one, p, 0) : add_lines<false>(rows, all, p, 0);
+  for (; k + step <= depth; k += step) add_lines<true>(rows, all, p, k);
+  for (; k < depth; ++k) add_lines<true>(rows, one, p, k);
   return Rows;
 }
 

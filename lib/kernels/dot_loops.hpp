@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "hwy/base.h"
 #include "weft/kernels/call.hpp"
 #include "weft/kernels/dot_blocking.hpp"
 
@@ -37,9 +38,13 @@ class offset_list {
   template <class T, std::size_t N>
   void places(T* origin, std::size_t count, T* (&to)[N]) const {
     if (table_ == nullptr) {
-      T* const first = origin + first_;
-      for (std::size_t i = 0; i < N; ++i)
-        to[i] = first + static_cast<std::ptrdiff_t>(std::min(i, count - 1)) * step_;
+      // One from the other: g++ multiplies them all as a vector, and what is stored as one and read
+      // as single places has to wait.
+      T* place = origin + first_;
+      for (std::size_t i = 0; i < N; ++i) {
+        to[i] = place;
+        if (i + 1 < count) place += step_;
+      }
     } else {
       for (std::size_t i = 0; i < N; ++i) to[i] = origin + table_[std::min(i, count - 1)];
     }
@@ -119,9 +124,10 @@ class loop_nest {
     return inner().extent - (index == 0 ? 0 : index % inner().extent);
   }
 
-  // The offsets in one operand of `count` iterations from `first` on; `table` has room for them.
-  offset_list offsets(std::ptrdiff_t place_in_operands::*which, std::ptrdiff_t first,
-                      std::ptrdiff_t count, std::ptrdiff_t* table) const {
+  // The offsets in one operand of `count` iterations from `first` on; `table` has room for them. A
+  // call would return them in memory, which small products would notice.
+  HWY_INLINE offset_list offsets(std::ptrdiff_t place_in_operands::*which, std::ptrdiff_t first,
+                                 std::ptrdiff_t count, std::ptrdiff_t* table) const {
     const std::ptrdiff_t step = inner().stride.*which;
     if (is_single()) return {first * step, step};
     fill(which, first, count, table);

@@ -150,11 +150,13 @@ HWY_INLINE void multiply_add(std::index_sequence<R...>, std::index_sequence<I...
     return sizeof...(R) <= rows_with_spare_registers ? in_register(v) : v;
   };
   for (; depth != 0; --depth, at += left_step, b += right_step) {
+    // Before the loads: behind them, two to four rows by weights in the third cache measured a
+    // tenth slower.
+    hwy::Prefetch(later.data);
+    later.data += later.step;
     const vec b0 = column(b);
     const vec b1 = Vectors > 1 ? column(b + lanes) : b0;
     const vec b2 = Vectors > 2 ? column(b + 2 * lanes) : b0;
-    hwy::Prefetch(later.data);
-    later.data += later.step;
     ((sums = add_product<T>(hn::Set(d, row[I / Vectors][at]), pick<I % Vectors>(b0, b1, b2), sums)),
      ...);
   }
