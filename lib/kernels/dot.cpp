@@ -48,6 +48,11 @@ range part_of(std::size_t n, const share& s) {
   return {static_cast<std::size_t>(items.begin), static_cast<std::size_t>(items.end - items.begin)};
 }
 
+// There is no second one without a first.
+int addends_of(const contraction& x) {
+  return (x.a != nullptr) + (x.b != nullptr);
+}
+
 // Where one index of the batch loops is.
 struct operands {
   const float *left, *right;
@@ -76,7 +81,7 @@ class product {
     packed_left_ = reinterpret_cast<float*>(c.scratch + at.left);
     packed_right_ = reinterpret_cast<float*>(c.scratch + at.right);
     tile_ = reinterpret_cast<float*>(c.scratch + at.tile);
-    addends_ = reinterpret_cast<float*>(c.scratch + at.addends);
+    addend_tiles_ = reinterpret_cast<float*>(c.scratch + at.addends);
 
     const place_in_operands& column = columns_.inner().stride;
     // The left operand is read in place where packing it would not pay: a tile wants one element
@@ -119,10 +124,9 @@ class product {
     // Tiles end where the innermost loop of the columns does, if that costs no part of a vector.
     cut_ = columns_.inner().extent % static_cast<std::ptrdiff_t>(hn::Lanes(tag())) == 0;
 
-    has_addends_ = x.a != nullptr || x.b != nullptr;
-    activates_ = c.then != op::copy;
+    addends_ = addends_of(x);
     scale_ = static_cast<float>(c.scale);
-    end_ = c.scale == 1 && !has_addends_ && c.then == op::copy ? nullptr : tile_end_of(c.then);
+    activate_ = tile_activation_of(c.then);
     take(c.part);
   }
 
@@ -277,9 +281,8 @@ class product {
     const std::size_t room = block_.rows;
     row_left_ = find(rows_, &place_in_operands::left, rows, table);
     row_result_ = find(rows_, &place_in_operands::result, rows, table + room);
-    if (!has_addends_) return;
-    row_addend_[0] = find(rows_, &place_in_operands::a, rows, table + 2 * room);
-    row_addend_[1] = find(rows_, &place_in_operands::b, rows, table + 3 * room);
+    if (addends_ > 0) row_addend_[0] = find(rows_, &place_in_operands::a, rows, table + 2 * room);
+    if (addends_ > 1) row_addend_[1] = find(rows_, &place_in_operands::b, rows, table + 3 * room);
   }
 
   void find_columns(range columns) {
@@ -290,9 +293,10 @@ class product {
     if (packed_ == nullptr)
       column_right_ = find(columns_, &place_in_operands::right, columns, table);
     column_result_ = find(columns_, &place_in_operands::result, columns, table + room);
-    if (!has_addends_) return;
-    column_addend_[0] = find(columns_, &place_in_operands::a, columns, table + 2 * room);
-    column_addend_[1] = find(columns_, &place_in_operands::b, columns, table + 3 * room);
+    if (addends_ > 0)
+      column_addend_[0] = find(columns_, &place_in_operands::a, columns, table + 2 * room);
+    if (addends_ > 1)
+      column_addend_[1] = find(columns_, &place_in_operands::b, columns, table + 3 * room);
   }
 
   void find_depth(range depth) {
@@ -485,7 +489,7 @@ class product {
           row += dot_products(left + row, row_count_ - row, column, count, depth_count_,
                               rows[row] + j);
       }
-      if (end_ != nullptr) end_(end_at(o, t, columns, 0, row_count_, rows, 0));
+      end_rows(o, t, columns, rows);
       spread(o, t, columns, 0, row_count_);
     }
   }
@@ -500,7 +504,7 @@ class product {
       row += add_lines({left + row, step.left, o.right + column_right_[0], step.right, depth_count_,
                         columns.count, result + row},
                        row_count_ - row);
-    if (end_ == nullptr) return;
+    if (!ends() && activate_ == nullptr) return;
     for (std::size_t first = columns.first; first < columns.end();) {
       const column_tile t = tile_at(first);
       first = t.end();
@@ -510,7 +514,7 @@ class product {
         rows[i] = tile_ + i * max_tile_columns;
         std::copy_n(result[i] + (t.first - columns.first), t.count, rows[i]);
       }
-      end_(end_at(o, t, columns, 0, row_count_, rows, 0));
+      end_rows(o, t, columns, rows);
       spread(o, t, columns, 0, row_count_);
     }
   }
@@ -586,34 +590,42 @@ class product {
           c.column = column_result_[t.first - columns.first];
         }
         if (!whole && add) collect(o, t, columns, row, count);
-        if (last && end_ != nullptr) {
-          const tile_end e = end_at(o, t, columns, row, count, c.row, c.column);
-          // An activation needs the registers that the sums are in.
-          if (!activates_) c.end = &e;
-          tile_of<T>(count, t.vectors)(a, b, steps, later, c);
-          if (activates_) end_(e);
-        } else {
-          tile_of<T>(count, t.vectors)(a, b, steps, later, c);
+        tile_end end;
+        if (last && ends()) {
+          find_end(o, t, columns, row, count, end);
+          c.end = &end;
         }
+        tile_of<T>(count, t.vectors)(a, b, steps, later, c);
+        // Not in the tile: it needs the registers that the sums are in.
+        if (last && activate_ != nullptr) activate_({c.row, c.column, count, t.count});
         if (!whole) spread(o, t, columns, row, count);
       }
     }
   }
 
-  // What becomes of the sums of a tile.
-  tile_end end_at(const operands& o, const column_tile& t, range columns, std::size_t row,
-                  std::size_t rows, float* const* sums, std::ptrdiff_t column) const {
-    tile_end e;
-    e.rows = rows;
-    e.columns = t.count;
+  // Whether sums are scaled, or anything is added to them.
+  bool ends() const {
+    return scale_ != 1 || addends_ > 0;
+  }
+
+  void find_end(const operands& o, const column_tile& t, range columns, std::size_t row,
+                std::size_t rows, tile_end& e) const {
+    const place_in_operands& stride = columns_.inner().stride;
     e.scale = scale_;
-    for (std::size_t i = 0; i < rows; ++i) e.sums[i] = sums[i] + column;
-    if (has_addends_) {
-      const place_in_operands& stride = columns_.inner().stride;
-      rows_of_addend(o, 0, stride.a, t, columns, row, rows, e.addend[0]);
-      rows_of_addend(o, 1, stride.b, t, columns, row, rows, e.addend[1]);
+    e.addends = addends_;
+    if (addends_ > 0) rows_of_addend(o, 0, stride.a, t, columns, row, rows, e.addend[0]);
+    if (addends_ > 1) rows_of_addend(o, 1, stride.b, t, columns, row, rows, e.addend[1]);
+  }
+
+  // All of few rows.
+  void end_rows(const operands& o, const column_tile& t, range columns, float* const* rows) const {
+    const tile_sums sums{rows, 0, row_count_, t.count};
+    if (ends()) {
+      tile_end e;
+      find_end(o, t, columns, 0, row_count_, e);
+      end_tile(sums, e);
     }
-    return e;
+    if (activate_ != nullptr) activate_(sums);
   }
 
   // Where the tile's rows of an addend are; a copy where they are not whole vectors. Rows that a
@@ -621,14 +633,13 @@ class product {
   void rows_of_addend(const operands& o, std::size_t which, std::ptrdiff_t stride,
                       const column_tile& t, range columns, std::size_t row, std::size_t rows,
                       addend_rows& a) const {
-    if (o.addend[which] == nullptr) return;
     const offset_list column = column_addend_[which].from(t.first - columns.first);
     a.broadcast = t.one_run && stride == 0;
     if (a.broadcast || (t.one_run && stride == 1 && t.count == t.width())) {
       row_addend_[which].from(row).places(o.addend[which] + column[0], rows, a.row);
       return;
     }
-    float* const copies = addends_ + which * max_tile_rows * max_tile_columns;
+    float* const copies = addend_tiles_ + which * max_tile_rows * max_tile_columns;
     offset_list(0, max_tile_columns).places<const float>(copies, rows, a.row);
     for (std::size_t i = 0; i < rows; ++i) {
       const float* from = o.addend[which] + row_addend_[which][row + i];
@@ -687,10 +698,9 @@ class product {
   range batch_part_, rows_part_, columns_part_;
   bool left_in_place_, right_in_place_, along_depth_, along_columns_, cut_, widen_;
   bool pairs_;  // the right operand is packed, or to be packed, in pairs of bfloat16
-  bool has_addends_;
-  bool activates_;
+  int addends_;
   float scale_;
-  tile_end_function end_;  // null where the sums are the result
+  tile_activation activate_;  // null where there is none
   // The offsets are those of the found rows, columns and depth.
   range found_rows_{0, 0}, found_columns_{0, 0}, found_depth_{0, 0};
   offset_list row_left_, row_result_, row_addend_[2];
@@ -698,24 +708,20 @@ class product {
   offset_list depth_left_, depth_right_;
   // In the scratch.
   std::ptrdiff_t *row_table_, *column_table_, *depth_table_;
-  float *packed_left_, *packed_right_, *tile_, *addends_;
+  float *packed_left_, *packed_right_, *tile_, *addend_tiles_;
 };
 // Sums of nothing: what the addends and `then` make of zeros. Left and right may have no memory.
 void end_zeros(const contraction& x, op then) {
-  const tile_end_function end = tile_end_of(then);
+  const tile_activation activate = tile_activation_of(then);
   for (std::ptrdiff_t i = 0; i < x.batch.size(); ++i) {
     for (std::ptrdiff_t j = 0; j < x.rows.size(); ++j) {
       for (std::ptrdiff_t k = 0; k < x.columns.size(); ++k) {
         const place_in_operands at[]{x.batch.at(i), x.rows.at(j), x.columns.at(k)};
         float sum[max_dot_lanes]{};
-        tile_end e;
-        e.rows = e.columns = 1;
-        e.sums[0] = sum;
-        e.scale = 1;
-        e.addend[0].broadcast = e.addend[1].broadcast = true;  // there is memory for one element
-        if (x.a != nullptr) e.addend[0].row[0] = x.a + at[0].a + at[1].a + at[2].a;
-        if (x.b != nullptr) e.addend[1].row[0] = x.b + at[0].b + at[1].b + at[2].b;
-        end(e);
+        float* const row[]{sum};
+        if (x.a != nullptr) sum[0] += x.a[at[0].a + at[1].a + at[2].a];
+        if (x.b != nullptr) sum[0] += x.b[at[0].b + at[1].b + at[2].b];
+        if (activate != nullptr) activate({row, 0, 1, 1});
         x.result[at[0].result + at[1].result + at[2].result] = sum[0];
       }
     }

@@ -37,16 +37,20 @@ class offset_list {
   // The places that they are at from an origin. Those after the first `count` repeat the last one.
   template <class T, std::size_t N>
   void places(T* origin, std::size_t count, T* (&to)[N]) const {
+    // One from the other: g++ would find them all as a vector, and what is stored as one and read
+    // as single places has to wait.
     if (table_ == nullptr) {
-      // One from the other: g++ multiplies them all as a vector, and what is stored as one and read
-      // as single places has to wait.
       T* place = origin + first_;
       for (std::size_t i = 0; i < N; ++i) {
         to[i] = place;
         if (i + 1 < count) place += step_;
       }
     } else {
-      for (std::size_t i = 0; i < N; ++i) to[i] = origin + table_[std::min(i, count - 1)];
+      const std::ptrdiff_t* at = table_;
+      for (std::size_t i = 0; i < N; ++i) {
+        to[i] = origin + *at;
+        if (i + 1 < count) ++at;
+      }
     }
   }
 

@@ -139,7 +139,8 @@ HWY_INLINE void multiply_add(std::index_sequence<R...>, std::index_sequence<I...
   float* const to[]{result.row[R] + result.column...};
   (hwy::Prefetch(to[I / Vectors] + I % Vectors * lanes), ...);
   if (result.end != nullptr) {
-    for (const addend_rows& addend : result.end->addend) {
+    for (int a = 0; a < result.end->addends; ++a) {
+      const addend_rows& addend = result.end->addend[a];
       const float* const* from = addend.row;
       if (from[0] != from[sizeof...(R) - 1] && !addend.broadcast)
         (hwy::Prefetch(from[I / Vectors] + I % Vectors * lanes), ...);
@@ -168,14 +169,15 @@ HWY_INLINE void multiply_add(std::index_sequence<R...>, std::index_sequence<I...
       const vec scale = hn::Set(d, end->scale);
       ((sums = hn::Mul(sums, scale)), ...);
     }
-    for (const addend_rows& addend : end->addend) {
-      const float* const* from = addend.row;
-      if (*from == nullptr) continue;
-      if (addend.broadcast) {
-        ((sums = hn::Add(sums, hn::Set(d, *from[I / Vectors]))), ...);
-      } else {
+    // Two loops: of both kinds in one, clang makes a single addition, and spills what it adds.
+    for (int a = 0; a < end->addends; ++a) {
+      const float* const* from = end->addend[a].row;
+      if (!end->addend[a].broadcast)
         ((sums = hn::Add(sums, hn::LoadU(d, from[I / Vectors] + I % Vectors * lanes))), ...);
-      }
+    }
+    for (int a = 0; a < end->addends; ++a) {
+      const float* const* from = end->addend[a].row;
+      if (end->addend[a].broadcast) ((sums = hn::Add(sums, hn::Set(d, *from[I / Vectors]))), ...);
     }
   }
   (hn::StoreU(sums, d, to[I / Vectors] + I % Vectors * lanes), ...);
