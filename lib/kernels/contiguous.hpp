@@ -60,8 +60,8 @@ inline bool pack_repeated(nest& n, int o, const operand& from, std::byte* to,
   int outer = 0;
   while (n.stride[o][outer] == 0) ++outer;
   for (int l = outer; l < n.loops; ++l) {
-    part.extent[part.loops] = n.extent[l];
-    part.stride[0][part.loops++] = n.stride[o][l];
+    part.push(n.extent[l]);
+    part.stride[0][part.last()] = n.stride[o][l];
   }
   const std::ptrdiff_t size = bytes(from.type);
   if (part.points() * size > space) return false;

@@ -66,8 +66,15 @@ HWY_INLINE void store(hn::Vec<integers> v, boolean* p, std::size_t n) {
 template <class F, class R, class... A>
 HWY_INLINE void map(std::size_t n, R* to, const A*... from) {
   const std::size_t lanes = hn::Lanes(floats());
+  const auto whole = [&](std::size_t i) HWY_ATTR { store(F()(load(from + i)...), to + i); };
   std::size_t i = 0;
-  for (; i + lanes <= n; i += lanes) store(F()(load(from + i)...), to + i);
+  for (; i + 4 * lanes <= n; i += 4 * lanes) {
+    whole(i);
+    whole(i + lanes);
+    whole(i + 2 * lanes);
+    whole(i + 3 * lanes);
+  }
+  for (; i + lanes <= n; i += lanes) whole(i);
   if (i < n) store(F()(load(from + i, n - i)...), to + i, n - i);
 }
 

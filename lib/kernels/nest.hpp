@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "hwy/base.h"
 #include "weft/kernels/call.hpp"
 
 namespace weft::kernels {
@@ -14,8 +15,9 @@ namespace weft::kernels {
 struct nest {
   int loops = 0;       // 1 or more
   bool empty = false;  // an extent is 0: there is no point to visit
-  std::ptrdiff_t extent[max_loops]{};
-  std::ptrdiff_t stride[max_operands][max_loops]{};
+  // Of so many loops. What is beyond is nothing: to clear all of it takes as long as a short row.
+  std::ptrdiff_t extent[max_loops];
+  std::ptrdiff_t stride[max_operands][max_loops];
 
   int last() const { return loops - 1; }
   // Of the first `outer` loops.
@@ -25,6 +27,13 @@ struct nest {
     return n;
   }
   std::ptrdiff_t points() const { return points(loops); }
+
+  // Another innermost loop, along which no operand moves yet.
+  void push(std::ptrdiff_t length) {
+    extent[loops] = length;
+    for (auto& strides : stride) strides[loops] = 0;
+    ++loops;
+  }
 };
 
 // The nest of those of c's loops whose bits are in `which`, over the first `operands` operands.
@@ -56,12 +65,12 @@ inline nest canonical(const call& c, int operands, unsigned which = ~0u, int key
     bool joins = n.loops > 0;
     for (int o = 0; o < operands && joins; ++o)
       joins = n.stride[o][n.last()] == stride(o) * c.extent[l];
-    if (!joins) n.extent[n.loops++] = 1;
+    if (!joins) n.push(1);
     n.extent[n.last()] *= c.extent[l];
     for (int o = 0; o < operands; ++o) n.stride[o][n.last()] = stride(o);
   }
   if (n.loops == 0) {
-    n.extent[n.loops++] = 1;
+    n.push(1);
     for (int o = 0; o < operands; ++o) n.stride[o][0] = 1;
   }
   return n;
@@ -70,22 +79,35 @@ inline nest canonical(const call& c, int operands, unsigned which = ~0u, int key
 // Calls f with the operands' offsets, in elements, at those points of the first `loops` loops whose
 // places in their order are in the range. Not for an empty nest.
 template <class F>
-void walk(const nest& n, int loops, item_range points, F&& f) {
+HWY_INLINE void walk(const nest& n, int loops, item_range points, F&& f) {
   std::ptrdiff_t index[max_loops]{};
   std::ptrdiff_t offset[max_operands]{};
+  std::ptrdiff_t left = points.end - points.begin;
+  if (left == 0) return;
   std::ptrdiff_t rest = points.begin;
   for (int l = loops - 1; rest > 0; rest /= n.extent[l--]) {
     index[l] = rest % n.extent[l];
     for (int o = 0; o < max_operands; ++o) offset[o] += n.stride[o][l] * index[l];
   }
-  for (std::ptrdiff_t left = points.end - points.begin; left > 0; --left) {
-    f(std::as_const(offset));
-    int l = loops - 1;
-    for (; l >= 0; --l) {
-      for (int o = 0; o < max_operands; ++o) offset[o] += n.stride[o][l];
-      if (++index[l] < n.extent[l]) break;
+  // The innermost of them has a loop of its own: where rows are short, each step counts. Without
+  // loops, there is one point.
+  const int last = std::max(loops - 1, 0);
+  std::ptrdiff_t step[max_operands];
+  for (int o = 0; o < max_operands; ++o) step[o] = n.stride[o][last];
+  for (;;) {
+    const std::ptrdiff_t count = std::min(left, n.extent[last] - index[last]);
+    for (std::ptrdiff_t i = 0; i < count; ++i) {
+      f(std::as_const(offset));
+      for (int o = 0; o < max_operands; ++o) offset[o] += step[o];
+    }
+    left -= count;
+    if (left == 0) return;
+    index[last] += count;
+    for (int l = last; index[l] == n.extent[l];) {
       for (int o = 0; o < max_operands; ++o) offset[o] -= n.stride[o][l] * n.extent[l];
-      index[l] = 0;
+      index[l--] = 0;
+      for (int o = 0; o < max_operands; ++o) offset[o] += n.stride[o][l];
+      ++index[l];
     }
   }
 }
@@ -97,7 +119,7 @@ void walk(const nest& n, int loops, F&& f) {
 // Calls f(offsets, begin, end) with parts of the innermost loop, of whole pieces: those whose
 // places in their order are in the range.
 template <class F>
-void walk_pieces(const nest& n, item_range mine, std::ptrdiff_t piece, F&& f) {
+HWY_INLINE void walk_pieces(const nest& n, item_range mine, std::ptrdiff_t piece, F&& f) {
   const std::ptrdiff_t length = n.extent[n.last()];
   const std::ptrdiff_t pieces = (length + piece - 1) / piece;  // of a row
   if (mine.begin == mine.end) return;

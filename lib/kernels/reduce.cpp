@@ -173,24 +173,34 @@ void reduce_columns(const nest& kept, const nest& over, const share& part, T* re
               });
 }
 
-// Element by element, or, where the reduced loop is contiguous, row by row.
+// What `length` elements along a loop give: by vectors, where the loop is contiguous.
+template <class R, class Terms>
+HWY_NOINLINE typename R::total reduce_row(std::ptrdiff_t length, const innermost& loop,
+                                          bool contiguous, Terms row) {
+  if (contiguous) return R::row(static_cast<std::size_t>(length), row);
+  typename R::total total = R::identity;
+  for (std::ptrdiff_t i = 0; i < length; ++i)
+    total = R::combine(total, moved(row, loop.stride, i).first());
+  return total;
+}
+
+// Row by row.
 template <class R, class Terms, class T = typename R::type>
 void reduce_rows(const nest& kept, const nest& over, const share& part, T* result,
                  const Terms& terms) {
   const std::ptrdiff_t length = over.extent[over.last()];
   const innermost loop(over);
   const bool contiguous = loop.contiguous(Terms::inputs);
+  const bool alone = over.loops == 1;
   walk(kept, kept.loops, items_of(kept.points(), part), [&](const std::ptrdiff_t* at) {
+    const Terms here = moved(terms, at);
     typename R::total total = R::identity;
-    walk(over, over.last(), [&](const std::ptrdiff_t* from) HWY_ATTR {
-      const Terms row = moved(moved(terms, at), from);
-      if (contiguous) {
-        total = R::combine(total, R::row(static_cast<std::size_t>(length), row));
-      } else {
-        for (std::ptrdiff_t i = 0; i < length; ++i)
-          total = R::combine(total, moved(row, loop.stride, i).first());
-      }
-    });
+    if (alone)
+      total = reduce_row<R>(length, loop, contiguous, here);
+    else
+      walk(over, over.last(), [&](const std::ptrdiff_t* from) {
+        total = R::combine(total, reduce_row<R>(length, loop, contiguous, moved(here, from)));
+      });
     result[at[0]] = static_cast<T>(total);
   });
 }

@@ -7,6 +7,7 @@
 
 #include "kernels/entry.hpp"
 #include "kernels/nest.hpp"
+#include "kernels/row-inl.h"
 #include "weft/kernels/hwy-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -29,19 +30,22 @@ struct pairs {
   T& b(std::ptrdiff_t i) const { return first[i * next + partner]; }
 };
 
-// How vectors of pairs lie in memory.
+// How a row's pairs lie in memory, and how vectors of them get there and back: full vectors, or the
+// first n lanes.
 struct apart {  // all first numbers side by side, and all second ones
   template <class T>
   static bool fits(const pairs<T>& p) {
     return p.next == 1;
   }
-  HWY_INLINE static void load(const pairs<const float>& p, std::ptrdiff_t i, V& a, V& b) {
-    a = hn::LoadU(D(), p.first + i);
-    b = hn::LoadU(D(), p.first + i + p.partner);
+  template <class M>
+  HWY_INLINE static void load(M memory, const pairs<const float>& p, std::ptrdiff_t i, V& a, V& b) {
+    a = memory.load(p.first + i);
+    b = memory.load(p.first + i + p.partner);
   }
-  HWY_INLINE static void store(V a, V b, const pairs<float>& p, std::ptrdiff_t i) {
-    hn::StoreU(a, D(), p.first + i);
-    hn::StoreU(b, D(), p.first + i + p.partner);
+  template <class M>
+  HWY_INLINE static void store(M memory, V a, V b, const pairs<float>& p, std::ptrdiff_t i) {
+    memory.store(a, p.first + i);
+    memory.store(b, p.first + i + p.partner);
   }
 };
 struct interleaved {
@@ -49,13 +53,54 @@ struct interleaved {
   static bool fits(const pairs<T>& p) {
     return p.next == 2 && p.partner == 1;
   }
-  HWY_INLINE static void load(const pairs<const float>& p, std::ptrdiff_t i, V& a, V& b) {
+  HWY_INLINE static void load(whole<float>, const pairs<const float>& p, std::ptrdiff_t i, V& a,
+                              V& b) {
     hn::LoadInterleaved2(D(), p.first + 2 * i, a, b);
   }
-  HWY_INLINE static void store(V a, V b, const pairs<float>& p, std::ptrdiff_t i) {
+  HWY_INLINE static void store(whole<float>, V a, V b, const pairs<float>& p, std::ptrdiff_t i) {
     hn::StoreInterleaved2(a, b, D(), p.first + 2 * i);
   }
+  // Of fewer, by way of two vectors.
+  static constexpr std::size_t lanes = hn::MaxLanes(D());
+  HWY_INLINE static void load(first<float> some, const pairs<const float>& p, std::ptrdiff_t i,
+                              V& a, V& b) {
+    alignas(64) float both[2 * lanes];
+    const float* from = p.first + 2 * i;
+    hn::Store(load_n(D(), from, std::min(2 * some.n, lanes)), D(), both);
+    if (2 * some.n > lanes)
+      hn::Store(load_n(D(), from + lanes, 2 * some.n - lanes), D(), both + lanes);
+    else
+      hn::Store(hn::Zero(D()), D(), both + lanes);
+    hn::LoadInterleaved2(D(), both, a, b);
+  }
+  HWY_INLINE static void store(first<float> some, V a, V b, const pairs<float>& p,
+                               std::ptrdiff_t i) {
+    alignas(64) float both[2 * lanes];
+    float* to = p.first + 2 * i;
+    hn::StoreInterleaved2(a, b, D(), both);
+    store_n(hn::Load(D(), both), D(), to, std::min(2 * some.n, lanes));
+    if (2 * some.n > lanes)
+      store_n(hn::Load(D(), both + lanes), D(), to + lanes, 2 * some.n - lanes);
+  }
 };
+struct strided {};  // anyhow: pair by pair
+
+// Calls f(layout) with the layout of the rows' pairs, where what is beside these is contiguous.
+template <class T, class F>
+void with_layout(const pairs<T>& p, const pairs<const float>& q, bool contiguous, F f) {
+  if (contiguous && apart::fits(p) && apart::fits(q)) return f(apart());
+  if (contiguous && interleaved::fits(p) && interleaved::fits(q)) return f(interleaved());
+  f(strided());
+}
+
+// Calls f(memory, i) for each vector of a row of n pairs.
+template <class F>
+HWY_INLINE void for_vectors(std::ptrdiff_t n, F f) {
+  const auto lanes = static_cast<std::ptrdiff_t>(hn::Lanes(D()));
+  std::ptrdiff_t i = 0;
+  for (; i + lanes <= n; i += lanes) f(whole<float>(), i);
+  if (i < n) f(first<float>{static_cast<std::size_t>(n - i)}, i);
+}
 
 // A row's angles.
 struct angles {
@@ -64,30 +109,19 @@ struct angles {
 };
 
 template <class Layout>
-HWY_INLINE std::ptrdiff_t turn_vectors(const pairs<float>& to, const pairs<const float>& x,
-                                       const angles& by, std::ptrdiff_t n) {
-  const auto lanes = static_cast<std::ptrdiff_t>(hn::Lanes(D()));
-  std::ptrdiff_t i = 0;
-  for (; i + lanes <= n; i += lanes) {
+HWY_INLINE void turn_row(Layout, const pairs<float>& to, const pairs<const float>& x,
+                         const angles& by, std::ptrdiff_t n) {
+  for_vectors(n, [&](auto memory, std::ptrdiff_t i) HWY_ATTR {
     V a, b;
-    Layout::load(x, i, a, b);
-    const V cosine = hn::LoadU(D(), by.cosine + i), sine = hn::LoadU(D(), by.sine + i);
-    Layout::store(hn::NegMulAdd(b, sine, hn::Mul(a, cosine)),
+    Layout::load(memory, x, i, a, b);
+    const V cosine = memory.load(by.cosine + i), sine = memory.load(by.sine + i);
+    Layout::store(memory, hn::NegMulAdd(b, sine, hn::Mul(a, cosine)),
                   hn::MulAdd(a, sine, hn::Mul(b, cosine)), to, i);
-  }
-  return i;
+  });
 }
-
-void turn_row(const pairs<float>& to, const pairs<const float>& x, const angles& by,
-              std::ptrdiff_t n) {
-  std::ptrdiff_t i = 0;
-  if (by.cosine_next == 1 && by.sine_next == 1) {
-    if (apart::fits(x) && apart::fits(to))
-      i = turn_vectors<apart>(to, x, by, n);
-    else if (interleaved::fits(x) && interleaved::fits(to))
-      i = turn_vectors<interleaved>(to, x, by, n);
-  }
-  for (; i < n; ++i) {
+inline void turn_row(strided, const pairs<float>& to, const pairs<const float>& x, const angles& by,
+                     std::ptrdiff_t n) {
+  for (std::ptrdiff_t i = 0; i < n; ++i) {
     const float cosine = by.cosine[i * by.cosine_next], sine = by.sine[i * by.sine_next];
     const float a = x.a(i), b = x.b(i);
     to.a(i) = a * cosine - b * sine;
@@ -96,32 +130,21 @@ void turn_row(const pairs<float>& to, const pairs<const float>& x, const angles&
 }
 
 // From a row of pairs and one of their gradients.
-template <class Layout, bool of_sine>
-HWY_INLINE std::ptrdiff_t combine_vectors(float* to, const pairs<const float>& x,
-                                          const pairs<const float>& g, std::ptrdiff_t n) {
-  const auto lanes = static_cast<std::ptrdiff_t>(hn::Lanes(D()));
-  std::ptrdiff_t i = 0;
-  for (; i + lanes <= n; i += lanes) {
+template <bool of_sine, class Layout>
+HWY_INLINE void combine_row(Layout, float* to, std::ptrdiff_t, const pairs<const float>& x,
+                            const pairs<const float>& g, std::ptrdiff_t n) {
+  for_vectors(n, [&](auto memory, std::ptrdiff_t i) HWY_ATTR {
     V a, b, ga, gb;
-    Layout::load(x, i, a, b);
-    Layout::load(g, i, ga, gb);
-    hn::StoreU(of_sine ? hn::NegMulAdd(ga, b, hn::Mul(gb, a)) : hn::MulAdd(ga, a, hn::Mul(gb, b)),
-               D(), to + i);
-  }
-  return i;
+    Layout::load(memory, x, i, a, b);
+    Layout::load(memory, g, i, ga, gb);
+    memory.store(of_sine ? hn::NegMulAdd(ga, b, hn::Mul(gb, a)) : hn::MulAdd(ga, a, hn::Mul(gb, b)),
+                 to + i);
+  });
 }
-
 template <bool of_sine>
-void combine_row(float* to, std::ptrdiff_t next, const pairs<const float>& x,
+void combine_row(strided, float* to, std::ptrdiff_t next, const pairs<const float>& x,
                  const pairs<const float>& g, std::ptrdiff_t n) {
-  std::ptrdiff_t i = 0;
-  if (next == 1) {
-    if (apart::fits(x) && apart::fits(g))
-      i = combine_vectors<apart, of_sine>(to, x, g, n);
-    else if (interleaved::fits(x) && interleaved::fits(g))
-      i = combine_vectors<interleaved, of_sine>(to, x, g, n);
-  }
-  for (; i < n; ++i)
+  for (std::ptrdiff_t i = 0; i < n; ++i)
     to[i * next] = of_sine ? g.b(i) * x.a(i) - g.a(i) * x.b(i) : g.a(i) * x.a(i) + g.b(i) * x.b(i);
 }
 
@@ -159,28 +182,35 @@ void rotate(const call& c) noexcept {
   const auto x = pairs_of<const float>(c, c.operands[1], row);
   const operand &cosine = c.operands[2], &sine = c.operands[3];
   const std::ptrdiff_t to_number = to.partner / c.axis_stride, x_number = x.partner / c.axis_stride;
-  for_rows(c, row, 4, [&](const std::ptrdiff_t* at) {
-    turn_row(from(to, at[0]), from(x, at[1]),
-             {static_cast<const float*>(cosine.data) + at[2],
-              static_cast<const float*>(sine.data) + at[3], cosine.stride[row], sine.stride[row]},
-             n);
-    for (std::ptrdiff_t i = 2 * n; i < c.axis_extent; ++i)
-      to.first[at[0] + i * to_number] = x.first[at[1] + i * x_number];
+  const bool contiguous = cosine.stride[row] == 1 && sine.stride[row] == 1;
+  with_layout(to, x, contiguous, [&](auto layout) {
+    for_rows(c, row, 4, [&](const std::ptrdiff_t* at) HWY_ATTR {
+      turn_row(layout, from(to, at[0]), from(x, at[1]),
+               {static_cast<const float*>(cosine.data) + at[2],
+                static_cast<const float*>(sine.data) + at[3], cosine.stride[row], sine.stride[row]},
+               n);
+      for (std::ptrdiff_t i = 2 * n; i < c.axis_extent; ++i)
+        to.first[at[0] + i * to_number] = x.first[at[1] + i * x_number];
+    });
   });
 }
 
-void rotate_adjoint(const call& c) noexcept {
+template <bool of_sine>
+void rotate_adjoint_of(const call& c) {
   const int row = row_of(c);
   const auto x = pairs_of<const float>(c, c.operands[1], row);
   const auto g = pairs_of<const float>(c, c.operands[2], row);
   auto* const to = static_cast<float*>(c.operands[0].data);
   const std::ptrdiff_t next = c.operands[0].stride[row], n = c.extent[row];
-  for_rows(c, row, 3, [&](const std::ptrdiff_t* at) {
-    if (c.scalar == 0)
-      combine_row<false>(to + at[0], next, from(x, at[1]), from(g, at[2]), n);
-    else
-      combine_row<true>(to + at[0], next, from(x, at[1]), from(g, at[2]), n);
+  with_layout(x, g, next == 1, [&](auto layout) {
+    for_rows(c, row, 3, [&](const std::ptrdiff_t* at) HWY_ATTR {
+      combine_row<of_sine>(layout, to + at[0], next, from(x, at[1]), from(g, at[2]), n);
+    });
   });
+}
+
+void rotate_adjoint(const call& c) noexcept {
+  c.scalar == 0 ? rotate_adjoint_of<false>(c) : rotate_adjoint_of<true>(c);
 }
 
 }  // namespace

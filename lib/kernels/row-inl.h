@@ -72,7 +72,7 @@ struct first {
     return mask_of(D(), load_n(B(), p, n));
   }
   HWY_INLINE hn::Vec<D> only(hn::Vec<D> v) const {
-    return hn::IfThenElseZero(hn::FirstN(D(), n), v);
+    return hn::IfThenElseZero(first_n(D(), n), v);
   }
 };
 
@@ -128,7 +128,7 @@ HWY_INLINE hn::Vec<hn::ScalableTag<T>> accumulate_at(Combine combine, T identity
   if (i < n) {
     f(first<T>{n - i}, i, one);
     all.at[1] =
-        combine(all.at[1], hn::IfThenElse(hn::FirstN(d, n - i), one.at[0], hn::Set(d, identity)));
+        combine(all.at[1], hn::IfThenElse(first_n(d, n - i), one.at[0], hn::Set(d, identity)));
   }
   return all.combine(combine);
 }

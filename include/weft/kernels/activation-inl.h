@@ -23,7 +23,7 @@ struct identity {
 struct relu {  // NaN stays
   template <class D>
   HWY_INLINE hn::Vec<D> operator()(D d, hn::Vec<D> x) const {
-    return hn::IfThenZeroElse(hn::Le(x, hn::Zero(d)), x);
+    return math::at_least(hn::Zero(d), x);
   }
 };
 

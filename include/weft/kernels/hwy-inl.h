@@ -27,12 +27,20 @@ constexpr bool masks_memory() {
   return !HWY_MEM_OPS_MIGHT_FAULT || (HWY_TARGET == HWY_AVX2 && sizeof(T) >= 4);
 }
 
+// The first n lanes. n <= Lanes(d), so there is no need to look whether AVX-512 could make a mask
+// of so many.
+template <class D>
+HWY_INLINE hn::Mask<D> first_n(D d, std::size_t n) {
+  if (n > hn::MaxLanes(D())) __builtin_unreachable();
+  return hn::FirstN(d, n);
+}
+
 // The first n lanes from p, zeros in the others. 0 <= n <= Lanes(d); nothing is read past p + n.
 // Newer versions of Highway have this as hn::LoadN.
 template <class D, class T = hn::TFromD<D>>
 HWY_INLINE hn::Vec<D> load_n(D d, const T* HWY_RESTRICT p, std::size_t n) {
   if constexpr (masks_memory<T>()) {
-    return hn::MaskedLoad(hn::FirstN(d, n), d, p);
+    return hn::MaskedLoad(first_n(d, n), d, p);
   } else {
     alignas(64) T lanes[hn::MaxLanes(D())]{};
     for (std::size_t i = 0; i < n; ++i) lanes[i] = p[i];
@@ -44,7 +52,7 @@ HWY_INLINE hn::Vec<D> load_n(D d, const T* HWY_RESTRICT p, std::size_t n) {
 template <class D, class T = hn::TFromD<D>>
 HWY_INLINE void store_n(hn::Vec<D> v, D d, T* HWY_RESTRICT p, std::size_t n) {
   if constexpr (masks_memory<T>()) {
-    hn::BlendedStore(v, hn::FirstN(d, n), d, p);
+    hn::BlendedStore(v, first_n(d, n), d, p);
   } else {
     alignas(64) T lanes[hn::MaxLanes(D())];
     hn::Store(v, d, lanes);

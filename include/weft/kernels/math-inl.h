@@ -388,21 +388,23 @@ HWY_INLINE V cos(D d, V x) {
 // The larger operand; NaN where either is NaN.
 template <class V>
 HWY_INLINE V maximum(V a, V b) {
-  if constexpr (hwy::IsFloat<hn::TFromV<V>>()) {
-    return hn::IfThenElse(hn::Or(hn::Gt(a, b), hn::IsNaN(a)), a, b);
-  } else {
+  if constexpr (!hwy::IsFloat<hn::TFromV<V>>())
     return hn::Max(a, b);
-  }
+  else if constexpr (unordered_gives_second)
+    return hn::IfThenElse(hn::IsNaN(a), a, hn::Max(a, b));
+  else
+    return hn::IfThenElse(hn::Or(hn::Gt(a, b), hn::IsNaN(a)), a, b);
 }
 
 // The smaller operand; NaN where either is NaN.
 template <class V>
 HWY_INLINE V minimum(V a, V b) {
-  if constexpr (hwy::IsFloat<hn::TFromV<V>>()) {
-    return hn::IfThenElse(hn::Or(hn::Lt(a, b), hn::IsNaN(a)), a, b);
-  } else {
+  if constexpr (!hwy::IsFloat<hn::TFromV<V>>())
     return hn::Min(a, b);
-  }
+  else if constexpr (unordered_gives_second)
+    return hn::IfThenElse(hn::IsNaN(a), a, hn::Min(a, b));
+  else
+    return hn::IfThenElse(hn::Or(hn::Lt(a, b), hn::IsNaN(a)), a, b);
 }
 
 }  // namespace weft::kernels::HWY_NAMESPACE::math
