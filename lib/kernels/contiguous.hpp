@@ -27,13 +27,6 @@ using elementwise_loop = void (*)(std::size_t n, void* to, const void* const* fr
 template <std::size_t size>
 void copy_strided(std::ptrdiff_t n, std::byte* to, std::ptrdiff_t to_stride, const std::byte* from,
                   std::ptrdiff_t from_stride) {
-  if (from_stride == 0 && to_stride == 1) {  // a loop that compilers make one of vectors
-    std::byte value[size];
-    std::memcpy(value, from, size);
-    for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i)
-      std::memcpy(to + i * size, value, size);
-    return;
-  }
   for (std::ptrdiff_t i = 0; i < n; ++i) {
     std::memcpy(to, from, size);
     if (i + 1 == n) break;  // a pointer past the operand is not made
@@ -87,14 +80,19 @@ inline void number_elements(std::ptrdiff_t n, std::ptrdiff_t first, std::ptrdiff
 
 inline constexpr std::ptrdiff_t buffered = 512;  // elements that go through buffers at a time
 
-// Runs f(n, to, from) over c's loops, with at most `at_most` elements at a time. Operands that are
-// not contiguous along the innermost loop pass, a piece at a time, through a buffer that stays in
-// the first level of cache: so there is one loop for each operation, whatever the strides.
+// Makes n elements that are the one at `value`, and more up to a whole vector.
+using fill_loop = void (*)(element type, std::size_t n, void* to, const void* value);
+
+// Runs f(n, to) over c's loops, with at most `at_most` elements at a time; from[i] is then where
+// those of input i are. Operands that are not contiguous along the innermost loop pass, a piece at
+// a time, through a buffer that stays in the first level of cache: so there is one loop for each
+// operation, whatever the strides.
 template <class F>
-void run_elementwise(const call& c, int inputs, std::ptrdiff_t at_most, F f) {
+void run_elementwise(const call& c, int inputs, std::ptrdiff_t at_most, fill_loop fill,
+                     const void* (&from)[max_operands - 1], F f) {
   nest n = canonical(c, 1 + inputs);
   if (n.empty) return;
-  std::byte* data[max_operands];
+  std::byte* data[max_operands]{};
   for (int o = 0; o <= inputs; ++o) data[o] = static_cast<std::byte*>(c.operands[o].data);
   // For one operand, say a mask that all heads of an attention read across its rows.
   alignas(64) std::byte packed[32 * 1024];
@@ -104,14 +102,17 @@ void run_elementwise(const call& c, int inputs, std::ptrdiff_t at_most, F f) {
     break;
   }
   alignas(64) std::byte buffer[max_operands][buffered * 4];
-  std::ptrdiff_t stride[max_operands]{};
+  std::ptrdiff_t stride[max_operands]{}, step[max_operands]{};
   bool contiguous = true;
   for (int o = 0; o <= inputs; ++o) {
     stride[o] = n.stride[o][n.last()];
     contiguous = contiguous && stride[o] == 1 && data[o];
+    // In bytes from here on.
+    for (int l = 0; l < n.loops; ++l) n.stride[o][l] *= bytes(c.operands[o].type);
+    step[o] = n.stride[o][n.last()];
   }
   const auto at = [&](const std::ptrdiff_t* offset, int o, std::ptrdiff_t i) {
-    return data[o] + (offset[o] + i * stride[o]) * bytes(c.operands[o].type);
+    return data[o] + (offset[o] + i * step[o]);
   };
 
   // Whatever the part, a row's vectors begin at the same elements: some functions look at a whole
@@ -120,30 +121,43 @@ void run_elementwise(const call& c, int inputs, std::ptrdiff_t at_most, F f) {
   if (contiguous)  // short rows should not wait for what buffers need
     return walk_pieces(n, c.part, piece,
                        [&](const std::ptrdiff_t* offset, std::ptrdiff_t begin, std::ptrdiff_t end) {
-                         const void* from[max_operands - 1]{};
-                         for (std::ptrdiff_t i = begin, count; i < end; i += count) {
-                           count = std::min(at_most, end - i);
-                           for (int o = 1; o <= inputs; ++o) from[o - 1] = at(offset, o, i);
-                           f(static_cast<std::size_t>(count), at(offset, 0, i), from);
+                         std::byte* to = data[0] + offset[0];
+                         // All there could be: a loop of a known length is none.
+                         for (int o = 1; o < max_operands; ++o) from[o - 1] = data[o] + offset[o];
+                         const auto move = [&](std::ptrdiff_t count) {
+                           to += count * step[0];
+                           for (int o = 1; o < max_operands; ++o)
+                             from[o - 1] =
+                                 static_cast<const std::byte*>(from[o - 1]) + count * step[o];
+                         };
+                         if (begin != 0) move(begin);
+                         for (std::ptrdiff_t left = end - begin;;) {
+                           const std::ptrdiff_t count = std::min(at_most, left);
+                           f(static_cast<std::size_t>(count), to);
+                           if ((left -= count) == 0) break;
+                           move(count);
                          }
                        });
-  const std::ptrdiff_t step = std::min(buffered, at_most);
+  const std::ptrdiff_t most = std::min(buffered, at_most);
   walk_pieces(
       n, c.part, piece,
       [&](const std::ptrdiff_t* offset, std::ptrdiff_t begin, std::ptrdiff_t end) {
         for (std::ptrdiff_t i = begin; i < end;) {
-          const std::ptrdiff_t count = std::min(step, end - i);
-          const void* from[max_operands - 1]{};
+          const std::ptrdiff_t count = std::min(most, end - i);
           for (int o = 1; o <= inputs; ++o) {
             const bool in_place = stride[o] == 1 && data[o];
             from[o - 1] = in_place ? at(offset, o, i) : buffer[o];
-            if (!data[o]) number_elements(count, offset[o] + i * stride[o], stride[o], buffer[o]);
-            // A broadcast value stays in the buffer for the whole loop.
-            else if (!in_place && (stride[o] != 0 || i == begin))
+            if (in_place) continue;
+            if (!data[o])
+              number_elements(count, offset[o] / 4 + i * stride[o], stride[o], buffer[o]);
+            else if (stride[o] != 0)
               copy_elements(c.operands[o].type, count, buffer[o], 1, at(offset, o, i), stride[o]);
+            else if (i == begin)  // it stays for the whole loop
+              fill(c.operands[o].type, static_cast<std::size_t>(count), buffer[o],
+                   at(offset, o, i));
           }
           std::byte* to = stride[0] == 1 ? at(offset, 0, i) : buffer[0];
-          f(static_cast<std::size_t>(count), to, from);
+          f(static_cast<std::size_t>(count), to);
           if (to == buffer[0])
             copy_elements(c.operands[0].type, count, at(offset, 0, i), stride[0], buffer[0], 1);
           i += count;
@@ -153,20 +167,30 @@ void run_elementwise(const call& c, int inputs, std::ptrdiff_t at_most, F f) {
 
 // Runs c's chain over its loops; link l is done by loops[l]. Values between links lie in buffers
 // that stay in the first level of cache.
-inline void run_chain(const call& c, const elementwise_loop* loops) {
-  int inputs = 0;
-  for (int l = 0; l < c.link_count; ++l)
-    for (int j = 0; j < operands_of_elementwise(c.links[l].kind); ++j)
-      if (const int v = c.links[l].from[j]; v < max_link_inputs) inputs = std::max(inputs, v + 1);
+inline void run_chain(const call& c, fill_loop fill, const elementwise_loop* loops) {
   alignas(64) std::byte made[max_links - 1][buffered * 4];
-  run_elementwise(c, inputs, buffered, [&](std::size_t n, void* to, const void* const* from) {
+  const void* from[max_link_inputs]{};
+  struct link {
+    const void* const* values[3];  // where it is said where its values are
+    draw drawn;
+  } links[max_links]{};
+  const void* of_links[max_links - 1];
+  int inputs = 0;
+  for (int l = 0; l < c.link_count; ++l) {
+    if (l + 1 < c.link_count) of_links[l] = made[l];
+    links[l].drawn = {c.random, c.links[l].drop};
+    for (int j = 0; j < 3; ++j) {
+      const int v = c.links[l].from[j];
+      links[l].values[j] = v < max_link_inputs ? from + v : of_links + (v - max_link_inputs);
+      if (j < operands_of_elementwise(c.links[l].kind) && v < max_link_inputs)
+        inputs = std::max(inputs, v + 1);
+    }
+  }
+  run_elementwise(c, inputs, buffered, fill, from, [&](std::size_t n, void* to) {
     for (int l = 0; l < c.link_count; ++l) {
-      const void* values[3]{};
-      for (int j = 0; j < operands_of_elementwise(c.links[l].kind); ++j) {
-        const int v = c.links[l].from[j];
-        values[j] = v < max_link_inputs ? from[v] : made[v - max_link_inputs];
-      }
-      loops[l](n, l + 1 == c.link_count ? to : made[l], values, {c.random, c.links[l].drop});
+      const auto& [values, drawn] = links[l];
+      const void* const here[]{*values[0], *values[1], *values[2]};
+      loops[l](n, l + 1 == c.link_count ? to : made[l], here, drawn);
     }
   });
 }

@@ -3,6 +3,7 @@
 #include "hwy/foreach_target.h"
 // After foreach_target.
 #include <cstdint>
+#include <cstring>
 #include <utility>
 
 #include "kernels/contiguous.hpp"
@@ -344,6 +345,19 @@ void dropout_loop(std::size_t n, void* to, const void* const* from, const draw& 
   if (i < n) store(keep(load(x + i, n - i), load_n(dw, words + i, n - i)), y + i, n - i);
 }
 
+void fill(element type, std::size_t n, void* to, const void* value) {
+  if (bytes(type) == 1) {
+    std::memset(to, *static_cast<const boolean*>(value), n);
+    return;
+  }
+  int32_t bits;
+  std::memcpy(&bits, value, sizeof bits);
+  const auto v = hn::Set(integers(), bits);
+  const std::size_t lanes = hn::Lanes(integers());
+  for (std::size_t i = 0; i < n; i += lanes)
+    hn::StoreU(v, integers(), static_cast<int32_t*>(to) + i);
+}
+
 elementwise_loop copy_loop(element type) {
   switch (type) {
     case element::float32:
@@ -480,14 +494,15 @@ void chain(const call& c) {
         v < max_link_inputs ? c.operands[v + 1].type : c.links[v - max_link_inputs].type;
     loops[l] = loop_of(c.links[l].kind, c.links[l].type, from);
   }
-  run_chain(c, loops);
+  run_chain(c, &fill, loops);
 }
 
 void elementwise(const call& c) noexcept {
   if (c.link_count > 0) return chain(c);
   const elementwise_loop f = loop_of(c.kind, c.operands[0].type, c.operands[1].type);
-  run_elementwise(c, operands_of_elementwise(c.kind), PTRDIFF_MAX,
-                  [f](std::size_t n, void* to, const void* const* from) { f(n, to, from, {}); });
+  const void* from[max_operands - 1]{};
+  run_elementwise(c, operands_of_elementwise(c.kind), PTRDIFF_MAX, &fill, from,
+                  [&](std::size_t n, void* to) { f(n, to, from, {}); });
 }
 
 }  // namespace

@@ -58,7 +58,15 @@ struct chain_row {
 
   HWY_INLINE static void run(const operands& row) {
     constexpr int rest = static_cast<int>(P.length % lanes);
-    for (std::ptrdiff_t at = 0; at + lanes <= P.length; at += lanes) vector<lanes>(row, at);
+    std::ptrdiff_t at = 0;
+    if constexpr (is_cheap(P))  // by g++ the loop would be as many instructions as what is in it
+      for (; at + 4 * lanes <= P.length; at += 4 * lanes) {
+        vector<lanes>(row, at);
+        vector<lanes>(row, at + lanes);
+        vector<lanes>(row, at + 2 * lanes);
+        vector<lanes>(row, at + 3 * lanes);
+      }
+    for (; at + lanes <= P.length; at += lanes) vector<lanes>(row, at);
     if constexpr (rest != 0) vector<rest>(row, P.length - rest);
   }
 };

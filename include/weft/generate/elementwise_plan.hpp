@@ -52,6 +52,25 @@ constexpr bool is_generated_function(op o) {
   }
 }
 
+// Does every link take an instruction or two?
+constexpr bool is_cheap(const elementwise_plan& p) {
+  for (int l = 0; l < p.links; ++l) switch (p.link[l].kind) {
+      case op::copy:
+      case op::negate:
+      case op::relu:
+      case op::add:
+      case op::subtract:
+      case op::multiply:
+      case op::maximum:
+      case op::minimum:
+      case op::relu_adjoint:
+        break;
+      default:
+        return false;
+    }
+  return true;
+}
+
 // Of a fixed step, whose links are the program's from `links` on.
 constexpr elementwise_plan plan_of_elementwise(const step& s, const kernels::chain_link* links) {
   elementwise_plan p;
