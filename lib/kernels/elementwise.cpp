@@ -4,6 +4,7 @@
 // After foreach_target.
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 #include <utility>
 
 #include "kernels/contiguous.hpp"
@@ -64,17 +65,23 @@ HWY_INLINE void store(hn::Vec<integers> v, boolean* p, std::size_t n) {
   store_n(hn::DemoteTo(booleans(), v), booleans(), p, n);
 }
 
+// A base of functions that take many instructions.
+struct of_many_instructions {};
+
 template <class F, class R, class... A>
 HWY_INLINE void map(std::size_t n, R* to, const A*... from) {
   const std::size_t lanes = hn::Lanes(floats());
   const auto whole = [&](std::size_t i) HWY_ATTR { store(F()(load(from + i)...), to + i); };
   std::size_t i = 0;
-  for (; i + 4 * lanes <= n; i += 4 * lanes) {
-    whole(i);
-    whole(i + lanes);
-    whole(i + 2 * lanes);
-    whole(i + 3 * lanes);
-  }
+  // A loop of one vector would have as many instructions as a short function has. Those that have
+  // many want the registers for one vector, where there are but 16.
+  if constexpr (has_32_registers || !std::is_base_of_v<of_many_instructions, F>)
+    for (; i + 4 * lanes <= n; i += 4 * lanes) {
+      whole(i);
+      whole(i + lanes);
+      whole(i + 2 * lanes);
+      whole(i + 3 * lanes);
+    }
   for (; i + lanes <= n; i += lanes) whole(i);
   if (i < n) store(F()(load(from + i, n - i)...), to + i, n - i);
 }
@@ -132,13 +139,13 @@ struct not_zero {
     return boolean_of(hn::Ne(a, hn::Xor(a, a)));
   }
 };
-struct exp {
+struct exp : of_many_instructions {
   template <class V>
   HWY_INLINE V operator()(V a) const {
     return math::exp(floats(), a);
   }
 };
-struct log {
+struct log : of_many_instructions {
   template <class V>
   HWY_INLINE V operator()(V a) const {
     return math::log(floats(), a);
@@ -150,26 +157,32 @@ struct sqrt {
     return hn::Sqrt(a);
   }
 };
-struct erf {
+struct erf : of_many_instructions {
   template <class V>
   HWY_INLINE V operator()(V a) const {
     return math::erf(floats(), a);
   }
 };
-struct sin {
+struct sin : of_many_instructions {
   template <class V>
   HWY_INLINE V operator()(V a) const {
     return math::sin(floats(), a);
   }
 };
-struct cos {
+struct cos : of_many_instructions {
   template <class V>
   HWY_INLINE V operator()(V a) const {
     return math::cos(floats(), a);
   }
 };
+struct relu {
+  template <class V>
+  HWY_INLINE V operator()(V a) const {
+    return activation::relu()(floats(), a);
+  }
+};
 template <class Activation>
-struct activated {
+struct activated : of_many_instructions {
   template <class V>
   HWY_INLINE V operator()(V a) const {
     return Activation()(floats(), a);
@@ -182,13 +195,13 @@ struct relu_adjoint {
   }
 };
 
-struct gelu_adjoint {
+struct gelu_adjoint : of_many_instructions {
   template <class V>
   HWY_INLINE V operator()(V x, V g) const {
     return hn::Mul(g, math::gelu_slope(floats(), x));
   }
 };
-struct gelu_tanh_adjoint {
+struct gelu_tanh_adjoint : of_many_instructions {
   template <class V>
   HWY_INLINE V operator()(V x, V g) const {
     return hn::Mul(g, math::gelu_tanh_slope(floats(), x));
@@ -424,7 +437,7 @@ elementwise_loop unary_loop(op kind, element to, element from) {
     case op::sigmoid:
       return on_activated<activation::sigmoid>();
     case op::relu:
-      return on_activated<activation::relu>();
+      return on_floats_1<apply::relu>();
     case op::gelu:
       return on_activated<activation::gelu>();
     case op::gelu_tanh:
