@@ -114,7 +114,8 @@ HWY_INLINE void turn_row(Layout, const pairs<float>& to, const pairs<const float
   for_vectors(n, [&](auto memory, std::ptrdiff_t i) HWY_ATTR {
     V a, b;
     Layout::load(memory, x, i, a, b);
-    const V cosine = memory.load(by.cosine + i), sine = memory.load(by.sine + i);
+    a = in_register(a);
+    const V cosine = memory.load(by.cosine + i), sine = in_register(memory.load(by.sine + i));
     Layout::store(memory, hn::NegMulAdd(b, sine, hn::Mul(a, cosine)),
                   hn::MulAdd(a, sine, hn::Mul(b, cosine)), to, i);
   });

@@ -27,7 +27,9 @@ struct rotation {
   template <int count>
   HWY_INLINE static void turn(const operands& row, std::ptrdiff_t i) {
     const D d;
-    const V cosine = load<D, count>(row.read(2) + i), sine = load<D, count>(row.read(3) + i);
+    using kernels::HWY_NAMESPACE::in_register;
+    const V cosine = load<D, count>(row.read(2) + i);
+    const V sine = in_register(load<D, count>(row.read(3) + i));
     V a, b;
     if constexpr (P.partner == 1) {
       hn::LoadInterleaved2(d, row.read(1) + 2 * i, a, b);
@@ -35,6 +37,7 @@ struct rotation {
       a = load<D, count>(row.read(1) + i);
       b = load<D, count>(row.read(1) + P.partner + i);
     }
+    a = in_register(a);
     const V first = hn::NegMulAdd(b, sine, hn::Mul(a, cosine));
     const V second = hn::MulAdd(a, sine, hn::Mul(b, cosine));
     if constexpr (P.partner == 1) {

@@ -49,11 +49,21 @@ struct row {
   HWY_INLINE V sum() const {
     return hn::SumOfLanes(D(), x.combine([](V a, V b) HWY_ATTR { return hn::Add(a, b); }));
   }
+  HWY_INLINE V sum_of_squares() const { return hn::SumOfLanes(D(), squares()); }
   HWY_INLINE V max() const {
     return hn::MaxOfLanes(D(), x.combine([](V a, V b) HWY_ATTR { return hn::Max(a, b); }));
   }
 
  private:
+  template <int from = 0, int to = vectors>
+  HWY_INLINE V squares() const {
+    if constexpr (to - from == 1)
+      return hn::Mul(x.at[from], x.at[from]);
+    else if constexpr (to - from == 2)
+      return hn::MulAdd(x.at[from + 1], x.at[from + 1], squares<from, from + 1>());
+    else
+      return hn::Add(squares<from, (from + to) / 2>(), squares<(from + to) / 2, to>());
+  }
   template <int... J>
   HWY_INLINE void load_from(std::integer_sequence<int, J...>, const float* p) {
     ((x.at[J] = load<D, count<J>>(p + J * lanes)), ...);
@@ -85,12 +95,10 @@ HWY_INLINE void normalize_row(row<length>& r, float epsilon) {
   using V = hn::Vec<D>;
   const D d;
   const V share = hn::Set(d, 1 / static_cast<float>(length));
-  const V mean = hn::Mul(r.sum(), share);
-  r.x.map([=](V v) HWY_ATTR { return hn::Sub(v, mean); });
+  const V sum = r.sum();
+  r.x.map([=](V v) HWY_ATTR { return hn::NegMulAdd(sum, share, v); });
   r.pad(0);
-  row<length> squares = r;
-  squares.x.map([](V v) HWY_ATTR { return hn::Mul(v, v); });
-  const V variance = hn::MulAdd(squares.sum(), share, hn::Set(d, epsilon));
+  const V variance = hn::MulAdd(r.sum_of_squares(), share, hn::Set(d, epsilon));
   // Of one lane: roots and quotients of whole vectors take many cycles.
   const hn::CappedTag<float, 1> one;
   const float deviation = hn::GetLane(hn::Sqrt(hn::Set(one, hn::GetLane(variance))));
@@ -112,10 +120,13 @@ HWY_INLINE void row_at(const operands& here) {
     constexpr auto epsilon = static_cast<float>(static_cast<double>(S.scalar));
     normalize_row(r, epsilon);
     // The gain and the bias.
-    if constexpr (S.operands > 2)
+    if constexpr (S.operands > 3) {
+      const row<length> gain(here.read(2)), bias(here.read(3));
+      r.x.map_indexed([&](V v, int j)
+                          HWY_ATTR { return hn::MulAdd(v, gain.x.at[j], bias.x.at[j]); });
+    } else if constexpr (S.operands > 2) {
       r.x.zip(row<length>(here.read(2)).x, [](V v, V g) HWY_ATTR { return hn::Mul(v, g); });
-    if constexpr (S.operands > 3)
-      r.x.zip(row<length>(here.read(3)).x, [](V v, V b) HWY_ATTR { return hn::Add(v, b); });
+    }
   }
   r.store_to(here.write());
 }

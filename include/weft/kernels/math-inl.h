@@ -243,10 +243,11 @@ HWY_INLINE V erf(D d, V x) {
   const V log_erfc = polynomial(d, a, -0.000103881575f, -1.12806225f, -0.636519432f, -0.104523107f,
                                 0.0225165151f, -0.00311691966f, 0.000203551637f);
   const V shifted = shifted_integer(d, log_erfc, hn::Set(d, log2_e));
-  const V erfc =
-      hn::Mul(exp_of_remainder(d, log_erfc, shifted), power_of_2(d, as_integer(d, shifted)));
+  // Less erfc, as a product.
+  const V rest = hn::NegMulAdd(exp_of_remainder(d, log_erfc, shifted),
+                               power_of_2(d, as_integer(d, shifted)), one);
   // From 3.92 on, erf rounds to 1.
-  const V large = hn::IfThenElse(hn::Gt(a, hn::Set(d, 3.92f)), one, hn::Sub(one, erfc));
+  const V large = hn::IfThenElse(hn::Gt(a, hn::Set(d, 3.92f)), one, rest);
   return hn::CopySign(hn::IfThenElse(hn::Lt(a, hn::Set(d, 0.85f)), small, large), x);
 }
 
