@@ -151,26 +151,30 @@ void reduce_columns(const nest& kept, const nest& over, const share& part, T* re
   typename R::total totals[4 * hn::MaxLanes(d)];
   const innermost column(kept), row(over);
   const std::ptrdiff_t rows = over.extent[over.last()];
-  walk_pieces(kept, part, strip,
-              [&](const std::ptrdiff_t* at, std::ptrdiff_t begin, std::ptrdiff_t end) {
-                for (std::ptrdiff_t c = begin; c < end; c += strip) {
-                  const std::ptrdiff_t width = std::min(strip, end - c);
-                  std::fill_n(totals, width, R::identity);
-                  walk(over, over.last(), [&](const std::ptrdiff_t* from) {
-                    for (std::ptrdiff_t r = 0; r < rows; r += block) {
-                      Terms here = moved(moved(terms, at), from);
-                      here.move(column.stride, c);
-                      here.move(row.stride, r);
-                      combine_rows<R>(std::min(block, rows - r), row.stride, here,
-                                      static_cast<std::size_t>(width), combined);
-                      for (std::ptrdiff_t i = 0; i < width; ++i)
-                        totals[i] = R::combine(totals[i], combined[i]);
-                    }
-                  });
-                  for (std::ptrdiff_t i = 0; i < width; ++i)
-                    result[at[0] + (c + i) * column.stride[0]] = static_cast<T>(totals[i]);
-                }
-              });
+  walk_pieces(
+      kept, part, strip, [&](const std::ptrdiff_t* at, std::ptrdiff_t begin, std::ptrdiff_t end) {
+        for (std::ptrdiff_t c = begin; c < end; c += strip) {
+          const std::ptrdiff_t width = std::min(strip, end - c);
+          std::fill_n(totals, width, R::identity);
+          const Terms here = moved(terms, at);
+          const auto add_rows = [&](Terms from) {
+            from.move(column.stride, c);
+            for (std::ptrdiff_t r = 0; r < rows; r += block) {
+              combine_rows<R>(std::min(block, rows - r), row.stride, moved(from, row.stride, r),
+                              static_cast<std::size_t>(width), combined);
+              for (std::ptrdiff_t i = 0; i < width; ++i)
+                totals[i] = R::combine(totals[i], combined[i]);
+            }
+          };
+          if (over.loops == 1)
+            add_rows(here);
+          else
+            walk(over, over.last(),
+                 [&](const std::ptrdiff_t* from) { add_rows(moved(here, from)); });
+          for (std::ptrdiff_t i = 0; i < width; ++i)
+            result[at[0] + (c + i) * column.stride[0]] = static_cast<T>(totals[i]);
+        }
+      });
 }
 
 // What `length` elements along a loop give: by vectors, where the loop is contiguous.
@@ -191,11 +195,10 @@ void reduce_rows(const nest& kept, const nest& over, const share& part, T* resul
   const std::ptrdiff_t length = over.extent[over.last()];
   const innermost loop(over);
   const bool contiguous = loop.contiguous(Terms::inputs);
-  const bool alone = over.loops == 1;
   walk(kept, kept.loops, items_of(kept.points(), part), [&](const std::ptrdiff_t* at) {
     const Terms here = moved(terms, at);
     typename R::total total = R::identity;
-    if (alone)
+    if (over.loops == 1)
       total = reduce_row<R>(length, loop, contiguous, here);
     else
       walk(over, over.last(), [&](const std::ptrdiff_t* from) {

@@ -115,7 +115,9 @@ HWY_INLINE void turn_row(Layout, const pairs<float>& to, const pairs<const float
     V a, b;
     Layout::load(memory, x, i, a, b);
     a = in_register(a);
-    const V cosine = memory.load(by.cosine + i), sine = in_register(memory.load(by.sine + i));
+    b = in_register(b);
+    const V cosine = in_register(memory.load(by.cosine + i));
+    const V sine = in_register(memory.load(by.sine + i));
     Layout::store(memory, hn::NegMulAdd(b, sine, hn::Mul(a, cosine)),
                   hn::MulAdd(a, sine, hn::Mul(b, cosine)), to, i);
   });

@@ -28,7 +28,7 @@ struct rotation {
   HWY_INLINE static void turn(const operands& row, std::ptrdiff_t i) {
     const D d;
     using kernels::HWY_NAMESPACE::in_register;
-    const V cosine = load<D, count>(row.read(2) + i);
+    const V cosine = in_register(load<D, count>(row.read(2) + i));
     const V sine = in_register(load<D, count>(row.read(3) + i));
     V a, b;
     if constexpr (P.partner == 1) {
@@ -38,6 +38,7 @@ struct rotation {
       b = load<D, count>(row.read(1) + P.partner + i);
     }
     a = in_register(a);
+    b = in_register(b);
     const V first = hn::NegMulAdd(b, sine, hn::Mul(a, cosine));
     const V second = hn::MulAdd(a, sine, hn::Mul(b, cosine));
     if constexpr (P.partner == 1) {

@@ -351,7 +351,7 @@ HWY_INLINE V sin_reduced(D d, V x, int quadrants) {
       r);
   const V c = polynomial(d, square, 1.0f, -0.5f, 0.0416666456f, -0.00138873118f, 2.44325856e-05f);
   const auto quadrant = hn::Add(as_integer(d, shifted), hn::Set(di, quadrants));
-  const auto odd = hn::Ne(hn::And(quadrant, hn::Set(di, 1)), hn::Zero(di));
+  const auto odd = hn::TestBit(quadrant, hn::Set(di, 1));
   const auto sign = hn::ShiftLeft<30>(hn::And(quadrant, hn::Set(di, 2)));
   return hn::Xor(hn::IfThenElse(hn::RebindMask(d, odd), c, s), hn::BitCast(d, sign));
 }
