@@ -1,0 +1,23 @@
+# Compilers differ in what they make of a template's arguments, which is what code is generated from.
+# So every compiler beside the one that builds makes the code of some models for the library that is
+# built, and runs it.
+find_package(hwy REQUIRED)
+set(files ${CMAKE_CURRENT_SOURCE_DIR}/generate/another_compiler_test.cpp)
+foreach(model narrow awkward_rows awkward_elements padded_awkward_attention turning_awkward)
+  list(APPEND files ${CMAKE_CURRENT_BINARY_DIR}/weft_models/weft_generate_test/inference_weft__generating__${model}_.cpp)
+endforeach()
+list(JOIN files "|" files)
+set(includes "$<JOIN:$<TARGET_PROPERTY:weft_generate_test,INCLUDE_DIRECTORIES>,|>")
+set(libraries "$<TARGET_FILE:weft_test_support>|$<TARGET_FILE:weft_io>|$<TARGET_FILE:weft>")
+string(APPEND libraries "|$<TARGET_FILE:hwy::hwy>|$<TARGET_FILE:Boost::unit_test_framework>")
+foreach(compiler id IN ZIP_LISTS weft_compilers weft_compiler_ids)
+  if(compiler STREQUAL CMAKE_CXX_COMPILER)
+    continue()
+  endif()
+  cmake_path(GET compiler FILENAME name)
+  add_test(NAME generate/${name}
+    COMMAND ${CMAKE_COMMAND} -DCOMPILER=${compiler} -DCOMPILER_ID=${id} -DFILES=${files}
+            -DINCLUDES=${includes} -DLIBRARIES=${libraries}
+            -DPROGRAM=${CMAKE_CURRENT_BINARY_DIR}/weft_generate_test_by_${name}
+            -P ${CMAKE_CURRENT_SOURCE_DIR}/generate/compile_and_run.cmake)
+endforeach()

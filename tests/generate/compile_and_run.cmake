@@ -1,0 +1,14 @@
+# Makes PROGRAM of FILES with COMPILER, and runs it. Lists come with | between their items.
+foreach(list FILES INCLUDES LIBRARIES)
+  string(REPLACE "|" ";" ${list} "${${list}}")
+endforeach()
+list(TRANSFORM INCLUDES PREPEND "-I")
+set(options -std=c++20 -O2 -DBOOST_TEST_DYN_LINK)
+if(COMPILER_ID STREQUAL "GNU")
+  list(APPEND options -fconstexpr-ops-limit=2000000000)
+else()
+  list(APPEND options -fconstexpr-steps=2000000000)
+endif()
+execute_process(COMMAND ${COMPILER} ${options} ${INCLUDES} ${FILES} ${LIBRARIES} -o ${PROGRAM}
+  COMMAND_ERROR_IS_FATAL ANY)
+execute_process(COMMAND ${PROGRAM} COMMAND_ERROR_IS_FATAL ANY)
