@@ -373,7 +373,9 @@ std::string header_of(const std::vector<const tensor_to_store*>& tensors,
 std::filesystem::path beside(const std::filesystem::path& path) {
   std::random_device random;
   auto name = path;
-  name += "." + std::to_string(random()) + ".partial";
+  name += '.';
+  name += std::to_string(random());
+  name += ".partial";
   return name;
 }
 
