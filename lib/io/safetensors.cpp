@@ -389,8 +389,9 @@ void write_tensors(const std::filesystem::path& path, const std::vector<tensor_t
   auto const width = [](auto const* t) {
     return t->type == stored_type::other ? 0 : entry(t->type).bytes;
   };
-  std::stable_sort(order.begin(), order.end(),
-                   [&](auto* a, auto* b) { return width(a) > width(b); });
+  std::ranges::sort(order, [&](auto* a, auto* b) {
+    return width(a) != width(b) ? width(a) > width(b) : a < b;  // else as they were given
+  });
   std::string const text = header_of(order, metadata, path.string());
   auto const partial = beside(path);
   std::error_code failed;
