@@ -71,9 +71,7 @@ struct first {
   HWY_INLINE hn::Mask<D> holds(const std::uint8_t* p) const {
     return mask_of(D(), load_n(B(), p, n));
   }
-  HWY_INLINE hn::Vec<D> only(hn::Vec<D> v) const {
-    return hn::IfThenElseZero(first_n(D(), n), v);
-  }
+  HWY_INLINE hn::Vec<D> only(hn::Vec<D> v) const { return hn::IfThenElseZero(first_n(D(), n), v); }
 };
 
 // to[i] = f(memory, i), where f loads what it needs from the memory: element i, of `to` or others.
