@@ -1,7 +1,8 @@
-// A file that is gone when its test ends.
+// A file that is gone when its test ends, and that no other run of the tests has.
 #pragma once
 
 #include <filesystem>
+#include <random>
 #include <string>
 
 namespace weft::testing {
@@ -9,7 +10,8 @@ namespace weft::testing {
 class temporary {
  public:
   explicit temporary(const std::string& name)
-      : path_(std::filesystem::temp_directory_path() / name) {}
+      : path_(std::filesystem::temp_directory_path() /
+              (name + '_' + std::to_string(std::random_device()()))) {}
   temporary(const temporary&) = delete;
   ~temporary() {
     std::error_code ignored;
