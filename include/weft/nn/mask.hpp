@@ -11,6 +11,8 @@
 // NaN).
 #pragma once
 
+#include <boost/hana/tuple.hpp>
+#include <boost/hana/unpack.hpp>
 #include <concepts>
 #include <cstdint>
 

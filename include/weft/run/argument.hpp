@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <span>
+#include <type_traits>
 
 #include "weft/axes/text.hpp"
 #include "weft/graph/tensor.hpp"
