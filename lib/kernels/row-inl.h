@@ -8,6 +8,7 @@
 #endif
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -159,7 +160,7 @@ HWY_INLINE double sum_at(std::size_t n, F f) {
     const auto lanes = accumulate_at(plus(), 0.0f, std::min(block, n - start),
                                      [&](auto memory, std::size_t i, auto& v)
                                          HWY_ATTR { f(memory, start + i, v); });
-    total += static_cast<double>(hn::GetLane(hn::SumOfLanes(d, lanes)));
+    total += static_cast<double>(hn::GetLane(lanes_combined(d, lanes, plus())));
   }
   return total;
 }
@@ -171,34 +172,34 @@ HWY_INLINE double sum(std::size_t n, F f, const P*... from) {
                                    HWY_ATTR { return f(memory.load(from + i)...); }));
 }
 
-// Two sums over a row at once, in blocks as sum_at: add(memory, i, a, b) adds the terms of element
-// i and those next to it to the one and to the other, and 0 in lanes beyond the row.
-struct two_sums {
-  double first, second;
-};
-template <class F>
-HWY_INLINE two_sums two_sums_at(std::size_t n, F add) {
+// Sums over a row, of several terms at once, in blocks as sum_at: add(memory, i, sums) adds the
+// terms of element i and those next to it to the sums, and 0 in lanes beyond the row.
+template <int count, class F>
+HWY_INLINE std::array<double, count> sums_at(std::size_t n, F add) {
   constexpr std::size_t block = 1024;
-  const hn::ScalableTag<float> d;
+  using D = hn::ScalableTag<float>;
+  const D d;
   const std::size_t lanes = hn::Lanes(d);
-  two_sums total{0, 0};
+  std::array<double, count> total{};
   for (std::size_t i = 0; i < n;) {
     const std::size_t end = std::min(i + block, n);
-    auto a0 = hn::Zero(d);
-    auto a1 = a0, a2 = a0, a3 = a0, b0 = a0, b1 = a0, b2 = a0, b3 = a0;
+    auto s0 = bundle<D, count>::of([=](int) HWY_ATTR { return hn::Zero(d); });
+    auto s1 = s0, s2 = s0, s3 = s0;
     for (; i + 4 * lanes <= end; i += 4 * lanes) {
-      add(whole<float>(), i, a0, b0);
-      add(whole<float>(), i + lanes, a1, b1);
-      add(whole<float>(), i + 2 * lanes, a2, b2);
-      add(whole<float>(), i + 3 * lanes, a3, b3);
+      add(whole<float>(), i, s0);
+      add(whole<float>(), i + lanes, s1);
+      add(whole<float>(), i + 2 * lanes, s2);
+      add(whole<float>(), i + 3 * lanes, s3);
     }
-    for (; i + lanes <= end; i += lanes) add(whole<float>(), i, a0, b0);
-    if (i < end) add(first<float>{end - i}, i, a1, b1);
+    for (; i + lanes <= end; i += lanes) add(whole<float>(), i, s0);
+    if (i < end) add(first<float>{end - i}, i, s1);
     i = end;
-    const auto a = hn::Add(hn::Add(a0, a1), hn::Add(a2, a3));
-    const auto b = hn::Add(hn::Add(b0, b1), hn::Add(b2, b3));
-    total.first += static_cast<double>(hn::GetLane(hn::SumOfLanes(d, a)));
-    total.second += static_cast<double>(hn::GetLane(hn::SumOfLanes(d, b)));
+    s0.zip(s1, plus());
+    s2.zip(s3, plus());
+    s0.zip(s2, plus());
+    for (int k = 0; k < count; ++k)
+      total[static_cast<std::size_t>(k)] +=
+          static_cast<double>(hn::GetLane(lanes_combined(d, s0.at[k], plus())));
   }
   return total;
 }
@@ -209,29 +210,21 @@ HWY_INLINE T max(std::size_t n, const T* x) {
   using limits = std::numeric_limits<T>;
   const hn::ScalableTag<T> d;
   constexpr T least = limits::has_infinity ? -limits::infinity() : limits::lowest();
-  const auto lanes = accumulate(larger(), least, n, itself(), x);
-  if constexpr (limits::has_quiet_NaN) {
-    if (!hn::AllFalse(d, hn::IsNaN(lanes))) return limits::quiet_NaN();
-    // MaxOfLanes starts from the lowest finite float on some targets.
-    if (hn::AllTrue(d, hn::Eq(lanes, hn::Set(d, least)))) return least;
-  }
-  return hn::GetLane(hn::MaxOfLanes(d, lanes));
+  return hn::GetLane(lanes_combined(d, accumulate(larger(), least, n, itself(), x), larger()));
 }
 
 // The largest f(memory, i) of a row, a float. Where there is a NaN it may be any number: less to do
 // for each element. -infinity for a row of that alone.
 template <class F>
 HWY_INLINE float max_of_numbers(std::size_t n, F f) {
-  constexpr float lowest = std::numeric_limits<float>::lowest();
-  const hn::ScalableTag<float> d;
-  const float largest =
-      hn::GetLane(hn::MaxOfLanes(d, accumulate_at(not_less(), lowest, n, each<float>(f))));
-  if (largest > lowest) return largest;
-  // MaxOfLanes starts from the lowest finite float on some targets.
   constexpr float infinity = std::numeric_limits<float>::infinity();
-  const auto lanes = accumulate_at(larger(), -infinity, n, each<float>(f));
-  const bool nothing = hn::AllTrue(d, hn::Eq(lanes, hn::Set(d, -infinity)));
-  return nothing ? -infinity : largest;
+  const hn::ScalableTag<float> d;
+  const auto largest = [&](auto combine) HWY_ATTR {
+    const auto lanes = accumulate_at(combine, -infinity, n, each<float>(f));
+    return hn::GetLane(lanes_combined(d, lanes, combine));
+  };
+  const float number = largest(not_less());
+  return number > -infinity ? number : largest(larger());
 }
 
 }  // namespace weft::kernels::HWY_NAMESPACE

@@ -131,16 +131,16 @@ HWY_INLINE moments moments_of(const row_arguments& a) {
     const float* x = a.row(r).floats(0);
     const std::size_t last = a.length - 1;
     float about = ((x[0] + x[last / 3]) + (x[last - last / 3] + x[last])) / 4;
-    for (bool again : {true, false}) {
+    for (bool again = true;; again = false) {
       const V center = value(about);
-      const two_sums sums =
-          two_sums_at(a.length, [=](auto memory, std::size_t i, V& sum, V& squares) HWY_ATTR {
+      const auto [sum, squares] =
+          sums_at<2>(a.length, [=](auto memory, std::size_t i, auto& sums) HWY_ATTR {
             const V centered = memory.only(hn::Sub(memory.load(x + i), center));
-            sum = hn::Add(sum, centered);
-            squares = hn::MulAdd(centered, centered, squares);
+            sums.at[0] = hn::Add(sums.at[0], centered);
+            sums.at[1] = hn::MulAdd(centered, centered, sums.at[1]);
           });
-      const double distance = sums.first * share;
-      variance[r] = sums.second * share - distance * distance;
+      const double distance = sum * share;
+      variance[r] = squares * share - distance * distance;
       m.mean[r] = static_cast<float>(static_cast<double>(about) + distance);
       if (!again || !(distance * distance > 4 * variance[r])) break;
       about = m.mean[r];
@@ -192,10 +192,12 @@ void normalize(const row_arguments& a) {
 
 void softmax_adjoint(const row_arguments& a) {
   double total[max_rows];
-  for (std::size_t r = 0; r < a.rows; ++r)
-    total[r] = sum(
-        a.length, [](V y, V g) HWY_ATTR { return hn::Mul(y, g); }, a.row(r).floats(0),
-        a.row(r).floats(1));
+  for (std::size_t r = 0; r < a.rows; ++r) {
+    const float *y = a.row(r).floats(0), *g = a.row(r).floats(1);
+    total[r] = sums_at<1>(a.length, [=](auto memory, std::size_t i, auto& sums) HWY_ATTR {
+      sums.at[0] = hn::MulAdd(memory.load(y + i), memory.load(g + i), sums.at[0]);
+    })[0];
+  }
   for (std::size_t r = 0; r < a.rows; ++r) {
     const V inner = value(total[r]);
     map(
@@ -232,19 +234,28 @@ void log_softmax_adjoint(const row_arguments& a) {
 }
 
 // The terms that rows add to the gradients for the gain and the bias: g * normalize(x), and g.
-HWY_INLINE void add_to_sums(const row_arguments& a, const moments& m) {
+template <std::size_t rows>
+HWY_INLINE void add_to_sums(const row_arguments& a, const moments& m, std::size_t first) {
+  V mean[rows], scale[rows];
+  const float *x[rows], *g[rows];
+  for (std::size_t r = 0; r < rows; ++r) {
+    mean[r] = value(m.mean[first + r]);
+    scale[r] = value(m.scale[first + r]);
+    x[r] = a.row(first + r).floats(0);
+    g[r] = a.row(first + r).floats(1);
+  }
+  float* const bias_sums = a.bias_sums;
   map_at(
       a.length,
       [&](auto memory, std::size_t i) HWY_ATTR {
-        V of_gain = memory.load(a.gain_sums + i), of_bias = memory.load(a.bias_sums + i);
-        for (std::size_t r = 0; r < a.rows; ++r) {
-          const V g = memory.load(a.row(r).floats(1) + i);
-          const V x = memory.load(a.row(r).floats(0) + i);
-          const V h = hn::Mul(hn::Sub(x, value(m.mean[r])), value(m.scale[r]));
-          of_gain = hn::MulAdd(g, h, of_gain);
-          of_bias = hn::Add(of_bias, g);
+        V of_gain = memory.load(a.gain_sums + i), of_bias = memory.load(bias_sums + i);
+        for (std::size_t r = 0; r < rows; ++r) {
+          const V of_row = memory.load(g[r] + i);
+          const V h = hn::Mul(hn::Sub(memory.load(x[r] + i), mean[r]), scale[r]);
+          of_gain = hn::MulAdd(of_row, h, of_gain);
+          of_bias = hn::Add(of_bias, of_row);
         }
-        memory.store(of_bias, a.bias_sums + i);
+        memory.store(of_bias, bias_sums + i);
         return of_gain;
       },
       a.gain_sums);
@@ -261,31 +272,37 @@ HWY_INLINE void normalize_adjoint_of(const row_arguments& a) {
     return g;
   };
   const moments m = moments_of(a);
-  if (a.gain_sums) add_to_sums(a, m);
-  double mean_g[max_rows], mean_gh[max_rows];
+  if (a.gain_sums && a.rows == max_rows)
+    add_to_sums<max_rows>(a, m, 0);
+  else if (a.gain_sums)
+    for (std::size_t r = 0; r < a.rows; ++r) add_to_sums<1>(a, m, r);
+  // The result is scale * g + slope * (x - mean) + constant.
+  float slope[max_rows], constant[max_rows];
   for (std::size_t r = 0; r < a.rows; ++r) {
     const row_pointers row = a.row(r);
     const V mean = value(m.mean[r]);
-    const two_sums sums =
-        two_sums_at(a.length, [&](auto memory, std::size_t i, V& of_g, V& of_gh) HWY_ATTR {
+    const auto [of_g, of_gx] =
+        sums_at<2>(a.length, [&](auto memory, std::size_t i, auto& sums) HWY_ATTR {
           const V g = gradient(row, memory, i);
-          of_g = hn::Add(of_g, g);
-          of_gh = hn::MulAdd(g, hn::Sub(memory.load(row.floats(0) + i), mean), of_gh);
+          const V x = hn::Sub(memory.load(row.floats(0) + i), mean);
+          sums.at[0] = hn::Add(sums.at[0], g);
+          sums.at[1] = hn::MulAdd(g, x, sums.at[1]);
         });
-    mean_g[r] = share * sums.first;
-    mean_gh[r] = share * static_cast<double>(m.scale[r]) * sums.second;
+    const double scale = m.scale[r];
+    constant[r] = static_cast<float>(-scale * share * of_g);
+    slope[r] = static_cast<float>(-scale * share * of_gx * scale * scale);
   }
   for (std::size_t r = 0; r < a.rows; ++r) {
     const row_pointers row = a.row(r);
     const V mean = value(m.mean[r]), scale = value(m.scale[r]);
-    const V of_g = value(mean_g[r]), of_gh = value(mean_gh[r]);
+    const V along = value(slope[r]), everywhere = value(constant[r]);
     map_at(
         a.length,
         [&](auto memory, std::size_t i) HWY_ATTR {
-          const V h = hn::Mul(hn::Sub(memory.load(row.floats(0) + i), mean), scale);
-          const V g = hn::NegMulAdd(h, of_gh, hn::Sub(gradient(row, memory, i), of_g));
-          if constexpr (addend) return hn::MulAdd(scale, g, memory.load(row.floats(3) + i));
-          return hn::Mul(scale, g);
+          const V x = hn::Sub(memory.load(row.floats(0) + i), mean);
+          V rest = hn::MulAdd(along, x, everywhere);
+          if constexpr (addend) rest = hn::Add(rest, memory.load(row.floats(3) + i));
+          return hn::MulAdd(scale, gradient(row, memory, i), rest);
         },
         row.to);
   }
