@@ -197,7 +197,7 @@ inline void run_chain(const call& c, fill_loop fill, const elementwise_loop* loo
 
 // The rows that a row function gets at once: their sums and what follows from these take long, but
 // not one after the other.
-inline constexpr std::size_t max_rows = 4;
+inline constexpr std::ptrdiff_t max_rows = 4;
 struct row_pointers {
   float* to;
   const void* from[max_row_inputs];  // null where the call has none
@@ -205,23 +205,18 @@ struct row_pointers {
   const float* floats(int i) const { return static_cast<const float*>(from[i]); }
 };
 struct row_arguments {
-  struct operand {
-    std::byte* data;      // of the first row; null where the call has none
-    std::ptrdiff_t step;  // in bytes, from row to row
-  };
   std::size_t length;
   double scalar, scale;
-  std::size_t rows;                      // 1 to max_rows
-  operand operands[1 + max_row_inputs];  // the result and the inputs
+  std::size_t rows;  // 1 to max_rows
+  // The result's rows and those of the inputs. One operand's are adjacent, so that no function
+  // loads two at once: they were stored one by one, and memory would have to be waited for.
+  std::byte* at[1 + max_row_inputs][max_rows];
   float *gain_sums, *bias_sums;  // normalize_adjoint: rows to add to; null where there are none
 
-  bool has(int input) const { return operands[1 + input].data != nullptr; }
+  bool has(int input) const { return at[1 + input][0] != nullptr; }
   row_pointers row(std::size_t r) const {
-    const auto at = [this, r](int o) {
-      return operands[o].data + static_cast<std::ptrdiff_t>(r) * operands[o].step;
-    };
-    row_pointers row{reinterpret_cast<float*>(at(0)), {}};
-    for (int i = 0; i < max_row_inputs; ++i) row.from[i] = at(1 + i);
+    row_pointers row{reinterpret_cast<float*>(at[0][r]), {}};
+    for (int i = 0; i < max_row_inputs; ++i) row.from[i] = at[1 + i][r];
     return row;
   }
 };
@@ -254,7 +249,7 @@ inline bool is_of_rows(const call& c, int o) {
 // which has row_scratch_bytes(c).
 inline void run_rowwise(const call& c, row_function f) {
   const int inputs = row_inputs(c.kind);
-  const nest rows = canonical(c, 1 + inputs, ~c.over);
+  nest rows = canonical(c, 1 + inputs, ~c.over);
   const nest row = canonical(c, 1 + inputs, c.over);
   if (row.empty) return;
   const auto length = static_cast<std::size_t>(row.points());
@@ -270,38 +265,51 @@ inline void run_rowwise(const call& c, row_function f) {
 
   const std::ptrdiff_t at_once = packs ? 1 : max_rows;  // there is room to pack one row
   row_arguments a{length, c.scalar, c.scale, 0, {}, nullptr, nullptr};
-  for (int o = 0; o <= inputs; ++o)
-    if (data[o]) a.operands[o].step = rows.stride[o][rows.last()] * bytes(c.operands[o].type);
+  std::ptrdiff_t step[1 + max_row_inputs]{};  // from row to row
+  for (int o = 0; o <= inputs; ++o) {
+    // In bytes from here on.
+    for (int l = 0; l < rows.loops; ++l)
+      rows.stride[o][l] *= data[o] ? bytes(c.operands[o].type) : 0;
+    step[o] = rows.stride[o][rows.last()];
+  }
   // Hardware foresees the next rows of two operands, but not, where they are short, of more.
   constexpr std::size_t line = 64, short_row = 32 * line;
   int fetched[max_row_inputs], streams = 0;
   for (int o = 1; o <= inputs; ++o)
-    if (data[o] && !packed[o] && !is_of_rows(c, o) && a.operands[o].step != 0)
-      fetched[streams++] = o;
+    if (!packed[o] && !is_of_rows(c, o) && step[o] != 0) fetched[streams++] = o;
   if (streams < 3 || length * sizeof(float) > short_row) streams = 0;
   const auto run_rows = [&](item_range some) {
-    walk_pieces(
-        rows, some, 1, [&](const std::ptrdiff_t* offset, std::ptrdiff_t begin, std::ptrdiff_t end) {
-          for (std::ptrdiff_t i = begin; i < end; i += at_once) {
-            const auto at = [&](int o) {
-              return data[o] + offset[o] * bytes(c.operands[o].type) + i * a.operands[o].step;
-            };
-            a.rows = static_cast<std::size_t>(std::min(at_once, end - i));
-            for (int o = 0; o <= inputs; ++o) {
-              if (!data[o]) continue;
-              a.operands[o].data = packed[o] ? packed[o] : at(o);
-              if (o > 0 && packed[o]) pack(row, o, c.operands[o].type, at(o), packed[o]);
-            }
-            for (int s = 0; s < streams; ++s) {
-              const auto [data, step] = a.operands[fetched[s]];
-              for (std::size_t r = 0; r < a.rows; ++r)
-                for (std::size_t j = 0; j < length * sizeof(float); j += line)
-                  hwy::Prefetch(data + static_cast<std::ptrdiff_t>(max_rows + r) * step + j);
-            }
-            f(a);
-            if (packed[0]) unpack(row, packed[0], at(0));
-          }
-        });
+    walk_pieces(rows, some, 1,
+                [&](const std::ptrdiff_t* offset, std::ptrdiff_t begin, std::ptrdiff_t end) {
+                  for (std::ptrdiff_t i = begin; i < end; i += at_once) {
+                    const auto here = [&](int o) { return data[o] + (offset[o] + i * step[o]); };
+                    const std::ptrdiff_t count = std::min(at_once, end - i);
+                    a.rows = static_cast<std::size_t>(count);
+                    for (int o = 0; o <= inputs; ++o) {
+                      if (!data[o]) continue;
+                      std::byte* const first = here(o);
+                      const auto set = [&](std::ptrdiff_t r) { a.at[o][r] = first + r * step[o]; };
+                      if (count == max_rows)
+                        for (std::ptrdiff_t r = 0; r < max_rows; ++r) set(r);
+                      else
+                        for (std::ptrdiff_t r = 0; r < count; ++r) set(r);
+                    }
+                    if (packs)
+                      for (int o = 0; o <= inputs; ++o) {
+                        if (!packed[o]) continue;
+                        if (o > 0) pack(row, o, c.operands[o].type, here(o), packed[o]);
+                        a.at[o][0] = packed[o];
+                      }
+                    for (int s = 0; s < streams; ++s) {
+                      const int o = fetched[s];
+                      for (std::ptrdiff_t r = 0; r < count; ++r)
+                        for (std::size_t j = 0; j < length * sizeof(float); j += line)
+                          hwy::Prefetch(a.at[o][r] + max_rows * step[o] + j);
+                    }
+                    f(a);
+                    if (packed[0]) unpack(row, packed[0], here(0));
+                  }
+                });
   };
   const std::ptrdiff_t points = rows.empty ? 0 : rows.points();
   if (c.axis_extent == 0) return run_rows(items_of(points, c.part));

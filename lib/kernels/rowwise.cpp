@@ -185,8 +185,8 @@ void normalize(const row_arguments& a) {
   for (std::size_t r = 0; r < a.rows; ++r) {
     const row_pointers row = a.row(r);
     map(a.length, plus(), row.to, row.floats(0), row.floats(3));
+    sums.at[1][r] = sums.at[0][r];
   }
-  sums.operands[1] = a.operands[0];
   normalize_rows(sums);
 }
 

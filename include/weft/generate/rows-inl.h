@@ -25,6 +25,7 @@ template <std::ptrdiff_t length>
 struct row {
   using D = lanes_for<length>;
   using V = hn::Vec<D>;
+  using Few = hn::CappedTag<float, 4>;
   static constexpr int lanes = lanes_of<D>;
   static constexpr int vectors = static_cast<int>((length + lanes - 1) / lanes);
   static constexpr int rest = static_cast<int>(length % lanes);
@@ -45,16 +46,33 @@ struct row {
           hn::IfThenElse(hn::FirstN(d, rest), x.at[vectors - 1], hn::Set(d, number));
   }
 
-  // In every lane.
-  HWY_INLINE V sum() const {
-    return hn::SumOfLanes(D(), x.combine([](V a, V b) HWY_ATTR { return hn::Add(a, b); }));
-  }
-  HWY_INLINE V sum_of_squares() const { return hn::SumOfLanes(D(), squares()); }
-  HWY_INLINE V max() const {
-    return hn::MaxOfLanes(D(), x.combine([](V a, V b) HWY_ATTR { return hn::Max(a, b); }));
-  }
+  // In each lane.
+  HWY_INLINE V sum() const { return everywhere(combined(x.combine(plus), plus)); }
+  HWY_INLINE V max() const { return everywhere(combined(x.combine(larger), larger)); }
+  // In each lane of a vector of no more than four.
+  HWY_INLINE hn::Vec<Few> sum_of_squares() const { return first_four(combined(squares(), plus)); }
 
  private:
+  static constexpr auto plus = [](auto a, auto b) HWY_ATTR { return hn::Add(a, b); };
+  static constexpr auto larger = [](auto a, auto b) HWY_ATTR { return hn::Max(a, b); };
+  template <class F>
+  HWY_INLINE static auto combined(V v, F f) {
+    return kernels::HWY_NAMESPACE::lanes_combined(D(), v, f);
+  }
+  template <class Some>
+  HWY_INLINE static V everywhere(Some v) {
+    if constexpr (hn::MaxLanes(hn::DFromV<Some>()) == hn::MaxLanes(D()))
+      return v;
+    else
+      return hn::Set(D(), hn::GetLane(v));
+  }
+  template <class Some>
+  HWY_INLINE static hn::Vec<Few> first_four(Some v) {
+    if constexpr (hn::MaxLanes(hn::DFromV<Some>()) <= 4)
+      return v;
+    else
+      return hn::LowerHalf(v);
+  }
   template <int from = 0, int to = vectors>
   HWY_INLINE V squares() const {
     if constexpr (to - from == 1)
@@ -94,15 +112,16 @@ HWY_INLINE void normalize_row(row<length>& r, float epsilon) {
   using D = typename row<length>::D;
   using V = hn::Vec<D>;
   const D d;
-  const V share = hn::Set(d, 1 / static_cast<float>(length));
+  constexpr float share = 1 / static_cast<float>(length);
   const V sum = r.sum();
-  r.x.map([=](V v) HWY_ATTR { return hn::NegMulAdd(sum, share, v); });
+  r.x.map([=](V v) HWY_ATTR { return hn::NegMulAdd(sum, hn::Set(d, share), v); });
   r.pad(0);
-  const V variance = hn::MulAdd(r.sum_of_squares(), share, hn::Set(d, epsilon));
-  // Of one lane: roots and quotients of whole vectors take many cycles.
-  const hn::CappedTag<float, 1> one;
-  const float deviation = hn::GetLane(hn::Sqrt(hn::Set(one, hn::GetLane(variance))));
-  const V scale = hn::Set(d, 1 / deviation);
+  // Roots and quotients of whole vectors take many cycles.
+  const auto squares = r.sum_of_squares();
+  const typename row<length>::Few few;
+  const auto variance = hn::MulAdd(squares, hn::Set(few, share), hn::Set(few, epsilon));
+  const auto inverse = hn::Div(hn::Set(few, 1.0f), hn::Sqrt(variance));
+  const V scale = hn::Set(d, hn::GetLane(inverse));
   r.x.map([=](V v) HWY_ATTR { return hn::Mul(v, scale); });
 }
 
