@@ -15,6 +15,7 @@
 
 #include "weft/kernels/bundle-inl.h"
 #include "weft/kernels/hwy-inl.h"
+#include "weft/kernels/lanes-inl.h"
 #include "weft/kernels/math-inl.h"
 
 HWY_BEFORE_NAMESPACE();

@@ -244,13 +244,13 @@ HWY_INLINE void add_to_sums(const row_arguments& a, const moments& m, std::size_
     x[r] = a.row(first + r).floats(0);
     g[r] = a.row(first + r).floats(1);
   }
-  float* const bias_sums = a.bias_sums;
+  float *const gain_sums = a.gain_sums, *const bias_sums = a.bias_sums;
   map_at(
       a.length,
       [&](auto memory, std::size_t i) HWY_ATTR {
-        V of_gain = memory.load(a.gain_sums + i), of_bias = memory.load(bias_sums + i);
+        V of_gain = memory.load(gain_sums + i), of_bias = memory.load(bias_sums + i);
         for (std::size_t r = 0; r < rows; ++r) {
-          const V of_row = memory.load(g[r] + i);
+          const V of_row = in_register(memory.load(g[r] + i));
           const V h = hn::Mul(hn::Sub(memory.load(x[r] + i), mean[r]), scale[r]);
           of_gain = hn::MulAdd(of_row, h, of_gain);
           of_bias = hn::Add(of_bias, of_row);
@@ -258,7 +258,7 @@ HWY_INLINE void add_to_sums(const row_arguments& a, const moments& m, std::size_
         memory.store(of_bias, bias_sums + i);
         return of_gain;
       },
-      a.gain_sums);
+      gain_sums);
 }
 
 // With h = (x - mean) * scale, and g times the gain if there is one:

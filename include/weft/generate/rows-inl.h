@@ -13,6 +13,7 @@
 #include "weft/generate/rows_plan.hpp"
 #include "weft/generate/vectors-inl.h"
 #include "weft/kernels/bundle-inl.h"
+#include "weft/kernels/lanes-inl.h"
 #include "weft/kernels/math-inl.h"
 
 HWY_BEFORE_NAMESPACE();

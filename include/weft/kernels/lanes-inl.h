@@ -1,0 +1,45 @@
+// The lanes of one vector combined: their sum, the largest.
+#if defined(WEFT_KERNELS_LANES_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef WEFT_KERNELS_LANES_INL_H_
+#undef WEFT_KERNELS_LANES_INL_H_
+#else
+#define WEFT_KERNELS_LANES_INL_H_
+#endif
+
+#include <cstddef>
+
+#include "weft/kernels/hwy-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace weft::kernels::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+// All lanes of v combined by f, in each lane of a vector of no more than eight. The sum and the
+// maximum that Highway has for AVX-512 are in each lane of a whole one, also where g++ needs one.
+#if HWY_TARGET == HWY_SCALAR
+template <class D, class F>
+HWY_INLINE hn::Vec<D> lanes_combined(D /*d*/, hn::Vec<D> v, F /*f*/) {
+  return v;
+}
+#else
+template <class D, class F>
+HWY_INLINE auto lanes_combined(D d, hn::Vec<D> v, F f) {
+  static_assert(sizeof(hn::TFromD<D>) == 4);
+  constexpr std::size_t lanes = hn::MaxLanes(D());
+  if constexpr (lanes > 8) {
+    const hn::Half<D> half;
+    return lanes_combined(half, f(hn::LowerHalf(half, v), hn::UpperHalf(half, v)), f);
+  } else {
+    if constexpr (lanes == 8) v = f(v, hn::ConcatLowerUpper(d, v, v));
+    if constexpr (lanes >= 4) v = f(v, hn::Shuffle1032(v));
+    if constexpr (lanes >= 2) v = f(v, hn::Reverse2(d, v));
+    return v;
+  }
+}
+#endif
+
+}  // namespace weft::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif
