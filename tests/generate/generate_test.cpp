@@ -51,6 +51,16 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(products_are_those_of_the_reference, Model, produc
   trial_of_generated<Model>();
 }
 
+BOOST_AUTO_TEST_CASE(few_rows_are_generated_with_weights_packed_before_the_run) {
+  auto const& tables = weft::lowered<weft::inference<narrow, "turned">>::tables;
+  BOOST_REQUIRE(tables.steps.size() == 1u);
+  auto const plan = weft::generate::plan_of_dot(weft::generate::signature_of(tables.steps[0]));
+  BOOST_TEST(plan.possible);
+  BOOST_TEST(!plan.copy_pays);
+  BOOST_TEST(plan.copied_once);
+  BOOST_TEST(plan.right == weft::kernels::columns_operand(call_at_bounds(tables.steps[0])));
+}
+
 using all_rows = boost::mpl::list<short_rows, vector_rows, awkward_rows, long_rows>;
 BOOST_AUTO_TEST_CASE_TEMPLATE(rows_are_those_of_the_reference, Model, all_rows) {
   trial_of_generated<Model>();

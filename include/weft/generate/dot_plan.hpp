@@ -31,6 +31,7 @@ struct dot_plan {
   right_copy copy;             // of all the right operand
   nest outer_of_copy;          // as `outer`, with the copy in its place
   bool copied_once = false;    // else a block at a time, where it is needed
+  bool copy_pays = true;       // in the run; one made before it always does
 };
 
 // The work that is small. Beyond, the general kernel's preparations no longer count, and what it
@@ -108,8 +109,7 @@ constexpr dot_plan plan_with(const signature& s, int left, int right) {
   // Addends are read as vectors or broadcast.
   for (int o = 3; o < s.operands; ++o)
     if (p.columns.stride.at[o] != 0 && p.columns.stride.at[o] != 1) return p;
-  // Packing the right operand must pay.
-  if (!p.right_in_place && p.rows.extent < 4) return p;
+  p.copy_pays = p.right_in_place || p.rows.extent >= 4;
   p.possible = true;
   return p;
 }

@@ -73,6 +73,25 @@ constexpr elementwise_plan plan_of_elementwise() {
                                        tables.links.begin() + tables.steps[I].first_link);
 }
 
+// Of a fixed step that is a contraction.
+template <class Source, int I>
+constexpr dot_plan plan_of_dot() {
+  return generate::plan_of_dot(signature_of(lowered<Source>::tables.steps[I]));
+}
+
+// Does a contraction read a parameter as a copy, which freezing makes, in the place of what the
+// table kernels pack?
+template <class Source, int I>
+constexpr bool reads_packed() {
+  constexpr step const& s = lowered<Source>::tables.steps[I];
+  if constexpr (s.run == kernel::dot && s.packed != not_packed && is_fixed(s)) {
+    constexpr dot_plan plan = plan_of_dot<Source, I>();
+    return plan.possible && copies<plan> && plan.copied_once &&
+           plan.right == kernels::columns_operand(call_at_bounds(s));
+  }
+  return false;
+}
+
 // Is there a generated function for the step? Programs with loops go by their tables.
 template <class Source, int I>
 constexpr bool is_generated() {
@@ -81,10 +100,21 @@ constexpr bool is_generated() {
   if constexpr (plan_of_attention<Source, I>().possible) return true;
   if constexpr (is_fixed(s)) {
     constexpr signature g = signature_of(s);
-    return plan_of_dot(g).possible || plan_of_elementwise<Source, I>().possible ||
-           plan_of_gather(s).possible || plan_of_rotate(s).possible ||
+    constexpr dot_plan dot = plan_of_dot<Source, I>();
+    return (dot.possible && (dot.copy_pays || reads_packed<Source, I>())) ||
+           plan_of_elementwise<Source, I>().possible || plan_of_gather(s).possible ||
+           plan_of_rotate(s).possible ||
            plan_of_rows(g, hn::MaxLanes(hn::ScalableTag<float>())).possible;
   }
+  return false;
+}
+
+// Does it stand in for the table kernel of the step, whether the module is frozen or not?
+template <class Source, int I>
+constexpr bool is_always_generated() {
+  if constexpr (is_generated<Source, I>())
+    return lowered<Source>::tables.steps[I].run != kernel::dot ||
+           plan_of_dot<Source, I>().copy_pays;
   return false;
 }
 
@@ -108,19 +138,6 @@ HWY_INLINE float* address(const operand_ref& r, const engine& e) {
     return const_cast<std::byte*>(e.inputs()[r.input]);
   };
   return reinterpret_cast<float*>(base() + r.offset);
-}
-
-// Does the step read a parameter as a copy that is made before the run, in the place of what the
-// table kernels pack?
-template <class Source, int I>
-constexpr bool reads_packed() {
-  constexpr step const& s = lowered<Source>::tables.steps[I];
-  if constexpr (s.run == kernel::dot && s.packed != not_packed && is_generated<Source, I>()) {
-    constexpr dot_plan plan = plan_of_dot(signature_of(s));
-    return copies<plan> && plan.copied_once &&
-           plan.right == kernels::columns_operand(call_at_bounds(s));
-  }
-  return false;
 }
 
 template <class Source, int I>
@@ -147,6 +164,8 @@ HWY_INLINE void run_step(const engine& e, const kernels::table& kernels) {
       const std::byte* copy = nullptr;
       if constexpr (reads_packed<Source, I>())
         if (e.blocks().packed != nullptr) copy = e.blocks().packed + s.packed;
+      if constexpr (!is_always_generated<Source, I>())
+        if (copy == nullptr) return e.run(s, kernels);
       dot<signature_of(s)>(operand(0), operand(1), operand(2), operand(3), operand(4),
                            reinterpret_cast<const float*>(copy),
                            reinterpret_cast<float*>(e.blocks().workspace + tables.scratch_offset));
@@ -166,8 +185,8 @@ HWY_INLINE void run_step(const engine& e, const kernels::table& kernels) {
 template <class Source, int I>
 HWY_INLINE void pack_step(const engine& e, const kernels::table& kernels, std::byte* packed) {
   constexpr step const& s = lowered<Source>::tables.steps[I];
-  if constexpr (reads_packed<Source, I>()) {
-    constexpr dot_plan plan = plan_of_dot(signature_of(s));
+  if constexpr (is_generated<Source, I>() && reads_packed<Source, I>()) {
+    constexpr dot_plan plan = plan_of_dot<Source, I>();
     copy_right<plan.copy>(address<Source>(s.operand[plan.right], e),
                           reinterpret_cast<float*>(packed + s.packed));
   } else if constexpr (s.packed != not_packed && !is_generated<Source, I>()) {
@@ -196,7 +215,7 @@ HWY_INLINE void for_each_step(const F& f) {
 // Are a run's steps?
 template <class Source, int... I>
 constexpr bool all_generated(std::integer_sequence<int, I...>) {
-  bool const generated[]{is_generated<Source, lowered<Source>::tables.once + I>()..., true};
+  bool const generated[]{is_always_generated<Source, lowered<Source>::tables.once + I>()..., true};
   return std::ranges::all_of(generated, [](bool g) { return g; });
 }
 
