@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/attention_at.hpp"
 #include "kernels/bias_block.hpp"
 #include "kernels/visible.hpp"
 #include "weft/kernels/attention_scratch.hpp"
@@ -15,6 +16,7 @@
 #include "kernels/attention_dropout-inl.h"
 #include "kernels/attention_products-inl.h"
 #include "kernels/attention_scores-inl.h"
+#include "kernels/attention_single-inl.h"
 #include "kernels/transpose-inl.h"
 #include "weft/kernels/hwy-inl.h"
 #include "weft/kernels/math-inl.h"
@@ -39,15 +41,6 @@ struct places {
 // Of a tile of queries.
 constexpr std::size_t tile_vectors = has_32_registers ? max_attention_vectors : 2;
 
-// An operand at one index of the batch loops.
-template <class T>
-struct slice {
-  T* data;  // null where there is no such operand
-  std::ptrdiff_t row, column;
-
-  T* at(std::ptrdiff_t i, std::ptrdiff_t j) const { return data + i * row + j * column; }
-};
-
 // An attention for each index of its batch loops.
 class forward {
  public:
@@ -61,8 +54,6 @@ class forward {
                                                       attention_query_block, max_attention_tile))),
         lanes_(static_cast<std::ptrdiff_t>(hn::Lanes(query_tag()))),
         pitch_(static_cast<std::ptrdiff_t>(tile_vectors) * lanes_),
-        along_depth_(queries_ == 1 && c.key.stride[loop_.depth] == 1),
-        packed_step_(along_depth_ ? 1 : pitch_),
         value_row_(static_cast<std::ptrdiff_t>(round_up(value_, static_cast<std::size_t>(lanes_)))),
         scale_(static_cast<float>(c.soft_cap == 0 ? c.scale : c.scale / c.soft_cap)),
         words_(c.random, c.drop.salt) {
@@ -85,8 +76,7 @@ class forward {
 
   // This part's blocks of queries.
   void run_part() {
-    std::ptrdiff_t batch = 1;
-    for (int l = 0; l < loop_.query; ++l) batch *= c_.extent[l];
+    const std::ptrdiff_t batch = batch_size(c_);
     if (batch == 0 || queries_ == 0) return;
     const std::ptrdiff_t blocks = (queries_ + block_ - 1) / block_;
     const item_range mine = items_of(batch * blocks, c_.part);
@@ -98,36 +88,10 @@ class forward {
   }
 
  private:
-  std::ptrdiff_t offset_of(const operand& o, std::ptrdiff_t batch) const {
-    std::ptrdiff_t offset = 0;
-    for (int l = loop_.query - 1; l >= 0; --l) {
-      offset += batch % c_.extent[l] * o.stride[l];
-      batch /= c_.extent[l];
-    }
-    return offset;
-  }
-  template <class T>
-  slice<T> find(const operand& o, std::ptrdiff_t batch, int row, int column) const {
-    if (o.data == nullptr) return {nullptr, 0, 0};
-    return {static_cast<T*>(o.data) + offset_of(o, batch), o.stride[row], o.stride[column]};
-  }
-
   // The operands at an index of the batch loops.
   void find(std::ptrdiff_t batch) {
-    query_ = find<const float>(c_.query, batch, loop_.query, loop_.depth);
-    key_ = find<const float>(c_.key, batch, loop_.key, loop_.depth);
-    values_ = find<const float>(c_.value, batch, loop_.key, loop_.value);
-    mask_ = find<const std::uint8_t>(c_.mask, batch, loop_.query, loop_.key);
-    bias_ = find<const float>(c_.bias, batch, loop_.query, loop_.key);
-    relative_ = find<const float>(c_.relative, batch, loop_.query, loop_.key).data;
-    result_ = find<float>(c_.result, batch, loop_.query, loop_.value);
-    statistics_ = find<float>(c_.statistics, batch, loop_.query, loop_.query);
-    first_number_ = offset_of(c_.numbers, batch);
-    const auto number = [&](const operand& o) {
-      return find<const std::int32_t>(o, batch, loop_.query, loop_.query).data;
-    };
-    band_ = band_at(c_, number(c_.offset));
-    sees_ = visible(band_, {0, queries_}, {0, keys_at(c_, number(c_.lengths))});
+    at_ = {c_, batch};
+    sees_ = visible(at_.band, {0, queries_}, {0, at_.keys});
   }
 
   // The keys that at least one of the queries sees by their places, or all of them.
@@ -163,11 +127,11 @@ class forward {
     std::ptrdiff_t row;
   };
   value_rows values_of(const places& keys) const {
-    if (values_.column == 1 && static_cast<std::ptrdiff_t>(value_) == value_row_)
-      return {values_.at(keys.begin, 0), values_.row};
+    if (at_.value.column == 1 && static_cast<std::ptrdiff_t>(value_) == value_row_)
+      return {at_.value.at(keys.begin, 0), at_.value.row};
     transpose(query_tag(),
-              {values_.at(keys.begin, 0), values_.column, values_.row, value_, keys.size()}, 1,
-              close_values_, value_row_);
+              {at_.value.at(keys.begin, 0), at_.value.column, at_.value.row, value_, keys.size()},
+              1, close_values_, value_row_);
     return {close_values_, value_row_};
   }
 
@@ -189,9 +153,10 @@ class forward {
     const auto width = static_cast<std::size_t>(pitch_);
     if (queries.size() % static_cast<std::size_t>(lanes_) != 0)
       std::fill_n(packed(t), width * depth_, 0.0f);
-    transpose(query_tag(),
-              {query_.at(queries.begin, 0), query_.row, query_.column, queries.size(), depth_},
-              scale_, packed(t), packed_step_);
+    transpose(
+        query_tag(),
+        {at_.query.at(queries.begin, 0), at_.query.row, at_.query.column, queries.size(), depth_},
+        scale_, packed(t), pitch_);
     std::fill_n(highest_ + t * pitch_, width, lowest_score);
     std::fill_n(sums_ + t * pitch_, width, 0.0f);
     if (!seen_by_any(queries).empty()) return;
@@ -238,20 +203,17 @@ class forward {
     for (std::ptrdiff_t key = keys.begin; key < keys.end; key = r.keys.end) {
       r = run_from(key, keys.end, seen, vectors);
       if (r.vectors == 0) continue;
-      const products p{key_.at(r.keys.begin, 0),
-                       key_.row,
-                       key_.column,
+      const products p{at_.key.at(r.keys.begin, 0),
+                       at_.key.row,
+                       at_.key.column,
                        packed(t) + static_cast<std::ptrdiff_t>(r.vector) * lanes_,
-                       packed_step_,
+                       pitch_,
                        scores(r.keys.begin, r.vector),
                        pitch_,
                        r.keys.size()};
-      if (along_depth_)
-        multiply_one_column(p, depth_);
-      else
-        multiply(p, r.vectors, [this](std::size_t, std::size_t) {
-          return index_range{0, static_cast<std::ptrdiff_t>(depth_)};
-        });
+      multiply(p, r.vectors, [this](std::size_t, std::size_t) {
+        return index_range{0, static_cast<std::ptrdiff_t>(depth_)};
+      });
     }
 
     for (std::size_t v = 0; v < vectors; ++v) {
@@ -268,8 +230,8 @@ class forward {
     const bool is_first = keys.begin == all_seen.begin, is_last = keys.end == all_seen.end;
     if (is_last) end_sums(t, queries);
     const bool in_place = is_last && stores_whole_vectors();
-    float* const to = in_place ? result_.at(queries.begin, 0) : results(t);
-    const std::ptrdiff_t to_row = in_place ? result_.row : value_row_;
+    float* const to = in_place ? at_.result.at(queries.begin, 0) : results(t);
+    const std::ptrdiff_t to_row = in_place ? at_.result.row : value_row_;
     const products p{scores_,
                      1,
                      pitch_,
@@ -297,22 +259,23 @@ class forward {
   element_numbers weights_from(std::ptrdiff_t query, std::ptrdiff_t key) const {
     const std::ptrdiff_t query_step = c_.numbers.stride[loop_.query];
     const std::ptrdiff_t key_step = c_.numbers.stride[loop_.key];
-    return {static_cast<std::uint32_t>(first_number_ + query * query_step + key * key_step),
+    return {static_cast<std::uint32_t>(at_.first_number + query * query_step + key * key_step),
             static_cast<std::uint32_t>(query_step), static_cast<std::uint32_t>(key_step)};
   }
 
   // From products of queries and keys to scores, for one vector of queries.
   void complete(const score_rows& s, const places& queries, const places& keys) const {
     if (c_.soft_cap != 0) cap_scores(s, static_cast<float>(c_.soft_cap));
-    if (bias_.data != nullptr)
-      add_bias(s, {bias_.at(queries.begin, keys.begin), bias_.row, bias_.column}, queries.size(),
-               addend_);
-    if (relative_ != nullptr)
-      add_bias(s, relative_block(c_, relative_, c_.relative, band_, queries.begin, keys.begin),
+    if (at_.bias.data != nullptr)
+      add_bias(s, {at_.bias.at(queries.begin, keys.begin), at_.bias.row, at_.bias.column},
                queries.size(), addend_);
-    if (mask_.data != nullptr)
-      hide_masked(s, {mask_.at(queries.begin, keys.begin), mask_.row, mask_.column}, queries.size(),
-                  addend_);
+    if (at_.relative != nullptr)
+      add_bias(s,
+               relative_block(c_, at_.relative, c_.relative, at_.band, queries.begin, keys.begin),
+               queries.size(), addend_);
+    if (at_.mask.data != nullptr)
+      hide_masked(s, {at_.mask.at(queries.begin, keys.begin), at_.mask.row, at_.mask.column},
+                  queries.size(), addend_);
     const places all = seen_by_all(queries);
     const places before{keys.begin, std::min(all.begin, keys.end)};
     const places after{std::max({all.end, before.end, keys.begin}), keys.end};
@@ -325,19 +288,19 @@ class forward {
   }
 
   bool stores_whole_vectors() const {
-    return result_.column == 1 && static_cast<std::ptrdiff_t>(value_) == value_row_;
+    return at_.result.column == 1 && static_cast<std::ptrdiff_t>(value_) == value_row_;
   }
   void store_results(std::ptrdiff_t t, const places& queries) const {
     const query_tag d;
     const std::size_t lanes = hn::Lanes(d);
     const float* from = results(t);
     for (std::ptrdiff_t i = queries.begin; i < queries.end; ++i, from += value_row_) {
-      if (result_.column == 1) {
+      if (at_.result.column == 1) {
         for (std::size_t e = 0; e < value_; e += lanes)
-          store_up_to(d, hn::LoadU(d, from + e), result_.at(i, 0) + e, value_ - e);
+          store_up_to(d, hn::LoadU(d, from + e), at_.result.at(i, 0) + e, value_ - e);
       } else {
         for (std::size_t e = 0; e < value_; ++e)
-          *result_.at(i, static_cast<std::ptrdiff_t>(e)) = from[e];
+          *at_.result.at(i, static_cast<std::ptrdiff_t>(e)) = from[e];
       }
     }
   }
@@ -350,7 +313,7 @@ class forward {
     for (std::size_t v = 0; v < vectors_of(queries); ++v) {
       const std::ptrdiff_t at = t * pitch_ + static_cast<std::ptrdiff_t>(v) * lanes_;
       const auto sum = hn::Load(d, sums_ + at);
-      if (statistics_.data != nullptr) {
+      if (at_.statistics.data != nullptr) {
         // They are of twice the exponentials.
         const auto half = hn::Mul(hn::Set(d, 0.5f), sum);
         hn::Store(hn::Add(hn::Load(d, highest_ + at), math::log(d, half)), d, highest_ + at);
@@ -358,35 +321,28 @@ class forward {
       const auto inverse = hn::Div(hn::Set(d, kept_scale(c_.drop.below)), sum);
       hn::Store(hn::IfThenElse(hn::Eq(sum, zero), zero, inverse), d, sums_ + at);
     }
-    if (statistics_.data != nullptr)
+    if (at_.statistics.data != nullptr)
       for (std::ptrdiff_t i = queries.begin; i < queries.end; ++i)
-        *statistics_.at(i, 0) = highest_[t * pitch_ + i - queries.begin];
+        *at_.statistics.at(i, 0) = highest_[t * pitch_ + i - queries.begin];
   }
 
   const attention_call& c_;
   attention_loops loop_;
   std::ptrdiff_t queries_;
   std::size_t depth_, value_;
-  band band_;  // at the batch index
+  attention_at at_;  // the batch index
   visible sees_;
   std::ptrdiff_t block_;          // queries in one
   std::ptrdiff_t lanes_, pitch_;  // pitch_: of a tile's queries
-  bool along_depth_;              // a single query, whose products run along vectors
-  std::ptrdiff_t packed_step_;    // from an element of a packed query to the next
   std::ptrdiff_t value_row_;      // of results and close values
   float scale_;
   word_source words_;
-  std::ptrdiff_t first_number_ = 0;
   float *packed_queries_, *results_, *highest_, *sums_, *factors_, *scores_, *addend_,
       *close_values_;
-  slice<const float> query_, key_, values_, bias_;
-  const float* relative_;
-  slice<const std::uint8_t> mask_;
-  slice<float> result_, statistics_;
 };
 
 void attention(const attention_call& c) noexcept {
-  forward(c).run_part();
+  is_single(c) ? attend_single(c) : forward(c).run_part();
 }
 
 }  // namespace

@@ -169,23 +169,6 @@ HWY_INLINE void multiply(const products& p, std::size_t vectors, Depth depth_of)
   }
 }
 
-// The products of a single column, whose sums run along vectors: both operands have left_step and
-// right_step 1, and the right one is filled up with zeros to whole vectors. A sum goes to all lanes
-// of its row.
-inline HWY_NOINLINE void multiply_one_column(const products& p, std::size_t depth) {
-  const query_tag d;
-  const std::size_t lanes = hn::Lanes(d);
-  for (std::size_t r = 0; r < p.rows; ++r) {
-    const float* row = p.left + static_cast<std::ptrdiff_t>(r) * p.left_row;
-    auto sum = hn::Zero(d);
-    std::size_t k = 0;
-    for (; k + lanes <= depth; k += lanes)
-      sum = hn::MulAdd(hn::LoadU(d, row + k), hn::LoadU(d, p.right + k), sum);
-    if (k < depth) sum = hn::MulAdd(load_n(d, row + k, depth - k), hn::LoadU(d, p.right + k), sum);
-    hn::StoreU(hn::SumOfLanes(d, sum), d, p.result + static_cast<std::ptrdiff_t>(r) * p.result_row);
-  }
-}
-
 }  // namespace weft::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

@@ -350,12 +350,21 @@ BOOST_AUTO_TEST_CASE(a_single_query_meets_many_keys) {
   std::vector<options> all;
   for (const layout how : layouts)
     for (const std::ptrdiff_t depth : {5, 20, 64}) {
-      options o{.query = 1, .key = 300, .depth = depth, .value = 84 - depth, .how = how};
+      options o{.query = 1, .key = 1300, .depth = depth, .value = 84 - depth, .how = how};
       all.push_back(o);
-      o.seen = {-150, 0, 250};
+      o.rate = 0.2;
+      all.push_back(o);
+      o.seen = {-1150, 0, 1250};
       o.has_mask = true;
       all.push_back(o);
+      o.soft_cap = 3;
+      o.has_bias = true;
+      o.distances = 900;
+      o.origin = 850;
+      all.push_back(o);
     }
+  for (const std::ptrdiff_t extent : {1, 3, 16, 17})
+    all.push_back({.query = 1, .key = 20, .depth = extent, .value = 20 - extent});
   check(all);
 }
 
@@ -606,6 +615,7 @@ BOOST_AUTO_TEST_CASE(parts_together_give_the_same_bits) {
   trials.emplace_back(options{.batch = {3}, .query = 0});
   trials.emplace_back(options{.batch = {3}, .query = 400, .lengths = {20, 0, 3}});
   trials.emplace_back(options{.batch = {3}, .query = 400, .key = 150, .rate = 0.1});
+  trials.emplace_back(options{.batch = {2, 5}, .query = 1, .key = 700});
   on_every_target([&](const table& kernels) {
     for (trial& t : trials) {
       const std::vector<float> whole = t.bits(kernels, 1);

@@ -1,0 +1,226 @@
+// Attention of a single query. Its scores run along the keys, so that a vector has the scores of as
+// many keys; keys and values are read once, from end to end.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+#include "kernels/attention_at.hpp"
+#include "kernels/bias_block.hpp"
+#include "kernels/entry.hpp"
+#include "weft/kernels/attention_scratch.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/attention_single.cpp"
+#include "hwy/foreach_target.h"  // must come before hwy-inl.h
+#include "kernels/attention_single-inl.h"
+#include "kernels/dot_lines-inl.h"
+#include "kernels/philox-inl.h"
+#include "kernels/transpose-inl.h"
+#include "weft/kernels/math-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace weft::kernels::HWY_NAMESPACE {
+namespace {
+
+constexpr float infinity = std::numeric_limits<float>::infinity();
+
+// The keys whose scores are in the scratch at the same time, where a tile of queries has room for
+// those of a block of keys.
+constexpr std::ptrdiff_t row_block = 512;
+static_assert(row_block + max_dot_lanes <= attention_key_block * max_attention_tile);
+
+class single_query {
+ public:
+  explicit single_query(const attention_call& c)
+      : c_(c),
+        loop_(c.loops),
+        depth_(c.extent[loop_.depth]),
+        width_(c.extent[loop_.value]),
+        lanes_(static_cast<std::ptrdiff_t>(hn::Lanes(tag()))),
+        words_(c.random, c.drop.salt) {
+    const attention_scratch in(1, static_cast<std::size_t>(depth_),
+                               static_cast<std::size_t>(width_));
+    const auto floats = [&](std::size_t at) { return reinterpret_cast<float*>(c.scratch + at); };
+    query_ = floats(in.queries);
+    results_ = floats(in.results);
+    of_block_ = floats(in.values);
+    scores_ = floats(in.scores);
+    // What fills up the last vector is computed with, but means nothing: it is not to be slow.
+    std::fill_n(of_block_, (width_ + lanes_ - 1) / lanes_ * lanes_, 0.0f);
+  }
+
+  // At an index of the batch loops.
+  void attend(const attention_at& at) {
+    at_ = at;
+    const float scale = static_cast<float>(c_.soft_cap == 0 ? c_.scale : c_.scale / c_.soft_cap);
+    for (std::ptrdiff_t d = 0; d < depth_; ++d) query_[d] = scale * *at_.query.at(0, d);
+    highest_ = std::numeric_limits<float>::lowest();
+    sum_ = 0;
+    std::fill_n(results_, (width_ + lanes_ - 1) / lanes_ * lanes_, 0.0f);
+    const index_range seen = visible(at_.band, {0, 1}, {0, at_.keys}).keys({0, 1});
+    for (index_range keys{seen.begin, 0}; keys.begin < seen.end; keys.begin = keys.end) {
+      keys.end = std::min(keys.begin + row_block, seen.end);
+      multiply_keys(keys);
+      complete(keys);
+      const float factor = exponentiate(keys.size());
+      if (c_.drop.below != 0) drop_weights(keys);
+      add_values(keys, factor);
+    }
+    store_results();
+  }
+
+ private:
+  // The scores, and for what fills up the last vector -infinity.
+  void multiply_keys(const index_range& keys) const {
+    constexpr auto at_once = static_cast<std::ptrdiff_t>(columns_at_once(1));
+    const float* rows[at_once];
+    const float* const query = query_;
+    for (std::ptrdiff_t j = 0; j < keys.size(); j += at_once) {
+      for (std::ptrdiff_t i = 0; i < at_once; ++i)
+        rows[i] = at_.key.at(std::min(keys.begin + j + i, keys.end - 1), 0);
+      dot_products<1>(&query, rows, at_once, static_cast<std::size_t>(depth_), scores_ + j);
+    }
+    hn::StoreU(hn::Set(tag(), -infinity), tag(), scores_ + keys.size());
+  }
+
+  void complete(const index_range& keys) const {
+    const tag d;
+    const std::ptrdiff_t count = keys.size();
+    if (c_.soft_cap != 0) {
+      const vec cap = hn::Set(d, static_cast<float>(c_.soft_cap));
+      for (std::ptrdiff_t j = 0; j < count; j += lanes_)
+        hn::StoreU(hn::Mul(cap, math::tanh(d, hn::LoadU(d, scores_ + j))), d, scores_ + j);
+      hn::StoreU(hn::Set(d, -infinity), d, scores_ + count);
+    }
+    const auto add = [&](const bias_block<const float>& bias) {
+      bias.for_pieces(0, {0, count},
+                      [&](std::ptrdiff_t first, std::ptrdiff_t n, const float* from,
+                          std::ptrdiff_t step) { add_to_scores(scores_ + first, n, from, step); });
+    };
+    if (at_.bias.data != nullptr) add({at_.bias.at(0, keys.begin), 0, at_.bias.column});
+    if (at_.relative != nullptr)
+      add(relative_block(c_, at_.relative, c_.relative, at_.band, 0, keys.begin));
+    if (at_.mask.data != nullptr)
+      for (std::ptrdiff_t j = 0; j < count; ++j)
+        if (*at_.mask.at(0, keys.begin + j) == 0) scores_[j] = -infinity;
+  }
+
+  // s[j] += from[j * step]. An addend of -infinity hides the key, whatever its score.
+  HWY_NOINLINE static void add_to_scores(float* s, std::ptrdiff_t n, const float* from,
+                                         std::ptrdiff_t step) {
+    for (std::ptrdiff_t j = 0; j < n; ++j) {
+      const float b = from[j * step];
+      s[j] = b == -infinity ? b : s[j] + b;
+    }
+  }
+
+  // The scores become twice the exponentials of their distances to the highest; gives what the
+  // results before have to be multiplied by (Milakov and Gimelshein 2018, algorithm 3).
+  float exponentiate(std::ptrdiff_t count) {
+    const tag d;
+    const std::ptrdiff_t lanes = lanes_;
+    float* const s = scores_;
+    vec top = hn::Set(d, highest_);
+    for (std::ptrdiff_t j = 0; j < count; j += lanes) top = hn::Max(top, hn::LoadU(d, s + j));
+    const float before = highest_;
+    highest_ = hn::GetLane(hn::MaxOfLanes(d, top));
+    top = hn::Set(d, highest_);
+    vec sum = hn::Zero(d);
+    std::ptrdiff_t j = 0;
+    constexpr int together = 4;
+    for (; j + (together - 1) * lanes < count; j += together * lanes) {
+      auto e = bundle<tag, together>::of(
+          [=](int i) HWY_ATTR { return hn::Sub(hn::LoadU(d, s + j + i * lanes), top); });
+      e = math::twice_exp(d, e);
+      e.map_indexed([=](vec v, int i) HWY_ATTR {
+        hn::StoreU(v, d, s + j + i * lanes);
+        return v;
+      });
+      sum = hn::Add(sum, e.combine([](vec x, vec y) HWY_ATTR { return hn::Add(x, y); }));
+    }
+    for (; j < count; j += lanes) {
+      const vec e = math::twice_exp(d, hn::Sub(hn::LoadU(d, s + j), top));
+      hn::StoreU(e, d, s + j);
+      sum = hn::Add(sum, e);
+    }
+    const float factor =
+        hn::GetLane(hn::Mul(hn::Set(d, 0.5f), math::twice_exp(d, hn::Set(d, before - highest_))));
+    sum_ = sum_ * factor + hn::GetLane(hn::SumOfLanes(d, sum));
+    return factor;
+  }
+
+  void drop_weights(const index_range& keys) const {
+    const tag d;
+    const std::ptrdiff_t step = c_.numbers.stride[loop_.key];
+    const std::ptrdiff_t count = (keys.size() + lanes_ - 1) / lanes_ * lanes_;
+    alignas(64) std::uint32_t room[random_words_room(row_block)];
+    const std::uint32_t* const words =
+        random_words(words_, static_cast<std::uint32_t>(at_.first_number + keys.begin * step),
+                     static_cast<std::uint32_t>(step), static_cast<std::size_t>(count), room);
+    for (std::ptrdiff_t j = 0; j < count; j += lanes_)
+      hn::StoreU(
+          drop(d, hn::LoadU(word_tag(), words + j), c_.drop.below, hn::LoadU(d, scores_ + j)), d,
+          scores_ + j);
+  }
+
+  void add_values(const index_range& keys, float factor) const {
+    const float* const weights = scores_;
+    float* const to = of_block_;
+    add_lines<1>({.left = &weights,
+                  .left_step = 1,
+                  .right = at_.value.at(keys.begin, 0),
+                  .right_step = at_.value.row,
+                  .depth = static_cast<std::size_t>(keys.size()),
+                  .columns = static_cast<std::size_t>(width_),
+                  .result = &to});
+    const tag d;
+    for (std::ptrdiff_t e = 0; e < width_; e += lanes_)
+      hn::StoreU(
+          hn::MulAdd(hn::LoadU(d, results_ + e), hn::Set(d, factor), hn::LoadU(d, of_block_ + e)),
+          d, results_ + e);
+  }
+
+  // A sum of nothing but hidden keys is 0, and so are such results.
+  void store_results() const {
+    const tag d;
+    if (at_.statistics.data != nullptr)
+      *at_.statistics.data =
+          highest_ + hn::GetLane(math::log(d, hn::Set(d, 0.5f * sum_)));  // of twice as much
+    const float inverse = sum_ == 0 ? 0 : kept_scale(c_.drop.below) / sum_;
+    float* const to = at_.result.data;
+    for (std::ptrdiff_t e = 0; e < width_; e += lanes_)
+      store_up_to(d, hn::Mul(hn::LoadU(d, results_ + e), hn::Set(d, inverse)), to + e,
+                  static_cast<std::size_t>(width_ - e));
+  }
+
+  const attention_call& c_;
+  const attention_loops loop_;
+  const std::ptrdiff_t depth_, width_, lanes_;
+  const word_source words_;
+  attention_at at_;
+  float highest_ = 0;  // score so far
+  float sum_ = 0;      // of twice the exponentials of the distances to it
+  // In the scratch.
+  float *query_, *results_, *of_block_, *scores_;
+};
+
+}  // namespace
+
+bool is_single(const attention_call& c) noexcept {
+  const attention_loops loop(c.loops);
+  const auto adjacent = [&](const operand& o, int l) {
+    return o.stride[l] == 1 || c.extent[l] == 1;
+  };
+  return c.extent[loop.query] == 1 && adjacent(c.key, loop.depth) &&
+         adjacent(c.value, loop.value) && adjacent(c.result, loop.value);
+}
+
+void attend_single(const attention_call& c) noexcept {
+  single_query each(c);
+  const item_range mine = items_of(batch_size(c), c.part);
+  for (std::ptrdiff_t i = mine.begin; i < mine.end; ++i) each.attend({c, i});
+}
+
+}  // namespace weft::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
