@@ -48,7 +48,9 @@ constexpr generated_code<Source> code_of() noexcept {
 //   weft_add_model(app encoder.hpp encoder)                       # CMake
 //   weft::module<encoder> net(weft::generated<encoder>());
 //
-// A program without that line of CMake does not link.
+// A program without that line of CMake does not link. Contractions of one to three rows with
+// weights [out, in], as linear has them, are generated for a module that is frozen; for one that is
+// not, the library's kernels do them.
 template <a_model Model, text... Results>
 requires(!in_unnamed_namespace<Model>() && detail::has_results<Model, Results...>())
     generated_code<inference<Model, Results...>> generated()
