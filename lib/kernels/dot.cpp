@@ -84,6 +84,8 @@ class product {
     addend_tiles_ = reinterpret_cast<float*>(c.scratch + at.addends);
 
     const place_in_operands& column = columns_.inner().stride;
+    adjacent_right_ = column.right == 1;
+    adjacent_result_ = column.result == 1;
     // The left operand is read in place where packing it would not pay: a tile wants one element
     // after the other anyway; a single vector of columns does too little with each; and rows side
     // by side may lie as packed ones would, or can be fetched in time, if the tiles fetch nothing
@@ -98,13 +100,17 @@ class product {
     // or the first cache holds it as it is.
     const std::size_t right_bytes =
         depth_count_ * static_cast<std::size_t>(depth_.inner().stride.right) * sizeof(float);
-    right_in_place_ = packed_ == nullptr && depth_.is_single() && column.right == 1 &&
+    right_in_place_ = packed_ == nullptr && depth_.is_single() && adjacent_right_ &&
                       (row_count_ <= 2 * tile_rows || right_bytes <= first_cache_bytes);
     const bool vectors = packed_ == nullptr && depth_.is_single() && row_count_ <= few_rows;
     // With few rows, transposing the right operand would cost more than the products, and lines
-    // are better read from end to end.
-    along_depth_ = vectors && depth_.inner().stride.left == 1 && depth_.inner().stride.right == 1;
-    along_columns_ = vectors && columns_.is_single() && column.right == 1 && column.result == 1;
+    // are better read from end to end. The left one's are copied where they are none, to the room
+    // for what else would be packed.
+    const auto packed_floats = static_cast<std::size_t>(tile_ - packed_left_);
+    along_depth_ = vectors && depth_.inner().stride.right == 1 &&
+                   (step == 1 || row_count_ * depth_count_ <= packed_floats);
+    if (along_depth_) left_in_place_ = step == 1;
+    along_columns_ = vectors && columns_.is_single() && adjacent_right_ && adjacent_result_;
     pairs_ = packed_as_ == precision::bfloat16_products && has_bfloat16_dot;
     widen_ =
         packed_ != nullptr && packed_as_ != precision::float32 && !pairs_ && row_count_ > few_rows;
@@ -136,12 +142,13 @@ class product {
   void run(const operands& o) {
     // Lines that are not packed need no room for a panel.
     if (along_columns_) block_.columns = block_size(column_count_, line_columns, max_tile_columns);
+    if (along_depth_ || along_columns_) find_rows({0, row_count_});
+    if (along_depth_ && !left_in_place_) copy_left(o.left);
     range columns{columns_part_.first, 0};
     for (; columns.first < columns_part_.end(); columns.first = columns.end()) {
       columns.count = block_at(columns.first);
       find_columns(columns);
       if (along_depth_ || along_columns_) {
-        find_rows({0, row_count_});
         along_depth_ ? multiply_along_depth(o, columns) : multiply_along_columns(o, columns);
         continue;
       }
@@ -207,10 +214,9 @@ class product {
   struct column_tile {
     std::size_t first, count, vectors;
     bool one_run;  // all of one inner loop
-    bool adjacent_right, adjacent_result;
-    bool right_in_place;
     std::size_t width() const { return vectors * hn::Lanes(tag()); }
     std::size_t end() const { return first + count; }
+    bool whole() const { return one_run && count == width(); }
   };
 
   // Cuts the batch, the rows or the columns: whatever leaves the largest part the least work, its
@@ -318,7 +324,6 @@ class product {
   // of two: one of three and one of a single vector would do less with each element of the left.
   column_tile tile_at(std::size_t first) const {
     const std::size_t lanes = hn::Lanes(tag());
-    const loop& inner = columns_.inner();
     const std::size_t end = packed_ == nullptr ? columns_part_.end() : column_count_;
     const std::size_t run = run_of(columns_, first, end - first);
     const std::size_t left = cut_ ? run : end - first;
@@ -328,9 +333,6 @@ class product {
     t.vectors = t.vectors == 4 ? 2 : std::min(t.vectors, tile_vectors);
     t.count = std::min(t.vectors * lanes, left);
     t.one_run = t.count <= run;
-    t.adjacent_right = t.one_run && inner.stride.right == 1;
-    t.adjacent_result = t.one_run && inner.stride.result == 1;
-    t.right_in_place = right_in_place_ && t.one_run && t.count % lanes == 0;
     return t;
   }
 
@@ -362,15 +364,15 @@ class product {
   }
 
   template <class D>
-  void pack(D d, strip s, bool adjacent_lines, std::ptrdiff_t element_stride, range depth,
-            std::size_t width, float* packed) const {
+  HWY_INLINE void pack(D d, const strip& s, bool adjacent_lines, std::ptrdiff_t element_stride,
+                       range depth, std::size_t width, float* packed) const {
     if (adjacent_lines) {
       pack_adjacent_lines(d, s, width, packed);
     } else if (element_stride == 1) {
-      for (std::size_t k = 0; k < depth.count; k += s.depth) {
-        s.depth = run_of(depth_, depth.first + k, depth.count - k);
-        pack_adjacent_elements(d, s, width, packed + k * width);
-        s.element = s.element.from(s.depth);
+      for (std::size_t k = 0, count; k < depth.count; k += count) {
+        count = run_of(depth_, depth.first + k, depth.count - k);
+        pack_adjacent_elements(d, {s.data, s.line, s.element.from(k), s.lines, count}, width,
+                               packed + k * width);
       }
     } else {
       pack_elements(s, width, packed);
@@ -382,26 +384,26 @@ class product {
     std::size_t begin = columns.first;  // those before are read in place
     while (begin < columns.end()) {
       const column_tile t = tile_at(begin);
-      if (!t.right_in_place) break;
+      if (!right_in_place_ || !t.whole()) break;
       begin = t.end();
     }
     if (begin == columns.end()) return;
     // Where lines are adjacent, all tiles advance together by a little of the depth, so that a row
     // of them is read from end to end.
-    const std::size_t advance = columns_.inner().stride.right == 1 ? 8 : depth.count;
+    const std::size_t advance = adjacent_right_ ? 8 : depth.count;
     for (std::size_t k = 0; k < depth.count; k += advance) {
       const range part{depth.first + k, std::min(advance, depth.count - k)};
       for (std::size_t first = begin; first < columns.end();) {
         const column_tile t = tile_at(first);
         first = t.end();
-        if (t.right_in_place) continue;
+        if (right_in_place_ && t.whole()) continue;
         const std::size_t width = t.width();
         float* packed = packed_tile(t, columns, depth) + k * width;
         if (t.count < width) std::fill_n(packed, width * part.count, 0.0f);
         pack(d,
              {right, column_right_.from(t.first - columns.first), depth_right_.from(k), t.count,
               part.count},
-             t.adjacent_right, depth_.inner().stride.right, part, width, packed);
+             t.one_run && adjacent_right_, depth_.inner().stride.right, part, width, packed);
       }
     }
   }
@@ -472,9 +474,23 @@ class product {
     return a;
   }
 
+  // Few rows, whose elements are apart, as lines.
+  void copy_left(const float* left) const {
+    const std::ptrdiff_t step = depth_.inner().stride.left;
+    float* to = packed_left_;
+    for (std::size_t i = 0; i < row_count_; ++i, to += depth_count_) {
+      const float* from = left + row_left_[i];
+      for (std::size_t k = 0; k < depth_count_; ++k, from += step) to[k] = *from;
+    }
+  }
+
   void multiply_along_depth(const operands& o, range columns) const {
     const float* left[few_rows];
-    row_left_.places(o.left, row_count_, left);
+    if (left_in_place_)
+      row_left_.places(o.left, row_count_, left);
+    else
+      offset_list(0, static_cast<std::ptrdiff_t>(depth_count_))
+          .places<const float>(packed_left_, row_count_, left);
     float* rows[max_tile_rows];
     offset_list(0, max_tile_columns).places(tile_, row_count_, rows);
     for (std::size_t first = columns.first; first < columns.end();) {
@@ -526,7 +542,7 @@ class product {
     if (packed_ != nullptr && !widen_)
       return {reinterpret_cast<const T*>(packed_) + place_in_packed<T>(t, depth), width};
     if constexpr (std::is_same_v<T, float>) {
-      if (!t.right_in_place) return {packed_tile(t, columns, depth), width};
+      if (!right_in_place_ || !t.whole()) return {packed_tile(t, columns, depth), width};
       const std::ptrdiff_t step = depth_.inner().stride.right;
       return {o.right + column_right_[t.first - columns.first] +
                   static_cast<std::ptrdiff_t>(depth.first) * step,
@@ -583,7 +599,7 @@ class product {
           later = {
               reinterpret_cast<const std::byte*>(o.left + row_left_[next] + skipped * step.left),
               sizeof(float)};
-        const bool whole = t.count == t.width() && t.adjacent_result;
+        const bool whole = t.whole() && adjacent_result_;
         tile_result c{in_scratch, 0, add, nullptr};
         if (whole) {
           c.row = in_result;
@@ -635,7 +651,7 @@ class product {
                       addend_rows& a) const {
     const offset_list column = column_addend_[which].from(t.first - columns.first);
     a.broadcast = t.one_run && stride == 0;
-    if (a.broadcast || (t.one_run && stride == 1 && t.count == t.width())) {
+    if (a.broadcast || (t.whole() && stride == 1)) {
       row_addend_[which].from(row).places(o.addend[which] + column[0], rows, a.row);
       return;
     }
@@ -657,7 +673,7 @@ class product {
     for (std::size_t i = 0; i < rows; ++i) {
       float* to = tile_ + i * max_tile_columns;
       const float* from = o.result + row_result_[row + i];
-      if (t.adjacent_result) {
+      if (t.one_run && adjacent_result_) {
         from += column[0];
         for (std::size_t j = 0; j < t.count; j += lanes)
           hn::StoreU(load_n(d, from + j, std::min(lanes, t.count - j)), d, to + j);
@@ -676,7 +692,7 @@ class product {
     for (std::size_t i = 0; i < rows; ++i) {
       const float* from = tile_ + i * max_tile_columns;
       float* to = o.result + row_result_[row + i];
-      if (t.adjacent_result) {
+      if (t.one_run && adjacent_result_) {
         to += column[0];
         for (std::size_t j = 0; j < t.count; j += lanes) {
           store_n(hn::LoadU(d, from + j), d, to + j, std::min(lanes, t.count - j));
@@ -697,6 +713,7 @@ class product {
   precision packed_as_;
   range batch_part_, rows_part_, columns_part_;
   bool left_in_place_, right_in_place_, along_depth_, along_columns_, cut_, widen_;
+  bool adjacent_right_, adjacent_result_;  // columns of an inner loop
   bool pairs_;  // the right operand is packed, or to be packed, in pairs of bfloat16
   int addends_;
   float scale_;

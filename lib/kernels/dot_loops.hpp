@@ -107,7 +107,7 @@ class loop_nest {
   }
 
   // Where the iteration with this index is.
-  place_in_operands at(std::ptrdiff_t index) const {
+  HWY_INLINE place_in_operands at(std::ptrdiff_t index) const {
     place_in_operands p{};
     if (index == 0) return p;  // saves small products the divisions
     for (int i = count_ - 1; i >= 0; --i) {

@@ -12,6 +12,7 @@
 
 #include "hwy/cache_control.h"
 #include "kernels/dot_loops.hpp"
+#include "kernels/transpose-inl.h"
 #include "weft/kernels/hwy-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -29,7 +30,8 @@ struct strip {
 // are short and apart, which hardware does not foresee: asks for those of the strip that goes on
 // with these lines.
 template <class D>
-void pack_adjacent_lines(D d, const strip& s, std::size_t width, float* HWY_RESTRICT packed) {
+HWY_INLINE void pack_adjacent_lines(D d, const strip& s, std::size_t width,
+                                    float* HWY_RESTRICT packed) {
   const std::size_t lanes = hn::Lanes(d);
   const std::ptrdiff_t step = s.depth > 1 ? s.element[1] - s.element[0] : 0;
   const std::ptrdiff_t ahead = static_cast<std::ptrdiff_t>(s.depth) * step;
@@ -45,7 +47,7 @@ void pack_adjacent_lines(D d, const strip& s, std::size_t width, float* HWY_REST
 }
 
 // One by one.
-inline void pack_elements(const strip& s, std::size_t width, float* HWY_RESTRICT packed) {
+HWY_INLINE void pack_elements(const strip& s, std::size_t width, float* HWY_RESTRICT packed) {
   for (std::size_t k = 0; k < s.depth; ++k, packed += width) {
     const float* from = s.data + s.element[k];
     for (std::size_t j = 0; j < s.lines; ++j) packed[j] = from[s.line[j]];
@@ -55,55 +57,32 @@ inline void pack_elements(const strip& s, std::size_t width, float* HWY_RESTRICT
 // A vector without a size that the compiler knows is not put together from halves.
 #if HWY_TARGET != HWY_SCALAR && !HWY_HAVE_SCALABLE
 
-// Elements k to k + 3 of every fourth line, one line in each block of 128 bits.
-template <std::size_t Lanes>
-HWY_INLINE auto load_blocks(const float* const* line, std::size_t k) {
-  const hn::CappedTag<float, Lanes> d;
-  if constexpr (Lanes <= 4) {
-    return hn::LoadU(d, *line + k);
-  } else {
-    return hn::Combine(d, load_blocks<Lanes / 2>(line + Lanes / 2, k),
-                       load_blocks<Lanes / 2>(line, k));
-  }
-}
-
-// Elements side by side in memory: as many lines at once as a vector has lanes, four elements of
-// each. Every block of 128 bits is transposed by itself.
+// Elements side by side in memory: as many lines at once as a vector has lanes.
 template <class D>
-void pack_adjacent_elements(D d, strip s, std::size_t width, float* HWY_RESTRICT packed) {
+HWY_INLINE void pack_adjacent_elements(D d, const strip& s, std::size_t width,
+                                       float* HWY_RESTRICT packed) {
   constexpr std::size_t lanes = hn::MaxLanes(D());
-  const hn::Repartition<std::uint64_t, D> pairs;
+  const std::size_t whole = s.depth / 4 * 4;
   for (std::size_t j = 0; j < s.lines; j += lanes) {
     // Where fewer lines are left, the last one stands in for the others.
     const float* line[lanes];
-    for (std::size_t i = 0; i < lanes; ++i)
-      line[i] = s.data + s.element[0] + s.line[std::min(j + i, s.lines - 1)];
+    s.line.from(j).places(s.data + s.element[0], std::min(lanes, s.lines - j), line);
+    const auto at = [&line](std::size_t i, std::size_t k) { return line[i] + k; };
     float* to = packed + j;
-    for (std::size_t k = 0; k + 4 <= s.depth; k += 4, to += 4 * width) {
-      const auto v0 = load_blocks<lanes>(line, k);
-      const auto v1 = load_blocks<lanes>(line + 1, k);
-      const auto v2 = load_blocks<lanes>(line + 2, k);
-      const auto v3 = load_blocks<lanes>(line + 3, k);
-      const auto low01 = hn::BitCast(pairs, hn::InterleaveLower(d, v0, v1));
-      const auto low23 = hn::BitCast(pairs, hn::InterleaveLower(d, v2, v3));
-      const auto high01 = hn::BitCast(pairs, hn::InterleaveUpper(d, v0, v1));
-      const auto high23 = hn::BitCast(pairs, hn::InterleaveUpper(d, v2, v3));
-      hn::StoreU(hn::BitCast(d, hn::InterleaveLower(pairs, low01, low23)), d, to);
-      hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(pairs, low01, low23)), d, to + width);
-      hn::StoreU(hn::BitCast(d, hn::InterleaveLower(pairs, high01, high23)), d, to + 2 * width);
-      hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(pairs, high01, high23)), d, to + 3 * width);
-    }
+    transpose_strip(d, whole, at, [=, &to](auto v) HWY_ATTR {
+      hn::StoreU(v, d, to);
+      to += width;
+    });
   }
-  const std::size_t packed_depth = s.depth / 4 * 4;
-  s.element = s.element.from(packed_depth);
-  s.depth -= packed_depth;
-  pack_elements(s, width, packed + packed_depth * width);
+  pack_elements({s.data, s.line, s.element.from(whole), s.lines, s.depth - whole}, width,
+                packed + whole * width);
 }
 
 #else
 
 template <class D>
-void pack_adjacent_elements(D, const strip& s, std::size_t width, float* HWY_RESTRICT packed) {
+HWY_INLINE void pack_adjacent_elements(D, const strip& s, std::size_t width,
+                                       float* HWY_RESTRICT packed) {
   pack_elements(s, width, packed);
 }
 

@@ -88,19 +88,13 @@ HWY_INLINE four_columns<V> transpose_blocks(D d, V v0, V v1, V v2, V v3) {
           hn::BitCast(d, hn::InterleaveUpper(pairs, high01, high23))};
 }
 
-// As many rows as a vector has lanes, or fewer, of columns that lie side by side: at(i, k) is
-// column k of row i. Every block of 128 bits is transposed by itself. A block has four columns of
-// four rows; where vectors have two blocks or more, two of a row are loaded together, and then
-// change places with those of the rows four below.
-template <class D, class F>
-HWY_INLINE void transpose_strip(D d, std::size_t rows, std::size_t columns, F at, float factor,
-                                float* to, std::ptrdiff_t pitch) {
+// As many rows as a vector has lanes, of columns that lie side by side: at(i, k) is column k of row
+// i, and put takes column after column. Every block of 128 bits is transposed by itself. A block
+// has four columns of four rows; where vectors have two blocks or more, two of a row are loaded
+// together, and then change places with those of the rows four below.
+template <class D, class F, class G>
+HWY_INLINE void transpose_strip(D d, std::size_t columns, F at, G put) {
   constexpr std::size_t lanes = hn::MaxLanes(D());
-  const auto f = hn::Set(d, factor);
-  const auto put = [&](auto v) HWY_ATTR {
-    store_up_to(d, hn::Mul(f, v), to, rows);
-    to += pitch;
-  };
   std::size_t k = 0;
   if constexpr (lanes >= 8) {
     for (; k + 8 <= columns; k += 8) {
@@ -143,6 +137,7 @@ HWY_INLINE void transpose_strip(D d, std::size_t rows, std::size_t columns, F at
 template <class D>
 void transpose_adjacent_columns(D d, matrix m, float factor, float* to, std::ptrdiff_t pitch) {
   constexpr std::size_t lanes = hn::MaxLanes(D()), blocks = lanes / 4;
+  const auto f = hn::Set(d, factor);
   const std::size_t whole = m.columns / 4 * 4;
   std::size_t i = 0;
   // A pointer to every fourth row, so that there are registers for all of them.
@@ -153,14 +148,22 @@ void transpose_adjacent_columns(D d, matrix m, float factor, float* to, std::ptr
     const auto at = [&row, pitch = m.row](std::size_t j, std::size_t k) {
       return row[j / 4] + static_cast<std::ptrdiff_t>(j % 4) * pitch + k;
     };
-    transpose_strip(d, lanes, whole, at, factor, to + i, pitch);
+    float* column = to + i;
+    transpose_strip(d, whole, at, [=, &column](auto v) HWY_ATTR {
+      hn::StoreU(hn::Mul(f, v), d, column);
+      column += pitch;
+    });
   }
   // Where fewer rows are left, the last one stands in for the others.
   if (const std::size_t left = m.rows - i; left != 0) {
     const auto at = [&m, i](std::size_t j, std::size_t k) {
       return m.data + static_cast<std::ptrdiff_t>(std::min(i + j, m.rows - 1)) * m.row + k;
     };
-    transpose_strip(d, left, whole, at, factor, to + i, pitch);
+    float* column = to + i;
+    transpose_strip(d, whole, at, [=, &column](auto v) HWY_ATTR {
+      store_n(hn::Mul(f, v), d, column, left);
+      column += pitch;
+    });
   }
   const auto done = static_cast<std::ptrdiff_t>(whole);
   m.data += done;
