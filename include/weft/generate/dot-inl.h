@@ -6,6 +6,7 @@
 #define WEFT_GENERATE_DOT_INL_H_
 #endif
 
+#include <algorithm>
 #include <cstddef>
 #include <utility>
 
@@ -34,6 +35,11 @@ struct tile_traits {
   op then;
 };
 
+// See rows_by_fours.
+template <tile_traits T>
+inline constexpr bool is_narrow = T.left_depth == 1 && lanes_of<lanes_for<T.columns>> >= 4 &&
+                                  T.columns <= lanes_of<lanes_for<T.columns>>;
+
 // A tile: Rows x Vectors sums, of whose last vector the first Rest lanes count, or all if 0.
 template <tile_traits T, int Rows, int Vectors, int Rest>
 struct tile {
@@ -41,31 +47,59 @@ struct tile {
   using V = hn::Vec<D>;
   static constexpr int lanes = lanes_of<D>;
   static constexpr int sums = Rows * Vectors;
-  static constexpr int chains = chains_of(Rows, Vectors);
+  static constexpr int chains = chains_of(Rows, Vectors, is_narrow<T>, vector_registers);
+  static constexpr int fours = rows_by_fours(Rows, is_narrow<T>);
+  static constexpr int steps = fours > 0 ? 4 : chains;
   template <int I>
   static constexpr int count = Rest != 0 && I % Vectors == Vectors - 1 ? Rest : lanes;
 
+  // n columns; what fills up the vector is any number. A mask costs some targets more than the
+  // load.
+  template <int n>
+  HWY_INLINE static V load_columns(const float* from) {
+    if constexpr (n == 1)
+      return hn::Set(D(), *from);
+    else if constexpr (n == 4)
+      return hn::LoadDup128(D(), from);
+    else
+      return load<D, n>(from);
+  }
   template <int... J>
   HWY_INLINE static void load_right(std::integer_sequence<int, J...>, V (&to)[Vectors],
                                     const float* from) {
-    ((to[J] = load < D, T.right_whole ? lanes : count < J >> (from + J * lanes)), ...);
+    ((to[J] = load_columns < T.right_whole ? lanes : count < J >> (from + J * lanes)), ...);
     ((to[J] = kernels::HWY_NAMESPACE::in_register(to[J])), ...);
   }
 
-  // One step along the depth.
-  template <int... I>
-  HWY_INLINE static void multiply_add(std::integer_sequence<int, I...>, V* s, const float* left,
-                                      const float* right) {
-    const D d;
-    V b[Vectors];
-    load_right(std::make_integer_sequence<int, Vectors>(), b, right);
-    ((s[I] = hn::MulAdd(hn::Set(d, left[I / Vectors * T.left_row]), b[I % Vectors], s[I])), ...);
+  // The element of a row at step C. Of the first rows, four elements each are in registers.
+  template <int Fours, int C, int Row>
+  HWY_INLINE static V element([[maybe_unused]] const V* four, const float* left) {
+    if constexpr (Row < Fours)
+      return hn::Broadcast<C>(four[Row]);
+    else
+      return hn::Set(D(), left[Row * T.left_row + C * T.left_depth]);
   }
-  template <int... C>
-  HWY_INLINE static void step(std::integer_sequence<int, C...>, [[maybe_unused]] V* s,
-                              const float* left, const float* right) {
-    (multiply_add(std::make_integer_sequence<int, sums>(), s + C * sums, left + C * T.left_depth,
-                  right + C * T.right_depth),
+  template <int Fours, int C, int... I>
+  HWY_INLINE static void multiply_add(std::integer_sequence<int, I...>, V* s, const V* four,
+                                      const float* left, const float* right) {
+    V b[Vectors];
+    load_right(std::make_integer_sequence<int, Vectors>(), b, right + C * T.right_depth);
+    ((s[I] = hn::MulAdd(element<Fours, C, I / Vectors>(four, left), b[I % Vectors], s[I])), ...);
+  }
+  template <int... R>
+  HWY_INLINE static void load_fours(std::integer_sequence<int, R...>, [[maybe_unused]] V* to,
+                                    [[maybe_unused]] const float* left) {
+    ((to[R] = kernels::HWY_NAMESPACE::in_register(hn::LoadDup128(D(), left + R * T.left_row))),
+     ...);
+  }
+  // Some steps along the depth.
+  template <int Fours, int... C>
+  HWY_INLINE static void step(std::integer_sequence<int, C...>, V* s, const float* left,
+                              const float* right) {
+    V four[std::max(Fours, 1)];
+    load_fours(std::make_integer_sequence<int, Fours>(), four, left);
+    (multiply_add<Fours, C>(std::make_integer_sequence<int, sums>(), s + C % chains * sums, four,
+                            left, right),
      ...);
   }
 
@@ -107,13 +141,13 @@ struct tile {
                              const float* b) {
     V s[chains * sums];
     clear(std::make_integer_sequence<int, chains * sums>(), s);
-    for (std::ptrdiff_t k = 0; k < T.depth / chains; ++k) {
-      step(std::make_integer_sequence<int, chains>(), s, left, right);
-      left += chains * T.left_depth;
-      right += chains * T.right_depth;
+    for (std::ptrdiff_t k = 0; k < T.depth / steps; ++k) {
+      step<fours>(std::make_integer_sequence<int, steps>(), s, left, right);
+      left += steps * T.left_depth;
+      right += steps * T.right_depth;
     }
-    if constexpr (constexpr int rest = static_cast<int>(T.depth % chains); rest != 0)
-      step(std::make_integer_sequence<int, rest>(), s, left, right);
+    if constexpr (constexpr int rest = static_cast<int>(T.depth % steps); rest != 0)
+      step<0>(std::make_integer_sequence<int, rest>(), s, left, right);
     end_all(std::make_integer_sequence<int, sums>(), s, result, a, b);
   }
 };
@@ -146,8 +180,9 @@ HWY_INLINE void dot_matrix(const float* left, const float* right, float* result,
   constexpr int vectors = (columns + lanes - 1) / lanes;
   constexpr int rest = columns % lanes;
   // What an activation computes with needs registers, too.
-  constexpr int registers = vector_registers - (T.then == op::copy ? 0 : vector_registers / 3);
-  constexpr tile_size size = best_tile(Rows, vectors, T.depth, registers);
+  constexpr int spare = T.then == op::copy ? 0 : vector_registers / 3;
+  constexpr tile_size size =
+      best_tile(Rows, vectors, T.depth, is_narrow<T>, vector_registers, spare);
   constexpr equal_parts across(vectors, size.vectors);
   constexpr int a_column = T.addend_broadcast[0] ? 0 : 1, b_column = T.addend_broadcast[1] ? 0 : 1;
   const auto run = [&]<int Vectors, int Rest>(std::integral_constant<int, Vectors>,

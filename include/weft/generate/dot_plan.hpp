@@ -140,19 +140,30 @@ struct tile_size {
   int rows, vectors;
 };
 
-// The chains of sums that a tile is split into along the depth: a multiplication and addition takes
-// four cycles, and two begin in each.
-constexpr int chains_of(int rows, int vectors) {
-  return rows * vectors >= 8 ? 1 : 8 / (rows * vectors) >= 4 ? 4 : 2;
+// The rows of a tile whose elements are read four at a time and spread in registers. Two loads
+// begin in each cycle, as many as multiplications: a tile of one vector, which reads an element for
+// each of these and the vector, would wait for its loads. `narrow` is a result of one vector, where
+// the elements are adjacent.
+constexpr int rows_by_fours(int rows, bool narrow) {
+  return narrow ? std::clamp(rows / 2, 1, 2) : 0;
+}
+
+// The chains of sums that a tile is split into along the depth. A multiplication and addition takes
+// four cycles, and two begin in each: eight sums would do if none ever had to wait for an operand.
+constexpr int chains_of(int rows, int vectors, bool narrow, int registers) {
+  int const sums = rows * vectors, others = vectors + rows_by_fours(rows, narrow) + 1;
+  int chains = 1;
+  while (chains < 4 && chains * sums <= 8 && 2 * chains * sums + others <= registers) chains *= 2;
+  return chains;
 }
 
 // About the half cycles that a tile takes: two multiplications or two loads begin in each, four
 // cycles are the least for a step of a chain; and what is before and after.
-constexpr long tile_cost(int rows, int vectors, std::ptrdiff_t depth) {
-  int const chains = chains_of(rows, vectors);
-  long const steps = static_cast<long>((depth + chains - 1) / chains);
-  return steps * std::max({rows * vectors * chains, (rows + vectors) * chains, 8}) + 24 +
-         rows * vectors * 2;
+constexpr long tile_cost(int rows, int vectors, std::ptrdiff_t depth, bool narrow, int registers) {
+  int const sums = rows * vectors, chains = chains_of(rows, vectors, narrow, registers);
+  auto const steps = static_cast<long>(depth);
+  long const loads = steps * (rows + vectors) - steps / 4 * 3 * rows_by_fours(rows, narrow);
+  return std::max({steps * sums, loads, (steps + chains - 1) / chains * 8}) + 24 + sums * 2;
 }
 
 // n things in as few equal parts as a limit allows: `large` parts of size + 1, the rest of size.
@@ -162,18 +173,23 @@ struct equal_parts {
       : count((n + limit - 1) / limit), size(n / count), large(n % count) {}
 };
 
-// The largest tile to use, for a number of vector registers.
-constexpr tile_size best_tile(int rows, int vectors, std::ptrdiff_t depth, int registers) {
+// The largest tile to use, for a number of vector registers. What the sums end with needs `spare`.
+constexpr tile_size best_tile(int rows, int vectors, std::ptrdiff_t depth, bool narrow,
+                              int registers, int spare) {
+  // A product with this result begins when rows of that are stored. Where all are in one tile,
+  // there is nothing to do meanwhile.
+  constexpr long wait = 32;
   tile_size best{1, 1};
   long least = 0;
   for (int v = 1; v <= std::min(vectors, 4); ++v) {
-    for (int r = 1; r <= rows && r * v + v + 2 <= registers; ++r) {
+    for (int r = 1; r <= rows; ++r) {
+      if (r * v + v + rows_by_fours(r, narrow) + 2 + spare > registers) break;
       equal_parts const across(vectors, v), down(rows, r);
-      long cost = 0;
+      long cost = down.count == 1 ? wait : 0;
       for (int i = 0; i < across.count; ++i) {
         int const width = across.size + (i < across.large);
-        cost += down.large * tile_cost(down.size + 1, width, depth) +
-                (down.count - down.large) * tile_cost(down.size, width, depth);
+        cost += down.large * tile_cost(down.size + 1, width, depth, narrow, registers) +
+                (down.count - down.large) * tile_cost(down.size, width, depth, narrow, registers);
       }
       if (least == 0 || cost < least) {
         least = cost;

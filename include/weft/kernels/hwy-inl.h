@@ -72,10 +72,11 @@ HWY_INLINE hn::Mask<D> mask_of(D d, V bytes) {
 #endif
 }
 
-// Has g++ keep v in a register: where few operations use it, they would load it anew each.
+// Has the compiler keep v in a register: g++ would load it anew for each of few operations, and
+// clang for each of the elements that are spread.
 template <class V>
 HWY_INLINE V in_register(V v) {
-#if HWY_COMPILER_GCC_ACTUAL && HWY_ARCH_X86 && HWY_TARGET <= HWY_SSSE3
+#if !HWY_COMPILER_MSVC && HWY_ARCH_X86 && HWY_TARGET <= HWY_SSSE3
   asm("" : "+v"(v.raw));
 #endif
   return v;
