@@ -552,10 +552,11 @@ class product {
   }
 
   // A part of the tile's place in the next panel of packed weights: each of the strips of rows
-  // fetches another one. Many requests at once would hold up the loads of the tile itself.
+  // fetches another one, of so many bytes of each vector. Many requests at once would hold up the
+  // loads of the tile itself.
   template <class T>
   fetched part_of_next(const right_strip<T>& right, const column_tile& t, range columns,
-                       range depth, std::size_t strip, std::size_t strips) const {
+                       range depth, std::size_t strip, std::size_t bytes) const {
     if (row_count_ <= few_rows)
       return {reinterpret_cast<const std::byte*>(right.data) + stream_ahead,
               static_cast<std::ptrdiff_t>(t.width() * sizeof(T))};
@@ -563,7 +564,7 @@ class product {
     const std::size_t to_next = part.end() < all.count
                                     ? part.count * t.width()
                                     : columns.count * all.count - part.first * t.width();
-    const std::size_t step = (t.width() * sizeof(T) + strips - 1) / strips;
+    const std::size_t step = t.vectors * bytes;
     return {reinterpret_cast<const std::byte*>(right.data + to_next) + strip * step * part.count,
             static_cast<std::ptrdiff_t>(step)};
   }
@@ -576,6 +577,7 @@ class product {
     const bool last = depth.end() == depth_count_;
     const std::size_t steps = in_steps<T>(depth).count;
     const std::size_t strips = (rows.count + tile_rows - 1) / tile_rows;
+    const std::size_t bytes = (hn::Lanes(tag()) * sizeof(T) + strips - 1) / strips;
     float* in_scratch[tile_rows];
     offset_list(0, max_tile_columns).places(tile_, tile_rows, in_scratch);
     const column_tile first_tile = tile_at(columns.first);
@@ -591,7 +593,7 @@ class product {
         const right_strip<T> b = strip_of<T>(t, columns, depth, o);
         fetched later{reinterpret_cast<const std::byte*>(a.row[0]), 0};
         if (packed_ != nullptr && !widen_)
-          later = part_of_next(b, t, columns, depth, row / tile_rows, strips);
+          later = part_of_next(b, t, columns, depth, row / tile_rows, bytes);
         else if (left_in_place_ && step.left != 1)
           later = {reinterpret_cast<const std::byte*>(a.row[0] + lines_ahead * step.left),
                    step.left * static_cast<std::ptrdiff_t>(sizeof(float))};
@@ -664,9 +666,9 @@ class product {
     }
   }
 
-  // Puts what is in the result so far to the tile in the scratch.
-  void collect(const operands& o, const column_tile& t, range columns, std::size_t row,
-               std::size_t rows) const {
+  // Puts what is in the result so far to the tile in the scratch, which has room for whole vectors.
+  HWY_NOINLINE void collect(const operands& o, const column_tile& t, range columns, std::size_t row,
+                            std::size_t rows) const {
     const tag d;
     const std::size_t lanes = hn::Lanes(d);
     const offset_list column = column_result_.from(t.first - columns.first);
@@ -675,8 +677,9 @@ class product {
       const float* from = o.result + row_result_[row + i];
       if (t.one_run && adjacent_result_) {
         from += column[0];
-        for (std::size_t j = 0; j < t.count; j += lanes)
-          hn::StoreU(load_n(d, from + j, std::min(lanes, t.count - j)), d, to + j);
+        std::size_t j = 0;
+        for (; j + lanes <= t.count; j += lanes) hn::StoreU(hn::LoadU(d, from + j), d, to + j);
+        if (j < t.count) hn::StoreU(load_n(d, from + j, t.count - j), d, to + j);
       } else {
         for (std::size_t j = 0; j < t.count; ++j) to[j] = from[column[j]];
       }
@@ -684,8 +687,8 @@ class product {
   }
 
   // Puts the tile in the scratch to its places in the result.
-  void spread(const operands& o, const column_tile& t, range columns, std::size_t row,
-              std::size_t rows) const {
+  HWY_NOINLINE void spread(const operands& o, const column_tile& t, range columns, std::size_t row,
+                           std::size_t rows) const {
     const tag d;
     const std::size_t lanes = hn::Lanes(d);
     const offset_list column = column_result_.from(t.first - columns.first);
@@ -694,9 +697,9 @@ class product {
       float* to = o.result + row_result_[row + i];
       if (t.one_run && adjacent_result_) {
         to += column[0];
-        for (std::size_t j = 0; j < t.count; j += lanes) {
-          store_n(hn::LoadU(d, from + j), d, to + j, std::min(lanes, t.count - j));
-        }
+        std::size_t j = 0;
+        for (; j + lanes <= t.count; j += lanes) hn::StoreU(hn::LoadU(d, from + j), d, to + j);
+        if (j < t.count) store_n(hn::LoadU(d, from + j), d, to + j, t.count - j);
       } else {
         for (std::size_t j = 0; j < t.count; ++j) to[column[j]] = from[j];
       }

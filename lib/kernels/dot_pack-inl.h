@@ -61,21 +61,24 @@ HWY_INLINE void pack_elements(const strip& s, std::size_t width, float* HWY_REST
 template <class D>
 HWY_INLINE void pack_adjacent_elements(D d, const strip& s, std::size_t width,
                                        float* HWY_RESTRICT packed) {
+  if (s.depth < 4) return pack_elements(s, width, packed);
   constexpr std::size_t lanes = hn::MaxLanes(D());
-  const std::size_t whole = s.depth / 4 * 4;
   for (std::size_t j = 0; j < s.lines; j += lanes) {
     // Where fewer lines are left, the last one stands in for the others.
     const float* line[lanes];
     s.line.from(j).places(s.data + s.element[0], std::min(lanes, s.lines - j), line);
-    const auto at = [&line](std::size_t i, std::size_t k) { return line[i] + k; };
-    float* to = packed + j;
-    transpose_strip(d, whole, at, [=, &to](auto v) HWY_ATTR {
-      hn::StoreU(v, d, to);
-      to += width;
-    });
+    // Fours; the last one overlaps that before.
+    for (std::size_t k = 0, count = s.depth / 4 * 4;; k = s.depth - 4, count = 4) {
+      float* to = packed + k * width + j;
+      transpose_strip(
+          d, count, [&line, k](std::size_t i, std::size_t at) { return line[i] + k + at; },
+          [=, &to](auto v) HWY_ATTR {
+            hn::StoreU(v, d, to);
+            to += width;
+          });
+      if (k + count == s.depth) break;
+    }
   }
-  pack_elements({s.data, s.line, s.element.from(whole), s.lines, s.depth - whole}, width,
-                packed + whole * width);
 }
 
 #else

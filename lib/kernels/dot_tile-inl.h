@@ -121,31 +121,19 @@ HWY_INLINE vec pick(vec first, Others... others) {
     return pick<V - 1>(others...);
 }
 
-// The sums are a pack of parameters, not an array, so that each is a register even where vectors
-// have no size that the compiler knows. What later tiles need is fetched one cache line at a time:
-// in a burst the requests would hold up the loads of this tile.
+// Adds the products of the whole depth to the sums. What later tiles need is fetched one cache line
+// at a time: in a burst the requests would hold up the loads of this tile.
 template <std::size_t Vectors, class T, std::size_t... R, std::size_t... I, class... Sums>
-HWY_INLINE void multiply_add(std::index_sequence<R...>, std::index_sequence<I...>,
-                             const left_strip& left, const right_strip<T>& right, std::size_t depth,
-                             fetched later, const tile_result& result, Sums... sums) {
+HWY_INLINE void add_depth(std::index_sequence<R...>, std::index_sequence<I...>,
+                          const left_strip& left, std::ptrdiff_t left_step,
+                          const right_strip<T>& right, std::size_t depth, fetched later,
+                          Sums&... sums) {
   const tag d;
   const std::size_t lanes = hn::Lanes(d);
   const float* row[]{left.row[R]...};
   const T* b = right.data;
-  const std::ptrdiff_t left_step = left.step, right_step = right.step;
+  const std::ptrdiff_t right_step = right.step;
   std::ptrdiff_t at = 0;
-  // A result that is in no cache would hold up the stores at the end, and so the next tile; a
-  // residual the loads there. The rows of a bias are the same one.
-  float* const to[]{result.row[R] + result.column...};
-  (hwy::Prefetch(to[I / Vectors] + I % Vectors * lanes), ...);
-  if (result.end != nullptr) {
-    for (int a = 0; a < result.end->addends; ++a) {
-      const addend_rows& addend = result.end->addend[a];
-      const float* const* from = addend.row;
-      if (from[0] != from[sizeof...(R) - 1] && !addend.broadcast)
-        (hwy::Prefetch(from[I / Vectors] + I % Vectors * lanes), ...);
-    }
-  }
   const auto column = [d](const T* from) HWY_ATTR {
     const vec v = load(d, from);
     return sizeof...(R) <= rows_with_spare_registers ? in_register(v) : v;
@@ -161,6 +149,35 @@ HWY_INLINE void multiply_add(std::index_sequence<R...>, std::index_sequence<I...
     ((sums = add_product<T>(hn::Set(d, row[I / Vectors][at]), pick<I % Vectors>(b0, b1, b2), sums)),
      ...);
   }
+}
+
+// The sums are a pack of parameters, not an array, so that each is a register even where vectors
+// have no size that the compiler knows.
+template <std::size_t Vectors, class T, std::size_t... R, std::size_t... I, class... Sums>
+HWY_INLINE void multiply_add(std::index_sequence<R...> row_numbers,
+                             std::index_sequence<I...> sum_numbers, const left_strip& left,
+                             const right_strip<T>& right, std::size_t depth, fetched later,
+                             const tile_result& result, Sums... sums) {
+  const tag d;
+  const std::size_t lanes = hn::Lanes(d);
+  // A result that is in no cache would hold up the stores at the end, and so the next tile; a
+  // residual the loads there. The rows of a bias are the same one.
+  float* const to[]{result.row[R] + result.column...};
+  (hwy::Prefetch(to[I / Vectors] + I % Vectors * lanes), ...);
+  if (result.end != nullptr) {
+    for (int a = 0; a < result.end->addends; ++a) {
+      const addend_rows& addend = result.end->addend[a];
+      const float* const* from = addend.row;
+      if (from[0] != from[sizeof...(R) - 1] && !addend.broadcast)
+        (hwy::Prefetch(from[I / Vectors] + I % Vectors * lanes), ...);
+    }
+  }
+  // A tile of one vector waits for its loads, so that there must be a register for everything: a
+  // step that is a constant needs none.
+  if (Vectors == 1 && left.step == 1)
+    add_depth<Vectors>(row_numbers, sum_numbers, left, 1, right, depth, later, sums...);
+  else
+    add_depth<Vectors>(row_numbers, sum_numbers, left, left.step, right, depth, later, sums...);
   if (result.add) {
     ((sums = hn::Add(sums, hn::LoadU(d, to[I / Vectors] + I % Vectors * lanes))), ...);
   }
