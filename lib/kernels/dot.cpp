@@ -417,7 +417,8 @@ class product {
       const half* from = reinterpret_cast<const half*>(packed_) + place_in_packed<half>(t, depth);
       float* to = packed_tile(t, columns, depth);
       const std::size_t count = t.width() * depth.count;
-      for (std::size_t i = 0; i < count; i += lanes) hn::StoreU(load(d, from + i), d, to + i);
+      for (std::size_t i = 0; i < count; i += lanes)
+        hn::StoreU(widened<half>(load(d, from + i)), d, to + i);
     }
   }
 
@@ -613,7 +614,7 @@ class product {
           find_end(o, t, columns, row, count, end);
           c.end = &end;
         }
-        tile_of<T>(count, t.vectors)(a, b, steps, later, c);
+        tile_of<T>(count, t.vectors, a.step)(a, b, steps, later, c);
         // Not in the tile: it needs the registers that the sums are in.
         if (last && activate_ != nullptr) activate_({c.row, c.column, count, t.count});
         if (!whole) spread(o, t, columns, row, count);
