@@ -69,13 +69,11 @@ inline bool pack_repeated(nest& n, int o, const operand& from, std::byte* to,
   return true;
 }
 
-// The numbers first, first + stride, … of n elements.
-inline void number_elements(std::ptrdiff_t n, std::ptrdiff_t first, std::ptrdiff_t stride,
-                            std::byte* to) {
-  for (std::ptrdiff_t i = 0; i < n; ++i) {
-    const auto number = static_cast<std::uint32_t>(first + i * stride);
-    std::memcpy(to + i * 4, &number, 4);
-  }
+// The numbers of two neighbours. Only dropouts read numbers, and they go on in equal steps.
+inline void number_elements(std::ptrdiff_t first, std::ptrdiff_t stride, std::byte* to) {
+  const std::uint32_t numbers[]{static_cast<std::uint32_t>(first),
+                                static_cast<std::uint32_t>(first + stride)};
+  std::memcpy(to, numbers, sizeof numbers);
 }
 
 inline constexpr std::ptrdiff_t buffered = 512;  // elements that go through buffers at a time
@@ -149,7 +147,7 @@ void run_elementwise(const call& c, int inputs, std::ptrdiff_t at_most, fill_loo
             from[o - 1] = in_place ? at(offset, o, i) : buffer[o];
             if (in_place) continue;
             if (!data[o])
-              number_elements(count, offset[o] / 4 + i * stride[o], stride[o], buffer[o]);
+              number_elements(offset[o] / 4 + i * stride[o], stride[o], buffer[o]);
             else if (stride[o] != 0)
               copy_elements(c.operands[o].type, count, buffer[o], 1, at(offset, o, i), stride[o]);
             else if (i == begin)  // it stays for the whole loop

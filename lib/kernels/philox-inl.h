@@ -24,20 +24,30 @@ using word_vec = hn::Vec<word_tag>;
 // What all counters of a dropout have in common, with the key of each round.
 struct word_source {
   word_source(const random_state& from, std::uint32_t dropout_salt)
-      : salt(dropout_salt), step(from.step) {
+      : salt(dropout_salt),
+        step{static_cast<std::uint32_t>(from.step), static_cast<std::uint32_t>(from.step >> 32)} {
     auto k0 = static_cast<std::uint32_t>(from.seed),
          k1 = static_cast<std::uint32_t>(from.seed >> 32);
-    for (int r = 0; r < philox::rounds; ++r) {
-      key[r][0] = k0;
-      key[r][1] = k1;
+    for (auto& k : key) {
+      k[0] = k0;
+      k[1] = k1;
       k0 += philox::weyl[0];
       k1 += philox::weyl[1];
     }
   }
 
-  std::uint64_t key[philox::rounds][2];
-  std::uint64_t salt, step;
+  std::uint32_t key[philox::rounds][2];
+  std::uint32_t salt, step[2];
 };
+
+// Lanes of 64 bits have a word in the lower halves, and anything in the upper ones.
+template <class D>
+HWY_INLINE hn::Vec<D> each_word(D d, std::uint32_t word) {
+  if constexpr (HWY_TARGET == HWY_SCALAR)
+    return hn::Set(d, word);
+  else
+    return hn::BitCast(d, hn::Set(hn::RepartitionToNarrow<D>(), word));
+}
 
 // The products of the lower halves.
 template <class D, class V>
@@ -51,15 +61,31 @@ HWY_INLINE V multiply_words(D d, V a, V b) {
   }
 }
 
-// A lane of 64 bits has a word of a counter in the lower half, and anything in the upper one.
-template <class D, class V>
-HWY_INLINE void philox_round(D d, const std::uint64_t (&key)[2], V& c0, V& c1, V& c2, V& c3) {
-  const V p0 = multiply_words(d, c0, hn::Set(d, philox::multiplier[0]));
-  const V p1 = multiply_words(d, c2, hn::Set(d, philox::multiplier[1]));
-  c0 = hn::Xor(hn::Xor(hn::ShiftRight<32>(p1), c1), hn::Set(d, key[0]));
-  c1 = p1;
-  c2 = hn::Xor(hn::Xor(hn::ShiftRight<32>(p0), c3), hn::Set(d, key[1]));
-  c3 = p0;
+// A counter in each lane of 64 bits.
+template <class D>
+struct philox_counters {
+  hn::Vec<D> word[4];
+};
+
+template <class D>
+HWY_INLINE void philox_round(D d, const std::uint32_t (&key)[2], philox_counters<D>& c) {
+  const auto p0 = multiply_words(d, c.word[0], hn::Set(d, philox::multiplier[0]));
+  const auto p1 = multiply_words(d, c.word[2], hn::Set(d, philox::multiplier[1]));
+  // The products come last: they take long.
+  c.word[0] = hn::Xor(hn::Xor(c.word[1], each_word(d, key[0])), hn::ShiftRight<32>(p1));
+  c.word[1] = p1;
+  c.word[2] = hn::Xor(hn::Xor(c.word[3], each_word(d, key[1])), hn::ShiftRight<32>(p0));
+  c.word[3] = p0;
+}
+
+// All rounds from r on, each for all counters. Not as a loop, which would have to copy the words
+// that a round only renames.
+template <int r = 0, class D, class... Counters>
+HWY_INLINE void philox_rounds(D d, const word_source& from, Counters&... counters) {
+  if constexpr (r < philox::rounds) {
+    (philox_round(d, from.key[r], counters), ...);
+    philox_rounds<r + 1>(d, from, counters...);
+  }
 }
 
 // A word of counters whose even lanes are in one vector and whose odd lanes are in another.
@@ -68,61 +94,55 @@ HWY_INLINE hn::Vec<D> join_words(D words, V even, V odd) {
   return hn::OddEven(hn::BitCast(words, hn::ShiftLeft<32>(odd)), hn::BitCast(words, even));
 }
 
+// The counters with these first words.
+template <class D>
+HWY_INLINE philox_counters<D> counters_of(D d, const word_source& from, hn::Vec<D> first) {
+  return {{first, each_word(d, from.salt), each_word(d, from.step[0]), each_word(d, from.step[1])}};
+}
+
 // The four words of each lane's counter.
 template <class V>
 HWY_INLINE void random_words_of(const word_source& from, V counter, V& w0, V& w1, V& w2, V& w3) {
   const hn::DFromV<V> words;
   if constexpr (HWY_TARGET == HWY_SCALAR) {
     const hn::Rebind<std::uint64_t, decltype(words)> d;
-    auto c0 = hn::PromoteTo(d, counter), c1 = hn::Set(d, from.salt);
-    auto c2 = hn::Set(d, from.step), c3 = hn::Set(d, from.step >> 32);
-    for (const auto& key : from.key) philox_round(d, key, c0, c1, c2, c3);
-    w0 = hn::TruncateTo(words, c0);
-    w1 = hn::TruncateTo(words, c1);
-    w2 = hn::TruncateTo(words, c2);
-    w3 = hn::TruncateTo(words, c3);
+    auto c = counters_of(d, from, hn::PromoteTo(d, counter));
+    philox_rounds(d, from, c);
+    w0 = hn::TruncateTo(words, c.word[0]);
+    w1 = hn::TruncateTo(words, c.word[1]);
+    w2 = hn::TruncateTo(words, c.word[2]);
+    w3 = hn::TruncateTo(words, c.word[3]);
   } else {
     const hn::RepartitionToWide<decltype(words)> d;
-    auto even0 = hn::BitCast(d, counter), odd0 = hn::ShiftRight<32>(even0);
-    auto even1 = hn::Set(d, from.salt), odd1 = even1;
-    auto even2 = hn::Set(d, from.step), odd2 = even2;
-    auto even3 = hn::Set(d, from.step >> 32), odd3 = even3;
-    for (const auto& key : from.key) {
-      philox_round(d, key, even0, even1, even2, even3);
-      philox_round(d, key, odd0, odd1, odd2, odd3);
-    }
-    w0 = join_words(words, even0, odd0);
-    w1 = join_words(words, even1, odd1);
-    w2 = join_words(words, even2, odd2);
-    w3 = join_words(words, even3, odd3);
+    auto even = counters_of(d, from, hn::BitCast(d, counter));
+    auto odd = counters_of(d, from, hn::ShiftRight<32>(hn::BitCast(d, counter)));
+    philox_rounds(d, from, even, odd);
+    w0 = join_words(words, even.word[0], odd.word[0]);
+    w1 = join_words(words, even.word[1], odd.word[1]);
+    w2 = join_words(words, even.word[2], odd.word[2]);
+    w3 = join_words(words, even.word[3], odd.word[3]);
   }
 }
 
-// Those of two counters: a round takes long, but not where there are registers for another.
+// Those of two counters at once, as a round takes long.
 template <class V>
 HWY_INLINE void random_words_of(const word_source& from, V first, V second, V& v0, V& v1, V& v2,
                                 V& v3, V& w0, V& w1, V& w2, V& w3) {
-  if constexpr (has_32_registers) {
-    const hn::DFromV<V> words;
-    const hn::RepartitionToWide<decltype(words)> d;
-    auto a0 = hn::BitCast(d, first), b0 = hn::ShiftRight<32>(a0);
-    auto c0 = hn::BitCast(d, second), d0 = hn::ShiftRight<32>(c0);
-    auto a1 = hn::Set(d, from.salt), b1 = a1, c1 = a1, d1 = a1;
-    auto a2 = hn::Set(d, from.step), b2 = a2, c2 = a2, d2 = a2;
-    auto a3 = hn::Set(d, from.step >> 32), b3 = a3, c3 = a3, d3 = a3;
-    for (const auto& key : from.key) {
-      philox_round(d, key, a0, a1, a2, a3);
-      philox_round(d, key, b0, b1, b2, b3);
-      philox_round(d, key, c0, c1, c2, c3);
-      philox_round(d, key, d0, d1, d2, d3);
-    }
-    v0 = join_words(words, a0, b0), w0 = join_words(words, c0, d0);
-    v1 = join_words(words, a1, b1), w1 = join_words(words, c1, d1);
-    v2 = join_words(words, a2, b2), w2 = join_words(words, c2, d2);
-    v3 = join_words(words, a3, b3), w3 = join_words(words, c3, d3);
-  } else {
+  if constexpr (HWY_TARGET == HWY_SCALAR) {
     random_words_of(from, first, v0, v1, v2, v3);
     random_words_of(from, second, w0, w1, w2, w3);
+  } else {
+    const hn::DFromV<V> words;
+    const hn::RepartitionToWide<decltype(words)> d;
+    auto a = counters_of(d, from, hn::BitCast(d, first));
+    auto b = counters_of(d, from, hn::ShiftRight<32>(hn::BitCast(d, first)));
+    auto e = counters_of(d, from, hn::BitCast(d, second));
+    auto f = counters_of(d, from, hn::ShiftRight<32>(hn::BitCast(d, second)));
+    philox_rounds(d, from, a, b, e, f);
+    v0 = join_words(words, a.word[0], b.word[0]), w0 = join_words(words, e.word[0], f.word[0]);
+    v1 = join_words(words, a.word[1], b.word[1]), w1 = join_words(words, e.word[1], f.word[1]);
+    v2 = join_words(words, a.word[2], b.word[2]), w2 = join_words(words, e.word[2], f.word[2]);
+    v3 = join_words(words, a.word[3], b.word[3]), w3 = join_words(words, e.word[3], f.word[3]);
   }
 }
 
