@@ -337,23 +337,24 @@ HWY_INLINE V sin_reduced(D d, V x, int quadrants) {
   // the fourth difference round: what they lose goes into the small parts.
   const V r1 = hn::NegMulAdd(n, hn::Set(d, 0x1.92p0f), x);
   const V r2 = hn::NegMulAdd(n, hn::Set(d, 0x1.fcp-12f), r1);
-  const V part3 = hn::Mul(n, hn::Set(d, -0x1.58p-21f));
-  const V r3 = hn::Sub(r2, part3);
-  const V part4 = hn::Mul(n, hn::Set(d, 0x1.1p-30f));
-  const V r4 = hn::Sub(r3, part4);
-  V lost = hn::Add(hn::Sub(hn::Sub(r2, r3), part3), hn::Sub(hn::Sub(r3, r4), part4));
-  lost = hn::NegMulAdd(n, hn::Set(d, 0x1.68p-39f), lost);
+  const V part3 = hn::Set(d, -0x1.58p-21f), part4 = hn::Set(d, 0x1.1p-30f);
+  const V r3 = hn::NegMulAdd(n, part3, r2);
+  const V r4 = hn::NegMulAdd(n, part4, r3);
+  V lost = hn::Mul(n, hn::Set(d, -0x1.68p-39f));
   lost = hn::NegMulAdd(n, hn::Set(d, 0x1.84698ap-48f), lost);
+  lost = hn::Add(lost, hn::NegMulAdd(n, part3, hn::Sub(r2, r3)));
+  lost = hn::Add(lost, hn::NegMulAdd(n, part4, hn::Sub(r3, r4)));
   const V r = hn::Add(r4, lost);
   const V square = hn::Mul(r, r);
   const V s = hn::MulAdd(
       hn::Mul(square, polynomial(d, square, -0.166666552f, 0.00833215751f, -0.000195148546f)), r,
       r);
   const V c = polynomial(d, square, 1.0f, -0.5f, 0.0416666456f, -0.00138873118f, 2.44325856e-05f);
-  const auto quadrant = hn::Add(as_integer(d, shifted), hn::Set(di, quadrants));
+  // In its low bits; the others do not count.
+  const auto quadrant = hn::Add(hn::BitCast(di, shifted), hn::Set(di, quadrants));
   const auto odd = hn::TestBit(quadrant, hn::Set(di, 1));
-  const auto sign = hn::ShiftLeft<30>(hn::And(quadrant, hn::Set(di, 2)));
-  return hn::Xor(hn::IfThenElse(hn::RebindMask(d, odd), c, s), hn::BitCast(d, sign));
+  const V sign = hn::And(hn::BitCast(d, hn::ShiftLeft<30>(quadrant)), hn::SignBit(d));
+  return hn::Xor(hn::IfThenElse(hn::RebindMask(d, odd), c, s), sign);
 }
 
 template <class D, class V>
