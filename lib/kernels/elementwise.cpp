@@ -21,48 +21,47 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// All vectors have as many lanes as one of floats. A boolean is an int32 lane, 0 or 1.
+// Vectors have as many lanes as one of floats; where all elements are booleans, as one of bytes.
 using floats = hn::ScalableTag<float>;
 using integers = hn::RebindToSigned<floats>;
-using booleans = hn::Rebind<std::uint8_t, floats>;
 using boolean = std::uint8_t;
+using booleans = hn::ScalableTag<boolean>;
+
+// A boolean beside numbers is an int32 lane, 0 or 1.
+template <class D, class V>
+HWY_INLINE auto widened(D, V v) {
+  if constexpr (sizeof(hn::TFromV<V>) < sizeof(hn::TFromD<D>))
+    return hn::PromoteTo(hn::RebindToSigned<D>(), v);
+  else
+    return v;
+}
+// A mask becomes booleans.
+template <class T, class D, class V>
+HWY_INLINE hn::Vec<hn::Rebind<T, D>> to_store(D d, V v) {
+  if constexpr (std::is_same_v<V, hn::Vec<hn::Rebind<T, D>>>)
+    return v;
+  else if constexpr (std::is_same_v<D, booleans>)
+    return hn::IfThenElseZero(v, hn::Set(d, 1));
+  else
+    return bytes_of(d, v);
+}
 
 // Vectors from and to memory, n lanes or all.
-HWY_INLINE hn::Vec<floats> load(const float* p) {
-  return hn::LoadU(floats(), p);
+template <class D, class T>
+HWY_INLINE auto load(D d, const T* p) {
+  return widened(d, hn::LoadU(hn::Rebind<T, D>(), p));
 }
-HWY_INLINE hn::Vec<integers> load(const std::int32_t* p) {
-  return hn::LoadU(integers(), p);
+template <class D, class T>
+HWY_INLINE auto load(D d, const T* p, std::size_t n) {
+  return widened(d, load_n(hn::Rebind<T, D>(), p, n));
 }
-HWY_INLINE hn::Vec<integers> load(const boolean* p) {
-  return hn::PromoteTo(integers(), hn::LoadU(booleans(), p));
+template <class D, class V, class T>
+HWY_INLINE void store(D d, V v, T* p) {
+  hn::StoreU(to_store<T>(d, v), hn::Rebind<T, D>(), p);
 }
-HWY_INLINE hn::Vec<floats> load(const float* p, std::size_t n) {
-  return load_n(floats(), p, n);
-}
-HWY_INLINE hn::Vec<integers> load(const std::int32_t* p, std::size_t n) {
-  return load_n(integers(), p, n);
-}
-HWY_INLINE hn::Vec<integers> load(const boolean* p, std::size_t n) {
-  return hn::PromoteTo(integers(), load_n(booleans(), p, n));
-}
-HWY_INLINE void store(hn::Vec<floats> v, float* p) {
-  hn::StoreU(v, floats(), p);
-}
-HWY_INLINE void store(hn::Vec<integers> v, std::int32_t* p) {
-  hn::StoreU(v, integers(), p);
-}
-HWY_INLINE void store(hn::Vec<integers> v, boolean* p) {
-  hn::StoreU(hn::DemoteTo(booleans(), v), booleans(), p);
-}
-HWY_INLINE void store(hn::Vec<floats> v, float* p, std::size_t n) {
-  store_n(v, floats(), p, n);
-}
-HWY_INLINE void store(hn::Vec<integers> v, std::int32_t* p, std::size_t n) {
-  store_n(v, integers(), p, n);
-}
-HWY_INLINE void store(hn::Vec<integers> v, boolean* p, std::size_t n) {
-  store_n(hn::DemoteTo(booleans(), v), booleans(), p, n);
+template <class D, class V, class T>
+HWY_INLINE void store(D d, V v, T* p, std::size_t n) {
+  store_n(to_store<T>(d, v), hn::Rebind<T, D>(), p, n);
 }
 
 // A base of functions that take many instructions.
@@ -70,8 +69,10 @@ struct of_many_instructions {};
 
 template <class F, class R, class... A>
 HWY_INLINE void map(std::size_t n, R* to, const A*... from) {
-  const std::size_t lanes = hn::Lanes(floats());
-  const auto whole = [&](std::size_t i) HWY_ATTR { store(F()(load(from + i)...), to + i); };
+  constexpr bool of_booleans = (std::is_same_v<R, boolean> && ... && std::is_same_v<A, boolean>);
+  const std::conditional_t<of_booleans, booleans, floats> d;
+  const std::size_t lanes = hn::Lanes(d);
+  const auto whole = [&](std::size_t i) HWY_ATTR { store(d, F()(load(d, from + i)...), to + i); };
   std::size_t i = 0;
   // A loop of one vector would have as many instructions as a short function has. Those that have
   // many want the registers for one vector, where there are but 16.
@@ -83,7 +84,7 @@ HWY_INLINE void map(std::size_t n, R* to, const A*... from) {
       whole(i + 3 * lanes);
     }
   for (; i + lanes <= n; i += lanes) whole(i);
-  if (i < n) store(F()(load(from + i, n - i)...), to + i, n - i);
+  if (i < n) store(d, F()(load(d, from + i, n - i)...), to + i, n - i);
 }
 
 template <class F, class R, class... A, std::size_t... I>
@@ -102,11 +103,6 @@ namespace apply {
 
 HWY_INLINE hn::Vec<floats> value(float x) {
   return hn::Set(floats(), x);
-}
-
-template <class M>
-HWY_INLINE hn::Vec<integers> boolean_of(M mask) {
-  return hn::IfThenElseZero(hn::RebindMask(integers(), mask), hn::Set(integers(), 1));
 }
 
 struct copy {
@@ -135,8 +131,8 @@ struct int_to_float {
 };
 struct not_zero {
   template <class V>
-  HWY_INLINE hn::Vec<integers> operator()(V a) const {
-    return boolean_of(hn::Ne(a, hn::Xor(a, a)));
+  HWY_INLINE auto operator()(V a) const {
+    return hn::Ne(a, hn::Zero(hn::DFromV<V>()));
   }
 };
 struct exp : of_many_instructions {
@@ -246,32 +242,35 @@ struct minimum {
 };
 struct less {
   template <class V>
-  HWY_INLINE hn::Vec<integers> operator()(V a, V b) const {
-    return boolean_of(hn::Lt(a, b));
+  HWY_INLINE auto operator()(V a, V b) const {
+    return hn::Lt(a, b);
   }
 };
 struct less_equal {  // integers have no Le in the oldest Highway
   template <class V>
-  HWY_INLINE hn::Vec<integers> operator()(V a, V b) const {
-    return boolean_of(hn::Or(hn::Lt(a, b), hn::Eq(a, b)));
+  HWY_INLINE auto operator()(V a, V b) const {
+    if constexpr (hwy::IsFloat<hn::TFromV<V>>())
+      return hn::Le(a, b);
+    else
+      return hn::Eq(hn::Min(a, b), a);
   }
 };
 struct equal {
   template <class V>
-  HWY_INLINE hn::Vec<integers> operator()(V a, V b) const {
-    return boolean_of(hn::Eq(a, b));
+  HWY_INLINE auto operator()(V a, V b) const {
+    return hn::Eq(a, b);
   }
 };
 struct not_equal {
   template <class V>
-  HWY_INLINE hn::Vec<integers> operator()(V a, V b) const {
-    return boolean_of(hn::Ne(a, b));
+  HWY_INLINE auto operator()(V a, V b) const {
+    return hn::Ne(a, b);
   }
 };
 struct logical_not {
   template <class V>
   HWY_INLINE V operator()(V a) const {
-    return hn::Xor(a, hn::Set(integers(), 1));
+    return hn::Xor(a, hn::Set(hn::DFromV<V>(), 1));
   }
 };
 struct logical_and {
@@ -287,14 +286,10 @@ struct logical_or {
   }
 };
 struct where {
-  HWY_INLINE hn::Vec<floats> operator()(hn::Vec<integers> condition, hn::Vec<floats> a,
-                                        hn::Vec<floats> b) const {
-    const auto mask = hn::Ne(condition, hn::Zero(integers()));
-    return hn::IfThenElse(hn::RebindMask(floats(), mask), a, b);
-  }
-  HWY_INLINE hn::Vec<integers> operator()(hn::Vec<integers> condition, hn::Vec<integers> a,
-                                          hn::Vec<integers> b) const {
-    return hn::IfThenElse(hn::Ne(condition, hn::Zero(integers())), a, b);
+  template <class C, class V>
+  HWY_INLINE V operator()(C condition, V a, V b) const {
+    const auto mask = hn::Ne(condition, hn::Zero(hn::DFromV<C>()));
+    return hn::IfThenElse(hn::RebindMask(hn::DFromV<V>(), mask), a, b);
   }
 };
 
@@ -333,11 +328,12 @@ elementwise_loop comparing(element type) {
 void exp_loop(std::size_t n, void* to, const void* const* from, const draw&) {
   const auto* x = static_cast<const float*>(from[0]);
   auto* y = static_cast<float*>(to);
-  const std::size_t lanes = hn::Lanes(floats());
+  const floats d;
+  const std::size_t lanes = hn::Lanes(d);
   std::size_t i = 0;
   for (; i + 4 * lanes <= n; i += 4 * lanes)
-    math::exp_of_4(floats(), load(x + i), load(x + i + lanes), load(x + i + 2 * lanes),
-                   load(x + i + 3 * lanes), y + i);
+    math::exp_of_4(d, hn::LoadU(d, x + i), hn::LoadU(d, x + i + lanes),
+                   hn::LoadU(d, x + i + 2 * lanes), hn::LoadU(d, x + i + 3 * lanes), y + i);
   map<apply::exp>(n - i, y + i, x + i);
 }
 
@@ -345,17 +341,20 @@ void dropout_loop(std::size_t n, void* to, const void* const* from, const draw& 
   const auto* x = static_cast<const float*>(from[0]);
   auto* y = static_cast<float*>(to);
   alignas(64) std::uint32_t room[random_words_room(buffered)];
-  const auto* numbers = static_cast<const std::uint32_t*>(from[1]);  // in equal steps
+  const auto* numbers = static_cast<const std::uint32_t*>(from[1]);  // of two neighbours
   const std::uint32_t* words = random_words(word_source(d.from, d.drop.salt), numbers[0],
                                             n < 2 ? 1 : numbers[1] - numbers[0], n, room);
-  const auto scale = apply::value(kept_scale(d.drop.below));
+  const floats df;
   const hn::RebindToUnsigned<floats> dw;
+  const auto scale = hn::Set(df, kept_scale(d.drop.below));
   const auto keep = [=](hn::Vec<floats> v, hn::Vec<decltype(dw)> word)
-                        HWY_ATTR { return drop(floats(), word, d.drop.below, hn::Mul(v, scale)); };
-  const std::size_t lanes = hn::Lanes(floats());
+                        HWY_ATTR { return drop(df, word, d.drop.below, hn::Mul(v, scale)); };
+  const std::size_t lanes = hn::Lanes(df);
   std::size_t i = 0;
-  for (; i + lanes <= n; i += lanes) store(keep(load(x + i), hn::LoadU(dw, words + i)), y + i);
-  if (i < n) store(keep(load(x + i, n - i), load_n(dw, words + i, n - i)), y + i, n - i);
+  for (; i + lanes <= n; i += lanes)
+    hn::StoreU(keep(hn::LoadU(df, x + i), hn::LoadU(dw, words + i)), df, y + i);
+  if (i < n)
+    store_n(keep(load_n(df, x + i, n - i), load_n(dw, words + i, n - i)), df, y + i, n - i);
 }
 
 void fill(element type, std::size_t n, void* to, const void* value) {

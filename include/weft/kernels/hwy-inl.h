@@ -8,6 +8,7 @@
 #endif
 
 #include <cstddef>
+#include <cstdint>
 
 #include "hwy/highway.h"
 
@@ -69,6 +70,26 @@ HWY_INLINE hn::Mask<D> mask_of(D d, V bytes) {
 #else
   const hn::RebindToSigned<D> wide;
   return hn::RebindMask(d, hn::Gt(hn::PromoteTo(wide, bytes), hn::Zero(wide)));
+#endif
+}
+
+// The other way: 1 in the bytes of those lanes where the mask holds, and 0 in the others.
+template <class D, class M>
+HWY_INLINE hn::Vec<hn::Rebind<std::uint8_t, D>> bytes_of(D, M mask) {
+  const hn::Rebind<std::uint8_t, D> bytes;
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+  return hn::IfThenElseZero(hn::Mask<decltype(bytes)>{mask.raw}, hn::Set(bytes, 1));
+#else
+  const hn::RebindToSigned<D> wide;
+  const auto ones = hn::IfThenElseZero(hn::RebindMask(wide, mask), hn::Set(wide, 1));
+#if HWY_TARGET == HWY_AVX2  // by halves, between which DemoteTo goes to and fro
+  const hn::Half<decltype(wide)> half;
+  const hn::Repartition<std::int16_t, decltype(half)> narrow;
+  return hn::DemoteTo(
+      bytes, hn::ReorderDemote2To(narrow, hn::LowerHalf(half, ones), hn::UpperHalf(half, ones)));
+#else
+  return hn::DemoteTo(bytes, ones);
+#endif
 #endif
 }
 
