@@ -57,10 +57,12 @@ constexpr bool is_cheap(const elementwise_plan& p) {
   for (int l = 0; l < p.links; ++l) switch (p.link[l].kind) {
       case op::copy:
       case op::negate:
+      case op::sqrt:
       case op::relu:
       case op::add:
       case op::subtract:
       case op::multiply:
+      case op::divide:
       case op::maximum:
       case op::minimum:
       case op::relu_adjoint:

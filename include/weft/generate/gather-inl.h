@@ -6,6 +6,7 @@
 #define WEFT_GENERATE_GATHER_INL_H_
 #endif
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -16,17 +17,27 @@
 HWY_BEFORE_NAMESPACE();
 namespace weft::generate::HWY_NAMESPACE {
 
+template <std::ptrdiff_t n>
+HWY_INLINE void copy_row(const float* from, float* to) {
+  using D = lanes_for<n>;
+  constexpr int lanes = lanes_of<D>;
+  for (std::ptrdiff_t i = 0; i + lanes <= n; i += lanes)
+    store<D, lanes>(load<D, lanes>(from + i), to + i);
+  // The last vector may move some of those before again.
+  constexpr int last = static_cast<int>(std::min<std::ptrdiff_t>(n, lanes));
+  if constexpr (n % lanes != 0) store<D, last>(load<D, last>(from + n - last), to + n - last);
+}
+
 // Elements of four bytes are moved as they are; an index outside of the table gives zeros.
 template <gather_plan P>
 HWY_NOINLINE void gather(float* result, float* table, float* indices) {
   walk<P.rows>({{result, table, indices}}, [](const operands& here) HWY_ATTR {
-    constexpr std::size_t bytes = sizeof(float) * static_cast<std::size_t>(P.length);
     std::int32_t index;
     std::memcpy(&index, here.read(2), sizeof index);
     if (index >= 0 && index < P.extent)
-      std::memcpy(here.write(), here.read(1) + index * P.stride, bytes);
+      copy_row<P.length>(here.read(1) + index * P.stride, here.write());
     else
-      std::memset(here.write(), 0, bytes);
+      std::fill_n(here.write(), P.length, 0.0f);
   });
 }
 

@@ -19,13 +19,13 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 template <rotate_plan P>
 struct rotation {
-  using D = lanes_for<P.pairs>;
-  using V = hn::Vec<D>;
-  static constexpr int lanes = lanes_of<D>;
+  static constexpr int lanes = lanes_of<lanes_for<P.pairs>>;
 
   // Pairs [i, i + count) of a row.
-  template <int count>
+  template <int count, int in_vectors_of = lanes>
   HWY_INLINE static void turn(const operands& row, std::ptrdiff_t i) {
+    using D = hn::CappedTag<float, in_vectors_of>;
+    using V = hn::Vec<D>;
     const D d;
     using kernels::HWY_NAMESPACE::in_register;
     const V cosine = in_register(load<D, count>(row.read(2) + i));
@@ -49,7 +49,6 @@ struct rotation {
     }
   }
 
-  // Those that are less than a vector of interleaved pairs.
   HWY_INLINE static void turn_one(const operands& row, std::ptrdiff_t i) {
     const float cosine = row.read(2)[i], sine = row.read(3)[i];
     const float a = row.read(1)[2 * i], b = row.read(1)[2 * i + 1];
@@ -57,11 +56,24 @@ struct rotation {
     row.write()[2 * i + 1] = b * cosine + a * sine;
   }
 
+  // From pair i on, interleaved ones that are less than 2n: by shorter vectors.
+  template <int n>
+  HWY_INLINE static void turn_rest(const operands& row, std::ptrdiff_t i) {
+    if constexpr (n < 4) {
+      for (; i < P.pairs; ++i) turn_one(row, i);
+    } else if constexpr (P.pairs % (2 * n) < n) {
+      turn_rest<n / 2>(row, i);
+    } else {
+      turn<n, n>(row, i);
+      turn_rest<n / 2>(row, i + n);
+    }
+  }
+
   HWY_INLINE static void run(const operands& row) {
     constexpr int rest = static_cast<int>(P.pairs % lanes);
     for (std::ptrdiff_t i = 0; i + lanes <= P.pairs; i += lanes) turn<lanes>(row, i);
-    if constexpr (rest != 0 && P.partner == 1)
-      for (std::ptrdiff_t i = P.pairs - rest; i < P.pairs; ++i) turn_one(row, i);
+    if constexpr (P.partner == 1)
+      turn_rest<lanes / 2>(row, P.pairs - rest);
     else if constexpr (rest != 0)
       turn<rest>(row, P.pairs - rest);
     std::copy_n(row.read(1) + 2 * P.pairs, P.numbers - 2 * P.pairs, row.write() + 2 * P.pairs);
