@@ -340,6 +340,7 @@ HWY_INLINE V sin_reduced(D d, V x, int quadrants) {
   const V part3 = hn::Set(d, -0x1.58p-21f), part4 = hn::Set(d, 0x1.1p-30f);
   const V r3 = hn::NegMulAdd(n, part3, r2);
   const V r4 = hn::NegMulAdd(n, part4, r3);
+  // The small parts first, which do not wait for the differences.
   V lost = hn::Mul(n, hn::Set(d, -0x1.68p-39f));
   lost = hn::NegMulAdd(n, hn::Set(d, 0x1.84698ap-48f), lost);
   lost = hn::Add(lost, hn::NegMulAdd(n, part3, hn::Sub(r2, r3)));
