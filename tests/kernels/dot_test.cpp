@@ -415,9 +415,13 @@ BOOST_AUTO_TEST_CASE(multiplies_few_rows) {
         check({"mn", "mk", "kn", e, 3, {"n"}, 0.5, weft::op::relu});
         check({"mn", "mk", "kn", e});
         check({"mn", "mk", "nk", e, 3, {"mn"}});
+        check({"mn", "km", "nk", e, 3, {"n"}, 0.5, weft::op::relu});
       }
     }
   }
+  // Rows that are apart and longer than there is room for.
+  for (const std::ptrdiff_t m : {2, 4})
+    check({"mn", "km", "nk", {{'m', m}, {'n', 8}, {'k', 20000}}});
 }
 
 BOOST_AUTO_TEST_CASE(rounds_packed_weights_to_the_nearest) {
