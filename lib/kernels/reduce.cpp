@@ -10,6 +10,7 @@
 #include "kernels/nest.hpp"
 #include "kernels/row-inl.h"
 #include "weft/kernels/hwy-inl.h"
+#include "weft/kernels/lanes-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace weft::kernels {
@@ -79,7 +80,7 @@ struct sum_of_integers {
   static std::int64_t combine(std::int64_t a, std::int64_t b) { return a + b; }
   HWY_INLINE static std::int64_t row(std::size_t n, elements<std::int32_t> terms) {
     const hn::ScalableTag<std::int32_t> d;
-    return hn::GetLane(hn::SumOfLanes(d, accumulate(plus(), 0, n, itself(), terms.x)));
+    return hn::GetLane(lanes_combined(d, accumulate(plus(), 0, n, itself(), terms.x), plus()));
   }
 };
 template <class T>
