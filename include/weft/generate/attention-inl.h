@@ -18,6 +18,7 @@
 #include "weft/kernels/bundle-inl.h"
 #include "weft/kernels/math-inl.h"
 
+#ifdef WEFT_GENERATES
 HWY_BEFORE_NAMESPACE();
 namespace weft::generate::HWY_NAMESPACE {
 
@@ -160,5 +161,6 @@ HWY_NOINLINE void attention(const operands& at) {
 
 }  // namespace weft::generate::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
+#endif
 
 #endif

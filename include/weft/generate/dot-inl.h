@@ -14,6 +14,7 @@
 #include "weft/generate/function-inl.h"
 #include "weft/generate/vectors-inl.h"
 
+#ifdef WEFT_GENERATES
 HWY_BEFORE_NAMESPACE();
 namespace weft::generate::HWY_NAMESPACE {
 
@@ -282,5 +283,6 @@ HWY_NOINLINE void dot(float* result, float* left, float* right, float* a, float*
 
 }  // namespace weft::generate::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
+#endif
 
 #endif

@@ -13,6 +13,7 @@
 #include "weft/generate/function-inl.h"
 #include "weft/generate/vectors-inl.h"
 
+#ifdef WEFT_GENERATES
 HWY_BEFORE_NAMESPACE();
 namespace weft::generate::HWY_NAMESPACE {
 
@@ -79,5 +80,6 @@ HWY_NOINLINE void elementwise(float* result, float* a, float* b, float* c, float
 
 }  // namespace weft::generate::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
+#endif
 
 #endif

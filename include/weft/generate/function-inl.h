@@ -6,10 +6,12 @@
 #define WEFT_GENERATE_FUNCTION_INL_H_
 #endif
 
+#include "weft/generate/targets-inl.h"
 #include "weft/graph/op.hpp"
 #include "weft/kernels/activation-inl.h"
 #include "weft/kernels/math-inl.h"
 
+#ifdef WEFT_GENERATES
 HWY_BEFORE_NAMESPACE();
 namespace weft::generate::HWY_NAMESPACE {
 
@@ -50,5 +52,6 @@ HWY_INLINE hn::Vec<D> function(D d, hn::Vec<D> a, hn::Vec<D> b) {
 
 }  // namespace weft::generate::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
+#endif
 
 #endif

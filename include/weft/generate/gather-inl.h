@@ -14,6 +14,7 @@
 #include "weft/generate/gather_plan.hpp"
 #include "weft/generate/vectors-inl.h"
 
+#ifdef WEFT_GENERATES
 HWY_BEFORE_NAMESPACE();
 namespace weft::generate::HWY_NAMESPACE {
 
@@ -43,5 +44,6 @@ HWY_NOINLINE void gather(float* result, float* table, float* indices) {
 
 }  // namespace weft::generate::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
+#endif
 
 #endif

@@ -12,6 +12,7 @@
 #include "weft/generate/rotate_plan.hpp"
 #include "weft/generate/vectors-inl.h"
 
+#ifdef WEFT_GENERATES
 HWY_BEFORE_NAMESPACE();
 namespace weft::generate::HWY_NAMESPACE {
 
@@ -88,5 +89,6 @@ HWY_NOINLINE void rotate(float* result, float* x, float* cosine, float* sine) {
 
 }  // namespace weft::generate::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
+#endif
 
 #endif

@@ -16,6 +16,7 @@
 #include "weft/kernels/lanes-inl.h"
 #include "weft/kernels/math-inl.h"
 
+#ifdef WEFT_GENERATES
 HWY_BEFORE_NAMESPACE();
 namespace weft::generate::HWY_NAMESPACE {
 
@@ -160,5 +161,6 @@ HWY_NOINLINE void rowwise(float* result, float* x, float* gain, float* bias) {
 
 }  // namespace weft::generate::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
+#endif
 
 #endif

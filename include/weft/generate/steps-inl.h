@@ -12,22 +12,17 @@
 #include <type_traits>
 #include <utility>
 
-#include "weft/kernels/hwy-inl.h"
-#include "weft/lower/call.hpp"
-#include "weft/lower/lower.hpp"
-#include "weft/run/engine.hpp"
-// Nothing is generated where vectors have one lane, or a number that is not known while compiling.
-#undef WEFT_GENERATES
-#if !HWY_HAVE_SCALABLE && HWY_TARGET != HWY_SCALAR
-#define WEFT_GENERATES
 #include "weft/generate/attention-inl.h"
 #include "weft/generate/dot-inl.h"
 #include "weft/generate/elementwise-inl.h"
 #include "weft/generate/gather-inl.h"
 #include "weft/generate/rotate-inl.h"
 #include "weft/generate/rows-inl.h"
-#endif
-
+#include "weft/generate/targets-inl.h"
+#include "weft/kernels/hwy-inl.h"
+#include "weft/lower/call.hpp"
+#include "weft/lower/lower.hpp"
+#include "weft/run/engine.hpp"
 HWY_BEFORE_NAMESPACE();
 namespace weft::generate::HWY_NAMESPACE {
 

@@ -14,8 +14,10 @@
 #include <utility>
 
 #include "weft/generate/nest.hpp"
+#include "weft/generate/targets-inl.h"
 #include "weft/kernels/hwy-inl.h"
 
+#ifdef WEFT_GENERATES
 HWY_BEFORE_NAMESPACE();
 namespace weft::generate::HWY_NAMESPACE {
 
@@ -135,5 +137,6 @@ HWY_INLINE void pack(const float* from, float* to) {
 
 }  // namespace weft::generate::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
+#endif
 
 #endif
