@@ -17,6 +17,7 @@
 #include "kernels/dot_lines-inl.h"
 #include "kernels/philox-inl.h"
 #include "kernels/transpose-inl.h"
+#include "weft/kernels/lanes-inl.h"
 #include "weft/kernels/math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -71,7 +72,6 @@ class single_query {
   }
 
  private:
-  // The scores, and for what fills up the last vector -infinity.
   void multiply_keys(const index_range& keys) const {
     constexpr auto at_once = static_cast<std::ptrdiff_t>(columns_at_once(1));
     const float* rows[at_once];
@@ -81,7 +81,6 @@ class single_query {
         rows[i] = at_.key.at(std::min(keys.begin + j + i, keys.end - 1), 0);
       dot_products<1>(&query, rows, at_once, static_cast<std::size_t>(depth_), scores_ + j);
     }
-    hn::StoreU(hn::Set(tag(), -infinity), tag(), scores_ + keys.size());
   }
 
   void complete(const index_range& keys) const {
@@ -91,7 +90,6 @@ class single_query {
       const vec cap = hn::Set(d, static_cast<float>(c_.soft_cap));
       for (std::ptrdiff_t j = 0; j < count; j += lanes_)
         hn::StoreU(hn::Mul(cap, math::tanh(d, hn::LoadU(d, scores_ + j))), d, scores_ + j);
-      hn::StoreU(hn::Set(d, -infinity), d, scores_ + count);
     }
     const auto add = [&](const bias_block<const float>& bias) {
       bias.for_pieces(0, {0, count},
@@ -120,11 +118,14 @@ class single_query {
   float exponentiate(std::ptrdiff_t count) {
     const tag d;
     const std::ptrdiff_t lanes = lanes_;
+    const auto plus = [](auto x, auto y) HWY_ATTR { return hn::Add(x, y); };
+    const auto larger = [](auto x, auto y) HWY_ATTR { return hn::Max(x, y); };
     float* const s = scores_;
+    hn::StoreU(hn::Set(d, -infinity), d, s + count);  // what fills up the last vector
     vec top = hn::Set(d, highest_);
     for (std::ptrdiff_t j = 0; j < count; j += lanes) top = hn::Max(top, hn::LoadU(d, s + j));
     const float before = highest_;
-    highest_ = hn::GetLane(hn::MaxOfLanes(d, top));
+    highest_ = hn::GetLane(lanes_combined(d, top, larger));
     top = hn::Set(d, highest_);
     vec sum = hn::Zero(d);
     std::ptrdiff_t j = 0;
@@ -137,7 +138,7 @@ class single_query {
         hn::StoreU(v, d, s + j + i * lanes);
         return v;
       });
-      sum = hn::Add(sum, e.combine([](vec x, vec y) HWY_ATTR { return hn::Add(x, y); }));
+      sum = hn::Add(sum, e.combine(plus));
     }
     for (; j < count; j += lanes) {
       const vec e = math::twice_exp(d, hn::Sub(hn::LoadU(d, s + j), top));
@@ -146,7 +147,7 @@ class single_query {
     }
     const float factor =
         hn::GetLane(hn::Mul(hn::Set(d, 0.5f), math::twice_exp(d, hn::Set(d, before - highest_))));
-    sum_ = sum_ * factor + hn::GetLane(hn::SumOfLanes(d, sum));
+    sum_ = sum_ * factor + hn::GetLane(lanes_combined(d, sum, plus));
     return factor;
   }
 
