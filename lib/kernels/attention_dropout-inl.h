@@ -64,15 +64,6 @@ inline HWY_NOINLINE void drop_scores(const score_rows& s, const element_numbers&
   }
 }
 
-// Drops from elements that have the words; both in whole vectors.
-inline HWY_NOINLINE void drop_elements(const std::uint32_t* words, std::uint32_t below,
-                                       std::ptrdiff_t count, float* x) {
-  const query_tag d;
-  const auto lanes = static_cast<std::ptrdiff_t>(hn::Lanes(d));
-  for (std::ptrdiff_t j = 0; j < count; j += lanes)
-    hn::StoreU(drop(d, hn::LoadU(word_tag(), words + j), below, hn::LoadU(d, x + j)), d, x + j);
-}
-
 }  // namespace weft::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

@@ -152,17 +152,13 @@ class single_query {
   }
 
   void drop_weights(const index_range& keys) const {
-    const tag d;
     const std::ptrdiff_t step = c_.numbers.stride[loop_.key];
     const std::ptrdiff_t count = (keys.size() + lanes_ - 1) / lanes_ * lanes_;
     alignas(64) std::uint32_t room[random_words_room(row_block)];
     const std::uint32_t* const words =
         random_words(words_, static_cast<std::uint32_t>(at_.first_number + keys.begin * step),
                      static_cast<std::uint32_t>(step), static_cast<std::size_t>(count), room);
-    for (std::ptrdiff_t j = 0; j < count; j += lanes_)
-      hn::StoreU(
-          drop(d, hn::LoadU(word_tag(), words + j), c_.drop.below, hn::LoadU(d, scores_ + j)), d,
-          scores_ + j);
+    drop_elements(words, c_.drop.below, count, scores_);
   }
 
   void add_values(const index_range& keys, float factor) const {

@@ -205,6 +205,16 @@ HWY_INLINE hn::Vec<D> drop(D d, hn::Vec<hn::RebindToUnsigned<D>> words, std::uin
   return hn::IfThenZeroElse(hn::RebindMask(d, dropped), x);
 }
 
+// Drops from elements that have the words; both in whole vectors.
+inline HWY_NOINLINE void drop_elements(const std::uint32_t* words, std::uint32_t below,
+                                       std::ptrdiff_t count, float* x) {
+  const word_tag dw;
+  const hn::Rebind<float, word_tag> d;
+  const auto lanes = static_cast<std::ptrdiff_t>(hn::Lanes(d));
+  for (std::ptrdiff_t j = 0; j < count; j += lanes)
+    hn::StoreU(drop(d, hn::LoadU(dw, words + j), below, hn::LoadU(d, x + j)), d, x + j);
+}
+
 }  // namespace weft::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
