@@ -51,24 +51,42 @@ inline void gather(const call& c) noexcept {
   auto* result = static_cast<std::byte*>(c.operands[0].data);
   const auto* table = static_cast<const std::byte*>(c.operands[1].data);
   const auto* indices = static_cast<const std::int32_t*>(c.operands[2].data);
-  const auto copy = [&](std::ptrdiff_t to, std::ptrdiff_t from, std::int32_t index,
-                        std::ptrdiff_t count) {
-    const auto length = static_cast<std::size_t>(count * size);
-    if (index < 0 || index >= c.axis_extent) {
-      std::memset(result + to * size, 0, length);
-    } else {
-      std::memcpy(result + to * size, table + (from + index * c.axis_stride) * size, length);
-    }
-  };
+  const std::ptrdiff_t extent = c.axis_extent, stride = c.axis_stride * size;
   const int last = n.last();
   const std::ptrdiff_t step[]{n.stride[0][last], n.stride[1][last], n.stride[2][last]};
-  const bool rows = step[0] == 1 && step[1] == 1 && step[2] == 0;
-  walk_pieces(n, c.part, moved_at_once,
-              [&](const std::ptrdiff_t* at, std::ptrdiff_t begin, std::ptrdiff_t end) {
-                if (rows) return copy(at[0] + begin, at[1] + begin, indices[at[2]], end - begin);
-                for (std::ptrdiff_t i = begin; i < end; ++i)
-                  copy(at[0] + i * step[0], at[1] + i * step[1], indices[at[2] + i * step[2]], 1);
-              });
+  if (step[0] == 1 && step[1] == 1 && step[2] == 0)
+    return walk_pieces(n, c.part, moved_at_once,
+                       [=](const std::ptrdiff_t* at, std::ptrdiff_t begin, std::ptrdiff_t end) {
+                         const std::int32_t index = indices[at[2]];
+                         std::byte* to = result + (at[0] + begin) * size;
+                         const auto length = static_cast<std::size_t>((end - begin) * size);
+                         if (index < 0 || index >= extent)
+                           std::memset(to, 0, length);
+                         else
+                           std::memcpy(to, table + (at[1] + begin) * size + index * stride, length);
+                       });
+  // One by one, with a size that the compiler knows.
+  const auto pick = [&](auto element) {
+    walk_pieces(n, c.part, moved_at_once,
+                [=](const std::ptrdiff_t* at, std::ptrdiff_t begin, std::ptrdiff_t end) {
+                  std::byte* to = result + (at[0] + begin * step[0]) * size;
+                  const std::byte* from = table + (at[1] + begin * step[1]) * size;
+                  const std::int32_t* index = indices + at[2] + begin * step[2];
+                  for (std::ptrdiff_t i = begin; i < end; ++i) {
+                    auto picked = element;
+                    if (*index >= 0 && *index < extent)
+                      std::memcpy(&picked, from + *index * stride, sizeof(picked));
+                    std::memcpy(to, &picked, sizeof(picked));
+                    to += step[0] * size;
+                    from += step[1] * size;
+                    index += step[2];
+                  }
+                });
+  };
+  if (size == 1)
+    pick(std::uint8_t{0});
+  else
+    pick(std::uint32_t{0});
 }
 
 // Copies c's elements, of any type.
@@ -153,7 +171,7 @@ inline void run_scatter_add(const call& whole,
   add_loop(mine.rows.end - mine.rows.begin, c.axis_stride);
   zero(elements);
 
-  const nest n = canonical(c, 3);
+  const nest n = canonical(c, 3, ~0u, as_called);
   if (n.empty) return;
   auto* result = static_cast<float*>(c.operands[0].data);
   const auto* g = static_cast<const float*>(c.operands[1].data);
@@ -161,23 +179,33 @@ inline void run_scatter_add(const call& whole,
   const int last = n.last();
   const std::ptrdiff_t length = n.extent[last];
   const std::ptrdiff_t step[]{n.stride[0][last], n.stride[1][last], n.stride[2][last]};
-  const bool rows = step[0] == 1 && step[1] == 1 && step[2] == 0;
   const auto inside = [&](std::int32_t index) {
     return index >= mine.rows.begin && index < mine.rows.end;
   };
-  walk(n, last, [&](const std::ptrdiff_t* at) {
-    if (rows) {
+  if (step[0] == 1 && step[1] == 1 && step[2] == 0)
+    return walk(n, last, [&](const std::ptrdiff_t* at) {
       const std::int32_t index = indices[at[2]];
       if (inside(index))
         add_row(static_cast<std::size_t>(length), result + at[0] + index * c.axis_stride,
                 g + at[1]);
-      return;
-    }
+    });
+  // Element by element. One that is added to several times in a row, as by all that is farther away
+  // than a table of distances goes, does not wait for memory each time.
+  walk(n, last, [&](const std::ptrdiff_t* at) {
+    float* to = nullptr;
+    float sum = 0;
     for (std::ptrdiff_t i = 0; i < length; ++i) {
       const std::int32_t index = indices[at[2] + i * step[2]];
-      if (inside(index))
-        result[at[0] + i * step[0] + index * c.axis_stride] += g[at[1] + i * step[1]];
+      if (!inside(index)) continue;
+      float* const next = result + at[0] + i * step[0] + index * c.axis_stride;
+      if (next != to) {
+        if (to) *to = sum;
+        to = next;
+        sum = *to;
+      }
+      sum += g[at[1] + i * step[1]];
     }
+    if (to) *to = sum;
   });
 }
 

@@ -36,9 +36,12 @@ struct nest {
   }
 };
 
+inline constexpr int as_called = -1;
+
 // The nest of those of c's loops whose bits are in `which`, over the first `operands` operands.
-// Loops are sorted by the stride of operand `key`, the smallest innermost. Those with stride 0 in
-// it come outermost and keep their order: accumulation into one element stays in the call's order.
+// Loops are sorted by the stride of operand `key`, the smallest innermost; none where that is
+// as_called. Those with stride 0 in it come outermost and keep their order: accumulation into one
+// element stays in the call's order.
 inline nest canonical(const call& c, int operands, unsigned which = ~0u, int key = 0) {
   int order[max_loops];
   int count = 0;
@@ -53,7 +56,8 @@ inline nest canonical(const call& c, int operands, unsigned which = ~0u, int key
     const std::ptrdiff_t sb = std::abs(c.operands[key].stride[b]);
     return sa == 0 ? sb != 0 : sb != 0 && sa > sb;
   };
-  for (int i = 1; i < count; ++i) {  // by insertion: stable, and at most 8 loops
+  for (int i = 1; i < count && key != as_called;
+       ++i) {  // by insertion: stable, and at most 8 loops
     const int l = order[i];
     int at = i;
     for (; at > 0 && outer_to(l, order[at - 1]); --at) order[at] = order[at - 1];

@@ -140,6 +140,32 @@ struct masked_by_another {
   }
 };
 
+// Scores with what is picked by distance: indices written [Keys, Rows] change neither the order of
+// the scores nor that of their gradient, in which the mask goes, too.
+struct Distances : weft::axis<5> {};
+struct by_distance {
+  constexpr auto operator()(weft::scope s) const {
+    auto q = s.param<"q", Heads, Rows, In>();
+    auto k = s.param<"k", Heads, Keys, In>();
+    auto const distance = weft::positions<Keys>() - weft::positions<Rows>();
+    auto const index = weft::minimum(weft::maximum(distance + 2, 0), 4);
+    auto table = weft::dot<In>(q, s.param<"table", Distances, In>());
+    auto scores = weft::dot<In>(q, k) + weft::gather<Distances>(table, index);
+    auto mask = weft::positions<Keys>() <= weft::positions<Rows>();
+    auto weights = weft::softmax<Keys>(where(mask, scores, -weft::infinity));
+    auto sums = weft::segment_sum<Keys, Distances>(weights, index);
+    return weft::results(weft::as<"loss">(
+        weft::sum<Heads, Rows, Distances>(sums * s.input<"g", float, Heads, Rows, Distances>())));
+  }
+};
+bool distances_lie_as_scores() {
+  weft::graph const& g = fused_with_gradients<by_distance>();
+  auto const scores = weft::axes_of(weft::shape<Heads, Rows, Keys>{});
+  for (int i = 0; i < g.count; ++i)
+    if (g.nodes[i].kind == op::gather && !(g.nodes[i].axes == scores)) return false;
+  return count(g, op::gather) == 2 && count(g, op::scatter_add) == 2 && count(g, op::where) == 0;
+}
+
 // ---- along rows
 
 // Gain and bias of a normalisation; any that have axes of it.
@@ -374,6 +400,7 @@ BOOST_AUTO_TEST_CASE(what_is_needed_elsewhere_or_means_something_else_stays) {
 BOOST_AUTO_TEST_CASE(gradients_are_lean) {
   BOOST_TEST((backward_is_lean()));
   BOOST_TEST((count(fused_with_gradients<masked_by_another>(), op::where) == 2));
+  BOOST_TEST((distances_lie_as_scores()));
   BOOST_TEST((adjoint_is_fused()));
   BOOST_TEST((only_whole_rows_are_summed()));
   BOOST_TEST((picks_rows(fused_with_gradients<classes>())));
@@ -423,6 +450,7 @@ BOOST_AUTO_TEST_CASE(fused_layers_give_what_the_plain_ones_do) {
     weft::testing::trial<weft::training<gain_alone, "loss">>(at);
     weft::testing::trial<weft::training<other_sums, "loss">>(at);
     weft::testing::trial<weft::training<masked_by_another, "loss">>(at);
+    weft::testing::trial<weft::training<by_distance, "loss">>(at);
   }
 }
 

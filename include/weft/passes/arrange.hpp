@@ -2,33 +2,82 @@
 #pragma once
 
 #include "weft/graph/graph.hpp"
+#include "weft/passes/sweep.hpp"
 
 namespace weft {
 
-// An intermediate that elementwise operations use gets its axes in the order in which the first of
-// them walks through it, so that both go through memory in steps of one: a causal mask that was
-// written positions<KeyPos>() <= positions<Pos>() is read row by row of the scores, and bias +
-// dot(x, w) is a product with its bias. Outputs keep their order.
+namespace detail {
+
+// Is any order of its result's axes as good to the operation?
+constexpr bool gives_any_order(op o) {
+  return is_elementwise(o) || o == op::dot || o == op::gather || o == op::scatter_add;
+}
+
+// Does operand j have to keep its order?
+constexpr bool goes_by_order(op o, int j) {
+  if (o == op::gather) return j == 0;
+  return !is_elementwise(o) && o != op::scatter_add;
+}
+
+// The axes that node n walks through, in their order: those of what scatter_add puts into a table
+// stand where the table has the indexed axis.
+constexpr axis_list walked(const graph& g, const node& n) {
+  if (n.kind != op::scatter_add) return n.axes;
+  axis_list const& from = g.nodes[n.operand[0]].axes;
+  axis_list order{};
+  for (int a = 0; a < n.axes.count; ++a) {
+    if (n.axes.at[a] != n.named.at[0]) {
+      order.push(n.axes.at[a]);
+      continue;
+    }
+    for (int b = 0; b < from.count; ++b)
+      if (!n.axes.contains(from.at[b])) order.push(from.at[b]);
+  }
+  return order;
+}
+
+// Those who use a copy that only gave another order, and now gives the same, use what it copies;
+// false where there is none.
+constexpr bool pass_by_copies(graph& g) {
+  bool any = false;
+  for (int i = 0; i < g.count; ++i)
+    for (int j = 0; j < g.nodes[i].operands; ++j) {
+      node const& copy = g.nodes[g.nodes[i].operand[j]];
+      if (copy.kind != op::copy || !(g.nodes[copy.operand[0]].axes == copy.axes)) continue;
+      g.nodes[i].operand[j] = copy.operand[0];
+      any = true;
+    }
+  return any;
+}
+
+}  // namespace detail
+
+// An intermediate that is used element by element gets its axes in the order in which the first of
+// its users walks through it, so that both go through memory in steps of one: a causal mask that
+// was written positions<KeyPos>() <= positions<Pos>() is read row by row of the scores, what is
+// picked by distance lies as the scores that it is added to, and bias + dot(x, w) is a product with
+// its bias. Outputs keep their order.
 constexpr graph arrange(graph g) {
   int user[max_nodes]{};    // the first user's node and one
   bool fixed[max_nodes]{};  // an output, or used by what goes by the order of axes
   for (int i = 0; i < g.output_count; ++i) fixed[g.outputs[i].node] = true;
   for (int i = g.count - 1; i >= 0; --i) {
     node& n = g.nodes[i];
-    if ((is_elementwise(n.kind) || n.kind == op::dot) && !fixed[i] && user[i] > 0) {
-      axis_list const& wanted = g.nodes[user[i] - 1].axes;
+    if (detail::gives_any_order(n.kind) && !fixed[i] && user[i] > 0) {
+      axis_list const wanted = detail::walked(g, g.nodes[user[i] - 1]);
       axis_list order{};
       for (int a = 0; a < wanted.count; ++a)
         if (n.axes.contains(wanted.at[a])) order.push(wanted.at[a]);
       if (order.count == n.axes.count) n.axes = order;
     }
     for (int j = 0; j < n.operands; ++j) {
-      if (is_elementwise(n.kind))
-        user[n.operand[j]] = i + 1;
-      else
+      if (detail::goes_by_order(n.kind, j))
         fixed[n.operand[j]] = true;
+      else
+        user[n.operand[j]] = i + 1;
     }
   }
+  if (detail::pass_by_copies(g)) g = sweep(g);
   return g;
 }
 
