@@ -45,6 +45,14 @@ constexpr bool same_axes_in_any_order(const axis_list& a, const axis_list& b) {
   return true;
 }
 
+// Do the axes of one stand in the other one after another?
+constexpr bool is_in_order(const axis_list& some, const axis_list& all) {
+  int found = 0;
+  for (int i = 0; i < all.count && found < some.count; ++i)
+    if (all.at[i] == some.at[found]) ++found;
+  return found == some.count;
+}
+
 // Builds a graph, giving an equal node that is there already in the place of a new one.
 class simplifier {
  public:
@@ -52,7 +60,8 @@ class simplifier {
 
   // The node that computes what n does.
   constexpr int add(node n) {
-    if (int const same = replacement(n); same >= 0) return same;
+    pass_by_copies(n);
+    if (int const same = replacement(n); same >= 0 && g_.nodes[same].axes == n.axes) return same;
     bool const own = n.kind == op::carry || n.kind == op::next;
     if (own || n.kind == op::input || n.kind == op::parameter || n.kind == op::state)
       return g_.emit(n);
@@ -84,6 +93,16 @@ class simplifier {
   // Is operand i what n would compute, but for the arithmetic?
   constexpr bool like(const node& n, int i) const {
     return operand(n, i).axes == n.axes && operand(n, i).type == n.type;
+  }
+
+  // What is elementwise broadcasts by itself.
+  constexpr void pass_by_copies(node& n) const {
+    if (!is_elementwise(n.kind)) return;
+    for (int j = 0; j < n.operands; ++j) {
+      node const& copy = operand(n, j);
+      if (copy.kind == op::copy && is_in_order(operand(copy, 0).axes, copy.axes))
+        n.operand[j] = copy.operand[0];
+    }
   }
 
   constexpr int constant(const node& n, double value) {
