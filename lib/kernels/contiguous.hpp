@@ -209,7 +209,8 @@ struct row_arguments {
   // The result's rows and those of the inputs. One operand's are adjacent, so that no function
   // loads two at once: they were stored one by one, and memory would have to be waited for.
   std::byte* at[1 + max_row_inputs][max_rows];
-  float *gain_sums, *bias_sums;  // normalize_adjoint: rows to add to; null where there are none
+  bool centred;                  // normalisations: are the rows' means subtracted?
+  float *gain_sums, *bias_sums;  // their adjoints: rows to add to; null where there are none
 
   bool has(int input) const { return at[1 + input][0] != nullptr; }
   row_pointers row(std::size_t r) const {
@@ -262,7 +263,8 @@ inline void run_rowwise(const call& c, row_function f) {
   }
 
   const std::ptrdiff_t at_once = packs ? 1 : max_rows;  // there is room to pack one row
-  row_arguments a{length, c.scalar, c.scale, 0, {}, nullptr, nullptr};
+  const bool centred = c.kind == op::normalize || c.kind == op::normalize_adjoint;
+  row_arguments a{length, c.scalar, c.scale, 0, {}, centred, nullptr, nullptr};
   std::ptrdiff_t step[1 + max_row_inputs]{};  // from row to row
   for (int o = 0; o <= inputs; ++o) {
     // In bytes from here on.

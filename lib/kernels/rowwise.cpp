@@ -116,7 +116,7 @@ void log_softmax(const row_arguments& a) {
 
 // Of each row.
 struct moments {
-  float mean[max_rows];
+  float mean[max_rows];   // 0 where it is not subtracted, and the variance about that
   float scale[max_rows];  // 1 / sqrt(variance + epsilon)
 };
 
@@ -130,7 +130,7 @@ HWY_INLINE moments moments_of(const row_arguments& a) {
   for (std::size_t r = 0; r < a.rows; ++r) {
     const float* x = a.row(r).floats(0);
     const std::size_t last = a.length - 1;
-    float about = ((x[0] + x[last / 3]) + (x[last - last / 3] + x[last])) / 4;
+    float about = a.centred ? ((x[0] + x[last / 3]) + (x[last - last / 3] + x[last])) / 4 : 0;
     for (bool again = true;; again = false) {
       const V center = value(about);
       const auto [sum, squares] =
@@ -139,7 +139,7 @@ HWY_INLINE moments moments_of(const row_arguments& a) {
             sums.at[0] = hn::Add(sums.at[0], centered);
             sums.at[1] = hn::MulAdd(centered, centered, sums.at[1]);
           });
-      const double distance = sum * share;
+      const double distance = a.centred ? sum * share : 0;
       variance[r] = squares * share - distance * distance;
       m.mean[r] = static_cast<float>(static_cast<double>(about) + distance);
       if (!again || !(distance * distance > 4 * variance[r])) break;
@@ -289,7 +289,7 @@ HWY_INLINE void normalize_adjoint_of(const row_arguments& a) {
           sums.at[1] = hn::MulAdd(g, x, sums.at[1]);
         });
     const double scale = m.scale[r];
-    constant[r] = static_cast<float>(-scale * share * of_g);
+    constant[r] = a.centred ? static_cast<float>(-scale * share * of_g) : 0;
     slope[r] = static_cast<float>(-scale * share * of_gx * scale * scale);
   }
   for (std::size_t r = 0; r < a.rows; ++r) {
@@ -321,12 +321,14 @@ row_function row_function_of(op kind) {
     case op::log_softmax:
       return &log_softmax;
     case op::normalize:
+    case op::rms_normalize:
       return &normalize;
     case op::softmax_adjoint:
       return &softmax_adjoint;
     case op::log_softmax_adjoint:
       return &log_softmax_adjoint;
     case op::normalize_adjoint:
+    case op::rms_normalize_adjoint:
       return &normalize_adjoint;
     default:
       return nullptr;

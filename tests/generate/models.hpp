@@ -75,7 +75,7 @@ struct rows {
     auto const hidden = positions<Pos>() >= positions<Batch>();  // a whole row where Batch > Length
     return results(
         as<"softmax">(softmax<Pos>(x)), as<"normal">(normalize<Pos>(x, 1e-5)),
-        as<"across">(softmax<Batch>(x)),
+        as<"rms">(weft::rms_norm<Pos>(x)), as<"across">(softmax<Batch>(x)),
         as<"masked">(softmax<Pos>(where(hidden, x, -std::numeric_limits<float>::infinity()))));
   }
 };

@@ -44,7 +44,8 @@ outcome reference(op kind, const row& a, const row& b, double scalar) {
     }
   };
   double mean = 0, variance = 0, sum_g = 0, sum_magnitude = 0, sum_gy = 0, sum_gy_magnitude = 0;
-  for (const double x : a) mean += x / n;
+  const bool centred = kind != op::rms_normalize && kind != op::rms_normalize_adjoint;
+  for (const double x : a) mean += centred ? x / n : 0;
   for (const double x : a) variance += (x - mean) * (x - mean) / n;
   const double scale = 1 / std::sqrt(variance + scalar);
   for (const double g : b) sum_g += g, sum_magnitude += std::abs(g);
@@ -72,6 +73,7 @@ outcome reference(op kind, const row& a, const row& b, double scalar) {
       break;
     }
     case op::normalize:
+    case op::rms_normalize:
       for_all([&](auto i) { return (a[i] - mean) * scale; },
               [&](auto i) { return (1 + std::abs(a[i]) + std::abs(mean)) * scale; });
       break;
@@ -83,7 +85,7 @@ outcome reference(op kind, const row& a, const row& b, double scalar) {
       for_all([&](auto i) { return b[i] - std::exp(a[i]) * sum_g; },
               [&](auto i) { return std::abs(b[i]) + std::exp(a[i]) * sum_magnitude; });
       break;
-    default: {  // normalize_adjoint
+    default: {  // the adjoint of a normalisation
       double mean_gh = 0, magnitude = 0;
       for (std::size_t i = 0; i < a.size(); ++i) {
         mean_gh += b[i] * (a[i] - mean) * scale / n;
@@ -92,7 +94,7 @@ outcome reference(op kind, const row& a, const row& b, double scalar) {
       for_all(
           [&](auto i) {
             const double h = (a[i] - mean) * scale;
-            return scale * (b[i] - sum_g / n - h * mean_gh);
+            return scale * (b[i] - (centred ? sum_g / n : 0) - h * mean_gh);
           },
           [&](auto i) {
             const double h = (1 + std::abs(a[i]) + std::abs(mean)) * scale;
@@ -117,11 +119,11 @@ int wrong(const table& kernels, op kind, const extents& extent, unsigned over, a
   const bool adjoint = kind >= op::softmax_adjoint;
   call c = make_call(kind, extent);
   c.over = over;
-  c.scalar = kind == op::normalize || kind == op::normalize_adjoint ? 1e-3 : 0;
+  c.scalar = is_normalization(kind) || is_adjoint_of_normalization(kind) ? 1e-3 : 0;
   c.operands[0] = result.as_operand();
   c.operands[1] = a.as_operand();
   if (adjoint) c.operands[2] = b.as_operand();
-  const int gain = kind == op::normalize ? 2 : 3;
+  const int gain = is_normalization(kind) ? 2 : 3;
   c.scale = more.scale;
   if (more.mask) c.operands[2] = more.mask->as_operand();
   if (more.gain) c.operands[gain] = more.gain->as_operand();
@@ -167,8 +169,9 @@ int wrong(const table& kernels, op kind, const extents& extent, unsigned over, a
   return expected.wrong(result);
 }
 
-constexpr op kinds[]{op::softmax,         op::log_softmax,         op::normalize,
-                     op::softmax_adjoint, op::log_softmax_adjoint, op::normalize_adjoint};
+constexpr op kinds[]{op::softmax,           op::log_softmax,          op::normalize,
+                     op::rms_normalize,     op::softmax_adjoint,      op::log_softmax_adjoint,
+                     op::normalize_adjoint, op::rms_normalize_adjoint};
 
 // As y of an adjoint, something in the range of the operation's results.
 void fill_for(op kind, array<float>& a, unsigned seed) {
@@ -226,12 +229,14 @@ BOOST_AUTO_TEST_CASE(rows_take_masks_gains_biases_and_addends) {
           check(op::softmax, {.mask = &mask});
           check(op::softmax, {.mask = &mask, .scale = -0.5});
           check(op::softmax, {.scale = 0.25});
-          check(op::normalize, {.gain = &gain});
-          check(op::normalize, {.gain = &gain, .bias = &bias});
-          check(op::normalize, {.gain = &gain, .bias = &bias, .addend = &addend});
-          check(op::normalize_adjoint, {.gain = &gain});
-          check(op::normalize_adjoint, {.addend = &addend});
-          check(op::normalize_adjoint, {.gain = &gain, .addend = &addend});
+          for (const op kind : {op::normalize, op::rms_normalize}) {
+            check(kind, {.gain = &gain});
+            check(kind, {.gain = &gain, .bias = &bias});
+            check(kind, {.gain = &gain, .bias = &bias, .addend = &addend});
+            check(adjoint_of_normalization(kind), {.gain = &gain});
+            check(adjoint_of_normalization(kind), {.addend = &addend});
+            check(adjoint_of_normalization(kind), {.gain = &gain, .addend = &addend});
+          }
         }
   });
 }
@@ -260,7 +265,7 @@ BOOST_AUTO_TEST_CASE(parts_are_the_whole) {
 
 BOOST_AUTO_TEST_CASE(an_adjoint_sums_up_blocks_of_its_rows) {
   constexpr auto block = static_cast<std::ptrdiff_t>(rows_in_block);
-  on_every_target([](const table& kernels) {
+  const auto check = [](const table& kernels, op kind) {
     for (const layout how : layouts)
       for (const std::ptrdiff_t rows : {std::ptrdiff_t{0}, std::ptrdiff_t{1}, block, 3 * block + 5})
         for (const std::ptrdiff_t n : {1, 17, 100}) {
@@ -271,7 +276,7 @@ BOOST_AUTO_TEST_CASE(an_adjoint_sums_up_blocks_of_its_rows) {
           constexpr std::ptrdiff_t apart = 3;
           std::vector<float> result(static_cast<std::size_t>(rows * n + apart + 2 * blocks * n),
                                     -7);
-          call c = make_call(op::normalize_adjoint, extent);
+          call c = make_call(adjoint_of_normalization(kind), extent);
           c.over = 2;
           c.scalar = 1e-3;
           c.operands[0] = {result.data(), element::float32, {n, 1}};
@@ -293,7 +298,7 @@ BOOST_AUTO_TEST_CASE(an_adjoint_sums_up_blocks_of_its_rows) {
               row values;
               for (std::ptrdiff_t i = 0; i < n; ++i)
                 values.push_back(at(c.operands[1], offset(c.operands[1], {r, i})));
-              const outcome h = reference(op::normalize, values, {}, c.scalar);
+              const outcome h = reference(kind, values, {}, c.scalar);
               for (std::size_t i = 0; i < values.size(); ++i) {
                 const double term =
                     at(c.operands[2], offset(c.operands[2], {r, static_cast<std::ptrdiff_t>(i)}));
@@ -314,6 +319,10 @@ BOOST_AUTO_TEST_CASE(an_adjoint_sums_up_blocks_of_its_rows) {
           }
           BOOST_TEST(same_in_parts(kernels.rowwise, c, result));
         }
+  };
+  on_every_target([&](const table& kernels) {
+    check(kernels, op::normalize);
+    check(kernels, op::rms_normalize);
   });
 }
 
@@ -465,6 +474,7 @@ BOOST_AUTO_TEST_CASE(scratch_grows_with_extents_and_is_known_while_compiling) {
   static_assert(bytes_of(op::softmax, 16, 2) == 3 * 64);
   static_assert(bytes_of(op::normalize, 16, 2) == 5 * 64);
   static_assert(bytes_of(op::normalize_adjoint, 16, 2) == 5 * 64);
+  static_assert(bytes_of(op::rms_normalize_adjoint, 16, 2) == 5 * 64);
   static_assert(bytes_of(op::softmax_adjoint, 17, 2) == 3 * 128);
   static_assert(bytes_of(op::softmax_adjoint, 16, 3) == 3 * 192);
   static_assert(bytes_of(op::sum, 100, 2) == 0);

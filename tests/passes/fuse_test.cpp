@@ -175,14 +175,17 @@ struct affine {
     auto a = weft::layer_norm<In>(x, s.param<"gain", In>(), s.param<"bias", In>());
     auto b = weft::normalize<Heads, In>(x, 1e-3) * s.param<"g", Heads>() + s.param<"b", In>();
     auto gain_only = weft::normalize<In>(x, 1e-2) * s.param<"gain_only", Heads, In>();
-    return weft::results(weft::as<"a">(a), weft::as<"b">(b), weft::as<"gain_only">(gain_only));
+    auto rms = weft::rms_norm<In>(x, s.param<"weight", In>());
+    return weft::results(weft::as<"a">(a), weft::as<"b">(b), weft::as<"gain_only">(gain_only),
+                         weft::as<"rms">(rms));
   }
 };
 bool affine_is_fused() {
   weft::graph const& g = fused<affine>();
-  return steps(g) == 3 && output_node(g, 0).kind == op::normalize &&
+  return steps(g) == 4 && output_node(g, 0).kind == op::normalize &&
          output_node(g, 0).operands == 3 && output_node(g, 1).operands == 3 &&
-         output_node(g, 2).operands == 2;
+         output_node(g, 2).operands == 2 && output_node(g, 3).kind == op::rms_normalize &&
+         output_node(g, 3).operands == 2;
 }
 
 // The sum before a normalisation, one operand of which may be broadcast; where something else needs
@@ -238,6 +241,27 @@ bool adjoint_is_fused() {
   // normalize; y; the loss; the gradients of bias, gain and x. That of y is g.
   return found && affine && count(g, op::row_sums) == 2 && steps(g) == 6 &&
          count(g, op::normalize_adjoint) == 1;
+}
+
+// The same with a root mean square: it has no bias, whose place the residual takes.
+struct rms_block {
+  constexpr auto operator()(weft::scope s) const {
+    auto x = s.param<"x", Rows, In>();
+    auto y = x + weft::rms_norm<In>(x, s.param<"gain", In>());
+    auto z = y * s.input<"g", float, Rows, In>();
+    return weft::results(weft::as<"loss">(weft::sum<Rows, In>(z)));
+  }
+};
+bool rms_adjoint_is_fused() {
+  weft::graph const& g = fused_with_gradients<rms_block>();
+  bool found = false, affine = false;
+  for (int i = 0; i < g.count; ++i) {
+    weft::node const& n = g.nodes[i];
+    found = found || (n.kind == op::rms_normalize_adjoint && n.operands == 4);
+    affine = affine || (n.kind == op::rms_normalize && n.operands == 3);
+  }
+  // y; the loss; the gradients of gain and x.
+  return found && affine && count(g, op::row_sums) == 1 && steps(g) == 4;
 }
 
 // Rows of two axes, without a bias.
@@ -402,6 +426,7 @@ BOOST_AUTO_TEST_CASE(gradients_are_lean) {
   BOOST_TEST((count(fused_with_gradients<masked_by_another>(), op::where) == 2));
   BOOST_TEST((distances_lie_as_scores()));
   BOOST_TEST((adjoint_is_fused()));
+  BOOST_TEST((rms_adjoint_is_fused()));
   BOOST_TEST((only_whole_rows_are_summed()));
   BOOST_TEST((picks_rows(fused_with_gradients<classes>())));
   BOOST_TEST((count(fused_with_gradients<classes>(), op::scatter_add) == 0));
@@ -448,6 +473,7 @@ BOOST_AUTO_TEST_CASE(fused_layers_give_what_the_plain_ones_do) {
     if (rows > 3) continue;  // the bound grows with the steps between, past what could fail
     weft::testing::trial<weft::training<attention, "loss">>(at);
     weft::testing::trial<weft::training<gain_alone, "loss">>(at);
+    weft::testing::trial<weft::training<rms_block, "loss">>(at);
     weft::testing::trial<weft::training<other_sums, "loss">>(at);
     weft::testing::trial<weft::training<masked_by_another, "loss">>(at);
     weft::testing::trial<weft::training<by_distance, "loss">>(at);

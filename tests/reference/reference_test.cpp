@@ -434,6 +434,15 @@ BOOST_AUTO_TEST_CASE(normalize) {
   check(t, {-0.5, -3 / std::sqrt(12), 0.5, 3 / std::sqrt(12)});
 }
 
+BOOST_AUTO_TEST_CASE(rms_normalize) {
+  test_graph t;
+  int const x = t.input({two, pair}, {1, 6, 7, 8});
+  t.add(op::rms_normalize, {two, pair}, {x}, {two}, 0, 0);  // mean squares 25 and 50
+  check(t, {0.2, 6 / std::sqrt(50), 1.4, 8 / std::sqrt(50)});
+  t.add(op::rms_normalize, {two, pair}, {x}, {two}, 0, 75);
+  check(t, {0.1, 6 / std::sqrt(125), 0.7, 8 / std::sqrt(125)});
+}
+
 BOOST_AUTO_TEST_CASE(adjoints) {
   {
     test_graph t;  // rows along `two`; g comes transposed
@@ -459,20 +468,22 @@ BOOST_AUTO_TEST_CASE(adjoints) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(the_adjoint_of_normalize_is_its_slope) {
+namespace {
+
+void check_slope(op normalization) {
   doubles const x{0.3, -1.2, 2.0, 0.9, 0.1, -0.7};
   doubles const g{1, -2, 0.5, 3, -1, 0.25};
   auto const loss = [&](const doubles& at) {
     test_graph t;
-    t.add(op::normalize, {two, three}, {t.input({two, three}, at)}, {three, two}, 0, 0.1);
+    t.add(normalization, {two, three}, {t.input({two, three}, at)}, {three, two}, 0, 0.1);
     doubles const y = t.run();
     double sum = 0;
     for (std::size_t i = 0; i < y.size(); ++i) sum += y[i] * g[i];
     return sum;
   };
   test_graph t;
-  t.add(op::normalize_adjoint, {two, three}, {t.input({two, three}, x), t.input({two, three}, g)},
-        {three, two}, 0, 0.1);
+  t.add(weft::adjoint_of_normalization(normalization), {two, three},
+        {t.input({two, three}, x), t.input({two, three}, g)}, {three, two}, 0, 0.1);
   doubles const slopes = t.run();
   double const h = 1e-5;
   for (std::size_t i = 0; i < x.size(); ++i) {
@@ -481,6 +492,13 @@ BOOST_AUTO_TEST_CASE(the_adjoint_of_normalize_is_its_slope) {
     below[i] -= h;
     BOOST_CHECK_SMALL(slopes[i] - (loss(above) - loss(below)) / (2 * h), 1e-8);
   }
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(the_adjoint_of_a_normalisation_is_its_slope) {
+  check_slope(op::normalize);
+  check_slope(op::rms_normalize);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -270,13 +270,15 @@ class error_analysis {
   // What the rows of a rowwise operation's operand are like.
   struct rows {
     double length = 1;
-    double most = 0;    // the largest |x|
-    double spread = 0;  // the largest difference within a row
-    double least_deviation = std::numeric_limits<double>::infinity();
-    double largest_sum = 0;  // of |x|
+    bool centred = true;  // is the mean subtracted?
+    double most = 0;      // the largest |x|
+    double spread = 0;    // the largest difference within a row; with 0, if it is not centred
+    double least_deviation = std::numeric_limits<double>::infinity();  // from the mean, or from 0
+    double largest_sum = 0;                                            // of |x|
   };
   rows rows_of(const node& n, int id) const {
     rows all;
+    all.centred = n.kind != op::rms_normalize && n.kind != op::rms_normalize_adjoint;
     auto const along = ref::to_axes(n.named);
     for (auto const* axis : along) all.length *= static_cast<double>(of_(axis));
     ref::for_each(ref::without(ref::to_axes(n.axes), along), of_, {layout(id)}, [&](auto first) {
@@ -292,9 +294,14 @@ class error_analysis {
         sum += v;
         sum_of_sizes += std::abs(v);
       });
+      double const middle = all.centred ? sum / all.length : 0;
       double squares = 0;
-      each([&](double v) { squares += (v - sum / all.length) * (v - sum / all.length); });
+      each([&](double v) { squares += (v - middle) * (v - middle); });
       if (low <= high) {
+        if (!all.centred) {
+          low = std::min(low, 0.0);
+          high = std::max(high, 0.0);
+        }
         all.most = std::max({all.most, -low, high});
         all.spread = std::max(all.spread, high - low);
       }
@@ -305,7 +312,7 @@ class error_analysis {
     return all;
   }
 
-  // Errors of normalize: of 1/deviation, relative, and of the normal values h.
+  // Errors of a normalisation: of 1/deviation, relative, and of the normal values h.
   struct normal_errors {
     double scale, h, most_h;
   };
@@ -314,7 +321,7 @@ class error_analysis {
     if (!(deviation > 0)) throw std::logic_error("rows too flat for an error bound");
     double const most_h = x.spread / x.least_deviation;
     // The mean, rounded to float32, and what it is from the mean of rounded numbers.
-    double const mean = (summation(x.length) + unit) * x.most;
+    double const mean = x.centred ? (summation(x.length) + unit) * x.most : 0;
     // The mean of squares has relative errors of a sum and a few roundings, and the mean's squared
     // error; the root halves them. Errors of x move the deviation by at most their own size.
     double const scale =
@@ -340,6 +347,7 @@ class error_analysis {
         return 2 * ex + unit * x.spread + function + summation(x.length) +
                gamma(3) * (x.spread + std::log(x.length));
       case op::normalize:
+      case op::rms_normalize:
         return normal(x, ex).h;
       case op::softmax_adjoint: {
         // y (g - sum of y g): the weights y are at most 1 and add up to 1.
@@ -353,8 +361,10 @@ class error_analysis {
         return eg + sum + (std::expm1(ex) + function) * g.largest_sum +
                gamma(3) * (g.most + g.largest_sum);
       }
-      case op::normalize_adjoint: {
-        // (g - mean g - h mean(g h)) / deviation, and mean |h| is at most 1.
+      case op::normalize_adjoint:
+      case op::rms_normalize_adjoint: {
+        // (g - mean g - h mean(g h)) / deviation, and mean |h| is at most 1. Without the means of x
+        // and g it is off by less.
         normal_errors const e = normal(x, ex);
         double const scale = 1 / (x.least_deviation - 2 * ex);
         double const mean_g = eg + (summation(x.length) + unit) * g.most;

@@ -1,4 +1,4 @@
-// Softmax and normalize of short rows, whose length is a constant.
+// Softmax and normalisations of short rows, whose length is a constant.
 #if defined(WEFT_GENERATE_ROWS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef WEFT_GENERATE_ROWS_INL_H_
 #undef WEFT_GENERATE_ROWS_INL_H_
@@ -109,15 +109,17 @@ HWY_INLINE void softmax_row(row<length>& r) {
   r.x.map([=](V v) HWY_ATTR { return hn::Mul(v, inverse); });
 }
 
-template <std::ptrdiff_t length>
+template <op kind, std::ptrdiff_t length>
 HWY_INLINE void normalize_row(row<length>& r, float epsilon) {
   using D = typename row<length>::D;
   using V = hn::Vec<D>;
   const D d;
   constexpr float share = 1 / static_cast<float>(length);
-  const V sum = r.sum();
-  r.x.map([=](V v) HWY_ATTR { return hn::NegMulAdd(sum, hn::Set(d, share), v); });
-  r.pad(0);
+  if constexpr (kind == op::normalize) {
+    const V sum = r.sum();
+    r.x.map([=](V v) HWY_ATTR { return hn::NegMulAdd(sum, hn::Set(d, share), v); });
+    r.pad(0);
+  }
   // Roots and quotients of whole vectors take many cycles.
   const auto squares = r.sum_of_squares();
   const typename row<length>::Few few;
@@ -139,7 +141,7 @@ HWY_INLINE void row_at(const operands& here) {
     softmax_row(r);
   } else {
     constexpr auto epsilon = static_cast<float>(static_cast<double>(S.scalar));
-    normalize_row(r, epsilon);
+    normalize_row<S.kind>(r, epsilon);
     // The gain and the bias.
     if constexpr (S.operands > 3) {
       const row<length> gain(here.read(2)), bias(here.read(3));

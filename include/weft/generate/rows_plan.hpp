@@ -1,4 +1,4 @@
-// How the rows of a small softmax or normalize are computed.
+// How the rows of a small softmax or normalisation are computed.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ inline constexpr std::ptrdiff_t max_rows_elements = 8192;
 
 constexpr rows_plan plan_of_rows(const signature& s, int lanes) {
   rows_plan p;
-  if (s.run != kernel::rowwise || (s.kind != op::softmax && s.kind != op::normalize)) return p;
+  if (s.run != kernel::rowwise || (s.kind != op::softmax && !is_normalization(s.kind))) return p;
   if (s.points() == 0 || s.points() > max_rows_elements) return p;
   nest row;
   for (int l = 0; l < s.loops; ++l) (s.over >> l & 1u ? row : p.rows).push(loop_of(s, l));

@@ -73,11 +73,13 @@ enum class op : std::uint8_t {
   // Along axes, one row at a time.
   softmax,
   log_softmax,
-  normalize,            // (x - mean) / sqrt(variance + epsilon)
-  softmax_adjoint,      // (y, g), y the softmax
-  log_softmax_adjoint,  // (y, g), y the log_softmax; see fuse_rows.hpp for (y, g, indices)
-  normalize_adjoint,    // (x, g)
-  row_sums,             // (normalize_adjoint): over its rows; see graph/row_sums.hpp
+  normalize,              // (x - mean) / sqrt(variance + epsilon)
+  rms_normalize,          // x / sqrt(mean of x² + epsilon)
+  softmax_adjoint,        // (y, g), y the softmax
+  log_softmax_adjoint,    // (y, g), y the log_softmax; see fuse_rows.hpp for (y, g, indices)
+  normalize_adjoint,      // (x, g)
+  rms_normalize_adjoint,  // (x, g)
+  row_sums,               // (a normalisation's adjoint): over its rows; see graph/row_sums.hpp
   // Contraction.
   dot,
   // Attention whose scores are never stored; see graph/attention.hpp.
@@ -153,9 +155,11 @@ constexpr std::string_view name_of(op o) {
                                      "softmax",
                                      "log_softmax",
                                      "normalize",
+                                     "rms_normalize",
                                      "softmax_adjoint",
                                      "log_softmax_adjoint",
                                      "normalize_adjoint",
+                                     "rms_normalize_adjoint",
                                      "row_sums",
                                      "dot",
                                      "attention",
@@ -194,7 +198,19 @@ constexpr bool is_reduction(op o) {
   return o == op::sum || o == op::max;
 }
 constexpr bool is_rowwise(op o) {
-  return o >= op::softmax && o <= op::normalize_adjoint;
+  return o >= op::softmax && o <= op::rms_normalize_adjoint;
+}
+constexpr bool is_normalization(op o) {
+  return o == op::normalize || o == op::rms_normalize;
+}
+constexpr op adjoint_of_normalization(op o) {
+  return o == op::normalize ? op::normalize_adjoint : op::rms_normalize_adjoint;
+}
+constexpr bool is_adjoint_of_normalization(op o) {
+  return o == op::normalize_adjoint || o == op::rms_normalize_adjoint;
+}
+constexpr op normalization_of_adjoint(op o) {
+  return o == op::normalize_adjoint ? op::normalize : op::rms_normalize;
 }
 
 }  // namespace weft

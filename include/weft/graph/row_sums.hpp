@@ -1,4 +1,4 @@
-// What the rows of a normalize_adjoint(x, g, gain, ...) sum up to, beside its result.
+// What the rows of a normalisation's adjoint (x, g, gain, ...) sum up to, beside its result.
 //
 // The gradient for the gain is the sum over all rows of g * normalize(x), that for a bias the sum
 // of g (Ba et al. 2016, equation 4, differentiated). An adjoint whose options say so leaves them
@@ -18,7 +18,7 @@ inline constexpr std::size_t rows_in_block = 32;
 
 inline constexpr std::uint8_t with_row_sums = 1;
 constexpr bool has_row_sums(const node& n) {
-  return n.kind == op::normalize_adjoint && n.options == with_row_sums;
+  return is_adjoint_of_normalization(n.kind) && n.options == with_row_sums;
 }
 
 // The axes of a row, in their order.

@@ -68,7 +68,7 @@ struct call {
   std::ptrdiff_t extent[max_loops]{};
   unsigned over = 0;  // bit i: the operation runs along loop i (reductions and rowwise operations)
   operand operands[max_operands];
-  double scalar = 0;                  // normalize: epsilon
+  double scalar = 0;                  // normalisations: epsilon
   double scale = 1;                   // dot: multiplies the sum of products; softmax: x
   op then = op::copy;                 // dot: what is done last, a function of one operand
   const std::byte* packed = nullptr;  // dot: the columns' operand as pack_dot leaves it, if it did

@@ -20,20 +20,20 @@ struct table {
   // empty max -infinity. With a second input, of float32, sum is that of the products.
   void (*reduce)(const call&) noexcept;
 
-  // softmax to normalize_adjoint: each row, the loops in `over`, by itself. A softmax row whose
+  // softmax to rms_normalize_adjoint: each row, the loops in `over`, by itself. A softmax row whose
   // maximum is -infinity is 0 everywhere, such a log_softmax row -infinity. Inputs, those in
   // parentheses with or without data:
   //   softmax              x, (mask): of x * scale, of -infinity where the mask does not hold
-  //   normalize            x, (gain, (bias)), (addend): of x + addend, times the gain, plus the
+  //   (rms_)normalize      x, (gain, (bias)), (addend): of x + addend, times the gain, plus the
   //                        bias
-  //   normalize_adjoint    x, g, (gain), (addend): of g * gain; the addend is added
+  //   their adjoints       x, g, (gain), (addend): of g * gain; the addend is added
   //   log_softmax_adjoint  y, g, (indices): with these, each row has one element of g, which is
   //                        that of the element at its index, and one index; the others' are 0. An
   //                        index outside of the row has none
-  // Where a normalize_adjoint has an axis_extent, its rows are cut into so many blocks of
-  // rows_in_block (graph/row_sums.hpp), in their order, and axis_stride numbers behind the result's
-  // first each block has a row: the sum of g * normalize(x) over the block's rows; behind these
-  // rows, in such rows, the sums of g. A block without rows has zeros.
+  // Where the adjoint of a normalisation has an axis_extent, its rows are cut into so many blocks
+  // of rows_in_block (graph/row_sums.hpp), in their order, and axis_stride numbers behind the
+  // result's first each block has a row: the sum of g * normalize(x) over the block's rows; behind
+  // these rows, in such rows, the sums of g. A block without rows has zeros.
   void (*rowwise)(const call&) noexcept;
 
   // dot: r[i...] = then(scale * s + a[i...] + b[i...]), with s the sum of left * right over the

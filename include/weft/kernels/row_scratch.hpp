@@ -17,8 +17,10 @@ constexpr int row_inputs(op kind) {
       return 2;
     case op::log_softmax_adjoint:  // y, g, indices
       return 3;
-    case op::normalize:          // x, gain, bias, addend
+    case op::normalize:  // x, gain, bias, addend
+    case op::rms_normalize:
     case op::normalize_adjoint:  // x, g, gain, addend
+    case op::rms_normalize_adjoint:
       return 4;
     default:
       return 1;

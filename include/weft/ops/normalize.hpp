@@ -119,7 +119,7 @@ requires(detail::fault_of_axes<X, K...>() == detail::axis_fault::none && detail:
 // x / sqrt(mean of x² + epsilon) over K (Zhang and Sennrich 2019, equation 4, without gain).
 template <class... K, expression X>
 constexpr auto rms_norm(const X& x, double epsilon = 1e-5) {
-  return x * (1 / sqrt(mean<K...>(x * x) + epsilon));
+  return detail::along<op::rms_normalize, K...>(x, epsilon);
 }
 template <class... K, expression X>
 requires(detail::fault_of_axes<X, K...>() == detail::axis_fault::nothing)

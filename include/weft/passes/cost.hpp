@@ -104,11 +104,15 @@ constexpr double flops_of(const graph& g, const node& n) {
       return (5 + (n.scale != 1)) * size;
     case op::normalize:  // sum, difference, square, sum, product; gain; bias; addend
       return (5 + n.operands - 1) * size;
+    case op::rms_normalize:  // square, sum, product; gain; bias; addend
+      return (3 + n.operands - 1) * size;
     case op::softmax_adjoint:
     case op::log_softmax_adjoint:
       return 4 * size;
     case op::normalize_adjoint:
       return (9 + n.operands - 2 + (has_row_sums(n) ? 3 : 0)) * size;
+    case op::rms_normalize_adjoint:
+      return (7 + n.operands - 2 + (has_row_sums(n) ? 3 : 0)) * size;
     case op::row_sums:
       return static_cast<double>(blocks_of_rows(g.nodes[n.operand[0]])) * size;
     default:

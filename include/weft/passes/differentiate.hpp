@@ -209,7 +209,8 @@ class reverse_sweep {
         accumulate(x, adjoint(op::log_softmax_adjoint, n, vi(), g));
         break;
       case op::normalize:
-        accumulate(x, adjoint(op::normalize_adjoint, n, vx(), g));
+      case op::rms_normalize:
+        accumulate(x, adjoint(adjoint_of_normalization(n.kind), n, vx(), g));
         break;
       case op::dot:
         if (wants(0) && !contract_later(x, y, g))

@@ -101,7 +101,7 @@ class fuser {
   constexpr void take_operands(const graph& h, const node& original, node& n) const {
     if (n.kind == op::dot) take_scales(h, n);
     take_mask(h, n, factor);
-    if (n.kind == op::normalize_adjoint && uses_[original.operand[1]] == 1) take_gain(h, n);
+    if (is_adjoint_of_normalization(n.kind) && uses_[original.operand[1]] == 1) take_gain(h, n);
     take_picked(h, n);
     if (n.kind == op::sum && uses_[original.operand[0]] == 1) take_product(h, n);
   }
@@ -124,7 +124,7 @@ class fuser {
     bool any = false;
     for (int i = 0; i < h.count; ++i) {
       take_sum(h, h.nodes[i], uses);
-      any = any || (h.nodes[i].kind == op::normalize && h.nodes[i].operands == 4);
+      any = any || (is_normalization(h.nodes[i].kind) && h.nodes[i].operands == 4);
     }
     return any;
   }
@@ -183,8 +183,9 @@ class fuser {
 //   a mask, a scale -> softmax        softmax under that mask, of scaled numbers
 //   a mask after softmax's adjoint    gone, where the softmax was under the same mask
 //   normalize -> times, plus          normalize with that gain and bias; a sum -> that: of the sum
-//   times -> normalize_adjoint        normalize_adjoint with that gain; -> plus: and that addend
-//   sums beside a normalize_adjoint   row_sums of it, for the gain and the bias (row_sums.hpp)
+//   times -> normalize's adjoint      that with the gain; -> plus: and that addend
+//   sums beside normalize's adjoint   row_sums of it, for the gain and the bias (row_sums.hpp)
+//   (normalize is rms_normalize, too)
 //   scatter_add -> log_softmax's adj. log_softmax_adjoint of what is picked, one for each row
 //   a product -> sum                  a sum of products
 //   elementwise -> elementwise        a chain: one step (see chain.hpp)

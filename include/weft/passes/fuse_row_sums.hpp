@@ -23,7 +23,7 @@ class row_sums_fuser {
       if (n.operands == 1) bias_[n.operand[0]] = i + 1;
       if (n.operands == 2)
         for (int j = 0; j < 2; ++j)
-          if (h.nodes[n.operand[1 - j]].kind == op::normalize) gain_[n.operand[j]] = i + 1;
+          if (is_normalization(h.nodes[n.operand[1 - j]].kind)) gain_[n.operand[j]] = i + 1;
     }
   }
 
@@ -51,14 +51,14 @@ class row_sums_fuser {
   // Is node i an adjoint whose gain wants its gradient?
   constexpr bool sums_are_wanted(int i) const {
     node const& n = h_.nodes[i];
-    if (n.kind != op::normalize_adjoint || n.operands < 3 || n.region != 0) return false;
+    if (!is_adjoint_of_normalization(n.kind) || n.operands < 3 || n.region != 0) return false;
     if (n.axes.count == max_rank || row_axes(n).bounded()) return false;
     if (gain_[n.operand[1]] == 0) return false;
     node const& sum = h_.nodes[gain_[n.operand[1]] - 1];
     if (!is_sum_of_rows(sum, n)) return false;
     for (int j = 0; j < 2; ++j) {
       node const& normal = h_.nodes[sum.operand[j]];
-      if (normal.kind == op::normalize && normal.operands == 1 &&
+      if (normal.kind == normalization_of_adjoint(n.kind) && normal.operands == 1 &&
           normal.operand[0] == n.operand[0] && normal.named == n.named &&
           normal.scalar == n.scalar && sum.operand[1 - j] == n.operand[1])
         return true;

@@ -27,7 +27,7 @@ constexpr bool take_affine(const graph& h, node& n, int j) {
   node normal = h.nodes[n.operand[j]];
   bool const gain = n.kind == op::multiply && normal.operands == 1;
   bool const bias = n.kind == op::add && normal.operands == 2;
-  if (normal.kind != op::normalize || !(gain || bias) || !(normal.axes == n.axes)) return false;
+  if (!is_normalization(normal.kind) || !(gain || bias) || !(normal.axes == n.axes)) return false;
   push_operand(normal, n.operand[1 - j]);
   n = normal;
   return true;
@@ -35,7 +35,7 @@ constexpr bool take_affine(const graph& h, node& n, int j) {
 
 // normalize(x + y, gain, bias), where nothing else needs the sum, is normalize(x, gain, bias, y).
 constexpr void take_sum(const graph& h, node& n, const int* uses) {
-  if (n.kind != op::normalize || n.operands != 3 || uses[n.operand[0]] != 1) return;
+  if (!is_normalization(n.kind) || n.operands != 3 || uses[n.operand[0]] != 1) return;
   node const& sum = h.nodes[n.operand[0]];
   if (sum.kind != op::add || sum.type != element::float32 || !together(sum, n)) return;
   int const whole = as_operand(h, sum, 0) ? 0 : 1;
@@ -48,7 +48,7 @@ constexpr void take_sum(const graph& h, node& n, const int* uses) {
 // operand is what the result is added to.
 constexpr bool take_addend(const graph& h, node& n, int j) {
   node adjoint = h.nodes[n.operand[j]];
-  if (n.kind != op::add || adjoint.kind != op::normalize_adjoint || adjoint.operands != 3 ||
+  if (n.kind != op::add || !is_adjoint_of_normalization(adjoint.kind) || adjoint.operands != 3 ||
       !(adjoint.axes == n.axes))
     return false;
   push_operand(adjoint, n.operand[1 - j]);
@@ -58,7 +58,7 @@ constexpr bool take_addend(const graph& h, node& n, int j) {
 
 // normalize_adjoint(x, g * gain) takes g and the gain.
 constexpr void take_gain(const graph& h, node& n) {
-  if (n.kind != op::normalize_adjoint || n.operands != 2) return;
+  if (!is_adjoint_of_normalization(n.kind) || n.operands != 2) return;
   node const& product = h.nodes[n.operand[1]];
   if (product.kind != op::multiply || !(product.axes == n.axes) || !together(product, n)) return;
   int const g = h.nodes[product.operand[0]].axes == n.axes ? 0 : 1;

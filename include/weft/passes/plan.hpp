@@ -77,8 +77,8 @@ constexpr std::size_t part_offset(const graph& g, const node& adjoint, std::int6
   for (int j = 0; j < part; ++j) offset += align(bytes_of(g.nodes[parts.of[j]]));
   return offset;
 }
-// Where the sums over the rows of a normalize_adjoint lie in its memory: of its gain's, then of its
-// bias's gradient.
+// Where the sums over the rows of a normalisation's adjoint lie in its memory: of its gain's, then
+// of its bias's gradient.
 constexpr std::size_t row_sums_offset(const node& adjoint, std::int64_t which) {
   std::size_t const sums = blocks_of_rows(adjoint) * row_axes(adjoint).extent();
   return align(bytes_of(adjoint)) + static_cast<std::size_t>(which) * 4 * sums;

@@ -139,7 +139,7 @@ class evaluation {
         axes const along = to_axes(adjoint.named);
         layout const at_x = layout_of(adjoint, 0), at_g = layout_of(adjoint, 1);
         node normal = adjoint;
-        normal.kind = op::normalize;
+        normal.kind = normalization_of_adjoint(adjoint.kind);
         for_each(without(to_axes(adjoint.axes), along), of_, {at_x, at_g}, [&](auto a, auto b) {
           std::vector<double> row;
           for_each(along, of_, {at_x}, [&](auto j) { row.push_back(data(adjoint, 0)[a + j]); });

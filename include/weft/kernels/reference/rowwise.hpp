@@ -19,10 +19,11 @@ inline std::vector<double> rowwise(const node& n, const std::vector<double>& x,
                                    const std::vector<double>& g) {
   auto const count = static_cast<double>(x.size());
   double greatest = -std::numeric_limits<double>::infinity();
-  double total = 0, sum_g = 0, sum_gx = 0, sum_exp = 0;
+  double total = 0, total_squares = 0, sum_g = 0, sum_gx = 0, sum_exp = 0;
   for (double const e : x) greatest = maximum(greatest, e);
   for (std::size_t i = 0; i < x.size(); ++i) {
     total += x[i];
+    total_squares += x[i] * x[i];
     sum_g += g[i];
     sum_gx += g[i] * x[i];
     sum_exp += std::exp(x[i] - greatest);
@@ -30,6 +31,7 @@ inline std::vector<double> rowwise(const node& n, const std::vector<double>& x,
   double squares = 0;
   for (double const e : x) squares += (e - total / count) * (e - total / count);
   double const deviation = std::sqrt(squares / count + n.scalar);
+  double const size = std::sqrt(total_squares / count + n.scalar);
 
   std::vector<double> y(x.size());
   for (std::size_t i = 0; i < x.size(); ++i) {
@@ -45,6 +47,9 @@ inline std::vector<double> rowwise(const node& n, const std::vector<double>& x,
       case op::normalize:
         y[i] = normal;
         break;
+      case op::rms_normalize:
+        y[i] = x[i] / size;
+        break;
       case op::softmax_adjoint:
         y[i] = x[i] * (g[i] - sum_gx);
         break;
@@ -56,6 +61,9 @@ inline std::vector<double> rowwise(const node& n, const std::vector<double>& x,
         y[i] = (g[i] - sum_g / count - normal * sum_g_normal / count) / deviation;
         break;
       }
+      case op::rms_normalize_adjoint:
+        y[i] = (g[i] - x[i] / size * sum_gx / size / count) / size;
+        break;
       default:
         throw std::logic_error("not rowwise: " + std::string(name_of(n.kind)));
     }
@@ -81,7 +89,7 @@ inline std::vector<double> rowwise_with_others(const node& n,
       if (second[i] == 0) x[i] = -std::numeric_limits<double>::infinity();
     return rowwise(n, x, none);
   }
-  if (n.kind == op::normalize) {  // x, gain, bias, addend
+  if (is_normalization(n.kind)) {  // x, gain, bias, addend
     plus(x, fourth);
     std::vector<double> y = rowwise(n, x, none);
     times(y, second);
@@ -94,7 +102,7 @@ inline std::vector<double> rowwise_with_others(const node& n,
     return rowwise(n, x, second);
   }
   if (n.operands == 1) return rowwise(n, x, none);
-  times(second, third);  // normalize_adjoint: x, g, gain, addend
+  times(second, third);  // the adjoint of a normalisation: x, g, gain, addend
   std::vector<double> y = rowwise(n, x, second);
   plus(y, fourth);
   return y;
