@@ -31,11 +31,12 @@ struct functions {
     auto p = s.input<"positive", float, Seventeen, Three>();
     auto i = s.input<"i", std::int32_t, Seventeen>();
     auto t = s.input<"t", bool, Hundred>();
-    return weft::results(
-        as<"negate">(-x), as<"negate_int">(-i), as<"exp">(exp(x)), as<"log">(log(p)),
-        as<"sqrt">(sqrt(p)), as<"tanh">(tanh(x)), as<"erf">(erf(x)), as<"sin">(sin(x)),
-        as<"cos">(cos(x)), as<"sigmoid">(sigmoid(x)), as<"relu">(relu(x)), as<"gelu">(gelu(x)),
-        as<"gelu_tanh">(gelu_tanh(x)), as<"not">(!t), as<"of_axis">(sqrt(Hundred{}) * x));
+    return weft::results(as<"negate">(-x), as<"negate_int">(-i), as<"exp">(exp(x)),
+                         as<"log">(log(p)), as<"sqrt">(sqrt(p)), as<"tanh">(tanh(x)),
+                         as<"erf">(erf(x)), as<"sin">(sin(x)), as<"cos">(cos(x)),
+                         as<"sigmoid">(sigmoid(x)), as<"relu">(relu(x)), as<"gelu">(gelu(x)),
+                         as<"gelu_tanh">(gelu_tanh(x)), as<"silu">(silu(x)), as<"not">(!t),
+                         as<"of_axis">(sqrt(Hundred{}) * x));
   }
 };
 

@@ -256,6 +256,11 @@ constexpr auto takes_gelu_tanh = [](auto a) {
     weft::gelu_tanh(a);
   };
 };
+constexpr auto takes_silu = [](auto a) {
+  return requires {
+    weft::silu(a);
+  };
+};
 static_assert(is<decltype(exp(x)), floats<Batch, Pos, Embed>>);
 static_assert(takes_exp(f) && !takes_exp(i) && !takes_exp(b));
 static_assert(takes_log(f) && !takes_log(i) && !takes_log(b));
@@ -268,6 +273,7 @@ static_assert(takes_sigmoid(f) && !takes_sigmoid(i) && !takes_sigmoid(b));
 static_assert(takes_relu(f) && !takes_relu(i) && !takes_relu(b));
 static_assert(takes_gelu(f) && !takes_gelu(i) && !takes_gelu(b));
 static_assert(takes_gelu_tanh(f) && !takes_gelu_tanh(i) && !takes_gelu_tanh(b));
+static_assert(takes_silu(f) && !takes_silu(i) && !takes_silu(b));
 
 // sqrt of an axis is a number without axes.
 static_assert(is<decltype(x / sqrt(HeadDim{})), floats<Batch, Pos, Embed>>);

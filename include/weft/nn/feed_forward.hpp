@@ -19,7 +19,7 @@ constexpr auto activate(activation a, const X& x) {
     case activation::gelu_tanh:
       return gelu_tanh(x);
     case activation::swiglu:
-      return x * sigmoid(x);
+      return silu(x);
     default:
       return gelu(x);
   }

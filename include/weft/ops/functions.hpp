@@ -107,6 +107,16 @@ requires(!detail::floating<X>)
     WEFT_REJECT("gelu_tanh: the elements are not float; convert with weft::cast<float>",
                 gelu_tanh(const X&))
 
+// x / (1 + exp(-x)) (Hendrycks and Gimpel 2016, section 2, as the SiLU); torch.nn.SiLU(), and swish
+// with a β of 1.
+template <expression X>
+constexpr auto silu(const X& x) {
+  return detail::binary<op::multiply>(x, sigmoid(x));
+}
+template <expression X>
+requires(!detail::floating<X>)
+    WEFT_REJECT("silu: the elements are not float; convert with weft::cast<float>", silu(const X&))
+
 // The square root of an axis's length, as in softmax(QKᵀ / sqrt(HeadDim)).
 template <an_axis A>
 constexpr auto sqrt(A) {

@@ -137,6 +137,8 @@ void wrong() {
   weft::gelu(i);
   // error: gelu_tanh: the elements are not float; convert with weft::cast<float>
   weft::gelu_tanh(i);
+  // error: silu: the elements are not float; convert with weft::cast<float>
+  weft::silu(i);
   // error: add: the operands have more than 8 axes between them
   void(five<float> + five_more<float>);
   // error: subtract: the operands have more than 8 axes between them
