@@ -64,10 +64,9 @@ struct node {
   bool once;  // computed when a program is given its memory, before any run: see hoist.hpp
   // The scan in whose body it is, as its place in the list of those and one; 0: none.
   std::int16_t region;
-  bool inner;  // computed within the step that uses it, and stored nowhere: see chain.hpp
-  std::uint8_t
-      options;     // attention: see attention_option; adjoints of normalisations: see row_sums.hpp
-  axis_list axes;  // of the result, outermost first
+  bool inner;            // computed within the step that uses it, and stored nowhere: see chain.hpp
+  std::uint8_t options;  // attention: see attention_option; normalize's adjoint: see row_sums.hpp
+  axis_list axes;        // of the result, outermost first
   int operand[max_operands];
   // The axes that the operation names: what a reduction or a rowwise operation runs over; what
   // split makes and merge joins, outermost first; the axis of each operand of concatenate; what

@@ -4,7 +4,6 @@
 #include "weft/graph/reject.hpp"
 #include "weft/graph/tensor.hpp"
 #include "weft/ops/arithmetic.hpp"
-#include "weft/ops/functions.hpp"
 #include "weft/ops/reduce.hpp"
 
 namespace weft {
