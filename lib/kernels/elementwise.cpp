@@ -513,8 +513,9 @@ void elementwise(const call& c) noexcept {
   if (c.link_count > 0) return chain(c);
   const elementwise_loop f = loop_of(c.kind, c.operands[0].type, c.operands[1].type);
   const void* from[max_operands - 1]{};
+  const draw none{};
   run_elementwise(c, operands_of_elementwise(c.kind), PTRDIFF_MAX, &fill, from,
-                  [&](std::size_t n, void* to) { f(n, to, from, {}); });
+                  [f, &from, &none](std::size_t n, void* to) { f(n, to, from, none); });
 }
 
 }  // namespace

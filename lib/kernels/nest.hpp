@@ -127,15 +127,13 @@ HWY_INLINE void walk_pieces(const nest& n, item_range mine, std::ptrdiff_t piece
   const std::ptrdiff_t length = n.extent[n.last()];
   const std::ptrdiff_t pieces = (length + piece - 1) / piece;  // of a row
   if (mine.begin == mine.end) return;
-  std::ptrdiff_t first = mine.begin % pieces;
-  std::ptrdiff_t left = mine.end - mine.begin;
-  walk(n, n.last(), {mine.begin / pieces, (mine.end - 1) / pieces + 1},
-       [&](const std::ptrdiff_t* offset) {
-         const std::ptrdiff_t count = std::min(pieces - first, left);
-         f(offset, first * piece, std::min((first + count) * piece, length));
-         left -= count;
-         first = 0;
-       });
+  const item_range rows{mine.begin / pieces, (mine.end - 1) / pieces + 1};
+  // Only the first row may begin, and only the last one end, within.
+  std::ptrdiff_t begin = mine.begin % pieces * piece, left = rows.end - rows.begin;
+  const std::ptrdiff_t last_end = std::min(((mine.end - 1) % pieces + 1) * piece, length);
+  walk(n, n.last(), rows, [&](const std::ptrdiff_t* offset) {
+    f(offset, std::exchange(begin, 0), --left == 0 ? last_end : length);
+  });
 }
 
 // The same for what a share does of the nest's work.
