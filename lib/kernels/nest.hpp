@@ -80,10 +80,11 @@ inline nest canonical(const call& c, int operands, unsigned which = ~0u, int key
   return n;
 }
 
-// Calls f with the operands' offsets, in elements, at those points of the first `loops` loops whose
-// places in their order are in the range. Not for an empty nest.
+// Calls f(offsets, steps, count) for runs of points along the last of the first `loops` loops: with
+// the operands' offsets at the first of them, in elements, and what these grow by from one to the
+// next. The points are those whose places in their order are in the range. Not for an empty nest.
 template <class F>
-HWY_INLINE void walk(const nest& n, int loops, item_range points, F&& f) {
+HWY_INLINE void walk_runs(const nest& n, int loops, item_range points, F&& f) {
   std::ptrdiff_t index[max_loops]{};
   std::ptrdiff_t offset[max_operands]{};
   std::ptrdiff_t left = points.end - points.begin;
@@ -93,27 +94,36 @@ HWY_INLINE void walk(const nest& n, int loops, item_range points, F&& f) {
     index[l] = rest % n.extent[l];
     for (int o = 0; o < max_operands; ++o) offset[o] += n.stride[o][l] * index[l];
   }
-  // The innermost of them has a loop of its own: where rows are short, each step counts. Without
-  // loops, there is one point.
-  const int last = std::max(loops - 1, 0);
+  const int last = std::max(loops - 1, 0);  // without loops, there is one point
   std::ptrdiff_t step[max_operands];
   for (int o = 0; o < max_operands; ++o) step[o] = n.stride[o][last];
   for (;;) {
     const std::ptrdiff_t count = std::min(left, n.extent[last] - index[last]);
-    for (std::ptrdiff_t i = 0; i < count; ++i) {
-      f(std::as_const(offset));
-      for (int o = 0; o < max_operands; ++o) offset[o] += step[o];
-    }
+    f(std::as_const(offset), std::as_const(step), count);
     left -= count;
     if (left == 0) return;
-    index[last] += count;
-    for (int l = last; index[l] == n.extent[l];) {
-      for (int o = 0; o < max_operands; ++o) offset[o] -= n.stride[o][l] * n.extent[l];
-      index[l--] = 0;
-      for (int o = 0; o < max_operands; ++o) offset[o] += n.stride[o][l];
-      ++index[l];
-    }
+    // On to the beginning of the next run: this one ends its loop.
+    for (int o = 0; o < max_operands; ++o) offset[o] -= step[o] * index[last];
+    index[last] = 0;
+    int l = last - 1;
+    for (; ++index[l] == n.extent[l]; index[l--] = 0)
+      for (int o = 0; o < max_operands; ++o) offset[o] -= n.stride[o][l] * (n.extent[l] - 1);
+    for (int o = 0; o < max_operands; ++o) offset[o] += n.stride[o][l];
   }
+}
+
+// Calls f(offsets) at each of the points.
+template <class F>
+HWY_INLINE void walk(const nest& n, int loops, item_range points, F&& f) {
+  walk_runs(n, loops, points,
+            [&](const std::ptrdiff_t* offset, const std::ptrdiff_t* step, std::ptrdiff_t count) {
+              std::ptrdiff_t here[max_operands];
+              for (int o = 0; o < max_operands; ++o) here[o] = offset[o];
+              for (std::ptrdiff_t i = 0; i < count; ++i) {
+                f(std::as_const(here));
+                for (int o = 0; o < max_operands; ++o) here[o] += step[o];
+              }
+            });
 }
 template <class F>
 void walk(const nest& n, int loops, F&& f) {

@@ -4,6 +4,7 @@
 // After foreach_target.
 #include <algorithm>
 #include <cstddef>
+#include <type_traits>
 
 #include "kernels/entry.hpp"
 #include "kernels/nest.hpp"
@@ -19,53 +20,42 @@ namespace hn = hwy::HWY_NAMESPACE;
 using D = hn::ScalableTag<float>;
 using V = hn::Vec<D>;
 
-// The pairs of a row: where the first one lies, from a pair's first number to its second, and from
-// a pair to the next.
-template <class T>
+// How the pairs of a row lie: from a pair's first number to its second, and from a pair to the
+// next.
 struct pairs {
-  T* first;
   std::ptrdiff_t partner, next;
-
-  T& a(std::ptrdiff_t i) const { return first[i * next]; }
-  T& b(std::ptrdiff_t i) const { return first[i * next + partner]; }
 };
 
-// How a row's pairs lie in memory, and how vectors of them get there and back: full vectors, or the
-// first n lanes.
+// How vectors of pairs get there and back: full vectors, or the first n lanes.
 struct apart {  // all first numbers side by side, and all second ones
-  template <class T>
-  static bool fits(const pairs<T>& p) {
-    return p.next == 1;
+  static bool fits(const pairs& p) { return p.next == 1; }
+  template <class M>
+  HWY_INLINE static void load(M memory, const float* row, const pairs& p, std::ptrdiff_t i, V& a,
+                              V& b) {
+    a = memory.load(row + i);
+    b = memory.load(row + i + p.partner);
   }
   template <class M>
-  HWY_INLINE static void load(M memory, const pairs<const float>& p, std::ptrdiff_t i, V& a, V& b) {
-    a = memory.load(p.first + i);
-    b = memory.load(p.first + i + p.partner);
-  }
-  template <class M>
-  HWY_INLINE static void store(M memory, V a, V b, const pairs<float>& p, std::ptrdiff_t i) {
-    memory.store(a, p.first + i);
-    memory.store(b, p.first + i + p.partner);
+  HWY_INLINE static void store(M memory, V a, V b, float* row, const pairs& p, std::ptrdiff_t i) {
+    memory.store(a, row + i);
+    memory.store(b, row + i + p.partner);
   }
 };
 struct interleaved {
-  template <class T>
-  static bool fits(const pairs<T>& p) {
-    return p.next == 2 && p.partner == 1;
-  }
-  HWY_INLINE static void load(whole<float>, const pairs<const float>& p, std::ptrdiff_t i, V& a,
+  static bool fits(const pairs& p) { return p.next == 2 && p.partner == 1; }
+  HWY_INLINE static void load(whole<float>, const float* row, const pairs&, std::ptrdiff_t i, V& a,
                               V& b) {
-    hn::LoadInterleaved2(D(), p.first + 2 * i, a, b);
+    hn::LoadInterleaved2(D(), row + 2 * i, a, b);
   }
-  HWY_INLINE static void store(whole<float>, V a, V b, const pairs<float>& p, std::ptrdiff_t i) {
-    hn::StoreInterleaved2(a, b, D(), p.first + 2 * i);
+  HWY_INLINE static void store(whole<float>, V a, V b, float* row, const pairs&, std::ptrdiff_t i) {
+    hn::StoreInterleaved2(a, b, D(), row + 2 * i);
   }
   // Of fewer, by way of two vectors.
   static constexpr std::size_t lanes = hn::MaxLanes(D());
-  HWY_INLINE static void load(first<float> some, const pairs<const float>& p, std::ptrdiff_t i,
+  HWY_INLINE static void load(first<float> some, const float* row, const pairs&, std::ptrdiff_t i,
                               V& a, V& b) {
     alignas(64) float both[2 * lanes];
-    const float* from = p.first + 2 * i;
+    const float* from = row + 2 * i;
     hn::Store(load_n(D(), from, std::min(2 * some.n, lanes)), D(), both);
     if (2 * some.n > lanes)
       hn::Store(load_n(D(), from + lanes, 2 * some.n - lanes), D(), both + lanes);
@@ -73,10 +63,10 @@ struct interleaved {
       hn::Store(hn::Zero(D()), D(), both + lanes);
     hn::LoadInterleaved2(D(), both, a, b);
   }
-  HWY_INLINE static void store(first<float> some, V a, V b, const pairs<float>& p,
+  HWY_INLINE static void store(first<float> some, V a, V b, float* row, const pairs&,
                                std::ptrdiff_t i) {
     alignas(64) float both[2 * lanes];
-    float* to = p.first + 2 * i;
+    float* to = row + 2 * i;
     hn::StoreInterleaved2(a, b, D(), both);
     store_n(hn::Load(D(), both), D(), to, std::min(2 * some.n, lanes));
     if (2 * some.n > lanes)
@@ -85,12 +75,12 @@ struct interleaved {
 };
 struct strided {};  // anyhow: pair by pair
 
-// Calls f(layout) with the layout of the rows' pairs, where what is beside these is contiguous.
-template <class T, class F>
-void with_layout(const pairs<T>& p, const pairs<const float>& q, bool contiguous, F f) {
+// Gives f(layout) of the layout of the rows' pairs, where what is beside these is contiguous.
+template <class F>
+auto with_layout(const pairs& p, const pairs& q, bool contiguous, F f) {
   if (contiguous && apart::fits(p) && apart::fits(q)) return f(apart());
   if (contiguous && interleaved::fits(p) && interleaved::fits(q)) return f(interleaved());
-  f(strided());
+  return f(strided());
 }
 
 // Calls f(memory, i) for each vector of a row of n pairs.
@@ -102,61 +92,90 @@ HWY_INLINE void for_vectors(std::ptrdiff_t n, F f) {
   if (i < n) f(first<float>{static_cast<std::size_t>(n - i)}, i);
 }
 
-// A row's angles.
-struct angles {
-  const float *cosine, *sine;
+// Rows that lie equally far apart. They have a function of their own: what leads to them wants as
+// many registers.
+struct turned_rows {
+  std::ptrdiff_t n;  // pairs of each
+  pairs to, x;
   std::ptrdiff_t cosine_next, sine_next;
+  // The numbers behind the pairs, which stay as they are.
+  std::ptrdiff_t first_kept, end;
+  std::ptrdiff_t to_number, x_number;
 };
 
 template <class Layout>
-HWY_INLINE void turn_row(Layout, const pairs<float>& to, const pairs<const float>& x,
-                         const angles& by, std::ptrdiff_t n) {
-  for_vectors(n, [&](auto memory, std::ptrdiff_t i) HWY_ATTR {
-    V a, b;
-    Layout::load(memory, x, i, a, b);
-    a = in_register(a);
-    b = in_register(b);
-    const V cosine = in_register(memory.load(by.cosine + i));
-    const V sine = in_register(memory.load(by.sine + i));
-    Layout::store(memory, hn::NegMulAdd(b, sine, hn::Mul(a, cosine)),
-                  hn::MulAdd(a, sine, hn::Mul(b, cosine)), to, i);
-  });
-}
-inline void turn_row(strided, const pairs<float>& to, const pairs<const float>& x, const angles& by,
-                     std::ptrdiff_t n) {
-  for (std::ptrdiff_t i = 0; i < n; ++i) {
-    const float cosine = by.cosine[i * by.cosine_next], sine = by.sine[i * by.sine_next];
-    const float a = x.a(i), b = x.b(i);
-    to.a(i) = a * cosine - b * sine;
-    to.b(i) = b * cosine + a * sine;
+HWY_NOINLINE void turn(const turned_rows& rows, float* to, const float* x, const float* cosine,
+                       const float* sine, const std::ptrdiff_t* step, std::ptrdiff_t count) {
+  const turned_rows r = rows;  // which no store changes
+  for (std::ptrdiff_t row = 0;;) {
+    if constexpr (std::is_same_v<Layout, strided>) {
+      for (std::ptrdiff_t i = 0; i < r.n; ++i) {
+        const float c = cosine[i * r.cosine_next], s = sine[i * r.sine_next];
+        const float a = x[i * r.x.next], b = x[i * r.x.next + r.x.partner];
+        to[i * r.to.next] = a * c - b * s;
+        to[i * r.to.next + r.to.partner] = b * c + a * s;
+      }
+    } else {
+      for_vectors(r.n, [&](auto memory, std::ptrdiff_t i) HWY_ATTR {
+        V a, b;
+        Layout::load(memory, x, r.x, i, a, b);
+        a = in_register(a);
+        b = in_register(b);
+        const V c = in_register(memory.load(cosine + i));
+        const V s = in_register(memory.load(sine + i));
+        Layout::store(memory, hn::NegMulAdd(b, s, hn::Mul(a, c)), hn::MulAdd(a, s, hn::Mul(b, c)),
+                      to, r.to, i);
+      });
+    }
+    for (std::ptrdiff_t i = r.first_kept; i < r.end; ++i) to[i * r.to_number] = x[i * r.x_number];
+    if (++row == count) return;
+    to += step[0];
+    x += step[1];
+    cosine += step[2];
+    sine += step[3];
   }
 }
 
 // From a row of pairs and one of their gradients.
+struct combined_rows {
+  std::ptrdiff_t n, next;  // of the result's numbers
+  pairs x, g;
+};
+
 template <bool of_sine, class Layout>
-HWY_INLINE void combine_row(Layout, float* to, std::ptrdiff_t, const pairs<const float>& x,
-                            const pairs<const float>& g, std::ptrdiff_t n) {
-  for_vectors(n, [&](auto memory, std::ptrdiff_t i) HWY_ATTR {
-    V a, b, ga, gb;
-    Layout::load(memory, x, i, a, b);
-    Layout::load(memory, g, i, ga, gb);
-    memory.store(of_sine ? hn::NegMulAdd(ga, b, hn::Mul(gb, a)) : hn::MulAdd(ga, a, hn::Mul(gb, b)),
-                 to + i);
-  });
-}
-template <bool of_sine>
-void combine_row(strided, float* to, std::ptrdiff_t next, const pairs<const float>& x,
-                 const pairs<const float>& g, std::ptrdiff_t n) {
-  for (std::ptrdiff_t i = 0; i < n; ++i)
-    to[i * next] = of_sine ? g.b(i) * x.a(i) - g.a(i) * x.b(i) : g.a(i) * x.a(i) + g.b(i) * x.b(i);
+HWY_NOINLINE void combine(const combined_rows& rows, float* to, const float* x, const float* g,
+                          const std::ptrdiff_t* step, std::ptrdiff_t count) {
+  const combined_rows r = rows;
+  for (std::ptrdiff_t row = 0;;) {
+    if constexpr (std::is_same_v<Layout, strided>) {
+      for (std::ptrdiff_t i = 0; i < r.n; ++i) {
+        const float a = x[i * r.x.next], b = x[i * r.x.next + r.x.partner];
+        const float ga = g[i * r.g.next], gb = g[i * r.g.next + r.g.partner];
+        to[i * r.next] = of_sine ? gb * a - ga * b : ga * a + gb * b;
+      }
+    } else {
+      for_vectors(r.n, [&](auto memory, std::ptrdiff_t i) HWY_ATTR {
+        V a, b, ga, gb;
+        Layout::load(memory, x, r.x, i, a, b);
+        Layout::load(memory, g, r.g, i, ga, gb);
+        memory.store(
+            of_sine ? hn::NegMulAdd(ga, b, hn::Mul(gb, a)) : hn::MulAdd(ga, a, hn::Mul(gb, b)),
+            to + i);
+      });
+    }
+    if (++row == count) return;
+    to += step[0];
+    x += step[1];
+    g += step[2];
+  }
 }
 
-// Calls f(offsets) for the rows of a part, which are along loop `row`.
+// Calls f(offsets, steps, count) for runs of a part's rows, which are along loop `row`.
 template <class F>
 void for_rows(const call& c, int row, int operands, F f) {
   const nest rows = canonical(c, operands, ~(1u << row));
   if (rows.empty) return;
-  walk(rows, rows.loops, items_of(rows.points(), c.part), f);
+  walk_runs(rows, rows.loops, items_of(rows.points(), c.part), f);
 }
 
 int row_of(const call& c) {
@@ -165,51 +184,58 @@ int row_of(const call& c) {
   return row;
 }
 
-// An operand's pairs, whose second numbers are `axis_stride` numbers behind the first.
-template <class T>
-pairs<T> pairs_of(const call& c, const operand& o, int row) {
-  const std::ptrdiff_t next = o.stride[row];
-  const std::ptrdiff_t number = c.axis_stride == 1 ? next / 2 : next;
-  return {static_cast<T*>(o.data), c.axis_stride * number, next};
+// From number to number of an operand's rows.
+std::ptrdiff_t number_of(const call& c, const operand& o, int row) {
+  return c.axis_stride == 1 ? o.stride[row] / 2 : o.stride[row];
 }
-template <class T>
-pairs<T> from(pairs<T> p, std::ptrdiff_t offset) {
-  p.first += offset;
-  return p;
+// An operand's pairs, whose second numbers are `axis_stride` numbers behind the first.
+pairs pairs_of(const call& c, const operand& o, int row) {
+  return {c.axis_stride * number_of(c, o, row), o.stride[row]};
+}
+
+const float* numbers(const operand& o) {
+  return static_cast<const float*>(o.data);
 }
 
 void rotate(const call& c) noexcept {
   const int row = row_of(c);
   const std::ptrdiff_t n = c.extent[row];
-  const auto to = pairs_of<float>(c, c.operands[0], row);
-  const auto x = pairs_of<const float>(c, c.operands[1], row);
-  const operand &cosine = c.operands[2], &sine = c.operands[3];
-  const std::ptrdiff_t to_number = to.partner / c.axis_stride, x_number = x.partner / c.axis_stride;
-  const bool contiguous = cosine.stride[row] == 1 && sine.stride[row] == 1;
-  with_layout(to, x, contiguous, [&](auto layout) {
-    for_rows(c, row, 4, [&](const std::ptrdiff_t* at) HWY_ATTR {
-      turn_row(layout, from(to, at[0]), from(x, at[1]),
-               {static_cast<const float*>(cosine.data) + at[2],
-                static_cast<const float*>(sine.data) + at[3], cosine.stride[row], sine.stride[row]},
-               n);
-      for (std::ptrdiff_t i = 2 * n; i < c.axis_extent; ++i)
-        to.first[at[0] + i * to_number] = x.first[at[1] + i * x_number];
-    });
-  });
+  const operand* const o = c.operands;
+  const turned_rows rows{n,
+                         pairs_of(c, o[0], row),
+                         pairs_of(c, o[1], row),
+                         o[2].stride[row],
+                         o[3].stride[row],
+                         2 * n,
+                         c.axis_extent,
+                         number_of(c, o[0], row),
+                         number_of(c, o[1], row)};
+  const bool contiguous = rows.cosine_next == 1 && rows.sine_next == 1;
+  const auto turn_rows =
+      with_layout(rows.to, rows.x, contiguous, [](auto layout) { return &turn<decltype(layout)>; });
+  auto* const to = static_cast<float*>(o[0].data);
+  const float *const x = numbers(o[1]), *const cosine = numbers(o[2]), *const sine = numbers(o[3]);
+  for_rows(c, row, 4,
+           [=, &rows](const std::ptrdiff_t* at, const std::ptrdiff_t* step, std::ptrdiff_t count) {
+             turn_rows(rows, to + at[0], x + at[1], cosine + at[2], sine + at[3], step, count);
+           });
 }
 
 template <bool of_sine>
 void rotate_adjoint_of(const call& c) {
   const int row = row_of(c);
-  const auto x = pairs_of<const float>(c, c.operands[1], row);
-  const auto g = pairs_of<const float>(c, c.operands[2], row);
-  auto* const to = static_cast<float*>(c.operands[0].data);
-  const std::ptrdiff_t next = c.operands[0].stride[row], n = c.extent[row];
-  with_layout(x, g, next == 1, [&](auto layout) {
-    for_rows(c, row, 3, [&](const std::ptrdiff_t* at) HWY_ATTR {
-      combine_row<of_sine>(layout, to + at[0], next, from(x, at[1]), from(g, at[2]), n);
-    });
+  const operand* const o = c.operands;
+  const combined_rows rows{c.extent[row], o[0].stride[row], pairs_of(c, o[1], row),
+                           pairs_of(c, o[2], row)};
+  const auto combine_rows = with_layout(rows.x, rows.g, rows.next == 1, [](auto layout) {
+    return &combine<of_sine, decltype(layout)>;
   });
+  auto* const to = static_cast<float*>(o[0].data);
+  const float *const x = numbers(o[1]), *const g = numbers(o[2]);
+  for_rows(c, row, 3,
+           [=, &rows](const std::ptrdiff_t* at, const std::ptrdiff_t* step, std::ptrdiff_t count) {
+             combine_rows(rows, to + at[0], x + at[1], g + at[2], step, count);
+           });
 }
 
 void rotate_adjoint(const call& c) noexcept {
