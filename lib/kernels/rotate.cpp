@@ -98,10 +98,14 @@ struct turned_rows {
   std::ptrdiff_t n;  // pairs of each
   pairs to, x;
   std::ptrdiff_t cosine_next, sine_next;
-  // The numbers behind the pairs, which stay as they are.
-  std::ptrdiff_t first_kept, end;
+  item_range kept;  // the numbers behind the pairs, which stay as they are
   std::ptrdiff_t to_number, x_number;
 };
+
+HWY_NOINLINE void keep(item_range kept, float* to, std::ptrdiff_t to_number, const float* x,
+                       std::ptrdiff_t x_number) {
+  for (std::ptrdiff_t i = kept.begin; i < kept.end; ++i) to[i * to_number] = x[i * x_number];
+}
 
 template <class Layout>
 HWY_NOINLINE void turn(const turned_rows& rows, float* to, const float* x, const float* cosine,
@@ -127,7 +131,7 @@ HWY_NOINLINE void turn(const turned_rows& rows, float* to, const float* x, const
                       to, r.to, i);
       });
     }
-    for (std::ptrdiff_t i = r.first_kept; i < r.end; ++i) to[i * r.to_number] = x[i * r.x_number];
+    if (r.kept.begin < r.kept.end) keep(r.kept, to, r.to_number, x, r.x_number);
     if (++row == count) return;
     to += step[0];
     x += step[1];
@@ -206,8 +210,7 @@ void rotate(const call& c) noexcept {
                          pairs_of(c, o[1], row),
                          o[2].stride[row],
                          o[3].stride[row],
-                         2 * n,
-                         c.axis_extent,
+                         {2 * n, c.axis_extent},
                          number_of(c, o[0], row),
                          number_of(c, o[1], row)};
   const bool contiguous = rows.cosine_next == 1 && rows.sine_next == 1;
