@@ -78,7 +78,7 @@ inline void number_elements(std::ptrdiff_t first, std::ptrdiff_t stride, std::by
 
 inline constexpr std::ptrdiff_t buffered = 512;  // elements that go through buffers at a time
 
-// Makes n elements that are the one at `value`, and more up to a whole vector.
+// Makes n elements that are the one at `value`, up to `buffered`, and more up to whole vectors.
 using fill_loop = void (*)(element type, std::size_t n, void* to, const void* value);
 
 // Runs f(n, to) over c's loops, with at most `at_most` elements at a time; from[i] is then where

@@ -64,7 +64,8 @@ HWY_INLINE void store(D d, V v, T* p, std::size_t n) {
   store_n(to_store<T>(d, v), hn::Rebind<T, D>(), p, n);
 }
 
-// A base of functions that take many instructions.
+// A base of functions that take many instructions: so many vectors are enough for 16 registers.
+template <std::size_t vectors>
 struct of_many_instructions {};
 
 template <class F, class R, class... A>
@@ -74,14 +75,19 @@ HWY_INLINE void map(std::size_t n, R* to, const A*... from) {
   const std::size_t lanes = hn::Lanes(d);
   const auto whole = [&](std::size_t i) HWY_ATTR { store(d, F()(load(d, from + i)...), to + i); };
   std::size_t i = 0;
-  // A loop of one vector would have as many instructions as a short function has. Those that have
-  // many want the registers for one vector, where there are but 16.
-  if constexpr (has_32_registers || !std::is_base_of_v<of_many_instructions, F>)
-    for (; i + 4 * lanes <= n; i += 4 * lanes) {
+  // A loop of one vector would have as many instructions as a short function has.
+  constexpr std::size_t at_once = has_32_registers                                ? 4
+                                  : std::is_base_of_v<of_many_instructions<1>, F> ? 1
+                                  : std::is_base_of_v<of_many_instructions<2>, F> ? 2
+                                                                                  : 4;
+  if constexpr (at_once > 1)
+    for (; i + at_once * lanes <= n; i += at_once * lanes) {
       whole(i);
       whole(i + lanes);
-      whole(i + 2 * lanes);
-      whole(i + 3 * lanes);
+      if constexpr (at_once == 4) {
+        whole(i + 2 * lanes);
+        whole(i + 3 * lanes);
+      }
     }
   for (; i + lanes <= n; i += lanes) whole(i);
   if (i < n) store(d, F()(load(d, from + i, n - i)...), to + i, n - i);
@@ -120,7 +126,7 @@ struct negate {
 struct float_to_int {  // toward zero, saturated; NaN gives 0 on every target
   template <class V>
   HWY_INLINE hn::Vec<integers> operator()(V a) const {
-    return hn::ConvertTo(integers(), hn::IfThenElseZero(hn::Eq(a, a), a));
+    return saturated(integers(), a);
   }
 };
 struct int_to_float {
@@ -135,13 +141,13 @@ struct not_zero {
     return hn::Ne(a, hn::Zero(hn::DFromV<V>()));
   }
 };
-struct exp : of_many_instructions {
+struct exp : of_many_instructions<2> {
   template <class V>
   HWY_INLINE V operator()(V a) const {
     return math::exp(floats(), a);
   }
 };
-struct log : of_many_instructions {
+struct log : of_many_instructions<2> {
   template <class V>
   HWY_INLINE V operator()(V a) const {
     return math::log(floats(), a);
@@ -153,19 +159,19 @@ struct sqrt {
     return hn::Sqrt(a);
   }
 };
-struct erf : of_many_instructions {
+struct erf : of_many_instructions<2> {
   template <class V>
   HWY_INLINE V operator()(V a) const {
     return math::erf(floats(), a);
   }
 };
-struct sin : of_many_instructions {
+struct sin : of_many_instructions<1> {
   template <class V>
   HWY_INLINE V operator()(V a) const {
     return math::sin(floats(), a);
   }
 };
-struct cos : of_many_instructions {
+struct cos : of_many_instructions<1> {
   template <class V>
   HWY_INLINE V operator()(V a) const {
     return math::cos(floats(), a);
@@ -178,7 +184,7 @@ struct relu {
   }
 };
 template <class Activation>
-struct activated : of_many_instructions {
+struct activated : of_many_instructions<2> {
   template <class V>
   HWY_INLINE V operator()(V a) const {
     return Activation()(floats(), a);
@@ -191,13 +197,13 @@ struct relu_adjoint {
   }
 };
 
-struct gelu_adjoint : of_many_instructions {
+struct gelu_adjoint : of_many_instructions<2> {
   template <class V>
   HWY_INLINE V operator()(V x, V g) const {
     return hn::Mul(g, math::gelu_slope(floats(), x));
   }
 };
-struct gelu_tanh_adjoint : of_many_instructions {
+struct gelu_tanh_adjoint : of_many_instructions<2> {
   template <class V>
   HWY_INLINE V operator()(V x, V g) const {
     return hn::Mul(g, math::gelu_tanh_slope(floats(), x));
@@ -246,13 +252,13 @@ struct less {
     return hn::Lt(a, b);
   }
 };
-struct less_equal {  // integers have no Le in the oldest Highway
+struct less_equal {
   template <class V>
   HWY_INLINE auto operator()(V a, V b) const {
     if constexpr (hwy::IsFloat<hn::TFromV<V>>())
       return hn::Le(a, b);
     else
-      return hn::Eq(hn::Min(a, b), a);
+      return not_greater(a, b);
   }
 };
 struct equal {
@@ -366,8 +372,14 @@ void fill(element type, std::size_t n, void* to, const void* value) {
   std::memcpy(&bits, value, sizeof bits);
   const auto v = hn::Set(integers(), bits);
   const std::size_t lanes = hn::Lanes(integers());
-  for (std::size_t i = 0; i < n; i += lanes)
-    hn::StoreU(v, integers(), static_cast<int32_t*>(to) + i);
+  static_assert(buffered % (4 * hn::MaxLanes(integers())) == 0);
+  auto* p = static_cast<int32_t*>(to);
+  for (std::size_t i = 0; i < n; i += 4 * lanes) {
+    hn::StoreU(v, integers(), p + i);
+    hn::StoreU(v, integers(), p + i + lanes);
+    hn::StoreU(v, integers(), p + i + 2 * lanes);
+    hn::StoreU(v, integers(), p + i + 3 * lanes);
+  }
 }
 
 elementwise_loop copy_loop(element type) {

@@ -93,6 +93,32 @@ HWY_INLINE hn::Vec<hn::Rebind<std::uint8_t, D>> bytes_of(D, M mask) {
 #endif
 }
 
+// Whether a <= b, for vectors of int32 of full length: newer versions of Highway have this as
+// hn::Le.
+template <class V>
+HWY_INLINE auto not_greater(V a, V b) {
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+  return hn::Mask<hn::DFromV<V>>{_mm512_cmple_epi32_mask(a.raw, b.raw)};
+#else
+  return hn::Not(hn::Gt(a, b));
+#endif
+}
+
+// As int32: toward zero, saturated; NaN gives 0. For AVX2, Highway's way to saturate takes g++ more
+// instructions than others.
+template <class D, class V>
+HWY_INLINE hn::Vec<D> saturated(D d, V v) {
+#if HWY_TARGET == HWY_AVX2
+  const auto is_number = hn::RebindMask(d, hn::Eq(v, v));
+  const auto too_large = hn::RebindMask(d, hn::Ge(v, hn::Set(hn::DFromV<V>(), 0x1p31f)));
+  // Out of range, the instruction gives the least number. Its complement is the largest.
+  const auto i = hn::IfThenElseZero(is_number, hn::Vec<D>{_mm256_cvttps_epi32(v.raw)});
+  return hn::Xor(i, hn::VecFromMask(d, too_large));
+#else
+  return hn::ConvertTo(d, hn::IfThenElseZero(hn::Eq(v, v), v));
+#endif
+}
+
 // Has the compiler keep v in a register: g++ would load it anew for each of few operations, and
 // clang for each of the elements that are spread.
 template <class V>
