@@ -9,6 +9,7 @@
 #include "kernels/entry.hpp"
 #include "kernels/nest.hpp"
 #include "kernels/row-inl.h"
+#include "weft/kernels/bundle-inl.h"
 #include "weft/kernels/hwy-inl.h"
 #include "weft/kernels/lanes-inl.h"
 
@@ -95,39 +96,41 @@ struct max_of {
   HWY_INLINE static T row(std::size_t n, elements<T> terms) { return max(n, terms.x); }
 };
 
-// Combines `rows` rows, `stride` apart and of up to 4 vectors, into one. One row or more.
+// Combines `rows` rows, `stride` apart and of n vectors, into one. `last` is the last vector's
+// memory. One row or more.
+template <class R, int n, class Terms, class Last, class T = typename R::type>
+HWY_INLINE void combine_rows(std::ptrdiff_t rows, const std::ptrdiff_t* stride, Terms terms,
+                             Last last, T* combined) {
+  using D = hn::ScalableTag<T>;
+  const std::size_t lanes = hn::Lanes(D());
+  const auto load = [&](int j) HWY_ATTR {
+    const std::size_t i = static_cast<std::size_t>(j) * lanes;
+    return j + 1 < n ? terms.load(whole<T>(), i) : terms.load(last, i);
+  };
+  auto all = bundle<D, n>::of(load);
+  for (std::ptrdiff_t r = 1; r < rows; ++r) {
+    terms.move(stride);
+    all.map_indexed([&](auto v, int j) HWY_ATTR { return typename R::vectors()(v, load(j)); });
+  }
+  all.map_indexed([=](auto v, int j) HWY_ATTR {
+    hn::Store(v, D(), combined + static_cast<std::size_t>(j) * lanes);
+    return v;
+  });
+}
+
+// The same of rows of `width` elements, which are up to 4 vectors.
 template <class R, class Terms, class T = typename R::type>
 void combine_rows(std::ptrdiff_t rows, const std::ptrdiff_t* stride, Terms terms, std::size_t width,
                   T* combined) {
-  const hn::ScalableTag<T> d;
-  const typename R::vectors combine;
-  const std::size_t lanes = hn::Lanes(d);
-  if (width == 4 * lanes) {
-    const whole<T> memory;
-    auto a0 = terms.load(memory, 0);
-    auto a1 = terms.load(memory, lanes);
-    auto a2 = terms.load(memory, 2 * lanes);
-    auto a3 = terms.load(memory, 3 * lanes);
-    for (std::ptrdiff_t r = 1; r < rows; ++r) {
-      terms.move(stride);
-      a0 = combine(a0, terms.load(memory, 0));
-      a1 = combine(a1, terms.load(memory, lanes));
-      a2 = combine(a2, terms.load(memory, 2 * lanes));
-      a3 = combine(a3, terms.load(memory, 3 * lanes));
-    }
-    hn::Store(a0, d, combined);
-    hn::Store(a1, d, combined + lanes);
-    hn::Store(a2, d, combined + 2 * lanes);
-    hn::Store(a3, d, combined + 3 * lanes);
-    return;
-  }
-  for (std::size_t i = 0; i < width; i += lanes) {
-    const first<T> memory{std::min(lanes, width - i)};
-    auto a = terms.load(memory, i);
-    for (std::ptrdiff_t r = 1; r < rows; ++r)
-      a = combine(a, moved(terms, stride, r).load(memory, i));
-    hn::Store(a, d, combined + i);
-  }
+  const std::size_t lanes = hn::Lanes(hn::ScalableTag<T>());
+  if (width == 4 * lanes) return combine_rows<R, 4>(rows, stride, terms, whole<T>(), combined);
+  if (width > 3 * lanes)
+    return combine_rows<R, 4>(rows, stride, terms, first<T>{width - 3 * lanes}, combined);
+  if (width > 2 * lanes)
+    return combine_rows<R, 3>(rows, stride, terms, first<T>{width - 2 * lanes}, combined);
+  if (width > lanes)
+    return combine_rows<R, 2>(rows, stride, terms, first<T>{width - lanes}, combined);
+  combine_rows<R, 1>(rows, stride, terms, first<T>{width}, combined);
 }
 
 // The distances of neighbours along the nest's innermost loop.
@@ -141,41 +144,46 @@ struct innermost {
   }
 };
 
-// A kept loop is contiguous in the inputs: strips of columns, a block of rows at a time.
+// Up to 4 vectors of columns, `width` elements: what their rows give, a block of them at a time.
+template <class R, class Terms, class T = typename R::type>
+void reduce_strip(const nest& over, const innermost& row, const Terms& terms, std::size_t width,
+                  T* combined) {
+  constexpr std::ptrdiff_t block = 128;
+  constexpr std::size_t widest = 4 * hn::MaxLanes(hn::ScalableTag<T>());
+  const std::ptrdiff_t rows = over.extent[over.last()];
+  if (over.loops == 1 && rows <= block)
+    return combine_rows<R>(rows, row.stride, terms, width, combined);
+  typename R::total totals[widest];
+  std::fill_n(totals, widest, R::identity);
+  walk(over, over.last(), [&](const std::ptrdiff_t* from) {
+    for (std::ptrdiff_t r = 0; r < rows; r += block) {
+      combine_rows<R>(std::min(block, rows - r), row.stride,
+                      moved(moved(terms, from), row.stride, r), width, combined);
+      // Also what is beyond the width: so many are whole vectors.
+      for (std::size_t i = 0; i < widest; ++i) totals[i] = R::combine(totals[i], combined[i]);
+    }
+  });
+  for (std::size_t i = 0; i < widest; ++i) combined[i] = static_cast<T>(totals[i]);
+}
+
+// A kept loop is contiguous in the inputs: strips of columns.
 template <class R, class Terms, class T = typename R::type>
 void reduce_columns(const nest& kept, const nest& over, const share& part, T* result,
                     const Terms& terms) {
-  constexpr std::ptrdiff_t block = 128;
   const hn::ScalableTag<T> d;
   const auto strip = static_cast<std::ptrdiff_t>(4 * hn::Lanes(d));
-  alignas(64) T combined[4 * hn::MaxLanes(d)];
-  typename R::total totals[4 * hn::MaxLanes(d)];
+  alignas(64) T combined[4 * hn::MaxLanes(d)]{};
   const innermost column(kept), row(over);
-  const std::ptrdiff_t rows = over.extent[over.last()];
-  walk_pieces(
-      kept, part, strip, [&](const std::ptrdiff_t* at, std::ptrdiff_t begin, std::ptrdiff_t end) {
-        for (std::ptrdiff_t c = begin; c < end; c += strip) {
-          const std::ptrdiff_t width = std::min(strip, end - c);
-          std::fill_n(totals, width, R::identity);
-          const Terms here = moved(terms, at);
-          const auto add_rows = [&](Terms from) {
-            from.move(column.stride, c);
-            for (std::ptrdiff_t r = 0; r < rows; r += block) {
-              combine_rows<R>(std::min(block, rows - r), row.stride, moved(from, row.stride, r),
-                              static_cast<std::size_t>(width), combined);
-              for (std::ptrdiff_t i = 0; i < width; ++i)
-                totals[i] = R::combine(totals[i], combined[i]);
-            }
-          };
-          if (over.loops == 1)
-            add_rows(here);
-          else
-            walk(over, over.last(),
-                 [&](const std::ptrdiff_t* from) { add_rows(moved(here, from)); });
-          for (std::ptrdiff_t i = 0; i < width; ++i)
-            result[at[0] + (c + i) * column.stride[0]] = static_cast<T>(totals[i]);
-        }
-      });
+  walk_pieces(kept, part, strip,
+              [&](const std::ptrdiff_t* at, std::ptrdiff_t begin, std::ptrdiff_t end) {
+                for (std::ptrdiff_t c = begin; c < end; c += strip) {
+                  const std::ptrdiff_t width = std::min(strip, end - c);
+                  reduce_strip<R>(over, row, moved(moved(terms, at), column.stride, c),
+                                  static_cast<std::size_t>(width), combined);
+                  for (std::ptrdiff_t i = 0; i < width; ++i)
+                    result[at[0] + (c + i) * column.stride[0]] = combined[i];
+                }
+              });
 }
 
 // What `length` elements along a loop give: by vectors, where the loop is contiguous.
@@ -189,22 +197,36 @@ HWY_NOINLINE typename R::total reduce_row(std::ptrdiff_t length, const innermost
   return total;
 }
 
+// Rows that are contiguous and `stride` apart: each has one of the results.
+template <class R, class Terms, class T = typename R::type>
+HWY_NOINLINE void reduce_contiguous(std::ptrdiff_t rows, std::size_t length,
+                                    const std::ptrdiff_t* stride, Terms row, T* result) {
+  for (std::ptrdiff_t r = 0;; row.move(stride)) {
+    result[r * stride[0]] = static_cast<T>(R::row(length, row));
+    if (++r == rows) return;
+  }
+}
+
 // Row by row.
 template <class R, class Terms, class T = typename R::type>
 void reduce_rows(const nest& kept, const nest& over, const share& part, T* result,
                  const Terms& terms) {
   const std::ptrdiff_t length = over.extent[over.last()];
-  const innermost loop(over);
+  const innermost loop(over), next(kept);
   const bool contiguous = loop.contiguous(Terms::inputs);
+  if (contiguous && over.loops == 1)
+    return walk_pieces(
+        kept, part, 1, [&](const std::ptrdiff_t* at, std::ptrdiff_t begin, std::ptrdiff_t end) {
+          reduce_contiguous<R>(end - begin, static_cast<std::size_t>(length), next.stride,
+                               moved(moved(terms, at), next.stride, begin),
+                               result + (at[0] + begin * next.stride[0]));
+        });
   walk(kept, kept.loops, items_of(kept.points(), part), [&](const std::ptrdiff_t* at) {
-    const Terms here = moved(terms, at);
     typename R::total total = R::identity;
-    if (over.loops == 1)
-      total = reduce_row<R>(length, loop, contiguous, here);
-    else
-      walk(over, over.last(), [&](const std::ptrdiff_t* from) {
-        total = R::combine(total, reduce_row<R>(length, loop, contiguous, moved(here, from)));
-      });
+    walk(over, over.last(), [&](const std::ptrdiff_t* from) {
+      total =
+          R::combine(total, reduce_row<R>(length, loop, contiguous, moved(moved(terms, at), from)));
+    });
     result[at[0]] = static_cast<T>(total);
   });
 }
