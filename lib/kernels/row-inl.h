@@ -81,18 +81,15 @@ template <class T, class F>
 HWY_INLINE void map_at(std::size_t n, F f, T* to) {
   const hn::ScalableTag<T> d;
   const std::size_t lanes = hn::Lanes(d);
-  std::size_t i = 0;
-  for (; i + 2 * lanes <= n; i += 2 * lanes) {
+  const std::size_t pairs = n - n % (2 * lanes), vectors = n - n % lanes;
+  for (std::size_t i = 0; i < pairs; i += 2 * lanes) {
     const auto y = f(whole<T>(), i);
     const auto next = f(whole<T>(), i + lanes);
     hn::StoreU(y, d, to + i);
     hn::StoreU(next, d, to + i + lanes);
   }
-  if (i + lanes <= n) {
-    hn::StoreU(f(whole<T>(), i), d, to + i);
-    i += lanes;
-  }
-  if (i < n) store_n(f(first<T>{n - i}, i), d, to + i, n - i);
+  if (pairs < vectors) hn::StoreU(f(whole<T>(), pairs), d, to + pairs);
+  if (vectors < n) store_n(f(first<T>{n - vectors}, vectors), d, to + vectors, n - vectors);
 }
 
 // to[i] = f(from[i]...). `to` may be one of `from`.
