@@ -78,15 +78,23 @@ HWY_INLINE hn::Vec<D> power_of_2(D d, VI n) {
 }
 
 // exp of what is left of x without n ln 2, with n given as shifted_integer(x / ln 2).
+//
+// Several vectors go step by step, all of them together: of instructions that wait, a processor
+// holds about as many as half a dozen vectors have.
+template <class D, int n>
+HWY_INLINE bundle<D, n> exp_of_remainder(D d, bundle<D, n> x, bundle<D, n> shifted) {
+  using V = hn::Vec<D>;
+  shifted.map([=](V s) HWY_ATTR { return as_float(d, s); });
+  x.zip(shifted, [=](V v, V s) HWY_ATTR { return hn::NegMulAdd(s, hn::Set(d, ln2_high), v); });
+  x.zip(shifted, [=](V v, V s) HWY_ATTR { return hn::NegMulAdd(s, hn::Set(d, ln2_low), v); });
+  auto p = bundle<D, n>::of([=](int) HWY_ATTR { return hn::Set(d, 0.00138138153f); });
+  for (const float c : {0.00836906955f, 0.0416684225f, 0.166665182f, 0.49999994f, 1.0f, 1.0f})
+    p.zip(x, [=](V sum, V r) HWY_ATTR { return hn::MulAdd(sum, r, hn::Set(d, c)); });
+  return p;
+}
 template <class D, class V>
 HWY_INLINE V exp_of_remainder(D d, V x, V shifted) {
-  const V n = as_float(d, shifted);
-  V r = hn::NegMulAdd(n, hn::Set(d, ln2_high), x);
-  r = hn::NegMulAdd(n, hn::Set(d, ln2_low), r);
-  const V q =
-      polynomial(d, r, 0.49999994f, 0.166665182f, 0.0416684225f, 0.00836906955f, 0.00138138153f);
-  const V one = hn::Set(d, 1.0f);
-  return hn::MulAdd(hn::MulAdd(r, q, one), r, one);
+  return exp_of_remainder(d, bundle<D, 1>{{x}}, bundle<D, 1>{{shifted}}).at[0];
 }
 
 inline constexpr float log2_e = 1.44269504f;
@@ -100,10 +108,18 @@ HWY_INLINE V scaled(D d, V v, V shifted) {
 }
 
 // exp where it is a normal number, in -87 to 88.
+template <class D, int n>
+HWY_INLINE bundle<D, n> exp_normal(D d, const bundle<D, n>& x) {
+  using V = hn::Vec<D>;
+  bundle<D, n> shifted = x;
+  shifted.map([=](V v) HWY_ATTR { return shifted_integer(d, v, hn::Set(d, log2_e)); });
+  bundle<D, n> y = exp_of_remainder(d, x, shifted);
+  y.zip(shifted, [=](V v, V s) HWY_ATTR { return scaled(d, v, s); });
+  return y;
+}
 template <class D, class V>
 HWY_INLINE V exp_normal(D d, V x) {
-  const V shifted = shifted_integer(d, x, hn::Set(d, log2_e));
-  return scaled(d, exp_of_remainder(d, x, shifted), shifted);
+  return exp_normal(d, bundle<D, 1>{{x}}).at[0];
 }
 
 template <class D, class V>
@@ -132,18 +148,15 @@ HWY_INLINE void exp_of_4(D d, V x0, V x1, V x2, V x3, float* to) {
   // As integers, the bits of sizes are in the order of sizes; infinities and NaN are beyond.
   const auto size = [=](V x) HWY_ATTR { return hn::BitCast(di, hn::Abs(x)); };
   const auto largest = hn::Max(hn::Max(size(x0), size(x1)), hn::Max(size(x2), size(x3)));
-  const std::size_t lanes = hn::Lanes(d);
-  if (HWY_LIKELY(hn::AllTrue(di, hn::Lt(largest, hn::BitCast(di, hn::Set(d, 87.0f)))))) {
-    hn::StoreU(exp_normal(d, x0), d, to);
-    hn::StoreU(exp_normal(d, x1), d, to + lanes);
-    hn::StoreU(exp_normal(d, x2), d, to + 2 * lanes);
-    hn::StoreU(exp_normal(d, x3), d, to + 3 * lanes);
-  } else {
-    hn::StoreU(exp_anywhere(d, x0), d, to);
-    hn::StoreU(exp_anywhere(d, x1), d, to + lanes);
-    hn::StoreU(exp_anywhere(d, x2), d, to + 2 * lanes);
-    hn::StoreU(exp_anywhere(d, x3), d, to + 3 * lanes);
-  }
+  auto x = bundle<D, 4>{{x0, x1, x2, x3}};
+  if (HWY_LIKELY(hn::AllTrue(di, hn::Lt(largest, hn::BitCast(di, hn::Set(d, 87.0f))))))
+    x = exp_normal(d, x);
+  else
+    x.map([=](V v) HWY_ATTR { return exp_anywhere(d, v); });
+  x.map_indexed([=](V y, int j) HWY_ATTR {
+    hn::StoreU(y, d, to + static_cast<std::size_t>(j) * hn::Lanes(d));
+    return y;
+  });
 }
 
 // 2^(n + f) for f from -1/2 to 1/2, with n given by shifted_integer.
@@ -165,9 +178,6 @@ HWY_INLINE V exp2_flushed(D d, V t) {
 // 2 exp(x) for x up to 87, for sums: 0 below -88.72. The relative error is 2e-7 and 3e-9 |x|;
 // results below 2^-125 are off by less than that. Twice, so that at the bound, which is -128 times
 // the ln 2 subtracted, the sum of exponents is 0.
-//
-// Several vectors go step by step, all of them together: of instructions that wait, a processor
-// holds about as many as half a dozen vectors have.
 template <class D, int n>
 HWY_INLINE bundle<D, n> twice_exp(D d, bundle<D, n> x) {
   using V = hn::Vec<D>;
