@@ -36,7 +36,8 @@ constexpr std::size_t columns_at_once(std::size_t rows) {
   return rows == 1 ? dot_columns : 4;
 }
 
-// Adds the products of n elements of each row and column to the sums, row by row.
+// Adds the products of n elements of each row and column to the sums, row by row. row[I] and
+// column[I] are those of the sum I.
 template <std::size_t Rows, bool Whole, std::size_t... I, class... Sums>
 HWY_INLINE void add_products(std::index_sequence<I...>, const float* const* row,
                              const float* const* column, std::size_t k, std::size_t n,
@@ -49,8 +50,7 @@ HWY_INLINE void add_products(std::index_sequence<I...>, const float* const* row,
   } else {
     const vec y0 = in_register(of_column(0)), y1 = in_register(of_column(1));
     const vec y2 = in_register(of_column(2)), y3 = in_register(of_column(3));
-    ((sums = hn::MulAdd(load_part<Whole>(row[I / 4] + k, n), pick<I % 4>(y0, y1, y2, y3), sums)),
-     ...);
+    ((sums = hn::MulAdd(load_part<Whole>(row[I] + k, n), pick<I % 4>(y0, y1, y2, y3), sums)), ...);
   }
 }
 
@@ -101,11 +101,15 @@ HWY_INLINE void dot_products(std::index_sequence<F...> fours, std::index_sequenc
   if constexpr (sizeof...(Sums) < sizeof...(I)) {
     dot_products<Rows>(fours, all, row, column, depth, tile, sums..., hn::Zero(tag()));
   } else {
+    constexpr std::size_t at_once = columns_at_once(Rows);
     const std::size_t lanes = hn::Lanes(tag());
+    // In registers: clang 14 would read them again in each iteration.
+    const float* const rows[]{row[I / at_once]...};
+    const float* const columns[]{column[I % at_once]...};
     std::size_t k = 0;
     for (; k + lanes <= depth; k += lanes)
-      add_products<Rows, true>(all, row, column, k, lanes, sums...);
-    if (k < depth) add_products<Rows, false>(all, row, column, k, depth - k, sums...);
+      add_products<Rows, true>(all, rows, columns, k, lanes, sums...);
+    if (k < depth) add_products<Rows, false>(all, rows, columns, k, depth - k, sums...);
     (store_sums(pick<4 * F>(sums...), pick<4 * F + 1>(sums...), pick<4 * F + 2>(sums...),
                 pick<4 * F + 3>(sums...), tile + F * (Rows == 1 ? 4 : max_tile_columns)),
      ...);
