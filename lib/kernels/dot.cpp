@@ -71,6 +71,8 @@ class product {
         row_count_(static_cast<std::size_t>(rows_.size())),
         column_count_(static_cast<std::size_t>(columns_.size())),
         depth_count_(static_cast<std::size_t>(depth_.size())),
+        left_step_(depth_.inner().stride.left),
+        right_step_(depth_.inner().stride.right),
         block_(blocks_of(row_count_, column_count_, depth_count_)),
         packed_(c.packed),
         packed_as_(c.packed_as) {
@@ -80,7 +82,8 @@ class product {
     depth_table_ = reinterpret_cast<std::ptrdiff_t*>(c.scratch + at.depth_offsets);
     packed_left_ = reinterpret_cast<float*>(c.scratch + at.left);
     packed_right_ = reinterpret_cast<float*>(c.scratch + at.right);
-    tile_ = reinterpret_cast<float*>(c.scratch + at.tile);
+    offset_list(0, max_tile_columns)
+        .places(reinterpret_cast<float*>(c.scratch + at.tile), tile_rows, tile_row_);
     addend_tiles_ = reinterpret_cast<float*>(c.scratch + at.addends);
 
     const place_in_operands& column = columns_.inner().stride;
@@ -90,32 +93,31 @@ class product {
     // after the other anyway; a single vector of columns does too little with each; and rows side
     // by side may lie as packed ones would, or can be fetched in time, if the tiles fetch nothing
     // else and lines share their pages.
-    const std::ptrdiff_t step = depth_.inner().stride.left;
     const bool side_by_side = rows_.is_single() && rows_.inner().stride.left == 1;
-    const bool as_packed = side_by_side && step <= static_cast<std::ptrdiff_t>(tile_rows);
-    const bool can_be_fetched = side_by_side && packed_ == nullptr && step < lines_apart;
-    left_in_place_ = depth_.is_single() && (step == 1 || column_count_ <= hn::Lanes(tag()) ||
+    const bool as_packed = side_by_side && left_step_ <= static_cast<std::ptrdiff_t>(tile_rows);
+    const bool can_be_fetched = side_by_side && packed_ == nullptr && left_step_ < lines_apart;
+    left_in_place_ = depth_.is_single() && (left_step_ == 1 || column_count_ <= hn::Lanes(tag()) ||
                                             as_packed || can_be_fetched);
     // The right one, where its lines are vectors already, and few tiles would share the packed ones
     // or the first cache holds it as it is.
     const std::size_t right_bytes =
-        depth_count_ * static_cast<std::size_t>(depth_.inner().stride.right) * sizeof(float);
+        depth_count_ * static_cast<std::size_t>(right_step_) * sizeof(float);
     right_in_place_ = packed_ == nullptr && depth_.is_single() && adjacent_right_ &&
                       (row_count_ <= 2 * tile_rows || right_bytes <= first_cache_bytes);
     const bool vectors = packed_ == nullptr && depth_.is_single() && row_count_ <= few_rows;
     // With few rows, transposing the right operand would cost more than the products, and lines
     // are better read from end to end. The left one's are copied where they are none, to the room
     // for what else would be packed.
-    const auto packed_floats = static_cast<std::size_t>(tile_ - packed_left_);
-    along_depth_ = vectors && depth_.inner().stride.right == 1 &&
-                   (step == 1 || row_count_ * depth_count_ <= packed_floats);
-    if (along_depth_) left_in_place_ = step == 1;
+    const auto packed_floats = static_cast<std::size_t>(tile_row_[0] - packed_left_);
+    along_depth_ = vectors && right_step_ == 1 &&
+                   (left_step_ == 1 || row_count_ * depth_count_ <= packed_floats);
+    if (along_depth_) left_in_place_ = left_step_ == 1;
     along_columns_ = vectors && columns_.is_single() && adjacent_right_ && adjacent_result_;
     pairs_ = packed_as_ == precision::bfloat16_products && has_bfloat16_dot;
     widen_ =
         packed_ != nullptr && packed_as_ != precision::float32 && !pairs_ && row_count_ > few_rows;
     if (packed_ != nullptr && pairs_) {
-      left_in_place_ = left_in_place_ && step == 1;
+      left_in_place_ = left_in_place_ && left_step_ == 1;
       // A pair is as large as a float, so blocks may be twice as deep. Others pass as floats.
       if (left_in_place_)
         block_.depth = block_size(depth_count_, 2 * max_blocks.depth, 2 * max_dot_lanes);
@@ -132,6 +134,7 @@ class product {
 
     addends_ = addends_of(x);
     scale_ = static_cast<float>(c.scale);
+    ends_ = scale_ != 1 || addends_ > 0;
     activate_ = tile_activation_of(c.then);
     take(c.part);
   }
@@ -403,7 +406,7 @@ class product {
         pack(d,
              {right, column_right_.from(t.first - columns.first), depth_right_.from(k), t.count,
               part.count},
-             t.one_run && adjacent_right_, depth_.inner().stride.right, part, width, packed);
+             t.one_run && adjacent_right_, right_step_, part, width, packed);
       }
     }
   }
@@ -434,8 +437,7 @@ class product {
         const bool adjacent =
             rows_.inner().stride.left == 1 && run_of(rows_, rows.first + first, count) == count;
         pack(d, {left, row_left_.from(first), depth_left_.from(k), count, part.count}, adjacent,
-             depth_.inner().stride.left, part, tile_rows,
-             packed_left_ + first * depth.count + k * tile_rows);
+             left_step_, part, tile_rows, packed_left_ + first * depth.count + k * tile_rows);
       }
     }
   }
@@ -461,27 +463,25 @@ class product {
   template <class T>
   left_strip left_of(const operands& o, range depth, std::size_t row, std::size_t count) const {
     const std::size_t steps = in_steps<T>(depth).count;
-    const std::ptrdiff_t step = depth_.inner().stride.left;
     const float* const packed = packed_left_ + row * steps;
     left_strip a;
-    a.step = left_in_place_ ? step : static_cast<std::ptrdiff_t>(tile_rows);
+    a.step = left_in_place_ ? left_step_ : static_cast<std::ptrdiff_t>(tile_rows);
     if (!left_in_place_)
       offset_list(0, 1).places(packed, count, a.row);
     else if (std::is_same_v<T, half_pair>)
       offset_list(0, static_cast<std::ptrdiff_t>(steps)).places(packed, count, a.row);
     else
-      row_left_.from(row).places(o.left + static_cast<std::ptrdiff_t>(depth.first) * step, count,
-                                 a.row);
+      row_left_.from(row).places(o.left + static_cast<std::ptrdiff_t>(depth.first) * left_step_,
+                                 count, a.row);
     return a;
   }
 
   // Few rows, whose elements are apart, as lines.
   void copy_left(const float* left) const {
-    const std::ptrdiff_t step = depth_.inner().stride.left;
     float* to = packed_left_;
     for (std::size_t i = 0; i < row_count_; ++i, to += depth_count_) {
       const float* from = left + row_left_[i];
-      for (std::size_t k = 0; k < depth_count_; ++k, from += step) to[k] = *from;
+      for (std::size_t k = 0; k < depth_count_; ++k, from += left_step_) to[k] = *from;
     }
   }
 
@@ -492,8 +492,6 @@ class product {
     else
       offset_list(0, static_cast<std::ptrdiff_t>(depth_count_))
           .places<const float>(packed_left_, row_count_, left);
-    float* rows[max_tile_rows];
-    offset_list(0, max_tile_columns).places(tile_, row_count_, rows);
     for (std::size_t first = columns.first; first < columns.end();) {
       const column_tile t = tile_at(first);
       first = t.end();
@@ -504,34 +502,30 @@ class product {
         // A tile has room for whole vectors, and so for columns too many.
         for (std::size_t row = 0; row < row_count_;)
           row += dot_products(left + row, row_count_ - row, column, count, depth_count_,
-                              rows[row] + j);
+                              tile_row_[row] + j);
       }
-      end_rows(o, t, columns, rows);
+      end_rows(o, t, columns);
       spread(o, t, columns, 0, row_count_);
     }
   }
 
   void multiply_along_columns(const operands& o, range columns) const {
-    const place_in_operands step = depth_.inner().stride;
     float* result[few_rows];
     row_result_.places(o.result + column_result_[0], row_count_, result);
     const float* left[few_rows];
     row_left_.places(o.left, row_count_, left);
     for (std::size_t row = 0; row < row_count_;)
-      row += add_lines({left + row, step.left, o.right + column_right_[0], step.right, depth_count_,
-                        columns.count, result + row},
+      row += add_lines({left + row, left_step_, o.right + column_right_[0], right_step_,
+                        depth_count_, columns.count, result + row},
                        row_count_ - row);
-    if (!ends() && activate_ == nullptr) return;
+    if (!ends_ && activate_ == nullptr) return;
     for (std::size_t first = columns.first; first < columns.end();) {
       const column_tile t = tile_at(first);
       first = t.end();
       // An end may use whole vectors of the tile, and the result has no room for them.
-      float* rows[max_tile_rows];
-      for (std::size_t i = 0; i < row_count_; ++i) {
-        rows[i] = tile_ + i * max_tile_columns;
-        std::copy_n(result[i] + (t.first - columns.first), t.count, rows[i]);
-      }
-      end_rows(o, t, columns, rows);
+      for (std::size_t i = 0; i < row_count_; ++i)
+        std::copy_n(result[i] + (t.first - columns.first), t.count, tile_row_[i]);
+      end_rows(o, t, columns);
       spread(o, t, columns, 0, row_count_);
     }
   }
@@ -544,10 +538,9 @@ class product {
       return {reinterpret_cast<const T*>(packed_) + place_in_packed<T>(t, depth), width};
     if constexpr (std::is_same_v<T, float>) {
       if (!right_in_place_ || !t.whole()) return {packed_tile(t, columns, depth), width};
-      const std::ptrdiff_t step = depth_.inner().stride.right;
       return {o.right + column_right_[t.first - columns.first] +
-                  static_cast<std::ptrdiff_t>(depth.first) * step,
-              step};
+                  static_cast<std::ptrdiff_t>(depth.first) * right_step_,
+              right_step_};
     }
     return {};
   }
@@ -572,16 +565,15 @@ class product {
 
   template <class T>
   void multiply(const operands& o, range columns, range depth, range rows) const {
-    const place_in_operands step = depth_.inner().stride;
     const auto skipped = static_cast<std::ptrdiff_t>(depth.first);
     const bool add = depth.first != 0;
     const bool last = depth.end() == depth_count_;
     const std::size_t steps = in_steps<T>(depth).count;
-    const std::size_t strips = (rows.count + tile_rows - 1) / tile_rows;
-    const std::size_t bytes = (hn::Lanes(tag()) * sizeof(T) + strips - 1) / strips;
-    float* in_scratch[tile_rows];
-    offset_list(0, max_tile_columns).places(tile_, tile_rows, in_scratch);
-    const column_tile first_tile = tile_at(columns.first);
+    std::size_t bytes = 0;  // small products would notice the division
+    if (packed_ != nullptr) {
+      const std::size_t strips = (rows.count + tile_rows - 1) / tile_rows;
+      bytes = (hn::Lanes(tag()) * sizeof(T) + strips - 1) / strips;
+    }
     for (std::size_t row = 0; row < rows.count; row += tile_rows) {
       const std::size_t count = std::min(tile_rows, rows.count - row);
       const left_strip a = left_of<T>(o, depth, row, count);
@@ -589,28 +581,28 @@ class product {
       row_result_.from(row).places(o.result, count, in_result);
       std::size_t next = row + tile_rows;  // the row that the tile fetches
       for (std::size_t first = columns.first; first < columns.end(); ++next) {
-        const column_tile t = first == columns.first ? first_tile : tile_at(first);
+        const column_tile t = tile_at(first);
         first = t.end();
         const right_strip<T> b = strip_of<T>(t, columns, depth, o);
         fetched later{reinterpret_cast<const std::byte*>(a.row[0]), 0};
         if (packed_ != nullptr && !widen_)
           later = part_of_next(b, t, columns, depth, row / tile_rows, bytes);
-        else if (left_in_place_ && step.left != 1)
-          later = {reinterpret_cast<const std::byte*>(a.row[0] + lines_ahead * step.left),
-                   step.left * static_cast<std::ptrdiff_t>(sizeof(float))};
+        else if (left_in_place_ && left_step_ != 1)
+          later = {reinterpret_cast<const std::byte*>(a.row[0] + lines_ahead * left_step_),
+                   left_step_ * static_cast<std::ptrdiff_t>(sizeof(float))};
         else if (left_in_place_ && next < std::min(row + 2 * tile_rows, rows.count))
           later = {
-              reinterpret_cast<const std::byte*>(o.left + row_left_[next] + skipped * step.left),
+              reinterpret_cast<const std::byte*>(o.left + row_left_[next] + skipped * left_step_),
               sizeof(float)};
         const bool whole = t.whole() && adjacent_result_;
-        tile_result c{in_scratch, 0, add, nullptr};
+        tile_result c{tile_row_, 0, add, nullptr};
         if (whole) {
           c.row = in_result;
           c.column = column_result_[t.first - columns.first];
         }
         if (!whole && add) collect(o, t, columns, row, count);
         tile_end end;
-        if (last && ends()) {
+        if (last && ends_) {
           find_end(o, t, columns, row, count, end);
           c.end = &end;
         }
@@ -620,11 +612,6 @@ class product {
         if (!whole) spread(o, t, columns, row, count);
       }
     }
-  }
-
-  // Whether sums are scaled, or anything is added to them.
-  bool ends() const {
-    return scale_ != 1 || addends_ > 0;
   }
 
   void find_end(const operands& o, const column_tile& t, range columns, std::size_t row,
@@ -637,9 +624,9 @@ class product {
   }
 
   // All of few rows.
-  void end_rows(const operands& o, const column_tile& t, range columns, float* const* rows) const {
-    const tile_sums sums{rows, 0, row_count_, t.count};
-    if (ends()) {
+  void end_rows(const operands& o, const column_tile& t, range columns) const {
+    const tile_sums sums{tile_row_, 0, row_count_, t.count};
+    if (ends_) {
       tile_end e;
       find_end(o, t, columns, 0, row_count_, e);
       end_tile(sums, e);
@@ -674,7 +661,7 @@ class product {
     const std::size_t lanes = hn::Lanes(d);
     const offset_list column = column_result_.from(t.first - columns.first);
     for (std::size_t i = 0; i < rows; ++i) {
-      float* to = tile_ + i * max_tile_columns;
+      float* to = tile_row_[i];
       const float* from = o.result + row_result_[row + i];
       if (t.one_run && adjacent_result_) {
         from += column[0];
@@ -694,7 +681,7 @@ class product {
     const std::size_t lanes = hn::Lanes(d);
     const offset_list column = column_result_.from(t.first - columns.first);
     for (std::size_t i = 0; i < rows; ++i) {
-      const float* from = tile_ + i * max_tile_columns;
+      const float* from = tile_row_[i];
       float* to = o.result + row_result_[row + i];
       if (t.one_run && adjacent_result_) {
         to += column[0];
@@ -712,6 +699,7 @@ class product {
   const loop_nest& columns_;
   const loop_nest& depth_;
   std::size_t row_count_, column_count_, depth_count_;
+  std::ptrdiff_t left_step_, right_step_;  // along the innermost loop of the depth
   dot_blocks block_;
   const std::byte* packed_;  // the right operand, as pack_all leaves it; or null
   precision packed_as_;
@@ -719,6 +707,7 @@ class product {
   bool left_in_place_, right_in_place_, along_depth_, along_columns_, cut_, widen_;
   bool adjacent_right_, adjacent_result_;  // columns of an inner loop
   bool pairs_;  // the right operand is packed, or to be packed, in pairs of bfloat16
+  bool ends_;   // whether sums are scaled, or anything is added to them
   int addends_;
   float scale_;
   tile_activation activate_;  // null where there is none
@@ -729,7 +718,8 @@ class product {
   offset_list depth_left_, depth_right_;
   // In the scratch.
   std::ptrdiff_t *row_table_, *column_table_, *depth_table_;
-  float *packed_left_, *packed_right_, *tile_, *addend_tiles_;
+  float *packed_left_, *packed_right_, *addend_tiles_;
+  float* tile_row_[tile_rows];
 };
 // Sums of nothing: what the addends and `then` make of zeros. Left and right may have no memory.
 void end_zeros(const contraction& x, op then) {

@@ -112,8 +112,9 @@ class loop_nest {
     if (index == 0) return p;  // saves small products the divisions
     for (int i = count_ - 1; i >= 0; --i) {
       const auto& [extent, stride] = loops_[i];
-      const std::ptrdiff_t here = index % extent;
-      index /= extent;
+      // The outermost one takes what is left.
+      const std::ptrdiff_t here = i == 0 ? index : index % extent;
+      if (i > 0) index /= extent;
       p.result += here * stride.result;
       p.left += here * stride.left;
       p.right += here * stride.right;

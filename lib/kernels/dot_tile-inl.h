@@ -6,6 +6,7 @@
 #define WEFT_KERNELS_DOT_TILE_INL_H_
 #endif
 
+#include <atomic>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -140,14 +141,12 @@ HWY_INLINE void multiply_add(std::index_sequence<R...>, std::index_sequence<I...
                              fetched later, const tile_result& result, Sums... sums) {
   const tag d;
   const std::size_t lanes = hn::Lanes(d);
-  const float* row[]{left.row[R]...};
-  const T* b = right.data;
-  const std::ptrdiff_t left_step = UnitStep ? 1 : left.step, right_step = right.step;
-  std::ptrdiff_t at = 0;
   // A result that is in no cache would hold up the stores at the end, and so the next tile; a
   // residual the loads there. The rows of a bias are the same one.
-  float* const to[]{result.row[R] + result.column...};
-  (hwy::Prefetch(to[I / Vectors] + I % Vectors * lanes), ...);
+  {
+    float* const to[]{result.row[R] + result.column...};
+    (hwy::Prefetch(to[I / Vectors] + I % Vectors * lanes), ...);
+  }
   if (result.end != nullptr) {
     for (int a = 0; a < result.end->addends; ++a) {
       const addend_rows& addend = result.end->addend[a];
@@ -156,6 +155,10 @@ HWY_INLINE void multiply_add(std::index_sequence<R...>, std::index_sequence<I...
         (hwy::Prefetch(from[I / Vectors] + I % Vectors * lanes), ...);
     }
   }
+  const float* row[]{left.row[R]...};
+  const T* b = right.data;
+  const std::ptrdiff_t left_step = UnitStep ? 1 : left.step, right_step = right.step;
+  std::ptrdiff_t at = 0;
   // Bfloat16 of more than one row are all read before any is widened: in turns, as clang would,
   // four rows took 5 to 7 % longer.
   constexpr bool kept =
@@ -176,6 +179,10 @@ HWY_INLINE void multiply_add(std::index_sequence<R...>, std::index_sequence<I...
     ((sums = add_product<T>(hn::Set(d, row[I / Vectors][at]), pick<I % Vectors>(b0, b1, b2), sums)),
      ...);
   }
+  // The rows of the result are found again, as the loop needs the registers: g++ would keep them in
+  // those of vectors meanwhile, and clang on the stack.
+  std::atomic_signal_fence(std::memory_order_acquire);
+  float* const to[]{result.row[R] + result.column...};
   if (result.add) {
     ((sums = hn::Add(sums, hn::LoadU(d, to[I / Vectors] + I % Vectors * lanes))), ...);
   }
