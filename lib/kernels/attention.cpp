@@ -54,7 +54,7 @@ class forward {
                                                       attention_query_block, max_attention_tile))),
         lanes_(static_cast<std::ptrdiff_t>(hn::Lanes(query_tag()))),
         pitch_(static_cast<std::ptrdiff_t>(tile_vectors) * lanes_),
-        value_row_(static_cast<std::ptrdiff_t>(round_up(value_, static_cast<std::size_t>(lanes_)))),
+        value_row_(round_up(static_cast<std::ptrdiff_t>(value_), lanes_)),
         scale_(static_cast<float>(c.soft_cap == 0 ? c.scale : c.scale / c.soft_cap)),
         words_(c.random, c.drop.salt) {
     const attention_scratch in(static_cast<std::size_t>(queries_), depth_, value_);
@@ -90,7 +90,7 @@ class forward {
  private:
   // The operands at an index of the batch loops.
   void find(std::ptrdiff_t batch) {
-    at_ = {c_, batch};
+    at_ = {c_, batch_index(c_, batch)};
     sees_ = visible(at_.band, {0, queries_}, {0, at_.keys});
   }
 

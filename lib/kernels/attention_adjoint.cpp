@@ -11,6 +11,7 @@
 #include <limits>
 
 #include "hwy/cache_control.h"
+#include "kernels/attention_at.hpp"
 #include "kernels/bias_block.hpp"
 #include "kernels/entry.hpp"
 #include "kernels/indexing.hpp"
@@ -38,23 +39,9 @@ using tiles::strip_extent;
 using tiles::tag;
 using tiles::vec;
 
-constexpr std::ptrdiff_t round_up(std::ptrdiff_t n, std::ptrdiff_t unit) {
-  return (n + unit - 1) / unit * unit;
-}
-
-// A matrix in an operand.
-template <class T>
-struct strided_matrix {
-  T* data;
-  std::ptrdiff_t row, column;
-
-  strided_matrix from_row(std::ptrdiff_t i) const { return {data + i * row, row, column}; }
-  strided_matrix from_column(std::ptrdiff_t j) const { return {data + j * column, row, column}; }
-};
-
 // Rows of a head are apart, which hardware does not foresee: asks for one some rows ahead.
 template <class T>
-HWY_INLINE void fetch_ahead(const strided_matrix<T>& m, std::ptrdiff_t i, std::ptrdiff_t columns) {
+HWY_INLINE void fetch_ahead(const slice<T>& m, std::ptrdiff_t i, std::ptrdiff_t columns) {
   constexpr std::ptrdiff_t rows_ahead = 8, line = 64 / sizeof(float);
   if (m.column != 1) return;
   const T* row = m.data + (i + rows_ahead) * m.row;
@@ -63,7 +50,7 @@ HWY_INLINE void fetch_ahead(const strided_matrix<T>& m, std::ptrdiff_t i, std::p
 
 // Rows that will be wanted soon, and are in no cache near the core.
 struct upcoming_rows {
-  strided_matrix<const float> matrix;
+  slice<const float> matrix;
   std::ptrdiff_t columns;
 
   HWY_INLINE void fetch(std::ptrdiff_t i) const {
@@ -74,23 +61,22 @@ struct upcoming_rows {
 };
 
 // The first row, as it is or, if its elements are apart, in `copy`.
-const float* contiguous_row(const strided_matrix<const float>& m, std::ptrdiff_t columns,
-                            float* copy) {
+const float* contiguous_row(const slice<const float>& m, std::ptrdiff_t columns, float* copy) {
   if (m.column == 1) return m.data;
   for (std::ptrdiff_t j = 0; j < columns; ++j) copy[j] = m.data[j * m.column];
   return copy;
 }
 
 // to = factor * from, with zeros up to whole vectors, and as many rows of zeros as are asked for.
-void pack(const strided_matrix<const float>& from, std::ptrdiff_t rows, std::ptrdiff_t columns,
-          float factor, const packed_matrix& to, std::ptrdiff_t all_rows) {
+void pack(const slice<const float>& from, std::ptrdiff_t rows, std::ptrdiff_t columns, float factor,
+          const packed_matrix& to, std::ptrdiff_t all_rows) {
   const tag d;
   const vec f = hn::Set(d, factor);
   const std::ptrdiff_t whole = columns / lanes() * lanes();
   for (std::ptrdiff_t i = 0; i < rows; ++i) {
     fetch_ahead(from, i, columns);
     float* row = to.data + i * to.row;
-    const float* x = contiguous_row(from.from_row(i), columns, row);
+    const float* x = contiguous_row(from.from(i, 0), columns, row);
     for (std::ptrdiff_t j = 0; j < whole; j += lanes())
       hn::StoreU(hn::Mul(f, hn::LoadU(d, x + j)), d, row + j);
     if (whole < columns) {
@@ -105,7 +91,7 @@ void pack(const strided_matrix<const float>& from, std::ptrdiff_t rows, std::ptr
 // to = factor * from, or to += factor * from.
 template <store Store>
 void unpack(const packed_matrix& from, std::ptrdiff_t rows, std::ptrdiff_t columns, float factor,
-            const strided_matrix<float>& to) {
+            const slice<float>& to) {
   const tag d;
   const vec f = hn::Set(d, factor);
   const std::ptrdiff_t whole = columns / lanes() * lanes();
@@ -134,7 +120,7 @@ void unpack(const packed_matrix& from, std::ptrdiff_t rows, std::ptrdiff_t colum
 }
 
 void unpack(const packed_matrix& from, std::ptrdiff_t rows, std::ptrdiff_t columns, float factor,
-            const strided_matrix<float>& to, store how) {
+            const slice<float>& to, store how) {
   how == store::put ? unpack<store::put>(from, rows, columns, factor, to)
                     : unpack<store::add>(from, rows, columns, factor, to);
 }
@@ -183,32 +169,42 @@ HWY_INLINE void weigh(const score_row& r, index_range vectors, index_range seen)
   }
 }
 
-// Where one index of the batch loops is, and whether it is the first of those that are summed in a
-// gradient.
-struct batch_index {
-  std::ptrdiff_t index[max_loops]{};
+// What else the adjoint has at an index of the batch loops.
+struct adjoint_at : attention_at {
+  slice<const float> g;
+  slice<float> query_gradient, key_gradient, value_gradient, bias_gradient;
+  float* relative_gradient = nullptr;
 
-  std::ptrdiff_t offset(const operand& o) const {
-    std::ptrdiff_t sum = 0;
-    for (int l = 0; l < max_loops; ++l) sum += index[l] * o.stride[l];
-    return sum;
-  }
-  store into(const operand& gradient) const {
-    for (int l = 0; l < max_loops; ++l)
-      if (gradient.stride[l] == 0 && index[l] != 0) return store::add;
-    return store::put;
+  adjoint_at() = default;
+  adjoint_at(const attention_call& c, const batch_index& batch) : attention_at(c, batch) {
+    const attention_loops loop(c.loops);
+    g.find(c.g, batch, loop.query, loop.value);
+    query_gradient.find(c.query_gradient, batch, loop.query, loop.depth);
+    key_gradient.find(c.key_gradient, batch, loop.key, loop.depth);
+    value_gradient.find(c.value_gradient, batch, loop.key, loop.value);
+    bias_gradient.find(c.bias_gradient, batch, loop.query, loop.key);
+    if (c.relative_gradient.data != nullptr)
+      relative_gradient =
+          static_cast<float*>(c.relative_gradient.data) + batch.offset(c.relative_gradient);
   }
 };
+
+// Whether this index of the batch loops is the first of those that are summed in a gradient.
+store into(const operand& gradient, const batch_index& batch) {
+  for (int l = 0; l < max_loops; ++l)
+    if (gradient.stride[l] == 0 && batch.index[l] != 0) return store::add;
+  return store::put;
+}
 
 class adjoint {
  public:
   explicit adjoint(const attention_call& c)
       : c_(c),
-        at_(c.loops),
-        query_extent_(c.extent[at_.query]),
-        key_extent_(c.extent[at_.key]),
-        depth_(c.extent[at_.depth]),
-        values_(c.extent[at_.value]),
+        loop_(c.loops),
+        query_extent_(c.extent[loop_.query]),
+        key_extent_(c.extent[loop_.key]),
+        depth_(c.extent[loop_.depth]),
+        values_(c.extent[loop_.value]),
         depth_vectors_((depth_ + lanes() - 1) / lanes()),
         value_vectors_((values_ + lanes() - 1) / lanes()),
         scale_(static_cast<float>(c.scale)),
@@ -239,25 +235,25 @@ class adjoint {
   // `next` is what comes after b; b itself where nothing does. Its rows are fetched beside b's last
   // block, one by one: at once they would hold up everything else.
   void run(const batch_index& b, const batch_index& next) {
-    batch_ = next;
-    find_upcoming();
+    find_upcoming({c_, next});
     batch_ = b;
-    band_ = band_at(c_, number(c_.offset));
-    const std::ptrdiff_t keys = keys_at(c_, number(c_.lengths));
-    if (keys == 0) put_zeros(c_.query_gradient, at_.query, at_.depth, {0, query_extent_});
-    put_zeros(c_.key_gradient, at_.key, at_.depth, {keys, key_extent_});
-    put_zeros(c_.value_gradient, at_.key, at_.value, {keys, key_extent_});
+    at_ = {c_, b};
+    const std::ptrdiff_t keys = at_.keys;
+    if (keys == 0)
+      put_zeros(at_.query_gradient, into(c_.query_gradient, b), depth_, {0, query_extent_});
+    put_zeros(at_.key_gradient, into(c_.key_gradient, b), depth_, {keys, key_extent_});
+    put_zeros(at_.value_gradient, into(c_.value_gradient, b), values_, {keys, key_extent_});
     for (keys_ = {0, 0}; keys_.begin < keys; keys_.begin = keys_.end) {
       keys_.end = std::min(keys, keys_.begin + max_adjoint_keys);
       pack_keys();
       // The first block meets all queries, so that each of them gets a gradient.
       const index_range all{0, query_extent_};
       const index_range seen =
-          keys_.begin == 0 ? all : visible(band_, all, keys_).queries({0, keys_.size()});
+          keys_.begin == 0 ? all : visible(at_.band, all, keys_).queries({0, keys_.size()});
       if (seen.begin >= seen.end) clear_key_gradients();
       for (queries_.begin = seen.begin; queries_.begin < seen.end; queries_.begin = queries_.end) {
         queries_.end = std::min(seen.end, queries_.begin + max_adjoint_queries);
-        visible_ = visible(band_, queries_, keys_);
+        visible_ = visible(at_.band, queries_, keys_);
         is_last_ = keys_.end == keys && queries_.end == seen.end;
         pack_queries();
         multiply_scores();
@@ -291,57 +287,38 @@ class adjoint {
     return {j, std::min(j + tiles::rows, keys_.size())};
   }
 
-  // The first rows of the batch index.
-  void find_upcoming() {
-    const auto rows_of = [this](const operand& o, int row, int column) {
-      return upcoming_rows{matrix_of<const float>(o, row, column, 0), c_.extent[column]};
-    };
-    upcoming_[0] = rows_of(c_.query, at_.query, at_.depth);
-    upcoming_[1] = rows_of(c_.g, at_.query, at_.value);
-    upcoming_[2] = rows_of(c_.result, at_.query, at_.value);
-    upcoming_[3] = rows_of(c_.key, at_.key, at_.depth);
-    upcoming_[4] = rows_of(c_.value, at_.key, at_.value);
-    upcoming_[5] = rows_of(c_.query_gradient, at_.query, at_.depth);
-    upcoming_[6] = rows_of(c_.key_gradient, at_.key, at_.depth);
-    upcoming_[7] = rows_of(c_.value_gradient, at_.key, at_.value);
-  }
-
-  // An operand at the batch index, from one row of it on.
-  template <class T>
-  strided_matrix<T> matrix_of(const operand& o, int rows, int columns, std::ptrdiff_t from) const {
-    return strided_matrix<T>{static_cast<T*>(o.data) + batch_.offset(o), o.stride[rows],
-                             o.stride[columns]}
-        .from_row(from);
-  }
-
-  // The element at the batch index of an option that has no other axes; null where there is none.
-  const std::int32_t* number(const operand& o) const {
-    if (o.data == nullptr) return nullptr;
-    return static_cast<const std::int32_t*>(o.data) + batch_.offset(o);
+  // The rows of the next batch index.
+  void find_upcoming(const adjoint_at& next) {
+    upcoming_[0] = {next.query, depth_};
+    upcoming_[1] = {next.g, values_};
+    upcoming_[2] = {next.result, values_};
+    upcoming_[3] = {next.key, depth_};
+    upcoming_[4] = {next.value, values_};
+    upcoming_[5] = {next.query_gradient, depth_};
+    upcoming_[6] = {next.key_gradient, depth_};
+    upcoming_[7] = {next.value_gradient, values_};
   }
 
   // Some rows of a gradient, which nothing adds to.
-  void put_zeros(const operand& gradient, int row, int column, index_range rows) const {
-    if (batch_.into(gradient) == store::add) return;
+  static void put_zeros(const slice<float>& gradient, store how, std::ptrdiff_t columns,
+                        index_range rows) {
+    if (how == store::add) return;
     for (std::ptrdiff_t i = rows.begin; i < rows.end; ++i) {
-      const auto to = matrix_of<float>(gradient, row, column, i);
-      if (to.column == 1)
-        std::fill_n(to.data, c_.extent[column], 0.0f);
+      if (gradient.column == 1)
+        std::fill_n(gradient.at(i, 0), columns, 0.0f);
       else
-        for (std::ptrdiff_t j = 0; j < c_.extent[column]; ++j) to.data[j * to.column] = 0;
+        for (std::ptrdiff_t j = 0; j < columns; ++j) *gradient.at(i, j) = 0;
     }
   }
 
   void pack_keys() {
-    const auto key = matrix_of<const float>(c_.key, at_.key, at_.depth, keys_.begin);
-    const auto value = matrix_of<const float>(c_.value, at_.key, at_.value, keys_.begin);
-    pack(key, keys_.size(), depth_, 1, key_, keys_.size());
+    pack(at_.key.from(keys_.begin, 0), keys_.size(), depth_, 1, key_, keys_.size());
     transpose({key_.data, key_.row, 1}, depth_, key_transposed_);
-    transpose({value.data, value.row, value.column}, values_, value_transposed_);
+    transpose(at_.value.from(keys_.begin, 0), values_, value_transposed_);
   }
 
   // Of the block's keys, so many columns.
-  void transpose(const strided_matrix<const float>& from, std::ptrdiff_t columns,
+  void transpose(const slice<const float>& from, std::ptrdiff_t columns,
                  const packed_matrix& to) const {
     HWY_NAMESPACE::transpose(
         tag(),
@@ -363,8 +340,8 @@ class adjoint {
           return strip_extent{{0, depth_vectors_}, visible_.keys(strip_of_queries(i))};
         });
     unpack(query_gradient_, queries_.size(), depth_, 0.5f * scale_,
-           matrix_of<float>(c_.query_gradient, at_.query, at_.depth, queries_.begin),
-           keys_.begin == 0 ? batch_.into(c_.query_gradient) : store::add);
+           at_.query_gradient.from(queries_.begin, 0),
+           keys_.begin == 0 ? into(c_.query_gradient, batch_) : store::add);
   }
 
   template <store Store>
@@ -383,30 +360,25 @@ class adjoint {
 
   void unpack_key_gradients() const {
     unpack(key_gradient_, keys_.size(), depth_, 0.5f * (soft_cap_ == 0 ? 1 : soft_cap_),
-           matrix_of<float>(c_.key_gradient, at_.key, at_.depth, keys_.begin),
-           batch_.into(c_.key_gradient));
-    unpack(value_gradient_, keys_.size(), values_, 0.5f,
-           matrix_of<float>(c_.value_gradient, at_.key, at_.value, keys_.begin),
-           batch_.into(c_.value_gradient));
+           at_.key_gradient.from(keys_.begin, 0), into(c_.key_gradient, batch_));
+    unpack(value_gradient_, keys_.size(), values_, 0.5f, at_.value_gradient.from(keys_.begin, 0),
+           into(c_.value_gradient, batch_));
   }
 
   void pack_queries() {
     const std::ptrdiff_t rows = queries_.size(), all_rows = round_up(rows, tiles::rows);
-    pack(matrix_of<const float>(c_.query, at_.query, at_.depth, queries_.begin), rows, depth_,
+    pack(at_.query.from(queries_.begin, 0), rows, depth_,
          soft_cap_ == 0 ? scale_ : scale_ / soft_cap_, query_, all_rows);
-    pack(matrix_of<const float>(c_.g, at_.query, at_.value, queries_.begin), rows, values_,
-         kept_scale_, g_, all_rows);
+    pack(at_.g.from(queries_.begin, 0), rows, values_, kept_scale_, g_, all_rows);
     const float unscale = kept_scale_ == 0 ? 0 : 1 / kept_scale_;
-    const auto result = matrix_of<const float>(c_.result, at_.query, at_.value, queries_.begin);
-    const auto statistics =
-        matrix_of<const float>(c_.statistics, at_.query, at_.query, queries_.begin);
+    const auto result = at_.result.from(queries_.begin, 0);
     constexpr float infinity = std::numeric_limits<float>::infinity();
     for (std::ptrdiff_t i = 0; i < rows; ++i) {
       fetch_ahead(result, i, values_);
       dots_[i] =
-          unscale * dot(contiguous_row(result.from_row(i), values_, row_), g_.data + i * g_.row);
+          unscale * dot(contiguous_row(result.from(i, 0), values_, row_), g_.data + i * g_.row);
       // A row whose keys are all hidden has no weights: less infinity, every score gives 0.
-      const float s = statistics.data[i * statistics.row];
+      const float s = *at_.statistics.at(queries_.begin + i, 0);
       statistics_[i] = s == -infinity ? infinity : s;
     }
   }
@@ -441,22 +413,21 @@ class adjoint {
 
   // A bias, dense or relative, or its gradient, where the blocks meet.
   template <class T>
-  bias_block<T> dense_of(const operand& o) const {
-    const auto m = matrix_of<T>(o, at_.query, at_.key, queries_.begin).from_column(keys_.begin);
+  bias_block<T> dense(const slice<T>& bias) const {
+    const slice<T> m = bias.from(queries_.begin, keys_.begin);
     return {m.data, m.row, m.column};
   }
   template <class T>
-  bias_block<T> relative_of(const operand& o) const {
-    return relative_block(c_, static_cast<T*>(o.data) + batch_.offset(o), o, band_, queries_.begin,
-                          keys_.begin);
+  bias_block<T> relative(T* bias, const operand& o) const {
+    return relative_block(c_, bias, o, at_.band, queries_.begin, keys_.begin);
   }
 
   void begin_bias_gradients() {
     if (wants(c_.bias_gradient))
-      bias_gradient_.begin(dense_of<float>(c_.bias_gradient), queries_.size(), keys_.size());
+      bias_gradient_.begin(dense(at_.bias_gradient), queries_.size(), keys_.size());
     if (wants(c_.relative_gradient))
-      relative_gradient_.begin(relative_of<float>(c_.relative_gradient), queries_.size(),
-                               keys_.size());
+      relative_gradient_.begin(relative(at_.relative_gradient, c_.relative_gradient),
+                               queries_.size(), keys_.size());
   }
   void end_bias_gradients() const {
     if (wants(c_.bias_gradient)) bias_gradient_.end();
@@ -475,7 +446,7 @@ class adjoint {
 
   template <bool Capped, bool Added>
   void weigh_rows() {
-    const bool one_addend = c_.bias.stride[at_.query] == 0 && c_.mask.stride[at_.query] == 0 &&
+    const bool one_addend = c_.bias.stride[loop_.query] == 0 && c_.mask.stride[loop_.query] == 0 &&
                             c_.relative.data == nullptr;
     const bool of_bias = wants(c_.bias_gradient), of_relative = wants(c_.relative_gradient);
     const bool drops = c_.drop.below != 0;
@@ -514,9 +485,9 @@ class adjoint {
 
   // The random words of some of a query's row of weights.
   const std::uint32_t* draw(std::ptrdiff_t i, index_range keys, std::uint32_t* room) const {
-    const std::ptrdiff_t step = c_.numbers.stride[at_.key];
-    const std::ptrdiff_t first = batch_.offset(c_.numbers) +
-                                 (queries_.begin + i) * c_.numbers.stride[at_.query] +
+    const std::ptrdiff_t step = c_.numbers.stride[loop_.key];
+    const std::ptrdiff_t first = at_.first_number +
+                                 (queries_.begin + i) * c_.numbers.stride[loop_.query] +
                                  (keys_.begin + keys.begin) * step;
     return random_words(words_, static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(step),
                         static_cast<std::size_t>(keys.size()), room);
@@ -528,26 +499,24 @@ class adjoint {
     std::fill_n(addend_, count, 0.0f);
     const auto add = [&](std::ptrdiff_t first, std::ptrdiff_t n, const float* from,
                          std::ptrdiff_t stride) { add_elements(n, from, stride, addend_ + first); };
-    if (c_.bias.data != nullptr) dense_of<const float>(c_.bias).for_pieces(i, {0, count}, add);
+    if (c_.bias.data != nullptr) dense(at_.bias).for_pieces(i, {0, count}, add);
     if (c_.relative.data != nullptr)
-      relative_of<const float>(c_.relative).for_pieces(i, {0, count}, add);
+      relative(at_.relative, c_.relative).for_pieces(i, {0, count}, add);
     if (c_.mask.data == nullptr) return;
-    const auto mask = matrix_of<const std::uint8_t>(c_.mask, at_.query, at_.key, queries_.begin + i)
-                          .from_column(keys_.begin);
     constexpr float infinity = std::numeric_limits<float>::infinity();
     for (std::ptrdiff_t j = 0; j < count; ++j)
-      if (mask.data[j * mask.column] == 0) addend_[j] = -infinity;
+      if (*at_.mask.at(queries_.begin + i, keys_.begin + j) == 0) addend_[j] = -infinity;
   }
 
   const attention_call& c_;
-  const attention_loops at_;
+  const attention_loops loop_;
   const std::ptrdiff_t query_extent_, key_extent_, depth_, values_;
   const std::ptrdiff_t depth_vectors_, value_vectors_;
   const float scale_, soft_cap_, kept_scale_;
   const word_source words_;
   // What is being computed: the batch index, and the blocks of it.
   batch_index batch_;
-  band band_;
+  adjoint_at at_;
   index_range queries_{}, keys_{};
   visible visible_;
   bool is_last_ = false;  // of the blocks
@@ -608,6 +577,7 @@ void attention_adjoint(const attention_call& c) noexcept {
   adjoint each(c);
   const auto index_of = [&](std::ptrdiff_t item, std::ptrdiff_t term) {
     batch_index b;
+    b.loops = at.query;
     for (int l = at.query - 1; l >= 0; --l) {
       std::ptrdiff_t& left = shared >> l & 1u ? item : term;
       b.index[l] = left % c.extent[l];

@@ -3,20 +3,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "kernels/visible.hpp"
 #include "weft/kernels/attention.hpp"
 
 namespace weft::kernels {
-
-// A matrix in an operand.
-template <class T>
-struct slice {
-  T* data = nullptr;  // null where there is no such operand
-  std::ptrdiff_t row = 0, column = 0;
-
-  T* at(std::ptrdiff_t i, std::ptrdiff_t j) const { return data + i * row + j * column; }
-};
 
 // The indices of the batch loops, counted from 0.
 inline std::ptrdiff_t batch_size(const attention_call& c) {
@@ -24,6 +16,46 @@ inline std::ptrdiff_t batch_size(const attention_call& c) {
   for (int l = 0; l < attention_loops(c.loops).query; ++l) size *= c.extent[l];
   return size;
 }
+
+// One of them.
+struct batch_index {
+  int loops = 0;
+  std::ptrdiff_t index[max_loops]{};
+
+  batch_index() = default;
+  batch_index(const attention_call& c, std::ptrdiff_t n) : loops(attention_loops(c.loops).query) {
+    for (int l = loops - 1; l >= 0; --l) {
+      index[l] = n % c.extent[l];
+      n /= c.extent[l];
+    }
+  }
+
+  std::ptrdiff_t offset(const operand& o) const {
+    std::ptrdiff_t sum = 0;
+    for (int l = 0; l < loops; ++l) sum += index[l] * o.stride[l];
+    return sum;
+  }
+};
+
+// A matrix in an operand.
+template <class T>
+struct slice {
+  T* data = nullptr;  // null where there is no such operand
+  std::ptrdiff_t row = 0, column = 0;
+
+  // The operand's, at an index of the batch loops, along these two.
+  void find(const operand& o, const batch_index& batch, int rows, int columns) {
+    if (o.data == nullptr) return;
+    data = static_cast<T*>(o.data) + batch.offset(o);
+    row = o.stride[rows];
+    column = o.stride[columns];
+  }
+
+  T* at(std::ptrdiff_t i, std::ptrdiff_t j) const { return data + i * row + j * column; }
+  slice from(std::ptrdiff_t i, std::ptrdiff_t j) const { return {at(i, j), row, column}; }
+
+  operator slice<const T>() const requires(!std::is_const_v<T>) { return {data, row, column}; }
+};
 
 struct attention_at {
   slice<const float> query, key, value, bias;
@@ -35,38 +67,25 @@ struct attention_at {
   std::ptrdiff_t keys = 0;  // that a length leaves
 
   attention_at() = default;
-  attention_at(const attention_call& c, std::ptrdiff_t batch) {
+  attention_at(const attention_call& c, const batch_index& batch) {
     const attention_loops loop(c.loops);
-    std::ptrdiff_t index[max_loops];
-    for (int l = loop.query - 1; l >= 0; --l) {
-      index[l] = batch % c.extent[l];
-      batch /= c.extent[l];
-    }
-    const auto offset_of = [&](const operand& o) {
-      std::ptrdiff_t offset = 0;
-      for (int l = 0; l < loop.query; ++l) offset += index[l] * o.stride[l];
-      return offset;
+    const auto find_first = [&]<class T>(T*& to, const operand& o) {
+      if (o.data != nullptr) to = static_cast<T*>(o.data) + batch.offset(o);
     };
-    const auto find = [&]<class T>(slice<T>& to, const operand& o, int row, int column) {
-      if (o.data != nullptr)
-        to = {static_cast<T*>(o.data) + offset_of(o), o.stride[row], o.stride[column]};
-    };
-    find(query, c.query, loop.query, loop.depth);
-    find(key, c.key, loop.key, loop.depth);
-    find(value, c.value, loop.key, loop.value);
-    find(mask, c.mask, loop.query, loop.key);
-    find(bias, c.bias, loop.query, loop.key);
-    find(result, c.result, loop.query, loop.value);
-    find(statistics, c.statistics, loop.query, loop.query);
-    slice<const float> distances;
-    find(distances, c.relative, loop.query, loop.key);
-    relative = distances.data;
-    first_number = offset_of(c.numbers);
-    slice<const std::int32_t> offset, length;
-    find(offset, c.offset, loop.query, loop.query);
-    find(length, c.lengths, loop.query, loop.query);
-    band = band_at(c, offset.data);
-    keys = keys_at(c, length.data);
+    query.find(c.query, batch, loop.query, loop.depth);
+    key.find(c.key, batch, loop.key, loop.depth);
+    value.find(c.value, batch, loop.key, loop.value);
+    mask.find(c.mask, batch, loop.query, loop.key);
+    bias.find(c.bias, batch, loop.query, loop.key);
+    find_first(relative, c.relative);
+    result.find(c.result, batch, loop.query, loop.value);
+    statistics.find(c.statistics, batch, loop.query, loop.query);
+    first_number = batch.offset(c.numbers);
+    const std::int32_t *offset = nullptr, *length = nullptr;
+    find_first(offset, c.offset);
+    find_first(length, c.lengths);
+    band = band_at(c, offset);
+    keys = keys_at(c, length);
   }
 };
 

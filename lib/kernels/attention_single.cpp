@@ -48,7 +48,7 @@ class single_query {
     of_block_ = floats(in.values);
     scores_ = floats(in.scores);
     // What fills up the last vector is computed with, but means nothing: it is not to be slow.
-    std::fill_n(of_block_, (width_ + lanes_ - 1) / lanes_ * lanes_, 0.0f);
+    std::fill_n(of_block_, round_up(width_, lanes_), 0.0f);
   }
 
   // At an index of the batch loops.
@@ -58,7 +58,7 @@ class single_query {
     for (std::ptrdiff_t d = 0; d < depth_; ++d) query_[d] = scale * *at_.query.at(0, d);
     highest_ = std::numeric_limits<float>::lowest();
     sum_ = 0;
-    std::fill_n(results_, (width_ + lanes_ - 1) / lanes_ * lanes_, 0.0f);
+    std::fill_n(results_, round_up(width_, lanes_), 0.0f);
     const index_range seen = visible(at_.band, {0, 1}, {0, at_.keys}).keys({0, 1});
     for (index_range keys{seen.begin, 0}; keys.begin < seen.end; keys.begin = keys.end) {
       keys.end = std::min(keys.begin + row_block, seen.end);
@@ -153,7 +153,7 @@ class single_query {
 
   void drop_weights(const index_range& keys) const {
     const std::ptrdiff_t step = c_.numbers.stride[loop_.key];
-    const std::ptrdiff_t count = (keys.size() + lanes_ - 1) / lanes_ * lanes_;
+    const std::ptrdiff_t count = round_up(keys.size(), lanes_);
     alignas(64) std::uint32_t room[random_words_room(row_block)];
     const std::uint32_t* const words =
         random_words(words_, static_cast<std::uint32_t>(at_.first_number + keys.begin * step),
@@ -216,7 +216,7 @@ bool is_single(const attention_call& c) noexcept {
 void attend_single(const attention_call& c) noexcept {
   single_query each(c);
   const item_range mine = items_of(batch_size(c), c.part);
-  for (std::ptrdiff_t i = mine.begin; i < mine.end; ++i) each.attend({c, i});
+  for (std::ptrdiff_t i = mine.begin; i < mine.end; ++i) each.attend({c, batch_index(c, i)});
 }
 
 }  // namespace weft::kernels::HWY_NAMESPACE

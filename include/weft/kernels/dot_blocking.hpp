@@ -6,8 +6,10 @@
 #pragma once
 
 #include <algorithm>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "weft/kernels/call.hpp"
 
@@ -43,7 +45,8 @@ inline constexpr std::size_t max_tile_columns = tile_for(32).vectors * max_dot_l
 inline constexpr std::size_t first_cache_bytes = 32 * 1024;
 inline constexpr std::size_t second_cache_bytes = 1024 * 1024;
 
-constexpr std::size_t round_up(std::size_t n, std::size_t unit) {
+template <std::integral T>
+constexpr T round_up(T n, std::type_identity_t<T> unit) {
   return (n + unit - 1) / unit * unit;
 }
 
