@@ -263,8 +263,7 @@ inline void run_rowwise(const call& c, row_function f) {
   }
 
   const std::ptrdiff_t at_once = packs ? 1 : max_rows;  // there is room to pack one row
-  const bool centred = c.kind == op::normalize || c.kind == op::normalize_adjoint;
-  row_arguments a{length, c.scalar, c.scale, 0, {}, centred, nullptr, nullptr};
+  row_arguments a{length, c.scalar, c.scale, 0, {}, subtracts_mean(c.kind), nullptr, nullptr};
   std::ptrdiff_t step[1 + max_row_inputs]{};  // from row to row
   for (int o = 0; o <= inputs; ++o) {
     // In bytes from here on.

@@ -44,7 +44,7 @@ outcome reference(op kind, const row& a, const row& b, double scalar) {
     }
   };
   double mean = 0, variance = 0, sum_g = 0, sum_magnitude = 0, sum_gy = 0, sum_gy_magnitude = 0;
-  const bool centred = kind != op::rms_normalize && kind != op::rms_normalize_adjoint;
+  const bool centred = subtracts_mean(kind);
   for (const double x : a) mean += centred ? x / n : 0;
   for (const double x : a) variance += (x - mean) * (x - mean) / n;
   const double scale = 1 / std::sqrt(variance + scalar);

@@ -278,7 +278,7 @@ class error_analysis {
   };
   rows rows_of(const node& n, int id) const {
     rows all;
-    all.centred = n.kind != op::rms_normalize && n.kind != op::rms_normalize_adjoint;
+    all.centred = subtracts_mean(n.kind);
     auto const along = ref::to_axes(n.named);
     for (auto const* axis : along) all.length *= static_cast<double>(of_(axis));
     ref::for_each(ref::without(ref::to_axes(n.axes), along), of_, {layout(id)}, [&](auto first) {

@@ -212,5 +212,9 @@ constexpr bool is_adjoint_of_normalization(op o) {
 constexpr op normalization_of_adjoint(op o) {
   return o == op::normalize_adjoint ? op::normalize : op::rms_normalize;
 }
+// Are rows taken from their mean, or from 0? For normalisations and their adjoints.
+constexpr bool subtracts_mean(op o) {
+  return o == op::normalize || o == op::normalize_adjoint;
+}
 
 }  // namespace weft
