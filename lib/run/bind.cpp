@@ -1,0 +1,236 @@
+// What a run is given: its lengths are found, it is checked, and lies where the plan expects it.
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <string>
+
+#include "weft/run/engine.hpp"
+#include "weft/run/error.hpp"
+
+namespace weft {
+
+namespace {
+
+constexpr std::size_t unknown = SIZE_MAX;
+
+using lengths_array = std::array<std::size_t, max_lengths>;
+
+// Applies each rule once its sources are known. Where no rule is left that could be applied, the
+// first source that nothing gives gets its bound.
+template <class Set>
+void follow_rules(const program& p, lengths_array& lengths, Set set) {
+  std::array<bool, max_rules> done{};
+  auto const unknown_source = [&](const length_rule_ref& rule) {
+    for (int s = 0; s < rule.source_count; ++s)
+      if (lengths[static_cast<std::size_t>(rule.sources[s])] == unknown)
+        return int{rule.sources[s]};
+    return -1;
+  };
+  auto const apply = [&](const length_rule_ref& rule) {
+    std::int64_t sum = rule.add;
+    for (int s = 0; s < rule.source_count; ++s)
+      sum += static_cast<std::int64_t>(lengths[static_cast<std::size_t>(rule.sources[s])]);
+    sum =
+        std::max<std::int64_t>(sum, 0);  // a slice from beyond the end is refused where it is used
+    auto const where = [&] {
+      return "axis " + std::string(p.name(p.lengths[rule.target].name)) + " made from others";
+    };
+    if (!rule.rounds_down && sum * rule.multiply % rule.divide != 0)
+      throw error(where() + ": " + std::to_string(sum) + " elements do not make rows of " +
+                  std::to_string(rule.divide));
+    auto const target = static_cast<std::size_t>(rule.target);
+    set(target, static_cast<std::size_t>(sum * rule.multiply / rule.divide), p.lengths[target].name,
+        where);
+  };
+  for (std::size_t left = p.rules.size(); left > 0;) {
+    std::size_t const before = left;
+    int stuck = -1;
+    for (std::size_t i = 0; i < p.rules.size(); ++i) {
+      if (done[i]) continue;
+      if (int const source = unknown_source(p.rules[i]); source >= 0) {
+        if (stuck < 0) stuck = source;
+        continue;
+      }
+      apply(p.rules[i]);
+      done[i] = true;
+      --left;
+    }
+    if (left == before) {
+      auto const source = static_cast<std::size_t>(stuck);
+      lengths[source] = p.lengths[source].most;
+    }
+  }
+}
+
+std::string quoted(std::string_view s) {
+  return "'" + std::string(s) + "'";
+}
+
+}  // namespace
+
+// Each length comes from an argument, or follows from others; one that nothing tells is its bound.
+void engine::find_lengths(std::span<const binding> arguments,
+                          std::array<std::size_t, max_lengths>& lengths) const {
+  lengths.fill(unknown);
+  // `where` makes its sentence only where something is wrong: a run allocates nothing.
+  auto const set = [&](std::size_t slot, std::size_t value, name_ref called, auto where) {
+    length_ref const& axis = p_->lengths[slot];
+    if (value > axis.most)
+      throw error(where() + ": axis " + std::string(p_->name(called)) + " has length " +
+                  std::to_string(value) + ", and may have at most " + std::to_string(axis.most));
+    if (lengths[slot] != unknown && lengths[slot] != value)
+      throw error(where() + ": axis " + std::string(p_->name(called)) + " has length " +
+                  std::to_string(value) + ", and " + std::to_string(lengths[slot]) +
+                  " elsewhere in this run");
+    lengths[slot] = value;
+  };
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    input_ref const& input = p_->inputs[i];
+    auto const where = [&] { return "argument " + quoted(p_->name(input.name)); };
+    for (int a = 0; a < input.rank; ++a) {
+      extent_ref const& e = input.extent[a];
+      std::size_t const given = arguments[i].length[static_cast<std::size_t>(a)];
+      if (!e.fixed())
+        set(e.slot(), given, input.axis_name[a], where);
+      else if (given != e.most)
+        throw error(where() + ": axis " + std::string(p_->name(input.axis_name[a])) +
+                    " has length " + std::to_string(given) + ", and must have " +
+                    std::to_string(e.most));
+    }
+  }
+  follow_rules(*p_, lengths, set);
+  for (std::size_t i = 0; i < p_->lengths.size(); ++i)
+    if (lengths[i] == unknown) lengths[i] = p_->lengths[i].most;
+  for (length_requirement const& r : p_->requirements)
+    if (lengths[static_cast<std::size_t>(r.slot)] < r.least)
+      throw error("axis " + std::string(p_->name(p_->lengths[r.slot].name)) + " has length " +
+                  std::to_string(lengths[static_cast<std::size_t>(r.slot)]) +
+                  ", and a slice of it needs at least " + std::to_string(r.least));
+}
+
+namespace {
+
+using strides = std::array<std::ptrdiff_t, max_rank>;
+
+// Calls f(offset by a, offset by b) for every index, outermost first.
+template <class F>
+void for_each_index(int rank, const std::array<std::size_t, max_rank>& length, const strides& a,
+                    const strides& b, F f) {
+  auto const loop = [&](auto& self, int axis, std::ptrdiff_t at_a, std::ptrdiff_t at_b) -> void {
+    if (axis == rank) return f(at_a, at_b);
+    auto const l = static_cast<std::size_t>(axis);
+    for (std::size_t i = 0; i < length[l]; ++i, at_a += a[l], at_b += b[l])
+      self(self, axis + 1, at_a, at_b);
+  };
+  loop(loop, 0, 0, 0);
+}
+
+// The strides that the plan has for an input.
+strides planned(const input_ref& input) {
+  strides s{};
+  std::ptrdiff_t next = 1;
+  for (int a = input.rank - 1; a >= 0; --a) {
+    s[static_cast<std::size_t>(a)] = next;
+    next *= static_cast<std::ptrdiff_t>(input.extent[a].most);
+  }
+  return s;
+}
+
+}  // namespace
+
+void engine::check_indices(const input_ref& input, const binding& argument,
+                           std::size_t most) const {
+  auto const* const data = static_cast<const std::int32_t*>(argument.data);
+  std::size_t position = 0;
+  for_each_index(input.rank, argument.length, argument.stride, argument.stride,
+                 [&](std::ptrdiff_t at, std::ptrdiff_t) {
+                   std::int32_t const index = data[at];
+                   if (index < 0 || static_cast<std::size_t>(index) >= most)
+                     throw error("argument " + quoted(p_->name(input.name)) + ": element " +
+                                 std::to_string(position) + " is " + std::to_string(index) +
+                                 ", and an index into axis " +
+                                 std::string(p_->name(input.picks_from_name)) + " is less than " +
+                                 std::to_string(most) + " and not negative");
+                   ++position;
+                 });
+}
+
+// The numbers of each rule, over the axes that they have.
+void engine::check_writes(std::span<const binding> arguments,
+                          const std::array<std::size_t, max_lengths>& lengths) const {
+  for (write_rule const& r : p_->writes) {
+    auto const rows = static_cast<std::int64_t>(r.rows.in(lengths.data()));
+    auto const room = static_cast<std::int64_t>(r.room.in(lengths.data()));
+    std::array<std::size_t, max_rank> length{};
+    for (int l = 0; l < r.loops; ++l)
+      length[static_cast<std::size_t>(l)] = r.extent[l].in(lengths.data());
+    auto const strides_of = [&](const known_number& k) {
+      strides s{};
+      for (std::size_t l = 0; l < static_cast<std::size_t>(r.loops); ++l)
+        s[l] = k.input < 0     ? k.stride[l]
+               : k.axis[l] < 0 ? 0
+                               : arguments[static_cast<std::size_t>(k.input)]
+                                     .stride[static_cast<std::size_t>(k.axis[l])];
+      return s;
+    };
+    auto const number = [&](const known_number& k, std::ptrdiff_t at) {
+      const void* const data = k.input < 0 ? memory_.workspace + k.offset
+                                           : arguments[static_cast<std::size_t>(k.input)].data;
+      return std::int64_t{static_cast<const std::int32_t*>(data)[at]};
+    };
+    auto const called = [&](const known_number& k) {
+      return (k.input < 0 ? "state " : "argument ") + quoted(p_->name(k.name));
+    };
+    std::size_t element = 0;
+    for_each_index(
+        r.loops, length, strides_of(r.at), strides_of(r.count),
+        [&](std::ptrdiff_t at, std::ptrdiff_t count) {
+          std::int64_t const some = r.count.is_known ? number(r.count, count) : rows;
+          if (some < 0 || some > rows)
+            throw error(called(r.count) + ": element " + std::to_string(element) + " is " +
+                        std::to_string(some) + ", and the rows along axis " +
+                        std::string(p_->name(r.rows_name)) + " are " + std::to_string(rows));
+          if (r.at.is_known)
+            if (std::int64_t const first = number(r.at, at); first < 0 || first + some > room)
+              throw error(called(r.at) + ": element " + std::to_string(element) + " is " +
+                          std::to_string(first) + ", and from there is no room for " +
+                          std::to_string(some) + " more along axis " +
+                          std::string(p_->name(r.room_name)) + ", whose length is " +
+                          std::to_string(room));
+          ++element;
+        });
+  }
+}
+
+// An argument with the planned strides is read where it lies; another is copied to where it has
+// them.
+const std::byte* engine::stage(const input_ref& input, const binding& argument) const noexcept {
+  auto const* const data = static_cast<const std::byte*>(argument.data);
+  strides const plan = planned(input);
+  bool same = true;
+  for (std::size_t a = 0; a < static_cast<std::size_t>(input.rank); ++a)
+    same = same && (argument.stride[a] == plan[a] || argument.length[a] <= 1);
+  if (same) return data;
+  std::byte* const staging = memory_.workspace + input.staging;
+  std::ptrdiff_t const size = bytes(input.type);
+  for_each_index(input.rank, argument.length, argument.stride, plan,
+                 [&](std::ptrdiff_t from, std::ptrdiff_t to) {
+                   std::memcpy(staging + to * size, data + from * size,
+                               static_cast<std::size_t>(size));
+                 });
+  return staging;
+}
+
+void engine::bind(std::span<const binding> arguments) {
+  std::array<std::size_t, max_lengths> lengths{};
+  find_lengths(arguments, lengths);
+  for (std::size_t i = 0; i < arguments.size(); ++i)
+    if (p_->inputs[i].picks_from_name.size > 0)
+      check_indices(p_->inputs[i], arguments[i], p_->inputs[i].picks_from.in(lengths.data()));
+  check_writes(arguments, lengths);
+  lengths_ = lengths;
+  for (std::size_t i = 0; i < arguments.size(); ++i)
+    inputs_[i] = stage(p_->inputs[i], arguments[i]);
+}
+
+}  // namespace weft
