@@ -46,7 +46,7 @@ constexpr void lower_overlap(drafting& in, int id) {
 
 constexpr void lower_concatenation(drafting& in, int id) {
   node const& n = in.g.nodes[id];
-  axis_info const* const whole = n.axes.at[in.g.nodes[n.operand[0]].axes.find(n.named.at[0])];
+  axis_info const* const whole = new_axis(n.axes, in.g.nodes[n.operand[0]].axes);
   std::int64_t start = 0;
   axis_list after{};
   for (int j = 0; j < n.operands; ++j) {

@@ -5,6 +5,7 @@
 #include "weft/graph/packed.hpp"
 #include "weft/passes/arrange.hpp"
 #include "weft/passes/attend.hpp"
+#include "weft/passes/data_first.hpp"
 #include "weft/passes/differentiate.hpp"
 #include "weft/passes/fuse.hpp"
 #include "weft/passes/hoist.hpp"
@@ -24,11 +25,11 @@ inline constexpr auto definition = pack<whole_model<Model>>();
 
 // What is done to the graph of the results that are wanted, before it is lowered.
 constexpr graph compiled(const graph& selected) {
-  return own_results(fuse(hoist(arrange(attend(selected)))));
+  return own_results(fuse(hoist(arrange(attend(data_first(selected))))));
 }
 // The same with gradients of the first result, a scalar.
 constexpr graph compiled_with_gradients(const graph& selected) {
-  return fuse(hoist(arrange(simplify(differentiate(attend(selected), 0)))));
+  return fuse(hoist(arrange(simplify(differentiate(attend(data_first(selected)), 0)))));
 }
 
 // For some of the results; for all where none is named. Nothing is dropped.

@@ -16,17 +16,18 @@ constexpr bool gives_any_order(op o) {
 // Does operand j have to keep its order?
 constexpr bool goes_by_order(op o, int j) {
   if (o == op::gather) return j == 0;
-  return !is_elementwise(o) && o != op::scatter_add;
+  return !is_elementwise(o) && o != op::scatter_add && o != op::concatenate;
 }
 
-// The axes that node n walks through, in their order: those of what scatter_add puts into a table
-// stand where the table has the indexed axis.
-constexpr axis_list walked(const graph& g, const node& n) {
-  if (n.kind != op::scatter_add) return n.axes;
-  axis_list const& from = g.nodes[n.operand[0]].axes;
+// The axes that node n walks through operand j by, in their order: those of what scatter_add puts
+// into a table stand where the table has the indexed axis, and the axis of a part where the whole
+// has what it is put together to.
+constexpr axis_list walked(const graph& g, const node& n, int j) {
+  if (n.kind != op::scatter_add && n.kind != op::concatenate) return n.axes;
+  axis_list const& from = g.nodes[n.operand[n.kind == op::concatenate ? j : 0]].axes;
   axis_list order{};
   for (int a = 0; a < n.axes.count; ++a) {
-    if (n.axes.at[a] != n.named.at[0]) {
+    if (n.kind == op::scatter_add ? n.axes.at[a] != n.named.at[0] : from.contains(n.axes.at[a])) {
       order.push(n.axes.at[a]);
       continue;
     }
@@ -36,17 +37,24 @@ constexpr axis_list walked(const graph& g, const node& n) {
   return order;
 }
 
-// Those who use a copy that only gave another order, and now gives the same, use what it copies;
-// false where there is none.
+// Is it a copy that only gave another order, and now gives the same?
+constexpr bool copies_nothing(const graph& g, int id) {
+  node const& copy = g.nodes[id];
+  return copy.kind == op::copy && g.nodes[copy.operand[0]].axes == copy.axes;
+}
+
+// Who uses such a copy uses what it copies; false where there is none.
 constexpr bool pass_by_copies(graph& g) {
   bool any = false;
+  auto const pass_by = [&](int& id) {
+    if (!copies_nothing(g, id)) return;
+    id = g.nodes[id].operand[0];
+    any = true;
+  };
   for (int i = 0; i < g.count; ++i)
-    for (int j = 0; j < g.nodes[i].operands; ++j) {
-      node const& copy = g.nodes[g.nodes[i].operand[j]];
-      if (copy.kind != op::copy || !(g.nodes[copy.operand[0]].axes == copy.axes)) continue;
-      g.nodes[i].operand[j] = copy.operand[0];
-      any = true;
-    }
+    for (int j = 0; j < g.nodes[i].operands; ++j) pass_by(g.nodes[i].operand[j]);
+  for (int i = 0; i < g.output_count; ++i)
+    if (g.outputs[i].kind == role::result) pass_by(g.outputs[i].node);
   return any;
 }
 
@@ -59,22 +67,26 @@ constexpr bool pass_by_copies(graph& g) {
 // its bias. Outputs keep their order.
 constexpr graph arrange(graph g) {
   int user[max_nodes]{};    // the first user's node and one
+  int place[max_nodes]{};   // among that one's operands
   bool fixed[max_nodes]{};  // an output, or used by what goes by the order of axes
   for (int i = 0; i < g.output_count; ++i) fixed[g.outputs[i].node] = true;
   for (int i = g.count - 1; i >= 0; --i) {
     node& n = g.nodes[i];
     if (detail::gives_any_order(n.kind) && !fixed[i] && user[i] > 0) {
-      axis_list const wanted = detail::walked(g, g.nodes[user[i] - 1]);
+      axis_list const wanted = detail::walked(g, g.nodes[user[i] - 1], place[i]);
       axis_list order{};
       for (int a = 0; a < wanted.count; ++a)
         if (n.axes.contains(wanted.at[a])) order.push(wanted.at[a]);
       if (order.count == n.axes.count) n.axes = order;
     }
     for (int j = 0; j < n.operands; ++j) {
-      if (detail::goes_by_order(n.kind, j))
-        fixed[n.operand[j]] = true;
-      else
-        user[n.operand[j]] = i + 1;
+      int const from = n.operand[j];
+      if (detail::goes_by_order(n.kind, j)) {
+        fixed[from] = true;
+      } else {
+        user[from] = i + 1;
+        place[from] = j;
+      }
     }
   }
   if (detail::pass_by_copies(g)) g = sweep(g);

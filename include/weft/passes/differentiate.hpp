@@ -462,8 +462,7 @@ class reverse_sweep {
   // Each operand's gradient is the part of g where it was put.
   constexpr void unconcatenate(const node& n, int g) {
     int at = 0;
-    axis_list const first = g_.nodes[n.operand[0]].axes;
-    while (first.at[at] != n.named.at[0]) ++at;
+    while (g_.nodes[n.operand[0]].axes.contains(n.axes.at[at])) ++at;
     axis_list after{};
     after.push(n.axes.at[at]);
     std::int64_t start = 0;
