@@ -41,12 +41,6 @@ struct fragment {
   node nodes[Size];
 };
 
-#if defined(__clang__)
-// What a refused use gives (see reject.hpp): clang goes on with it, and where an expression around
-// it has no meaning it forgets to say the sentence. So it is a number without axes.
-using rejected = fragment<float, shape<>, 1>;
-#endif
-
 template <class X>
 struct expression_traits;
 template <class T, class S>
@@ -61,6 +55,19 @@ struct expression_traits<fragment<T, S, Size>> {
   using shape = S;
   static constexpr int fragment_size = Size;
 };
+
+#if defined(__clang__)
+// What a refused use gives (see reject.hpp): clang goes on with it, and where an expression around
+// it has no meaning it forgets to say the sentence. So it is a number without axes, and has what
+// the results of layers and scans have.
+struct rejected : fragment<float, shape<>, 1> {
+  static const rejected output, weights, memory_weights, keys, values, last, all;
+};
+inline constexpr rejected rejected::output{}, rejected::weights{}, rejected::memory_weights{},
+    rejected::keys{}, rejected::values{}, rejected::last{}, rejected::all{};
+template <>
+struct expression_traits<rejected> : expression_traits<fragment<float, shape<>, 1>> {};
+#endif
 
 // What the DSL's operations take: a tensor, or a fragment.
 template <class X>

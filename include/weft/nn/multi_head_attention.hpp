@@ -238,11 +238,18 @@ requires(detail::fault_of_multi_head<Q, K, V, M, KeyPos, Embed, Heads, HeadDim>(
         multi_head_attention(scope, const Q&, const K&, const V&, const M& = {},
                              attention_options = {}, const P& = {}))
 
-namespace detail {
+template <class Pos, class KeyPos, class Embed, class Heads, class HeadDim, expression Q,
+          expression K, expression V, detail::a_mask M = mask_list<>, detail::an_order P = nothing>
+WEFT_REJECT(
+    "nn::multi_head_attention: name four axes, the query's positions not among them, as in "
+    "multi_head_attention<KeyPos, Embed, Heads, HeadDim>(s, query, key, value)",
+    multi_head_attention(scope, const Q&, const K&, const V&, const M& = {}, attention_options = {},
+                         const P& = {}))
 
-// Are these masks, options and an encoding?
-template <class Options, class O, class P, class... Masks>
-concept layer_arguments = std::same_as<O, Options> && an_encoding<P> &&(a_mask<Masks>&&...);
+namespace detail {
+  // Are these masks, options and an encoding?
+  template <class Options, class O, class P, class... Masks>
+  concept layer_arguments = std::same_as<O, Options> && an_encoding<P> &&(a_mask<Masks> && ...);
 
 }  // namespace detail
 

@@ -155,6 +155,9 @@ void wrong(weft::scope s) {
   // error: nn::multi_head_attention: name axes that are not the same, as in
   // multi_head_attention<KeyPos, Embed, Heads, HeadDim>(s, query, key, value)
   multi_head_attention<KeyPos, Embed, grouped<Heads, int>, HeadDim>(s, x, keys, keys);
+  // error: nn::multi_head_attention: name four axes, the query's positions not among them, as in
+  // multi_head_attention<KeyPos, Embed, Heads, HeadDim>(s, query, key, value)
+  multi_head_attention<Pos, KeyPos, Embed, Heads, HeadDim>(s, x, keys, keys);
   // error: nn::multi_head_attention: the query has no such axis to project
   multi_head_attention<KeyPos, widths<Vocab, Embed>, Heads, HeadDim>(s, x, keys, keys);
   // error: nn::multi_head_attention: the key has no such axis to project
