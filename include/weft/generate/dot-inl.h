@@ -41,6 +41,12 @@ template <tile_traits T>
 inline constexpr bool is_narrow = T.left_depth == 1 && lanes_of<lanes_for<T.columns>> >= 4 &&
                                   T.columns <= lanes_of<lanes_for<T.columns>>;
 
+// Others compute with more constants than there are registers beside the sums: g++ would keep the
+// constants in them, and the sums in memory.
+constexpr bool ends_in_tile(op then) {
+  return then == op::copy || then == op::relu;
+}
+
 // A tile: Rows x Vectors sums, of whose last vector the first Rest lanes count, or all if 0.
 template <tile_traits T, int Rows, int Vectors, int Rest>
 struct tile {
@@ -125,8 +131,8 @@ struct tile {
     else if constexpr (T.addends > 0)
       v = hn::Add(v, addend<0, I>(a));
     if constexpr (T.addends > 1) v = hn::Add(v, addend<1, I>(b));
-    store<D, count<I>>(function<T.then>(d, v),
-                       result + I / Vectors * T.result_row + I % Vectors * lanes);
+    if constexpr (ends_in_tile(T.then)) v = function<T.then>(d, v);
+    store<D, count<I>>(v, result + I / Vectors * T.result_row + I % Vectors * lanes);
   }
   template <int... I>
   HWY_INLINE static void end_all(std::integer_sequence<int, I...>, const V* s, float* result,
@@ -172,6 +178,22 @@ HWY_INLINE void dot_columns(const float* left, const float* right, float* result
   run(std::integral_constant<int, down.size>(), down.count - down.large);
 }
 
+// The function that the sums end with.
+template <tile_traits T, int Rows>
+HWY_INLINE void apply_function(float* result) {
+  using D = lanes_for<T.columns>;
+  constexpr int lanes = lanes_of<D>;
+  constexpr int rest = static_cast<int>(T.columns % lanes);
+  const auto apply = []<int n>(std::integral_constant<int, n>, float* at)
+                         HWY_ATTR { store<D, n>(function<T.then>(D(), load<D, n>(at)), at); };
+  for (int row = 0; row < Rows; ++row, result += T.result_row) {
+    std::ptrdiff_t c = 0;
+    for (; c + lanes <= T.columns; c += lanes)
+      apply(std::integral_constant<int, lanes>(), result + c);
+    if constexpr (rest != 0) apply(std::integral_constant<int, rest>(), result + c);
+  }
+}
+
 // The whole product: rows x columns.
 template <tile_traits T, int Rows>
 HWY_INLINE void dot_matrix(const float* left, const float* right, float* result, const float* a,
@@ -180,10 +202,8 @@ HWY_INLINE void dot_matrix(const float* left, const float* right, float* result,
   constexpr int columns = static_cast<int>(T.columns);
   constexpr int vectors = (columns + lanes - 1) / lanes;
   constexpr int rest = columns % lanes;
-  // What an activation computes with needs registers, too.
-  constexpr int spare = T.then == op::copy ? 0 : vector_registers / 3;
-  constexpr tile_size size =
-      best_tile(Rows, vectors, T.depth, is_narrow<T>, vector_registers, spare);
+  constexpr tile_size size = best_tile(Rows, vectors, T.depth, is_narrow<T>, vector_registers);
+  float* const begin = result;
   constexpr equal_parts across(vectors, size.vectors);
   constexpr int a_column = T.addend_broadcast[0] ? 0 : 1, b_column = T.addend_broadcast[1] ? 0 : 1;
   const auto run = [&]<int Vectors, int Rest>(std::integral_constant<int, Vectors>,
@@ -209,6 +229,7 @@ HWY_INLINE void dot_matrix(const float* left, const float* right, float* result,
       run(integral_constant<int, across.size>(), integral_constant<int, 0>(), small - 1);
     run(integral_constant<int, across.size>(), integral_constant<int, rest>(), 1);
   }
+  if constexpr (!ends_in_tile(T.then)) apply_function<T, Rows>(begin);
 }
 
 template <signature S, dot_plan P, bool Copied>

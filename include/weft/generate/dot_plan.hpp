@@ -173,9 +173,9 @@ struct equal_parts {
       : count((n + limit - 1) / limit), size(n / count), large(n % count) {}
 };
 
-// The largest tile to use, for a number of vector registers. What the sums end with needs `spare`.
+// The largest tile to use, for a number of vector registers.
 constexpr tile_size best_tile(int rows, int vectors, std::ptrdiff_t depth, bool narrow,
-                              int registers, int spare) {
+                              int registers) {
   // A product with this result begins when rows of that are stored. Where all are in one tile,
   // there is nothing to do meanwhile.
   constexpr long wait = 32;
@@ -183,7 +183,7 @@ constexpr tile_size best_tile(int rows, int vectors, std::ptrdiff_t depth, bool 
   long least = 0;
   for (int v = 1; v <= std::min(vectors, 4); ++v) {
     for (int r = 1; r <= rows; ++r) {
-      if (r * v + v + rows_by_fours(r, narrow) + 2 + spare > registers) break;
+      if (r * v + v + rows_by_fours(r, narrow) + 2 > registers) break;
       equal_parts const across(vectors, v), down(rows, r);
       long cost = down.count == 1 ? wait : 0;
       for (int i = 0; i < across.count; ++i) {
