@@ -138,13 +138,13 @@ struct attention_block {
     alignas(64) float weights[P.keys * padded];
     pack<P.depth, count, P.query_depth, P.query_row, padded>(at.read(1) + first * P.query_row,
                                                              queries);
-    dot_matrix<scores, static_cast<int>(P.keys)>(at.read(2), queries, weights, nullptr, nullptr);
+    dot_matrix<scores, static_cast<int>(P.keys)>({at.read(2), queries, weights, nullptr, nullptr});
     alignas(64) float addend[P.has_addend() ? P.keys * padded : 1];
     if constexpr (P.has_addend()) add_up(at, first, addend);
     const float seen = seen_keys(at);
     for (int i = 0; i < padded; i += lanes) softmax(weights + i, first + i, addend + i, seen);
-    dot_matrix<weighted, count>(weights, at.read(3), at.write() + first * P.result_row, nullptr,
-                                nullptr);
+    dot_matrix<weighted, count>(
+        {weights, at.read(3), at.write() + first * P.result_row, nullptr, nullptr});
   }
 };
 

@@ -159,23 +159,45 @@ struct tile {
   }
 };
 
+// Where the operands of a tile are.
+struct tile_operands {
+  const float *left, *right;
+  float* result;
+  const float *a, *b;  // addends
+};
+
+// Some tiles, one below the other. `at` goes on to the next.
+template <tile_traits T, int Rows, int Vectors, int Rest>
+HWY_INLINE void run_down(int count, tile_operands& at) {
+  constexpr std::ptrdiff_t a_row = T.addend_row[0], b_row = T.addend_row[1];
+  for (int i = 0; i < count; ++i) {
+    tile<T, Rows, Vectors, Rest>::run(at.left, at.right, at.result, at.a, at.b);
+    at.left += Rows * T.left_row;
+    at.result += Rows * T.result_row;
+    if constexpr (T.addends > 0) at.a += Rows * a_row;
+    if constexpr (T.addends > 1) at.b += Rows * b_row;
+  }
+}
+
 // All rows of some columns, tile by tile.
 template <tile_traits T, int Rows, int Limit, int Vectors, int Rest>
-HWY_INLINE void dot_columns(const float* left, const float* right, float* result, const float* a,
-                            const float* b) {
+HWY_INLINE void dot_columns(tile_operands at) {
   constexpr equal_parts down(Rows, Limit);
-  constexpr std::ptrdiff_t a_row = T.addend_row[0], b_row = T.addend_row[1];
-  const auto run = [&]<int R>(std::integral_constant<int, R>, int count) HWY_ATTR {
-    for (int i = 0; i < count; ++i) {
-      tile<T, R, Vectors, Rest>::run(left, right, result, a, b);
-      left += R * T.left_row;
-      result += R * T.result_row;
-      if constexpr (T.addends > 0) a += R * a_row;
-      if constexpr (T.addends > 1) b += R * b_row;
-    }
-  };
-  if constexpr (down.large > 0) run(std::integral_constant<int, down.size + 1>(), down.large);
-  run(std::integral_constant<int, down.size>(), down.count - down.large);
+  if constexpr (down.large > 0) run_down<T, down.size + 1, Vectors, Rest>(down.large, at);
+  run_down<T, down.size, Vectors, Rest>(down.count - down.large, at);
+}
+
+// The same, some times side by side.
+template <tile_traits T, int Rows, int Limit, int Vectors, int Rest>
+HWY_INLINE void run_across(int count, tile_operands& at) {
+  constexpr int width = Vectors * lanes_of<lanes_for<T.columns>>;
+  for (int i = 0; i < count; ++i) {
+    dot_columns<T, Rows, Limit, Vectors, Rest>(at);
+    at.right += width;
+    at.result += width;
+    if constexpr (T.addends > 0) at.a += T.addend_broadcast[0] ? 0 : width;
+    if constexpr (T.addends > 1) at.b += T.addend_broadcast[1] ? 0 : width;
+  }
 }
 
 // The function that the sums end with.
@@ -196,40 +218,25 @@ HWY_INLINE void apply_function(float* result) {
 
 // The whole product: rows x columns.
 template <tile_traits T, int Rows>
-HWY_INLINE void dot_matrix(const float* left, const float* right, float* result, const float* a,
-                           const float* b) {
+HWY_INLINE void dot_matrix(tile_operands at) {
   constexpr int lanes = lanes_of<lanes_for<T.columns>>;
   constexpr int columns = static_cast<int>(T.columns);
   constexpr int vectors = (columns + lanes - 1) / lanes;
   constexpr int rest = columns % lanes;
   constexpr tile_size size = best_tile(Rows, vectors, T.depth, is_narrow<T>, vector_registers);
-  float* const begin = result;
   constexpr equal_parts across(vectors, size.vectors);
-  constexpr int a_column = T.addend_broadcast[0] ? 0 : 1, b_column = T.addend_broadcast[1] ? 0 : 1;
-  const auto run = [&]<int Vectors, int Rest>(std::integral_constant<int, Vectors>,
-                                              std::integral_constant<int, Rest>,
-                                              int count) HWY_ATTR {
-    for (int i = 0; i < count; ++i) {
-      dot_columns<T, Rows, size.rows, Vectors, Rest>(left, right, result, a, b);
-      right += Vectors * lanes;
-      result += Vectors * lanes;
-      if constexpr (T.addends > 0) a += a_column * Vectors * lanes;
-      if constexpr (T.addends > 1) b += b_column * Vectors * lanes;
-    }
-  };
-  using std::integral_constant;
+  float* const result = at.result;
   // The last one may have fewer columns.
   constexpr int small = across.count - across.large;
   if constexpr (across.large > 0)
-    run(integral_constant<int, across.size + 1>(), integral_constant<int, 0>(), across.large);
+    run_across<T, Rows, size.rows, across.size + 1, 0>(across.large, at);
   if constexpr (rest == 0) {
-    run(integral_constant<int, across.size>(), integral_constant<int, 0>(), small);
+    run_across<T, Rows, size.rows, across.size, 0>(small, at);
   } else {
-    if constexpr (small > 1)
-      run(integral_constant<int, across.size>(), integral_constant<int, 0>(), small - 1);
-    run(integral_constant<int, across.size>(), integral_constant<int, rest>(), 1);
+    if constexpr (small > 1) run_across<T, Rows, size.rows, across.size, 0>(small - 1, at);
+    run_across<T, Rows, size.rows, across.size, rest>(1, at);
   }
-  if constexpr (!ends_in_tile(T.then)) apply_function<T, Rows>(begin);
+  if constexpr (!ends_in_tile(T.then)) apply_function<T, Rows>(result);
 }
 
 template <signature S, dot_plan P, bool Copied>
@@ -272,7 +279,7 @@ HWY_NOINLINE void copy_right(float* from, float* to) {
 template <signature S, dot_plan P>
 HWY_INLINE void dot_at(const operands& at, const float* right) {
   dot_matrix<traits_of<S, P, copies<P>>(), static_cast<int>(P.rows.extent)>(
-      at.read(P.left), right, at.write(), at.read(3), at.read(4));
+      {at.read(P.left), right, at.write(), at.read(3), at.read(4)});
 }
 
 // `copy` is of all the right operand, from before the run, or null.
