@@ -2,9 +2,11 @@
 #define HWY_TARGET_INCLUDE "kernels/update.cpp"
 #include "hwy/foreach_target.h"
 // After foreach_target.
+#include <algorithm>
 #include <cstddef>
 
 #include "kernels/entry.hpp"
+#include "kernels/row-inl.h"
 #include "weft/kernels/hwy-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -20,42 +22,43 @@ HWY_INLINE V value(float x) {
   return hn::Set(D(), x);
 }
 
-// Full vectors from and to memory, or the first n lanes: what an update reads and writes with.
-struct whole {
-  HWY_INLINE V load(const float* p) const { return hn::LoadU(D(), p); }
-  HWY_INLINE void store(V v, float* p) const { hn::StoreU(v, D(), p); }
-};
-struct first {
-  std::size_t n;
-  HWY_INLINE V load(const float* p) const { return load_n(D(), p, n); }
-  HWY_INLINE void store(V v, float* p) const { store_n(v, D(), p, n); }
-};
-
-// Calls step(memory, i) for each vector of n elements.
+// Calls f(memory, i) for each vector of n elements, whose first is element i.
 template <class F>
-HWY_INLINE void for_vectors(std::size_t n, F step) {
+HWY_INLINE void for_vectors(std::size_t n, F f) {
   const std::size_t lanes = hn::Lanes(D());
-  std::size_t i = 0;
-  for (; i + lanes <= n; i += lanes) step(whole(), i);
-  if (i < n) step(first{n - i}, i);
+  const std::size_t pairs = n - n % (2 * lanes), vectors = n - n % lanes;
+  for (std::size_t i = 0; i < pairs; i += 2 * lanes) {
+    f(whole<float>(), i);
+    f(whole<float>(), i + lanes);
+  }
+  if (pairs < vectors) f(whole<float>(), pairs);
+  if (vectors < n) f(first<float>{n - vectors}, vectors);
 }
 
-void sgd(const sgd_step& s) noexcept {
-  for_vectors(s.size, [&s](auto memory, std::size_t i) HWY_ATTR {
-    const V p = memory.load(s.parameter + i);
+template <bool with_momentum, bool nesterov>
+void descend(const sgd_step& step) {
+  const sgd_step s = step;  // which no store changes
+  for_vectors(s.size, [&](auto memory, std::size_t i) HWY_ATTR {
+    const V p = in_register(memory.load(s.parameter + i));
     V d = hn::Mul(memory.load(s.gradient + i), value(s.gradient_scale));
     d = hn::MulAdd(value(s.weight_decay), p, d);
-    if (s.momentum != 0) {
-      V velocity = d;
-      if (!s.first) velocity = hn::MulAdd(value(s.momentum), memory.load(s.velocity + i), d);
+    if constexpr (with_momentum) {
+      const V velocity = hn::MulAdd(value(s.momentum), memory.load(s.velocity + i), d);
       memory.store(velocity, s.velocity + i);
-      d = s.nesterov ? hn::MulAdd(value(s.momentum), velocity, d) : velocity;
+      d = nesterov ? hn::MulAdd(value(s.momentum), velocity, d) : velocity;
     }
     memory.store(hn::NegMulAdd(value(s.learning_rate), d, p), s.parameter + i);
   });
 }
 
-void adamw(const adamw_step& s) noexcept {
+void sgd(const sgd_step& s) noexcept {
+  if (s.momentum == 0) return descend<false, false>(s);
+  if (s.first) std::fill_n(s.velocity, s.size, 0.0f);
+  s.nesterov ? descend<true, true>(s) : descend<true, false>(s);
+}
+
+void adamw(const adamw_step& step) noexcept {
+  const adamw_step s = step;  // which no store changes
   // In double, as the betas are close to 1.
   const auto rest1 = static_cast<float>(1 - static_cast<double>(s.beta1));
   const auto rest2 = static_cast<float>(1 - static_cast<double>(s.beta2));
@@ -64,7 +67,7 @@ void adamw(const adamw_step& s) noexcept {
   // The second correction goes to the other factor and the other term: a division less.
   const float step_size = s.step_size * s.sqrt_correction2;
   const float epsilon = s.epsilon * s.sqrt_correction2;
-  for_vectors(s.size, [=, &s](auto memory, std::size_t i) HWY_ATTR {
+  for_vectors(s.size, [&](auto memory, std::size_t i) HWY_ATTR {
     const V g = hn::Mul(memory.load(s.gradient + i), value(s.gradient_scale));
     const V m = hn::MulAdd(value(beta1), memory.load(s.first_moment + i), hn::Mul(value(rest1), g));
     const V v = hn::MulAdd(value(beta2), memory.load(s.second_moment + i),
