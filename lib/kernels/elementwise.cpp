@@ -2,6 +2,8 @@
 #define HWY_TARGET_INCLUDE "kernels/elementwise.cpp"
 #include "hwy/foreach_target.h"
 // After foreach_target.
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
@@ -10,6 +12,7 @@
 #include "kernels/contiguous.hpp"
 #include "kernels/entry.hpp"
 #include "kernels/philox-inl.h"
+#include "kernels/transpose-inl.h"
 #include "weft/kernels/activation-inl.h"
 #include "weft/kernels/hwy-inl.h"
 #include "weft/kernels/math-inl.h"
@@ -521,8 +524,39 @@ void chain(const call& c) {
   run_chain(c, &fill, loops);
 }
 
+// Copies floats that are contiguous along another loop than the result: transposes matrices. Gives
+// whether c is such a copy.
+bool copy_transposed(const call& c) {
+  const operand &to = c.operands[0], &from = c.operands[1];
+  if (c.kind != op::copy || to.type != element::float32) return false;
+  int along = -1, across = -1;  // the loops along the result's rows, and along its columns
+  for (int l = 0; l < c.loops; ++l) {
+    if (c.extent[l] == 1) continue;
+    if (to.stride[l] == 1 && from.stride[l] != 0 && from.stride[l] != 1) along = l;
+    if (from.stride[l] == 1 && to.stride[l] != 1) across = l;
+  }
+  if (along < 0 || across < 0) return false;
+  const nest matrices = canonical(c, 2, ~(1u << along | 1u << across));
+  if (matrices.empty || c.extent[along] == 0) return true;
+  // So many rows of the result at a time as lie in a line of cache where they come from: each line
+  // is read once, and written in one go.
+  constexpr std::ptrdiff_t at_once = 64 / sizeof(float);
+  const item_range rows = items_of(c.extent[across], c.part);
+  const std::ptrdiff_t pitch = to.stride[across];
+  walk(matrices, matrices.loops, [&](const std::ptrdiff_t* at) {
+    for (std::ptrdiff_t row = rows.begin; row < rows.end; row += at_once) {
+      const matrix m{static_cast<const float*>(from.data) + (at[1] + row), from.stride[along], 1,
+                     static_cast<std::size_t>(c.extent[along]),
+                     static_cast<std::size_t>(std::min(at_once, rows.end - row))};
+      transpose(floats(), m, 1, static_cast<float*>(to.data) + (at[0] + row * pitch), pitch);
+    }
+  });
+  return true;
+}
+
 void elementwise(const call& c) noexcept {
   if (c.link_count > 0) return chain(c);
+  if (copy_transposed(c)) return;
   const elementwise_loop f = loop_of(c.kind, c.operands[0].type, c.operands[1].type);
   const void* from[max_operands - 1]{};
   const draw none{};

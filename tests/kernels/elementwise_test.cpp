@@ -406,8 +406,9 @@ BOOST_AUTO_TEST_CASE(infinities_and_nan_are_as_in_ieee_and_pytorch) {
 BOOST_AUTO_TEST_CASE(parts_are_the_whole) {
   on_every_target([](const table& kernels) {
     for (const extents& extent : {extents{20000}, extents{3, 9000}, extents{40, 100}})
-      for (const layout how : {layout::contiguous, layout::spaced})
-        for (const op kind : {op::sin, op::multiply}) {  // sin goes lane by lane where one is large
+      for (const layout how : {layout::contiguous, layout::permuted, layout::spaced})
+        // sin goes lane by lane where one is large, and a copy may transpose.
+        for (const op kind : {op::sin, op::multiply, op::copy}) {
           array<float> x(extent, how), y(extent, layout::contiguous, 1),
               result(extent, layout::contiguous);
           fill(x, 1);
