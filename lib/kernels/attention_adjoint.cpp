@@ -39,12 +39,14 @@ using tiles::strip_extent;
 using tiles::tag;
 using tiles::vec;
 
-// Rows of a head are apart, which hardware does not foresee: asks for one some rows ahead.
+// Rows of a head are apart, which hardware does not foresee: asks for one some rows ahead. Most
+// have few lines, and clang would unroll the loop by eight.
 template <class T>
 HWY_INLINE void fetch_ahead(const slice<T>& m, std::ptrdiff_t i, std::ptrdiff_t columns) {
   constexpr std::ptrdiff_t rows_ahead = 8, line = 64 / sizeof(float);
   if (m.column != 1) return;
   const T* row = m.data + (i + rows_ahead) * m.row;
+#pragma GCC unroll 1
   for (std::ptrdiff_t j = 0; j < columns; j += line) hwy::Prefetch(row + j);
 }
 
@@ -55,6 +57,7 @@ struct upcoming_rows {
 
   HWY_INLINE void fetch(std::ptrdiff_t i) const {
     constexpr std::ptrdiff_t line = 64 / sizeof(float);
+#pragma GCC unroll 1
     for (std::ptrdiff_t j = 0; j < columns; j += line)
       hwy::Prefetch(matrix.data + i * matrix.row + j * matrix.column);
   }

@@ -73,23 +73,17 @@ HWY_INLINE void sum_products(std::index_sequence<I...>, const tile_part& t, Sums
   const std::ptrdiff_t row = t.of.left_row;
   const std::ptrdiff_t left_step = t.of.left_step, right_step = t.of.right_step;
   const float* a = t.of.left + static_cast<std::ptrdiff_t>(t.row) * row + t.depth.begin * left_step;
-  // clang finds the elements by adding up rows, which takes a vector's products by eights as long.
-  constexpr std::size_t near = Vectors == 1 ? 4 : max_product_rows;
-  const float* far = a + static_cast<std::ptrdiff_t>(near) * row;
   const float* b = t.of.right + t.depth.begin * right_step + t.column;
   // Four at a time, which needs fewer instructions and lets the processor foresee the last turn.
 #pragma GCC unroll 4
   for (std::ptrdiff_t k = t.depth.size(); k > 0;
-       --k, a += left_step, far += left_step, b += right_step) {
+       --k, a = in_register(a + left_step), b += right_step) {
     const query_vec b0 = hn::LoadU(d, b);
     const query_vec b1 = Vectors > 1 ? hn::LoadU(d, b + lanes) : b0;
     const query_vec b2 = Vectors > 2 ? hn::LoadU(d, b + 2 * lanes) : b0;
     const query_vec b3 = Vectors > 3 ? hn::LoadU(d, b + 3 * lanes) : b0;
-    ((sums =
-          hn::MulAdd(hn::Set(d, (I / Vectors < near
-                                     ? a
-                                     : far)[static_cast<std::ptrdiff_t>(I / Vectors % near) * row]),
-                     pick<I % Vectors>(b0, b1, b2, b3), sums)),
+    ((sums = hn::MulAdd(hn::Set(d, a[static_cast<std::ptrdiff_t>(I / Vectors) * row]),
+                        pick<I % Vectors>(b0, b1, b2, b3), sums)),
      ...);
   }
   const products& p = t.of;

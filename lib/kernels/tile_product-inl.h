@@ -62,23 +62,24 @@ HWY_INLINE vec pick(vec v0, vec v1, vec v2) {
 
 // The sums are a pack of parameters, not an array, so that each is a register even where vectors
 // have no size that the compiler knows.
-template <std::size_t Vectors, left_operand Left, std::size_t... R, std::size_t... I, class... Sums>
-HWY_INLINE void multiply_add(std::index_sequence<R...>, std::index_sequence<I...>, const factors& f,
-                             std::ptrdiff_t depth, Sums... sums) {
+template <std::size_t Vectors, left_operand Left, std::size_t... I, class... Sums>
+HWY_INLINE void multiply_add(std::index_sequence<I...>, const factors& f, std::ptrdiff_t depth,
+                             Sums... sums) {
   const tag d;
   const std::size_t lanes = hn::Lanes(d);
-  const std::ptrdiff_t left_step = Left == left_operand::transposed ? f.left.row : 1;
+  constexpr bool transposed = Left == left_operand::transposed;
+  const std::ptrdiff_t left_row = transposed ? 1 : f.left.row;
+  const std::ptrdiff_t left_step = transposed ? f.left.row : 1;
   const std::ptrdiff_t right_step = f.right.row;
-  const float* row[]{f.left.data + static_cast<std::ptrdiff_t>(R) *
-                                       (Left == left_operand::transposed ? 1 : f.left.row)...};
+  const float* a = f.left.data;
   const float* b = f.right.data;
-  std::ptrdiff_t at = 0;
-  for (; depth > 0; --depth, at += left_step, b += right_step) {
+  for (; depth > 0; --depth, a = in_register(a + left_step), b += right_step) {
     const vec b0 = hn::LoadU(d, b);
     const vec b1 = Vectors > 1 ? hn::LoadU(d, b + lanes) : b0;
     const vec b2 = Vectors > 2 ? hn::LoadU(d, b + 2 * lanes) : b0;
-    if constexpr (Left == left_operand::transposed) hwy::Prefetch(row[0] + at + 8 * left_step);
-    ((sums = hn::MulAdd(hn::Set(d, row[I / Vectors][at]), pick<I % Vectors>(b0, b1, b2), sums)),
+    if constexpr (transposed) hwy::Prefetch(a + 8 * left_step);
+    ((sums = hn::MulAdd(hn::Set(d, a[static_cast<std::ptrdiff_t>(I / Vectors) * left_row]),
+                        pick<I % Vectors>(b0, b1, b2), sums)),
      ...);
   }
   float* const to = f.result.data;
@@ -92,8 +93,7 @@ template <std::size_t Vectors, store Store, left_operand Left, class... Sums>
 HWY_INLINE void with_sums(const factors& f, std::ptrdiff_t depth, Sums... sums) {
   constexpr std::size_t count = sizeof...(Sums), row_count = static_cast<std::size_t>(rows);
   if constexpr (count == row_count * Vectors) {
-    multiply_add<Vectors, Left>(std::make_index_sequence<row_count>(),
-                                std::make_index_sequence<row_count * Vectors>(), f, depth, sums...);
+    multiply_add<Vectors, Left>(std::make_index_sequence<row_count * Vectors>(), f, depth, sums...);
   } else if constexpr (Store == store::put) {
     with_sums<Vectors, Store, Left>(f, depth, sums..., hn::Zero(tag()));
   } else {

@@ -129,6 +129,17 @@ HWY_INLINE V in_register(V v) {
   return v;
 }
 
+// The same for a pointer that a loop moves on. What lies some strides beside it, clang would find
+// by adding those up; and each of the addresses of an unrolled loop from a register of its own,
+// most of which are on the stack.
+template <class T>
+HWY_INLINE T* in_register(T* p) {
+#if !HWY_COMPILER_MSVC
+  asm("" : "+r"(p));
+#endif
+  return p;
+}
+
 // Whether the target multiplies pairs of bfloat16. Highway has that from 1.2 on.
 #if HWY_NATIVE_DOT_BF16
 
