@@ -142,7 +142,8 @@ class product {
   // The part of the batch.
   const range& batch() const { return batch_part_; }
 
-  void run(const operands& o) {
+  // In the loop over the batch: small products would notice the call.
+  HWY_INLINE void run(const operands& o) {
     // Lines that are not packed need no room for a panel.
     if (along_columns_) block_.columns = block_size(column_count_, line_columns, max_tile_columns);
     if (along_depth_ || along_columns_) find_rows({0, row_count_});
@@ -158,10 +159,12 @@ class product {
       for (range depth{0, 0}; depth.first < depth_count_; depth.first += block_.depth) {
         depth.count = std::min(block_.depth, depth_count_ - depth.first);
         if (packed_ == nullptr || !left_in_place_) find_depth(depth);
-        if (packed_ == nullptr)
-          pack_right(o.right, columns, depth);
-        else if (widen_)
+        if (packed_ == nullptr) {
+          // Where tiles end with the columns' inner loop, all are whole.
+          if (!right_in_place_ || !cut_) pack_right(o.right, columns, depth);
+        } else if (widen_) {
           widen(columns, depth);
+        }
         for (range rows{rows_part_.first, 0}; rows.first < rows_part_.end();
              rows.first += block_.rows) {
           rows.count = std::min(block_.rows, rows_part_.end() - rows.first);
