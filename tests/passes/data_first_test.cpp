@@ -11,6 +11,7 @@
 #include "weft/nn/encoder.hpp"
 #include "weft/ops/concatenate.hpp"
 #include "weft/ops/convert.hpp"
+#include "weft/ops/dropout.hpp"
 #include "weft/ops/gather.hpp"
 #include "weft/ops/reduce.hpp"
 #include "weft/ops/rotate.hpp"
@@ -143,8 +144,9 @@ struct views {
         as<"concatenated">(concatenate<Both, shape<Embed, Embed>>(y, x)),
         as<"led">(concatenate<With, shape<Before, Embed>>(s.param<"before", Before, Pos>(),
                                                           sum<Batch>(y))),
-        as<"picked">(gather<Pos>(y, rows)), as<"largest">(max<Pos>(y)), as<"rows">(softmax<Pos>(y)),
-        as<"all">(carried.all), as<"last">(carried.last), as<"turned">(square * turned),
+        as<"dropped">(dropout(y, 0.3)), as<"picked">(gather<Pos>(y, rows)),
+        as<"largest">(max<Pos>(y)), as<"rows">(softmax<Pos>(y)), as<"all">(carried.all),
+        as<"last">(carried.last), as<"turned">(square * turned),
         as<"normal">(normalize<Embed>(y) *
                      sum<Hidden>(dot<Embed>(s.param<"w", Hidden, Embed>(), y))));
   }
