@@ -11,6 +11,7 @@ import subprocess
 import sys
 
 import chart
+import compilers
 import compile_time
 
 COLUMNS = ("case", "weft", "P-share", "best-peer", "its-name", "ratio")
@@ -82,6 +83,13 @@ def row_of_errors(case):
     return row
 
 
+def row_of_compilers(case, times):
+    """The time of each compiler's code, and how many times as long as the fastest the slowest takes."""
+    return {"case": case["case"], "target": case["target"],
+            **{compiler: reached(case, seconds) for compiler, seconds in times.items()},
+            "slowest/fastest": f"{max(times.values()) / min(times.values()):.2f}"}
+
+
 class table:
     """Rows on the terminal as they come."""
 
@@ -118,19 +126,39 @@ def cases_of(program, options):
         raise RuntimeError(f"{program} ended with {process.returncode}")
 
 
+def compare_compilers(given, about, options):
+    names = given.compilers.split(",")
+    shown = table(("case", "target", *names, "slowest/fastest"))
+    rounds = compilers.ROUNDS["quick" if given.quick else "full"]
+    for case, times in compilers.compare(names, about, options, rounds, cases_of):
+        shown.add(row_of_compilers(case, times))
+    place = pathlib.Path(about["results"]) / "bench-compilers.tsv"
+    shown.write(place)
+    print(f"\nthe same in {place}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="fewer and shorter repetitions")
     parser.add_argument("--filter", default="", metavar="REGEX",
                         help="only cases that it is found in")
-    parser.add_argument("--targets", action="store_true",
-                        help="weft alone, on every SIMD target that this machine runs")
+    parser.add_argument("--targets", nargs="?", const="all", default="", metavar="NAMES",
+                        help="weft alone, on every SIMD target that this machine runs, or on those "
+                             "named: AVX3,AVX2")
+    parser.add_argument("--compilers", default="", metavar="NAMES",
+                        help="weft alone, as compilers build it: g++,clang++-19")
     parser.add_argument("--about", type=pathlib.Path, required=True, help=argparse.SUPPRESS)
     given = parser.parse_args()
     about = json.loads(given.about.read_text())
     options = ["--filter", given.filter]
+    if given.compilers:
+        try:
+            compare_compilers(given, about, [*options, "--targets", given.targets or "best"])
+            return 0
+        except (OSError, RuntimeError, subprocess.CalledProcessError) as problem:
+            return f"bench: {problem}"
     options += ["--quick"] if given.quick else []
-    options += ["--targets"] if given.targets else []
+    options += ["--targets", given.targets] if given.targets else []
 
     shown = table(TARGET_COLUMNS if given.targets else COLUMNS)
     cases, failed = [], []

@@ -103,20 +103,25 @@ HWY_INLINE void map(std::size_t n, F f, T* to, const P*... from) {
 inline constexpr int chains = 4;
 
 // All elements of a row combined, in a vector: f(memory, i, v) fills v, whose vectors are those
-// from element i on. `identity` changes nothing when combined.
-template <class Combine, class T, class F>
+// from element i on. `identity` changes nothing when combined. The results so far are as many
+// vectors, or one: that does not hold up a function that takes long, and leaves it the registers.
+template <int results = chains, class Combine, class T, class F>
 HWY_INLINE hn::Vec<hn::ScalableTag<T>> accumulate_at(Combine combine, T identity, std::size_t n,
                                                      F f) {
   using D = hn::ScalableTag<T>;
   const D d;
   const std::size_t lanes = hn::Lanes(d);
-  auto all = bundle<D, chains>::of([=](int) HWY_ATTR { return hn::Set(d, identity); });
+  static_assert(results == chains || results == 1);
+  auto all = bundle<D, results>::of([=](int) HWY_ATTR { return hn::Set(d, identity); });
   bundle<D, chains> some;
   bundle<D, 1> one;
   std::size_t i = 0;
   for (; i + chains * lanes <= n; i += chains * lanes) {
     f(whole<T>(), i, some);
-    all.zip(some, combine);
+    if constexpr (results == chains)
+      all.zip(some, combine);
+    else
+      all.at[0] = combine(all.at[0], some.combine(combine));
   }
   for (; i + lanes <= n; i += lanes) {
     f(whole<T>(), i, one);
@@ -124,8 +129,8 @@ HWY_INLINE hn::Vec<hn::ScalableTag<T>> accumulate_at(Combine combine, T identity
   }
   if (i < n) {
     f(first<T>{n - i}, i, one);
-    all.at[1] =
-        combine(all.at[1], hn::IfThenElse(first_n(d, n - i), one.at[0], hn::Set(d, identity)));
+    auto& last = all.at[results / 2];
+    last = combine(last, hn::IfThenElse(first_n(d, n - i), one.at[0], hn::Set(d, identity)));
   }
   return all.combine(combine);
 }
@@ -149,15 +154,15 @@ HWY_INLINE hn::Vec<hn::ScalableTag<T>> accumulate(Combine combine, T identity, s
 
 // The sum of a row. Blocks are summed in float, their sums in double: the error does not grow with
 // n.
-template <class F>
+template <int results = chains, class F>
 HWY_INLINE double sum_at(std::size_t n, F f) {
   constexpr std::size_t block = 1024;
   const hn::ScalableTag<float> d;
   double total = 0;
   for (std::size_t start = 0; start < n; start += block) {
-    const auto lanes = accumulate_at(plus(), 0.0f, std::min(block, n - start),
-                                     [&](auto memory, std::size_t i, auto& v)
-                                         HWY_ATTR { f(memory, start + i, v); });
+    const auto lanes = accumulate_at<results>(plus(), 0.0f, std::min(block, n - start),
+                                              [&](auto memory, std::size_t i, auto& v)
+                                                  HWY_ATTR { f(memory, start + i, v); });
     total += static_cast<double>(hn::GetLane(lanes_combined(d, lanes, plus())));
   }
   return total;

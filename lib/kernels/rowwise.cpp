@@ -47,7 +47,7 @@ HWY_INLINE void softmax_of(const row_arguments& a, Score score) {
     const auto scores = each<float>([&, row = a.row(r)](auto memory, std::size_t i)
                                         HWY_ATTR { return score(row, memory, i); });
     total[r] =
-        sum_at(a.length, [&, to = a.row(r).to](auto memory, std::size_t i, auto& v) HWY_ATTR {
+        sum_at<1>(a.length, [&, to = a.row(r).to](auto memory, std::size_t i, auto& v) HWY_ATTR {
           scores(memory, i, v);
           v.map([=](V x) HWY_ATTR { return hn::Sub(x, top); });
           v = math::twice_exp(D(), v);
@@ -96,7 +96,7 @@ void log_softmax(const row_arguments& a) {
     const V top = value(largest[r]);
     const auto scores = each<float>([&, x = a.row(r).floats(0)](auto memory, std::size_t i)
                                         HWY_ATTR { return hn::Sub(memory.load(x + i), top); });
-    total[r] = sum_at(a.length, [&](auto memory, std::size_t i, auto& v) HWY_ATTR {
+    total[r] = sum_at<1>(a.length, [&](auto memory, std::size_t i, auto& v) HWY_ATTR {
       scores(memory, i, v);
       v = math::twice_exp(D(), v);
     });
