@@ -113,6 +113,7 @@ class product {
                    (left_step_ == 1 || row_count_ * depth_count_ <= packed_floats);
     if (along_depth_) left_in_place_ = left_step_ == 1;
     along_columns_ = vectors && columns_.is_single() && adjacent_right_ && adjacent_result_;
+    pass_rows_ = row_count_;
     pairs_ = packed_as_ == precision::bfloat16_products && has_bfloat16_dot;
     widen_ =
         packed_ != nullptr && packed_as_ != precision::float32 && !pairs_ && row_count_ > few_rows;
@@ -126,8 +127,11 @@ class product {
     } else if (packed_ != nullptr && left_in_place_ && !widen_) {
       // Nothing is packed or widened for a panel, so it may be as narrow as a tile. Packed weights
       // are then read in the order that they lie in, and the sums of a deep product meet again
-      // sooner.
+      // sooner. A block of rows stays in the second cache while all of the weights pass by, in
+      // which tiles ask for the next ones in time: that takes 3 to 6 % less time than if the left
+      // operand passes by each panel.
       block_.columns = std::min(block_.columns, max_tile_columns);
+      pass_rows_ = block_.rows;
     }
     // Tiles end where the innermost loop of the columns does, if that costs no part of a vector.
     cut_ = columns_.inner().extent % static_cast<std::ptrdiff_t>(hn::Lanes(tag())) == 0;
@@ -148,40 +152,9 @@ class product {
     if (along_columns_) block_.columns = block_size(column_count_, line_columns, max_tile_columns);
     if (along_depth_ || along_columns_) find_rows({0, row_count_});
     if (along_depth_ && !left_in_place_) copy_left(o.left);
-    range columns{columns_part_.first, 0};
-    for (; columns.first < columns_part_.end(); columns.first = columns.end()) {
-      columns.count = block_at(columns.first);
-      find_columns(columns);
-      if (along_depth_ || along_columns_) {
-        along_depth_ ? multiply_along_depth(o, columns) : multiply_along_columns(o, columns);
-        continue;
-      }
-      for (range depth{0, 0}; depth.first < depth_count_; depth.first += block_.depth) {
-        depth.count = std::min(block_.depth, depth_count_ - depth.first);
-        if (packed_ == nullptr || !left_in_place_) find_depth(depth);
-        if (packed_ == nullptr) {
-          // Where tiles end with the columns' inner loop, all are whole.
-          if (!right_in_place_ || !cut_) pack_right(o.right, columns, depth);
-        } else if (widen_) {
-          widen(columns, depth);
-        }
-        for (range rows{rows_part_.first, 0}; rows.first < rows_part_.end();
-             rows.first += block_.rows) {
-          rows.count = std::min(block_.rows, rows_part_.end() - rows.first);
-          find_rows(rows);
-          if (!left_in_place_) pack_left(o.left, rows, depth);
-          if (packed_ == nullptr || packed_as_ == precision::float32 || widen_) {
-            multiply<float>(o, columns, depth, rows);
-          } else if (!pairs_) {
-            multiply<half>(o, columns, depth, rows);
-#if HWY_NATIVE_DOT_BF16
-          } else {
-            round_left(o.left, rows, depth);
-            multiply<half_pair>(o, columns, depth, rows);
-#endif
-          }
-        }
-      }
+    for (range rows{rows_part_.first, 0}; rows.first < rows_part_.end(); rows.first = rows.end()) {
+      rows.count = std::min(pass_rows_, rows_part_.end() - rows.first);
+      pass(o, rows);
     }
   }
 
@@ -217,6 +190,44 @@ class product {
   }
 
  private:
+  // All columns of these rows.
+  HWY_INLINE void pass(const operands& o, range all) {
+    range columns{columns_part_.first, 0};
+    for (; columns.first < columns_part_.end(); columns.first = columns.end()) {
+      columns.count = block_at(columns.first);
+      find_columns(columns);
+      if (along_depth_ || along_columns_) {
+        along_depth_ ? multiply_along_depth(o, columns) : multiply_along_columns(o, columns);
+        continue;
+      }
+      for (range depth{0, 0}; depth.first < depth_count_; depth.first += block_.depth) {
+        depth.count = std::min(block_.depth, depth_count_ - depth.first);
+        if (packed_ == nullptr || !left_in_place_) find_depth(depth);
+        if (packed_ == nullptr) {
+          // Where tiles end with the columns' inner loop, all are whole.
+          if (!right_in_place_ || !cut_) pack_right(o.right, columns, depth);
+        } else if (widen_) {
+          widen(columns, depth);
+        }
+        for (range rows{all.first, 0}; rows.first < all.end(); rows.first += block_.rows) {
+          rows.count = std::min(block_.rows, all.end() - rows.first);
+          find_rows(rows);
+          if (!left_in_place_) pack_left(o.left, rows, depth);
+          if (packed_ == nullptr || packed_as_ == precision::float32 || widen_) {
+            multiply<float>(o, columns, depth, rows);
+          } else if (!pairs_) {
+            multiply<half>(o, columns, depth, rows);
+#if HWY_NATIVE_DOT_BF16
+          } else {
+            round_left(o.left, rows, depth);
+            multiply<half_pair>(o, columns, depth, rows);
+#endif
+          }
+        }
+      }
+    }
+  }
+
   struct column_tile {
     std::size_t first, count, vectors;
     bool one_run;  // all of one inner loop
@@ -704,6 +715,7 @@ class product {
   std::size_t row_count_, column_count_, depth_count_;
   std::ptrdiff_t left_step_, right_step_;  // along the innermost loop of the depth
   dot_blocks block_;
+  std::size_t pass_rows_;    // for so many at a time, all panels pass by
   const std::byte* packed_;  // the right operand, as pack_all leaves it; or null
   precision packed_as_;
   range batch_part_, rows_part_, columns_part_;
