@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <type_traits>
 #include <utility>
 
 #include "weft/generate/dot_plan.hpp"
@@ -36,7 +37,7 @@ struct tile_traits {
   op then;
 };
 
-// See rows_by_fours.
+// See tile_model.
 template <tile_traits T>
 inline constexpr bool is_narrow = T.left_depth == 1 && lanes_of<lanes_for<T.columns>> >= 4 &&
                                   T.columns <= lanes_of<lanes_for<T.columns>>;
@@ -53,10 +54,11 @@ struct tile {
   using D = lanes_for<T.columns>;
   using V = hn::Vec<D>;
   static constexpr int lanes = lanes_of<D>;
-  static constexpr int sums = Rows * Vectors;
-  static constexpr int chains = chains_of(Rows, Vectors, is_narrow<T>, vector_registers);
-  static constexpr int fours = rows_by_fours(Rows, is_narrow<T>);
-  static constexpr int steps = fours > 0 ? 4 : chains;
+  static constexpr tile_model model{Rows, Vectors, T.depth, is_narrow<T>, vector_registers};
+  static constexpr int sums = model.sums(), chains = model.chains(), fours = model.fours();
+  static constexpr int steps = model.steps(), rest = static_cast<int>(T.depth % steps);
+  // The right operand is in memory, or in registers.
+  using Right = std::conditional_t<model.holds_right(), const V*, const float*>;
   template <int I>
   static constexpr int count = Rest != 0 && I % Vectors == Vectors - 1 ? Rest : lanes;
 
@@ -72,10 +74,16 @@ struct tile {
       return load<D, n>(from);
   }
   template <int... J>
-  HWY_INLINE static void load_right(std::integer_sequence<int, J...>, V (&to)[Vectors],
-                                    const float* from) {
+  HWY_INLINE static void load_right(std::integer_sequence<int, J...>, V* to, const float* from) {
     ((to[J] = load_columns < T.right_whole ? lanes : count < J >> (from + J * lanes)), ...);
     ((to[J] = kernels::HWY_NAMESPACE::in_register(to[J])), ...);
+  }
+  template <int... K>
+  HWY_INLINE static void load_right_all(std::integer_sequence<int, K...>, V* to,
+                                        const float* from) {
+    (load_right(std::make_integer_sequence<int, Vectors>(), to + K * Vectors,
+                from + K * T.right_depth),
+     ...);
   }
 
   // The element of a row at step C. Of the first rows, four elements each are in registers.
@@ -88,10 +96,19 @@ struct tile {
   }
   template <int Fours, int C, int... I>
   HWY_INLINE static void multiply_add(std::integer_sequence<int, I...>, V* s, const V* four,
-                                      const float* left, const float* right) {
-    V b[Vectors];
-    load_right(std::make_integer_sequence<int, Vectors>(), b, right + C * T.right_depth);
+                                      const float* left, const V* b) {
     ((s[I] = hn::MulAdd(element<Fours, C, I / Vectors>(four, left), b[I % Vectors], s[I])), ...);
+  }
+  template <int Fours, int C>
+  HWY_INLINE static void multiply_add(V* s, const V* four, const float* left, Right right) {
+    constexpr std::make_integer_sequence<int, sums> each;
+    if constexpr (model.holds_right()) {
+      multiply_add<Fours, C>(each, s, four, left, right + C * Vectors);
+    } else {
+      V b[Vectors];
+      load_right(std::make_integer_sequence<int, Vectors>(), b, right + C * T.right_depth);
+      multiply_add<Fours, C>(each, s, four, left, b);
+    }
   }
   template <int... R>
   HWY_INLINE static void load_fours(std::integer_sequence<int, R...>, [[maybe_unused]] V* to,
@@ -102,11 +119,17 @@ struct tile {
   // Some steps along the depth.
   template <int Fours, int... C>
   HWY_INLINE static void step(std::integer_sequence<int, C...>, V* s, const float* left,
-                              const float* right) {
+                              Right right) {
     V four[std::max(Fours, 1)];
     load_fours(std::make_integer_sequence<int, Fours>(), four, left);
-    (multiply_add<Fours, C>(std::make_integer_sequence<int, sums>(), s + C % chains * sums, four,
-                            left, right),
+    (multiply_add<Fours, C>(s + C % chains * sums, four, left, right), ...);
+  }
+  // All of them, the right operand being in registers.
+  template <int... I>
+  HWY_INLINE static void all_steps(std::integer_sequence<int, I...>, V* s, const float* left,
+                                   const V* right) {
+    (step<fours>(std::make_integer_sequence<int, steps>(), s, left + I * steps * T.left_depth,
+                 right + I * steps * Vectors),
      ...);
   }
 
@@ -144,17 +167,23 @@ struct tile {
     ((s[I] = hn::Zero(D())), ...);
   }
 
-  HWY_INLINE static void run(const float* left, const float* right, float* result, const float* a,
+  HWY_INLINE static void run(const float* left, Right right, float* result, const float* a,
                              const float* b) {
     V s[chains * sums];
     clear(std::make_integer_sequence<int, chains * sums>(), s);
-    for (std::ptrdiff_t k = 0; k < T.depth / steps; ++k) {
-      step<fours>(std::make_integer_sequence<int, steps>(), s, left, right);
-      left += steps * T.left_depth;
-      right += steps * T.right_depth;
+    if constexpr (model.holds_right()) {
+      constexpr int whole = static_cast<int>(T.depth / steps);
+      all_steps(std::make_integer_sequence<int, whole>(), s, left, right);
+      left += whole * steps * T.left_depth;
+      right += whole * steps * Vectors;
+    } else {
+      for (std::ptrdiff_t k = 0; k < T.depth / steps; ++k) {
+        step<fours>(std::make_integer_sequence<int, steps>(), s, left, right);
+        left += steps * T.left_depth;
+        right += steps * T.right_depth;
+      }
     }
-    if constexpr (constexpr int rest = static_cast<int>(T.depth % steps); rest != 0)
-      step<0>(std::make_integer_sequence<int, rest>(), s, left, right);
+    if constexpr (rest != 0) step<0>(std::make_integer_sequence<int, rest>(), s, left, right);
     end_all(std::make_integer_sequence<int, sums>(), s, result, a, b);
   }
 };
@@ -170,10 +199,20 @@ struct tile_operands {
 template <tile_traits T, int Rows, int Vectors, int Rest>
 HWY_INLINE void run_down(int count, tile_operands& at) {
   constexpr std::ptrdiff_t a_row = T.addend_row[0], b_row = T.addend_row[1];
+  using tile = generate::HWY_NAMESPACE::tile<T, Rows, Vectors, Rest>;
+  typename tile::Right right;
+  [[maybe_unused]] typename tile::V held[tile::model.right()];
+  if constexpr (tile::model.holds_right()) {
+    tile::load_right_all(std::make_integer_sequence<int, static_cast<int>(T.depth)>(), held,
+                         at.right);
+    right = held;
+  } else {
+    right = at.right;
+  }
   for (int i = 0; i < count; ++i) {
-    tile<T, Rows, Vectors, Rest>::run(at.left, at.right, at.result, at.a, at.b);
-    at.left += Rows * T.left_row;
-    at.result += Rows * T.result_row;
+    tile::run(at.left, right, at.result, at.a, at.b);
+    at.left = kernels::HWY_NAMESPACE::in_register(at.left + Rows * T.left_row);
+    at.result = kernels::HWY_NAMESPACE::in_register(at.result + Rows * T.result_row);
     if constexpr (T.addends > 0) at.a += Rows * a_row;
     if constexpr (T.addends > 1) at.b += Rows * b_row;
   }
@@ -275,12 +314,23 @@ HWY_NOINLINE void copy_right(float* from, float* to) {
   });
 }
 
-// The product at one point of the outer loops.
+// The product at one point of the outer loops. Not as a lambda: clang would call that, with where
+// the operands are in memory.
 template <signature S, dot_plan P>
-HWY_INLINE void dot_at(const operands& at, const float* right) {
-  dot_matrix<traits_of<S, P, copies<P>>(), static_cast<int>(P.rows.extent)>(
-      {at.read(P.left), right, at.write(), at.read(3), at.read(4)});
-}
+struct dot_at {
+  float* scratch;  // for a copy of the right operand that is not there before
+
+  HWY_INLINE void operator()(const operands& at) const {
+    const float* right = at.read(P.right);
+    if constexpr (copies<P> && !P.copied_once) {
+      constexpr right_copy c = P.copy;
+      pack<c.depth, c.columns, c.depth_stride, c.column_stride, c.row>(right, scratch);
+      right = scratch;
+    }
+    dot_matrix<traits_of<S, P, copies<P>>(), static_cast<int>(P.rows.extent)>(
+        {at.read(P.left), right, at.write(), at.read(3), at.read(4)});
+  }
+};
 
 // `copy` is of all the right operand, from before the run, or null.
 template <signature S>
@@ -294,18 +344,9 @@ HWY_NOINLINE void dot(float* result, float* left, float* right, float* a, float*
       copy = scratch;
     }
     at.at[plan.right] = const_cast<float*>(copy);  // and read
-    walk<plan.outer_of_copy>(
-        at, [](const operands& here) HWY_ATTR { dot_at<S, plan>(here, here.read(plan.right)); });
+    walk<plan.outer_of_copy>(at, dot_at<S, plan>{scratch});
   } else {
-    walk<plan.outer>(at, [=](const operands& here) HWY_ATTR {
-      const float* of = here.read(plan.right);
-      if constexpr (copies<plan>) {
-        constexpr right_copy c = plan.copy;
-        pack<c.depth, c.columns, c.depth_stride, c.column_stride, c.row>(of, scratch);
-        of = scratch;
-      }
-      dot_at<S, plan>(here, of);
-    });
+    walk<plan.outer>(at, dot_at<S, plan>{scratch});
   }
 }
 

@@ -134,37 +134,68 @@ constexpr dot_plan plan_of_dot(const signature& s) {
   return best.depth.extent * best.columns.extent <= max_panel_elements ? best : dot_plan{};
 }
 
-// The sums of a tile, rows x vectors, stay in registers; so do a vector of each column of the right
-// operand and an element of the left one.
 struct tile_size {
   int rows, vectors;
 };
 
-// The rows of a tile whose elements are read four at a time and spread in registers. Two loads
-// begin in each cycle, as many as multiplications: a tile of one vector, which reads an element for
-// each of these and the vector, would wait for its loads. `narrow` is a result of one vector, where
-// the elements are adjacent.
-constexpr int rows_by_fours(int rows, bool narrow) {
-  return narrow ? std::clamp(rows / 2, 1, 2) : 0;
-}
+// What is known of a tile before there are numbers. Its sums, rows x vectors, stay in registers; so
+// do a vector of each column of the right operand, or all of that, and an element of the left one.
+struct tile_model {
+  int rows, vectors;
+  std::ptrdiff_t depth;
+  bool narrow;  // a result of one vector, where the left operand's elements are adjacent
+  int registers;
 
-// The chains of sums that a tile is split into along the depth. A multiplication and addition takes
-// four cycles, and two begin in each: eight sums would do if none ever had to wait for an operand.
-constexpr int chains_of(int rows, int vectors, bool narrow, int registers) {
-  int const sums = rows * vectors, others = vectors + rows_by_fours(rows, narrow) + 1;
-  int chains = 1;
-  while (chains < 4 && chains * sums <= 8 && 2 * chains * sums + others <= registers) chains *= 2;
-  return chains;
-}
+  constexpr int sums() const { return rows * vectors; }
 
-// About the half cycles that a tile takes: two multiplications or two loads begin in each, four
-// cycles are the least for a step of a chain; and what is before and after.
-constexpr long tile_cost(int rows, int vectors, std::ptrdiff_t depth, bool narrow, int registers) {
-  int const sums = rows * vectors, chains = chains_of(rows, vectors, narrow, registers);
-  auto const steps = static_cast<long>(depth);
-  long const loads = steps * (rows + vectors) - steps / 4 * 3 * rows_by_fours(rows, narrow);
-  return std::max({steps * sums, loads, (steps + chains - 1) / chains * 8}) + 24 + sums * 2;
-}
+  // The rows whose elements are read four at a time and spread in registers. Two loads begin in a
+  // cycle, as many as multiplications: a narrow tile, which reads an element for each of these and
+  // the vector, waits for its loads. But some processors spread where they multiply: one row costs
+  // these no more than it saves.
+  constexpr int fours() const { return narrow ? 1 : 0; }
+
+  // Whether the right operand stays in registers for tiles one below the other.
+  constexpr bool holds_right() const {
+    return sums() <= 8 && depth * vectors + 2 * sums() + fours() + 1 <= registers;
+  }
+
+  // Vectors of the right operand that are in registers at a time.
+  constexpr int right() const {
+    return holds_right() ? static_cast<int>(depth) * vectors : vectors;
+  }
+
+  // The chains of sums that the tile is split into along the depth. A multiplication and addition
+  // takes four cycles, and two begin in each: eight sums would do if none ever had to wait for an
+  // operand, or if there is another tile meanwhile.
+  constexpr int chains() const {
+    int const enough = holds_right() ? 8 : 9, others = right() + fours() + 1;
+    int n = 1;
+    while (n < 4 && n * sums() < enough && 2 * n * sums() + others <= registers) n *= 2;
+    return n;
+  }
+
+  // The steps along the depth from one branch to the next. A loop of few and short rounds would be
+  // over before it is known to be.
+  constexpr int steps() const {
+    int n = std::max(chains(), fours() > 0 ? 4 : 1);
+    while (n < 4 && 2 * n * sums() <= 64) n *= 2;
+    return n;
+  }
+
+  constexpr bool fits() const { return sums() + right() + fours() + 2 <= registers; }
+
+  // About the half cycles that the tile takes: two operations or two loads begin in each cycle, and
+  // these get in the way of those; four cycles are the least for a step of a chain; and what is
+  // before and after. Where there is no loop, other tiles are under way then.
+  constexpr long cost() const {
+    auto const n = static_cast<long>(depth);
+    long const operations = n * (sums() + fours()) + (chains() - 1) * sums();
+    long const loads = n * (rows + (holds_right() ? 0 : vectors)) - n / 4 * 3 * fours();
+    long const latency = (n + chains() - 1) / chains() * 8;
+    return std::max({operations + loads / 8, loads, latency}) + sums() * 2 +
+           (holds_right() ? 0 : 24);
+  }
+};
 
 // n things in as few equal parts as a limit allows: `large` parts of size + 1, the rest of size.
 struct equal_parts {
@@ -178,18 +209,21 @@ constexpr tile_size best_tile(int rows, int vectors, std::ptrdiff_t depth, bool 
                               int registers) {
   // A product with this result begins when rows of that are stored. Where all are in one tile,
   // there is nothing to do meanwhile.
-  constexpr long wait = 32;
+  constexpr long wait = 40;
   tile_size best{1, 1};
   long least = 0;
   for (int v = 1; v <= std::min(vectors, 4); ++v) {
     for (int r = 1; r <= rows; ++r) {
-      if (r * v + v + rows_by_fours(r, narrow) + 2 > registers) break;
+      if (!tile_model{r, v, depth, narrow, registers}.fits()) break;
       equal_parts const across(vectors, v), down(rows, r);
       long cost = down.count == 1 ? wait : 0;
       for (int i = 0; i < across.count; ++i) {
         int const width = across.size + (i < across.large);
-        cost += down.large * tile_cost(down.size + 1, width, depth, narrow, registers) +
-                (down.count - down.large) * tile_cost(down.size, width, depth, narrow, registers);
+        tile_model const small{down.size, width, depth, narrow, registers};
+        tile_model const large{down.size + 1, width, depth, narrow, registers};
+        if (small.holds_right()) cost += 2 * small.right();  // before the tiles begin
+        cost += (down.count - down.large) * small.cost();
+        if (down.large > 0) cost += down.large * large.cost();
       }
       if (least == 0 || cost < least) {
         least = cost;
