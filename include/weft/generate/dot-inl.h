@@ -21,8 +21,6 @@ namespace weft::generate::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-inline constexpr int vector_registers = kernels::HWY_NAMESPACE::has_32_registers ? 32 : 16;
-
 // What is known of a contraction while compiling.
 struct tile_traits {
   std::ptrdiff_t columns;  // the lanes of a vector follow from these
@@ -314,8 +312,7 @@ HWY_NOINLINE void copy_right(float* from, float* to) {
   });
 }
 
-// The product at one point of the outer loops. Not as a lambda: clang would call that, with where
-// the operands are in memory.
+// The product at one point of the outer loops.
 template <signature S, dot_plan P>
 struct dot_at {
   float* scratch;  // for a copy of the right operand that is not there before

@@ -27,7 +27,6 @@ template <std::ptrdiff_t length>
 struct row {
   using D = lanes_for<length>;
   using V = hn::Vec<D>;
-  using Few = hn::CappedTag<float, 4>;
   static constexpr int lanes = lanes_of<D>;
   static constexpr int vectors = static_cast<int>((length + lanes - 1) / lanes);
   static constexpr int rest = static_cast<int>(length % lanes);
@@ -51,8 +50,25 @@ struct row {
   // In each lane.
   HWY_INLINE V sum() const { return everywhere(combined(x.combine(plus), plus)); }
   HWY_INLINE V max() const { return everywhere(combined(x.combine(larger), larger)); }
-  // In each lane of a vector of no more than four.
-  HWY_INLINE hn::Vec<Few> sum_of_squares() const { return first_four(combined(squares(), plus)); }
+  // Of each lane's elements.
+  HWY_INLINE V sums() const { return x.combine(plus); }
+  template <int from = 0, int to = vectors>
+  HWY_INLINE V sums_of_squares() const {
+    if constexpr (to - from == 1)
+      return hn::Mul(x.at[from], x.at[from]);
+    else if constexpr (to - from == 2)
+      return hn::MulAdd(x.at[from + 1], x.at[from + 1], sums_of_squares<from, from + 1>());
+    else
+      return hn::Add(sums_of_squares<from, (from + to) / 2>(),
+                     sums_of_squares<(from + to) / 2, to>());
+  }
+
+  HWY_INLINE void subtract(V v) {
+    x.map([=](V e) HWY_ATTR { return hn::Sub(e, v); });
+  }
+  HWY_INLINE void multiply_by(V v) {
+    x.map([=](V e) HWY_ATTR { return hn::Mul(e, v); });
+  }
 
  private:
   static constexpr auto plus = [](auto a, auto b) HWY_ATTR { return hn::Add(a, b); };
@@ -67,22 +83,6 @@ struct row {
       return v;
     else
       return hn::Set(D(), hn::GetLane(v));
-  }
-  template <class Some>
-  HWY_INLINE static hn::Vec<Few> first_four(Some v) {
-    if constexpr (hn::MaxLanes(hn::DFromV<Some>()) <= 4)
-      return v;
-    else
-      return hn::LowerHalf(v);
-  }
-  template <int from = 0, int to = vectors>
-  HWY_INLINE V squares() const {
-    if constexpr (to - from == 1)
-      return hn::Mul(x.at[from], x.at[from]);
-    else if constexpr (to - from == 2)
-      return hn::MulAdd(x.at[from + 1], x.at[from + 1], squares<from, from + 1>());
-    else
-      return hn::Add(squares<from, (from + to) / 2>(), squares<(from + to) / 2, to>());
   }
   template <int... J>
   HWY_INLINE void load_from(std::integer_sequence<int, J...>, const float* p) {
@@ -109,56 +109,139 @@ HWY_INLINE void softmax_row(row<length>& r) {
   r.x.map([=](V v) HWY_ATTR { return hn::Mul(v, inverse); });
 }
 
-template <op kind, std::ptrdiff_t length>
-HWY_INLINE void normalize_row(row<length>& r, float epsilon) {
-  using D = typename row<length>::D;
-  using V = hn::Vec<D>;
-  const D d;
-  constexpr float share = 1 / static_cast<float>(length);
-  if constexpr (kind == op::normalize) {
-    const V sum = r.sum();
-    r.x.map([=](V v) HWY_ATTR { return hn::NegMulAdd(sum, hn::Set(d, share), v); });
-    r.pad(0);
+// Numbers of one row or of four, in the lanes of a vector of no more than four.
+using Few = hn::CappedTag<float, 4>;
+
+template <class D>
+HWY_INLINE hn::Vec<Few> sum_of_blocks(D /*d*/, hn::Vec<D> v) {
+  if constexpr (hn::MaxLanes(D()) <= 4) {
+    return v;
+  } else {
+    const hn::Half<D> half;
+    return sum_of_blocks(half, hn::Add(hn::LowerHalf(half, v), hn::UpperHalf(half, v)));
   }
-  // Roots and quotients of whole vectors take many cycles.
-  const auto squares = r.sum_of_squares();
-  const typename row<length>::Few few;
-  const auto variance = hn::MulAdd(squares, hn::Set(few, share), hn::Set(few, epsilon));
-  const auto inverse = hn::Div(hn::Set(few, 1.0f), hn::Sqrt(variance));
-  const V scale = hn::Set(d, hn::GetLane(inverse));
-  r.x.map([=](V v) HWY_ATTR { return hn::Mul(v, scale); });
+}
+// The sum of the lanes of each.
+template <class D>
+HWY_INLINE hn::Vec<Few> sums_of_lanes(D d, hn::Vec<D> v) {
+  const auto add = [](auto a, auto b) HWY_ATTR { return hn::Add(a, b); };
+  const auto sum = kernels::HWY_NAMESPACE::lanes_combined(d, v, add);
+  if constexpr (hn::MaxLanes(hn::DFromV<decltype(sum)>()) <= 4)
+    return sum;
+  else
+    return hn::LowerHalf(sum);
+}
+template <class D>
+HWY_INLINE hn::Vec<Few> sums_of_lanes(D d, hn::Vec<D> v0, hn::Vec<D> v1, hn::Vec<D> v2,
+                                      hn::Vec<D> v3) {
+  const auto paired = [d](auto a, auto b) HWY_ATTR {
+    return hn::Add(hn::InterleaveLower(d, a, b), hn::InterleaveUpper(d, a, b));
+  };
+  return sum_of_blocks(d, paired(paired(v0, v2), paired(v1, v3)));
 }
 
-// The row at one point of the outer loops.
-template <signature S, std::ptrdiff_t length>
-HWY_INLINE void row_at(const operands& here) {
+// The four numbers, time and again.
+template <class D>
+HWY_INLINE hn::Vec<D> in_blocks(D d, hn::Vec<Few> v) {
+  if constexpr (hn::MaxLanes(D()) <= 4) {
+    return v;
+  } else {
+    const auto half = in_blocks(hn::Half<D>(), v);
+    return hn::Combine(d, half, half);
+  }
+}
+
+// Of some rows.
+template <op kind, std::ptrdiff_t length, int... I>
+HWY_INLINE void normalize_rows(std::integer_sequence<int, I...>, row<length>* r, float epsilon) {
   using D = typename row<length>::D;
+  const D d;
+  const Few few;
+  const auto share = hn::Set(few, 1 / static_cast<float>(length));
+  // apply(r, v) with each row and its number in each lane.
+  const auto with_each = [d, r](hn::Vec<Few> numbers, auto apply) HWY_ATTR {
+    if constexpr (sizeof...(I) == 1) {
+      apply(r[0], hn::Set(d, hn::GetLane(numbers)));
+    } else {
+      const auto spread = in_blocks(d, numbers);
+      (apply(r[I], hn::Broadcast<I>(spread)), ...);
+    }
+  };
+  if constexpr (kind == op::normalize) {
+    with_each(hn::Mul(sums_of_lanes(d, r[I].sums()...), share),
+              [](row<length>& of, hn::Vec<D> mean) HWY_ATTR {
+                of.subtract(mean);
+                of.pad(0);
+              });
+  }
+  // Roots and quotients of whole vectors take many cycles.
+  const auto variance =
+      hn::MulAdd(sums_of_lanes(d, r[I].sums_of_squares()...), share, hn::Set(few, epsilon));
+  with_each(hn::Div(hn::Set(few, 1.0f), hn::Sqrt(variance)),
+            [](row<length>& of, hn::Vec<D> scale) HWY_ATTR { of.multiply_by(scale); });
+}
+
+// The gain and the bias.
+template <signature S, std::ptrdiff_t length>
+HWY_INLINE void apply_gain(row<length>& r, const operands& here) {
   using V = typename row<length>::V;
-  row<length> r(here.read(1));
+  if constexpr (S.operands > 3) {
+    const row<length> gain(here.read(2)), bias(here.read(3));
+    r.x.map_indexed([&](V v, int j) HWY_ATTR { return hn::MulAdd(v, gain.x.at[j], bias.x.at[j]); });
+  } else if constexpr (S.operands > 2) {
+    r.x.zip(row<length>(here.read(2)).x, [](V v, V g) HWY_ATTR { return hn::Mul(v, g); });
+  }
+}
+
+// Some rows, one below the other.
+template <signature S, rows_plan P, int... I>
+HWY_INLINE void some_rows(std::integer_sequence<int, I...> each, const operands& first) {
+  using row = generate::HWY_NAMESPACE::row<P.length>;
+  using D = typename row::D;
+  using V = typename row::V;
+  constexpr loop rows = P.rows;
+  const operands here[]{first.moved(rows.stride, I)...};
+  row r[]{row(here[I].read(1))...};
   if constexpr (S.kind == op::softmax) {
     constexpr auto scale = static_cast<float>(static_cast<double>(S.scale));
-    if constexpr (scale != 1) r.x.map([](V v) HWY_ATTR { return hn::Mul(v, hn::Set(D(), scale)); });
-    softmax_row(r);
+    if constexpr (scale != 1)
+      (r[I].x.map([](V v) HWY_ATTR { return hn::Mul(v, hn::Set(D(), scale)); }), ...);
+    (softmax_row(r[I]), ...);
   } else {
     constexpr auto epsilon = static_cast<float>(static_cast<double>(S.scalar));
-    normalize_row<S.kind>(r, epsilon);
-    // The gain and the bias.
-    if constexpr (S.operands > 3) {
-      const row<length> gain(here.read(2)), bias(here.read(3));
-      r.x.map_indexed([&](V v, int j)
-                          HWY_ATTR { return hn::MulAdd(v, gain.x.at[j], bias.x.at[j]); });
-    } else if constexpr (S.operands > 2) {
-      r.x.zip(row<length>(here.read(2)).x, [](V v, V g) HWY_ATTR { return hn::Mul(v, g); });
+    normalize_rows<S.kind, P.length>(each, r, epsilon);
+    (apply_gain<S>(r[I], here[I]), ...);
+  }
+  (r[I].store_to(here[I].write()), ...);
+}
+
+// Those at one point of the outer loops. Four are normalised together: their sums are made side by
+// side, and the roots of all are one.
+template <signature S, rows_plan P>
+struct rows_at {
+  static constexpr loop rows = P.rows;
+  static constexpr int together =
+      S.kind != op::softmax && 4 * row<P.length>::vectors <= vector_registers / 2 ? 4 : 1;
+
+  HWY_INLINE void operator()(operands at) const {
+    std::ptrdiff_t i = 0;
+    for (; i + together <= rows.extent; i += together) {
+      some_rows<S, P>(std::make_integer_sequence<int, together>(), at);
+      at = at.moved(rows.stride, together);
+    }
+    if constexpr (rows.extent % together != 0) {
+      for (; i < rows.extent; ++i) {
+        some_rows<S, P>(std::make_integer_sequence<int, 1>(), at);
+        at = at.moved(rows.stride, 1);
+      }
     }
   }
-  r.store_to(here.write());
-}
+};
 
 template <signature S>
 HWY_NOINLINE void rowwise(float* result, float* x, float* gain, float* bias) {
   static constexpr rows_plan plan = plan_of_rows(S, hn::MaxLanes(hn::ScalableTag<float>()));
-  walk<plan.rows>({{result, x, gain, bias}},
-                  [](const operands& here) HWY_ATTR { row_at<S, plan.length>(here); });
+  walk<plan.outer>({{result, x, gain, bias}}, rows_at<S, plan>());
 }
 
 }  // namespace weft::generate::HWY_NAMESPACE

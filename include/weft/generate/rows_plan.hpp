@@ -11,7 +11,8 @@ namespace weft::generate {
 struct rows_plan {
   bool possible = false;
   std::ptrdiff_t length = 1;
-  nest rows;
+  loop rows;   // one below the other
+  nest outer;  // everything else
 };
 
 // A row is in registers from its first reading to its writing.
@@ -23,9 +24,10 @@ constexpr rows_plan plan_of_rows(const signature& s, int lanes) {
   if (s.run != kernel::rowwise || (s.kind != op::softmax && !is_normalization(s.kind))) return p;
   if (s.points() == 0 || s.points() > max_rows_elements) return p;
   nest row;
-  for (int l = 0; l < s.loops; ++l) (s.over >> l & 1u ? row : p.rows).push(loop_of(s, l));
+  for (int l = 0; l < s.loops; ++l) (s.over >> l & 1u ? row : p.outer).push(loop_of(s, l));
   row.arrange(0);
-  p.rows.arrange(0);
+  p.outer.arrange(0);
+  if (p.outer.loops > 0) p.rows = p.outer.take(p.outer.loops - 1);
   if (row.loops != 1) return p;
   for (int o = 0; o < s.operands; ++o)
     if (row.at[0].stride.at[o] != 1) return p;

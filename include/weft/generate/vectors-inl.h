@@ -23,6 +23,8 @@ namespace weft::generate::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
+inline constexpr int vector_registers = kernels::HWY_NAMESPACE::has_32_registers ? 32 : 16;
+
 // Vectors for rows of n floats: no longer than the rows, where the target has shorter ones.
 template <std::ptrdiff_t n>
 using lanes_for = hn::CappedTag<float, std::clamp<std::size_t>(
@@ -52,12 +54,16 @@ struct operands {
 
   HWY_INLINE float* write() const { return at[0]; }
   HWY_INLINE const float* read(int i) const { return at[i]; }
-  HWY_INLINE void move(const offsets& by) {
-    for (int i = 0; i < max_walked; ++i) at[i] += by.at[i];
+  HWY_INLINE void move(const offsets& by) { *this = moved(by, 1); }
+  HWY_INLINE operands moved(const offsets& by, std::ptrdiff_t times) const {
+    operands there = *this;
+    for (int i = 0; i < max_walked; ++i) there.at[i] += times * by.at[i];
+    return there;
   }
 };
 
-// Calls f at each point of the nest, from loop L on.
+// Calls f at each point of the nest, from loop L on. Where that is often, f is no lambda: clang
+// would not have it inline, and the operands in memory.
 template <nest N, int L = 0, class F>
 HWY_INLINE void walk(operands at, const F& f) {
   if constexpr (L == N.loops) {
