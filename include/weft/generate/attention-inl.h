@@ -143,8 +143,10 @@ struct attention_block {
     if constexpr (P.has_addend()) add_up(at, first, addend);
     const float seen = seen_keys(at);
     for (int i = 0; i < padded; i += lanes) softmax(weights + i, first + i, addend + i, seen);
-    dot_matrix<weighted, count>(
-        {weights, at.read(3), at.write() + first * P.result_row, nullptr, nullptr});
+    // Elements are read from memory, where that is known to hold them: g++ would spread them from
+    // the vectors, with two instructions for each where some processors multiply.
+    dot_matrix<weighted, count>({kernels::HWY_NAMESPACE::in_register(&weights[0]), at.read(3),
+                                 at.write() + first * P.result_row, nullptr, nullptr});
   }
 };
 

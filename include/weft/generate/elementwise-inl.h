@@ -57,7 +57,7 @@ struct chain_row {
                   std::make_integer_sequence<int, P.links>(), row, at);
   }
 
-  HWY_INLINE static void run(const operands& row) {
+  HWY_INLINE void operator()(const operands& row) const {
     constexpr int rest = static_cast<int>(P.length % lanes);
     std::ptrdiff_t at = 0;
     if constexpr (is_cheap(P))  // by g++ the loop would be as many instructions as what is in it
@@ -74,8 +74,7 @@ struct chain_row {
 
 template <elementwise_plan P>
 HWY_NOINLINE void elementwise(float* result, float* a, float* b, float* c, float* e) {
-  walk<P.rows>({{result, a, b, c, e}},
-               [](const operands& row) HWY_ATTR { chain_row<P>::run(row); });
+  walk<P.rows>({{result, a, b, c, e}}, chain_row<P>());
 }
 
 }  // namespace weft::generate::HWY_NAMESPACE

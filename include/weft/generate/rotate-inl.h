@@ -70,7 +70,7 @@ struct rotation {
     }
   }
 
-  HWY_INLINE static void run(const operands& row) {
+  HWY_INLINE void operator()(const operands& row) const {
     constexpr int rest = static_cast<int>(P.pairs % lanes);
     for (std::ptrdiff_t i = 0; i + lanes <= P.pairs; i += lanes) turn<lanes>(row, i);
     if constexpr (P.partner == 1)
@@ -83,8 +83,7 @@ struct rotation {
 
 template <rotate_plan P>
 HWY_NOINLINE void rotate(float* result, float* x, float* cosine, float* sine) {
-  walk<P.rows>({{result, x, cosine, sine}},
-               [](const operands& row) HWY_ATTR { rotation<P>::run(row); });
+  walk<P.rows>({{result, x, cosine, sine}}, rotation<P>());
 }
 
 }  // namespace weft::generate::HWY_NAMESPACE
