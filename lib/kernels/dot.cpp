@@ -2,6 +2,7 @@
 #include "kernels/dot.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <type_traits>
 #include <utility>
@@ -577,6 +578,15 @@ class product {
             static_cast<std::ptrdiff_t>(step)};
   }
 
+  // How many rows of the next strip each tile of a panel fetches, so that together they fetch all:
+  // those that follow each other in memory are a single line.
+  std::size_t rows_each(range columns, range depth) const {
+    if (rows_.inner().stride.left != static_cast<std::ptrdiff_t>(depth.count)) return 1;
+    const std::size_t width = tile_vectors * hn::Lanes(tag());
+    const std::size_t tiles = (columns.count + width - 1) / width;
+    return std::max<std::size_t>(tile_rows >> (std::bit_width(tiles) - 1), 1);
+  }
+
   template <class T>
   void multiply(const operands& o, range columns, range depth, range rows) const {
     const auto skipped = static_cast<std::ptrdiff_t>(depth.first);
@@ -588,13 +598,14 @@ class product {
       const std::size_t strips = (rows.count + tile_rows - 1) / tile_rows;
       bytes = (hn::Lanes(tag()) * sizeof(T) + strips - 1) / strips;
     }
+    const std::size_t next_rows = rows_each(columns, depth);
     for (std::size_t row = 0; row < rows.count; row += tile_rows) {
       const std::size_t count = std::min(tile_rows, rows.count - row);
       const left_strip a = left_of<T>(o, depth, row, count);
       float* in_result[tile_rows];
       row_result_.from(row).places(o.result, count, in_result);
-      std::size_t next = row + tile_rows;  // the row that the tile fetches
-      for (std::size_t first = columns.first; first < columns.end(); ++next) {
+      std::size_t next = row + tile_rows;  // the first row that the tile fetches
+      for (std::size_t first = columns.first; first < columns.end(); next += next_rows) {
         const column_tile t = tile_at(first);
         first = t.end();
         const right_strip<T> b = strip_of<T>(t, columns, depth, o);
@@ -607,7 +618,7 @@ class product {
         else if (left_in_place_ && next < std::min(row + 2 * tile_rows, rows.count))
           later = {
               reinterpret_cast<const std::byte*>(o.left + row_left_[next] + skipped * left_step_),
-              sizeof(float)};
+              static_cast<std::ptrdiff_t>(next_rows * sizeof(float))};
         const bool whole = t.whole() && adjacent_result_;
         tile_result c{tile_row_, 0, add, nullptr};
         if (whole) {
