@@ -116,18 +116,22 @@ class forward {
     const places seen = seen_by_any(queries);
     for (places keys{seen.begin, 0}; keys.begin < seen.end; keys.begin = keys.end) {
       keys.end = std::min(keys.begin + block, seen.end);
-      const value_rows values = values_of(keys);
+      const value_rows values = values_of(keys, tiles);
       for (std::ptrdiff_t t = 0; t < tiles; ++t) meet(t, tile(t), keys, values);
     }
   }
 
-  // A block's values, in whole vectors.
+  // A block's values, in whole vectors. Every strip of a tile reads all of them: rows that are
+  // apart share few sets of the first level of cache, so that each time they come from the second
+  // one. Copied they mostly stay, which pays where more than a few tiles read them.
+  static constexpr std::ptrdiff_t few_tiles = 4;
   struct value_rows {
     const float* data;
     std::ptrdiff_t row;
   };
-  value_rows values_of(const places& keys) const {
-    if (at_.value.column == 1 && static_cast<std::ptrdiff_t>(value_) == value_row_)
+  value_rows values_of(const places& keys, std::ptrdiff_t tiles) const {
+    const bool whole = at_.value.column == 1 && static_cast<std::ptrdiff_t>(value_) == value_row_;
+    if (whole && (tiles <= few_tiles || at_.value.row == value_row_))
       return {at_.value.at(keys.begin, 0), at_.value.row};
     transpose(query_tag(),
               {at_.value.at(keys.begin, 0), at_.value.column, at_.value.row, value_, keys.size()},
