@@ -2,6 +2,7 @@
 be written better."""
 import json
 import pathlib
+import shutil
 import subprocess
 
 ROUNDS = {"quick": 3, "full": 12}
@@ -26,6 +27,9 @@ def built(compiler, results):
 def compare(compilers, about, options, rounds, cases_of):
     """For each case and target, once all rounds of its program are over: the case, and the time by
     compiler."""
+    for compiler in compilers:
+        if not shutil.which(compiler):
+            raise RuntimeError(f"there is no compiler {compiler}")
     programs = {compiler: built(compiler, about["results"]) for compiler in compilers}
     for name in next(iter(programs.values())):
         cases, times = {}, {}
