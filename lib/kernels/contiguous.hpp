@@ -42,8 +42,10 @@ void copy_strided(std::ptrdiff_t n, std::byte* to, std::ptrdiff_t to_stride, con
   for (; i < n; ++i) copy(i);
 }
 
-inline void copy_elements(element type, std::ptrdiff_t n, std::byte* to, std::ptrdiff_t to_stride,
-                          const std::byte* from, std::ptrdiff_t from_stride) {
+// Not inline: where nothing is copied, rows would wait for what the loops need to be ready.
+HWY_NOINLINE inline void copy_elements(element type, std::ptrdiff_t n, std::byte* to,
+                                       std::ptrdiff_t to_stride, const std::byte* from,
+                                       std::ptrdiff_t from_stride) {
   if (bytes(type) == 1) return copy_strided<1>(n, to, to_stride, from, from_stride);
   copy_strided<4>(n, to, to_stride, from, from_stride);
 }
