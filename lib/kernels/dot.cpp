@@ -268,7 +268,7 @@ class product {
       batch_part_ = part_of(batch_part_.count, part);
     } else if (rows_beat_columns) {
       const range of = part_of(strips, part);
-      rows_part_.first = of.first * tile_rows;
+      rows_part_.first = std::min(of.first * tile_rows, row_count_);
       rows_part_.count = std::min(of.end() * tile_rows, row_count_) - rows_part_.first;
     } else {
       const range of = part_of(units, part);

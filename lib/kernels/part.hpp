@@ -32,7 +32,7 @@ inline int longest_loop_of_result(const call& c) {
 inline call cut(call c, int loop) {
   const std::ptrdiff_t unit = unit_of(c, loop);
   const auto [first, last] = items_of(units_of(c, loop), c.part);
-  const std::ptrdiff_t begin = first * unit;
+  const std::ptrdiff_t begin = std::min(first * unit, c.extent[loop]);
   c.extent[loop] = std::min(last * unit, c.extent[loop]) - begin;
   for (operand& o : c.operands)
     if (o.data != nullptr)

@@ -2,28 +2,76 @@
 
 #include <hwy/cache_control.h>
 
+#include <algorithm>
+#include <chrono>
+#include <cmath>
 #include <thread>
 #include <utility>
 
 namespace weft {
 
-team::team(executor threads)
+double team::wall_clock() noexcept {
+  using std::chrono::steady_clock;
+  return std::chrono::duration<double, std::micro>(steady_clock::now().time_since_epoch()).count();
+}
+
+team::team(executor threads, clock now)
     : threads_(std::move(threads)),
-      taken_(new counter[static_cast<std::size_t>(threads_.width())]) {
+      clock_(now),
+      places_(new place[static_cast<std::size_t>(size())]),
+      widths_(static_cast<std::size_t>(size()), 1.0 / size()) {
+  for (int p = 0; p < size(); ++p) cuts_.push_back(kernels::share(p, size()).begin);
+  cuts_.push_back(kernels::share::whole);
   threads_(size(), job([](int) {}));
 }
 
 void team::begin(int parts) noexcept {
-  for (int p = 0; p < size(); ++p) taken_[static_cast<std::size_t>(p)].value = 0;
+  for (int p = 0; p < size(); ++p) places_[static_cast<std::size_t>(p)].taken = 0;
   proceed(0, parts);
 }
 
 // Stages are numbered upwards, so one that is over cannot be taken for one that is not.
 bool team::take(int stage, int part) noexcept {
-  std::atomic<int>& taken = taken_[static_cast<std::size_t>(part)].value;
+  std::atomic<int>& taken = places_[static_cast<std::size_t>(part)].taken;
   int before = taken.load(std::memory_order_relaxed);
   return before <= stage &&
          taken.compare_exchange_strong(before, stage + 1, std::memory_order_relaxed);
+}
+
+void team::record(int part, int member, double microseconds) noexcept {
+  place& p = places_[static_cast<std::size_t>(part)];
+  p.member = member;
+  p.microseconds = microseconds;
+}
+
+void team::balance() noexcept {
+  constexpr double empty = 0.5;      // microseconds that a part without work may take
+  constexpr double least = 5;        // that say something of a core
+  constexpr double memory = 1500;    // after so many, most of what was known is forgotten
+  constexpr double most = 4;         // times another's: beyond it, a part was interrupted
+  constexpr double equality = 0.02;  // a pull towards equal parts, or noise alone would move them
+  auto const n = static_cast<std::size_t>(size());
+  double longest = 0, shortest = HUGE_VAL, together = 0;
+  for (std::size_t p = 0; p < n; ++p) {
+    if (places_[p].member != static_cast<int>(p)) return;
+    longest = std::max(longest, places_[p].microseconds);
+    shortest = std::min(shortest, places_[p].microseconds);
+  }
+  if (shortest < empty || longest < least) return;
+  longest = std::min(longest, most * shortest);
+  auto const speed_of = [&](std::size_t p) {
+    return widths_[p] / std::min(places_[p].microseconds, longest);
+  };
+  for (std::size_t p = 0; p < n; ++p) together += speed_of(p);
+  double const trust = longest / (longest + memory);
+  double at = 0;
+  for (std::size_t p = 0; p < n; ++p) {
+    double const speed = speed_of(p) / together;
+    double const wanted = speed + equality * (1.0 / size() - speed);
+    widths_[p] += trust * (wanted - widths_[p]);
+    cuts_[p] = std::lround(at * kernels::share::whole);
+    at += widths_[p];
+  }
 }
 
 int team::wait_beyond(int stage) const noexcept {

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/parts.hpp"
 #include "weft/kernels/call.hpp"
 
 namespace weft::kernels {
@@ -164,7 +165,7 @@ bool same_in_parts(Kernel kernel, call c, std::vector<float>& result) {
   for (const int count : {2, 3, 7, 64}) {
     std::fill(result.begin(), result.end(), -7.0f);
     for (int i = 0; i < count; ++i) {
-      c.part = {i, count};
+      c.part = part_of(i, count);
       kernel(c);
     }
     if (std::memcmp(result.data(), whole.data(), whole.size() * sizeof(float)) != 0) return false;

@@ -451,7 +451,7 @@ gradients run(const trial& t, const table& kernels, int parts = 1) {
   c.scratch = scratch.get();
   for (int i = parts - 1; i >= 0; --i) {
     std::memset(c.scratch, 0xff, bytes + 64);
-    c.part = {i, parts};
+    c.part = part_of(i, parts);
     kernels.attention_adjoint(c);
     for (std::size_t k = 0; k < 64; ++k)
       BOOST_TEST_REQUIRE((c.scratch[bytes + k] == std::byte{0xff}), "written beyond the scratch");

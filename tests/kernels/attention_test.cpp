@@ -154,7 +154,7 @@ class trial {
           [](std::byte* p) { operator delete[](p, std::align_val_t(64)); });
       std::memset(scratch.get(), 0xff, bytes);  // NaN
       c.scratch = scratch.get();
-      c.part = {i, parts};
+      c.part = part_of(i, parts);
       kernels.attention(c);
     }
   }

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "hwy/targets.h"
+#include "kernels/parts.hpp"
 #include "weft/kernels/dot_blocking.hpp"
 
 namespace {
@@ -228,8 +229,10 @@ void check(const product& p) {
       const auto run_in_parts = [&](call some, int parts) {
         std::vector<float> result(size, untouched);
         some.operands[0].data = result.data();
-        for (some.part = {0, parts}; some.part.index < parts; ++some.part.index)
+        for (int i = 0; i < parts; ++i) {
+          some.part = weft::kernels::part_of(i, parts);
           weft::kernels::dot_kernel()(some);
+        }
         return result;
       };
       const std::vector<float> whole = run(c);

@@ -61,7 +61,7 @@ BOOST_AUTO_TEST_CASE(drops_by_the_numbers_of_elements) {
               array<float> mine = result;
               c.operands[0] = mine.as_operand();
               for (int i = 0; i < count; ++i) {
-                c.part = {i, count};
+                c.part = part_of(i, count);
                 kernels.elementwise(c);
               }
               BOOST_TEST(expected.wrong(mine) == 0,

@@ -37,7 +37,7 @@ int wrong_in_parts(void (*kernel)(const call&) noexcept, call c, const array<T>&
     array<T> mine = result;
     c.operands[0] = mine.as_operand();
     for (int i = count - 1; i >= 0; --i) {
-      c.part = {i, count};
+      c.part = part_of(i, count);
       kernel(c);
     }
     wrong += expected.wrong(mine);

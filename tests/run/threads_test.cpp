@@ -1,6 +1,8 @@
 // Models on several threads: the same bits, whoever does the work.
 #include <algorithm>
+#include <array>
 #include <atomic>
+#include <barrier>
 #include <bit>
 #include <boost/test/unit_test.hpp>
 #include <span>
@@ -12,6 +14,7 @@
 #include "run/classifier.hpp"
 #include "run/pool.hpp"
 #include "run/writer.hpp"
+#include "weft/run/team.hpp"
 
 namespace {
 
@@ -205,6 +208,42 @@ BOOST_AUTO_TEST_CASE(an_executor_is_asked_once_for_a_run_and_not_at_all_for_a_sm
   asked.clear();
   small(arg<"tokens">(rows(six_tokens)), arg<"scale">(five_scales));
   BOOST_TEST(asked.empty());
+}
+
+// A clock that goes on by what a thread has worked.
+thread_local double worked = 0;
+double clock_of_work() noexcept {
+  return worked;
+}
+
+BOOST_AUTO_TEST_CASE(members_have_parts_as_large_as_they_are_fast) {
+  pool threads(2);
+  weft::team two(on(threads, 2), clock_of_work);
+  std::barrier together(2);  // neither does the other's part
+  std::array<double, 2> parts{};
+  const auto run = [&](double first_member, double second_member) {
+    two.go(
+        400, [](int) { return 2; },
+        [&](int, const weft::kernels::share& part, int member) {
+          together.arrive_and_wait();
+          auto const of_whole =
+              static_cast<double>(part.end - part.begin) / weft::kernels::share::whole;
+          worked += of_whole * (member == 0 ? first_member : second_member);
+          parts[static_cast<std::size_t>(part.index)] = of_whole;
+        });
+    BOOST_TEST(parts[0] + parts[1] == 1);
+  };
+  run(300, 300);
+  BOOST_TEST(parts[0] == 0.5);
+  // Three times as slow; parts are drawn a little to equal ones.
+  run(300, 100);
+  BOOST_TEST(parts[0] > 0.25);
+  BOOST_TEST(parts[0] < 0.27);
+  // What is too short says nothing.
+  run(1, 9);
+  BOOST_TEST(parts[0] < 0.27);
+  run(100, 300);
+  BOOST_TEST(parts[0] > 0.73);
 }
 
 BOOST_AUTO_TEST_CASE(modules_on_different_threads_may_share_an_executor) {

@@ -45,10 +45,19 @@ struct chain_link {
 };
 
 // Which part of a call's work to do. The parts of any count are disjoint and together all of it;
-// each element of a result is computed in the same way whatever the count, so the bits are the
-// same. A part may be empty. Parts run at the same time, each with scratch of its own.
+// each element of a result is computed in the same way however it is cut, so the bits are the same.
+// A part may be empty. Parts run at the same time, each with scratch of its own.
 struct share {
+  static constexpr std::ptrdiff_t whole = 1 << 16;
+
   int index = 0, count = 1;
+  std::ptrdiff_t begin = 0, end = whole;  // of the whole
+
+  constexpr share() = default;
+  // One of `n` that are equal.
+  constexpr share(int i, int n) : share(i, n, whole * i / n, whole * (i + 1) / n) {}
+  constexpr share(int i, int n, std::ptrdiff_t from, std::ptrdiff_t to)
+      : index(i), count(n), begin(from), end(to) {}
 };
 
 // The part of `n` equal items that a share does: [begin, end).
@@ -56,8 +65,10 @@ struct item_range {
   std::ptrdiff_t begin, end;
 };
 constexpr item_range items_of(std::ptrdiff_t n, const share& s) {
-  if (s.count == 1) return {0, n};  // divisions take as long as a short row
-  return {n * s.index / s.count, n * (s.index + 1) / s.count};
+  const auto nearest = [n](std::ptrdiff_t at) {
+    return (n * at + share::whole / 2) / share::whole;
+  };
+  return {nearest(s.begin), nearest(s.end)};
 }
 
 // operands[0] is the result; it overlaps no input, unless it is the very same elements (same data,

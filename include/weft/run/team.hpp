@@ -2,7 +2,9 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <memory>
+#include <vector>
 
 #include "weft/kernels/call.hpp"
 #include "weft/run/executor.hpp"
@@ -13,10 +15,17 @@ namespace weft {
 // spinning, as a stage may be shorter than a system call. No thread is waited for that has not
 // begun: parts are taken by whoever is there, so the calling thread starts at once, and would do
 // all of it if the others never came.
+//
+// Cores differ in speed: small ones sit beside large ones, others' work comes and goes. Where each
+// member has a part, the parts are as large as the members were fast in the stages before.
 class team {
  public:
+  // In microseconds; a thread compares its own times alone.
+  using clock = double (*)() noexcept;
+  static double wall_clock() noexcept;
+
   // Asks the executor for once, so that the threads are there before the first run.
-  explicit team(executor threads);
+  explicit team(executor threads, clock now = wall_clock);
 
   int size() const noexcept { return threads_.width(); }
 
@@ -34,9 +43,16 @@ class team {
           // The same member does the same part of each stage if it can: it has the data at hand.
           int const part = (member + i) % count;
           if (!take(stage, part)) continue;
-          work(stage, kernels::share{part, count}, member);
-          if (left_.fetch_sub(1, std::memory_order_acq_rel) == 1)
-            proceed(stage + 1, stage + 1 < stages ? parts(stage + 1) : 0);
+          if (count < size()) {
+            work(stage, kernels::share(part, count), member);
+          } else {
+            double const start = clock_();
+            work(stage, share_of(part), member);
+            record(part, member, clock_() - start);
+          }
+          if (left_.fetch_sub(1, std::memory_order_acq_rel) != 1) continue;
+          if (count == size()) balance();
+          proceed(stage + 1, stage + 1 < stages ? parts(stage + 1) : 0);
         }
       }
     };
@@ -44,9 +60,11 @@ class team {
   }
 
  private:
-  // A number of its own line of cache, as other threads write the one beside it.
-  struct alignas(64) counter {
-    std::atomic<int> value = 0;
+  // A part of the stages, in lines of cache of its own, as other threads write the one beside it.
+  struct alignas(64) place {
+    std::atomic<int> taken = 0;  // the stages that it was taken in
+    int member = 0;              // that did it last
+    double microseconds = 0;     // that it took last
   };
 
   void begin(int parts) noexcept;
@@ -58,8 +76,19 @@ class team {
     stage_.store(stage, std::memory_order_release);
   }
 
+  kernels::share share_of(int part) const noexcept {
+    auto const p = static_cast<std::size_t>(part);
+    return {part, size(), cuts_[p], cuts_[p + 1]};
+  }
+  void record(int part, int member, double microseconds) noexcept;
+  // Cuts the next stages by how long the parts of this one took. By who ended it, alone.
+  void balance() noexcept;
+
   executor threads_;
-  std::unique_ptr<counter[]> taken_;        // for each part, the stages that it was taken in
+  clock clock_;
+  std::unique_ptr<place[]> places_;         // for each part
+  std::vector<double> widths_;              // of the members' parts, together 1
+  std::vector<std::ptrdiff_t> cuts_;        // between them, as shares have them
   alignas(64) std::atomic<int> stage_ = 0;  // that is being worked on
   alignas(64) std::atomic<int> left_ = 0;   // its parts that are not done
 };
