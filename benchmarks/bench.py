@@ -162,7 +162,8 @@ def main():
 
     shown = table(TARGET_COLUMNS if given.targets else COLUMNS)
     cases, failed = [], []
-    for program in about["programs"]:
+    programs = about["programs"] + (about["without_peers"] if given.targets else [])
+    for program in programs:
         try:
             for case in cases_of(program, options):
                 cases.append(case)

@@ -21,7 +21,8 @@ def built(compiler, results):
                    check=True, stdout=subprocess.DEVNULL)
     subprocess.run(["cmake", "--build", folder, "--target", "weft_bench"], check=True)
     about = json.loads((folder / "benchmarks" / "about.json").read_text())
-    return {pathlib.Path(program).name: program for program in about["programs"]}
+    return {pathlib.Path(program).name: program
+            for program in about["programs"] + about["without_peers"]}
 
 
 def compare(compilers, about, options, rounds, cases_of):

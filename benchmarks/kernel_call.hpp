@@ -1,0 +1,143 @@
+// A call of a kernel, with memory for its operands.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <initializer_list>
+#include <memory>
+#include <random>
+#include <vector>
+
+#include "weft/kernels/kernels.hpp"
+#include "weft/kernels/row_scratch.hpp"
+#include "weft/run/memory.hpp"
+
+namespace bench {
+
+struct sheet {
+  std::ptrdiff_t rows, columns;
+};
+
+// How an operand lies in memory.
+enum class layout {
+  full,         // row after row
+  padded,       // with room behind each row
+  transposed,   // column after column
+  every_other,  // of the numbers in memory
+  by_row,       // one element for each row
+  by_column,
+  single,
+  absent
+};
+
+struct operand_of {
+  operand_of(layout how, weft::element what = weft::element::float32, std::int32_t below = 0)
+      : lies(how), type(what), index_below(below) {}
+
+  layout lies;
+  weft::element type;
+  std::int32_t index_below;  // int32: in [0, index_below); 0: any
+};
+
+// Copies share the memory.
+class kernel_call : public weft::kernels::call {
+ public:
+  // Over rows and columns.
+  kernel_call(weft::op what, sheet s, const std::vector<operand_of>& all) {
+    kind = what;
+    loops = 2;
+    extent[0] = s.rows;
+    extent[1] = s.columns;
+    for (int at = 0; const operand_of& o : all) {
+      constexpr std::ptrdiff_t room = 16;
+      weft::kernels::operand& to = operands[at++];
+      to.type = o.type;
+      switch (o.lies) {
+        case layout::full:
+          lay(to, s.columns, 1, s, o);
+          break;
+        case layout::padded:
+          lay(to, s.columns + room, 1, s, o);
+          break;
+        case layout::transposed:
+          lay(to, 1, s.rows, s, o);
+          break;
+        case layout::every_other:
+          lay(to, 2 * s.columns, 2, s, o);
+          break;
+        case layout::by_row:
+          lay(to, 1, 0, s, o);
+          break;
+        case layout::by_column:
+          lay(to, 0, 1, s, o);
+          break;
+        case layout::single:
+          lay(to, 0, 0, s, o);
+          break;
+        case layout::absent:
+          break;
+      }
+    }
+  }
+
+  kernel_call& along(unsigned loops_of_rows) {
+    over = loops_of_rows;
+    if (const std::size_t bytes = weft::kernels::row_scratch_bytes(*this); bytes > 0)
+      scratch = take(bytes);
+    return *this;
+  }
+  kernel_call& with_links(std::vector<weft::kernels::chain_link> chain) {
+    chain_ = std::make_shared<const std::vector<weft::kernels::chain_link>>(std::move(chain));
+    links = chain_->data();
+    link_count = static_cast<int>(chain_->size());
+    return *this;
+  }
+  template <class F>
+  kernel_call& also(F f) {
+    f(*this);
+    return *this;
+  }
+
+  // An operand of so many numbers behind its first.
+  void lay(weft::kernels::operand& o, std::ptrdiff_t row, std::ptrdiff_t column, sheet s,
+           const operand_of& what, std::ptrdiff_t more = 0) {
+    o.stride[0] = row;
+    o.stride[1] = column;
+    const auto count = static_cast<std::size_t>((s.rows - 1) * row + (s.columns - 1) * column + 1);
+    o.data =
+        take((count + static_cast<std::size_t>(more)) * static_cast<std::size_t>(bytes(o.type)));
+    fill(o, count, what.index_below);
+  }
+
+ private:
+  std::byte* take(std::size_t size) {
+    memory_.emplace_back(weft::allocate(size));
+    return memory_.back().get();
+  }
+
+  // In (0.1, 4), so that every function has a value; other signs come from the operations.
+  static void fill(const weft::kernels::operand& o, std::size_t count, std::int32_t below) {
+    std::minstd_rand bits(static_cast<unsigned>(count));
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto any = static_cast<std::int32_t>(bits() >> 8);
+      switch (o.type) {
+        case weft::element::float32:
+          static_cast<float*>(o.data)[i] = std::uniform_real_distribution<float>(0.1f, 4)(bits);
+          break;
+        case weft::element::int32:
+          static_cast<std::int32_t*>(o.data)[i] = below > 0 ? any % below : any;
+          break;
+        case weft::element::boolean:
+          static_cast<bool*>(o.data)[i] = any % 2 == 1;
+          break;
+      }
+    }
+  }
+
+  std::vector<std::shared_ptr<std::byte[]>> memory_;
+  std::shared_ptr<const std::vector<weft::kernels::chain_link>> chain_;
+};
+
+}  // namespace bench

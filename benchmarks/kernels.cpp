@@ -1,0 +1,335 @@
+// The kernels alone, each operation over a few sheets of rows and columns: for comparing compilers
+// and SIMD targets.
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "benchmarks/contest.hpp"
+#include "benchmarks/kernel_call.hpp"
+#include "weft/graph/row_sums.hpp"
+
+namespace bench {
+namespace {
+
+using enum layout;
+using weft::element;
+using weft::op;
+using weft::kernels::chain_link;
+using weft::kernels::table;
+
+constexpr double epsilon = 1e-5;
+constexpr int words = 50;  // of a table that is picked from
+constexpr unsigned rows_loop = 1, columns_loop = 2;
+
+const operand_of whole(full, element::int32), truth(full, element::boolean);
+
+class case_list {
+ public:
+  explicit case_list(sheet s) : sheet_(s) {}
+
+  // make() gives a call of the kernel.
+  template <class Make>
+  void add(void (*table::*kernel)(const weft::kernels::call&) noexcept, const std::string& name,
+           Make make) {
+    add(name, [=] { return [run = weft::kernels::best().*kernel, c = make()] { run(c); }; });
+  }
+  // make() gives what is timed.
+  template <class Make>
+  void add(const std::string& name, Make make) {
+    const sheet s = sheet_;
+    cases_.push_back(
+        {"kernels/" + name + "/" + std::to_string(s.rows) + "," + std::to_string(s.columns), [=] {
+           contest c;
+           c.elements = static_cast<double>(s.rows * s.columns);
+           c.weft = {timed(1, make()), [] { return std::vector<float>(); }};
+           return c;
+         }});
+  }
+  void elementwise(const std::string& name, op kind, std::initializer_list<operand_of> operands) {
+    add(&table::elementwise, name,
+        [s = sheet_, kind, all = std::vector(operands)] { return kernel_call(kind, s, all); });
+  }
+  void chain(const std::string& name, std::vector<chain_link> links,
+             std::initializer_list<operand_of> operands) {
+    add(&table::elementwise, name, [s = sheet_, links, all = std::vector(operands)] {
+      return kernel_call(links.back().kind, s, all).with_links(links);
+    });
+  }
+  void reduce(const std::string& name, op kind, unsigned over,
+              std::initializer_list<operand_of> operands) {
+    add(&table::reduce, name, [s = sheet_, kind, over, all = std::vector(operands)] {
+      return kernel_call(kind, s, all).along(over);
+    });
+  }
+  void rowwise(const std::string& name, op kind, std::initializer_list<operand_of> operands,
+               unsigned over = columns_loop) {
+    add(&table::rowwise, name, [s = sheet_, kind, over, all = std::vector(operands)] {
+      kernel_call c(kind, s, all);
+      c.scalar = epsilon;
+      return c.along(over);
+    });
+  }
+
+  const sheet& of() const { return sheet_; }
+  std::vector<named_contest> cases() && { return std::move(cases_); }
+
+ private:
+  sheet sheet_;
+  std::vector<named_contest> cases_;
+};
+
+std::string text(op kind) {
+  return std::string(weft::name_of(kind));
+}
+
+void copies_and_casts(case_list& l) {
+  l.elementwise("copy", op::copy, {full, full});
+  l.elementwise("copy, boolean", op::copy, {truth, truth});
+  l.elementwise("copy, padded", op::copy, {padded, padded});
+  l.elementwise("copy, transposed", op::copy, {full, transposed});
+  l.elementwise("copy, from every other", op::copy, {full, every_other});
+  l.elementwise("copy, to every other", op::copy, {every_other, full});
+  l.elementwise("spread, row", op::copy, {full, by_column});
+  l.elementwise("spread, column", op::copy, {full, by_row});
+  l.elementwise("spread, one", op::copy, {full, single});
+  l.elementwise("cast, to int32", op::cast, {whole, full});
+  l.elementwise("cast, to int32, padded", op::cast, {{padded, element::int32}, padded});
+  l.elementwise("cast, from int32", op::cast, {full, whole});
+  l.elementwise("cast, to boolean", op::cast, {truth, full});
+  l.elementwise("cast, from boolean", op::cast, {full, truth});
+  l.add(&table::zero, "zero", [s = l.of()] { return kernel_call(op::copy, s, {full}); });
+}
+
+void functions(case_list& l) {
+  for (const op kind : {op::negate, op::exp, op::log, op::sqrt, op::tanh, op::erf, op::sin, op::cos,
+                        op::sigmoid, op::relu, op::gelu, op::gelu_tanh})
+    l.elementwise(text(kind), kind, {full, full});
+  l.elementwise("relu, padded", op::relu, {padded, padded});
+  l.elementwise("tanh, padded", op::tanh, {padded, padded});
+  l.elementwise("logical_not", op::logical_not, {truth, truth});
+}
+
+void arithmetic(case_list& l) {
+  for (const op kind : {op::add, op::subtract, op::multiply, op::divide, op::maximum, op::minimum,
+                        op::relu_adjoint, op::gelu_adjoint, op::gelu_tanh_adjoint})
+    l.elementwise(text(kind), kind, {full, full, full});
+  for (const op kind : {op::add, op::multiply, op::maximum})
+    l.elementwise(text(kind) + ", int32", kind, {whole, whole, whole});
+  for (const op kind : {op::less, op::equal}) {
+    l.elementwise(text(kind), kind, {truth, full, full});
+    l.elementwise(text(kind) + ", int32", kind, {truth, whole, whole});
+  }
+  l.elementwise("logical_and", op::logical_and, {truth, truth, truth});
+  l.elementwise("add, padded", op::add, {padded, padded, padded});
+  l.elementwise("add, transposed", op::add, {full, full, transposed});
+  l.elementwise("add, for each column", op::add, {full, full, by_column});
+  l.elementwise("multiply, for each row", op::multiply, {full, full, by_row});
+  l.elementwise("multiply, by one", op::multiply, {full, full, single});
+  l.elementwise("where", op::where, {full, truth, full, full});
+  l.elementwise("where, for each column", op::where,
+                {full, {by_column, element::boolean}, full, single});
+  l.elementwise("where, for each row", op::where, {full, {by_row, element::boolean}, full, single});
+}
+
+// Value v is operand v + 1; link(i) is the result of an earlier one.
+void chains(case_list& l) {
+  const auto link = [](int i) { return weft::kernels::max_link_inputs + i; };
+  const auto of = [](op kind, int a, int b = 0, int c = 0, std::uint32_t below = 0) {
+    const auto narrow = [](int v) { return static_cast<std::int8_t>(v); };
+    const bool compares = kind == op::less;
+    return chain_link{kind,
+                      compares ? element::boolean : element::float32,
+                      {narrow(a), narrow(b), narrow(c)},
+                      {7, below}};
+  };
+  l.chain("sigmoid(a b) a + tanh(a)",
+          {of(op::multiply, 0, 1), of(op::sigmoid, link(0)), of(op::multiply, link(1), 0),
+           of(op::tanh, 0), of(op::add, link(2), link(3))},
+          {full, full, single});
+  l.chain("relu(a + bias)", {of(op::add, 0, 1), of(op::relu, link(0))}, {full, full, by_column});
+  l.chain("gelu(a + bias) + b", {of(op::add, 0, 1), of(op::gelu, link(0)), of(op::add, link(1), 2)},
+          {full, full, by_column, full});
+  l.chain("a where a < b", {of(op::less, 0, 1), of(op::where, link(0), 0, 1)},
+          {full, full, single});
+  // A tenth of them; the numbers of the elements lie nowhere.
+  constexpr std::uint32_t tenth = (1u << 24) / 10;
+  l.add(&table::elementwise, "dropout(a) + b", [s = l.of(), of, link] {
+    kernel_call c(op::add, s, {full, full, absent, full});
+    c.operands[2].type = element::int32;
+    c.operands[2].stride[0] = s.columns;
+    c.operands[2].stride[1] = 1;
+    return c.with_links({of(op::dropout, 0, 1, 0, tenth), of(op::add, link(0), 2)});
+  });
+}
+
+void reductions(case_list& l) {
+  for (const op kind : {op::sum, op::max}) {
+    l.reduce(text(kind) + ", rows", kind, columns_loop, {by_row, full});
+    l.reduce(text(kind) + ", rows, padded", kind, columns_loop, {by_row, padded});
+    l.reduce(text(kind) + ", rows, every other", kind, columns_loop, {by_row, every_other});
+    l.reduce(text(kind) + ", columns", kind, rows_loop, {by_column, full});
+    l.reduce(text(kind) + ", all", kind, rows_loop | columns_loop, {single, full});
+  }
+  l.reduce("sum of products, rows", op::sum, columns_loop, {by_row, full, full});
+  l.reduce("sum of products, columns", op::sum, rows_loop, {by_column, full, full});
+  l.reduce("sum of products, all", op::sum, rows_loop | columns_loop, {single, full, full});
+}
+
+void rowwise(case_list& l) {
+  l.rowwise("softmax", op::softmax, {full, full});
+  l.rowwise("softmax, masked", op::softmax, {full, full, truth});
+  l.rowwise("softmax, columns", op::softmax, {full, full}, rows_loop);
+  l.rowwise("log_softmax", op::log_softmax, {full, full});
+  l.rowwise("softmax_adjoint", op::softmax_adjoint, {full, full, full});
+  l.rowwise("softmax_adjoint, columns", op::softmax_adjoint, {full, full, full}, rows_loop);
+  l.rowwise("log_softmax_adjoint", op::log_softmax_adjoint, {full, full, full});
+  const auto columns = static_cast<std::int32_t>(l.of().columns);
+  l.rowwise("log_softmax_adjoint, picked", op::log_softmax_adjoint,
+            {full, full, by_row, {by_row, element::int32, columns}});
+  for (const op kind : {op::normalize, op::rms_normalize}) {
+    l.rowwise(text(kind), kind, {full, full});
+    l.rowwise(text(kind) + ", gain", kind, {full, full, by_column});
+    l.rowwise(text(kind) + ", gain, addend", kind, {full, full, by_column, absent, full});
+  }
+  l.rowwise("normalize, gain, bias", op::normalize, {full, full, by_column, by_column});
+  for (const op kind : {op::normalize_adjoint, op::rms_normalize_adjoint}) {
+    l.rowwise(text(kind), kind, {full, full, full});
+    l.rowwise(text(kind) + ", gain, addend", kind, {full, full, full, by_column, full});
+    l.add(&table::rowwise, text(kind) + ", sums", [s = l.of(), kind] {
+      kernel_call c(kind, s, {absent, full, full, by_column});
+      const auto in_block = static_cast<std::ptrdiff_t>(weft::rows_in_block);
+      c.axis_extent = (s.rows + in_block - 1) / in_block;
+      c.axis_stride = s.rows * s.columns;
+      c.lay(c.operands[0], s.columns, 1, s, full, 2 * c.axis_extent * s.columns);
+      c.scalar = epsilon;
+      return c.along(columns_loop);
+    });
+  }
+}
+
+void by_index(case_list& l) {
+  const sheet s = l.of();
+  const auto rows_of_table = [s](kernel_call& c, int which) {
+    c.lay(c.operands[which], 0, 1, {1, words * s.columns}, full);
+    c.axis_extent = words;
+    c.axis_stride = s.columns;
+  };
+  const operand_of picked(by_row, element::int32, words), each(full, element::int32, words);
+  l.add(&table::gather, "gather, rows", [=] {
+    kernel_call c(op::gather, s, {full, absent, picked});
+    rows_of_table(c, 1);
+    return c;
+  });
+  l.add(&table::scatter_add, "scatter_add, rows", [=] {
+    kernel_call c(op::scatter_add, s, {absent, full, picked});
+    rows_of_table(c, 0);
+    return c;
+  });
+  const auto numbers = [](kernel_call& c, int which) {
+    c.lay(c.operands[which], 0, 0, {1, 1}, full, words);
+    c.axis_extent = words;
+    c.axis_stride = 1;
+  };
+  l.add(&table::gather, "gather, elements", [=] {
+    kernel_call c(op::gather, s, {full, absent, each});
+    numbers(c, 1);
+    return c;
+  });
+  l.add(&table::scatter_add, "scatter_add, elements", [=] {
+    kernel_call c(op::scatter_add, s, {absent, full, each});
+    numbers(c, 0);
+    return c;
+  });
+  l.add(&table::write, "write", [=] {
+    kernel_call c(op::write, s, {absent, full, {single, element::int32, 5}});
+    c.lay(c.operands[0], s.columns, 1, {2 * s.rows, s.columns}, full);
+    c.over = rows_loop;
+    c.axis_extent = 2 * s.rows;
+    c.axis_stride = s.columns;
+    return c;
+  });
+}
+
+// A row's numbers are the first ones of all pairs and then the second ones, or pair after pair.
+void rotations(case_list& l) {
+  const sheet s = l.of(), pairs{s.rows, s.columns / 2};
+  for (const bool interleaved : {false, true}) {
+    const std::string how = interleaved ? ", interleaved" : ", apart";
+    const auto make = [=](op kind, std::initializer_list<int> rotated,
+                          std::initializer_list<operand_of> operands) {
+      kernel_call c(kind, pairs, operands);
+      for (const int which : rotated) {
+        c.lay(c.operands[which], 0, 1, {1, s.rows * s.columns}, full);
+        c.operands[which].stride[0] = s.columns;
+        c.operands[which].stride[1] = interleaved ? 2 : 1;
+      }
+      c.axis_stride = interleaved ? 1 : pairs.columns;
+      c.axis_extent = s.columns;
+      return c.along(columns_loop);
+    };
+    l.add(&table::rotate, "rotate" + how, [=] {
+      return make(op::rotate, {0, 1}, {absent, absent, full, full});
+    });
+    for (const int sine : {0, 1})
+      l.add(&table::rotate_adjoint,
+            (sine ? "rotate_adjoint, sine" : "rotate_adjoint, cosine") + how, [=] {
+              kernel_call c = make(op::rotate_adjoint, {1, 2}, {full, absent, absent});
+              c.axis_extent = 0;
+              c.scalar = sine;
+              return c;
+            });
+  }
+}
+
+void updates(case_list& l) {
+  const auto n = static_cast<std::size_t>(l.of().rows * l.of().columns);
+  // The same four blocks for each: parameters, gradients and two of an optimizer's.
+  const auto made = [n] { return std::vector(4, floats(n)); };
+  l.add("sgd", [=] {
+    const auto at = made();
+    weft::kernels::sgd_step step{at[0].data(), at[2].data(), at[1].data(), n};
+    step.learning_rate = 1e-3f;
+    step.momentum = 0.9f;
+    return [at, step, run = weft::kernels::best().sgd] { run(step); };
+  });
+  l.add("adamw", [=] {
+    const auto at = made();
+    weft::kernels::adamw_step step{at[0].data(), at[2].data(), at[3].data(), at[1].data(), n};
+    step.beta1 = 0.9;
+    step.beta2 = 0.999;
+    step.step_size = 1e-3f;
+    step.epsilon = 1e-8f;
+    return [at, step, run = weft::kernels::best().adamw] { run(step); };
+  });
+  l.add("sum_of_squares", [=] {
+    return [x = floats(n, 1), run = weft::kernels::best().sum_of_squares] {
+      const volatile double sum = run(x.data(), x.size());
+      static_cast<void>(sum);
+    };
+  });
+}
+
+std::vector<named_contest> all() {
+  std::vector<named_contest> cases;
+  for (const sheet s : {sheet{64, 512}, sheet{37, 100}, sheet{64, 32}}) {
+    case_list l(s);
+    copies_and_casts(l);
+    functions(l);
+    arithmetic(l);
+    chains(l);
+    reductions(l);
+    rowwise(l);
+    by_index(l);
+    rotations(l);
+    updates(l);
+    for (named_contest& one : std::move(l).cases()) cases.push_back(std::move(one));
+  }
+  return cases;
+}
+
+}  // namespace
+}  // namespace bench
+
+int main(int argc, char** argv) {
+  return bench::measure(argc, argv, bench::all());
+}
