@@ -3,6 +3,7 @@
 #include "hwy/foreach_target.h"
 // After foreach_target.
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 
@@ -20,6 +21,13 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
+// One element from memory, as a vector.
+template <class T>
+struct single {
+  using D = hn::CappedTag<T, 1>;
+  HWY_INLINE hn::Vec<D> load(const T* p) const { return hn::LoadU(D(), p); }
+};
+
 // What is combined: the elements of an input, or the products of two inputs' elements. `stride` has
 // a distance in each operand.
 template <class T>
@@ -33,7 +41,6 @@ struct elements {
   HWY_INLINE auto load(M memory, std::size_t i) const {
     return memory.load(x + i);
   }
-  T first() const { return *x; }
 };
 struct products {
   static constexpr int inputs = 2;
@@ -51,7 +58,6 @@ struct products {
   HWY_INLINE auto load(M memory, std::size_t i) const {
     return hn::Mul(memory.load(x + i), memory.load(y + i));
   }
-  float first() const { return *x * *y; }
 };
 template <class Terms>
 Terms moved(Terms terms, const std::ptrdiff_t* stride, std::ptrdiff_t times = 1) {
@@ -100,7 +106,7 @@ struct max_of {
 // memory. One row or more.
 template <class R, int n, class Terms, class Last, class T = typename R::type>
 HWY_INLINE void combine_rows(std::ptrdiff_t rows, const std::ptrdiff_t* stride, Terms terms,
-                             Last last, T* combined) {
+                             Last last, T* to) {
   using D = hn::ScalableTag<T>;
   const std::size_t lanes = hn::Lanes(D());
   const auto load = [&](int j) HWY_ATTR {
@@ -113,7 +119,11 @@ HWY_INLINE void combine_rows(std::ptrdiff_t rows, const std::ptrdiff_t* stride, 
     all.map_indexed([&](auto v, int j) HWY_ATTR { return typename R::vectors()(v, load(j)); });
   }
   all.map_indexed([=](auto v, int j) HWY_ATTR {
-    hn::Store(v, D(), combined + static_cast<std::size_t>(j) * lanes);
+    T* const part = to + static_cast<std::size_t>(j) * lanes;
+    if (j + 1 < n)
+      hn::StoreU(v, D(), part);
+    else
+      last.store(v, part);
     return v;
   });
 }
@@ -121,16 +131,15 @@ HWY_INLINE void combine_rows(std::ptrdiff_t rows, const std::ptrdiff_t* stride, 
 // The same of rows of `width` elements, which are up to 4 vectors.
 template <class R, class Terms, class T = typename R::type>
 void combine_rows(std::ptrdiff_t rows, const std::ptrdiff_t* stride, Terms terms, std::size_t width,
-                  T* combined) {
+                  T* to) {
   const std::size_t lanes = hn::Lanes(hn::ScalableTag<T>());
-  if (width == 4 * lanes) return combine_rows<R, 4>(rows, stride, terms, whole<T>(), combined);
+  if (width == 4 * lanes) return combine_rows<R, 4>(rows, stride, terms, whole<T>(), to);
   if (width > 3 * lanes)
-    return combine_rows<R, 4>(rows, stride, terms, first<T>{width - 3 * lanes}, combined);
+    return combine_rows<R, 4>(rows, stride, terms, first<T>{width - 3 * lanes}, to);
   if (width > 2 * lanes)
-    return combine_rows<R, 3>(rows, stride, terms, first<T>{width - 2 * lanes}, combined);
-  if (width > lanes)
-    return combine_rows<R, 2>(rows, stride, terms, first<T>{width - lanes}, combined);
-  combine_rows<R, 1>(rows, stride, terms, first<T>{width}, combined);
+    return combine_rows<R, 3>(rows, stride, terms, first<T>{width - 2 * lanes}, to);
+  if (width > lanes) return combine_rows<R, 2>(rows, stride, terms, first<T>{width - lanes}, to);
+  combine_rows<R, 1>(rows, stride, terms, first<T>{width}, to);
 }
 
 // The distances of neighbours along the nest's innermost loop.
@@ -147,12 +156,12 @@ struct innermost {
 // Up to 4 vectors of columns, `width` elements: what their rows give, a block of them at a time.
 template <class R, class Terms, class T = typename R::type>
 void reduce_strip(const nest& over, const innermost& row, const Terms& terms, std::size_t width,
-                  T* combined) {
+                  T* to) {
   constexpr std::ptrdiff_t block = 128;
   constexpr std::size_t widest = 4 * hn::MaxLanes(hn::ScalableTag<T>());
   const std::ptrdiff_t rows = over.extent[over.last()];
-  if (over.loops == 1 && rows <= block)
-    return combine_rows<R>(rows, row.stride, terms, width, combined);
+  if (over.loops == 1 && rows <= block) return combine_rows<R>(rows, row.stride, terms, width, to);
+  T combined[widest]{};
   typename R::total totals[widest];
   std::fill_n(totals, widest, R::identity);
   walk(over, over.last(), [&](const std::ptrdiff_t* from) {
@@ -163,7 +172,7 @@ void reduce_strip(const nest& over, const innermost& row, const Terms& terms, st
       for (std::size_t i = 0; i < widest; ++i) totals[i] = R::combine(totals[i], combined[i]);
     }
   });
-  for (std::size_t i = 0; i < widest; ++i) combined[i] = static_cast<T>(totals[i]);
+  for (std::size_t i = 0; i < width; ++i) to[i] = static_cast<T>(totals[i]);
 }
 
 // A kept loop is contiguous in the inputs: strips of columns.
@@ -172,37 +181,74 @@ void reduce_columns(const nest& kept, const nest& over, const share& part, T* re
                     const Terms& terms) {
   const hn::ScalableTag<T> d;
   const auto strip = static_cast<std::ptrdiff_t>(4 * hn::Lanes(d));
-  alignas(64) T combined[4 * hn::MaxLanes(d)]{};
   const innermost column(kept), row(over);
+  const std::ptrdiff_t next = column.stride[0];
   walk_pieces(kept, part, strip,
               [&](const std::ptrdiff_t* at, std::ptrdiff_t begin, std::ptrdiff_t end) {
                 for (std::ptrdiff_t c = begin; c < end; c += strip) {
                   const std::ptrdiff_t width = std::min(strip, end - c);
-                  reduce_strip<R>(over, row, moved(moved(terms, at), column.stride, c),
-                                  static_cast<std::size_t>(width), combined);
-                  for (std::ptrdiff_t i = 0; i < width; ++i)
-                    result[at[0] + (c + i) * column.stride[0]] = combined[i];
+                  const auto reduce_to = [&](T* to) {
+                    reduce_strip<R>(over, row, moved(moved(terms, at), column.stride, c),
+                                    static_cast<std::size_t>(width), to);
+                  };
+                  T* const to = result + (at[0] + c * next);
+                  if (next == 1) {
+                    reduce_to(to);
+                    continue;
+                  }
+                  T strip_of_result[4 * hn::MaxLanes(d)];
+                  reduce_to(strip_of_result);
+                  for (std::ptrdiff_t i = 0; i < width; ++i) to[i * next] = strip_of_result[i];
                 }
               });
 }
 
-// What `length` elements along a loop give: by vectors, where the loop is contiguous.
-template <class R, class Terms>
-HWY_NOINLINE typename R::total reduce_row(std::ptrdiff_t length, const innermost& loop,
-                                          bool contiguous, Terms row) {
-  if (contiguous) return R::row(static_cast<std::size_t>(length), row);
+// What `length` elements along a loop give that is not contiguous: one by one, but of several
+// results none waits for another.
+template <class R, class Terms, class T = typename R::type>
+HWY_INLINE typename R::total strided_row(std::ptrdiff_t length, const std::ptrdiff_t* stride,
+                                         Terms row) {
+  constexpr std::ptrdiff_t block = 512;
+  using D = typename single<T>::D;
+  using results = bundle<D, chains>;
+  const auto combine = typename R::vectors();
+  const auto load = [&](int j) HWY_ATTR { return moved(row, stride, j).load(single<T>(), 0); };
   typename R::total total = R::identity;
-  for (std::ptrdiff_t i = 0; i < length; ++i)
-    total = R::combine(total, moved(row, loop.stride, i).first());
+  while (length > 0) {
+    std::ptrdiff_t left = std::min(block, length);
+    length -= left;
+    auto some = results::of([](int) HWY_ATTR { return hn::Set(D(), R::identity); });
+    for (; left >= chains; left -= chains, row.move(stride, chains))
+      some.zip(results::of(load), combine);
+    for (; left > 0; --left, row.move(stride)) some.at[0] = combine(some.at[0], load(0));
+    total = R::combine(total, hn::GetLane(some.combine(combine)));
+  }
   return total;
 }
 
-// Rows that are contiguous and `stride` apart: each has one of the results.
+// What a row gives: by vectors, where `along`, from element to element, is that of contiguous ones.
+template <class R, class Terms>
+HWY_NOINLINE typename R::total reduce_row(std::ptrdiff_t length, const innermost& along,
+                                          Terms row) {
+  if (along.contiguous(Terms::inputs)) return R::row(static_cast<std::size_t>(length), row);
+  return strided_row<R>(length, along.stride, row);
+}
+
+// Rows that are equally far apart: each has one of the results.
 template <class R, class Terms, class T = typename R::type>
 HWY_NOINLINE void reduce_contiguous(std::ptrdiff_t rows, std::size_t length,
                                     const std::ptrdiff_t* stride, Terms row, T* result) {
   for (std::ptrdiff_t r = 0;; row.move(stride)) {
     result[r * stride[0]] = static_cast<T>(R::row(length, row));
+    if (++r == rows) return;
+  }
+}
+template <class R, class Terms, class T = typename R::type>
+HWY_NOINLINE void reduce_strided(std::ptrdiff_t rows, std::ptrdiff_t length,
+                                 const std::ptrdiff_t* along, const std::ptrdiff_t* stride,
+                                 Terms row, T* result) {
+  for (std::ptrdiff_t r = 0;; row.move(stride)) {
+    result[r * stride[0]] = static_cast<T>(strided_row<R>(length, along, row));
     if (++r == rows) return;
   }
 }
@@ -212,20 +258,24 @@ template <class R, class Terms, class T = typename R::type>
 void reduce_rows(const nest& kept, const nest& over, const share& part, T* result,
                  const Terms& terms) {
   const std::ptrdiff_t length = over.extent[over.last()];
-  const innermost loop(over), next(kept);
-  const bool contiguous = loop.contiguous(Terms::inputs);
-  if (contiguous && over.loops == 1)
-    return walk_pieces(
-        kept, part, 1, [&](const std::ptrdiff_t* at, std::ptrdiff_t begin, std::ptrdiff_t end) {
-          reduce_contiguous<R>(end - begin, static_cast<std::size_t>(length), next.stride,
-                               moved(moved(terms, at), next.stride, begin),
-                               result + (at[0] + begin * next.stride[0]));
+  const innermost along(over);
+  const bool contiguous = along.contiguous(Terms::inputs);
+  const item_range mine = items_of(kept.points(), part);
+  if (over.loops == 1)
+    return walk_runs(
+        kept, kept.loops, mine,
+        [&](const std::ptrdiff_t* at, const std::ptrdiff_t* step, std::ptrdiff_t rows) {
+          const Terms first = moved(terms, at);
+          if (contiguous)
+            reduce_contiguous<R>(rows, static_cast<std::size_t>(length), step, first,
+                                 result + at[0]);
+          else
+            reduce_strided<R>(rows, length, along.stride, step, first, result + at[0]);
         });
-  walk(kept, kept.loops, items_of(kept.points(), part), [&](const std::ptrdiff_t* at) {
+  walk(kept, kept.loops, mine, [&](const std::ptrdiff_t* at) {
     typename R::total total = R::identity;
     walk(over, over.last(), [&](const std::ptrdiff_t* from) {
-      total =
-          R::combine(total, reduce_row<R>(length, loop, contiguous, moved(moved(terms, at), from)));
+      total = R::combine(total, reduce_row<R>(length, along, moved(moved(terms, at), from)));
     });
     result[at[0]] = static_cast<T>(total);
   });
