@@ -2,6 +2,9 @@
 #define HWY_TARGET_INCLUDE "kernels/gather.cpp"
 #include "hwy/foreach_target.h"
 // After foreach_target.
+#include <cstddef>
+#include <cstdint>
+
 #include "kernels/entry.hpp"
 #include "kernels/indexing.hpp"
 #include "kernels/row-inl.h"
@@ -14,6 +17,25 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
+void positions(const call& c) noexcept {
+  const nest n = canonical(c, 1);
+  if (n.empty) return;
+  using T = std::int32_t;
+  const hn::ScalableTag<T> d;
+  const auto lanes = static_cast<std::ptrdiff_t>(hn::Lanes(d));
+  auto* const to = static_cast<T*>(c.operands[0].data);
+  const std::ptrdiff_t stride = n.stride[0][0];
+  auto [i, end] = items_of(n.extent[0], c.part);
+  if (stride == 1) {
+    auto v = hn::Iota(d, static_cast<T>(i));
+    for (; i + lanes <= end; i += lanes) {
+      hn::StoreU(v, d, to + i);
+      v = hn::Add(v, hn::Set(d, static_cast<T>(lanes)));
+    }
+  }
+  for (; i < end; ++i) to[i * stride] = static_cast<T>(i);
+}
+
 void add_row(std::size_t n, float* to, const float* from) {
   map(n, plus(), to, to, from);
 }
@@ -24,6 +46,9 @@ void scatter_add(const call& c) noexcept {
 
 }  // namespace
 
+kernel positions_of_target() {
+  return &positions;
+}
 kernel scatter_add_of_target() {
   return &scatter_add;
 }
@@ -35,6 +60,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace weft::kernels {
 
+HWY_EXPORT(positions_of_target);
 HWY_EXPORT(scatter_add_of_target);
 
 // The others move bytes: the C library's functions are as fast as the machine.
@@ -48,7 +74,7 @@ kernel write_kernel() noexcept {
   return &write;
 }
 kernel positions_kernel() noexcept {
-  return &positions;
+  return HWY_DYNAMIC_DISPATCH(positions_of_target)();
 }
 kernel zero_kernel() noexcept {
   return &zero;

@@ -1,4 +1,4 @@
-// What gather, scatter_add, write, positions and zero do on every SIMD target.
+// What gather, scatter_add, write and zero do on every SIMD target.
 #pragma once
 
 #include <algorithm>
@@ -32,15 +32,6 @@ inline void zero(const call& c) noexcept {
                 for (std::ptrdiff_t i = begin; i < end; ++i)
                   std::memset(row + i * stride * size, 0, static_cast<std::size_t>(size));
               });
-}
-
-inline void positions(const call& c) noexcept {
-  auto* to = static_cast<std::int32_t*>(c.operands[0].data);
-  const nest n = canonical(c, 1);
-  if (n.empty) return;
-  const auto [begin, end] = items_of(n.extent[0], c.part);
-  for (std::ptrdiff_t i = begin; i < end; ++i)
-    to[i * n.stride[0][0]] = static_cast<std::int32_t>(i);
 }
 
 // Elements of any type: moved as bytes.
