@@ -45,10 +45,10 @@ struct interleaved {
   static bool fits(const pairs& p) { return p.next == 2 && p.partner == 1; }
   HWY_INLINE static void load(whole<float>, const float* row, const pairs&, std::ptrdiff_t i, V& a,
                               V& b) {
-    hn::LoadInterleaved2(D(), row + 2 * i, a, b);
+    load_pairs(D(), row + 2 * i, a, b);
   }
   HWY_INLINE static void store(whole<float>, V a, V b, float* row, const pairs&, std::ptrdiff_t i) {
-    hn::StoreInterleaved2(a, b, D(), row + 2 * i);
+    store_pairs(a, b, D(), row + 2 * i);
   }
   // Of fewer, by way of two vectors.
   static constexpr std::size_t lanes = hn::MaxLanes(D());
@@ -61,13 +61,13 @@ struct interleaved {
       hn::Store(load_n(D(), from + lanes, 2 * some.n - lanes), D(), both + lanes);
     else
       hn::Store(hn::Zero(D()), D(), both + lanes);
-    hn::LoadInterleaved2(D(), both, a, b);
+    load_pairs(D(), both, a, b);
   }
   HWY_INLINE static void store(first<float> some, V a, V b, float* row, const pairs&,
                                std::ptrdiff_t i) {
     alignas(64) float both[2 * lanes];
     float* to = row + 2 * i;
-    hn::StoreInterleaved2(a, b, D(), both);
+    store_pairs(a, b, D(), both);
     store_n(hn::Load(D(), both), D(), to, std::min(2 * some.n, lanes));
     if (2 * some.n > lanes)
       store_n(hn::Load(D(), both + lanes), D(), to + lanes, 2 * some.n - lanes);
@@ -102,9 +102,20 @@ struct turned_rows {
   std::ptrdiff_t to_number, x_number;
 };
 
-HWY_NOINLINE void keep(item_range kept, float* to, std::ptrdiff_t to_number, const float* x,
-                       std::ptrdiff_t x_number) {
-  for (std::ptrdiff_t i = kept.begin; i < kept.end; ++i) to[i * to_number] = x[i * x_number];
+HWY_NOINLINE void keep(const turned_rows& rows, float* to, const float* x,
+                       const std::ptrdiff_t* step, std::ptrdiff_t count) {
+  const turned_rows r = rows;  // which no store changes
+  for (std::ptrdiff_t row = 0; row < count; ++row) {
+    if (r.to_number == 1 && r.x_number == 1)
+      for_vectors(r.kept.end - r.kept.begin, [=](auto memory, std::ptrdiff_t i) HWY_ATTR {
+        memory.store(memory.load(x + r.kept.begin + i), to + r.kept.begin + i);
+      });
+    else
+      for (std::ptrdiff_t i = r.kept.begin; i < r.kept.end; ++i)
+        to[i * r.to_number] = x[i * r.x_number];
+    to += step[0];
+    x += step[1];
+  }
 }
 
 template <class Layout>
@@ -131,7 +142,6 @@ HWY_NOINLINE void turn(const turned_rows& rows, float* to, const float* x, const
                       to, r.to, i);
       });
     }
-    if (r.kept.begin < r.kept.end) keep(r.kept, to, r.to_number, x, r.x_number);
     if (++row == count) return;
     to += step[0];
     x += step[1];
@@ -221,6 +231,7 @@ void rotate(const call& c) noexcept {
   for_rows(c, row, 4,
            [=, &rows](const std::ptrdiff_t* at, const std::ptrdiff_t* step, std::ptrdiff_t count) {
              turn_rows(rows, to + at[0], x + at[1], cosine + at[2], sine + at[3], step, count);
+             if (rows.kept.begin < rows.kept.end) keep(rows, to + at[0], x + at[1], step, count);
            });
 }
 

@@ -33,7 +33,7 @@ struct rotation {
     const V sine = in_register(load<D, count>(row.read(3) + i));
     V a, b;
     if constexpr (P.partner == 1) {
-      hn::LoadInterleaved2(d, row.read(1) + 2 * i, a, b);
+      kernels::HWY_NAMESPACE::load_pairs(d, row.read(1) + 2 * i, a, b);
     } else {
       a = load<D, count>(row.read(1) + i);
       b = load<D, count>(row.read(1) + P.partner + i);
@@ -43,7 +43,7 @@ struct rotation {
     const V first = hn::NegMulAdd(b, sine, hn::Mul(a, cosine));
     const V second = hn::MulAdd(a, sine, hn::Mul(b, cosine));
     if constexpr (P.partner == 1) {
-      hn::StoreInterleaved2(first, second, d, row.write() + 2 * i);
+      kernels::HWY_NAMESPACE::store_pairs(first, second, d, row.write() + 2 * i);
     } else {
       store<D, count>(first, row.write() + i);
       store<D, count>(second, row.write() + P.partner + i);

@@ -140,6 +140,36 @@ HWY_INLINE T* in_register(T* p) {
   return p;
 }
 
+// The first numbers of pairs in memory, and the second ones. Read once: g++ would read both vectors
+// anew for the second ones.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE void load_pairs(D d, const float* from, V& a, V& b) {
+#if HWY_TARGET == HWY_SCALAR
+  hn::LoadInterleaved2(d, from, a, b);
+#else
+  const V lower = in_register(hn::LoadU(d, from));
+  const V upper = in_register(hn::LoadU(d, from + hn::Lanes(d)));
+  a = hn::ConcatEven(d, upper, lower);
+  b = hn::ConcatOdd(d, upper, lower);
+#endif
+}
+
+// The other way. For vectors of AVX-512, Highway takes six shuffles.
+template <class D, class V>
+HWY_INLINE void store_pairs(V a, V b, D d, float* to) {
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+  if constexpr (hn::MaxLanes(D()) == 16) {
+    const __m512i lower = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+    const __m512i upper =
+        _mm512_setr_epi32(8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+    hn::StoreU(V{_mm512_permutex2var_ps(a.raw, lower, b.raw)}, d, to);
+    hn::StoreU(V{_mm512_permutex2var_ps(a.raw, upper, b.raw)}, d, to + 16);
+    return;
+  }
+#endif
+  hn::StoreInterleaved2(a, b, d, to);
+}
+
 // Whether the target multiplies pairs of bfloat16. Highway has that from 1.2 on.
 #if HWY_NATIVE_DOT_BF16
 
