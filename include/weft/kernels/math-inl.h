@@ -12,8 +12,10 @@
 #endif
 
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <utility>
 
 #include "weft/kernels/bundle-inl.h"
 #include "weft/kernels/hwy-inl.h"
@@ -23,14 +25,35 @@ namespace weft::kernels::HWY_NAMESPACE::math {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// c0 + c1 x + c2 x^2 + …
-template <class D, class V>
-HWY_INLINE V polynomial(D d, V, float last) {
-  return hn::Set(d, last);
+// A function's constants, each in all lanes of a vector: `static constexpr`, so that they have a
+// place in memory.
+template <std::size_t n>
+struct constants {
+  static constexpr std::size_t lanes = hn::MaxLanes(hn::ScalableTag<float>());
+  alignas(64) float lane[n * lanes];
+
+  constexpr explicit constants(const float (&values)[n]) : lane{} {
+    for (std::size_t i = 0; i < n * lanes; ++i) lane[i] = values[i / lanes];
+  }
+};
+
+// c0 + c1 x + c2 x^2 + … Few constants stay in registers. Where there are more than registers, each
+// is an operand in memory of the instruction that needs it: of what they keep for a loop's sake,
+// compilers put some on the stack, and clang spreads others anew.
+template <bool in_registers, class D, class V, std::size_t n, std::size_t... I>
+HWY_INLINE V polynomial(D d, V x, const constants<n>& c, std::index_sequence<I...>) {
+  const float* const from = in_registers ? nullptr : in_register(&c.lane[0]);
+  const auto constant = [&](std::size_t i) HWY_ATTR {
+    const std::size_t at = i * constants<n>::lanes;
+    return in_registers ? hn::Set(d, c.lane[at]) : hn::Load(d, from + at);
+  };
+  V sum = constant(n - 1);
+  ((sum = hn::MulAdd(sum, x, constant(n - 2 - I))), ...);
+  return sum;
 }
-template <class D, class V, class... C>
-HWY_INLINE V polynomial(D d, V x, float first, C... others) {
-  return hn::MulAdd(polynomial(d, x, others...), x, hn::Set(d, first));
+template <bool in_registers = has_32_registers, class D, class V, std::size_t n>
+HWY_INLINE V polynomial(D d, V x, const constants<n>& c) {
+  return polynomial<in_registers>(d, x, c, std::make_index_sequence<n - 1>());
 }
 
 // Of two operands that do not compare, as NaN, x86 has the second as the maximum and the minimum.
@@ -87,6 +110,11 @@ HWY_INLINE bundle<D, n> exp_of_remainder(D d, bundle<D, n> x, bundle<D, n> shift
   shifted.map([=](V s) HWY_ATTR { return as_float(d, s); });
   x.zip(shifted, [=](V v, V s) HWY_ATTR { return hn::NegMulAdd(s, hn::Set(d, ln2_high), v); });
   x.zip(shifted, [=](V v, V s) HWY_ATTR { return hn::NegMulAdd(s, hn::Set(d, ln2_low), v); });
+  if constexpr (n == 1) {
+    static constexpr constants c(
+        {1.0f, 1.0f, 0.49999994f, 0.166665182f, 0.0416684225f, 0.00836906955f, 0.00138138153f});
+    return {{polynomial(d, x.at[0], c)}};
+  }
   auto p = bundle<D, n>::of([=](int) HWY_ATTR { return hn::Set(d, 0.00138138153f); });
   for (const float c : {0.00836906955f, 0.0416684225f, 0.166665182f, 0.49999994f, 1.0f, 1.0f})
     p.zip(x, [=](V sum, V r) HWY_ATTR { return hn::MulAdd(sum, r, hn::Set(d, c)); });
@@ -162,8 +190,9 @@ HWY_INLINE void exp_of_4(D d, V x0, V x1, V x2, V x3, float* to) {
 // 2^(n + f) for f from -1/2 to 1/2, with n given by shifted_integer.
 template <class D, class V>
 HWY_INLINE V exp2_of_fraction(D d, V f, V shifted) {
-  const V p = polynomial(d, f, 1.0f, 0.693147004f, 0.240222424f, 0.0555073358f, 0.00967151299f,
-                         0.00132647273f);
+  static constexpr constants c(
+      {1.0f, 0.693147004f, 0.240222424f, 0.0555073358f, 0.00967151299f, 0.00132647273f});
+  const V p = polynomial(d, f, c);
   return scaled(d, p, shifted);
 }
 
@@ -214,8 +243,10 @@ HWY_INLINE V log(D d, V x) {
   const V exponent = hn::Sub(hn::ConvertTo(d, e), hn::IfThenElseZero(subnormal, hn::Set(d, 23.0f)));
   const V f = hn::Sub(m, hn::Set(d, 1.0f));
   const V f2 = hn::Mul(f, f);
-  const V p = polynomial(d, f, 0.333333105f, -0.250000089f, 0.200021699f, -0.166680962f,
-                         0.142185226f, -0.12402992f, 0.118936345f, -0.11694847f, 0.0675789565f);
+  static constexpr constants c({0.333333105f, -0.250000089f, 0.200021699f, -0.166680962f,
+                                0.142185226f, -0.12402992f, 0.118936345f, -0.11694847f,
+                                0.0675789565f});
+  const V p = polynomial(d, f, c);
   V y = hn::MulAdd(exponent, hn::Set(d, ln2_low), hn::Mul(hn::Mul(f2, f), p));
   y = hn::NegMulAdd(hn::Set(d, 0.5f), f2, y);
   y = hn::MulAdd(exponent, hn::Set(d, ln2_high), hn::Add(f, y));
@@ -234,8 +265,9 @@ HWY_INLINE V tanh(D d, V x) {
   const V e = exp_normal(d, at_most(hn::Set(d, 20.0f), hn::Add(a, a)));
   const V large = hn::Sub(one, hn::Div(two, hn::Add(e, one)));
   const V x2 = hn::Mul(x, x);
-  const V p = polynomial(d, x2, -0.333332807f, 0.133314237f, -0.0537379794f, 0.0206330623f,
-                         -0.00569789577f);
+  static constexpr constants c(
+      {-0.333332807f, 0.133314237f, -0.0537379794f, 0.0206330623f, -0.00569789577f});
+  const V p = polynomial(d, x2, c);
   const V small = hn::MulAdd(hn::Mul(x2, p), x, x);
   const V y = hn::IfThenElse(hn::Lt(a, hn::Set(d, 0.625f)), hn::Abs(small), large);
   return hn::CopySign(y, x);
@@ -247,11 +279,14 @@ template <class D, class V>
 HWY_INLINE V erf(D d, V x) {
   const V one = hn::Set(d, 1.0f);
   const V a = hn::Abs(x);
-  const V p = polynomial(d, hn::Mul(x, x), 0.128379166f, -0.376125634f, 0.112826191f,
-                         -0.0267983098f, 0.00504372269f, -0.0006270702f);
+  static constexpr constants of_small(
+      {0.128379166f, -0.376125634f, 0.112826191f, -0.0267983098f, 0.00504372269f, -0.0006270702f});
+  const V p = polynomial<false>(d, hn::Mul(x, x), of_small);
   const V small = hn::MulAdd(a, p, a);
-  const V log_erfc = polynomial(d, a, -0.000103881575f, -1.12806225f, -0.636519432f, -0.104523107f,
-                                0.0225165151f, -0.00311691966f, 0.000203551637f);
+  static constexpr constants of_log_erfc({-0.000103881575f, -1.12806225f, -0.636519432f,
+                                          -0.104523107f, 0.0225165151f, -0.00311691966f,
+                                          0.000203551637f});
+  const V log_erfc = polynomial<false>(d, a, of_log_erfc);
   const V shifted = shifted_integer(d, log_erfc, hn::Set(d, log2_e));
   // Less erfc, as a product.
   const V rest = hn::NegMulAdd(exp_of_remainder(d, log_erfc, shifted),
@@ -278,9 +313,10 @@ template <class D, class V>
 HWY_INLINE V gelu(D d, V x) {
   // Phi(-5.6) is 1e-8, nothing next to 1; further out it stays there.
   const V a = at_most(hn::Set(d, 5.6f), hn::Abs(x));
-  V p = polynomial(d, a, 0.917004049f, -0.0914578587f, -0.0319262333f, -0.000675400603f,
-                   0.00150768564f, 3.25595392e-05f, -5.97750259e-05f, 7.41514168e-06f,
-                   -2.92917633e-07f);
+  static constexpr constants c({0.917004049f, -0.0914578587f, -0.0319262333f, -0.000675400603f,
+                                0.00150768564f, 3.25595392e-05f, -5.97750259e-05f, 7.41514168e-06f,
+                                -2.92917633e-07f});
+  V p = polynomial(d, a, c);
   p = hn::Mul(p, p);
   p = hn::Mul(p, p);
   p = hn::Mul(p, p);
@@ -296,9 +332,10 @@ HWY_INLINE V gelu_slope(D d, V x) {
   // Here phi is just above 2^-126.
   const V a = at_most(hn::Set(d, 13.2f), hn::Abs(x));
   const V t = hn::Mul(hn::Mul(a, hn::Set(d, -0.5f * log2_e)), a);
-  const V p = polynomial(d, a, 0.49999994f, -0.797878802f, 0.249916792f, -0.132513806f,
-                         0.061154902f, -0.0243139472f, 0.00793940201f, -0.00197463203f,
-                         0.000339739549f, -3.52079333e-05f, 1.6316983e-06f);
+  static constexpr constants c({0.49999994f, -0.797878802f, 0.249916792f, -0.132513806f,
+                                0.061154902f, -0.0243139472f, 0.00793940201f, -0.00197463203f,
+                                0.000339739549f, -3.52079333e-05f, 1.6316983e-06f});
+  const V p = polynomial(d, a, c);
   const V y = hn::Mul(exp2_flushed(d, t), p);
   return hn::IfThenElse(hn::Lt(x, hn::Zero(d)), y, hn::Sub(one, y));
 }
@@ -357,10 +394,11 @@ HWY_INLINE V sin_reduced(D d, V x, int quadrants) {
   lost = hn::Add(lost, hn::NegMulAdd(n, part4, hn::Sub(r3, r4)));
   const V r = hn::Add(r4, lost);
   const V square = hn::Mul(r, r);
-  const V s = hn::MulAdd(
-      hn::Mul(square, polynomial(d, square, -0.166666552f, 0.00833215751f, -0.000195148546f)), r,
-      r);
-  const V c = polynomial(d, square, 1.0f, -0.5f, 0.0416666456f, -0.00138873118f, 2.44325856e-05f);
+  static constexpr constants of_sine({-0.166666552f, 0.00833215751f, -0.000195148546f});
+  const V s = hn::MulAdd(hn::Mul(square, polynomial(d, square, of_sine)), r, r);
+  static constexpr constants of_cosine(
+      {1.0f, -0.5f, 0.0416666456f, -0.00138873118f, 2.44325856e-05f});
+  const V c = polynomial(d, square, of_cosine);
   // In its low bits; the others do not count.
   const auto quadrant = hn::Add(hn::BitCast(di, shifted), hn::Set(di, quadrants));
   const auto odd = hn::TestBit(quadrant, hn::Set(di, 1));
