@@ -20,8 +20,18 @@ struct draw {
   dropping drop;
 };
 
-// to[i] = f(from[0][i], …) for i < n, all of them contiguous. The draw is for dropout alone.
-using elementwise_loop = void (*)(std::size_t n, void* to, const void* const* from, const draw&);
+// Rows of n elements, one or more: the result's and the inputs', each contiguous and so many bytes
+// behind the one before. Of the steps, the result's comes first; one row needs none.
+struct row_block {
+  std::ptrdiff_t rows;
+  std::size_t n;
+  std::byte* to;
+  const void* const* from;
+  const std::ptrdiff_t* step;
+};
+
+// to[i] = f(from[0][i], …) for each row. The draw is for dropout alone.
+using elementwise_loop = void (*)(const row_block&, const draw&);
 
 // Copies n elements of `size` bytes between strides, which are in elements. Four at a time, as g++
 // spends as long on a pointer and the loop's end as on an element.
@@ -90,8 +100,8 @@ inline constexpr std::ptrdiff_t buffered = 512;  // elements that go through buf
 // Makes n elements that are the one at `value`, up to `buffered`, and more up to whole vectors.
 using fill_loop = void (*)(element type, std::size_t n, void* to, const void* value);
 
-// Runs f(n, to) over c's loops, with at most `at_most` elements at a time; from[i] is then where
-// those of input i are. Operands that are not contiguous along the innermost loop pass, a piece at
+// Runs f(rows) over c's loops, with rows of at most `at_most` elements; their `from` is that given
+// here. Operands that are not contiguous along the innermost loop pass, a piece at
 // a time, through a buffer that stays in the first level of cache: so there is one loop for each
 // operation, whatever the strides.
 template <class F>
@@ -99,8 +109,9 @@ void run_elementwise(const call& c, int inputs, std::ptrdiff_t at_most, fill_loo
                      const void* (&from)[max_operands - 1], F f) {
   nest n = canonical(c, 1 + inputs);
   if (n.empty) return;
-  std::byte* data[max_operands]{};
-  for (int o = 0; o <= inputs; ++o) data[o] = static_cast<std::byte*>(c.operands[o].data);
+  std::byte* data[max_operands];
+  // Of all there could be: clang made a loop of few a gather, whose store was waited for.
+  for (int o = 0; o < max_operands; ++o) data[o] = static_cast<std::byte*>(c.operands[o].data);
   // For one operand, say a mask that all heads of an attention read across its rows.
   alignas(64) std::byte packed[32 * 1024];
   for (int o = 1; o <= inputs; ++o) {
@@ -125,24 +136,27 @@ void run_elementwise(const call& c, int inputs, std::ptrdiff_t at_most, fill_loo
   // Whatever the part, a row's vectors begin at the same elements: some functions look at a whole
   // vector to choose how they are computed.
   constexpr std::ptrdiff_t piece = 4096;
-  if (contiguous)  // short rows should not wait for what buffers need
+  const std::ptrdiff_t length = n.extent[n.last()];
+  // All there could be: a loop of a known length is none.
+  const auto start = [&](const std::ptrdiff_t* offset, std::ptrdiff_t i) {
+    for (int o = 1; o < max_operands; ++o) from[o - 1] = at(offset, o, i);
+    return at(offset, 0, i);
+  };
+  // Short rows should not wait for what buffers need, nor be called one by one.
+  if (contiguous && length <= at_most && (length <= piece || c.part.count == 1))
+    return walk_runs(
+        n, n.last(), items_of(n.points(n.last()), c.part),
+        [&](const std::ptrdiff_t* offset, const std::ptrdiff_t* row_step, std::ptrdiff_t rows) {
+          std::byte* const to = start(offset, 0);
+          f(row_block{rows, static_cast<std::size_t>(length), to, from, row_step});
+        });
+  if (contiguous)
     return walk_pieces(n, c.part, piece,
                        [&](const std::ptrdiff_t* offset, std::ptrdiff_t begin, std::ptrdiff_t end) {
-                         std::byte* to = data[0] + offset[0];
-                         // All there could be: a loop of a known length is none.
-                         for (int o = 1; o < max_operands; ++o) from[o - 1] = data[o] + offset[o];
-                         const auto move = [&](std::ptrdiff_t count) {
-                           to += count * step[0];
-                           for (int o = 1; o < max_operands; ++o)
-                             from[o - 1] =
-                                 static_cast<const std::byte*>(from[o - 1]) + count * step[o];
-                         };
-                         if (begin != 0) move(begin);
-                         for (std::ptrdiff_t left = end - begin;;) {
-                           const std::ptrdiff_t count = std::min(at_most, left);
-                           f(static_cast<std::size_t>(count), to);
-                           if ((left -= count) == 0) break;
-                           move(count);
+                         for (std::ptrdiff_t i = begin; i < end; i += at_most) {
+                           const std::ptrdiff_t count = std::min(at_most, end - i);
+                           std::byte* const to = start(offset, i);
+                           f(row_block{1, static_cast<std::size_t>(count), to, from, nullptr});
                          }
                        });
   const std::ptrdiff_t most = std::min(buffered, at_most);
@@ -164,7 +178,7 @@ void run_elementwise(const call& c, int inputs, std::ptrdiff_t at_most, fill_loo
                    at(offset, o, i));
           }
           std::byte* to = stride[0] == 1 ? at(offset, 0, i) : buffer[0];
-          f(static_cast<std::size_t>(count), to);
+          f(row_block{1, static_cast<std::size_t>(count), to, from, nullptr});
           if (to == buffer[0])
             copy_elements(c.operands[0].type, count, at(offset, 0, i), stride[0], buffer[0], 1);
           i += count;
@@ -193,11 +207,17 @@ inline void run_chain(const call& c, fill_loop fill, const elementwise_loop* loo
         inputs = std::max(inputs, v + 1);
     }
   }
-  run_elementwise(c, inputs, buffered, fill, from, [&](std::size_t n, void* to) {
-    for (int l = 0; l < c.link_count; ++l) {
-      const auto& [values, drawn] = links[l];
-      const void* const here[]{*values[0], *values[1], *values[2]};
-      loops[l](n, l + 1 == c.link_count ? to : made[l], here, drawn);
+  run_elementwise(c, inputs, buffered, fill, from, [&](row_block block) {
+    for (;;) {
+      for (int l = 0; l < c.link_count; ++l) {
+        const auto& [values, drawn] = links[l];
+        const void* const here[]{*values[0], *values[1], *values[2]};
+        loops[l]({1, block.n, l + 1 == c.link_count ? block.to : made[l], here, nullptr}, drawn);
+      }
+      if (--block.rows == 0) return;
+      block.to += block.step[0];
+      for (int i = 0; i < max_link_inputs; ++i)
+        from[i] = static_cast<const std::byte*>(from[i]) + block.step[1 + i];
     }
   });
 }
@@ -287,37 +307,33 @@ inline void run_rowwise(const call& c, row_function f) {
     if (!packed[o] && !is_of_rows(c, o) && step[o] != 0) fetched[streams++] = o;
   if (streams < 3 || length * sizeof(float) > short_row) streams = 0;
   const auto run_rows = [&](item_range some) {
-    walk_pieces(rows, some, 1,
-                [&](const std::ptrdiff_t* offset, std::ptrdiff_t begin, std::ptrdiff_t end) {
-                  for (std::ptrdiff_t i = begin; i < end; i += at_once) {
-                    const auto here = [&](int o) { return data[o] + (offset[o] + i * step[o]); };
-                    const std::ptrdiff_t count = std::min(at_once, end - i);
-                    a.rows = static_cast<std::size_t>(count);
-                    for (int o = 0; o <= inputs; ++o) {
-                      if (!data[o]) continue;
-                      std::byte* const first = here(o);
-                      const auto set = [&](std::ptrdiff_t r) { a.at[o][r] = first + r * step[o]; };
-                      if (count == max_rows)
-                        for (std::ptrdiff_t r = 0; r < max_rows; ++r) set(r);
-                      else
-                        for (std::ptrdiff_t r = 0; r < count; ++r) set(r);
-                    }
-                    if (packs)
-                      for (int o = 0; o <= inputs; ++o) {
-                        if (!packed[o]) continue;
-                        if (o > 0) pack(row, o, c.operands[o].type, here(o), packed[o]);
-                        a.at[o][0] = packed[o];
-                      }
-                    for (int s = 0; s < streams; ++s) {
-                      const int o = fetched[s];
-                      for (std::ptrdiff_t r = 0; r < count; ++r)
-                        for (std::size_t j = 0; j < length * sizeof(float); j += line)
-                          hwy::Prefetch(a.at[o][r] + max_rows * step[o] + j);
-                    }
-                    f(a);
-                    if (packed[0]) unpack(row, packed[0], here(0));
+    walk_runs(rows, rows.loops, some,
+              [&](const std::ptrdiff_t* offset, const std::ptrdiff_t*, std::ptrdiff_t end) {
+                for (std::ptrdiff_t i = 0; i < end; i += at_once) {
+                  const auto here = [&](int o) { return data[o] + (offset[o] + i * step[o]); };
+                  const std::ptrdiff_t count = std::min(at_once, end - i);
+                  a.rows = static_cast<std::size_t>(count);
+                  // Also those that there are not: to look takes longer.
+                  for (int o = 0; o <= inputs; ++o) {
+                    std::byte* const first = here(o);
+                    for (std::ptrdiff_t r = 0; r < max_rows; ++r) a.at[o][r] = first + r * step[o];
                   }
-                });
+                  if (packs)
+                    for (int o = 0; o <= inputs; ++o) {
+                      if (!packed[o]) continue;
+                      if (o > 0) pack(row, o, c.operands[o].type, here(o), packed[o]);
+                      a.at[o][0] = packed[o];
+                    }
+                  for (int s = 0; s < streams; ++s) {
+                    const int o = fetched[s];
+                    for (std::ptrdiff_t r = 0; r < count; ++r)
+                      for (std::size_t j = 0; j < length * sizeof(float); j += line)
+                        hwy::Prefetch(a.at[o][r] + max_rows * step[o] + j);
+                  }
+                  f(a);
+                  if (packed[0]) unpack(row, packed[0], here(0));
+                }
+              });
   };
   const std::ptrdiff_t points = rows.empty ? 0 : rows.points();
   if (c.axis_extent == 0) return run_rows(items_of(points, c.part));

@@ -96,15 +96,26 @@ HWY_INLINE void map(std::size_t n, R* to, const A*... from) {
   if (i < n) store(d, F()(load(d, from + i, n - i)...), to + i, n - i);
 }
 
-template <class F, class R, class... A, std::size_t... I>
-HWY_INLINE void map(std::size_t n, void* to, const void* const* from, std::index_sequence<I...>) {
-  map<F>(n, static_cast<R*>(to), static_cast<const A*>(from[I])...);
+// Calls f(to, from...) for each row of a block of them, with as many inputs as there are indices.
+template <std::size_t... I, class F>
+HWY_INLINE void for_rows(const row_block& block, std::index_sequence<I...>, F f) {
+  const std::byte* from[]{static_cast<const std::byte*>(block.from[I])...};
+  std::byte* to = block.to;
+  for (std::ptrdiff_t left = block.rows;;) {
+    f(to, from[I]...);
+    if (--left == 0) return;
+    to += block.step[0];
+    ((from[I] += block.step[1 + I]), ...);
+  }
 }
 
 // R = F(A...), as the loop that run_elementwise takes.
 template <class F, class R, class... A>
-void loop(std::size_t n, void* to, const void* const* from, const draw&) {
-  map<F, R, A...>(n, to, from, std::index_sequence_for<A...>());
+void loop(const row_block& block, const draw&) {
+  const std::size_t n = block.n;  // which no store changes
+  for_rows(block, std::index_sequence_for<A...>(), [n](std::byte* to, auto*... from) HWY_ATTR {
+    map<F>(n, reinterpret_cast<R*>(to), reinterpret_cast<const A*>(from)...);
+  });
 }
 
 // The operations on vectors.
@@ -150,7 +161,7 @@ struct exp : of_many_instructions<2> {
     return math::exp(floats(), a);
   }
 };
-struct log : of_many_instructions<2> {
+struct log : of_many_instructions<1> {
   template <class V>
   HWY_INLINE V operator()(V a) const {
     return math::log(floats(), a);
@@ -334,23 +345,28 @@ elementwise_loop comparing(element type) {
                                   : comparing_numbers<F>(type);
 }
 
-void exp_loop(std::size_t n, void* to, const void* const* from, const draw&) {
-  const auto* x = static_cast<const float*>(from[0]);
-  auto* y = static_cast<float*>(to);
-  const floats d;
-  const std::size_t lanes = hn::Lanes(d);
-  std::size_t i = 0;
-  for (; i + 4 * lanes <= n; i += 4 * lanes)
-    math::exp_of_4(d, hn::LoadU(d, x + i), hn::LoadU(d, x + i + lanes),
-                   hn::LoadU(d, x + i + 2 * lanes), hn::LoadU(d, x + i + 3 * lanes), y + i);
-  map<apply::exp>(n - i, y + i, x + i);
+void exp_loop(const row_block& block, const draw&) {
+  const std::size_t n = block.n;
+  for_rows(block, std::index_sequence<0>(), [n](std::byte* to, const std::byte* from) HWY_ATTR {
+    const auto* x = reinterpret_cast<const float*>(from);
+    auto* y = reinterpret_cast<float*>(to);
+    const floats d;
+    const std::size_t lanes = hn::Lanes(d);
+    std::size_t i = 0;
+    for (; i + 4 * lanes <= n; i += 4 * lanes)
+      math::exp_of_4(d, hn::LoadU(d, x + i), hn::LoadU(d, x + i + lanes),
+                     hn::LoadU(d, x + i + 2 * lanes), hn::LoadU(d, x + i + 3 * lanes), y + i);
+    map<apply::exp>(n - i, y + i, x + i);
+  });
 }
 
-void dropout_loop(std::size_t n, void* to, const void* const* from, const draw& d) {
-  const auto* x = static_cast<const float*>(from[0]);
-  auto* y = static_cast<float*>(to);
+// Of one row.
+void dropout_loop(const row_block& row, const draw& d) {
+  const std::size_t n = row.n;
+  const auto* x = static_cast<const float*>(row.from[0]);
+  auto* y = reinterpret_cast<float*>(row.to);
   alignas(64) std::uint32_t room[random_words_room(buffered)];
-  const auto* numbers = static_cast<const std::uint32_t*>(from[1]);  // of two neighbours
+  const auto* numbers = static_cast<const std::uint32_t*>(row.from[1]);  // of two neighbours
   const std::uint32_t* words = random_words(word_source(d.from, d.drop.salt), numbers[0],
                                             n < 2 ? 1 : numbers[1] - numbers[0], n, room);
   const floats df;
@@ -561,7 +577,7 @@ void elementwise(const call& c) noexcept {
   const void* from[max_operands - 1]{};
   const draw none{};
   run_elementwise(c, operands_of_elementwise(c.kind), PTRDIFF_MAX, &fill, from,
-                  [f, &from, &none](std::size_t n, void* to) { f(n, to, from, none); });
+                  [f, &none](const row_block& rows) { f(rows, none); });
 }
 
 }  // namespace
