@@ -41,6 +41,10 @@ struct elements {
   HWY_INLINE auto load(M memory, std::size_t i) const {
     return memory.load(x + i);
   }
+  template <class M, class V>
+  HWY_INLINE V add(M memory, std::size_t i, V sum) const {
+    return hn::Add(sum, load(memory, i));
+  }
 };
 struct products {
   static constexpr int inputs = 2;
@@ -57,6 +61,11 @@ struct products {
   template <class M>
   HWY_INLINE auto load(M memory, std::size_t i) const {
     return hn::Mul(memory.load(x + i), memory.load(y + i));
+  }
+  // Said to the compiler: g++ makes one operation of a product and a sum, clang does not.
+  template <class M, class V>
+  HWY_INLINE V add(M memory, std::size_t i, V sum) const {
+    return hn::MulAdd(memory.load(x + i), memory.load(y + i), sum);
   }
 };
 template <class Terms>
@@ -75,8 +84,8 @@ struct sum_of_floats {
   static double combine(double a, double b) { return a + b; }
   template <class Terms>
   HWY_INLINE static double row(std::size_t n, Terms terms) {
-    return sum_at(
-        n, each<float>([=](auto memory, std::size_t i) HWY_ATTR { return terms.load(memory, i); }));
+    return sums_at<1>(n, [=](auto memory, std::size_t i, auto& sums)
+                             HWY_ATTR { sums.at[0] = terms.add(memory, i, sums.at[0]); })[0];
   }
 };
 struct sum_of_integers {
@@ -212,15 +221,15 @@ HWY_INLINE typename R::total strided_row(std::ptrdiff_t length, const std::ptrdi
   using D = typename single<T>::D;
   using results = bundle<D, chains>;
   const auto combine = typename R::vectors();
-  const auto load = [&](int j) HWY_ATTR { return moved(row, stride, j).load(single<T>(), 0); };
+  const auto load = [=](std::ptrdiff_t i)
+                        HWY_ATTR { return moved(row, stride, i).load(single<T>(), 0); };
   typename R::total total = R::identity;
-  while (length > 0) {
-    std::ptrdiff_t left = std::min(block, length);
-    length -= left;
+  for (std::ptrdiff_t i = 0; i < length;) {
+    const std::ptrdiff_t end = std::min(i + block, length);
     auto some = results::of([](int) HWY_ATTR { return hn::Set(D(), R::identity); });
-    for (; left >= chains; left -= chains, row.move(stride, chains))
-      some.zip(results::of(load), combine);
-    for (; left > 0; --left, row.move(stride)) some.at[0] = combine(some.at[0], load(0));
+    for (const std::ptrdiff_t groups = end & -chains; i < groups; i += chains)
+      some.zip(results::of([=](int j) HWY_ATTR { return load(i + j); }), combine);
+    for (; i < end; ++i) some.at[0] = combine(some.at[0], load(i));
     total = R::combine(total, hn::GetLane(some.combine(combine)));
   }
   return total;

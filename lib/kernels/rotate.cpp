@@ -88,7 +88,7 @@ template <class F>
 HWY_INLINE void for_vectors(std::ptrdiff_t n, F f) {
   const auto lanes = static_cast<std::ptrdiff_t>(hn::Lanes(D()));
   std::ptrdiff_t i = 0;
-  for (; i + lanes <= n; i += lanes) f(whole<float>(), i);
+  for (const std::ptrdiff_t vectors = n & -lanes; i < vectors; i += lanes) f(whole<float>(), i);
   if (i < n) f(first<float>{static_cast<std::size_t>(n - i)}, i);
 }
 

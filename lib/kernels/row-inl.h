@@ -115,15 +115,16 @@ HWY_INLINE hn::Vec<hn::ScalableTag<T>> accumulate_at(Combine combine, T identity
   auto all = bundle<D, results>::of([=](int) HWY_ATTR { return hn::Set(d, identity); });
   bundle<D, chains> some;
   bundle<D, 1> one;
+  const std::size_t groups = n - n % (chains * lanes), vectors = n - n % lanes;
   std::size_t i = 0;
-  for (; i + chains * lanes <= n; i += chains * lanes) {
+  for (; i < groups; i += chains * lanes) {
     f(whole<T>(), i, some);
     if constexpr (results == chains)
       all.zip(some, combine);
     else
       all.at[0] = combine(all.at[0], some.combine(combine));
   }
-  for (; i + lanes <= n; i += lanes) {
+  for (; i < vectors; i += lanes) {
     f(whole<T>(), i, one);
     all.at[0] = combine(all.at[0], one.at[0]);
   }
@@ -188,13 +189,14 @@ HWY_INLINE std::array<double, count> sums_at(std::size_t n, F add) {
     const std::size_t end = std::min(i + block, n);
     auto s0 = bundle<D, count>::of([=](int) HWY_ATTR { return hn::Zero(d); });
     auto s1 = s0, s2 = s0, s3 = s0;
-    for (; i + 4 * lanes <= end; i += 4 * lanes) {
+    const std::size_t groups = end - end % (4 * lanes), vectors = end - end % lanes;
+    for (; i < groups; i += 4 * lanes) {
       add(whole<float>(), i, s0);
       add(whole<float>(), i + lanes, s1);
       add(whole<float>(), i + 2 * lanes, s2);
       add(whole<float>(), i + 3 * lanes, s3);
     }
-    for (; i + lanes <= end; i += lanes) add(whole<float>(), i, s0);
+    for (; i < vectors; i += lanes) add(whole<float>(), i, s0);
     if (i < end) add(first<float>{end - i}, i, s1);
     i = end;
     s0.zip(s1, plus());

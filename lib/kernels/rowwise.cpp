@@ -32,9 +32,10 @@ HWY_INLINE V value(double x) {
 
 constexpr float infinity = std::numeric_limits<float>::infinity();
 
-// exp(score(memory, i)) divided by their sum, where `score` gives those of row r.
-template <class Score>
-HWY_INLINE void softmax_of(const row_arguments& a, Score score) {
+// exp(score) divided by their sum, where score(row, memory, i) gives a row's from element i on, and
+// score_less(row, memory, i, top) those less a number.
+template <class Score, class ScoreLess>
+HWY_INLINE void softmax_of(const row_arguments& a, Score score, ScoreLess score_less) {
   float largest[max_rows];
   double total[max_rows];
   // A NaN comes back with the total.
@@ -45,11 +46,10 @@ HWY_INLINE void softmax_of(const row_arguments& a, Score score) {
     if (largest[r] == -infinity) continue;
     const V top = value(largest[r]);
     const auto scores = each<float>([&, row = a.row(r)](auto memory, std::size_t i)
-                                        HWY_ATTR { return score(row, memory, i); });
+                                        HWY_ATTR { return score_less(row, memory, i, top); });
     total[r] =
         sum_at<1>(a.length, [&, to = a.row(r).to](auto memory, std::size_t i, auto& v) HWY_ATTR {
           scores(memory, i, v);
-          v.map([=](V x) HWY_ATTR { return hn::Sub(x, top); });
           v = math::twice_exp(D(), v);
           v.map_indexed([=](V e, int j) HWY_ATTR {
             memory.store(e, to + i + static_cast<std::size_t>(j) * hn::Lanes(D()));
@@ -69,20 +69,36 @@ HWY_INLINE void softmax_of(const row_arguments& a, Score score) {
   }
 }
 
+// Of scores that come with a product: one operation has that less a number, also where this is 0.
+template <class ScoreLess>
+HWY_INLINE void softmax_of_products(const row_arguments& a, ScoreLess score_less) {
+  softmax_of(
+      a,
+      [=](const row_pointers& row, auto memory, std::size_t i)
+          HWY_ATTR { return score_less(row, memory, i, hn::Zero(D())); },
+      score_less);
+}
+
 // Of x * scale; with a mask, of -infinity where it does not hold.
 void softmax(const row_arguments& a) {
   const V scale = value(a.scale);
   if (a.has(1))
-    return softmax_of(a, [&](const row_pointers& row, auto memory, std::size_t i) HWY_ATTR {
-      const V x = hn::Mul(memory.load(row.floats(0) + i), scale);
-      const auto* mask = static_cast<const std::uint8_t*>(row.from[1]);
-      return hn::IfThenElse(memory.holds(mask + i), x, value(-infinity));
-    });
+    return softmax_of_products(
+        a, [&](const row_pointers& row, auto memory, std::size_t i, V top) HWY_ATTR {
+          const V x = hn::MulSub(memory.load(row.floats(0) + i), scale, top);
+          const auto* mask = static_cast<const std::uint8_t*>(row.from[1]);
+          return hn::IfThenElse(memory.holds(mask + i), x, value(-infinity));
+        });
   if (a.scale != 1)
-    return softmax_of(a, [&](const row_pointers& row, auto memory, std::size_t i)
-                             HWY_ATTR { return hn::Mul(memory.load(row.floats(0) + i), scale); });
-  softmax_of(a, [](const row_pointers& row, auto memory, std::size_t i)
-                    HWY_ATTR { return memory.load(row.floats(0) + i); });
+    return softmax_of_products(
+        a, [&](const row_pointers& row, auto memory, std::size_t i, V top)
+               HWY_ATTR { return hn::MulSub(memory.load(row.floats(0) + i), scale, top); });
+  softmax_of(
+      a,
+      [](const row_pointers& row, auto memory, std::size_t i)
+          HWY_ATTR { return memory.load(row.floats(0) + i); },
+      [](const row_pointers& row, auto memory, std::size_t i, V top)
+          HWY_ATTR { return hn::Sub(memory.load(row.floats(0) + i), top); });
 }
 
 void log_softmax(const row_arguments& a) {
