@@ -33,6 +33,12 @@ constexpr std::size_t stream_ahead = 1024;
 constexpr std::ptrdiff_t lines_ahead = 8;
 constexpr std::ptrdiff_t lines_apart = 4096 / sizeof(float);
 
+// So much of the depth at a time, all tiles of a panel or all strips of a block are packed where
+// their lines are adjacent: a row of a panel is read from end to end, and one of several strips,
+// which are narrower than a cache line, while it is in the cache.
+constexpr std::size_t panel_advance = 8;
+constexpr std::size_t block_advance = 16;
+
 // To pack an element takes about as long as so many products of a tile: measured with gradients of
 // weights.
 constexpr std::size_t products_per_packed = 8;
@@ -381,48 +387,52 @@ class product {
     return t.first * in_steps<T>({0, depth_count_}).count + in_steps<T>(depth).first * t.width();
   }
 
+  // Packs lines that are adjacent.
   template <class D>
-  HWY_INLINE void pack(D d, const strip& s, bool adjacent_lines, std::ptrdiff_t element_stride,
-                       range depth, std::size_t width, float* packed) const {
-    if (adjacent_lines) {
-      pack_adjacent_lines(d, s, width, packed);
-    } else if (element_stride == 1) {
-      for (std::size_t k = 0, count; k < depth.count; k += count) {
-        count = run_of(depth_, depth.first + k, depth.count - k);
-        pack_adjacent_elements(d, {s.data, s.line, s.element.from(k), s.lines, count}, width,
-                               packed + k * width);
-      }
-    } else {
-      pack_elements(s, width, packed);
+  HWY_INLINE void pack_lines(D d, const float* from, const offset_list& element,
+                             std::ptrdiff_t element_stride, range depth, packed_tiles to) const {
+    float* const packed = to.data;
+    for (std::size_t k = 0, count; k < depth.count; k += count) {
+      count = run_of(depth_, depth.first + k, depth.count - k);
+      to.data = packed + k * to.width;
+      pack_adjacent_lines(d, {from + element[k], element_stride, count}, to);
+    }
+  }
+
+  // Packs others.
+  template <class D>
+  HWY_INLINE void pack(D d, const strip& s, std::ptrdiff_t element_stride, range depth,
+                       std::size_t width, float* packed) const {
+    if (element_stride != 1) return pack_elements(s, width, packed);
+    for (std::size_t k = 0, count; k < depth.count; k += count) {
+      count = run_of(depth_, depth.first + k, depth.count - k);
+      pack_adjacent_elements(d, {s.data, s.line, s.element.from(k), s.lines, count}, width,
+                             packed + k * width);
     }
   }
 
   void pack_right(const float* right, range columns, range depth) const {
     const tag d;
-    std::size_t begin = columns.first;  // those before are read in place
-    while (begin < columns.end()) {
-      const column_tile t = tile_at(begin);
-      if (!right_in_place_ || !t.whole()) break;
-      begin = t.end();
-    }
-    if (begin == columns.end()) return;
-    // Where lines are adjacent, all tiles advance together by a little of the depth, so that a row
-    // of them is read from end to end.
-    const std::size_t advance = adjacent_right_ ? 8 : depth.count;
-    for (std::size_t k = 0; k < depth.count; k += advance) {
-      const range part{depth.first + k, std::min(advance, depth.count - k)};
-      for (std::size_t first = begin; first < columns.end();) {
-        const column_tile t = tile_at(first);
-        first = t.end();
-        if (right_in_place_ && t.whole()) continue;
-        const std::size_t width = t.width();
-        float* packed = packed_tile(t, columns, depth) + k * width;
-        if (t.count < width) std::fill_n(packed, width * part.count, 0.0f);
-        pack(d,
-             {right, column_right_.from(t.first - columns.first), depth_right_.from(k), t.count,
-              part.count},
-             t.one_run && adjacent_right_, right_step_, part, width, packed);
+    for (std::size_t first = columns.first; first < columns.end();) {
+      const column_tile t = tile_at(first);
+      first = t.end();
+      if (right_in_place_ && t.whole()) continue;
+      float* const packed = packed_tile(t, columns, depth);
+      const offset_list column = column_right_.from(t.first - columns.first);
+      if (!t.one_run || !adjacent_right_) {
+        pack(d, {right, column, depth_right_, t.count, depth.count}, right_step_, depth, t.width(),
+             packed);
+        continue;
       }
+      std::size_t tiles = 1;  // with those beside it that are as wide
+      const std::size_t run = run_of(columns_, t.first, columns.end() - t.first);
+      for (; t.whole() && (tiles + 1) * t.width() <= run; ++tiles) {
+        const column_tile next = tile_at(first);
+        if (next.vectors != t.vectors) break;
+        first = next.end();
+      }
+      pack_lines(d, right + column[0], depth_right_, right_step_, depth,
+                 {packed, t.width(), t.count, tiles, t.width() * depth.count, panel_advance});
     }
   }
 
@@ -442,18 +452,19 @@ class product {
 
   void pack_left(const float* left, range rows, range depth) const {
     const hn::CappedTag<float, tile_rows> d;
-    // A strip is narrower than a cache line. So that lines along the rows are still in the cache
-    // for the next strip, all strips advance together by a little of the depth.
-    const std::size_t advance = max_dot_lanes;
-    for (std::size_t k = 0; k < depth.count; k += advance) {
-      const range part{depth.first + k, std::min(advance, depth.count - k)};
-      for (std::size_t first = 0; first < rows.count; first += tile_rows) {
-        const std::size_t count = std::min(tile_rows, rows.count - first);
-        const bool adjacent =
-            rows_.inner().stride.left == 1 && run_of(rows_, rows.first + first, count) == count;
-        pack(d, {left, row_left_.from(first), depth_left_.from(k), count, part.count}, adjacent,
-             left_step_, part, tile_rows, packed_left_ + first * depth.count + k * tile_rows);
+    for (std::size_t first = 0, count; first < rows.count; first += count) {
+      count = std::min(tile_rows, rows.count - first);
+      const std::size_t run = run_of(rows_, rows.first + first, rows.count - first);
+      float* const packed = packed_left_ + first * depth.count;
+      if (rows_.inner().stride.left != 1 || run < count) {
+        pack(d, {left, row_left_.from(first), depth_left_, count, depth.count}, left_step_, depth,
+             tile_rows, packed);
+        continue;
       }
+      const std::size_t strips = std::max<std::size_t>(run / tile_rows, 1);
+      pack_lines(d, left + row_left_[first], depth_left_, left_step_, depth,
+                 {packed, tile_rows, count, strips, tile_rows * depth.count, block_advance});
+      count = std::max(count, strips * tile_rows);
     }
   }
 

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include "hwy/cache_control.h"
 #include "kernels/dot_loops.hpp"
@@ -18,7 +19,76 @@
 HWY_BEFORE_NAMESPACE();
 namespace weft::kernels::HWY_NAMESPACE {
 
-// What is packed at once: `lines` rows or columns of `depth` elements each.
+// The functions here are called, once for much: where all are part of one function, each finds what
+// the others need, and none has registers.
+
+// Lines side by side in memory. At depth k there are those from data + k * step on.
+struct adjacent_lines {
+  const float* data;
+  std::ptrdiff_t step;
+  std::size_t depth;
+};
+
+// Where lines are packed: tiles of `width` of them, the first `lines` of which are there.
+struct packed_tiles {
+  float* data;
+  std::size_t width, lines;
+  std::size_t count;
+  std::size_t apart;    // from one to the next, which has the next lines
+  std::size_t advance;  // all go on together by so much of the depth
+};
+
+// Calls copy(line, ahead, tile) for each line of each tile. So that memory is read from end to end,
+// all tiles go on together; what follows is at line + ahead.
+template <class F>
+HWY_INLINE void copy_lines(const adjacent_lines& from, const packed_tiles& to, F copy) {
+  const std::ptrdiff_t step = from.step;
+  const std::size_t width = to.width, tiles = to.count, apart = to.apart;
+  const float* lines = from.data;
+  float* packed = to.data;
+  for (std::size_t left = from.depth; left != 0;) {
+    const std::size_t depth = std::min(to.advance, left);
+    const std::ptrdiff_t ahead = static_cast<std::ptrdiff_t>(depth) * step;
+    for (std::size_t t = 0; t < tiles; ++t) {
+      const float* line = lines + t * width;
+      float* tile = packed + t * apart;
+      for (std::size_t k = depth; k != 0; --k, line += step, tile += width) copy(line, ahead, tile);
+    }
+    left -= depth;
+    lines += ahead;
+    packed += depth * width;
+  }
+}
+
+// Whole vectors. Pieces of memory as short as a tile's line hardware does not foresee: asks for
+// those that follow.
+template <class D, std::size_t... V>
+HWY_INLINE void copy_vectors(D d, std::index_sequence<V...>, const adjacent_lines& from,
+                             const packed_tiles& to) {
+  const std::size_t lanes = hn::Lanes(d);
+  copy_lines(from, to,
+             [=](const float* line, std::ptrdiff_t ahead, float* HWY_RESTRICT tile) HWY_ATTR {
+               (hwy::Prefetch(line + ahead + V * lanes), ...);
+               (hn::StoreU(hn::LoadU(d, line + V * lanes), d, tile + V * lanes), ...);
+             });
+}
+
+template <class D>
+HWY_NOINLINE void pack_adjacent_lines(D d, const adjacent_lines& from, const packed_tiles& to) {
+  const std::size_t lanes = hn::Lanes(d), lines = to.lines;
+  if (lines == to.width) {
+    if (lines == lanes) return copy_vectors(d, std::make_index_sequence<1>(), from, to);
+    if (lines == 2 * lanes) return copy_vectors(d, std::make_index_sequence<2>(), from, to);
+    if (lines == 3 * lanes) return copy_vectors(d, std::make_index_sequence<3>(), from, to);
+  }
+  copy_lines(from, to, [=](const float* line, std::ptrdiff_t, float* HWY_RESTRICT tile) HWY_ATTR {
+    std::size_t j = 0;
+    for (; j + lanes < lines; j += lanes) hn::StoreU(hn::LoadU(d, line + j), d, tile + j);
+    hn::StoreU(load_n(d, line + j, lines - j), d, tile + j);
+  });
+}
+
+// What else is packed at once: `lines` rows or columns of `depth` elements each.
 struct strip {
   const float* data;
   offset_list line;
@@ -26,31 +96,13 @@ struct strip {
   std::size_t lines, depth;
 };
 
-// Lines side by side in memory: as many of them at once as D has lanes. A strip's pieces of memory
-// are short and apart, which hardware does not foresee: asks for those of the strip that goes on
-// with these lines.
-template <class D>
-HWY_INLINE void pack_adjacent_lines(D d, const strip& s, std::size_t width,
-                                    float* HWY_RESTRICT packed) {
-  const std::size_t lanes = hn::Lanes(d);
-  const std::ptrdiff_t step = s.depth > 1 ? s.element[1] - s.element[0] : 0;
-  const std::ptrdiff_t ahead = static_cast<std::ptrdiff_t>(s.depth) * step;
-  for (std::size_t k = 0; k < s.depth; ++k, packed += width) {
-    const float* from = s.data + s.line[0] + s.element[k];
-    std::size_t j = 0;
-    for (; j + lanes <= s.lines; j += lanes) {
-      hwy::Prefetch(from + ahead + j);
-      hn::StoreU(hn::LoadU(d, from + j), d, packed + j);
-    }
-    if (j < s.lines) hn::StoreU(load_n(d, from + j, s.lines - j), d, packed + j);
-  }
-}
-
-// One by one.
-HWY_INLINE void pack_elements(const strip& s, std::size_t width, float* HWY_RESTRICT packed) {
+// One by one. Zeros stand in for lines that are not there.
+HWY_NOINLINE inline void pack_elements(const strip& s, std::size_t width,
+                                       float* HWY_RESTRICT packed) {
   for (std::size_t k = 0; k < s.depth; ++k, packed += width) {
     const float* from = s.data + s.element[k];
     for (std::size_t j = 0; j < s.lines; ++j) packed[j] = from[s.line[j]];
+    for (std::size_t j = s.lines; j < width; ++j) packed[j] = 0;
   }
 }
 
@@ -59,8 +111,8 @@ HWY_INLINE void pack_elements(const strip& s, std::size_t width, float* HWY_REST
 
 // Elements side by side in memory: as many lines at once as a vector has lanes.
 template <class D>
-HWY_INLINE void pack_adjacent_elements(D d, const strip& s, std::size_t width,
-                                       float* HWY_RESTRICT packed) {
+HWY_NOINLINE void pack_adjacent_elements(D d, const strip& s, std::size_t width,
+                                         float* HWY_RESTRICT packed) {
   if (s.depth < 4) return pack_elements(s, width, packed);
   constexpr std::size_t lanes = hn::MaxLanes(D());
   for (std::size_t j = 0; j < s.lines; j += lanes) {
