@@ -19,8 +19,8 @@
 HWY_BEFORE_NAMESPACE();
 namespace weft::kernels::HWY_NAMESPACE {
 
-// The functions here are called, once for much: where all are part of one function, each finds what
-// the others need, and none has registers.
+// None of these is made part of its caller, where what all of them need would be found beforehand
+// and kept on the stack: each is called once for as much as there is.
 
 // Lines side by side in memory. At depth k there are those from data + k * step on.
 struct adjacent_lines {
