@@ -297,14 +297,16 @@ class product {
     return columns;
   }
 
-  static offset_list find(const loop_nest& loops, std::ptrdiff_t place_in_operands::*which,
-                          range of, std::ptrdiff_t* table) {
+  HWY_INLINE static offset_list find(const loop_nest& loops,
+                                     std::ptrdiff_t place_in_operands::*which, range of,
+                                     std::ptrdiff_t* table) {
     return loops.offsets(which, static_cast<std::ptrdiff_t>(of.first),
                          static_cast<std::ptrdiff_t>(of.count), table);
   }
 
   // The offsets of a block are kept: where there is but one, every index of the batch needs them.
-  void find_rows(range rows) {
+  // Some compilers would call these, which small products notice.
+  HWY_INLINE void find_rows(range rows) {
     if (rows == found_rows_) return;
     found_rows_ = rows;
     std::ptrdiff_t* const table = row_table_;
@@ -315,7 +317,7 @@ class product {
     if (addends_ > 1) row_addend_[1] = find(rows_, &place_in_operands::b, rows, table + 3 * room);
   }
 
-  void find_columns(range columns) {
+  HWY_INLINE void find_columns(range columns) {
     if (columns == found_columns_) return;
     found_columns_ = columns;
     std::ptrdiff_t* const table = column_table_;
