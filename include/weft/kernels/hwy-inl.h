@@ -104,16 +104,21 @@ HWY_INLINE auto not_greater(V a, V b) {
 #endif
 }
 
-// As int32: toward zero, saturated; NaN gives 0. For AVX2, Highway's way to saturate takes g++ more
-// instructions than others.
+// As int32: toward zero, saturated; NaN gives 0. For AVX2 and AVX-512, Highway's way to saturate
+// takes more instructions, and g++ more of them than others.
 template <class D, class V>
 HWY_INLINE hn::Vec<D> saturated(D d, V v) {
-#if HWY_TARGET == HWY_AVX2
+#if HWY_TARGET == HWY_AVX2 || (HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3)
   const auto is_number = hn::RebindMask(d, hn::Eq(v, v));
   const auto too_large = hn::RebindMask(d, hn::Ge(v, hn::Set(hn::DFromV<V>(), 0x1p31f)));
   // Out of range, the instruction gives the least number. Its complement is the largest.
+#if HWY_TARGET == HWY_AVX2
   const auto i = hn::IfThenElseZero(is_number, hn::Vec<D>{_mm256_cvttps_epi32(v.raw)});
   return hn::Xor(i, hn::VecFromMask(d, too_large));
+#else
+  const hn::Vec<D> i{_mm512_maskz_cvttps_epi32(is_number.raw, v.raw)};
+  return hn::IfThenElse(too_large, hn::Set(d, 0x7FFFFFFF), i);
+#endif
 #else
   return hn::ConvertTo(d, hn::IfThenElseZero(hn::Eq(v, v), v));
 #endif
