@@ -42,20 +42,35 @@ inline void gather(const call& c) noexcept {
   auto* result = static_cast<std::byte*>(c.operands[0].data);
   const auto* table = static_cast<const std::byte*>(c.operands[1].data);
   const auto* indices = static_cast<const std::int32_t*>(c.operands[2].data);
-  const std::ptrdiff_t extent = c.axis_extent, stride = c.axis_stride * size;
+  const auto extent =
+      static_cast<std::size_t>(c.axis_extent);  // beyond it are negative indices too
+  const std::ptrdiff_t stride = c.axis_stride * size;
   const int last = n.last();
   const std::ptrdiff_t step[]{n.stride[0][last], n.stride[1][last], n.stride[2][last]};
-  if (step[0] == 1 && step[1] == 1 && step[2] == 0)
+  const std::ptrdiff_t length = n.extent[last];
+  if (step[0] == 1 && step[1] == 1 && step[2] == 0) {
+    const auto pick_row = [=](std::byte* to, const std::byte* from, std::ptrdiff_t index,
+                              std::ptrdiff_t count) {
+      const auto moved = static_cast<std::size_t>(count * size);
+      if (static_cast<std::size_t>(index) < extent)
+        std::memcpy(to, from + index * stride, moved);
+      else
+        std::memset(to, 0, moved);
+    };
+    if (length <= moved_at_once || c.part.count == 1)
+      return walk_runs(
+          n, last, items_of(n.points(last), c.part),
+          [=](const std::ptrdiff_t* at, const std::ptrdiff_t* row, std::ptrdiff_t rows) {
+            for (std::ptrdiff_t r = 0; r < rows; ++r)
+              pick_row(result + (at[0] + r * row[0]) * size, table + (at[1] + r * row[1]) * size,
+                       indices[at[2] + r * row[2]], length);
+          });
     return walk_pieces(n, c.part, moved_at_once,
                        [=](const std::ptrdiff_t* at, std::ptrdiff_t begin, std::ptrdiff_t end) {
-                         const std::int32_t index = indices[at[2]];
-                         std::byte* to = result + (at[0] + begin) * size;
-                         const auto length = static_cast<std::size_t>((end - begin) * size);
-                         if (index < 0 || index >= extent)
-                           std::memset(to, 0, length);
-                         else
-                           std::memcpy(to, table + (at[1] + begin) * size + index * stride, length);
+                         pick_row(result + (at[0] + begin) * size, table + (at[1] + begin) * size,
+                                  indices[at[2]], end - begin);
                        });
+  }
   // One by one, with a size that the compiler knows.
   const auto pick = [&](auto element) {
     walk_pieces(n, c.part, moved_at_once,
@@ -65,7 +80,7 @@ inline void gather(const call& c) noexcept {
                   const std::int32_t* index = indices + at[2] + begin * step[2];
                   for (std::ptrdiff_t i = begin; i < end; ++i) {
                     auto picked = element;
-                    if (*index >= 0 && *index < extent)
+                    if (static_cast<std::size_t>(*index) < extent)
                       std::memcpy(&picked, from + *index * stride, sizeof(picked));
                     std::memcpy(to, &picked, sizeof(picked));
                     to += step[0] * size;
