@@ -20,21 +20,14 @@ struct draw {
   dropping drop;
 };
 
-// Rows of n elements, one or more: the result's and the inputs', each contiguous and so many bytes
-// behind the one before. Of the steps, the result's comes first; one row needs none.
-struct row_block {
-  std::ptrdiff_t rows;
-  std::size_t n;
-  std::byte* to;
-  const void* const* from;
-  const std::ptrdiff_t* step;
-};
+// to[i] = f(from[0][i], …) for each of some rows of n elements, one or more, all of them
+// contiguous. Rows are so many bytes behind the one before: of the steps, the result's comes first;
+// a single row needs none. The draw is for dropout alone.
+using elementwise_loop = void (*)(std::ptrdiff_t rows, std::size_t n, void* to,
+                                  const void* const* from, const std::ptrdiff_t* step, const draw&);
 
-// to[i] = f(from[0][i], …) for each row. The draw is for dropout alone.
-using elementwise_loop = void (*)(const row_block&, const draw&);
-
-// Copies n elements of `size` bytes between strides, which are in elements. Four at a time, as g++
-// spends as long on a pointer and the loop's end as on an element.
+// Copies n elements of `size` bytes between strides, which are in elements. Four at a time, as
+// compilers spend as long on a pointer and the loop's end as on an element.
 template <std::size_t size>
 void copy_strided(std::ptrdiff_t n, std::byte* to, std::ptrdiff_t to_stride, const std::byte* from,
                   std::ptrdiff_t from_stride) {
@@ -43,7 +36,7 @@ void copy_strided(std::ptrdiff_t n, std::byte* to, std::ptrdiff_t to_stride, con
     std::memcpy(to + i * to_stride * bytes, from + i * from_stride * bytes, size);
   };
   std::ptrdiff_t i = 0;
-  for (; i + 4 <= n; i += 4) {
+  for (const std::ptrdiff_t fours = n & ~std::ptrdiff_t{3}; i < fours; i += 4) {
     copy(i);
     copy(i + 1);
     copy(i + 2);
@@ -100,10 +93,10 @@ inline constexpr std::ptrdiff_t buffered = 512;  // elements that go through buf
 // Makes n elements that are the one at `value`, up to `buffered`, and more up to whole vectors.
 using fill_loop = void (*)(element type, std::size_t n, void* to, const void* value);
 
-// Runs f(rows) over c's loops, with rows of at most `at_most` elements; their `from` is that given
-// here. Operands that are not contiguous along the innermost loop pass, a piece at
-// a time, through a buffer that stays in the first level of cache: so there is one loop for each
-// operation, whatever the strides.
+// Runs f(rows, n, to, step) over c's loops, with rows of at most `at_most` elements, as an
+// elementwise_loop takes them; from[i] is then where those of input i are. Operands that are not
+// contiguous along the innermost loop pass, a piece at a time, through a buffer that stays in the
+// first level of cache: so there is one loop for each operation, whatever the strides.
 template <class F>
 void run_elementwise(const call& c, int inputs, std::ptrdiff_t at_most, fill_loop fill,
                      const void* (&from)[max_operands - 1], F f) {
@@ -148,7 +141,7 @@ void run_elementwise(const call& c, int inputs, std::ptrdiff_t at_most, fill_loo
         n, n.last(), items_of(n.points(n.last()), c.part),
         [&](const std::ptrdiff_t* offset, const std::ptrdiff_t* row_step, std::ptrdiff_t rows) {
           std::byte* const to = start(offset, 0);
-          f(row_block{rows, static_cast<std::size_t>(length), to, from, row_step});
+          f(rows, static_cast<std::size_t>(length), to, row_step);
         });
   if (contiguous)
     return walk_pieces(n, c.part, piece,
@@ -156,34 +149,68 @@ void run_elementwise(const call& c, int inputs, std::ptrdiff_t at_most, fill_loo
                          for (std::ptrdiff_t i = begin; i < end; i += at_most) {
                            const std::ptrdiff_t count = std::min(at_most, end - i);
                            std::byte* const to = start(offset, i);
-                           f(row_block{1, static_cast<std::size_t>(count), to, from, nullptr});
+                           f(1, static_cast<std::size_t>(count), to, nullptr);
                          }
                        });
-  const std::ptrdiff_t most = std::min(buffered, at_most);
-  walk_pieces(
-      n, c.part, piece,
-      [&](const std::ptrdiff_t* offset, std::ptrdiff_t begin, std::ptrdiff_t end) {
-        for (std::ptrdiff_t i = begin; i < end;) {
-          const std::ptrdiff_t count = std::min(most, end - i);
-          for (int o = 1; o <= inputs; ++o) {
-            const bool in_place = stride[o] == 1 && data[o];
-            from[o - 1] = in_place ? at(offset, o, i) : buffer[o];
-            if (in_place) continue;
-            if (!data[o])
-              number_elements(offset[o] / 4 + i * stride[o], stride[o], buffer[o]);
-            else if (stride[o] != 0)
-              copy_elements(c.operands[o].type, count, buffer[o], 1, at(offset, o, i), stride[o]);
-            else if (i == begin)  // it stays for the whole loop
-              fill(c.operands[o].type, static_cast<std::size_t>(count), buffer[o],
-                   at(offset, o, i));
+  const auto in_place = [&](int o) { return stride[o] == 1 && data[o]; };
+  // From `place` bytes into an input on, to a buffer; and from one to the result.
+  const auto bring = [&](int o, std::ptrdiff_t place, std::ptrdiff_t count, std::byte* to) {
+    if (!data[o])
+      number_elements(place / 4, stride[o], to);
+    else if (stride[o] != 0)
+      copy_elements(c.operands[o].type, count, to, 1, data[o] + place, stride[o]);
+    else
+      fill(c.operands[o].type, static_cast<std::size_t>(count), to, data[o] + place);
+  };
+  const auto take = [&](const std::byte* made, std::ptrdiff_t count, std::ptrdiff_t place) {
+    copy_elements(c.operands[0].type, count, data[0] + place, stride[0], made, 1);
+  };
+  // Short rows go together, each with what fill makes more; but not those with numbers, which are
+  // of one row.
+  constexpr std::ptrdiff_t filled = 64;
+  const std::ptrdiff_t pitch = (length + filled - 1) / filled * filled;
+  const std::ptrdiff_t together = buffered / pitch;
+  if (together > 1 && std::all_of(data + 1, data + 1 + inputs, [](auto* d) { return d; }))
+    return walk_runs(
+        n, n.last(), items_of(n.points(n.last()), c.part),
+        [&](const std::ptrdiff_t* offset, const std::ptrdiff_t* row, std::ptrdiff_t count) {
+          std::ptrdiff_t next[max_operands]{};
+          for (int o = 0; o <= inputs; ++o)
+            next[o] = in_place(o) ? row[o] : row[o] == 0 ? 0 : pitch * bytes(c.operands[o].type);
+          for (std::ptrdiff_t r = 0; r < count; r += together) {
+            const std::ptrdiff_t rows = std::min(together, count - r);
+            const auto place = [&](int o, std::ptrdiff_t j) {
+              return offset[o] + (r + j) * row[o];
+            };
+            for (int o = 1; o <= inputs; ++o) {
+              from[o - 1] = in_place(o) ? data[o] + place(o, 0) : buffer[o];
+              if (in_place(o) || (next[o] == 0 && r > 0)) continue;  // the same for all rows
+              for (std::ptrdiff_t j = 0; j < (next[o] == 0 ? 1 : rows); ++j)
+                bring(o, place(o, j), length, buffer[o] + j * next[o]);
+            }
+            std::byte* const to = in_place(0) ? data[0] + place(0, 0) : buffer[0];
+            f(rows, static_cast<std::size_t>(length), to, next);
+            if (in_place(0)) continue;
+            for (std::ptrdiff_t j = 0; j < rows; ++j) take(to + j * next[0], length, place(0, j));
           }
-          std::byte* to = stride[0] == 1 ? at(offset, 0, i) : buffer[0];
-          f(row_block{1, static_cast<std::size_t>(count), to, from, nullptr});
-          if (to == buffer[0])
-            copy_elements(c.operands[0].type, count, at(offset, 0, i), stride[0], buffer[0], 1);
-          i += count;
-        }
-      });
+        });
+  const std::ptrdiff_t most = std::min(buffered, at_most);
+  walk_pieces(n, c.part, piece,
+              [&](const std::ptrdiff_t* offset, std::ptrdiff_t begin, std::ptrdiff_t end) {
+                for (std::ptrdiff_t i = begin, count; i < end; i += count) {
+                  count = std::min(most, end - i);
+                  const auto place = [&](int o) { return offset[o] + i * step[o]; };
+                  for (int o = 1; o <= inputs; ++o) {
+                    from[o - 1] = in_place(o) ? data[o] + place(o) : buffer[o];
+                    const bool is_there =
+                        data[o] && stride[o] == 0 && i != begin;  // for the whole loop
+                    if (!in_place(o) && !is_there) bring(o, place(o), count, buffer[o]);
+                  }
+                  std::byte* const to = in_place(0) ? data[0] + place(0) : buffer[0];
+                  f(1, static_cast<std::size_t>(count), to, nullptr);
+                  if (!in_place(0)) take(to, count, place(0));
+                }
+              });
 }
 
 // Runs c's chain over its loops; link l is done by loops[l]. Values between links lie in buffers
@@ -207,23 +234,25 @@ inline void run_chain(const call& c, fill_loop fill, const elementwise_loop* loo
         inputs = std::max(inputs, v + 1);
     }
   }
-  run_elementwise(c, inputs, buffered, fill, from, [&](row_block block) {
+  const auto run_links = [&](std::ptrdiff_t rows, std::size_t n, std::byte* to,
+                             const std::ptrdiff_t* step) {
     for (;;) {
       for (int l = 0; l < c.link_count; ++l) {
         const auto& [values, drawn] = links[l];
         const void* const here[]{*values[0], *values[1], *values[2]};
-        loops[l]({1, block.n, l + 1 == c.link_count ? block.to : made[l], here, nullptr}, drawn);
+        loops[l](1, n, l + 1 == c.link_count ? to : made[l], here, nullptr, drawn);
       }
-      if (--block.rows == 0) return;
-      block.to += block.step[0];
+      if (--rows == 0) return;
+      to += step[0];
       for (int i = 0; i < max_link_inputs; ++i)
-        from[i] = static_cast<const std::byte*>(from[i]) + block.step[1 + i];
+        from[i] = static_cast<const std::byte*>(from[i]) + step[1 + i];
     }
-  });
+  };
+  run_elementwise(c, inputs, buffered, fill, from, run_links);
 }
 
-// The rows that a row function gets at once: their sums and what follows from these take long, but
-// not one after the other.
+// The rows that a row function gets at once: their sums and what follows from these take long,
+// but not one after the other.
 inline constexpr std::ptrdiff_t max_rows = 4;
 struct row_pointers {
   float* to;
@@ -273,8 +302,8 @@ inline bool is_of_rows(const call& c, int o) {
   return c.kind == op::log_softmax_adjoint && c.operands[3].data && (o == 2 || o == 3);
 }
 
-// Runs f on each row of c: the loops in c.over. Rows that are not contiguous go through c.scratch,
-// which has row_scratch_bytes(c).
+// Runs f on each row of c: the loops in c.over. Rows that are not contiguous go through
+// c.scratch, which has row_scratch_bytes(c).
 inline void run_rowwise(const call& c, row_function f) {
   const int inputs = row_inputs(c.kind);
   nest rows = canonical(c, 1 + inputs, ~c.over);
@@ -315,8 +344,9 @@ inline void run_rowwise(const call& c, row_function f) {
                   a.rows = static_cast<std::size_t>(count);
                   // Also those that there are not: to look takes longer.
                   for (int o = 0; o <= inputs; ++o) {
-                    std::byte* const first = here(o);
-                    for (std::ptrdiff_t r = 0; r < max_rows; ++r) a.at[o][r] = first + r * step[o];
+                    std::byte *const first = here(o), **const at = a.at[o];
+                    const std::ptrdiff_t next = step[o];
+                    for (std::ptrdiff_t r = 0; r < max_rows; ++r) at[r] = first + r * next;
                   }
                   if (packs)
                     for (int o = 0; o <= inputs; ++o) {

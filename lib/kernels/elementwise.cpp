@@ -83,8 +83,9 @@ HWY_INLINE void map(std::size_t n, R* to, const A*... from) {
                                   : std::is_base_of_v<of_many_instructions<1>, F> ? 1
                                   : std::is_base_of_v<of_many_instructions<2>, F> ? 2
                                                                                   : 4;
+  const std::size_t groups = n - n % (at_once * lanes), vectors = n - n % lanes;
   if constexpr (at_once > 1)
-    for (; i + at_once * lanes <= n; i += at_once * lanes) {
+    for (; i < groups; i += at_once * lanes) {
       whole(i);
       whole(i + lanes);
       if constexpr (at_once == 4) {
@@ -92,30 +93,33 @@ HWY_INLINE void map(std::size_t n, R* to, const A*... from) {
         whole(i + 3 * lanes);
       }
     }
-  for (; i + lanes <= n; i += lanes) whole(i);
+  for (; i < vectors; i += lanes) whole(i);
   if (i < n) store(d, F()(load(d, from + i, n - i)...), to + i, n - i);
 }
 
-// Calls f(to, from...) for each row of a block of them, with as many inputs as there are indices.
+// Calls f(to, from...) for each of the rows that a loop gets, with as many inputs as there are
+// indices.
 template <std::size_t... I, class F>
-HWY_INLINE void for_rows(const row_block& block, std::index_sequence<I...>, F f) {
-  const std::byte* from[]{static_cast<const std::byte*>(block.from[I])...};
-  std::byte* to = block.to;
-  for (std::ptrdiff_t left = block.rows;;) {
+HWY_INLINE void for_rows(std::ptrdiff_t rows, void* to_first, const void* const* from_first,
+                         const std::ptrdiff_t* step, std::index_sequence<I...>, F f) {
+  const std::byte* from[]{static_cast<const std::byte*>(from_first[I])...};
+  auto* to = static_cast<std::byte*>(to_first);
+  for (;;) {
     f(to, from[I]...);
-    if (--left == 0) return;
-    to += block.step[0];
-    ((from[I] += block.step[1 + I]), ...);
+    if (--rows == 0) return;
+    to += step[0];
+    ((from[I] += step[1 + I]), ...);
   }
 }
 
 // R = F(A...), as the loop that run_elementwise takes.
 template <class F, class R, class... A>
-void loop(const row_block& block, const draw&) {
-  const std::size_t n = block.n;  // which no store changes
-  for_rows(block, std::index_sequence_for<A...>(), [n](std::byte* to, auto*... from) HWY_ATTR {
-    map<F>(n, reinterpret_cast<R*>(to), reinterpret_cast<const A*>(from)...);
-  });
+void loop(std::ptrdiff_t rows, std::size_t n, void* to, const void* const* from,
+          const std::ptrdiff_t* step, const draw&) {
+  for_rows(rows, to, from, step, std::index_sequence_for<A...>(),
+           [n](std::byte* result, auto*... inputs) HWY_ATTR {
+             map<F>(n, reinterpret_cast<R*>(result), reinterpret_cast<const A*>(inputs)...);
+           });
 }
 
 // The operations on vectors.
@@ -179,16 +183,18 @@ struct erf : of_many_instructions<2> {
     return math::erf(floats(), a);
   }
 };
-struct sin : of_many_instructions<1> {
+template <int quadrants>
+struct sine : of_many_instructions<1> {
   template <class V>
   HWY_INLINE V operator()(V a) const {
-    return math::sin(floats(), a);
+    return math::sin_shifted(floats(), a, quadrants);
   }
 };
-struct cos : of_many_instructions<1> {
+template <int quadrants>
+struct sine_of_small : of_many_instructions<1> {
   template <class V>
   HWY_INLINE V operator()(V a) const {
-    return math::cos(floats(), a);
+    return math::sin_reduced(floats(), a, quadrants);
   }
 };
 struct relu {
@@ -345,28 +351,62 @@ elementwise_loop comparing(element type) {
                                   : comparing_numbers<F>(type);
 }
 
-void exp_loop(const row_block& block, const draw&) {
-  const std::size_t n = block.n;
-  for_rows(block, std::index_sequence<0>(), [n](std::byte* to, const std::byte* from) HWY_ATTR {
-    const auto* x = reinterpret_cast<const float*>(from);
-    auto* y = reinterpret_cast<float*>(to);
+void exp_loop(std::ptrdiff_t rows, std::size_t n, void* to, const void* const* from,
+              const std::ptrdiff_t* step, const draw&) {
+  const auto exp_row = [n](std::byte* result, const std::byte* input) HWY_ATTR {
+    const auto* x = reinterpret_cast<const float*>(input);
+    auto* y = reinterpret_cast<float*>(result);
     const floats d;
     const std::size_t lanes = hn::Lanes(d);
-    std::size_t i = 0;
-    for (; i + 4 * lanes <= n; i += 4 * lanes)
+    const std::size_t groups = n - n % (4 * lanes);
+    for (std::size_t i = 0; i < groups; i += 4 * lanes)
       math::exp_of_4(d, hn::LoadU(d, x + i), hn::LoadU(d, x + i + lanes),
                      hn::LoadU(d, x + i + 2 * lanes), hn::LoadU(d, x + i + 3 * lanes), y + i);
-    map<apply::exp>(n - i, y + i, x + i);
-  });
+    map<apply::exp>(n - groups, y + groups, x + groups);
+  };
+  for_rows(rows, to, from, step, std::index_sequence<0>(), exp_row);
+}
+
+// Whether none of n angles goes lane by lane.
+bool are_small(std::size_t n, const float* x) {
+  const floats d;
+  const std::size_t lanes = hn::Lanes(d);
+  // As integers, the bits of sizes are in the order of sizes; infinities and NaN are beyond.
+  const auto size = [](hn::Vec<floats> v) HWY_ATTR { return hn::BitCast(integers(), hn::Abs(v)); };
+  auto largest = hn::Zero(integers());
+  std::size_t i = 0;
+  for (const std::size_t vectors = n - n % lanes; i < vectors; i += lanes)
+    largest = hn::Max(largest, size(hn::LoadU(d, x + i)));
+  if (i < n) largest = hn::Max(largest, size(load_n(d, x + i, n - i)));
+  const auto bound = size(hn::Set(d, math::largest_angle));
+  return hn::AllFalse(integers(), hn::Gt(largest, bound));
+}
+
+// By blocks, so that the usual loop has no call: for its sake, g++ would read constants anew.
+template <int quadrants>
+void sine_loop(std::ptrdiff_t rows, std::size_t n, void* to, const void* const* from,
+               const std::ptrdiff_t* step, const draw&) {
+  const auto sine_row = [n](std::byte* result, const std::byte* input) HWY_ATTR {
+    for (std::size_t i = 0; i < n; i += buffered) {
+      const std::size_t count = std::min<std::size_t>(buffered, n - i);
+      const auto* x = reinterpret_cast<const float*>(input) + i;
+      auto* y = reinterpret_cast<float*>(result) + i;
+      if (are_small(count, x))
+        map<apply::sine_of_small<quadrants>>(count, y, x);
+      else
+        map<apply::sine<quadrants>>(count, y, x);
+    }
+  };
+  for_rows(rows, to, from, step, std::index_sequence<0>(), sine_row);
 }
 
 // Of one row.
-void dropout_loop(const row_block& row, const draw& d) {
-  const std::size_t n = row.n;
-  const auto* x = static_cast<const float*>(row.from[0]);
-  auto* y = reinterpret_cast<float*>(row.to);
+void dropout_loop(std::ptrdiff_t, std::size_t n, void* to, const void* const* from,
+                  const std::ptrdiff_t*, const draw& d) {
+  const auto* x = static_cast<const float*>(from[0]);
+  auto* y = static_cast<float*>(to);
   alignas(64) std::uint32_t room[random_words_room(buffered)];
-  const auto* numbers = static_cast<const std::uint32_t*>(row.from[1]);  // of two neighbours
+  const auto* numbers = static_cast<const std::uint32_t*>(from[1]);  // of two neighbours
   const std::uint32_t* words = random_words(word_source(d.from, d.drop.salt), numbers[0],
                                             n < 2 ? 1 : numbers[1] - numbers[0], n, room);
   const floats df;
@@ -461,9 +501,9 @@ elementwise_loop unary_loop(op kind, element to, element from) {
     case op::erf:
       return on_floats_1<apply::erf>();
     case op::sin:
-      return on_floats_1<apply::sin>();
+      return &sine_loop<0>;
     case op::cos:
-      return on_floats_1<apply::cos>();
+      return &sine_loop<1>;
     case op::sigmoid:
       return on_activated<activation::sigmoid>();
     case op::relu:
@@ -576,8 +616,11 @@ void elementwise(const call& c) noexcept {
   const elementwise_loop f = loop_of(c.kind, c.operands[0].type, c.operands[1].type);
   const void* from[max_operands - 1]{};
   const draw none{};
-  run_elementwise(c, operands_of_elementwise(c.kind), PTRDIFF_MAX, &fill, from,
-                  [f, &none](const row_block& rows) { f(rows, none); });
+  run_elementwise(
+      c, operands_of_elementwise(c.kind), PTRDIFF_MAX, &fill, from,
+      [=, &from, &none](std::ptrdiff_t rows, std::size_t n, void* to, const std::ptrdiff_t* step) {
+        f(rows, n, to, from, step, none);
+      });
 }
 
 }  // namespace
