@@ -26,11 +26,11 @@ namespace hn = hwy::HWY_NAMESPACE;
 using tag = hn::CappedTag<float, 16>;
 using vec = hn::Vec<tag>;
 
-constexpr auto rows = static_cast<std::ptrdiff_t>(tile_for(has_32_registers ? 32 : 16).rows);
-// Three vectors would leave none of 16 registers to spare: then clang 19 has one of the sums on the
-// stack, which took half as long again.
-constexpr auto max_vectors =
-    has_32_registers ? static_cast<std::ptrdiff_t>(tile_for(32).vectors) : 2;
+constexpr dot_tile largest = tile_for(has_32_registers ? 32 : 16);
+constexpr auto rows = static_cast<std::ptrdiff_t>(largest.rows);
+// Of 16 registers, three vectors leave none for a product that is not added as it is made.
+constexpr auto max_vectors = static_cast<std::ptrdiff_t>(
+    has_32_registers || HWY_NATIVE_FMA ? largest.vectors : largest.vectors - 1);
 
 HWY_INLINE std::ptrdiff_t lanes() {
   return static_cast<std::ptrdiff_t>(hn::Lanes(tag()));
