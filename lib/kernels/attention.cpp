@@ -67,11 +67,6 @@ class forward {
     scores_ = floats(in.scores);
     addend_ = floats(in.addend);
     close_values_ = floats(in.values);
-    // What fills up the last vectors of values is computed with, but means nothing: so it is not
-    // to be slow.
-    if (static_cast<std::ptrdiff_t>(value_) != value_row_)
-      std::fill_n(close_values_, static_cast<std::ptrdiff_t>(attention_key_block) * value_row_,
-                  0.0f);
   }
 
   // This part's blocks of queries.
@@ -133,9 +128,10 @@ class forward {
     const bool whole = at_.value.column == 1 && static_cast<std::ptrdiff_t>(value_) == value_row_;
     if (whole && (tiles <= few_tiles || at_.value.row == value_row_))
       return {at_.value.at(keys.begin, 0), at_.value.row};
-    transpose(query_tag(),
-              {at_.value.at(keys.begin, 0), at_.value.column, at_.value.row, value_, keys.size()},
-              1, close_values_, value_row_);
+    transpose<row_end::filled>(
+        query_tag(),
+        {at_.value.at(keys.begin, 0), at_.value.column, at_.value.row, value_, keys.size()}, 1,
+        close_values_, value_row_);
     return {close_values_, value_row_};
   }
 
@@ -155,9 +151,7 @@ class forward {
 
   void begin(std::ptrdiff_t t, const places& queries) const {
     const auto width = static_cast<std::size_t>(pitch_);
-    if (queries.size() % static_cast<std::size_t>(lanes_) != 0)
-      std::fill_n(packed(t), width * depth_, 0.0f);
-    transpose(
+    transpose<row_end::filled>(
         query_tag(),
         {at_.query.at(queries.begin, 0), at_.query.row, at_.query.column, queries.size(), depth_},
         scale_, packed(t), pitch_);

@@ -323,7 +323,7 @@ class adjoint {
   // Of the block's keys, so many columns.
   void transpose(const slice<const float>& from, std::ptrdiff_t columns,
                  const packed_matrix& to) const {
-    HWY_NAMESPACE::transpose(
+    HWY_NAMESPACE::transpose<row_end::filled>(
         tag(),
         {from.data, from.row, from.column, static_cast<std::size_t>(keys_.size()),
          static_cast<std::size_t>(columns)},

@@ -88,7 +88,7 @@ inline HWY_NOINLINE void side_by_side(const bias_block<const float>& bias, std::
   repeat({0, first});
   put({first, within.begin});
   if (within.begin < within.end)
-    transpose(
+    transpose<row_end::filled>(
         d,
         {bias.data + (bias.place + within.begin) * bias.column, bias.row - bias.step * bias.column,
          bias.column, static_cast<std::size_t>(queries), static_cast<std::size_t>(within.size())},

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "weft/kernels/dot_blocking.hpp"
 #include "weft/kernels/hwy-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -24,6 +25,10 @@ struct matrix {
   std::size_t rows, columns;
 };
 
+// What a row of the transposed matrix may be written as: as it is, or in whole vectors, which some
+// of the elements, or zeros, fill up.
+enum class row_end { exact, filled };
+
 template <class D>
 HWY_INLINE void store_up_to(D d, hn::Vec<D> v, float* to, std::size_t count) {
   if (count >= hn::Lanes(d))
@@ -33,15 +38,28 @@ HWY_INLINE void store_up_to(D d, hn::Vec<D> v, float* to, std::size_t count) {
 }
 
 // The element of row i and column k times the factor goes to to[k * pitch + i].
-inline void transpose_elements(const matrix& m, float factor, float* to, std::ptrdiff_t pitch) {
+template <row_end End, class D>
+void transpose_elements(D d, const matrix& m, float factor, float* to, std::ptrdiff_t pitch) {
   const float* from = m.data;
-  for (std::size_t k = 0; k < m.columns; ++k, from += m.column, to += pitch)
+  const std::size_t end = End == row_end::filled ? round_up(m.rows, hn::Lanes(d)) : m.rows;
+  for (std::size_t k = 0; k < m.columns; ++k, from += m.column, to += pitch) {
     for (std::size_t i = 0; i < m.rows; ++i)
       to[i] = factor * from[static_cast<std::ptrdiff_t>(i) * m.row];
+    std::fill(to + m.rows, to + end, 0.0f);
+  }
+}
+
+// n elements of a vector, or where a row is filled up all of them.
+template <row_end End, class D>
+HWY_INLINE void store_last(D d, hn::Vec<D> v, float* to, std::size_t n) {
+  if constexpr (End == row_end::filled)
+    hn::StoreU(v, d, to);
+  else
+    store_n(v, d, to, n);
 }
 
 // The same where the rows lie side by side.
-template <class D>
+template <row_end End, class D>
 void transpose_adjacent_rows(D d, const matrix& m, float factor, float* to, std::ptrdiff_t pitch) {
   const std::size_t lanes = hn::Lanes(d);
   const auto f = hn::Set(d, factor);
@@ -51,7 +69,7 @@ void transpose_adjacent_rows(D d, const matrix& m, float factor, float* to, std:
     for (; i + lanes <= m.rows; i += lanes)
       hn::StoreU(hn::Mul(f, hn::LoadU(d, from + i)), d, to + i);
     if (const std::size_t left = m.rows - i; left != 0)
-      store_n(hn::Mul(f, load_n(d, from + i, left)), d, to + i, left);
+      store_last<End>(d, hn::Mul(f, load_n(d, from + i, left)), to + i, left);
   }
 }
 
@@ -134,7 +152,7 @@ HWY_INLINE void transpose_strip(D d, std::size_t columns, F at, G put) {
   }
 }
 
-template <class D>
+template <row_end End, class D>
 void transpose_adjacent_columns(D d, matrix m, float factor, float* to, std::ptrdiff_t pitch) {
   constexpr std::size_t lanes = hn::MaxLanes(D()), blocks = lanes / 4;
   const auto f = hn::Set(d, factor);
@@ -161,33 +179,34 @@ void transpose_adjacent_columns(D d, matrix m, float factor, float* to, std::ptr
     };
     float* column = to + i;
     transpose_strip(d, whole, at, [=, &column](auto v) HWY_ATTR {
-      store_n(hn::Mul(f, v), d, column, left);
+      store_last<End>(d, hn::Mul(f, v), column, left);
       column += pitch;
     });
   }
   const auto done = static_cast<std::ptrdiff_t>(whole);
   m.data += done;
   m.columns -= whole;
-  transpose_elements(m, factor, to + done * pitch, pitch);
+  transpose_elements<End>(d, m, factor, to + done * pitch, pitch);
 }
 
 #else
 
-template <class D>
-void transpose_adjacent_columns(D, const matrix& m, float factor, float* to, std::ptrdiff_t pitch) {
-  transpose_elements(m, factor, to, pitch);
+template <row_end End, class D>
+void transpose_adjacent_columns(D d, const matrix& m, float factor, float* to,
+                                std::ptrdiff_t pitch) {
+  transpose_elements<End>(d, m, factor, to, pitch);
 }
 
 #endif
 
-template <class D>
+template <row_end End = row_end::exact, class D>
 void transpose(D d, const matrix& m, float factor, float* to, std::ptrdiff_t pitch) {
   if (m.column == 1)
-    transpose_adjacent_columns(d, m, factor, to, pitch);
+    transpose_adjacent_columns<End>(d, m, factor, to, pitch);
   else if (m.row == 1)
-    transpose_adjacent_rows(d, m, factor, to, pitch);
+    transpose_adjacent_rows<End>(d, m, factor, to, pitch);
   else
-    transpose_elements(m, factor, to, pitch);
+    transpose_elements<End>(d, m, factor, to, pitch);
 }
 
 }  // namespace weft::kernels::HWY_NAMESPACE
