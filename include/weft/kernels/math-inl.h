@@ -29,7 +29,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 // place in memory.
 template <std::size_t n>
 struct constants {
-  static constexpr std::size_t lanes = hn::MaxLanes(hn::ScalableTag<float>());
+  static constexpr std::size_t size = n, lanes = hn::MaxLanes(hn::ScalableTag<float>());
   alignas(64) float lane[n * lanes];
 
   constexpr explicit constants(const float (&values)[n]) : lane{} {
@@ -37,23 +37,32 @@ struct constants {
   }
 };
 
-// c0 + c1 x + c2 x^2 + … Few constants stay in registers. Where there are more than registers, each
-// is an operand in memory of the instruction that needs it: of what they keep for a loop's sake,
-// compilers put some on the stack, and clang spreads others anew.
-template <bool in_registers, class D, class V, std::size_t n, std::size_t... I>
-HWY_INLINE V polynomial(D d, V x, const constants<n>& c, std::index_sequence<I...>) {
-  const float* const from = in_registers ? nullptr : in_register(&c.lane[0]);
-  const auto constant = [&](std::size_t i) HWY_ATTR {
-    const std::size_t at = i * constants<n>::lanes;
-    return in_registers ? hn::Set(d, c.lane[at]) : hn::Load(d, from + at);
-  };
-  V sum = constant(n - 1);
-  ((sum = hn::MulAdd(sum, x, constant(n - 2 - I))), ...);
-  return sum;
+// c0 + c1 x + c2 x^2 + … Few constants stay in registers: as numbers, which a compiler knows; what
+// is in memory, g++ would read anew. Where there are more than registers, each is an operand in
+// memory of the instruction that needs it: of what they keep for a loop's sake, compilers put some
+// on the stack, and clang spreads others anew.
+template <const auto& c, std::size_t i, class D>
+HWY_INLINE hn::Vec<D> constant(D d) {
+  constexpr float value = c.lane[i * c.lanes];
+  return hn::Set(d, value);
 }
-template <bool in_registers = has_32_registers, class D, class V, std::size_t n>
-HWY_INLINE V polynomial(D d, V x, const constants<n>& c) {
-  return polynomial<in_registers>(d, x, c, std::make_index_sequence<n - 1>());
+template <const auto& c, bool in_registers, class D, class V, std::size_t... I>
+HWY_INLINE V polynomial(D d, V x, std::index_sequence<I...>) {
+  constexpr std::size_t last = sizeof...(I);
+  if constexpr (in_registers) {
+    V sum = constant<c, last>(d);
+    ((sum = hn::MulAdd(sum, x, constant<c, last - 1 - I>(d))), ...);
+    return sum;
+  } else {
+    const float* const from = in_register(&c.lane[0]);
+    V sum = hn::Load(d, from + last * c.lanes);
+    ((sum = hn::MulAdd(sum, x, hn::Load(d, from + (last - 1 - I) * c.lanes))), ...);
+    return sum;
+  }
+}
+template <const auto& c, bool in_registers = has_32_registers, class D, class V>
+HWY_INLINE V polynomial(D d, V x) {
+  return polynomial<c, in_registers>(d, x, std::make_index_sequence<c.size - 1>());
 }
 
 // Of two operands that do not compare, as NaN, x86 has the second as the maximum and the minimum.
@@ -113,7 +122,7 @@ HWY_INLINE bundle<D, n> exp_of_remainder(D d, bundle<D, n> x, bundle<D, n> shift
   if constexpr (n == 1) {
     static constexpr constants c(
         {1.0f, 1.0f, 0.49999994f, 0.166665182f, 0.0416684225f, 0.00836906955f, 0.00138138153f});
-    return {{polynomial(d, x.at[0], c)}};
+    return {{polynomial<c>(d, x.at[0])}};
   }
   auto p = bundle<D, n>::of([=](int) HWY_ATTR { return hn::Set(d, 0.00138138153f); });
   for (const float c : {0.00836906955f, 0.0416684225f, 0.166665182f, 0.49999994f, 1.0f, 1.0f})
@@ -192,7 +201,7 @@ template <class D, class V>
 HWY_INLINE V exp2_of_fraction(D d, V f, V shifted) {
   static constexpr constants c(
       {1.0f, 0.693147004f, 0.240222424f, 0.0555073358f, 0.00967151299f, 0.00132647273f});
-  const V p = polynomial(d, f, c);
+  const V p = polynomial<c>(d, f);
   return scaled(d, p, shifted);
 }
 
@@ -246,7 +255,7 @@ HWY_INLINE V log(D d, V x) {
   static constexpr constants c({0.333333105f, -0.250000089f, 0.200021699f, -0.166680962f,
                                 0.142185226f, -0.12402992f, 0.118936345f, -0.11694847f,
                                 0.0675789565f});
-  const V p = polynomial(d, f, c);
+  const V p = polynomial<c>(d, f);
   V y = hn::MulAdd(exponent, hn::Set(d, ln2_low), hn::Mul(hn::Mul(f2, f), p));
   y = hn::NegMulAdd(hn::Set(d, 0.5f), f2, y);
   y = hn::MulAdd(exponent, hn::Set(d, ln2_high), hn::Add(f, y));
@@ -267,7 +276,7 @@ HWY_INLINE V tanh(D d, V x) {
   const V x2 = hn::Mul(x, x);
   static constexpr constants c(
       {-0.333332807f, 0.133314237f, -0.0537379794f, 0.0206330623f, -0.00569789577f});
-  const V p = polynomial(d, x2, c);
+  const V p = polynomial<c>(d, x2);
   const V small = hn::MulAdd(hn::Mul(x2, p), x, x);
   const V y = hn::IfThenElse(hn::Lt(a, hn::Set(d, 0.625f)), hn::Abs(small), large);
   return hn::CopySign(y, x);
@@ -281,12 +290,12 @@ HWY_INLINE V erf(D d, V x) {
   const V a = hn::Abs(x);
   static constexpr constants of_small(
       {0.128379166f, -0.376125634f, 0.112826191f, -0.0267983098f, 0.00504372269f, -0.0006270702f});
-  const V p = polynomial<false>(d, hn::Mul(x, x), of_small);
+  const V p = polynomial<of_small, false>(d, hn::Mul(x, x));
   const V small = hn::MulAdd(a, p, a);
   static constexpr constants of_log_erfc({-0.000103881575f, -1.12806225f, -0.636519432f,
                                           -0.104523107f, 0.0225165151f, -0.00311691966f,
                                           0.000203551637f});
-  const V log_erfc = polynomial<false>(d, a, of_log_erfc);
+  const V log_erfc = polynomial<of_log_erfc, false>(d, a);
   const V shifted = shifted_integer(d, log_erfc, hn::Set(d, log2_e));
   // Less erfc, as a product.
   const V rest = hn::NegMulAdd(exp_of_remainder(d, log_erfc, shifted),
@@ -316,7 +325,7 @@ HWY_INLINE V gelu(D d, V x) {
   static constexpr constants c({0.917004049f, -0.0914578587f, -0.0319262333f, -0.000675400603f,
                                 0.00150768564f, 3.25595392e-05f, -5.97750259e-05f, 7.41514168e-06f,
                                 -2.92917633e-07f});
-  V p = polynomial(d, a, c);
+  V p = polynomial<c>(d, a);
   p = hn::Mul(p, p);
   p = hn::Mul(p, p);
   p = hn::Mul(p, p);
@@ -335,7 +344,7 @@ HWY_INLINE V gelu_slope(D d, V x) {
   static constexpr constants c({0.49999994f, -0.797878802f, 0.249916792f, -0.132513806f,
                                 0.061154902f, -0.0243139472f, 0.00793940201f, -0.00197463203f,
                                 0.000339739549f, -3.52079333e-05f, 1.6316983e-06f});
-  const V p = polynomial(d, a, c);
+  const V p = polynomial<c>(d, a);
   const V y = hn::Mul(exp2_flushed(d, t), p);
   return hn::IfThenElse(hn::Lt(x, hn::Zero(d)), y, hn::Sub(one, y));
 }
@@ -395,10 +404,10 @@ HWY_INLINE V sin_reduced(D d, V x, int quadrants) {
   const V r = hn::Add(r4, lost);
   const V square = hn::Mul(r, r);
   static constexpr constants of_sine({-0.166666552f, 0.00833215751f, -0.000195148546f});
-  const V s = hn::MulAdd(hn::Mul(square, polynomial(d, square, of_sine)), r, r);
+  const V s = hn::MulAdd(hn::Mul(square, polynomial<of_sine>(d, square)), r, r);
   static constexpr constants of_cosine(
       {1.0f, -0.5f, 0.0416666456f, -0.00138873118f, 2.44325856e-05f});
-  const V c = polynomial(d, square, of_cosine);
+  const V c = polynomial<of_cosine>(d, square);
   // In its low bits; the others do not count.
   const auto quadrant = hn::Add(hn::BitCast(di, shifted), hn::Set(di, quadrants));
   const auto odd = hn::TestBit(quadrant, hn::Set(di, 1));
