@@ -75,17 +75,21 @@ inline void gather(const call& c) noexcept {
   const auto pick = [&](auto element) {
     walk_pieces(n, c.part, moved_at_once,
                 [=](const std::ptrdiff_t* at, std::ptrdiff_t begin, std::ptrdiff_t end) {
-                  std::byte* to = result + (at[0] + begin * step[0]) * size;
-                  const std::byte* from = table + (at[1] + begin * step[1]) * size;
-                  const std::int32_t* index = indices + at[2] + begin * step[2];
+                  // Here, as bytes that are stored could be what was captured.
+                  const std::ptrdiff_t to_step = step[0] * size, from_step = step[1] * size,
+                                       index_step = step[2], row = stride;
+                  const std::size_t rows = extent;
+                  std::byte* to = result + at[0] * size + begin * to_step;
+                  const std::byte* from = table + at[1] * size + begin * from_step;
+                  const std::int32_t* index = indices + at[2] + begin * index_step;
                   for (std::ptrdiff_t i = begin; i < end; ++i) {
                     auto picked = element;
-                    if (static_cast<std::size_t>(*index) < extent)
-                      std::memcpy(&picked, from + *index * stride, sizeof(picked));
+                    if (static_cast<std::size_t>(*index) < rows)
+                      std::memcpy(&picked, from + *index * row, sizeof(picked));
                     std::memcpy(to, &picked, sizeof(picked));
-                    to += step[0] * size;
-                    from += step[1] * size;
-                    index += step[2];
+                    to += to_step;
+                    from += from_step;
+                    index += index_step;
                   }
                 });
   };
