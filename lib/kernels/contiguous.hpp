@@ -90,6 +90,11 @@ inline void number_elements(std::ptrdiff_t first, std::ptrdiff_t stride, std::by
 
 inline constexpr std::ptrdiff_t buffered = 512;  // elements that go through buffers at a time
 
+// Whether operand o has one element, for all points.
+inline bool is_everywhere(const nest& n, int o) {
+  return std::all_of(n.stride[o], n.stride[o] + n.loops, [](auto stride) { return stride == 0; });
+}
+
 // Makes n elements that are the one at `value`, up to `buffered`, and more up to whole vectors.
 using fill_loop = void (*)(element type, std::size_t n, void* to, const void* value);
 
@@ -117,6 +122,14 @@ void run_elementwise(const call& c, int inputs, std::ptrdiff_t at_most, fill_loo
   bool contiguous = true;
   for (int o = 0; o <= inputs; ++o) {
     stride[o] = n.stride[o][n.last()];
+    if (data[o] && o > 0 && is_everywhere(n, o)) {
+      // Filled once, it is in place for all rows.
+      const std::ptrdiff_t room = std::min(buffered, n.extent[n.last()]);
+      fill(c.operands[o].type, static_cast<std::size_t>(room), buffer[o], data[o]);
+      data[o] = buffer[o];
+      stride[o] = 1;
+      at_most = std::min(at_most, buffered);
+    }
     contiguous = contiguous && stride[o] == 1 && data[o];
     // In bytes from here on.
     for (int l = 0; l < n.loops; ++l) n.stride[o][l] *= bytes(c.operands[o].type);
@@ -146,8 +159,8 @@ void run_elementwise(const call& c, int inputs, std::ptrdiff_t at_most, fill_loo
   if (contiguous)
     return walk_pieces(n, c.part, piece,
                        [&](const std::ptrdiff_t* offset, std::ptrdiff_t begin, std::ptrdiff_t end) {
-                         for (std::ptrdiff_t i = begin; i < end; i += at_most) {
-                           const std::ptrdiff_t count = std::min(at_most, end - i);
+                         for (std::ptrdiff_t i = begin, count; i < end; i += count) {
+                           count = std::min(at_most, end - i);
                            std::byte* const to = start(offset, i);
                            f(1, static_cast<std::size_t>(count), to, nullptr);
                          }
