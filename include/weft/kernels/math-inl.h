@@ -41,28 +41,39 @@ struct constants {
 // is in memory, g++ would read anew. Where there are more than registers, each is an operand in
 // memory of the instruction that needs it: of what they keep for a loop's sake, compilers put some
 // on the stack, and clang spreads others anew.
-template <const auto& c, std::size_t i, class D>
-HWY_INLINE hn::Vec<D> constant(D d) {
-  constexpr float value = c.lane[i * c.lanes];
-  return hn::Set(d, value);
-}
-template <const auto& c, bool in_registers, class D, class V, std::size_t... I>
-HWY_INLINE V polynomial(D d, V x, std::index_sequence<I...>) {
-  constexpr std::size_t last = sizeof...(I);
+template <const auto& c, std::size_t i, bool in_registers, class D>
+HWY_INLINE hn::Vec<D> constant(D d, [[maybe_unused]] const float* from) {
   if constexpr (in_registers) {
-    V sum = constant<c, last>(d);
-    ((sum = hn::MulAdd(sum, x, constant<c, last - 1 - I>(d))), ...);
-    return sum;
+    constexpr float value = c.lane[i * c.lanes];
+    return hn::Set(d, value);
   } else {
-    const float* const from = in_register(&c.lane[0]);
-    V sum = hn::Load(d, from + last * c.lanes);
-    ((sum = hn::MulAdd(sum, x, hn::Load(d, from + (last - 1 - I) * c.lanes))), ...);
-    return sum;
+    return hn::Load(d, from + i * c.lanes);
   }
+}
+
+// Several vectors go step by step, all of them together: of instructions that wait, a processor
+// holds about as many as half a dozen vectors have.
+template <const auto& c, bool in_registers, class D, int size, std::size_t... I>
+HWY_INLINE bundle<D, size> polynomial(D d, const bundle<D, size>& x, std::index_sequence<I...>) {
+  using V = hn::Vec<D>;
+  constexpr std::size_t last = sizeof...(I);
+  const float* const from = in_registers ? nullptr : in_register(&c.lane[0]);
+  auto sums =
+      bundle<D, size>::of([=](int) HWY_ATTR { return constant<c, last, in_registers>(d, from); });
+  (sums.zip(x,
+            [=](V sum, V v) HWY_ATTR {
+              return hn::MulAdd(sum, v, constant<c, last - 1 - I, in_registers>(d, from));
+            }),
+   ...);
+  return sums;
+}
+template <const auto& c, bool in_registers = has_32_registers, class D, int size>
+HWY_INLINE bundle<D, size> polynomial(D d, const bundle<D, size>& x) {
+  return polynomial<c, in_registers>(d, x, std::make_index_sequence<c.size - 1>());
 }
 template <const auto& c, bool in_registers = has_32_registers, class D, class V>
 HWY_INLINE V polynomial(D d, V x) {
-  return polynomial<c, in_registers>(d, x, std::make_index_sequence<c.size - 1>());
+  return polynomial<c, in_registers>(d, bundle<D, 1>{{x}}).at[0];
 }
 
 // Of two operands that do not compare, as NaN, x86 has the second as the maximum and the minimum.
@@ -110,9 +121,6 @@ HWY_INLINE hn::Vec<D> power_of_2(D d, VI n) {
 }
 
 // exp of what is left of x without n ln 2, with n given as shifted_integer(x / ln 2).
-//
-// Several vectors go step by step, all of them together: of instructions that wait, a processor
-// holds about as many as half a dozen vectors have.
 template <class D, int n>
 HWY_INLINE bundle<D, n> exp_of_remainder(D d, bundle<D, n> x, bundle<D, n> shifted) {
   using V = hn::Vec<D>;
@@ -225,10 +233,9 @@ HWY_INLINE bundle<D, n> twice_exp(D d, bundle<D, n> x) {
   shifted.map([=](V v) HWY_ATTR { return shifted_integer(d, v, hn::Set(d, log2_e)); });
   x.zip(shifted,
         [=](V v, V s) HWY_ATTR { return hn::NegMulAdd(as_float(d, s), hn::Set(d, ln2), v); });
-  auto p = bundle<D, n>::of([=](int) HWY_ATTR { return hn::Set(d, 2 * 0.0082901381f); });
-  for (const float c :
-       {2 * 0.0418988876f, 2 * 0.166676447f, 2 * 0.499991417f, 2 * 0.999999702f, 2.0f})
-    p.zip(x, [=](V sum, V r) HWY_ATTR { return hn::MulAdd(sum, r, hn::Set(d, c)); });
+  static constexpr constants c({2.0f, 2 * 0.999999702f, 2 * 0.499991417f, 2 * 0.166676447f,
+                                2 * 0.0418988876f, 2 * 0.0082901381f});
+  bundle<D, n> p = polynomial<c>(d, x);
   p.zip(shifted, [=](V v, V s) HWY_ATTR { return scaled(d, v, s); });
   return p;
 }
