@@ -212,25 +212,70 @@ void reduce_columns(const nest& kept, const nest& over, const share& part, T* re
               });
 }
 
-// What `length` elements along a loop give that is not contiguous: one by one, but of several
-// results none waits for another.
+// What elements give that come one by one: of several results none waits for another.
+template <class R, class D>
+struct running {
+  using V = hn::Vec<D>;
+  using some_vectors = bundle<D, chains>;
+
+  some_vectors all;
+
+  HWY_INLINE static running start() {
+    return {some_vectors::of([](int) HWY_ATTR { return hn::Set(D(), R::identity); })};
+  }
+  HWY_INLINE void add(const some_vectors& some) { all.zip(some, typename R::vectors()); }
+  HWY_INLINE void add(V v) { all.at[0] = typename R::vectors()(all.at[0], v); }
+  HWY_INLINE V combined() const { return all.combine(typename R::vectors()); }
+};
+// The largest number, and apart from it the largest size: as integers, the bits of NaN are beyond
+// those of infinities. That waits for less than a maximum that is NaN where an element is.
+template <class D>
+struct running<max_of<float>, D> {
+  using V = hn::Vec<D>;
+  using DI = hn::RebindToSigned<D>;
+  using some_vectors = bundle<D, chains>;
+
+  some_vectors all;
+  hn::Vec<DI> size;
+
+  HWY_INLINE static hn::Vec<DI> size_of(V v) { return hn::BitCast(DI(), hn::Abs(v)); }
+  HWY_INLINE static running start() {
+    const V least = hn::Set(D(), max_of<float>::identity);
+    return {some_vectors::of([=](int) HWY_ATTR { return least; }), hn::Zero(DI())};
+  }
+  HWY_INLINE void add(const some_vectors& some) {
+    all.zip(some, not_less());
+    const auto sizes = bundle<DI, chains>::of([&](int j) HWY_ATTR { return size_of(some.at[j]); });
+    size = hn::Max(size, sizes.combine(not_less()));
+  }
+  HWY_INLINE void add(V v) {
+    all.at[0] = not_less()(all.at[0], v);
+    size = hn::Max(size, size_of(v));
+  }
+  HWY_INLINE V combined() const {
+    const V infinite = hn::Set(D(), std::numeric_limits<float>::infinity());
+    const V none = hn::Set(D(), std::numeric_limits<float>::quiet_NaN());
+    const auto unordered = hn::RebindMask(D(), hn::Gt(size, hn::BitCast(DI(), infinite)));
+    return hn::IfThenElse(unordered, none, all.combine(not_less()));
+  }
+};
+
+// What `length` elements along a loop give that is not contiguous.
 template <class R, class Terms, class T = typename R::type>
 HWY_INLINE typename R::total strided_row(std::ptrdiff_t length, const std::ptrdiff_t* stride,
                                          Terms row) {
   constexpr std::ptrdiff_t block = 512;
   using D = typename single<T>::D;
-  using results = bundle<D, chains>;
-  const auto combine = typename R::vectors();
   const auto load = [=](std::ptrdiff_t i)
                         HWY_ATTR { return moved(row, stride, i).load(single<T>(), 0); };
   typename R::total total = R::identity;
   for (std::ptrdiff_t i = 0; i < length;) {
     const std::ptrdiff_t end = std::min(i + block, length);
-    auto some = results::of([](int) HWY_ATTR { return hn::Set(D(), R::identity); });
+    auto some = running<R, D>::start();
     for (const std::ptrdiff_t groups = end & -chains; i < groups; i += chains)
-      some.zip(results::of([=](int j) HWY_ATTR { return load(i + j); }), combine);
-    for (; i < end; ++i) some.at[0] = combine(some.at[0], load(i));
-    total = R::combine(total, hn::GetLane(some.combine(combine)));
+      some.add(bundle<D, chains>::of([=](int j) HWY_ATTR { return load(i + j); }));
+    for (; i < end; ++i) some.add(load(i));
+    total = R::combine(total, hn::GetLane(some.combined()));
   }
   return total;
 }
