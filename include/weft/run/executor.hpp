@@ -28,9 +28,9 @@ class job {
 // The function calls f(0) to f(n - 1), once each, and returns when all have returned; n is at most
 // the width. They may run at the same time or one after another, in any order, on any threads: the
 // results are the same bits, and whoever comes first begins. A thread that comes while others are
-// at work waits by spinning, so there should not be more of them than cores. A thread that was faster
-// gets more of the work, which is best known where f(i) comes to the same thread each time. The
-// function must not throw.
+// at work waits by spinning, so there should not be more of them than cores. A thread that was
+// faster gets more of the work, which is best known where f(i) comes to the same thread each time.
+// The function must not throw.
 //
 // An executor is a value; its copies share what the function refers to, which has to live as long
 // as any of them, and may be used by several modules at the same time if the function may.
