@@ -1,13 +1,11 @@
 // A call of a kernel, with memory for its operands.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
-#include <initializer_list>
 #include <memory>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include "weft/kernels/kernels.hpp"
@@ -92,11 +90,6 @@ class kernel_call : public weft::kernels::call {
     chain_ = std::make_shared<const std::vector<weft::kernels::chain_link>>(std::move(chain));
     links = chain_->data();
     link_count = static_cast<int>(chain_->size());
-    return *this;
-  }
-  template <class F>
-  kernel_call& also(F f) {
-    f(*this);
     return *this;
   }
 

@@ -209,37 +209,31 @@ void rowwise(case_list& l) {
 
 void by_index(case_list& l) {
   const sheet s = l.of();
-  const auto rows_of_table = [s](kernel_call& c, int which) {
-    c.lay(c.operands[which], 0, 1, {1, words * s.columns}, full);
-    c.axis_extent = words;
-    c.axis_stride = s.columns;
-  };
   const operand_of picked(by_row, element::int32, words), each(full, element::int32, words);
-  l.add(&table::gather, "gather, rows", [=] {
-    kernel_call c(op::gather, s, {full, absent, picked});
-    rows_of_table(c, 1);
-    return c;
-  });
-  l.add(&table::scatter_add, "scatter_add, rows", [=] {
-    kernel_call c(op::scatter_add, s, {absent, full, picked});
-    rows_of_table(c, 0);
-    return c;
-  });
-  const auto numbers = [](kernel_call& c, int which) {
-    c.lay(c.operands[which], 0, 0, {1, 1}, full, words);
-    c.axis_extent = words;
-    c.axis_stride = 1;
-  };
-  l.add(&table::gather, "gather, elements", [=] {
-    kernel_call c(op::gather, s, {full, absent, each});
-    numbers(c, 1);
-    return c;
-  });
-  l.add(&table::scatter_add, "scatter_add, elements", [=] {
-    kernel_call c(op::scatter_add, s, {absent, full, each});
-    numbers(c, 0);
-    return c;
-  });
+  for (const bool adds : {false, true}) {
+    const op kind = adds ? op::scatter_add : op::gather;
+    const auto kernel = adds ? &table::scatter_add : &table::gather;
+    // The table is what is added to, or what is picked from.
+    const auto made = [=](const operand_of& indices) {
+      return adds ? kernel_call(kind, s, {absent, full, indices})
+                  : kernel_call(kind, s, {full, absent, indices});
+    };
+    const int from = adds ? 0 : 1;
+    l.add(kernel, text(kind) + ", rows", [=] {
+      kernel_call c = made(picked);
+      c.lay(c.operands[from], 0, 1, {1, words * s.columns}, full);
+      c.axis_extent = words;
+      c.axis_stride = s.columns;
+      return c;
+    });
+    l.add(kernel, text(kind) + ", elements", [=] {
+      kernel_call c = made(each);
+      c.lay(c.operands[from], 0, 0, {1, 1}, full, words);
+      c.axis_extent = words;
+      c.axis_stride = 1;
+      return c;
+    });
+  }
   l.add(&table::write, "write", [=] {
     kernel_call c(op::write, s, {absent, full, {single, element::int32, 5}});
     c.lay(c.operands[0], s.columns, 1, {2 * s.rows, s.columns}, full);
