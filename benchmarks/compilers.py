@@ -5,13 +5,7 @@ import pathlib
 import shutil
 import subprocess
 
-ROUNDS = {"quick": 3, "full": 12}
-
-
-def undisturbed(times):
-    """What the code takes where nothing disturbs it, of the least times of rounds: the least but one,
-    as a clock that ran away once makes no better code."""
-    return sorted(times)[1]
+ROUNDS = {"quick": 5, "full": 25}
 
 
 def built(compiler, results):
@@ -25,21 +19,43 @@ def built(compiler, results):
             for program in about["programs"] + about["without_peers"]}
 
 
-def compare(compilers, about, options, rounds, cases_of):
-    """For each case and target, once all rounds of its program are over: the case, and the time by
-    compiler."""
+class worker:
+    """A program that takes turns with others."""
+
+    def __init__(self, program, options):
+        self.process = subprocess.Popen([program, *options, "--in-turns"], stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, text=True)
+
+    def case(self):
+        """The next case; None where all are over."""
+        line = self.process.stdout.readline()
+        if not line and self.process.wait():
+            raise RuntimeError(f"{self.process.args[0]} ended with {self.process.returncode}")
+        return json.loads(line) if line else None
+
+    def seconds(self):
+        self.say("again")
+        return float(self.process.stdout.readline())
+
+    def say(self, what):
+        self.process.stdin.write(what + "\n")
+        self.process.stdin.flush()
+
+
+def compare(compilers, about, options, rounds):
+    """For each case and target: the case, and the time by compiler. What the code takes where nothing
+    disturbs it is the least but one of its turns, as a clock that ran away once makes no better
+    code."""
     for compiler in compilers:
         if not shutil.which(compiler):
             raise RuntimeError(f"there is no compiler {compiler}")
     programs = {compiler: built(compiler, about["results"]) for compiler in compilers}
     for name in next(iter(programs.values())):
-        cases, times = {}, {}
-        for _ in range(rounds):
-            for compiler in compilers:
-                for case in cases_of(programs[compiler][name], [*options, "--quick"]):
-                    key = case["case"], case["target"]
-                    cases[key] = case
-                    of = times.setdefault(key, {name: [] for name in compilers})
-                    of[compiler].append(case["contenders"][0]["least_seconds"])
-        for key, case in cases.items():
-            yield case, {compiler: undisturbed(of) for compiler, of in times[key].items()}
+        workers = {compiler: worker(programs[compiler][name], options) for compiler in compilers}
+        while case := [one.case() for one in workers.values()][0]:
+            turns = [{compiler: one.seconds() for compiler, one in workers.items()}
+                     for _ in range(rounds)]
+            for one in workers.values():
+                one.say("next")
+            yield case, {compiler: sorted(turn[compiler] for turn in turns)[1]
+                         for compiler in compilers}

@@ -25,6 +25,7 @@ struct options {
   bool quick = false;
   std::vector<std::int64_t> targets{0};  // as hwy::SetSupportedTargetsForTest takes them
   bool alone = false;
+  bool in_turns = false;
   std::string filter;
 };
 
@@ -70,38 +71,15 @@ double error_of(const std::vector<float>& result, const std::vector<sample>& exa
   return apart / largest / std::numeric_limits<float>::epsilon();
 }
 
-// About the seconds of a piece: enough to be timed, too few for much to happen.
-constexpr double piece = 20e-6;
-
-// The time of `n` repetitions, in pieces of so many, and the least time of one.
-struct timing {
-  double seconds = 0, least = HUGE_VAL;
-};
-timing time_in_pieces(const contender& who, std::int64_t n, std::int64_t of) {
-  timing t;
-  for (std::int64_t begin = 0, count; begin < n; begin += count) {
-    count = std::min(of, n - begin);
-    const double seconds = who.repeat(count);
-    t.seconds += seconds;
-    t.least = std::min(t.least, seconds / static_cast<double>(count));
-  }
-  return t;
-}
-
 // Times a contender under Google Benchmark, which finds the number of times and takes turns.
-void time(benchmark::State& state, const contest& c, const contender& who, const options& chosen) {
+void time(benchmark::State& state, const contest& c, const contender& who) {
   const double before = limit(c);
-  const double once = who.repeat(1);  // brings its memory near
+  who.repeat(1);  // brings its memory near
   const auto n = static_cast<std::int64_t>(state.max_iterations);
-  // Where weft is held to itself, what others do to the machine in between is left out of the least
-  // time. Peers in programs of their own would lose by it.
-  const auto pieces_of = chosen.alone ? std::max<std::int64_t>(std::llround(piece / once), 1) : n;
   double seconds = 0;
   while (state.KeepRunningBatch(n)) {
-    const timing found = time_in_pieces(who, n, pieces_of);
-    seconds = found.seconds;
+    seconds = who.repeat(n);
     state.SetIterationTime(seconds);
-    state.counters["least_seconds"] = found.least;
   }
   const double both = (before + limit(c)) / 2;
   if (both == 0) return;
@@ -109,37 +87,26 @@ void time(benchmark::State& state, const contest& c, const contender& who, const
   state.counters["share"] = (c.operations + c.bytes) * static_cast<double>(n) / seconds / both;
 }
 
-// Keeps the medians, and the least time.
+// Keeps the medians.
 class medians : public benchmark::BenchmarkReporter {
  public:
   bool ReportContext(const Context&) override { return true; }
   void ReportRuns(const std::vector<Run>& runs) override {
     for (const Run& run : runs) {
-      const std::string& name = run.run_name.function_name;
-      if (run.run_type == Run::RT_Iteration) {
-        const double seconds = run.counters.at("least_seconds");
-        double& least = least_.emplace(name, seconds).first->second;
-        least = std::min(least, seconds);
-      } else if (run.aggregate_name == "median") {
-        const double seconds =
-            run.GetAdjustedRealTime() / benchmark::GetTimeUnitMultiplier(run.time_unit);
-        nlohmann::ordered_json row{{"name", name}, {"seconds", seconds}};
-        for (const auto& [counter, value] : run.counters) row[counter] = value.value;
-        row["least_seconds"] = least_[name];
-        rows.push_back(row);
-      }
+      if (run.aggregate_name != "median") continue;
+      const double seconds =
+          run.GetAdjustedRealTime() / benchmark::GetTimeUnitMultiplier(run.time_unit);
+      nlohmann::ordered_json row{{"name", run.run_name.function_name}, {"seconds", seconds}};
+      for (const auto& [counter, value] : run.counters) row[counter] = value.value;
+      rows.push_back(row);
     }
   }
 
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
-
- private:
-  std::map<std::string, double> least_;  // of the single times, which are reported before
 };
 
 void add(const contest& c, const std::string& name, const contender& who, const options& chosen) {
-  benchmark::RegisterBenchmark(name.c_str(),
-                               [&](benchmark::State& state) { time(state, c, who, chosen); })
+  benchmark::RegisterBenchmark(name.c_str(), [&](benchmark::State& state) { time(state, c, who); })
       ->UseManualTime()
       ->Repetitions(chosen.quick ? 3 : 9)
       ->MinTime(chosen.quick ? 0.005 : 0.03);
@@ -153,6 +120,14 @@ bool agrees(const contest& c, const std::vector<float>& own, const std::string& 
   std::cerr << contest_name << ": " << name << " computes something else, by " << apart
             << " of the largest element; it is left out\n";
   return false;
+}
+
+nlohmann::ordered_json description(const std::string& name, const contest& c) {
+  nlohmann::ordered_json line{{"case", name}, {"target", target()}, {"threads", c.threads}};
+  if (c.operations > 0) line["operations"] = c.operations;
+  if (c.bytes > 0) line["bytes"] = c.bytes;
+  if (c.elements > 0) line["elements"] = c.elements;
+  return line;
 }
 
 bool run(const std::string& name, const contest& c, const options& chosen) {
@@ -179,14 +154,32 @@ bool run(const std::string& name, const contest& c, const options& chosen) {
   benchmark::RunSpecifiedBenchmarks(&reporter);
   benchmark::ClearRegisteredBenchmarks();
 
-  nlohmann::ordered_json line{{"case", name}, {"target", target()}, {"threads", c.threads}};
-  if (c.operations > 0) line["operations"] = c.operations;
-  if (c.bytes > 0) line["bytes"] = c.bytes;
-  if (c.elements > 0) line["elements"] = c.elements;
+  nlohmann::ordered_json line = description(name, c);
   line["contenders"] = reporter.rows;
   if (!errors.empty()) line["errors"] = errors;
   std::cout << line.dump() << std::endl;
   return all_agree;
+}
+
+// The least seconds of one time, of pieces that are long enough to be timed and too short for much
+// to happen to the machine in them.
+double least_seconds(const contender& who) {
+  constexpr double piece = 20e-6, turn = 1e-3;
+  double least = who.repeat(1), spent = least;  // which brings its memory near
+  while (spent < turn) {
+    const auto n = std::max<std::int64_t>(std::llround(piece / least), 1);
+    const double seconds = who.repeat(n);
+    least = std::min(least, seconds / static_cast<double>(n));
+    spent += seconds;
+  }
+  return least;
+}
+
+// Says what the case is, and then takes a turn for each line "again".
+void take_turns(const std::string& name, const contest& c) {
+  std::cout << description(name, c).dump() << std::endl;
+  for (std::string line; std::getline(std::cin, line) && line == "again";)
+    std::cout << least_seconds(c.weft) << std::endl;
 }
 
 }  // namespace
@@ -204,11 +197,14 @@ int measure(int argc, char** argv, const std::vector<named_contest>& contests, i
          "Weft alone, on these SIMD targets: names with commas between them, best, or all that "
          "were compiled and that this machine runs")
       ->delimiter(',');
+  app.add_flag("--in-turns", chosen.in_turns,
+               "Weft alone, in turns with other programs: for each case its description, then a "
+               "least time for each line \"again\" that is read; another line ends the case");
   app.add_option("--filter", chosen.filter, "A regular expression: only cases that it is found in");
   CLI11_PARSE(app, argc, argv);
 
   clean_environment(argv, threads);
-  if (threads == 1) stay_on_this_core();
+  if (threads == 1) stay_on_one_core();
   // Contenders take turns in random order.
   char interleave[] = "--benchmark_enable_random_interleaving=true";
   char* arguments[]{argv[0], interleave, nullptr};
@@ -221,7 +217,10 @@ int measure(int argc, char** argv, const std::vector<named_contest>& contests, i
     if (!std::regex_search(name, filter)) continue;
     for (const std::int64_t target : chosen.targets) {
       hwy::SetSupportedTargetsForTest(target);
-      all_agree = run(name, make(), chosen) && all_agree;
+      if (chosen.in_turns)
+        take_turns(name, make());
+      else
+        all_agree = run(name, make(), chosen) && all_agree;
     }
   }
   return all_agree ? 0 : 1;

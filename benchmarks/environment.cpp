@@ -36,13 +36,16 @@ void clean_environment(char** argv, int threads) {
 #endif
 }
 
-void stay_on_this_core() {
+void stay_on_one_core() {
 #ifdef __linux__
-  const int core = sched_getcpu();
-  if (core < 0) return;
-  cpu_set_t only;
+  cpu_set_t allowed, only;
+  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
   CPU_ZERO(&only);
-  CPU_SET(static_cast<unsigned>(core), &only);
+  for (unsigned core = CPU_SETSIZE; core-- > 0;)
+    if (CPU_ISSET(core, &allowed)) {
+      CPU_SET(core, &only);
+      break;
+    }
   sched_setaffinity(0, sizeof only, &only);  // if it fails, the numbers are merely less steady
 #endif
 }

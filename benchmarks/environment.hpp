@@ -8,7 +8,8 @@ namespace bench {
 // threads as the case. Otherwise returns.
 void clean_environment(char** argv, int threads);
 
-// Cores differ in clock and cache, and a move empties the caches: this program stays where it is.
-void stay_on_this_core();
+// Cores differ in clock and cache, and a move empties the caches: this program stays on the last
+// core that it may use, as do others that it takes turns with.
+void stay_on_one_core();
 
 }  // namespace bench
