@@ -292,21 +292,51 @@ struct row_arguments {
 };
 using row_function = void (*)(const row_arguments&);
 
-// Copies the points of a row of operand o, in the order of its loops, to a packed row.
-inline void pack(const nest& row, int o, element type, const std::byte* from, std::byte* to) {
-  const std::ptrdiff_t length = row.extent[row.last()];
+// Transposes a matrix of floats that are side by side in its rows, a distance of `row` apart:
+// column k goes to to[k * pitch].
+using transposition = void (*)(const float* from, std::ptrdiff_t row, std::size_t rows,
+                               std::size_t columns, float* to, std::ptrdiff_t pitch);
+
+// Some rows of an operand, and the same packed. The distances are of neighbours, in bytes.
+struct packed_rows {
+  std::ptrdiff_t count, step, pitch;
+
+  bool side_by_side(element type) const {
+    return count > 1 && type == element::float32 && step == bytes(type);
+  }
+};
+
+// Copies the points of rows of operand o, in the order of their loops, to packed rows.
+inline void pack(const nest& row, int o, element type, const packed_rows& rows,
+                 const std::byte* from, std::byte* to, transposition transpose) {
+  const std::ptrdiff_t length = row.extent[row.last()], next = row.stride[o][row.last()];
   walk(row, row.last(), [&](const std::ptrdiff_t* offset) {
-    copy_elements(type, length, to, 1, from + offset[o] * bytes(type), row.stride[o][row.last()]);
+    const std::byte* const here = from + offset[o] * bytes(type);
+    if (rows.side_by_side(type))
+      transpose(reinterpret_cast<const float*>(here), next, static_cast<std::size_t>(length),
+                static_cast<std::size_t>(rows.count), reinterpret_cast<float*>(to),
+                rows.pitch / bytes(type));
+    else
+      for (std::ptrdiff_t r = 0; r < rows.count; ++r)
+        copy_elements(type, length, to + r * rows.pitch, 1, here + r * rows.step, next);
     to += length * bytes(type);
   });
 }
 // The other way, to the result.
-inline void unpack(const nest& row, const std::byte* from, std::byte* to) {
-  constexpr std::ptrdiff_t size = sizeof(float);
-  const std::ptrdiff_t length = row.extent[row.last()];
+inline void unpack(const nest& row, const packed_rows& rows, const std::byte* from, std::byte* to,
+                   transposition transpose) {
+  constexpr auto type = element::float32;
+  const std::ptrdiff_t length = row.extent[row.last()], next = row.stride[0][row.last()];
   walk(row, row.last(), [&](const std::ptrdiff_t* offset) {
-    copy_strided<size>(length, to + offset[0] * size, row.stride[0][row.last()], from, 1);
-    from += length * size;
+    std::byte* const here = to + offset[0] * bytes(type);
+    if (rows.side_by_side(type))
+      transpose(reinterpret_cast<const float*>(from), rows.pitch / bytes(type),
+                static_cast<std::size_t>(rows.count), static_cast<std::size_t>(length),
+                reinterpret_cast<float*>(here), next);
+    else
+      for (std::ptrdiff_t r = 0; r < rows.count; ++r)
+        copy_elements(type, length, here + r * rows.step, next, from + r * rows.pitch, 1);
+    from += length * bytes(type);
   });
 }
 
@@ -317,23 +347,25 @@ inline bool is_of_rows(const call& c, int o) {
 
 // Runs f on each row of c: the loops in c.over. Rows that are not contiguous go through
 // c.scratch, which has row_scratch_bytes(c).
-inline void run_rowwise(const call& c, row_function f) {
+inline void run_rowwise(const call& c, row_function f, transposition transpose) {
   const int inputs = row_inputs(c.kind);
   nest rows = canonical(c, 1 + inputs, ~c.over);
   const nest row = canonical(c, 1 + inputs, c.over);
   if (row.empty) return;
   const auto length = static_cast<std::size_t>(row.points());
+  const std::size_t room = packed_rows_bytes(sheet_of_rows(c).rows, length);
   std::byte* data[1 + max_row_inputs]{};
   std::byte* packed[1 + max_row_inputs]{};
   bool packs = false;
   for (int o = 0; o <= inputs; ++o) {
     data[o] = static_cast<std::byte*>(c.operands[o].data);
     if (!data[o] || is_of_rows(c, o) || (row.loops == 1 && row.stride[o][0] == 1)) continue;
-    packed[o] = c.scratch + static_cast<std::size_t>(o) * packed_row_bytes(length);
+    packed[o] = c.scratch + static_cast<std::size_t>(o) * room;
     packs = true;
   }
 
-  const std::ptrdiff_t at_once = packs ? 1 : max_rows;  // there is room to pack one row
+  const auto pitch = static_cast<std::ptrdiff_t>(packed_row_bytes(length));
+  const std::ptrdiff_t at_once = packs ? static_cast<std::ptrdiff_t>(room) / pitch : PTRDIFF_MAX;
   row_arguments a{length, c.scalar, c.scale, 0, {}, subtracts_mean(c.kind), nullptr, nullptr};
   std::ptrdiff_t step[1 + max_row_inputs]{};  // from row to row
   for (int o = 0; o <= inputs; ++o) {
@@ -348,33 +380,42 @@ inline void run_rowwise(const call& c, row_function f) {
   for (int o = 1; o <= inputs; ++o)
     if (!packed[o] && !is_of_rows(c, o) && step[o] != 0) fetched[streams++] = o;
   if (streams < 3 || length * sizeof(float) > short_row) streams = 0;
+  std::ptrdiff_t next[1 + max_row_inputs];  // from row to row where the function finds them
+  for (int o = 0; o <= inputs; ++o) next[o] = packed[o] && step[o] != 0 ? pitch : step[o];
+  const auto run_from = [&](std::byte* const* first, std::ptrdiff_t count) {
+    for (std::ptrdiff_t i = 0; i < count; i += max_rows) {
+      a.rows = static_cast<std::size_t>(std::min(max_rows, count - i));
+      // Also those that there are not: to look takes longer.
+      for (int o = 0; o <= inputs; ++o) {
+        std::byte *const here = first[o] + i * next[o], **const at = a.at[o];
+        for (std::ptrdiff_t r = 0; r < max_rows; ++r) at[r] = here + r * next[o];
+      }
+      for (int s = 0; s < streams; ++s) {
+        const int o = fetched[s];
+        for (std::size_t r = 0; r < a.rows; ++r)
+          for (std::size_t j = 0; j < length * sizeof(float); j += line)
+            hwy::Prefetch(a.at[o][r] + max_rows * step[o] + j);
+      }
+      f(a);
+    }
+  };
   const auto run_rows = [&](item_range some) {
     walk_runs(rows, rows.loops, some,
               [&](const std::ptrdiff_t* offset, const std::ptrdiff_t*, std::ptrdiff_t end) {
-                for (std::ptrdiff_t i = 0; i < end; i += at_once) {
-                  const auto here = [&](int o) { return data[o] + (offset[o] + i * step[o]); };
-                  const std::ptrdiff_t count = std::min(at_once, end - i);
-                  a.rows = static_cast<std::size_t>(count);
-                  // Also those that there are not: to look takes longer.
+                for (std::ptrdiff_t i = 0, count; i < end; i += count) {
+                  count = std::min(at_once, end - i);
+                  std::byte* first[1 + max_row_inputs];
                   for (int o = 0; o <= inputs; ++o) {
-                    std::byte *const first = here(o), **const at = a.at[o];
-                    const std::ptrdiff_t next = step[o];
-                    for (std::ptrdiff_t r = 0; r < max_rows; ++r) at[r] = first + r * next;
+                    std::byte* const here = data[o] + (offset[o] + i * step[o]);
+                    first[o] = packed[o] ? packed[o] : here;
+                    if (packed[o] && o > 0)
+                      pack(row, o, c.operands[o].type, {step[o] == 0 ? 1 : count, step[o], pitch},
+                           here, packed[o], transpose);
                   }
-                  if (packs)
-                    for (int o = 0; o <= inputs; ++o) {
-                      if (!packed[o]) continue;
-                      if (o > 0) pack(row, o, c.operands[o].type, here(o), packed[o]);
-                      a.at[o][0] = packed[o];
-                    }
-                  for (int s = 0; s < streams; ++s) {
-                    const int o = fetched[s];
-                    for (std::ptrdiff_t r = 0; r < count; ++r)
-                      for (std::size_t j = 0; j < length * sizeof(float); j += line)
-                        hwy::Prefetch(a.at[o][r] + max_rows * step[o] + j);
-                  }
-                  f(a);
-                  if (packed[0]) unpack(row, packed[0], here(0));
+                  run_from(first, count);
+                  if (packed[0])
+                    unpack(row, {count, step[0], pitch}, packed[0],
+                           data[0] + (offset[0] + i * step[0]), transpose);
                 }
               });
   };

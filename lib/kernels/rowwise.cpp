@@ -11,6 +11,7 @@
 #include "kernels/contiguous.hpp"
 #include "kernels/entry.hpp"
 #include "kernels/row-inl.h"
+#include "kernels/transpose-inl.h"
 #include "weft/kernels/hwy-inl.h"
 #include "weft/kernels/math-inl.h"
 
@@ -352,7 +353,11 @@ row_function row_function_of(op kind) {
 }
 
 void rowwise(const call& c) noexcept {
-  run_rowwise(c, row_function_of(c.kind));
+  run_rowwise(c, row_function_of(c.kind),
+              [](const float* from, std::ptrdiff_t row, std::size_t rows, std::size_t columns,
+                 float* to, std::ptrdiff_t pitch) {
+                transpose(D(), {from, row, 1, rows, columns}, 1, to, pitch);
+              });
 }
 
 }  // namespace

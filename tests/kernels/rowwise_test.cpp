@@ -114,6 +114,18 @@ struct others {
   array<float>* addend = nullptr;
 };
 
+// What a call needs, and is given.
+class row_scratch {
+ public:
+  explicit row_scratch(call& c) : memory_(row_scratch_bytes(c) + 64) {
+    const std::size_t beyond = reinterpret_cast<std::uintptr_t>(memory_.data()) % 64;
+    c.scratch = memory_.data() + (64 - beyond) % 64;
+  }
+
+ private:
+  std::vector<std::byte> memory_;
+};
+
 int wrong(const table& kernels, op kind, const extents& extent, unsigned over, array<float>& result,
           array<float>& a, array<float>& b, const others& more = {}) {
   const bool adjoint = kind >= op::softmax_adjoint;
@@ -129,8 +141,7 @@ int wrong(const table& kernels, op kind, const extents& extent, unsigned over, a
   if (more.gain) c.operands[gain] = more.gain->as_operand();
   if (more.bias) c.operands[3] = more.bias->as_operand();
   if (more.addend) c.operands[4] = more.addend->as_operand();
-  std::vector<std::byte> scratch(row_scratch_bytes(c) + 64);
-  c.scratch = scratch.data() + (64 - reinterpret_cast<std::uintptr_t>(scratch.data()) % 64) % 64;
+  const row_scratch scratch(c);
   // Rows by the indices of the other loops; each with the places of its elements.
   std::map<std::vector<std::ptrdiff_t>, std::vector<std::vector<std::ptrdiff_t>>> rows;
   for_points(c, [&](const std::vector<std::ptrdiff_t>& index) {
@@ -256,8 +267,7 @@ BOOST_AUTO_TEST_CASE(parts_are_the_whole) {
           c.operands[0] = result.as_operand();
           c.operands[1] = x.as_operand();
           if (kind >= op::softmax_adjoint) c.operands[2] = g.as_operand();
-          alignas(64) std::byte scratch[5 * 448];
-          c.scratch = scratch;
+          const row_scratch scratch(c);
           BOOST_TEST(same_in_parts(kernels.rowwise, c, result.memory), name_of(kind));
         }
   });
@@ -283,8 +293,7 @@ BOOST_AUTO_TEST_CASE(an_adjoint_sums_up_blocks_of_its_rows) {
           c.operands[1] = x.as_operand();
           c.operands[2] = g.as_operand();
           c.operands[3] = gain.as_operand();
-          alignas(64) std::byte scratch[5 * 448];
-          c.scratch = scratch;
+          const row_scratch scratch(c);
           kernels.rowwise(c);
           const std::vector<float> alone(result.begin(), result.begin() + rows * n);
           c.axis_extent = blocks;
@@ -339,9 +348,7 @@ BOOST_AUTO_TEST_CASE(the_result_may_be_an_input) {
         c.operands[0] = result.as_operand();
         c.operands[1] = x.as_operand();
         if (kind >= op::softmax_adjoint) c.operands[2] = g.as_operand();
-        alignas(64) std::byte scratch[5 * 448];
-        BOOST_TEST_REQUIRE(row_scratch_bytes(c) <= sizeof scratch);
-        c.scratch = scratch;
+        const row_scratch scratch(c);
         result.memory = x.memory;
         kernels.rowwise(c);
         c.operands[0] = c.operands[1];
@@ -440,9 +447,7 @@ BOOST_AUTO_TEST_CASE(the_adjoint_of_log_softmax_takes_one_element_of_g_for_each_
         c.operands[1] = y.as_operand();
         c.operands[2] = g.as_operand();
         c.operands[3] = indices.as_operand();
-        std::vector<std::byte> scratch(row_scratch_bytes(c) + 64);
-        c.scratch =
-            scratch.data() + (64 - reinterpret_cast<std::uintptr_t>(scratch.data()) % 64) % 64;
+        const row_scratch scratch(c);
         expectation expected(result);
         for_points(c, [&](const std::vector<std::ptrdiff_t>& point) {
           const auto value = [&](int o) { return at(c.operands[o], offset(c.operands[o], point)); };
@@ -471,15 +476,19 @@ BOOST_AUTO_TEST_CASE(scratch_grows_with_extents_and_is_known_while_compiling) {
     c.over = over;
     return row_scratch_bytes(c);
   };
-  static_assert(bytes_of(op::softmax, 16, 2) == 3 * 64);
-  static_assert(bytes_of(op::normalize, 16, 2) == 5 * 64);
-  static_assert(bytes_of(op::normalize_adjoint, 16, 2) == 5 * 64);
-  static_assert(bytes_of(op::rms_normalize_adjoint, 16, 2) == 5 * 64);
-  static_assert(bytes_of(op::softmax_adjoint, 17, 2) == 3 * 128);
+  static_assert(bytes_of(op::softmax, 16, 2) == 3 * 3 * 64);
+  static_assert(bytes_of(op::normalize, 16, 2) == 5 * 3 * 64);
+  static_assert(bytes_of(op::normalize_adjoint, 16, 2) == 5 * 3 * 64);
+  static_assert(bytes_of(op::rms_normalize_adjoint, 16, 2) == 5 * 3 * 64);
+  static_assert(bytes_of(op::softmax_adjoint, 17, 2) == 3 * 3 * 128);
   static_assert(bytes_of(op::softmax_adjoint, 16, 3) == 3 * 192);
+  static_assert(bytes_of(op::softmax, 16, 1) == 3 * 16 * 64, "as many rows as a line has floats");
+  static_assert(bytes_of(op::softmax, 3000, 2) == 3 * (16 << 10), "fewer long ones");
+  static_assert(bytes_of(op::softmax, 10'000, 2) == 3 * 40'000, "one at least");
   static_assert(bytes_of(op::sum, 100, 2) == 0);
-  for (std::ptrdiff_t n = 0; n < 200; ++n)
-    BOOST_TEST(bytes_of(op::normalize, n, 2) <= bytes_of(op::normalize, n + 1, 2));
+  for (std::ptrdiff_t n = 0; n < 5000; ++n)
+    for (const unsigned over : {1u, 2u})
+      BOOST_TEST(bytes_of(op::normalize, n, over) <= bytes_of(op::normalize, n + 1, over));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,6 +1,7 @@
 // The bytes of scratch of reductions and rowwise operations.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 
 #include "weft/kernels/call.hpp"
@@ -30,15 +31,30 @@ constexpr int row_inputs(op kind) {
 constexpr std::size_t packed_row_bytes(std::size_t length) {
   return (length * sizeof(float) + 63) / 64 * 64;
 }
+// Rows are packed several at once, since those side by side are in the same lines of cache: as many
+// as a line has floats, or fewer long ones, whose operands are to stay in the first level of cache.
+constexpr std::size_t packed_rows_bytes(std::size_t rows, std::size_t length) {
+  const std::size_t row = packed_row_bytes(length), few = 16 << 10, line = 64 / sizeof(float);
+  return std::min(std::min(rows, line) * row, std::max(row, few));
+}
 
-// A rowwise operation has room for one packed row of each operand, whether its strides make it pack
+// The rows of a rowwise operation, and the elements of each.
+struct sheet_of_rows {
+  std::size_t rows = 1, length = 1;
+
+  constexpr explicit sheet_of_rows(const call& c) {
+    for (int l = 0; l < c.loops; ++l)
+      (c.over >> l & 1u ? length : rows) *= static_cast<std::size_t>(c.extent[l]);
+  }
+};
+
+// A rowwise operation has room for packed rows of each operand, whether its strides make it pack
 // them or not: so the size depends on extents alone, and grows with them. Reductions need none.
 constexpr std::size_t row_scratch_bytes(const call& c) {
   if (!is_rowwise(c.kind)) return 0;
-  std::size_t length = 1;
-  for (int l = 0; l < c.loops; ++l)
-    if (c.over >> l & 1u) length *= static_cast<std::size_t>(c.extent[l]);
-  return static_cast<std::size_t>(1 + row_inputs(c.kind)) * packed_row_bytes(length);
+  const sheet_of_rows sheet(c);
+  return static_cast<std::size_t>(1 + row_inputs(c.kind)) *
+         packed_rows_bytes(sheet.rows, sheet.length);
 }
 
 }  // namespace weft::kernels
