@@ -34,6 +34,33 @@ inline void zero(const call& c) noexcept {
               });
 }
 
+// n elements of a size that the compiler knows, each of the row that its index tells: 0 where there
+// is none. Rows are `row` bytes apart. `of_one`: all of the same rows' first element, with results
+// and indices that are contiguous. Four at a time, as copy_strided.
+template <class T, bool of_one>
+void pick_elements(std::ptrdiff_t n, std::size_t rows, std::ptrdiff_t row,
+                   const std::ptrdiff_t* step, std::byte* to, const std::byte* from,
+                   const std::int32_t* index) {
+  constexpr auto size = static_cast<std::ptrdiff_t>(sizeof(T));
+  const std::ptrdiff_t to_step = of_one ? size : step[0] * size,
+                       from_step = of_one ? 0 : step[1] * size, index_step = of_one ? 1 : step[2];
+  const auto pick = [=](std::ptrdiff_t i) {
+    T picked{};
+    const std::ptrdiff_t at = index[i * index_step];
+    if (HWY_LIKELY(static_cast<std::size_t>(at) < rows))
+      std::memcpy(&picked, from + i * from_step + at * row, sizeof(T));
+    std::memcpy(to + i * to_step, &picked, sizeof(T));
+  };
+  std::ptrdiff_t i = 0;
+  for (const std::ptrdiff_t fours = n & ~std::ptrdiff_t{3}; i < fours; i += 4) {
+    pick(i);
+    pick(i + 1);
+    pick(i + 2);
+    pick(i + 3);
+  }
+  for (; i < n; ++i) pick(i);
+}
+
 // Elements of any type: moved as bytes.
 inline void gather(const call& c) noexcept {
   const nest n = canonical(c, 3);
@@ -71,32 +98,21 @@ inline void gather(const call& c) noexcept {
                                   indices[at[2]], end - begin);
                        });
   }
-  // One by one, with a size that the compiler knows.
   const auto pick = [&](auto element) {
+    const bool of_one = step[0] == 1 && step[1] == 0 && step[2] == 1;
+    const auto pick_some =
+        of_one ? &pick_elements<decltype(element), true> : &pick_elements<decltype(element), false>;
     walk_pieces(n, c.part, moved_at_once,
                 [=](const std::ptrdiff_t* at, std::ptrdiff_t begin, std::ptrdiff_t end) {
-                  // Here, as bytes that are stored could be what was captured.
-                  const std::ptrdiff_t to_step = step[0] * size, from_step = step[1] * size,
-                                       index_step = step[2], row = stride;
-                  const std::size_t rows = extent;
-                  std::byte* to = result + at[0] * size + begin * to_step;
-                  const std::byte* from = table + at[1] * size + begin * from_step;
-                  const std::int32_t* index = indices + at[2] + begin * index_step;
-                  for (std::ptrdiff_t i = begin; i < end; ++i) {
-                    auto picked = element;
-                    if (static_cast<std::size_t>(*index) < rows)
-                      std::memcpy(&picked, from + *index * row, sizeof(picked));
-                    std::memcpy(to, &picked, sizeof(picked));
-                    to += to_step;
-                    from += from_step;
-                    index += index_step;
-                  }
+                  pick_some(
+                      end - begin, extent, stride, step, result + (at[0] + begin * step[0]) * size,
+                      table + (at[1] + begin * step[1]) * size, indices + at[2] + begin * step[2]);
                 });
   };
   if (size == 1)
-    pick(std::uint8_t{0});
+    pick(std::uint8_t{});
   else
-    pick(std::uint32_t{0});
+    pick(std::uint32_t{});
 }
 
 // Copies c's elements, of any type.
@@ -163,6 +179,33 @@ inline part_of_table part_to_add_to(const call& c) {
   return {c, items_of(c.axis_extent, c.part)};
 }
 
+// Adds n elements, each to that of the row which its index tells, if it is one of `rows`. `to_one`:
+// all to the rows' first element, from elements and indices that are contiguous. One that is added
+// to several times in a row, as by all that is farther away than a table of distances goes, does
+// not wait for memory each time.
+template <bool to_one>
+void add_elements(std::ptrdiff_t n, item_range rows, std::ptrdiff_t row, const std::ptrdiff_t* step,
+                  float* to, const float* from, const std::int32_t* index) {
+  const std::ptrdiff_t to_step = to_one ? 0 : step[0], from_step = to_one ? 1 : step[1],
+                       index_step = to_one ? 1 : step[2];
+  const auto inside = static_cast<std::size_t>(rows.end - rows.begin);
+  float* const begin = to + rows.begin * row;
+  float none = 0, sum = 0;
+  float* place = &none;
+  for (std::ptrdiff_t i = 0; i < n; ++i) {
+    const std::ptrdiff_t at = index[i * index_step] - rows.begin;
+    if (HWY_UNLIKELY(static_cast<std::size_t>(at) >= inside)) continue;
+    float* const next = begin + i * to_step + at * row;
+    if (HWY_LIKELY(next != place)) {
+      *place = sum;
+      place = next;
+      sum = *next;
+    }
+    sum += from[i * from_step];
+  }
+  *place = sum;
+}
+
 // add_row adds n contiguous elements to others.
 inline void run_scatter_add(const call& whole,
                             void (*add_row)(std::size_t n, float* to, const float* from)) {
@@ -189,8 +232,8 @@ inline void run_scatter_add(const call& whole,
   const int last = n.last();
   const std::ptrdiff_t length = n.extent[last];
   const std::ptrdiff_t step[]{n.stride[0][last], n.stride[1][last], n.stride[2][last]};
-  const auto inside = [&](std::int32_t index) {
-    return index >= mine.rows.begin && index < mine.rows.end;
+  const auto inside = [rows = mine.rows](std::int32_t index) {
+    return index >= rows.begin && index < rows.end;
   };
   if (step[0] == 1 && step[1] == 1 && step[2] == 0)
     return walk(n, last, [&](const std::ptrdiff_t* at) {
@@ -199,23 +242,10 @@ inline void run_scatter_add(const call& whole,
         add_row(static_cast<std::size_t>(length), result + at[0] + index * c.axis_stride,
                 g + at[1]);
     });
-  // Element by element. One that is added to several times in a row, as by all that is farther away
-  // than a table of distances goes, does not wait for memory each time.
+  const bool to_one = step[0] == 0 && step[1] == 1 && step[2] == 1;
+  const auto add = to_one ? &add_elements<true> : &add_elements<false>;
   walk(n, last, [&](const std::ptrdiff_t* at) {
-    float* to = nullptr;
-    float sum = 0;
-    for (std::ptrdiff_t i = 0; i < length; ++i) {
-      const std::int32_t index = indices[at[2] + i * step[2]];
-      if (!inside(index)) continue;
-      float* const next = result + at[0] + i * step[0] + index * c.axis_stride;
-      if (next != to) {
-        if (to) *to = sum;
-        to = next;
-        sum = *to;
-      }
-      sum += g[at[1] + i * step[1]];
-    }
-    if (to) *to = sum;
+    add(length, mine.rows, c.axis_stride, step, result + at[0], g + at[1], indices + at[2]);
   });
 }
 
