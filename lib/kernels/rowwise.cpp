@@ -300,7 +300,7 @@ HWY_INLINE void normalize_adjoint_of(const row_arguments& a) {
     const V mean = value(m.mean[r]);
     const auto [of_g, of_gx] =
         sums_at<2>(a.length, [&](auto memory, std::size_t i, auto& sums) HWY_ATTR {
-          const V g = gradient(row, memory, i);
+          const V g = in_register(gradient(row, memory, i));
           const V x = hn::Sub(memory.load(row.floats(0) + i), mean);
           sums.at[0] = hn::Add(sums.at[0], g);
           sums.at[1] = hn::MulAdd(g, x, sums.at[1]);
