@@ -26,48 +26,59 @@ struct pairs {
   std::ptrdiff_t partner, next;
 };
 
-// How vectors of pairs get there and back: full vectors, or the first n lanes.
+// Where the first and the second numbers of a row's pairs begin. The second ones are in a register
+// too: g++ would add up the distance and each of the places in the row, and keep these sums.
+template <class T>
+struct numbers_of {
+  T *first, *second;
+  HWY_INLINE numbers_of(T* row, const pairs& p)
+      : first(row), second(in_register(row + p.partner)) {}
+};
+
+// How vectors of pairs get there and back: full vectors, or the first n lanes. In between, pairs
+// are in the layout's order, into which and from which in_order brings other vectors.
 struct apart {  // all first numbers side by side, and all second ones
   static bool fits(const pairs& p) { return p.next == 1; }
+  HWY_INLINE static V in_order(V v) { return v; }
   template <class M>
-  HWY_INLINE static void load(M memory, const float* row, const pairs& p, std::ptrdiff_t i, V& a,
-                              V& b) {
-    a = memory.load(row + i);
-    b = memory.load(row + i + p.partner);
+  HWY_INLINE static void load(M memory, numbers_of<const float> row, std::ptrdiff_t i, V& a, V& b) {
+    a = memory.load(row.first + i);
+    b = memory.load(row.second + i);
   }
   template <class M>
-  HWY_INLINE static void store(M memory, V a, V b, float* row, const pairs& p, std::ptrdiff_t i) {
-    memory.store(a, row + i);
-    memory.store(b, row + i + p.partner);
+  HWY_INLINE static void store(M memory, V a, V b, numbers_of<float> row, std::ptrdiff_t i) {
+    memory.store(a, row.first + i);
+    memory.store(b, row.second + i);
   }
 };
 struct interleaved {
   static bool fits(const pairs& p) { return p.next == 2 && p.partner == 1; }
-  HWY_INLINE static void load(whole<float>, const float* row, const pairs&, std::ptrdiff_t i, V& a,
+  HWY_INLINE static V in_order(V v) { return HWY_NAMESPACE::in_order(v); }
+  HWY_INLINE static void load(whole<float>, numbers_of<const float> row, std::ptrdiff_t i, V& a,
                               V& b) {
-    load_pairs(D(), row + 2 * i, a, b);
+    load_pairs_by_block(D(), row.first + 2 * i, a, b);
   }
-  HWY_INLINE static void store(whole<float>, V a, V b, float* row, const pairs&, std::ptrdiff_t i) {
-    store_pairs(a, b, D(), row + 2 * i);
+  HWY_INLINE static void store(whole<float>, V a, V b, numbers_of<float> row, std::ptrdiff_t i) {
+    store_pairs_by_block(a, b, D(), row.first + 2 * i);
   }
   // Of fewer, by way of two vectors.
   static constexpr std::size_t lanes = hn::MaxLanes(D());
-  HWY_INLINE static void load(first<float> some, const float* row, const pairs&, std::ptrdiff_t i,
+  HWY_INLINE static void load(first<float> some, numbers_of<const float> row, std::ptrdiff_t i,
                               V& a, V& b) {
     alignas(64) float both[2 * lanes];
-    const float* from = row + 2 * i;
+    const float* from = row.first + 2 * i;
     hn::Store(load_n(D(), from, std::min(2 * some.n, lanes)), D(), both);
     if (2 * some.n > lanes)
       hn::Store(load_n(D(), from + lanes, 2 * some.n - lanes), D(), both + lanes);
     else
       hn::Store(hn::Zero(D()), D(), both + lanes);
-    load_pairs(D(), both, a, b);
+    load_pairs_by_block(D(), both, a, b);
   }
-  HWY_INLINE static void store(first<float> some, V a, V b, float* row, const pairs&,
+  HWY_INLINE static void store(first<float> some, V a, V b, numbers_of<float> row,
                                std::ptrdiff_t i) {
     alignas(64) float both[2 * lanes];
-    float* to = row + 2 * i;
-    store_pairs(a, b, D(), both);
+    float* to = row.first + 2 * i;
+    store_pairs_by_block(a, b, D(), both);
     store_n(hn::Load(D(), both), D(), to, std::min(2 * some.n, lanes));
     if (2 * some.n > lanes)
       store_n(hn::Load(D(), both + lanes), D(), to + lanes, 2 * some.n - lanes);
@@ -83,13 +94,18 @@ auto with_layout(const pairs& p, const pairs& q, bool contiguous, F f) {
   return f(strided());
 }
 
-// Calls f(memory, i) for each vector of a row of n pairs.
+// Calls f(memory, i) for each vector of a row of n pairs. What is behind the whole vectors is the
+// same for all rows: from `n`, not from where a loop ended, compilers see that.
 template <class F>
 HWY_INLINE void for_vectors(std::ptrdiff_t n, F f) {
   const auto lanes = static_cast<std::ptrdiff_t>(hn::Lanes(D()));
-  std::ptrdiff_t i = 0;
-  for (const std::ptrdiff_t vectors = n & -lanes; i < vectors; i += lanes) f(whole<float>(), i);
-  if (i < n) f(first<float>{static_cast<std::size_t>(n - i)}, i);
+  const std::ptrdiff_t twos = n & -(2 * lanes), vectors = n & -lanes;
+  for (std::ptrdiff_t i = 0; i < twos; i += 2 * lanes) {
+    f(whole<float>(), i);
+    f(whole<float>(), i + lanes);
+  }
+  if (twos < vectors) f(whole<float>(), twos);
+  if (vectors < n) f(first<float>{static_cast<std::size_t>(n - vectors)}, vectors);
 }
 
 // Rows that lie equally far apart. They have a function of their own: what leads to them wants as
@@ -131,15 +147,17 @@ HWY_NOINLINE void turn(const turned_rows& rows, float* to, const float* x, const
         to[i * r.to.next + r.to.partner] = b * c + a * s;
       }
     } else {
+      const numbers_of<const float> from(x, r.x);
+      const numbers_of<float> turned(to, r.to);
       for_vectors(r.n, [&](auto memory, std::ptrdiff_t i) HWY_ATTR {
         V a, b;
-        Layout::load(memory, x, r.x, i, a, b);
+        Layout::load(memory, from, i, a, b);
         a = in_register(a);
         b = in_register(b);
-        const V c = in_register(memory.load(cosine + i));
-        const V s = in_register(memory.load(sine + i));
+        const V c = in_register(Layout::in_order(memory.load(cosine + i)));
+        const V s = in_register(Layout::in_order(memory.load(sine + i)));
         Layout::store(memory, hn::NegMulAdd(b, s, hn::Mul(a, c)), hn::MulAdd(a, s, hn::Mul(b, c)),
-                      to, r.to, i);
+                      turned, i);
       });
     }
     if (++row == count) return;
@@ -168,13 +186,14 @@ HWY_NOINLINE void combine(const combined_rows& rows, float* to, const float* x, 
         to[i * r.next] = of_sine ? gb * a - ga * b : ga * a + gb * b;
       }
     } else {
+      const numbers_of<const float> of_x(x, r.x), of_g(g, r.g);
       for_vectors(r.n, [&](auto memory, std::ptrdiff_t i) HWY_ATTR {
         V a, b, ga, gb;
-        Layout::load(memory, x, r.x, i, a, b);
-        Layout::load(memory, g, r.g, i, ga, gb);
-        memory.store(
-            of_sine ? hn::NegMulAdd(ga, b, hn::Mul(gb, a)) : hn::MulAdd(ga, a, hn::Mul(gb, b)),
-            to + i);
+        Layout::load(memory, of_x, i, a, b);
+        Layout::load(memory, of_g, i, ga, gb);
+        const V sum =
+            of_sine ? hn::NegMulAdd(ga, b, hn::Mul(gb, a)) : hn::MulAdd(ga, a, hn::Mul(gb, b));
+        memory.store(Layout::in_order(sum), to + i);
       });
     }
     if (++row == count) return;

@@ -175,6 +175,38 @@ HWY_INLINE void store_pairs(V a, V b, D d, float* to) {
   hn::StoreInterleaved2(a, b, d, to);
 }
 
+// The same two, but for the order of the pairs in a and b: as AVX2 shuffles them within its blocks.
+// in_order gives a vector in that order from one in the pairs' own, and the other way.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE void load_pairs_by_block(D d, const float* from, V& a, V& b) {
+#if HWY_TARGET == HWY_AVX2
+  const V lower = in_register(hn::LoadU(d, from));
+  const V upper = in_register(hn::LoadU(d, from + hn::Lanes(d)));
+  a = V{_mm256_shuffle_ps(lower.raw, upper.raw, _MM_SHUFFLE(2, 0, 2, 0))};
+  b = V{_mm256_shuffle_ps(lower.raw, upper.raw, _MM_SHUFFLE(3, 1, 3, 1))};
+#else
+  load_pairs(d, from, a, b);
+#endif
+}
+template <class D, class V>
+HWY_INLINE void store_pairs_by_block(V a, V b, D d, float* to) {
+#if HWY_TARGET == HWY_AVX2
+  hn::StoreU(V{_mm256_unpacklo_ps(a.raw, b.raw)}, d, to);
+  hn::StoreU(V{_mm256_unpackhi_ps(a.raw, b.raw)}, d, to + hn::Lanes(d));
+#else
+  store_pairs(a, b, d, to);
+#endif
+}
+template <class V>
+HWY_INLINE V in_order(V v) {
+#if HWY_TARGET == HWY_AVX2
+  const auto halves = _mm256_castps_pd(v.raw);
+  return V{_mm256_castpd_ps(_mm256_permute4x64_pd(halves, _MM_SHUFFLE(3, 1, 2, 0)))};
+#else
+  return v;
+#endif
+}
+
 // Whether the target multiplies pairs of bfloat16. Highway has that from 1.2 on.
 #if HWY_NATIVE_DOT_BF16
 
