@@ -42,7 +42,7 @@ inline constexpr int as_called = -1;
 // Loops are sorted by the stride of operand `key`, the smallest innermost; none where that is
 // as_called. Those with stride 0 in it come outermost and keep their order: accumulation into one
 // element stays in the call's order.
-inline nest canonical(const call& c, int operands, unsigned which = ~0u, int key = 0) {
+HWY_INLINE nest canonical(const call& c, int operands, unsigned which = ~0u, int key = 0) {
   int order[max_loops];
   int count = 0;
   nest n;

@@ -65,6 +65,7 @@ struct item_range {
   std::ptrdiff_t begin, end;
 };
 constexpr item_range items_of(std::ptrdiff_t n, const share& s) {
+  if (s.count == 1) return {0, n};  // no call should wait for a product that is known
   const auto nearest = [n](std::ptrdiff_t at) {
     return (n * at + share::whole / 2) / share::whole;
   };
