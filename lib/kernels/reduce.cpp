@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 
 #include "kernels/entry.hpp"
 #include "kernels/nest.hpp"
@@ -36,7 +37,8 @@ struct elements {
   const T* x;
 
   explicit elements(const call& c) : x(static_cast<const T*>(c.operands[1].data)) {}
-  void move(const std::ptrdiff_t* stride, std::ptrdiff_t times = 1) { x += stride[1] * times; }
+  void move(const std::ptrdiff_t* stride, std::ptrdiff_t times) { x += stride[1] * times; }
+  void advance(const std::ptrdiff_t* stride) { x += stride[1]; }
   template <class M>
   HWY_INLINE auto load(M memory, std::size_t i) const {
     return memory.load(x + i);
@@ -54,9 +56,14 @@ struct products {
   explicit products(const call& c)
       : x(static_cast<const float*>(c.operands[1].data)),
         y(static_cast<const float*>(c.operands[2].data)) {}
-  void move(const std::ptrdiff_t* stride, std::ptrdiff_t times = 1) {
+  void move(const std::ptrdiff_t* stride, std::ptrdiff_t times) {
     x += stride[1] * times;
     y += stride[2] * times;
+  }
+  // In registers: g++ would add to both in one vector, and take them out of it each time.
+  HWY_INLINE void advance(const std::ptrdiff_t* stride) {
+    x = in_register(x + stride[1]);
+    y = in_register(y + stride[2]);
   }
   template <class M>
   HWY_INLINE auto load(M memory, std::size_t i) const {
@@ -122,11 +129,22 @@ HWY_INLINE void combine_rows(std::ptrdiff_t rows, const std::ptrdiff_t* stride, 
     const std::size_t i = static_cast<std::size_t>(j) * lanes;
     return j + 1 < n ? terms.load(whole<T>(), i) : terms.load(last, i);
   };
+  const auto add_next = [&](auto& some) HWY_ATTR {
+    terms.advance(stride);
+    some.map_indexed([&](auto v, int j) HWY_ATTR { return typename R::vectors()(v, load(j)); });
+  };
   auto all = bundle<D, n>::of(load);
-  for (std::ptrdiff_t r = 1; r < rows; ++r) {
-    terms.move(stride);
-    all.map_indexed([&](auto v, int j) HWY_ATTR { return typename R::vectors()(v, load(j)); });
+  std::ptrdiff_t r = 1;
+  if (n <= chains / 2 && rows > 2) {  // so few vectors would wait for each other's results
+    terms.advance(stride);
+    auto others = bundle<D, n>::of(load);
+    for (r = 2; r + 2 <= rows; r += 2) {
+      add_next(all);
+      add_next(others);
+    }
+    all.zip(others, typename R::vectors());
   }
+  for (; r < rows; ++r) add_next(all);
   all.map_indexed([=](auto v, int j) HWY_ATTR {
     T* const part = to + static_cast<std::size_t>(j) * lanes;
     if (j + 1 < n)
@@ -227,43 +245,37 @@ struct running {
   HWY_INLINE void add(V v) { all.at[0] = typename R::vectors()(all.at[0], v); }
   HWY_INLINE V combined() const { return all.combine(typename R::vectors()); }
 };
-// The largest number, and apart from it the largest size: as integers, the bits of NaN are beyond
-// those of infinities. That waits for less than a maximum that is NaN where an element is.
+// The largest number, and apart from it the sum: of numbers, that is NaN only where infinities of
+// both signs meet. This waits for less than a maximum that is NaN where an element is.
 template <class D>
-struct running<max_of<float>, D> {
+struct largest_number {
   using V = hn::Vec<D>;
-  using DI = hn::RebindToSigned<D>;
   using some_vectors = bundle<D, chains>;
 
-  some_vectors all;
-  hn::Vec<DI> size;
+  some_vectors all, sums;
 
-  HWY_INLINE static hn::Vec<DI> size_of(V v) { return hn::BitCast(DI(), hn::Abs(v)); }
-  HWY_INLINE static running start() {
-    const V least = hn::Set(D(), max_of<float>::identity);
-    return {some_vectors::of([=](int) HWY_ATTR { return least; }), hn::Zero(DI())};
+  HWY_INLINE static largest_number start() {
+    return {some_vectors::of([](int) HWY_ATTR { return hn::Set(D(), max_of<float>::identity); }),
+            some_vectors::of([](int) HWY_ATTR { return hn::Zero(D()); })};
   }
   HWY_INLINE void add(const some_vectors& some) {
     all.zip(some, not_less());
-    const auto sizes = bundle<DI, chains>::of([&](int j) HWY_ATTR { return size_of(some.at[j]); });
-    size = hn::Max(size, sizes.combine(not_less()));
+    sums.zip(some, plus());
   }
   HWY_INLINE void add(V v) {
     all.at[0] = not_less()(all.at[0], v);
-    size = hn::Max(size, size_of(v));
+    sums.at[0] = hn::Add(sums.at[0], v);
   }
-  HWY_INLINE V combined() const {
-    const V infinite = hn::Set(D(), std::numeric_limits<float>::infinity());
-    const V none = hn::Set(D(), std::numeric_limits<float>::quiet_NaN());
-    const auto unordered = hn::RebindMask(D(), hn::Gt(size, hn::BitCast(DI(), infinite)));
-    return hn::IfThenElse(unordered, none, all.combine(not_less()));
+  HWY_INLINE V combined() const {  // NaN where the sum is
+    const V sum = sums.combine(plus());
+    return hn::IfThenElse(hn::Eq(sum, sum), all.combine(not_less()), sum);
   }
 };
 
-// What `length` elements along a loop give that is not contiguous.
-template <class R, class Terms, class T = typename R::type>
-HWY_INLINE typename R::total strided_row(std::ptrdiff_t length, const std::ptrdiff_t* stride,
-                                         Terms row) {
+// What `length` elements along a loop give that is not contiguous, by way of Running.
+template <class R, class Running, class Terms, class T = typename R::type>
+HWY_INLINE typename R::total strided_row_by(std::ptrdiff_t length, const std::ptrdiff_t* stride,
+                                            Terms row) {
   constexpr std::ptrdiff_t block = 512;
   using D = typename single<T>::D;
   const auto load = [=](std::ptrdiff_t i)
@@ -271,13 +283,23 @@ HWY_INLINE typename R::total strided_row(std::ptrdiff_t length, const std::ptrdi
   typename R::total total = R::identity;
   for (std::ptrdiff_t i = 0; i < length;) {
     const std::ptrdiff_t end = std::min(i + block, length);
-    auto some = running<R, D>::start();
+    auto some = Running::start();
     for (const std::ptrdiff_t groups = end & -chains; i < groups; i += chains)
       some.add(bundle<D, chains>::of([=](int j) HWY_ATTR { return load(i + j); }));
     for (; i < end; ++i) some.add(load(i));
     total = R::combine(total, hn::GetLane(some.combined()));
   }
   return total;
+}
+template <class R, class Terms, class T = typename R::type>
+HWY_INLINE typename R::total strided_row(std::ptrdiff_t length, const std::ptrdiff_t* stride,
+                                         Terms row) {
+  using D = typename single<T>::D;
+  if constexpr (std::is_same_v<R, max_of<float>>) {
+    const float number = strided_row_by<R, largest_number<D>>(length, stride, row);
+    if (HWY_LIKELY(number == number)) return number;
+  }
+  return strided_row_by<R, running<R, D>>(length, stride, row);
 }
 
 // What a row gives: by vectors, where `along`, from element to element, is that of contiguous ones.
@@ -292,7 +314,7 @@ HWY_NOINLINE typename R::total reduce_row(std::ptrdiff_t length, const innermost
 template <class R, class Terms, class T = typename R::type>
 HWY_NOINLINE void reduce_contiguous(std::ptrdiff_t rows, std::size_t length,
                                     const std::ptrdiff_t* stride, Terms row, T* result) {
-  for (std::ptrdiff_t r = 0;; row.move(stride)) {
+  for (std::ptrdiff_t r = 0;; row.advance(stride)) {
     result[r * stride[0]] = static_cast<T>(R::row(length, row));
     if (++r == rows) return;
   }
@@ -301,7 +323,7 @@ template <class R, class Terms, class T = typename R::type>
 HWY_NOINLINE void reduce_strided(std::ptrdiff_t rows, std::ptrdiff_t length,
                                  const std::ptrdiff_t* along, const std::ptrdiff_t* stride,
                                  Terms row, T* result) {
-  for (std::ptrdiff_t r = 0;; row.move(stride)) {
+  for (std::ptrdiff_t r = 0;; row.advance(stride)) {
     result[r * stride[0]] = static_cast<T>(strided_row<R>(length, along, row));
     if (++r == rows) return;
   }

@@ -146,6 +146,34 @@ BOOST_AUTO_TEST_CASE(a_maximum_with_nan_is_nan) {
   });
 }
 
+// Of elements that are apart, NaN and infinities show in a sum.
+BOOST_AUTO_TEST_CASE(a_maximum_of_elements_apart_is_nan_only_where_one_is) {
+  constexpr float unbounded = std::numeric_limits<float>::infinity();
+  constexpr float largest = std::numeric_limits<float>::max();
+  const std::vector<std::pair<std::vector<float>, float>> rows{
+      {{unbounded, -unbounded}, unbounded},
+      {{-unbounded, 3}, 3},
+      {{-unbounded}, -unbounded},
+      {{largest, largest, -unbounded}, largest},
+      {{std::numeric_limits<float>::quiet_NaN(), unbounded}, 0}};
+  on_every_target([&](const table& kernels) {
+    for (const auto& [some, expected] : rows) {
+      const extents extent{37};
+      array<float> input(extent, layout::spaced), result(extent, layout::contiguous, 1);
+      call c = make_call(op::max, extent);
+      c.over = 1;
+      c.operands[0] = result.as_operand();
+      c.operands[1] = input.as_operand();
+      for (std::ptrdiff_t i = 0; i < extent[0]; ++i)
+        input.memory[static_cast<std::size_t>(i * c.operands[1].stride[0])] =
+            some[static_cast<std::size_t>(i) % some.size()];
+      kernels.reduce(c);
+      const float got = result.memory[0];
+      BOOST_TEST((std::isnan(some[0]) ? std::isnan(got) : got == expected));
+    }
+  });
+}
+
 BOOST_AUTO_TEST_CASE(long_sums_keep_their_accuracy) {
   on_every_target([](const table& kernels) {
     // 2^20 times 0.1: one float accumulator would be off in the third digit.
