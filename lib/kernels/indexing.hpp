@@ -61,6 +61,29 @@ void pick_elements(std::ptrdiff_t n, std::size_t rows, std::ptrdiff_t row,
   for (; i < n; ++i) pick(i);
 }
 
+// Bytes to move from the row of a table that an index tells: zeros where there is none.
+struct picked_rows {
+  std::size_t bytes, rows;  // of the table
+  std::ptrdiff_t row;       // bytes from one to the next
+  std::byte* to;
+  const std::byte* from;
+  const std::int32_t* index;
+};
+// The same for `count` results, which are so many bytes apart.
+HWY_INLINE void pick_rows(picked_rows p, std::ptrdiff_t count, std::ptrdiff_t to_step,
+                          std::ptrdiff_t from_step, std::ptrdiff_t index_step) {
+  for (; count > 0; --count) {
+    const std::ptrdiff_t at = *p.index;
+    if (HWY_LIKELY(static_cast<std::size_t>(at) < p.rows))
+      std::memcpy(p.to, p.from + at * p.row, p.bytes);
+    else
+      std::memset(p.to, 0, p.bytes);
+    p.to += to_step;
+    p.from += from_step;
+    p.index += index_step;
+  }
+}
+
 // Elements of any type: moved as bytes.
 inline void gather(const call& c) noexcept {
   const nest n = canonical(c, 3);
@@ -76,26 +99,23 @@ inline void gather(const call& c) noexcept {
   const std::ptrdiff_t step[]{n.stride[0][last], n.stride[1][last], n.stride[2][last]};
   const std::ptrdiff_t length = n.extent[last];
   if (step[0] == 1 && step[1] == 1 && step[2] == 0) {
-    const auto pick_row = [=](std::byte* to, const std::byte* from, std::ptrdiff_t index,
-                              std::ptrdiff_t count) {
-      const auto moved = static_cast<std::size_t>(count * size);
-      if (static_cast<std::size_t>(index) < extent)
-        std::memcpy(to, from + index * stride, moved);
-      else
-        std::memset(to, 0, moved);
+    const auto picked = [=](const std::ptrdiff_t* at, std::ptrdiff_t begin, std::ptrdiff_t end) {
+      return picked_rows{static_cast<std::size_t>((end - begin) * size),
+                         extent,
+                         stride,
+                         result + (at[0] + begin) * size,
+                         table + (at[1] + begin) * size,
+                         indices + at[2]};
     };
     if (length <= moved_at_once || c.part.count == 1)
       return walk_runs(
           n, last, items_of(n.points(last), c.part),
-          [=](const std::ptrdiff_t* at, const std::ptrdiff_t* row, std::ptrdiff_t rows) {
-            for (std::ptrdiff_t r = 0; r < rows; ++r)
-              pick_row(result + (at[0] + r * row[0]) * size, table + (at[1] + r * row[1]) * size,
-                       indices[at[2] + r * row[2]], length);
+          [=](const std::ptrdiff_t* at, const std::ptrdiff_t* next, std::ptrdiff_t rows) {
+            pick_rows(picked(at, 0, length), rows, next[0] * size, next[1] * size, next[2]);
           });
     return walk_pieces(n, c.part, moved_at_once,
                        [=](const std::ptrdiff_t* at, std::ptrdiff_t begin, std::ptrdiff_t end) {
-                         pick_row(result + (at[0] + begin) * size, table + (at[1] + begin) * size,
-                                  indices[at[2]], end - begin);
+                         pick_rows(picked(at, begin, end), 1, 0, 0, 0);
                        });
   }
   const auto pick = [&](auto element) {
@@ -115,15 +135,12 @@ inline void gather(const call& c) noexcept {
     pick(std::uint32_t{});
 }
 
-// Copies c's elements, of any type.
-inline void copy_elements(const call& c) {
-  const nest n = canonical(c, 2);
+// Copies elements of so many bytes.
+inline void copy_elements(const nest& n, std::ptrdiff_t size, const share& part, std::byte* to,
+                          const std::byte* from) {
   if (n.empty) return;
-  const std::ptrdiff_t size = bytes(c.operands[0].type);
-  auto* to = static_cast<std::byte*>(c.operands[0].data);
-  const auto* from = static_cast<const std::byte*>(c.operands[1].data);
   const std::ptrdiff_t to_step = n.stride[0][n.last()], from_step = n.stride[1][n.last()];
-  walk_pieces(n, c.part, moved_at_once,
+  walk_pieces(n, part, moved_at_once,
               [&](const std::ptrdiff_t* at, std::ptrdiff_t begin, std::ptrdiff_t end) {
                 const auto move = [&](std::ptrdiff_t i, std::ptrdiff_t count) {
                   std::memcpy(to + (at[0] + i * to_step) * size,
@@ -153,15 +170,14 @@ inline void write(const call& c) noexcept {
       end = std::min<std::ptrdiff_t>(end, static_cast<const std::int32_t*>(count.data)[offset[3]]);
     const std::ptrdiff_t begin = std::max<std::ptrdiff_t>(0, -place);
     if (begin >= end) return;
-    call rows = c;
-    for (int l = 0; l < c.loops; ++l)
-      if (outside >> l & 1u) rows.extent[l] = 1;
-    rows.extent[row] = end - begin;
+    std::ptrdiff_t extent[max_loops];
+    std::copy_n(c.extent, c.loops, extent);
+    extent[row] = end - begin;
     const std::ptrdiff_t to = offset[0] + (place + begin) * c.axis_stride;
     const std::ptrdiff_t from = offset[1] + begin * c.operands[1].stride[row];
-    rows.operands[0].data = static_cast<std::byte*>(c.operands[0].data) + to * size;
-    rows.operands[1].data = static_cast<std::byte*>(c.operands[1].data) + from * size;
-    copy_elements(rows);
+    copy_elements(canonical(c, 2, ~outside, 0, extent), size, c.part,
+                  static_cast<std::byte*>(c.operands[0].data) + to * size,
+                  static_cast<const std::byte*>(c.operands[1].data) + from * size);
   });
 }
 

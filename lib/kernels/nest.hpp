@@ -41,15 +41,16 @@ inline constexpr int as_called = -1;
 // The nest of those of c's loops whose bits are in `which`, over the first `operands` operands.
 // Loops are sorted by the stride of operand `key`, the smallest innermost; none where that is
 // as_called. Those with stride 0 in it come outermost and keep their order: accumulation into one
-// element stays in the call's order.
-HWY_INLINE nest canonical(const call& c, int operands, unsigned which = ~0u, int key = 0) {
+// element stays in the call's order. The extents are c's, or others.
+HWY_INLINE nest canonical(const call& c, int operands, unsigned which, int key,
+                          const std::ptrdiff_t* extent) {
   int order[max_loops];
   int count = 0;
   nest n;
   for (int l = 0; l < c.loops; ++l) {
     if (!(which >> l & 1u)) continue;
-    if (c.extent[l] == 0) n.empty = true;
-    if (c.extent[l] != 1) order[count++] = l;
+    if (extent[l] == 0) n.empty = true;
+    if (extent[l] != 1) order[count++] = l;
   }
   const auto outer_to = [&](int a, int b) {
     const std::ptrdiff_t sa = std::abs(c.operands[key].stride[a]);
@@ -68,9 +69,9 @@ HWY_INLINE nest canonical(const call& c, int operands, unsigned which = ~0u, int
     const auto stride = [&](int o) { return c.operands[o].stride[l]; };
     bool joins = n.loops > 0;
     for (int o = 0; o < operands && joins; ++o)
-      joins = n.stride[o][n.last()] == stride(o) * c.extent[l];
+      joins = n.stride[o][n.last()] == stride(o) * extent[l];
     if (!joins) n.push(1);
-    n.extent[n.last()] *= c.extent[l];
+    n.extent[n.last()] *= extent[l];
     for (int o = 0; o < operands; ++o) n.stride[o][n.last()] = stride(o);
   }
   if (n.loops == 0) {
@@ -78,6 +79,9 @@ HWY_INLINE nest canonical(const call& c, int operands, unsigned which = ~0u, int
     for (int o = 0; o < operands; ++o) n.stride[o][0] = 1;
   }
   return n;
+}
+HWY_INLINE nest canonical(const call& c, int operands, unsigned which = ~0u, int key = 0) {
+  return canonical(c, operands, which, key, c.extent);
 }
 
 // Calls f(offsets, steps, count) for runs of points along the last of the first `loops` loops: with
