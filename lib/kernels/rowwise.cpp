@@ -139,13 +139,13 @@ struct moments {
 
 // The variance is the mean of squares about a number less the square of the mean's distance to it.
 // Where the number is close to the mean, little cancels. The mean of four elements nearly always
-// is; if not, the mean found with it is the number of a second pass.
-HWY_INLINE moments moments_of(const row_arguments& a) {
+// is; if not, the mean found with it is the number of a second pass. Of rows of one operand.
+HWY_INLINE moments moments_of(const row_arguments& a, std::byte* const (&rows)[max_rows]) {
   const double share = 1 / static_cast<double>(a.length);
   moments m;
   double variance[max_rows];
   for (std::size_t r = 0; r < a.rows; ++r) {
-    const float* x = a.row(r).floats(0);
+    const auto* x = reinterpret_cast<const float*>(rows[r]);
     const std::size_t last = a.length - 1;
     float about = a.centred ? ((x[0] + x[last / 3]) + (x[last - last / 3] + x[last])) / 4 : 0;
     for (bool again = true;; again = false) {
@@ -170,41 +170,40 @@ HWY_INLINE moments moments_of(const row_arguments& a) {
   return m;
 }
 
-// (x - mean) * scale, times a gain and plus a bias where they are given.
-void normalize_rows(const row_arguments& a) {
-  const moments m = moments_of(a);
+// (x - mean) * scale, times a gain and plus a bias where they are given, with x from one operand's
+// rows.
+void normalize_rows(const row_arguments& a, std::byte* const (&rows)[max_rows]) {
+  const moments m = moments_of(a, rows);
   for (std::size_t r = 0; r < a.rows; ++r) {
     const row_pointers row = a.row(r);
+    const auto* from = reinterpret_cast<const float*>(rows[r]);
     const V mean = value(m.mean[r]), scale = value(m.scale[r]);
     if (row.from[2]) {
       map(
           a.length,
           [=](V x, V gain, V bias)
               HWY_ATTR { return hn::MulAdd(hn::Mul(hn::Sub(x, mean), scale), gain, bias); },
-          row.to, row.floats(0), row.floats(1), row.floats(2));
+          row.to, from, row.floats(1), row.floats(2));
     } else if (row.from[1]) {
       map(
           a.length,
           [=](V x, V gain) HWY_ATTR { return hn::Mul(hn::Mul(hn::Sub(x, mean), scale), gain); },
-          row.to, row.floats(0), row.floats(1));
+          row.to, from, row.floats(1));
     } else {
       map(
-          a.length, [=](V x) HWY_ATTR { return hn::Mul(hn::Sub(x, mean), scale); }, row.to,
-          row.floats(0));
+          a.length, [=](V x) HWY_ATTR { return hn::Mul(hn::Sub(x, mean), scale); }, row.to, from);
     }
   }
 }
 
 // The same of a sum, which is where the result will be until it has its moments.
 void normalize(const row_arguments& a) {
-  if (!a.has(3)) return normalize_rows(a);
-  row_arguments sums = a;
+  if (!a.has(3)) return normalize_rows(a, a.at[1]);
   for (std::size_t r = 0; r < a.rows; ++r) {
     const row_pointers row = a.row(r);
     map(a.length, plus(), row.to, row.floats(0), row.floats(3));
-    sums.at[1][r] = sums.at[0][r];
   }
-  normalize_rows(sums);
+  normalize_rows(a, a.at[0]);
 }
 
 void softmax_adjoint(const row_arguments& a) {
@@ -288,7 +287,7 @@ HWY_INLINE void normalize_adjoint_of(const row_arguments& a) {
     if constexpr (gain) return hn::Mul(g, memory.load(row.floats(2) + i));
     return g;
   };
-  const moments m = moments_of(a);
+  const moments m = moments_of(a, a.at[1]);
   if (a.gain_sums && a.rows == max_rows)
     add_to_sums<max_rows>(a, m, 0);
   else if (a.gain_sums)
