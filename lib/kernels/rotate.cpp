@@ -138,7 +138,7 @@ template <class Layout>
 HWY_NOINLINE void turn(const turned_rows& rows, float* to, const float* x, const float* cosine,
                        const float* sine, const std::ptrdiff_t* step, std::ptrdiff_t count) {
   const turned_rows r = rows;  // which no store changes
-  for (std::ptrdiff_t row = 0;;) {
+  for (;; --count) {
     if constexpr (std::is_same_v<Layout, strided>) {
       for (std::ptrdiff_t i = 0; i < r.n; ++i) {
         const float c = cosine[i * r.cosine_next], s = sine[i * r.sine_next];
@@ -160,7 +160,7 @@ HWY_NOINLINE void turn(const turned_rows& rows, float* to, const float* x, const
                       turned, i);
       });
     }
-    if (++row == count) return;
+    if (count == 1) return;
     to += step[0];
     x += step[1];
     cosine += step[2];
@@ -178,7 +178,7 @@ template <bool of_sine, class Layout>
 HWY_NOINLINE void combine(const combined_rows& rows, float* to, const float* x, const float* g,
                           const std::ptrdiff_t* step, std::ptrdiff_t count) {
   const combined_rows r = rows;
-  for (std::ptrdiff_t row = 0;;) {
+  for (;; --count) {
     if constexpr (std::is_same_v<Layout, strided>) {
       for (std::ptrdiff_t i = 0; i < r.n; ++i) {
         const float a = x[i * r.x.next], b = x[i * r.x.next + r.x.partner];
@@ -196,7 +196,7 @@ HWY_NOINLINE void combine(const combined_rows& rows, float* to, const float* x, 
         memory.store(Layout::in_order(sum), to + i);
       });
     }
-    if (++row == count) return;
+    if (count == 1) return;
     to += step[0];
     x += step[1];
     g += step[2];
