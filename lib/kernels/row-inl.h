@@ -189,15 +189,24 @@ HWY_INLINE std::array<double, count> sums_at(std::size_t n, F add) {
     const std::size_t end = std::min(i + block, n);
     auto s0 = bundle<D, count>::of([=](int) HWY_ATTR { return hn::Zero(d); });
     auto s1 = s0, s2 = s0, s3 = s0;
-    const std::size_t groups = end - end % (4 * lanes), vectors = end - end % lanes;
+    const std::size_t groups = end - end % (4 * lanes);
     for (; i < groups; i += 4 * lanes) {
       add(whole<float>(), i, s0);
       add(whole<float>(), i + lanes, s1);
       add(whole<float>(), i + 2 * lanes, s2);
       add(whole<float>(), i + 3 * lanes, s3);
     }
-    for (; i < vectors; i += lanes) add(whole<float>(), i, s0);
-    if (i < end) add(first<float>{end - i}, i, s1);
+    // Not in a loop: compilers make different ones, and all would add to one sum.
+    if (end - i >= 2 * lanes) {
+      add(whole<float>(), i, s0);
+      add(whole<float>(), i + lanes, s1);
+      i += 2 * lanes;
+    }
+    if (end - i >= lanes) {
+      add(whole<float>(), i, s2);
+      i += lanes;
+    }
+    if (i < end) add(first<float>{end - i}, i, s3);
     i = end;
     s0.zip(s1, plus());
     s2.zip(s3, plus());
