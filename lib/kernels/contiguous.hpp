@@ -227,19 +227,22 @@ void run_elementwise(const call& c, int inputs, std::ptrdiff_t at_most, fill_loo
 }
 
 // Runs c's chain over its loops; link l is done by loops[l]. Values between links lie in buffers
-// that stay in the first level of cache.
+// that stay in the first level of cache: of short rows several, one behind the other.
 inline void run_chain(const call& c, fill_loop fill, const elementwise_loop* loops) {
   alignas(64) std::byte made[max_links - 1][buffered * 4];
   const void* from[max_link_inputs]{};
   struct link {
     const void* const* values[3];  // where it is said where its values are
     draw drawn;
-  } links[max_links]{};
+    bool joins;              // all rows are one behind the other
+    std::ptrdiff_t step[4];  // else from row to row, first of the result
+  } links[max_links];
   const void* of_links[max_links - 1];
   int inputs = 0;
   for (int l = 0; l < c.link_count; ++l) {
     if (l + 1 < c.link_count) of_links[l] = made[l];
     links[l].drawn = {c.random, c.links[l].drop};
+    links[l].joins = true;
     for (int j = 0; j < 3; ++j) {
       const int v = c.links[l].from[j];
       links[l].values[j] = v < max_link_inputs ? from + v : of_links + (v - max_link_inputs);
@@ -247,18 +250,46 @@ inline void run_chain(const call& c, fill_loop fill, const elementwise_loop* loo
         inputs = std::max(inputs, v + 1);
     }
   }
+  const auto lay_rows = [&](std::ptrdiff_t length, const std::ptrdiff_t* step) {
+    for (int l = 0; l < c.link_count; ++l) {
+      const chain_link& k = c.links[l];
+      links[l].joins = true;
+      const auto lay = [&](int o, element type, bool is_made, std::ptrdiff_t row) {
+        const std::ptrdiff_t dense = length * bytes(type);
+        links[l].step[o] = is_made ? dense : row;
+        links[l].joins = links[l].joins && links[l].step[o] == dense;
+      };
+      lay(0, k.type, l + 1 < c.link_count, step[0]);
+      for (int j = 0; j < operands_of_elementwise(k.kind); ++j) {
+        const int v = k.from[j];
+        if (v < max_link_inputs)
+          lay(1 + j, c.operands[1 + v].type, false, step[1 + v]);
+        else
+          lay(1 + j, c.links[v - max_link_inputs].type, true, 0);
+      }
+    }
+  };
   const auto run_links = [&](std::ptrdiff_t rows, std::size_t n, std::byte* to,
                              const std::ptrdiff_t* step) {
+    std::ptrdiff_t together = 1;
+    if (rows > 1) {
+      const auto length = static_cast<std::ptrdiff_t>(n);
+      together = std::max<std::ptrdiff_t>(buffered / length, 1);
+      lay_rows(length, step);
+    }
     for (;;) {
+      const std::ptrdiff_t some = std::min(together, rows);
       for (int l = 0; l < c.link_count; ++l) {
-        const auto& [values, drawn] = links[l];
-        const void* const here[]{*values[0], *values[1], *values[2]};
-        loops[l](1, n, l + 1 == c.link_count ? to : made[l], here, nullptr, drawn);
+        const link& k = links[l];
+        const void* const here[]{*k.values[0], *k.values[1], *k.values[2]};
+        loops[l](k.joins ? 1 : some, k.joins ? n * static_cast<std::size_t>(some) : n,
+                 l + 1 == c.link_count ? to : made[l], here, k.step, k.drawn);
       }
-      if (--rows == 0) return;
-      to += step[0];
+      rows -= some;
+      if (rows == 0) return;
+      to += some * step[0];
       for (int i = 0; i < max_link_inputs; ++i)
-        from[i] = static_cast<const std::byte*>(from[i]) + step[1 + i];
+        from[i] = static_cast<const std::byte*>(from[i]) + some * step[1 + i];
     }
   };
   run_elementwise(c, inputs, buffered, fill, from, run_links);

@@ -422,22 +422,26 @@ HWY_INLINE V sin_reduced(D d, V x, int quadrants) {
   return hn::Xor(hn::IfThenElse(hn::RebindMask(d, odd), c, s), sign);
 }
 
+// y, but in the lanes of larger angles their sine. What a lane gets does not depend on the others.
 template <class D, class V>
-HWY_NOINLINE hn::Vec<D> sin_by_lanes(D d, V x, int quadrants) {
-  alignas(64) float lanes[hn::MaxLanes(D())];
-  hn::Store(x, d, lanes);
+HWY_NOINLINE hn::Vec<D> sin_by_lanes(D d, V x, V y, int quadrants) {
+  alignas(64) float angles[hn::MaxLanes(D())], sines[hn::MaxLanes(D())];
+  hn::Store(x, d, angles);
+  hn::Store(y, d, sines);
   for (std::size_t i = 0; i < hn::Lanes(d); ++i) {
-    const double angle = lanes[i];
-    lanes[i] = static_cast<float>(quadrants == 0 ? std::sin(angle) : std::cos(angle));
+    if (!(std::abs(angles[i]) > largest_angle)) continue;
+    const double angle = angles[i];
+    sines[i] = static_cast<float>(quadrants == 0 ? std::sin(angle) : std::cos(angle));
   }
-  return hn::Load(d, lanes);
+  return hn::Load(d, sines);
 }
 
 template <class D, class V>
 HWY_INLINE V sin_shifted(D d, V x, int quadrants) {
   const auto large = hn::Gt(hn::Abs(x), hn::Set(d, largest_angle));
-  if (HWY_LIKELY(hn::AllFalse(d, large))) return sin_reduced(d, x, quadrants);
-  return sin_by_lanes(d, x, quadrants);
+  const V y = sin_reduced(d, x, quadrants);
+  if (HWY_LIKELY(hn::AllFalse(d, large))) return y;
+  return sin_by_lanes(d, x, y, quadrants);
 }
 
 // 1.51 ulp.
