@@ -98,17 +98,15 @@ inline bool is_everywhere(const nest& n, int o) {
 // Makes n elements that are the one at `value`, up to `buffered`, and more up to whole vectors.
 using fill_loop = void (*)(element type, std::size_t n, void* to, const void* value);
 
-// Runs f(rows, n, to, step) over c's loops, with rows of at most `at_most` elements, as an
-// elementwise_loop takes them; from[i] is then where those of input i are. Operands that are not
-// contiguous along the innermost loop pass, a piece at a time, through a buffer that stays in the
-// first level of cache: so there is one loop for each operation, whatever the strides.
+// How run_elementwise cuts rows. Whatever the part, a row's vectors begin at the same elements.
+inline constexpr std::ptrdiff_t row_piece = 4096;
+
+// What run_elementwise does where operands are not contiguous along n's innermost loop, or rows too
+// long. The strides of n are in elements.
 template <class F>
-void run_elementwise(const call& c, int inputs, std::ptrdiff_t at_most, fill_loop fill,
-                     const void* (&from)[max_operands - 1], F f) {
-  nest n = canonical(c, 1 + inputs);
-  if (n.empty) return;
+HWY_NOINLINE void run_buffered(const call& c, nest& n, int inputs, std::ptrdiff_t at_most,
+                               fill_loop fill, const void* (&from)[max_operands - 1], F f) {
   std::byte* data[max_operands];
-  // Of all there could be: clang made a loop of few a gather, whose store was waited for.
   for (int o = 0; o < max_operands; ++o) data[o] = static_cast<std::byte*>(c.operands[o].data);
   // For one operand, say a mask that all heads of an attention read across its rows.
   alignas(64) std::byte packed[32 * 1024];
@@ -118,14 +116,15 @@ void run_elementwise(const call& c, int inputs, std::ptrdiff_t at_most, fill_loo
     break;
   }
   alignas(64) std::byte buffer[max_operands][buffered * 4];
+  const std::ptrdiff_t length = n.extent[n.last()];
   std::ptrdiff_t stride[max_operands]{}, step[max_operands]{};
   bool contiguous = true;
   for (int o = 0; o <= inputs; ++o) {
     stride[o] = n.stride[o][n.last()];
     if (data[o] && o > 0 && is_everywhere(n, o)) {
       // Filled once, it is in place for all rows.
-      const std::ptrdiff_t room = std::min(buffered, n.extent[n.last()]);
-      fill(c.operands[o].type, static_cast<std::size_t>(room), buffer[o], data[o]);
+      fill(c.operands[o].type, static_cast<std::size_t>(std::min(buffered, length)), buffer[o],
+           data[o]);
       data[o] = buffer[o];
       stride[o] = 1;
       at_most = std::min(at_most, buffered);
@@ -135,34 +134,23 @@ void run_elementwise(const call& c, int inputs, std::ptrdiff_t at_most, fill_loo
     for (int l = 0; l < n.loops; ++l) n.stride[o][l] *= bytes(c.operands[o].type);
     step[o] = n.stride[o][n.last()];
   }
-  const auto at = [&](const std::ptrdiff_t* offset, int o, std::ptrdiff_t i) {
-    return data[o] + (offset[o] + i * step[o]);
-  };
-
-  // Whatever the part, a row's vectors begin at the same elements: some functions look at a whole
-  // vector to choose how they are computed.
-  constexpr std::ptrdiff_t piece = 4096;
-  const std::ptrdiff_t length = n.extent[n.last()];
   // All there could be: a loop of a known length is none.
   const auto start = [&](const std::ptrdiff_t* offset, std::ptrdiff_t i) {
-    for (int o = 1; o < max_operands; ++o) from[o - 1] = at(offset, o, i);
-    return at(offset, 0, i);
+    for (int o = 1; o < max_operands; ++o) from[o - 1] = data[o] + (offset[o] + i * step[o]);
+    return data[0] + (offset[0] + i * step[0]);
   };
-  // Short rows should not wait for what buffers need, nor be called one by one.
-  if (contiguous && length <= at_most && (length <= piece || c.part.count == 1))
+  if (contiguous && length <= at_most && (length <= row_piece || c.part.count == 1))
     return walk_runs(
         n, n.last(), items_of(n.points(n.last()), c.part),
         [&](const std::ptrdiff_t* offset, const std::ptrdiff_t* row_step, std::ptrdiff_t rows) {
-          std::byte* const to = start(offset, 0);
-          f(rows, static_cast<std::size_t>(length), to, row_step);
+          f(rows, static_cast<std::size_t>(length), start(offset, 0), row_step);
         });
   if (contiguous)
-    return walk_pieces(n, c.part, piece,
+    return walk_pieces(n, c.part, row_piece,
                        [&](const std::ptrdiff_t* offset, std::ptrdiff_t begin, std::ptrdiff_t end) {
                          for (std::ptrdiff_t i = begin, count; i < end; i += count) {
                            count = std::min(at_most, end - i);
-                           std::byte* const to = start(offset, i);
-                           f(1, static_cast<std::size_t>(count), to, nullptr);
+                           f(1, static_cast<std::size_t>(count), start(offset, i), nullptr);
                          }
                        });
   const auto in_place = [&](int o) { return stride[o] == 1 && data[o]; };
@@ -208,7 +196,7 @@ void run_elementwise(const call& c, int inputs, std::ptrdiff_t at_most, fill_loo
           }
         });
   const std::ptrdiff_t most = std::min(buffered, at_most);
-  walk_pieces(n, c.part, piece,
+  walk_pieces(n, c.part, row_piece,
               [&](const std::ptrdiff_t* offset, std::ptrdiff_t begin, std::ptrdiff_t end) {
                 for (std::ptrdiff_t i = begin, count; i < end; i += count) {
                   count = std::min(most, end - i);
@@ -224,6 +212,35 @@ void run_elementwise(const call& c, int inputs, std::ptrdiff_t at_most, fill_loo
                   if (!in_place(0)) take(to, count, place(0));
                 }
               });
+}
+
+// Runs f(rows, n, to, step) over c's loops, with rows of at most `at_most` elements, as an
+// elementwise_loop takes them; from[i] is then where those of input i are. Operands that are not
+// contiguous along the innermost loop pass, a piece at a time, through a buffer that stays in the
+// first level of cache: so there is one loop for each operation, whatever the strides.
+template <class F>
+void run_elementwise(const call& c, int inputs, std::ptrdiff_t at_most, fill_loop fill,
+                     const void* (&from)[max_operands - 1], F f) {
+  nest n = canonical(c, 1 + inputs);
+  if (n.empty) return;
+  const int last = n.last();
+  const std::ptrdiff_t length = n.extent[last];
+  bool contiguous = length <= at_most && (length <= row_piece || c.part.count == 1);
+  for (int o = 0; o <= inputs; ++o)
+    contiguous = contiguous && n.stride[o][last] == 1 && c.operands[o].data;
+  if (!contiguous) return run_buffered(c, n, inputs, at_most, fill, from, f);
+  // Short rows should not wait for what buffers need, nor be called one by one.
+  const auto at = [&](int o, std::ptrdiff_t offset) {
+    return static_cast<std::byte*>(c.operands[o].data) + offset;
+  };
+  for (int o = 0; o <= inputs; ++o)
+    for (int l = 0; l < last; ++l) n.stride[o][l] *= bytes(c.operands[o].type);
+  walk_runs(n, last, items_of(n.points(last), c.part),
+            [&](const std::ptrdiff_t* offset, const std::ptrdiff_t* step, std::ptrdiff_t rows) {
+              // All there could be: a loop of a known length is none.
+              for (int o = 1; o < max_operands; ++o) from[o - 1] = at(o, offset[o]);
+              f(rows, static_cast<std::size_t>(length), at(0, offset[0]), step);
+            });
 }
 
 // Runs c's chain over its loops; link l is done by loops[l]. Values between links lie in buffers

@@ -66,13 +66,14 @@ HWY_INLINE nest canonical(const call& c, int operands, unsigned which, int key,
   }
   for (int i = 0; i < count; ++i) {
     const int l = order[i];
-    const auto stride = [&](int o) { return c.operands[o].stride[l]; };
     bool joins = n.loops > 0;
     for (int o = 0; o < operands && joins; ++o)
-      joins = n.stride[o][n.last()] == stride(o) * extent[l];
-    if (!joins) n.push(1);
-    n.extent[n.last()] *= extent[l];
-    for (int o = 0; o < operands; ++o) n.stride[o][n.last()] = stride(o);
+      joins = n.stride[o][n.last()] == c.operands[o].stride[l] * extent[l];
+    if (joins)
+      n.extent[n.last()] *= extent[l];
+    else
+      n.push(extent[l]);
+    for (int o = 0; o < operands; ++o) n.stride[o][n.last()] = c.operands[o].stride[l];
   }
   if (n.loops == 0) {
     n.push(1);
