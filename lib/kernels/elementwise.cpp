@@ -30,11 +30,11 @@ using integers = hn::RebindToSigned<floats>;
 using boolean = std::uint8_t;
 using booleans = hn::ScalableTag<boolean>;
 
-// A boolean beside numbers is an int32 lane, 0 or 1.
-template <class D, class V>
-HWY_INLINE auto widened(D, V v) {
-  if constexpr (sizeof(hn::TFromV<V>) < sizeof(hn::TFromD<D>))
-    return hn::PromoteTo(hn::RebindToSigned<D>(), v);
+// Booleans beside numbers, which they lie among as bytes, as int32 lanes, 0 or 1.
+template <class V>
+HWY_INLINE auto widened(V v) {
+  if constexpr (sizeof(hn::TFromV<V>) == 1)
+    return hn::PromoteTo(integers(), v);
   else
     return v;
 }
@@ -51,12 +51,12 @@ HWY_INLINE hn::Vec<hn::Rebind<T, D>> to_store(D d, V v) {
 
 // Vectors from and to memory, n lanes or all.
 template <class D, class T>
-HWY_INLINE auto load(D d, const T* p) {
-  return widened(d, hn::LoadU(hn::Rebind<T, D>(), p));
+HWY_INLINE auto load(D, const T* p) {
+  return hn::LoadU(hn::Rebind<T, D>(), p);
 }
 template <class D, class T>
-HWY_INLINE auto load(D d, const T* p, std::size_t n) {
-  return widened(d, load_n(hn::Rebind<T, D>(), p, n));
+HWY_INLINE auto load(D, const T* p, std::size_t n) {
+  return load_n(hn::Rebind<T, D>(), p, n);
 }
 template <class D, class V, class T>
 HWY_INLINE void store(D d, V v, T* p) {
@@ -150,7 +150,13 @@ struct float_to_int {  // toward zero, saturated; NaN gives 0 on every target
 struct int_to_float {
   template <class V>
   HWY_INLINE hn::Vec<floats> operator()(V a) const {
-    return hn::ConvertTo(floats(), a);
+    return hn::ConvertTo(floats(), widened(a));
+  }
+};
+struct boolean_to_int {
+  template <class V>
+  HWY_INLINE hn::Vec<integers> operator()(V a) const {
+    return widened(a);
   }
 };
 struct not_zero {
@@ -314,8 +320,10 @@ struct logical_or {
 struct where {
   template <class C, class V>
   HWY_INLINE V operator()(C condition, V a, V b) const {
-    const auto mask = hn::Ne(condition, hn::Zero(hn::DFromV<C>()));
-    return hn::IfThenElse(hn::RebindMask(hn::DFromV<V>(), mask), a, b);
+    if constexpr (sizeof(hn::TFromV<V>) == 1)  // one comparison, unlike that for what is not 0
+      return hn::IfThenElse(hn::Eq(condition, hn::Zero(hn::DFromV<C>())), b, a);
+    else
+      return hn::IfThenElse(mask_of(hn::DFromV<V>(), condition), a, b);
   }
 };
 
@@ -473,7 +481,7 @@ elementwise_loop cast_loop(element to, element from) {
                                     : &loop<apply::int_to_float, float, boolean>;
     case element::int32:
       return from == element::float32 ? &loop<apply::float_to_int, int32_t, float>
-                                      : &loop<apply::copy, int32_t, boolean>;
+                                      : &loop<apply::boolean_to_int, int32_t, boolean>;
     case element::boolean:
       break;
   }
