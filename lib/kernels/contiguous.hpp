@@ -95,8 +95,11 @@ inline bool is_everywhere(const nest& n, int o) {
   return std::all_of(n.stride[o], n.stride[o] + n.loops, [](auto stride) { return stride == 0; });
 }
 
-// Makes n elements that are the one at `value`, up to `buffered`, and more up to whole vectors.
-using fill_loop = void (*)(element type, std::size_t n, void* to, const void* value);
+// Makes rows of n elements, up to `buffered` altogether, from one element each; what it writes
+// behind them is less than `spilled` elements. From row to row, both go on by so many bytes.
+using fill_loop = void (*)(element type, std::ptrdiff_t rows, std::ptrdiff_t n, std::byte* to,
+                           std::ptrdiff_t pitch, const std::byte* from, std::ptrdiff_t step);
+inline constexpr std::ptrdiff_t spilled = 128;
 
 // How run_elementwise cuts rows. Whatever the part, a row's vectors begin at the same elements.
 inline constexpr std::ptrdiff_t row_piece = 4096;
@@ -115,7 +118,7 @@ HWY_NOINLINE void run_buffered(const call& c, nest& n, int inputs, std::ptrdiff_
     data[o] = packed;
     break;
   }
-  alignas(64) std::byte buffer[max_operands][buffered * 4];
+  alignas(64) std::byte buffer[max_operands][(buffered + spilled) * 4];
   const std::ptrdiff_t length = n.extent[n.last()];
   std::ptrdiff_t stride[max_operands]{}, step[max_operands]{};
   bool contiguous = true;
@@ -123,8 +126,7 @@ HWY_NOINLINE void run_buffered(const call& c, nest& n, int inputs, std::ptrdiff_
     stride[o] = n.stride[o][n.last()];
     if (data[o] && o > 0 && is_everywhere(n, o)) {
       // Filled once, it is in place for all rows.
-      fill(c.operands[o].type, static_cast<std::size_t>(std::min(buffered, length)), buffer[o],
-           data[o]);
+      fill(c.operands[o].type, 1, std::min(buffered, length), buffer[o], 0, data[o], 0);
       data[o] = buffer[o];
       stride[o] = 1;
       at_most = std::min(at_most, buffered);
@@ -161,15 +163,14 @@ HWY_NOINLINE void run_buffered(const call& c, nest& n, int inputs, std::ptrdiff_
     else if (stride[o] != 0)
       copy_elements(c.operands[o].type, count, to, 1, data[o] + place, stride[o]);
     else
-      fill(c.operands[o].type, static_cast<std::size_t>(count), to, data[o] + place);
+      fill(c.operands[o].type, 1, count, to, 0, data[o] + place, 0);
   };
   const auto take = [&](const std::byte* made, std::ptrdiff_t count, std::ptrdiff_t place) {
     copy_elements(c.operands[0].type, count, data[0] + place, stride[0], made, 1);
   };
-  // Short rows go together, each with what fill makes more; but not those with numbers, which are
-  // of one row.
-  constexpr std::ptrdiff_t filled = 64;
-  const std::ptrdiff_t pitch = (length + filled - 1) / filled * filled;
+  // Short rows go together, but not those with numbers, which are of one row.
+  constexpr std::ptrdiff_t line = 16;  // of numbers; a vector's load takes longer across two
+  const std::ptrdiff_t pitch = (length + line - 1) / line * line;
   const std::ptrdiff_t together = buffered / pitch;
   if (together > 1 && std::all_of(data + 1, data + 1 + inputs, [](auto* d) { return d; }))
     return walk_runs(
@@ -186,7 +187,13 @@ HWY_NOINLINE void run_buffered(const call& c, nest& n, int inputs, std::ptrdiff_
             for (int o = 1; o <= inputs; ++o) {
               from[o - 1] = in_place(o) ? data[o] + place(o, 0) : buffer[o];
               if (in_place(o) || (next[o] == 0 && r > 0)) continue;  // the same for all rows
-              for (std::ptrdiff_t j = 0; j < (next[o] == 0 ? 1 : rows); ++j)
+              const std::ptrdiff_t brought = next[o] == 0 ? 1 : rows;
+              if (stride[o] == 0) {
+                fill(c.operands[o].type, brought, length, buffer[o], next[o], data[o] + place(o, 0),
+                     row[o]);
+                continue;
+              }
+              for (std::ptrdiff_t j = 0; j < brought; ++j)
                 bring(o, place(o, j), length, buffer[o] + j * next[o]);
             }
             std::byte* const to = in_place(0) ? data[0] + place(0, 0) : buffer[0];

@@ -430,23 +430,29 @@ void dropout_loop(std::ptrdiff_t, std::size_t n, void* to, const void* const* fr
     store_n(keep(load_n(df, x + i, n - i), load_n(dw, words + i, n - i)), df, y + i, n - i);
 }
 
-void fill(element type, std::size_t n, void* to, const void* value) {
-  if (bytes(type) == 1) {
-    std::memset(to, *static_cast<const boolean*>(value), n);
-    return;
+template <class T>
+void fill_rows(std::ptrdiff_t rows, std::ptrdiff_t n, std::byte* to, std::ptrdiff_t pitch,
+               const std::byte* from, std::ptrdiff_t step) {
+  const hn::ScalableTag<T> d;
+  constexpr auto lanes = static_cast<std::ptrdiff_t>(hn::MaxLanes(d));
+  static_assert(2 * lanes * sizeof(T) <= spilled * 4);
+  for (; rows > 0; --rows, to += pitch, from += step) {
+    T value;
+    std::memcpy(&value, from, sizeof value);
+    const auto v = hn::Set(d, value);
+    auto* p = reinterpret_cast<T*>(to);
+    // In a register, lest clang make three loops of this: rows are short.
+    for (const T* const end = p + n; p < end; p = in_register(p + 2 * lanes)) {
+      hn::StoreU(v, d, p);
+      hn::StoreU(v, d, p + lanes);
+    }
   }
-  int32_t bits;
-  std::memcpy(&bits, value, sizeof bits);
-  const auto v = hn::Set(integers(), bits);
-  const std::size_t lanes = hn::Lanes(integers());
-  static_assert(buffered % (4 * hn::MaxLanes(integers())) == 0);
-  auto* p = static_cast<int32_t*>(to);
-  for (std::size_t i = 0; i < n; i += 4 * lanes) {
-    hn::StoreU(v, integers(), p + i);
-    hn::StoreU(v, integers(), p + i + lanes);
-    hn::StoreU(v, integers(), p + i + 2 * lanes);
-    hn::StoreU(v, integers(), p + i + 3 * lanes);
-  }
+}
+
+void fill(element type, std::ptrdiff_t rows, std::ptrdiff_t n, std::byte* to, std::ptrdiff_t pitch,
+          const std::byte* from, std::ptrdiff_t step) {
+  if (bytes(type) == 1) return fill_rows<boolean>(rows, n, to, pitch, from, step);
+  fill_rows<int32_t>(rows, n, to, pitch, from, step);
 }
 
 elementwise_loop copy_loop(element type) {
