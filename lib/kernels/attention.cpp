@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 #include "kernels/attention_at.hpp"
 #include "kernels/bias_block.hpp"
@@ -85,7 +86,8 @@ class forward {
  private:
   // The operands at an index of the batch loops.
   void find(std::ptrdiff_t batch) {
-    at_ = {c_, batch_index(c_, batch)};
+    // In place: a copy would wait until what has just been stored is in the cache.
+    std::construct_at(&at_, c_, batch_index(c_, batch));
     sees_ = visible(at_.band, {0, queries_}, {0, at_.keys});
   }
 

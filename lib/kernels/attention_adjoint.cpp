@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory>
 
 #include "hwy/cache_control.h"
 #include "kernels/attention_at.hpp"
@@ -240,7 +241,8 @@ class adjoint {
   void run(const batch_index& b, const batch_index& next) {
     find_upcoming({c_, next});
     batch_ = b;
-    at_ = {c_, b};
+    // In place: a copy would wait until what has just been stored is in the cache.
+    std::construct_at(&at_, c_, b);
     const std::ptrdiff_t keys = at_.keys;
     if (keys == 0)
       put_zeros(at_.query_gradient, into(c_.query_gradient, b), depth_, {0, query_extent_});

@@ -126,22 +126,27 @@ HWY_NOINLINE void tile(const tile_part& t) {
   with_sums<Rows, Vectors>(t);
 }
 
+// A tile of so many rows, at most Rows.
+template <std::size_t Rows, std::size_t Vectors>
+HWY_INLINE void tile_of(std::size_t rows, const tile_part& t) {
+  if constexpr (Rows > 1) {
+    if (rows < Rows) return tile_of<Rows - 1, Vectors>(rows, t);
+  }
+  tile<Rows, Vectors>(t);
+}
+
 // depth_of(first, count) is what the sums of so many rows from `first` on run over.
 template <std::size_t Vectors, class Depth>
 HWY_INLINE void multiply_columns(const products& p, std::size_t column, Depth depth_of) {
   constexpr std::size_t most = std::min<std::size_t>(product_sums / Vectors, max_product_rows);
+  constexpr std::size_t few = 4;
   for (std::size_t first = 0, rows; first < p.rows; first += rows) {
     const std::size_t left = p.rows - first;
-    // Rather twice four rows than six and single ones.
-    const bool twice_four = most == 6 && (left == 8 || left == 9);
-    rows = left >= most && !twice_four ? most : left >= 4 ? 4 : 1;
+    // Rather twice four rows than six and fewer than three.
+    const bool twice_four = most == 6 && (left == 8 || left == 7);
+    rows = left >= most && !twice_four ? most : std::min(left, few);
     const tile_part part{p, first, column, depth_of(first, rows)};
-    if (rows == most)
-      tile<most, Vectors>(part);
-    else if (rows == 4)
-      tile<4, Vectors>(part);
-    else
-      tile<1, Vectors>(part);
+    rows == most ? tile<most, Vectors>(part) : tile_of<few, Vectors>(rows, part);
   }
 }
 

@@ -158,11 +158,13 @@ void transpose_adjacent_columns(D d, matrix m, float factor, float* to, std::ptr
   const auto f = hn::Set(d, factor);
   const std::size_t whole = m.columns / 4 * 4;
   std::size_t i = 0;
+  const auto row_from = [&m](std::size_t j) {
+    return m.data + static_cast<std::ptrdiff_t>(std::min(j, m.rows - 1)) * m.row;
+  };
   // A pointer to every fourth row, so that there are registers for all of them.
   for (; i + lanes <= m.rows; i += lanes) {
     const float* row[blocks];
-    for (std::size_t b = 0; b < blocks; ++b)
-      row[b] = m.data + static_cast<std::ptrdiff_t>(i + 4 * b) * m.row;
+    for (std::size_t b = 0; b < blocks; ++b) row[b] = row_from(i + 4 * b);
     const auto at = [&row, pitch = m.row](std::size_t j, std::size_t k) {
       return row[j / 4] + static_cast<std::ptrdiff_t>(j % 4) * pitch + k;
     };
@@ -174,14 +176,15 @@ void transpose_adjacent_columns(D d, matrix m, float factor, float* to, std::ptr
   }
   // Where fewer rows are left, the last one stands in for the others.
   if (const std::size_t left = m.rows - i; left != 0) {
-    const auto at = [&m, i](std::size_t j, std::size_t k) {
-      return m.data + static_cast<std::ptrdiff_t>(std::min(i + j, m.rows - 1)) * m.row + k;
-    };
+    const float* row[lanes];
+    for (std::size_t j = 0; j < lanes; ++j) row[j] = row_from(i + j);
     float* column = to + i;
-    transpose_strip(d, whole, at, [=, &column](auto v) HWY_ATTR {
-      store_last<End>(d, hn::Mul(f, v), column, left);
-      column += pitch;
-    });
+    transpose_strip(
+        d, whole, [&row](std::size_t j, std::size_t k) { return row[j] + k; },
+        [=, &column](auto v) HWY_ATTR {
+          store_last<End>(d, hn::Mul(f, v), column, left);
+          column += pitch;
+        });
   }
   const auto done = static_cast<std::ptrdiff_t>(whole);
   m.data += done;
