@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "benchmarks/operand_memory.hpp"
 #include "weft/kernels/kernels.hpp"
 #include "weft/kernels/row_scratch.hpp"
-#include "weft/run/memory.hpp"
 
 namespace bench {
 
@@ -83,7 +83,7 @@ class kernel_call : public weft::kernels::call {
   kernel_call& along(unsigned loops_of_rows) {
     over = loops_of_rows;
     if (const std::size_t bytes = weft::kernels::row_scratch_bytes(*this); bytes > 0)
-      scratch = take(bytes);
+      scratch = memory_.take(bytes);
     return *this;
   }
   kernel_call& with_links(std::vector<weft::kernels::chain_link> chain) {
@@ -99,24 +99,12 @@ class kernel_call : public weft::kernels::call {
     o.stride[0] = row;
     o.stride[1] = column;
     const auto count = static_cast<std::size_t>((s.rows - 1) * row + (s.columns - 1) * column + 1);
-    o.data =
-        take((count + static_cast<std::size_t>(more)) * static_cast<std::size_t>(bytes(o.type)));
+    o.data = memory_.take((count + static_cast<std::size_t>(more)) *
+                          static_cast<std::size_t>(bytes(o.type)));
     fill(o, count, what.index_below);
   }
 
  private:
-  // Each behind a page's begin by some lines more than the one before: a load that lies a little
-  // behind an earlier store, but for the page, waits for it, and where an allocator puts memory is
-  // chance.
-  std::byte* take(std::size_t size) {
-    constexpr std::size_t page = 4096, apart = 9 * 64;
-    const std::size_t offset = memory_.size() * apart % page;
-    std::size_t room = size + 2 * page;
-    memory_.emplace_back(weft::allocate(room));
-    void* at = memory_.back().get();
-    return static_cast<std::byte*>(std::align(page, size + page, at, room)) + offset;
-  }
-
   // In (0.1, 4), so that every function has a value; other signs come from the operations.
   static void fill(const weft::kernels::operand& o, std::size_t count, std::int32_t below) {
     std::minstd_rand bits(static_cast<unsigned>(count));
@@ -136,7 +124,7 @@ class kernel_call : public weft::kernels::call {
     }
   }
 
-  std::vector<std::shared_ptr<std::byte[]>> memory_;
+  operand_memory memory_;
   std::shared_ptr<const std::vector<weft::kernels::chain_link>> chain_;
 };
 
