@@ -153,14 +153,20 @@ inline HWY_NOINLINE void hide_masked(const score_rows& s, const score_mask& mask
   if (whole != 0 && queries < lanes) std::fill_n(bytes, whole / together * lanes, 0.0f);
   for (std::size_t i = 0; i < queries; ++i) {
     const std::uint8_t* from = mask.data + static_cast<std::ptrdiff_t>(i) * mask.query;
-    for (std::size_t j = 0; j < whole; j += together)
-      std::memcpy(bytes + j / together * lanes + i, from + j, together);
+    float* to = bytes + i;
+    for (std::size_t j = 0; j < whole; j += together, to += lanes)
+      std::memcpy(to, from + j, together);
   }
-  for (std::size_t j = 0; j < whole; ++j) {
-    const auto own = hn::Set(du, byte_of[j % together]);
-    const auto all = hn::BitCast(du, hn::LoadU(d, bytes + j / together * lanes));
-    const auto is_hidden = hn::RebindMask(d, hn::Eq(hn::And(all, own), hn::Zero(du)));
-    hn::StoreU(hn::IfThenElse(is_hidden, hidden, hn::LoadU(d, s.row(j))), d, s.row(j));
+  const std::ptrdiff_t pitch = s.pitch;
+  float* scores = s.data;
+  for (std::size_t j = 0; j < whole; j += together, bytes += lanes) {
+    const auto all = hn::BitCast(du, hn::LoadU(d, bytes));
+    for (const std::uint32_t own : byte_of) {
+      const auto is_hidden =
+          hn::RebindMask(d, hn::Eq(hn::And(all, hn::Set(du, own)), hn::Zero(du)));
+      hn::StoreU(hn::IfThenElse(is_hidden, hidden, hn::LoadU(d, scores)), d, scores);
+      scores += pitch;
+    }
   }
   for (std::size_t j = whole; j < s.keys; ++j) {
     const std::uint8_t* seen = mask.data + static_cast<std::ptrdiff_t>(j) * mask.key;
