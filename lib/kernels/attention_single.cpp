@@ -107,9 +107,23 @@ class single_query {
         if (*at_.mask.at(0, keys.begin + j) == 0) scores_[j] = -infinity;
   }
 
-  // s[j] += from[j * step]. An addend of -infinity hides the key, whatever its score.
+  // s[j] += from[j * step]. An addend of -infinity hides the key, whatever its score. The last
+  // vector has zeros for what comes behind.
   HWY_NOINLINE static void add_to_scores(float* s, std::ptrdiff_t n, const float* from,
                                          std::ptrdiff_t step) {
+    const tag d;
+    const auto lanes = static_cast<std::ptrdiff_t>(hn::Lanes(d));
+    const vec hidden = hn::Set(d, -infinity);
+    const auto add = [=](std::ptrdiff_t j, vec b) HWY_ATTR {
+      const vec sum = hn::Add(hn::LoadU(d, s + j), b);
+      hn::StoreU(hn::IfThenElse(hn::Eq(b, hidden), hidden, sum), d, s + j);
+    };
+    if (step == 1) {
+      std::ptrdiff_t j = 0;
+      for (; j + lanes <= n; j += lanes) add(j, hn::LoadU(d, from + j));
+      if (j < n) add(j, load_n(d, from + j, static_cast<std::size_t>(n - j)));
+      return;
+    }
     for (std::ptrdiff_t j = 0; j < n; ++j) {
       const float b = from[j * step];
       s[j] = b == -infinity ? b : s[j] + b;
