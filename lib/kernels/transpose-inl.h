@@ -153,7 +153,8 @@ HWY_INLINE void transpose_strip(D d, std::size_t columns, F at, G put) {
 }
 
 template <row_end End, class D>
-void transpose_adjacent_columns(D d, matrix m, float factor, float* to, std::ptrdiff_t pitch) {
+void transpose_adjacent_columns(D d, const matrix& m, float factor, float* to,
+                                std::ptrdiff_t pitch) {
   constexpr std::size_t lanes = hn::MaxLanes(D()), blocks = lanes / 4;
   const auto f = hn::Set(d, factor);
   const std::size_t whole = m.columns / 4 * 4;
@@ -187,9 +188,8 @@ void transpose_adjacent_columns(D d, matrix m, float factor, float* to, std::ptr
         });
   }
   const auto done = static_cast<std::ptrdiff_t>(whole);
-  m.data += done;
-  m.columns -= whole;
-  transpose_elements<End>(d, m, factor, to + done * pitch, pitch);
+  const matrix left{m.data + done, m.row, m.column, m.rows, m.columns - whole};
+  transpose_elements<End>(d, left, factor, to + done * pitch, pitch);
 }
 
 #else
