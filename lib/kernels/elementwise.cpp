@@ -257,7 +257,7 @@ struct multiply {
 struct divide {
   template <class V>
   HWY_INLINE V operator()(V a, V b) const {
-    return hn::Div(a, b);
+    return quotient(a, b);
   }
 };
 struct maximum {

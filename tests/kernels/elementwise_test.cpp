@@ -403,6 +403,23 @@ BOOST_AUTO_TEST_CASE(infinities_and_nan_are_as_in_ieee_and_pytorch) {
   });
 }
 
+BOOST_AUTO_TEST_CASE(quotients_by_0_are_infinite_or_nan) {
+  on_every_target([](const table& kernels) {
+    constexpr float inf = std::numeric_limits<float>::infinity();
+    std::vector<float> a{1, -1, 1, 0, 6}, b{0, 0, -0.0f, 0, 3}, quotients(a.size());
+    call c = make_call(op::divide, {static_cast<std::ptrdiff_t>(a.size())});
+    c.operands[0] = {quotients.data(), element::float32, {1}};
+    c.operands[1] = {a.data(), element::float32, {1}};
+    c.operands[2] = {b.data(), element::float32, {1}};
+    kernels.elementwise(c);
+    BOOST_TEST(quotients[0] == inf);
+    BOOST_TEST(quotients[1] == -inf);
+    BOOST_TEST(quotients[2] == -inf);
+    BOOST_TEST(std::isnan(quotients[3]));
+    BOOST_TEST(quotients[4] == 2);
+  });
+}
+
 BOOST_AUTO_TEST_CASE(parts_are_the_whole) {
   on_every_target([](const table& kernels) {
     for (const extents& extent : {extents{20000}, extents{3, 9000}, extents{40, 100}})

@@ -41,7 +41,7 @@ HWY_INLINE hn::Vec<D> function(D d, hn::Vec<D> a, hn::Vec<D> b) {
   if constexpr (Kind == op::add) return hn::Add(a, b);
   if constexpr (Kind == op::subtract) return hn::Sub(a, b);
   if constexpr (Kind == op::multiply) return hn::Mul(a, b);
-  if constexpr (Kind == op::divide) return hn::Div(a, b);
+  if constexpr (Kind == op::divide) return kernels::HWY_NAMESPACE::quotient(a, b);
   if constexpr (Kind == op::maximum) return math::maximum(a, b);
   if constexpr (Kind == op::minimum) return math::minimum(a, b);
   // Of (x, g).

@@ -93,6 +93,17 @@ HWY_INLINE hn::Vec<hn::Rebind<std::uint8_t, D>> bytes_of(D, M mask) {
 #endif
 }
 
+// a / b, infinite or NaN where b is 0: there, Highway's emulated vectors would have 0.
+template <class V>
+HWY_INLINE V quotient(V a, V b) {
+#if HWY_TARGET == HWY_EMU128
+  for (std::size_t i = 0; i < hn::Lanes(hn::DFromV<V>()); ++i) a.raw[i] /= b.raw[i];
+  return a;
+#else
+  return hn::Div(a, b);
+#endif
+}
+
 // Whether a <= b, for vectors of int32 of full length: newer versions of Highway have this as
 // hn::Le.
 template <class V>
