@@ -29,14 +29,18 @@ class worker:
 
     def case(self):
         """The next case; None where all are over."""
-        line = self.process.stdout.readline()
-        if not line and self.process.wait():
-            raise RuntimeError(f"{self.process.args[0]} ended with {self.process.returncode}")
+        line = self.heard()
         return json.loads(line) if line else None
 
     def seconds(self):
         self.say("again")
-        return float(self.process.stdout.readline())
+        return float(self.heard())
+
+    def heard(self):
+        line = self.process.stdout.readline()
+        if not line and self.process.wait():
+            raise RuntimeError(f"{self.process.args[0]} ended with {self.process.returncode}")
+        return line
 
     def say(self, what):
         self.process.stdin.write(what + "\n")
