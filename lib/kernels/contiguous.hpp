@@ -104,6 +104,20 @@ inline constexpr std::ptrdiff_t spilled = 128;
 // How run_elementwise cuts rows. Whatever the part, a row's vectors begin at the same elements.
 inline constexpr std::ptrdiff_t row_piece = 4096;
 
+// Runs f on whole rows, several by one call: short ones should not be called one by one. data(o) is
+// where operand o begins; the strides of n are in bytes.
+template <class Data, class F>
+HWY_INLINE void run_in_place(const nest& n, const share& part, Data data,
+                             const void* (&from)[max_operands - 1], F f) {
+  const int last = n.last();
+  walk_runs(n, last, items_of(n.points(last), part),
+            [&](const std::ptrdiff_t* offset, const std::ptrdiff_t* step, std::ptrdiff_t rows) {
+              // All there could be: a loop of a known length is none.
+              for (int o = 1; o < max_operands; ++o) from[o - 1] = data(o) + offset[o];
+              f(rows, static_cast<std::size_t>(n.extent[last]), data(0) + offset[0], step);
+            });
+}
+
 // What run_elementwise does where operands are not contiguous along n's innermost loop, or rows too
 // long. The strides of n are in elements.
 template <class F>
@@ -142,11 +156,8 @@ HWY_NOINLINE void run_buffered(const call& c, nest& n, int inputs, std::ptrdiff_
     return data[0] + (offset[0] + i * step[0]);
   };
   if (contiguous && length <= at_most && (length <= row_piece || c.part.count == 1))
-    return walk_runs(
-        n, n.last(), items_of(n.points(n.last()), c.part),
-        [&](const std::ptrdiff_t* offset, const std::ptrdiff_t* row_step, std::ptrdiff_t rows) {
-          f(rows, static_cast<std::size_t>(length), start(offset, 0), row_step);
-        });
+    return run_in_place(
+        n, c.part, [&](int o) { return data[o]; }, from, f);
   if (contiguous)
     return walk_pieces(n, c.part, row_piece,
                        [&](const std::ptrdiff_t* offset, std::ptrdiff_t begin, std::ptrdiff_t end) {
@@ -236,18 +247,11 @@ void run_elementwise(const call& c, int inputs, std::ptrdiff_t at_most, fill_loo
   for (int o = 0; o <= inputs; ++o)
     contiguous = contiguous && n.stride[o][last] == 1 && c.operands[o].data;
   if (!contiguous) return run_buffered(c, n, inputs, at_most, fill, from, f);
-  // Short rows should not wait for what buffers need, nor be called one by one.
-  const auto at = [&](int o, std::ptrdiff_t offset) {
-    return static_cast<std::byte*>(c.operands[o].data) + offset;
-  };
   for (int o = 0; o <= inputs; ++o)
     for (int l = 0; l < last; ++l) n.stride[o][l] *= bytes(c.operands[o].type);
-  walk_runs(n, last, items_of(n.points(last), c.part),
-            [&](const std::ptrdiff_t* offset, const std::ptrdiff_t* step, std::ptrdiff_t rows) {
-              // All there could be: a loop of a known length is none.
-              for (int o = 1; o < max_operands; ++o) from[o - 1] = at(o, offset[o]);
-              f(rows, static_cast<std::size_t>(length), at(0, offset[0]), step);
-            });
+  // Short rows should not wait for what buffers need.
+  run_in_place(
+      n, c.part, [&](int o) { return static_cast<std::byte*>(c.operands[o].data); }, from, f);
 }
 
 // Runs c's chain over its loops; link l is done by loops[l]. Values between links lie in buffers
@@ -408,7 +412,8 @@ inline void run_rowwise(const call& c, row_function f, transposition transpose) 
   const nest row = canonical(c, 1 + inputs, c.over);
   if (row.empty) return;
   const auto length = static_cast<std::size_t>(row.points());
-  const std::size_t room = packed_rows_bytes(sheet_of_rows(c).rows, length);
+  const std::ptrdiff_t points = rows.empty ? 0 : rows.points();
+  const std::size_t room = packed_rows_bytes(static_cast<std::size_t>(points), length);
   std::byte* data[1 + max_row_inputs]{};
   std::byte* packed[1 + max_row_inputs]{};
   bool packs = false;
@@ -474,7 +479,6 @@ inline void run_rowwise(const call& c, row_function f, transposition transpose) 
                 }
               });
   };
-  const std::ptrdiff_t points = rows.empty ? 0 : rows.points();
   if (c.axis_extent == 0) return run_rows(items_of(points, c.part));
   // Parts have whole blocks, so that the sums do not depend on how many there are.
   float* const sums = reinterpret_cast<float*>(data[0]) + c.axis_stride;

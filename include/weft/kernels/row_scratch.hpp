@@ -38,23 +38,14 @@ constexpr std::size_t packed_rows_bytes(std::size_t rows, std::size_t length) {
   return std::min(std::min(rows, line) * row, std::max(row, few));
 }
 
-// The rows of a rowwise operation, and the elements of each.
-struct sheet_of_rows {
-  std::size_t rows = 1, length = 1;
-
-  constexpr explicit sheet_of_rows(const call& c) {
-    for (int l = 0; l < c.loops; ++l)
-      (c.over >> l & 1u ? length : rows) *= static_cast<std::size_t>(c.extent[l]);
-  }
-};
-
 // A rowwise operation has room for packed rows of each operand, whether its strides make it pack
 // them or not: so the size depends on extents alone, and grows with them. Reductions need none.
 constexpr std::size_t row_scratch_bytes(const call& c) {
   if (!is_rowwise(c.kind)) return 0;
-  const sheet_of_rows sheet(c);
-  return static_cast<std::size_t>(1 + row_inputs(c.kind)) *
-         packed_rows_bytes(sheet.rows, sheet.length);
+  std::size_t rows = 1, length = 1;
+  for (int l = 0; l < c.loops; ++l)
+    (c.over >> l & 1u ? length : rows) *= static_cast<std::size_t>(c.extent[l]);
+  return static_cast<std::size_t>(1 + row_inputs(c.kind)) * packed_rows_bytes(rows, length);
 }
 
 }  // namespace weft::kernels
