@@ -26,23 +26,14 @@ struct draw {
 using elementwise_loop = void (*)(std::ptrdiff_t rows, std::size_t n, void* to,
                                   const void* const* from, const std::ptrdiff_t* step, const draw&);
 
-// Copies n elements of `size` bytes between strides, which are in elements. Four at a time, as
-// compilers spend as long on a pointer and the loop's end as on an element.
+// Copies n elements of `size` bytes between strides, which are in elements.
 template <std::size_t size>
 void copy_strided(std::ptrdiff_t n, std::byte* to, std::ptrdiff_t to_stride, const std::byte* from,
                   std::ptrdiff_t from_stride) {
   constexpr auto bytes = static_cast<std::ptrdiff_t>(size);
-  const auto copy = [=](std::ptrdiff_t i) {
+  for_each_element(n, [=](std::ptrdiff_t i) {
     std::memcpy(to + i * to_stride * bytes, from + i * from_stride * bytes, size);
-  };
-  std::ptrdiff_t i = 0;
-  for (const std::ptrdiff_t fours = n & ~std::ptrdiff_t{3}; i < fours; i += 4) {
-    copy(i);
-    copy(i + 1);
-    copy(i + 2);
-    copy(i + 3);
-  }
-  for (; i < n; ++i) copy(i);
+  });
 }
 
 // Not inline: where nothing is copied, rows would wait for what the loops need to be ready.

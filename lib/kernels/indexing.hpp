@@ -36,7 +36,7 @@ inline void zero(const call& c) noexcept {
 
 // n elements of a size that the compiler knows, each of the row that its index tells: 0 where there
 // is none. Rows are `row` bytes apart. `of_one`: all of the same rows' first element, with results
-// and indices that are contiguous. Four at a time, as copy_strided.
+// and indices that are contiguous.
 template <class T, bool of_one>
 void pick_elements(std::ptrdiff_t n, std::size_t rows, std::ptrdiff_t row,
                    const std::ptrdiff_t* step, std::byte* to, const std::byte* from,
@@ -44,21 +44,13 @@ void pick_elements(std::ptrdiff_t n, std::size_t rows, std::ptrdiff_t row,
   constexpr auto size = static_cast<std::ptrdiff_t>(sizeof(T));
   const std::ptrdiff_t to_step = of_one ? size : step[0] * size,
                        from_step = of_one ? 0 : step[1] * size, index_step = of_one ? 1 : step[2];
-  const auto pick = [=](std::ptrdiff_t i) {
+  for_each_element(n, [=](std::ptrdiff_t i) {
     T picked{};
     const std::ptrdiff_t at = index[i * index_step];
     if (HWY_LIKELY(static_cast<std::size_t>(at) < rows))
       std::memcpy(&picked, from + i * from_step + at * row, sizeof(T));
     std::memcpy(to + i * to_step, &picked, sizeof(T));
-  };
-  std::ptrdiff_t i = 0;
-  for (const std::ptrdiff_t fours = n & ~std::ptrdiff_t{3}; i < fours; i += 4) {
-    pick(i);
-    pick(i + 1);
-    pick(i + 2);
-    pick(i + 3);
-  }
-  for (; i < n; ++i) pick(i);
+  });
 }
 
 // Bytes to move from the row of a table that an index tells: zeros where there is none.

@@ -158,4 +158,18 @@ void walk_pieces(const nest& n, const share& part, std::ptrdiff_t piece, F&& f) 
   walk_pieces(n, items_of(n.points(n.last()) * pieces, part), piece, f);
 }
 
+// Calls f(i) for each i below n, of elements that are moved one by one. Four at a time, as
+// compilers spend as long on a pointer and the loop's end as on an element.
+template <class F>
+HWY_INLINE void for_each_element(std::ptrdiff_t n, F f) {
+  std::ptrdiff_t i = 0;
+  for (const std::ptrdiff_t fours = n & ~std::ptrdiff_t{3}; i < fours; i += 4) {
+    f(i);
+    f(i + 1);
+    f(i + 2);
+    f(i + 3);
+  }
+  for (; i < n; ++i) f(i);
+}
+
 }  // namespace weft::kernels
