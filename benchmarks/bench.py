@@ -137,10 +137,18 @@ def compare_compilers(given, about, options):
     print(f"\nthe same in {place}")
 
 
+def regular_expression(text):
+    try:
+        re.compile(text)
+    except re.error as problem:
+        raise argparse.ArgumentTypeError(f"{text} is no regular expression: {problem}") from None
+    return text
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="fewer and shorter repetitions")
-    parser.add_argument("--filter", default="", metavar="REGEX",
+    parser.add_argument("--filter", default="", metavar="REGEX", type=regular_expression,
                         help="only cases that it is found in")
     parser.add_argument("--targets", nargs="?", const="all", default="", metavar="NAMES",
                         help="weft alone, on every SIMD target that this machine runs, or on those "
@@ -151,12 +159,13 @@ def main():
     given = parser.parse_args()
     about = json.loads(given.about.read_text())
     options = ["--filter", given.filter]
-    if given.compilers:
-        try:
+    try:
+        if given.compilers:
             compare_compilers(given, about, [*options, "--targets", given.targets or "best"])
             return 0
-        except (OSError, RuntimeError, subprocess.CalledProcessError) as problem:
-            return f"bench: {problem}"
+        subprocess.run(["cmake", "--build", about["results"], "--target", "weft_bench"], check=True)
+    except (OSError, RuntimeError, subprocess.CalledProcessError) as problem:
+        return f"bench: {problem}"
     options += ["--quick"] if given.quick else []
     options += ["--targets", given.targets] if given.targets else []
 
