@@ -8,14 +8,18 @@
 #include <utility>
 
 #include "kernels/dot_loops.hpp"
+#include "kernels/dot_offsets.hpp"
 #include "weft/kernels/dot_blocking.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/dot.cpp"
 #include "hwy/foreach_target.h"  // must come before hwy-inl.h
+#include "kernels/dot_columns-inl.h"
+#include "kernels/dot_edge-inl.h"
 #include "kernels/dot_end-inl.h"
 #include "kernels/dot_lines-inl.h"
 #include "kernels/dot_pack-inl.h"
+#include "kernels/dot_share-inl.h"
 #include "kernels/dot_tile-inl.h"
 #include "weft/kernels/hwy-inl.h"
 
@@ -39,27 +43,6 @@ constexpr std::ptrdiff_t lines_apart = 4096 / sizeof(float);
 constexpr std::size_t panel_advance = 8;
 constexpr std::size_t block_advance = 16;
 
-// To pack an element takes about as long as so many products of a tile: measured with gradients of
-// weights.
-constexpr std::size_t products_per_packed = 8;
-
-// [first, first + count) of the batch, rows, columns or depth.
-struct range {
-  std::size_t first, count;
-  std::size_t end() const { return first + count; }
-  bool operator==(const range&) const = default;
-};
-
-range part_of(std::size_t n, const share& s) {
-  const item_range items = items_of(static_cast<std::ptrdiff_t>(n), s);
-  return {static_cast<std::size_t>(items.begin), static_cast<std::size_t>(items.end - items.begin)};
-}
-
-// There is no second one without a first.
-int addends_of(const contraction& x) {
-  return (x.a != nullptr) + (x.b != nullptr);
-}
-
 // Where one index of the batch loops is.
 struct operands {
   const float *left, *right;
@@ -71,47 +54,46 @@ struct operands {
 class product {
  public:
   product(const contraction& x, const call& c)
-      : batch_(x.batch),
-        rows_(x.rows),
-        columns_(x.columns),
-        depth_(x.depth),
-        row_count_(static_cast<std::size_t>(rows_.size())),
-        column_count_(static_cast<std::size_t>(columns_.size())),
-        depth_count_(static_cast<std::size_t>(depth_.size())),
-        left_step_(depth_.inner().stride.left),
-        right_step_(depth_.inner().stride.right),
-        block_(blocks_of(row_count_, column_count_, depth_count_)),
+      : x_(x),
+        row_count_(static_cast<std::size_t>(x.rows.size())),
+        depth_count_(static_cast<std::size_t>(x.depth.size())),
+        left_step_(x.depth.inner().stride.left),
+        right_step_(x.depth.inner().stride.right),
         packed_(c.packed),
-        packed_as_(c.packed_as) {
+        packed_as_(c.packed_as),
+        batch_{0, static_cast<std::size_t>(x.batch.size())},
+        rows_{0, row_count_},
+        columns_(x.columns, packed_ != nullptr),
+        block_(blocks_of(row_count_, columns_.count(), depth_count_)),
+        at_(x, block_, c.scratch) {
     const dot_scratch at(block_.rows, block_.columns, block_.depth);
-    row_table_ = reinterpret_cast<std::ptrdiff_t*>(c.scratch + at.row_offsets);
-    column_table_ = reinterpret_cast<std::ptrdiff_t*>(c.scratch + at.column_offsets);
-    depth_table_ = reinterpret_cast<std::ptrdiff_t*>(c.scratch + at.depth_offsets);
     packed_left_ = reinterpret_cast<float*>(c.scratch + at.left);
     packed_right_ = reinterpret_cast<float*>(c.scratch + at.right);
     offset_list(0, max_tile_columns)
         .places(reinterpret_cast<float*>(c.scratch + at.tile), tile_rows, tile_row_);
     addend_tiles_ = reinterpret_cast<float*>(c.scratch + at.addends);
 
-    const place_in_operands& column = columns_.inner().stride;
+    const loop_nest &rows = x.rows, &depth = x.depth;
+    const place_in_operands& column = x.columns.inner().stride;
     adjacent_right_ = column.right == 1;
     adjacent_result_ = column.result == 1;
     // The left operand is read in place where packing it would not pay: a tile wants one element
     // after the other anyway; a single vector of columns does too little with each; and rows side
     // by side may lie as packed ones would, or can be fetched in time, if the tiles fetch nothing
     // else and lines share their pages.
-    const bool side_by_side = rows_.is_single() && rows_.inner().stride.left == 1;
+    const bool side_by_side = rows.is_single() && rows.inner().stride.left == 1;
     const bool as_packed = side_by_side && left_step_ <= static_cast<std::ptrdiff_t>(tile_rows);
     const bool can_be_fetched = side_by_side && packed_ == nullptr && left_step_ < lines_apart;
-    left_in_place_ = depth_.is_single() && (left_step_ == 1 || column_count_ <= hn::Lanes(tag()) ||
-                                            as_packed || can_be_fetched);
+    left_in_place_ =
+        depth.is_single() &&
+        (left_step_ == 1 || columns_.count() <= hn::Lanes(tag()) || as_packed || can_be_fetched);
     // The right one, where its lines are vectors already, and few tiles would share the packed ones
     // or the first cache holds it as it is.
     const std::size_t right_bytes =
         depth_count_ * static_cast<std::size_t>(right_step_) * sizeof(float);
-    right_in_place_ = packed_ == nullptr && depth_.is_single() && adjacent_right_ &&
+    right_in_place_ = packed_ == nullptr && depth.is_single() && adjacent_right_ &&
                       (row_count_ <= 2 * tile_rows || right_bytes <= first_cache_bytes);
-    const bool vectors = packed_ == nullptr && depth_.is_single() && row_count_ <= few_rows;
+    const bool vectors = packed_ == nullptr && depth.is_single() && row_count_ <= few_rows;
     // With few rows, transposing the right operand would cost more than the products, and lines
     // are better read from end to end. The left one's are copied where they are none, to the room
     // for what else would be packed.
@@ -119,7 +101,7 @@ class product {
     along_depth_ = vectors && right_step_ == 1 &&
                    (left_step_ == 1 || row_count_ * depth_count_ <= packed_floats);
     if (along_depth_) left_in_place_ = left_step_ == 1;
-    along_columns_ = vectors && columns_.is_single() && adjacent_right_ && adjacent_result_;
+    along_columns_ = vectors && x.columns.is_single() && adjacent_right_ && adjacent_result_;
     pass_rows_ = row_count_;
     pairs_ = packed_as_ == precision::bfloat16_products && has_bfloat16_dot;
     widen_ =
@@ -140,27 +122,30 @@ class product {
       block_.columns = std::min(block_.columns, max_tile_columns);
       pass_rows_ = block_.rows;
     }
-    // Tiles end where the innermost loop of the columns does, if that costs no part of a vector.
-    cut_ = columns_.inner().extent % static_cast<std::ptrdiff_t>(hn::Lanes(tag())) == 0;
 
-    addends_ = addends_of(x);
+    addends_ = x.addends();
     scale_ = static_cast<float>(c.scale);
     ends_ = scale_ != 1 || addends_ > 0;
     activate_ = tile_activation_of(c.then);
-    take(c.part);
+    if (c.part.count > 1) {
+      const bool packs_right = packed_ == nullptr && !right_in_place_;
+      take(c.part, {!left_in_place_, packs_right, along_depth_ || along_columns_}, batch_, rows_,
+           columns_);
+    }
   }
 
   // The part of the batch.
-  const range& batch() const { return batch_part_; }
+  const range& batch() const { return batch_; }
 
   // In the loop over the batch: small products would notice the call.
   HWY_INLINE void run(const operands& o) {
     // Lines that are not packed need no room for a panel.
-    if (along_columns_) block_.columns = block_size(column_count_, line_columns, max_tile_columns);
-    if (along_depth_ || along_columns_) find_rows({0, row_count_});
+    if (along_columns_)
+      block_.columns = block_size(columns_.count(), line_columns, max_tile_columns);
+    if (along_depth_ || along_columns_) at_.find_rows({0, row_count_});
     if (along_depth_ && !left_in_place_) copy_left(o.left);
-    for (range rows{rows_part_.first, 0}; rows.first < rows_part_.end(); rows.first = rows.end()) {
-      rows.count = std::min(pass_rows_, rows_part_.end() - rows.first);
+    for (range rows{rows_.first, 0}; rows.first < rows_.end(); rows.first = rows.end()) {
+      rows.count = std::min(pass_rows_, rows_.end() - rows.first);
       pass(o, rows);
     }
   }
@@ -168,15 +153,15 @@ class product {
   // Tile after tile, each with the whole depth.
   void pack_all(const float* right, std::byte* packed) {
     right_in_place_ = false;
-    for (range columns{0, 0}; columns.first < column_count_; columns.first = columns.end()) {
-      columns.count = block_at(columns.first);
-      find_columns(columns);
+    for (range columns{0, 0}; columns.first < columns_.count(); columns.first = columns.end()) {
+      columns.count = columns_.panel_at(columns.first, block_.columns);
+      at_.find_columns(columns);
       for (range depth{0, 0}; depth.first < depth_count_; depth.first += block_.depth) {
         depth.count = std::min(block_.depth, depth_count_ - depth.first);
-        find_depth(depth);
+        at_.find_depth(depth);
         pack_right(right, columns, depth);
         for (std::size_t first = columns.first; first < columns.end();) {
-          const column_tile t = tile_at(first);
+          const column_tile t = columns_.tile_at(first);
           first = t.end();
           const float* from = packed_tile(t, columns, depth);
           const std::size_t count = t.width() * depth.count;
@@ -199,26 +184,27 @@ class product {
  private:
   // All columns of these rows.
   HWY_INLINE void pass(const operands& o, range all) {
-    range columns{columns_part_.first, 0};
-    for (; columns.first < columns_part_.end(); columns.first = columns.end()) {
-      columns.count = block_at(columns.first);
-      find_columns(columns);
+    range columns{columns_.part().first, 0};
+    for (; columns.first < columns_.part().end(); columns.first = columns.end()) {
+      columns.count = columns_.panel_at(columns.first, block_.columns);
+      at_.find_columns(columns);
       if (along_depth_ || along_columns_) {
         along_depth_ ? multiply_along_depth(o, columns) : multiply_along_columns(o, columns);
         continue;
       }
       for (range depth{0, 0}; depth.first < depth_count_; depth.first += block_.depth) {
         depth.count = std::min(block_.depth, depth_count_ - depth.first);
-        if (packed_ == nullptr || !left_in_place_) find_depth(depth);
+        if (packed_ == nullptr || !left_in_place_) at_.find_depth(depth);
         if (packed_ == nullptr) {
           // Where tiles end with the columns' inner loop, all are whole.
-          if (!right_in_place_ || !cut_) pack_right(o.right, columns, depth);
+          if (!right_in_place_ || !columns_.tiles_end_with_loops())
+            pack_right(o.right, columns, depth);
         } else if (widen_) {
           widen(columns, depth);
         }
         for (range rows{all.first, 0}; rows.first < all.end(); rows.first += block_.rows) {
           rows.count = std::min(block_.rows, all.end() - rows.first);
-          find_rows(rows);
+          at_.find_rows(rows);
           if (!left_in_place_) pack_left(o.left, rows, depth);
           if (packed_ == nullptr || packed_as_ == precision::float32 || widen_) {
             multiply<float>(o, columns, depth, rows);
@@ -233,143 +219,6 @@ class product {
         }
       }
     }
-  }
-
-  struct column_tile {
-    std::size_t first, count, vectors;
-    bool one_run;  // all of one inner loop
-    std::size_t width() const { return vectors * hn::Lanes(tag()); }
-    std::size_t end() const { return first + count; }
-    bool whole() const { return one_run && count == width(); }
-  };
-
-  // Cuts the batch, the rows or the columns: whatever leaves the largest part the least work, its
-  // products and what it packs, which by rows is all of the right operand in every part. No sum
-  // depends on how it is divided.
-  void take(const share& part) {
-    batch_part_ = {0, static_cast<std::size_t>(batch_.size())};
-    rows_part_ = {0, row_count_};
-    columns_part_ = {0, column_count_};
-    if (part.count == 1) return;
-    const auto largest = [&part](std::size_t n) {
-      const auto parts = static_cast<std::size_t>(part.count);
-      return (n + parts - 1) / parts;
-    };
-    const bool packs_right = packed_ == nullptr && !right_in_place_;
-    const auto work = [&](std::size_t rows, std::size_t columns) {
-      return rows * columns +
-             products_per_packed * ((left_in_place_ ? 0 : rows) + (packs_right ? columns : 0));
-    };
-    const std::size_t strips = (row_count_ + tile_rows - 1) / tile_rows;
-    const std::size_t units = column_units();
-    const std::size_t by_rows =
-        work(std::min(largest(strips) * tile_rows, row_count_), column_count_);
-    const std::size_t by_columns = work(row_count_, largest(units) * column_count_ / units);
-    // Rows where that takes hardly more: what goes on with a row is then where its core has it, and
-    // an encoder layer of 128 positions takes two cores a tenth less time than by columns.
-    const bool along_lines = along_depth_ || along_columns_;
-    const bool rows_beat_columns = !along_lines && by_rows <= by_columns + by_columns / 32;
-    const std::size_t within = batch_part_.count * (rows_beat_columns ? by_rows : by_columns);
-    if (largest(batch_part_.count) * work(row_count_, column_count_) <= within) {
-      batch_part_ = part_of(batch_part_.count, part);
-    } else if (rows_beat_columns) {
-      const range of = part_of(strips, part);
-      rows_part_.first = std::min(of.first * tile_rows, row_count_);
-      rows_part_.count = std::min(of.end() * tile_rows, row_count_) - rows_part_.first;
-    } else {
-      const range of = part_of(units, part);
-      const std::size_t begin = columns_of(of.first);
-      columns_part_ = {begin, columns_of(of.end()) - begin};
-    }
-  }
-
-  // Parts of the columns are made of vectors, those of a packed operand of the tiles that it has.
-  std::size_t column_units() const {
-    if (packed_ == nullptr) return (column_count_ + hn::Lanes(tag()) - 1) / hn::Lanes(tag());
-    std::size_t units = 0;
-    for (std::size_t first = 0; first < column_count_; ++units) first += tile_at(first).count;
-    return units;
-  }
-  std::size_t columns_of(std::size_t units) const {
-    if (packed_ == nullptr) return std::min(units * hn::Lanes(tag()), column_count_);
-    std::size_t columns = 0;
-    for (; units > 0; --units) columns += tile_at(columns).count;
-    return columns;
-  }
-
-  HWY_INLINE static offset_list find(const loop_nest& loops,
-                                     std::ptrdiff_t place_in_operands::*which, range of,
-                                     std::ptrdiff_t* table) {
-    return loops.offsets(which, static_cast<std::ptrdiff_t>(of.first),
-                         static_cast<std::ptrdiff_t>(of.count), table);
-  }
-
-  // The offsets of a block are kept: where there is but one, every index of the batch needs them.
-  // Some compilers would call these, which small products notice.
-  HWY_INLINE void find_rows(range rows) {
-    if (rows == found_rows_) return;
-    found_rows_ = rows;
-    std::ptrdiff_t* const table = row_table_;
-    const std::size_t room = block_.rows;
-    row_left_ = find(rows_, &place_in_operands::left, rows, table);
-    row_result_ = find(rows_, &place_in_operands::result, rows, table + room);
-    if (addends_ > 0) row_addend_[0] = find(rows_, &place_in_operands::a, rows, table + 2 * room);
-    if (addends_ > 1) row_addend_[1] = find(rows_, &place_in_operands::b, rows, table + 3 * room);
-  }
-
-  HWY_INLINE void find_columns(range columns) {
-    if (columns == found_columns_) return;
-    found_columns_ = columns;
-    std::ptrdiff_t* const table = column_table_;
-    const std::size_t room = block_.columns;
-    if (packed_ == nullptr)
-      column_right_ = find(columns_, &place_in_operands::right, columns, table);
-    column_result_ = find(columns_, &place_in_operands::result, columns, table + room);
-    if (addends_ > 0)
-      column_addend_[0] = find(columns_, &place_in_operands::a, columns, table + 2 * room);
-    if (addends_ > 1)
-      column_addend_[1] = find(columns_, &place_in_operands::b, columns, table + 3 * room);
-  }
-
-  void find_depth(range depth) {
-    if (depth == found_depth_) return;
-    found_depth_ = depth;
-    depth_left_ = find(depth_, &place_in_operands::left, depth, depth_table_);
-    depth_right_ = find(depth_, &place_in_operands::right, depth, depth_table_ + block_.depth);
-  }
-
-  // How many of `count` iterations from this one on are one inner loop.
-  static std::size_t run_of(const loop_nest& loops, std::size_t from, std::size_t count) {
-    if (loops.is_single()) return count;
-    return std::min(count, static_cast<std::size_t>(loops.run(static_cast<std::ptrdiff_t>(from))));
-  }
-
-  // A tile is made where it is used: g++ copies one as vectors, which wait for its members' stores.
-  //
-  // Tiles lie one after the other, each but the last of whole vectors. Four vectors make two tiles
-  // of two: one of three and one of a single vector would do less with each element of the left.
-  column_tile tile_at(std::size_t first) const {
-    const std::size_t lanes = hn::Lanes(tag());
-    const std::size_t end = packed_ == nullptr ? columns_part_.end() : column_count_;
-    const std::size_t run = run_of(columns_, first, end - first);
-    const std::size_t left = cut_ ? run : end - first;
-    column_tile t{};
-    t.first = first;
-    t.vectors = (left + lanes - 1) / lanes;
-    t.vectors = t.vectors == 4 ? 2 : std::min(t.vectors, tile_vectors);
-    t.count = std::min(t.vectors * lanes, left);
-    t.one_run = t.count <= run;
-    return t;
-  }
-
-  // The columns of whole tiles, no more than a block.
-  std::size_t block_at(std::size_t first) const {
-    const std::size_t left = columns_part_.end() - first;
-    if (left <= block_.columns) return left;
-    std::size_t count = 0;
-    for (std::size_t next = 0; count + next <= block_.columns; next = tile_at(first + count).count)
-      count += next;
-    return count;
   }
 
   float* packed_tile(const column_tile& t, range columns, range depth) const {
@@ -395,7 +244,7 @@ class product {
                              std::ptrdiff_t element_stride, range depth, packed_tiles to) const {
     float* const packed = to.data;
     for (std::size_t k = 0, count; k < depth.count; k += count) {
-      count = run_of(depth_, depth.first + k, depth.count - k);
+      count = x_.depth.run(depth.first + k, depth.count - k);
       to.data = packed + k * to.width;
       pack_adjacent_lines(d, {from + element[k], element_stride, count}, to);
     }
@@ -407,7 +256,7 @@ class product {
                        std::size_t width, float* packed) const {
     if (element_stride != 1) return pack_elements(s, width, packed);
     for (std::size_t k = 0, count; k < depth.count; k += count) {
-      count = run_of(depth_, depth.first + k, depth.count - k);
+      count = x_.depth.run(depth.first + k, depth.count - k);
       pack_adjacent_elements(d, {s.data, s.line, s.element.from(k), s.lines, count}, width,
                              packed + k * width);
     }
@@ -416,24 +265,24 @@ class product {
   void pack_right(const float* right, range columns, range depth) const {
     const tag d;
     for (std::size_t first = columns.first; first < columns.end();) {
-      const column_tile t = tile_at(first);
+      const column_tile t = columns_.tile_at(first);
       first = t.end();
       if (right_in_place_ && t.whole()) continue;
       float* const packed = packed_tile(t, columns, depth);
-      const offset_list column = column_right_.from(t.first - columns.first);
+      const offset_list column = at_.columns().right.from(t.first - columns.first);
       if (!t.one_run || !adjacent_right_) {
-        pack(d, {right, column, depth_right_, t.count, depth.count}, right_step_, depth, t.width(),
-             packed);
+        pack(d, {right, column, at_.depth().right, t.count, depth.count}, right_step_, depth,
+             t.width(), packed);
         continue;
       }
       std::size_t tiles = 1;  // with those beside it that are as wide
-      const std::size_t run = run_of(columns_, t.first, columns.end() - t.first);
+      const std::size_t run = columns_.run(t.first, columns.end() - t.first);
       for (; t.whole() && (tiles + 1) * t.width() <= run; ++tiles) {
-        const column_tile next = tile_at(first);
+        const column_tile next = columns_.tile_at(first);
         if (next.vectors != t.vectors) break;
         first = next.end();
       }
-      pack_lines(d, right + column[0], depth_right_, right_step_, depth,
+      pack_lines(d, right + column[0], at_.depth().right, right_step_, depth,
                  {packed, t.width(), t.count, tiles, t.width() * depth.count, panel_advance});
     }
   }
@@ -442,7 +291,7 @@ class product {
     const tag d;
     const std::size_t lanes = hn::Lanes(d);
     for (std::size_t first = columns.first; first < columns.end();) {
-      const column_tile t = tile_at(first);
+      const column_tile t = columns_.tile_at(first);
       first = t.end();
       const half* from = reinterpret_cast<const half*>(packed_) + place_in_packed<half>(t, depth);
       float* to = packed_tile(t, columns, depth);
@@ -456,15 +305,15 @@ class product {
     const hn::CappedTag<float, tile_rows> d;
     for (std::size_t first = 0, count; first < rows.count; first += count) {
       count = std::min(tile_rows, rows.count - first);
-      const std::size_t run = run_of(rows_, rows.first + first, rows.count - first);
+      const std::size_t run = x_.rows.run(rows.first + first, rows.count - first);
       float* const packed = packed_left_ + first * depth.count;
-      if (rows_.inner().stride.left != 1 || run < count) {
-        pack(d, {left, row_left_.from(first), depth_left_, count, depth.count}, left_step_, depth,
-             tile_rows, packed);
+      if (x_.rows.inner().stride.left != 1 || run < count) {
+        pack(d, {left, at_.rows().left.from(first), at_.depth().left, count, depth.count},
+             left_step_, depth, tile_rows, packed);
         continue;
       }
       const std::size_t strips = std::max<std::size_t>(run / tile_rows, 1);
-      pack_lines(d, left + row_left_[first], depth_left_, left_step_, depth,
+      pack_lines(d, left + at_.rows().left[first], at_.depth().left, left_step_, depth,
                  {packed, tile_rows, count, strips, tile_rows * depth.count, block_advance});
       count = std::max(count, strips * tile_rows);
     }
@@ -477,7 +326,7 @@ class product {
     const std::size_t steps = in_steps<half_pair>(depth).count;
     if (left_in_place_) {
       for (std::size_t i = 0; i < rows.count; ++i)
-        round_line(left + row_left_[i] + depth.first, depth.count, packed_left_ + i * steps);
+        round_line(left + at_.rows().left[i] + depth.first, depth.count, packed_left_ + i * steps);
     } else {
       const hn::CappedTag<float, tile_rows> d;
       for (std::size_t i = 0; i < rows.count; i += tile_rows)
@@ -499,8 +348,8 @@ class product {
     else if (std::is_same_v<T, half_pair>)
       offset_list(0, static_cast<std::ptrdiff_t>(steps)).places(packed, count, a.row);
     else
-      row_left_.from(row).places(o.left + static_cast<std::ptrdiff_t>(depth.first) * left_step_,
-                                 count, a.row);
+      at_.rows().left.from(row).places(
+          o.left + static_cast<std::ptrdiff_t>(depth.first) * left_step_, count, a.row);
     return a;
   }
 
@@ -508,7 +357,7 @@ class product {
   void copy_left(const float* left) const {
     float* to = packed_left_;
     for (std::size_t i = 0; i < row_count_; ++i, to += depth_count_) {
-      const float* from = left + row_left_[i];
+      const float* from = left + at_.rows().left[i];
       for (std::size_t k = 0; k < depth_count_; ++k, from += left_step_) to[k] = *from;
     }
   }
@@ -516,45 +365,45 @@ class product {
   void multiply_along_depth(const operands& o, range columns) const {
     const float* left[few_rows];
     if (left_in_place_)
-      row_left_.places(o.left, row_count_, left);
+      at_.rows().left.places(o.left, row_count_, left);
     else
       offset_list(0, static_cast<std::ptrdiff_t>(depth_count_))
           .places<const float>(packed_left_, row_count_, left);
     for (std::size_t first = columns.first; first < columns.end();) {
-      const column_tile t = tile_at(first);
+      const column_tile t = columns_.tile_at(first);
       first = t.end();
       for (std::size_t j = 0; j < t.count; j += dot_columns) {
         const float* column[dot_columns];
         const std::size_t count = std::min(t.count - j, dot_columns);
-        column_right_.from(t.first - columns.first + j).places(o.right, count, column);
+        at_.columns().right.from(t.first - columns.first + j).places(o.right, count, column);
         // A tile has room for whole vectors, and so for columns too many.
         for (std::size_t row = 0; row < row_count_;)
           row += dot_products(left + row, row_count_ - row, column, count, depth_count_,
                               tile_row_[row] + j);
       }
       end_rows(o, t, columns);
-      spread(o, t, columns, 0, row_count_);
+      spread_tile(o, t, columns, 0, row_count_);
     }
   }
 
   void multiply_along_columns(const operands& o, range columns) const {
     float* result[few_rows];
-    row_result_.places(o.result + column_result_[0], row_count_, result);
+    at_.rows().result.places(o.result + at_.columns().result[0], row_count_, result);
     const float* left[few_rows];
-    row_left_.places(o.left, row_count_, left);
+    at_.rows().left.places(o.left, row_count_, left);
     for (std::size_t row = 0; row < row_count_;)
-      row += add_lines({left + row, left_step_, o.right + column_right_[0], right_step_,
+      row += add_lines({left + row, left_step_, o.right + at_.columns().right[0], right_step_,
                         depth_count_, columns.count, result + row},
                        row_count_ - row);
     if (!ends_ && activate_ == nullptr) return;
     for (std::size_t first = columns.first; first < columns.end();) {
-      const column_tile t = tile_at(first);
+      const column_tile t = columns_.tile_at(first);
       first = t.end();
       // An end may use whole vectors of the tile, and the result has no room for them.
       for (std::size_t i = 0; i < row_count_; ++i)
         std::copy_n(result[i] + (t.first - columns.first), t.count, tile_row_[i]);
       end_rows(o, t, columns);
-      spread(o, t, columns, 0, row_count_);
+      spread_tile(o, t, columns, 0, row_count_);
     }
   }
 
@@ -566,7 +415,7 @@ class product {
       return {reinterpret_cast<const T*>(packed_) + place_in_packed<T>(t, depth), width};
     if constexpr (std::is_same_v<T, float>) {
       if (!right_in_place_ || !t.whole()) return {packed_tile(t, columns, depth), width};
-      return {o.right + column_right_[t.first - columns.first] +
+      return {o.right + at_.columns().right[t.first - columns.first] +
                   static_cast<std::ptrdiff_t>(depth.first) * right_step_,
               right_step_};
     }
@@ -594,7 +443,7 @@ class product {
   // How many rows of the next strip each tile of a panel fetches, so that together they fetch all:
   // those that follow each other in memory are a single line.
   std::size_t rows_each(range columns, range depth) const {
-    if (rows_.inner().stride.left != static_cast<std::ptrdiff_t>(depth.count)) return 1;
+    if (x_.rows.inner().stride.left != static_cast<std::ptrdiff_t>(depth.count)) return 1;
     const std::size_t width = tile_vectors * hn::Lanes(tag());
     const std::size_t tiles = (columns.count + width - 1) / width;
     return std::max<std::size_t>(tile_rows >> (std::bit_width(tiles) - 1), 1);
@@ -615,11 +464,11 @@ class product {
     for (std::size_t row = 0; row < rows.count; row += tile_rows) {
       const std::size_t count = std::min(tile_rows, rows.count - row);
       const left_strip a = left_of<T>(o, depth, row, count);
-      float* in_result[tile_rows];
-      row_result_.from(row).places(o.result, count, in_result);
+      float* result[tile_rows];
+      at_.rows().result.from(row).places(o.result, count, result);
       std::size_t next = row + tile_rows;  // the first row that the tile fetches
       for (std::size_t first = columns.first; first < columns.end(); next += next_rows) {
-        const column_tile t = tile_at(first);
+        const column_tile t = columns_.tile_at(first);
         first = t.end();
         const right_strip<T> b = strip_of<T>(t, columns, depth, o);
         fetched later{reinterpret_cast<const std::byte*>(a.row[0]), 0};
@@ -629,16 +478,16 @@ class product {
           later = {reinterpret_cast<const std::byte*>(a.row[0] + lines_ahead * left_step_),
                    left_step_ * static_cast<std::ptrdiff_t>(sizeof(float))};
         else if (left_in_place_ && next < std::min(row + 2 * tile_rows, rows.count))
-          later = {
-              reinterpret_cast<const std::byte*>(o.left + row_left_[next] + skipped * left_step_),
-              static_cast<std::ptrdiff_t>(next_rows * sizeof(float))};
+          later = {reinterpret_cast<const std::byte*>(o.left + at_.rows().left[next] +
+                                                      skipped * left_step_),
+                   static_cast<std::ptrdiff_t>(next_rows * sizeof(float))};
         const bool whole = t.whole() && adjacent_result_;
         tile_result c{tile_row_, 0, add, nullptr};
         if (whole) {
-          c.row = in_result;
-          c.column = column_result_[t.first - columns.first];
+          c.row = result;
+          c.column = at_.columns().result[t.first - columns.first];
         }
-        if (!whole && add) collect(o, t, columns, row, count);
+        if (!whole && add) collect_tile(o, t, columns, row, count);
         tile_end end;
         if (last && ends_) {
           find_end(o, t, columns, row, count, end);
@@ -647,14 +496,14 @@ class product {
         tile_of<T>(count, t.vectors, a.step)(a, b, steps, later, c);
         // Not in the tile: it needs the registers that the sums are in.
         if (last && activate_ != nullptr) activate_({c.row, c.column, count, t.count});
-        if (!whole) spread(o, t, columns, row, count);
+        if (!whole) spread_tile(o, t, columns, row, count);
       }
     }
   }
 
   void find_end(const operands& o, const column_tile& t, range columns, std::size_t row,
                 std::size_t rows, tile_end& e) const {
-    const place_in_operands& stride = columns_.inner().stride;
+    const place_in_operands& stride = x_.columns.inner().stride;
     e.scale = scale_;
     e.addends = addends_;
     if (addends_ > 0) rows_of_addend(o, 0, stride.a, t, columns, row, rows, e.addend[0]);
@@ -677,89 +526,63 @@ class product {
   void rows_of_addend(const operands& o, std::size_t which, std::ptrdiff_t stride,
                       const column_tile& t, range columns, std::size_t row, std::size_t rows,
                       addend_rows& a) const {
-    const offset_list column = column_addend_[which].from(t.first - columns.first);
+    const offset_list &in_row = at_.rows().addend[which], &in_column = at_.columns().addend[which];
+    const std::size_t first = t.first - columns.first;
+    const bool adjacent = t.one_run && stride == 1;
     a.broadcast = t.one_run && stride == 0;
-    if (a.broadcast || (t.whole() && stride == 1)) {
-      row_addend_[which].from(row).places(o.addend[which] + column[0], rows, a.row);
+    if (a.broadcast || (t.whole() && adjacent)) {
+      in_row.from(row).places(o.addend[which] + in_column[first], rows, a.row);
       return;
     }
-    float* const copies = addend_tiles_ + which * max_tile_rows * max_tile_columns;
-    offset_list(0, max_tile_columns).places<const float>(copies, rows, a.row);
-    for (std::size_t i = 0; i < rows; ++i) {
-      const float* from = o.addend[which] + row_addend_[which][row + i];
-      float* to = copies + i * max_tile_columns;
-      for (std::size_t j = 0; j < t.count; ++j) to[j] = from[column[j]];
-    }
+    float* copies[max_tile_rows];
+    offset_list(0, max_tile_columns)
+        .places(addend_tiles_ + which * max_tile_rows * max_tile_columns, rows, copies);
+    collect({o.addend[which], in_row, in_column, row, first, rows, t.count, adjacent}, copies);
+    std::copy_n(copies, max_tile_rows, a.row);
   }
 
-  // Puts what is in the result so far to the tile in the scratch, which has room for whole vectors.
-  HWY_NOINLINE void collect(const operands& o, const column_tile& t, range columns, std::size_t row,
-                            std::size_t rows) const {
-    const tag d;
-    const std::size_t lanes = hn::Lanes(d);
-    const offset_list column = column_result_.from(t.first - columns.first);
-    for (std::size_t i = 0; i < rows; ++i) {
-      float* to = tile_row_[i];
-      const float* from = o.result + row_result_[row + i];
-      if (t.one_run && adjacent_result_) {
-        from += column[0];
-        std::size_t j = 0;
-        for (; j + lanes <= t.count; j += lanes) hn::StoreU(hn::LoadU(d, from + j), d, to + j);
-        if (j < t.count) hn::StoreU(load_n(d, from + j, t.count - j), d, to + j);
-      } else {
-        for (std::size_t j = 0; j < t.count; ++j) to[j] = from[column[j]];
-      }
-    }
+  // The tile's elements in the result.
+  template <class T>
+  HWY_INLINE tile_elements<T> in_result(T* result, const column_tile& t, range columns,
+                                        std::size_t row, std::size_t rows) const {
+    const std::size_t first = t.first - columns.first;
+    const bool adjacent = t.one_run && adjacent_result_;
+    return {result, at_.rows().result, at_.columns().result, row, first, rows, t.count, adjacent};
   }
 
-  // Puts the tile in the scratch to its places in the result.
-  HWY_NOINLINE void spread(const operands& o, const column_tile& t, range columns, std::size_t row,
-                           std::size_t rows) const {
-    const tag d;
-    const std::size_t lanes = hn::Lanes(d);
-    const offset_list column = column_result_.from(t.first - columns.first);
-    for (std::size_t i = 0; i < rows; ++i) {
-      const float* from = tile_row_[i];
-      float* to = o.result + row_result_[row + i];
-      if (t.one_run && adjacent_result_) {
-        to += column[0];
-        std::size_t j = 0;
-        for (; j + lanes <= t.count; j += lanes) hn::StoreU(hn::LoadU(d, from + j), d, to + j);
-        if (j < t.count) store_n(hn::LoadU(d, from + j), d, to + j, t.count - j);
-      } else {
-        for (std::size_t j = 0; j < t.count; ++j) to[column[j]] = from[j];
-      }
-    }
+  // Of a tile in the scratch. Not in the loop over the tiles, which would lack their registers.
+  HWY_NOINLINE void collect_tile(const operands& o, const column_tile& t, range columns,
+                                 std::size_t row, std::size_t rows) const {
+    collect(in_result<const float>(o.result, t, columns, row, rows), tile_row_);
+  }
+  HWY_NOINLINE void spread_tile(const operands& o, const column_tile& t, range columns,
+                                std::size_t row, std::size_t rows) const {
+    spread(tile_row_, in_result(o.result, t, columns, row, rows));
   }
 
-  const loop_nest& batch_;
-  const loop_nest& rows_;
-  const loop_nest& columns_;
-  const loop_nest& depth_;
-  std::size_t row_count_, column_count_, depth_count_;
+  const contraction& x_;
+  std::size_t row_count_, depth_count_;
   std::ptrdiff_t left_step_, right_step_;  // along the innermost loop of the depth
-  dot_blocks block_;
-  std::size_t pass_rows_;    // for so many at a time, all panels pass by
-  const std::byte* packed_;  // the right operand, as pack_all leaves it; or null
+  const std::byte* packed_;                // the right operand, as pack_all leaves it; or null
   precision packed_as_;
-  range batch_part_, rows_part_, columns_part_;
-  bool left_in_place_, right_in_place_, along_depth_, along_columns_, cut_, widen_;
+  // Those of this part.
+  range batch_, rows_;
+  tiled_columns columns_;
+  dot_blocks block_;
+  block_offsets at_;
+  std::size_t pass_rows_;  // for so many at a time, all panels pass by
+  bool left_in_place_, right_in_place_, along_depth_, along_columns_, widen_;
   bool adjacent_right_, adjacent_result_;  // columns of an inner loop
   bool pairs_;  // the right operand is packed, or to be packed, in pairs of bfloat16
   bool ends_;   // whether sums are scaled, or anything is added to them
   int addends_;
   float scale_;
   tile_activation activate_;  // null where there is none
-  // The offsets are those of the found rows, columns and depth.
-  range found_rows_{0, 0}, found_columns_{0, 0}, found_depth_{0, 0};
-  offset_list row_left_, row_result_, row_addend_[2];
-  offset_list column_right_, column_result_, column_addend_[2];
-  offset_list depth_left_, depth_right_;
   // In the scratch.
-  std::ptrdiff_t *row_table_, *column_table_, *depth_table_;
   float *packed_left_, *packed_right_, *addend_tiles_;
   float* tile_row_[tile_rows];
 };
+
 // Sums of nothing: what the addends and `then` make of zeros. Left and right may have no memory.
 void end_zeros(const contraction& x, op then) {
   const tile_activation activate = tile_activation_of(then);

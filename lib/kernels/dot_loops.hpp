@@ -11,6 +11,13 @@
 
 namespace weft::kernels {
 
+// [first, first + count) of the batch, rows, columns or depth.
+struct range {
+  std::size_t first, count;
+  std::size_t end() const { return first + count; }
+  bool operator==(const range&) const = default;
+};
+
 // A place in the result, in the operands that give its rows (left) and its columns (right), and in
 // the addends.
 struct place_in_operands {
@@ -124,22 +131,29 @@ class loop_nest {
     return p;
   }
 
+  // How many of `count` iterations from `first` on are one inner loop.
+  std::size_t run(std::size_t first, std::size_t count) const {
+    if (is_single()) return count;
+    return std::min(count, static_cast<std::size_t>(run(static_cast<std::ptrdiff_t>(first))));
+  }
+
+  // The offsets of these iterations in one operand; `table` has room for them. A call would return
+  // them in memory, which small products would notice.
+  HWY_INLINE offset_list offsets(std::ptrdiff_t place_in_operands::*which, range of,
+                                 std::ptrdiff_t* table) const {
+    const std::ptrdiff_t step = inner().stride.*which;
+    const auto first = static_cast<std::ptrdiff_t>(of.first);
+    if (is_single()) return {first * step, step};
+    fill(which, first, static_cast<std::ptrdiff_t>(of.count), table);
+    return offset_list(table);
+  }
+
+ private:
   // How many iterations from this one on are one inner loop.
   std::ptrdiff_t run(std::ptrdiff_t index) const {
     return inner().extent - (index == 0 ? 0 : index % inner().extent);
   }
 
-  // The offsets in one operand of `count` iterations from `first` on; `table` has room for them. A
-  // call would return them in memory, which small products would notice.
-  HWY_INLINE offset_list offsets(std::ptrdiff_t place_in_operands::*which, std::ptrdiff_t first,
-                                 std::ptrdiff_t count, std::ptrdiff_t* table) const {
-    const std::ptrdiff_t step = inner().stride.*which;
-    if (is_single()) return {first * step, step};
-    fill(which, first, count, table);
-    return offset_list(table);
-  }
-
- private:
   void fill(std::ptrdiff_t place_in_operands::*which, std::ptrdiff_t first, std::ptrdiff_t count,
             std::ptrdiff_t* table) const {
     const std::ptrdiff_t step = inner().stride.*which;
@@ -160,6 +174,9 @@ struct contraction {
   const float* right;  // the one that gives the columns
   float* result;
   const float *a, *b;  // the addends; null where there is none
+
+  // There is no second one without a first.
+  int addends() const { return (a != nullptr) + (b != nullptr); }
 
   explicit contraction(const call& c) : contraction(c, columns_operand(c)) {
     const auto by_result = [](const loop& l) { return l.stride.result; };

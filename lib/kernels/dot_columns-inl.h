@@ -1,0 +1,100 @@
+// How the columns of a contraction are cut into panels, and these into tiles.
+#if defined(WEFT_KERNELS_DOT_COLUMNS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef WEFT_KERNELS_DOT_COLUMNS_INL_H_
+#undef WEFT_KERNELS_DOT_COLUMNS_INL_H_
+#else
+#define WEFT_KERNELS_DOT_COLUMNS_INL_H_
+#endif
+
+#include <algorithm>
+#include <cstddef>
+
+#include "kernels/dot_loops.hpp"
+#include "kernels/dot_tile-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace weft::kernels::HWY_NAMESPACE {
+
+struct column_tile {
+  std::size_t first, count, vectors;
+  bool one_run;  // all of one inner loop
+  std::size_t width() const { return vectors * hn::Lanes(tag()); }
+  std::size_t end() const { return first + count; }
+  bool whole() const { return one_run && count == width(); }
+};
+
+class tiled_columns {
+ public:
+  // Those of an operand that is packed have the tiles that all of them were packed in.
+  tiled_columns(const loop_nest& loops, bool packed)
+      : loops_(loops),
+        packed_(packed),
+        cut_(loops.inner().extent % static_cast<std::ptrdiff_t>(hn::Lanes(tag())) == 0),
+        count_(static_cast<std::size_t>(loops.size())),
+        part_{0, count_} {}
+
+  std::size_t count() const { return count_; }
+
+  // Those that are to be found: all, until others are chosen.
+  const range& part() const { return part_; }
+  void choose(range part) { part_ = part; }
+
+  // Tiles end where the innermost loop does, if that costs no part of a vector.
+  bool tiles_end_with_loops() const { return cut_; }
+
+  // How many from `first` on are one inner loop.
+  std::size_t run(std::size_t first, std::size_t count) const { return loops_.run(first, count); }
+
+  // A tile is made where it is used: g++ copies one as vectors, which wait for its members' stores.
+  //
+  // Tiles lie one after the other, each but the last of whole vectors. Four vectors make two tiles
+  // of two: one of three and one of a single vector would do less with each element of the left.
+  column_tile tile_at(std::size_t first) const {
+    const std::size_t lanes = hn::Lanes(tag());
+    const std::size_t end = packed_ ? count_ : part_.end();
+    const std::size_t one_run = run(first, end - first);
+    const std::size_t left = cut_ ? one_run : end - first;
+    column_tile t{};
+    t.first = first;
+    t.vectors = (left + lanes - 1) / lanes;
+    t.vectors = t.vectors == 4 ? 2 : std::min(t.vectors, tile_vectors);
+    t.count = std::min(t.vectors * lanes, left);
+    t.one_run = t.count <= one_run;
+    return t;
+  }
+
+  // The columns of whole tiles from `first` on, no more than `limit`.
+  std::size_t panel_at(std::size_t first, std::size_t limit) const {
+    const std::size_t left = part_.end() - first;
+    if (left <= limit) return left;
+    std::size_t count = 0;
+    for (std::size_t next = 0; count + next <= limit; next = tile_at(first + count).count)
+      count += next;
+    return count;
+  }
+
+  // What parts are made of: vectors, where the operand is packed the tiles that it has.
+  std::size_t units() const {
+    if (!packed_) return (count_ + hn::Lanes(tag()) - 1) / hn::Lanes(tag());
+    std::size_t n = 0;
+    for (std::size_t first = 0; first < count_; ++n) first += tile_at(first).count;
+    return n;
+  }
+  std::size_t columns_of(std::size_t units) const {
+    if (!packed_) return std::min(units * hn::Lanes(tag()), count_);
+    std::size_t columns = 0;
+    for (; units > 0; --units) columns += tile_at(columns).count;
+    return columns;
+  }
+
+ private:
+  const loop_nest& loops_;
+  bool packed_, cut_;
+  std::size_t count_;
+  range part_;
+};
+
+}  // namespace weft::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

@@ -1,0 +1,68 @@
+// Tiles that memory does not hold as whole vectors pass through the scratch.
+#if defined(WEFT_KERNELS_DOT_EDGE_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef WEFT_KERNELS_DOT_EDGE_INL_H_
+#undef WEFT_KERNELS_DOT_EDGE_INL_H_
+#else
+#define WEFT_KERNELS_DOT_EDGE_INL_H_
+#endif
+
+#include <cstddef>
+
+#include "kernels/dot_loops.hpp"
+#include "kernels/dot_tile-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace weft::kernels::HWY_NAMESPACE {
+
+// A tile's elements in the result or an addend: that of row i, column j is at
+// row[first_row + i] + column[first_column + j].
+template <class T>
+struct tile_elements {
+  T* data;
+  const offset_list &row, &column;
+  std::size_t first_row, first_column, rows, columns;
+  bool adjacent;  // those of a row
+};
+
+// Puts them to rows that have room for whole vectors.
+HWY_INLINE void collect(const tile_elements<const float>& from, float* const* to) {
+  const tag d;
+  const std::size_t lanes = hn::Lanes(d), columns = from.columns;
+  const offset_list column = from.column.from(from.first_column);
+  for (std::size_t i = 0; i < from.rows; ++i) {
+    const float* const row = from.data + from.row[from.first_row + i];
+    float* const line = to[i];
+    if (from.adjacent) {
+      const float* const first = row + column[0];
+      std::size_t j = 0;
+      for (; j + lanes <= columns; j += lanes) hn::StoreU(hn::LoadU(d, first + j), d, line + j);
+      if (j < columns) hn::StoreU(load_n(d, first + j, columns - j), d, line + j);
+    } else {
+      for (std::size_t j = 0; j < columns; ++j) line[j] = row[column[j]];
+    }
+  }
+}
+
+// Puts them to their places, from such rows.
+HWY_INLINE void spread(const float* const* from, const tile_elements<float>& to) {
+  const tag d;
+  const std::size_t lanes = hn::Lanes(d), columns = to.columns;
+  const offset_list column = to.column.from(to.first_column);
+  for (std::size_t i = 0; i < to.rows; ++i) {
+    const float* const line = from[i];
+    float* const row = to.data + to.row[to.first_row + i];
+    if (to.adjacent) {
+      float* const first = row + column[0];
+      std::size_t j = 0;
+      for (; j + lanes <= columns; j += lanes) hn::StoreU(hn::LoadU(d, line + j), d, first + j);
+      if (j < columns) store_n(hn::LoadU(d, line + j), d, first + j, columns - j);
+    } else {
+      for (std::size_t j = 0; j < columns; ++j) row[column[j]] = line[j];
+    }
+  }
+}
+
+}  // namespace weft::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif
