@@ -38,7 +38,7 @@ struct elements {
 
   explicit elements(const call& c) : x(static_cast<const T*>(c.operands[1].data)) {}
   void move(const std::ptrdiff_t* stride, std::ptrdiff_t times) { x += stride[1] * times; }
-  void advance(const std::ptrdiff_t* stride) { x += stride[1]; }
+  HWY_INLINE void advance(const std::ptrdiff_t* stride) { x = in_register(x + stride[1]); }
   template <class M>
   HWY_INLINE auto load(M memory, std::size_t i) const {
     return memory.load(x + i);
@@ -87,8 +87,11 @@ struct sum_of_floats {
   using type = float;
   using total = double;
   using vectors = plus;
-  static constexpr float identity = 0;
   static double combine(double a, double b) { return a + b; }
+  template <class V, class Terms, class M>
+  HWY_INLINE static V add(V sum, const Terms& terms, M memory, std::size_t i) {
+    return terms.add(memory, i, sum);
+  }
   template <class Terms>
   HWY_INLINE static double row(std::size_t n, Terms terms) {
     return sums_at<1>(n, [=](auto memory, std::size_t i, auto& sums)
@@ -99,11 +102,13 @@ struct sum_of_integers {
   using type = std::int32_t;
   using total = std::int64_t;
   using vectors = plus;
-  static constexpr std::int32_t identity = 0;
   static std::int64_t combine(std::int64_t a, std::int64_t b) { return a + b; }
+  template <class V, class Terms, class M>
+  HWY_INLINE static V add(V sum, const Terms& terms, M memory, std::size_t i) {
+    return terms.add(memory, i, sum);
+  }
   HWY_INLINE static std::int64_t row(std::size_t n, elements<std::int32_t> terms) {
-    const hn::ScalableTag<std::int32_t> d;
-    return hn::GetLane(lanes_combined(d, accumulate(plus(), 0, n, itself(), terms.x), plus()));
+    return accumulate<running<hn::ScalableTag<std::int32_t>, plus>>(n, terms.x);
   }
 };
 template <class T>
@@ -111,42 +116,58 @@ struct max_of {
   using type = T;
   using total = T;
   using vectors = larger;
-  static constexpr T identity = std::numeric_limits<T>::has_infinity
-                                    ? -std::numeric_limits<T>::infinity()
-                                    : std::numeric_limits<T>::lowest();
   static T combine(T a, T b) { return a > b || a != a ? a : b; }
+  template <class V, class Terms, class M>
+  HWY_INLINE static V add(V largest, const Terms& terms, M memory, std::size_t i) {
+    return larger()(largest, terms.load(memory, i));
+  }
   HWY_INLINE static T row(std::size_t n, elements<T> terms) { return max(n, terms.x); }
 };
+template <class R>
+inline constexpr auto identity_of = R::vectors::template identity<typename R::type>;
 
-// Combines `rows` rows, `stride` apart and of n vectors, into one. `last` is the last vector's
-// memory. One row or more.
+// Combines a row of n vectors with others. `last` is the last vector's memory.
+template <class R, int n, class Terms, class Last, class D = hn::ScalableTag<typename R::type>>
+HWY_INLINE void add_row(Terms terms, Last last, bundle<D, n>& some) {
+  some.map_indexed([=](auto v, int j) HWY_ATTR {
+    const std::size_t i = static_cast<std::size_t>(j) * hn::Lanes(D());
+    return j + 1 < n ? R::add(v, terms, whole<typename R::type>(), i) : R::add(v, terms, last, i);
+  });
+}
+
+// Combines `rows` such rows, `stride` apart, into one. One row or more.
 template <class R, int n, class Terms, class Last, class T = typename R::type>
 HWY_INLINE void combine_rows(std::ptrdiff_t rows, const std::ptrdiff_t* stride, Terms terms,
                              Last last, T* to) {
   using D = hn::ScalableTag<T>;
-  const std::size_t lanes = hn::Lanes(D());
-  const auto load = [&](int j) HWY_ATTR {
-    const std::size_t i = static_cast<std::size_t>(j) * lanes;
-    return j + 1 < n ? terms.load(whole<T>(), i) : terms.load(last, i);
-  };
-  const auto add_next = [&](auto& some) HWY_ATTR {
+  using row = bundle<D, n>;
+  constexpr typename R::vectors combine;
+  // Several results, or vectors would wait for each other: the fewer of them, the more.
+  constexpr bool few = n <= chains / 2;
+  row a = row::of([](int) HWY_ATTR { return hn::Set(D(), identity_of<R>); }), b = a, c = a, d = a;
+  add_row<R>(terms, last, a);
+  std::ptrdiff_t left = rows - 1;
+  for (; left >= 4; left -= 4) {
     terms.advance(stride);
-    some.map_indexed([&](auto v, int j) HWY_ATTR { return typename R::vectors()(v, load(j)); });
-  };
-  auto all = bundle<D, n>::of(load);
-  std::ptrdiff_t r = 1;
-  if (n <= chains / 2 && rows > 2) {  // so few vectors would wait for each other's results
+    add_row<R>(terms, last, b);
     terms.advance(stride);
-    auto others = bundle<D, n>::of(load);
-    for (r = 2; r + 2 <= rows; r += 2) {
-      add_next(all);
-      add_next(others);
-    }
-    all.zip(others, typename R::vectors());
+    add_row<R>(terms, last, few ? c : a);
+    terms.advance(stride);
+    add_row<R>(terms, last, few ? d : b);
+    terms.advance(stride);
+    add_row<R>(terms, last, a);
   }
-  for (; r < rows; ++r) add_next(all);
-  all.map_indexed([=](auto v, int j) HWY_ATTR {
-    T* const part = to + static_cast<std::size_t>(j) * lanes;
+  for (; left > 0; --left) {
+    terms.advance(stride);
+    add_row<R>(terms, last, b);
+  }
+  if constexpr (few) {
+    c.zip(d, combine);
+    a.zip(c, combine);
+  }
+  a.zip(b, combine);
+  a.map_indexed([=](auto v, int j) HWY_ATTR {
+    T* const part = to + static_cast<std::size_t>(j) * hn::Lanes(D());
     if (j + 1 < n)
       hn::StoreU(v, D(), part);
     else
@@ -176,7 +197,9 @@ struct innermost {
     for (int o = 0; o < max_operands; ++o) stride[o] = n.stride[o][n.last()];
   }
   bool contiguous(int inputs) const {
-    return std::all_of(stride + 1, stride + 1 + inputs, [](auto s) { return s == 1; });
+    bool all = true;
+    for (int o = 1; o <= inputs; ++o) all = all && stride[o] == 1;
+    return all;
   }
 };
 
@@ -190,7 +213,7 @@ void reduce_strip(const nest& over, const innermost& row, const Terms& terms, st
   if (over.loops == 1 && rows <= block) return combine_rows<R>(rows, row.stride, terms, width, to);
   T combined[widest]{};
   typename R::total totals[widest];
-  std::fill_n(totals, widest, R::identity);
+  std::fill_n(totals, widest, identity_of<R>);
   walk(over, over.last(), [&](const std::ptrdiff_t* from) {
     for (std::ptrdiff_t r = 0; r < rows; r += block) {
       combine_rows<R>(std::min(block, rows - r), row.stride,
@@ -230,48 +253,6 @@ void reduce_columns(const nest& kept, const nest& over, const share& part, T* re
               });
 }
 
-// What elements give that come one by one: of several results none waits for another.
-template <class R, class D>
-struct running {
-  using V = hn::Vec<D>;
-  using some_vectors = bundle<D, chains>;
-
-  some_vectors all;
-
-  HWY_INLINE static running start() {
-    return {some_vectors::of([](int) HWY_ATTR { return hn::Set(D(), R::identity); })};
-  }
-  HWY_INLINE void add(const some_vectors& some) { all.zip(some, typename R::vectors()); }
-  HWY_INLINE void add(V v) { all.at[0] = typename R::vectors()(all.at[0], v); }
-  HWY_INLINE V combined() const { return all.combine(typename R::vectors()); }
-};
-// The largest number, and apart from it the sum: of numbers, that is NaN only where infinities of
-// both signs meet. This waits for less than a maximum that is NaN where an element is.
-template <class D>
-struct largest_number {
-  using V = hn::Vec<D>;
-  using some_vectors = bundle<D, chains>;
-
-  some_vectors all, sums;
-
-  HWY_INLINE static largest_number start() {
-    return {some_vectors::of([](int) HWY_ATTR { return hn::Set(D(), max_of<float>::identity); }),
-            some_vectors::of([](int) HWY_ATTR { return hn::Zero(D()); })};
-  }
-  HWY_INLINE void add(const some_vectors& some) {
-    all.zip(some, not_less());
-    sums.zip(some, plus());
-  }
-  HWY_INLINE void add(V v) {
-    all.at[0] = not_less()(all.at[0], v);
-    sums.at[0] = hn::Add(sums.at[0], v);
-  }
-  HWY_INLINE V combined() const {  // NaN where the sum is
-    const V sum = sums.combine(plus());
-    return hn::IfThenElse(hn::Eq(sum, sum), all.combine(not_less()), sum);
-  }
-};
-
 // What `length` elements along a loop give that is not contiguous, by way of Running.
 template <class R, class Running, class Terms, class T = typename R::type>
 HWY_INLINE typename R::total strided_row_by(std::ptrdiff_t length, const std::ptrdiff_t* stride,
@@ -280,14 +261,14 @@ HWY_INLINE typename R::total strided_row_by(std::ptrdiff_t length, const std::pt
   using D = typename single<T>::D;
   const auto load = [=](std::ptrdiff_t i)
                         HWY_ATTR { return moved(row, stride, i).load(single<T>(), 0); };
-  typename R::total total = R::identity;
+  typename R::total total = identity_of<R>;
   for (std::ptrdiff_t i = 0; i < length;) {
     const std::ptrdiff_t end = std::min(i + block, length);
     auto some = Running::start();
     for (const std::ptrdiff_t groups = end & -chains; i < groups; i += chains)
       some.add(bundle<D, chains>::of([=](int j) HWY_ATTR { return load(i + j); }));
     for (; i < end; ++i) some.add(load(i));
-    total = R::combine(total, hn::GetLane(some.combined()));
+    total = R::combine(total, some.combined());
   }
   return total;
 }
@@ -299,7 +280,7 @@ HWY_INLINE typename R::total strided_row(std::ptrdiff_t length, const std::ptrdi
     const float number = strided_row_by<R, largest_number<D>>(length, stride, row);
     if (HWY_LIKELY(number == number)) return number;
   }
-  return strided_row_by<R, running<R, D>>(length, stride, row);
+  return strided_row_by<R, running<D, typename R::vectors>>(length, stride, row);
 }
 
 // What a row gives: by vectors, where `along`, from element to element, is that of contiguous ones.
@@ -349,7 +330,7 @@ void reduce_rows(const nest& kept, const nest& over, const share& part, T* resul
             reduce_strided<R>(rows, length, along.stride, step, first, result + at[0]);
         });
   walk(kept, kept.loops, mine, [&](const std::ptrdiff_t* at) {
-    typename R::total total = R::identity;
+    typename R::total total = identity_of<R>;
     walk(over, over.last(), [&](const std::ptrdiff_t* from) {
       total = R::combine(total, reduce_row<R>(length, along, moved(moved(terms, at), from)));
     });
@@ -366,7 +347,7 @@ void reduce_with(const call& c) {
   if (kept.empty) return;
   if (over.empty) {
     walk(kept, kept.loops, items_of(kept.points(), c.part),
-         [&](const std::ptrdiff_t* at) { result[at[0]] = R::identity; });
+         [&](const std::ptrdiff_t* at) { result[at[0]] = identity_of<R>; });
     return;
   }
   const bool rows = innermost(over).contiguous(Terms::inputs) && over.extent[over.last()] > 1;

@@ -23,7 +23,16 @@ namespace weft::kernels::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
+// The least of a type's values.
+template <class T>
+inline constexpr T least = std::numeric_limits<T>::has_infinity
+                               ? -std::numeric_limits<T>::infinity()
+                               : std::numeric_limits<T>::lowest();
+
+// Ways to combine vectors, and what changes nothing when it is combined.
 struct plus {
+  template <class T>
+  static constexpr T identity = 0;
   template <class V>
   HWY_INLINE V operator()(V a, V b) const {
     return hn::Add(a, b);
@@ -31,6 +40,8 @@ struct plus {
 };
 
 struct larger {
+  template <class T>
+  static constexpr T identity = least<T>;
   template <class V>
   HWY_INLINE V operator()(V a, V b) const {
     return math::maximum(a, b);
@@ -38,6 +49,8 @@ struct larger {
 };
 
 struct not_less {  // `larger`, of numbers
+  template <class T>
+  static constexpr T identity = least<T>;
   template <class V>
   HWY_INLINE V operator()(V a, V b) const {
     return hn::Max(a, b);
@@ -102,38 +115,97 @@ HWY_INLINE void map(std::size_t n, F f, T* to, const P*... from) {
 // Vectors that go through a pass at once: of their sums none waits for another.
 inline constexpr int chains = 4;
 
-// All elements of a row combined, in a vector: f(memory, i, v) fills v, whose vectors are those
-// from element i on. `identity` changes nothing when combined. The results so far are as many
-// vectors, or one: that does not hold up a function that takes long, and leaves it the registers.
-template <int results = chains, class Combine, class T, class F>
-HWY_INLINE hn::Vec<hn::ScalableTag<T>> accumulate_at(Combine combine, T identity, std::size_t n,
-                                                     F f) {
-  using D = hn::ScalableTag<T>;
-  const D d;
-  const std::size_t lanes = hn::Lanes(d);
+// What vectors give so far that come one by one or some at once. The results are as many vectors,
+// so that none waits for another, or one: that does not hold up what takes long, and leaves it the
+// registers.
+template <class D, class Combine, int results = chains>
+struct running {
+  using V = hn::Vec<D>;
+  using T = hn::TFromD<D>;
   static_assert(results == chains || results == 1);
-  auto all = bundle<D, results>::of([=](int) HWY_ATTR { return hn::Set(d, identity); });
+
+  bundle<D, results> all;
+
+  HWY_INLINE static running start() {
+    return {bundle<D, results>::of([](int) HWY_ATTR { return none(); })};
+  }
+  HWY_INLINE void add(const bundle<D, chains>& some) {
+    if constexpr (results == chains)
+      all.zip(some, Combine());
+    else
+      add(some.combine(Combine()));
+  }
+  HWY_INLINE void add(V v) { all.at[0] = Combine()(all.at[0], v); }
+  HWY_INLINE void add_first(std::size_t n, V v) {  // of its lanes
+    V& last = all.at[results / 2];
+    last = Combine()(last, hn::IfThenElse(first_n(D(), n), v, none()));
+  }
+  HWY_INLINE T combined() const {
+    return hn::GetLane(lanes_combined(D(), all.combine(Combine()), Combine()));
+  }
+
+ private:
+  HWY_INLINE static V none() { return hn::Set(D(), Combine::template identity<T>); }
+};
+
+// The largest number, and apart from it the sum: of numbers, that is NaN only where infinities of
+// both signs meet. This waits for less than a maximum that is NaN where an element is.
+template <class D>
+struct largest_number {
+  using V = hn::Vec<D>;
+
+  running<D, not_less> numbers;
+  running<D, plus> sums;
+
+  HWY_INLINE static largest_number start() {
+    return {running<D, not_less>::start(), running<D, plus>::start()};
+  }
+  HWY_INLINE void add(bundle<D, chains> some) {
+    some.map([](V v) HWY_ATTR { return in_register(v); });
+    numbers.add(some);
+    sums.add(some);
+  }
+  HWY_INLINE void add(V v) {
+    numbers.add(v);
+    sums.add(v);
+  }
+  HWY_INLINE void add_first(std::size_t n, V v) {
+    numbers.add_first(n, v);
+    sums.add_first(n, v);
+  }
+  HWY_INLINE float combined() const {  // NaN where a sum is
+    const V sum = sums.all.combine(plus());
+    if (HWY_UNLIKELY(!hn::AllTrue(D(), hn::Eq(sum, sum))))
+      return std::numeric_limits<float>::quiet_NaN();
+    return numbers.combined();
+  }
+};
+
+// All elements of a row combined, by way of Running: f(memory, i, v) fills v, whose vectors are
+// those from element i on.
+template <class Running, class F>
+HWY_INLINE auto accumulate_at(std::size_t n, F f) {
+  using T = decltype(Running::start().combined());
+  using D = hn::ScalableTag<T>;
+  const std::size_t lanes = hn::Lanes(D());
+  auto all = Running::start();
   bundle<D, chains> some;
   bundle<D, 1> one;
   const std::size_t groups = n - n % (chains * lanes), vectors = n - n % lanes;
   std::size_t i = 0;
   for (; i < groups; i += chains * lanes) {
     f(whole<T>(), i, some);
-    if constexpr (results == chains)
-      all.zip(some, combine);
-    else
-      all.at[0] = combine(all.at[0], some.combine(combine));
+    all.add(some);
   }
   for (; i < vectors; i += lanes) {
     f(whole<T>(), i, one);
-    all.at[0] = combine(all.at[0], one.at[0]);
+    all.add(one.at[0]);
   }
   if (i < n) {
     f(first<T>{n - i}, i, one);
-    auto& last = all.at[results / 2];
-    last = combine(last, hn::IfThenElse(first_n(d, n - i), one.at[0], hn::Set(d, identity)));
+    all.add_first(n - i, one.at[0]);
   }
-  return all.combine(combine);
+  return all.combined();
 }
 
 // As accumulate_at and sum_at want it, of a function that gives the vector from element i on:
@@ -145,12 +217,11 @@ HWY_INLINE auto each(F f) {
     v = v.of([&](int j) HWY_ATTR { return f(memory, i + static_cast<std::size_t>(j) * lanes); });
   };
 }
-template <class Combine, class T, class F, class... P>
-HWY_INLINE hn::Vec<hn::ScalableTag<T>> accumulate(Combine combine, T identity, std::size_t n, F f,
-                                                  const P*... from) {
-  return accumulate_at(combine, identity, n, each<T>([&](auto memory, std::size_t i) HWY_ATTR {
-                         return f(memory.load(from + i)...);
-                       }));
+// The same of a row in memory.
+template <class Running, class T>
+HWY_INLINE T accumulate(std::size_t n, const T* x) {
+  return accumulate_at<Running>(
+      n, each<T>([=](auto memory, std::size_t i) HWY_ATTR { return memory.load(x + i); }));
 }
 
 // The sum of a row. Blocks are summed in float, their sums in double: the error does not grow with
@@ -158,13 +229,12 @@ HWY_INLINE hn::Vec<hn::ScalableTag<T>> accumulate(Combine combine, T identity, s
 template <int results = chains, class F>
 HWY_INLINE double sum_at(std::size_t n, F f) {
   constexpr std::size_t block = 1024;
-  const hn::ScalableTag<float> d;
   double total = 0;
   for (std::size_t start = 0; start < n; start += block) {
-    const auto lanes = accumulate_at<results>(plus(), 0.0f, std::min(block, n - start),
-                                              [&](auto memory, std::size_t i, auto& v)
-                                                  HWY_ATTR { f(memory, start + i, v); });
-    total += static_cast<double>(hn::GetLane(lanes_combined(d, lanes, plus())));
+    using running_sum = running<hn::ScalableTag<float>, plus, results>;
+    total += static_cast<double>(accumulate_at<running_sum>(
+        std::min(block, n - start),
+        [&](auto memory, std::size_t i, auto& v) HWY_ATTR { f(memory, start + i, v); }));
   }
   return total;
 }
@@ -221,24 +291,21 @@ HWY_INLINE std::array<double, count> sums_at(std::size_t n, F add) {
 // The largest element; NaN if there is one, -infinity (or the least integer) in an empty row.
 template <class T>
 HWY_INLINE T max(std::size_t n, const T* x) {
-  using limits = std::numeric_limits<T>;
-  const hn::ScalableTag<T> d;
-  constexpr T least = limits::has_infinity ? -limits::infinity() : limits::lowest();
-  return hn::GetLane(lanes_combined(d, accumulate(larger(), least, n, itself(), x), larger()));
+  using D = hn::ScalableTag<T>;
+  if constexpr (hwy::IsFloat<T>()) {
+    const T number = accumulate<largest_number<D>>(n, x);
+    if (HWY_LIKELY(number == number)) return number;
+  }
+  return accumulate<running<D, larger>>(n, x);
 }
 
 // The largest f(memory, i) of a row, a float. Where there is a NaN it may be any number: less to do
 // for each element. -infinity for a row of that alone.
 template <class F>
 HWY_INLINE float max_of_numbers(std::size_t n, F f) {
-  constexpr float infinity = std::numeric_limits<float>::infinity();
-  const hn::ScalableTag<float> d;
-  const auto largest = [&](auto combine) HWY_ATTR {
-    const auto lanes = accumulate_at(combine, -infinity, n, each<float>(f));
-    return hn::GetLane(lanes_combined(d, lanes, combine));
-  };
-  const float number = largest(not_less());
-  return number > -infinity ? number : largest(larger());
+  using D = hn::ScalableTag<float>;
+  const float number = accumulate_at<running<D, not_less>>(n, each<float>(f));
+  return number > least<float> ? number : accumulate_at<running<D, larger>>(n, each<float>(f));
 }
 
 }  // namespace weft::kernels::HWY_NAMESPACE
