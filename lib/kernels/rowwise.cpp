@@ -146,8 +146,17 @@ HWY_INLINE moments moments_of(const row_arguments& a, std::byte* const (&rows)[m
   double variance[max_rows];
   for (std::size_t r = 0; r < a.rows; ++r) {
     const auto* x = reinterpret_cast<const float*>(rows[r]);
+    if (!a.centred) {
+      m.mean[r] = 0;
+      variance[r] =
+          share * sums_at<1>(a.length, [=](auto memory, std::size_t i, auto& sums) HWY_ATTR {
+            const V v = in_register(memory.load(x + i));
+            sums.at[0] = hn::MulAdd(v, v, sums.at[0]);
+          })[0];
+      continue;
+    }
     const std::size_t last = a.length - 1;
-    float about = a.centred ? ((x[0] + x[last / 3]) + (x[last - last / 3] + x[last])) / 4 : 0;
+    float about = ((x[0] + x[last / 3]) + (x[last - last / 3] + x[last])) / 4;
     for (bool again = true;; again = false) {
       const V center = value(about);
       const auto [sum, squares] =
@@ -156,7 +165,7 @@ HWY_INLINE moments moments_of(const row_arguments& a, std::byte* const (&rows)[m
             sums.at[0] = hn::Add(sums.at[0], centered);
             sums.at[1] = hn::MulAdd(centered, centered, sums.at[1]);
           });
-      const double distance = a.centred ? sum * share : 0;
+      const double distance = sum * share;
       variance[r] = squares * share - distance * distance;
       m.mean[r] = static_cast<float>(static_cast<double>(about) + distance);
       if (!again || !(distance * distance > 4 * variance[r])) break;
