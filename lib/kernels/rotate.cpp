@@ -99,12 +99,8 @@ auto with_layout(const pairs& p, const pairs& q, bool contiguous, F f) {
 template <class F>
 HWY_INLINE void for_vectors(std::ptrdiff_t n, F f) {
   const auto lanes = static_cast<std::ptrdiff_t>(hn::Lanes(D()));
-  const std::ptrdiff_t twos = n & -(2 * lanes), vectors = n & -lanes;
-  for (std::ptrdiff_t i = 0; i < twos; i += 2 * lanes) {
-    f(whole<float>(), i);
-    f(whole<float>(), i + lanes);
-  }
-  if (twos < vectors) f(whole<float>(), twos);
+  const std::ptrdiff_t vectors = n & -lanes;
+  for (std::ptrdiff_t i = 0; i < vectors; i += lanes) f(whole<float>(), i);
   if (vectors < n) f(first<float>{static_cast<std::size_t>(n - vectors)}, vectors);
 }
 
@@ -138,6 +134,7 @@ template <class Layout>
 HWY_NOINLINE void turn(const turned_rows& rows, float* to, const float* x, const float* cosine,
                        const float* sine, const std::ptrdiff_t* step, std::ptrdiff_t count) {
   const turned_rows r = rows;  // which no store changes
+  const std::ptrdiff_t next[]{step[0], step[1], step[2], step[3]};
   for (;; --count) {
     if constexpr (std::is_same_v<Layout, strided>) {
       for (std::ptrdiff_t i = 0; i < r.n; ++i) {
@@ -161,10 +158,10 @@ HWY_NOINLINE void turn(const turned_rows& rows, float* to, const float* x, const
       });
     }
     if (count == 1) return;
-    to += step[0];
-    x += step[1];
-    cosine += step[2];
-    sine += step[3];
+    to += next[0];
+    x += next[1];
+    cosine += next[2];
+    sine += next[3];
   }
 }
 
@@ -178,6 +175,7 @@ template <bool of_sine, class Layout>
 HWY_NOINLINE void combine(const combined_rows& rows, float* to, const float* x, const float* g,
                           const std::ptrdiff_t* step, std::ptrdiff_t count) {
   const combined_rows r = rows;
+  const std::ptrdiff_t next[]{step[0], step[1], step[2]};
   for (;; --count) {
     if constexpr (std::is_same_v<Layout, strided>) {
       for (std::ptrdiff_t i = 0; i < r.n; ++i) {
@@ -197,9 +195,9 @@ HWY_NOINLINE void combine(const combined_rows& rows, float* to, const float* x, 
       });
     }
     if (count == 1) return;
-    to += step[0];
-    x += step[1];
-    g += step[2];
+    to += next[0];
+    x += next[1];
+    g += next[2];
   }
 }
 
