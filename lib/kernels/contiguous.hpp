@@ -342,6 +342,25 @@ struct row_arguments {
 };
 using row_function = void (*)(const row_arguments&);
 
+// The same of rows whose neighbours lie side by side, `width` of them.
+struct column_arguments {
+  std::size_t length, width;
+  double scale;
+  std::byte* at[1 + max_row_inputs];  // the first row's first element
+  // Bytes to a row's next element, and to the next row; 0 for an input that there is not.
+  std::ptrdiff_t step[1 + max_row_inputs], size[1 + max_row_inputs];
+
+  bool has(int input) const { return at[1 + input] != nullptr; }
+  // From a row on, the first elements.
+  row_pointers from(std::size_t row) const {
+    const auto place = [&](int o) { return at[o] + static_cast<std::ptrdiff_t>(row) * size[o]; };
+    row_pointers first{reinterpret_cast<float*>(place(0)), {}};
+    for (int i = 0; i < max_row_inputs; ++i) first.from[i] = place(1 + i);
+    return first;
+  }
+};
+using column_function = void (*)(const column_arguments&);
+
 // Transposes a matrix of floats that are side by side in its rows, a distance of `row` apart:
 // column k goes to to[k * pitch].
 using transposition = void (*)(const float* from, std::ptrdiff_t row, std::size_t rows,
@@ -395,9 +414,33 @@ inline bool is_of_rows(const call& c, int o) {
   return c.kind == op::log_softmax_adjoint && c.operands[3].data && (o == 2 || o == 3);
 }
 
-// Runs f on each row of c: the loops in c.over. Rows that are not contiguous go through
-// c.scratch, which has row_scratch_bytes(c).
-inline void run_rowwise(const call& c, row_function f, transposition transpose) {
+// Runs f on all rows of c, if their elements are one loop, not too long, and their neighbours lie
+// side by side in all operands. Gives whether it did. A row's bits do not depend on its neighbours.
+inline bool run_columns(const call& c, const nest& rows, const nest& row, column_function f) {
+  constexpr std::ptrdiff_t fewest = 8, longest = 256;  // a sum has no blocks
+  const int last = rows.last();
+  if (!f || row.loops > 1 || row.extent[0] > longest || rows.extent[last] < fewest) return false;
+  column_arguments a{static_cast<std::size_t>(row.extent[0]), 0, c.scale, {}, {}, {}};
+  for (int o = 0; o <= row_inputs(c.kind); ++o) {
+    if (!c.operands[o].data) continue;
+    if (rows.stride[o][last] != 1) return false;
+    a.size[o] = bytes(c.operands[o].type);
+    a.step[o] = row.stride[o][0] * a.size[o];
+  }
+  walk_runs(rows, rows.loops, items_of(rows.points(), c.part),
+            [&](const std::ptrdiff_t* offset, const std::ptrdiff_t*, std::ptrdiff_t count) {
+              a.width = static_cast<std::size_t>(count);
+              for (int o = 0; o <= max_row_inputs; ++o)
+                a.at[o] = static_cast<std::byte*>(c.operands[o].data) + offset[o] * a.size[o];
+              f(a);
+            });
+  return true;
+}
+
+// Runs f on each row of c: the loops in c.over. Rows that are not contiguous have their neighbours
+// beside them, or go through c.scratch, which has row_scratch_bytes(c).
+inline void run_rowwise(const call& c, row_function f, column_function of_columns,
+                        transposition transpose) {
   const int inputs = row_inputs(c.kind);
   nest rows = canonical(c, 1 + inputs, ~c.over);
   const nest row = canonical(c, 1 + inputs, c.over);
@@ -414,6 +457,7 @@ inline void run_rowwise(const call& c, row_function f, transposition transpose) 
     packed[o] = c.scratch + static_cast<std::size_t>(o) * room;
     packs = true;
   }
+  if (packs && run_columns(c, rows, row, of_columns)) return;
 
   const auto pitch = static_cast<std::ptrdiff_t>(packed_row_bytes(length));
   const std::ptrdiff_t at_once = packs ? static_cast<std::ptrdiff_t>(room) / pitch : PTRDIFF_MAX;

@@ -339,6 +339,86 @@ void normalize_adjoint(const row_arguments& a) {
     a.has(2) ? normalize_adjoint_of<true, false>(a) : normalize_adjoint_of<false, false>(a);
 }
 
+// Calls f(memory, first) for each vector of rows whose neighbours lie side by side: with where
+// their first elements are.
+template <class F>
+HWY_INLINE void for_columns(const column_arguments& a, F f) {
+  const std::size_t lanes = hn::Lanes(D());
+  std::size_t row = 0;
+  for (; row + lanes <= a.width; row += lanes) f(whole<float>(), a.from(row));
+  if (row < a.width) f(first<float>{a.width - row}, a.from(row));
+}
+// Calls f(at) with where each of the rows' elements are, one after the other.
+template <class F>
+HWY_INLINE void for_elements(const column_arguments& a, row_pointers at, F f) {
+  for (std::size_t left = a.length;;) {
+    f(at);
+    if (--left == 0) return;
+    at.to += a.step[0] / bytes(element::float32);
+    for (int i = 0; i < max_row_inputs; ++i)
+      at.from[i] = static_cast<const std::byte*>(at.from[i]) + a.step[1 + i];
+  }
+}
+
+template <class ScoreLess>
+HWY_INLINE void softmax_of_columns(const column_arguments& arguments, ScoreLess score_less) {
+  const column_arguments a = arguments;  // which no store changes
+  for_columns(a, [&](auto memory, const row_pointers& first) HWY_ATTR {
+    const V lowest = value(-infinity);
+    V largest = lowest, total = hn::Zero(D());
+    for_elements(a, first, [&](const row_pointers& at) HWY_ATTR {
+      largest = hn::Max(largest, score_less(at, memory, hn::Zero(D())));
+    });
+    // A NaN comes back with the total.
+    const V top = hn::IfThenElseZero(hn::Gt(largest, lowest), largest);
+    for_elements(a, first, [&](const row_pointers& at) HWY_ATTR {
+      const V e = math::twice_exp(D(), score_less(at, memory, top));
+      memory.store(e, at.to);
+      total = hn::Add(total, e);
+    });
+    const auto is_0 = hn::And(hn::Eq(largest, lowest), hn::Eq(total, total));
+    const V scale = hn::IfThenZeroElse(is_0, hn::Div(value(1.0f), total));
+    for_elements(a, first, [&](const row_pointers& at) HWY_ATTR {
+      memory.store(hn::Mul(memory.load(at.to), scale), at.to);
+    });
+  });
+}
+void softmax_columns(const column_arguments& a) {
+  const V scale = value(a.scale);
+  const auto less = [&](const row_pointers& at, auto memory, V top)
+                        HWY_ATTR { return hn::MulSub(memory.load(at.floats(0)), scale, top); };
+  if (!a.has(1)) return softmax_of_columns(a, less);
+  softmax_of_columns(a, [&](const row_pointers& at, auto memory, V top) HWY_ATTR {
+    const auto* mask = static_cast<const std::uint8_t*>(at.from[1]);
+    return hn::IfThenElse(memory.holds(mask), less(at, memory, top), value(-infinity));
+  });
+}
+
+void softmax_adjoint_columns(const column_arguments& arguments) {
+  const column_arguments a = arguments;  // which no store changes
+  for_columns(a, [&](auto memory, const row_pointers& first) HWY_ATTR {
+    V inner = hn::Zero(D());
+    for_elements(a, first, [&](const row_pointers& at) HWY_ATTR {
+      inner = hn::MulAdd(memory.load(at.floats(0)), memory.load(at.floats(1)), inner);
+    });
+    for_elements(a, first, [&](const row_pointers& at) HWY_ATTR {
+      const V y = memory.load(at.floats(0)), g = memory.load(at.floats(1));
+      memory.store(hn::Mul(y, hn::Sub(g, inner)), at.to);
+    });
+  });
+}
+
+column_function column_function_of(op kind) {
+  switch (kind) {
+    case op::softmax:
+      return &softmax_columns;
+    case op::softmax_adjoint:
+      return &softmax_adjoint_columns;
+    default:
+      return nullptr;
+  }
+}
+
 row_function row_function_of(op kind) {
   switch (kind) {
     case op::softmax:
@@ -361,7 +441,7 @@ row_function row_function_of(op kind) {
 }
 
 void rowwise(const call& c) noexcept {
-  run_rowwise(c, row_function_of(c.kind),
+  run_rowwise(c, row_function_of(c.kind), column_function_of(c.kind),
               [](const float* from, std::ptrdiff_t row, std::size_t rows, std::size_t columns,
                  float* to, std::ptrdiff_t pitch) {
                 transpose(D(), {from, row, 1, rows, columns}, 1, to, pitch);

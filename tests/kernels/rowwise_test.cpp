@@ -261,14 +261,16 @@ BOOST_AUTO_TEST_CASE(parts_are_the_whole) {
           array<float> result(extent, layout::contiguous), x(extent, how), g(extent, how);
           fill_for(kind, x, 1);
           fill(g, 2);
-          call c = make_call(kind, extent);
-          c.over = 4;
-          c.scalar = 1e-3;
-          c.operands[0] = result.as_operand();
-          c.operands[1] = x.as_operand();
-          if (kind >= op::softmax_adjoint) c.operands[2] = g.as_operand();
-          const row_scratch scratch(c);
-          BOOST_TEST(same_in_parts(kernels.rowwise, c, result.memory), name_of(kind));
+          for (const unsigned over : {1u, 4u}) {
+            call c = make_call(kind, extent);
+            c.over = over;
+            c.scalar = 1e-3;
+            c.operands[0] = result.as_operand();
+            c.operands[1] = x.as_operand();
+            if (kind >= op::softmax_adjoint) c.operands[2] = g.as_operand();
+            const row_scratch scratch(c);
+            BOOST_TEST(same_in_parts(kernels.rowwise, c, result.memory), name_of(kind));
+          }
         }
   });
 }
@@ -339,7 +341,7 @@ BOOST_AUTO_TEST_CASE(the_result_may_be_an_input) {
   on_every_target([](const table& kernels) {
     for (const op kind : kinds)
       for (const layout how : layouts) {
-        const extents extent{3, 100};
+        const extents extent{9, 100};
         array<float> x(extent, how), g(extent, layout::contiguous), result(extent, how);
         fill_for(kind, x, 1);
         fill(g, 2);
@@ -358,36 +360,51 @@ BOOST_AUTO_TEST_CASE(the_result_may_be_an_input) {
   });
 }
 
-BOOST_AUTO_TEST_CASE(masked_rows_of_a_softmax_are_0) {
+// Rows of n elements, of which the last one ends with 1 and all others are -infinity.
+void check_masked_rows(const table& kernels, std::ptrdiff_t rows, std::ptrdiff_t n,
+                       bool side_by_side) {
   constexpr float inf = std::numeric_limits<float>::infinity();
+  std::vector<float> x(static_cast<std::size_t>(rows * n), -inf), y(x.size());
+  x.back() = 1;
+  call c = make_call(op::softmax, {rows, n});
+  c.over = 2;
+  for (int o = 0; o < 2; ++o) {
+    c.operands[o] = {(o == 0 ? y : x).data(), element::float32, {n, 1}};
+    if (side_by_side) c.operands[o].stride[0] = 1, c.operands[o].stride[1] = rows;
+  }
+  const row_scratch scratch(c);
+  kernels.rowwise(c);
+  for (std::size_t i = 0; i < y.size(); ++i) BOOST_TEST(y[i] == (i + 1 == y.size() ? 1 : 0));
+  c.kind = op::log_softmax;
+  kernels.rowwise(c);
+  for (std::size_t i = 0; i < y.size(); ++i) BOOST_TEST(y[i] == (i + 1 == y.size() ? 0 : -inf));
+}
+BOOST_AUTO_TEST_CASE(masked_rows_of_a_softmax_are_0) {
   on_every_target([](const table& kernels) {
-    for (const std::ptrdiff_t n : {1, 3, 17, 100}) {
-      std::vector<float> x(static_cast<std::size_t>(2 * n), -inf), y(x.size());
-      x.back() = 1;  // the second row has one element that is not masked
-      call c = make_call(op::softmax, {2, n});
-      c.over = 2;
-      c.operands[0] = {y.data(), element::float32, {n, 1}};
-      c.operands[1] = {x.data(), element::float32, {n, 1}};
-      kernels.rowwise(c);
-      for (std::size_t i = 0; i < y.size(); ++i) BOOST_TEST(y[i] == (i + 1 == y.size() ? 1 : 0));
-      c.kind = op::log_softmax;
-      kernels.rowwise(c);
-      for (std::size_t i = 0; i < y.size(); ++i) BOOST_TEST(y[i] == (i + 1 == y.size() ? 0 : -inf));
-    }
+    for (const std::ptrdiff_t rows : {2, 5, 37})
+      for (const std::ptrdiff_t n : {1, 3, 17, 100, 300})
+        for (const bool side_by_side : {false, true})
+          check_masked_rows(kernels, rows, n, side_by_side);
   });
 }
 
 BOOST_AUTO_TEST_CASE(nan_spreads_over_its_row_of_a_softmax) {
+  constexpr std::ptrdiff_t rows = 9, n = 17;
   on_every_target([](const table& kernels) {
-    std::vector<float> x(34, -std::numeric_limits<float>::infinity()), y(34);
-    x[3] = std::numeric_limits<float>::quiet_NaN();
-    call c = make_call(op::softmax, {2, 17});
-    c.over = 2;
-    c.operands[0] = {y.data(), element::float32, {17, 1}};
-    c.operands[1] = {x.data(), element::float32, {17, 1}};
-    kernels.rowwise(c);
-    for (std::size_t i = 0; i < 17; ++i) BOOST_TEST(std::isnan(y[i]));
-    for (std::size_t i = 17; i < 34; ++i) BOOST_TEST(y[i] == 0);
+    for (const bool side_by_side : {false, true})
+      for (const float other : {-std::numeric_limits<float>::infinity(), 1.0f}) {
+        const std::ptrdiff_t row = side_by_side ? 1 : n, next = side_by_side ? rows : 1;
+        std::vector<float> x(rows * n, other), y(rows * n);
+        x[static_cast<std::size_t>(2 * row + 3 * next)] = std::numeric_limits<float>::quiet_NaN();
+        call c = make_call(op::softmax, {rows, n});
+        c.over = 2;
+        c.operands[0] = {y.data(), element::float32, {row, next}};
+        c.operands[1] = {x.data(), element::float32, {row, next}};
+        kernels.rowwise(c);
+        for (std::ptrdiff_t r = 0; r < rows; ++r)
+          for (std::ptrdiff_t i = 0; i < n; ++i)
+            BOOST_TEST(std::isnan(y[static_cast<std::size_t>(r * row + i * next)]) == (r == 2));
+      }
   });
 }
 
