@@ -37,63 +37,62 @@ class single_query {
   explicit single_query(const attention_call& c)
       : c_(c),
         loop_(c.loops),
-        depth_(c.extent[loop_.depth]),
+        depth_(static_cast<std::size_t>(c.extent[loop_.depth])),
         width_(c.extent[loop_.value]),
-        lanes_(static_cast<std::ptrdiff_t>(hn::Lanes(tag()))),
+        scale_(static_cast<float>(c.soft_cap == 0 ? c.scale : c.scale / c.soft_cap)),
+        kept_scale_(kept_scale(c.drop.below)),
         words_(c.random, c.drop.salt) {
-    const attention_scratch in(1, static_cast<std::size_t>(depth_),
-                               static_cast<std::size_t>(width_));
+    const attention_scratch in(1, depth_, static_cast<std::size_t>(width_));
     const auto floats = [&](std::size_t at) { return reinterpret_cast<float*>(c.scratch + at); };
     query_ = floats(in.queries);
     results_ = floats(in.results);
     of_block_ = floats(in.values);
     scores_ = floats(in.scores);
     // What fills up the last vector is computed with, but means nothing: it is not to be slow.
-    std::fill_n(of_block_, round_up(width_, lanes_), 0.0f);
+    for (float* row : {results_, of_block_})
+      std::fill(row + width_, row + round_up(width_, lanes()), 0.0f);
   }
 
   void attend(const batch_index& batch) {
     // In place: a copy would wait until what has just been stored is in the cache.
     std::construct_at(&at_, c_, batch);
-    const float scale = static_cast<float>(c_.soft_cap == 0 ? c_.scale : c_.scale / c_.soft_cap);
-    for (std::ptrdiff_t d = 0; d < depth_; ++d) query_[d] = scale * *at_.query.at(0, d);
+    // By whole vectors, as it is read: g++ would store halves, which a load of both waits for.
+    const matrix query{at_.query.data, at_.query.column, 0, depth_, 1};
+    transpose<row_end::exact>(tag(), query, scale_, query_, 0);
     highest_ = std::numeric_limits<float>::lowest();
     sum_ = 0;
-    std::fill_n(results_, round_up(width_, lanes_), 0.0f);
     const index_range seen = visible(at_.band, {0, 1}, {0, at_.keys}).keys({0, 1});
+    if (seen.begin >= seen.end) std::fill_n(results_, width_, 0.0f);
     for (index_range keys{seen.begin, 0}; keys.begin < seen.end; keys.begin = keys.end) {
       keys.end = std::min(keys.begin + row_block, seen.end);
       multiply_keys(keys);
       complete(keys);
       const float factor = exponentiate(keys.size());
       if (c_.drop.below != 0) drop_weights(keys);
-      add_values(keys, factor);
+      keys.begin == seen.begin ? put_values(keys, results_) : add_values(keys, factor);
     }
     store_results();
   }
 
  private:
+  static std::ptrdiff_t lanes() { return static_cast<std::ptrdiff_t>(hn::Lanes(tag())); }
+
   void multiply_keys(const index_range& keys) const {
     // Of all keys: a call for every few took up to a tenth of the time.
     const float* rows[row_block];
     constexpr auto unit = static_cast<std::ptrdiff_t>(columns_at_once(1));
     static_assert(row_block % unit == 0);
-    const std::ptrdiff_t count = round_up(keys.size(), unit);
-    for (std::ptrdiff_t j = 0; j < count; ++j)
-      rows[j] = at_.key.at(std::min(keys.begin + j, keys.end - 1), 0);
+    const std::ptrdiff_t count = keys.size(), filled = round_up(count, unit);
+    const float* row = at_.key.at(keys.begin, 0);
+    for (std::ptrdiff_t j = 0; j < count; ++j, row += at_.key.row) rows[j] = row;
+    std::fill(rows + count, rows + filled, rows[0]);
     const float* const query = query_;
-    dot_products<1>(&query, rows, static_cast<std::size_t>(count), static_cast<std::size_t>(depth_),
-                    scores_);
+    dot_products<1>(&query, rows, static_cast<std::size_t>(filled), depth_, scores_);
   }
 
   void complete(const index_range& keys) const {
-    const tag d;
     const std::ptrdiff_t count = keys.size();
-    if (c_.soft_cap != 0) {
-      const vec cap = hn::Set(d, static_cast<float>(c_.soft_cap));
-      for (std::ptrdiff_t j = 0; j < count; j += lanes_)
-        hn::StoreU(hn::Mul(cap, math::tanh(d, hn::LoadU(d, scores_ + j))), d, scores_ + j);
-    }
+    if (c_.soft_cap != 0) cap_scores(scores_, count, static_cast<float>(c_.soft_cap));
     const auto add = [&](const bias_block<const float>& bias) {
       bias.for_pieces(0, {0, count},
                       [&](std::ptrdiff_t first, std::ptrdiff_t n, const float* from,
@@ -107,12 +106,20 @@ class single_query {
         if (*at_.mask.at(0, keys.begin + j) == 0) scores_[j] = -infinity;
   }
 
+  // A function of its own: clang would keep what tanh needs on the stack, and load it for each
+  // query.
+  HWY_NOINLINE static void cap_scores(float* s, std::ptrdiff_t count, float soft_cap) {
+    const tag d;
+    const vec cap = hn::Set(d, soft_cap);
+    for (std::ptrdiff_t j = 0; j < count; j += lanes())
+      hn::StoreU(hn::Mul(cap, math::tanh(d, hn::LoadU(d, s + j))), d, s + j);
+  }
+
   // s[j] += from[j * step]. An addend of -infinity hides the key, whatever its score. The last
   // vector has zeros for what comes behind.
   HWY_NOINLINE static void add_to_scores(float* s, std::ptrdiff_t n, const float* from,
                                          std::ptrdiff_t step) {
     const tag d;
-    const auto lanes = static_cast<std::ptrdiff_t>(hn::Lanes(d));
     const vec hidden = hn::Set(d, -infinity);
     const auto add = [=](std::ptrdiff_t j, vec b) HWY_ATTR {
       const vec sum = hn::Add(hn::LoadU(d, s + j), b);
@@ -120,7 +127,7 @@ class single_query {
     };
     if (step == 1) {
       std::ptrdiff_t j = 0;
-      for (; j + lanes <= n; j += lanes) add(j, hn::LoadU(d, from + j));
+      for (; j + lanes() <= n; j += lanes()) add(j, hn::LoadU(d, from + j));
       if (j < n) add(j, load_n(d, from + j, static_cast<std::size_t>(n - j)));
       return;
     }
@@ -134,30 +141,29 @@ class single_query {
   // results before have to be multiplied by (Milakov and Gimelshein 2018, algorithm 3).
   float exponentiate(std::ptrdiff_t count) {
     const tag d;
-    const std::ptrdiff_t lanes = lanes_;
     const auto plus = [](auto x, auto y) HWY_ATTR { return hn::Add(x, y); };
     const auto larger = [](auto x, auto y) HWY_ATTR { return hn::Max(x, y); };
     float* const s = scores_;
     hn::StoreU(hn::Set(d, -infinity), d, s + count);  // what fills up the last vector
     vec top = hn::Set(d, highest_);
-    for (std::ptrdiff_t j = 0; j < count; j += lanes) top = hn::Max(top, hn::LoadU(d, s + j));
+    for (std::ptrdiff_t j = 0; j < count; j += lanes()) top = hn::Max(top, hn::LoadU(d, s + j));
     const float before = highest_;
     highest_ = hn::GetLane(lanes_combined(d, top, larger));
     top = hn::Set(d, highest_);
     vec sum = hn::Zero(d);
     std::ptrdiff_t j = 0;
     constexpr int together = 4;
-    for (; j + (together - 1) * lanes < count; j += together * lanes) {
+    for (; j + (together - 1) * lanes() < count; j += together * lanes()) {
       auto e = bundle<tag, together>::of(
-          [=](int i) HWY_ATTR { return hn::Sub(hn::LoadU(d, s + j + i * lanes), top); });
+          [=](int i) HWY_ATTR { return hn::Sub(hn::LoadU(d, s + j + i * lanes()), top); });
       e = math::twice_exp(d, e);
       e.map_indexed([=](vec v, int i) HWY_ATTR {
-        hn::StoreU(v, d, s + j + i * lanes);
+        hn::StoreU(v, d, s + j + i * lanes());
         return v;
       });
       sum = hn::Add(sum, e.combine(plus));
     }
-    for (; j < count; j += lanes) {
+    for (; j < count; j += lanes()) {
       const vec e = math::twice_exp(d, hn::Sub(hn::LoadU(d, s + j), top));
       hn::StoreU(e, d, s + j);
       sum = hn::Add(sum, e);
@@ -170,7 +176,7 @@ class single_query {
 
   void drop_weights(const index_range& keys) const {
     const std::ptrdiff_t step = c_.numbers.stride[loop_.key];
-    const std::ptrdiff_t count = round_up(keys.size(), lanes_);
+    const std::ptrdiff_t count = round_up(keys.size(), lanes());
     alignas(64) std::uint32_t room[random_words_room(row_block)];
     const std::uint32_t* const words =
         random_words(words_, static_cast<std::uint32_t>(at_.first_number + keys.begin * step),
@@ -178,9 +184,9 @@ class single_query {
     drop_elements(words, c_.drop.below, count, scores_);
   }
 
-  void add_values(const index_range& keys, float factor) const {
+  // to = the sum of the keys' values, each times its weight.
+  void put_values(const index_range& keys, float* to) const {
     const float* const weights = scores_;
-    float* const to = of_block_;
     add_lines<1>({.left = &weights,
                   .left_step = 1,
                   .right = at_.value.at(keys.begin, 0),
@@ -188,11 +194,16 @@ class single_query {
                   .depth = static_cast<std::size_t>(keys.size()),
                   .columns = static_cast<std::size_t>(width_),
                   .result = &to});
+  }
+
+  void add_values(const index_range& keys, float factor) const {
+    put_values(keys, of_block_);
     const tag d;
-    for (std::ptrdiff_t e = 0; e < width_; e += lanes_)
-      hn::StoreU(
-          hn::MulAdd(hn::LoadU(d, results_ + e), hn::Set(d, factor), hn::LoadU(d, of_block_ + e)),
-          d, results_ + e);
+    const vec f = hn::Set(d, factor);
+    const float* const from = of_block_;
+    float* const to = results_;
+    for (std::ptrdiff_t e = 0, width = width_; e < width; e += lanes())
+      hn::StoreU(hn::MulAdd(hn::LoadU(d, to + e), f, hn::LoadU(d, from + e)), d, to + e);
   }
 
   // A sum of nothing but hidden keys is 0, and so are such results.
@@ -201,16 +212,19 @@ class single_query {
     if (at_.statistics.data != nullptr)
       *at_.statistics.data =
           highest_ + hn::GetLane(math::log(d, hn::Set(d, 0.5f * sum_)));  // of twice as much
-    const float inverse = sum_ == 0 ? 0 : kept_scale(c_.drop.below) / sum_;
+    const vec inverse = hn::Set(d, sum_ == 0 ? 0 : kept_scale_ / sum_);
+    const float* const from = results_;
     float* const to = at_.result.data;
-    for (std::ptrdiff_t e = 0; e < width_; e += lanes_)
-      store_up_to(d, hn::Mul(hn::LoadU(d, results_ + e), hn::Set(d, inverse)), to + e,
-                  static_cast<std::size_t>(width_ - e));
+    for (std::ptrdiff_t e = 0, width = width_; e < width; e += lanes())
+      store_up_to(d, hn::Mul(hn::LoadU(d, from + e), inverse), to + e,
+                  static_cast<std::size_t>(width - e));
   }
 
   const attention_call& c_;
   const attention_loops loop_;
-  const std::ptrdiff_t depth_, width_, lanes_;
+  const std::size_t depth_;
+  const std::ptrdiff_t width_;
+  const float scale_, kept_scale_;
   const word_source words_;
   attention_at at_;
   float highest_ = 0;  // score so far
