@@ -53,9 +53,7 @@ class forward {
         value_(static_cast<std::size_t>(c.extent[loop_.value])),
         block_(static_cast<std::ptrdiff_t>(block_size(static_cast<std::size_t>(queries_),
                                                       attention_query_block, max_attention_tile))),
-        lanes_(static_cast<std::ptrdiff_t>(hn::Lanes(query_tag()))),
-        pitch_(static_cast<std::ptrdiff_t>(tile_vectors) * lanes_),
-        value_row_(round_up(static_cast<std::ptrdiff_t>(value_), lanes_)),
+        value_row_(round_up(static_cast<std::ptrdiff_t>(value_), lanes())),
         scale_(static_cast<float>(c.soft_cap == 0 ? c.scale : c.scale / c.soft_cap)),
         words_(c.random, c.drop.salt) {
     const attention_scratch in(static_cast<std::size_t>(queries_), depth_, value_);
@@ -84,6 +82,10 @@ class forward {
   }
 
  private:
+  static std::ptrdiff_t lanes() { return static_cast<std::ptrdiff_t>(hn::Lanes(query_tag())); }
+  // Of a tile's queries.
+  static std::ptrdiff_t pitch() { return static_cast<std::ptrdiff_t>(tile_vectors) * lanes(); }
+
   // The operands at an index of the batch loops.
   void find(std::ptrdiff_t batch) {
     // In place: a copy would wait until what has just been stored is in the cache.
@@ -103,10 +105,10 @@ class forward {
 
   // A block of queries. Each block of keys meets all of its tiles while it is close.
   void attend(const places& queries) const {
-    const std::ptrdiff_t tiles = (queries.end - queries.begin + pitch_ - 1) / pitch_;
+    const std::ptrdiff_t tiles = (queries.end - queries.begin + pitch() - 1) / pitch();
     const auto tile = [&](std::ptrdiff_t t) {
-      const std::ptrdiff_t first = queries.begin + t * pitch_;
-      return places{first, std::min(first + pitch_, queries.end)};
+      const std::ptrdiff_t first = queries.begin + t * pitch();
+      return places{first, std::min(first + pitch(), queries.end)};
     };
     for (std::ptrdiff_t t = 0; t < tiles; ++t) begin(t, tile(t));
     constexpr auto block = static_cast<std::ptrdiff_t>(attention_key_block);
@@ -138,29 +140,29 @@ class forward {
   }
 
   float* packed(std::ptrdiff_t tile) const {
-    return packed_queries_ + tile * pitch_ * static_cast<std::ptrdiff_t>(depth_);
+    return packed_queries_ + tile * pitch() * static_cast<std::ptrdiff_t>(depth_);
   }
-  float* results(std::ptrdiff_t tile) const { return results_ + tile * pitch_ * value_row_; }
+  float* results(std::ptrdiff_t tile) const { return results_ + tile * pitch() * value_row_; }
   std::size_t vectors_of(const places& queries) const {
-    return (queries.size() + static_cast<std::size_t>(lanes_) - 1) /
-           static_cast<std::size_t>(lanes_);
+    return (queries.size() + static_cast<std::size_t>(lanes()) - 1) /
+           static_cast<std::size_t>(lanes());
   }
   // One vector's queries of a tile.
   places vector_of(const places& queries, std::size_t v) const {
-    const std::ptrdiff_t first = queries.begin + static_cast<std::ptrdiff_t>(v) * lanes_;
-    return queries.meet({first, first + lanes_});
+    const std::ptrdiff_t first = queries.begin + static_cast<std::ptrdiff_t>(v) * lanes();
+    return queries.meet({first, first + lanes()});
   }
 
   void begin(std::ptrdiff_t t, const places& queries) const {
-    const auto width = static_cast<std::size_t>(pitch_);
+    const auto width = static_cast<std::size_t>(pitch());
     transpose<row_end::filled>(
         query_tag(),
         {at_.query.at(queries.begin, 0), at_.query.row, at_.query.column, queries.size(), depth_},
-        scale_, packed(t), pitch_);
-    std::fill_n(highest_ + t * pitch_, width, lowest_score);
-    std::fill_n(sums_ + t * pitch_, width, 0.0f);
+        scale_, packed(t), pitch());
+    std::fill_n(highest_ + t * pitch(), width, lowest_score);
+    std::fill_n(sums_ + t * pitch(), width, 0.0f);
     if (!seen_by_any(queries).empty()) return;
-    std::fill_n(results(t), pitch_ * value_row_, 0.0f);
+    std::fill_n(results(t), pitch() * value_row_, 0.0f);
     end_sums(t, queries);
     store_results(t, queries);
   }
@@ -197,7 +199,7 @@ class forward {
     for (std::size_t v = 0; v < vectors; ++v)
       seen[v] = seen_by_any(vector_of(queries, v)).within(keys);
     const auto scores = [&](std::ptrdiff_t key, std::size_t v) {
-      return scores_ + (key - keys.begin) * pitch_ + static_cast<std::ptrdiff_t>(v) * lanes_;
+      return scores_ + (key - keys.begin) * pitch() + static_cast<std::ptrdiff_t>(v) * lanes();
     };
     run r{};
     for (std::ptrdiff_t key = keys.begin; key < keys.end; key = r.keys.end) {
@@ -206,10 +208,10 @@ class forward {
       const products p{at_.key.at(r.keys.begin, 0),
                        at_.key.row,
                        at_.key.column,
-                       packed(t) + static_cast<std::ptrdiff_t>(r.vector) * lanes_,
-                       pitch_,
+                       packed(t) + static_cast<std::ptrdiff_t>(r.vector) * lanes(),
+                       pitch(),
                        scores(r.keys.begin, r.vector),
-                       pitch_,
+                       pitch(),
                        r.keys.size()};
       multiply(p, r.vectors, [this](std::size_t, std::size_t) {
         return index_range{0, static_cast<std::ptrdiff_t>(depth_)};
@@ -217,10 +219,10 @@ class forward {
     }
 
     for (std::size_t v = 0; v < vectors; ++v) {
-      const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(v) * lanes_;
-      const score_rows s{scores(seen[v].begin, v), pitch_, seen[v].size()};
+      const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(v) * lanes();
+      const score_rows s{scores(seen[v].begin, v), pitch(), seen[v].size()};
       complete(s, vector_of(queries, v), seen[v]);
-      exponentiate(s, {highest_ + t * pitch_ + at, sums_ + t * pitch_ + at, factors_ + at});
+      exponentiate(s, {highest_ + t * pitch() + at, sums_ + t * pitch() + at, factors_ + at});
       if (c_.drop.below != 0)
         drop_scores(s, weights_from(vector_of(queries, v).begin, seen[v].begin), words_,
                     c_.drop.below);
@@ -234,7 +236,7 @@ class forward {
     const std::ptrdiff_t to_row = in_place ? at_.result.row : value_row_;
     const products p{scores_,
                      1,
-                     pitch_,
+                     pitch(),
                      values.data + (keys.begin - block.begin) * values.row,
                      values.row,
                      to,
@@ -243,14 +245,13 @@ class forward {
                      results(t),
                      value_row_,
                      is_first ? nullptr : factors_,
-                     is_last ? sums_ + t * pitch_ : nullptr};
+                     is_last ? sums_ + t * pitch() : nullptr};
     // Where queries see none of the keys, their results stay, or are 0.
-    multiply(p, static_cast<std::size_t>(value_row_ / lanes_),
+    const visible here(at_.band, {queries.begin, queries.end}, {keys.begin, keys.end});
+    multiply(p, static_cast<std::size_t>(value_row_ / lanes()),
              [&](std::size_t first, std::size_t count) {
-               const std::ptrdiff_t begin = queries.begin + static_cast<std::ptrdiff_t>(first);
-               const places some =
-                   seen_by_any({begin, begin + static_cast<std::ptrdiff_t>(count)}).within(keys);
-               return index_range{some.begin - keys.begin, some.end - keys.begin};
+               return here.keys({static_cast<std::ptrdiff_t>(first),
+                                 static_cast<std::ptrdiff_t>(first + count)});
              });
     if (is_last && !in_place) store_results(t, queries);
   }
@@ -282,7 +283,7 @@ class forward {
     for (const places& partly : {before, after}) {
       if (partly.empty()) continue;
       const std::ptrdiff_t place = partly.begin - queries.begin;
-      hide_outside({s.data + (partly.begin - keys.begin) * pitch_, pitch_, partly.size()},
+      hide_outside({s.data + (partly.begin - keys.begin) * pitch(), pitch(), partly.size()},
                    sees_.lowest() - place, sees_.highest() - place);
     }
   }
@@ -311,7 +312,7 @@ class forward {
     const query_tag d;
     const auto zero = hn::Zero(d);
     for (std::size_t v = 0; v < vectors_of(queries); ++v) {
-      const std::ptrdiff_t at = t * pitch_ + static_cast<std::ptrdiff_t>(v) * lanes_;
+      const std::ptrdiff_t at = t * pitch() + static_cast<std::ptrdiff_t>(v) * lanes();
       const auto sum = hn::Load(d, sums_ + at);
       if (at_.statistics.data != nullptr) {
         // They are of twice the exponentials.
@@ -323,7 +324,7 @@ class forward {
     }
     if (at_.statistics.data != nullptr)
       for (std::ptrdiff_t i = queries.begin; i < queries.end; ++i)
-        *at_.statistics.at(i, 0) = highest_[t * pitch_ + i - queries.begin];
+        *at_.statistics.at(i, 0) = highest_[t * pitch() + i - queries.begin];
   }
 
   const attention_call& c_;
@@ -332,9 +333,8 @@ class forward {
   std::size_t depth_, value_;
   attention_at at_;  // the batch index
   visible sees_;
-  std::ptrdiff_t block_;          // queries in one
-  std::ptrdiff_t lanes_, pitch_;  // pitch_: of a tile's queries
-  std::ptrdiff_t value_row_;      // of results and close values
+  std::ptrdiff_t block_;      // queries in one
+  std::ptrdiff_t value_row_;  // of results and close values
   float scale_;
   word_source words_;
   float *packed_queries_, *results_, *highest_, *sums_, *factors_, *scores_, *addend_,
