@@ -21,23 +21,30 @@ inline constexpr std::size_t most_words = 16;  // of a vector
 using word_tag = hn::CappedTag<std::uint32_t, most_words>;
 using word_vec = hn::Vec<word_tag>;
 
-// What all counters of a dropout have in common, with the key of each round.
+// What all counters of a dropout have in common: the key of each round, and what the first rounds
+// make of the words that are the same in all of them.
 struct word_source {
-  word_source(const random_state& from, std::uint32_t dropout_salt)
-      : salt(dropout_salt),
-        step{static_cast<std::uint32_t>(from.step), static_cast<std::uint32_t>(from.step >> 32)} {
-    auto k0 = static_cast<std::uint32_t>(from.seed),
-         k1 = static_cast<std::uint32_t>(from.seed >> 32);
-    for (auto& k : key) {
-      k[0] = k0;
-      k[1] = k1;
-      k0 += philox::weyl[0];
-      k1 += philox::weyl[1];
+  word_source(const random_state& from, std::uint32_t salt) {
+    const auto low = [](std::uint64_t x) { return static_cast<std::uint32_t>(x); };
+    const auto high = [=](std::uint64_t x) { return low(x >> 32); };
+    std::uint32_t k[]{low(from.seed), high(from.seed)};
+    for (auto& round : key) {
+      round[0] = k[0];
+      round[1] = k[1];
+      k[0] += philox::weyl[0];
+      k[1] += philox::weyl[1];
     }
+    // Word 0 differs, then 2 and 3, then all but 3.
+    const std::uint64_t p1 = std::uint64_t{philox::multiplier[1]} * low(from.step);
+    const std::uint64_t p0 = std::uint64_t{philox::multiplier[0]} * (high(p1) ^ salt ^ key[0][0]);
+    third[0] = high(from.step) ^ key[0][1];
+    third[1] = low(p1) ^ key[1][0];
+    third[2] = high(p0) ^ key[1][1];
+    third[3] = low(p0) ^ key[2][1];
   }
 
   std::uint32_t key[philox::rounds][2];
-  std::uint32_t salt, step[2];
+  std::uint32_t third[4];
 };
 
 // Lanes of 64 bits have a word in the lower halves, and anything in the upper ones.
@@ -62,29 +69,41 @@ HWY_INLINE V multiply_words(D d, V a, V b) {
   }
 }
 
-// A counter in each lane of 64 bits.
+// words ^ key. As floats on AVX2, lest g++ put it off: what the sum is added to waits for that.
+template <class D, class V>
+HWY_INLINE V with_key(D d, V words, std::uint32_t key) {
+#if HWY_TARGET == HWY_AVX2
+  const hn::Repartition<float, D> df;
+  return hn::BitCast(d, hn::Xor(hn::BitCast(df, words), hn::BitCast(df, each_word(d, key))));
+#else
+  return hn::Xor(words, each_word(d, key));
+#endif
+}
+
+// A counter in each lane of 64 bits: the words that a round multiplies, and those that it adds to
+// what is above in the products, with their key.
 template <class D>
 struct philox_counters {
-  hn::Vec<D> word[4];
+  hn::Vec<D> factor[2], other[2];
 };
 
 template <class D>
-HWY_INLINE void philox_round(D d, const std::uint32_t (&key)[2], philox_counters<D>& c) {
-  const auto p0 = multiply_words(d, c.word[0], hn::Set(d, philox::multiplier[0]));
-  const auto p1 = multiply_words(d, c.word[2], hn::Set(d, philox::multiplier[1]));
-  // The products come last: they take long.
-  c.word[0] = hn::Xor(hn::Xor(c.word[1], each_word(d, key[0])), hn::ShiftRight<32>(p1));
-  c.word[1] = p1;
-  c.word[2] = hn::Xor(hn::Xor(c.word[3], each_word(d, key[1])), hn::ShiftRight<32>(p0));
-  c.word[3] = p0;
+HWY_INLINE void philox_round(D d, const word_source& from, int r, philox_counters<D>& c) {
+  const auto p0 = multiply_words(d, c.factor[0], hn::Set(d, philox::multiplier[0]));
+  const auto p1 = multiply_words(d, c.factor[1], hn::Set(d, philox::multiplier[1]));
+  c.factor[0] = hn::Xor(c.other[0], hn::ShiftRight<32>(p1));
+  c.factor[1] = hn::Xor(c.other[1], hn::ShiftRight<32>(p0));
+  const bool last = r + 1 == philox::rounds;
+  c.other[0] = last ? p1 : with_key(d, p1, from.key[r + 1][0]);
+  c.other[1] = last ? p0 : with_key(d, p0, from.key[r + 1][1]);
 }
 
 // All rounds from r on, each for all counters. Not as a loop, which would have to copy the words
 // that a round only renames.
-template <int r = 0, class D, class... Counters>
+template <int r = 2, class D, class... Counters>
 HWY_INLINE void philox_rounds(D d, const word_source& from, Counters&... counters) {
   if constexpr (r < philox::rounds) {
-    (philox_round(d, from.key[r], counters), ...);
+    (philox_round(d, from, r, counters), ...);
     philox_rounds<r + 1>(d, from, counters...);
   }
 }
@@ -95,10 +114,15 @@ HWY_INLINE hn::Vec<D> join_words(D words, V even, V odd) {
   return hn::OddEven(hn::BitCast(words, hn::ShiftLeft<32>(odd)), hn::BitCast(words, even));
 }
 
-// The counters with these first words.
+// The counters with these first words, after two rounds.
 template <class D>
 HWY_INLINE philox_counters<D> counters_of(D d, const word_source& from, hn::Vec<D> first) {
-  return {{first, each_word(d, from.salt), each_word(d, from.step[0]), each_word(d, from.step[1])}};
+  const auto p0 = multiply_words(d, first, hn::Set(d, philox::multiplier[0]));
+  const auto word2 = hn::Xor(each_word(d, from.third[0]), hn::ShiftRight<32>(p0));
+  const auto p1 = multiply_words(d, word2, hn::Set(d, philox::multiplier[1]));
+  return {{hn::Xor(each_word(d, from.third[1]), hn::ShiftRight<32>(p1)),
+           hn::Xor(each_word(d, from.third[2]), p0)},
+          {with_key(d, p1, from.key[2][0]), each_word(d, from.third[3])}};
 }
 
 // The four words of each lane's counter.
@@ -109,19 +133,19 @@ HWY_INLINE void random_words_of(const word_source& from, V counter, V& w0, V& w1
     const hn::Rebind<std::uint64_t, decltype(words)> d;
     auto c = counters_of(d, from, hn::PromoteTo(d, counter));
     philox_rounds(d, from, c);
-    w0 = hn::TruncateTo(words, c.word[0]);
-    w1 = hn::TruncateTo(words, c.word[1]);
-    w2 = hn::TruncateTo(words, c.word[2]);
-    w3 = hn::TruncateTo(words, c.word[3]);
+    w0 = hn::TruncateTo(words, c.factor[0]);
+    w1 = hn::TruncateTo(words, c.other[0]);
+    w2 = hn::TruncateTo(words, c.factor[1]);
+    w3 = hn::TruncateTo(words, c.other[1]);
   } else {
     const hn::RepartitionToWide<decltype(words)> d;
     auto even = counters_of(d, from, hn::BitCast(d, counter));
     auto odd = counters_of(d, from, hn::ShiftRight<32>(hn::BitCast(d, counter)));
     philox_rounds(d, from, even, odd);
-    w0 = join_words(words, even.word[0], odd.word[0]);
-    w1 = join_words(words, even.word[1], odd.word[1]);
-    w2 = join_words(words, even.word[2], odd.word[2]);
-    w3 = join_words(words, even.word[3], odd.word[3]);
+    w0 = join_words(words, even.factor[0], odd.factor[0]);
+    w1 = join_words(words, even.other[0], odd.other[0]);
+    w2 = join_words(words, even.factor[1], odd.factor[1]);
+    w3 = join_words(words, even.other[1], odd.other[1]);
   }
 }
 
@@ -140,10 +164,12 @@ HWY_INLINE void random_words_of(const word_source& from, V first, V second, V& v
     auto e = counters_of(d, from, hn::BitCast(d, second));
     auto f = counters_of(d, from, hn::ShiftRight<32>(hn::BitCast(d, second)));
     philox_rounds(d, from, a, b, e, f);
-    v0 = join_words(words, a.word[0], b.word[0]), w0 = join_words(words, e.word[0], f.word[0]);
-    v1 = join_words(words, a.word[1], b.word[1]), w1 = join_words(words, e.word[1], f.word[1]);
-    v2 = join_words(words, a.word[2], b.word[2]), w2 = join_words(words, e.word[2], f.word[2]);
-    v3 = join_words(words, a.word[3], b.word[3]), w3 = join_words(words, e.word[3], f.word[3]);
+    v0 = join_words(words, a.factor[0], b.factor[0]),
+    w0 = join_words(words, e.factor[0], f.factor[0]);
+    v1 = join_words(words, a.other[0], b.other[0]), w1 = join_words(words, e.other[0], f.other[0]);
+    v2 = join_words(words, a.factor[1], b.factor[1]),
+    w2 = join_words(words, e.factor[1], f.factor[1]);
+    v3 = join_words(words, a.other[1], b.other[1]), w3 = join_words(words, e.other[1], f.other[1]);
   }
 }
 
