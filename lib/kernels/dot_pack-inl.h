@@ -122,8 +122,10 @@ HWY_NOINLINE void pack_adjacent_elements(D d, const strip& s, std::size_t width,
     // Fours; the last one overlaps that before.
     for (std::size_t k = 0, count = s.depth / 4 * 4;; k = s.depth - 4, count = 4) {
       float* to = packed + k * width + j;
+      std::size_t at = k;
       transpose_strip(
-          d, count, [&line, k](std::size_t i, std::size_t at) { return line[i] + k + at; },
+          d, count, [&line, &at](std::size_t i) { return line[i] + at; },
+          [&at](std::size_t n) { at += n; },
           [=, &to](auto v) HWY_ATTR {
             hn::StoreU(v, d, to);
             to += width;

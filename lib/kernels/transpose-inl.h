@@ -106,23 +106,24 @@ HWY_INLINE four_columns<V> transpose_blocks(D d, V v0, V v1, V v2, V v3) {
           hn::BitCast(d, hn::InterleaveUpper(pairs, high01, high23))};
 }
 
-// As many rows as a vector has lanes, of columns that lie side by side: at(i, k) is column k of row
-// i, and put takes column after column. Every block of 128 bits is transposed by itself. A block
-// has four columns of four rows; where vectors have two blocks or more, two of a row are loaded
-// together, and then change places with those of the rows four below.
-template <class D, class F, class G>
-HWY_INLINE void transpose_strip(D d, std::size_t columns, F at, G put) {
+// As many rows as a vector has lanes, of columns that lie side by side: at(i) is where row i is,
+// next(n) goes on by n columns, and put takes column after column. Every block of 128 bits is
+// transposed by itself. A block has four columns of four rows; where vectors have two blocks or
+// more, two of a row are loaded together, and then change places with those of the rows four below.
+template <class D, class F, class N, class G>
+HWY_INLINE void transpose_strip(D d, std::size_t columns, F at, N next, G put) {
   constexpr std::size_t lanes = hn::MaxLanes(D());
   std::size_t k = 0;
   if constexpr (lanes >= 8) {
     for (; k + 8 <= columns; k += 8) {
       const auto every_eighth = [&](std::size_t j) HWY_ATTR {
-        return load_runs<lanes, 8>([&](std::size_t r) HWY_ATTR { return at(8 * r + j, k); });
+        return load_runs<lanes, 8>([&](std::size_t r) HWY_ATTR { return at(8 * r + j); });
       };
       const auto a =
           transpose_blocks(d, every_eighth(0), every_eighth(1), every_eighth(2), every_eighth(3));
       const auto b =
           transpose_blocks(d, every_eighth(4), every_eighth(5), every_eighth(6), every_eighth(7));
+      next(8);
       const auto first = [=](auto above, auto below) HWY_ATTR {
         return hn::OddEvenBlocks(hn::SwapAdjacentBlocks(below), above);
       };
@@ -141,10 +142,11 @@ HWY_INLINE void transpose_strip(D d, std::size_t columns, F at, G put) {
   }
   for (; k < columns; k += 4) {
     const auto every_fourth = [&](std::size_t j) HWY_ATTR {
-      return load_runs<lanes, 4>([&](std::size_t r) HWY_ATTR { return at(4 * r + j, k); });
+      return load_runs<lanes, 4>([&](std::size_t r) HWY_ATTR { return at(4 * r + j); });
     };
     const auto a =
         transpose_blocks(d, every_fourth(0), every_fourth(1), every_fourth(2), every_fourth(3));
+    next(4);
     put(a.c0);
     put(a.c1);
     put(a.c2);
@@ -158,30 +160,40 @@ void transpose_adjacent_columns(D d, const matrix& m, float factor, float* to,
   constexpr std::size_t lanes = hn::MaxLanes(D()), blocks = lanes / 4;
   const auto f = hn::Set(d, factor);
   const std::size_t whole = m.columns / 4 * 4;
-  std::size_t i = 0;
-  const auto row_from = [&m](std::size_t j) {
-    return m.data + static_cast<std::ptrdiff_t>(std::min(j, m.rows - 1)) * m.row;
-  };
   // A pointer to every fourth row, so that there are registers for all of them.
+  std::size_t i = 0;
+  const float* from = m.data;
   for (; i + lanes <= m.rows; i += lanes) {
     const float* row[blocks];
-    for (std::size_t b = 0; b < blocks; ++b) row[b] = row_from(i + 4 * b);
-    const auto at = [&row, pitch = m.row](std::size_t j, std::size_t k) {
-      return row[j / 4] + static_cast<std::ptrdiff_t>(j % 4) * pitch + k;
-    };
+    for (auto& r : row) {
+      r = in_register(from);
+      from += 4 * m.row;
+    }
     float* column = to + i;
-    transpose_strip(d, whole, at, [=, &column](auto v) HWY_ATTR {
-      hn::StoreU(hn::Mul(f, v), d, column);
-      column += pitch;
-    });
+    transpose_strip(
+        d, whole,
+        [&row, pitch = m.row](std::size_t j) {
+          return row[j / 4] + static_cast<std::ptrdiff_t>(j % 4) * pitch;
+        },
+        [&row](std::size_t n) {
+          for (auto& r : row) r = in_register(r + n);
+        },
+        [=, &column](auto v) HWY_ATTR {
+          hn::StoreU(hn::Mul(f, v), d, column);
+          column += pitch;
+        });
   }
   // Where fewer rows are left, the last one stands in for the others.
   if (const std::size_t left = m.rows - i; left != 0) {
     const float* row[lanes];
-    for (std::size_t j = 0; j < lanes; ++j) row[j] = row_from(i + j);
+    for (std::size_t j = 0; j < lanes; ++j) {
+      row[j] = from;
+      if (j + 1 < left) from += m.row;
+    }
     float* column = to + i;
+    std::size_t k = 0;
     transpose_strip(
-        d, whole, [&row](std::size_t j, std::size_t k) { return row[j] + k; },
+        d, whole, [&row, &k](std::size_t j) { return row[j] + k; }, [&k](std::size_t n) { k += n; },
         [=, &column](auto v) HWY_ATTR {
           store_last<End>(d, hn::Mul(f, v), column, left);
           column += pitch;
