@@ -112,14 +112,62 @@ HWY_INLINE void for_rows(std::ptrdiff_t rows, void* to_first, const void* const*
   }
 }
 
+// Calls f(to, from...) in each row at every `next`th of the elements from begin to end, in one
+// loop.
+template <class R, class... A, std::size_t... I, class F>
+HWY_INLINE void for_pieces(std::ptrdiff_t rows, std::size_t begin, std::size_t end,
+                           std::size_t next, void* to_first, const void* const* from_first,
+                           const std::ptrdiff_t* step, std::index_sequence<I...>, F f) {
+  if (begin == end) return;
+  const std::byte* from[]{static_cast<const std::byte*>(from_first[I])...};
+  auto* to = static_cast<std::byte*>(to_first);
+  for (std::size_t i = begin;;) {
+    f(reinterpret_cast<R*>(to) + i, (reinterpret_cast<const A*>(from[I]) + i)...);
+    i += next;
+    if (i < end) continue;
+    if (--rows == 0) return;
+    i = begin;
+    to += step[0];
+    ((from[I] += step[1 + I]), ...);
+  }
+}
+
+// `map` of all rows, each of its loops in one go: what a function of many constants loads for the
+// sake of a loop, g++ would load anew in each row.
+template <class F, class R, class... A>
+HWY_INLINE void map_rows(std::ptrdiff_t rows, std::size_t n, void* to, const void* const* from,
+                         const std::ptrdiff_t* step) {
+  const floats d;
+  const std::size_t lanes = hn::Lanes(d), groups = n - n % (4 * lanes), vectors = n - n % lanes;
+  const std::size_t left = n - vectors;
+  const auto inputs = std::index_sequence_for<A...>();
+  const auto whole = [=](R* y, const A*... x) HWY_ATTR { store(d, F()(load(d, x)...), y); };
+  for_pieces<R, A...>(rows, 0, groups, 4 * lanes, to, from, step, inputs,
+                      [=](R* y, const A*... x) HWY_ATTR {
+                        whole(y, x...);
+                        whole(y + lanes, x + lanes...);
+                        whole(y + 2 * lanes, x + 2 * lanes...);
+                        whole(y + 3 * lanes, x + 3 * lanes...);
+                      });
+  for_pieces<R, A...>(rows, groups, vectors, lanes, to, from, step, inputs, whole);
+  for_pieces<R, A...>(rows, vectors, n, left, to, from, step, inputs,
+                      [=](R* y, const A*... x)
+                          HWY_ATTR { store(d, F()(load(d, x, left)...), y, left); });
+}
+
 // R = F(A...), as the loop that run_elementwise takes.
 template <class F, class R, class... A>
 void loop(std::ptrdiff_t rows, std::size_t n, void* to, const void* const* from,
           const std::ptrdiff_t* step, const draw&) {
-  for_rows(rows, to, from, step, std::index_sequence_for<A...>(),
-           [n](std::byte* result, auto*... inputs) HWY_ATTR {
-             map<F>(n, reinterpret_cast<R*>(result), reinterpret_cast<const A*>(inputs)...);
-           });
+  constexpr bool has_many_constants = std::is_base_of_v<of_many_instructions<1>, F> ||
+                                      std::is_base_of_v<of_many_instructions<2>, F>;
+  if constexpr (has_many_constants && has_32_registers && masks_memory<R>())
+    map_rows<F, R, A...>(rows, n, to, from, step);
+  else
+    for_rows(rows, to, from, step, std::index_sequence_for<A...>(),
+             [n](std::byte* result, auto*... inputs) HWY_ATTR {
+               map<F>(n, reinterpret_cast<R*>(result), reinterpret_cast<const A*>(inputs)...);
+             });
 }
 
 // The operations on vectors.
