@@ -36,12 +36,22 @@ void positions(const call& c) noexcept {
   for (; i < end; ++i) to[i * stride] = static_cast<T>(i);
 }
 
-void add_row(std::size_t n, float* to, const float* from) {
-  map(n, plus(), to, to, from);
+void add_rows(added_rows a) {
+  const auto inside = static_cast<std::size_t>(a.inside.end - a.inside.begin);
+  for (; a.count > 0; --a.count) {
+    const std::ptrdiff_t at = *a.index;
+    if (HWY_LIKELY(static_cast<std::size_t>(at - a.inside.begin) < inside)) {
+      float* const to = a.to + at * a.row;
+      map(a.n, plus(), to, to, a.from);
+    }
+    a.to += a.to_step;
+    a.from += a.from_step;
+    a.index += a.index_step;
+  }
 }
 
 void scatter_add(const call& c) noexcept {
-  run_scatter_add(c, &add_row);
+  run_scatter_add(c, &add_rows);
 }
 
 }  // namespace

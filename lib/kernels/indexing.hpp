@@ -214,9 +214,19 @@ void add_elements(std::ptrdiff_t n, item_range rows, std::ptrdiff_t row, const s
   *place = sum;
 }
 
-// add_row adds n contiguous elements to others.
-inline void run_scatter_add(const call& whole,
-                            void (*add_row)(std::size_t n, float* to, const float* from)) {
+// Rows of n contiguous elements to add, each to that row of a table which its index tells, if it is
+// one of `inside`. Steps are from one to the next.
+struct added_rows {
+  std::size_t n;
+  item_range inside;
+  std::ptrdiff_t row;  // of the table, from one to the next
+  float* to;
+  const float* from;
+  const std::int32_t* index;
+  std::ptrdiff_t count, to_step, from_step, index_step;
+};
+
+inline void run_scatter_add(const call& whole, void (*add_rows)(added_rows)) {
   const part_of_table mine = part_to_add_to(whole);
   const call& c = mine.c;
   // The result's elements: the loops that move in it, and the indexed axis.
@@ -240,16 +250,13 @@ inline void run_scatter_add(const call& whole,
   const int last = n.last();
   const std::ptrdiff_t length = n.extent[last];
   const std::ptrdiff_t step[]{n.stride[0][last], n.stride[1][last], n.stride[2][last]};
-  const auto inside = [rows = mine.rows](std::int32_t index) {
-    return index >= rows.begin && index < rows.end;
-  };
   if (step[0] == 1 && step[1] == 1 && step[2] == 0)
-    return walk(n, last, [&](const std::ptrdiff_t* at) {
-      const std::int32_t index = indices[at[2]];
-      if (inside(index))
-        add_row(static_cast<std::size_t>(length), result + at[0] + index * c.axis_stride,
-                g + at[1]);
-    });
+    return walk_runs(
+        n, last, {0, n.points(last)},
+        [&](const std::ptrdiff_t* at, const std::ptrdiff_t* next, std::ptrdiff_t count) {
+          add_rows({static_cast<std::size_t>(length), mine.rows, c.axis_stride, result + at[0],
+                    g + at[1], indices + at[2], count, next[0], next[1], next[2]});
+        });
   const bool to_one = step[0] == 0 && step[1] == 1 && step[2] == 1;
   const auto add = to_one ? &add_elements<true> : &add_elements<false>;
   walk(n, last, [&](const std::ptrdiff_t* at) {
