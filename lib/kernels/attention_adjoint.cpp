@@ -449,8 +449,9 @@ class adjoint {
       added ? weigh_rows<true, true>() : weigh_rows<true, false>();
   }
 
+  // A function of its own, whose loops keep their constants in registers by clang 14 as well.
   template <bool Capped, bool Added>
-  void weigh_rows() {
+  HWY_NOINLINE void weigh_rows() {
     const bool one_addend = c_.bias.stride[loop_.query] == 0 && c_.mask.stride[loop_.query] == 0 &&
                             c_.relative.data == nullptr;
     const bool of_bias = wants(c_.bias_gradient), of_relative = wants(c_.relative_gradient);
