@@ -17,6 +17,7 @@
 #include "kernels/attention_single-inl.h"
 #include "kernels/dot_lines-inl.h"
 #include "kernels/philox-inl.h"
+#include "kernels/row-inl.h"
 #include "kernels/transpose-inl.h"
 #include "weft/kernels/lanes-inl.h"
 #include "weft/kernels/math-inl.h"
@@ -57,8 +58,9 @@ class single_query {
     // In place: a copy would wait until what has just been stored is in the cache.
     std::construct_at(&at_, c_, batch);
     // By whole vectors, as it is read: g++ would store halves, which a load of both waits for.
-    const matrix query{at_.query.data, at_.query.column, 0, depth_, 1};
-    transpose<row_end::exact>(tag(), query, scale_, query_, 0);
+    const vec scale = hn::Set(tag(), scale_);
+    map<float>(
+        depth_, [&](vec v) HWY_ATTR { return hn::Mul(scale, v); }, query_, at_.query.data);
     highest_ = std::numeric_limits<float>::lowest();
     sum_ = 0;
     const index_range seen = visible(at_.band, {0, 1}, {0, at_.keys}).keys({0, 1});
@@ -240,8 +242,9 @@ bool is_single(const attention_call& c) noexcept {
   const auto adjacent = [&](const operand& o, int l) {
     return o.stride[l] == 1 || c.extent[l] == 1;
   };
-  return c.extent[loop.query] == 1 && adjacent(c.key, loop.depth) &&
-         adjacent(c.value, loop.value) && adjacent(c.result, loop.value);
+  return c.extent[loop.query] == 1 && adjacent(c.query, loop.depth) &&
+         adjacent(c.key, loop.depth) && adjacent(c.value, loop.value) &&
+         adjacent(c.result, loop.value);
 }
 
 void attend_single(const attention_call& c) noexcept {
