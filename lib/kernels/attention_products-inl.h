@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "hwy/cache_control.h"
 #include "kernels/visible.hpp"
 #include "weft/kernels/attention_scratch.hpp"
 #include "weft/kernels/hwy-inl.h"
@@ -74,6 +75,11 @@ HWY_INLINE void sum_products(std::index_sequence<I...>, const tile_part& t, Sums
   const std::ptrdiff_t left_step = t.of.left_step, right_step = t.of.right_step;
   const float* a = t.of.left + static_cast<std::ptrdiff_t>(t.row) * row + t.depth.begin * left_step;
   const float* b = t.of.right + t.depth.begin * right_step + t.column;
+  // A tile of one vector is done before the next rows would come by themselves.
+  if constexpr (Vectors == 1) {
+    constexpr std::size_t rows = sizeof...(I);
+    (hwy::Prefetch(a + static_cast<std::ptrdiff_t>(rows + I) * row), ...);
+  }
   // Four at a time, which needs fewer instructions and lets the processor foresee the last turn.
 #pragma GCC unroll 4
   for (std::ptrdiff_t k = t.depth.size(); k > 0;
