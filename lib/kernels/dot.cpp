@@ -102,6 +102,9 @@ class product {
                    (left_step_ == 1 || row_count_ * depth_count_ <= packed_floats);
     if (along_depth_) left_in_place_ = left_step_ == 1;
     along_columns_ = vectors && x.columns.is_single() && adjacent_right_ && adjacent_result_;
+    // Rows side by side share cache lines, which stay for the next strip in half of the depth.
+    if (left_in_place_ && left_step_ != 1 && can_be_fetched)
+      block_.depth = block_size(depth_count_, max_blocks.depth / 2, max_dot_lanes);
     pass_rows_ = row_count_;
     pairs_ = packed_as_ == precision::bfloat16_products && has_bfloat16_dot;
     widen_ =
@@ -122,6 +125,16 @@ class product {
       block_.columns = std::min(block_.columns, max_tile_columns);
       pass_rows_ = block_.rows;
     }
+
+    // A strip of the right operand that fills the first cache stays there while the rows pass by:
+    // it is wider than the left one's. Where two fit, finding the rows for each takes as long as
+    // that saves.
+    constexpr std::size_t cache_floats = first_cache_bytes / sizeof(float);
+    const std::size_t tile_columns = tile_vectors * hn::Lanes(tag());
+    const bool row_after_row = block_.columns > tile_columns &&
+                               (tile_columns + tile_rows) * block_.depth <= cache_floats &&
+                               (2 * tile_columns + tile_rows) * block_.depth > cache_floats;
+    near_columns_ = row_after_row ? tile_columns : block_.columns;
 
     addends_ = x.addends();
     scale_ = static_cast<float>(c.scale);
@@ -451,6 +464,15 @@ class product {
 
   template <class T>
   void multiply(const operands& o, range columns, range depth, range rows) const {
+    for (range near{columns.first, 0}; near.first < columns.end(); near.first = near.end()) {
+      near.count =
+          std::min(columns_.panel_at(near.first, near_columns_), columns.end() - near.first);
+      multiply_near<T>(o, columns, near, depth, rows);
+    }
+  }
+
+  template <class T>
+  void multiply_near(const operands& o, range columns, range near, range depth, range rows) const {
     const auto skipped = static_cast<std::ptrdiff_t>(depth.first);
     const bool add = depth.first != 0;
     const bool last = depth.end() == depth_count_;
@@ -460,14 +482,14 @@ class product {
       const std::size_t strips = (rows.count + tile_rows - 1) / tile_rows;
       bytes = (hn::Lanes(tag()) * sizeof(T) + strips - 1) / strips;
     }
-    const std::size_t next_rows = rows_each(columns, depth);
+    const std::size_t next_rows = rows_each(near, depth);
     for (std::size_t row = 0; row < rows.count; row += tile_rows) {
       const std::size_t count = std::min(tile_rows, rows.count - row);
       const left_strip a = left_of<T>(o, depth, row, count);
       float* result[tile_rows];
       at_.rows().result.from(row).places(o.result, count, result);
       std::size_t next = row + tile_rows;  // the first row that the tile fetches
-      for (std::size_t first = columns.first; first < columns.end(); next += next_rows) {
+      for (std::size_t first = near.first; first < near.end(); next += next_rows) {
         const column_tile t = columns_.tile_at(first);
         first = t.end();
         const right_strip<T> b = strip_of<T>(t, columns, depth, o);
@@ -570,7 +592,8 @@ class product {
   tiled_columns columns_;
   dot_blocks block_;
   block_offsets at_;
-  std::size_t pass_rows_;  // for so many at a time, all panels pass by
+  std::size_t near_columns_;  // as wide a part of a panel as is multiplied with row after row
+  std::size_t pass_rows_;     // for so many at a time, all panels pass by
   bool left_in_place_, right_in_place_, along_depth_, along_columns_, widen_;
   bool adjacent_right_, adjacent_result_;  // columns of an inner loop
   bool pairs_;  // the right operand is packed, or to be packed, in pairs of bfloat16
