@@ -63,7 +63,8 @@ struct dot_blocks {
 };
 
 // A strip of the left operand, a tile's rows, stays in the first cache while the panel passes by,
-// or what does not fit comes from the second one again. The deeper, the less often the result is
+// or what does not fit comes from the second one again. (Of shallow products, a strip of the right
+// one stays while the rows pass by.) The deeper, the less often the result is
 // read and written again: as deep as that cache, products of 512 x 768 and 1024 x 1024 took 2 to 3
 // % less time than half as deep. A panel of the right operand takes three quarters of the second
 // cache, where it stays while the rows of the left one pass by; a block of those, half as much as
