@@ -36,14 +36,15 @@ inline void zero(const call& c) noexcept {
 
 // n elements of a size that the compiler knows, each of the row that its index tells: 0 where there
 // is none. Rows are `row` bytes apart. `of_one`: all of the same rows' first element, with results
-// and indices that are contiguous.
-template <class T, bool of_one>
+// and indices that are contiguous. `adjacent`: the rows are, too; a product would take longest.
+template <class T, bool of_one, bool adjacent>
 void pick_elements(std::ptrdiff_t n, std::size_t rows, std::ptrdiff_t row,
                    const std::ptrdiff_t* step, std::byte* to, const std::byte* from,
                    const std::int32_t* index) {
   constexpr auto size = static_cast<std::ptrdiff_t>(sizeof(T));
   const std::ptrdiff_t to_step = of_one ? size : step[0] * size,
                        from_step = of_one ? 0 : step[1] * size, index_step = of_one ? 1 : step[2];
+  if constexpr (adjacent) row = size;
   for_each_element(n, [=](std::ptrdiff_t i) {
     T picked{};
     const std::ptrdiff_t at = index[i * index_step];
@@ -112,8 +113,10 @@ inline void gather(const call& c) noexcept {
   }
   const auto pick = [&](auto element) {
     const bool of_one = step[0] == 1 && step[1] == 0 && step[2] == 1;
-    const auto pick_some =
-        of_one ? &pick_elements<decltype(element), true> : &pick_elements<decltype(element), false>;
+    using T = decltype(element);
+    const auto pick_some = !of_one          ? &pick_elements<T, false, false>
+                           : stride == size ? &pick_elements<T, true, true>
+                                            : &pick_elements<T, true, false>;
     walk_pieces(n, c.part, moved_at_once,
                 [=](const std::ptrdiff_t* at, std::ptrdiff_t begin, std::ptrdiff_t end) {
                   pick_some(
