@@ -28,20 +28,23 @@ using elementwise_loop = void (*)(std::ptrdiff_t rows, std::size_t n, void* to,
 
 // Copies n elements of `size` bytes between strides, which are in elements.
 template <std::size_t size>
-void copy_strided(std::ptrdiff_t n, std::byte* to, std::ptrdiff_t to_stride, const std::byte* from,
-                  std::ptrdiff_t from_stride) {
+HWY_INLINE void copy_strided(std::ptrdiff_t n, std::byte* to, std::ptrdiff_t to_stride,
+                             const std::byte* from, std::ptrdiff_t from_stride) {
   constexpr auto bytes = static_cast<std::ptrdiff_t>(size);
   for_each_element(n, [=](std::ptrdiff_t i) {
     std::memcpy(to + i * to_stride * bytes, from + i * from_stride * bytes, size);
   });
 }
 
-// Not inline: where nothing is copied, rows would wait for what the loops need to be ready.
+// One of the strides is 1: to step through both by strides would take longer. Not inline: where
+// nothing is copied, rows would wait for what the loops need to be ready.
 HWY_NOINLINE inline void copy_elements(element type, std::ptrdiff_t n, std::byte* to,
                                        std::ptrdiff_t to_stride, const std::byte* from,
                                        std::ptrdiff_t from_stride) {
-  if (bytes(type) == 1) return copy_strided<1>(n, to, to_stride, from, from_stride);
-  copy_strided<4>(n, to, to_stride, from, from_stride);
+  if (bytes(type) == 1 && to_stride == 1) return copy_strided<1>(n, to, 1, from, from_stride);
+  if (bytes(type) == 1) return copy_strided<1>(n, to, to_stride, from, 1);
+  if (to_stride == 1) return copy_strided<4>(n, to, 1, from, from_stride);
+  copy_strided<4>(n, to, to_stride, from, 1);
 }
 
 // Packs what n reads of `from`, its operand o, in the order of the loops, if outer loops read it
