@@ -40,14 +40,16 @@ struct constants {
 // c0 + c1 x + c2 x^2 + … Few constants stay in registers: as numbers, which a compiler knows; what
 // is in memory, g++ would read anew. Where there are more than registers, each is an operand in
 // memory of the instruction that needs it: of what they keep for a loop's sake, compilers put some
-// on the stack, and clang spreads others anew.
-template <const auto& c, std::size_t i, bool in_registers, class D>
+// on the stack, and clang spreads others anew. Several instructions read it once, which is for g++
+// to be told too.
+template <const auto& c, std::size_t i, bool in_registers, int readers, class D>
 HWY_INLINE hn::Vec<D> constant(D d, [[maybe_unused]] const float* from) {
   if constexpr (in_registers) {
     constexpr float value = c.lane[i * c.lanes];
     return hn::Set(d, value);
   } else {
-    return hn::Load(d, from + i * c.lanes);
+    const auto v = hn::Load(d, from + i * c.lanes);
+    return readers == 1 ? v : in_register(v);
   }
 }
 
@@ -58,12 +60,10 @@ HWY_INLINE bundle<D, size> polynomial(D d, const bundle<D, size>& x, std::index_
   using V = hn::Vec<D>;
   constexpr std::size_t last = sizeof...(I);
   const float* const from = in_registers ? nullptr : in_register(&c.lane[0]);
-  auto sums =
-      bundle<D, size>::of([=](int) HWY_ATTR { return constant<c, last, in_registers>(d, from); });
-  (sums.zip(x,
-            [=](V sum, V v) HWY_ATTR {
-              return hn::MulAdd(sum, v, constant<c, last - 1 - I, in_registers>(d, from));
-            }),
+  const V highest = constant<c, last, in_registers, size>(d, from);
+  auto sums = bundle<D, size>::of([=](int) HWY_ATTR { return highest; });
+  (sums.zip(x, [next = constant<c, last - 1 - I, in_registers, size>(d, from)](V sum, V v)
+                   HWY_ATTR { return hn::MulAdd(sum, v, next); }),
    ...);
   return sums;
 }
@@ -127,15 +127,9 @@ HWY_INLINE bundle<D, n> exp_of_remainder(D d, bundle<D, n> x, bundle<D, n> shift
   shifted.map([=](V s) HWY_ATTR { return as_float(d, s); });
   x.zip(shifted, [=](V v, V s) HWY_ATTR { return hn::NegMulAdd(s, hn::Set(d, ln2_high), v); });
   x.zip(shifted, [=](V v, V s) HWY_ATTR { return hn::NegMulAdd(s, hn::Set(d, ln2_low), v); });
-  if constexpr (n == 1) {
-    static constexpr constants c(
-        {1.0f, 1.0f, 0.49999994f, 0.166665182f, 0.0416684225f, 0.00836906955f, 0.00138138153f});
-    return {{polynomial<c>(d, x.at[0])}};
-  }
-  auto p = bundle<D, n>::of([=](int) HWY_ATTR { return hn::Set(d, 0.00138138153f); });
-  for (const float c : {0.00836906955f, 0.0416684225f, 0.166665182f, 0.49999994f, 1.0f, 1.0f})
-    p.zip(x, [=](V sum, V r) HWY_ATTR { return hn::MulAdd(sum, r, hn::Set(d, c)); });
-  return p;
+  static constexpr constants c(
+      {1.0f, 1.0f, 0.49999994f, 0.166665182f, 0.0416684225f, 0.00836906955f, 0.00138138153f});
+  return polynomial<c>(d, x);
 }
 template <class D, class V>
 HWY_INLINE V exp_of_remainder(D d, V x, V shifted) {
@@ -194,7 +188,9 @@ HWY_INLINE void exp_of_4(D d, V x0, V x1, V x2, V x3, float* to) {
   const auto size = [=](V x) HWY_ATTR { return hn::BitCast(di, hn::Abs(x)); };
   const auto largest = hn::Max(hn::Max(size(x0), size(x1)), hn::Max(size(x2), size(x3)));
   auto x = bundle<D, 4>{{x0, x1, x2, x3}};
-  if (HWY_LIKELY(hn::AllTrue(di, hn::Lt(largest, hn::BitCast(di, hn::Set(d, 87.0f))))))
+  // In a register: of a number that it knows, g++ would take the minimum and compare that.
+  const auto bound = hn::BitCast(di, in_register(hn::Set(d, 87.0f)));
+  if (HWY_LIKELY(hn::AllTrue(di, hn::Lt(largest, bound))))
     x = exp_normal(d, x);
   else
     x.map([=](V v) HWY_ATTR { return exp_anywhere(d, v); });
