@@ -201,9 +201,10 @@ HWY_INLINE auto accumulate_at(std::size_t n, F f) {
     f(whole<T>(), i, one);
     all.add(one.at[0]);
   }
-  if (i < n) {
-    f(first<T>{n - i}, i, one);
-    all.add_first(n - i, one.at[0]);
+  // Of n, not of where the loops ended: compilers see that it is the same for all rows.
+  if (vectors < n) {
+    f(first<T>{n - vectors}, vectors, one);
+    all.add_first(n - vectors, one.at[0]);
   }
   return all.combined();
 }
@@ -259,7 +260,7 @@ HWY_INLINE std::array<double, count> sums_at(std::size_t n, F add) {
     const std::size_t end = std::min(i + block, n);
     auto s0 = bundle<D, count>::of([=](int) HWY_ATTR { return hn::Zero(d); });
     auto s1 = s0, s2 = s0, s3 = s0;
-    const std::size_t groups = end - end % (4 * lanes);
+    const std::size_t groups = end - end % (4 * lanes), vectors = end - end % lanes;
     for (; i < groups; i += 4 * lanes) {
       add(whole<float>(), i, s0);
       add(whole<float>(), i + lanes, s1);
@@ -272,11 +273,8 @@ HWY_INLINE std::array<double, count> sums_at(std::size_t n, F add) {
       add(whole<float>(), i + lanes, s1);
       i += 2 * lanes;
     }
-    if (end - i >= lanes) {
-      add(whole<float>(), i, s2);
-      i += lanes;
-    }
-    if (i < end) add(first<float>{end - i}, i, s3);
+    if (i < vectors) add(whole<float>(), i, s2);
+    if (vectors < end) add(first<float>{end - vectors}, vectors, s3);
     i = end;
     s0.zip(s1, plus());
     s2.zip(s3, plus());
@@ -288,15 +286,21 @@ HWY_INLINE std::array<double, count> sums_at(std::size_t n, F add) {
   return total;
 }
 
+// Not inline: beside another pass over a row, g++ has no registers left for this one.
+HWY_NOINLINE inline float max_with_nan(std::size_t n, const float* x) {
+  return accumulate<running<hn::ScalableTag<float>, larger>>(n, x);
+}
+
 // The largest element; NaN if there is one, -infinity (or the least integer) in an empty row.
 template <class T>
 HWY_INLINE T max(std::size_t n, const T* x) {
   using D = hn::ScalableTag<T>;
   if constexpr (hwy::IsFloat<T>()) {
     const T number = accumulate<largest_number<D>>(n, x);
-    if (HWY_LIKELY(number == number)) return number;
+    return HWY_LIKELY(number == number) ? number : max_with_nan(n, x);
+  } else {
+    return accumulate<running<D, larger>>(n, x);
   }
-  return accumulate<running<D, larger>>(n, x);
 }
 
 // The largest f(memory, i) of a row, a float. Where there is a NaN it may be any number: less to do
