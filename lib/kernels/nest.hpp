@@ -135,27 +135,34 @@ void walk(const nest& n, int loops, F&& f) {
   walk(n, loops, {0, n.points(loops)}, f);
 }
 
-// Calls f(offsets, begin, end) with parts of the innermost loop, of whole pieces: those whose
-// places in their order are in the range.
-template <class F>
-HWY_INLINE void walk_pieces(const nest& n, item_range mine, std::ptrdiff_t piece, F&& f) {
-  const std::ptrdiff_t length = n.extent[n.last()];
+// A share of the nest's work, in pieces of its innermost loop: some rows, of which only the first
+// one may begin, and only the last one end, within.
+struct row_pieces {
+  item_range rows;
+  std::ptrdiff_t begin, end;  // of the first row, and of the last one
+};
+HWY_INLINE row_pieces pieces_of(const nest& n, const share& part, std::ptrdiff_t piece) {
+  const std::ptrdiff_t length = n.extent[n.last()], rows = n.points(n.last());
+  const row_pieces all{{0, rows}, 0, length};
+  if (part.count == 1) return all;  // no call should wait for quotients that are known
   const std::ptrdiff_t pieces = (length + piece - 1) / piece;  // of a row
-  if (mine.begin == mine.end) return;
-  const item_range rows{mine.begin / pieces, (mine.end - 1) / pieces + 1};
-  // Only the first row may begin, and only the last one end, within.
-  std::ptrdiff_t begin = mine.begin % pieces * piece, left = rows.end - rows.begin;
-  const std::ptrdiff_t last_end = std::min(((mine.end - 1) % pieces + 1) * piece, length);
-  walk(n, n.last(), rows, [&](const std::ptrdiff_t* offset) {
-    f(offset, std::exchange(begin, 0), --left == 0 ? last_end : length);
-  });
+  const auto [first, end] = items_of(rows * pieces, part);
+  if (first == end) return {};
+  const std::ptrdiff_t last = end - 1;
+  return {{first / pieces, last / pieces + 1},
+          first % pieces * piece,
+          std::min((last % pieces + 1) * piece, length)};
 }
 
-// The same for what a share does of the nest's work.
+// Calls f(offsets, begin, end) with what a share does of the rows, in whole pieces.
 template <class F>
-void walk_pieces(const nest& n, const share& part, std::ptrdiff_t piece, F&& f) {
-  const std::ptrdiff_t pieces = (n.extent[n.last()] + piece - 1) / piece;  // of a row
-  walk_pieces(n, items_of(n.points(n.last()) * pieces, part), piece, f);
+HWY_INLINE void walk_pieces(const nest& n, const share& part, std::ptrdiff_t piece, F&& f) {
+  const auto [rows, first_begin, last_end] = pieces_of(n, part, piece);
+  const std::ptrdiff_t length = n.extent[n.last()];
+  std::ptrdiff_t begin = first_begin, left = rows.end - rows.begin;
+  walk(n, n.last(), rows, [&, last_end = last_end](const std::ptrdiff_t* offset) {
+    f(offset, std::exchange(begin, 0), --left == 0 ? last_end : length);
+  });
 }
 
 // Calls f(i) for each i below n, of elements that are moved one by one. Four at a time, as

@@ -56,11 +56,11 @@ struct products {
   explicit products(const call& c)
       : x(static_cast<const float*>(c.operands[1].data)),
         y(static_cast<const float*>(c.operands[2].data)) {}
-  void move(const std::ptrdiff_t* stride, std::ptrdiff_t times) {
-    x += stride[1] * times;
-    y += stride[2] * times;
-  }
   // In registers: g++ would add to both in one vector, and take them out of it each time.
+  void move(const std::ptrdiff_t* stride, std::ptrdiff_t times) {
+    x = in_register(x + stride[1] * times);
+    y = in_register(y + stride[2] * times);
+  }
   HWY_INLINE void advance(const std::ptrdiff_t* stride) {
     x = in_register(x + stride[1]);
     y = in_register(y + stride[2]);
