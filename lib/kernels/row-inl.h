@@ -57,13 +57,6 @@ struct not_less {  // `larger`, of numbers
   }
 };
 
-struct itself {
-  template <class V>
-  HWY_INLINE V operator()(V a) const {
-    return a;
-  }
-};
-
 // Full vectors from and to memory, or the first n lanes; and booleans as a mask.
 template <class T>
 struct whole {
@@ -227,24 +220,17 @@ HWY_INLINE T accumulate(std::size_t n, const T* x) {
 
 // The sum of a row. Blocks are summed in float, their sums in double: the error does not grow with
 // n.
-template <int results = chains, class F>
+template <class F>
 HWY_INLINE double sum_at(std::size_t n, F f) {
   constexpr std::size_t block = 1024;
   double total = 0;
   for (std::size_t start = 0; start < n; start += block) {
-    using running_sum = running<hn::ScalableTag<float>, plus, results>;
+    using running_sum = running<hn::ScalableTag<float>, plus, 1>;
     total += static_cast<double>(accumulate_at<running_sum>(
         std::min(block, n - start),
         [&](auto memory, std::size_t i, auto& v) HWY_ATTR { f(memory, start + i, v); }));
   }
   return total;
-}
-
-// The sum of f(from[i]...).
-template <class F, class... P>
-HWY_INLINE double sum(std::size_t n, F f, const P*... from) {
-  return sum_at(n, each<float>([&](auto memory, std::size_t i)
-                                   HWY_ATTR { return f(memory.load(from + i)...); }));
 }
 
 // Sums over a row, of several terms at once, in blocks as sum_at: add(memory, i, sums) adds the
@@ -256,7 +242,8 @@ HWY_INLINE std::array<double, count> sums_at(std::size_t n, F add) {
   const D d;
   const std::size_t lanes = hn::Lanes(d);
   std::array<double, count> total{};
-  for (std::size_t i = 0; i < n;) {
+  std::size_t i = 0;
+  do {
     const std::size_t end = std::min(i + block, n);
     auto s0 = bundle<D, count>::of([=](int) HWY_ATTR { return hn::Zero(d); });
     auto s1 = s0, s2 = s0, s3 = s0;
@@ -282,7 +269,7 @@ HWY_INLINE std::array<double, count> sums_at(std::size_t n, F add) {
     for (int k = 0; k < count; ++k)
       total[static_cast<std::size_t>(k)] +=
           static_cast<double>(hn::GetLane(lanes_combined(d, s0.at[k], plus())));
-  }
+  } while (i < n);
   return total;
 }
 

@@ -49,7 +49,7 @@ HWY_INLINE void softmax_of(const row_arguments& a, Score score, ScoreLess score_
     const auto scores = each<float>([&, row = a.row(r)](auto memory, std::size_t i)
                                         HWY_ATTR { return score_less(row, memory, i, top); });
     total[r] =
-        sum_at<1>(a.length, [&, to = a.row(r).to](auto memory, std::size_t i, auto& v) HWY_ATTR {
+        sum_at(a.length, [&, to = a.row(r).to](auto memory, std::size_t i, auto& v) HWY_ATTR {
           scores(memory, i, v);
           v = math::twice_exp(D(), v);
           v.map_indexed([=](V e, int j) HWY_ATTR {
@@ -113,7 +113,7 @@ void log_softmax(const row_arguments& a) {
     const V top = value(largest[r]);
     const auto scores = each<float>([&, x = a.row(r).floats(0)](auto memory, std::size_t i)
                                         HWY_ATTR { return hn::Sub(memory.load(x + i), top); });
-    total[r] = sum_at<1>(a.length, [&](auto memory, std::size_t i, auto& v) HWY_ATTR {
+    total[r] = sum_at(a.length, [&](auto memory, std::size_t i, auto& v) HWY_ATTR {
       scores(memory, i, v);
       v = math::twice_exp(D(), v);
     });
@@ -248,7 +248,10 @@ void log_softmax_adjoint_of_picked(const row_arguments& a) {
 void log_softmax_adjoint(const row_arguments& a) {
   if (a.has(2)) return log_softmax_adjoint_of_picked(a);
   double total[max_rows];
-  for (std::size_t r = 0; r < a.rows; ++r) total[r] = sum(a.length, itself(), a.row(r).floats(1));
+  for (std::size_t r = 0; r < a.rows; ++r)
+    total[r] = sums_at<1>(
+        a.length, [g = a.row(r).floats(1)](auto memory, std::size_t i, auto& sums)
+                      HWY_ATTR { sums.at[0] = hn::Add(sums.at[0], memory.load(g + i)); })[0];
   for (std::size_t r = 0; r < a.rows; ++r) {
     const V half = value(total[r] / 2);
     map(
