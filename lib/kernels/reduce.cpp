@@ -234,21 +234,21 @@ void reduce_columns(const nest& kept, const nest& over, const share& part, T* re
   const innermost column(kept), row(over);
   const std::ptrdiff_t next = column.stride[0];
   walk_pieces(kept, part, strip,
-              [&](const std::ptrdiff_t* at, std::ptrdiff_t begin, std::ptrdiff_t end) {
-                for (std::ptrdiff_t c = begin; c < end; c += strip) {
-                  const std::ptrdiff_t width = std::min(strip, end - c);
-                  const auto reduce_to = [&](T* to) {
-                    reduce_strip<R>(over, row, moved(moved(terms, at), column.stride, c),
-                                    static_cast<std::size_t>(width), to);
-                  };
-                  T* const to = result + (at[0] + c * next);
-                  if (next == 1) {
-                    reduce_to(to);
-                    continue;
-                  }
+              [=, &over, &column, &row](const std::ptrdiff_t* at, std::ptrdiff_t begin,
+                                        std::ptrdiff_t end) {
+                Terms from = moved(moved(terms, at), column.stride, begin);
+                T* to = result + (at[0] + begin * next);
+                for (std::ptrdiff_t left = end - begin;;) {
+                  const std::ptrdiff_t width = std::min(strip, left);
                   T strip_of_result[4 * hn::MaxLanes(d)];
-                  reduce_to(strip_of_result);
-                  for (std::ptrdiff_t i = 0; i < width; ++i) to[i * next] = strip_of_result[i];
+                  T* const made = next == 1 ? to : strip_of_result;
+                  reduce_strip<R>(over, row, from, static_cast<std::size_t>(width), made);
+                  if (next != 1)
+                    for_each_element(width, [=](std::ptrdiff_t i) { to[i * next] = made[i]; });
+                  left -= strip;
+                  if (left <= 0) return;
+                  from.move(column.stride, strip);
+                  to += strip * next;
                 }
               });
 }
