@@ -156,7 +156,7 @@ HWY_INLINE row_pieces pieces_of(const nest& n, const share& part, std::ptrdiff_t
 
 // Calls f(offsets, begin, end) with what a share does of the rows, in whole pieces.
 template <class F>
-HWY_INLINE void walk_pieces(const nest& n, const share& part, std::ptrdiff_t piece, F&& f) {
+void walk_pieces(const nest& n, const share& part, std::ptrdiff_t piece, F&& f) {
   const auto [rows, first_begin, last_end] = pieces_of(n, part, piece);
   const std::ptrdiff_t length = n.extent[n.last()];
   std::ptrdiff_t begin = first_begin, left = rows.end - rows.begin;
