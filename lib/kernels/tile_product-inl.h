@@ -36,6 +36,10 @@ HWY_INLINE std::ptrdiff_t lanes() {
   return static_cast<std::ptrdiff_t>(hn::Lanes(tag()));
 }
 
+// Of a tile of two vectors, where 16 registers hold the sums of more rows than a strip has.
+constexpr std::ptrdiff_t tall_rows = 6;
+constexpr bool has_tall_tiles = !has_32_registers && HWY_NATIVE_FMA;
+
 // Matrices with unit strides along their rows, unless the left one is transposed: then its columns
 // are rows in memory. `row` is the distance from one row in memory to the next.
 struct packed_matrix {
@@ -89,32 +93,31 @@ HWY_INLINE void multiply_add(std::index_sequence<I...>, const factors& f, std::p
    ...);
 }
 
-template <std::size_t Vectors, store Store, left_operand Left, class... Sums>
+template <std::ptrdiff_t Rows, std::size_t Vectors, store Store, left_operand Left, class... Sums>
 HWY_INLINE void with_sums(const factors& f, std::ptrdiff_t depth, Sums... sums) {
-  constexpr std::size_t count = sizeof...(Sums), row_count = static_cast<std::size_t>(rows);
-  if constexpr (count == row_count * Vectors) {
-    multiply_add<Vectors, Left>(std::make_index_sequence<row_count * Vectors>(), f, depth, sums...);
+  constexpr std::size_t count = sizeof...(Sums), all = static_cast<std::size_t>(Rows) * Vectors;
+  if constexpr (count == all) {
+    multiply_add<Vectors, Left>(std::make_index_sequence<all>(), f, depth, sums...);
   } else if constexpr (Store == store::put) {
-    with_sums<Vectors, Store, Left>(f, depth, sums..., hn::Zero(tag()));
+    with_sums<Rows, Vectors, Store, Left>(f, depth, sums..., hn::Zero(tag()));
   } else {
     const tag d;
     const float* from = f.result.data + static_cast<std::ptrdiff_t>(count / Vectors) * f.result.row;
-    with_sums<Vectors, Store, Left>(f, depth, sums...,
-                                    hn::LoadU(d, from + count % Vectors * hn::Lanes(d)));
+    with_sums<Rows, Vectors, Store, Left>(f, depth, sums...,
+                                          hn::LoadU(d, from + count % Vectors * hn::Lanes(d)));
   }
 }
 
-// A tile of `rows` x Vectors.
-template <std::size_t Vectors, store Store, left_operand Left>
+template <std::ptrdiff_t Rows, std::size_t Vectors, store Store, left_operand Left>
 HWY_NOINLINE void tile(const factors& f, std::ptrdiff_t depth) {
-  with_sums<Vectors, Store, Left>(f, depth);
+  with_sums<Rows, Vectors, Store, Left>(f, depth);
 }
 
 template <store Store, left_operand Left>
 HWY_INLINE void tile_of(std::ptrdiff_t vectors, const factors& f, std::ptrdiff_t depth) {
-  if (vectors == 1) return tile<1, Store, Left>(f, depth);
-  if (vectors == 2) return tile<2, Store, Left>(f, depth);
-  if constexpr (max_vectors >= 3) tile<3, Store, Left>(f, depth);
+  if (vectors == 1) return tile<rows, 1, Store, Left>(f, depth);
+  if (vectors == 2) return tile<rows, 2, Store, Left>(f, depth);
+  if constexpr (max_vectors >= 3) tile<rows, 3, Store, Left>(f, depth);
 }
 
 // How many of `left` vectors the next tile has: tiles of one vector, which read an element for
@@ -127,13 +130,53 @@ HWY_INLINE std::ptrdiff_t tile_width(std::ptrdiff_t left) {
 // sums run over.
 struct strip_extent {
   index_range vectors, depth;
+
+  bool operator==(const strip_extent&) const = default;
 };
 
+// The part of the factors that a tile is computed from, which begins at this row and vector.
+template <left_operand Left>
+HWY_INLINE factors at_tile(const factors& f, std::ptrdiff_t row, std::ptrdiff_t vector,
+                           std::ptrdiff_t depth) {
+  const std::ptrdiff_t column = vector * lanes();
+  const float* left = Left == left_operand::transposed ? f.left.data + depth * f.left.row + row
+                                                       : f.left.data + row * f.left.row + depth;
+  return {{const_cast<float*>(left), f.left.row},
+          {f.right.data + depth * f.right.row + column, f.right.row},
+          {f.result.data + row * f.result.row + column, f.result.row}};
+}
+
+// The same of all rows, so that tiles need not be of one strip: few sums have each multiply-add
+// wait for the one before.
+template <store Store, left_operand Left>
+HWY_NOINLINE void multiply_alike(const factors& f, std::ptrdiff_t row_count,
+                                 const strip_extent& all) {
+  const auto [first, last] = all.depth;
+  if (Store == store::add && first >= last) return;
+  for (std::ptrdiff_t v = all.vectors.begin, width; v < all.vectors.end; v += width) {
+    width = tile_width(all.vectors.end - v);
+    for (std::ptrdiff_t i = 0, left = round_up(row_count, rows), height; left > 0;
+         i += height, left -= height) {
+      const factors of_tile = at_tile<Left>(f, i, v, first);
+      // The last two strips are rather two tiles than six rows and two.
+      const bool tall = width == 2 && left >= tall_rows && left != 2 * rows;
+      height = tall ? tall_rows : rows;
+      tall ? tile<tall_rows, 2, Store, Left>(of_tile, last - first)
+           : tile_of<Store, Left>(width, of_tile, last - first);
+    }
+  }
+}
+
 // result (or result +=) left * right, `vectors` wide. extent_of(i) is the strip_extent of the rows
-// from i on.
+// from i on; where the first and the last are equal, all are.
 template <store Store, left_operand Left, class Extent>
 HWY_INLINE void multiply(const factors& f, std::ptrdiff_t row_count, std::ptrdiff_t vectors,
                          Extent extent_of) {
+  if constexpr (has_tall_tiles) {
+    const strip_extent all = extent_of(0);
+    if (all == extent_of((row_count - 1) / rows * rows))
+      return multiply_alike<Store, Left>(f, row_count, all);
+  }
   for (std::ptrdiff_t v = 0, width; v < vectors; v += width) {
     width = tile_width(vectors - v);
     for (std::ptrdiff_t i = 0; i < row_count; i += rows) {
@@ -142,14 +185,7 @@ HWY_INLINE void multiply(const factors& f, std::ptrdiff_t row_count, std::ptrdif
                              std::min(v + width, strip.vectors.end)};
       const auto& [first, last] = strip.depth;
       if (part.begin >= part.end || (Store == store::add && first >= last)) continue;
-      const std::ptrdiff_t column = part.begin * lanes();
-      const float* left = Left == left_operand::transposed ? f.left.data + first * f.left.row + i
-                                                           : f.left.data + i * f.left.row + first;
-      tile_of<Store, Left>(part.end - part.begin,
-                           {{const_cast<float*>(left), f.left.row},
-                            {f.right.data + first * f.right.row + column, f.right.row},
-                            {f.result.data + i * f.result.row + column, f.result.row}},
-                           last - first);
+      tile_of<Store, Left>(part.size(), at_tile<Left>(f, i, part.begin, first), last - first);
     }
   }
 }

@@ -15,6 +15,7 @@ struct index_range {
   std::ptrdiff_t begin, end;
 
   constexpr std::ptrdiff_t size() const { return end - begin; }
+  bool operator==(const index_range&) const = default;
 };
 
 // A band where the queries and the keys of two blocks meet, each counted from its block's first.
