@@ -98,11 +98,10 @@ HWY_INLINE four_columns<V> transpose_blocks(D d, V v0, V v1, V v2, V v3) {
 #if HWY_TARGET == HWY_AVX2
   // Intel's cores do two of these in a cycle, but one that interleaves floats.
   if constexpr (hn::MaxLanes(D()) == 8) {
-    const auto even = [](V a, V b) HWY_ATTR { return V{_mm256_shuffle_ps(a.raw, b.raw, 0x88)}; };
-    const auto odd = [](V a, V b) HWY_ATTR { return V{_mm256_shuffle_ps(a.raw, b.raw, 0xDD)}; };
-    const V even01 = even(v0, v1), even23 = even(v2, v3);
-    const V odd01 = odd(v0, v1), odd23 = odd(v2, v3);
-    return {even(even01, even23), even(odd01, odd23), odd(even01, even23), odd(odd01, odd23)};
+    const V even01 = even_by_block(v0, v1), even23 = even_by_block(v2, v3);
+    const V odd01 = odd_by_block(v0, v1), odd23 = odd_by_block(v2, v3);
+    return {even_by_block(even01, even23), even_by_block(odd01, odd23),
+            odd_by_block(even01, even23), odd_by_block(odd01, odd23)};
   }
 #endif
   const hn::Repartition<std::uint64_t, D> pairs;

@@ -186,6 +186,19 @@ HWY_INLINE void store_pairs(V a, V b, D d, float* to) {
   hn::StoreInterleaved2(a, b, d, to);
 }
 
+#if HWY_TARGET == HWY_AVX2
+// The elements at even and at odd places of each block of 16 bytes of a, then of b's.
+// hn::ConcatEven and hn::ConcatOdd also move them from block to block.
+template <class V>
+HWY_INLINE V even_by_block(V a, V b) {
+  return V{_mm256_shuffle_ps(a.raw, b.raw, _MM_SHUFFLE(2, 0, 2, 0))};
+}
+template <class V>
+HWY_INLINE V odd_by_block(V a, V b) {
+  return V{_mm256_shuffle_ps(a.raw, b.raw, _MM_SHUFFLE(3, 1, 3, 1))};
+}
+#endif
+
 // The same two, but for the order of the pairs in a and b: as AVX2 shuffles them within its blocks.
 // in_order gives a vector in that order from one in the pairs' own, and the other way.
 template <class D, class V = hn::Vec<D>>
@@ -193,8 +206,8 @@ HWY_INLINE void load_pairs_by_block(D d, const float* from, V& a, V& b) {
 #if HWY_TARGET == HWY_AVX2
   const V lower = in_register(hn::LoadU(d, from));
   const V upper = in_register(hn::LoadU(d, from + hn::Lanes(d)));
-  a = V{_mm256_shuffle_ps(lower.raw, upper.raw, _MM_SHUFFLE(2, 0, 2, 0))};
-  b = V{_mm256_shuffle_ps(lower.raw, upper.raw, _MM_SHUFFLE(3, 1, 3, 1))};
+  a = even_by_block(lower, upper);
+  b = odd_by_block(lower, upper);
 #else
   load_pairs(d, from, a, b);
 #endif
