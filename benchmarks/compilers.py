@@ -48,10 +48,9 @@ class worker:
 
 
 def undisturbed(turns):
-    """The time by compiler where little disturbs the machine: medians of the quickest quarter of the
-    turns, as neighbours on the same core slow down turns that lie together."""
-    quickest = sorted(turns, key=lambda turn: sum(turn.values()))[:max(len(turns) // 4, 1)]
-    return {compiler: statistics.median(turn[compiler] for turn in quickest)
+    """The time by compiler where little disturbs the machine: the lower quartiles. They repeat
+    better than the least times, and than medians of the turns that were quick for all."""
+    return {compiler: statistics.quantiles([turn[compiler] for turn in turns], n=4)[0]
             for compiler in turns[0]}
 
 

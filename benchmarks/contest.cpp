@@ -161,25 +161,25 @@ bool run(const std::string& name, const contest& c, const options& chosen) {
   return all_agree;
 }
 
-// The least seconds of one time, of pieces that are long enough to be timed and too short for much
-// to happen to the machine in them.
-double least_seconds(const contender& who) {
+// The seconds of one time where little disturbs the machine: the lower quartile of pieces that are
+// long enough to be timed and too short for much to happen in them. Not the least, as a clock of
+// processor time that is set right in between can show none at all.
+double quick_seconds(const contender& who) {
   constexpr double piece = 20e-6, turn = 1e-3;
-  double least = who.repeat(1), spent = least;  // which brings its memory near
-  while (spent < turn) {
-    const auto n = std::max<std::int64_t>(std::llround(piece / least), 1);
-    const double seconds = who.repeat(n);
-    least = std::min(least, seconds / static_cast<double>(n));
-    spent += seconds;
-  }
-  return least;
+  std::int64_t n = 1;
+  while (who.repeat(n) < piece) n *= 2;  // which brings its memory near, too
+  std::vector<double> pieces;
+  for (double spent = 0; spent < turn; spent += pieces.back()) pieces.push_back(who.repeat(n));
+  const auto quartile = pieces.begin() + std::ssize(pieces) / 4;
+  std::ranges::nth_element(pieces, quartile);
+  return *quartile / static_cast<double>(n);
 }
 
 // Says what the case is, and then takes a turn for each line "again".
 void take_turns(const std::string& name, const contest& c) {
   std::cout << description(name, c).dump() << std::endl;
   for (std::string line; std::getline(std::cin, line) && line == "again";)
-    std::cout << least_seconds(c.weft) << std::endl;
+    std::cout << quick_seconds(c.weft) << std::endl;
 }
 
 }  // namespace
@@ -199,7 +199,7 @@ int measure(int argc, char** argv, const std::vector<named_contest>& contests, i
       ->delimiter(',');
   app.add_flag("--in-turns", chosen.in_turns,
                "Weft alone, in turns with other programs: for each case its description, then a "
-               "least time for each line \"again\" that is read; another line ends the case");
+               "time for each line \"again\" that is read; another line ends the case");
   app.add_option("--filter", chosen.filter, "A regular expression: only cases that it is found in");
   CLI11_PARSE(app, argc, argv);
 
