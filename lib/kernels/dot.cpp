@@ -18,6 +18,7 @@
 #include "kernels/dot_edge-inl.h"
 #include "kernels/dot_end-inl.h"
 #include "kernels/dot_lines-inl.h"
+#include "kernels/dot_method-inl.h"
 #include "kernels/dot_pack-inl.h"
 #include "kernels/dot_share-inl.h"
 #include "kernels/dot_tile-inl.h"
@@ -32,10 +33,8 @@ namespace {
 constexpr std::size_t stream_ahead = 1024;
 
 // How many lines ahead a left operand with rows side by side is fetched: where the lines are a
-// power of two apart, a few sets of the cache hold all of them. Where each is in a page of its own
-// (of 4 KiB), packing measured a quarter faster.
+// power of two apart, a few sets of the cache hold all of them.
 constexpr std::ptrdiff_t lines_ahead = 8;
-constexpr std::ptrdiff_t lines_apart = 4096 / sizeof(float);
 
 // So much of the depth at a time, all tiles of a panel or all strips of a block are packed where
 // their lines are adjacent: a row of a panel is read from end to end, and one of several strips,
@@ -64,85 +63,23 @@ class product {
         batch_{0, static_cast<std::size_t>(x.batch.size())},
         rows_{0, row_count_},
         columns_(x.columns, packed_ != nullptr),
-        block_(blocks_of(row_count_, columns_.count(), depth_count_)),
-        at_(x, block_, c.scratch) {
-    const dot_scratch at(block_.rows, block_.columns, block_.depth);
+        method_(x, c, row_count_, columns_.count(), depth_count_),
+        at_(x, method_.room, c.scratch) {
+    const dot_scratch at(method_.room.rows, method_.room.columns, method_.room.depth);
     packed_left_ = reinterpret_cast<float*>(c.scratch + at.left);
     packed_right_ = reinterpret_cast<float*>(c.scratch + at.right);
     offset_list(0, max_tile_columns)
         .places(reinterpret_cast<float*>(c.scratch + at.tile), tile_rows, tile_row_);
     addend_tiles_ = reinterpret_cast<float*>(c.scratch + at.addends);
-
-    const loop_nest &rows = x.rows, &depth = x.depth;
-    const place_in_operands& column = x.columns.inner().stride;
-    adjacent_right_ = column.right == 1;
-    adjacent_result_ = column.result == 1;
-    // The left operand is read in place where packing it would not pay: a tile wants one element
-    // after the other anyway; a single vector of columns does too little with each; and rows side
-    // by side may lie as packed ones would, or can be fetched in time, if the tiles fetch nothing
-    // else and lines share their pages.
-    const bool side_by_side = rows.is_single() && rows.inner().stride.left == 1;
-    const bool as_packed = side_by_side && left_step_ <= static_cast<std::ptrdiff_t>(tile_rows);
-    const bool can_be_fetched = side_by_side && packed_ == nullptr && left_step_ < lines_apart;
-    left_in_place_ =
-        depth.is_single() &&
-        (left_step_ == 1 || columns_.count() <= hn::Lanes(tag()) || as_packed || can_be_fetched);
-    // The right one, where its lines are vectors already, and few tiles would share the packed ones
-    // or the first cache holds it as it is.
-    const std::size_t right_bytes =
-        depth_count_ * static_cast<std::size_t>(right_step_) * sizeof(float);
-    right_in_place_ = packed_ == nullptr && depth.is_single() && adjacent_right_ &&
-                      (row_count_ <= 2 * tile_rows || right_bytes <= first_cache_bytes);
-    const bool vectors = packed_ == nullptr && depth.is_single() && row_count_ <= few_rows;
-    // With few rows, transposing the right operand would cost more than the products, and lines
-    // are better read from end to end. The left one's are copied where they are none, to the room
-    // for what else would be packed.
-    const auto packed_floats = static_cast<std::size_t>(tile_row_[0] - packed_left_);
-    along_depth_ = vectors && right_step_ == 1 &&
-                   (left_step_ == 1 || row_count_ * depth_count_ <= packed_floats);
-    if (along_depth_) left_in_place_ = left_step_ == 1;
-    along_columns_ = vectors && x.columns.is_single() && adjacent_right_ && adjacent_result_;
-    // Rows side by side share cache lines, which stay for the next strip in half of the depth.
-    if (left_in_place_ && left_step_ != 1 && can_be_fetched)
-      block_.depth = block_size(depth_count_, max_blocks.depth / 2, max_dot_lanes);
-    pass_rows_ = row_count_;
-    pairs_ = packed_as_ == precision::bfloat16_products && has_bfloat16_dot;
-    widen_ =
-        packed_ != nullptr && packed_as_ != precision::float32 && !pairs_ && row_count_ > few_rows;
-    if (packed_ != nullptr && pairs_) {
-      left_in_place_ = left_in_place_ && left_step_ == 1;
-      // A pair is as large as a float, so blocks may be twice as deep. Others pass as floats.
-      if (left_in_place_)
-        block_.depth = block_size(depth_count_, 2 * max_blocks.depth, 2 * max_dot_lanes);
-    } else if (packed_ != nullptr && left_in_place_ && row_count_ <= few_rows) {
-      block_.depth = depth_count_;
-    } else if (packed_ != nullptr && left_in_place_ && !widen_) {
-      // Nothing is packed or widened for a panel, so it may be as narrow as a tile. Packed weights
-      // are then read in the order that they lie in, and the sums of a deep product meet again
-      // sooner. A block of rows stays in the second cache while all of the weights pass by, in
-      // which tiles ask for the next ones in time: that takes 3 to 6 % less time than if the left
-      // operand passes by each panel.
-      block_.columns = std::min(block_.columns, max_tile_columns);
-      pass_rows_ = block_.rows;
-    }
-
-    // A strip of the right operand that fills the first cache stays there while the rows pass by:
-    // it is wider than the left one's. Where two fit, finding the rows for each takes as long as
-    // that saves.
-    constexpr std::size_t cache_floats = first_cache_bytes / sizeof(float);
-    const std::size_t tile_columns = tile_vectors * hn::Lanes(tag());
-    const bool row_after_row = block_.columns > tile_columns &&
-                               (tile_columns + tile_rows) * block_.depth <= cache_floats &&
-                               (2 * tile_columns + tile_rows) * block_.depth > cache_floats;
-    near_columns_ = row_after_row ? tile_columns : block_.columns;
-
+    adjacent_right_ = x.columns.inner().stride.right == 1;
+    adjacent_result_ = x.columns.inner().stride.result == 1;
     addends_ = x.addends();
     scale_ = static_cast<float>(c.scale);
     ends_ = scale_ != 1 || addends_ > 0;
     activate_ = tile_activation_of(c.then);
     if (c.part.count > 1) {
-      const bool packs_right = packed_ == nullptr && !right_in_place_;
-      take(c.part, {!left_in_place_, packs_right, along_depth_ || along_columns_}, batch_, rows_,
+      const bool packs_right = packed_ == nullptr && !method_.right_in_place;
+      take(c.part, {!method_.left_in_place, packs_right, method_.by_lines()}, batch_, rows_,
            columns_);
     }
   }
@@ -152,25 +89,23 @@ class product {
 
   // In the loop over the batch: small products would notice the call.
   HWY_INLINE void run(const operands& o) {
-    // Lines that are not packed need no room for a panel.
-    if (along_columns_)
-      block_.columns = block_size(columns_.count(), line_columns, max_tile_columns);
-    if (along_depth_ || along_columns_) at_.find_rows({0, row_count_});
-    if (along_depth_ && !left_in_place_) copy_left(o.left);
+    if (method_.by_lines()) at_.find_rows({0, row_count_});
+    if (method_.along_depth && !method_.left_in_place) copy_left(o.left);
     for (range rows{rows_.first, 0}; rows.first < rows_.end(); rows.first = rows.end()) {
-      rows.count = std::min(pass_rows_, rows_.end() - rows.first);
+      rows.count = std::min(method_.pass_rows, rows_.end() - rows.first);
       pass(o, rows);
     }
   }
 
   // Tile after tile, each with the whole depth.
   void pack_all(const float* right, std::byte* packed) {
-    right_in_place_ = false;
+    method_.right_in_place = false;
+    const dot_blocks& room = method_.room;
     for (range columns{0, 0}; columns.first < columns_.count(); columns.first = columns.end()) {
-      columns.count = columns_.panel_at(columns.first, block_.columns);
+      columns.count = columns_.panel_at(columns.first, room.columns);
       at_.find_columns(columns);
-      for (range depth{0, 0}; depth.first < depth_count_; depth.first += block_.depth) {
-        depth.count = std::min(block_.depth, depth_count_ - depth.first);
+      for (range depth{0, 0}; depth.first < depth_count_; depth.first += room.depth) {
+        depth.count = std::min(room.depth, depth_count_ - depth.first);
         at_.find_depth(depth);
         pack_right(right, columns, depth);
         for (std::size_t first = columns.first; first < columns.end();) {
@@ -181,7 +116,7 @@ class product {
           if (packed_as_ == precision::float32)
             std::copy_n(from, count,
                         reinterpret_cast<float*>(packed) + place_in_packed<float>(t, depth));
-          else if (pairs_)
+          else if (method_.pairs)
             pair_halves(
                 from, t.width(), depth.count,
                 reinterpret_cast<half_pair*>(packed) + place_in_packed<half_pair>(t, depth));
@@ -199,29 +134,29 @@ class product {
   HWY_INLINE void pass(const operands& o, range all) {
     range columns{columns_.part().first, 0};
     for (; columns.first < columns_.part().end(); columns.first = columns.end()) {
-      columns.count = columns_.panel_at(columns.first, block_.columns);
+      columns.count = columns_.panel_at(columns.first, method_.block.columns);
       at_.find_columns(columns);
-      if (along_depth_ || along_columns_) {
-        along_depth_ ? multiply_along_depth(o, columns) : multiply_along_columns(o, columns);
+      if (method_.by_lines()) {
+        method_.along_depth ? multiply_along_depth(o, columns) : multiply_along_columns(o, columns);
         continue;
       }
-      for (range depth{0, 0}; depth.first < depth_count_; depth.first += block_.depth) {
-        depth.count = std::min(block_.depth, depth_count_ - depth.first);
-        if (packed_ == nullptr || !left_in_place_) at_.find_depth(depth);
+      for (range depth{0, 0}; depth.first < depth_count_; depth.first += method_.block.depth) {
+        depth.count = std::min(method_.block.depth, depth_count_ - depth.first);
+        if (packed_ == nullptr || !method_.left_in_place) at_.find_depth(depth);
         if (packed_ == nullptr) {
           // Where tiles end with the columns' inner loop, all are whole.
-          if (!right_in_place_ || !columns_.tiles_end_with_loops())
+          if (!method_.right_in_place || !columns_.tiles_end_with_loops())
             pack_right(o.right, columns, depth);
-        } else if (widen_) {
+        } else if (method_.widens) {
           widen(columns, depth);
         }
-        for (range rows{all.first, 0}; rows.first < all.end(); rows.first += block_.rows) {
-          rows.count = std::min(block_.rows, all.end() - rows.first);
+        for (range rows{all.first, 0}; rows.first < all.end(); rows.first += method_.block.rows) {
+          rows.count = std::min(method_.block.rows, all.end() - rows.first);
           at_.find_rows(rows);
-          if (!left_in_place_) pack_left(o.left, rows, depth);
-          if (packed_ == nullptr || packed_as_ == precision::float32 || widen_) {
+          if (!method_.left_in_place) pack_left(o.left, rows, depth);
+          if (packed_ == nullptr || packed_as_ == precision::float32 || method_.widens) {
             multiply<float>(o, columns, depth, rows);
-          } else if (!pairs_) {
+          } else if (!method_.pairs) {
             multiply<half>(o, columns, depth, rows);
 #if HWY_NATIVE_DOT_BF16
           } else {
@@ -280,7 +215,7 @@ class product {
     for (std::size_t first = columns.first; first < columns.end();) {
       const column_tile t = columns_.tile_at(first);
       first = t.end();
-      if (right_in_place_ && t.whole()) continue;
+      if (method_.right_in_place && t.whole()) continue;
       float* const packed = packed_tile(t, columns, depth);
       const offset_list column = at_.columns().right.from(t.first - columns.first);
       if (!t.one_run || !adjacent_right_) {
@@ -337,7 +272,7 @@ class product {
   // read in place, else strips as they were packed.
   void round_left(const float* left, range rows, range depth) const {
     const std::size_t steps = in_steps<half_pair>(depth).count;
-    if (left_in_place_) {
+    if (method_.left_in_place) {
       for (std::size_t i = 0; i < rows.count; ++i)
         round_line(left + at_.rows().left[i] + depth.first, depth.count, packed_left_ + i * steps);
     } else {
@@ -355,8 +290,8 @@ class product {
     const std::size_t steps = in_steps<T>(depth).count;
     const float* const packed = packed_left_ + row * steps;
     left_strip a;
-    a.step = left_in_place_ ? left_step_ : static_cast<std::ptrdiff_t>(tile_rows);
-    if (!left_in_place_)
+    a.step = method_.left_in_place ? left_step_ : static_cast<std::ptrdiff_t>(tile_rows);
+    if (!method_.left_in_place)
       offset_list(0, 1).places(packed, count, a.row);
     else if (std::is_same_v<T, half_pair>)
       offset_list(0, static_cast<std::ptrdiff_t>(steps)).places(packed, count, a.row);
@@ -377,7 +312,7 @@ class product {
 
   void multiply_along_depth(const operands& o, range columns) const {
     const float* left[few_rows];
-    if (left_in_place_)
+    if (method_.left_in_place)
       at_.rows().left.places(o.left, row_count_, left);
     else
       offset_list(0, static_cast<std::ptrdiff_t>(depth_count_))
@@ -424,10 +359,10 @@ class product {
   right_strip<T> strip_of(const column_tile& t, range columns, range depth,
                           const operands& o) const {
     const auto width = static_cast<std::ptrdiff_t>(t.width());
-    if (packed_ != nullptr && !widen_)
+    if (packed_ != nullptr && !method_.widens)
       return {reinterpret_cast<const T*>(packed_) + place_in_packed<T>(t, depth), width};
     if constexpr (std::is_same_v<T, float>) {
-      if (!right_in_place_ || !t.whole()) return {packed_tile(t, columns, depth), width};
+      if (!method_.right_in_place || !t.whole()) return {packed_tile(t, columns, depth), width};
       return {o.right + at_.columns().right[t.first - columns.first] +
                   static_cast<std::ptrdiff_t>(depth.first) * right_step_,
               right_step_};
@@ -466,7 +401,7 @@ class product {
   void multiply(const operands& o, range columns, range depth, range rows) const {
     for (range near{columns.first, 0}; near.first < columns.end(); near.first = near.end()) {
       near.count =
-          std::min(columns_.panel_at(near.first, near_columns_), columns.end() - near.first);
+          std::min(columns_.panel_at(near.first, method_.near_columns), columns.end() - near.first);
       multiply_near<T>(o, columns, near, depth, rows);
     }
   }
@@ -494,12 +429,12 @@ class product {
         first = t.end();
         const right_strip<T> b = strip_of<T>(t, columns, depth, o);
         fetched later{reinterpret_cast<const std::byte*>(a.row[0]), 0};
-        if (packed_ != nullptr && !widen_)
+        if (packed_ != nullptr && !method_.widens)
           later = part_of_next(b, t, columns, depth, row / tile_rows, bytes);
-        else if (left_in_place_ && left_step_ != 1)
+        else if (method_.left_in_place && left_step_ != 1)
           later = {reinterpret_cast<const std::byte*>(a.row[0] + lines_ahead * left_step_),
                    left_step_ * static_cast<std::ptrdiff_t>(sizeof(float))};
-        else if (left_in_place_ && next < std::min(row + 2 * tile_rows, rows.count))
+        else if (method_.left_in_place && next < std::min(row + 2 * tile_rows, rows.count))
           later = {reinterpret_cast<const std::byte*>(o.left + at_.rows().left[next] +
                                                       skipped * left_step_),
                    static_cast<std::ptrdiff_t>(next_rows * sizeof(float))};
@@ -590,14 +525,10 @@ class product {
   // Those of this part.
   range batch_, rows_;
   tiled_columns columns_;
-  dot_blocks block_;
+  dot_method method_;
   block_offsets at_;
-  std::size_t near_columns_;  // as wide a part of a panel as is multiplied with row after row
-  std::size_t pass_rows_;     // for so many at a time, all panels pass by
-  bool left_in_place_, right_in_place_, along_depth_, along_columns_, widen_;
   bool adjacent_right_, adjacent_result_;  // columns of an inner loop
-  bool pairs_;  // the right operand is packed, or to be packed, in pairs of bfloat16
-  bool ends_;   // whether sums are scaled, or anything is added to them
+  bool ends_;                              // whether sums are scaled, or anything is added to them
   int addends_;
   float scale_;
   tile_activation activate_;  // null where there is none
