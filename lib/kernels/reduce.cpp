@@ -291,22 +291,29 @@ HWY_NOINLINE typename R::total reduce_row(std::ptrdiff_t length, const innermost
   return strided_row<R>(length, along.stride, row);
 }
 
-// Rows that are equally far apart: each has one of the results.
+// Rows that are equally far apart: each has one of the results. Steps are read once: the reads of
+// each row would come behind the store of a result, which is not known before its row is.
 template <class R, class Terms, class T = typename R::type>
 HWY_NOINLINE void reduce_contiguous(std::ptrdiff_t rows, std::size_t length,
                                     const std::ptrdiff_t* stride, Terms row, T* result) {
-  for (std::ptrdiff_t r = 0;; row.advance(stride)) {
-    result[r * stride[0]] = static_cast<T>(R::row(length, row));
-    if (++r == rows) return;
+  const std::ptrdiff_t next[]{stride[0], stride[1], stride[2]};
+  for (;;) {
+    *result = static_cast<T>(R::row(length, row));
+    if (--rows == 0) return;
+    result += next[0];
+    row.advance(next);
   }
 }
 template <class R, class Terms, class T = typename R::type>
 HWY_NOINLINE void reduce_strided(std::ptrdiff_t rows, std::ptrdiff_t length,
                                  const std::ptrdiff_t* along, const std::ptrdiff_t* stride,
                                  Terms row, T* result) {
-  for (std::ptrdiff_t r = 0;; row.advance(stride)) {
-    result[r * stride[0]] = static_cast<T>(strided_row<R>(length, along, row));
-    if (++r == rows) return;
+  const std::ptrdiff_t next[]{stride[0], stride[1], stride[2]};
+  for (;;) {
+    *result = static_cast<T>(strided_row<R>(length, along, row));
+    if (--rows == 0) return;
+    result += next[0];
+    row.advance(next);
   }
 }
 
