@@ -26,45 +26,60 @@ struct pairs {
   std::ptrdiff_t partner, next;
 };
 
-// Where the first and the second numbers of a row's pairs begin. The second ones are in a register
-// too: g++ would add up the distance and each of the places in the row, and keep these sums.
+// Where a row's pairs begin.
 template <class T>
-struct numbers_of {
+struct pairs_at {
+  T* first;
+  pairs_at(T* row, const pairs& /*p*/) : first(row) {}
+  void advance(std::ptrdiff_t step) { first += step; }
+};
+// And their second numbers, in a register that goes from row to row by itself: compilers would keep
+// the distance in one more.
+template <class T>
+struct numbers_at {
   T *first, *second;
-  HWY_INLINE numbers_of(T* row, const pairs& p)
-      : first(row), second(in_register(row + p.partner)) {}
+  numbers_at(T* row, const pairs& p) : first(row), second(in_register(row + p.partner)) {}
+  HWY_INLINE void advance(std::ptrdiff_t step) {
+    first += step;
+    second = in_register(second + step);
+  }
 };
 
 // How vectors of pairs get there and back: full vectors, or the first n lanes. In between, pairs
 // are in the layout's order, into which and from which in_order brings other vectors.
 struct apart {  // all first numbers side by side, and all second ones
+  template <class T>
+  using row_at = numbers_at<T>;
   static bool fits(const pairs& p) { return p.next == 1; }
   HWY_INLINE static V in_order(V v) { return v; }
   template <class M>
-  HWY_INLINE static void load(M memory, numbers_of<const float> row, std::ptrdiff_t i, V& a, V& b) {
+  HWY_INLINE static void load(M memory, const numbers_at<const float>& row, std::ptrdiff_t i, V& a,
+                              V& b) {
     a = memory.load(row.first + i);
     b = memory.load(row.second + i);
   }
   template <class M>
-  HWY_INLINE static void store(M memory, V a, V b, numbers_of<float> row, std::ptrdiff_t i) {
+  HWY_INLINE static void store(M memory, V a, V b, const numbers_at<float>& row, std::ptrdiff_t i) {
     memory.store(a, row.first + i);
     memory.store(b, row.second + i);
   }
 };
 struct interleaved {
+  template <class T>
+  using row_at = pairs_at<T>;
   static bool fits(const pairs& p) { return p.next == 2 && p.partner == 1; }
   HWY_INLINE static V in_order(V v) { return HWY_NAMESPACE::in_order(v); }
-  HWY_INLINE static void load(whole<float>, numbers_of<const float> row, std::ptrdiff_t i, V& a,
+  HWY_INLINE static void load(whole<float>, pairs_at<const float> row, std::ptrdiff_t i, V& a,
                               V& b) {
     load_pairs_by_block(D(), row.first + 2 * i, a, b);
   }
-  HWY_INLINE static void store(whole<float>, V a, V b, numbers_of<float> row, std::ptrdiff_t i) {
+  HWY_INLINE static void store(whole<float>, V a, V b, pairs_at<float> row, std::ptrdiff_t i) {
     store_pairs_by_block(a, b, D(), row.first + 2 * i);
   }
   // Of fewer, by way of two vectors.
   static constexpr std::size_t lanes = hn::MaxLanes(D());
-  HWY_INLINE static void load(first<float> some, numbers_of<const float> row, std::ptrdiff_t i,
-                              V& a, V& b) {
+  HWY_INLINE static void load(first<float> some, pairs_at<const float> row, std::ptrdiff_t i, V& a,
+                              V& b) {
     alignas(64) float both[2 * lanes];
     const float* from = row.first + 2 * i;
     hn::Store(load_n(D(), from, std::min(2 * some.n, lanes)), D(), both);
@@ -74,8 +89,7 @@ struct interleaved {
       hn::Store(hn::Zero(D()), D(), both + lanes);
     load_pairs_by_block(D(), both, a, b);
   }
-  HWY_INLINE static void store(first<float> some, V a, V b, numbers_of<float> row,
-                               std::ptrdiff_t i) {
+  HWY_INLINE static void store(first<float> some, V a, V b, pairs_at<float> row, std::ptrdiff_t i) {
     alignas(64) float both[2 * lanes];
     float* to = row.first + 2 * i;
     store_pairs_by_block(a, b, D(), both);
@@ -84,24 +98,48 @@ struct interleaved {
       store_n(hn::Load(D(), both + lanes), D(), to + lanes, 2 * some.n - lanes);
   }
 };
-struct strided {};  // anyhow: pair by pair
+struct strided {  // anyhow: pair by pair
+  template <class T>
+  using row_at = pairs_at<T>;
+};
 
-// Gives f(layout) of the layout of the rows' pairs, where what is beside these is contiguous.
-template <class F>
-auto with_layout(const pairs& p, const pairs& q, bool contiguous, F f) {
-  if (contiguous && apart::fits(p) && apart::fits(q)) return f(apart());
-  if (contiguous && interleaved::fits(p) && interleaved::fits(q)) return f(interleaved());
-  return f(strided());
-}
-
-// Calls f(memory, i) for each vector of a row of n pairs. What is behind the whole vectors is the
+// Calls f(memory, i) for each vector of a row of n numbers. What is behind the whole vectors is the
 // same for all rows: from `n`, not from where a loop ended, compilers see that.
+struct vectors_and_rest {
+  template <class F>
+  HWY_INLINE static void each(std::ptrdiff_t n, F f) {
+    const auto lanes = static_cast<std::ptrdiff_t>(hn::Lanes(D()));
+    const std::ptrdiff_t vectors = n & -lanes;
+    for (std::ptrdiff_t i = 0; i < vectors; i += lanes) f(whole<float>(), i);
+    if (vectors < n) f(first<float>{static_cast<std::size_t>(n - vectors)}, vectors);
+  }
+};
+// The same where all vectors are whole, one or more: g++ has no registers for a rest beside a
+// rotation's rows.
+struct whole_vectors {
+  static bool fit(std::ptrdiff_t n) {
+    return n > 0 && n % static_cast<std::ptrdiff_t>(hn::Lanes(D())) == 0;
+  }
+  template <class F>
+  HWY_INLINE static void each(std::ptrdiff_t n, F f) {
+    std::ptrdiff_t i = 0;
+    do {
+      f(whole<float>(), i);
+      i += static_cast<std::ptrdiff_t>(hn::Lanes(D()));
+    } while (i < n);
+  }
+};
+
+// Gives f(layout, vectors) of the layout of the rows' n pairs, where what is beside these is
+// contiguous.
 template <class F>
-HWY_INLINE void for_vectors(std::ptrdiff_t n, F f) {
-  const auto lanes = static_cast<std::ptrdiff_t>(hn::Lanes(D()));
-  const std::ptrdiff_t vectors = n & -lanes;
-  for (std::ptrdiff_t i = 0; i < vectors; i += lanes) f(whole<float>(), i);
-  if (vectors < n) f(first<float>{static_cast<std::size_t>(n - vectors)}, vectors);
+auto with_layout(std::ptrdiff_t n, const pairs& p, const pairs& q, bool contiguous, F f) {
+  const auto of = [n, f](auto layout) {
+    return whole_vectors::fit(n) ? f(layout, whole_vectors()) : f(layout, vectors_and_rest());
+  };
+  if (contiguous && apart::fits(p) && apart::fits(q)) return of(apart());
+  if (contiguous && interleaved::fits(p) && interleaved::fits(q)) return of(interleaved());
+  return f(strided(), vectors_and_rest());
 }
 
 // Rows that lie equally far apart. They have a function of their own: what leads to them wants as
@@ -119,9 +157,10 @@ HWY_NOINLINE void keep(const turned_rows& rows, float* to, const float* x,
   const turned_rows r = rows;  // which no store changes
   for (std::ptrdiff_t row = 0; row < count; ++row) {
     if (r.to_number == 1 && r.x_number == 1)
-      for_vectors(r.kept.end - r.kept.begin, [=](auto memory, std::ptrdiff_t i) HWY_ATTR {
-        memory.store(memory.load(x + r.kept.begin + i), to + r.kept.begin + i);
-      });
+      vectors_and_rest::each(
+          r.kept.end - r.kept.begin, [=](auto memory, std::ptrdiff_t i) HWY_ATTR {
+            memory.store(memory.load(x + r.kept.begin + i), to + r.kept.begin + i);
+          });
     else
       for (std::ptrdiff_t i = r.kept.begin; i < r.kept.end; ++i)
         to[i * r.to_number] = x[i * r.x_number];
@@ -130,23 +169,23 @@ HWY_NOINLINE void keep(const turned_rows& rows, float* to, const float* x,
   }
 }
 
-template <class Layout>
+template <class Layout, class Vectors>
 HWY_NOINLINE void turn(const turned_rows& rows, float* to, const float* x, const float* cosine,
                        const float* sine, const std::ptrdiff_t* step, std::ptrdiff_t count) {
   const turned_rows r = rows;  // which no store changes
   const std::ptrdiff_t next[]{step[0], step[1], step[2], step[3]};
+  typename Layout::template row_at<float> turned(to, r.to);
+  typename Layout::template row_at<const float> from(x, r.x);
   for (;; --count) {
     if constexpr (std::is_same_v<Layout, strided>) {
       for (std::ptrdiff_t i = 0; i < r.n; ++i) {
         const float c = cosine[i * r.cosine_next], s = sine[i * r.sine_next];
-        const float a = x[i * r.x.next], b = x[i * r.x.next + r.x.partner];
-        to[i * r.to.next] = a * c - b * s;
-        to[i * r.to.next + r.to.partner] = b * c + a * s;
+        const float a = from.first[i * r.x.next], b = from.first[i * r.x.next + r.x.partner];
+        turned.first[i * r.to.next] = a * c - b * s;
+        turned.first[i * r.to.next + r.to.partner] = b * c + a * s;
       }
     } else {
-      const numbers_of<const float> from(x, r.x);
-      const numbers_of<float> turned(to, r.to);
-      for_vectors(r.n, [&](auto memory, std::ptrdiff_t i) HWY_ATTR {
+      Vectors::each(r.n, [&](auto memory, std::ptrdiff_t i) HWY_ATTR {
         V a, b;
         Layout::load(memory, from, i, a, b);
         a = in_register(a);
@@ -158,8 +197,8 @@ HWY_NOINLINE void turn(const turned_rows& rows, float* to, const float* x, const
       });
     }
     if (count == 1) return;
-    to += next[0];
-    x += next[1];
+    turned.advance(next[0]);
+    from.advance(next[1]);
     cosine += next[2];
     sine += next[3];
   }
@@ -171,21 +210,21 @@ struct combined_rows {
   pairs x, g;
 };
 
-template <bool of_sine, class Layout>
+template <bool of_sine, class Layout, class Vectors>
 HWY_NOINLINE void combine(const combined_rows& rows, float* to, const float* x, const float* g,
                           const std::ptrdiff_t* step, std::ptrdiff_t count) {
   const combined_rows r = rows;
   const std::ptrdiff_t next[]{step[0], step[1], step[2]};
+  typename Layout::template row_at<const float> of_x(x, r.x), of_g(g, r.g);
   for (;; --count) {
     if constexpr (std::is_same_v<Layout, strided>) {
       for (std::ptrdiff_t i = 0; i < r.n; ++i) {
-        const float a = x[i * r.x.next], b = x[i * r.x.next + r.x.partner];
-        const float ga = g[i * r.g.next], gb = g[i * r.g.next + r.g.partner];
+        const float a = of_x.first[i * r.x.next], b = of_x.first[i * r.x.next + r.x.partner];
+        const float ga = of_g.first[i * r.g.next], gb = of_g.first[i * r.g.next + r.g.partner];
         to[i * r.next] = of_sine ? gb * a - ga * b : ga * a + gb * b;
       }
     } else {
-      const numbers_of<const float> of_x(x, r.x), of_g(g, r.g);
-      for_vectors(r.n, [&](auto memory, std::ptrdiff_t i) HWY_ATTR {
+      Vectors::each(r.n, [&](auto memory, std::ptrdiff_t i) HWY_ATTR {
         V a, b, ga, gb;
         Layout::load(memory, of_x, i, a, b);
         Layout::load(memory, of_g, i, ga, gb);
@@ -196,8 +235,8 @@ HWY_NOINLINE void combine(const combined_rows& rows, float* to, const float* x, 
     }
     if (count == 1) return;
     to += next[0];
-    x += next[1];
-    g += next[2];
+    of_x.advance(next[1]);
+    of_g.advance(next[2]);
   }
 }
 
@@ -241,8 +280,9 @@ void rotate(const call& c) noexcept {
                          number_of(c, o[0], row),
                          number_of(c, o[1], row)};
   const bool contiguous = rows.cosine_next == 1 && rows.sine_next == 1;
-  const auto turn_rows =
-      with_layout(rows.to, rows.x, contiguous, [](auto layout) { return &turn<decltype(layout)>; });
+  const auto turn_rows = with_layout(n, rows.to, rows.x, contiguous, [](auto layout, auto vectors) {
+    return &turn<decltype(layout), decltype(vectors)>;
+  });
   auto* const to = static_cast<float*>(o[0].data);
   const float *const x = numbers(o[1]), *const cosine = numbers(o[2]), *const sine = numbers(o[3]);
   for_rows(c, row, 4,
@@ -258,9 +298,10 @@ void rotate_adjoint_of(const call& c) {
   const operand* const o = c.operands;
   const combined_rows rows{c.extent[row], o[0].stride[row], pairs_of(c, o[1], row),
                            pairs_of(c, o[2], row)};
-  const auto combine_rows = with_layout(rows.x, rows.g, rows.next == 1, [](auto layout) {
-    return &combine<of_sine, decltype(layout)>;
-  });
+  const auto combine_rows =
+      with_layout(rows.n, rows.x, rows.g, rows.next == 1, [](auto layout, auto vectors) {
+        return &combine<of_sine, decltype(layout), decltype(vectors)>;
+      });
   auto* const to = static_cast<float*>(o[0].data);
   const float *const x = numbers(o[1]), *const g = numbers(o[2]);
   for_rows(c, row, 3,
