@@ -203,14 +203,16 @@ struct innermost {
   }
 };
 
-// Up to 4 vectors of columns, `width` elements: what their rows give, a block of them at a time.
+// Rows whose columns are combined at once: not so many that a result loses much.
+constexpr std::ptrdiff_t block = 128;
+
+// Up to 4 vectors of columns, `width` elements: what their rows give, a block of them at a time. A
+// function of its own, by value: what walks keeps its places in memory.
 template <class R, class Terms, class T = typename R::type>
-void reduce_strip(const nest& over, const innermost& row, const Terms& terms, std::size_t width,
-                  T* to) {
-  constexpr std::ptrdiff_t block = 128;
+HWY_NOINLINE void reduce_blocks(const nest& over, const innermost& row, Terms terms,
+                                std::size_t width, T* to) {
   constexpr std::size_t widest = 4 * hn::MaxLanes(hn::ScalableTag<T>());
   const std::ptrdiff_t rows = over.extent[over.last()];
-  if (over.loops == 1 && rows <= block) return combine_rows<R>(rows, row.stride, terms, width, to);
   T combined[widest]{};
   typename R::total totals[widest];
   std::fill_n(totals, widest, identity_of<R>);
@@ -233,6 +235,8 @@ void reduce_columns(const nest& kept, const nest& over, const share& part, T* re
   const auto strip = static_cast<std::ptrdiff_t>(4 * hn::Lanes(d));
   const innermost column(kept), row(over);
   const std::ptrdiff_t next = column.stride[0];
+  const std::ptrdiff_t rows = over.extent[over.last()];
+  const bool at_once = over.loops == 1 && rows <= block;
   walk_pieces(kept, part, strip,
               [=, &over, &column, &row](const std::ptrdiff_t* at, std::ptrdiff_t begin,
                                         std::ptrdiff_t end) {
@@ -242,7 +246,10 @@ void reduce_columns(const nest& kept, const nest& over, const share& part, T* re
                   const std::ptrdiff_t width = std::min(strip, left);
                   T strip_of_result[4 * hn::MaxLanes(d)];
                   T* const made = next == 1 ? to : strip_of_result;
-                  reduce_strip<R>(over, row, from, static_cast<std::size_t>(width), made);
+                  if (at_once)
+                    combine_rows<R>(rows, row.stride, from, static_cast<std::size_t>(width), made);
+                  else
+                    reduce_blocks<R>(over, row, from, static_cast<std::size_t>(width), made);
                   if (next != 1)
                     for_each_element(width, [=](std::ptrdiff_t i) { to[i * next] = made[i]; });
                   left -= strip;
