@@ -176,20 +176,6 @@ inline void write(const call& c) noexcept {
   });
 }
 
-// Every element is added to in the order of the loops, so they cannot be cut. A part has some of
-// the table's columns, the loops that move in it; where there are too few of them, some of its
-// rows.
-struct part_of_table {
-  call c;
-  item_range rows;
-};
-inline part_of_table part_to_add_to(const call& c) {
-  if (c.part.count > 1)
-    if (const int loop = longest_loop_of_result(c); loop >= 0 && units_of(c, loop) >= c.part.count)
-      return {cut(c, loop), {0, c.axis_extent}};
-  return {c, items_of(c.axis_extent, c.part)};
-}
-
 // Adds n elements, each to that of the row which its index tells, if it is one of `rows`. `to_one`:
 // all to the rows' first element, from elements and indices that are contiguous. One that is added
 // to several times in a row, as by all that is farther away than a table of distances goes, does
@@ -229,20 +215,18 @@ struct added_rows {
   std::ptrdiff_t count, to_step, from_step, index_step;
 };
 
-inline void run_scatter_add(const call& whole, void (*add_rows)(added_rows)) {
-  const part_of_table mine = part_to_add_to(whole);
-  const call& c = mine.c;
+// Adds to the table's rows in `rows`.
+inline void scatter_add_to(const call& c, item_range rows, void (*add_rows)(added_rows)) {
   // The result's elements: the loops that move in it, and the indexed axis.
   call elements;
-  elements.operands[0].data =
-      static_cast<float*>(c.operands[0].data) + mine.rows.begin * c.axis_stride;
+  elements.operands[0].data = static_cast<float*>(c.operands[0].data) + rows.begin * c.axis_stride;
   const auto add_loop = [&](std::ptrdiff_t extent, std::ptrdiff_t stride) {
     elements.extent[elements.loops] = extent;
     elements.operands[0].stride[elements.loops++] = stride;
   };
   for (int l = 0; l < c.loops; ++l)
     if (c.operands[0].stride[l] != 0) add_loop(c.extent[l], c.operands[0].stride[l]);
-  add_loop(mine.rows.end - mine.rows.begin, c.axis_stride);
+  add_loop(rows.end - rows.begin, c.axis_stride);
   zero(elements);
 
   const nest n = canonical(c, 3, ~0u, as_called);
@@ -257,14 +241,23 @@ inline void run_scatter_add(const call& whole, void (*add_rows)(added_rows)) {
     return walk_runs(
         n, last, {0, n.points(last)},
         [&](const std::ptrdiff_t* at, const std::ptrdiff_t* next, std::ptrdiff_t count) {
-          add_rows({static_cast<std::size_t>(length), mine.rows, c.axis_stride, result + at[0],
+          add_rows({static_cast<std::size_t>(length), rows, c.axis_stride, result + at[0],
                     g + at[1], indices + at[2], count, next[0], next[1], next[2]});
         });
   const bool to_one = step[0] == 0 && step[1] == 1 && step[2] == 1;
   const auto add = to_one ? &add_elements<true> : &add_elements<false>;
   walk(n, last, [&](const std::ptrdiff_t* at) {
-    add(length, mine.rows, c.axis_stride, step, result + at[0], g + at[1], indices + at[2]);
+    add(length, rows, c.axis_stride, step, result + at[0], g + at[1], indices + at[2]);
   });
+}
+// Every element is added to in the order of the loops, so they cannot be cut. A part has some of
+// the table's columns, the loops that move in it; where there are too few of them, some of its
+// rows.
+inline void run_scatter_add(const call& c, void (*add_rows)(added_rows)) {
+  if (c.part.count > 1)
+    if (const int loop = longest_loop_of_result(c); loop >= 0 && units_of(c, loop) >= c.part.count)
+      return scatter_add_to(cut(c, loop), {0, c.axis_extent}, add_rows);
+  scatter_add_to(c, items_of(c.axis_extent, c.part), add_rows);
 }
 
 }  // namespace weft::kernels
