@@ -104,6 +104,17 @@ HWY_INLINE V quotient(V a, V b) {
 #endif
 }
 
+// a - b where the mask holds, a elsewhere: newer versions of Highway have this as
+// hn::MaskedSubOr.
+template <class M, class V>
+HWY_INLINE V subtract_where(M mask, V a, V b) {
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+  return hn::IfThenElse(mask, hn::Sub(a, b), a);
+#else
+  return hn::Sub(a, hn::IfThenElseZero(mask, b));
+#endif
+}
+
 // Whether a <= b, for vectors of int32 of full length: newer versions of Highway have this as
 // hn::Le.
 template <class V>

@@ -250,9 +250,10 @@ HWY_INLINE V log(D d, V x) {
   const V scaled = hn::IfThenElse(subnormal, hn::Mul(x, hn::Set(d, 0x1p23f)), x);
   // x = m 2^e with m from sqrt(1/2), whose bits these are, to sqrt(2).
   const auto bits = hn::BitCast(di, scaled);
-  const auto e = hn::ShiftRight<23>(hn::Sub(bits, hn::Set(di, 0x3F3504F3)));
-  const V m = hn::BitCast(d, hn::Sub(bits, hn::ShiftLeft<23>(e)));
-  const V exponent = hn::Sub(hn::ConvertTo(d, e), hn::IfThenElseZero(subnormal, hn::Set(d, 23.0f)));
+  const auto from_half = hn::Sub(bits, hn::Set(di, 0x3F3504F3));
+  const V m = hn::BitCast(d, hn::Sub(bits, hn::And(from_half, hn::Set(di, -0x800000))));
+  const V exponent =
+      subtract_where(subnormal, hn::ConvertTo(d, hn::ShiftRight<23>(from_half)), hn::Set(d, 23.0f));
   const V f = hn::Sub(m, hn::Set(d, 1.0f));
   const V f2 = hn::Mul(f, f);
   static constexpr constants c({0.333333105f, -0.250000089f, 0.200021699f, -0.166680962f,
