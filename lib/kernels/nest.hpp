@@ -85,6 +85,15 @@ HWY_INLINE nest canonical(const call& c, int operands, unsigned which = ~0u, int
   return canonical(c, operands, which, key, c.extent);
 }
 
+// A number, read by itself: of two that were stored one by one, g++ would load both at once, and
+// memory would have to be waited for.
+HWY_INLINE std::ptrdiff_t alone(std::ptrdiff_t n) {
+#if HWY_COMPILER_GCC_ACTUAL
+  asm("" : "+r"(n));
+#endif
+  return n;
+}
+
 // Calls f(offsets, steps, count) for runs of points along the last of the first `loops` loops: with
 // the operands' offsets at the first of them, in elements, and what these grow by from one to the
 // next. The points are those whose places in their order are in the range. Not for an empty nest.
@@ -101,7 +110,7 @@ HWY_INLINE void walk_runs(const nest& n, int loops, item_range points, F&& f) {
   }
   const int last = std::max(loops - 1, 0);  // without loops, there is one point
   std::ptrdiff_t step[max_operands];
-  for (int o = 0; o < max_operands; ++o) step[o] = n.stride[o][last];
+  for (int o = 0; o < max_operands; ++o) step[o] = alone(n.stride[o][last]);
   for (;;) {
     const std::ptrdiff_t count = std::min(left, n.extent[last] - index[last]);
     f(std::as_const(offset), std::as_const(step), count);
