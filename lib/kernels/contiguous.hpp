@@ -89,14 +89,42 @@ inline bool is_everywhere(const nest& n, int o) {
   return std::all_of(n.stride[o], n.stride[o] + n.loops, [](auto stride) { return stride == 0; });
 }
 
-// Makes rows of n elements, up to `buffered` altogether, from one element each; what it writes
-// behind them is less than `spilled` elements. From row to row, both go on by so many bytes.
+// Makes rows of n elements from one element each. Of rows that are shorter than `spilled` bytes, it
+// may write so many. From row to row, both go on by so many bytes.
 using fill_loop = void (*)(element type, std::ptrdiff_t rows, std::ptrdiff_t n, std::byte* to,
                            std::ptrdiff_t pitch, const std::byte* from, std::ptrdiff_t step);
-inline constexpr std::ptrdiff_t spilled = 128;
+inline constexpr std::ptrdiff_t spilled = 64;
 
 // How run_elementwise cuts rows. Whatever the part, a row's vectors begin at the same elements.
 inline constexpr std::ptrdiff_t row_piece = 4096;
+
+// Copies what is contiguous on one side only, from place to place. Gives whether c is such a copy.
+inline bool copy_directly(const call& c, const nest& n, fill_loop fill) {
+  const int last = n.last();
+  const std::ptrdiff_t length = n.extent[last];
+  const std::ptrdiff_t to_step = n.stride[0][last], from_step = n.stride[1][last];
+  if (c.kind != op::copy || c.link_count > 0 || (to_step == 1) == (from_step == 1)) return false;
+  const element type = c.operands[0].type;
+  const std::ptrdiff_t size = bytes(type);
+  auto* const to = static_cast<std::byte*>(c.operands[0].data);
+  const auto* const from = static_cast<const std::byte*>(c.operands[1].data);
+  if (from_step == 0) {
+    if (length * size < spilled || (length > row_piece && c.part.count > 1)) return false;
+    walk_runs(n, last, items_of(n.points(last), c.part),
+              [&](const std::ptrdiff_t* at, const std::ptrdiff_t* row, std::ptrdiff_t rows) {
+                fill(type, rows, length, to + at[0] * size, row[0] * size, from + at[1] * size,
+                     row[1] * size);
+              });
+    return true;
+  }
+  if (n.stride[1][0] == 0) return false;  // what outer loops read anew is packed
+  walk_pieces(n, c.part, row_piece,
+              [&](const std::ptrdiff_t* at, std::ptrdiff_t begin, std::ptrdiff_t end) {
+                copy_elements(type, end - begin, to + (at[0] + begin * to_step) * size, to_step,
+                              from + (at[1] + begin * from_step) * size, from_step);
+              });
+  return true;
+}
 
 // Runs f on whole rows, several by one call: short ones should not be called one by one. data(o) is
 // where operand o begins; the strides of n are in bytes.
@@ -117,6 +145,7 @@ HWY_INLINE void run_in_place(const nest& n, const share& part, Data data,
 template <class F>
 HWY_NOINLINE void run_buffered(const call& c, nest& n, int inputs, std::ptrdiff_t at_most,
                                fill_loop fill, const void* (&from)[max_operands - 1], F f) {
+  if (copy_directly(c, n, fill)) return;
   std::byte* data[max_operands];
   for (int o = 0; o < max_operands; ++o) data[o] = static_cast<std::byte*>(c.operands[o].data);
   // For one operand, say a mask that all heads of an attention read across its rows.
@@ -126,7 +155,7 @@ HWY_NOINLINE void run_buffered(const call& c, nest& n, int inputs, std::ptrdiff_
     data[o] = packed;
     break;
   }
-  alignas(64) std::byte buffer[max_operands][(buffered + spilled) * 4];
+  alignas(64) std::byte buffer[max_operands][buffered * 4 + spilled];
   const std::ptrdiff_t length = n.extent[n.last()];
   std::ptrdiff_t stride[max_operands]{}, step[max_operands]{};
   bool contiguous = true;
@@ -160,68 +189,87 @@ HWY_NOINLINE void run_buffered(const call& c, nest& n, int inputs, std::ptrdiff_
                            f(1, static_cast<std::size_t>(count), start(offset, i), nullptr);
                          }
                        });
-  const auto in_place = [&](int o) { return stride[o] == 1 && data[o]; };
-  // From `place` bytes into an input on, to a buffer; and from one to the result.
-  const auto bring = [&](int o, std::ptrdiff_t place, std::ptrdiff_t count, std::byte* to) {
-    if (!data[o])
-      number_elements(place / 4, stride[o], to);
-    else if (stride[o] != 0)
-      copy_elements(c.operands[o].type, count, to, 1, data[o] + place, stride[o]);
+  // The inputs that stay where they are, and those that pass through buffers.
+  int staying[max_operands], stayed = 0, passing[max_operands], passed = 0;
+  for (int o = 1; o <= inputs; ++o) {
+    if (stride[o] == 1 && data[o])
+      staying[stayed++] = o;
     else
-      fill(c.operands[o].type, 1, count, to, 0, data[o] + place, 0);
-  };
-  const auto take = [&](const std::byte* made, std::ptrdiff_t count, std::ptrdiff_t place) {
-    copy_elements(c.operands[0].type, count, data[0] + place, stride[0], made, 1);
+      passing[passed++] = o;
+  }
+  const bool in_place = stride[0] == 1;  // the result
+  const auto take = [&](const std::byte* made, std::ptrdiff_t count, std::byte* to) {
+    copy_elements(c.operands[0].type, count, to, stride[0], made, 1);
   };
   // Short rows go together, but not those with numbers, which are of one row.
   constexpr std::ptrdiff_t line = 16;  // of numbers; a vector's load takes longer across two
   const std::ptrdiff_t pitch = (length + line - 1) / line * line;
   const std::ptrdiff_t together = buffered / pitch;
-  if (together > 1 && std::all_of(data + 1, data + 1 + inputs, [](auto* d) { return d; }))
+  if (together > 0 && std::all_of(data + 1, data + 1 + inputs, [](auto* d) { return d; }))
     return walk_runs(
         n, n.last(), items_of(n.points(n.last()), c.part),
         [&](const std::ptrdiff_t* offset, const std::ptrdiff_t* row, std::ptrdiff_t count) {
-          std::ptrdiff_t next[max_operands]{};
-          for (int o = 0; o <= inputs; ++o)
-            next[o] = in_place(o) ? row[o] : row[o] == 0 ? 0 : pitch * bytes(c.operands[o].type);
+          std::ptrdiff_t next[max_operands];
+          std::copy_n(row, max_operands, next);
+          const auto pack_rows = [&](int o) {
+            if (row[o] != 0) next[o] = pitch * bytes(c.operands[o].type);
+          };
+          for (int i = 0; i < passed; ++i) pack_rows(passing[i]);
+          if (!in_place) pack_rows(0);
+          const auto place = [&](int o, std::ptrdiff_t r) {
+            return data[o] + (offset[o] + r * row[o]);
+          };
           for (std::ptrdiff_t r = 0; r < count; r += together) {
             const std::ptrdiff_t rows = std::min(together, count - r);
-            const auto place = [&](int o, std::ptrdiff_t j) {
-              return offset[o] + (r + j) * row[o];
-            };
-            for (int o = 1; o <= inputs; ++o) {
-              from[o - 1] = in_place(o) ? data[o] + place(o, 0) : buffer[o];
-              if (in_place(o) || (next[o] == 0 && r > 0)) continue;  // the same for all rows
+            for (int i = 0; i < stayed; ++i) from[staying[i] - 1] = place(staying[i], r);
+            for (int i = 0; i < passed; ++i) {
+              const int o = passing[i];
+              from[o - 1] = buffer[o];
+              if (next[o] == 0 && r > 0) continue;  // the same for all rows
               const std::ptrdiff_t brought = next[o] == 0 ? 1 : rows;
               if (stride[o] == 0) {
-                fill(c.operands[o].type, brought, length, buffer[o], next[o], data[o] + place(o, 0),
-                     row[o]);
+                fill(c.operands[o].type, brought, length, buffer[o], next[o], place(o, r), row[o]);
                 continue;
               }
               for (std::ptrdiff_t j = 0; j < brought; ++j)
-                bring(o, place(o, j), length, buffer[o] + j * next[o]);
+                copy_elements(c.operands[o].type, length, buffer[o] + j * next[o], 1,
+                              place(o, r + j), stride[o]);
             }
-            std::byte* const to = in_place(0) ? data[0] + place(0, 0) : buffer[0];
+            std::byte* const to = in_place ? place(0, r) : buffer[0];
             f(rows, static_cast<std::size_t>(length), to, next);
-            if (in_place(0)) continue;
-            for (std::ptrdiff_t j = 0; j < rows; ++j) take(to + j * next[0], length, place(0, j));
+            if (!in_place)
+              for (std::ptrdiff_t j = 0; j < rows; ++j)
+                take(to + j * next[0], length, place(0, r + j));
           }
         });
+  // From `place` bytes into an input on, to its buffer.
+  const auto bring = [&](int o, std::ptrdiff_t place, std::ptrdiff_t count) {
+    if (!data[o])
+      number_elements(place / 4, stride[o], buffer[o]);
+    else if (stride[o] != 0)
+      copy_elements(c.operands[o].type, count, buffer[o], 1, data[o] + place, stride[o]);
+    else
+      fill(c.operands[o].type, 1, count, buffer[o], 0, data[o] + place, 0);
+  };
   const std::ptrdiff_t most = std::min(buffered, at_most);
   walk_pieces(n, c.part, row_piece,
               [&](const std::ptrdiff_t* offset, std::ptrdiff_t begin, std::ptrdiff_t end) {
                 for (std::ptrdiff_t i = begin, count; i < end; i += count) {
                   count = std::min(most, end - i);
                   const auto place = [&](int o) { return offset[o] + i * step[o]; };
-                  for (int o = 1; o <= inputs; ++o) {
-                    from[o - 1] = in_place(o) ? data[o] + place(o) : buffer[o];
+                  for (int j = 0; j < stayed; ++j)
+                    from[staying[j] - 1] = data[staying[j]] + place(staying[j]);
+                  for (int j = 0; j < passed; ++j) {
+                    const int o = passing[j];
+                    from[o - 1] = buffer[o];
                     const bool is_there =
                         data[o] && stride[o] == 0 && i != begin;  // for the whole loop
-                    if (!in_place(o) && !is_there) bring(o, place(o), count, buffer[o]);
+                    if (!is_there) bring(o, place(o), count);
                   }
-                  std::byte* const to = in_place(0) ? data[0] + place(0) : buffer[0];
+                  std::byte* const result = data[0] + place(0);
+                  std::byte* const to = in_place ? result : buffer[0];
                   f(1, static_cast<std::size_t>(count), to, nullptr);
-                  if (!in_place(0)) take(to, count, place(0));
+                  if (!in_place) take(to, count, result);
                 }
               });
 }

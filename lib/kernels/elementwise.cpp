@@ -481,16 +481,21 @@ void dropout_loop(std::ptrdiff_t, std::size_t n, void* to, const void* const* fr
 template <class T>
 void fill_rows(std::ptrdiff_t rows, std::ptrdiff_t n, std::byte* to, std::ptrdiff_t pitch,
                const std::byte* from, std::ptrdiff_t step) {
-  const hn::ScalableTag<T> d;
-  constexpr auto lanes = static_cast<std::ptrdiff_t>(hn::MaxLanes(d));
-  static_assert(2 * lanes * sizeof(T) <= spilled * 4);
+  const hn::CappedTag<T, spilled / sizeof(T)> d;
+  const auto lanes = static_cast<std::ptrdiff_t>(hn::Lanes(d));
+  // The last vectors, one or two, end where the row does.
+  const std::ptrdiff_t pairs = std::max<std::ptrdiff_t>(n - 1, 0) / (2 * lanes) * (2 * lanes);
+  const std::ptrdiff_t last = std::max<std::ptrdiff_t>(n - lanes, 0);
+  const std::ptrdiff_t last_but_one = std::min(pairs, last);
   for (; rows > 0; --rows, to += pitch, from += step) {
     T value;
     std::memcpy(&value, from, sizeof value);
     const auto v = hn::Set(d, value);
     auto* p = reinterpret_cast<T*>(to);
+    hn::StoreU(v, d, p + last);
+    hn::StoreU(v, d, p + last_but_one);
     // In a register, lest clang make three loops of this: rows are short.
-    for (const T* const end = p + n; p < end; p = in_register(p + 2 * lanes)) {
+    for (const T* const end = p + pairs; p < end; p = in_register(p + 2 * lanes)) {
       hn::StoreU(v, d, p);
       hn::StoreU(v, d, p + lanes);
     }
