@@ -200,21 +200,15 @@ HWY_INLINE void exp_of_4(D d, V x0, V x1, V x2, V x3, float* to) {
   });
 }
 
-// 2^(n + f) for f from -1/2 to 1/2, with n given by shifted_integer.
+// 2^(a b) for a b from -127, which gives 0, to 128, which gives infinity. The relative error is
+// 1.6e-7; results below 2^-126, which are no normal numbers, are off by less than that.
 template <class D, class V>
-HWY_INLINE V exp2_of_fraction(D d, V f, V shifted) {
+HWY_INLINE V exp2_of_product(D d, V a, V b) {
+  const V shifted = shifted_integer(d, a, b);
+  const V fraction = hn::MulSub(a, b, as_float(d, shifted));
   static constexpr constants c(
       {1.0f, 0.693147004f, 0.240222424f, 0.0555073358f, 0.00967151299f, 0.00132647273f});
-  const V p = polynomial<c>(d, f);
-  return scaled(d, p, shifted);
-}
-
-// 2^t for t from -127, which gives 0, to 128, which gives infinity. The relative error is 1.6e-7;
-// results below 2^-126, which are no normal numbers, are off by less than that.
-template <class D, class V>
-HWY_INLINE V exp2_flushed(D d, V t) {
-  const V shifted = hn::Add(t, hn::Set(d, 0x1.8p23f));
-  return exp2_of_fraction(d, hn::Sub(t, as_float(d, shifted)), shifted);
+  return scaled(d, polynomial<c>(d, fraction), shifted);
 }
 
 // 2 exp(x) for x up to 87, for sums: 0 below -88.72. The relative error is 2e-7 and 3e-9 |x|;
@@ -344,12 +338,11 @@ HWY_INLINE V gelu_slope(D d, V x) {
   const V one = hn::Set(d, 1.0f);
   // Here phi is just above 2^-126.
   const V a = at_most(hn::Set(d, 13.2f), hn::Abs(x));
-  const V t = hn::Mul(hn::Mul(a, hn::Set(d, -0.5f * log2_e)), a);
   static constexpr constants c({0.49999994f, -0.797878802f, 0.249916792f, -0.132513806f,
                                 0.061154902f, -0.0243139472f, 0.00793940201f, -0.00197463203f,
                                 0.000339739549f, -3.52079333e-05f, 1.6316983e-06f});
   const V p = polynomial<c>(d, a);
-  const V y = hn::Mul(exp2_flushed(d, t), p);
+  const V y = hn::Mul(exp2_of_product(d, a, hn::Mul(a, hn::Set(d, -0.5f * log2_e))), p);
   return hn::IfThenElse(hn::Lt(x, hn::Zero(d)), y, hn::Sub(one, y));
 }
 
@@ -365,9 +358,7 @@ HWY_INLINE V gelu_tanh_denominator(D d, V x) {
   // Here the exponent is close to -127 and 127.
   x = at_least(hn::Set(d, -gelu_tanh_end), at_most(hn::Set(d, gelu_tanh_end), x));
   const V inner = hn::MulAdd(hn::Mul(x, x), hn::Set(d, linear * gelu_cubic), hn::Set(d, linear));
-  const V shifted = shifted_integer(d, x, inner);
-  const V f = hn::MulSub(x, inner, as_float(d, shifted));
-  return hn::Add(exp2_of_fraction(d, f, shifted), hn::Set(d, 1.0f));
+  return hn::Add(exp2_of_product(d, x, inner), hn::Set(d, 1.0f));
 }
 template <class D, class V>
 HWY_INLINE V gelu_tanh(D d, V x) {
