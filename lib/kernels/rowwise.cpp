@@ -351,23 +351,16 @@ HWY_INLINE void for_columns(const column_arguments& a, F f) {
   for (; row + lanes <= a.width; row += lanes) f(whole<float>(), a.from(row));
   if (row < a.width) f(first<float>{a.width - row}, a.from(row));
 }
-// Calls f(at) with where each of the rows' elements are, one after the other. Two at a time, as
-// clang does anyhow.
+// Calls f(at) with where each of the rows' elements are, one after the other.
 template <class F>
 HWY_INLINE void for_elements(const column_arguments& a, row_pointers at, F f) {
-  const auto advance = [&] {
+  for (std::size_t left = a.length;;) {
+    f(at);
+    if (--left == 0) return;
     at.to += a.step[0] / bytes(element::float32);
     for (int i = 0; i < max_row_inputs; ++i)
       at.from[i] = static_cast<const std::byte*>(at.from[i]) + a.step[1 + i];
-  };
-  const std::size_t twos = a.length / 2;
-  for (std::size_t i = 0; i < twos; ++i) {
-    f(at);
-    advance();
-    f(at);
-    advance();
   }
-  if (a.length % 2 != 0) f(at);
 }
 
 template <class ScoreLess>
