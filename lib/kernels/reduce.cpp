@@ -176,18 +176,27 @@ HWY_INLINE void combine_rows(std::ptrdiff_t rows, const std::ptrdiff_t* stride, 
   });
 }
 
-// The same of rows of `width` elements, which are up to 4 vectors.
+// The same of rows of `width` elements, one strip of columns after the other. A function of its
+// own, by value: what walks keeps its places in memory.
 template <class R, class Terms, class T = typename R::type>
-void combine_rows(std::ptrdiff_t rows, const std::ptrdiff_t* stride, Terms terms, std::size_t width,
-                  T* to) {
-  const std::size_t lanes = hn::Lanes(hn::ScalableTag<T>());
-  if (width == 4 * lanes) return combine_rows<R, 4>(rows, stride, terms, whole<T>(), to);
+HWY_NOINLINE void combine_rows(std::ptrdiff_t rows, const std::ptrdiff_t* stride, Terms terms,
+                               std::ptrdiff_t width, T* to) {
+  const auto lanes = static_cast<std::ptrdiff_t>(hn::Lanes(hn::ScalableTag<T>()));
+  const std::ptrdiff_t next[]{0, stride[1], stride[2]}, column[]{0, 1, 1};
+  for (; width >= 4 * lanes; width -= 4 * lanes) {
+    combine_rows<R, 4>(rows, next, terms, whole<T>(), to);
+    terms.move(column, 4 * lanes);
+    to += 4 * lanes;
+  }
+  const auto rest = [=](std::ptrdiff_t n) { return first<T>{static_cast<std::size_t>(n)}; };
   if (width > 3 * lanes)
-    return combine_rows<R, 4>(rows, stride, terms, first<T>{width - 3 * lanes}, to);
-  if (width > 2 * lanes)
-    return combine_rows<R, 3>(rows, stride, terms, first<T>{width - 2 * lanes}, to);
-  if (width > lanes) return combine_rows<R, 2>(rows, stride, terms, first<T>{width - lanes}, to);
-  combine_rows<R, 1>(rows, stride, terms, first<T>{width}, to);
+    combine_rows<R, 4>(rows, next, terms, rest(width - 3 * lanes), to);
+  else if (width > 2 * lanes)
+    combine_rows<R, 3>(rows, next, terms, rest(width - 2 * lanes), to);
+  else if (width > lanes)
+    combine_rows<R, 2>(rows, next, terms, rest(width - lanes), to);
+  else if (width > 0)
+    combine_rows<R, 1>(rows, next, terms, rest(width), to);
 }
 
 // The distances of neighbours along the nest's innermost loop.
@@ -206,57 +215,49 @@ struct innermost {
 // Rows whose columns are combined at once: not so many that a result loses much.
 constexpr std::ptrdiff_t block = 128;
 
-// Up to 4 vectors of columns, `width` elements: what their rows give, a block of them at a time. A
-// function of its own, by value: what walks keeps its places in memory.
+// Columns, `width` of them: what their rows give, a block of them at a time. Results are `next`
+// apart.
 template <class R, class Terms, class T = typename R::type>
 HWY_NOINLINE void reduce_blocks(const nest& over, const innermost& row, Terms terms,
-                                std::size_t width, T* to) {
-  constexpr std::size_t widest = 4 * hn::MaxLanes(hn::ScalableTag<T>());
+                                std::ptrdiff_t width, T* to, std::ptrdiff_t next) {
+  constexpr std::ptrdiff_t strip = 4 * hn::MaxLanes(hn::ScalableTag<T>()), column[]{0, 1, 1};
   const std::ptrdiff_t rows = over.extent[over.last()];
-  T combined[widest]{};
-  typename R::total totals[widest];
-  std::fill_n(totals, widest, identity_of<R>);
-  walk(over, over.last(), [&](const std::ptrdiff_t* from) {
-    for (std::ptrdiff_t r = 0; r < rows; r += block) {
-      combine_rows<R>(std::min(block, rows - r), row.stride,
-                      moved(moved(terms, from), row.stride, r), width, combined);
-      // Also what is beyond the width: so many are whole vectors.
-      for (std::size_t i = 0; i < widest; ++i) totals[i] = R::combine(totals[i], combined[i]);
-    }
-  });
-  for (std::size_t i = 0; i < width; ++i) to[i] = static_cast<T>(totals[i]);
+  T combined[strip]{};
+  typename R::total totals[strip];
+  for (;; width -= strip) {
+    const std::ptrdiff_t some = std::min(strip, width);
+    std::fill_n(totals, strip, identity_of<R>);
+    walk(over, over.last(), [&](const std::ptrdiff_t* from) {
+      for (std::ptrdiff_t r = 0; r < rows; r += block) {
+        combine_rows<R>(std::min(block, rows - r), row.stride,
+                        moved(moved(terms, from), row.stride, r), some, combined);
+        // Also what is beyond the width: so many are whole vectors.
+        for (std::ptrdiff_t i = 0; i < strip; ++i) totals[i] = R::combine(totals[i], combined[i]);
+      }
+    });
+    for (std::ptrdiff_t i = 0; i < some; ++i) to[i * next] = static_cast<T>(totals[i]);
+    if (width <= strip) return;
+    terms.move(column, strip);
+    to += strip * next;
+  }
 }
 
 // A kept loop is contiguous in the inputs: strips of columns.
 template <class R, class Terms, class T = typename R::type>
 void reduce_columns(const nest& kept, const nest& over, const share& part, T* result,
                     const Terms& terms) {
-  const hn::ScalableTag<T> d;
-  const auto strip = static_cast<std::ptrdiff_t>(4 * hn::Lanes(d));
+  constexpr std::ptrdiff_t strip = 4 * hn::MaxLanes(hn::ScalableTag<T>());
   const innermost column(kept), row(over);
-  const std::ptrdiff_t next = column.stride[0];
-  const std::ptrdiff_t rows = over.extent[over.last()];
-  const bool at_once = over.loops == 1 && rows <= block;
+  const std::ptrdiff_t next = column.stride[0], rows = over.extent[over.last()];
+  const bool at_once = next == 1 && over.loops == 1 && rows <= block;
   walk_pieces(kept, part, strip,
-              [=, &over, &column, &row](const std::ptrdiff_t* at, std::ptrdiff_t begin,
-                                        std::ptrdiff_t end) {
-                Terms from = moved(moved(terms, at), column.stride, begin);
-                T* to = result + (at[0] + begin * next);
-                for (std::ptrdiff_t left = end - begin;;) {
-                  const std::ptrdiff_t width = std::min(strip, left);
-                  T strip_of_result[4 * hn::MaxLanes(d)];
-                  T* const made = next == 1 ? to : strip_of_result;
-                  if (at_once)
-                    combine_rows<R>(rows, row.stride, from, static_cast<std::size_t>(width), made);
-                  else
-                    reduce_blocks<R>(over, row, from, static_cast<std::size_t>(width), made);
-                  if (next != 1)
-                    for_each_element(width, [=](std::ptrdiff_t i) { to[i * next] = made[i]; });
-                  left -= strip;
-                  if (left <= 0) return;
-                  from.move(column.stride, strip);
-                  to += strip * next;
-                }
+              [&](const std::ptrdiff_t* at, std::ptrdiff_t begin, std::ptrdiff_t end) {
+                const Terms from = moved(moved(terms, at), column.stride, begin);
+                T* const to = result + (at[0] + begin * next);
+                if (at_once)
+                  combine_rows<R>(rows, row.stride, from, end - begin, to);
+                else
+                  reduce_blocks<R>(over, row, from, end - begin, to, next);
               });
 }
 
