@@ -97,51 +97,53 @@ HWY_INLINE std::ptrdiff_t alone(std::ptrdiff_t n) {
 // Calls f(offsets, steps, count) for runs of points along the last of the first `loops` loops: with
 // the operands' offsets at the first of them, in elements, and what these grow by from one to the
 // next. The points are those whose places in their order are in the range. Not for an empty nest.
-template <class F>
+// Of so many operands, where fewer are enough.
+template <int operands = max_operands, class F>
 HWY_INLINE void walk_runs(const nest& n, int loops, item_range points, F&& f) {
   std::ptrdiff_t index[max_loops]{};
-  std::ptrdiff_t offset[max_operands]{};
+  std::ptrdiff_t offset[operands]{};
   std::ptrdiff_t left = points.end - points.begin;
   if (left == 0) return;
   std::ptrdiff_t rest = points.begin;
   for (int l = loops - 1; rest > 0; rest /= n.extent[l--]) {
     index[l] = rest % n.extent[l];
-    for (int o = 0; o < max_operands; ++o) offset[o] += n.stride[o][l] * index[l];
+    for (int o = 0; o < operands; ++o) offset[o] += n.stride[o][l] * index[l];
   }
   const int last = std::max(loops - 1, 0);  // without loops, there is one point
-  std::ptrdiff_t step[max_operands];
-  for (int o = 0; o < max_operands; ++o) step[o] = alone(n.stride[o][last]);
+  std::ptrdiff_t step[operands];
+  for (int o = 0; o < operands; ++o) step[o] = alone(n.stride[o][last]);
   for (;;) {
     const std::ptrdiff_t count = std::min(left, n.extent[last] - index[last]);
     f(std::as_const(offset), std::as_const(step), count);
     left -= count;
     if (left == 0) return;
     // On to the beginning of the next run: this one ends its loop.
-    for (int o = 0; o < max_operands; ++o) offset[o] -= step[o] * index[last];
+    for (int o = 0; o < operands; ++o) offset[o] -= step[o] * index[last];
     index[last] = 0;
     int l = last - 1;
     for (; ++index[l] == n.extent[l]; index[l--] = 0)
-      for (int o = 0; o < max_operands; ++o) offset[o] -= n.stride[o][l] * (n.extent[l] - 1);
-    for (int o = 0; o < max_operands; ++o) offset[o] += n.stride[o][l];
+      for (int o = 0; o < operands; ++o) offset[o] -= n.stride[o][l] * (n.extent[l] - 1);
+    for (int o = 0; o < operands; ++o) offset[o] += n.stride[o][l];
   }
 }
 
 // Calls f(offsets) at each of the points.
-template <class F>
+template <int operands = max_operands, class F>
 HWY_INLINE void walk(const nest& n, int loops, item_range points, F&& f) {
-  walk_runs(n, loops, points,
-            [&](const std::ptrdiff_t* offset, const std::ptrdiff_t* step, std::ptrdiff_t count) {
-              std::ptrdiff_t here[max_operands];
-              for (int o = 0; o < max_operands; ++o) here[o] = offset[o];
-              for (std::ptrdiff_t i = 0; i < count; ++i) {
-                f(std::as_const(here));
-                for (int o = 0; o < max_operands; ++o) here[o] += step[o];
-              }
-            });
+  walk_runs<operands>(
+      n, loops, points,
+      [&](const std::ptrdiff_t* offset, const std::ptrdiff_t* step, std::ptrdiff_t count) {
+        std::ptrdiff_t here[operands];
+        for (int o = 0; o < operands; ++o) here[o] = offset[o];
+        for (std::ptrdiff_t i = 0; i < count; ++i) {
+          f(std::as_const(here));
+          for (int o = 0; o < operands; ++o) here[o] += step[o];
+        }
+      });
 }
-template <class F>
+template <int operands = max_operands, class F>
 void walk(const nest& n, int loops, F&& f) {
-  walk(n, loops, {0, n.points(loops)}, f);
+  walk<operands>(n, loops, {0, n.points(loops)}, f);
 }
 
 // A share of the nest's work, in pieces of its innermost loop: some rows, of which only the first
@@ -164,12 +166,12 @@ HWY_INLINE row_pieces pieces_of(const nest& n, const share& part, std::ptrdiff_t
 }
 
 // Calls f(offsets, begin, end) with what a share does of the rows, in whole pieces.
-template <class F>
+template <int operands = max_operands, class F>
 void walk_pieces(const nest& n, const share& part, std::ptrdiff_t piece, F&& f) {
   const auto [rows, first_begin, last_end] = pieces_of(n, part, piece);
   const std::ptrdiff_t length = n.extent[n.last()];
   std::ptrdiff_t begin = first_begin, left = rows.end - rows.begin;
-  walk(n, n.last(), rows, [&, last_end = last_end](const std::ptrdiff_t* offset) {
+  walk<operands>(n, n.last(), rows, [&, last_end = last_end](const std::ptrdiff_t* offset) {
     f(offset, std::exchange(begin, 0), --left == 0 ? last_end : length);
   });
 }

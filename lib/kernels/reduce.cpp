@@ -176,34 +176,51 @@ HWY_INLINE void combine_rows(std::ptrdiff_t rows, const std::ptrdiff_t* stride, 
   });
 }
 
-// The same of rows of `width` elements, one strip of columns after the other. A function of its
-// own, by value: what walks keeps its places in memory.
+// The same of rows of `width` elements: some strips of 4 vectors, or less than one. Functions of
+// their own, by value: what walks keeps its places in memory.
+constexpr std::ptrdiff_t neighbours[]{0, 1, 1};
 template <class R, class Terms, class T = typename R::type>
-HWY_NOINLINE void combine_rows(std::ptrdiff_t rows, const std::ptrdiff_t* stride, Terms terms,
-                               std::ptrdiff_t width, T* to) {
-  const auto lanes = static_cast<std::ptrdiff_t>(hn::Lanes(hn::ScalableTag<T>()));
-  const std::ptrdiff_t next[]{0, stride[1], stride[2]}, column[]{0, 1, 1};
-  for (; width >= 4 * lanes; width -= 4 * lanes) {
+HWY_NOINLINE void combine_strips(std::ptrdiff_t rows, const std::ptrdiff_t* stride, Terms terms,
+                                 std::ptrdiff_t width, T* to) {
+  const auto strip = static_cast<std::ptrdiff_t>(4 * hn::Lanes(hn::ScalableTag<T>()));
+  const std::ptrdiff_t next[]{0, stride[1], stride[2]};
+  do {
     combine_rows<R, 4>(rows, next, terms, whole<T>(), to);
-    terms.move(column, 4 * lanes);
-    to += 4 * lanes;
-  }
-  const auto rest = [=](std::ptrdiff_t n) { return first<T>{static_cast<std::size_t>(n)}; };
-  if (width > 3 * lanes)
-    combine_rows<R, 4>(rows, next, terms, rest(width - 3 * lanes), to);
-  else if (width > 2 * lanes)
-    combine_rows<R, 3>(rows, next, terms, rest(width - 2 * lanes), to);
-  else if (width > lanes)
-    combine_rows<R, 2>(rows, next, terms, rest(width - lanes), to);
-  else if (width > 0)
-    combine_rows<R, 1>(rows, next, terms, rest(width), to);
+    terms.move(neighbours, strip);
+    to += strip;
+    width -= strip;
+  } while (width > 0);
 }
+template <class R, class Terms, class T = typename R::type>
+HWY_NOINLINE void combine_narrow(std::ptrdiff_t rows, const std::ptrdiff_t* stride, Terms terms,
+                                 std::size_t width, T* to) {
+  const std::size_t lanes = hn::Lanes(hn::ScalableTag<T>());
+  if (width > 3 * lanes)
+    return combine_rows<R, 4>(rows, stride, terms, first<T>{width - 3 * lanes}, to);
+  if (width > 2 * lanes)
+    return combine_rows<R, 3>(rows, stride, terms, first<T>{width - 2 * lanes}, to);
+  if (width > lanes) return combine_rows<R, 2>(rows, stride, terms, first<T>{width - lanes}, to);
+  combine_rows<R, 1>(rows, stride, terms, first<T>{width}, to);
+}
+template <class R, class Terms, class T = typename R::type>
+HWY_INLINE void combine_rows(std::ptrdiff_t rows, const std::ptrdiff_t* stride, Terms terms,
+                             std::ptrdiff_t width, T* to) {
+  const auto strip = static_cast<std::ptrdiff_t>(4 * hn::Lanes(hn::ScalableTag<T>()));
+  const std::ptrdiff_t rest = width % strip, strips = width - rest;
+  if (strips > 0) combine_strips<R>(rows, stride, terms, strips, to);
+  if (rest > 0)
+    combine_narrow<R>(rows, stride, moved(terms, neighbours, strips),
+                      static_cast<std::size_t>(rest), to + strips);
+}
+
+// Of a call: the result and up to two inputs.
+constexpr int operands = 3;
 
 // The distances of neighbours along the nest's innermost loop.
 struct innermost {
-  std::ptrdiff_t stride[max_operands];
+  std::ptrdiff_t stride[operands];
   explicit innermost(const nest& n) {
-    for (int o = 0; o < max_operands; ++o) stride[o] = n.stride[o][n.last()];
+    for (int o = 0; o < operands; ++o) stride[o] = alone(n.stride[o][n.last()]);
   }
   bool contiguous(int inputs) const {
     bool all = true;
@@ -220,14 +237,14 @@ constexpr std::ptrdiff_t block = 128;
 template <class R, class Terms, class T = typename R::type>
 HWY_NOINLINE void reduce_blocks(const nest& over, const innermost& row, Terms terms,
                                 std::ptrdiff_t width, T* to, std::ptrdiff_t next) {
-  constexpr std::ptrdiff_t strip = 4 * hn::MaxLanes(hn::ScalableTag<T>()), column[]{0, 1, 1};
+  constexpr std::ptrdiff_t strip = 4 * hn::MaxLanes(hn::ScalableTag<T>());
   const std::ptrdiff_t rows = over.extent[over.last()];
   T combined[strip]{};
   typename R::total totals[strip];
   for (;; width -= strip) {
     const std::ptrdiff_t some = std::min(strip, width);
     std::fill_n(totals, strip, identity_of<R>);
-    walk(over, over.last(), [&](const std::ptrdiff_t* from) {
+    walk<operands>(over, over.last(), [&](const std::ptrdiff_t* from) {
       for (std::ptrdiff_t r = 0; r < rows; r += block) {
         combine_rows<R>(std::min(block, rows - r), row.stride,
                         moved(moved(terms, from), row.stride, r), some, combined);
@@ -237,7 +254,7 @@ HWY_NOINLINE void reduce_blocks(const nest& over, const innermost& row, Terms te
     });
     for (std::ptrdiff_t i = 0; i < some; ++i) to[i * next] = static_cast<T>(totals[i]);
     if (width <= strip) return;
-    terms.move(column, strip);
+    terms.move(neighbours, strip);
     to += strip * next;
   }
 }
@@ -247,18 +264,20 @@ template <class R, class Terms, class T = typename R::type>
 void reduce_columns(const nest& kept, const nest& over, const share& part, T* result,
                     const Terms& terms) {
   constexpr std::ptrdiff_t strip = 4 * hn::MaxLanes(hn::ScalableTag<T>());
-  const innermost column(kept), row(over);
-  const std::ptrdiff_t next = column.stride[0], rows = over.extent[over.last()];
+  const innermost row(over);
+  const std::ptrdiff_t next = kept.stride[0][kept.last()], rows = over.extent[over.last()];
   const bool at_once = next == 1 && over.loops == 1 && rows <= block;
-  walk_pieces(kept, part, strip,
-              [&](const std::ptrdiff_t* at, std::ptrdiff_t begin, std::ptrdiff_t end) {
-                const Terms from = moved(moved(terms, at), column.stride, begin);
-                T* const to = result + (at[0] + begin * next);
-                if (at_once)
-                  combine_rows<R>(rows, row.stride, from, end - begin, to);
-                else
-                  reduce_blocks<R>(over, row, from, end - begin, to, next);
-              });
+  // By value: g++ takes long to lay out, and to follow, as many addresses.
+  walk_pieces<operands>(
+      kept, part, strip,
+      [=, &over, &row](const std::ptrdiff_t* at, std::ptrdiff_t begin, std::ptrdiff_t end) {
+        const Terms from = moved(moved(terms, at), neighbours, begin);
+        T* const to = result + (at[0] + begin * next);
+        if (at_once)
+          combine_rows<R>(rows, row.stride, from, end - begin, to);
+        else
+          reduce_blocks<R>(over, row, from, end - begin, to, next);
+      });
 }
 
 // What `length` elements along a loop give that is not contiguous, by way of Running.
@@ -334,7 +353,7 @@ void reduce_rows(const nest& kept, const nest& over, const share& part, T* resul
   const bool contiguous = along.contiguous(Terms::inputs);
   const item_range mine = items_of(kept.points(), part);
   if (over.loops == 1)
-    return walk_runs(
+    return walk_runs<operands>(
         kept, kept.loops, mine,
         [&](const std::ptrdiff_t* at, const std::ptrdiff_t* step, std::ptrdiff_t rows) {
           const Terms first = moved(terms, at);
@@ -344,9 +363,9 @@ void reduce_rows(const nest& kept, const nest& over, const share& part, T* resul
           else
             reduce_strided<R>(rows, length, along.stride, step, first, result + at[0]);
         });
-  walk(kept, kept.loops, mine, [&](const std::ptrdiff_t* at) {
+  walk<operands>(kept, kept.loops, mine, [&](const std::ptrdiff_t* at) {
     typename R::total total = identity_of<R>;
-    walk(over, over.last(), [&](const std::ptrdiff_t* from) {
+    walk<operands>(over, over.last(), [&](const std::ptrdiff_t* from) {
       total = R::combine(total, reduce_row<R>(length, along, moved(moved(terms, at), from)));
     });
     result[at[0]] = static_cast<T>(total);
@@ -361,8 +380,8 @@ void reduce_with(const call& c) {
   const nest over = canonical(c, 1 + Terms::inputs, c.over, 1);
   if (kept.empty) return;
   if (over.empty) {
-    walk(kept, kept.loops, items_of(kept.points(), c.part),
-         [&](const std::ptrdiff_t* at) { result[at[0]] = identity_of<R>; });
+    walk<operands>(kept, kept.loops, items_of(kept.points(), c.part),
+                   [&](const std::ptrdiff_t* at) { result[at[0]] = identity_of<R>; });
     return;
   }
   const bool rows = innermost(over).contiguous(Terms::inputs) && over.extent[over.last()] > 1;
