@@ -9,6 +9,7 @@
 #include "kernels/entry.hpp"
 #include "kernels/nest.hpp"
 #include "kernels/row-inl.h"
+#include "weft/kernels/bundle-inl.h"
 #include "weft/kernels/hwy-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -19,6 +20,7 @@ namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 using D = hn::ScalableTag<float>;
 using V = hn::Vec<D>;
+constexpr std::ptrdiff_t lanes = hn::MaxLanes(D());
 
 // How the pairs of a row lie: from a pair's first number to its second, and from a pair to the
 // next.
@@ -58,10 +60,14 @@ struct apart {  // all first numbers side by side, and all second ones
     a = memory.load(row.first + i);
     b = memory.load(row.second + i);
   }
-  template <class M>
-  HWY_INLINE static void store(M memory, V a, V b, const numbers_at<float>& row, std::ptrdiff_t i) {
-    memory.store(a, row.first + i);
-    memory.store(b, row.second + i);
+  // Those of a line of cache one after the other: where stores to two lines take turns, twice as
+  // many of them wait for the caches.
+  static constexpr int together = std::clamp<int>(16 / lanes, 1, 4);
+  template <class M, int n>
+  HWY_INLINE static void store(M memory, const bundle<D, n>& a, const bundle<D, n>& b,
+                               const numbers_at<float>& row, std::ptrdiff_t i) {
+    for (int j = 0; j < n; ++j) memory.store(a.at[j], row.first + i + j * lanes);
+    for (int j = 0; j < n; ++j) memory.store(b.at[j], row.second + i + j * lanes);
   }
 };
 struct interleaved {
@@ -73,8 +79,10 @@ struct interleaved {
                               V& b) {
     load_pairs_by_block(D(), row.first + 2 * i, a, b);
   }
-  HWY_INLINE static void store(whole<float>, V a, V b, pairs_at<float> row, std::ptrdiff_t i) {
-    store_pairs_by_block(a, b, D(), row.first + 2 * i);
+  static constexpr int together = 1;  // which are side by side
+  HWY_INLINE static void store(whole<float>, const bundle<D, 1>& a, const bundle<D, 1>& b,
+                               pairs_at<float> row, std::ptrdiff_t i) {
+    store_pairs_by_block(a.at[0], b.at[0], D(), row.first + 2 * i);
   }
   // Of fewer, by way of two vectors.
   static constexpr std::size_t lanes = hn::MaxLanes(D());
@@ -89,10 +97,11 @@ struct interleaved {
       hn::Store(hn::Zero(D()), D(), both + lanes);
     load_pairs_by_block(D(), both, a, b);
   }
-  HWY_INLINE static void store(first<float> some, V a, V b, pairs_at<float> row, std::ptrdiff_t i) {
+  HWY_INLINE static void store(first<float> some, const bundle<D, 1>& a, const bundle<D, 1>& b,
+                               pairs_at<float> row, std::ptrdiff_t i) {
     alignas(64) float both[2 * lanes];
     float* to = row.first + 2 * i;
-    store_pairs_by_block(a, b, D(), both);
+    store_pairs_by_block(a.at[0], b.at[0], D(), both);
     store_n(hn::Load(D(), both), D(), to, std::min(2 * some.n, lanes));
     if (2 * some.n > lanes)
       store_n(hn::Load(D(), both + lanes), D(), to + lanes, 2 * some.n - lanes);
@@ -103,29 +112,32 @@ struct strided {  // anyhow: pair by pair
   using row_at = pairs_at<T>;
 };
 
-// Calls f(memory, i) for each vector of a row of n numbers. What is behind the whole vectors is the
-// same for all rows: from `n`, not from where a loop ended, compilers see that.
+// Calls f(memory, i, count) for vectors of a row of n numbers, so many at a time: a constant. What
+// is behind the whole vectors is the same for all rows: from `n`, not from where a loop ended,
+// compilers see that.
+template <int n>
+using vectors = std::integral_constant<int, n>;
 struct vectors_and_rest {
   template <class F>
   HWY_INLINE static void each(std::ptrdiff_t n, F f) {
-    const auto lanes = static_cast<std::ptrdiff_t>(hn::Lanes(D()));
-    const std::ptrdiff_t vectors = n & -lanes;
-    for (std::ptrdiff_t i = 0; i < vectors; i += lanes) f(whole<float>(), i);
-    if (vectors < n) f(first<float>{static_cast<std::size_t>(n - vectors)}, vectors);
+    const std::ptrdiff_t whole_ones = n & -lanes;
+    for (std::ptrdiff_t i = 0; i < whole_ones; i += lanes) f(whole<float>(), i, vectors<1>());
+    if (whole_ones < n)
+      f(first<float>{static_cast<std::size_t>(n - whole_ones)}, whole_ones, vectors<1>());
   }
 };
-// The same where all vectors are whole, one or more: g++ has no registers for a rest beside a
-// rotation's rows.
+// The same where all vectors are whole, and as many as are done together, or several times as many:
+// g++ has no registers for a rest beside a rotation's rows.
+template <int together>
 struct whole_vectors {
-  static bool fit(std::ptrdiff_t n) {
-    return n > 0 && n % static_cast<std::ptrdiff_t>(hn::Lanes(D())) == 0;
-  }
+  static constexpr std::ptrdiff_t step = together * lanes;
+  static bool fit(std::ptrdiff_t n) { return n > 0 && n % step == 0; }
   template <class F>
   HWY_INLINE static void each(std::ptrdiff_t n, F f) {
     std::ptrdiff_t i = 0;
     do {
-      f(whole<float>(), i);
-      i += static_cast<std::ptrdiff_t>(hn::Lanes(D()));
+      f(whole<float>(), i, vectors<together>());
+      i += step;
     } while (i < n);
   }
 };
@@ -135,7 +147,9 @@ struct whole_vectors {
 template <class F>
 auto with_layout(std::ptrdiff_t n, const pairs& p, const pairs& q, bool contiguous, F f) {
   const auto of = [n, f](auto layout) {
-    return whole_vectors::fit(n) ? f(layout, whole_vectors()) : f(layout, vectors_and_rest());
+    using together = whole_vectors<decltype(layout)::together>;
+    if (together::fit(n)) return f(layout, together());
+    return whole_vectors<1>::fit(n) ? f(layout, whole_vectors<1>()) : f(layout, vectors_and_rest());
   };
   if (contiguous && apart::fits(p) && apart::fits(q)) return of(apart());
   if (contiguous && interleaved::fits(p) && interleaved::fits(q)) return of(interleaved());
@@ -158,7 +172,7 @@ HWY_NOINLINE void keep(const turned_rows& rows, float* to, const float* x,
   for (std::ptrdiff_t row = 0; row < count; ++row) {
     if (r.to_number == 1 && r.x_number == 1)
       vectors_and_rest::each(
-          r.kept.end - r.kept.begin, [=](auto memory, std::ptrdiff_t i) HWY_ATTR {
+          r.kept.end - r.kept.begin, [=](auto memory, std::ptrdiff_t i, vectors<1>) HWY_ATTR {
             memory.store(memory.load(x + r.kept.begin + i), to + r.kept.begin + i);
           });
     else
@@ -185,15 +199,20 @@ HWY_NOINLINE void turn(const turned_rows& rows, float* to, const float* x, const
         turned.first[i * r.to.next + r.to.partner] = b * c + a * s;
       }
     } else {
-      Vectors::each(r.n, [&](auto memory, std::ptrdiff_t i) HWY_ATTR {
-        V a, b;
-        Layout::load(memory, from, i, a, b);
-        a = in_register(a);
-        b = in_register(b);
-        const V c = in_register(Layout::in_order(memory.load(cosine + i)));
-        const V s = in_register(Layout::in_order(memory.load(sine + i)));
-        Layout::store(memory, hn::NegMulAdd(b, s, hn::Mul(a, c)), hn::MulAdd(a, s, hn::Mul(b, c)),
-                      turned, i);
+      Vectors::each(r.n, [&](auto memory, std::ptrdiff_t begin, auto count) HWY_ATTR {
+        bundle<D, count> of_first, of_second;
+        for (int j = 0; j < count; ++j) {
+          const std::ptrdiff_t i = begin + j * lanes;
+          V a, b;
+          Layout::load(memory, from, i, a, b);
+          a = in_register(a);
+          b = in_register(b);
+          const V c = in_register(Layout::in_order(memory.load(cosine + i)));
+          const V s = in_register(Layout::in_order(memory.load(sine + i)));
+          of_first.at[j] = hn::NegMulAdd(b, s, hn::Mul(a, c));
+          of_second.at[j] = hn::MulAdd(a, s, hn::Mul(b, c));
+        }
+        Layout::store(memory, of_first, of_second, turned, begin);
       });
     }
     if (count == 1) return;
@@ -224,13 +243,16 @@ HWY_NOINLINE void combine(const combined_rows& rows, float* to, const float* x, 
         to[i * r.next] = of_sine ? gb * a - ga * b : ga * a + gb * b;
       }
     } else {
-      Vectors::each(r.n, [&](auto memory, std::ptrdiff_t i) HWY_ATTR {
-        V a, b, ga, gb;
-        Layout::load(memory, of_x, i, a, b);
-        Layout::load(memory, of_g, i, ga, gb);
-        const V sum =
-            of_sine ? hn::NegMulAdd(ga, b, hn::Mul(gb, a)) : hn::MulAdd(ga, a, hn::Mul(gb, b));
-        memory.store(Layout::in_order(sum), to + i);
+      Vectors::each(r.n, [&](auto memory, std::ptrdiff_t begin, auto count) HWY_ATTR {
+        for (int j = 0; j < count; ++j) {
+          const std::ptrdiff_t i = begin + j * lanes;
+          V a, b, ga, gb;
+          Layout::load(memory, of_x, i, a, b);
+          Layout::load(memory, of_g, i, ga, gb);
+          const V sum =
+              of_sine ? hn::NegMulAdd(ga, b, hn::Mul(gb, a)) : hn::MulAdd(ga, a, hn::Mul(gb, b));
+          memory.store(Layout::in_order(sum), to + i);
+        }
       });
     }
     if (count == 1) return;
