@@ -12,6 +12,7 @@
 #include "kernels/entry.hpp"
 #include "kernels/row-inl.h"
 #include "kernels/transpose-inl.h"
+#include "weft/kernels/bundle-inl.h"
 #include "weft/kernels/hwy-inl.h"
 #include "weft/kernels/math-inl.h"
 
@@ -351,16 +352,40 @@ HWY_INLINE void for_columns(const column_arguments& a, F f) {
   for (; row + lanes <= a.width; row += lanes) f(whole<float>(), a.from(row));
   if (row < a.width) f(first<float>{a.width - row}, a.from(row));
 }
+HWY_INLINE void to_next_elements(const column_arguments& a, row_pointers& at) {
+  at.to += a.step[0] / bytes(element::float32);
+  for (int i = 0; i < max_row_inputs; ++i)
+    at.from[i] = static_cast<const std::byte*>(at.from[i]) + a.step[1 + i];
+}
 // Calls f(at) with where each of the rows' elements are, one after the other.
 template <class F>
 HWY_INLINE void for_elements(const column_arguments& a, row_pointers at, F f) {
   for (std::size_t left = a.length;;) {
     f(at);
     if (--left == 0) return;
-    at.to += a.step[0] / bytes(element::float32);
-    for (int i = 0; i < max_row_inputs; ++i)
-      at.from[i] = static_cast<const std::byte*>(at.from[i]) + a.step[1 + i];
+    to_next_elements(a, at);
   }
+}
+// What they give, combined: with(v, at) is v and an element. In several vectors, so that none waits
+// for the one before.
+template <class Combine, class With>
+HWY_INLINE V combine_elements(const column_arguments& a, row_pointers at, Combine combine,
+                              With with) {
+  auto all =
+      bundle<D, chains>::of([](int) HWY_ATTR { return value(Combine::template identity<float>); });
+  const auto one = [&](V v) HWY_ATTR {
+    v = with(v, at);
+    to_next_elements(a, at);
+    return v;
+  };
+  std::size_t left = a.length;
+  for (; left > chains; left -= chains) all.map(one);
+  // The last one has no next.
+  if (left > 1) all.at[1] = one(all.at[1]);
+  if (left > 2) all.at[2] = one(all.at[2]);
+  if (left > 3) all.at[3] = one(all.at[3]);
+  all.at[0] = with(all.at[0], at);
+  return all.combine(combine);
 }
 
 template <class ScoreLess>
@@ -368,10 +393,11 @@ HWY_INLINE void softmax_of_columns(const column_arguments& arguments, ScoreLess 
   const column_arguments a = arguments;  // which no store changes
   for_columns(a, [&](auto memory, const row_pointers& first) HWY_ATTR {
     const V lowest = value(-infinity);
-    V largest = lowest, total = hn::Zero(D());
-    for_elements(a, first, [&](const row_pointers& at) HWY_ATTR {
-      largest = hn::Max(largest, score_less(at, memory, hn::Zero(D())));
-    });
+    const V largest =
+        combine_elements(a, first, not_less(), [&](V v, const row_pointers& at) HWY_ATTR {
+          return hn::Max(v, score_less(at, memory, hn::Zero(D())));
+        });
+    V total = hn::Zero(D());
     // A NaN comes back with the total.
     const V top = hn::IfThenElseZero(hn::Gt(largest, lowest), largest);
     for_elements(a, first, [&](const row_pointers& at) HWY_ATTR {
@@ -400,9 +426,8 @@ void softmax_columns(const column_arguments& a) {
 void softmax_adjoint_columns(const column_arguments& arguments) {
   const column_arguments a = arguments;  // which no store changes
   for_columns(a, [&](auto memory, const row_pointers& first) HWY_ATTR {
-    V inner = hn::Zero(D());
-    for_elements(a, first, [&](const row_pointers& at) HWY_ATTR {
-      inner = hn::MulAdd(memory.load(at.floats(0)), memory.load(at.floats(1)), inner);
+    const V inner = combine_elements(a, first, plus(), [&](V v, const row_pointers& at) HWY_ATTR {
+      return hn::MulAdd(memory.load(at.floats(0)), memory.load(at.floats(1)), v);
     });
     for_elements(a, first, [&](const row_pointers& at) HWY_ATTR {
       const V y = memory.load(at.floats(0)), g = memory.load(at.floats(1));
