@@ -206,7 +206,7 @@ template <class R, class Terms, class T = typename R::type>
 HWY_INLINE void combine_rows(std::ptrdiff_t rows, const std::ptrdiff_t* stride, Terms terms,
                              std::ptrdiff_t width, T* to) {
   const auto strip = static_cast<std::ptrdiff_t>(4 * hn::Lanes(hn::ScalableTag<T>()));
-  const std::ptrdiff_t rest = width % strip, strips = width - rest;
+  const std::ptrdiff_t strips = width & -strip, rest = width - strips;
   if (strips > 0) combine_strips<R>(rows, stride, terms, strips, to);
   if (rest > 0)
     combine_narrow<R>(rows, stride, moved(terms, neighbours, strips),
