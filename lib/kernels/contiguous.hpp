@@ -8,6 +8,7 @@
 
 #include "hwy/cache_control.h"
 #include "kernels/nest.hpp"
+#include "kernels/word_source.hpp"
 #include "weft/graph/row_sums.hpp"
 #include "weft/kernels/call.hpp"
 #include "weft/kernels/row_scratch.hpp"
@@ -16,8 +17,8 @@ namespace weft::kernels {
 
 // What a dropout draws with.
 struct draw {
-  random_state from;
-  dropping drop;
+  word_source from;
+  std::uint32_t below;
 };
 
 // to[i] = f(from[0][i], …) for each of some rows of n elements, one or more, all of them
@@ -311,7 +312,10 @@ inline void run_chain(const call& c, fill_loop fill, const elementwise_loop* loo
   int inputs = 0;
   for (int l = 0; l < c.link_count; ++l) {
     if (l + 1 < c.link_count) of_links[l] = made[l];
-    links[l].drawn = {c.random, c.links[l].drop};
+    if (c.links[l].kind == op::dropout) {  // once for all rows
+      const dropping drop = c.links[l].drop;
+      links[l].drawn = {word_source(c.random, drop.salt), drop.below};
+    }
     links[l].joins = true;
     for (int j = 0; j < 3; ++j) {
       const int v = c.links[l].from[j];

@@ -463,13 +463,13 @@ void dropout_loop(std::ptrdiff_t, std::size_t n, void* to, const void* const* fr
   auto* y = static_cast<float*>(to);
   alignas(64) std::uint32_t room[random_words_room(buffered)];
   const auto* numbers = static_cast<const std::uint32_t*>(from[1]);  // of two neighbours
-  const std::uint32_t* words = random_words(word_source(d.from, d.drop.salt), numbers[0],
-                                            n < 2 ? 1 : numbers[1] - numbers[0], n, room);
+  const std::uint32_t* words =
+      random_words(d.from, numbers[0], n < 2 ? 1 : numbers[1] - numbers[0], n, room);
   const floats df;
   const hn::RebindToUnsigned<floats> dw;
-  const auto scale = hn::Set(df, kept_scale(d.drop.below));
+  const auto scale = hn::Set(df, kept_scale(d.below));
   const auto keep = [=](hn::Vec<floats> v, hn::Vec<decltype(dw)> word)
-                        HWY_ATTR { return drop(df, word, d.drop.below, hn::Mul(v, scale)); };
+                        HWY_ATTR { return drop(df, word, d.below, hn::Mul(v, scale)); };
   const std::size_t lanes = hn::Lanes(df);
   std::size_t i = 0;
   for (; i + lanes <= n; i += lanes)

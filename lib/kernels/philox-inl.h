@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/word_source.hpp"
 #include "weft/kernels/hwy-inl.h"
 #include "weft/kernels/philox.hpp"
 
@@ -20,32 +21,6 @@ namespace hn = hwy::HWY_NAMESPACE;
 inline constexpr std::size_t most_words = 16;  // of a vector
 using word_tag = hn::CappedTag<std::uint32_t, most_words>;
 using word_vec = hn::Vec<word_tag>;
-
-// What all counters of a dropout have in common: the key of each round, and what the first rounds
-// make of the words that are the same in all of them.
-struct word_source {
-  word_source(const random_state& from, std::uint32_t salt) {
-    const auto low = [](std::uint64_t x) { return static_cast<std::uint32_t>(x); };
-    const auto high = [=](std::uint64_t x) { return low(x >> 32); };
-    std::uint32_t k[]{low(from.seed), high(from.seed)};
-    for (auto& round : key) {
-      round[0] = k[0];
-      round[1] = k[1];
-      k[0] += philox::weyl[0];
-      k[1] += philox::weyl[1];
-    }
-    // Word 0 differs, then 2 and 3, then all but 3.
-    const std::uint64_t p1 = std::uint64_t{philox::multiplier[1]} * low(from.step);
-    const std::uint64_t p0 = std::uint64_t{philox::multiplier[0]} * (high(p1) ^ salt ^ key[0][0]);
-    third[0] = high(from.step) ^ key[0][1];
-    third[1] = low(p1) ^ key[1][0];
-    third[2] = high(p0) ^ key[1][1];
-    third[3] = low(p0) ^ key[2][1];
-  }
-
-  std::uint32_t key[philox::rounds][2];
-  std::uint32_t third[4];
-};
 
 // Lanes of 64 bits have a word in the lower halves, and anything in the upper ones.
 template <class D>
@@ -108,10 +83,12 @@ HWY_INLINE void philox_rounds(D d, const word_source& from, Counters&... counter
   }
 }
 
-// A word of counters whose even lanes are in one vector and whose odd lanes are in another.
+// A word of counters whose even lanes are in one vector and whose odd lanes are in another. In a
+// register, as above: the odd ones may be products.
 template <class D, class V>
 HWY_INLINE hn::Vec<D> join_words(D words, V even, V odd) {
-  return hn::OddEven(hn::BitCast(words, hn::ShiftLeft<32>(odd)), hn::BitCast(words, even));
+  return hn::OddEven(hn::BitCast(words, hn::ShiftLeft<32>(in_register(odd))),
+                     hn::BitCast(words, even));
 }
 
 // The counters with these first words, after two rounds.
@@ -188,6 +165,51 @@ HWY_INLINE word_vec numbers_from(std::uint32_t first, std::uint32_t step) {
   return hn::Add(hn::Set(d, first), hn::Mul(hn::Iota(d, 0), hn::Set(d, step)));
 }
 
+// All words of a counter and of those behind it, n or more.
+#if HWY_TARGET == HWY_SCALAR
+HWY_INLINE void store_words_from(const word_source& from, std::uint32_t counter, std::size_t n,
+                                 std::uint32_t* to) {
+  const word_tag words;
+  for (std::size_t i = 0; i < n; i += 4) {
+    word_vec w0, w1, w2, w3;
+    random_words_of(from, hn::Set(words, counter++), w0, w1, w2, w3);
+    hn::StoreInterleaved4(w0, w1, w2, w3, words, to + i);
+  }
+}
+#else
+// Those of a vector of counters: first those in the lower lanes of blocks of 128 bits.
+template <class D>
+HWY_INLINE void store_words(D d, const philox_counters<D>& c, std::uint32_t* to) {
+  const hn::RepartitionToNarrow<D> words;
+  const auto first = hn::BitCast(d, join_words(words, c.factor[0], c.other[0]));
+  const auto second = hn::BitCast(d, join_words(words, c.factor[1], c.other[1]));
+  hn::StoreU(hn::BitCast(words, hn::InterleaveLower(d, first, second)), words, to);
+  hn::StoreU(hn::BitCast(words, hn::InterleaveUpper(d, first, second)), words,
+             to + hn::Lanes(words));
+}
+// As many as eight vectors have at once, as a round takes long.
+HWY_INLINE void store_words_from(const word_source& from, std::uint32_t counter, std::size_t n,
+                                 std::uint32_t* to) {
+  const hn::RepartitionToWide<word_tag> d;
+  const std::size_t lanes = hn::Lanes(d);
+  // 0, lanes / 2, 1, lanes / 2 + 1, …
+  const auto order = hn::ShiftRight<1>(hn::InterleaveLower(d, hn::Iota(d, 0), hn::Iota(d, lanes)));
+  const auto more = hn::Set(d, lanes);
+  auto c0 = hn::Add(each_word(d, counter), order);
+  for (std::size_t i = 0; i < n; i += 16 * lanes) {
+    const auto c1 = hn::Add(c0, more), c2 = hn::Add(c1, more), c3 = hn::Add(c2, more);
+    auto w0 = counters_of(d, from, c0), w1 = counters_of(d, from, c1);
+    auto w2 = counters_of(d, from, c2), w3 = counters_of(d, from, c3);
+    philox_rounds(d, from, w0, w1, w2, w3);
+    store_words(d, w0, to + i);
+    store_words(d, w1, to + i + 4 * lanes);
+    store_words(d, w2, to + i + 8 * lanes);
+    store_words(d, w3, to + i + 12 * lanes);
+    c0 = hn::Add(c3, more);
+  }
+}
+#endif
+
 // The room that random_words needs for n of them.
 constexpr std::size_t random_words_room(std::size_t n) {
   return n + 4 * (1 + 2 * most_words);
@@ -202,16 +224,7 @@ HWY_INLINE const std::uint32_t* random_words(const word_source& from, std::uint3
   const std::size_t lanes = hn::Lanes(d);
   if (step == 1) {  // four neighbours share a counter
     const std::size_t skipped = first % 4;
-    word_vec counter = numbers_from(first / 4, 1);
-    const word_vec more = hn::Set(d, static_cast<std::uint32_t>(lanes));
-    for (std::size_t i = 0; i < skipped + n; i += 8 * lanes) {
-      const word_vec next = hn::Add(counter, more);
-      word_vec v0, v1, v2, v3, w0, w1, w2, w3;
-      random_words_of(from, counter, next, v0, v1, v2, v3, w0, w1, w2, w3);
-      hn::StoreInterleaved4(v0, v1, v2, v3, d, room + i);
-      hn::StoreInterleaved4(w0, w1, w2, w3, d, room + i + 4 * lanes);
-      counter = hn::Add(next, more);
-    }
+    store_words_from(from, first / 4, skipped + n, room);
     return room + skipped;
   }
   word_vec number = numbers_from(first, step);
@@ -228,8 +241,8 @@ HWY_INLINE hn::Vec<D> drop(D d, hn::Vec<hn::RebindToUnsigned<D>> words, std::uin
                            hn::Vec<D> x) {
   const hn::RebindToSigned<D> integers;
   const auto upper_bits = hn::BitCast(integers, hn::ShiftRight<8>(words));
-  const auto dropped = hn::Lt(upper_bits, hn::Set(integers, static_cast<std::int32_t>(below)));
-  return hn::IfThenZeroElse(hn::RebindMask(d, dropped), x);
+  const auto kept = hn::Gt(upper_bits, hn::Set(integers, static_cast<std::int32_t>(below) - 1));
+  return hn::IfThenElseZero(hn::RebindMask(d, kept), x);
 }
 
 // Drops from elements that have the words; both in whole vectors.
