@@ -377,6 +377,17 @@ HWY_INLINE V gelu_tanh_slope(D d, V x) {
 // What vectors reduce well; larger angles go lane by lane.
 inline constexpr float largest_angle = 1e5f;
 
+// Whether integers are odd. Where masks are vectors, a bit less than zero is one: a comparison,
+// which g++ would make of TestBit, would wait for the ports that multiply.
+template <class D, class V>
+HWY_INLINE hn::Mask<D> has_low_bit(D d, V v) {
+  const V one = hn::Set(d, 1);
+  if constexpr (HWY_TARGET <= HWY_AVX3)
+    return hn::TestBit(v, one);
+  else
+    return hn::MaskFromVec(hn::Sub(hn::Zero(d), hn::And(v, one)));
+}
+
 // sin(x + quadrants * pi/2) for |x| up to largest_angle.
 template <class D, class V>
 HWY_INLINE V sin_reduced(D d, V x, int quadrants) {
@@ -405,9 +416,9 @@ HWY_INLINE V sin_reduced(D d, V x, int quadrants) {
   const V c = polynomial<of_cosine>(d, square);
   // In its low bits; the others do not count.
   const auto quadrant = hn::Add(hn::BitCast(di, shifted), hn::Set(di, quadrants));
-  const auto odd = hn::TestBit(quadrant, hn::Set(di, 1));
+  const auto odd = hn::RebindMask(d, has_low_bit(di, quadrant));
   const V sign = hn::And(hn::BitCast(d, hn::ShiftLeft<30>(quadrant)), hn::SignBit(d));
-  return hn::Xor(hn::IfThenElse(hn::RebindMask(d, odd), c, s), sign);
+  return hn::Xor(hn::IfThenElse(odd, c, s), sign);
 }
 
 // y, but in the lanes of larger angles their sine. What a lane gets does not depend on the others.
