@@ -381,6 +381,7 @@ HWY_INLINE V combine_elements(const column_arguments& a, row_pointers at, Combin
   std::size_t left = a.length;
   for (; left > chains; left -= chains) all.map(one);
   // The last one has no next.
+  static_assert(chains == 4);
   if (left > 1) all.at[1] = one(all.at[1]);
   if (left > 2) all.at[2] = one(all.at[2]);
   if (left > 3) all.at[3] = one(all.at[3]);
