@@ -47,21 +47,18 @@ HWY_INLINE nest canonical(const call& c, int operands, unsigned which, int key,
   int order[max_loops];
   int count = 0;
   nest n;
-  for (int l = 0; l < c.loops; ++l) {
-    if (!(which >> l & 1u)) continue;
-    if (extent[l] == 0) n.empty = true;
-    if (extent[l] != 1) order[count++] = l;
-  }
   const auto outer_to = [&](int a, int b) {
     const std::ptrdiff_t sa = std::abs(c.operands[key].stride[a]);
     const std::ptrdiff_t sb = std::abs(c.operands[key].stride[b]);
     return sa == 0 ? sb != 0 : sb != 0 && sa > sb;
   };
-  for (int i = 1; i < count && key != as_called;
-       ++i) {  // by insertion: stable, and at most 8 loops
-    const int l = order[i];
-    int at = i;
-    for (; at > 0 && outer_to(l, order[at - 1]); --at) order[at] = order[at - 1];
+  for (int l = 0; l < c.loops; ++l) {
+    if (!(which >> l & 1u)) continue;
+    if (extent[l] == 0) n.empty = true;
+    if (extent[l] == 1) continue;
+    int at = count++;  // by insertion: stable, and at most 8 loops
+    for (; key != as_called && at > 0 && outer_to(l, order[at - 1]); --at)
+      order[at] = order[at - 1];
     order[at] = l;
   }
   for (int i = 0; i < count; ++i) {
@@ -72,8 +69,9 @@ HWY_INLINE nest canonical(const call& c, int operands, unsigned which, int key,
     if (joins)
       n.extent[n.last()] *= extent[l];
     else
-      n.push(extent[l]);
-    for (int o = 0; o < operands; ++o) n.stride[o][n.last()] = c.operands[o].stride[l];
+      n.extent[n.loops++] = extent[l];
+    // All there could be: a loop of a known length is none, and for AVX-512, clang would gather.
+    for (int o = 0; o < max_operands; ++o) n.stride[o][n.last()] = c.operands[o].stride[l];
   }
   if (n.loops == 0) {
     n.push(1);
