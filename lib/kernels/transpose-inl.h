@@ -115,6 +115,24 @@ HWY_INLINE four_columns<V> transpose_blocks(D d, V v0, V v1, V v2, V v3) {
           hn::BitCast(d, hn::InterleaveUpper(pairs, high01, high23))};
 }
 
+// The even blocks of 128 bits of a and b in turns, and the odd ones, for vectors of two blocks or
+// more. Newer versions of Highway have these as hn::InterleaveEvenBlocks and
+// hn::InterleaveOddBlocks. For AVX-512, g++ would shuffle b and then blend.
+template <class D, class V>
+HWY_INLINE V interleave_even_blocks(D d, V a, V b) {
+  if constexpr (hn::MaxLanes(D()) == 8) return hn::ConcatLowerLower(d, b, a);
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+  return V{_mm512_mask_shuffle_f32x4(a.raw, 0xF0F0, b.raw, b.raw, _MM_SHUFFLE(2, 3, 0, 1))};
+#else
+  return hn::OddEvenBlocks(hn::SwapAdjacentBlocks(b), a);
+#endif
+}
+template <class D, class V>
+HWY_INLINE V interleave_odd_blocks(D d, V a, V b) {
+  if constexpr (hn::MaxLanes(D()) == 8) return hn::ConcatUpperUpper(d, b, a);
+  return hn::OddEvenBlocks(b, hn::SwapAdjacentBlocks(a));
+}
+
 // As many rows as a vector has lanes, of columns that lie side by side: at(i) is where row i is,
 // next(n) goes on by n columns, and put takes column after column. Every block of 128 bits is
 // transposed by itself. A block has four columns of four rows; where vectors have two blocks or
@@ -136,22 +154,14 @@ HWY_INLINE void transpose_strip(D d, std::size_t columns, F at, N next, G put) {
       const auto b =
           transpose_blocks(d, every_eighth(4), every_eighth(5), every_eighth(6), every_eighth(7));
       next(8);
-      const auto first = [=](auto above, auto below) HWY_ATTR {
-        if constexpr (lanes == 8) return hn::ConcatLowerLower(d, below, above);
-        return hn::OddEvenBlocks(hn::SwapAdjacentBlocks(below), above);
-      };
-      const auto second = [=](auto above, auto below) HWY_ATTR {
-        if constexpr (lanes == 8) return hn::ConcatUpperUpper(d, below, above);
-        return hn::OddEvenBlocks(below, hn::SwapAdjacentBlocks(above));
-      };
-      put(first(a.c0, b.c0));
-      put(first(a.c1, b.c1));
-      put(first(a.c2, b.c2));
-      put(first(a.c3, b.c3));
-      put(second(a.c0, b.c0));
-      put(second(a.c1, b.c1));
-      put(second(a.c2, b.c2));
-      put(second(a.c3, b.c3));
+      put(interleave_even_blocks(d, a.c0, b.c0));
+      put(interleave_even_blocks(d, a.c1, b.c1));
+      put(interleave_even_blocks(d, a.c2, b.c2));
+      put(interleave_even_blocks(d, a.c3, b.c3));
+      put(interleave_odd_blocks(d, a.c0, b.c0));
+      put(interleave_odd_blocks(d, a.c1, b.c1));
+      put(interleave_odd_blocks(d, a.c2, b.c2));
+      put(interleave_odd_blocks(d, a.c3, b.c3));
     }
   }
   for (; k < columns; k += 4) {
@@ -174,36 +184,38 @@ void transpose_adjacent_columns(D d, const matrix& m, float factor, float* to,
                                 std::ptrdiff_t pitch) {
   constexpr std::size_t lanes = hn::MaxLanes(D()), blocks = lanes / 4;
   const auto f = hn::Set(d, factor);
-  const std::size_t whole = m.columns / 4 * 4;
+  // Read once: what a reference leads to would be read anew after each store.
+  const std::ptrdiff_t next_row = m.row;
+  const std::size_t rows = m.rows, whole = m.columns / 4 * 4;
   // A pointer to every fourth row, so that there are registers for all of them.
   std::size_t i = 0;
   const float* from = m.data;
-  for (; i + lanes <= m.rows; i += lanes) {
+  for (; i + lanes <= rows; i += lanes) {
     const float* row[blocks];
     for (auto& r : row) {
       r = in_register(from);
-      from += 4 * m.row;
+      from += 4 * next_row;
     }
     float* column = to + i;
     transpose_strip(
         d, whole,
-        [&row, pitch = m.row](std::size_t j) {
-          return row[j / 4] + static_cast<std::ptrdiff_t>(j % 4) * pitch;
+        [&row, next_row](std::size_t j) {
+          return row[j / 4] + static_cast<std::ptrdiff_t>(j % 4) * next_row;
         },
         [&row](std::size_t n) {
           for (auto& r : row) r = in_register(r + n);
         },
         [=, &column](auto v) HWY_ATTR {
           hn::StoreU(hn::Mul(f, v), d, column);
-          column += pitch;
+          column = in_register(column + pitch);
         });
   }
   // Where fewer rows are left, the last one stands in for the others.
-  if (const std::size_t left = m.rows - i; left != 0) {
+  if (const std::size_t left = rows - i; left != 0) {
     const float* row[lanes];
     for (std::size_t j = 0; j < lanes; ++j) {
       row[j] = from;
-      if (j + 1 < left) from += m.row;
+      if (j + 1 < left) from += next_row;
     }
     float* column = to + i;
     std::size_t k = 0;
