@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "hwy/highway.h"
 
@@ -36,12 +37,32 @@ HWY_INLINE hn::Mask<D> first_n(D d, std::size_t n) {
   return hn::FirstN(d, n);
 }
 
+#if HWY_TARGET == HWY_AVX2
+// The first n of 8 bytes: from pieces that may overlap, since a load from memory that was just
+// written byte by byte would have to wait.
+template <class D>
+HWY_INLINE hn::Vec<D> bytes_n(D d, const std::uint8_t* p, std::size_t n) {
+  std::uint64_t bytes = 0;
+  if (n >= 4) {
+    std::uint32_t first, last;
+    std::memcpy(&first, p, sizeof first);
+    std::memcpy(&last, p + n - 4, sizeof last);
+    bytes = first | std::uint64_t{last} << 8 * (n - 4);
+  } else if (n > 0) {
+    bytes = p[0] | std::uint64_t{p[n / 2]} << n / 2 * 8 | std::uint64_t{p[n - 1]} << 8 * (n - 1);
+  }
+  return hn::BitCast(d, hn::Set(hn::Repartition<std::uint64_t, D>(), bytes));
+}
+#endif
+
 // The first n lanes from p, zeros in the others. 0 <= n <= Lanes(d); nothing is read past p + n.
 // Newer versions of Highway have this as hn::LoadN.
 template <class D, class T = hn::TFromD<D>>
 HWY_INLINE hn::Vec<D> load_n(D d, const T* HWY_RESTRICT p, std::size_t n) {
   if constexpr (masks_memory<T>()) {
     return hn::MaskedLoad(first_n(d, n), d, p);
+  } else if constexpr (HWY_TARGET == HWY_AVX2 && sizeof(T) == 1 && hn::MaxLanes(D()) == 8) {
+    return bytes_n(d, p, n);
   } else {
     alignas(64) T lanes[hn::MaxLanes(D())]{};
     for (std::size_t i = 0; i < n; ++i) lanes[i] = p[i];
