@@ -229,7 +229,8 @@ HWY_NOINLINE void run_buffered(const call& c, nest& n, int inputs, std::ptrdiff_
               if (next[o] == 0 && r > 0) continue;  // the same for all rows
               const std::ptrdiff_t brought = next[o] == 0 ? 1 : rows;
               if (stride[o] == 0) {
-                fill(c.operands[o].type, brought, length, buffer[o], next[o], place(o, r), row[o]);
+                // To the pitch: a load of the row's end should lie in one of the stores.
+                fill(c.operands[o].type, brought, pitch, buffer[o], next[o], place(o, r), row[o]);
                 continue;
               }
               for (std::ptrdiff_t j = 0; j < brought; ++j)
