@@ -483,22 +483,22 @@ void fill_rows(std::ptrdiff_t rows, std::ptrdiff_t n, std::byte* to, std::ptrdif
                const std::byte* from, std::ptrdiff_t step) {
   const hn::CappedTag<T, spilled / sizeof(T)> d;
   const auto lanes = static_cast<std::ptrdiff_t>(hn::Lanes(d));
-  // The last vectors, one or two, end where the row does.
-  const std::ptrdiff_t pairs = std::max<std::ptrdiff_t>(n - 1, 0) / (2 * lanes) * (2 * lanes);
+  // So many vectors at once, of which the last ones end where the row does.
+  constexpr auto at_once =
+      static_cast<std::ptrdiff_t>(std::max<std::size_t>(32 / hn::MaxLanes(d), 2));
+  const std::ptrdiff_t groups =
+      std::max<std::ptrdiff_t>(n - 1, 0) / (at_once * lanes) * (at_once * lanes);
   const std::ptrdiff_t last = std::max<std::ptrdiff_t>(n - lanes, 0);
-  const std::ptrdiff_t last_but_one = std::min(pairs, last);
   for (; rows > 0; --rows, to += pitch, from += step) {
     T value;
     std::memcpy(&value, from, sizeof value);
     const auto v = hn::Set(d, value);
     auto* p = reinterpret_cast<T*>(to);
-    hn::StoreU(v, d, p + last);
-    hn::StoreU(v, d, p + last_but_one);
+    for (std::ptrdiff_t j = 0; j < at_once; ++j)
+      hn::StoreU(v, d, p + std::min(groups + j * lanes, last));
     // In a register, lest clang make three loops of this: rows are short.
-    for (const T* const end = p + pairs; p < end; p = in_register(p + 2 * lanes)) {
-      hn::StoreU(v, d, p);
-      hn::StoreU(v, d, p + lanes);
-    }
+    for (const T* const end = p + groups; p < end; p = in_register(p + at_once * lanes))
+      for (std::ptrdiff_t j = 0; j < at_once; ++j) hn::StoreU(v, d, p + j * lanes);
   }
 }
 
