@@ -42,7 +42,7 @@ struct numbers_at {
   T *first, *second;
   numbers_at(T* row, const pairs& p) : first(row), second(in_register(row + p.partner)) {}
   HWY_INLINE void advance(std::ptrdiff_t step) {
-    first += step;
+    first = in_register(first + step);
     second = in_register(second + step);
   }
 };
