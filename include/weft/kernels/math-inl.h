@@ -53,13 +53,26 @@ HWY_INLINE hn::Vec<D> constant(D d, [[maybe_unused]] const float* from) {
   }
 }
 
+// Where constants are that so many instructions read at a time. For several vectors, that is to be
+// found anew each time: from a place that it knows, clang would read all constants before a loop
+// and put them on the stack.
+template <const auto& c, bool in_registers, int readers>
+HWY_INLINE const float* place_of_constants() {
+  if constexpr (in_registers) return nullptr;
+  const float* p = in_register(&c.lane[0]);
+#if !HWY_COMPILER_MSVC
+  if constexpr (readers > 1) asm volatile("" : "+r"(p));
+#endif
+  return p;
+}
+
 // Several vectors go step by step, all of them together: of instructions that wait, a processor
 // holds about as many as half a dozen vectors have.
 template <const auto& c, bool in_registers, class D, int size, std::size_t... I>
 HWY_INLINE bundle<D, size> polynomial(D d, const bundle<D, size>& x, std::index_sequence<I...>) {
   using V = hn::Vec<D>;
   constexpr std::size_t last = sizeof...(I);
-  const float* const from = in_registers ? nullptr : in_register(&c.lane[0]);
+  const float* const from = place_of_constants<c, in_registers, size>();
   const V highest = constant<c, last, in_registers, size>(d, from);
   auto sums = bundle<D, size>::of([=](int) HWY_ATTR { return highest; });
   (sums.zip(x, [next = constant<c, last - 1 - I, in_registers, size>(d, from)](V sum, V v)
@@ -214,15 +227,24 @@ HWY_INLINE V exp2_of_product(D d, V a, V b) {
 // 2 exp(x) for x up to 87, for sums: 0 below -88.72. The relative error is 2e-7 and 3e-9 |x|;
 // results below 2^-125 are off by less than that. Twice, so that at the bound, which is -128 times
 // the ln 2 subtracted, the sum of exponents is 0.
+//
+// Beside several vectors, what these are reduced with is in memory too where registers are few: g++
+// would spread it for each row and put it on the stack.
 template <class D, int n>
 HWY_INLINE bundle<D, n> twice_exp(D d, bundle<D, n> x) {
   using V = hn::Vec<D>;
+  constexpr bool in_registers = has_32_registers || n == 1;
   constexpr float ln2 = 0.693147182f;
-  x.map([=](V v) HWY_ATTR { return at_least(hn::Set(d, -128 * ln2), v); });
+  static constexpr constants r({-128 * ln2, log2_e, 0x1.8p23f, ln2});
+  const float* const from = place_of_constants<r, in_registers, n>();
+  const V bound = constant<r, 0, in_registers, n>(d, from);
+  x.map([=](V v) HWY_ATTR { return at_least(bound, v); });
   bundle<D, n> shifted = x;
-  shifted.map([=](V v) HWY_ATTR { return shifted_integer(d, v, hn::Set(d, log2_e)); });
-  x.zip(shifted,
-        [=](V v, V s) HWY_ATTR { return hn::NegMulAdd(as_float(d, s), hn::Set(d, ln2), v); });
+  const V inverse = constant<r, 1, in_registers, n>(d, from);
+  const V shift = constant<r, 2, in_registers, n>(d, from);
+  shifted.map([=](V v) HWY_ATTR { return hn::MulAdd(v, inverse, shift); });
+  const V whole = constant<r, 3, in_registers, n>(d, from);
+  x.zip(shifted, [=](V v, V s) HWY_ATTR { return hn::NegMulAdd(hn::Sub(s, shift), whole, v); });
   static constexpr constants c({2.0f, 2 * 0.999999702f, 2 * 0.499991417f, 2 * 0.166676447f,
                                 2 * 0.0418988876f, 2 * 0.0082901381f});
   bundle<D, n> p = polynomial<c>(d, x);
