@@ -70,6 +70,10 @@ struct apart {  // all first numbers side by side, and all second ones
     for (int j = 0; j < n; ++j) memory.store(b.at[j], row.second + i + j * lanes);
   }
 };
+// Pair after pair. Behind the whole vectors of pairs, a row's numbers fill one vector or begin a
+// second one, which does not change from row to row: a constant, as g++ would read it from the
+// stack just after each row's masked stores.
+template <int vectors_of_rest>
 struct interleaved {
   template <class T>
   using row_at = pairs_at<T>;
@@ -90,11 +94,13 @@ struct interleaved {
                               V& b) {
     alignas(64) float both[2 * lanes];
     const float* from = row.first + 2 * i;
-    hn::Store(load_n(D(), from, std::min(2 * some.n, lanes)), D(), both);
-    if (2 * some.n > lanes)
-      hn::Store(load_n(D(), from + lanes, 2 * some.n - lanes), D(), both + lanes);
-    else
+    if constexpr (vectors_of_rest == 1) {
+      hn::Store(load_n(D(), from, 2 * some.n), D(), both);
       hn::Store(hn::Zero(D()), D(), both + lanes);
+    } else {
+      hn::Store(hn::LoadU(D(), from), D(), both);
+      hn::Store(load_n(D(), from + lanes, 2 * some.n - lanes), D(), both + lanes);
+    }
     load_pairs_by_block(D(), both, a, b);
   }
   HWY_INLINE static void store(first<float> some, const bundle<D, 1>& a, const bundle<D, 1>& b,
@@ -102,9 +108,12 @@ struct interleaved {
     alignas(64) float both[2 * lanes];
     float* to = row.first + 2 * i;
     store_pairs_by_block(a.at[0], b.at[0], D(), both);
-    store_n(hn::Load(D(), both), D(), to, std::min(2 * some.n, lanes));
-    if (2 * some.n > lanes)
+    if constexpr (vectors_of_rest == 1) {
+      store_n(hn::Load(D(), both), D(), to, 2 * some.n);
+    } else {
+      hn::StoreU(hn::Load(D(), both), D(), to);
       store_n(hn::Load(D(), both + lanes), D(), to + lanes, 2 * some.n - lanes);
+    }
   }
 };
 struct strided {  // anyhow: pair by pair
@@ -146,13 +155,17 @@ struct whole_vectors {
 // contiguous.
 template <class F>
 auto with_layout(std::ptrdiff_t n, const pairs& p, const pairs& q, bool contiguous, F f) {
-  const auto of = [n, f](auto layout) {
+  const auto of = [n, f](auto layout, auto layout_of_rest) {
     using together = whole_vectors<decltype(layout)::together>;
     if (together::fit(n)) return f(layout, together());
-    return whole_vectors<1>::fit(n) ? f(layout, whole_vectors<1>()) : f(layout, vectors_and_rest());
+    return whole_vectors<1>::fit(n) ? f(layout, whole_vectors<1>())
+                                    : f(layout_of_rest, vectors_and_rest());
   };
-  if (contiguous && apart::fits(p) && apart::fits(q)) return of(apart());
-  if (contiguous && interleaved::fits(p) && interleaved::fits(q)) return of(interleaved());
+  if (contiguous && apart::fits(p) && apart::fits(q)) return of(apart(), apart());
+  using pair_by_pair = interleaved<1>;
+  if (contiguous && pair_by_pair::fits(p) && pair_by_pair::fits(q))
+    return 2 * (n % lanes) > lanes ? of(pair_by_pair(), interleaved<2>())
+                                   : of(pair_by_pair(), pair_by_pair());
   return f(strided(), vectors_and_rest());
 }
 
