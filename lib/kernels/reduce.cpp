@@ -81,8 +81,15 @@ Terms moved(Terms terms, const std::ptrdiff_t* stride, std::ptrdiff_t times = 1)
   return terms;
 }
 
+// All lanes of some vectors.
+template <class D, int n, class Combine>
+HWY_INLINE hn::TFromD<D> combined(const bundle<D, n>& some, Combine combine) {
+  return hn::GetLane(lanes_combined(D(), some.combine(combine), combine));
+}
+
 // What a reduction is: of vectors, of what rows give, and of a row. Rows' sums add up in a wider
-// type: float loses less, and the sum of int32 wraps only at the end.
+// type: float loses less, and the sum of int32 wraps only at the end. A short row is some vectors,
+// of which the last has elements in so many lanes, and 0 in others.
 struct sum_of_floats {
   using type = float;
   using total = double;
@@ -91,6 +98,10 @@ struct sum_of_floats {
   template <class V, class Terms, class M>
   HWY_INLINE static V add(V sum, const Terms& terms, M memory, std::size_t i) {
     return terms.add(memory, i, sum);
+  }
+  template <class Row>
+  HWY_INLINE static float short_row(const Row& row, std::size_t /*last*/) {
+    return combined(row, plus());
   }
   template <class Terms>
   HWY_INLINE static double row(std::size_t n, Terms terms) {
@@ -107,6 +118,10 @@ struct sum_of_integers {
   HWY_INLINE static V add(V sum, const Terms& terms, M memory, std::size_t i) {
     return terms.add(memory, i, sum);
   }
+  template <class Row>
+  HWY_INLINE static std::int32_t short_row(const Row& row, std::size_t /*last*/) {
+    return combined(row, plus());
+  }
   HWY_INLINE static std::int64_t row(std::size_t n, elements<std::int32_t> terms) {
     return accumulate<running<hn::ScalableTag<std::int32_t>, plus>>(n, terms.x);
   }
@@ -120,6 +135,16 @@ struct max_of {
   template <class V, class Terms, class M>
   HWY_INLINE static V add(V largest, const Terms& terms, M memory, std::size_t i) {
     return larger()(largest, terms.load(memory, i));
+  }
+  template <class D, int n>
+  HWY_INLINE static T short_row(const bundle<D, n>& row, std::size_t last) {
+    bundle<D, n> numbers = row;
+    numbers.at[n - 1] = hn::IfThenElse(first_n(D(), last), row.at[n - 1], hn::Set(D(), least<T>));
+    if constexpr (hwy::IsFloat<T>()) {
+      const auto sum = row.combine(plus());
+      if (HWY_LIKELY(hn::AllTrue(D(), hn::Eq(sum, sum)))) return combined(numbers, not_less());
+    }
+    return combined(numbers, larger());
   }
   HWY_INLINE static T row(std::size_t n, elements<T> terms) { return max(n, terms.x); }
 };
@@ -318,30 +343,58 @@ HWY_NOINLINE typename R::total reduce_row(std::ptrdiff_t length, const innermost
   return strided_row<R>(length, along.stride, row);
 }
 
-// Rows that are equally far apart: each has one of the results. Steps are read once: the reads of
-// each row would come behind the store of a result, which is not known before its row is.
+// Rows that are equally far apart: each has one of the results, f(row). Steps are read once: the
+// reads of each row would come behind the store of a result, which is not known before its row is.
+template <class Terms, class T, class F>
+HWY_INLINE void for_each_row(std::ptrdiff_t rows, const std::ptrdiff_t* stride, Terms row,
+                             T* result, F f) {
+  const std::ptrdiff_t next[]{stride[0], stride[1], stride[2]};
+  for (;;) {
+    *result = static_cast<T>(f(row));
+    if (--rows == 0) return;
+    result = in_register(result + next[0]);
+    row.advance(next);
+  }
+}
 template <class R, class Terms, class T = typename R::type>
 HWY_NOINLINE void reduce_contiguous(std::ptrdiff_t rows, std::size_t length,
                                     const std::ptrdiff_t* stride, Terms row, T* result) {
-  const std::ptrdiff_t next[]{stride[0], stride[1], stride[2]};
-  for (;;) {
-    *result = static_cast<T>(R::row(length, row));
-    if (--rows == 0) return;
-    result += next[0];
-    row.advance(next);
-  }
+  for_each_row(rows, stride, row, result,
+               [=](const Terms& at) HWY_ATTR { return R::row(length, at); });
 }
 template <class R, class Terms, class T = typename R::type>
 HWY_NOINLINE void reduce_strided(std::ptrdiff_t rows, std::ptrdiff_t length,
                                  const std::ptrdiff_t* along, const std::ptrdiff_t* stride,
                                  Terms row, T* result) {
-  const std::ptrdiff_t next[]{stride[0], stride[1], stride[2]};
-  for (;;) {
-    *result = static_cast<T>(strided_row<R>(length, along, row));
-    if (--rows == 0) return;
-    result += next[0];
-    row.advance(next);
-  }
+  for_each_row(rows, stride, row, result,
+               [=](const Terms& at) HWY_ATTR { return strided_row<R>(length, along, at); });
+}
+
+// Contiguous rows of n vectors, the last of which has so many elements. Known, so that the way from
+// one row to the next is one jump: those of loops and what is left of them took longer than what a
+// short row has to add up, by each compiler in its own way.
+template <class R, int n, class Terms, class T = typename R::type>
+HWY_INLINE void reduce_vectors(std::ptrdiff_t rows, std::size_t last, const std::ptrdiff_t* stride,
+                               Terms row, T* result) {
+  using D = hn::ScalableTag<T>;
+  for_each_row(rows, stride, row, result, [=](const Terms& at) HWY_ATTR {
+    const auto vectors = bundle<D, n>::of([=](int j) HWY_ATTR {
+      const std::size_t i = static_cast<std::size_t>(j) * hn::Lanes(D());
+      return j + 1 < n ? at.load(whole<T>(), i) : at.load(first<T>{last}, i);
+    });
+    return R::short_row(vectors, last);
+  });
+}
+template <class R, class Terms, class T = typename R::type>
+HWY_NOINLINE void reduce_short(std::ptrdiff_t rows, std::size_t length,
+                               const std::ptrdiff_t* stride, Terms row, T* result) {
+  const std::size_t lanes = hn::Lanes(hn::ScalableTag<T>());
+  if (length > 3 * lanes)
+    return reduce_vectors<R, 4>(rows, length - 3 * lanes, stride, row, result);
+  if (length > 2 * lanes)
+    return reduce_vectors<R, 3>(rows, length - 2 * lanes, stride, row, result);
+  if (length > lanes) return reduce_vectors<R, 2>(rows, length - lanes, stride, row, result);
+  reduce_vectors<R, 1>(rows, length, stride, row, result);
 }
 
 // Row by row.
@@ -357,9 +410,11 @@ void reduce_rows(const nest& kept, const nest& over, const share& part, T* resul
         kept, kept.loops, mine,
         [&](const std::ptrdiff_t* at, const std::ptrdiff_t* step, std::ptrdiff_t rows) {
           const Terms first = moved(terms, at);
-          if (contiguous)
-            reduce_contiguous<R>(rows, static_cast<std::size_t>(length), step, first,
-                                 result + at[0]);
+          const auto n = static_cast<std::size_t>(length);
+          if (contiguous && masks_memory<T>() && n <= 4 * hn::Lanes(hn::ScalableTag<T>()))
+            reduce_short<R>(rows, n, step, first, result + at[0]);
+          else if (contiguous)
+            reduce_contiguous<R>(rows, n, step, first, result + at[0]);
           else
             reduce_strided<R>(rows, length, along.stride, step, first, result + at[0]);
         });
