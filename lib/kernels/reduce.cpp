@@ -220,12 +220,13 @@ template <class R, class Terms, class T = typename R::type>
 HWY_NOINLINE void combine_narrow(std::ptrdiff_t rows, const std::ptrdiff_t* stride, Terms terms,
                                  std::size_t width, T* to) {
   const std::size_t lanes = hn::Lanes(hn::ScalableTag<T>());
+  const std::ptrdiff_t next[]{0, stride[1], stride[2]};
   if (width > 3 * lanes)
-    return combine_rows<R, 4>(rows, stride, terms, first<T>{width - 3 * lanes}, to);
+    return combine_rows<R, 4>(rows, next, terms, first<T>{width - 3 * lanes}, to);
   if (width > 2 * lanes)
-    return combine_rows<R, 3>(rows, stride, terms, first<T>{width - 2 * lanes}, to);
-  if (width > lanes) return combine_rows<R, 2>(rows, stride, terms, first<T>{width - lanes}, to);
-  combine_rows<R, 1>(rows, stride, terms, first<T>{width}, to);
+    return combine_rows<R, 3>(rows, next, terms, first<T>{width - 2 * lanes}, to);
+  if (width > lanes) return combine_rows<R, 2>(rows, next, terms, first<T>{width - lanes}, to);
+  combine_rows<R, 1>(rows, next, terms, first<T>{width}, to);
 }
 template <class R, class Terms, class T = typename R::type>
 HWY_INLINE void combine_rows(std::ptrdiff_t rows, const std::ptrdiff_t* stride, Terms terms,
