@@ -177,21 +177,22 @@ inline void write(const call& c) noexcept {
 }
 
 // Adds n elements, each to that of the row which its index tells, if it is one of `rows`. `to_one`:
-// all to the rows' first element, from elements and indices that are contiguous. One that is added
-// to several times in a row, as by all that is farther away than a table of distances goes, does
-// not wait for memory each time.
-template <bool to_one>
+// all to the rows' first element, from elements and indices that are contiguous. `adjacent`: the
+// rows are, too, as in pick_elements. One that is added to several times in a row, as by all that
+// is farther away than a table of distances goes, does not wait for memory each time.
+template <bool to_one, bool adjacent>
 void add_elements(std::ptrdiff_t n, item_range rows, std::ptrdiff_t row, const std::ptrdiff_t* step,
                   float* to, const float* from, const std::int32_t* index) {
+  if constexpr (adjacent) row = 1;
   const std::ptrdiff_t to_step = to_one ? 0 : step[0], from_step = to_one ? 1 : step[1],
                        index_step = to_one ? 1 : step[2];
   const auto inside = static_cast<std::size_t>(rows.end - rows.begin);
   float* const begin = to + rows.begin * row;
   float none = 0, sum = 0;
   float* place = &none;
-  for (std::ptrdiff_t i = 0; i < n; ++i) {
+  for_each_element(n, [&](std::ptrdiff_t i) {
     const std::ptrdiff_t at = index[i * index_step] - rows.begin;
-    if (HWY_UNLIKELY(static_cast<std::size_t>(at) >= inside)) continue;
+    if (HWY_UNLIKELY(static_cast<std::size_t>(at) >= inside)) return;
     float* const next = begin + i * to_step + at * row;
     if (HWY_LIKELY(next != place)) {
       *place = sum;
@@ -199,7 +200,7 @@ void add_elements(std::ptrdiff_t n, item_range rows, std::ptrdiff_t row, const s
       sum = *next;
     }
     sum += from[i * from_step];
-  }
+  });
   *place = sum;
 }
 
@@ -245,7 +246,9 @@ inline void scatter_add_to(const call& c, item_range rows, void (*add_rows)(adde
                     g + at[1], indices + at[2], count, next[0], next[1], next[2]});
         });
   const bool to_one = step[0] == 0 && step[1] == 1 && step[2] == 1;
-  const auto add = to_one ? &add_elements<true> : &add_elements<false>;
+  const auto add = !to_one              ? &add_elements<false, false>
+                   : c.axis_stride == 1 ? &add_elements<true, true>
+                                        : &add_elements<true, false>;
   walk(n, last, [&](const std::ptrdiff_t* at) {
     add(length, rows, c.axis_stride, step, result + at[0], g + at[1], indices + at[2]);
   });
