@@ -115,24 +115,6 @@ HWY_INLINE four_columns<V> transpose_blocks(D d, V v0, V v1, V v2, V v3) {
           hn::BitCast(d, hn::InterleaveUpper(pairs, high01, high23))};
 }
 
-// The even blocks of 128 bits of a and b in turns, and the odd ones, for vectors of two blocks or
-// more. Newer versions of Highway have these as hn::InterleaveEvenBlocks and
-// hn::InterleaveOddBlocks. For AVX-512, g++ would shuffle b and then blend.
-template <class D, class V>
-HWY_INLINE V interleave_even_blocks(D d, V a, V b) {
-  if constexpr (hn::MaxLanes(D()) == 8) return hn::ConcatLowerLower(d, b, a);
-#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
-  return V{_mm512_mask_shuffle_f32x4(a.raw, 0xF0F0, b.raw, b.raw, _MM_SHUFFLE(2, 3, 0, 1))};
-#else
-  return hn::OddEvenBlocks(hn::SwapAdjacentBlocks(b), a);
-#endif
-}
-template <class D, class V>
-HWY_INLINE V interleave_odd_blocks(D d, V a, V b) {
-  if constexpr (hn::MaxLanes(D()) == 8) return hn::ConcatUpperUpper(d, b, a);
-  return hn::OddEvenBlocks(b, hn::SwapAdjacentBlocks(a));
-}
-
 // As many rows as a vector has lanes, of columns that lie side by side: at(i) is where row i is,
 // next(n) goes on by n columns, and put takes column after column. Every block of 128 bits is
 // transposed by itself. A block has four columns of four rows; where vectors have two blocks or

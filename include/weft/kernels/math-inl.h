@@ -239,7 +239,7 @@ HWY_INLINE bundle<D, n> twice_exp(D d, bundle<D, n> x) {
   const float* const from = place_of_constants<r, in_registers, n>();
   const V bound = constant<r, 0, in_registers, n>(d, from);
   x.map([=](V v) HWY_ATTR { return at_least(bound, v); });
-  bundle<D, n> shifted = x;
+  bundle<D, n> shifted = x;  // as shifted_integer has it
   const V inverse = constant<r, 1, in_registers, n>(d, from);
   const V shift = constant<r, 2, in_registers, n>(d, from);
   shifted.map([=](V v) HWY_ATTR { return hn::MulAdd(v, inverse, shift); });
