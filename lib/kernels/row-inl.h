@@ -88,7 +88,6 @@ HWY_INLINE void map_at(std::size_t n, F f, T* to) {
   const hn::ScalableTag<T> d;
   const std::size_t lanes = hn::Lanes(d);
   const std::size_t pairs = n - n % (2 * lanes), vectors = n - n % lanes;
-#pragma GCC unroll 1
   for (std::size_t i = 0; i < pairs; i += 2 * lanes) {
     const auto y = f(whole<T>(), i);
     const auto next = f(whole<T>(), i + lanes);
