@@ -231,31 +231,6 @@ HWY_INLINE V odd_by_block(V a, V b) {
 }
 #endif
 
-#if HWY_TARGET != HWY_SCALAR && !HWY_HAVE_SCALABLE
-// The even blocks of 128 bits of a and b in turns, and the odd ones, for vectors of two blocks or
-// more. Newer versions of Highway have these as hn::InterleaveEvenBlocks and
-// hn::InterleaveOddBlocks. For AVX-512, g++ would shuffle b and then blend.
-template <class D, class V>
-HWY_INLINE V interleave_even_blocks(D d, V a, V b) {
-  if constexpr (hn::MaxLanes(D()) == 8) {
-    return hn::ConcatLowerLower(d, b, a);
-  } else {
-#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
-    return V{_mm512_mask_shuffle_f32x4(a.raw, 0xF0F0, b.raw, b.raw, _MM_SHUFFLE(2, 3, 0, 1))};
-#else
-    return hn::OddEvenBlocks(hn::SwapAdjacentBlocks(b), a);
-#endif
-  }
-}
-template <class D, class V>
-HWY_INLINE V interleave_odd_blocks(D d, V a, V b) {
-  if constexpr (hn::MaxLanes(D()) == 8)
-    return hn::ConcatUpperUpper(d, b, a);
-  else
-    return hn::OddEvenBlocks(b, hn::SwapAdjacentBlocks(a));
-}
-#endif
-
 // The same two, but for the order of the pairs in a and b: as AVX2 shuffles them within its blocks.
 // in_order gives a vector in that order from one in the pairs' own, and the other way.
 template <class D, class V = hn::Vec<D>>
@@ -287,6 +262,31 @@ HWY_INLINE V in_order(V v) {
   return v;
 #endif
 }
+
+#if HWY_TARGET != HWY_SCALAR && !HWY_HAVE_SCALABLE
+// The even blocks of 128 bits of a and b in turns, and the odd ones, for vectors of two blocks or
+// more. Newer versions of Highway have these as hn::InterleaveEvenBlocks and
+// hn::InterleaveOddBlocks. For AVX-512, g++ would shuffle b and then blend.
+template <class D, class V>
+HWY_INLINE V interleave_even_blocks(D d, V a, V b) {
+  if constexpr (hn::MaxLanes(D()) == 8) {
+    return hn::ConcatLowerLower(d, b, a);
+  } else {
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+    return V{_mm512_mask_shuffle_f32x4(a.raw, 0xF0F0, b.raw, b.raw, _MM_SHUFFLE(2, 3, 0, 1))};
+#else
+    return hn::OddEvenBlocks(hn::SwapAdjacentBlocks(b), a);
+#endif
+  }
+}
+template <class D, class V>
+HWY_INLINE V interleave_odd_blocks(D d, V a, V b) {
+  if constexpr (hn::MaxLanes(D()) == 8)
+    return hn::ConcatUpperUpper(d, b, a);
+  else
+    return hn::OddEvenBlocks(b, hn::SwapAdjacentBlocks(a));
+}
+#endif
 
 // Whether the target multiplies pairs of bfloat16. Highway has that from 1.2 on.
 #if HWY_NATIVE_DOT_BF16
