@@ -256,7 +256,7 @@ HWY_INLINE V twice_exp(D d, V x) {
   return twice_exp(d, bundle<D, 1>{{x}}).at[0];
 }
 
-// 0.81 ulp. -infinity at 0, NaN below.
+// 0.83 ulp. -infinity at 0, NaN below.
 template <class D, class V>
 HWY_INLINE V log(D d, V x) {
   const hn::RebindToSigned<D> di;
@@ -272,16 +272,21 @@ HWY_INLINE V log(D d, V x) {
       subtract_where(subnormal, hn::ConvertTo(d, hn::ShiftRight<23>(from_half)), hn::Set(d, 23.0f));
   const V f = hn::Sub(m, hn::Set(d, 1.0f));
   const V f2 = hn::Mul(f, f);
-  static constexpr constants c({0.333333105f, -0.250000089f, 0.200021699f, -0.166680962f,
-                                0.142185226f, -0.12402992f, 0.118936345f, -0.11694847f,
-                                0.0675789565f});
-  const V p = polynomial<c>(d, f);
-  V y = hn::MulAdd(exponent, hn::Set(d, ln2_low), hn::Mul(hn::Mul(f2, f), p));
-  y = hn::NegMulAdd(hn::Set(d, 0.5f), f2, y);
-  y = hn::MulAdd(exponent, hn::Set(d, ln2_high), hn::Add(f, y));
-  y = hn::IfThenElse(hn::Lt(x, infinity), y, x);  // infinity and NaN
-  y = hn::IfThenElse(hn::Eq(x, zero), hn::Neg(infinity), y);
-  return hn::IfThenElse(hn::Lt(x, zero), hn::Set(d, std::numeric_limits<float>::quiet_NaN()), y);
+  // Of f, by its even and its odd powers: what waits for each other is half as long.
+  static constexpr constants even(
+      {0.333333105f, 0.200021699f, 0.142185226f, 0.118936345f, 0.0675789565f});
+  static constexpr constants odd({-0.250000089f, -0.166680962f, -0.12402992f, -0.11694847f});
+  const V p = hn::MulAdd(f, polynomial<odd>(d, f2), polynomial<even>(d, f2));
+  const V small = hn::NegMulAdd(hn::Set(d, 0.5f), f2, hn::Mul(exponent, hn::Set(d, ln2_low)));
+  const V y =
+      hn::MulAdd(exponent, hn::Set(d, ln2_high), hn::Add(f, hn::MulAdd(hn::Mul(f2, f), p, small)));
+  // Infinity and NaN are their own. None of this waits for the others' logarithms; as integers, the
+  // bits of numbers are in the order of numbers, and for floats clang would look at more of them.
+  V other = hn::IfThenElse(hn::Lt(x, zero), hn::Set(d, std::numeric_limits<float>::quiet_NaN()), x);
+  other = hn::IfThenElse(hn::Eq(x, zero), hn::Neg(infinity), other);
+  const auto of_x = hn::BitCast(di, x), of_infinity = hn::BitCast(di, infinity);
+  const auto is_positive = hn::And(hn::Gt(of_x, hn::Zero(di)), hn::Lt(of_x, of_infinity));
+  return hn::IfThenElse(hn::RebindMask(d, is_positive), y, other);
 }
 
 // 1.3 ulp.
