@@ -218,6 +218,31 @@ HWY_INLINE T accumulate(std::size_t n, const T* x) {
       n, each<T>([=](auto memory, std::size_t i) HWY_ATTR { return memory.load(x + i); }));
 }
 
+// to[i] = what a function that takes long gives: f(memory, i, v) fills v, whose vectors are those
+// from element i on. Where vectors are wide, one is enough: a processor looks as far ahead.
+template <class T, class F>
+HWY_INLINE void map_some_at(std::size_t n, F f, T* to) {
+  using D = hn::ScalableTag<T>;
+  const std::size_t lanes = hn::Lanes(D());
+  const std::size_t groups = has_32_registers ? 0 : n - n % (chains * lanes);
+  for (std::size_t i = 0; i < groups; i += chains * lanes) {
+    bundle<D, chains> some;
+    f(whole<T>(), i, some);
+    some.map_indexed([=](auto v, int j) HWY_ATTR {
+      hn::StoreU(v, D(), to + i + static_cast<std::size_t>(j) * lanes);
+      return v;
+    });
+  }
+  map_at(
+      n - groups,
+      [&](auto memory, std::size_t i) HWY_ATTR {
+        bundle<D, 1> one;
+        f(memory, groups + i, one);
+        return one.at[0];
+      },
+      to + groups);
+}
+
 // The sum of a row. Blocks are summed in float, their sums in double: the error does not grow with
 // n.
 template <class F>

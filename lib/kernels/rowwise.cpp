@@ -239,9 +239,16 @@ void log_softmax_adjoint_of_picked(const row_arguments& a) {
     const auto index = static_cast<std::size_t>(*static_cast<const std::int32_t*>(row.from[2]));
     const float g = index < a.length ? *row.floats(1) : 0;  // a negative one is beyond any length
     const V half = value(-g / 2);
-    map(
-        a.length, [=](V y) HWY_ATTR { return hn::Mul(math::twice_exp(D(), y), half); }, row.to,
-        row.floats(0));
+    const auto logs = each<float>([x = row.floats(0)](auto memory, std::size_t i)
+                                      HWY_ATTR { return memory.load(x + i); });
+    map_some_at(
+        a.length,
+        [&](auto memory, std::size_t i, auto& v) HWY_ATTR {
+          logs(memory, i, v);
+          v = math::twice_exp(D(), v);
+          v.map([=](V e) HWY_ATTR { return hn::Mul(e, half); });
+        },
+        row.to);
     if (index < a.length) row.to[index] += g;
   }
 }
@@ -255,10 +262,20 @@ void log_softmax_adjoint(const row_arguments& a) {
                       HWY_ATTR { sums.at[0] = hn::Add(sums.at[0], memory.load(g + i)); })[0];
   for (std::size_t r = 0; r < a.rows; ++r) {
     const V half = value(total[r] / 2);
-    map(
+    const row_pointers row = a.row(r);
+    const auto logs = each<float>([x = row.floats(0)](auto memory, std::size_t i)
+                                      HWY_ATTR { return memory.load(x + i); });
+    map_some_at(
         a.length,
-        [=](V y, V g) HWY_ATTR { return hn::NegMulAdd(math::twice_exp(D(), y), half, g); },
-        a.row(r).to, a.row(r).floats(0), a.row(r).floats(1));
+        [&, g = row.floats(1)](auto memory, std::size_t i, auto& v) HWY_ATTR {
+          logs(memory, i, v);
+          v = math::twice_exp(D(), v);
+          v.map_indexed([=](V e, int j) HWY_ATTR {
+            const std::size_t at = i + static_cast<std::size_t>(j) * hn::Lanes(D());
+            return hn::NegMulAdd(e, half, memory.load(g + at));
+          });
+        },
+        row.to);
   }
 }
 
