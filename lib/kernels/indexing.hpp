@@ -179,7 +179,8 @@ inline void write(const call& c) noexcept {
 // Adds n elements, each to that of the row which its index tells, if it is one of `rows`. `to_one`:
 // all to the rows' first element, from elements and indices that are contiguous. `adjacent`: the
 // rows are, too, as in pick_elements. One that is added to several times in a row, as by all that
-// is farther away than a table of distances goes, does not wait for memory each time.
+// is farther away than a table of distances goes, does not wait for memory each time. `to` is in
+// the first of `rows`: from where the table begins, clang would count in that.
 template <bool to_one, bool adjacent>
 void add_elements(std::ptrdiff_t n, item_range rows, std::ptrdiff_t row, const std::ptrdiff_t* step,
                   float* to, const float* from, const std::int32_t* index) {
@@ -187,13 +188,12 @@ void add_elements(std::ptrdiff_t n, item_range rows, std::ptrdiff_t row, const s
   const std::ptrdiff_t to_step = to_one ? 0 : step[0], from_step = to_one ? 1 : step[1],
                        index_step = to_one ? 1 : step[2];
   const auto inside = static_cast<std::size_t>(rows.end - rows.begin);
-  float* const begin = to + rows.begin * row;
   float none = 0, sum = 0;
   float* place = &none;
   for_each_element(n, [&](std::ptrdiff_t i) {
     const std::ptrdiff_t at = index[i * index_step] - rows.begin;
     if (HWY_UNLIKELY(static_cast<std::size_t>(at) >= inside)) return;
-    float* const next = begin + i * to_step + at * row;
+    float* const next = to + i * to_step + at * row;
     if (HWY_LIKELY(next != place)) {
       *place = sum;
       place = next;
@@ -249,8 +249,9 @@ inline void scatter_add_to(const call& c, item_range rows, void (*add_rows)(adde
   const auto add = !to_one              ? &add_elements<false, false>
                    : c.axis_stride == 1 ? &add_elements<true, true>
                                         : &add_elements<true, false>;
+  float* const first = result + rows.begin * c.axis_stride;
   walk(n, last, [&](const std::ptrdiff_t* at) {
-    add(length, rows, c.axis_stride, step, result + at[0], g + at[1], indices + at[2]);
+    add(length, rows, c.axis_stride, step, first + at[0], g + at[1], indices + at[2]);
   });
 }
 // Every element is added to in the order of the loops, so they cannot be cut. A part has some of
