@@ -67,33 +67,57 @@ HWY_INLINE void store(D d, V v, T* p, std::size_t n) {
   store_n(to_store<T>(d, v), hn::Rebind<T, D>(), p, n);
 }
 
-// A base of functions that take many instructions: so many vectors are enough for 16 registers.
+// Bases of functions that take many instructions: one vector after the other, of which so many are
+// enough at once where there are 16 registers, or four of them as a bundle.
 template <std::size_t vectors>
-struct of_many_instructions {};
+struct of_vectors {
+  static constexpr std::size_t enough = vectors;
+};
+struct of_bundles {
+  static constexpr std::size_t enough = 4;
+};
+template <class F>
+concept takes_long = requires {
+  F::enough;
+};
+template <class F>
+constexpr std::size_t vectors_at_once() {
+  if constexpr (takes_long<F> && !has_32_registers) return F::enough;
+  return 4;  // a loop of one would have as many instructions as a short function has
+}
+
+// F of so many vectors.
+template <class F, std::size_t vectors, class D, class R, class... A>
+HWY_INLINE void map_vectors(D d, R* to, const A*... from) {
+  const std::size_t lanes = hn::Lanes(d);
+  if constexpr (vectors > 1 && std::is_base_of_v<of_bundles, F>) {
+    using some = bundle<D, vectors>;
+    const auto loaded = [&](const auto* p) HWY_ATTR {
+      return some::of([&](int j)
+                          HWY_ATTR { return load(d, p + static_cast<std::size_t>(j) * lanes); });
+    };
+    some y = F()(loaded(from)...);
+    y.map_indexed([&](auto v, int j) HWY_ATTR {
+      store(d, v, to + static_cast<std::size_t>(j) * lanes);
+      return v;
+    });
+  } else {
+    store(d, F()(load(d, from)...), to);
+    if constexpr (vectors > 1) map_vectors<F, vectors - 1>(d, to + lanes, from + lanes...);
+  }
+}
 
 template <class F, class R, class... A>
 HWY_INLINE void map(std::size_t n, R* to, const A*... from) {
   constexpr bool of_booleans = (std::is_same_v<R, boolean> && ... && std::is_same_v<A, boolean>);
   const std::conditional_t<of_booleans, booleans, floats> d;
   const std::size_t lanes = hn::Lanes(d);
-  const auto whole = [&](std::size_t i) HWY_ATTR { store(d, F()(load(d, from + i)...), to + i); };
-  std::size_t i = 0;
-  // A loop of one vector would have as many instructions as a short function has.
-  constexpr std::size_t at_once = has_32_registers                                ? 4
-                                  : std::is_base_of_v<of_many_instructions<1>, F> ? 1
-                                  : std::is_base_of_v<of_many_instructions<2>, F> ? 2
-                                                                                  : 4;
+  constexpr std::size_t at_once = vectors_at_once<F>();
   const std::size_t groups = n - n % (at_once * lanes), vectors = n - n % lanes;
+  std::size_t i = 0;
   if constexpr (at_once > 1)
-    for (; i < groups; i += at_once * lanes) {
-      whole(i);
-      whole(i + lanes);
-      if constexpr (at_once == 4) {
-        whole(i + 2 * lanes);
-        whole(i + 3 * lanes);
-      }
-    }
-  for (; i < vectors; i += lanes) whole(i);
+    for (; i < groups; i += at_once * lanes) map_vectors<F, at_once>(d, to + i, (from + i)...);
+  for (; i < vectors; i += lanes) map_vectors<F, 1>(d, to + i, (from + i)...);
   if (i < n) store(d, F()(load(d, from + i, n - i)...), to + i, n - i);
 }
 
@@ -132,6 +156,15 @@ HWY_INLINE void for_pieces(std::ptrdiff_t rows, std::size_t begin, std::size_t e
   }
 }
 
+// map_vectors for for_pieces. No closure: those of long functions, g++ would call.
+template <class F, std::size_t vectors>
+struct vectors_of {
+  template <class R, class... A>
+  HWY_INLINE void operator()(R* to, const A*... from) const {
+    map_vectors<F, vectors>(floats(), to, from...);
+  }
+};
+
 // `map` of all rows, each of its loops in one go: what a function of many constants loads for the
 // sake of a loop, g++ would load anew in each row.
 template <class F, class R, class... A>
@@ -141,15 +174,8 @@ HWY_INLINE void map_rows(std::ptrdiff_t rows, std::size_t n, void* to, const voi
   const std::size_t lanes = hn::Lanes(d), groups = n - n % (4 * lanes), vectors = n - n % lanes;
   const std::size_t left = n - vectors;
   const auto inputs = std::index_sequence_for<A...>();
-  const auto whole = [=](R* y, const A*... x) HWY_ATTR { store(d, F()(load(d, x)...), y); };
-  for_pieces<R, A...>(rows, 0, groups, 4 * lanes, to, from, step, inputs,
-                      [=](R* y, const A*... x) HWY_ATTR {
-                        whole(y, x...);
-                        whole(y + lanes, x + lanes...);
-                        whole(y + 2 * lanes, x + 2 * lanes...);
-                        whole(y + 3 * lanes, x + 3 * lanes...);
-                      });
-  for_pieces<R, A...>(rows, groups, vectors, lanes, to, from, step, inputs, whole);
+  for_pieces<R, A...>(rows, 0, groups, 4 * lanes, to, from, step, inputs, vectors_of<F, 4>());
+  for_pieces<R, A...>(rows, groups, vectors, lanes, to, from, step, inputs, vectors_of<F, 1>());
   for_pieces<R, A...>(rows, vectors, n, left, to, from, step, inputs,
                       [=](R* y, const A*... x)
                           HWY_ATTR { store(d, F()(load(d, x, left)...), y, left); });
@@ -159,9 +185,7 @@ HWY_INLINE void map_rows(std::ptrdiff_t rows, std::size_t n, void* to, const voi
 template <class F, class R, class... A>
 void loop(std::ptrdiff_t rows, std::size_t n, void* to, const void* const* from,
           const std::ptrdiff_t* step, const draw&) {
-  constexpr bool has_many_constants = std::is_base_of_v<of_many_instructions<1>, F> ||
-                                      std::is_base_of_v<of_many_instructions<2>, F>;
-  if constexpr (has_many_constants && has_32_registers && masks_memory<R>())
+  if constexpr (takes_long<F> && has_32_registers && masks_memory<R>())
     map_rows<F, R, A...>(rows, n, to, from, step);
   else
     for_rows(rows, to, from, step, std::index_sequence_for<A...>(),
@@ -213,13 +237,13 @@ struct not_zero {
     return hn::Ne(a, hn::Zero(hn::DFromV<V>()));
   }
 };
-struct exp : of_many_instructions<2> {
+struct exp : of_bundles {
   template <class V>
   HWY_INLINE V operator()(V a) const {
     return math::exp(floats(), a);
   }
 };
-struct log : of_many_instructions<1> {
+struct log : of_vectors<1> {
   template <class V>
   HWY_INLINE V operator()(V a) const {
     return math::log(floats(), a);
@@ -231,21 +255,21 @@ struct sqrt {
     return hn::Sqrt(a);
   }
 };
-struct erf : of_many_instructions<2> {
+struct erf : of_vectors<2> {
   template <class V>
   HWY_INLINE V operator()(V a) const {
     return math::erf(floats(), a);
   }
 };
 template <int quadrants>
-struct sine : of_many_instructions<1> {
+struct sine : of_vectors<1> {
   template <class V>
   HWY_INLINE V operator()(V a) const {
     return math::sin_shifted(floats(), a, quadrants);
   }
 };
 template <int quadrants>
-struct sine_of_small : of_many_instructions<1> {
+struct sine_of_small : of_vectors<1> {
   template <class V>
   HWY_INLINE V operator()(V a) const {
     return math::sin_reduced(floats(), a, quadrants);
@@ -258,7 +282,7 @@ struct relu {
   }
 };
 template <class Activation>
-struct activated : of_many_instructions<2> {
+struct activated : of_bundles {
   template <class V>
   HWY_INLINE V operator()(V a) const {
     return Activation()(floats(), a);
@@ -270,17 +294,25 @@ struct relu_adjoint {
     return hn::IfThenElseZero(hn::Gt(x, value(0)), g);
   }
 };
-
-struct gelu_adjoint : of_many_instructions<2> {
+struct gelu_adjoint : of_vectors<2> {
   template <class V>
   HWY_INLINE V operator()(V x, V g) const {
     return hn::Mul(g, math::gelu_slope(floats(), x));
   }
 };
-struct gelu_tanh_adjoint : of_many_instructions<2> {
+template <class D, int n>
+HWY_INLINE bundle<D, n> product(bundle<D, n> a, const bundle<D, n>& b) {
+  a.zip(b, [](hn::Vec<D> v, hn::Vec<D> w) HWY_ATTR { return hn::Mul(v, w); });
+  return a;
+}
+template <class V>
+HWY_INLINE V product(V a, V b) {
+  return hn::Mul(a, b);
+}
+struct gelu_tanh_adjoint : of_bundles {
   template <class V>
   HWY_INLINE V operator()(V x, V g) const {
-    return hn::Mul(g, math::gelu_tanh_slope(floats(), x));
+    return product(g, math::gelu_tanh_slope(floats(), x));
   }
 };
 
@@ -405,22 +437,6 @@ template <class F>
 elementwise_loop comparing(element type) {
   return type == element::boolean ? &loop<F, boolean, boolean, boolean>
                                   : comparing_numbers<F>(type);
-}
-
-void exp_loop(std::ptrdiff_t rows, std::size_t n, void* to, const void* const* from,
-              const std::ptrdiff_t* step, const draw&) {
-  const auto exp_row = [n](std::byte* result, const std::byte* input) HWY_ATTR {
-    const auto* x = reinterpret_cast<const float*>(input);
-    auto* y = reinterpret_cast<float*>(result);
-    const floats d;
-    const std::size_t lanes = hn::Lanes(d);
-    const std::size_t groups = n - n % (4 * lanes);
-    for (std::size_t i = 0; i < groups; i += 4 * lanes)
-      math::exp_of_4(d, hn::LoadU(d, x + i), hn::LoadU(d, x + i + lanes),
-                     hn::LoadU(d, x + i + 2 * lanes), hn::LoadU(d, x + i + 3 * lanes), y + i);
-    map<apply::exp>(n - groups, y + groups, x + groups);
-  };
-  for_rows(rows, to, from, step, std::index_sequence<0>(), exp_row);
 }
 
 // Whether none of n angles goes lane by lane.
@@ -558,7 +574,7 @@ elementwise_loop unary_loop(op kind, element to, element from) {
       return to == element::int32 ? &loop<apply::negate, int32_t, int32_t>
                                   : on_floats_1<apply::negate>();
     case op::exp:
-      return &exp_loop;
+      return on_floats_1<apply::exp>();
     case op::log:
       return on_floats_1<apply::log>();
     case op::sqrt:

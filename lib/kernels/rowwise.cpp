@@ -246,7 +246,7 @@ void log_softmax_adjoint_of_picked(const row_arguments& a) {
         [&](auto memory, std::size_t i, auto& v) HWY_ATTR {
           logs(memory, i, v);
           v = math::twice_exp(D(), v);
-          v.map([=](V e) HWY_ATTR { return hn::Mul(e, half); });
+          v.map([&](V e) HWY_ATTR { return hn::Mul(e, half); });
         },
         row.to);
     if (index < a.length) row.to[index] += g;
@@ -270,7 +270,7 @@ void log_softmax_adjoint(const row_arguments& a) {
         [&, g = row.floats(1)](auto memory, std::size_t i, auto& v) HWY_ATTR {
           logs(memory, i, v);
           v = math::twice_exp(D(), v);
-          v.map_indexed([=](V e, int j) HWY_ATTR {
+          v.map_indexed([&](V e, int j) HWY_ATTR {
             const std::size_t at = i + static_cast<std::size_t>(j) * hn::Lanes(D());
             return hn::NegMulAdd(e, half, memory.load(g + at));
           });

@@ -1,4 +1,5 @@
-// The activations of float vectors: operations of their own, and what a contraction ends with.
+// The activations of float vectors: operations of their own, and what a contraction ends with. All
+// but the first two also take bundles of vectors.
 #if defined(WEFT_KERNELS_ACTIVATION_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef WEFT_KERNELS_ACTIVATION_INL_H_
 #undef WEFT_KERNELS_ACTIVATION_INL_H_
@@ -28,29 +29,29 @@ struct relu {  // NaN stays
 };
 
 struct gelu {
-  template <class D>
-  HWY_INLINE hn::Vec<D> operator()(D d, hn::Vec<D> x) const {
+  template <class D, class V>
+  HWY_INLINE V operator()(D d, V x) const {
     return math::gelu(d, x);
   }
 };
 
 struct gelu_tanh {
-  template <class D>
-  HWY_INLINE hn::Vec<D> operator()(D d, hn::Vec<D> x) const {
+  template <class D, class V>
+  HWY_INLINE V operator()(D d, V x) const {
     return math::gelu_tanh(d, x);
   }
 };
 
 struct tanh {
-  template <class D>
-  HWY_INLINE hn::Vec<D> operator()(D d, hn::Vec<D> x) const {
+  template <class D, class V>
+  HWY_INLINE V operator()(D d, V x) const {
     return math::tanh(d, x);
   }
 };
 
 struct sigmoid {
-  template <class D>
-  HWY_INLINE hn::Vec<D> operator()(D d, hn::Vec<D> x) const {
+  template <class D, class V>
+  HWY_INLINE V operator()(D d, V x) const {
     return math::sigmoid(d, x);
   }
 };

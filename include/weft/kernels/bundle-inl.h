@@ -36,10 +36,14 @@ struct bundle {
   HWY_INLINE void map_indexed(F f) {
     map_each_indexed(f, indices());
   }
-  // f(v, w) with w that of another.
+  // f(v, w…) with those of others.
   template <class F>
   HWY_INLINE void zip(const bundle& other, F f) {
-    zip_each(other, f, indices());
+    zip_each(f, indices(), other);
+  }
+  template <class F>
+  HWY_INLINE void zip(const bundle& a, const bundle& b, F f) {
+    zip_each(f, indices(), a, b);
   }
 
   // All vectors combined into one by f, in pairs.
@@ -66,8 +70,13 @@ struct bundle {
     ((at[J] = f(at[J], J)), ...);
   }
   template <class F, int... J>
-  HWY_INLINE void zip_each(const bundle& other, F f, std::integer_sequence<int, J...>) {
-    ((at[J] = f(at[J], other.at[J])), ...);
+  HWY_INLINE void zip_each(F f, std::integer_sequence<int, J...>, const bundle& a) {
+    ((at[J] = f(at[J], a.at[J])), ...);
+  }
+  template <class F, int... J>
+  HWY_INLINE void zip_each(F f, std::integer_sequence<int, J...>, const bundle& a,
+                           const bundle& b) {
+    ((at[J] = f(at[J], a.at[J], b.at[J])), ...);
   }
 };
 

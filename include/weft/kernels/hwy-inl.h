@@ -188,6 +188,15 @@ HWY_INLINE T* in_register(T* p) {
   return p;
 }
 
+// The same pointer, which the compiler does not have before it has v.
+template <class T, class V>
+HWY_INLINE T* behind([[maybe_unused]] V v, T* p) {
+#if !HWY_COMPILER_MSVC && HWY_ARCH_X86 && HWY_TARGET <= HWY_SSSE3
+  asm("" : "+r"(p) : "v"(v.raw));
+#endif
+  return p;
+}
+
 // The first numbers of pairs in memory, and the second ones. Read once: g++ would read both vectors
 // anew for the second ones.
 template <class D, class V = hn::Vec<D>>

@@ -53,30 +53,27 @@ HWY_INLINE hn::Vec<D> constant(D d, [[maybe_unused]] const float* from) {
   }
 }
 
-// Where constants are that so many instructions read at a time. For several vectors, that is to be
-// found anew each time: from a place that it knows, clang would read all constants before a loop
-// and put them on the stack.
-template <const auto& c, bool in_registers, int readers>
-HWY_INLINE const float* place_of_constants() {
-  if constexpr (in_registers) return nullptr;
-  const float* p = in_register(&c.lane[0]);
-#if !HWY_COMPILER_MSVC
-  if constexpr (readers > 1) asm volatile("" : "+r"(p));
-#endif
-  return p;
+// Where constants are, for the compiler to find behind all of x where that is several vectors: from
+// a place that it knows, clang would read all of them before a loop and put them on the stack.
+template <bool in_registers, class D, int size>
+HWY_INLINE const float* behind_all([[maybe_unused]] const bundle<D, size>& x, const float* place) {
+  if constexpr (in_registers || size == 1) return place;
+  return behind(x.at[size - 1], place);
 }
 
 // Several vectors go step by step, all of them together: of instructions that wait, a processor
-// holds about as many as half a dozen vectors have.
+// holds about as many as half a dozen vectors have. Each constant is behind the step before it:
+// clang would take one vector after the other, with all constants at hand.
 template <const auto& c, bool in_registers, class D, int size, std::size_t... I>
 HWY_INLINE bundle<D, size> polynomial(D d, const bundle<D, size>& x, std::index_sequence<I...>) {
   using V = hn::Vec<D>;
   constexpr std::size_t last = sizeof...(I);
-  const float* const from = place_of_constants<c, in_registers, size>();
+  const float* from = behind_all<in_registers>(x, in_registers ? nullptr : in_register(&c.lane[0]));
   const V highest = constant<c, last, in_registers, size>(d, from);
   auto sums = bundle<D, size>::of([=](int) HWY_ATTR { return highest; });
-  (sums.zip(x, [next = constant<c, last - 1 - I, in_registers, size>(d, from)](V sum, V v)
-                   HWY_ATTR { return hn::MulAdd(sum, v, next); }),
+  ((sums.zip(x, [next = constant<c, last - 1 - I, in_registers, size>(d, from)](V sum, V v)
+                    HWY_ATTR { return hn::MulAdd(sum, v, next); }),
+    from = behind_all<in_registers>(sums, from)),
    ...);
   return sums;
 }
@@ -186,42 +183,52 @@ HWY_INLINE V exp_anywhere(D d, V x) {
 }
 
 // 0.89 ulp; 1.16 without fused multiply-add. 0 below -104, infinity above 88.72; subnormal results
-// are right.
+// are right. Several vectors are looked at together for whether all is normal.
+template <class D, int n>
+HWY_INLINE bundle<D, n> exp(D d, bundle<D, n> x) {
+  using V = hn::Vec<D>;
+  const hn::RebindToSigned<D> di;
+  // As integers, the bits of sizes are in the order of sizes; infinities and NaN are beyond.
+  bundle<D, n> size = x;
+  size.map([](V v) HWY_ATTR { return hn::Abs(v); });
+  const V largest = size.combine([=](V v, V w) HWY_ATTR {
+    return hn::BitCast(d, hn::Max(hn::BitCast(di, v), hn::BitCast(di, w)));
+  });
+  // In a register: of a number that it knows, g++ would take the minimum and compare that.
+  const auto bound = hn::BitCast(di, in_register(hn::Set(d, 87.0f)));
+  if (HWY_LIKELY(hn::AllTrue(di, hn::Lt(hn::BitCast(di, largest), bound))))
+    x = exp_normal(d, x);
+  else
+    x.map([=](V v) HWY_ATTR { return exp_anywhere(d, v); });
+  return x;
+}
 template <class D, class V>
 HWY_INLINE V exp(D d, V x) {
   if (HWY_LIKELY(hn::AllTrue(d, hn::Lt(hn::Abs(x), hn::Set(d, 87.0f))))) return exp_normal(d, x);
   return exp_anywhere(d, x);
 }
 
-// The same of four vectors, to `to`: they are looked at together for whether all is normal.
-template <class D, class V>
-HWY_INLINE void exp_of_4(D d, V x0, V x1, V x2, V x3, float* to) {
-  const hn::RebindToSigned<D> di;
-  // As integers, the bits of sizes are in the order of sizes; infinities and NaN are beyond.
-  const auto size = [=](V x) HWY_ATTR { return hn::BitCast(di, hn::Abs(x)); };
-  const auto largest = hn::Max(hn::Max(size(x0), size(x1)), hn::Max(size(x2), size(x3)));
-  auto x = bundle<D, 4>{{x0, x1, x2, x3}};
-  // In a register: of a number that it knows, g++ would take the minimum and compare that.
-  const auto bound = hn::BitCast(di, in_register(hn::Set(d, 87.0f)));
-  if (HWY_LIKELY(hn::AllTrue(di, hn::Lt(largest, bound))))
-    x = exp_normal(d, x);
-  else
-    x.map([=](V v) HWY_ATTR { return exp_anywhere(d, v); });
-  x.map_indexed([=](V y, int j) HWY_ATTR {
-    hn::StoreU(y, d, to + static_cast<std::size_t>(j) * hn::Lanes(d));
-    return y;
-  });
-}
-
 // 2^(a b) for a b from -127, which gives 0, to 128, which gives infinity. The relative error is
 // 1.6e-7; results below 2^-126, which are no normal numbers, are off by less than that.
-template <class D, class V>
-HWY_INLINE V exp2_of_product(D d, V a, V b) {
-  const V shifted = shifted_integer(d, a, b);
-  const V fraction = hn::MulSub(a, b, as_float(d, shifted));
+template <class D, int n>
+HWY_INLINE bundle<D, n> exp2_of_product(D d, const bundle<D, n>& a, const bundle<D, n>& b) {
+  using V = hn::Vec<D>;
+  constexpr bool in_registers = has_32_registers || n == 1;
+  static constexpr constants r({0x1.8p23f});
+  const V shift = constant<r, 0, in_registers, n>(d, behind_all<in_registers>(a, &r.lane[0]));
+  bundle<D, n> shifted = a, fraction = a;  // as shifted_integer has it
+  shifted.zip(b, [=](V v, V w) HWY_ATTR { return hn::MulAdd(v, w, shift); });
+  fraction.zip(b, shifted,
+               [=](V v, V w, V s) HWY_ATTR { return hn::MulSub(v, w, hn::Sub(s, shift)); });
   static constexpr constants c(
       {1.0f, 0.693147004f, 0.240222424f, 0.0555073358f, 0.00967151299f, 0.00132647273f});
-  return scaled(d, polynomial<c>(d, fraction), shifted);
+  bundle<D, n> y = polynomial<c>(d, fraction);
+  y.zip(shifted, [=](V v, V s) HWY_ATTR { return scaled(d, v, s); });
+  return y;
+}
+template <class D, class V>
+HWY_INLINE V exp2_of_product(D d, V a, V b) {
+  return exp2_of_product(d, bundle<D, 1>{{a}}, bundle<D, 1>{{b}}).at[0];
 }
 
 // 2 exp(x) for x up to 87, for sums: 0 below -88.72. The relative error is 2e-7 and 3e-9 |x|;
@@ -236,7 +243,7 @@ HWY_INLINE bundle<D, n> twice_exp(D d, bundle<D, n> x) {
   constexpr bool in_registers = has_32_registers || n == 1;
   constexpr float ln2 = 0.693147182f;
   static constexpr constants r({-128 * ln2, log2_e, 0x1.8p23f, ln2});
-  const float* const from = place_of_constants<r, in_registers, n>();
+  const float* const from = behind_all<in_registers>(x, &r.lane[0]);
   const V bound = constant<r, 0, in_registers, n>(d, from);
   x.map([=](V v) HWY_ATTR { return at_least(bound, v); });
   bundle<D, n> shifted = x;  // as shifted_integer has it
@@ -290,21 +297,33 @@ HWY_INLINE V log(D d, V x) {
 }
 
 // 1.3 ulp.
-template <class D, class V>
-HWY_INLINE V tanh(D d, V x) {
-  const V a = hn::Abs(x);
+template <class D, int n>
+HWY_INLINE bundle<D, n> tanh(D d, const bundle<D, n>& x) {
+  using V = hn::Vec<D>;
   const V one = hn::Set(d, 1.0f);
-  const V two = hn::Set(d, 2.0f);
   // From 9.02 on, tanh rounds to 1.
-  const V e = exp_normal(d, at_most(hn::Set(d, 20.0f), hn::Add(a, a)));
-  const V large = hn::Sub(one, hn::Div(two, hn::Add(e, one)));
-  const V x2 = hn::Mul(x, x);
+  bundle<D, n> large = x;
+  large.map([=](V v) HWY_ATTR {
+    const V a = hn::Abs(v);
+    return at_most(hn::Set(d, 20.0f), hn::Add(a, a));
+  });
+  large = exp_normal(d, large);
+  large.map([=](V e) HWY_ATTR { return hn::Sub(one, hn::Div(hn::Set(d, 2.0f), hn::Add(e, one))); });
+  bundle<D, n> square = x;
+  square.map([](V v) HWY_ATTR { return hn::Mul(v, v); });
   static constexpr constants c(
       {-0.333332807f, 0.133314237f, -0.0537379794f, 0.0206330623f, -0.00569789577f});
-  const V p = polynomial<c>(d, x2);
-  const V small = hn::MulAdd(hn::Mul(x2, p), x, x);
-  const V y = hn::IfThenElse(hn::Lt(a, hn::Set(d, 0.625f)), hn::Abs(small), large);
-  return hn::CopySign(y, x);
+  bundle<D, n> y = polynomial<c>(d, square);
+  y.zip(square, x, [](V p, V x2, V v) HWY_ATTR { return hn::MulAdd(hn::Mul(x2, p), v, v); });
+  y.zip(large, x, [=](V small, V far, V v) HWY_ATTR {
+    const auto is_small = hn::Lt(hn::Abs(v), hn::Set(d, 0.625f));
+    return hn::CopySign(hn::IfThenElse(is_small, hn::Abs(small), far), v);
+  });
+  return y;
+}
+template <class D, class V>
+HWY_INLINE V tanh(D d, V x) {
+  return tanh(d, bundle<D, 1>{{x}}).at[0];
 }
 
 // 1.3 ulp. A polynomial of x^2 close to 0; further out 1 - exp(polynomial of |x|), whose error
@@ -331,11 +350,20 @@ HWY_INLINE V erf(D d, V x) {
 }
 
 // 2.3 ulp, also where the result is subnormal: exp is only asked for what cannot overflow.
+template <class D, int n>
+HWY_INLINE bundle<D, n> sigmoid(D d, bundle<D, n> x) {
+  using V = hn::Vec<D>;
+  const V one = hn::Set(d, 1.0f);
+  bundle<D, n> e = x;
+  e.map([=](V v) HWY_ATTR { return hn::Or(v, hn::SignBit(d)); });
+  x.zip(exp(d, e), [=](V v, V w) HWY_ATTR {  // w is exp(-|v|)
+    return hn::Div(hn::IfThenElse(hn::Lt(v, hn::Zero(d)), w, one), hn::Add(one, w));
+  });
+  return x;
+}
 template <class D, class V>
 HWY_INLINE V sigmoid(D d, V x) {
-  const V one = hn::Set(d, 1.0f);
-  const V e = exp(d, hn::Or(x, hn::SignBit(d)));  // of -|x|
-  return hn::Div(hn::IfThenElse(hn::Lt(x, hn::Zero(d)), e, one), hn::Add(one, e));
+  return sigmoid(d, bundle<D, 1>{{x}}).at[0];
 }
 
 // x Phi(x), with Phi the distribution function of the normal distribution. The error is at most
@@ -343,18 +371,27 @@ HWY_INLINE V sigmoid(D d, V x) {
 //
 // x - x Phi(-x) for positive x and x Phi(-|x|) for others. A polynomial has the eighth root of
 // Phi(-|x|): that falls slowly enough for one range, and rounding errors grow by no more than 8.
-template <class D, class V>
-HWY_INLINE V gelu(D d, V x) {
+template <class D, int n>
+HWY_INLINE bundle<D, n> gelu(D d, bundle<D, n> x) {
+  using V = hn::Vec<D>;
   // Phi(-5.6) is 1e-8, nothing next to 1; further out it stays there.
-  const V a = at_most(hn::Set(d, 5.6f), hn::Abs(x));
+  bundle<D, n> a = x;
+  a.map([=](V v) HWY_ATTR { return at_most(hn::Set(d, 5.6f), hn::Abs(v)); });
   static constexpr constants c({0.917004049f, -0.0914578587f, -0.0319262333f, -0.000675400603f,
                                 0.00150768564f, 3.25595392e-05f, -5.97750259e-05f, 7.41514168e-06f,
                                 -2.92917633e-07f});
-  V p = polynomial<c>(d, a);
-  p = hn::Mul(p, p);
-  p = hn::Mul(p, p);
-  p = hn::Mul(p, p);
-  return hn::NegMulAdd(a, p, at_least(hn::Zero(d), x));
+  const auto squared = [](V v) HWY_ATTR { return hn::Mul(v, v); };
+  bundle<D, n> p = polynomial<c>(d, a);
+  p.map(squared);
+  p.map(squared);
+  p.map(squared);
+  x.zip(a, p,
+        [=](V v, V w, V q) HWY_ATTR { return hn::NegMulAdd(w, q, at_least(hn::Zero(d), v)); });
+  return x;
+}
+template <class D, class V>
+HWY_INLINE V gelu(D d, V x) {
+  return gelu(d, bundle<D, 1>{{x}}).at[0];
 }
 
 // (x Phi(x))' = Phi(x) + x phi(x), with phi the density of the normal distribution. With a = |x|,
@@ -379,26 +416,57 @@ inline constexpr float gelu_cubic = 0.044715f;
 inline constexpr float gelu_tanh_end = 10.02f;
 
 // 1 + exp(-2u): 1 or 2^127 where |x| is large.
-template <class D, class V>
-HWY_INLINE V gelu_tanh_denominator(D d, V x) {
+template <class D, int n>
+HWY_INLINE bundle<D, n> gelu_tanh_denominator(D d, bundle<D, n> x) {
+  using V = hn::Vec<D>;
+  constexpr bool in_registers = has_32_registers || n == 1;
   constexpr float linear = -2 * sqrt_2_over_pi * log2_e;
-  // Here the exponent is close to -127 and 127.
-  x = at_least(hn::Set(d, -gelu_tanh_end), at_most(hn::Set(d, gelu_tanh_end), x));
-  const V inner = hn::MulAdd(hn::Mul(x, x), hn::Set(d, linear * gelu_cubic), hn::Set(d, linear));
-  return hn::Add(exp2_of_product(d, x, inner), hn::Set(d, 1.0f));
+  // Within the first two, the exponent is between about -127 and 127.
+  static constexpr constants r({gelu_tanh_end, -gelu_tanh_end, linear * gelu_cubic, linear, 1.0f});
+  const float* const from = behind_all<in_registers>(x, &r.lane[0]);
+  const V end = constant<r, 0, in_registers, n>(d, from);
+  const V begin = constant<r, 1, in_registers, n>(d, from);
+  x.map([=](V v) HWY_ATTR { return at_least(begin, at_most(end, v)); });
+  const V third = constant<r, 2, in_registers, n>(d, from);
+  const V first = constant<r, 3, in_registers, n>(d, from);
+  bundle<D, n> inner = x;
+  inner.map([=](V v) HWY_ATTR { return hn::MulAdd(hn::Mul(v, v), third, first); });
+  bundle<D, n> y = exp2_of_product(d, x, inner);
+  const V one = constant<r, 4, in_registers, n>(d, behind_all<in_registers>(y, from));
+  y.map([=](V v) HWY_ATTR { return hn::Add(v, one); });
+  return y;
+}
+template <class D, int n>
+HWY_INLINE bundle<D, n> gelu_tanh(D d, bundle<D, n> x) {
+  using V = hn::Vec<D>;
+  x.zip(gelu_tanh_denominator(d, x), [](V v, V w) HWY_ATTR { return hn::Div(v, w); });
+  return x;
 }
 template <class D, class V>
 HWY_INLINE V gelu_tanh(D d, V x) {
-  return hn::Div(x, gelu_tanh_denominator(d, x));
+  return gelu_tanh(d, bundle<D, 1>{{x}}).at[0];
 }
 // s + x s (1 - s) 2u' with s = 1 / (1 + exp(-2u)).
+template <class D, int n>
+HWY_INLINE bundle<D, n> gelu_tanh_slope(D d, const bundle<D, n>& x) {
+  using V = hn::Vec<D>;
+  constexpr bool in_registers = has_32_registers || n == 1;
+  static constexpr constants r({1.0f, 6 * gelu_cubic * sqrt_2_over_pi, 2 * sqrt_2_over_pi});
+  bundle<D, n> s = gelu_tanh_denominator(d, x);
+  const float* const from = behind_all<in_registers>(s, &r.lane[0]);
+  const V one = constant<r, 0, in_registers, n>(d, from);
+  s.map([=](V v) HWY_ATTR { return hn::Div(one, v); });
+  const V third = constant<r, 1, in_registers, n>(d, from);
+  const V first = constant<r, 2, in_registers, n>(d, from);
+  s.zip(x, [=](V w, V v) HWY_ATTR {
+    const V slope = hn::MulAdd(third, hn::Mul(v, v), first);
+    return hn::MulAdd(hn::Mul(hn::Mul(w, hn::Sub(one, w)), v), slope, w);
+  });
+  return s;
+}
 template <class D, class V>
 HWY_INLINE V gelu_tanh_slope(D d, V x) {
-  const V one = hn::Set(d, 1.0f);
-  const V s = hn::Div(one, gelu_tanh_denominator(d, x));
-  const V slope = hn::MulAdd(hn::Set(d, 6 * gelu_cubic * sqrt_2_over_pi), hn::Mul(x, x),
-                             hn::Set(d, 2 * sqrt_2_over_pi));
-  return hn::MulAdd(hn::Mul(hn::Mul(s, hn::Sub(one, s)), x), slope, s);
+  return gelu_tanh_slope(d, bundle<D, 1>{{x}}).at[0];
 }
 
 // What vectors reduce well; larger angles go lane by lane.
