@@ -85,7 +85,7 @@ HWY_INLINE void store_n(hn::Vec<D> v, D d, T* HWY_RESTRICT p, std::size_t n) {
 // Which of the bytes, one for each lane, are not 0. AVX-512's masks have a bit for each lane,
 // however wide that is: newer versions of Highway have this as hn::PromoteMaskTo.
 template <class D, class V>
-HWY_INLINE hn::Mask<D> mask_of(D d, V bytes) {
+HWY_INLINE hn::Mask<D> mask_of([[maybe_unused]] D d, V bytes) {
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
   return hn::Mask<D>{hn::Ne(bytes, hn::Zero(hn::DFromV<V>())).raw};
 #else
