@@ -129,8 +129,8 @@ def cases_of(program, options):
 def compare_compilers(given, about, options):
     names = given.compilers.split(",")
     shown = table(("case", "target", *names, "slowest/fastest"))
-    rounds = compilers.ROUNDS["quick" if given.quick else "full"]
-    for case, times in compilers.compare(names, about, options, rounds):
+    effort = "quick" if given.quick else "full"
+    for case, times in compilers.compare(names, about, options, effort):
         shown.add(row_of_compilers(case, times))
     place = pathlib.Path(about["results"]) / "bench-compilers.tsv"
     shown.write(place)
