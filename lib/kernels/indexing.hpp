@@ -180,7 +180,8 @@ inline void write(const call& c) noexcept {
 // all to the rows' first element, from elements and indices that are contiguous. `adjacent`: the
 // rows are, too, as in pick_elements. One that is added to several times in a row, as by all that
 // is farther away than a table of distances goes, does not wait for memory each time. `to` is in
-// the first of `rows`: from where the table begins, clang would count in that.
+// the first of `rows`: from where the table begins, clang would need the index twice, as it is and
+// less the first.
 template <bool to_one, bool adjacent>
 void add_elements(std::ptrdiff_t n, item_range rows, std::ptrdiff_t row, const std::ptrdiff_t* step,
                   float* to, const float* from, const std::int32_t* index) {
