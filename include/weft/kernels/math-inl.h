@@ -263,37 +263,55 @@ HWY_INLINE V twice_exp(D d, V x) {
   return twice_exp(d, bundle<D, 1>{{x}}).at[0];
 }
 
-// 0.83 ulp. -infinity at 0, NaN below.
+// x as m 2^e, for positive numbers that are normal, with m from sqrt(1/2) to sqrt(2).
+template <class V>
+struct power_parts {
+  V m, e;
+};
 template <class D, class V>
-HWY_INLINE V log(D d, V x) {
+HWY_INLINE power_parts<V> parts_of(D d, V x) {
   const hn::RebindToSigned<D> di;
-  const V infinity = hn::Set(d, std::numeric_limits<float>::infinity());
-  const V zero = hn::Zero(d);
-  const auto subnormal = hn::Lt(x, hn::Set(d, std::numeric_limits<float>::min()));
-  const V scaled = hn::IfThenElse(subnormal, hn::Mul(x, hn::Set(d, 0x1p23f)), x);
-  // x = m 2^e with m from sqrt(1/2), whose bits these are, to sqrt(2).
-  const auto bits = hn::BitCast(di, scaled);
-  const auto from_half = hn::Sub(bits, hn::Set(di, 0x3F3504F3));
-  const V m = hn::BitCast(d, hn::Sub(bits, hn::And(from_half, hn::Set(di, -0x800000))));
-  const V exponent =
-      subtract_where(subnormal, hn::ConvertTo(d, hn::ShiftRight<23>(from_half)), hn::Set(d, 23.0f));
-  const V f = hn::Sub(m, hn::Set(d, 1.0f));
+  const auto bits = hn::BitCast(di, x);
+  const auto from_half = hn::Sub(bits, hn::Set(di, 0x3F3504F3));  // the bits of sqrt(1/2)
+  const auto m = hn::Sub(bits, hn::And(from_half, hn::Set(di, -0x800000)));
+  return {hn::BitCast(d, m), hn::ConvertTo(d, hn::ShiftRight<23>(from_half))};
+}
+
+template <class D, class V>
+HWY_INLINE V log_of_parts(D d, const power_parts<V>& x) {
+  const V f = hn::Sub(x.m, hn::Set(d, 1.0f));
   const V f2 = hn::Mul(f, f);
   // Of f, by its even and its odd powers: what waits for each other is half as long.
   static constexpr constants even(
       {0.333333105f, 0.200021699f, 0.142185226f, 0.118936345f, 0.0675789565f});
   static constexpr constants odd({-0.250000089f, -0.166680962f, -0.12402992f, -0.11694847f});
   const V p = hn::MulAdd(f, polynomial<odd>(d, f2), polynomial<even>(d, f2));
-  const V small = hn::NegMulAdd(hn::Set(d, 0.5f), f2, hn::Mul(exponent, hn::Set(d, ln2_low)));
-  const V y =
-      hn::MulAdd(exponent, hn::Set(d, ln2_high), hn::Add(f, hn::MulAdd(hn::Mul(f2, f), p, small)));
-  // Infinity and NaN are their own. None of this waits for the others' logarithms; as integers, the
-  // bits of numbers are in the order of numbers, and for floats clang would look at more of them.
-  V other = hn::IfThenElse(hn::Lt(x, zero), hn::Set(d, std::numeric_limits<float>::quiet_NaN()), x);
-  other = hn::IfThenElse(hn::Eq(x, zero), hn::Neg(infinity), other);
-  const auto of_x = hn::BitCast(di, x), of_infinity = hn::BitCast(di, infinity);
-  const auto is_positive = hn::And(hn::Gt(of_x, hn::Zero(di)), hn::Lt(of_x, of_infinity));
-  return hn::IfThenElse(hn::RebindMask(d, is_positive), y, other);
+  const V small = hn::NegMulAdd(hn::Set(d, 0.5f), f2, hn::Mul(x.e, hn::Set(d, ln2_low)));
+  return hn::MulAdd(x.e, hn::Set(d, ln2_high), hn::Add(f, hn::MulAdd(hn::Mul(f2, f), p, small)));
+}
+
+template <class D, class V>
+HWY_INLINE V log_anywhere(D d, V x) {
+  const V zero = hn::Zero(d), infinity = hn::Set(d, std::numeric_limits<float>::infinity());
+  const auto subnormal = hn::Lt(x, hn::Set(d, std::numeric_limits<float>::min()));
+  auto parts = parts_of(d, hn::IfThenElse(subnormal, hn::Mul(x, hn::Set(d, 0x1p23f)), x));
+  parts.e = subtract_where(subnormal, parts.e, hn::Set(d, 23.0f));
+  // Infinity and NaN are their own.
+  const V y = hn::IfThenElse(hn::Lt(x, infinity), log_of_parts(d, parts), x);
+  const V of_negative = hn::Set(d, std::numeric_limits<float>::quiet_NaN());
+  return hn::IfThenElse(hn::Eq(x, zero), hn::Neg(infinity),
+                        hn::IfThenElse(hn::Lt(x, zero), of_negative, y));
+}
+
+// 0.83 ulp. -infinity at 0, NaN below.
+template <class D, class V>
+HWY_INLINE V log(D d, V x) {
+  // As integers, less the least normal number's, the bits of positive normal numbers are the least.
+  const hn::RebindToSigned<D> di;
+  const auto place = hn::Add(hn::BitCast(di, x), hn::Set(di, 0x7F800000));
+  if (HWY_LIKELY(hn::AllTrue(di, hn::Lt(place, hn::Set(di, -0x1000000)))))
+    return log_of_parts(d, parts_of(d, x));
+  return log_anywhere(d, x);
 }
 
 // 1.3 ulp.
