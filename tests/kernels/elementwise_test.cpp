@@ -1,3 +1,4 @@
+#include <bit>
 #include <cstring>
 #include <tuple>
 
@@ -184,6 +185,9 @@ std::vector<float> float_range(float dense) {
   return xs;
 }
 
+constexpr op functions_of_one[]{op::exp, op::log,     op::sqrt, op::tanh, op::erf,      op::sin,
+                                op::cos, op::sigmoid, op::relu, op::gelu, op::gelu_tanh};
+
 // The largest error over xs where the reference is within floats.
 double largest_error(const table& kernels, op kind, double (*f)(double),
                      const std::vector<float>& xs) {
@@ -360,6 +364,27 @@ BOOST_AUTO_TEST_CASE(sines_near_multiples_of_a_quarter_turn_are_right) {
   });
 }
 
+BOOST_AUTO_TEST_CASE(what_a_function_gives_is_the_same_to_the_bit_whatever_lies_beside) {
+  constexpr float inf = std::numeric_limits<float>::infinity();
+  const float others[]{0, -1, inf, -inf, 1e-40f, 200, std::numeric_limits<float>::quiet_NaN()};
+  const std::vector<float> alone = float_range(10);
+  on_every_target([&](const table& kernels) {
+    for (const op kind : functions_of_one) {
+      const std::vector<float> expected = values(kernels, kind, alone);
+      for (const float other : others) {
+        std::vector<float> xs = alone;
+        for (std::size_t i = 0; i < xs.size(); i += 3) xs[i] = other;
+        const std::vector<float> got = values(kernels, kind, xs);
+        std::size_t changed = 0;
+        for (std::size_t i = 0; i < xs.size(); ++i)
+          changed += i % 3 != 0 && std::bit_cast<std::uint32_t>(got[i]) !=
+                                       std::bit_cast<std::uint32_t>(expected[i]);
+        BOOST_TEST(changed == 0u, name_of(kind) << " differs beside " << other << ": " << changed);
+      }
+    }
+  });
+}
+
 BOOST_AUTO_TEST_CASE(infinities_and_nan_are_as_in_ieee_and_pytorch) {
   constexpr float inf = std::numeric_limits<float>::infinity();
   const float nan = std::numeric_limits<float>::quiet_NaN();
@@ -380,14 +405,12 @@ BOOST_AUTO_TEST_CASE(infinities_and_nan_are_as_in_ieee_and_pytorch) {
       {op::sigmoid, -inf, 0}, {op::sin, inf, nan},      {op::cos, -inf, nan},
       {op::sqrt, -1, nan},    {op::sqrt, inf, inf},     {op::relu, inf, inf},
       {op::relu, -inf, 0},    {op::gelu, inf, inf},     {op::gelu_tanh, inf, inf}};
-  const op all[]{op::exp, op::log,     op::sqrt, op::tanh, op::erf,      op::sin,
-                 op::cos, op::sigmoid, op::relu, op::gelu, op::gelu_tanh};
   on_every_target([&](const table& kernels) {
     for (const example& e : examples) {
       const float got = values(kernels, e.kind, std::vector<float>(19, e.x)).back();
       BOOST_TEST(same(e.expected, got), name_of(e.kind) << "(" << e.x << ") is " << got);
     }
-    for (const op kind : all)
+    for (const op kind : functions_of_one)
       for (const float x : values(kernels, kind, {nan, -nan}))
         BOOST_TEST(std::isnan(x), name_of(kind) << " loses NaN");
     for (const op kind : {op::maximum, op::minimum}) {
