@@ -255,7 +255,7 @@ struct sqrt {
     return hn::Sqrt(a);
   }
 };
-struct erf : of_vectors<2> {
+struct erf : of_bundles {
   template <class V>
   HWY_INLINE V operator()(V a) const {
     return math::erf(floats(), a);

@@ -346,25 +346,40 @@ HWY_INLINE V tanh(D d, V x) {
 
 // 1.3 ulp. A polynomial of x^2 close to 0; further out 1 - exp(polynomial of |x|), whose error
 // counts little next to 1.
-template <class D, class V>
-HWY_INLINE V erf(D d, V x) {
+template <class D, int n>
+HWY_INLINE bundle<D, n> erf(D d, bundle<D, n> x) {
+  using V = hn::Vec<D>;
   const V one = hn::Set(d, 1.0f);
-  const V a = hn::Abs(x);
+  bundle<D, n> a = x, small = x;
+  a.map([](V v) HWY_ATTR { return hn::Abs(v); });
+  small.map([](V v) HWY_ATTR { return hn::Mul(v, v); });
   static constexpr constants of_small(
       {0.128379166f, -0.376125634f, 0.112826191f, -0.0267983098f, 0.00504372269f, -0.0006270702f});
-  const V p = polynomial<of_small, false>(d, hn::Mul(x, x));
-  const V small = hn::MulAdd(a, p, a);
+  small = polynomial<of_small, false>(d, small);
+  small.zip(a, [](V p, V w) HWY_ATTR { return hn::MulAdd(w, p, w); });
   static constexpr constants of_log_erfc({-0.000103881575f, -1.12806225f, -0.636519432f,
                                           -0.104523107f, 0.0225165151f, -0.00311691966f,
                                           0.000203551637f});
-  const V log_erfc = polynomial<of_log_erfc, false>(d, a);
-  const V shifted = shifted_integer(d, log_erfc, hn::Set(d, log2_e));
+  const bundle<D, n> log_erfc = polynomial<of_log_erfc, false>(d, a);
+  bundle<D, n> shifted = log_erfc;
+  shifted.map([=](V v) HWY_ATTR { return shifted_integer(d, v, hn::Set(d, log2_e)); });
+  bundle<D, n> large = exp_of_remainder(d, log_erfc, shifted);
   // Less erfc, as a product.
-  const V rest = hn::NegMulAdd(exp_of_remainder(d, log_erfc, shifted),
-                               power_of_2(d, as_integer(d, shifted)), one);
+  large.zip(shifted, [=](V e, V s) HWY_ATTR {
+    return hn::NegMulAdd(e, power_of_2(d, as_integer(d, s)), one);
+  });
   // From 3.92 on, erf rounds to 1.
-  const V large = hn::IfThenElse(hn::Gt(a, hn::Set(d, 3.92f)), one, rest);
-  return hn::CopySign(hn::IfThenElse(hn::Lt(a, hn::Set(d, 0.85f)), small, large), x);
+  large.zip(
+      a, [=](V v, V w) HWY_ATTR { return hn::IfThenElse(hn::Gt(w, hn::Set(d, 3.92f)), one, v); });
+  large.zip(small, a, [=](V far, V near, V w) HWY_ATTR {
+    return hn::IfThenElse(hn::Lt(w, hn::Set(d, 0.85f)), near, far);
+  });
+  x.zip(large, [](V v, V y) HWY_ATTR { return hn::CopySign(y, v); });
+  return x;
+}
+template <class D, class V>
+HWY_INLINE V erf(D d, V x) {
+  return erf(d, bundle<D, 1>{{x}}).at[0];
 }
 
 // 2.3 ulp, also where the result is subnormal: exp is only asked for what cannot overflow.
