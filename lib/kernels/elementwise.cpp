@@ -243,7 +243,7 @@ struct exp : of_bundles {
     return math::exp(floats(), a);
   }
 };
-struct log : of_vectors<1> {
+struct log : of_bundles {
   template <class V>
   HWY_INLINE V operator()(V a) const {
     return math::log(floats(), a);

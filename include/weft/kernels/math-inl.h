@@ -182,6 +182,16 @@ HWY_INLINE V exp_anywhere(D d, V x) {
                  power_of_2(d, hn::Sub(n, half)));
 }
 
+// The largest bits, as integers, that the vectors have in each lane.
+template <class D, int n>
+HWY_INLINE hn::Vec<hn::RebindToSigned<D>> largest_bits(D d, const bundle<D, n>& x) {
+  using V = hn::Vec<D>;
+  const hn::RebindToSigned<D> di;
+  return hn::BitCast(di, x.combine([=](V v, V w) HWY_ATTR {
+    return hn::BitCast(d, hn::Max(hn::BitCast(di, v), hn::BitCast(di, w)));
+  }));
+}
+
 // 0.89 ulp; 1.16 without fused multiply-add. 0 below -104, infinity above 88.72; subnormal results
 // are right. Several vectors are looked at together for whether all is normal.
 template <class D, int n>
@@ -191,12 +201,9 @@ HWY_INLINE bundle<D, n> exp(D d, bundle<D, n> x) {
   // As integers, the bits of sizes are in the order of sizes; infinities and NaN are beyond.
   bundle<D, n> size = x;
   size.map([](V v) HWY_ATTR { return hn::Abs(v); });
-  const V largest = size.combine([=](V v, V w) HWY_ATTR {
-    return hn::BitCast(d, hn::Max(hn::BitCast(di, v), hn::BitCast(di, w)));
-  });
   // In a register: of a number that it knows, g++ would take the minimum and compare that.
   const auto bound = hn::BitCast(di, in_register(hn::Set(d, 87.0f)));
-  if (HWY_LIKELY(hn::AllTrue(di, hn::Lt(hn::BitCast(di, largest), bound))))
+  if (HWY_LIKELY(hn::AllTrue(di, hn::Lt(largest_bits(d, size), bound))))
     x = exp_normal(d, x);
   else
     x.map([=](V v) HWY_ATTR { return exp_anywhere(d, v); });
@@ -264,54 +271,84 @@ HWY_INLINE V twice_exp(D d, V x) {
 }
 
 // x as m 2^e, for positive numbers that are normal, with m from sqrt(1/2) to sqrt(2).
-template <class V>
+template <class D, int n>
 struct power_parts {
-  V m, e;
+  bundle<D, n> m, e;
 };
-template <class D, class V>
-HWY_INLINE power_parts<V> parts_of(D d, V x) {
+template <class D, int n>
+HWY_INLINE power_parts<D, n> parts_of(D d, const bundle<D, n>& x) {
+  using V = hn::Vec<D>;
   const hn::RebindToSigned<D> di;
-  const auto bits = hn::BitCast(di, x);
-  const auto from_half = hn::Sub(bits, hn::Set(di, 0x3F3504F3));  // the bits of sqrt(1/2)
-  const auto m = hn::Sub(bits, hn::And(from_half, hn::Set(di, -0x800000)));
-  return {hn::BitCast(d, m), hn::ConvertTo(d, hn::ShiftRight<23>(from_half))};
+  bundle<D, n> m = x, e = x;
+  // Less the bits of sqrt(1/2).
+  e.map([=](V v) HWY_ATTR {
+    return hn::BitCast(d, hn::Sub(hn::BitCast(di, v), hn::Set(di, 0x3F3504F3)));
+  });
+  m.zip(e, [=](V v, V from_half) HWY_ATTR {
+    const auto exponent = hn::And(hn::BitCast(di, from_half), hn::Set(di, -0x800000));
+    return hn::BitCast(d, hn::Sub(hn::BitCast(di, v), exponent));
+  });
+  e.map([=](V from_half)
+            HWY_ATTR { return hn::ConvertTo(d, hn::ShiftRight<23>(hn::BitCast(di, from_half))); });
+  return {m, e};
 }
 
-template <class D, class V>
-HWY_INLINE V log_of_parts(D d, const power_parts<V>& x) {
-  const V f = hn::Sub(x.m, hn::Set(d, 1.0f));
-  const V f2 = hn::Mul(f, f);
+template <class D, int n>
+HWY_INLINE bundle<D, n> log_of_parts(D d, const power_parts<D, n>& x) {
+  using V = hn::Vec<D>;
+  bundle<D, n> f = x.m;
+  f.map([=](V m) HWY_ATTR { return hn::Sub(m, hn::Set(d, 1.0f)); });
+  bundle<D, n> f2 = f;
+  f2.map([](V v) HWY_ATTR { return hn::Mul(v, v); });
   // Of f, by its even and its odd powers: what waits for each other is half as long.
   static constexpr constants even(
       {0.333333105f, 0.200021699f, 0.142185226f, 0.118936345f, 0.0675789565f});
   static constexpr constants odd({-0.250000089f, -0.166680962f, -0.12402992f, -0.11694847f});
-  const V p = hn::MulAdd(f, polynomial<odd>(d, f2), polynomial<even>(d, f2));
-  const V small = hn::NegMulAdd(hn::Set(d, 0.5f), f2, hn::Mul(x.e, hn::Set(d, ln2_low)));
-  return hn::MulAdd(x.e, hn::Set(d, ln2_high), hn::Add(f, hn::MulAdd(hn::Mul(f2, f), p, small)));
+  bundle<D, n> p = polynomial<odd>(d, f2);
+  p.zip(polynomial<even>(d, f2), f, [](V o, V e, V v) HWY_ATTR { return hn::MulAdd(v, o, e); });
+  bundle<D, n> small = x.e;
+  small.zip(f2, [=](V e, V v2) HWY_ATTR {
+    return hn::NegMulAdd(hn::Set(d, 0.5f), v2, hn::Mul(e, hn::Set(d, ln2_low)));
+  });
+  f2.zip(f, [](V v2, V v) HWY_ATTR { return hn::Mul(v2, v); });
+  small.zip(f2, p, [](V s, V v3, V q) HWY_ATTR { return hn::MulAdd(v3, q, s); });
+  f.zip(small, x.e,
+        [=](V v, V s, V e) HWY_ATTR { return hn::MulAdd(e, hn::Set(d, ln2_high), hn::Add(v, s)); });
+  return f;
 }
 
 template <class D, class V>
 HWY_INLINE V log_anywhere(D d, V x) {
   const V zero = hn::Zero(d), infinity = hn::Set(d, std::numeric_limits<float>::infinity());
   const auto subnormal = hn::Lt(x, hn::Set(d, std::numeric_limits<float>::min()));
-  auto parts = parts_of(d, hn::IfThenElse(subnormal, hn::Mul(x, hn::Set(d, 0x1p23f)), x));
-  parts.e = subtract_where(subnormal, parts.e, hn::Set(d, 23.0f));
+  const V scaled = hn::IfThenElse(subnormal, hn::Mul(x, hn::Set(d, 0x1p23f)), x);
+  auto parts = parts_of(d, bundle<D, 1>{{scaled}});
+  parts.e.map([=](V e) HWY_ATTR { return subtract_where(subnormal, e, hn::Set(d, 23.0f)); });
   // Infinity and NaN are their own.
-  const V y = hn::IfThenElse(hn::Lt(x, infinity), log_of_parts(d, parts), x);
+  const V y = hn::IfThenElse(hn::Lt(x, infinity), log_of_parts(d, parts).at[0], x);
   const V of_negative = hn::Set(d, std::numeric_limits<float>::quiet_NaN());
   return hn::IfThenElse(hn::Eq(x, zero), hn::Neg(infinity),
                         hn::IfThenElse(hn::Lt(x, zero), of_negative, y));
 }
 
 // 0.83 ulp. -infinity at 0, NaN below.
+template <class D, int n>
+HWY_INLINE bundle<D, n> log(D d, bundle<D, n> x) {
+  using V = hn::Vec<D>;
+  const hn::RebindToSigned<D> di;
+  // As integers, less the least normal number's, the bits of positive normal numbers are the least.
+  bundle<D, n> place = x;
+  place.map([=](V v) HWY_ATTR {
+    return hn::BitCast(d, hn::Add(hn::BitCast(di, v), hn::Set(di, 0x7F800000)));
+  });
+  if (HWY_LIKELY(hn::AllTrue(di, hn::Lt(largest_bits(d, place), hn::Set(di, -0x1000000)))))
+    return log_of_parts(d, parts_of(d, x));
+  x.map([=](V v) HWY_ATTR { return log_anywhere(d, v); });
+  return x;
+}
 template <class D, class V>
 HWY_INLINE V log(D d, V x) {
-  // As integers, less the least normal number's, the bits of positive normal numbers are the least.
-  const hn::RebindToSigned<D> di;
-  const auto place = hn::Add(hn::BitCast(di, x), hn::Set(di, 0x7F800000));
-  if (HWY_LIKELY(hn::AllTrue(di, hn::Lt(place, hn::Set(di, -0x1000000)))))
-    return log_of_parts(d, parts_of(d, x));
-  return log_anywhere(d, x);
+  return log(d, bundle<D, 1>{{x}}).at[0];
 }
 
 // 1.3 ulp.
