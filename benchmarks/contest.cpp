@@ -141,8 +141,14 @@ bool run(const std::string& name, const contest& c, const options& chosen) {
   if (!chosen.alone && c.peers) std::ranges::move(c.peers(), std::back_inserter(others));
   add(c, "weft", c.weft, chosen);
   for (const auto& [who, other] : others) {
-    other.repeat(1);
-    const std::vector<float> result = other.result();
+    std::vector<float> result;
+    try {
+      other.repeat(1);
+      result = other.result();
+    } catch (const std::exception& problem) {
+      std::cerr << name << ": " << who << " is left out: " << problem.what() << '\n';
+      continue;
+    }
     if (!agrees(c, own, who, result, name)) {
       all_agree = false;
       continue;

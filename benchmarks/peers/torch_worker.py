@@ -7,10 +7,13 @@ import sys
 import time
 import warnings
 
-# Read when PyTorch is loaded: its best instructions; and large blocks stay with the process, or
-# each is paged in anew at every step.
-environment = {"ATEN_CPU_CAPABILITY": "avx512", "MALLOC_MMAP_THRESHOLD_": str(1 << 30),
-               "MALLOC_TRIM_THRESHOLD_": str(1 << 34)}
+# Read when PyTorch is loaded. The best instructions that there are: it does not take AVX-512's by
+# itself, and dies of them where there are none. Large blocks stay with the process, or each is paged
+# in anew at every step.
+environment = {"MALLOC_MMAP_THRESHOLD_": str(1 << 30), "MALLOC_TRIM_THRESHOLD_": str(1 << 34)}
+with open("/proc/cpuinfo") as cpuinfo:
+    if {"avx512f", "avx512bw", "avx512dq", "avx512vl"} <= set(cpuinfo.read().split()):
+        environment["ATEN_CPU_CAPABILITY"] = "avx512"
 if any(os.environ.get(name) != value for name, value in environment.items()):
     os.execve(sys.executable, [sys.executable] + sys.argv, {**os.environ, **environment})
 
