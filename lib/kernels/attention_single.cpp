@@ -150,7 +150,7 @@ class single_query {
     vec top = hn::Set(d, highest_);
     for (std::ptrdiff_t j = 0; j < count; j += lanes()) top = hn::Max(top, hn::LoadU(d, s + j));
     const float before = highest_;
-    highest_ = hn::GetLane(lanes_combined(d, top, larger));
+    highest_ = number_of_lanes(d, top, larger);
     top = hn::Set(d, highest_);
     vec sum = hn::Zero(d);
     std::ptrdiff_t j = 0;
@@ -172,7 +172,7 @@ class single_query {
     }
     const float factor =
         hn::GetLane(hn::Mul(hn::Set(d, 0.5f), math::twice_exp(d, hn::Set(d, before - highest_))));
-    sum_ = sum_ * factor + hn::GetLane(lanes_combined(d, sum, plus));
+    sum_ = sum_ * factor + number_of_lanes(d, sum, plus);
     return factor;
   }
 

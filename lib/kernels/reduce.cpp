@@ -84,7 +84,7 @@ Terms moved(Terms terms, const std::ptrdiff_t* stride, std::ptrdiff_t times = 1)
 // All lanes of some vectors.
 template <class D, int n, class Combine>
 HWY_INLINE hn::TFromD<D> combined(const bundle<D, n>& some, Combine combine) {
-  return hn::GetLane(lanes_combined(D(), some.combine(combine), combine));
+  return number_of_lanes(D(), some.combine(combine), combine);
 }
 
 // What a reduction is: of vectors, of what rows give, and of a row. Rows' sums add up in a wider

@@ -133,9 +133,7 @@ struct running {
     V& last = all.at[results / 2];
     last = Combine()(last, hn::IfThenElse(first_n(D(), n), v, none()));
   }
-  HWY_INLINE T combined() const {
-    return hn::GetLane(lanes_combined(D(), all.combine(Combine()), Combine()));
-  }
+  HWY_INLINE T combined() const { return number_of_lanes(D(), all.combine(Combine()), Combine()); }
 
  private:
   HWY_INLINE static V none() { return hn::Set(D(), Combine::template identity<T>); }
@@ -293,7 +291,7 @@ HWY_INLINE std::array<double, count> sums_at(std::size_t n, F add) {
     s0.zip(s2, plus());
     for (int k = 0; k < count; ++k)
       total[static_cast<std::size_t>(k)] +=
-          static_cast<double>(hn::GetLane(lanes_combined(d, s0.at[k], plus())));
+          static_cast<double>(number_of_lanes(d, s0.at[k], plus()));
   } while (i < n);
   return total;
 }
