@@ -103,10 +103,12 @@ struct sum_of_floats {
   HWY_INLINE static float short_row(const Row& row, std::size_t /*last*/) {
     return combined(row, plus());
   }
-  template <class Terms>
-  HWY_INLINE static double row(std::size_t n, Terms terms) {
+  HWY_INLINE static double row(std::size_t n, const elements<float>& terms) {
     return sums_at<1>(n, [=](auto memory, std::size_t i, auto& sums)
                              HWY_ATTR { sums.at[0] = terms.add(memory, i, sums.at[0]); })[0];
+  }
+  HWY_INLINE static double row(std::size_t n, const products& terms) {
+    return sum_of_products(n, terms.x, terms.y);
   }
 };
 struct sum_of_integers {
@@ -306,41 +308,85 @@ void reduce_columns(const nest& kept, const nest& over, const share& part, T* re
       });
 }
 
-// What `length` elements along a loop give that is not contiguous, by way of Running.
-template <class R, class Running, class Terms, class T = typename R::type>
-HWY_INLINE typename R::total strided_row_by(std::ptrdiff_t length, const std::ptrdiff_t* stride,
-                                            Terms row) {
+// What f(std::type_identity<Running>) gives of a row, whose vectors have tag D.
+template <class R, class D, class F>
+HWY_NOINLINE typename R::total with_nan(const F& f) {  // apart: see max_with_nan
+  return f(std::type_identity<running<D, typename R::vectors>>());
+}
+template <class R, class D, class F>
+HWY_INLINE typename R::total by_running(const F& f) {
+  if constexpr (std::is_same_v<R, max_of<float>>) {
+    const float number = f(std::type_identity<largest_number<D>>());
+    return HWY_LIKELY(number == number) ? number : with_nan<R, D>(f);
+  } else {
+    return f(std::type_identity<running<D, typename R::vectors>>());
+  }
+}
+
+// What `length` elements along a loop give that is not contiguous, one by one.
+template <class R, class Terms, class T = typename R::type>
+HWY_INLINE typename R::total strided_row(std::ptrdiff_t length, const std::ptrdiff_t* stride,
+                                         Terms row) {
   constexpr std::ptrdiff_t block = 512;
   using D = typename single<T>::D;
   const auto load = [=](std::ptrdiff_t i)
                         HWY_ATTR { return moved(row, stride, i).load(single<T>(), 0); };
-  typename R::total total = identity_of<R>;
-  for (std::ptrdiff_t i = 0; i < length;) {
-    const std::ptrdiff_t end = std::min(i + block, length);
-    auto some = Running::start();
-    for (const std::ptrdiff_t groups = end & -chains; i < groups; i += chains)
-      some.add(bundle<D, chains>::of([=](int j) HWY_ATTR { return load(i + j); }));
-    for (; i < end; ++i) some.add(load(i));
-    total = R::combine(total, some.combined());
-  }
-  return total;
-}
-template <class R, class Terms, class T = typename R::type>
-HWY_INLINE typename R::total strided_row(std::ptrdiff_t length, const std::ptrdiff_t* stride,
-                                         Terms row) {
-  using D = typename single<T>::D;
-  if constexpr (std::is_same_v<R, max_of<float>>) {
-    const float number = strided_row_by<R, largest_number<D>>(length, stride, row);
-    if (HWY_LIKELY(number == number)) return number;
-  }
-  return strided_row_by<R, running<D, typename R::vectors>>(length, stride, row);
+  return by_running<R, D>([=](auto by) HWY_ATTR {
+    typename R::total total = identity_of<R>;
+    for (std::ptrdiff_t i = 0; i < length;) {
+      const std::ptrdiff_t end = std::min(i + block, length);
+      auto some = decltype(by)::type::start();
+      for (const std::ptrdiff_t groups = end & -chains; i < groups; i += chains)
+        some.add(bundle<D, chains>::of([=](int j) HWY_ATTR { return load(i + j); }));
+      for (; i < end; ++i) some.add(load(i));
+      total = R::combine(total, some.combined());
+    }
+    return total;
+  });
 }
 
-// What a row gives: by vectors, where `along`, from element to element, is that of contiguous ones.
-template <class R, class Terms>
+// Elements so far apart that each vector has some of them, in the same lanes: it takes as long as
+// one of them would. What is in the other lanes stays in them.
+template <class T>
+struct spaced {
+  using D = hn::ScalableTag<T>;
+  hn::Mask<D> taken;   // of a vector's lanes
+  std::ptrdiff_t end;  // of a row
+
+  static bool fits(std::ptrdiff_t apart) {
+    constexpr std::ptrdiff_t lanes = hn::MaxLanes(D());
+    return apart > 1 && apart <= lanes && lanes % apart == 0;
+  }
+  HWY_INLINE spaced(std::ptrdiff_t length, std::ptrdiff_t apart) : end((length - 1) * apart + 1) {
+    const hn::RebindToSigned<D> d;
+    const auto within = hn::And(hn::Iota(d, 0), hn::Set(d, static_cast<int>(apart - 1)));
+    taken = hn::RebindMask(D(), hn::Eq(within, hn::Zero(d)));
+  }
+};
+template <class R, class T = typename R::type>
+HWY_INLINE typename R::total spaced_row(const spaced<T>& elements, const T* row) {
+  constexpr std::ptrdiff_t block = 2048;
+  return by_running<R, hn::ScalableTag<T>>([&](auto by) HWY_ATTR {
+    typename R::total total = identity_of<R>;
+    for (std::ptrdiff_t start = 0; start < elements.end; start += block) {
+      const auto load = each<T>([x = row + start](auto memory, std::size_t i)
+                                    HWY_ATTR { return memory.load(x + i); });
+      const auto n = static_cast<std::size_t>(std::min(block, elements.end - start));
+      const auto some = running_at<typename decltype(by)::type>(n, load);
+      total = R::combine(total, some.combined(elements.taken));
+    }
+    return total;
+  });
+}
+
+// What a row gives: by vectors, where `along`, from element to element, allows it.
+template <class R, class Terms, class T = typename R::type>
 HWY_NOINLINE typename R::total reduce_row(std::ptrdiff_t length, const innermost& along,
                                           Terms row) {
   if (along.contiguous(Terms::inputs)) return R::row(static_cast<std::size_t>(length), row);
+  if constexpr (Terms::inputs == 1)
+    if (spaced<T>::fits(along.stride[1]))
+      return spaced_row<R>(spaced<T>(length, along.stride[1]), row.x);
   return strided_row<R>(length, along.stride, row);
 }
 
@@ -363,10 +409,21 @@ HWY_NOINLINE void reduce_contiguous(std::ptrdiff_t rows, std::size_t length,
   for_each_row(rows, stride, row, result,
                [=](const Terms& at) HWY_ATTR { return R::row(length, at); });
 }
+template <class R, class T = typename R::type>
+HWY_NOINLINE void reduce_spaced(std::ptrdiff_t rows, std::ptrdiff_t length, std::ptrdiff_t apart,
+                                const std::ptrdiff_t* stride, elements<T> row, T* result) {
+  const spaced<T> elements_of_row(length, apart);
+  for_each_row(rows, stride, row, result, [&](const elements<T>& at) HWY_ATTR {
+    return spaced_row<R>(elements_of_row, at.x);
+  });
+}
 template <class R, class Terms, class T = typename R::type>
 HWY_NOINLINE void reduce_strided(std::ptrdiff_t rows, std::ptrdiff_t length,
                                  const std::ptrdiff_t* along, const std::ptrdiff_t* stride,
                                  Terms row, T* result) {
+  if constexpr (Terms::inputs == 1)
+    if (spaced<T>::fits(along[1]))
+      return reduce_spaced<R>(rows, length, along[1], stride, row, result);
   for_each_row(rows, stride, row, result,
                [=](const Terms& at) HWY_ATTR { return strided_row<R>(length, along, at); });
 }

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 
 #include "weft/kernels/bundle-inl.h"
 #include "weft/kernels/hwy-inl.h"
@@ -134,6 +135,10 @@ struct running {
     last = Combine()(last, hn::IfThenElse(first_n(D(), n), v, none()));
   }
   HWY_INLINE T combined() const { return number_of_lanes(D(), all.combine(Combine()), Combine()); }
+  HWY_INLINE T combined(hn::Mask<D> some) const {  // of the lanes
+    const V those = hn::IfThenElse(some, all.combine(Combine()), none());
+    return number_of_lanes(D(), those, Combine());
+  }
 
  private:
   HWY_INLINE static V none() { return hn::Set(D(), Combine::template identity<T>); }
@@ -165,17 +170,22 @@ struct largest_number {
     sums.add_first(n, v);
   }
   HWY_INLINE float combined() const {  // NaN where a sum is
-    const V sum = sums.all.combine(plus());
-    if (HWY_UNLIKELY(!hn::AllTrue(D(), hn::Eq(sum, sum))))
-      return std::numeric_limits<float>::quiet_NaN();
-    return numbers.combined();
+    return are_numbers(sums.all.combine(plus())) ? numbers.combined() : nan;
   }
+  HWY_INLINE float combined(hn::Mask<D> some) const {  // of the lanes
+    const V those = hn::IfThenElseZero(some, sums.all.combine(plus()));
+    return are_numbers(those) ? numbers.combined(some) : nan;
+  }
+
+ private:
+  static constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+  HWY_INLINE static bool are_numbers(V v) { return HWY_LIKELY(hn::AllTrue(D(), hn::Eq(v, v))); }
 };
 
-// All elements of a row combined, by way of Running: f(memory, i, v) fills v, whose vectors are
-// those from element i on.
+// All elements of a row, taken up by a Running: f(memory, i, v) fills v, whose vectors are those
+// from element i on.
 template <class Running, class F>
-HWY_INLINE auto accumulate_at(std::size_t n, F f) {
+HWY_INLINE Running running_at(std::size_t n, F f) {
   using T = decltype(Running::start().combined());
   using D = hn::ScalableTag<T>;
   const std::size_t lanes = hn::Lanes(D());
@@ -197,7 +207,12 @@ HWY_INLINE auto accumulate_at(std::size_t n, F f) {
     f(first<T>{n - vectors}, vectors, one);
     all.add_first(n - vectors, one.at[0]);
   }
-  return all.combined();
+  return all;
+}
+// And combined.
+template <class Running, class F>
+HWY_INLINE auto accumulate_at(std::size_t n, F f) {
+  return running_at<Running>(n, f).combined();
 }
 
 // As accumulate_at and sum_at want it, of a function that gives the vector from element i on:
@@ -257,7 +272,8 @@ HWY_INLINE double sum_at(std::size_t n, F f) {
 }
 
 // Sums over a row, of several terms at once, in blocks as sum_at: add(memory, i, sums) adds the
-// terms of element i and those next to it to the sums, and 0 in lanes beyond the row.
+// terms of element i and those next to it to the sums, and 0 in lanes beyond the row. What takes
+// more sums than one is given four, for as many vectors side by side.
 template <int count, class F>
 HWY_INLINE std::array<double, count> sums_at(std::size_t n, F add) {
   constexpr std::size_t block = 1024;
@@ -272,10 +288,15 @@ HWY_INLINE std::array<double, count> sums_at(std::size_t n, F add) {
     auto s1 = s0, s2 = s0, s3 = s0;
     const std::size_t groups = end - end % (4 * lanes), vectors = end - end % lanes;
     for (; i < groups; i += 4 * lanes) {
-      add(whole<float>(), i, s0);
-      add(whole<float>(), i + lanes, s1);
-      add(whole<float>(), i + 2 * lanes, s2);
-      add(whole<float>(), i + 3 * lanes, s3);
+      if constexpr (std::is_invocable_v<F, whole<float>, std::size_t, decltype(s0)&, decltype(s1)&,
+                                        decltype(s2)&, decltype(s3)&>) {
+        add(whole<float>(), i, s0, s1, s2, s3);
+      } else {
+        add(whole<float>(), i, s0);
+        add(whole<float>(), i + lanes, s1);
+        add(whole<float>(), i + 2 * lanes, s2);
+        add(whole<float>(), i + 3 * lanes, s3);
+      }
     }
     // Not in a loop: compilers make different ones, and all would add to one sum.
     if (end - i >= 2 * lanes) {
@@ -294,6 +315,20 @@ HWY_INLINE std::array<double, count> sums_at(std::size_t n, F add) {
           static_cast<double>(number_of_lanes(d, s0.at[k], plus()));
   } while (i < n);
   return total;
+}
+
+// The sum of products of two rows' elements. Those of x first: where reads of two rows take turns
+// vector by vector, the caches keep less of their pace.
+HWY_INLINE double sum_of_products(std::size_t n, const float* x, const float* y) {
+  using D = hn::ScalableTag<float>;
+  return sums_at<1>(n, [=](auto memory, std::size_t i, auto&... sums) HWY_ATTR {
+    const std::size_t lanes = hn::Lanes(D());
+    const auto of_x = bundle<D, sizeof...(sums)>::of([=](int j) HWY_ATTR {
+      return in_register(memory.load(x + i + static_cast<std::size_t>(j) * lanes));
+    });
+    std::size_t j = 0;
+    ((sums.at[0] = hn::MulAdd(of_x.at[j], memory.load(y + i + j * lanes), sums.at[0]), ++j), ...);
+  })[0];
 }
 
 // Not inline: beside another pass over a row, g++ has no registers left for this one.

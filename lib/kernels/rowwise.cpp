@@ -218,12 +218,8 @@ void normalize(const row_arguments& a) {
 
 void softmax_adjoint(const row_arguments& a) {
   double total[max_rows];
-  for (std::size_t r = 0; r < a.rows; ++r) {
-    const float *y = a.row(r).floats(0), *g = a.row(r).floats(1);
-    total[r] = sums_at<1>(a.length, [=](auto memory, std::size_t i, auto& sums) HWY_ATTR {
-      sums.at[0] = hn::MulAdd(memory.load(y + i), memory.load(g + i), sums.at[0]);
-    })[0];
-  }
+  for (std::size_t r = 0; r < a.rows; ++r)
+    total[r] = sum_of_products(a.length, a.row(r).floats(0), a.row(r).floats(1));
   for (std::size_t r = 0; r < a.rows; ++r) {
     const V inner = value(total[r]);
     map(

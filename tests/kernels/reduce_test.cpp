@@ -174,19 +174,56 @@ BOOST_AUTO_TEST_CASE(a_maximum_of_elements_apart_is_nan_only_where_one_is) {
   });
 }
 
+BOOST_AUTO_TEST_CASE(what_lies_between_the_elements_of_a_row_does_not_count) {
+  on_every_target([](const table& kernels) {
+    for (const std::ptrdiff_t apart : {2, 3, 4, 8, 16, 32})
+      for (const std::ptrdiff_t length : {1, 3, 17, 100, 1500}) {
+        const std::ptrdiff_t rows = 3, next = length * apart + 1;
+        std::vector<float> memory(
+            static_cast<std::size_t>((rows - 1) * next + (length - 1) * apart + 1),
+            std::numeric_limits<float>::quiet_NaN());
+        double sum[3]{}, largest[3]{-infinity, -infinity, -infinity};
+        for (std::ptrdiff_t r = 0; r < rows; ++r)
+          for (std::ptrdiff_t i = 0; i < length; ++i) {
+            const auto x = static_cast<float>((7 * r + 5 * i) % 23 - 30);  // whole: sums are exact
+            memory[static_cast<std::size_t>(r * next + i * apart)] = x;
+            sum[r] += static_cast<double>(x);
+            largest[r] = std::max(largest[r], static_cast<double>(x));
+          }
+        for (const op kind : {op::sum, op::max}) {
+          float result[3];
+          call c = make_call(kind, {rows, length});
+          c.over = 2;
+          c.operands[0] = {result, element::float32, {1, 0}};
+          c.operands[1] = {memory.data(), element::float32, {next, apart}};
+          kernels.reduce(c);
+          for (int r = 0; r < 3; ++r)
+            BOOST_TEST(static_cast<double>(result[r]) == (kind == op::sum ? sum[r] : largest[r]),
+                       name_of(kind) << " of " << length << ", " << apart << " apart");
+        }
+      }
+  });
+}
+
 BOOST_AUTO_TEST_CASE(long_sums_keep_their_accuracy) {
   on_every_target([](const table& kernels) {
     // 2^20 times 0.1: one float accumulator would be off in the third digit.
     std::vector<float> terms(1 << 20, 0.1f);
     const double expected = static_cast<double>(0.1f) * (1 << 20);
-    for (const bool columns : {false, true}) {
+    struct way {
+      extents extent;
+      std::ptrdiff_t stride;
+    };
+    // A row, two columns, and elements of a row that are apart.
+    for (const auto& [extent, stride] :
+         {way{{1 << 20}, 1}, way{{1 << 19, 2}, 2}, way{{1 << 19}, 2}, way{{1 << 18}, 4}}) {
       float result[2];
-      call c = make_call(op::sum, columns ? extents{1 << 19, 2} : extents{1 << 20});
+      call c = make_call(op::sum, extent);
       c.over = 1;
       c.operands[0] = {result, element::float32, {0, 1}};
-      c.operands[1] = {terms.data(), element::float32, {columns ? 2 : 1, 1}};
+      c.operands[1] = {terms.data(), element::float32, {stride, 1}};
       kernels.reduce(c);
-      const double want = columns ? expected / 2 : expected;
+      const double want = expected / static_cast<double>(stride);
       // Floats add up at most 128 terms before their sum goes into a double.
       BOOST_TEST(std::abs(static_cast<double>(result[0]) - want) <= 64.5 * epsilon * want);
     }
