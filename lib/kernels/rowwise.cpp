@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 
 #include "kernels/contiguous.hpp"
 #include "kernels/entry.hpp"
@@ -356,14 +357,22 @@ void normalize_adjoint(const row_arguments& a) {
     a.has(2) ? normalize_adjoint_of<true, false>(a) : normalize_adjoint_of<false, false>(a);
 }
 
-// Calls f(memory, first) for each vector of rows whose neighbours lie side by side: with where
-// their first elements are.
+// Calls f(memory, first, count) for so many vectors, a constant, of rows whose neighbours lie side
+// by side: with where their first elements are. Four where there are as many: elements far apart
+// soon take each other's place in the caches, and with them what lies beside them.
+template <int n>
+using vectors = std::integral_constant<int, n>;
 template <class F>
 HWY_INLINE void for_columns(const column_arguments& a, F f) {
   const std::size_t lanes = hn::Lanes(D());
   std::size_t row = 0;
-  for (; row + lanes <= a.width; row += lanes) f(whole<float>(), a.from(row));
-  if (row < a.width) f(first<float>{a.width - row}, a.from(row));
+  for (; row + chains * lanes <= a.width; row += chains * lanes)
+    f(whole<float>(), a.from(row), vectors<chains>());
+  for (; row + lanes <= a.width; row += lanes) f(whole<float>(), a.from(row), vectors<1>());
+  if (row < a.width) f(first<float>{a.width - row}, a.from(row), vectors<1>());
+}
+HWY_INLINE std::size_t offset_of(int vector) {
+  return static_cast<std::size_t>(vector) * hn::Lanes(D());
 }
 HWY_INLINE void to_next_elements(const column_arguments& a, row_pointers& at) {
   at.to += a.step[0] / bytes(element::float32);
@@ -379,73 +388,96 @@ HWY_INLINE void for_elements(const column_arguments& a, row_pointers at, F f) {
     to_next_elements(a, at);
   }
 }
-// What they give, combined: with(v, at) is v and an element. In several vectors, so that none waits
-// for the one before.
-template <class Combine, class With>
-HWY_INLINE V combine_elements(const column_arguments& a, row_pointers at, Combine combine,
-                              With with) {
-  auto all =
-      bundle<D, chains>::of([](int) HWY_ATTR { return value(Combine::template identity<float>); });
-  const auto one = [&](V v) HWY_ATTR {
-    v = with(v, at);
-    to_next_elements(a, at);
-    return v;
+// What they give, combined, in n vectors: with(v, at, i) is v and the elements from the i-th row
+// on. In twice as many, so that fewer wait for the one before; with any n in the same order.
+template <int n, class Combine, class With>
+HWY_INLINE bundle<D, n> combine_elements(const column_arguments& a, row_pointers at,
+                                         Combine combine, With with) {
+  using some = bundle<D, n>;
+  some even = some::of([](int) HWY_ATTR { return value(Combine::template identity<float>); });
+  some odd = even;
+  const auto add = [&](some& s) HWY_ATTR {
+    s.map_indexed([&](V v, int j) HWY_ATTR { return with(v, at, offset_of(j)); });
   };
   std::size_t left = a.length;
-  for (; left > chains; left -= chains) all.map(one);
-  // The last one has no next.
-  static_assert(chains == 4);
-  if (left > 1) all.at[1] = one(all.at[1]);
-  if (left > 2) all.at[2] = one(all.at[2]);
-  if (left > 3) all.at[3] = one(all.at[3]);
-  all.at[0] = with(all.at[0], at);
-  return all.combine(combine);
+  for (; left > 2; left -= 2) {
+    add(even);
+    to_next_elements(a, at);
+    add(odd);
+    to_next_elements(a, at);
+  }
+  add(even);
+  if (left == 2) {
+    to_next_elements(a, at);
+    add(odd);
+  }
+  even.zip(odd, combine);
+  return even;
 }
 
 template <class ScoreLess>
 HWY_INLINE void softmax_of_columns(const column_arguments& arguments, ScoreLess score_less) {
   const column_arguments a = arguments;  // which no store changes
-  for_columns(a, [&](auto memory, const row_pointers& first) HWY_ATTR {
+  for_columns(a, [&](auto memory, const row_pointers& first, auto count) HWY_ATTR {
+    using some = bundle<D, count>;
     const V lowest = value(-infinity);
-    const V largest =
-        combine_elements(a, first, not_less(), [&](V v, const row_pointers& at) HWY_ATTR {
-          return hn::Max(v, score_less(at, memory, hn::Zero(D())));
+    const some largest = combine_elements<count>(
+        a, first, not_less(), [&](V v, const row_pointers& at, std::size_t i) HWY_ATTR {
+          return hn::Max(v, score_less(at, memory, i, hn::Zero(D())));
         });
-    V total = hn::Zero(D());
+    some total = some::of([](int) HWY_ATTR { return hn::Zero(D()); });
     // A NaN comes back with the total.
-    const V top = hn::IfThenElseZero(hn::Gt(largest, lowest), largest);
+    some top = largest;
+    top.map([=](V v) HWY_ATTR { return hn::IfThenElseZero(hn::Gt(v, lowest), v); });
     for_elements(a, first, [&](const row_pointers& at) HWY_ATTR {
-      const V e = math::twice_exp(D(), score_less(at, memory, top));
-      memory.store(e, at.to);
-      total = hn::Add(total, e);
+      some e = top;
+      e.map_indexed([&](V t, int j) HWY_ATTR { return score_less(at, memory, offset_of(j), t); });
+      e = math::twice_exp(D(), e);
+      e.map_indexed([&](V v, int j) HWY_ATTR {
+        memory.store(v, at.to + offset_of(j));
+        return v;
+      });
+      total.zip(e, plus());
     });
-    const auto is_0 = hn::And(hn::Eq(largest, lowest), hn::Eq(total, total));
-    const V scale = hn::IfThenZeroElse(is_0, hn::Div(value(1.0f), total));
+    some scale = total;
+    scale.zip(largest, [=](V sum, V of_largest) HWY_ATTR {
+      const auto is_0 = hn::And(hn::Eq(of_largest, lowest), hn::Eq(sum, sum));
+      return hn::IfThenZeroElse(is_0, hn::Div(value(1.0f), sum));
+    });
     for_elements(a, first, [&](const row_pointers& at) HWY_ATTR {
-      memory.store(hn::Mul(memory.load(at.to), scale), at.to);
+      scale.map_indexed([&](V v, int j) HWY_ATTR {
+        float* const to = at.to + offset_of(j);
+        memory.store(hn::Mul(memory.load(to), v), to);
+        return v;
+      });
     });
   });
 }
 void softmax_columns(const column_arguments& a) {
   const V scale = value(a.scale);
-  const auto less = [&](const row_pointers& at, auto memory, V top)
-                        HWY_ATTR { return hn::MulSub(memory.load(at.floats(0)), scale, top); };
+  const auto less = [&](const row_pointers& at, auto memory, std::size_t i, V top)
+                        HWY_ATTR { return hn::MulSub(memory.load(at.floats(0) + i), scale, top); };
   if (!a.has(1)) return softmax_of_columns(a, less);
-  softmax_of_columns(a, [&](const row_pointers& at, auto memory, V top) HWY_ATTR {
+  softmax_of_columns(a, [&](const row_pointers& at, auto memory, std::size_t i, V top) HWY_ATTR {
     const auto* mask = static_cast<const std::uint8_t*>(at.from[1]);
-    return hn::IfThenElse(memory.holds(mask), less(at, memory, top), value(-infinity));
+    return hn::IfThenElse(memory.holds(mask + i), less(at, memory, i, top), value(-infinity));
   });
 }
 
 void softmax_adjoint_columns(const column_arguments& arguments) {
   const column_arguments a = arguments;  // which no store changes
-  for_columns(a, [&](auto memory, const row_pointers& first) HWY_ATTR {
-    const V inner = combine_elements(a, first, plus(), [&](V v, const row_pointers& at) HWY_ATTR {
-      return hn::MulAdd(memory.load(at.floats(0)), memory.load(at.floats(1)), v);
-    });
+  for_columns(a, [&](auto memory, const row_pointers& first, auto count) HWY_ATTR {
+    bundle<D, count> inner = combine_elements<count>(
+        a, first, plus(), [&](V v, const row_pointers& at, std::size_t i) HWY_ATTR {
+          return hn::MulAdd(memory.load(at.floats(0) + i), memory.load(at.floats(1) + i), v);
+        });
     for_elements(a, first, [&](const row_pointers& at) HWY_ATTR {
-      const V y = memory.load(at.floats(0)), g = memory.load(at.floats(1));
-      memory.store(hn::Mul(y, hn::Sub(g, inner)), at.to);
+      inner.map_indexed([&](V sum, int j) HWY_ATTR {
+        const std::size_t i = offset_of(j);
+        const V y = memory.load(at.floats(0) + i), g = memory.load(at.floats(1) + i);
+        memory.store(hn::Mul(y, hn::Sub(g, sum)), at.to + i);
+        return sum;
+      });
     });
   });
 }
