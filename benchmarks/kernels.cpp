@@ -307,7 +307,7 @@ std::vector<named_contest> all() {
   std::vector<named_contest> cases;
   // Three operands of the first lie in L2, of the others in L1 with room beside them: where they
   // just fill it, what else the program touches decides.
-  for (const sheet s : {sheet{64, 512}, sheet{29, 100}, sheet{64, 32}}) {
+  for (const sheet s : {sheet{64, 512}, sheet{4, 512}, sheet{29, 100}, sheet{64, 32}}) {
     case_list l(s);
     copies_and_casts(l);
     functions(l);

@@ -83,7 +83,11 @@ inline void number_elements(std::ptrdiff_t first, std::ptrdiff_t stride, std::by
   std::memcpy(to, numbers, sizeof numbers);
 }
 
-inline constexpr std::ptrdiff_t buffered = 512;  // elements that go through buffers at a time
+// Elements that a buffer has room for. Chains take as many at a time: their calls count.
+inline constexpr std::ptrdiff_t buffer_room = 1024;
+// Elements that go through buffers at a time. Fewer, as a processor waits where many stores to the
+// buffers and to the result come together.
+inline constexpr std::ptrdiff_t buffered = buffer_room / 2;
 
 // Whether operand o has one element, for all points.
 inline bool is_everywhere(const nest& n, int o) {
@@ -156,7 +160,7 @@ HWY_NOINLINE void run_buffered(const call& c, nest& n, int inputs, std::ptrdiff_
     data[o] = packed;
     break;
   }
-  alignas(64) std::byte buffer[max_operands][buffered * 4 + spilled];
+  alignas(64) std::byte buffer[max_operands][buffer_room * 4 + spilled];
   const std::ptrdiff_t length = n.extent[n.last()];
   std::ptrdiff_t stride[max_operands]{}, step[max_operands]{};
   bool contiguous = true;
@@ -164,10 +168,10 @@ HWY_NOINLINE void run_buffered(const call& c, nest& n, int inputs, std::ptrdiff_
     stride[o] = n.stride[o][n.last()];
     if (data[o] && o > 0 && is_everywhere(n, o)) {
       // Filled once, it is in place for all rows.
-      fill(c.operands[o].type, 1, std::min(buffered, length), buffer[o], 0, data[o], 0);
+      fill(c.operands[o].type, 1, std::min(buffer_room, length), buffer[o], 0, data[o], 0);
       data[o] = buffer[o];
       stride[o] = 1;
-      at_most = std::min(at_most, buffered);
+      at_most = std::min(at_most, buffer_room);
     }
     contiguous = contiguous && stride[o] == 1 && data[o];
     // In bytes from here on.
@@ -301,7 +305,7 @@ void run_elementwise(const call& c, int inputs, std::ptrdiff_t at_most, fill_loo
 // Runs c's chain over its loops; link l is done by loops[l]. Values between links lie in buffers
 // that stay in the first level of cache: of short rows several, one behind the other.
 inline void run_chain(const call& c, fill_loop fill, const elementwise_loop* loops) {
-  alignas(64) std::byte made[max_links - 1][buffered * 4];
+  alignas(64) std::byte made[max_links - 1][buffer_room * 4];
   const void* from[max_link_inputs]{};
   struct link {
     const void* const* values[3];  // where it is said where its values are
@@ -349,7 +353,7 @@ inline void run_chain(const call& c, fill_loop fill, const elementwise_loop* loo
     std::ptrdiff_t together = 1;
     if (rows > 1) {
       const auto length = static_cast<std::ptrdiff_t>(n);
-      together = std::max<std::ptrdiff_t>(buffered / length, 1);
+      together = std::max<std::ptrdiff_t>(buffer_room / length, 1);
       lay_rows(length, step);
     }
     for (;;) {
@@ -367,7 +371,7 @@ inline void run_chain(const call& c, fill_loop fill, const elementwise_loop* loo
         from[i] = static_cast<const std::byte*>(from[i]) + some * step[1 + i];
     }
   };
-  run_elementwise(c, inputs, buffered, fill, from, run_links);
+  run_elementwise(c, inputs, buffer_room, fill, from, run_links);
 }
 
 // The rows that a row function gets at once: their sums and what follows from these take long,

@@ -244,6 +244,7 @@ struct exp : of_bundles {
   }
 };
 struct log : of_bundles {
+  static constexpr std::size_t enough = 2;  // its polynomial by pairs takes more registers
   template <class V>
   HWY_INLINE V operator()(V a) const {
     return math::log(floats(), a);

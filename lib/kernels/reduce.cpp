@@ -363,20 +363,29 @@ struct spaced {
     taken = hn::RebindMask(D(), hn::Eq(within, hn::Zero(d)));
   }
 };
+// No closure: those of long functions, g++ would call.
 template <class R, class T = typename R::type>
-HWY_INLINE typename R::total spaced_row(const spaced<T>& elements, const T* row) {
-  constexpr std::ptrdiff_t block = 2048;
-  return by_running<R, hn::ScalableTag<T>>([&](auto by) HWY_ATTR {
+struct spaced_total {
+  const spaced<T>& elements;
+  const T* row;
+
+  template <class Running>
+  HWY_INLINE typename R::total operator()(std::type_identity<Running>) const {
+    constexpr std::ptrdiff_t block = 2048;
     typename R::total total = identity_of<R>;
     for (std::ptrdiff_t start = 0; start < elements.end; start += block) {
       const auto load = each<T>([x = row + start](auto memory, std::size_t i)
                                     HWY_ATTR { return memory.load(x + i); });
       const auto n = static_cast<std::size_t>(std::min(block, elements.end - start));
-      const auto some = running_at<typename decltype(by)::type>(n, load);
+      const auto some = running_at<Running>(n, load);
       total = R::combine(total, some.combined(elements.taken));
     }
     return total;
-  });
+  }
+};
+template <class R, class T = typename R::type>
+HWY_INLINE typename R::total spaced_row(const spaced<T>& elements, const T* row) {
+  return by_running<R, hn::ScalableTag<T>>(spaced_total<R>{elements, row});
 }
 
 // What a row gives: by vectors, where `along`, from element to element, allows it.

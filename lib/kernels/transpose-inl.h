@@ -169,16 +169,18 @@ void transpose_adjacent_columns(D d, const matrix& m, float factor, float* to,
   // Read once: what a reference leads to would be read anew after each store.
   const std::ptrdiff_t next_row = m.row;
   const std::size_t rows = m.rows, whole = m.columns / 4 * 4;
+  const auto done = static_cast<std::ptrdiff_t>(whole);
+  const matrix rest{m.data + done, m.row, m.column, m.rows, m.columns - whole};
+  transpose_elements<End>(d, rest, factor, to + done * pitch, pitch);
   // A pointer to every fourth row, so that there are registers for all of them.
-  std::size_t i = 0;
   const float* from = m.data;
-  for (; i + lanes <= rows; i += lanes) {
+  for (std::size_t strips = rows / lanes; strips > 0; --strips) {
     const float* row[blocks];
     for (auto& r : row) {
       r = in_register(from);
       from += 4 * next_row;
     }
-    float* column = to + i;
+    float* column = to;
     transpose_strip(
         d, whole,
         [&row, next_row](std::size_t j) {
@@ -191,15 +193,16 @@ void transpose_adjacent_columns(D d, const matrix& m, float factor, float* to,
           hn::StoreU(hn::Mul(f, v), d, column);
           column = in_register(column + pitch);
         });
+    to += lanes;
   }
   // Where fewer rows are left, the last one stands in for the others.
-  if (const std::size_t left = rows - i; left != 0) {
+  if (const std::size_t left = rows % lanes; left != 0) {
     const float* row[lanes];
     for (std::size_t j = 0; j < lanes; ++j) {
       row[j] = from;
       if (j + 1 < left) from += next_row;
     }
-    float* column = to + i;
+    float* column = to;
     std::size_t k = 0;
     transpose_strip(
         d, whole, [&row, &k](std::size_t j) { return row[j] + k; }, [&k](std::size_t n) { k += n; },
@@ -208,9 +211,6 @@ void transpose_adjacent_columns(D d, const matrix& m, float factor, float* to,
           column += pitch;
         });
   }
-  const auto done = static_cast<std::ptrdiff_t>(whole);
-  const matrix left{m.data + done, m.row, m.column, m.rows, m.columns - whole};
-  transpose_elements<End>(d, left, factor, to + done * pitch, pitch);
 }
 
 #else
