@@ -169,12 +169,15 @@ struct largest_number {
     numbers.add_first(n, v);
     sums.add_first(n, v);
   }
-  HWY_INLINE float combined() const {  // NaN where a sum is
-    return are_numbers(sums.all.combine(plus())) ? numbers.combined() : nan;
+  // NaN where a sum is. The number comes first: g++ would keep in memory what only a branch needs.
+  HWY_INLINE float combined() const {
+    const float number = numbers.combined();
+    return are_numbers(sums.all.combine(plus())) ? number : nan;
   }
   HWY_INLINE float combined(hn::Mask<D> some) const {  // of the lanes
     const V those = hn::IfThenElseZero(some, sums.all.combine(plus()));
-    return are_numbers(those) ? numbers.combined(some) : nan;
+    const float number = numbers.combined(some);
+    return are_numbers(those) ? number : nan;
   }
 
  private:
