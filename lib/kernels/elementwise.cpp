@@ -473,7 +473,7 @@ void sine_loop(std::ptrdiff_t rows, std::size_t n, void* to, const void* const* 
   for_rows(rows, to, from, step, std::index_sequence<0>(), sine_row);
 }
 
-// Of one row.
+// Of one row, with no more elements than pass through buffers: their numbers lie nowhere.
 void dropout_loop(std::ptrdiff_t, std::size_t n, void* to, const void* const* from,
                   const std::ptrdiff_t*, const draw& d) {
   const auto* x = static_cast<const float*>(from[0]);

@@ -363,30 +363,35 @@ struct spaced {
     taken = hn::RebindMask(D(), hn::Eq(within, hn::Zero(d)));
   }
 };
-// No closure: those of long functions, g++ would call.
+// What they give in a row that begins at x. No closure, here and for rows: those of long functions,
+// g++ would call.
 template <class R, class T = typename R::type>
-struct spaced_total {
-  const spaced<T>& elements;
-  const T* row;
+struct spaced_row {
+  const spaced<T>& places;
+  const T* x;
 
   template <class Running>
   HWY_INLINE typename R::total operator()(std::type_identity<Running>) const {
     constexpr std::ptrdiff_t block = 2048;
     typename R::total total = identity_of<R>;
-    for (std::ptrdiff_t start = 0; start < elements.end; start += block) {
-      const auto load = each<T>([x = row + start](auto memory, std::size_t i)
-                                    HWY_ATTR { return memory.load(x + i); });
-      const auto n = static_cast<std::size_t>(std::min(block, elements.end - start));
+    for (std::ptrdiff_t start = 0; start < places.end; start += block) {
+      const auto load = each<T>([from = x + start](auto memory, std::size_t i)
+                                    HWY_ATTR { return memory.load(from + i); });
+      const auto n = static_cast<std::size_t>(std::min(block, places.end - start));
       const auto some = running_at<Running>(n, load);
-      total = R::combine(total, some.combined(elements.taken));
+      total = R::combine(total, some.combined(places.taken));
     }
     return total;
   }
 };
 template <class R, class T = typename R::type>
-HWY_INLINE typename R::total spaced_row(const spaced<T>& elements, const T* row) {
-  return by_running<R, hn::ScalableTag<T>>(spaced_total<R>{elements, row});
-}
+struct of_spaced_rows {
+  const spaced<T>& places;
+
+  HWY_INLINE typename R::total operator()(const elements<T>& row) const {
+    return by_running<R, hn::ScalableTag<T>>(spaced_row<R>{places, row.x});
+  }
+};
 
 // What a row gives: by vectors, where `along`, from element to element, allows it.
 template <class R, class Terms, class T = typename R::type>
@@ -395,7 +400,7 @@ HWY_NOINLINE typename R::total reduce_row(std::ptrdiff_t length, const innermost
   if (along.contiguous(Terms::inputs)) return R::row(static_cast<std::size_t>(length), row);
   if constexpr (Terms::inputs == 1)
     if (spaced<T>::fits(along.stride[1]))
-      return spaced_row<R>(spaced<T>(length, along.stride[1]), row.x);
+      return of_spaced_rows<R>{spaced<T>(length, along.stride[1])}(row);
   return strided_row<R>(length, along.stride, row);
 }
 
@@ -421,10 +426,8 @@ HWY_NOINLINE void reduce_contiguous(std::ptrdiff_t rows, std::size_t length,
 template <class R, class T = typename R::type>
 HWY_NOINLINE void reduce_spaced(std::ptrdiff_t rows, std::ptrdiff_t length, std::ptrdiff_t apart,
                                 const std::ptrdiff_t* stride, elements<T> row, T* result) {
-  const spaced<T> elements_of_row(length, apart);
-  for_each_row(rows, stride, row, result, [&](const elements<T>& at) HWY_ATTR {
-    return spaced_row<R>(elements_of_row, at.x);
-  });
+  const spaced<T> places(length, apart);
+  for_each_row(rows, stride, row, result, of_spaced_rows<R>{places});
 }
 template <class R, class Terms, class T = typename R::type>
 HWY_NOINLINE void reduce_strided(std::ptrdiff_t rows, std::ptrdiff_t length,
