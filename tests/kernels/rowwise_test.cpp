@@ -337,26 +337,60 @@ BOOST_AUTO_TEST_CASE(an_adjoint_sums_up_blocks_of_its_rows) {
   });
 }
 
-BOOST_AUTO_TEST_CASE(the_result_may_be_an_input) {
-  on_every_target([](const table& kernels) {
-    for (const op kind : kinds)
-      for (const layout how : layouts) {
-        const extents extent{9, 100};
-        array<float> x(extent, how), g(extent, layout::contiguous), result(extent, how);
-        fill_for(kind, x, 1);
-        fill(g, 2);
-        call c = make_call(kind, extent);
-        c.over = 2;
-        c.operands[0] = result.as_operand();
-        c.operands[1] = x.as_operand();
-        if (kind >= op::softmax_adjoint) c.operands[2] = g.as_operand();
-        const row_scratch scratch(c);
-        result.memory = x.memory;
-        kernels.rowwise(c);
-        c.operands[0] = c.operands[1];
-        kernels.rowwise(c);
-        BOOST_TEST((x.memory == result.memory));
-      }
+// A rowwise operation with so many operands; which they are says graph/op.hpp.
+struct row_form {
+  op kind;
+  int operands;
+};
+constexpr row_form row_forms[]{{op::softmax, 1},
+                               {op::softmax, 2},
+                               {op::log_softmax, 1},
+                               {op::normalize, 1},
+                               {op::normalize, 2},
+                               {op::normalize, 3},
+                               {op::normalize, 4},
+                               {op::rms_normalize, 1},
+                               {op::rms_normalize, 2},
+                               {op::rms_normalize, 3},
+                               {op::rms_normalize, 4},
+                               {op::softmax_adjoint, 2},
+                               {op::log_softmax_adjoint, 2},
+                               {op::normalize_adjoint, 2},
+                               {op::normalize_adjoint, 3},
+                               {op::normalize_adjoint, 4},
+                               {op::rms_normalize_adjoint, 2},
+                               {op::rms_normalize_adjoint, 3},
+                               {op::rms_normalize_adjoint, 4}};
+
+BOOST_AUTO_TEST_CASE(the_result_may_be_each_operand_that_is_read_before_it_is_written) {
+  const auto check = [](const table& kernels, const row_form& form, layout how, int shared) {
+    const extents extent{9, 100};
+    std::vector<array<float>> floats(5, array<float>(extent, how));
+    for (unsigned o = 0; o < floats.size(); ++o)
+      fill_for(o == 1 ? form.kind : op::copy, floats[o], o);
+    array<std::uint8_t> mask(extent, how);
+    fill(mask, 7);
+    call c = make_call(form.kind, extent);
+    c.over = 2;
+    c.scalar = 1e-3;
+    for (int o = 0; o <= form.operands; ++o)
+      c.operands[o] = floats[static_cast<std::size_t>(o)].as_operand();
+    if (form.kind == op::softmax && form.operands == 2) c.operands[2] = mask.as_operand();
+    const row_scratch scratch(c);
+    floats[0].memory = floats[static_cast<std::size_t>(shared)].memory;  // what lies between rows
+    kernels.rowwise(c);
+    c.operands[0] = c.operands[shared];
+    kernels.rowwise(c);
+    BOOST_TEST((floats[0].memory == floats[static_cast<std::size_t>(shared)].memory),
+               name_of(form.kind) << " of " << form.operands << " operands in the memory of number "
+                                  << shared);
+  };
+  on_every_target([&](const table& kernels) {
+    for (const row_form& form : row_forms)
+      for (int o = 1; o <= form.operands; ++o)
+        if (reads_before_writing(form.kind, form.operands, o - 1) &&
+            !(form.kind == op::softmax && o == 2))  // a mask has other elements
+          for (const layout how : layouts) check(kernels, form, how, o);
   });
 }
 

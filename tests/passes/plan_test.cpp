@@ -31,11 +31,13 @@ std::unique_ptr<const weft::memory_plan> planned(const weft::graph& g) {
   return std::unique_ptr<const weft::memory_plan>(new weft::memory_plan(weft::plan(g)));
 }
 
-// May a node be computed into operand memory `from`, which it reads by way of `operand`? Only where
-// each element is read just before it is written: the same axes over the same strides.
-bool in_step(const weft::graph& g, const weft::memory_plan& p, int id, int operand) {
+// May node `id` be computed into the memory of operand number j of node `by`, which its step reads?
+// Only where the kernel reads each element before it writes that of the same index: the same axes
+// over the same strides. `by` is `id`, or an operation of the chain that ends with it.
+bool in_step(const weft::graph& g, const weft::memory_plan& p, int id, int by, int j) {
   weft::node const& n = g.nodes[id];
-  if (!weft::is_elementwise(n.kind) && !weft::is_rowwise(n.kind)) return false;
+  int const operand = g.nodes[by].operand[j];
+  if (!weft::reads_before_writing(g.nodes[by].kind, g.nodes[by].operands, j)) return false;
   if (!(g.nodes[operand].axes == n.axes) || p.of[operand].offset != p.of[id].offset) return false;
   if (weft::bytes(g.nodes[operand].type) != weft::bytes(n.type)) return false;
   return std::equal(p.of[operand].stride, p.of[operand].stride + n.axes.count, p.of[id].stride);
@@ -95,7 +97,7 @@ void check_plan(const weft::graph& g) {
           for (int k = 0; k < g.nodes[m].operands; ++k)
             if (int const operand = g.nodes[m].operand[k];
                 computed_in[static_cast<std::size_t>(m)] == j && of[operand].root == i)
-              fine = fine && in_step(g, *plan, j, operand);
+              fine = fine && in_step(g, *plan, j, m, k);
       }
       if (!fine) {
         ++wrong;
@@ -106,6 +108,21 @@ void check_plan(const weft::graph& g) {
   BOOST_TEST(wrong == 0);
   BOOST_TEST(pairs > 0, "memory is used again");
 }
+
+// The kernel writes x + h into the result's rows before it reads the gain and the bias, which are
+// computed and have the result's axes: the result must not take over the memory of either.
+template <bool Centred, bool ComputedBias>
+struct normalized_sum {
+  constexpr auto operator()(weft::scope s) const {
+    auto x = s.input<"x", float, Rows, Columns>();
+    auto h = weft::tanh(s.input<"h", float, Rows, Columns>());
+    auto gain = 1 - x;
+    auto sum = x + h;
+    auto bias = weft::where(weft::positions<Rows>() < 8, h * 0.5f, ComputedBias ? x : h);
+    if constexpr (Centred) return weft::normalize<Columns>(sum) * gain + bias;
+    return weft::rms_norm<Columns>(sum) * gain + bias;
+  }
+};
 
 template <int Length>
 struct chain {
@@ -207,6 +224,14 @@ struct mixed {
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(planning)
+
+BOOST_AUTO_TEST_CASE(a_normalised_sum_does_not_overwrite_its_computed_gain_and_bias) {
+  using weft::inference, weft::testing::trial;
+  trial<inference<normalized_sum<true, true>>>();
+  trial<inference<normalized_sum<true, false>>>();
+  trial<inference<normalized_sum<false, true>>>();
+  trial<inference<normalized_sum<false, false>>>();
+}
 
 BOOST_AUTO_TEST_CASE(nodes_that_live_at_the_same_time_lie_apart) {
   check_plan(*kept(weft::define<chain<5>>));

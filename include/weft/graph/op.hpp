@@ -217,4 +217,29 @@ constexpr bool subtracts_mean(op o) {
   return o == op::normalize || o == op::normalize_adjoint;
 }
 
+// May the result lie in the memory of operand number `operand` out of `operands`, where both have
+// the same axes, strides and bytes an element? Only where the kernels of every SIMD target and
+// generated code read each of the operand's elements before they write the result's element of the
+// same index, and never after. The memory plan shares nothing that is not said here.
+constexpr bool reads_before_writing(op o, int operands, int operand) {
+  // A chain keeps the values between its operations in buffers of its own.
+  if (is_elementwise(o)) return true;
+  switch (o) {
+    // The last pass over a row reads each operand's element and then writes the result's.
+    case op::softmax:
+    case op::log_softmax:
+    case op::softmax_adjoint:
+    case op::log_softmax_adjoint:
+    case op::normalize_adjoint:
+    case op::rms_normalize_adjoint:
+      return true;
+    // (x, gain, bias, y): x + y is written into the result's row before gain and bias are read.
+    case op::normalize:
+    case op::rms_normalize:
+      return operands < 4 || operand == 0 || operand == 3;
+    default:
+      return false;
+  }
+}
+
 }  // namespace weft

@@ -73,8 +73,9 @@ constexpr item_range items_of(std::ptrdiff_t n, const share& s) {
 }
 
 // operands[0] is the result; it overlaps no input, unless it is the very same elements (same data,
-// same strides) in an elementwise or rowwise operation. Extents may be 0 and 1. Loops come in any
-// order; the last one is the innermost in the declared order of axes, but its stride need not be 1.
+// same strides) of an input that reads_before_writing (graph/op.hpp) says it may share with.
+// Extents may be 0 and 1. Loops come in any order; the last one is the innermost in the declared
+// order of axes, but its stride need not be 1.
 struct call {
   op kind{};
   int loops = 0;

@@ -352,15 +352,17 @@ class planner {
   // May node i be computed into the memory of node `from`, which it reads?
   constexpr bool in_place(int i, int from) const {
     node const& n = g_.nodes[i];
-    if (!is_elementwise(n.kind) && !is_rowwise(n.kind)) return false;
     if (has_row_sums(n)) return false;  // there is no room behind the operand
     int const root = p_.of[from].root;
     if (!owns_workspace(root) || last_use_[root] != i) return false;
     if (!(g_.nodes[from].axes == n.axes) || bytes(g_.nodes[from].type) != bytes(n.type))
       return false;
     bool fits = true;
-    for_each_read(g_, i, [&](int read) {  // an element just before it is overwritten
-      if (p_.of[read].root == root && !(g_.nodes[read].axes == n.axes && whole(read))) fits = false;
+    int operand = 0;  // a chain's are the chain's inputs
+    for_each_read(g_, i, [&](int read) {
+      bool const before = reads_before_writing(n.kind, n.operands, operand++);
+      bool const same = g_.nodes[read].axes == n.axes && whole(read);
+      if (p_.of[read].root == root && !(before && same)) fits = false;
     });
     return fits;
   }
