@@ -7,6 +7,7 @@
 
 #include "examples/char_lm/model.hpp"
 #include "passes/graphs.hpp"
+#include "support/live_ranges.hpp"
 #include "support/trial.hpp"
 #include "weft/ops/arithmetic.hpp"
 #include "weft/ops/compare.hpp"
@@ -47,38 +48,14 @@ bool in_step(const weft::graph& g, const weft::memory_plan& p, int id, int by, i
 void check_plan(const weft::graph& g) {
   auto const plan = planned(g);
   auto const& of = plan->of;
-  // The node whose step computes a node: itself, or for an inner one that of its users.
-  std::vector<int> computed_in(static_cast<std::size_t>(g.count));
-  for (int i = g.count; i-- > 0;) {
-    int& step = computed_in[static_cast<std::size_t>(i)];
-    if (!g.nodes[i].inner) step = i;
-    for (int j = 0; j < g.nodes[i].operands; ++j)
-      computed_in[static_cast<std::size_t>(g.nodes[i].operand[j])] = step;
-  }
-  // The last node that reads a node's memory, itself or by a view of it. Outputs are read at the
-  // end.
-  std::vector<int> last(static_cast<std::size_t>(g.count));
-  auto const read = [&](int id, int by) {
-    auto& l = last[static_cast<std::size_t>(of[id].root)];
-    l = std::max(l, by);
-  };
-  for (int i = 0; i < g.count; ++i) {
-    read(i, i);
-    for (int j = 0; j < g.nodes[i].operands; ++j)
-      read(g.nodes[i].operand[j], computed_in[static_cast<std::size_t>(i)]);
-  }
-  for (int i = 0; i < g.output_count; ++i) read(g.outputs[i].node, g.count);
-
+  weft::testing::live_ranges const ranges(g, *plan);
+  auto const &computed_in = ranges.computed_in, &first = ranges.first, &last = ranges.last;
   auto const owns = [&](int i) {
     return of[i].root == i && of[i].where == weft::block::workspace && !g.nodes[i].inner;
   };
   auto const size = [&](int i) {
     return g.nodes[i].axes.extent() * static_cast<std::size_t>(weft::bytes(g.nodes[i].type));
   };
-  // The first step that writes to a node's memory: a concatenation's parts come before it.
-  std::vector<int> first(static_cast<std::size_t>(g.count), g.count);
-  for (int i = g.count; i-- > 0;)
-    if (!g.nodes[i].inner) first[static_cast<std::size_t>(of[i].root)] = i;
   int wrong = 0, pairs = 0;
   for (int j = 0; j < g.count; ++j) {
     if (!owns(j)) continue;

@@ -163,6 +163,10 @@ void expectation::check(const program& p, program_code generated) const {
   if (generated.run != nullptr) run(p, generated, arrangement::dense, true, true);
 }
 
+void expectation::check_plan(const program& p, const auditor& a) const {
+  run(p, {}, arrangement::dense, true, false, &a);
+}
+
 std::vector<double> expectation::relative_bounds(double tolerance) const {
   std::vector<double> bounds;
   for (auto const& values : all_) {
@@ -227,8 +231,8 @@ void expectation::fill(const settings& s) {
 
 // The outputs' values, in the order of the results and then of the parameters.
 std::vector<std::vector<double>> expectation::run(const program& p, program_code generated,
-                                                  arrangement how, bool compare,
-                                                  bool frozen) const {
+                                                  arrangement how, bool compare, bool frozen,
+                                                  const auditor* audit) const {
   std::vector<placed> inputs;
   for (input_ref const& r : p.inputs) {
     std::string_view const name = p.name(r.name);
@@ -250,7 +254,7 @@ std::vector<std::vector<double>> expectation::run(const program& p, program_code
     return block;
   };
   auto const gradients = poisoned(p.gradient_bytes);
-  auto const workspace = poisoned(p.workspace_bytes);
+  auto const workspace = poisoned(p.workspace_bytes + (audit ? audit->extra_bytes() : 0));
   auto const packed = poisoned(p.packed_bytes);
   engine e(p, {parameters.get(), gradients.get(), workspace.get()}, generated);
   e.draw_from(given_.random);
@@ -262,7 +266,11 @@ std::vector<std::vector<double>> expectation::run(const program& p, program_code
           values[i]);
   }
   e.bind(arguments);
-  e.run();
+  if (audit)
+    BOOST_TEST(audit->run(e, kernels::best()) == 0,
+               "steps that give something else in memory of their own");
+  else
+    e.run();
 
   std::vector<std::vector<double>> outputs;
   for (result_ref const& r : p.results) {
@@ -344,10 +352,14 @@ void expectation::check_gradient(const std::string& name, const std::vector<doub
 
 void trial(const run_time_source& of, const settings& s, program_code generated) {
   auto const g = plain_graph(of);
-  run_time_program const lowered(*compiled_graph(of));
+  auto const optimized = compiled_graph(of);
+  run_time_program const lowered(*optimized);
   expectation const expected(*g, s);
-  kernels::on_every_target(
-      [&](const kernels::table&) { expected.check(lowered.program, generated); });
+  auditor const audit(*optimized, lowered.program);
+  kernels::on_every_target([&](const kernels::table&) {
+    expected.check(lowered.program, generated);
+    expected.check_plan(lowered.program, audit);
+  });
 }
 
 }  // namespace weft::testing

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "support/audit.hpp"
 #include "support/run_time.hpp"
 #include "weft/kernels/reference/evaluate.hpp"
 #include "weft/run/engine.hpp"
@@ -49,6 +50,9 @@ class expectation {
   // Runs the program and compares each result and each gradient; with generated code, also on
   // packed parameters.
   void check(const program& p, program_code generated = {}) const;
+  // Runs the program step by step, and compares results, gradients and states: no step reads what
+  // the memory plan says is free, nor what it has overwritten itself.
+  void check_plan(const program& p, const auditor& a) const;
 
   const reference::bindings& given() const { return given_; }
   const std::vector<reference::values>& values() const { return all_; }
@@ -59,7 +63,8 @@ class expectation {
   std::vector<double> relative_bounds(double tolerance) const;
   void fill(const settings& s);
   std::vector<std::vector<double>> run(const program& p, program_code generated, arrangement how,
-                                       bool compare, bool frozen = false) const;
+                                       bool compare, bool frozen = false,
+                                       const auditor* audit = nullptr) const;
   const node& input_node(std::string_view name) const;
   int output_node(role kind, std::string_view name) const;
   void check_result(const result_ref& r, const std::string& name, const engine& e,

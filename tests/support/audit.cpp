@@ -1,0 +1,105 @@
+#include "support/audit.hpp"
+
+#include <array>
+#include <cstring>
+
+#include "weft/run/stages.hpp"
+
+namespace weft::testing {
+
+auditor::auditor(const graph& g, const program& p)
+    : g_(g), p_(p), plan_(new memory_plan(plan(g))), ranges_(g, *plan_) {
+  for (int i = 0; i < g.count; ++i)
+    if (owns(i)) extra_ = std::max(extra_, align(bytes_at(i)));
+}
+
+// Is it an intermediate with memory of its own in the workspace?
+bool auditor::owns(int id) const {
+  layout const& l = plan_->of[id];
+  return l.root == id && l.where == block::workspace && !g_.nodes[id].inner &&
+         l.offset >= plan_->state_bytes;
+}
+
+std::size_t auditor::bytes_at(int root) const {
+  return weft::detail::memory_of(g_, g_.nodes[root]);
+}
+
+// Does an elementwise or rowwise step's result begin where one of its operands does?
+bool auditor::is_in_place(const step& s) const {
+  if (s.run != kernel::elementwise && s.run != kernel::rowwise) return false;
+  if (s.operand[0].where != block::workspace) return false;
+  for (int o = 1; o < s.operands; ++o)
+    if (s.operand[o].where == block::workspace && s.operand[o].offset == s.operand[0].offset)
+      return true;
+  return false;
+}
+
+bool auditor::differs_in_memory_of_its_own(const engine& e, const step& s, std::ptrdiff_t place,
+                                           const kernels::table& kernels) const {
+  step apart = s;
+  apart.operand[0].offset = p_.workspace_bytes;
+  apart.operand[0].shift_count = 0;
+  e.run(apart, kernels, place);
+  e.run(s, kernels, place);
+  auto const size = static_cast<std::size_t>(bytes(s.operand[0].type));
+  bool differs = false;
+  auto const loop = [&](auto& self, int l, std::ptrdiff_t at) -> void {
+    if (l == s.loops) {
+      auto const offset = at * static_cast<std::ptrdiff_t>(size);
+      differs = differs || std::memcmp(e.address(s.operand[0], place) + offset,
+                                       e.address(apart.operand[0], place) + offset, size) != 0;
+      return;
+    }
+    for (std::size_t i = 0; i < e.length(s.extent[l]); ++i)
+      self(self, l + 1, at + static_cast<std::ptrdiff_t>(i) * s.operand[0].stride[l]);
+  };
+  loop(loop, 0, 0);
+  return differs;
+}
+
+// Fills what no step from that of `node` on may read.
+void auditor::spoil_before(int node, std::vector<char>& spoiled, std::byte* workspace) const {
+  for (int i = 0; i < g_.count; ++i) {
+    auto const at = static_cast<std::size_t>(i);
+    if (spoiled[at] || !owns(i) || ranges_.last[at] >= node) continue;
+    spoiled[at] = true;
+    std::vector<char> free(bytes_at(i), true);
+    std::size_t const begin = plan_->of[i].offset, end = begin + free.size();
+    for (int j = 0; j < g_.count; ++j) {
+      auto const other = static_cast<std::size_t>(j);
+      bool const lives = owns(j) && ranges_.first[other] < node && ranges_.last[other] >= node;
+      if (!lives) continue;
+      std::size_t const from = std::max(plan_->of[j].offset, begin);
+      std::size_t const to = std::min(plan_->of[j].offset + bytes_at(j), end);
+      for (std::size_t b = from; b < to; ++b) free[b - begin] = false;
+    }
+    for (std::size_t b = 0; b < free.size(); ++b)
+      if (free[b]) workspace[begin + b] = std::byte{0xff};
+  }
+}
+
+int auditor::run(const engine& e, const kernels::table& kernels) const {
+  std::array<std::size_t, max_lengths> lengths{};
+  for (std::size_t i = 0; i < p_.lengths.size(); ++i)
+    lengths[i] = e.length({p_.lengths[i].most, static_cast<std::int16_t>(i + 1)});
+  std::byte* const workspace = e.blocks().workspace;
+  std::vector<char> spoiled(static_cast<std::size_t>(g_.count));
+  stages const all(p_, lengths.data());
+  int differ = 0;
+  for (int i = 0, n = all.count(); i < n; ++i) {
+    auto const [at, place] = all[i];
+    step const& s = p_.steps[static_cast<std::size_t>(at)];
+    // What a scan's steps read is needed until its last round. Carries get their beginning, and
+    // gradients are cleared, before the step of their node.
+    bool early = g_.nodes[s.node].kind == op::carry || s.operand[0].where == block::gradients;
+    for (loop_ref const& l : p_.loops) early = early || (at >= l.first && at < l.last);
+    if (!early) spoil_before(s.node, spoiled, workspace);
+    if (is_in_place(s))
+      differ += differs_in_memory_of_its_own(e, s, place, kernels);
+    else
+      e.run(s, kernels, place);
+  }
+  return differ;
+}
+
+}  // namespace weft::testing

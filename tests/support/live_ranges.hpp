@@ -1,0 +1,56 @@
+// When each node's memory is needed, from the graph and the plan's roots alone: tests hold the plan
+// against it.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "weft/passes/plan.hpp"
+
+namespace weft::testing {
+
+struct live_ranges {
+  // The node whose step computes a node: itself, or for one that is computed within the step of its
+  // user, that user.
+  std::vector<int> computed_in;
+  // Of a root: the first node whose step writes to its memory (the parts of a concatenation come
+  // before it), and the last one that reads it, by a view as well. What is read by the caller, in
+  // every run or in a later step of a scan is needed beyond that: graph::count, or the scan's last.
+  std::vector<int> first, last;
+
+  live_ranges(const graph& g, const memory_plan& p) {
+    auto const n = static_cast<std::size_t>(g.count);
+    computed_in.resize(n);
+    first.assign(n, g.count);
+    last.assign(n, 0);
+    std::vector<int> last_of_region(static_cast<std::size_t>(g.region_count) + 1);
+    auto const at = [](std::vector<int>& of, int i) -> int& {
+      return of[static_cast<std::size_t>(i)];
+    };
+    for (int i = g.count; i-- > 0;) {
+      if (!g.nodes[i].inner) at(computed_in, i) = i;
+      for (int j = 0; j < g.nodes[i].operands; ++j)
+        at(computed_in, g.nodes[i].operand[j]) = at(computed_in, i);
+      if (!g.nodes[i].inner) at(first, p.of[i].root) = i;
+    }
+    for (int i = 0; i < g.count; ++i) at(last_of_region, loop_of(g, i)) = i;
+    auto const read = [&](int id, int by) {
+      int const root = p.of[id].root;
+      if (by < g.count) {
+        op const kind = g.nodes[root].kind;
+        int const body = loop_of(g, by);
+        bool const stays = kind == op::carry || kind == op::next || kind == op::stack;
+        if (body > 0 && (loop_of(g, root) != body || stays)) by = at(last_of_region, body);
+        if (g.nodes[root].once && !g.nodes[by].once) by = g.count;
+      }
+      at(last, root) = std::max(at(last, root), by);
+    };
+    for (int i = 0; i < g.count; ++i) {
+      read(i, i);
+      for (int j = 0; j < g.nodes[i].operands; ++j) read(g.nodes[i].operand[j], at(computed_in, i));
+    }
+    for (int i = 0; i < g.output_count; ++i) read(g.outputs[i].node, g.count);
+  }
+};
+
+}  // namespace weft::testing
