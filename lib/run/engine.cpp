@@ -208,9 +208,9 @@ void engine::carry_out(const step& s, std::ptrdiff_t place, const kernels::table
     call(s, place, kernels, part, scratch);
 }
 
-void engine::run(const step& s, const kernels::table& kernels,
-                 std::ptrdiff_t place) const noexcept {
-  carry_out(s, place, kernels, {}, scratch_of(0));
+void engine::run(const step& s, const kernels::table& kernels, std::ptrdiff_t place,
+                 const kernels::share& part) const noexcept {
+  carry_out(s, place, kernels, part, scratch_of(0));
 }
 
 void engine::run_alone(const kernels::table& kernels) const noexcept {

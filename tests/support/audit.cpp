@@ -7,6 +7,16 @@
 
 namespace weft::testing {
 
+namespace {
+
+void run_in_parts(const engine& e, const step& s, std::ptrdiff_t place,
+                  const kernels::table& kernels, int parts) {
+  // The last part first: no part may need another's work.
+  for (int i = parts; i-- > 0;) e.run(s, kernels, place, kernels::share(i, parts));
+}
+
+}  // namespace
+
 auditor::auditor(const graph& g, const program& p)
     : g_(g), p_(p), plan_(new memory_plan(plan(g))), ranges_(g, *plan_) {
   for (int i = 0; i < g.count; ++i)
@@ -35,12 +45,12 @@ bool auditor::is_in_place(const step& s) const {
 }
 
 bool auditor::differs_in_memory_of_its_own(const engine& e, const step& s, std::ptrdiff_t place,
-                                           const kernels::table& kernels) const {
+                                           const kernels::table& kernels, int parts) const {
   step apart = s;
   apart.operand[0].offset = p_.workspace_bytes;
   apart.operand[0].shift_count = 0;
   e.run(apart, kernels, place);
-  e.run(s, kernels, place);
+  run_in_parts(e, s, place, kernels, parts);
   auto const size = static_cast<std::size_t>(bytes(s.operand[0].type));
   bool differs = false;
   auto const loop = [&](auto& self, int l, std::ptrdiff_t at) -> void {
@@ -78,7 +88,7 @@ void auditor::spoil_before(int node, std::vector<char>& spoiled, std::byte* work
   }
 }
 
-int auditor::run(const engine& e, const kernels::table& kernels) const {
+int auditor::run(const engine& e, const kernels::table& kernels, int parts) const {
   std::array<std::size_t, max_lengths> lengths{};
   for (std::size_t i = 0; i < p_.lengths.size(); ++i)
     lengths[i] = e.length({p_.lengths[i].most, static_cast<std::int16_t>(i + 1)});
@@ -95,9 +105,9 @@ int auditor::run(const engine& e, const kernels::table& kernels) const {
     for (loop_ref const& l : p_.loops) early = early || (at >= l.first && at < l.last);
     if (!early) spoil_before(s.node, spoiled, workspace);
     if (is_in_place(s))
-      differ += differs_in_memory_of_its_own(e, s, place, kernels);
+      differ += differs_in_memory_of_its_own(e, s, place, kernels, parts);
     else
-      e.run(s, kernels, place);
+      run_in_parts(e, s, place, kernels, parts);
   }
   return differ;
 }

@@ -19,15 +19,16 @@ class auditor {
   // Runs all steps on the arguments that e is bound to, for one target, and fills memory that no
   // later step may read with NaN, so that one that does read it gives a wrong result. A step whose
   // result lies in an operand's memory is carried out twice, first into memory of its own: gives
-  // how many of these differ by a bit.
-  int run(const engine& e, const kernels::table& kernels) const;
+  // how many of these differ by a bit. The work of each step is cut into so many parts, as threads
+  // do it, but one after the other.
+  int run(const engine& e, const kernels::table& kernels, int parts = 1) const;
 
  private:
   bool owns(int id) const;
   std::size_t bytes_at(int root) const;
   bool is_in_place(const step& s) const;
   bool differs_in_memory_of_its_own(const engine& e, const step& s, std::ptrdiff_t place,
-                                    const kernels::table& kernels) const;
+                                    const kernels::table& kernels, int parts) const;
   void spoil_before(int node, std::vector<char>& spoiled, std::byte* workspace) const;
 
   const graph& g_;

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,6 +30,13 @@ struct settings {
   // Of each output's largest element; 0: what error analysis allows. For models so deep that its
   // bounds say nothing.
   double tolerance = 0;
+  // What comes out, where something else than the reference says it: for each result, each state
+  // that is updated, and each gradient, by name, its numbers and how far from each float32 may be.
+  struct outcome {
+    std::vector<double> value, tolerance;
+  };
+  using outcomes = std::map<std::string, outcome, std::less<>>;
+  std::optional<outcomes> results{}, states{}, gradients{};
 };
 
 // The lengths of bounded axes: lengths<Pos, Batch>(3, 2).
@@ -64,7 +72,7 @@ class expectation {
   void fill(const settings& s);
   std::vector<std::vector<double>> run(const program& p, program_code generated, arrangement how,
                                        bool compare, bool frozen = false,
-                                       const auditor* audit = nullptr) const;
+                                       const auditor* audit = nullptr, int parts = 1) const;
   const node& input_node(std::string_view name) const;
   int output_node(role kind, std::string_view name) const;
   void check_result(const result_ref& r, const std::string& name, const engine& e,
@@ -73,6 +81,7 @@ class expectation {
   void check_gradient(const std::string& name, const std::vector<double>& got) const;
 
   const graph& g_;
+  const settings& settings_;
   reference::lengths of_;
   reference::bindings given_;
   std::vector<reference::values> all_;

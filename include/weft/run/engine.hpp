@@ -80,8 +80,10 @@ class engine {
                                                                         : run(kernels::best());
   }
   void run(const kernels::table& kernels) noexcept;
-  // One of the program's steps, on the calling thread, at a place of the loop that it is in.
-  void run(const step& s, const kernels::table& kernels, std::ptrdiff_t place = 0) const noexcept;
+  // One of the program's steps, or a part of its work, on the calling thread, at a place of the
+  // loop that it is in.
+  void run(const step& s, const kernels::table& kernels, std::ptrdiff_t place = 0,
+           const kernels::share& part = {}) const noexcept;
   // All of them.
   void run_alone(const kernels::table& kernels) const noexcept;
 

@@ -1,0 +1,224 @@
+#!/usr/bin/env python3
+"""Writes random models as C++ files, and beside each the numbers that numpy has for it.
+
+    generate.py --seed 1 --count 60 --per-file 10 --out DIR
+
+Graph number i of a seed is the same whatever the count. graphs.py says what a graph is.
+"""
+
+import argparse
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+
+import numpy as np
+from graphs import Graph, Noise, Rejected
+
+SAFETY = 16  # of the largest deviation that a few random errors make
+ROUNDS = 5
+GENERATED = 4  # one of so many is compiled to code of its own as well
+
+
+def numbers(x):
+    return " ".join(f"{float(v):.17g}" for v in np.asarray(x, dtype=np.float64).reshape(-1))
+
+
+def tolerances(graph, wanted, seed):
+    """For each wanted node: how far float32 may be off, element by element."""
+    clean = graph.evaluate(Noise())
+    most = {v.index: np.zeros(clean[v.index].shape) for v in wanted}
+    for k in range(ROUNDS):
+        noisy = graph.evaluate(Noise(np.random.default_rng([seed, k])))
+        for v in wanted:
+            if v.kind != "float":
+                if not np.array_equal(noisy[v.index], clean[v.index]):
+                    raise Rejected("hangs on rounding")
+                continue
+            most[v.index] = np.maximum(most[v.index], np.abs(noisy[v.index] - clean[v.index]))
+    result = {}
+    for v in wanted:
+        x = clean[v.index]
+        if v.kind != "float" or not x.size:
+            result[v.index] = np.zeros(x.shape)
+            continue
+        largest = np.max(np.abs(x))
+        # Deviations of a few samples may be small by chance: no element is better than typical.
+        t = SAFETY * np.maximum(most[v.index], np.mean(most[v.index])) + 1e-6 * largest
+        if np.max(t) > 0.02 * max(largest, 1e-30):
+            raise Rejected("ill-conditioned")
+        result[v.index] = t
+    return clean, result
+
+
+def gradients(graph, seed):
+    """Of the loss for a few elements of each parameter: index, value, tolerance."""
+    rng = np.random.default_rng([seed, 99])
+    step, wanted = 2.0**-17, {}
+
+    def difference(name, index, noise_seed):
+        both = []
+        for sign in (1, -1):
+            changed = dict(graph.parameters)
+            p = changed[name] = changed[name].copy()
+            p.reshape(-1)[index] += sign * step
+            noise = Noise() if noise_seed is None else Noise(np.random.default_rng(noise_seed))
+            both.append(float(graph.evaluate(noise, changed)[graph.loss.index]))
+        return (both[0] - both[1]) / (2 * step)
+
+    largest = 0.0
+    for name, p in graph.parameters.items():
+        chosen = rng.choice(p.size, min(p.size, 5), replace=False)
+        rows = []
+        for i in sorted(chosen):
+            exact = difference(name, i, None)
+            off = max(abs(difference(name, i, [seed, k]) - exact) for k in range(3))
+            rows.append([int(i), exact, off])
+            largest = max(largest, abs(exact))
+        wanted[name] = rows
+    # Terms as large as the largest gradient may cancel within another.
+    typical = max((r[2] for rows in wanted.values() for r in rows), default=0)
+    for rows in wanted.values():
+        for r in rows:
+            r[2] = SAFETY * max(r[2], typical / 4) + 3e-6 * largest
+            if r[2] > 0.05 * max(largest, 1e-30):
+                raise Rejected("ill-conditioned gradient")
+    return wanted
+
+
+class Model:
+    """A graph with its numbers; raises Rejected where these say nothing."""
+
+    def __init__(self, number, graph_seed):
+        g = self.graph = Graph(graph_seed)
+        self.number, self.name = number, f"model_{number}"
+        self.trained = not g.states and g.loss is not None and bool(g.parameters)
+        wanted = g.results + [v for _, v in g.updates] + ([g.loss] if g.loss is not None else [])
+        self.clean, self.tolerance = tolerances(g, wanted, graph_seed)
+        self.gradients = gradients(g, graph_seed) if self.trained else {}
+        self.results = [(f"r{i}", v) for i, v in enumerate(g.results)]
+        self.generated = number % GENERATED == 0
+        self.generated_training = self.trained and number % (2 * GENERATED) == 0
+
+    def cmake_text(self, target, header):
+        said = f"weft_add_model({target} {header} {self.name}::model"
+        lines = [f"{said} RESULTS {' '.join(n for n, _ in self.results)})"] if self.generated else []
+        return lines + ([f"{said} TRAINING loss)"] if self.generated_training else [])
+
+    def needed(self):
+        """Nodes in order, without those that nothing needs."""
+        keep, stack = set(), [v for _, v in self.results] + [v for u in self.graph.updates for v in u]
+        stack += [self.graph.loss] if self.graph.loss is not None else []
+        while stack:
+            v = stack.pop()
+            if v.index not in keep:
+                keep.add(v.index)
+                stack += v.operands
+        return [v for v in self.graph.values if v.index in keep]
+
+    def model_text(self):
+        g = self.graph
+        nodes = self.needed()
+        used = set()
+        for v in nodes:
+            used |= set(v.axes)
+        text = "\n".join(v.text for v in nodes)
+        names = [a for a in g.axes if a in used or f"{a}," in text or f"{a}>" in text
+                 or f"{a}{{" in text]
+        names += [g.axes[a].base for a in names if g.axes[a].base and g.axes[a].base not in names]
+        ordered = [a for a in g.axes if a in names]
+        lines = [f"namespace {self.name} {{", f"// Graph seed {g.seed}."]
+        lines += [g.axes[a].declaration() for a in ordered]
+        lines += ["struct model {", "  constexpr auto operator()(weft::scope s) const {",
+                  "    using namespace weft;"]
+        lines += [f"    auto {v.name} = {v.text};" for v in nodes]
+        lines += [f"    s.update({s.name}, {v.name});" for s, v in g.updates]
+        named = [f'as<"{n}">({v.name})' for n, v in self.results]
+        if g.loss is not None:
+            named.append(f'as<"loss">({g.loss.name})')
+        lines += [f"    return results({', '.join(named)});", "  }", "};", "}"]
+        self.used_axes = ordered
+        return "\n".join(lines)
+
+    def test_text(self):
+        names = "".join(f', "{n}"' for n, _ in self.results)
+        code = f"weft::generated<m::model{names}>()" if self.generated else ""
+        training = 'weft::generated_training<m::model, "loss">()' if self.generated_training else ""
+        lines = [f"BOOST_AUTO_TEST_CASE(random_{self.number}) {{", f"  namespace m = {self.name};",
+                 f"  weft::testing::random_model c(WEFT_RANDOM_NUMBERS, \"{self.name}\");"]
+        for a in self.used_axes:
+            axis = self.graph.axes[a]
+            if axis.bounded and not axis.base:
+                lines.append(f"  c.set_length<m::{a}>({axis.length});")
+        lines.append(f"  c.check_module<m::model{names}>({code});")
+        if self.trained:
+            lines.append(f'  c.check_trainer<m::model, "loss">({training});')
+        return "\n".join(lines + ["}"])
+
+    def numbers_text(self):
+        g, rows = self.graph, [f"model {self.name}"]
+        nodes = {v.index for v in self.needed()}
+        put = lambda kind, name, x: rows.append(f"{kind} {name} {np.size(x)} {numbers(x)}")
+        for name, v in g.inputs.items():
+            if v.index in nodes:
+                put("input", name, self.clean[v.index])
+        for name, v in g.states.items():
+            put("state", name, self.clean[v.index])
+        for name, p in g.parameters.items():
+            put("parameter", name, p)
+        for name, v in self.results + ([("loss", g.loss)] if g.loss is not None else []):
+            put("result", name, self.clean[v.index])
+            put("tolerance", name, self.tolerance[v.index])
+        by_name = {v.index: n for n, v in g.states.items()}
+        for s, v in g.updates:
+            put("updated", by_name[s.index], self.clean[v.index])
+            put("updated_tolerance", by_name[s.index], self.tolerance[v.index])
+        for name, elements in self.gradients.items():
+            put("gradient", name, elements)
+        return "\n".join(rows + ["end"])
+
+
+def model_of(seed, number):
+    """The first graph of this number that says something."""
+    for attempt in range(200):
+        try:
+            return Model(number, seed * 1_000_000 + number * 1000 + attempt)
+        except Rejected:
+            continue
+    raise RuntimeError(f"no graph for seed {seed}, number {number}")
+
+
+def write_files(models, stem):
+    header, test, data = (stem.with_suffix(x) for x in (".hpp", ".cpp", ".txt"))
+    header.write_text("\n".join(["#pragma once", '#include "weft/weft.hpp"', ""]
+                                + [m.model_text() + "\n" for m in models]))
+    test.write_text("\n".join([f'#include "{header.name}"', '#include "random/random_model.hpp"',
+                               f'#define WEFT_RANDOM_NUMBERS "{data.resolve()}"', ""]
+                              + [m.test_text() + "\n" for m in models]))
+    data.write_text("\n".join(m.numbers_text() for m in models) + "\n")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--count", type=int, default=60)
+    parser.add_argument("--per-file", type=int, default=10)
+    parser.add_argument("--target", default="weft_random_test", help="of CMake")
+    parser.add_argument("--out", type=pathlib.Path, required=True)
+    args = parser.parse_args()
+    args.out.mkdir(parents=True, exist_ok=True)
+    cmake = []
+    for begin in range(args.first, args.first + args.count, args.per_file):
+        end = min(begin + args.per_file, args.first + args.count)
+        models = [model_of(args.seed, i) for i in range(begin, end)]
+        stem = args.out / f"models_{(begin - args.first) // args.per_file}"
+        write_files(models, stem)
+        cmake.append(f"target_sources({args.target} PRIVATE {stem.with_suffix('.cpp').resolve()})")
+        for m in models:
+            cmake += m.cmake_text(args.target, stem.with_suffix(".hpp").name)
+    (args.out / "models.cmake").write_text("\n".join(cmake) + "\n")
+
+
+if __name__ == "__main__":
+    main()

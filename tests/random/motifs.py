@@ -1,0 +1,430 @@
+"""What random graphs grow out of. A motif takes the graph and gives a value, or raises Rejected."""
+
+import math
+
+from graphs import KINKED, UNARY, Rejected, Value
+
+
+def floats(g, needed=(), limit=None):
+    """Values of floats that have the axes, recent ones first in line."""
+    fit = [v for v in g.values if v.kind == "float" and v.in_graph and set(needed) <= set(v.axes)
+           and not getattr(v, "masked", False)]
+    if limit is not None:
+        fit = [v for v in fit if set(v.axes) <= set(limit)]
+    return fit
+
+
+def some_float(g, needed=(), limit=None):
+    fit = floats(g, needed, limit)
+    if not fit:
+        raise Rejected("nothing fits")
+    return fit[-1 - min(int(g.random.expovariate(0.5)), len(fit) - 1)]
+
+
+def some_axes(g, axes):
+    chosen = g.random.sample(axes, g.random.randint(1, min(2, len(axes))))
+    return tuple(a for a in axes if a in chosen)
+
+
+def stream(g):
+    return some_float(g, ("E",))
+
+
+def condition(g, axes):
+    """A boolean over some of the axes."""
+    r = g.random.random()
+    inner = [a for a in axes if a in ("P", "K", "B", "E")]
+    if r < 0.25 and "P" in axes and "K" in axes:
+        shift = g.random.choice([0, 0, 1, -1, 2])
+        q = g.positions("P")
+        if shift:
+            q = moved(g, q, shift)
+        return g.binary(g.random.choice(["<=", "<"]), g.positions("K"), q)
+    if r < 0.45 and inner:
+        a = g.random.choice(inner)
+        limit = g.parameter_free_int((), 0, g.axes[a].extent + 1)
+        return g.binary("<", g.positions(a), limit)
+    if r < 0.7 and inner:
+        return g.input(some_axes(g, inner), "bool")
+    x = some_float(g, (), axes)
+    return g.binary(g.random.choice(["<", ">", "<=", ">="]), x, some_float(g, (), axes))
+
+
+def moved(g, x, by):
+    return g.add_fragment("int", x.axes, f"{x.name} + {by}" if by >= 0 else f"{x.name} - {-by}",
+                          [x], lambda noise, a: a + by)
+
+
+def glue(g):
+    """Elementwise operations over what is there."""
+    x = some_float(g)
+    for _ in range(g.random.randint(1, 4)):
+        r = g.random.random()
+        if r < 0.45:
+            x = g.unary(g.random.choice(list(UNARY)), x)
+        elif r < 0.8:
+            y = some_float(g, (), x.axes) if g.random.random() < 0.8 else some_float(g)
+            if g.random.random() < 0.5:
+                x, y = y, x
+            x = g.binary(g.random.choice(["+", "-", "*", "*", "maximum", "minimum"]), x, y)
+        elif r < 0.88:
+            x = g.quotient(x, some_float(g, (), x.axes))
+        else:
+            other = some_float(g, (), x.axes) if g.random.random() < 0.7 else 0.25
+            x = g.where(condition(g, x.axes), x, other)
+    return x
+
+
+def norm(g):
+    """A normalisation, of a sum or not, with a gain and a bias: parameters, or computed."""
+    x = stream(g)
+    if g.random.random() < 0.6:
+        x = g.binary("+", x, some_float(g, (), x.axes))
+    over = ("E",) if g.random.random() < 0.8 else some_axes(g, x.axes)
+    y = g.rowwise(g.random.choice(["normalize", "rms_norm"]), x, over)
+
+    def part():
+        return g.parameter(over) if g.random.random() < 0.4 else some_float(g, (), x.axes)
+
+    if g.random.random() < 0.8:
+        a, b = (y, part())
+        if g.random.random() < 0.3:
+            a, b = b, a
+        y = g.binary("*", a, b)
+        if g.random.random() < 0.8:
+            y = g.binary("+", y, part())
+    return y
+
+
+def linear(g, x=None, to=None):
+    """A contraction with what may become part of it."""
+    x = x or stream(g)
+    to = to or g.random.choice(["E2", "F"])
+    axes = ("E", to) if g.random.random() < 0.5 else (to, "E")
+    w = g.parameter(axes, 1 / math.sqrt(g.axes["E"].extent))
+    if g.random.random() < 0.2:
+        x = g.scaled(x, 0.5)
+    y = g.dot(("E",), x, w) if g.random.random() < 0.8 else g.dot(("E",), w, x)
+    if g.random.random() < 0.2:
+        y = g.scaled(y, g.random.choice([0.5, -2.0]))
+    for _ in range(g.random.randint(0, 3)):
+        other = g.parameter((to,)) if g.random.random() < 0.6 else None
+        if other is None:
+            fit = floats(g, (to,), y.axes)
+            other = g.random.choice(fit) if fit else g.parameter((to,))
+        y = g.binary("+", *((y, other) if g.random.random() < 0.7 else (other, y)))
+    if g.random.random() < 0.5:
+        y = g.unary(g.random.choice(["relu", "gelu", "gelu_tanh", "tanh", "sigmoid", "silu"]), y)
+    if to == "E2":
+        y = g.rename(y, "E2", "E")
+        if g.random.random() < 0.5 and set(x.axes) == set(y.axes):
+            y = g.binary("+", x, y) if g.random.random() < 0.5 else g.binary("+", y, x)
+    return y
+
+
+def feed_forward(g):
+    y = linear(g, to="F")
+    w = g.parameter(("F", "E"), 1 / math.sqrt(g.axes["F"].extent))
+    return g.dot(("F",), y, w)
+
+
+def softmax(g):
+    x = some_float(g)
+    if not x.axes:
+        raise Rejected("no axes")
+    over = some_axes(g, x.axes)
+    kind = g.random.choice(["softmax", "log_softmax"])
+    if g.random.random() < 0.3:
+        x = g.scaled(x, 0.5)
+    if kind == "softmax" and g.random.random() < 0.4:
+        x = g.where(condition(g, x.axes), x, -math.inf)
+        x.masked = True
+    return g.rowwise(kind, x, over)
+
+
+def reduction(g):
+    x = some_float(g)
+    if not x.axes:
+        raise Rejected("no axes")
+    if g.random.random() < 0.4:
+        x = g.binary("*", x, some_float(g, (), x.axes))
+    y = g.reduce(g.random.choice(["sum", "mean", "max"]), x, some_axes(g, x.axes))
+    return g.binary(g.random.choice(["-", "*", "+"]), x, y) if g.random.random() < 0.5 else y
+
+
+def projected(g, x, heads):
+    w = g.parameter(("E",) + heads if g.random.random() < 0.7 else heads + ("E",),
+                    1 / math.sqrt(g.axes["E"].extent))
+    return g.dot(("E",), x, w)
+
+
+def attention(g):
+    """Attention as textbooks have it, with everything that may stand in it, or nearly."""
+    pick = lambda p: g.random.random() < p
+    x = some_float(g, ("P", "E"))
+    heads = ("H", "D") if pick(0.8) else ("D",)
+    q = projected(g, x, heads)
+    if g.axes["K"].base == "P":
+        source = x if pick(0.7) else some_float(g, ("P", "E"))
+        shared = heads[-1:] if pick(0.25) else heads
+        k = g.rename(projected(g, source, shared), "P", "K")
+        v = g.rename(projected(g, source, shared), "P", "K")
+    else:
+        source = g.input(("B", "K", "E") if pick(0.7) else ("K", "E"))
+        k, v = projected(g, source, heads), projected(g, source, heads)
+    if pick(0.2):
+        table = g.parameter(("P", "D2"), 3)
+        if pick(0.5):
+            table = g.unary("tanh", table)
+        which = g.random.choice(["halves", "neighbours"])
+        if g.axes["D"].extent >= 2:
+            q = g.rotate(q, "D", "D2", which, g.unary("cos", table), g.unary("sin", table))
+    if pick(0.15):
+        q = g.scaled(q, 0.5)
+    scores = g.dot(("D",), q, k) if pick(0.8) else g.dot(("D",), k, q)
+    for _ in range(g.random.randint(0, 3)):
+        r = g.random.random()
+        if r < 0.3:
+            scores = g.scaled(scores, 0.25)
+        elif r < 0.45:
+            root = math.sqrt(g.axes["D"].extent)
+            scores = g.add("float", scores.axes, f"{scores.name} / weft::sqrt(D{{}})", [scores],
+                           lambda noise, a: noise(a / root))
+        elif r < 0.55:
+            scores = g.add("float", scores.axes, f"2 * tanh({scores.name} / 2)", [scores],
+                           lambda noise, a: noise(2 * g.tanh(noise(a) / 2)))
+        elif r < 0.75:
+            axes = g.random.choice([("P", "K"), ("K",), ("H", "P", "K"), ("H", "K")])
+            axes = tuple(a for a in axes if a in scores.axes)
+            scores = g.binary("+", scores, g.parameter(axes))
+        elif r < 0.9:
+            distance = g.binary("-", g.positions("K"), g.positions("P"))
+            if pick(0.5):
+                slope = g.parameter(heads[:-1])
+                scores = g.binary("+", scores, g.binary("*", slope, g.cast("float", distance)))
+            else:
+                index = g.clamped(distance, 2, 5)
+                table = g.parameter((heads[0], "R") if len(heads) > 1 and pick(0.6) else ("R",))
+                scores = g.binary("+", scores, g.gather("R", table, index))
+        else:
+            scores = g.binary("*", scores, some_float(g, (), scores.axes))
+    masks = []
+    for _ in range(g.random.choice([0, 1, 1, 2])):
+        r = g.random.random()
+        if r < 0.35:
+            shift = g.random.choice([0, 0, 1, -1])
+            p = g.positions("P")
+            masks.append(g.binary("<=", g.positions("K"), moved(g, p, shift) if shift else p))
+        elif r < 0.5:
+            p = g.positions("P")
+            masks.append(g.binary(">=", g.positions("K"), moved(g, p, -g.random.randint(0, 3))))
+        elif r < 0.8:
+            axes = ("B",) if "B" in scores.axes and pick(0.8) else ()
+            top = g.axes["K"].length + 2
+            masks.append(g.binary("<", g.positions("K"), g.input(axes, "int", 0, top)))
+        else:
+            axes = [a for a in scores.axes if a in ("B", "H", "P")]
+            axes = tuple(a for a in axes if pick(0.5))
+            masks.append(g.input(axes + ("K",), "bool"))
+    if masks:
+        mask = masks[0]
+        for m in masks[1:]:
+            mask = g.binary("&&", mask, m)
+        scores = g.where(mask, scores, -math.inf if pick(0.9) else -4.0)
+        scores.masked = True
+    weights = g.rowwise("softmax", scores, ("K",))
+    if pick(0.15):
+        g.results.append(weights)
+    if pick(0.1):
+        weights = g.binary("*", weights, g.parameter(("K",)))
+    out = g.dot(("K",), weights, v) if pick(0.8) else g.dot(("K",), v, weights)
+    if pick(0.3):
+        return out
+    back = g.parameter(heads + ("E",), 1 / math.sqrt(g.axes["D"].extent))
+    out = g.dot(heads, out, back)
+    return g.binary("+", x, out) if pick(0.6) and set(out.axes) <= set(x.axes) else out
+
+
+def embedding(g):
+    table = g.parameter(("V", "E") if g.random.random() < 0.7 else ("E", "V"))
+    if g.random.random() < 0.7:
+        tokens = g.input(("B", "P"), "int", 0, g.axes["V"].length)
+    else:  # computed, and outside in places
+        tokens = moved(g, g.positions("P"), -1)
+    y = g.gather("V", table, tokens)
+    return g.binary("+", y, some_float(g, ("E",), y.axes)) if floats(
+        g, ("E",), y.axes) and g.random.random() < 0.5 else y
+
+
+def cross_entropy(g):
+    x = stream(g)
+    w = g.parameter(("E", "V"), 0.5)
+    logits = g.dot(("E",), x, w)
+    axes = tuple(a for a in logits.axes if a != "V")
+    targets = g.input(axes, "int", 0, g.axes["V"].length)
+    picked = g.gather("V", g.rowwise("log_softmax", logits, ("V",)), targets)
+    return g.unary("negate", picked)
+
+
+def parts(g):
+    """Put together out of what is computed for that alone, and cut again."""
+    x, y = stream(g), stream(g)
+    if set(x.axes) != set(y.axes):
+        y = g.unary("sin", x)
+    x = g.unary(g.random.choice(["tanh", "half", "relu"]), x)
+    if x.axes != y.axes and g.random.random() < 0.5:
+        y = g.binary("+", y, x)
+    n = g.axes["E"].extent
+    whole = g.new_axis(2 * n)
+    z = g.concatenate(whole, [(x, "E"), (g.unary("cos", y), "E")])
+    if g.random.random() < 0.4:
+        return z
+    return g.slice(z, whole, "E", g.random.randint(0, n))
+
+
+def cut(g):
+    x = some_float(g, ("E",))
+    n = g.axes["E"].extent
+    for outer in (2, 3, 4, 5):
+        if n % outer == 0 and n > outer:
+            a, b = g.new_axis(outer), g.new_axis(n // outer)
+            y = g.split(x, "E", (a, b))
+            y = g.rowwise("softmax", y, (b,)) if g.random.random() < 0.5 else g.unary("sin", y)
+            return g.merge(y, "E", (a, b) if g.random.random() < 0.6 or outer != n // outer
+                           else (b, a))
+    to = g.new_axis(max(1, n - 1))
+    y = g.slice(x, "E", to, n - g.axes[to].extent)
+    return g.reduce("sum", y, (to,))
+
+
+def neighbours(g):
+    x = stream(g)
+    stride, dilation = g.random.choice([1, 1, 2]), g.random.choice([1, 1, 2])
+    left, right, taps = g.random.randint(0, 2), g.random.randint(0, 2), g.random.randint(1, 3)
+    n = (g.axes["E"].extent + left + right - dilation * (taps - 1) - 1) // stride + 1
+    if n < 1 or g.axes["E"].extent + left + right < dilation * (taps - 1) + 1:
+        raise Rejected("no window")
+    out, tap = g.new_axis(n), g.new_axis(taps)
+    y = g.windows(x, "E", out, tap, stride, dilation, left, right)
+    if g.random.random() < 0.7:
+        return g.dot((tap,), y, g.parameter((tap,)))
+    return g.reduce("sum", y, (tap,))
+
+
+def recurrence(g):
+    x = some_float(g, ("P", "E"), ("B", "P", "E"))
+    axes = tuple(a for a in x.axes if a != "P")
+    h0 = g.parameter(axes) if g.random.random() < 0.5 else g.input(axes)
+    inner = g.random.choice(["E"])
+    matrix = g.parameter((inner, "E2"), 1 / math.sqrt(g.axes["E"].extent))
+    return g.scan(h0, x, "P", matrix, "E2", g.random.random() < 0.4)
+
+
+def state(g):
+    if len(g.states) > 1:
+        raise Rejected("states")
+    if g.random.random() < 0.5:
+        return buffer(g)
+    s = g.state(("E",) if g.random.random() < 0.5 else ("S", "E"))
+    x = g.binary("*", s, g.parameter(("E",)))
+    g.update(s, g.unary("tanh", x) if g.random.random() < 0.5 else x)
+    return g.binary("+", stream(g), s) if "S" not in s.axes else g.reduce("sum", x, ("S",))
+
+
+def buffer(g):
+    """Rows written into a cache, as decoding does."""
+    s = g.state(("S", "E"))
+    rows = g.rename(some_float(g, ("E",), ("E",)), "E", "E") if False else None
+    p = g.new_axis(g.random.randint(1, 2))
+    rows = g.input((p, "E"))
+    at = g.input((), "int", 0, g.axes["S"].extent - g.axes[p].extent + 1)
+    if g.random.random() < 0.5:
+        rows = g.unary("tanh", rows)
+    new = g.write(s, rows, "S", p, at)
+    g.update(s, new)
+    return g.reduce("sum", new, ("S",)) if g.random.random() < 0.6 else g.binary(
+        "+", g.reduce("sum", new, ("S",)), g.reduce("sum", s, ("S",)))
+
+
+def integers(g):
+    x = g.input(("B", "P"), "int", -9, 9)
+    y = moved(g, g.positions("P"), g.random.randint(-2, 2))
+    z = g.binary(g.random.choice(["+", "*", "maximum", "minimum", "-"]), x, y)
+    if g.random.random() < 0.4:
+        g.results.append(z)
+    c = g.binary(g.random.choice(["<", "==", "!="]), z, x)
+    if g.random.random() < 0.4:
+        g.results.append(g.negated(c))
+    if g.random.random() < 0.3:
+        return g.cast("float", c)
+    return g.scaled(g.cast("float", z), 0.125)
+
+
+def segments(g):
+    x = some_float(g, ("P",))
+    indices = g.input(("P",), "int", 0, g.axes["V"].length)
+    return g.segment_sum(x, "P", "V", indices)
+
+
+MOTIFS = [(glue, 5), (norm, 4), (linear, 3), (feed_forward, 1), (softmax, 2), (reduction, 2),
+          (attention, 5), (embedding, 1), (cross_entropy, 1), (parts, 2), (cut, 1),
+          (neighbours, 1), (recurrence, 1), (state, 1), (integers, 1), (segments, 1)]
+
+
+def grow(g):
+    r = g.random
+    g.axis("B", r.choice([1, 2, 3]), r.random() < 0.5)
+    g.axis("P", r.choice([1, 3, 5, 8, 9, 17]), r.random() < 0.7)
+    if r.random() < 0.7:
+        g.axis("K", 0, base="P")
+    else:
+        g.axis("K", r.choice([1, 4, 7, 18]), r.random() < 0.6)
+    g.axis("E", r.choice([1, 3, 4, 8, 12, 16, 17, 20, 33]))
+    g.axis("E2", 0, base="E")
+    g.axis("F", r.choice([1, 2, 7, 16, 19]))
+    g.axis("H", r.choice([1, 2, 3, 5]))
+    g.axis("D", r.choice([1, 2, 4, 5, 8, 16, 20]))
+    g.axis("D2", max(1, g.axes["D"].extent // 2))
+    g.axis("V", r.choice([2, 5, 13]))
+    g.axis("R", 5)
+    g.axis("S", r.choice([3, 6]))
+    g.input(("B", "P", "E"))
+    g.input(("B", "P", "E") if r.random() < 0.7 else ("P", "E"))
+    if r.random() < 0.5:
+        g.unary("tanh", g.values[-1])
+    wanted = r.randint(2, 7)
+    made = tries = 0
+    while made < wanted:
+        tries += 1
+        if tries > 60:
+            raise Rejected("no motif fits")
+        motif = r.choices([m for m, _ in MOTIFS], [w for _, w in MOTIFS])[0]
+        mark = g.mark()
+        try:
+            motif(g)
+            made += 1
+        except Rejected:
+            g.back_to(mark)
+    # Results: what nothing reads, and a few that something does.
+    read = {o.index for v in g.values for o in v.operands}
+    ends = [v for v in g.values if v.in_graph and v.index not in read and v.operands
+            and not getattr(v, "masked", False)]
+    r.shuffle(ends)
+    g.results += [v for v in ends[:4] if v not in g.results]
+    inner = [v for v in floats(g) if v.operands and v not in g.results]
+    if inner and r.random() < 0.3:
+        g.results.append(r.choice(inner))
+    if not g.results:
+        raise Rejected("no results")
+    loss(g)
+
+
+def loss(g):
+    """A scalar that every result of floats has a part in."""
+    total = None
+    for v in [v for v in g.results if v.kind == "float"]:
+        x = g.binary("*", v, g.input(v.axes)) if g.random.random() < 0.7 else v
+        if x.axes:
+            x = g.reduce("sum", x, x.axes)
+        total = x if total is None else g.binary("+", total, x)
+    g.loss = total
