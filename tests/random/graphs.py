@@ -192,7 +192,8 @@ class Graph:
         whole = (self.rng.uniform(-1, 1, bound) * scale).astype(np.float32).astype(np.float64)
         self.parameters[name] = whole
         cut = tuple(slice(self.axes[a].length) for a in axes)
-        v = self.leaf("float", axes, f's.param<"{name}", {", ".join(axes)}>()', whole)
+        listed = "".join(f", {a}" for a in axes)
+        v = self.leaf("float", axes, f's.param<"{name}"{listed}>()', whole)
         v.parameter = name
         v.run = lambda noise: self.parameters[name][cut]
         v.clean = v.run(None)

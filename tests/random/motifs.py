@@ -84,7 +84,13 @@ def norm(g):
     y = g.rowwise(g.random.choice(["normalize", "rms_norm"]), x, over)
 
     def part():
-        return g.parameter(over) if g.random.random() < 0.4 else some_float(g, (), x.axes)
+        r = g.random.random()
+        if r < 0.35:
+            return g.parameter(over)
+        # What is computed for this alone may be overwritten by the result, and must be read before.
+        alike = [v for v in floats(g, (), x.axes) if v.axes == x.axes] or [x]
+        return g.unary(g.random.choice(list(UNARY)), g.random.choice(alike)) if r < 0.75 else \
+            some_float(g, (), x.axes)
 
     if g.random.random() < 0.8:
         a, b = (y, part())
@@ -366,7 +372,7 @@ def segments(g):
     return g.segment_sum(x, "P", "V", indices)
 
 
-MOTIFS = [(glue, 5), (norm, 4), (linear, 3), (feed_forward, 1), (softmax, 2), (reduction, 2),
+MOTIFS = [(glue, 5), (norm, 6), (linear, 3), (feed_forward, 1), (softmax, 2), (reduction, 2),
           (attention, 5), (embedding, 1), (cross_entropy, 1), (parts, 2), (cut, 1),
           (neighbours, 1), (recurrence, 1), (state, 1), (integers, 1), (segments, 1)]
 
@@ -392,7 +398,7 @@ def grow(g):
     g.input(("B", "P", "E") if r.random() < 0.7 else ("P", "E"))
     if r.random() < 0.5:
         g.unary("tanh", g.values[-1])
-    wanted = r.randint(2, 7)
+    wanted = r.randint(3, 10)
     made = tries = 0
     while made < wanted:
         tries += 1

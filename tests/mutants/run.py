@@ -1,0 +1,144 @@
+#!/usr/bin/env python3
+"""Makes one deliberate mistake after another, and says which of them no test sees.
+
+    run.py [--only REGEX] [--jobs N] BUILD
+
+BUILD is a build folder of the preset `test` that is up to date. A mutant of mutants.py changes one
+text in one file. The objects of the library and of the tests' support that depend on the file are
+compiled anew into a folder of their own, from a copy of the sources, and linked before the others:
+so a mutant takes seconds, and neither the sources nor BUILD change. Static assertions of the test
+files themselves are not compiled anew.
+"""
+
+import argparse
+import concurrent.futures
+import json
+import pathlib
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from mutants import MUTANTS, PROGRAMS
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+# What of the tests' support makes graphs and programs at run time: passes are inline functions, and
+# those of the first objects that are linked are taken.
+RUN_PASSES = ("support/run_time.cpp.o", "support/audit.cpp.o")
+SECONDS = 120  # a mutant that takes longer does not end
+
+
+class Build:
+    def __init__(self, folder):
+        self.folder = folder.resolve()
+        said = subprocess.run(["ninja", "-C", folder, "-t", "compdb"], capture_output=True,
+                              text=True, check=True).stdout
+        self.compile = {}
+        for entry in json.loads(said):
+            if entry["file"].endswith(".cpp") and " -c " in entry["command"]:
+                self.compile[entry["output"]] = entry["command"]
+        self.depends = {}
+        said = subprocess.run(["ninja", "-C", folder, "-t", "deps"], capture_output=True,
+                              text=True, check=True).stdout
+        of = None
+        for line in said.splitlines():
+            if line and not line.startswith(" "):
+                of = line.split(":")[0]
+                self.depends[of] = set()
+            elif of:
+                path = pathlib.Path(line.strip())
+                path = path if path.is_absolute() else self.folder / path
+                self.depends[of].add(str(path.resolve()))
+        self.link = {}
+        for program in PROGRAMS:
+            said = subprocess.run(["ninja", "-C", folder, "-t", "commands", program],
+                                  capture_output=True, text=True, check=True).stdout
+            self.link[program] = said.strip().splitlines()[-1]
+
+    def objects_of(self, file):
+        """Those of the library and of the support that a change of the file changes."""
+        file = str((ROOT / file).resolve())
+        return [o for o, on in self.depends.items() if file in on and o in self.compile
+                and (o.startswith("lib/CMakeFiles/weft.dir") or o.endswith(RUN_PASSES))]
+
+
+def run(command, folder, seconds=SECONDS):
+    try:
+        done = subprocess.run(command, shell=True, cwd=folder, timeout=seconds,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                              errors="replace")
+        return done.returncode, done.stdout
+    except subprocess.TimeoutExpired:
+        return 124, "took too long"
+
+
+def mutated(build, mutant):
+    """Who killed the mutant: a program, 'compiler', or None."""
+    with tempfile.TemporaryDirectory() as scratch:
+        scratch = pathlib.Path(scratch)
+        for part in ("include", "lib", "tests/support", "tests/kernels"):
+            shutil.copytree(ROOT / part, scratch / part)
+        path = scratch / mutant["file"]
+        text = path.read_text()
+        if text.count(mutant["old"]) != 1:
+            return "stale", f"the text occurs {text.count(mutant['old'])} times"
+        path.write_text(text.replace(mutant["old"], mutant["new"]))
+        made = []
+        for i, o in enumerate(build.objects_of(mutant["file"])):
+            to = scratch / f"{i}.o"
+            command = build.compile[o].replace(f" -o {o}", f" -o {to}")
+            for part in ("include", "lib", "tests"):
+                command = command.replace(f"{ROOT}/{part}", f"{scratch}/{part}")
+            command = command.replace(f"-I{scratch}/tests", f"-I{scratch}/tests -I{ROOT}/tests")
+            command = re.sub(r" -MF \S+", f" -MF {to}.d", command)
+            code, said = run(command, build.folder)
+            if code != 0:
+                return "compiler", said
+            made.append(str(to))
+        if not made:
+            return "stale", "no object depends on the file"
+        for program in mutant.get("programs", PROGRAMS):
+            to = scratch / "program"
+            command = re.sub(r" -o \S+", f" -o {to}", build.link[program], count=1)
+            first = re.search(r" \S+\.o ", command).start()
+            command = command[:first] + " " + " ".join(made) + command[first:]
+            code, said = run(command, build.folder)
+            if code != 0:
+                return "stale", "does not link: " + said[-2000:]
+            code, said = run(f"{to} -l error", scratch)
+            if code != 0:
+                return program.split("/")[-1].removeprefix("weft_").removesuffix("_test"), said
+        return None, ""
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("build", type=pathlib.Path)
+    parser.add_argument("--only", default="")
+    parser.add_argument("--jobs", type=int, default=2)
+    args = parser.parse_args()
+    build = Build(args.build)
+    chosen = [m for m in MUTANTS if re.search(args.only, m["name"])]
+    begin, counts, bad = time.time(), {}, []
+    with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+        for m, (by, said) in zip(chosen, pool.map(lambda m: mutated(build, m), chosen)):
+            print(f"{by or 'SURVIVED':12} {m['name']}", flush=True)
+            counts[by] = counts.get(by, 0) + 1
+            if by == "stale":
+                print("    " + said[-400:], flush=True)
+            if by == "stale" or (by is None and "survives" not in m):
+                bad.append(m["name"])
+    killed = sum(n for by, n in counts.items() if by not in (None, "stale"))
+    print(f"mutants: {killed} of {len(chosen)} killed, {counts.get(None, 0)} survived, "
+          f"{counts.get('stale', 0)} stale, {time.time() - begin:.0f} s")
+    for name in bad:
+        print(f"mutants: not expected: {name}")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
