@@ -1,0 +1,58 @@
+# Installs weft, and uses what was installed as another project does.
+#
+# -D BUILD=<weft's build folder> -D SOURCE=<the consumer> -D WORK=<an empty folder>
+# -D COMPILER=<C++ compiler> -D COMPONENTS=<those that were built: io;pictures;tbb>
+file(REMOVE_RECURSE ${WORK})
+file(MAKE_DIRECTORY ${WORK})
+
+function(run_quietly)
+  execute_process(COMMAND ${ARGN} RESULT_VARIABLE code OUTPUT_VARIABLE said ERROR_VARIABLE said)
+  if(NOT code EQUAL 0)
+    list(JOIN ARGN " " command)
+    message(FATAL_ERROR "${command}\n${said}")
+  endif()
+endfunction()
+run_quietly(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/prefix)
+
+# Configures the consumer with other arguments; gives the exit code and what was said.
+function(configure name)
+  execute_process(
+    COMMAND ${CMAKE_COMMAND} -S ${SOURCE} -B ${WORK}/${name} -G Ninja
+      -DCMAKE_PREFIX_PATH=${WORK}/prefix -DCMAKE_CXX_COMPILER=${COMPILER} -DCMAKE_BUILD_TYPE=Debug
+      ${ARGN}
+    RESULT_VARIABLE code OUTPUT_VARIABLE said ERROR_VARIABLE said)
+  set(code ${code} PARENT_SCOPE)
+  set(said "${said}" PARENT_SCOPE)
+endfunction()
+function(must_work name)
+  configure(${name} ${ARGN})
+  if(NOT code EQUAL 0)
+    message(FATAL_ERROR "${name} does not configure:\n${said}")
+  endif()
+  run_quietly(${CMAKE_COMMAND} --build ${WORK}/${name})
+  run_quietly(${CMAKE_COMMAND} -E chdir ${WORK}/${name} ./consumer)
+endfunction()
+function(must_be_refused name sentence)
+  configure(${name} ${ARGN})
+  string(REGEX REPLACE "[ \n]+" " " said "${said}")
+  string(FIND "${said}" "${sentence}" at)
+  if(code EQUAL 0 OR at EQUAL -1)
+    message(FATAL_ERROR "${name} should say: ${sentence}\n${said}")
+  endif()
+endfunction()
+
+# As on a machine that has Highway and Boost's headers alone.
+set(nothing_else -DCMAKE_DISABLE_FIND_PACKAGE_Cairo=ON -DCMAKE_DISABLE_FIND_PACKAGE_TBB=ON
+  -DCMAKE_DISABLE_FIND_PACKAGE_nlohmann_json=ON -DCMAKE_DISABLE_FIND_PACKAGE_PkgConfig=ON)
+must_work(alone ${nothing_else})
+must_work(with_io ${nothing_else} "-DWANTED=COMPONENTS,io")
+must_work(optional ${nothing_else} "-DWANTED=OPTIONAL_COMPONENTS,io")
+if(COMPONENTS MATCHES pictures AND COMPONENTS MATCHES tbb)
+  must_work(with_all "-DWANTED=COMPONENTS,io,pictures,tbb")
+endif()
+if(COMPONENTS MATCHES tbb)
+  must_be_refused(without_tbb "'tbb' is missing: it needs oneTBB (Debian: libtbb-dev)"
+    ${nothing_else} "-DWANTED=COMPONENTS,tbb")
+endif()
+must_be_refused(misspelt "weft has no component 'picture': there are io, pictures and tbb"
+  "-DWANTED=COMPONENTS,picture")

@@ -1,0 +1,30 @@
+#include "model.hpp"
+
+#include <cstdio>
+#ifdef WITH_IO
+#include <weft/io/load.hpp>
+#endif
+#ifdef WITH_PICTURES
+#include <weft/io/grid.hpp>
+#include <weft/io/heat_map.hpp>
+#endif
+#ifdef WITH_TBB
+#include <weft/run/threads.hpp>
+#endif
+
+int main() {
+  weft::module<sums> net(weft::generated<sums>());
+#ifdef WITH_TBB
+  net.run_on(weft::threads(2));
+#endif
+  for (float& w : net.parameters().floats()) w = 2;
+  weft::array<float, Rows, Columns> x(7);
+  for (std::size_t c = 0; c < 7; ++c) x(1, c) = static_cast<float>(c);
+  auto const y = net(weft::arg<"x">(x)).get<"result">();
+  if (y(0) != 0 || y(1) != 42) return 1;
+#ifdef WITH_IO
+  weft::save(net, "consumer.safetensors");
+  weft::load(net, "consumer.safetensors");
+#endif
+  std::puts("consumer: right");
+}

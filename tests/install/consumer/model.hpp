@@ -1,0 +1,12 @@
+#pragma once
+
+#include <weft/weft.hpp>
+
+struct Rows : weft::axis<3> {};
+struct Columns : weft::axis<weft::up_to<100>> {};
+
+struct sums {
+  constexpr auto operator()(weft::scope s) const {
+    return weft::sum<Columns>(s.input<"x", float, Rows, Columns>() * s.param<"weight", Columns>());
+  }
+};
