@@ -1,0 +1,333 @@
+// What holds for every attention, whatever its numbers are: each law compares two runs, and needs
+// no reference. Cached decoding equals the whole sequence at once: see run/decode_test.cpp.
+#include <algorithm>
+#include <array>
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "kernels/targets.hpp"
+#include "weft/weft.hpp"
+
+namespace {
+
+using weft::arg;
+
+struct Batch : weft::axis<weft::up_to<5>> {};
+struct Pos : weft::axis<weft::up_to<70>> {};
+struct KeyPos : weft::axis<weft::up_to<90>> {};  // of lengths of their own
+struct Before : weft::alias<Pos> {};             // positions as keys
+struct Embed : weft::axis<100> {};
+struct Heads : weft::axis<5> {};
+struct HeadDim : weft::axis<20> {};
+
+// Keys and values that are given, under a mask of any kind; fused, or kept apart by its weights.
+struct given_keys {
+  constexpr auto operator()(weft::scope s) const {
+    namespace nn = weft::nn;
+    auto q = s.input<"q", float, Batch, Pos, Heads, HeadDim>();
+    auto k = s.input<"k", float, Batch, KeyPos, Heads, HeadDim>();
+    auto v = s.input<"v", float, Batch, KeyPos, Heads, HeadDim>();
+    auto bias = s.input<"bias", float, Heads, KeyPos>();
+    auto mask = s.input<"mask", bool, Batch, KeyPos>();
+    auto scores = nn::dot_product_score<HeadDim>(q, k) + bias;
+    auto y = nn::attention<KeyPos>(scores, v, mask);
+    return weft::results(weft::as<"output">(y.output), weft::as<"weights">(y.weights));
+  }
+};
+// The first so many keys of each sequence.
+struct valid_keys {
+  constexpr auto operator()(weft::scope s) const {
+    namespace nn = weft::nn;
+    auto q = s.input<"q", float, Batch, Pos, Heads, HeadDim>();
+    auto k = s.input<"k", float, Batch, KeyPos, Heads, HeadDim>();
+    auto v = s.input<"v", float, Batch, KeyPos, Heads, HeadDim>();
+    auto lengths = s.input<"lengths", std::int32_t, Batch>();
+    auto weights = nn::attention_weights<HeadDim, KeyPos>(q, k, lengths);
+    return weft::dot<KeyPos>(weights, v);
+  }
+};
+// A layer as models have it: causal, with everything beside attention.
+struct causal_layer {
+  constexpr auto operator()(weft::scope s) const {
+    namespace nn = weft::nn;
+    auto x = s.input<"x", float, Batch, Pos, Embed>();
+    auto y = nn::self_attention<Pos, Before, Embed, Heads, HeadDim>(
+        s / "attn", nn::layer_norm<Embed>(s / "norm", x), nn::causal<Pos, Before>());
+    return x + y.output;
+  }
+};
+// Its mean square as a loss.
+struct trained_layer {
+  constexpr auto operator()(weft::scope s) const {
+    auto y = causal_layer()(s);
+    auto target = s.input<"target", float, Batch, Pos, Embed>();
+    auto loss = weft::mean<Batch, Pos, Embed>((y - target) * (y - target));
+    return weft::results(weft::as<"loss">(loss), weft::as<"y">(y));
+  }
+};
+struct rows_and_shifted {
+  constexpr auto operator()(weft::scope s) const {
+    auto x = s.input<"x", float, Pos, Embed>();
+    auto shift = s.input<"shift", float, Pos>();
+    return weft::results(weft::as<"plain">(weft::softmax<Embed>(x)),
+                         weft::as<"shifted">(weft::softmax<Embed>(x + shift)),
+                         weft::as<"log_plain">(weft::log_softmax<Embed>(x)),
+                         weft::as<"log_shifted">(weft::log_softmax<Embed>(x + shift)));
+  }
+};
+
+// Numbers in [-1, 1) that follow from where they stand.
+float number(std::size_t at, std::uint32_t seed) {
+  std::uint32_t h = static_cast<std::uint32_t>(at) * 2654435761u + seed * 40503u;
+  h ^= h >> 15, h *= 2246822519u, h ^= h >> 13, h *= 3266489917u, h ^= h >> 16;
+  return static_cast<float>(h >> 8) * 0x1p-23f - 1;
+}
+template <class Array>
+void fill(Array& a, std::uint32_t seed) {
+  auto* const data = a.view().data();
+  for (std::size_t i = 0; i < a.view().size(); ++i) data[i] = number(i, seed);
+}
+
+constexpr double epsilon = std::numeric_limits<float>::epsilon() / 2;
+// How far two runs may be apart whose sums go over n terms, of values of at most `most`, in another
+// order: each is within (n / 2 + 16) roundings, half as many as terms since vectors add up at least
+// two at a time; scores of 20 products of at most 1 are off by 20 roundings more.
+double distance(std::size_t n, double most) {
+  return 2 * (static_cast<double>(n) / 2 + 16 + 20) * epsilon * most;
+}
+
+using keys = weft::array<float, Batch, KeyPos, Heads, HeadDim>;
+using queries = weft::array<float, Batch, Pos, Heads, HeadDim>;
+
+struct attention_inputs {
+  std::size_t batch, pos, key;
+  queries q{batch, pos};
+  keys k{batch, key}, v{batch, key};
+  weft::array<float, Heads, KeyPos> bias{key};
+  weft::array<bool, Batch, KeyPos> mask{batch, key};
+
+  attention_inputs(std::size_t b, std::size_t p, std::size_t n) : batch(b), pos(p), key(n) {
+    fill(q, 1), fill(k, 2), fill(v, 3), fill(bias, 4);
+    for (std::size_t i = 0; i < b; ++i)
+      for (std::size_t j = 0; j < n; ++j) mask(i, j) = number(i * n + j, 5) < 0.5f;
+  }
+  // With key j of x in the place of each key `of[j]`.
+  attention_inputs(const attention_inputs& x, const std::vector<std::size_t>& of)
+      : attention_inputs(x.batch, x.pos, of.size()) {
+    for (std::size_t b = 0; b < batch; ++b)
+      for (std::size_t j = 0; j < key; ++j) {
+        mask(b, j) = x.mask(b, of[j]);
+        for (std::size_t h = 0; h < Heads::extent; ++h) {
+          bias(h, j) = x.bias(h, of[j]);
+          for (std::size_t d = 0; d < HeadDim::extent; ++d) {
+            k(b, j, h, d) = x.k(b, of[j], h, d);
+            v(b, j, h, d) = x.v(b, of[j], h, d);
+          }
+        }
+      }
+  }
+};
+
+template <class Net>
+auto output_of(Net& net, const attention_inputs& x) {
+  return queries(
+      net(arg<"q">(x.q), arg<"k">(x.k), arg<"v">(x.v), arg<"bias">(x.bias), arg<"mask">(x.mask))
+          .template get<"output">());
+}
+
+template <class A, class B>
+double largest_difference(const A& a, const B& b) {
+  BOOST_REQUIRE(a.view().size() == b.view().size());
+  double most = 0;
+  for (std::size_t i = 0; i < a.view().size(); ++i) {
+    auto const x = static_cast<double>(a.view().data()[i]),
+               y = static_cast<double>(b.view().data()[i]);
+    if (!(std::abs(x - y) <= most)) most = std::abs(x - y);
+  }
+  return most;
+}
+
+// f(net) with the fused attention, and with one that keeps its weights.
+template <class F>
+void fused_and_not(F f) {
+  weft::kernels::on_every_target([&](const auto&) {
+    weft::module<given_keys, "output"> fused;
+    f(fused);
+    weft::module<given_keys> apart;
+    f(apart);
+  });
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(laws)
+
+BOOST_AUTO_TEST_CASE(permuting_keys_with_values_changes_nothing_but_rounding) {
+  fused_and_not([](auto& net) {
+    for (std::size_t const n : {1u, 3u, 17u, 90u}) {
+      attention_inputs const x(2, 7, n);
+      std::vector<std::size_t> order(n);
+      for (std::size_t i = 0; i < n; ++i) order[i] = (i * 7 + 3) % n;
+      if (n == 90) std::ranges::rotate(order, order.begin() + 41);
+      std::vector<std::size_t> sorted = order;
+      std::ranges::sort(sorted);
+      if (std::ranges::adjacent_find(sorted) != sorted.end())  // 7 divides n
+        for (std::size_t i = 0; i < n; ++i) order[i] = n - 1 - i;
+      attention_inputs const y(x, order);
+      BOOST_TEST(largest_difference(output_of(net, x), output_of(net, y)) <= distance(n, 1));
+    }
+  });
+}
+
+BOOST_AUTO_TEST_CASE(a_masked_key_is_a_removed_one) {
+  fused_and_not([](auto& net) {
+    for (std::size_t const n : {1u, 3u, 17u, 90u}) {
+      attention_inputs x(2, 7, n);
+      for (std::size_t j = 0; j < n; ++j) x.mask(1, j) = x.mask(0, j);
+      std::vector<std::size_t> seen;
+      for (std::size_t j = 0; j < n; ++j)
+        if (x.mask(0, j)) seen.push_back(j);
+      attention_inputs const y(x, seen);
+      BOOST_TEST(largest_difference(output_of(net, x), output_of(net, y)) <= distance(n, 1));
+    }
+  });
+}
+
+BOOST_AUTO_TEST_CASE(what_a_masked_key_holds_does_not_matter_to_the_bit) {
+  fused_and_not([](auto& net) {
+    attention_inputs x(2, 7, 50);
+    queries const before = output_of(net, x);
+    for (std::size_t b = 0; b < 2; ++b)
+      for (std::size_t j = 0; j < 50; ++j)
+        for (std::size_t h = 0; h < Heads::extent && !x.mask(b, j); ++h)
+          for (std::size_t d = 0; d < HeadDim::extent; ++d)
+            x.k(b, j, h, d) *= 3, x.v(b, j, h, d) = 7;
+    BOOST_TEST(largest_difference(before, output_of(net, x)) == 0);
+  });
+}
+
+BOOST_AUTO_TEST_CASE(sequences_of_a_batch_know_nothing_of_each_other_to_the_bit) {
+  fused_and_not([](auto& net) {
+    attention_inputs const x(5, 7, 40);
+    queries const all = output_of(net, x);
+    attention_inputs turned(5, 7, 40);
+    constexpr std::array<std::size_t, 5> order{3, 0, 4, 1, 2};
+    for (std::size_t b = 0; b < 5; ++b) {
+      for (std::size_t i = 0; i < 7; ++i)
+        for (std::size_t h = 0; h < Heads::extent; ++h)
+          for (std::size_t d = 0; d < HeadDim::extent; ++d)
+            turned.q(b, i, h, d) = x.q(order[b], i, h, d);
+      for (std::size_t j = 0; j < 40; ++j) {
+        turned.mask(b, j) = x.mask(order[b], j);
+        for (std::size_t h = 0; h < Heads::extent; ++h)
+          for (std::size_t d = 0; d < HeadDim::extent; ++d) {
+            turned.k(b, j, h, d) = x.k(order[b], j, h, d);
+            turned.v(b, j, h, d) = x.v(order[b], j, h, d);
+          }
+      }
+    }
+    queries const y = output_of(net, turned);
+    int differ = 0;
+    for (std::size_t b = 0; b < 5; ++b)
+      for (std::size_t i = 0; i < 7; ++i)
+        for (std::size_t h = 0; h < Heads::extent; ++h)
+          for (std::size_t d = 0; d < HeadDim::extent; ++d)
+            differ += y(b, i, h, d) != all(order[b], i, h, d);
+    BOOST_TEST(differ == 0);
+  });
+}
+
+BOOST_AUTO_TEST_CASE(padding_behind_valid_lengths_changes_nothing) {
+  weft::kernels::on_every_target([](const auto&) {
+    weft::module<valid_keys> net;
+    for (std::size_t const n : {0u, 1u, 5u, 33u}) {
+      attention_inputs padded(1, 6, 90);
+      for (std::size_t j = n; j < 90; ++j)
+        for (std::size_t h = 0; h < Heads::extent; ++h)
+          for (std::size_t d = 0; d < HeadDim::extent; ++d) padded.v(0, j, h, d) = 1000;
+      std::vector<std::size_t> first(n);
+      for (std::size_t j = 0; j < n; ++j) first[j] = j;
+      attention_inputs const x(padded, first);
+      auto const run = [&](const attention_inputs& of) {
+        return queries(net(arg<"q">(of.q), arg<"k">(of.k), arg<"v">(of.v),
+                           arg<"lengths">(std::array{static_cast<std::int32_t>(n)}))
+                           .template get<"result">());
+      };
+      BOOST_TEST(largest_difference(run(x), run(padded)) <= distance(n, 1));
+    }
+  });
+}
+
+BOOST_AUTO_TEST_CASE(a_causal_prefix_does_not_depend_on_what_follows) {
+  weft::kernels::on_every_target([](const auto&) {
+    weft::module<causal_layer> net;
+    weft::array<float, Batch, Pos, Embed> x(2, 70);
+    fill(x, 1);
+    using outputs = weft::array<float, Batch, Pos, Embed>;
+    outputs const all(net(arg<"x">(x)).get<"result">());
+    for (std::size_t const n : {1u, 3u, 17u, 69u}) {
+      outputs prefix(2, n), other(x.view());
+      double most = 0;
+      for (std::size_t b = 0; b < 2; ++b)
+        for (std::size_t i = 0; i < 70; ++i)
+          for (std::size_t e = 0; e < Embed::extent; ++e) {
+            if (i < n) prefix(b, i, e) = x(b, i, e);
+            if (i >= n) other(b, i, e) = number(i * 100 + e, 9);
+            most = std::max(most, static_cast<double>(std::abs(all(b, i, e))));
+          }
+      // Of the same shape: the same kernels in the same order.
+      outputs const changed(net(arg<"x">(other)).get<"result">());
+      outputs const shorter(net(arg<"x">(prefix)).get<"result">());
+      int differ = 0;
+      double distant = 0;
+      for (std::size_t b = 0; b < 2; ++b)
+        for (std::size_t i = 0; i < n; ++i)
+          for (std::size_t e = 0; e < Embed::extent; ++e) {
+            differ += changed(b, i, e) != all(b, i, e);
+            distant =
+                std::max(distant, static_cast<double>(std::abs(shorter(b, i, e) - all(b, i, e))));
+          }
+      BOOST_TEST(differ == 0);
+      // Three sums over 100, and one over the positions.
+      BOOST_TEST(distant <= distance(3 * 100 + 70, most));
+    }
+  });
+}
+
+BOOST_AUTO_TEST_CASE(a_softmax_does_not_change_when_its_row_is_shifted) {
+  weft::kernels::on_every_target([](const auto&) {
+    weft::module<rows_and_shifted> net;
+    weft::array<float, Pos, Embed> x(70);
+    weft::array<float, Pos> shift(70);
+    fill(x, 1);
+    for (std::size_t i = 0; i < 70; ++i) shift(i) = number(i, 2) * 16;
+    auto const y = net(arg<"x">(x), arg<"shift">(shift));
+    using rows = weft::array<float, Pos, Embed>;
+    rows const plain(y.get<"plain">()), shifted(y.get<"shifted">());
+    // x + shift is rounded at up to 17: an exponent is off by 2 * 17 roundings, a logarithm too.
+    double const off = (2 * 17 + 100 / 2 + 16) * epsilon;
+    BOOST_TEST(largest_difference(plain, shifted) <= off);
+    rows const log_plain(y.get<"log_plain">()), log_shifted(y.get<"log_shifted">());
+    BOOST_TEST(largest_difference(log_plain, log_shifted) <= off + 4 * 17 * epsilon);
+  });
+}
+
+BOOST_AUTO_TEST_CASE(a_module_gives_the_loss_that_its_trainer_does) {
+  weft::kernels::on_every_target([](const auto&) {
+    weft::trainer<trained_layer> trainer(weft::adamw{}, {}, 3);
+    weft::module<trained_layer, "loss"> net(trainer.parameters());
+    weft::array<float, Batch, Pos, Embed> x(2, 33), target(2, 33);
+    fill(x, 1), fill(target, 2);
+    for (int step = 0; step < 3; ++step) {
+      auto const before =
+          static_cast<double>(net(arg<"x">(x), arg<"target">(target)).get<"loss">()());
+      auto const loss = static_cast<double>(trainer.step(arg<"x">(x), arg<"target">(target)));
+      BOOST_TEST(std::abs(before - loss) <= distance(2 * 33 * 100, 1) * before / 8);
+    }
+  });
+}
+
+BOOST_AUTO_TEST_SUITE_END()
