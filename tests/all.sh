@@ -1,0 +1,37 @@
+#!/bin/sh
+# All that is tested, one line an item; ends with 1 if one of them fails. About 50 minutes on two
+# cores. `./run test --all` calls it when it has installed what is needed.
+set -u
+cd -- "$(dirname -- "$0")/.."
+begin=$(date +%s)
+failed=0
+mkdir -p build-test
+
+# item NAME COMMAND...: what the command says is in build-test/all-NAME.log, its line is printed.
+item() {
+  name=$1
+  shift
+  log=build-test/all-$name.log
+  started=$(date +%s)
+  if "$@" >"$log" 2>&1; then result=ok; else result=FAILED failed=1; fi
+  line=$(grep -E '^([0-9]+% tests passed|random models:|fuzz:|sanitizers|aarch64|files:)' "$log" | tail -1)
+  printf '%-7s %-18s %s (%s s)\n' "$result" "$name" "${line:-see $log}" "$(($(date +%s) - started))"
+}
+
+tests() {
+  cmake --preset test && cmake --build --preset test --parallel "$(nproc)" && ctest --preset test
+}
+# Saves that are killed, 200 times.
+killed_saves() {
+  WEFT_KILLED_SAVES=200 ctest --preset test -R '^io$' -V
+}
+
+item tests tests
+item killed-saves killed_saves
+item random-models tests/random/run.sh 400
+item sanitizers-threads tests/sanitizers/run.sh threads
+item sanitizers-all tests/sanitizers/run.sh all
+[ ! -x tests/fuzz/run.sh ] || item fuzz tests/fuzz/run.sh 300
+[ ! -x tests/aarch64/run.sh ] || item aarch64 tests/aarch64/run.sh
+echo "all: $([ $failed = 0 ] && echo passed || echo failed), $(($(date +%s) - begin)) s"
+exit $failed

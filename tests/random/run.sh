@@ -1,0 +1,30 @@
+#!/bin/sh
+# Builds so many random models from a seed and runs them; prints one line, and ends with 1 if one of
+# them is not what numpy says. A model that fails is made smaller, and printed.
+#   usage: run.sh [count [seed]]
+set -eu
+count=${1:-400} seed=${2:-2}
+cd -- "$(dirname -- "$0")/../.."
+begin=$(date +%s)
+build=build-random
+mkdir -p $build
+log=$build/random.log
+status=0
+{
+  cmake --preset test -B $build -DWEFT_EXAMPLES=OFF -DWEFT_RANDOM_MODELS="$count" \
+    -DWEFT_RANDOM_SEED="$seed" &&
+    cmake --build $build --parallel "$(nproc)" --target weft_random_test &&
+    $build/tests/random/weft_random_test -l error
+} >"$log" 2>&1 || status=1
+failed=$(grep -o 'in "random_[0-9]*"' "$log" | sort -u | grep -o '[0-9]*' || true)
+wrong=$(echo "$failed" | grep -c . || true)
+echo "random models: $count of seed $seed, $wrong wrong, $(($(date +%s) - begin)) s"
+[ $status = 0 ] && exit 0
+if [ -z "$failed" ]; then
+  tail -20 "$log" >&2
+else
+  for number in $(echo "$failed" | head -3); do
+    /usr/bin/python3 tests/random/shrink.py --build $build --seed "$seed" "$number" || true
+  done
+fi
+exit 1
