@@ -167,9 +167,14 @@ static_assert(!masks_softmax<KeyPos>(x) && !masks_softmax<Pos>(tokens));  // mis
 static_assert(!masks_softmax<KeyPos>(scores, x));                         // axes
 static_assert(!masks_softmax<KeyPos>(scores, weft::nn::masks(causal, x)));
 static_assert(!masks_softmax<KeyPos>(scores, integers<Batch, KeyPos>{}));  // lengths of keys
+static_assert(!masks_softmax<KeyPos>(scores, floats<Batch>{}) &&
+              !masks_softmax<KeyPos>(scores, weft::nn::masks(causal, floats<Batch>{})));
+static_assert(masks_softmax<KeyPos>(scores, floats<KeyPos>{}) &&
+              masks_softmax<KeyPos>(scores, masks<Batch, Pos>{}));
 static_assert(pools<KeyPos>(scores, key) && pools<KeyPos>(scores, key, causal));
 static_assert(!pools<KeyPos>(scores, query) && !pools<Pos>(tokens, x));
 static_assert(!pools<KeyPos>(scores, key, masks<KeyPos, Embed>{}));
+static_assert(!pools<KeyPos>(scores, key, floats<Batch>{}));
 
 // attention_weights
 static_assert(weighs<HeadDim, KeyPos>(query, key) && weighs<HeadDim, KeyPos>(query, key, causal));
@@ -178,6 +183,8 @@ static_assert(!weighs<HeadDim, KeyPos>(query, query) &&
               !weighs<HeadDim, Embed>(query, key, causal));
 static_assert(!weighs<Pos, KeyPos>(tokens, tokens));
 static_assert(!weighs<HeadDim, KeyPos>(query, key, five<bool>));
+static_assert(weighs<HeadDim, KeyPos>(query, key, added) &&
+              !weighs<HeadDim, KeyPos>(query, key, floats<Heads>{}));
 
 // self_attention
 static_assert(attends<Pos, KeyPos>(x) && attends<Pos, KeyPos>(x, causal) &&
@@ -189,6 +196,7 @@ static_assert(!attends<Pos, OtherPos>(x, causal));  // keys
 static_assert(!attends<Pos, KeyPos>(floats<Pos, KeyPos, Embed>{}, causal));
 static_assert(!attends<Pos, KeyPos>(integers<Pos, Embed>{}, causal));  // elements
 static_assert(!attends<Pos, KeyPos>(x, x));                            // mask
+static_assert(attends<Pos, KeyPos>(x, added) && !attends<Pos, KeyPos>(x, floats<Batch>{}));
 
 // multi_head_attention
 using weft::nn::widths, weft::nn::grouped, weft::nn::multi_query;
@@ -203,3 +211,4 @@ static_assert(!attends_to<widths<Embed, Embed, Vocab>>(x, keys, keys));
 static_assert(!attends_to<Embed>(x, x, x) && !attends_to<Embed>(keys, keys, keys));  // keys
 static_assert(!attends_to<Embed>(integers<Pos, Embed>{}, keys, keys));               // elements
 static_assert(!attends_to<Embed>(x, keys, keys, integers<Batch, KeyPos>{}));         // mask
+static_assert(!attends_to<Embed>(x, keys, keys, floats<Batch>{}));

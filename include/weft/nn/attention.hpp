@@ -10,29 +10,43 @@ namespace weft::nn {
 
 namespace detail {
 
-enum class attention_fault { none, keys, elements, mask };
+enum class attention_fault { none, keys, elements, surplus, mask_keys };
 
 template <class S, class V, class M, class KeyPos>
 constexpr attention_fault fault_of_attention() {
   if (!has_axis<KeyPos, shape_t<S>> || !has_axis<KeyPos, shape_t<V>>) return attention_fault::keys;
   if (!weft::detail::floating<S> || !weft::detail::floating<V>) return attention_fault::elements;
-  if (!mask_fits<M, shape_t<S>, KeyPos>) return attention_fault::mask;
-  return attention_fault::none;
+  switch (fault_of_mask<M, shape_t<S>, KeyPos>()) {
+    case mask_fault::surplus:
+      return attention_fault::surplus;
+    case mask_fault::keys:
+      return attention_fault::mask_keys;
+    default:
+      return attention_fault::none;
+  }
 }
 
-enum class attention_weights_fault { none, query, key, elements, mask };
+template <class Q, class K, class HeadDim>
+using scores_shape = without<united<shape_t<Q>, shape_t<K>>, shape<HeadDim>>;
+
+enum class attention_weights_fault { none, query, key, elements, surplus, mask_keys };
 
 template <class Q, class K, class M, class HeadDim, class KeyPos>
 constexpr attention_weights_fault fault_of_attention_weights() {
-  using Scores = without<united<shape_t<Q>, shape_t<K>>, shape<HeadDim>>;
   if (!has_axis<HeadDim, shape_t<Q>>) return attention_weights_fault::query;
   if (!has_axis<HeadDim, shape_t<K>> || !has_axis<KeyPos, shape_t<K>> ||
       std::same_as<HeadDim, KeyPos>)
     return attention_weights_fault::key;
   if (!weft::detail::floating<Q> || !weft::detail::floating<K>)
     return attention_weights_fault::elements;
-  if (!mask_fits<M, Scores, KeyPos>) return attention_weights_fault::mask;
-  return attention_weights_fault::none;
+  switch (fault_of_mask<M, scores_shape<Q, K, HeadDim>, KeyPos>()) {
+    case mask_fault::surplus:
+      return attention_weights_fault::surplus;
+    case mask_fault::keys:
+      return attention_weights_fault::mask_keys;
+    default:
+      return attention_weights_fault::none;
+  }
 }
 
 }  // namespace detail
@@ -51,7 +65,10 @@ attended(Output, Weights) -> attended<Output, Weights>;
 // ValueDim] and weights [..., Pos, KeyPos]. In training, `dropout` is the rate at which weights are
 // dropped; those that are given are all.
 template <class KeyPos, expression S, expression V, detail::a_mask M = mask_list<>>
-constexpr auto attention(const S& scores, const V& values, const M& mask = {}, double dropout = 0) {
+requires(detail::fault_of_attention<S, V, M, KeyPos>() ==
+         detail::attention_fault::none) constexpr auto attention(const S& scores, const V& values,
+                                                                 const M& mask = {},
+                                                                 double dropout = 0) {
   auto const weights = masked_softmax<KeyPos>(scores, mask);
   return attended{dot<KeyPos>(detail::dropped(weights, dropout), values), weights};
 }
@@ -63,16 +80,26 @@ template <class KeyPos, expression S, expression V, detail::a_mask M = mask_list
 requires(detail::fault_of_attention<S, V, M, KeyPos>() == detail::attention_fault::elements)
     WEFT_REJECT("nn::attention: scores or values are not float; convert with weft::cast<float>",
                 attention(const S&, const V&, const M& = {}, double = 0))
+template <class KeyPos, expression S, expression V, detail::a_mask M = mask_list<>,
+          class Surplus = detail::surplus<M, shape_t<S>>>
+requires(detail::fault_of_attention<S, V, M, KeyPos>() == detail::attention_fault::surplus)
+    WEFT_REJECT("nn::attention: the mask has an axis that the scores have not",
+                attention(const S&, const V&, const M& = {}, double = 0))
 template <class KeyPos, expression S, expression V, detail::a_mask M = mask_list<>>
-requires(detail::fault_of_attention<S, V, M, KeyPos>() == detail::attention_fault::mask)
+requires(detail::fault_of_attention<S, V, M, KeyPos>() == detail::attention_fault::mask_keys)
     WEFT_REJECT(
-        "nn::attention: the mask has an axis that the scores have not, or lengths that of the keys",
+        "nn::attention: a mask of floats is added and needs the keys' axis; valid lengths are "
+        "std::int32_t, without it",
         attention(const S&, const V&, const M& = {}, double = 0))
 
 // softmax(QKᵀ / sqrt(d)) (Vaswani et al. 2017, equation 1) where the mask lets it through: query
 // [..., Pos, HeadDim] and key [..., KeyPos, HeadDim] to weights [..., Pos, ..., KeyPos].
 template <class HeadDim, class KeyPos, expression Q, expression K, detail::a_mask M = mask_list<>>
-constexpr auto attention_weights(const Q& query, const K& key, const M& mask = {}) {
+requires(
+    detail::fault_of_attention_weights<Q, K, M, HeadDim, KeyPos>() ==
+    detail::attention_weights_fault::none) constexpr auto attention_weights(const Q& query,
+                                                                            const K& key,
+                                                                            const M& mask = {}) {
   return masked_softmax<KeyPos>(dot_product_score<HeadDim>(query, key), mask);
 }
 template <class HeadDim, class KeyPos, expression Q, expression K, detail::a_mask M = mask_list<>>
@@ -91,12 +118,18 @@ requires(detail::fault_of_attention_weights<Q, K, M, HeadDim, KeyPos>() ==
          detail::attention_weights_fault::elements)
     WEFT_REJECT("nn::attention_weights: query or key is not float; convert with weft::cast<float>",
                 attention_weights(const Q&, const K&, const M& = {}))
+template <class HeadDim, class KeyPos, expression Q, expression K, detail::a_mask M = mask_list<>,
+          class Surplus = detail::surplus<M, detail::scores_shape<Q, K, HeadDim>>>
+requires(detail::fault_of_attention_weights<Q, K, M, HeadDim, KeyPos>() ==
+         detail::attention_weights_fault::surplus)
+    WEFT_REJECT("nn::attention_weights: the mask has an axis that the scores have not",
+                attention_weights(const Q&, const K&, const M& = {}))
 template <class HeadDim, class KeyPos, expression Q, expression K, detail::a_mask M = mask_list<>>
 requires(detail::fault_of_attention_weights<Q, K, M, HeadDim, KeyPos>() ==
-         detail::attention_weights_fault::mask)
+         detail::attention_weights_fault::mask_keys)
     WEFT_REJECT(
-        "nn::attention_weights: the mask has an axis that the scores have not, or lengths that of "
-        "the keys",
+        "nn::attention_weights: a mask of floats is added and needs the keys' axis; valid lengths "
+        "are std::int32_t, without it",
         attention_weights(const Q&, const K&, const M& = {}))
 
 }  // namespace weft::nn

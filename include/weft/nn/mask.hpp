@@ -4,7 +4,9 @@
 //   boolean   a query sees the keys at which it holds
 //   int32     valid lengths: a query sees the first so many keys. [Batch] is one for each sequence,
 //             [Batch, Pos] one for each query; a length may be 0
-//   float32   is added to the scores; -infinity hides a key
+//   float32   is added to the scores; -infinity hides a key. It has the keys' axis: what is the
+//   same
+//             for all keys of a query changes no weight
 // or nn::masks(...) of several, which all hold. No mask is {}.
 //
 // A query that sees no key has weights of 0, and so an output of 0 (ONNX's rule; PyTorch gives
@@ -78,15 +80,43 @@ inline constexpr bool is_mask_list<mask_list<M...>> = true;
 template <class M>
 concept a_mask = expression<M> || is_mask_list<M>;
 
-// Has each mask only axes of the scores S? Lengths are those of the keys, so they have not KeyPos.
+// The axes of a mask, or of several, that the scores S have not; the name is for messages.
+template <class... Axes>
+struct only_the_mask_has {};
+template <class... Axes>
+constexpr only_the_mask_has<Axes...> only_in_mask(shape<Axes...>) {
+  return {};
+}
+template <class M, class S>
+struct surplus_in_mask;
+template <expression M, class S>
+struct surplus_in_mask<M, S> {
+  using type = decltype(only_in_mask(without<shape_t<M>, S>{}));
+};
+template <class... M, class S>
+struct surplus_in_mask<mask_list<M...>, S> {
+  using type = decltype(only_in_mask(without<decltype((shape<>{} + ... + shape_t<M>{})), S>{}));
+};
+template <class M, class S>
+using surplus = typename surplus_in_mask<M, S>::type;
+
+// Lengths are those of the keys, so they have not KeyPos; what is added to the scores has.
+template <class M, class KeyPos>
+inline constexpr bool is_along_keys = false;
+template <expression M, class KeyPos>
+inline constexpr bool is_along_keys<M, KeyPos> =
+    std::same_as<element_t<M>, bool> ||
+    has_axis<KeyPos, shape_t<M>> == std::same_as<element_t<M>, float>;
+template <class... M, class KeyPos>
+inline constexpr bool is_along_keys<mask_list<M...>, KeyPos> = (is_along_keys<M, KeyPos> && ...);
+
+enum class mask_fault { none, surplus, keys };
+
 template <class M, class S, class KeyPos>
-inline constexpr bool mask_fits = false;
-template <expression M, class S, class KeyPos>
-inline constexpr bool mask_fits<M, S, KeyPos> =
-    subset<shape_t<M>, S> &&
-    !(std::same_as<element_t<M>, std::int32_t> && has_axis<KeyPos, shape_t<M>>);
-template <class... M, class S, class KeyPos>
-inline constexpr bool mask_fits<mask_list<M...>, S, KeyPos> = (mask_fits<M, S, KeyPos> && ...);
+constexpr mask_fault fault_of_mask() {
+  if (!std::same_as<surplus<M, S>, only_the_mask_has<>>) return mask_fault::surplus;
+  return is_along_keys<M, KeyPos> ? mask_fault::none : mask_fault::keys;
+}
 
 template <class KeyPos, expression M>
 constexpr auto seen(const M& m) {
@@ -128,14 +158,20 @@ constexpr auto masked(const S& scores, const M& mask) {
   return masked<KeyPos>(scores, masks(mask));
 }
 
-enum class masked_softmax_fault { none, missing, elements, mask };
+enum class masked_softmax_fault { none, missing, elements, surplus, keys };
 
 template <class S, class M, class KeyPos>
 constexpr masked_softmax_fault fault_of_masked_softmax() {
   if (!has_axis<KeyPos, shape_t<S>>) return masked_softmax_fault::missing;
   if (!weft::detail::floating<S>) return masked_softmax_fault::elements;
-  if (!mask_fits<M, shape_t<S>, KeyPos>) return masked_softmax_fault::mask;
-  return masked_softmax_fault::none;
+  switch (fault_of_mask<M, shape_t<S>, KeyPos>()) {
+    case mask_fault::surplus:
+      return masked_softmax_fault::surplus;
+    case mask_fault::keys:
+      return masked_softmax_fault::keys;
+    default:
+      return masked_softmax_fault::none;
+  }
 }
 
 }  // namespace detail
@@ -143,7 +179,9 @@ constexpr masked_softmax_fault fault_of_masked_softmax() {
 // The softmax over the keys that the mask lets through: scores [..., KeyPos] to weights of the same
 // axes, 0 elsewhere.
 template <class KeyPos, expression S, detail::a_mask M = mask_list<>>
-constexpr auto masked_softmax(const S& scores, const M& mask = {}) {
+requires(detail::fault_of_masked_softmax<S, M, KeyPos>() ==
+         detail::masked_softmax_fault::none) constexpr auto masked_softmax(const S& scores,
+                                                                           const M& mask = {}) {
   return softmax<KeyPos>(detail::masked<KeyPos>(scores, mask));
 }
 template <class KeyPos, expression S, detail::a_mask M = mask_list<>>
@@ -154,11 +192,16 @@ template <class KeyPos, expression S, detail::a_mask M = mask_list<>>
 requires(detail::fault_of_masked_softmax<S, M, KeyPos>() == detail::masked_softmax_fault::elements)
     WEFT_REJECT("nn::masked_softmax: the scores are not float; convert with weft::cast<float>",
                 masked_softmax(const S&, const M& = {}))
+template <class KeyPos, expression S, detail::a_mask M = mask_list<>,
+          class Surplus = detail::surplus<M, shape_t<S>>>
+requires(detail::fault_of_masked_softmax<S, M, KeyPos>() == detail::masked_softmax_fault::surplus)
+    WEFT_REJECT("nn::masked_softmax: the mask has an axis that the scores have not",
+                masked_softmax(const S&, const M& = {}))
 template <class KeyPos, expression S, detail::a_mask M = mask_list<>>
-requires(detail::fault_of_masked_softmax<S, M, KeyPos>() == detail::masked_softmax_fault::mask)
+requires(detail::fault_of_masked_softmax<S, M, KeyPos>() == detail::masked_softmax_fault::keys)
     WEFT_REJECT(
-        "nn::masked_softmax: the mask has an axis that the scores have not, or lengths that of the "
-        "keys",
+        "nn::masked_softmax: a mask of floats is added and needs the keys' axis; valid lengths are "
+        "std::int32_t, without it",
         masked_softmax(const S&, const M& = {}))
 
 }  // namespace weft::nn

@@ -71,7 +71,14 @@ constexpr auto with_order(const encoding_along<Pos, P>& along, scope s, const Q&
   });
 }
 
-enum class multi_head_fault { none, axes, query, key, value, keys, elements, mask };
+enum class multi_head_fault { none, axes, query, key, value, keys, elements, surplus, mask_keys };
+
+// The axes of the scores of a multi-head attention.
+template <class Q, class K, class Embed, class H>
+using multi_head_scores =
+    united<united<without<shape_t<Q>, shape<typename widths_of<Embed>::query>>,
+                  typename heads_of<H>::query>,
+           without<shape_t<K>, shape<typename widths_of<Embed>::key>>>;
 
 template <class... Axes, class... Heads>
 constexpr bool roles(shape<Heads...>) {
@@ -90,8 +97,6 @@ constexpr multi_head_fault fault_of_multi_head() {
   if constexpr (!axes_are) {
     return multi_head_fault::axes;
   } else {
-    using Scores = united<united<without<shape_t<Q>, shape<typename W::query>>, Heads>,
-                          without<shape_t<K>, shape<typename W::key>>>;
     if (!has_axis<typename W::query, shape_t<Q>>) return multi_head_fault::query;
     if (!has_axis<typename W::key, shape_t<K>>) return multi_head_fault::key;
     if (!has_axis<typename W::value, shape_t<V>>) return multi_head_fault::value;
@@ -100,12 +105,22 @@ constexpr multi_head_fault fault_of_multi_head() {
       return multi_head_fault::keys;
     if (!weft::detail::floating<Q> || !weft::detail::floating<K> || !weft::detail::floating<V>)
       return multi_head_fault::elements;
-    if (!mask_fits<M, Scores, KeyPos>) return multi_head_fault::mask;
-    return multi_head_fault::none;
+    switch (fault_of_mask<M, multi_head_scores<Q, K, Embed, H>, KeyPos>()) {
+      case mask_fault::surplus:
+        return multi_head_fault::surplus;
+      case mask_fault::keys:
+        return multi_head_fault::mask_keys;
+      default:
+        return multi_head_fault::none;
+    }
   }
 }
 
-enum class self_attention_fault { none, axes, missing, keys, elements, mask };
+enum class self_attention_fault { none, axes, missing, keys, elements, surplus, mask_keys };
+
+// x in the role of the keys.
+template <class X, class Pos, class KeyPos>
+using as_keys = tensor<element_t<X>, replaced<shape_t<X>, Pos, shape<KeyPos>>>;
 
 template <class X, class M, class Pos, class KeyPos, class Embed, class Heads, class HeadDim>
 constexpr self_attention_fault fault_of_self_attention() {
@@ -116,7 +131,7 @@ constexpr self_attention_fault fault_of_self_attention() {
   } else if constexpr (!same_length<Pos, KeyPos> || has_axis<KeyPos, shape_t<X>>) {
     return self_attention_fault::keys;
   } else {
-    using Keys = tensor<element_t<X>, replaced<shape_t<X>, Pos, shape<KeyPos>>>;
+    using Keys = as_keys<X, Pos, KeyPos>;
     switch (fault_of_multi_head<X, Keys, Keys, M, KeyPos, Embed, Heads, HeadDim>()) {
       case multi_head_fault::none:
         return self_attention_fault::none;
@@ -124,8 +139,10 @@ constexpr self_attention_fault fault_of_self_attention() {
         return self_attention_fault::axes;
       case multi_head_fault::elements:
         return self_attention_fault::elements;
-      case multi_head_fault::mask:
-        return self_attention_fault::mask;
+      case multi_head_fault::surplus:
+        return self_attention_fault::surplus;
+      case multi_head_fault::mask_keys:
+        return self_attention_fault::mask_keys;
       default:
         return self_attention_fault::missing;
     }
@@ -152,9 +169,15 @@ constexpr self_attention_fault fault_of_self_attention() {
 // 2, … along Pos, keys along KeyPos. The encoding's parameters are under "position".
 template <class KeyPos, class Embed, class Heads, class HeadDim, expression Q, expression K,
           expression V, detail::a_mask M = mask_list<>, detail::an_order P = nothing>
-constexpr auto multi_head_attention(scope s, const Q& query, const K& key, const V& value,
-                                    const M& mask = {}, attention_options options = {},
-                                    const P& order = {}) {
+requires(detail::fault_of_multi_head<Q, K, V, M, KeyPos, Embed, Heads, HeadDim>() ==
+         detail::multi_head_fault::none) constexpr auto multi_head_attention(scope s,
+                                                                             const Q& query,
+                                                                             const K& key,
+                                                                             const V& value,
+                                                                             const M& mask = {},
+                                                                             attention_options
+                                                                                 options = {},
+                                                                             const P& order = {}) {
   using W = detail::widths_of<Embed>;
   using H = detail::heads_of<Heads>;
   using D = detail::dims_of<HeadDim>;
@@ -229,12 +252,20 @@ requires(detail::fault_of_multi_head<Q, K, V, M, KeyPos, Embed, Heads, HeadDim>(
         multi_head_attention(scope, const Q&, const K&, const V&, const M& = {},
                              attention_options = {}, const P& = {}))
 template <class KeyPos, class Embed, class Heads, class HeadDim, expression Q, expression K,
+          expression V, detail::a_mask M = mask_list<>, detail::an_order P = nothing,
+          class Surplus = detail::surplus<M, detail::multi_head_scores<Q, K, Embed, Heads>>>
+requires(detail::fault_of_multi_head<Q, K, V, M, KeyPos, Embed, Heads, HeadDim>() ==
+         detail::multi_head_fault::surplus)
+    WEFT_REJECT("nn::multi_head_attention: the mask has an axis that the scores have not",
+                multi_head_attention(scope, const Q&, const K&, const V&, const M& = {},
+                                     attention_options = {}, const P& = {}))
+template <class KeyPos, class Embed, class Heads, class HeadDim, expression Q, expression K,
           expression V, detail::a_mask M = mask_list<>, detail::an_order P = nothing>
 requires(detail::fault_of_multi_head<Q, K, V, M, KeyPos, Embed, Heads, HeadDim>() ==
-         detail::multi_head_fault::mask)
+         detail::multi_head_fault::mask_keys)
     WEFT_REJECT(
-        "nn::multi_head_attention: the mask has an axis that the scores have not, or lengths that "
-        "of the keys",
+        "nn::multi_head_attention: a mask of floats is added and needs the keys' axis; valid "
+        "lengths are std::int32_t, without it",
         multi_head_attention(scope, const Q&, const K&, const V&, const M& = {},
                              attention_options = {}, const P& = {}))
 
@@ -258,8 +289,12 @@ namespace detail {
 // positions. Everything else as above.
 template <class Pos, class KeyPos, class Embed, class Heads, class HeadDim, expression X,
           detail::a_mask M = mask_list<>, an_encoding P = encoding>
-constexpr auto self_attention(scope s, const X& x, const M& mask = {},
-                              attention_options options = {}, const P& order = {}) {
+requires(detail::fault_of_self_attention<X, M, Pos, KeyPos, Embed, Heads, HeadDim>() ==
+         detail::self_attention_fault::none) constexpr auto self_attention(scope s, const X& x,
+                                                                           const M& mask = {},
+                                                                           attention_options
+                                                                               options = {},
+                                                                           const P& order = {}) {
   auto const keys = rename<Pos, KeyPos>(x);
   return multi_head_attention<KeyPos, Embed, Heads, HeadDim>(s, x, keys, keys, mask, options,
                                                              along<Pos>(order));
@@ -294,12 +329,21 @@ requires(detail::fault_of_self_attention<X, M, Pos, KeyPos, Embed, Heads, HeadDi
                 self_attention(scope, const X&, const M& = {}, attention_options = {},
                                const P& = {}))
 template <class Pos, class KeyPos, class Embed, class Heads, class HeadDim, expression X,
+          detail::a_mask M = mask_list<>, an_encoding P = encoding,
+          class Surplus = detail::surplus<
+              M, detail::multi_head_scores<X, detail::as_keys<X, Pos, KeyPos>, Embed, Heads>>>
+requires(detail::fault_of_self_attention<X, M, Pos, KeyPos, Embed, Heads, HeadDim>() ==
+         detail::self_attention_fault::surplus)
+    WEFT_REJECT("nn::self_attention: the mask has an axis that the scores have not",
+                self_attention(scope, const X&, const M& = {}, attention_options = {},
+                               const P& = {}))
+template <class Pos, class KeyPos, class Embed, class Heads, class HeadDim, expression X,
           detail::a_mask M = mask_list<>, an_encoding P = encoding>
 requires(detail::fault_of_self_attention<X, M, Pos, KeyPos, Embed, Heads, HeadDim>() ==
-         detail::self_attention_fault::mask)
+         detail::self_attention_fault::mask_keys)
     WEFT_REJECT(
-        "nn::self_attention: the mask has an axis that the scores have not, or lengths that of the "
-        "keys",
+        "nn::self_attention: a mask of floats is added and needs the keys' axis; valid lengths are "
+        "std::int32_t, without it",
         self_attention(scope, const X&, const M& = {}, attention_options = {}, const P& = {}))
 template <class Pos, class KeyPos, class Embed, class Heads, class HeadDim, expression X,
           class M = mask_list<>, class O = attention_options, class P = encoding>

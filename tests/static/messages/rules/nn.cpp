@@ -103,12 +103,14 @@ void wrong(weft::scope s) {
   masked_softmax<KeyPos>(x);
   // error: nn::masked_softmax: the scores are not float; convert with weft::cast<float>
   masked_softmax<Pos>(tokens);
-  // error: nn::masked_softmax: the mask has an axis that the scores have not, or lengths that of
-  // the keys
+  // error: nn::masked_softmax: the mask has an axis that the scores have not
   masked_softmax<Pos>(x, words::causal);
-  // error: nn::masked_softmax: the mask has an axis that the scores have not, or lengths that of
-  // the keys
+  // error: nn::masked_softmax: a mask of floats is added and needs the keys' axis; valid lengths
+  // are std::int32_t, without it
   masked_softmax<Pos>(x, tokens);
+  // error: nn::masked_softmax: a mask of floats is added and needs the keys' axis; valid lengths
+  // are std::int32_t, without it
+  masked_softmax<KeyPos>(scores, weft::nn::masks(words::causal, floats<Batch>{}));
   // error: nn::dot_product_score: the query has no such axis to contract
   dot_product_score<HeadDim>(x, key);
   // error: nn::dot_product_score: the key has no such axis to contract
@@ -137,18 +139,22 @@ void wrong(weft::scope s) {
   attention<KeyPos>(scores, query);
   // error: nn::attention: scores or values are not float; convert with weft::cast<float>
   attention<Pos>(tokens, x);
-  // error: nn::attention: the mask has an axis that the scores have not, or lengths that of the
-  // keys
+  // error: nn::attention: the mask has an axis that the scores have not
   attention<KeyPos>(scores, key, words::masks<KeyPos, Embed>{});
+  // error: nn::attention: a mask of floats is added and needs the keys' axis; valid lengths are
+  // std::int32_t, without it
+  attention<KeyPos>(scores, key, floats<Batch>{});
   // error: nn::attention_weights: the query has no such axis to contract
   attention_weights<Embed, KeyPos>(query, key);
   // error: nn::attention_weights: the key has not the axis to contract, or not that of the keys
   attention_weights<HeadDim, KeyPos>(query, query, words::causal);
   // error: nn::attention_weights: query or key is not float; convert with weft::cast<float>
   attention_weights<Pos, Batch>(x, tokens);
-  // error: nn::attention_weights: the mask has an axis that the scores have not, or lengths that of
-  // the keys
+  // error: nn::attention_weights: the mask has an axis that the scores have not
   attention_weights<HeadDim, KeyPos>(query, key, five<bool>);
+  // error: nn::attention_weights: a mask of floats is added and needs the keys' axis; valid lengths
+  // are std::int32_t, without it
+  attention_weights<HeadDim, KeyPos>(query, key, floats<Batch, Pos>{});
   // error: nn::multi_head_attention: name axes that are not the same, as in
   // multi_head_attention<KeyPos, Embed, Heads, HeadDim>(s, query, key, value)
   multi_head_attention<KeyPos, Embed, Heads, Heads>(s, x, keys, keys);
@@ -169,8 +175,11 @@ void wrong(weft::scope s) {
   // error: nn::multi_head_attention: query, key or value is not float; convert with
   // weft::cast<float>
   multi_head_attention<KeyPos, Embed, Heads, HeadDim>(s, integers<Pos, Embed>{}, keys, keys);
-  // error: nn::multi_head_attention: the mask has an axis that the scores have not, or lengths that
-  // of the keys
+  // error: nn::multi_head_attention: the mask has an axis that the scores have not
+  multi_head_attention<KeyPos, Embed, Heads, HeadDim>(s, x, keys, keys,
+                                                      words::masks<HeadDim, KeyPos>{});
+  // error: nn::multi_head_attention: a mask of floats is added and needs the keys' axis; valid
+  // lengths are std::int32_t, without it
   multi_head_attention<KeyPos, Embed, Heads, HeadDim>(s, x, keys, keys, integers<Batch, KeyPos>{});
   // error: nn::self_attention: name axes that are not the same, as in self_attention<Pos, KeyPos,
   // Embed, Heads, HeadDim>(s, x)
@@ -188,7 +197,9 @@ void wrong(weft::scope s) {
   self_attention<Pos, KeyPos, Embed, Heads, HeadDim>(s, floats<Pos, KeyPos, Embed>{});
   // error: nn::self_attention: the elements are not float; convert with weft::cast<float>
   self_attention<Pos, KeyPos, Embed, Heads, HeadDim>(s, integers<Pos, Embed>{}, words::causal);
-  // error: nn::self_attention: the mask has an axis that the scores have not, or lengths that of
-  // the keys
+  // error: nn::self_attention: the mask has an axis that the scores have not
   self_attention<Pos, KeyPos, Embed, Heads, HeadDim>(s, x, x);
+  // error: nn::self_attention: a mask of floats is added and needs the keys' axis; valid lengths
+  // are std::int32_t, without it
+  self_attention<Pos, KeyPos, Embed, Heads, HeadDim>(s, x, floats<Heads>{});
 }
