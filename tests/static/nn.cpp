@@ -176,6 +176,27 @@ static_assert(!pools<KeyPos>(scores, query) && !pools<Pos>(tokens, x));
 static_assert(!pools<KeyPos>(scores, key, masks<KeyPos, Embed>{}));
 static_assert(!pools<KeyPos>(scores, key, floats<Batch>{}));
 
+// causal and sliding_window
+template <class Pos, class KeyPos>
+concept has_causal = requires {
+  weft::nn::causal<Pos, KeyPos>();
+};
+template <class Pos, class KeyPos>
+constexpr auto is_causal_from = [](auto offset) {
+  return requires {
+    weft::nn::causal<Pos, KeyPos>(offset);
+  };
+};
+template <class Pos, class KeyPos>
+concept has_window = requires {
+  weft::nn::sliding_window<Pos, KeyPos>(1, 0);
+};
+static_assert(has_causal<Pos, KeyPos> && has_causal<Pos, OtherPos> && !has_causal<Pos, Pos> &&
+              !has_causal<Pos, int>);
+static_assert(is_causal_from<Pos, KeyPos>(tokens) && !is_causal_from<Pos, KeyPos>(x) &&
+              !is_causal_from<Pos, Pos>(tokens) && !is_causal_from<Pos, Pos>(x));
+static_assert(has_window<Pos, KeyPos> && !has_window<Pos, Pos> && !has_window<int, KeyPos>);
+
 // attention_weights
 static_assert(weighs<HeadDim, KeyPos>(query, key) && weighs<HeadDim, KeyPos>(query, key, causal));
 static_assert(!weighs<Embed, KeyPos>(query, key) && !weighs<Embed, KeyPos>(query, key, causal));

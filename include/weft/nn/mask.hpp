@@ -28,11 +28,25 @@
 
 namespace weft::nn {
 
+namespace detail {
+
+// Of one axis alone a mask would say which positions see themselves, and nothing of the others.
+template <class Pos, class KeyPos>
+inline constexpr bool queries_and_keys =
+    an_axis<Pos>&& an_axis<KeyPos> && !std::same_as<Pos, KeyPos>;
+
+}  // namespace detail
+
 // Each position sees itself and those before: boolean [KeyPos, Pos].
 template <class Pos, class KeyPos>
 constexpr auto causal() {
   return positions<KeyPos>() <= positions<Pos>();
 }
+template <class Pos, class KeyPos>
+requires(!detail::queries_and_keys<Pos, KeyPos>) WEFT_REJECT(
+    "nn::causal: name the axis of the queries and another for the keys, as in "
+    "causal<Pos, KeyPos>()",
+    causal())
 // The same where the first query stands `offset` places behind the first key, as after a cache of
 // so many keys: int32 [...] to boolean [KeyPos, Pos, ...].
 template <class Pos, class KeyPos, expression O>
@@ -40,7 +54,12 @@ constexpr auto causal(const O& offset) {
   return positions<KeyPos>() <= positions<Pos>() + offset;
 }
 template <class Pos, class KeyPos, expression O>
-requires(!std::same_as<element_t<O>, std::int32_t>)
+requires(!detail::queries_and_keys<Pos, KeyPos>) WEFT_REJECT(
+    "nn::causal: name the axis of the queries and another for the keys, as in "
+    "causal<Pos, KeyPos>(offset)",
+    causal(const O&))
+template <class Pos, class KeyPos, expression O>
+requires(detail::queries_and_keys<Pos, KeyPos> && !std::same_as<element_t<O>, std::int32_t>)
     WEFT_REJECT("nn::causal: the offset is not int32", causal(const O&))
 
 // Each position sees itself, `left` positions before it and `right` after it (Beltagy et al. 2020,
@@ -50,6 +69,11 @@ constexpr auto sliding_window(int left, int right) {
   return positions<KeyPos>() >= positions<Pos>() - left &&
          positions<KeyPos>() <= positions<Pos>() + right;
 }
+template <class Pos, class KeyPos>
+requires(!detail::queries_and_keys<Pos, KeyPos>) WEFT_REJECT(
+    "nn::sliding_window: name the axis of the queries and another for the keys, as in "
+    "sliding_window<Pos, KeyPos>(left, right)",
+    sliding_window(int, int))
 
 // The first so many keys: int32 [...] to boolean [KeyPos, ...].
 template <class KeyPos, expression L>

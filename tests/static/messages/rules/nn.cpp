@@ -97,6 +97,18 @@ void wrong(weft::scope s) {
   rms_norm<Pos>(s, tokens);
   // error: nn::causal: the offset is not int32
   weft::nn::causal<Pos, KeyPos>(x);
+  // error: nn::causal: name the axis of the queries and another for the keys, as in causal<Pos,
+  // KeyPos>()
+  weft::nn::causal<Pos, Pos>();
+  // error: nn::causal: name the axis of the queries and another for the keys, as in causal<Pos,
+  // KeyPos>()
+  weft::nn::causal<Pos, int>();
+  // error: nn::causal: name the axis of the queries and another for the keys, as in causal<Pos,
+  // KeyPos>(offset)
+  weft::nn::causal<Pos, Pos>(tokens);
+  // error: nn::sliding_window: name the axis of the queries and another for the keys, as in
+  // sliding_window<Pos, KeyPos>(left, right)
+  sliding_window<Pos, Pos>(1, 0);
   // error: nn::valid: the lengths are not int32
   valid<KeyPos>(x);
   // error: nn::masked_softmax: the scores have no such axis of keys
