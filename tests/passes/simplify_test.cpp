@@ -103,6 +103,20 @@ constexpr double folded_to() {
 }
 static_assert(folded_to() == 3);
 
+// Integers that int32 does not hold: a sum of constants, and a conversion of one.
+template <bool Largest>
+struct at_the_limit {
+  constexpr auto operator()(weft::scope s) const {
+    return s.input<"x", std::int32_t, Rows>() + (weft::constant(2147483646) + (Largest ? 1 : 2));
+  }
+};
+static_assert(simplified<at_the_limit<true>>().count == 3);
+struct cast_beyond_the_limit {
+  constexpr auto operator()(weft::scope s) const {
+    return s.input<"x", std::int32_t, Rows>() + weft::cast<std::int32_t>(weft::constant(3e9f));
+  }
+};
+
 struct neutral {
   constexpr auto operator()(weft::scope s) const {
     auto x = s.input<"x", float, Rows>();
@@ -221,6 +235,11 @@ BOOST_AUTO_TEST_CASE(at_run_time) {
   BOOST_TEST(count(*g, op::exp) == 1);
   BOOST_TEST(count(*g, op::add) == 2);
   BOOST_TEST(kept(simplified<there_and_back>)->count == 1);
+}
+
+BOOST_AUTO_TEST_CASE(a_constant_that_int32_does_not_hold_is_refused) {
+  BOOST_CHECK_THROW(kept(simplified<at_the_limit<false>>), std::out_of_range);
+  BOOST_CHECK_THROW(kept(simplified<cast_beyond_the_limit>), std::out_of_range);
 }
 
 BOOST_AUTO_TEST_CASE(twice_is_once) {

@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include "weft/ops/arithmetic.hpp"
 #include "weft/ops/compare.hpp"
 #include "weft/ops/convert.hpp"
@@ -57,6 +59,27 @@ static_assert(subtracts(f, f) && !subtracts(f, i) && !subtracts(0.5, i) && !subt
 static_assert(multiplies(f, f) && !multiplies(f, b) && !multiplies(i, f) && !multiplies(b, b));
 static_assert(divides(f, f) && !divides(f, i) && !divides(b, b));
 static_assert(!divides(i, i) && !divides(i, 2) && !divides(2, i));
+
+// A number that the elements cannot hold is no constant expression; infinity is one.
+constexpr auto indices = weft::positions<Pos>();
+constexpr auto reals = weft::cast<float>(indices);
+template <auto Of>
+concept is_constant = requires {
+  typename std::bool_constant<(Of(), true)>;
+};
+static_assert(is_constant<[] { return reals * 3.4e38; }> &&
+              !is_constant<[] { return reals * 3.5e38; }>);
+static_assert(is_constant<[] { return reals + 1e-45; }> &&
+              !is_constant<[] { return reals + 1e-46; }>);
+static_assert(!is_constant<[] { return -1e300L < reals; }> &&
+              !is_constant<[] { return where(indices == 0, -1e300, reals); }> &&
+              !is_constant<[] { return where(indices == 0, 0, 1e300); }>);
+static_assert(is_constant<[] { return where(indices == 0, reals, -weft::infinity); }> &&
+              is_constant<[] { return maximum(reals, -HUGE_VAL); }>);
+static_assert(is_constant<[] { return indices + 2147483647; }> &&
+              is_constant<[] { return indices + -2147483648L; }> &&
+              !is_constant<[] { return indices + 2147483648; }> &&
+              !is_constant<[] { return where(indices == 0, 4294967295U, 0); }>);
 
 constexpr auto takes_maximum = [](auto l, auto r) {
   return requires {

@@ -5,6 +5,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <limits>
 #include <stdexcept>
 #include <utility>
 
@@ -14,9 +15,12 @@
 
 namespace weft {
 
-// Reached while compiling, this function's name is what the compiler prints.
-inline void this_number_does_not_fit_into_int32() {
-  throw std::out_of_range("a number does not fit into int32");
+// Reached while compiling, these functions' names are what the compiler prints.
+inline void this_number_is_infinite_as_float() {
+  throw std::out_of_range("a number is infinite as float");
+}
+inline void this_number_is_zero_as_float() {
+  throw std::out_of_range("a number is zero as float");
 }
 
 namespace detail {
@@ -60,6 +64,16 @@ template <class L, class R>
 inline constexpr int operands_rank =
     united_rank<typename operand_axes<L>::type, typename operand_axes<R>::type>;
 
+// A number that float rounds to another kind of value is a mistake; one that is infinite is not.
+template <std::floating_point N>
+constexpr void check_as_float(N value) {
+  using float_limits = std::numeric_limits<float>;
+  N const size = value < 0 ? -value : value;
+  if (size > N{float_limits::max()} && size <= std::numeric_limits<N>::max())
+    this_number_is_infinite_as_float();
+  if (size > 0 && size <= N{float_limits::denorm_min()} / 2) this_number_is_zero_as_float();
+}
+
 // A number beside an expression becomes a constant of the expression's elements.
 template <class Like, expression X>
 constexpr const X& lift(const X& x) {
@@ -69,6 +83,7 @@ template <class Like, number N>
 constexpr auto lift(N value) {
   if constexpr (std::same_as<Like, std::int32_t>)
     if (!std::in_range<std::int32_t>(value)) this_number_does_not_fit_into_int32();
+  if constexpr (std::floating_point<N> && !std::same_as<N, float>) check_as_float(value);
   return constant(static_cast<Like>(value));
 }
 template <class L, class R>

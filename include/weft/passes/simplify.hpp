@@ -4,6 +4,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <limits>
 #include <utility>
 
 #include "weft/graph/graph.hpp"
@@ -108,6 +109,9 @@ class simplifier {
   constexpr int constant(const node& n, double value) {
     node c = make_node(op::constant);
     c.type = n.type;
+    using int32 = std::numeric_limits<std::int32_t>;
+    if (n.type == element::int32 && !(value >= int32::min() && value <= int32::max()))
+      this_number_does_not_fit_into_int32();
     c.scalar = n.type == element::int32     ? static_cast<double>(static_cast<std::int32_t>(value))
                : n.type == element::boolean ? (value != 0)
                                             : static_cast<double>(static_cast<float>(value));
