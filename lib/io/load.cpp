@@ -88,9 +88,15 @@ std::vector<std::string> load_all(const std::vector<named_block>& blocks, const 
     std::erase_if(others, [&](const std::string& name) { return name.starts_with(passed_over); });
   if (!ignore_others) found.refuse(others, file);
   found.check(file);
+  // All are read before the first is set: a file can be cut off meanwhile.
+  std::vector<std::vector<float>> values;
   for (auto const& block : blocks)
     for (std::size_t i = 0; i < block.parameters.count(); ++i)
-      file[block.name(block.parameters[i])].read(block.parameters[i].values);
+      values.push_back(file[block.name(block.parameters[i])].values<float>());
+  auto next = values.begin();
+  for (auto const& block : blocks)
+    for (std::size_t i = 0; i < block.parameters.count(); ++i, ++next)
+      std::copy(next->begin(), next->end(), block.parameters[i].values.begin());
   return others;
 }
 

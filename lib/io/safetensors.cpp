@@ -3,14 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cstring>
 #include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <random>
-#include <set>
 #include <utility>
 
+#include "byte_source.hpp"
 #include "half.hpp"
 #include "weft/run/error.hpp"
 
@@ -22,21 +21,24 @@ namespace {
 
 using json = nlohmann::json;
 
+// A type of the format.
 struct type_entry {
-  const char* name;
-  std::size_t bytes;
+  std::string_view name;
+  std::size_t bits;
 };
-// In the order of weft::stored_type; `other` has no entry.
-constexpr std::array<type_entry, 7> types{
-    {{"F64", 8}, {"F32", 4}, {"F16", 2}, {"BF16", 2}, {"I64", 8}, {"I32", 4}, {"BOOL", 1}}};
+// Those before stored_type::other are in the order of weft::stored_type.
+constexpr std::array<type_entry, 22> types{
+    {{"F64", 64},    {"F32", 32},    {"F16", 16},        {"BF16", 16},       {"I64", 64},
+     {"I32", 32},    {"BOOL", 8},    {"U8", 8},          {"I8", 8},          {"I16", 16},
+     {"U16", 16},    {"U32", 32},    {"U64", 64},        {"C64", 64},        {"F8_E4M3", 8},
+     {"F8_E5M2", 8}, {"F8_E8M0", 8}, {"F8_E4M3FNUZ", 8}, {"F8_E5M2FNUZ", 8}, {"F6_E2M3", 6},
+     {"F6_E3M2", 6}, {"F4", 4}}};
 
-const type_entry& entry(stored_type type) {
-  return types.at(static_cast<std::size_t>(type));
+std::string_view name_of(stored_type type) {
+  return types.at(static_cast<std::size_t>(type)).name;
 }
-stored_type type_of(std::string_view name) {
-  auto const found =
-      std::find_if(types.begin(), types.end(), [&](auto const& t) { return t.name == name; });
-  return static_cast<stored_type>(found - types.begin());
+std::size_t bytes_of(stored_type type) {
+  return types.at(static_cast<std::size_t>(type)).bits / 8;
 }
 
 constexpr std::size_t most_in_header = 100'000'000;  // what the format's own reader takes
@@ -56,136 +58,266 @@ checked_size elements_of(const std::vector<std::size_t>& shape) {
   return n;
 }
 
-std::string to_string(const std::vector<std::size_t>& shape) {
+// A few numbers at most, for a message.
+std::string to_string(const std::vector<std::size_t>& numbers) {
+  constexpr std::size_t most = 16;
   std::string text = "[";
-  for (std::size_t const extent : shape)
-    text += (text.size() > 1 ? ", " : "") + std::to_string(extent);
-  return text + "]";
+  for (std::size_t i = 0; i < numbers.size() && i < most; ++i)
+    text += (i > 0 ? ", " : "") + std::to_string(numbers[i]);
+  return text + (numbers.size() > most ? ", ...]" : "]");
+}
+// What a file says, for a message: it can be long.
+std::string shortened(std::string_view text, std::size_t most = 100) {
+  return text.size() <= most ? std::string(text) : std::string(text.substr(0, most)) + "...";
+}
+std::string in_quotes(std::string_view text) {
+  return "'" + shortened(text) + "'";
 }
 
-// A header, in which no object names a thing twice: the JSON library would take the last one.
-json parse_header(std::string_view text, const std::string& file) {
-  std::vector<std::set<std::string>> names;
-  auto const watch = [&](int depth, json::parse_event_t event, const json& parsed) {
-    using is = json::parse_event_t;
-    if (depth > 3) throw error(file + ": the header is nested deeper than the format has it");
-    if (event == is::object_start) names.emplace_back();
-    if (event == is::object_end) names.pop_back();
-    if (event == is::key && !names.back().insert(parsed.get<std::string>()).second)
-      throw error(file + ": the header has the name '" + parsed.get<std::string>() + "' twice");
+using texts = std::map<std::string, std::string, std::less<>>;
+
+// Takes a header piece by piece as the JSON library finds it. That library by itself would take the
+// last one of two equal names, and its tree of values would be a second copy of the header.
+class header_reader : public nlohmann::json_sax<json> {
+ public:
+  header_reader(const std::string& file, std::vector<stored_tensor>& tensors, texts& metadata)
+      : file_(file), tensors_(tensors), metadata_(metadata) {}
+
+  bool null() override { return other_value(); }
+  bool boolean(bool) override { return other_value(); }
+  bool number_integer(std::int64_t) override { return other_value(); }
+  bool number_float(double, const std::string&) override { return other_value(); }
+  bool binary(json::binary_t&) override { return other_value(); }
+  bool number_unsigned(std::uint64_t number) override {
+    if (numbers_ == nullptr || !std::in_range<std::size_t>(number)) return other_value();
+    numbers_->push_back(static_cast<std::size_t>(number));
     return true;
-  };
-  try {
-    return json::parse(text.begin(), text.end(), watch);
-  } catch (const json::exception& e) {
-    throw error(file + ": the header is not JSON: " + e.what());
   }
-}
+  bool string(std::string& text) override {
+    if (depth_ == 2 && in_metadata_)
+      metadata_.find(key_)->second = std::move(text);
+    else if (depth_ == 2 && key_ == "dtype")
+      tensors_.back().type_name = std::move(text);
+    else
+      return other_value();
+    return true;
+  }
+  bool key(std::string& name) override {
+    if (depth_ > 2) return true;  // within what is passed over
+    key_ = std::move(name);
+    if (depth_ == 1) {
+      in_metadata_ = key_ == "__metadata__";
+      if (in_metadata_ && std::exchange(has_metadata_, true)) twice();
+      if (in_metadata_) return true;
+      tensors_.emplace_back().name = key_;
+      has_.fill(false);
+      offsets_.clear();
+    } else if (depth_ == 2 && in_metadata_) {
+      if (!metadata_.emplace(key_, "").second) twice();
+    } else if (depth_ == 2) {
+      auto const found = std::find(keys.begin(), keys.end(), key_);
+      if (found != keys.end() &&
+          std::exchange(has_[static_cast<std::size_t>(found - keys.begin())], true))
+        twice();
+    }
+    return true;
+  }
+  bool start_object(std::size_t) override {
+    if (depth_ >= 2) other_value();
+    return deeper();
+  }
+  bool end_object() override {
+    if (--depth_ == 1 && !in_metadata_) end_tensor();
+    return true;
+  }
+  bool start_array(std::size_t) override {
+    bool const of_tensor = depth_ == 2 && !in_metadata_;
+    if (of_tensor && key_ == "shape")
+      numbers_ = &tensors_.back().shape;
+    else if (of_tensor && key_ == "data_offsets")
+      numbers_ = &offsets_;
+    else
+      other_value();
+    return deeper();
+  }
+  bool end_array() override {
+    --depth_;
+    numbers_ = nullptr;
+    return true;
+  }
+  bool parse_error(std::size_t, const std::string&, const json::exception& e) override {
+    throw error(file_ + ": the header is not JSON: " + shortened(e.what(), 300));
+  }
 
-std::vector<std::size_t> whole_numbers(const json& entry, const char* key,
-                                       const std::string& where) {
-  auto const found = entry.find(key);
-  bool const good = found != entry.end() && found->is_array() &&
-                    std::all_of(found->begin(), found->end(),
-                                [](const json& n) { return n.is_number_unsigned(); });
-  if (!good) throw error(where + " has no '" + key + "', a list of whole numbers");
-  return found->get<std::vector<std::size_t>>();
-}
+ private:
+  static constexpr std::array<std::string_view, 3> keys{"dtype", "shape", "data_offsets"};
 
-stored_tensor read_entry(const std::string& name, const json& entry,
-                         std::span<const std::byte> data, const std::string& file) {
-  std::string const where = file + ": tensor '" + name + "'";
-  if (!entry.is_object()) throw error(where + " is not described by an object");
-  auto const type_name = entry.find("dtype");
-  if (type_name == entry.end() || !type_name->is_string())
-    throw error(where + " has no 'dtype', a text");
-  stored_tensor t;
-  t.name = name;
-  t.type_name = type_name->get<std::string>();
-  t.type = type_of(t.type_name);
-  t.shape = whole_numbers(entry, "shape", where);
-  auto const offsets = whole_numbers(entry, "data_offsets", where);
-  if (offsets.size() != 2 || offsets[0] > offsets[1] || offsets[1] > data.size())
-    throw error(where + " has the data_offsets " + to_string(offsets) + ", and the file has " +
-                std::to_string(data.size()) + " bytes of data");
-  t.bytes = data.subspan(offsets[0], offsets[1] - offsets[0]);
-  checked_size size = elements_of(t.shape);
-  if (t.type != stored_type::other) size.times(weft::entry(t.type).bytes);
-  if (!size.fits || (t.type != stored_type::other && size.value != t.bytes.size()))
-    throw error(where + ", " + t.description() + ", has " + std::to_string(t.bytes.size()) +
-                " bytes");
-  return t;
+  bool deeper() {
+    if (++depth_ > 3) throw error(file_ + ": the header is nested deeper than the format has it");
+    return true;
+  }
+  // A value where the format has another one, or of a key that it has not: that one is passed over.
+  bool other_value() const {
+    if (in_metadata_) throw error(file_ + ": '__metadata__' is not an object of texts");
+    if (depth_ == 1) throw error(where() + " is not described by an object");
+    if (numbers_ != nullptr || std::find(keys.begin(), keys.end(), key_) != keys.end()) lacks(key_);
+    return true;
+  }
+  void end_tensor() {
+    for (std::size_t k = 0; k < keys.size(); ++k)
+      if (!has_[k]) lacks(keys[k]);
+    if (offsets_.size() != 2 || offsets_[0] > offsets_[1])
+      throw error(where() + " has the data_offsets " + to_string(offsets_) +
+                  ", which are not its begin and its end");
+    tensors_.back().offset = offsets_[0];
+    tensors_.back().bytes = offsets_[1] - offsets_[0];
+  }
+  [[noreturn]] void lacks(std::string_view key) const {
+    throw error(where() + " has no '" + std::string(key) + "', a " +
+                (key == "dtype" ? "text" : "list of whole numbers"));
+  }
+  [[noreturn]] void twice() const {
+    throw error(file_ + ": the header has the name " + in_quotes(key_) + " twice");
+  }
+  std::string where() const { return file_ + ": tensor " + in_quotes(tensors_.back().name); }
+
+  const std::string& file_;
+  std::vector<stored_tensor>& tensors_;
+  texts& metadata_;
+  int depth_ = 0;
+  std::string key_;  // the last one of a tensor, of the metadata, or of either's parts
+  bool in_metadata_ = false, has_metadata_ = false;
+  std::array<bool, keys.size()> has_{};
+  std::vector<std::size_t> offsets_;
+  std::vector<std::size_t>* numbers_ = nullptr;  // those of the list that is being read
+};
+
+// Fills in the type, and checks that the file has as many bytes as type and shape need. The offset
+// counts from the first byte of data.
+void check(stored_tensor& t, std::size_t data, const std::string& file) {
+  std::string const where = file + ": tensor " + in_quotes(t.name);
+  auto const type = std::find_if(types.begin(), types.end(),
+                                 [&](const type_entry& e) { return e.name == t.type_name; });
+  if (type == types.end())
+    throw error(where + " has the dtype " + in_quotes(t.type_name) + ", which the format has not");
+  t.type = static_cast<stored_type>(
+      std::min<std::ptrdiff_t>(type - types.begin(), static_cast<int>(stored_type::other)));
+  if (t.offset > data || t.bytes > data - t.offset)
+    throw error(where + " has the data_offsets " + to_string({t.offset, t.offset + t.bytes}) +
+                ", and the file has " + std::to_string(data) + " bytes of data");
+  checked_size bits = elements_of(t.shape);
+  bits.times(type->bits);
+  if (!bits.fits || bits.value % 8 != 0 || bits.value / 8 != t.bytes)
+    throw error(where + ", " + t.description() + ", has " + std::to_string(t.bytes) +
+                " bytes, and needs " +
+                (!bits.fits            ? "more than there can be"
+                 : bits.value % 8 != 0 ? std::to_string(bits.value) + " bits"
+                                       : std::to_string(bits.value / 8)));
 }
 
 // The tensors' elements fill the file's data, one tensor behind the other.
-void check_layout(const std::vector<stored_tensor>& tensors, std::span<const std::byte> data,
+void check_layout(const std::vector<stored_tensor>& tensors, std::size_t data,
                   const std::string& file) {
   std::vector<const stored_tensor*> order;
   for (auto const& t : tensors) order.push_back(&t);
   std::sort(order.begin(), order.end(), [](auto* a, auto* b) {
-    return std::pair(a->bytes.data(), a->bytes.size()) <
-           std::pair(b->bytes.data(), b->bytes.size());
+    return std::pair(a->offset, a->bytes) < std::pair(b->offset, b->bytes);
   });
-  std::byte const* next = data.data();
+  std::size_t next = 0;
   for (auto const* t : order) {
-    if (t->bytes.data() != next)
-      throw error(file + ": tensor '" + t->name + "' " +
-                  (t->bytes.data() < next ? "overlaps another one" : "lies behind a gap"));
-    next += t->bytes.size();
+    if (t->offset != next)
+      throw error(file + ": tensor " + in_quotes(t->name) +
+                  (t->offset < next ? " overlaps another one" : " lies behind a gap"));
+    next += t->bytes;
   }
-  if (next != data.data() + data.size())
-    throw error(file + ": behind the tensors are bytes of no tensor");
+  if (next != data) throw error(file + ": behind the tensors are bytes of no tensor");
 }
 
-std::vector<std::byte> read_all(const std::filesystem::path& path) {
-  std::error_code failed;
-  std::uintmax_t const size = std::filesystem::file_size(path, failed);
-  std::ifstream in(path, std::ios::binary);
-  std::vector<std::byte> bytes(failed ? 0 : size);
-  in.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-  if (failed || !in) throw error(path.string() + ": the file cannot be read");
-  return bytes;
+// Begins with '{' and ends with '}', but for the spaces behind it.
+std::string read_header(const detail::byte_source& source) {
+  std::string const& file = source.name();
+  std::uint64_t size = 0;
+  if (source.size() < sizeof size)
+    throw error(file + ": the file has " + std::to_string(source.size()) +
+                " bytes, and the length of the header takes 8");
+  source.read(0, std::as_writable_bytes(std::span(&size, 1)));
+  std::size_t const rest = source.size() - sizeof size;
+  if (size > rest)
+    throw error(file + ": the header has " + std::to_string(size) + " bytes, and the file has " +
+                std::to_string(rest) + " for it and the data");
+  if (size > most_in_header)
+    throw error(file + ": the header has " + std::to_string(size) +
+                " bytes, and the format allows " + std::to_string(most_in_header));
+  std::string header(static_cast<std::size_t>(size), '\0');
+  source.read(sizeof size, std::as_writable_bytes(std::span(header)));
+  if (!header.starts_with('{')) throw error(file + ": the header does not begin with '{'");
+  if (header[header.find_last_not_of(' ')] != '}')
+    throw error(file + ": the header does not end with '}', or spaces behind it");
+  // The JSON library would take it for the end.
+  if (auto const zero = header.find('\0'); zero != header.npos)
+    throw error(file + ": the header is not JSON: its byte " + std::to_string(zero) + " is zero");
+  return header;
+}
+
+// Reads elements that are stored as S, and calls f(i, element i).
+template <class S, class F>
+void for_each_stored(const stored_tensor& t, F f) {
+  constexpr std::size_t most = 8192;  // at a time
+  std::size_t const size = t.size();
+  std::vector<S> some(std::min(size, most));
+  for (std::size_t i = 0; i < size; i += some.size()) {
+    std::span const now(some.data(), std::min(some.size(), size - i));
+    t.source->read(t.offset + i * sizeof(S), std::as_writable_bytes(now));
+    for (std::size_t k = 0; k < now.size(); ++k) f(i + k, now[k]);
+  }
+}
+
+// Calls f(S(), what makes a number of an S), where S is how the elements are stored; does nothing
+// where they are of a type that is not read.
+template <class F>
+void with_stored(stored_type type, F f) {
+  auto const same = [](auto x) { return x; };
+  switch (type) {
+    case stored_type::float64:
+      return f(double(), same);
+    case stored_type::float32:
+      return f(float(), same);
+    case stored_type::float16:
+      return f(std::uint16_t(), from_float16);
+    case stored_type::bfloat16:
+      return f(std::uint16_t(), from_bfloat16);
+    case stored_type::int64:
+      return f(std::int64_t(), same);
+    case stored_type::int32:
+      return f(std::int32_t(), same);
+    case stored_type::boolean:
+      return f(std::uint8_t(), [](std::uint8_t x) { return x != 0; });
+    case stored_type::other:
+      return;
+  }
+}
+
+// Can T be made of elements of this type?
+template <class T>
+constexpr bool is_read_as(stored_type type) {
+  if (std::same_as<T, bool>) return type == stored_type::boolean;
+  if (std::same_as<T, float>) return type <= stored_type::bfloat16;
+  if (std::same_as<T, double>) return type < stored_type::other;
+  return type == stored_type::int64 || type == stored_type::int32;
+}
+
+std::string place(const stored_tensor& t) {
+  return t.source->name() + ": tensor " + in_quotes(t.name) + ", " + t.description();
 }
 
 template <class T>
-T at(const std::byte* bytes, std::size_t i) {
-  T value;
-  std::memcpy(&value, bytes + i * sizeof(T), sizeof(T));
-  return value;
-}
-
-// Calls f(i, element i) for the elements of a tensor that T can be made of; gives whether it can.
-template <class T, class F>
-bool for_each_element(const stored_tensor& t, F f) {
-  constexpr bool any = std::same_as<T, double>, logical = std::same_as<T, bool>;
-  constexpr bool floating = any || std::same_as<T, float>;
-  constexpr bool whole = any || (std::integral<T> && !logical);
-  std::byte const* const from = t.bytes.data();
-  auto const each = [&](bool of_this_kind, auto element) {
-    for (std::size_t i = 0; of_this_kind && i < t.size(); ++i) f(i, element(i));
-    return of_this_kind;
-  };
-  switch (t.type) {
-    case stored_type::float64:
-      return each(floating, [&](std::size_t i) { return at<double>(from, i); });
-    case stored_type::float32:
-      return each(floating, [&](std::size_t i) { return at<float>(from, i); });
-    case stored_type::float16:
-      return each(floating,
-                  [&](std::size_t i) { return from_float16(at<std::uint16_t>(from, i)); });
-    case stored_type::bfloat16:
-      return each(floating,
-                  [&](std::size_t i) { return from_bfloat16(at<std::uint16_t>(from, i)); });
-    case stored_type::int64:
-      return each(whole, [&](std::size_t i) { return at<std::int64_t>(from, i); });
-    case stored_type::int32:
-      return each(whole, [&](std::size_t i) { return at<std::int32_t>(from, i); });
-    case stored_type::boolean:
-      return each(any || logical, [&](std::size_t i) { return from[i] != std::byte{0}; });
-    case stored_type::other:
-      return false;
-  }
-  return false;
+void check_kind(const stored_tensor& t) {
+  if (is_read_as<T>(t.type)) return;
+  char const* const kind = std::same_as<T, bool>     ? "booleans"
+                           : std::same_as<T, float>  ? "floating-point numbers"
+                           : std::same_as<T, double> ? "numbers"
+                                                     : "integers";
+  throw error(place(t) + ", is read as " + kind);
 }
 
 }  // namespace
@@ -200,23 +332,22 @@ std::string stored_tensor::description() const {
 
 template <class T>
 void stored_tensor::read(std::span<T> into) const {
-  std::string const where = "tensor '" + name + "', " + description();
+  check_kind<T>(*this);
   if (into.size() != size())
-    throw error(where + ", is read into " + std::to_string(into.size()) + " elements");
-  bool const fits = for_each_element<T>(*this, [&](std::size_t i, auto x) {
-    if constexpr (std::same_as<decltype(x), std::int64_t> && std::same_as<T, std::int32_t>)
-      if (!std::in_range<T>(x))
-        throw error(where + ": element " + std::to_string(i) + " is " + std::to_string(x) +
-                    ", which does not fit");
-    into[i] = static_cast<T>(x);
+    throw error(place(*this) + ", is read into " + std::to_string(into.size()) + " elements");
+  with_stored(type, [&]<class S>(S, auto number) {
+    using N = decltype(number(S()));
+    // As they are stored: without a copy in between.
+    if constexpr (std::same_as<S, T>) return source->read(offset, std::as_writable_bytes(into));
+    for_each_stored<S>(*this, [&](std::size_t i, S stored) {
+      N const x = number(stored);
+      if constexpr (std::same_as<N, std::int64_t> && std::same_as<T, std::int32_t>)
+        if (!std::in_range<T>(x))
+          throw error(place(*this) + ": element " + std::to_string(i) + " is " + std::to_string(x) +
+                      ", which does not fit");
+      into[i] = static_cast<T>(x);
+    });
   });
-  if (!fits) {
-    char const* const kind = std::same_as<T, bool>     ? "booleans"
-                             : std::same_as<T, float>  ? "floating-point numbers"
-                             : std::same_as<T, double> ? "numbers"
-                                                       : "integers";
-    throw error(where + ", is read as " + kind);
-  }
 }
 template void stored_tensor::read(std::span<float>) const;
 template void stored_tensor::read(std::span<double>) const;
@@ -224,44 +355,43 @@ template void stored_tensor::read(std::span<std::int32_t>) const;
 template void stored_tensor::read(std::span<std::int64_t>) const;
 template void stored_tensor::read(std::span<bool>) const;
 
+template <class T>
+requires(!std::same_as<T, bool>) std::vector<T> stored_tensor::values()
+const {
+  check_kind<T>(*this);
+  std::vector<T> all(size());
+  read(std::span(all));
+  return all;
+}
+template std::vector<float> stored_tensor::values() const;
+template std::vector<double> stored_tensor::values() const;
+template std::vector<std::int32_t> stored_tensor::values() const;
+template std::vector<std::int64_t> stored_tensor::values() const;
+
 tensor_file::tensor_file(const std::filesystem::path& path)
-    : tensor_file(read_all(path), path.string()) {}
+    : tensor_file(std::make_shared<const detail::byte_source>(path)) {}
 
 tensor_file::tensor_file(std::vector<std::byte> bytes, std::string name)
-    : name_(std::move(name)),
-      bytes_(std::make_shared<const std::vector<std::byte>>(std::move(bytes))) {
-  parse();
-}
+    : tensor_file(std::make_shared<const detail::byte_source>(std::move(bytes), std::move(name))) {}
 
-void tensor_file::parse() {
-  std::span<const std::byte> const all = *bytes_;
-  std::uint64_t size = 0;
-  if (all.size() < sizeof size)
-    throw error(name_ + ": the file has " + std::to_string(all.size()) +
-                " bytes, and the length of the header takes 8");
-  std::memcpy(&size, all.data(), sizeof size);
-  auto const rest = all.subspan(sizeof size);
-  if (size > rest.size() || size > most_in_header)
-    throw error(name_ + ": the header has " + std::to_string(size) + " bytes, and the file has " +
-                std::to_string(rest.size()) + " for it and the data");
-  auto const data = rest.subspan(size);
-  json const header = parse_header(
-      {reinterpret_cast<const char*>(rest.data()), static_cast<std::size_t>(size)}, name_);
-  if (!header.is_object()) throw error(name_ + ": the header is not a JSON object");
-  for (auto const& [key, value] : header.items()) {
-    if (key != "__metadata__") {
-      tensors_.push_back(read_entry(key, value, data, name_));
-      continue;
-    }
-    bool const texts =
-        value.is_object() &&
-        std::all_of(value.begin(), value.end(), [](const json& v) { return v.is_string(); });
-    if (!texts) throw error(name_ + ": '__metadata__' is not an object of texts");
-    value.get_to(metadata_);
-  }
+tensor_file::tensor_file(std::shared_ptr<const detail::byte_source> source)
+    : name_(source->name()) {
+  std::string const header = read_header(*source);
+  std::size_t const begin = sizeof(std::uint64_t) + header.size();
+  header_reader reader(name_, tensors_, metadata_);
+  json::sax_parse(header, &reader);
+  for (auto& t : tensors_) check(t, source->size() - begin, name_);
   std::sort(tensors_.begin(), tensors_.end(),
             [](auto const& a, auto const& b) { return a.name < b.name; });
-  check_layout(tensors_, data, name_);
+  auto const twice = std::adjacent_find(tensors_.begin(), tensors_.end(),
+                                        [](auto& a, auto& b) { return a.name == b.name; });
+  if (twice != tensors_.end())
+    throw error(name_ + ": the header has the name " + in_quotes(twice->name) + " twice");
+  check_layout(tensors_, source->size() - begin, name_);
+  for (auto& t : tensors_) {
+    t.offset += begin;
+    t.source = source;
+  }
 }
 
 const stored_tensor* tensor_file::find(std::string_view name) const {
@@ -273,7 +403,7 @@ const stored_tensor* tensor_file::find(std::string_view name) const {
 
 const stored_tensor& tensor_file::operator[](std::string_view name) const {
   if (auto const* const t = find(name)) return *t;
-  throw error(name_ + ": there is no tensor '" + std::string(name) + "'");
+  throw error(name_ + ": there is no tensor " + in_quotes(name));
 }
 
 namespace {
@@ -354,9 +484,9 @@ std::string header_of(const std::vector<const tensor_to_store*>& tensors,
     if (!becomes(*t)) throw error(where + ": its elements are not stored as that type");
     if (t->name == "__metadata__" || header.contains(t->name))
       throw error(where + ": the name is taken");
-    std::size_t const end = offset + count * entry(t->type).bytes;
+    std::size_t const end = offset + count * bytes_of(t->type);
     header[t->name] = {
-        {"dtype", entry(t->type).name}, {"shape", t->shape}, {"data_offsets", {offset, end}}};
+        {"dtype", name_of(t->type)}, {"shape", t->shape}, {"data_offsets", {offset, end}}};
     offset = end;
   }
   std::string text;
@@ -387,7 +517,7 @@ void write_tensors(const std::filesystem::path& path, const std::vector<tensor_t
   std::vector<const tensor_to_store*> order;
   for (auto const& t : tensors) order.push_back(&t);
   auto const width = [](auto const* t) {
-    return t->type == stored_type::other ? 0 : entry(t->type).bytes;
+    return t->type == stored_type::other ? 0 : bytes_of(t->type);
   };
   std::ranges::sort(order, [&](auto* a, auto* b) {
     return width(a) != width(b) ? width(a) > width(b) : a < b;  // else as they were given

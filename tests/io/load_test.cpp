@@ -129,6 +129,17 @@ BOOST_AUTO_TEST_CASE(all_that_is_missing_too_many_or_different_is_listed) {
   BOOST_TEST(equal(net.parameters(), before));
 }
 
+BOOST_AUTO_TEST_CASE(a_file_that_is_cut_off_while_it_is_read_changes_no_parameter) {
+  temporary const path("weft_load_test");
+  weft::save(weft::module<model>(7), path);
+  tensor_file const file(path);
+  std::filesystem::resize_file(path, std::filesystem::file_size(path) - 4);
+  weft::parameters<model> const loaded(8), before(8);
+  BOOST_TEST(message([&] { weft::load(loaded, file); }).find("while it was read") !=
+             std::string::npos);
+  BOOST_TEST(equal(loaded, before));
+}
+
 BOOST_AUTO_TEST_CASE(names_may_differ_and_others_be_left_alone) {
   temporary const path("weft_load_test");
   auto const weight = numbers(36, 1), bias = numbers(6, 2), out = numbers(6, 3);

@@ -37,9 +37,10 @@ struct save_options {
 // Sets every parameter to what the file has under its name. The file's elements are of any floating
 // type, and its shape is that of the parameter, each axis at its bound; one number there may stand
 // for several axes that follow one another, as [384, 384] for [Heads, HeadDim, Embed], so PyTorch's
-// weights load as they are. Throws weft::error where the file is not one, or where anything is
-// missing, too many or different: the message lists all of it, and no parameter has changed. Gives
-// the names of the tensors that were left alone.
+// weights load as they are. Throws weft::error where the file is not one, where anything is
+// missing, too many or different, which the message lists, or where the file is written to
+// meanwhile: then no parameter has changed, as all are read before the first is set. Gives the
+// names of the tensors that were left alone.
 std::vector<std::string> load(const parameter_block& parameters, const tensor_file& file,
                               const load_options& options = {});
 // Writes every parameter under its name, with the extents of its axes. Throws weft::error where the

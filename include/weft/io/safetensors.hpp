@@ -17,8 +17,12 @@
 
 namespace weft {
 
-// How a file stores elements: F64, F32, F16, BF16, I64, I32 and BOOL there. Elements of any other
-// type can be in a file, but not be read.
+namespace detail {
+class byte_source;
+}
+
+// How a file stores elements: F64, F32, F16, BF16, I64, I32 and BOOL there. Elements of the
+// format's other types can be in a file, but not be read as numbers.
 enum class stored_type : std::uint8_t {
   float64,
   float32,
@@ -30,13 +34,15 @@ enum class stored_type : std::uint8_t {
   other
 };
 
-// One tensor of a file.
+// One tensor of a file. Its elements are read from the file when they are asked for.
 struct stored_tensor {
   std::string name;
   stored_type type;
   std::string type_name;  // as the file has it: "F32"
   std::vector<std::size_t> shape;
-  std::span<const std::byte> bytes;  // valid as long as the tensor_file
+  std::size_t offset;  // of its first byte, in the file
+  std::size_t bytes;
+  std::shared_ptr<const detail::byte_source> source;
 
   // The number of elements.
   std::size_t size() const;
@@ -45,24 +51,22 @@ struct stored_tensor {
 
   // The elements as T: float, from any of the floating types, rounded to nearest; std::int32_t or
   // std::int64_t, from I32 and I64; bool, from BOOL; double, from all of these. Throws weft::error
-  // where the file has another kind, an integer does not fit into int32, or `into` has not size()
-  // elements.
+  // where the file has another kind, an integer does not fit into int32, `into` has not size()
+  // elements, or the file cannot be read or was written to since it was opened.
   template <class T>
   void read(std::span<T> into) const;
   template <class T>
   requires(!std::same_as<T, bool>)  // a vector<bool> does not hold bools
       std::vector<T> values()
-  const {
-    std::vector<T> all(size());
-    read(std::span(all));
-    return all;
-  }
+  const;
 };
 
-// A file in memory.
+// A file, of which the header is in memory. It stays open as long as there is a copy, or one of its
+// tensors.
 class tensor_file {
  public:
-  // Throws weft::error where the file cannot be read, or is not as the format wants it.
+  // Reads and checks the header: each tensor's type, shape and place. Throws weft::error where the
+  // file cannot be read, or is not as the format wants it.
   explicit tensor_file(const std::filesystem::path& path);
   // The bytes of a file; `name` is what errors call it.
   tensor_file(std::vector<std::byte> bytes, std::string name);
@@ -78,10 +82,9 @@ class tensor_file {
   const std::map<std::string, std::string, std::less<>>& metadata() const { return metadata_; }
 
  private:
-  void parse();
+  explicit tensor_file(std::shared_ptr<const detail::byte_source> source);
 
   std::string name_;
-  std::shared_ptr<const std::vector<std::byte>> bytes_;  // copies share them
   std::vector<stored_tensor> tensors_;
   std::map<std::string, std::string, std::less<>> metadata_;
 };

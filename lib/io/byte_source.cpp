@@ -1,0 +1,80 @@
+#include "byte_source.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+#include "weft/run/error.hpp"
+
+namespace weft::detail {
+
+namespace {
+
+std::string reason(int number) {
+  return std::generic_category().message(number);
+}
+
+}  // namespace
+
+void byte_source::fail(const std::string& what) const {
+  throw error(name_ + ": " + what);
+}
+
+struct stat byte_source::status() const {
+  struct stat s {};
+  if (::fstat(file_, &s) != 0) fail("the file cannot be read: " + reason(errno));
+  return s;
+}
+
+byte_source::byte_source(const std::filesystem::path& path) : name_(path.string()) {
+  // Else the opening of a pipe would wait for its writer.
+  file_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (file_ < 0) fail("the file cannot be read: " + reason(errno));
+  try {
+    opened_ = status();
+    if (!S_ISREG(opened_.st_mode)) fail("the file cannot be read: it is no regular file");
+  } catch (...) {
+    ::close(file_);
+    throw;
+  }
+  size_ = static_cast<std::size_t>(opened_.st_size);
+}
+
+byte_source::byte_source(std::vector<std::byte> bytes, std::string name)
+    : name_(std::move(name)), bytes_(std::move(bytes)), size_(bytes_.size()) {}
+
+byte_source::~byte_source() {
+  if (file_ >= 0) ::close(file_);
+}
+
+void byte_source::read(std::size_t offset, std::span<std::byte> into) const {
+  if (offset > size_ || into.size() > size_ - offset)
+    fail("the file has " + std::to_string(size_) + " bytes, and " + std::to_string(into.size()) +
+         " are read from byte " + std::to_string(offset));
+  if (file_ < 0) {
+    std::copy_n(bytes_.begin() + static_cast<std::ptrdiff_t>(offset), into.size(), into.begin());
+    return;
+  }
+  while (!into.empty()) {
+    constexpr std::size_t most = 1 << 30;  // more than a system may read at once is no error
+    ::ssize_t const n =
+        ::pread(file_, into.data(), std::min(into.size(), most), static_cast<::off_t>(offset));
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) fail("the file cannot be read: " + reason(errno));
+    if (n == 0)
+      fail("the file was cut off while it was read: it had " + std::to_string(size_) +
+           " bytes, and ends at byte " + std::to_string(offset));
+    offset += static_cast<std::size_t>(n);
+    into = into.subspan(static_cast<std::size_t>(n));
+  }
+  struct stat const now = status();
+  if (now.st_size != opened_.st_size || now.st_mtim.tv_sec != opened_.st_mtim.tv_sec ||
+      now.st_mtim.tv_nsec != opened_.st_mtim.tv_nsec)
+    fail("the file was written to while it was read; save to a file of its own and rename it");
+}
+
+}  // namespace weft::detail
