@@ -14,7 +14,13 @@
 namespace weft {
 
 // Which two numbers are turned together: neighbours, as the paper has it (Su et al. 2021, section
-// 3.4.2), or each of the first half with that of the second, as GPT-NeoX and LLaMA have it.
+// 3.4.2), or each of the first half with that of the second. Which one a model wants depends on the
+// file that it comes in, since converters permute the rows of the queries' and keys' weights:
+//
+// neighbours: LLaMA and Mistral as their makers published them (consolidated.*.pth), GGUF files of
+//   the architecture llama (Mistral's and SmolLM's too), GPT-J.
+// halves: LLaMA, Mistral and SmolLM as safetensors for Hugging Face's transformers; GPT-NeoX, Qwen,
+//   Phi and Gemma in every file.
 enum class rotary_pairs { neighbours, halves };
 
 // Along the numbers, from the first of a pair to the second, and from a pair to the next.
