@@ -128,6 +128,14 @@ BOOST_AUTO_TEST_CASE(a_frozen_run) {
   BOOST_TEST(loss > 0);
 }
 
+BOOST_AUTO_TEST_CASE(to_freeze_again_at_the_same_precision) {
+  weft::module<classifier> n;
+  BOOST_TEST(allocations_in([&] { n.freeze(); }) > 0);
+  BOOST_TEST(allocations_in([&] { n.freeze(); }) == 0);
+  BOOST_TEST(allocations_in([&] { n.freeze(weft::precision::bfloat16); }) > 0);
+  BOOST_TEST(allocations_in([&] { n.freeze(weft::precision::bfloat16); }) == 0);
+}
+
 BOOST_AUTO_TEST_CASE(a_step) {
   weft::trainer<classifier> t(
       {}, {.clip_norm = 1,

@@ -138,11 +138,13 @@ class runnable {
   // does; not those with an axis of unknown length, or one that the result and the other operand
   // have too. They are read as before. Generated code packs those that it would else turn around in
   // every run, as the weights of linear layers. In bfloat16, packed weights take half the memory,
-  // and are rounded, see weft::precision; the module then runs without its generated code.
+  // and are rounded, see weft::precision; the module then runs without its generated code. The
+  // first call takes new memory, and later ones of the same precision use it again: to get pages
+  // from the system can take longer than to pack.
   void freeze(precision p = precision::float32) {
-    aligned_bytes packed = allocate(packed_bytes(p));
-    engine_.freeze(packed.get(), p);
-    packed_ = std::move(packed);
+    if (packed_ == nullptr || packed_as_ != p) packed_ = allocate(packed_bytes(p));
+    packed_as_ = p;
+    engine_.freeze(packed_.get(), p);
   }
   // In the caller's memory: packed_bytes(p), aligned to 64, used until the next freeze. Throws
   // weft::error where it is too small or not aligned.
@@ -228,6 +230,7 @@ class runnable {
   weft::parameters<Model> parameters_;
   aligned_bytes workspace_;
   aligned_bytes packed_;
+  precision packed_as_ = precision::float32;
   engine engine_;
 };
 
