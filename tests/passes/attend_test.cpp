@@ -114,6 +114,22 @@ struct several_lengths {
            positions<KeyPos>() + s.input<"third", std::int32_t>() <= 4;
   }
 };
+// Layers that are given the same mask and the same biases.
+struct two_of_the_same_mask {
+  constexpr auto operator()(weft::scope s) const {
+    auto [q, k, v] = operands_in(s);
+    auto const mask =
+        s.input<"seen", bool, Pos, KeyPos>() && s.input<"there", bool, Batch, KeyPos>();
+    auto const near = s.param<"near", Pos, KeyPos>();
+    auto const of_head = s.param<"of_head", Heads, KeyPos>();
+    auto const attend = [&](auto const& query) {
+      auto const scores = weft::dot<HeadDim>(query, k) + near + of_head;
+      return weft::dot<KeyPos>(weft::softmax<KeyPos>(weft::where(mask, scores, -weft::infinity)),
+                               v);
+    };
+    return attend(q) + attend(q * q);
+  }
+};
 template <class Mask>
 bool has_band(std::int64_t lowest, std::int64_t highest, int operands) {
   weft::graph const& g = attended<masked<Mask>>();
@@ -215,6 +231,13 @@ BOOST_AUTO_TEST_CASE(masks_by_position_become_bands_lengths_and_offsets) {
   BOOST_TEST((has_options<two_offsets>({option::mask, option::offset})));
   BOOST_TEST((has_options<offset_of_one_side>({option::mask, option::offset})));
   BOOST_TEST((has_options<several_lengths>({option::mask, option::lengths}, -2)));
+}
+
+BOOST_AUTO_TEST_CASE(attentions_that_share_masks_and_biases_join_them_once) {
+  weft::graph const& g = attended<two_of_the_same_mask>();
+  BOOST_TEST(count(g, op::attention) == 2);
+  BOOST_TEST(count(g, op::logical_and) == 1);
+  BOOST_TEST(count(g, op::add) == 2);  // the biases', and that of the results
 }
 
 BOOST_AUTO_TEST_CASE(what_needs_the_scores_keeps_them) {

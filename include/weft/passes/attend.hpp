@@ -366,7 +366,7 @@ class attention_finder {
   }
 
   // The node in h.
-  constexpr node make(graph& h, const found& f, const axis_list& axes, const int* to) const {
+  constexpr node make(graph& h, const found& f, const axis_list& axes, const int* to) {
     node n = make_node(op::attention);
     n.axes = axes;
     n.named.push(f.key_axis);
@@ -397,14 +397,14 @@ class attention_finder {
     if (f.numbers >= 0) add_option(n, attention_option::dropout, to[f.numbers]);
     return n;
   }
-  static constexpr int scaled(graph& h, const addend& a, const int* to) {
+  constexpr int scaled(graph& h, const addend& a, const int* to) {
     if (a.times == 1) return to[a.node];
     node c = make_node(op::constant);
     c.scalar = a.times;
-    return joined(h, op::multiply, to[a.node], h.emit(c));
+    return joined(h, op::multiply, to[a.node], made(h, c));
   }
   // Two nodes of the same elements.
-  static constexpr int joined(graph& h, op kind, int a, int b) {
+  constexpr int joined(graph& h, op kind, int a, int b) {
     node n = make_node(kind);
     n.type = h.nodes[a].type;
     n.axes = h.nodes[a].axes;
@@ -413,10 +413,20 @@ class attention_finder {
     n.operands = 2;
     n.operand[0] = a;
     n.operand[1] = b;
-    return h.emit(n);
+    return made(h, n);
+  }
+  // The node in h: one that another attention made already, where it is equal, since layers often
+  // share a mask or a bias.
+  constexpr int made(graph& h, node n) {
+    n.region = region_of(h, n);
+    for (int i = 0; i < made_count_; ++i)
+      if (same_node(h.nodes[made_[i]], n)) return made_[i];
+    return made_[made_count_++] = h.emit(n);
   }
 
   const graph& g_;
+  int made_[max_nodes]{};
+  int made_count_ = 0;
   int uses_[max_nodes]{};
 };
 
