@@ -28,6 +28,7 @@
 #include "weft/ops/convert.hpp"
 #include "weft/ops/dot.hpp"
 #include "weft/ops/dropout.hpp"
+#include "weft/ops/expect.hpp"
 #include "weft/ops/functions.hpp"
 #include "weft/ops/gather.hpp"
 #include "weft/ops/mask.hpp"

@@ -16,6 +16,18 @@ struct decoded {
 template <class Output, class Weights, class MemoryWeights>
 decoded(Output, Weights, MemoryWeights) -> decoded<Output, Weights, MemoryWeights>;
 
+namespace detail {
+
+// The axes of a memory, but for those that attention contracts, that x has not.
+template <class X, class Y, class MemoryPos, class Embed>
+using surplus_of_memory = decltype(weft::detail::surplus_axes(
+    without<shape_t<Y>, united<shape_t<X>, shape<MemoryPos, Embed>>>{}));
+template <class X, class Y, class MemoryPos, class Embed>
+inline constexpr bool fits_memory =
+    std::same_as<surplus_of_memory<X, Y, MemoryPos, Embed>, weft::detail::surplus<>>;
+
+}  // namespace detail
+
 // Self-attention, attention to what an encoder gave, and a feed-forward network, each in a residual
 // sum (Vaswani et al. 2017, section 3.1): x [..., Pos, Embed] and memory [..., MemoryPos, Embed] to
 // an output [..., Pos, Embed]. The mask of x is as a rule nn::causal<Pos, KeyPos>(). Parameters as
@@ -25,6 +37,7 @@ decoded(Output, Weights, MemoryWeights) -> decoded<Output, Weights, MemoryWeight
 template <class Pos, class KeyPos, class MemoryPos, class Embed, class Heads, class HeadDim,
           class Hidden, expression X, expression Y, detail::a_mask M = mask_list<>,
           detail::a_mask N = mask_list<>, an_encoding P = encoding>
+requires detail::fits_memory<X, Y, MemoryPos, Embed>
 constexpr auto decoder_block(scope s, const X& x, const Y& memory, const M& mask = {},
                              const N& memory_mask = {}, transformer_options options = {},
                              const P& order = {}) {
@@ -41,6 +54,14 @@ constexpr auto decoder_block(scope s, const X& x, const Y& memory, const M& mask
   return decoded{third.after(informed, fed), own.weights, seen.weights};
 }
 template <class Pos, class KeyPos, class MemoryPos, class Embed, class Heads, class HeadDim,
+          class Hidden, expression X, expression Y, detail::a_mask M = mask_list<>,
+          detail::a_mask N = mask_list<>, an_encoding P = encoding,
+          class Surplus = detail::surplus_of_memory<X, Y, MemoryPos, Embed>>
+requires(!detail::fits_memory<X, Y, MemoryPos, Embed>)
+    WEFT_REJECT("nn::decoder_block: the memory has an axis that the operand has not; see surplus<>",
+                decoder_block(scope, const X&, const Y&, const M& = {}, const N& = {},
+                              transformer_options = {}, const P& = {}))
+template <class Pos, class KeyPos, class MemoryPos, class Embed, class Heads, class HeadDim,
           class Hidden, expression X, expression Y, class M = mask_list<>, class N = mask_list<>,
           class O = transformer_options, class P = encoding>
 requires(!detail::layer_arguments<transformer_options, O, P, M, N>) WEFT_REJECT(
@@ -55,6 +76,7 @@ requires(!detail::layer_arguments<transformer_options, O, P, M, N>) WEFT_REJECT(
 template <class Pos, class KeyPos, class MemoryPos, class Embed, class Heads, class HeadDim,
           class Hidden, expression X, expression Y, detail::a_mask M = mask_list<>,
           detail::a_mask N = mask_list<>, an_encoding P = encoding>
+requires detail::fits_memory<X, Y, MemoryPos, Embed>
 constexpr auto decoder(scope s, const X& x, const Y& memory, int layers, const M& mask = {},
                        const N& memory_mask = {}, transformer_options options = {},
                        const P& order = {}) {
@@ -67,6 +89,14 @@ constexpr auto decoder(scope s, const X& x, const Y& memory, int layers, const M
   if (options.final_norm) last.output = detail::norm<Embed>(s / "norm", last.output, options);
   return last;
 }
+template <class Pos, class KeyPos, class MemoryPos, class Embed, class Heads, class HeadDim,
+          class Hidden, expression X, expression Y, detail::a_mask M = mask_list<>,
+          detail::a_mask N = mask_list<>, an_encoding P = encoding,
+          class Surplus = detail::surplus_of_memory<X, Y, MemoryPos, Embed>>
+requires(!detail::fits_memory<X, Y, MemoryPos, Embed>)
+    WEFT_REJECT("nn::decoder: the memory has an axis that the operand has not; see surplus<>",
+                decoder(scope, const X&, const Y&, int, const M& = {}, const N& = {},
+                        transformer_options = {}, const P& = {}))
 template <class Pos, class KeyPos, class MemoryPos, class Embed, class Heads, class HeadDim,
           class Hidden, expression X, expression Y, class M = mask_list<>, class N = mask_list<>,
           class O = transformer_options, class P = encoding>

@@ -6,6 +6,7 @@
 #include "weft/nn/feed_forward.hpp"
 #include "weft/nn/multi_head_attention.hpp"
 #include "weft/nn/norm.hpp"
+#include "weft/nn/nothing.hpp"
 #include "weft/nn/options.hpp"
 
 namespace weft::nn {
@@ -30,7 +31,7 @@ struct residual {
   }
   template <expression X, expression Y>
   constexpr auto after(const X& x, const Y& part) const {
-    auto const y = x + dropped(part, options.dropout);
+    auto const y = add_part(x, dropped(part, options.dropout));
     return options.norm_first ? y : norm<Embed>(s, y, options);
   }
 };

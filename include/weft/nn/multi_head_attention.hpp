@@ -64,8 +64,8 @@ constexpr auto with_order(const encoding_along<Pos, P>& along, scope s, const Q&
   auto const where = places_in_attention<Pos, KeyPos>(positions<Pos>(), scoring.scale);
   auto const turned_query = order.template query<Heads, HeadDim>(s, q, where.at);
   auto const turned_key = order.template key<typename H::key, HeadDim>(s, k, positions<KeyPos>());
-  auto const scores = dot_product_score<HeadDim>(turned_query, turned_key, scoring) +
-                      order.template scores<Heads, HeadDim>(s, q, where);
+  auto const scores = add_part(dot_product_score<HeadDim>(turned_query, turned_key, scoring),
+                               order.template scores<Heads, HeadDim>(s, q, where));
   return f(scores, [&](const auto& weights) {
     return order.template values<Heads, typename D::value>(s, weights, where);
   });
@@ -197,7 +197,7 @@ requires(detail::fault_of_multi_head<Q, K, V, M, KeyPos, Embed, Heads, HeadDim>(
     auto const weights =
         options.zero_key ? detail::softmax_beside_zero<KeyPos>(seen) : softmax<KeyPos>(seen);
     auto const kept = detail::dropped(weights, options.dropout);
-    auto const mixed = dot<KeyPos>(kept, v) + more_values(kept);
+    auto const mixed = detail::add_part(dot<KeyPos>(kept, v), more_values(kept));
     auto const output = detail::project_out<typename W::output, typename D::value>(
         s / "out_proj", mixed, typename H::query{}, options.bias);
     return attended{output, weights};

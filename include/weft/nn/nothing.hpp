@@ -2,6 +2,8 @@
 #pragma once
 
 #include "weft/graph/tensor.hpp"
+#include "weft/ops/arithmetic.hpp"
+#include "weft/ops/expect.hpp"
 
 namespace weft::nn {
 
@@ -26,5 +28,16 @@ struct nothing {
     return x;
   }
 };
+
+namespace detail {
+
+// x + part, where the part of a layer has no axis that x has not: it would widen the layer's
+// result.
+template <expression X, class Part>
+constexpr auto add_part(const X& x, const Part& part) {
+  return expect<shape_t<X>>(x + part);
+}
+
+}  // namespace detail
 
 }  // namespace weft::nn

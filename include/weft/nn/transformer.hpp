@@ -12,6 +12,7 @@ namespace weft::nn {
 template <class SourcePos, class SourceKeyPos, class Pos, class KeyPos, class Embed, class Heads,
           class HeadDim, class Hidden, expression X, expression Y, detail::a_mask L = mask_list<>,
           detail::a_mask M = mask_list<>, detail::a_mask N = mask_list<>, an_encoding P = encoding>
+requires detail::fits_memory<Y, X, SourcePos, Embed>
 constexpr auto transformer(scope s, const X& source, const Y& target, int encoder_layers,
                            int decoder_layers, const L& source_mask = {}, const M& mask = {},
                            const N& memory_mask = {}, transformer_options options = {},
@@ -21,6 +22,14 @@ constexpr auto transformer(scope s, const X& source, const Y& target, int encode
   return decoder<Pos, KeyPos, SourcePos, Embed, Heads, HeadDim, Hidden>(
       s / "decoder", target, memory.output, decoder_layers, mask, memory_mask, options, order);
 }
+template <class SourcePos, class SourceKeyPos, class Pos, class KeyPos, class Embed, class Heads,
+          class HeadDim, class Hidden, expression X, expression Y, detail::a_mask L = mask_list<>,
+          detail::a_mask M = mask_list<>, detail::a_mask N = mask_list<>, an_encoding P = encoding,
+          class Surplus = detail::surplus_of_memory<Y, X, SourcePos, Embed>>
+requires(!detail::fits_memory<Y, X, SourcePos, Embed>)
+    WEFT_REJECT("nn::transformer: the source has an axis that the target has not; see surplus<>",
+                transformer(scope, const X&, const Y&, int, int, const L& = {}, const M& = {},
+                            const N& = {}, transformer_options = {}, const P& = {}))
 template <class SourcePos, class SourceKeyPos, class Pos, class KeyPos, class Embed, class Heads,
           class HeadDim, class Hidden, expression X, expression Y, class L = mask_list<>,
           class M = mask_list<>, class N = mask_list<>, class O = transformer_options,

@@ -132,7 +132,7 @@ constexpr positioned_fault fault_of_positioned() {
 // 2017, section 5.4).
 template <class Pos, class Embed, expression X, an_encoding P, expression At>
 constexpr auto positioned(scope s, const X& x, const P& order, const At& at, double dropout = 0) {
-  return detail::dropped(x + order.template embedding<Pos, Embed>(s, at), dropout);
+  return detail::dropped(detail::add_part(x, order.template embedding<Pos, Embed>(s, at)), dropout);
 }
 template <class Pos, class Embed, expression X, an_encoding P, expression At>
 requires(detail::fault_of_positioned<Pos, Embed, X, At>() == detail::positioned_fault::missing)

@@ -13,6 +13,8 @@ struct SourcePos : weft::axis<weft::up_to<512>> {};
 struct SourceKeyPos : weft::alias<SourcePos> {};
 
 constexpr integers<Batch> lengths{};
+constexpr floats<Batch, Level<0>, MemoryPos, Embed> wide_memory{};
+constexpr floats<Level<0>, SourcePos, Embed> wide_source{};
 
 void wrong(weft::scope s) {
   // error: nn::positioned: the operand has not both Pos and Embed
@@ -49,6 +51,13 @@ void wrong(weft::scope s) {
   // there
   transformer<SourcePos, SourceKeyPos, Pos, KeyPos, Embed, Heads, HeadDim, Hidden>(
       s, x, x, 2, 2, {}, {}, {}, position::rotary());
+  // error: nn::decoder_block: the memory has an axis that the operand has not; see surplus<>
+  decoder_block<Pos, KeyPos, MemoryPos, Embed, Heads, HeadDim, Hidden>(s, x, wide_memory);
+  // error: nn::decoder: the memory has an axis that the operand has not; see surplus<>
+  decoder<Pos, KeyPos, MemoryPos, Embed, Heads, HeadDim, Hidden>(s, x, wide_memory, 2);
+  // error: nn::transformer: the source has an axis that the target has not; see surplus<>
+  transformer<SourcePos, SourceKeyPos, Pos, KeyPos, Embed, Heads, HeadDim, Hidden>(s, wide_source,
+                                                                                   x, 2, 2);
   // error: nn::position::learned: where positions are not 0, 1, 2 and so on, name an axis of all
   // that there may be, as in learned<Longest>
   position::learned<>().embedding<Pos, Embed>(s, tokens);

@@ -1,0 +1,62 @@
+// Saying which axes a tensor has.
+#pragma once
+
+#include "weft/graph/reject.hpp"
+#include "weft/graph/scope.hpp"
+#include "weft/graph/tensor.hpp"
+
+namespace weft {
+
+namespace detail {
+
+// The names are for messages.
+template <class... Axes>
+struct missing {};
+template <class... Axes>
+struct surplus {};
+template <class... Axes>
+constexpr missing<Axes...> missing_axes(shape<Axes...>) {
+  return {};
+}
+template <class... Axes>
+constexpr surplus<Axes...> surplus_axes(shape<Axes...>) {
+  return {};
+}
+
+template <class S, class T>
+inline constexpr bool same_axes = subset<S, T>&& subset<T, S>;
+
+template <class S>
+inline constexpr bool is_list_of_axes = false;
+template <class... Axes>
+inline constexpr bool is_list_of_axes<shape<Axes...>> =
+    (an_axis<Axes> && ...) && distinct<shape<Axes...>>;
+
+}  // namespace detail
+
+// x, which has these axes and no others, in any order; else the model does not compile, and the
+// message has the axes that are missing and those that are too many. A sum or a mask takes the axes
+// of both operands: where that is not meant, as in a residual, this is the way to say it:
+//
+//   return expect<Batch, Pos, Embed>(x + attention(s, x, mask));
+//
+// A weft::shape among the axes stands for its own: expect<shape_t<X>>(y) has the axes of an X.
+template <class... Axes, expression X>
+requires(detail::is_list_of_axes<detail::joined<Axes...>>&&
+             detail::same_axes<detail::joined<Axes...>, shape_t<X>>) constexpr X
+    expect(const X& x) {
+  return x;
+}
+template <
+    class... Axes, expression X,
+    class Missing = decltype(detail::missing_axes(without<detail::joined<Axes...>, shape_t<X>>{})),
+    class Surplus = decltype(detail::surplus_axes(without<shape_t<X>, detail::joined<Axes...>>{}))>
+requires(detail::is_list_of_axes<detail::joined<Axes...>> &&
+         !detail::same_axes<detail::joined<Axes...>, shape_t<X>>)
+    WEFT_REJECT("expect: the axes are not those that are named; see missing<> and surplus<>",
+                expect(const X&))
+template <class... Axes, expression X>
+requires(!detail::is_list_of_axes<detail::joined<Axes...>>)
+    WEFT_REJECT("expect: name each axis once, as in expect<Batch, Pos, Embed>(x)", expect(const X&))
+
+}  // namespace weft

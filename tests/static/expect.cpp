@@ -1,0 +1,30 @@
+#include "weft/ops/expect.hpp"
+
+#include "weft/ops/arithmetic.hpp"
+#include "weft/ops/sources.hpp"
+#include "words.hpp"
+
+using namespace words;
+
+template <class... Axes>
+constexpr auto expects = [](auto a) {
+  return requires {
+    weft::expect<Axes...>(a);
+  };
+};
+
+// The same tensor, whatever the order of its axes.
+static_assert(is<decltype(weft::expect<Embed, Batch, Pos>(x)), floats<Batch, Pos, Embed>>);
+static_assert(is<decltype(expect<Batch, Pos, Embed>(x + gain)), floats<Batch, Pos, Embed>>);
+static_assert(is<decltype(weft::expect<>(floats<>{})), floats<>>);
+static_assert(
+    is<decltype(weft::expect<Pos>(weft::positions<Pos>())), decltype(weft::positions<Pos>())>);
+static_assert(weft::expect<Batch>(floats<Batch>{nullptr, 7}).id == 7);
+static_assert(expects<weft::shape_t<floats<Batch, Pos, Embed>>>(x) &&
+              expects<Batch, weft::shape<Pos, Embed>>(x));
+
+static_assert(!expects<Batch, Pos>(x) && !expects<>(x));  // too many
+static_assert(!expects<Batch, Pos, Embed, Heads>(x));     // missing
+static_assert(!expects<Batch, KeyPos, Embed>(x));         // both
+static_assert(!expects<Batch, Pos, Pos, Embed>(x));       // twice
+static_assert(!expects<Batch, Pos, Embed, int>(x) && !expects<int>(gain));
