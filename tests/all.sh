@@ -23,7 +23,7 @@ tests() {
 }
 # Saves that are killed, 200 times.
 killed_saves() {
-  WEFT_KILLED_SAVES=200 ctest --preset test -R '^io$' -V
+  WEFT_KILLED_SAVES=200 build-test/tests/weft_io_test --run_test=saving
 }
 
 item tests tests

@@ -3,14 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
-#include <random>
 #include <utility>
 
 #include "byte_source.hpp"
 #include "half.hpp"
+#include "new_file.hpp"
 #include "weft/run/error.hpp"
 
 namespace weft {
@@ -411,7 +410,7 @@ namespace {
 // Writes elements as their file has them.
 class writer {
  public:
-  explicit writer(std::ostream& out) : out_(out) {}
+  explicit writer(detail::new_file& out) : out_(out) {}
 
   void write(const tensor_to_store& t) {
     std::visit([&](auto values) { write(values, t.type); }, t.values);
@@ -440,14 +439,12 @@ class writer {
 
   template <class T>
   void raw(std::span<const T> values) {
-    auto const bytes = std::as_bytes(values);
-    out_.write(reinterpret_cast<const char*>(bytes.data()),
-               static_cast<std::streamsize>(bytes.size()));
+    out_.write(std::as_bytes(values));
   }
   // A few at a time, so that a model needs no second copy of itself.
   template <class T, class F>
   void each(std::span<const T> values, F convert) {
-    std::array<decltype(convert(T{})), 1024> some;
+    std::array<decltype(convert(T{})), 8192> some;
     while (!values.empty()) {
       std::size_t const n = std::min(values.size(), some.size());
       std::transform(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(n), some.begin(),
@@ -457,7 +454,7 @@ class writer {
     }
   }
 
-  std::ostream& out_;
+  detail::new_file& out_;
 };
 
 bool becomes(const tensor_to_store& t) {
@@ -499,16 +496,6 @@ std::string header_of(const std::vector<const tensor_to_store*>& tensors,
   return text;
 }
 
-// A name that nobody else has, in the same folder, so that the file can be moved to its own.
-std::filesystem::path beside(const std::filesystem::path& path) {
-  std::random_device random;
-  auto name = path;
-  name += '.';
-  name += std::to_string(random());
-  name += ".partial";
-  return name;
-}
-
 }  // namespace
 
 void write_tensors(const std::filesystem::path& path, const std::vector<tensor_to_store>& tensors,
@@ -523,24 +510,13 @@ void write_tensors(const std::filesystem::path& path, const std::vector<tensor_t
     return width(a) != width(b) ? width(a) > width(b) : a < b;  // else as they were given
   });
   std::string const text = header_of(order, metadata, path.string());
-  auto const partial = beside(path);
-  std::error_code failed;
-  {
-    std::ofstream out(partial, std::ios::binary);
-    std::uint64_t const size = text.size();
-    out.write(reinterpret_cast<const char*>(&size), sizeof size);
-    out.write(text.data(), static_cast<std::streamsize>(text.size()));
-    writer all(out);
-    for (auto const* t : order) all.write(*t);
-    out.close();
-    if (!out) failed = std::make_error_code(std::errc::io_error);
-  }
-  if (!failed) std::filesystem::rename(partial, path, failed);
-  if (failed) {
-    std::error_code ignored;
-    std::filesystem::remove(partial, ignored);
-    throw error(path.string() + ": the file cannot be written: " + failed.message());
-  }
+  std::uint64_t const size = text.size();
+  detail::new_file out(path);
+  out.write(std::as_bytes(std::span(&size, 1)));
+  out.write(std::as_bytes(std::span(text)));
+  writer all(out);
+  for (auto const* t : order) all.write(*t);
+  out.commit();
 }
 
 }  // namespace weft

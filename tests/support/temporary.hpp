@@ -1,4 +1,5 @@
-// A file that is gone when its test ends, and that no other run of the tests has.
+// The name of a file or folder that is gone when its test ends, and that no other run of the tests
+// has.
 #pragma once
 
 #include <filesystem>
@@ -15,7 +16,7 @@ class temporary {
   temporary(const temporary&) = delete;
   ~temporary() {
     std::error_code ignored;
-    std::filesystem::remove(path_, ignored);
+    std::filesystem::remove_all(path_, ignored);
   }
   operator const std::filesystem::path&() const { return path_; }
 

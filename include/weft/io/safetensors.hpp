@@ -99,9 +99,11 @@ struct tensor_to_store {
   stored_type type;
 };
 
-// Writes a file. It appears under its name when it is whole: until then, and where anything goes
-// wrong, an older one stays. Throws weft::error where it cannot be written, two names are equal,
-// a shape has not as many elements as there are values, or the values do not become the type.
+// Writes a file. It appears under its name when it is whole and on the disk: until then, and where
+// anything goes wrong, an older one stays. Meanwhile it is NAME.NUMBER.partial in the same folder;
+// one that a killed process has left there is removed when that name is written next. Throws
+// weft::error where it cannot be written, two names are equal, a shape has not as many elements as
+// there are values, or the values do not become the type.
 void write_tensors(const std::filesystem::path& path, const std::vector<tensor_to_store>& tensors,
                    const std::map<std::string, std::string, std::less<>>& metadata = {});
 

@@ -1,0 +1,112 @@
+#include "new_file.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <random>
+#include <string_view>
+#include <system_error>
+
+#include "weft/run/error.hpp"
+
+namespace weft::detail {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::string_view ending = ".partial";
+
+fs::path folder_of(const fs::path& path) {
+  return path.has_parent_path() ? path.parent_path() : fs::path(".");
+}
+
+bool is_partial_of(const std::string& name, const std::string& of) {
+  if (name.size() <= of.size() + 1 + ending.size() || !name.starts_with(of + '.') ||
+      !name.ends_with(ending))
+    return false;
+  return std::all_of(name.begin() + static_cast<std::ptrdiff_t>(of.size() + 1),
+                     name.end() - std::ssize(ending), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+// Removes the partial files of a name that nobody has locked. One that cannot be opened or locked,
+// or a folder that cannot be read, is left as it is.
+void remove_abandoned(const fs::path& path) {
+  std::string const name = path.filename().string();
+  std::error_code failed;
+  for (fs::directory_iterator at(folder_of(path), failed), end; !failed && at != end;
+       at.increment(failed)) {
+    if (!is_partial_of(at->path().filename().string(), name)) continue;
+    int const file = ::open(at->path().c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (file < 0) continue;
+    if (::flock(file, LOCK_EX | LOCK_NB) == 0) ::unlink(at->path().c_str());
+    ::close(file);
+  }
+}
+
+}  // namespace
+
+void new_file::fail() const {
+  int const number = errno;
+  throw error(path_.string() +
+              ": the file cannot be written: " + std::generic_category().message(number));
+}
+
+new_file::new_file(const fs::path& path) : path_(path) {
+  std::error_code ignored;
+  if (auto const there = fs::status(path, ignored);
+      fs::exists(there) && !fs::is_regular_file(there))
+    throw error(path.string() +
+                ": the file cannot be written: the name is that of no regular file");
+  remove_abandoned(path);
+  std::random_device random;
+  for (struct stat s{};;) {
+    partial_ = path;
+    partial_ += '.' + std::to_string(random()) + std::string(ending);
+    file_ = ::open(partial_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (file_ < 0 && errno == EEXIST) continue;
+    if (file_ < 0) fail();
+    // Without locks, as on some networks' disks, nobody removes it either.
+    while (::flock(file_, LOCK_EX) != 0 && errno == EINTR) {
+    }
+    // Another writer can have taken it for an abandoned one before it was locked.
+    if (::fstat(file_, &s) == 0 && s.st_nlink > 0) return;
+    ::close(file_);
+  }
+}
+
+new_file::~new_file() {
+  if (file_ < 0) return;
+  ::unlink(partial_.c_str());
+  ::close(file_);
+}
+
+void new_file::write(std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    ::ssize_t const n = ::write(file_, bytes.data(), std::min(bytes.size(), std::size_t{1} << 30));
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) fail();
+    bytes = bytes.subspan(static_cast<std::size_t>(n));
+  }
+}
+
+void new_file::commit() {
+  if (::fsync(file_) != 0 || ::rename(partial_.c_str(), path_.c_str()) != 0) fail();
+  ::close(file_);
+  file_ = -1;
+  int const folder = ::open(folder_of(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder < 0) return;  // one that may be written to, but not read
+  bool const synced = ::fsync(folder) == 0 || errno == EINVAL;  // where folders are not synced
+  if (int const number = errno; !synced) {
+    ::close(folder);
+    errno = number;
+    fail();
+  }
+  ::close(folder);
+}
+
+}  // namespace weft::detail

@@ -1,0 +1,184 @@
+// Savers that are killed, that have no room, and that are several.
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <boost/test/unit_test.hpp>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <random>
+#include <thread>
+
+#include "support/temporary.hpp"
+#include "weft/io/safetensors.hpp"
+#include "weft/run/error.hpp"
+
+namespace {
+
+namespace fs = std::filesystem;
+using weft::testing::temporary;
+
+struct folder {
+  temporary const path{"weft_save_test"};
+  fs::path const file = static_cast<const fs::path&>(path) / "weights";
+  folder() { fs::create_directory(path); }
+
+  std::size_t files() const {
+    return static_cast<std::size_t>(std::distance(fs::directory_iterator(path), {}));
+  }
+};
+
+// Some tensors, whose every number is that of the save.
+void save(const fs::path& file, int number) {
+  std::vector<float> const x(200000, static_cast<float>(number));
+  std::span<const float> const all(x);
+  weft::write_tensors(file, {{"a", {200000}, all, weft::stored_type::float32},
+                             {"b", {100000}, all.first(100000), weft::stored_type::float64},
+                             {"c", {3}, all.first(3), weft::stored_type::bfloat16}});
+}
+
+// The number of the save that wrote a file; none where it is not one save's, whole.
+int saved(const fs::path& file) {
+  weft::tensor_file const f(file);
+  int const number = static_cast<int>(f["a"].values<float>().front());
+  for (auto const* name : {"a", "b", "c"})
+    for (double const x : f[name].values<double>())
+      if (static_cast<float>(x) != static_cast<float>(number)) return -1;
+  return f.tensors().size() == 3 ? number : -1;
+}
+
+// Saves again and again, from a number on, in a process of its own, which has begun when this ends.
+::pid_t start_saving(const fs::path& file, int number) {
+  int pipe[2];
+  BOOST_TEST_REQUIRE(::pipe(pipe) == 0);
+  ::pid_t const child = ::fork();
+  if (child == 0) {
+    try {
+      char const begun = 1;
+      if (::write(pipe[1], &begun, 1) != 1) ::_exit(1);
+      for (;; ++number) save(file, number);
+    } catch (const std::exception& e) {
+      std::fprintf(stderr, "%s\n", e.what());
+    }
+    ::_exit(1);
+  }
+  char begun = 0;
+  BOOST_TEST_REQUIRE((child > 0 && ::read(pipe[0], &begun, 1) == 1));
+  ::close(pipe[0]);
+  ::close(pipe[1]);
+  return child;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(saving)
+
+// 20 times, or as often as WEFT_KILLED_SAVES says. bfloat16 has the numbers to 256 exactly.
+BOOST_AUTO_TEST_CASE(a_killed_saver_leaves_a_whole_file_and_the_next_one_tidies_up) {
+  folder const here;
+  char const* const wanted = std::getenv("WEFT_KILLED_SAVES");
+  int const times = wanted ? std::atoi(wanted) : 20;
+  BOOST_TEST_REQUIRE(times > 0);
+  std::mt19937 random{std::random_device()()};
+  std::uniform_int_distribution<int> microseconds(0, 20000);
+  int number = 1, while_saving = 0, saves = 0;
+  save(here.file, number);
+  for (int i = 0; i < times; ++i) {
+    int const next = number % 100 + 1;
+    ::pid_t const saver = start_saving(here.file, next);
+    std::this_thread::sleep_for(std::chrono::microseconds(microseconds(random)));
+    BOOST_TEST_REQUIRE(::kill(saver, SIGKILL) == 0);
+    int status = 0;
+    BOOST_TEST_REQUIRE(::waitpid(saver, &status, 0) == saver);
+    BOOST_TEST_REQUIRE(WIFSIGNALED(status));
+    int const found = saved(here.file);
+    BOOST_TEST_REQUIRE((found == number || found >= next), found);
+    saves += found == number ? 0 : found - next + 1;
+    number = found;
+    std::size_t const files = here.files();
+    BOOST_TEST_REQUIRE(files <= 2u);  // what this one left, and nothing of those before
+    while_saving += files == 2;
+  }
+  BOOST_TEST(while_saving > 0);
+  save(here.file, 1);
+  BOOST_TEST(here.files() == 1u);
+  if (wanted)
+    std::printf(
+        "files: %d savers killed, %d of them while they wrote, after %d whole saves; "
+        "the file always whole, no partial one left\n",
+        times, while_saving, saves);
+}
+
+BOOST_AUTO_TEST_CASE(savers_of_one_name_do_not_disturb_each_other) {
+  folder const here;
+  std::vector<std::thread> savers;
+  std::atomic<int> failed = 0;
+  for (int t = 0; t < 4; ++t)
+    savers.emplace_back([&, t] {
+      try {
+        for (int i = 0; i < 25; ++i) save(here.file, t + 1);
+      } catch (const weft::error&) {
+        ++failed;
+      }
+    });
+  for (auto& saver : savers) saver.join();
+  BOOST_TEST(failed == 0);
+  int const last = saved(here.file);
+  BOOST_TEST((last >= 1 && last <= 4));
+  BOOST_TEST(here.files() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(only_the_files_that_savers_of_that_name_left_are_removed) {
+  folder const here;
+  auto const beside = [&](const char* more) { return fs::path(here.file) += more; };
+  auto const others = {".partial", ".x1.partial", ".1.partial.old", "2.3.partial"};
+  for (auto const* more : others) std::ofstream(beside(more)) << 'x';
+  std::ofstream(beside(".123.partial")) << 'x';
+  save(here.file, 1);
+  for (auto const* more : others) BOOST_TEST(fs::exists(beside(more)), more);
+  BOOST_TEST(!fs::exists(beside(".123.partial")));
+}
+
+BOOST_AUTO_TEST_CASE(without_room_the_old_file_stays_and_nothing_else) {
+  folder const here;
+  save(here.file, 1);
+  auto const handler = ::signal(SIGXFSZ, SIG_IGN);  // else it ends the process
+  ::rlimit before{};
+  BOOST_TEST_REQUIRE(::getrlimit(RLIMIT_FSIZE, &before) == 0);
+  std::string told;
+  for (::rlim_t const room : std::initializer_list<::rlim_t>{
+           0, 100, 800300, 1600000}) {  // in the header, and in both tensors
+    ::rlimit const now{room, before.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &now);
+    try {
+      save(here.file, 2);
+      told = "is written";
+    } catch (const weft::error& e) {
+      told = e.what();
+    }
+    ::setrlimit(RLIMIT_FSIZE, &before);
+    BOOST_TEST(told == here.file.string() + ": the file cannot be written: File too large");
+    BOOST_TEST(saved(here.file) == 1);
+    BOOST_TEST(here.files() == 1u);
+  }
+  ::signal(SIGXFSZ, handler);
+}
+
+BOOST_AUTO_TEST_CASE(what_is_no_regular_file_is_not_replaced) {
+  folder const here;
+  fs::create_directory(here.file);
+  BOOST_CHECK_THROW(save(here.file, 1), weft::error);
+  BOOST_TEST(fs::is_directory(here.file));
+  BOOST_TEST(here.files() == 1u);
+  fs::remove(here.file);
+  // As /dev/full, but for who may write there.
+  fs::create_symlink("/dev/full", here.file);
+  BOOST_CHECK_THROW(save(here.file, 1), weft::error);
+  BOOST_TEST(fs::is_character_file(here.file));
+  BOOST_TEST(here.files() == 1u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
