@@ -4,6 +4,7 @@
 #include <charconv>
 #include <set>
 
+#include "name_groups.hpp"
 #include "weft/run/error.hpp"
 
 namespace weft {
@@ -42,7 +43,7 @@ bool joins(const std::vector<std::size_t>& shape, std::span<const std::size_t> e
                      [](std::size_t extent) { return extent == 1; });
 }
 
-// What the file's tensors are to the parameters, a line for each that is not right.
+// What the file's tensors are to the parameters.
 class comparison {
  public:
   void add(const named_block& block, const tensor_file& file) {
@@ -51,11 +52,11 @@ class comparison {
       std::string const name = block.name(p);
       auto const* const t = file.find(name);
       wanted_.insert(name);
-      std::string const needed = name + ", " + to_string(p.extents) + " floating";
+      std::string const needed = to_string(p.extents) + " floating";
       if (t == nullptr)
-        faults_ += "\n  missing: " + needed;
+        missing_.push_back({name, needed});
       else if (t->type > stored_type::bfloat16 || !joins(t->shape, p.extents))
-        faults_ += "\n  different: " + needed + ", is " + t->description() + " in the file";
+        different_.push_back({name, needed + ", is " + t->description() + " in the file"});
     }
   }
   // The tensors that are no parameter.
@@ -66,16 +67,35 @@ class comparison {
     return names;
   }
   void refuse(const std::vector<std::string>& others, const tensor_file& file) {
-    for (auto const& name : others)
-      faults_ += "\n  too many: " + name + ", " + file[name].description();
+    for (auto const& name : others) unknown_.push_back({name, file[name].description()});
   }
+  // The message has about ten lines at most, whatever is wrong.
   void check(const tensor_file& file) const {
-    if (!faults_.empty()) throw error(file.name() + ": not the parameters of the model" + faults_);
+    struct {
+      const char* name;
+      const std::vector<detail::remark>& all;
+      const char* word;
+    } const faults[]{{"missing", missing_, "parameters"},
+                     {"different", different_, "parameters"},
+                     {"unknown", unknown_, "tensors"}};
+    auto const kinds = static_cast<std::size_t>(std::count_if(
+        std::begin(faults), std::end(faults), [](auto& f) { return !f.all.empty(); }));
+    if (kinds == 0) return;
+    std::string counts, lines;
+    for (auto const& [name, all, word] : faults) {
+      if (all.empty()) continue;
+      counts += (counts.empty() ? "" : ", ") + std::to_string(all.size()) + " " + name;
+      for (auto const& line : detail::grouped(all, word, 9 / kinds))
+        lines += std::string("\n  ") + name + ": " + line;
+    }
+    throw error(file.name() + ": not the parameters of the model, which has " +
+                std::to_string(wanted_.size()) + ", as the file has " +
+                std::to_string(file.tensors().size()) + " tensors: " + counts + lines);
   }
 
  private:
   std::set<std::string, std::less<>> wanted_;
-  std::string faults_;
+  std::vector<detail::remark> missing_, different_, unknown_;
 };
 
 // Tensors whose names begin with `passed_over` are no mistake, and not mentioned.

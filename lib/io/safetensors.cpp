@@ -10,6 +10,7 @@
 #include "byte_source.hpp"
 #include "half.hpp"
 #include "new_file.hpp"
+#include "shortened.hpp"
 #include "weft/run/error.hpp"
 
 namespace weft {
@@ -65,12 +66,8 @@ std::string to_string(const std::vector<std::size_t>& numbers) {
     text += (i > 0 ? ", " : "") + std::to_string(numbers[i]);
   return text + (numbers.size() > most ? ", ...]" : "]");
 }
-// What a file says, for a message: it can be long.
-std::string shortened(std::string_view text, std::size_t most = 100) {
-  return text.size() <= most ? std::string(text) : std::string(text.substr(0, most)) + "...";
-}
 std::string in_quotes(std::string_view text) {
-  return "'" + shortened(text) + "'";
+  return "'" + detail::shortened(text) + "'";
 }
 
 using texts = std::map<std::string, std::string, std::less<>>;
@@ -145,7 +142,7 @@ class header_reader : public nlohmann::json_sax<json> {
     return true;
   }
   bool parse_error(std::size_t, const std::string&, const json::exception& e) override {
-    throw error(file_ + ": the header is not JSON: " + shortened(e.what(), 300));
+    throw error(file_ + ": the header is not JSON: " + detail::shortened(e.what(), 300));
   }
 
  private:

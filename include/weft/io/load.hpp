@@ -22,9 +22,9 @@ struct load_options {
   // What a parameter is called in the file; none: as in the model. For an encoder that is a part of
   // a larger model in the file: [](const std::string& name) { return "bert.encoder." + name; }
   std::function<std::string(const std::string&)> name_in_file{};
-  // Leave tensors that are no parameter of the model alone, rather than refuse the file, as
-  // torch.nn.Module.load_state_dict does where strict is False. A parameter that the file has not
-  // is always an error.
+  // Leave tensors that are unknown, no parameter of the model, alone, rather than refuse the file,
+  // as torch.nn.Module.load_state_dict does where strict is False. A parameter that the file has
+  // not is always an error.
   bool ignore_others = false;
 };
 
@@ -38,9 +38,9 @@ struct save_options {
 // type, and its shape is that of the parameter, each axis at its bound; one number there may stand
 // for several axes that follow one another, as [384, 384] for [Heads, HeadDim, Embed], so PyTorch's
 // weights load as they are. Throws weft::error where the file is not one, where anything is
-// missing, too many or different, which the message lists, or where the file is written to
-// meanwhile: then no parameter has changed, as all are read before the first is set. Gives the
-// names of the tensors that were left alone.
+// missing, unknown or different, which the message sums up in a few lines, or where the file is
+// written to meanwhile: then no parameter has changed, as all are read before the first is set.
+// Gives the names of the tensors that were left alone.
 std::vector<std::string> load(const parameter_block& parameters, const tensor_file& file,
                               const load_options& options = {});
 // Writes every parameter under its name, with the extents of its axes. Throws weft::error where the

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace weft::detail {
+
+// What a file says, for a message: it can be long.
+inline std::string shortened(std::string_view text, std::size_t most = 100) {
+  return text.size() <= most ? std::string(text) : std::string(text.substr(0, most)) + "...";
+}
+
+}  // namespace weft::detail
