@@ -6,6 +6,7 @@
 #define WEFT_KERNELS_BUNDLE_INL_H_
 #endif
 
+#include <type_traits>
 #include <utility>
 
 #include "weft/kernels/hwy-inl.h"
@@ -20,6 +21,15 @@ struct bundle {
   using V = hn::Vec<D>;
 
   V at[size];
+
+#if !HWY_ARCH_X86
+  // Implicit constructors lack HWY_ATTR: g++ could not inline that of NEON's vectors there. Vectors
+  // of x86 need none, and with these g++ would assign registers differently.
+  HWY_INLINE bundle() {}
+  template <class... W>
+  requires(sizeof...(W) == size && (std::is_same_v<W, V> && ...)) HWY_INLINE bundle(W... vectors)
+      : at{vectors...} {}
+#endif
 
   // Of f(j) for each index j.
   template <class F>
@@ -59,7 +69,7 @@ struct bundle {
   using indices = std::make_integer_sequence<int, size>;
   template <class F, int... J>
   HWY_INLINE static bundle of_each(F f, std::integer_sequence<int, J...>) {
-    return {{f(J)...}};
+    return {f(J)...};
   }
   template <class F, int... J>
   HWY_INLINE void map_each(F f, std::integer_sequence<int, J...>) {

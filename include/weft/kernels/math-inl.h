@@ -91,7 +91,7 @@ HWY_INLINE bundle<D, size> polynomial(D d, const bundle<D, size>& x) {
 }
 template <const auto& c, bool in_registers = has_32_registers, class D, class V>
 HWY_INLINE V polynomial(D d, V x) {
-  return polynomial<c, in_registers>(d, bundle<D, 1>{{x}}).at[0];
+  return polynomial<c, in_registers>(d, bundle<D, 1>{x}).at[0];
 }
 
 // The same of an even number of constants, a pair at a time, with x2 for x^2 (Estrin's first step):
@@ -182,7 +182,7 @@ HWY_INLINE bundle<D, n> exp_of_remainder(D d, bundle<D, n> x, bundle<D, n> shift
 }
 template <class D, class V>
 HWY_INLINE V exp_of_remainder(D d, V x, V shifted) {
-  return exp_of_remainder(d, bundle<D, 1>{{x}}, bundle<D, 1>{{shifted}}).at[0];
+  return exp_of_remainder(d, bundle<D, 1>{x}, bundle<D, 1>{shifted}).at[0];
 }
 
 inline constexpr float log2_e = 1.44269504f;
@@ -207,7 +207,7 @@ HWY_INLINE bundle<D, n> exp_normal(D d, const bundle<D, n>& x) {
 }
 template <class D, class V>
 HWY_INLINE V exp_normal(D d, V x) {
-  return exp_normal(d, bundle<D, 1>{{x}}).at[0];
+  return exp_normal(d, bundle<D, 1>{x}).at[0];
 }
 
 template <class D, class V>
@@ -278,7 +278,7 @@ HWY_INLINE bundle<D, n> exp2_of_product(D d, const bundle<D, n>& a, const bundle
 }
 template <class D, class V>
 HWY_INLINE V exp2_of_product(D d, V a, V b) {
-  return exp2_of_product(d, bundle<D, 1>{{a}}, bundle<D, 1>{{b}}).at[0];
+  return exp2_of_product(d, bundle<D, 1>{a}, bundle<D, 1>{b}).at[0];
 }
 
 // 2 exp(x) for x up to 87, for sums: 0 below -88.72. The relative error is 2e-7 and 3e-9 |x|;
@@ -310,7 +310,7 @@ HWY_INLINE bundle<D, n> twice_exp(D d, bundle<D, n> x) {
 }
 template <class D, class V>
 HWY_INLINE V twice_exp(D d, V x) {
-  return twice_exp(d, bundle<D, 1>{{x}}).at[0];
+  return twice_exp(d, bundle<D, 1>{x}).at[0];
 }
 
 // x as m 2^e, for positive numbers that are normal, with m from sqrt(1/2) to sqrt(2).
@@ -360,7 +360,7 @@ HWY_INLINE V log_anywhere(D d, V x) {
   const V zero = hn::Zero(d), infinity = hn::Set(d, std::numeric_limits<float>::infinity());
   const auto subnormal = hn::Lt(x, hn::Set(d, std::numeric_limits<float>::min()));
   const V scaled = hn::IfThenElse(subnormal, hn::Mul(x, hn::Set(d, 0x1p23f)), x);
-  auto parts = parts_of(d, bundle<D, 1>{{scaled}});
+  auto parts = parts_of(d, bundle<D, 1>{scaled});
   parts.e.map([=](V e) HWY_ATTR { return subtract_where(subnormal, e, hn::Set(d, 23.0f)); });
   // Infinity and NaN are their own.
   const V y = hn::IfThenElse(hn::Lt(x, infinity), log_of_parts(d, parts).at[0], x);
@@ -386,7 +386,7 @@ HWY_INLINE bundle<D, n> log(D d, bundle<D, n> x) {
 }
 template <class D, class V>
 HWY_INLINE V log(D d, V x) {
-  return log(d, bundle<D, 1>{{x}}).at[0];
+  return log(d, bundle<D, 1>{x}).at[0];
 }
 
 // 1.41 ulp; 1.57 without fused multiply-add.
@@ -414,7 +414,7 @@ HWY_INLINE bundle<D, n> tanh(D d, const bundle<D, n>& x) {
 }
 template <class D, class V>
 HWY_INLINE V tanh(D d, V x) {
-  return tanh(d, bundle<D, 1>{{x}}).at[0];
+  return tanh(d, bundle<D, 1>{x}).at[0];
 }
 
 // 1.3 ulp. A polynomial of x^2 close to 0; further out 1 - exp(polynomial of |x|), whose error
@@ -452,7 +452,7 @@ HWY_INLINE bundle<D, n> erf(D d, bundle<D, n> x) {
 }
 template <class D, class V>
 HWY_INLINE V erf(D d, V x) {
-  return erf(d, bundle<D, 1>{{x}}).at[0];
+  return erf(d, bundle<D, 1>{x}).at[0];
 }
 
 // 2.3 ulp, also where the result is subnormal: exp is only asked for what cannot overflow.
@@ -469,7 +469,7 @@ HWY_INLINE bundle<D, n> sigmoid(D d, bundle<D, n> x) {
 }
 template <class D, class V>
 HWY_INLINE V sigmoid(D d, V x) {
-  return sigmoid(d, bundle<D, 1>{{x}}).at[0];
+  return sigmoid(d, bundle<D, 1>{x}).at[0];
 }
 
 // x Phi(x), with Phi the distribution function of the normal distribution. The error is at most
@@ -497,7 +497,7 @@ HWY_INLINE bundle<D, n> gelu(D d, bundle<D, n> x) {
 }
 template <class D, class V>
 HWY_INLINE V gelu(D d, V x) {
-  return gelu(d, bundle<D, 1>{{x}}).at[0];
+  return gelu(d, bundle<D, 1>{x}).at[0];
 }
 
 // (x Phi(x))' = Phi(x) + x phi(x), with phi the density of the normal distribution. With a = |x|,
@@ -550,7 +550,7 @@ HWY_INLINE bundle<D, n> gelu_tanh(D d, bundle<D, n> x) {
 }
 template <class D, class V>
 HWY_INLINE V gelu_tanh(D d, V x) {
-  return gelu_tanh(d, bundle<D, 1>{{x}}).at[0];
+  return gelu_tanh(d, bundle<D, 1>{x}).at[0];
 }
 // s + x s (1 - s) 2u' with s = 1 / (1 + exp(-2u)).
 template <class D, int n>
@@ -572,7 +572,7 @@ HWY_INLINE bundle<D, n> gelu_tanh_slope(D d, const bundle<D, n>& x) {
 }
 template <class D, class V>
 HWY_INLINE V gelu_tanh_slope(D d, V x) {
-  return gelu_tanh_slope(d, bundle<D, 1>{{x}}).at[0];
+  return gelu_tanh_slope(d, bundle<D, 1>{x}).at[0];
 }
 
 // What vectors reduce well; larger angles go lane by lane.
