@@ -25,7 +25,7 @@ def numbers(x):
 
 
 def tolerances(graph, wanted, seed):
-    """For each wanted node: how far float32 may be off, element by element."""
+    """Each node's array, and for each wanted one how far float32 may be off, by element."""
     clean = graph.evaluate(Noise())
     most = {v.index: np.zeros(clean[v.index].shape) for v in wanted}
     for k in range(ROUNDS):
@@ -93,12 +93,23 @@ class Model:
         g = self.graph = Graph(graph_seed)
         self.number, self.name = number, f"model_{number}"
         self.trained = not g.states and g.loss is not None and bool(g.parameters)
-        wanted = g.results + [v for _, v in g.updates] + ([g.loss] if g.loss is not None else [])
-        self.clean, self.tolerance = tolerances(g, wanted, graph_seed)
-        self.gradients = gradients(g, graph_seed) if self.trained else {}
         self.results = [(f"r{i}", v) for i, v in enumerate(g.results)]
+        self.evaluate(graph_seed)
         self.generated = number % GENERATED == 0
         self.generated_training = self.trained and number % (2 * GENERATED) == 0
+
+    def evaluate(self, seed):
+        """Its arrays and how far off each may be, with dropouts that drop and without."""
+        g = self.graph
+        wanted = [v for _, v in self.results + g.updates]
+        wanted += [g.loss] if g.loss is not None else []
+        self.sampled = any(v.drops for v in g.values)
+        g.dropping = False
+        self.clean, self.tolerance = tolerances(g, wanted, seed)
+        g.dropping = self.sampled
+        self.dropped, self.dropped_tolerance = (
+            tolerances(g, wanted, seed) if self.sampled else (self.clean, self.tolerance))
+        self.gradients = gradients(g, seed) if self.trained else {}
 
     def cmake_text(self, target, header):
         said = f"weft_add_model({target} {header} {self.name}::model"
@@ -109,6 +120,7 @@ class Model:
         """Nodes in order, without those that nothing needs."""
         keep, stack = set(), [v for _, v in self.results] + [v for u in self.graph.updates for v in u]
         stack += [self.graph.loss] if self.graph.loss is not None else []
+        stack += [v for v in self.graph.values if v.drops]  # later ones count those before
         while stack:
             v = stack.pop()
             if v.index not in keep:
@@ -131,7 +143,8 @@ class Model:
         lines += [g.axes[a].declaration() for a in ordered]
         lines += ["struct model {", "  constexpr auto operator()(weft::scope s) const {",
                   "    using namespace weft;"]
-        lines += [f"    auto {v.name} = {v.text};" for v in nodes]
+        lines += [f"    {'[[maybe_unused]] ' if v.drops else ''}auto {v.name} = {v.text};"
+                  for v in nodes]
         lines += [f"    s.update({s.name}, {v.name});" for s, v in g.updates]
         named = [f'as<"{n}">({v.name})' for n, v in self.results]
         if g.loss is not None:
@@ -151,6 +164,8 @@ class Model:
             if axis.bounded and not axis.base:
                 lines.append(f"  c.set_length<m::{a}>({axis.length});")
         lines.append(f"  c.check_module<m::model{names}>({code});")
+        if self.sampled:
+            lines.append(f"  c.check_sampling<m::model{names}>();")
         if self.trained:
             lines.append(f'  c.check_trainer<m::model, "loss">({training});')
         return "\n".join(lines + ["}"])
@@ -166,13 +181,17 @@ class Model:
             put("state", name, self.clean[v.index])
         for name, p in g.parameters.items():
             put("parameter", name, p)
-        for name, v in self.results + ([("loss", g.loss)] if g.loss is not None else []):
-            put("result", name, self.clean[v.index])
-            put("tolerance", name, self.tolerance[v.index])
-        by_name = {v.index: n for n, v in g.states.items()}
-        for s, v in g.updates:
-            put("updated", by_name[s.index], self.clean[v.index])
-            put("updated_tolerance", by_name[s.index], self.tolerance[v.index])
+        updated = {v.index: n for n, v in g.states.items()}
+        updates = [(updated[s.index], v) for s, v in g.updates]
+        for mode, clean, tolerance in (("", self.clean, self.tolerance),
+                                       ("sampled_", self.dropped, self.dropped_tolerance)):
+            for what, outcomes in (("result", self.results), ("updated", updates)):
+                for name, v in outcomes:
+                    put(mode + what, name, clean[v.index])
+                    put(f"{mode}{what}_tolerance", name, tolerance[v.index])
+        if g.loss is not None:
+            put("sampled_result", "loss", self.dropped[g.loss.index])
+            put("sampled_result_tolerance", "loss", self.dropped_tolerance[g.loss.index])
         for name, elements in self.gradients.items():
             put("gradient", name, elements)
         return "\n".join(rows + ["end"])

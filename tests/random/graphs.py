@@ -13,6 +13,31 @@ import numpy as np
 EPSILON = 2.0**-24  # half a unit in the last place of float32
 
 
+# What dropouts draw from, as random_model.cpp has it; beyond 32 bits both.
+DROPOUT_SEED, DROPOUT_STEP = 0x9E3779B97F4A7C15, 0x100000003
+
+
+def philox(counter, key):
+    """Philox4x32-10 (Salmon et al. 2011, section 4.3) of counters [4, n] under one key."""
+    word = np.uint64(0xFFFFFFFF)
+    c = [np.asarray(x, dtype=np.uint64) & word for x in np.broadcast_arrays(*counter)]
+    k0, k1 = key
+    for _ in range(10):
+        p0, p1 = c[0] * np.uint64(0xD2511F53), c[2] * np.uint64(0xCD9E8D57)
+        c = [(p1 >> np.uint64(32)) ^ c[1] ^ np.uint64(k0), p1 & word,
+             (p0 >> np.uint64(32)) ^ c[3] ^ np.uint64(k1), p0 & word]
+        k0, k1 = (k0 + 0x9E3779B9) & 0xFFFFFFFF, (k1 + 0xBB67AE85) & 0xFFFFFFFF
+    return np.stack(c)
+
+
+def random_bits(which, places):
+    """Of dropout number `which`: 32 bits for each place; four neighbours share a counter."""
+    low = lambda x: x & 0xFFFFFFFF
+    four = philox([places // 4, which, low(DROPOUT_STEP), DROPOUT_STEP >> 32],
+                  [low(DROPOUT_SEED), DROPOUT_SEED >> 32])
+    return np.take_along_axis(four, (places % 4)[None], 0)[0]
+
+
 class Rejected(Exception):
     """The graph says nothing about float32: it is out of range, or an element hangs on rounding."""
 
@@ -35,7 +60,12 @@ class Value:
     def __init__(self, index, kind, axes, text, operands, run, in_graph=True):
         self.index, self.kind, self.axes, self.text = index, kind, tuple(axes), text
         self.operands, self.run, self.in_graph = operands, run, in_graph
-        self.clean = None
+        self.clean, self.kinks, self.drops = None, None, False
+
+    def stay_off_kinks(self, arrays):
+        for distance in self.kinks(*arrays) if self.kinks is not None else []:
+            if distance.size and np.min(np.abs(distance)) < 1e-4:
+                raise Rejected("kink")
 
     @property
     def name(self):
@@ -119,7 +149,7 @@ class Graph:
         self.inputs, self.parameters, self.states = {}, {}, {}  # name: (value, array)
         self.updates, self.results = [], []
         self.extra = 0
-        self.differentiable = True
+        self.dropping = False  # dropouts drop, as they do in training
         self.grow()
 
     # What a graph is made of.
@@ -148,11 +178,9 @@ class Graph:
             raise Rejected("axes")
         in_graph = any(o.in_graph for o in operands)
         v = Value(len(self.values), kind, axes, text, operands, run, in_graph)
+        v.kinks = kinks
         arrays = [o.clean for o in operands]
-        if kinks is not None:
-            for distance in kinks(*arrays):
-                if distance.size and np.min(np.abs(distance)) < 1e-4:
-                    raise Rejected("kink")
+        v.stay_off_kinks(arrays)
         v.clean = run(Noise(), *arrays)
         assert v.clean.shape == self.shape(axes), (text, v.clean.shape, self.shape(axes))
         if v.clean.size and kind == "float":
@@ -265,6 +293,20 @@ class Graph:
     @staticmethod
     def number(x):
         return "-weft::infinity" if x == -math.inf else f"{x}f"
+
+    def dropout(self, x, rate):
+        """Which elements are dropped goes by their places among the axes at their bounds."""
+        which = sum(v.drops for v in self.values)
+        below = int(rate * 2**24 + 0.5)
+        extents = tuple(self.axes[a].extent for a in x.axes)
+        places = np.arange(math.prod(extents), dtype=np.int64).reshape(extents)
+        places = places[tuple(slice(n) for n in self.shape(x.axes))]
+        bits = random_bits(which, places.reshape(-1)).reshape(places.shape)
+        factor = np.where(bits >> np.uint64(8) < below, 0, 2**24 / (2**24 - below))
+        v = self.add("float", x.axes, f"dropout({x.name}, {rate})", [x],
+                     lambda noise, a: noise(a * factor) if self.dropping else a)
+        v.drops = True
+        return v
 
     def scaled(self, x, by):
         return self.add(x.kind, x.axes, f"{x.name} * {by}f", [x], lambda noise, a: noise(a * by))
@@ -395,6 +437,18 @@ class Graph:
         v = self.leaf("int", (axis,), f"weft::positions<{axis}>()", np.arange(n))
         v.in_graph = False
         return v
+
+    def length(self, over):
+        n = float(math.prod(self.shape(over)))
+        v = self.leaf("float", (), f"weft::length<{', '.join(over)}>()", np.array(n))
+        v.in_graph = False
+        return v
+
+    def broadcast(self, x, more):
+        axes = x.axes + tuple(more)
+        return self.add(x.kind, axes, f"weft::broadcast<{', '.join(axes)}>({x.name})", [x],
+                        lambda noise, y: np.broadcast_to(aligned(y, x.axes, axes),
+                                                         self.shape(axes)))
 
     def rename(self, x, a, b):
         axes = tuple(b if i == a else i for i in x.axes)
@@ -576,7 +630,10 @@ class Graph:
             kept, self.parameters = self.parameters, parameters
         arrays = []
         for v in self.values:
-            arrays.append(v.run(noise, *[arrays[o.index] for o in v.operands]))
+            operands = [arrays[o.index] for o in v.operands]
+            if self.dropping and noise.rng is None:
+                v.stay_off_kinks(operands)
+            arrays.append(v.run(noise, *operands))
         if parameters is not None:
             self.parameters = kept
         return arrays

@@ -243,6 +243,8 @@ def attention(g):
         g.results.append(weights)
     if pick(0.1):
         weights = g.binary("*", weights, g.parameter(("K",)))
+    if pick(0.15):
+        weights = g.dropout(weights, g.random.choice([0.1, 0.5]))
     out = g.dot(("K",), weights, v) if pick(0.8) else g.dot(("K",), v, weights)
     if pick(0.3):
         return out
@@ -366,6 +368,53 @@ def integers(g):
     return g.scaled(g.cast("float", z), 0.125)
 
 
+def typed(g):
+    """What moves elements without computing with them, over integers or booleans."""
+    kind = g.random.choice(["int", "bool"])
+    x = g.input(("B", "P", "E"), kind, -9, 9)
+    if kind == "bool" and g.random.random() < 0.5:
+        x = g.binary(g.random.choice(["||", "==", "!="]), x, g.input(("P", "E"), kind))
+    elif kind == "int" and g.random.random() < 0.5:
+        x = g.binary("-", g.input((), kind, -9, 9), x)
+    r = g.random.random()
+    if r < 0.2:
+        table = g.input(("V", "E"), kind, -9, 9)
+        x = g.gather("V", table, g.input(("B", "P"), "int", 0, g.axes["V"].length))
+    elif r < 0.4:
+        whole = g.new_axis(2 * g.axes["E"].extent)
+        x = g.slice(g.concatenate(whole, [(x, "E"), (g.where(condition(g, x.axes), x, x), "E")]),
+                    whole, "E", g.random.randint(0, g.axes["E"].extent))
+    elif r < 0.5:
+        x = g.broadcast(g.input(("E",), kind, -9, 9), ("P",))
+    elif r < 0.6:
+        s, p = g.input(("S", "E"), kind, -9, 9), g.new_axis(2)
+        x = g.write(s, g.input((p, "E"), kind, -9, 9), "S", p, g.input((), "int", -1, 4))
+    elif r < 0.8:
+        other = g.input(("B", "E"), kind, -9, 9)
+        x = g.where(condition(g, x.axes), *g.random.sample([x, other], 2))
+    if g.random.random() < 0.5:
+        g.results.append(x)
+    if g.random.random() < 0.3:
+        x = g.cast("int" if kind == "bool" else "bool", x)
+    return g.scaled(g.cast("float", x), 0.125)
+
+
+def counted(g):
+    """Numbers that say how long a run's axes are, and floats cut off to integers."""
+    x = stream(g)
+    if g.random.random() < 0.5:
+        return g.binary("*", g.scaled(g.length(some_axes(g, ["B", "P"])), 0.125), x)
+    y = g.cast(g.random.choice(["int", "bool"]), g.scaled(x, 2.0))
+    return g.scaled(g.cast("float", y), 0.25)
+
+
+def dropped(g):
+    """A residual sum with what is left of a part, as blocks have it."""
+    x = stream(g)
+    y = g.dropout(linear(g, x), g.random.choice([0, 0.1, 0.25, 0.5]))
+    return g.binary("+", x, y) if g.random.random() < 0.5 and set(x.axes) == set(y.axes) else y
+
+
 def segments(g):
     x = some_float(g, ("P",))
     indices = g.input(("P",), "int", 0, g.axes["V"].length)
@@ -374,7 +423,8 @@ def segments(g):
 
 MOTIFS = [(glue, 5), (norm, 6), (linear, 3), (feed_forward, 1), (softmax, 2), (reduction, 2),
           (attention, 5), (embedding, 1), (cross_entropy, 1), (parts, 2), (cut, 1),
-          (neighbours, 1), (recurrence, 1), (state, 1), (integers, 1), (segments, 1)]
+          (neighbours, 1), (recurrence, 1), (state, 1), (integers, 1), (segments, 1),
+          (dropped, 1), (typed, 2), (counted, 1)]
 
 
 def grow(g):

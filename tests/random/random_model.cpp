@@ -12,9 +12,7 @@ random_model::random_model(const std::string& file, const std::string& name) {
   while (std::getline(in, word) && word != "model " + name) {
   }
   if (!in) throw std::runtime_error("no model " + name + " in " + file);
-  settings_.results.emplace();
-  settings_.states.emplace();
-  settings_.gradients.emplace();
+  settings::outcomes gradients, results[2], states[2];  // without dropout, and with it
   std::map<std::string, std::size_t> size;
   std::size_t count = 0;
   while (in >> word && word != "end") {
@@ -22,13 +20,16 @@ random_model::random_model(const std::string& file, const std::string& name) {
     std::vector<double> x(count);
     for (double& v : x) in >> v;
     if (word == "parameter") size[of] = count;
-    if (word == "input" || word == "parameter" || word == "state") settings_.given[of] = x;
-    if (word == "result") (*settings_.results)[of].value = x;
-    if (word == "tolerance") (*settings_.results)[of].tolerance = x;
-    if (word == "updated") (*settings_.states)[of].value = x;
-    if (word == "updated_tolerance") (*settings_.states)[of].tolerance = x;
+    if (word == "input" || word == "parameter" || word == "state") inference_.given[of] = x;
+    for (int sampled = 0; sampled < 2; ++sampled) {
+      std::string const mode = sampled == 1 ? "sampled_" : "";
+      if (word == mode + "result") results[sampled][of].value = x;
+      if (word == mode + "result_tolerance") results[sampled][of].tolerance = x;
+      if (word == mode + "updated") states[sampled][of].value = x;
+      if (word == mode + "updated_tolerance") states[sampled][of].tolerance = x;
+    }
     if (word == "gradient") {  // of some elements: (index, value, tolerance)...
-      settings::outcome& o = (*settings_.gradients)[of];
+      settings::outcome& o = gradients[of];
       o.value.assign(size[of], 0);
       o.tolerance.assign(size[of], std::numeric_limits<double>::infinity());
       for (std::size_t i = 0; i < count; i += 3) {
@@ -38,10 +39,13 @@ random_model::random_model(const std::string& file, const std::string& name) {
     }
   }
   if (!in) throw std::runtime_error(file + " ends within " + name);
-}
-
-void random_model::check(const run_time_source& of, program_code generated) const {
-  trial(of, settings_, generated);
+  inference_.random = {0x9E3779B97F4A7C15, 0x100000003};  // as graphs.py has them
+  inference_.gradients = gradients;
+  sampling_ = inference_;
+  inference_.results = results[0];
+  inference_.states = states[0];
+  sampling_.results = results[1];
+  sampling_.states = states[1];
 }
 
 }  // namespace weft::testing

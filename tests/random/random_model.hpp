@@ -16,25 +16,29 @@ class random_model {
 
   template <an_axis A>
   void set_length(std::size_t n) {
-    settings_.lengths.set<A>(n);
+    inference_.lengths.set<A>(n);
+    sampling_.lengths.set<A>(n);
   }
 
   // The program of the results, on every SIMD target: whole and in parts, with inputs in any
   // layout, with packed parameters, and with memory that the plan calls free spoiled.
   template <class Model, text... Results>
   void check_module(generated_code<inference<Model, Results...>> code = {}) {
-    check(source_of<inference<Model, Results...>>(), code.code);
+    trial(source_of<inference<Model, Results...>>(), inference_, code.code);
+  }
+  // The same with dropouts that drop.
+  template <class Model, text... Results>
+  void check_sampling() {
+    trial(source_of<sampling<Model, Results...>>(), sampling_, {});
   }
   // The same of the program that has gradients.
   template <class Model, text Loss>
   void check_trainer(generated_code<training<Model, Loss>> code = {}) {
-    check(source_of<training<Model, Loss>>(), code.code);
+    trial(source_of<training<Model, Loss>>(), sampling_, code.code);
   }
 
  private:
-  void check(const run_time_source& of, program_code generated) const;
-
-  settings settings_;
+  settings inference_, sampling_;
 };
 
 }  // namespace weft::testing

@@ -83,10 +83,7 @@ def as_input(model, index):
 
 def remade(m, seed):
     """With numbers of its own: gradients change with what is given."""
-    wanted = [v for _, v in m.results] + [v for _, v in m.graph.updates]
-    wanted += [m.graph.loss] if m.graph.loss is not None else []
-    m.clean, m.tolerance = generate.tolerances(m.graph, wanted, seed)
-    m.gradients = generate.gradients(m.graph, seed) if m.trained else {}
+    m.evaluate(seed)
     return m
 
 
@@ -121,7 +118,7 @@ def main():
             model = smaller
             break
     for v in reversed(list(model.needed())):
-        if not v.operands or v.index not in {n.index for n in model.needed()}:
+        if not v.operands or v.drops or v.index not in {n.index for n in model.needed()}:
             continue
         if v in [r for _, r in model.results] or v is model.graph.loss:
             continue
