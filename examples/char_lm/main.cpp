@@ -1,5 +1,4 @@
 // Trains a small transformer on the bytes of a text, and lets it write.
-#include <CLI/CLI.hpp>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
@@ -10,6 +9,7 @@
 
 #include "baseline.hpp"
 #include "model.hpp"
+#include "settings.hpp"
 #include "support/corpus.hpp"
 #include "support/program.hpp"
 #include "support/progress.hpp"
@@ -19,19 +19,6 @@ namespace {
 
 using net = model<>;
 using tokens = weft::array<std::int32_t, Batch, Pos>;
-
-struct settings {
-  std::string text = EXAMPLES_CORPUS;
-  std::string pictures = ".";
-  std::string prompt = "// ";
-  long steps = 1300;
-  double seconds = 75;
-  std::size_t batch = 8;
-  double learning_rate = 2e-3;
-  double temperature = 0.8;
-  std::size_t sample = 300;
-  std::uint64_t seed = 1;
-};
 
 // Windows of a text: each has the bytes, and for each byte the next as its target.
 struct windows {
@@ -120,13 +107,8 @@ void draw(const weft::parameters<net>& parameters, std::span<const std::int32_t>
 }
 
 void run(const settings& s) {
+  check(s);
   examples::corpus const text = examples::read_corpus(s.text, Pos::extent + 1);
-  if (!std::filesystem::is_directory(s.pictures))
-    throw weft::error("--pictures: " + s.pictures + " is not a folder");
-  // CLI11's ranges let it through.
-  if (std::isnan(s.seconds + s.learning_rate + s.temperature))
-    throw weft::error("--seconds, --learning-rate and --temperature: nan is not a number");
-  if (s.prompt.empty()) throw weft::error("--prompt: at least one character is needed");
 
   weft::trainer<net> trainer(
       weft::adamw{.learning_rate = s.learning_rate, .beta2 = 0.99, .weight_decay = 0.1},
@@ -172,30 +154,6 @@ void run(const settings& s) {
 int main(int argc, char** argv) {
   char_lm::settings s;
   CLI::App app("Trains a small transformer on the bytes of a text, and lets it write.", "char_lm");
-  app.add_option("--text", s.text,
-                 "the file to learn from; without it, weft's own headers and README");
-  app.add_option("--steps", s.steps, "training steps")
-      ->check(CLI::Range(1, 1000000))
-      ->capture_default_str();
-  app.add_option("--seconds", s.seconds, "stop training after this time")
-      ->check(CLI::Range(0.1, 1e6))
-      ->capture_default_str();
-  app.add_option("--batch", s.batch, "windows in a step")
-      ->check(CLI::Range(std::size_t{1}, char_lm::Batch::extent))
-      ->capture_default_str();
-  app.add_option("--learning-rate", s.learning_rate, "of AdamW, at its highest")
-      ->check(CLI::Range(1e-8, 1.0))
-      ->capture_default_str();
-  app.add_option("--sample", s.sample, "characters to write")
-      ->check(CLI::Range(0, 1000000))
-      ->capture_default_str();
-  app.add_option("--temperature", s.temperature, "of the drawing; lower is more careful")
-      ->check(CLI::Range(0.01, 100.0))
-      ->capture_default_str();
-  app.add_option("--prompt", s.prompt, "what the sample begins with")->capture_default_str();
-  app.add_option("--pictures", s.pictures, "the folder for the heat maps")->capture_default_str();
-  app.add_option("--seed", s.seed, "of all random numbers")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
+  char_lm::add_options(app, s);
   return examples::run_program(app, argc, argv, [&] { char_lm::run(s); });
 }

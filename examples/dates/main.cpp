@@ -1,5 +1,4 @@
 // Learns to translate dates as people write them into ISO 8601.
-#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <string>
@@ -9,21 +8,12 @@
 
 #include "corpus.hpp"
 #include "model.hpp"
+#include "settings.hpp"
 #include "support/program.hpp"
 #include "support/progress.hpp"
 
 namespace dates {
 namespace {
-
-struct settings {
-  std::vector<std::string> texts = {"3rd of March 1998", "Tue 12 Oct 2021", "05/11/67"};
-  long steps = 1000;
-  std::size_t batch = 64;
-  double learning_rate = 5e-3;
-  std::uint64_t seed = 1;
-  int threads = 1;
-  std::string pictures = ".";
-};
 
 // The date that the model writes for a text, and what it looks at.
 using translator = weft::module<model, "written", "weights">;
@@ -79,12 +69,8 @@ void draw(translator& net, const std::string& text, const std::filesystem::path&
 }
 
 void run(const settings& s) {
+  check(s);
   std::filesystem::path const folder = s.pictures;
-  if (!std::filesystem::is_directory(folder))
-    throw weft::error("--pictures: " + s.pictures + " is not a folder");
-  // CLI11's ranges let it through.
-  if (std::isnan(s.learning_rate)) throw weft::error("--learning-rate: nan is not a number");
-  for (std::string const& text : s.texts) batch(std::span(&text, 1));  // says if one cannot be read
 
   random_engine random(s.seed);
   split const days(random);
@@ -134,23 +120,6 @@ void run(const settings& s) {
 int main(int argc, char** argv) {
   dates::settings s;
   CLI::App app("Learns to translate dates as people write them into ISO 8601.", "dates");
-  app.add_option("text", s.texts, "what to translate after training, beside held-out dates")
-      ->capture_default_str();
-  app.add_option("--steps", s.steps, "training steps")
-      ->check(CLI::Range(1, 1000000))
-      ->capture_default_str();
-  app.add_option("--batch", s.batch, "dates in a step")
-      ->check(CLI::Range(std::size_t{1}, dates::Batch::extent))
-      ->capture_default_str();
-  app.add_option("--learning-rate", s.learning_rate, "of AdamW, at its highest")
-      ->check(CLI::Range(1e-8, 1.0))
-      ->capture_default_str();
-  app.add_option("--threads", s.threads, "to train and translate on; the results are the same")
-      ->check(CLI::Range(1, 256))
-      ->capture_default_str();
-  app.add_option("--pictures", s.pictures, "the folder for the heat map")->capture_default_str();
-  app.add_option("--seed", s.seed, "of all random numbers")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
+  dates::add_options(app, s);
   return examples::run_program(app, argc, argv, [&] { dates::run(s); });
 }

@@ -3,18 +3,30 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <system_error>
 #include <weft/run/error.hpp>
 
 namespace examples {
 
+namespace {
+
+constexpr std::size_t most_bytes = 1 << 27;  // some files, as /dev/zero, have no end
+
+}  // namespace
+
 corpus read_corpus(const std::string& file, std::size_t least) {
   namespace fs = std::filesystem;
-  if (fs::is_directory(file)) throw weft::error(file + " is a directory; name a file of text");
+  std::error_code failed;  // of a name that is too long, reading says the same
+  if (fs::is_directory(file, failed))
+    throw weft::error(file + " is a directory; name a file of text");
   std::ifstream in(file, std::ios::binary);
   if (!in) throw weft::error("cannot read " + file + "; name a file of text");
   corpus c;
-  for (auto at = std::istreambuf_iterator<char>(in); at != std::istreambuf_iterator<char>(); ++at)
+  for (auto at = std::istreambuf_iterator<char>(in); at != std::istreambuf_iterator<char>(); ++at) {
+    if (c.bytes.size() == most_bytes)
+      throw weft::error(file + " has more than " + std::to_string(most_bytes) + " bytes");
     c.bytes.push_back(static_cast<unsigned char>(*at));
+  }
   std::size_t const held_out = c.bytes.size() / 10;
   c.train_size = c.bytes.size() - held_out;
   if (held_out < least)

@@ -1,6 +1,7 @@
 #include "support/program.hpp"
 
 #include <cstdio>
+#include <system_error>
 #include <weft/run/error.hpp>
 
 namespace examples {
@@ -20,6 +21,13 @@ int run_program(CLI::App& app, int argc, const char* const* argv,
     std::fprintf(stderr, "%s: %s\n", name.c_str(), e.what());
   }
   return 2;
+}
+
+void check_folder(const std::string& option, const std::filesystem::path& folder) {
+  // There are names, as one that is too long, of which nothing can be said.
+  std::error_code failed;
+  if (!std::filesystem::is_directory(folder, failed))
+    throw weft::error(option + ": " + folder.string() + " is not a folder");
 }
 
 }  // namespace examples

@@ -2,12 +2,17 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <functional>
+#include <string>
 
 namespace examples {
 
 // Reads the command line, then runs. Gives the exit status: 2 where either finds something wrong,
 // which is one line on stderr that begins with the program's name.
 int run_program(CLI::App& app, int argc, const char* const* argv, const std::function<void()>& run);
+
+// Throws weft::error, which begins with the option, where this is no folder.
+void check_folder(const std::string& option, const std::filesystem::path& folder);
 
 }  // namespace examples

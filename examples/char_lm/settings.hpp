@@ -1,0 +1,63 @@
+// What the command line says.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cmath>
+#include <string>
+#include <weft/run/error.hpp>
+
+#include "char_lm/model.hpp"
+#include "support/program.hpp"
+
+namespace char_lm {
+
+struct settings {
+  std::string text = EXAMPLES_CORPUS;
+  std::string pictures = ".";
+  std::string prompt = "// ";
+  long steps = 1300;
+  double seconds = 75;
+  std::size_t batch = 8;
+  double learning_rate = 2e-3;
+  double temperature = 0.8;
+  std::size_t sample = 300;
+  std::uint64_t seed = 1;
+};
+
+inline void add_options(CLI::App& app, settings& s) {
+  app.add_option("--text", s.text,
+                 "the file to learn from; without it, weft's own headers and README");
+  app.add_option("--steps", s.steps, "training steps")
+      ->check(CLI::Range(1, 1000000))
+      ->capture_default_str();
+  app.add_option("--seconds", s.seconds, "stop training after this time")
+      ->check(CLI::Range(0.1, 1e6))
+      ->capture_default_str();
+  app.add_option("--batch", s.batch, "windows in a step")
+      ->check(CLI::Range(std::size_t{1}, Batch::extent))
+      ->capture_default_str();
+  app.add_option("--learning-rate", s.learning_rate, "of AdamW, at its highest")
+      ->check(CLI::Range(1e-8, 1.0))
+      ->capture_default_str();
+  app.add_option("--sample", s.sample, "characters to write")
+      ->check(CLI::Range(0, 1000000))
+      ->capture_default_str();
+  app.add_option("--temperature", s.temperature, "of the drawing; lower is more careful")
+      ->check(CLI::Range(0.01, 100.0))
+      ->capture_default_str();
+  app.add_option("--prompt", s.prompt, "what the sample begins with")->capture_default_str();
+  app.add_option("--pictures", s.pictures, "the folder for the heat maps")->capture_default_str();
+  app.add_option("--seed", s.seed, "of all random numbers")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+}
+
+// Throws weft::error for what CLI11 lets through.
+inline void check(const settings& s) {
+  examples::check_folder("--pictures", s.pictures);
+  if (std::isnan(s.seconds + s.learning_rate + s.temperature))
+    throw weft::error("--seconds, --learning-rate and --temperature: nan is not a number");
+  if (s.prompt.empty()) throw weft::error("--prompt: at least one character is needed");
+}
+
+}  // namespace char_lm

@@ -1,0 +1,53 @@
+// What the command line says.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cmath>
+#include <string>
+#include <vector>
+#include <weft/run/error.hpp>
+
+#include "dates/corpus.hpp"
+#include "support/program.hpp"
+
+namespace dates {
+
+struct settings {
+  std::vector<std::string> texts = {"3rd of March 1998", "Tue 12 Oct 2021", "05/11/67"};
+  long steps = 1000;
+  std::size_t batch = 64;
+  double learning_rate = 5e-3;
+  std::uint64_t seed = 1;
+  int threads = 1;
+  std::string pictures = ".";
+};
+
+inline void add_options(CLI::App& app, settings& s) {
+  app.add_option("text", s.texts, "what to translate after training, beside held-out dates")
+      ->capture_default_str();
+  app.add_option("--steps", s.steps, "training steps")
+      ->check(CLI::Range(1, 1000000))
+      ->capture_default_str();
+  app.add_option("--batch", s.batch, "dates in a step")
+      ->check(CLI::Range(std::size_t{1}, Batch::extent))
+      ->capture_default_str();
+  app.add_option("--learning-rate", s.learning_rate, "of AdamW, at its highest")
+      ->check(CLI::Range(1e-8, 1.0))
+      ->capture_default_str();
+  app.add_option("--threads", s.threads, "to train and translate on; the results are the same")
+      ->check(CLI::Range(1, 256))
+      ->capture_default_str();
+  app.add_option("--pictures", s.pictures, "the folder for the heat map")->capture_default_str();
+  app.add_option("--seed", s.seed, "of all random numbers")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+}
+
+// Throws weft::error for what CLI11 lets through.
+inline void check(const settings& s) {
+  examples::check_folder("--pictures", s.pictures);
+  if (std::isnan(s.learning_rate)) throw weft::error("--learning-rate: nan is not a number");
+  for (std::string const& text : s.texts) batch(std::span(&text, 1));  // says if one cannot be read
+}
+
+}  // namespace dates
