@@ -1,0 +1,61 @@
+// Files of parameters and of training: what is loaded is saved as the same, and all else is a
+// weft::error that changes nothing.
+#include <algorithm>
+
+#include "fuzz/input.hpp"
+#include "weft/io/load.hpp"
+#include "weft/nn/linear.hpp"
+#include "weft/ops/reduce.hpp"
+#include "weft/run/error.hpp"
+
+namespace {
+
+struct Batch : weft::axis<2> {};
+struct In : weft::axis<2> {};
+struct Out : weft::axis<3> {};
+
+struct model {
+  constexpr auto operator()(weft::scope s) const {
+    auto x = s.input<"x", float, Batch, In>();
+    auto y = weft::nn::linear<weft::shape<In>, weft::shape<Out>>(s / "l" / 0, x);
+    auto z = weft::nn::linear<weft::shape<Out>, weft::shape<In>>(s / "l" / 1, y);
+    return weft::results(weft::as<"loss">(weft::sum<Batch, In>(z * z)));
+  }
+};
+
+// Bits, as a number can be none.
+bool equal(const weft::parameter_block& a, const weft::parameter_block& b) {
+  auto const x = std::as_bytes(a.floats()), y = std::as_bytes(b.floats());
+  return std::equal(x.begin(), x.end(), y.begin(), y.end());
+}
+
+}  // namespace
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  auto const file = fuzz::tensor_file({data, size});
+  static weft::parameters<model> const before(1);
+  weft::parameters<model> loaded(1);
+  for (bool const ignore : {false, true}) try {
+      weft::tensor_file const f(file, "memory");
+      weft::load(loaded, f, {.ignore_others = ignore});
+      for (std::size_t i = 0; i < loaded.count(); ++i) {
+        auto const stored = f[loaded[i].name].values<float>();
+        auto const x = std::as_bytes(std::span(stored)), y = std::as_bytes(loaded[i].values);
+        fuzz::expect(std::equal(x.begin(), x.end(), y.begin(), y.end()));
+      }
+      loaded.initialize(1);
+    } catch (const weft::error& e) {
+      std::string_view const told = e.what();
+      fuzz::expect(told.size() < 5000 && std::count(told.begin(), told.end(), '\n') < 11);
+      fuzz::expect(equal(loaded, before));
+    }
+
+  weft::trainer<model> trainer({}, {}, 1);
+  try {
+    weft::load(trainer, fuzz::file_of(file));
+    fuzz::expect(trainer.steps() >= 0);
+  } catch (const weft::error&) {
+    fuzz::expect(trainer.steps() == 0 && equal(trainer.parameters(), before));
+  }
+  return 0;
+}

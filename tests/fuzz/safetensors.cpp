@@ -1,0 +1,52 @@
+// Files of tensors: what is read is as the file says, and all else is a weft::error.
+#include "weft/io/safetensors.hpp"
+
+#include "fuzz/input.hpp"
+#include "weft/run/error.hpp"
+
+namespace {
+
+template <class T>
+void read(const weft::stored_tensor& t, bool readable) {
+  try {
+    fuzz::expect(t.values<T>().size() == t.size());
+    fuzz::expect(readable);
+  } catch (const weft::error&) {
+    fuzz::expect(!readable || std::same_as<T, std::int32_t>);  // too large for it
+  }
+}
+
+void read_all(const weft::tensor_file& file, std::size_t size) {
+  std::size_t sum = 0;
+  for (weft::stored_tensor const& t : file.tensors()) {
+    fuzz::expect(file.find(t.name) == &t);
+    fuzz::expect(t.offset <= size && t.bytes <= size - t.offset);
+    sum += t.bytes;
+    bool const whole = t.type == weft::stored_type::int64 || t.type == weft::stored_type::int32;
+    read<double>(t, t.type < weft::stored_type::other);
+    read<float>(t, t.type <= weft::stored_type::bfloat16);
+    read<std::int32_t>(t, whole);
+    read<std::int64_t>(t, whole);
+  }
+  fuzz::expect(sum + 8 <= size);
+}
+
+}  // namespace
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  auto const file = fuzz::tensor_file({data, size});
+  try {
+    read_all(weft::tensor_file(file, "memory"), file.size());
+  } catch (const weft::error& e) {
+    fuzz::expect(std::string_view(e.what()).size() < 1000);
+    // A file on the disk is refused for the same.
+    try {
+      weft::tensor_file const same(fuzz::file_of(file));
+      fuzz::expect(false);
+    } catch (const weft::error&) {
+    }
+    return 0;
+  }
+  read_all(weft::tensor_file(fuzz::file_of(file)), file.size());
+  return 0;
+}
