@@ -174,6 +174,16 @@ BOOST_AUTO_TEST_CASE(programs_with_loops_go_by_their_tables) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(inputs_of_which_nothing_is_left_are_inputs) {
+  static_assert(weft::inference<simplified_away>::g.input_count == 3);
+  static_assert(weft::training<simplified_away, "loss">::g.input_count == 3);
+  for (const std::size_t n : {0u, 1u, 5u}) {
+    auto const s = lengths<simplified_away::Rows>(n);
+    trial_of_generated<simplified_away>(s);
+    trial<weft::training<simplified_away, "loss">>(s, weft::generated_training<simplified_away>());
+  }
+}
+
 BOOST_AUTO_TEST_CASE(gradients) {
   trial<weft::training<perceptron, "loss">>({}, weft::generated_training<perceptron>());
 }

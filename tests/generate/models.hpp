@@ -217,6 +217,19 @@ struct perceptron {
   }
 };
 
+// Inputs of which nothing is left when the model is simplified.
+struct simplified_away {
+  struct Rows : axis<up_to<5>> {};
+  struct Columns : axis<3> {};
+
+  constexpr auto operator()(scope s) const {
+    auto const x = s.input<"x", float, Rows, Columns>() * s.param<"p", Columns>();
+    auto const flag = s.input<"flag", bool, Rows>();
+    auto const factor = s.input<"factor", float, Columns>();
+    return results(as<"loss">(sum<Rows, Columns>(where(flag, x, x) + factor * 0)));
+  }
+};
+
 // A scan: its program has loops.
 struct recurrent {
   struct Batch : axis<3> {};

@@ -141,6 +141,15 @@ struct either {
   }
 };
 static_assert(is_input<either>());
+// What a model is given does not depend on what becomes of it.
+struct chosen_by_an_input {
+  constexpr auto operator()(weft::scope s) const {
+    auto x = s.input<"x", float, Rows>();
+    return where(s.input<"c", bool, Rows>(), x, x);
+  }
+};
+static_assert(output_node(simplified<chosen_by_an_input>()).kind == op::input);
+static_assert(simplified<chosen_by_an_input>().input_count == 2);
 struct there_and_back {
   constexpr auto operator()(weft::scope s) const {
     using weft::rename;

@@ -5,6 +5,8 @@
 #include <string>
 
 #include "run/classifier.hpp"
+#include "weft/ops/compare.hpp"
+#include "weft/ops/mask.hpp"
 #include "weft/run/error.hpp"
 #include "weft/run/module.hpp"
 #include "weft/run/trainer.hpp"
@@ -56,6 +58,28 @@ static_assert(steps_with<trainer, tokens, targets, scale>);
 static_assert(!steps_with<trainer, tokens, scale>);
 static_assert(!steps_with<trainer, tokens, targets, targets, scale>);
 static_assert(!steps_with<trainer, tokens, targets, scale, argument<"x", floats>>);
+
+// Nothing is left of `flag` and of the state when the model is simplified; `flag` alone has Pos.
+struct simplified_away {
+  constexpr auto operator()(weft::scope s) const {
+    auto x = s.param<"x", Pos, Embed>(weft::init::ones());
+    auto flag = s.input<"flag", bool, Pos>();
+    auto factor = s.input<"factor", float>();
+    auto past = s.state<"past", float, Embed>();
+    auto y = where(flag, x, x);
+    auto loss = weft::sum<Pos, Embed>(y) + factor * 0;
+    auto half = (weft::sum<Pos, Embed>(where(past < 0, y, y)) + factor * 0) * 0.5;
+    return weft::results(weft::as<"loss">(loss), weft::as<"half">(half));
+  }
+};
+using simplified_net = weft::module<simplified_away, "half">;
+using simplified_trainer = weft::trainer<simplified_away>;
+using flag = argument<"flag", std::array<bool, 3>>;
+using factor = argument<"factor", float>;
+static_assert(takes<simplified_net, flag, factor>);
+static_assert(!takes<simplified_net, factor> && !takes<simplified_net, flag>, "one is missing");
+static_assert(steps_with<simplified_trainer, flag, factor>);
+static_assert(!steps_with<simplified_trainer, factor> && !steps_with<simplified_trainer, flag>);
 
 // The message of what is thrown; empty where nothing is.
 template <class F>
@@ -136,6 +160,22 @@ BOOST_AUTO_TEST_CASE(the_size_of_a_range_gives_the_one_unknown_length) {
   BOOST_TEST(thrown_by([&] { n(arg<"x">(floats(14))); }) ==
              "argument 'x': 14 elements, and a multiple of 5 are needed");
   BOOST_TEST(has(thrown_by([&] { n(arg<"x">(floats(35))); }), "may have at most 6"));
+}
+
+BOOST_AUTO_TEST_CASE(an_input_of_which_nothing_is_left_is_an_input) {
+  weft::parameters<simplified_away> const parameters(1);
+  simplified_net n(parameters);
+  weft::trainer<simplified_away> trainer({.learning_rate = 0}, {}, 1);
+  for (std::size_t const length : {0u, 1u, 6u}) {
+    weft::array<bool, Pos> const given(length);
+    float const sum = 5 * static_cast<float>(length);
+    BOOST_TEST(n(arg<"flag">(given), arg<"factor">(3.f)).get<"half">()() == sum / 2);
+    BOOST_TEST(trainer.step(arg<"factor">(3.f), arg<"flag">(given)) == sum);
+  }
+  auto const past = n.state<"past", float, Embed>();
+  BOOST_TEST(past(4u) == 0);
+  weft::array<bool, Pos> const seven(7);
+  BOOST_TEST(has(thrown_by([&] { n(arg<"flag">(seven), arg<"factor">(3.f)); }), "argument 'flag'"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -67,7 +67,7 @@ struct declaration {
   static constexpr graph make() {
     graph g = definition<Model>.unpack();
     g.output_count = 0;
-    return sweep(g);
+    return sweep_inputs(g);
   }
   static constexpr auto g = pack<declaration>();
 };

@@ -38,16 +38,16 @@ constexpr void add_updates(graph& h, const graph& g) {
 
 }  // namespace detail
 
-// g with only the named results and the updates of the states that they depend on; with all results
-// and updates where no name is given.
+// g with only the named results, the updates of the states that they depend on and the inputs that
+// they are written with; with all results and updates where no name is given.
 constexpr graph select(const graph& g, table_view<std::string_view> names) {
-  if (names.size() == 0) return sweep(g);
+  if (names.size() == 0) return sweep_inputs(g);
   graph h = g;
   h.output_count = 0;
   for (std::string_view const name : names)
     h.outputs[h.output_count++] = g.outputs[find_output(g, name)];
   if (g.state_count > 0) detail::add_updates(h, g);
-  return sweep(h);
+  return sweep_inputs(h);
 }
 template <class... Names>
 constexpr graph select(const graph& g, Names... names) {

@@ -20,6 +20,9 @@ constexpr graph bare(const graph& g) {
   return h;
 }
 
+// What becomes of inputs and states that no output needs?
+enum class unneeded : bool { stay, go };
+
 // The leaves and outputs of `from`, where node i of `from` is node to[i] of g. Inputs and states
 // that are not `live` are left out.
 constexpr void copy_ends(graph& g, const graph& from, const int* to, const bool* live) {
@@ -55,13 +58,17 @@ class sweeper {
       if (g.nodes[i].kind == op::next) next_of_[g.nodes[i].operand[0]] = i;
   }
 
-  constexpr graph run() {
+  constexpr graph run(unneeded inputs) {
     for (int i = 0; i < g_.output_count; ++i) {
       output const& o = g_.outputs[i];
       need(o.node);
       if (o.kind == role::update) need(g_.states[o.leaf].node);
     }
     for (int i = 0; i < g_.parameter_count; ++i) need(g_.parameters[i].node);
+    if (inputs == unneeded::stay) {
+      for (int i = 0; i < g_.input_count; ++i) need(g_.inputs[i].node);
+      for (int i = 0; i < g_.state_count; ++i) need(g_.states[i].node);
+    }
     while (waiting_count_ > 0) {
       int const i = waiting_[--waiting_count_];
       for (int j = 0; j < g_.nodes[i].operands; ++j) need(g_.nodes[i].operand[j]);
@@ -125,11 +132,16 @@ class sweeper {
 
 }  // namespace detail
 
-// Only the nodes that outputs need. Every parameter stays, so that one block of parameters serves
-// all graphs of a model; an input or a state that nothing needs goes. The nodes of a scan's body
-// follow one another, those that end a step last.
+// Only the nodes that outputs need, and inputs, states and parameters: what a module is given does
+// not depend on what the passes find out. The nodes of a scan's body follow one another, those that
+// end a step last.
 constexpr graph sweep(const graph& g) {
-  return detail::sweeper(g).run();
+  return detail::sweeper(g).run(detail::unneeded::stay);
+}
+// The same without the inputs and states that no output needs, for a graph as the user wrote it.
+// Every parameter stays, so that one block of parameters serves all graphs of a model.
+constexpr graph sweep_inputs(const graph& g) {
+  return detail::sweeper(g).run(detail::unneeded::go);
 }
 
 }  // namespace weft
