@@ -78,6 +78,9 @@ void engine::find_lengths(std::span<const binding> arguments,
     if (value > axis.most)
       throw error(where() + ": axis " + std::string(p_->name(called)) + " has length " +
                   std::to_string(value) + ", and may have at most " + std::to_string(axis.most));
+    if (value < axis.least)
+      throw error(where() + ": axis " + std::string(p_->name(called)) + " has length " +
+                  std::to_string(value) + ", and must have at least " + std::to_string(axis.least));
     if (lengths[slot] != unknown && lengths[slot] != value)
       throw error(where() + ": axis " + std::string(p_->name(called)) + " has length " +
                   std::to_string(value) + ", and " + std::to_string(lengths[slot]) +

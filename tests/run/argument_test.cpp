@@ -6,7 +6,11 @@
 
 #include "run/classifier.hpp"
 #include "weft/ops/compare.hpp"
+#include "weft/ops/convert.hpp"
+#include "weft/ops/gather.hpp"
 #include "weft/ops/mask.hpp"
+#include "weft/ops/reduce.hpp"
+#include "weft/ops/view.hpp"
 #include "weft/run/error.hpp"
 #include "weft/run/module.hpp"
 #include "weft/run/trainer.hpp"
@@ -142,6 +146,42 @@ BOOST_AUTO_TEST_CASE(a_range_of_another_size_is_told) {
     BOOST_TEST(message ==
                "argument 'scale': " + std::to_string(size) + " elements, and 5 are needed");
   }
+}
+
+namespace {
+struct Filled : weft::axis<weft::between<1, 6>> {};
+struct KeyFilled : weft::alias<Filled> {};
+struct Rest : weft::axis<weft::between<2, 4>> {};
+
+// The last row, which is there.
+struct last_row {
+  constexpr auto operator()(weft::scope s) const {
+    auto x = s.input<"x", float, KeyFilled, Embed>();
+    return weft::gather<KeyFilled>(x, weft::cast<std::int32_t>(weft::length<Filled>()) - 1);
+  }
+};
+// What is left behind the first two rows, which is two or more.
+struct other_rows {
+  constexpr auto operator()(weft::scope s) const {
+    auto x = s.input<"x", float, Filled, Embed>();
+    return weft::sum<Rest>(weft::slice<Filled, Rest, 2>(x));
+  }
+};
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(fewer_elements_than_an_axis_has_are_told) {
+  weft::module<last_row> last;
+  std::string message = thrown_by([&] { last(arg<"x">(floats())); });
+  BOOST_TEST(message == "argument 'x': axis KeyFilled has length 0, and must have at least 1");
+  for (std::size_t const length : {1u, 5u, 6u}) {
+    floats x(5 * length);
+    x.back() = 3;
+    BOOST_TEST(last(arg<"x">(x)).get<"result">()(4u) == 3);
+  }
+  weft::module<other_rows> others;
+  message = thrown_by([&] { others(arg<"x">(floats(15, 1.0f))); });
+  BOOST_TEST(has(message, "axis Rest has length 1, and must have at least 2"), message);
+  BOOST_TEST(others(arg<"x">(floats(20, 1.0f))).get<"result">()(0u) == 2);
 }
 
 namespace {

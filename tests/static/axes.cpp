@@ -16,6 +16,11 @@ struct Six : weft::axis<6> {};
 static_assert(Embed::extent == 384 && !Embed::bounded);
 static_assert(Pos::extent == 512 && Pos::bounded);
 static_assert(KeyKeyPos::extent == 512 && KeyKeyPos::bounded);
+struct Filled : weft::axis<weft::between<1, 512>> {};
+struct KeyFilled : weft::alias<Filled> {};
+static_assert(Filled::extent == 512 && Filled::bounded && !weft::same_length<Filled, Pos>);
+static_assert(weft::info_of<Filled>.least == 1 && weft::info_of<KeyFilled>.least == 1);
+static_assert(weft::info_of<Pos>.least == 0 && weft::info_of<Embed>.least == 0);
 static_assert(weft::an_axis<Embed> && weft::an_axis<Pos> && weft::an_axis<KeyPos>);
 static_assert(!weft::an_axis<int> && !weft::an_axis<shape<Pos>> && !weft::an_axis<shape<>>);
 

@@ -190,7 +190,7 @@ struct loop_ref {
 
 struct length_ref {
   name_ref name;
-  std::size_t most;
+  std::size_t most, least;
 };
 
 // In bytes, and an offset in the workspace.

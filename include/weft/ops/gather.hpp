@@ -53,7 +53,7 @@ constexpr cross_entropy_fault fault_of_cross_entropy() {
 // The element of table at index `indices` along A: an embedding is gather<Vocab>(table [Vocab,
 // Embed], tokens [Batch, Pos]), giving [Batch, Pos, Embed]. Axes that both have are matched. An
 // index that is an input is checked when a run begins, and weft::error says which; a computed one
-// that lies outside picks 0.
+// that lies outside picks 0, as the last of no element does: see weft::between.
 template <class A, expression X, expression I>
 constexpr auto gather(const X& table, const I& indices) {
   node n = make_node(op::gather);

@@ -203,8 +203,8 @@ constexpr scan_fault fault_of_scan() {
 
 // The axis in the role of a scan's steps: what a pass stacks may have the axis itself already.
 template <class A>
-inline constexpr axis_info steps_of{type_name<A>(), A::extent, A::bounded,
-                                    &info_of<length_axis_t<A>>};
+inline constexpr axis_info steps_of{type_name<A>(), A::extent, least_of<length_axis_t<A>>,
+                                    A::bounded, &info_of<length_axis_t<A>>};
 
 template <class T, class S>
 constexpr tensor<T, S> emit_in_scan(graph& g, node n) {
