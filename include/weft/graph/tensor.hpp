@@ -2,11 +2,13 @@
 // node it is, is a value.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <stdexcept>
 #include <type_traits>
 
 #include "weft/axes/shape.hpp"
+#include "weft/axes/text.hpp"
 #include "weft/graph/graph.hpp"
 
 namespace weft {
@@ -27,11 +29,34 @@ inline constexpr element element_of<std::int32_t> = element::int32;
 template <>
 inline constexpr element element_of<bool> = element::boolean;
 
+// What an expression is not: a condition, as of an if, and a number, as std::exp takes it. The
+// conversions are chosen where C++ looks for one, and refused as other wrong uses are, see
+// reject.hpp; g++ prints the template arguments of what is deleted.
+#if defined(__clang__)
+#define WEFT_REJECT_CONVERSION(sentence, To, ...)                                    \
+  __attribute__((unavailable(sentence))) constexpr __VA_ARGS__ operator To() const { \
+    return {};                                                                       \
+  }
+#else
+#define WEFT_REJECT_CONVERSION(sentence, To, ...) \
+  template <std::same_as<To> As, text = sentence> \
+  constexpr __VA_ARGS__ operator As() const = delete;
+#endif
+#define WEFT_REJECT_CONVERSIONS                                                                    \
+  WEFT_REJECT_CONVERSION(                                                                          \
+      "condition: what a tensor holds comes with a run; choose with weft::where(mask, a, b)",      \
+      bool, explicit)                                                                              \
+  WEFT_REJECT_CONVERSION(                                                                          \
+      "number: what a tensor holds comes with a run; of std::exp and others weft has its own, as " \
+      "weft::exp(x)",                                                                              \
+      double)
+
 // A node of the graph that is being built.
 template <class T, class S>
 struct tensor {
   graph* g;
   int id;
+  WEFT_REJECT_CONVERSIONS
 };
 
 // A few nodes that belong to no graph yet, such as positions<KeyPos>() <= positions<Pos>(): they
@@ -39,6 +64,7 @@ struct tensor {
 template <class T, class S, int Size>
 struct fragment {
   node nodes[Size];
+  WEFT_REJECT_CONVERSIONS
 };
 
 template <class X>

@@ -1,0 +1,32 @@
+// A tensor is no condition and no number.
+#include <cmath>
+#include <concepts>
+
+#include "weft/ops/arithmetic.hpp"
+#include "weft/ops/functions.hpp"
+#include "weft/ops/sources.hpp"
+#include "words.hpp"
+
+using namespace words;
+
+constexpr auto chooses_by = [](auto a) {
+  return requires {
+    a ? 1 : 2;
+  };
+};
+constexpr auto has_std_exp = [](auto a) {
+  return requires {
+    std::exp(a);
+  };
+};
+static_assert(chooses_by(true) && !chooses_by(causal) && !chooses_by(weft::positions<Pos>()));
+static_assert(has_std_exp(1.0f) && !has_std_exp(x) && !has_std_exp(weft::length<Pos>()));
+static_assert(!std::convertible_to<decltype(x), double> &&
+              !std::constructible_from<double, decltype(x)>);
+
+// Beside one that names std's functions, weft's own are found.
+using std::exp;
+static_assert(is<decltype(exp(x)), floats<Batch, Pos, Embed>>);
+
+// What a tensor is for C++: an aggregate that is copied as it is.
+static_assert(std::is_aggregate_v<floats<Pos>> && std::is_trivially_copyable_v<floats<Pos>>);
