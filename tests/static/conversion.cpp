@@ -28,5 +28,11 @@ static_assert(!std::convertible_to<decltype(x), double> &&
 using std::exp;
 static_assert(is<decltype(exp(x)), floats<Batch, Pos, Embed>>);
 
+// A variable stays what it is.
+static_assert(std::assignable_from<floats<Pos>&, floats<Pos>>);
+static_assert(!std::is_assignable_v<floats<Pos>&, floats<Embed>> &&
+              !std::is_assignable_v<floats<Pos>&, integers<Pos>> &&
+              !std::is_assignable_v<floats<>&, float>);
+
 // What a tensor is for C++: an aggregate that is copied as it is.
 static_assert(std::is_aggregate_v<floats<Pos>> && std::is_trivially_copyable_v<floats<Pos>>);

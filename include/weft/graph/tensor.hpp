@@ -29,34 +29,47 @@ inline constexpr element element_of<std::int32_t> = element::int32;
 template <>
 inline constexpr element element_of<bool> = element::boolean;
 
-// What an expression is not: a condition, as of an if, and a number, as std::exp takes it. The
-// conversions are chosen where C++ looks for one, and refused as other wrong uses are, see
-// reject.hpp; g++ prints the template arguments of what is deleted.
+// What C++ does with a variable by itself, and no tensor bears. Such a member is chosen where C++
+// looks for one, and refused as other wrong uses are, see reject.hpp; g++ prints the template
+// arguments of what is deleted.
 #if defined(__clang__)
-#define WEFT_REJECT_CONVERSION(sentence, To, ...)                                    \
-  __attribute__((unavailable(sentence))) constexpr __VA_ARGS__ operator To() const { \
-    return {};                                                                       \
+#define WEFT_REJECT_MEMBER(sentence, declaration, ...)           \
+  template <__VA_ARGS__>                                         \
+  __attribute__((unavailable(sentence))) constexpr declaration { \
+    return {};                                                   \
   }
 #else
-#define WEFT_REJECT_CONVERSION(sentence, To, ...) \
-  template <std::same_as<To> As, text = sentence> \
-  constexpr __VA_ARGS__ operator As() const = delete;
+#define WEFT_REJECT_MEMBER(sentence, declaration, ...) \
+  template <__VA_ARGS__, text = sentence>              \
+  constexpr declaration = delete;
 #endif
 #define WEFT_REJECT_CONVERSIONS                                                                    \
-  WEFT_REJECT_CONVERSION(                                                                          \
+  WEFT_REJECT_MEMBER(                                                                              \
       "condition: what a tensor holds comes with a run; choose with weft::where(mask, a, b)",      \
-      bool, explicit)                                                                              \
-  WEFT_REJECT_CONVERSION(                                                                          \
+      explicit operator As() const, std::same_as<bool> As)                                         \
+  WEFT_REJECT_MEMBER(                                                                              \
       "number: what a tensor holds comes with a run; of std::exp and others weft has its own, as " \
       "weft::exp(x)",                                                                              \
-      double)
+      operator As() const, std::same_as<double> As)
+
+namespace detail {
+
+// The name is for messages.
+template <class Variable>
+struct before {};
+
+}  // namespace detail
 
 // A node of the graph that is being built.
 template <class T, class S>
 struct tensor {
   graph* g;
   int id;
+
   WEFT_REJECT_CONVERSIONS
+  WEFT_REJECT_MEMBER(
+      "assign: a variable keeps its elements and axes; give the new tensor a name of its own",
+      tensor operator=(const After&), class After, class Before = detail::before<tensor>)
 };
 
 // A few nodes that belong to no graph yet, such as positions<KeyPos>() <= positions<Pos>(): they
@@ -64,6 +77,7 @@ struct tensor {
 template <class T, class S, int Size>
 struct fragment {
   node nodes[Size];
+
   WEFT_REJECT_CONVERSIONS
 };
 

@@ -145,6 +145,13 @@ enum class scan_fault {
   rank
 };
 
+// Has a carry the axes that it had before the step, in any order? Its elements?
+template <class X, class Next>
+inline constexpr bool keeps_axes =
+    subset<shape_t<Next>, shape_t<X>>&& shape_t<Next>::rank == shape_t<X>::rank;
+template <class X, class Next>
+inline constexpr bool keeps_elements = std::same_as<element_t<Next>, element_t<X>>;
+
 template <class A, class... Xs, class... Next, class... Out, class Operands>
 constexpr scan_fault fault_of_end(const std::tuple<Xs...>*,
                                   const step_end<std::tuple<Next...>, std::tuple<Out...>>*,
@@ -152,9 +159,8 @@ constexpr scan_fault fault_of_end(const std::tuple<Xs...>*,
   if constexpr (sizeof...(Xs) != sizeof...(Next)) {
     return scan_fault::count;
   } else {
-    if (!((subset<shape_t<Next>, shape_t<Xs>> && shape_t<Next>::rank == shape_t<Xs>::rank) && ...))
-      return scan_fault::axes;
-    if (!(std::same_as<element_t<Next>, element_t<Xs>> && ...)) return scan_fault::elements;
+    if (!(keeps_axes<Xs, Next> && ...)) return scan_fault::axes;
+    if (!(keeps_elements<Xs, Next> && ...)) return scan_fault::elements;
     constexpr auto fault_of_output = [](auto... shapes) {
       if ((has_axis<A, decltype(shapes)> || ...)) return scan_fault::stacked;
       return ((decltype(shapes)::rank == max_rank) || ...) ? scan_fault::rank : scan_fault::none;
@@ -166,6 +172,12 @@ constexpr scan_fault fault_of_end(const std::tuple<Xs...>*,
   }
 }
 
+// What the body returns.
+template <class A, class Body, class... Xs, class... Ys>
+auto step_result(const std::tuple<Xs...>*, const std::tuple<Ys...>*)
+    -> std::invoke_result_t<const Body&, tensor<element_t<Xs>, shape_t<Xs>>...,
+                            tensor<element_t<Ys>, without<shape_t<Ys>, shape<A>>>...>;
+
 template <class A, class... Xs, class... Ys, class Body>
 constexpr scan_fault fault_of_step(const std::tuple<Xs...>* initial,
                                    const std::tuple<Ys...>* operands, const Body*) {
@@ -174,12 +186,10 @@ constexpr scan_fault fault_of_step(const std::tuple<Xs...>* initial,
   } else if constexpr (!(in_graph<Xs> || ... || false) && !(in_graph<Ys> || ... || false)) {
     return scan_fault::nowhere;
   } else {
-    if constexpr (!std::is_invocable_v<const Body&, tensor<element_t<Xs>, shape_t<Xs>>...,
-                                       tensor<element_t<Ys>, without<shape_t<Ys>, shape<A>>>...>) {
+    if constexpr (!requires { step_result<A, Body>(initial, operands); }) {
       return scan_fault::body;
     } else {
-      using R = std::invoke_result_t<const Body&, tensor<element_t<Xs>, shape_t<Xs>>...,
-                                     tensor<element_t<Ys>, without<shape_t<Ys>, shape<A>>>...>;
+      using R = decltype(step_result<A, Body>(initial, operands));
       if constexpr (!ends_step<R>::valid)
         return scan_fault::body;
       else
@@ -200,6 +210,32 @@ constexpr scan_fault fault_of_scan() {
                             static_cast<const list_of<Operands>*>(nullptr),
                             static_cast<const Body*>(nullptr));
 }
+
+// The first carry that a step changes, before it and after it; the names are for messages.
+template <class Before, class After>
+struct carry_becomes {};
+template <class Xs, class Next>
+struct changed_carry {
+  using type = void;
+};
+template <class X, class... Xs, class First, class... Next>
+struct changed_carry<std::tuple<X, Xs...>, std::tuple<First, Next...>>
+    : std::conditional_t<keeps_axes<X, First> && keeps_elements<X, First>,
+                         changed_carry<std::tuple<Xs...>, std::tuple<Next...>>,
+                         std::type_identity<carry_becomes<X, First>>> {};
+template <scan_fault Fault, class A, class Initial, class Operands, class Body>
+struct carry_change {
+  using type = void;
+};
+template <scan_fault Fault, class A, class Initial, class Operands, class Body>
+requires(Fault == scan_fault::axes ||
+         Fault == scan_fault::elements) struct carry_change<Fault, A, Initial, Operands, Body>
+    : changed_carry<
+          list_of<Initial>,
+          decltype(to_step_end(step_result<A, Body>(static_cast<const list_of<Initial>*>(nullptr),
+                                                    static_cast<const list_of<Operands>*>(nullptr)))
+                       .carries)> {
+};
 
 // The axis in the role of a scan's steps: what a pass stacks may have the axis itself already.
 template <class A>
@@ -307,7 +343,9 @@ constexpr auto make_scan(const std::tuple<Xs...>& initial, const std::tuple<Ys..
 //
 // No scan stands in the body of another, and tensors of the body stay there.
 template <class A, direction D = forwards, class Initial, class Operands, class Body>
-constexpr auto scan(const Initial& initial, const Operands& operands, const Body& body) {
+requires(detail::fault_of_scan<A, Initial, Operands, Body>() ==
+         detail::scan_fault::none) constexpr auto scan(const Initial& initial,
+                                                       const Operands& operands, const Body& body) {
   return detail::make_scan<A, D>(detail::list_of<Initial>(initial),
                                  detail::list_of<Operands>(operands), body);
 }
@@ -337,11 +375,17 @@ template <class A, direction D = forwards, class Initial, class Operands, class 
 requires(detail::fault_of_scan<A, Initial, Operands, Body>() == detail::scan_fault::count)
     WEFT_REJECT("scan: the body returns another number of carries than there are initial values",
                 scan(const Initial&, const Operands&, const Body&))
-template <class A, direction D = forwards, class Initial, class Operands, class Body>
+template <class A, direction D = forwards, class Initial, class Operands, class Body,
+          class Change =
+              typename detail::carry_change<detail::fault_of_scan<A, Initial, Operands, Body>(), A,
+                                            Initial, Operands, Body>::type>
 requires(detail::fault_of_scan<A, Initial, Operands, Body>() == detail::scan_fault::axes)
     WEFT_REJECT("scan: the body returns a carry with other axes than its initial value",
                 scan(const Initial&, const Operands&, const Body&))
-template <class A, direction D = forwards, class Initial, class Operands, class Body>
+template <class A, direction D = forwards, class Initial, class Operands, class Body,
+          class Change =
+              typename detail::carry_change<detail::fault_of_scan<A, Initial, Operands, Body>(), A,
+                                            Initial, Operands, Body>::type>
 requires(detail::fault_of_scan<A, Initial, Operands, Body>() == detail::scan_fault::elements)
     WEFT_REJECT(
         "scan: the body returns a carry with other elements than its initial value; convert with "

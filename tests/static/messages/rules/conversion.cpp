@@ -30,4 +30,10 @@ void wrong() {
   // error: number: what a tensor holds comes with a run; of std::exp and others weft has its own,
   // as weft::exp(x)
   double y = tokens;
+  // error: assign: a variable keeps its elements and axes; give the new tensor a name of its own
+  floats<Batch, Embed, Pos>{} = x;
+  // error: assign: a variable keeps its elements and axes; give the new tensor a name of its own
+  integers<Batch>{} = floats<Batch>{};
+  // error: assign: a variable keeps its elements and axes; give the new tensor a name of its own
+  floats<>{} = 1.0f;
 }

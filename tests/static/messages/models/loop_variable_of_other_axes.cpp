@@ -1,0 +1,20 @@
+// expect: assign: a variable keeps its elements and axes; give the new tensor a name of its own
+// expect: before<weft::tensor<float, weft::shape<Pos, Embed>
+// expect: shape<Pos, Hidden>
+#include <weft/weft.hpp>
+
+struct Pos : weft::axis<weft::up_to<512>> {};
+struct Embed : weft::axis<384> {};
+struct Hidden : weft::axis<384> {};
+
+struct model {
+  constexpr auto operator()(weft::scope s) const {
+    auto x = s.input<"x", float, Pos, Embed>();
+    auto y = x;
+    for (int i = 0; i < 3; ++i)
+      y = dot<Embed>(y, (s / i).param<"weight", Embed, Hidden>());  // error here
+    return y;
+  }
+};
+
+constexpr weft::graph g = weft::define<model>();
