@@ -50,6 +50,11 @@ requires(detail::fault_of_embedding<I, Vocab, Embed>() == detail::embedding_faul
     WEFT_REJECT("nn::embedding: the operands have more than 8 axes between them",
                 embedding(scope, const I&, initializer = {}))
 
+template <class Vocab, class Embed, class I>
+requires(!expression<I>) WEFT_REJECT(
+    "nn::embedding: the tokens are a tensor of int32; for one token write weft::constant(0)",
+    embedding(scope, const I&, initializer = {}))
+
 // One table for the tokens that come in and for those that go out (Press and Wolf 2017). `embed`
 // gives the row of each token, tokens int32 [...] to [..., Embed]; `logits` the product of each
 // vector with each row, x [..., Embed] to [..., Vocab].

@@ -77,6 +77,13 @@ requires(detail::fault_of_linear<X, In, Out>() == detail::linear_fault::rank)
     WEFT_REJECT("nn::linear_without_bias: the operands have more than 8 axes between them",
                 linear_without_bias(scope, const X&))
 
+template <class In, class Out, expression X, class Third, class... More>
+WEFT_REJECT(
+    "nn::linear_without_bias: it takes a scope and an operand, and no more; a parameter that "
+    "begins "
+    "otherwise is s.param<...>(init::...) and weft::dot",
+    linear_without_bias(scope, const X&, const Third&, const More&...))
+
 // x W + b. Parameters: weight [Out..., In...] and bias [Out...], as torch.nn.Linear.
 template <class In, class Out, expression X>
 constexpr auto linear(scope s, const X& x) {
@@ -102,5 +109,10 @@ template <class In, class Out, expression X>
 requires(detail::fault_of_linear<X, In, Out>() == detail::linear_fault::rank)
     WEFT_REJECT("nn::linear: the operands have more than 8 axes between them",
                 linear(scope, const X&))
+template <class In, class Out, expression X, class Third, class... More>
+WEFT_REJECT(
+    "nn::linear: it takes a scope and an operand, and no more; without a bias it is "
+    "nn::linear_without_bias, and a sum or a function of it is written around it",
+    linear(scope, const X&, const Third&, const More&...))
 
 }  // namespace weft::nn

@@ -74,6 +74,11 @@ requires(detail::fault_of_gather<A, X, I>() == detail::gather_fault::rank)
     WEFT_REJECT("gather: the operands have more than 8 axes between them",
                 gather(const X&, const I&))
 
+template <class A, expression X, class I>
+requires(!expression<I>)
+    WEFT_REJECT("gather: the indices are a tensor of int32; for one index write weft::constant(0)",
+                gather(const X&, const I&))
+
 // The sums of the elements along From that have the same index, each at its index along To: x [...,
 // From, ...] and indices [From, ...] of x's axes to [..., To, ...], 0 where no index points. It is
 // gather's adjoint. Indices that are an input are checked as gather's are; an element whose

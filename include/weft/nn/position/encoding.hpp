@@ -161,6 +161,12 @@ requires(detail::fault_of_positioned<Pos, Embed, X, X>() == detail::positioned_f
     WEFT_REJECT("nn::positioned: the elements are not float; convert with weft::cast<float>",
                 positioned(scope, const X&, const P&, double = 0))
 
+template <class Pos, class Embed, expression X, an_encoding P, class At>
+requires(!expression<At> && !std::convertible_to<At, double>) WEFT_REJECT(
+    "nn::positioned: the places are a tensor of int32, such as weft::positions<Pos>(), or "
+    "nn::places(at) of a decoding",
+    positioned(scope, const X&, const P&, const At&, double = 0))
+
 template <class Pos, class Embed, expression X, class P, class... More>
 requires(!an_encoding<P>)
     WEFT_REJECT("nn::positioned: the encoding is none; derive from weft::nn::encoding",

@@ -110,6 +110,14 @@ requires(has_axis<HeadDim, shape_t<X>> && (Size % 2 != 0 || Size > HeadDim::exte
     "rotary<HeadDim, rotary_pairs::halves, 4>(x, at)",
     rotary(const X&, const T&, const rotary_options& = {}))
 
+template <class HeadDim, rotary_pairs Pairs = rotary_pairs::halves,
+          std::size_t Size = HeadDim::extent, expression X, class T, class Options = rotary_options>
+requires(!expression<T>) WEFT_REJECT(
+    "nn::rotary: the places are a tensor of int32, such as weft::positions<Pos>(), or "
+    "nn::places(at) "
+    "of a decoding",
+    rotary(const X&, const T&, const Options& = {}))
+
 // The same with frequencies that are trained, and that queries and keys share: parameter frequency
 // [Freq]; Freq has half of HeadDim or less. Make them once with learned_frequencies<Freq>(s, size)
 // and turn both.

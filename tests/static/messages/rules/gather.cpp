@@ -7,6 +7,8 @@ using namespace words;
 constexpr floats<Vocab, Embed> table{};
 
 void wrong() {
+  // error: gather: the indices are a tensor of int32; for one index write weft::constant(0)
+  weft::gather<Embed>(x, 0);
   // error: gather: the indices are not int32
   weft::gather<Vocab>(table, x);
   // error: gather: the indices are not int32

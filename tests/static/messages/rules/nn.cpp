@@ -40,6 +40,15 @@ void wrong(weft::scope s) {
   linear<shape<Embed>, shape<Embed>>(s, x);
   // error: nn::linear: the operands have more than 8 axes between them
   linear<shape<Level<0>>, shape<Batch, Pos, Embed, Heads>>(s, five<float>);
+  // error: nn::linear: it takes a scope and an operand, and no more; without a bias it is
+  // nn::linear_without_bias, and a sum or a function of it is written around it
+  linear<shape<Embed>, shape<Hidden>>(s, x, false);
+  // error: nn::linear: it takes a scope and an operand, and no more; without a bias it is
+  // nn::linear_without_bias, and a sum or a function of it is written around it
+  linear<shape<Embed>, shape<Hidden>>(s, x, gain, weft::init::zeros());
+  // error: nn::linear_without_bias: it takes a scope and an operand, and no more; a parameter that
+  // begins otherwise is s.param<...>(init::...) and weft::dot
+  linear_without_bias<shape<Embed>, shape<Hidden>>(s, x, weft::init::zeros());
   // error: nn::linear_without_bias: In and Out are lists of axes, as in
   // linear_without_bias<shape<Embed>, shape<Hidden>>(s, x)
   linear_without_bias<Embed, Hidden>(s, x);
@@ -81,6 +90,10 @@ void wrong(weft::scope s) {
   embedding<shape<Vocab>, Embed>(s, tokens);
   // error: nn::embedding: the tokens are not int32
   embedding<Vocab, Embed>(s, x);
+  // error: nn::embedding: the tokens are a tensor of int32; for one token write weft::constant(0)
+  embedding<Vocab, Embed>(s, 0);
+  // error: nn::embedding: the tokens are a tensor of int32; for one token write weft::constant(0)
+  embedding<Vocab, Embed>(s, 0, weft::init::zeros());
   // error: nn::embedding: the tokens have the axis that they pick from
   embedding<Pos, Embed>(s, tokens);
   // error: nn::embedding: the operands have more than 8 axes between them

@@ -1,5 +1,6 @@
 #include "weft/nn/position.hpp"
 
+#include "weft/nn/cache.hpp"
 #include "weft/nn/transformer.hpp"
 
 #include "../../words.hpp"
@@ -13,6 +14,7 @@ struct SourcePos : weft::axis<weft::up_to<512>> {};
 struct SourceKeyPos : weft::alias<SourcePos> {};
 
 constexpr integers<Batch> lengths{};
+constexpr progress<Pos, integers<Batch>, all_positions> at{};
 constexpr floats<Batch, Level<0>, MemoryPos, Embed> wide_memory{};
 constexpr floats<Level<0>, SourcePos, Embed> wide_source{};
 
@@ -67,6 +69,21 @@ void wrong(weft::scope s) {
   // error: nn::rotary: numbers are turned in pairs; name an even number of them, as in
   // rotary<HeadDim, rotary_pairs::halves, 4>(x, at)
   rotary<HeadDim, rotary_pairs::halves, 3>(query, tokens);
+  // error: nn::rotary: the places are a tensor of int32, such as weft::positions<Pos>(), or
+  // nn::places(at) of a decoding
+  rotary<HeadDim>(query, at);
+  // error: nn::rotary: the places are a tensor of int32, such as weft::positions<Pos>(), or
+  // nn::places(at) of a decoding
+  rotary<HeadDim, rotary_pairs::neighbours, 4>(query, at, {.base = 500});
+  // error: nn::rotary: the places are a tensor of int32, such as weft::positions<Pos>(), or
+  // nn::places(at) of a decoding
+  rotary<HeadDim>(query, at, floats<Hidden>{});
+  // error: nn::rotary: the places are a tensor of int32, such as weft::positions<Pos>(), or
+  // nn::places(at) of a decoding
+  rotary<HeadDim>(query, 0);
+  // error: nn::positioned: the places are a tensor of int32, such as weft::positions<Pos>(), or
+  // nn::places(at) of a decoding
+  positioned<Pos, Embed>(s, x, position::sinusoidal(), at);
   // error: nn::rotary: the operand has no such axis
   rotary<Embed>(query, tokens);
 }
