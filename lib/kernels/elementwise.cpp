@@ -234,7 +234,7 @@ struct boolean_to_int {
 struct not_zero {
   template <class V>
   HWY_INLINE auto operator()(V a) const {
-    return hn::Ne(a, hn::Zero(hn::DFromV<V>()));
+    return unequal(a, hn::Zero(hn::DFromV<V>()));
   }
 };
 struct exp : of_bundles {
@@ -377,7 +377,7 @@ struct equal {
 struct not_equal {
   template <class V>
   HWY_INLINE auto operator()(V a, V b) const {
-    return hn::Ne(a, b);
+    return unequal(a, b);
   }
 };
 struct logical_not {

@@ -1,6 +1,8 @@
 // Generated code against the reference, and what a module and a trainer do with it.
 #include <boost/mpl/list.hpp>
 #include <boost/test/unit_test.hpp>
+#include <cmath>
+#include <limits>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -77,6 +79,17 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(elements_are_those_of_the_reference, Model, all_el
       BOOST_TEST(weft::generate::plan_of_elementwise(s, links).possible);
     }
   trial_of_generated<Model>();
+}
+
+BOOST_AUTO_TEST_CASE(nan_and_infinities_are_those_of_the_reference) {
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  double const numbers[]{std::nan(""), 0, -0.0, inf, -inf, 0x1p-140, 1, -0.5, 2};
+  weft::testing::settings s;
+  for (std::size_t i = 0; i < 100; ++i) {
+    s.given["x"].push_back(numbers[i < 80 ? i % 9 : i % 3 + 6]);
+    s.given["y"].push_back(numbers[i / 9 % 9]);
+  }
+  trial_of_generated<special_elements>(s);
 }
 
 using all_attentions = boost::mpl::list<square_attention, awkward_attention, blocks_of_queries,

@@ -110,6 +110,22 @@ using vectors_of_elements = elements<2, 16>;
 using awkward_elements = elements<3, 20>;
 using many_elements = elements<5, 100>;
 
+// NaN in comparisons and choices between generated steps, and in those.
+struct special_elements {
+  struct Row : axis<5> {};
+  struct Col : axis<20> {};
+
+  constexpr auto operator()(scope s) const {
+    auto const x = s.input<"x", float, Row, Col>();
+    auto const y = s.input<"y", float, Row, Col>();
+    auto const w = s.input<"w", float, Col>();
+    return results(as<"missing">(x != x), as<"ordered">(!(x < y) && cast<bool>(y)),
+                   as<"filled">(relu(where(x == x, x, y)) * w), as<"bounds">(maximum(x, y) * w),
+                   as<"clamped">(minimum(maximum(x, y), w) + x), as<"relu">(relu(x) * 2 + y),
+                   as<"row">(relu(dot<Col>(x, w))));
+  }
+};
+
 // Attention, of which the fuse pass makes one step; `causal` hides keys behind the query.
 template <int Queries, int Keys, int Depth, int Width, bool causal = false>
 struct attending {

@@ -130,9 +130,33 @@ int wrong(const table& kernels, const operation& o, array<R>& result, const exte
   return expected.wrong(result);
 }
 
+constexpr float special[]{std::numeric_limits<float>::quiet_NaN(),
+                          std::numeric_limits<float>::infinity(),
+                          -std::numeric_limits<float>::infinity(),
+                          0,
+                          -0.0f,
+                          1e-40f,
+                          -1e-40f,
+                          1,
+                          -1};
+
+struct small_values {
+  template <class T>
+  void operator()(array<T>& a, unsigned seed) const {
+    fill(a, seed);
+  }
+};
+struct special_values : small_values {
+  using small_values::operator();
+  void operator()(array<float>& a, unsigned seed) const {
+    std::mt19937 random(seed);
+    for (float& x : a.memory) x = special[random() % std::size(special)];
+  }
+};
+
 // Over all shapes, and layouts of the result and the inputs; inputs also broadcast.
-template <class R, class... A>
-void check(const table& kernels, const operation& o) {
+template <class R, class... A, class Fill = small_values>
+void check(const table& kernels, const operation& o, Fill fill = {}) {
   unsigned seed = 0;
   for (const extents& extent : shapes)
     for (const layout to : layouts)
@@ -382,6 +406,63 @@ BOOST_AUTO_TEST_CASE(what_a_function_gives_is_the_same_to_the_bit_whatever_lies_
         BOOST_TEST(changed == 0u, name_of(kind) << " differs beside " << other << ": " << changed);
       }
     }
+  });
+}
+
+// -0 equals 0, and NaN is unequal to all and in no order: by every target alike.
+BOOST_AUTO_TEST_CASE(comparisons_and_choices_have_nan_zeros_infinities_and_subnormals_as_in_ieee) {
+  const operation not_zero{op::cast, 1, [](const double* a) { return a[0] != 0 ? 1.0 : 0.0; }};
+  const operation greatest{op::maximum, 2, [](const double* a) {
+                             return std::isnan(a[0]) || a[0] > a[1] ? a[0] : a[1];
+                           }};
+  const operation least{op::minimum, 2, [](const double* a) {
+                          return std::isnan(a[0]) || a[0] < a[1] ? a[0] : a[1];
+                        }};
+  const operation rectified{op::relu, 1, [](const double* a) { return a[0] <= 0 ? 0 : a[0]; }};
+  const operation slope{op::relu_adjoint, 2, [](const double* a) { return a[0] > 0 ? a[1] : 0; }};
+  on_every_target([&](const table& kernels) {
+    for (const operation& o : comparisons)
+      check<uint8_t, float, float>(kernels, o, special_values());
+    check<uint8_t, float>(kernels, not_zero, special_values());
+    check<float, uint8_t, float, float>(kernels, choice, special_values());
+    for (const operation& o : {greatest, least, slope})
+      check<float, float, float>(kernels, o, special_values());
+    check<float, float>(kernels, rectified, special_values());
+  });
+}
+
+BOOST_AUTO_TEST_CASE(chains_of_comparisons_have_nan_as_in_ieee) {
+  constexpr std::int8_t made = max_link_inputs;
+  // (x != y && !(x < y)) || bool(x), which is where(x != y && !(x < y), true, bool(x))
+  const chain_link links[]{{op::not_equal, element::boolean, {0, 1}, {}},
+                           {op::less, element::boolean, {0, 1}, {}},
+                           {op::logical_not, element::boolean, {made + 1}, {}},
+                           {op::logical_and, element::boolean, {made, made + 2}, {}},
+                           {op::cast, element::boolean, {0}, {}},
+                           {op::logical_or, element::boolean, {made + 3, made + 4}, {}}};
+  on_every_target([&](const table& kernels) {
+    for (const extents& extent : shapes)
+      for (const layout how : layouts) {
+        array<float> x(extent, how), y(extent, layout::contiguous, 1);
+        special_values()(x, 1);
+        special_values()(y, 2);
+        array<std::uint8_t> result(extent, how, 0, true);
+        call c = make_call(op::logical_or, extent);
+        c.operands[0] = result.as_operand();
+        c.operands[1] = x.as_operand();
+        c.operands[2] = y.as_operand();
+        c.links = links;
+        c.link_count = static_cast<int>(std::size(links));
+        expectation expected(result);
+        for_points(c, [&](const auto& index) {
+          const double a = at(c.operands[1], offset(c.operands[1], index));
+          const double b = at(c.operands[2], offset(c.operands[2], index));
+          expected.expect(result, offset(c.operands[0], index),
+                          (a != b && !(a < b)) || a != 0 ? 1 : 0);
+        });
+        kernels.elementwise(c);
+        BOOST_TEST(expected.wrong(result) == 0, "loops " << extent.size());
+      }
   });
 }
 

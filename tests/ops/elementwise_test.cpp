@@ -6,8 +6,13 @@
 #include "weft/ops/mask.hpp"
 
 #include <boost/test/unit_test.hpp>
+#include <cmath>
+#include <limits>
 
 #include "support/trial.hpp"
+#include "weft/ops/dot.hpp"
+#include "weft/ops/normalize.hpp"
+#include "weft/ops/reduce.hpp"
 #include "weft/ops/view.hpp"
 
 namespace {
@@ -87,6 +92,42 @@ struct choices {
   }
 };
 
+// What each function makes of NaN, zeros of both signs, infinities and subnormal numbers; a row, a
+// column and an own array of them, by itself and in a chain or behind a contraction.
+struct special {
+  constexpr auto operator()(weft::scope s) const {
+    using weft::as, weft::cast;
+    auto x = s.input<"x", float, Nine, Hundred>();
+    auto y = s.param<"y", Hundred>();
+    auto z = s.input<"z", float, Nine>();
+    auto missing = x != x;
+    auto loss = weft::sum<Nine, Hundred>(where(missing || !(x < 1) || !(x > -1), 0, x) * y);
+    return weft::results(
+        as<"less">(x < y), as<"less_equal">(x <= z), as<"greater">(x > y),
+        as<"greater_equal">(x >= z), as<"equal">(x == y), as<"not_equal">(x != z),
+        as<"not_itself">(missing), as<"itself">(z == z), as<"not_0">(y != 0.0f),
+        as<"bool">(cast<bool>(x)), as<"int">(cast<std::int32_t>(x)),
+        as<"not_less">(!(x < z) && cast<bool>(y)), as<"either">(cast<bool>(x) || (x == 0)),
+        as<"chosen">(where(x < y, x, z)), as<"filled">(where(missing, y, x * 2)),
+        as<"maximum">(maximum(x, y)), as<"minimum">(minimum(x, z)), as<"relu">(relu(x)),
+        as<"clamped">(maximum(minimum(x, 1), -1)), as<"max">(weft::max<Hundred>(x)),
+        as<"row">(relu(weft::dot<Hundred>(x, y))), as<"softmax">(weft::softmax<Hundred>(x)),
+        as<"loss">(loss));
+  }
+  struct Nine : weft::axis<9> {};
+};
+settings special_numbers() {
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  constexpr double denormal = 0x1p-140;
+  double const numbers[]{std::nan(""), 0, -0.0, inf, -inf, denormal, -denormal, 1, -0.5};
+  settings s;
+  for (std::size_t i = 0; i < 900; ++i)
+    s.given["x"].push_back(numbers[(i / 100 < 7 ? i : i % 3 + 6) % 9]);  // some rows are finite
+  for (std::size_t i = 0; i < 100; ++i) s.given["y"].push_back(numbers[i / 9 % 9]);
+  s.given["z"].assign(std::begin(numbers), std::end(numbers));
+  return s;
+}
+
 // Expressions without operands, and lengths that the run knows.
 struct sources {
   constexpr auto operator()(weft::scope s) const {
@@ -139,6 +180,16 @@ BOOST_AUTO_TEST_CASE(comparisons_choices_and_conversions) {
   s.ranges["i"] = s.ranges["j"] = {-5, 6};
   s.ranges["large"] = {-50, 50};
   trial<weft::inference<choices>>(s);
+}
+
+BOOST_AUTO_TEST_CASE(nan_zeros_infinities_and_subnormals_are_as_in_ieee) {
+  trial<weft::inference<special>>(special_numbers());
+}
+
+BOOST_AUTO_TEST_CASE(where_keeps_nan_from_gradients) {
+  settings s = special_numbers();
+  s.given.erase("y");
+  trial<weft::training<special, "loss">>(s);
 }
 
 BOOST_AUTO_TEST_CASE(sources_and_axes_whose_length_the_run_knows) {

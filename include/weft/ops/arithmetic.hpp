@@ -1,4 +1,4 @@
-// Arithmetic on each element by itself.
+// Arithmetic on each element by itself; that of int32 is modulo 2^32.
 #pragma once
 
 #include "weft/ops/elementwise.hpp"
@@ -75,7 +75,7 @@ requires(detail::operands<L, R> && !detail::crowded<L, R> && detail::same_elemen
     WEFT_REJECT(
         "divide: integers are not divided; convert with weft::cast<float>", operator/(const L&,
                                                                                       const R&))
-// The greater of two, element by element; NaN where either is.
+// The greater of two, element by element; NaN where either is, with gradients of 0 there.
 template <class L, class R>
 requires detail::operands<L, R>
 constexpr auto maximum(const L& l, const R& r) {
@@ -91,7 +91,7 @@ requires detail::crowded<L, R> WEFT_REJECT(
 template <class L, class R>
 requires detail::both_logical<L, R> WEFT_REJECT(
     "maximum: booleans have no arithmetic; choose with weft::where", maximum(const L&, const R&))
-// The lesser of two, element by element; NaN where either is.
+// The lesser of two, element by element; NaN where either is, with gradients of 0 there.
 template <class L, class R>
 requires detail::operands<L, R>
 constexpr auto minimum(const L& l, const R& r) {

@@ -6,7 +6,8 @@
 namespace weft {
 
 // Comparisons give booleans: positions<KeyPos>() <= positions<Pos>() is a causal mask [KeyPos,
-// Pos].
+// Pos]. Those of floats are IEEE's: -0 equals 0, and NaN is unequal to everything, itself too, and
+// neither less nor greater than anything; x != x is where x is NaN.
 template <class L, class R>
 requires detail::operands<L, R>
 constexpr auto operator<(const L& l, const R& r) {

@@ -20,7 +20,8 @@ constexpr broadcast_fault fault_of_broadcast() {
 
 }  // namespace detail
 
-// The elements as T: a float becomes an integer towards zero, a boolean 0 or 1, a number != 0.
+// The elements as T: a float becomes an integer towards zero, the nearest int32 beyond their range
+// and 0 for NaN; a boolean becomes 0 or 1; a number becomes number != 0, which is true for NaN.
 template <class T, expression X>
 requires is_element<T>
 constexpr auto cast(const X& x) {

@@ -78,7 +78,7 @@ requires(!detail::floating<X>)
     WEFT_REJECT("sigmoid: the elements are not float; convert with weft::cast<float>",
                 sigmoid(const X&))
 
-// max(x, 0).
+// max(x, 0); NaN where x is, with a gradient of 0 there.
 template <expression X>
 constexpr auto relu(const X& x) {
   return detail::unary<op::relu>(x);

@@ -21,7 +21,7 @@ constexpr auto along(const X& x, double scalar = 0) {
 }  // namespace detail
 
 // exp(x) / sum over K of exp(x), computed from x - max (x). A row whose elements are all -infinity,
-// or that has none, is 0 (ONNX's rule; PyTorch gives NaN).
+// or that has none, is 0 (ONNX's rule; PyTorch gives NaN). One with NaN or +infinity is all NaN.
 template <class... K, expression X>
 constexpr auto softmax(const X& x) {
   return detail::along<op::softmax, K...>(x);

@@ -48,7 +48,7 @@ template <class... K, expression X>
 requires(detail::fault_of_axes<X, K...>() == detail::axis_fault::elements)
     WEFT_REJECT("sum: the elements are not float; convert with weft::cast<float>", sum(const X&))
 
-// The greatest element over the axes K; -infinity where one of them has length 0.
+// The greatest element over the axes K; NaN where one is, -infinity where an axis has length 0.
 template <class... K, expression X>
 constexpr auto max(const X& x) {
   return detail::reduce<op::max, K...>(x);

@@ -1,8 +1,10 @@
 // One element of an operation.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <numbers>
 #include <stdexcept>
 #include <string>
@@ -41,11 +43,26 @@ inline double gelu_tanh_slope(double x) {
 
 inline double cast(element to, double x) {
   if (to == element::boolean) return x != 0;
-  return to == element::int32 ? std::trunc(x) : x;
+  if (to != element::int32) return x;
+  using limits = std::numeric_limits<std::int32_t>;
+  return std::isnan(x) ? 0
+                       : std::trunc(std::clamp(x, double{limits::min()}, double{limits::max()}));
+}
+
+// Arithmetic of int32 is modulo 2^32.
+inline double wrapped(op kind, double x, double y) {
+  auto const a = static_cast<std::int64_t>(x), b = static_cast<std::int64_t>(y);
+  return static_cast<std::int32_t>(kind == op::negate     ? -a
+                                   : kind == op::add      ? a + b
+                                   : kind == op::subtract ? a - b
+                                                          : a * b);
 }
 
 // One element of an elementwise operation; operands that it has not are 0.
 inline double elementwise(const node& n, double x, double y, double z) {
+  if (n.type == element::int32 && (n.kind == op::negate || n.kind == op::add ||
+                                   n.kind == op::subtract || n.kind == op::multiply))
+    return wrapped(n.kind, x, y);
   // clang-format off
   switch (n.kind) {
     case op::copy: return x;

@@ -106,8 +106,10 @@ class evaluation {
 
     if (n.kind == op::dropout) {
       node const& numbers = g_.nodes[n.operand[1]];
-      for_each(own, of_, {result, of_x, of_y},
-               [&](auto i, auto a, auto b) { r[i] = x[a] * kept_share(numbers, b_.random, y[b]); });
+      for_each(own, of_, {result, of_x, of_y}, [&](auto i, auto a, auto b) {
+        double const share = kept_share(numbers, b_.random, y[b]);
+        r[i] = share == 0 ? 0 : share * x[a];  // NaN is dropped too
+      });
       return v;
     }
     if (is_elementwise(n.kind)) {
