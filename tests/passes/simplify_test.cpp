@@ -3,6 +3,7 @@
 
 #include <boost/test/unit_test.hpp>
 #include <cmath>
+#include <limits>
 
 #include "examples/char_lm/model.hpp"
 #include "passes/graphs.hpp"
@@ -180,6 +181,41 @@ static_assert(count(simplified<not_neutral>(), op::subtract) == 1);
 static_assert(count(simplified<not_neutral>(), op::multiply) == 1);
 static_assert(count(simplified<not_neutral>(), op::copy) == 1);
 
+// What would be another boolean or number where x is NaN or infinite.
+struct not_the_same_for_nan {
+  constexpr auto operator()(weft::scope s) const {
+    auto x = s.input<"x", float, Rows>();
+    auto y = s.input<"y", float, Rows>();
+    return weft::results(weft::as<"a">(x == x), weft::as<"b">(x != x), weft::as<"c">(x <= x),
+                         weft::as<"d">(!(x < y)), weft::as<"e">(y <= x), weft::as<"f">(x - x),
+                         weft::as<"g">(x / x), weft::as<"h">(0 * x),
+                         weft::as<"i">(where(x == y, x, y)));
+  }
+};
+static_assert(count(simplified<not_the_same_for_nan>(), op::equal) == 2);
+static_assert(count(simplified<not_the_same_for_nan>(), op::not_equal) == 1);
+static_assert(count(simplified<not_the_same_for_nan>(), op::less_equal) == 2);
+static_assert(count(simplified<not_the_same_for_nan>(), op::less) == 1);
+static_assert(count(simplified<not_the_same_for_nan>(), op::logical_not) == 1);
+static_assert(count(simplified<not_the_same_for_nan>(), op::subtract) == 1);
+static_assert(count(simplified<not_the_same_for_nan>(), op::divide) == 1);
+static_assert(count(simplified<not_the_same_for_nan>(), op::multiply) == 1);
+static_assert(count(simplified<not_the_same_for_nan>(), op::where) == 1);
+
+// What is NaN is no constant expression.
+struct constants_without_value {
+  constexpr auto operator()(weft::scope) const {
+    using weft::as, weft::constant, weft::infinity;
+    constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+    return weft::results(as<"difference">(constant(infinity) - constant(infinity)),
+                         as<"product">(constant(0.0f) * constant(infinity)),
+                         as<"sum">(constant(nan) + constant(1.0f)),
+                         as<"infinite">(constant(infinity) + constant(1.0f)),
+                         as<"root">(sqrt(constant(infinity))),
+                         as<"true">(weft::cast<bool>(constant(nan))));
+  }
+};
+
 struct with_more {
   constexpr auto operator()(weft::scope s) const {
     auto x = s.input<"x", float, Rows>();
@@ -272,6 +308,14 @@ BOOST_AUTO_TEST_CASE(keeps_the_results) {
     for (std::size_t i = 0; i < got.size(); ++i)
       BOOST_TEST(std::abs(got[i] - expected[i]) < 1e-14, name << "[" << i << "]");
   }
+}
+
+BOOST_AUTO_TEST_CASE(nan_is_not_folded) {
+  weft::testing::trial<weft::inference<constants_without_value>>();
+  weft::testing::settings s;
+  s.given["x"] = {std::nan(""), -0.0, std::numeric_limits<double>::infinity()};
+  s.given["y"] = {1, 0, std::nan("")};
+  weft::testing::trial<weft::inference<not_the_same_for_nan>>(s);
 }
 
 BOOST_AUTO_TEST_CASE(gradients_of_slices_are_put_together) {

@@ -130,6 +130,7 @@ class error_analysis {
       case op::write:  // an element of either
         return std::max(ex, ey);
       case op::constant:  // rounded to float32
+        if (n.type != element::float32 || !std::isfinite(n.scalar)) return 0;
         return static_cast<double>(static_cast<float>(n.scalar)) == n.scalar ? 0 : rounding(r);
       case op::length:  // a product of integers, exact below 2^24
         return r < 0x1p24 ? 0 : gamma(n.named.count) * r;

@@ -152,7 +152,7 @@ class simplifier {
                    ? constant(n, operand(n, 0).scalar)
                    : -1;
       case op::sqrt:
-        if (operand(n, 0).kind == op::constant && operand(n, 0).scalar >= 0)
+        if (is_finite_constant(n, 0) && operand(n, 0).scalar >= 0)
           return constant(n, square_root(operand(n, 0).scalar));
         return -1;
       case op::dropout:
@@ -232,7 +232,7 @@ class simplifier {
     if (is_constant(n, 1, neutral) && like(n, 0)) return n.operand[0];
     if ((n.kind == op::add || n.kind == op::multiply) && is_constant(n, 0, neutral) && like(n, 1))
       return n.operand[1];
-    if (operand(n, 0).kind != op::constant || operand(n, 1).kind != op::constant) return -1;
+    if (!is_finite_constant(n, 0) || !is_finite_constant(n, 1)) return -1;
     double const a = operand(n, 0).scalar;
     double const b = operand(n, 1).scalar;
     if (n.kind == op::divide && b == 0) return -1;
@@ -241,6 +241,12 @@ class simplifier {
                        : n.kind == op::multiply ? a * b
                                                 : a / b);
   }
+  // What is not is left to the kernels: a compiler refuses a constant that becomes NaN.
+  constexpr bool is_finite_constant(const node& n, int i) const {
+    double const largest = std::numeric_limits<double>::max();
+    double const x = operand(n, i).scalar;
+    return operand(n, i).kind == op::constant && -largest <= x && x <= largest;
+  }
 
   graph& g_;
   int table_[table_size]{};  // the node's id and one; 0 where free
@@ -248,7 +254,9 @@ class simplifier {
 
 }  // namespace detail
 
-// The outputs of the graph stay what they are, to rounding of constants to their element type.
+// The outputs of the graph stay what they are, to rounding of constants to their element type and
+// the sign of a zero that 0 is added to. NaN and infinities too: nothing is folded that they would
+// make another, such as x * 0, x - x, x == x or !(x < y).
 constexpr graph simplify(const graph& original) {
   graph const g = sweep(original);
   graph h = detail::bare(g);
