@@ -159,8 +159,8 @@ struct trained {
     return weft::results(weft::as<"loss">(sum), weft::as<"other">(weft::constant(1.0f)));
   }
 };
-static_assert(weft::detail::depends_on_states<trained, "loss">());
-static_assert(!weft::detail::depends_on_states<trained, "other">());
+static_assert(weft::detail::fault_of_loss<trained, "loss">() == weft::detail::loss_fault::states);
+static_assert(weft::detail::fault_of_loss<trained, "other">() != weft::detail::loss_fault::states);
 
 BOOST_AUTO_TEST_CASE(they_mean_what_the_reference_says) {
   using weft::testing::lengths, weft::testing::trial;

@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <boost/hana/for_each.hpp>
+#include <concepts>
 #include <stdexcept>
+#include <type_traits>
 #include <utility>
 
 #include "weft/axes/text.hpp"
@@ -78,27 +80,95 @@ concept returns_a_tensor_or_results = requires(const Model m, scope s) {
   to_results(m(s));
 };
 
+// Has Model a member of this name, whether it can be called or not? If so, the name is ambiguous
+// where another base class has it too.
+struct call_operator {
+  void operator()();
+};
+template <class Model>
+struct with_another_call_operator : Model, call_operator {};
+template <class Model>
+concept has_call_operator = std::is_class_v<Model> && !std::is_final_v<Model> && !requires {
+  &with_another_call_operator<Model>::operator();
+};
+
+// A function with a mistake inside has no result: what compilers leave of it can neither be called
+// nor pointed to. Clang 14 lets it be called for nothing, but not while compiling.
+template <class Model>
+constexpr bool runs() {
+  graph g;
+  Model{}(scope(g));
+  return true;
+}
+template <class Model>
+concept has_a_function_with_a_mistake = has_call_operator<Model> && !requires(Model m, scope s) {
+  m(s);
+}
+&&!requires {
+  &Model::operator();
+};
+template <class Model>
+concept returns_nothing_for_a_mistake = requires(const Model m, scope s) {
+  { m(s) } -> std::same_as<void>;
+}
+&&!requires {
+  typename std::bool_constant<runs<Model>()>;
+};
+
+// Has the compiler refused the model's function, and said why? Then nothing more is said about what
+// is done with the model.
+template <class Model>
+concept refused = !returns_a_tensor_or_results<Model> &&
+                  (has_a_function_with_a_mistake<Model> || returns_nothing_for_a_mistake<Model>);
+
+// To call the function once more makes a compiler that has said nothing yet say why. Not within a
+// function: clang would not evaluate it.
+template <class Model>
+struct called_again {
+  using type = decltype(std::declval<const Model&>()(std::declval<scope>()));
+};
+template <class Model>
+struct said_why {
+  static_assert(sizeof(called_again<Model>) > 0);
+};
+
+template <class Model>
+struct results_of_model {
+  using type = std::remove_cvref_t<decltype(to_results(
+      std::declval<const Model&>()(std::declval<scope>())))>;
+};
+template <refused Model>
+struct results_of_model<Model> {
+  using type = result_list<>;
+};
+
 }  // namespace detail
 
 template <class Model>
-concept a_model = detail::has_const_call_operator_with_a_scope<Model> &&
-    detail::returns_a_tensor_or_results<Model>;
+concept a_model = (detail::has_const_call_operator_with_a_scope<Model> &&
+                   detail::returns_a_tensor_or_results<Model>) ||
+                  detail::refused<Model>;
 
 template <a_model Model>
-using results_of = std::remove_cvref_t<decltype(detail::to_results(
-    std::declval<const Model&>()(std::declval<scope>())))>;
+using results_of = typename detail::results_of_model<Model>::type;
 
 // The graph of a model, with all its results, and after them the updates of its states.
 template <a_model Model>
 constexpr graph define() {
-  graph g;
-  auto const r = Model{}(scope(g));
-  int const updates = g.output_count;
-  hana::for_each(detail::to_results(r).items,
-                 [&](const auto& item) { detail::add_result(g, item); });
-  std::rotate(g.outputs, g.outputs + updates, g.outputs + g.output_count);
-  derive_lengths(g);
-  return g;
+  if constexpr (detail::refused<Model>) {
+    static_assert(sizeof(detail::said_why<Model>) > 0);
+    return rejected_graph();
+  } else {
+    graph g;
+    auto const r = Model{}(scope(g));
+    int const updates = g.output_count;
+    hana::for_each(detail::to_results(r).items,
+                   [&](const auto& item) { detail::add_result(g, item); });
+    std::rotate(g.outputs, g.outputs + updates, g.outputs + g.output_count);
+    if (g.rejected) return rejected_graph();
+    derive_lengths(g);
+    return g;
+  }
 }
 
 }  // namespace weft

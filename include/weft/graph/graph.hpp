@@ -165,6 +165,9 @@ struct graph {
   int open_region = 0;  // that a scan is making
   char text[max_text]{};
   int text_size = 0;
+  // The compiler has refused the model and has said why: what is made of this graph, which has
+  // nothing, is to compile without a further message.
+  bool rejected = false;
 
   constexpr std::string_view name(name_ref r) const {
     return {text + r.begin, static_cast<std::size_t>(r.size)};
@@ -196,6 +199,13 @@ constexpr name_ref graph::intern(std::string_view s) {
   name_ref const r{text_size, static_cast<int>(s.size())};
   for (char const c : s) text[text_size++] = c;
   return r;
+}
+
+// That of a model which the compiler has refused.
+constexpr graph rejected_graph() {
+  graph g;
+  g.rejected = true;
+  return g;
 }
 
 // Are both carried out in the same place: once, in every run, or in a scan's every step?

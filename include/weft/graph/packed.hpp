@@ -28,9 +28,11 @@ struct graph_parts {
   table_view<length_rule> rules;
   table_view<region> regions;
   table_view<char> text;
+  bool rejected;
 
   constexpr graph unpack() const {
     graph g;
+    g.rejected = rejected;
     detail::fill(g.nodes, g.count, nodes);
     detail::fill(g.inputs, g.input_count, inputs);
     detail::fill(g.parameters, g.parameter_count, parameters);
@@ -60,13 +62,14 @@ struct packed_graph {
   table<length_rule, Rules> rules;
   table<region, Regions> regions;
   table<char, Text> text;
+  bool rejected;
 
   constexpr std::string_view name(name_ref r) const {
     return {text.at + r.begin, static_cast<std::size_t>(r.size)};
   }
   constexpr graph_parts parts() const {
-    return {nodes.view(),   inputs.view(), parameters.view(), states.view(),
-            outputs.view(), rules.view(),  regions.view(),    text.view()};
+    return {nodes.view(), inputs.view(),  parameters.view(), states.view(), outputs.view(),
+            rules.view(), regions.view(), text.view(),       rejected};
   }
   constexpr graph unpack() const { return parts().unpack(); }
 };
@@ -84,7 +87,8 @@ constexpr auto pack() {
       cut<g.output_count>(g.outputs),
       cut<g.rule_count>(g.rules),
       cut<g.region_count>(g.regions),
-      cut<g.text_size>(g.text)};
+      cut<g.text_size>(g.text),
+      g.rejected};
 }
 
 }  // namespace weft

@@ -38,7 +38,9 @@ struct inference {
   static constexpr graph selected() {
     return simplify(without_dropout(select(definition<Model>.unpack(), Results.view()...)));
   }
-  static constexpr graph make() { return compiled(selected()); }
+  static constexpr graph make() {
+    return definition<Model>.rejected ? rejected_graph() : compiled(selected());
+  }
   static constexpr auto g = pack<inference>();
 };
 
@@ -48,7 +50,9 @@ struct sampling {
   static constexpr graph selected() {
     return simplify(select(definition<Model>.unpack(), Results.view()...));
   }
-  static constexpr graph make() { return compiled(selected()); }
+  static constexpr graph make() {
+    return definition<Model>.rejected ? rejected_graph() : compiled(selected());
+  }
   static constexpr auto g = pack<sampling>();
 };
 
@@ -56,7 +60,8 @@ struct sampling {
 template <a_model Model, text Loss>
 struct training {
   static constexpr graph make() {
-    return compiled_with_gradients(sampling<Model, Loss>::selected());
+    return definition<Model>.rejected ? rejected_graph()
+                                      : compiled_with_gradients(sampling<Model, Loss>::selected());
   }
   static constexpr auto g = pack<training>();
 };
@@ -66,6 +71,7 @@ template <a_model Model>
 struct declaration {
   static constexpr graph make() {
     graph g = definition<Model>.unpack();
+    if (g.rejected) return g;
     g.output_count = 0;
     return sweep_inputs(g);
   }

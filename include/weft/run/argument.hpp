@@ -98,16 +98,19 @@ struct argument_traits<named_argument<Name, std::span<const T>>> {
 template <class Source, class... Args>
 constexpr argument_fault fault_of_arguments() {
   auto const& g = Source::g;
+  if (g.rejected) return argument_fault::none;
   int given[max_leaves]{};
   auto fault = argument_fault::none;
   [[maybe_unused]] auto const check = [&](auto traits) {
     using A = decltype(traits);
-    int const i = find_input(g, A::name);
     if (fault != argument_fault::none) return;
-    fault = A::name.empty() ? argument_fault::unnamed
-            : i < 0         ? argument_fault::unknown
-            : given[i]++    ? argument_fault::doubled
-                            : A::fault(g.nodes[g.inputs[i].node]);
+    constexpr int i = find_input(Source::g, A::name);
+    if constexpr (A::name.empty())
+      fault = argument_fault::unnamed;
+    else if constexpr (i < 0)
+      fault = argument_fault::unknown;
+    else
+      fault = given[i]++ ? argument_fault::doubled : A::fault(g.nodes[g.inputs[i].node]);
   };
   (check(argument_traits<Args>{}), ...);
   if (fault != argument_fault::none) return fault;
@@ -190,18 +193,22 @@ std::array<binding, sizeof...(Args)> bindings(const program& p, const Args&... a
 template <class Source, class... Args>
 void bind_arguments(engine& e, const Args&... args) {
   using code = lowered<Source>;
-  if constexpr (detail::binds_by_address(code::tables)) {
-    std::array<const std::byte*, sizeof...(Args)> elements{};
-    [[maybe_unused]] auto const find = [&]<class A>(const A& a) {
-      constexpr auto i =
-          static_cast<std::size_t>(detail::find_input(Source::g, detail::argument_traits<A>::name));
-      elements[i] =
-          static_cast<const std::byte*>(detail::planned_elements(code::tables.inputs[i], a));
-      return elements[i] != nullptr;
-    };
-    if ((find(args) && ...)) return e.bind_checked(elements);
+  if constexpr (Source::g.rejected) {
+    ((void)args, ...);
+  } else {
+    if constexpr (detail::binds_by_address(code::tables)) {
+      std::array<const std::byte*, sizeof...(Args)> elements{};
+      [[maybe_unused]] auto const find = [&]<class A>(const A& a) {
+        constexpr auto i = static_cast<std::size_t>(
+            detail::find_input(Source::g, detail::argument_traits<A>::name));
+        elements[i] =
+            static_cast<const std::byte*>(detail::planned_elements(code::tables.inputs[i], a));
+        return elements[i] != nullptr;
+      };
+      if ((find(args) && ...)) return e.bind_checked(elements);
+    }
+    e.bind(bindings<Source>(code::program, args...));
   }
-  e.bind(bindings<Source>(code::program, args...));
 }
 
 }  // namespace weft

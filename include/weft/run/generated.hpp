@@ -22,7 +22,8 @@ struct made_by_weft_add_model {
 
 template <class Model, text... Results>
 constexpr bool has_results() {
-  return ((find_output(definition<Model>, Results.view()) >= 0) && ...);
+  return definition<Model>.rejected ||
+         ((find_output(definition<Model>, Results.view()) >= 0) && ...);
 }
 
 }  // namespace detail

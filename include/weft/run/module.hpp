@@ -20,6 +20,30 @@ namespace weft {
 
 namespace detail {
 
+// What stands for a result of a model that the compiler has refused: whatever is done with a view.
+struct no_view {
+  const float* data() const { return nullptr; }
+  std::size_t size() const { return 0; }
+  std::array<std::size_t, max_rank> lengths() const { return {}; }
+  std::array<std::ptrdiff_t, max_rank> strides() const { return {}; }
+  template <class A>
+  std::size_t length() const {
+    return 0;
+  }
+  template <class A>
+  no_view at(std::size_t) const {
+    return {};
+  }
+  template <class... Indices>
+  const float& operator()(Indices...) const {
+    return *data();
+  }
+  template <class T, class S>
+  operator view<T, S>() const {
+    return {nullptr, {}, {}};
+  }
+};
+
 // The elements and axes of a model's result, from its type.
 template <text Name, class List>
 struct find_result;
@@ -58,13 +82,17 @@ class run_results {
 
   // A view [axes of the result...] of the elements.
   template <text Name>
-  requires(find_output(Source::g, Name.view()) >= 0) auto get() const {
-    constexpr int i = find_output(Source::g, Name.view());
-    return detail::view_of(*engine_, engine_->tables().results[i],
-                           static_cast<detail::result_view<Model, Name>*>(nullptr));
+  requires(Source::g.rejected || find_output(Source::g, Name.view()) >= 0) auto get() const {
+    if constexpr (Source::g.rejected) {
+      return detail::no_view{};
+    } else {
+      constexpr int i = find_output(Source::g, Name.view());
+      return detail::view_of(*engine_, engine_->tables().results[i],
+                             static_cast<detail::result_view<Model, Name>*>(nullptr));
+    }
   }
   template <text Name>
-  requires(find_output(Source::g, Name.view()) < 0)
+  requires(!Source::g.rejected && find_output(Source::g, Name.view()) < 0)
       WEFT_REJECT("results: this module does not compute a result of this name", get() const)
 
  private:
@@ -86,6 +114,7 @@ class runnable {
   }
   template <text Name, class T, class... Axes>
   static constexpr bool has_state() {
+    if (source::g.rejected) return true;
     int const i = find_state(Name.view());
     if (i < 0) return false;
     node const& n = source::g.nodes[source::g.states[i].node];
@@ -93,6 +122,7 @@ class runnable {
   }
   template <class A>
   static constexpr bool states_have() {
+    if (source::g.rejected) return true;
     if constexpr (an_axis<A>)
       for (leaf const& s : source::g.states)
         if (source::g.nodes[s.node].axes.contains(&info_of<A>)) return true;
@@ -193,10 +223,14 @@ class runnable {
   // Batch>(). It has to be one that these results depend on.
   template <text Name, class T, class... Axes>
   requires(has_state<Name, T, Axes...>()) view<T, shape<Axes...>> state() {
-    constexpr state_ref const& s = code::tables.states[find_state(Name.view())];
     std::array<std::size_t, sizeof...(Axes)> const lengths{Axes::extent...};
-    return {reinterpret_cast<T*>(engine_.blocks().workspace + s.offset), lengths,
-            detail::dense_strides(lengths)};
+    if constexpr (source::g.rejected)
+      return {nullptr, lengths, detail::dense_strides(lengths)};
+    else {
+      constexpr state_ref const& s = code::tables.states[find_state(Name.view())];
+      return {reinterpret_cast<T*>(engine_.blocks().workspace + s.offset), lengths,
+              detail::dense_strides(lengths)};
+    }
   }
   template <text Name, class T, class... Axes>
   requires(!has_state<Name, T, Axes...>())
@@ -235,7 +269,8 @@ class runnable {
 };
 
 template <class Model, text... Results>
-inline constexpr bool computes = ((find_output(definition<Model>, Results.view()) >= 0) && ...);
+inline constexpr bool computes = definition<Model>.rejected ||
+                                 ((find_output(definition<Model>, Results.view()) >= 0) && ...);
 
 }  // namespace detail
 

@@ -63,6 +63,7 @@ class parameters : public parameter_block {
   }
   template <text Name, class... Axes>
   static constexpr bool has() {
+    if (declaration<Model>::g.rejected) return true;
     int const i = index(Name.view());
     auto const& g = declaration<Model>::g;
     return i >= 0 && g.nodes[g.parameters[i].node].axes == axes_of(shape<Axes...>{});
@@ -79,9 +80,13 @@ class parameters : public parameter_block {
   template <text Name, class... Axes>
   requires(has<Name, Axes...>()) view<float, shape<Axes...>> get()
   const {
-    constexpr parameter_ref const& r = code::tables.parameters[index(Name.view())];
     std::array<std::size_t, sizeof...(Axes)> const lengths{Axes::extent...};
-    return {reinterpret_cast<float*>(data() + r.offset), lengths, detail::dense_strides(lengths)};
+    if constexpr (declaration<Model>::g.rejected)
+      return {nullptr, lengths, detail::dense_strides(lengths)};
+    else {
+      constexpr parameter_ref const& r = code::tables.parameters[index(Name.view())];
+      return {reinterpret_cast<float*>(data() + r.offset), lengths, detail::dense_strides(lengths)};
+    }
   }
   template <text Name, class... Axes>
   requires(!has<Name, Axes...>())

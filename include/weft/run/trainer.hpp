@@ -25,13 +25,20 @@ namespace weft {
 
 namespace detail {
 
+enum class loss_fault { none, missing, axes, elements, states };
+
 template <a_model Model, text Loss>
-constexpr bool depends_on_states() {
-  if constexpr (definition<Model>.state_count == 0 ||
-                find_output(definition<Model>, Loss.view()) < 0)
-    return false;
-  else
-    return select(definition<Model>.unpack(), Loss.view()).state_count > 0;
+constexpr loss_fault fault_of_loss() {
+  auto const& g = definition<Model>;
+  if (g.rejected) return loss_fault::none;
+  int const loss = find_output(g, Loss.view());
+  if (loss < 0) return loss_fault::missing;
+  node const& n = g.nodes[g.outputs[loss].node];
+  if (n.axes.count > 0) return loss_fault::axes;
+  if (n.type != element::float32) return loss_fault::elements;
+  if (g.state_count > 0 && select(g.unpack(), Loss.view()).state_count > 0)
+    return loss_fault::states;
+  return loss_fault::none;
 }
 
 }  // namespace detail
@@ -57,14 +64,13 @@ struct training_options {
 // A step allocates nothing. The same seeds and arguments give the same bits.
 template <a_model Model, class Optimizer = adamw, text Loss = "loss">
 class trainer {
-  static constexpr int loss_output = find_output(definition<Model>, Loss.view());
-  static_assert(loss_output >= 0, "trainer: the model has no result with the name of the loss");
-  static constexpr node const& loss_node =
-      definition<Model>.nodes[definition<Model>.outputs[loss_output < 0 ? 0 : loss_output].node];
-  static_assert(loss_node.axes.count == 0, "trainer: the loss has axes; take its mean over them");
-  static_assert(loss_node.type == element::float32, "trainer: the loss is not float");
-
-  static_assert(!detail::depends_on_states<Model, Loss>(),
+  static constexpr auto fault = detail::fault_of_loss<Model, Loss>();
+  static_assert(fault != detail::loss_fault::missing,
+                "trainer: the model has no result with the name of the loss");
+  static_assert(fault != detail::loss_fault::axes,
+                "trainer: the loss has axes; take its mean over them");
+  static_assert(fault != detail::loss_fault::elements, "trainer: the loss is not float");
+  static_assert(fault != detail::loss_fault::states,
                 "trainer: the loss depends on a state, and no gradient goes through one");
 
   using source = training<Model, Loss>;

@@ -1,9 +1,14 @@
 # Compiles SOURCE with COMPILER and compares the messages with what its comments say.
 #
-# A model with one mistake: the first error stands at the line marked `// error here` and contains
-# the text of the first `// expect:` line; those of the others it contains too, or a second error
-# at that line does (clang has two for an operator or a member, and only the second names the axes).
-# To the second error there are at most 8 lines of output.
+# A program with one mistake: the one error stands at the line marked `// error here` and contains
+# the text of the first `// expect:` line; those of the others it contains too, or its note does
+# (clang names the axes there). All that is printed, whatever the program does with what is wrong,
+# is at most 8 lines. Excerpts of source code are not counted: without them g++ has 6 to 8 lines,
+# with them 7 more.
+#
+# g++ has two errors more that no header can prevent, and that say nothing of weft: that the model's
+# function, whose last line is wrong, has no type to return, and that a function which would be found
+# by its arguments is not declared where all of these are wrong. Only the former is counted.
 #
 # A list of wrong uses: each `// error: sentence` (it may go on in further comment lines) stands
 # before a line that gets this error and no other; no other line gets an error. From one error to the
@@ -43,9 +48,25 @@ endif()
 
 # The errors: their lines in the output, their places and texts.
 as_lines("${output}" printed)
+list(FILTER printed EXCLUDE REGEX "^[0-9]+ errors? generated\\.$")
 set(errors 0)
 set(number 0)
+set(beside_the_point OFF)
 foreach(line IN LISTS printed)
+  if(COMPILER_ID STREQUAL "GNU")
+    if(line MATCHES ": error: '.*' was not declared in this scope")
+      set(beside_the_point ON)
+    elseif(line MATCHES ": error: |: In ")
+      set(beside_the_point OFF)
+    endif()
+    if(beside_the_point)
+      continue()
+    endif()
+    if(line MATCHES ": error: invalid return type 'auto' of 'constexpr' function")
+      math(EXPR number "${number} + 1")
+      continue()
+    endif()
+  endif()
   if(line MATCHES "^(.*):([0-9]+):[0-9]+: (fatal )?error: (.*)$")
     set(printed_${errors} ${number})
     set(file_${errors} "${CMAKE_MATCH_1}")
@@ -58,6 +79,8 @@ endforeach()
 if(errors EQUAL 0)
   fail("there is no error with a place")
 endif()
+
+set(length ${number})
 
 # What the comments say.
 file(READ ${SOURCE} source)
@@ -90,32 +113,23 @@ if(cases EQUAL 0)
   if(NOT file_0 STREQUAL SOURCE OR NOT line_0 EQUAL marked)
     fail("the first error is at ${file_0}:${line_0}, not at ${SOURCE}:${marked}")
   endif()
-  # The message: all errors at that line.
-  set(said "${text_0}")
-  set(next 1)
-  while(next LESS errors AND "${line_${next}}" EQUAL marked)
-    string(APPEND said "\n${text_${next}}")
-    math(EXPR next "${next} + 1")
-  endwhile()
+  if(errors GREATER 1)
+    fail("there are ${errors} errors")
+  endif()
+  set(said "${printed}")
   list(GET expected 0 sentence)
   string(FIND "${text_0}" "${sentence}" at)
   if(at EQUAL -1)
-    fail("the first error does not say: ${sentence}")
+    fail("the error does not say: ${sentence}")
   endif()
   foreach(text IN LISTS expected)
     string(FIND "${said}" "${text}" at)
     if(at EQUAL -1)
-      fail("the first message does not say: ${text}")
+      fail("the message does not say: ${text}")
     endif()
   endforeach()
-  if(errors GREATER 1)
-    set(length ${printed_1})
-  else()
-    list(FILTER printed EXCLUDE REGEX "^[0-9]+ errors? generated\\.$")
-    list(LENGTH printed length)
-  endif()
   if(length GREATER 8)
-    fail("the first message has ${length} lines")
+    fail("the message has ${length} lines")
   endif()
   message("${length} lines")
 else()

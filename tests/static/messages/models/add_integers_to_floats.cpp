@@ -1,6 +1,7 @@
 // expect: add: the operands' elements differ; convert one with weft::cast
 // expect: int
 // expect: float
+#include <vector>
 #include <weft/weft.hpp>
 
 struct Batch : weft::axis<8> {};
@@ -16,4 +17,8 @@ struct model {
   }
 };
 
-constexpr weft::graph g = weft::define<model>();
+float run(const std::vector<std::int32_t>& tokens) {
+  weft::module<model> net;
+  auto const y = net(weft::arg<"tokens">(tokens)).get<"result">();
+  return y.data()[0];
+}

@@ -1,6 +1,7 @@
 // expect: nn::self_attention: the operand has not both Pos and Embed
 // expect: KeyPos
 // expect: shape<Batch, Pos>
+#include <vector>
 #include <weft/weft.hpp>
 
 struct Batch : weft::axis<8> {};
@@ -21,4 +22,8 @@ struct model {
   }
 };
 
-constexpr weft::graph g = weft::define<model>();
+float run(const std::vector<std::int32_t>& tokens) {
+  weft::module<model> net;
+  auto const y = net(weft::arg<"tokens">(tokens)).get<"result">();
+  return y.data()[0];
+}

@@ -1,5 +1,6 @@
 // expect: concatenate: the extent of the whole is not the sum of the parts'
 // expect: Hidden
+#include <vector>
 #include <weft/weft.hpp>
 
 struct Batch : weft::axis<8> {};
@@ -16,4 +17,8 @@ struct model {
   }
 };
 
-constexpr weft::graph g = weft::define<model>();
+float run(const std::vector<float>& rotated, const std::vector<float>& rest) {
+  weft::module<model> net;
+  auto const y = net(weft::arg<"rotated">(rotated), weft::arg<"rest">(rest)).get<"result">();
+  return y.data()[0];
+}

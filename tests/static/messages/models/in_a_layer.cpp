@@ -1,6 +1,7 @@
 // expect: softmax: the operand has no such axis
 // expect: KeyPos
 // expect: shape<Batch, Pos, Heads>
+#include <vector>
 #include <weft/weft.hpp>
 
 struct Batch : weft::axis<8> {};
@@ -26,4 +27,8 @@ struct model {
   }
 };
 
-constexpr weft::graph g = weft::define<model>();
+float run(const std::vector<float>& x) {
+  weft::module<model> net;
+  auto const y = net(weft::arg<"x">(x)).get<"result">();
+  return y.data()[0];
+}

@@ -1,6 +1,7 @@
 // expect: nn::masked_softmax: a mask of floats is added and needs the keys' axis
 // expect: valid lengths are std::int32_t, without it
 // expect: shape<Batch>
+#include <vector>
 #include <weft/weft.hpp>
 
 struct Batch : weft::axis<8> {};
@@ -15,4 +16,8 @@ struct model {
   }
 };
 
-constexpr weft::graph g = weft::define<model>();
+float run(const std::vector<float>& scores, const std::vector<float>& lengths) {
+  weft::module<model> net;
+  auto const y = net(weft::arg<"scores">(scores), weft::arg<"lengths">(lengths)).get<"result">();
+  return y.data()[0];
+}

@@ -1,5 +1,6 @@
 // expect: nn::self_attention: the mask has an axis that the scores have not
 // expect: only_the_mask_has<SourceBatch>
+#include <vector>
 #include <weft/weft.hpp>
 
 struct Batch : weft::axis<8> {};
@@ -20,4 +21,8 @@ struct model {
   }
 };
 
-constexpr weft::graph g = weft::define<model>();
+float run(const std::vector<float>& x, const std::vector<std::int32_t>& lengths) {
+  weft::module<model> net;
+  auto const y = net(weft::arg<"x">(x), weft::arg<"lengths">(lengths)).get<"result">();
+  return y.data()[0];
+}

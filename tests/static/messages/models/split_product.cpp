@@ -1,6 +1,7 @@
 // expect: split: the product of the new axes' extents is not the axis's extent
 // expect: Embed
 // expect: Heads, Batch
+#include <vector>
 #include <weft/weft.hpp>
 
 struct Batch : weft::axis<8> {};
@@ -16,4 +17,8 @@ struct model {
   }
 };
 
-constexpr weft::graph g = weft::define<model>();
+float run(const std::vector<float>& x) {
+  weft::module<model> net;
+  auto const y = net(weft::arg<"x">(x)).get<"result">();
+  return y.data()[0];
+}

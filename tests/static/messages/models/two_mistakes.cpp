@@ -1,6 +1,7 @@
 // expect: dot: the operands' elements are not float; convert with weft::cast<float>
 // expect: Heads
 // expect: int
+#include <vector>
 #include <weft/weft.hpp>
 
 struct Batch : weft::axis<8> {};
@@ -17,4 +18,8 @@ struct model {
   }
 };
 
-constexpr weft::graph g = weft::define<model>();
+float run(const std::vector<std::int32_t>& tokens) {
+  weft::module<model> net;
+  auto const y = net(weft::arg<"tokens">(tokens)).get<"result">();
+  return y.data()[0];
+}

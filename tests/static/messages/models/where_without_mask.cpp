@@ -1,6 +1,7 @@
 // expect: where: the condition is a mask of booleans, such as a comparison gives
 // expect: float
 // expect: shape<Pos, KeyPos>
+#include <vector>
 #include <weft/weft.hpp>
 
 struct Batch : weft::axis<8> {};
@@ -15,4 +16,8 @@ struct model {
   }
 };
 
-constexpr weft::graph g = weft::define<model>();
+float run(const std::vector<float>& scores, const std::vector<float>& mask) {
+  weft::module<model> net;
+  auto const y = net(weft::arg<"scores">(scores), weft::arg<"mask">(mask)).get<"result">();
+  return y.data()[0];
+}
