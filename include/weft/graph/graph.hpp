@@ -11,6 +11,7 @@
 #include "weft/axes/axis.hpp"
 #include "weft/graph/initializer.hpp"
 #include "weft/graph/op.hpp"
+#include "weft/graph/reject.hpp"
 
 namespace weft {
 
@@ -235,5 +236,20 @@ constexpr std::int16_t graph::add_region(const region& r) {
   regions[region_count++] = r;
   return static_cast<std::int16_t>(region_count);
 }
+
+namespace detail {
+
+// "x: float [Batch, Pos]", for a message.
+constexpr std::string_view name_of_type(element e) {
+  return e == element::float32 ? "float" : e == element::int32 ? "int32" : "bool";
+}
+constexpr message describe(std::string_view name, element e, const axis_list& axes) {
+  message m;
+  m << name << ": " << name_of_type(e) << " [";
+  for (int a = 0; a < axes.count; ++a) m << (a > 0 ? ", " : "") << axes.at[a]->name;
+  return m << "]";
+}
+
+}  // namespace detail
 
 }  // namespace weft

@@ -1,9 +1,14 @@
-// How a wrong use of an operation is refused: an overload that is chosen for the wrong use alone,
+// How a wrong use is refused: an overload that is chosen for the wrong use alone,
 // so that the error stands at the user's line, says the operation, its axes and the rule in one
 // line, and a requires-expression sees that the use is wrong.
 #pragma once
 // g++ leaves out the note on the macro where that is a system header's.
 #pragma GCC system_header
+
+#include <algorithm>
+#include <cstddef>
+#include <string_view>
+#include <utility>
 
 #include "weft/axes/text.hpp"
 
@@ -12,15 +17,83 @@
 // note. Both then take the call for an expression without a type, and are silent about what is done
 // with it. A template cannot carry an attribute's string, hence a macro. weft::rejected is in
 // tensor.hpp for clang.
+//
+// A wrong call of a member function has the type of the right one, so that what is done with it
+// compiles. Such a function, with a body, is WEFT_REJECT_MEMBER("sentence", (types that say more),
+// (template parameters), (condition), declaration), among the private ones of its class: g++ goes
+// on after a call of a private function, and not after that of a deleted one. WEFT_REJECT_CALL is
+#define WEFT_BARE(...) __VA_ARGS__
 #if defined(__clang__)
 #define WEFT_REJECT(sentence, ...)                                                               \
   __attribute__((diagnose_if(true, sentence, "error"))) constexpr ::weft::rejected __VA_ARGS__ { \
     return {};                                                                                   \
   }
+#define WEFT_REJECT_MEMBER(sentence, about, parameters, condition, ...)                            \
+ public:                                                                                           \
+  template <WEFT_BARE parameters, class Because = ::weft::because<WEFT_BARE about>>                \
+  requires condition __attribute__((diagnose_if(sizeof(this) > 0, sentence, "error"))) __VA_ARGS__ \
+                                                                                                   \
+      private:
 #else
 namespace weft {
 template <text Sentence>
 struct rejected {};
 }  // namespace weft
 #define WEFT_REJECT(sentence, ...) constexpr ::weft::rejected<sentence> __VA_ARGS__ = delete;
+#define WEFT_REJECT_MEMBER(sentence, about, parameters, condition, ...)               \
+  template <WEFT_BARE parameters,                                                     \
+            class Because = ::weft::because<::weft::name<sentence>, WEFT_BARE about>> \
+  requires condition __VA_ARGS__
 #endif
+
+namespace weft {
+
+// What compilers print of a wrong call of a member function.
+template <class... About>
+struct because {};
+
+// A name, or a sentence, in what they print. Clang prints the characters of a text as numbers
+// before version 19.
+#if defined(__clang__) && __clang_major__ < 19
+template <char... Characters>
+struct name {};
+namespace detail {
+template <text Name, std::size_t... I>
+name<Name.chars[I]...> spell(std::index_sequence<I...>);
+template <text Name>
+using name_of = decltype(spell<Name>(std::make_index_sequence<Name.view().size()>()));
+}  // namespace detail
+#else
+template <text Name>
+struct name {};
+namespace detail {
+template <text Name>
+using name_of = name<Name>;
+}  // namespace detail
+#endif
+
+namespace detail {
+
+// A text that is put together while compiling.
+struct message {
+  char characters[256]{};
+  std::size_t size = 0;
+
+  constexpr message& operator<<(std::string_view s) {
+    for (char const c : s)
+      if (size < sizeof characters) characters[size++] = c;
+    return *this;
+  }
+};
+// What Maker::make() puts together.
+template <class Maker>
+constexpr auto text_of() {
+  constexpr message m = Maker::make();
+  text<m.size + 1> t;
+  std::copy_n(m.characters, m.size, t.chars);
+  return t;
+}
+
+}  // namespace detail
+
+}  // namespace weft

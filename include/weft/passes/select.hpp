@@ -16,6 +16,14 @@ constexpr int find_output(const Graph& g, std::string_view name) {
   return -1;
 }
 
+// The number of results: they come first.
+template <class Graph>
+constexpr int count_results(const Graph& g) {
+  int n = 0;
+  while (n < g.output_count && g.outputs[n].kind == role::result) ++n;
+  return n;
+}
+
 namespace detail {
 
 // To the outputs of h, those of g, adds the updates of the states that they depend on.

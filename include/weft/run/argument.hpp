@@ -118,6 +118,77 @@ constexpr argument_fault fault_of_arguments() {
                                                                    : argument_fault::none;
 }
 
+// What a message says of the argument that is wrong, and of the inputs there are.
+template <class...>
+struct wrong_argument {};
+template <class...>
+struct missing_input {};
+template <class...>
+struct inputs {};
+
+template <class Source, int I>
+struct describe_input {
+  static constexpr message make() {
+    auto const& g = Source::g;
+    node const& n = g.nodes[g.inputs[I].node];
+    return describe(g.name(g.inputs[I].name), n.type, n.axes);
+  }
+};
+template <class Source, std::size_t... I>
+inputs<name_of<text_of<describe_input<Source, static_cast<int>(I)>>()>...> describe_inputs(
+    std::index_sequence<I...>);
+template <class Source>
+using inputs_of = decltype(describe_inputs<Source>(
+    std::make_index_sequence<static_cast<std::size_t>(Source::g.input_count)>()));
+
+// The first input that is not given; -1 for none.
+template <class Source, class... Args>
+constexpr int find_missing() {
+  bool given[max_leaves + 1]{};
+  ((given[find_input(Source::g, argument_traits<Args>::name) + 1] = true), ...);
+  for (int i = 0; i < Source::g.input_count; ++i)
+    if (!given[i + 1]) return i;
+  return -1;
+}
+template <class Source, class... Args>
+struct describe_missing {
+  static constexpr message make() {
+    message m;
+    if (int const i = find_missing<Source, Args...>(); i >= 0)
+      m << Source::g.name(Source::g.inputs[i].name);
+    return m;
+  }
+};
+// The first argument with which, and with those before it, something is wrong.
+template <class Source, class... Args>
+struct describe_wrong {
+  static constexpr message make() {
+    message m;
+    bool found = false;
+    bool given[max_leaves]{};
+    [[maybe_unused]] auto const look = [&](std::string_view name, auto fault) {
+      int const i = find_input(Source::g, name);
+      if (found) return;
+      found = i < 0 || given[i] || fault(Source::g.nodes[Source::g.inputs[i].node]);
+      if (found) m << name;
+      if (i >= 0) given[i] = true;
+    };
+    (look(argument_traits<Args>::name,
+          [](const node& n) { return argument_traits<Args>::fault(n) != argument_fault::none; }),
+     ...);
+    return m;
+  }
+};
+
+template <class Source, class... Args>
+constexpr auto about_arguments() {
+  if constexpr (fault_of_arguments<Source, Args...>() == argument_fault::missing)
+    return missing_input<name_of<text_of<describe_missing<Source, Args...>>()>,
+                         inputs_of<Source>>{};
+  else
+    return wrong_argument<name_of<text_of<describe_wrong<Source, Args...>>()>, inputs_of<Source>>{};
+}
+
 template <text Name, class T, class S>
 binding bind(const program&, const input_ref&, const named_argument<Name, view<const T, S>>& a) {
   binding b{.data = a.value.data()};
@@ -174,6 +245,33 @@ constexpr bool binds_by_address(const Tables& tables) {
 }
 
 }  // namespace detail
+
+// The wrong calls of a member function that is called with arguments for the inputs of Source: the
+// rest is its declaration for template <class... Args>, with its body.
+#define WEFT_REJECT_ARGUMENTS(Source, ...)                                                       \
+  WEFT_REJECT_MEMBER("argument: without a name; give each with weft::arg<\"name\">(x)",          \
+                     WEFT_ABOUT_ARGUMENTS(Source), (class... Args),                              \
+                     WEFT_IF_FAULT(Source, unnamed), __VA_ARGS__)                                \
+  WEFT_REJECT_MEMBER("argument: nothing that is computed needs an input of this name",           \
+                     WEFT_ABOUT_ARGUMENTS(Source), (class... Args),                              \
+                     WEFT_IF_FAULT(Source, unknown), __VA_ARGS__)                                \
+  WEFT_REJECT_MEMBER("argument: an input is given twice", WEFT_ABOUT_ARGUMENTS(Source),          \
+                     (class... Args), WEFT_IF_FAULT(Source, doubled), __VA_ARGS__)               \
+  WEFT_REJECT_MEMBER("argument: an input is missing; give each with weft::arg<\"name\">(x)",     \
+                     WEFT_ABOUT_ARGUMENTS(Source), (class... Args),                              \
+                     WEFT_IF_FAULT(Source, missing), __VA_ARGS__)                                \
+  WEFT_REJECT_MEMBER("argument: the elements are not those of the input",                        \
+                     WEFT_ABOUT_ARGUMENTS(Source), (class... Args),                              \
+                     WEFT_IF_FAULT(Source, elements), __VA_ARGS__)                               \
+  WEFT_REJECT_MEMBER("argument: the axes are not those of the input",                            \
+                     WEFT_ABOUT_ARGUMENTS(Source), (class... Args), WEFT_IF_FAULT(Source, axes), \
+                     __VA_ARGS__)                                                                \
+  WEFT_REJECT_MEMBER(                                                                            \
+      "argument: more than one length is unknown; give a weft::view or a weft::array",           \
+      WEFT_ABOUT_ARGUMENTS(Source), (class... Args), WEFT_IF_FAULT(Source, lengths), __VA_ARGS__)
+#define WEFT_ABOUT_ARGUMENTS(Source) (decltype(::weft::detail::about_arguments<Source, Args...>()))
+#define WEFT_IF_FAULT(Source, kind) \
+  (::weft::detail::fault_of_arguments<Source, Args...>() == ::weft::detail::argument_fault::kind)
 
 // The arguments in the order of the program's inputs.
 template <class Source, class... Args>

@@ -1,6 +1,8 @@
 // A model that can be run.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -43,6 +45,43 @@ struct no_view {
     return {nullptr, {}, {}};
   }
 };
+
+// What a message says of the results and the states there are.
+template <class...>
+struct results {};
+template <class...>
+struct states {};
+
+template <class Source, int I>
+struct describe_result {
+  static constexpr message make() {
+    auto const& g = Source::g;
+    node const& n = g.nodes[g.outputs[I].node];
+    if (g.outputs[I].kind != role::result) return {};
+    return describe(g.name(g.outputs[I].name), n.type, n.axes);
+  }
+};
+template <class Source, std::size_t... I>
+results<name_of<text_of<describe_result<Source, static_cast<int>(I)>>()>...> describe_results(
+    std::index_sequence<I...>);
+template <class Source>
+using results_of_graph = decltype(describe_results<Source>(
+    std::make_index_sequence<static_cast<std::size_t>(count_results(Source::g))>()));
+
+template <class Source, int I>
+struct describe_state {
+  static constexpr message make() {
+    auto const& g = Source::g;
+    node const& n = g.nodes[g.states[I].node];
+    return describe(g.name(g.states[I].name), n.type, n.axes);
+  }
+};
+template <class Source, std::size_t... I>
+states<name_of<text_of<describe_state<Source, static_cast<int>(I)>>()>...> describe_states(
+    std::index_sequence<I...>);
+template <class Source>
+using states_of = decltype(describe_states<Source>(
+    std::make_index_sequence<static_cast<std::size_t>(Source::g.state_count)>()));
 
 // The elements and axes of a model's result, from its type.
 template <text Name, class List>
@@ -91,12 +130,15 @@ class run_results {
                              static_cast<detail::result_view<Model, Name>*>(nullptr));
     }
   }
-  template <text Name>
-  requires(!Source::g.rejected && find_output(Source::g, Name.view()) < 0)
-      WEFT_REJECT("results: this module does not compute a result of this name", get() const)
 
  private:
   const engine* engine_;
+
+  WEFT_REJECT_MEMBER(
+      "results: this module does not compute a result of this name",
+      (detail::results_of_graph<Source>), (text Name),
+      (!Source::g.rejected && find_output(Source::g, Name.view()) < 0),
+      detail::no_view get() const { return {}; })
 };
 
 namespace detail {
@@ -186,36 +228,13 @@ class runnable {
   // A run. Throws weft::error where a length or an index is wrong, before anything is computed. It
   // allocates nothing.
   template <class... Args>
-  run_results<Model, source> operator()(const Args&... args) {
+  requires(detail::fault_of_arguments<source, Args...>() ==
+           detail::argument_fault::none) run_results<Model, source>
+  operator()(const Args&... args) {
     bind_arguments<source>(engine_, args...);
     engine_.run();
     return run_results<Model, source>(engine_);
   }
-  template <class... Args>
-  requires(detail::fault_of_arguments<source, Args...>() == detail::argument_fault::unnamed)
-      WEFT_REJECT("argument: without a name; give each with weft::arg<\"name\">(x)",
-                  operator()(const Args&...))
-  template <class... Args>
-  requires(detail::fault_of_arguments<source, Args...>() == detail::argument_fault::unknown)
-      WEFT_REJECT("argument: the model has no input of this name, or these results do not need it",
-                  operator()(const Args&...))
-  template <class... Args>
-  requires(detail::fault_of_arguments<source, Args...>() == detail::argument_fault::doubled)
-      WEFT_REJECT("argument: an input is given twice", operator()(const Args&...))
-  template <class... Args>
-  requires(detail::fault_of_arguments<source, Args...>() == detail::argument_fault::missing)
-      WEFT_REJECT("argument: an input is missing; give each with weft::arg<\"name\">(x)",
-                  operator()(const Args&...))
-  template <class... Args>
-  requires(detail::fault_of_arguments<source, Args...>() == detail::argument_fault::elements)
-      WEFT_REJECT("argument: the elements are not those of the input", operator()(const Args&...))
-  template <class... Args>
-  requires(detail::fault_of_arguments<source, Args...>() == detail::argument_fault::axes)
-      WEFT_REJECT("argument: the axes are not those of the input", operator()(const Args&...))
-  template <class... Args>
-  requires(detail::fault_of_arguments<source, Args...>() == detail::argument_fault::lengths)
-      WEFT_REJECT("argument: more than one length is unknown; give a weft::view or a weft::array",
-                  operator()(const Args&...))
 
   weft::parameters<Model> parameters() const { return parameters_; }
 
@@ -223,20 +242,15 @@ class runnable {
   // Batch>(). It has to be one that these results depend on.
   template <text Name, class T, class... Axes>
   requires(has_state<Name, T, Axes...>()) view<T, shape<Axes...>> state() {
-    std::array<std::size_t, sizeof...(Axes)> const lengths{Axes::extent...};
-    if constexpr (source::g.rejected)
-      return {nullptr, lengths, detail::dense_strides(lengths)};
-    else {
+    if constexpr (source::g.rejected) {
+      return no_elements<T, Axes...>();
+    } else {
+      std::array<std::size_t, sizeof...(Axes)> const lengths{Axes::extent...};
       constexpr state_ref const& s = code::tables.states[find_state(Name.view())];
       return {reinterpret_cast<T*>(engine_.blocks().workspace + s.offset), lengths,
               detail::dense_strides(lengths)};
     }
   }
-  template <text Name, class T, class... Axes>
-  requires(!has_state<Name, T, Axes...>())
-      WEFT_REJECT("state: these results depend on no state of this name, elements and axes",
-                  state())
-
   // All states begin again, as zeros. Results of an earlier run may change with them.
   void reset() noexcept { engine_.reset(); }
   // What states have of one index of an axis: reset<Batch>(2) makes room for another sequence in
@@ -253,9 +267,6 @@ class runnable {
         engine_.reset(code::tables.states[i], axis, index);
     }
   }
-  template <class A>
-  requires(!states_have<A>())
-      WEFT_REJECT("reset: no state that these results depend on has the axis", reset(std::size_t))
 
  protected:
   void draw_from(const kernels::random_state& state) noexcept { engine_.draw_from(state); }
@@ -266,6 +277,23 @@ class runnable {
   aligned_bytes packed_;
   precision packed_as_ = precision::float32;
   engine engine_;
+
+  template <class T, class... Axes>
+  static view<T, shape<Axes...>> no_elements() {
+    return {nullptr, std::array<std::size_t, sizeof...(Axes)>{},
+            std::array<std::ptrdiff_t, sizeof...(Axes)>{}};
+  }
+
+  WEFT_REJECT_ARGUMENTS(
+      source, run_results<Model, source> operator()(const Args&...) {
+        return run_results<Model, source>(engine_);
+      })
+  WEFT_REJECT_MEMBER(
+      "state: these results depend on no state of this name, elements and axes",
+      (states_of<source>), (text Name, class T, class... Axes), (!has_state<Name, T, Axes...>()),
+      view<T, shape<Axes...>> state() { return no_elements<T, Axes...>(); })
+  WEFT_REJECT_MEMBER("reset: no state that these results depend on has the axis",
+                     (states_of<source>), (class A), (!states_have<A>()), void reset(std::size_t){})
 };
 
 template <class Model, text... Results>

@@ -50,6 +50,33 @@ class parameter_block {
   std::shared_ptr<std::byte[]> bytes_;
 };
 
+namespace detail {
+
+// What a message says of a parameter that is asked for: what its name stands for in the model, or
+// for lack of it the parameters there are, as many as the message has room for.
+template <class...>
+struct parameters_there_are {};
+template <class Source, text Name>
+struct describe_parameters {
+  static constexpr message make() {
+    auto const& g = Source::g;
+    message m, all;
+    for (int i = 0; i < g.parameter_count; ++i) {
+      leaf const& p = g.parameters[i];
+      if (i > 0) all << ", ";
+      all << g.name(p.name);
+      if (g.name(p.name) == Name.view())
+        m = describe(g.name(p.name), element::float32, g.nodes[p.node].axes);
+    }
+    return m.size > 0 ? m : all;
+  }
+};
+template <class Source, text Name>
+using parameters_named =
+    parameters_there_are<name_of<text_of<describe_parameters<Source, Name>>()>>;
+
+}  // namespace detail
+
 // The parameters of a model.
 template <a_model Model>
 class parameters : public parameter_block {
@@ -88,10 +115,15 @@ class parameters : public parameter_block {
       return {reinterpret_cast<float*>(data() + r.offset), lengths, detail::dense_strides(lengths)};
     }
   }
-  template <text Name, class... Axes>
-  requires(!has<Name, Axes...>())
-      WEFT_REJECT("parameters: the model has no parameter of this name with these axes",
-                  get() const)
+
+ private:
+  WEFT_REJECT_MEMBER(
+      "parameters: the model has no parameter of this name with these axes",
+      (detail::parameters_named<declaration<Model>, Name>), (text Name, class... Axes),
+      (!has<Name, Axes...>()), view<float, shape<Axes...>> get() const {
+        std::array<std::size_t, sizeof...(Axes)> const none{};
+        return {nullptr, none, detail::dense_strides(none)};
+      })
 };
 
 }  // namespace weft

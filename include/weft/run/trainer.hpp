@@ -108,41 +108,17 @@ class trainer {
   // Computes the loss and its gradients and changes the parameters. Gives the loss before the
   // change. Throws weft::error where an argument is wrong, before anything is computed.
   template <class... Args>
-  float step(const Args&... args) {
+  requires(detail::fault_of_arguments<source, Args...>() ==
+           detail::argument_fault::none) float step(const Args&... args) {
     float const loss = gradients(args...);
     apply();
     return loss;
   }
 
-  template <class... Args>
-  requires(detail::fault_of_arguments<source, Args...>() == detail::argument_fault::unnamed)
-      WEFT_REJECT("argument: without a name; give each with weft::arg<\"name\">(x)",
-                  step(const Args&...))
-  template <class... Args>
-  requires(detail::fault_of_arguments<source, Args...>() == detail::argument_fault::unknown)
-      WEFT_REJECT("argument: the model has no input of this name, or the loss does not need it",
-                  step(const Args&...))
-  template <class... Args>
-  requires(detail::fault_of_arguments<source, Args...>() == detail::argument_fault::doubled)
-      WEFT_REJECT("argument: an input is given twice", step(const Args&...))
-  template <class... Args>
-  requires(detail::fault_of_arguments<source, Args...>() == detail::argument_fault::missing)
-      WEFT_REJECT("argument: an input is missing; give each with weft::arg<\"name\">(x)",
-                  step(const Args&...))
-  template <class... Args>
-  requires(detail::fault_of_arguments<source, Args...>() == detail::argument_fault::elements)
-      WEFT_REJECT("argument: the elements are not those of the input", step(const Args&...))
-  template <class... Args>
-  requires(detail::fault_of_arguments<source, Args...>() == detail::argument_fault::axes)
-      WEFT_REJECT("argument: the axes are not those of the input", step(const Args&...))
-  template <class... Args>
-  requires(detail::fault_of_arguments<source, Args...>() == detail::argument_fault::lengths)
-      WEFT_REJECT("argument: more than one length is unknown; give a weft::view or a weft::array",
-                  step(const Args&...))
-
   // Computes the loss and its gradients, and leaves the parameters as they are.
   template <class... Args>
-  float gradients(const Args&... args) {
+  requires(detail::fault_of_arguments<source, Args...>() ==
+           detail::argument_fault::none) float gradients(const Args&... args) {
     bind_arguments<source>(engine_, args...);
     engine_.draw_from({options_.dropout_seed, static_cast<std::uint64_t>(steps_)});
     engine_.run();
@@ -260,6 +236,11 @@ class trainer {
   engine engine_;
   double gradient_norm_ = 0;
   std::int64_t steps_ = 0;
+
+  WEFT_REJECT_ARGUMENTS(
+      source, float step(const Args&...) { return 0; })
+  WEFT_REJECT_ARGUMENTS(
+      source, float gradients(const Args&...) { return 0; })
 };
 
 }  // namespace weft

@@ -116,7 +116,7 @@ if(cases EQUAL 0)
   if(errors GREATER 1)
     fail("there are ${errors} errors")
   endif()
-  set(said "${printed}")
+  string(REPLACE "', '" "" said "${printed}")  # clang 14 prints a name as 'n', 'a', 'm', 'e'
   list(GET expected 0 sentence)
   string(FIND "${text_0}" "${sentence}" at)
   if(at EQUAL -1)

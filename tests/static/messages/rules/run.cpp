@@ -35,9 +35,9 @@ void wrong(weft::module<model>& net, weft::trainer<model>& trainer, weft::module
            const weft::view<const float, weft::shape<Rows, Pos>>& b,
            const std::vector<float>& floats, const std::vector<int>& integers,
            weft::module<counter>& counts) {
-  // error: argument: the model has no input of this name, or these results do not need it
+  // error: argument: nothing that is computed needs an input of this name
   net(arg<"c">(a), arg<"b">(b));
-  // error: argument: the model has no input of this name, or these results do not need it
+  // error: argument: nothing that is computed needs an input of this name
   sum(arg<"a">(a), arg<"b">(b));
   // error: argument: without a name; give each with weft::arg<"name">(x)
   net(a, arg<"b">(b));
@@ -67,7 +67,7 @@ void wrong(weft::module<model>& net, weft::trainer<model>& trainer, weft::module
   // error: generated_training: the model is in an unnamed namespace, and so in this file alone;
   // weft_add_model needs it in a header and under a name
   weft::generated_training<unnamed>();
-  // error: argument: the model has no input of this name, or the loss does not need it
+  // error: argument: nothing that is computed needs an input of this name
   trainer.step(arg<"c">(a), arg<"b">(b));
   // error: argument: an input is given twice
   trainer.step(arg<"a">(a), arg<"a">(a));
@@ -81,6 +81,8 @@ void wrong(weft::module<model>& net, weft::trainer<model>& trainer, weft::module
   trainer.step(arg<"a">(b), arg<"b">(b));
   // error: argument: more than one length is unknown; give a weft::view or a weft::array
   trainer.step(arg<"a">(floats), arg<"b">(floats));
+  // error: argument: an input is missing; give each with weft::arg<"name">(x)
+  trainer.gradients(arg<"a">(a));
   // error: parameters: the model has no parameter of this name with these axes
   net.parameters().get<"weights", Out>();
   // error: parameters: the model has no parameter of this name with these axes
