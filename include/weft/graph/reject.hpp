@@ -19,16 +19,17 @@
 // tensor.hpp for clang.
 //
 // A wrong call of a member function has the type of the right one, so that what is done with it
-// compiles. Such a function, with a body, is WEFT_REJECT_MEMBER("sentence", (types that say more),
+// compiles. Such a function, with a body, is WEFT_REJECT_CALL("sentence", (types that say more),
 // (template parameters), (condition), declaration), among the private ones of its class: g++ goes
-// on after a call of a private function, and not after that of a deleted one. WEFT_REJECT_CALL is
+// on after a call of a private function, and not after that of a deleted one.
+// Clang knows the type of a call that it refuses where the attribute's condition needs the object.
 #define WEFT_BARE(...) __VA_ARGS__
 #if defined(__clang__)
 #define WEFT_REJECT(sentence, ...)                                                               \
   __attribute__((diagnose_if(true, sentence, "error"))) constexpr ::weft::rejected __VA_ARGS__ { \
     return {};                                                                                   \
   }
-#define WEFT_REJECT_MEMBER(sentence, about, parameters, condition, ...)                            \
+#define WEFT_REJECT_CALL(sentence, about, parameters, condition, ...)                              \
  public:                                                                                           \
   template <WEFT_BARE parameters, class Because = ::weft::because<WEFT_BARE about>>                \
   requires condition __attribute__((diagnose_if(sizeof(this) > 0, sentence, "error"))) __VA_ARGS__ \
@@ -40,9 +41,9 @@ template <text Sentence>
 struct rejected {};
 }  // namespace weft
 #define WEFT_REJECT(sentence, ...) constexpr ::weft::rejected<sentence> __VA_ARGS__ = delete;
-#define WEFT_REJECT_MEMBER(sentence, about, parameters, condition, ...)               \
-  template <WEFT_BARE parameters,                                                     \
-            class Because = ::weft::because<::weft::name<sentence>, WEFT_BARE about>> \
+#define WEFT_REJECT_CALL(sentence, about, parameters, condition, ...)                    \
+  template <WEFT_BARE parameters,                                                        \
+            class Because = ::weft::because<::weft::spelled<sentence>, WEFT_BARE about>> \
   requires condition __VA_ARGS__
 #endif
 
@@ -56,19 +57,19 @@ struct because {};
 // before version 19.
 #if defined(__clang__) && __clang_major__ < 19
 template <char... Characters>
-struct name {};
+struct spelled {};
 namespace detail {
 template <text Name, std::size_t... I>
-name<Name.chars[I]...> spell(std::index_sequence<I...>);
+spelled<Name.chars[I]...> spell(std::index_sequence<I...>);
 template <text Name>
-using name_of = decltype(spell<Name>(std::make_index_sequence<Name.view().size()>()));
+using spelled_t = decltype(spell<Name>(std::make_index_sequence<Name.view().size()>()));
 }  // namespace detail
 #else
 template <text Name>
-struct name {};
+struct spelled {};
 namespace detail {
 template <text Name>
-using name_of = name<Name>;
+using spelled_t = spelled<Name>;
 }  // namespace detail
 #endif
 

@@ -135,7 +135,7 @@ struct describe_input {
   }
 };
 template <class Source, std::size_t... I>
-inputs<name_of<text_of<describe_input<Source, static_cast<int>(I)>>()>...> describe_inputs(
+inputs<spelled_t<text_of<describe_input<Source, static_cast<int>(I)>>()>...> describe_inputs(
     std::index_sequence<I...>);
 template <class Source>
 using inputs_of = decltype(describe_inputs<Source>(
@@ -183,10 +183,11 @@ struct describe_wrong {
 template <class Source, class... Args>
 constexpr auto about_arguments() {
   if constexpr (fault_of_arguments<Source, Args...>() == argument_fault::missing)
-    return missing_input<name_of<text_of<describe_missing<Source, Args...>>()>,
+    return missing_input<spelled_t<text_of<describe_missing<Source, Args...>>()>,
                          inputs_of<Source>>{};
   else
-    return wrong_argument<name_of<text_of<describe_wrong<Source, Args...>>()>, inputs_of<Source>>{};
+    return wrong_argument<spelled_t<text_of<describe_wrong<Source, Args...>>()>,
+                          inputs_of<Source>>{};
 }
 
 template <text Name, class T, class S>
@@ -248,26 +249,25 @@ constexpr bool binds_by_address(const Tables& tables) {
 
 // The wrong calls of a member function that is called with arguments for the inputs of Source: the
 // rest is its declaration for template <class... Args>, with its body.
-#define WEFT_REJECT_ARGUMENTS(Source, ...)                                                       \
-  WEFT_REJECT_MEMBER("argument: without a name; give each with weft::arg<\"name\">(x)",          \
-                     WEFT_ABOUT_ARGUMENTS(Source), (class... Args),                              \
-                     WEFT_IF_FAULT(Source, unnamed), __VA_ARGS__)                                \
-  WEFT_REJECT_MEMBER("argument: nothing that is computed needs an input of this name",           \
-                     WEFT_ABOUT_ARGUMENTS(Source), (class... Args),                              \
-                     WEFT_IF_FAULT(Source, unknown), __VA_ARGS__)                                \
-  WEFT_REJECT_MEMBER("argument: an input is given twice", WEFT_ABOUT_ARGUMENTS(Source),          \
-                     (class... Args), WEFT_IF_FAULT(Source, doubled), __VA_ARGS__)               \
-  WEFT_REJECT_MEMBER("argument: an input is missing; give each with weft::arg<\"name\">(x)",     \
-                     WEFT_ABOUT_ARGUMENTS(Source), (class... Args),                              \
-                     WEFT_IF_FAULT(Source, missing), __VA_ARGS__)                                \
-  WEFT_REJECT_MEMBER("argument: the elements are not those of the input",                        \
-                     WEFT_ABOUT_ARGUMENTS(Source), (class... Args),                              \
-                     WEFT_IF_FAULT(Source, elements), __VA_ARGS__)                               \
-  WEFT_REJECT_MEMBER("argument: the axes are not those of the input",                            \
-                     WEFT_ABOUT_ARGUMENTS(Source), (class... Args), WEFT_IF_FAULT(Source, axes), \
-                     __VA_ARGS__)                                                                \
-  WEFT_REJECT_MEMBER(                                                                            \
-      "argument: more than one length is unknown; give a weft::view or a weft::array",           \
+#define WEFT_REJECT_ARGUMENTS(Source, ...)                                                         \
+  WEFT_REJECT_CALL("argument: without a name; give each with weft::arg<\"name\">(x)",              \
+                   WEFT_ABOUT_ARGUMENTS(Source), (class... Args), WEFT_IF_FAULT(Source, unnamed),  \
+                   __VA_ARGS__)                                                                    \
+  WEFT_REJECT_CALL("argument: nothing that is computed needs an input of this name",               \
+                   WEFT_ABOUT_ARGUMENTS(Source), (class... Args), WEFT_IF_FAULT(Source, unknown),  \
+                   __VA_ARGS__)                                                                    \
+  WEFT_REJECT_CALL("argument: an input is given twice", WEFT_ABOUT_ARGUMENTS(Source),              \
+                   (class... Args), WEFT_IF_FAULT(Source, doubled), __VA_ARGS__)                   \
+  WEFT_REJECT_CALL("argument: an input is missing; give each with weft::arg<\"name\">(x)",         \
+                   WEFT_ABOUT_ARGUMENTS(Source), (class... Args), WEFT_IF_FAULT(Source, missing),  \
+                   __VA_ARGS__)                                                                    \
+  WEFT_REJECT_CALL("argument: the elements are not those of the input",                            \
+                   WEFT_ABOUT_ARGUMENTS(Source), (class... Args), WEFT_IF_FAULT(Source, elements), \
+                   __VA_ARGS__)                                                                    \
+  WEFT_REJECT_CALL("argument: the axes are not those of the input", WEFT_ABOUT_ARGUMENTS(Source),  \
+                   (class... Args), WEFT_IF_FAULT(Source, axes), __VA_ARGS__)                      \
+  WEFT_REJECT_CALL(                                                                                \
+      "argument: more than one length is unknown; give a weft::view or a weft::array",             \
       WEFT_ABOUT_ARGUMENTS(Source), (class... Args), WEFT_IF_FAULT(Source, lengths), __VA_ARGS__)
 #define WEFT_ABOUT_ARGUMENTS(Source) (decltype(::weft::detail::about_arguments<Source, Args...>()))
 #define WEFT_IF_FAULT(Source, kind) \

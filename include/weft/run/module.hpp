@@ -62,7 +62,7 @@ struct describe_result {
   }
 };
 template <class Source, std::size_t... I>
-results<name_of<text_of<describe_result<Source, static_cast<int>(I)>>()>...> describe_results(
+results<spelled_t<text_of<describe_result<Source, static_cast<int>(I)>>()>...> describe_results(
     std::index_sequence<I...>);
 template <class Source>
 using results_of_graph = decltype(describe_results<Source>(
@@ -77,7 +77,7 @@ struct describe_state {
   }
 };
 template <class Source, std::size_t... I>
-states<name_of<text_of<describe_state<Source, static_cast<int>(I)>>()>...> describe_states(
+states<spelled_t<text_of<describe_state<Source, static_cast<int>(I)>>()>...> describe_states(
     std::index_sequence<I...>);
 template <class Source>
 using states_of = decltype(describe_states<Source>(
@@ -134,7 +134,7 @@ class run_results {
  private:
   const engine* engine_;
 
-  WEFT_REJECT_MEMBER(
+  WEFT_REJECT_CALL(
       "results: this module does not compute a result of this name",
       (detail::results_of_graph<Source>), (text Name),
       (!Source::g.rejected && find_output(Source::g, Name.view()) < 0),
@@ -288,12 +288,12 @@ class runnable {
       source, run_results<Model, source> operator()(const Args&...) {
         return run_results<Model, source>(engine_);
       })
-  WEFT_REJECT_MEMBER(
+  WEFT_REJECT_CALL(
       "state: these results depend on no state of this name, elements and axes",
       (states_of<source>), (text Name, class T, class... Axes), (!has_state<Name, T, Axes...>()),
       view<T, shape<Axes...>> state() { return no_elements<T, Axes...>(); })
-  WEFT_REJECT_MEMBER("reset: no state that these results depend on has the axis",
-                     (states_of<source>), (class A), (!states_have<A>()), void reset(std::size_t){})
+  WEFT_REJECT_CALL("reset: no state that these results depend on has the axis", (states_of<source>),
+                   (class A), (!states_have<A>()), void reset(std::size_t){})
 };
 
 template <class Model, text... Results>

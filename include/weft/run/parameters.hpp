@@ -73,7 +73,7 @@ struct describe_parameters {
 };
 template <class Source, text Name>
 using parameters_named =
-    parameters_there_are<name_of<text_of<describe_parameters<Source, Name>>()>>;
+    parameters_there_are<spelled_t<text_of<describe_parameters<Source, Name>>()>>;
 
 }  // namespace detail
 
@@ -117,7 +117,7 @@ class parameters : public parameter_block {
   }
 
  private:
-  WEFT_REJECT_MEMBER(
+  WEFT_REJECT_CALL(
       "parameters: the model has no parameter of this name with these axes",
       (detail::parameters_named<declaration<Model>, Name>), (text Name, class... Axes),
       (!has<Name, Axes...>()), view<float, shape<Axes...>> get() const {

@@ -21,8 +21,9 @@ foreach(file IN LISTS headers)
   string(REPLACE "]" "<close>" text "${text}")
   string(REPLACE "\\\"" "<quote>" text "${text}")
   string(REGEX REPLACE " *\\\\\n" "\n" text "${text}")  # in a macro
-  string(REGEX MATCHALL "WEFT_REJECT(_MEMBER)?\\([ \n]*(\"[^\"]*\"[ \n]*)+," sentences "${text}")
-  string(REGEX MATCHALL "WEFT_REJECT(_MEMBER)?\\(" uses "${text}")
+  string(REGEX REPLACE "WEFT_[A-Z_]+\\(sentence" "" text "${text}")  # the definition of a macro
+  string(REGEX MATCHALL "WEFT_RE(JECT|FUSED)(_MEMBER|_CALL)?\\([ \n]*(\"[^\"]*\"[ \n]*)+," sentences "${text}")
+  string(REGEX MATCHALL "WEFT_RE(JECT|FUSED)(_MEMBER|_CALL)?\\(" uses "${text}")
   list(LENGTH sentences found)
   list(LENGTH uses used)
   if(NOT found EQUAL used)
