@@ -10,6 +10,7 @@
 #include "weft/axes/shape.hpp"
 #include "weft/axes/text.hpp"
 #include "weft/graph/graph.hpp"
+#include "weft/graph/reject.hpp"
 
 namespace weft {
 
@@ -67,9 +68,12 @@ struct tensor {
   int id;
 
   WEFT_REJECT_CONVERSIONS
-  WEFT_REJECT_MEMBER(
+
+ private:
+  WEFT_REJECT_CALL(
       "assign: a variable keeps its elements and axes; give the new tensor a name of its own",
-      tensor operator=(const After&), class After, class Before = detail::before<tensor>)
+      (detail::before<tensor>), (class After), (!std::same_as<After, tensor>),
+      constexpr tensor& operator=(const After&) { return *this; })
 };
 
 // A few nodes that belong to no graph yet, such as positions<KeyPos>() <= positions<Pos>(): they
