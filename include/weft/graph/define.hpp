@@ -19,11 +19,6 @@
 
 namespace weft {
 
-// Reached while compiling, this function's name is what the compiler prints.
-inline void two_results_have_the_same_name() {
-  throw std::invalid_argument("results: two have the same name");
-}
-
 template <text Name, class X>
 struct named_result {
   X value;
@@ -62,7 +57,7 @@ constexpr const result_list<Named...>& to_results(const result_list<Named...>& r
 template <text Name, class X>
 constexpr void add_result(graph& g, const named_result<Name, X>& r) {
   for (int i = 0; i < g.output_count; ++i)
-    if (g.name(g.outputs[i].name) == Name.view()) two_results_have_the_same_name();
+    if (g.name(g.outputs[i].name) == Name.view()) g.refuse(model_fault::two_results, Name.view());
   output o{};
   o.kind = role::result;
   o.name = g.intern(Name.view());
@@ -152,23 +147,59 @@ concept a_model = (detail::has_const_call_operator_with_a_scope<Model> &&
 template <a_model Model>
 using results_of = typename detail::results_of_model<Model>::type;
 
-// The graph of a model, with all its results, and after them the updates of its states.
+// Reached while compiling, these functions' names are what the compiler prints.
+inline void two_parameters_have_the_same_name() {
+  throw std::invalid_argument("scope: two parameters have the same name");
+}
+inline void a_shared_parameter_is_declared_with_other_axes() {
+  throw std::invalid_argument("scope: a shared parameter is declared with other axes");
+}
+inline void two_inputs_have_the_same_name() {
+  throw std::invalid_argument("scope: two inputs have the same name");
+}
+inline void two_states_have_the_same_name() {
+  throw std::invalid_argument("scope: two states have the same name");
+}
+inline void two_results_have_the_same_name() {
+  throw std::invalid_argument("results: two have the same name");
+}
+
+namespace detail {
+
+// The graph of a model, or of one that is refused, and why.
 template <a_model Model>
-constexpr graph define() {
-  if constexpr (detail::refused<Model>) {
-    static_assert(sizeof(detail::said_why<Model>) > 0);
+constexpr graph trace() {
+  if constexpr (refused<Model>) {
+    static_assert(sizeof(said_why<Model>) > 0);
     return rejected_graph();
   } else {
     graph g;
     auto const r = Model{}(scope(g));
     int const updates = g.output_count;
-    hana::for_each(detail::to_results(r).items,
-                   [&](const auto& item) { detail::add_result(g, item); });
+    hana::for_each(to_results(r).items, [&](const auto& item) { add_result(g, item); });
+    if (g.rejected) {
+      graph none;
+      none.refuse(g.fault, g.name(g.fault_name));
+      return none;
+    }
     std::rotate(g.outputs, g.outputs + updates, g.outputs + g.output_count);
-    if (g.rejected) return rejected_graph();
     derive_lengths(g);
     return g;
   }
+}
+
+}  // namespace detail
+
+// The graph of a model, with all its results, and after them the updates of its states.
+template <a_model Model>
+constexpr graph define() {
+  graph g = detail::trace<Model>();
+  if (g.fault == model_fault::two_parameters) two_parameters_have_the_same_name();
+  if (g.fault == model_fault::shared_parameter) a_shared_parameter_is_declared_with_other_axes();
+  if (g.fault == model_fault::two_inputs) two_inputs_have_the_same_name();
+  if (g.fault == model_fault::two_states) two_states_have_the_same_name();
+  if (g.fault == model_fault::two_results) two_results_have_the_same_name();
+  return g;
 }
 
 }  // namespace weft

@@ -148,6 +148,16 @@ struct region {
   bool backwards;          // from the last element to the first
 };
 
+// What is wrong with a model that its types do not show.
+enum class model_fault : std::uint8_t {
+  none,
+  two_parameters,
+  shared_parameter,
+  two_inputs,
+  two_states,
+  two_results
+};
+
 struct graph {
   node nodes[max_nodes]{};
   int count = 0;
@@ -169,11 +179,16 @@ struct graph {
   // The compiler has refused the model and has said why: what is made of this graph, which has
   // nothing, is to compile without a further message.
   bool rejected = false;
+  // Why, where that is to be said yet, and the name that it is about.
+  model_fault fault = model_fault::none;
+  name_ref fault_name{};
 
   constexpr std::string_view name(name_ref r) const {
     return {text + r.begin, static_cast<std::size_t>(r.size)};
   }
   constexpr name_ref intern(std::string_view s);
+  // Notes what is wrong; the first fault stays.
+  constexpr void refuse(model_fault why, std::string_view about);
   // Appends a node; its region is that of its operands, unless it begins there itself.
   constexpr int emit(const node& n);
   // Appends a region, and gives what its nodes are marked with.
@@ -202,7 +217,14 @@ constexpr name_ref graph::intern(std::string_view s) {
   return r;
 }
 
-// That of a model which the compiler has refused.
+constexpr void graph::refuse(model_fault why, std::string_view about) {
+  if (rejected) return;
+  rejected = true;
+  fault = why;
+  fault_name = intern(about);
+}
+
+// That of a model which is refused.
 constexpr graph rejected_graph() {
   graph g;
   g.rejected = true;

@@ -29,10 +29,14 @@ struct graph_parts {
   table_view<region> regions;
   table_view<char> text;
   bool rejected;
+  model_fault fault;
+  name_ref fault_name;
 
   constexpr graph unpack() const {
     graph g;
     g.rejected = rejected;
+    g.fault = fault;
+    g.fault_name = fault_name;
     detail::fill(g.nodes, g.count, nodes);
     detail::fill(g.inputs, g.input_count, inputs);
     detail::fill(g.parameters, g.parameter_count, parameters);
@@ -63,13 +67,16 @@ struct packed_graph {
   table<region, Regions> regions;
   table<char, Text> text;
   bool rejected;
+  model_fault fault;
+  name_ref fault_name;
 
   constexpr std::string_view name(name_ref r) const {
     return {text.at + r.begin, static_cast<std::size_t>(r.size)};
   }
   constexpr graph_parts parts() const {
-    return {nodes.view(), inputs.view(),  parameters.view(), states.view(), outputs.view(),
-            rules.view(), regions.view(), text.view(),       rejected};
+    return {nodes.view(),   inputs.view(), parameters.view(), states.view(),
+            outputs.view(), rules.view(),  regions.view(),    text.view(),
+            rejected,       fault,         fault_name};
   }
   constexpr graph unpack() const { return parts().unpack(); }
 };
@@ -88,7 +95,9 @@ constexpr auto pack() {
       cut<g.rule_count>(g.rules),
       cut<g.region_count>(g.regions),
       cut<g.text_size>(g.text),
-      g.rejected};
+      g.rejected,
+      g.fault,
+      g.fault_name};
 }
 
 }  // namespace weft

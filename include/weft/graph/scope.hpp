@@ -12,18 +12,6 @@
 namespace weft {
 
 // Reached while compiling, these functions' names are what the compiler prints.
-inline void two_parameters_have_the_same_name() {
-  throw std::length_error("scope: two parameters have the same name");
-}
-inline void a_shared_parameter_is_declared_with_other_axes() {
-  throw std::length_error("scope: a shared parameter is declared with other axes");
-}
-inline void two_inputs_have_the_same_name() {
-  throw std::length_error("scope: two inputs have the same name");
-}
-inline void two_states_have_the_same_name() {
-  throw std::length_error("scope: two states have the same name");
-}
 inline void the_model_has_more_states_than_max_states() {
   throw std::length_error("scope: the model has more states than max_states");
 }
@@ -105,9 +93,9 @@ class scope {
     scope const whole = *this / Name.view();
     for (int i = 0; i < g_->parameter_count; ++i) {
       if (g_->name(g_->parameters[i].name) != whole.path()) continue;
-      if (!shared_) two_parameters_have_the_same_name();
+      if (!shared_) g_->refuse(model_fault::two_parameters, whole.path());
       if (!(g_->nodes[g_->parameters[i].node].axes == axes_of(S{})))
-        a_shared_parameter_is_declared_with_other_axes();
+        g_->refuse(model_fault::shared_parameter, whole.path());
       return {g_, g_->parameters[i].node};
     }
     if (init.fan_in > 0) init.fan_out = static_cast<double>(S::extent) / init.fan_in;
@@ -130,7 +118,8 @@ class scope {
   template <text Name, class T, class... Axes>
   constexpr tensor<T, detail::joined<Axes...>> input() const {
     for (int i = 0; i < g_->input_count; ++i)
-      if (g_->name(g_->inputs[i].name) == Name.view()) two_inputs_have_the_same_name();
+      if (g_->name(g_->inputs[i].name) == Name.view())
+        g_->refuse(model_fault::two_inputs, Name.view());
     return {g_, declare<T>(op::input, detail::joined<Axes...>{}, Name.view(), g_->inputs,
                            g_->input_count, {})};
   }
@@ -161,7 +150,8 @@ class scope {
   constexpr tensor<T, detail::joined<Axes...>> state() const {
     scope const whole = *this / Name.view();
     for (int i = 0; i < g_->state_count; ++i)
-      if (g_->name(g_->states[i].name) == whole.path()) two_states_have_the_same_name();
+      if (g_->name(g_->states[i].name) == whole.path())
+        g_->refuse(model_fault::two_states, whole.path());
     if (g_->state_count == max_states) the_model_has_more_states_than_max_states();
     return {g_, declare<T>(op::state, detail::joined<Axes...>{}, whole.path(), g_->states,
                            g_->state_count, {})};

@@ -41,15 +41,27 @@ constexpr model_cost cost_of_source() {
           tables.once_bytes};
 }
 
+// There may be no module that says what is wrong.
+template <class Source, bool WellFormed>
+constexpr model_cost checked_cost() {
+  static_assert(WellFormed,
+                "cost: two names in the model are the same, or it has no such result or loss");
+  return cost_of_source<Source>();
+}
+
 }  // namespace detail
 
 // Of a run of module<Model, Results...>.
 template <a_model Model, text... Results>
-inline constexpr model_cost cost = detail::cost_of_source<inference<Model, Results...>>();
+inline constexpr model_cost cost = detail::checked_cost<
+    inference<Model, Results...>,
+    definition<Model>.fault == model_fault::none && detail::has_results<Model, Results...>()>();
 
 // Of a training step's loss and gradients; the optimizer adds to it.
 template <a_model Model, text Loss = "loss">
-inline constexpr model_cost training_cost = detail::cost_of_source<training<Model, Loss>>();
+inline constexpr model_cost training_cost = detail::checked_cost<
+    training<Model, Loss>, definition<Model>.fault == model_fault::none &&
+                               detail::fault_of_loss<Model, Loss>() == detail::loss_fault::none>();
 
 // The longest way that information takes between two positions along Pos, in operations that mix
 // positions; see passes/paths.hpp.

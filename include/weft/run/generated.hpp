@@ -20,12 +20,6 @@ struct made_by_weft_add_model {
   static void pack(const engine& e, std::byte* packed) noexcept;
 };
 
-template <class Model, text... Results>
-constexpr bool has_results() {
-  return definition<Model>.rejected ||
-         ((find_output(definition<Model>, Results.view()) >= 0) && ...);
-}
-
 }  // namespace detail
 
 // The generated code of a graph; by default there is none.

@@ -16,6 +16,7 @@
 #include "weft/run/generated.hpp"
 #include "weft/run/memory.hpp"
 #include "weft/run/parameters.hpp"
+#include "weft/run/refusal.hpp"
 #include "weft/run/view.hpp"
 
 namespace weft {
@@ -45,43 +46,6 @@ struct no_view {
     return {nullptr, {}, {}};
   }
 };
-
-// What a message says of the results and the states there are.
-template <class...>
-struct results {};
-template <class...>
-struct states {};
-
-template <class Source, int I>
-struct describe_result {
-  static constexpr message make() {
-    auto const& g = Source::g;
-    node const& n = g.nodes[g.outputs[I].node];
-    if (g.outputs[I].kind != role::result) return {};
-    return describe(g.name(g.outputs[I].name), n.type, n.axes);
-  }
-};
-template <class Source, std::size_t... I>
-results<spelled_t<text_of<describe_result<Source, static_cast<int>(I)>>()>...> describe_results(
-    std::index_sequence<I...>);
-template <class Source>
-using results_of_graph = decltype(describe_results<Source>(
-    std::make_index_sequence<static_cast<std::size_t>(count_results(Source::g))>()));
-
-template <class Source, int I>
-struct describe_state {
-  static constexpr message make() {
-    auto const& g = Source::g;
-    node const& n = g.nodes[g.states[I].node];
-    return describe(g.name(g.states[I].name), n.type, n.axes);
-  }
-};
-template <class Source, std::size_t... I>
-states<spelled_t<text_of<describe_state<Source, static_cast<int>(I)>>()>...> describe_states(
-    std::index_sequence<I...>);
-template <class Source>
-using states_of = decltype(describe_states<Source>(
-    std::make_index_sequence<static_cast<std::size_t>(Source::g.state_count)>()));
 
 // The elements and axes of a model's result, from its type.
 template <text Name, class List>
@@ -296,10 +260,6 @@ class runnable {
                    (class A), (!states_have<A>()), void reset(std::size_t){})
 };
 
-template <class Model, text... Results>
-inline constexpr bool computes = definition<Model>.rejected ||
-                                 ((find_output(definition<Model>, Results.view()) >= 0) && ...);
-
 }  // namespace detail
 
 // module<Model> computes all results of a model; module<Model, "logits"> that one only, and of the
@@ -317,11 +277,16 @@ inline constexpr bool computes = definition<Model>.rejected ||
 // to run, its states, each module has for itself.
 template <a_model Model, text... Results>
 class module : public detail::runnable<Model, inference<Model, Results...>> {
-  static_assert(detail::computes<Model, Results...>,
-                "module: the model has no result of this name");
-
  public:
   using detail::runnable<Model, inference<Model, Results...>>::runnable;
+};
+// Of a model, or for results, that there is not: to make one is an error.
+template <a_model Model, text... Results>
+requires(detail::ill_formed<Model, Results...>()) class module<Model, Results...>
+    : public detail::runnable<Model, inference<Model, Results...>> {
+  WEFT_REJECT_MODELS(Model, (class... Args), explicit module(const Args&...){})
+  WEFT_REJECT_RESULTS("module: the model has no result of this name", Model,
+                      explicit module(const Args&...){})
 };
 
 // A module with dropout, as in training: each of its runs under other masks is a sample of what the
@@ -334,8 +299,6 @@ class module : public detail::runnable<Model, inference<Model, Results...>> {
 //   }
 template <a_model Model, text... Results>
 class monte_carlo : public detail::runnable<Model, sampling<Model, Results...>> {
-  static_assert(detail::computes<Model, Results...>,
-                "monte_carlo: the model has no result of this name");
   using base = detail::runnable<Model, sampling<Model, Results...>>;
 
  public:
@@ -344,6 +307,18 @@ class monte_carlo : public detail::runnable<Model, sampling<Model, Results...>> 
   void draw_from(std::uint64_t seed, std::uint64_t sample) noexcept {
     base::draw_from({seed, sample});
   }
+};
+
+template <a_model Model, text... Results>
+requires(detail::ill_formed<Model, Results...>()) class monte_carlo<Model, Results...>
+    : public detail::runnable<Model, sampling<Model, Results...>> {
+ public:
+  void draw_from(std::uint64_t, std::uint64_t) noexcept {}
+
+ private:
+  WEFT_REJECT_MODELS(Model, (class... Args), explicit monte_carlo(const Args&...){})
+  WEFT_REJECT_RESULTS("monte_carlo: the model has no result of this name", Model,
+                      explicit monte_carlo(const Args&...){})
 };
 
 }  // namespace weft

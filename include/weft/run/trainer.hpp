@@ -19,29 +19,10 @@
 #include "weft/run/memory.hpp"
 #include "weft/run/optimizer.hpp"
 #include "weft/run/parameters.hpp"
+#include "weft/run/refusal.hpp"
 #include "weft/run/schedule.hpp"
 
 namespace weft {
-
-namespace detail {
-
-enum class loss_fault { none, missing, axes, elements, states };
-
-template <a_model Model, text Loss>
-constexpr loss_fault fault_of_loss() {
-  auto const& g = definition<Model>;
-  if (g.rejected) return loss_fault::none;
-  int const loss = find_output(g, Loss.view());
-  if (loss < 0) return loss_fault::missing;
-  node const& n = g.nodes[g.outputs[loss].node];
-  if (n.axes.count > 0) return loss_fault::axes;
-  if (n.type != element::float32) return loss_fault::elements;
-  if (g.state_count > 0 && select(g.unpack(), Loss.view()).state_count > 0)
-    return loss_fault::states;
-  return loss_fault::none;
-}
-
-}  // namespace detail
 
 // How a trainer goes about it, beside the optimizer.
 struct training_options {
@@ -64,39 +45,21 @@ struct training_options {
 // A step allocates nothing. The same seeds and arguments give the same bits.
 template <a_model Model, class Optimizer = adamw, text Loss = "loss">
 class trainer {
-  static constexpr auto fault = detail::fault_of_loss<Model, Loss>();
-  static_assert(fault != detail::loss_fault::missing,
-                "trainer: the model has no result with the name of the loss");
-  static_assert(fault != detail::loss_fault::axes,
-                "trainer: the loss has axes; take its mean over them");
-  static_assert(fault != detail::loss_fault::elements, "trainer: the loss is not float");
-  static_assert(fault != detail::loss_fault::states,
-                "trainer: the loss depends on a state, and no gradient goes through one");
-
+  static constexpr bool well_formed =
+      definition<Model>.fault == model_fault::none &&
+      detail::fault_of_loss<Model, Loss>() == detail::loss_fault::none;
   using source = training<Model, Loss>;
   using code = lowered<source>;
 
  public:
   explicit trainer(Optimizer optimizer = {}, training_options options = {}, std::uint64_t seed = 0,
-                   generated_code<source> generated = {})
-      : trainer(weft::parameters<Model>(seed), optimizer, std::move(options), generated) {}
+                   generated_code<source> generated = {}) requires(well_formed)
+      : trainer(checked{}, weft::parameters<Model>(seed), optimizer, std::move(options),
+                generated) {}
   // Trains somebody's parameters.
   trainer(weft::parameters<Model> shared, Optimizer optimizer = {}, training_options options = {},
-          generated_code<source> generated = {})
-      : optimizer_(optimizer),
-        options_(std::move(options)),
-        parameters_(std::move(shared)),
-        gradients_(allocate(parameters_.bytes)),
-        workspace_(allocate(workspace_bytes)),
-        engine_(code::program, {parameters_.data(), gradients_.get(), workspace_.get()},
-                generated.code) {
-    for (std::size_t s = 0; s < Optimizer::states; ++s) {
-      state_.push_back(allocate(parameters_.bytes));
-      state_floats_[s] = reinterpret_cast<float*>(state_.back().get());
-    }
-    find_blocks();
-    squares_.resize(blocks_.size());
-  }
+          generated_code<source> generated = {}) requires(well_formed)
+      : trainer(checked{}, std::move(shared), optimizer, std::move(options), generated) {}
 
   static constexpr std::size_t workspace_bytes = code::tables.workspace_bytes;
 
@@ -164,6 +127,24 @@ class trainer {
   void go_on_after(std::int64_t steps) { steps_ = steps; }
 
  private:
+  struct checked {};
+  trainer(checked, weft::parameters<Model> shared, Optimizer optimizer, training_options options,
+          generated_code<source> generated)
+      : optimizer_(optimizer),
+        options_(std::move(options)),
+        parameters_(std::move(shared)),
+        gradients_(allocate(parameters_.bytes)),
+        workspace_(allocate(workspace_bytes)),
+        engine_(code::program, {parameters_.data(), gradients_.get(), workspace_.get()},
+                generated.code) {
+    for (std::size_t s = 0; s < Optimizer::states; ++s) {
+      state_.push_back(allocate(parameters_.bytes));
+      state_floats_[s] = reinterpret_cast<float*>(state_.back().get());
+    }
+    find_blocks();
+    squares_.resize(blocks_.size());
+  }
+
   // Parameters that lie together and decay, or do not: at most so many that each thread has its
   // share of them, whose bits do not depend on how many there are.
   struct block_of_parameters {
@@ -237,6 +218,31 @@ class trainer {
   double gradient_norm_ = 0;
   std::int64_t steps_ = 0;
 
+#define WEFT_REJECT_TRAINERS(...)                                                                \
+  WEFT_REJECT_MODELS(Model, (int = 0), __VA_ARGS__)                                              \
+  WEFT_REJECT_CALL("trainer: the model has no result with the name of the loss",                 \
+                   (detail::missing_result<detail::spelled_t<Loss>,                              \
+                                           detail::results_of_graph<detail::defined<Model>>>),   \
+                   (int = 0), WEFT_IF_LOSS(missing), __VA_ARGS__)                                \
+  WEFT_REJECT_CALL("trainer: the loss has axes; take its mean over them",                        \
+                   (detail::results_of_graph<detail::defined<Model>>), (int = 0),                \
+                   WEFT_IF_LOSS(axes), __VA_ARGS__)                                              \
+  WEFT_REJECT_CALL("trainer: the loss is not float",                                             \
+                   (detail::results_of_graph<detail::defined<Model>>), (int = 0),                \
+                   WEFT_IF_LOSS(elements), __VA_ARGS__)                                          \
+  WEFT_REJECT_CALL("trainer: the loss depends on a state, and no gradient goes through one",     \
+                   (detail::states_of<detail::defined<Model>>), (int = 0), WEFT_IF_LOSS(states), \
+                   __VA_ARGS__)
+#define WEFT_IF_LOSS(kind) (detail::fault_of_loss<Model, Loss>() == detail::loss_fault::kind)
+  WEFT_REJECT_TRAINERS(explicit trainer(Optimizer optimizer = {}, training_options options = {},
+                                        std::uint64_t = 0, generated_code<source> = {})
+                       : trainer(checked{}, weft::parameters<Model>(0), optimizer,
+                                 std::move(options), {}){})
+  WEFT_REJECT_TRAINERS(trainer(weft::parameters<Model> shared, Optimizer optimizer = {},
+                               training_options options = {}, generated_code<source> = {})
+                       : trainer(checked{}, std::move(shared), optimizer, std::move(options), {}){})
+#undef WEFT_IF_LOSS
+#undef WEFT_REJECT_TRAINERS
   WEFT_REJECT_ARGUMENTS(
       source, float step(const Args&...) { return 0; })
   WEFT_REJECT_ARGUMENTS(

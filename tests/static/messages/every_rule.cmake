@@ -22,8 +22,8 @@ foreach(file IN LISTS headers)
   string(REPLACE "\\\"" "<quote>" text "${text}")
   string(REGEX REPLACE " *\\\\\n" "\n" text "${text}")  # in a macro
   string(REGEX REPLACE "WEFT_[A-Z_]+\\(sentence" "" text "${text}")  # the definition of a macro
-  string(REGEX MATCHALL "WEFT_RE(JECT|FUSED)(_MEMBER|_CALL)?\\([ \n]*(\"[^\"]*\"[ \n]*)+," sentences "${text}")
-  string(REGEX MATCHALL "WEFT_RE(JECT|FUSED)(_MEMBER|_CALL)?\\(" uses "${text}")
+  string(REGEX MATCHALL "WEFT_RE(JECT|FUSED)(_MEMBER|_CALL|_RESULTS)?\\([ \n]*(\"[^\"]*\"[ \n]*)+," sentences "${text}")
+  string(REGEX MATCHALL "WEFT_RE(JECT|FUSED)(_MEMBER|_CALL|_RESULTS)?\\(" uses "${text}")
   list(LENGTH sentences found)
   list(LENGTH uses used)
   if(NOT found EQUAL used)

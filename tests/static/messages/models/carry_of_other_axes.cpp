@@ -2,6 +2,7 @@
 // expect: shape<State>
 // expect: shape<Wide>
 // expect: carry_becomes
+#include <vector>
 #include <weft/weft.hpp>
 
 struct Pos : weft::axis<weft::up_to<512>> {};
@@ -22,4 +23,8 @@ struct model {
   }
 };
 
-constexpr weft::graph g = weft::define<model>();
+float run(const std::vector<float>& x) {
+  weft::module<model> net;
+  auto const y = net(weft::arg<"x">(x)).get<"result">();
+  return y.data()[0];
+}

@@ -1,6 +1,7 @@
 // expect: assign: a variable keeps its elements and axes; give the new tensor a name of its own
 // expect: before<weft::tensor<float, weft::shape<Pos, Embed>
 // expect: shape<Pos, Hidden>
+#include <vector>
 #include <weft/weft.hpp>
 
 struct Pos : weft::axis<weft::up_to<512>> {};
@@ -17,4 +18,8 @@ struct model {
   }
 };
 
-constexpr weft::graph g = weft::define<model>();
+float run(const std::vector<float>& x) {
+  weft::module<model> net;
+  auto const y = net(weft::arg<"x">(x)).get<"result">();
+  return y.data()[0];
+}

@@ -1,6 +1,7 @@
 // expect: expect: the axes are not those that are named; see missing<> and surplus<>
 // expect: missing<>
 // expect: surplus<Output>
+#include <vector>
 #include <weft/weft.hpp>
 
 struct Batch : weft::axis<8> {};
@@ -20,4 +21,8 @@ struct model {
   }
 };
 
-constexpr weft::graph g = weft::define<model>();
+float run(const std::vector<float>& x) {
+  weft::module<model> net;
+  auto const y = net(weft::arg<"x">(x)).get<"result">();
+  return y.data()[0];
+}

@@ -30,6 +30,68 @@ namespace {
 struct unnamed : model {};
 }  // namespace
 
+struct two_parameters {
+  constexpr auto operator()(weft::scope s) const {
+    return s.param<"a", Out>() + s.param<"a", Out>();
+  }
+};
+struct shared_with_other_axes {
+  constexpr auto operator()(weft::scope s) const {
+    return s.param<"a", Out>() + s.shared().param<"a", Pos>();
+  }
+};
+struct two_inputs {
+  constexpr auto operator()(weft::scope s) const {
+    return s.input<"a", float, Out>() + (s / "b").input<"a", float, Out>();
+  }
+};
+struct two_states {
+  constexpr auto operator()(weft::scope s) const {
+    return s.state<"a", float, Out>() + s.state<"a", float, Out>();
+  }
+};
+struct two_results {
+  constexpr auto operator()(weft::scope s) const {
+    auto a = s.param<"a", Out>();
+    return weft::results(weft::as<"a">(a), weft::as<"a">(a));
+  }
+};
+struct losses {
+  constexpr auto operator()(weft::scope s) const {
+    auto state = s.state<"count", float>();
+    s.update(state, state + 1.0f);
+    auto a = s.param<"a", Out>();
+    return weft::results(weft::as<"axes">(a), weft::as<"whole">(weft::cast<int>(weft::sum<Out>(a))),
+                         weft::as<"state">(weft::sum<Out>(a) * state));
+  }
+};
+
+void wrong(const weft::parameters<losses>& parameters) {
+  // error: param: two parameters have the same name; give each a name, or each layer a scope, of
+  // its own
+  weft::module<two_parameters> parameter_twice;
+  // error: param: a shared parameter is declared with other axes
+  weft::trainer<shared_with_other_axes> shared;
+  // error: input: two inputs have the same name
+  weft::monte_carlo<two_inputs> input_twice;
+  // error: state: two states have the same name
+  weft::module<two_states> state_twice;
+  // error: results: two have the same name
+  weft::module<two_results, "a"> result_twice;
+  // error: module: the model has no result of this name
+  weft::module<losses, "axes", "loss"> module;
+  // error: monte_carlo: the model has no result of this name
+  weft::monte_carlo<losses, "loss"> sample(parameters);
+  // error: trainer: the model has no result with the name of the loss
+  weft::trainer<losses> trainer({}, {.clip_norm = 1});
+  // error: trainer: the loss has axes; take its mean over them
+  weft::trainer<losses, weft::adamw, "axes"> axes(parameters);
+  // error: trainer: the loss is not float
+  weft::trainer<losses, weft::adamw, "whole"> whole(parameters, weft::adamw{}, {.clip_norm = 1});
+  // error: trainer: the loss depends on a state, and no gradient goes through one
+  weft::trainer<losses, weft::adamw, "state"> state(weft::adamw{}, {}, 1);
+}
+
 void wrong(weft::module<model>& net, weft::trainer<model>& trainer, weft::module<model, "sum">& sum,
            const weft::view<const float, weft::shape<Rows, Out>>& a,
            const weft::view<const float, weft::shape<Rows, Pos>>& b,

@@ -1,0 +1,24 @@
+// expect: param: two parameters have the same name
+// expect: layers.0.weight
+#include <weft/weft.hpp>
+
+struct Batch : weft::axis<8> {};
+struct Embed : weft::axis<384> {};
+
+// A name is known where the model's function is evaluated, not where it is written.
+struct model {
+  constexpr auto operator()(weft::scope s) const {
+    auto x = s.input<"x", float, Batch, Embed>();
+    for (int i = 0; i < 2; ++i) x = x * (s / "layers" / 0).param<"weight", Embed>();  // meant i
+    return weft::results(weft::as<"loss">(weft::mean<Batch, Embed>(x)), weft::as<"x">(x));
+  }
+};
+
+float run(const weft::array<float, Batch, Embed>& x) {
+  weft::module<model, "x"> net;  // error here
+  net.freeze();
+  net.parameters().get<"layers.0.weight", Embed>()(0) = 1;
+  weft::explain<model>();
+  auto const y = net(weft::arg<"x">(x)).get<"x">();
+  return y(0, 1);
+}
