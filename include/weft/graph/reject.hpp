@@ -25,14 +25,20 @@
 // Clang knows the type of a call that it refuses where the attribute's condition needs the object.
 #define WEFT_BARE(...) __VA_ARGS__
 #if defined(__clang__)
-#define WEFT_REJECT(sentence, ...)                                                               \
-  __attribute__((diagnose_if(true, sentence, "error"))) constexpr ::weft::rejected __VA_ARGS__ { \
-    return {};                                                                                   \
+// -Wpedantic warns of the attribute.
+#define WEFT_QUIET_BEGIN \
+  _Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wgcc-compat\"")
+#define WEFT_QUIET_END _Pragma("clang diagnostic pop")
+#define WEFT_REJECT(sentence, ...)                                       \
+  WEFT_QUIET_BEGIN __attribute__((diagnose_if(true, sentence, "error"))) \
+  WEFT_QUIET_END constexpr ::weft::rejected __VA_ARGS__ {                \
+    return {};                                                           \
   }
 #define WEFT_REJECT_CALL(sentence, about, parameters, condition, ...)                              \
  public:                                                                                           \
   template <WEFT_BARE parameters, class Because = ::weft::because<WEFT_BARE about>>                \
-  requires condition __attribute__((diagnose_if(sizeof(this) > 0, sentence, "error"))) __VA_ARGS__ \
+  requires condition WEFT_QUIET_BEGIN                                                              \
+      __attribute__((diagnose_if(sizeof(this) > 0, sentence, "error"))) WEFT_QUIET_END __VA_ARGS__ \
                                                                                                    \
       private:
 #else
