@@ -2,6 +2,7 @@
 #include "kernels/attention.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -68,8 +69,13 @@ class forward {
     close_values_ = floats(in.values);
   }
 
-  // This part's blocks of queries.
-  void run_part() {
+  // This part's blocks of queries; where attend_single has been, those whose results are not
+  // finite.
+  //
+  // A hidden key's weight is 0, but 0 times NaN or an infinity is NaN. So a block with such results
+  // is computed again, from values with 0 for what is not finite; and what of that a query sees is
+  // added. By one call of attend, which is all in this function.
+  void run_part(bool is_attended) {
     const std::ptrdiff_t batch = batch_size(c_);
     if (batch == 0 || queries_ == 0) return;
     const std::ptrdiff_t blocks = (queries_ + block_ - 1) / block_;
@@ -77,7 +83,15 @@ class forward {
     for (std::ptrdiff_t i = mine.begin; i < mine.end; ++i) {
       find(i / blocks);
       const std::ptrdiff_t first = i % blocks * block_;
-      attend({first, std::min(first + block_, queries_)});
+      const places queries{first, std::min(first + block_, queries_)};
+      only_finite_ = is_attended;
+      if (is_attended && (!may_hide() || all_finite(at_.result.at(0, 0), 0, 1))) continue;
+      for (;; only_finite_ = true) {
+        is_finite_ = true;
+        attend(queries);
+        if (only_finite_ || is_finite_) break;
+      }
+      if (only_finite_) add_seen_infinities(queries);
     }
   }
 
@@ -104,7 +118,7 @@ class forward {
   }
 
   // A block of queries. Each block of keys meets all of its tiles while it is close.
-  void attend(const places& queries) const {
+  void attend(const places& queries) {
     const std::ptrdiff_t tiles = (queries.end - queries.begin + pitch() - 1) / pitch();
     const auto tile = [&](std::ptrdiff_t t) {
       const std::ptrdiff_t first = queries.begin + t * pitch();
@@ -120,6 +134,53 @@ class forward {
     }
   }
 
+  // Can a key be among those of a tile and yet hidden from one of its queries?
+  bool may_hide() const {
+    return c_.mask.data != nullptr || c_.bias.data != nullptr || c_.relative.data != nullptr ||
+           c_.seen.lowest != PTRDIFF_MIN || c_.seen.highest != PTRDIFF_MAX;
+  }
+
+  // Whether all elements of some rows of results are finite.
+  HWY_NOINLINE bool all_finite(const float* row, std::ptrdiff_t pitch, std::size_t rows) const {
+    const query_tag d;
+    const std::size_t lanes = hn::Lanes(d);
+    const auto zero = hn::Zero(d);
+    auto a = zero, b = zero, c = zero, f = zero;  // sums of 0 times each
+    for (; rows != 0; --rows, row += pitch) {
+      std::size_t e = 0;
+      for (; e + 4 * lanes <= value_; e += 4 * lanes) {
+        a = hn::MulAdd(zero, hn::LoadU(d, row + e), a);
+        b = hn::MulAdd(zero, hn::LoadU(d, row + e + lanes), b);
+        c = hn::MulAdd(zero, hn::LoadU(d, row + e + 2 * lanes), c);
+        f = hn::MulAdd(zero, hn::LoadU(d, row + e + 3 * lanes), f);
+      }
+      for (; e + lanes <= value_; e += lanes) a = hn::MulAdd(zero, hn::LoadU(d, row + e), a);
+      if (e < value_) b = hn::MulAdd(zero, load_n(d, row + e, value_ - e), b);
+    }
+    return hn::AllTrue(d, hn::Eq(hn::Add(hn::Add(a, b), hn::Add(c, f)), zero));
+  }
+  HWY_NOINLINE void add_seen_infinities(const places& queries) const {
+    const auto width = static_cast<std::ptrdiff_t>(value_);
+    const places keys = seen_by_any(queries);
+    for (std::ptrdiff_t j = keys.begin; j < keys.end; ++j) {
+      std::ptrdiff_t first = 0;
+      while (first < width && std::isfinite(*at_.value.at(j, first))) ++first;
+      if (first == width) continue;
+      for (std::ptrdiff_t i = queries.begin; i < queries.end; ++i)
+        for (std::ptrdiff_t e = sees(i, j) ? first : width; e < width; ++e)
+          if (const float value = *at_.value.at(j, e); !std::isfinite(value))
+            *at_.result.at(i, e) += value;
+    }
+  }
+  bool sees(std::ptrdiff_t i, std::ptrdiff_t j) const {
+    const places keys = seen_by_any({i, i + 1});
+    if (j < keys.begin || j >= keys.end) return false;
+    if (at_.mask.data != nullptr && *at_.mask.at(i, j) == 0) return false;
+    if (at_.bias.data != nullptr && *at_.bias.at(i, j) == minus_infinity) return false;
+    return at_.relative == nullptr ||
+           relative_block(c_, at_.relative, c_.relative, at_.band, i, j).at(0, 0) != minus_infinity;
+  }
+
   // A block's values, in whole vectors. Every strip of a tile reads all of them: rows that are
   // apart share few sets of the first level of cache, so that each time they come from the second
   // one. Copied they mostly stay, which pays where more than a few tiles read them.
@@ -130,12 +191,16 @@ class forward {
   };
   value_rows values_of(const places& keys, std::ptrdiff_t tiles) const {
     const bool whole = at_.value.column == 1 && static_cast<std::ptrdiff_t>(value_) == value_row_;
-    if (whole && (tiles <= few_tiles || at_.value.row == value_row_))
+    if (whole && !only_finite_ && (tiles <= few_tiles || at_.value.row == value_row_))
       return {at_.value.at(keys.begin, 0), at_.value.row};
     transpose<row_end::filled>(
         query_tag(),
         {at_.value.at(keys.begin, 0), at_.value.column, at_.value.row, value_, keys.size()}, 1,
         close_values_, value_row_);
+    if (only_finite_)
+      std::replace_if(
+          close_values_, close_values_ + static_cast<std::ptrdiff_t>(keys.size()) * value_row_,
+          [](float value) { return !std::isfinite(value); }, 0.0f);
     return {close_values_, value_row_};
   }
 
@@ -190,7 +255,7 @@ class forward {
 
   // A tile of queries and a block of keys with its values.
   void meet(std::ptrdiff_t t, const places& queries, const places& block,
-            const value_rows& values) const {
+            const value_rows& values) {
     const places all_seen = seen_by_any(queries);
     const places keys = block.meet(all_seen);
     if (keys.empty()) return;
@@ -253,6 +318,8 @@ class forward {
                return here.keys({static_cast<std::ptrdiff_t>(first),
                                  static_cast<std::ptrdiff_t>(first + count)});
              });
+    if (is_last && may_hide())  // while they are close
+      is_finite_ = is_finite_ && all_finite(to, to_row, queries.size());
     if (is_last && !in_place) store_results(t, queries);
   }
 
@@ -335,6 +402,8 @@ class forward {
   visible sees_;
   std::ptrdiff_t block_;      // queries in one
   std::ptrdiff_t value_row_;  // of results and close values
+  bool only_finite_ = false;  // what close values have
+  bool is_finite_ = true;     // what the block's results are
   float scale_;
   word_source words_;
   float *packed_queries_, *results_, *highest_, *sums_, *factors_, *scores_, *addend_,
@@ -342,7 +411,9 @@ class forward {
 };
 
 void attention(const attention_call& c) noexcept {
-  is_single(c) ? attend_single(c) : forward(c).run_part();
+  const bool single = is_single(c);
+  if (single && attend_single(c)) return;
+  forward(c).run_part(single);
 }
 
 }  // namespace

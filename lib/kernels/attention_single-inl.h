@@ -15,7 +15,8 @@ namespace weft::kernels::HWY_NAMESPACE {
 // Is this what attend_single computes?
 bool is_single(const attention_call& c) noexcept;
 
-void attend_single(const attention_call& c) noexcept;
+// False where a result is not finite, be it for a hidden key's value.
+bool attend_single(const attention_call& c) noexcept;
 
 }  // namespace weft::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

@@ -54,7 +54,8 @@ class single_query {
       std::fill(row + width_, row + round_up(width_, lanes()), 0.0f);
   }
 
-  void attend(const batch_index& batch) {
+  // False where a result is not finite.
+  bool attend(const batch_index& batch) {
     // In place: a copy would wait until what has just been stored is in the cache.
     std::construct_at(&at_, c_, batch);
     // By whole vectors, as it is read: g++ would store halves, which a load of both waits for.
@@ -73,7 +74,7 @@ class single_query {
       if (c_.drop.below != 0) drop_weights(keys);
       keys.begin == seen.begin ? put_values(keys, results_) : add_values(keys, factor);
     }
-    store_results();
+    return store_results();
   }
 
  private:
@@ -209,7 +210,7 @@ class single_query {
   }
 
   // A sum of nothing but hidden keys is 0, and so are such results.
-  void store_results() const {
+  bool store_results() const {
     const tag d;
     if (at_.statistics.data != nullptr)
       *at_.statistics.data =
@@ -217,9 +218,13 @@ class single_query {
     const vec inverse = hn::Set(d, sum_ == 0 ? 0 : kept_scale_ / sum_);
     const float* const from = results_;
     float* const to = at_.result.data;
-    for (std::ptrdiff_t e = 0, width = width_; e < width; e += lanes())
-      store_up_to(d, hn::Mul(hn::LoadU(d, from + e), inverse), to + e,
-                  static_cast<std::size_t>(width - e));
+    vec number = hn::Zero(d);  // 0 times each result, which is NaN where that is or is infinite
+    for (std::ptrdiff_t e = 0, width = width_; e < width; e += lanes()) {
+      const vec result = hn::Mul(hn::LoadU(d, from + e), inverse);
+      store_up_to(d, result, to + e, static_cast<std::size_t>(width - e));
+      number = hn::MulAdd(hn::Zero(d), result, number);
+    }
+    return hn::AllTrue(d, hn::Eq(number, number));
   }
 
   const attention_call& c_;
@@ -247,10 +252,13 @@ bool is_single(const attention_call& c) noexcept {
          adjacent(c.result, loop.value);
 }
 
-void attend_single(const attention_call& c) noexcept {
+bool attend_single(const attention_call& c) noexcept {
   single_query each(c);
   const item_range mine = items_of(batch_size(c), c.part);
-  for (std::ptrdiff_t i = mine.begin; i < mine.end; ++i) each.attend({c, i});
+  bool all_numbers = true;
+  for (std::ptrdiff_t i = mine.begin; i < mine.end; ++i)
+    all_numbers = each.attend({c, i}) && all_numbers;
+  return all_numbers;
 }
 
 }  // namespace weft::kernels::HWY_NAMESPACE

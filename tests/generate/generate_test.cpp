@@ -1,13 +1,17 @@
 // Generated code against the reference, and what a module and a trainer do with it.
+#include <algorithm>
+#include <array>
 #include <boost/mpl/list.hpp>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <string>
 #include <type_traits>
 #include <vector>
 
 #include "generate/models.hpp"
+#include "kernels/targets.hpp"
 #include "support/trial.hpp"
 #include "weft/generate/attention_plan.hpp"
 #include "weft/generate/dot_plan.hpp"
@@ -113,6 +117,111 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(lengths_and_biases_are_part_of_generated_attention
   weft::testing::settings s;
   s.ranges["lengths"] = {0, 8};
   trial_of_generated<Model>(s);
+}
+
+// Runs net(keys, values), a result [..., Query, Heads, Value], with what they are and with spoiled
+// ones: only those queries that see a spoiled key have to do with it.
+template <class Key, class Value, class Run, class Sees>
+void knows_nothing_of_hidden(std::size_t batch, std::size_t queries, std::size_t keys,
+                             const Key& key, const Value& value, Run run, Sees sees) {
+  constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+  constexpr float contents[]{nan, weft::infinity, -weft::infinity};
+  std::vector<float> const before = run(key, value);
+  Key spoiled_key(key.view());
+  Value spoiled_value(value.view());
+  std::size_t const rows = batch * keys;
+  std::size_t const depth = key.view().size() / rows, values = value.view().size() / rows;
+  auto const is_spoiled = [](std::size_t j) { return j % 3 == 2 || j > 10; };
+  for (std::size_t row = 0; row < rows; ++row)
+    if (is_spoiled(row % keys)) {
+      std::fill_n(spoiled_key.view().data() + row * depth, depth, nan);
+      for (std::size_t e = 0; e < values; ++e)
+        spoiled_value.view().data()[row * values + e] = contents[(row + e) % 3];
+    }
+  std::vector<float> const after = run(spoiled_key, spoiled_value);
+  std::size_t const width = values / 2;  // of a head
+  std::size_t wrong = 0, hidden = 0;
+  for (std::size_t b = 0; b < batch; ++b)
+    for (std::size_t i = 0; i < queries; ++i)
+      for (std::size_t h = 0; h < 2; ++h) {
+        bool knows = false;
+        for (std::size_t j = 0; j < keys; ++j) knows = knows || (is_spoiled(j) && sees(b, h, i, j));
+        hidden += !knows;
+        for (std::size_t e = 0; e < width; ++e) {
+          std::size_t const at = ((b * queries + i) * 2 + h) * width + e;
+          wrong += knows ? std::isfinite(after[at])
+                         : !(std::abs(after[at] - before[at]) <= 1e-5f * std::abs(before[at]));
+        }
+      }
+  BOOST_TEST(hidden > 0u);
+  BOOST_TEST(wrong == 0u);
+}
+template <class Array>
+void fill(Array& a, int seed) {
+  for (std::size_t i = 0; i < a.view().size(); ++i)
+    a.view().data()[i] = std::sin(static_cast<float>(seed + 1) * static_cast<float>(i + 1));
+}
+template <class Result>
+std::vector<float> copy_of(const Result& v) {
+  return {v.data(), v.data() + v.size()};
+}
+
+using all_masked =
+    boost::mpl::list<padded_attention, padded_awkward_attention, padded_single_attention>;
+BOOST_AUTO_TEST_CASE_TEMPLATE(hidden_keys_and_values_may_be_nan_where_lengths_and_biases_hide,
+                              Model, all_masked) {
+  using Batch = typename Model::Batch;
+  using Query = typename Model::Query;
+  using Key = typename Model::Key;
+  using Heads = typename Model::Heads;
+  using Dim = typename Model::Dim;
+  weft::array<float, Batch, Query, Heads, Dim> q;
+  weft::array<float, Batch, Key, Heads, Dim> k, v;
+  weft::array<float, Heads, Query, Key> bias;
+  fill(q, 1), fill(k, 2), fill(v, 3), fill(bias, 4);
+  for (std::size_t i = 0; i < bias.view().size(); i += 3) bias.view().data()[i] = -weft::infinity;
+  std::array<std::int32_t, 3> const lengths{2, 0, std::numeric_limits<std::int32_t>::max()};
+  weft::kernels::on_every_target([&](const auto&) {
+    weft::module<Model> net(0, weft::generated<Model>());
+    knows_nothing_of_hidden(
+        3, Query::extent, Key::extent, k, v,
+        [&](const auto& key, const auto& value) {
+          return copy_of(net(weft::arg<"query">(q), weft::arg<"key">(key),
+                             weft::arg<"value">(value), weft::arg<"lengths">(lengths),
+                             weft::arg<"bias">(bias))
+                             .template get<"result">());
+        },
+        [&](std::size_t b, std::size_t h, std::size_t i, std::size_t j) {
+          return static_cast<std::int64_t>(j) < lengths[b] && bias(h, i, j) != -weft::infinity;
+        });
+  });
+}
+
+BOOST_AUTO_TEST_CASE(hidden_keys_and_values_may_be_nan_where_a_band_hides) {
+  using model = causal_attention;
+  weft::array<float, model::Query, model::Heads, model::Dim> q;
+  weft::array<float, model::Key, model::Heads, model::Dim> k;
+  weft::array<float, model::Key, model::Heads, model::Value> v;
+  fill(q, 1), fill(k, 2), fill(v, 3);
+  weft::kernels::on_every_target([&](const auto&) {
+    weft::module<model> net(0, weft::generated<model>());
+    knows_nothing_of_hidden(
+        1, model::Query::extent, model::Key::extent, k, v,
+        [&](const auto& key, const auto& value) {
+          return copy_of(
+              net(weft::arg<"query">(q), weft::arg<"key">(key), weft::arg<"value">(value))
+                  .template get<"result">());
+        },
+        [](std::size_t, std::size_t, std::size_t i, std::size_t j) { return j <= i; });
+  });
+}
+
+BOOST_AUTO_TEST_CASE(lengths_may_be_as_large_and_small_as_int32) {
+  weft::testing::settings s;
+  s.given["lengths"] = {std::numeric_limits<std::int32_t>::max(),
+                        std::numeric_limits<std::int32_t>::min(), 0x1000001};
+  trial_of_generated<padded_attention>(s);
+  trial_of_generated<padded_awkward_attention>(s);
 }
 
 using all_turning = boost::mpl::list<turning_vectors, turning_few, turning_awkward>;

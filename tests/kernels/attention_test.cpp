@@ -38,6 +38,8 @@ struct options {
   double rate = 0;  // of a dropout, and how its numbers lie
   layout numbered = layout::contiguous;
   unsigned numbers_without = 0;
+  // Keys with NaN as their elements, and such whose values are NaN and infinite in turns.
+  std::vector<std::ptrdiff_t> spoiled_keys{}, spoiled_values{};
 };
 
 // An attention's operands, and what it should give.
@@ -71,6 +73,19 @@ class trial {
     fill(relative_, 6);
     for (std::size_t i = 3; i < relative_.memory.size(); i += 11)
       relative_.memory[i] = -std::numeric_limits<float>::infinity();
+    constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+    constexpr float infinite = std::numeric_limits<float>::infinity();
+    for (const std::ptrdiff_t j : o.spoiled_keys)
+      for_points(make_call(op::copy, with(o.batch, {1, 1, o.depth, 1})), [&](auto index) {
+        index[o.batch.size() + 1] = j;
+        key_.memory[static_cast<std::size_t>(offset(key_.as_operand(), index))] = nan;
+      });
+    for (const std::ptrdiff_t j : o.spoiled_values)
+      for_points(make_call(op::copy, with(o.batch, {1, 1, 1, o.value})), [&](auto index) {
+        index[o.batch.size() + 1] = j;
+        value_.memory[static_cast<std::size_t>(offset(value_.as_operand(), index))] =
+            index.back() % 2 == 0 || o.rate > 0 ? nan : infinite;
+      });
     expect();
   }
 
@@ -229,7 +244,7 @@ class trial {
                       blocks) /
                          2);
       index[k] = index[d] = index[e] = 0;
-      const bool hidden = highest == -infinity;
+      const bool hidden = highest == -infinity && !std::isnan(total);
       if (o_.has_statistics) {
         const double expected = hidden ? -infinity : highest + std::log(total);
         expected_statistics_.expect(statistics_, offset(c.statistics, index), expected,
@@ -239,6 +254,7 @@ class trial {
         double sum = 0, magnitude = 0, flushed = 0;
         for (index[k] = 0; index[k] < o_.key; ++index[k]) {
           if (hidden) break;
+          if (score[static_cast<std::size_t>(index[k])] == 0) continue;  // and not 0 * NaN
           const double v = kept[static_cast<std::size_t>(index[k])] *
                            at(c.value, offset(c.value, index)) / total;
           const double term = score[static_cast<std::size_t>(index[k])] * v;
@@ -549,6 +565,39 @@ BOOST_AUTO_TEST_CASE(hidden_keys_may_be_anything) {
     kernels.attention(c);
     for (std::size_t i = 0; i < n; ++i) BOOST_TEST((i < 20 ? r[i] == 1 : std::isnan(r[i])));
   });
+}
+
+// Only queries that see a spoiled key have to do with it.
+BOOST_AUTO_TEST_CASE(hidden_keys_and_values_may_be_nan_and_infinite) {
+  std::vector<options> all;
+  const std::vector<std::int32_t> numbers{7, 0, 40, -3, 1000, 30};
+  for (const auto& [query, key] : {std::pair{1, 40}, {1, 700}, {3, 3}, {17, 40}, {60, 300}})
+    for (options o : bands({.batch = {2, 3}, .query = query, .key = key, .depth = 5})) {
+      const std::size_t n = all.size() / 4;
+      o.value = std::vector<std::ptrdiff_t>{20, 64, 1}[n % 3];
+      o.how = layouts[n % 4];
+      o.has_mask = n % 3 != 0;
+      o.mask_without = std::vector<unsigned>{0u, 1u, 16u, 17u}[n / 3 % 4];
+      o.has_bias = n % 4 == 0;
+      o.bias_without = std::vector<unsigned>{0u, 1u, 16u, 17u}[n % 4];
+      if (n % 5 == 0) o.distances = 21, o.origin = 12;
+      if (n % 2 == 0) o.lengths = numbers;
+      if (n % 7 < 2) o.offset = numbers;
+      if (n % 11 < 2) o.soft_cap = 3;
+      if (n % 13 < 2) o.rate = 0.3;
+      o.shared_keys = n % 5 == 1;
+      const std::vector<std::ptrdiff_t> some{key - 1, 2, key / 2};
+      o.spoiled_values = some;
+      all.push_back(o);
+      o.spoiled_keys = some;
+      all.push_back(o);
+      o.spoiled_values.clear();
+      all.push_back(o);
+      for (std::ptrdiff_t j = 0; j < key; ++j) o.spoiled_values.push_back(j);
+      o.spoiled_keys = o.spoiled_values;
+      all.push_back(o);
+    }
+  check(all);
 }
 
 // Floats that end where memory ends: to read one more is the end of the program.

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 #include <vector>
 
 #include "kernels/targets.hpp"
@@ -79,6 +80,39 @@ struct rows_and_shifted {
   }
 };
 
+// What hides keys from queries: masks of each kind, over the axes that they may have.
+enum class hides {
+  keys,      // boolean [Batch, KeyPos]
+  each,      // boolean [Batch, Pos, KeyPos]
+  lengths,   // int32 [Batch]
+  each_row,  // int32 [Batch, Pos]
+  causal,    // behind an offset of the batch
+  window,    // 3 to the left, 1 to the right
+  addends    // float [KeyPos, Pos]: 0 or -infinity
+};
+template <hides By>
+struct hiding {
+  constexpr auto operator()(weft::scope s) const {
+    namespace nn = weft::nn;
+    auto q = s.input<"q", float, Batch, Pos, Heads, HeadDim>();
+    auto k = s.input<"k", float, Batch, KeyPos, Heads, HeadDim>();
+    auto v = s.input<"v", float, Batch, KeyPos, Heads, HeadDim>();
+    auto y = nn::attention<KeyPos>(nn::dot_product_score<HeadDim>(q, k), v, mask(s));
+    return weft::results(weft::as<"output">(y.output), weft::as<"weights">(y.weights));
+  }
+  static constexpr auto mask(weft::scope s) {
+    namespace nn = weft::nn;
+    if constexpr (By == hides::keys) return s.input<"mask", bool, Batch, KeyPos>();
+    if constexpr (By == hides::each) return s.input<"mask", bool, Batch, Pos, KeyPos>();
+    if constexpr (By == hides::lengths) return s.input<"mask", std::int32_t, Batch>();
+    if constexpr (By == hides::each_row) return s.input<"mask", std::int32_t, Batch, Pos>();
+    if constexpr (By == hides::causal)
+      return nn::causal<Pos, KeyPos>(s.input<"mask", std::int32_t, Batch>());
+    if constexpr (By == hides::window) return nn::sliding_window<Pos, KeyPos>(3, 1);
+    if constexpr (By == hides::addends) return s.input<"mask", float, KeyPos, Pos>();
+  }
+};
+
 // Numbers in [-1, 1) that follow from where they stand.
 float number(std::size_t at, std::uint32_t seed) {
   std::uint32_t h = static_cast<std::uint32_t>(at) * 2654435761u + seed * 40503u;
@@ -137,6 +171,70 @@ auto output_of(Net& net, const attention_inputs& x) {
       net(arg<"q">(x.q), arg<"k">(x.k), arg<"v">(x.v), arg<"bias">(x.bias), arg<"mask">(x.mask))
           .template get<"output">());
 }
+
+// A mask of this kind for some sizes, with queries that see no key, some and all.
+template <hides By>
+struct mask_of {
+  std::size_t batch, pos, key;
+
+  std::int32_t length(std::size_t b, std::size_t i) const {
+    return b == 1 ? 0 : static_cast<std::int32_t>((i + 1) % (key + 1));
+  }
+  static std::int32_t offset(std::size_t b) { return b == 1 ? -3 : static_cast<std::int32_t>(b); }
+
+  bool sees(std::size_t b, std::size_t i, std::size_t j) const {
+    auto const from = static_cast<std::ptrdiff_t>(j) - static_cast<std::ptrdiff_t>(i);
+    if (By == hides::keys) return b != 1 && number(b * key + j, 5) < 0.2f;
+    if (By == hides::each) return i != 2 && number((b * pos + i) * key + j, 5) < 0.2f;
+    if (By == hides::lengths) return static_cast<std::int32_t>(j) < length(b, key / 2);
+    if (By == hides::each_row) return static_cast<std::int32_t>(j) < length(b, i);
+    if (By == hides::causal) return from <= offset(b);
+    if (By == hides::window) return -3 <= from && from <= 1;
+    return i != 2 && number(i * key + j, 5) < 0.2f;
+  }
+
+  // net(q, k, v and the mask).
+  template <class Net>
+  queries run(Net& net, const queries& q, const keys& k, const keys& v) const {
+    auto const with = [&](const auto&... mask) {
+      return queries(net(arg<"q">(q), arg<"k">(k), arg<"v">(v), mask...).template get<"output">());
+    };
+    auto const filled = [&](auto mask, auto of) {
+      for (std::size_t b = 0; b < batch; ++b)
+        for (std::size_t i = 0; i < pos; ++i)
+          for (std::size_t j = 0; j < key; ++j) of(mask, b, i, j);
+      return mask;
+    };
+    if constexpr (By == hides::keys) {
+      weft::array<bool, Batch, KeyPos> const mask(batch, key);
+      return with(arg<"mask">(
+          filled(mask, [&](auto& m, auto b, auto i, auto j) { m(b, j) = sees(b, i, j); })));
+    } else if constexpr (By == hides::each) {
+      weft::array<bool, Batch, Pos, KeyPos> const mask(batch, pos, key);
+      return with(arg<"mask">(
+          filled(mask, [&](auto& m, auto b, auto i, auto j) { m(b, i, j) = sees(b, i, j); })));
+    } else if constexpr (By == hides::lengths) {
+      weft::array<std::int32_t, Batch> const mask(batch);
+      return with(arg<"mask">(
+          filled(mask, [&](auto& m, auto b, auto, auto) { m(b) = length(b, key / 2); })));
+    } else if constexpr (By == hides::each_row) {
+      weft::array<std::int32_t, Batch, Pos> const mask(batch, pos);
+      return with(arg<"mask">(
+          filled(mask, [&](auto& m, auto b, auto i, auto) { m(b, i) = length(b, i); })));
+    } else if constexpr (By == hides::causal) {
+      weft::array<std::int32_t, Batch> const mask(batch);
+      return with(
+          arg<"mask">(filled(mask, [&](auto& m, auto b, auto, auto) { m(b) = offset(b); })));
+    } else if constexpr (By == hides::addends) {
+      weft::array<float, KeyPos, Pos> const mask(key, pos);
+      return with(arg<"mask">(filled(mask, [&](auto& m, auto b, auto i, auto j) {
+        m(j, i) = sees(b, i, j) ? 0 : -weft::infinity;
+      })));
+    } else {
+      return with();
+    }
+  }
+};
 
 template <class A, class B>
 double largest_difference(const A& a, const B& b) {
@@ -207,6 +305,141 @@ BOOST_AUTO_TEST_CASE(what_a_masked_key_holds_does_not_matter_to_the_bit) {
             x.k(b, j, h, d) *= 3, x.v(b, j, h, d) = 7;
     BOOST_TEST(largest_difference(before, output_of(net, x)) == 0);
   });
+}
+
+// Spoils some keys, values or both with NaN and infinities, and holds that queries which do not see
+// those know nothing of it, and that others do.
+struct spoiled {
+  bool keys, values;
+};
+template <hides By, class Net>
+void queries_know_nothing_of_hidden(Net& net, spoiled what) {
+  constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+  constexpr float contents[]{nan, weft::infinity, -weft::infinity, 1};
+  for (std::size_t const pos : {1u, 3u, 7u, 70u})
+    for (std::size_t const key : {1u, 3u, 17u, 90u}) {
+      attention_inputs const x(3, pos, key);
+      mask_of<By> const mask{3, pos, key};
+      queries const before = mask.run(net, x.q, x.k, x.v);
+      for (std::size_t const every : {1u, 2u, 11u}) {
+        keys k(x.k.view()), v(x.v.view());
+        auto const is_spoiled = [&](std::size_t b, std::size_t j) { return (b + j) % every == 0; };
+        for (std::size_t b = 0; b < 3; ++b)
+          for (std::size_t j = 0; j < key; ++j)
+            for (std::size_t h = 0; h < Heads::extent && is_spoiled(b, j); ++h)
+              for (std::size_t d = 0; d < HeadDim::extent; ++d) {
+                if (what.keys) k(b, j, h, d) = contents[(j + d) % 4];
+                if (what.values) v(b, j, h, d) = contents[(j + h + d) % 3];
+              }
+        queries const after = mask.run(net, x.q, k, v);
+        double distant = 0;
+        int shown = 0;  // as if nothing had happened
+        for (std::size_t b = 0; b < 3; ++b)
+          for (std::size_t i = 0; i < pos; ++i) {
+            bool knows = false;
+            for (std::size_t j = 0; j < key; ++j)
+              knows = knows || (is_spoiled(b, j) && mask.sees(b, i, j));
+            for (std::size_t h = 0; h < Heads::extent; ++h)
+              for (std::size_t d = 0; d < HeadDim::extent; ++d) {
+                auto const off =
+                    static_cast<double>(std::abs(after(b, i, h, d) - before(b, i, h, d)));
+                if (knows)
+                  shown += std::isfinite(after(b, i, h, d));
+                else if (!(off <= distant))
+                  distant = off;
+              }
+          }
+        BOOST_TEST_CONTEXT(pos << " queries, " << key << " keys, every " << every) {
+          // A single query is computed in another way then.
+          BOOST_TEST(distant <= (pos == 1 ? distance(key, 1) : 0));
+          BOOST_TEST(shown == 0);
+        }
+      }
+    }
+}
+template <hides... By>
+struct kinds {};
+template <hides... By, class F>
+void for_each_kind(kinds<By...>, F f) {
+  weft::kernels::on_every_target(
+      [&](const auto&) { (f(std::integral_constant<hides, By>()), ...); });
+}
+
+BOOST_AUTO_TEST_CASE(a_query_knows_nothing_of_what_is_hidden_be_it_nan) {
+  for_each_kind(kinds<hides::keys, hides::each, hides::lengths, hides::each_row, hides::causal,
+                      hides::window, hides::addends>(),
+                [](auto by) {
+                  weft::module<hiding<by()>, "output"> net;
+                  queries_know_nothing_of_hidden<by()>(net, {true, true});
+                  queries_know_nothing_of_hidden<by()>(net, {true, false});
+                  queries_know_nothing_of_hidden<by()>(net, {false, true});
+                });
+}
+
+// Its value has to be finite there, and a score that a float is added to.
+BOOST_AUTO_TEST_CASE(where_weights_are_stored_a_query_knows_nothing_of_hidden_keys_be_they_nan) {
+  for_each_kind(kinds<hides::keys, hides::each, hides::lengths, hides::each_row, hides::causal,
+                      hides::window>(),
+                [](auto by) {
+                  weft::module<hiding<by()>> net;
+                  queries_know_nothing_of_hidden<by()>(net, {true, false});
+                });
+}
+
+// What it sees is added as IEEE says, though what is hidden is NaN.
+BOOST_AUTO_TEST_CASE(an_infinite_value_beside_hidden_nan_makes_its_own_result_infinite) {
+  weft::kernels::on_every_target([](const auto&) {
+    weft::module<hiding<hides::causal>, "output"> net;
+    for (std::size_t const pos : {1u, 7u, 70u}) {
+      attention_inputs x(3, pos, 90);
+      mask_of<hides::causal> const mask{3, pos, 90};
+      queries const before = mask.run(net, x.q, x.k, x.v);
+      for (std::size_t h = 0; h < Heads::extent; ++h) {
+        x.v(0, 0, h, 3) = weft::infinity;
+        for (std::size_t d = 0; d < HeadDim::extent; ++d)
+          x.v(0, 1, h, d) = std::numeric_limits<float>::quiet_NaN();
+      }
+      queries const after = mask.run(net, x.q, x.k, x.v);
+      for (std::size_t h = 0; h < Heads::extent; ++h)
+        for (std::size_t d = 0; d < HeadDim::extent; ++d) {
+          if (d == 3)
+            BOOST_TEST(after(0, 0, h, d) == weft::infinity);
+          else
+            BOOST_TEST(static_cast<double>(std::abs(after(0, 0, h, d) - before(0, 0, h, d))) <=
+                       distance(90, 1));
+        }
+    }
+  });
+}
+
+BOOST_AUTO_TEST_CASE(a_query_that_sees_nothing_has_a_result_of_0_fused_and_not) {
+  for_each_kind(kinds<hides::keys, hides::each, hides::lengths, hides::each_row, hides::causal,
+                      hides::window, hides::addends>(),
+                [](auto by) {
+                  weft::module<hiding<by()>, "output"> fused;
+                  weft::module<hiding<by()>> apart;
+                  int unseeing = 0, wrong = 0;
+                  for (std::size_t const pos : {1u, 7u, 70u})
+                    for (std::size_t const key : {0u, 1u, 17u, 90u}) {
+                      attention_inputs const x(3, pos, key);
+                      mask_of<by()> const mask{3, pos, key};
+                      queries const y = mask.run(fused, x.q, x.k, x.v);
+                      queries const z = mask.run(apart, x.q, x.k, x.v);
+                      BOOST_TEST(largest_difference(y, z) <= distance(key, 1));
+                      for (std::size_t b = 0; b < 3; ++b)
+                        for (std::size_t i = 0; i < pos; ++i) {
+                          bool any = false;
+                          for (std::size_t j = 0; j < key; ++j) any = any || mask.sees(b, i, j);
+                          if (any) continue;
+                          ++unseeing;
+                          for (std::size_t h = 0; h < Heads::extent; ++h)
+                            for (std::size_t d = 0; d < HeadDim::extent; ++d)
+                              wrong += y(b, i, h, d) != 0 || z(b, i, h, d) != 0;
+                        }
+                    }
+                  BOOST_TEST(unseeing > 0);
+                  BOOST_TEST(wrong == 0);
+                });
 }
 
 BOOST_AUTO_TEST_CASE(sequences_of_a_batch_know_nothing_of_each_other_to_the_bit) {

@@ -24,6 +24,8 @@ namespace weft::generate::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
+inline constexpr float minus_infinity = -std::numeric_limits<float>::infinity();
+
 // Of `count` queries from the first on.
 template <attention_plan P, int count>
 struct attention_block {
@@ -68,7 +70,7 @@ struct attention_block {
     const auto seen =
         hn::And(hn::Ge(i, bound(static_cast<double>(key) - static_cast<double>(P.highest))),
                 hn::Le(i, bound(static_cast<double>(key) - static_cast<double>(P.lowest))));
-    return hn::IfThenElse(seen, score, hn::Set(d, -std::numeric_limits<float>::infinity()));
+    return hn::IfThenElse(seen, score, hn::Set(d, minus_infinity));
   }
 
   // What is added to the scores of the queries from `first` on: to[j][i], as the scores.
@@ -101,10 +103,14 @@ struct attention_block {
     column s;
     s.map_indexed([&](V, int j) HWY_ATTR {
       V score = hn::LoadU(d, scores_of + j * padded);
-      if constexpr (P.has_addend()) score = hn::Add(score, hn::LoadU(d, addend + j * padded));
+      const V hidden = hn::Set(d, minus_infinity);
+      if constexpr (P.has_addend()) {  // -infinity hides the key, whatever its score
+        const V more = hn::LoadU(d, addend + j * padded);
+        score = hn::IfThenElse(hn::Eq(more, hidden), hidden, hn::Add(score, more));
+      }
       if constexpr (P.has_lengths)
         score = hn::IfThenElse(hn::Lt(hn::Set(d, static_cast<float>(j)), hn::Set(d, seen)), score,
-                               hn::Set(d, -std::numeric_limits<float>::infinity()));
+                               hidden);
       if constexpr (P.banded) return hide(score, j, query);
       return score;
     });
@@ -133,6 +139,37 @@ struct attention_block {
     return 0;
   }
 
+  // Whether a result is NaN, or some are infinite.
+  HWY_INLINE static bool has_nan(const float* result) {
+    using R = lanes_for<P.width>;
+    constexpr int row_lanes = lanes_of<R>, rest = static_cast<int>(P.width % row_lanes);
+    const R d;
+    auto sum = hn::Zero(d);
+    for (std::ptrdiff_t i = 0; i < count; ++i, result += P.result_row) {
+      std::ptrdiff_t e = 0;
+      for (; e + row_lanes <= P.width; e += row_lanes) sum = hn::Add(sum, hn::LoadU(d, result + e));
+      if constexpr (rest != 0) sum = hn::Add(sum, load<R, rest>(result + e));
+    }
+    return !hn::AllTrue(d, hn::Eq(sum, sum));
+  }
+  // The results from the values of those keys alone that a query sees: 0 times what others have may
+  // be NaN.
+  HWY_NOINLINE static void sum_seen(const operands& at, std::ptrdiff_t first, const float* weights,
+                                    const float* addend, float seen) {
+    for (std::ptrdiff_t i = 0; i < count; ++i)
+      for (std::ptrdiff_t e = 0; e < P.width; ++e) {
+        float sum = 0;
+        for (std::ptrdiff_t j = 0; j < P.keys; ++j) {
+          const std::ptrdiff_t place = j - (first + i);
+          if (P.banded && (place < P.lowest || place > P.highest)) continue;
+          if (P.has_lengths && !(static_cast<float>(j) < seen)) continue;
+          if (P.has_addend() && addend[j * padded + i] == minus_infinity) continue;
+          sum += weights[j * padded + i] * at.read(3)[j * P.value_row + e];
+        }
+        at.write()[(first + i) * P.result_row + e] = sum;
+      }
+  }
+
   HWY_INLINE static void run(const operands& at, std::ptrdiff_t first) {
     alignas(64) float queries[P.depth * padded];
     alignas(64) float weights[P.keys * padded];
@@ -147,6 +184,9 @@ struct attention_block {
     // the vectors, with two instructions for each where some processors multiply.
     dot_matrix<weighted, count>({kernels::HWY_NAMESPACE::in_register(&weights[0]), at.read(3),
                                  at.write() + first * P.result_row, nullptr, nullptr});
+    if constexpr (P.banded || P.has_lengths || P.has_addend())
+      if (HWY_UNLIKELY(has_nan(at.write() + first * P.result_row)))
+        sum_seen(at, first, weights, addend, seen);
   }
 };
 

@@ -12,7 +12,11 @@
 //   weights[i,j] = exp(s[i,j] - statistics[i])                    0 where all is hidden
 //   result[i,e] = sum over j of kept[i,j] * weights[i,j] * value[j,e]
 //
-// with kept[i,j] = 1, or where there is a dropout (Srivastava et al. 2014) 0 for what it drops and
+// The result's sum is over the keys that query i sees alone: what others and their values hold does
+// not count, not even as 0 * NaN. Keys are hidden by the mask, the band, the length or a bias of
+// -infinity. The adjoint multiplies by weights of 0, so there it is to be finite.
+//
+// With kept[i,j] = 1, or where there is a dropout (Srivastava et al. 2014) 0 for what it drops and
 // 1 / (1 - rate) for the rest: by the element's number, see philox.hpp, so that it is found again
 // in the adjoint, not stored (Vaswani et al. 2017, equation 1). The kernels go through the keys in
 // tiles, with a running maximum and sum of each query (Milakov and Gimelshein 2018; Rabe and Staats

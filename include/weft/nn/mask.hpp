@@ -11,6 +11,14 @@
 //
 // A query that sees no key has weights of 0, and so an output of 0 (ONNX's rule; PyTorch gives
 // NaN).
+//
+// What a hidden key holds, and its value, does not matter, not even NaN or an infinity, where
+// attention is one operation, as it is unless its weights are an output or go elsewhere too
+// (weft::explain shows which). Elsewhere weights of 0 are multiplied by what is hidden, and 0 * NaN
+// is NaN:
+//   weights that are stored   a boolean mask or a length hides what keys hold; values are finite,
+//                             and so are scores that a float mask is added to
+//   training                  gradients may be NaN unless hidden keys and values are finite as well
 #pragma once
 
 #include <boost/hana/tuple.hpp>

@@ -67,8 +67,10 @@ inline attention_values attention(const graph& g, const node& n, const lengths& 
   };
   auto const each_row = [&](std::size_t i, auto q, auto k, auto w, auto m, auto b, auto o, auto l,
                             auto t, auto u, auto r) {
+    constexpr double infinity = std::numeric_limits<double>::infinity();
     std::vector<double> weights(keys), slope(keys, n.scale), kept(keys, 1);
-    double greatest = -std::numeric_limits<double>::infinity(), sum = 0;
+    std::vector<bool> sees(keys);  // what others hold does not count, not even as 0 * NaN
+    double greatest = -infinity, sum = 0;
     for (std::size_t j = 0; j < keys; ++j) {
       double s = 0;
       for (std::size_t d = 0; d < depth; ++d)
@@ -80,11 +82,12 @@ inline attention_values attention(const graph& g, const node& n, const lengths& 
         s = n.scalar * t;
         slope[j] *= 1 - t * t;
       }
-      if (x.bias) s += x.bias[b + j * of_bias.stride(axes.key)];
-      if (x.relative) s += x.relative[looked_up(i, j, o, t)];
-      if (!seen(i, j, o, l) || (x.mask && x.mask[m + j * of_mask.stride(axes.key)] == 0))
-        s = -std::numeric_limits<double>::infinity();
-      weights[j] = s;
+      double const bias = x.bias ? x.bias[b + j * of_bias.stride(axes.key)] : 0;
+      double const relative = x.relative ? x.relative[looked_up(i, j, o, t)] : 0;
+      s += bias + relative;
+      sees[j] = seen(i, j, o, l) && (!x.mask || x.mask[m + j * of_mask.stride(axes.key)] != 0) &&
+                bias != -infinity && relative != -infinity;
+      weights[j] = s = sees[j] ? s : -infinity;
       greatest = maximum(greatest, s);
       if (x.numbers)
         kept[j] = kept_share(g.nodes[find_option(n, attention_option::dropout)], random,
@@ -96,13 +99,15 @@ inline attention_values attention(const graph& g, const node& n, const lengths& 
     for (std::size_t e = 0; e < width; ++e) {
       double y = 0;
       for (std::size_t j = 0; j < keys && !hidden; ++j)
-        y += kept[j] * weights[j] / sum *
-             x.value[w + j * of_value.stride(axes.key) + e * of_value.stride(axes.value)];
+        if (sees[j])
+          y += kept[j] * weights[j] / sum *
+               x.value[w + j * of_value.stride(axes.key) + e * of_value.stride(axes.value)];
       std::size_t const at = r + e * of_result.stride(axes.value);
       v.result[at] = y;
       if (x.g) inner += x.g[at] * y;
     }
     for (std::size_t j = 0; x.g && j < keys && !hidden; ++j) {
+      if (!sees[j]) continue;
       double const weight = weights[j] / sum;
       double dw = 0;
       for (std::size_t e = 0; e < width; ++e) {
