@@ -600,6 +600,37 @@ BOOST_AUTO_TEST_CASE(hidden_keys_and_values_may_be_nan_and_infinite) {
   check(all);
 }
 
+// Offsets and bounds of bands beyond int32, and beyond what floats count by ones: those of a small
+// band, moved.
+BOOST_AUTO_TEST_CASE(bands_far_away_are_those_near) {
+  using int32 = std::numeric_limits<std::int32_t>;
+  constexpr std::ptrdiff_t one = 1;
+  for (const std::ptrdiff_t query : {1, 20})
+    for (const options& near : bands({.batch = {2}, .query = query, .key = 70, .depth = 5})) {
+      trial nearby(near);
+      std::vector<options> all;
+      for (const std::ptrdiff_t by :
+           {one << 24, (one << 24) + 1, (one << 31) - 1, one << 31, (one << 40) + 1})
+        for (const std::ptrdiff_t far : {by, -by}) {
+          options o = near;
+          if (o.seen.lowest != PTRDIFF_MIN) o.seen.lowest -= far;
+          if (o.seen.highest != PTRDIFF_MAX) o.seen.highest -= far;
+          o.seen.offset += far;
+          all.push_back(o);
+          if (far > int32::max() || far < int32::min()) continue;
+          o.seen.offset -= far;
+          o.offset = {static_cast<std::int32_t>(far)};
+          all.push_back(o);
+        }
+      std::vector<trial> trials(all.begin(), all.end());
+      on_every_target([&](const table& kernels) {
+        const std::vector<float> expected = nearby.bits(kernels, 1);
+        for (std::size_t i = 0; i < all.size(); ++i)
+          BOOST_TEST((trials[i].bits(kernels, 1) == expected), describe(all[i]));
+      });
+    }
+}
+
 // Floats that end where memory ends: to read one more is the end of the program.
 class last_floats {
  public:

@@ -113,6 +113,20 @@ struct hiding {
   }
 };
 
+// A window as wide as int allows to either side.
+template <int Left, int Right>
+struct far_window {
+  constexpr auto operator()(weft::scope s) const {
+    namespace nn = weft::nn;
+    auto q = s.input<"q", float, Batch, Pos, Heads, HeadDim>();
+    auto k = s.input<"k", float, Batch, KeyPos, Heads, HeadDim>();
+    auto v = s.input<"v", float, Batch, KeyPos, Heads, HeadDim>();
+    auto y = nn::attention<KeyPos>(nn::dot_product_score<HeadDim>(q, k), v,
+                                   nn::sliding_window<Pos, KeyPos>(Left, Right));
+    return weft::results(weft::as<"output">(y.output), weft::as<"weights">(y.weights));
+  }
+};
+
 // Numbers in [-1, 1) that follow from where they stand.
 float number(std::size_t at, std::uint32_t seed) {
   std::uint32_t h = static_cast<std::uint32_t>(at) * 2654435761u + seed * 40503u;
@@ -440,6 +454,80 @@ BOOST_AUTO_TEST_CASE(a_query_that_sees_nothing_has_a_result_of_0_fused_and_not) 
                   BOOST_TEST(unseeing > 0);
                   BOOST_TEST(wrong == 0);
                 });
+}
+
+// The ends of int32, and what floats do not count by ones.
+constexpr int most = std::numeric_limits<std::int32_t>::max();
+constexpr int least = std::numeric_limits<std::int32_t>::min();
+constexpr int beyond_float = (1 << 24) + 1;
+
+// The same by a mask of booleans: sees(sequence, distance of key from query).
+template <class Sees>
+queries seen_by_mask(const attention_inputs& x, Sees sees) {
+  weft::module<hiding<hides::each>> net;
+  weft::array<bool, Batch, Pos, KeyPos> mask(x.batch, x.pos, x.key);
+  for (std::size_t b = 0; b < x.batch; ++b)
+    for (std::size_t i = 0; i < x.pos; ++i)
+      for (std::size_t j = 0; j < x.key; ++j)
+        mask(b, i, j) = sees(b, static_cast<std::int64_t>(j) - static_cast<std::int64_t>(i));
+  return queries(
+      net(arg<"q">(x.q), arg<"k">(x.k), arg<"v">(x.v), arg<"mask">(mask)).template get<"output">());
+}
+
+BOOST_AUTO_TEST_CASE(offsets_and_lengths_may_be_any_int32_fused_and_not) {
+  weft::kernels::on_every_target([](const auto&) {
+    weft::module<hiding<hides::causal>, "output"> fused_offset;
+    weft::module<hiding<hides::causal>> offset;
+    weft::module<hiding<hides::lengths>, "output"> fused_length;
+    weft::module<hiding<hides::lengths>> length;
+    for (std::size_t const pos : {1u, 7u, 70u}) {
+      attention_inputs const x(5, pos, 90);
+      for (auto const& all : {std::array{most, least, beyond_float, -beyond_float, 0},
+                              std::array{most - 1, least + 1, most - 89, least + 69, most - 69}}) {
+        auto const run = [&](auto& net) {
+          return queries(net(arg<"q">(x.q), arg<"k">(x.k), arg<"v">(x.v), arg<"mask">(all))
+                             .template get<"output">());
+        };
+        queries const behind = seen_by_mask(
+            x, [&](std::size_t b, std::int64_t distance) { return distance <= all[b]; });
+        BOOST_TEST(largest_difference(run(fused_offset), behind) <= distance(90, 1));
+        BOOST_TEST(largest_difference(run(offset), behind) == 0);
+        queries const apart = run(length);
+        BOOST_TEST(largest_difference(run(fused_length), apart) <= distance(90, 1));
+        for (std::size_t b = 0; b < 5; ++b) BOOST_TEST((apart(b, 0, 0, 0) == 0) == (all[b] <= 0));
+      }
+    }
+  });
+}
+
+template <int Left, int Right>
+void window_is_its_mask() {
+  weft::module<far_window<Left, Right>, "output"> fused;
+  weft::module<far_window<Left, Right>> apart;
+  for (std::size_t const pos : {1u, 70u}) {
+    attention_inputs const x(1, pos, 90);
+    auto const run = [&](auto& net) {
+      return queries(net(arg<"q">(x.q), arg<"k">(x.k), arg<"v">(x.v)).template get<"output">());
+    };
+    queries const expected = seen_by_mask(x, [](std::size_t, std::int64_t distance) {
+      return -std::int64_t{Left} <= distance && distance <= Right;
+    });
+    BOOST_TEST_CONTEXT(Left << " to the left, " << Right << " to the right") {
+      BOOST_TEST(largest_difference(run(fused), expected) <= distance(90, 1));
+      BOOST_TEST(largest_difference(run(apart), expected) == 0);
+    }
+  }
+}
+BOOST_AUTO_TEST_CASE(windows_may_be_as_wide_as_int_fused_and_not) {
+  weft::kernels::on_every_target([](const auto&) {
+    window_is_its_mask<most, most>();
+    window_is_its_mask<most, 0>();
+    window_is_its_mask<3, most>();
+    window_is_its_mask<least, most>();
+    window_is_its_mask<most, least>();
+    window_is_its_mask<beyond_float, -2>();
+    window_is_its_mask<-2, beyond_float>();
+  });
 }
 
 BOOST_AUTO_TEST_CASE(sequences_of_a_batch_know_nothing_of_each_other_to_the_bit) {

@@ -81,6 +81,25 @@ struct cached {
     return positions<KeyPos>() <= positions<Pos>() + offset(s);
   }
 };
+struct cached_causal {
+  constexpr auto operator()(weft::scope s) const {
+    return weft::nn::causal<Pos, KeyPos>(offset(s));
+  }
+};
+// As wide as int has words for, whereas sums would begin anew at the other end of int32.
+struct widest_window {
+  constexpr auto operator()(weft::scope) const {
+    return weft::nn::sliding_window<Pos, KeyPos>(greatest, least);
+  }
+  static constexpr int greatest = std::numeric_limits<int>::max();
+  static constexpr int least = std::numeric_limits<int>::min();
+};
+struct sum_beyond_int32 {
+  constexpr auto operator()(weft::scope) const {
+    return positions<KeyPos>() <= positions<Pos>() + (widest_window::greatest - 5) &&
+           positions<KeyPos>() - 3 + widest_window::least <= positions<Pos>();
+  }
+};
 struct cached_window {
   constexpr auto operator()(weft::scope s) const {
     auto const query = positions<Pos>() + offset(s);
@@ -216,6 +235,9 @@ BOOST_AUTO_TEST_CASE(masks_by_position_become_bands_lengths_and_offsets) {
   BOOST_TEST((has_band<valid_and_causal>(all_below, 0, 5)));
   BOOST_TEST((has_band<valid_for_each_query>(all_below, all_above, 4)));
   BOOST_TEST((has_band<cached>(all_below, 0, 4)));
+  BOOST_TEST((has_band<cached_causal>(all_below, 0, 4)));
+  BOOST_TEST((has_band<widest_window>(-widest_window::greatest, widest_window::least, 3)));
+  BOOST_TEST((has_band<sum_beyond_int32>(all_below, all_above, 4)));
   BOOST_TEST((has_band<cached_window>(-2, 0, 4)));
   BOOST_TEST((has_band<cached_and_filled>(all_below, 0, 5)));
   BOOST_TEST((has_band<two_offsets>(all_below, 0, 5)));
@@ -255,6 +277,8 @@ BOOST_AUTO_TEST_CASE(attention_means_what_was_written_forward_and_backward) {
   means_the_same<masked<valid_and_causal>>();
   means_the_same<masked<valid_for_each_query>>();
   means_the_same<masked<cached>>(offsets(6));
+  means_the_same<masked<cached_causal>>(offsets(6));
+  means_the_same<masked<widest_window>>();
   means_the_same<masked<cached_window>>(offsets(6));
   means_the_same<masked<cached_and_filled>>(offsets(6));
   means_the_same<masked<two_offsets>>(offsets(6));

@@ -59,7 +59,7 @@ requires(!detail::queries_and_keys<Pos, KeyPos>) WEFT_REJECT(
 // so many keys: int32 [...] to boolean [KeyPos, Pos, ...].
 template <class Pos, class KeyPos, expression O>
 constexpr auto causal(const O& offset) {
-  return positions<KeyPos>() <= positions<Pos>() + offset;
+  return positions<KeyPos>() - positions<Pos>() <= offset;  // a sum might not be an int32
 }
 template <class Pos, class KeyPos, expression O>
 requires(!detail::queries_and_keys<Pos, KeyPos>) WEFT_REJECT(
@@ -74,8 +74,8 @@ requires(detail::queries_and_keys<Pos, KeyPos> && !std::same_as<element_t<O>, st
 // section 3.1): boolean [KeyPos, Pos]. Attention costs what the window lets through.
 template <class Pos, class KeyPos>
 constexpr auto sliding_window(int left, int right) {
-  return positions<KeyPos>() >= positions<Pos>() - left &&
-         positions<KeyPos>() <= positions<Pos>() + right;
+  return positions<KeyPos>() - positions<Pos>() <= right &&
+         positions<Pos>() - positions<KeyPos>() <= left;
 }
 template <class Pos, class KeyPos>
 requires(!detail::queries_and_keys<Pos, KeyPos>) WEFT_REJECT(

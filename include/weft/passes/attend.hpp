@@ -362,7 +362,21 @@ class attention_finder {
     if (!n.axes.contains(f.key_axis) && !of_queries) return {true, 0, 0, 0, 1, id};
     if (n.kind == op::positions) return {true, !of_queries, of_queries, 0, 0, -1};
     if (n.kind != op::add && n.kind != op::subtract) return {};
-    return sum(formula(n.operand[0], f), formula(n.operand[1], f), n.kind == op::add ? 1 : -1);
+    place_formula const p =
+        sum(formula(n.operand[0], f), formula(n.operand[1], f), n.kind == op::add ? 1 : -1);
+    return p.times != 0 || is_int32(p, f) ? p : place_formula{};
+  }
+  // Is it one for all positions? Beyond, int32 would begin anew at the other end.
+  static constexpr bool is_int32(const place_formula& p, const found& f) {
+    using limits = std::numeric_limits<std::int32_t>;
+    std::int64_t low = p.constant, high = p.constant;
+    auto const extend = [&](std::int64_t times, const axis_info* axis) {
+      std::int64_t const last = axis ? times * (static_cast<std::int64_t>(axis->extent) - 1) : 0;
+      (last < 0 ? low : high) += last;
+    };
+    extend(p.keys, f.key_axis);
+    extend(p.queries, f.query_axis);
+    return low >= limits::min() && high <= limits::max();
   }
 
   // The node in h.
@@ -437,7 +451,8 @@ class attention_finder {
 // that compares keys' positions with queries' becomes a band, whose queries may begin at an int32
 // of the batch, as in positions<Cache>() <= positions<Pos>() + offset; one that compares keys'
 // positions with such numbers alone, as positions<KeyPos>() < lengths, becomes a number of keys.
-// These cost nothing and save what they hide.
+// These cost nothing and save what they hide. Sums with such numbers count as if int32 had no ends:
+// nn::causal(offset) makes none, so that it is the same mask for any offset.
 //
 // Biases are added up, but for one that goes by distance, which the operation looks up itself:
 // gather<Distance>(table, i), with i = positions<KeyPos>() - (positions<Pos>() + offset) + origin
