@@ -124,8 +124,9 @@ struct tile {
   }
   // All of them, the right operand being in registers.
   template <int... I>
-  HWY_INLINE static void all_steps(std::integer_sequence<int, I...>, V* s, const float* left,
-                                   const V* right) {
+  HWY_INLINE static void all_steps(std::integer_sequence<int, I...>, [[maybe_unused]] V* s,
+                                   [[maybe_unused]] const float* left,
+                                   [[maybe_unused]] const V* right) {
     (step<fours>(std::make_integer_sequence<int, steps>(), s, left + I * steps * T.left_depth,
                  right + I * steps * Vectors),
      ...);
