@@ -136,17 +136,17 @@ struct several_lengths {
 // Layers that are given the same mask and the same biases.
 struct two_of_the_same_mask {
   constexpr auto operator()(weft::scope s) const {
-    auto [q, k, v] = operands_in(s);
+    auto const of = operands_in(s);
     auto const mask =
         s.input<"seen", bool, Pos, KeyPos>() && s.input<"there", bool, Batch, KeyPos>();
     auto const near = s.param<"near", Pos, KeyPos>();
     auto const of_head = s.param<"of_head", Heads, KeyPos>();
     auto const attend = [&](auto const& query) {
-      auto const scores = weft::dot<HeadDim>(query, k) + near + of_head;
+      auto const scores = weft::dot<HeadDim>(query, of.key) + near + of_head;
       return weft::dot<KeyPos>(weft::softmax<KeyPos>(weft::where(mask, scores, -weft::infinity)),
-                               v);
+                               of.value);
     };
-    return attend(q) + attend(q * q);
+    return attend(of.query) + attend(of.query * of.query);
   }
 };
 template <class Mask>
