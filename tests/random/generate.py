@@ -12,6 +12,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
+import autograd
 import numpy as np
 from graphs import Graph, Noise, Rejected
 
@@ -52,38 +53,55 @@ def tolerances(graph, wanted, seed):
 
 
 def gradients(graph, seed):
-    """Of the loss for a few elements of each parameter: index, value, tolerance."""
-    rng = np.random.default_rng([seed, 99])
-    step, wanted = 2.0**-17, {}
+    """Of the loss for elements of each parameter: index, value, tolerance.
 
-    def difference(name, index, noise_seed):
+    A few by central differences; where PyTorch is, all of them by its autograd, after both agree.
+    """
+    rng = np.random.default_rng([seed, 99])
+    step = 2.0**-17
+
+    def difference(name, index, noise):
         both = []
         for sign in (1, -1):
             changed = dict(graph.parameters)
             p = changed[name] = changed[name].copy()
             p.reshape(-1)[index] += sign * step
-            noise = Noise() if noise_seed is None else Noise(np.random.default_rng(noise_seed))
-            both.append(float(graph.evaluate(noise, changed)[graph.loss.index]))
+            both.append(float(graph.evaluate(noise(), changed)[graph.loss.index]))
         return (both[0] - both[1]) / (2 * step)
 
-    largest = 0.0
-    for name, p in graph.parameters.items():
-        chosen = rng.choice(p.size, min(p.size, 5), replace=False)
-        rows = []
-        for i in sorted(chosen):
-            exact = difference(name, i, None)
-            off = max(abs(difference(name, i, [seed, k]) - exact) for k in range(3))
-            rows.append([int(i), exact, off])
-            largest = max(largest, abs(exact))
-        wanted[name] = rows
+    chosen = {name: sorted(rng.choice(p.size, min(p.size, 5), replace=False))
+              for name, p in graph.parameters.items()}
+
+    def by_differences(noise):
+        return {name: np.array([difference(name, i, noise) for i in chosen[name]])
+                for name in chosen}
+
+    def by_autograd(noise):
+        return {name: g.reshape(-1) for name, g in autograd.gradients(graph, noise()).items()}
+
+    def with_errors(method):
+        exact = method(Noise)
+        noisy = [method(lambda: Noise(np.random.default_rng([seed, k]))) for k in range(3)]
+        return exact, {name: np.max([np.abs(n[name] - exact[name]) for n in noisy], 0)
+                       for name in exact}
+
+    exact, off = with_errors(by_differences)
+    largest = max((np.max(np.abs(x), initial=0) for x in exact.values()), default=0)
+    if autograd.there():
+        differences = exact
+        exact, off = with_errors(by_autograd)
+        for name, x in differences.items():
+            both = np.max(np.abs(x - exact[name][chosen[name]]), initial=0)
+            assert both <= 1e-6 * largest, f"graph seed {graph.seed}: gradients of {name} differ"
+        chosen = {name: range(x.size) for name, x in exact.items()}
+        largest = max((np.max(np.abs(x), initial=0) for x in exact.values()), default=0)
     # Terms as large as the largest gradient may cancel within another.
-    typical = max((r[2] for rows in wanted.values() for r in rows), default=0)
-    for rows in wanted.values():
-        for r in rows:
-            r[2] = SAFETY * max(r[2], typical / 4) + 3e-6 * largest
-            if r[2] > 0.05 * max(largest, 1e-30):
-                raise Rejected("ill-conditioned gradient")
-    return wanted
+    typical = max((np.max(x, initial=0) for x in off.values()), default=0)
+    tolerance = {name: SAFETY * np.maximum(x, typical / 4) + 3e-6 * largest
+                 for name, x in off.items()}
+    if any(np.max(t, initial=0) > 0.05 * max(largest, 1e-30) for t in tolerance.values()):
+        raise Rejected("ill-conditioned gradient")
+    return {name: list(zip(chosen[name], exact[name], tolerance[name])) for name in exact}
 
 
 class Model:

@@ -108,6 +108,10 @@ def aligned(x, axes, to):
 ERF = np.vectorize(math.erf, otypes=[np.float64])
 
 
+def erf(x):
+    return ERF(x) if isinstance(x, np.ndarray) else x.erf()
+
+
 def sigmoid(x):
     return 1 / (1 + np.exp(-x))
 
@@ -117,13 +121,13 @@ UNARY = {
     "tanh": ("tanh({0})", np.tanh),
     "sigmoid": ("sigmoid({0})", sigmoid),
     "relu": ("relu({0})", lambda x: np.maximum(x, 0)),
-    "gelu": ("gelu({0})", lambda x: x * (1 + ERF(x / math.sqrt(2))) / 2),
+    "gelu": ("gelu({0})", lambda x: x * (1 + erf(x / math.sqrt(2))) / 2),
     "gelu_tanh": (
         "gelu_tanh({0})",
         lambda x: x / 2 * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3))),
     ),
     "silu": ("silu({0})", lambda x: x * sigmoid(x)),
-    "erf": ("erf({0})", ERF),
+    "erf": ("erf({0})", erf),
     "sin": ("sin({0})", np.sin),
     "cos": ("cos({0})", np.cos),
     "exp": ("exp({0} * 0.25f)", lambda x: np.exp(x * 0.25)),
