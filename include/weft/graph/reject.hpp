@@ -15,14 +15,15 @@
 // The compilers differ in what they print of a function that must not be called: g++ prints the
 // type of a deleted one, clang a sentence that is an attribute's, and the operands' types in the
 // note. Both then take the call for an expression without a type, and are silent about what is done
-// with it. A template cannot carry an attribute's string, hence a macro. weft::rejected is in
-// tensor.hpp for clang.
+// with it; but g++ says once more that a constexpr function whose result has no type is invalid. A
+// template cannot carry an attribute's string, hence a macro. weft::rejected is in tensor.hpp for
+// clang.
 //
-// A wrong call of a member function has the type of the right one, so that what is done with it
-// compiles. Such a function, with a body, is WEFT_REJECT_CALL("sentence", (types that say more),
-// (template parameters), (condition), declaration), among the private ones of its class: g++ goes
-// on after a call of a private function, and not after that of a deleted one.
-// Clang knows the type of a call that it refuses where the attribute's condition needs the object.
+// A wrong call of a member function has the type of the right one, so that what is done with the
+// result compiles. It is declared by WEFT_REJECT_CALL("sentence", (types that say more), (template
+// parameters), (condition), declaration) with a body, as a private member, because g++ knows the
+// type of a call of a private function and not that of a deleted one. For clang it is public: the
+// condition of its attribute depends on the object, so that clang knows the type, too.
 #define WEFT_BARE(...) __VA_ARGS__
 #if defined(__clang__)
 // -Wpedantic warns of the attribute.

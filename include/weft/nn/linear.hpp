@@ -79,9 +79,8 @@ requires(detail::fault_of_linear<X, In, Out>() == detail::linear_fault::rank)
 
 template <class In, class Out, expression X, class Third, class... More>
 WEFT_REJECT(
-    "nn::linear_without_bias: it takes a scope and an operand, and no more; a parameter that "
-    "begins "
-    "otherwise is s.param<...>(init::...) and weft::dot",
+    "nn::linear_without_bias: it takes a scope and an operand, and no more; a parameter that is "
+    "initialised otherwise is s.param<...>(init::...) and weft::dot",
     linear_without_bias(scope, const X&, const Third&, const More&...))
 
 // x W + b. Parameters: weight [Out..., In...] and bias [Out...], as torch.nn.Linear.

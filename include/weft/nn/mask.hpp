@@ -1,24 +1,22 @@
 // Which keys a query may see.
 //
 // A mask is one of these, over any of the axes that the scores have:
-//   boolean   a query sees the keys at which it holds
-//   int32     valid lengths: a query sees the first so many keys. [Batch] is one for each sequence,
-//             [Batch, Pos] one for each query; a length may be 0
-//   float32   is added to the scores; -infinity hides a key. It has the keys' axis: what is the
-//   same
-//             for all keys of a query changes no weight
-// or nn::masks(...) of several, which all hold. No mask is {}.
+//   boolean   true where a query sees a key
+//   int32     valid lengths: a query sees that many keys, the first ones. [Batch] has one for each
+//             sequence, [Batch, Pos] one for each query; a length may be 0
+//   float32   is added to the scores, and -infinity hides a key. It has the keys' axis, since
+//             what is the same for all keys of a query changes no weight
+// or nn::masks(...) of several: a query sees the keys that all of them let it see. No mask is {}.
 //
 // A query that sees no key has weights of 0, and so an output of 0 (ONNX's rule; PyTorch gives
 // NaN).
 //
-// What a hidden key holds, and its value, does not matter, not even NaN or an infinity, where
-// attention is one operation, as it is unless its weights are an output or go elsewhere too
-// (weft::explain shows which). Elsewhere weights of 0 are multiplied by what is hidden, and 0 * NaN
-// is NaN:
-//   weights that are stored   a boolean mask or a length hides what keys hold; values are finite,
-//                             and so are scores that a float mask is added to
-//   training                  gradients may be NaN unless hidden keys and values are finite as well
+// Hidden keys and their values may be NaN or infinite where attention runs as one fused operation:
+// wherever its weights are used for nothing else and are no result (weft::explain shows it).
+// Otherwise a weight of 0 is multiplied by a hidden value, and 0 * NaN is NaN:
+//   stored weights   a boolean mask or a length hides keys that are NaN; values have to be finite,
+//                    and so have scores that a float mask is added to
+//   training         gradients may be NaN unless hidden keys and values are finite
 #pragma once
 
 #include <boost/hana/tuple.hpp>

@@ -114,8 +114,7 @@ template <class HeadDim, rotary_pairs Pairs = rotary_pairs::halves,
           std::size_t Size = HeadDim::extent, expression X, class T, class Options = rotary_options>
 requires(!expression<T>) WEFT_REJECT(
     "nn::rotary: the places are a tensor of int32, such as weft::positions<Pos>(), or "
-    "nn::places(at) "
-    "of a decoding",
+    "nn::places(at) of a decoding",
     rotary(const X&, const T&, const Options& = {}))
 
 // The same with frequencies that are trained, and that queries and keys share: parameter frequency

@@ -47,7 +47,7 @@ void wrong(weft::scope s) {
   // nn::linear_without_bias, and a sum or a function of it is written around it
   linear<shape<Embed>, shape<Hidden>>(s, x, gain, weft::init::zeros());
   // error: nn::linear_without_bias: it takes a scope and an operand, and no more; a parameter that
-  // begins otherwise is s.param<...>(init::...) and weft::dot
+  // is initialised otherwise is s.param<...>(init::...) and weft::dot
   linear_without_bias<shape<Embed>, shape<Hidden>>(s, x, weft::init::zeros());
   // error: nn::linear_without_bias: In and Out are lists of axes, as in
   // linear_without_bias<shape<Embed>, shape<Hidden>>(s, x)
