@@ -10,7 +10,7 @@ case $what in
   all) preset=asan targets=all tests=. ;;
   ci) preset=asan targets="weft_kernels_test weft_laws_test weft_io_test weft_run_test"
     tests='^(kernels|laws|io|run)$' ;;
-  threads) preset=tsan targets="weft_run_test" tests='^run$' ;;
+  threads) preset=tsan targets="weft_run_test weft_io_test" tests='^(run|io)$' ;;
   *) sed -n '2,5s/^# //p' "$0" >&2; exit 2 ;;
 esac
 
