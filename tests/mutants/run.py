@@ -29,6 +29,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 # What of the tests' support makes graphs and programs at run time: passes are inline functions, and
 # those of the first objects that are linked are taken.
 RUN_PASSES = ("support/run_time.cpp.o", "support/audit.cpp.o")
+TESTS_PASSES = ("passes/attended.cpp.o",)
 SECONDS = 120  # a mutant that takes longer does not end
 
 
@@ -59,11 +60,16 @@ class Build:
                                   capture_output=True, text=True, check=True).stdout
             self.link[program] = said.strip().splitlines()[-1]
 
-    def objects_of(self, file):
-        """Those of the library and of the support that a change of the file changes."""
-        file = str((ROOT / file).resolve())
+    @staticmethod
+    def tests_of(mutant):
+        return TESTS_PASSES + mutant.get("objects", ())
+
+    def objects_of(self, mutant):
+        """Those of the library, of the support and of the mutant that a change of its file changes."""
+        file = str((ROOT / mutant["file"]).resolve())
+        tests = RUN_PASSES + self.tests_of(mutant)
         return [o for o, on in self.depends.items() if file in on and o in self.compile
-                and (o.startswith("lib/CMakeFiles/weft.dir") or o.endswith(RUN_PASSES))]
+                and (o.startswith("lib/CMakeFiles/weft.dir") or o.endswith(tests))]
 
 
 def run(command, folder, seconds=SECONDS):
@@ -80,15 +86,15 @@ def mutated(build, mutant):
     """Who killed the mutant: a program, 'compiler', or None."""
     with tempfile.TemporaryDirectory() as scratch:
         scratch = pathlib.Path(scratch)
-        for part in ("include", "lib", "tests/support", "tests/kernels"):
+        for part in ("include", "lib", "tests/support", "tests/kernels", "tests/passes", "tests/run"):
             shutil.copytree(ROOT / part, scratch / part)
         path = scratch / mutant["file"]
         text = path.read_text()
         if text.count(mutant["old"]) != 1:
             return "stale", f"the text occurs {text.count(mutant['old'])} times"
         path.write_text(text.replace(mutant["old"], mutant["new"]))
-        made = []
-        for i, o in enumerate(build.objects_of(mutant["file"])):
+        made = {}
+        for i, o in enumerate(build.objects_of(mutant)):
             to = scratch / f"{i}.o"
             command = build.compile[o].replace(f" -o {o}", f" -o {to}")
             for part in ("include", "lib", "tests"):
@@ -98,14 +104,18 @@ def mutated(build, mutant):
             code, said = run(command, build.folder)
             if code != 0:
                 return "compiler", said
-            made.append(str(to))
+            made[o] = str(to)
         if not made:
             return "stale", "no object depends on the file"
         for program in mutant.get("programs", PROGRAMS):
             to = scratch / "program"
             command = re.sub(r" -o \S+", f" -o {to}", build.link[program], count=1)
+            # Objects of archives come before these; others take the place of those there were.
             first = re.search(r" \S+\.o ", command).start()
-            command = command[:first] + " " + " ".join(made) + command[first:]
+            front = [new for o, new in made.items() if not o.endswith(build.tests_of(mutant))]
+            command = command[:first] + " " + " ".join(front) + command[first:]
+            for o, new in made.items():
+                command = command.replace(f" {o} ", f" {new} ")
             code, said = run(command, build.folder)
             if code != 0:
                 return "stale", "does not link: " + said[-2000:]
@@ -128,8 +138,9 @@ def main():
         for m, (by, said) in zip(chosen, pool.map(lambda m: mutated(build, m), chosen)):
             print(f"{by or 'SURVIVED':12} {m['name']}", flush=True)
             counts[by] = counts.get(by, 0) + 1
-            if by == "stale":
-                print("    " + said[-400:], flush=True)
+            if by in ("stale", "compiler"):
+                wrong = [line for line in said.splitlines() if "error" in line]
+                print("    " + (wrong[0] if wrong else said[-400:]), flush=True)
             if by == "stale" or (by is None and "survives" not in m):
                 bad.append(m["name"])
     killed = sum(n for by, n in counts.items() if by not in (None, "stale"))

@@ -54,6 +54,19 @@ struct window {
            positions<Pos>() - positions<KeyPos>() <= 2;
   }
 };
+// Of several limits on one side the tightest one holds, in whatever order they are written.
+struct tightest_first {
+  constexpr auto operator()(weft::scope s) const {
+    return window()(s) && positions<KeyPos>() <= positions<Pos>() + 3 &&
+           positions<Pos>() - positions<KeyPos>() <= 4;
+  }
+};
+struct tightest_last {
+  constexpr auto operator()(weft::scope s) const {
+    return positions<KeyPos>() <= positions<Pos>() + 3 &&
+           positions<Pos>() - positions<KeyPos>() <= 4 && window()(s);
+  }
+};
 struct everything_seen {
   constexpr auto operator()(weft::scope) const { return positions<KeyPos>() >= 0; }
 };
@@ -230,6 +243,8 @@ BOOST_AUTO_TEST_CASE(masks_by_position_become_bands_lengths_and_offsets) {
   BOOST_TEST((has_band<causal>(all_below, 0, 3)));
   BOOST_TEST((has_band<strictly_before>(all_below, -1, 3)));
   BOOST_TEST((has_band<window>(-2, 1, 3)));
+  BOOST_TEST((has_band<tightest_first>(-2, 1, 3)));
+  BOOST_TEST((has_band<tightest_last>(-2, 1, 3)));
   BOOST_TEST((has_band<everything_seen>(all_below, all_above, 3)));
   BOOST_TEST((has_band<valid>(all_below, all_above, 4)));
   BOOST_TEST((has_band<valid_and_causal>(all_below, 0, 5)));
@@ -273,6 +288,8 @@ BOOST_AUTO_TEST_CASE(attention_means_what_was_written_forward_and_backward) {
   means_the_same<masked<causal>>();
   means_the_same<masked<strictly_before>>();
   means_the_same<masked<window>>();
+  means_the_same<masked<tightest_first>>();
+  means_the_same<masked<tightest_last>>();
   means_the_same<masked<valid>>();
   means_the_same<masked<valid_and_causal>>();
   means_the_same<masked<valid_for_each_query>>();
