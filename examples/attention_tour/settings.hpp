@@ -1,4 +1,4 @@
-// What the command line says.
+// The command-line options of attention_tour.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -18,9 +18,9 @@ inline void add_options(CLI::App& app, settings& s) {
   app.add_option("--out", s.out, "the page, one HTML file")->capture_default_str();
 }
 
-// Throws weft::error for what CLI11 lets through.
+// Throws weft::error for bad values that CLI11's checks accept.
 inline void check(const settings& s) {
-  if (s.out.empty()) throw weft::error("--out: the name of a file is needed");
+  if (s.out.empty()) throw weft::error("--out: a file name is needed");
   examples::check_folder("--out", std::filesystem::absolute(s.out).parent_path());
 }
 

@@ -1,4 +1,4 @@
-// What the command line says.
+// The command-line options of char_lm.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -26,33 +26,33 @@ struct settings {
 
 inline void add_options(CLI::App& app, settings& s) {
   app.add_option("--text", s.text,
-                 "the file to learn from; without it, weft's own headers and README");
+                 "text file to train on; by default weft's own headers and README");
   app.add_option("--steps", s.steps, "training steps")
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str();
-  app.add_option("--seconds", s.seconds, "stop training after this time")
+  app.add_option("--seconds", s.seconds, "stop training after this many seconds")
       ->check(CLI::Range(0.1, 1e6))
       ->capture_default_str();
-  app.add_option("--batch", s.batch, "windows in a step")
+  app.add_option("--batch", s.batch, "windows per training step")
       ->check(CLI::Range(std::size_t{1}, Batch::extent))
       ->capture_default_str();
-  app.add_option("--learning-rate", s.learning_rate, "of AdamW, at its highest")
+  app.add_option("--learning-rate", s.learning_rate, "peak learning rate of AdamW")
       ->check(CLI::Range(1e-8, 1.0))
       ->capture_default_str();
   app.add_option("--sample", s.sample, "characters to write")
       ->check(CLI::Range(0, 1000000))
       ->capture_default_str();
-  app.add_option("--temperature", s.temperature, "of the drawing; lower is more careful")
+  app.add_option("--temperature", s.temperature, "sampling temperature; lower is less random")
       ->check(CLI::Range(0.01, 100.0))
       ->capture_default_str();
   app.add_option("--prompt", s.prompt, "what the sample begins with")->capture_default_str();
   app.add_option("--pictures", s.pictures, "the folder for the heat maps")->capture_default_str();
-  app.add_option("--seed", s.seed, "of all random numbers")
+  app.add_option("--seed", s.seed, "seed of all random numbers")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
 }
 
-// Throws weft::error for what CLI11 lets through.
+// Throws weft::error for bad values that CLI11's checks accept: CLI::Range lets NaN pass.
 inline void check(const settings& s) {
   examples::check_folder("--pictures", s.pictures);
   if (std::isnan(s.seconds + s.learning_rate + s.temperature))

@@ -10,13 +10,13 @@ namespace examples {
 
 namespace {
 
-constexpr std::size_t most_bytes = 1 << 27;  // some files, as /dev/zero, have no end
+constexpr std::size_t most_bytes = 1 << 27;  // files such as /dev/zero have no end
 
 }  // namespace
 
 corpus read_corpus(const std::string& file, std::size_t least) {
   namespace fs = std::filesystem;
-  std::error_code failed;  // of a name that is too long, reading says the same
+  std::error_code failed;  // if the name is too long; opening the file reports that
   if (fs::is_directory(file, failed))
     throw weft::error(file + " is a directory; name a file of text");
   std::ifstream in(file, std::ios::binary);

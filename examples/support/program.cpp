@@ -24,7 +24,7 @@ int run_program(CLI::App& app, int argc, const char* const* argv,
 }
 
 void check_folder(const std::string& option, const std::filesystem::path& folder) {
-  // There are names, as one that is too long, of which nothing can be said.
+  // Without an error code, is_directory would throw for a name that is too long.
   std::error_code failed;
   if (!std::filesystem::is_directory(folder, failed))
     throw weft::error(option + ": " + folder.string() + " is not a folder");

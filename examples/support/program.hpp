@@ -12,7 +12,7 @@ namespace examples {
 // which is one line on stderr that begins with the program's name.
 int run_program(CLI::App& app, int argc, const char* const* argv, const std::function<void()>& run);
 
-// Throws weft::error, which begins with the option, where this is no folder.
+// Throws a weft::error that begins with the option's name if `folder` is not a folder.
 void check_folder(const std::string& option, const std::filesystem::path& folder);
 
 }  // namespace examples

@@ -31,12 +31,12 @@ struct stat byte_source::status() const {
 }
 
 byte_source::byte_source(const std::filesystem::path& path) : name_(path.string()) {
-  // Else the opening of a pipe would wait for its writer.
+  // Without O_NONBLOCK, opening a pipe would wait for a writer.
   file_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (file_ < 0) fail("the file cannot be read: " + reason(errno));
   try {
     opened_ = status();
-    if (!S_ISREG(opened_.st_mode)) fail("the file cannot be read: it is no regular file");
+    if (!S_ISREG(opened_.st_mode)) fail("the file cannot be read: it is not a regular file");
   } catch (...) {
     ::close(file_);
     throw;
@@ -54,13 +54,13 @@ byte_source::~byte_source() {
 void byte_source::read(std::size_t offset, std::span<std::byte> into) const {
   if (offset > size_ || into.size() > size_ - offset)
     fail("the file has " + std::to_string(size_) + " bytes, and " + std::to_string(into.size()) +
-         " are read from byte " + std::to_string(offset));
+         " were to be read from offset " + std::to_string(offset));
   if (file_ < 0) {
     std::copy_n(bytes_.begin() + static_cast<std::ptrdiff_t>(offset), into.size(), into.begin());
     return;
   }
   while (!into.empty()) {
-    constexpr std::size_t most = 1 << 30;  // more than a system may read at once is no error
+    constexpr std::size_t most = 1 << 30;  // some systems refuse to read more than INT_MAX bytes
     ::ssize_t const n =
         ::pread(file_, into.data(), std::min(into.size(), most), static_cast<::off_t>(offset));
     if (n < 0 && errno == EINTR) continue;
@@ -74,7 +74,7 @@ void byte_source::read(std::size_t offset, std::span<std::byte> into) const {
   struct stat const now = status();
   if (now.st_size != opened_.st_size || now.st_mtim.tv_sec != opened_.st_mtim.tv_sec ||
       now.st_mtim.tv_nsec != opened_.st_mtim.tv_nsec)
-    fail("the file was written to while it was read; save to a file of its own and rename it");
+    fail("the file was written to while it was read; write to a new file and rename it");
 }
 
 }  // namespace weft::detail

@@ -1,4 +1,4 @@
-// Bytes that are read when they are wanted: of a file that stays open, or in memory.
+// Random access to the bytes of a file, which stays open, or of a buffer in memory.
 #pragma once
 
 #include <sys/stat.h>
@@ -13,7 +13,7 @@ namespace weft::detail {
 
 class byte_source {
  public:
-  // Throws weft::error where it is no regular file that can be read.
+  // Throws weft::error if the path is not a readable regular file.
   explicit byte_source(const std::filesystem::path& path);
   byte_source(std::vector<std::byte> bytes, std::string name);
   byte_source(const byte_source&) = delete;
@@ -22,9 +22,9 @@ class byte_source {
 
   const std::string& name() const { return name_; }
   std::size_t size() const { return size_; }
-  // Throws weft::error where the file cannot be read, or is another one than when it was opened: it
-  // has not these bytes any more, or its size or time of writing differs. A file that another one
-  // has replaced under its name stays as it is.
+  // Fills `into` with the bytes from `offset` on. Throws weft::error if they cannot be read, or if
+  // the file was truncated or written to after it was opened. If another file was renamed to its
+  // path meanwhile, this reads the old one.
   void read(std::size_t offset, std::span<std::byte> into) const;
 
  private:
@@ -34,7 +34,7 @@ class byte_source {
   std::string name_;
   int file_ = -1;
   struct stat opened_ {};
-  std::vector<std::byte> bytes_;  // where there is no file
+  std::vector<std::byte> bytes_;  // the content if file_ is -1
   std::size_t size_ = 0;
 };
 

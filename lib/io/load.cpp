@@ -43,7 +43,7 @@ bool joins(const std::vector<std::size_t>& shape, std::span<const std::size_t> e
                      [](std::size_t extent) { return extent == 1; });
 }
 
-// What the file's tensors are to the parameters.
+// Compares a file's tensors with a model's parameters.
 class comparison {
  public:
   void add(const named_block& block, const tensor_file& file) {
@@ -69,7 +69,7 @@ class comparison {
   void refuse(const std::vector<std::string>& others, const tensor_file& file) {
     for (auto const& name : others) unknown_.push_back({name, file[name].description()});
   }
-  // The message has about ten lines at most, whatever is wrong.
+  // Throws weft::error if they differ; its message has at most ten lines, however much is wrong.
   void check(const tensor_file& file) const {
     struct {
       const char* name;
@@ -89,7 +89,7 @@ class comparison {
         lines += std::string("\n  ") + name + ": " + line;
     }
     throw error(file.name() + ": not the parameters of the model, which has " +
-                std::to_string(wanted_.size()) + ", as the file has " +
+                std::to_string(wanted_.size()) + ", while the file has " +
                 std::to_string(file.tensors().size()) + " tensors: " + counts + lines);
   }
 
@@ -108,7 +108,7 @@ std::vector<std::string> load_all(const std::vector<named_block>& blocks, const 
     std::erase_if(others, [&](const std::string& name) { return name.starts_with(passed_over); });
   if (!ignore_others) found.refuse(others, file);
   found.check(file);
-  // All are read before the first is set: a file can be cut off meanwhile.
+  // Reads all values before it sets any, so that a failing read changes no parameter.
   std::vector<std::vector<float>> values;
   for (auto const& block : blocks)
     for (std::size_t i = 0; i < block.parameters.count(); ++i)

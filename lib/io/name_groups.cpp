@@ -12,17 +12,17 @@ namespace weft::detail {
 
 namespace {
 
-// What is said of the names that begin alike, as "layer.6": behind that they go on as here.
+// The names with a common beginning, such as "layer.6", and how each continues after it.
 struct group {
   std::string prefix;  // "layer."
-  std::string number;  // "6"; empty: a name without one, which is by itself
+  std::string number;  // "6"; empty for a name without a number, which is its own group
   unsigned value = 0;
   std::vector<remark> rest;  // "attn.wq"
 
   std::string begin() const { return prefix + number; }
 };
 
-// The name up to and with its first part that is a number, and the rest.
+// Splits a name after its first part that is a number.
 group split(const remark& r) {
   std::string_view const name = r.name;
   for (std::size_t at = 0; at < name.size();) {
@@ -44,7 +44,7 @@ bool same(const group& a, const group& b) {
                     [](auto& x, auto& y) { return x.name == y.name && x.what == y.what; });
 }
 
-// One line; how many names it stands for is the second.
+// Returns the line for the groups from `first` to `last`, and how many names it stands for.
 std::pair<std::string, std::size_t> line(const group* first, const group* last,
                                          std::string_view word) {
   constexpr std::size_t most = 2;
@@ -74,7 +74,7 @@ std::pair<std::string, std::size_t> line(const group* first, const group* last,
 
 std::vector<std::string> grouped(const std::vector<remark>& remarks, std::string_view word,
                                  std::size_t lines) {
-  // Prefixes in the order in which they come, and within one by the number.
+  // Groups are sorted by prefix, in the order of first appearance, and then by number.
   std::map<std::string, std::size_t> order;
   std::map<std::pair<std::string, std::string>, std::size_t> place;
   std::vector<group> groups;

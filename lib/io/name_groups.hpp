@@ -1,4 +1,4 @@
-// Long lists of names in few lines.
+// Summaries of long lists of names.
 #pragma once
 
 #include <cstddef>
@@ -8,14 +8,15 @@
 
 namespace weft::detail {
 
-// A name, as "layer.0.attn.wq", and what is said of it.
+// A name such as "layer.0.attn.wq", and what is wrong with it.
 struct remark {
   std::string name, what;
 };
 
-// At most so many lines. Names whose first number alone tells them apart, and of which the same is
-// said, are one: "layer.6 to layer.11, each of 21 parameters: attn.wq, ...; and 19 more"; what they
-// are is a word, as "parameters". The last line counts those for which there is no room.
+// Returns at most `lines` lines. Groups of names that differ only in their first number and have
+// the same remarks share a line: "layer.6 to layer.11, each of 21 parameters: attn.wq, ...; and 19
+// more". `word` is what the names are called, such as "parameters". If the lines do not suffice,
+// the last one counts the remaining names.
 std::vector<std::string> grouped(const std::vector<remark>& remarks, std::string_view word,
                                  std::size_t lines);
 

@@ -33,8 +33,8 @@ bool is_partial_of(const std::string& name, const std::string& of) {
                      name.end() - std::ssize(ending), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-// Removes the partial files of a name that nobody has locked. One that cannot be opened or locked,
-// or a folder that cannot be read, is left as it is.
+// Removes the partial files of `path` that no process has locked. Ignores files that cannot be
+// opened or locked, and a folder that cannot be read.
 void remove_abandoned(const fs::path& path) {
   std::string const name = path.filename().string();
   std::error_code failed;
@@ -61,7 +61,7 @@ new_file::new_file(const fs::path& path) : path_(path) {
   if (auto const there = fs::status(path, ignored);
       fs::exists(there) && !fs::is_regular_file(there))
     throw error(path.string() +
-                ": the file cannot be written: the name is that of no regular file");
+                ": the file cannot be written: the path exists and is not a regular file");
   remove_abandoned(path);
   std::random_device random;
   for (struct stat s{};;) {
@@ -70,10 +70,10 @@ new_file::new_file(const fs::path& path) : path_(path) {
     file_ = ::open(partial_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (file_ < 0 && errno == EEXIST) continue;
     if (file_ < 0) fail();
-    // Without locks, as on some networks' disks, nobody removes it either.
+    // Some network file systems have no locks; there, other writers cannot lock and remove it.
     while (::flock(file_, LOCK_EX) != 0 && errno == EINTR) {
     }
-    // Another writer can have taken it for an abandoned one before it was locked.
+    // Before it was locked, another writer may have taken it for abandoned and removed it.
     if (::fstat(file_, &s) == 0 && s.st_nlink > 0) return;
     ::close(file_);
   }
@@ -99,8 +99,8 @@ void new_file::commit() {
   ::close(file_);
   file_ = -1;
   int const folder = ::open(folder_of(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (folder < 0) return;  // one that may be written to, but not read
-  bool const synced = ::fsync(folder) == 0 || errno == EINVAL;  // where folders are not synced
+  if (folder < 0) return;  // a folder can be writable but not readable
+  bool const synced = ::fsync(folder) == 0 || errno == EINVAL;  // EINVAL: folders cannot be synced
   if (int const number = errno; !synced) {
     ::close(folder);
     errno = number;

@@ -1,4 +1,4 @@
-// A file that takes its name when it is whole.
+// A file that appears under its name only once it is complete.
 #pragma once
 
 #include <cstddef>
@@ -8,20 +8,20 @@
 
 namespace weft::detail {
 
-// Is written beside the file of its name, as NAME.NUMBER.partial, so that an older one stays till
-// then. As long as its writer lives, that one is locked: the next writer of the name removes those
-// that killed ones have left, and no other one's. Whatever fails is a weft::error.
+// Writes to NAME.NUMBER.partial in the same folder, so that an older file NAME stays until
+// commit(). A partial file is locked while its writer lives: the next writer of NAME removes the
+// partial files that killed writers have left, and no others. Failures throw weft::error.
 class new_file {
  public:
   explicit new_file(const std::filesystem::path& path);
   new_file(const new_file&) = delete;
   new_file& operator=(const new_file&) = delete;
-  // Removes what has not got its name.
+  // Removes the partial file, unless commit() has renamed it.
   ~new_file();
 
   void write(std::span<const std::byte> bytes);
-  // Gives it its name, with all of it on the disk before and the name afterwards: a machine that
-  // loses power has the old file or the new one.
+  // Syncs the content to disk, renames the file and syncs the folder: after a power failure there
+  // is either the old file or the new one, complete.
   void commit();
 
  private:

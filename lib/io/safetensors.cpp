@@ -21,12 +21,12 @@ namespace {
 
 using json = nlohmann::json;
 
-// A type of the format.
+// A dtype of the format.
 struct type_entry {
   std::string_view name;
   std::size_t bits;
 };
-// Those before stored_type::other are in the order of weft::stored_type.
+// The first of them are in the order of weft::stored_type, up to its `other`.
 constexpr std::array<type_entry, 22> types{
     {{"F64", 64},    {"F32", 32},    {"F16", 16},        {"BF16", 16},       {"I64", 64},
      {"I32", 32},    {"BOOL", 8},    {"U8", 8},          {"I8", 8},          {"I16", 16},
@@ -58,7 +58,7 @@ checked_size elements_of(const std::vector<std::size_t>& shape) {
   return n;
 }
 
-// A few numbers at most, for a message.
+// Lists at most 16 numbers, so that messages stay short.
 std::string to_string(const std::vector<std::size_t>& numbers) {
   constexpr std::size_t most = 16;
   std::string text = "[";
@@ -72,8 +72,8 @@ std::string in_quotes(std::string_view text) {
 
 using texts = std::map<std::string, std::string, std::less<>>;
 
-// Takes a header piece by piece as the JSON library finds it. That library by itself would take the
-// last one of two equal names, and its tree of values would be a second copy of the header.
+// Receives the parts of a header as the JSON library parses them. The library's own tree of values
+// would drop the first of two equal keys, and would be a second copy of the header.
 class header_reader : public nlohmann::json_sax<json> {
  public:
   header_reader(const std::string& file, std::vector<stored_tensor>& tensors, texts& metadata)
@@ -99,7 +99,7 @@ class header_reader : public nlohmann::json_sax<json> {
     return true;
   }
   bool key(std::string& name) override {
-    if (depth_ > 2) return true;  // within what is passed over
+    if (depth_ > 2) return true;  // inside an ignored value
     key_ = std::move(name);
     if (depth_ == 1) {
       in_metadata_ = key_ == "__metadata__";
@@ -149,12 +149,13 @@ class header_reader : public nlohmann::json_sax<json> {
   static constexpr std::array<std::string_view, 3> keys{"dtype", "shape", "data_offsets"};
 
   bool deeper() {
-    if (++depth_ > 3) throw error(file_ + ": the header is nested deeper than the format has it");
+    if (++depth_ > 3) throw error(file_ + ": the header is nested deeper than the format allows");
     return true;
   }
-  // A value where the format has another one, or of a key that it has not: that one is passed over.
+  // Ignores the value of a key that the format does not define; throws weft::error for any other,
+  // which then is not of the type that the format requires.
   bool other_value() const {
-    if (in_metadata_) throw error(file_ + ": '__metadata__' is not an object of texts");
+    if (in_metadata_) throw error(file_ + ": '__metadata__' is not an object of strings");
     if (depth_ == 1) throw error(where() + " is not described by an object");
     if (numbers_ != nullptr || std::find(keys.begin(), keys.end(), key_) != keys.end()) lacks(key_);
     return true;
@@ -164,13 +165,13 @@ class header_reader : public nlohmann::json_sax<json> {
       if (!has_[k]) lacks(keys[k]);
     if (offsets_.size() != 2 || offsets_[0] > offsets_[1])
       throw error(where() + " has the data_offsets " + to_string(offsets_) +
-                  ", which are not its begin and its end");
+                  ", which are not a begin and an end");
     tensors_.back().offset = offsets_[0];
     tensors_.back().bytes = offsets_[1] - offsets_[0];
   }
   [[noreturn]] void lacks(std::string_view key) const {
     throw error(where() + " has no '" + std::string(key) + "', a " +
-                (key == "dtype" ? "text" : "list of whole numbers"));
+                (key == "dtype" ? "string" : "list of non-negative integers"));
   }
   [[noreturn]] void twice() const {
     throw error(file_ + ": the header has the name " + in_quotes(key_) + " twice");
@@ -181,21 +182,22 @@ class header_reader : public nlohmann::json_sax<json> {
   std::vector<stored_tensor>& tensors_;
   texts& metadata_;
   int depth_ = 0;
-  std::string key_;  // the last one of a tensor, of the metadata, or of either's parts
+  std::string key_;  // the last key at depth 1 or 2
   bool in_metadata_ = false, has_metadata_ = false;
   std::array<bool, keys.size()> has_{};
   std::vector<std::size_t> offsets_;
-  std::vector<std::size_t>* numbers_ = nullptr;  // those of the list that is being read
+  std::vector<std::size_t>* numbers_ = nullptr;  // the list that is being read
 };
 
-// Fills in the type, and checks that the file has as many bytes as type and shape need. The offset
-// counts from the first byte of data.
+// Sets the type. Throws weft::error unless the tensor lies within the `data` bytes after the
+// header, from which its offset counts, and has as many bytes as its type and shape need.
 void check(stored_tensor& t, std::size_t data, const std::string& file) {
   std::string const where = file + ": tensor " + in_quotes(t.name);
   auto const type = std::find_if(types.begin(), types.end(),
                                  [&](const type_entry& e) { return e.name == t.type_name; });
   if (type == types.end())
-    throw error(where + " has the dtype " + in_quotes(t.type_name) + ", which the format has not");
+    throw error(where + " has the dtype " + in_quotes(t.type_name) +
+                ", which the format does not have");
   t.type = static_cast<stored_type>(
       std::min<std::ptrdiff_t>(type - types.begin(), static_cast<int>(stored_type::other)));
   if (t.offset > data || t.bytes > data - t.offset)
@@ -206,12 +208,13 @@ void check(stored_tensor& t, std::size_t data, const std::string& file) {
   if (!bits.fits || bits.value % 8 != 0 || bits.value / 8 != t.bytes)
     throw error(where + ", " + t.description() + ", has " + std::to_string(t.bytes) +
                 " bytes, and needs " +
-                (!bits.fits            ? "more than there can be"
+                (!bits.fits            ? "more than any file has"
                  : bits.value % 8 != 0 ? std::to_string(bits.value) + " bits"
                                        : std::to_string(bits.value / 8)));
 }
 
-// The tensors' elements fill the file's data, one tensor behind the other.
+// Throws weft::error unless the tensors fill the `data` bytes after the header without gaps or
+// overlaps.
 void check_layout(const std::vector<stored_tensor>& tensors, std::size_t data,
                   const std::string& file) {
   std::vector<const stored_tensor*> order;
@@ -223,13 +226,14 @@ void check_layout(const std::vector<stored_tensor>& tensors, std::size_t data,
   for (auto const* t : order) {
     if (t->offset != next)
       throw error(file + ": tensor " + in_quotes(t->name) +
-                  (t->offset < next ? " overlaps another one" : " lies behind a gap"));
+                  (t->offset < next ? " overlaps another one" : " comes after a gap"));
     next += t->bytes;
   }
-  if (next != data) throw error(file + ": behind the tensors are bytes of no tensor");
+  if (next != data) throw error(file + ": there are bytes after the last tensor");
 }
 
-// Begins with '{' and ends with '}', but for the spaces behind it.
+// Returns the header. Throws weft::error unless it begins with '{' and ends with '}', after which
+// there may be spaces.
 std::string read_header(const detail::byte_source& source) {
   std::string const& file = source.name();
   std::uint64_t size = 0;
@@ -248,17 +252,17 @@ std::string read_header(const detail::byte_source& source) {
   source.read(sizeof size, std::as_writable_bytes(std::span(header)));
   if (!header.starts_with('{')) throw error(file + ": the header does not begin with '{'");
   if (header[header.find_last_not_of(' ')] != '}')
-    throw error(file + ": the header does not end with '}', or spaces behind it");
-  // The JSON library would take it for the end.
+    throw error(file + ": the header does not end with '}' and optional spaces");
+  // The JSON library would take a zero byte for the end of the header.
   if (auto const zero = header.find('\0'); zero != header.npos)
     throw error(file + ": the header is not JSON: its byte " + std::to_string(zero) + " is zero");
   return header;
 }
 
-// Reads elements that are stored as S, and calls f(i, element i).
+// Reads elements that are stored as S, and calls f(i, element i) for each.
 template <class S, class F>
 void for_each_stored(const stored_tensor& t, F f) {
-  constexpr std::size_t most = 8192;  // at a time
+  constexpr std::size_t most = 8192;  // at a time, so that the tensor is not in memory twice
   std::size_t const size = t.size();
   std::vector<S> some(std::min(size, most));
   for (std::size_t i = 0; i < size; i += some.size()) {
@@ -268,8 +272,8 @@ void for_each_stored(const stored_tensor& t, F f) {
   }
 }
 
-// Calls f(S(), what makes a number of an S), where S is how the elements are stored; does nothing
-// where they are of a type that is not read.
+// Calls f(S(), value), where S is the type of the stored elements and value(S) is what one stands
+// for. Does nothing for stored_type::other, which weft does not read.
 template <class F>
 void with_stored(stored_type type, F f) {
   auto const same = [](auto x) { return x; };
@@ -293,7 +297,7 @@ void with_stored(stored_type type, F f) {
   }
 }
 
-// Can T be made of elements of this type?
+// Whether elements of this type can be read as T.
 template <class T>
 constexpr bool is_read_as(stored_type type) {
   if (std::same_as<T, bool>) return type == stored_type::boolean;
@@ -333,7 +337,7 @@ void stored_tensor::read(std::span<T> into) const {
     throw error(place(*this) + ", is read into " + std::to_string(into.size()) + " elements");
   with_stored(type, [&]<class S>(S, auto number) {
     using N = decltype(number(S()));
-    // As they are stored: without a copy in between.
+    // Elements that are stored as T need no conversion, and so no buffer.
     if constexpr (std::same_as<S, T>) return source->read(offset, std::as_writable_bytes(into));
     for_each_stored<S>(*this, [&](std::size_t i, S stored) {
       N const x = number(stored);

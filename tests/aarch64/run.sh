@@ -1,7 +1,7 @@
 #!/bin/sh
-# Builds tests for 64-bit Arm with g++'s cross compiler and runs them under qemu: those of kernels,
-# operations, models and runs, on NEON and on the target of one lane. Prints one line, and ends with
-# 1 if one of them fails. Ten minutes on two cores.
+# Builds the tests of kernels, operations, models and runs for 64-bit Arm with g++'s cross compiler,
+# and runs them under qemu, on NEON and on the scalar target. Prints one line, and exits with a
+# nonzero status if one of them fails. Takes ten minutes on two cores.
 set -eu
 tests="kernels generate laws models ops run"
 cd -- "$(dirname -- "$0")/../.."
@@ -11,7 +11,7 @@ begin=$(date +%s)
 mkdir -p "$build"
 log=$build/run.log
 
-# apt-get for Arm's packages, with folders of its own: those of this machine stay as they are.
+# Runs apt-get for Arm's packages with folders in $build, so as not to change this machine's own.
 arm_apt() {
   apt-get -o APT::Architecture=arm64 -o APT::Architectures=arm64 -o Acquire::Languages=none \
     -o Dir::Etc::sourcelist="$build/apt/sources.list" -o Dir::Etc::sourceparts=/dev/null \
@@ -19,8 +19,8 @@ arm_apt() {
     -o Dir::Cache="$build/apt" "$@"
 }
 
-# Unpacks the libraries that the tests need, of the release of this machine, into $root. The C and
-# C++ libraries come with the cross compiler.
+# Unpacks the libraries that the tests need into $root, from the release that this machine runs. The
+# C and C++ libraries come with the cross compiler.
 unpack() {
   [ ! -d "$root" ] || return 0
   # shellcheck source=/dev/null
@@ -44,7 +44,7 @@ unpack() {
 
 targets=
 for test in $tests; do targets="$targets weft_${test}_test"; done
-# In a shell of its own, which ends at the first command that fails.
+# A subshell, which ends at the first command that fails, while this script continues.
 set +e
 (
   set -e

@@ -1,5 +1,6 @@
-// Command lines of the examples: what is let through is in the range that --help says, and all else
-// is a sentence and exit status 2. The first byte says which program; each line is an argument.
+// Fuzzes the command lines of the examples: values that are accepted are in the range that --help
+// gives, and all others lead to an error message and exit status 2. The first byte chooses the
+// program; the rest is one argument per line.
 #include <cmath>
 
 #include "attention_tour/settings.hpp"
@@ -71,7 +72,7 @@ void of_attention_tour(const arguments& a) {
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
-  // As a process has them: none contains a zero.
+  // Arguments of a process contain no zero bytes.
   std::string text(reinterpret_cast<const char*>(data + 1), size - 1);
   text.erase(std::remove(text.begin(), text.end(), '\0'), text.end());
   arguments all{"program"};

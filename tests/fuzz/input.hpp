@@ -1,4 +1,4 @@
-// What the fuzzing targets make of libFuzzer's bytes.
+// Turns libFuzzer's bytes into input for the readers.
 #pragma once
 
 #include <cstddef>
@@ -14,16 +14,17 @@ namespace fuzz {
 
 using bytes = std::span<const std::uint8_t>;
 
-// What must hold; libFuzzer keeps the input of a process that aborts.
+// Aborts unless `holds`, upon which libFuzzer saves the input.
 inline void expect(bool holds) {
   if (!holds) std::abort();
 }
 
-// A file of tensors: as it is, or, where the first byte is a space, from a header up to the first
-// zero byte and the data behind that; its length, which chance does not find, stands before it.
+// Returns the content of a file of tensors. Input that begins with a space is a header, a zero byte
+// and the data; the header's length, which mutations would hardly ever get right, is put before it.
+// All other input is returned unchanged.
 std::vector<std::byte> tensor_file(bytes input);
 
-// A file in memory with these bytes, until the next call.
+// Returns the path of a file in memory with this content. The next call overwrites the file.
 std::filesystem::path file_of(std::span<const std::byte> content);
 
 }  // namespace fuzz

@@ -1,5 +1,5 @@
-// Files of parameters and of training: what is loaded is saved as the same, and all else is a
-// weft::error that changes nothing.
+// Fuzzes files of parameters and of training states: what is loaded has the bits of the file, and
+// all else is a weft::error that changes nothing.
 #include <algorithm>
 
 #include "fuzz/input.hpp"
@@ -23,7 +23,7 @@ struct model {
   }
 };
 
-// Bits, as a number can be none.
+// Compares bits, because NaN is not equal to itself.
 bool equal(const weft::parameter_block& a, const weft::parameter_block& b) {
   auto const x = std::as_bytes(a.floats()), y = std::as_bytes(b.floats());
   return std::equal(x.begin(), x.end(), y.begin(), y.end());

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Fuzzes every reader of files, texts and arguments; prints one line, and ends with 1 where an input
-# makes one misbehave: build-fuzz/found has it.
-#   run.sh [SECONDS]   for so long in all, 60 unless it is said
+# Fuzzes every reader of files, texts and arguments. Prints one line, and exits with 1 if an input
+# makes one of them fail; the input is then in build-fuzz/found.
+#   run.sh [SECONDS]   for all of them together; 60 by default
 set -eu
 seconds=${1:-60}
 cd -- "$(dirname -- "$0")/../.."
@@ -18,10 +18,10 @@ built=$(($(date +%s) - begin))
 
 status=0 executions=0 crashes=0
 for target in $targets; do
-  # What is found lies beside the corpus of the repository, and the next time begins with it.
+  # libFuzzer adds inputs to the first corpus, which the next run starts from as well.
   mkdir -p "build-fuzz/corpus/$target" "build-fuzz/found/$target"
   log=build-fuzz/$target.log
-  # Programs say much on stderr, which is closed: the sanitizers' reports are files, too.
+  # stderr is closed because the programs print much; the sanitizers write their reports to files.
   ASAN_OPTIONS=log_path=build-fuzz/found/$target/report \
     build-fuzz/tests/fuzz/fuzz_$target "build-fuzz/corpus/$target" "tests/fuzz/corpus/$target" \
     -max_total_time="$each" -dict="tests/fuzz/$target.dict" -max_len=4096 -len_control=0 -timeout=10 \
@@ -33,5 +33,5 @@ for target in $targets; do
   n=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
   executions=$((executions + ${n:-0}))
 done
-echo "fuzz: 4 readers, $executions executions, $crashes misbehave, $(($(date +%s) - begin)) s of which $built to build"
+echo "fuzz: 4 readers, $executions executions, $crashes failed, $(($(date +%s) - begin)) s of which $built to build"
 exit $status

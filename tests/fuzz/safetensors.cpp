@@ -1,4 +1,5 @@
-// Files of tensors: what is read is as the file says, and all else is a weft::error.
+// Fuzzes files of tensors: what is read has the layout that the header gives, and all else is a
+// weft::error.
 #include "weft/io/safetensors.hpp"
 
 #include <algorithm>
@@ -15,7 +16,7 @@ void read(const weft::stored_tensor& t, bool readable) {
     fuzz::expect(t.values<T>().size() == t.size());
     fuzz::expect(readable);
   } catch (const weft::error&) {
-    fuzz::expect(!readable || std::same_as<T, std::int32_t>);  // too large for it
+    fuzz::expect(!readable || std::same_as<T, std::int32_t>);  // an int64 that does not fit
   }
 }
 
@@ -48,7 +49,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     read_all(weft::tensor_file(file, "memory"), file);
   } catch (const weft::error& e) {
     fuzz::expect(std::string_view(e.what()).size() < 1000);
-    // A file on the disk is refused for the same.
+    // The same content is refused as a file, too.
     try {
       weft::tensor_file const same(fuzz::file_of(file));
       fuzz::expect(false);

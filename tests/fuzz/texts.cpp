@@ -1,4 +1,4 @@
-// Texts that the examples read and label.
+// Fuzzes texts that the examples read and label.
 #include "dates/text.hpp"
 #include "fuzz/input.hpp"
 #include "support/corpus.hpp"

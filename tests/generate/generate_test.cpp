@@ -119,11 +119,12 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(lengths_and_biases_are_part_of_generated_attention
   trial_of_generated<Model>(s);
 }
 
-// Runs net(keys, values), a result [..., Query, Heads, Value], with what they are and with spoiled
-// ones: only those queries that see a spoiled key have to do with it.
+// Checks that NaN and infinities in some keys and values reach the results of the queries that see
+// them, and of no others. run(key, value) returns a result [..., Query, Heads, Value] of two
+// heads; sees(b, h, i, j) tells whether query i sees key j.
 template <class Key, class Value, class Run, class Sees>
-void knows_nothing_of_hidden(std::size_t batch, std::size_t queries, std::size_t keys,
-                             const Key& key, const Value& value, Run run, Sees sees) {
+void check_that_hidden_has_no_effect(std::size_t batch, std::size_t queries, std::size_t keys,
+                                     const Key& key, const Value& value, Run run, Sees sees) {
   constexpr float nan = std::numeric_limits<float>::quiet_NaN();
   constexpr float contents[]{nan, weft::infinity, -weft::infinity};
   std::vector<float> const before = run(key, value);
@@ -139,7 +140,7 @@ void knows_nothing_of_hidden(std::size_t batch, std::size_t queries, std::size_t
         spoiled_value.view().data()[row * values + e] = contents[(row + e) % 3];
     }
   std::vector<float> const after = run(spoiled_key, spoiled_value);
-  std::size_t const width = values / 2;  // of a head
+  std::size_t const width = values / 2;  // of one head
   std::size_t wrong = 0, hidden = 0;
   for (std::size_t b = 0; b < batch; ++b)
     for (std::size_t i = 0; i < queries; ++i)
@@ -168,7 +169,7 @@ std::vector<float> copy_of(const Result& v) {
 
 using all_masked =
     boost::mpl::list<padded_attention, padded_awkward_attention, padded_single_attention>;
-BOOST_AUTO_TEST_CASE_TEMPLATE(hidden_keys_and_values_may_be_nan_where_lengths_and_biases_hide,
+BOOST_AUTO_TEST_CASE_TEMPLATE(nan_in_keys_hidden_by_lengths_or_biases_does_not_reach_the_result,
                               Model, all_masked) {
   using Batch = typename Model::Batch;
   using Query = typename Model::Query;
@@ -183,7 +184,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(hidden_keys_and_values_may_be_nan_where_lengths_an
   std::array<std::int32_t, 3> const lengths{2, 0, std::numeric_limits<std::int32_t>::max()};
   weft::kernels::on_every_target([&](const auto&) {
     weft::module<Model> net(0, weft::generated<Model>());
-    knows_nothing_of_hidden(
+    check_that_hidden_has_no_effect(
         3, Query::extent, Key::extent, k, v,
         [&](const auto& key, const auto& value) {
           return copy_of(net(weft::arg<"query">(q), weft::arg<"key">(key),
@@ -197,7 +198,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(hidden_keys_and_values_may_be_nan_where_lengths_an
   });
 }
 
-BOOST_AUTO_TEST_CASE(hidden_keys_and_values_may_be_nan_where_a_band_hides) {
+BOOST_AUTO_TEST_CASE(nan_in_keys_hidden_by_a_causal_mask_does_not_reach_the_result) {
   using model = causal_attention;
   weft::array<float, model::Query, model::Heads, model::Dim> q;
   weft::array<float, model::Key, model::Heads, model::Dim> k;
@@ -205,7 +206,7 @@ BOOST_AUTO_TEST_CASE(hidden_keys_and_values_may_be_nan_where_a_band_hides) {
   fill(q, 1), fill(k, 2), fill(v, 3);
   weft::kernels::on_every_target([&](const auto&) {
     weft::module<model> net(0, weft::generated<model>());
-    knows_nothing_of_hidden(
+    check_that_hidden_has_no_effect(
         1, model::Query::extent, model::Key::extent, k, v,
         [&](const auto& key, const auto& value) {
           return copy_of(
@@ -216,7 +217,7 @@ BOOST_AUTO_TEST_CASE(hidden_keys_and_values_may_be_nan_where_a_band_hides) {
   });
 }
 
-BOOST_AUTO_TEST_CASE(lengths_may_be_as_large_and_small_as_int32) {
+BOOST_AUTO_TEST_CASE(lengths_may_be_the_extreme_values_of_int32) {
   weft::testing::settings s;
   s.given["lengths"] = {std::numeric_limits<std::int32_t>::max(),
                         std::numeric_limits<std::int32_t>::min(), 0x1000001};
@@ -296,7 +297,7 @@ BOOST_AUTO_TEST_CASE(programs_with_loops_go_by_their_tables) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(inputs_of_which_nothing_is_left_are_inputs) {
+BOOST_AUTO_TEST_CASE(inputs_that_simplification_leaves_unused_stay_inputs) {
   static_assert(weft::inference<simplified_away>::g.input_count == 3);
   static_assert(weft::training<simplified_away, "loss">::g.input_count == 3);
   for (const std::size_t n : {0u, 1u, 5u}) {

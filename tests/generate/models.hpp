@@ -110,7 +110,7 @@ using vectors_of_elements = elements<2, 16>;
 using awkward_elements = elements<3, 20>;
 using many_elements = elements<5, 100>;
 
-// NaN in comparisons and choices between generated steps, and in those.
+// Comparisons and choices of NaN, within generated steps and between them.
 struct special_elements {
   struct Row : axis<5> {};
   struct Col : axis<20> {};
@@ -233,7 +233,7 @@ struct perceptron {
   }
 };
 
-// Inputs of which nothing is left when the model is simplified.
+// Simplification removes every use of the input `flag`.
 struct simplified_away {
   struct Rows : axis<up_to<5>> {};
   struct Columns : axis<3> {};

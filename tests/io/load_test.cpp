@@ -121,7 +121,7 @@ BOOST_AUTO_TEST_CASE(a_number_of_the_file_may_stand_for_several_axes) {
   BOOST_TEST((p.get<"query.weight", Heads, HeadDim, Embed>()(1, 2, 3) == weight[5 * 6 + 3]));
 }
 
-BOOST_AUTO_TEST_CASE(all_that_is_missing_unknown_or_different_is_listed) {
+BOOST_AUTO_TEST_CASE(every_missing_different_or_unknown_tensor_is_listed) {
   temporary const path("weft_load_test");
   auto const weight = numbers(36, 1);
   std::vector<std::int32_t> const whole(6);
@@ -136,7 +136,7 @@ BOOST_AUTO_TEST_CASE(all_that_is_missing_unknown_or_different_is_listed) {
   std::filesystem::path const& name = path;
   BOOST_TEST(told ==
              name.string() +
-                 ": not the parameters of the model, which has 4, as the file has 4 tensors: "
+                 ": not the parameters of the model, which has 4, while the file has 4 tensors: "
                  "1 missing, 3 different, 1 unknown"
                  "\n  missing: out.bias, [1] floating"
                  "\n  different: query.weight, [2, 3, 6] floating, is F32 [4, 9] in the file"
@@ -146,7 +146,7 @@ BOOST_AUTO_TEST_CASE(all_that_is_missing_unknown_or_different_is_listed) {
   BOOST_TEST(equal(net.parameters(), before));
 }
 
-BOOST_AUTO_TEST_CASE(layers_that_are_missing_are_a_line) {
+BOOST_AUTO_TEST_CASE(missing_or_unknown_layers_share_one_line) {
   temporary const short_path("weft_load_test"), long_path("weft_load_test");
   weft::save(weft::module<stack<3>, "y">(1), short_path);
   weft::save(weft::module<stack<12>, "y">(1), long_path);
@@ -154,31 +154,31 @@ BOOST_AUTO_TEST_CASE(layers_that_are_missing_are_a_line) {
   weft::module<stack<12>, "y"> deep;
   BOOST_TEST(message([&] { weft::load(deep, short_path); }) ==
              name(short_path) +
-                 ": not the parameters of the model, which has 48, as the file has 12 tensors: "
+                 ": not the parameters of the model, which has 48, while the file has 12 tensors: "
                  "36 missing"
                  "\n  missing: layer.3 to layer.11, each of 4 parameters: first.weight, [6, 6] "
                  "floating; first.bias, [6] floating; and 2 more");
   weft::module<stack<3>, "y"> shallow;
   BOOST_TEST(message([&] { weft::load(shallow, long_path); }) ==
              name(long_path) +
-                 ": not the parameters of the model, which has 12, as the file has 48 tensors: "
+                 ": not the parameters of the model, which has 12, while the file has 48 tensors: "
                  "36 unknown"
                  "\n  unknown: layer.3 to layer.11, each of 4 tensors: first.bias, F32 [6]; "
                  "first.weight, F32 [6, 6]; and 2 more");
-  weft::trainer<stack<12>> trainer;  // its optimizer's state lacks them as well
+  weft::trainer<stack<12>> trainer;  // the optimizer's state lacks them as well
   weft::save(weft::trainer<stack<3>>(), short_path);
   std::string const told = message([&] { weft::load(trainer, short_path); });
   BOOST_TEST(std::count(told.begin(), told.end(), '\n') == 2, told);
 }
 
-BOOST_AUTO_TEST_CASE(layers_that_are_different_are_a_line) {
+BOOST_AUTO_TEST_CASE(different_layers_share_one_line) {
   temporary const path("weft_load_test");
   weft::save(weft::module<stack<12, One>, "y">(1), path);
   weft::module<stack<12>, "y"> net;
   std::filesystem::path const& name = path;
   BOOST_TEST(message([&] { weft::load(net, path); }) ==
              name.string() +
-                 ": not the parameters of the model, which has 48, as the file has 48 tensors: "
+                 ": not the parameters of the model, which has 48, while the file has 48 tensors: "
                  "48 different"
                  "\n  different: layer.0 to layer.11, each of 4 parameters: first.weight, [6, 6] "
                  "floating, is F32 [1, 1] in the file; first.bias, [6] floating, is F32 [1] in the "
@@ -202,7 +202,7 @@ BOOST_AUTO_TEST_CASE(names_are_grouped_by_their_first_number) {
               lines{"01, x", "1, x", "and 2 more names"}));
 }
 
-BOOST_AUTO_TEST_CASE(a_message_has_about_ten_lines_whatever_is_wrong) {
+BOOST_AUTO_TEST_CASE(a_message_has_at_most_ten_lines) {
   temporary const path("weft_load_test");
   auto const six = numbers(6, 1);
   std::vector<weft::tensor_to_store> tensors;
@@ -219,7 +219,7 @@ BOOST_AUTO_TEST_CASE(a_message_has_about_ten_lines_whatever_is_wrong) {
   BOOST_TEST(told.find("unknown: and 998 more tensors") != told.npos, told);
 }
 
-BOOST_AUTO_TEST_CASE(a_file_that_is_cut_off_while_it_is_read_changes_no_parameter) {
+BOOST_AUTO_TEST_CASE(a_file_that_is_truncated_while_it_is_read_changes_no_parameter) {
   temporary const path("weft_load_test");
   weft::save(weft::module<model>(7), path);
   tensor_file const file(path);

@@ -156,11 +156,11 @@ BOOST_AUTO_TEST_CASE(tensors_of_a_type_that_weft_has_not_may_be_in_a_file) {
   refused(R"({"u":{"dtype":"U8","shape":[3],"data_offsets":[0,4]}})", 4, "U8 [3], has 4 bytes");
   refused(R"({"f":{"dtype":"F4","shape":[3],"data_offsets":[0,2]}})", 2, "F4 [3], has 2 bytes");
   refused(R"({"q":{"dtype":"Q4","shape":[3],"data_offsets":[0,2]}})", 2,
-          "the dtype 'Q4', which the format has not");
+          "the dtype 'Q4', which the format does not have");
 }
 
-// As the format says: it begins with '{', and may be filled up with spaces.
-BOOST_AUTO_TEST_CASE(what_is_beside_the_object_in_a_header_are_spaces_behind_it) {
+// The format says that a header begins with '{' and may be padded with spaces at its end.
+BOOST_AUTO_TEST_CASE(a_header_is_one_object_and_optional_trailing_spaces) {
   BOOST_TEST(tensor_file(bytes("{}"), "x").tensors().empty());
   BOOST_TEST(tensor_file(bytes("{}      "), "x").tensors().empty());
   refused("", 0, "does not begin with '{'");
@@ -176,7 +176,7 @@ BOOST_AUTO_TEST_CASE(what_is_beside_the_object_in_a_header_are_spaces_behind_it)
   refused("{}}", 0, "not JSON");
 }
 
-BOOST_AUTO_TEST_CASE(what_the_format_does_not_name_is_passed_over) {
+BOOST_AUTO_TEST_CASE(keys_that_the_format_does_not_define_are_ignored) {
   tensor_file const file(
       bytes(R"({"a":{"x":null,"dtype":"F32","y":{"dtype":3,"shape":"z"},"shape":[1],)"
             R"("z":[1,-2,true],"data_offsets":[0,4]}})",
@@ -185,17 +185,17 @@ BOOST_AUTO_TEST_CASE(what_the_format_does_not_name_is_passed_over) {
   BOOST_TEST(file["a"].description() == "F32 [1]");
 }
 
-BOOST_AUTO_TEST_CASE(a_message_does_not_repeat_a_long_name) {
+BOOST_AUTO_TEST_CASE(messages_shorten_long_names_and_values) {
   std::string const name(100000, 'n');
   try {
     tensor_file(bytes("{\"" + name + "\":3}"), "x");
-    BOOST_ERROR("is read");
+    BOOST_ERROR("the file is not refused");
   } catch (const weft::error& e) {
     BOOST_TEST(std::string(e.what()).size() < 200u);
   }
   try {
     tensor_file(bytes("{\"a\":" + std::string(100000, '1') + "x}"), "x");
-    BOOST_ERROR("is read");
+    BOOST_ERROR("the file is not refused");
   } catch (const weft::error& e) {
     BOOST_TEST(std::string(e.what()).size() < 400u);
   }
@@ -203,7 +203,7 @@ BOOST_AUTO_TEST_CASE(a_message_does_not_repeat_a_long_name) {
 
 namespace {
 
-// A file of a header and so many bytes of data, which take no room on the disk.
+// Writes a file with a header and `data` payload bytes, which are a hole and use no disk space.
 void write_sparse(const std::filesystem::path& path, const std::string& header,
                   std::uintmax_t data) {
   auto const begin = bytes(header);
@@ -212,7 +212,7 @@ void write_sparse(const std::filesystem::path& path, const std::string& header,
   std::filesystem::resize_file(path, begin.size() + data);
 }
 
-// Writes over the first bytes of a file.
+// Overwrites the first bytes of a file.
 void overwrite(const std::filesystem::path& path, std::span<const std::byte> first) {
   std::fstream(path, std::ios::binary | std::ios::in | std::ios::out)
       .write(reinterpret_cast<const char*>(first.data()), std::ssize(first));
@@ -222,8 +222,8 @@ constexpr std::uintmax_t terabyte = std::uintmax_t{1} << 40;
 
 }  // namespace
 
-// Twenty times the memory of a usual machine.
-BOOST_AUTO_TEST_CASE(of_a_file_that_is_larger_than_the_memory_is_read_what_is_asked_for) {
+// The file has 1 TiB, more than the memory of most machines, so it cannot be read whole.
+BOOST_AUTO_TEST_CASE(only_the_requested_tensors_of_a_large_file_are_read) {
   temporary const path("weft_safetensors_test");
   write_sparse(path,
                R"({"all":{"dtype":"F32","shape":[274877906944],"data_offsets":[4,1099511627780]},)"
@@ -234,7 +234,7 @@ BOOST_AUTO_TEST_CASE(of_a_file_that_is_larger_than_the_memory_is_read_what_is_as
   BOOST_TEST(file["all"].size() * 4 == terabyte);
 }
 
-BOOST_AUTO_TEST_CASE(the_length_of_a_header_is_checked_before_room_is_made_for_it) {
+BOOST_AUTO_TEST_CASE(the_length_of_a_header_is_checked_before_memory_is_allocated) {
   temporary const path("weft_safetensors_test");
   write_sparse(path, "{}", terabyte);
   auto const claim = [&](std::uint64_t size) {
@@ -250,7 +250,7 @@ BOOST_AUTO_TEST_CASE(the_length_of_a_header_is_checked_before_room_is_made_for_i
   BOOST_CHECK_EXCEPTION(tensor_file{path}, weft::error, says("and the file has"));
 }
 
-// In proportion to their number: a second or so, and many minutes if each is compared with all.
+// About a second; it would be many minutes if each tensor were compared with every other one.
 BOOST_AUTO_TEST_CASE(a_header_of_300000_tensors_is_read_in_seconds) {
   std::string header = "{";
   constexpr std::size_t count = 300000;
@@ -279,18 +279,18 @@ BOOST_AUTO_TEST_CASE(a_file_that_is_written_to_while_it_is_read_is_refused) {
   write_example(path);
   tensor_file const rewritten(path);
   auto const whole = content(path);
-  // The file's time goes on in steps of some milliseconds.
+  // Modification times advance in steps of a few milliseconds.
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
   overwrite(path, whole);
   BOOST_CHECK_EXCEPTION(rewritten["double"].values<double>(), weft::error, says("was written to"));
 
   tensor_file const replaced(path);
-  weft::write_tensors(path, {});  // another file of that name
+  weft::write_tensors(path, {});  // renames a new file to that path
   BOOST_TEST(replaced["double"].values<double>().size() == 3u);
   BOOST_TEST(tensor_file(path).tensors().empty());
 }
 
-BOOST_AUTO_TEST_CASE(a_tensor_can_be_read_when_its_file_is_gone) {
+BOOST_AUTO_TEST_CASE(a_tensor_can_be_read_after_its_file_is_removed) {
   temporary const path("weft_safetensors_test");
   write_example(path);
   weft::stored_tensor const t = tensor_file(path)["double"];
@@ -298,10 +298,10 @@ BOOST_AUTO_TEST_CASE(a_tensor_can_be_read_when_its_file_is_gone) {
   BOOST_TEST(t.values<double>().size() == 3u);
 }
 
-BOOST_AUTO_TEST_CASE(a_pipe_is_no_file_and_is_not_waited_for) {
+BOOST_AUTO_TEST_CASE(a_pipe_is_refused_without_waiting_for_a_writer) {
   temporary const path("weft_safetensors_test");
   BOOST_TEST_REQUIRE(::mkfifo(static_cast<const std::filesystem::path&>(path).c_str(), 0600) == 0);
-  BOOST_CHECK_EXCEPTION(tensor_file{path}, weft::error, says("it is no regular file"));
+  BOOST_CHECK_EXCEPTION(tensor_file{path}, weft::error, says("it is not a regular file"));
 }
 
 BOOST_AUTO_TEST_CASE(what_is_no_file_is_refused_with_the_reason) {
@@ -341,13 +341,14 @@ BOOST_AUTO_TEST_CASE(what_is_no_file_is_refused_with_the_reason) {
           4, "overlaps another one");
   refused(R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},)"
           R"("b":{"dtype":"F32","shape":[1],"data_offsets":[6,10]}})",
-          10, "tensor 'b' lies behind a gap");
-  refused(R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})", 5, "bytes of no tensor");
+          10, "tensor 'b' comes after a gap");
+  refused(R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})", 5,
+          "bytes after the last tensor");
   refused(R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},)"
           R"("a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})",
           4, "the name 'a' twice");
-  refused(R"({"__metadata__":{"a":3}})", 0, "not an object of texts");
-  refused(R"({"__metadata__":["a"]})", 0, "not an object of texts");
+  refused(R"({"__metadata__":{"a":3}})", 0, "not an object of strings");
+  refused(R"({"__metadata__":["a"]})", 0, "not an object of strings");
 }
 
 // The address sanitizer looks on in its own build.

@@ -1,4 +1,4 @@
-// Savers that are killed, that have no room, and that are several.
+// Saving by processes that are killed, without disk space, and by several threads at once.
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -31,7 +31,7 @@ struct folder {
   }
 };
 
-// Some tensors, whose every number is that of the save.
+// Saves some tensors whose elements all are `number`.
 void save(const fs::path& file, int number) {
   std::vector<float> const x(200000, static_cast<float>(number));
   std::span<const float> const all(x);
@@ -40,7 +40,7 @@ void save(const fs::path& file, int number) {
                              {"c", {3}, all.first(3), weft::stored_type::bfloat16}});
 }
 
-// The number of the save that wrote a file; none where it is not one save's, whole.
+// Returns the number of the save that wrote a file, or -1 if it is not of one complete save.
 int saved(const fs::path& file) {
   weft::tensor_file const f(file);
   int const number = static_cast<int>(f["a"].values<float>().front());
@@ -50,7 +50,7 @@ int saved(const fs::path& file) {
   return f.tensors().size() == 3 ? number : -1;
 }
 
-// Saves again and again, from a number on, in a process of its own, which has begun when this ends.
+// Starts a process that saves again and again, counting up from `number`. Returns once it runs.
 ::pid_t start_saving(const fs::path& file, int number) {
   int pipe[2];
   BOOST_TEST_REQUIRE(::pipe(pipe) == 0);
@@ -76,8 +76,10 @@ int saved(const fs::path& file) {
 
 BOOST_AUTO_TEST_SUITE(saving)
 
-// 20 times, or as often as WEFT_KILLED_SAVES says. bfloat16 has the numbers to 256 exactly.
-BOOST_AUTO_TEST_CASE(a_killed_saver_leaves_a_whole_file_and_the_next_one_tidies_up) {
+// Kills 20 savers, or as many as WEFT_KILLED_SAVES says. The numbers restart from below 101, since
+// bfloat16 represents only the integers up to 256 exactly.
+BOOST_AUTO_TEST_CASE(
+    a_killed_saver_leaves_a_complete_file_and_the_next_one_removes_its_partial_file) {
   folder const here;
   char const* const wanted = std::getenv("WEFT_KILLED_SAVES");
   int const times = wanted ? std::atoi(wanted) : 20;
@@ -99,7 +101,7 @@ BOOST_AUTO_TEST_CASE(a_killed_saver_leaves_a_whole_file_and_the_next_one_tidies_
     saves += found == number ? 0 : found - next + 1;
     number = found;
     std::size_t const files = here.files();
-    BOOST_TEST_REQUIRE(files <= 2u);  // what this one left, and nothing of those before
+    BOOST_TEST_REQUIRE(files <= 2u);  // the file, and at most one partial file
     while_saving += files == 2;
   }
   BOOST_TEST(while_saving > 0);
@@ -107,12 +109,12 @@ BOOST_AUTO_TEST_CASE(a_killed_saver_leaves_a_whole_file_and_the_next_one_tidies_
   BOOST_TEST(here.files() == 1u);
   if (wanted)
     std::printf(
-        "files: %d savers killed, %d of them while they wrote, after %d whole saves; "
-        "the file always whole, no partial one left\n",
+        "files: %d savers killed, %d of them while writing, after %d saves; the file was always "
+        "complete, and no partial file was left\n",
         times, while_saving, saves);
 }
 
-BOOST_AUTO_TEST_CASE(savers_of_one_name_do_not_disturb_each_other) {
+BOOST_AUTO_TEST_CASE(concurrent_savers_of_one_path_all_succeed) {
   folder const here;
   std::vector<std::thread> savers;
   std::atomic<int> failed = 0;
@@ -131,7 +133,7 @@ BOOST_AUTO_TEST_CASE(savers_of_one_name_do_not_disturb_each_other) {
   BOOST_TEST(here.files() == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(only_the_files_that_savers_of_that_name_left_are_removed) {
+BOOST_AUTO_TEST_CASE(a_save_removes_only_partial_files_of_its_own_path) {
   folder const here;
   auto const beside = [&](const char* more) { return fs::path(here.file) += more; };
   auto const others = {".partial", ".x1.partial", ".1.partial.old", "2.3.partial"};
@@ -142,20 +144,20 @@ BOOST_AUTO_TEST_CASE(only_the_files_that_savers_of_that_name_left_are_removed) {
   BOOST_TEST(!fs::exists(beside(".123.partial")));
 }
 
-BOOST_AUTO_TEST_CASE(without_room_the_old_file_stays_and_nothing_else) {
+BOOST_AUTO_TEST_CASE(without_disk_space_the_old_file_stays_and_no_partial_file) {
   folder const here;
   save(here.file, 1);
-  auto const handler = ::signal(SIGXFSZ, SIG_IGN);  // else it ends the process
+  auto const handler = ::signal(SIGXFSZ, SIG_IGN);  // its default action ends the process
   ::rlimit before{};
   BOOST_TEST_REQUIRE(::getrlimit(RLIMIT_FSIZE, &before) == 0);
   std::string told;
-  for (::rlim_t const room : std::initializer_list<::rlim_t>{
-           0, 100, 800300, 1600000}) {  // in the header, and in both tensors
+  // The limits fall into the header, and near the beginning and the end of the second tensor.
+  for (::rlim_t const room : std::initializer_list<::rlim_t>{0, 100, 800300, 1600000}) {
     ::rlimit const now{room, before.rlim_max};
     ::setrlimit(RLIMIT_FSIZE, &now);
     try {
       save(here.file, 2);
-      told = "is written";
+      told = "the file is written";
     } catch (const weft::error& e) {
       told = e.what();
     }
@@ -167,14 +169,14 @@ BOOST_AUTO_TEST_CASE(without_room_the_old_file_stays_and_nothing_else) {
   ::signal(SIGXFSZ, handler);
 }
 
-BOOST_AUTO_TEST_CASE(what_is_no_regular_file_is_not_replaced) {
+BOOST_AUTO_TEST_CASE(a_path_that_is_not_a_regular_file_is_not_replaced) {
   folder const here;
   fs::create_directory(here.file);
   BOOST_CHECK_THROW(save(here.file, 1), weft::error);
   BOOST_TEST(fs::is_directory(here.file));
   BOOST_TEST(here.files() == 1u);
   fs::remove(here.file);
-  // As /dev/full, but for who may write there.
+  // A link to /dev/full, because not every user may create files in /dev.
   fs::create_symlink("/dev/full", here.file);
   BOOST_CHECK_THROW(save(here.file, 1), weft::error);
   BOOST_TEST(fs::is_character_file(here.file));

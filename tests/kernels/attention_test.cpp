@@ -38,7 +38,7 @@ struct options {
   double rate = 0;  // of a dropout, and how its numbers lie
   layout numbered = layout::contiguous;
   unsigned numbers_without = 0;
-  // Keys with NaN as their elements, and such whose values are NaN and infinite in turns.
+  // Keys whose elements are NaN, and keys whose values alternate between NaN and infinity.
   std::vector<std::ptrdiff_t> spoiled_keys{}, spoiled_values{};
 };
 
@@ -254,7 +254,7 @@ class trial {
         double sum = 0, magnitude = 0, flushed = 0;
         for (index[k] = 0; index[k] < o_.key; ++index[k]) {
           if (hidden) break;
-          if (score[static_cast<std::size_t>(index[k])] == 0) continue;  // and not 0 * NaN
+          if (score[static_cast<std::size_t>(index[k])] == 0) continue;  // 0 * NaN would be NaN
           const double v = kept[static_cast<std::size_t>(index[k])] *
                            at(c.value, offset(c.value, index)) / total;
           const double term = score[static_cast<std::size_t>(index[k])] * v;
@@ -567,8 +567,8 @@ BOOST_AUTO_TEST_CASE(hidden_keys_may_be_anything) {
   });
 }
 
-// Only queries that see a spoiled key have to do with it.
-BOOST_AUTO_TEST_CASE(hidden_keys_and_values_may_be_nan_and_infinite) {
+// Spoiled keys and values affect only the queries that see them.
+BOOST_AUTO_TEST_CASE(nan_and_infinity_in_hidden_keys_and_values_do_not_reach_the_result) {
   std::vector<options> all;
   const std::vector<std::int32_t> numbers{7, 0, 40, -3, 1000, 30};
   for (const auto& [query, key] : {std::pair{1, 40}, {1, 700}, {3, 3}, {17, 40}, {60, 300}})
@@ -600,9 +600,9 @@ BOOST_AUTO_TEST_CASE(hidden_keys_and_values_may_be_nan_and_infinite) {
   check(all);
 }
 
-// Offsets and bounds of bands beyond int32, and beyond what floats count by ones: those of a small
-// band, moved.
-BOOST_AUTO_TEST_CASE(bands_far_away_are_those_near) {
+// The offset and the bounds of a band are shifted alike, beyond int32 and beyond 2^24, from where
+// on float32 no longer represents every integer.
+BOOST_AUTO_TEST_CASE(shifting_the_offset_and_bounds_of_a_band_alike_changes_no_bit) {
   using int32 = std::numeric_limits<std::int32_t>;
   constexpr std::ptrdiff_t one = 1;
   for (const std::ptrdiff_t query : {1, 20})

@@ -409,8 +409,9 @@ BOOST_AUTO_TEST_CASE(what_a_function_gives_is_the_same_to_the_bit_whatever_lies_
   });
 }
 
-// -0 equals 0, and NaN is unequal to all and in no order: by every target alike.
-BOOST_AUTO_TEST_CASE(comparisons_and_choices_have_nan_zeros_infinities_and_subnormals_as_in_ieee) {
+// On every target, -0 equals 0, and NaN is unequal to and unordered with everything.
+BOOST_AUTO_TEST_CASE(
+    comparisons_and_choices_follow_ieee_754_for_nan_zeros_infinities_and_subnormals) {
   const operation not_zero{op::cast, 1, [](const double* a) { return a[0] != 0 ? 1.0 : 0.0; }};
   const operation greatest{op::maximum, 2, [](const double* a) {
                              return std::isnan(a[0]) || a[0] > a[1] ? a[0] : a[1];
@@ -431,7 +432,7 @@ BOOST_AUTO_TEST_CASE(comparisons_and_choices_have_nan_zeros_infinities_and_subno
   });
 }
 
-BOOST_AUTO_TEST_CASE(chains_of_comparisons_have_nan_as_in_ieee) {
+BOOST_AUTO_TEST_CASE(chains_of_comparisons_follow_ieee_754_for_nan) {
   constexpr std::int8_t made = max_link_inputs;
   // (x != y && !(x < y)) || bool(x), which is where(x != y && !(x < y), true, bool(x))
   const chain_link links[]{{op::not_equal, element::boolean, {0, 1}, {}},

@@ -80,13 +80,13 @@ struct rows_and_shifted {
   }
 };
 
-// What hides keys from queries: masks of each kind, over the axes that they may have.
+// The kinds of masks that hide keys from queries, with their types and axes.
 enum class hides {
   keys,      // boolean [Batch, KeyPos]
   each,      // boolean [Batch, Pos, KeyPos]
   lengths,   // int32 [Batch]
   each_row,  // int32 [Batch, Pos]
-  causal,    // behind an offset of the batch
+  causal,    // with an offset int32 [Batch]
   window,    // 3 to the left, 1 to the right
   addends    // float [KeyPos, Pos]: 0 or -infinity
 };
@@ -113,7 +113,7 @@ struct hiding {
   }
 };
 
-// A window as wide as int allows to either side.
+// A sliding window whose bounds may be any int.
 template <int Left, int Right>
 struct far_window {
   constexpr auto operator()(weft::scope s) const {
@@ -186,7 +186,7 @@ auto output_of(Net& net, const attention_inputs& x) {
           .template get<"output">());
 }
 
-// A mask of this kind for some sizes, with queries that see no key, some and all.
+// A mask of this kind and these sizes, with queries that see no key, some keys and all keys.
 template <hides By>
 struct mask_of {
   std::size_t batch, pos, key;
@@ -207,7 +207,7 @@ struct mask_of {
     return i != 2 && number(i * key + j, 5) < 0.2f;
   }
 
-  // net(q, k, v and the mask).
+  // Returns the net's output for q, k, v and this mask.
   template <class Net>
   queries run(Net& net, const queries& q, const keys& k, const keys& v) const {
     auto const with = [&](const auto&... mask) {
@@ -321,13 +321,13 @@ BOOST_AUTO_TEST_CASE(what_a_masked_key_holds_does_not_matter_to_the_bit) {
   });
 }
 
-// Spoils some keys, values or both with NaN and infinities, and holds that queries which do not see
-// those know nothing of it, and that others do.
 struct spoiled {
   bool keys, values;
 };
+// Checks that NaN and infinities in some keys, values or both reach the results of the queries that
+// see them, and of no others.
 template <hides By, class Net>
-void queries_know_nothing_of_hidden(Net& net, spoiled what) {
+void check_that_hidden_has_no_effect(Net& net, spoiled what) {
   constexpr float nan = std::numeric_limits<float>::quiet_NaN();
   constexpr float contents[]{nan, weft::infinity, -weft::infinity, 1};
   for (std::size_t const pos : {1u, 3u, 7u, 70u})
@@ -346,8 +346,8 @@ void queries_know_nothing_of_hidden(Net& net, spoiled what) {
                 if (what.values) v(b, j, h, d) = contents[(j + h + d) % 3];
               }
         queries const after = mask.run(net, x.q, k, v);
-        double distant = 0;
-        int shown = 0;  // as if nothing had happened
+        double distant = 0;  // the largest change of other results
+        int shown = 0;       // finite results of queries that see a spoiled key
         for (std::size_t b = 0; b < 3; ++b)
           for (std::size_t i = 0; i < pos; ++i) {
             bool knows = false;
@@ -364,7 +364,7 @@ void queries_know_nothing_of_hidden(Net& net, spoiled what) {
               }
           }
         BOOST_TEST_CONTEXT(pos << " queries, " << key << " keys, every " << every) {
-          // A single query is computed in another way then.
+          // NaN makes a single query take another code path, which rounds differently.
           BOOST_TEST(distant <= (pos == 1 ? distance(key, 1) : 0));
           BOOST_TEST(shown == 0);
         }
@@ -379,29 +379,31 @@ void for_each_kind(kinds<By...>, F f) {
       [&](const auto&) { (f(std::integral_constant<hides, By>()), ...); });
 }
 
-BOOST_AUTO_TEST_CASE(a_query_knows_nothing_of_what_is_hidden_be_it_nan) {
+BOOST_AUTO_TEST_CASE(nan_in_hidden_keys_and_values_does_not_reach_a_query) {
   for_each_kind(kinds<hides::keys, hides::each, hides::lengths, hides::each_row, hides::causal,
                       hides::window, hides::addends>(),
                 [](auto by) {
                   weft::module<hiding<by()>, "output"> net;
-                  queries_know_nothing_of_hidden<by()>(net, {true, true});
-                  queries_know_nothing_of_hidden<by()>(net, {true, false});
-                  queries_know_nothing_of_hidden<by()>(net, {false, true});
+                  check_that_hidden_has_no_effect<by()>(net, {true, true});
+                  check_that_hidden_has_no_effect<by()>(net, {true, false});
+                  check_that_hidden_has_no_effect<by()>(net, {false, true});
                 });
 }
 
-// Its value has to be finite there, and a score that a float is added to.
-BOOST_AUTO_TEST_CASE(where_weights_are_stored_a_query_knows_nothing_of_hidden_keys_be_they_nan) {
+// Unlike above, hidden values must be finite, and so must scores to which a mask of floats is
+// added.
+BOOST_AUTO_TEST_CASE(nan_in_hidden_keys_does_not_reach_a_query_whose_weights_are_stored) {
   for_each_kind(kinds<hides::keys, hides::each, hides::lengths, hides::each_row, hides::causal,
                       hides::window>(),
                 [](auto by) {
                   weft::module<hiding<by()>> net;
-                  queries_know_nothing_of_hidden<by()>(net, {true, false});
+                  check_that_hidden_has_no_effect<by()>(net, {true, false});
                 });
 }
 
-// What it sees is added as IEEE says, though what is hidden is NaN.
-BOOST_AUTO_TEST_CASE(an_infinite_value_beside_hidden_nan_makes_its_own_result_infinite) {
+// Visible values are summed as IEEE 754 says even if hidden ones are NaN.
+BOOST_AUTO_TEST_CASE(
+    a_visible_infinite_value_beside_hidden_nan_makes_only_its_own_result_infinite) {
   weft::kernels::on_every_target([](const auto&) {
     weft::module<hiding<hides::causal>, "output"> net;
     for (std::size_t const pos : {1u, 7u, 70u}) {
@@ -426,19 +428,19 @@ BOOST_AUTO_TEST_CASE(an_infinite_value_beside_hidden_nan_makes_its_own_result_in
   });
 }
 
-BOOST_AUTO_TEST_CASE(a_query_that_sees_nothing_has_a_result_of_0_fused_and_not) {
+BOOST_AUTO_TEST_CASE(a_query_that_sees_no_key_has_result_0_fused_or_not) {
   for_each_kind(kinds<hides::keys, hides::each, hides::lengths, hides::each_row, hides::causal,
                       hides::window, hides::addends>(),
                 [](auto by) {
                   weft::module<hiding<by()>, "output"> fused;
-                  weft::module<hiding<by()>> apart;
+                  weft::module<hiding<by()>> unfused;
                   int unseeing = 0, wrong = 0;
                   for (std::size_t const pos : {1u, 7u, 70u})
                     for (std::size_t const key : {0u, 1u, 17u, 90u}) {
                       attention_inputs const x(3, pos, key);
                       mask_of<by()> const mask{3, pos, key};
                       queries const y = mask.run(fused, x.q, x.k, x.v);
-                      queries const z = mask.run(apart, x.q, x.k, x.v);
+                      queries const z = mask.run(unfused, x.q, x.k, x.v);
                       BOOST_TEST(largest_difference(y, z) <= distance(key, 1));
                       for (std::size_t b = 0; b < 3; ++b)
                         for (std::size_t i = 0; i < pos; ++i) {
@@ -456,12 +458,12 @@ BOOST_AUTO_TEST_CASE(a_query_that_sees_nothing_has_a_result_of_0_fused_and_not) 
                 });
 }
 
-// The ends of int32, and what floats do not count by ones.
+// The limits of int32, and the least positive integer that float32 does not represent.
 constexpr int most = std::numeric_limits<std::int32_t>::max();
 constexpr int least = std::numeric_limits<std::int32_t>::min();
 constexpr int beyond_float = (1 << 24) + 1;
 
-// The same by a mask of booleans: sees(sequence, distance of key from query).
+// Returns the output under a boolean mask: sees(sequence, position of key - position of query).
 template <class Sees>
 queries seen_by_mask(const attention_inputs& x, Sees sees) {
   weft::module<hiding<hides::each>> net;
@@ -474,7 +476,7 @@ queries seen_by_mask(const attention_inputs& x, Sees sees) {
       net(arg<"q">(x.q), arg<"k">(x.k), arg<"v">(x.v), arg<"mask">(mask)).template get<"output">());
 }
 
-BOOST_AUTO_TEST_CASE(offsets_and_lengths_may_be_any_int32_fused_and_not) {
+BOOST_AUTO_TEST_CASE(offsets_and_lengths_may_be_any_int32_fused_or_not) {
   weft::kernels::on_every_target([](const auto&) {
     weft::module<hiding<hides::causal>, "output"> fused_offset;
     weft::module<hiding<hides::causal>> offset;
@@ -488,13 +490,13 @@ BOOST_AUTO_TEST_CASE(offsets_and_lengths_may_be_any_int32_fused_and_not) {
           return queries(net(arg<"q">(x.q), arg<"k">(x.k), arg<"v">(x.v), arg<"mask">(all))
                              .template get<"output">());
         };
-        queries const behind = seen_by_mask(
+        queries const causal = seen_by_mask(
             x, [&](std::size_t b, std::int64_t distance) { return distance <= all[b]; });
-        BOOST_TEST(largest_difference(run(fused_offset), behind) <= distance(90, 1));
-        BOOST_TEST(largest_difference(run(offset), behind) == 0);
-        queries const apart = run(length);
-        BOOST_TEST(largest_difference(run(fused_length), apart) <= distance(90, 1));
-        for (std::size_t b = 0; b < 5; ++b) BOOST_TEST((apart(b, 0, 0, 0) == 0) == (all[b] <= 0));
+        BOOST_TEST(largest_difference(run(fused_offset), causal) <= distance(90, 1));
+        BOOST_TEST(largest_difference(run(offset), causal) == 0);
+        queries const unfused = run(length);
+        BOOST_TEST(largest_difference(run(fused_length), unfused) <= distance(90, 1));
+        for (std::size_t b = 0; b < 5; ++b) BOOST_TEST((unfused(b, 0, 0, 0) == 0) == (all[b] <= 0));
       }
     }
   });
@@ -503,7 +505,7 @@ BOOST_AUTO_TEST_CASE(offsets_and_lengths_may_be_any_int32_fused_and_not) {
 template <int Left, int Right>
 void window_is_its_mask() {
   weft::module<far_window<Left, Right>, "output"> fused;
-  weft::module<far_window<Left, Right>> apart;
+  weft::module<far_window<Left, Right>> unfused;
   for (std::size_t const pos : {1u, 70u}) {
     attention_inputs const x(1, pos, 90);
     auto const run = [&](auto& net) {
@@ -514,11 +516,11 @@ void window_is_its_mask() {
     });
     BOOST_TEST_CONTEXT(Left << " to the left, " << Right << " to the right") {
       BOOST_TEST(largest_difference(run(fused), expected) <= distance(90, 1));
-      BOOST_TEST(largest_difference(run(apart), expected) == 0);
+      BOOST_TEST(largest_difference(run(unfused), expected) == 0);
     }
   }
 }
-BOOST_AUTO_TEST_CASE(windows_may_be_as_wide_as_int_fused_and_not) {
+BOOST_AUTO_TEST_CASE(window_bounds_may_be_any_int_fused_or_not) {
   weft::kernels::on_every_target([](const auto&) {
     window_is_its_mask<most, most>();
     window_is_its_mask<most, 0>();

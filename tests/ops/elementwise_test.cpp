@@ -92,8 +92,8 @@ struct choices {
   }
 };
 
-// What each function makes of NaN, zeros of both signs, infinities and subnormal numbers; a row, a
-// column and an own array of them, by itself and in a chain or behind a contraction.
+// Functions of NaN, zeros of both signs, infinities and subnormal numbers: x has both axes, y and z
+// are broadcast over one each; alone, in a chain and after a contraction.
 struct special {
   constexpr auto operator()(weft::scope s) const {
     using weft::as, weft::cast;
@@ -182,7 +182,7 @@ BOOST_AUTO_TEST_CASE(comparisons_choices_and_conversions) {
   trial<weft::inference<choices>>(s);
 }
 
-BOOST_AUTO_TEST_CASE(nan_zeros_infinities_and_subnormals_are_as_in_ieee) {
+BOOST_AUTO_TEST_CASE(nan_zeros_infinities_and_subnormals_follow_ieee_754) {
   trial<weft::inference<special>>(special_numbers());
 }
 

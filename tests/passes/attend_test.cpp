@@ -99,7 +99,7 @@ struct cached_causal {
     return weft::nn::causal<Pos, KeyPos>(offset(s));
   }
 };
-// As wide as int has words for, whereas sums would begin anew at the other end of int32.
+// The bounds are the limits of int: adding them to positions in int32 would wrap around.
 struct widest_window {
   constexpr auto operator()(weft::scope) const {
     return weft::nn::sliding_window<Pos, KeyPos>(greatest, least);
@@ -146,7 +146,7 @@ struct several_lengths {
            positions<KeyPos>() + s.input<"third", std::int32_t>() <= 4;
   }
 };
-// Layers that are given the same mask and the same biases.
+// Two attentions with the same masks and the same biases.
 struct two_of_the_same_mask {
   constexpr auto operator()(weft::scope s) const {
     auto const of = operands_in(s);
@@ -270,11 +270,11 @@ BOOST_AUTO_TEST_CASE(masks_by_position_become_bands_lengths_and_offsets) {
   BOOST_TEST((has_options<several_lengths>({option::mask, option::lengths}, -2)));
 }
 
-BOOST_AUTO_TEST_CASE(attentions_that_share_masks_and_biases_join_them_once) {
+BOOST_AUTO_TEST_CASE(masks_and_biases_that_attentions_share_are_combined_once) {
   weft::graph const& g = attended<two_of_the_same_mask>();
   BOOST_TEST(count(g, op::attention) == 2);
   BOOST_TEST(count(g, op::logical_and) == 1);
-  BOOST_TEST(count(g, op::add) == 2);  // the biases', and that of the results
+  BOOST_TEST(count(g, op::add) == 2);  // one of the biases, one of the results
 }
 
 BOOST_AUTO_TEST_CASE(what_needs_the_scores_keeps_them) {

@@ -104,7 +104,7 @@ constexpr double folded_to() {
 }
 static_assert(folded_to() == 3);
 
-// Integers that int32 does not hold: a sum of constants, and a conversion of one.
+// Constants at the limit of int32 and beyond it: a sum, and a conversion.
 template <bool Largest>
 struct at_the_limit {
   constexpr auto operator()(weft::scope s) const {
@@ -142,7 +142,7 @@ struct either {
   }
 };
 static_assert(is_input<either>());
-// What a model is given does not depend on what becomes of it.
+// An unused input stays in the graph, so that a run takes the same arguments after this pass.
 struct chosen_by_an_input {
   constexpr auto operator()(weft::scope s) const {
     auto x = s.input<"x", float, Rows>();
@@ -181,7 +181,7 @@ static_assert(count(simplified<not_neutral>(), op::subtract) == 1);
 static_assert(count(simplified<not_neutral>(), op::multiply) == 1);
 static_assert(count(simplified<not_neutral>(), op::copy) == 1);
 
-// What would be another boolean or number where x is NaN or infinite.
+// Nothing here may be simplified: the result would differ where x or y is NaN or infinite.
 struct not_the_same_for_nan {
   constexpr auto operator()(weft::scope s) const {
     auto x = s.input<"x", float, Rows>();
@@ -202,7 +202,7 @@ static_assert(count(simplified<not_the_same_for_nan>(), op::divide) == 1);
 static_assert(count(simplified<not_the_same_for_nan>(), op::multiply) == 1);
 static_assert(count(simplified<not_the_same_for_nan>(), op::where) == 1);
 
-// What is NaN is no constant expression.
+// Arithmetic whose result is NaN is not a constant expression, so the pass must not evaluate it.
 struct constants_without_value {
   constexpr auto operator()(weft::scope) const {
     using weft::as, weft::constant, weft::infinity;
@@ -282,7 +282,7 @@ BOOST_AUTO_TEST_CASE(at_run_time) {
   BOOST_TEST(kept(simplified<there_and_back>)->count == 1);
 }
 
-BOOST_AUTO_TEST_CASE(a_constant_that_int32_does_not_hold_is_refused) {
+BOOST_AUTO_TEST_CASE(a_constant_that_does_not_fit_in_int32_is_refused) {
   BOOST_CHECK_THROW(kept(simplified<at_the_limit<false>>), std::out_of_range);
   BOOST_CHECK_THROW(kept(simplified<cast_beyond_the_limit>), std::out_of_range);
 }
@@ -310,7 +310,7 @@ BOOST_AUTO_TEST_CASE(keeps_the_results) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(nan_is_not_folded) {
+BOOST_AUTO_TEST_CASE(expressions_that_can_be_nan_are_not_folded) {
   weft::testing::trial<weft::inference<constants_without_value>>();
   weft::testing::settings s;
   s.given["x"] = {std::nan(""), -0.0, std::numeric_limits<double>::infinity()};

@@ -128,7 +128,7 @@ BOOST_AUTO_TEST_CASE(a_frozen_run) {
   BOOST_TEST(loss > 0);
 }
 
-BOOST_AUTO_TEST_CASE(to_freeze_again_at_the_same_precision) {
+BOOST_AUTO_TEST_CASE(freezing_again_at_the_same_precision_allocates_nothing) {
   weft::module<classifier> n;
   BOOST_TEST(allocations_in([&] { n.freeze(); }) > 0);
   BOOST_TEST(allocations_in([&] { n.freeze(); }) == 0);

@@ -63,7 +63,7 @@ static_assert(!steps_with<trainer, tokens, scale>);
 static_assert(!steps_with<trainer, tokens, targets, targets, scale>);
 static_assert(!steps_with<trainer, tokens, targets, scale, argument<"x", floats>>);
 
-// Nothing is left of `flag` and of the state when the model is simplified; `flag` alone has Pos.
+// Simplification removes every use of `flag` and of the state; no other input or state has Pos.
 struct simplified_away {
   constexpr auto operator()(weft::scope s) const {
     auto x = s.param<"x", Pos, Embed>(weft::init::ones());
@@ -153,14 +153,14 @@ struct Filled : weft::axis<weft::between<1, 6>> {};
 struct KeyFilled : weft::alias<Filled> {};
 struct Rest : weft::axis<weft::between<2, 4>> {};
 
-// The last row, which is there.
+// The last row, which exists because Filled is at least 1.
 struct last_row {
   constexpr auto operator()(weft::scope s) const {
     auto x = s.input<"x", float, KeyFilled, Embed>();
     return weft::gather<KeyFilled>(x, weft::cast<std::int32_t>(weft::length<Filled>()) - 1);
   }
 };
-// What is left behind the first two rows, which is two or more.
+// Sums the rows after the first two, of which there must be at least two.
 struct other_rows {
   constexpr auto operator()(weft::scope s) const {
     auto x = s.input<"x", float, Filled, Embed>();
@@ -169,7 +169,7 @@ struct other_rows {
 };
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(fewer_elements_than_an_axis_has_are_told) {
+BOOST_AUTO_TEST_CASE(a_length_below_the_minimum_of_an_axis_is_an_error) {
   weft::module<last_row> last;
   std::string message = thrown_by([&] { last(arg<"x">(floats())); });
   BOOST_TEST(message == "argument 'x': axis KeyFilled has length 0, and must have at least 1");
@@ -202,7 +202,7 @@ BOOST_AUTO_TEST_CASE(the_size_of_a_range_gives_the_one_unknown_length) {
   BOOST_TEST(has(thrown_by([&] { n(arg<"x">(floats(35))); }), "may have at most 6"));
 }
 
-BOOST_AUTO_TEST_CASE(an_input_of_which_nothing_is_left_is_an_input) {
+BOOST_AUTO_TEST_CASE(an_input_that_simplification_leaves_unused_is_still_an_argument) {
   weft::parameters<simplified_away> const parameters(1);
   simplified_net n(parameters);
   weft::trainer<simplified_away> trainer({.learning_rate = 0}, {}, 1);

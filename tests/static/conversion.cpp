@@ -1,4 +1,4 @@
-// A tensor is no condition and no number.
+// A tensor converts neither to a condition nor to a number.
 #include <cmath>
 #include <concepts>
 
@@ -24,15 +24,14 @@ static_assert(has_std_exp(1.0f) && !has_std_exp(x) && !has_std_exp(weft::length<
 static_assert(!std::convertible_to<decltype(x), double> &&
               !std::constructible_from<double, decltype(x)>);
 
-// Beside one that names std's functions, weft's own are found.
+// A using-declaration of std's function does not keep weft's own from being found.
 using std::exp;
 static_assert(is<decltype(exp(x)), floats<Batch, Pos, Embed>>);
 
-// A variable stays what it is.
+// Assignment keeps the element type and the axes of a variable.
 static_assert(std::assignable_from<floats<Pos>&, floats<Pos>>);
 static_assert(!std::is_assignable_v<floats<Pos>&, floats<Embed>> &&
               !std::is_assignable_v<floats<Pos>&, integers<Pos>> &&
               !std::is_assignable_v<floats<>&, float>);
 
-// What a tensor is for C++: an aggregate that is copied as it is.
 static_assert(std::is_aggregate_v<floats<Pos>> && std::is_trivially_copyable_v<floats<Pos>>);

@@ -60,7 +60,7 @@ static_assert(multiplies(f, f) && !multiplies(f, b) && !multiplies(i, f) && !mul
 static_assert(divides(f, f) && !divides(f, i) && !divides(b, b));
 static_assert(!divides(i, i) && !divides(i, 2) && !divides(2, i));
 
-// A number that the elements cannot hold is no constant expression; infinity is one.
+// A number that does not fit in the element type is not a constant expression; infinity is one.
 constexpr auto indices = weft::positions<Pos>();
 constexpr auto reals = weft::cast<float>(indices);
 template <auto Of>

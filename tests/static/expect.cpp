@@ -13,7 +13,7 @@ constexpr auto expects = [](auto a) {
   };
 };
 
-// The same tensor, whatever the order of its axes.
+// expect returns its operand, in whatever order its axes are named.
 static_assert(is<decltype(weft::expect<Embed, Batch, Pos>(x)), floats<Batch, Pos, Embed>>);
 static_assert(is<decltype(expect<Batch, Pos, Embed>(x + gain)), floats<Batch, Pos, Embed>>);
 static_assert(is<decltype(weft::expect<>(floats<>{})), floats<>>);
@@ -23,8 +23,8 @@ static_assert(weft::expect<Batch>(floats<Batch>{nullptr, 7}).id == 7);
 static_assert(expects<weft::shape_t<floats<Batch, Pos, Embed>>>(x) &&
               expects<Batch, weft::shape<Pos, Embed>>(x));
 
-static_assert(!expects<Batch, Pos>(x) && !expects<>(x));  // too many
-static_assert(!expects<Batch, Pos, Embed, Heads>(x));     // missing
+static_assert(!expects<Batch, Pos>(x) && !expects<>(x));  // surplus axes
+static_assert(!expects<Batch, Pos, Embed, Heads>(x));     // a missing axis
 static_assert(!expects<Batch, KeyPos, Embed>(x));         // both
-static_assert(!expects<Batch, Pos, Pos, Embed>(x));       // twice
+static_assert(!expects<Batch, Pos, Pos, Embed>(x));       // named twice
 static_assert(!expects<Batch, Pos, Embed, int>(x) && !expects<int>(gain));

@@ -1,5 +1,4 @@
-// The name of a file or folder that is gone when its test ends, and that no other run of the tests
-// has.
+// A path for a file or folder, which is removed at the end of its test; no other test run uses it.
 #pragma once
 
 #include <filesystem>

@@ -1,14 +1,14 @@
 # Compiles SOURCE with COMPILER and compares the messages with what its comments say.
 #
-# A program with one mistake: the one error stands at the line marked `// error here` and contains
-# the text of the first `// expect:` line; those of the others it contains too, or its note does
-# (clang names the axes there). All that is printed, whatever the program does with what is wrong,
-# is at most 8 lines. Excerpts of source code are not counted: without them g++ has 6 to 8 lines,
-# with them 7 more.
+# A program with one mistake: the only error is at the line marked `// error here` and contains the
+# text of the first `// expect:` line. The texts of the other `// expect:` lines are in the error or
+# in its note, where clang names the axes. The whole output has at most 8 lines, however the program
+# goes on to use the wrong expression. Excerpts of source code are not counted: they add 7 lines to
+# the 6 to 8 of g++.
 #
-# g++ has two errors more that no header can prevent, and that say nothing of weft: that the model's
-# function, whose last line is wrong, has no type to return, and that a function which would be found
-# by its arguments is not declared where all of these are wrong. Only the former is counted.
+# g++ prints two further errors that no header can prevent and that are not about weft: the model's
+# function has no return type if its last line is wrong, and a function that only argument-dependent
+# lookup finds is not declared if all its arguments are wrong. Only the former is counted.
 #
 # A list of wrong uses: each `// error: sentence` (it may go on in further comment lines) stands
 # before a line that gets this error and no other; no other line gets an error. From one error to the
@@ -51,15 +51,15 @@ as_lines("${output}" printed)
 list(FILTER printed EXCLUDE REGEX "^[0-9]+ errors? generated\\.$")
 set(errors 0)
 set(number 0)
-set(beside_the_point OFF)
+set(is_unpreventable OFF)
 foreach(line IN LISTS printed)
   if(COMPILER_ID STREQUAL "GNU")
     if(line MATCHES ": error: '.*' was not declared in this scope")
-      set(beside_the_point ON)
+      set(is_unpreventable ON)
     elseif(line MATCHES ": error: |: In ")
-      set(beside_the_point OFF)
+      set(is_unpreventable OFF)
     endif()
-    if(beside_the_point)
+    if(is_unpreventable)
       continue()
     endif()
     if(line MATCHES ": error: invalid return type 'auto' of 'constexpr' function")

@@ -20,7 +20,7 @@ foreach(file IN LISTS headers)
   string(REPLACE "[" "<open>" text "${text}")
   string(REPLACE "]" "<close>" text "${text}")
   string(REPLACE "\\\"" "<quote>" text "${text}")
-  string(REGEX REPLACE " *\\\\\n" "\n" text "${text}")  # in a macro
+  string(REGEX REPLACE " *\\\\\n" "\n" text "${text}")  # lines of a macro
   string(REGEX REPLACE "WEFT_[A-Z_]+\\(sentence" "" text "${text}")  # the definition of a macro
   string(REGEX MATCHALL "WEFT_RE(JECT|FUSED)(_MEMBER|_CALL|_RESULTS)?\\([ \n]*(\"[^\"]*\"[ \n]*)+," sentences "${text}")
   string(REGEX MATCHALL "WEFT_RE(JECT|FUSED)(_MEMBER|_CALL|_RESULTS)?\\(" uses "${text}")

@@ -5,11 +5,11 @@
 struct Batch : weft::axis<8> {};
 struct Embed : weft::axis<384> {};
 
-// A name is known where the model's function is evaluated, not where it is written.
+// Names are known only when the model's function is evaluated, so the error is where it is used.
 struct model {
   constexpr auto operator()(weft::scope s) const {
     auto x = s.input<"x", float, Batch, Embed>();
-    for (int i = 0; i < 2; ++i) x = x * (s / "layers" / 0).param<"weight", Embed>();  // meant i
+    for (int i = 0; i < 2; ++i) x = x * (s / "layers" / 0).param<"weight", Embed>();  // 0, not i
     return weft::results(weft::as<"loss">(weft::mean<Batch, Embed>(x)), weft::as<"x">(x));
   }
 };

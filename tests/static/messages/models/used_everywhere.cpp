@@ -17,7 +17,7 @@ struct model {
   }
 };
 
-// Whatever takes a model goes on without a word.
+// Nothing that takes the model prints a further message.
 constexpr weft::graph g = weft::define<model>();
 static_assert(weft::cost<model>.workspace_bytes <= 1 << 20);
 static_assert(weft::training_cost<model>.flops < 1e9);
