@@ -1,7 +1,8 @@
 """Deliberate mistakes: in `file` the text `old`, which occurs once, becomes `new`.
 
 A mutant with `survives` is known to change nothing that a caller could see, and says why. One with
-`objects` is seen by static graphs alone: these objects of tests are compiled anew as well.
+`objects` is seen by static graphs alone: these objects of tests are compiled anew as well. One with
+`was` puts back a mistake that the commit of that hash corrected.
 """
 
 # In the order in which they are asked; the first that fails has killed the mutant.
@@ -20,7 +21,7 @@ MUTANTS = [
     # What a result may overwrite, and what memory is free.
     mutant("plan: a normalised sum overwrites its gain", GRAPH + "op.hpp",
            "return operands < 4 || operand == 0 || operand == 3;",
-           "return operands < 5 || operand == 0;"),
+           "return operands < 5 || operand == 0;", was="2d373ff"),
     mutant("plan: a result overwrites an operand of other strides", PASSES + "plan.hpp",
            "!(before && same)) fits = false;", "!before) fits = false;"),
     mutant("plan: a result overwrites what is read later", PASSES + "plan.hpp",
@@ -251,4 +252,22 @@ MUTANTS = [
     mutant("kernels: elements are added to the place before", KERNELS + "indexing.hpp",
            "    if (HWY_LIKELY(next != place)) {\n      *place = sum;",
            "    if (HWY_LIKELY(next != place)) {\n"),
+    # Mistakes that once stood in the repository's history, put back; `was` is the commit that
+    # corrected each. (So did "plan: a normalised sum overwrites its gain", above.)
+    mutant("old: the body of a scan that only results read is removed", PASSES + "sweep.hpp",
+           "for (int i = 0; i < g_.output_count; ++i) need_body(h, loop_of(g_, g_.outputs[i].node));",
+           "", was="dc80695"),
+    mutant("old: two states of the same axes are one", PASSES + "simplify.hpp",
+           "if (own || n.kind == op::input || n.kind == op::parameter || n.kind == op::state)",
+           "if (own || n.kind == op::input || n.kind == op::parameter)", was="0129bf2"),
+    mutant("old: a result overwrites an operand that is read in another order of axes",
+           PASSES + "plan.hpp",
+           "bool const same = g_.nodes[read].axes == n.axes && whole(read);",
+           "bool const same = whole(read);", was="659a31a"),
+    mutant("old: a length that follows from one at its bound is at its own", "lib/run/bind.cpp",
+           "if (left == before) {", "if (left == before) break;\n    if (left == before) {",
+           was="a855e0d"),
+    mutant("old: a mask whose places leave int32 is a band", PASSES + "attend.hpp",
+           "return p.times != 0 || is_int32(p, f) ? p : place_formula{};", "return p;",
+           was="fd16547"),
 ]
