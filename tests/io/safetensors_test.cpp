@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstring>
+#include <ctime>
 #include <fstream>
 #include <limits>
 #include <thread>
@@ -259,13 +260,13 @@ BOOST_AUTO_TEST_CASE(a_header_of_300000_tensors_is_read_in_seconds) {
               R"(.weight":{"dtype":"F32","shape":[1],"data_offsets":[)" + std::to_string(4 * i) +
               "," + std::to_string(4 * i + 4) + "]}";
   auto all = bytes(header + "}", 4 * count);
-  auto const begin = std::chrono::steady_clock::now();
+  auto const begin = std::clock();  // of this process: other load does not count
   tensor_file const file(std::move(all), "x");
-  std::chrono::duration<double> const seconds = std::chrono::steady_clock::now() - begin;
-  BOOST_TEST_MESSAGE(seconds.count() << " s");
+  double const seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+  BOOST_TEST_MESSAGE(seconds << " s");
   BOOST_TEST(file.tensors().size() == count);
   BOOST_TEST(file.find("299999.weight") != nullptr);
-  BOOST_TEST(seconds.count() < 30);
+  BOOST_TEST(seconds < 30);
 }
 
 BOOST_AUTO_TEST_CASE(a_file_that_is_written_to_while_it_is_read_is_refused) {

@@ -3,6 +3,7 @@
 #include <tuple>
 
 #include "arrays.hpp"
+#include "support/greater_error.hpp"
 #include "targets.hpp"
 
 using namespace weft;
@@ -225,7 +226,7 @@ double largest_error(const table& kernels, op kind, double (*f)(double),
       continue;
     }
     const double error = std::abs(static_cast<double>(got[i]) - want) / ulp(want);
-    if (!(error <= worst)) worst = error;
+    worst = testing::greater_error(worst, error);
   }
   return worst;
 }

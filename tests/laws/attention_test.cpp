@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "kernels/targets.hpp"
+#include "support/greater_error.hpp"
 #include "weft/weft.hpp"
 
 namespace {
@@ -257,7 +258,7 @@ double largest_difference(const A& a, const B& b) {
   for (std::size_t i = 0; i < a.view().size(); ++i) {
     auto const x = static_cast<double>(a.view().data()[i]),
                y = static_cast<double>(b.view().data()[i]);
-    if (!(std::abs(x - y) <= most)) most = std::abs(x - y);
+    most = weft::testing::greater_error(most, std::abs(x - y));
   }
   return most;
 }
@@ -359,8 +360,8 @@ void check_that_hidden_has_no_effect(Net& net, spoiled what) {
                     static_cast<double>(std::abs(after(b, i, h, d) - before(b, i, h, d)));
                 if (knows)
                   shown += std::isfinite(after(b, i, h, d));
-                else if (!(off <= distant))
-                  distant = off;
+                else
+                  distant = weft::testing::greater_error(distant, off);
               }
           }
         BOOST_TEST_CONTEXT(pos << " queries, " << key << " keys, every " << every) {
@@ -610,8 +611,8 @@ BOOST_AUTO_TEST_CASE(a_causal_prefix_does_not_depend_on_what_follows) {
         for (std::size_t i = 0; i < n; ++i)
           for (std::size_t e = 0; e < Embed::extent; ++e) {
             differ += changed(b, i, e) != all(b, i, e);
-            distant =
-                std::max(distant, static_cast<double>(std::abs(shorter(b, i, e) - all(b, i, e))));
+            distant = weft::testing::greater_error(
+                distant, static_cast<double>(std::abs(shorter(b, i, e) - all(b, i, e))));
           }
       BOOST_TEST(differ == 0);
       // Three sums over 100, and one over the positions.

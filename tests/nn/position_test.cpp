@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "passes/graphs.hpp"
+#include "support/greater_error.hpp"
 #include "support/trial.hpp"
 #include "weft/weft.hpp"
 
@@ -166,7 +167,8 @@ BOOST_AUTO_TEST_CASE(rotations_are_those_of_the_papers) {
         for (std::size_t h = 0; h < 3; ++h) {
           auto const x = [&](std::size_t d) { return static_cast<double>(q(b, t, h, d)); };
           auto const off = [&](std::size_t d, double expected) {
-            worst = std::max(worst, std::abs(static_cast<double>(got(b, t, h, d)) - expected));
+            worst = weft::testing::greater_error(
+                worst, std::abs(static_cast<double>(got(b, t, h, d)) - expected));
           };
           for (std::size_t j = 0; j < r.size / 2; ++j) {
             std::size_t const a = r.neighbours ? 2 * j : j,
