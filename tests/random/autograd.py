@@ -133,6 +133,8 @@ def gradients(graph, noise):
         floats = isinstance(x, np.ndarray) and x.dtype == np.float64
         arrays.append(Tracked(torch.tensor(x)) if floats else x)
     tracked, graph.parameters = graph.parameters, kept
-    arrays[graph.loss.index].tensor.backward()
+    loss = arrays[graph.loss.index]
+    if isinstance(loss, Tracked) and loss.tensor.requires_grad:
+        loss.tensor.backward()
     return {n: np.zeros(p.shape) if p.tensor.grad is None else p.tensor.grad.numpy()
             for n, p in tracked.items()}

@@ -46,6 +46,7 @@ class Axis:
     def __init__(self, name, extent, bounded=False, length=None, base=None):
         self.name, self.extent, self.bounded, self.base = name, extent, bounded, base
         self.length = extent if length is None else length
+        self.follows = base is not None  # its length does, from that of others
 
     def declaration(self):
         if self.base:
@@ -171,6 +172,7 @@ class Graph:
         self.extra += 1
         name = f"X{self.extra}"
         self.axes[name] = Axis(name, extent, bounded, length)
+        self.axes[name].follows = True
         return name
 
     def shape(self, axes):
@@ -200,8 +202,11 @@ class Graph:
         return v
 
     def floats(self, axes, scale=1.0):
-        x = self.rng.uniform(-1, 1, self.shape(axes)) * scale
-        return x.astype(np.float32).astype(np.float64)
+        return self.numbers(self.shape(axes), scale)
+
+    def numbers(self, shape, scale):
+        """Numbers of float32; without axes an array all the same."""
+        return np.array(self.rng.uniform(-1, 1, shape) * scale, np.float32).astype(np.float64)
 
     def input(self, axes, kind="float", low=None, high=None):
         name = f"i{len(self.inputs)}"
@@ -221,8 +226,7 @@ class Graph:
         """A parameter lies in memory at its axes' bounds."""
         name = f"p{len(self.parameters)}"
         bound = tuple(self.axes[a].extent for a in axes)
-        whole = (self.rng.uniform(-1, 1, bound) * scale).astype(np.float32).astype(np.float64)
-        self.parameters[name] = whole
+        whole = self.parameters[name] = self.numbers(bound, scale)
         cut = tuple(slice(self.axes[a].length) for a in axes)
         listed = "".join(f", {a}" for a in axes)
         v = self.leaf("float", axes, f's.param<"{name}"{listed}>()', whole)
@@ -600,6 +604,26 @@ class Graph:
                 f"tanh(x_t + dot<{before}>(weft::rename<{inner}, {before}>(h), {matrix.name}));"
                 f" }}).all")
         return self.add("float", axes, text, [h0, x, matrix], run)
+
+    def delay(self, h0, x, axis, what):
+        """A scan that computes nothing: its carry is the operand one step ago."""
+        x_axes = tuple(a for a in x.axes if a != axis)
+        at, n = x.axes.index(axis), self.axes[axis].length
+        step, last = {"same": ("x_t", ".all"), "delayed": ("weft::next(x_t).with(h)", ".all"),
+                      "last": ("x_t", ".last")}[what]
+        axes = x_axes if what == "last" else x.axes
+
+        def run(noise, h, y):
+            h = aligned(h, h0.axes, x_axes)
+            if what == "last":
+                return np.take(y, n - 1, at) if n else h
+            if what == "same" or n == 0:
+                return y
+            return np.stack([h] + [np.take(y, i, at) for i in range(n - 1)], at)
+
+        text = (f"weft::scan<{axis}>({h0.name}, {x.name}, [&](auto h, auto x_t) {{ (void)h; return "
+                f"{step}; }}){last}")
+        return self.add("float", axes, text, [h0, x], run)
 
     def write(self, buffer, rows, a, p, at):
         axes = buffer.axes

@@ -51,8 +51,14 @@ def condition(g, axes):
 
 
 def moved(g, x, by):
+    wrapped = lambda a: (a + 2**31) % 2**32 - 2**31
     return g.add_fragment("int", x.axes, f"{x.name} + {by}" if by >= 0 else f"{x.name} - {-by}",
-                          [x], lambda noise, a: a + by)
+                          [x], lambda noise, a: wrapped(a + by))
+
+
+def beyond_int32(g, p):
+    """Places some of which are at the other end of int32."""
+    return moved(g, p, g.random.choice([1, -1]) * (2**31 - g.random.randint(1, 4)))
 
 
 def glue(g):
@@ -196,7 +202,7 @@ def attention(g):
             root = math.sqrt(g.axes["D"].extent)
             scores = g.add("float", scores.axes, f"{scores.name} / weft::sqrt(D{{}})", [scores],
                            lambda noise, a: noise(a / root))
-        elif r < 0.55:
+        elif r < 0.62:
             scores = g.add("float", scores.axes, f"2 * tanh({scores.name} / 2)", [scores],
                            lambda noise, a: noise(2 * g.tanh(noise(a) / 2)))
         elif r < 0.75:
@@ -215,15 +221,18 @@ def attention(g):
         else:
             scores = g.binary("*", scores, some_float(g, (), scores.axes))
     masks = []
-    for _ in range(g.random.choice([0, 1, 1, 2])):
+    for _ in range(g.random.choice([0, 1, 1, 2, 3])):
         r = g.random.random()
         if r < 0.35:
-            shift = g.random.choice([0, 0, 1, -1])
+            shift = g.random.choice([0, 0, 0, 1, -1, -3])
             p = g.positions("P")
             masks.append(g.binary("<=", g.positions("K"), moved(g, p, shift) if shift else p))
         elif r < 0.5:
             p = g.positions("P")
-            masks.append(g.binary(">=", g.positions("K"), moved(g, p, -g.random.randint(0, 3))))
+            masks.append(g.binary(">=", g.positions("K"), moved(g, p, g.random.randint(-3, 1))))
+        elif r < 0.62:
+            masks.append(g.binary(g.random.choice(["<=", ">="]), g.positions("K"),
+                                  beyond_int32(g, g.positions("P"))))
         elif r < 0.8:
             axes = ("B",) if "B" in scores.axes and pick(0.8) else ()
             top = g.axes["K"].length + 2
@@ -328,10 +337,81 @@ def recurrence(g):
     return g.scan(h0, x, "P", matrix, "E2", g.random.random() < 0.4)
 
 
+def delay(g):
+    x = some_float(g, ("P",), ("B", "P", "E"))
+    axes = tuple(a for a in x.axes if a != "P")
+    h0 = g.parameter(axes) if g.random.random() < 0.5 else g.input(axes)
+    return g.delay(h0, x, "P", g.random.choice(["same", "delayed", "last"]))
+
+
+def longer(g):
+    """Parts along an axis whose length comes with a run, and windows over all of them."""
+    x = some_float(g, ("P",), ("B", "P", "E"))
+    if g.axes["K"].base == "P":
+        y, axis = g.rename(g.unary("tanh", x), "P", "K"), "K"
+        y, axis = (y, axis) if g.random.random() < 0.5 else (g.unary("sin", x), "P")
+    elif g.random.random() < 0.6:
+        y, axis = g.input(tuple("K" if a == "P" else a for a in x.axes)), "K"
+    else:  # no argument has its length: it is the bound
+        axis = g.new_axis(g.random.choice([1, 3, 6]), True)
+        y = g.parameter(tuple(axis if a == "P" else a for a in x.axes))
+    of = [g.axes["P"], g.axes[axis]]
+    bounded = any(a.bounded for a in of)
+    whole = g.new_axis(sum(a.extent for a in of), bounded, sum(a.length for a in of))
+    parts = [(x, "P"), (y, axis)]
+    z = g.concatenate(whole, parts)
+    if g.random.random() < 0.3:
+        return z
+    left, right, taps = g.random.randint(0, 1), g.random.randint(0, 2), g.random.randint(1, 3)
+    more = left + right - taps + 1
+    count = lambda n: max(n + more, 0)
+    if count(g.axes[whole].extent) < 1 or (bounded and more == 0):
+        raise Rejected("no windows, or as many as elements")
+    out = g.new_axis(count(g.axes[whole].extent), bounded, count(g.axes[whole].length))
+    tap = g.new_axis(taps)
+    z = g.windows(z, whole, out, tap, 1, 1, left, right)
+    return g.dot((tap,), z, g.parameter((tap,)))
+
+
+def other_order(g):
+    """A sum of what is computed for it alone, of axes in unlike orders."""
+    x = stream(g)
+    if g.random.random() < 0.3:
+        w = g.parameter(("E2", "E"), 1 / math.sqrt(g.axes["E"].extent))
+        y = g.rename(g.dot(("E",), w, x), "E2", "E")
+    else:
+        y = g.input(g.random.sample(x.axes, len(x.axes)))
+    operands = [g.rowwise(g.random.choice(["softmax", "rms_norm"]), v, ("E",))
+                if g.random.random() < 0.7 else g.unary("sin", v) for v in (x, y)]
+    g.random.shuffle(operands)
+    return g.binary(g.random.choice(["+", "*", "-"]), *operands)
+
+
+def unread(g):
+    """An input that decides nothing is an argument all the same."""
+    x = stream(g)
+    axes = tuple(a for a in ("P",) if a in x.axes)
+    return g.where(g.input(axes, "bool"), x, x)
+
+
+def two_states(g):
+    """States of the same axes that change places."""
+    axes = ("E",) if g.random.random() < 0.5 else ("S", "E")
+    a, b = g.state(axes), g.state(axes)
+    x = g.binary("*", a, g.parameter(("E",)))
+    g.update(a, b if g.random.random() < 0.5 else g.unary("sin", b))
+    g.update(b, a if g.random.random() < 0.5 else g.unary("tanh", x))
+    y = g.binary("-", x, b)
+    return y if "S" not in axes else g.reduce("sum", y, ("S",))
+
+
 def state(g):
     if len(g.states) > 1:
         raise Rejected("states")
-    if g.random.random() < 0.5:
+    r = g.random.random()
+    if r < 0.35:
+        return two_states(g)
+    if r < 0.65:
         return buffer(g)
     s = g.state(("E",) if g.random.random() < 0.5 else ("S", "E"))
     x = g.binary("*", s, g.parameter(("E",)))
@@ -342,7 +422,6 @@ def state(g):
 def buffer(g):
     """Rows written into a cache, as decoding does."""
     s = g.state(("S", "E"))
-    rows = g.rename(some_float(g, ("E",), ("E",)), "E", "E") if False else None
     p = g.new_axis(g.random.randint(1, 2))
     rows = g.input((p, "E"))
     at = g.input((), "int", 0, g.axes["S"].extent - g.axes[p].extent + 1)
@@ -388,7 +467,10 @@ def typed(g):
         x = g.broadcast(g.input(("E",), kind, -9, 9), ("P",))
     elif r < 0.6:
         s, p = g.input(("S", "E"), kind, -9, 9), g.new_axis(2)
-        x = g.write(s, g.input((p, "E"), kind, -9, 9), "S", p, g.input((), "int", -1, 4))
+        at = g.input((), "int", 0, g.axes["S"].extent - 1)
+        if g.random.random() < 0.5:  # what is computed may lie outside
+            at = moved(g, at, g.random.choice([-2, 2]))
+        x = g.write(s, g.input((p, "E"), kind, -9, 9), "S", p, at)
     elif r < 0.8:
         other = g.input(("B", "E"), kind, -9, 9)
         x = g.where(condition(g, x.axes), *g.random.sample([x, other], 2))
@@ -423,8 +505,9 @@ def segments(g):
 
 MOTIFS = [(glue, 5), (norm, 6), (linear, 3), (feed_forward, 1), (softmax, 2), (reduction, 2),
           (attention, 5), (embedding, 1), (cross_entropy, 1), (parts, 2), (cut, 1),
-          (neighbours, 1), (recurrence, 1), (state, 1), (integers, 1), (segments, 1),
-          (dropped, 1), (typed, 2), (counted, 1)]
+          (neighbours, 1), (recurrence, 1), (state, 2), (integers, 1), (segments, 1),
+          (dropped, 1), (typed, 2), (counted, 1), (delay, 2), (longer, 2), (other_order, 2),
+          (unread, 1)]
 
 
 def grow(g):
@@ -470,9 +553,21 @@ def grow(g):
     inner = [v for v in floats(g) if v.operands and v not in g.results]
     if inner and r.random() < 0.3:
         g.results.append(r.choice(inner))
+    if r.random() < 0.15:
+        g.results.append(given(g))
     if not g.results:
         raise Rejected("no results")
     loss(g)
+
+
+def given(g):
+    """A result that is an argument or a parameter, or a part of one."""
+    inputs = list(g.inputs.values())
+    x = g.random.choice([v for v in g.values if v in inputs or hasattr(v, "parameter")])
+    if "E" in x.axes and g.random.random() < 0.5:
+        to = g.new_axis(g.random.randint(1, g.axes["E"].extent))
+        return g.slice(x, "E", to, g.random.randint(0, g.axes["E"].extent - g.axes[to].extent))
+    return x
 
 
 def loss(g):
