@@ -58,7 +58,8 @@ def moved(g, x, by):
 
 def beyond_int32(g, p):
     """Places some of which are at the other end of int32."""
-    return moved(g, p, g.random.choice([1, -1]) * (2**31 - g.random.randint(1, 4)))
+    sign = g.random.choice([1, -1])
+    return moved(g, moved(g, p, sign * (2**31 - 1)), sign * g.random.randint(0, 2))
 
 
 def glue(g):
@@ -347,14 +348,17 @@ def delay(g):
 def longer(g):
     """Parts along an axis whose length comes with a run, and windows over all of them."""
     x = some_float(g, ("P",), ("B", "P", "E"))
-    if g.axes["K"].base == "P":
-        y, axis = g.rename(g.unary("tanh", x), "P", "K"), "K"
-        y, axis = (y, axis) if g.random.random() < 0.5 else (g.unary("sin", x), "P")
-    elif g.random.random() < 0.6:
-        y, axis = g.input(tuple("K" if a == "P" else a for a in x.axes)), "K"
-    else:  # no argument has its length: it is the bound
+    there = lambda axis: tuple(axis if a == "P" else a for a in x.axes)
+    r = g.random.random()
+    if r < 0.4:  # no argument has its length: it is the bound
         axis = g.new_axis(g.random.choice([1, 3, 6]), True)
-        y = g.parameter(tuple(axis if a == "P" else a for a in x.axes))
+        y = g.parameter(there(axis))
+    elif g.axes["K"].base != "P":
+        y, axis = g.input(there("K")), "K"
+    elif r < 0.7:
+        y, axis = g.rename(g.unary("tanh", x), "P", "K"), "K"
+    else:
+        y, axis = g.unary("sin", x), "P"
     of = [g.axes["P"], g.axes[axis]]
     bounded = any(a.bounded for a in of)
     whole = g.new_axis(sum(a.extent for a in of), bounded, sum(a.length for a in of))
@@ -381,8 +385,10 @@ def other_order(g):
         y = g.rename(g.dot(("E",), w, x), "E2", "E")
     else:
         y = g.input(g.random.sample(x.axes, len(x.axes)))
-    operands = [g.rowwise(g.random.choice(["softmax", "rms_norm"]), v, ("E",))
-                if g.random.random() < 0.7 else g.unary("sin", v) for v in (x, y)]
+    computed = lambda v: (g.rowwise(g.random.choice(["softmax", "rms_norm"]), v, ("E",))
+                          if g.random.random() < 0.7 else g.unary("sin", v))
+    # Where x is read elsewhere, too, the result can take the place of y alone.
+    operands = [x if g.random.random() < 0.6 else computed(x), computed(y)]
     g.random.shuffle(operands)
     return g.binary(g.random.choice(["+", "*", "-"]), *operands)
 
