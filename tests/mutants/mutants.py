@@ -185,7 +185,7 @@ MUTANTS = [
     mutant("hoist: what goes by lengths is computed once", PASSES + "hoist.hpp",
            "if (goes_by_lengths(n)) return;\n", ""),
     mutant("own: a result may be an input's memory", PASSES + "own.hpp",
-           "&& !(given && o.kind == role::result)) continue;", ") continue;",
+           "&& !(given && o.kind == role::result)) continue;", ") continue;", was="3700e4a",
            objects=("run/results_test.cpp.o",)),
     mutant("own: a result may be a state's memory", PASSES + "own.hpp",
            "if (g.nodes[root].kind != op::state && !(given", "if (!(given"),
@@ -270,4 +270,11 @@ MUTANTS = [
     mutant("old: a mask whose places leave int32 is a band", PASSES + "attend.hpp",
            "return p.times != 0 || is_int32(p, f) ? p : place_formula{};", "return p;",
            was="fd16547"),
+    mutant("old: a length that a later rule gives is its bound", "lib/run/bind.cpp",
+           "        if (stuck < 0) stuck = source;\n        continue;\n",
+           "        lengths[static_cast<std::size_t>(source)] = p.lengths[source].most;\n"
+           "        --i;\n        continue;\n", was="547bfa9"),
+    mutant("old: inputs that simplification leaves unread are no inputs", PASSES + "sweep.hpp",
+           "return detail::sweeper(g).run(detail::unneeded::stay);",
+           "return detail::sweeper(g).run(detail::unneeded::go);", was="b273052"),
 ]

@@ -350,12 +350,16 @@ def longer(g):
     x = some_float(g, ("P",), ("B", "P", "E"))
     there = lambda axis: tuple(axis if a == "P" else a for a in x.axes)
     r = g.random.random()
-    if r < 0.4:  # no argument has its length: it is the bound
+    of_p, later = g.axes["P"], False
+    if r < 0.4 and of_p.extent > 1:  # its length comes of an operation that stands further below
+        axis, later = g.new_axis(of_p.extent - 1, of_p.bounded, max(of_p.length - 1, 0)), True
+        y = g.parameter(there(axis))
+    elif r < 0.55:  # no argument has its length: it is the bound
         axis = g.new_axis(g.random.choice([1, 3, 6]), True)
         y = g.parameter(there(axis))
     elif g.axes["K"].base != "P":
         y, axis = g.input(there("K")), "K"
-    elif r < 0.7:
+    elif r < 0.8:
         y, axis = g.rename(g.unary("tanh", x), "P", "K"), "K"
     else:
         y, axis = g.unary("sin", x), "P"
@@ -364,6 +368,10 @@ def longer(g):
     whole = g.new_axis(sum(a.extent for a in of), bounded, sum(a.length for a in of))
     parts = [(x, "P"), (y, axis)]
     z = g.concatenate(whole, parts)
+    if later:
+        tap = g.new_axis(2)
+        two = g.windows(x, "P", axis, tap, 1, 1, 0, 0)
+        g.results += [z, g.binary("*", y, g.dot((tap,), two, g.parameter((tap,))))]
     if g.random.random() < 0.3:
         return z
     left, right, taps = g.random.randint(0, 1), g.random.randint(0, 2), g.random.randint(1, 3)
@@ -379,6 +387,11 @@ def longer(g):
 
 def other_order(g):
     """A sum of what is computed for it alone, of axes in unlike orders."""
+    if g.random.random() < 0.4:  # a square and its transpose
+        x = g.rowwise("softmax", g.parameter(("E", "E2")), ("E",))
+        y = g.rename(g.rename(g.rename(x, "E", "E3"), "E2", "E"), "E3", "E2")
+        x = g.binary(g.random.choice(["-", "*"]), x, y)
+        return g.reduce("sum", x, ("E2",)) if g.random.random() < 0.5 else x
     x = stream(g)
     if g.random.random() < 0.3:
         w = g.parameter(("E2", "E"), 1 / math.sqrt(g.axes["E"].extent))
@@ -526,6 +539,7 @@ def grow(g):
         g.axis("K", r.choice([1, 4, 7, 18]), r.random() < 0.6)
     g.axis("E", r.choice([1, 3, 4, 8, 12, 16, 17, 20, 33]))
     g.axis("E2", 0, base="E")
+    g.axis("E3", 0, base="E")
     g.axis("F", r.choice([1, 2, 7, 16, 19]))
     g.axis("H", r.choice([1, 2, 3, 5]))
     g.axis("D", r.choice([1, 2, 4, 5, 8, 16, 20]))
@@ -580,7 +594,9 @@ def loss(g):
     """A scalar that every result of floats has a part in."""
     total = None
     for v in [v for v in g.results if v.kind == "float"]:
-        x = g.binary("*", v, g.input(v.axes)) if g.random.random() < 0.7 else v
+        # An input would say lengths that are to follow from others.
+        follows = any(g.axes[a].bounded and g.axes[a].follows and not g.axes[a].base for a in v.axes)
+        x = g.binary("*", v, g.input(v.axes)) if not follows and g.random.random() < 0.7 else v
         if x.axes:
             x = g.reduce("sum", x, x.axes)
         total = x if total is None else g.binary("+", total, x)

@@ -9,32 +9,46 @@
 
 namespace weft::reference {
 
-// `given`, and what follows from it: the lengths of the axes that split, merge, slice, place,
-// windows and concatenate make.
-inline lengths complete(const graph& g, lengths given) {
-  lengths& of = given;
+namespace detail {
+
+// Applies the rules of the nodes whose operands' lengths are known, and gives an axis whose length
+// another node waits for; nullptr where none does.
+inline const axis_info* follow_rules(const graph& g, lengths& of) {
+  const axis_info* awaited = nullptr;
+  auto const waits = [&](const axis_info* source) {
+    bool const unknown = source->bounded && !of.is_set(source);
+    if (unknown && awaited == nullptr) awaited = source;
+    return unknown;
+  };
   for (int i = 0; i < g.count; ++i) {
     node const& n = g.nodes[i];
     if (n.kind == op::split) {
       std::size_t inner = 1;
       for (int j = 1; j < n.named.count; ++j) inner *= of(n.named.at[j]);
-      std::size_t const whole = of(detail::split_axis(g, n));
+      if (waits(split_axis(g, n))) continue;
+      std::size_t const whole = of(split_axis(g, n));
       if (whole % inner != 0) throw std::invalid_argument("split: the length is not a multiple");
       of.set(n.named.at[0], whole / inner);
     } else if (n.kind == op::merge) {
-      of.set(detail::merged_axis(g, n), detail::product(of, n.named));
+      if (!waits(n.named.at[0])) of.set(merged_axis(g, n), product(of, n.named));
     } else if (n.kind == op::concatenate) {
       std::size_t sum = 0;
-      for (int j = 0; j < n.named.count; ++j) sum += of(n.named.at[j]);
-      of.set(detail::whole_axis(g, n), sum);
+      bool known = true;
+      for (int j = 0; j < n.named.count; ++j) {
+        known = !waits(n.named.at[j]) && known;
+        sum += of(n.named.at[j]);
+      }
+      if (known) of.set(whole_axis(g, n), sum);
     } else if (n.kind == op::windows) {
+      if (waits(n.named.at[0])) continue;
       auto const stride = static_cast<std::size_t>(n.lowest);
       std::size_t const reach =
           static_cast<std::size_t>(n.highest) * (of(n.named.at[2]) - 1);  // beyond a window's first
       std::size_t const whole = of(n.named.at[0]);
       of.set(n.named.at[1], whole > reach ? (whole - reach - 1) / stride + 1 : 0);
     } else if (n.kind == op::slice || n.kind == op::place) {
-      auto const* const part = detail::part_axis(g, n);
+      auto const* const part = part_axis(g, n);
+      if (waits(n.kind == op::place ? part : n.named.at[0])) continue;
       if (n.kind == op::place && n.named.at[0]->bounded && !of.is_set(n.named.at[0]))
         of.set(n.named.at[0], of(part) + n.named.at[0]->extent - part->extent);
       std::size_t const whole = of(n.named.at[0]);
@@ -45,6 +59,20 @@ inline lengths complete(const graph& g, lengths given) {
         throw std::invalid_argument(std::string(part->name) + " ends beyond " +
                                     std::string(n.named.at[0]->name));
     }
+  }
+  return awaited;
+}
+
+}  // namespace detail
+
+// `given`, and what follows from it: the lengths of the axes that split, merge, slice, place,
+// windows and concatenate make, of which one may need what a later node gives. What nothing gives
+// is at its bound.
+inline lengths complete(const graph& g, lengths given) {
+  const axis_info* before = nullptr;
+  while (const axis_info* const awaited = detail::follow_rules(g, given)) {
+    if (awaited == before) given.set(awaited, awaited->extent);
+    before = awaited;
   }
   return given;
 }
