@@ -18,7 +18,7 @@ from graphs import Graph, Noise, Rejected
 
 SAFETY = 16  # of the largest deviation that a few random errors make
 ROUNDS = 5
-GENERATED = 4  # one of so many is compiled to code of its own as well
+GENERATED = 4  # every fourth is compiled to code of its own as well, or every eighth of many
 
 
 def numbers(x):
@@ -113,8 +113,9 @@ class Model:
         self.trained = not g.states and g.loss is not None and bool(g.parameters)
         self.results = [(f"r{i}", v) for i, v in enumerate(g.results)]
         self.evaluate(graph_seed)
-        self.generated = number % GENERATED == 0
-        self.generated_training = self.trained and number % (2 * GENERATED) == 0
+        every = GENERATED if number < 100 else 2 * GENERATED
+        self.generated = number % every == 0
+        self.generated_training = self.trained and number % (2 * every) == 0
 
     def evaluate(self, seed):
         """Its arrays and how far off each may be, with dropouts that drop and without."""

@@ -222,6 +222,17 @@ class Graph:
         self.inputs[name] = v
         return v
 
+    def with_nan(self, axes):
+        """An input of which some elements are NaN: only comparisons take it."""
+        v = self.input(axes)
+        v.clean[self.rng.random(v.clean.shape) < 0.3] = np.nan
+        v.masked = True
+        return v
+
+    def compared(self, text, x, f):
+        """A boolean of an operand that may be NaN."""
+        return self.add("bool", x.axes, text.format(x.name), [x], lambda noise, a: f(a))
+
     def parameter(self, axes, scale=1.0):
         """A parameter lies in memory at its axes' bounds."""
         name = f"p{len(self.parameters)}"

@@ -413,6 +413,19 @@ def unread(g):
     return g.where(g.input(axes, "bool"), x, x)
 
 
+# What C++ says of NaN: it is unequal to everything, and neither less nor greater.
+COMPARISONS = {"{0} != {0}": lambda a: a != a, "{0} == {0}": lambda a: a == a,
+               "{0} != 0": lambda a: a != 0, "{0} < 0.25f": lambda a: a < 0.25,
+               "!({0} >= 0.25f)": lambda a: ~(a >= 0.25), "weft::cast<bool>({0})": lambda a: a != 0}
+
+
+def not_a_number(g):
+    x = stream(g)
+    text = g.random.choice(list(COMPARISONS))
+    c = g.compared(text, g.with_nan(x.axes), COMPARISONS[text])
+    return g.where(c, x, g.unary("sin", x) if g.random.random() < 0.5 else 0.25)
+
+
 def two_states(g):
     """States of the same axes that change places."""
     axes = ("E",) if g.random.random() < 0.5 else ("S", "E")
@@ -526,7 +539,7 @@ MOTIFS = [(glue, 5), (norm, 6), (linear, 3), (feed_forward, 1), (softmax, 2), (r
           (attention, 5), (embedding, 1), (cross_entropy, 1), (parts, 2), (cut, 1),
           (neighbours, 1), (recurrence, 1), (state, 2), (integers, 1), (segments, 1),
           (dropped, 1), (typed, 2), (counted, 1), (delay, 2), (longer, 2), (other_order, 2),
-          (unread, 1)]
+          (unread, 1), (not_a_number, 1)]
 
 
 def grow(g):
@@ -583,7 +596,8 @@ def grow(g):
 def given(g):
     """A result that is an argument or a parameter, or a part of one."""
     inputs = list(g.inputs.values())
-    x = g.random.choice([v for v in g.values if v in inputs or hasattr(v, "parameter")])
+    x = g.random.choice([v for v in g.values if (v in inputs or hasattr(v, "parameter"))
+                         and not getattr(v, "masked", False)])
     if "E" in x.axes and g.random.random() < 0.5:
         to = g.new_axis(g.random.randint(1, g.axes["E"].extent))
         return g.slice(x, "E", to, g.random.randint(0, g.axes["E"].extent - g.axes[to].extent))

@@ -18,7 +18,11 @@ random_model::random_model(const std::string& file, const std::string& name) {
   while (in >> word && word != "end") {
     in >> of >> count;
     std::vector<double> x(count);
-    for (double& v : x) in >> v;
+    for (double& v : x) {
+      std::string number;  // a stream does not read nan
+      in >> number;
+      v = std::stod(number);
+    }
     if (word == "parameter") size[of] = count;
     if (word == "input" || word == "parameter" || word == "state") inference_.given[of] = x;
     for (int sampled = 0; sampled < 2; ++sampled) {
