@@ -274,6 +274,8 @@ MUTANTS = [
            "        if (stuck < 0) stuck = source;\n        continue;\n",
            "        lengths[static_cast<std::size_t>(source)] = p.lengths[source].most;\n"
            "        --i;\n        continue;\n", was="547bfa9"),
+    mutant("old: NaN equals everything", "include/weft/kernels/hwy-inl.h",
+           "return hn::Not(hn::Eq(a, b));", "return hn::Ne(a, b);", was="62aefcd"),
     mutant("old: inputs that simplification leaves unread are no inputs", PASSES + "sweep.hpp",
            "return detail::sweeper(g).run(detail::unneeded::stay);",
            "return detail::sweeper(g).run(detail::unneeded::go);", was="b273052"),

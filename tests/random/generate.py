@@ -112,10 +112,32 @@ class Model:
         self.number, self.name = number, f"model_{number}"
         self.trained = not g.states and g.loss is not None and bool(g.parameters)
         self.results = [(f"r{i}", v) for i, v in enumerate(g.results)]
+        self.check_lengths([v for _, v in self.results] + [v for u in g.updates for v in u])
+        if self.trained:
+            self.check_lengths([g.loss])
         self.evaluate(graph_seed)
         every = GENERATED if number < 100 else 2 * GENERATED
         self.generated = number % every == 0
         self.generated_training = self.trained and number % (2 * every) == 0
+
+    def check_lengths(self, wanted):
+        """A length that no input tells is the bound, which the numbers do not go by."""
+        nodes, stack = {}, list(wanted)
+        while stack:
+            v = stack.pop()
+            if v.index not in nodes:
+                nodes[v.index] = v
+                stack += v.operands
+        told, used = set(), set()
+        for v in nodes.values():
+            for name in v.axes + getattr(v, "counts", ()):
+                axis = self.graph.axes[self.graph.axes[name].base or name]
+                if axis.bounded and not axis.follows and axis.length < axis.extent:
+                    used.add(axis.name)
+                    if v in self.graph.inputs.values():
+                        told.add(axis.name)
+        if used != told:
+            raise Rejected("a length that no input tells")
 
     def evaluate(self, seed):
         """Its arrays and how far off each may be, with dropouts that drop and without."""

@@ -460,7 +460,7 @@ class Graph:
     def length(self, over):
         n = float(math.prod(self.shape(over)))
         v = self.leaf("float", (), f"weft::length<{', '.join(over)}>()", np.array(n))
-        v.in_graph = False
+        v.in_graph, v.counts = False, over
         return v
 
     def broadcast(self, x, more):
