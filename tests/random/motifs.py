@@ -538,7 +538,7 @@ def segments(g):
 MOTIFS = [(glue, 5), (norm, 6), (linear, 3), (feed_forward, 1), (softmax, 2), (reduction, 2),
           (attention, 5), (embedding, 1), (cross_entropy, 1), (parts, 2), (cut, 1),
           (neighbours, 1), (recurrence, 1), (state, 2), (integers, 1), (segments, 1),
-          (dropped, 1), (typed, 2), (counted, 1), (delay, 2), (longer, 2), (other_order, 2),
+          (dropped, 1), (typed, 2), (counted, 1), (delay, 2), (longer, 4), (other_order, 2),
           (unread, 1), (not_a_number, 1)]
 
 
