@@ -1,7 +1,7 @@
 #!/bin/sh
 # Builds the tests of kernels, operations, models and runs for 64-bit Arm with g++'s cross compiler,
 # and runs them under qemu, on NEON and on the scalar target. Prints one line, and exits with a
-# nonzero status if one of them fails. Takes ten minutes on two cores.
+# nonzero status if one of them fails. Takes about twenty minutes on two cores.
 set -eu
 tests="kernels generate laws models ops run"
 cd -- "$(dirname -- "$0")/../.."
