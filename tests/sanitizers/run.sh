@@ -3,8 +3,6 @@
 #   run.sh all       every test, under the address and undefined behaviour sanitizers
 #   run.sh ci        those of kernels, files, laws and runs alone, which touch the most memory
 #   run.sh threads   the tests with threads, under the thread sanitizer
-# The checks of alignment and of pointer sums are off: with them kernels and generated code take two
-# to five times as long to compile. The address sanitizer sees what is read and written.
 set -eu
 what=${1:-all}
 cd -- "$(dirname -- "$0")/../.."
