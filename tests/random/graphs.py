@@ -110,7 +110,7 @@ ERF = np.vectorize(math.erf, otypes=[np.float64])
 
 
 def erf(x):
-    return ERF(x) if isinstance(x, np.ndarray) else x.erf()
+    return x.erf() if hasattr(x, "erf") else ERF(x)  # a Tracked of autograd.py has one
 
 
 def sigmoid(x):
