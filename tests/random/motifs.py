@@ -82,16 +82,16 @@ def glue(g):
     return x
 
 
-def norm(g):
+def norm(g, computed=False):
     """A normalisation, of a sum or not, with a gain and a bias: parameters, or computed."""
     x = stream(g)
-    if g.random.random() < 0.6:
+    if computed or g.random.random() < 0.6:
         x = g.binary("+", x, some_float(g, (), x.axes))
     over = ("E",) if g.random.random() < 0.8 else some_axes(g, x.axes)
     y = g.rowwise(g.random.choice(["normalize", "rms_norm"]), x, over)
 
     def part():
-        r = g.random.random()
+        r = 0.5 if computed else g.random.random()
         if r < 0.35:
             return g.parameter(over)
         # What is computed for this alone may be overwritten by the result, and must be read before.
@@ -99,7 +99,7 @@ def norm(g):
         return g.unary(g.random.choice(list(UNARY)), g.random.choice(alike)) if r < 0.75 else \
             some_float(g, (), x.axes)
 
-    if g.random.random() < 0.8:
+    if computed or g.random.random() < 0.8:
         a, b = (y, part())
         if g.random.random() < 0.3:
             a, b = b, a
@@ -107,6 +107,11 @@ def norm(g):
         if g.random.random() < 0.8:
             y = g.binary("+", y, part())
     return y
+
+
+def norm_computed(g):
+    """A normalised sum whose gain and bias are computed for it alone, or nearly."""
+    return norm(g, computed=True)
 
 
 def linear(g, x=None, to=None):
@@ -171,7 +176,7 @@ def projected(g, x, heads):
     return g.dot(("E",), x, w)
 
 
-def attention(g):
+def attention(g, far=False):
     """Attention as textbooks have it, with everything that may stand in it, or nearly."""
     pick = lambda p: g.random.random() < p
     x = some_float(g, ("P", "E"))
@@ -222,8 +227,8 @@ def attention(g):
         else:
             scores = g.binary("*", scores, some_float(g, (), scores.axes))
     masks = []
-    for _ in range(g.random.choice([0, 1, 1, 2, 3])):
-        r = g.random.random()
+    for i in range(g.random.choice([1, 2] if far else [0, 1, 1, 2, 3])):
+        r = 0.6 if far and i == 0 else g.random.random()
         if r < 0.35:
             shift = g.random.choice([0, 0, 0, 1, -1, -3])
             p = g.positions("P")
@@ -261,6 +266,11 @@ def attention(g):
     back = g.parameter(heads + ("E",), 1 / math.sqrt(g.axes["D"].extent))
     out = g.dot(heads, out, back)
     return g.binary("+", x, out) if pick(0.6) and set(out.axes) <= set(x.axes) else out
+
+
+def attention_far(g):
+    """Attention whose mask compares with places at the other end of int32."""
+    return attention(g, far=True)
 
 
 def embedding(g):
@@ -406,13 +416,6 @@ def other_order(g):
     return g.binary(g.random.choice(["+", "*", "-"]), *operands)
 
 
-def unread(g):
-    """An input that decides nothing is an argument all the same."""
-    x = stream(g)
-    axes = tuple(a for a in ("P",) if a in x.axes)
-    return g.where(g.input(axes, "bool"), x, x)
-
-
 # What C++ says of NaN: it is unequal to everything, and neither less nor greater.
 COMPARISONS = {"{0} != {0}": lambda a: a != a, "{0} == {0}": lambda a: a == a,
                "{0} != 0": lambda a: a != 0, "{0} < 0.25f": lambda a: a < 0.25,
@@ -535,11 +538,11 @@ def segments(g):
     return g.segment_sum(x, "P", "V", indices)
 
 
-MOTIFS = [(glue, 5), (norm, 6), (linear, 3), (feed_forward, 1), (softmax, 2), (reduction, 2),
-          (attention, 5), (embedding, 1), (cross_entropy, 1), (parts, 2), (cut, 1),
-          (neighbours, 1), (recurrence, 1), (state, 2), (integers, 1), (segments, 1),
-          (dropped, 1), (typed, 2), (counted, 1), (delay, 2), (longer, 4), (other_order, 2),
-          (unread, 1), (not_a_number, 1)]
+MOTIFS = [(glue, 5), (norm, 5), (norm_computed, 2), (linear, 3), (feed_forward, 1), (softmax, 2),
+          (reduction, 2), (attention, 5), (attention_far, 1), (embedding, 1), (cross_entropy, 1),
+          (parts, 2), (cut, 1), (neighbours, 1), (recurrence, 1), (state, 2), (integers, 1),
+          (segments, 1), (dropped, 1), (typed, 2), (counted, 1), (delay, 2), (longer, 4),
+          (other_order, 2), (not_a_number, 1)]
 
 
 def grow(g):
@@ -570,7 +573,11 @@ def grow(g):
         tries += 1
         if tries > 60:
             raise Rejected("no motif fits")
-        motif = r.choices([m for m, _ in MOTIFS], [w for _, w in MOTIFS])[0]
+        # Each motif begins one graph in turn, so that a few dozen graphs have all of them.
+        if tries == 1:
+            motif = MOTIFS[g.seed // 1000 % len(MOTIFS)][0]
+        else:
+            motif = r.choices([m for m, _ in MOTIFS], [w for _, w in MOTIFS])[0]
         mark = g.mark()
         try:
             motif(g)
@@ -591,7 +598,7 @@ def grow(g):
     if not g.results:
         raise Rejected("no results")
     v = g.results[0]
-    if g.seed // 1000 % 3 == 0 and not getattr(v, "masked", False):
+    if r.random() < 0.3 and not getattr(v, "masked", False):
         g.results[0] = g.where(g.input((), "bool"), v, v)  # decides nothing, and is an argument
     loss(g)
 

@@ -250,6 +250,8 @@ void expectation::fill(const settings& s) {
 std::vector<std::vector<double>> expectation::run(const program& p, program_code generated,
                                                   arrangement how, bool compare, bool frozen,
                                                   const auditor* audit, int parts) const {
+  BOOST_TEST(std::size(p.inputs) == static_cast<std::size_t>(g_.input_count),
+             "the program takes other inputs than the model has");
   std::vector<placed> inputs;
   for (input_ref const& r : p.inputs) {
     std::string_view const name = p.name(r.name);
