@@ -290,6 +290,17 @@ struct other_sums {
     return weft::results(weft::as<"loss">(weft::sum<Rows, Heads, In>(given)));
   }
 };
+// Two normalizations of one operand that share their gradient and differ in epsilon: each gain's
+// gradient comes from its own.
+struct other_epsilon {
+  constexpr auto operator()(weft::scope s) const {
+    auto x = s.param<"x", Rows, Heads, In>();
+    auto small = weft::normalize<In>(x, 1e-5) * s.param<"a", In>();
+    auto large = weft::normalize<In>(x, 0.5) * s.param<"b", In>();
+    auto z = tanh(small + large) * s.input<"g", float, Rows, Heads, In>();
+    return weft::results(weft::as<"loss">(weft::sum<Rows, Heads, In>(z)));
+  }
+};
 bool only_whole_rows_are_summed() {
   weft::graph const& alone = fused_with_gradients<gain_alone>();
   weft::graph const& other = fused_with_gradients<other_sums>();
@@ -475,6 +486,7 @@ BOOST_AUTO_TEST_CASE(fused_layers_give_what_the_plain_ones_do) {
     weft::testing::trial<weft::training<gain_alone, "loss">>(at);
     weft::testing::trial<weft::training<rms_block, "loss">>(at);
     weft::testing::trial<weft::training<other_sums, "loss">>(at);
+    weft::testing::trial<weft::training<other_epsilon, "loss">>(at);
     weft::testing::trial<weft::training<masked_by_another, "loss">>(at);
     weft::testing::trial<weft::training<by_distance, "loss">>(at);
   }

@@ -261,6 +261,16 @@ struct sliced {
     return weft::results(weft::as<"loss">(rest + left + middle));
   }
 };
+// Slices as long as the whole together that leave a gap, as they overlap.
+struct overlapping {
+  constexpr auto operator()(weft::scope s) const {
+    struct Half : weft::axis<32> {};
+    auto p = s.param<"p", Pos, HeadDim>();
+    auto first = weft::sum<Pos, Half>(exp(weft::slice<HeadDim, Half>(p)));
+    auto second = weft::sum<Pos, Half>(exp(weft::slice<HeadDim, Half, 31>(p)));
+    return weft::results(weft::as<"loss">(first + second));
+  }
+};
 template <class Model>
 constexpr weft::graph simplified_with_gradients() {
   return weft::simplify(weft::differentiate(weft::define<Model>(), 0));
@@ -318,9 +328,11 @@ BOOST_AUTO_TEST_CASE(expressions_that_can_be_nan_are_not_folded) {
   weft::testing::trial<weft::inference<not_the_same_for_nan>>(s);
 }
 
-BOOST_AUTO_TEST_CASE(gradients_of_slices_are_put_together) {
-  weft::testing::trial<weft::training<sliced<true>, "loss">>(
-      weft::testing::lengths<Pos>(Pos::extent));
+BOOST_AUTO_TEST_CASE(gradients_of_slices_are_put_together_where_they_are_the_whole) {
+  auto const at = weft::testing::lengths<Pos>(Pos::extent);
+  weft::testing::trial<weft::training<sliced<true>, "loss">>(at);
+  weft::testing::trial<weft::training<sliced<false>, "loss">>(at);
+  weft::testing::trial<weft::training<overlapping, "loss">>(at);
 }
 
 BOOST_AUTO_TEST_CASE(makes_a_training_graph_smaller) {

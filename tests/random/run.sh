@@ -6,15 +6,14 @@ set -eu
 count=${1:-400} seed=${2:-2}
 cd -- "$(dirname -- "$0")/../.."
 begin=$(date +%s)
-build=build-random
+build=build-test
 mkdir -p $build
 log=$build/random.log
 status=0
 {
-  cmake --preset test -B $build -DWEFT_EXAMPLES=OFF -DWEFT_RANDOM_MODELS="$count" \
-    -DWEFT_RANDOM_SEED="$seed" &&
-    cmake --build $build --parallel "$(nproc)" --target weft_random_test &&
-    $build/tests/random/weft_random_test -l error
+  cmake --preset test -DWEFT_RANDOM_MORE_MODELS="$count" -DWEFT_RANDOM_MORE_SEED="$seed" &&
+    cmake --build $build --parallel "$(nproc)" --target weft_random_more_test &&
+    $build/tests/random/weft_random_more_test -l error
 } >"$log" 2>&1 || status=1
 failed=$(grep -o 'in "random_[0-9]*"' "$log" | sort -u | grep -o '[0-9]*' || true)
 wrong=$(echo "$failed" | grep -c . || true)
@@ -24,7 +23,7 @@ if [ -z "$failed" ]; then
   tail -20 "$log" >&2
 else
   for number in $(echo "$failed" | head -3); do
-    /usr/bin/python3 tests/random/shrink.py --build $build --seed "$seed" "$number" || true
+    /usr/bin/python3 tests/random/shrink.py --build $build --target weft_random_more_test --seed "$seed" "$number" || true
   done
 fi
 exit 1

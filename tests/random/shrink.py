@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Makes a random model that fails smaller, while it still fails, and prints it as DSL.
 
-    shrink.py --build BUILD --seed SEED NUMBER
+    shrink.py --build BUILD [--target TARGET] --seed SEED NUMBER
 
 Results are left out, and nodes become inputs of the values that they had.
 """
@@ -22,13 +22,13 @@ from graphs import Rejected
 
 
 class Trial:
-    def __init__(self, build):
+    def __init__(self, build, target):
         self.build = build.resolve()
         compdb = subprocess.run(["ninja", "-C", build, "-t", "compdb"], capture_output=True,
                                 text=True, check=True).stdout
         self.compile = next(e["command"] for e in json.loads(compdb)
-                            if e["output"].endswith("models/models_0.cpp.o"))
-        link = subprocess.run(["ninja", "-C", build, "-t", "commands", "weft_random_test"],
+                            if e["output"].endswith(f"models/{target}/models_0.cpp.o"))
+        link = subprocess.run(["ninja", "-C", build, "-t", "commands", target],
                               capture_output=True, text=True, check=True).stdout.splitlines()[-1]
         # The program's own files, without the models and the code that was made for them.
         self.link = re.sub(r"\S+/(models|weft_models)/\S+\.o", "", link)
@@ -90,10 +90,11 @@ def remade(m, seed):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--build", type=pathlib.Path, required=True)
+    parser.add_argument("--target", default="weft_random_test", help="which program has it")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("number", type=int)
     args = parser.parse_args()
-    trial = Trial(args.build)
+    trial = Trial(args.build, args.target)
     model = generate.model_of(args.seed, args.number)
     model.generated = model.generated_training = False
     if not trial.fails(model):
