@@ -1,5 +1,5 @@
 #!/bin/sh
-# All that is tested, one line an item; ends with 1 if one of them fails. About an hour on two
+# All that is tested, one line an item; ends with 1 if one of them fails. Over an hour on two
 # cores. `./run test --all` calls it when it has installed what is needed.
 set -u
 cd -- "$(dirname -- "$0")/.."

@@ -91,7 +91,7 @@ def norm(g, computed=False):
     y = g.rowwise(g.random.choice(["normalize", "rms_norm"]), x, over)
 
     def part():
-        r = 0.5 if computed else g.random.random()
+        r = 0.5 if computed else g.random.random()  # at 0.5 a function of what is there
         if r < 0.35:
             return g.parameter(over)
         # What is computed for this alone may be overwritten by the result, and must be read before.
@@ -228,7 +228,7 @@ def attention(g, far=False):
             scores = g.binary("*", scores, some_float(g, (), scores.axes))
     masks = []
     for i in range(g.random.choice([1, 2] if far else [0, 1, 1, 2, 3])):
-        r = 0.6 if far and i == 0 else g.random.random()
+        r = 0.6 if far and i == 0 else g.random.random()  # at 0.6 one of places beyond int32
         if r < 0.35:
             shift = g.random.choice([0, 0, 0, 1, -1, -3])
             p = g.positions("P")
