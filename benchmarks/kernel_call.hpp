@@ -31,11 +31,11 @@ enum class layout {
 };
 
 struct operand_of {
-  operand_of(layout how, weft::element what = weft::element::float32, std::int32_t below = 0)
+  operand_of(layout how, weft::dtype what = weft::dtype::float32, std::int32_t below = 0)
       : lies(how), type(what), index_below(below) {}
 
   layout lies;
-  weft::element type;
+  weft::dtype type;
   std::int32_t index_below;  // int32: in [0, index_below); 0: any
 };
 
@@ -86,10 +86,10 @@ class kernel_call : public weft::kernels::call {
       scratch = memory_.take(bytes);
     return *this;
   }
-  kernel_call& with_links(std::vector<weft::kernels::chain_link> chain) {
-    chain_ = std::make_shared<const std::vector<weft::kernels::chain_link>>(std::move(chain));
+  kernel_call& with_links(std::vector<weft::kernels::fused_op> chain) {
+    chain_ = std::make_shared<const std::vector<weft::kernels::fused_op>>(std::move(chain));
     links = chain_->data();
-    link_count = static_cast<int>(chain_->size());
+    fused_count = static_cast<int>(chain_->size());
     return *this;
   }
 
@@ -111,13 +111,13 @@ class kernel_call : public weft::kernels::call {
     for (std::size_t i = 0; i < count; ++i) {
       const auto any = static_cast<std::int32_t>(bits() >> 8);
       switch (o.type) {
-        case weft::element::float32:
+        case weft::dtype::float32:
           static_cast<float*>(o.data)[i] = std::uniform_real_distribution<float>(0.1f, 4)(bits);
           break;
-        case weft::element::int32:
+        case weft::dtype::int32:
           static_cast<std::int32_t*>(o.data)[i] = below > 0 ? any % below : any;
           break;
-        case weft::element::boolean:
+        case weft::dtype::boolean:
           static_cast<bool*>(o.data)[i] = any % 2 == 1;
           break;
       }
@@ -125,7 +125,7 @@ class kernel_call : public weft::kernels::call {
   }
 
   operand_memory memory_;
-  std::shared_ptr<const std::vector<weft::kernels::chain_link>> chain_;
+  std::shared_ptr<const std::vector<weft::kernels::fused_op>> chain_;
 };
 
 }  // namespace bench

@@ -6,22 +6,22 @@
 
 #include "benchmarks/contest.hpp"
 #include "benchmarks/kernel_call.hpp"
-#include "weft/graph/row_sums.hpp"
+#include "weft/graph/partial_sums.hpp"
 
 namespace bench {
 namespace {
 
 using enum layout;
-using weft::element;
+using weft::dtype;
 using weft::op;
-using weft::kernels::chain_link;
+using weft::kernels::fused_op;
 using weft::kernels::table;
 
 constexpr double epsilon = 1e-5;
 constexpr int words = 50;  // of a table that is picked from
 constexpr unsigned rows_loop = 1, columns_loop = 2;
 
-const operand_of whole(full, element::int32), truth(full, element::boolean);
+const operand_of whole(full, dtype::int32), truth(full, dtype::boolean);
 
 class case_list {
  public:
@@ -49,7 +49,7 @@ class case_list {
     add(&table::elementwise, name,
         [s = sheet_, kind, all = std::vector(operands)] { return kernel_call(kind, s, all); });
   }
-  void chain(const std::string& name, std::vector<chain_link> links,
+  void chain(const std::string& name, std::vector<fused_op> links,
              std::initializer_list<operand_of> operands) {
     add(&table::elementwise, name, [s = sheet_, links, all = std::vector(operands)] {
       return kernel_call(links.back().kind, s, all).with_links(links);
@@ -93,7 +93,7 @@ void copies_and_casts(case_list& l) {
   l.elementwise("spread, column", op::copy, {full, by_row});
   l.elementwise("spread, one", op::copy, {full, single});
   l.elementwise("cast, to int32", op::cast, {whole, full});
-  l.elementwise("cast, to int32, padded", op::cast, {{padded, element::int32}, padded});
+  l.elementwise("cast, to int32, padded", op::cast, {{padded, dtype::int32}, padded});
   l.elementwise("cast, from int32", op::cast, {full, whole});
   l.elementwise("cast, to boolean", op::cast, {truth, full});
   l.elementwise("cast, from boolean", op::cast, {full, truth});
@@ -127,20 +127,20 @@ void arithmetic(case_list& l) {
   l.elementwise("multiply, by one", op::multiply, {full, full, single});
   l.elementwise("where", op::where, {full, truth, full, full});
   l.elementwise("where, for each column", op::where,
-                {full, {by_column, element::boolean}, full, single});
-  l.elementwise("where, for each row", op::where, {full, {by_row, element::boolean}, full, single});
+                {full, {by_column, dtype::boolean}, full, single});
+  l.elementwise("where, for each row", op::where, {full, {by_row, dtype::boolean}, full, single});
 }
 
 // Value v is operand v + 1; link(i) is the result of an earlier one.
 void chains(case_list& l) {
-  const auto link = [](int i) { return weft::kernels::max_link_inputs + i; };
+  const auto link = [](int i) { return weft::kernels::max_fused_inputs + i; };
   const auto of = [](op kind, int a, int b = 0, int c = 0, std::uint32_t below = 0) {
     const auto narrow = [](int v) { return static_cast<std::int8_t>(v); };
     const bool compares = kind == op::less;
-    return chain_link{kind,
-                      compares ? element::boolean : element::float32,
-                      {narrow(a), narrow(b), narrow(c)},
-                      {7, below}};
+    return fused_op{kind,
+                    compares ? dtype::boolean : dtype::float32,
+                    {narrow(a), narrow(b), narrow(c)},
+                    {7, below}};
   };
   l.chain("sigmoid(a b) a + tanh(a)",
           {of(op::multiply, 0, 1), of(op::sigmoid, link(0)), of(op::multiply, link(1), 0),
@@ -155,7 +155,7 @@ void chains(case_list& l) {
   constexpr std::uint32_t tenth = (1u << 24) / 10;
   l.add(&table::elementwise, "dropout(a) + b", [s = l.of(), of, link] {
     kernel_call c(op::add, s, {full, full, absent, full});
-    c.operands[2].type = element::int32;
+    c.operands[2].type = dtype::int32;
     c.operands[2].stride[0] = s.columns;
     c.operands[2].stride[1] = 1;
     return c.with_links({of(op::dropout, 0, 1, 0, tenth), of(op::add, link(0), 2)});
@@ -185,7 +185,7 @@ void rowwise(case_list& l) {
   l.rowwise("log_softmax_adjoint", op::log_softmax_adjoint, {full, full, full});
   const auto columns = static_cast<std::int32_t>(l.of().columns);
   l.rowwise("log_softmax_adjoint, picked", op::log_softmax_adjoint,
-            {full, full, by_row, {by_row, element::int32, columns}});
+            {full, full, by_row, {by_row, dtype::int32, columns}});
   for (const op kind : {op::normalize, op::rms_normalize}) {
     l.rowwise(text(kind), kind, {full, full});
     l.rowwise(text(kind) + ", gain", kind, {full, full, by_column});
@@ -197,7 +197,7 @@ void rowwise(case_list& l) {
     l.rowwise(text(kind) + ", gain, addend", kind, {full, full, full, by_column, full});
     l.add(&table::rowwise, text(kind) + ", sums", [s = l.of(), kind] {
       kernel_call c(kind, s, {absent, full, full, by_column});
-      const auto in_block = static_cast<std::ptrdiff_t>(weft::rows_in_block);
+      const auto in_block = static_cast<std::ptrdiff_t>(weft::rows_per_partial);
       c.axis_extent = (s.rows + in_block - 1) / in_block;
       c.axis_stride = s.rows * s.columns;
       c.lay(c.operands[0], s.columns, 1, s, full, 2 * c.axis_extent * s.columns);
@@ -209,7 +209,7 @@ void rowwise(case_list& l) {
 
 void by_index(case_list& l) {
   const sheet s = l.of();
-  const operand_of picked(by_row, element::int32, words), each(full, element::int32, words);
+  const operand_of picked(by_row, dtype::int32, words), each(full, dtype::int32, words);
   for (const bool adds : {false, true}) {
     const op kind = adds ? op::scatter_add : op::gather;
     const auto kernel = adds ? &table::scatter_add : &table::gather;
@@ -235,7 +235,7 @@ void by_index(case_list& l) {
     });
   }
   l.add(&table::write, "write", [=] {
-    kernel_call c(op::write, s, {absent, full, {single, element::int32, 5}});
+    kernel_call c(op::update_rows, s, {absent, full, {single, dtype::int32, 5}});
     c.lay(c.operands[0], s.columns, 1, {2 * s.rows, s.columns}, full);
     c.over = rows_loop;
     c.axis_extent = 2 * s.rows;

@@ -4,7 +4,7 @@
 // First: the fewer headers lie around the macro of the refusals, the shorter are g++'s messages.
 #include "weft/graph/reject.hpp"
 
-#include "weft/graph/define.hpp"
+#include "weft/graph/trace.hpp"
 #include "weft/io/explain.hpp"
 #include "weft/lower/cost.hpp"
 #include "weft/nn/attention.hpp"

@@ -19,8 +19,8 @@ std::string axes_text(const axis_list& axes) {
   return s + "]";
 }
 
-std::string_view element_text(element e) {
-  return e == element::float32 ? "" : e == element::int32 ? " int32" : " bool";
+std::string_view element_text(dtype e) {
+  return e == dtype::float32 ? "" : e == dtype::int32 ? " int32" : " bool";
 }
 
 // 1234567 as 1.23 M.
@@ -35,8 +35,8 @@ std::string short_number(double x) {
 
 class explainer {
  public:
-  explainer(table_view<explained> nodes, table_view<leaf> inputs, table_view<leaf> parameters,
-            table_view<leaf> states, std::string_view names)
+  explainer(array_view<explained> nodes, array_view<leaf> inputs, array_view<leaf> parameters,
+            array_view<leaf> states, std::string_view names)
       : nodes_(nodes), inputs_(inputs), parameters_(parameters), states_(states), names_(names) {}
 
   // How a line calls a node: leaves by their names, views by what they look at, what is computed
@@ -52,22 +52,22 @@ class explainer {
         return name(states_[static_cast<std::size_t>(n.leaf)]);
       case op::constant:
         return short_constant(n.scalar);
-      case op::numbers:
+      case op::element_ids:
         return "numbers";
       case op::rename:
       case op::slice:
-      case op::windows:
+      case op::unfold:
       case op::split:
       case op::merge:
         return std::string(name_of(n.kind)).append("(").append(call(n.operand[0])).append(")");
-      case op::element:
+      case op::scan_slice:
         return call(n.operand[0]) + " at the step";
-      case op::last:
+      case op::scan_result:
         return call(n.operand[0]);
-      case op::part:
+      case op::get_result:
         return "part " + std::to_string(n.start) + " of " + call(n.operand[0]);
       default: {
-        if (n.inner) return expression(n);
+        if (n.fused) return expression(n);
         std::string s(1, '%');
         return s += std::to_string(id);
       }
@@ -94,7 +94,7 @@ class explainer {
     return "end of the scan along " + std::string(l.axis->name) + "\n";
   }
 
-  std::string line(const step& s) const {
+  std::string line(const instruction& s) const {
     node const& n = at(s.node);
     operation_cost const cost = nodes_[s.node].cost;
     std::string text(1, '%');
@@ -106,7 +106,7 @@ class explainer {
     text.append(" ").append(operands(n));
     if (n.scale != 1) text.append(" times ").append(short_constant(n.scale));
     text.append(by_places(n));
-    if (n.then != op::copy) text.append(" then ").append(name_of(n.then));
+    if (n.epilogue != op::copy) text.append(" then ").append(name_of(n.epilogue));
     std::string const shape = axes_text(n.axes) + std::string(element_text(n.type));
     char numbers[96];
     std::snprintf(numbers, sizeof numbers, "%10s flop %10sB  %s + %zu",
@@ -170,25 +170,25 @@ class explainer {
     return digits;
   }
 
-  table_view<explained> nodes_;
-  table_view<leaf> inputs_, parameters_, states_;
+  array_view<explained> nodes_;
+  array_view<leaf> inputs_, parameters_, states_;
   std::string_view names_;
 };
 
 }  // namespace
 
-std::string explained_text(const program& p, table_view<explained> nodes, table_view<leaf> inputs,
-                           table_view<leaf> parameters, table_view<leaf> states,
+std::string explained_text(const program& p, array_view<explained> nodes, array_view<leaf> inputs,
+                           array_view<leaf> parameters, array_view<leaf> states,
                            std::string_view names, const model_cost& total) {
   explainer const e(nodes, inputs, parameters, states, names);
   std::string text;
   for (std::size_t i = 0; i < states.size(); ++i) text += e.line(p.states[i], states[i].node);
   if (p.once > 0) text += "once:\n";
   auto loop = p.loops.begin();
-  for (int i = 0; i < static_cast<int>(p.steps.size()); ++i) {
+  for (int i = 0; i < static_cast<int>(p.instructions.size()); ++i) {
     if (i == p.once && i > 0) text += "in every run:\n";
     if (loop != p.loops.end() && i == loop->first) text += e.begin(*loop);
-    text += e.line(p.steps[static_cast<std::size_t>(i)]);
+    text += e.line(p.instructions[static_cast<std::size_t>(i)]);
     if (loop != p.loops.end() && i + 1 == loop->last) text += e.end(*loop++);
   }
   text += std::to_string(total.operations) + " steps, " + short_number(total.flops) + "flop, " +

@@ -9,7 +9,7 @@
 #include "hwy/cache_control.h"
 #include "kernels/nest.hpp"
 #include "kernels/word_source.hpp"
-#include "weft/graph/row_sums.hpp"
+#include "weft/graph/partial_sums.hpp"
 #include "weft/kernels/call.hpp"
 #include "weft/kernels/row_scratch.hpp"
 
@@ -39,7 +39,7 @@ HWY_INLINE void copy_strided(std::ptrdiff_t n, std::byte* to, std::ptrdiff_t to_
 
 // One of the strides is 1: to step through both by strides would take longer. Not inline: where
 // nothing is copied, rows would wait for what the loops need to be ready.
-HWY_NOINLINE inline void copy_elements(element type, std::ptrdiff_t n, std::byte* to,
+HWY_NOINLINE inline void copy_elements(dtype type, std::ptrdiff_t n, std::byte* to,
                                        std::ptrdiff_t to_stride, const std::byte* from,
                                        std::ptrdiff_t from_stride) {
   if (bytes(type) == 1 && to_stride == 1) return copy_strided<1>(n, to, 1, from, from_stride);
@@ -96,7 +96,7 @@ inline bool is_everywhere(const nest& n, int o) {
 
 // Makes rows of n elements from one element each. Of rows that are shorter than `spilled` bytes, it
 // may write so many. From row to row, both go on by so many bytes.
-using fill_loop = void (*)(element type, std::ptrdiff_t rows, std::ptrdiff_t n, std::byte* to,
+using fill_loop = void (*)(dtype type, std::ptrdiff_t rows, std::ptrdiff_t n, std::byte* to,
                            std::ptrdiff_t pitch, const std::byte* from, std::ptrdiff_t step);
 inline constexpr std::ptrdiff_t spilled = 64;
 
@@ -108,8 +108,8 @@ inline bool copy_directly(const call& c, const nest& n, fill_loop fill) {
   const int last = n.last();
   const std::ptrdiff_t length = n.extent[last];
   const std::ptrdiff_t to_step = n.stride[0][last], from_step = n.stride[1][last];
-  if (c.kind != op::copy || c.link_count > 0 || (to_step == 1) == (from_step == 1)) return false;
-  const element type = c.operands[0].type;
+  if (c.kind != op::copy || c.fused_count > 0 || (to_step == 1) == (from_step == 1)) return false;
+  const dtype type = c.operands[0].type;
   const std::ptrdiff_t size = bytes(type);
   auto* const to = static_cast<std::byte*>(c.operands[0].data);
   const auto* const from = static_cast<const std::byte*>(c.operands[1].data);
@@ -305,18 +305,18 @@ void run_elementwise(const call& c, int inputs, std::ptrdiff_t at_most, fill_loo
 // Runs c's chain over its loops; link l is done by loops[l]. Values between links lie in buffers
 // that stay in the first level of cache: of short rows several, one behind the other.
 inline void run_chain(const call& c, fill_loop fill, const elementwise_loop* loops) {
-  alignas(64) std::byte made[max_links - 1][buffer_room * 4];
-  const void* from[max_link_inputs]{};
+  alignas(64) std::byte made[max_fused_ops - 1][buffer_room * 4];
+  const void* from[max_fused_inputs]{};
   struct link {
     const void* const* values[3];  // where it is said where its values are
     draw drawn;
     bool joins;              // all rows are one behind the other
     std::ptrdiff_t step[4];  // else from row to row, first of the result
-  } links[max_links];
-  const void* of_links[max_links - 1];
+  } links[max_fused_ops];
+  const void* of_links[max_fused_ops - 1];
   int inputs = 0;
-  for (int l = 0; l < c.link_count; ++l) {
-    if (l + 1 < c.link_count) of_links[l] = made[l];
+  for (int l = 0; l < c.fused_count; ++l) {
+    if (l + 1 < c.fused_count) of_links[l] = made[l];
     if (c.links[l].kind == op::dropout) {  // once for all rows
       const dropping drop = c.links[l].drop;
       links[l].drawn = {word_source(c.random, drop.salt), drop.below};
@@ -324,27 +324,27 @@ inline void run_chain(const call& c, fill_loop fill, const elementwise_loop* loo
     links[l].joins = true;
     for (int j = 0; j < 3; ++j) {
       const int v = c.links[l].from[j];
-      links[l].values[j] = v < max_link_inputs ? from + v : of_links + (v - max_link_inputs);
-      if (j < operands_of_elementwise(c.links[l].kind) && v < max_link_inputs)
+      links[l].values[j] = v < max_fused_inputs ? from + v : of_links + (v - max_fused_inputs);
+      if (j < operands_of_elementwise(c.links[l].kind) && v < max_fused_inputs)
         inputs = std::max(inputs, v + 1);
     }
   }
   const auto lay_rows = [&](std::ptrdiff_t length, const std::ptrdiff_t* step) {
-    for (int l = 0; l < c.link_count; ++l) {
-      const chain_link& k = c.links[l];
+    for (int l = 0; l < c.fused_count; ++l) {
+      const fused_op& k = c.links[l];
       links[l].joins = true;
-      const auto lay = [&](int o, element type, bool is_made, std::ptrdiff_t row) {
+      const auto lay = [&](int o, dtype type, bool is_made, std::ptrdiff_t row) {
         const std::ptrdiff_t dense = length * bytes(type);
         links[l].step[o] = is_made ? dense : row;
         links[l].joins = links[l].joins && links[l].step[o] == dense;
       };
-      lay(0, k.type, l + 1 < c.link_count, step[0]);
+      lay(0, k.type, l + 1 < c.fused_count, step[0]);
       for (int j = 0; j < operands_of_elementwise(k.kind); ++j) {
         const int v = k.from[j];
-        if (v < max_link_inputs)
+        if (v < max_fused_inputs)
           lay(1 + j, c.operands[1 + v].type, false, step[1 + v]);
         else
-          lay(1 + j, c.links[v - max_link_inputs].type, true, 0);
+          lay(1 + j, c.links[v - max_fused_inputs].type, true, 0);
       }
     }
   };
@@ -358,16 +358,16 @@ inline void run_chain(const call& c, fill_loop fill, const elementwise_loop* loo
     }
     for (;;) {
       const std::ptrdiff_t some = std::min(together, rows);
-      for (int l = 0; l < c.link_count; ++l) {
+      for (int l = 0; l < c.fused_count; ++l) {
         const link& k = links[l];
         const void* const here[]{*k.values[0], *k.values[1], *k.values[2]};
         loops[l](k.joins ? 1 : some, k.joins ? n * static_cast<std::size_t>(some) : n,
-                 l + 1 == c.link_count ? to : made[l], here, k.step, k.drawn);
+                 l + 1 == c.fused_count ? to : made[l], here, k.step, k.drawn);
       }
       rows -= some;
       if (rows == 0) return;
       to += some * step[0];
-      for (int i = 0; i < max_link_inputs; ++i)
+      for (int i = 0; i < max_fused_inputs; ++i)
         from[i] = static_cast<const std::byte*>(from[i]) + some * step[1 + i];
     }
   };
@@ -430,14 +430,14 @@ using transposition = void (*)(const float* from, std::ptrdiff_t row, std::size_
 struct packed_rows {
   std::ptrdiff_t count, step, pitch;
 
-  bool side_by_side(element type) const {
-    return count > 1 && type == element::float32 && step == bytes(type);
+  bool side_by_side(dtype type) const {
+    return count > 1 && type == dtype::float32 && step == bytes(type);
   }
 };
 
 // Copies the points of rows of operand o, in the order of their loops, to packed rows.
-inline void pack(const nest& row, int o, element type, const packed_rows& rows,
-                 const std::byte* from, std::byte* to, transposition transpose) {
+inline void pack(const nest& row, int o, dtype type, const packed_rows& rows, const std::byte* from,
+                 std::byte* to, transposition transpose) {
   const std::ptrdiff_t length = row.extent[row.last()], next = row.stride[o][row.last()];
   walk(row, row.last(), [&](const std::ptrdiff_t* offset) {
     const std::byte* const here = from + offset[o] * bytes(type);
@@ -454,7 +454,7 @@ inline void pack(const nest& row, int o, element type, const packed_rows& rows,
 // The other way, to the result.
 inline void unpack(const nest& row, const packed_rows& rows, const std::byte* from, std::byte* to,
                    transposition transpose) {
-  constexpr auto type = element::float32;
+  constexpr auto type = dtype::float32;
   const std::ptrdiff_t length = row.extent[row.last()], next = row.stride[0][row.last()];
   walk(row, row.last(), [&](const std::ptrdiff_t* offset) {
     std::byte* const here = to + offset[0] * bytes(type);
@@ -577,7 +577,7 @@ inline void run_rowwise(const call& c, row_function f, column_function of_column
   if (c.axis_extent == 0) return run_rows(items_of(points, c.part));
   // Parts have whole blocks, so that the sums do not depend on how many there are.
   float* const sums = reinterpret_cast<float*>(data[0]) + c.axis_stride;
-  constexpr auto unit = static_cast<std::ptrdiff_t>(rows_in_block);
+  constexpr auto unit = static_cast<std::ptrdiff_t>(rows_per_partial);
   const item_range blocks = items_of(c.axis_extent, c.part);
   for (std::ptrdiff_t b = blocks.begin; b < blocks.end; ++b) {
     a.gain_sums = sums + static_cast<std::size_t>(b) * length;

@@ -76,7 +76,7 @@ class product {
     addends_ = x.addends();
     scale_ = static_cast<float>(c.scale);
     ends_ = scale_ != 1 || addends_ > 0;
-    activate_ = tile_activation_of(c.then);
+    activate_ = tile_activation_of(c.epilogue);
     if (c.part.count > 1) {
       const bool packs_right = packed_ == nullptr && !method_.right_in_place;
       take(c.part, {!method_.left_in_place, packs_right, method_.by_lines()}, batch_, rows_,
@@ -538,8 +538,8 @@ class product {
 };
 
 // Sums of nothing: what the addends and `then` make of zeros. Left and right may have no memory.
-void end_zeros(const contraction& x, op then) {
-  const tile_activation activate = tile_activation_of(then);
+void end_zeros(const contraction& x, op epilogue) {
+  const tile_activation activate = tile_activation_of(epilogue);
   for (std::ptrdiff_t i = 0; i < x.batch.size(); ++i) {
     for (std::ptrdiff_t j = 0; j < x.rows.size(); ++j) {
       for (std::ptrdiff_t k = 0; k < x.columns.size(); ++k) {
@@ -561,7 +561,7 @@ void dot(const call& c) noexcept {
   }
   const contraction x(c);
   if (x.depth.size() == 0) {
-    if (c.part.index == 0) end_zeros(x, c.then);
+    if (c.part.index == 0) end_zeros(x, c.epilogue);
     return;
   }
   product each(x, c);

@@ -69,8 +69,8 @@ HWY_NOINLINE void activate_tile(const tile_sums& s) {
 using tile_activation = void (*)(const tile_sums&);
 
 // Null where the sums stay as they are.
-inline tile_activation tile_activation_of(op then) {
-  switch (then) {
+inline tile_activation tile_activation_of(op epilogue) {
+  switch (epilogue) {
     case op::relu:
       return &activate_tile<activation::relu>;
     case op::gelu:

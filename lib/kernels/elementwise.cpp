@@ -426,18 +426,17 @@ elementwise_loop on_floats_2() {
   return &loop<F, float, float, float>;
 }
 template <class F>
-elementwise_loop on_numbers(element type) {
-  return type == element::int32 ? &loop<F, int32_t, int32_t, int32_t> : on_floats_2<F>();
+elementwise_loop on_numbers(dtype type) {
+  return type == dtype::int32 ? &loop<F, int32_t, int32_t, int32_t> : on_floats_2<F>();
 }
 template <class F>
-elementwise_loop comparing_numbers(element type) {
-  return type == element::int32 ? &loop<F, boolean, int32_t, int32_t>
-                                : &loop<F, boolean, float, float>;
+elementwise_loop comparing_numbers(dtype type) {
+  return type == dtype::int32 ? &loop<F, boolean, int32_t, int32_t>
+                              : &loop<F, boolean, float, float>;
 }
 template <class F>
-elementwise_loop comparing(element type) {
-  return type == element::boolean ? &loop<F, boolean, boolean, boolean>
-                                  : comparing_numbers<F>(type);
+elementwise_loop comparing(dtype type) {
+  return type == dtype::boolean ? &loop<F, boolean, boolean, boolean> : comparing_numbers<F>(type);
 }
 
 // Whether none of n angles goes lane by lane.
@@ -519,61 +518,61 @@ void fill_rows(std::ptrdiff_t rows, std::ptrdiff_t n, std::byte* to, std::ptrdif
   }
 }
 
-void fill(element type, std::ptrdiff_t rows, std::ptrdiff_t n, std::byte* to, std::ptrdiff_t pitch,
+void fill(dtype type, std::ptrdiff_t rows, std::ptrdiff_t n, std::byte* to, std::ptrdiff_t pitch,
           const std::byte* from, std::ptrdiff_t step) {
   if (bytes(type) == 1) return fill_rows<boolean>(rows, n, to, pitch, from, step);
   fill_rows<int32_t>(rows, n, to, pitch, from, step);
 }
 
-elementwise_loop copy_loop(element type) {
+elementwise_loop copy_loop(dtype type) {
   switch (type) {
-    case element::float32:
+    case dtype::float32:
       return &loop<apply::copy, float, float>;
-    case element::int32:
+    case dtype::int32:
       return &loop<apply::copy, int32_t, int32_t>;
-    case element::boolean:
+    case dtype::boolean:
       break;
   }
   return &loop<apply::copy, boolean, boolean>;
 }
 
-elementwise_loop where_loop(element type) {
+elementwise_loop where_loop(dtype type) {
   switch (type) {
-    case element::float32:
+    case dtype::float32:
       return &loop<apply::where, float, boolean, float, float>;
-    case element::int32:
+    case dtype::int32:
       return &loop<apply::where, int32_t, boolean, int32_t, int32_t>;
-    case element::boolean:
+    case dtype::boolean:
       break;
   }
   return &loop<apply::where, boolean, boolean, boolean, boolean>;
 }
 
-elementwise_loop cast_loop(element to, element from) {
+elementwise_loop cast_loop(dtype to, dtype from) {
   if (to == from) return copy_loop(to);
   switch (to) {
-    case element::float32:
-      return from == element::int32 ? &loop<apply::int_to_float, float, int32_t>
-                                    : &loop<apply::int_to_float, float, boolean>;
-    case element::int32:
-      return from == element::float32 ? &loop<apply::float_to_int, int32_t, float>
-                                      : &loop<apply::boolean_to_int, int32_t, boolean>;
-    case element::boolean:
+    case dtype::float32:
+      return from == dtype::int32 ? &loop<apply::int_to_float, float, int32_t>
+                                  : &loop<apply::int_to_float, float, boolean>;
+    case dtype::int32:
+      return from == dtype::float32 ? &loop<apply::float_to_int, int32_t, float>
+                                    : &loop<apply::boolean_to_int, int32_t, boolean>;
+    case dtype::boolean:
       break;
   }
-  return from == element::float32 ? &loop<apply::not_zero, boolean, float>
-                                  : &loop<apply::not_zero, boolean, int32_t>;
+  return from == dtype::float32 ? &loop<apply::not_zero, boolean, float>
+                                : &loop<apply::not_zero, boolean, int32_t>;
 }
 
-elementwise_loop unary_loop(op kind, element to, element from) {
+elementwise_loop unary_loop(op kind, dtype to, dtype from) {
   switch (kind) {
     case op::copy:
       return copy_loop(to);
     case op::cast:
       return cast_loop(to, from);
     case op::negate:
-      return to == element::int32 ? &loop<apply::negate, int32_t, int32_t>
-                                  : on_floats_1<apply::negate>();
+      return to == dtype::int32 ? &loop<apply::negate, int32_t, int32_t>
+                                : on_floats_1<apply::negate>();
     case op::exp:
       return on_floats_1<apply::exp>();
     case op::log:
@@ -603,7 +602,7 @@ elementwise_loop unary_loop(op kind, element to, element from) {
   }
 }
 
-elementwise_loop binary_loop(op kind, element from) {
+elementwise_loop binary_loop(op kind, dtype from) {
   switch (kind) {
     case op::add:
       return on_numbers<apply::add>(from);
@@ -642,7 +641,7 @@ elementwise_loop binary_loop(op kind, element from) {
   }
 }
 
-elementwise_loop loop_of(op kind, element to, element from) {
+elementwise_loop loop_of(op kind, dtype to, dtype from) {
   switch (operands_of_elementwise(kind)) {
     case 1:
       return unary_loop(kind, to, from);
@@ -654,11 +653,11 @@ elementwise_loop loop_of(op kind, element to, element from) {
 }
 
 void chain(const call& c) {
-  elementwise_loop loops[max_links];
-  for (int l = 0; l < c.link_count; ++l) {
+  elementwise_loop loops[max_fused_ops];
+  for (int l = 0; l < c.fused_count; ++l) {
     const int v = c.links[l].from[0];
-    const element from =
-        v < max_link_inputs ? c.operands[v + 1].type : c.links[v - max_link_inputs].type;
+    const dtype from =
+        v < max_fused_inputs ? c.operands[v + 1].type : c.links[v - max_fused_inputs].type;
     loops[l] = loop_of(c.links[l].kind, c.links[l].type, from);
   }
   run_chain(c, &fill, loops);
@@ -668,7 +667,7 @@ void chain(const call& c) {
 // whether c is such a copy.
 bool copy_transposed(const call& c) {
   const operand &to = c.operands[0], &from = c.operands[1];
-  if (c.kind != op::copy || to.type != element::float32) return false;
+  if (c.kind != op::copy || to.type != dtype::float32) return false;
   int along = -1, across = -1;  // the loops along the result's rows, and along its columns
   for (int l = 0; l < c.loops; ++l) {
     if (c.extent[l] == 1) continue;
@@ -695,7 +694,7 @@ bool copy_transposed(const call& c) {
 }
 
 void elementwise(const call& c) noexcept {
-  if (c.link_count > 0) return chain(c);
+  if (c.fused_count > 0) return chain(c);
   if (copy_transposed(c)) return;
   const elementwise_loop f = loop_of(c.kind, c.operands[0].type, c.operands[1].type);
   const void* from[max_operands - 1]{};

@@ -518,7 +518,7 @@ void reduce_with(const call& c) {
 }
 
 void reduce(const call& c) noexcept {
-  const bool floats = c.operands[0].type == element::float32;
+  const bool floats = c.operands[0].type == dtype::float32;
   using integer = std::int32_t;
   if (c.kind == op::max)
     return floats ? reduce_with<max_of<float>, elements<float>>(c)

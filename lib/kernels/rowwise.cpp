@@ -375,7 +375,7 @@ HWY_INLINE std::size_t offset_of(int vector) {
   return static_cast<std::size_t>(vector) * hn::Lanes(D());
 }
 HWY_INLINE void to_next_elements(const column_arguments& a, row_pointers& at) {
-  at.to += a.step[0] / bytes(element::float32);
+  at.to += a.step[0] / bytes(dtype::float32);
   for (int i = 0; i < max_row_inputs; ++i)
     at.from[i] = static_cast<const std::byte*>(at.from[i]) + a.step[1 + i];
 }

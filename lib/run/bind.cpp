@@ -104,7 +104,7 @@ void engine::find_lengths(std::span<const binding> arguments,
   follow_rules(*p_, lengths, set);
   for (std::size_t i = 0; i < p_->lengths.size(); ++i)
     if (lengths[i] == unknown) lengths[i] = p_->lengths[i].most;
-  for (length_requirement const& r : p_->requirements)
+  for (min_length const& r : p_->requirements)
     if (lengths[static_cast<std::size_t>(r.slot)] < r.least)
       throw error("axis " + std::string(p_->name(p_->lengths[r.slot].name)) + " has length " +
                   std::to_string(lengths[static_cast<std::size_t>(r.slot)]) +
@@ -152,7 +152,7 @@ void engine::check_indices(const input_ref& input, const binding& argument,
                      throw error("argument " + quoted(p_->name(input.name)) + ": element " +
                                  std::to_string(position) + " is " + std::to_string(index) +
                                  ", and an index into axis " +
-                                 std::string(p_->name(input.picks_from_name)) + " is less than " +
+                                 std::string(p_->name(input.indexes_axis_name)) + " is less than " +
                                  std::to_string(most) + " and not negative");
                    ++position;
                  });
@@ -161,13 +161,13 @@ void engine::check_indices(const input_ref& input, const binding& argument,
 // The numbers of each rule, over the axes that they have.
 void engine::check_writes(std::span<const binding> arguments,
                           const std::array<std::size_t, max_lengths>& lengths) const {
-  for (write_rule const& r : p_->writes) {
+  for (bounds_check const& r : p_->writes) {
     auto const rows = static_cast<std::int64_t>(r.rows.in(lengths.data()));
     auto const room = static_cast<std::int64_t>(r.room.in(lengths.data()));
     std::array<std::size_t, max_rank> length{};
     for (int l = 0; l < r.loops; ++l)
       length[static_cast<std::size_t>(l)] = r.extent[l].in(lengths.data());
-    auto const strides_of = [&](const known_number& k) {
+    auto const strides_of = [&](const host_scalar& k) {
       strides s{};
       for (std::size_t l = 0; l < static_cast<std::size_t>(r.loops); ++l)
         s[l] = k.input < 0     ? k.stride[l]
@@ -176,12 +176,12 @@ void engine::check_writes(std::span<const binding> arguments,
                                      .stride[static_cast<std::size_t>(k.axis[l])];
       return s;
     };
-    auto const number = [&](const known_number& k, std::ptrdiff_t at) {
+    auto const number = [&](const host_scalar& k, std::ptrdiff_t at) {
       const void* const data = k.input < 0 ? memory_.workspace + k.offset
                                            : arguments[static_cast<std::size_t>(k.input)].data;
       return std::int64_t{static_cast<const std::int32_t*>(data)[at]};
     };
-    auto const called = [&](const known_number& k) {
+    auto const called = [&](const host_scalar& k) {
       return (k.input < 0 ? "state " : "argument ") + quoted(p_->name(k.name));
     };
     std::size_t element = 0;
@@ -228,8 +228,8 @@ void engine::bind(std::span<const binding> arguments) {
   std::array<std::size_t, max_lengths> lengths{};
   find_lengths(arguments, lengths);
   for (std::size_t i = 0; i < arguments.size(); ++i)
-    if (p_->inputs[i].picks_from_name.size > 0)
-      check_indices(p_->inputs[i], arguments[i], p_->inputs[i].picks_from.in(lengths.data()));
+    if (p_->inputs[i].indexes_axis_name.size > 0)
+      check_indices(p_->inputs[i], arguments[i], p_->inputs[i].indexes_axis.in(lengths.data()));
   check_writes(arguments, lengths);
   lengths_ = lengths;
   for (std::size_t i = 0; i < arguments.size(); ++i)

@@ -13,7 +13,7 @@ void engine::compute_once() noexcept {
   if (p_->once == 0) return;
   for (std::size_t i = 0; i < p_->lengths.size(); ++i) lengths_[i] = p_->lengths[i].most;
   kernels::table const kernels = kernels::best();
-  for (int i = 0; i < p_->once; ++i) run(p_->steps[i], kernels);
+  for (int i = 0; i < p_->once; ++i) run(p_->instructions[i], kernels);
 }
 
 void engine::reset() noexcept {
@@ -91,7 +91,7 @@ constexpr double least_run = 80;
 
 }  // namespace
 
-double engine::microseconds(const step& s) const noexcept {
+double engine::microseconds(const instruction& s) const noexcept {
   auto const extent = [&](int loop) { return static_cast<double>(length(s.extent[loop])); };
   bool const attends = s.run == kernel::attention || s.run == kernel::attention_adjoint;
   // An attention contracts over its last two loops one after the other.
@@ -103,11 +103,11 @@ double engine::microseconds(const step& s) const noexcept {
 bool engine::share_out() noexcept {
   double shared = 0;
   auto loop = p_->loops.begin();
-  for (int i = p_->once; i < static_cast<int>(p_->steps.size()); ++i) {
+  for (int i = p_->once; i < static_cast<int>(p_->instructions.size()); ++i) {
     auto const at = static_cast<std::size_t>(i);
     if (loop != p_->loops.end() && i == loop->last) ++loop;
     bool const repeats = loop != p_->loops.end() && i >= loop->first;
-    double const whole = microseconds(p_->steps[at]);
+    double const whole = microseconds(p_->instructions[at]);
     parts_[at] = 1;
     if (whole < 2 * least_part) continue;
     shared += whole * (repeats ? static_cast<double>(length(loop->length)) : 1);
@@ -121,7 +121,7 @@ std::byte* engine::scratch_of(int member) const noexcept {
   return scratch_.get() + static_cast<std::size_t>(member - 1) * p_->scratch_bytes;
 }
 
-void engine::call(const step& s, std::ptrdiff_t place, const kernels::table& kernels,
+void engine::call(const instruction& s, std::ptrdiff_t place, const kernels::table& kernels,
                   const kernels::share& part, std::byte* scratch) const noexcept {
   kernels::call c;
   c.kind = s.kind;
@@ -135,9 +135,9 @@ void engine::call(const step& s, std::ptrdiff_t place, const kernels::table& ker
   }
   c.scalar = s.scalar;
   c.scale = s.scale;
-  c.then = s.then;
-  c.links = p_->links.begin() + s.first_link;
-  c.link_count = s.link_count;
+  c.epilogue = s.epilogue;
+  c.links = p_->links.begin() + s.first_fused;
+  c.fused_count = s.fused_count;
   c.axis_extent = static_cast<std::ptrdiff_t>(length(s.axis));
   c.axis_stride = s.axis_stride;
   if (memory_.packed != nullptr && s.packed != not_packed) {
@@ -160,7 +160,7 @@ void engine::call(const step& s, std::ptrdiff_t place, const kernels::table& ker
       return kernels.gather(c);
     case kernel::scatter_add:
       return kernels.scatter_add(c);
-    case kernel::write:
+    case kernel::update_rows:
       return kernels.write(c);
     case kernel::rotate:
       return kernels.rotate(c);
@@ -182,7 +182,7 @@ void engine::call(const step& s, std::ptrdiff_t place, const kernels::table& ker
   }
 }
 
-void engine::attend(const step& s, std::ptrdiff_t place, const kernels::table& kernels,
+void engine::attend(const instruction& s, std::ptrdiff_t place, const kernels::table& kernels,
                     const kernels::share& part, std::byte* scratch) const noexcept {
   attention_ref const& a = p_->attentions[s.attention];
   auto c = attention_call_of(s, a, [&](kernels::operand& to, const operand_ref& from) {
@@ -200,7 +200,7 @@ void engine::attend(const step& s, std::ptrdiff_t place, const kernels::table& k
     kernels.attention_adjoint(c);
 }
 
-void engine::carry_out(const step& s, std::ptrdiff_t place, const kernels::table& kernels,
+void engine::carry_out(const instruction& s, std::ptrdiff_t place, const kernels::table& kernels,
                        const kernels::share& part, std::byte* scratch) const noexcept {
   if (s.run == kernel::attention || s.run == kernel::attention_adjoint)
     attend(s, place, kernels, part, scratch);
@@ -208,7 +208,7 @@ void engine::carry_out(const step& s, std::ptrdiff_t place, const kernels::table
     call(s, place, kernels, part, scratch);
 }
 
-void engine::run(const step& s, const kernels::table& kernels, std::ptrdiff_t place,
+void engine::run(const instruction& s, const kernels::table& kernels, std::ptrdiff_t place,
                  const kernels::share& part) const noexcept {
   carry_out(s, place, kernels, part, scratch_of(0));
 }
@@ -217,7 +217,7 @@ void engine::run_alone(const kernels::table& kernels) const noexcept {
   stages const all(*p_, lengths_.data());
   for (int i = 0, n = all.count(); i < n; ++i) {
     auto const [step, place] = all[i];
-    carry_out(p_->steps[step], place, kernels, {}, scratch_of(0));
+    carry_out(p_->instructions[step], place, kernels, {}, scratch_of(0));
   }
 }
 
@@ -228,7 +228,7 @@ void engine::run_on(const executor& threads) {
   }
   auto t = std::make_unique<team>(threads);
   auto scratch = allocate(static_cast<std::size_t>(threads.width() - 1) * p_->scratch_bytes);
-  parts_.resize(p_->steps.size());
+  parts_.resize(p_->instructions.size());
   scratch_ = std::move(scratch);
   team_ = std::move(t);
 }
@@ -240,7 +240,7 @@ void engine::run(const kernels::table& kernels) noexcept {
       all.count(), [&](int i) { return parts_[static_cast<std::size_t>(all[i].step)]; },
       [&](int i, const kernels::share& part, int member) {
         auto const [step, place] = all[i];
-        carry_out(p_->steps[step], place, kernels, part, scratch_of(member));
+        carry_out(p_->instructions[step], place, kernels, part, scratch_of(member));
       });
 }
 

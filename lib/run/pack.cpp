@@ -5,7 +5,7 @@
 
 namespace weft {
 
-void engine::pack(const step& s, const kernels::table& kernels, std::byte* packed,
+void engine::pack(const instruction& s, const kernels::table& kernels, std::byte* packed,
                   precision as) const noexcept {
   if (s.packed == not_packed) return;
   // The parameter's extents are fixed, so the bounds of the others do.
@@ -22,7 +22,7 @@ void engine::freeze(std::byte* packed, precision as) noexcept {
     generated_.pack(*this, packed);
   } else {
     kernels::table const kernels = kernels::best();
-    for (step const& s : p_->steps) pack(s, kernels, packed, as);
+    for (instruction const& s : p_->instructions) pack(s, kernels, packed, as);
   }
   memory_.packed = packed;
   memory_.packed_as = as;

@@ -74,7 +74,7 @@ struct attention {
 
  private:
   // [Batch, Heads, Pos, Size], or [Batch, Pos, Heads, Size] where the file has all heads in one.
-  template <text Name, class Heads, class Pos, class Size>
+  template <fixed_string Name, class Heads, class Pos, class Size>
   static constexpr auto input_in_heads(scope s) {
     if constexpr (flat) {
       struct All : axis<Heads::extent * Size::extent> {};
@@ -83,7 +83,7 @@ struct attention {
       return input<H, Name>(s, shape<Batch, Heads, Pos, Size>{});
     }
   }
-  template <text Name, class Size, expression X>
+  template <fixed_string Name, class Size, expression X>
   static constexpr auto with_past(scope s, const X& x) {
     if constexpr (has_past)
       return concatenate<Key, shape<Past, New>>(

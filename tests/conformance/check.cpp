@@ -36,7 +36,7 @@ double tolerance(const stored_tensor& t, double bound, double value) {
 
 void check_model(const graph& written, const program& lowered, file_order order, const char* path) {
   tensor_file const file(path);
-  auto const g = testing::kept([&] { return select(written); });
+  auto const g = testing::kept([&] { return keep_outputs(written); });
   testing::settings s;
   for (int i = 0; i < g->input_count; ++i) {
     std::string const name(g->name(g->inputs[i].name));

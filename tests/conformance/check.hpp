@@ -11,7 +11,7 @@
 #include "conformance/normalization.hpp"
 #include "conformance/rotary.hpp"
 #include "weft/lower/lower.hpp"
-#include "weft/lower/source.hpp"
+#include "weft/lower/units.hpp"
 
 namespace weft::conformance {
 
@@ -102,7 +102,7 @@ void check(const char* path) {
   } else {
     using model = decltype(model_of<H>());
     // Graphs are too large for the stack.
-    std::unique_ptr<const graph> const g(new graph(definition<model>.unpack()));
+    std::unique_ptr<const graph> const g(new graph(traced_graph<model>.unpack()));
     check_model(*g, lowered<inference<model>>::program, order_of<model>(), path);
   }
 }

@@ -13,7 +13,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "weft/graph/define.hpp"
+#include "weft/graph/trace.hpp"
 
 namespace weft::conformance {
 
@@ -83,14 +83,14 @@ using element_of_kind =
                        std::conditional_t<K == kind::integer, std::int32_t, bool>>;
 
 // The input Name of [Axes...].
-template <const header& H, text Name, class... Axes>
+template <const header& H, fixed_string Name, class... Axes>
 constexpr auto input(scope s, shape<Axes...>) {
   return s.input<Name, element_of_kind<kind_of(H.input(Name.view()).type)>, Axes...>();
 }
 
 namespace detail {
 
-template <const header& H, text Name, int Behind, class... Axes, int... I>
+template <const header& H, fixed_string Name, int Behind, class... Axes, int... I>
 constexpr auto axes_present(shape<Axes...>, std::integer_sequence<int, I...>) {
   using weft::detail::operator|;
   constexpr tensor_facts t = H.input(Name.view());
@@ -103,14 +103,14 @@ constexpr auto axes_present(shape<Axes...>, std::integer_sequence<int, I...>) {
 
 // The axes of the input Name where it is broadcast to [Axes..., so many more] as numpy does: it has
 // the last of them, but for those along which it has one element.
-template <const header& H, text Name, int Behind, class... Axes>
+template <const header& H, fixed_string Name, int Behind, class... Axes>
 constexpr auto broadcast_axes(shape<Axes...> whole) {
   return detail::axes_present<H, Name, Behind>(whole,
                                                std::make_integer_sequence<int, sizeof...(Axes)>{});
 }
 
 // The input Name, broadcast to [Axes...].
-template <const header& H, text Name, class... Axes>
+template <const header& H, fixed_string Name, class... Axes>
 constexpr auto broadcast_input(scope s, shape<Axes...> whole) {
   return input<H, Name>(s, broadcast_axes<H, Name, 0>(whole));
 }
@@ -127,7 +127,7 @@ constexpr bool broadcasts(const tensor_facts& t, Extents... extents) {
 }
 
 // Of the results those that the file has.
-template <const header& H, text... Names, class... Xs>
+template <const header& H, fixed_string... Names, class... Xs>
 constexpr auto results_in_file(const named_result<Names, Xs>&... all) {
   auto const kept = [](auto name, const auto& one) {
     if constexpr (decltype(name)::value)

@@ -25,7 +25,7 @@ using namespace weft::generating;
 using weft::testing::lengths;
 using weft::testing::trial;
 
-template <class Model, weft::text... Results>
+template <class Model, weft::fixed_string... Results>
 void trial_of_generated(const weft::testing::settings& s = {}) {
   trial<weft::inference<Model, Results...>>(s, weft::generated<Model, Results...>());
 }
@@ -34,7 +34,7 @@ void trial_of_generated(const weft::testing::settings& s = {}) {
 template <class Model>
 constexpr int attentions() {
   int n = 0;
-  for (auto const& s : weft::lowered<weft::inference<Model>>::tables.steps)
+  for (auto const& s : weft::lowered<weft::inference<Model>>::tables.instructions)
     n += s.run == weft::kernel::attention;
   return n;
 }
@@ -60,12 +60,13 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(products_are_those_of_the_reference, Model, produc
 
 BOOST_AUTO_TEST_CASE(few_rows_are_generated_with_weights_packed_before_the_run) {
   auto const& tables = weft::lowered<weft::inference<narrow, "turned">>::tables;
-  BOOST_REQUIRE(tables.steps.size() == 1u);
-  auto const plan = weft::generate::plan_of_dot(weft::generate::signature_of(tables.steps[0]));
+  BOOST_REQUIRE(tables.instructions.size() == 1u);
+  auto const plan =
+      weft::generate::plan_of_dot(weft::generate::signature_of(tables.instructions[0]));
   BOOST_TEST(plan.possible);
   BOOST_TEST(!plan.copy_pays);
   BOOST_TEST(plan.copied_once);
-  BOOST_TEST(plan.right == weft::kernels::columns_operand(call_at_bounds(tables.steps[0])));
+  BOOST_TEST(plan.right == weft::kernels::columns_operand(call_at_bounds(tables.instructions[0])));
 }
 
 using all_rows = boost::mpl::list<short_rows, vector_rows, awkward_rows, long_rows>;
@@ -77,9 +78,9 @@ using all_elements = boost::mpl::list<single_element, few_elements, vectors_of_e
                                       awkward_elements, many_elements>;
 BOOST_AUTO_TEST_CASE_TEMPLATE(elements_are_those_of_the_reference, Model, all_elements) {
   auto const& tables = weft::lowered<weft::inference<Model>>::tables;
-  for (weft::step const& s : tables.steps)
+  for (weft::instruction const& s : tables.instructions)
     if (s.run == weft::kernel::elementwise) {
-      auto const* const links = tables.links.begin() + s.first_link;
+      auto const* const links = tables.links.begin() + s.first_fused;
       BOOST_TEST(weft::generate::plan_of_elementwise(s, links).possible);
     }
   trial_of_generated<Model>();
@@ -109,7 +110,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(lengths_and_biases_are_part_of_generated_attention
                               all_padded) {
   auto const& tables = weft::lowered<weft::inference<Model>>::tables;
   BOOST_TEST(attentions<Model>() == 1);
-  for (weft::step const& s : tables.steps)
+  for (weft::instruction const& s : tables.instructions)
     if (s.run == weft::kernel::attention)
       BOOST_TEST(weft::generate::plan_of_attention(
                      s, tables.attentions[static_cast<std::size_t>(s.attention)])
@@ -229,7 +230,7 @@ using all_turning = boost::mpl::list<turning_vectors, turning_few, turning_awkwa
 BOOST_AUTO_TEST_CASE_TEMPLATE(embeddings_and_rotations_are_those_of_the_reference, Model,
                               all_turning) {
   int gathers = 0, rotations = 0;
-  for (weft::step const& s : weft::lowered<weft::inference<Model>>::tables.steps) {
+  for (weft::instruction const& s : weft::lowered<weft::inference<Model>>::tables.instructions) {
     if (s.run == weft::kernel::gather) {
       ++gathers;
       BOOST_TEST(weft::generate::plan_of_gather(s).possible);

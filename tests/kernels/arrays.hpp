@@ -37,10 +37,10 @@ inline const std::vector<extents> shapes{
     {1, 1, 1}, {3, 17, 100}, {100, 3, 17}, {17, 100, 1}, {3, 1, 17}, {17, 0, 3}};
 
 template <class T>
-constexpr element element_of() {
-  return std::is_same_v<T, float>          ? element::float32
-         : std::is_same_v<T, std::int32_t> ? element::int32
-                                           : element::boolean;
+constexpr dtype dtype_of() {
+  return std::is_same_v<T, float>          ? dtype::float32
+         : std::is_same_v<T, std::int32_t> ? dtype::int32
+                                           : dtype::boolean;
 }
 
 // Whose elements are put by strides into a buffer of just the size that they span, between and
@@ -74,7 +74,7 @@ struct array {
   operand as_operand() {
     operand a;
     a.data = memory.data() + first;
-    a.type = element_of<T>();
+    a.type = dtype_of<T>();
     std::copy(stride.begin(), stride.end(), a.stride);
     return a;
   }
@@ -111,11 +111,11 @@ inline std::ptrdiff_t offset(const operand& a, const std::vector<std::ptrdiff_t>
 // The element of an operand at a point.
 inline double at(const operand& a, std::ptrdiff_t offset) {
   switch (a.type) {
-    case element::float32:
+    case dtype::float32:
       return static_cast<double>(static_cast<const float*>(a.data)[offset]);
-    case element::int32:
+    case dtype::int32:
       return static_cast<const std::int32_t*>(a.data)[offset];
-    case element::boolean:
+    case dtype::boolean:
       break;
   }
   return static_cast<const std::uint8_t*>(a.data)[offset];

@@ -35,7 +35,7 @@ struct product {
   std::ptrdiff_t padding = 0;  // that much more memory for every axis of every operand
   std::vector<std::string> addends{};
   double scale = 1;
-  weft::op then = weft::op::copy;
+  weft::op epilogue = weft::op::copy;
 };
 
 std::ptrdiff_t stride_of(const std::string& axes, char axis, const product& p) {
@@ -59,7 +59,7 @@ call call_of(const product& p) {
     }
   }
   c.scale = p.scale;
-  c.then = p.then;
+  c.epilogue = p.epilogue;
   return c;
 }
 
@@ -137,7 +137,7 @@ std::string describe(const product& p) {
   std::string s = p.left + ',' + p.right + "->" + p.result;
   for (const auto& [axis, length] : p.length) s += ' ' + (axis + ('=' + std::to_string(length)));
   for (const std::string& addend : p.addends) s += " + " + addend;
-  s += " scale " + std::to_string(p.scale) + " then " + std::string(weft::name_of(p.then));
+  s += " scale " + std::to_string(p.scale) + " then " + std::string(weft::name_of(p.epilogue));
   return s + " padding " + std::to_string(p.padding);
 }
 
@@ -195,7 +195,7 @@ void check(const product& p) {
     // No activation has a slope beyond 1.13. The functions behind them have at most 1, rounded a
     // few times, and gelu multiplies them by x.
     const auto allowed = [&](double sum, double magnitude) {
-      if (p.then == weft::op::copy) return bound * magnitude;
+      if (p.epilogue == weft::op::copy) return bound * magnitude;
       return 1.13 * bound * magnitude +
              4 * std::numeric_limits<float>::epsilon() * (1 + std::abs(sum));
     };
@@ -208,7 +208,7 @@ void check(const product& p) {
         const bool right_here =
             std::isnan(e.sum[i])
                 ? result[i] == untouched
-                : std::abs(static_cast<double>(result[i]) - activation(p.then, e.sum[i])) <=
+                : std::abs(static_cast<double>(result[i]) - activation(p.epilogue, e.sum[i])) <=
                       allowed(e.sum[i], e.magnitude[i]) + 1.13 * rounded * e.magnitude[i];
         wrong += right_here ? 0 : 1;
       }

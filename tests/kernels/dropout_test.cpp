@@ -38,15 +38,15 @@ BOOST_AUTO_TEST_CASE(drops_by_the_numbers_of_elements) {
             array<float> x(extent, how), result(extent, how, 0, true);
             const array<std::int32_t> places(extent, numbered);
             fill(x, 7);
-            const chain_link links[]{
-                {op::dropout, element::float32, {0, 1}, {0x89abcdef, drop_below(rate)}}};
+            const fused_op links[]{
+                {op::dropout, dtype::float32, {0, 1}, {0x89abcdef, drop_below(rate)}}};
             call c = make_call(op::dropout, extent);
             c.operands[0] = result.as_operand();
             c.operands[1] = x.as_operand();
-            c.operands[2].type = element::int32;
+            c.operands[2].type = dtype::int32;
             std::copy(places.stride.begin(), places.stride.end(), c.operands[2].stride);
             c.links = links;
-            c.link_count = 1;
+            c.fused_count = 1;
             c.random = {0x0123456789abcdef, 0xfedcba9876543210};
             expectation expected(result);
             for_points(c, [&](const auto& point) {

@@ -185,8 +185,8 @@ void check(const table& kernels, const operation& o, Fill fill = {}) {
 std::vector<float> values(const table& kernels, op kind, std::vector<float> xs) {
   call c = make_call(kind, {static_cast<std::ptrdiff_t>(xs.size())});
   std::vector<float> results(xs.size());
-  c.operands[0] = {results.data(), element::float32, {1}};
-  c.operands[1] = {xs.data(), element::float32, {1}};
+  c.operands[0] = {results.data(), dtype::float32, {1}};
+  c.operands[1] = {xs.data(), dtype::float32, {1}};
   kernels.elementwise(c);
   return results;
 }
@@ -319,8 +319,8 @@ BOOST_AUTO_TEST_CASE(a_cast_to_int_saturates_and_has_0_for_nan) {
   on_every_target([&](const table& kernels) {
     std::vector<std::int32_t> results(xs.size());
     call c = make_call(op::cast, {static_cast<std::ptrdiff_t>(xs.size())});
-    c.operands[0] = {results.data(), element::int32, {1}};
-    c.operands[1] = {xs.data(), element::float32, {1}};
+    c.operands[0] = {results.data(), dtype::int32, {1}};
+    c.operands[1] = {xs.data(), dtype::float32, {1}};
     kernels.elementwise(c);
     BOOST_TEST(results == expected, boost::test_tools::per_element());
   });
@@ -434,14 +434,14 @@ BOOST_AUTO_TEST_CASE(
 }
 
 BOOST_AUTO_TEST_CASE(chains_of_comparisons_follow_ieee_754_for_nan) {
-  constexpr std::int8_t made = max_link_inputs;
+  constexpr std::int8_t made = max_fused_inputs;
   // (x != y && !(x < y)) || bool(x), which is where(x != y && !(x < y), true, bool(x))
-  const chain_link links[]{{op::not_equal, element::boolean, {0, 1}, {}},
-                           {op::less, element::boolean, {0, 1}, {}},
-                           {op::logical_not, element::boolean, {made + 1}, {}},
-                           {op::logical_and, element::boolean, {made, made + 2}, {}},
-                           {op::cast, element::boolean, {0}, {}},
-                           {op::logical_or, element::boolean, {made + 3, made + 4}, {}}};
+  const fused_op links[]{{op::not_equal, dtype::boolean, {0, 1}, {}},
+                         {op::less, dtype::boolean, {0, 1}, {}},
+                         {op::logical_not, dtype::boolean, {made + 1}, {}},
+                         {op::logical_and, dtype::boolean, {made, made + 2}, {}},
+                         {op::cast, dtype::boolean, {0}, {}},
+                         {op::logical_or, dtype::boolean, {made + 3, made + 4}, {}}};
   on_every_target([&](const table& kernels) {
     for (const extents& extent : shapes)
       for (const layout how : layouts) {
@@ -454,7 +454,7 @@ BOOST_AUTO_TEST_CASE(chains_of_comparisons_follow_ieee_754_for_nan) {
         c.operands[1] = x.as_operand();
         c.operands[2] = y.as_operand();
         c.links = links;
-        c.link_count = static_cast<int>(std::size(links));
+        c.fused_count = static_cast<int>(std::size(links));
         expectation expected(result);
         for_points(c, [&](const auto& index) {
           const double a = at(c.operands[1], offset(c.operands[1], index));
@@ -499,9 +499,9 @@ BOOST_AUTO_TEST_CASE(infinities_and_nan_are_as_in_ieee_and_pytorch) {
     for (const op kind : {op::maximum, op::minimum}) {
       std::vector<float> a{nan, 1, nan, inf}, b{1, nan, nan, -inf}, r(4);
       call c = make_call(kind, {4});
-      c.operands[0] = {r.data(), element::float32, {1}};
-      c.operands[1] = {a.data(), element::float32, {1}};
-      c.operands[2] = {b.data(), element::float32, {1}};
+      c.operands[0] = {r.data(), dtype::float32, {1}};
+      c.operands[1] = {a.data(), dtype::float32, {1}};
+      c.operands[2] = {b.data(), dtype::float32, {1}};
       kernels.elementwise(c);
       BOOST_TEST((std::isnan(r[0]) && std::isnan(r[1]) && std::isnan(r[2])));
       BOOST_TEST(r[3] == (kind == op::maximum ? inf : -inf));
@@ -514,9 +514,9 @@ BOOST_AUTO_TEST_CASE(quotients_by_0_are_infinite_or_nan) {
     constexpr float inf = std::numeric_limits<float>::infinity();
     std::vector<float> a{1, -1, 1, 0, 6}, b{0, 0, -0.0f, 0, 3}, quotients(a.size());
     call c = make_call(op::divide, {static_cast<std::ptrdiff_t>(a.size())});
-    c.operands[0] = {quotients.data(), element::float32, {1}};
-    c.operands[1] = {a.data(), element::float32, {1}};
-    c.operands[2] = {b.data(), element::float32, {1}};
+    c.operands[0] = {quotients.data(), dtype::float32, {1}};
+    c.operands[1] = {a.data(), dtype::float32, {1}};
+    c.operands[2] = {b.data(), dtype::float32, {1}};
     kernels.elementwise(c);
     BOOST_TEST(quotients[0] == inf);
     BOOST_TEST(quotients[1] == -inf);
@@ -561,13 +561,13 @@ BOOST_AUTO_TEST_CASE(chains_are_their_operations) {
         fill(z, 3);
         fill(n, 4);
         // where(z < x * y, tanh(x * y), cast(n) + x * y)
-        constexpr std::int8_t made = max_link_inputs;
-        const chain_link links[]{{op::multiply, element::float32, {0, 1}, {}},
-                                 {op::less, element::boolean, {2, made}, {}},
-                                 {op::tanh, element::float32, {made}, {}},
-                                 {op::cast, element::float32, {3}, {}},
-                                 {op::add, element::float32, {made + 3, made}, {}},
-                                 {op::where, element::float32, {made + 1, made + 2, made + 4}, {}}};
+        constexpr std::int8_t made = max_fused_inputs;
+        const fused_op links[]{{op::multiply, dtype::float32, {0, 1}, {}},
+                               {op::less, dtype::boolean, {2, made}, {}},
+                               {op::tanh, dtype::float32, {made}, {}},
+                               {op::cast, dtype::float32, {3}, {}},
+                               {op::add, dtype::float32, {made + 3, made}, {}},
+                               {op::where, dtype::float32, {made + 1, made + 2, made + 4}, {}}};
         const extents dense = extent;
         array<float> product(dense, layout::contiguous), function = product, number = product,
                                                          sum = product, wanted = product;
@@ -594,7 +594,7 @@ BOOST_AUTO_TEST_CASE(chains_are_their_operations) {
         c.operands[3] = z.as_operand();
         c.operands[4] = n.as_operand();
         c.links = links;
-        c.link_count = static_cast<int>(std::size(links));
+        c.fused_count = static_cast<int>(std::size(links));
         expectation expected(result), in_place(x);
         const operand dense_wanted = wanted.as_operand();
         for_points(c, [&](const auto& index) {

@@ -155,7 +155,7 @@ void check_write(const table& kernels) {
           fill(rows, seed);
           fill_indices(places, seed);
           fill_indices(counts, seed + 1);
-          call c = make_call(op::write, extent);
+          call c = make_call(op::update_rows, extent);
           c.over = 1u << row;
           c.axis_extent = axis_extent;
           c.axis_stride = buffer.stride[row];

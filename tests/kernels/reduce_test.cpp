@@ -194,8 +194,8 @@ BOOST_AUTO_TEST_CASE(what_lies_between_the_elements_of_a_row_does_not_count) {
           float result[3];
           call c = make_call(kind, {rows, length});
           c.over = 2;
-          c.operands[0] = {result, element::float32, {1, 0}};
-          c.operands[1] = {memory.data(), element::float32, {next, apart}};
+          c.operands[0] = {result, dtype::float32, {1, 0}};
+          c.operands[1] = {memory.data(), dtype::float32, {next, apart}};
           kernels.reduce(c);
           for (int r = 0; r < 3; ++r)
             BOOST_TEST(static_cast<double>(result[r]) == (kind == op::sum ? sum[r] : largest[r]),
@@ -220,8 +220,8 @@ BOOST_AUTO_TEST_CASE(long_sums_keep_their_accuracy) {
       float result[2];
       call c = make_call(op::sum, extent);
       c.over = 1;
-      c.operands[0] = {result, element::float32, {0, 1}};
-      c.operands[1] = {terms.data(), element::float32, {stride, 1}};
+      c.operands[0] = {result, dtype::float32, {0, 1}};
+      c.operands[1] = {terms.data(), dtype::float32, {stride, 1}};
       kernels.reduce(c);
       const double want = expected / static_cast<double>(stride);
       // Floats add up at most 128 terms before their sum goes into a double.
@@ -239,7 +239,7 @@ BOOST_AUTO_TEST_CASE(sums_are_the_same_each_time) {
       call c = make_call(op::sum, {17, 3000});
       c.over = over;
       c.operands[1] = input.as_operand();
-      c.operands[0] = {first.data(), element::float32, {over & 1u ? 0 : 1, over & 2u ? 0 : 1}};
+      c.operands[0] = {first.data(), dtype::float32, {over & 1u ? 0 : 1, over & 2u ? 0 : 1}};
       kernels.reduce(c);
       c.operands[0].data = second.data();
       kernels.reduce(c);

@@ -2,7 +2,7 @@
 
 #include "arrays.hpp"
 #include "targets.hpp"
-#include "weft/graph/row_sums.hpp"
+#include "weft/graph/partial_sums.hpp"
 #include "weft/kernels/row_scratch.hpp"
 
 using namespace weft;
@@ -276,7 +276,7 @@ BOOST_AUTO_TEST_CASE(parts_are_the_whole) {
 }
 
 BOOST_AUTO_TEST_CASE(an_adjoint_sums_up_blocks_of_its_rows) {
-  constexpr auto block = static_cast<std::ptrdiff_t>(rows_in_block);
+  constexpr auto block = static_cast<std::ptrdiff_t>(rows_per_partial);
   const auto check = [](const table& kernels, op kind) {
     for (const layout how : layouts)
       for (const std::ptrdiff_t rows : {std::ptrdiff_t{0}, std::ptrdiff_t{1}, block, 3 * block + 5})
@@ -291,7 +291,7 @@ BOOST_AUTO_TEST_CASE(an_adjoint_sums_up_blocks_of_its_rows) {
           call c = make_call(adjoint_of_normalization(kind), extent);
           c.over = 2;
           c.scalar = 1e-3;
-          c.operands[0] = {result.data(), element::float32, {n, 1}};
+          c.operands[0] = {result.data(), dtype::float32, {n, 1}};
           c.operands[1] = x.as_operand();
           c.operands[2] = g.as_operand();
           c.operands[3] = gain.as_operand();
@@ -403,7 +403,7 @@ void check_masked_rows(const table& kernels, std::ptrdiff_t rows, std::ptrdiff_t
   call c = make_call(op::softmax, {rows, n});
   c.over = 2;
   for (int o = 0; o < 2; ++o) {
-    c.operands[o] = {(o == 0 ? y : x).data(), element::float32, {n, 1}};
+    c.operands[o] = {(o == 0 ? y : x).data(), dtype::float32, {n, 1}};
     if (side_by_side) c.operands[o].stride[0] = 1, c.operands[o].stride[1] = rows;
   }
   const row_scratch scratch(c);
@@ -432,8 +432,8 @@ BOOST_AUTO_TEST_CASE(nan_spreads_over_its_row_of_a_softmax) {
         x[static_cast<std::size_t>(2 * row + 3 * next)] = std::numeric_limits<float>::quiet_NaN();
         call c = make_call(op::softmax, {rows, n});
         c.over = 2;
-        c.operands[0] = {y.data(), element::float32, {row, next}};
-        c.operands[1] = {x.data(), element::float32, {row, next}};
+        c.operands[0] = {y.data(), dtype::float32, {row, next}};
+        c.operands[1] = {x.data(), dtype::float32, {row, next}};
         kernels.rowwise(c);
         for (std::ptrdiff_t r = 0; r < rows; ++r)
           for (std::ptrdiff_t i = 0; i < n; ++i)
@@ -448,8 +448,8 @@ BOOST_AUTO_TEST_CASE(normalize_does_not_cancel_far_from_0) {
     for (std::size_t i = 0; i < 128; ++i) x[i] = 10000 + static_cast<float>(i % 2);
     call c = make_call(op::normalize, {128});
     c.over = 1;
-    c.operands[0] = {y.data(), element::float32, {1}};
-    c.operands[1] = {x.data(), element::float32, {1}};
+    c.operands[0] = {y.data(), dtype::float32, {1}};
+    c.operands[1] = {x.data(), dtype::float32, {1}};
     kernels.rowwise(c);
     for (std::size_t i = 0; i < 128; ++i) BOOST_TEST(y[i] == (i % 2 ? 1 : -1));
   });
@@ -466,8 +466,8 @@ BOOST_AUTO_TEST_CASE(normalize_does_not_cancel_where_a_few_elements_are_far_from
       x[i] = 1000.3f;
     call c = make_call(op::normalize, {n});
     c.over = 1;
-    c.operands[0] = {y.data(), element::float32, {1}};
-    c.operands[1] = {x.data(), element::float32, {1}};
+    c.operands[0] = {y.data(), dtype::float32, {1}};
+    c.operands[1] = {x.data(), dtype::float32, {1}};
     kernels.rowwise(c);
     double mean = 0, variance = 0;
     for (const double v : x) mean += v / n;

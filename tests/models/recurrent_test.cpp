@@ -17,7 +17,7 @@ struct Back : weft::alias<Hidden> {};
 struct Both : weft::axis<14> {};
 
 // The sum of the last state's elements, each with its weight.
-template <weft::text Weights, weft::expression X>
+template <weft::fixed_string Weights, weft::expression X>
 constexpr auto weighed(weft::scope s, const X& last) {
   return weft::sum<Batch, Hidden>(last * s.input<Weights, float, Batch, Hidden>());
 }

@@ -35,9 +35,9 @@ int attentions() {
       return results(as<"loss">(total(shape_t<std::remove_cv_t<decltype(y)>>{}, y)));
     }
   };
-  auto const written = kept([] { return select(definition<model>.unpack(), "loss"); });
+  auto const written = kept([] { return keep_outputs(traced_graph<model>.unpack(), "loss"); });
   auto const simple = kept([&] { return simplify(*written); });
-  auto const g = kept([&] { return attend(*simple); });
+  auto const g = kept([&] { return fuse_attention(*simple); });
   BOOST_TEST(count(*g, op::softmax) == 0);
   return count(*g, op::attention);
 }

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "support/trial.hpp"
-#include "weft/graph/define.hpp"
+#include "weft/graph/trace.hpp"
 #include "weft/ops/convert.hpp"
 
 namespace {
@@ -37,7 +37,7 @@ struct model {
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(masks_are_what_they_say) {
-  auto const g = weft::testing::kept([] { return definition<model>.unpack(); });
+  auto const g = weft::testing::kept([] { return traced_graph<model>.unpack(); });
   weft::testing::settings s;
   s.ranges["lengths"] = {-1, 9};
   s.ranges["offset"] = {-2, 3};

@@ -41,7 +41,7 @@ struct layer {
 template <class Keys>
 bool has_pairs(const graph& g) {
   for (int i = 0; i < g.count; ++i)
-    if (!g.nodes[i].inner && g.nodes[i].axes.contains(&info_of<Pos>) &&
+    if (!g.nodes[i].fused && g.nodes[i].axes.contains(&info_of<Pos>) &&
         g.nodes[i].axes.contains(&info_of<Keys>))
       return true;
   return false;

@@ -34,11 +34,11 @@ struct layer {
 };
 
 // What the project asks of whole models.
-template <class Source>
+template <class Unit>
 void layer_trial(int length) {
   auto s = lengths<Pos>(length);
   s.tolerance = 1e-4;
-  trial<Source>(s);
+  trial<Unit>(s);
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ using weft::testing::check_reference, weft::testing::golden_trial;
 struct Batch : axis<2> {};
 struct Pos : axis<5> {};
 struct KeyPos : alias<Pos> {};
-struct Source : axis<7> {};
+struct Unit : axis<7> {};
 struct Embed : axis<12> {};
 struct KeyEmbed : axis<10> {};
 struct ValueEmbed : axis<8> {};
@@ -48,20 +48,20 @@ struct padded {
 using sizes = nn::widths<Embed, KeyEmbed, ValueEmbed>;
 struct given {
   tensor<float, shape<Batch, Pos, Embed>> query;
-  tensor<float, shape<Batch, Source, KeyEmbed>> key;
-  tensor<float, shape<Batch, Source, ValueEmbed>> value;
+  tensor<float, shape<Batch, Unit, KeyEmbed>> key;
+  tensor<float, shape<Batch, Unit, ValueEmbed>> value;
 };
 constexpr given given_in(scope s) {
-  return {s.param<"query", Batch, Pos, Embed>(), s.param<"key", Batch, Source, KeyEmbed>(),
-          s.param<"value", Batch, Source, ValueEmbed>()};
+  return {s.param<"query", Batch, Pos, Embed>(), s.param<"key", Batch, Unit, KeyEmbed>(),
+          s.param<"value", Batch, Unit, ValueEmbed>()};
 }
 
 struct of_sizes {
   constexpr auto operator()(scope s) const {
     auto const [query, key, value] = given_in(s);
-    auto const mask = s.input<"mask", std::int32_t, Pos, Source>() != 0;
+    auto const mask = s.input<"mask", std::int32_t, Pos, Unit>() != 0;
     auto const seen =
-        nn::multi_head_attention<Source, sizes, Heads, HeadDim>(s, query, key, value, mask);
+        nn::multi_head_attention<Unit, sizes, Heads, HeadDim>(s, query, key, value, mask);
     return results(as<"loss">(loss_of(s, seen.output)), as<"y">(seen.output),
                    as<"weights">(seen.weights));
   }
@@ -70,8 +70,8 @@ struct of_sizes {
 struct with_zero_key {
   constexpr auto operator()(scope s) const {
     auto const [query, key, value] = given_in(s);
-    auto const bias = s.input<"bias", float, Pos, Source>();
-    auto const seen = nn::multi_head_attention<Source, sizes, Heads, HeadDim>(
+    auto const bias = s.input<"bias", float, Pos, Unit>();
+    auto const seen = nn::multi_head_attention<Unit, sizes, Heads, HeadDim>(
         s, query, key, value, bias, {.bias = false, .zero_key = true});
     return results(as<"loss">(loss_of(s, seen.output)), as<"y">(seen.output),
                    as<"weights">(seen.weights));
@@ -81,11 +81,11 @@ struct with_zero_key {
 struct by_head {
   constexpr auto operator()(scope s) const {
     auto const query = s.param<"query", Batch, Pos, Embed>();
-    auto const key = s.param<"key", Batch, Source, Embed>();
-    auto const mask = nn::masks(s.input<"bias", float, Batch, Heads, Pos, Source>(),
+    auto const key = s.param<"key", Batch, Unit, Embed>();
+    auto const mask = nn::masks(s.input<"bias", float, Batch, Heads, Pos, Unit>(),
                                 s.input<"lengths", std::int32_t, Batch>());
-    auto const seen = nn::multi_head_attention<Source, Embed, Heads, HeadDim>(
-        s, query, key, key, mask, {.bias = false});
+    auto const seen = nn::multi_head_attention<Unit, Embed, Heads, HeadDim>(s, query, key, key,
+                                                                            mask, {.bias = false});
     return results(as<"loss">(loss_of(s, seen.output)), as<"y">(seen.output),
                    as<"weights">(seen.weights));
   }

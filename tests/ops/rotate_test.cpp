@@ -70,8 +70,8 @@ struct learned {
 // The gradient for what is turned is one more rotation.
 constexpr bool turns_back() {
   weft::graph const g = weft::training<learned<rotary_pairs::halves>, "loss">::make();
-  return count(g, op::rotate) == 2 && count(g, op::rotate_adjoint) == 2 &&
-         count(g, op::place) == 0 && count(g, op::concatenate) == 0;
+  return count(g, op::rotate) == 2 && count(g, op::rotate_adjoint) == 2 && count(g, op::pad) == 0 &&
+         count(g, op::concatenate) == 0;
 }
 static_assert(turns_back());
 

@@ -50,7 +50,7 @@ struct decoder {
   struct In : weft::axis<3> {};
   struct Hidden : weft::axis<5> {};
   struct Before : weft::alias<Hidden> {};
-  struct Source : weft::axis<4> {};
+  struct Unit : weft::axis<4> {};
   constexpr auto operator()(weft::scope s) const {
     using weft::dot, weft::rename, weft::sum;
     auto given = s.input<"given", float, Pos>();
@@ -60,7 +60,7 @@ struct decoder {
     auto w = s.param<"w", Hidden, In>();
     auto u = s.param<"u", Hidden, Before>();
     auto b = s.param<"b", Hidden>();
-    auto keys = tanh(s.param<"keys", Batch, Source, Hidden>());
+    auto keys = tanh(s.param<"keys", Batch, Unit, Hidden>());
     auto v = s.param<"v", Hidden>();
     auto scale = s.param<"scale">();
     auto r = scan<Pos, D>(
@@ -68,7 +68,7 @@ struct decoder {
           // Additive attention over `keys`.
           auto query = dot<Before>(rename<Hidden, Before>(h), u);
           auto scores = dot<Hidden>(tanh(keys + query), v);
-          auto context = dot<Source>(weft::softmax<Source>(scores), keys);
+          auto context = dot<Unit>(weft::softmax<Unit>(scores), keys);
           auto z = sigmoid(dot<In>(x_t, w) + b);
           auto after = z * tanh(context + query) + (1 - z) * h * scale;
           return next(after, sin(h) * 0.5f + m * given_t).with(context * z, sum<Hidden>(after));

@@ -6,13 +6,13 @@
 namespace weft::testing::attention {
 
 std::unique_ptr<const graph> attended(const graph_parts& model) {
-  return kept([&] { return attend(simplify(select(model.unpack()))); });
+  return kept([&] { return fuse_attention(simplify(keep_outputs(model.unpack()))); });
 }
 
 void means_the_same(const graph_parts& model, const settings& s) {
-  auto const simple = kept([&] { return simplify(select(model.unpack(), "loss")); });
+  auto const simple = kept([&] { return simplify(keep_outputs(model.unpack(), "loss")); });
   auto const written = kept([&] { return simplify(differentiate(*simple, 0)); });
-  auto const fused = kept([&] { return simplify(differentiate(attend(*simple), 0)); });
+  auto const fused = kept([&] { return simplify(differentiate(fuse_attention(*simple), 0)); });
   BOOST_TEST(count(*fused, op::attention) == 1);
   BOOST_TEST(count(*fused, op::attention_adjoint) == (written->parameter_count > 0 ? 1 : 0));
   expectation const expected(*written, s);

@@ -6,7 +6,7 @@
 
 #include "passes/graphs.hpp"
 #include "support/trial.hpp"
-#include "weft/lower/source.hpp"
+#include "weft/lower/units.hpp"
 #include "weft/nn/attention.hpp"
 #include "weft/ops/arithmetic.hpp"
 #include "weft/ops/functions.hpp"
@@ -27,7 +27,7 @@ struct Width : axis<4> {};
 std::unique_ptr<const graph> attended(const graph_parts& model);
 template <class Model>
 const graph& attended() {
-  static auto const g = attended(definition<Model>.parts());
+  static auto const g = attended(traced_graph<Model>.parts());
   return *g;
 }
 
@@ -61,7 +61,7 @@ struct trainable {
 void means_the_same(const graph_parts& model, const settings& s);
 template <class Model>
 void means_the_same(const settings& s = lengths<Pos>(6)) {
-  means_the_same(definition<trainable<Model>>.parts(), s);
+  means_the_same(traced_graph<trainable<Model>>.parts(), s);
 }
 
 // Around what there is of positions, so that some queries see all keys and some none.

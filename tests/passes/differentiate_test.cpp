@@ -33,7 +33,7 @@ struct shared {
   }
 };
 constexpr weft::graph shared_gradients() {
-  return weft::differentiate(weft::define<shared>(), 0);
+  return weft::differentiate(weft::trace<shared>(), 0);
 }
 // An output for each parameter, in their order, after the results; with the parameter's axes.
 static_assert(shared_gradients().output_count == 4);
@@ -55,7 +55,7 @@ struct of_inputs {
   }
 };
 constexpr weft::graph gradients_of_inputs() {
-  return weft::simplify(weft::differentiate(weft::define<of_inputs>(), 0));
+  return weft::simplify(weft::differentiate(weft::trace<of_inputs>(), 0));
 }
 // What depends on no parameter has no gradient: nothing of tanh's or exp's is there.
 static_assert(count(gradients_of_inputs(), op::tanh) == 1);
@@ -83,7 +83,7 @@ BOOST_AUTO_TEST_CASE(a_shared_parameter_adds_up_and_an_unused_one_has_zeros) {
 }
 
 BOOST_AUTO_TEST_CASE(the_forward_graph_stays_as_it_is) {
-  auto const forward = kept(weft::define<shared>);
+  auto const forward = kept(weft::trace<shared>);
   auto const g = kept(shared_gradients);
   BOOST_TEST(g->count > forward->count);
   for (int i = 0; i < forward->count; ++i)
@@ -96,7 +96,7 @@ BOOST_AUTO_TEST_CASE(the_lowered_gradients_are_the_references) {
 }
 
 BOOST_AUTO_TEST_CASE(a_loss_with_axes_is_refused) {
-  auto const g = kept(weft::define<shared>);
+  auto const g = kept(weft::trace<shared>);
   BOOST_CHECK_THROW(kept([&] { return weft::differentiate(*g, 1); }), std::exception);
 }
 

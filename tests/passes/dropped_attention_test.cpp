@@ -108,9 +108,9 @@ void runs_dropped() {
 
 // Nothing is stored of the weights, of their dropout or of their softmax; `others` are dropouts of
 // something else.
-template <class Source>
+template <class Unit>
 void is_one_operation(int others = 0) {
-  auto const g = weft::testing::compiled_graph<Source>();
+  auto const g = weft::testing::compiled_graph<Unit>();
   BOOST_TEST(count(*g, op::attention) == 1);
   BOOST_TEST(count(*g, op::softmax) + count(*g, op::softmax_adjoint) == 0);
   BOOST_TEST(count(*g, op::dropout) == others);

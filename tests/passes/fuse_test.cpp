@@ -6,7 +6,7 @@
 
 #include "passes/graphs.hpp"
 #include "support/trial.hpp"
-#include "weft/lower/source.hpp"
+#include "weft/lower/units.hpp"
 #include "weft/ops/arithmetic.hpp"
 #include "weft/ops/compare.hpp"
 #include "weft/ops/dot.hpp"
@@ -15,7 +15,7 @@
 #include "weft/ops/mask.hpp"
 #include "weft/ops/normalize.hpp"
 #include "weft/ops/reduce.hpp"
-#include "weft/passes/arrange.hpp"
+#include "weft/passes/assign_layouts.hpp"
 
 namespace {
 
@@ -59,7 +59,8 @@ template <op Last>
 bool is_one_contraction() {
   weft::graph const& g = fused<layer<Last>>();
   weft::node const n = output_node(g);
-  return g.count == 5 && n.kind == op::dot && n.operands == 4 && n.scale == 0.25 && n.then == Last;
+  return g.count == 5 && n.kind == op::dot && n.operands == 4 && n.scale == 0.25 &&
+         n.epilogue == Last;
 }
 
 // None of these may go into the contraction as it is.
@@ -239,7 +240,7 @@ bool adjoint_is_fused() {
     affine = affine || (g.nodes[i].kind == op::normalize && g.nodes[i].operands == 3);
   }
   // normalize; y; the loss; the gradients of bias, gain and x. That of y is g.
-  return found && affine && count(g, op::row_sums) == 2 && steps(g) == 6 &&
+  return found && affine && count(g, op::norm_parameter_gradient) == 2 && steps(g) == 6 &&
          count(g, op::normalize_adjoint) == 1;
 }
 
@@ -261,7 +262,7 @@ bool rms_adjoint_is_fused() {
     affine = affine || (n.kind == op::rms_normalize && n.operands == 3);
   }
   // y; the loss; the gradients of gain and x.
-  return found && affine && count(g, op::row_sums) == 1 && steps(g) == 4;
+  return found && affine && count(g, op::norm_parameter_gradient) == 1 && steps(g) == 4;
 }
 
 // Rows of two axes, without a bias.
@@ -304,8 +305,8 @@ struct other_epsilon {
 bool only_whole_rows_are_summed() {
   weft::graph const& alone = fused_with_gradients<gain_alone>();
   weft::graph const& other = fused_with_gradients<other_sums>();
-  return count(alone, op::row_sums) == 1 && count(alone, op::sum) == 1 &&
-         count(other, op::row_sums) == 0;
+  return count(alone, op::norm_parameter_gradient) == 1 && count(alone, op::sum) == 1 &&
+         count(other, op::norm_parameter_gradient) == 0;
 }
 
 // Cross-entropy backwards: nothing is put among zeros. Where rows have several indices, or rows of

@@ -15,7 +15,7 @@ constexpr int count(const graph& g, op kind) {
 constexpr int steps(const graph& g) {
   int n = 0;
   for (int i = 0; i < g.count; ++i)
-    n += !is_leaf(g.nodes[i].kind) && !is_view(g.nodes[i].kind) && !g.nodes[i].inner;
+    n += !is_leaf(g.nodes[i].kind) && !is_view(g.nodes[i].kind) && !g.nodes[i].fused;
   return n;
 }
 

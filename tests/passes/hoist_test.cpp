@@ -289,10 +289,10 @@ struct along {
           weft::as<"y">(weft::concatenate<Twice, weft::shape<Pos, Pos>>(table, table)));
     if constexpr (Kind == op::slice)
       return weft::results(weft::as<"x">(x), weft::as<"y">(weft::slice<Pos, Later, 1>(table)));
-    if constexpr (Kind == op::windows)
+    if constexpr (Kind == op::unfold)
       return weft::results(weft::as<"x">(x),
                            weft::as<"y">(weft::windows<Pos, Starts, Window>(table) * 2.f));
-    if constexpr (Kind == op::place)
+    if constexpr (Kind == op::pad)
       return weft::results(
           weft::as<"x">(x),
           weft::as<"y">(weft::windows<Pos, Pos, Window, weft::window{.left = 2}>(table) * 2.f));
@@ -309,7 +309,7 @@ using kinds_that_mix =
                        static_cast<int>(op::softmax), static_cast<int>(op::normalize),
                        static_cast<int>(op::dot), static_cast<int>(op::gather),
                        static_cast<int>(op::concatenate), static_cast<int>(op::slice),
-                       static_cast<int>(op::windows), static_cast<int>(op::place)>;
+                       static_cast<int>(op::unfold), static_cast<int>(op::pad)>;
 
 // Waves in a loss, known in its gradients as well; both encodings turn by the same angles.
 struct trained {
@@ -406,7 +406,7 @@ BOOST_AUTO_TEST_CASE(a_known_gradient_is_copied_to_where_gradients_are) {
   auto const& tables = weft::lowered<weft::training<linear_loss, "loss">>::tables;
   BOOST_TEST(tables.once > 0);
   for (int i = 0; i < tables.once; ++i)
-    BOOST_TEST((tables.steps[i].operand[0].where == weft::block::workspace));
+    BOOST_TEST((tables.instructions[i].operand[0].where == weft::block::workspace));
   for (std::size_t const n : {0u, 1u, 3u, 17u})
     trial<weft::training<linear_loss, "loss">>(lengths<Pos>(n));
 }

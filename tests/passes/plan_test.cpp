@@ -51,7 +51,7 @@ void check_plan(const weft::graph& g) {
   weft::testing::live_ranges const ranges(g, *plan);
   auto const &computed_in = ranges.computed_in, &first = ranges.first, &last = ranges.last;
   auto const owns = [&](int i) {
-    return of[i].root == i && of[i].where == weft::block::workspace && !g.nodes[i].inner;
+    return of[i].root == i && of[i].where == weft::block::workspace && !g.nodes[i].fused;
   };
   auto const size = [&](int i) {
     return g.nodes[i].axes.extent() * static_cast<std::size_t>(weft::bytes(g.nodes[i].type));
@@ -110,11 +110,11 @@ struct chain {
   }
 };
 constexpr std::size_t one_tensor = weft::align(17 * 17 * 4);
-static_assert(weft::plan(weft::define<chain<1>>()).workspace_bytes == one_tensor);
-static_assert(weft::plan(weft::define<chain<40>>()).workspace_bytes == one_tensor,
+static_assert(weft::plan(weft::trace<chain<1>>()).workspace_bytes == one_tensor);
+static_assert(weft::plan(weft::trace<chain<40>>()).workspace_bytes == one_tensor,
               "an elementwise chain is computed in place");
 constexpr bool all_in_one_place() {
-  weft::graph const g = weft::define<chain<5>>();
+  weft::graph const g = weft::trace<chain<5>>();
   weft::memory_plan const p = weft::plan(g);
   for (int i = 0; i < g.count; ++i)
     if (p.of[i].where == weft::block::workspace && p.of[i].offset != 0) return false;
@@ -137,7 +137,7 @@ struct put_together {
   struct Fourfold : weft::axis<weft::up_to<4 * 17>> {};
 };
 constexpr bool parts_are_computed_in_place() {
-  weft::graph const g = weft::define<put_together>();
+  weft::graph const g = weft::trace<put_together>();
   weft::memory_plan const p = weft::plan(g);
   int const all = g.outputs[0].node;
   weft::node const& n = g.nodes[all];
@@ -160,7 +160,7 @@ struct two_results {
   struct Few : weft::axis<4> {};
 };
 constexpr bool results_lie_apart() {
-  weft::graph const g = weft::define<two_results>();
+  weft::graph const g = weft::trace<two_results>();
   weft::memory_plan const p = weft::plan(g);
   for (int i = 0; i < 4; ++i)
     for (int j = 0; j < i; ++j)
@@ -211,9 +211,9 @@ BOOST_AUTO_TEST_CASE(a_normalised_sum_does_not_overwrite_its_computed_gain_and_b
 }
 
 BOOST_AUTO_TEST_CASE(nodes_that_live_at_the_same_time_lie_apart) {
-  check_plan(*kept(weft::define<chain<5>>));
-  check_plan(*kept(weft::define<two_results>));
-  check_plan(*kept(weft::define<mixed>));
+  check_plan(*kept(weft::trace<chain<5>>));
+  check_plan(*kept(weft::trace<two_results>));
+  check_plan(*kept(weft::trace<mixed>));
   check_plan(*kept([] { return weft::training<mixed, "loss">::g.unpack(); }));
 }
 
@@ -223,7 +223,7 @@ BOOST_AUTO_TEST_CASE(also_in_a_transformer_and_its_gradients) {
 }
 
 BOOST_AUTO_TEST_CASE(a_transpose_is_not_overwritten) {
-  auto const g = kept(weft::define<symmetric>);
+  auto const g = kept(weft::trace<symmetric>);
   auto const p = planned(*g);
   for (int i = 0; i < g->count; ++i)
     if (g->nodes[i].kind == op::add)

@@ -27,7 +27,7 @@ struct layer {
   }
 };
 
-constexpr auto steps_of = [](const auto& tables) { return tables.steps.size(); };
+constexpr auto steps_of = [](const auto& tables) { return tables.instructions.size(); };
 template <auto Length>
 constexpr auto const& run_tables = weft::lowered<weft::inference<layer<Length>, "last">>::tables;
 template <auto Length>
@@ -83,7 +83,7 @@ constexpr graph fused() {
 }
 static_assert(in_loop(fused(), op::dot) == 0 && in_loop(fused(), op::exp) == 0);
 static_assert(in_loop(fused(), op::normalize) == 0);
-static_assert(in_loop(fused(), op::tanh) == 1 && in_loop(fused(), op::stack) == 1);
+static_assert(in_loop(fused(), op::tanh) == 1 && in_loop(fused(), op::scan_collect) == 1);
 
 // The gradients for weights are contractions after the loop, not in it.
 constexpr bool weights_after_loop() {
@@ -105,8 +105,8 @@ constexpr bool together(const graph& g) {
     if (weft::loop_of(g, i) != body)
       for (int j = i; j < g.count; ++j)
         if (weft::loop_of(g, j) == body) return false;
-    if (g.nodes[i - 1].kind == op::next && weft::loop_of(g, i) == body &&
-        g.nodes[i].kind != op::next)
+    if (g.nodes[i - 1].kind == op::yield && weft::loop_of(g, i) == body &&
+        g.nodes[i].kind != op::yield)
       return false;
   }
   return true;

@@ -30,7 +30,7 @@ struct Pos : weft::axis<weft::up_to<9>> {};
 
 template <class Model>
 constexpr weft::graph simplified() {
-  return weft::simplify(weft::define<Model>());
+  return weft::simplify(weft::trace<Model>());
 }
 // Is the result the only input itself?
 template <class Model>
@@ -46,7 +46,7 @@ struct equal_nodes {
     return exp(x + y) * 2 + exp(y + x) * 2;  // an addition commutes
   }
 };
-static_assert(count(weft::define<equal_nodes>(), op::exp) == 2);
+static_assert(count(weft::trace<equal_nodes>(), op::exp) == 2);
 static_assert(count(simplified<equal_nodes>(), op::exp) == 1);
 static_assert(count(simplified<equal_nodes>(), op::add) == 2);
 static_assert(count(simplified<equal_nodes>(), op::multiply) == 1);
@@ -226,7 +226,7 @@ struct with_more {
   }
 };
 constexpr weft::graph only_second() {
-  return weft::simplify(weft::select(weft::define<with_more>(), "second"));
+  return weft::simplify(weft::keep_outputs(weft::trace<with_more>(), "second"));
 }
 static_assert(only_second().output_count == 1);
 static_assert(count(only_second(), op::exp) == 0, "dead nodes go");
@@ -273,11 +273,11 @@ struct overlapping {
 };
 template <class Model>
 constexpr weft::graph simplified_with_gradients() {
-  return weft::simplify(weft::differentiate(weft::define<Model>(), 0));
+  return weft::simplify(weft::differentiate(weft::trace<Model>(), 0));
 }
-static_assert(count(simplified_with_gradients<sliced<true>>(), op::place) == 0);
+static_assert(count(simplified_with_gradients<sliced<true>>(), op::pad) == 0);
 static_assert(count(simplified_with_gradients<sliced<true>>(), op::concatenate) == 1);
-static_assert(count(simplified_with_gradients<sliced<false>>(), op::place) == 3);
+static_assert(count(simplified_with_gradients<sliced<false>>(), op::pad) == 3);
 static_assert(count(simplified_with_gradients<sliced<false>>(), op::concatenate) == 0);
 
 }  // namespace
@@ -305,7 +305,7 @@ BOOST_AUTO_TEST_CASE(twice_is_once) {
 
 BOOST_AUTO_TEST_CASE(keeps_the_results) {
   namespace reference = weft::reference;
-  auto const before = kept(weft::define<rich>);
+  auto const before = kept(weft::trace<rich>);
   auto const after = kept(simplified<rich>);
   BOOST_TEST(after->count < before->count);
   auto const s = weft::testing::lengths<Pos>(7);

@@ -14,7 +14,7 @@ class random_model {
   // Reads the numbers of the model from a file that generate.py wrote.
   random_model(const std::string& file, const std::string& name);
 
-  template <an_axis A>
+  template <axis_like A>
   void set_length(std::size_t n) {
     inference_.lengths.set<A>(n);
     sampling_.lengths.set<A>(n);
@@ -22,17 +22,17 @@ class random_model {
 
   // The program of the results, on every SIMD target: whole and in parts, with inputs in any
   // layout, with packed parameters, and with memory that the plan calls free spoiled.
-  template <class Model, text... Results>
+  template <class Model, fixed_string... Results>
   void check_module(generated_code<inference<Model, Results...>> code = {}) {
     trial(source_of<inference<Model, Results...>>(), inference_, code.code);
   }
   // The same with dropouts that drop.
-  template <class Model, text... Results>
+  template <class Model, fixed_string... Results>
   void check_sampling() {
     trial(source_of<sampling<Model, Results...>>(), sampling_, {});
   }
   // The same of the program that has gradients.
-  template <class Model, text Loss>
+  template <class Model, fixed_string Loss>
   void check_trainer(generated_code<training<Model, Loss>> code = {}) {
     trial(source_of<training<Model, Loss>>(), sampling_, code.code);
   }

@@ -20,7 +20,7 @@ namespace golden = weft::golden;
 
 constexpr double single = 0x1p-24;  // half the distance from 1 to the next float
 
-constexpr weft::graph char_lm_trained = weft::differentiate(weft::define<char_lm::model<2>>(), 0);
+constexpr weft::graph char_lm_trained = weft::differentiate(weft::trace<char_lm::model<2>>(), 0);
 
 // torch.optim.AdamW in double, over one parameter.
 struct adamw {

@@ -12,7 +12,7 @@
 
 namespace {
 
-using weft::axis_info, weft::axis_list, weft::element, weft::node, weft::op;
+using weft::axis_info, weft::axis_list, weft::dtype, weft::node, weft::op;
 using doubles = std::vector<double>;
 
 struct Two : weft::axis<2> {};
@@ -66,7 +66,7 @@ struct test_graph {
     return emit(n);
   }
   int add(op kind, list over, std::initializer_list<int> operands, list named = {},
-          std::int64_t start = 0, double scalar = 0, element type = element::float32) {
+          std::int64_t start = 0, double scalar = 0, dtype type = dtype::float32) {
     node n = make_node(kind);
     n.type = type;
     n.axes = axes(over);
@@ -114,7 +114,7 @@ void check(const test_graph& t, const doubles& expected) {
 }
 
 // The values of an elementwise operation on tensors without axes.
-double scalar(op kind, doubles operands, element type = element::float32) {
+double scalar(op kind, doubles operands, dtype type = dtype::float32) {
   test_graph t;
   node n = make_node(kind);
   n.type = type;
@@ -269,7 +269,7 @@ BOOST_AUTO_TEST_SUITE(sources)
 BOOST_AUTO_TEST_CASE(positions_and_length) {
   test_graph t;
   t.lengths.set<Length>(3);
-  t.add(op::positions, {role}, {}, {}, 0, 0, element::int32);
+  t.add(op::positions, {role}, {}, {}, 0, 0, dtype::int32);
   check(t, {0, 1, 2});
   t.add(op::length, {}, {}, {length, two});
   check(t, {6});
@@ -318,10 +318,10 @@ BOOST_AUTO_TEST_CASE(one_operand) {
 }
 
 BOOST_AUTO_TEST_CASE(casts) {
-  BOOST_TEST(scalar(op::cast, {-2.7}, element::int32) == -2);
-  BOOST_TEST(scalar(op::cast, {-2.7}, element::boolean) == 1);
-  BOOST_TEST(scalar(op::cast, {0}, element::boolean) == 0);
-  BOOST_TEST(scalar(op::cast, {5}, element::float32) == 5);
+  BOOST_TEST(scalar(op::cast, {-2.7}, dtype::int32) == -2);
+  BOOST_TEST(scalar(op::cast, {-2.7}, dtype::boolean) == 1);
+  BOOST_TEST(scalar(op::cast, {0}, dtype::boolean) == 0);
+  BOOST_TEST(scalar(op::cast, {5}, dtype::float32) == 5);
 }
 
 BOOST_AUTO_TEST_CASE(two_operands) {
@@ -590,9 +590,9 @@ BOOST_AUTO_TEST_CASE(concatenate) {
 BOOST_AUTO_TEST_CASE(place) {
   test_graph t;
   int const x = t.input({three, two}, {1, 10, 2, 20, 3, 30});
-  t.add(op::place, {five, two}, {x}, {five}, 1);
+  t.add(op::pad, {five, two}, {x}, {five}, 1);
   check(t, {0, 0, 1, 10, 2, 20, 3, 30, 0, 0});
-  t.add(op::place, {two, five}, {x}, {five}, 2);
+  t.add(op::pad, {two, five}, {x}, {five}, 2);
   check(t, {0, 0, 1, 2, 3, 0, 0, 10, 20, 30});
 }
 
@@ -600,7 +600,7 @@ BOOST_AUTO_TEST_CASE(place_after_lengths) {
   test_graph t;
   t.lengths.set<Whole>(4);
   t.lengths.set<Length>(2);
-  t.add(op::place, {whole}, {t.input({two}, {7, 8})}, {whole, length}, 0);
+  t.add(op::pad, {whole}, {t.input({two}, {7, 8})}, {whole, length}, 0);
   check(t, {0, 0, 7, 8});
 }
 

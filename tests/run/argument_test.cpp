@@ -30,7 +30,7 @@ template <class Trainer, class... Args>
 concept steps_with = requires(Trainer& t, const Args&... args) {
   t.step(args...);
 };
-template <weft::text Name, class T>
+template <weft::fixed_string Name, class T>
 using argument = decltype(arg<Name>(std::declval<const T&>()));
 
 using tokens = argument<"tokens", weft::array<std::int32_t, Batch, Pos>>;

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "weft/graph/define.hpp"
+#include "weft/graph/trace.hpp"
 #include "weft/nn/linear.hpp"
 #include "weft/ops/gather.hpp"
 #include "weft/ops/reduce.hpp"

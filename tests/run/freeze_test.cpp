@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "kernels/targets.hpp"
-#include "weft/graph/define.hpp"
+#include "weft/graph/trace.hpp"
 #include "weft/nn/linear.hpp"
 #include "weft/ops/dot.hpp"
 #include "weft/run/error.hpp"
@@ -45,7 +45,7 @@ std::vector<float> input(std::size_t rows) {
   return x;
 }
 
-template <weft::text Result>
+template <weft::fixed_string Result>
 std::vector<float> run(net& n, std::size_t rows) {
   auto const x = input(rows);
   auto const y = n(arg<"x">(weft::view<const float, weft::shape<Rows, Embed>>(x.data(), rows)))

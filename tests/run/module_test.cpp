@@ -23,7 +23,7 @@ std::vector<float> elements(const View& v) {
   return all;
 }
 
-template <class Results, weft::text Name>
+template <class Results, weft::fixed_string Name>
 concept gives = requires(const Results& r) {
   r.template get<Name>();
 };

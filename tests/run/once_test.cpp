@@ -59,15 +59,15 @@ struct linear_loss {
   }
 };
 
-template <class Model, weft::text... Results>
+template <class Model, weft::fixed_string... Results>
 constexpr bool runs_without_waves() {
   auto const& tables = weft::lowered<weft::inference<Model, Results...>>::tables;
   int waves = 0;
-  for (int i = 0; i < static_cast<int>(tables.steps.size()); ++i) {
-    weft::step const& s = tables.steps[i];
+  for (int i = 0; i < static_cast<int>(tables.instructions.size()); ++i) {
+    weft::instruction const& s = tables.instructions[i];
     bool any = s.kind == weft::op::sin || s.kind == weft::op::cos;
-    for (int l = 0; l < s.link_count; ++l) {
-      auto const kind = tables.links[s.first_link + l].kind;
+    for (int l = 0; l < s.fused_count; ++l) {
+      auto const kind = tables.links[s.first_fused + l].kind;
       any = any || kind == weft::op::sin || kind == weft::op::cos;
     }
     if (any && i >= tables.once) return false;

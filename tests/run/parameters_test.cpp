@@ -74,7 +74,7 @@ void check_uniform(const statistics& s, double from, double to) {
   BOOST_TEST(s.most > to - near);
 }
 
-template <class P, weft::text Name, class... Axes>
+template <class P, weft::fixed_string Name, class... Axes>
 concept gives = requires(const P& p) {
   p.template get<Name, Axes...>();
 };

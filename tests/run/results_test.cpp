@@ -103,7 +103,7 @@ BOOST_AUTO_TEST_CASE(a_parameter_that_the_loss_does_not_reach_stays_as_it_is) {
 }
 
 BOOST_AUTO_TEST_CASE(two_results_of_one_name_are_refused) {
-  BOOST_CHECK_THROW(weft::testing::kept([] { return weft::define<one_name_twice>(); }),
+  BOOST_CHECK_THROW(weft::testing::kept([] { return weft::trace<one_name_twice>(); }),
                     std::invalid_argument);
 }
 

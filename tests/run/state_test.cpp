@@ -97,10 +97,11 @@ struct several_writes {
   }
 };
 
-template <class Model, weft::text... Results>
+template <class Model, weft::fixed_string... Results>
 int steps_of(weft::kernel k) {
   int n = 0;
-  for (weft::step const& s : weft::lowered<weft::inference<Model, Results...>>::tables.steps)
+  for (weft::instruction const& s :
+       weft::lowered<weft::inference<Model, Results...>>::tables.instructions)
     n += s.run == k;
   return n;
 }
@@ -187,8 +188,8 @@ BOOST_AUTO_TEST_CASE(they_mean_what_the_reference_says) {
 
 BOOST_AUTO_TEST_CASE(rows_are_written_where_they_stay_if_nothing_reads_what_was_there) {
   using weft::kernel;
-  BOOST_TEST(steps_of<cache<false>>(kernel::write) == 1);
-  BOOST_TEST(steps_of<cache<true>>(kernel::write) == 1);
+  BOOST_TEST(steps_of<cache<false>>(kernel::update_rows) == 1);
+  BOOST_TEST(steps_of<cache<true>>(kernel::update_rows) == 1);
   // Of the other, the buffer's way out of the state and back, and the product.
   BOOST_TEST(steps_of<cache<true>>(kernel::elementwise) ==
              steps_of<cache<false>>(kernel::elementwise) + 3);

@@ -21,8 +21,8 @@ struct KeyFilled : weft::alias<Filled> {};
 static_assert(Filled::extent == 512 && Filled::bounded && !weft::same_length<Filled, Pos>);
 static_assert(weft::info_of<Filled>.least == 1 && weft::info_of<KeyFilled>.least == 1);
 static_assert(weft::info_of<Pos>.least == 0 && weft::info_of<Embed>.least == 0);
-static_assert(weft::an_axis<Embed> && weft::an_axis<Pos> && weft::an_axis<KeyPos>);
-static_assert(!weft::an_axis<int> && !weft::an_axis<shape<Pos>> && !weft::an_axis<shape<>>);
+static_assert(weft::axis_like<Embed> && weft::axis_like<Pos> && weft::axis_like<KeyPos>);
+static_assert(!weft::axis_like<int> && !weft::axis_like<shape<Pos>> && !weft::axis_like<shape<>>);
 
 static_assert(is<weft::length_axis_t<Pos>, Pos>);
 static_assert(is<weft::length_axis_t<KeyKeyPos>, Pos>);

@@ -12,7 +12,7 @@ constexpr bool are_zeros = (std::is_trivially_default_constructible_v<T> && ...)
 
 static_assert(are_zeros<weft::node, weft::leaf, weft::output, weft::length_rule, weft::region>);
 static_assert(are_zeros<weft::layout>);
-static_assert(
-    are_zeros<weft::step, weft::input_ref, weft::parameter_ref, weft::state_ref, weft::write_rule,
-              weft::result_ref, weft::length_ref, weft::length_rule_ref, weft::length_requirement,
-              weft::shift_ref, weft::loop_ref, weft::attention_ref, weft::kernels::chain_link>);
+static_assert(are_zeros<weft::instruction, weft::input_ref, weft::parameter_ref, weft::state_ref,
+                        weft::bounds_check, weft::result_ref, weft::length_ref,
+                        weft::length_rule_ref, weft::min_length, weft::shift_ref, weft::loop_ref,
+                        weft::attention_ref, weft::kernels::fused_op>);

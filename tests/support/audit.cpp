@@ -9,7 +9,7 @@ namespace weft::testing {
 
 namespace {
 
-void run_in_parts(const engine& e, const step& s, std::ptrdiff_t place,
+void run_in_parts(const engine& e, const instruction& s, std::ptrdiff_t place,
                   const kernels::table& kernels, int parts) {
   // The last part first: no part may need another's work.
   for (int i = parts; i-- > 0;) e.run(s, kernels, place, kernels::share(i, parts));
@@ -26,7 +26,7 @@ auditor::auditor(const graph& g, const program& p)
 // Is it an intermediate with memory of its own in the workspace?
 bool auditor::owns(int id) const {
   layout const& l = plan_->of[id];
-  return l.root == id && l.where == block::workspace && !g_.nodes[id].inner &&
+  return l.root == id && l.where == block::workspace && !g_.nodes[id].fused &&
          l.offset >= plan_->state_bytes;
 }
 
@@ -35,7 +35,7 @@ std::size_t auditor::bytes_at(int root) const {
 }
 
 // Does an elementwise or rowwise step's result begin where one of its operands does?
-bool auditor::is_in_place(const step& s) const {
+bool auditor::is_in_place(const instruction& s) const {
   if (s.run != kernel::elementwise && s.run != kernel::rowwise) return false;
   if (s.operand[0].where != block::workspace) return false;
   for (int o = 1; o < s.operands; ++o)
@@ -44,9 +44,10 @@ bool auditor::is_in_place(const step& s) const {
   return false;
 }
 
-bool auditor::differs_in_memory_of_its_own(const engine& e, const step& s, std::ptrdiff_t place,
-                                           const kernels::table& kernels, int parts) const {
-  step apart = s;
+bool auditor::differs_in_memory_of_its_own(const engine& e, const instruction& s,
+                                           std::ptrdiff_t place, const kernels::table& kernels,
+                                           int parts) const {
+  instruction apart = s;
   apart.operand[0].offset = p_.workspace_bytes;
   apart.operand[0].shift_count = 0;
   e.run(apart, kernels, place);
@@ -98,7 +99,7 @@ int auditor::run(const engine& e, const kernels::table& kernels, int parts) cons
   int differ = 0;
   for (int i = 0, n = all.count(); i < n; ++i) {
     auto const [at, place] = all[i];
-    step const& s = p_.steps[static_cast<std::size_t>(at)];
+    instruction const& s = p_.instructions[static_cast<std::size_t>(at)];
     // What a scan's steps read is needed until its last round. Carries get their beginning, and
     // gradients are cleared, before the step of their node.
     bool early = g_.nodes[s.node].kind == op::carry || s.operand[0].where == block::gradients;

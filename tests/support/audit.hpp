@@ -26,8 +26,8 @@ class auditor {
  private:
   bool owns(int id) const;
   std::size_t bytes_at(int root) const;
-  bool is_in_place(const step& s) const;
-  bool differs_in_memory_of_its_own(const engine& e, const step& s, std::ptrdiff_t place,
+  bool is_in_place(const instruction& s) const;
+  bool differs_in_memory_of_its_own(const engine& e, const instruction& s, std::ptrdiff_t place,
                                     const kernels::table& kernels, int parts) const;
   void spoil_before(int node, std::vector<char>& spoiled, std::byte* workspace) const;
 

@@ -20,7 +20,7 @@ void check_gradients(const graph& forward, const graph& with_gradients, const se
     int const body = loop_of(forward, i);
     double const times = body > 0 ? static_cast<double>(of(forward.regions[body - 1].axis)) : 1;
     for (double const x : of_forward[static_cast<std::size_t>(i)].data)
-      if (forward.nodes[i].type == element::float32 && std::isfinite(x))
+      if (forward.nodes[i].type == dtype::float32 && std::isfinite(x))
         noise += times * std::abs(x) * std::numeric_limits<double>::epsilon();
   }
 

@@ -29,18 +29,18 @@ class error_analysis {
   error_analysis(const graph& g, const reference::lengths& of)
       : g_(g), of_(of), error_(static_cast<std::size_t>(g.count)) {
     for (int i = 0; i < g.count; ++i)
-      if (g.nodes[i].kind == op::next) next_of_[g.nodes[i].operand[0]] = i;
+      if (g.nodes[i].kind == op::yield) next_of_[g.nodes[i].operand[0]] = i;
   }
 
   // Node i has got its values.
   void see(int i, const std::vector<reference::values>& all) {
     all_ = &all;
     node const& n = g_.nodes[i];
-    bool const exact = n.type != element::float32;
+    bool const exact = n.type != dtype::float32;
     if (exact) check_exact(n);
     double const e = exact ? 0 : bound(n, i);
     double& error = error_[static_cast<std::size_t>(i)];
-    error = n.kind == op::stack ? std::max(error, e) : e;
+    error = n.kind == op::scan_collect ? std::max(error, e) : e;
     if (n.kind == op::carry) begun_.insert(i);
   }
   const std::vector<double>& errors() const { return error_; }
@@ -127,34 +127,34 @@ class error_analysis {
       case op::state:
       case op::positions:
         return 0;
-      case op::write:  // an element of either
+      case op::update_rows:  // an element of either
         return std::max(ex, ey);
       case op::constant:  // rounded to float32
-        if (n.type != element::float32 || !std::isfinite(n.scalar)) return 0;
+        if (n.type != dtype::float32 || !std::isfinite(n.scalar)) return 0;
         return static_cast<double>(static_cast<float>(n.scalar)) == n.scalar ? 0 : rounding(r);
       case op::length:  // a product of integers, exact below 2^24
         return r < 0x1p24 ? 0 : gamma(n.named.count) * r;
       case op::cast:  // from integers, exact below 2^24
-        return g_.nodes[x].type == element::float32 || r < 0x1p24 ? ex : rounding(r);
+        return g_.nodes[x].type == dtype::float32 || r < 0x1p24 ? ex : rounding(r);
       case op::carry:  // at the first step its beginning, then what the step before has left
-      case op::last: {
+      case op::scan_result: {
         int const carry = n.kind == op::carry ? id : x;
         int const from = begun_.contains(carry) ? next_of_.at(carry) : g_.nodes[carry].operand[0];
         return error_[static_cast<std::size_t>(from)];
       }
-      case op::next:
+      case op::yield:
         return ey;
-      case op::stack:
-      case op::element:
+      case op::scan_collect:
+      case op::scan_slice:
       case op::rename:  // the same elements
       case op::slice:
-      case op::windows:
+      case op::unfold:
       case op::split:
       case op::merge:
       case op::copy:
       case op::negate:
       case op::concatenate:
-      case op::place:
+      case op::pad:
       case op::maximum:  // |max(a, b) - max(a', b')| is at most the larger distance
       case op::minimum:
       case op::where:
@@ -208,7 +208,7 @@ class error_analysis {
         double const k = terms(n);
         return k * ex + summation(k) * largest_sum(id, x, x, [](double a, double) { return a; });
       }
-      case op::row_sums: {  // of g, or of g * normalize(x)
+      case op::norm_parameter_gradient: {  // of g, or of g * normalize(x)
         node const& adjoint = g_.nodes[x];
         rows const rows_of_x = rows_of(adjoint, adjoint.operand[0]);
         double const k = static_cast<double>(data(adjoint.operand[1]).size()) / rows_of_x.length;
@@ -226,7 +226,7 @@ class error_analysis {
                ey * sum_of([](double a, double) { return a; }) + k * ex * ey +
                gamma(k + 2) * sum_of([](double a, double b) { return a * b; }) + k * underflow;
       }
-      case op::overlap_add: {  // as many terms as a window has places, at most
+      case op::fold: {  // as many terms as a window has places, at most
         auto const k = static_cast<double>(of_(n.named.at[2]));
         return k * ex + gamma(k) * k * mx;
       }

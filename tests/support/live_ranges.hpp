@@ -28,10 +28,10 @@ struct live_ranges {
       return of[static_cast<std::size_t>(i)];
     };
     for (int i = g.count; i-- > 0;) {
-      if (!g.nodes[i].inner) at(computed_in, i) = i;
+      if (!g.nodes[i].fused) at(computed_in, i) = i;
       for (int j = 0; j < g.nodes[i].operands; ++j)
         at(computed_in, g.nodes[i].operand[j]) = at(computed_in, i);
-      if (!g.nodes[i].inner) at(first, p.of[i].root) = i;
+      if (!g.nodes[i].fused) at(first, p.of[i].root) = i;
     }
     for (int i = 0; i < g.count; ++i) at(last_of_region, loop_of(g, i)) = i;
     auto const read = [&](int id, int by) {
@@ -39,7 +39,7 @@ struct live_ranges {
       if (by < g.count) {
         op const kind = g.nodes[root].kind;
         int const body = loop_of(g, by);
-        bool const stays = kind == op::carry || kind == op::next || kind == op::stack;
+        bool const stays = kind == op::carry || kind == op::yield || kind == op::scan_collect;
         if (body > 0 && (loop_of(g, root) != body || stays)) by = at(last_of_region, body);
         if (g.nodes[root].once && !g.nodes[by].once) by = g.count;
       }

@@ -42,13 +42,13 @@ void on_a_large_stack(const std::function<void()>& f) {
   if (c.thrown) std::rethrow_exception(c.thrown);
 }
 
-table_view<std::string_view> names_of(const run_time_source& s) {
+array_view<std::string_view> names_of(const run_time_source& s) {
   return {s.results.data(), s.results.size()};
 }
 
-std::unique_ptr<const program_draft> draft_of(const graph& g) {
-  std::unique_ptr<const program_draft> draft;
-  on_a_large_stack([&] { draft.reset(new program_draft(weft::detail::draft(g))); });
+std::unique_ptr<const program_builder> draft_of(const graph& g) {
+  std::unique_ptr<const program_builder> draft;
+  on_a_large_stack([&] { draft.reset(new program_builder(weft::detail::build_program(g))); });
   return draft;
 }
 
@@ -62,9 +62,9 @@ std::unique_ptr<const graph> kept(const std::function<graph()>& make) {
 
 std::unique_ptr<const graph> plain_graph(const run_time_source& s) {
   auto const whole = kept([&] { return s.model.unpack(); });
-  auto selected = kept([&] { return select(*whole, names_of(s)); });
+  auto selected = kept([&] { return keep_outputs(*whole, names_of(s)); });
   if (s.kind == run_time_source::inference)
-    return kept([&] { return sweep(without_dropout(*selected)); });
+    return kept([&] { return eliminate_dead_code(remove_dropout(*selected)); });
   if (s.kind == run_time_source::training) return kept([&] { return differentiate(*selected, 0); });
   return selected;
 }
@@ -72,12 +72,12 @@ std::unique_ptr<const graph> plain_graph(const run_time_source& s) {
 std::unique_ptr<const graph> compiled_graph(const run_time_source& s) {
   auto const whole = kept([&] { return s.model.unpack(); });
   auto const selected = kept([&] {
-    graph const g = select(*whole, names_of(s));
-    return simplify(s.kind == run_time_source::inference ? without_dropout(g) : g);
+    graph const g = keep_outputs(*whole, names_of(s));
+    return simplify(s.kind == run_time_source::inference ? remove_dropout(g) : g);
   });
   return kept([&] {
-    return s.kind == run_time_source::training ? compiled_with_gradients(*selected)
-                                               : compiled(*selected);
+    return s.kind == run_time_source::training ? optimize_with_gradients(*selected)
+                                               : optimize(*selected);
   });
 }
 

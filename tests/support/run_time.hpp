@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "weft/lower/lower.hpp"
-#include "weft/lower/source.hpp"
+#include "weft/lower/units.hpp"
 
 namespace weft::testing {
 
@@ -23,44 +23,44 @@ struct run_time_source {
   std::vector<std::string_view> results;
 };
 namespace detail {
-template <class Source>
+template <class Unit>
 struct source_of;
-template <class Model, text... Results>
+template <class Model, fixed_string... Results>
 struct source_of<inference<Model, Results...>> {
   static run_time_source get() {
-    return {run_time_source::inference, definition<Model>.parts(), {Results.view()...}};
+    return {run_time_source::inference, traced_graph<Model>.parts(), {Results.view()...}};
   }
 };
-template <class Model, text... Results>
+template <class Model, fixed_string... Results>
 struct source_of<sampling<Model, Results...>> {
   static run_time_source get() {
-    return {run_time_source::sampling, definition<Model>.parts(), {Results.view()...}};
+    return {run_time_source::sampling, traced_graph<Model>.parts(), {Results.view()...}};
   }
 };
-template <class Model, text Loss>
+template <class Model, fixed_string Loss>
 struct source_of<training<Model, Loss>> {
   static run_time_source get() {
-    return {run_time_source::training, definition<Model>.parts(), {Loss.view()}};
+    return {run_time_source::training, traced_graph<Model>.parts(), {Loss.view()}};
   }
 };
 }  // namespace detail
-template <class Source>
+template <class Unit>
 run_time_source source_of() {
-  return detail::source_of<Source>::get();
+  return detail::source_of<Unit>::get();
 }
 
 // The graph that a program should compute, as plainly as it can be had: before simplification.
 std::unique_ptr<const graph> plain_graph(const run_time_source& s);
-template <class Source>
+template <class Unit>
 std::unique_ptr<const graph> plain_graph() {
-  return plain_graph(source_of<Source>());
+  return plain_graph(source_of<Unit>());
 }
 
-// What Source::make() gives.
+// What Unit::make() gives.
 std::unique_ptr<const graph> compiled_graph(const run_time_source& s);
-template <class Source>
+template <class Unit>
 std::unique_ptr<const graph> compiled_graph() {
-  return compiled_graph(source_of<Source>());
+  return compiled_graph(source_of<Unit>());
 }
 
 // What a graph is lowered to.
@@ -69,7 +69,7 @@ class run_time_program {
   explicit run_time_program(const graph& g);
 
  private:
-  std::unique_ptr<const program_draft> draft_;
+  std::unique_ptr<const program_builder> draft_;
 
  public:
   weft::program const program;

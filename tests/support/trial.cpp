@@ -26,40 +26,40 @@ int viewed_input(const graph& g, int id) {
 }
 
 // An input's or a parameter's numbers, each a float32, int32 or bool exactly.
-std::vector<double> numbers(const std::string& name, element type, std::size_t count,
+std::vector<double> numbers(const std::string& name, dtype type, std::size_t count,
                             settings::range r) {
   std::vector<double> all(count);
   for (std::size_t i = 0; i < count; ++i) {
     double const u = static_cast<double>(golden::hash(name, i) >> 8) * 0x1p-24;
     double const x = r.low + (r.high - r.low) * u;
-    all[i] = type == element::float32 ? static_cast<double>(static_cast<float>(x))
-             : type == element::int32 ? std::floor(x)
-                                      : static_cast<double>(u < 0.5);
+    all[i] = type == dtype::float32 ? static_cast<double>(static_cast<float>(x))
+             : type == dtype::int32 ? std::floor(x)
+                                    : static_cast<double>(u < 0.5);
   }
   return all;
 }
 
-void put(std::byte* to, element type, double value) {
+void put(std::byte* to, dtype type, double value) {
   auto const f = static_cast<float>(value);
-  auto const i = static_cast<std::int32_t>(type == element::int32 ? value : 0);
+  auto const i = static_cast<std::int32_t>(type == dtype::int32 ? value : 0);
   auto const b = static_cast<std::uint8_t>(value != 0);
-  void const* const from = type == element::float32 ? static_cast<void const*>(&f)
-                           : type == element::int32 ? static_cast<void const*>(&i)
-                                                    : static_cast<void const*>(&b);
+  void const* const from = type == dtype::float32 ? static_cast<void const*>(&f)
+                           : type == dtype::int32 ? static_cast<void const*>(&i)
+                                                  : static_cast<void const*>(&b);
   std::memcpy(to, from, static_cast<std::size_t>(bytes(type)));
 }
 
-double get(const std::byte* from, element type) {
+double get(const std::byte* from, dtype type) {
   float f = 0;
   std::int32_t i = 0;
   switch (type) {
-    case element::float32:
+    case dtype::float32:
       std::memcpy(&f, from, sizeof f);
       return static_cast<double>(f);
-    case element::int32:
+    case dtype::int32:
       std::memcpy(&i, from, sizeof i);
       return i;
-    case element::boolean:
+    case dtype::boolean:
       break;
   }
   return static_cast<double>(std::to_integer<int>(*from));
@@ -215,8 +215,7 @@ void expectation::fill(const settings& s) {
   for (int i = 0; i < g_.input_count; ++i) {
     std::string const name(g_.name(g_.inputs[i].name));
     node const& n = g_.nodes[g_.inputs[i].node];
-    auto r =
-        n.type == element::int32 ? ranges[static_cast<std::size_t>(i)] : settings::range{-1, 1};
+    auto r = n.type == dtype::int32 ? ranges[static_cast<std::size_t>(i)] : settings::range{-1, 1};
     if (auto const found = s.ranges.find(name); found != s.ranges.end()) r = found->second;
     auto const values = s.given.find(name);
     given_.inputs[name] = values != s.given.end()
@@ -227,7 +226,7 @@ void expectation::fill(const settings& s) {
     std::string const name(g_.name(g_.states[i].name));
     node const& n = g_.nodes[g_.states[i].node];
     settings::range r{-1, 1};
-    if (n.type == element::int32) r = {-20, 20};
+    if (n.type == dtype::int32) r = {-20, 20};
     if (auto const found = s.ranges.find(name); found != s.ranges.end()) r = found->second;
     auto const values = s.given.find(name);
     given_.states[name] =
@@ -264,7 +263,7 @@ std::vector<std::vector<double>> expectation::run(const program& p, program_code
   for (parameter_ref const& r : p.parameters) {
     auto const& values = given_.parameters.find(p.name(r.name))->second;
     for (std::size_t i = 0; i < r.size; ++i)
-      put(parameters.get() + r.offset + 4 * i, element::float32, values[i]);
+      put(parameters.get() + r.offset + 4 * i, dtype::float32, values[i]);
   }
   // What is not written, or is read without having been written, is NaN.
   auto const poisoned = [](std::size_t size) {
@@ -316,7 +315,7 @@ std::vector<std::vector<double>> expectation::run(const program& p, program_code
     for (parameter_ref const& r : p.parameters) {
       outputs.push_back({});
       for (std::size_t i = 0; i < r.size; ++i)
-        outputs.back().push_back(get(gradients.get() + r.offset + 4 * i, element::float32));
+        outputs.back().push_back(get(gradients.get() + r.offset + 4 * i, dtype::float32));
       if (compare) check_gradient(std::string(p.name(r.name)), outputs.back());
     }
   for (auto& one : outputs)  // NaN would not be equal to itself

@@ -88,12 +88,12 @@ class expectation {
   std::vector<double> bounds_;
 };
 
-// Runs what Source lowers to, weft::inference<Model, ...>, weft::sampling<Model, ...> or
+// Runs what Unit lowers to, weft::inference<Model, ...>, weft::sampling<Model, ...> or
 // weft::training<Model, "loss">, on every SIMD target; as generated code, where that is given.
 void trial(const run_time_source& of, const settings& s, program_code generated);
-template <class Source>
-void trial(const settings& s = {}, generated_code<Source> code = {}) {
-  trial(source_of<Source>(), s, code.code);
+template <class Unit>
+void trial(const settings& s = {}, generated_code<Unit> code = {}) {
+  trial(source_of<Unit>(), s, code.code);
 }
 
 }  // namespace weft::testing

@@ -52,7 +52,7 @@ struct alias {
 
 // A shape has an extent too, and is no axis.
 template <class A>
-concept an_axis = requires {
+concept axis_like = requires {
   { A::extent } -> std::convertible_to<std::size_t>;
   { A::bounded } -> std::convertible_to<bool>;
 }

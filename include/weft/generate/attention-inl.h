@@ -47,7 +47,7 @@ struct attention_block {
                                       .addend_row = {},
                                       .addend_broadcast = {},
                                       .scale = P.scale,
-                                      .then = op::copy};
+                                      .epilogue = op::copy};
   // result[i][e] = sum over j of weights[j][i] * value[j][e].
   static constexpr tile_traits weighted{.columns = P.width,
                                         .depth = P.keys,
@@ -60,7 +60,7 @@ struct attention_block {
                                         .addend_row = {},
                                         .addend_broadcast = {},
                                         .scale = 1,
-                                        .then = op::copy};
+                                        .epilogue = op::copy};
 
   // -infinity for keys outside of the band, with the lanes' queries from `query` on.
   HWY_INLINE static V hide(V score, int key, std::ptrdiff_t query) {

@@ -43,7 +43,7 @@ inline constexpr std::ptrdiff_t max_keys = 32;
 // The queries of a block, their scores and what is added to these, on the stack: 16 KiB.
 inline constexpr std::ptrdiff_t max_block_elements = 4096;
 
-constexpr attention_plan plan_of_attention(const step& s, const attention_ref& a) {
+constexpr attention_plan plan_of_attention(const instruction& s, const attention_ref& a) {
   attention_plan p;
   operand_ref const* const operands[attention_operand::count]{
       &a.result,

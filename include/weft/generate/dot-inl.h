@@ -32,7 +32,7 @@ struct tile_traits {
   std::ptrdiff_t addend_row[2];
   bool addend_broadcast[2];  // one element for all columns
   number scale;
-  op then;
+  op epilogue;
 };
 
 // See tile_model.
@@ -42,8 +42,8 @@ inline constexpr bool is_narrow = T.left_depth == 1 && lanes_of<lanes_for<T.colu
 
 // Others compute with more constants than there are registers beside the sums: g++ would keep the
 // constants in them, and the sums in memory.
-constexpr bool ends_in_tile(op then) {
-  return then == op::copy || then == op::relu;
+constexpr bool ends_in_tile(op epilogue) {
+  return epilogue == op::copy || epilogue == op::relu;
 }
 
 // A tile: Rows x Vectors sums, of whose last vector the first Rest lanes count, or all if 0.
@@ -153,7 +153,7 @@ struct tile {
     else if constexpr (T.addends > 0)
       v = hn::Add(v, addend<0, I>(a));
     if constexpr (T.addends > 1) v = hn::Add(v, addend<1, I>(b));
-    if constexpr (ends_in_tile(T.then)) v = function<T.then>(d, v);
+    if constexpr (ends_in_tile(T.epilogue)) v = function<T.epilogue>(d, v);
     store<D, count<I>>(v, result + I / Vectors * T.result_row + I % Vectors * lanes);
   }
   template <int... I>
@@ -245,7 +245,7 @@ HWY_INLINE void apply_function(float* result) {
   constexpr int lanes = lanes_of<D>;
   constexpr int rest = static_cast<int>(T.columns % lanes);
   const auto apply = []<int n>(std::integral_constant<int, n>, float* at)
-                         HWY_ATTR { store<D, n>(function<T.then>(D(), load<D, n>(at)), at); };
+                         HWY_ATTR { store<D, n>(function<T.epilogue>(D(), load<D, n>(at)), at); };
   for (int row = 0; row < Rows; ++row, result += T.result_row) {
     std::ptrdiff_t c = 0;
     for (; c + lanes <= T.columns; c += lanes)
@@ -274,7 +274,7 @@ HWY_INLINE void dot_matrix(tile_operands at) {
     if constexpr (small > 1) run_across<T, Rows, size.rows, across.size, 0>(small - 1, at);
     run_across<T, Rows, size.rows, across.size, rest>(1, at);
   }
-  if constexpr (!ends_in_tile(T.then)) apply_function<T, Rows>(result);
+  if constexpr (!ends_in_tile(T.epilogue)) apply_function<T, Rows>(result);
 }
 
 template <signature S, dot_plan P, bool Copied>
@@ -290,7 +290,7 @@ constexpr tile_traits traits_of() {
                 .addend_row = {},
                 .addend_broadcast = {},
                 .scale = S.scale,
-                .then = S.then};
+                .epilogue = S.epilogue};
   for (int i = 0; i < t.addends; ++i) {
     t.addend_row[i] = P.rows.stride.at[3 + i];
     t.addend_broadcast[i] = P.columns.stride.at[3 + i] == 0;

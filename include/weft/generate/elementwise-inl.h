@@ -36,7 +36,7 @@ struct chain_row {
   // The result of link L from the values before it.
   template <int L>
   HWY_INLINE static V link(const V* values) {
-    constexpr kernels::chain_link of = P.link[L];
+    constexpr kernels::fused_op of = P.link[L];
     if constexpr (operands_of_elementwise(of.kind) == 1)
       return function<of.kind>(D(), values[of.from[0]]);
     else
@@ -46,10 +46,10 @@ struct chain_row {
   template <int count, int... I, int... L>
   HWY_INLINE static void vector(std::integer_sequence<int, I...>, std::integer_sequence<int, L...>,
                                 const operands& row, std::ptrdiff_t at) {
-    V values[kernels::max_link_inputs + P.links];  // numbered as in chain_link
+    V values[kernels::max_fused_inputs + P.links];  // numbered as in fused_op
     ((values[I] = input<count, I>(row, at)), ...);
-    ((values[kernels::max_link_inputs + L] = link<L>(values)), ...);
-    store<D, count>(values[kernels::max_link_inputs + P.links - 1], row.write() + at);
+    ((values[kernels::max_fused_inputs + L] = link<L>(values)), ...);
+    store<D, count>(values[kernels::max_fused_inputs + P.links - 1], row.write() + at);
   }
   template <int count>
   HWY_INLINE static void vector(const operands& row, std::ptrdiff_t at) {

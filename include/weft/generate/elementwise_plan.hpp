@@ -13,9 +13,9 @@ struct elementwise_plan {
   std::ptrdiff_t length = 1;  // of the rows that vectors run along
   nest rows;
   int inputs = 0;
-  bool broadcast[kernels::max_link_inputs]{};  // one element for all of a row
+  bool broadcast[kernels::max_fused_inputs]{};  // one element for all of a row
   int links = 0;
-  kernels::chain_link link[kernels::max_links]{};
+  kernels::fused_op link[kernels::max_fused_ops]{};
 };
 
 // Beyond, the general kernel's preparations no longer count.
@@ -74,17 +74,18 @@ constexpr bool is_cheap(const elementwise_plan& p) {
 }
 
 // Of a fixed step, whose links are the program's from `links` on.
-constexpr elementwise_plan plan_of_elementwise(const step& s, const kernels::chain_link* links) {
+constexpr elementwise_plan plan_of_elementwise(const instruction& s,
+                                               const kernels::fused_op* links) {
   elementwise_plan p;
   if (s.run != kernel::elementwise) return p;
   for (int o = 0; o < s.operands; ++o)
-    if (s.operand[o].type != element::float32) return p;
+    if (s.operand[o].type != dtype::float32) return p;
   p.inputs = s.operands - 1;
-  p.links = s.link_count;
+  p.links = s.fused_count;
   for (int l = 0; l < p.links; ++l) p.link[l] = links[l];
-  if (p.links == 0) p.link[p.links++] = {s.kind, element::float32, {0, 1, 2}, {}};
+  if (p.links == 0) p.link[p.links++] = {s.kind, dtype::float32, {0, 1, 2}, {}};
   for (int l = 0; l < p.links; ++l)
-    if (p.link[l].type != element::float32 || !is_generated_function(p.link[l].kind)) return p;
+    if (p.link[l].type != dtype::float32 || !is_generated_function(p.link[l].kind)) return p;
   signature const loops = signature_of(s);
   if (loops.points() == 0 || loops.points() > max_chain_elements) return p;
   for (int l = 0; l < loops.loops; ++l) p.rows.push(loop_of(loops, l));

@@ -18,11 +18,11 @@ struct gather_plan {
 inline constexpr std::ptrdiff_t max_gathered_elements = 8192;
 
 // Of a fixed step.
-constexpr gather_plan plan_of_gather(const step& s) {
+constexpr gather_plan plan_of_gather(const instruction& s) {
   gather_plan p;
   if (s.run != kernel::gather || s.operand[2].where == block::numbers) return p;
   for (int o = 0; o < 2; ++o)
-    if (s.operand[o].type == element::boolean || s.operand[o].where == block::numbers) return p;
+    if (s.operand[o].type == dtype::boolean || s.operand[o].where == block::numbers) return p;
   signature const loops = signature_of(s);
   if (loops.points() == 0 || loops.points() > max_gathered_elements) return p;
   for (int l = 0; l < loops.loops; ++l) p.rows.push(loop_of(loops, l));

@@ -18,7 +18,7 @@ struct rotate_plan {
 inline constexpr std::ptrdiff_t max_rotated_pairs = 4096;
 
 // Of a fixed step: numbers are adjacent, and so are angles.
-constexpr rotate_plan plan_of_rotate(const step& s) {
+constexpr rotate_plan plan_of_rotate(const instruction& s) {
   rotate_plan p;
   if (s.run != kernel::rotate) return p;
   std::ptrdiff_t points = 1;

@@ -34,7 +34,7 @@ struct signature {
   std::ptrdiff_t stride[max_operands][max_loops]{};
   number scalar = 0;
   number scale = 1;
-  op then = op::copy;
+  op epilogue = op::copy;
 
   // The number of iterations of all loops together.
   constexpr std::ptrdiff_t points() const {
@@ -45,7 +45,7 @@ struct signature {
 };
 
 // Are all extents and offsets of a step known while compiling?
-constexpr bool is_fixed(const step& s) {
+constexpr bool is_fixed(const instruction& s) {
   for (int l = 0; l < s.loops; ++l)
     if (!s.extent[l].fixed()) return false;
   for (int o = 0; o < s.operands; ++o)
@@ -54,7 +54,7 @@ constexpr bool is_fixed(const step& s) {
 }
 
 // Of a fixed step. Loops of extent 1 are left out.
-constexpr signature signature_of(const step& s) {
+constexpr signature signature_of(const instruction& s) {
   signature g;
   g.run = s.run;
   g.kind = s.kind;
@@ -68,7 +68,7 @@ constexpr signature signature_of(const step& s) {
   }
   g.scalar = s.scalar;
   g.scale = s.scale;
-  g.then = s.then;
+  g.epilogue = s.epilogue;
   return g;
 }
 

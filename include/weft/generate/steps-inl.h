@@ -28,14 +28,15 @@ namespace weft::generate::HWY_NAMESPACE {
 
 #ifndef WEFT_GENERATES
 
-template <class Source>
+template <class Unit>
 HWY_INLINE void run_steps(const engine& e) {
   e.run_alone(kernels::best());
 }
-template <class Source>
+template <class Unit>
 HWY_INLINE void pack_steps(const engine& e, std::byte* packed) {
   const kernels::table kernels = kernels::best();
-  for (step const& s : e.tables().steps) e.pack(s, kernels, packed, precision::float32);
+  for (instruction const& s : e.tables().instructions)
+    e.pack(s, kernels, packed, precision::float32);
 }
 
 #else
@@ -43,44 +44,44 @@ HWY_INLINE void pack_steps(const engine& e, std::byte* packed) {
 namespace hn = hwy::HWY_NAMESPACE;
 
 // Statistics are for the adjoint; generated attention leaves them out.
-template <class Source>
+template <class Unit>
 constexpr bool wants_statistics() {
-  for (step const& s : lowered<Source>::tables.steps)
+  for (instruction const& s : lowered<Unit>::tables.instructions)
     if (s.run == kernel::attention_adjoint) return true;
   return false;
 }
 
 // How step I is computed, if it is an attention.
-template <class Source, int I>
+template <class Unit, int I>
 constexpr attention_plan plan_of_attention() {
-  constexpr auto const& tables = lowered<Source>::tables;
-  constexpr step const& s = tables.steps[I];
-  if constexpr (s.run == kernel::attention && !wants_statistics<Source>())
+  constexpr auto const& tables = lowered<Unit>::tables;
+  constexpr instruction const& s = tables.instructions[I];
+  if constexpr (s.run == kernel::attention && !wants_statistics<Unit>())
     return generate::plan_of_attention(s, tables.attentions[s.attention]);
   return {};
 }
 
 // Of a fixed step.
-template <class Source, int I>
+template <class Unit, int I>
 constexpr elementwise_plan plan_of_elementwise() {
-  constexpr auto const& tables = lowered<Source>::tables;
-  return generate::plan_of_elementwise(tables.steps[I],
-                                       tables.links.begin() + tables.steps[I].first_link);
+  constexpr auto const& tables = lowered<Unit>::tables;
+  return generate::plan_of_elementwise(tables.instructions[I],
+                                       tables.links.begin() + tables.instructions[I].first_fused);
 }
 
 // Of a fixed step that is a contraction.
-template <class Source, int I>
+template <class Unit, int I>
 constexpr dot_plan plan_of_dot() {
-  return generate::plan_of_dot(signature_of(lowered<Source>::tables.steps[I]));
+  return generate::plan_of_dot(signature_of(lowered<Unit>::tables.instructions[I]));
 }
 
 // Does a contraction read a parameter as a copy, which freezing makes, in the place of what the
 // table kernels pack?
-template <class Source, int I>
+template <class Unit, int I>
 constexpr bool reads_packed() {
-  constexpr step const& s = lowered<Source>::tables.steps[I];
+  constexpr instruction const& s = lowered<Unit>::tables.instructions[I];
   if constexpr (s.run == kernel::dot && s.packed != not_packed && is_fixed(s)) {
-    constexpr dot_plan plan = plan_of_dot<Source, I>();
+    constexpr dot_plan plan = plan_of_dot<Unit, I>();
     return plan.possible && copies<plan> && plan.copied_once &&
            plan.right == kernels::columns_operand(call_at_bounds(s));
   }
@@ -88,16 +89,16 @@ constexpr bool reads_packed() {
 }
 
 // Is there a generated function for the step? Programs with loops go by their tables.
-template <class Source, int I>
+template <class Unit, int I>
 constexpr bool is_generated() {
-  if constexpr (lowered<Source>::tables.loops.size() > 0) return false;
-  constexpr step const& s = lowered<Source>::tables.steps[I];
-  if constexpr (plan_of_attention<Source, I>().possible) return true;
+  if constexpr (lowered<Unit>::tables.loops.size() > 0) return false;
+  constexpr instruction const& s = lowered<Unit>::tables.instructions[I];
+  if constexpr (plan_of_attention<Unit, I>().possible) return true;
   if constexpr (is_fixed(s)) {
     constexpr signature g = signature_of(s);
-    constexpr dot_plan dot = plan_of_dot<Source, I>();
-    return (dot.possible && (dot.copy_pays || reads_packed<Source, I>())) ||
-           plan_of_elementwise<Source, I>().possible || plan_of_gather(s).possible ||
+    constexpr dot_plan dot = plan_of_dot<Unit, I>();
+    return (dot.possible && (dot.copy_pays || reads_packed<Unit, I>())) ||
+           plan_of_elementwise<Unit, I>().possible || plan_of_gather(s).possible ||
            plan_of_rotate(s).possible ||
            plan_of_rows(g, hn::MaxLanes(hn::ScalableTag<float>())).possible;
   }
@@ -105,15 +106,15 @@ constexpr bool is_generated() {
 }
 
 // Does it stand in for the table kernel of the step, whether the module is frozen or not?
-template <class Source, int I>
+template <class Unit, int I>
 constexpr bool is_always_generated() {
-  if constexpr (is_generated<Source, I>())
-    return lowered<Source>::tables.steps[I].run != kernel::dot ||
-           plan_of_dot<Source, I>().copy_pays;
+  if constexpr (is_generated<Unit, I>())
+    return lowered<Unit>::tables.instructions[I].run != kernel::dot ||
+           plan_of_dot<Unit, I>().copy_pays;
   return false;
 }
 
-template <class Source>
+template <class Unit>
 HWY_INLINE float* address(const operand_ref& r, const engine& e) {
   const auto base = [&] {
     switch (r.where) {
@@ -125,7 +126,7 @@ HWY_INLINE float* address(const operand_ref& r, const engine& e) {
         return e.blocks().gradients;
       // Only results are written to, and they are in neither of these.
       case block::constants:
-        return const_cast<std::byte*>(lowered<Source>::tables.constants.begin());
+        return const_cast<std::byte*>(lowered<Unit>::tables.constants.begin());
       case block::input:
       case block::numbers:  // no generated step reads these
         break;
@@ -135,38 +136,38 @@ HWY_INLINE float* address(const operand_ref& r, const engine& e) {
   return reinterpret_cast<float*>(base() + r.offset);
 }
 
-template <class Source, int I>
+template <class Unit, int I>
 HWY_INLINE void run_step(const engine& e, const kernels::table& kernels) {
-  constexpr auto const& tables = lowered<Source>::tables;
-  constexpr step const& s = tables.steps[I];
-  if constexpr (!is_generated<Source, I>()) {
+  constexpr auto const& tables = lowered<Unit>::tables;
+  constexpr instruction const& s = tables.instructions[I];
+  if constexpr (!is_generated<Unit, I>()) {
     e.run(s, kernels);
   } else if constexpr (s.run == kernel::attention) {
     constexpr attention_ref const& a = tables.attentions[s.attention];
     const auto some = [&](bool present, const operand_ref& o) {
-      return present ? address<Source>(o, e) : nullptr;
+      return present ? address<Unit>(o, e) : nullptr;
     };
     // In the order of attention_operand.
-    attention<plan_of_attention<Source, I>()>(
+    attention<plan_of_attention<Unit, I>()>(
         {{some(true, a.result), some(true, a.query), some(true, a.key), some(true, a.value),
           some(a.has_bias, a.bias), some(a.has_relative, a.relative),
           some(a.has_lengths, a.lengths)}});
   } else {
     const auto operand = [&](int o) {
-      return o < s.operands ? address<Source>(s.operand[o], e) : nullptr;
+      return o < s.operands ? address<Unit>(s.operand[o], e) : nullptr;
     };
     if constexpr (s.run == kernel::dot) {
       const std::byte* copy = nullptr;
-      if constexpr (reads_packed<Source, I>())
+      if constexpr (reads_packed<Unit, I>())
         if (e.blocks().packed != nullptr) copy = e.blocks().packed + s.packed;
-      if constexpr (!is_always_generated<Source, I>())
+      if constexpr (!is_always_generated<Unit, I>())
         if (copy == nullptr) return e.run(s, kernels);
       dot<signature_of(s)>(operand(0), operand(1), operand(2), operand(3), operand(4),
                            reinterpret_cast<const float*>(copy),
                            reinterpret_cast<float*>(e.blocks().workspace + tables.scratch_offset));
     } else if constexpr (s.run == kernel::elementwise) {
-      elementwise<plan_of_elementwise<Source, I>()>(operand(0), operand(1), operand(2), operand(3),
-                                                    operand(4));
+      elementwise<plan_of_elementwise<Unit, I>()>(operand(0), operand(1), operand(2), operand(3),
+                                                  operand(4));
     } else if constexpr (s.run == kernel::gather) {
       gather<plan_of_gather(s)>(operand(0), operand(1), operand(2));
     } else if constexpr (s.run == kernel::rotate) {
@@ -177,14 +178,14 @@ HWY_INLINE void run_step(const engine& e, const kernels::table& kernels) {
   }
 }
 
-template <class Source, int I>
+template <class Unit, int I>
 HWY_INLINE void pack_step(const engine& e, const kernels::table& kernels, std::byte* packed) {
-  constexpr step const& s = lowered<Source>::tables.steps[I];
-  if constexpr (is_generated<Source, I>() && reads_packed<Source, I>()) {
-    constexpr dot_plan plan = plan_of_dot<Source, I>();
-    copy_right<plan.copy>(address<Source>(s.operand[plan.right], e),
+  constexpr instruction const& s = lowered<Unit>::tables.instructions[I];
+  if constexpr (is_generated<Unit, I>() && reads_packed<Unit, I>()) {
+    constexpr dot_plan plan = plan_of_dot<Unit, I>();
+    copy_right<plan.copy>(address<Unit>(s.operand[plan.right], e),
                           reinterpret_cast<float*>(packed + s.packed));
-  } else if constexpr (s.packed != not_packed && !is_generated<Source, I>()) {
+  } else if constexpr (s.packed != not_packed && !is_generated<Unit, I>()) {
     e.pack(s, kernels, packed, precision::float32);
   }
 }
@@ -198,48 +199,48 @@ HWY_NOINLINE void some_steps(std::integer_sequence<int, I...>, const F& f) {
 }
 
 // Calls f with the index of each step of a run, from First on, as a type.
-template <class Source, int First = lowered<Source>::tables.once, class F>
+template <class Unit, int First = lowered<Unit>::tables.once, class F>
 HWY_INLINE void for_each_step(const F& f) {
-  constexpr int left = static_cast<int>(lowered<Source>::tables.steps.size()) - First;
+  constexpr int left = static_cast<int>(lowered<Unit>::tables.instructions.size()) - First;
   if constexpr (left > 0) {
     some_steps<First>(std::make_integer_sequence<int, std::min(left, steps_per_function)>(), f);
-    for_each_step<Source, First + steps_per_function>(f);
+    for_each_step<Unit, First + steps_per_function>(f);
   }
 }
 
 // Are a run's steps?
-template <class Source, int... I>
+template <class Unit, int... I>
 constexpr bool all_generated(std::integer_sequence<int, I...>) {
-  bool const generated[]{is_always_generated<Source, lowered<Source>::tables.once + I>()..., true};
+  bool const generated[]{is_always_generated<Unit, lowered<Unit>::tables.once + I>()..., true};
   return std::ranges::all_of(generated, [](bool g) { return g; });
 }
 
 // Those of the same target, if the program needs them.
-template <class Source>
+template <class Unit>
 HWY_INLINE kernels::table table_kernels() {
-  constexpr auto const& tables = lowered<Source>::tables;
-  constexpr int count = static_cast<int>(tables.steps.size()) - tables.once;
-  if constexpr (all_generated<Source>(std::make_integer_sequence<int, count>()))
+  constexpr auto const& tables = lowered<Unit>::tables;
+  constexpr int count = static_cast<int>(tables.instructions.size()) - tables.once;
+  if constexpr (all_generated<Unit>(std::make_integer_sequence<int, count>()))
     return {};
   else
     return kernels::best();
 }
 
-// The steps of the program that Source lowers to, on the engine's memory and arguments.
-template <class Source>
+// The steps of the program that Unit lowers to, on the engine's memory and arguments.
+template <class Unit>
 HWY_INLINE void run_steps(const engine& e) {
-  const kernels::table kernels = table_kernels<Source>();
-  if constexpr (lowered<Source>::tables.loops.size() > 0)
+  const kernels::table kernels = table_kernels<Unit>();
+  if constexpr (lowered<Unit>::tables.loops.size() > 0)
     e.run_alone(kernels);
   else
-    for_each_step<Source>([&](auto i) HWY_ATTR { run_step<Source, i.value>(e, kernels); });
+    for_each_step<Unit>([&](auto i) HWY_ATTR { run_step<Unit, i.value>(e, kernels); });
 }
 
 // Packs the parameters for them, in float32: the program's packed_bytes.
-template <class Source>
+template <class Unit>
 HWY_INLINE void pack_steps(const engine& e, std::byte* packed) {
-  const kernels::table kernels = table_kernels<Source>();
-  for_each_step<Source>([&](auto i) HWY_ATTR { pack_step<Source, i.value>(e, kernels, packed); });
+  const kernels::table kernels = table_kernels<Unit>();
+  for_each_step<Unit>([&](auto i) HWY_ATTR { pack_step<Unit, i.value>(e, kernels, packed); });
 }
 
 #endif

@@ -10,8 +10,8 @@
 // memory holds the result, and behind it the statistics, a float32 for each of its rows.
 //
 // The adjoint's memory holds its parts one behind the other: the gradients for query, key and
-// value, then those of the biases that its options ask for. It has no axes of its own, and op::part
-// 0, 1, 2 and so on are the views of them.
+// value, then those of the biases that its options ask for. It has no axes of its own, and
+// op::get_result 0, 1, 2 and so on are the views of them.
 #pragma once
 
 #include <bit>

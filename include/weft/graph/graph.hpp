@@ -60,12 +60,12 @@ struct axis_list {
 // compiler write out every element.
 struct node {
   op kind;
-  element type;
+  dtype type;
   std::int8_t operands;
   bool once;  // computed when a program is given its memory, before any run: see hoist.hpp
   // The scan in whose body it is, as its place in the list of those and one; 0: none.
   std::int16_t region;
-  bool inner;            // computed within the step that uses it, and stored nowhere: see chain.hpp
+  bool fused;            // computed within the step that uses it, and stored nowhere: see chain.hpp
   std::uint8_t options;  // attention: see attention_option; normalize's adjoint: see row_sums.hpp
   axis_list axes;        // of the result, outermost first
   int operand[max_operands];
@@ -78,7 +78,7 @@ struct node {
   // attention's key, depth, value and query axes; of windows and overlap_add the axis that is
   // looked along, the windows' and that of the places in one.
   axis_list named;
-  op then;  // dot: the function that it ends with
+  op epilogue;  // dot: the function that it ends with
   double
       scale;  // dot, attention: what the sum of products is multiplied with; softmax: its operand
   double scalar;       // constant: its value; normalize: epsilon; attention: soft cap, 0 for none;
@@ -97,7 +97,7 @@ struct node {
 constexpr node make_node(op kind) {
   node n{};
   n.kind = kind;
-  n.then = op::copy;
+  n.epilogue = op::copy;
   n.scale = 1;
   n.lowest = std::numeric_limits<std::int64_t>::min();
   n.highest = std::numeric_limits<std::int64_t>::max();
@@ -232,14 +232,14 @@ constexpr graph rejected_graph() {
 }
 
 // Are both carried out in the same place: once, in every run, or in a scan's every step?
-constexpr bool together(const node& a, const node& b) {
+constexpr bool same_schedule(const node& a, const node& b) {
   return a.region == b.region && a.once == b.once;
 }
 
 // Where a node's value may be read.
 constexpr std::int16_t region_of(const graph& g, const node& n) {
-  if (n.kind == op::carry || n.kind == op::element) return n.region;
-  if (n.kind == op::last || n.kind == op::stack) return 0;
+  if (n.kind == op::carry || n.kind == op::scan_slice) return n.region;
+  if (n.kind == op::scan_result || n.kind == op::scan_collect) return 0;
   std::int16_t region = 0;
   for (int i = 0; i < n.operands; ++i)
     if (g.nodes[n.operand[i]].region != 0) region = g.nodes[n.operand[i]].region;
@@ -262,10 +262,10 @@ constexpr std::int16_t graph::add_region(const region& r) {
 namespace detail {
 
 // "x: float [Batch, Pos]", for a message.
-constexpr std::string_view name_of_type(element e) {
-  return e == element::float32 ? "float" : e == element::int32 ? "int32" : "bool";
+constexpr std::string_view name_of_type(dtype e) {
+  return e == dtype::float32 ? "float" : e == dtype::int32 ? "int32" : "bool";
 }
-constexpr message describe(std::string_view name, element e, const axis_list& axes) {
+constexpr message describe(std::string_view name, dtype e, const axis_list& axes) {
   message m;
   m << name << ": " << name_of_type(e) << " [";
   for (int a = 0; a < axes.count; ++a) m << (a > 0 ? ", " : "") << axes.at[a]->name;

@@ -33,8 +33,8 @@ constexpr std::int64_t row(const axis_list& named) {
 constexpr void derive_lengths(graph& g) {
   for (int i = 0; i < g.count; ++i) {
     node const& n = g.nodes[i];
-    if (n.kind != op::split && n.kind != op::merge && n.kind != op::slice && n.kind != op::place &&
-        n.kind != op::windows && n.kind != op::concatenate)
+    if (n.kind != op::split && n.kind != op::merge && n.kind != op::slice && n.kind != op::pad &&
+        n.kind != op::unfold && n.kind != op::concatenate)
       continue;
     axis_list const& from = g.nodes[n.operand[0]].axes;
     length_rule r{};
@@ -51,12 +51,12 @@ constexpr void derive_lengths(graph& g) {
       r.target = n.axes.at[from.find(n.named.at[0])];
       r.sources.push(n.named.at[0]->length_axis());
       r.add = -n.start;
-    } else if (n.kind == op::place) {  // zeros at both ends
+    } else if (n.kind == op::pad) {  // zeros at both ends
       axis_info const* const part = detail::new_axis(from, n.axes);
       r.target = n.named.at[0];
       r.sources.push(part->length_axis());
       r.add = static_cast<std::int64_t>(r.target->extent - part->extent);
-    } else if (n.kind == op::windows) {
+    } else if (n.kind == op::unfold) {
       r.target = n.named.at[1];
       r.sources.push(n.named.at[0]->length_axis());
       r.add = n.lowest - 1 - n.highest * (static_cast<std::int64_t>(n.named.at[2]->extent) - 1);

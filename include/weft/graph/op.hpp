@@ -7,10 +7,10 @@
 namespace weft {
 
 // What a tensor's elements are. Booleans are stored as one byte, 0 or 1.
-enum class element : std::uint8_t { float32, int32, boolean };
+enum class dtype : std::uint8_t { float32, int32, boolean };
 
-constexpr int bytes(element e) {
-  return e == element::boolean ? 1 : 4;
+constexpr int bytes(dtype e) {
+  return e == dtype::boolean ? 1 : 4;
 }
 
 enum class op : std::uint8_t {
@@ -19,16 +19,16 @@ enum class op : std::uint8_t {
   parameter,
   state,  // what it is before the run
   constant,
-  numbers,  // of the elements that a dropout may drop, see ops/dropout.hpp; never stored
+  element_ids,  // of the elements that a dropout may drop, see ops/dropout.hpp; never stored
   // Views: other names, or other strides, for the operand's memory.
   rename,
   slice,
-  windows,  // neighbours along an axis, as an axis of their own
+  unfold,  // neighbours along an axis, as an axis of their own
   split,
-  merge,    // copies where the operand's strides do not let two axes become one
-  part,     // one of the results of an operation that has several
-  element,  // of an axis, at the current step of a scan
-  last,     // a carry after the last step
+  merge,        // copies where the operand's strides do not let two axes become one
+  get_result,   // one of the results of an operation that has several
+  scan_slice,   // of an axis, at the current step of a scan
+  scan_result,  // a carry after the last step
   // Sources.
   positions,  // 0, 1, 2, … along an axis
   length,     // the product of some axes' lengths, as float32
@@ -73,13 +73,14 @@ enum class op : std::uint8_t {
   // Along axes, one row at a time.
   softmax,
   log_softmax,
-  normalize,              // (x - mean) / sqrt(variance + epsilon)
-  rms_normalize,          // x / sqrt(mean of x² + epsilon)
-  softmax_adjoint,        // (y, g), y the softmax
-  log_softmax_adjoint,    // (y, g), y the log_softmax; see fuse_rows.hpp for (y, g, indices)
-  normalize_adjoint,      // (x, g)
-  rms_normalize_adjoint,  // (x, g)
-  row_sums,               // (a normalisation's adjoint): over its rows; see graph/row_sums.hpp
+  normalize,                // (x - mean) / sqrt(variance + epsilon)
+  rms_normalize,            // x / sqrt(mean of x² + epsilon)
+  softmax_adjoint,          // (y, g), y the softmax
+  log_softmax_adjoint,      // (y, g), y the log_softmax; see fuse_rows.hpp for (y, g, indices)
+  normalize_adjoint,        // (x, g)
+  rms_normalize_adjoint,    // (x, g)
+  norm_parameter_gradient,  // (a normalisation's adjoint): over its rows; see
+                            // graph/partial_sums.hpp
   // Contraction.
   dot,
   // Attention whose scores are never stored; see graph/attention.hpp.
@@ -88,18 +89,18 @@ enum class op : std::uint8_t {
   // By index.
   gather,       // (table, indices)
   scatter_add,  // (g, indices): the adjoint of gather
-  write,        // (buffer, rows, at, [count]): the buffer with rows put in from a place on
+  update_rows,  // (buffer, rows, at, [count]): the buffer with rows put in from a place on
   // Pairs of numbers along an axis, turned by angles; see ops/rotate.hpp.
   rotate,          // (x, cosine, sine)
   rotate_adjoint,  // (x, g): for the cosine, or for the sine
   // Putting together.
   concatenate,
-  place,        // zeros, with the operand put at an offset: the adjoint of slice
-  overlap_add,  // what windows look at, each the sum over those who do: the adjoint of windows
+  pad,   // zeros, with the operand put at an offset: the adjoint of slice
+  fold,  // what windows look at, each the sum over those who do: the adjoint of windows
   // Of a scan; see graph/scan.hpp.
   carry,
-  next,
-  stack,
+  yield,
+  scan_collect,
 };
 
 constexpr std::string_view name_of(op o) {
@@ -107,15 +108,15 @@ constexpr std::string_view name_of(op o) {
                                      "parameter",
                                      "state",
                                      "constant",
-                                     "numbers",
+                                     "element_ids",
                                      "rename",
                                      "slice",
-                                     "windows",
+                                     "unfold",
                                      "split",
                                      "merge",
-                                     "part",
-                                     "element",
-                                     "last",
+                                     "get_result",
+                                     "scan_slice",
+                                     "scan_result",
                                      "positions",
                                      "length",
                                      "copy",
@@ -160,30 +161,30 @@ constexpr std::string_view name_of(op o) {
                                      "log_softmax_adjoint",
                                      "normalize_adjoint",
                                      "rms_normalize_adjoint",
-                                     "row_sums",
+                                     "norm_parameter_gradient",
                                      "dot",
                                      "attention",
                                      "attention_adjoint",
                                      "gather",
                                      "scatter_add",
-                                     "write",
+                                     "update_rows",
                                      "rotate",
                                      "rotate_adjoint",
                                      "concatenate",
-                                     "place",
-                                     "overlap_add",
+                                     "pad",
+                                     "fold",
                                      "carry",
-                                     "next",
-                                     "stack"};
-  static_assert(std::size(names) == static_cast<std::size_t>(op::stack) + 1);
+                                     "yield",
+                                     "scan_collect"};
+  static_assert(std::size(names) == static_cast<std::size_t>(op::scan_collect) + 1);
   return names[static_cast<int>(o)];
 }
 
 constexpr bool is_leaf(op o) {
-  return o <= op::numbers;
+  return o <= op::element_ids;
 }
 constexpr bool is_view(op o) {
-  return o >= op::rename && o <= op::last;
+  return o >= op::rename && o <= op::scan_result;
 }
 constexpr bool is_elementwise(op o) {
   return o >= op::copy && o <= op::where;

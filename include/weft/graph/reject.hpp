@@ -10,7 +10,7 @@
 #include <string_view>
 #include <utility>
 
-#include "weft/axes/text.hpp"
+#include "weft/axes/fixed_string.hpp"
 
 // The compilers differ in what they print of a function that must not be called: g++ prints the
 // type of a deleted one, clang a sentence that is an attribute's, and the operands' types in the
@@ -44,7 +44,7 @@
       private:
 #else
 namespace weft {
-template <text Sentence>
+template <fixed_string Sentence>
 struct rejected {};
 }  // namespace weft
 #define WEFT_REJECT(sentence, ...) constexpr ::weft::rejected<sentence> __VA_ARGS__ = delete;
@@ -66,16 +66,16 @@ struct because {};
 template <char... Characters>
 struct spelled {};
 namespace detail {
-template <text Name, std::size_t... I>
+template <fixed_string Name, std::size_t... I>
 spelled<Name.chars[I]...> spell(std::index_sequence<I...>);
-template <text Name>
+template <fixed_string Name>
 using spelled_t = decltype(spell<Name>(std::make_index_sequence<Name.view().size()>()));
 }  // namespace detail
 #else
-template <text Name>
+template <fixed_string Name>
 struct spelled {};
 namespace detail {
-template <text Name>
+template <fixed_string Name>
 using spelled_t = spelled<Name>;
 }  // namespace detail
 #endif
@@ -97,7 +97,7 @@ struct message {
 template <class Maker>
 constexpr auto text_of() {
   constexpr message m = Maker::make();
-  text<m.size + 1> t;
+  fixed_string<m.size + 1> t;
   std::copy_n(m.characters, m.size, t.chars);
   return t;
 }

@@ -17,7 +17,7 @@ namespace weft {
 // The region whose loop carries out node i; 0 for none.
 constexpr int loop_of(const graph& g, int i) {
   node const& n = g.nodes[i];
-  return n.kind == op::stack ? g.nodes[n.operand[0]].region : n.region;
+  return n.kind == op::scan_collect ? g.nodes[n.operand[0]].region : n.region;
 }
 
 }  // namespace weft

@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <string_view>
 
-#include "weft/axes/text.hpp"
+#include "weft/axes/fixed_string.hpp"
 #include "weft/graph/reject.hpp"
 #include "weft/graph/tensor.hpp"
 
@@ -44,7 +44,7 @@ using joined = decltype((shape<>{} | ... | typename listed<Axes>::type{}));
 // What is wrong with the axes that an input or a parameter is declared with?
 template <class... Axes>
 constexpr leaf_fault fault_of_leaf(shape<Axes...>) {
-  if (!(an_axis<Axes> && ...)) return leaf_fault::kind;
+  if (!(axis_like<Axes> && ...)) return leaf_fault::kind;
   if (!distinct<shape<Axes...>>) return leaf_fault::twice;
   if (sizeof...(Axes) > max_rank) return leaf_fault::rank;
   return leaf_fault::none;
@@ -86,7 +86,7 @@ class scope {
 
   // A parameter: float32 [Axes...], in the memory order of the axes; a weft::shape among them
   // stands for its axes. Its name is the scope's path and Name; its beginning is `init`.
-  template <text Name, class... Axes>
+  template <fixed_string Name, class... Axes>
   constexpr tensor<float, detail::joined<Axes...>> param(
       initializer init = init::normal(0, 0.02)) const {
     using S = detail::joined<Axes...>;
@@ -102,20 +102,20 @@ class scope {
     return {g_, declare<float>(op::parameter, S{}, whole.path(), g_->parameters,
                                g_->parameter_count, init)};
   }
-  template <text Name, class... Axes>
+  template <fixed_string Name, class... Axes>
   requires(detail::fault_of_leaf<Axes...>() == detail::leaf_fault::kind)
       WEFT_REJECT("param: what stands for an axis is none; derive from weft::axis or weft::alias",
                   param(initializer = {}) const)
-  template <text Name, class... Axes>
+  template <fixed_string Name, class... Axes>
   requires(detail::fault_of_leaf<Axes...>() == detail::leaf_fault::twice) WEFT_REJECT(
       "param: an axis is named twice; give the second role a name of its own with weft::alias",
       param(initializer = {}) const)
-  template <text Name, class... Axes>
+  template <fixed_string Name, class... Axes>
   requires(detail::fault_of_leaf<Axes...>() == detail::leaf_fault::rank)
       WEFT_REJECT("param: a tensor has at most 8 axes", param(initializer = {}) const)
 
   // An input: what a run is given by weft::arg<Name>. Its name has no path.
-  template <text Name, class T, class... Axes>
+  template <fixed_string Name, class T, class... Axes>
   constexpr tensor<T, detail::joined<Axes...>> input() const {
     for (int i = 0; i < g_->input_count; ++i)
       if (g_->name(g_->inputs[i].name) == Name.view())
@@ -123,20 +123,19 @@ class scope {
     return {g_, declare<T>(op::input, detail::joined<Axes...>{}, Name.view(), g_->inputs,
                            g_->input_count, {})};
   }
-  template <text Name, class T, class... Axes>
-  requires(is_element<T>&& detail::fault_of_leaf<Axes...>() == detail::leaf_fault::kind)
+  template <fixed_string Name, class T, class... Axes>
+  requires(is_dtype<T>&& detail::fault_of_leaf<Axes...>() == detail::leaf_fault::kind)
       WEFT_REJECT("input: what stands for an axis is none; derive from weft::axis or weft::alias",
                   input() const)
-  template <text Name, class T, class... Axes>
-  requires(is_element<T>&& detail::fault_of_leaf<Axes...>() == detail::leaf_fault::twice)
-      WEFT_REJECT(
-          "input: an axis is named twice; give the second role a name of its own with weft::alias",
-          input() const)
-  template <text Name, class T, class... Axes>
-  requires(is_element<T>&& detail::fault_of_leaf<Axes...>() == detail::leaf_fault::rank)
+  template <fixed_string Name, class T, class... Axes>
+  requires(is_dtype<T>&& detail::fault_of_leaf<Axes...>() == detail::leaf_fault::twice) WEFT_REJECT(
+      "input: an axis is named twice; give the second role a name of its own with weft::alias",
+      input() const)
+  template <fixed_string Name, class T, class... Axes>
+  requires(is_dtype<T>&& detail::fault_of_leaf<Axes...>() == detail::leaf_fault::rank)
       WEFT_REJECT("input: a tensor has at most 8 axes", input() const)
-  template <text Name, class T, class... Axes>
-  requires(!is_element<T>)
+  template <fixed_string Name, class T, class... Axes>
+  requires(!is_dtype<T>)
       WEFT_REJECT("input: elements are float, std::int32_t or bool, named before the axes",
                   input() const)
 
@@ -146,7 +145,7 @@ class scope {
   //
   // An axis whose length nothing tells has its bound as its length in a run. Memory is for the
   // bounds; a run reads and changes the elements within its lengths.
-  template <text Name, class T, class... Axes>
+  template <fixed_string Name, class T, class... Axes>
   constexpr tensor<T, detail::joined<Axes...>> state() const {
     scope const whole = *this / Name.view();
     for (int i = 0; i < g_->state_count; ++i)
@@ -156,20 +155,19 @@ class scope {
     return {g_, declare<T>(op::state, detail::joined<Axes...>{}, whole.path(), g_->states,
                            g_->state_count, {})};
   }
-  template <text Name, class T, class... Axes>
-  requires(is_element<T>&& detail::fault_of_leaf<Axes...>() == detail::leaf_fault::kind)
+  template <fixed_string Name, class T, class... Axes>
+  requires(is_dtype<T>&& detail::fault_of_leaf<Axes...>() == detail::leaf_fault::kind)
       WEFT_REJECT("state: what stands for an axis is none; derive from weft::axis or weft::alias",
                   state() const)
-  template <text Name, class T, class... Axes>
-  requires(is_element<T>&& detail::fault_of_leaf<Axes...>() == detail::leaf_fault::twice)
-      WEFT_REJECT(
-          "state: an axis is named twice; give the second role a name of its own with weft::alias",
-          state() const)
-  template <text Name, class T, class... Axes>
-  requires(is_element<T>&& detail::fault_of_leaf<Axes...>() == detail::leaf_fault::rank)
+  template <fixed_string Name, class T, class... Axes>
+  requires(is_dtype<T>&& detail::fault_of_leaf<Axes...>() == detail::leaf_fault::twice) WEFT_REJECT(
+      "state: an axis is named twice; give the second role a name of its own with weft::alias",
+      state() const)
+  template <fixed_string Name, class T, class... Axes>
+  requires(is_dtype<T>&& detail::fault_of_leaf<Axes...>() == detail::leaf_fault::rank)
       WEFT_REJECT("state: a tensor has at most 8 axes", state() const)
-  template <text Name, class T, class... Axes>
-  requires(!is_element<T>)
+  template <fixed_string Name, class T, class... Axes>
+  requires(!is_dtype<T>)
       WEFT_REJECT("state: elements are float, std::int32_t or bool, named before the axes",
                   state() const)
 
@@ -211,7 +209,7 @@ class scope {
   constexpr int declare(op kind, S axes, std::string_view name, leaf* leaves, int& count,
                         initializer init) const {
     node n = make_node(kind);
-    n.type = element_of<T>;
+    n.type = dtype_of<T>;
     n.axes = axes_of(axes);
     n.leaf = count;
     int const id = g_->emit(n);

@@ -7,28 +7,28 @@
 #include <stdexcept>
 #include <type_traits>
 
+#include "weft/axes/fixed_string.hpp"
 #include "weft/axes/shape.hpp"
-#include "weft/axes/text.hpp"
 #include "weft/graph/graph.hpp"
 #include "weft/graph/reject.hpp"
 
 namespace weft {
 
 template <class T>
-inline constexpr bool is_element = false;
+inline constexpr bool is_dtype = false;
 template <>
-inline constexpr bool is_element<float> = true;
+inline constexpr bool is_dtype<float> = true;
 template <>
-inline constexpr bool is_element<std::int32_t> = true;
+inline constexpr bool is_dtype<std::int32_t> = true;
 template <>
-inline constexpr bool is_element<bool> = true;
+inline constexpr bool is_dtype<bool> = true;
 
 template <class T>
-inline constexpr element element_of = element::float32;
+inline constexpr dtype dtype_of = dtype::float32;
 template <>
-inline constexpr element element_of<std::int32_t> = element::int32;
+inline constexpr dtype dtype_of<std::int32_t> = dtype::int32;
 template <>
-inline constexpr element element_of<bool> = element::boolean;
+inline constexpr dtype dtype_of<bool> = dtype::boolean;
 
 // What C++ does with a variable by itself, and no tensor bears. Such a member is chosen where C++
 // looks for one, and refused as other wrong uses are, see reject.hpp; g++ prints the template
@@ -41,7 +41,7 @@ inline constexpr element element_of<bool> = element::boolean;
   }
 #else
 #define WEFT_REJECT_MEMBER(sentence, declaration, ...) \
-  template <__VA_ARGS__, text = sentence>              \
+  template <__VA_ARGS__, fixed_string = sentence>      \
   constexpr declaration = delete;
 #endif
 #define WEFT_REJECT_CONVERSIONS                                                                    \
@@ -138,13 +138,13 @@ inline void a_tensor_of_a_scans_body_is_used_outside_of_it() {
 
 // The node of x in g.
 template <class T, class S>
-constexpr int place(graph& g, tensor<T, S> x) {
+constexpr int attach(graph& g, tensor<T, S> x) {
   int const region = g.nodes[x.id].region;
   if (region != 0 && region != g.open_region) a_tensor_of_a_scans_body_is_used_outside_of_it();
   return x.id;
 }
 template <class T, class S, int Size>
-constexpr int place(graph& g, const fragment<T, S, Size>& x) {
+constexpr int attach(graph& g, const fragment<T, S, Size>& x) {
   int const first = g.count;
   int last = 0;
   for (node n : x.nodes) {
@@ -170,13 +170,13 @@ constexpr graph* graph_of(const fragment<T, S, Size>&) {
 // Appends a node over operands; Out and S are the result's elements and axes.
 template <class Out, class S, expression... Xs>
 constexpr auto append(node n, const Xs&... operands) {
-  n.type = element_of<Out>;
+  n.type = dtype_of<Out>;
   n.axes = axes_of(S{});
   n.operands = 0;
   if constexpr ((in_graph<Xs> || ...)) {
     graph* g = nullptr;
     ((g = g ? g : detail::graph_of(operands)), ...);
-    ((n.operand[n.operands++] = place(*g, operands)), ...);
+    ((n.operand[n.operands++] = attach(*g, operands)), ...);
     return tensor<Out, S>{g, g->emit(n)};
   } else {
     fragment<Out, S, (expression_traits<Xs>::fragment_size + ... + 1)> f{};

@@ -50,13 +50,13 @@ void save(const parameter_block& parameters, const std::filesystem::path& file,
 
 // The parameters of a module, or of anything else that runs. One that is frozen goes on with those
 // that it has packed until it is frozen again.
-template <a_model Model, class Source>
-std::vector<std::string> load(detail::runnable<Model, Source>& net,
-                              const std::filesystem::path& file, const load_options& options = {}) {
+template <model_like Model, class Unit>
+std::vector<std::string> load(detail::runnable<Model, Unit>& net, const std::filesystem::path& file,
+                              const load_options& options = {}) {
   return load(net.parameters(), tensor_file(file), options);
 }
-template <a_model Model, class Source>
-void save(const detail::runnable<Model, Source>& net, const std::filesystem::path& file,
+template <model_like Model, class Unit>
+void save(const detail::runnable<Model, Unit>& net, const std::filesystem::path& file,
           const save_options& options = {}) {
   save(net.parameters(), file, options);
 }
@@ -74,7 +74,7 @@ struct training_state {
 void load(training_state& state, const std::filesystem::path& file);
 void save(const training_state& state, const std::filesystem::path& file);
 
-template <a_model Model, class Optimizer, text Loss>
+template <model_like Model, class Optimizer, fixed_string Loss>
 training_state state_of(const trainer<Model, Optimizer, Loss>& t) {
   training_state all{t.parameters(), {}, std::string(type_name<Optimizer>()), t.steps()};
   for (std::size_t s = 0; s < Optimizer::states; ++s)
@@ -89,13 +89,13 @@ training_state state_of(const trainer<Model, Optimizer, Loss>& t) {
 // what another one has saved takes the steps that that one would have taken, to the bit, if it is
 // made with the same optimizer and options. The parameters alone are save(trainer.parameters(),
 // file); a module that loads a trainer's file passes over the rest.
-template <a_model Model, class Optimizer, text Loss>
+template <model_like Model, class Optimizer, fixed_string Loss>
 void load(trainer<Model, Optimizer, Loss>& t, const std::filesystem::path& file) {
   auto state = detail::state_of(t);
   detail::load(state, file);
   t.go_on_after(state.steps);
 }
-template <a_model Model, class Optimizer, text Loss>
+template <model_like Model, class Optimizer, fixed_string Loss>
 void save(const trainer<Model, Optimizer, Loss>& t, const std::filesystem::path& file) {
   detail::save(detail::state_of(t), file);
 }

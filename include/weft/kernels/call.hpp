@@ -15,12 +15,12 @@ inline constexpr int max_operands = 5;  // the result and up to four inputs
 
 struct operand {
   void* data = nullptr;  // of the element with index 0 in every loop; any alignment of its element
-  element type = element::float32;
+  dtype type = dtype::float32;
   std::ptrdiff_t stride[max_loops]{};  // in elements; 0 where the operand does not have the axis
 };
 
-inline constexpr int max_links = 8;  // elementwise operations of one call
-inline constexpr int max_link_inputs = max_operands - 1;
+inline constexpr int max_fused_ops = 8;  // elementwise operations of one call
+inline constexpr int max_fused_inputs = max_operands - 1;
 
 // What random numbers follow from, beside who draws them: see philox.hpp.
 struct random_state {
@@ -35,11 +35,11 @@ struct dropping {
   std::uint32_t below;  // the rate times 2^24; 0: none are dropped
 };
 
-// One operation of a chain. Value v is operand v + 1, or from max_link_inputs on the result of link
-// v - max_link_inputs, an earlier one.
-struct chain_link {
+// One operation of a chain. Value v is operand v + 1, or from max_fused_inputs on the result of
+// link v - max_fused_inputs, an earlier one.
+struct fused_op {
   op kind;
-  element type;  // of its result
+  dtype type;  // of its result
   std::int8_t from[3];
   dropping drop;
 };
@@ -84,17 +84,16 @@ struct call {
   operand operands[max_operands];
   double scalar = 0;                  // normalisations: epsilon
   double scale = 1;                   // dot: multiplies the sum of products; softmax: x
-  op then = op::copy;                 // dot: what is done last, a function of one operand
+  op epilogue = op::copy;             // dot: what is done last, a function of one operand
   const std::byte* packed = nullptr;  // dot: the columns' operand as pack_dot leaves it, if it did
   precision packed_as = precision::float32;
-  std::ptrdiff_t axis_extent = 0;  // gather, scatter_add: length of the indexed axis
-  std::ptrdiff_t axis_stride = 0;  // and its stride in the table; for rotations and
-                                   // normalize_adjoint see there
-  const chain_link* links =
-      nullptr;                   // elementwise: in the place of `kind`, a chain; the last one's
-  int link_count = 0;            // result is the call's. None where there is one operation
-  random_state random;           // elementwise: what dropouts draw from
-  std::byte* scratch = nullptr;  // at least scratch_bytes(call) bytes, aligned to 64
+  std::ptrdiff_t axis_extent = 0;   // gather, scatter_add: length of the indexed axis
+  std::ptrdiff_t axis_stride = 0;   // and its stride in the table; for rotations and
+                                    // normalize_adjoint see there
+  const fused_op* links = nullptr;  // elementwise: in the place of `kind`, a chain; the last one's
+  int fused_count = 0;              // result is the call's. None where there is one operation
+  random_state random;              // elementwise: what dropouts draw from
+  std::byte* scratch = nullptr;     // at least scratch_bytes(call) bytes, aligned to 64
   share part;
 };
 

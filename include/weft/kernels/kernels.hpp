@@ -31,7 +31,7 @@ struct table {
   //                        that of the element at its index, and one index; the others' are 0. An
   //                        index outside of the row has none
   // Where the adjoint of a normalisation has an axis_extent, its rows are cut into so many blocks
-  // of rows_in_block (graph/row_sums.hpp), in their order, and axis_stride numbers behind the
+  // of rows_per_partial (graph/row_sums.hpp), in their order, and axis_stride numbers behind the
   // result's first each block has a row: the sum of g * normalize(x) over the block's rows; behind
   // these rows, in such rows, the sums of g. A block without rows has zeros.
   void (*rowwise)(const call&) noexcept;

@@ -8,7 +8,7 @@ namespace weft {
 // The call of an attention but for its extents and scratch. set(operand, operand_ref) fills in one
 // of its operands.
 template <class Set>
-constexpr kernels::attention_call attention_call_of(const step& s, const attention_ref& a,
+constexpr kernels::attention_call attention_call_of(const instruction& s, const attention_ref& a,
                                                     Set set) {
   kernels::attention_call c;
   c.loops = s.loops;
@@ -42,7 +42,7 @@ constexpr kernels::attention_call attention_call_of(const step& s, const attenti
 }
 
 // The call of a step at the bounds of all lengths, without pointers: what it takes at most.
-constexpr kernels::call call_at_bounds(const step& s) {
+constexpr kernels::call call_at_bounds(const instruction& s) {
   kernels::call c;
   c.kind = s.kind;
   c.loops = s.loops;
@@ -54,14 +54,14 @@ constexpr kernels::call call_at_bounds(const step& s) {
   }
   c.scalar = s.scalar;
   c.scale = s.scale;
-  c.then = s.then;
+  c.epilogue = s.epilogue;
   c.axis_extent = static_cast<std::ptrdiff_t>(s.axis.most);
   c.axis_stride = s.axis_stride;
   return c;
 }
 
 // The same for an attention.
-constexpr kernels::attention_call call_at_bounds(const step& s, const attention_ref& a) {
+constexpr kernels::attention_call call_at_bounds(const instruction& s, const attention_ref& a) {
   auto c = attention_call_of(s, a, [&](kernels::operand& to, const operand_ref& from) {
     to.type = from.type;
     for (int l = 0; l < s.loops; ++l) to.stride[l] = from.stride[l];

@@ -4,9 +4,9 @@
 #include <cstddef>
 
 #include "weft/lower/lower.hpp"
-#include "weft/lower/source.hpp"
+#include "weft/lower/units.hpp"
 #include "weft/passes/cost.hpp"
-#include "weft/passes/paths.hpp"
+#include "weft/passes/receptive_field.hpp"
 
 namespace weft {
 
@@ -24,17 +24,17 @@ struct model_cost {
 
 namespace detail {
 
-template <class Source>
+template <class Unit>
 constexpr model_cost cost_of_source() {
-  constexpr operation_cost c = cost_of(Source::g.unpack());
-  constexpr operation_cost once = cost_of(Source::g.unpack(), true);
-  constexpr double sequential = sequential_operations(Source::g.unpack());
-  auto const& tables = lowered<Source>::tables;
+  constexpr operation_cost c = cost_of(Unit::g.unpack());
+  constexpr operation_cost once = cost_of(Unit::g.unpack(), true);
+  constexpr double sequential = sequential_operations(Unit::g.unpack());
+  auto const& tables = lowered<Unit>::tables;
   return {c.flops,
           c.bytes,
           tables.parameter_bytes,
           tables.workspace_bytes,
-          static_cast<int>(tables.steps.size()) - tables.once,
+          static_cast<int>(tables.instructions.size()) - tables.once,
           tables.state_bytes,
           sequential,
           once,
@@ -42,30 +42,30 @@ constexpr model_cost cost_of_source() {
 }
 
 // There may be no module that says what is wrong.
-template <class Source, bool WellFormed>
+template <class Unit, bool WellFormed>
 constexpr model_cost checked_cost() {
   static_assert(WellFormed,
                 "cost: two names in the model are the same, or it has no such result or loss");
-  return cost_of_source<Source>();
+  return cost_of_source<Unit>();
 }
 
 }  // namespace detail
 
 // Of a run of module<Model, Results...>.
-template <a_model Model, text... Results>
+template <model_like Model, fixed_string... Results>
 inline constexpr model_cost cost = detail::checked_cost<
     inference<Model, Results...>,
-    definition<Model>.fault == model_fault::none && detail::has_results<Model, Results...>()>();
+    traced_graph<Model>.fault == model_fault::none && detail::has_results<Model, Results...>()>();
 
 // Of a training step's loss and gradients; the optimizer adds to it.
-template <a_model Model, text Loss = "loss">
+template <model_like Model, fixed_string Loss = "loss">
 inline constexpr model_cost training_cost = detail::checked_cost<
-    training<Model, Loss>, definition<Model>.fault == model_fault::none &&
+    training<Model, Loss>, traced_graph<Model>.fault == model_fault::none &&
                                detail::fault_of_loss<Model, Loss>() == detail::loss_fault::none>();
 
 // The longest way that information takes between two positions along Pos, in operations that mix
-// positions; see passes/paths.hpp.
-template <a_model Model, an_axis Pos, text... Results>
+// positions; see passes/receptive_field.hpp.
+template <model_like Model, axis_like Pos, fixed_string... Results>
 inline constexpr double path_length = longest_path(inference<Model, Results...>::g.unpack(),
                                                    &info_of<Pos>);
 

@@ -3,38 +3,38 @@
 
 #include <type_traits>
 
-#include "weft/graph/table.hpp"
-#include "weft/lower/draft.hpp"
-#include "weft/lower/drafting.hpp"
-#include "weft/lower/ends.hpp"
-#include "weft/lower/layout.hpp"
-#include "weft/lower/operations.hpp"
-#include "weft/lower/scans.hpp"
+#include "weft/graph/static_array.hpp"
+#include "weft/lower/lower_interface.hpp"
+#include "weft/lower/lower_node.hpp"
+#include "weft/lower/lower_scan.hpp"
+#include "weft/lower/lowering.hpp"
+#include "weft/lower/program_builder.hpp"
+#include "weft/lower/workspace.hpp"
 
 namespace weft {
 
 namespace detail {
 
-constexpr program_draft draft(const graph& g) {
-  program_draft d{};
+constexpr program_builder build_program(const graph& g) {
+  program_builder d{};
   memory_plan const p = plan(g);
-  drafting in{g, p, d};
-  lower_ends(in);
-  lower_rules(in);
-  require_lengths(in);
+  lowering ctx{g, p, d};
+  lower_interface(ctx);
+  lower_rules(ctx);
+  require_lengths(ctx);
   int i = 0;
-  for (; i < g.count && g.nodes[i].once; ++i) lower_node(in, i);
-  d.once = d.count.steps;
-  clear_gradients(in);
+  for (; i < g.count && g.nodes[i].once; ++i) lower_node(ctx, i);
+  d.once = d.count.instructions;
+  clear_gradients(ctx);
   for (; i < g.count; ++i) {
-    begin_loop(in, i);
-    lower_node(in, i);
-    end_loop(in, i);
+    begin_loop(ctx, i);
+    lower_node(ctx, i);
+    end_loop(ctx, i);
   }
-  copy_gradients(in);
-  store_states(in);
-  lay_out_workspace(in);
-  lay_out_packed(in);
+  copy_gradients(ctx);
+  store_states(ctx);
+  assign_scratch(ctx);
+  assign_packed_parameters(ctx);
   return d;
 }
 
@@ -43,10 +43,10 @@ template <class Tables>
 constexpr program program_of(const Tables& t, const program_counts& n) {
   auto const first = [](const auto& table, int count) {
     using T = std::remove_cvref_t<decltype(table[0])>;
-    return table_view<T>{&table[0], static_cast<std::size_t>(count)};
+    return array_view<T>{&table[0], static_cast<std::size_t>(count)};
   };
   return {t,
-          first(t.steps, n.steps),
+          first(t.instructions, n.instructions),
           first(t.inputs, n.inputs),
           first(t.parameters, n.parameters),
           first(t.states, n.states),
@@ -68,45 +68,45 @@ constexpr program program_of(const Tables& t, const program_counts& n) {
 // The tables of a program at their exact sizes: what ends up in the binary.
 template <program_counts N>
 struct program_tables : program_sizes {
-  table<step, N.steps> steps;
-  table<input_ref, N.inputs> inputs;
-  table<parameter_ref, N.parameters> parameters;
-  table<state_ref, N.states> states;
-  table<write_rule, N.writes> writes;
-  table<result_ref, N.results> results;
-  table<length_ref, N.lengths> lengths;
-  table<length_rule_ref, N.rules> rules;
-  table<length_requirement, N.requirements> requirements;
-  table<shift_ref, N.shifts> shifts;
-  table<loop_ref, N.loops> loops;
-  table<attention_ref, N.attentions> attentions;
-  table<kernels::chain_link, N.links> links;
-  alignas(4) table<std::byte, N.constants> constants;
-  table<char, N.text> text;
+  static_array<instruction, N.instructions> instructions;
+  static_array<input_ref, N.inputs> inputs;
+  static_array<parameter_ref, N.parameters> parameters;
+  static_array<state_ref, N.states> states;
+  static_array<bounds_check, N.writes> writes;
+  static_array<result_ref, N.results> results;
+  static_array<length_ref, N.lengths> lengths;
+  static_array<length_rule_ref, N.rules> rules;
+  static_array<min_length, N.requirements> requirements;
+  static_array<shift_ref, N.shifts> shifts;
+  static_array<loop_ref, N.loops> loops;
+  static_array<attention_ref, N.attentions> attentions;
+  static_array<kernels::fused_op, N.links> links;
+  alignas(4) static_array<std::byte, N.constants> constants;
+  static_array<char, N.text> text;
 };
 
 namespace detail {
 
-template <class Source>
+template <class Unit>
 constexpr auto tables() {
-  constexpr program_draft d = draft(Source::g.unpack());
+  constexpr program_builder d = build_program(Unit::g.unpack());
   constexpr program_counts n = d.count;
   return program_tables<n>{d,
-                           cut<n.steps>(d.steps),
-                           cut<n.inputs>(d.inputs),
-                           cut<n.parameters>(d.parameters),
-                           cut<n.states>(d.states),
-                           cut<n.writes>(d.writes),
-                           cut<n.results>(d.results),
-                           cut<n.lengths>(d.lengths),
-                           cut<n.rules>(d.rules),
-                           cut<n.requirements>(d.requirements),
-                           cut<n.shifts>(d.shifts),
-                           cut<n.loops>(d.loops),
-                           cut<n.attentions>(d.attentions),
-                           cut<n.links>(d.links),
-                           cut<n.constants>(d.constants),
-                           cut<n.text>(d.text)};
+                           take<n.instructions>(d.instructions),
+                           take<n.inputs>(d.inputs),
+                           take<n.parameters>(d.parameters),
+                           take<n.states>(d.states),
+                           take<n.writes>(d.writes),
+                           take<n.results>(d.results),
+                           take<n.lengths>(d.lengths),
+                           take<n.rules>(d.rules),
+                           take<n.requirements>(d.requirements),
+                           take<n.shifts>(d.shifts),
+                           take<n.loops>(d.loops),
+                           take<n.attentions>(d.attentions),
+                           take<n.links>(d.links),
+                           take<n.constants>(d.constants),
+                           take<n.text>(d.text)};
 }
 
 template <program_counts N>
@@ -116,10 +116,10 @@ constexpr program program_of(const program_tables<N>& t) {
 
 }  // namespace detail
 
-// The program of a graph. Source has the graph as its static constexpr member `g`.
-template <class Source>
+// The program of a graph. Unit has the graph as its static constexpr member `g`.
+template <class Unit>
 struct lowered {
-  static constexpr auto tables = detail::tables<Source>();
+  static constexpr auto tables = detail::tables<Unit>();
   static constexpr weft::program program = detail::program_of(tables);
 };
 

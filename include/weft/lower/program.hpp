@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "weft/graph/graph.hpp"
-#include "weft/graph/table.hpp"
+#include "weft/graph/static_array.hpp"
 #include "weft/kernels/attention.hpp"
 #include "weft/kernels/call.hpp"
 #include "weft/passes/plan.hpp"
@@ -42,7 +42,7 @@ struct shift_ref {
 struct operand_ref {
   block where;
   std::int16_t input;
-  element type;
+  dtype type;
   std::int8_t shift_count;
   std::size_t offset;
   std::ptrdiff_t stride[max_rank];
@@ -60,7 +60,7 @@ enum class kernel : std::uint8_t {
   scatter_add,
   positions,
   zero,
-  write,
+  update_rows,
   length,
   attention,
   attention_adjoint,
@@ -80,7 +80,7 @@ struct attention_ref {
   kernels::dropping drop;
 };
 
-struct step {
+struct instruction {
   kernel run;
   op kind;
   std::int8_t loops;
@@ -90,9 +90,9 @@ struct step {
   operand_ref operand[kernels::max_operands];
   double scalar;
   double scale;
-  op then;
-  std::int8_t link_count;  // a chain of elementwise operations, in the program's table of links
-  std::int16_t first_link;
+  op epilogue;
+  std::int8_t fused_count;  // a chain of elementwise operations, in the program's table of links
+  std::int16_t first_fused;
   extent_ref axis;
   std::ptrdiff_t axis_stride;
   std::size_t
@@ -111,13 +111,13 @@ constexpr std::size_t packed_size(std::size_t in_float32, precision as) {
 // What a caller gives.
 struct input_ref {
   name_ref name;
-  element type;
+  dtype type;
   std::int8_t rank;
   extent_ref extent[max_rank];
   name_ref axis_name[max_rank];
-  extent_ref picks_from;     // where it is an index: the elements of the axis that it picks from
-  name_ref picks_from_name;  // empty where it is none
-  std::size_t staging;       // offset in the workspace of a copy with the planned strides
+  extent_ref indexes_axis;     // where it is an index: the elements of the axis that it picks from
+  name_ref indexes_axis_name;  // empty where it is none
+  std::size_t staging;         // offset in the workspace of a copy with the planned strides
 };
 
 struct parameter_ref {
@@ -146,14 +146,14 @@ struct length_rule_ref {
 };
 
 // A length that a run must have at least, for a slice to lie inside its operand.
-struct length_requirement {
+struct min_length {
   std::int16_t slot;
   std::size_t least;
 };
 
 struct state_ref {
   name_ref name;
-  element type;
+  dtype type;
   std::size_t offset;  // bytes, in the workspace
   std::int8_t rank;
   std::size_t extent[max_rank];
@@ -161,7 +161,7 @@ struct state_ref {
 };
 
 // An int32 that is known before a run, an input's or a state's, in loops over some axes.
-struct known_number {
+struct host_scalar {
   bool is_known;
   std::int16_t input;          // -1: a state's
   std::int8_t axis[max_rank];  // inputs: the place of the loop's axis among theirs; -1 for none
@@ -172,10 +172,10 @@ struct known_number {
 
 // What the rows of a write have to keep: `count` of them, or all where it is not known, are at most
 // as many as there are, and from `at` on, if that is known, there is room for them.
-struct write_rule {
+struct bounds_check {
   std::int8_t loops;
   extent_ref extent[max_rank];
-  known_number at, count;
+  host_scalar at, count;
   extent_ref rows, room;
   name_ref rows_name, room_name;
 };
@@ -208,20 +208,20 @@ struct program_sizes {
 
 // The tables of a program; they outlive it.
 struct program : program_sizes {
-  table_view<step> steps;
-  table_view<input_ref> inputs;
-  table_view<parameter_ref> parameters;
-  table_view<state_ref> states;
-  table_view<write_rule> writes;
-  table_view<result_ref> results;
-  table_view<length_ref> lengths;
-  table_view<length_rule_ref> rules;
-  table_view<length_requirement> requirements;
-  table_view<shift_ref> shifts;
-  table_view<loop_ref> loops;  // in the order of their steps
-  table_view<attention_ref> attentions;
-  table_view<kernels::chain_link> links;
-  table_view<std::byte> constants;
+  array_view<instruction> instructions;
+  array_view<input_ref> inputs;
+  array_view<parameter_ref> parameters;
+  array_view<state_ref> states;
+  array_view<bounds_check> writes;
+  array_view<result_ref> results;
+  array_view<length_ref> lengths;
+  array_view<length_rule_ref> rules;
+  array_view<min_length> requirements;
+  array_view<shift_ref> shifts;
+  array_view<loop_ref> loops;  // in the order of their steps
+  array_view<attention_ref> attentions;
+  array_view<kernels::fused_op> links;
+  array_view<std::byte> constants;
   std::string_view text;
 
   constexpr std::string_view name(name_ref r) const {

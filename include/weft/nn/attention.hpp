@@ -64,7 +64,7 @@ attended(Output, Weights) -> attended<Output, Weights>;
 // through: scores [..., Pos, KeyPos] and values [..., KeyPos, ValueDim] to an output [..., Pos,
 // ValueDim] and weights [..., Pos, KeyPos]. In training, `dropout` is the rate at which weights are
 // dropped; those that are given are all.
-template <class KeyPos, expression S, expression V, detail::a_mask M = mask_list<>>
+template <class KeyPos, expression S, expression V, detail::mask_like M = mask_list<>>
 requires(detail::fault_of_attention<S, V, M, KeyPos>() ==
          detail::attention_fault::none) constexpr auto attention(const S& scores, const V& values,
                                                                  const M& mask = {},
@@ -72,20 +72,20 @@ requires(detail::fault_of_attention<S, V, M, KeyPos>() ==
   auto const weights = masked_softmax<KeyPos>(scores, mask);
   return attended{dot<KeyPos>(detail::dropped(weights, dropout), values), weights};
 }
-template <class KeyPos, expression S, expression V, detail::a_mask M = mask_list<>>
+template <class KeyPos, expression S, expression V, detail::mask_like M = mask_list<>>
 requires(detail::fault_of_attention<S, V, M, KeyPos>() == detail::attention_fault::keys)
     WEFT_REJECT("nn::attention: scores or values have no such axis of keys",
                 attention(const S&, const V&, const M& = {}, double = 0))
-template <class KeyPos, expression S, expression V, detail::a_mask M = mask_list<>>
+template <class KeyPos, expression S, expression V, detail::mask_like M = mask_list<>>
 requires(detail::fault_of_attention<S, V, M, KeyPos>() == detail::attention_fault::elements)
     WEFT_REJECT("nn::attention: scores or values are not float; convert with weft::cast<float>",
                 attention(const S&, const V&, const M& = {}, double = 0))
-template <class KeyPos, expression S, expression V, detail::a_mask M = mask_list<>,
+template <class KeyPos, expression S, expression V, detail::mask_like M = mask_list<>,
           class Surplus = detail::surplus<M, shape_t<S>>>
 requires(detail::fault_of_attention<S, V, M, KeyPos>() == detail::attention_fault::surplus)
     WEFT_REJECT("nn::attention: the mask has an axis that the scores have not",
                 attention(const S&, const V&, const M& = {}, double = 0))
-template <class KeyPos, expression S, expression V, detail::a_mask M = mask_list<>>
+template <class KeyPos, expression S, expression V, detail::mask_like M = mask_list<>>
 requires(detail::fault_of_attention<S, V, M, KeyPos>() == detail::attention_fault::mask_keys)
     WEFT_REJECT(
         "nn::attention: a mask of floats is added and needs the keys' axis; valid lengths are "
@@ -94,7 +94,8 @@ requires(detail::fault_of_attention<S, V, M, KeyPos>() == detail::attention_faul
 
 // softmax(QKᵀ / sqrt(d)) (Vaswani et al. 2017, equation 1) where the mask lets it through: query
 // [..., Pos, HeadDim] and key [..., KeyPos, HeadDim] to weights [..., Pos, ..., KeyPos].
-template <class HeadDim, class KeyPos, expression Q, expression K, detail::a_mask M = mask_list<>>
+template <class HeadDim, class KeyPos, expression Q, expression K,
+          detail::mask_like M = mask_list<>>
 requires(
     detail::fault_of_attention_weights<Q, K, M, HeadDim, KeyPos>() ==
     detail::attention_weights_fault::none) constexpr auto attention_weights(const Q& query,
@@ -102,29 +103,34 @@ requires(
                                                                             const M& mask = {}) {
   return masked_softmax<KeyPos>(dot_product_score<HeadDim>(query, key), mask);
 }
-template <class HeadDim, class KeyPos, expression Q, expression K, detail::a_mask M = mask_list<>>
+template <class HeadDim, class KeyPos, expression Q, expression K,
+          detail::mask_like M = mask_list<>>
 requires(detail::fault_of_attention_weights<Q, K, M, HeadDim, KeyPos>() ==
          detail::attention_weights_fault::query)
     WEFT_REJECT("nn::attention_weights: the query has no such axis to contract",
                 attention_weights(const Q&, const K&, const M& = {}))
-template <class HeadDim, class KeyPos, expression Q, expression K, detail::a_mask M = mask_list<>>
+template <class HeadDim, class KeyPos, expression Q, expression K,
+          detail::mask_like M = mask_list<>>
 requires(detail::fault_of_attention_weights<Q, K, M, HeadDim, KeyPos>() ==
          detail::attention_weights_fault::key)
     WEFT_REJECT(
         "nn::attention_weights: the key has not the axis to contract, or not that of the keys",
         attention_weights(const Q&, const K&, const M& = {}))
-template <class HeadDim, class KeyPos, expression Q, expression K, detail::a_mask M = mask_list<>>
+template <class HeadDim, class KeyPos, expression Q, expression K,
+          detail::mask_like M = mask_list<>>
 requires(detail::fault_of_attention_weights<Q, K, M, HeadDim, KeyPos>() ==
          detail::attention_weights_fault::elements)
     WEFT_REJECT("nn::attention_weights: query or key is not float; convert with weft::cast<float>",
                 attention_weights(const Q&, const K&, const M& = {}))
-template <class HeadDim, class KeyPos, expression Q, expression K, detail::a_mask M = mask_list<>,
+template <class HeadDim, class KeyPos, expression Q, expression K,
+          detail::mask_like M = mask_list<>,
           class Surplus = detail::surplus<M, detail::scores_shape<Q, K, HeadDim>>>
 requires(detail::fault_of_attention_weights<Q, K, M, HeadDim, KeyPos>() ==
          detail::attention_weights_fault::surplus)
     WEFT_REJECT("nn::attention_weights: the mask has an axis that the scores have not",
                 attention_weights(const Q&, const K&, const M& = {}))
-template <class HeadDim, class KeyPos, expression Q, expression K, detail::a_mask M = mask_list<>>
+template <class HeadDim, class KeyPos, expression Q, expression K,
+          detail::mask_like M = mask_list<>>
 requires(detail::fault_of_attention_weights<Q, K, M, HeadDim, KeyPos>() ==
          detail::attention_weights_fault::mask_keys)
     WEFT_REJECT(

@@ -40,7 +40,7 @@ enum class decoding_fault { none, axes, count, count_axes };
 
 template <class Pos, class... Batch>
 constexpr decoding_fault fault_of_decoding() {
-  if (!(an_axis<Pos> && ... && an_axis<Batch>) || !distinct<shape<Pos, Batch...>>)
+  if (!(axis_like<Pos> && ... && axis_like<Batch>) || !distinct<shape<Pos, Batch...>>)
     return decoding_fault::axes;
   return decoding_fault::none;
 }
@@ -57,7 +57,7 @@ enum class cached_fault { none, cache, rows, batch };
 
 template <class Cache, class Pos, class Offset, class X>
 constexpr cached_fault fault_of_cached() {
-  if (!an_axis<Cache> || has_axis<Cache, shape_t<X>>) return cached_fault::cache;
+  if (!axis_like<Cache> || has_axis<Cache, shape_t<X>>) return cached_fault::cache;
   if (!has_axis<Pos, shape_t<X>>) return cached_fault::rows;
   if (!subset<shape_t<Offset>, shape_t<X>>) return cached_fault::batch;
   return cached_fault::none;
@@ -68,7 +68,8 @@ constexpr cached_fault fault_of_cached_pair() {
   return of_keys != cached_fault::none ? of_keys : fault_of_cached<Cache, Pos, Offset, V>();
 }
 
-template <class Cache, text Name, class Pos, class Offset, class Count, class T, class... Axes>
+template <class Cache, fixed_string Name, class Pos, class Offset, class Count, class T,
+          class... Axes>
 constexpr auto remember(scope s, const progress<Pos, Offset, Count>& at, const auto& x,
                         tensor<T, shape<Axes...>>*) {
   auto const past = s.template state<Name, T, Axes...>();
@@ -81,7 +82,7 @@ constexpr auto remember(scope s, const progress<Pos, Offset, Count>& at, const a
   s.update(past, now);
   return now;
 }
-template <class Cache, text Name, class Pos, class Offset, class Count, expression X>
+template <class Cache, fixed_string Name, class Pos, class Offset, class Count, expression X>
 constexpr auto remember(scope s, const progress<Pos, Offset, Count>& at, const X& x) {
   using kept = tensor<element_t<X>, replaced<shape_t<X>, Pos, shape<Cache>>>;
   return remember<Cache, Name>(s, at, x, static_cast<kept*>(nullptr));

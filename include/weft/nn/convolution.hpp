@@ -29,7 +29,7 @@ constexpr convolution_fault fault_of_convolution() {
   if constexpr (weft::detail::fault_of_windows<X, Pos, OutPos, Tap, W>() !=
                 weft::detail::windows_fault::none) {
     return convolution_fault::windows;
-  } else if constexpr (!has_axis<In, shape_t<X>> || std::is_same_v<In, Pos> || !an_axis<Out> ||
+  } else if constexpr (!has_axis<In, shape_t<X>> || std::is_same_v<In, Pos> || !axis_like<Out> ||
                        !(has_axis<Groups, without<shape_t<X>, shape<Pos>>> && ...)) {
     return convolution_fault::missing;
   } else {

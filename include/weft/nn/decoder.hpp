@@ -35,8 +35,8 @@ inline constexpr bool fits_memory =
 // linear1, linear2, norm1, norm2, norm3. `order` is for the attention of x to itself, see
 // nn::encoding.
 template <class Pos, class KeyPos, class MemoryPos, class Embed, class Heads, class HeadDim,
-          class Hidden, expression X, expression Y, detail::a_mask M = mask_list<>,
-          detail::a_mask N = mask_list<>, an_encoding P = encoding>
+          class Hidden, expression X, expression Y, detail::mask_like M = mask_list<>,
+          detail::mask_like N = mask_list<>, encoding_like P = encoding>
 requires detail::fits_memory<X, Y, MemoryPos, Embed>
 constexpr auto decoder_block(scope s, const X& x, const Y& memory, const M& mask = {},
                              const N& memory_mask = {}, transformer_options options = {},
@@ -54,8 +54,8 @@ constexpr auto decoder_block(scope s, const X& x, const Y& memory, const M& mask
   return decoded{third.after(informed, fed), own.weights, seen.weights};
 }
 template <class Pos, class KeyPos, class MemoryPos, class Embed, class Heads, class HeadDim,
-          class Hidden, expression X, expression Y, detail::a_mask M = mask_list<>,
-          detail::a_mask N = mask_list<>, an_encoding P = encoding,
+          class Hidden, expression X, expression Y, detail::mask_like M = mask_list<>,
+          detail::mask_like N = mask_list<>, encoding_like P = encoding,
           class Surplus = detail::surplus_of_memory<X, Y, MemoryPos, Embed>>
 requires(!detail::fits_memory<X, Y, MemoryPos, Embed>)
     WEFT_REJECT("nn::decoder_block: the memory has an axis that the operand has not; see surplus<>",
@@ -74,8 +74,8 @@ requires(!detail::layer_arguments<transformer_options, O, P, M, N>) WEFT_REJECT(
 // last block. Parameters under "layers.0", "layers.1", ... and "norm", as
 // torch.nn.TransformerDecoder.
 template <class Pos, class KeyPos, class MemoryPos, class Embed, class Heads, class HeadDim,
-          class Hidden, expression X, expression Y, detail::a_mask M = mask_list<>,
-          detail::a_mask N = mask_list<>, an_encoding P = encoding>
+          class Hidden, expression X, expression Y, detail::mask_like M = mask_list<>,
+          detail::mask_like N = mask_list<>, encoding_like P = encoding>
 requires detail::fits_memory<X, Y, MemoryPos, Embed>
 constexpr auto decoder(scope s, const X& x, const Y& memory, int layers, const M& mask = {},
                        const N& memory_mask = {}, transformer_options options = {},
@@ -90,8 +90,8 @@ constexpr auto decoder(scope s, const X& x, const Y& memory, int layers, const M
   return last;
 }
 template <class Pos, class KeyPos, class MemoryPos, class Embed, class Heads, class HeadDim,
-          class Hidden, expression X, expression Y, detail::a_mask M = mask_list<>,
-          detail::a_mask N = mask_list<>, an_encoding P = encoding,
+          class Hidden, expression X, expression Y, detail::mask_like M = mask_list<>,
+          detail::mask_like N = mask_list<>, encoding_like P = encoding,
           class Surplus = detail::surplus_of_memory<X, Y, MemoryPos, Embed>>
 requires(!detail::fits_memory<X, Y, MemoryPos, Embed>)
     WEFT_REJECT("nn::decoder: the memory has an axis that the operand has not; see surplus<>",

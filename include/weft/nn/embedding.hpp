@@ -11,7 +11,7 @@ namespace weft::nn {
 namespace detail {
 
 template <class A, class B>
-inline constexpr bool two_axes = an_axis<A>&& an_axis<B> && !std::same_as<A, B>;
+inline constexpr bool two_axes = axis_like<A>&& axis_like<B> && !std::same_as<A, B>;
 
 enum class embedding_fault { none, axes, indices, nested, rank };
 

@@ -48,7 +48,7 @@ constexpr attention_options attention_of(const transformer_options& o) {
 // nn::self_attention), linear1, linear2, norm1, norm2. `order` is what attention knows of
 // positions, see nn::encoding; what it adds to the embedding, nn::positioned does.
 template <class Pos, class KeyPos, class Embed, class Heads, class HeadDim, class Hidden,
-          expression X, detail::a_mask M = mask_list<>, an_encoding P = encoding>
+          expression X, detail::mask_like M = mask_list<>, encoding_like P = encoding>
 constexpr auto encoder_block(scope s, const X& x, const M& mask = {},
                              transformer_options options = {}, const P& order = {}) {
   detail::residual<Embed> const first{s / "norm1", options}, second{s / "norm2", options};
@@ -69,7 +69,7 @@ requires(!detail::layer_arguments<transformer_options, O, P, M>) WEFT_REJECT(
 // last block. Parameters under "layers.0", "layers.1", ... and "norm", as
 // torch.nn.TransformerEncoder.
 template <class Pos, class KeyPos, class Embed, class Heads, class HeadDim, class Hidden,
-          expression X, detail::a_mask M = mask_list<>, an_encoding P = encoding>
+          expression X, detail::mask_like M = mask_list<>, encoding_like P = encoding>
 constexpr auto encoder(scope s, const X& x, int layers, const M& mask = {},
                        transformer_options options = {}, const P& order = {}) {
   auto const block = [&](int i, const auto& y) {

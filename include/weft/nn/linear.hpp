@@ -15,7 +15,7 @@ enum class linear_fault { none, lists, missing, elements, twice, rank };
 
 template <class X, class... In, class... Out>
 constexpr linear_fault linear_fault_of(shape<In...>, shape<Out...>) {
-  if (sizeof...(In) == 0 || !(an_axis<In> && ...) || !(an_axis<Out> && ...))
+  if (sizeof...(In) == 0 || !(axis_like<In> && ...) || !(axis_like<Out> && ...))
     return linear_fault::lists;
   if (!(has_axis<In, shape_t<X>> && ...)) return linear_fault::missing;
   if (!weft::detail::floating<X>) return linear_fault::elements;

@@ -39,7 +39,7 @@ namespace detail {
 // Of one axis alone a mask would say which positions see themselves, and nothing of the others.
 template <class Pos, class KeyPos>
 inline constexpr bool queries_and_keys =
-    an_axis<Pos>&& an_axis<KeyPos> && !std::same_as<Pos, KeyPos>;
+    axis_like<Pos>&& axis_like<KeyPos> && !std::same_as<Pos, KeyPos>;
 
 }  // namespace detail
 
@@ -108,7 +108,7 @@ template <class... M>
 inline constexpr bool is_mask_list<mask_list<M...>> = true;
 
 template <class M>
-concept a_mask = expression<M> || is_mask_list<M>;
+concept mask_like = expression<M> || is_mask_list<M>;
 
 // The axes of a mask, or of several, that the scores S have not; the name is for messages.
 template <class... Axes>
@@ -208,26 +208,26 @@ constexpr masked_softmax_fault fault_of_masked_softmax() {
 
 // The softmax over the keys that the mask lets through: scores [..., KeyPos] to weights of the same
 // axes, 0 elsewhere.
-template <class KeyPos, expression S, detail::a_mask M = mask_list<>>
+template <class KeyPos, expression S, detail::mask_like M = mask_list<>>
 requires(detail::fault_of_masked_softmax<S, M, KeyPos>() ==
          detail::masked_softmax_fault::none) constexpr auto masked_softmax(const S& scores,
                                                                            const M& mask = {}) {
   return softmax<KeyPos>(detail::masked<KeyPos>(scores, mask));
 }
-template <class KeyPos, expression S, detail::a_mask M = mask_list<>>
+template <class KeyPos, expression S, detail::mask_like M = mask_list<>>
 requires(detail::fault_of_masked_softmax<S, M, KeyPos>() == detail::masked_softmax_fault::missing)
     WEFT_REJECT("nn::masked_softmax: the scores have no such axis of keys",
                 masked_softmax(const S&, const M& = {}))
-template <class KeyPos, expression S, detail::a_mask M = mask_list<>>
+template <class KeyPos, expression S, detail::mask_like M = mask_list<>>
 requires(detail::fault_of_masked_softmax<S, M, KeyPos>() == detail::masked_softmax_fault::elements)
     WEFT_REJECT("nn::masked_softmax: the scores are not float; convert with weft::cast<float>",
                 masked_softmax(const S&, const M& = {}))
-template <class KeyPos, expression S, detail::a_mask M = mask_list<>,
+template <class KeyPos, expression S, detail::mask_like M = mask_list<>,
           class Surplus = detail::surplus<M, shape_t<S>>>
 requires(detail::fault_of_masked_softmax<S, M, KeyPos>() == detail::masked_softmax_fault::surplus)
     WEFT_REJECT("nn::masked_softmax: the mask has an axis that the scores have not",
                 masked_softmax(const S&, const M& = {}))
-template <class KeyPos, expression S, detail::a_mask M = mask_list<>>
+template <class KeyPos, expression S, detail::mask_like M = mask_list<>>
 requires(detail::fault_of_masked_softmax<S, M, KeyPos>() == detail::masked_softmax_fault::keys)
     WEFT_REJECT(
         "nn::masked_softmax: a mask of floats is added and needs the keys' axis; valid lengths are "

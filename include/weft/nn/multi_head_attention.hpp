@@ -82,7 +82,8 @@ using multi_head_scores =
 
 template <class... Axes, class... Heads>
 constexpr bool roles(shape<Heads...>) {
-  return (an_axis<Axes> && ...) && (an_axis<Heads> && ...) && distinct<shape<Axes..., Heads...>>;
+  return (axis_like<Axes> && ...) && (axis_like<Heads> && ...) &&
+         distinct<shape<Axes..., Heads...>>;
 }
 
 template <class Q, class K, class V, class M, class KeyPos, class Embed, class H, class HeadDim>
@@ -90,8 +91,8 @@ constexpr multi_head_fault fault_of_multi_head() {
   using W = widths_of<Embed>;
   using D = dims_of<HeadDim>;
   using Heads = typename heads_of<H>::query;
-  constexpr bool axes_are = an_axis<typename W::query> && an_axis<typename W::key> &&
-                            an_axis<typename W::value> && an_axis<typename W::output> &&
+  constexpr bool axes_are = axis_like<typename W::query> && axis_like<typename W::key> &&
+                            axis_like<typename W::value> && axis_like<typename W::output> &&
                             roles<KeyPos, typename D::key>(Heads{}) &&
                             roles<KeyPos, typename D::value>(Heads{});
   if constexpr (!axes_are) {
@@ -124,7 +125,7 @@ using as_keys = tensor<element_t<X>, replaced<shape_t<X>, Pos, shape<KeyPos>>>;
 
 template <class X, class M, class Pos, class KeyPos, class Embed, class Heads, class HeadDim>
 constexpr self_attention_fault fault_of_self_attention() {
-  if constexpr (!(an_axis<Pos> && an_axis<KeyPos>) || std::same_as<Pos, KeyPos>) {
+  if constexpr (!(axis_like<Pos> && axis_like<KeyPos>) || std::same_as<Pos, KeyPos>) {
     return self_attention_fault::axes;
   } else if constexpr (!has_axis<Pos, shape_t<X>>) {
     return self_attention_fault::missing;
@@ -168,7 +169,7 @@ constexpr self_attention_fault fault_of_self_attention() {
 // With nn::along<Pos>(order) attention knows of positions, see nn::encoding: queries stand at 0, 1,
 // 2, … along Pos, keys along KeyPos. The encoding's parameters are under "position".
 template <class KeyPos, class Embed, class Heads, class HeadDim, expression Q, expression K,
-          expression V, detail::a_mask M = mask_list<>, detail::an_order P = nothing>
+          expression V, detail::mask_like M = mask_list<>, detail::order_like P = nothing>
 requires(detail::fault_of_multi_head<Q, K, V, M, KeyPos, Embed, Heads, HeadDim>() ==
          detail::multi_head_fault::none) constexpr auto multi_head_attention(scope s,
                                                                              const Q& query,
@@ -206,7 +207,7 @@ requires(detail::fault_of_multi_head<Q, K, V, M, KeyPos, Embed, Heads, HeadDim>(
                                           {options.scale, options.soft_cap}, attend);
 }
 template <class KeyPos, class Embed, class Heads, class HeadDim, expression Q, expression K,
-          expression V, detail::a_mask M = mask_list<>, detail::an_order P = nothing>
+          expression V, detail::mask_like M = mask_list<>, detail::order_like P = nothing>
 requires(detail::fault_of_multi_head<Q, K, V, M, KeyPos, Embed, Heads, HeadDim>() ==
          detail::multi_head_fault::axes)
     WEFT_REJECT(
@@ -215,35 +216,35 @@ requires(detail::fault_of_multi_head<Q, K, V, M, KeyPos, Embed, Heads, HeadDim>(
         multi_head_attention(scope, const Q&, const K&, const V&, const M& = {},
                              attention_options = {}, const P& = {}))
 template <class KeyPos, class Embed, class Heads, class HeadDim, expression Q, expression K,
-          expression V, detail::a_mask M = mask_list<>, detail::an_order P = nothing>
+          expression V, detail::mask_like M = mask_list<>, detail::order_like P = nothing>
 requires(detail::fault_of_multi_head<Q, K, V, M, KeyPos, Embed, Heads, HeadDim>() ==
          detail::multi_head_fault::query)
     WEFT_REJECT("nn::multi_head_attention: the query has no such axis to project",
                 multi_head_attention(scope, const Q&, const K&, const V&, const M& = {},
                                      attention_options = {}, const P& = {}))
 template <class KeyPos, class Embed, class Heads, class HeadDim, expression Q, expression K,
-          expression V, detail::a_mask M = mask_list<>, detail::an_order P = nothing>
+          expression V, detail::mask_like M = mask_list<>, detail::order_like P = nothing>
 requires(detail::fault_of_multi_head<Q, K, V, M, KeyPos, Embed, Heads, HeadDim>() ==
          detail::multi_head_fault::key)
     WEFT_REJECT("nn::multi_head_attention: the key has no such axis to project",
                 multi_head_attention(scope, const Q&, const K&, const V&, const M& = {},
                                      attention_options = {}, const P& = {}))
 template <class KeyPos, class Embed, class Heads, class HeadDim, expression Q, expression K,
-          expression V, detail::a_mask M = mask_list<>, detail::an_order P = nothing>
+          expression V, detail::mask_like M = mask_list<>, detail::order_like P = nothing>
 requires(detail::fault_of_multi_head<Q, K, V, M, KeyPos, Embed, Heads, HeadDim>() ==
          detail::multi_head_fault::value)
     WEFT_REJECT("nn::multi_head_attention: the value has no such axis to project",
                 multi_head_attention(scope, const Q&, const K&, const V&, const M& = {},
                                      attention_options = {}, const P& = {}))
 template <class KeyPos, class Embed, class Heads, class HeadDim, expression Q, expression K,
-          expression V, detail::a_mask M = mask_list<>, detail::an_order P = nothing>
+          expression V, detail::mask_like M = mask_list<>, detail::order_like P = nothing>
 requires(detail::fault_of_multi_head<Q, K, V, M, KeyPos, Embed, Heads, HeadDim>() ==
          detail::multi_head_fault::keys)
     WEFT_REJECT("nn::multi_head_attention: keys and values have the axis KeyPos, the query has not",
                 multi_head_attention(scope, const Q&, const K&, const V&, const M& = {},
                                      attention_options = {}, const P& = {}))
 template <class KeyPos, class Embed, class Heads, class HeadDim, expression Q, expression K,
-          expression V, detail::a_mask M = mask_list<>, detail::an_order P = nothing>
+          expression V, detail::mask_like M = mask_list<>, detail::order_like P = nothing>
 requires(detail::fault_of_multi_head<Q, K, V, M, KeyPos, Embed, Heads, HeadDim>() ==
          detail::multi_head_fault::elements)
     WEFT_REJECT(
@@ -252,7 +253,7 @@ requires(detail::fault_of_multi_head<Q, K, V, M, KeyPos, Embed, Heads, HeadDim>(
         multi_head_attention(scope, const Q&, const K&, const V&, const M& = {},
                              attention_options = {}, const P& = {}))
 template <class KeyPos, class Embed, class Heads, class HeadDim, expression Q, expression K,
-          expression V, detail::a_mask M = mask_list<>, detail::an_order P = nothing,
+          expression V, detail::mask_like M = mask_list<>, detail::order_like P = nothing,
           class Surplus = detail::surplus<M, detail::multi_head_scores<Q, K, Embed, Heads>>>
 requires(detail::fault_of_multi_head<Q, K, V, M, KeyPos, Embed, Heads, HeadDim>() ==
          detail::multi_head_fault::surplus)
@@ -260,7 +261,7 @@ requires(detail::fault_of_multi_head<Q, K, V, M, KeyPos, Embed, Heads, HeadDim>(
                 multi_head_attention(scope, const Q&, const K&, const V&, const M& = {},
                                      attention_options = {}, const P& = {}))
 template <class KeyPos, class Embed, class Heads, class HeadDim, expression Q, expression K,
-          expression V, detail::a_mask M = mask_list<>, detail::an_order P = nothing>
+          expression V, detail::mask_like M = mask_list<>, detail::order_like P = nothing>
 requires(detail::fault_of_multi_head<Q, K, V, M, KeyPos, Embed, Heads, HeadDim>() ==
          detail::multi_head_fault::mask_keys)
     WEFT_REJECT(
@@ -270,7 +271,8 @@ requires(detail::fault_of_multi_head<Q, K, V, M, KeyPos, Embed, Heads, HeadDim>(
                              attention_options = {}, const P& = {}))
 
 template <class Pos, class KeyPos, class Embed, class Heads, class HeadDim, expression Q,
-          expression K, expression V, detail::a_mask M = mask_list<>, detail::an_order P = nothing>
+          expression K, expression V, detail::mask_like M = mask_list<>,
+          detail::order_like P = nothing>
 WEFT_REJECT(
     "nn::multi_head_attention: name four axes, the query's positions not among them, as in "
     "multi_head_attention<KeyPos, Embed, Heads, HeadDim>(s, query, key, value)",
@@ -280,7 +282,8 @@ WEFT_REJECT(
 namespace detail {
   // Are these masks, options and an encoding?
   template <class Options, class O, class P, class... Masks>
-  concept layer_arguments = std::same_as<O, Options> && an_encoding<P> &&(a_mask<Masks> && ...);
+  concept layer_arguments =
+      std::same_as<O, Options> && encoding_like<P> &&(mask_like<Masks> && ...);
 
 }  // namespace detail
 
@@ -288,7 +291,7 @@ namespace detail {
 // [..., Pos, Embed], weights [..., Pos, Heads..., KeyPos]. `order` is the encoding of
 // positions. Everything else as above.
 template <class Pos, class KeyPos, class Embed, class Heads, class HeadDim, expression X,
-          detail::a_mask M = mask_list<>, an_encoding P = encoding>
+          detail::mask_like M = mask_list<>, encoding_like P = encoding>
 requires(detail::fault_of_self_attention<X, M, Pos, KeyPos, Embed, Heads, HeadDim>() ==
          detail::self_attention_fault::none) constexpr auto self_attention(scope s, const X& x,
                                                                            const M& mask = {},
@@ -300,7 +303,7 @@ requires(detail::fault_of_self_attention<X, M, Pos, KeyPos, Embed, Heads, HeadDi
                                                              along<Pos>(order));
 }
 template <class Pos, class KeyPos, class Embed, class Heads, class HeadDim, expression X,
-          detail::a_mask M = mask_list<>, an_encoding P = encoding>
+          detail::mask_like M = mask_list<>, encoding_like P = encoding>
 requires(detail::fault_of_self_attention<X, M, Pos, KeyPos, Embed, Heads, HeadDim>() ==
          detail::self_attention_fault::axes)
     WEFT_REJECT(
@@ -308,28 +311,28 @@ requires(detail::fault_of_self_attention<X, M, Pos, KeyPos, Embed, Heads, HeadDi
         "Embed, Heads, HeadDim>(s, x)",
         self_attention(scope, const X&, const M& = {}, attention_options = {}, const P& = {}))
 template <class Pos, class KeyPos, class Embed, class Heads, class HeadDim, expression X,
-          detail::a_mask M = mask_list<>, an_encoding P = encoding>
+          detail::mask_like M = mask_list<>, encoding_like P = encoding>
 requires(detail::fault_of_self_attention<X, M, Pos, KeyPos, Embed, Heads, HeadDim>() ==
          detail::self_attention_fault::missing)
     WEFT_REJECT("nn::self_attention: the operand has not both Pos and Embed",
                 self_attention(scope, const X&, const M& = {}, attention_options = {},
                                const P& = {}))
 template <class Pos, class KeyPos, class Embed, class Heads, class HeadDim, expression X,
-          detail::a_mask M = mask_list<>, an_encoding P = encoding>
+          detail::mask_like M = mask_list<>, encoding_like P = encoding>
 requires(detail::fault_of_self_attention<X, M, Pos, KeyPos, Embed, Heads, HeadDim>() ==
          detail::self_attention_fault::keys)
     WEFT_REJECT("nn::self_attention: KeyPos is not an alias of Pos, or the operand has it already",
                 self_attention(scope, const X&, const M& = {}, attention_options = {},
                                const P& = {}))
 template <class Pos, class KeyPos, class Embed, class Heads, class HeadDim, expression X,
-          detail::a_mask M = mask_list<>, an_encoding P = encoding>
+          detail::mask_like M = mask_list<>, encoding_like P = encoding>
 requires(detail::fault_of_self_attention<X, M, Pos, KeyPos, Embed, Heads, HeadDim>() ==
          detail::self_attention_fault::elements)
     WEFT_REJECT("nn::self_attention: the elements are not float; convert with weft::cast<float>",
                 self_attention(scope, const X&, const M& = {}, attention_options = {},
                                const P& = {}))
 template <class Pos, class KeyPos, class Embed, class Heads, class HeadDim, expression X,
-          detail::a_mask M = mask_list<>, an_encoding P = encoding,
+          detail::mask_like M = mask_list<>, encoding_like P = encoding,
           class Surplus = detail::surplus<
               M, detail::multi_head_scores<X, detail::as_keys<X, Pos, KeyPos>, Embed, Heads>>>
 requires(detail::fault_of_self_attention<X, M, Pos, KeyPos, Embed, Heads, HeadDim>() ==
@@ -338,7 +341,7 @@ requires(detail::fault_of_self_attention<X, M, Pos, KeyPos, Embed, Heads, HeadDi
                 self_attention(scope, const X&, const M& = {}, attention_options = {},
                                const P& = {}))
 template <class Pos, class KeyPos, class Embed, class Heads, class HeadDim, expression X,
-          detail::a_mask M = mask_list<>, an_encoding P = encoding>
+          detail::mask_like M = mask_list<>, encoding_like P = encoding>
 requires(detail::fault_of_self_attention<X, M, Pos, KeyPos, Embed, Heads, HeadDim>() ==
          detail::self_attention_fault::mask_keys)
     WEFT_REJECT(

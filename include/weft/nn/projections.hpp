@@ -36,11 +36,11 @@ struct projections {
   static constexpr bool same_widths = std::same_as<typename W::query, typename W::key> &&
                                       std::same_as<typename W::query, typename W::value>;
 
-  template <text Name, class In, class Dim, class... Heads>
+  template <fixed_string Name, class In, class Dim, class... Heads>
   static constexpr auto weight(scope s, shape<Heads...>) {
     return s.param<Name, Heads..., Dim, In>(init::xavier_uniform<In>());
   }
-  template <text Name, class Dim, class... Heads>
+  template <fixed_string Name, class Dim, class... Heads>
   static constexpr auto bias(scope s, shape<Heads...>) {
     return s.param<Name, Heads..., Dim>(init::zeros());
   }

@@ -31,7 +31,7 @@ enum class recurrent_fault { none, axes, missing, elements, initial };
 
 template <class In, class Hidden, class X>
 constexpr recurrent_fault fault_of_cell() {
-  if constexpr (!an_axis<In> || !an_axis<Hidden>) {
+  if constexpr (!axis_like<In> || !axis_like<Hidden>) {
     return recurrent_fault::axes;
   } else {
     if (In::bounded || Hidden::bounded) return recurrent_fault::axes;
@@ -45,7 +45,7 @@ constexpr recurrent_fault fault_of_layer() {
   constexpr recurrent_fault fault = fault_of_cell<In, Hidden, X>();
   if constexpr (fault != recurrent_fault::none)
     return fault;
-  else if constexpr (!an_axis<Pos>)
+  else if constexpr (!axis_like<Pos>)
     return recurrent_fault::axes;
   else if constexpr (!has_axis<Pos, shape_t<X>>)
     return recurrent_fault::missing;
@@ -91,7 +91,7 @@ constexpr auto beginning() {
 //   auto after = cell(x, h);
 //
 // A cell may be used in the body of a scan, or once.
-template <class In, class Hidden, text Suffix = "">
+template <class In, class Hidden, fixed_string Suffix = "">
 class rnn_cell {
  public:
   explicit constexpr rnn_cell(scope s)
@@ -134,7 +134,7 @@ class rnn_cell {
 //
 // Parameters, with Suffix behind each name: weight_ih [3 Hidden, In], weight_hh [3 Hidden, Hidden],
 // bias_ih and bias_hh [3 Hidden], the rows in the order r, z, n.
-template <class In, class Hidden, text Suffix = "">
+template <class In, class Hidden, fixed_string Suffix = "">
 class gru_cell {
  public:
   explicit constexpr gru_cell(scope s)
@@ -191,7 +191,7 @@ class gru_cell {
 // is not given. last is the state after the last step [..., Hidden], all those of all steps [...,
 // Pos, Hidden]. Parameters as rnn_cell has them; PyTorch's suffixes are "_l0" for the first layer,
 // "_l1" for the second, and "_l0_reverse" for the one that goes backwards.
-template <class Pos, class In, class Hidden, text Suffix = "_l0", direction D = forwards,
+template <class Pos, class In, class Hidden, fixed_string Suffix = "_l0", direction D = forwards,
           expression X, class... H>
 requires initial_state<H...>
 constexpr auto rnn(scope s, const X& x, const H&... h0) {
@@ -201,7 +201,7 @@ constexpr auto rnn(scope s, const X& x, const H&... h0) {
 }
 
 // The same with torch.nn.GRU.
-template <class Pos, class In, class Hidden, text Suffix = "_l0", direction D = forwards,
+template <class Pos, class In, class Hidden, fixed_string Suffix = "_l0", direction D = forwards,
           expression X, class... H>
 requires initial_state<H...>
 constexpr auto gru(scope s, const X& x, const H&... h0) {
@@ -210,46 +210,46 @@ constexpr auto gru(scope s, const X& x, const H&... h0) {
                       [&](auto h, auto r, auto z, auto n) { return cell.step(r, z, n, h); });
 }
 
-template <class Pos, class In, class Hidden, text Suffix = "_l0", direction D = forwards,
+template <class Pos, class In, class Hidden, fixed_string Suffix = "_l0", direction D = forwards,
           expression X, class... H>
 requires(detail::refused_layer<detail::recurrent_fault::axes, Pos, In, Hidden, X, H...>)
     WEFT_REJECT(
         "nn::rnn: name three axes, of fixed extents but the first, as in rnn<Pos, In, Hidden>(s, "
         "x)",
         rnn(scope, const X&, const H&...))
-template <class Pos, class In, class Hidden, text Suffix = "_l0", direction D = forwards,
+template <class Pos, class In, class Hidden, fixed_string Suffix = "_l0", direction D = forwards,
           expression X, class... H>
 requires(detail::refused_layer<detail::recurrent_fault::missing, Pos, In, Hidden, X, H...>)
     WEFT_REJECT("nn::rnn: the operand has no such axis", rnn(scope, const X&, const H&...))
-template <class Pos, class In, class Hidden, text Suffix = "_l0", direction D = forwards,
+template <class Pos, class In, class Hidden, fixed_string Suffix = "_l0", direction D = forwards,
           expression X, class... H>
 requires(detail::refused_layer<detail::recurrent_fault::elements, Pos, In, Hidden, X, H...>)
     WEFT_REJECT("nn::rnn: the elements are not float; convert with weft::cast<float>",
                 rnn(scope, const X&, const H&...))
-template <class Pos, class In, class Hidden, text Suffix = "_l0", direction D = forwards,
+template <class Pos, class In, class Hidden, fixed_string Suffix = "_l0", direction D = forwards,
           expression X, class... H>
 requires(detail::refused_layer<detail::recurrent_fault::initial, Pos, In, Hidden, X, H...>)
     WEFT_REJECT(
         "nn::rnn: the initial state is float, with the hidden axis and those of x that are neither "
         "read nor run along",
         rnn(scope, const X&, const H&...))
-template <class Pos, class In, class Hidden, text Suffix = "_l0", direction D = forwards,
+template <class Pos, class In, class Hidden, fixed_string Suffix = "_l0", direction D = forwards,
           expression X, class... H>
 requires(detail::refused_layer<detail::recurrent_fault::axes, Pos, In, Hidden, X, H...>)
     WEFT_REJECT(
         "nn::gru: name three axes, of fixed extents but the first, as in gru<Pos, In, Hidden>(s, "
         "x)",
         gru(scope, const X&, const H&...))
-template <class Pos, class In, class Hidden, text Suffix = "_l0", direction D = forwards,
+template <class Pos, class In, class Hidden, fixed_string Suffix = "_l0", direction D = forwards,
           expression X, class... H>
 requires(detail::refused_layer<detail::recurrent_fault::missing, Pos, In, Hidden, X, H...>)
     WEFT_REJECT("nn::gru: the operand has no such axis", gru(scope, const X&, const H&...))
-template <class Pos, class In, class Hidden, text Suffix = "_l0", direction D = forwards,
+template <class Pos, class In, class Hidden, fixed_string Suffix = "_l0", direction D = forwards,
           expression X, class... H>
 requires(detail::refused_layer<detail::recurrent_fault::elements, Pos, In, Hidden, X, H...>)
     WEFT_REJECT("nn::gru: the elements are not float; convert with weft::cast<float>",
                 gru(scope, const X&, const H&...))
-template <class Pos, class In, class Hidden, text Suffix = "_l0", direction D = forwards,
+template <class Pos, class In, class Hidden, fixed_string Suffix = "_l0", direction D = forwards,
           expression X, class... H>
 requires(detail::refused_layer<detail::recurrent_fault::initial, Pos, In, Hidden, X, H...>)
     WEFT_REJECT(

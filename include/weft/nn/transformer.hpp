@@ -10,8 +10,9 @@ namespace weft::nn {
 // decoder looks at the source under its own axis, SourcePos. Parameters under "encoder" and
 // "decoder", as torch.nn.Transformer. `order` is for what attends to itself, see nn::encoding.
 template <class SourcePos, class SourceKeyPos, class Pos, class KeyPos, class Embed, class Heads,
-          class HeadDim, class Hidden, expression X, expression Y, detail::a_mask L = mask_list<>,
-          detail::a_mask M = mask_list<>, detail::a_mask N = mask_list<>, an_encoding P = encoding>
+          class HeadDim, class Hidden, expression X, expression Y,
+          detail::mask_like L = mask_list<>, detail::mask_like M = mask_list<>,
+          detail::mask_like N = mask_list<>, encoding_like P = encoding>
 requires detail::fits_memory<Y, X, SourcePos, Embed>
 constexpr auto transformer(scope s, const X& source, const Y& target, int encoder_layers,
                            int decoder_layers, const L& source_mask = {}, const M& mask = {},
@@ -23,8 +24,9 @@ constexpr auto transformer(scope s, const X& source, const Y& target, int encode
       s / "decoder", target, memory.output, decoder_layers, mask, memory_mask, options, order);
 }
 template <class SourcePos, class SourceKeyPos, class Pos, class KeyPos, class Embed, class Heads,
-          class HeadDim, class Hidden, expression X, expression Y, detail::a_mask L = mask_list<>,
-          detail::a_mask M = mask_list<>, detail::a_mask N = mask_list<>, an_encoding P = encoding,
+          class HeadDim, class Hidden, expression X, expression Y,
+          detail::mask_like L = mask_list<>, detail::mask_like M = mask_list<>,
+          detail::mask_like N = mask_list<>, encoding_like P = encoding,
           class Surplus = detail::surplus_of_memory<Y, X, SourcePos, Embed>>
 requires(!detail::fits_memory<Y, X, SourcePos, Embed>)
     WEFT_REJECT("nn::transformer: the source has an axis that the target has not; see surplus<>",

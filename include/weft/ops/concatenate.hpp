@@ -15,7 +15,7 @@ constexpr concatenate_fault fault_of_concatenate(shape<Parts...>, const Xs*...) 
   if constexpr (sizeof...(Parts) != sizeof...(Xs) || sizeof...(Xs) == 0 ||
                 sizeof...(Xs) > max_operands) {
     return concatenate_fault::count;
-  } else if constexpr (!an_axis<Whole>) {
+  } else if constexpr (!axis_like<Whole>) {
     return concatenate_fault::axis;
   } else {
     using X = first_of<Xs...>;

@@ -11,7 +11,7 @@ enum class broadcast_fault { none, kind, twice, rank };
 
 template <class X, class... Axes>
 constexpr broadcast_fault fault_of_broadcast() {
-  if (!(an_axis<Axes> && ...)) return broadcast_fault::kind;
+  if (!(axis_like<Axes> && ...)) return broadcast_fault::kind;
   if (!distinct<shape<Axes...>>) return broadcast_fault::twice;
   constexpr int rank = united_rank<shape_t<X>, shape<Axes...>>;
   if (rank > max_rank) return broadcast_fault::rank;
@@ -23,12 +23,12 @@ constexpr broadcast_fault fault_of_broadcast() {
 // The elements as T: a float becomes an integer towards zero, the nearest int32 beyond their range
 // and 0 for NaN; a boolean becomes 0 or 1; a number becomes number != 0, which is true for NaN.
 template <class T, expression X>
-requires is_element<T>
+requires is_dtype<T>
 constexpr auto cast(const X& x) {
   return detail::elementwise<op::cast, T>(x);
 }
 template <class T, expression X>
-requires(!is_element<T>)
+requires(!is_dtype<T>)
     WEFT_REJECT("cast: the new elements are float, std::int32_t or bool, as in cast<float>(x)",
                 cast(const X&))
 

@@ -30,7 +30,7 @@ template <class S>
 inline constexpr bool is_list_of_axes = false;
 template <class... Axes>
 inline constexpr bool is_list_of_axes<shape<Axes...>> =
-    (an_axis<Axes> && ...) && distinct<shape<Axes...>>;
+    (axis_like<Axes> && ...) && distinct<shape<Axes...>>;
 
 }  // namespace detail
 

@@ -118,7 +118,7 @@ requires(!detail::floating<X>)
     WEFT_REJECT("silu: the elements are not float; convert with weft::cast<float>", silu(const X&))
 
 // The square root of an axis's length, as in softmax(QKᵀ / sqrt(HeadDim)).
-template <an_axis A>
+template <axis_like A>
 constexpr auto sqrt(A) {
   return sqrt(length<A>());
 }

@@ -28,7 +28,7 @@ template <class From, class To, class X, class I>
 constexpr segment_sum_fault fault_of_segment_sum() {
   if (!floating<X>) return segment_sum_fault::elements;
   if (!has_axis<From, shape_t<X>>) return segment_sum_fault::missing;
-  if (!an_axis<To>) return segment_sum_fault::kind;
+  if (!axis_like<To>) return segment_sum_fault::kind;
   if (has_axis<To, shape_t<X>>) return segment_sum_fault::taken;
   if (!std::same_as<element_t<I>, std::int32_t>) return segment_sum_fault::indices;
   if (!subset<shape_t<I>, shape_t<X>>) return segment_sum_fault::others;

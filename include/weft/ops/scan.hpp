@@ -201,7 +201,7 @@ constexpr scan_fault fault_of_step(const std::tuple<Xs...>* initial,
 
 template <class A, class Initial, class Operands, class Body>
 constexpr scan_fault fault_of_scan() {
-  if constexpr (!an_axis<A>)
+  if constexpr (!axis_like<A>)
     return scan_fault::axis;
   else if constexpr (!tensor_list<Initial>::valid || !tensor_list<Operands>::valid)
     return scan_fault::lists;
@@ -244,46 +244,46 @@ inline constexpr axis_info steps_of{type_name<A>(), A::extent, least_of<length_a
 
 template <class T, class S>
 constexpr tensor<T, S> emit_in_scan(graph& g, node n) {
-  n.type = element_of<T>;
+  n.type = dtype_of<T>;
   n.axes = axes_of(S{});
   return {&g, g.emit(n)};
 }
 
 template <class A, expression X>
 constexpr auto element_at_step(graph& g, std::int16_t region, const X& x) {
-  node n = make_node(op::element);
+  node n = make_node(op::scan_slice);
   n.region = region;
   n.named = axes_of(shape<A>{});
-  n.operand[n.operands++] = place(g, x);
+  n.operand[n.operands++] = attach(g, x);
   return emit_in_scan<element_t<X>, without<shape_t<X>, shape<A>>>(g, n);
 }
 template <expression X>
 constexpr auto carry_from(graph& g, std::int16_t region, const X& initial) {
   node n = make_node(op::carry);
   n.region = region;
-  n.operand[n.operands++] = place(g, initial);
+  n.operand[n.operands++] = attach(g, initial);
   return emit_in_scan<element_t<X>, shape_t<X>>(g, n);
 }
 template <class T, class S, expression X>
 constexpr void carry_on(graph& g, tensor<T, S> carry, const X& value) {
-  node n = make_node(op::next);
+  node n = make_node(op::yield);
   n.operands = 2;
   n.operand[0] = carry.id;
-  n.operand[1] = place(g, value);
+  n.operand[1] = attach(g, value);
   emit_in_scan<T, S>(g, n);
 }
 template <class T, class S>
 constexpr tensor<T, S> last_of(graph& g, tensor<T, S> carry) {
-  node n = make_node(op::last);
+  node n = make_node(op::scan_result);
   n.operand[n.operands++] = carry.id;
   return emit_in_scan<T, S>(g, n);
 }
 // What does not depend on the step is the same at every one.
 template <class A, class Operands, expression Y>
 constexpr auto stack(graph& g, const Y& y) {
-  int const value = place(g, y);
-  node n = make_node(g.nodes[value].region == 0 ? op::copy : op::stack);
-  if (n.kind == op::stack) n.named = axes_of(shape<A>{});
+  int const value = attach(g, y);
+  node n = make_node(g.nodes[value].region == 0 ? op::copy : op::scan_collect);
+  if (n.kind == op::scan_collect) n.named = axes_of(shape<A>{});
   n.operand[n.operands++] = value;
   return emit_in_scan<element_t<Y>, stacked_shape<A, Y, Operands>>(g, n);
 }

@@ -10,34 +10,34 @@ namespace weft {
 
 // A number, without axes.
 template <class T>
-requires is_element<T>
+requires is_dtype<T>
 constexpr auto constant(T value) {
   node n = make_node(op::constant);
   n.scalar = static_cast<double>(value);
   return append<T, shape<>>(n);
 }
 template <class T>
-requires(!is_element<T>)
+requires(!is_dtype<T>)
     WEFT_REJECT("constant: the number is float, std::int32_t or bool, as in constant(1.0f)",
                 constant(T))
 
 // 0, 1, 2, … along an axis: int32 [A].
-template <an_axis A>
+template <axis_like A>
 constexpr auto positions() {
   return append<std::int32_t, shape<A>>(make_node(op::positions));
 }
 template <class A>
-requires(!an_axis<A>) WEFT_REJECT("positions: name an axis, as in positions<Pos>()", positions())
+requires(!axis_like<A>) WEFT_REJECT("positions: name an axis, as in positions<Pos>()", positions())
 
 // The product of the axes' lengths in this run: float, without axes.
 template <class... Axes>
-requires((an_axis<Axes> && ...)) constexpr auto length() {
+requires((axis_like<Axes> && ...)) constexpr auto length() {
   node n = make_node(op::length);
   n.named = axes_of(shape<Axes...>{});
   return append<float, shape<>>(n);
 }
 template <class... Axes>
-requires(!(an_axis<Axes> && ...))
+requires(!(axis_like<Axes> && ...))
     WEFT_REJECT("length: name axes, as in length<Batch, Pos>()", length())
 
 }  // namespace weft

@@ -15,7 +15,7 @@ template <class X, class From, class To>
 constexpr view_fault fault_of_rename() {
   if constexpr (!has_axis<From, shape_t<X>>) {
     return view_fault::missing;
-  } else if constexpr (!an_axis<To>) {
+  } else if constexpr (!axis_like<To>) {
     return view_fault::kind;
   } else {
     if (!std::same_as<From, To> && has_axis<To, shape_t<X>>) return view_fault::taken;
@@ -30,7 +30,7 @@ constexpr view_fault fault_of_split() {
     return view_fault::nothing;
   } else if constexpr (!has_axis<From, shape_t<X>>) {
     return view_fault::missing;
-  } else if constexpr (!(an_axis<To> && ...)) {
+  } else if constexpr (!(axis_like<To> && ...)) {
     return view_fault::kind;
   } else {
     using S = replaced<shape_t<X>, From, shape<To...>>;
@@ -49,7 +49,7 @@ constexpr view_fault fault_of_merge() {
     return view_fault::nothing;
   } else if constexpr (!(has_axis<From, shape_t<X>> && ...)) {
     return view_fault::missing;
-  } else if constexpr (!an_axis<To>) {
+  } else if constexpr (!axis_like<To>) {
     return view_fault::kind;
   } else {
     if (!distinct<shape<From...>> || has_axis<To, shape_t<X>>) return view_fault::taken;
@@ -64,7 +64,7 @@ template <class X, class From, class To, std::size_t Start>
 constexpr view_fault fault_of_slice() {
   if constexpr (!has_axis<From, shape_t<X>>) {
     return view_fault::missing;
-  } else if constexpr (!an_axis<To>) {
+  } else if constexpr (!axis_like<To>) {
     return view_fault::kind;
   } else {
     if (!std::same_as<From, To> && has_axis<To, shape_t<X>>) return view_fault::taken;

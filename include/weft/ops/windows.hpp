@@ -39,7 +39,7 @@ template <class X, class Pos, class Out, class Tap, window W>
 constexpr windows_fault fault_of_windows() {
   if constexpr (!has_axis<Pos, shape_t<X>>) {
     return windows_fault::missing;
-  } else if constexpr (!an_axis<Out> || !an_axis<Tap>) {
+  } else if constexpr (!axis_like<Out> || !axis_like<Tap>) {
     return windows_fault::kind;
   } else {
     using S = replaced<shape_t<X>, Pos, shape<Out, Tap>>;
@@ -68,13 +68,13 @@ template <class Pos, class Out, class Tap, window W = window{}, expression X>
 constexpr auto windows(const X& x) {
   if constexpr (W.left + W.right > 0) {
     using Whole = detail::padded<Pos, W>;
-    node p = make_node(op::place);
+    node p = make_node(op::pad);
     p.named = axes_of(shape<Whole>{});
     p.start = static_cast<std::int64_t>(W.left);
     auto const whole = append<element_t<X>, replaced<shape_t<X>, Pos, shape<Whole>>>(p, x);
     return windows<Whole, Out, Tap, window{W.stride, W.dilation, 0, 0}>(whole);
   } else {
-    node n = make_node(op::windows);
+    node n = make_node(op::unfold);
     n.named = axes_of(shape<Pos, Out, Tap>{});
     n.lowest = static_cast<std::int64_t>(W.stride);
     n.highest = static_cast<std::int64_t>(W.dilation);

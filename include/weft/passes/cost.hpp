@@ -7,9 +7,9 @@
 #include <cstdint>
 
 #include "weft/graph/attention.hpp"
-#include "weft/graph/chain.hpp"
+#include "weft/graph/fusion_group.hpp"
 #include "weft/graph/graph.hpp"
-#include "weft/graph/row_sums.hpp"
+#include "weft/graph/partial_sums.hpp"
 #include "weft/graph/scan.hpp"
 
 namespace weft {
@@ -83,7 +83,7 @@ constexpr double flops_of(const graph& g, const node& n) {
       axis_list const& left = g.nodes[n.operand[0]].axes;
       for (int a = 0; a < left.count; ++a)
         if (!n.axes.contains(left.at[a])) terms *= static_cast<double>(left.at[a]->extent);
-      double const each = (n.scale != 1) + (n.operands - 2) + elementwise_flops(n.then);
+      double const each = (n.scale != 1) + (n.operands - 2) + elementwise_flops(n.epilogue);
       return 2 * terms + each * size;
     }
     case op::attention:
@@ -97,7 +97,7 @@ constexpr double flops_of(const graph& g, const node& n) {
     case op::rotate_adjoint:
       return 3 * size;
     case op::scatter_add:
-    case op::overlap_add:
+    case op::fold:
       return operand_size(0);
     case op::softmax:  // maximum, difference, exp, sum, quotient
     case op::log_softmax:
@@ -110,11 +110,11 @@ constexpr double flops_of(const graph& g, const node& n) {
     case op::log_softmax_adjoint:
       return 4 * size;
     case op::normalize_adjoint:
-      return (9 + n.operands - 2 + (has_row_sums(n) ? 3 : 0)) * size;
+      return (9 + n.operands - 2 + (has_partial_sums(n) ? 3 : 0)) * size;
     case op::rms_normalize_adjoint:
-      return (7 + n.operands - 2 + (has_row_sums(n) ? 3 : 0)) * size;
-    case op::row_sums:
-      return static_cast<double>(blocks_of_rows(g.nodes[n.operand[0]])) * size;
+      return (7 + n.operands - 2 + (has_partial_sums(n) ? 3 : 0)) * size;
+    case op::norm_parameter_gradient:
+      return static_cast<double>(partial_count(g.nodes[n.operand[0]])) * size;
     default:
       return is_elementwise(n.kind) ? elementwise_flops(n.kind) * size : 0;
   }
@@ -133,16 +133,16 @@ constexpr operation_cost cost_of(const graph& g, int i) {
   auto const size_of = [](const node& m) {
     return static_cast<double>(m.axes.extent()) * bytes(m.type);
   };
-  if (n.kind == op::write) return {0, 2 * times * size_of(g.nodes[n.operand[1]])};
-  operation_cost c{detail::flops_of(g, n), n.inner ? 0 : size_of(n)};
+  if (n.kind == op::update_rows) return {0, 2 * times * size_of(g.nodes[n.operand[1]])};
+  operation_cost c{detail::flops_of(g, n), n.fused ? 0 : size_of(n)};
   for (int j = 0; j < n.operands; ++j)
-    if (node const& from = g.nodes[n.operand[j]]; !from.inner && from.kind != op::numbers)
+    if (node const& from = g.nodes[n.operand[j]]; !from.fused && from.kind != op::element_ids)
       c.bytes += n.kind == op::gather && j == 0 ? size_of(n) : size_of(from);
   if (n.kind == op::attention_adjoint) {  // its result has no axes: it is as large as these
     attention_parts const parts = parts_of(n);
     for (int j = 0; j < parts.count; ++j) c.bytes += size_of(g.nodes[parts.of[j]]);
   }
-  if (n.kind == op::next || n.kind == op::stack)  // a value is copied
+  if (n.kind == op::yield || n.kind == op::scan_collect)  // a value is copied
     c.bytes = 2 * size_of(g.nodes[n.operand[n.operands - 1]]);
   c.flops *= times;
   c.bytes *= times;
@@ -150,11 +150,11 @@ constexpr operation_cost cost_of(const graph& g, int i) {
 }
 
 // Of the step that computes node i: with the inner nodes of its chain.
-constexpr operation_cost cost_of_step(const graph& g, int i) {
-  if (g.nodes[i].inner) return {};
+constexpr operation_cost cost_of_instruction(const graph& g, int i) {
+  if (g.nodes[i].fused) return {};
   operation_cost sum = cost_of(g, i);
   if (!is_elementwise(g.nodes[i].kind)) return sum;
-  chain const c = chain_of(g, i);
+  fusion_group const c = fusion_group_of(g, i);
   for (int j = 0; j + 1 < c.count; ++j) {
     operation_cost const inner = cost_of(g, c.nodes[j]);
     sum.flops += inner.flops;

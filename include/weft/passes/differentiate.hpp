@@ -6,8 +6,8 @@
 #include "weft/graph/attention.hpp"
 #include "weft/graph/graph.hpp"
 #include "weft/graph/scan.hpp"
-#include "weft/passes/recall.hpp"
-#include "weft/passes/sweep.hpp"
+#include "weft/passes/eliminate_dead_code.hpp"
+#include "weft/passes/rematerialize.hpp"
 
 namespace weft {
 
@@ -21,17 +21,17 @@ inline void only_a_result_without_axes_can_be_differentiated() {
 
 namespace detail {
 
-class reverse_sweep {
+class differentiator {
  public:
-  explicit constexpr reverse_sweep(graph& g) : g_(g), body_(g) {
+  explicit constexpr differentiator(graph& g) : g_(g), body_(g) {
     for (bool again = true; again;) {
       again = false;
       for (int i = 0; i < g.count; ++i) {
         node const& n = g_.nodes[i];
         depends_[i] = depends_[i] || n.kind == op::parameter;
         for (int j = 0; j < n.operands; ++j) depends_[i] = depends_[i] || depends_[n.operand[j]];
-        depends_[i] = depends_[i] && n.type == element::float32;
-        if (n.kind != op::next || !depends_[i] || depends_[n.operand[0]]) continue;
+        depends_[i] = depends_[i] && n.type == dtype::float32;
+        if (n.kind != op::yield || !depends_[i] || depends_[n.operand[0]]) continue;
         depends_[n.operand[0]] = again = true;
       }
     }
@@ -43,7 +43,7 @@ class reverse_sweep {
     gradient_[loss] = constant(1) + 1;
     for (int i = loss; i >= 0; --i) {
       if (loop_of(g_, i) > 0)
-        i = through_body(i);
+        i = scan_pullback(i);
       else if (gradient_[i] > 0 && depends_[i])
         propagate(i, gradient_[i] - 1);
     }
@@ -72,7 +72,7 @@ class reverse_sweep {
   template <class... Ids>
   constexpr int elementwise(op kind, const axis_list& axes, Ids... operands) {
     node n = make_node(kind);
-    if (is_comparison(kind)) n.type = element::boolean;
+    if (is_comparison(kind)) n.type = dtype::boolean;
     return emit(n, axes, operands...);
   }
 
@@ -213,19 +213,19 @@ class reverse_sweep {
         accumulate(x, adjoint(adjoint_of_normalization(n.kind), n, vx(), g));
         break;
       case op::dot:
-        if (wants(0) && !contract_later(x, y, g))
+        if (wants(0) && !defer_contraction(x, y, g))
           accumulate(x, emit(make_node(op::dot), g_.nodes[x].axes, g, vy()));
-        if (wants(1) && !contract_later(y, x, g))
+        if (wants(1) && !defer_contraction(y, x, g))
           accumulate(y, emit(make_node(op::dot), g_.nodes[y].axes, vx(), g));
         break;
       case op::attention:
-        unattend(n, vi(), g);
+        attention_pullback(n, vi(), g);
         break;
       case op::rotate: {
         int const sine = value(n.operand[2]);
-        if (wants(0)) accumulate(x, turn_back(n, g, vy(), sine));
-        if (wants(1)) accumulate(y, of_angles(n, 0, vx(), g));
-        if (wants(2)) accumulate(n.operand[2], of_angles(n, 1, vx(), g));
+        if (wants(0)) accumulate(x, rotate_back(n, g, vy(), sine));
+        if (wants(1)) accumulate(y, angle_gradient(n, 0, vx(), g));
+        if (wants(2)) accumulate(n.operand[2], angle_gradient(n, 1, vx(), g));
         break;
       }
       case op::gather:
@@ -234,13 +234,13 @@ class reverse_sweep {
       case op::scatter_add:
         accumulate(x, indexed(op::gather, n, g_.nodes[x].axes, g, vy()));
         break;
-      case op::last:
+      case op::scan_result:
         final_[x] = 1 + (final_[x] > 0 ? elementwise(op::add, axes, final_[x] - 1, g) : g);
         break;
-      case op::element: {  // of each step, in its place
-        node s = make_node(op::stack);
+      case op::scan_slice: {  // of each step, in its place
+        node s = make_node(op::scan_collect);
         s.named = n.named;
-        add_later({x, emit(s, g_.nodes[x].axes, g), 0});
+        defer({x, emit(s, g_.nodes[x].axes, g), 0});
         break;
       }
       case op::rename:
@@ -253,22 +253,22 @@ class reverse_sweep {
         break;
       }
       case op::merge:
-        accumulate(x, unmerge(n, g));
+        accumulate(x, merge_pullback(n, g));
         break;
       case op::slice:
-        accumulate(x, part(op::place, g_.nodes[x].axes, n.named, n.start, g));
+        accumulate(x, part(op::pad, g_.nodes[x].axes, n.named, n.start, g));
         break;
-      case op::place:
+      case op::pad:
         accumulate(x, part(op::slice, g_.nodes[x].axes, n.named, n.start, g));
         break;
-      case op::windows:
-        accumulate(x, windowed(op::overlap_add, g_.nodes[x].axes, n, g));
+      case op::unfold:
+        accumulate(x, windowed(op::fold, g_.nodes[x].axes, n, g));
         break;
-      case op::overlap_add:
-        accumulate(x, windowed(op::windows, g_.nodes[x].axes, n, g));
+      case op::fold:
+        accumulate(x, windowed(op::unfold, g_.nodes[x].axes, n, g));
         break;
       case op::concatenate:
-        unconcatenate(n, g);
+        concatenate_pullback(n, g);
         break;
       default:
         this_operation_has_no_second_derivative();
@@ -279,18 +279,18 @@ class reverse_sweep {
 
   // A contribution to the gradient for a node outside a body: `a`, or the contraction of a and b.
   // It reads what the body computes, and so comes after it.
-  struct later {
+  struct deferred_term {
     int to, a, b;  // b is the node and one; 0 for none
   };
   // The sum of a step's gradients for a node outside; at the end the carry that collects them.
-  struct captured {
+  struct closure_gradient {
     int to, sum;
   };
-  constexpr void add_later(const later& l) { later_[later_count_++] = l; }
+  constexpr void defer(const deferred_term& l) { deferred_[deferred_count_++] = l; }
 
   // Goes backwards through the body whose last node is `end`, and gives its first node. The adjoint
   // is a scan in the other direction; its carries are the gradients for the carries.
-  constexpr int through_body(int end) {
+  constexpr int scan_pullback(int end) {
     int const body = loop_of(g_, end);
     int first = end;
     bool wanted = false;
@@ -307,9 +307,9 @@ class reverse_sweep {
             body_.carry(g_.nodes[i].axes, final_[i] > 0 ? final_[i] - 1 : constant(0));
     for (int i = end; i >= first; --i) {
       node const n = g_.nodes[i];
-      if (n.kind == op::next) {
+      if (n.kind == op::yield) {
         if (depends_[n.operand[1]]) accumulate(n.operand[1], carry_gradient[n.operand[0]]);
-      } else if (n.kind == op::stack) {
+      } else if (n.kind == op::scan_collect) {
         if (depends_[i] && gradient_[i] > 0)
           accumulate(n.operand[0], body_.element(gradient_[i] - 1, n.named));
       } else if (n.kind != op::carry && depends_[i] && gradient_[i] > 0) {
@@ -330,17 +330,17 @@ class reverse_sweep {
     for (int i = first; i <= end; ++i)
       if (carry_gradient[i] > 0 && depends_[g_.nodes[i].operand[0]])
         accumulate(g_.nodes[i].operand[0],
-                   emit(make_node(op::last), g_.nodes[i].axes, carry_gradient[i]));
+                   emit(make_node(op::scan_result), g_.nodes[i].axes, carry_gradient[i]));
     for (int i = 0; i < captured_count_; ++i) {
       int const to = captured_[i].to, total = captured_[i].sum;
-      accumulate(to, emit(make_node(op::last), g_.nodes[to].axes, total));
+      accumulate(to, emit(make_node(op::scan_result), g_.nodes[to].axes, total));
     }
     captured_count_ = 0;
-    for (int i = 0; i < later_count_; ++i) {
-      auto const [to, a, b] = later_[i];
+    for (int i = 0; i < deferred_count_; ++i) {
+      auto const [to, a, b] = deferred_[i];
       accumulate(to, b > 0 ? emit(make_node(op::dot), g_.nodes[to].axes, a, b - 1) : a);
     }
-    later_count_ = 0;
+    deferred_count_ = 0;
     return first;
   }
 
@@ -348,7 +348,7 @@ class reverse_sweep {
   // after the scan, in one go; else a carry of the adjoint collects it.
   constexpr void capture(int to, int id) {
     if (!(g_.nodes[id].axes == g_.nodes[to].axes) && g_.nodes[id].axes.count < max_rank)
-      return add_later({to, body_.stack(id), 0});
+      return defer({to, body_.stack(id), 0});
     int const g = sum_to(g_.nodes[to].axes, id);
     for (int i = 0; i < captured_count_; ++i)
       if (captured_[i].to == to) {
@@ -360,11 +360,11 @@ class reverse_sweep {
 
   // The gradient for an operand from outside of a contraction with `other` is one contraction over
   // all steps, rather than a small one in each. False where it is not like that.
-  constexpr bool contract_later(int to, int other, int g) {
+  constexpr bool defer_contraction(int to, int other, int g) {
     if (!body_.open() || g_.nodes[to].region != 0) return false;
     if (g_.nodes[other].axes.count == max_rank || g_.nodes[g].axes.count == max_rank) return false;
     int const values = body_.values(other);
-    add_later({to, body_.stack(g), values + 1});
+    defer({to, body_.stack(g), values + 1});
     return true;
   }
 
@@ -388,14 +388,14 @@ class reverse_sweep {
   }
 
   // By the angles of the rotation n the other way.
-  constexpr int turn_back(const node& n, int g, int cosine, int sine) {
+  constexpr int rotate_back(const node& n, int g, int cosine, int sine) {
     node a = make_node(op::rotate);
     a.named = n.named;
     a.start = n.start;
     return emit(a, n.axes, g, cosine, elementwise(op::negate, g_.nodes[sine].axes, sine));
   }
   // For its cosine, or its sine.
-  constexpr int of_angles(const node& n, double which, int x, int g) {
+  constexpr int angle_gradient(const node& n, double which, int x, int g) {
     node a = make_node(op::rotate_adjoint);
     a.named = n.named;
     a.start = n.start;
@@ -414,7 +414,7 @@ class reverse_sweep {
   }
 
   // The merged axis becomes the axes it was made of, where it stands; then they go to their places.
-  constexpr int unmerge(const node& n, int g) {
+  constexpr int merge_pullback(const node& n, int g) {
     axis_list const whole = g_.nodes[n.operand[0]].axes;
     axis_list apart{};
     for (int i = 0; i < n.axes.count; ++i) {
@@ -431,7 +431,7 @@ class reverse_sweep {
   }
 
   // One operation has the gradients for query, key and value, and for the biases that want them.
-  constexpr void unattend(const node& n, int result, int g) {
+  constexpr void attention_pullback(const node& n, int result, int g) {
     node a = n;
     a.kind = op::attention_adjoint;
     a.axes = {};
@@ -453,14 +453,14 @@ class reverse_sweep {
     int const all = g_.emit(a);
     for (int j = 0; j < parts.count; ++j) {
       if (!depends_[parts.of[j]]) continue;
-      node p = make_node(op::part);
+      node p = make_node(op::get_result);
       p.start = j;
       accumulate(parts.of[j], emit(p, g_.nodes[parts.of[j]].axes, all));
     }
   }
 
   // Each operand's gradient is the part of g where it was put.
-  constexpr void unconcatenate(const node& n, int g) {
+  constexpr void concatenate_pullback(const node& n, int g) {
     int at = 0;
     while (g_.nodes[n.operand[0]].axes.contains(n.axes.at[at])) ++at;
     axis_list after{};
@@ -485,13 +485,13 @@ class reverse_sweep {
   }
 
   graph& g_;
-  recalled_body body_;
+  forward_replay body_;
   bool depends_[max_nodes]{};
   int gradient_[max_nodes]{};  // the node's id and one; 0 where there is none
   int final_[max_nodes]{};     // of a carry: the same of what it is after the last step
-  later later_[max_nodes]{};
-  int later_count_ = 0;
-  captured captured_[max_nodes]{};
+  deferred_term deferred_[max_nodes]{};
+  int deferred_count_ = 0;
+  closure_gradient captured_[max_nodes]{};
   int captured_count_ = 0;
 };
 
@@ -501,7 +501,7 @@ class reverse_sweep {
 constexpr graph differentiate(graph g, int loss) {
   if (g.nodes[g.outputs[loss].node].axes.count != 0)
     only_a_result_without_axes_can_be_differentiated();
-  detail::reverse_sweep reverse(g);
+  detail::differentiator reverse(g);
   reverse.run(g.outputs[loss].node);
   for (int i = 0; i < g.parameter_count; ++i) {
     output o{};
@@ -511,7 +511,7 @@ constexpr graph differentiate(graph g, int loss) {
     o.leaf = i;
     g.outputs[g.output_count++] = o;
   }
-  return g.region_count > 0 ? sweep(g) : g;
+  return g.region_count > 0 ? eliminate_dead_code(g) : g;
 }
 
 }  // namespace weft

@@ -6,9 +6,9 @@
 #include <limits>
 
 #include "weft/graph/graph.hpp"
-#include "weft/passes/chains.hpp"
-#include "weft/passes/fuse_row_sums.hpp"
-#include "weft/passes/fuse_rows.hpp"
+#include "weft/passes/fuse_norm_parameter_gradients.hpp"
+#include "weft/passes/fuse_rowwise.hpp"
+#include "weft/passes/group_elementwise.hpp"
 #include "weft/passes/simplify.hpp"
 
 namespace weft {
@@ -18,7 +18,7 @@ inline constexpr int max_addends = 2;  // of one contraction, beside its two fac
 namespace detail {
 
 // May a contraction end with this function?
-constexpr bool ends_contraction(op o) {
+constexpr bool is_epilogue_function(op o) {
   return o == op::relu || o == op::gelu || o == op::gelu_tanh || o == op::tanh || o == op::sigmoid;
 }
 
@@ -31,25 +31,25 @@ class fuser {
   }
 
   constexpr graph run() {
-    graph h = bare(g_);
+    graph h = empty_like(g_);
     int to[max_nodes]{};
     for (int i = 0; i < g_.count; ++i) {
       node n = g_.nodes[i];
       for (int j = 0; j < n.operands; ++j) n.operand[j] = to[n.operand[j]];
-      take_operands(h, g_.nodes[i], n);
-      if (int const same = masked_already(h, n); same >= 0) {
+      fuse_prologue(h, g_.nodes[i], n);
+      if (int const same = is_masked_already(h, n); same >= 0) {
         to[i] = same;
         continue;
       }
-      if (!absorb(h, g_.nodes[i], n) && !absorb_as_second(h, g_.nodes[i], n))
-        join_rows(h, g_.nodes[i], n);
+      if (!fuse_epilogue(h, g_.nodes[i], n) && !fuse_epilogue_of_second(h, g_.nodes[i], n))
+        fuse_rowwise_epilogue(h, g_.nodes[i], n);
       to[i] = h.emit(n);
     }
-    copy_ends(h, g_, to, nullptr);
-    h = sweep(h);  // what was absorbed
-    if (take_row_sums(h)) h = sweep(h);
-    if (take_sums(h)) h = sweep(h);
-    make_chains(h);
+    remap_interface(h, g_, to, nullptr);
+    h = eliminate_dead_code(h);  // what was absorbed
+    if (fuse_norm_parameter_gradients(h)) h = eliminate_dead_code(h);
+    if (fold_residual_sums(h)) h = eliminate_dead_code(h);
+    group_elementwise(h);
     return h;
   }
 
@@ -61,19 +61,19 @@ class fuser {
                                     int j) const {
     node const& c = h.nodes[n.operand[j]];
     bool const only_here = uses_[original.operand[j]] == 1;
-    bool const alike = c.axes == n.axes && together(c, n);
-    return c.kind == op::dot && c.then == op::copy && only_here && alike ? &c : nullptr;
+    bool const alike = c.axes == n.axes && same_schedule(c, n);
+    return c.kind == op::dot && c.epilogue == op::copy && only_here && alike ? &c : nullptr;
   }
 
   // Where n's first operand is a contraction that can do n's work as well, n becomes that
   // contraction.
-  constexpr bool absorb(const graph& h, const node& original, node& n) const {
+  constexpr bool fuse_epilogue(const graph& h, const node& original, node& n) const {
     if (n.operands == 0) return false;
     node const* const c = contraction(h, original, n, 0);
     if (!c) return false;
     node fused = *c;
-    if (ends_contraction(n.kind)) {
-      fused.then = n.kind;
+    if (is_epilogue_function(n.kind)) {
+      fused.epilogue = n.kind;
     } else if (n.kind == op::add) {
       if (!add(fused, n.operand[1])) return false;
     } else if (double const by = factor(h, n); by != 0 && c->operands == 2) {
@@ -86,44 +86,44 @@ class fuser {
   }
 
   // The same for the second operand of a sum or a product.
-  constexpr bool absorb_as_second(const graph& h, const node& original, node& n) const {
+  constexpr bool fuse_epilogue_of_second(const graph& h, const node& original, node& n) const {
     if (n.kind != op::add && n.kind != op::multiply) return false;
     node turned = n;
     node turned_original = original;
     std::swap(turned.operand[0], turned.operand[1]);
     std::swap(turned_original.operand[0], turned_original.operand[1]);
-    if (!absorb(h, turned_original, turned)) return false;
+    if (!fuse_epilogue(h, turned_original, turned)) return false;
     n = turned;
     return true;
   }
 
   // What comes before a node becomes part of it.
-  constexpr void take_operands(const graph& h, const node& original, node& n) const {
-    if (n.kind == op::dot) take_scales(h, n);
-    take_mask(h, n, factor);
-    if (is_adjoint_of_normalization(n.kind) && uses_[original.operand[1]] == 1) take_gain(h, n);
-    take_picked(h, n);
-    if (n.kind == op::sum && uses_[original.operand[0]] == 1) take_product(h, n);
+  constexpr void fuse_prologue(const graph& h, const node& original, node& n) const {
+    if (n.kind == op::dot) fold_scales(h, n);
+    fold_mask(h, n, factor);
+    if (is_adjoint_of_normalization(n.kind) && uses_[original.operand[1]] == 1) fold_gain(h, n);
+    fold_one_hot(h, n);
+    if (n.kind == op::sum && uses_[original.operand[0]] == 1) fold_multiply(h, n);
   }
 
   // What comes after a rowwise operation becomes part of that, where nothing else needs it.
-  constexpr void join_rows(const graph& h, const node& original, node& n) const {
+  constexpr void fuse_rowwise_epilogue(const graph& h, const node& original, node& n) const {
     if (n.kind != op::add && n.kind != op::multiply) return;
     for (int j = 0; j < 2; ++j)
-      if (uses_[original.operand[j]] == 1 && together(h.nodes[n.operand[j]], n) &&
-          (take_affine(h, n, j) || take_addend(h, n, j)))
+      if (uses_[original.operand[j]] == 1 && same_schedule(h.nodes[n.operand[j]], n) &&
+          (fold_affine(h, n, j) || fold_residual(h, n, j)))
         return;
   }
 
   // What comes before a normalisation that has its gain and its bias; false where there is none.
-  static constexpr bool take_sums(graph& h) {
+  static constexpr bool fold_residual_sums(graph& h) {
     int uses[max_nodes]{};
     for (int i = 0; i < h.count; ++i)
       for (int j = 0; j < h.nodes[i].operands; ++j) ++uses[h.nodes[i].operand[j]];
     for (int i = 0; i < h.output_count; ++i) uses[h.outputs[i].node] = many;
     bool any = false;
     for (int i = 0; i < h.count; ++i) {
-      take_sum(h, h.nodes[i], uses);
+      fold_residual_sum(h, h.nodes[i], uses);
       any = any || (is_normalization(h.nodes[i].kind) && h.nodes[i].operands == 4);
     }
     return any;
@@ -140,10 +140,10 @@ class fuser {
   }
 
   // What a factor was scaled with scales the sum of products as well.
-  static constexpr void take_scales(const graph& h, node& dot) {
+  static constexpr void fold_scales(const graph& h, node& dot) {
     for (int j = 0; j < 2; ++j) {
       node const& scaled = h.nodes[dot.operand[j]];
-      double const by = scaled.type == element::float32 ? factor(h, scaled) : 0;
+      double const by = scaled.type == dtype::float32 ? factor(h, scaled) : 0;
       if (by == 0) continue;
       dot.scale *= by;
       dot.operand[j] = scaled.operand[0];
@@ -152,7 +152,7 @@ class fuser {
 
   // In where(mask, g, 0), with g the adjoint of a softmax under the same mask, g is 0 wherever the
   // mask does not hold: its rows are products with the weights. Then gives g, else -1.
-  static constexpr int masked_already(const graph& h, const node& n) {
+  static constexpr int is_masked_already(const graph& h, const node& n) {
     if (n.kind != op::where) return -1;
     node const& g = h.nodes[n.operand[1]];
     if (!is_constant(h, n.operand[2], 0) || g.kind != op::softmax_adjoint) return -1;

@@ -5,7 +5,7 @@
 #include <cstddef>
 
 #include "weft/graph/graph.hpp"
-#include "weft/passes/sweep.hpp"
+#include "weft/passes/eliminate_dead_code.hpp"
 
 namespace weft {
 
@@ -14,7 +14,7 @@ namespace detail {
 class hoister {
  public:
   explicit constexpr hoister(const graph& g) : g_(g) {
-    for (int i = 0; i < g.count; ++i) weigh(i);
+    for (int i = 0; i < g.count; ++i) estimate(i);
     for (int i = g.count - 1; i >= 0; --i) choose(i);
   }
 
@@ -23,14 +23,14 @@ class hoister {
   // What is computed once comes first. What is worth no memory, and both parts need, is computed in
   // both.
   constexpr graph run() const {
-    graph h = bare(g_);
+    graph h = empty_like(g_);
     int to[max_nodes]{};
     for (int i = 0; i < g_.count; ++i)
       if (needed_[i]) emit(h, i, to, true);
     for (int i = 0; i < g_.count; ++i)
       if (!kept_[i]) emit(h, i, to, false);
-    copy_ends(h, g_, to, nullptr);
-    return sweep(h);
+    remap_interface(h, g_, to, nullptr);
+    return eliminate_dead_code(h);
   }
 
  private:
@@ -42,7 +42,7 @@ class hoister {
   }
 
   // Worth to be kept?
-  static constexpr bool costs_much(op o) {
+  static constexpr bool is_expensive(op o) {
     bool const function = o >= op::exp && o <= op::gelu_tanh && o != op::relu;
     return function || o == op::gelu_adjoint || o == op::gelu_tanh_adjoint || is_reduction(o) ||
            is_rowwise(o) || o == op::dot || o == op::attention || o == op::attention_adjoint ||
@@ -50,7 +50,7 @@ class hoister {
   }
 
   // Elements of what is computed once are those at the bounds: each must be the same at any length.
-  constexpr bool goes_by_lengths(const node& n) const {
+  constexpr bool depends_on_lengths(const node& n) const {
     if (is_elementwise(n.kind) || n.kind == op::positions || n.kind == op::rename) return false;
     if (n.named.bounded()) return true;
     axis_list from{};  // bounded axes of the operands
@@ -67,16 +67,16 @@ class hoister {
     return false;
   }
 
-  constexpr void weigh(int i) {
+  constexpr void estimate(int i) {
     node const& n = g_.nodes[i];
     if ((is_leaf(n.kind) && n.kind != op::constant) || n.region != 0) return;
     for (int j = 0; j < n.operands; ++j)
       if (!known_[n.operand[j]]) return;
-    if (goes_by_lengths(n)) return;
+    if (depends_on_lengths(n)) return;
     known_[i] = true;
     for (int j = 0; j < n.operands; ++j) size_[i] = std::max(size_[i], size_[n.operand[j]]);
     bool const fuses = is_elementwise(n.kind) || (is_view(n.kind) && n.kind != op::merge);
-    if (costs_much(n.kind) || (size_[i] > 0 && !fuses)) size_[i] = n.axes.extent();
+    if (is_expensive(n.kind) || (size_[i] > 0 && !fuses)) size_[i] = n.axes.extent();
   }
 
   // Users come before what they use.

@@ -5,9 +5,9 @@
 #include <cstdint>
 
 #include "weft/graph/attention.hpp"
-#include "weft/graph/chain.hpp"
+#include "weft/graph/fusion_group.hpp"
 #include "weft/graph/graph.hpp"
-#include "weft/graph/row_sums.hpp"
+#include "weft/graph/partial_sums.hpp"
 #include "weft/graph/scan.hpp"
 
 namespace weft {
@@ -79,15 +79,15 @@ constexpr std::size_t part_offset(const graph& g, const node& adjoint, std::int6
 }
 // Where the sums over the rows of a normalisation's adjoint lie in its memory: of its gain's, then
 // of its bias's gradient.
-constexpr std::size_t row_sums_offset(const node& adjoint, std::int64_t which) {
-  std::size_t const sums = blocks_of_rows(adjoint) * row_axes(adjoint).extent();
+constexpr std::size_t partial_sums_offset(const node& adjoint, std::int64_t which) {
+  std::size_t const sums = partial_count(adjoint) * row_axes(adjoint).extent();
   return align(bytes_of(adjoint)) + static_cast<std::size_t>(which) * 4 * sums;
 }
 // All that the node keeps.
 constexpr std::size_t memory_of(const graph& g, const node& n) {
   if (n.kind == op::attention) return statistics_offset(n) + 4 * attention_rows(n).extent();
   if (n.kind == op::attention_adjoint) return part_offset(g, n, parts_of(n).count);
-  if (has_row_sums(n)) return row_sums_offset(n, 2);
+  if (has_partial_sums(n)) return partial_sums_offset(n, 2);
   return bytes_of(n);
 }
 
@@ -98,11 +98,11 @@ class planner {
   constexpr void run() {
     place_parameters();
     place_states();
-    find_joined();
+    find_concatenated();
     for (int i = 0; i < g_.count; ++i) lay_out(i);
     find_bodies();
     for (int i = 0; i < g_.count; ++i) {
-      if (g_.nodes[i].inner) continue;
+      if (g_.nodes[i].fused) continue;
       use(i, i);
       for_each_read(g_, i, [&](int from) { use(from, i); });
     }
@@ -111,10 +111,10 @@ class planner {
       if (g_.outputs[i].kind == role::gradient) place_gradient(g_.outputs[i]);
     }
     for (int i = 0; i < g_.count; ++i) {
-      if (g_.nodes[i].inner) continue;
+      if (g_.nodes[i].fused) continue;
       int const body = loop_of(g_, i);
       if (body > 0 && first_of_[body] == i) allocate_across_steps(body);
-      int const home = joined_[i] > 0 ? joined_[i] - 1 : i;
+      int const home = concatenated_in_[i] > 0 ? concatenated_in_[i] - 1 : i;
       if (owns_workspace(home) && size_[home] == 0) allocate(home);
       release_after(i);
       if (body > 0 && last_of_[body] == i)
@@ -132,7 +132,7 @@ class planner {
   }
 
  private:
-  struct gap {
+  struct free_range {
     std::size_t offset, size;
   };
 
@@ -149,35 +149,35 @@ class planner {
       p_.state_bytes += align(bytes_of(g_.nodes[g_.states[i].node]));
     }
     p_.workspace_bytes = p_.state_bytes;
-    find_writes();
+    find_in_place_updates();
   }
 
   // The new value of a state may be written into it where nothing else reads the old one from then
   // on.
-  constexpr void find_writes() {
+  constexpr void find_in_place_updates() {
     if (g_.state_count == 0) return;
     int root[max_nodes]{};  // what a node is a view of
     int last_read[max_nodes]{};
     for (int i = 0; i < g_.count; ++i) {
       root[i] = is_view(g_.nodes[i].kind) ? root[g_.nodes[i].operand[0]] : i;
-      if (!g_.nodes[i].inner) for_each_read(g_, i, [&](int from) { last_read[root[from]] = i; });
+      if (!g_.nodes[i].fused) for_each_read(g_, i, [&](int from) { last_read[root[from]] = i; });
     }
     for (int i = 0; i < g_.output_count; ++i) last_read[root[g_.outputs[i].node]] = g_.count;
     for (int i = 0; i < g_.output_count; ++i) {
       output const& o = g_.outputs[i];
-      if (o.kind != role::update || g_.nodes[o.node].kind != op::write) continue;
+      if (o.kind != role::update || g_.nodes[o.node].kind != op::update_rows) continue;
       node const& n = g_.nodes[o.node];
       int const state = g_.states[o.leaf].node;
       bool writes_itself = false;
       for (int j = 1; j < n.operands; ++j) writes_itself |= root[n.operand[j]] == state;
       if (n.operand[0] == state && last_read[state] == o.node && !writes_itself)
-        written_[o.node] = state + 1;
+        updates_state_[o.node] = state + 1;
     }
   }
 
   // What is computed for a concatenation alone is computed where that has it, if what comes before
   // has a known length.
-  constexpr void find_joined() {
+  constexpr void find_concatenated() {
     int reads[max_nodes]{};
     for (int i = 0; i < g_.count; ++i)
       for (int j = 0; j < g_.nodes[i].operands; ++j) ++reads[g_.nodes[i].operand[j]];
@@ -188,8 +188,8 @@ class planner {
       std::int64_t start = 0;
       for (int j = 0; j < n.operands; ++j) {
         int const part = n.operand[j];
-        if (reads[part] == 1 && joinable_part(part, n, n.named.at[j])) {
-          joined_[part] = i + 1;
+        if (reads[part] == 1 && can_write_into(part, n, n.named.at[j])) {
+          concatenated_in_[part] = i + 1;
           start_[part] = start;
         }
         if (n.named.at[j]->bounded) break;
@@ -199,9 +199,9 @@ class planner {
   }
   // Is it computed by a step that writes with any strides, and has its axes in the order of the
   // concatenation's?
-  constexpr bool joinable_part(int part, const node& whole, const axis_info* axis) const {
+  constexpr bool can_write_into(int part, const node& whole, const axis_info* axis) const {
     node const& n = g_.nodes[part];
-    if (!together(n, whole) || n.inner) return false;
+    if (!same_schedule(n, whole) || n.fused) return false;
     if (!is_elementwise(n.kind) && n.kind != op::dot) return false;
     for (int a = 0; a < n.axes.count; ++a)
       if (n.axes.at[a] != axis && n.axes.at[a] != whole.axes.at[a]) return false;
@@ -210,7 +210,7 @@ class planner {
 
   constexpr bool owns_workspace(int i) const {
     return p_.of[i].root == i && p_.of[i].where == block::workspace &&
-           g_.nodes[i].kind != op::state && written_[i] == 0;
+           g_.nodes[i].kind != op::state && updates_state_[i] == 0;
   }
 
   // What a body reads that is not made in the same step is needed until the last step; what a run
@@ -224,7 +224,7 @@ class planner {
   }
   constexpr bool lives_across_steps(int i) const {
     op const kind = g_.nodes[i].kind;
-    return kind == op::carry || kind == op::next || kind == op::stack;
+    return kind == op::carry || kind == op::yield || kind == op::scan_collect;
   }
   constexpr void find_bodies() {
     for (int i = g_.count - 1; i >= 0; --i) first_of_[loop_of(g_, i)] = i;
@@ -249,15 +249,15 @@ class planner {
       l.offset = p_.parameter_offset[n.leaf];
     } else if (n.kind == op::state) {
       l.offset = state_offset_[n.leaf];
-    } else if (written_[i] > 0) {
-      l.offset = p_.of[written_[i] - 1].offset;
+    } else if (updates_state_[i] > 0) {
+      l.offset = p_.of[updates_state_[i] - 1].offset;
     } else if (n.kind == op::constant) {
       l.where = block::constants;
       l.offset = p_.constant_bytes;
       p_.constant_bytes += 4;
-    } else if (n.kind == op::numbers) {
+    } else if (n.kind == op::element_ids) {
       l.where = block::numbers;
-    } else if (n.kind == op::next) {
+    } else if (n.kind == op::yield) {
       // Where the value is a carry as the step began, it must not be overwritten, nor overwrite,
       // before the step's end.
       int const from = n.operand[1];
@@ -265,8 +265,8 @@ class planner {
         l = p_.of[n.operand[0]];
         l.offset = 0;
       }
-    } else if (joined_[i] > 0) {
-      l.root = joined_[i] - 1;
+    } else if (concatenated_in_[i] > 0) {
+      l.root = concatenated_in_[i] - 1;
       node const& whole = g_.nodes[l.root];
       row_major(l.stride, whole.axes);
       int at = 0;
@@ -283,7 +283,7 @@ class planner {
     layout const& source = p_.of[from];
     axis_list const& axes = g_.nodes[from].axes;
     if (n.kind == op::merge && !joinable(n, axes, source)) return;
-    if (n.kind == op::part) {
+    if (n.kind == op::get_result) {
       l.root = from;
       l.offset = part_offset(g_, g_.nodes[from], n.start);
       return;
@@ -294,7 +294,7 @@ class planner {
     for (int a = 0; a < n.axes.count; ++a) l.stride[a] = fresh.stride[a];
     int at = 0;  // the operand's axis
     for (int a = 0; a < n.axes.count; ++at) {
-      if (n.kind == op::element && axes.at[at] == n.named.at[0]) continue;
+      if (n.kind == op::scan_slice && axes.at[at] == n.named.at[0]) continue;
       bool const taken = n.kind == op::merge && n.named.contains(axes.at[at]);
       if (n.kind == op::split && !n.axes.contains(axes.at[at])) {
         std::ptrdiff_t stride = source.stride[at];
@@ -303,7 +303,7 @@ class planner {
           stride *= static_cast<std::ptrdiff_t>(n.named.at[j]->extent);
         }
         a += n.named.count;
-      } else if (n.kind == op::windows && axes.at[at] == n.named.at[0]) {
+      } else if (n.kind == op::unfold && axes.at[at] == n.named.at[0]) {
         l.stride[a++] = source.stride[at] * n.lowest;
         l.stride[a++] = source.stride[at] * n.highest;
       } else if (taken) {
@@ -313,7 +313,7 @@ class planner {
         l.stride[a++] = source.stride[at];
       }
     }
-    if (n.kind == op::element)
+    if (n.kind == op::scan_slice)
       l.shifts[l.shift_count++] = {nullptr, source.stride[axes.find(n.named.at[0])]};
     if (n.kind == op::slice) {
       std::ptrdiff_t const stride = source.stride[axes.find(n.named.at[0])];
@@ -344,7 +344,8 @@ class planner {
   // parameter's. One that is computed once is copied there: the caller may change gradients.
   constexpr void place_gradient(const output& o) {
     layout& l = p_.of[o.node];
-    if (!owns_workspace(o.node) || g_.nodes[o.node].once || has_row_sums(g_.nodes[o.node])) return;
+    if (!owns_workspace(o.node) || g_.nodes[o.node].once || has_partial_sums(g_.nodes[o.node]))
+      return;
     l.where = block::gradients;
     l.offset = p_.parameter_offset[o.leaf];
   }
@@ -352,7 +353,7 @@ class planner {
   // May node i be computed into the memory of node `from`, which it reads?
   constexpr bool in_place(int i, int from) const {
     node const& n = g_.nodes[i];
-    if (has_row_sums(n)) return false;  // there is no room behind the operand
+    if (has_partial_sums(n)) return false;  // there is no room behind the operand
     int const root = p_.of[from].root;
     if (!owns_workspace(root) || last_use_[root] != i) return false;
     if (!(g_.nodes[from].axes == n.axes) || bytes(g_.nodes[from].type) != bytes(n.type))
@@ -391,19 +392,19 @@ class planner {
     if (size_[i] > 0) return;
     size_[i] = align(memory_of(g_, n));
     int k = 0;
-    while (k < gap_count_ && gaps_[k].size < size_[i]) ++k;
-    if (k == gap_count_) {
+    while (k < free_count_ && free_[k].size < size_[i]) ++k;
+    if (k == free_count_) {
       // Beyond all gaps; the last one may reach to the end and be made larger.
-      bool const at_end = k > 0 && gaps_[k - 1].offset + gaps_[k - 1].size == p_.workspace_bytes;
-      p_.of[i].offset = at_end ? gaps_[k - 1].offset : p_.workspace_bytes;
-      if (at_end) --gap_count_;
+      bool const at_end = k > 0 && free_[k - 1].offset + free_[k - 1].size == p_.workspace_bytes;
+      p_.of[i].offset = at_end ? free_[k - 1].offset : p_.workspace_bytes;
+      if (at_end) --free_count_;
       p_.workspace_bytes = p_.of[i].offset + size_[i];
       return;
     }
-    p_.of[i].offset = gaps_[k].offset;
-    gaps_[k].offset += size_[i];
-    gaps_[k].size -= size_[i];
-    if (gaps_[k].size == 0) erase_gap(k);
+    p_.of[i].offset = free_[k].offset;
+    free_[k].offset += size_[i];
+    free_[k].size -= size_[i];
+    if (free_[k].size == 0) erase_free(k);
   }
 
   // What node i was the last to use becomes free.
@@ -413,36 +414,37 @@ class planner {
   }
   constexpr void release(int root, int i) {
     if (!owns_workspace(root) || last_use_[root] != i || size_[root] == 0) return;
-    gap const freed{p_.of[root].offset, size_[root]};
+    free_range const freed{p_.of[root].offset, size_[root]};
     size_[root] = 0;
-    int k = gap_count_;
-    while (k > 0 && gaps_[k - 1].offset > freed.offset) --k;
-    for (int j = gap_count_++; j > k; --j) gaps_[j] = gaps_[j - 1];
-    gaps_[k] = freed;
+    int k = free_count_;
+    while (k > 0 && free_[k - 1].offset > freed.offset) --k;
+    for (int j = free_count_++; j > k; --j) free_[j] = free_[j - 1];
+    free_[k] = freed;
     join(k);
     if (k > 0) join(k - 1);
   }
   // Makes one of gap k and the next, where they touch.
   constexpr void join(int k) {
-    if (k + 1 >= gap_count_ || gaps_[k].offset + gaps_[k].size != gaps_[k + 1].offset) return;
-    gaps_[k].size += gaps_[k + 1].size;
-    erase_gap(k + 1);
+    if (k + 1 >= free_count_ || free_[k].offset + free_[k].size != free_[k + 1].offset) return;
+    free_[k].size += free_[k + 1].size;
+    erase_free(k + 1);
   }
-  constexpr void erase_gap(int k) {
-    for (--gap_count_; k < gap_count_; ++k) gaps_[k] = gaps_[k + 1];
+  constexpr void erase_free(int k) {
+    for (--free_count_; k < free_count_; ++k) free_[k] = free_[k + 1];
   }
 
   const graph& g_;
   memory_plan& p_;
   std::size_t state_offset_[max_states]{};
-  int written_[max_nodes]{};  // the state that a node is written into and one; 0 for none
-  int joined_[max_nodes]{};   // the concatenation that has it in its memory and one; 0 for none
-  std::int64_t start_[max_nodes]{};  // there, along the axis that is put together
+  int updates_state_[max_nodes]{};    // the state that a node is written into and one; 0 for none
+  int concatenated_in_[max_nodes]{};  // the concatenation that has it in its memory and one; 0 for
+                                      // none
+  std::int64_t start_[max_nodes]{};   // there, along the axis that is put together
   int first_of_[max_regions + 1]{}, last_of_[max_regions + 1]{};  // of each region, its nodes
   int last_use_[max_nodes]{};
   std::size_t size_[max_nodes]{};  // of the memory that a node has now; 0 for none
-  gap gaps_[max_nodes]{};          // free memory, in order of offset; no two touch
-  int gap_count_ = 0;
+  free_range free_[max_nodes]{};   // free memory, in order of offset; no two touch
+  int free_count_ = 0;
 };
 
 }  // namespace detail

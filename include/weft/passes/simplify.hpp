@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "weft/graph/graph.hpp"
-#include "weft/passes/sweep.hpp"
+#include "weft/passes/eliminate_dead_code.hpp"
 
 namespace weft {
 
@@ -26,8 +26,8 @@ constexpr bool same_node(const node& a, const node& b) {
   if (a.kind != b.kind || a.region != b.region || a.type != b.type || a.operands != b.operands ||
       a.start != b.start ||
       std::bit_cast<std::uint64_t>(a.scalar) != std::bit_cast<std::uint64_t>(b.scalar) ||
-      a.scale != b.scale || a.then != b.then || a.options != b.options || a.lowest != b.lowest ||
-      a.highest != b.highest || a.origin != b.origin)
+      a.scale != b.scale || a.epilogue != b.epilogue || a.options != b.options ||
+      a.lowest != b.lowest || a.highest != b.highest || a.origin != b.origin)
     return false;
   for (int i = 0; i < a.operands; ++i)
     if (a.operand[i] != b.operand[i]) return false;
@@ -55,15 +55,15 @@ constexpr bool is_in_order(const axis_list& some, const axis_list& all) {
 }
 
 // Builds a graph, giving an equal node that is there already in the place of a new one.
-class simplifier {
+class value_numbering {
  public:
-  explicit constexpr simplifier(graph& g) : g_(g) {}
+  explicit constexpr value_numbering(graph& g) : g_(g) {}
 
   // The node that computes what n does.
   constexpr int add(node n) {
-    pass_by_copies(n);
-    if (int const same = replacement(n); same >= 0 && g_.nodes[same].axes == n.axes) return same;
-    bool const own = n.kind == op::carry || n.kind == op::next;
+    propagate_copies(n);
+    if (int const same = folded(n); same >= 0 && g_.nodes[same].axes == n.axes) return same;
+    bool const own = n.kind == op::carry || n.kind == op::yield;
     if (own || n.kind == op::input || n.kind == op::parameter || n.kind == op::state)
       return g_.emit(n);
     n.region = region_of(g_, n);
@@ -97,7 +97,7 @@ class simplifier {
   }
 
   // What is elementwise broadcasts by itself.
-  constexpr void pass_by_copies(node& n) const {
+  constexpr void propagate_copies(node& n) const {
     if (!is_elementwise(n.kind)) return;
     for (int j = 0; j < n.operands; ++j) {
       node const& copy = operand(n, j);
@@ -110,16 +110,16 @@ class simplifier {
     node c = make_node(op::constant);
     c.type = n.type;
     using int32 = std::numeric_limits<std::int32_t>;
-    if (n.type == element::int32 && !(value >= int32::min() && value <= int32::max()))
+    if (n.type == dtype::int32 && !(value >= int32::min() && value <= int32::max()))
       this_number_does_not_fit_into_int32();
-    c.scalar = n.type == element::int32     ? static_cast<double>(static_cast<std::int32_t>(value))
-               : n.type == element::boolean ? (value != 0)
-                                            : static_cast<double>(static_cast<float>(value));
+    c.scalar = n.type == dtype::int32     ? static_cast<double>(static_cast<std::int32_t>(value))
+               : n.type == dtype::boolean ? (value != 0)
+                                          : static_cast<double>(static_cast<float>(value));
     return add(c);
   }
 
   // A node that is there already and does what n would do; -1 where there is none.
-  constexpr int replacement(node& n) {
+  constexpr int folded(node& n) {
     switch (n.kind) {
       case op::rename:
         if (operand(n, 0).kind == op::rename) n.operand[0] = operand(n, 0).operand[0];
@@ -138,7 +138,7 @@ class simplifier {
           n.named = {};
         }
         return -1;
-      case op::stack:  // the same at every step
+      case op::scan_collect:  // the same at every step
         if (operand(n, 0).region == 0) {
           n.kind = op::copy;
           n.named = {};
@@ -169,7 +169,7 @@ class simplifier {
         if (operand(n, 0).kind == op::negate) return operand(n, 0).operand[0];
         return operand(n, 0).kind == op::constant ? constant(n, -operand(n, 0).scalar) : -1;
       case op::add:
-        if (join_parts(n)) return -1;
+        if (pads_to_concatenate(n)) return -1;
         return arithmetic(n);
       case op::subtract:
       case op::multiply:
@@ -182,14 +182,14 @@ class simplifier {
 
   // A sum of zeros with parts put in side by side, as the gradients for slices are, becomes the
   // parts one behind the other, if they are all of it.
-  constexpr bool join_parts(node& n) const {
+  constexpr bool pads_to_concatenate(node& n) const {
     node joined = make_node(op::concatenate);
     joined.type = n.type;
     joined.axes = n.axes;
     axis_info const* whole = nullptr;
     std::int64_t starts[max_operands]{};
-    if (!collect_parts(n.operand[1], joined, whole, starts) ||
-        !collect_parts(n.operand[0], joined, whole, starts))
+    if (!collect_pads(n.operand[1], joined, whole, starts) ||
+        !collect_pads(n.operand[0], joined, whole, starts))
       return false;
     std::int64_t next = 0;
     for (int i = 0; i < joined.operands; ++i) {
@@ -201,14 +201,14 @@ class simplifier {
     return true;
   }
   // Adds the parts of which node `id` is the sum, in the order of where they begin.
-  constexpr bool collect_parts(int id, node& joined, const axis_info*& whole,
-                               std::int64_t* starts) const {
+  constexpr bool collect_pads(int id, node& joined, const axis_info*& whole,
+                              std::int64_t* starts) const {
     node const& p = g_.nodes[id];
     if (!(p.axes == joined.axes)) return false;
     if (p.kind == op::add)
-      return collect_parts(p.operand[1], joined, whole, starts) &&
-             collect_parts(p.operand[0], joined, whole, starts);
-    if (p.kind != op::place || p.named.count != 1 || joined.operands == max_operands) return false;
+      return collect_pads(p.operand[1], joined, whole, starts) &&
+             collect_pads(p.operand[0], joined, whole, starts);
+    if (p.kind != op::pad || p.named.count != 1 || joined.operands == max_operands) return false;
     if (whole && whole != p.named.at[0]) return false;
     whole = p.named.at[0];
     axis_info const* const axis = operand(p, 0).axes.at[p.axes.find(whole)];
@@ -258,17 +258,17 @@ class simplifier {
 // the sign of a zero that 0 is added to. NaN and infinities too: nothing is folded that they would
 // make another, such as x * 0, x - x, x == x or !(x < y).
 constexpr graph simplify(const graph& original) {
-  graph const g = sweep(original);
-  graph h = detail::bare(g);
-  detail::simplifier build(h);
+  graph const g = eliminate_dead_code(original);
+  graph h = detail::empty_like(g);
+  detail::value_numbering build(h);
   int to[max_nodes]{};
   for (int i = 0; i < g.count; ++i) {
     node n = g.nodes[i];
     for (int j = 0; j < n.operands; ++j) n.operand[j] = to[n.operand[j]];
     to[i] = build.add(n);
   }
-  detail::copy_ends(h, g, to, nullptr);
-  return sweep(h);
+  detail::remap_interface(h, g, to, nullptr);
+  return eliminate_dead_code(h);
 }
 
 }  // namespace weft

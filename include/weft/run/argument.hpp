@@ -6,7 +6,7 @@
 #include <span>
 #include <type_traits>
 
-#include "weft/axes/text.hpp"
+#include "weft/axes/fixed_string.hpp"
 #include "weft/graph/tensor.hpp"
 #include "weft/lower/lower.hpp"
 #include "weft/run/engine.hpp"
@@ -14,7 +14,7 @@
 
 namespace weft {
 
-template <text Name, class V>
+template <fixed_string Name, class V>
 struct named_argument {
   V value;
 };
@@ -23,21 +23,21 @@ struct named_argument {
 // contiguous range of its elements, dense in the order of the axes. Of a range at most one axis's
 // length may be unknown; it follows from the size. The elements are read during the run and must
 // stay till then.
-template <text Name, class T, class S>
+template <fixed_string Name, class T, class S>
 constexpr named_argument<Name, view<const T, S>> arg(const view<T, S>& x) {
   return {x};
 }
-template <text Name, class T, class... Axes>
+template <fixed_string Name, class T, class... Axes>
 constexpr named_argument<Name, view<const T, shape<Axes...>>> arg(const array<T, Axes...>& x) {
   return {x.view()};
 }
 // A number for an input without axes.
-template <text Name, class T>
-requires is_element<T>
+template <fixed_string Name, class T>
+requires is_dtype<T>
 constexpr named_argument<Name, T> arg(T x) {
   return {x};
 }
-template <text Name, class R>
+template <fixed_string Name, class R>
 requires requires(const R& x) {
   std::span(x);
 }
@@ -67,44 +67,44 @@ struct argument_traits {
   static constexpr std::string_view name = "";
   static constexpr argument_fault fault(const node&) { return argument_fault::unnamed; }
 };
-template <text Name, class T, class S>
+template <fixed_string Name, class T, class S>
 struct argument_traits<named_argument<Name, view<const T, S>>> {
   static constexpr std::string_view name = Name.view();
   static constexpr argument_fault fault(const node& input) {
-    if (input.type != element_of<T> || !is_element<T>) return argument_fault::elements;
+    if (input.type != dtype_of<T> || !is_dtype<T>) return argument_fault::elements;
     return input.axes == axes_of(S{}) ? argument_fault::none : argument_fault::axes;
   }
 };
-template <text Name, class T>
-requires is_element<T>
+template <fixed_string Name, class T>
+requires is_dtype<T>
 struct argument_traits<named_argument<Name, T>> {
   static constexpr std::string_view name = Name.view();
   static constexpr argument_fault fault(const node& input) {
-    if (input.type != element_of<T>) return argument_fault::elements;
+    if (input.type != dtype_of<T>) return argument_fault::elements;
     return input.axes.count == 0 ? argument_fault::none : argument_fault::axes;
   }
 };
-template <text Name, class T>
+template <fixed_string Name, class T>
 struct argument_traits<named_argument<Name, std::span<const T>>> {
   static constexpr std::string_view name = Name.view();
   static constexpr argument_fault fault(const node& input) {
-    if (input.type != element_of<T> || !is_element<T>) return argument_fault::elements;
+    if (input.type != dtype_of<T> || !is_dtype<T>) return argument_fault::elements;
     int unknown = 0;
     for (int a = 0; a < input.axes.count; ++a) unknown += input.axes.at[a]->bounded;
     return unknown > 1 ? argument_fault::lengths : argument_fault::none;
   }
 };
 
-template <class Source, class... Args>
+template <class Unit, class... Args>
 constexpr argument_fault fault_of_arguments() {
-  auto const& g = Source::g;
+  auto const& g = Unit::g;
   if (g.rejected) return argument_fault::none;
   int given[max_leaves]{};
   auto fault = argument_fault::none;
   [[maybe_unused]] auto const check = [&](auto traits) {
     using A = decltype(traits);
     if (fault != argument_fault::none) return;
-    constexpr int i = find_input(Source::g, A::name);
+    constexpr int i = find_input(Unit::g, A::name);
     if constexpr (A::name.empty())
       fault = argument_fault::unnamed;
     else if constexpr (i < 0)
@@ -126,50 +126,50 @@ struct missing_input {};
 template <class...>
 struct inputs {};
 
-template <class Source, int I>
+template <class Unit, int I>
 struct describe_input {
   static constexpr message make() {
-    auto const& g = Source::g;
+    auto const& g = Unit::g;
     node const& n = g.nodes[g.inputs[I].node];
     return describe(g.name(g.inputs[I].name), n.type, n.axes);
   }
 };
-template <class Source, std::size_t... I>
-inputs<spelled_t<text_of<describe_input<Source, static_cast<int>(I)>>()>...> describe_inputs(
+template <class Unit, std::size_t... I>
+inputs<spelled_t<text_of<describe_input<Unit, static_cast<int>(I)>>()>...> describe_inputs(
     std::index_sequence<I...>);
-template <class Source>
-using inputs_of = decltype(describe_inputs<Source>(
-    std::make_index_sequence<static_cast<std::size_t>(Source::g.input_count)>()));
+template <class Unit>
+using inputs_of = decltype(describe_inputs<Unit>(
+    std::make_index_sequence<static_cast<std::size_t>(Unit::g.input_count)>()));
 
 // The first input that is not given; -1 for none.
-template <class Source, class... Args>
+template <class Unit, class... Args>
 constexpr int find_missing() {
   bool given[max_leaves + 1]{};
-  ((given[find_input(Source::g, argument_traits<Args>::name) + 1] = true), ...);
-  for (int i = 0; i < Source::g.input_count; ++i)
+  ((given[find_input(Unit::g, argument_traits<Args>::name) + 1] = true), ...);
+  for (int i = 0; i < Unit::g.input_count; ++i)
     if (!given[i + 1]) return i;
   return -1;
 }
-template <class Source, class... Args>
+template <class Unit, class... Args>
 struct describe_missing {
   static constexpr message make() {
     message m;
-    if (int const i = find_missing<Source, Args...>(); i >= 0)
-      m << Source::g.name(Source::g.inputs[i].name);
+    if (int const i = find_missing<Unit, Args...>(); i >= 0)
+      m << Unit::g.name(Unit::g.inputs[i].name);
     return m;
   }
 };
 // The first argument with which, and with those before it, something is wrong.
-template <class Source, class... Args>
+template <class Unit, class... Args>
 struct describe_wrong {
   static constexpr message make() {
     message m;
     bool found = false;
     bool given[max_leaves]{};
     [[maybe_unused]] auto const look = [&](std::string_view name, auto fault) {
-      int const i = find_input(Source::g, name);
+      int const i = find_input(Unit::g, name);
       if (found) return;
-      found = i < 0 || given[i] || fault(Source::g.nodes[Source::g.inputs[i].node]);
+      found = i < 0 || given[i] || fault(Unit::g.nodes[Unit::g.inputs[i].node]);
       if (found) m << name;
       if (i >= 0) given[i] = true;
     };
@@ -180,29 +180,27 @@ struct describe_wrong {
   }
 };
 
-template <class Source, class... Args>
+template <class Unit, class... Args>
 constexpr auto about_arguments() {
-  if constexpr (fault_of_arguments<Source, Args...>() == argument_fault::missing)
-    return missing_input<spelled_t<text_of<describe_missing<Source, Args...>>()>,
-                         inputs_of<Source>>{};
+  if constexpr (fault_of_arguments<Unit, Args...>() == argument_fault::missing)
+    return missing_input<spelled_t<text_of<describe_missing<Unit, Args...>>()>, inputs_of<Unit>>{};
   else
-    return wrong_argument<spelled_t<text_of<describe_wrong<Source, Args...>>()>,
-                          inputs_of<Source>>{};
+    return wrong_argument<spelled_t<text_of<describe_wrong<Unit, Args...>>()>, inputs_of<Unit>>{};
 }
 
-template <text Name, class T, class S>
+template <fixed_string Name, class T, class S>
 binding bind(const program&, const input_ref&, const named_argument<Name, view<const T, S>>& a) {
   binding b{.data = a.value.data()};
   std::ranges::copy(a.value.lengths(), b.length.begin());
   std::ranges::copy(a.value.strides(), b.stride.begin());
   return b;
 }
-template <text Name, class T>
-requires is_element<T> binding bind(const program&, const input_ref&,
-                                    const named_argument<Name, T>& a) {
+template <fixed_string Name, class T>
+requires is_dtype<T> binding bind(const program&, const input_ref&,
+                                  const named_argument<Name, T>& a) {
   return {.data = &a.value};
 }
-template <text Name, class T>
+template <fixed_string Name, class T>
 binding bind(const program& p, const input_ref& input,
              const named_argument<Name, std::span<const T>>& a) {
   return bind_range(p, input, a.value.data(), a.value.size());
@@ -210,7 +208,7 @@ binding bind(const program& p, const input_ref& input,
 
 // The elements of an argument for an input of fixed extents, if they lie as the plan has them; else
 // null.
-template <text Name, class T, class S>
+template <fixed_string Name, class T, class S>
 const void* planned_elements(const input_ref& input,
                              const named_argument<Name, view<const T, S>>& a) {
   std::ptrdiff_t stride = 1;
@@ -223,12 +221,12 @@ const void* planned_elements(const input_ref& input,
   }
   return same ? a.value.data() : nullptr;
 }
-template <text Name, class T>
-requires is_element<T>
+template <fixed_string Name, class T>
+requires is_dtype<T>
 const void* planned_elements(const input_ref&, const named_argument<Name, T>& a) {
   return &a.value;
 }
-template <text Name, class T>
+template <fixed_string Name, class T>
 const void* planned_elements(const input_ref& input,
                              const named_argument<Name, std::span<const T>>& a) {
   std::size_t size = 1;
@@ -241,45 +239,45 @@ const void* planned_elements(const input_ref& input,
 template <class Tables>
 constexpr bool binds_by_address(const Tables& tables) {
   for (input_ref const& input : tables.inputs)
-    if (input.picks_from_name.size > 0) return false;
+    if (input.indexes_axis_name.size > 0) return false;
   return tables.lengths.size() == 0 && tables.writes.size() == 0;
 }
 
 }  // namespace detail
 
-// The wrong calls of a member function that is called with arguments for the inputs of Source: the
+// The wrong calls of a member function that is called with arguments for the inputs of Unit: the
 // rest is its declaration for template <class... Args>, with its body.
-#define WEFT_REJECT_ARGUMENTS(Source, ...)                                                         \
-  WEFT_REJECT_CALL("argument: without a name; give each with weft::arg<\"name\">(x)",              \
-                   WEFT_ABOUT_ARGUMENTS(Source), (class... Args), WEFT_IF_FAULT(Source, unnamed),  \
-                   __VA_ARGS__)                                                                    \
-  WEFT_REJECT_CALL("argument: nothing that is computed needs an input of this name",               \
-                   WEFT_ABOUT_ARGUMENTS(Source), (class... Args), WEFT_IF_FAULT(Source, unknown),  \
-                   __VA_ARGS__)                                                                    \
-  WEFT_REJECT_CALL("argument: an input is given twice", WEFT_ABOUT_ARGUMENTS(Source),              \
-                   (class... Args), WEFT_IF_FAULT(Source, doubled), __VA_ARGS__)                   \
-  WEFT_REJECT_CALL("argument: an input is missing; give each with weft::arg<\"name\">(x)",         \
-                   WEFT_ABOUT_ARGUMENTS(Source), (class... Args), WEFT_IF_FAULT(Source, missing),  \
-                   __VA_ARGS__)                                                                    \
-  WEFT_REJECT_CALL("argument: the elements are not those of the input",                            \
-                   WEFT_ABOUT_ARGUMENTS(Source), (class... Args), WEFT_IF_FAULT(Source, elements), \
-                   __VA_ARGS__)                                                                    \
-  WEFT_REJECT_CALL("argument: the axes are not those of the input", WEFT_ABOUT_ARGUMENTS(Source),  \
-                   (class... Args), WEFT_IF_FAULT(Source, axes), __VA_ARGS__)                      \
-  WEFT_REJECT_CALL(                                                                                \
-      "argument: more than one length is unknown; give a weft::view or a weft::array",             \
-      WEFT_ABOUT_ARGUMENTS(Source), (class... Args), WEFT_IF_FAULT(Source, lengths), __VA_ARGS__)
-#define WEFT_ABOUT_ARGUMENTS(Source) (decltype(::weft::detail::about_arguments<Source, Args...>()))
-#define WEFT_IF_FAULT(Source, kind) \
-  (::weft::detail::fault_of_arguments<Source, Args...>() == ::weft::detail::argument_fault::kind)
+#define WEFT_REJECT_ARGUMENTS(Unit, ...)                                                        \
+  WEFT_REJECT_CALL("argument: without a name; give each with weft::arg<\"name\">(x)",           \
+                   WEFT_ABOUT_ARGUMENTS(Unit), (class... Args), WEFT_IF_FAULT(Unit, unnamed),   \
+                   __VA_ARGS__)                                                                 \
+  WEFT_REJECT_CALL("argument: nothing that is computed needs an input of this name",            \
+                   WEFT_ABOUT_ARGUMENTS(Unit), (class... Args), WEFT_IF_FAULT(Unit, unknown),   \
+                   __VA_ARGS__)                                                                 \
+  WEFT_REJECT_CALL("argument: an input is given twice", WEFT_ABOUT_ARGUMENTS(Unit),             \
+                   (class... Args), WEFT_IF_FAULT(Unit, doubled), __VA_ARGS__)                  \
+  WEFT_REJECT_CALL("argument: an input is missing; give each with weft::arg<\"name\">(x)",      \
+                   WEFT_ABOUT_ARGUMENTS(Unit), (class... Args), WEFT_IF_FAULT(Unit, missing),   \
+                   __VA_ARGS__)                                                                 \
+  WEFT_REJECT_CALL("argument: the elements are not those of the input",                         \
+                   WEFT_ABOUT_ARGUMENTS(Unit), (class... Args), WEFT_IF_FAULT(Unit, elements),  \
+                   __VA_ARGS__)                                                                 \
+  WEFT_REJECT_CALL("argument: the axes are not those of the input", WEFT_ABOUT_ARGUMENTS(Unit), \
+                   (class... Args), WEFT_IF_FAULT(Unit, axes), __VA_ARGS__)                     \
+  WEFT_REJECT_CALL(                                                                             \
+      "argument: more than one length is unknown; give a weft::view or a weft::array",          \
+      WEFT_ABOUT_ARGUMENTS(Unit), (class... Args), WEFT_IF_FAULT(Unit, lengths), __VA_ARGS__)
+#define WEFT_ABOUT_ARGUMENTS(Unit) (decltype(::weft::detail::about_arguments<Unit, Args...>()))
+#define WEFT_IF_FAULT(Unit, kind) \
+  (::weft::detail::fault_of_arguments<Unit, Args...>() == ::weft::detail::argument_fault::kind)
 
 // The arguments in the order of the program's inputs.
-template <class Source, class... Args>
+template <class Unit, class... Args>
 std::array<binding, sizeof...(Args)> bindings(const program& p, const Args&... args) {
   std::array<binding, sizeof...(Args)> bound{};
   [[maybe_unused]] auto const put = [&]<class A>(const A& a) {
     constexpr auto i =
-        static_cast<std::size_t>(detail::find_input(Source::g, detail::argument_traits<A>::name));
+        static_cast<std::size_t>(detail::find_input(Unit::g, detail::argument_traits<A>::name));
     bound[i] = detail::bind(p, p.inputs[i], a);
   };
   (put(args), ...);
@@ -288,24 +286,24 @@ std::array<binding, sizeof...(Args)> bindings(const program& p, const Args&... a
 
 // Binds the arguments of a run. Throws weft::error where one is wrong. What can be known of them
 // while compiling costs a run nothing.
-template <class Source, class... Args>
+template <class Unit, class... Args>
 void bind_arguments(engine& e, const Args&... args) {
-  using code = lowered<Source>;
-  if constexpr (Source::g.rejected) {
+  using code = lowered<Unit>;
+  if constexpr (Unit::g.rejected) {
     ((void)args, ...);
   } else {
     if constexpr (detail::binds_by_address(code::tables)) {
       std::array<const std::byte*, sizeof...(Args)> elements{};
       [[maybe_unused]] auto const find = [&]<class A>(const A& a) {
-        constexpr auto i = static_cast<std::size_t>(
-            detail::find_input(Source::g, detail::argument_traits<A>::name));
+        constexpr auto i =
+            static_cast<std::size_t>(detail::find_input(Unit::g, detail::argument_traits<A>::name));
         elements[i] =
             static_cast<const std::byte*>(detail::planned_elements(code::tables.inputs[i], a));
         return elements[i] != nullptr;
       };
       if ((find(args) && ...)) return e.bind_checked(elements);
     }
-    e.bind(bindings<Source>(code::program, args...));
+    e.bind(bindings<Unit>(code::program, args...));
   }
 }
 

@@ -82,7 +82,7 @@ class engine {
   void run(const kernels::table& kernels) noexcept;
   // One of the program's steps, or a part of its work, on the calling thread, at a place of the
   // loop that it is in.
-  void run(const step& s, const kernels::table& kernels, std::ptrdiff_t place = 0,
+  void run(const instruction& s, const kernels::table& kernels, std::ptrdiff_t place = 0,
            const kernels::share& part = {}) const noexcept;
   // All of them.
   void run_alone(const kernels::table& kernels) const noexcept;
@@ -105,7 +105,7 @@ class engine {
   // no longer where the parameters are, until the next freeze.
   void freeze(std::byte* packed, precision as) noexcept;
   // The same of one of the program's steps, as the table kernels want it.
-  void pack(const step& s, const kernels::table& kernels, std::byte* packed,
+  void pack(const instruction& s, const kernels::table& kernels, std::byte* packed,
             precision as) const noexcept;
 
   // Where the elements of an operand lie in the run of the arguments bound last, at a place of the
@@ -128,16 +128,16 @@ class engine {
                     const std::array<std::size_t, max_lengths>& lengths) const;
   const std::byte* stage(const input_ref& input, const binding& argument) const noexcept;
   // About how long the step takes on one thread.
-  double microseconds(const step& s) const noexcept;
+  double microseconds(const instruction& s) const noexcept;
   // Decides on the parts of each step in this run. False where one thread has done it all before
   // others could be of help.
   bool share_out() noexcept;
   std::byte* scratch_of(int member) const noexcept;
-  void carry_out(const step& s, std::ptrdiff_t place, const kernels::table& kernels,
+  void carry_out(const instruction& s, std::ptrdiff_t place, const kernels::table& kernels,
                  const kernels::share& part, std::byte* scratch) const noexcept;
-  void call(const step& s, std::ptrdiff_t place, const kernels::table& kernels,
+  void call(const instruction& s, std::ptrdiff_t place, const kernels::table& kernels,
             const kernels::share& part, std::byte* scratch) const noexcept;
-  void attend(const step& s, std::ptrdiff_t place, const kernels::table& kernels,
+  void attend(const instruction& s, std::ptrdiff_t place, const kernels::table& kernels,
               const kernels::share& part, std::byte* scratch) const noexcept;
 
   const program* p_;

@@ -3,17 +3,17 @@
 
 #include "weft/axes/name.hpp"
 #include "weft/graph/reject.hpp"
-#include "weft/lower/source.hpp"
-#include "weft/passes/select.hpp"
+#include "weft/lower/units.hpp"
+#include "weft/passes/keep_outputs.hpp"
 #include "weft/run/engine.hpp"
 
 namespace weft {
 
 namespace detail {
 
-// The steps of what Source lowers to. Defined by the file that weft_add_model makes; where it did
+// The steps of what Unit lowers to. Defined by the file that weft_add_model makes; where it did
 // not, the linker says that this is missing.
-template <class Source>
+template <class Unit>
 struct made_by_weft_add_model {
   static void run(const engine& e) noexcept;
   // Packs the parameters for them.
@@ -23,16 +23,16 @@ struct made_by_weft_add_model {
 }  // namespace detail
 
 // The generated code of a graph; by default there is none.
-template <class Source>
+template <class Unit>
 struct generated_code {
   program_code code;
 };
 
 namespace detail {
 
-template <class Source>
-constexpr generated_code<Source> code_of() noexcept {
-  using made = made_by_weft_add_model<Source>;
+template <class Unit>
+constexpr generated_code<Unit> code_of() noexcept {
+  using made = made_by_weft_add_model<Unit>;
   return {{&made::run, &made::pack}};
 }
 
@@ -46,34 +46,34 @@ constexpr generated_code<Source> code_of() noexcept {
 // A program without that line of CMake does not link. Contractions of one to three rows with
 // weights [out, in], as linear has them, are generated for a module that is frozen; for one that is
 // not, the library's kernels do them.
-template <a_model Model, text... Results>
+template <model_like Model, fixed_string... Results>
 requires(!in_unnamed_namespace<Model>() && detail::has_results<Model, Results...>())
     generated_code<inference<Model, Results...>> generated()
 noexcept {
   return detail::code_of<inference<Model, Results...>>();
 }
-template <a_model Model, text... Results>
+template <model_like Model, fixed_string... Results>
 requires(in_unnamed_namespace<Model>()) WEFT_REJECT(
     "generated: the model is in an unnamed namespace, and so in this file alone; "
     "weft_add_model needs it in a header and under a name",
     generated())
-template <a_model Model, text... Results>
+template <model_like Model, fixed_string... Results>
 requires(!in_unnamed_namespace<Model>() && !detail::has_results<Model, Results...>())
     WEFT_REJECT("generated: the model has no result of this name", generated())
 
 // For those of trainer<Model, Optimizer, Loss>.
-template <a_model Model, text Loss = "loss">
+template <model_like Model, fixed_string Loss = "loss">
 requires(!in_unnamed_namespace<Model>() && detail::has_results<Model, Loss>())
     generated_code<training<Model, Loss>> generated_training()
 noexcept {
   return detail::code_of<training<Model, Loss>>();
 }
-template <a_model Model, text Loss = "loss">
+template <model_like Model, fixed_string Loss = "loss">
 requires(in_unnamed_namespace<Model>()) WEFT_REJECT(
     "generated_training: the model is in an unnamed namespace, and so in this file "
     "alone; weft_add_model needs it in a header and under a name",
     generated_training())
-template <a_model Model, text Loss = "loss">
+template <model_like Model, fixed_string Loss = "loss">
 requires(!in_unnamed_namespace<Model>() && !detail::has_results<Model, Loss>())
     WEFT_REJECT("generated_training: the model has no result with the name of the loss",
                 generated_training())

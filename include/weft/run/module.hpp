@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "weft/lower/lower.hpp"
-#include "weft/lower/source.hpp"
+#include "weft/lower/units.hpp"
 #include "weft/run/argument.hpp"
 #include "weft/run/engine.hpp"
 #include "weft/run/error.hpp"
@@ -48,20 +48,20 @@ struct no_view {
 };
 
 // The elements and axes of a model's result, from its type.
-template <text Name, class List>
+template <fixed_string Name, class List>
 struct find_result;
-template <text Name, class T, class S, class... Rest>
+template <fixed_string Name, class T, class S, class... Rest>
 struct find_result<Name, result_list<named_result<Name, tensor<T, S>>, Rest...>> {
   using type = view<const T, S>;
 };
-template <text Name, class T, class S, int Size, class... Rest>
+template <fixed_string Name, class T, class S, int Size, class... Rest>
 struct find_result<Name, result_list<named_result<Name, fragment<T, S, Size>>, Rest...>> {
   using type = view<const T, S>;
 };
-template <text Name, class First, class... Rest>
+template <fixed_string Name, class First, class... Rest>
 struct find_result<Name, result_list<First, Rest...>> : find_result<Name, result_list<Rest...>> {};
 
-template <a_model Model, text Name>
+template <model_like Model, fixed_string Name>
 using result_view = typename find_result<Name, results_of<Model>>::type;
 
 template <class T, class... Axes>
@@ -78,18 +78,18 @@ view<T, shape<Axes...>> view_of(const engine& e, const result_ref& r, view<T, sh
 }  // namespace detail
 
 // The results of a run, by name. They lie in the module's workspace until its next run.
-template <a_model Model, class Source>
+template <model_like Model, class Unit>
 class run_results {
  public:
   explicit run_results(const engine& e) : engine_(&e) {}
 
   // A view [axes of the result...] of the elements.
-  template <text Name>
-  requires(Source::g.rejected || find_output(Source::g, Name.view()) >= 0) auto get() const {
-    if constexpr (Source::g.rejected) {
+  template <fixed_string Name>
+  requires(Unit::g.rejected || find_output(Unit::g, Name.view()) >= 0) auto get() const {
+    if constexpr (Unit::g.rejected) {
       return detail::no_view{};
     } else {
-      constexpr int i = find_output(Source::g, Name.view());
+      constexpr int i = find_output(Unit::g, Name.view());
       return detail::view_of(*engine_, engine_->tables().results[i],
                              static_cast<detail::result_view<Model, Name>*>(nullptr));
     }
@@ -100,17 +100,17 @@ class run_results {
 
   WEFT_REJECT_CALL(
       "results: this module does not compute a result of this name",
-      (detail::results_of_graph<Source>), (text Name),
-      (!Source::g.rejected && find_output(Source::g, Name.view()) < 0),
+      (detail::results_of_graph<Unit>), (fixed_string Name),
+      (!Unit::g.rejected && find_output(Unit::g, Name.view()) < 0),
       detail::no_view get() const { return {}; })
 };
 
 namespace detail {
 
-// What runs the graph that Source makes of a model: see weft::module.
-template <a_model Model, class Source>
+// What runs the graph that Unit makes of a model: see weft::module.
+template <model_like Model, class Unit>
 class runnable {
-  using source = Source;
+  using source = Unit;
   using code = lowered<source>;
 
   static constexpr int find_state(std::string_view name) {
@@ -118,18 +118,18 @@ class runnable {
       if (source::g.name(source::g.states[i].name) == name) return i;
     return -1;
   }
-  template <text Name, class T, class... Axes>
+  template <fixed_string Name, class T, class... Axes>
   static constexpr bool has_state() {
     if (source::g.rejected) return true;
     int const i = find_state(Name.view());
     if (i < 0) return false;
     node const& n = source::g.nodes[source::g.states[i].node];
-    return n.type == element_of<T> && n.axes == axes_of(shape<Axes...>{});
+    return n.type == dtype_of<T> && n.axes == axes_of(shape<Axes...>{});
   }
   template <class A>
   static constexpr bool states_have() {
     if (source::g.rejected) return true;
-    if constexpr (an_axis<A>)
+    if constexpr (axis_like<A>)
       for (leaf const& s : source::g.states)
         if (source::g.nodes[s.node].axes.contains(&info_of<A>)) return true;
     return false;
@@ -204,7 +204,7 @@ class runnable {
 
   // A state, every axis at its bound, to read and to change: state<"cache.length", std::int32_t,
   // Batch>(). It has to be one that these results depend on.
-  template <text Name, class T, class... Axes>
+  template <fixed_string Name, class T, class... Axes>
   requires(has_state<Name, T, Axes...>()) view<T, shape<Axes...>> state() {
     if constexpr (source::g.rejected) {
       return no_elements<T, Axes...>();
@@ -254,7 +254,8 @@ class runnable {
       })
   WEFT_REJECT_CALL(
       "state: these results depend on no state of this name, elements and axes",
-      (states_of<source>), (text Name, class T, class... Axes), (!has_state<Name, T, Axes...>()),
+      (states_of<source>), (fixed_string Name, class T, class... Axes),
+      (!has_state<Name, T, Axes...>()),
       view<T, shape<Axes...>> state() { return no_elements<T, Axes...>(); })
   WEFT_REJECT_CALL("reset: no state that these results depend on has the axis", (states_of<source>),
                    (class A), (!states_have<A>()), void reset(std::size_t){})
@@ -275,13 +276,13 @@ class runnable {
 //
 // A module is for one thread at a time; modules may share parameters. What a model keeps from run
 // to run, its states, each module has for itself.
-template <a_model Model, text... Results>
+template <model_like Model, fixed_string... Results>
 class module : public detail::runnable<Model, inference<Model, Results...>> {
  public:
   using detail::runnable<Model, inference<Model, Results...>>::runnable;
 };
 // Of a model, or for results, that there is not: to make one is an error.
-template <a_model Model, text... Results>
+template <model_like Model, fixed_string... Results>
 requires(detail::ill_formed<Model, Results...>()) class module<Model, Results...>
     : public detail::runnable<Model, inference<Model, Results...>> {
   WEFT_REJECT_MODELS(Model, (class... Args), explicit module(const Args&...){})
@@ -297,7 +298,7 @@ requires(detail::ill_formed<Model, Results...>()) class module<Model, Results...
 //     net.draw_from(seed, i);
 //     add(net(weft::arg<"x">(x)).get<"logits">());
 //   }
-template <a_model Model, text... Results>
+template <model_like Model, fixed_string... Results>
 class monte_carlo : public detail::runnable<Model, sampling<Model, Results...>> {
   using base = detail::runnable<Model, sampling<Model, Results...>>;
 
@@ -309,7 +310,7 @@ class monte_carlo : public detail::runnable<Model, sampling<Model, Results...>> 
   }
 };
 
-template <a_model Model, text... Results>
+template <model_like Model, fixed_string... Results>
 requires(detail::ill_formed<Model, Results...>()) class monte_carlo<Model, Results...>
     : public detail::runnable<Model, sampling<Model, Results...>> {
  public:

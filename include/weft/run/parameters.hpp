@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "weft/lower/lower.hpp"
-#include "weft/lower/source.hpp"
+#include "weft/lower/units.hpp"
 #include "weft/run/memory.hpp"
 #include "weft/run/view.hpp"
 
@@ -56,43 +56,43 @@ namespace detail {
 // for lack of it the parameters there are, as many as the message has room for.
 template <class...>
 struct parameters_there_are {};
-template <class Source, text Name>
+template <class Unit, fixed_string Name>
 struct describe_parameters {
   static constexpr message make() {
-    auto const& g = Source::g;
+    auto const& g = Unit::g;
     message m, all;
     for (int i = 0; i < g.parameter_count; ++i) {
       leaf const& p = g.parameters[i];
       if (i > 0) all << ", ";
       all << g.name(p.name);
       if (g.name(p.name) == Name.view())
-        m = describe(g.name(p.name), element::float32, g.nodes[p.node].axes);
+        m = describe(g.name(p.name), dtype::float32, g.nodes[p.node].axes);
     }
     return m.size > 0 ? m : all;
   }
 };
-template <class Source, text Name>
+template <class Unit, fixed_string Name>
 using parameters_named =
-    parameters_there_are<spelled_t<text_of<describe_parameters<Source, Name>>()>>;
+    parameters_there_are<spelled_t<text_of<describe_parameters<Unit, Name>>()>>;
 
 }  // namespace detail
 
 // The parameters of a model.
-template <a_model Model>
+template <model_like Model>
 class parameters : public parameter_block {
-  using code = lowered<declaration<Model>>;
+  using code = lowered<parameters_only<Model>>;
 
   static constexpr int index(std::string_view name) {
-    auto const& g = declaration<Model>::g;
+    auto const& g = parameters_only<Model>::g;
     for (int i = 0; i < g.parameter_count; ++i)
       if (g.name(g.parameters[i].name) == name) return i;
     return -1;
   }
-  template <text Name, class... Axes>
+  template <fixed_string Name, class... Axes>
   static constexpr bool has() {
-    if (declaration<Model>::g.rejected) return true;
+    if (parameters_only<Model>::g.rejected) return true;
     int const i = index(Name.view());
-    auto const& g = declaration<Model>::g;
+    auto const& g = parameters_only<Model>::g;
     return i >= 0 && g.nodes[g.parameters[i].node].axes == axes_of(shape<Axes...>{});
   }
 
@@ -104,11 +104,11 @@ class parameters : public parameter_block {
   static constexpr std::size_t bytes = code::tables.parameter_bytes;
 
   // The parameter with a name, which has these axes.
-  template <text Name, class... Axes>
+  template <fixed_string Name, class... Axes>
   requires(has<Name, Axes...>()) view<float, shape<Axes...>> get()
   const {
     std::array<std::size_t, sizeof...(Axes)> const lengths{Axes::extent...};
-    if constexpr (declaration<Model>::g.rejected)
+    if constexpr (parameters_only<Model>::g.rejected)
       return {nullptr, lengths, detail::dense_strides(lengths)};
     else {
       constexpr parameter_ref const& r = code::tables.parameters[index(Name.view())];
@@ -119,7 +119,7 @@ class parameters : public parameter_block {
  private:
   WEFT_REJECT_CALL(
       "parameters: the model has no parameter of this name with these axes",
-      (detail::parameters_named<declaration<Model>, Name>), (text Name, class... Axes),
+      (detail::parameters_named<parameters_only<Model>, Name>), (fixed_string Name, class... Axes),
       (!has<Name, Axes...>()), view<float, shape<Axes...>> get() const {
         std::array<std::size_t, sizeof...(Axes)> const none{};
         return {nullptr, none, detail::dense_strides(none)};

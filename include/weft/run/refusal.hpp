@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "weft/graph/reject.hpp"
-#include "weft/lower/source.hpp"
+#include "weft/lower/units.hpp"
 
 namespace weft {
 
@@ -18,48 +18,48 @@ struct results {};
 template <class...>
 struct states {};
 
-template <class Source, int I>
+template <class Unit, int I>
 struct describe_result {
   static constexpr message make() {
-    auto const& g = Source::g;
+    auto const& g = Unit::g;
     node const& n = g.nodes[g.outputs[I].node];
     if (g.outputs[I].kind != role::result) return {};
     return describe(g.name(g.outputs[I].name), n.type, n.axes);
   }
 };
-template <class Source, std::size_t... I>
-results<spelled_t<text_of<describe_result<Source, static_cast<int>(I)>>()>...> describe_results(
+template <class Unit, std::size_t... I>
+results<spelled_t<text_of<describe_result<Unit, static_cast<int>(I)>>()>...> describe_results(
     std::index_sequence<I...>);
-template <class Source>
-using results_of_graph = decltype(describe_results<Source>(
-    std::make_index_sequence<static_cast<std::size_t>(count_results(Source::g))>()));
+template <class Unit>
+using results_of_graph = decltype(describe_results<Unit>(
+    std::make_index_sequence<static_cast<std::size_t>(count_results(Unit::g))>()));
 
-template <class Source, int I>
+template <class Unit, int I>
 struct describe_state {
   static constexpr message make() {
-    auto const& g = Source::g;
+    auto const& g = Unit::g;
     node const& n = g.nodes[g.states[I].node];
     return describe(g.name(g.states[I].name), n.type, n.axes);
   }
 };
-template <class Source, std::size_t... I>
-states<spelled_t<text_of<describe_state<Source, static_cast<int>(I)>>()>...> describe_states(
+template <class Unit, std::size_t... I>
+states<spelled_t<text_of<describe_state<Unit, static_cast<int>(I)>>()>...> describe_states(
     std::index_sequence<I...>);
-template <class Source>
-using states_of = decltype(describe_states<Source>(
-    std::make_index_sequence<static_cast<std::size_t>(Source::g.state_count)>()));
+template <class Unit>
+using states_of = decltype(describe_states<Unit>(
+    std::make_index_sequence<static_cast<std::size_t>(Unit::g.state_count)>()));
 
 // A model with all its results.
 template <class Model>
 struct defined {
-  static constexpr auto const& g = definition<Model>;
+  static constexpr auto const& g = traced_graph<Model>;
 };
 
 template <class Model>
 struct describe_fault {
   static constexpr message make() {
     message m;
-    return m << definition<Model>.name(definition<Model>.fault_name);
+    return m << traced_graph<Model>.name(traced_graph<Model>.fault_name);
   }
 };
 template <class Model>
@@ -68,21 +68,21 @@ using name_at_fault = spelled_t<text_of<describe_fault<Model>>()>;
 // The first of the results that the model has not.
 template <class...>
 struct missing_result {};
-template <class Model, text... Results>
+template <class Model, fixed_string... Results>
 struct describe_missing_result {
   static constexpr message make() {
     message m;
     [[maybe_unused]] auto const look = [&](std::string_view name) {
-      if (m.size == 0 && find_output(definition<Model>, name) < 0) m << name;
+      if (m.size == 0 && find_output(traced_graph<Model>, name) < 0) m << name;
     };
     (look(Results.view()), ...);
     return m;
   }
 };
 
-template <class Model, text... Results>
+template <class Model, fixed_string... Results>
 constexpr bool ill_formed() {
-  return definition<Model>.fault != model_fault::none || !has_results<Model, Results...>();
+  return traced_graph<Model>.fault != model_fault::none || !has_results<Model, Results...>();
 }
 
 }  // namespace detail
@@ -93,21 +93,21 @@ constexpr bool ill_formed() {
       "param: two parameters have the same name; give each a name, or each layer a scope, of its " \
       "own",                                                                                       \
       (::weft::detail::name_at_fault<Model>), parameters,                                          \
-      (::weft::definition<Model>.fault == ::weft::model_fault::two_parameters), __VA_ARGS__)       \
+      (::weft::traced_graph<Model>.fault == ::weft::model_fault::two_parameters), __VA_ARGS__)     \
   WEFT_REJECT_CALL("param: a shared parameter is declared with other axes",                        \
                    (::weft::detail::name_at_fault<Model>), parameters,                             \
-                   (::weft::definition<Model>.fault == ::weft::model_fault::shared_parameter),     \
+                   (::weft::traced_graph<Model>.fault == ::weft::model_fault::shared_parameter),   \
                    __VA_ARGS__)                                                                    \
   WEFT_REJECT_CALL(                                                                                \
       "input: two inputs have the same name", (::weft::detail::name_at_fault<Model>), parameters,  \
-      (::weft::definition<Model>.fault == ::weft::model_fault::two_inputs), __VA_ARGS__)           \
+      (::weft::traced_graph<Model>.fault == ::weft::model_fault::two_inputs), __VA_ARGS__)         \
   WEFT_REJECT_CALL(                                                                                \
       "state: two states have the same name", (::weft::detail::name_at_fault<Model>), parameters,  \
-      (::weft::definition<Model>.fault == ::weft::model_fault::two_states), __VA_ARGS__)           \
+      (::weft::traced_graph<Model>.fault == ::weft::model_fault::two_states), __VA_ARGS__)         \
   WEFT_REJECT_CALL(                                                                                \
       "results: two have the same name", (::weft::detail::name_at_fault<Model>), parameters,       \
-      (::weft::definition<Model>.fault == ::weft::model_fault::two_results), __VA_ARGS__)
-// The constructor of a class of template <a_model Model, text... Results> that says which of the
+      (::weft::traced_graph<Model>.fault == ::weft::model_fault::two_results), __VA_ARGS__)
+// The constructor of a class of template <model_like Model, text... Results> that says which of the
 // results the model has not.
 #define WEFT_REJECT_RESULTS(sentence, Model, ...)                                          \
   WEFT_REJECT_CALL(sentence,                                                               \

@@ -18,7 +18,7 @@ class stages {
   stages(const program& p, const std::size_t* lengths) : p_(&p), lengths_(lengths) {}
 
   int count() const noexcept {
-    auto n = static_cast<int>(p_->steps.size()) - p_->once;
+    auto n = static_cast<int>(p_->instructions.size()) - p_->once;
     for (loop_ref const& l : p_->loops) n += (rounds(l) - 1) * (l.last - l.first);
     return n;
   }

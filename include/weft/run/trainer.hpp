@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "weft/lower/lower.hpp"
-#include "weft/lower/source.hpp"
+#include "weft/lower/units.hpp"
 #include "weft/run/argument.hpp"
 #include "weft/run/engine.hpp"
 #include "weft/run/generated.hpp"
@@ -43,10 +43,10 @@ struct training_options {
 //   float loss = trainer.step(weft::arg<"tokens">(x), weft::arg<"targets">(y));
 //
 // A step allocates nothing. The same seeds and arguments give the same bits.
-template <a_model Model, class Optimizer = adamw, text Loss = "loss">
+template <model_like Model, class Optimizer = adamw, fixed_string Loss = "loss">
 class trainer {
   static constexpr bool well_formed =
-      definition<Model>.fault == model_fault::none &&
+      traced_graph<Model>.fault == model_fault::none &&
       detail::fault_of_loss<Model, Loss>() == detail::loss_fault::none;
   using source = training<Model, Loss>;
   using code = lowered<source>;

@@ -41,9 +41,9 @@ inline double gelu_tanh_slope(double x) {
   return (1 + t) / 2 + x / 2 * (1 - t * t) * gelu_inner_slope(x);
 }
 
-inline double cast(element to, double x) {
-  if (to == element::boolean) return x != 0;
-  if (to != element::int32) return x;
+inline double cast(dtype to, double x) {
+  if (to == dtype::boolean) return x != 0;
+  if (to != dtype::int32) return x;
   using limits = std::numeric_limits<std::int32_t>;
   return std::isnan(x) ? 0
                        : std::trunc(std::clamp(x, double{limits::min()}, double{limits::max()}));
@@ -60,8 +60,8 @@ inline double wrapped(op kind, double x, double y) {
 
 // One element of an elementwise operation; operands that it has not are 0.
 inline double elementwise(const node& n, double x, double y, double z) {
-  if (n.type == element::int32 && (n.kind == op::negate || n.kind == op::add ||
-                                   n.kind == op::subtract || n.kind == op::multiply))
+  if (n.type == dtype::int32 && (n.kind == op::negate || n.kind == op::add ||
+                                 n.kind == op::subtract || n.kind == op::multiply))
     return wrapped(n.kind, x, y);
   // clang-format off
   switch (n.kind) {

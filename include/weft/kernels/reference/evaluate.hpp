@@ -58,19 +58,20 @@ class evaluation {
         if (g_.nodes[i].kind == kind) f(i, g_.nodes[i]);
     };
     each(op::carry, [&](int i, const node& n) { of_node(i) = compute(n); });
-    each(op::stack, [&](int i, const node& n) { of_node(i).data.resize(dense(n.axes).size()); });
+    each(op::scan_collect,
+         [&](int i, const node& n) { of_node(i).data.resize(dense(n.axes).size()); });
     std::size_t const steps = of_(r.axis);
     for (std::size_t step = 0; step < steps; ++step) {
       place_ = r.backwards ? steps - 1 - step : step;
       for (int i = first; i < end; ++i) {
         node const& n = g_.nodes[i];
-        if (n.kind == op::stack)
+        if (n.kind == op::scan_collect)
           write_step(n, of_node(i));
         else if (n.kind != op::carry)
           of_node(i) = compute(n);
         seen(i, all_);
       }
-      each(op::next, [&](int i, const node& n) { of_node(n.operand[0]) = of_node(i); });
+      each(op::yield, [&](int i, const node& n) { of_node(n.operand[0]) = of_node(i); });
     }
   }
   void write_step(const node& n, values& whole) const {
@@ -136,7 +137,7 @@ class evaluation {
       return v;
     }
     switch (n.kind) {
-      case op::row_sums: {
+      case op::norm_parameter_gradient: {
         node const& adjoint = g_.nodes[n.operand[0]];
         axes const along = to_axes(adjoint.named);
         layout const at_x = layout_of(adjoint, 0), at_g = layout_of(adjoint, 1);
@@ -168,7 +169,7 @@ class evaluation {
           for_each(own, of_, {result, stored}, [&](auto i, auto a) { r[i] = found->second.at(a); });
         return v;
       }
-      case op::write: {
+      case op::update_rows: {
         auto const *const into = n.named.at[0], *const row = n.named.at[1];
         std::copy_n(x, v.data.size(), r);
         layout to = result;
@@ -187,7 +188,7 @@ class evaluation {
       case op::constant:
         v.data.assign(v.data.size(), n.scalar);
         return v;
-      case op::numbers: {
+      case op::element_ids: {
         layout const stored(n.axes, [](const auto* axis) { return axis->extent; });
         for_each(own, of_, {result, stored},
                  [&](auto i, auto a) { r[i] = static_cast<double>(a); });
@@ -196,9 +197,9 @@ class evaluation {
       case op::rename:  // the same elements in the same order
       case op::split:
         return all_[static_cast<std::size_t>(n.operand[0])];
-      case op::last:
+      case op::scan_result:
         return all_[static_cast<std::size_t>(n.operand[0])];
-      case op::element: {
+      case op::scan_slice: {
         layout whole = of_x;
         std::size_t const first = place_ * whole.take(n.named.at[0]);
         for_each(own, of_, {result, whole}, [&](auto i, auto a) { r[i] = x[first + a]; });
@@ -207,7 +208,7 @@ class evaluation {
       case op::carry:  // the beginning; a number is broadcast
         for_each(own, of_, {result, of_x}, [&](auto i, auto a) { r[i] = x[a]; });
         return v;
-      case op::next:
+      case op::yield:
         for_each(own, of_, {result, of_y}, [&](auto i, auto b) { r[i] = y[b]; });
         return v;
       case op::merge: {
@@ -225,7 +226,7 @@ class evaluation {
         for_each(own, of_, {result, whole}, [&](auto i, auto a) { r[i] = x[first + a]; });
         return v;
       }
-      case op::place: {
+      case op::pad: {
         layout whole = result;
         std::size_t const first = start(of_, n) * whole.stride(n.named.at[0]);
         axes const at_part = put_in_place(own, n.named.at[0], part_axis(g_, n));
@@ -233,10 +234,10 @@ class evaluation {
         for_each(at_part, of_, {whole, of_x}, [&](auto i, auto a) { r[first + i] = x[a]; });
         return v;
       }
-      case op::windows:
+      case op::unfold:
         for_each(own, of_, {result, looked_at(of_x, n)}, [&](auto i, auto a) { r[i] = x[a]; });
         return v;
-      case op::overlap_add:
+      case op::fold:
         for_each(to_axes(axes_of(n, 0)), of_, {looked_at(result, n), of_x},
                  [&](auto i, auto a) { r[i] += x[a]; });
         return v;
@@ -276,7 +277,7 @@ class evaluation {
         for (int addend = 2; addend < n.operands; ++addend)
           for_each(own, of_, {result, layout_of(n, addend)},
                    [&](auto i, auto a) { r[i] += data(n, addend)[a]; });
-        for (double& e : v.data) e = elementwise(make_node(n.then), e, 0, 0);
+        for (double& e : v.data) e = elementwise(make_node(n.epilogue), e, 0, 0);
         return v;
       case op::attention:
         return {attention(g_, n, of_, operands_of(n), b_.random).result};
@@ -293,7 +294,7 @@ class evaluation {
         if (has_option(n, attention_option::relative_gradient)) append(a.relative_gradient);
         return v;
       }
-      case op::part: {
+      case op::get_result: {
         attention_parts const parts = parts_of(g_.nodes[n.operand[0]]);
         std::size_t first = 0;
         for (int j = 0; j < n.start; ++j) first += dense(g_.nodes[parts.of[j]].axes).size();

@@ -39,17 +39,17 @@ inline const axis_info* follow_rules(const graph& g, lengths& of) {
         sum += of(n.named.at[j]);
       }
       if (known) of.set(whole_axis(g, n), sum);
-    } else if (n.kind == op::windows) {
+    } else if (n.kind == op::unfold) {
       if (waits(n.named.at[0])) continue;
       auto const stride = static_cast<std::size_t>(n.lowest);
       std::size_t const reach =
           static_cast<std::size_t>(n.highest) * (of(n.named.at[2]) - 1);  // beyond a window's first
       std::size_t const whole = of(n.named.at[0]);
       of.set(n.named.at[1], whole > reach ? (whole - reach - 1) / stride + 1 : 0);
-    } else if (n.kind == op::slice || n.kind == op::place) {
+    } else if (n.kind == op::slice || n.kind == op::pad) {
       auto const* const part = part_axis(g, n);
-      if (waits(n.kind == op::place ? part : n.named.at[0])) continue;
-      if (n.kind == op::place && n.named.at[0]->bounded && !of.is_set(n.named.at[0]))
+      if (waits(n.kind == op::pad ? part : n.named.at[0])) continue;
+      if (n.kind == op::pad && n.named.at[0]->bounded && !of.is_set(n.named.at[0]))
         of.set(n.named.at[0], of(part) + n.named.at[0]->extent - part->extent);
       std::size_t const whole = of(n.named.at[0]);
       std::size_t const start = detail::start(of, n);

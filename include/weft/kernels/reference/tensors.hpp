@@ -44,7 +44,7 @@ class lengths {
       throw std::invalid_argument(std::string(axis->name) + " would have two lengths");
     return *this;
   }
-  template <an_axis A>
+  template <axis_like A>
   lengths& set(std::size_t length) {
     return set(&info_of<A>, length);
   }

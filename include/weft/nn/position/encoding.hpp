@@ -82,24 +82,24 @@ inline constexpr bool all_places =
 // A fragment as a tensor of x's graph, so that alternatives have one type.
 template <class X, expression E>
 constexpr tensor<element_t<E>, shape_t<E>> beside(const X& x, const E& e) {
-  return {x.g, place(*x.g, e)};
+  return {x.g, attach(*x.g, e)};
 }
 
 }  // namespace detail
 
 template <class P>
-concept an_encoding = std::derived_from<P, encoding>;
+concept encoding_like = std::derived_from<P, encoding>;
 
 namespace position {
 using none = encoding;
 }
 
 // An encoding of queries that stand along Pos.
-template <class Pos, an_encoding P>
+template <class Pos, encoding_like P>
 struct encoding_along {
   P order;
 };
-template <class Pos, an_encoding P>
+template <class Pos, encoding_like P>
 constexpr encoding_along<Pos, P> along(const P& order) {
   return {order};
 }
@@ -111,7 +111,7 @@ inline constexpr bool is_order = std::same_as<P, nothing>;
 template <class Pos, class P>
 inline constexpr bool is_order<encoding_along<Pos, P>> = true;
 template <class P>
-concept an_order = is_order<P>;
+concept order_like = is_order<P>;
 
 enum class positioned_fault { none, missing, elements, places };
 
@@ -130,45 +130,45 @@ constexpr positioned_fault fault_of_positioned() {
 // x [..., Pos, ..., Embed] with what the encoding adds to embeddings, of the positions `at`: int32
 // [Pos, ...], as nn::places gives them. In training elements of the sum are dropped (Vaswani et al.
 // 2017, section 5.4).
-template <class Pos, class Embed, expression X, an_encoding P, expression At>
+template <class Pos, class Embed, expression X, encoding_like P, expression At>
 constexpr auto positioned(scope s, const X& x, const P& order, const At& at, double dropout = 0) {
   return detail::dropped(detail::add_part(x, order.template embedding<Pos, Embed>(s, at)), dropout);
 }
-template <class Pos, class Embed, expression X, an_encoding P, expression At>
+template <class Pos, class Embed, expression X, encoding_like P, expression At>
 requires(detail::fault_of_positioned<Pos, Embed, X, At>() == detail::positioned_fault::missing)
     WEFT_REJECT("nn::positioned: the operand has not both Pos and Embed",
                 positioned(scope, const X&, const P&, const At&, double = 0))
-template <class Pos, class Embed, expression X, an_encoding P, expression At>
+template <class Pos, class Embed, expression X, encoding_like P, expression At>
 requires(detail::fault_of_positioned<Pos, Embed, X, At>() == detail::positioned_fault::elements)
     WEFT_REJECT("nn::positioned: the elements are not float; convert with weft::cast<float>",
                 positioned(scope, const X&, const P&, const At&, double = 0))
-template <class Pos, class Embed, expression X, an_encoding P, expression At>
+template <class Pos, class Embed, expression X, encoding_like P, expression At>
 requires(detail::fault_of_positioned<Pos, Embed, X, At>() == detail::positioned_fault::places)
     WEFT_REJECT("nn::positioned: the places are not int32 over Pos and other axes of the operand",
                 positioned(scope, const X&, const P&, const At&, double = 0))
 
 // At the positions 0, 1, 2, … of Pos.
-template <class Pos, class Embed, expression X, an_encoding P>
+template <class Pos, class Embed, expression X, encoding_like P>
 constexpr auto positioned(scope s, const X& x, const P& order, double dropout = 0) {
   return positioned<Pos, Embed>(s, x, order, positions<Pos>(), dropout);
 }
-template <class Pos, class Embed, expression X, an_encoding P>
+template <class Pos, class Embed, expression X, encoding_like P>
 requires(detail::fault_of_positioned<Pos, Embed, X, X>() == detail::positioned_fault::missing)
     WEFT_REJECT("nn::positioned: the operand has not both Pos and Embed",
                 positioned(scope, const X&, const P&, double = 0))
-template <class Pos, class Embed, expression X, an_encoding P>
+template <class Pos, class Embed, expression X, encoding_like P>
 requires(detail::fault_of_positioned<Pos, Embed, X, X>() == detail::positioned_fault::elements)
     WEFT_REJECT("nn::positioned: the elements are not float; convert with weft::cast<float>",
                 positioned(scope, const X&, const P&, double = 0))
 
-template <class Pos, class Embed, expression X, an_encoding P, class At>
+template <class Pos, class Embed, expression X, encoding_like P, class At>
 requires(!expression<At> && !std::convertible_to<At, double>) WEFT_REJECT(
     "nn::positioned: the places are a tensor of int32, such as weft::positions<Pos>(), or "
     "nn::places(at) of a decoding",
     positioned(scope, const X&, const P&, const At&, double = 0))
 
 template <class Pos, class Embed, expression X, class P, class... More>
-requires(!an_encoding<P>)
+requires(!encoding_like<P>)
     WEFT_REJECT("nn::positioned: the encoding is none; derive from weft::nn::encoding",
                 positioned(scope, const X&, const P&, const More&...))
 
@@ -217,7 +217,7 @@ constexpr auto by_distance(const attention_places<Pos, KeyPos, At>& where, const
 }
 
 // One encoding of all layers: its parameters are not each layer's own but lie under s.
-template <an_encoding P>
+template <encoding_like P>
 struct shared_encoding : encoding {
   scope s;
   P order;
@@ -245,7 +245,7 @@ struct shared_encoding : encoding {
     return order.template values<Heads, ValueDim>(s, weights, where);
   }
 };
-template <an_encoding P>
+template <encoding_like P>
 constexpr shared_encoding<P> shared(scope s, const P& order) {
   return {s, order};
 }

@@ -25,7 +25,7 @@ struct one_member : axis<1> {};
 }  // namespace detail
 
 // ω_j = base^(-2j / size), for j = 0, 1, …: float [Freq] (Vaswani et al. 2017, section 3.5).
-template <an_axis Freq>
+template <axis_like Freq>
 constexpr auto geometric_frequencies(double size, double base = 10000) {
   auto const j = cast<float>(positions<Freq>());
   auto const exponent = j * -2 / static_cast<float>(size);
@@ -34,7 +34,7 @@ constexpr auto geometric_frequencies(double size, double base = 10000) {
 
 // The same as a parameter, "frequency" [Freq], that begins there and is trained through sine and
 // cosine.
-template <an_axis Freq>
+template <axis_like Freq>
 constexpr auto learned_frequencies(scope s, double size, double base = 10000) {
   return s.param<"frequency", Freq>(init::powers(base, -2 / size));
 }

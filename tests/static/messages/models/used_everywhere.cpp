@@ -18,7 +18,7 @@ struct model {
 };
 
 // Nothing that takes the model prints a further message.
-constexpr weft::graph g = weft::define<model>();
+constexpr weft::graph g = weft::trace<model>();
 static_assert(weft::cost<model>.workspace_bytes <= 1 << 20);
 static_assert(weft::training_cost<model>.flops < 1e9);
 

@@ -1,0 +1,103 @@
+// A graph that is kept: as large as it has to be. Passes work on graphs with room to spare, and
+// such a graph must not be a variable: with -g a compiler writes out every constant variable whole.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+#include "weft/graph/graph.hpp"
+#include "weft/graph/static_array.hpp"
+
+namespace weft {
+
+namespace detail {
+
+template <class T>
+constexpr void fill(T* to, int& count, array_view<T> from) {
+  count = static_cast<int>(from.count);
+  for (int i = 0; i < count; ++i) to[i] = from.first[i];
+}
+
+}  // namespace detail
+
+// The parts of a kept graph, whatever their sizes.
+struct graph_parts {
+  array_view<node> nodes;
+  array_view<leaf> inputs, parameters, states;
+  array_view<output> outputs;
+  array_view<length_rule> rules;
+  array_view<region> regions;
+  array_view<char> text;
+  bool rejected;
+  model_fault fault;
+  name_ref fault_name;
+
+  constexpr graph unpack() const {
+    graph g;
+    g.rejected = rejected;
+    g.fault = fault;
+    g.fault_name = fault_name;
+    detail::fill(g.nodes, g.count, nodes);
+    detail::fill(g.inputs, g.input_count, inputs);
+    detail::fill(g.parameters, g.parameter_count, parameters);
+    detail::fill(g.states, g.state_count, states);
+    detail::fill(g.outputs, g.output_count, outputs);
+    detail::fill(g.rules, g.rule_count, rules);
+    detail::fill(g.regions, g.region_count, regions);
+    detail::fill(g.text, g.text_size, text);
+    return g;
+  }
+};
+
+template <int Nodes, int Inputs, int Parameters, int States, int Outputs, int Rules, int Regions,
+          int Text>
+struct compact_graph {
+  static constexpr int count = Nodes;
+  static constexpr int input_count = Inputs;
+  static constexpr int parameter_count = Parameters;
+  static constexpr int state_count = States;
+  static constexpr int output_count = Outputs;
+
+  static_array<node, Nodes> nodes;
+  static_array<leaf, Inputs> inputs;
+  static_array<leaf, Parameters> parameters;
+  static_array<leaf, States> states;
+  static_array<output, Outputs> outputs;
+  static_array<length_rule, Rules> rules;
+  static_array<region, Regions> regions;
+  static_array<char, Text> text;
+  bool rejected;
+  model_fault fault;
+  name_ref fault_name;
+
+  constexpr std::string_view name(name_ref r) const {
+    return {text.at + r.begin, static_cast<std::size_t>(r.size)};
+  }
+  constexpr graph_parts parts() const {
+    return {nodes.view(),   inputs.view(), parameters.view(), states.view(),
+            outputs.view(), rules.view(),  regions.view(),    text.view(),
+            rejected,       fault,         fault_name};
+  }
+  constexpr graph unpack() const { return parts().unpack(); }
+};
+
+// The graph that Maker::make() gives.
+template <class Maker>
+constexpr auto compact() {
+  constexpr graph g = Maker::make();
+  return compact_graph<g.count, g.input_count, g.parameter_count, g.state_count, g.output_count,
+                       g.rule_count, g.region_count, g.text_size>{
+      take<g.count>(g.nodes),
+      take<g.input_count>(g.inputs),
+      take<g.parameter_count>(g.parameters),
+      take<g.state_count>(g.states),
+      take<g.output_count>(g.outputs),
+      take<g.rule_count>(g.rules),
+      take<g.region_count>(g.regions),
+      take<g.text_size>(g.text),
+      g.rejected,
+      g.fault,
+      g.fault_name};
+}
+
+}  // namespace weft

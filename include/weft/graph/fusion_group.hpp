@@ -1,0 +1,65 @@
+// Chains: elementwise operations that are one step. All but the last one are marked as inner; what
+// they mean is what they would mean unmarked.
+#pragma once
+
+#include "weft/graph/graph.hpp"
+#include "weft/kernels/call.hpp"
+
+namespace weft {
+
+struct fusion_group {
+  int nodes[kernels::max_fused_ops];  // in order of execution
+  int count;
+  int inputs[kernels::max_fused_inputs];  // the nodes that it reads, each once
+  int input_count;
+
+  constexpr int find_node(int id) const {
+    for (int i = 0; i < count; ++i)
+      if (nodes[i] == id) return i;
+    return -1;
+  }
+  constexpr int find_input(int id) const {
+    for (int i = 0; i < input_count; ++i)
+      if (inputs[i] == id) return i;
+    return -1;
+  }
+};
+
+// The chain that ends with an elementwise node that is not inner.
+constexpr fusion_group fusion_group_of(const graph& g, int end) {
+  fusion_group c{};
+  c.nodes[c.count++] = end;
+  for (int i = 0; i < c.count; ++i) {
+    node const& n = g.nodes[c.nodes[i]];
+    for (int j = 0; j < n.operands; ++j)
+      if (g.nodes[n.operand[j]].fused && c.find_node(n.operand[j]) < 0)
+        c.nodes[c.count++] = n.operand[j];
+  }
+  for (int i = 1; i < c.count; ++i)  // by insertion
+    for (int j = i; j > 0 && c.nodes[j] < c.nodes[j - 1]; --j) {
+      int const before = c.nodes[j - 1];
+      c.nodes[j - 1] = c.nodes[j];
+      c.nodes[j] = before;
+    }
+  for (int i = 0; i < c.count; ++i) {
+    node const& n = g.nodes[c.nodes[i]];
+    for (int j = 0; j < n.operands; ++j)
+      if (!g.nodes[n.operand[j]].fused && c.find_input(n.operand[j]) < 0)
+        c.inputs[c.input_count++] = n.operand[j];
+  }
+  return c;
+}
+
+// Calls f with each node whose elements the step of node i reads. Not for an inner node.
+template <class F>
+constexpr void for_each_read(const graph& g, int i, F f) {
+  node const& n = g.nodes[i];
+  if (is_elementwise(n.kind)) {
+    fusion_group const c = fusion_group_of(g, i);
+    for (int j = 0; j < c.input_count; ++j) f(c.inputs[j]);
+  } else {
+    for (int j = 0; j < n.operands; ++j) f(n.operand[j]);
+  }
+}
+
+}  // namespace weft

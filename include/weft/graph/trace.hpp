@@ -1,0 +1,205 @@
+// From a model to its graph.
+//
+// A model is a struct whose operator()(weft::scope) const says what it has and what it computes,
+// and returns a tensor (then its result is called "result") or weft::results(weft::as<"loss">(l),
+// …).
+#pragma once
+
+#include <algorithm>
+#include <boost/hana/for_each.hpp>
+#include <concepts>
+#include <stdexcept>
+#include <type_traits>
+#include <utility>
+
+#include "weft/axes/fixed_string.hpp"
+#include "weft/graph/lengths.hpp"
+#include "weft/graph/scope.hpp"
+#include "weft/graph/tensor.hpp"
+
+namespace weft {
+
+template <fixed_string Name, class X>
+struct named_result {
+  X value;
+};
+template <class... Named>
+struct result_list {
+  hana::tuple<Named...> items;
+};
+
+// A result and its name.
+template <fixed_string Name, expression X>
+constexpr named_result<Name, X> as(const X& x) {
+  return {x};
+}
+// The results of a model that has more than one.
+template <class... Named>
+constexpr result_list<Named...> results(const Named&... items) {
+  return {hana::make_tuple(items...)};
+}
+
+namespace detail {
+
+template <expression X>
+constexpr result_list<named_result<"result", X>> to_results(const X& x) {
+  return {hana::make_tuple(named_result<"result", X>{x})};
+}
+template <fixed_string Name, class X>
+constexpr result_list<named_result<Name, X>> to_results(const named_result<Name, X>& x) {
+  return {hana::make_tuple(x)};
+}
+template <class... Named>
+constexpr const result_list<Named...>& to_results(const result_list<Named...>& r) {
+  return r;
+}
+
+template <fixed_string Name, class X>
+constexpr void add_result(graph& g, const named_result<Name, X>& r) {
+  for (int i = 0; i < g.output_count; ++i)
+    if (g.name(g.outputs[i].name) == Name.view()) g.refuse(model_fault::two_results, Name.view());
+  output o{};
+  o.kind = role::result;
+  o.name = g.intern(Name.view());
+  o.node = attach(g, r.value);
+  g.outputs[g.output_count++] = o;
+}
+
+// The names are what compilers print where a struct is no model.
+template <class Model>
+concept has_const_call_operator_with_a_scope = requires(const Model m, scope s) {
+  m(s);
+};
+template <class Model>
+concept returns_a_tensor_or_results = requires(const Model m, scope s) {
+  to_results(m(s));
+};
+
+// Has Model a member of this name, whether it can be called or not? If so, the name is ambiguous
+// where another base class has it too.
+struct call_operator {
+  void operator()();
+};
+template <class Model>
+struct with_another_call_operator : Model, call_operator {};
+template <class Model>
+concept has_call_operator = std::is_class_v<Model> && !std::is_final_v<Model> && !requires {
+  &with_another_call_operator<Model>::operator();
+};
+
+// A function with a mistake inside has no result: what compilers leave of it can neither be called
+// nor pointed to. Clang 14 lets it be called for nothing, but not while compiling.
+template <class Model>
+constexpr bool runs() {
+  graph g;
+  Model{}(scope(g));
+  return true;
+}
+template <class Model>
+concept has_a_function_with_a_mistake = has_call_operator<Model> && !requires(Model m, scope s) {
+  m(s);
+}
+&&!requires {
+  &Model::operator();
+};
+template <class Model>
+concept returns_nothing_for_a_mistake = requires(const Model m, scope s) {
+  { m(s) } -> std::same_as<void>;
+}
+&&!requires {
+  typename std::bool_constant<runs<Model>()>;
+};
+
+// Has the compiler refused the model's function, and said why? Then nothing more is said about what
+// is done with the model.
+template <class Model>
+concept refused = !returns_a_tensor_or_results<Model> &&
+                  (has_a_function_with_a_mistake<Model> || returns_nothing_for_a_mistake<Model>);
+
+// To call the function once more makes a compiler that has said nothing yet say why. Not within a
+// function: clang would not evaluate it.
+template <class Model>
+struct called_again {
+  using type = decltype(std::declval<const Model&>()(std::declval<scope>()));
+};
+template <class Model>
+struct said_why {
+  static_assert(sizeof(called_again<Model>) > 0);
+};
+
+template <class Model>
+struct results_of_model {
+  using type = std::remove_cvref_t<decltype(to_results(
+      std::declval<const Model&>()(std::declval<scope>())))>;
+};
+template <refused Model>
+struct results_of_model<Model> {
+  using type = result_list<>;
+};
+
+}  // namespace detail
+
+template <class Model>
+concept model_like = (detail::has_const_call_operator_with_a_scope<Model> &&
+                      detail::returns_a_tensor_or_results<Model>) ||
+                     detail::refused<Model>;
+
+template <model_like Model>
+using results_of = typename detail::results_of_model<Model>::type;
+
+// Reached while compiling, these functions' names are what the compiler prints.
+inline void two_parameters_have_the_same_name() {
+  throw std::invalid_argument("scope: two parameters have the same name");
+}
+inline void a_shared_parameter_is_declared_with_other_axes() {
+  throw std::invalid_argument("scope: a shared parameter is declared with other axes");
+}
+inline void two_inputs_have_the_same_name() {
+  throw std::invalid_argument("scope: two inputs have the same name");
+}
+inline void two_states_have_the_same_name() {
+  throw std::invalid_argument("scope: two states have the same name");
+}
+inline void two_results_have_the_same_name() {
+  throw std::invalid_argument("results: two have the same name");
+}
+
+namespace detail {
+
+// The graph of a model, or of one that is refused, and why.
+template <model_like Model>
+constexpr graph trace_unchecked() {
+  if constexpr (refused<Model>) {
+    static_assert(sizeof(said_why<Model>) > 0);
+    return rejected_graph();
+  } else {
+    graph g;
+    auto const r = Model{}(scope(g));
+    int const updates = g.output_count;
+    hana::for_each(to_results(r).items, [&](const auto& item) { add_result(g, item); });
+    if (g.rejected) {
+      graph none;
+      none.refuse(g.fault, g.name(g.fault_name));
+      return none;
+    }
+    std::rotate(g.outputs, g.outputs + updates, g.outputs + g.output_count);
+    derive_lengths(g);
+    return g;
+  }
+}
+
+}  // namespace detail
+
+// The graph of a model, with all its results, and after them the updates of its states.
+template <model_like Model>
+constexpr graph trace() {
+  graph g = detail::trace_unchecked<Model>();
+  if (g.fault == model_fault::two_parameters) two_parameters_have_the_same_name();
+  if (g.fault == model_fault::shared_parameter) a_shared_parameter_is_declared_with_other_axes();
+  if (g.fault == model_fault::two_inputs) two_inputs_have_the_same_name();
+  if (g.fault == model_fault::two_states) two_states_have_the_same_name();
+  if (g.fault == model_fault::two_results) two_results_have_the_same_name();
+  return g;
+}
+
+}  // namespace weft

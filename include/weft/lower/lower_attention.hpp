@@ -1,0 +1,101 @@
+// Attention and its adjoint.
+#pragma once
+
+#include "weft/graph/attention.hpp"
+#include "weft/kernels/philox.hpp"
+#include "weft/lower/lowering.hpp"
+
+namespace weft::detail {
+
+constexpr kernels::dropping dropping(const node& numbers) {
+  return {static_cast<std::uint32_t>(numbers.start), kernels::drop_below(numbers.scalar)};
+}
+
+// The attention `forward`, or its adjoint.
+constexpr void lower_attention(lowering& ctx, int id, int forward) {
+  node const& n = ctx.g.nodes[id];
+  attention_axes const axes = attention_axes_of(ctx.g, n);
+  axis_info const *const query = axes.query, *const key = axes.key, *const depth = axes.depth,
+                         *const value = axes.value, *const distance = axes.distance;
+  axis_list const& loops = axes.batch;  // then the four of the operation
+  // Which axes an operand has in the place of the four.
+  struct own_axes {
+    axis_info const* at[4];
+  };
+  instruction& s = ctx.emit(n.kind == op::attention ? kernel::attention : kernel::attention_adjoint,
+                            n.kind, id, loops);
+  for (axis_info const* axis : {query, key, depth, value})
+    s.extent[s.loops++] = axis ? ctx.extent(axis) : extent_ref{1, 0};
+  s.scale = n.scale;
+  s.scalar = n.scalar;
+  s.attention = static_cast<std::int16_t>(ctx.d.count.attentions);
+  if (ctx.d.count.attentions == max_attentions) the_model_has_more_attentions_than_max_attentions();
+  attention_ref& a = ctx.d.attentions[ctx.d.count.attentions++];
+  a.lowest = n.lowest;
+  a.highest = n.highest;
+  a.length_more = n.start;
+  a.origin = n.origin;
+  if (distance) a.distances = static_cast<std::int64_t>(distance->extent);
+  // An operand's strides in the loops: depth and value axis may be the same, so the axes that it
+  // has do not tell which loops they are.
+  auto const with_strides = [&](operand_ref r, const axis_list& has, const std::ptrdiff_t* stride,
+                                const own_axes& own) {
+    for (int l = 0; l < max_rank; ++l) r.stride[l] = 0;
+    for (int l = 0; l < s.loops; ++l) {
+      axis_info const* const axis = l < loops.count ? loops.at[l] : own.at[l - loops.count];
+      if (int const at = axis ? has.find(axis) : -1; at >= 0) r.stride[l] = stride[at];
+    }
+    return r;
+  };
+  auto const operand = [&](int node, const own_axes& own) {
+    axis_list const& has = ctx.g.nodes[node].axes;
+    return with_strides(ctx.place(node, has), has, ctx.p.of[node].stride, own);
+  };
+  auto const behind = [&](int node, std::size_t offset, const axis_list& has,
+                          const own_axes& own) {  // the results that follow a node's first
+    std::ptrdiff_t stride[max_rank]{};
+    row_major(stride, has);
+    operand_ref r = ctx.place(node, {});
+    r.offset += offset;
+    r.type = dtype::float32;
+    return with_strides(r, has, stride, own);
+  };
+  own_axes const of_query{query, nullptr, depth, nullptr}, of_key{nullptr, key, depth, nullptr},
+      of_value{nullptr, key, nullptr, value}, of_result{query, nullptr, nullptr, value},
+      of_scores{query, key, nullptr, nullptr}, of_table{query, distance, nullptr, nullptr};
+  a.query = operand(n.operand[0], of_query);
+  a.key = operand(n.operand[1], of_key);
+  a.value = operand(n.operand[2], of_value);
+  auto const option = [&](attention_option what, const own_axes& own, operand_ref& to) {
+    if (has_option(n, what)) to = operand(find_option(n, what), own);
+    return has_option(n, what);
+  };
+  a.has_mask = option(attention_option::mask, of_scores, a.mask);
+  a.has_bias = option(attention_option::bias, of_scores, a.bias);
+  a.has_offset = option(attention_option::offset, {}, a.offset);
+  a.has_lengths = option(attention_option::lengths, {}, a.lengths);
+  a.has_relative = option(attention_option::relative, of_table, a.relative);
+  if (option(attention_option::dropout, of_scores, a.numbers))
+    a.drop = dropping(ctx.g.nodes[find_option(n, attention_option::dropout)]);
+  node const& f = ctx.g.nodes[forward];
+  a.result = operand(forward, of_result);
+  a.statistics = behind(forward, statistics_offset(f), attention_rows(f), {query});
+  ctx.add_operand(s, a.result);
+  if (id == forward) return;
+  a.g = operand(n.operand[4], of_result);
+  attention_parts const parts = parts_of(n);
+  int part = 0;
+  auto const gradient = [&](const own_axes& own) {
+    axis_list const& has = ctx.g.nodes[parts.of[part]].axes;
+    return behind(id, part_offset(ctx.g, n, part++), has, own);
+  };
+  a.query_gradient = s.operand[0] = gradient(of_query);
+  a.key_gradient = gradient(of_key);
+  a.value_gradient = gradient(of_value);
+  a.has_bias_gradient = has_option(n, attention_option::bias_gradient);
+  a.has_relative_gradient = has_option(n, attention_option::relative_gradient);
+  if (a.has_bias_gradient) a.bias_gradient = gradient(of_scores);
+  if (a.has_relative_gradient) a.relative_gradient = gradient(of_table);
+}
+
+}  // namespace weft::detail

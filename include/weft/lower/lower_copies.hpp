@@ -1,0 +1,75 @@
+// Operations that put parts of a tensor to their places: as copies.
+#pragma once
+
+#include "weft/graph/lengths.hpp"
+#include "weft/lower/lowering.hpp"
+
+namespace weft::detail {
+
+// Copies operand `from` to where the result has it along `axis`, beginning at `start` and the
+// lengths of the axes in `after` from the given place on.
+constexpr void copy_part(lowering& ctx, int id, int from, const axis_info* axis, std::int64_t start,
+                         const axis_list& after, int first_after) {
+  axis_list const& loops = ctx.g.nodes[from].axes;
+  int const at = ctx.g.nodes[id].axes.find(axis);
+  std::ptrdiff_t const stride = ctx.p.of[id].stride[at];
+  operand_ref to = ctx.place(id, loops);
+  for (int l = 0; l < loops.count; ++l)  // the operand's axis has another name
+    if (!ctx.g.nodes[id].axes.contains(loops.at[l])) to.stride[l] = stride;
+  to.offset += static_cast<std::size_t>(start * stride * bytes(ctx.g.nodes[id].type));
+  for (int j = first_after; j < after.count; ++j) ctx.add_shift(to, after.at[j], stride);
+  instruction& s = ctx.emit(kernel::elementwise, op::copy, id, loops);
+  ctx.add_operand(s, to);
+  ctx.add_operand(s, ctx.place(from, loops));
+}
+
+// For each place in a window, all windows at once: no two of them meet there.
+constexpr void lower_fold(lowering& ctx, int id) {
+  node const& n = ctx.g.nodes[id];
+  int const from = n.operand[0];
+  axis_list const& axes = ctx.g.nodes[from].axes;
+  int const tap = axes.find(n.named.at[2]);
+  axis_list loops{};
+  for (int a = 0; a < axes.count; ++a)
+    if (a != tap) loops.push(axes.at[a]);
+  ctx.add_operand(ctx.emit(kernel::zero, n.kind, id, n.axes), ctx.place(id, n.axes));
+  std::ptrdiff_t const stride = ctx.p.of[id].stride[n.axes.find(n.named.at[0])];
+  operand_ref to = ctx.place(id, loops), part = ctx.place(from, loops);
+  to.stride[loops.find(n.named.at[1])] = stride * n.lowest;
+  for (std::size_t t = 0; t < n.named.at[2]->extent; ++t) {
+    instruction& s = ctx.emit(kernel::elementwise, op::add, id, loops);
+    for (operand_ref const& o : {to, to, part}) ctx.add_operand(s, o);
+    to.offset += static_cast<std::size_t>(stride * n.highest * bytes(n.type));
+    part.offset += static_cast<std::size_t>(ctx.p.of[from].stride[tap] * bytes(n.type));
+  }
+}
+
+constexpr void lower_concatenation(lowering& ctx, int id) {
+  node const& n = ctx.g.nodes[id];
+  axis_info const* const whole = new_axis(n.axes, ctx.g.nodes[n.operand[0]].axes);
+  std::int64_t start = 0;
+  axis_list after{};
+  for (int j = 0; j < n.operands; ++j) {
+    if (ctx.p.of[n.operand[j]].root != id) copy_part(ctx, id, n.operand[j], whole, start, after, 0);
+    if (n.named.at[j]->bounded)
+      after.push(n.named.at[j]);
+    else
+      start += static_cast<std::int64_t>(n.named.at[j]->extent);
+  }
+}
+
+constexpr void lower_merge(lowering& ctx, int id) {
+  node const& n = ctx.g.nodes[id];
+  axis_list const& loops = ctx.g.nodes[n.operand[0]].axes;
+  operand_ref to = ctx.place(id, loops);
+  std::ptrdiff_t stride = ctx.p.of[id].stride[n.axes.find(new_axis(n.axes, loops))];
+  for (int j = n.named.count - 1; j >= 0; --j) {
+    to.stride[loops.find(n.named.at[j])] = stride;
+    stride *= static_cast<std::ptrdiff_t>(n.named.at[j]->extent);
+  }
+  instruction& s = ctx.emit(kernel::elementwise, op::copy, id, loops);
+  ctx.add_operand(s, to);
+  ctx.add_operand(s, ctx.place(n.operand[0], loops));
+}
+
+}  // namespace weft::detail

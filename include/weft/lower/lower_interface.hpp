@@ -1,0 +1,139 @@
+// What goes in and comes out of a program: inputs, parameters, states, results, gradients, lengths.
+#pragma once
+
+#include "weft/lower/lowering.hpp"
+
+namespace weft::detail {
+
+constexpr void lower_interface(lowering& ctx) {
+  if (ctx.g.input_count > max_inputs) the_model_has_more_inputs_than_max_inputs();
+  for (int i = 0; i < ctx.g.input_count; ++i) {
+    node const& n = ctx.g.nodes[ctx.g.inputs[i].node];
+    input_ref& r = ctx.d.inputs[ctx.d.count.inputs++];
+    r.name = ctx.intern(ctx.g.name(ctx.g.inputs[i].name));
+    r.type = n.type;
+    r.rank = n.axes.count;
+    for (int a = 0; a < n.axes.count; ++a) {
+      r.extent[a] = ctx.extent(n.axes.at[a]);
+      r.axis_name[a] = ctx.intern(n.axes.at[a]->name);
+    }
+  }
+  for (int i = 0; i < ctx.g.count; ++i) {  // which inputs are indices?
+    node const& n = ctx.g.nodes[i];
+    if (place_of_indices(n) < 0) continue;
+    int index = n.operand[place_of_indices(n)];
+    while (is_view(ctx.g.nodes[index].kind)) index = ctx.g.nodes[index].operand[0];
+    if (ctx.g.nodes[index].kind != op::input) continue;
+    input_ref& r = ctx.d.inputs[ctx.g.nodes[index].leaf];
+    extent_ref const e = ctx.extent(n.named.at[0]);
+    if (r.indexes_axis_name.size > 0 && r.indexes_axis.most <= e.most) continue;
+    r.indexes_axis = e;
+    r.indexes_axis_name = ctx.intern(n.named.at[0]->name);
+  }
+  for (int i = 0; i < ctx.g.parameter_count; ++i) {
+    axis_list const& axes = ctx.g.nodes[ctx.g.parameters[i].node].axes;
+    parameter_ref& r = ctx.d.parameters[ctx.d.count.parameters++];
+    r.name = ctx.intern(ctx.g.name(ctx.g.parameters[i].name));
+    r.init = ctx.g.parameters[i].init;
+    r.offset = ctx.p.parameter_offset[i];
+    r.rank = axes.count;
+    for (int a = 0; a < axes.count; ++a) r.extent[a] = axes.at[a]->extent;
+    r.size = axes.extent();
+  }
+  for (int i = 0; i < ctx.g.state_count; ++i) {
+    node const& n = ctx.g.nodes[ctx.g.states[i].node];
+    state_ref& r = ctx.d.states[ctx.d.count.states++];
+    r.name = ctx.intern(ctx.g.name(ctx.g.states[i].name));
+    r.type = n.type;
+    r.offset = ctx.p.of[ctx.g.states[i].node].offset;
+    r.rank = n.axes.count;
+    for (int a = 0; a < n.axes.count; ++a) r.extent[a] = n.axes.at[a]->extent;
+    r.bytes = bytes_of(n);
+  }
+  for (int i = 0; i < ctx.g.output_count; ++i) {
+    if (ctx.g.outputs[i].kind == role::gradient) ctx.d.gradient_bytes = ctx.p.parameter_bytes;
+    if (ctx.g.outputs[i].kind != role::result) continue;
+    node const& n = ctx.g.nodes[ctx.g.outputs[i].node];
+    result_ref& r = ctx.d.results[ctx.d.count.results++];
+    r.name = ctx.intern(ctx.g.name(ctx.g.outputs[i].name));
+    r.rank = n.axes.count;
+    for (int a = 0; a < n.axes.count; ++a) r.extent[a] = ctx.extent(n.axes.at[a]);
+    r.at = ctx.place(ctx.g.outputs[i].node, n.axes);
+  }
+  ctx.d.parameter_bytes = ctx.p.parameter_bytes;
+  ctx.d.state_bytes = ctx.p.state_bytes;
+  ctx.d.count.constants = static_cast<int>(ctx.p.constant_bytes);
+  ctx.d.once_bytes = ctx.p.once_bytes;
+}
+
+constexpr void lower_rules(lowering& ctx) {
+  for (int i = 0; i < ctx.g.rule_count; ++i) {
+    length_rule const& from = ctx.g.rules[i];
+    length_rule_ref& r = ctx.d.rules[ctx.d.count.rules++];
+    r = {ctx.slot(from.target), 0, {}, from.add, from.multiply, from.divide, from.rounds_down};
+    for (int s = 0; s < from.sources.count; ++s)
+      r.sources[r.source_count++] = ctx.slot(from.sources.at[s]);
+  }
+}
+
+// A slice of fixed extent, or from a fixed start, must lie inside its operand.
+constexpr void require_lengths(lowering& ctx) {
+  for (int i = 0; i < ctx.g.count; ++i) {
+    node const& n = ctx.g.nodes[i];
+    if (n.kind != op::slice || !n.named.at[0]->bounded || n.named.count > 1) continue;
+    axis_info const* const to = n.axes.at[ctx.g.nodes[n.operand[0]].axes.find(n.named.at[0])];
+    std::size_t const least = static_cast<std::size_t>(n.start) + (to->bounded ? 0 : to->extent);
+    if (least > 0)
+      ctx.d.requirements[ctx.d.count.requirements++] = {ctx.slot(n.named.at[0]), least};
+  }
+}
+
+// Where the gradient of a parameter belongs.
+constexpr operand_ref gradient_of(lowering& ctx, const output& o) {
+  node const& n = ctx.g.nodes[o.node];
+  operand_ref r{};
+  r.where = block::gradients;
+  r.offset = ctx.p.parameter_offset[o.leaf];
+  row_major(r.stride, n.axes);
+  return r;
+}
+
+// Loops over a parameter's axes run to the lengths; beyond them its gradient is 0.
+constexpr void clear_gradients(lowering& ctx) {
+  for (int i = 0; i < ctx.g.output_count; ++i) {
+    output const& o = ctx.g.outputs[i];
+    if (o.kind != role::gradient) continue;
+    node const& n = ctx.g.nodes[o.node];
+    if (!n.axes.bounded()) continue;
+    instruction& s = ctx.emit(kernel::zero, op::copy, o.node, n.axes);
+    for (int l = 0; l < s.loops; ++l) s.extent[l].length = 0;
+    ctx.add_operand(s, gradient_of(ctx, o));
+  }
+}
+
+constexpr void copy_gradients(lowering& ctx) {
+  for (int i = 0; i < ctx.g.output_count; ++i) {
+    output const& o = ctx.g.outputs[i];
+    if (o.kind != role::gradient) continue;
+    layout const& l = ctx.p.of[o.node];
+    if (l.where == block::gradients && l.offset == ctx.p.parameter_offset[o.leaf]) continue;
+    node const& n = ctx.g.nodes[o.node];
+    instruction& s = ctx.emit(kernel::elementwise, op::copy, o.node, n.axes);
+    ctx.add_operand(s, gradient_of(ctx, o));
+    ctx.add_operand(s, ctx.place(o.node, n.axes));
+  }
+}
+
+// What a state becomes, where it was not computed there.
+constexpr void store_states(lowering& ctx) {
+  for (int i = 0; i < ctx.g.output_count; ++i) {
+    output const& o = ctx.g.outputs[i];
+    if (o.kind != role::update || ctx.same_place(o.node, ctx.g.states[o.leaf].node)) continue;
+    axis_list const& axes = ctx.g.nodes[o.node].axes;
+    instruction& s = ctx.emit(kernel::elementwise, op::copy, o.node, axes);
+    ctx.add_operand(s, ctx.place(ctx.g.states[o.leaf].node, axes));
+    ctx.add_operand(s, ctx.place(o.node, axes));
+  }
+}
+
+}  // namespace weft::detail

@@ -1,0 +1,177 @@
+// The steps of a node.
+#pragma once
+
+#include <array>
+#include <bit>
+
+#include "weft/graph/fusion_group.hpp"
+#include "weft/graph/partial_sums.hpp"
+#include "weft/graph/rotation.hpp"
+#include "weft/lower/lower_attention.hpp"
+#include "weft/lower/lower_copies.hpp"
+#include "weft/lower/lower_scan.hpp"
+#include "weft/lower/lower_update_rows.hpp"
+#include "weft/lower/lowering.hpp"
+
+namespace weft::detail {
+
+// Over the blocks of an adjoint's rows.
+constexpr void lower_norm_parameter_gradient(lowering& ctx, int id) {
+  node const& n = ctx.g.nodes[id];
+  node const& adjoint = ctx.g.nodes[n.operand[0]];
+  instruction& s = ctx.emit(kernel::reduce, op::sum, id, n.axes);
+  s.extent[s.loops] = {partial_count(adjoint), 0};
+  s.over = 1u << s.loops;
+  operand_ref sums = ctx.place(n.operand[0], {});
+  sums.offset += partial_sums_offset(adjoint, n.start);
+  row_major(sums.stride, n.axes);
+  sums.stride[s.loops++] = static_cast<std::ptrdiff_t>(n.axes.extent());
+  ctx.add_operand(s, ctx.place(id, n.axes));
+  ctx.add_operand(s, sums);
+}
+
+constexpr unsigned loops_from(const axis_list& loops, int from) {
+  unsigned m = 0;
+  for (int l = from; l < loops.count; ++l) m |= 1u << l;
+  return m;
+}
+
+constexpr void lower_elementwise(lowering& ctx, int id) {
+  node const& n = ctx.g.nodes[id];
+  instruction& s = ctx.emit(kernel::elementwise, n.kind, id, n.axes);
+  fusion_group const c = fusion_group_of(ctx.g, id);
+  if (c.count == 1 && n.kind != op::dropout) return ctx.add_all(s, id, n.axes);
+  ctx.add_operand(s, ctx.place(id, n.axes));
+  for (int i = 0; i < c.input_count; ++i) ctx.add_operand(s, ctx.place(c.inputs[i], n.axes));
+  s.first_fused = static_cast<std::int16_t>(ctx.d.count.links);
+  s.fused_count = static_cast<std::int8_t>(c.count);
+  for (int i = 0; i < c.count; ++i) {
+    node const& m = ctx.g.nodes[c.nodes[i]];
+    kernels::fused_op& l = ctx.d.links[ctx.d.count.links++];
+    l.kind = m.kind;
+    l.type = m.type;
+    if (m.kind == op::dropout) l.drop = dropping(ctx.g.nodes[m.operand[1]]);
+    for (int j = 0; j < m.operands; ++j) {
+      int const input = c.find_input(m.operand[j]);
+      l.from[j] = static_cast<std::int8_t>(
+          input >= 0 ? input : kernels::max_fused_inputs + c.find_node(m.operand[j]));
+    }
+  }
+}
+
+// A step that goes by index along an axis of the node `table`.
+constexpr void lower_indexed(lowering& ctx, instruction& s, int id, int table,
+                             const axis_list& loops) {
+  axis_info const* const axis = ctx.g.nodes[id].named.at[0];
+  s.axis = ctx.extent(axis);
+  s.axis_stride = ctx.p.of[table].stride[ctx.g.nodes[table].axes.find(axis)];
+  ctx.add_all(s, id, loops);
+}
+
+// Along the pairs; where an operand has numbers, a step goes by as many as one pair is from the
+// next.
+constexpr void lower_rotation(lowering& ctx, int id) {
+  node const& n = ctx.g.nodes[id];
+  axis_info const *const numbers = n.named.at[0], *const pairs = n.named.at[1];
+  axis_list loops = n.axes;
+  if (int const at = loops.find(numbers); at >= 0) loops.at[at] = pairs;
+  int const row = loops.find(pairs);
+  instruction& s =
+      ctx.emit(n.kind == op::rotate ? kernel::rotate : kernel::rotate_adjoint, n.kind, id, loops);
+  s.over = 1u << row;
+  s.scalar = n.scalar;
+  s.axis = ctx.extent(numbers);
+  pair_steps const along = pair_steps_of(n);
+  s.axis_stride = static_cast<std::ptrdiff_t>(along.partner);
+  auto const add = [&](int node) {
+    operand_ref r = ctx.place(node, loops);
+    // A single pair's second number is one behind its first, however pairs are called.
+    auto const next = static_cast<std::ptrdiff_t>(along.partner == 1 ? 2 : along.next);
+    if (int const at = ctx.g.nodes[node].axes.find(numbers); at >= 0)
+      r.stride[row] = ctx.p.of[node].stride[at] * next;
+    ctx.add_operand(s, r);
+  };
+  add(id);
+  for (int j = 0; j < n.operands; ++j) add(n.operand[j]);
+}
+
+constexpr void write_constant(lowering& ctx, const node& n, std::size_t offset) {
+  std::uint32_t const bits =
+      n.type == dtype::float32 ? std::bit_cast<std::uint32_t>(static_cast<float>(n.scalar))
+      : n.type == dtype::int32 ? static_cast<std::uint32_t>(static_cast<std::int32_t>(n.scalar))
+                               : static_cast<std::uint32_t>(n.scalar != 0);
+  auto const raw = std::bit_cast<std::array<std::byte, 4>>(bits);
+  for (std::size_t i = 0; i < 4; ++i) ctx.d.constants[offset + i] = raw[i];
+}
+
+constexpr void lower_node(lowering& ctx, int id) {
+  node const& n = ctx.g.nodes[id];
+  if (is_leaf(n.kind)) {
+    if (n.kind == op::constant) write_constant(ctx, n, ctx.p.of[id].offset);
+  } else if (n.fused) {
+    return;  // its chain's step computes it
+  } else if (is_view(n.kind)) {
+    if (ctx.p.of[id].root == id) lower_merge(ctx, id);
+  } else if (is_elementwise(n.kind)) {
+    lower_elementwise(ctx, id);
+  } else if (is_reduction(n.kind)) {
+    axis_list loops = n.axes;
+    push_new(loops, ctx.g.nodes[n.operand[0]].axes);
+    instruction& s = ctx.emit(kernel::reduce, n.kind, id, loops);
+    s.over = loops_from(loops, n.axes.count);
+    ctx.add_all(s, id, loops);
+  } else if (is_rowwise(n.kind)) {
+    instruction& s = ctx.emit(kernel::rowwise, n.kind, id, n.axes);
+    s.scalar = n.scalar;
+    s.scale = n.scale;
+    for (int a = 0; a < n.named.count; ++a) s.over |= 1u << n.axes.find(n.named.at[a]);
+    if (has_partial_sums(n)) {
+      s.axis = {partial_count(n), 0};
+      s.axis_stride = static_cast<std::ptrdiff_t>(partial_sums_offset(n, 0) / 4);
+    }
+    ctx.add_all(s, id, n.axes);
+  } else if (n.kind == op::norm_parameter_gradient) {
+    lower_norm_parameter_gradient(ctx, id);
+  } else if (n.kind == op::dot) {
+    axis_list loops = n.axes;
+    push_new(loops, ctx.g.nodes[n.operand[0]].axes);
+    push_new(loops, ctx.g.nodes[n.operand[1]].axes);
+    instruction& s = ctx.emit(kernel::dot, n.kind, id, loops);
+    s.scale = n.scale;
+    s.epilogue = n.epilogue;
+    ctx.add_all(s, id, loops);
+  } else if (n.kind == op::attention) {
+    lower_attention(ctx, id, id);
+  } else if (n.kind == op::attention_adjoint) {
+    lower_attention(ctx, id, n.operand[3]);
+  } else if (n.kind == op::gather) {
+    lower_indexed(ctx, ctx.emit(kernel::gather, n.kind, id, n.axes), id, n.operand[0], n.axes);
+  } else if (n.kind == op::scatter_add) {
+    axis_list const loops = ctx.g.nodes[n.operand[0]].axes;
+    lower_indexed(ctx, ctx.emit(kernel::scatter_add, n.kind, id, loops), id, id, loops);
+  } else if (n.kind == op::update_rows) {
+    lower_update_rows(ctx, id);
+  } else if (n.kind == op::rotate || n.kind == op::rotate_adjoint) {
+    lower_rotation(ctx, id);
+  } else if (n.kind == op::positions) {
+    ctx.add_all(ctx.emit(kernel::positions, n.kind, id, n.axes), id, n.axes);
+  } else if (n.kind == op::length) {
+    ctx.add_all(ctx.emit(kernel::length, n.kind, id, n.named), id, n.named);
+  } else if (n.kind == op::concatenate) {
+    lower_concatenation(ctx, id);
+  } else if (n.kind == op::scan_collect) {
+    lower_scan_collect(ctx, id);
+  } else if (n.kind == op::yield) {
+    if (ctx.p.of[id].root == id)
+      ctx.copy(id, ctx.place(id, n.axes), n.operand[1]);
+    else if (n.operand[1] != n.operand[0])
+      ctx.copy(id, ctx.place(n.operand[0], n.axes), n.operand[1]);
+  } else if (n.kind == op::pad) {
+    ctx.add_operand(ctx.emit(kernel::zero, n.kind, id, n.axes), ctx.place(id, n.axes));
+    copy_part(ctx, id, n.operand[0], n.named.at[0], n.start, n.named, 1);
+  } else if (n.kind == op::fold) {
+    lower_fold(ctx, id);
+  }
+}
+
+}  // namespace weft::detail

@@ -1,0 +1,44 @@
+// The loops of scans.
+#pragma once
+
+#include "weft/graph/scan.hpp"
+#include "weft/lower/lowering.hpp"
+
+namespace weft::detail {
+
+// Into the place of the current step.
+constexpr void lower_scan_collect(lowering& ctx, int id) {
+  axis_list const& axes = ctx.g.nodes[ctx.g.nodes[id].operand[0]].axes;
+  operand_ref to = ctx.place(id, axes);
+  axis_info const* const axis = ctx.g.nodes[id].named.at[0];
+  ctx.add_shift(to, nullptr, ctx.p.of[id].stride[ctx.g.nodes[id].axes.find(axis)]);
+  instruction& s = ctx.emit(kernel::elementwise, op::copy, id, axes);
+  ctx.add_operand(s, to);
+  ctx.add_operand(s, ctx.place(ctx.g.nodes[id].operand[0], axes));
+}
+
+// A body's nodes follow one another. Before the first, carries get their beginning.
+constexpr void begin_loop(lowering& ctx, int id) {
+  int const body = loop_of(ctx.g, id);
+  if (body == 0 || (id > 0 && loop_of(ctx.g, id - 1) == body)) return;
+  for (int i = id; i < ctx.g.count && loop_of(ctx.g, i) == body; ++i)
+    if (ctx.g.nodes[i].kind == op::carry)
+      ctx.copy(i, ctx.place(i, ctx.g.nodes[i].axes), ctx.g.nodes[i].operand[0]);
+  region const& r = ctx.g.regions[body - 1];
+  ctx.d.loops[ctx.d.count.loops++] = {ctx.d.count.instructions, ctx.d.count.instructions, r.axis,
+                                      ctx.extent(r.axis), r.backwards};
+}
+
+// After the last, carries get what had to wait for the end of the step.
+constexpr void end_loop(lowering& ctx, int id) {
+  int const body = loop_of(ctx.g, id);
+  if (body == 0 || (id + 1 < ctx.g.count && loop_of(ctx.g, id + 1) == body)) return;
+  for (int i = id; i >= 0 && ctx.g.nodes[i].kind == op::yield; --i)
+    if (ctx.p.of[i].root == i)
+      ctx.copy(i, ctx.place(ctx.g.nodes[i].operand[0], ctx.g.nodes[i].axes), i);
+  loop_ref& loop = ctx.d.loops[ctx.d.count.loops - 1];
+  loop.last = ctx.d.count.instructions;
+  if (loop.first == loop.last) --ctx.d.count.loops;  // nothing but views
+}
+
+}  // namespace weft::detail

@@ -1,0 +1,82 @@
+// Rows that are written to a buffer.
+#pragma once
+
+#include "weft/lower/lowering.hpp"
+
+namespace weft::detail {
+
+// Node id in some loops, if it is known before a run.
+constexpr host_scalar number_before_run(lowering& ctx, int id, const axis_list& loops) {
+  host_scalar k{};
+  axis_list const& axes = ctx.g.nodes[id].axes;
+  int root = id;
+  while (ctx.g.nodes[root].kind == op::rename) root = ctx.g.nodes[root].operand[0];
+  node const& n = ctx.g.nodes[root];
+  if (n.kind != op::input && n.kind != op::state) return k;
+  bool const is_input = n.kind == op::input;
+  k.is_known = true;
+  k.input = static_cast<std::int16_t>(is_input ? n.leaf : -1);
+  operand_ref const r = ctx.place(id, loops);
+  k.offset = is_input ? 0 : r.offset;
+  for (int l = 0; l < loops.count; ++l) {
+    k.axis[l] = static_cast<std::int8_t>(axes.find(loops.at[l]));
+    k.stride[l] = r.stride[l];
+  }
+  k.name = is_input ? ctx.d.inputs[n.leaf].name : ctx.d.states[n.leaf].name;
+  return k;
+}
+
+// What can be checked of a write before a run; once for all that put rows at the same places.
+constexpr void require_room(lowering& ctx, int id) {
+  node const& n = ctx.g.nodes[id];
+  auto const at_the_same_places = [&](const node& m) {
+    return m.kind == op::update_rows && m.operands == n.operands && m.operand[2] == n.operand[2] &&
+           m.operand[3] == n.operand[3] && m.named == n.named;
+  };
+  for (int i = 0; i < id; ++i)
+    if (at_the_same_places(ctx.g.nodes[i])) return;
+  auto const axes_of = [&](int j) {
+    return j < n.operands ? ctx.g.nodes[n.operand[j]].axes : axis_list{};
+  };
+  axis_list loops = axes_of(2);
+  push_new(loops, axes_of(3));
+  bounds_check r{};
+  r.loops = loops.count;
+  for (int l = 0; l < loops.count; ++l) r.extent[l] = ctx.extent(loops.at[l]);
+  r.at = number_before_run(ctx, n.operand[2], loops);
+  if (n.operands > 3) {
+    r.count = number_before_run(ctx, n.operand[3], loops);
+    if (!r.count.is_known) r.at.is_known = false;
+  }
+  if (!r.at.is_known && !r.count.is_known) return;
+  r.room = ctx.extent(n.named.at[0]);
+  r.room_name = ctx.intern(n.named.at[0]->name);
+  r.rows = ctx.extent(n.named.at[1]);
+  r.rows_name = ctx.intern(n.named.at[1]->name);
+  if (ctx.d.count.writes == max_writes) the_model_has_more_writes_than_max_writes();
+  ctx.d.writes[ctx.d.count.writes++] = r;
+}
+
+// Rows go to where the buffer has their axis; the buffer itself too, if it is not there.
+constexpr void lower_update_rows(lowering& ctx, int id) {
+  node const& n = ctx.g.nodes[id];
+  axis_info const* const into = n.named.at[0];
+  if (!ctx.same_place(id, n.operand[0])) {
+    instruction& copy = ctx.emit(kernel::elementwise, op::copy, id, n.axes);
+    ctx.add_operand(copy, ctx.place(id, n.axes));
+    ctx.add_operand(copy, ctx.place(n.operand[0], n.axes));
+  }
+  axis_list loops{};
+  for (int a = 0; a < n.axes.count; ++a)
+    loops.push(n.axes.at[a] == into ? n.named.at[1] : n.axes.at[a]);
+  instruction& s = ctx.emit(kernel::update_rows, n.kind, id, loops);
+  s.axis = ctx.extent(into);
+  s.axis_stride = ctx.p.of[id].stride[n.axes.find(into)];
+  s.over = 1u << n.axes.find(into);
+  ctx.add_operand(s, ctx.place(id, loops));
+  s.operand[0].stride[n.axes.find(into)] = s.axis_stride;
+  for (int j = 1; j < n.operands; ++j) ctx.add_operand(s, ctx.place(n.operand[j], loops));
+  require_room(ctx, id);
+}
+
+}  // namespace weft::detail

@@ -1,0 +1,99 @@
+// How a step is drafted: where nodes lie, and loops over them.
+#pragma once
+
+#include "weft/lower/program_builder.hpp"
+
+namespace weft::detail {
+
+// Adds the axes that the list has not yet.
+constexpr void push_new(axis_list& list, const axis_list& more) {
+  for (int a = 0; a < more.count; ++a) {
+    if (list.contains(more.at[a])) continue;
+    if (list.count == max_rank) an_operation_has_more_than_8_axes_in_all();
+    list.push(more.at[a]);
+  }
+}
+
+// What the functions that lower a part of a graph share.
+struct lowering {
+  const graph& g;
+  const memory_plan& p;
+  program_builder& d;
+
+  constexpr name_ref intern(std::string_view s) {
+    name_ref const r{d.count.text, static_cast<int>(s.size())};
+    for (char const c : s) d.text[d.count.text++] = c;
+    return r;
+  }
+
+  constexpr std::int16_t slot(const axis_info* axis) {
+    axis = axis->length_axis();
+    for (int i = 0; i < d.count.lengths; ++i)
+      if (d.length_axes[i] == axis) return static_cast<std::int16_t>(i);
+    if (d.count.lengths == max_lengths)
+      the_model_has_more_axes_with_lengths_known_at_run_time_than_max_lengths();
+    d.length_axes[d.count.lengths] = axis;
+    d.lengths[d.count.lengths] = {intern(axis->name), axis->extent, axis->least};
+    return static_cast<std::int16_t>(d.count.lengths++);
+  }
+
+  constexpr extent_ref extent(const axis_info* axis) {
+    return {axis->extent, static_cast<std::int16_t>(axis->bounded ? slot(axis) + 1 : 0)};
+  }
+
+  // Node id as an operand of loops over the axes: a stride of 0 for those that it does not have.
+  constexpr operand_ref place(int id, const axis_list& axes) {
+    layout const& l = p.of[id];
+    node const& n = g.nodes[id];
+    operand_ref r{};
+    r.where = l.where;
+    r.input = static_cast<std::int16_t>(l.input);
+    r.type = n.type;
+    r.offset = l.offset;
+    for (int a = 0; a < axes.count; ++a)
+      if (int const at = n.axes.find(axes.at[a]); at >= 0) r.stride[a] = l.stride[at];
+    for (int s = 0; s < l.shift_count; ++s) add_shift(r, l.shifts[s].length, l.shifts[s].stride);
+    return r;
+  }
+
+  constexpr void add_shift(operand_ref& r, const axis_info* length, std::ptrdiff_t stride) {
+    if (r.shift_count++ == 0) r.first_shift = static_cast<std::int16_t>(d.count.shifts);
+    d.shifts[d.count.shifts++] = {length ? slot(length) : current_step, stride};
+  }
+
+  constexpr instruction& emit(kernel k, op kind, int id, const axis_list& loops) {
+    instruction& s = d.instructions[d.count.instructions++];
+    s.run = k;
+    s.kind = kind;
+    s.node = id;
+    s.scale = 1;
+    s.packed = not_packed;
+    s.epilogue = op::copy;
+    s.loops = loops.count;
+    for (int l = 0; l < loops.count; ++l) s.extent[l] = extent(loops.at[l]);
+    return s;
+  }
+
+  constexpr void add_operand(instruction& s, const operand_ref& r) { s.operand[s.operands++] = r; }
+  // The node as the result of loops over the axes, then its operands.
+  constexpr void add_all(instruction& s, int id, const axis_list& loops) {
+    add_operand(s, place(id, loops));
+    for (int j = 0; j < g.nodes[id].operands; ++j)
+      add_operand(s, place(g.nodes[id].operand[j], loops));
+  }
+
+  // Copies node `from` into an operand over the axes of node id.
+  constexpr void copy(int id, const operand_ref& to, int from) {
+    instruction& s = emit(kernel::elementwise, op::copy, id, g.nodes[id].axes);
+    add_operand(s, to);
+    add_operand(s, place(from, g.nodes[id].axes));
+  }
+
+  constexpr bool same_place(int a, int b) const {
+    layout const& x = p.of[a];
+    layout const& y = p.of[b];
+    return x.where == y.where && x.offset == y.offset;
+  }
+};
+
+}  // namespace weft::detail

@@ -1,0 +1,55 @@
+// A program while it is being made, and the limits of one.
+#pragma once
+
+#include <stdexcept>
+
+#include "weft/lower/program.hpp"
+
+namespace weft {
+
+// Reached while compiling, these functions' names are what the compiler prints.
+inline void the_model_has_more_axes_with_lengths_known_at_run_time_than_max_lengths() {
+  throw std::length_error(
+      "lower: the model has more axes with lengths known at run time than max_lengths");
+}
+inline void the_model_has_more_inputs_than_max_inputs() {
+  throw std::length_error("lower: the model has more inputs than max_inputs");
+}
+inline void an_operation_has_more_than_8_axes_in_all() {
+  throw std::length_error("lower: an operation has more than 8 axes in all");
+}
+inline void the_model_has_more_attentions_than_max_attentions() {
+  throw std::length_error("lower: the model has more attentions than max_attentions");
+}
+inline void the_model_has_more_writes_than_max_writes() {
+  throw std::length_error("lower: the model has more writes than max_writes");
+}
+
+// How many elements the tables of a program have.
+struct program_counts {
+  int instructions, inputs, parameters, states, writes, results, lengths, rules, requirements,
+      shifts, loops, attentions, links, constants, text;
+};
+
+// The tables have room to spare.
+struct program_builder : program_sizes {
+  instruction instructions[2 * max_nodes]{};
+  input_ref inputs[max_leaves]{};
+  parameter_ref parameters[max_leaves]{};
+  state_ref states[max_states]{};
+  bounds_check writes[max_writes]{};
+  result_ref results[max_outputs]{};
+  length_ref lengths[max_lengths]{};
+  length_rule_ref rules[max_rules]{};
+  min_length requirements[max_nodes]{};
+  shift_ref shifts[max_nodes]{};
+  loop_ref loops[max_regions]{};
+  attention_ref attentions[max_attentions]{};
+  kernels::fused_op links[max_nodes]{};
+  std::byte constants[4 * max_nodes]{};
+  char text[max_text]{};
+  const axis_info* length_axes[max_lengths]{};
+  program_counts count{};
+};
+
+}  // namespace weft

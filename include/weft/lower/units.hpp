@@ -1,0 +1,121 @@
+// The graphs that a model is lowered from, each made once, while compiling.
+#pragma once
+
+#include "weft/graph/compact_graph.hpp"
+#include "weft/graph/trace.hpp"
+#include "weft/passes/assign_layouts.hpp"
+#include "weft/passes/canonicalize_axis_order.hpp"
+#include "weft/passes/copy_escaping_results.hpp"
+#include "weft/passes/differentiate.hpp"
+#include "weft/passes/fuse.hpp"
+#include "weft/passes/fuse_attention.hpp"
+#include "weft/passes/hoist.hpp"
+#include "weft/passes/keep_outputs.hpp"
+#include "weft/passes/remove_dropout.hpp"
+
+namespace weft {
+
+// The graph of a model with all its results, as the user wrote it.
+template <model_like Model>
+struct traced {
+  static constexpr graph make() { return detail::trace_unchecked<Model>(); }
+};
+template <model_like Model>
+inline constexpr auto traced_graph = compact<traced<Model>>();
+
+namespace detail {
+
+template <class Model, fixed_string... Results>
+constexpr bool has_results() {
+  return traced_graph<Model>.rejected ||
+         ((find_output(traced_graph<Model>, Results.view()) >= 0) && ...);
+}
+
+enum class loss_fault { none, missing, axes, elements, states };
+
+template <model_like Model, fixed_string Loss>
+constexpr loss_fault fault_of_loss() {
+  auto const& g = traced_graph<Model>;
+  if (g.rejected) return loss_fault::none;
+  int const loss = find_output(g, Loss.view());
+  if (loss < 0) return loss_fault::missing;
+  node const& n = g.nodes[g.outputs[loss].node];
+  if (n.axes.count > 0) return loss_fault::axes;
+  if (n.type != dtype::float32) return loss_fault::elements;
+  if (g.state_count > 0 && keep_outputs(g.unpack(), Loss.view()).state_count > 0)
+    return loss_fault::states;
+  return loss_fault::none;
+}
+
+// Is the model refused, or are its results not those that are asked for? Then what is made of it is
+// empty, and compiles without a further message.
+template <class Model, fixed_string... Results>
+constexpr bool nothing_to_run() {
+  return traced_graph<Model>.rejected || !has_results<Model, Results...>();
+}
+template <class Model, fixed_string Loss>
+constexpr bool nothing_to_train() {
+  return traced_graph<Model>.rejected || fault_of_loss<Model, Loss>() != loss_fault::none;
+}
+
+}  // namespace detail
+
+// What is done to the graph of the results that are wanted, before it is lowered.
+constexpr graph optimize(const graph& selected) {
+  return copy_escaping_results(
+      fuse(hoist(assign_layouts(fuse_attention(canonicalize_axis_order(selected))))));
+}
+// The same with gradients of the first result, a scalar.
+constexpr graph optimize_with_gradients(const graph& selected) {
+  return fuse(hoist(assign_layouts(
+      simplify(differentiate(fuse_attention(canonicalize_axis_order(selected)), 0)))));
+}
+
+// For some of the results; for all where none is named. Nothing is dropped.
+template <model_like Model, fixed_string... Results>
+struct inference {
+  static constexpr graph selected() {
+    return simplify(remove_dropout(keep_outputs(traced_graph<Model>.unpack(), Results.view()...)));
+  }
+  static constexpr graph make() {
+    return detail::nothing_to_run<Model, Results...>() ? rejected_graph() : optimize(selected());
+  }
+  static constexpr auto g = compact<inference>();
+};
+
+// The same with dropout.
+template <model_like Model, fixed_string... Results>
+struct sampling {
+  static constexpr graph selected() {
+    return simplify(keep_outputs(traced_graph<Model>.unpack(), Results.view()...));
+  }
+  static constexpr graph make() {
+    return detail::nothing_to_run<Model, Results...>() ? rejected_graph() : optimize(selected());
+  }
+  static constexpr auto g = compact<sampling>();
+};
+
+// For a scalar result, and its gradient for every parameter.
+template <model_like Model, fixed_string Loss>
+struct training {
+  static constexpr graph make() {
+    return detail::nothing_to_train<Model, Loss>()
+               ? rejected_graph()
+               : optimize_with_gradients(sampling<Model, Loss>::selected());
+  }
+  static constexpr auto g = compact<training>();
+};
+
+// For the parameters alone.
+template <model_like Model>
+struct parameters_only {
+  static constexpr graph make() {
+    graph g = traced_graph<Model>.unpack();
+    if (g.rejected) return rejected_graph();
+    g.output_count = 0;
+    return eliminate_dead_code_and_inputs(g);
+  }
+  static constexpr auto g = compact<parameters_only>();
+};
+
+}  // namespace weft

@@ -1,0 +1,166 @@
+// The order of axes that follows from what is computed, not from how it was written.
+#pragma once
+
+#include <algorithm>
+
+#include "weft/graph/graph.hpp"
+
+namespace weft {
+
+namespace detail {
+
+class axis_order_canonicalizer {
+ public:
+  explicit constexpr axis_order_canonicalizer(graph& g) : g_(g) {}
+
+  constexpr void run() {
+    for (int i = 0; i < g_.count; ++i) {
+      node& n = g_.nodes[i];
+      origin_[i] = origin_of(n);
+      axis_list const order = order_of(n);
+      if (order.count != n.axes.count || order == n.axes) continue;
+      written_[i] = n.axes;
+      n.axes = order;
+    }
+    for (int i = 0; i < g_.output_count; ++i) {
+      output& o = g_.outputs[i];
+      if (written_[o.node].count == 0) continue;
+      node copy = make_node(op::copy);
+      copy.type = g_.nodes[o.node].type;
+      copy.axes = written_[o.node];
+      copy.operands = 1;
+      copy.operand[0] = o.node;
+      o.node = g_.emit(copy);
+    }
+  }
+
+ private:
+  // What a value depends on, at most.
+  enum class origin : std::uint8_t { constants, parameters, data };
+
+  constexpr origin origin_of(const node& n) const {
+    if (n.kind == op::input || n.kind == op::state || n.region != 0) return origin::data;
+    if (n.kind == op::parameter) return origin::parameters;
+    auto from = origin::constants;
+    for (int j = 0; j < n.operands; ++j) from = std::max(from, origin_[n.operand[j]]);
+    return from;
+  }
+
+  constexpr const axis_list& axes(const node& n, int operand) const {
+    return g_.nodes[n.operand[operand]].axes;
+  }
+
+  // No axes where the node keeps its order.
+  constexpr axis_list order_of(const node& n) const {
+    switch (n.kind) {
+      case op::rename:
+      case op::slice:
+      case op::pad:
+        return order_through_view(n);
+      case op::concatenate:
+        return order_through_axis_change(n, whole_operand(n));
+      case op::split:
+      case op::merge:
+      case op::unfold:
+      case op::scan_slice:
+        return order_through_axis_change(n, 0);
+      case op::gather:
+        return order_like(n, 1);
+      default:
+        break;
+    }
+    if (n.region != 0) return {};
+    if (n.kind == op::dot) return order_like(n, left_matrix(n));
+    if (is_elementwise(n.kind)) return order_like(n, whole_operand(n));
+    if (is_reduction(n.kind) || is_rowwise(n.kind) || n.kind == op::rotate) return order_like(n, 0);
+    return {};
+  }
+
+  constexpr bool is_data(const node& n, int operand) const {
+    return origin_[n.operand[operand]] == origin::data;
+  }
+
+  // The operand of a contraction whose rows are contracted, as those of a left matrix are; of two
+  // or none, the first that is data.
+  constexpr int left_matrix(const node& n) const {
+    int rank[2]{};
+    for (int j = 0; j < 2; ++j) {
+      axis_list const& own = axes(n, j);
+      bool const contracts_rows = own.count > 0 && !n.axes.contains(own.at[own.count - 1]);
+      rank[j] = 2 * contracts_rows + is_data(n, j);
+    }
+    return rank[1] > rank[0] ? 1 : 0;
+  }
+
+  // The operand that has all axes of the result, of several the first that is data, or else made of
+  // parameters; where there is none, the only one that is data. -1: neither.
+  constexpr int whole_operand(const node& n) const {
+    int best = -1, data = -1, data_count = 0;
+    for (int j = 0; j < n.operands; ++j) {
+      if (is_data(n, j)) data = j, ++data_count;
+      if (axes(n, j).count != n.axes.count) continue;
+      if (best < 0 || origin_[n.operand[j]] > origin_[n.operand[best]]) best = j;
+    }
+    return best < 0 && data_count == 1 ? data : best;
+  }
+
+  // The leader's axes, then the others', as the node has them.
+  constexpr axis_list order_like(const node& n, int leader) const {
+    axis_list order{};
+    if (leader < 0) return order;
+    auto const take = [&](const axis_list& from) {
+      for (int a = 0; a < from.count; ++a)
+        if (n.axes.contains(from.at[a]) && !order.contains(from.at[a])) order.push(from.at[a]);
+    };
+    take(axes(n, leader));
+    for (int j = 0; j < n.operands; ++j) take(axes(n, j));
+    take(n.axes);
+    return order;
+  }
+
+  // Each of the node's axes where the operand's axis is now that it was written in the place of.
+  constexpr axis_list order_through_view(const node& n) const {
+    axis_list const& now = axes(n, 0);
+    axis_list const& written = written_[n.operand[0]];
+    axis_list const& before = written.count > 0 ? written : now;
+    axis_list order{};
+    for (int a = 0; a < now.count; ++a) order.push(n.axes.at[before.find(now.at[a])]);
+    return order;
+  }
+
+  // An operand's axes, and in the place of one that the node has not what it has instead.
+  constexpr axis_list order_through_axis_change(const node& n, int operand) const {
+    axis_list const& from = axes(n, operand);
+    axis_list order{};
+    for (int a = 0; a < from.count; ++a) {
+      if (n.kind == op::unfold && from.at[a] == n.named.at[0]) {
+        order.push(n.named.at[1]);
+        order.push(n.named.at[2]);
+      } else if (n.axes.contains(from.at[a])) {
+        order.push(from.at[a]);
+      } else if (n.kind != op::merge || from.at[a] == n.named.at[0]) {
+        for (int b = 0; b < n.axes.count; ++b)
+          if (!from.contains(n.axes.at[b])) order.push(n.axes.at[b]);
+      }
+    }
+    return order;
+  }
+
+  graph& g_;
+  axis_list written_[max_nodes]{};  // the axes of a node as it came, if they have another order now
+  origin origin_[max_nodes]{};
+};
+
+}  // namespace detail
+
+// What the user does not see lies as its data do: dot<Embed>(w, x) as dot<Embed>(x, w), and
+// table + x as x + table, so that every row of x stays a row whatever the formula's order. An
+// operation's result has the axes of an operand with all of them in that one's order; a
+// contraction's those of the left matrix, whichever operand that is, then the right one's. Results
+// keep the order of their types, as copies where that is another one.
+constexpr graph canonicalize_axis_order(graph g) {
+  detail::axis_order_canonicalizer(g).run();
+  return g;
+}
+
+}  // namespace weft

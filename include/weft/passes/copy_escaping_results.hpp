@@ -1,0 +1,29 @@
+// Results that belong to the run, and updates of states that do not change with one another.
+#pragma once
+
+#include "weft/graph/graph.hpp"
+
+namespace weft {
+
+// A result that is an input, a parameter or a state, or looks into one, becomes a copy: it must not
+// change, or go, with what it was made from. So does the new value of a state that is what another
+// one was.
+constexpr graph copy_escaping_results(graph g) {
+  for (int i = 0; i < g.output_count; ++i) {
+    output& o = g.outputs[i];
+    if (o.kind == role::gradient) continue;
+    int root = o.node;
+    while (is_view(g.nodes[root].kind)) root = g.nodes[root].operand[0];
+    bool const given = g.nodes[root].kind == op::input || g.nodes[root].kind == op::parameter;
+    if (g.nodes[root].kind != op::state && !(given && o.kind == role::result)) continue;
+    node copy = make_node(op::copy);
+    copy.type = g.nodes[o.node].type;
+    copy.axes = g.nodes[o.node].axes;
+    copy.operands = 1;
+    copy.operand[0] = o.node;
+    o.node = g.emit(copy);
+  }
+  return g;
+}
+
+}  // namespace weft

@@ -1,0 +1,147 @@
+// Only what a graph's outputs need, in the order in which it is carried out.
+#pragma once
+
+#include "weft/graph/graph.hpp"
+#include "weft/graph/scan.hpp"
+
+namespace weft {
+
+namespace detail {
+
+// A graph with the names of g and its rules for lengths and scans, and nothing else.
+constexpr graph empty_like(const graph& g) {
+  graph h;
+  for (int i = 0; i < g.rule_count; ++i) h.rules[i] = g.rules[i];
+  h.rule_count = g.rule_count;
+  for (int i = 0; i < g.region_count; ++i) h.regions[i] = g.regions[i];
+  h.region_count = g.region_count;
+  for (int i = 0; i < g.text_size; ++i) h.text[i] = g.text[i];
+  h.text_size = g.text_size;
+  return h;
+}
+
+// What becomes of inputs and states that no output needs?
+enum class unneeded : bool { stay, go };
+
+// The leaves and outputs of `from`, where node i of `from` is node to[i] of g. Inputs and states
+// that are not `live` are left out.
+constexpr void remap_interface(graph& g, const graph& from, const int* to, const bool* live) {
+  auto const moved = [&](auto end) {
+    end.node = to[end.node];
+    return end;
+  };
+  for (int i = 0; i < from.input_count; ++i) {
+    if (live && !live[from.inputs[i].node]) continue;
+    g.nodes[to[from.inputs[i].node]].leaf = g.input_count;
+    g.inputs[g.input_count++] = moved(from.inputs[i]);
+  }
+  for (int i = 0; i < from.parameter_count; ++i)
+    g.parameters[g.parameter_count++] = moved(from.parameters[i]);
+  int state[max_states]{};  // its place in g
+  for (int i = 0; i < from.state_count; ++i) {
+    if (live && !live[from.states[i].node]) continue;
+    state[i] = g.state_count;
+    g.nodes[to[from.states[i].node]].leaf = g.state_count;
+    g.states[g.state_count++] = moved(from.states[i]);
+  }
+  for (int i = 0; i < from.output_count; ++i) {
+    output o = moved(from.outputs[i]);
+    if (o.kind == role::update) o.leaf = state[o.leaf];
+    g.outputs[g.output_count++] = o;
+  }
+}
+
+class dead_code_eliminator {
+ public:
+  explicit constexpr dead_code_eliminator(const graph& g) : g_(g) {
+    for (int i = 0; i < g.count; ++i)
+      if (g.nodes[i].kind == op::yield) next_of_[g.nodes[i].operand[0]] = i;
+  }
+
+  constexpr graph run(unneeded inputs) {
+    for (int i = 0; i < g_.output_count; ++i) {
+      output const& o = g_.outputs[i];
+      need(o.node);
+      if (o.kind == role::update) need(g_.states[o.leaf].node);
+    }
+    for (int i = 0; i < g_.parameter_count; ++i) need(g_.parameters[i].node);
+    if (inputs == unneeded::stay) {
+      for (int i = 0; i < g_.input_count; ++i) need(g_.inputs[i].node);
+      for (int i = 0; i < g_.state_count; ++i) need(g_.states[i].node);
+    }
+    while (waiting_count_ > 0) {
+      int const i = waiting_[--waiting_count_];
+      for (int j = 0; j < g_.nodes[i].operands; ++j) need(g_.nodes[i].operand[j]);
+      if (g_.nodes[i].kind == op::carry) need(next_of_[i]);
+    }
+    graph h = empty_like(g_);
+    for (int i = 0; i < g_.count; ++i) {
+      if (!live_[i] || loop_of(g_, i) > 0) continue;
+      need_bodies(h, i);
+      emit(h, i);
+    }
+    for (int i = 0; i < g_.output_count; ++i) need_body(h, loop_of(g_, g_.outputs[i].node));
+    remap_interface(h, g_, to_, live_);
+    return h;
+  }
+
+ private:
+  constexpr void need(int i) {
+    if (live_[i]) return;
+    live_[i] = true;
+    waiting_[waiting_count_++] = i;
+  }
+
+  constexpr void emit(graph& h, int i) {
+    node n = g_.nodes[i];
+    for (int j = 0; j < n.operands; ++j) n.operand[j] = to_[n.operand[j]];
+    to_[i] = h.emit(n);
+  }
+
+  // The bodies that node i reads from, unless it is in them, stand before it.
+  constexpr void need_bodies(graph& h, int i) {
+    for (int j = 0; j < g_.nodes[i].operands; ++j) {
+      int const body = loop_of(g_, g_.nodes[i].operand[j]);
+      if (body != loop_of(g_, i)) need_body(h, body);
+    }
+  }
+  constexpr void need_body(graph& h, int body) {
+    if (body == 0 || emitted_[body]) return;
+    emitted_[body] = true;
+    auto const each = [&](auto f) {
+      for (int i = 0; i < g_.count; ++i)
+        if (live_[i] && loop_of(g_, i) == body) f(i);
+    };
+    each([&](int i) { need_bodies(h, i); });
+    each([&](int i) {
+      if (g_.nodes[i].kind != op::yield) emit(h, i);
+    });
+    each([&](int i) {
+      if (g_.nodes[i].kind == op::yield) emit(h, i);
+    });
+  }
+
+  const graph& g_;
+  bool live_[max_nodes]{};
+  bool emitted_[max_regions + 1]{};  // of each region
+  int next_of_[max_nodes]{};         // of a carry
+  int waiting_[max_nodes]{};         // live nodes whose operands are not looked at yet
+  int waiting_count_ = 0;
+  int to_[max_nodes]{};
+};
+
+}  // namespace detail
+
+// Only the nodes that outputs need, and inputs, states and parameters: what a module is given does
+// not depend on what the passes find out. The nodes of a scan's body follow one another, those that
+// end a step last.
+constexpr graph eliminate_dead_code(const graph& g) {
+  return detail::dead_code_eliminator(g).run(detail::unneeded::stay);
+}
+// The same without the inputs and states that no output needs, for a graph as the user wrote it.
+// Every parameter stays, so that one block of parameters serves all graphs of a model.
+constexpr graph eliminate_dead_code_and_inputs(const graph& g) {
+  return detail::dead_code_eliminator(g).run(detail::unneeded::go);
+}
+
+}  // namespace weft

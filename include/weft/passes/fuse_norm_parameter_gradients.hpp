@@ -1,0 +1,121 @@
+// The gradients for the gain and the bias of a normalisation come from the pass over its rows that
+// gives the gradient for its operand: see graph/partial_sums.hpp.
+#pragma once
+
+#include "weft/graph/graph.hpp"
+#include "weft/graph/partial_sums.hpp"
+#include "weft/passes/eliminate_dead_code.hpp"
+#include "weft/passes/fuse_rowwise.hpp"
+
+namespace weft::detail {
+
+class norm_parameter_gradient_fuser {
+ public:
+  explicit constexpr norm_parameter_gradient_fuser(const graph& h) : h_(h) {
+    for (int i = 0; i < h.count; ++i) {
+      node const& n = h.nodes[i];
+      for (int j = 0; j < n.operands; ++j) read_[n.operand[j]] = true;
+    }
+    for (int i = 0; i < h.count; ++i) {
+      node const& n = h.nodes[i];
+      // One that something else reads may be needed before its adjoint.
+      if (n.kind != op::sum || n.type != dtype::float32 || read_[i]) continue;
+      if (n.operands == 1) bias_[n.operand[0]] = i + 1;
+      if (n.operands == 2)
+        for (int j = 0; j < 2; ++j)
+          if (is_normalization(h.nodes[n.operand[1 - j]].kind)) gain_[n.operand[j]] = i + 1;
+    }
+  }
+
+  // False where there is nothing to do.
+  constexpr bool run(graph& result) {
+    bool any = false;
+    for (int i = 0; i < h_.count; ++i) {
+      if (!wants_parameter_gradients(i)) continue;
+      any = true;
+      int const g = h_.nodes[i].operand[1];
+      moved_[gain_[g] - 1] = true;
+      if (bias_[g] > 0 && is_sum_of_rows(h_.nodes[bias_[g] - 1], h_.nodes[i]))
+        moved_[bias_[g] - 1] = true;
+    }
+    if (any) result = moved();
+    return any;
+  }
+
+ private:
+  // Are all rows of the adjoint summed?
+  static constexpr bool is_sum_of_rows(const node& sum, const node& adjoint) {
+    return sum.axes == row_axes(adjoint) && same_schedule(sum, adjoint);
+  }
+
+  // Is node i an adjoint whose gain wants its gradient?
+  constexpr bool wants_parameter_gradients(int i) const {
+    node const& n = h_.nodes[i];
+    if (!is_adjoint_of_normalization(n.kind) || n.operands < 3 || n.region != 0) return false;
+    if (n.axes.count == max_rank || row_axes(n).bounded()) return false;
+    if (gain_[n.operand[1]] == 0) return false;
+    node const& sum = h_.nodes[gain_[n.operand[1]] - 1];
+    if (!is_sum_of_rows(sum, n)) return false;
+    for (int j = 0; j < 2; ++j) {
+      node const& normal = h_.nodes[sum.operand[j]];
+      if (normal.kind == normalization_of_adjoint(n.kind) && normal.operands == 1 &&
+          normal.operand[0] == n.operand[0] && normal.named == n.named &&
+          normal.scalar == n.scalar && sum.operand[1 - j] == n.operand[1])
+        return true;
+    }
+    return false;
+  }
+
+  constexpr graph moved() const {
+    graph to_graph = empty_like(h_);
+    int to[max_nodes]{};
+    for (int i = 0; i < h_.count; ++i) {
+      if (moved_[i]) continue;
+      node n = h_.nodes[i];
+      bool const sums = wants_parameter_gradients(i);
+      if (sums) n.options = with_partial_sums;
+      for (int j = 0; j < n.operands; ++j) n.operand[j] = to[n.operand[j]];
+      to[i] = to_graph.emit(n);
+      if (!sums) continue;
+      int const g = h_.nodes[i].operand[1];
+      for (int which = 0; which < 2; ++which) {
+        int const sum = (which == 0 ? gain_[g] : bias_[g]) - 1;
+        if (sum < 0 || !moved_[sum]) continue;
+        node s = make_node(op::norm_parameter_gradient);
+        s.axes = h_.nodes[sum].axes;
+        s.start = which;
+        push_operand(s, to[i]);
+        to[sum] = to_graph.emit(s);
+      }
+    }
+    remap_interface(to_graph, h_, to, nullptr);
+    return to_graph;
+  }
+
+  const graph& h_;
+  bool read_[max_nodes]{};                     // by another node
+  int gain_[max_nodes]{}, bias_[max_nodes]{};  // of g: the sum and one; 0 for none
+  bool moved_[max_nodes]{};
+};
+
+// Then nothing may need normalize(x) but the product with the gain, and that can take it up.
+constexpr bool fuse_norm_parameter_gradients(graph& h) {
+  graph with_sums;
+  if (!norm_parameter_gradient_fuser(h).run(with_sums)) return false;
+  h = with_sums;
+  int uses[max_nodes]{};
+  for (int i = 0; i < h.count; ++i)
+    for (int j = 0; j < h.nodes[i].operands; ++j) ++uses[h.nodes[i].operand[j]];
+  for (int i = 0; i < h.output_count; ++i) ++uses[h.outputs[i].node];
+  for (int i = 0; i < h.count; ++i) {
+    node& n = h.nodes[i];
+    if (n.kind != op::add && n.kind != op::multiply) continue;
+    for (int j = 0; j < 2; ++j)
+      if (uses[n.operand[j]] == 1 && same_schedule(h.nodes[n.operand[j]], n) &&
+          fold_affine(h, n, j))
+        break;
+  }
+  return true;
+}
+
+}  // namespace weft::detail

@@ -1,0 +1,113 @@
+// What rowwise operations and sums take up of their neighbours. Each function looks at node n,
+// whose operands are nodes of h already, and gives whether it has made n the node that does more.
+#pragma once
+
+#include <limits>
+
+#include "weft/graph/graph.hpp"
+
+namespace weft::detail {
+
+constexpr bool is_constant(const graph& h, int id, double value) {
+  return h.nodes[id].kind == op::constant && h.nodes[id].scalar == value;
+}
+
+// Are n's axes those of its operand j?
+constexpr bool as_operand(const graph& h, const node& n, int j) {
+  return h.nodes[n.operand[j]].axes == n.axes;
+}
+
+constexpr void push_operand(node& n, int id) {
+  n.operand[n.operands++] = id;
+}
+
+// normalize(x), where it is operand j of n alone, times a gain, and that plus a bias: n becomes
+// normalize(x, gain) and normalize(x, gain, bias).
+constexpr bool fold_affine(const graph& h, node& n, int j) {
+  node normal = h.nodes[n.operand[j]];
+  bool const gain = n.kind == op::multiply && normal.operands == 1;
+  bool const bias = n.kind == op::add && normal.operands == 2;
+  if (!is_normalization(normal.kind) || !(gain || bias) || !(normal.axes == n.axes)) return false;
+  push_operand(normal, n.operand[1 - j]);
+  n = normal;
+  return true;
+}
+
+// normalize(x + y, gain, bias), where nothing else needs the sum, is normalize(x, gain, bias, y).
+constexpr void fold_residual_sum(const graph& h, node& n, const int* uses) {
+  if (!is_normalization(n.kind) || n.operands != 3 || uses[n.operand[0]] != 1) return;
+  node const& sum = h.nodes[n.operand[0]];
+  if (sum.kind != op::add || sum.type != dtype::float32 || !same_schedule(sum, n)) return;
+  int const whole = as_operand(h, sum, 0) ? 0 : 1;
+  if (!as_operand(h, sum, whole)) return;
+  n.operand[0] = sum.operand[whole];
+  push_operand(n, sum.operand[1 - whole]);
+}
+
+// normalize_adjoint(x, g) or (x, g, gain), where it is operand j of the sum n alone: the other
+// operand is what the result is added to.
+constexpr bool fold_residual(const graph& h, node& n, int j) {
+  node adjoint = h.nodes[n.operand[j]];
+  if (n.kind != op::add || !is_adjoint_of_normalization(adjoint.kind) || adjoint.operands != 3 ||
+      !(adjoint.axes == n.axes))
+    return false;
+  push_operand(adjoint, n.operand[1 - j]);
+  n = adjoint;
+  return true;
+}
+
+// normalize_adjoint(x, g * gain) takes g and the gain.
+constexpr void fold_gain(const graph& h, node& n) {
+  if (!is_adjoint_of_normalization(n.kind) || n.operands != 2) return;
+  node const& product = h.nodes[n.operand[1]];
+  if (product.kind != op::multiply || !(product.axes == n.axes) || !same_schedule(product, n))
+    return;
+  int const g = h.nodes[product.operand[0]].axes == n.axes ? 0 : 1;
+  if (!as_operand(h, product, g)) return;
+  n.operand[1] = product.operand[g];
+  push_operand(n, product.operand[1 - g]);
+}
+
+// log_softmax_adjoint(y, g) where g is one element for each row, put to its place among zeros, as
+// the gradient of cross-entropy is: takes the elements and the indices, and the zeros are never
+// written.
+constexpr void fold_one_hot(const graph& h, node& n) {
+  if (n.kind != op::log_softmax_adjoint || n.operands != 2) return;
+  node const& scattered = h.nodes[n.operand[1]];
+  if (scattered.kind != op::scatter_add || !(scattered.axes == n.axes)) return;
+  axis_list const& rows = h.nodes[scattered.operand[0]].axes;
+  bool const row_by_row = n.named.count == 1 && scattered.named.at[0] == n.named.at[0] &&
+                          rows.count + 1 == n.axes.count;
+  if (!row_by_row) return;
+  n.operand[1] = scattered.operand[0];
+  push_operand(n, scattered.operand[1]);
+}
+
+// softmax(where(mask, x * scale, -infinity)) takes the mask and the scale.
+constexpr void fold_mask(const graph& h, node& n, double (*factor)(const graph&, const node&)) {
+  if (n.kind != op::softmax || n.operands != 1) return;
+  node const& masked = h.nodes[n.operand[0]];
+  if (masked.kind == op::where && as_operand(h, masked, 1) &&
+      is_constant(h, masked.operand[2], -std::numeric_limits<double>::infinity())) {
+    n.operand[0] = masked.operand[1];
+    push_operand(n, masked.operand[0]);
+  }
+  node const& scaled = h.nodes[n.operand[0]];
+  double const by = factor(h, scaled);
+  if (by == 0 || !same_schedule(scaled, n)) return;
+  n.scale *= by;
+  n.operand[0] = scaled.operand[0];
+}
+
+// sum(x * y) is a sum of products.
+constexpr void fold_multiply(const graph& h, node& n) {
+  if (n.kind != op::sum || n.type != dtype::float32 || n.operands != 1) return;
+  node const& product = h.nodes[n.operand[0]];
+  if (product.kind != op::multiply || !as_operand(h, product, 0) || !as_operand(h, product, 1) ||
+      !same_schedule(product, n))
+    return;
+  n.operand[0] = product.operand[0];
+  push_operand(n, product.operand[1]);
+}
+
+}  // namespace weft::detail

@@ -1,0 +1,63 @@
+// Chains of elementwise operations become one step: their intermediates stay in the first cache.
+#pragma once
+
+#include "weft/graph/fusion_group.hpp"
+
+namespace weft {
+
+namespace detail {
+
+class elementwise_grouper {
+ public:
+  explicit constexpr elementwise_grouper(graph& g) : g_(g) {}
+
+  // From the last node to the first: all users of a node have their places by then.
+  constexpr void run() {
+    for (int i = 0; i < g_.output_count; ++i) end_[g_.outputs[i].node] = several;
+    for (int i = g_.count - 1; i >= 0; --i) {
+      node& n = g_.nodes[i];
+      n.fused = joins(i);
+      int const end = n.fused ? end_[i] - 1 : i;
+      for (int j = 0; j < n.operands; ++j) {
+        int& users_end = end_[n.operand[j]];
+        users_end = users_end == 0 || users_end == end + 1 ? end + 1 : several;
+      }
+    }
+  }
+
+ private:
+  static constexpr int several = max_nodes + 1;
+
+  // Is node i used by one chain alone, walking through memory as that does, and has it room?
+  constexpr bool joins(int i) {
+    node& n = g_.nodes[i];
+    if (!is_elementwise(n.kind) || end_[i] == 0 || end_[i] == several) return false;
+    node const& last = g_.nodes[end_[i] - 1];
+    if (!is_elementwise(last.kind) || !(last.axes == n.axes) || !same_schedule(last, n))
+      return false;
+    int inputs[kernels::max_fused_inputs + 3]{};
+    int input_count = 0;
+    auto const read = [&](int id) {
+      for (int j = 0; j < input_count; ++j)
+        if (inputs[j] == id) return;
+      inputs[input_count++] = id;
+    };
+    fusion_group const c = fusion_group_of(g_, end_[i] - 1);
+    for (int j = 0; j < c.input_count; ++j)
+      if (c.inputs[j] != i) read(c.inputs[j]);
+    for (int j = 0; j < n.operands; ++j) read(n.operand[j]);
+    return c.count < kernels::max_fused_ops && input_count <= kernels::max_fused_inputs;
+  }
+
+  graph& g_;
+  int end_[max_nodes]{};  // the last node of the chain that uses it and one; 0 where nothing does
+};
+
+}  // namespace detail
+
+// Marks as inner what only one chain needs.
+constexpr void group_elementwise(graph& g) {
+  detail::elementwise_grouper(g).run();
+}
+
+}  // namespace weft

@@ -1,0 +1,203 @@
+// How many operations wait for one another, and how many lie between two positions of a sequence.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <stdexcept>
+
+#include "weft/graph/attention.hpp"
+#include "weft/graph/graph.hpp"
+#include "weft/graph/lengths.hpp"
+#include "weft/graph/scan.hpp"
+
+namespace weft {
+
+namespace detail {
+
+constexpr double step_count(const graph& g, int region) {
+  return static_cast<double>(g.regions[region - 1].axis->extent);
+}
+// The region whose steps node i has waited for, all of them; 0 for none.
+constexpr int region_left(const graph& g, int i) {
+  node const& n = g.nodes[i];
+  bool const leaves = n.kind == op::scan_result || n.kind == op::scan_collect;
+  return leaves ? g.nodes[n.operand[0]].region : 0;
+}
+
+}  // namespace detail
+
+// The longest chain of a run's operations each of which needs the one before, every length at its
+// bound. A step of a scan needs the step before it.
+constexpr double sequential_operations(const graph& g) {
+  double until[max_nodes]{};  // in a body: from the step's beginning
+  double whole[max_regions + 1]{};
+  double longest = 0;
+  auto const measure = [&](int i) {
+    node const& n = g.nodes[i];
+    int const region = loop_of(g, i);
+    for (int j = 0; j < n.operands; ++j)
+      if (region == 0 || loop_of(g, n.operand[j]) == region)
+        until[i] = std::max(until[i], until[n.operand[j]]);
+    until[i] += !is_leaf(n.kind) && !is_view(n.kind) && n.kind != op::carry && !n.fused && !n.once;
+  };
+  for (int i = 0; i < g.count; ++i) {
+    int const region = loop_of(g, i);
+    if (region != 0 && whole[region] == 0) {  // the body's first node: the others follow it
+      double entry = 0, body = 0;
+      for (int k = i; k < g.count && loop_of(g, k) == region; ++k) {
+        measure(k);
+        body = std::max(body, until[k]);
+        for (int j = 0; j < g.nodes[k].operands; ++j)
+          if (int const from = g.nodes[k].operand[j]; loop_of(g, from) != region)
+            entry = std::max(entry, until[from]);
+      }
+      whole[region] = entry + body * detail::step_count(g, region);
+    }
+    if (region == 0) measure(i);
+    if (int const left = detail::region_left(g, i); left != 0) until[i] = whole[left];
+    if (g.nodes[i].region == 0) longest = std::max(longest, until[i]);
+  }
+  return longest;
+}
+
+// Reached while compiling, this function's name is what the compiler prints.
+inline void the_positions_have_more_names_than_paths_follow() {
+  throw std::length_error("path_length: the positions have more names than paths follow");
+}
+
+namespace detail {
+
+// What an element at position t depends on: the positions from t + low to t + high, by way of so
+// many operations that mix positions.
+struct receptive_field {
+  bool any;
+  double low, high;
+  double hops;
+};
+
+class receptive_field_finder {
+ public:
+  // Along `axis` and its aliases, and along the axes that parts and windows of it make.
+  constexpr receptive_field_finder(const graph& g, const axis_info* axis)
+      : g_(g), whole_(static_cast<double>(axis->extent) - 1) {
+    family_[count_++] = axis->length_axis();
+    for (int i = 0; i < g.count; ++i) of_[i] = find(g.nodes[i]);
+  }
+  // Of all outputs.
+  constexpr receptive_field widest() const {
+    receptive_field r{};
+    for (int i = 0; i < g_.output_count; ++i) r = both(r, of_[g_.outputs[i].node]);
+    return r;
+  }
+
+ private:
+  constexpr bool is_position(const axis_info* a) const {
+    for (int i = 0; i < count_; ++i)
+      if (a && a->length_axis() == family_[i]) return true;
+    return false;
+  }
+  constexpr bool has_position(const axis_list& axes) const {
+    for (int i = 0; i < axes.count; ++i)
+      if (is_position(axes.at[i])) return true;
+    return false;
+  }
+  constexpr void add_family(const axis_info* a) {
+    if (is_position(a)) return;
+    if (count_ == max_family) the_positions_have_more_names_than_paths_follow();
+    family_[count_++] = a->length_axis();
+  }
+
+  static constexpr receptive_field both(const receptive_field& a, const receptive_field& b) {
+    if (!a.any || !b.any) return a.any ? a : b;
+    return {true, std::min(a.low, b.low), std::max(a.high, b.high), std::max(a.hops, b.hops)};
+  }
+  constexpr receptive_field moved(receptive_field r, double low, double high, double hops) const {
+    return {r.any, std::max(-whole_, r.low + low), std::min(whole_, r.high + high), r.hops + hops};
+  }
+  constexpr receptive_field mixed(const receptive_field& r) const {
+    return {r.any, -whole_, whole_, r.hops + 1};
+  }
+
+  constexpr receptive_field find(const node& n) {
+    if (n.kind == op::input) return {has_position(n.axes), 0, 0, 0};
+    if (n.kind == op::attention) return attended(n);
+    if (n.kind == op::carry) return carried(n);
+    receptive_field r{};
+    bool loses = is_rowwise(n.kind) && has_position(n.named);
+    for (int j = 0; j < n.operands; ++j) {
+      node const& x = g_.nodes[n.operand[j]];
+      r = both(r, of_[n.operand[j]]);
+      for (int a = 0; a < x.axes.count; ++a)
+        loses |= is_position(x.axes.at[a]) && !n.axes.contains(x.axes.at[a]);
+    }
+    if (!loses) return r;
+    node const& x = g_.nodes[n.operand[0]];
+    auto const start = static_cast<double>(n.start);
+    switch (n.kind) {
+      case op::rename:
+      case op::scan_slice:
+        return r;
+      case op::scan_result:
+        return {r.any, -whole_, whole_, r.hops};
+      case op::slice:
+        add_family(new_axis(n.axes, x.axes));
+        return moved(r, start, start, 0);
+      case op::pad:
+        add_family(n.named.at[0]);
+        return moved(r, -start, -start, 0);
+      case op::unfold: {
+        add_family(n.named.at[1]);
+        auto const taps = static_cast<double>(n.named.at[2]->extent);
+        return moved(r, 0, static_cast<double>(n.highest) * (taps - 1), 1);
+      }
+      default:
+        return mixed(r);
+    }
+  }
+
+  constexpr receptive_field attended(const node& n) const {
+    attention_axes const axes = attention_axes_of(g_, n);
+    receptive_field const seen = both(of_[n.operand[1]], of_[n.operand[2]]);
+    receptive_field seeing = of_[n.operand[0]];
+    if (int const table = find_option(n, attention_option::relative); table >= 0)
+      seeing = both(seeing, of_[table]);
+    if (!is_position(axes.key)) return both(seeing, seen);
+    // An offset is known to the run alone.
+    bool const banded = is_position(axes.query) && find_option(n, attention_option::offset) < 0;
+    auto const within = [&](std::int64_t distance, double far) {
+      return banded ? std::clamp(static_cast<double>(distance), -whole_, whole_) : far;
+    };
+    return both(seeing, moved(seen, within(n.lowest, -whole_), within(n.highest, whole_), 1));
+  }
+
+  // What a step is handed comes from all the steps before it, and through each of them.
+  constexpr receptive_field carried(const node& n) const {
+    region const& r = g_.regions[n.region - 1];
+    double const steps = static_cast<double>(r.axis->extent);
+    if (!is_position(r.axis)) return {true, -whole_, whole_, steps};
+    return {true, r.backwards ? 0 : -whole_, r.backwards ? whole_ : 0, steps};
+  }
+
+  static constexpr int max_family = 32;
+  const graph& g_;
+  double whole_;
+  const axis_info* family_[max_family]{};
+  int count_ = 0;
+  receptive_field of_[max_nodes]{};
+};
+
+}  // namespace detail
+
+// The longest of the shortest ways between two positions along `axis`, in operations that mix
+// positions (attention, a window of a convolution, a step of a scan), with the model applied again
+// and again where once does not reach. 0 where it mixes no positions.
+constexpr double longest_path(const graph& g, const axis_info* axis) {
+  detail::receptive_field const r = detail::receptive_field_finder(g, axis).widest();
+  double const far = std::max(-r.low, r.high);
+  if (!r.any || far <= 0) return 0;
+  auto const distance = static_cast<std::int64_t>(axis->extent) - 1;
+  auto const each = static_cast<std::int64_t>(far);
+  return r.hops * static_cast<double>((distance + each - 1) / each);
+}
+
+}  // namespace weft

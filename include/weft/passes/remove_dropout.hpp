@@ -1,0 +1,21 @@
+// Models as they are evaluated.
+#pragma once
+
+#include "weft/graph/graph.hpp"
+
+namespace weft {
+
+// Who uses a dropout uses what it drops from. The dropouts themselves stay, of use to nobody.
+constexpr graph remove_dropout(graph g) {
+  auto const kept = [&](int id) {
+    while (g.nodes[id].kind == op::dropout) id = g.nodes[id].operand[0];
+    return id;
+  };
+  for (int i = 0; i < g.count; ++i)
+    for (int j = 0; j < g.nodes[i].operands; ++j)
+      g.nodes[i].operand[j] = kept(g.nodes[i].operand[j]);
+  for (int i = 0; i < g.output_count; ++i) g.outputs[i].node = kept(g.outputs[i].node);
+  return g;
+}
+
+}  // namespace weft

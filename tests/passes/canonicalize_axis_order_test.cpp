@@ -1,0 +1,202 @@
+// However a formula is written, its steps walk through memory in the same order.
+#include "weft/passes/canonicalize_axis_order.hpp"
+
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+#include <utility>
+#include <vector>
+
+#include "passes/graphs.hpp"
+#include "support/trial.hpp"
+#include "weft/nn/encoder.hpp"
+#include "weft/ops/concatenate.hpp"
+#include "weft/ops/convert.hpp"
+#include "weft/ops/dropout.hpp"
+#include "weft/ops/gather.hpp"
+#include "weft/ops/reduce.hpp"
+#include "weft/ops/rotate.hpp"
+#include "weft/ops/scan.hpp"
+#include "weft/ops/view.hpp"
+#include "weft/ops/windows.hpp"
+
+namespace {
+
+using weft::op, weft::shape;
+using weft::testing::lengths, weft::testing::trial;
+
+struct Batch : weft::axis<weft::up_to<3>> {};
+struct Pos : weft::axis<5> {};
+struct KeyPos : weft::alias<Pos> {};
+struct Embed : weft::axis<12> {};
+struct Heads : weft::axis<2> {};
+struct HeadDim : weft::axis<6> {};
+struct Hidden : weft::axis<7> {};
+
+// Attention and a layer behind it, by row vectors or by column vectors.
+template <bool Columns>
+struct layer {
+  constexpr auto operator()(weft::scope s) const {
+    using namespace weft;
+    auto x = s.input<"x", float, Batch, Pos, Embed>();
+    auto table = s.param<"table", Pos, Embed>();
+    auto times = [](auto k, const auto& left, const auto& right) {
+      using K = decltype(k);
+      if constexpr (Columns)
+        return dot<K>(right, left);
+      else
+        return dot<K>(left, right);
+    };
+    auto plus = [](const auto& left, const auto& right) {
+      if constexpr (Columns)
+        return right + left;
+      else
+        return left + right;
+    };
+    auto y = plus(x, table);
+    auto q = times(Embed{}, y, s.param<"q", Embed, Heads, HeadDim>());
+    auto k = rename<Pos, KeyPos>(times(Embed{}, y, s.param<"k", Embed, Heads, HeadDim>()));
+    auto v = rename<Pos, KeyPos>(times(Embed{}, y, s.param<"v", Embed, Heads, HeadDim>()));
+    auto weights = softmax<KeyPos>(dot<HeadDim>(q, k) / sqrt(HeadDim{}));
+    auto heads = merge<Embed, Heads, HeadDim>(times(KeyPos{}, weights, v));
+    auto z = normalize<Embed>(plus(heads, y));
+    auto hidden =
+        gelu(plus(times(Embed{}, z, s.param<"w", Embed, Hidden>()), s.param<"b", Hidden>()));
+    return results(as<"loss">(mean<Batch, Pos, Hidden>(hidden * hidden)), as<"y">(hidden));
+  }
+};
+
+// What is computed, and over which axes; the order of steps is that of the formula.
+template <class Unit>
+std::vector<std::pair<op, std::vector<const weft::axis_info*>>> computed() {
+  auto const g = weft::testing::compiled_graph<Unit>();
+  std::vector<std::pair<op, std::vector<const weft::axis_info*>>> all;
+  for (int i = 0; i < g->count; ++i) {
+    weft::node const& n = g->nodes[i];
+    if (!is_leaf(n.kind) && !is_view(n.kind))
+      all.push_back({n.kind, {n.axes.at, n.axes.at + n.axes.count}});
+  }
+  return all;
+}
+template <class One, class Other>
+bool compute_the_same() {
+  auto const one = computed<One>(), other = computed<Other>();
+  return std::is_permutation(one.begin(), one.end(), other.begin(), other.end());
+}
+
+// For a layer whose bounds say nothing: each of its operations adds some epsilons, and the
+// normalisation divides by what deviations there are.
+weft::testing::settings deep(std::size_t n) {
+  auto s = lengths<Batch>(n);
+  s.tolerance = 2e-5;
+  return s;
+}
+
+// A token of its own before the others, and a table added on the left.
+struct Token : weft::axis<1> {};
+struct Tokens : weft::axis<6> {};
+template <bool First>
+struct with_token {
+  constexpr auto operator()(weft::scope s) const {
+    using namespace weft;
+    auto x = s.input<"x", float, Batch, Pos, Embed>();
+    auto token = broadcast<Batch>(s.param<"token", Token, Embed>());
+    auto w = s.param<"w", Embed, Hidden>();
+    auto all = [&] {
+      if constexpr (First)
+        return concatenate<Tokens, shape<Token, Pos>>(token, x);
+      else
+        return concatenate<Tokens, shape<Pos, Token>>(x, token);
+    }();
+    auto y = tanh(dot<Embed>(exp(all), w));
+    return results(as<"sum">(sum<Batch, Tokens, Hidden>(y)), as<"y">(y));
+  }
+};
+
+// Every view, and every operation with an order of its own, of what lies otherwise than it was
+// written. The results keep their types' orders.
+struct Between : weft::alias<Pos> {};
+struct Half : weft::axis<6> {};
+struct Window : weft::axis<3> {};
+struct Starts : weft::axis<3> {};
+struct Table : weft::axis<4> {};
+struct Pairs : weft::axis<3> {};
+struct Both : weft::axis<24> {};
+struct Before : weft::axis<2> {};
+struct With : weft::axis<14> {};
+struct views {
+  constexpr auto operator()(weft::scope s) const {
+    using namespace weft;
+    auto x = s.input<"x", float, Batch, Pos, Embed>();
+    auto y = tanh(s.param<"table", Pos, Embed>() + x);  // written [Pos, Embed, Batch]
+    auto angle = s.param<"angle", Pos, Pairs>();
+    auto halves = slice<Embed, Half, 3>(y);
+    auto looked = windows<Pos, Starts, Window>(y);
+    auto rows = s.input<"rows", std::int32_t, Batch>();
+    auto square = slice<Embed, KeyPos, 2>(y);
+    auto turned = rename<Between, KeyPos>(rename<KeyPos, Pos>(rename<Pos, Between>(square)));
+    auto carried = scan<Pos>(broadcast<Batch, Embed>(constant(0.0f)), y,
+                             [](auto h, auto at) { return tanh(h / 2 + at); });
+    return results(
+        as<"itself">(y), as<"twice">(y + 1), as<"split">(tanh(split<Embed, Heads, HeadDim>(y))),
+        as<"merged">(merge<Embed, Heads, HeadDim>(tanh(split<Embed, Heads, HeadDim>(y)))),
+        as<"slice">(rotate<Half, Pairs>(halves, cos(angle), sin(angle))),
+        as<"windows">(sum<Window>(looked)),
+        as<"concatenated">(concatenate<Both, shape<Embed, Embed>>(y, x)),
+        as<"led">(concatenate<With, shape<Before, Embed>>(s.param<"before", Before, Pos>(),
+                                                          sum<Batch>(y))),
+        as<"dropped">(dropout(y, 0.3)), as<"picked">(gather<Pos>(y, rows)),
+        as<"largest">(max<Pos>(y)), as<"rows">(softmax<Pos>(y)), as<"all">(carried.all),
+        as<"last">(carried.last), as<"turned">(square * turned),
+        as<"normal">(normalize<Embed>(y) *
+                     sum<Hidden>(dot<Embed>(s.param<"w", Hidden, Embed>(), y))));
+  }
+};
+
+template <class... Axes>
+constexpr auto sum_of_all(const weft::tensor<float, shape<Axes...>>& x) {
+  return weft::sum<Axes...>(x);
+}
+
+// The same, trained.
+struct trained_views {
+  constexpr auto operator()(weft::scope s) const {
+    using namespace weft;
+    auto const r = views{}(s);
+    return hana::unpack(r.items, [](const auto&... item) {
+      return results(as<"loss">((... + sum_of_all(item.value * item.value * item.value))));
+    });
+  }
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(canonicalize_axis_order)
+
+BOOST_AUTO_TEST_CASE(columns_are_computed_as_rows_are) {
+  BOOST_TEST((compute_the_same<weft::inference<layer<false>, "loss">,
+                               weft::inference<layer<true>, "loss">>()));
+  BOOST_TEST((compute_the_same<weft::training<layer<false>, "loss">,
+                               weft::training<layer<true>, "loss">>()));
+}
+
+BOOST_AUTO_TEST_CASE(a_token_before_the_others_costs_what_one_behind_them_does) {
+  BOOST_TEST((compute_the_same<weft::inference<with_token<false>, "sum">,
+                               weft::inference<with_token<true>, "sum">>()));
+}
+
+BOOST_AUTO_TEST_CASE(results_keep_the_order_of_their_types) {
+  for (std::size_t const n : {0u, 1u, 3u}) {
+    trial<weft::inference<layer<true>, "y">>(deep(n));
+    trial<weft::inference<with_token<true>, "y">>(lengths<Batch>(n));
+    trial<weft::inference<views>>(lengths<Batch>(n));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(gradients_are_those_of_the_formula) {
+  for (std::size_t const n : {1u, 3u}) {
+    trial<weft::training<layer<true>, "loss">>(deep(n));
+    trial<weft::training<trained_views, "loss">>(lengths<Batch>(n));
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
