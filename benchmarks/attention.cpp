@@ -1,5 +1,5 @@
-// Attention forward: 12 heads of 64, plain and causal; and through a window, whose time for each
-// position is the same however many there are.
+// Attention, forward: 12 heads of 64, plain and causal; and with a sliding window, whose time per
+// position does not depend on the number of positions.
 #include <cstddef>
 #include <limits>
 #include <memory>
@@ -48,8 +48,8 @@ contest make() {
   const attention_task task{
       N, heads, depth, causal, floats(size, 1), floats(size, 2), floats(size, 3)};
   contest c;
-  // Two contractions; of a causal one, the work that is needed: key by query, the query's own
-  // included.
+  // Two contractions; of a causal one, only the visible pairs of query and key count, the query's
+  // own position included.
   const double pairs = causal ? N * (N + 1.0) / 2 : double{N} * N;
   if constexpr (Sight == sight::window)
     c.elements = N;

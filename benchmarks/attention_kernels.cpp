@@ -1,5 +1,5 @@
-// The kernels of attention alone, in the forms that models have it in: for comparing compilers and
-// SIMD targets.
+// The attention kernels alone, in the forms that models use: for comparing compilers and SIMD
+// targets.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -27,7 +27,7 @@ struct extents {
 };
 
 struct form {
-  std::ptrdiff_t heads = 4, sharing = 1;  // of the heads, so many have the same keys
+  std::ptrdiff_t heads = 4, sharing = 1;  // `sharing`: query heads per key head
   std::ptrdiff_t depth = 64;
   weft::kernels::band seen{};
   addend mask = addend::none, bias = addend::none;
@@ -38,7 +38,7 @@ struct form {
 // Copies share the memory.
 class attention_of : public weft::kernels::attention_call {
  public:
-  // As models have them, [position, head, depth].
+  // In the layout of models, [position, head, depth].
   attention_of(const extents& n, const form& f, bool with_adjoint) {
     loops = 6;
     const std::ptrdiff_t groups = f.heads / f.sharing, row = f.heads * f.depth;
@@ -98,7 +98,7 @@ class attention_of : public weft::kernels::attention_call {
   }
 
  private:
-  // Any numbers, with these strides in the first loops.
+  // Random values, with these strides in the first loops.
   void lay(operand& o, std::ptrdiff_t count, std::initializer_list<std::ptrdiff_t> strides) {
     auto* const at =
         reinterpret_cast<float*>(memory_.take(static_cast<std::size_t>(count) * sizeof(float)));
@@ -137,7 +137,7 @@ class case_list {
            c.elements = static_cast<double>(f.heads * n.queries * n.keys);
            const auto& kernels = weft::kernels::best();
            attention_of call(n, f, is_adjoint);
-           kernels.attention(call);  // the adjoint wants its results
+           kernels.attention(call);  // the adjoint reads its results
            const auto run = is_adjoint ? kernels.attention_adjoint : kernels.attention;
            c.weft = {timed(1, [run, call] { run(call); }), [] { return std::vector<float>(); }};
            return c;

@@ -17,7 +17,7 @@ namespace bench::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Additions go into eight sums, so that none waits for another.
+// Eight independent accumulators hide the latency of additions.
 float sum(const float* HWY_RESTRICT x, std::size_t n) {
   const hn::ScalableTag<float> d;
   const std::size_t lanes = hn::Lanes(d);

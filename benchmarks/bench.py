@@ -28,7 +28,7 @@ def duration(seconds):
 
 
 def reached(case, seconds):
-    """What a contender reached, in the unit that its kind of work is known by."""
+    """A contender's performance, in the usual unit of its kind of work."""
     if "elements" in case:
         return f"{seconds / case['elements'] * 1e9:.3f} ns"
     if case["case"].split("/")[0] not in RATES:
@@ -39,7 +39,7 @@ def reached(case, seconds):
 
 
 def row_of(case):
-    """A row of the table. A share of the read bandwidth in the place of P's is marked with a B."""
+    """A row of the table. A share of the read bandwidth instead of the peak is marked with a B."""
     row = dict.fromkeys(COLUMNS, "") | {"case": case["case"], "target": case["target"]}
     own = next(one for one in case["contenders"] if one["name"] == "weft")
     row["weft"] = reached(case, own["seconds"])
@@ -55,7 +55,7 @@ def row_of(case):
 
 
 def row_of_speed_up(case):
-    """Weft on the threads of a case against weft on one."""
+    """The speed-up of weft on the threads of a case over weft on one."""
     own, alone = (next((one for one in case["contenders"] if one["name"] == name), None)
                   for name in ("weft", "weft, one thread"))
     if not alone:
@@ -72,8 +72,7 @@ def row_of_compiling(case):
 
 
 def row_of_errors(case):
-    """How far results are from those in double: the largest error, in epsilons of the largest
-    element."""
+    """The largest error of results against those in double, in epsilons of the largest element."""
     row = dict.fromkeys(ERROR_COLUMNS, "") | {"case": case["case"]}
     peers = {name: error for name, error in case["errors"].items() if not name.startswith("weft")}
     row["error"] = f"{case['errors']['weft']:.2g}"
@@ -84,14 +83,14 @@ def row_of_errors(case):
 
 
 def row_of_compilers(case, times):
-    """The time of each compiler's code, and how many times as long as the fastest the slowest takes."""
+    """The time of each compiler's code, and the ratio of the slowest to the fastest."""
     return {"case": case["case"], "target": case["target"],
             **{compiler: reached(case, seconds) for compiler, seconds in times.items()},
             "slowest/fastest": f"{max(times.values()) / min(times.values()):.2f}"}
 
 
 class table:
-    """Rows on the terminal as they come."""
+    """Prints rows as they are added."""
 
     def __init__(self, columns):
         self.columns = columns
@@ -118,7 +117,8 @@ def machine():
 
 
 def cases_of(program, options):
-    """The lines that a program prints, as they come; then whether all of its peers agree."""
+    """Yields a program's lines as they are printed; raises RuntimeError if it fails, as where a
+    peer's result differs."""
     with subprocess.Popen([program, *options], stdout=subprocess.PIPE, text=True) as process:
         for line in process.stdout:
             yield json.loads(line)

@@ -1,8 +1,8 @@
-"""The chart of ratios: how many times as fast as its best peer weft is."""
+"""The chart of ratios: weft's speed relative to its best peer's."""
 
 
 def draw(rows, path, title):
-    """Rows with a ratio, as bars, into an SVG file."""
+    """Draws the rows with a ratio as bars into an SVG file."""
     try:
         import matplotlib
         matplotlib.use("svg")

@@ -1,5 +1,5 @@
-"""What models cost to compile: seconds, peak memory and instantiated templates, for a language model
-of 1, 6, 12 and 24 layers, its forward pass and its training."""
+"""The cost of compiling models: seconds, peak memory and instantiated templates, for a language
+model of 1, 6, 12 and 24 layers, its forward pass and its training."""
 import os
 import pathlib
 import re
@@ -20,7 +20,7 @@ ALL_TARGETS = "-DHWY_IS_TEST=1"
 
 
 def cost(command):
-    """User seconds and peak megabytes of a command, its children included."""
+    """User seconds and peak memory in MB of a command, its children included."""
     process = subprocess.Popen(command)
     _, status, used = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
@@ -30,7 +30,7 @@ def cost(command):
 
 
 def instantiations(command, folder):
-    """Classes and functions instantiated, by clang's own account."""
+    """The number of instantiated classes and functions, from clang's time trace."""
     trace = folder / "trace.o"
     subprocess.run([*command, "-ftime-trace", "-ftime-trace-granularity=0", "-o", trace], check=True)
     text = trace.with_suffix(".json").read_text()
@@ -44,9 +44,9 @@ def name_of(compiler):
 
 
 def measure(about, wanted, layers=LAYERS):
-    """A case for each compiler, use and number of layers, and one for each growth; of those whose
-    name without the number has what is wanted in it."""
-    # A compiler's own folders come in an order that naming one of them again would change.
+    """Yields a case per compiler, use and number of layers, and one for the growth per layer, where
+    the regular expression `wanted` is found in the name without the number."""
+    # Naming one of the compiler's default folders again would change their search order.
     includes = [f"-I{path}" for path in dict.fromkeys(about["includes"]) if path != "/usr/include"]
     for compiler in about["compilers"]:
         clang = name_of(compiler).startswith("clang")

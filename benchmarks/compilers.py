@@ -1,4 +1,4 @@
-"""The same kernels as several compilers make them: what one loses against another is a loop that can
+"""Compares the kernels' code of several compilers: where one is slower than another, the loop can
 be written better."""
 import json
 import pathlib
@@ -7,12 +7,12 @@ import statistics
 import subprocess
 
 ROUNDS = {"quick": 6, "full": 10}
-# Where its memory happens to lie, the same program took up to 12 % longer from one start to the next.
+# Depending on its memory's addresses, the same program took up to 12 % longer from start to start.
 STARTS = {"quick": 2, "full": 4}
 
 
 def built(compiler, results):
-    """The programs as this compiler builds them, in a folder of their own: file names by program."""
+    """Builds the programs with this compiler, in a folder of their own: paths by program name."""
     folder = pathlib.Path(results) / "by" / pathlib.Path(compiler).name
     subprocess.run(["cmake", "--preset", "bench", "-B", folder, f"-DCMAKE_CXX_COMPILER={compiler}"],
                    check=True, stdout=subprocess.DEVNULL)
@@ -23,14 +23,14 @@ def built(compiler, results):
 
 
 class worker:
-    """A program that takes turns with others."""
+    """A program that is interleaved with others."""
 
     def __init__(self, program, options):
         self.process = subprocess.Popen([program, *options, "--in-turns"], stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, text=True)
 
     def case(self):
-        """The next case; None where all are over."""
+        """The next case; None after the last."""
         line = self.heard()
         return json.loads(line) if line else None
 
@@ -50,14 +50,14 @@ class worker:
 
 
 def undisturbed(turns):
-    """The time by compiler where little disturbs the machine: the lower quartiles. They repeat
-    better than the least times, and than medians of the turns that were quick for all."""
+    """The time by compiler with little disturbance: the lower quartiles. They are more repeatable
+    than minima, and than medians of the turns that were quick for all."""
     return {compiler: statistics.quantiles([turn[compiler] for turn in turns], n=4)[0]
             for compiler in turns[0]}
 
 
 def one_start(programs, options, rounds):
-    """For each case and target: the case, and the time by compiler, of programs by compiler."""
+    """Yields, for each case and target, the case and its time by compiler."""
     workers = {compiler: worker(program, options) for compiler, program in programs.items()}
     while case := [one.case() for one in workers.values()][0]:
         turns = [{compiler: one.seconds() for compiler, one in workers.items()}
@@ -68,7 +68,7 @@ def one_start(programs, options, rounds):
 
 
 def compare(compilers, about, options, effort):
-    """The same, of each program, with the least times of several starts."""
+    """The same for every program, with the minima over several starts."""
     for compiler in compilers:
         if not shutil.which(compiler):
             raise RuntimeError(f"there is no compiler {compiler}")

@@ -1,4 +1,4 @@
-// One way to do the work of a case: weft's, or a peer's.
+// One implementation of a case: weft's, or a peer's.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,14 @@
 namespace bench {
 
 struct contender {
-  // Does the work n times; gives the seconds that it took. Empty: does not take part.
+  // Executes the work n times; returns the seconds that it took. Empty: does not take part.
   std::function<double(std::int64_t n)> repeat;
-  // What came out of the latest time.
+  // The result of the latest execution.
   std::function<std::vector<float>()> result;
 };
 
-// One thread is timed by the processor time of the process, which leaves out when others have the
-// core; several threads by the clock on the wall.
+// One thread is timed by the process's CPU time, which excludes preemption; several threads by the
+// monotonic clock.
 class stopwatch {
  public:
   explicit stopwatch(int threads)
@@ -35,14 +35,14 @@ class stopwatch {
   double begin_;
 };
 
-// f does the work once.
+// Times f, which executes the work once.
 template <class F>
 std::function<double(std::int64_t)> timed(int threads, F f) {
   return [threads, f = std::move(f)](std::int64_t n) mutable {
     const stopwatch watch(threads);
     for (; n > 0; --n) {
       f();
-      asm volatile("" ::: "memory");  // the next time is not known to be the same work
+      asm volatile("" ::: "memory");  // keeps the compiler from merging iterations
     }
     return watch.seconds();
   };

@@ -42,14 +42,15 @@ std::vector<std::int64_t> targets_of(const std::vector<std::string>& names) {
   return found;
 }
 
-// What the machine could do at most beside a case, in the unit that the case is held to.
+// The machine's limit for a case, in the unit that the case is compared with: operations or bytes
+// per second. It is measured next to the case, as clocks drift.
 double limit(const contest& c) {
   if (c.operations > 0) return peak() * c.threads;
   if (c.bytes > 0) return read_bandwidth(static_cast<std::size_t>(c.bytes));
   return 0;
 }
 
-// How far `other` is from `own`, by the largest element.
+// The largest difference, relative to the largest element of `own`.
 double difference(const std::vector<float>& own, const std::vector<float>& other) {
   if (own.size() != other.size()) return HUGE_VAL;
   double largest = 0, apart = 0;
@@ -61,7 +62,7 @@ double difference(const std::vector<float>& own, const std::vector<float>& other
   return apart == 0 ? 0 : apart / largest;
 }
 
-// The largest error, in epsilons of the largest element.
+// The largest error against exact values, in epsilons of the largest of them.
 double error_of(const std::vector<float>& result, const std::vector<sample>& exact) {
   double largest = 0, apart = 0;
   for (const auto& [at, value] : exact) {
@@ -71,10 +72,11 @@ double error_of(const std::vector<float>& result, const std::vector<sample>& exa
   return apart / largest / std::numeric_limits<float>::epsilon();
 }
 
-// Times a contender under Google Benchmark, which finds the number of times and takes turns.
+// Times a contender under Google Benchmark, which chooses the iterations and interleaves the
+// contenders.
 void time(benchmark::State& state, const contest& c, const contender& who) {
   const double before = limit(c);
-  who.repeat(1);  // brings its memory near
+  who.repeat(1);  // warms the caches
   const auto n = static_cast<std::int64_t>(state.max_iterations);
   double seconds = 0;
   while (state.KeepRunningBatch(n)) {
@@ -87,7 +89,7 @@ void time(benchmark::State& state, const contest& c, const contender& who) {
   state.counters["share"] = (c.operations + c.bytes) * static_cast<double>(n) / seconds / both;
 }
 
-// Keeps the medians.
+// Records the medians.
 class medians : public benchmark::BenchmarkReporter {
  public:
   bool ReportContext(const Context&) override { return true; }
@@ -112,7 +114,7 @@ void add(const contest& c, const std::string& name, const contender& who, const 
       ->MinTime(chosen.quick ? 0.005 : 0.03);
 }
 
-// Whether a contender's result is weft's; if not, it is not timed.
+// Whether a contender's result equals weft's within the tolerance; if not, it is not timed.
 bool agrees(const contest& c, const std::vector<float>& own, const std::string& name,
             const std::vector<float>& others, const std::string& contest_name) {
   const double apart = difference(own, others);
@@ -167,13 +169,13 @@ bool run(const std::string& name, const contest& c, const options& chosen) {
   return all_agree;
 }
 
-// The seconds of one time where little disturbs the machine: the lower quartile of pieces that are
-// long enough to be timed and too short for much to happen in them. Not the least, as a clock of
-// processor time that is set right in between can show none at all.
+// The seconds per iteration with little disturbance: the lower quartile of samples that are long
+// enough to be timed and too short for many interrupts. Not the minimum, as a processor-time clock
+// that is adjusted in between can show 0.
 double quick_seconds(const contender& who) {
   constexpr double piece = 20e-6, turn = 1e-3;
   std::int64_t n = 1;
-  while (who.repeat(n) < piece) n *= 2;  // which brings its memory near, too
+  while (who.repeat(n) < piece) n *= 2;  // also warms the caches
   std::vector<double> pieces;
   for (double spent = 0; spent < turn; spent += pieces.back()) pieces.push_back(who.repeat(n));
   const auto quartile = pieces.begin() + std::ssize(pieces) / 4;
@@ -181,7 +183,7 @@ double quick_seconds(const contender& who) {
   return *quartile / static_cast<double>(n);
 }
 
-// Says what the case is, and then takes a turn for each line "again".
+// Prints the case's description, then one time per line "again" that is read.
 void take_turns(const std::string& name, const contest& c) {
   std::cout << description(name, c).dump() << std::endl;
   for (std::string line; std::getline(std::cin, line) && line == "again";)
@@ -211,7 +213,7 @@ int measure(int argc, char** argv, const std::vector<named_contest>& contests, i
 
   clean_environment(argv, threads);
   if (threads == 1) stay_on_one_core();
-  // Contenders take turns in random order.
+  // Contenders are interleaved in random order.
   char interleave[] = "--benchmark_enable_random_interleaving=true";
   char* arguments[]{argv[0], interleave, nullptr};
   int count = 2;

@@ -1,4 +1,4 @@
-// A case: weft and its peers at the same work, in turns.
+// A case: weft and its peers at the same work, interleaved.
 #pragma once
 
 #include <exception>
@@ -16,19 +16,19 @@
 namespace bench {
 
 struct contest {
-  // What the work is held to; 0: nothing.
-  double operations = 0;  // floating-point operations, held to the peak of the cores
-  double bytes = 0;       // bytes read, held to the bandwidth of the level that holds so many
-  double elements = 0;    // not held to anything; shown as time for each
+  // The work per execution, compared with a limit of the machine; 0: no limit.
+  double operations = 0;  // floating-point operations, compared with the peak of the cores
+  double bytes = 0;       // bytes read, compared with the bandwidth of the level that holds them
+  double elements = 0;    // compared with no limit; shown as time per element
   int threads = 1;
-  // The peers' results may differ from weft's by so much of the largest element.
+  // The largest allowed difference of a peer's result, relative to the largest element.
   double tolerance = 0;
-  // Some of the result in double, where errors are shown.
+  // Samples of the result in double, where errors are reported.
   std::function<std::vector<sample>()> exact;
   contender weft;
-  // Weft in another form, by a name that begins with "weft".
+  // Other configurations of weft, with names that begin with "weft".
   std::vector<std::pair<std::string, contender>> variants;
-  // Those peers that take part, by name; called where there is a comparison. None: weft is alone.
+  // The peers that take part, by name; called when a comparison is made. Empty: weft alone.
   std::function<std::vector<std::pair<std::string, contender>>()> peers;
 };
 
@@ -37,8 +37,8 @@ struct named_contest {
   std::function<contest()> make;  // called just before it is timed
 };
 
-// The main of a program: measures its contests as the command line says, and prints a line of JSON
-// for each.
+// The main function of a benchmark program: measures its cases as the command line says, and prints
+// a line of JSON for each.
 int measure(int argc, char** argv, const std::vector<named_contest>& contests, int threads = 1);
 
 // Every peer that takes part in a task: peers_at(&peer::product, task).

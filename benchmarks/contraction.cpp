@@ -1,6 +1,6 @@
-// Contractions with the weights of layers: laid out beforehand, as for inference, and as they are,
-// as in training; in bfloat16, with sums in float32; and the product of one vector, which is as
-// fast as the weights are read.
+// Contractions with layers' weights: packed beforehand, as for inference; unpacked, as in training;
+// in bfloat16 with float32 accumulation; and matrix-vector products, which are limited by the
+// bandwidth at which weights are read.
 #include <cstddef>
 #include <limits>
 #include <memory>

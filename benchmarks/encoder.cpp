@@ -1,5 +1,5 @@
-// Layers of an encoder: of the size of small language models, and tiny ones, such as run in a
-// sensor or on audio.
+// Encoder layers: of the size of small language models, and tiny ones, as used in sensors or on
+// audio.
 #include "benchmarks/encoder_contest.hpp"
 
 int main(int argc, char** argv) {

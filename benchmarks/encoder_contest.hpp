@@ -1,4 +1,4 @@
-// An encoder's layer as a case, on one thread or more.
+// An encoder layer as a case, on one or more threads.
 #pragma once
 
 #include <algorithm>
@@ -15,8 +15,8 @@
 
 namespace bench {
 
-// The task of a model's parameters: as they begin, but for the gains and biases of the
-// normalisations, which would be ones and zeros.
+// The task of a model's parameters with their initial values, except gains and biases of the norms,
+// which would be ones and zeros.
 template <class M>
 encoder_task encoder_task_of(const weft::parameter_block& parameters, int threads) {
   encoder_task task{M::Batch::extent, M::Pos::extent,    M::Embed::extent,
@@ -52,7 +52,8 @@ encoder_task encoder_task_of(const weft::parameter_block& parameters, int thread
   return task;
 }
 
-// make() gives a module that runs on so many threads; a clock is that of the whole case.
+// make() returns a module that runs on `threads` threads; all contenders of the case use the same
+// clock.
 template <class M, class Make = decltype(&new_module<M>)>
 contest encoder_contest(Make make = &new_module<M>, int threads = 1) {
   encoder_task task;
@@ -67,7 +68,7 @@ contest encoder_contest(Make make = &new_module<M>, int threads = 1) {
   c.operations =
       static_cast<double>(M::Batch::extent) *
       layer_operations(M::Pos::extent, M::Pos::extent, M::Embed::extent, M::Hidden::extent);
-  // The longest sum.
+  // The length of the longest sum.
   c.tolerance = static_cast<double>(M::Hidden::extent) * std::numeric_limits<float>::epsilon();
   c.weft = own(make());
   if (threads > 1) c.variants.emplace_back("weft, one thread", own(new_module<M>()));

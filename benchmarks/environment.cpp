@@ -21,8 +21,8 @@ void clean_environment(char** argv, int threads) {
     unsetenv(name);
   }
   const std::string count = std::to_string(threads);
-  // By the environment alone: a call that sets one library's threads sets those of all that share
-  // its OpenMP.
+  // Only by environment variables: a call that sets one library's number of threads sets it for all
+  // that share its OpenMP runtime.
   for (const char* name : {"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"}) {
     const char* const now = std::getenv(name);
     if (now && std::string_view(now) == count) continue;
@@ -46,7 +46,7 @@ void stay_on_one_core() {
       CPU_SET(core, &only);
       break;
     }
-  sched_setaffinity(0, sizeof only, &only);  // if it fails, the numbers are merely less steady
+  sched_setaffinity(0, sizeof only, &only);  // if it fails, timings only vary more
 #endif
 }
 

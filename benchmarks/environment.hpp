@@ -1,15 +1,15 @@
-// The surroundings that libraries read when they are loaded.
+// The process environment of the benchmarks.
 #pragma once
 
 namespace bench {
 
-// Starts this program anew where the environment would hold a library back: OPENBLAS_CORETYPE and
-// OPENBLAS_L2_SIZE make OpenBLAS and what rests on it half as fast, and OpenMP is to have as many
-// threads as the case. Otherwise returns.
+// Re-executes this program with a clean environment where variables would slow a library down:
+// OPENBLAS_CORETYPE and OPENBLAS_L2_SIZE make OpenBLAS and its users half as fast. Also sets the
+// number of OpenMP threads to that of the case. Returns if nothing has to change.
 void clean_environment(char** argv, int threads);
 
-// Cores differ in clock and cache, and a move empties the caches: this program stays on the last
-// core that it may use, as do others that it takes turns with.
+// Pins this process to the last core that it may use, as do other programs that it alternates with:
+// cores differ in clock and cache, and migration empties the caches.
 void stay_on_one_core();
 
 }  // namespace bench

@@ -9,7 +9,7 @@
 namespace bench {
 namespace {
 
-// About so many of n, evenly.
+// The stride that samples about `some` of n, evenly.
 std::ptrdiff_t stride_for(std::ptrdiff_t n, std::ptrdiff_t some) {
   return std::max<std::ptrdiff_t>(1, n / some);
 }

@@ -1,4 +1,4 @@
-// What the work of a case gives in double, which results in float are held against.
+// Reference results in double, against which float results are compared.
 #pragma once
 
 #include <cstddef>
@@ -8,13 +8,13 @@
 
 namespace bench {
 
-// An element of a result, by its place in row-major order.
+// An element of a result, by its row-major index.
 struct sample {
   std::size_t at;
   double value;
 };
 
-// Whole rows of the result, as many as are had in a moment.
+// Complete rows of the result, as many as can be computed in a moment.
 std::vector<sample> exact(const product_task& task);
 std::vector<sample> exact(const attention_task& task);
 std::vector<sample> exact(const row_task& task);

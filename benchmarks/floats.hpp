@@ -1,4 +1,4 @@
-// Numbers to work on.
+// Test data.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@
 
 namespace bench {
 
-// Floats aligned as in a model's workspace, so that no peer has it worse than weft. Copies share
-// them.
+// Floats with the alignment of a model's workspace, so that no peer is at a disadvantage. Copies
+// share the memory.
 class floats {
  public:
   floats() = default;

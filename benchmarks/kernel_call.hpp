@@ -1,4 +1,4 @@
-// A call of a kernel, with memory for its operands.
+// A kernel call, with memory for its operands.
 #pragma once
 
 #include <cstddef>
@@ -18,13 +18,13 @@ struct sheet {
   std::ptrdiff_t rows, columns;
 };
 
-// How an operand lies in memory.
+// The layout of an operand.
 enum class layout {
-  full,         // row after row
-  padded,       // with room behind each row
-  transposed,   // column after column
-  every_other,  // of the numbers in memory
-  by_row,       // one element for each row
+  full,         // row-major, contiguous
+  padded,       // row-major, with padding after each row
+  transposed,   // column-major
+  every_other,  // row-major with stride 2
+  by_row,       // one element per row
   by_column,
   single,
   absent
@@ -42,7 +42,7 @@ struct operand_of {
 // Copies share the memory.
 class kernel_call : public weft::kernels::call {
  public:
-  // Over rows and columns.
+  // With loops over rows and columns.
   kernel_call(weft::op what, sheet s, const std::vector<operand_of>& all) {
     kind = what;
     loops = 2;
@@ -93,7 +93,8 @@ class kernel_call : public weft::kernels::call {
     return *this;
   }
 
-  // An operand of so many numbers behind its first.
+  // Allocates and fills an operand with these strides, with `more` additional elements after the
+  // last.
   void lay(weft::kernels::operand& o, std::ptrdiff_t row, std::ptrdiff_t column, sheet s,
            const operand_of& what, std::ptrdiff_t more = 0) {
     o.stride[0] = row;
@@ -105,7 +106,7 @@ class kernel_call : public weft::kernels::call {
   }
 
  private:
-  // In (0.1, 4), so that every function has a value; other signs come from the operations.
+  // In (0.1, 4), so that every function is defined; negative values result from the operations.
   static void fill(const weft::kernels::operand& o, std::size_t count, std::int32_t below) {
     std::minstd_rand bits(static_cast<unsigned>(count));
     for (std::size_t i = 0; i < count; ++i) {

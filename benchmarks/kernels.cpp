@@ -1,5 +1,5 @@
-// The kernels alone, each operation over a few sheets of rows and columns: for comparing compilers
-// and SIMD targets.
+// The kernels alone, each operation over a few matrix sizes: for comparing compilers and SIMD
+// targets.
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,7 +18,7 @@ using weft::kernels::fused_op;
 using weft::kernels::table;
 
 constexpr double epsilon = 1e-5;
-constexpr int words = 50;  // of a table that is picked from
+constexpr int words = 50;  // rows of the table in gather and scatter_add
 constexpr unsigned rows_loop = 1, columns_loop = 2;
 
 const operand_of whole(full, dtype::int32), truth(full, dtype::boolean);
@@ -27,13 +27,13 @@ class case_list {
  public:
   explicit case_list(sheet s) : sheet_(s) {}
 
-  // make() gives a call of the kernel.
+  // make() returns a call of the kernel.
   template <class Make>
   void add(void (*table::*kernel)(const weft::kernels::call&) noexcept, const std::string& name,
            Make make) {
     add(name, [=] { return [run = weft::kernels::best().*kernel, c = make()] { run(c); }; });
   }
-  // make() gives what is timed.
+  // make() returns the function to time.
   template <class Make>
   void add(const std::string& name, Make make) {
     const sheet s = sheet_;
@@ -131,7 +131,7 @@ void arithmetic(case_list& l) {
   l.elementwise("where, for each row", op::where, {full, {by_row, dtype::boolean}, full, single});
 }
 
-// Value v is operand v + 1; link(i) is the result of an earlier one.
+// Value v is operand v + 1; link(i) is the result of the fusion group's operation i.
 void chains(case_list& l) {
   const auto link = [](int i) { return weft::kernels::max_fused_inputs + i; };
   const auto of = [](op kind, int a, int b = 0, int c = 0, std::uint32_t below = 0) {
@@ -151,7 +151,7 @@ void chains(case_list& l) {
           {full, full, by_column, full});
   l.chain("a where a < b", {of(op::less, 0, 1), of(op::where, link(0), 0, 1)},
           {full, full, single});
-  // A tenth of them; the numbers of the elements lie nowhere.
+  // A dropout rate of 0.1; the element ids have strides but no memory.
   constexpr std::uint32_t tenth = (1u << 24) / 10;
   l.add(&table::elementwise, "dropout(a) + b", [s = l.of(), of, link] {
     kernel_call c(op::add, s, {full, full, absent, full});
@@ -213,7 +213,7 @@ void by_index(case_list& l) {
   for (const bool adds : {false, true}) {
     const op kind = adds ? op::scatter_add : op::gather;
     const auto kernel = adds ? &table::scatter_add : &table::gather;
-    // The table is what is added to, or what is picked from.
+    // The table is the result of scatter_add and the source of gather.
     const auto made = [=](const operand_of& indices) {
       return adds ? kernel_call(kind, s, {absent, full, indices})
                   : kernel_call(kind, s, {full, absent, indices});
@@ -244,7 +244,7 @@ void by_index(case_list& l) {
   });
 }
 
-// A row's numbers are the first ones of all pairs and then the second ones, or pair after pair.
+// A row holds the pairs interleaved, or all first elements and then all second ones (half-split).
 void rotations(case_list& l) {
   const sheet s = l.of(), pairs{s.rows, s.columns / 2};
   for (const bool interleaved : {false, true}) {
@@ -277,7 +277,7 @@ void rotations(case_list& l) {
 
 void updates(case_list& l) {
   const auto n = static_cast<std::size_t>(l.of().rows * l.of().columns);
-  // The same four blocks for each: parameters, gradients and two of an optimizer's.
+  // The same four buffers for each: parameters, gradients and two optimizer states.
   const auto made = [n] { return std::vector(4, floats(n)); };
   l.add("sgd", [=] {
     const auto at = made();
@@ -305,9 +305,10 @@ void updates(case_list& l) {
 
 std::vector<named_contest> all() {
   std::vector<named_contest> cases;
-  // Three operands of the first lie in L2, of the others in L1 with room beside them: where they
-  // just fill it, what else the program touches decides. In L2, operations of few instructions wait
-  // for memory: the same copy takes up to a quarter longer from one start to the next.
+  // Three operands of the first size fit in L2, those of the others in L1 with space to spare:
+  // where they just fill a cache, the rest of the program's accesses decide. In L2, cheap
+  // operations are bound by memory: the same copy takes up to a quarter longer from one start of
+  // the program to the next.
   for (const sheet s : {sheet{64, 512}, sheet{4, 512}, sheet{29, 100}, sheet{64, 32}}) {
     case_list l(s);
     copies_and_casts(l);

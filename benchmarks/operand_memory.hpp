@@ -12,9 +12,9 @@ namespace bench {
 // Copies share it.
 class operand_memory {
  public:
-  // Each behind a page's begin by some lines more than the one before: a load that lies a little
-  // behind an earlier store, but for the page, waits for it, and where an allocator puts memory is
-  // chance.
+  // Each buffer starts at a different multiple of 64 bytes modulo the page size: a load whose
+  // address modulo 4096 is slightly above that of an earlier store waits for it (4K aliasing), and
+  // an allocator's addresses are chance.
   std::byte* take(std::size_t size) {
     constexpr std::size_t page = 4096, apart = 9 * 64;
     const std::size_t offset = all_.size() * apart % page;

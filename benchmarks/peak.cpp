@@ -17,14 +17,14 @@ namespace bench::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Floating-point operations of one round: 12 vectors, each multiplied and added to. Two units that
-// take four cycles need 8 chains; 12 and the two factors also fit into 16 registers.
+// Floating-point operations per iteration: 12 vectors of multiply-adds. Two units with a latency of
+// four cycles need 8 independent accumulators; 12 and the two factors also fit in 16 registers.
 std::int64_t operations_per_round() {
   return std::int64_t{2 * 12} * static_cast<std::int64_t>(hn::Lanes(hn::ScalableTag<float>()));
 }
 
-// Every chain is x <- x * a + b and needs the one before; a and b come from outside, so nothing can
-// be computed ahead. Vectors without a size that the compiler knows form no array.
+// Each accumulator is x <- x * a + b, a dependency chain; a and b are volatile, so nothing is
+// constant-folded. Not an array, as vectors without a compile-time size cannot be elements.
 float chains(std::int64_t rounds, float a0, float b0) {
   const hn::ScalableTag<float> d;
   const auto a = hn::Set(d, a0), b = hn::Set(d, b0);
@@ -75,7 +75,7 @@ double seconds(std::int64_t rounds) {
   return watch.seconds();
 }
 
-// As many rounds as take a quarter of a millisecond.
+// The number of iterations that takes a quarter of a millisecond.
 std::int64_t rounds_per_sample() {
   std::int64_t rounds = 1024;
   while (seconds(rounds) < 0.25e-3) rounds *= 2;

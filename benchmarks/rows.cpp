@@ -1,4 +1,4 @@
-// Operations along rows and on each element: 64 rows of 512, which the level-2 cache holds.
+// Rowwise and elementwise operations: 64 rows of 512, which fit in L2.
 #include <cstddef>
 #include <memory>
 
@@ -43,7 +43,8 @@ contest make() {
   }
   contest c;
   c.elements = static_cast<double>(Row::extent * Column::extent);
-  // Peers' erf and tanh are rational approximations; what they compute is to be the same function.
+  // Peers' erf and tanh are rational approximations; the tolerance only checks that they compute
+  // the same function.
   c.tolerance = 1e-5;
   c.weft = weft_contender(net, [x = task.x](auto& n) { return n(weft::arg<"x">(x)); });
   c.exact = [task] { return exact(task); };

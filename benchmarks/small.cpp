@@ -1,5 +1,5 @@
-// Products whose extents are small and fixed in the model, sixteen in a chain: each is over before
-// a call of anything has begun, so a model is worth measuring, not a single one.
+// Chains of sixteen matrix products with small extents that the model fixes: one product takes less
+// time than a library call's overhead, so a model is measured, not a single product.
 #include <cmath>
 #include <cstddef>
 #include <limits>
@@ -16,7 +16,7 @@ namespace {
 
 template <int M, int K>
 contest make() {
-  // So that the numbers neither grow nor vanish.
+  // Scaled so that values neither grow nor vanish.
   const chain_task task{M, K, chain_length, floats(M * K, 1),
                         floats(std::size_t{chain_length} * K * K, 2, std::sqrt(3.0F / K))};
   auto net = new_generated_module<chain<M, K>>();

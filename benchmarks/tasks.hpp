@@ -1,5 +1,5 @@
-// The kinds of work that are compared, as plain extents and dense row-major memory. Each is what
-// weft's model beside it computes; a peer may lay out its weights as it likes before it is timed.
+// The work of the cases, as plain extents and contiguous row-major memory. Each is what weft's
+// model computes; a peer may repack its weights before it is timed.
 #pragma once
 
 #include <cstddef>
@@ -15,11 +15,11 @@ namespace bench {
 // y [m, n] = x [m, k] w [k, n].
 struct product_task {
   std::ptrdiff_t m, k, n;
-  bool packed;  // may the weight be laid out beforehand?
+  bool packed;  // whether the weight may be packed beforehand
   floats x, w;
 };
 
-// y = x [m, k] w[0] w[1] ... with a factor of [k, k] each: what extents that a model fixes are for.
+// y = x [m, k] w[0] w[1] ... with `length` factors [k, k]: a case for extents that a model fixes.
 struct chain_task {
   std::ptrdiff_t m, k, length;
   floats x, w;  // w [length, k, k]
@@ -36,7 +36,7 @@ struct attention_task {
 struct linear_weights {
   floats weight, bias;
 };
-// Vaswani et al. 2017, figure 1, left: normalised after each residual sum; GELU by erf, no mask.
+// Vaswani et al. 2017, figure 1, left: post-norm; GELU by erf, no mask.
 struct encoder_task {
   std::ptrdiff_t batch{}, n{}, embed{}, heads{}, hidden{};
   int threads{};
@@ -48,7 +48,7 @@ struct encoder_task {
   std::ptrdiff_t tokens() const { return batch * n; }
 };
 
-// Along rows, or for each element.
+// Rowwise or elementwise operations.
 enum class row_work { softmax, layer_norm, gelu, gelu_tanh, exp };
 struct row_task {
   row_work kind;
@@ -56,9 +56,9 @@ struct row_task {
   floats x, gain, bias;  // gain and bias [columns], for layer_norm
 };
 
-// A step of training a decoder-only language model (Radford et al. 2019): pre-norm, causal, learned
-// positions; the mean cross-entropy, its gradient, AdamW (rate 1e-3, decay 1e-2). The result is the
-// loss of each of the first steps, from the parameters given.
+// A training step of a decoder-only language model (Radford et al. 2019): pre-norm, causal, learned
+// positions; the mean cross-entropy, its gradient, AdamW (learning rate 1e-3, weight decay 1e-2).
+// The result is the losses of the first `checked_steps` steps, from the given parameters.
 struct training_task {
   static constexpr int checked_steps = 4;
   std::ptrdiff_t vocabulary{}, embed{}, heads{}, layers{}, hidden{}, n{}, batch{};

@@ -1,4 +1,4 @@
-// Two threads, on the layers of encoders and the step of training.
+// Encoder layers and the training step on two threads.
 #include <weft/run/threads.hpp>
 
 #include "benchmarks/encoder_contest.hpp"

@@ -1,4 +1,4 @@
-// A step of training a small language model: forward, backward, AdamW.
+// A training step of a small language model: forward, backward, AdamW.
 #include "benchmarks/training_contest.hpp"
 
 int main(int argc, char** argv) {

@@ -1,4 +1,4 @@
-// A step of training a small language model as a case, on one thread or more.
+// A training step of a small language model as a case, on one or more threads.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,7 @@ inline std::shared_ptr<model_trainer> new_trainer() {
   return std::make_shared<model_trainer>(weft::adamw{.learning_rate = 1e-3, .weight_decay = 1e-2});
 }
 
-// Some tokens, and the parameters as they begin.
+// Some tokens, and the initial parameters.
 inline training_task training_task_of(const weft::parameter_block& parameters, int threads) {
   using M = trained_model;
   training_task task{M::Vocab::extent,  M::Embed::extent, M::Heads::extent, 4,
@@ -42,8 +42,8 @@ inline training_task training_task_of(const weft::parameter_block& parameters, i
   return task;
 }
 
-// A step: forward, backward, AdamW. make() gives a trainer that runs on so many threads; a clock is
-// that of the whole case.
+// A step: forward, backward, AdamW. make() returns a trainer that runs on `threads` threads; all
+// contenders of the case use the same clock.
 template <class Make = decltype(&new_trainer)>
 contest training_contest(Make make = &new_trainer, int threads = 1) {
   training_task task;

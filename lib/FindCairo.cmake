@@ -1,4 +1,4 @@
-# Cairo, which CMake does not know: the target Cairo::Cairo.
+# Finds Cairo, for which CMake has no module: the target Cairo::Cairo.
 find_path(CAIRO_INCLUDE_DIR cairo.h PATH_SUFFIXES cairo)
 find_library(CAIRO_LIBRARY cairo)
 mark_as_advanced(CAIRO_INCLUDE_DIR CAIRO_LIBRARY)

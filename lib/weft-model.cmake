@@ -1,8 +1,8 @@
 # weft_add_model(<target> <header> <model> [RESULTS <name>...] [TRAINING <loss>])
 #
-# Adds to the target code for the model, which the header declares, for every SIMD target: for
-# weft::generated<model, results...>(), or, with TRAINING, for weft::generated_training<model,
-# loss>(). The header is a file, or what an #include has between its quotes.
+# Generates code for a model that the header declares, for every SIMD target, and adds it to the
+# CMake target: for weft::generated<model, results...>() or, with TRAINING, for
+# weft::generated_training<model, loss>(). The header is a file, or a path as in #include "...".
 function(weft_add_model target header model)
   cmake_parse_arguments(PARSE_ARGV 3 arg "" "TRAINING" "RESULTS")
   if(arg_UNPARSED_ARGUMENTS OR (DEFINED arg_TRAINING AND DEFINED arg_RESULTS))
@@ -27,7 +27,8 @@ function(weft_add_model target header model)
   set(file ${CMAKE_CURRENT_BINARY_DIR}/weft_models/${target}/${name}.cpp)
   configure_file(${CMAKE_CURRENT_FUNCTION_LIST_DIR}/weft-model.cpp.in ${file} @ONLY)
   target_sources(${target} PRIVATE ${file})
-  # The first error says what is wrong. The file is compiled once for each target.
+  # Stops at the first error, which is the informative one: the file is compiled once per SIMD
+  # target.
   set_source_files_properties(${file} PROPERTIES
     COMPILE_OPTIONS -Wfatal-errors SKIP_PRECOMPILE_HEADERS ON)
 endfunction()

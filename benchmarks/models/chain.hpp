@@ -1,4 +1,4 @@
-// Products of small matrices in a chain.
+// Chains of small matrix products.
 #pragma once
 
 #include <weft/weft.hpp>
@@ -7,7 +7,7 @@ namespace bench {
 
 inline constexpr int chain_length = 16;
 
-// x w0 w1 ... : the axes In and Out take turns.
+// x w0 w1 ...; the axes In and Out alternate.
 template <int M, int K>
 struct chain {
   struct Pos : weft::axis<M> {};

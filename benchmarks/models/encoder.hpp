@@ -1,11 +1,11 @@
-// An encoder's layer.
+// An encoder layer.
 #pragma once
 
 #include <weft/weft.hpp>
 
 namespace bench {
 
-// Vaswani et al. 2017, figure 1, left: normalised after each residual sum; GELU by erf, no mask.
+// Vaswani et al. 2017, figure 1, left: post-norm; GELU by erf, no mask.
 template <int Texts, int N, int Numbers, int HeadCount, int Wide>
 struct encoder {
   struct Batch : weft::axis<Texts> {};
@@ -22,7 +22,7 @@ struct encoder {
   }
 };
 
-// Small enough for code of their own.
+// Small enough for generated code.
 using tiny32 = encoder<1, 16, 32, 2, 64>;
 using tiny16 = encoder<1, 8, 16, 1, 32>;
 

@@ -4,9 +4,9 @@
 
 namespace bench {
 
-// Eigen's products, and what is put together from them by hand: attention in blocks of queries, a
-// layer of an encoder with its projections joined. Extents that are small are fixed. It is compiled
-// by clang where there is one, for this machine: twice as fast as by g++ 12.
+// Eigen's products, and compositions of them by hand: attention in blocks of queries, an encoder
+// layer with its projections concatenated. Small extents are compile-time constants. It is compiled
+// by clang if available, for this machine: twice as fast as by g++ 12.
 class eigen : public peer {
  public:
   eigen();

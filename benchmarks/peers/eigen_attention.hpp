@@ -1,4 +1,4 @@
-// Attention of one head by hand, for the case of attention and for that of a layer.
+// Attention of one head, written with Eigen, for the cases of attention and of an encoder layer.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace bench {
 
-// Where the rows of a head lie: `row` floats apart.
+// One head: its rows have a stride of `row` floats, y's of `y_row`.
 struct head_of {
   const float *q, *k, *v;
   std::ptrdiff_t row;
@@ -17,10 +17,10 @@ struct head_of {
   bool causal;
 };
 
-// Rows of queries that are done at once.
+// Queries per block.
 inline constexpr std::ptrdiff_t query_rows = 64;
 
-// `scores` has room for query_rows * n, `query` for query_rows * depth.
+// `scores` is scratch of query_rows * n floats, `query` of query_rows * depth.
 void attend(const head_of& head, const floats& scores, const floats& query);
 
 }  // namespace bench

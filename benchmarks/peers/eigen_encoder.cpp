@@ -14,7 +14,7 @@ constexpr int times(int n, int extent) {
   return extent == any ? any : n * extent;
 }
 
-// x W + b. The weight is kept [in, out], which its product likes better.
+// x W + b. The weight is stored [in, out], which is faster in Eigen's product.
 template <int In, int Out>
 struct linear {
   matrix<In, Out> weight;
@@ -39,7 +39,8 @@ struct linear {
   }
 };
 
-// With extents that are fixed, or any. The number of tokens is fixed for one text only.
+// Extents are compile-time constants or Eigen::Dynamic. The number of tokens is constant only for a
+// batch of one.
 template <int Tokens = any, int Embed = any, int Heads = any, int Hidden = any>
 struct layer {
   encoder_task t;
@@ -129,7 +130,7 @@ contender contender_of(const encoder_task& t) {
 }  // namespace
 
 contender eigen::encoder(const encoder_task& t) {
-  if (t.threads > 1) return {};  // its products alone would have threads, and those of OpenMP
+  if (t.threads > 1) return {};  // only its products would be parallel, and with OpenMP threads
   if (t.batch == 1 && t.n == 16 && t.embed == 32 && t.heads == 2 && t.hidden == 64)
     return contender_of<layer<16, 32, 2, 64>>(t);
   if (t.batch == 1 && t.n == 8 && t.embed == 16 && t.heads == 1 && t.hidden == 32)

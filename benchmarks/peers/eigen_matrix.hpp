@@ -1,4 +1,4 @@
-// Eigen's matrices over the memory of a task.
+// Eigen maps of a task's memory.
 #pragma once
 
 #include <Eigen/Dense>
@@ -11,10 +11,10 @@ using matrix = Eigen::Matrix<float, Rows, Columns, Eigen::RowMajor>;
 template <int Columns = Eigen::Dynamic>
 using row_vector = Eigen::Matrix<float, 1, Columns>;
 
-// Dense rows.
+// Contiguous and row-major.
 template <int Rows = Eigen::Dynamic, int Columns = Eigen::Dynamic>
 using dense = Eigen::Map<matrix<Rows, Columns>, Eigen::Aligned64>;
-// Rows that lie apart: a head's part of all heads.
+// Rows with an outer stride: one head's slice of all heads.
 using apart = Eigen::Map<matrix<>, Eigen::Unaligned, Eigen::OuterStride<>>;
 
 }  // namespace bench

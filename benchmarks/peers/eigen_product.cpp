@@ -5,7 +5,7 @@
 namespace bench {
 namespace {
 
-// Eigen's product for extents that are fixed, or, if it is lazy, each element's sum by itself.
+// Eigen's product with compile-time extents; lazy: a dot product per element.
 template <int M, int K, bool Lazy>
 contender chain_of(const chain_task& t) {
   const floats a(t.x.size()), b(t.x.size());
@@ -32,7 +32,8 @@ contender fixed_chain(const chain_task& t) {
 
 }  // namespace
 
-// From 5 on the first number of three is the major one, where "world" was: it stayed 3.
+// From 5 on the major version comes first; before, it came after the "world" version, which stayed
+// 3.
 #if EIGEN_MAJOR_VERSION < 5
 eigen::eigen()
     : peer("Eigen " + std::to_string(EIGEN_WORLD_VERSION) + "." +

@@ -1,4 +1,4 @@
-// Eigen along rows and for each element, for the case of rows and for that of a layer.
+// Eigen's rowwise and elementwise operations, for the cases of rows and of an encoder layer.
 #pragma once
 
 #include <unsupported/Eigen/SpecialFunctions>

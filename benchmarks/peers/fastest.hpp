@@ -1,4 +1,4 @@
-// The way that is fastest on this machine, where a peer has several.
+// Selects the fastest variant on this machine, where a peer has several.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,12 @@
 
 namespace bench {
 
-// Tries each, for some milliseconds. There is at least one.
+// Times each for some milliseconds. There is at least one.
 inline contender fastest(const std::vector<contender>& ways) {
   contender best;
   double least = std::numeric_limits<double>::infinity();
   for (const contender& way : ways) {
-    // As often as the clock needs.
+    // Enough iterations for the resolution of the clock.
     std::int64_t times = 1;
     while (way.repeat(times) < 1e-4) times *= 2;
     for (double spent = 0; spent < 5e-3;) {

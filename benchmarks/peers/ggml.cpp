@@ -10,7 +10,7 @@
 namespace bench {
 namespace {
 
-// w [k, n] as [n, k], which is how ggml wants a weight.
+// w [k, n] transposed to [n, k], the layout of ggml's weights.
 floats transposed(const floats& w, std::ptrdiff_t k, std::ptrdiff_t n) {
   const floats to(w.size());
   for (std::ptrdiff_t i = 0; i < k; ++i)
@@ -18,8 +18,8 @@ floats transposed(const floats& w, std::ptrdiff_t k, std::ptrdiff_t n) {
   return to;
 }
 
-// softmax(q kᵀ / sqrt(depth) + mask) v, of [depth, n, heads, batch], as [depth, heads, n, batch].
-// Without storing the scores, or head by head with products, which may be a BLAS's.
+// softmax(q kᵀ / sqrt(depth) + mask) v, of [depth, n, heads, batch], as [depth, heads, n, batch]:
+// fused without storing the scores, or with products, which may be a BLAS's.
 ggml_tensor* attended(ggml_context* c, ggml_tensor* q, ggml_tensor* k, ggml_tensor* v,
                       ggml_tensor* mask, bool fused) {
   const float scale = 1 / std::sqrt(static_cast<float>(q->ne[0]));

@@ -4,9 +4,9 @@
 
 namespace bench {
 
-// ggml's graphs on the backend for this machine's instructions, with and without the one that hands
-// products to a BLAS: what is faster. Its gelu by tanh goes by a table of halves, which is another
-// function.
+// ggml's graphs on its CPU backend for this machine, without and with the backend that delegates
+// products to a BLAS, whichever is faster. Its gelu by tanh uses a table of float16, which is
+// another function.
 class ggml : public peer {
  public:
   ggml();

@@ -15,7 +15,7 @@ ggml_context_ptr new_context() {
       ggml_init({ggml_tensor_overhead() * most_tensors + ggml_graph_overhead(), nullptr, true}));
 }
 
-// `enum`, since a function has the type's name.
+// `enum` because a function has the same name as the type.
 ggml_backend_dev_t device(enum ggml_backend_dev_type type) {
   [[maybe_unused]] static const bool loaded = (ggml_backend_load_all(), true);
   return ggml_backend_dev_by_type(type);

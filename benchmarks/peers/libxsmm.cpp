@@ -11,8 +11,8 @@
 namespace bench {
 namespace {
 
-// y [m, n] = x [m, k] w [k, n], each dense in its rows of the given lengths; added to y if `adds`.
-// Libxsmm counts by columns, so the operands change places.
+// y [m, n] = x [m, k] w [k, n], row-major with these leading dimensions; accumulates into y if
+// `adds`. Libxsmm is column-major, so the operands are swapped.
 libxsmm_smmfunction generate(std::ptrdiff_t m, std::ptrdiff_t k, std::ptrdiff_t n,
                              std::ptrdiff_t x_row, std::ptrdiff_t w_row, std::ptrdiff_t y_row,
                              bool adds) {
@@ -25,8 +25,8 @@ libxsmm_smmfunction generate(std::ptrdiff_t m, std::ptrdiff_t k, std::ptrdiff_t 
                              nullptr, &prefetch);
 }
 
-// A product in blocks: `rows` of x with `depth` of its columns, and panels of the weight, laid out
-// [n / columns][k][columns].
+// A blocked product: m- and k-blocks of x, and panels of the weight, packed as [n /
+// columns][k][columns].
 struct blocks {
   std::ptrdiff_t rows, depth, columns;
 };
@@ -37,7 +37,7 @@ void pack(const product_task& t, std::ptrdiff_t columns, float* to) {
       std::copy_n(t.w.data() + k * t.n + n, columns, to);
 }
 
-// Empty where there is no kernel.
+// Empty where there is no kernel for these blocks.
 contender in_blocks(const product_task& t, const blocks& size) {
   if (t.m % size.rows || t.k % size.depth || t.n % size.columns) return {};
   const auto kernel = [&](bool adds) {
@@ -72,7 +72,7 @@ libxsmm::~libxsmm() {
   libxsmm_finalize();
 }
 
-// Packed beforehand, or in each run.
+// The weight is packed beforehand, or in each run.
 contender libxsmm::product(const product_task& t) {
   if (t.m == 1) return {};
   std::vector<contender> ways;

@@ -4,8 +4,8 @@
 
 namespace bench {
 
-// Its generated kernels for small products; large ones go over blocks of a packed weight, by hand,
-// in the sizes of blocks that turn out best.
+// Its generated kernels for small products; large ones loop over blocks of a packed weight, by
+// hand, with the block sizes that are fastest.
 class libxsmm : public peer {
  public:
   libxsmm();

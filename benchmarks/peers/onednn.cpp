@@ -24,7 +24,7 @@ std::size_t size(std::ptrdiff_t n) {
   return static_cast<std::size_t>(n);
 }
 
-// Several weights [out, in] and their biases as one, side by side.
+// Several weights [out, in] and their biases, concatenated along `out`.
 linear_weights joined(std::initializer_list<const linear_weights*> parts) {
   std::vector<float> weight, bias;
   for (const linear_weights* part : parts) {
@@ -92,9 +92,9 @@ contender onednn::chain(const chain_task& t) {
   return {timed(1, run), [t, a, b] { return (t.length % 2 ? a : b).copy(); }};
 }
 
-// Queries in blocks whose scores the level-2 cache holds.
+// In blocks of queries whose scores fit in L2.
 contender onednn::attention(const attention_task& t) {
-  if (t.causal) return {};  // it would have to compute all and throw half away
+  if (t.causal) return {};  // it would compute all scores and discard half
   const std::ptrdiff_t most_scores = std::ptrdiff_t{1} << 18;
   const std::ptrdiff_t rows = std::min(t.n, std::max<std::ptrdiff_t>(16, most_scores / t.n));
   const std::ptrdiff_t row = t.heads * t.depth;
@@ -148,7 +148,7 @@ contender onednn::encoder(const encoder_task& t) {
     after.push_back(step::layer_norm(engine_, matrix(x, t.embed), vector(w.weight), vector(w.bias),
                                      matrix(to, t.embed)));
   };
-  // A part of qkv, for each text and head.
+  // The query, key or value slice of qkv, per batch entry and head.
   const auto part = [&](std::ptrdiff_t which, const dims& extents, const dims& strides) {
     return at(engine_, layout(extents, strides), qkv.data() + which * t.embed);
   };
@@ -174,7 +174,7 @@ contender onednn::encoder(const encoder_task& t) {
   const auto run = [before, after, t, qkv, scores, attended, between, normal, hidden, y,
                     projections, stream = stream_]() mutable {
     for (const step& one : before) one.run(stream);
-    std::ranges::copy(t.x, between.begin());  // the residual, which a product is added to
+    std::ranges::copy(t.x, between.begin());  // the residual, to which the product's post-op adds
     for (const step& one : after) one.run(stream);
     stream.wait();
   };

@@ -7,8 +7,8 @@
 
 namespace bench {
 
-// oneDNN's primitives, a layer of an encoder put together from them by hand. Weights that may be
-// laid out beforehand are in the layout that it asks for.
+// oneDNN's primitives; an encoder layer is composed of them by hand. Weights that may be packed
+// beforehand are reordered to the layout that the primitive prefers.
 class onednn : public peer {
  public:
   onednn();

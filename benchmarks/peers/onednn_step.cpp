@@ -61,7 +61,7 @@ void append(dnnl::post_ops& all, dnnl::algorithm kind, float alpha) {
 using softmax_primitive = dnnl::softmax_forward;
 #endif
 
-// Of the weight's extents and the other factor's type.
+// A descriptor with the weight's extents and the other factor's type, in any layout.
 memory::desc any_layout(const memory::desc& weight, const memory::desc& other) {
 #if DNNL_VERSION_MAJOR < 3
   return {weight.dims(), other.data_type(), memory::format_tag::any};

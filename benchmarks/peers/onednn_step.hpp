@@ -1,4 +1,4 @@
-// Primitives of oneDNN with what they are given, the same for versions 2 and 3.
+// oneDNN primitives with their arguments, for versions 2 and 3.
 #pragma once
 
 #include <dnnl.hpp>
@@ -11,19 +11,18 @@ namespace bench {
 
 using dims = dnnl::memory::dims;
 
-// Floats of these extents and strides; no strides: dense.
+// Floats with these extents and strides; without strides: row-major.
 dnnl::memory::desc layout(const dims& extents);
 dnnl::memory::desc layout(const dims& extents, const dims& strides);
 dnnl::memory at(const dnnl::engine& engine, const dnnl::memory::desc& desc, float* data);
 
-// What is done with each element of a product: x + y, where y is what the result held before; then
-// a function.
+// Post-ops of a product: x * scale, then + y's previous value, then GELU.
 struct finish {
   float scale = 1;
   bool gelu = false, adds = false;
 };
 
-// Where a weight is laid out as the product likes best.
+// When a weight is reordered to the layout that the primitive prefers.
 enum class weight_layout { nowhere, beforehand, in_each_run };
 
 // A primitive and its arguments.
@@ -34,9 +33,9 @@ class step {
     primitive_.execute(stream, arguments_);
   }
 
-  // To another layout or type.
+  // Reorders to another layout or type.
   static step copy(const dnnl::memory& from, const dnnl::memory& to);
-  // y = x w, and the bias, if it is there. A weight that is laid out gets the type of x.
+  // y = x w, plus the bias if it is not null. A reordered weight gets the type of x.
   static step product(const dnnl::engine& engine, const dnnl::memory& x, const dnnl::memory& w,
                       const dnnl::memory* bias, const dnnl::memory& y, weight_layout how,
                       const finish& then = {});
@@ -54,7 +53,7 @@ class step {
 
   dnnl::primitive primitive_;
   arguments arguments_;
-  dnnl::reorder before_;  // may be none
+  dnnl::reorder before_;  // may be empty
   arguments before_arguments_;
 };
 

@@ -7,7 +7,7 @@
 namespace bench {
 namespace {
 
-// "OpenBLAS 0.3.21", out of " OpenBLAS 0.3.21 ".
+// Trims " OpenBLAS 0.3.21 ".
 std::string version() {
   const std::string text = OPENBLAS_VERSION;
   const std::size_t begin = text.find_first_not_of(' ');

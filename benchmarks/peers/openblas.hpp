@@ -4,7 +4,7 @@
 
 namespace bench {
 
-// Products by sgemm and sgemv; it has no way to pack beforehand.
+// Products by sgemm and sgemv; it has no API to prepack.
 class openblas : public peer {
  public:
   openblas();

@@ -1,4 +1,4 @@
-// A library that weft is compared with.
+// Libraries that weft is compared with.
 #pragma once
 
 #include <memory>
@@ -11,8 +11,8 @@
 
 namespace bench {
 
-// What a peer does not do, or not well enough to be worth a comparison, it leaves out. Tasks share
-// their numbers with their copies, so a contender keeps what it needs.
+// A peer. It returns an empty contender for work that it does not support, or not well enough for a
+// comparison. Copies of tasks share their data, so a contender keeps what it needs.
 class peer {
  public:
   explicit peer(std::string name) : name_(std::move(name)) {}
@@ -20,11 +20,11 @@ class peer {
   peer(const peer&) = delete;
   peer& operator=(const peer&) = delete;
 
-  // With its version.
+  // Name and version.
   const std::string& name() const { return name_; }
 
   virtual contender product(const product_task&) { return {}; }
-  // With both factors rounded to bfloat16, and sums in float32.
+  // With both factors rounded to bfloat16, and float32 accumulation.
   virtual contender bfloat16_product(const product_task&) { return {}; }
   virtual contender chain(const chain_task&) { return {}; }
   virtual contender attention(const attention_task&) { return {}; }
@@ -36,7 +36,7 @@ class peer {
   std::string name_;
 };
 
-// Those found when the benchmarks were configured.
+// The peers found when the benchmarks were configured.
 std::vector<std::unique_ptr<peer>> peers();
 
 }  // namespace bench

@@ -11,7 +11,7 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-// A request for work, and the tensors that go with it.
+// A request for work, and its tensors.
 class request {
  public:
   request(std::string work, json about) : about_(std::move(about)) {
@@ -28,7 +28,7 @@ class request {
     return *this;
   }
 
-  // Hands it over.
+  // Sends the request; the contender repeats the work in the process.
   contender made(const std::shared_ptr<worker>& process) const {
     process->ask(about_.dump(), data_);
     return {[process](std::int64_t n) {
@@ -63,7 +63,7 @@ const char* name_of(row_work kind) {
 torch::torch(std::string name, std::string python, std::string script)
     : peer(std::move(name)), python_(std::move(python)), script_(std::move(script)) {}
 
-// Not before it is needed: it takes seconds.
+// Starts the process on first use: it takes seconds.
 std::shared_ptr<worker> torch::started() {
   if (!worker_) worker_ = std::make_shared<worker>(std::vector<std::string>{python_, script_});
   return worker_;

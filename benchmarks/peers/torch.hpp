@@ -9,8 +9,8 @@ namespace bench {
 
 class worker;  // the process that runs torch_worker.py
 
-// PyTorch, in a process of its own, which does the work when asked and takes its own time; so it
-// takes turns with the others.
+// PyTorch, in a process of its own, which executes the work on request and times itself, so that it
+// can be interleaved with the others.
 class torch : public peer {
  public:
   torch(std::string name, std::string python, std::string script);

@@ -1,5 +1,5 @@
-"""PyTorch at the work of a case: a request is a line of JSON, its tensors follow it, and the answer
-is a line. See torch.cpp and tasks.hpp."""
+"""Executes the work of a case in PyTorch: a request is a line of JSON followed by its tensors, the
+answer is a line. See torch.cpp and tasks.hpp."""
 import json
 import math
 import os
@@ -7,9 +7,9 @@ import sys
 import time
 import warnings
 
-# Read when PyTorch is loaded. The best instructions that there are: it does not take AVX-512's by
-# itself, and dies of them where there are none. Large blocks stay with the process, or each is paged
-# in anew at every step.
+# Read when PyTorch is loaded. Selects AVX-512 where available: PyTorch does not by itself, and
+# crashes if told to where it is not. Large allocations stay with the process, or each would be
+# paged in again at every step.
 environment = {"MALLOC_MMAP_THRESHOLD_": str(1 << 30), "MALLOC_TRIM_THRESHOLD_": str(1 << 34)}
 with open("/proc/cpuinfo") as cpuinfo:
     if {"avx512f", "avx512bw", "avx512dq", "avx512vl"} <= set(cpuinfo.read().split()):
@@ -24,7 +24,7 @@ import torch.utils.mkldnn
 warnings.filterwarnings("ignore", category=FutureWarning)  # TorchScript is still faster
 requests = os.fdopen(0, "rb", buffering=1 << 20)
 answers = os.fdopen(os.dup(1), "wb")
-os.dup2(2, 1)  # what libraries print is no answer
+os.dup2(2, 1)  # so that output of libraries is not taken for an answer
 
 
 def seconds_for(f, times, threads):
@@ -36,7 +36,7 @@ def seconds_for(f, times, threads):
 
 
 def best_of(candidates, threads):
-    """The fastest, each warmed up; which it is depends on the extents."""
+    """The fastest candidate after warm-up; which one depends on the extents."""
     if len(candidates) == 1:
         return candidates[0]
 
@@ -69,7 +69,7 @@ def product(t, about):
 
 
 def attention(t, about):
-    q, k, v = (t[name].transpose(0, 1).contiguous() for name in "qkv")  # a head's rows together
+    q, k, v = (t[name].transpose(0, 1).contiguous() for name in "qkv")  # contiguous rows per head
     n, depth = q.shape[1:]
     scale = 1 / math.sqrt(depth)
     hidden = torch.full((n, n), -math.inf).triu(1) if about["causal"] else None
@@ -78,7 +78,7 @@ def attention(t, about):
         return torch.softmax(torch.baddbmm(hidden, q, k.transpose(1, 2), alpha=scale) if about["causal"]
                              else torch.bmm(q * scale, k.transpose(1, 2)), -1) @ v
 
-    def by_head():  # the scores of a head may stay in a cache
+    def by_head():  # one head's scores may stay in cache
         out = torch.empty_like(q)
         for h in range(q.shape[0]):
             s = (torch.addmm(hidden, q[h], k[h].t(), alpha=scale) if about["causal"]
@@ -87,7 +87,7 @@ def attention(t, about):
         return out
 
     candidates = [plain, by_head] if n < 4096 else [by_head]
-    own = getattr(F, "scaled_dot_product_attention", None)  # from 2.0 on
+    own = getattr(F, "scaled_dot_product_attention", None)  # since 2.0
     if own:
         candidates.append(lambda: own(q, k, v, is_causal=about["causal"]))
     chosen = best_of(candidates, 1)
@@ -138,7 +138,7 @@ def training(t, about):
     heads, threads = about["heads"], about["threads"]
     embed = t["tokens.weight"].shape[1]
     n = tokens.shape[1]
-    # Weights of projections to heads and back come with an axis for the heads.
+    # Weights of the projections to and from heads have an axis for the heads.
     p = {name: (x.reshape(-1, embed) if name.endswith("in_proj_weight")
                 else x.reshape(embed, -1) if x.dim() == 3 else x)
          for name, x in t.items()}
@@ -207,8 +207,8 @@ def main():
                 ).reshape(one["extents"])
             threads = about.get("threads", 1)
             torch.set_num_threads(threads)
-            # A function that does the work once; and perhaps one that makes of what it gives what
-            # weft gives.
+            # A function that executes the work once, and optionally one that converts its result to
+            # the form of weft's.
             made = globals()[about["work"]](tensors, about)
             run, shown = made if isinstance(made, tuple) else (made, lambda y: y)
             answer, data = "ready", b""

@@ -10,7 +10,7 @@
 namespace bench {
 
 worker::worker(const std::vector<std::string>& command) {
-  std::signal(SIGPIPE, SIG_IGN);  // a process that is gone is noticed by its missing answer
+  std::signal(SIGPIPE, SIG_IGN);  // a dead process is detected by its missing answer
   int to[2], from[2];
   if (pipe(to) != 0 || pipe(from) != 0) throw std::runtime_error("worker: no pipes");
   posix_spawn_file_actions_t actions;
@@ -33,7 +33,7 @@ worker::worker(const std::vector<std::string>& command) {
 }
 
 worker::~worker() {
-  std::fclose(to_);  // the process ends where its input ends
+  std::fclose(to_);  // the process exits at the end of its input
   std::fclose(from_);
   if (process_ > 0) waitpid(process_, nullptr, 0);
 }

@@ -1,5 +1,5 @@
-// A process that does work when it is asked to, over two pipes: a request is a line of JSON, and
-// tensors follow it as they lie in memory.
+// A process that executes requests over two pipes: a request is a line of JSON, followed by the raw
+// bytes of its tensors.
 #pragma once
 
 #include <sys/types.h>
@@ -14,16 +14,16 @@ namespace bench {
 
 class worker {
  public:
-  // Throws std::runtime_error where the process does not start or does not answer.
+  // Starts the process. Members throw std::runtime_error where it does not start or answer.
   explicit worker(const std::vector<std::string>& command);
   ~worker();
   worker(const worker&) = delete;
   worker& operator=(const worker&) = delete;
 
-  // Sends a line, and bytes after it; gives the line of the answer.
+  // Sends a line and raw bytes after it; returns the line of the answer.
   std::string ask(const std::string& line,
                   const std::vector<std::span<const std::byte>>& data = {});
-  // What follows an answer.
+  // Reads the floats after an answer.
   std::vector<float> read(std::size_t count);
 
  private:

@@ -1,4 +1,4 @@
-// The models' own code, for the page.
+// The models' source code, for the page.
 #pragma once
 
 #include <string_view>

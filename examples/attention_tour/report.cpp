@@ -10,7 +10,7 @@ namespace attention_tour {
 
 namespace {
 
-// "key 0", "key 1", ...; nothing for nothing.
+// "key 0", "key 1", ...; no labels if `what` is empty.
 std::vector<std::string> labels(const std::string& what, std::size_t count) {
   if (what.empty()) return {};
   auto all = weft::indices(count);

@@ -1,4 +1,4 @@
-// What the tour tells: the numbers on a stream, and all of it on a page.
+// The report of the tour: values are printed to a stream, and everything is on a page.
 #pragma once
 
 #include <ostream>
@@ -10,7 +10,7 @@
 
 namespace attention_tour {
 
-// What the rows and the columns of some numbers are; empty where that needs no word.
+// Titles of a matrix's rows (down) and columns (across); empty for none.
 struct axes {
   std::string down, across;
 };
@@ -22,7 +22,7 @@ class report {
   void step(std::string_view title, std::string_view text);
   void text(std::string_view text);
   void listing(std::string_view code);
-  // Printed under their name, and a table.
+  // Prints a matrix under its name, and adds it to the page as a table.
   void numbers(std::string_view name, const weft::grid& x, const axes& a);
   void heat_map(std::string_view name, const weft::grid& x, const axes& a, std::size_t cell = 24);
   void picture(std::string_view name, const weft::picture& p);

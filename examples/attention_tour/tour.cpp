@@ -48,7 +48,7 @@ template <class... Lengths>
 void softmax_of(report& to, const std::vector<float>& chapter, const std::vector<int>& valid) {
   using namespace masked_softmax;
   auto scores = holding<float, Batch, Query, Key>(chapter);
-  // Where the weight is 0 the mask hides the score, and any number will do.
+  // Where the weight is 0 the score is masked, and may have any value.
   for (float& score : scores) score = score > 0 ? std::log(score) : 1.0f;
   auto const lengths = holding<std::int32_t, Lengths...>(valid);
   weft::module<model<Lengths...>> net;

@@ -1,4 +1,4 @@
-// The attention chapter's demonstrations, one after another.
+// The attention chapter's demonstrations.
 #pragma once
 
 #include <ostream>
@@ -7,7 +7,7 @@
 
 namespace attention_tour {
 
-// Runs them: the numbers go to the stream, and the page has all of it.
+// Runs them in order: prints values to the stream, and returns the page with everything.
 weft::page run(std::ostream& out);
 
 // Points on a curve with noise, by x, from which the regression estimates.

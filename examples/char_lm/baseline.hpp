@@ -1,4 +1,4 @@
-// What counting alone achieves: the losses that a trained model has to beat.
+// Baselines by counting: the losses that a trained model has to beat.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,8 @@ struct baseline {
   double unigram, bigram;  // nats per byte
 };
 
-// Counts in the one text, measures on the other. The unigram adds one to each count; the bigram is
-// smoothed towards the unigram (MacKay and Peto 1995, with one count's weight for each context's
-// prior).
+// Counts in `train`, measures on `held_out`. The unigram adds one to each count; the bigram is
+// smoothed towards the unigram, whose weight is one count per context (MacKay and Peto 1995).
 baseline count(std::span<const std::int32_t> train, std::span<const std::int32_t> held_out);
 
 }  // namespace char_lm

@@ -1,4 +1,4 @@
-// Trains a small transformer on the bytes of a text, and lets it write.
+// Trains a small transformer on the bytes of a text, and samples from it.
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
@@ -20,7 +20,7 @@ namespace {
 using net = model<>;
 using tokens = weft::array<std::int32_t, Batch, Pos>;
 
-// Windows of a text: each has the bytes, and for each byte the next as its target.
+// A batch of windows of a text: the bytes, and for each byte the next one as its target.
 struct windows {
   tokens in, target;
   windows(std::size_t batch, std::size_t length) : in(batch, length), target(batch, length) {}
@@ -33,8 +33,7 @@ struct windows {
   }
 };
 
-// The mean loss over all of a text but its first byte, in windows one after another; the last is
-// shorter.
+// The mean loss over a text without its first byte, in consecutive windows; the last is shorter.
 double loss(weft::module<net, "loss">& model, std::span<const std::int32_t> text) {
   double sum = 0;
   auto const add = [&](std::size_t at, std::size_t batch, std::size_t length) {
@@ -52,8 +51,7 @@ double loss(weft::module<net, "loss">& model, std::span<const std::int32_t> text
   return sum / static_cast<double>(end);
 }
 
-// Draws byte after byte from softmax(logits / temperature), each after the last Pos bytes before
-// it.
+// Samples bytes from softmax(logits / temperature), each given the last Pos bytes.
 std::string write(const weft::parameters<net>& parameters, const settings& s) {
   weft::module<net, "logits"> model(parameters);
   std::mt19937_64 random(s.seed);
@@ -77,8 +75,8 @@ std::string write(const weft::parameters<net>& parameters, const settings& s) {
   return text;
 }
 
-// The learned encoding, position down and dimension across; and what the first head of the last
-// layer looks at, query down and key across.
+// Draws the learned position encoding, and the weights of the last layer's first head, query down
+// and key across.
 void draw(const weft::parameters<net>& parameters, std::span<const std::int32_t> text,
           const std::filesystem::path& folder) {
   weft::draw_heat_map(parameters.get<"positions.weight", Pos, Embed>(),

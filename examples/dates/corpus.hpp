@@ -1,4 +1,4 @@
-// What is learnt from, what is held out, and batches of both.
+// The training set, the held-out set, and batches of both.
 #pragma once
 
 #include <random>
@@ -13,39 +13,39 @@ namespace dates {
 
 using random_engine = std::mt19937_64;
 
-// A day as somebody wrote it.
+// A date and a text that means it.
 struct sample {
   date day;
   std::string text;
 };
 
-// In any form of any language.
+// Writes a date in a random form of a random language.
 sample write_somehow(date day, random_engine& random);
 
-// All days. A tenth is held out: nothing is learnt from any text that means one of them.
+// All days. A tenth is held out: no training text means one of them.
 struct split {
   std::vector<date> train, held_out;
   explicit split(random_engine& random);
 };
 
-// Texts side by side, up to Batch's extent of them, and their dates, symbol by symbol.
+// A batch of texts, at most Batch's extent, with their lengths and their dates as symbols.
 struct batch {
   weft::array<std::int32_t, Batch, Pos> text;
   weft::array<std::int32_t, Batch> valid;
   weft::array<std::int32_t, Batch, Step> date;
 
-  // To learn from.
+  // For training.
   explicit batch(std::span<const sample> samples);
-  // To translate: the symbols are -1. Throws weft::error for a text that is empty or too long, or
-  // has a character that no date has.
+  // For translation: the symbols are -1. Throws weft::error for a text that is empty or too long,
+  // or has a character that no date has.
   explicit batch(std::span<const std::string> texts);
 
  private:
   explicit batch(const std::vector<std::vector<std::int32_t>>& texts);
 };
 
-// Endless batches to learn from. Texts of about the same length are in one, as the computation goes
-// on to the end of the longest.
+// An endless sequence of training batches. A batch has texts of similar length, as the computation
+// runs to the longest.
 class reader {
  public:
   reader(std::vector<date> days, std::size_t batch_size, random_engine& random);

@@ -11,7 +11,7 @@ std::string padded(int number, std::size_t digits) {
   return std::string(digits - std::min(digits, text.size()), '0') + text;
 }
 
-// A field of a pattern: a letter, so many times.
+// A field of a pattern: a letter, repeated `size` times.
 std::string field(date day, const locale& language, char letter, std::size_t size) {
   std::chrono::weekday const weekday(day);
   unsigned const month = static_cast<unsigned>(day.month());

@@ -15,7 +15,7 @@
 namespace dates {
 namespace {
 
-// The date that the model writes for a text, and what it looks at.
+// The date that the model outputs for a text, and its attention weights.
 using translator = weft::module<model, "written", "weights">;
 
 auto run(translator& net, const batch& b) {
@@ -37,7 +37,7 @@ std::vector<std::string> translate(translator& net, std::span<const std::string>
   return translations;
 }
 
-// Translates texts of days that were held out. Shows the first few; gives how many are right.
+// Translates texts of held-out days. Prints the first few; returns how many are correct.
 std::size_t examine(translator& net, std::span<const date> days, random_engine& random) {
   constexpr std::size_t shown = 12;
   std::vector<std::string> texts;
@@ -55,7 +55,7 @@ std::size_t examine(translator& net, std::span<const date> days, random_engine& 
   return right;
 }
 
-// Which characters of the text each symbol of the date was taken from.
+// Draws the attention weights of each symbol over the characters of the text.
 void draw(translator& net, const std::string& text, const std::filesystem::path& file) {
   std::string const translation = translate(net, {&text, 1}).front();
   auto const weights = run(net, batch(std::span(&text, 1))).get<"weights">();

@@ -15,34 +15,34 @@ struct Character : weft::axis<alphabet.size()> {};
 struct Symbol : weft::axis<symbols.size()> {};
 struct Embed : weft::axis<32> {};
 struct Hidden : weft::axis<64> {};       // the encoder's state, in each direction
-struct Annotation : weft::axis<128> {};  // both directions together
+struct Annotation : weft::axis<128> {};  // both directions, concatenated
 struct State : weft::axis<64> {};        // the decoder's
-struct Read : weft::axis<160> {};        // what the decoder reads: a symbol and annotations
+struct Read : weft::axis<160> {};        // the decoder's input: a symbol and annotations
 struct Align : weft::axis<64> {};
 
-// The index of the greatest element along A; of several, the last; of NaN, 0.
+// The index of the greatest element along A; of several, the last; 0 if there is a NaN.
 template <class A, weft::expression X>
 constexpr auto argmax(const X& x) {
   auto const places = weft::cast<float>(weft::positions<A>());
   return weft::cast<std::int32_t>(weft::max<A>(weft::where(x == weft::max<A>(x), places, 0)));
 }
 
-// Its unit is torch.nn.GRU's, and a linear layer on the decoder's state stands in the place of the
+// The recurrent unit is torch.nn.GRU's, and a linear layer on the decoder's state replaces the
 // paper's maxout (section A.2.2).
 //
-// Results: "loss", the mean of -log p(symbol) in nats; "written" [Batch, Step], the dates;
-// "weights" [Batch, Step, Pos], which characters each symbol was taken from.
+// Results: "loss", the mean of -log p(symbol) in nats; "written" [Batch, Step], the dates as
+// symbols; "weights" [Batch, Step, Pos], the attention of each symbol to the characters.
 struct model {
   constexpr auto operator()(weft::scope s) const {
     namespace nn = weft::nn;
     using weft::shape;
     auto text = s.input<"text", std::int32_t, Batch, Pos>();
     auto valid = s.input<"valid", std::int32_t, Batch>();  // the lengths of the texts
-    // The symbols of the date; -1 where the decoder is to go on with what it wrote itself.
+    // The target symbols, for teacher forcing; -1: the decoder is fed its own previous output.
     auto date = s.input<"date", std::int32_t, Batch, Step>();
 
-    // An annotation of each character, from those before it and those behind it (section 3.2).
-    // Backwards, a text begins where its padding ends.
+    // An annotation of each character, from those before and after it (section 3.2). Backwards, a
+    // text begins at the end of its padding.
     auto x = nn::embedding<Character, Embed>(s / "characters", text);
     auto ahead = nn::gru<Pos, Embed, Hidden>(s / "encoder", x).all;
     nn::gru_cell<Embed, Hidden, "_l0_reverse"> const cell(s / "encoder");
@@ -54,8 +54,7 @@ struct model {
         });
     auto annotations = weft::concatenate<Annotation, shape<Hidden, Hidden>>(ahead, back.all);
 
-    // Symbol after symbol, from the one before and the annotations that it attends to
-    // (section 3.1).
+    // Each symbol from the one before and the annotations that it attends to (section 3.1).
     nn::gru_cell<Read, State> const decoder(s / "decoder");
     auto begin = tanh(nn::linear<shape<Hidden>, shape<State>>(s / "begin", back.last));
     auto decoded = weft::scan<Step>(

@@ -1,4 +1,4 @@
-// From texts to the numbers that the model reads, and from those that it writes to ISO 8601.
+// Encoding of texts as the model's inputs, and the symbols of its outputs, ISO 8601 dates.
 #pragma once
 
 #include <cstdint>
@@ -8,15 +8,15 @@
 
 namespace dates {
 
-// What dates in all forms are written with.
+// The characters of dates in all forms.
 inline constexpr std::u32string_view alphabet =
     U" ',-./0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyzºÇáäåçéìöûüğıŞş";
 
-// The place of each character in the alphabet. Throws weft::error for a text that is not UTF-8, or
+// The index of each character in the alphabet. Throws weft::error for a text that is not UTF-8, or
 // has a character that no date has.
 std::vector<std::int32_t> encode(std::string_view text);
 
-// What ISO 8601's dates are written with, and the sign that stands before them.
+// The characters of ISO 8601 dates, and the begin-of-sequence sign.
 inline constexpr std::string_view symbols = "0123456789-^";
 inline constexpr std::int32_t begin_sign = symbols.size() - 1;
 

@@ -17,7 +17,7 @@ struct Value : weft::alias<Embed<D>> {};
 template <int K>
 struct Tap : weft::axis<K> {};
 
-// softmax(X Xᵀ / sqrt(d)) X, of the keys that the mask lets through.
+// softmax(X Xᵀ / sqrt(d)) X, over the keys that the mask shows.
 template <int N, int D, class Mask>
 constexpr auto attention_to_itself(weft::scope s, const Mask& mask) {
   using namespace weft;
@@ -34,7 +34,7 @@ struct self_attention {
   }
 };
 
-// Each position sees r positions to both sides.
+// Each position attends to r positions on both sides.
 template <int N, int D, int R>
 struct restricted_self_attention {
   constexpr auto operator()(weft::scope s) const {
@@ -50,7 +50,7 @@ struct recurrent {
   }
 };
 
-// Of k taps, an odd number, with as many zeros at both ends as keep the length.
+// With k taps, an odd number, and zero padding that keeps the length.
 template <int N, int D, int K>
 struct convolutional {
   constexpr auto operator()(weft::scope s) const {

@@ -1,4 +1,4 @@
-// Prints what the attention chapter's table says of its layers, as weft::cost finds it.
+// Prints the attention chapter's table of layer costs, computed by weft::cost.
 #include <cstdio>
 
 #include "layer_costs/measured.hpp"

@@ -1,4 +1,4 @@
-// What the layers cost, and how that grows, computed while compiling.
+// The layers' costs and how they scale, computed at compile time.
 #pragma once
 
 #include <array>
@@ -8,7 +8,7 @@
 
 namespace layer_costs {
 
-// What the chapter's table has of a layer.
+// The columns of the chapter's table, per layer.
 struct layer_cost {
   double flops, sequential, path;
 };
@@ -16,7 +16,7 @@ template <class Layer, class P>
 inline constexpr layer_cost cost_of{weft::cost<Layer>.flops, weft::cost<Layer>.sequential,
                                     weft::path_length<Layer, P>};
 
-// Sizes. The window is doubled to both sides, and so are the taps beside the middle one.
+// Sizes. The window is doubled on both sides, and so are the taps on both sides of the middle one.
 inline constexpr int n = 512, d = 64, r = 8, k = 9;
 
 struct row {
@@ -47,7 +47,7 @@ inline constexpr std::array rows{
         cost_of<convolutional<n, 2 * d, k>, Pos<n>>,
         cost_of<convolutional<n, d, 2 * k - 1>, Pos<n>>, true}};
 
-// p where the doubled size costs 2^p times as much.
+// The exponent p: doubling the size multiplies the cost by 2^p.
 inline double power(double once, double doubled) {
   return std::log2(doubled / once);
 }

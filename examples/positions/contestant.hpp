@@ -1,5 +1,5 @@
-// From an encoding to a contestant. Each costs the compiler a model and its training, so they are
-// shared out among POSITIONS_PARTS files, which the compiler takes side by side.
+// Makes contestants of encodings. Each costs the compiler a model and its training, so they are
+// distributed over POSITIONS_PARTS files, which compile in parallel.
 #pragma once
 
 #include <algorithm>

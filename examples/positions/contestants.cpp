@@ -6,7 +6,7 @@
 
 namespace positions {
 
-// In contestant.hpp; each is instantiated in a file of its own.
+// Defined in contestant.hpp; each part is instantiated in a file of its own.
 template <std::size_t Part>
 void set_contestants(std::vector<contestant>& all);
 

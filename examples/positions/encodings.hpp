@@ -1,4 +1,4 @@
-// The encodings that are compared: a line for each.
+// The encodings to compare, one per line.
 #pragma once
 
 #include <string_view>
@@ -9,8 +9,8 @@
 
 namespace positions {
 
-// `order` makes the encoding; its scope is for what all layers share, each of which has the
-// parameters of its own otherwise.
+// `order` creates the encoding; its scope is for parameters that all layers share. Otherwise each
+// layer has its own.
 template <class Order>
 struct encoding_row {
   std::string_view name;
@@ -21,8 +21,8 @@ encoding_row(std::string_view, Order) -> encoding_row<Order>;
 
 namespace order = weft::nn::position;
 
-// Those that have a size have their paper's; transformer_xl tells as many distances apart as the
-// texts have that are learnt from.
+// Sizes are those of the papers; transformer_xl distinguishes as many distances as the training
+// texts have.
 inline constexpr std::tuple encodings{
     encoding_row{"none", [](weft::scope) { return order::none(); }},
     encoding_row{"index", [](weft::scope) { return order::index(); }},

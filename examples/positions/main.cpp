@@ -1,4 +1,4 @@
-// Compares encodings of positions: what a small transformer learns with each.
+// Compares position encodings: what a small transformer learns with each.
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>

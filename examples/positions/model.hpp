@@ -1,4 +1,4 @@
-// A small transformer that reads a text and writes a character at each of its positions.
+// A small transformer that reads a text and predicts a character at each position.
 #pragma once
 
 #include <weft/weft.hpp>
@@ -14,21 +14,21 @@ struct Heads : weft::axis<4> {};
 struct HeadDim : weft::axis<16> {};
 struct Hidden : weft::axis<128> {};
 
-// Pre-norm as in Radford et al. 2019, section 2.3, with the encoding of positions that Order makes.
-// What a position sees is an input, so that one model is an encoder or a decoder, as the task has
-// it. The norm is RMSNorm, since layer_norm takes away what is the same in all numbers of a vector,
-// and that is all that an index is.
+// Pre-norm as in Radford et al. 2019, section 2.3, with the position encoding that Order creates.
+// The number of visible keys per position is an input, so that one model is an encoder or a
+// decoder, depending on the task. The norm is RMSNorm, since layer_norm subtracts the mean of a
+// vector, and an index is the same value in all of its elements.
 //
-// Results: "loss", the mean of -log p(target) in nats, and "accuracy", the share of targets that
-// are likeliest, both over the positions where something is asked for; "added" [Batch, Pos, Embed],
-// what the encoding adds to the embeddings.
+// Results: "loss", the mean of -log p(target) in nats, and "accuracy", the fraction of targets that
+// are the most likely, both over the positions with a target; "added" [Batch, Pos, Embed], what the
+// encoding adds to the embeddings.
 template <class Order>
 struct model {
   constexpr auto operator()(weft::scope s) const {
     namespace nn = weft::nn;
     auto tokens = s.input<"tokens", std::int32_t, Batch, Pos>();
-    auto targets = s.input<"targets", std::int32_t, Batch, Pos>();  // 0: nothing is asked for
-    auto visible = s.input<"visible", std::int32_t, Pos>();         // so many, from the first on
+    auto targets = s.input<"targets", std::int32_t, Batch, Pos>();  // 0: no target
+    auto visible = s.input<"visible", std::int32_t, Pos>();         // number of visible keys
 
     auto order = Order{}(s / "position");
     auto embedded = nn::embedding<Vocab, Embed>(s / "tokens", tokens);

@@ -1,8 +1,8 @@
-// An encoding of one's own: what a user writes to have one that the library does not.
+// A user-defined encoding: what to write for one that the library does not have.
 //
 // KERPLE's logarithmic variant (Chi et al. 2022, "KERPLE: kernelized relative positional embedding
 // for length extrapolation"): -r1 log(1 + r2 |i - j|) is added to the scores. Each head has its own
-// r1 and r2, which are positive, learned, and 1 at first.
+// r1 and r2, which are positive, learned, and initially 1.
 #pragma once
 
 #include <weft/weft.hpp>

@@ -22,7 +22,8 @@ struct sinusoids {
   }
 };
 
-// The mean product of a query's and a key's numbers that are the same, turned by their positions.
+// The score of a query and a key that are equal but rotated by their positions, divided by their
+// size.
 struct rotary_score {
   constexpr auto operator()(weft::scope s) const {
     auto x = s.input<"x", float, Size>();
@@ -41,7 +42,7 @@ weft::picture heat_map(const weft::grid& numbers, std::string across, std::size_
                                        .colour_bar = true});
 }
 
-// The bits of 0, 1, 2, …, the lowest first, as the fastest sinusoid is.
+// The bits of 0, 1, 2, ..., the lowest first, like the fastest sinusoid.
 weft::grid binary() {
   constexpr std::size_t bits = 6;
   std::vector<double> all;
@@ -72,7 +73,7 @@ double greatest(const weft::grid& x) {
   return most;
 }
 
-// By more than float32 makes of numbers that are found as a difference?
+// Whether they differ by more than float32 rounding in a difference.
 bool differ(const weft::grid& a, const weft::grid& b) {
   double most = 0;
   for (std::size_t i = 0; i < a.numbers().size(); ++i)

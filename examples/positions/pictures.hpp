@@ -1,4 +1,4 @@
-// The pictures that textbooks draw of positions.
+// The usual textbook pictures of position encodings.
 #pragma once
 
 #include <string>
@@ -10,17 +10,17 @@
 namespace positions {
 
 struct figure {
-  std::string name;  // of a file, without its ending
+  std::string name;  // of the file, without its extension
   std::string caption;
   weft::picture shown;
 };
 
-// Columns of sines, all of them as a heat map, binary numbers beside them, and how the score of
-// rotary embeddings falls with the distance.
+// Some columns of the sinusoidal encoding, all of it as a heat map, binary numbers for comparison,
+// and the score of rotary embeddings by distance.
 std::vector<figure> drawn_from_formulas();
 
-// What an encoding adds to embeddings, before training, where it is learned, and after it, and how
-// alike positions are then. None where it adds nothing.
+// What an encoding adds to embeddings, before training (if it is learned) and after, and the
+// cosines between positions after. Empty where it adds nothing.
 std::vector<figure> drawn_from_training(const settings& s, std::size_t contestant,
                                         const outcome& found);
 

@@ -21,7 +21,7 @@ struct Embed : weft::axis<16> {};
 struct Heads : weft::axis<2> {};
 struct HeadDim : weft::axis<8> {};
 
-// Scores and vectors of a text that has one word at every position. Its length is that of `text`.
+// Scores and vectors of a text with one word at every position, of the length of `text`.
 template <class Order>
 struct one_word {
   constexpr auto operator()(weft::scope s) const {
@@ -50,7 +50,7 @@ struct one_word {
 
 using score_table = weft::array<float, Pos, Heads, KeyPos>;
 
-// The vectors of positions, one behind the other, and how many numbers they have.
+// The vectors of all positions, contiguous, and the size of each.
 struct vector_table {
   std::size_t size;
   std::vector<float> numbers;
@@ -70,13 +70,13 @@ float largest(const Range& numbers) {
   for (float const x : numbers) most = std::max(most, std::abs(x));
   return most;
 }
-// What float32 may make of numbers that are equal.
+// The tolerance for values that are equal but for float32 rounding.
 template <class Range>
 float tolerance(const Range& numbers) {
   return 1e-4f * largest(numbers);
 }
 
-// What is added to the embedding, or, where that is nothing, the first head's query.
+// The scores, and what is added to the embedding or, where that is nothing, the first head's query.
 template <class Order>
 text read(std::size_t length) {
   weft::module<one_word<Order>> net;
@@ -98,7 +98,7 @@ float distance(const vector_table& v, std::size_t i, std::size_t j) {
   for (std::size_t d = 0; d < v.size; ++d) sum += (v[i][d] - v[j][d]) * (v[i][d] - v[j][d]);
   return std::sqrt(sum);
 }
-// Are all vectors one, so that there are none to speak of?
+// Whether the vectors depend on the position.
 bool has_vectors(const vector_table& v) {
   for (std::size_t i = 1; i < v.count(); ++i)
     if (distance(v, i, 0) > tolerance(v.numbers)) return true;
@@ -154,8 +154,9 @@ bool depend_on_the_offset(const score_table& s) {
   return true;
 }
 
-// Does one turn take numbers a and b of each vector to those of the vector δ later? The turn that
-// does so best has the cosine Σ (a a' + b b') / Σ (a² + b²), and the sine Σ (a b' - b a') / that.
+// Whether one rotation maps elements a and b of each vector to those of the vector δ later. The
+// least-squares rotation has the cosine Σ (a a' + b b') / Σ (a² + b²), and the sine Σ (a b' - b a')
+// over the same sum.
 bool turn(const vector_table& v, std::size_t a, std::size_t b) {
   constexpr std::size_t delta = 3;
   float cosine = 0, sine = 0, norm = 0;
@@ -178,7 +179,7 @@ bool turn(const vector_table& v, std::size_t a, std::size_t b) {
   }
   return true;
 }
-// Pairs are neighbours, or half of the vector apart.
+// Pairs are interleaved or half-split.
 bool all_pairs_turn(const vector_table& v) {
   std::size_t const half = v.size / 2;
   bool neighbours = true, halves = true;

@@ -38,7 +38,7 @@ weft::grid costs_of(const settings& s, const outcomes& found) {
   return {std::move(all), found.size(), 2};
 }
 
-// The table as lines of cells, the names first.
+// The table as lines of cells, headings first.
 std::vector<std::vector<std::string>> cells(const table& t) {
   std::vector<std::vector<std::string>> all(1, {"encoding"});
   all[0].insert(all[0].end(), t.scored.begin(), t.scored.end());

@@ -1,4 +1,4 @@
-// What came out: a table to print, to compute with and to show, and a page of it and pictures.
+// The results: a table to print, compute with and show, and a page with it and pictures.
 #pragma once
 
 #include <string>
@@ -10,25 +10,26 @@
 
 namespace positions {
 
-// A row for each encoding.
+// One row per encoding.
 struct table {
   std::vector<std::string> encodings;
-  // For each task what the encoding came to at the length that was learnt and at twice it: the
-  // share of answers that are right, or nats.
+  // For each task the score at the trained length and at twice it: the fraction of correct answers,
+  // or nats.
   std::vector<std::string> scored;
   weft::grid scores;
-  // Parameters, and microseconds of a core for a step of training, the mean over the tasks.
+  // The number of parameters, and microseconds of CPU time per training step, the mean over the
+  // tasks.
   std::vector<std::string> counted;
   weft::grid costs;
 
   table(const settings& s, const outcomes& found);
 
-  std::string text() const;  // for reading: columns under one another
-  std::string tsv() const;   // for programs: tabs between
+  std::string text() const;  // aligned columns
+  std::string tsv() const;   // tab-separated
 };
 
-// The table and pictures: those that formulas make, and those of what was learnt. The pictures are
-// written into the folder as well.
+// The page: the table, and pictures of the formulas and of the trained encodings. The pictures are
+// also written into the folder.
 weft::page write_page(const settings& s, const outcomes& found, const std::string& folder);
 
 }  // namespace positions

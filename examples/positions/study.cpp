@@ -10,7 +10,7 @@ namespace positions {
 
 namespace {
 
-// Seconds that this thread has worked: what others do on the machine does not count.
+// CPU seconds of this thread, which exclude other processes.
 double worked() {
   timespec t{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
@@ -30,7 +30,7 @@ double measured(learner& net, const task& t, std::size_t size, std::uint64_t see
 
 outcome learnt(const contestant& c, const task& t, const settings& s,
                const std::function<void(float)>& stepped) {
-  // All encodings see the same samples, and none is measured by those that it has seen.
+  // All encodings are trained on the same samples, and measured on none of them.
   random_engine random(2 * s.seed);
   auto const net = c.begin(s.steps, s.seed);
   double seconds = 0;

@@ -1,4 +1,4 @@
-// The study: every encoding learns every task.
+// The study: trains every encoding on every task.
 #pragma once
 
 #include <cstdint>
@@ -17,20 +17,20 @@ struct settings {
   std::vector<task> tasks;
   long steps = 1;  // of each run
   std::uint64_t seed = 1;
-  int threads = 1;  // on which runs go side by side; the results are the same
+  int threads = 1;  // runs in parallel; the results do not depend on it
 };
 
-// What one encoding made of one task.
+// The result of one encoding on one task.
 struct outcome {
-  double at_length = 0, at_twice = 0;  // nats, or the share of answers that are right
-  double seconds = 0;                  // of a core, for a step of training
+  double at_length = 0, at_twice = 0;  // nats, or the fraction of correct answers
+  double seconds = 0;                  // CPU time per training step
   std::optional<weft::grid> added;     // what the encoding adds to embeddings, after training
 };
 
 using outcomes = std::vector<std::vector<outcome>>;  // [encoding][task]
 
-// After each step `progress` is told how many were made in all, and the loss; it
-// is called by one thread at a time.
+// Calls `progress` after each step with the total number of steps done and the loss, from one
+// thread at a time.
 outcomes run_study(const settings& s, const std::function<void(long done, float loss)>& progress);
 
 }  // namespace positions

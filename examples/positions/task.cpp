@@ -16,12 +16,12 @@ std::string digits(std::size_t count, random_engine& random) {
   return all;
 }
 
-// A text between its ends, where nothing is asked for.
+// A text between its end marks, at which no answer is asked for.
 sample between_ends(const std::string& text, const std::string& answer) {
   return {"<" + text + ">", '\0' + answer + '\0'};
 }
 
-// The characters of a text, each as the answer to the one before it.
+// A piece of the text; each position's answer is the next character.
 sample next_characters(const examples::corpus& text, std::size_t size, part from,
                        random_engine& random) {
   auto const bytes = from == part::train ? text.train() : text.held_out();

@@ -1,4 +1,4 @@
-// The text, as bytes, and its two parts.
+// A text as bytes, split in two parts.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@ struct corpus {
   std::span<const std::int32_t> held_out() const { return std::span(bytes).subspan(train_size); }
 };
 
-// Reads a file of at most 128 MiB; the last tenth is held out. Each part must have at least
-// `least` bytes. Throws a weft::error that says what is wrong with the file, and what is allowed.
+// Reads a file of at most 128 MiB; the last tenth is held out, and has at least `least` bytes.
+// Throws a weft::error that says what is wrong with the file, and what is allowed.
 corpus read_corpus(const std::string& file, std::size_t least);
 
 }  // namespace examples

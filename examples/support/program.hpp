@@ -1,4 +1,4 @@
-// How a program ends.
+// Command line and error handling of the programs.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -8,8 +8,8 @@
 
 namespace examples {
 
-// Reads the command line, then runs. Gives the exit status: 2 where either finds something wrong,
-// which is one line on stderr that begins with the program's name.
+// Parses the command line, then calls run. Returns the exit status: 2 for an error in either, which
+// is one line on stderr that begins with the program's name.
 int run_program(CLI::App& app, int argc, const char* const* argv, const std::function<void()>& run);
 
 // Throws a weft::error that begins with the option's name if `folder` is not a folder.

@@ -12,7 +12,7 @@ progress_line::progress_line(long steps, std::string what)
       what_(std::move(what)),
       terminal_(isatty(STDERR_FILENO) != 0),
       display_(static_cast<unsigned long>(steps), bar_, "") {
-  bar_.str("");  // the scale, for which one line has no room
+  bar_.str("");  // drops the scale, which takes a line of its own
 }
 
 double progress_line::seconds() const {
@@ -22,7 +22,7 @@ double progress_line::seconds() const {
 void progress_line::step(long done, float loss, double each_second) {
   display_ += static_cast<unsigned long>(done) - display_.count();
   double const now = seconds();
-  double const pause = terminal_ ? 0.2 : 5;  // a log wants fewer lines
+  double const pause = terminal_ ? 0.2 : 5;  // seconds; a log has fewer lines
   if (now - shown_ < pause && done < steps_) return;
   shown_ = now;
   std::string ticks = bar_.str();

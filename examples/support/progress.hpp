@@ -1,4 +1,4 @@
-// One line that says how far the training is: Boost's bar with the numbers beside it.
+// A progress line of training: Boost's bar with values beside it.
 #pragma once
 
 #include <boost/timer/progress_display.hpp>
@@ -10,12 +10,12 @@ namespace examples {
 
 class progress_line {
  public:
-  // `what` is counted in each second, as in "tokens".
+  // `what` names the unit of the rate, such as "tokens" per second.
   progress_line(long steps, std::string what);
 
-  // After a step: shows the line again, if there is something new to see.
+  // After a step: `done` steps are done, and the rate is `each_second`. Redraws at intervals.
   void step(long done, float loss, double each_second);
-  // Leaves the line as it is.
+  // Ends the line.
   void finish();
 
   double seconds() const;

@@ -1,7 +1,8 @@
-// All of weft: define models, run and train them.
+// Includes all of weft: to define, run and train models.
 #pragma once
 
-// First: the fewer headers lie around the macro of the refusals, the shorter are g++'s messages.
+// Included first: g++ lists the headers through which WEFT_REJECT was included in every message, so
+// fewer of them make shorter messages.
 #include "weft/graph/reject.hpp"
 
 #include "weft/graph/trace.hpp"

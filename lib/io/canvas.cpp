@@ -17,7 +17,7 @@ void check(cairo_status_t status) {
     throw error(std::string("picture: ") + cairo_status_to_string(status));
 }
 
-// From where a text of this extent has to begin.
+// The offset of a text of this extent from its position.
 double shift(align a, double extent) {
   return a == align::before ? -extent : a == align::centred ? -extent / 2 : 0;
 }
@@ -73,7 +73,7 @@ void canvas::line(const std::vector<place>& points, rgb c, double width,
   colour(c);
   cairo_set_line_width(on_.get(), width);
   cairo_set_dash(on_.get(), dashes.data(), static_cast<int>(dashes.size()), 0);
-  // From its beginning to itself, or a line of one point would not be there.
+  // The first segment has length 0, so that a line of one point is drawn as a dot.
   cairo_move_to(on_.get(), points.front().x, points.front().y);
   for (place const& p : points) cairo_line_to(on_.get(), p.x, p.y);
   cairo_stroke(on_.get());
@@ -82,7 +82,7 @@ void canvas::line(const std::vector<place>& points, rgb c, double width,
 void canvas::cells(place corner, double width, double height, std::size_t columns,
                    const std::vector<rgb>& colours) {
   std::size_t const rows = colours.size() / columns;
-  // A pixel for each, which is enlarged without blending it with its neighbours.
+  // One pixel per cell, scaled up without interpolation.
   surface const image(cairo_image_surface_create(CAIRO_FORMAT_RGB24, static_cast<int>(columns),
                                                  static_cast<int>(rows)));
   check(cairo_surface_status(image.get()));
@@ -108,7 +108,7 @@ picture canvas::finish(double margin, std::size_t scale) const {
   check(cairo_status(on_.get()));
   double x = 0, y = 0, width = 0, height = 0;
   cairo_recording_surface_ink_extents(drawing_.get(), &x, &y, &width, &height);
-  // Whole units, so that what begins at a whole unit begins at a pixel.
+  // Rounded to full units, so that integer coordinates fall on pixel boundaries.
   double const left = std::floor(x) - margin;
   double const top = std::floor(y) - margin;
   double const right = std::ceil(x + width) + margin;

@@ -1,5 +1,5 @@
-// What pictures are drawn on, by Cairo. Lengths are in units; the canvas has no edges, and the
-// picture is what was drawn.
+// A drawing surface of unbounded size, on Cairo; the picture is the bounding box of what was drawn.
+// Lengths are in units.
 #pragma once
 
 #include <cairo.h>
@@ -21,7 +21,7 @@ struct rgb {
 inline constexpr rgb ink{34, 34, 34};
 inline constexpr rgb pale{221, 221, 221};
 
-// Where a text is, of the place that is given for it.
+// How a text is aligned to a position, along one direction.
 enum class align { before, centred, after };
 
 struct place {
@@ -35,18 +35,19 @@ class canvas {
   static constexpr double font_size = 12;
   double width(std::string_view text) const;
   double line_height() const { return ascent_ + descent_; }
-  // `right` and `down` say where the text is, of its place. One that climbs goes from the bottom
-  // to the top, and is otherwise the same, turned: "right" is up, and "down" is right.
+  // `right` and `down` align the text to its position horizontally and vertically. A climbing text
+  // is the same turned by 90 degrees, and reads from bottom to top: `up` is along the text, `right`
+  // across its lines.
   void text(std::string_view text, place at, align right, align down);
   void climbing_text(std::string_view text, place at, align up, align right);
 
   void line(const std::vector<place>& points, rgb colour, double width,
             const std::vector<double>& dashes = {});
-  // Rectangles of one size side by side, row after row.
+  // A grid of adjacent rectangles of one size, in row-major order.
   void cells(place corner, double width, double height, std::size_t columns,
              const std::vector<rgb>& colours);
 
-  // What was drawn, with so much white around it. Throws weft::error where it is too large.
+  // Renders what was drawn with a white margin. Throws weft::error where it is too large.
   picture finish(double margin, std::size_t scale) const;
 
  private:

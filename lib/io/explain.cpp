@@ -39,8 +39,8 @@ class explainer {
             array_view<leaf> states, std::string_view names)
       : nodes_(nodes), inputs_(inputs), parameters_(parameters), states_(states), names_(names) {}
 
-  // How a line calls a node: leaves by their names, views by what they look at, what is computed
-  // within the step by how, the others by number.
+  // How a line refers to a node: leaves by name, views by their operand, nodes fused into their
+  // user as expressions, others by id.
   std::string call(int id) const {
     node const& n = at(id);
     switch (n.kind) {
@@ -74,7 +74,7 @@ class explainer {
     }
   }
 
-  // A state, and where it lies.
+  // The line of a state, with its offset.
   std::string line(const state_ref& s, int id) const {
     std::string const shape = axes_text(at(id).axes) + std::string(element_text(s.type));
     char whole[400];
@@ -84,7 +84,7 @@ class explainer {
     return whole;
   }
 
-  // What stands before and after the steps of a loop.
+  // The lines before and after the instructions of a loop.
   static std::string begin(const loop_ref& l) {
     std::string const most = l.length.fixed() ? "" : "at most ";
     return std::string("scan ") + (l.backwards ? "backwards " : "") + "along " +
@@ -119,7 +119,7 @@ class explainer {
   }
 
  private:
-  // What an attention does by the places of keys: which it shows, and its relative bias.
+  // The position-dependent parts of an attention: its band, relative bias and lengths.
   std::string by_places(const node& n) const {
     if (n.kind != op::attention && n.kind != op::attention_adjoint) return {};
     std::string text, distance = " key - query";

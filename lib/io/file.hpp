@@ -4,7 +4,7 @@
 
 namespace weft {
 
-// Throws weft::error, which names the file, where it cannot be written whole.
+// Writes a file. Throws weft::error with its name where it cannot be written completely.
 void write_file(const std::string& file, const std::string& bytes);
 
 }  // namespace weft

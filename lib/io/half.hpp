@@ -1,5 +1,5 @@
-// float16 (IEEE 754 binary16) and bfloat16 as their 16 bits, to and from float. To them is to
-// nearest, ties to even.
+// Conversions between float and float16 (IEEE 754 binary16) or bfloat16, given as their 16 bits.
+// Conversions from float round to nearest, ties to even.
 #pragma once
 
 #include <bit>
@@ -13,14 +13,14 @@ constexpr float from_bfloat16(std::uint16_t bits) {
 
 constexpr std::uint16_t to_bfloat16(float x) {
   auto const bits = std::bit_cast<std::uint32_t>(x);
-  if (x != x) return static_cast<std::uint16_t>(bits >> 16 | 0x40);  // a NaN stays one
+  if (x != x) return static_cast<std::uint16_t>(bits >> 16 | 0x40);  // quiet NaN
   return static_cast<std::uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 
 constexpr float from_float16(std::uint16_t bits) {
   std::uint32_t const sign = static_cast<std::uint32_t>(bits & 0x8000) << 16;
   std::uint32_t const exponent = bits >> 10 & 0x1f, fraction = bits & 0x3ff;
-  if (exponent == 0) {  // a multiple of 2^-24
+  if (exponent == 0) {  // zero or subnormal: a multiple of 2^-24
     float const size = static_cast<float>(fraction) * 0x1p-24f;
     return sign ? -size : size;
   }
@@ -35,10 +35,11 @@ constexpr std::uint16_t to_float16(float x) {
   std::uint32_t half = 0;
   if (size > 0x7f800000) {  // NaN
     half = 0x7e00 | (size >> 13 & 0x3ff);
-  } else if (size >= 0x477ff000) {  // from 65520 on, halfway beyond the greatest
+  } else if (size >= 0x477ff000) {  // 65520 and above round to infinity
     half = 0x7c00;
   } else if (size < 0x38800000) {
-    // Below 2^-14 the numbers are as dense as floats are from 1/2 to 1: the sum is rounded there.
+    // Subnormal float16, multiples of 2^-24: floats in [1/2, 1) have the same spacing, so adding
+    // 1/2 rounds correctly.
     half = std::bit_cast<std::uint32_t>(std::bit_cast<float>(size) + 0.5f) - 0x3f000000;
   } else {
     half = (size - (std::uint32_t{112} << 23) + 0xfff + (size >> 13 & 1)) >> 13;

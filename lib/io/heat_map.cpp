@@ -19,16 +19,16 @@ double greatest_width(const canvas& on, const std::vector<std::string>& labels) 
   return greatest;
 }
 
-// Every how many cells there is room for so much.
+// The number of cells from one label to the next, where a label needs `room`.
 std::size_t every(double room, double cell) {
   return room <= cell ? 1 : static_cast<std::size_t>(round_step(room / cell));
 }
 
-// Lines of a text may touch one another; words have a space between them.
+// Lines may touch each other; words are separated by a space.
 constexpr double line_room = 1.1 * canvas::font_size;
 constexpr double space = canvas::font_size / 3;
 
-// How far they reach to the left.
+// Draws the row labels; returns how far they extend to the left.
 double label_rows(canvas& on, const std::vector<std::string>& labels, double cell) {
   std::size_t const step = every(line_room, cell);
   for (std::size_t i = 0; i < labels.size(); i += step) {
@@ -38,13 +38,13 @@ double label_rows(canvas& on, const std::vector<std::string>& labels, double cel
   return labels.empty() ? 0 : gap + greatest_width(on, labels);
 }
 
-// How far they reach down.
+// Draws the column labels; returns how far they extend down.
 double label_columns(canvas& on, const std::vector<std::string>& labels, double cell,
                      double bottom) {
   double const widest = greatest_width(on, labels);
   std::size_t const upright = every(widest + space, cell);
   std::size_t const climbing = every(line_room, cell);
-  // What climbs is harder to read, and has to say more.
+  // Vertical text is harder to read, so it must show at least twice as many labels.
   bool const climbs = upright > 2 * climbing;
   for (std::size_t i = 0; i < labels.size(); i += climbs ? climbing : upright) {
     double const x = (static_cast<double>(i) + 0.5) * cell;
@@ -56,7 +56,7 @@ double label_columns(canvas& on, const std::vector<std::string>& labels, double 
   return labels.empty() ? 0 : gap + (climbs ? widest : on.line_height());
 }
 
-// The greatest number on top.
+// With the greatest value on top.
 void draw_colour_bar(canvas& on, const palette& colour, place corner, double height) {
   constexpr double width = 12;
   double const span = colour.greatest() - colour.least();
@@ -66,7 +66,7 @@ void draw_colour_bar(canvas& on, const palette& colour, place corner, double hei
   on.cells(corner, width, 1, 1, shades);
   double const most = std::min(height / on.line_height(), 8.0);
   for (tick const& t : ticks(colour.least(), colour.greatest(), most)) {
-    // Where all numbers are equal there is one colour.
+    // If all values are equal there is one colour.
     double const part = span > 0 ? (colour.greatest() - t.at) / span : 0.5;
     double const y = corner.y + part * height;
     on.text(t.label, {corner.x + width + gap, y}, align::after, align::centred);
@@ -103,7 +103,7 @@ picture draw_heat_map(const grid& numbers, const heat_map& options) {
   a.left = label_rows(on, options.rows, cell);
   a.below = label_columns(on, options.columns, cell, a.height);
   if (options.colour_bar) {
-    // Not lower than its labels need.
+    // At least as high as its labels need.
     double const height = std::max(a.height, std::round(5 * on.line_height()));
     double const beyond = std::round((height - a.height) / 2);
     draw_colour_bar(on, colour, {a.width + 2 * gap, -beyond}, height);

@@ -14,7 +14,7 @@ namespace weft {
 
 namespace {
 
-// Told apart by the colour-blind too: Okabe and Ito, "Color Universal Design", 2008.
+// Distinguishable with colour blindness too: Okabe and Ito, "Color Universal Design", 2008.
 constexpr std::array<rgb, 6> hues{
     {{0, 114, 178}, {213, 94, 0}, {0, 158, 115}, {204, 121, 167}, {86, 180, 233}, {230, 159, 0}}};
 
@@ -22,7 +22,7 @@ rgb hue(std::size_t i) {
   return hues[i % hues.size()];
 }
 
-// Once the colours are used up, the lines are broken.
+// When the colours repeat, lines are dashed.
 std::vector<double> dashes(std::size_t i) {
   auto const length = static_cast<double>(3 * (i / hues.size()));
   return length == 0 ? std::vector<double>{} : std::vector<double>{length, 5};
@@ -36,9 +36,9 @@ struct range {
     from = std::min(from, x);
     to = std::max(to, x);
   }
-  // Where x is, of an edge so long.
+  // Maps x to a coordinate along an edge of this length.
   double at(double x, double edge) const { return (x - from) / (to - from) * edge; }
-  // Some room at both ends; a range of one number becomes one with that in its middle.
+  // Padded at both ends; a range of one value becomes one around it.
   range widened(double part) const {
     double const by = to > from ? (to - from) * part : std::max(1.0, std::abs(from)) * 0.5;
     return {from - by, to + by};
@@ -78,7 +78,7 @@ class plot {
     return options_.first + static_cast<double>(i) * options_.step;
   }
 
-  // Both say how far their labels reach beyond the edge.
+  // Draw grid lines and labels; return how far the labels extend beyond the edge.
   double mark_values() {
     double widest = 0;
     for (tick const& t : ticks(down_.from, down_.to, height_ / (3 * on_.line_height()))) {
@@ -114,7 +114,7 @@ class plot {
     end_run();
   }
 
-  // At the right, line under line.
+  // At the right, one entry below the other.
   void draw_legend() {
     double const x = width_ + 2 * gap;
     double y = on_.line_height() / 2;

@@ -11,7 +11,7 @@ namespace weft {
 
 namespace {
 
-// Parameters and what they are called in a file.
+// Parameters and the mapping of their names to a file's.
 struct named_block {
   const parameter_block& parameters;
   std::function<std::string(const std::string&)> name_in_file;
@@ -30,7 +30,7 @@ std::string to_string(const Extents& extents) {
   return text + "]";
 }
 
-// Is each number of the shape the product of one or more extents that follow one another?
+// Whether each extent of the shape is the product of one or more adjacent extents.
 bool joins(const std::vector<std::size_t>& shape, std::span<const std::size_t> extents) {
   std::size_t next = 0;
   for (std::size_t const n : shape) {
@@ -59,7 +59,7 @@ class comparison {
         different_.push_back({name, needed + ", is " + t->description() + " in the file"});
     }
   }
-  // The tensors that are no parameter.
+  // The names of the tensors that are no parameter.
   std::vector<std::string> others(const tensor_file& file) const {
     std::vector<std::string> names;
     for (auto const& t : file.tensors())
@@ -98,7 +98,7 @@ class comparison {
   std::vector<detail::remark> missing_, different_, unknown_;
 };
 
-// Tensors whose names begin with `passed_over` are no mistake, and not mentioned.
+// Tensors whose names begin with `passed_over` are neither errors nor reported.
 std::vector<std::string> load_all(const std::vector<named_block>& blocks, const tensor_file& file,
                                   bool ignore_others, std::string_view passed_over = {}) {
   comparison found;

@@ -8,13 +8,13 @@ namespace weft {
 
 namespace {
 
-// Both grow evenly in lightness, so they read in grey too.
+// Lightness is monotonic on each side, so they read in greyscale too.
 constexpr std::array<rgb, 5> dark_to_light{
     {{24, 15, 62}, {86, 30, 110}, {165, 52, 96}, {229, 105, 53}, {250, 235, 160}}};
 constexpr std::array<rgb, 5> blue_to_red{
     {{20, 60, 140}, {110, 160, 215}, {248, 248, 248}, {225, 130, 105}, {140, 20, 40}}};
 
-// Between evenly spaced colours, at a place from 0 to 1.
+// Interpolates evenly spaced colours; `at` is from 0 to 1.
 template <std::size_t N>
 rgb blend(const std::array<rgb, N>& stops, double at) {
   double const place = std::clamp(at, 0.0, 1.0) * (N - 1);

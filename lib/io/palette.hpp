@@ -1,4 +1,4 @@
-// From numbers to colours.
+// Maps values to colours.
 #pragma once
 
 #include <vector>
@@ -13,7 +13,8 @@ class palette {
   palette(const std::vector<double>& numbers, colours kind);
 
   rgb operator()(double x) const;
-  // What the first and the last colour stand for; equal where there is one number only, or none.
+  // The values of the first and the last colour; equal where all finite values are equal or there
+  // is none.
   double least() const { return least_; }
   double greatest() const { return greatest_; }
 

@@ -26,7 +26,7 @@ struct type_entry {
   std::string_view name;
   std::size_t bits;
 };
-// The first of them are in the order of weft::stored_type, up to its `other`.
+// The first entries are in the order of weft::stored_type, up to its `other`.
 constexpr std::array<type_entry, 22> types{
     {{"F64", 64},    {"F32", 32},    {"F16", 16},        {"BF16", 16},       {"I64", 64},
      {"I32", 32},    {"BOOL", 8},    {"U8", 8},          {"I8", 8},          {"I16", 16},
@@ -41,9 +41,9 @@ std::size_t bytes_of(stored_type type) {
   return types.at(static_cast<std::size_t>(type)).bits / 8;
 }
 
-constexpr std::size_t most_in_header = 100'000'000;  // what the format's own reader takes
+constexpr std::size_t most_in_header = 100'000'000;  // the limit of the format's reference reader
 
-// The number of elements, or of bytes; none where it does not fit into a size_t.
+// A number of elements or bytes, with overflow detection.
 struct checked_size {
   std::size_t value = 1;
   bool fits = true;
@@ -58,7 +58,7 @@ checked_size elements_of(const std::vector<std::size_t>& shape) {
   return n;
 }
 
-// Lists at most 16 numbers, so that messages stay short.
+// Lists at most 16 values, so that messages stay short.
 std::string to_string(const std::vector<std::size_t>& numbers) {
   constexpr std::size_t most = 16;
   std::string text = "[";
@@ -408,7 +408,7 @@ const stored_tensor& tensor_file::operator[](std::string_view name) const {
 
 namespace {
 
-// Writes elements as their file has them.
+// Writes elements converted to their stored type.
 class writer {
  public:
   explicit writer(detail::new_file& out) : out_(out) {}
@@ -442,7 +442,7 @@ class writer {
   void raw(std::span<const T> values) {
     out_.write(std::as_bytes(values));
   }
-  // A few at a time, so that a model needs no second copy of itself.
+  // In chunks, so that a model is not in memory twice.
   template <class T, class F>
   void each(std::span<const T> values, F convert) {
     std::array<decltype(convert(T{})), 8192> some;
@@ -501,7 +501,7 @@ std::string header_of(const std::vector<const tensor_to_store*>& tensors,
 
 void write_tensors(const std::filesystem::path& path, const std::vector<tensor_to_store>& tensors,
                    const std::map<std::string, std::string, std::less<>>& metadata) {
-  // The widest elements first: then all are aligned.
+  // In order of decreasing element size, which aligns all tensors.
   std::vector<const tensor_to_store*> order;
   for (auto const& t : tensors) order.push_back(&t);
   auto const width = [](auto const* t) {

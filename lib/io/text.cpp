@@ -11,7 +11,7 @@ std::vector<code_point> code_points(std::string_view text) {
     auto at = text.begin();
     utf::code_point const c = utf::utf_traits<char>::decode(at, text.end());
     bool const valid = utf::is_valid_codepoint(c);
-    // Decoding reads beyond a wrong byte, to what may be right.
+    // The decoder reads past an invalid byte, to what may be valid.
     std::size_t const size = valid ? static_cast<std::size_t>(at - text.begin()) : 1;
     bool const control = c < 0x20 || (c >= 0x7f && c < 0xa0);
     all.push_back({text.substr(0, size), valid && !control});

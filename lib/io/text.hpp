@@ -1,4 +1,4 @@
-// UTF-8 as it comes, which may not be UTF-8.
+// Decoding of UTF-8 that may be invalid.
 #pragma once
 
 #include <string>
@@ -8,13 +8,13 @@
 namespace weft {
 
 struct code_point {
-  std::string_view bytes;  // one that is wrong, or all of a code point
-  bool printable;          // neither wrong nor a control character
+  std::string_view bytes;  // of one code point, or one invalid byte
+  bool printable;          // valid and no control character
 };
 
 std::vector<code_point> code_points(std::string_view text);
 
-// The text with U+FFFD for what cannot be printed.
+// The text with U+FFFD for invalid bytes and control characters.
 std::string printable(std::string_view text);
 
 }  // namespace weft

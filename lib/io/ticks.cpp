@@ -15,7 +15,7 @@ std::string text(const char* format, int digits, double x) {
   return result.data();
 }
 
-// A multiple of a step, with the digits that tell it from its neighbours.
+// Formats a multiple of a step with the digits that distinguish it from its neighbours.
 std::string label(double at, double step, double greatest) {
   double const exponent = std::floor(std::log10(step) + 1e-9);
   if (greatest < 1e6 && exponent > -6)
@@ -28,7 +28,7 @@ std::string label(double at, double step, double greatest) {
 
 double round_step(double x) {
   double const power = std::pow(10, std::floor(std::log10(x)));
-  // Tolerates what rounding adds to a step that is round already.
+  // Tolerates rounding errors in a step that is round already.
   for (double const digit : {1.0, 2.0, 5.0})
     if (x <= digit * power * (1 + 1e-9)) return digit * power;
   return 10 * power;

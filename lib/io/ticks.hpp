@@ -1,4 +1,4 @@
-// Round numbers along an axis.
+// Tick marks at round values of an axis.
 #pragma once
 
 #include <string>
@@ -11,13 +11,12 @@ struct tick {
   std::string label;
 };
 
-// The least of 1, 2, 5, 10, 20, 50, ... (times a power of ten, above or below 1) that is not less
-// than x, which is above 0.
+// The smallest 1, 2 or 5 times a power of ten that is at least x; x > 0.
 double round_step(double x);
 
-// The multiples of one round step from a number to a greater one, `count` of them at most (and one
-// more), with the digits that tell them apart. The step is not less than `least_step`. Between a
-// number and itself there is that one tick.
+// The multiples of a round step in [from, to], about `count` of them, at most one more, labelled
+// with the digits that distinguish them. The step is at least `least_step`. If from == to, the only
+// tick is there.
 std::vector<tick> ticks(double from, double to, double count, double least_step = 0);
 
 }  // namespace weft

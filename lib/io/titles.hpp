@@ -1,4 +1,4 @@
-// The titles around the area where a picture has its numbers.
+// Titles around the plotting area of a picture.
 #pragma once
 
 #include <string>
@@ -7,16 +7,17 @@
 
 namespace weft {
 
-// Between the area and a text, and between texts.
+// Space between the area and a text, and between texts, in units.
 inline constexpr double gap = 6;
 
-// It begins at {0, 0}; `left`, `above` and `below` say how far what belongs to it reaches beyond.
+// The plotting area; its corner is {0, 0}. `left`, `above` and `below` are how far its labels
+// extend beyond it.
 struct area {
   double width, height;
   double left = 0, above = 0, below = 0;
 };
 
-// The title above, `down` climbing at the left, `across` below.
+// Draws `title` above, `down` vertically at the left, and `across` below.
 void draw_titles(canvas& on, const area& a, const std::string& title, const std::string& down,
                  const std::string& across);
 

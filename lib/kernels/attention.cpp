@@ -1,4 +1,5 @@
-// Attention: tiles of queries go through the keys block by block.
+// Forward attention: blocks of queries iterate over blocks of keys with online softmax, as in
+// FlashAttention (Dao et al. 2022, algorithm 1).
 #include "kernels/attention.hpp"
 
 #include <algorithm>
@@ -27,23 +28,23 @@ HWY_BEFORE_NAMESPACE();
 namespace weft::kernels::HWY_NAMESPACE {
 namespace {
 
-// [begin, end) of the queries or the keys.
+// A range [begin, end) of queries or of keys.
 struct places {
   std::ptrdiff_t begin, end;
   bool empty() const { return begin >= end; }
   std::size_t size() const { return static_cast<std::size_t>(end - begin); }
   places meet(const places& o) const { return {std::max(begin, o.begin), std::min(end, o.end)}; }
-  // The same, but nothing outside of the others where there is nothing.
+  // The same, but an empty result lies within o.
   places within(const places& o) const {
     const std::ptrdiff_t first = std::clamp(begin, o.begin, o.end);
     return {first, std::clamp(end, first, o.end)};
   }
 };
 
-// Of a tile of queries.
+// Vectors of queries in a tile.
 constexpr std::size_t tile_vectors = has_32_registers ? max_attention_vectors : 2;
 
-// An attention for each index of its batch loops.
+// Computes the attention of each batch index.
 class forward {
  public:
   explicit forward(const attention_call& c)
@@ -69,12 +70,12 @@ class forward {
     close_values_ = floats(in.values);
   }
 
-  // This part's blocks of queries; where attend_single has been, those whose results are not
-  // finite.
+  // Computes the blocks of queries of the call's partition. After attend_single, only those whose
+  // results are not finite are computed again.
   //
-  // A hidden key's weight is 0, but 0 times NaN or an infinity is NaN. So a block with such results
-  // is computed again, from values with 0 for what is not finite; and what of that a query sees is
-  // added. By one call of attend, which is all in this function.
+  // A masked-out key has weight 0, but 0 * NaN and 0 * infinity are NaN. So a block with results
+  // that are not finite is recomputed with such values replaced by 0, and those that a query does
+  // see are added afterwards. attend has a single call site, so that it is inlined here.
   void run_part(bool is_attended) {
     const std::ptrdiff_t batch = batch_size(c_);
     if (batch == 0 || queries_ == 0) return;
@@ -97,17 +98,18 @@ class forward {
 
  private:
   static std::ptrdiff_t lanes() { return static_cast<std::ptrdiff_t>(hn::Lanes(query_tag())); }
-  // Of a tile's queries.
+  // Queries in a tile, which is also the row stride of its scores.
   static std::ptrdiff_t pitch() { return static_cast<std::ptrdiff_t>(tile_vectors) * lanes(); }
 
-  // The operands at an index of the batch loops.
+  // Sets the operands of a batch index.
   void find(std::ptrdiff_t batch) {
-    // In place: a copy would wait until what has just been stored is in the cache.
+    // Constructed in place: a copy would load what was just stored, which stalls until the stores
+    // are in the cache.
     std::construct_at(&at_, c_, batch_index(c_, batch));
     sees_ = visible(at_.band, {0, queries_}, {0, at_.keys});
   }
 
-  // The keys that at least one of the queries sees by their places, or all of them.
+  // The keys that the band and the length leave visible to at least one, or to all, of the queries.
   places seen_by_any(const places& queries) const {
     const index_range seen = sees_.keys({queries.begin, queries.end});
     return {seen.begin, seen.end};
@@ -117,7 +119,8 @@ class forward {
             sees_.keys({queries.begin, queries.begin + 1}).end};
   }
 
-  // A block of queries. Each block of keys meets all of its tiles while it is close.
+  // Computes one block of queries. Each block of keys is multiplied with all tiles of queries while
+  // it is in the cache.
   void attend(const places& queries) {
     const std::ptrdiff_t tiles = (queries.end - queries.begin + pitch() - 1) / pitch();
     const auto tile = [&](std::ptrdiff_t t) {
@@ -134,18 +137,18 @@ class forward {
     }
   }
 
-  // Can a key be among those of a tile and yet hidden from one of its queries?
+  // Whether a tile may process a key that is masked out for one of its queries.
   bool may_hide() const {
     return c_.mask.data != nullptr || c_.bias.data != nullptr || c_.relative.data != nullptr ||
            c_.seen.lowest != PTRDIFF_MIN || c_.seen.highest != PTRDIFF_MAX;
   }
 
-  // Whether all elements of some rows of results are finite.
+  // Whether all elements of `rows` rows of results are finite.
   HWY_NOINLINE bool all_finite(const float* row, std::ptrdiff_t pitch, std::size_t rows) const {
     const query_tag d;
     const std::size_t lanes = hn::Lanes(d);
     const auto zero = hn::Zero(d);
-    auto a = zero, b = zero, c = zero, f = zero;  // sums of 0 times each
+    auto a = zero, b = zero, c = zero, f = zero;  // sums of 0 * x: NaN if any x is not finite
     for (; rows != 0; --rows, row += pitch) {
       std::size_t e = 0;
       for (; e + 4 * lanes <= value_; e += 4 * lanes) {
@@ -181,9 +184,9 @@ class forward {
            relative_block(c_, at_.relative, c_.relative, at_.band, i, j).at(0, 0) != minus_infinity;
   }
 
-  // A block's values, in whole vectors. Every strip of a tile reads all of them: rows that are
-  // apart share few sets of the first level of cache, so that each time they come from the second
-  // one. Copied they mostly stay, which pays where more than a few tiles read them.
+  // The values of a block of keys, in rows padded to full vectors. Every register tile of queries
+  // reads all of them: strided rows map to few sets of the L1 cache, so that each pass would load
+  // them from L2. A packed copy mostly stays in L1, which pays where more than a few tiles read it.
   static constexpr std::ptrdiff_t few_tiles = 4;
   struct value_rows {
     const float* data;
@@ -212,7 +215,7 @@ class forward {
     return (queries.size() + static_cast<std::size_t>(lanes()) - 1) /
            static_cast<std::size_t>(lanes());
   }
-  // One vector's queries of a tile.
+  // The queries in vector v of a tile.
   places vector_of(const places& queries, std::size_t v) const {
     const std::ptrdiff_t first = queries.begin + static_cast<std::ptrdiff_t>(v) * lanes();
     return queries.meet({first, first + lanes()});
@@ -232,13 +235,13 @@ class forward {
     store_results(t, queries);
   }
 
-  // Keys that the same vectors of a tile see.
+  // A range of keys that the same vectors of a tile's queries see.
   struct run {
     places keys;
     std::size_t vector, vectors;
   };
-  // The run that begins with a key; what each vector sees begins and ends no earlier than what the
-  // one before it sees.
+  // The run that begins with a key. Both ends of what a vector sees are no earlier than those of
+  // the vector before it.
   static run run_from(std::ptrdiff_t key, std::ptrdiff_t end, const places* seen,
                       std::size_t vectors) {
     run r{{key, end}, 0, 0};
@@ -253,7 +256,8 @@ class forward {
     return r;
   }
 
-  // A tile of queries and a block of keys with its values.
+  // Updates a tile of queries with a block of keys and its values: scores, online softmax, and the
+  // product with the values.
   void meet(std::ptrdiff_t t, const places& queries, const places& block,
             const value_rows& values) {
     const places all_seen = seen_by_any(queries);
@@ -311,19 +315,20 @@ class forward {
                      value_row_,
                      is_first ? nullptr : factors_,
                      is_last ? sums_ + t * pitch() : nullptr};
-    // Where queries see none of the keys, their results stay, or are 0.
+    // For queries that see none of the keys the depth is empty: their results are kept, or 0 if
+    // this block is the first.
     const visible here(at_.band, {queries.begin, queries.end}, {keys.begin, keys.end});
     multiply(p, static_cast<std::size_t>(value_row_ / lanes()),
              [&](std::size_t first, std::size_t count) {
                return here.keys({static_cast<std::ptrdiff_t>(first),
                                  static_cast<std::ptrdiff_t>(first + count)});
              });
-    if (is_last && may_hide())  // while they are close
+    if (is_last && may_hide())  // while they are in the cache
       is_finite_ = is_finite_ && all_finite(to, to_row, queries.size());
     if (is_last && !in_place) store_results(t, queries);
   }
 
-  // The weights' numbers from a query and a key on.
+  // The element ids of the weights from a query and a key on, for dropout.
   element_numbers weights_from(std::ptrdiff_t query, std::ptrdiff_t key) const {
     const std::ptrdiff_t query_step = c_.numbers.stride[loop_.query];
     const std::ptrdiff_t key_step = c_.numbers.stride[loop_.key];
@@ -331,7 +336,8 @@ class forward {
             static_cast<std::uint32_t>(query_step), static_cast<std::uint32_t>(key_step)};
   }
 
-  // From products of queries and keys to scores, for one vector of queries.
+  // Turns products of queries and keys into capped, biased and masked scores, for one vector of
+  // queries.
   void complete(const score_rows& s, const places& queries, const places& keys) const {
     if (c_.soft_cap != 0) cap_scores(s, static_cast<float>(c_.soft_cap));
     if (at_.bias.data != nullptr)
@@ -373,8 +379,8 @@ class forward {
     }
   }
 
-  // Sums become what results are multiplied by. Those of nothing but hidden keys are 0, and so are
-  // such results.
+  // Replaces the running sums by the factors that normalise the results, and stores the logsumexp
+  // if it is wanted. If all keys of a query are masked out, its sum, factor and results are 0.
   void end_sums(std::ptrdiff_t t, const places& queries) const {
     const query_tag d;
     const auto zero = hn::Zero(d);
@@ -382,7 +388,7 @@ class forward {
       const std::ptrdiff_t at = t * pitch() + static_cast<std::ptrdiff_t>(v) * lanes();
       const auto sum = hn::Load(d, sums_ + at);
       if (at_.statistics.data != nullptr) {
-        // They are of twice the exponentials.
+        // The sums are of 2 * exp(s - m).
         const auto half = hn::Mul(hn::Set(d, 0.5f), sum);
         hn::Store(hn::Add(hn::Load(d, highest_ + at), math::log(d, half)), d, highest_ + at);
       }
@@ -398,12 +404,12 @@ class forward {
   attention_loops loop_;
   std::ptrdiff_t queries_;
   std::size_t depth_, value_;
-  attention_at at_;  // the batch index
+  attention_at at_;  // at the current batch index
   visible sees_;
-  std::ptrdiff_t block_;      // queries in one
-  std::ptrdiff_t value_row_;  // of results and close values
-  bool only_finite_ = false;  // what close values have
-  bool is_finite_ = true;     // what the block's results are
+  std::ptrdiff_t block_;      // queries in a block
+  std::ptrdiff_t value_row_;  // row stride of results and packed values
+  bool only_finite_ = false;  // packed values have 0 for those that are not finite
+  bool is_finite_ = true;     // whether the block's results are
   float scale_;
   word_source words_;
   float *packed_queries_, *results_, *highest_, *sums_, *factors_, *scores_, *addend_,
@@ -418,7 +424,7 @@ void attention(const attention_call& c) noexcept {
 
 }  // namespace
 
-// Highway's tables take no functions that are noexcept, but ones that return them.
+// HWY_EXPORT cannot take noexcept functions, but functions that return pointers to them.
 void (*AttentionOfTarget())(const attention_call&) noexcept {
   return &attention;
 }

@@ -4,7 +4,7 @@
 
 namespace weft::kernels {
 
-// The kernel of the target that Highway has chosen.
+// The forward attention kernel for the SIMD target that Highway dispatches to.
 void (*attention_kernel() noexcept)(const attention_call&) noexcept;
 
 }  // namespace weft::kernels

@@ -1,10 +1,10 @@
 // The adjoint of attention: the gradients for query, key and value from one pass over tiles of the
-// scores (Dao et al. 2022, appendix B.4), which are computed again.
+// scores, which are recomputed (Dao et al. 2022, appendix B.4).
 //
-// Blocks of keys are outermost: what belongs to one, its gradients and the transposes of key and
-// value among it, is in the scratch while the queries pass by in blocks. With rows of scores along
-// the keys nothing else needs a transpose: the three products after the scores want vectors along
-// the depths, as all operands have them, and from the scores one element after the other.
+// The loop over blocks of keys is outermost: a block's gradients and its transposed keys and values
+// stay in the scratch while blocks of queries are processed. With rows of scores along the keys
+// nothing else needs a transpose: the three products after the scores load vectors along the
+// depths, contiguous in all packed operands, and broadcast the scores one by one.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -40,8 +40,9 @@ using tiles::strip_extent;
 using tiles::tag;
 using tiles::vec;
 
-// Rows of a head are apart, which hardware does not foresee: asks for one some rows ahead. Most
-// have few lines, and clang would unroll the loop by eight.
+// The rows of a head are strided, which hardware prefetchers do not predict: prefetches a row some
+// rows ahead. Not unrolled: most rows have few cache lines, and clang would unroll the loop by
+// eight.
 template <class T>
 HWY_INLINE void fetch_ahead(const slice<T>& m, std::ptrdiff_t i, std::ptrdiff_t columns) {
   constexpr std::ptrdiff_t rows_ahead = 8, line = 64 / sizeof(float);
@@ -51,7 +52,7 @@ HWY_INLINE void fetch_ahead(const slice<T>& m, std::ptrdiff_t i, std::ptrdiff_t 
   for (std::ptrdiff_t j = 0; j < columns; j += line) hwy::Prefetch(row + j);
 }
 
-// Rows that will be wanted soon, and are in no cache near the core.
+// Rows that will be read soon and are in no cache near the core.
 struct upcoming_rows {
   slice<const float> matrix;
   std::ptrdiff_t columns;
@@ -64,14 +65,14 @@ struct upcoming_rows {
   }
 };
 
-// The first row, as it is or, if its elements are apart, in `copy`.
+// The first row of m, in place or, if its elements are strided, copied to `copy`.
 const float* contiguous_row(const slice<const float>& m, std::ptrdiff_t columns, float* copy) {
   if (m.column == 1) return m.data;
   for (std::ptrdiff_t j = 0; j < columns; ++j) copy[j] = m.data[j * m.column];
   return copy;
 }
 
-// to = factor * from, with zeros up to whole vectors, and as many rows of zeros as are asked for.
+// to = factor * from, with rows zero-padded to full vectors, and rows of zeros up to all_rows.
 void pack(const slice<const float>& from, std::ptrdiff_t rows, std::ptrdiff_t columns, float factor,
           const packed_matrix& to, std::ptrdiff_t all_rows) {
   const tag d;
@@ -129,16 +130,17 @@ void unpack(const packed_matrix& from, std::ptrdiff_t rows, std::ptrdiff_t colum
                     : unpack<store::add>(from, rows, columns, factor, to);
 }
 
-// What else than products a row of scores goes through.
+// One row of scores between the products: softmax and its gradient.
 struct score_row {
-  float* scores;           // in: query * key; out: twice the weights
-  float* score_gradients;  // in: g * value; out: twice the gradients for query * key
+  float* scores;           // in: query * key; out: 2 * weights
+  float* score_gradients;  // in: g * value; out: 2 * gradients for query * key
   const float* addend;
-  float soft_cap, statistics, dot;
-  float* before_cap;  // if any: twice the gradients for what soft_cap gives
+  float soft_cap, statistics, dot;  // the row's logsumexp and delta = rowsum(g * result)
+  float* before_cap;                // if any, out: 2 * gradients for the capped scores
 };
 
-// The vectors from begin to end; if Masked, those outside of `seen` become 0.
+// Turns the scores of `vectors` into weights and score gradients; if Masked, those outside of
+// `seen` become 0.
 template <bool Capped, bool Added, bool Masked>
 HWY_INLINE void weigh(const score_row& r, index_range vectors, index_range seen) {
   const tag d;
@@ -173,7 +175,7 @@ HWY_INLINE void weigh(const score_row& r, index_range vectors, index_range seen)
   }
 }
 
-// What else the adjoint has at an index of the batch loops.
+// The operands of the adjoint at an index of the batch loops.
 struct adjoint_at : attention_at {
   slice<const float> g;
   slice<float> query_gradient, key_gradient, value_gradient, bias_gradient;
@@ -193,7 +195,8 @@ struct adjoint_at : attention_at {
   }
 };
 
-// Whether this index of the batch loops is the first of those that are summed in a gradient.
+// Whether a gradient is stored or added to: stored at the first of the batch indices that it is
+// summed over.
 store into(const operand& gradient, const batch_index& batch) {
   for (int l = 0; l < max_loops; ++l)
     if (gradient.stride[l] == 0 && batch.index[l] != 0) return store::add;
@@ -236,12 +239,13 @@ class adjoint {
     row_ = floats + s.row;
   }
 
-  // `next` is what comes after b; b itself where nothing does. Its rows are fetched beside b's last
-  // block, one by one: at once they would hold up everything else.
+  // `next` is the batch index after b, or b if there is none. Its rows are prefetched one by one
+  // during b's last block: all at once they would stall everything else.
   void run(const batch_index& b, const batch_index& next) {
     find_upcoming({c_, next});
     batch_ = b;
-    // In place: a copy would wait until what has just been stored is in the cache.
+    // Constructed in place: a copy would load what was just stored, which stalls until the stores
+    // are in the cache.
     std::construct_at(&at_, c_, b);
     const std::ptrdiff_t keys = at_.keys;
     if (keys == 0)
@@ -251,7 +255,7 @@ class adjoint {
     for (keys_ = {0, 0}; keys_.begin < keys; keys_.begin = keys_.end) {
       keys_.end = std::min(keys, keys_.begin + max_adjoint_keys);
       pack_keys();
-      // The first block meets all queries, so that each of them gets a gradient.
+      // The first block of keys is combined with all queries, so that each query gets a gradient.
       const index_range all{0, query_extent_};
       const index_range seen =
           keys_.begin == 0 ? all : visible(at_.band, all, keys_).queries({0, keys_.size()});
@@ -278,8 +282,8 @@ class adjoint {
     return reinterpret_cast<float*>(c_.scratch) + attention_adjoint_scratch(c_).*place;
   }
 
-  // The vectors that hold the keys which strips of queries and of keys have products for: if one
-  // element of a strip of keys is among them, all are.
+  // The keys of `seen` rounded out to full vectors and whole strips of keys, so that products which
+  // read one key of a strip can read all of it.
   index_range vectors_of(index_range seen) const {
     const std::ptrdiff_t unit = std::max(lanes(), tiles::rows);
     return {seen.begin / unit * unit, round_up(seen.end, unit)};
@@ -292,7 +296,7 @@ class adjoint {
     return {j, std::min(j + tiles::rows, keys_.size())};
   }
 
-  // The rows of the next batch index.
+  // Sets the rows of the next batch index to prefetch.
   void find_upcoming(const adjoint_at& next) {
     upcoming_[0] = {next.query, depth_};
     upcoming_[1] = {next.g, values_};
@@ -304,7 +308,7 @@ class adjoint {
     upcoming_[7] = {next.value_gradient, values_};
   }
 
-  // Some rows of a gradient, which nothing adds to.
+  // Stores zeros to rows of a gradient that have no terms, unless the gradient is added to.
   static void put_zeros(const slice<float>& gradient, store how, std::ptrdiff_t columns,
                         index_range rows) {
     if (how == store::add) return;
@@ -322,7 +326,7 @@ class adjoint {
     transpose(at_.value.from(keys_.begin, 0), values_, value_transposed_);
   }
 
-  // Of the block's keys, so many columns.
+  // Transposes `columns` columns of the block's keys.
   void transpose(const slice<const float>& from, std::ptrdiff_t columns,
                  const packed_matrix& to) const {
     HWY_NAMESPACE::transpose<row_end::filled>(
@@ -337,7 +341,7 @@ class adjoint {
     std::fill_n(value_gradient_.data, keys_.size() * value_gradient_.row, 0.0f);
   }
 
-  // The weights and the gradients of scores are twice what they are called, as twice_exp gives.
+  // Weights and score gradients are twice their value, as twice_exp gives; hence 0.5.
   void add_query_gradient() const {
     tiles::multiply<store::put, left_operand::as_it_is>(
         {score_gradient_, key_, query_gradient_}, queries_.size(), depth_vectors_,
@@ -382,13 +386,13 @@ class adjoint {
       fetch_ahead(result, i, values_);
       dots_[i] =
           unscale * dot(contiguous_row(result.from(i, 0), values_, row_), g_.data + i * g_.row);
-      // A row whose keys are all hidden has no weights: less infinity, every score gives 0.
+      // If all keys of a row are masked out its weights are 0: exp(s - infinity).
       const float s = *at_.statistics.at(queries_.begin + i, 0);
       statistics_[i] = s == -infinity ? infinity : s;
     }
   }
 
-  // Of a row of results and a packed one of their gradients.
+  // The inner product of a row of results and a packed row of their gradients.
   float dot(const float* x, const float* g) const {
     const tag d;
     const std::ptrdiff_t whole = values_ / lanes() * lanes();
@@ -416,7 +420,8 @@ class adjoint {
                                                         queries_.size(), vectors, extent(values_));
   }
 
-  // A bias, dense or relative, or its gradient, where the blocks meet.
+  // The tile of a dense or relative bias, or of its gradient, for the current blocks of queries and
+  // keys.
   template <class T>
   bias_block<T> dense(const slice<T>& bias) const {
     const slice<T> m = bias.from(queries_.begin, keys_.begin);
@@ -449,7 +454,7 @@ class adjoint {
       added ? weigh_rows<true, true>() : weigh_rows<true, false>();
   }
 
-  // A function of its own, whose loops keep their constants in registers by clang 14 as well.
+  // Not inlined: so clang 14 too keeps the loops' constants in registers.
   template <bool Capped, bool Added>
   HWY_NOINLINE void weigh_rows() {
     const bool one_addend = c_.bias.stride[loop_.query] == 0 && c_.mask.stride[loop_.query] == 0 &&
@@ -460,7 +465,7 @@ class adjoint {
     for (std::ptrdiff_t first = 0; first < queries_.size(); first += tiles::rows) {
       const index_range strip = strip_of_queries(first);
       const index_range all = vectors_of(visible_.keys(strip));
-      // The vectors that every row of the strip sees all of need no mask.
+      // Vectors that every row of the strip sees in full need no mask.
       const index_range each = visible_.keys_of_each(strip);
       index_range plain{round_up(each.begin, lanes()), each.end / lanes() * lanes()};
       if (plain.begin >= plain.end) plain = {all.end, all.end};
@@ -489,7 +494,7 @@ class adjoint {
     }
   }
 
-  // The random words of some of a query's row of weights.
+  // The random words of query i's weights for a range of keys.
   const std::uint32_t* draw(std::ptrdiff_t i, index_range keys, std::uint32_t* room) const {
     const std::ptrdiff_t step = c_.numbers.stride[loop_.key];
     const std::ptrdiff_t first = at_.first_number +
@@ -499,7 +504,7 @@ class adjoint {
                         static_cast<std::size_t>(keys.size()), room);
   }
 
-  // What is added to a query's row of scores: -infinity where the mask hides the key.
+  // Sums the biases of a query's row of scores; -infinity where the mask hides the key.
   void find_addend(std::ptrdiff_t i) {
     const std::ptrdiff_t count = keys_.size();
     std::fill_n(addend_, count, 0.0f);
@@ -520,24 +525,24 @@ class adjoint {
   const std::ptrdiff_t depth_vectors_, value_vectors_;
   const float scale_, soft_cap_, kept_scale_;
   const word_source words_;
-  // What is being computed: the batch index, and the blocks of it.
+  // The current batch index, and the current blocks.
   batch_index batch_;
   adjoint_at at_;
   index_range queries_{}, keys_{};
   visible visible_;
-  bool is_last_ = false;  // of the blocks
+  bool is_last_ = false;  // the last pair of blocks of the batch index
   upcoming_rows upcoming_[8];
-  // In the scratch.
+  // Pointers into the scratch.
   packed_matrix key_, key_transposed_, value_transposed_, key_gradient_, value_gradient_;
   packed_matrix query_, g_, query_gradient_, weights_, score_gradient_;
   float *statistics_, *dots_, *addend_, *before_cap_, *row_;
   bias_gradient bias_gradient_, relative_gradient_;
 };
 
-// The loops of the batch, as bits.
+// A set of batch loops: bit l stands for loop l.
 using batch_loops = unsigned;
 
-// Zeros for a gradient: all of it that has the index in some loops.
+// Zeroes a gradient: all elements whose index in the loops of `fixed` is that of `at`.
 void clear(const attention_call& c, const operand& gradient, batch_loops fixed,
            const batch_index& at) {
   if (gradient.data == nullptr) return;
@@ -549,7 +554,7 @@ void clear(const attention_call& c, const operand& gradient, batch_loops fixed,
     zeros.extent[l] = gradient.stride[l] == 0 || (fixed >> l & 1u) ? 1 : c.extent[l];
   zero(zeros);
 }
-// Those for biases, which every term of the sum is added to.
+// Zeroes the gradients for biases, to which every term of the sum is added.
 void clear_bias_gradients(const attention_call& c, batch_loops fixed, const batch_index& at) {
   clear(c, c.bias_gradient, fixed, at);
   attention_call by_distance = c;
@@ -557,7 +562,8 @@ void clear_bias_gradients(const attention_call& c, batch_loops fixed, const batc
   clear(by_distance, c.relative_gradient, fixed, at);
 }
 
-// Parts share the loops that all gradients have; the others, inside of them, are sums.
+// Partitions divide the loops that all gradients have; the other batch loops are inside, and summed
+// over.
 batch_loops shared_loops(const attention_call& c) {
   batch_loops all = 0;
   for (int l = 0; l < attention_loops(c.loops).query; ++l) all |= 1u << l;
@@ -608,7 +614,7 @@ void attention_adjoint(const attention_call& c) noexcept {
 
 }  // namespace
 
-// Highway's tables take no functions that are noexcept, but ones that return them.
+// HWY_EXPORT cannot take noexcept functions, but functions that return pointers to them.
 void (*AttentionAdjointOfTarget())(const attention_call&) noexcept {
   return &attention_adjoint;
 }

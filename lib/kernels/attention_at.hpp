@@ -1,4 +1,4 @@
-// An attention's operands at one index of its batch loops.
+// Views of an attention call's operands at one index of its batch loops.
 #pragma once
 
 #include <cstddef>
@@ -10,14 +10,14 @@
 
 namespace weft::kernels {
 
-// The indices of the batch loops, counted from 0.
+// The number of batch indices: the product of the batch loops' extents.
 inline std::ptrdiff_t batch_size(const attention_call& c) {
   std::ptrdiff_t size = 1;
   for (int l = 0; l < attention_loops(c.loops).query; ++l) size *= c.extent[l];
   return size;
 }
 
-// One of them.
+// Batch index n, as an index in each batch loop; the last loop is the fastest.
 struct batch_index {
   int loops = 0;
   std::ptrdiff_t index[max_loops]{};
@@ -37,13 +37,13 @@ struct batch_index {
   }
 };
 
-// A matrix in an operand.
+// A strided matrix in an operand: `row` and `column` are its strides.
 template <class T>
 struct slice {
-  T* data = nullptr;  // null where there is no such operand
+  T* data = nullptr;  // null if the operand is absent
   std::ptrdiff_t row = 0, column = 0;
 
-  // The operand's, at an index of the batch loops, along these two.
+  // The matrix at a batch index, with its rows and columns along these two loops.
   void find(const operand& o, const batch_index& batch, int rows, int columns) {
     if (o.data == nullptr) return;
     data = static_cast<T*>(o.data) + batch.offset(o);
@@ -62,9 +62,9 @@ struct attention_at {
   slice<const std::uint8_t> mask;
   const float* relative = nullptr;
   slice<float> result, statistics;
-  std::ptrdiff_t first_number = 0;  // of the weights
+  std::ptrdiff_t first_number = 0;  // element id of the weight of query 0 and key 0, for dropout
   kernels::band band;
-  std::ptrdiff_t keys = 0;  // that a length leaves
+  std::ptrdiff_t keys = 0;  // keys [0, keys) are within the length
 
   attention_at() = default;
   attention_at(const attention_call& c, const batch_index& batch) {

@@ -1,5 +1,5 @@
-// What attention's adjoint does with biases: adds them to rows of scores, and finds their gradients
-// from those for the scores, block by block.
+// Biases in the adjoint of attention: adds them to rows of scores, and accumulates their gradients
+// from those of the scores, block by block.
 #if defined(WEFT_KERNELS_ATTENTION_BIAS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef WEFT_KERNELS_ATTENTION_BIAS_INL_H_
 #undef WEFT_KERNELS_ATTENTION_BIAS_INL_H_
@@ -17,7 +17,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace weft::kernels::HWY_NAMESPACE {
 
-// to[k] += from[k * stride]; `to` has whole vectors.
+// to[k] += from[k * stride]; `to` is padded to full vectors.
 inline HWY_NOINLINE void add_elements(std::ptrdiff_t count, const float* from,
                                       std::ptrdiff_t stride, float* to) {
   const tiles::tag d;
@@ -36,7 +36,7 @@ inline HWY_NOINLINE void add_elements(std::ptrdiff_t count, const float* from,
   }
 }
 
-// to[k * stride] += from[k] / 2: with stride 0, half of the sum.
+// to[k * stride] += from[k] / 2; with stride 0, *to += half of the sum.
 inline HWY_NOINLINE void add_halves(std::ptrdiff_t count, const float* from, float* to,
                                     std::ptrdiff_t stride) {
   const tiles::tag d;
@@ -56,14 +56,15 @@ inline HWY_NOINLINE void add_halves(std::ptrdiff_t count, const float* from, flo
   for (; k < count; ++k) to[k * stride] += 0.5f * from[k];
 }
 
-// Where queries share a row, what a block adds to it is summed up apart and then added: so each
-// element is a sum of sums, and no longer one of all queries' terms.
+// Accumulates the gradient of a bias. Where queries share a row, a block's terms are summed
+// separately and then added: so each element is a sum of sums of blocks, not one long sum over all
+// queries.
 class bias_gradient {
  public:
-  // `sums` has room for a row of scores and as many floats more as a block has queries.
+  // `sums` has capacity for a row of scores plus as many floats as a block has queries.
   explicit bias_gradient(float* sums) : sums_(sums) {}
 
-  // A block of queries and one of keys.
+  // Begins a block of queries and a block of keys.
   void begin(const bias_block<float>& to, std::ptrdiff_t queries, std::ptrdiff_t keys) {
     to_ = to;
     queries_ = queries;
@@ -72,8 +73,8 @@ class bias_gradient {
     if (to_.row == 0) std::fill_n(sums_, summed() + unit, 0.0f);
   }
 
-  // Query i's gradients, each twice what it is called: whole vectors from and to places of keys,
-  // with zeros for what is not seen.
+  // Adds query i's gradients, given as twice their value: full vectors of keys, with zeros for keys
+  // that it does not see.
   void add(std::ptrdiff_t i, const float* twice, index_range vectors, index_range seen) const {
     const tiles::tag d;
     if (to_.row == 0) {

@@ -1,4 +1,5 @@
-// Dropout of attention's weights, whose random words are drawn again wherever they are needed.
+// Dropout of attention's weights. Its random words are counter-based: drawn again wherever they are
+// needed, not stored.
 #if defined(WEFT_KERNELS_ATTENTION_DROPOUT_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef WEFT_KERNELS_ATTENTION_DROPOUT_INL_H_
 #undef WEFT_KERNELS_ATTENTION_DROPOUT_INL_H_
@@ -16,12 +17,12 @@
 HWY_BEFORE_NAMESPACE();
 namespace weft::kernels::HWY_NAMESPACE {
 
-// The numbers of elements: the first one's, and the steps from a query and from a key to the next.
+// Element ids: the first one, and the strides along queries and keys.
 struct element_numbers {
   std::uint32_t first, query, key;
 };
 
-// Drops from the rows of scores for one vector of queries.
+// Applies dropout to rows of scores of one vector of queries.
 inline HWY_NOINLINE void drop_scores(const score_rows& s, const element_numbers& of,
                                      const word_source& from, std::uint32_t below) {
   const query_tag d;
@@ -37,8 +38,8 @@ inline HWY_NOINLINE void drop_scores(const score_rows& s, const element_numbers&
     }
     return;
   }
-  // Four keys of a query share a counter, and its first key may be any of the four: what a lane
-  // takes begins so far behind the first of its words.
+  // Four consecutive keys of a query share a counter, and its first key may be any of the four: a
+  // lane's words begin at offset number % 4 of its first counter's words.
   const auto one = hn::TestBit(number, hn::Set(dw, 1u)), two = hn::TestBit(number, hn::Set(dw, 2u));
   const auto put_four = [&](std::size_t j, word_vec w0, word_vec w1, word_vec w2, word_vec w3,
                             word_vec w4, word_vec w5, word_vec w6) HWY_ATTR {

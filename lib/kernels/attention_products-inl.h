@@ -1,4 +1,4 @@
-// The products of attention: tiles of sums in registers.
+// The matrix products of attention: a microkernel whose accumulators stay in registers.
 #if defined(WEFT_KERNELS_ATTENTION_PRODUCTS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef WEFT_KERNELS_ATTENTION_PRODUCTS_INL_H_
 #undef WEFT_KERNELS_ATTENTION_PRODUCTS_INL_H_
@@ -23,15 +23,16 @@ namespace hn = hwy::HWY_NAMESPACE;
 using query_tag = hn::CappedTag<float, max_dot_lanes>;
 using query_vec = hn::Vec<query_tag>;
 
-// Sums, the vectors of the right operand and one element of the left one stay in registers: up to
-// 24 + 4 + 1 of 32, or 12 + 2 + 1 of 16. With none to spare, clang 19 would put sums on the stack.
+// Accumulators, the vectors of the right operand and one broadcast element of the left one stay in
+// registers: up to 24 + 4 + 1 of 32, or 12 + 2 + 1 of 16. With none to spare, clang 19 would spill
+// accumulators.
 constexpr std::size_t product_sums = has_32_registers ? 24 : 12;
 constexpr std::size_t product_vectors = has_32_registers ? 4 : 2;
-constexpr std::size_t max_product_rows = 8;  // of a tile
+constexpr std::size_t max_product_rows = 8;  // of a register tile
 
-// result[r, c] = the sum over k of left[r, k] * right[k, c], plus factors[r] * earlier[r, c], times
-// scales[r]. The left operand is any array, read an element at a time; the columns of the others
-// lie side by side, in whole vectors.
+// result[r, c] = (the sum over k of left[r, k] * right[k, c] + factors[r] * earlier[r, c]) *
+// scales[r]. The left operand has any strides, and its elements are broadcast one by one; the
+// columns of the others are contiguous, padded to full vectors.
 struct products {
   const float* left;
   std::ptrdiff_t left_row, left_step;  // strides of r and k
@@ -58,15 +59,15 @@ HWY_INLINE query_vec pick(query_vec v0, query_vec v1, query_vec v2, query_vec v3
     return v3;
 }
 
-// What one tile computes: from a row and a column on, over some of the depth.
+// One register tile: its first row and column, and the range of the depth to sum over.
 struct tile_part {
   const products& of;
   std::size_t row, column;
   index_range depth;
 };
 
-// The sums are a pack of parameters, not an array, so that each is a register even where vectors
-// have no size that the compiler knows.
+// The accumulators are a parameter pack, not an array, so that each is a register even if vectors
+// are sizeless (scalable).
 template <std::size_t Vectors, std::size_t... I, class... Sums>
 HWY_INLINE void sum_products(std::index_sequence<I...>, const tile_part& t, Sums... sums) {
   const query_tag d;
@@ -75,12 +76,12 @@ HWY_INLINE void sum_products(std::index_sequence<I...>, const tile_part& t, Sums
   const std::ptrdiff_t left_step = t.of.left_step, right_step = t.of.right_step;
   const float* a = t.of.left + static_cast<std::ptrdiff_t>(t.row) * row + t.depth.begin * left_step;
   const float* b = t.of.right + t.depth.begin * right_step + t.column;
-  // A tile of one vector is done before the next rows would come by themselves.
+  // A tile of one vector is done before the hardware prefetcher would fetch the next rows.
   if constexpr (Vectors == 1) {
     constexpr std::size_t rows = sizeof...(I);
     (hwy::Prefetch(a + static_cast<std::ptrdiff_t>(rows + I) * row), ...);
   }
-  // Four at a time, which needs fewer instructions and lets the processor foresee the last turn.
+  // Unrolled by four: fewer instructions, and the processor predicts the last iteration.
 #pragma GCC unroll 4
   for (std::ptrdiff_t k = t.depth.size(); k > 0;
        --k, a = in_register(a + left_step), b += right_step) {
@@ -124,15 +125,14 @@ HWY_INLINE void with_sums(const tile_part& t, Sums... sums) {
   }
 }
 
-// A function of its own, so that all addresses are in registers for integers: g++ would keep those
-// of a loop over tiles in vector registers, and what comes from there waits for the sums of the
-// tile before.
+// Not inlined, so that all addresses are in general-purpose registers: g++ would keep those of a
+// loop over tiles in vector registers, and moves from there wait for the sums of the tile before.
 template <std::size_t Rows, std::size_t Vectors>
 HWY_NOINLINE void tile(const tile_part& t) {
   with_sums<Rows, Vectors>(t);
 }
 
-// A tile of so many rows, at most Rows.
+// A tile of `rows` rows, at most Rows.
 template <std::size_t Rows, std::size_t Vectors>
 HWY_INLINE void tile_of(std::size_t rows, const tile_part& t) {
   if constexpr (Rows > 1) {
@@ -141,14 +141,14 @@ HWY_INLINE void tile_of(std::size_t rows, const tile_part& t) {
   tile<Rows, Vectors>(t);
 }
 
-// depth_of(first, count) is what the sums of so many rows from `first` on run over.
+// depth_of(first, count) is the range of the depth that `count` rows from `first` on sum over.
 template <std::size_t Vectors, class Depth>
 HWY_INLINE void multiply_columns(const products& p, std::size_t column, Depth depth_of) {
   constexpr std::size_t most = std::min<std::size_t>(product_sums / Vectors, max_product_rows);
   constexpr std::size_t few = 4;
   for (std::size_t first = 0, rows; first < p.rows; first += rows) {
     const std::size_t left = p.rows - first;
-    // Rather twice four rows than six and fewer than three.
+    // 4 + 4 or 4 + 3 rows rather than 6 + 2 or 6 + 1.
     const bool twice_four = most == 6 && (left == 8 || left == 7);
     rows = left >= most && !twice_four ? most : std::min(left, few);
     const tile_part part{p, first, column, depth_of(first, rows)};
@@ -156,8 +156,8 @@ HWY_INLINE void multiply_columns(const products& p, std::size_t column, Depth de
   }
 }
 
-// So many vectors of columns. Where all but one would fit, they are divided: a single one reads an
-// element for every product.
+// Multiplies `vectors` vectors of columns. Where all but one would fit in a tile they are split: a
+// tile of a single vector loads a broadcast element for every product.
 template <class Depth>
 HWY_INLINE void multiply(const products& p, std::size_t vectors, Depth depth_of) {
   const std::size_t lanes = hn::Lanes(query_tag());

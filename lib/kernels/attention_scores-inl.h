@@ -1,5 +1,5 @@
-// What attention does with the scores of one vector of queries for some keys: a row for each key,
-// the queries side by side.
+// Operations on the scores of one vector of queries for some keys: a row for each key, with the
+// queries in the lanes.
 #if defined(WEFT_KERNELS_ATTENTION_SCORES_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef WEFT_KERNELS_ATTENTION_SCORES_INL_H_
 #undef WEFT_KERNELS_ATTENTION_SCORES_INL_H_
@@ -25,13 +25,13 @@ namespace weft::kernels::HWY_NAMESPACE {
 
 constexpr float minus_infinity = -std::numeric_limits<float>::infinity();
 
-// The highest score before any is seen: finite, so that the distance of a hidden one to it is not
-// NaN but -infinity.
+// The running maximum before any score: finite, so that -infinity minus it is -infinity and not
+// NaN.
 constexpr float lowest_score = std::numeric_limits<float>::lowest();
 
 struct score_rows {
   float* data;
-  std::ptrdiff_t pitch;  // from a key's row to the next
+  std::ptrdiff_t pitch;  // stride of the keys' rows
   std::size_t keys;
 
   HWY_INLINE float* row(std::size_t j) const {
@@ -39,13 +39,13 @@ struct score_rows {
   }
 };
 
-// From the scores' first query and key on.
+// A boolean mask, from the scores' first query and key on.
 struct score_mask {
   const std::uint8_t* data;
   std::ptrdiff_t query, key;  // strides
 };
 
-// s <- cap tanh(s), of scores that are divided by the cap already.
+// s <- cap * tanh(s), for scores that are already divided by the cap.
 inline HWY_NOINLINE void cap_scores(const score_rows& s, float soft_cap) {
   const query_tag d;
   const auto cap = hn::Set(d, soft_cap);
@@ -53,7 +53,7 @@ inline HWY_NOINLINE void cap_scores(const score_rows& s, float soft_cap) {
     hn::StoreU(hn::Mul(cap, math::tanh(d, hn::LoadU(d, s.row(j)))), d, s.row(j));
 }
 
-// s <- s + addend_of(key). An addend of -infinity hides the key, whatever its score.
+// s <- s + addend_of(key). An addend of -infinity masks out the key, whatever its score.
 template <class F>
 HWY_INLINE void add_to_scores(const score_rows& s, F addend_of) {
   const query_tag d;
@@ -65,7 +65,7 @@ HWY_INLINE void add_to_scores(const score_rows& s, F addend_of) {
   }
 }
 
-// What a bias has for each of the keys, the queries side by side.
+// Transposes a bias: to[j * lanes + i] is that of key j and query i.
 inline HWY_NOINLINE void side_by_side(const bias_block<const float>& bias, std::ptrdiff_t queries,
                                       std::ptrdiff_t keys, float* to) {
   const query_tag d;
@@ -81,7 +81,7 @@ inline HWY_NOINLINE void side_by_side(const bias_block<const float>& bias, std::
     for (std::ptrdiff_t j = some.begin + 1; j < some.end; ++j) hn::StoreU(same, d, to + j * lanes);
   };
   const index_range within = bias.within({0, keys}, queries);
-  // Where each query has a row's first element, and where its last.
+  // Every query has a row's first element for keys before `first`, and its last one from `last` on.
   const std::ptrdiff_t first = std::clamp<std::ptrdiff_t>(-bias.place, 0, within.begin);
   const std::ptrdiff_t last =
       std::clamp(bias.last + 1 - bias.place + bias.step * (queries - 1), within.end, keys);
@@ -97,8 +97,8 @@ inline HWY_NOINLINE void side_by_side(const bias_block<const float>& bias, std::
   repeat({last, keys});
 }
 
-// One row's elements in falling order, from what the first query has for the last key on: what each
-// key has for a vector of queries lies side by side.
+// One row's elements in reverse, from that of query 0 and the last key on: the elements of one key
+// and a vector of queries are then contiguous.
 inline HWY_NOINLINE void falling(const bias_block<const float>& bias, std::ptrdiff_t keys,
                                  float* to) {
   const query_tag d;
@@ -114,7 +114,7 @@ inline HWY_NOINLINE void falling(const bias_block<const float>& bias, std::ptrdi
   std::fill_n(to + end, count - end, bias.data[0]);
 }
 
-// `addend` has room for a vector for each key, and one more.
+// `addend` has capacity for a vector for each key, and one more.
 inline HWY_NOINLINE void add_bias(const score_rows& s, const bias_block<const float>& bias,
                                   std::size_t queries, float* addend) {
   const query_tag d;
@@ -133,9 +133,9 @@ inline HWY_NOINLINE void add_bias(const score_rows& s, const bias_block<const fl
   }
 }
 
-// Scores become -infinity where the mask has 0. Where keys lie side by side, four at a time: their
-// bytes are put side by side with those of the other queries, in `bytes`, which has room for a
-// vector for each key.
+// Scores become -infinity where the mask is 0. Where the mask is contiguous along the keys, four
+// keys at a time: `bytes`, which has capacity for a vector for each key, gets four bytes of each
+// query as one lane.
 inline HWY_NOINLINE void hide_masked(const score_rows& s, const score_mask& mask,
                                      std::size_t queries, float* bytes) {
   const query_tag d;
@@ -180,13 +180,13 @@ inline HWY_NOINLINE void hide_masked(const score_rows& s, const score_mask& mask
   }
 }
 
-// Scores become -infinity but where lowest <= j - i <= highest, for key j and query i.
+// Scores become -infinity except where lowest <= j - i <= highest, for key j and query i.
 inline HWY_NOINLINE void hide_outside(const score_rows& s, std::ptrdiff_t lowest,
                                       std::ptrdiff_t highest) {
   const query_tag d;
   const auto lane = hn::Iota(d, 0);
   const auto hidden = hn::Set(d, minus_infinity);
-  // Where places are so far away that floats are not exact, all lanes are on one side of them.
+  // Where bounds are so large that floats are not exact, all lanes are on one side of them.
   auto first = hn::Set(d, static_cast<float>(-highest));
   auto last = hn::Set(d, static_cast<float>(-lowest));
   float* row = s.data;
@@ -199,8 +199,8 @@ inline HWY_NOINLINE void hide_outside(const score_rows& s, std::ptrdiff_t lowest
   }
 }
 
-// What a tile of products reads beside the scores: rows of keys that not all of the tile's queries
-// see, of which there are so many before and behind.
+// Zeroes rows next to the scores which a register tile also reads: keys that only some of its
+// queries see. `before` and `behind` are the numbers of such rows.
 inline void clear_beside(const score_rows& s, std::ptrdiff_t before, std::ptrdiff_t behind) {
   constexpr std::ptrdiff_t most = max_product_rows - 1;
   const query_tag d;
@@ -211,15 +211,15 @@ inline void clear_beside(const score_rows& s, std::ptrdiff_t before, std::ptrdif
   for (std::ptrdiff_t j = keys; j < keys + std::min(behind, most); ++j) clear(j);
 }
 
-// Where a vector of queries stands.
+// The online softmax state of a vector of queries.
 struct running {
-  float* highest;  // score so far
-  float* sum;      // of twice the exponentials of the distances to it
-  float* factor;   // exp(the highest before - the highest now)
+  float* highest;  // running maximum m of the scores
+  float* sum;      // running sum of 2 * exp(s - m)
+  float* factor;   // exp(m_old - m), which rescales earlier results
 };
 
-// The scores become twice the exponentials of their distances to the highest, and the running
-// values those that include them (Milakov and Gimelshein 2018, algorithm 3).
+// Online softmax update (Milakov and Gimelshein 2018, algorithm 3): the scores become 2 * exp(s -
+// m), and the running values include them.
 inline HWY_NOINLINE void exponentiate(const score_rows& s, const running& r) {
   const query_tag d;
   const std::ptrdiff_t pitch = s.pitch;

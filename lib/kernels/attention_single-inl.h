@@ -1,4 +1,4 @@
-// Attention of a single query, as a step of decoding has it: attention_single.cpp.
+// Attention of a single query, as in a decode step: attention_single.cpp.
 #if defined(WEFT_KERNELS_ATTENTION_SINGLE_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef WEFT_KERNELS_ATTENTION_SINGLE_INL_H_
 #undef WEFT_KERNELS_ATTENTION_SINGLE_INL_H_
@@ -12,10 +12,11 @@
 HWY_BEFORE_NAMESPACE();
 namespace weft::kernels::HWY_NAMESPACE {
 
-// Is this what attend_single computes?
+// Whether attend_single can compute this: one query, and contiguous rows of query, key, value and
+// result.
 bool is_single(const attention_call& c) noexcept;
 
-// False where a result is not finite, be it for a hidden key's value.
+// Returns false if a result is not finite, be it because of a masked-out key's value.
 bool attend_single(const attention_call& c) noexcept;
 
 }  // namespace weft::kernels::HWY_NAMESPACE

@@ -1,5 +1,5 @@
-// Attention of a single query. Its scores run along the keys, so that a vector has the scores of as
-// many keys; keys and values are read once, from end to end.
+// Attention of a single query (a decode step). Vectors of scores run along the keys; keys and
+// values are read once, sequentially.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -28,8 +28,8 @@ namespace {
 
 constexpr float infinity = std::numeric_limits<float>::infinity();
 
-// The keys whose scores are in the scratch at the same time, where a tile of queries has room for
-// those of a block of keys.
+// Keys in a block. Their scores are in the part of the scratch that holds those of a tile of
+// queries and a block of keys.
 constexpr std::ptrdiff_t row_block = 512;
 static_assert(row_block + max_dot_lanes <= attention_key_block * max_attention_tile);
 
@@ -49,16 +49,19 @@ class single_query {
     results_ = floats(in.results);
     of_block_ = floats(in.values);
     scores_ = floats(in.scores);
-    // What fills up the last vector is computed with, but means nothing: it is not to be slow.
+    // The padding of the last vector takes part in the arithmetic, but is never stored: zeros,
+    // since subnormal garbage could be slow.
     for (float* row : {results_, of_block_})
       std::fill(row + width_, row + round_up(width_, lanes()), 0.0f);
   }
 
-  // False where a result is not finite.
+  // Returns false if a result is not finite.
   bool attend(const batch_index& batch) {
-    // In place: a copy would wait until what has just been stored is in the cache.
+    // Constructed in place: a copy would load what was just stored, which stalls until the stores
+    // are in the cache.
     std::construct_at(&at_, c_, batch);
-    // By whole vectors, as it is read: g++ would store halves, which a load of both waits for.
+    // Stored in full vectors, as it is loaded: g++ would store half vectors, and a load of both
+    // halves would stall on them.
     const vec scale = hn::Set(tag(), scale_);
     map<float>(
         depth_, [&](vec v) HWY_ATTR { return hn::Mul(scale, v); }, query_, at_.query.data);
@@ -81,7 +84,7 @@ class single_query {
   static std::ptrdiff_t lanes() { return static_cast<std::ptrdiff_t>(hn::Lanes(tag())); }
 
   void multiply_keys(const index_range& keys) const {
-    // Of all keys: a call for every few took up to a tenth of the time.
+    // One call for all keys: a call for every few keys took up to a tenth of the time.
     const float* rows[row_block];
     constexpr auto unit = static_cast<std::ptrdiff_t>(columns_at_once(1));
     static_assert(row_block % unit == 0);
@@ -109,8 +112,7 @@ class single_query {
         if (*at_.mask.at(0, keys.begin + j) == 0) scores_[j] = -infinity;
   }
 
-  // A function of its own: clang would keep what tanh needs on the stack, and load it for each
-  // query.
+  // Not inlined: clang would spill tanh's constants, and reload them for each query.
   HWY_NOINLINE static void cap_scores(float* s, std::ptrdiff_t count, float soft_cap) {
     const tag d;
     const vec cap = hn::Set(d, soft_cap);
@@ -118,8 +120,8 @@ class single_query {
       hn::StoreU(hn::Mul(cap, math::tanh(d, hn::LoadU(d, s + j))), d, s + j);
   }
 
-  // s[j] += from[j * step]. An addend of -infinity hides the key, whatever its score. The last
-  // vector has zeros for what comes behind.
+  // s[j] += from[j * step]. An addend of -infinity masks out the key, whatever its score. The
+  // addends of the last vector are zero-padded.
   HWY_NOINLINE static void add_to_scores(float* s, std::ptrdiff_t n, const float* from,
                                          std::ptrdiff_t step) {
     const tag d;
@@ -140,14 +142,14 @@ class single_query {
     }
   }
 
-  // The scores become twice the exponentials of their distances to the highest; gives what the
-  // results before have to be multiplied by (Milakov and Gimelshein 2018, algorithm 3).
+  // Online softmax update (Milakov and Gimelshein 2018, algorithm 3): the scores become 2 * exp(s -
+  // m). Returns exp(m_old - m), which rescales the earlier results.
   float exponentiate(std::ptrdiff_t count) {
     const tag d;
     const auto plus = [](auto x, auto y) HWY_ATTR { return hn::Add(x, y); };
     const auto larger = [](auto x, auto y) HWY_ATTR { return hn::Max(x, y); };
     float* const s = scores_;
-    hn::StoreU(hn::Set(d, -infinity), d, s + count);  // what fills up the last vector
+    hn::StoreU(hn::Set(d, -infinity), d, s + count);  // padding of the last vector
     vec top = hn::Set(d, highest_);
     for (std::ptrdiff_t j = 0; j < count; j += lanes()) top = hn::Max(top, hn::LoadU(d, s + j));
     const float before = highest_;
@@ -187,7 +189,7 @@ class single_query {
     drop_elements(words, c_.drop.below, count, scores_);
   }
 
-  // to = the sum of the keys' values, each times its weight.
+  // to = the sum over the keys of weight * value.
   void put_values(const index_range& keys, float* to) const {
     const float* const weights = scores_;
     add_lines<1>({.left = &weights,
@@ -209,16 +211,17 @@ class single_query {
       hn::StoreU(hn::MulAdd(hn::LoadU(d, to + e), f, hn::LoadU(d, from + e)), d, to + e);
   }
 
-  // A sum of nothing but hidden keys is 0, and so are such results.
+  // Normalises and stores the results; returns whether all are finite. If all keys are masked out,
+  // the sum and the results are 0.
   bool store_results() const {
     const tag d;
     if (at_.statistics.data != nullptr)
       *at_.statistics.data =
-          highest_ + hn::GetLane(math::log(d, hn::Set(d, 0.5f * sum_)));  // of twice as much
+          highest_ + hn::GetLane(math::log(d, hn::Set(d, 0.5f * sum_)));  // sum of 2 * exp(s - m)
     const vec inverse = hn::Set(d, sum_ == 0 ? 0 : kept_scale_ / sum_);
     const float* const from = results_;
     float* const to = at_.result.data;
-    vec number = hn::Zero(d);  // 0 times each result, which is NaN where that is or is infinite
+    vec number = hn::Zero(d);  // sum of 0 * result: NaN if any result is not finite
     for (std::ptrdiff_t e = 0, width = width_; e < width; e += lanes()) {
       const vec result = hn::Mul(hn::LoadU(d, from + e), inverse);
       store_up_to(d, result, to + e, static_cast<std::size_t>(width - e));
@@ -234,9 +237,9 @@ class single_query {
   const float scale_, kept_scale_;
   const word_source words_;
   attention_at at_;
-  float highest_ = 0;  // score so far
-  float sum_ = 0;      // of twice the exponentials of the distances to it
-  // In the scratch.
+  float highest_ = 0;  // running maximum m of the scores
+  float sum_ = 0;      // running sum of 2 * exp(s - m)
+  // Pointers into the scratch.
   float *query_, *results_, *of_block_, *scores_;
 };
 

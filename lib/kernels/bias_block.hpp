@@ -1,4 +1,4 @@
-// A bias of attention where some queries meet some keys.
+// The tile of an attention bias for a block of queries and a block of keys.
 #pragma once
 
 #include <algorithm>
@@ -9,13 +9,13 @@
 
 namespace weft::kernels {
 
-// Query i and key j, counted from the first of each, have the element place + j - step * i of row
-// i, or the nearest that a row has: elements are 0 to last. A relative bias has step 1; a dense one
-// 0, and its rows have all that is looked up.
+// Query i and key j, counted from the first of each, have element clamp(place + j - step * i, 0,
+// last) of row i. A relative bias has step 1; a dense one has step 0, and its index is always in
+// range.
 template <class T>
 struct bias_block {
   T* data = nullptr;
-  std::ptrdiff_t row = 0, column = 0;  // strides; with row 0 all queries have the same
+  std::ptrdiff_t row = 0, column = 0;  // strides; with row 0 all queries share a row
   std::ptrdiff_t place = 0, step = 0;
   std::ptrdiff_t last = PTRDIFF_MAX / 4;
 
@@ -24,14 +24,14 @@ struct bias_block {
   }
   T& at(std::ptrdiff_t i, std::ptrdiff_t j) const { return data[i * row + index(i, j) * column]; }
 
-  // Those of `keys` whose elements none of the queries has to look for beyond a row's ends.
+  // The keys of `keys` whose element is not clamped for any of the queries.
   index_range within(index_range keys, std::ptrdiff_t queries) const {
     const std::ptrdiff_t begin = std::clamp(step * (queries - 1) - place, keys.begin, keys.end);
     return {begin, std::clamp(last + 1 - place, begin, keys.end)};
   }
 
-  // f(first key, count, data, stride) for pieces of query i's keys: each key has the next element
-  // of the data, and with stride 0 all have the same.
+  // Calls f(first key, count, data, stride) for the pieces of query i's keys whose elements have
+  // one stride: 0 where they are clamped, and all keys share an element.
   template <class F>
   void for_pieces(std::ptrdiff_t i, index_range keys, F f) const {
     bias_block own = *this;
@@ -45,8 +45,8 @@ struct bias_block {
   }
 };
 
-// The call's relative bias, or its gradient, at an index of the batch that the data and the band
-// are of, from a query and a key on.
+// The tile, from a query and a key on, of the call's relative bias or its gradient. `data` and `b`
+// are those of the same batch index.
 template <class T>
 bias_block<T> relative_block(const attention_call& c, T* data, const operand& o, const band& b,
                              std::ptrdiff_t query, std::ptrdiff_t key) {

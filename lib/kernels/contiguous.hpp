@@ -1,4 +1,5 @@
-// How a call's strides become contiguous pieces: what all SIMD targets share.
+// Drives rows of strided operands through kernels that take contiguous memory: shared by all SIMD
+// targets.
 #pragma once
 
 #include <algorithm>
@@ -15,19 +16,20 @@
 
 namespace weft::kernels {
 
-// What a dropout draws with.
+// What a dropout draws from, and the threshold below which it drops: see is_dropped in
+// weft/kernels/philox.hpp.
 struct draw {
   word_source from;
   std::uint32_t below;
 };
 
-// to[i] = f(from[0][i], …) for each of some rows of n elements, one or more, all of them
-// contiguous. Rows are so many bytes behind the one before: of the steps, the result's comes first;
-// a single row needs none. The draw is for dropout alone.
+// to[i] = f(from[0][i], …) for one or more rows of n contiguous elements. step[0] is the row stride
+// of the result in bytes, step[1 + i] that of input i; a single row needs no strides. Only dropout
+// reads the draw.
 using elementwise_loop = void (*)(std::ptrdiff_t rows, std::size_t n, void* to,
                                   const void* const* from, const std::ptrdiff_t* step, const draw&);
 
-// Copies n elements of `size` bytes between strides, which are in elements.
+// Copies n elements of `size` bytes; strides are in elements.
 template <std::size_t size>
 HWY_INLINE void copy_strided(std::ptrdiff_t n, std::byte* to, std::ptrdiff_t to_stride,
                              const std::byte* from, std::ptrdiff_t from_stride) {
@@ -37,8 +39,8 @@ HWY_INLINE void copy_strided(std::ptrdiff_t n, std::byte* to, std::ptrdiff_t to_
   });
 }
 
-// One of the strides is 1: to step through both by strides would take longer. Not inline: where
-// nothing is copied, rows would wait for what the loops need to be ready.
+// Copies between a contiguous and a strided array: one of the strides is 1, as a loop with two
+// strides is slower. Not inline: rows that need no copy would pay for the setup of these loops.
 HWY_NOINLINE inline void copy_elements(dtype type, std::ptrdiff_t n, std::byte* to,
                                        std::ptrdiff_t to_stride, const std::byte* from,
                                        std::ptrdiff_t from_stride) {
@@ -48,15 +50,15 @@ HWY_NOINLINE inline void copy_elements(dtype type, std::ptrdiff_t n, std::byte* 
   copy_strided<4>(n, to, to_stride, from, 1);
 }
 
-// Packs what n reads of `from`, its operand o, in the order of the loops, if outer loops read it
-// anew, it is not contiguous along the innermost loop, and has at most `space` bytes. Gives whether
-// it did; n's strides are then those of the copy.
+// Packs operand o of n, `from`, in loop order, if its stride in the outermost loop is 0 (it is
+// reread there), it is not contiguous along the innermost loop, and the copy takes at most `space`
+// bytes. Returns whether it did; n's strides are then those of the copy.
 inline bool pack_repeated(nest& n, int o, const operand& from, std::byte* to,
                           std::ptrdiff_t space) {
   const int last = n.last();
   const std::ptrdiff_t stride = n.stride[o][last];
   if (stride == 0 || stride == 1 || n.stride[o][0] != 0) return false;
-  nest part;  // the loops that are not repeated
+  nest part;  // without the outer loops that reread it
   int outer = 0;
   while (n.stride[o][outer] == 0) ++outer;
   for (int l = outer; l < n.loops; ++l) {
@@ -76,34 +78,39 @@ inline bool pack_repeated(nest& n, int o, const operand& from, std::byte* to,
   return true;
 }
 
-// The numbers of two neighbours. Only dropouts read numbers, and they go on in equal steps.
+// Writes the ids of two consecutive elements. Only dropout reads ids, and they have a constant
+// stride.
 inline void number_elements(std::ptrdiff_t first, std::ptrdiff_t stride, std::byte* to) {
   const std::uint32_t numbers[]{static_cast<std::uint32_t>(first),
                                 static_cast<std::uint32_t>(first + stride)};
   std::memcpy(to, numbers, sizeof numbers);
 }
 
-// Elements that a buffer has room for. Chains take as many at a time: their calls count.
+// Capacity of a staging buffer in elements. Fusion groups run on as many at a time, since each of
+// their operations is a call.
 inline constexpr std::ptrdiff_t buffer_room = 1024;
-// Elements that go through buffers at a time. Fewer, as a processor waits where many stores to the
-// buffers and to the result come together.
+// Elements staged at a time. Half of the capacity, as a burst of many stores to the buffers and to
+// the result stalls the processor.
 inline constexpr std::ptrdiff_t buffered = buffer_room / 2;
 
-// Whether operand o has one element, for all points.
+// Whether operand o is a scalar that is broadcast over all loops.
 inline bool is_everywhere(const nest& n, int o) {
   return std::all_of(n.stride[o], n.stride[o] + n.loops, [](auto stride) { return stride == 0; });
 }
 
-// Makes rows of n elements from one element each. Of rows that are shorter than `spilled` bytes, it
-// may write so many. From row to row, both go on by so many bytes.
+// Fills rows of n elements with one value each: `pitch` is the row stride of `to`, `step` that of
+// the values in `from`, both in bytes. A row shorter than `spilled` bytes may be overrun up to that
+// size.
 using fill_loop = void (*)(dtype type, std::ptrdiff_t rows, std::ptrdiff_t n, std::byte* to,
                            std::ptrdiff_t pitch, const std::byte* from, std::ptrdiff_t step);
 inline constexpr std::ptrdiff_t spilled = 64;
 
-// How run_elementwise cuts rows. Whatever the part, a row's vectors begin at the same elements.
+// The chunk, in elements, in which run_elementwise partitions rows: whatever the partition, a row's
+// vectors begin at the same elements.
 inline constexpr std::ptrdiff_t row_piece = 4096;
 
-// Copies what is contiguous on one side only, from place to place. Gives whether c is such a copy.
+// Copies without staging where one side is contiguous along the innermost loop and the other is
+// strided or broadcast. Returns whether c is such a copy.
 inline bool copy_directly(const call& c, const nest& n, fill_loop fill) {
   const int last = n.last();
   const std::ptrdiff_t length = n.extent[last];
@@ -122,7 +129,7 @@ inline bool copy_directly(const call& c, const nest& n, fill_loop fill) {
               });
     return true;
   }
-  if (n.stride[1][0] == 0) return false;  // what outer loops read anew is packed
+  if (n.stride[1][0] == 0) return false;  // what outer loops reread is packed
   walk_pieces(n, c.part, row_piece,
               [&](const std::ptrdiff_t* at, std::ptrdiff_t begin, std::ptrdiff_t end) {
                 copy_elements(type, end - begin, to + (at[0] + begin * to_step) * size, to_step,
@@ -131,29 +138,29 @@ inline bool copy_directly(const call& c, const nest& n, fill_loop fill) {
   return true;
 }
 
-// Runs f on whole rows, several by one call: short ones should not be called one by one. data(o) is
-// where operand o begins; the strides of n are in bytes.
+// Calls f with full rows, many at a time, as one call for each short row would cost too much.
+// data(o) is the address of operand o; the strides of n are in bytes.
 template <class Data, class F>
 HWY_INLINE void run_in_place(const nest& n, const share& part, Data data,
                              const void* (&from)[max_operands - 1], F f) {
   const int last = n.last();
   walk_runs(n, last, items_of(n.points(last), part),
             [&](const std::ptrdiff_t* offset, const std::ptrdiff_t* step, std::ptrdiff_t rows) {
-              // All there could be: a loop of a known length is none.
+              // A constant trip count, so that the loop is unrolled.
               for (int o = 1; o < max_operands; ++o) from[o - 1] = data(o) + offset[o];
               f(rows, static_cast<std::size_t>(n.extent[last]), data(0) + offset[0], step);
             });
 }
 
-// What run_elementwise does where operands are not contiguous along n's innermost loop, or rows too
-// long. The strides of n are in elements.
+// run_elementwise for operands that are not contiguous along n's innermost loop, or for rows that
+// are too long. The strides of n are in elements.
 template <class F>
 HWY_NOINLINE void run_buffered(const call& c, nest& n, int inputs, std::ptrdiff_t at_most,
                                fill_loop fill, const void* (&from)[max_operands - 1], F f) {
   if (copy_directly(c, n, fill)) return;
   std::byte* data[max_operands];
   for (int o = 0; o < max_operands; ++o) data[o] = static_cast<std::byte*>(c.operands[o].data);
-  // For one operand, say a mask that all heads of an attention read across its rows.
+  // Room to pack one operand, such as a mask that all heads of an attention read by columns.
   alignas(64) std::byte packed[32 * 1024];
   for (int o = 1; o <= inputs; ++o) {
     if (!data[o] || !pack_repeated(n, o, c.operands[o], packed, sizeof packed)) continue;
@@ -167,7 +174,7 @@ HWY_NOINLINE void run_buffered(const call& c, nest& n, int inputs, std::ptrdiff_
   for (int o = 0; o <= inputs; ++o) {
     stride[o] = n.stride[o][n.last()];
     if (data[o] && o > 0 && is_everywhere(n, o)) {
-      // Filled once, it is in place for all rows.
+      // A scalar is staged once for all rows.
       fill(c.operands[o].type, 1, std::min(buffer_room, length), buffer[o], 0, data[o], 0);
       data[o] = buffer[o];
       stride[o] = 1;
@@ -178,7 +185,7 @@ HWY_NOINLINE void run_buffered(const call& c, nest& n, int inputs, std::ptrdiff_
     for (int l = 0; l < n.loops; ++l) n.stride[o][l] *= bytes(c.operands[o].type);
     step[o] = n.stride[o][n.last()];
   }
-  // All there could be: a loop of a known length is none.
+  // A constant trip count, so that the loop is unrolled.
   const auto start = [&](const std::ptrdiff_t* offset, std::ptrdiff_t i) {
     for (int o = 1; o < max_operands; ++o) from[o - 1] = data[o] + (offset[o] + i * step[o]);
     return data[0] + (offset[0] + i * step[0]);
@@ -194,7 +201,7 @@ HWY_NOINLINE void run_buffered(const call& c, nest& n, int inputs, std::ptrdiff_
                            f(1, static_cast<std::size_t>(count), start(offset, i), nullptr);
                          }
                        });
-  // The inputs that stay where they are, and those that pass through buffers.
+  // Inputs that are read in place, and those that are staged.
   int staying[max_operands], stayed = 0, passing[max_operands], passed = 0;
   for (int o = 1; o <= inputs; ++o) {
     if (stride[o] == 1 && data[o])
@@ -206,8 +213,8 @@ HWY_NOINLINE void run_buffered(const call& c, nest& n, int inputs, std::ptrdiff_
   const auto take = [&](const std::byte* made, std::ptrdiff_t count, std::byte* to) {
     copy_elements(c.operands[0].type, count, to, stride[0], made, 1);
   };
-  // Short rows go together, but not those with numbers, which are of one row.
-  constexpr std::ptrdiff_t line = 16;  // of numbers; a vector's load takes longer across two
+  // Short rows are staged several at a time, except with element ids, which are those of one row.
+  constexpr std::ptrdiff_t line = 16;  // floats; a vector load across two lines is slower
   const std::ptrdiff_t pitch = (length + line - 1) / line * line;
   const std::ptrdiff_t together = buffered / pitch;
   if (together > 0 && std::all_of(data + 1, data + 1 + inputs, [](auto* d) { return d; }))
@@ -233,7 +240,8 @@ HWY_NOINLINE void run_buffered(const call& c, nest& n, int inputs, std::ptrdiff_
               if (next[o] == 0 && r > 0) continue;  // the same for all rows
               const std::ptrdiff_t brought = next[o] == 0 ? 1 : rows;
               if (stride[o] == 0) {
-                // To the pitch: a load of the row's end should lie in one of the stores.
+                // Up to the pitch, so that the vector load of the row's tail lies within one store,
+                // from which it is forwarded.
                 fill(c.operands[o].type, brought, pitch, buffer[o], next[o], place(o, r), row[o]);
                 continue;
               }
@@ -248,7 +256,7 @@ HWY_NOINLINE void run_buffered(const call& c, nest& n, int inputs, std::ptrdiff_
                 take(to + j * next[0], length, place(0, r + j));
           }
         });
-  // From `place` bytes into an input on, to its buffer.
+  // Stages `count` elements of input o from byte offset `place` on.
   const auto bring = [&](int o, std::ptrdiff_t place, std::ptrdiff_t count) {
     if (!data[o])
       number_elements(place / 4, stride[o], buffer[o]);
@@ -269,7 +277,7 @@ HWY_NOINLINE void run_buffered(const call& c, nest& n, int inputs, std::ptrdiff_
                     const int o = passing[j];
                     from[o - 1] = buffer[o];
                     const bool is_there =
-                        data[o] && stride[o] == 0 && i != begin;  // for the whole loop
+                        data[o] && stride[o] == 0 && i != begin;  // staged for the whole loop
                     if (!is_there) bring(o, place(o), count);
                   }
                   std::byte* const result = data[0] + place(0);
@@ -280,10 +288,10 @@ HWY_NOINLINE void run_buffered(const call& c, nest& n, int inputs, std::ptrdiff_
               });
 }
 
-// Runs f(rows, n, to, step) over c's loops, with rows of at most `at_most` elements, as an
-// elementwise_loop takes them; from[i] is then where those of input i are. Operands that are not
-// contiguous along the innermost loop pass, a piece at a time, through a buffer that stays in the
-// first level of cache: so there is one loop for each operation, whatever the strides.
+// Calls f(rows, n, to, step) over c's loops, for rows of at most `at_most` elements, with the
+// arguments of an elementwise_loop; from[i] then points to input i. Operands that are not
+// contiguous along the innermost loop are staged, a chunk at a time, in a buffer that stays in L1:
+// so there is one loop for each operation, whatever the strides.
 template <class F>
 void run_elementwise(const call& c, int inputs, std::ptrdiff_t at_most, fill_loop fill,
                      const void* (&from)[max_operands - 1], F f) {
@@ -297,21 +305,21 @@ void run_elementwise(const call& c, int inputs, std::ptrdiff_t at_most, fill_loo
   if (!contiguous) return run_buffered(c, n, inputs, at_most, fill, from, f);
   for (int o = 0; o <= inputs; ++o)
     for (int l = 0; l < last; ++l) n.stride[o][l] *= bytes(c.operands[o].type);
-  // Short rows should not wait for what buffers need.
+  // Not in run_buffered: short rows would pay for the setup of its buffers.
   run_in_place(
       n, c.part, [&](int o) { return static_cast<std::byte*>(c.operands[o].data); }, from, f);
 }
 
-// Runs c's chain over its loops; link l is done by loops[l]. Values between links lie in buffers
-// that stay in the first level of cache: of short rows several, one behind the other.
+// Runs c's fusion group over its loops; loops[l] computes operation l. Intermediate values are in
+// buffers that stay in L1, several short rows of them concatenated.
 inline void run_chain(const call& c, fill_loop fill, const elementwise_loop* loops) {
   alignas(64) std::byte made[max_fused_ops - 1][buffer_room * 4];
   const void* from[max_fused_inputs]{};
   struct link {
-    const void* const* values[3];  // where it is said where its values are
+    const void* const* values[3];  // addresses of the pointers to its inputs
     draw drawn;
-    bool joins;              // all rows are one behind the other
-    std::ptrdiff_t step[4];  // else from row to row, first of the result
+    bool joins;              // all rows are contiguous, and so done as one
+    std::ptrdiff_t step[4];  // else row strides in bytes, the result's first
   } links[max_fused_ops];
   const void* of_links[max_fused_ops - 1];
   int inputs = 0;
@@ -374,8 +382,7 @@ inline void run_chain(const call& c, fill_loop fill, const elementwise_loop* loo
   run_elementwise(c, inputs, buffer_room, fill, from, run_links);
 }
 
-// The rows that a row function gets at once: their sums and what follows from these take long,
-// but not one after the other.
+// Rows per call of a row function: several, so that the latencies of their reductions overlap.
 inline constexpr std::ptrdiff_t max_rows = 4;
 struct row_pointers {
   float* to;
@@ -387,11 +394,12 @@ struct row_arguments {
   std::size_t length;
   double scalar, scale;
   std::size_t rows;  // 1 to max_rows
-  // The result's rows and those of the inputs. One operand's are adjacent, so that no function
-  // loads two at once: they were stored one by one, and memory would have to be waited for.
+  // Row pointers of the result and the inputs. Those of one operand are adjacent, so that no
+  // function loads two pointers as one vector: they were stored one by one, and store-to-load
+  // forwarding would fail.
   std::byte* at[1 + max_row_inputs][max_rows];
-  bool centred;                  // normalisations: are the rows' means subtracted?
-  float *gain_sums, *bias_sums;  // their adjoints: rows to add to; null where there are none
+  bool centred;                  // normalisations: whether the mean is subtracted
+  float *gain_sums, *bias_sums;  // their adjoints: rows to accumulate into, or null
 
   bool has(int input) const { return at[1 + input][0] != nullptr; }
   row_pointers row(std::size_t r) const {
@@ -402,16 +410,16 @@ struct row_arguments {
 };
 using row_function = void (*)(const row_arguments&);
 
-// The same of rows whose neighbours lie side by side, `width` of them.
+// The same for `width` interleaved rows, whose k-th elements are contiguous.
 struct column_arguments {
   std::size_t length, width;
   double scale;
   std::byte* at[1 + max_row_inputs];  // the first row's first element
-  // Bytes to a row's next element, and to the next row; 0 for an input that there is not.
+  // Strides in bytes from a row's element to its next, and from row to row; 0 for an absent input.
   std::ptrdiff_t step[1 + max_row_inputs], size[1 + max_row_inputs];
 
   bool has(int input) const { return at[1 + input] != nullptr; }
-  // From a row on, the first elements.
+  // Pointers to the first elements of the rows from `row` on.
   row_pointers from(std::size_t row) const {
     const auto place = [&](int o) { return at[o] + static_cast<std::ptrdiff_t>(row) * size[o]; };
     row_pointers first{reinterpret_cast<float*>(place(0)), {}};
@@ -421,12 +429,13 @@ struct column_arguments {
 };
 using column_function = void (*)(const column_arguments&);
 
-// Transposes a matrix of floats that are side by side in its rows, a distance of `row` apart:
-// column k goes to to[k * pitch].
+// Transposes a matrix of floats with contiguous rows, `row` elements apart in memory: its column k
+// is written to the row at to[k * pitch].
 using transposition = void (*)(const float* from, std::ptrdiff_t row, std::size_t rows,
                                std::size_t columns, float* to, std::ptrdiff_t pitch);
 
-// Some rows of an operand, and the same packed. The distances are of neighbours, in bytes.
+// Rows of an operand and their packed copies: `step` is the row stride of the operand, `pitch` that
+// of the copies, in bytes.
 struct packed_rows {
   std::ptrdiff_t count, step, pitch;
 
@@ -435,7 +444,7 @@ struct packed_rows {
   }
 };
 
-// Copies the points of rows of operand o, in the order of their loops, to packed rows.
+// Packs rows of operand o, the points of each in loop order.
 inline void pack(const nest& row, int o, dtype type, const packed_rows& rows, const std::byte* from,
                  std::byte* to, transposition transpose) {
   const std::ptrdiff_t length = row.extent[row.last()], next = row.stride[o][row.last()];
@@ -451,7 +460,7 @@ inline void pack(const nest& row, int o, dtype type, const packed_rows& rows, co
     to += length * bytes(type);
   });
 }
-// The other way, to the result.
+// The inverse of pack, for the result.
 inline void unpack(const nest& row, const packed_rows& rows, const std::byte* from, std::byte* to,
                    transposition transpose) {
   constexpr auto type = dtype::float32;
@@ -474,10 +483,11 @@ inline bool is_of_rows(const call& c, int o) {
   return c.kind == op::log_softmax_adjoint && c.operands[3].data && (o == 2 || o == 3);
 }
 
-// Runs f on all rows of c, if their elements are one loop, not too long, and their neighbours lie
-// side by side in all operands. Gives whether it did. A row's bits do not depend on its neighbours.
+// Runs f on all rows of c if they are interleaved in all operands (unit stride from row to row) and
+// their elements are one loop that is not too long. Returns whether it did. A row's bits do not
+// depend on the rows next to it.
 inline bool run_columns(const call& c, const nest& rows, const nest& row, column_function f) {
-  constexpr std::ptrdiff_t fewest = 8, longest = 256;  // a sum has no blocks
+  constexpr std::ptrdiff_t fewest = 8, longest = 256;  // sums are not split into blocks
   const int last = rows.last();
   if (!f || row.loops > 1 || row.extent[0] > longest || rows.extent[last] < fewest) return false;
   column_arguments a{static_cast<std::size_t>(row.extent[0]), 0, c.scale, {}, {}, {}};
@@ -497,8 +507,8 @@ inline bool run_columns(const call& c, const nest& rows, const nest& row, column
   return true;
 }
 
-// Runs f on each row of c: the loops in c.over. Rows that are not contiguous have their neighbours
-// beside them, or go through c.scratch, which has row_scratch_bytes(c).
+// Runs f on each row of c: the loops in c.over. Rows that are not contiguous are processed
+// interleaved, or packed in c.scratch, which has row_scratch_bytes(c).
 inline void run_rowwise(const call& c, row_function f, column_function of_columns,
                         transposition transpose) {
   const int inputs = row_inputs(c.kind);
@@ -522,25 +532,25 @@ inline void run_rowwise(const call& c, row_function f, column_function of_column
   const auto pitch = static_cast<std::ptrdiff_t>(packed_row_bytes(length));
   const std::ptrdiff_t at_once = packs ? static_cast<std::ptrdiff_t>(room) / pitch : PTRDIFF_MAX;
   row_arguments a{length, c.scalar, c.scale, 0, {}, subtracts_mean(c.kind), nullptr, nullptr};
-  std::ptrdiff_t step[1 + max_row_inputs]{};  // from row to row
+  std::ptrdiff_t step[1 + max_row_inputs]{};  // row strides
   for (int o = 0; o <= inputs; ++o) {
     // In bytes from here on.
     for (int l = 0; l < rows.loops; ++l)
       rows.stride[o][l] *= data[o] ? bytes(c.operands[o].type) : 0;
     step[o] = rows.stride[o][rows.last()];
   }
-  // Hardware foresees the next rows of two operands, but not, where they are short, of more.
+  // Hardware prefetches the next rows of two operands, but, if they are short, not of more.
   constexpr std::size_t line = 64, short_row = 32 * line;
   int fetched[max_row_inputs], streams = 0;
   for (int o = 1; o <= inputs; ++o)
     if (!packed[o] && !is_of_rows(c, o) && step[o] != 0) fetched[streams++] = o;
   if (streams < 3 || length * sizeof(float) > short_row) streams = 0;
-  std::ptrdiff_t next[1 + max_row_inputs];  // from row to row where the function finds them
+  std::ptrdiff_t next[1 + max_row_inputs];  // row strides of the memory that f gets
   for (int o = 0; o <= inputs; ++o) next[o] = packed[o] && step[o] != 0 ? pitch : step[o];
   const auto run_from = [&](std::byte* const* first, std::ptrdiff_t count) {
     for (std::ptrdiff_t i = 0; i < count; i += max_rows) {
       a.rows = static_cast<std::size_t>(std::min(max_rows, count - i));
-      // Also those that there are not: to look takes longer.
+      // Also those of absent operands, and beyond a.rows: checks would take longer.
       for (int o = 0; o <= inputs; ++o) {
         std::byte *const here = first[o] + i * next[o], **const at = a.at[o];
         for (std::ptrdiff_t r = 0; r < max_rows; ++r) at[r] = here + r * next[o];
@@ -575,7 +585,7 @@ inline void run_rowwise(const call& c, row_function f, column_function of_column
               });
   };
   if (c.axis_extent == 0) return run_rows(items_of(points, c.part));
-  // Parts have whole blocks, so that the sums do not depend on how many there are.
+  // Partitions consist of whole blocks, so that the sums do not depend on their number.
   float* const sums = reinterpret_cast<float*>(data[0]) + c.axis_stride;
   constexpr auto unit = static_cast<std::ptrdiff_t>(rows_per_partial);
   const item_range blocks = items_of(c.axis_extent, c.part);

@@ -1,4 +1,4 @@
-// The contraction kernel: how the result is cut into blocks, panels and tiles.
+// The contraction kernel: splits the result into cache blocks, panels and tiles, as BLIS does.
 #include "kernels/dot.hpp"
 
 #include <algorithm>
@@ -28,28 +28,28 @@ HWY_BEFORE_NAMESPACE();
 namespace weft::kernels::HWY_NAMESPACE {
 namespace {
 
-// How many bytes ahead weights that are read once are fetched: half of a page of 4 KiB and more
+// Prefetch distance in bytes for weights that are read once. Half of a page of 4 KiB and more
 // measured slower.
 constexpr std::size_t stream_ahead = 1024;
 
-// How many lines ahead a left operand with rows side by side is fetched: where the lines are a
-// power of two apart, a few sets of the cache hold all of them.
+// Prefetch distance, in steps of the depth, for a left operand with unit stride along its rows:
+// where its depth stride is a power of two, all these lines map to a few sets of the cache.
 constexpr std::ptrdiff_t lines_ahead = 8;
 
-// So much of the depth at a time, all tiles of a panel or all strips of a block are packed where
-// their lines are adjacent: a row of a panel is read from end to end, and one of several strips,
+// The depth that is packed at a time of all tiles of a panel, or of all strips of a block, if their
+// lines are contiguous: a row of a panel is then read from end to end, and one of several strips,
 // which are narrower than a cache line, while it is in the cache.
 constexpr std::size_t panel_advance = 8;
 constexpr std::size_t block_advance = 16;
 
-// Where one index of the batch loops is.
+// The operands at one index of the batch loops.
 struct operands {
   const float *left, *right;
   float* result;
   const float* addend[2];
 };
 
-// A contraction for each index of its batch loops, or a part of them.
+// Computes a contraction for each index of its batch loops, or one partition of it.
 class product {
  public:
   product(const contraction& x, const call& c)
@@ -84,10 +84,10 @@ class product {
     }
   }
 
-  // The part of the batch.
+  // The batch indices of this partition.
   const range& batch() const { return batch_; }
 
-  // In the loop over the batch: small products would notice the call.
+  // Inlined into the loop over the batch: a call would slow down small products.
   HWY_INLINE void run(const operands& o) {
     if (method_.by_lines()) at_.find_rows({0, row_count_});
     if (method_.along_depth && !method_.left_in_place) copy_left(o.left);
@@ -97,7 +97,7 @@ class product {
     }
   }
 
-  // Tile after tile, each with the whole depth.
+  // Packs the right operand for reuse, tile after tile, each over the full depth.
   void pack_all(const float* right, std::byte* packed) {
     method_.right_in_place = false;
     const dot_blocks& room = method_.room;
@@ -130,7 +130,7 @@ class product {
   }
 
  private:
-  // All columns of these rows.
+  // Computes all columns of these rows.
   HWY_INLINE void pass(const operands& o, range all) {
     range columns{columns_.part().first, 0};
     for (; columns.first < columns_.part().end(); columns.first = columns.end()) {
@@ -144,7 +144,7 @@ class product {
         depth.count = std::min(method_.block.depth, depth_count_ - depth.first);
         if (packed_ == nullptr || !method_.left_in_place) at_.find_depth(depth);
         if (packed_ == nullptr) {
-          // Where tiles end with the columns' inner loop, all are whole.
+          // If tiles end with the columns' inner loop, all are full, and none needs packing.
           if (!method_.right_in_place || !columns_.tiles_end_with_loops())
             pack_right(o.right, columns, depth);
         } else if (method_.widens) {
@@ -173,20 +173,20 @@ class product {
     return packed_right_ + (t.first - columns.first) * depth.count;
   }
 
-  // A part of the depth, in steps of elements of type T.
+  // A range of the depth in units of T: a bfloat16 pair is two of the depth.
   template <class T>
   static range in_steps(range depth) {
     constexpr std::size_t step = std::is_same_v<T, half_pair> ? 2 : 1;
     return {depth.first / step, (depth.count + step - 1) / step};
   }
 
-  // In elements of type T.
+  // The offset of a tile in the packed operand, in elements of type T.
   template <class T>
   std::size_t place_in_packed(const column_tile& t, range depth) const {
     return t.first * in_steps<T>({0, depth_count_}).count + in_steps<T>(depth).first * t.width();
   }
 
-  // Packs lines that are adjacent.
+  // Packs lines (rows or columns) that have unit stride from one to the next.
   template <class D>
   HWY_INLINE void pack_lines(D d, const float* from, const offset_list& element,
                              std::ptrdiff_t element_stride, range depth, packed_tiles to) const {
@@ -198,7 +198,7 @@ class product {
     }
   }
 
-  // Packs others.
+  // Packs lines with any other stride.
   template <class D>
   HWY_INLINE void pack(D d, const strip& s, std::ptrdiff_t element_stride, range depth,
                        std::size_t width, float* packed) const {
@@ -223,7 +223,7 @@ class product {
              t.width(), packed);
         continue;
       }
-      std::size_t tiles = 1;  // with those beside it that are as wide
+      std::size_t tiles = 1;  // this one and the next ones that are as wide
       const std::size_t run = columns_.run(t.first, columns.end() - t.first);
       for (; t.whole() && (tiles + 1) * t.width() <= run; ++tiles) {
         const column_tile next = columns_.tile_at(first);
@@ -268,8 +268,8 @@ class product {
   }
 
 #if HWY_NATIVE_DOT_BF16
-  // To the packed block, as pairs of bfloat16: lines of their own where the left operand could be
-  // read in place, else strips as they were packed.
+  // Rounds the left operand to pairs of bfloat16 in the packed block: row by row if it could be
+  // read in place, else the strips that were packed as floats.
   void round_left(const float* left, range rows, range depth) const {
     const std::size_t steps = in_steps<half_pair>(depth).count;
     if (method_.left_in_place) {
@@ -283,8 +283,8 @@ class product {
   }
 #endif
 
-  // The rows of a tile from `row` of a block on, of which there are `count`. Rows that a tile has
-  // too many repeat the last one.
+  // The left operand of a tile: `count` rows of the block from `row` on. Surplus rows of the tile
+  // repeat the last one.
   template <class T>
   left_strip left_of(const operands& o, range depth, std::size_t row, std::size_t count) const {
     const std::size_t steps = in_steps<T>(depth).count;
@@ -301,7 +301,7 @@ class product {
     return a;
   }
 
-  // Few rows, whose elements are apart, as lines.
+  // Copies a few strided rows to contiguous lines.
   void copy_left(const float* left) const {
     float* to = packed_left_;
     for (std::size_t i = 0; i < row_count_; ++i, to += depth_count_) {
@@ -324,7 +324,7 @@ class product {
         const float* column[dot_columns];
         const std::size_t count = std::min(t.count - j, dot_columns);
         at_.columns().right.from(t.first - columns.first + j).places(o.right, count, column);
-        // A tile has room for whole vectors, and so for columns too many.
+        // A tile has room for full vectors, and so for surplus columns.
         for (std::size_t row = 0; row < row_count_;)
           row += dot_products(left + row, row_count_ - row, column, count, depth_count_,
                               tile_row_[row] + j);
@@ -347,7 +347,7 @@ class product {
     for (std::size_t first = columns.first; first < columns.end();) {
       const column_tile t = columns_.tile_at(first);
       first = t.end();
-      // An end may use whole vectors of the tile, and the result has no room for them.
+      // The epilogue may write full vectors, for which the tile has room but not the result.
       for (std::size_t i = 0; i < row_count_; ++i)
         std::copy_n(result[i] + (t.first - columns.first), t.count, tile_row_[i]);
       end_rows(o, t, columns);
@@ -370,9 +370,9 @@ class product {
     return {};
   }
 
-  // A part of the tile's place in the next panel of packed weights: each of the strips of rows
-  // fetches another one, of so many bytes of each vector. Many requests at once would hold up the
-  // loads of the tile itself.
+  // The prefetch target in packed weights, in the tile's columns of the next panel: each strip of
+  // rows prefetches another slice, of `bytes` bytes of each vector. A burst of prefetches would
+  // delay the loads of the tile itself.
   template <class T>
   fetched part_of_next(const right_strip<T>& right, const column_tile& t, range columns,
                        range depth, std::size_t strip, std::size_t bytes) const {
@@ -388,8 +388,8 @@ class product {
             static_cast<std::ptrdiff_t>(step)};
   }
 
-  // How many rows of the next strip each tile of a panel fetches, so that together they fetch all:
-  // those that follow each other in memory are a single line.
+  // How many rows of the next strip each tile of a panel prefetches, so that together they prefetch
+  // all: rows that follow each other in memory form a single line.
   std::size_t rows_each(range columns, range depth) const {
     if (x_.rows.inner().stride.left != static_cast<std::ptrdiff_t>(depth.count)) return 1;
     const std::size_t width = tile_vectors * hn::Lanes(tag());
@@ -412,7 +412,7 @@ class product {
     const bool add = depth.first != 0;
     const bool last = depth.end() == depth_count_;
     const std::size_t steps = in_steps<T>(depth).count;
-    std::size_t bytes = 0;  // small products would notice the division
+    std::size_t bytes = 0;  // not for all: the division slows down small products
     if (packed_ != nullptr) {
       const std::size_t strips = (rows.count + tile_rows - 1) / tile_rows;
       bytes = (hn::Lanes(tag()) * sizeof(T) + strips - 1) / strips;
@@ -423,7 +423,7 @@ class product {
       const left_strip a = left_of<T>(o, depth, row, count);
       float* result[tile_rows];
       at_.rows().result.from(row).places(o.result, count, result);
-      std::size_t next = row + tile_rows;  // the first row that the tile fetches
+      std::size_t next = row + tile_rows;  // the first row that the tile prefetches
       for (std::size_t first = near.first; first < near.end(); next += next_rows) {
         const column_tile t = columns_.tile_at(first);
         first = t.end();
@@ -451,7 +451,7 @@ class product {
           c.end = &end;
         }
         tile_of<T>(count, t.vectors, a.step)(a, b, steps, later, c);
-        // Not in the tile: it needs the registers that the sums are in.
+        // Not in the microkernel, whose accumulators occupy the registers that this needs.
         if (last && activate_ != nullptr) activate_({c.row, c.column, count, t.count});
         if (!whole) spread_tile(o, t, columns, row, count);
       }
@@ -467,7 +467,7 @@ class product {
     if (addends_ > 1) rows_of_addend(o, 1, stride.b, t, columns, row, rows, e.addend[1]);
   }
 
-  // All of few rows.
+  // Applies the epilogue to a tile in the scratch that has all of few rows.
   void end_rows(const operands& o, const column_tile& t, range columns) const {
     const tile_sums sums{tile_row_, 0, row_count_, t.count};
     if (ends_) {
@@ -478,8 +478,8 @@ class product {
     if (activate_ != nullptr) activate_(sums);
   }
 
-  // Where the tile's rows of an addend are; a copy where they are not whole vectors. Rows that a
-  // tile has too many repeat the last one.
+  // Finds the tile's rows of an addend, copied to the scratch unless they are full vectors or
+  // broadcast. Surplus rows of the tile repeat the last one.
   void rows_of_addend(const operands& o, std::size_t which, std::ptrdiff_t stride,
                       const column_tile& t, range columns, std::size_t row, std::size_t rows,
                       addend_rows& a) const {
@@ -507,7 +507,8 @@ class product {
     return {result, at_.rows().result, at_.columns().result, row, first, rows, t.count, adjacent};
   }
 
-  // Of a tile in the scratch. Not in the loop over the tiles, which would lack their registers.
+  // Copy an edge tile between the result and the scratch. Not inlined: the loop over the tiles
+  // needs the registers.
   HWY_NOINLINE void collect_tile(const operands& o, const column_tile& t, range columns,
                                  std::size_t row, std::size_t rows) const {
     collect(in_result<const float>(o.result, t, columns, row, rows), tile_row_);
@@ -522,12 +523,12 @@ class product {
   std::ptrdiff_t left_step_, right_step_;  // along the innermost loop of the depth
   const std::byte* packed_;                // the right operand, as pack_all leaves it; or null
   precision packed_as_;
-  // Those of this part.
+  // The ranges of this partition.
   range batch_, rows_;
   tiled_columns columns_;
   dot_method method_;
   block_offsets at_;
-  bool adjacent_right_, adjacent_result_;  // columns of an inner loop
+  bool adjacent_right_, adjacent_result_;  // unit stride along the columns' inner loop
   bool ends_;                              // whether sums are scaled, or anything is added to them
   int addends_;
   float scale_;
@@ -537,7 +538,7 @@ class product {
   float* tile_row_[tile_rows];
 };
 
-// Sums of nothing: what the addends and `then` make of zeros. Left and right may have no memory.
+// A contraction of depth 0: the epilogue of zeros. Left and right may have no memory.
 void end_zeros(const contraction& x, op epilogue) {
   const tile_activation activate = tile_activation_of(epilogue);
   for (std::ptrdiff_t i = 0; i < x.batch.size(); ++i) {
@@ -584,7 +585,7 @@ void pack_dot(const call& c, std::byte* packed) noexcept {
 
 }  // namespace
 
-// Highway's tables take no functions that are noexcept, but ones that return them.
+// Highway's dispatch tables do not take noexcept functions, but functions that return them.
 void (*DotOfTarget())(const call&) noexcept {
   return &dot;
 }

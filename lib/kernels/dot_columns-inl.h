@@ -1,4 +1,4 @@
-// How the columns of a contraction are cut into panels, and these into tiles.
+// Splits the columns of a contraction into panels, and these into tiles.
 #if defined(WEFT_KERNELS_DOT_COLUMNS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef WEFT_KERNELS_DOT_COLUMNS_INL_H_
 #undef WEFT_KERNELS_DOT_COLUMNS_INL_H_
@@ -17,7 +17,7 @@ namespace weft::kernels::HWY_NAMESPACE {
 
 struct column_tile {
   std::size_t first, count, vectors;
-  bool one_run;  // all of one inner loop
+  bool one_run;  // within one run of the inner loop
   std::size_t width() const { return vectors * hn::Lanes(tag()); }
   std::size_t end() const { return first + count; }
   bool whole() const { return one_run && count == width(); }
@@ -25,7 +25,7 @@ struct column_tile {
 
 class tiled_columns {
  public:
-  // Those of an operand that is packed have the tiles that all of them were packed in.
+  // A packed operand keeps the tiles that it was packed in, whatever the partition.
   tiled_columns(const loop_nest& loops, bool packed)
       : loops_(loops),
         packed_(packed),
@@ -35,20 +35,22 @@ class tiled_columns {
 
   std::size_t count() const { return count_; }
 
-  // Those that are to be found: all, until others are chosen.
+  // The columns to compute: all, unless others are chosen.
   const range& part() const { return part_; }
   void choose(range part) { part_ = part; }
 
-  // Tiles end where the innermost loop does, if that costs no part of a vector.
+  // Tiles end where the innermost loop does if its extent is a multiple of the lanes.
   bool tiles_end_with_loops() const { return cut_; }
 
-  // How many from `first` on are one inner loop.
+  // How many of `count` columns from `first` on are within one run of the inner loop.
   std::size_t run(std::size_t first, std::size_t count) const { return loops_.run(first, count); }
 
-  // A tile is made where it is used: g++ copies one as vectors, which wait for its members' stores.
+  // Tiles are computed where they are used: g++ would copy a stored one as vectors, whose loads
+  // would wait for the stores of its members.
   //
-  // Tiles lie one after the other, each but the last of whole vectors. Four vectors make two tiles
-  // of two: one of three and one of a single vector would do less with each element of the left.
+  // Tiles are consecutive, each but the last of full vectors. Four vectors make two tiles of two:
+  // with three and one, the single vector would do fewer products for each element of the left
+  // operand.
   column_tile tile_at(std::size_t first) const {
     const std::size_t lanes = hn::Lanes(tag());
     const std::size_t end = packed_ ? count_ : part_.end();
@@ -63,7 +65,7 @@ class tiled_columns {
     return t;
   }
 
-  // The columns of whole tiles from `first` on, no more than `limit`.
+  // The number of columns of complete tiles from `first` on, no more than `limit`.
   std::size_t panel_at(std::size_t first, std::size_t limit) const {
     const std::size_t left = part_.end() - first;
     if (left <= limit) return left;
@@ -73,7 +75,7 @@ class tiled_columns {
     return count;
   }
 
-  // What parts are made of: vectors, where the operand is packed the tiles that it has.
+  // The units of a partition: vectors, or the tiles of a packed operand.
   std::size_t units() const {
     if (!packed_) return (count_ + hn::Lanes(tag()) - 1) / hn::Lanes(tag());
     std::size_t n = 0;

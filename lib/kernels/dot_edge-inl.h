@@ -1,4 +1,4 @@
-// Tiles that memory does not hold as whole vectors pass through the scratch.
+// Edge tiles, which memory does not hold as full vectors, are staged in the scratch.
 #if defined(WEFT_KERNELS_DOT_EDGE_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef WEFT_KERNELS_DOT_EDGE_INL_H_
 #undef WEFT_KERNELS_DOT_EDGE_INL_H_
@@ -21,10 +21,10 @@ struct tile_elements {
   T* data;
   const offset_list &row, &column;
   std::size_t first_row, first_column, rows, columns;
-  bool adjacent;  // those of a row
+  bool adjacent;  // unit stride along a row
 };
 
-// Puts them to rows that have room for whole vectors.
+// Copies an edge tile to rows that have room for full vectors.
 HWY_INLINE void collect(const tile_elements<const float>& from, float* const* to) {
   const tag d;
   const std::size_t lanes = hn::Lanes(d), columns = from.columns;
@@ -43,7 +43,7 @@ HWY_INLINE void collect(const tile_elements<const float>& from, float* const* to
   }
 }
 
-// Puts them to their places, from such rows.
+// Copies an edge tile from such rows to memory.
 HWY_INLINE void spread(const float* const* from, const tile_elements<float>& to) {
   const tag d;
   const std::size_t lanes = hn::Lanes(d), columns = to.columns;

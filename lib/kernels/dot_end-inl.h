@@ -1,4 +1,4 @@
-// What a contraction does with its sums: then(scale * s + a + b).
+// The epilogue of a contraction: activation(scale * s + a + b) of each sum s.
 #if defined(WEFT_KERNELS_DOT_END_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef WEFT_KERNELS_DOT_END_INL_H_
 #undef WEFT_KERNELS_DOT_END_INL_H_
@@ -16,22 +16,22 @@ namespace weft::kernels::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// The rows of an addend: an element for each of the sums, and memory for whole vectors of them; or
-// one for all of a row.
+// The rows of an addend: an element for each sum, in memory for full vectors; or one, broadcast
+// over the row.
 struct addend_rows {
   const float* row[max_tile_rows];
   bool broadcast;
 };
 
-// What a tile's sums are scaled by, and what is added to them. It is made for each tile, so that
-// nothing is written to it that nobody reads.
+// The scale and the addends of a tile's sums. There are no initializers: one is made for each tile,
+// and most members are not read.
 struct tile_end {
   float scale;
   int addends;
   addend_rows addend[2];
 };
 
-// A tile's sums in memory, with room for whole vectors: row r from row[r] + column on.
+// A tile's sums in memory, with room for full vectors: row r starts at row[r] + column.
 struct tile_sums {
   float* const* row;
   std::ptrdiff_t column;
@@ -68,7 +68,7 @@ HWY_NOINLINE void activate_tile(const tile_sums& s) {
 
 using tile_activation = void (*)(const tile_sums&);
 
-// Null where the sums stay as they are.
+// Null if there is no activation.
 inline tile_activation tile_activation_of(op epilogue) {
   switch (epilogue) {
     case op::relu:

@@ -1,4 +1,4 @@
-// Contractions with few rows, which read the right operand once, line by line.
+// gemv, and contractions with few rows (skinny m): they read the right operand once, line by line.
 #if defined(WEFT_KERNELS_DOT_LINES_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef WEFT_KERNELS_DOT_LINES_INL_H_
 #undef WEFT_KERNELS_DOT_LINES_INL_H_
@@ -16,10 +16,10 @@
 HWY_BEFORE_NAMESPACE();
 namespace weft::kernels::HWY_NAMESPACE {
 
-// At most so many rows at the same time.
+// The most rows that are computed at a time.
 constexpr std::size_t rows_at_once = has_32_registers ? 4 : 2;
 
-// n lanes, which are all of them if Whole.
+// n lanes, or all of them if Whole.
 template <bool Whole>
 HWY_INLINE vec load_part(const float* from, std::size_t n) {
   return Whole ? hn::LoadU(tag(), from) : load_n(tag(), from, n);
@@ -29,15 +29,16 @@ HWY_INLINE void store_part(vec v, float* to, std::size_t n) {
   Whole ? hn::StoreU(v, tag(), to) : store_n(v, tag(), to, n);
 }
 
-// The columns that dot_products is given at once. A sum waits four cycles for the one before, and
-// two begin in each: a single row needs all of them at the same time, more rows four.
+// The columns that dot_products gets at a time. A multiply-add has a latency of four cycles and a
+// throughput of two per cycle, which takes eight accumulators: a single row needs eight columns,
+// more rows need four.
 constexpr std::size_t dot_columns = 8;
 constexpr std::size_t columns_at_once(std::size_t rows) {
   return rows == 1 ? dot_columns : 4;
 }
 
-// Adds the products of n elements of each row and column to the sums, row by row. row[I] and
-// column[I] are those of the sum I.
+// Adds the products of n elements of each row and column to the accumulators, row by row. row[I]
+// and column[I] belong to accumulator I.
 template <std::size_t Rows, bool Whole, std::size_t... I, class... Sums>
 HWY_INLINE void add_products(std::index_sequence<I...>, const float* const* row,
                              const float* const* column, std::size_t k, std::size_t n,
@@ -54,7 +55,7 @@ HWY_INLINE void add_products(std::index_sequence<I...>, const float* const* row,
   }
 }
 
-// The sums of all lanes, of four vectors.
+// Horizontal sums of four vectors.
 #if HWY_TARGET != HWY_SCALAR && !HWY_HAVE_SCALABLE
 
 // Lane i is the sum of the lanes i of all blocks of 128 bits.
@@ -92,8 +93,8 @@ HWY_INLINE void store_sums(vec v0, vec v1, vec v2, vec v3, float* to) {
 
 #endif
 
-// Entry c of row r of the tile is the sum of row[r][k] * column[c][k], with vectors along k. Four
-// entries are made at a time: F counts those.
+// Entry c of row r of the tile is the sum of row[r][k] * column[c][k], vectorized along k. Entries
+// are stored four at a time: F counts these fours.
 template <std::size_t Rows, std::size_t... F, std::size_t... I, class... Sums>
 HWY_INLINE void dot_products(std::index_sequence<F...> fours, std::index_sequence<I...> all,
                              const float* const* row, const float* const* column, std::size_t depth,
@@ -103,7 +104,7 @@ HWY_INLINE void dot_products(std::index_sequence<F...> fours, std::index_sequenc
   } else {
     constexpr std::size_t at_once = columns_at_once(Rows);
     const std::size_t lanes = hn::Lanes(tag());
-    // In registers: clang 14 would read them again in each iteration.
+    // Copied to locals: clang 14 would reload the pointers in each iteration.
     const float* const rows[]{row[I / at_once]...};
     const float* const columns[]{column[I % at_once]...};
     std::size_t k = 0;
@@ -126,7 +127,7 @@ HWY_NOINLINE std::size_t dot_products(const float* const* row, const float* cons
   return Rows;
 }
 
-// Of the first rows of so many; returns of how many. Columns too many repeat the last one.
+// Computes up to `Rows` of `rows` rows and returns how many. Surplus columns repeat the last one.
 template <std::size_t Rows = rows_at_once>
 std::size_t dot_products(const float* const* row, std::size_t rows, const float* const* column,
                          std::size_t columns, std::size_t depth, float* tile) {
@@ -136,11 +137,11 @@ std::size_t dot_products(const float* const* row, std::size_t rows, const float*
   return dot_products<Rows>(row, column, columns, depth, tile);
 }
 
-// The columns that are gone along at once: their results stay in the first cache.
+// The columns of one pass, whose results stay in L1.
 constexpr std::size_t line_columns =
     first_cache_bytes / 2 / (few_rows * sizeof(float)) / max_tile_columns * max_tile_columns;
 
-// Rows of the left operand, and lines of the right one, which each are along the columns.
+// Rows of the left operand, and lines of the right one, each contiguous along the columns.
 struct line_product {
   const float* const* left;  // row r's element at depth k is left[r][k * left_step]
   std::ptrdiff_t left_step;
@@ -150,7 +151,7 @@ struct line_product {
   float* const* result;
 };
 
-// sum + the sum of factor * line. `all` are the factors, row by row, and then the lines.
+// sum plus factor * line for each line. `all` holds the factors, row by row, and then the lines.
 template <std::size_t Rows, std::size_t Row, std::size_t... L, class... All>
 HWY_INLINE vec add_lines_to(std::index_sequence<L...>, vec sum, All... all) {
   constexpr std::size_t lines = sizeof...(L);
@@ -158,7 +159,7 @@ HWY_INLINE vec add_lines_to(std::index_sequence<L...>, vec sum, All... all) {
   return sum;
 }
 
-// n columns from the j-th on.
+// Updates n columns from the j-th on.
 template <bool Add, bool Whole, std::size_t... R, class Lines, class... All>
 HWY_INLINE void add_lines_at(std::index_sequence<R...>, Lines lines, float* const* to,
                              std::size_t j, std::size_t n, All... all) {
@@ -168,7 +169,8 @@ HWY_INLINE void add_lines_at(std::index_sequence<R...>, Lines lines, float* cons
    ...);
 }
 
-// Lines from the k-th on, each read once for all rows: added to what is there, or put in its place.
+// The axpy form: adds lines from the k-th on, times their factors, to the result, or overwrites it
+// unless Add. Each line is read once for all rows.
 template <bool Add, std::size_t... R, std::size_t... L, class... Factors>
 HWY_INLINE void add_lines(std::index_sequence<R...> rows, std::index_sequence<L...> lines,
                           const line_product& p, std::ptrdiff_t k, Factors... factors) {
@@ -180,7 +182,7 @@ HWY_INLINE void add_lines(std::index_sequence<R...> rows, std::index_sequence<L.
     add_lines<Add>(rows, lines, p, k, factors..., hn::Set(d, left[(k + line) * p.left_step]));
   } else {
     const std::size_t lanes = hn::Lanes(d);
-    // In registers: for all that compilers know, a store of a vector changes p.
+    // Copied to locals: a store of a vector may alias p, whose members would be reloaded.
     const std::size_t columns = p.columns;
     const std::ptrdiff_t step = p.right_step;
     const float* from = p.right + k * step;
@@ -195,7 +197,8 @@ HWY_INLINE void add_lines(std::index_sequence<R...> rows, std::index_sequence<L.
   }
 }
 
-// The factors of a few lines are in registers. More lines at once are more than the caches follow.
+// The factors of a few lines stay in registers. More lines at a time are more streams than the
+// caches can follow.
 template <std::size_t Rows>
 HWY_NOINLINE std::size_t add_lines(const line_product& p) {
   constexpr std::size_t lines = std::min<std::size_t>((has_32_registers ? 16 : 8) / Rows, 8);
@@ -211,7 +214,7 @@ HWY_NOINLINE std::size_t add_lines(const line_product& p) {
   return Rows;
 }
 
-// Of the first rows of so many; returns of how many.
+// Computes up to `Rows` of `rows` rows and returns how many.
 template <std::size_t Rows = rows_at_once>
 std::size_t add_lines(const line_product& p, std::size_t rows) {
   if constexpr (Rows > 1) {

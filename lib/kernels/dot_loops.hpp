@@ -1,4 +1,4 @@
-// The loops of a contraction, sorted into those of its rows, columns, depth and batch.
+// The loops of a contraction, sorted into rows (m), columns (n), depth (k) and batch.
 #pragma once
 
 #include <algorithm>
@@ -18,8 +18,8 @@ struct range {
   bool operator==(const range&) const = default;
 };
 
-// A place in the result, in the operands that give its rows (left) and its columns (right), and in
-// the addends.
+// Offsets or strides, in elements, in the result, in the operands that give its rows (left) and its
+// columns (right), and in the addends.
 struct place_in_operands {
   std::ptrdiff_t result, left, right, a, b;
 };
@@ -29,8 +29,8 @@ struct loop {
   place_in_operands stride;
 };
 
-// The offsets of iterations in one operand. Where the iterations are of one loop these are
-// computed: small products would take as long to fill a table as to multiply.
+// The offsets of iterations in one operand, in elements. Those of a single loop are computed:
+// filling a table takes as long as a small product.
 class offset_list {
  public:
   offset_list() = default;
@@ -41,11 +41,11 @@ class offset_list {
     return table_ == nullptr ? first_ + static_cast<std::ptrdiff_t>(i) * step_ : table_[i];
   }
 
-  // The places that they are at from an origin. Those after the first `count` repeat the last one.
+  // Pointers at these offsets from an origin. Those after the first `count` repeat the last one.
   template <class T, std::size_t N>
   void places(T* origin, std::size_t count, T* (&to)[N]) const {
-    // One from the other: g++ would find them all as a vector, and what is stored as one and read
-    // as single places has to wait.
+    // Each from the one before: g++ would compute them all as a vector, and loads of single
+    // pointers from what was stored as a vector have to wait.
     if (table_ == nullptr) {
       T* place = origin + first_;
       for (std::size_t i = 0; i < N; ++i) {
@@ -61,7 +61,7 @@ class offset_list {
     }
   }
 
-  // Those from the i-th on.
+  // The offsets from the i-th iteration on.
   offset_list from(std::size_t i) const {
     return table_ == nullptr ? offset_list((*this)[i], step_) : offset_list(table_ + i);
   }
@@ -71,15 +71,16 @@ class offset_list {
   std::ptrdiff_t first_ = 0, step_ = 0;
 };
 
-// Loops, the innermost last.
+// A loop nest, the innermost loop last.
 class loop_nest {
  public:
-  // The other loops are left as they are: small products would notice if they were not.
+  // The other loops stay uninitialized: setting them would slow down small products.
   loop_nest() { loops_[0] = {1, {}}; }
 
   loop& push_back() { return loops_[count_++]; }
 
-  // Puts the largest strides outermost, and makes two loops one where they walk like one.
+  // Sorts the loops, the largest strides outermost, and coalesces those that iterate over every
+  // operand like one loop.
   template <class Key>
   void arrange(Key key) {
     if (is_single()) return;
@@ -113,13 +114,13 @@ class loop_nest {
     return n;
   }
 
-  // Where the iteration with this index is.
+  // The offsets of the iteration with this index.
   HWY_INLINE place_in_operands at(std::ptrdiff_t index) const {
     place_in_operands p{};
     if (index == 0) return p;  // saves small products the divisions
     for (int i = count_ - 1; i >= 0; --i) {
       const auto& [extent, stride] = loops_[i];
-      // The outermost one takes what is left.
+      // The outermost loop takes the remaining index, without a division.
       const std::ptrdiff_t here = i == 0 ? index : index % extent;
       if (i > 0) index /= extent;
       p.result += here * stride.result;
@@ -131,14 +132,14 @@ class loop_nest {
     return p;
   }
 
-  // How many of `count` iterations from `first` on are one inner loop.
+  // How many of `count` iterations from `first` on are within one run of the inner loop.
   std::size_t run(std::size_t first, std::size_t count) const {
     if (is_single()) return count;
     return std::min(count, static_cast<std::size_t>(run(static_cast<std::ptrdiff_t>(first))));
   }
 
-  // The offsets of these iterations in one operand; `table` has room for them. A call would return
-  // them in memory, which small products would notice.
+  // The offsets of these iterations in one operand; `table` has room for them. Inlined: a call
+  // would return them in memory, which slows down small products.
   HWY_INLINE offset_list offsets(std::ptrdiff_t place_in_operands::*which, range of,
                                  std::ptrdiff_t* table) const {
     const std::ptrdiff_t step = inner().stride.*which;
@@ -149,7 +150,7 @@ class loop_nest {
   }
 
  private:
-  // How many iterations from this one on are one inner loop.
+  // How many iterations are left, with this one, in its run of the inner loop.
   std::ptrdiff_t run(std::ptrdiff_t index) const {
     return inner().extent - (index == 0 ? 0 : index % inner().extent);
   }
@@ -175,7 +176,7 @@ struct contraction {
   float* result;
   const float *a, *b;  // the addends; null where there is none
 
-  // There is no second one without a first.
+  // There is no second addend without a first.
   int addends() const { return (a != nullptr) + (b != nullptr); }
 
   explicit contraction(const call& c) : contraction(c, columns_operand(c)) {

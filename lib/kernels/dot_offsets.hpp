@@ -1,4 +1,4 @@
-// Where the rows, columns and depth of a block of a contraction are in its operands.
+// The offsets of a block's rows, columns and depth in the operands of a contraction.
 #pragma once
 
 #include <cstddef>
@@ -7,11 +7,11 @@
 
 namespace weft::kernels {
 
-// They are kept: where there is but one block, every index of the batch needs the same. Some
-// compilers would call what finds them, which small products notice.
+// A cache of offsets: with a single block, every index of the batch needs the same ones. Inlined,
+// as some compilers would make calls, which slow down small products.
 class block_offsets {
  public:
-  // At most `room` of each are found, in the scratch, where they are not of one loop.
+  // Offsets of more than one loop are stored in the scratch, at most `room` of each kind.
   block_offsets(const contraction& x, const dot_blocks& room, std::byte* scratch)
       : x_(x), room_(room) {
     const dot_scratch at(room.rows, room.columns, room.depth);
@@ -30,7 +30,7 @@ class block_offsets {
     offset_list left, right;
   };
 
-  // Those that were found last.
+  // The offsets computed last.
   const of_rows& rows() const { return rows_; }
   const of_columns& columns() const { return columns_; }
   const of_depth& depth() const { return depth_; }

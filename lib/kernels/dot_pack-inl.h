@@ -1,4 +1,4 @@
-// Packing: lines of an operand side by side, as tiles read them.
+// Packing: interleaves lines (rows or columns) of an operand, as tiles read them.
 #if defined(WEFT_KERNELS_DOT_PACK_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef WEFT_KERNELS_DOT_PACK_INL_H_
 #undef WEFT_KERNELS_DOT_PACK_INL_H_
@@ -19,27 +19,28 @@
 HWY_BEFORE_NAMESPACE();
 namespace weft::kernels::HWY_NAMESPACE {
 
-// None of these is made part of its caller, where what all of them need would be found beforehand
-// and kept on the stack: each is called once for as much as there is.
+// None of these is inlined into its caller, which would hoist the setup of all of them and spill it
+// to the stack: each is called once for all the lines there are.
 
-// Lines side by side in memory. At depth k there are those from data + k * step on.
+// Lines that are interleaved in memory: at depth k, those from data + k * step on.
 struct adjacent_lines {
   const float* data;
   std::ptrdiff_t step;
   std::size_t depth;
 };
 
-// Where lines are packed: tiles of `width` of them, the first `lines` of which are there.
+// The destination of packed lines: tiles of `width` lines, the first `lines` of which exist.
 struct packed_tiles {
   float* data;
   std::size_t width, lines;
   std::size_t count;
-  std::size_t apart;    // from one to the next, which has the next lines
-  std::size_t advance;  // all go on together by so much of the depth
+  std::size_t apart;    // stride between tiles, which have consecutive lines
+  std::size_t advance;  // the depth that is packed of every tile at a time
 };
 
-// Calls copy(line, ahead, tile) for each line of each tile. So that memory is read from end to end,
-// all tiles go on together; what follows is at line + ahead.
+// Calls copy(line, ahead, tile) for each depth of each tile, `line` being the source and `tile` the
+// destination. All tiles advance together, so that memory is read from end to end; line + ahead is
+// the prefetch target.
 template <class F>
 HWY_INLINE void copy_lines(const adjacent_lines& from, const packed_tiles& to, F copy) {
   const std::ptrdiff_t step = from.step;
@@ -60,8 +61,8 @@ HWY_INLINE void copy_lines(const adjacent_lines& from, const packed_tiles& to, F
   }
 }
 
-// Whole vectors. Pieces of memory as short as a tile's line hardware does not foresee: asks for
-// those that follow.
+// Copies full vectors, with software prefetch: hardware does not predict runs as short as a tile's
+// width.
 template <class D, std::size_t... V>
 HWY_INLINE void copy_vectors(D d, std::index_sequence<V...>, const adjacent_lines& from,
                              const packed_tiles& to) {
@@ -88,15 +89,15 @@ HWY_NOINLINE void pack_adjacent_lines(D d, const adjacent_lines& from, const pac
   });
 }
 
-// What else is packed at once: `lines` rows or columns of `depth` elements each.
+// Lines with any other stride: `lines` rows or columns of `depth` elements each.
 struct strip {
   const float* data;
   offset_list line;
-  offset_list element;  // of a line
+  offset_list element;  // along a line
   std::size_t lines, depth;
 };
 
-// One by one. Zeros stand in for lines that are not there.
+// Packs element by element, with zeros for lines that do not exist.
 HWY_NOINLINE inline void pack_elements(const strip& s, std::size_t width,
                                        float* HWY_RESTRICT packed) {
   for (std::size_t k = 0; k < s.depth; ++k, packed += width) {
@@ -106,20 +107,20 @@ HWY_NOINLINE inline void pack_elements(const strip& s, std::size_t width,
   }
 }
 
-// A vector without a size that the compiler knows is not put together from halves.
+// Vectors of a size unknown at compile time are not combined from halves.
 #if HWY_TARGET != HWY_SCALAR && !HWY_HAVE_SCALABLE
 
-// Elements side by side in memory: as many lines at once as a vector has lanes.
+// Packs lines with contiguous elements, as many at a time as a vector has lanes.
 template <class D>
 HWY_NOINLINE void pack_adjacent_elements(D d, const strip& s, std::size_t width,
                                          float* HWY_RESTRICT packed) {
   if (s.depth < 4) return pack_elements(s, width, packed);
   constexpr std::size_t lanes = hn::MaxLanes(D());
   for (std::size_t j = 0; j < s.lines; j += lanes) {
-    // Where fewer lines are left, the last one stands in for the others.
+    // Remainder: surplus pointers repeat the last line; their lanes are discarded.
     const float* line[lanes];
     s.line.from(j).places(s.data + s.element[0], std::min(lanes, s.lines - j), line);
-    // Fours; the last one overlaps that before.
+    // Groups of four; the last one overlaps the one before.
     for (std::size_t k = 0, count = s.depth / 4 * 4;; k = s.depth - 4, count = 4) {
       float* to = packed + k * width + j;
       std::size_t at = k;
@@ -147,7 +148,7 @@ HWY_INLINE void pack_adjacent_elements(D, const strip& s, std::size_t width,
 
 #if HWY_NATIVE_DOT_BF16
 
-// A line's adjacent elements as pairs of bfloat16, where floats would be: half as many.
+// Rounds a line of contiguous floats to pairs of bfloat16, each as large as a float: half as many.
 inline void round_line(const float* HWY_RESTRICT line, std::size_t depth,
                        float* HWY_RESTRICT pairs) {
   const hn::CappedTag<float, max_dot_lanes> d;
@@ -164,7 +165,8 @@ inline void round_line(const float* HWY_RESTRICT line, std::size_t depth,
   }
 }
 
-// A packed strip as pairs of bfloat16, in its place or before it. D's lanes are its width.
+// Rounds a packed strip to pairs of bfloat16, in place or to lower addresses. D has as many lanes
+// as the strip is wide.
 template <class D>
 void round_strip(D d, const float* strip, std::size_t depth, float* pairs) {
   const hn::Rebind<hwy::bfloat16_t, D> halves;

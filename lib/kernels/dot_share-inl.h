@@ -1,4 +1,4 @@
-// What one of several threads does of a contraction.
+// The partition of a contraction over threads.
 #if defined(WEFT_KERNELS_DOT_SHARE_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef WEFT_KERNELS_DOT_SHARE_INL_H_
 #undef WEFT_KERNELS_DOT_SHARE_INL_H_
@@ -16,14 +16,14 @@
 HWY_BEFORE_NAMESPACE();
 namespace weft::kernels::HWY_NAMESPACE {
 
-// To pack an element takes about as long as so many products of a tile: measured with gradients of
-// weights.
+// Packing an element takes about as long as this many products of a tile, measured with gradients
+// of weights.
 constexpr std::size_t products_per_packed = 8;
 
-// What is done with an operand for each part.
+// What every partition does with the operands.
 struct parts_work {
   bool packs_left, packs_right;
-  bool along_lines;  // of the right operand, which is read once
+  bool along_lines;  // gemv: the right operand is read once
 };
 
 inline range part_of(std::size_t n, const share& s) {
@@ -31,9 +31,9 @@ inline range part_of(std::size_t n, const share& s) {
   return {static_cast<std::size_t>(items.begin), static_cast<std::size_t>(items.end - items.begin)};
 }
 
-// Cuts the batch, the rows or the columns: whatever leaves the largest part the least work, its
-// products and what it packs, which by rows is all of the right operand in every part. No sum
-// depends on how it is divided.
+// Partitions the batch, the rows or the columns, whichever gives the largest part the least work:
+// its products and the elements that it packs, which by rows include all of the right operand in
+// every part. No sum depends on the partition.
 inline void take(const share& s, const parts_work& of, range& batch, range& rows,
                  tiled_columns& columns) {
   const auto largest = [&s](std::size_t n) {
@@ -48,8 +48,9 @@ inline void take(const share& s, const parts_work& of, range& batch, range& rows
   const std::size_t by_rows =
       work(std::min(largest(strips) * tile_rows, rows.count), columns.count());
   const std::size_t by_columns = work(rows.count, largest(units) * columns.count() / units);
-  // Rows where that takes hardly more: what goes on with a row is then where its core has it, and
-  // an encoder layer of 128 positions takes two cores a tenth less time than by columns.
+  // By rows if that takes hardly more work: what follows with a row then finds it in its core's
+  // cache, and an encoder layer of 128 positions takes a tenth less time on two cores than by
+  // columns.
   const bool rows_beat_columns = !of.along_lines && by_rows <= by_columns + by_columns / 32;
   const std::size_t within = batch.count * (rows_beat_columns ? by_rows : by_columns);
   if (largest(batch.count) * work(rows.count, columns.count()) <= within) {

@@ -1,4 +1,4 @@
-// A tile of a contraction's result: its sums are in registers.
+// The microkernel of a contraction: a tile of the result, whose accumulators are registers.
 #if defined(WEFT_KERNELS_DOT_TILE_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef WEFT_KERNELS_DOT_TILE_INL_H_
 #undef WEFT_KERNELS_DOT_TILE_INL_H_
@@ -28,12 +28,13 @@ constexpr std::size_t tile_rows = tile_for(has_32_registers ? 32 : 16).rows;
 constexpr std::size_t tile_vectors = tile_for(has_32_registers ? 32 : 16).vectors;
 static_assert(tile_rows <= max_tile_rows && tile_vectors * max_dot_lanes <= max_tile_columns);
 
-// So many rows take longer to read the right operand than to multiply with it. It is read once,
-// from end to end, and bfloat16 is widened in registers; for more rows, panel by panel.
+// Up to this many rows (skinny m), reading the right operand takes longer than multiplying with it.
+// It is read once, from end to end, and bfloat16 is widened in registers; for more rows, panel by
+// panel.
 constexpr std::size_t few_rows = 4;
 
-// Up to so many rows leave registers for the vectors of the right operand, which g++ would load
-// anew for each row: a tenth slower. Where products are not added as they are made, that is free.
+// Up to this many rows leave registers for the vectors of the right operand, which g++ would reload
+// for each row: a tenth slower. Without FMA, reloading them is free.
 constexpr std::size_t rows_with_spare_registers = !HWY_NATIVE_FMA ? 0 : has_32_registers ? 4 : 2;
 
 // The bits of a bfloat16: the upper half of a float.
@@ -42,7 +43,7 @@ using half = std::uint16_t;
 HWY_INLINE vec load(tag d, const float* p) {
   return hn::LoadU(d, p);
 }
-// Those in the lower halves of the lanes, until they are widened.
+// Loads bfloat16 into the lower halves of the lanes, until they are widened.
 HWY_INLINE vec load(tag d, const half* p) {
   const hn::Repartition<std::uint32_t, tag> bits;
   const hn::Rebind<half, tag> halves;
@@ -57,15 +58,15 @@ HWY_INLINE vec widened(vec v) {
     return v;
 }
 
-// The bfloat16 nearest to x, ties to even; NaN stays one.
+// The bfloat16 nearest to x, ties to even; NaN stays NaN.
 inline half nearest_half(float x) {
   const auto bits = std::bit_cast<std::uint32_t>(x);
   if ((bits & 0x7fffffffu) > 0x7f800000u) return static_cast<half>(bits >> 16 | 0x40u);
   return static_cast<half>((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
 }
 
-// Two bfloat16 that follow each other along the depth: a step of it, where the target multiplies
-// such pairs. They pass for one float until they are multiplied.
+// Two bfloat16 that are consecutive along the depth, for targets that multiply such pairs. They are
+// loaded and stored as one float until they are multiplied.
 struct half_pair {
   half first, second;
 };
@@ -74,7 +75,8 @@ HWY_INLINE vec load(tag d, const half_pair* p) {
   return hn::LoadU(d, reinterpret_cast<const float*>(p));
 }
 
-// Lines of floats, one after the other, as lines of pairs. What a last line lacks is zero.
+// Rounds consecutive lines of floats, two by two, to lines of pairs. An odd last line is paired
+// with zeros.
 inline void pair_halves(const float* from, std::size_t width, std::size_t depth, half_pair* to) {
   for (std::size_t k = 0; k < depth; k += 2, from += 2 * width, to += width) {
     for (std::size_t j = 0; j < width; ++j)
@@ -82,7 +84,7 @@ inline void pair_halves(const float* from, std::size_t width, std::size_t depth,
   }
 }
 
-// A step of the depth, with a vector of the right operand from T.
+// One multiply-add along the depth, with a vector of the right operand loaded from T.
 template <class T>
 HWY_INLINE vec add_product(vec left, vec right, vec sum) {
   return hn::MulAdd(left, right, sum);
@@ -94,28 +96,28 @@ HWY_INLINE vec add_product<half_pair>(vec left, vec right, vec sum) {
 }
 #endif
 
-// A tile's strip of the left operand. Row r's element at depth k is row[r][k * step].
+// A tile's micro-panel of the left operand. Row r's element at depth k is row[r][k * step].
 struct left_strip {
   const float* row[tile_rows];
   std::ptrdiff_t step;
 };
 
-// A tile's strip of the right operand: at depth k, the tile's columns from data + k * step on.
+// A tile's micro-panel of the right operand: at depth k, its columns start at data + k * step.
 template <class T>
 struct right_strip {
   const T* data;
   std::ptrdiff_t step;
 };
 
-// What a tile fetches for later ones: at depth k, the cache line of data + k * step.
+// The prefetch stream of a tile, for later tiles: at depth k, the cache line at data + k * step.
 struct fetched {
   const std::byte* data;
   std::ptrdiff_t step;
 };
 
-// Where a tile goes: row r from row[r] + column on, there either added to what is there or put in
-// its place.
-// `end` is null where the sums are not scaled, nor is anything else added to them.
+// The destination of a tile: row r starts at row[r] + column. The sums are added to it, or else
+// overwrite it.
+// `end` is null if the sums are not scaled and have no addends.
 struct tile_result {
   float* const* row;
   std::ptrdiff_t column;
@@ -131,9 +133,9 @@ HWY_INLINE vec pick(vec first, Others... others) {
     return pick<V - 1>(others...);
 }
 
-// The sums are a pack of parameters, not an array, so that each is a register even where vectors
-// have no size that the compiler knows. What later tiles need is fetched one cache line at a time:
-// in a burst the requests would hold up the loads of this tile.
+// The accumulators are a parameter pack, not an array, so that each is a register even if vectors
+// have no size known at compile time. One cache line for later tiles is prefetched per iteration: a
+// burst would delay the loads of this tile.
 template <std::size_t Vectors, bool UnitStep, class T, std::size_t... R, std::size_t... I,
           class... Sums>
 HWY_INLINE void multiply_add(std::index_sequence<R...>, std::index_sequence<I...>,
@@ -141,8 +143,9 @@ HWY_INLINE void multiply_add(std::index_sequence<R...>, std::index_sequence<I...
                              fetched later, const tile_result& result, Sums... sums) {
   const tag d;
   const std::size_t lanes = hn::Lanes(d);
-  // A result that is in no cache would hold up the stores at the end, and so the next tile; a
-  // residual the loads there. The rows of a bias are the same one.
+  // Prefetches the result, which in no cache would delay the stores at the end, and so the next
+  // tile, and a residual, which would delay the loads there; not a bias, all of whose rows are the
+  // same one.
   {
     float* const to[]{result.row[R] + result.column...};
     (hwy::Prefetch(to[I / Vectors] + I % Vectors * lanes), ...);
@@ -159,8 +162,8 @@ HWY_INLINE void multiply_add(std::index_sequence<R...>, std::index_sequence<I...
   const T* b = right.data;
   const std::ptrdiff_t left_step = UnitStep ? 1 : left.step, right_step = right.step;
   std::ptrdiff_t at = 0;
-  // Bfloat16 of more than one row are all read before any is widened: in turns, as clang would,
-  // four rows took 5 to 7 % longer.
+  // With more than one row, all bfloat16 vectors are loaded before any is widened: alternating, as
+  // clang would, four rows took 5 to 7 % longer.
   constexpr bool kept =
       std::is_same_v<T, half> ? sizeof...(R) > 1 : sizeof...(R) <= rows_with_spare_registers;
   const auto column = [d](const T* from) HWY_ATTR {
@@ -168,8 +171,7 @@ HWY_INLINE void multiply_add(std::index_sequence<R...>, std::index_sequence<I...
     return kept ? in_register(v) : v;
   };
   for (; depth != 0; --depth, at += left_step, b += right_step) {
-    // Before the loads: behind them, two to four rows by weights in the third cache measured a
-    // tenth slower.
+    // Before the loads: after them, two to four rows with weights in L3 measured a tenth slower.
     hwy::Prefetch(later.data);
     later.data += later.step;
     const vec v0 = column(b);
@@ -179,8 +181,8 @@ HWY_INLINE void multiply_add(std::index_sequence<R...>, std::index_sequence<I...
     ((sums = add_product<T>(hn::Set(d, row[I / Vectors][at]), pick<I % Vectors>(b0, b1, b2), sums)),
      ...);
   }
-  // The rows of the result are found again, as the loop needs the registers: g++ would keep them in
-  // those of vectors meanwhile, and clang on the stack.
+  // The row pointers of the result are recomputed, as the loop needs the registers: g++ would keep
+  // them in vector registers meanwhile, and clang on the stack.
   std::atomic_signal_fence(std::memory_order_acquire);
   float* const to[]{result.row[R] + result.column...};
   if (result.add) {
@@ -191,7 +193,7 @@ HWY_INLINE void multiply_add(std::index_sequence<R...>, std::index_sequence<I...
       const vec scale = hn::Set(d, end->scale);
       ((sums = hn::Mul(sums, scale)), ...);
     }
-    // Two loops: of both kinds in one, clang makes a single addition, and spills what it adds.
+    // Two loops: with both kinds in one, clang makes a single addition, and spills its operand.
     for (int a = 0; a < end->addends; ++a) {
       const float* const* from = end->addend[a].row;
       if (!end->addend[a].broadcast)
@@ -217,8 +219,8 @@ HWY_INLINE void with_sums(const left_strip& left, const right_strip<T>& right, s
   }
 }
 
-// Rows x Vectors * Lanes sums over the depth. A tile of one vector waits for its loads, so that
-// there must be a register for all it uses: the left operand's step needs none where it is 1.
+// Rows x Vectors * Lanes sums over the depth. A tile of one vector is bound by the latency of its
+// loads, so nothing may be spilled: the left operand's step needs no register if it is constant 1.
 template <std::size_t Rows, std::size_t Vectors, class T, bool UnitStep = false>
 HWY_NOINLINE void tile(const left_strip& left, const right_strip<T>& right, std::size_t depth,
                        fetched later, const tile_result& result) {
@@ -229,7 +231,7 @@ template <class T>
 using tile_function = void (*)(const left_strip&, const right_strip<T>&, std::size_t, fetched,
                                const tile_result&);
 
-// For at least so many rows.
+// The microkernel for at least this many rows.
 template <class T, std::size_t Vectors, bool UnitStep = false>
 tile_function<T> tile_of(std::size_t rows) {
   if (rows == 1) return &tile<1, Vectors, T>;

@@ -30,7 +30,8 @@ using integers = hn::RebindToSigned<floats>;
 using boolean = std::uint8_t;
 using booleans = hn::ScalableTag<boolean>;
 
-// Booleans beside numbers, which they lie among as bytes, as int32 lanes, 0 or 1.
+// Widens booleans, which are stored as bytes, to int32 lanes of 0 or 1, for operations with numeric
+// lanes.
 template <class V>
 HWY_INLINE auto widened(V v) {
   if constexpr (sizeof(hn::TFromV<V>) == 1)
@@ -38,7 +39,7 @@ HWY_INLINE auto widened(V v) {
   else
     return v;
 }
-// A mask becomes booleans.
+// The vector to store: a mask becomes booleans.
 template <class T, class D, class V>
 HWY_INLINE hn::Vec<hn::Rebind<T, D>> to_store(D d, V v) {
   if constexpr (std::is_same_v<V, hn::Vec<hn::Rebind<T, D>>>)
@@ -49,7 +50,7 @@ HWY_INLINE hn::Vec<hn::Rebind<T, D>> to_store(D d, V v) {
     return bytes_of(d, v);
 }
 
-// Vectors from and to memory, n lanes or all.
+// Loads and stores of n lanes, or of full vectors.
 template <class D, class T>
 HWY_INLINE auto load(D, const T* p) {
   return hn::LoadU(hn::Rebind<T, D>(), p);
@@ -67,8 +68,9 @@ HWY_INLINE void store(D d, V v, T* p, std::size_t n) {
   store_n(to_store<T>(d, v), hn::Rebind<T, D>(), p, n);
 }
 
-// Bases of functions that take many instructions: one vector after the other, of which so many are
-// enough at once where there are 16 registers, or four of them as a bundle.
+// Base classes of long-latency functions: of_vectors computes one vector after the other,
+// of_bundles several together. On targets with 16 registers, `enough` vectors in flight hide the
+// latency without spilling.
 template <std::size_t vectors>
 struct of_vectors {
   static constexpr std::size_t enough = vectors;
@@ -83,10 +85,10 @@ concept takes_long = requires {
 template <class F>
 constexpr std::size_t vectors_at_once() {
   if constexpr (takes_long<F> && !has_32_registers) return F::enough;
-  return 4;  // a loop of one would have as many instructions as a short function has
+  return 4;  // with one, the loop itself would cost as much as a short function
 }
 
-// F of so many vectors.
+// Applies F to `vectors` vectors.
 template <class F, std::size_t vectors, class D, class R, class... A>
 HWY_INLINE void map_vectors(D d, R* to, const A*... from) {
   const std::size_t lanes = hn::Lanes(d);
@@ -121,7 +123,7 @@ HWY_INLINE void map(std::size_t n, R* to, const A*... from) {
   if (i < n) store(d, F()(load(d, from + i, n - i)...), to + i, n - i);
 }
 
-// Calls f(to, from...) for each of the rows that a loop gets, with as many inputs as there are
+// Calls f(to, from...) for each row of an elementwise_loop, with as many inputs as there are
 // indices.
 template <std::size_t... I, class F>
 HWY_INLINE void for_rows(std::ptrdiff_t rows, void* to_first, const void* const* from_first,
@@ -136,8 +138,7 @@ HWY_INLINE void for_rows(std::ptrdiff_t rows, void* to_first, const void* const*
   }
 }
 
-// Calls f(to, from...) in each row at every `next`th of the elements from begin to end, in one
-// loop.
+// Calls f(to, from...) in each row at elements begin, begin + next, … before end, in one loop.
 template <class R, class... A, std::size_t... I, class F>
 HWY_INLINE void for_pieces(std::ptrdiff_t rows, std::size_t begin, std::size_t end,
                            std::size_t next, void* to_first, const void* const* from_first,
@@ -156,7 +157,7 @@ HWY_INLINE void for_pieces(std::ptrdiff_t rows, std::size_t begin, std::size_t e
   }
 }
 
-// map_vectors for for_pieces. No closure: those of long functions, g++ would call.
+// map_vectors for for_pieces. Not a lambda, as g++ would not inline those of long functions.
 template <class F, std::size_t vectors>
 struct vectors_of {
   template <class R, class... A>
@@ -165,8 +166,8 @@ struct vectors_of {
   }
 };
 
-// `map` of all rows, each of its loops in one go: what a function of many constants loads for the
-// sake of a loop, g++ would load anew in each row.
+// `map` of all rows, with each of its loops over all rows at once: g++ would reload the constants
+// of a long function in each row.
 template <class F, class R, class... A>
 HWY_INLINE void map_rows(std::ptrdiff_t rows, std::size_t n, void* to, const void* const* from,
                          const std::ptrdiff_t* step) {
@@ -244,7 +245,7 @@ struct exp : of_bundles {
   }
 };
 struct log : of_bundles {
-  static constexpr std::size_t enough = 2;  // its polynomial by pairs takes more registers
+  static constexpr std::size_t enough = 2;  // its polynomial in pairs takes more registers
   template <class V>
   HWY_INLINE V operator()(V a) const {
     return math::log(floats(), a);
@@ -401,7 +402,7 @@ struct logical_or {
 struct where {
   template <class C, class V>
   HWY_INLINE V operator()(C condition, V a, V b) const {
-    if constexpr (sizeof(hn::TFromV<V>) == 1)  // one comparison, unlike that for what is not 0
+    if constexpr (sizeof(hn::TFromV<V>) == 1)  // one comparison, unlike != 0
       return hn::IfThenElse(hn::Eq(condition, hn::Zero(hn::DFromV<C>())), b, a);
     else
       return hn::IfThenElse(mask_of(hn::DFromV<V>(), condition), a, b);
@@ -439,11 +440,12 @@ elementwise_loop comparing(dtype type) {
   return type == dtype::boolean ? &loop<F, boolean, boolean, boolean> : comparing_numbers<F>(type);
 }
 
-// Whether none of n angles goes lane by lane.
+// Whether none of n angles needs the scalar slow path for large ones.
 bool are_small(std::size_t n, const float* x) {
   const floats d;
   const std::size_t lanes = hn::Lanes(d);
-  // As integers, the bits of sizes are in the order of sizes; infinities and NaN are beyond.
+  // Bits of absolute values, compared as integers, are in the order of the values; infinities and
+  // NaN come last.
   const auto size = [](hn::Vec<floats> v) HWY_ATTR { return hn::BitCast(integers(), hn::Abs(v)); };
   auto largest = hn::Zero(integers());
   std::size_t i = 0;
@@ -454,7 +456,8 @@ bool are_small(std::size_t n, const float* x) {
   return hn::AllFalse(integers(), hn::Gt(largest, bound));
 }
 
-// By blocks, so that the usual loop has no call: for its sake, g++ would read constants anew.
+// In blocks, so that the loop for small angles has no call: because of one, g++ would reload the
+// constants.
 template <int quadrants>
 void sine_loop(std::ptrdiff_t rows, std::size_t n, void* to, const void* const* from,
                const std::ptrdiff_t* step, const draw&) {
@@ -472,13 +475,14 @@ void sine_loop(std::ptrdiff_t rows, std::size_t n, void* to, const void* const* 
   for_rows(rows, to, from, step, std::index_sequence<0>(), sine_row);
 }
 
-// Of one row, with no more elements than pass through buffers: their numbers lie nowhere.
+// For one row of at most as many elements as are staged: element ids are not in memory, so a
+// dropout is always staged.
 void dropout_loop(std::ptrdiff_t, std::size_t n, void* to, const void* const* from,
                   const std::ptrdiff_t*, const draw& d) {
   const auto* x = static_cast<const float*>(from[0]);
   auto* y = static_cast<float*>(to);
   alignas(64) std::uint32_t room[random_words_room(buffered)];
-  const auto* numbers = static_cast<const std::uint32_t*>(from[1]);  // of two neighbours
+  const auto* numbers = static_cast<const std::uint32_t*>(from[1]);  // of two consecutive elements
   const std::uint32_t* words =
       random_words(d.from, numbers[0], n < 2 ? 1 : numbers[1] - numbers[0], n, room);
   const floats df;
@@ -499,7 +503,7 @@ void fill_rows(std::ptrdiff_t rows, std::ptrdiff_t n, std::byte* to, std::ptrdif
                const std::byte* from, std::ptrdiff_t step) {
   const hn::CappedTag<T, spilled / sizeof(T)> d;
   const auto lanes = static_cast<std::ptrdiff_t>(hn::Lanes(d));
-  // So many vectors at once, of which the last ones end where the row does.
+  // Vectors per iteration. The tail is stored first, by vectors clamped to end where the row does.
   constexpr auto at_once =
       static_cast<std::ptrdiff_t>(std::max<std::size_t>(32 / hn::MaxLanes(d), 2));
   const std::ptrdiff_t groups =
@@ -512,7 +516,7 @@ void fill_rows(std::ptrdiff_t rows, std::ptrdiff_t n, std::byte* to, std::ptrdif
     auto* p = reinterpret_cast<T*>(to);
     for (std::ptrdiff_t j = 0; j < at_once; ++j)
       hn::StoreU(v, d, p + std::min(groups + j * lanes, last));
-    // In a register, lest clang make three loops of this: rows are short.
+    // in_register keeps clang from making three loops of this: rows are short.
     for (const T* const end = p + groups; p < end; p = in_register(p + at_once * lanes))
       for (std::ptrdiff_t j = 0; j < at_once; ++j) hn::StoreU(v, d, p + j * lanes);
   }
@@ -663,8 +667,8 @@ void chain(const call& c) {
   run_chain(c, &fill, loops);
 }
 
-// Copies floats that are contiguous along another loop than the result: transposes matrices. Gives
-// whether c is such a copy.
+// Transposes matrices: copies floats that are contiguous along another loop than the result.
+// Returns whether c is such a copy.
 bool copy_transposed(const call& c) {
   const operand &to = c.operands[0], &from = c.operands[1];
   if (c.kind != op::copy || to.type != dtype::float32) return false;
@@ -677,8 +681,8 @@ bool copy_transposed(const call& c) {
   if (along < 0 || across < 0) return false;
   const nest matrices = canonical(c, 2, ~(1u << along | 1u << across));
   if (matrices.empty || c.extent[along] == 0) return true;
-  // So many rows of the result at a time as lie in a line of cache where they come from: each line
-  // is read once, and written in one go.
+  // As many rows of the result at a time as a cache line of the source has elements: each line is
+  // read once, and written in one go.
   constexpr std::ptrdiff_t at_once = 64 / sizeof(float);
   const item_range rows = items_of(c.extent[across], c.part);
   const std::ptrdiff_t pitch = to.stride[across];
@@ -698,7 +702,7 @@ void elementwise(const call& c) noexcept {
   if (copy_transposed(c)) return;
   const elementwise_loop f = loop_of(c.kind, c.operands[0].type, c.operands[1].type);
   const void* from[max_operands - 1]{};
-  static constexpr draw none{};  // made once: it would take as long as a short row
+  static constexpr draw none{};  // initialized once: that takes as long as a short row
   run_elementwise(c, operands_of_elementwise(c.kind), PTRDIFF_MAX, &fill, from,
                   [=, &from](std::ptrdiff_t rows, std::size_t n, void* to,
                              const std::ptrdiff_t* step) { f(rows, n, to, from, step, none); });

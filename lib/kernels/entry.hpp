@@ -1,4 +1,4 @@
-// What each file of kernels offers: its function for the SIMD target that Highway has chosen.
+// The entry point of each kernel file: its function for the SIMD target that Highway has chosen.
 #pragma once
 
 #include "weft/kernels/kernels.hpp"

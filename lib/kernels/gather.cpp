@@ -73,7 +73,7 @@ namespace weft::kernels {
 HWY_EXPORT(positions_of_target);
 HWY_EXPORT(scatter_add_of_target);
 
-// The others move bytes: the C library's functions are as fast as the machine.
+// The others only move bytes, for which the C library's functions are as fast as the machine.
 kernel gather_kernel() noexcept {
   return &gather;
 }

@@ -1,4 +1,4 @@
-// What gather, scatter_add, write and zero do on every SIMD target.
+// gather, scatter_add, write and zero: what all SIMD targets share.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace weft::kernels {
 
-inline constexpr std::ptrdiff_t moved_at_once = 4096;  // elements of the innermost loop
+inline constexpr std::ptrdiff_t moved_at_once = 4096;  // a chunk, in elements of the innermost loop
 
 inline void zero(const call& c) noexcept {
   const nest n = canonical(c, 1);
@@ -34,9 +34,10 @@ inline void zero(const call& c) noexcept {
               });
 }
 
-// n elements of a size that the compiler knows, each of the row that its index tells: 0 where there
-// is none. Rows are `row` bytes apart. `of_one`: all of the same rows' first element, with results
-// and indices that are contiguous. `adjacent`: the rows are, too; a product would take longest.
+// Gathers n elements of type T, each from the row given by its index, or 0 if there is no such row.
+// `row` is the row stride in bytes. `of_one`: all are from the same column of the table, and
+// results and indices are contiguous. `adjacent`: that column is contiguous too, which saves the
+// multiplication, the highest latency here.
 template <class T, bool of_one, bool adjacent>
 void pick_elements(std::ptrdiff_t n, std::size_t rows, std::ptrdiff_t row,
                    const std::ptrdiff_t* step, std::byte* to, const std::byte* from,
@@ -54,15 +55,15 @@ void pick_elements(std::ptrdiff_t n, std::size_t rows, std::ptrdiff_t row,
   });
 }
 
-// Bytes to move from the row of a table that an index tells: zeros where there is none.
+// Bytes to copy from the row of a table that an index gives, or zeros if there is no such row.
 struct picked_rows {
-  std::size_t bytes, rows;  // of the table
-  std::ptrdiff_t row;       // bytes from one to the next
+  std::size_t bytes, rows;  // rows of the table
+  std::ptrdiff_t row;       // row stride in bytes
   std::byte* to;
   const std::byte* from;
   const std::int32_t* index;
 };
-// The same for `count` results, which are so many bytes apart.
+// The same for `count` results. Steps are strides in bytes, that of the index in elements.
 HWY_INLINE void pick_rows(picked_rows p, std::ptrdiff_t count, std::ptrdiff_t to_step,
                           std::ptrdiff_t from_step, std::ptrdiff_t index_step) {
   for (; count > 0; --count) {
@@ -77,7 +78,7 @@ HWY_INLINE void pick_rows(picked_rows p, std::ptrdiff_t count, std::ptrdiff_t to
   }
 }
 
-// Elements of any type: moved as bytes.
+// Elements of any type are copied as bytes.
 inline void gather(const call& c) noexcept {
   const nest n = canonical(c, 3);
   if (n.empty) return;
@@ -86,7 +87,7 @@ inline void gather(const call& c) noexcept {
   const auto* table = static_cast<const std::byte*>(c.operands[1].data);
   const auto* indices = static_cast<const std::int32_t*>(c.operands[2].data);
   const auto extent =
-      static_cast<std::size_t>(c.axis_extent);  // beyond it are negative indices too
+      static_cast<std::size_t>(c.axis_extent);  // as unsigned, negative indices are beyond it too
   const std::ptrdiff_t stride = c.axis_stride * size;
   const int last = n.last();
   const std::ptrdiff_t step[]{n.stride[0][last], n.stride[1][last], n.stride[2][last]};
@@ -130,7 +131,7 @@ inline void gather(const call& c) noexcept {
     pick(std::uint32_t{});
 }
 
-// Copies elements of so many bytes.
+// Copies elements of `size` bytes.
 inline void copy_elements(const nest& n, std::ptrdiff_t size, const share& part, std::byte* to,
                           const std::byte* from) {
   if (n.empty) return;
@@ -151,7 +152,7 @@ inline void write(const call& c) noexcept {
   const operand &at = c.operands[2], &count = c.operands[3];
   const bool counted = count.data != nullptr;
   const int row = std::countr_zero(c.over);
-  // Outside are the loops that change where the rows go, or how many; within is a copy.
+  // The outer loops change the position or the number of the rows; the inner ones are a copy.
   unsigned outside = 0;
   for (int l = 0; l < c.loops; ++l)
     if (at.stride[l] != 0 || (counted && count.stride[l] != 0)) outside |= 1u << l;
@@ -176,12 +177,12 @@ inline void write(const call& c) noexcept {
   });
 }
 
-// Adds n elements, each to that of the row which its index tells, if it is one of `rows`. `to_one`:
-// all to the rows' first element, from elements and indices that are contiguous. `adjacent`: the
-// rows are, too, as in pick_elements. One that is added to several times in a row, as by all that
-// is farther away than a table of distances goes, does not wait for memory each time. `to` is in
-// the first of `rows`: from where the table begins, clang would need the index twice, as it is and
-// less the first.
+// Adds n elements, each to the row given by its index, if that is one of `rows`. `to_one`: all go
+// to the same column of the table, and elements and indices are contiguous. `adjacent`: that column
+// is contiguous too, as in pick_elements. The sum of consecutive additions to one element, such as
+// all distances beyond a table's range, stays in a register, without the latency of memory. `to`
+// points into the first of `rows`: from the table's start, clang would need the index twice, as it
+// is and less the first row.
 template <bool to_one, bool adjacent>
 void add_elements(std::ptrdiff_t n, item_range rows, std::ptrdiff_t row, const std::ptrdiff_t* step,
                   float* to, const float* from, const std::int32_t* index) {
@@ -205,21 +206,21 @@ void add_elements(std::ptrdiff_t n, item_range rows, std::ptrdiff_t row, const s
   *place = sum;
 }
 
-// Rows of n contiguous elements to add, each to that row of a table which its index tells, if it is
-// one of `inside`. Steps are from one to the next.
+// Rows of n contiguous elements, each to be added to the row of a table that its index gives, if
+// that is one of `inside`. Steps are strides in elements.
 struct added_rows {
   std::size_t n;
   item_range inside;
-  std::ptrdiff_t row;  // of the table, from one to the next
+  std::ptrdiff_t row;  // row stride of the table
   float* to;
   const float* from;
   const std::int32_t* index;
   std::ptrdiff_t count, to_step, from_step, index_step;
 };
 
-// Adds to the table's rows in `rows`.
+// Clears the table's rows in `rows` and adds to them.
 inline void scatter_add_to(const call& c, item_range rows, void (*add_rows)(added_rows)) {
-  // The result's elements: the loops that move in it, and the indexed axis.
+  // The elements to clear: the loops along which the result moves, and the indexed axis.
   call elements;
   elements.operands[0].data = static_cast<float*>(c.operands[0].data) + rows.begin * c.axis_stride;
   const auto add_loop = [&](std::ptrdiff_t extent, std::ptrdiff_t stride) {
@@ -255,9 +256,9 @@ inline void scatter_add_to(const call& c, item_range rows, void (*add_rows)(adde
     add(length, rows, c.axis_stride, step, first + at[0], g + at[1], indices + at[2]);
   });
 }
-// Every element is added to in the order of the loops, so they cannot be cut. A part has some of
-// the table's columns, the loops that move in it; where there are too few of them, some of its
-// rows.
+// Additions to an element are in the order of the loops, so these are not partitioned. A part has a
+// range of the table's columns, by a loop along which the result moves; if that has too few units,
+// a range of its rows.
 inline void run_scatter_add(const call& c, void (*add_rows)(added_rows)) {
   if (c.part.count > 1)
     if (const int loop = longest_loop_of_result(c); loop >= 0 && units_of(c, loop) >= c.part.count)

@@ -1,5 +1,5 @@
-// A call's loops in the form that kernels want: no loop of extent 1, the result's unit stride
-// innermost, and loops that run through memory as one joined into one.
+// A call's loops in canonical form: no loop of extent 1, the result's unit stride innermost, and
+// loops that are contiguous with each other in all operands coalesced.
 #pragma once
 
 #include <algorithm>
@@ -15,12 +15,12 @@ namespace weft::kernels {
 struct nest {
   int loops = 0;       // 1 or more
   bool empty = false;  // an extent is 0: there is no point to visit
-  // Of so many loops. What is beyond is nothing: to clear all of it takes as long as a short row.
+  // Only the entries of existing loops are set: clearing all takes as long as a short row.
   std::ptrdiff_t extent[max_loops];
   std::ptrdiff_t stride[max_operands][max_loops];
 
   int last() const { return loops - 1; }
-  // Of the first `outer` loops.
+  // The number of points of the first `outer` loops.
   std::ptrdiff_t points(int outer) const {
     std::ptrdiff_t n = 1;
     for (int l = 0; l < outer; ++l) n *= extent[l];
@@ -28,7 +28,7 @@ struct nest {
   }
   std::ptrdiff_t points() const { return points(loops); }
 
-  // Another innermost loop, along which no operand moves yet.
+  // Appends an innermost loop with stride 0 for every operand.
   void push(std::ptrdiff_t length) {
     extent[loops] = length;
     for (auto& strides : stride) strides[loops] = 0;
@@ -39,9 +39,9 @@ struct nest {
 inline constexpr int as_called = -1;
 
 // The nest of those of c's loops whose bits are in `which`, over the first `operands` operands.
-// Loops are sorted by the stride of operand `key`, the smallest innermost; none where that is
-// as_called. Those with stride 0 in it come outermost and keep their order: accumulation into one
-// element stays in the call's order. The extents are c's, or others.
+// Loops are sorted by the stride of operand `key`, the smallest innermost, or not at all if it is
+// as_called. Those with stride 0 in it come outermost and keep their order, so that accumulation
+// into one element stays in the call's order. `extent` replaces the call's extents.
 HWY_INLINE nest canonical(const call& c, int operands, unsigned which, int key,
                           const std::ptrdiff_t* extent) {
   int order[max_loops];
@@ -56,7 +56,7 @@ HWY_INLINE nest canonical(const call& c, int operands, unsigned which, int key,
     if (!(which >> l & 1u)) continue;
     if (extent[l] == 0) n.empty = true;
     if (extent[l] == 1) continue;
-    int at = count++;  // by insertion: stable, and at most 8 loops
+    int at = count++;  // insertion sort: stable, and at most 8 loops
     for (; key != as_called && at > 0 && outer_to(l, order[at - 1]); --at)
       order[at] = order[at - 1];
     order[at] = l;
@@ -70,7 +70,8 @@ HWY_INLINE nest canonical(const call& c, int operands, unsigned which, int key,
       n.extent[n.last()] *= extent[l];
     else
       n.extent[n.loops++] = extent[l];
-    // All there could be: a loop of a known length is none, and for AVX-512, clang would gather.
+    // A constant trip count, so that the loop is unrolled; else clang would use gathers for
+    // AVX-512.
     for (int o = 0; o < max_operands; ++o) n.stride[o][n.last()] = c.operands[o].stride[l];
   }
   if (n.loops == 0) {
@@ -83,8 +84,8 @@ HWY_INLINE nest canonical(const call& c, int operands, unsigned which = ~0u, int
   return canonical(c, operands, which, key, c.extent);
 }
 
-// A number, read by itself: of two that were stored one by one, g++ would load both at once, and
-// memory would have to be waited for.
+// Returns n. Prevents g++ from merging two scalar loads into a vector load, which fails
+// store-to-load forwarding because the values were just stored separately.
 HWY_INLINE std::ptrdiff_t alone(std::ptrdiff_t n) {
 #if HWY_COMPILER_GCC_ACTUAL
   asm("" : "+r"(n));
@@ -92,10 +93,10 @@ HWY_INLINE std::ptrdiff_t alone(std::ptrdiff_t n) {
   return n;
 }
 
-// Calls f(offsets, steps, count) for runs of points along the last of the first `loops` loops: with
-// the operands' offsets at the first of them, in elements, and what these grow by from one to the
-// next. The points are those whose places in their order are in the range. Not for an empty nest.
-// Of so many operands, where fewer are enough.
+// Calls f(offsets, steps, count) for runs of points along the last of the first `loops` loops:
+// `offsets` are those of the operands at the run's first point, `steps` their strides from point to
+// point, both in the unit of n's strides. `points` is a range of the points' indices. Not for an
+// empty nest. `operands` may be lower where fewer are enough.
 template <int operands = max_operands, class F>
 HWY_INLINE void walk_runs(const nest& n, int loops, item_range points, F&& f) {
   std::ptrdiff_t index[max_loops]{};
@@ -115,7 +116,7 @@ HWY_INLINE void walk_runs(const nest& n, int loops, item_range points, F&& f) {
     f(std::as_const(offset), std::as_const(step), count);
     left -= count;
     if (left == 0) return;
-    // On to the beginning of the next run: this one ends its loop.
+    // Advances to the beginning of the next run: this one ends its loop.
     for (int o = 0; o < operands; ++o) offset[o] -= step[o] * index[last];
     index[last] = 0;
     int l = last - 1;
@@ -144,8 +145,8 @@ void walk(const nest& n, int loops, F&& f) {
   walk<operands>(n, loops, {0, n.points(loops)}, f);
 }
 
-// A share of the nest's work, in pieces of its innermost loop: some rows, of which only the first
-// one may begin, and only the last one end, within.
+// A partition of the nest in chunks of its innermost loop: a range of rows, of which only the first
+// may begin, and only the last end, inside the row.
 struct row_pieces {
   item_range rows;
   std::ptrdiff_t begin, end;  // of the first row, and of the last one
@@ -153,8 +154,8 @@ struct row_pieces {
 HWY_INLINE row_pieces pieces_of(const nest& n, const share& part, std::ptrdiff_t piece) {
   const std::ptrdiff_t length = n.extent[n.last()], rows = n.points(n.last());
   const row_pieces all{{0, rows}, 0, length};
-  if (part.count == 1) return all;  // no call should wait for quotients that are known
-  const std::ptrdiff_t pieces = (length + piece - 1) / piece;  // of a row
+  if (part.count == 1) return all;                             // saves the divisions
+  const std::ptrdiff_t pieces = (length + piece - 1) / piece;  // per row
   const auto [first, end] = items_of(rows * pieces, part);
   if (first == end) return {};
   const std::ptrdiff_t last = end - 1;
@@ -163,7 +164,8 @@ HWY_INLINE row_pieces pieces_of(const nest& n, const share& part, std::ptrdiff_t
           std::min((last % pieces + 1) * piece, length)};
 }
 
-// Calls f(offsets, begin, end) with what a share does of the rows, in whole pieces.
+// Calls f(offsets, begin, end) for each row of a partition, with its range of elements, in whole
+// chunks.
 template <int operands = max_operands, class F>
 void walk_pieces(const nest& n, const share& part, std::ptrdiff_t piece, F&& f) {
   const auto [rows, first_begin, last_end] = pieces_of(n, part, piece);
@@ -174,8 +176,8 @@ void walk_pieces(const nest& n, const share& part, std::ptrdiff_t piece, F&& f) 
   });
 }
 
-// Calls f(i) for each i below n, of elements that are moved one by one. Four at a time, as
-// compilers spend as long on a pointer and the loop's end as on an element.
+// Calls f(i) for each i below n, for elements that are copied one by one. Unrolled by four, as
+// pointer increments and the loop's end take compilers as long as an element.
 template <class F>
 HWY_INLINE void for_each_element(std::ptrdiff_t n, F f) {
   std::ptrdiff_t i = 0;

@@ -1,4 +1,4 @@
-// The part of a call that is its share, as a call of its own.
+// A partition of a call, as a call of its own.
 #pragma once
 
 #include <algorithm>
@@ -8,8 +8,8 @@
 
 namespace weft::kernels {
 
-// How a loop is cut: where it runs along the result's memory, by its lines of cache, so that no two
-// threads write to one.
+// The unit in which a loop is partitioned: a cache line if it is contiguous in the result, so that
+// no two threads write to one, else one iteration.
 inline std::ptrdiff_t unit_of(const call& c, int loop) {
   return c.operands[0].stride[loop] == 1 ? 64 / bytes(c.operands[0].type) : 1;
 }
@@ -18,8 +18,7 @@ inline std::ptrdiff_t units_of(const call& c, int loop) {
   return (c.extent[loop] + unit - 1) / unit;
 }
 
-// The loop with the most units among those that the result moves along, the first of several; -1
-// where there is none.
+// Among the loops along which the result moves, the first with the most units; -1 if there is none.
 inline int longest_loop_of_result(const call& c) {
   int longest = -1;
   for (int l = 0; l < c.loops; ++l)
@@ -28,7 +27,7 @@ inline int longest_loop_of_result(const call& c) {
   return longest;
 }
 
-// c with its share of one loop, and that done whole.
+// c restricted to its part's range of one loop, and no longer partitioned.
 inline call cut(call c, int loop) {
   const std::ptrdiff_t unit = unit_of(c, loop);
   const auto [first, last] = items_of(units_of(c, loop), c.part);

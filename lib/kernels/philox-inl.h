@@ -1,4 +1,4 @@
-// Random words by the vector: weft/kernels/philox.hpp says what they are.
+// Vectorized Philox: the random words that weft/kernels/philox.hpp defines.
 #if defined(WEFT_LIB_PHILOX_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef WEFT_LIB_PHILOX_INL_H_
 #undef WEFT_LIB_PHILOX_INL_H_
@@ -18,11 +18,12 @@ namespace weft::kernels::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-inline constexpr std::size_t most_words = 16;  // of a vector
+inline constexpr std::size_t most_words = 16;  // lanes of a vector
 using word_tag = hn::CappedTag<std::uint32_t, most_words>;
 using word_vec = hn::Vec<word_tag>;
 
-// Lanes of 64 bits have a word in the lower halves, and anything in the upper ones.
+// The word in each lane. Lanes of 64 bits have words in their lower halves; the upper ones are
+// unspecified.
 template <class D>
 HWY_INLINE hn::Vec<D> each_word(D d, std::uint32_t word) {
   if constexpr (HWY_TARGET == HWY_SCALAR)
@@ -31,8 +32,8 @@ HWY_INLINE hn::Vec<D> each_word(D d, std::uint32_t word) {
     return hn::BitCast(d, hn::Set(hn::RepartitionToNarrow<D>(), word));
 }
 
-// The products of the lower halves. In a register, as clang 14 would find that the upper halves of
-// some do not matter, and take a multiplication of 64 bits, three instructions' work.
+// The products of the lower halves. in_register hides from clang 14 that the upper halves of some
+// do not matter: it would use a multiplication of 64 bits, three instructions' work.
 template <class D, class V>
 HWY_INLINE V multiply_words(D d, V a, V b) {
   if constexpr (HWY_TARGET == HWY_SCALAR) {
@@ -44,7 +45,8 @@ HWY_INLINE V multiply_words(D d, V a, V b) {
   }
 }
 
-// words ^ key. As floats on AVX2, lest g++ put it off: what the sum is added to waits for that.
+// words ^ key. As floats on AVX2, or g++ would delay this XOR, and the one after it in the
+// dependency chain would wait for it.
 template <class D, class V>
 HWY_INLINE V with_key(D d, V words, std::uint32_t key) {
 #if HWY_TARGET == HWY_AVX2
@@ -55,8 +57,8 @@ HWY_INLINE V with_key(D d, V words, std::uint32_t key) {
 #endif
 }
 
-// A counter in each lane of 64 bits: the words that a round multiplies, and those that it adds to
-// what is above in the products, with their key.
+// A counter in each lane of 64 bits: the words that a round multiplies, and those that it XORs with
+// the upper halves of the products, already XORed with their key.
 template <class D>
 struct philox_counters {
   hn::Vec<D> factor[2], other[2];
@@ -73,8 +75,8 @@ HWY_INLINE void philox_round(D d, const word_source& from, int r, philox_counter
   c.other[1] = last ? p0 : with_key(d, p0, from.key[r + 1][1]);
 }
 
-// All rounds from r on, each for all counters. Not as a loop, which would have to copy the words
-// that a round only renames.
+// All rounds from r on, each for all counters. Not a loop, which would have to copy the words that
+// a round only renames.
 template <int r = 2, class D, class... Counters>
 HWY_INLINE void philox_rounds(D d, const word_source& from, Counters&... counters) {
   if constexpr (r < philox::rounds) {
@@ -83,8 +85,8 @@ HWY_INLINE void philox_rounds(D d, const word_source& from, Counters&... counter
   }
 }
 
-// A word of counters whose even lanes are in one vector and whose odd lanes are in another. In a
-// register, as above: the odd ones may be products.
+// A word of counters whose even lanes are in one vector and whose odd lanes are in another.
+// in_register as in multiply_words: the odd ones may be products.
 template <class D, class V>
 HWY_INLINE hn::Vec<D> join_words(D words, V even, V odd) {
   return hn::OddEven(hn::BitCast(words, hn::ShiftLeft<32>(in_register(odd))),
@@ -126,7 +128,7 @@ HWY_INLINE void random_words_of(const word_source& from, V counter, V& w0, V& w1
   }
 }
 
-// Those of two counters at once, as a round takes long.
+// The same for two vectors of counters at once, which hides the latency of a round.
 template <class V>
 HWY_INLINE void random_words_of(const word_source& from, V first, V second, V& v0, V& v1, V& v2,
                                 V& v3, V& w0, V& w1, V& w2, V& w3) {
@@ -150,7 +152,7 @@ HWY_INLINE void random_words_of(const word_source& from, V first, V second, V& v
   }
 }
 
-// The word of each lane's number.
+// The random word of each lane's element id.
 HWY_INLINE word_vec random_words_at(const word_source& from, word_vec number) {
   const word_tag d;
   word_vec w0, w1, w2, w3;
@@ -165,7 +167,7 @@ HWY_INLINE word_vec numbers_from(std::uint32_t first, std::uint32_t step) {
   return hn::Add(hn::Set(d, first), hn::Mul(hn::Iota(d, 0), hn::Set(d, step)));
 }
 
-// All words of a counter and of those behind it, n or more.
+// All words of a counter and the next ones, n or more.
 #if HWY_TARGET == HWY_SCALAR
 HWY_INLINE void store_words_from(const word_source& from, std::uint32_t counter, std::size_t n,
                                  std::uint32_t* to) {
@@ -177,7 +179,7 @@ HWY_INLINE void store_words_from(const word_source& from, std::uint32_t counter,
   }
 }
 #else
-// Those of a vector of counters: first those in the lower lanes of blocks of 128 bits.
+// Stores the words of a vector of counters: first those in the lower lanes of blocks of 128 bits.
 template <class D>
 HWY_INLINE void store_words(D d, const philox_counters<D>& c, std::uint32_t* to) {
   const hn::RepartitionToNarrow<D> words;
@@ -187,7 +189,7 @@ HWY_INLINE void store_words(D d, const philox_counters<D>& c, std::uint32_t* to)
   hn::StoreU(hn::BitCast(words, hn::InterleaveUpper(d, first, second)), words,
              to + hn::Lanes(words));
 }
-// As many as eight vectors have at once, as a round takes long.
+// Eight vectors of words per iteration, which hides the latency of a round.
 HWY_INLINE void store_words_from(const word_source& from, std::uint32_t counter, std::size_t n,
                                  std::uint32_t* to) {
   const hn::RepartitionToWide<word_tag> d;
@@ -210,19 +212,19 @@ HWY_INLINE void store_words_from(const word_source& from, std::uint32_t counter,
 }
 #endif
 
-// The room that random_words needs for n of them.
+// The size of random_words' buffer for n words.
 constexpr std::size_t random_words_room(std::size_t n) {
   return n + 4 * (1 + 2 * most_words);
 }
 
-// The random words of the elements with the numbers first, first + step, …; `room` has
-// random_words_room(n). Gives where they are in that.
+// The random words of the elements with ids first, first + step, …, written to `room`, which has
+// random_words_room(n) words. Returns a pointer into it.
 HWY_INLINE const std::uint32_t* random_words(const word_source& from, std::uint32_t first,
                                              std::uint32_t step, std::size_t n,
                                              std::uint32_t* room) {
   const word_tag d;
   const std::size_t lanes = hn::Lanes(d);
-  if (step == 1) {  // four neighbours share a counter
+  if (step == 1) {  // four consecutive ids share a counter
     const std::size_t skipped = first % 4;
     store_words_from(from, first / 4, skipped + n, room);
     return room + skipped;
@@ -235,7 +237,7 @@ HWY_INLINE const std::uint32_t* random_words(const word_source& from, std::uint3
   return room;
 }
 
-// x, and 0 where the words say that an element is dropped.
+// x, or 0 in lanes whose word drops the element.
 template <class D>
 HWY_INLINE hn::Vec<D> drop(D d, hn::Vec<hn::RebindToUnsigned<D>> words, std::uint32_t below,
                            hn::Vec<D> x) {
@@ -245,7 +247,7 @@ HWY_INLINE hn::Vec<D> drop(D d, hn::Vec<hn::RebindToUnsigned<D>> words, std::uin
   return hn::IfThenElseZero(hn::RebindMask(d, kept), x);
 }
 
-// Drops from elements that have the words; both in whole vectors.
+// Drops elements by their words; both arrays have room for full vectors.
 inline HWY_NOINLINE void drop_elements(const std::uint32_t* words, std::uint32_t below,
                                        std::ptrdiff_t count, float* x) {
   const word_tag dw;

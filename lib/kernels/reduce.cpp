@@ -22,15 +22,15 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// One element from memory, as a vector.
+// Loads one element as a vector of one lane.
 template <class T>
 struct single {
   using D = hn::CappedTag<T, 1>;
   HWY_INLINE hn::Vec<D> load(const T* p) const { return hn::LoadU(D(), p); }
 };
 
-// What is combined: the elements of an input, or the products of two inputs' elements. `stride` has
-// a distance in each operand.
+// The terms of a reduction: the elements of an input, or the products of two inputs' elements.
+// `stride` has a stride for each operand.
 template <class T>
 struct elements {
   static constexpr int inputs = 1;
@@ -56,7 +56,7 @@ struct products {
   explicit products(const call& c)
       : x(static_cast<const float*>(c.operands[1].data)),
         y(static_cast<const float*>(c.operands[2].data)) {}
-  // In registers: g++ would add to both in one vector, and take them out of it each time.
+  // in_register keeps g++ from advancing both in one vector and extracting them from it each time.
   void move(const std::ptrdiff_t* stride, std::ptrdiff_t times) {
     x = in_register(x + stride[1] * times);
     y = in_register(y + stride[2] * times);
@@ -69,7 +69,7 @@ struct products {
   HWY_INLINE auto load(M memory, std::size_t i) const {
     return hn::Mul(memory.load(x + i), memory.load(y + i));
   }
-  // Said to the compiler: g++ makes one operation of a product and a sum, clang does not.
+  // Explicit: g++ contracts a product and a sum to an FMA, clang does not.
   template <class M, class V>
   HWY_INLINE V add(M memory, std::size_t i, V sum) const {
     return hn::MulAdd(memory.load(x + i), memory.load(y + i), sum);
@@ -81,15 +81,16 @@ Terms moved(Terms terms, const std::ptrdiff_t* stride, std::ptrdiff_t times = 1)
   return terms;
 }
 
-// All lanes of some vectors.
+// Combines all lanes of some vectors.
 template <class D, int n, class Combine>
 HWY_INLINE hn::TFromD<D> combined(const bundle<D, n>& some, Combine combine) {
   return number_of_lanes(D(), some.combine(combine), combine);
 }
 
-// What a reduction is: of vectors, of what rows give, and of a row. Rows' sums add up in a wider
-// type: float loses less, and the sum of int32 wraps only at the end. A short row is some vectors,
-// of which the last has elements in so many lanes, and 0 in others.
+// A reduction: how it combines vectors and the results of rows, and how it reduces a row. Rows'
+// sums accumulate in a wider type: float loses less, and the sum of int32 wraps only at the end. A
+// short row is a few vectors, of which the last has elements in its first `last` lanes, and 0 in
+// the others.
 struct sum_of_floats {
   using type = float;
   using total = double;
@@ -153,7 +154,7 @@ struct max_of {
 template <class R>
 inline constexpr auto identity_of = R::vectors::template identity<typename R::type>;
 
-// Combines a row of n vectors with others. `last` is the last vector's memory.
+// Accumulates a row of n vectors. `last` is the memory policy of the last vector.
 template <class R, int n, class Terms, class Last, class D = hn::ScalableTag<typename R::type>>
 HWY_INLINE void add_row(Terms terms, Last last, bundle<D, n>& some) {
   some.map_indexed([=](auto v, int j) HWY_ATTR {
@@ -162,14 +163,15 @@ HWY_INLINE void add_row(Terms terms, Last last, bundle<D, n>& some) {
   });
 }
 
-// Combines `rows` such rows, `stride` apart, into one. One row or more.
+// Reduces `rows` >= 1 such rows, with stride `stride`, to one.
 template <class R, int n, class Terms, class Last, class T = typename R::type>
 HWY_INLINE void combine_rows(std::ptrdiff_t rows, const std::ptrdiff_t* stride, Terms terms,
                              Last last, T* to) {
   using D = hn::ScalableTag<T>;
   using row = bundle<D, n>;
   constexpr typename R::vectors combine;
-  // Several results, or vectors would wait for each other: the fewer of them, the more.
+  // Several accumulators hide the latency of a dependency chain: the fewer vectors in each, the
+  // more of them.
   constexpr bool few = n <= chains / 2;
   row a = row::of([](int) HWY_ATTR { return hn::Set(D(), identity_of<R>); }), b = a, c = a, d = a;
   add_row<R>(terms, last, a);
@@ -203,8 +205,8 @@ HWY_INLINE void combine_rows(std::ptrdiff_t rows, const std::ptrdiff_t* stride, 
   });
 }
 
-// The same of rows of `width` elements: some strips of 4 vectors, or less than one. Functions of
-// their own, by value: what walks keeps its places in memory.
+// The same for rows of `width` elements: some strips of 4 vectors, or less than one. Separate
+// functions with arguments by value, as loops over a nest keep their offsets in memory.
 constexpr std::ptrdiff_t neighbours[]{0, 1, 1};
 template <class R, class Terms, class T = typename R::type>
 HWY_NOINLINE void combine_strips(std::ptrdiff_t rows, const std::ptrdiff_t* stride, Terms terms,
@@ -241,10 +243,10 @@ HWY_INLINE void combine_rows(std::ptrdiff_t rows, const std::ptrdiff_t* stride, 
                       static_cast<std::size_t>(rest), to + strips);
 }
 
-// Of a call: the result and up to two inputs.
+// The operands of a call: the result and up to two inputs.
 constexpr int operands = 3;
 
-// The distances of neighbours along the nest's innermost loop.
+// The operands' strides along the nest's innermost loop.
 struct innermost {
   std::ptrdiff_t stride[operands];
   explicit innermost(const nest& n) {
@@ -257,11 +259,11 @@ struct innermost {
   }
 };
 
-// Rows whose columns are combined at once: not so many that a result loses much.
+// Rows that are accumulated in the element type at a time: few enough that a result loses little
+// precision.
 constexpr std::ptrdiff_t block = 128;
 
-// Columns, `width` of them: what their rows give, a block of them at a time. Results are `next`
-// apart.
+// Reduces `width` columns, a block of rows at a time. `next` is the stride of the results.
 template <class R, class Terms, class T = typename R::type>
 HWY_NOINLINE void reduce_blocks(const nest& over, const innermost& row, Terms terms,
                                 std::ptrdiff_t width, T* to, std::ptrdiff_t next) {
@@ -276,7 +278,7 @@ HWY_NOINLINE void reduce_blocks(const nest& over, const innermost& row, Terms te
       for (std::ptrdiff_t r = 0; r < rows; r += block) {
         combine_rows<R>(std::min(block, rows - r), row.stride,
                         moved(moved(terms, from), row.stride, r), some, combined);
-        // Also what is beyond the width: so many are whole vectors.
+        // Also beyond the width: a constant number of full vectors.
         for (std::ptrdiff_t i = 0; i < strip; ++i) totals[i] = R::combine(totals[i], combined[i]);
       }
     });
@@ -287,7 +289,7 @@ HWY_NOINLINE void reduce_blocks(const nest& over, const innermost& row, Terms te
   }
 }
 
-// A kept loop is contiguous in the inputs: strips of columns.
+// A kept loop is contiguous in the inputs: reduces strips of columns.
 template <class R, class Terms, class T = typename R::type>
 void reduce_columns(const nest& kept, const nest& over, const share& part, T* result,
                     const Terms& terms) {
@@ -295,7 +297,7 @@ void reduce_columns(const nest& kept, const nest& over, const share& part, T* re
   const innermost row(over);
   const std::ptrdiff_t next = kept.stride[0][kept.last()], rows = over.extent[over.last()];
   const bool at_once = next == 1 && over.loops == 1 && rows <= block;
-  // By value: g++ takes long to lay out, and to follow, as many addresses.
+  // Captured by value: g++ takes long to store, and to follow, as many addresses.
   walk_pieces<operands>(
       kept, part, strip,
       [=, &over, &row](const std::ptrdiff_t* at, std::ptrdiff_t begin, std::ptrdiff_t end) {
@@ -308,9 +310,10 @@ void reduce_columns(const nest& kept, const nest& over, const share& part, T* re
       });
 }
 
-// What f(std::type_identity<Running>) gives of a row, whose vectors have tag D.
+// Reduces a row, whose vectors have tag D, by f(std::type_identity<Running>), where Running is the
+// accumulator.
 template <class R, class D, class F>
-HWY_NOINLINE typename R::total with_nan(const F& f) {  // apart: see max_with_nan
+HWY_NOINLINE typename R::total with_nan(const F& f) {  // not inlined: see max_with_nan
   return f(std::type_identity<running<D, typename R::vectors>>());
 }
 template <class R, class D, class F>
@@ -323,7 +326,7 @@ HWY_INLINE typename R::total by_running(const F& f) {
   }
 }
 
-// What `length` elements along a loop give that is not contiguous, one by one.
+// Reduces `length` strided elements, one by one.
 template <class R, class Terms, class T = typename R::type>
 HWY_INLINE typename R::total strided_row(std::ptrdiff_t length, const std::ptrdiff_t* stride,
                                          Terms row) {
@@ -345,12 +348,12 @@ HWY_INLINE typename R::total strided_row(std::ptrdiff_t length, const std::ptrdi
   });
 }
 
-// Elements so far apart that each vector has some of them, in the same lanes: it takes as long as
-// one of them would. What is in the other lanes stays in them.
+// Strided elements whose stride divides the lanes: every full vector has elements in the same
+// lanes, and takes as long as one element would. The lanes in between never reach the result.
 template <class T>
 struct spaced {
   using D = hn::ScalableTag<T>;
-  hn::Mask<D> taken;   // of a vector's lanes
+  hn::Mask<D> taken;   // lanes with elements
   std::ptrdiff_t end;  // of a row
 
   static bool fits(std::ptrdiff_t apart) {
@@ -363,8 +366,8 @@ struct spaced {
     taken = hn::RebindMask(D(), hn::Eq(within, hn::Zero(d)));
   }
 };
-// What they give in a row that begins at x. No closure, here and for rows: those of long functions,
-// g++ would call.
+// Reduces such a row from x on. Not a lambda, here and for rows, as g++ would not inline those of
+// long functions.
 template <class R, class T = typename R::type>
 struct spaced_row {
   const spaced<T>& places;
@@ -393,7 +396,7 @@ struct of_spaced_rows {
   }
 };
 
-// What a row gives: by vectors, where `along`, from element to element, allows it.
+// Reduces a row, by vectors where its strides `along` allow it.
 template <class R, class Terms, class T = typename R::type>
 HWY_NOINLINE typename R::total reduce_row(std::ptrdiff_t length, const innermost& along,
                                           Terms row) {
@@ -404,8 +407,8 @@ HWY_NOINLINE typename R::total reduce_row(std::ptrdiff_t length, const innermost
   return strided_row<R>(length, along.stride, row);
 }
 
-// Rows that are equally far apart: each has one of the results, f(row). Steps are read once: the
-// reads of each row would come behind the store of a result, which is not known before its row is.
+// result[r] = f(row r) for rows with constant strides. The strides are copied first: reloads for
+// each row would come after the store of a result, which waits for its row.
 template <class Terms, class T, class F>
 HWY_INLINE void for_each_row(std::ptrdiff_t rows, const std::ptrdiff_t* stride, Terms row,
                              T* result, F f) {
@@ -440,9 +443,9 @@ HWY_NOINLINE void reduce_strided(std::ptrdiff_t rows, std::ptrdiff_t length,
                [=](const Terms& at) HWY_ATTR { return strided_row<R>(length, along, at); });
 }
 
-// Contiguous rows of n vectors, the last of which has so many elements. Known, so that the way from
-// one row to the next is one jump: those of loops and what is left of them took longer than what a
-// short row has to add up, by each compiler in its own way.
+// Contiguous rows of n vectors, the last of which has `last` elements. n is constant, so that a
+// single jump leads from one row to the next: the jumps of loops and their remainders took longer
+// than the additions of a short row, with each compiler in its own way.
 template <class R, int n, class Terms, class T = typename R::type>
 HWY_INLINE void reduce_vectors(std::ptrdiff_t rows, std::size_t last, const std::ptrdiff_t* stride,
                                Terms row, T* result) {
@@ -467,7 +470,7 @@ HWY_NOINLINE void reduce_short(std::ptrdiff_t rows, std::size_t length,
   reduce_vectors<R, 1>(rows, length, stride, row, result);
 }
 
-// Row by row.
+// Reduces row by row.
 template <class R, class Terms, class T = typename R::type>
 void reduce_rows(const nest& kept, const nest& over, const share& part, T* result,
                  const Terms& terms) {

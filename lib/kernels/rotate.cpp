@@ -22,21 +22,21 @@ using D = hn::ScalableTag<float>;
 using V = hn::Vec<D>;
 constexpr std::ptrdiff_t lanes = hn::MaxLanes(D());
 
-// How the pairs of a row lie: from a pair's first number to its second, and from a pair to the
-// next.
+// The layout of a row's pairs: the strides from a pair's first element to its second, and from pair
+// to pair.
 struct pairs {
   std::ptrdiff_t partner, next;
 };
 
-// Where a row's pairs begin.
+// A pointer to a row's pairs.
 template <class T>
 struct pairs_at {
   T* first;
   pairs_at(T* row, const pairs& /*p*/) : first(row) {}
   void advance(std::ptrdiff_t step) { first += step; }
 };
-// And their second numbers, in a register that goes from row to row by itself: compilers would keep
-// the distance in one more.
+// Also one to their second elements, in a register of its own that advances from row to row:
+// compilers would keep the difference in one more.
 template <class T>
 struct numbers_at {
   T *first, *second;
@@ -47,9 +47,9 @@ struct numbers_at {
   }
 };
 
-// How vectors of pairs get there and back: full vectors, or the first n lanes. In between, pairs
-// are in the layout's order, into which and from which in_order brings other vectors.
-struct apart {  // all first numbers side by side, and all second ones
+// Layouts load and store vectors of pairs: full vectors, or the first n lanes. In registers, pairs
+// are in the layout's order, which in_order converts other vectors to and from.
+struct apart {  // half-split: first elements contiguous, and second ones
   template <class T>
   using row_at = numbers_at<T>;
   static bool fits(const pairs& p) { return p.next == 1; }
@@ -60,8 +60,8 @@ struct apart {  // all first numbers side by side, and all second ones
     a = memory.load(row.first + i);
     b = memory.load(row.second + i);
   }
-  // Those of a line of cache one after the other: where stores to two lines take turns, twice as
-  // many of them wait for the caches.
+  // Stores to one cache line are consecutive: if stores to two lines alternate, twice as many of
+  // them wait for the caches.
   static constexpr int together = std::clamp<int>(16 / lanes, 1, 4);
   template <class M, int n>
   HWY_INLINE static void store(M memory, const bundle<D, n>& a, const bundle<D, n>& b,
@@ -70,9 +70,9 @@ struct apart {  // all first numbers side by side, and all second ones
     for (int j = 0; j < n; ++j) memory.store(b.at[j], row.second + i + j * lanes);
   }
 };
-// Pair after pair. Behind the whole vectors of pairs, a row's numbers fill one vector or begin a
-// second one, which does not change from row to row: a constant, as g++ would read it from the
-// stack just after each row's masked stores.
+// Interleaved pairs. The tail of a row, after the full vectors of pairs, takes one vector of
+// elements or two, the same for all rows: a constant, as g++ would read it from the stack just
+// after each row's masked stores.
 template <int vectors_of_rest>
 struct interleaved {
   template <class T>
@@ -83,12 +83,12 @@ struct interleaved {
                               V& b) {
     load_pairs_by_block(D(), row.first + 2 * i, a, b);
   }
-  static constexpr int together = 1;  // which are side by side
+  static constexpr int together = 1;  // a pair's elements are contiguous anyway
   HWY_INLINE static void store(whole<float>, const bundle<D, 1>& a, const bundle<D, 1>& b,
                                pairs_at<float> row, std::ptrdiff_t i) {
     store_pairs_by_block(a.at[0], b.at[0], D(), row.first + 2 * i);
   }
-  // Of fewer, by way of two vectors.
+  // Fewer pairs are staged in two vectors of memory.
   static constexpr std::size_t lanes = hn::MaxLanes(D());
   HWY_INLINE static void load(first<float> some, pairs_at<const float> row, std::ptrdiff_t i, V& a,
                               V& b) {
@@ -116,14 +116,14 @@ struct interleaved {
     }
   }
 };
-struct strided {  // anyhow: pair by pair
+struct strided {  // any strides: pair by pair
   template <class T>
   using row_at = pairs_at<T>;
 };
 
-// Calls f(memory, i, count) for vectors of a row of n numbers, so many at a time: a constant. What
-// is behind the whole vectors is the same for all rows: from `n`, not from where a loop ended,
-// compilers see that.
+// Calls f(memory, i, count) for vectors of a row of n elements, `count` at a time, a constant. The
+// remainder is computed from n, not from where a loop ended, so that compilers see that it is the
+// same for all rows.
 template <int n>
 using vectors = std::integral_constant<int, n>;
 struct vectors_and_rest {
@@ -135,8 +135,8 @@ struct vectors_and_rest {
       f(first<float>{static_cast<std::size_t>(n - whole_ones)}, whole_ones, vectors<1>());
   }
 };
-// The same where all vectors are whole, and as many as are done together, or several times as many:
-// g++ has no registers for a rest beside a rotation's rows.
+// The same for a multiple of `together` full vectors, without a remainder: g++ has no registers for
+// one beside a rotation's row pointers.
 template <int together>
 struct whole_vectors {
   static constexpr std::ptrdiff_t step = together * lanes;
@@ -151,8 +151,8 @@ struct whole_vectors {
   }
 };
 
-// Gives f(layout, vectors) of the layout of the rows' n pairs, where what is beside these is
-// contiguous.
+// Returns f(layout, vectors) for the layout of the rows' n pairs. `contiguous`: whether the other
+// operands are.
 template <class F>
 auto with_layout(std::ptrdiff_t n, const pairs& p, const pairs& q, bool contiguous, F f) {
   const auto of = [n, f](auto layout, auto layout_of_rest) {
@@ -169,19 +169,19 @@ auto with_layout(std::ptrdiff_t n, const pairs& p, const pairs& q, bool contiguo
   return f(strided(), vectors_and_rest());
 }
 
-// Rows that lie equally far apart. They have a function of their own: what leads to them wants as
-// many registers.
+// Rows with constant strides. They have a function of their own, as its callers need as many
+// registers.
 struct turned_rows {
-  std::ptrdiff_t n;  // pairs of each
+  std::ptrdiff_t n;  // pairs of each row
   pairs to, x;
   std::ptrdiff_t cosine_next, sine_next;
-  item_range kept;  // the numbers behind the pairs, which stay as they are
+  item_range kept;  // the elements after the pairs, which are copied
   std::ptrdiff_t to_number, x_number;
 };
 
 HWY_NOINLINE void keep(const turned_rows& rows, float* to, const float* x,
                        const std::ptrdiff_t* step, std::ptrdiff_t count) {
-  const turned_rows r = rows;  // which no store changes
+  const turned_rows r = rows;  // a copy, which no store can alias
   for (std::ptrdiff_t row = 0; row < count; ++row) {
     if (r.to_number == 1 && r.x_number == 1)
       vectors_and_rest::each(
@@ -199,7 +199,7 @@ HWY_NOINLINE void keep(const turned_rows& rows, float* to, const float* x,
 template <class Layout, class Vectors>
 HWY_NOINLINE void turn(const turned_rows& rows, float* to, const float* x, const float* cosine,
                        const float* sine, const std::ptrdiff_t* step, std::ptrdiff_t count) {
-  const turned_rows r = rows;  // which no store changes
+  const turned_rows r = rows;  // a copy, which no store can alias
   const std::ptrdiff_t next[]{step[0], step[1], step[2], step[3]};
   typename Layout::template row_at<float> turned(to, r.to);
   typename Layout::template row_at<const float> from(x, r.x);
@@ -236,9 +236,9 @@ HWY_NOINLINE void turn(const turned_rows& rows, float* to, const float* x, const
   }
 }
 
-// From a row of pairs and one of their gradients.
+// Rows of the gradient for the cosines or the sines, computed from pairs and their gradients.
 struct combined_rows {
-  std::ptrdiff_t n, next;  // of the result's numbers
+  std::ptrdiff_t n, next;  // elements of a result's row, and their stride
   pairs x, g;
 };
 
@@ -275,7 +275,7 @@ HWY_NOINLINE void combine(const combined_rows& rows, float* to, const float* x, 
   }
 }
 
-// Calls f(offsets, steps, count) for runs of a part's rows, which are along loop `row`.
+// Calls f(offsets, steps, count) for runs of a partition's rows, which are along loop `row`.
 template <class F>
 void for_rows(const call& c, int row, int operands, F f) {
   const nest rows = canonical(c, operands, ~(1u << row));
@@ -289,11 +289,11 @@ int row_of(const call& c) {
   return row;
 }
 
-// From number to number of an operand's rows.
+// The stride of the elements of an operand's rows.
 std::ptrdiff_t number_of(const call& c, const operand& o, int row) {
   return c.axis_stride == 1 ? o.stride[row] / 2 : o.stride[row];
 }
-// An operand's pairs, whose second numbers are `axis_stride` numbers behind the first.
+// An operand's pairs, whose second elements are `axis_stride` elements after the first.
 pairs pairs_of(const call& c, const operand& o, int row) {
   return {c.axis_stride * number_of(c, o, row), o.stride[row]};
 }

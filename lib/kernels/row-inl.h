@@ -1,4 +1,4 @@
-// Passes over contiguous rows: map, and sums and maxima of what a map would give. Functions are
+// Passes over contiguous rows: map, and sums and maxima of what a map would return. Functions are
 // captured by reference: g++ copies closures that hold vectors through memory, row by row.
 #if defined(WEFT_KERNELS_ROW_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef WEFT_KERNELS_ROW_INL_H_
@@ -30,7 +30,7 @@ inline constexpr T least = std::numeric_limits<T>::has_infinity
                                ? -std::numeric_limits<T>::infinity()
                                : std::numeric_limits<T>::lowest();
 
-// Ways to combine vectors, and what changes nothing when it is combined.
+// Operations that combine vectors, with their identity element.
 struct plus {
   template <class T>
   static constexpr T identity = 0;
@@ -49,7 +49,7 @@ struct larger {
   }
 };
 
-struct not_less {  // `larger`, of numbers
+struct not_less {  // `larger` for values that are not NaN
   template <class T>
   static constexpr T identity = least<T>;
   template <class V>
@@ -58,7 +58,8 @@ struct not_less {  // `larger`, of numbers
   }
 };
 
-// Full vectors from and to memory, or the first n lanes; and booleans as a mask.
+// Memory policies: loads and stores of full vectors, or of the first n lanes (tail); booleans load
+// as a mask.
 template <class T>
 struct whole {
   using D = hn::ScalableTag<T>;
@@ -83,7 +84,8 @@ struct first {
   HWY_INLINE hn::Vec<D> only(hn::Vec<D> v) const { return hn::IfThenElseZero(first_n(D(), n), v); }
 };
 
-// to[i] = f(memory, i), where f loads what it needs from the memory: element i, of `to` or others.
+// to[i] = f(memory, i), where f loads vectors from element i on, of `to` or others, through
+// `memory`.
 template <class T, class F>
 HWY_INLINE void map_at(std::size_t n, F f, T* to) {
   const hn::ScalableTag<T> d;
@@ -106,12 +108,12 @@ HWY_INLINE void map(std::size_t n, F f, T* to, const P*... from) {
       n, [&](auto memory, std::size_t i) HWY_ATTR { return f(memory.load(from + i)...); }, to);
 }
 
-// Vectors that go through a pass at once: of their sums none waits for another.
+// Vectors in flight in a pass: as many independent accumulators hide their latency.
 inline constexpr int chains = 4;
 
-// What vectors give so far that come one by one or some at once. The results are as many vectors,
-// so that none waits for another, or one: that does not hold up what takes long, and leaves it the
-// registers.
+// Accumulates vectors that come one by one or several at once. There are several accumulators, for
+// independent dependency chains, or one: that does not delay long-latency functions, and leaves
+// them the registers.
 template <class D, class Combine, int results = chains>
 struct running {
   using V = hn::Vec<D>;
@@ -130,12 +132,12 @@ struct running {
       add(some.combine(Combine()));
   }
   HWY_INLINE void add(V v) { all.at[0] = Combine()(all.at[0], v); }
-  HWY_INLINE void add_first(std::size_t n, V v) {  // of its lanes
+  HWY_INLINE void add_first(std::size_t n, V v) {  // its first n lanes
     V& last = all.at[results / 2];
     last = Combine()(last, hn::IfThenElse(first_n(D(), n), v, none()));
   }
   HWY_INLINE T combined() const { return number_of_lanes(D(), all.combine(Combine()), Combine()); }
-  HWY_INLINE T combined(hn::Mask<D> some) const {  // of the lanes
+  HWY_INLINE T combined(hn::Mask<D> some) const {  // these lanes
     const V those = hn::IfThenElse(some, all.combine(Combine()), none());
     return number_of_lanes(D(), those, Combine());
   }
@@ -144,8 +146,9 @@ struct running {
   HWY_INLINE static V none() { return hn::Set(D(), Combine::template identity<T>); }
 };
 
-// The largest number, and apart from it the sum: of numbers, that is NaN only where infinities of
-// both signs meet. This waits for less than a maximum that is NaN where an element is.
+// The largest value without regard to NaN, and the sum, which detects NaN: without one, it is NaN
+// only if infinities of both signs meet. Its dependency chains are shorter than those of a maximum
+// that propagates NaN.
 template <class D>
 struct largest_number {
   using V = hn::Vec<D>;
@@ -169,12 +172,12 @@ struct largest_number {
     numbers.add_first(n, v);
     sums.add_first(n, v);
   }
-  // NaN where a sum is. The number comes first: g++ would keep in memory what only a branch needs.
+  // NaN if a sum is. The maximum comes first: g++ would spill what only a branch needs.
   HWY_INLINE float combined() const {
     const float number = numbers.combined();
     return are_numbers(sums.all.combine(plus())) ? number : nan;
   }
-  HWY_INLINE float combined(hn::Mask<D> some) const {  // of the lanes
+  HWY_INLINE float combined(hn::Mask<D> some) const {  // these lanes
     const V those = hn::IfThenElseZero(some, sums.all.combine(plus()));
     const float number = numbers.combined(some);
     return are_numbers(those) ? number : nan;
@@ -185,7 +188,7 @@ struct largest_number {
   HWY_INLINE static bool are_numbers(V v) { return HWY_LIKELY(hn::AllTrue(D(), hn::Eq(v, v))); }
 };
 
-// All elements of a row, taken up by a Running: f(memory, i, v) fills v, whose vectors are those
+// Accumulates all elements of a row in a Running: f(memory, i, v) sets v, a bundle of the vectors
 // from element i on.
 template <class Running, class F>
 HWY_INLINE Running running_at(std::size_t n, F f) {
@@ -205,21 +208,20 @@ HWY_INLINE Running running_at(std::size_t n, F f) {
     f(whole<T>(), i, one);
     all.add(one.at[0]);
   }
-  // Of n, not of where the loops ended: compilers see that it is the same for all rows.
+  // The remainder of n, not what the loops left: compilers see that it is the same for all rows.
   if (vectors < n) {
     f(first<T>{n - vectors}, vectors, one);
     all.add_first(n - vectors, one.at[0]);
   }
   return all;
 }
-// And combined.
+// The same, combined to one value.
 template <class Running, class F>
 HWY_INLINE auto accumulate_at(std::size_t n, F f) {
   return running_at<Running>(n, f).combined();
 }
 
-// As accumulate_at and sum_at want it, of a function that gives the vector from element i on:
-// f(memory, i).
+// Adapts f(memory, i), which returns the vector from element i on, to accumulate_at and sum_at.
 template <class T, class F>
 HWY_INLINE auto each(F f) {
   return [=](auto memory, std::size_t i, auto& v) HWY_ATTR {
@@ -227,15 +229,16 @@ HWY_INLINE auto each(F f) {
     v = v.of([&](int j) HWY_ATTR { return f(memory, i + static_cast<std::size_t>(j) * lanes); });
   };
 }
-// The same of a row in memory.
+// accumulate_at for a row in memory.
 template <class Running, class T>
 HWY_INLINE T accumulate(std::size_t n, const T* x) {
   return accumulate_at<Running>(
       n, each<T>([=](auto memory, std::size_t i) HWY_ATTR { return memory.load(x + i); }));
 }
 
-// to[i] = what a function that takes long gives: f(memory, i, v) fills v, whose vectors are those
-// from element i on. Where vectors are wide, one is enough: a processor looks as far ahead.
+// to[i] = the result of a long-latency function: f(memory, i, v) sets v, a bundle of the vectors
+// from element i on. With 32 registers, one vector at a time is enough: out-of-order execution
+// overlaps iterations.
 template <class T, class F>
 HWY_INLINE void map_some_at(std::size_t n, F f, T* to) {
   using D = hn::ScalableTag<T>;
@@ -259,8 +262,8 @@ HWY_INLINE void map_some_at(std::size_t n, F f, T* to) {
       to + groups);
 }
 
-// The sum of a row. Blocks are summed in float, their sums in double: the error does not grow with
-// n.
+// The sum of a row. Blocks are accumulated in float, their sums in double: the error does not grow
+// with n.
 template <class F>
 HWY_INLINE double sum_at(std::size_t n, F f) {
   constexpr std::size_t block = 1024;
@@ -274,9 +277,9 @@ HWY_INLINE double sum_at(std::size_t n, F f) {
   return total;
 }
 
-// Sums over a row, of several terms at once, in blocks as sum_at: add(memory, i, sums) adds the
-// terms of element i and those next to it to the sums, and 0 in lanes beyond the row. What takes
-// more sums than one is given four, for as many vectors side by side.
+// `count` sums over a row at once, in blocks as in sum_at: add(memory, i, sums) adds the terms of
+// the vector from element i on to the sums, and 0 in lanes beyond the row. A function that takes
+// four sums is given four, for as many consecutive vectors.
 template <int count, class F>
 HWY_INLINE std::array<double, count> sums_at(std::size_t n, F add) {
   constexpr std::size_t block = 1024;
@@ -301,7 +304,8 @@ HWY_INLINE std::array<double, count> sums_at(std::size_t n, F add) {
         add(whole<float>(), i + 3 * lanes, s3);
       }
     }
-    // Not in a loop: compilers make different ones, and all would add to one sum.
+    // Not in a loop: compilers transform it differently, and all vectors would go to one
+    // accumulator.
     if (end - i >= 2 * lanes) {
       add(whole<float>(), i, s0);
       add(whole<float>(), i + lanes, s1);
@@ -320,8 +324,8 @@ HWY_INLINE std::array<double, count> sums_at(std::size_t n, F add) {
   return total;
 }
 
-// The sum of products of two rows' elements. Those of x first: where reads of two rows take turns
-// vector by vector, the caches keep less of their pace.
+// The dot product of two rows. Vectors of x are loaded first: where loads of two rows alternate
+// vector by vector, the caches lose throughput.
 HWY_INLINE double sum_of_products(std::size_t n, const float* x, const float* y) {
   using D = hn::ScalableTag<float>;
   return sums_at<1>(n, [=](auto memory, std::size_t i, auto&... sums) HWY_ATTR {
@@ -334,7 +338,7 @@ HWY_INLINE double sum_of_products(std::size_t n, const float* x, const float* y)
   })[0];
 }
 
-// Not inline: beside another pass over a row, g++ has no registers left for this one.
+// Not inline: next to another pass over a row, g++ has no registers left for this one.
 HWY_NOINLINE inline float max_with_nan(std::size_t n, const float* x) {
   return accumulate<running<hn::ScalableTag<float>, larger>>(n, x);
 }
@@ -351,8 +355,8 @@ HWY_INLINE T max(std::size_t n, const T* x) {
   }
 }
 
-// The largest f(memory, i) of a row, a float. Where there is a NaN it may be any number: less to do
-// for each element. -infinity for a row of that alone.
+// The largest f(memory, i) of a row, a float. With a NaN it may be any value, which saves work for
+// each element. -infinity for a row of nothing else.
 template <class F>
 HWY_INLINE float max_of_numbers(std::size_t n, F f) {
   using D = hn::ScalableTag<float>;

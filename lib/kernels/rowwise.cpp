@@ -35,13 +35,13 @@ HWY_INLINE V value(double x) {
 
 constexpr float infinity = std::numeric_limits<float>::infinity();
 
-// exp(score) divided by their sum, where score(row, memory, i) gives a row's from element i on, and
-// score_less(row, memory, i, top) those less a number.
+// exp(score) divided by their sum, where score(row, memory, i) returns a row's scores from element
+// i on, and score_less(row, memory, i, top) the scores less `top`.
 template <class Score, class ScoreLess>
 HWY_INLINE void softmax_of(const row_arguments& a, Score score, ScoreLess score_less) {
   float largest[max_rows];
   double total[max_rows];
-  // A NaN comes back with the total.
+  // A NaN that this misses reappears in the total.
   for (std::size_t r = 0; r < a.rows; ++r)
     largest[r] = max_of_numbers(a.length, [&, row = a.row(r)](auto memory, std::size_t i)
                                               HWY_ATTR { return score(row, memory, i); });
@@ -72,7 +72,7 @@ HWY_INLINE void softmax_of(const row_arguments& a, Score score, ScoreLess score_
   }
 }
 
-// Of scores that come with a product: one operation has that less a number, also where this is 0.
+// For scores with a multiplication: one multiply-subtract gives the score less a value, also 0.
 template <class ScoreLess>
 HWY_INLINE void softmax_of_products(const row_arguments& a, ScoreLess score_less) {
   softmax_of(
@@ -82,7 +82,7 @@ HWY_INLINE void softmax_of_products(const row_arguments& a, ScoreLess score_less
       score_less);
 }
 
-// Of x * scale; with a mask, of -infinity where it does not hold.
+// softmax of x * scale; with a mask, of -infinity where it does not hold.
 void softmax(const row_arguments& a) {
   const V scale = value(a.scale);
   if (a.has(1))
@@ -107,7 +107,7 @@ void softmax(const row_arguments& a) {
 void log_softmax(const row_arguments& a) {
   float largest[max_rows];
   double total[max_rows];
-  // A NaN comes back with the total.
+  // A NaN that this misses reappears in the total.
   for (std::size_t r = 0; r < a.rows; ++r)
     largest[r] = max_of_numbers(a.length, [x = a.row(r).floats(0)](auto memory, std::size_t i)
                                               HWY_ATTR { return memory.load(x + i); });
@@ -133,15 +133,15 @@ void log_softmax(const row_arguments& a) {
   }
 }
 
-// Of each row.
+// The moments of each row.
 struct moments {
-  float mean[max_rows];   // 0 where it is not subtracted, and the variance about that
+  float mean[max_rows];   // 0 if it is not subtracted; the variance is about that
   float scale[max_rows];  // 1 / sqrt(variance + epsilon)
 };
 
-// The variance is the mean of squares about a number less the square of the mean's distance to it.
-// Where the number is close to the mean, little cancels. The mean of four elements nearly always
-// is; if not, the mean found with it is the number of a second pass. Of rows of one operand.
+// The moments of the rows of one operand, from shifted data:
+// variance = mean((x - c)^2) - (mean - c)^2. Where c is close to the mean, little cancels. The mean
+// of four elements nearly always is; if not, the mean found with it is c in a second pass.
 HWY_INLINE moments moments_of(const row_arguments& a, std::byte* const (&rows)[max_rows]) {
   const double share = 1 / static_cast<double>(a.length);
   moments m;
@@ -207,7 +207,7 @@ void normalize_rows(const row_arguments& a, std::byte* const (&rows)[max_rows]) 
   }
 }
 
-// The same of a sum, which is where the result will be until it has its moments.
+// The same for a sum of x and an addend, which is kept in the result until its moments are known.
 void normalize(const row_arguments& a) {
   if (!a.has(3)) return normalize_rows(a, a.at[1]);
   for (std::size_t r = 0; r < a.rows; ++r) {
@@ -229,7 +229,7 @@ void softmax_adjoint(const row_arguments& a) {
   }
 }
 
-// With one element of g for each row, at its index.
+// For a g that has one element in each row, at its index.
 void log_softmax_adjoint_of_picked(const row_arguments& a) {
   for (std::size_t r = 0; r < a.rows; ++r) {
     const row_pointers row = a.row(r);
@@ -276,7 +276,7 @@ void log_softmax_adjoint(const row_arguments& a) {
   }
 }
 
-// The terms that rows add to the gradients for the gain and the bias: g * normalize(x), and g.
+// Adds rows' terms of the gradients for the gain and the bias: g * normalize(x), and g.
 template <std::size_t rows>
 HWY_INLINE void add_to_sums(const row_arguments& a, const moments& m, std::size_t first) {
   V mean[rows], scale[rows];
@@ -305,7 +305,7 @@ HWY_INLINE void add_to_sums(const row_arguments& a, const moments& m, std::size_
 }
 
 // With h = (x - mean) * scale, and g times the gain if there is one:
-// scale * (g - mean(g) - h mean(g h)), and the addend if there is one.
+// scale * (g - mean(g) - h mean(g h)), plus the addend if there is one.
 template <bool gain, bool addend>
 HWY_INLINE void normalize_adjoint_of(const row_arguments& a) {
   const double share = 1 / static_cast<double>(a.length);
@@ -357,9 +357,9 @@ void normalize_adjoint(const row_arguments& a) {
     a.has(2) ? normalize_adjoint_of<true, false>(a) : normalize_adjoint_of<false, false>(a);
 }
 
-// Calls f(memory, first, count) for so many vectors, a constant, of rows whose neighbours lie side
-// by side: with where their first elements are. Four where there are as many: elements far apart
-// soon take each other's place in the caches, and with them what lies beside them.
+// Calls f(memory, first, count) for `count` vectors, a constant, of interleaved rows, with pointers
+// to their first elements. Four vectors if there are as many: elements with a large stride soon
+// evict each other from the caches, and with them the neighbours in their lines.
 template <int n>
 using vectors = std::integral_constant<int, n>;
 template <class F>
@@ -379,7 +379,7 @@ HWY_INLINE void to_next_elements(const column_arguments& a, row_pointers& at) {
   for (int i = 0; i < max_row_inputs; ++i)
     at.from[i] = static_cast<const std::byte*>(at.from[i]) + a.step[1 + i];
 }
-// Calls f(at) with where each of the rows' elements are, one after the other.
+// Calls f(at) with pointers to each of the rows' elements in turn.
 template <class F>
 HWY_INLINE void for_elements(const column_arguments& a, row_pointers at, F f) {
   for (std::size_t left = a.length;;) {
@@ -388,8 +388,9 @@ HWY_INLINE void for_elements(const column_arguments& a, row_pointers at, F f) {
     to_next_elements(a, at);
   }
 }
-// What they give, combined, in n vectors: with(v, at, i) is v and the elements from the i-th row
-// on. In twice as many, so that fewer wait for the one before; with any n in the same order.
+// Reduces the rows' elements in n vectors: with(v, at, i) combines v with the elements of the rows
+// from the i-th on. Even and odd elements have separate accumulators, which halves the dependency
+// chain; the order is the same for any n.
 template <int n, class Combine, class With>
 HWY_INLINE bundle<D, n> combine_elements(const column_arguments& a, row_pointers at,
                                          Combine combine, With with) {
@@ -417,7 +418,7 @@ HWY_INLINE bundle<D, n> combine_elements(const column_arguments& a, row_pointers
 
 template <class ScoreLess>
 HWY_INLINE void softmax_of_columns(const column_arguments& arguments, ScoreLess score_less) {
-  const column_arguments a = arguments;  // which no store changes
+  const column_arguments a = arguments;  // a copy, which no store can alias
   for_columns(a, [&](auto memory, const row_pointers& first, auto count) HWY_ATTR {
     using some = bundle<D, count>;
     const V lowest = value(-infinity);
@@ -426,7 +427,7 @@ HWY_INLINE void softmax_of_columns(const column_arguments& arguments, ScoreLess 
           return hn::Max(v, score_less(at, memory, i, hn::Zero(D())));
         });
     some total = some::of([](int) HWY_ATTR { return hn::Zero(D()); });
-    // A NaN comes back with the total.
+    // A NaN that this misses reappears in the total.
     some top = largest;
     top.map([=](V v) HWY_ATTR { return hn::IfThenElseZero(hn::Gt(v, lowest), v); });
     for_elements(a, first, [&](const row_pointers& at) HWY_ATTR {
@@ -465,7 +466,7 @@ void softmax_columns(const column_arguments& a) {
 }
 
 void softmax_adjoint_columns(const column_arguments& arguments) {
-  const column_arguments a = arguments;  // which no store changes
+  const column_arguments a = arguments;  // a copy, which no store can alias
   for_columns(a, [&](auto memory, const row_pointers& first, auto count) HWY_ATTR {
     bundle<D, count> inner = combine_elements<count>(
         a, first, plus(), [&](V v, const row_pointers& at, std::size_t i) HWY_ATTR {

@@ -1,7 +1,9 @@
-// Products of small matrices that lie packed in the cache: tiles of the result in registers.
+// Products of small packed matrices that fit in the cache, by a microkernel with its accumulators
+// in registers.
 //
-// The rows of the right operand and of the result are whole vectors, those of the left operand and
-// of the result whole tiles: what is too much there is computed with, but means nothing.
+// Rows of the right operand and of the result are padded to full vectors, and the left operand and
+// the result have whole tiles of rows: the padding takes part in the arithmetic, but its results
+// are not used.
 #if defined(WEFT_KERNELS_TILE_PRODUCT_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef WEFT_KERNELS_TILE_PRODUCT_INL_H_
 #undef WEFT_KERNELS_TILE_PRODUCT_INL_H_
@@ -28,7 +30,7 @@ using vec = hn::Vec<tag>;
 
 constexpr dot_tile largest = tile_for(has_32_registers ? 32 : 16);
 constexpr auto rows = static_cast<std::ptrdiff_t>(largest.rows);
-// Of 16 registers, three vectors leave none for a product that is not added as it is made.
+// With 16 registers, three vectors leave none for the product if there is no fused multiply-add.
 constexpr auto max_vectors = static_cast<std::ptrdiff_t>(
     has_32_registers || HWY_NATIVE_FMA ? largest.vectors : largest.vectors - 1);
 
@@ -36,12 +38,13 @@ HWY_INLINE std::ptrdiff_t lanes() {
   return static_cast<std::ptrdiff_t>(hn::Lanes(tag()));
 }
 
-// Of a tile of two vectors, where 16 registers hold the sums of more rows than a strip has.
+// Rows of a tile of two vectors, for which 16 registers hold the accumulators of more rows than a
+// strip has.
 constexpr std::ptrdiff_t tall_rows = 6;
 constexpr bool has_tall_tiles = !has_32_registers && HWY_NATIVE_FMA;
 
-// Matrices with unit strides along their rows, unless the left one is transposed: then its columns
-// are rows in memory. `row` is the distance from one row in memory to the next.
+// Row-major matrices, unless the left one is transposed: then its columns are rows in memory. `row`
+// is the stride of the rows in memory (leading dimension).
 struct packed_matrix {
   float* data;
   std::ptrdiff_t row;
@@ -50,7 +53,7 @@ struct factors {
   packed_matrix left, right, result;
 };
 
-// Whether sums are put in the result's place or added to it, and how the left operand lies.
+// Whether sums overwrite the result or are added to it, and whether the left operand is transposed.
 enum class store { put, add };
 enum class left_operand { as_it_is, transposed };
 
@@ -64,8 +67,8 @@ HWY_INLINE vec pick(vec v0, vec v1, vec v2) {
     return v2;
 }
 
-// The sums are a pack of parameters, not an array, so that each is a register even where vectors
-// have no size that the compiler knows.
+// The accumulators are a parameter pack, not an array, so that each is a register even if vectors
+// are sizeless (scalable).
 template <std::size_t Vectors, left_operand Left, std::size_t... I, class... Sums>
 HWY_INLINE void multiply_add(std::index_sequence<I...>, const factors& f, std::ptrdiff_t depth,
                              Sums... sums) {
@@ -120,21 +123,21 @@ HWY_INLINE void tile_of(std::ptrdiff_t vectors, const factors& f, std::ptrdiff_t
   if constexpr (max_vectors >= 3) tile<rows, 3, Store, Left>(f, depth);
 }
 
-// How many of `left` vectors the next tile has: tiles of one vector, which read an element for
-// every product, are left out where they can be.
+// The vectors of the next tile, with `left` remaining. Avoids tiles of one vector where possible:
+// they load a broadcast element for every product.
 HWY_INLINE std::ptrdiff_t tile_width(std::ptrdiff_t left) {
   return left == 4 ? 2 : std::min(left, max_vectors);
 }
 
-// What of a strip of rows there is to compute: the vectors of the result, and the depth that their
-// sums run over.
+// The part of a strip of rows to compute: the vectors of the result, and the range of the depth to
+// sum over.
 struct strip_extent {
   index_range vectors, depth;
 
   bool operator==(const strip_extent&) const = default;
 };
 
-// The part of the factors that a tile is computed from, which begins at this row and vector.
+// The operands offset to the tile that begins at this row and vector, and to this depth.
 template <left_operand Left>
 HWY_INLINE factors at_tile(const factors& f, std::ptrdiff_t row, std::ptrdiff_t vector,
                            std::ptrdiff_t depth) {
@@ -146,8 +149,8 @@ HWY_INLINE factors at_tile(const factors& f, std::ptrdiff_t row, std::ptrdiff_t 
           {f.result.data + row * f.result.row + column, f.result.row}};
 }
 
-// The same of all rows, so that tiles need not be of one strip: few sums have each multiply-add
-// wait for the one before.
+// The product where all strips have the same extent, so that tiles may cross strips: with few
+// accumulators each multiply-add waits for the one before (latency).
 template <store Store, left_operand Left>
 HWY_NOINLINE void multiply_alike(const factors& f, std::ptrdiff_t row_count,
                                  const strip_extent& all) {
@@ -158,7 +161,7 @@ HWY_NOINLINE void multiply_alike(const factors& f, std::ptrdiff_t row_count,
     for (std::ptrdiff_t i = 0, left = round_up(row_count, rows), height; left > 0;
          i += height, left -= height) {
       const factors of_tile = at_tile<Left>(f, i, v, first);
-      // The last two strips are rather two tiles than six rows and two.
+      // The last two strips are two tiles rather than six rows and two.
       const bool tall = width == 2 && left >= tall_rows && left != 2 * rows;
       height = tall ? tall_rows : rows;
       tall ? tile<tall_rows, 2, Store, Left>(of_tile, last - first)
@@ -167,8 +170,9 @@ HWY_NOINLINE void multiply_alike(const factors& f, std::ptrdiff_t row_count,
   }
 }
 
-// result (or result +=) left * right, `vectors` wide. extent_of(i) is the strip_extent of the rows
-// from i on; where the first and the last are equal, all are.
+// result = left * right, or result += left * right, for `vectors` vectors of columns. extent_of(i)
+// is the strip_extent of the strip of rows that begins at i; if the first and the last are equal,
+// all are.
 template <store Store, left_operand Left, class Extent>
 HWY_INLINE void multiply(const factors& f, std::ptrdiff_t row_count, std::ptrdiff_t vectors,
                          Extent extent_of) {

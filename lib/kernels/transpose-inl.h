@@ -25,8 +25,8 @@ struct matrix {
   std::size_t rows, columns;
 };
 
-// What a row of the transposed matrix may be written as: as it is, or in whole vectors, which some
-// of the elements, or zeros, fill up.
+// How a row of the transposed matrix is written: exactly, or in full vectors, whose padding is some
+// of the elements or zeros.
 enum class row_end { exact, filled };
 
 template <class D>
@@ -49,7 +49,7 @@ void transpose_elements(D d, const matrix& m, float factor, float* to, std::ptrd
   }
 }
 
-// n elements of a vector, or where a row is filled up all of them.
+// Stores n elements of a vector, or all of them if rows are padded.
 template <row_end End, class D>
 HWY_INLINE void store_last(D d, hn::Vec<D> v, float* to, std::size_t n) {
   if constexpr (End == row_end::filled)
@@ -58,7 +58,7 @@ HWY_INLINE void store_last(D d, hn::Vec<D> v, float* to, std::size_t n) {
     store_n(v, d, to, n);
 }
 
-// The same where the rows lie side by side.
+// The same for unit stride from row to row.
 template <row_end End, class D>
 void transpose_adjacent_rows(D d, const matrix& m, float factor, float* to, std::ptrdiff_t pitch) {
   const std::size_t lanes = hn::Lanes(d);
@@ -73,10 +73,10 @@ void transpose_adjacent_rows(D d, const matrix& m, float factor, float* to, std:
   }
 }
 
-// A vector without a size that the compiler knows is not put together from halves.
+// Vectors of a size unknown at compile time are not combined from halves.
 #if HWY_TARGET != HWY_SCALAR && !HWY_HAVE_SCALABLE
 
-// A vector of runs of `Run` elements, one run or more: run r has those from at(r) on.
+// A vector of one or more runs of `Run` contiguous elements: run r starts at at(r).
 template <std::size_t Lanes, std::size_t Run, std::size_t First = 0, class F>
 HWY_INLINE auto load_runs(F at) {
   const hn::CappedTag<float, Lanes> d;
@@ -96,7 +96,7 @@ struct four_columns {
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE four_columns<V> transpose_blocks(D d, V v0, V v1, V v2, V v3) {
 #if HWY_TARGET == HWY_AVX2
-  // Intel's cores do two of these in a cycle, but one that interleaves floats.
+  // Intel's cores do two of these in a cycle, but only one that interleaves floats.
   if constexpr (hn::MaxLanes(D()) == 8) {
     const V even01 = even_by_block(v0, v1), even23 = even_by_block(v2, v3);
     const V odd01 = odd_by_block(v0, v1), odd23 = odd_by_block(v2, v3);
@@ -115,16 +115,16 @@ HWY_INLINE four_columns<V> transpose_blocks(D d, V v0, V v1, V v2, V v3) {
           hn::BitCast(d, hn::InterleaveUpper(pairs, high01, high23))};
 }
 
-// As many rows as a vector has lanes, of columns that lie side by side: at(i) is where row i is,
-// next(n) goes on by n columns, and put takes column after column. Every block of 128 bits is
-// transposed by itself. A block has four columns of four rows; where vectors have two blocks or
-// more, two of a row are loaded together, and then change places with those of the rows four below.
+// Transposes as many rows as a vector has lanes, with contiguous columns: at(i) points to row i,
+// next(n) advances by n columns, and put takes column after column. Every block of 128 bits is
+// transposed by itself. A block has four columns of four rows; if vectors have two blocks or more,
+// two of a row are loaded together, and then exchanged with those of the rows four below.
 template <class D, class F, class N, class G>
 HWY_INLINE void transpose_strip(D d, std::size_t columns, F at, N next, G put) {
   constexpr std::size_t lanes = hn::MaxLanes(D());
   std::size_t k = 0;
-  // `at` is copied: through a reference, g++ does not see that pointers in an array are all it has,
-  // keeps them in memory, and stores the last columns once more behind the loop.
+  // `at` is copied: through a reference, g++ does not see that it holds only an array of pointers,
+  // keeps these in memory, and stores the last columns once more after the loop.
   if constexpr (lanes >= 8) {
     for (; k + 8 <= columns; k += 8) {
       const auto every_eighth = [at](std::size_t j) HWY_ATTR {
@@ -166,13 +166,13 @@ void transpose_adjacent_columns(D d, const matrix& m, float factor, float* to,
                                 std::ptrdiff_t pitch) {
   constexpr std::size_t lanes = hn::MaxLanes(D()), blocks = lanes / 4;
   const auto f = hn::Set(d, factor);
-  // Read once: what a reference leads to would be read anew after each store.
+  // Copied to locals: through a reference, they would be reloaded after each store.
   const std::ptrdiff_t next_row = m.row;
   const std::size_t rows = m.rows, whole = m.columns / 4 * 4;
   const auto done = static_cast<std::ptrdiff_t>(whole);
   const matrix rest{m.data + done, m.row, m.column, m.rows, m.columns - whole};
   transpose_elements<End>(d, rest, factor, to + done * pitch, pitch);
-  // A pointer to every fourth row, so that there are registers for all of them.
+  // A pointer to every fourth row, so that all of them fit in registers.
   const float* from = m.data;
   for (std::size_t strips = rows / lanes; strips > 0; --strips) {
     const float* row[blocks];
@@ -195,7 +195,7 @@ void transpose_adjacent_columns(D d, const matrix& m, float factor, float* to,
         });
     to += lanes;
   }
-  // Where fewer rows are left, the last one stands in for the others.
+  // Remainder: surplus pointers repeat the last row; their lanes are discarded or padding.
   if (const std::size_t left = rows % lanes; left != 0) {
     const float* row[lanes];
     for (std::size_t j = 0; j < lanes; ++j) {

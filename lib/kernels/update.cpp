@@ -37,7 +37,7 @@ HWY_INLINE void for_vectors(std::size_t n, F f) {
 
 template <bool with_momentum, bool nesterov>
 void descend(const sgd_step& step) {
-  const sgd_step s = step;  // which no store changes
+  const sgd_step s = step;  // a copy, which no store can alias
   for_vectors(s.size, [&](auto memory, std::size_t i) HWY_ATTR {
     const V p = in_register(memory.load(s.parameter + i));
     V d = hn::Mul(memory.load(s.gradient + i), value(s.gradient_scale));
@@ -58,13 +58,13 @@ void sgd(const sgd_step& s) noexcept {
 }
 
 void adamw(const adamw_step& step) noexcept {
-  const adamw_step s = step;  // which no store changes
+  const adamw_step s = step;  // a copy, which no store can alias
   // In double, as the betas are close to 1.
   const auto rest1 = static_cast<float>(1 - static_cast<double>(s.beta1));
   const auto rest2 = static_cast<float>(1 - static_cast<double>(s.beta2));
   const auto beta1 = static_cast<float>(s.beta1);
   const auto beta2 = static_cast<float>(s.beta2);
-  // The second correction goes to the other factor and the other term: a division less.
+  // The second bias correction is applied to the step size and to epsilon, which saves a division.
   const float step_size = s.step_size * s.sqrt_correction2;
   const float epsilon = s.epsilon * s.sqrt_correction2;
   for_vectors(s.size, [&](auto memory, std::size_t i) HWY_ATTR {

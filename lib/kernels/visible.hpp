@@ -1,5 +1,5 @@
-// Which keys of a block a band shows to some of a block's queries, and the other way round; and
-// what the band and the number of keys are at an index of the batch.
+// Which keys of a block are visible to queries of a block by a band, and the inverse; and the band
+// and the number of keys at a batch index.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ struct index_range {
   bool operator==(const index_range&) const = default;
 };
 
-// A band where the queries and the keys of two blocks meet, each counted from its block's first.
+// A band restricted to a block of queries and a block of keys, with indices relative to the blocks.
 class visible {
  public:
   visible() = default;
@@ -32,22 +32,22 @@ class visible {
   std::ptrdiff_t lowest() const { return lowest_; }
   std::ptrdiff_t highest() const { return highest_; }
 
-  // The keys that some of the queries may see, and those between them.
+  // The range that spans the keys that at least one of the queries may see.
   index_range keys(index_range queries) const {
     return among_keys({queries.begin + lowest_, queries.end + highest_});
   }
-  // The keys that each of the queries sees.
+  // The keys that all of the queries see.
   index_range keys_of_each(index_range queries) const {
     return among_keys({queries.end - 1 + lowest_, queries.begin + 1 + highest_});
   }
-  // The queries that may see some of the keys, and those between them.
+  // The range that spans the queries that may see at least one of the keys.
   index_range queries(index_range keys) const {
     return {std::clamp<std::ptrdiff_t>(keys.begin - highest_, 0, queries_),
             std::clamp<std::ptrdiff_t>(keys.end - lowest_, 0, queries_)};
   }
 
  private:
-  // So far from the ends of the type that places can be added to it.
+  // Clamped so that adding indices to it cannot overflow.
   static std::ptrdiff_t bounded(std::ptrdiff_t edge) {
     return std::clamp(edge, PTRDIFF_MIN / 4, PTRDIFF_MAX / 4);
   }
@@ -60,16 +60,17 @@ class visible {
   std::ptrdiff_t queries_ = 0, keys_ = 0;
 };
 
-// The call's band where its offset has this element; null: it has none.
+// The call's band, moved by this element of its offset; null if it has no offset.
 inline band band_at(const attention_call& c, const std::int32_t* offset) {
   band b = c.seen;
   if (offset != nullptr) b.offset += *offset;
   return b;
 }
-// The keys that any query sees where the lengths have this element; null: there are none.
+// The number of keys that queries may see, by this element of the call's lengths; null if it has
+// none.
 inline std::ptrdiff_t keys_at(const attention_call& c, const std::int32_t* length) {
   const std::ptrdiff_t keys = c.extent[attention_loops(c.loops).key];
-  if (c.seen.lowest > c.seen.highest) return 0;  // a band of nothing
+  if (c.seen.lowest > c.seen.highest) return 0;  // an empty band
   return length == nullptr ? keys : std::clamp<std::ptrdiff_t>(*length + c.length_more, 0, keys);
 }
 

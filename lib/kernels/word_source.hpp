@@ -1,4 +1,4 @@
-// What a dropout draws with: weft/kernels/philox.hpp says how.
+// The state that a dropout draws random words from: see weft/kernels/philox.hpp.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,8 @@
 
 namespace weft::kernels {
 
-// What all counters of a dropout have in common: the key of each round, and what the first rounds
-// make of the words that are the same in all of them.
+// What all counters of a dropout share: the key of each round, and the results of the first rounds
+// for the words that are equal in all of them.
 struct word_source {
   word_source() = default;
   word_source(const random_state& from, std::uint32_t salt) {
@@ -21,7 +21,7 @@ struct word_source {
       k[0] += philox::weyl[0];
       k[1] += philox::weyl[1];
     }
-    // Word 0 differs, then 2 and 3, then all but 3.
+    // Word 0 differs between counters; after one round 2 and 3 do, after two all but 3.
     const std::uint64_t p1 = std::uint64_t{philox::multiplier[1]} * low(from.step);
     const std::uint64_t p0 = std::uint64_t{philox::multiplier[0]} * (high(p1) ^ salt ^ key[0][0]);
     third[0] = high(from.step) ^ key[0][1];

@@ -1,4 +1,5 @@
-// What a run is given: its lengths are found, it is checked, and lies where the plan expects it.
+// Binding of a run's arguments: resolves its lengths, checks its values, and copies what does not
+// have the planned strides.
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -15,8 +16,8 @@ constexpr std::size_t unknown = SIZE_MAX;
 
 using lengths_array = std::array<std::size_t, max_lengths>;
 
-// Applies each rule once its sources are known. Where no rule is left that could be applied, the
-// first source that nothing gives gets its bound.
+// Applies each length rule once its sources are known. Where no rule can be applied, the first
+// unknown source gets its bound.
 template <class Set>
 void follow_rules(const program& p, lengths_array& lengths, Set set) {
   std::array<bool, max_rules> done{};
@@ -30,8 +31,8 @@ void follow_rules(const program& p, lengths_array& lengths, Set set) {
     std::int64_t sum = rule.add;
     for (int s = 0; s < rule.source_count; ++s)
       sum += static_cast<std::int64_t>(lengths[static_cast<std::size_t>(rule.sources[s])]);
-    sum =
-        std::max<std::int64_t>(sum, 0);  // a slice from beyond the end is refused where it is used
+    sum = std::max<std::int64_t>(
+        sum, 0);  // a slice that starts after the end is rejected where it is used
     auto const where = [&] {
       return "axis " + std::string(p.name(p.lengths[rule.target].name)) + " made from others";
     };
@@ -68,11 +69,12 @@ std::string quoted(std::string_view s) {
 
 }  // namespace
 
-// Each length comes from an argument, or follows from others; one that nothing tells is its bound.
+// Each length comes from an argument or follows from others by a rule; one that nothing determines
+// is its bound.
 void engine::find_lengths(std::span<const binding> arguments,
                           std::array<std::size_t, max_lengths>& lengths) const {
   lengths.fill(unknown);
-  // `where` makes its sentence only where something is wrong: a run allocates nothing.
+  // `where` builds its text only on an error: a run allocates nothing.
   auto const set = [&](std::size_t slot, std::size_t value, name_ref called, auto where) {
     length_ref const& axis = p_->lengths[slot];
     if (value > axis.most)
@@ -115,7 +117,7 @@ namespace {
 
 using strides = std::array<std::ptrdiff_t, max_rank>;
 
-// Calls f(offset by a, offset by b) for every index, outermost first.
+// Calls f(offset with strides a, offset with strides b) for every index, the last axis innermost.
 template <class F>
 void for_each_index(int rank, const std::array<std::size_t, max_rank>& length, const strides& a,
                     const strides& b, F f) {
@@ -128,7 +130,7 @@ void for_each_index(int rank, const std::array<std::size_t, max_rank>& length, c
   loop(loop, 0, 0, 0);
 }
 
-// The strides that the plan has for an input.
+// The planned strides of an input: row-major over its axes' bounds.
 strides planned(const input_ref& input) {
   strides s{};
   std::ptrdiff_t next = 1;
@@ -158,7 +160,7 @@ void engine::check_indices(const input_ref& input, const binding& argument,
                  });
 }
 
-// The numbers of each rule, over the axes that they have.
+// Checks the start and the count of each write, for every index of their axes.
 void engine::check_writes(std::span<const binding> arguments,
                           const std::array<std::size_t, max_lengths>& lengths) const {
   for (bounds_check const& r : p_->writes) {
@@ -205,8 +207,8 @@ void engine::check_writes(std::span<const binding> arguments,
   }
 }
 
-// An argument with the planned strides is read where it lies; another is copied to where it has
-// them.
+// An argument with the planned strides is read in place; another one is copied to the staging
+// buffer, which has them.
 const std::byte* engine::stage(const input_ref& input, const binding& argument) const noexcept {
   auto const* const data = static_cast<const std::byte*>(argument.data);
   strides const plan = planned(input);

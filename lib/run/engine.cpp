@@ -22,7 +22,7 @@ void engine::reset() noexcept {
 
 void engine::reset(const state_ref& s, int axis, std::size_t index) noexcept {
   auto const size = static_cast<std::size_t>(bytes(s.type));
-  std::size_t block = size;  // of the elements that lie together
+  std::size_t block = size;  // bytes per contiguous run of one index
   for (int a = axis + 1; a < s.rank; ++a) block *= s.extent[a];
   std::size_t const row = block * s.extent[axis];
   for (std::size_t at = index * block; at < s.bytes; at += row)
@@ -41,7 +41,7 @@ std::byte* engine::address(const operand_ref& r, std::ptrdiff_t place) const noe
     case block::gradients:
       base = memory_.gradients;
       break;
-    // Neither of these is ever a result, so nothing writes through the pointer.
+    // Constants and inputs are never results, so nothing writes through the pointer.
     case block::constants:
       base = const_cast<std::byte*>(p_->constants.begin());
       break;
@@ -64,28 +64,28 @@ std::byte* engine::address(const operand_ref& r, std::ptrdiff_t place) const noe
 
 namespace {
 
-// About how many points of a step's loops one core goes over in a microsecond, its data in the
-// second level of cache. It decides who works, not what comes out.
+// Estimated loop iterations (points) per microsecond on one core with data in L2. It decides the
+// number of threads, never the result.
 constexpr double points_per_microsecond(kernel k) {
   switch (k) {
     case kernel::dot:
       return 80000;
-    case kernel::attention:  // to multiply and add
+    case kernel::attention:  // multiply-adds
       return 60000;
-    case kernel::attention_adjoint:  // which has five products for the two before
+    case kernel::attention_adjoint:  // five products; the forward pass has two
       return 24000;
     case kernel::zero:
       return 16000;
-    case kernel::length:  // one number, however many points
+    case kernel::length:  // one value, whatever the extents
       return std::numeric_limits<double>::infinity();
     default:
       return 8000;
   }
 }
 
-// Measured on two cores: threads meet again after 0.1 to 0.3 us, the lines of cache that they
-// exchange in between not counted; an executor's thread that sleeps comes after 20 to 50 us, and to
-// wake it takes the caller 12. Runs of 50 us became longer with two threads, those of 150 shorter.
+// Measured on two cores: threads meet at a barrier after 0.1 to 0.3 us, without the transfer of the
+// cache lines that they exchange; a sleeping thread of an executor arrives after 20 to 50 us, and
+// waking it costs the caller 12. Two threads made runs of 50 us slower, those of 150 us faster.
 constexpr double least_part = 0.5;  // microseconds
 constexpr double least_run = 80;
 
@@ -94,7 +94,7 @@ constexpr double least_run = 80;
 double engine::microseconds(const instruction& s) const noexcept {
   auto const extent = [&](int loop) { return static_cast<double>(length(s.extent[loop])); };
   bool const attends = s.run == kernel::attention || s.run == kernel::attention_adjoint;
-  // An attention contracts over its last two loops one after the other.
+  // An attention contracts over its last two loops, one after the other: they add, not multiply.
   double points = attends ? extent(s.loops - 2) + extent(s.loops - 1) : 1;
   for (int l = 0; l < (attends ? s.loops - 2 : s.loops); ++l) points *= extent(l);
   return points / points_per_microsecond(s.run);
@@ -178,7 +178,7 @@ void engine::call(const instruction& s, std::ptrdiff_t place, const kernels::tab
     }
     case kernel::attention:
     case kernel::attention_adjoint:
-      return;  // not by a call of this form
+      return;  // see attend()
   }
 }
 

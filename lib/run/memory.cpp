@@ -16,7 +16,7 @@ namespace weft {
 
 namespace {
 
-// Weights of a few MiB are more pages of 4 KiB than a processor keeps the addresses of.
+// With 4 KiB pages, weights of a few MiB exceed the TLB.
 constexpr std::size_t huge_page = 2 << 20;
 
 }  // namespace
@@ -27,7 +27,7 @@ aligned_bytes allocate(std::size_t bytes) {
   std::align_val_t const to{huge ? huge_page : alignment};
   auto* const p = static_cast<std::byte*>(::operator new(size, to));
 #ifdef MADV_HUGEPAGE
-  if (huge) madvise(p, size, MADV_HUGEPAGE);  // advice: nothing is lost if it is not taken
+  if (huge) madvise(p, size, MADV_HUGEPAGE);  // a hint, which may fail without harm
 #endif
   std::memset(p, 0, size);
   return aligned_bytes(p, {to});

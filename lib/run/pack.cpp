@@ -1,4 +1,4 @@
-// Parameters packed for contractions.
+// Packing of parameters for contractions.
 #include "weft/kernels/dot_blocking.hpp"
 #include "weft/lower/call.hpp"
 #include "weft/run/engine.hpp"
@@ -8,7 +8,7 @@ namespace weft {
 void engine::pack(const instruction& s, const kernels::table& kernels, std::byte* packed,
                   precision as) const noexcept {
   if (s.packed == not_packed) return;
-  // The parameter's extents are fixed, so the bounds of the others do.
+  // Only the parameter's extents matter, and they are fixed; the others may be at their bounds.
   kernels::call c = call_at_bounds(s);
   int const columns = kernels::columns_operand(c);
   c.operands[columns].data = address(s.operand[columns]);

@@ -10,7 +10,7 @@ namespace weft {
 
 namespace {
 
-// Steele et al. 2014 (SplitMix64): a bijection that scatters the bits.
+// SplitMix64 (Steele et al. 2014): a bijection that mixes the bits.
 std::uint64_t scatter(std::uint64_t x) {
   x += 0x9e3779b97f4a7c15u;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -18,7 +18,7 @@ std::uint64_t scatter(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
-// Numbers from [0, 1) by place.
+// Counter-based random values: uniform in [0, 1) and standard normal, by index i.
 class generator {
  public:
   generator(std::uint64_t seed, std::string_view name) : key_(scatter(seed)) {
@@ -27,7 +27,7 @@ class generator {
   double uniform(std::uint64_t i) const {
     return static_cast<double>(scatter(key_ ^ scatter(i)) >> 11) * 0x1p-53;
   }
-  // Box and Muller 1958.
+  // Box-Muller transform (Box and Muller 1958).
   double normal(std::uint64_t i) const {
     double const radius = std::sqrt(-2 * std::log(1 - uniform(2 * i)));
     return radius * std::cos(2 * std::numbers::pi * uniform(2 * i + 1));

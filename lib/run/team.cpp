@@ -30,7 +30,7 @@ void team::begin(int parts) noexcept {
   proceed(0, parts);
 }
 
-// Stages are numbered upwards, so one that is over cannot be taken for one that is not.
+// Stage numbers only increase, so a stage that is complete is never confused with a later one.
 bool team::take(int stage, int part) noexcept {
   std::atomic<int>& taken = places_[static_cast<std::size_t>(part)].taken;
   int before = taken.load(std::memory_order_relaxed);
@@ -45,11 +45,11 @@ void team::record(int part, int member, double microseconds) noexcept {
 }
 
 void team::balance() noexcept {
-  constexpr double empty = 0.5;      // microseconds that a part without work may take
-  constexpr double least = 5;        // that say something of a core
-  constexpr double memory = 1500;    // after so many, most of what was known is forgotten
-  constexpr double most = 4;         // times another's: beyond it, a part was interrupted
-  constexpr double equality = 0.02;  // a pull towards equal parts, or noise alone would move them
+  constexpr double empty = 0.5;      // microseconds; a partition below has no work
+  constexpr double least = 5;        // microseconds; shorter stages say nothing about speed
+  constexpr double memory = 1500;    // microseconds; time constant of the moving average
+  constexpr double most = 4;         // ratio of durations; above it, a thread was preempted
+  constexpr double equality = 0.02;  // pull towards equal sizes, against drift by noise alone
   auto const n = static_cast<std::size_t>(size());
   double longest = 0, shortest = HUGE_VAL, together = 0;
   for (std::size_t p = 0; p < n; ++p) {
@@ -75,7 +75,8 @@ void team::balance() noexcept {
 }
 
 int team::wait_beyond(int stage) const noexcept {
-  // Longer than any stage should last; a thread that the system has taken away wants the core.
+  // Spins longer than any stage should last; then the system has preempted a thread, which needs
+  // the core.
   constexpr int patience = 10000;
   for (int spins = 0;; ++spins) {
     if (int const at = now(); at > stage) return at;

@@ -28,7 +28,7 @@ MUTANTS = [
            "if (!owns_workspace(root) || last_use_[root] != i) return false;\n    if (!(g_.nodes",
            "if (!owns_workspace(root)) return false;\n    if (!(g_.nodes"),
     mutant("plan: sums of rows overwrite an operand", PASSES + "plan.hpp",
-           "if (has_partial_sums(n)) return false;  // there is no room behind the operand", ""),
+           "if (has_partial_sums(n)) return false;  // the operand's buffer has no room for them", ""),
     mutant("plan: memory is free one node early", PASSES + "plan.hpp",
            "if (!owns_workspace(root) || last_use_[root] != i || size_[root] == 0) return;",
            "if (!owns_workspace(root) || last_use_[root] > i + 1 || size_[root] == 0) return;"),

@@ -13,7 +13,7 @@ struct model {
   constexpr auto operator()(weft::scope s) const {
     auto q = s.input<"q", float, Batch, A, B>();
     auto k = s.input<"k", float, Batch, B, C>();
-    return weft::dot<B>(q, k);  // [Batch, A, C]: an axis that both have and B is not is shared
+    return weft::dot<B>(q, k);  // [Batch, A, C]: Batch, which both have, is a batch axis
   }
 };
 

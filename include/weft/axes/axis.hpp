@@ -1,11 +1,12 @@
 // Named axes. An axis is a type that the user declares once:
 //
-//   struct Embed : weft::axis<384> {};                  // 384 elements, always
-//   struct Pos : weft::axis<weft::up_to<512>> {};       // its length comes with the arguments
-//   struct Pos : weft::axis<weft::between<1, 512>> {};  // and is not 0
-//   struct KeyPos : weft::alias<Pos> {};                // the same positions, in another role
+//   struct Embed : weft::axis<384> {};                  // always 384 elements
+//   struct Pos : weft::axis<weft::up_to<512>> {};       // 0 to 512, known at run time
+//   struct Pos : weft::axis<weft::between<1, 512>> {};  // 1 to 512, known at run time
+//   struct KeyPos : weft::alias<Pos> {};                // as long as Pos, in another role
 //
-// Two axes are the same only if they are the same type.
+// The extent of an axis is known at compile time; its length, at most the extent, may be known only
+// at run time. Two axes are the same only if they are the same type.
 #pragma once
 
 #include <concepts>
@@ -16,9 +17,9 @@
 
 namespace weft {
 
-// The most elements that an axis can have, and the fewest; its length is known at run time. A run
-// with another length throws weft::error. A model that takes the last element of a row, as the
-// logits of the last position, says that there is one: of a row without any, gather picks 0.
+// The largest and smallest length of an axis whose length is known at run time. A run with a length
+// outside these bounds throws weft::error. A model that reads the last element along an axis, such
+// as the logits of the last position, should require one: gather from an empty axis gives 0.
 struct bound {
   std::size_t most, least;
 };
@@ -27,6 +28,7 @@ inline constexpr bound up_to{Most, 0};
 template <std::size_t Least, std::size_t Most>
 inline constexpr bound between{Most, Least};
 
+// The base of an axis: of a fixed extent, or bounded, with the bound as its extent.
 template <auto Extent>
 struct axis {
   static_assert(Extent > 0, "axis: an axis has room for at least one element");
@@ -42,7 +44,7 @@ struct axis<Extent> {
   static constexpr bool bounded = true;
 };
 
-// Shares the extent and the length of Of.
+// Another axis with the extent and, in every run, the length of Of.
 template <class Of>
 struct alias {
   static constexpr std::size_t extent = Of::extent;
@@ -50,7 +52,7 @@ struct alias {
   using length_of = Of;
 };
 
-// A shape has an extent too, and is no axis.
+// Excludes shape, which has an extent as well.
 template <class A>
 concept axis_like = requires {
   { A::extent } -> std::convertible_to<std::size_t>;
@@ -60,7 +62,7 @@ concept axis_like = requires {
   A::rank;
 };
 
-// The axis whose length A has: A itself, or what A is an alias of.
+// The axis that defines the length of A: A itself, or the end of its chain of aliases.
 template <class A>
 struct length_axis {
   using type = A;
@@ -75,18 +77,18 @@ struct length_axis<A> {
 template <class A>
 using length_axis_t = typename length_axis<A>::type;
 
-// An axis as a value: what the graph and the passes know of it. There is one object for each axis,
-// so axes are compared by address.
+// An axis as a value, for the graph and the passes. There is exactly one object for each axis, so
+// axes are compared by address.
 struct axis_info {
   std::string_view name;
-  std::size_t extent;  // the bound, where the length is known at run time
-  std::size_t least;   // the fewest elements, where it is
+  std::size_t extent;  // the upper bound if `bounded`
+  std::size_t least;   // the lower bound of the length if `bounded`
   bool bounded;
-  const axis_info* root;  // the axis whose length it has; null for itself
+  const axis_info* root;  // the axis that defines its length; null: itself
   constexpr const axis_info* length_axis() const { return root ? root : this; }
 };
 
-// The fewest elements; 0 where an axis does not say it.
+// The smallest length that an axis declares; 0 if it declares none.
 template <class A>
 inline constexpr std::size_t least_of = 0;
 template <class A>
@@ -104,7 +106,7 @@ requires requires {
 inline constexpr axis_info info_of<A>{type_name<A>(), A::extent, least_of<length_axis_t<A>>,
                                       A::bounded, &info_of<length_axis_t<A>>};
 
-// Do two axes have the same length in every run?
+// Whether A and B have the same length in every run.
 template <class A, class B>
 inline constexpr bool same_length =
     A::bounded || B::bounded ? std::same_as<length_axis_t<A>, length_axis_t<B>>

@@ -1,4 +1,4 @@
-// A string as a template argument: names of inputs and parameters, sentences of diagnostics.
+// A string as a template argument: names of inputs and parameters, texts of diagnostics.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The name of a type, while compiling: axes are called in messages what the user calls them.
+// Type names at compile time, so that messages name axes as the user declared them.
 #pragma once
 
 #include <string_view>
@@ -22,7 +22,8 @@ constexpr std::string_view type_name() {
   return text.substr(begin, end - begin);
 }
 
-// Does T, or what it is made of, belong to an unnamed namespace, and so to one source file?
+// Whether T, or a type in its name such as a template argument, belongs to an unnamed namespace and
+// so to one translation unit.
 template <class T>
 constexpr bool in_unnamed_namespace() {
   std::string_view const text = __PRETTY_FUNCTION__;

@@ -1,4 +1,4 @@
-// Shapes are lists of axes; the algebra of shapes says which axes the result of an operation has.
+// Shapes are lists of axes; set operations on them give the axes of an operation's result.
 #pragma once
 
 #include <boost/hana/fold_left.hpp>
@@ -32,7 +32,7 @@ inline constexpr bool has_axis = false;
 template <class A, class... Axes>
 inline constexpr bool has_axis<A, shape<Axes...>> = (std::is_same_v<A, Axes> || ...);
 
-// The number of axes that S and T have together.
+// The rank of the union of S and T.
 template <class S, class T>
 inline constexpr int united_rank = 0;
 template <class S, class... Axes>
@@ -51,7 +51,7 @@ struct first {
 template <class... Ts>
 using first_of = typename first<Ts...>::type;
 
-// Every axis of S in T?
+// Whether every axis of S is in T.
 template <class S, class T>
 inline constexpr bool subset = false;
 template <class... Axes, class T>
@@ -64,7 +64,7 @@ constexpr shape<A..., B...> operator|(shape<A...>, shape<B...>) {
   return {};
 }
 
-// Puts an axis behind those of a shape, if T does not have it.
+// Appends an axis to a shape, unless T has it.
 template <class T>
 struct append_unless_in {
   template <class S, class A>
@@ -72,7 +72,7 @@ struct append_unless_in {
     return s | std::conditional_t<has_axis<A, T>, shape<>, shape<A>>{};
   }
 };
-// Folds: filtering a tuple costs the compilers several times as much.
+// A fold, because filtering a tuple costs the compilers several times as much.
 template <class T, class Begin, class... Axes>
 constexpr auto append_new(Begin begin, shape<Axes...>) {
   return hana::fold_left(hana::tuple_t<Axes...>, begin, append_unless_in<T>{});
@@ -84,7 +84,7 @@ constexpr auto append_new(Begin begin, shape<Axes...>) {
 template <class S, class T>
 using without = decltype(detail::append_new<T>(shape<>{}, S{}));
 
-// Those of S, then those of T that S does not have.
+// The axes of S, then those of T that S does not have, in their order.
 template <class S, class T>
 using united = decltype(detail::append_new<S>(S{}, T{}));
 
@@ -102,7 +102,7 @@ constexpr auto replace(shape<Axes...>) {
 
 }  // namespace detail
 
-// S with the axes of To in the place of From.
+// S with the axis From replaced by the axes of To.
 template <class S, class From, class To>
 using replaced = decltype(detail::replace<From, To>(S{}));
 

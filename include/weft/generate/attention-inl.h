@@ -1,5 +1,5 @@
-// Small attention, whose extents are constants: kernels/attention.hpp says what it computes. Lanes
-// run along the queries, so that maximum and sum over the keys are of whole vectors.
+// Small attention with constant extents, as defined in kernels/attention.hpp. Lanes run along the
+// queries, so that maximum and sum over the keys are lane-wise operations on full vectors.
 #if defined(WEFT_GENERATE_ATTENTION_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef WEFT_GENERATE_ATTENTION_INL_H_
 #undef WEFT_GENERATE_ATTENTION_INL_H_
@@ -26,7 +26,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 inline constexpr float minus_infinity = -std::numeric_limits<float>::infinity();
 
-// Of `count` queries from the first on.
+// Attention of a block of `count` queries.
 template <attention_plan P, int count>
 struct attention_block {
   using D = lanes_for<count>;
@@ -34,8 +34,7 @@ struct attention_block {
   static constexpr int lanes = lanes_of<D>;
   static constexpr int padded = (count + lanes - 1) / lanes * lanes;
 
-  // scores[j][i] = scale * sum over d of key[j][d] * query[d][i]. What stands beyond the queries is
-  // one of them again.
+  // scores[j][i] = scale * sum over d of key[j][d] * query[d][i]. Padding repeats the last query.
   static constexpr tile_traits scores{.columns = padded,
                                       .depth = P.depth,
                                       .left_row = P.key_row,
@@ -62,7 +61,8 @@ struct attention_block {
                                         .scale = 1,
                                         .epilogue = op::copy};
 
-  // -infinity for keys outside of the band, with the lanes' queries from `query` on.
+  // The scores of a key, -infinity in the lanes of queries whose band does not include it; the
+  // lanes have the queries from `query` on.
   HWY_INLINE static V hide(V score, int key, std::ptrdiff_t query) {
     const D d;
     const V i = hn::Iota(d, static_cast<float>(query));
@@ -73,7 +73,7 @@ struct attention_block {
     return hn::IfThenElse(seen, score, hn::Set(d, minus_infinity));
   }
 
-  // What is added to the scores of the queries from `first` on: to[j][i], as the scores.
+  // The sum of the biases for the queries from `first` on, in the layout of the scores: to[j][i].
   HWY_INLINE static void add_up(const operands& at, std::ptrdiff_t first, float* to) {
     using of = attention_operand;
     if constexpr (P.has_bias)
@@ -94,8 +94,8 @@ struct attention_block {
     }
   }
 
-  // The scores of a vector of queries, with `addend` if there is one, become weights. Of the keys
-  // the first `seen` are seen.
+  // Softmax over the keys of the scores of a vector of queries, in place. Adds `addend` first, if
+  // there is one. Keys from `seen` on are masked out by the length.
   HWY_INLINE static void softmax(float* scores_of, std::ptrdiff_t query, const float* addend,
                                  float seen) {
     const D d;
@@ -114,7 +114,7 @@ struct attention_block {
       if constexpr (P.banded) return hide(score, j, query);
       return score;
     });
-    // Where all is hidden the weights are exp(-infinity): nothing.
+    // Finite, so that if all keys are masked out the weights are exp(-infinity) = 0.
     const V largest = hn::Max(s.combine([](V a, V b) HWY_ATTR { return hn::Max(a, b); }),
                               hn::Set(d, std::numeric_limits<float>::lowest()));
     s.map([=](V v) HWY_ATTR {
@@ -129,7 +129,7 @@ struct attention_block {
     });
   }
 
-  // Where a length hides the keys behind it: as many as are seen, at most all.
+  // The number of keys that the length leaves visible, at most all; unused if there are no lengths.
   HWY_INLINE static float seen_keys(const operands& at) {
     if constexpr (P.has_lengths) {
       std::int32_t length;
@@ -139,7 +139,7 @@ struct attention_block {
     return 0;
   }
 
-  // Whether a result is NaN, or some are infinite.
+  // Whether a result is NaN; possibly also if several are infinite.
   HWY_INLINE static bool has_nan(const float* result) {
     using R = lanes_for<P.width>;
     constexpr int row_lanes = lanes_of<R>, rest = static_cast<int>(P.width % row_lanes);
@@ -152,8 +152,8 @@ struct attention_block {
     }
     return !hn::AllTrue(d, hn::Eq(sum, sum));
   }
-  // The results from the values of those keys alone that a query sees: 0 times what others have may
-  // be NaN.
+  // Recomputes the results from the values of the keys that a query sees only: 0 times other values
+  // may be NaN.
   HWY_NOINLINE static void sum_seen(const operands& at, std::ptrdiff_t first, const float* weights,
                                     const float* addend, float seen) {
     for (std::ptrdiff_t i = 0; i < count; ++i)
@@ -180,8 +180,9 @@ struct attention_block {
     if constexpr (P.has_addend()) add_up(at, first, addend);
     const float seen = seen_keys(at);
     for (int i = 0; i < padded; i += lanes) softmax(weights + i, first + i, addend + i, seen);
-    // Elements are read from memory, where that is known to hold them: g++ would spread them from
-    // the vectors, with two instructions for each where some processors multiply.
+    // The pointer is opaque, so that weights are broadcast from memory: where g++ knows the vectors
+    // they are in, it would broadcast from these, with two instructions each, on ports on which
+    // some processors multiply.
     dot_matrix<weighted, count>({kernels::HWY_NAMESPACE::in_register(&weights[0]), at.read(3),
                                  at.write() + first * P.result_row, nullptr, nullptr});
     if constexpr (P.banded || P.has_lengths || P.has_addend())

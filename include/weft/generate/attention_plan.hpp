@@ -1,4 +1,4 @@
-// How a small attention is computed, and when.
+// The plan of a small attention, and its limits.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace weft::generate {
 
-// Where a generated attention finds what it works on, among its operands.
+// The indices of a generated attention's operands.
 struct attention_operand {
   static constexpr int result = 0, query = 1, key = 2, value = 3, bias = 4, relative = 5,
                        lengths = 6, count = 7;
@@ -21,7 +21,7 @@ static_assert(attention_operand::count <= max_walked);
 struct attention_plan {
   bool possible = false;
   std::ptrdiff_t queries = 1, keys = 1, depth = 1, width = 1;
-  // Strides along these, in the operands named first.
+  // Strides: that of the operand named first along the loop named second; rows are queries or keys.
   std::ptrdiff_t query_row = 0, query_depth = 0, key_row = 0, key_depth = 0;
   std::ptrdiff_t value_row = 0, result_row = 0;
   nest batch;  // strides of the operands in the order of attention_operand
@@ -32,15 +32,15 @@ struct attention_plan {
   std::ptrdiff_t bias_row = 0, bias_key = 0, relative_row = 0, relative_step = 0;
   std::int64_t distances = 0, origin = 0, length_more = 0;
 
-  // Queries are taken so many at a time.
+  // The queries in a block.
   constexpr std::ptrdiff_t block() const { return std::min<std::ptrdiff_t>(queries, 32); }
-  // Is there something for each query and key that is added to the score?
+  // Whether a bias is added to the scores.
   constexpr bool has_addend() const { return has_bias || has_relative; }
 };
 
-// The scores of a query are in registers while they become weights.
+// The scores of a query stay in registers during softmax.
 inline constexpr std::ptrdiff_t max_keys = 32;
-// The queries of a block, their scores and what is added to these, on the stack: 16 KiB.
+// The packed queries of a block, their scores and their addends, on the stack: 16 KiB.
 inline constexpr std::ptrdiff_t max_block_elements = 4096;
 
 constexpr attention_plan plan_of_attention(const instruction& s, const attention_ref& a) {

@@ -1,4 +1,4 @@
-// What a file that weft_add_model makes instantiates: the choice of the SIMD target, once per run.
+// Instantiated by the files that weft_add_model generates: chooses the SIMD target, once per run.
 #pragma once
 
 #include "weft/run/generated.hpp"
@@ -7,13 +7,13 @@ namespace weft {
 
 namespace generate {
 
-// Tells the functions of generated files apart.
+// Tag that selects the functions of a generated file.
 template <class Unit>
 struct of {};
 
 }  // namespace generate
 
-// Of each source there is one generated file. It has the functions that are called here.
+// Each unit has one generated file, which defines the functions called here.
 template <class Unit>
 void detail::made_by_weft_add_model<Unit>::run(const engine& e) noexcept {
   run_on_best_target(generate::of<Unit>(), e);

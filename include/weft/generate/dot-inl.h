@@ -1,4 +1,4 @@
-// Small contractions, whose extents and strides are constants.
+// Small contractions with constant extents and strides.
 #if defined(WEFT_GENERATE_DOT_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef WEFT_GENERATE_DOT_INL_H_
 #undef WEFT_GENERATE_DOT_INL_H_
@@ -21,12 +21,12 @@ namespace weft::generate::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// What is known of a contraction while compiling.
+// The compile-time description of a contraction.
 struct tile_traits {
-  std::ptrdiff_t columns;  // the lanes of a vector follow from these
+  std::ptrdiff_t columns;  // determine the lanes of a vector
   std::ptrdiff_t depth;
   std::ptrdiff_t left_row, left_depth, right_depth;
-  bool right_whole;  // its rows have room for whole vectors
+  bool right_whole;  // its rows are padded to full vectors
   std::ptrdiff_t result_row;
   int addends;
   std::ptrdiff_t addend_row[2];
@@ -40,13 +40,15 @@ template <tile_traits T>
 inline constexpr bool is_narrow = T.left_depth == 1 && lanes_of<lanes_for<T.columns>> >= 4 &&
                                   T.columns <= lanes_of<lanes_for<T.columns>>;
 
-// Others compute with more constants than there are registers beside the sums: g++ would keep the
-// constants in them, and the sums in memory.
+// Whether the epilogue is applied in the register tile. Others need more constants than there are
+// registers beside the accumulators: g++ would keep the constants in registers and spill the
+// accumulators.
 constexpr bool ends_in_tile(op epilogue) {
   return epilogue == op::copy || epilogue == op::relu;
 }
 
-// A tile: Rows x Vectors sums, of whose last vector the first Rest lanes count, or all if 0.
+// A register tile of Rows x Vectors accumulators, of whose last vector the first Rest lanes are
+// stored, or all if Rest is 0.
 template <tile_traits T, int Rows, int Vectors, int Rest>
 struct tile {
   using D = lanes_for<T.columns>;
@@ -60,8 +62,7 @@ struct tile {
   template <int I>
   static constexpr int count = Rest != 0 && I % Vectors == Vectors - 1 ? Rest : lanes;
 
-  // n columns; what fills up the vector is any number. A mask costs some targets more than the
-  // load.
+  // Loads n columns; the other lanes are unspecified. A mask costs some targets more than the load.
   template <int n>
   HWY_INLINE static V load_columns(const float* from) {
     if constexpr (n == 1)
@@ -84,7 +85,8 @@ struct tile {
      ...);
   }
 
-  // The element of a row at step C. Of the first rows, four elements each are in registers.
+  // The broadcast left element of a row at depth step C. The first rows have four elements each in
+  // a register.
   template <int Fours, int C, int Row>
   HWY_INLINE static V element([[maybe_unused]] const V* four, const float* left) {
     if constexpr (Row < Fours)
@@ -114,7 +116,7 @@ struct tile {
     ((to[R] = kernels::HWY_NAMESPACE::in_register(hn::LoadDup128(D(), left + R * T.left_row))),
      ...);
   }
-  // Some steps along the depth.
+  // Some steps along the depth, unrolled.
   template <int Fours, int... C>
   HWY_INLINE static void step(std::integer_sequence<int, C...>, V* s, const float* left,
                               Right right) {
@@ -122,7 +124,7 @@ struct tile {
     load_fours(std::make_integer_sequence<int, Fours>(), four, left);
     (multiply_add<Fours, C>(s + C % chains * sums, four, left, right), ...);
   }
-  // All of them, the right operand being in registers.
+  // All steps, unrolled, with the right operand in registers.
   template <int... I>
   HWY_INLINE static void all_steps(std::integer_sequence<int, I...>, [[maybe_unused]] V* s,
                                    [[maybe_unused]] const float* left,
@@ -187,14 +189,14 @@ struct tile {
   }
 };
 
-// Where the operands of a tile are.
+// Pointers to the operands of a tile.
 struct tile_operands {
   const float *left, *right;
   float* result;
   const float *a, *b;  // addends
 };
 
-// Some tiles, one below the other. `at` goes on to the next.
+// `count` tiles along the rows (m). Advances `at` past them.
 template <tile_traits T, int Rows, int Vectors, int Rest>
 HWY_INLINE void run_down(int count, tile_operands& at) {
   constexpr std::ptrdiff_t a_row = T.addend_row[0], b_row = T.addend_row[1];
@@ -217,7 +219,7 @@ HWY_INLINE void run_down(int count, tile_operands& at) {
   }
 }
 
-// All rows of some columns, tile by tile.
+// All rows of one panel of columns, tile by tile.
 template <tile_traits T, int Rows, int Limit, int Vectors, int Rest>
 HWY_INLINE void dot_columns(tile_operands at) {
   constexpr equal_parts down(Rows, Limit);
@@ -225,7 +227,7 @@ HWY_INLINE void dot_columns(tile_operands at) {
   run_down<T, down.size, Vectors, Rest>(down.count - down.large, at);
 }
 
-// The same, some times side by side.
+// The same for `count` consecutive panels (n).
 template <tile_traits T, int Rows, int Limit, int Vectors, int Rest>
 HWY_INLINE void run_across(int count, tile_operands& at) {
   constexpr int width = Vectors * lanes_of<lanes_for<T.columns>>;
@@ -238,7 +240,7 @@ HWY_INLINE void run_across(int count, tile_operands& at) {
   }
 }
 
-// The function that the sums end with.
+// Applies the epilogue to the stored result.
 template <tile_traits T, int Rows>
 HWY_INLINE void apply_function(float* result) {
   using D = lanes_for<T.columns>;
@@ -264,7 +266,7 @@ HWY_INLINE void dot_matrix(tile_operands at) {
   constexpr tile_size size = best_tile(Rows, vectors, T.depth, is_narrow<T>, vector_registers);
   constexpr equal_parts across(vectors, size.vectors);
   float* const result = at.result;
-  // The last one may have fewer columns.
+  // The last panel may have fewer columns.
   constexpr int small = across.count - across.large;
   if constexpr (across.large > 0)
     run_across<T, Rows, size.rows, across.size + 1, 0>(across.large, at);
@@ -298,7 +300,8 @@ constexpr tile_traits traits_of() {
   return t;
 }
 
-// Where part of a vector cannot be read, a copy has room for the rest of it.
+// Whether to pack the right operand: if its columns are strided, or if they end in a partial vector
+// that the target cannot load.
 constexpr bool wants_copy(const dot_plan& p, int lanes) {
   return !p.right_in_place ||
          (p.columns.extent % lanes != 0 && !kernels::HWY_NAMESPACE::masks_memory<float>());
@@ -313,10 +316,10 @@ HWY_NOINLINE void copy_right(float* from, float* to) {
   });
 }
 
-// The product at one point of the outer loops.
+// The product at one index of the outer loops.
 template <signature S, dot_plan P>
 struct dot_at {
-  float* scratch;  // for a copy of the right operand that is not there before
+  float* scratch;  // for packing the right operand, if it is not packed yet
 
   HWY_INLINE void operator()(const operands& at) const {
     const float* right = at.read(P.right);
@@ -330,7 +333,7 @@ struct dot_at {
   }
 };
 
-// `copy` is of all the right operand, from before the run, or null.
+// `copy` is the whole right operand, packed before the run, or null.
 template <signature S>
 HWY_NOINLINE void dot(float* result, float* left, float* right, float* a, float* b,
                       const float* copy, float* scratch) {
@@ -341,7 +344,7 @@ HWY_NOINLINE void dot(float* result, float* left, float* right, float* a, float*
       copy_right<plan.copy>(at.at[plan.right], scratch);
       copy = scratch;
     }
-    at.at[plan.right] = const_cast<float*>(copy);  // and read
+    at.at[plan.right] = const_cast<float*>(copy);  // only read
     walk<plan.outer_of_copy>(at, dot_at<S, plan>{scratch});
   } else {
     walk<plan.outer>(at, dot_at<S, plan>{scratch});

@@ -1,5 +1,5 @@
-// How a small contraction is computed: which operand gives the rows, which one the columns, and in
-// what tiles.
+// The plan of a small contraction: which operand gives the rows (m), which one the columns (n), and
+// the register tiles.
 #pragma once
 
 #include <algorithm>
@@ -12,10 +12,10 @@
 
 namespace weft::generate {
 
-// A copy of a contraction's right operand: its columns are adjacent, and rows have room for whole
-// vectors on every target.
+// A packed copy of a contraction's right operand: its columns are contiguous, and its rows are
+// padded to full vectors of every target.
 struct right_copy {
-  nest blocks;  // of depth x columns; strides of the copy, then of the operand
+  nest blocks;  // of matrices of depth x columns; strides of the copy, then of the operand
   std::ptrdiff_t depth = 1, columns = 1;
   std::ptrdiff_t depth_stride = 0, column_stride = 0;  // of the operand
   std::ptrdiff_t row = 1;                              // of the copy
@@ -26,29 +26,29 @@ struct dot_plan {
   bool possible = false;
   int left = 1, right = 2;     // which operands these are
   loop rows, columns, depth;   // columns have stride 1 in the result
-  nest outer;                  // everything else
-  bool right_in_place = true;  // the columns are adjacent in the right operand, too
+  nest outer;                  // all other loops
+  bool right_in_place = true;  // the columns are contiguous in the right operand, too
   right_copy copy;             // of all the right operand
-  nest outer_of_copy;          // as `outer`, with the copy in its place
-  bool copied_once = false;    // else a block at a time, where it is needed
-  bool copy_pays = true;       // in the run; one made before it always does
+  nest outer_of_copy;          // `outer`, with the strides of the copy for the right operand
+  bool copied_once = false;    // as a whole; otherwise a matrix at a time, when it is needed
+  bool copy_pays = true;       // packing in the run pays; packing before it always does
 };
 
-// The work that is small. Beyond, the general kernel's preparations no longer count, and what it
-// prepares is worth it; an L1 cache has room for these.
+// The limits of a small contraction: an L1 cache holds such operands. Beyond, the general kernel's
+// setup cost is negligible, and its packing pays.
 inline constexpr std::ptrdiff_t max_operand_elements = 8192;
 inline constexpr std::ptrdiff_t max_panel_elements = 4096;  // of the right operand
 
 namespace detail {
 
-// Rows of this many elements are whole vectors on every target: see lanes_for.
+// The length of rows that are padded to full vectors of every target: see lanes_for.
 constexpr std::ptrdiff_t padded(std::ptrdiff_t columns) {
   auto const n = static_cast<std::size_t>(columns);
   return static_cast<std::ptrdiff_t>(
       kernels::round_up(n, std::clamp<std::size_t>(std::bit_ceil(n), 4, kernels::max_dot_lanes)));
 }
 
-// Needs all loops of the plan.
+// Requires all loops of the plan.
 constexpr void plan_copy(dot_plan& p) {
   p.copy.depth = p.depth.extent;
   p.copy.columns = p.columns.extent;
@@ -67,7 +67,7 @@ constexpr void plan_copy(dot_plan& p) {
     p.copy.blocks.push({of.extent, {{stride, of.stride.at[p.right]}}});
     blocks *= of.extent;
   }
-  // Where there is room for it: the scratch and the packed parameters are the table kernels'.
+  // Only if it fits: the scratch and the packed parameters are sized for the table kernels.
   auto const columns = static_cast<std::size_t>(blocks * p.columns.extent);
   auto const depth = static_cast<std::size_t>(p.depth.extent);
   p.copied_once = one_matrix &&
@@ -138,23 +138,24 @@ struct tile_size {
   int rows, vectors;
 };
 
-// What is known of a tile before there are numbers. Its sums, rows x vectors, stay in registers; so
-// do a vector of each column of the right operand, or all of that, and an element of the left one.
+// A compile-time cost model of a register tile. Its accumulators, rows x vectors, stay in
+// registers; so do the right operand's vectors of one step of the depth, or of all, and one element
+// of the left operand.
 struct tile_model {
   int rows, vectors;
   std::ptrdiff_t depth;
-  bool narrow;  // a result of one vector, where the left operand's elements are adjacent
+  bool narrow;  // a result of one vector, and a left operand contiguous along the depth
   int registers;
 
   constexpr int sums() const { return rows * vectors; }
 
-  // The rows whose elements are read four at a time and spread in registers. Two loads begin in a
-  // cycle, as many as multiplications: a narrow tile, which reads an element for each of these and
-  // the vector, waits for its loads. But some processors spread where they multiply: one row costs
-  // these no more than it saves.
+  // The rows whose elements are loaded four at a time and broadcast in registers. Two loads start
+  // per cycle, as many as multiplications: a narrow tile, which loads an element for each
+  // multiplication, and the vector, is bound by its loads. But some processors broadcast on the
+  // ports that multiply: one row costs these no more than it saves.
   constexpr int fours() const { return narrow ? 1 : 0; }
 
-  // Whether the right operand stays in registers for tiles one below the other.
+  // Whether all of the right operand stays in registers for consecutive tiles along the rows.
   constexpr bool holds_right() const {
     return sums() <= 8 && depth * vectors + 2 * sums() + fours() + 1 <= registers;
   }
@@ -164,9 +165,9 @@ struct tile_model {
     return holds_right() ? static_cast<int>(depth) * vectors : vectors;
   }
 
-  // The chains of sums that the tile is split into along the depth. A multiplication and addition
-  // takes four cycles, and two begin in each: eight sums would do if none ever had to wait for an
-  // operand, or if there is another tile meanwhile.
+  // The independent sets of accumulators that the depth is split over, to hide latency. A
+  // multiply-add takes four cycles, and two start per cycle: eight accumulators would do if none
+  // ever had to wait for an operand, or if there is another tile meanwhile.
   constexpr int chains() const {
     int const enough = holds_right() ? 8 : 9, others = right() + fours() + 1;
     int n = 1;
@@ -174,8 +175,8 @@ struct tile_model {
     return n;
   }
 
-  // The steps along the depth from one branch to the next. A loop of few and short rounds would be
-  // over before it is known to be.
+  // The steps along the depth per loop iteration (unrolling). A loop of few and short iterations
+  // would end before its exit branch is resolved.
   constexpr int steps() const {
     int n = std::max(chains(), fours() > 0 ? 4 : 1);
     while (n < 4 && 2 * n * sums() <= 64) n *= 2;
@@ -184,9 +185,9 @@ struct tile_model {
 
   constexpr bool fits() const { return sums() + right() + fours() + 2 <= registers; }
 
-  // About the half cycles that the tile takes: two operations or two loads begin in each cycle, and
-  // these get in the way of those; four cycles are the least for a step of a chain; and what is
-  // before and after. Where there is no loop, other tiles are under way then.
+  // The estimated half cycles of the tile: two operations or two loads start per cycle, and loads
+  // delay operations; a dependent step takes at least four cycles (latency); plus prologue and
+  // epilogue. If there is no loop, other tiles overlap with these.
   constexpr long cost() const {
     auto const n = static_cast<long>(depth);
     long const operations = n * (sums() + fours()) + (chains() - 1) * sums();
@@ -197,18 +198,18 @@ struct tile_model {
   }
 };
 
-// n things in as few equal parts as a limit allows: `large` parts of size + 1, the rest of size.
+// n items in as few equal parts as a limit allows: `large` parts of size + 1, the others of size.
 struct equal_parts {
   int count, size, large;
   constexpr equal_parts(int n, int limit)
       : count((n + limit - 1) / limit), size(n / count), large(n % count) {}
 };
 
-// The largest tile to use, for a number of vector registers.
+// The limits of the tiles with the least estimated cost, for a number of vector registers.
 constexpr tile_size best_tile(int rows, int vectors, std::ptrdiff_t depth, bool narrow,
                               int registers) {
-  // A product with this result begins when rows of that are stored. Where all are in one tile,
-  // there is nothing to do meanwhile.
+  // A product that reads this result starts when its first rows are stored. If one tile has all
+  // rows, nothing overlaps with that wait.
   constexpr long wait = 40;
   tile_size best{1, 1};
   long least = 0;
@@ -221,7 +222,7 @@ constexpr tile_size best_tile(int rows, int vectors, std::ptrdiff_t depth, bool 
         int const width = across.size + (i < across.large);
         tile_model const small{down.size, width, depth, narrow, registers};
         tile_model const large{down.size + 1, width, depth, narrow, registers};
-        if (small.holds_right()) cost += 2 * small.right();  // before the tiles begin
+        if (small.holds_right()) cost += 2 * small.right();  // loads before the first tile
         cost += (down.count - down.large) * small.cost();
         if (down.large > 0) cost += down.large * large.cost();
       }

@@ -1,4 +1,4 @@
-// Small chains of elementwise operations on floats, whose extents and strides are constants.
+// Small fusion groups of elementwise operations on floats, with constant extents and strides.
 #if defined(WEFT_GENERATE_ELEMENTWISE_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef WEFT_GENERATE_ELEMENTWISE_INL_H_
 #undef WEFT_GENERATE_ELEMENTWISE_INL_H_
@@ -33,7 +33,7 @@ struct chain_row {
     else
       return load<D, count>(row.read(I + 1) + at);
   }
-  // The result of link L from the values before it.
+  // The result of fused operation L from earlier values.
   template <int L>
   HWY_INLINE static V link(const V* values) {
     constexpr kernels::fused_op of = P.link[L];
@@ -60,7 +60,8 @@ struct chain_row {
   HWY_INLINE void operator()(const operands& row) const {
     constexpr int rest = static_cast<int>(P.length % lanes);
     std::ptrdiff_t at = 0;
-    if constexpr (is_cheap(P))  // by g++ the loop would be as many instructions as what is in it
+    // Unrolled: with g++ the loop overhead would be as many instructions as the body.
+    if constexpr (is_cheap(P))
       for (; at + 4 * lanes <= P.length; at += 4 * lanes) {
         vector<lanes>(row, at);
         vector<lanes>(row, at + lanes);

@@ -1,4 +1,4 @@
-// How a small chain of elementwise operations is computed.
+// The plan of a small fusion group of elementwise operations.
 #pragma once
 
 #include <cstddef>
@@ -13,15 +13,15 @@ struct elementwise_plan {
   std::ptrdiff_t length = 1;  // of the rows that vectors run along
   nest rows;
   int inputs = 0;
-  bool broadcast[kernels::max_fused_inputs]{};  // one element for all of a row
+  bool broadcast[kernels::max_fused_inputs]{};  // one element per row
   int links = 0;
   kernels::fused_op link[kernels::max_fused_ops]{};
 };
 
-// Beyond, the general kernel's preparations no longer count.
+// Beyond, the general kernel's setup cost is negligible.
 inline constexpr std::ptrdiff_t max_chain_elements = 8192;
 
-// Those on floats that have a generated form.
+// Whether an operation on floats has a generated form.
 constexpr bool is_generated_function(op o) {
   switch (o) {
     case op::copy:
@@ -52,7 +52,7 @@ constexpr bool is_generated_function(op o) {
   }
 }
 
-// Does every link take an instruction or two?
+// Whether every fused operation takes a machine instruction or two.
 constexpr bool is_cheap(const elementwise_plan& p) {
   for (int l = 0; l < p.links; ++l) switch (p.link[l].kind) {
       case op::copy:
@@ -73,7 +73,7 @@ constexpr bool is_cheap(const elementwise_plan& p) {
   return true;
 }
 
-// Of a fixed step, whose links are the program's from `links` on.
+// For a fixed instruction (is_fixed), whose fused operations begin at `links`.
 constexpr elementwise_plan plan_of_elementwise(const instruction& s,
                                                const kernels::fused_op* links) {
   elementwise_plan p;

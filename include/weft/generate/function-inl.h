@@ -1,4 +1,4 @@
-// Elementwise operations on vectors of floats, by name.
+// Elementwise operations on vectors of floats, selected by op.
 #if defined(WEFT_GENERATE_FUNCTION_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef WEFT_GENERATE_FUNCTION_INL_H_
 #undef WEFT_GENERATE_FUNCTION_INL_H_
@@ -44,7 +44,7 @@ HWY_INLINE hn::Vec<D> function(D d, hn::Vec<D> a, hn::Vec<D> b) {
   if constexpr (Kind == op::divide) return kernels::HWY_NAMESPACE::quotient(a, b);
   if constexpr (Kind == op::maximum) return math::maximum(a, b);
   if constexpr (Kind == op::minimum) return math::minimum(a, b);
-  // Of (x, g).
+  // Adjoints of (x, g).
   if constexpr (Kind == op::relu_adjoint) return hn::IfThenElseZero(hn::Gt(a, hn::Zero(d)), b);
   if constexpr (Kind == op::gelu_adjoint) return hn::Mul(b, math::gelu_slope(d, a));
   if constexpr (Kind == op::gelu_tanh_adjoint) return hn::Mul(b, math::gelu_tanh_slope(d, a));

@@ -1,4 +1,4 @@
-// Small gathers of rows, whose extents and strides are constants.
+// Small gathers of rows with constant extents and strides.
 #if defined(WEFT_GENERATE_GATHER_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef WEFT_GENERATE_GATHER_INL_H_
 #undef WEFT_GENERATE_GATHER_INL_H_
@@ -24,12 +24,12 @@ HWY_INLINE void copy_row(const float* from, float* to) {
   constexpr int lanes = lanes_of<D>;
   for (std::ptrdiff_t i = 0; i + lanes <= n; i += lanes)
     store<D, lanes>(load<D, lanes>(from + i), to + i);
-  // The last vector may move some of those before again.
+  // Remainder: the last vector overlaps those before it.
   constexpr int last = static_cast<int>(std::min<std::ptrdiff_t>(n, lanes));
   if constexpr (n % lanes != 0) store<D, last>(load<D, last>(from + n - last), to + n - last);
 }
 
-// Elements of four bytes are moved as they are; an index outside of the table gives zeros.
+// Elements of four bytes are copied as they are; an index outside of the table gives zeros.
 template <gather_plan P>
 HWY_NOINLINE void gather(float* result, float* table, float* indices) {
   walk<P.rows>({{result, table, indices}}, [](const operands& here) HWY_ATTR {

@@ -1,4 +1,4 @@
-// How a small gather of rows, an embedding, is computed.
+// The plan of a small gather of rows, an embedding.
 #pragma once
 
 #include <cstddef>
@@ -10,14 +10,14 @@ namespace weft::generate {
 
 struct gather_plan {
   bool possible = false;
-  std::ptrdiff_t length = 1;  // of the rows, which are adjacent in the table and the result
-  nest rows;                  // strides of the result, the table and the indices
+  std::ptrdiff_t length = 1;              // of the rows, contiguous in the table and the result
+  nest rows;                              // strides of the result, the table and the indices
   std::ptrdiff_t extent = 0, stride = 0;  // of the indexed axis
 };
 
 inline constexpr std::ptrdiff_t max_gathered_elements = 8192;
 
-// Of a fixed step.
+// For a fixed instruction (is_fixed).
 constexpr gather_plan plan_of_gather(const instruction& s) {
   gather_plan p;
   if (s.run != kernel::gather || s.operand[2].where == block::numbers) return p;

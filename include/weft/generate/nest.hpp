@@ -7,7 +7,7 @@
 
 namespace weft::generate {
 
-// A step's operands, and an attention's, which has some more.
+// The operands of an instruction, or of an attention, which has some more.
 inline constexpr int max_walked = 7;
 static_assert(max_operands <= max_walked);
 
@@ -29,7 +29,8 @@ struct nest {
 
   constexpr void push(const loop& l) { at[loops++] = l; }
 
-  // The largest strides in operand `key` outermost; two loops that walk like one become one.
+  // Sorts the loops by their strides in operand `key`, the largest outermost, and coalesces two
+  // loops that iterate like one.
   constexpr void arrange(int key) {
     for (int i = 1; i < loops; ++i)
       for (int j = i; j > 0 && at[j - 1].stride.at[key] < at[j].stride.at[key]; --j) {
@@ -50,7 +51,7 @@ struct nest {
     for (int i = loops; i < max_loops; ++i) at[i] = {};
   }
 
-  // Takes out loop i.
+  // Removes loop i and returns it.
   constexpr loop take(int i) {
     loop const taken = at[i];
     for (int j = i; j + 1 < loops; ++j) at[j] = at[j + 1];

@@ -1,4 +1,4 @@
-// Small rotations of pairs, whose extents and strides are constants.
+// Small rotations of pairs with constant extents and strides.
 #if defined(WEFT_GENERATE_ROTATE_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef WEFT_GENERATE_ROTATE_INL_H_
 #undef WEFT_GENERATE_ROTATE_INL_H_
@@ -57,7 +57,7 @@ struct rotation {
     row.write()[2 * i + 1] = b * cosine + a * sine;
   }
 
-  // From pair i on, interleaved ones that are less than 2n: by shorter vectors.
+  // Remainder of fewer than 2n interleaved pairs, from pair i on, by shorter vectors.
   template <int n>
   HWY_INLINE static void turn_rest(const operands& row, std::ptrdiff_t i) {
     if constexpr (n < 4) {

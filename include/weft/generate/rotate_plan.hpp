@@ -1,4 +1,4 @@
-// How a small rotation of pairs is computed: graph/rotation.hpp says what it is.
+// The plan of a small rotation of pairs, as defined in graph/rotation.hpp.
 #pragma once
 
 #include <cstddef>
@@ -10,14 +10,14 @@ namespace weft::generate {
 
 struct rotate_plan {
   bool possible = false;
-  std::ptrdiff_t pairs = 1, numbers = 2;  // what is beyond the pairs stays
-  std::ptrdiff_t partner = 1;             // from a pair's first number to its second
+  std::ptrdiff_t pairs = 1, numbers = 2;  // elements after the pairs are copied
+  std::ptrdiff_t partner = 1;             // offset from a pair's first element to its second
   nest rows;                              // strides of the result, x, the cosines and the sines
 };
 
 inline constexpr std::ptrdiff_t max_rotated_pairs = 4096;
 
-// Of a fixed step: numbers are adjacent, and so are angles.
+// For a fixed instruction (is_fixed) whose elements are contiguous, and its angles too.
 constexpr rotate_plan plan_of_rotate(const instruction& s) {
   rotate_plan p;
   if (s.run != kernel::rotate) return p;

@@ -1,4 +1,4 @@
-// Softmax and normalisations of short rows, whose length is a constant.
+// Softmax and normalisations of short rows of constant length.
 #if defined(WEFT_GENERATE_ROWS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef WEFT_GENERATE_ROWS_INL_H_
 #undef WEFT_GENERATE_ROWS_INL_H_
@@ -22,7 +22,7 @@ namespace weft::generate::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// A row of `length` floats.
+// A row of `length` floats in registers.
 template <std::ptrdiff_t length>
 struct row {
   using D = lanes_for<length>;
@@ -39,7 +39,7 @@ struct row {
   HWY_INLINE explicit row(const float* p) { load_from(all(), p); }
   HWY_INLINE void store_to(float* p) const { store_to(all(), p); }
 
-  // Puts a number into the lanes beyond the row.
+  // Sets the lanes beyond the row to a value.
   HWY_INLINE void pad(float number) {
     const D d;
     if constexpr (rest != 0)
@@ -47,10 +47,10 @@ struct row {
           hn::IfThenElse(hn::FirstN(d, rest), x.at[vectors - 1], hn::Set(d, number));
   }
 
-  // In each lane.
+  // Reductions over the row, in each lane.
   HWY_INLINE V sum() const { return everywhere(combined(x.combine(plus), plus)); }
   HWY_INLINE V max() const { return everywhere(combined(x.combine(larger), larger)); }
-  // Of each lane's elements.
+  // Partial sums: of each lane's elements.
   HWY_INLINE V sums() const { return x.combine(plus); }
   template <int from = 0, int to = vectors>
   HWY_INLINE V sums_of_squares() const {
@@ -100,7 +100,7 @@ HWY_INLINE void softmax_row(row<length>& r) {
   using V = hn::Vec<D>;
   const D d;
   r.pad(-std::numeric_limits<float>::infinity());
-  // A row of -infinity alone has the weights exp(-infinity): nothing.
+  // Finite, so that all weights of a row of -infinity are exp(-infinity) = 0.
   const V largest = hn::Max(r.max(), hn::Set(d, std::numeric_limits<float>::lowest()));
   r.x.map([=](V v)
               HWY_ATTR { return kernels::HWY_NAMESPACE::math::twice_exp(d, hn::Sub(v, largest)); });
@@ -109,7 +109,7 @@ HWY_INLINE void softmax_row(row<length>& r) {
   r.x.map([=](V v) HWY_ATTR { return hn::Mul(v, inverse); });
 }
 
-// Numbers of one row or of four, in the lanes of a vector of no more than four.
+// A vector of at most four lanes, with a scalar for each of four rows, or for one.
 using Few = hn::CappedTag<float, 4>;
 
 template <class D>
@@ -121,7 +121,7 @@ HWY_INLINE hn::Vec<Few> sum_of_blocks(D /*d*/, hn::Vec<D> v) {
     return sum_of_blocks(half, hn::Add(hn::LowerHalf(half, v), hn::UpperHalf(half, v)));
   }
 }
-// The sum of the lanes of each.
+// Horizontal sums: of one vector, in each lane, or of four vectors, in a lane each.
 template <class D>
 HWY_INLINE hn::Vec<Few> sums_of_lanes(D d, hn::Vec<D> v) {
   const auto add = [](auto a, auto b) HWY_ATTR { return hn::Add(a, b); };
@@ -140,7 +140,7 @@ HWY_INLINE hn::Vec<Few> sums_of_lanes(D d, hn::Vec<D> v0, hn::Vec<D> v1, hn::Vec
   return sum_of_blocks(d, paired(paired(v0, v2), paired(v1, v3)));
 }
 
-// The four numbers, time and again.
+// The four values of v, repeated in each 128-bit block.
 template <class D>
 HWY_INLINE hn::Vec<D> in_blocks(D d, hn::Vec<Few> v) {
   if constexpr (hn::MaxLanes(D()) <= 4) {
@@ -151,14 +151,14 @@ HWY_INLINE hn::Vec<D> in_blocks(D d, hn::Vec<Few> v) {
   }
 }
 
-// Of some rows.
+// Normalises some rows.
 template <op kind, std::ptrdiff_t length, int... I>
 HWY_INLINE void normalize_rows(std::integer_sequence<int, I...>, row<length>* r, float epsilon) {
   using D = typename row<length>::D;
   const D d;
   const Few few;
   const auto share = hn::Set(few, 1 / static_cast<float>(length));
-  // apply(r, v) with each row and its number in each lane.
+  // Calls apply(r, v) with each row and its scalar, broadcast to all lanes.
   const auto with_each = [d, r](hn::Vec<Few> numbers, auto apply) HWY_ATTR {
     if constexpr (sizeof...(I) == 1) {
       apply(r[0], hn::Set(d, hn::GetLane(numbers)));
@@ -174,14 +174,14 @@ HWY_INLINE void normalize_rows(std::integer_sequence<int, I...>, row<length>* r,
                 of.pad(0);
               });
   }
-  // Roots and quotients of whole vectors take many cycles.
+  // On four lanes: roots and quotients of full vectors have a high latency.
   const auto variance =
       hn::MulAdd(sums_of_lanes(d, r[I].sums_of_squares()...), share, hn::Set(few, epsilon));
   with_each(hn::Div(hn::Set(few, 1.0f), hn::Sqrt(variance)),
             [](row<length>& of, hn::Vec<D> scale) HWY_ATTR { of.multiply_by(scale); });
 }
 
-// The gain and the bias.
+// Multiplies by the gain and adds the bias, if present.
 template <signature S, std::ptrdiff_t length>
 HWY_INLINE void apply_gain(row<length>& r, const operands& here) {
   using V = typename row<length>::V;
@@ -193,7 +193,7 @@ HWY_INLINE void apply_gain(row<length>& r, const operands& here) {
   }
 }
 
-// Some rows, one below the other.
+// Computes some consecutive rows.
 template <signature S, rows_plan P, int... I>
 HWY_INLINE void some_rows(std::integer_sequence<int, I...> each, const operands& first) {
   using row = generate::HWY_NAMESPACE::row<P.length>;
@@ -215,8 +215,8 @@ HWY_INLINE void some_rows(std::integer_sequence<int, I...> each, const operands&
   (r[I].store_to(here[I].write()), ...);
 }
 
-// Those at one point of the outer loops. Four are normalised together: their sums are made side by
-// side, and the roots of all are one.
+// The rows at one index of the outer loops. Four are normalised together: their horizontal sums
+// share shuffles, and one vector has the roots of all.
 template <signature S, rows_plan P>
 struct rows_at {
   static constexpr loop rows = P.rows;

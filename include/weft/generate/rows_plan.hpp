@@ -1,4 +1,4 @@
-// How the rows of a small softmax or normalisation are computed.
+// The plan of a small softmax or normalisation.
 #pragma once
 
 #include <cstddef>
@@ -11,11 +11,11 @@ namespace weft::generate {
 struct rows_plan {
   bool possible = false;
   std::ptrdiff_t length = 1;
-  loop rows;   // one below the other
-  nest outer;  // everything else
+  loop rows;   // the innermost loop over rows
+  nest outer;  // all other loops
 };
 
-// A row is in registers from its first reading to its writing.
+// A row stays in registers from load to store.
 inline constexpr std::ptrdiff_t max_row_vectors = 8;
 inline constexpr std::ptrdiff_t max_rows_elements = 8192;
 
@@ -31,7 +31,7 @@ constexpr rows_plan plan_of_rows(const signature& s, int lanes) {
   if (row.loops != 1) return p;
   for (int o = 0; o < s.operands; ++o)
     if (row.at[0].stride.at[o] != 1) return p;
-  if (s.operands > (s.kind == op::softmax ? 2 : 4)) return p;  // a mask, an addend
+  if (s.operands > (s.kind == op::softmax ? 2 : 4)) return p;  // has a mask or an addend
   p.length = row.at[0].extent;
   p.possible = p.length <= max_row_vectors * lanes;
   return p;

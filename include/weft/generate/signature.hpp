@@ -1,5 +1,5 @@
-// What a step does, without where its operands lie. It is a template argument: steps with the same
-// signature are one function, so twelve equal layers cost one.
+// What an instruction does, without where its operands are. It is a template argument: instructions
+// with the same signature share one function, so twelve equal layers cost one.
 #pragma once
 
 #include <bit>
@@ -13,17 +13,17 @@ namespace weft::generate {
 using kernels::max_loops;
 using kernels::max_operands;
 
-// A double by its bits: not every compiler takes numbers with a point in template arguments.
+// A double by its bits: not every compiler takes floating-point template arguments.
 //
-// Of a template argument that is a class, arrays and numbers are read into constants: where the
-// class has padding, clang (14 and 19) reads them at run time from a wrong place.
+// Array elements and scalars of a template argument that is a class are read into constants first:
+// if the class has padding, clang (14 and 19) reads them at run time from a wrong address.
 struct number {
   std::uint64_t bits = 0;
   constexpr number(double x) : bits(std::bit_cast<std::uint64_t>(x)) {}
   constexpr operator double() const { return std::bit_cast<double>(bits); }
 };
 
-// As kernels::call, whose extents are all known.
+// As kernels::call, with constant extents.
 struct signature {
   kernel run{};
   op kind{};
@@ -44,7 +44,7 @@ struct signature {
   }
 };
 
-// Are all extents and offsets of a step known while compiling?
+// Whether all extents and offsets of an instruction are known at compile time.
 constexpr bool is_fixed(const instruction& s) {
   for (int l = 0; l < s.loops; ++l)
     if (!s.extent[l].fixed()) return false;
@@ -53,7 +53,7 @@ constexpr bool is_fixed(const instruction& s) {
   return s.axis.fixed();
 }
 
-// Of a fixed step. Loops of extent 1 are left out.
+// For a fixed instruction (is_fixed). Loops of extent 1 are dropped.
 constexpr signature signature_of(const instruction& s) {
   signature g;
   g.run = s.run;

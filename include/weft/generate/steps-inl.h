@@ -1,5 +1,5 @@
-// A program's steps as code: each that is small is a function of its own, the others call the table
-// kernels of the same target.
+// A program's instructions as code: each small one is a function of its own, the others call the
+// table kernels of the same target.
 #if defined(WEFT_GENERATE_STEPS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef WEFT_GENERATE_STEPS_INL_H_
 #undef WEFT_GENERATE_STEPS_INL_H_
@@ -43,7 +43,8 @@ HWY_INLINE void pack_steps(const engine& e, std::byte* packed) {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Statistics are for the adjoint; generated attention leaves them out.
+// Whether attention's statistics are needed, by its adjoint; generated attention does not compute
+// them.
 template <class Unit>
 constexpr bool wants_statistics() {
   for (instruction const& s : lowered<Unit>::tables.instructions)
@@ -51,7 +52,7 @@ constexpr bool wants_statistics() {
   return false;
 }
 
-// How step I is computed, if it is an attention.
+// The plan of instruction I; not possible if it is no attention.
 template <class Unit, int I>
 constexpr attention_plan plan_of_attention() {
   constexpr auto const& tables = lowered<Unit>::tables;
@@ -61,7 +62,7 @@ constexpr attention_plan plan_of_attention() {
   return {};
 }
 
-// Of a fixed step.
+// For a fixed instruction (is_fixed).
 template <class Unit, int I>
 constexpr elementwise_plan plan_of_elementwise() {
   constexpr auto const& tables = lowered<Unit>::tables;
@@ -69,14 +70,14 @@ constexpr elementwise_plan plan_of_elementwise() {
                                        tables.links.begin() + tables.instructions[I].first_fused);
 }
 
-// Of a fixed step that is a contraction.
+// For a fixed instruction (is_fixed) that is a contraction.
 template <class Unit, int I>
 constexpr dot_plan plan_of_dot() {
   return generate::plan_of_dot(signature_of(lowered<Unit>::tables.instructions[I]));
 }
 
-// Does a contraction read a parameter as a copy, which freezing makes, in the place of what the
-// table kernels pack?
+// Whether a contraction reads a parameter as the packed copy that freezing makes for generated
+// code, instead of as the table kernels' packed form.
 template <class Unit, int I>
 constexpr bool reads_packed() {
   constexpr instruction const& s = lowered<Unit>::tables.instructions[I];
@@ -88,7 +89,7 @@ constexpr bool reads_packed() {
   return false;
 }
 
-// Is there a generated function for the step? Programs with loops go by their tables.
+// Whether there is a generated function for instruction I. Programs with loops are interpreted.
 template <class Unit, int I>
 constexpr bool is_generated() {
   if constexpr (lowered<Unit>::tables.loops.size() > 0) return false;
@@ -105,7 +106,7 @@ constexpr bool is_generated() {
   return false;
 }
 
-// Does it stand in for the table kernel of the step, whether the module is frozen or not?
+// Whether it replaces the table kernel of the instruction, frozen module or not.
 template <class Unit, int I>
 constexpr bool is_always_generated() {
   if constexpr (is_generated<Unit, I>())
@@ -124,11 +125,11 @@ HWY_INLINE float* address(const operand_ref& r, const engine& e) {
         return e.blocks().parameters;
       case block::gradients:
         return e.blocks().gradients;
-      // Only results are written to, and they are in neither of these.
+      // Only results are written, and they are in neither constants nor inputs.
       case block::constants:
         return const_cast<std::byte*>(lowered<Unit>::tables.constants.begin());
       case block::input:
-      case block::numbers:  // no generated step reads these
+      case block::numbers:  // no generated instruction reads these
         break;
     }
     return const_cast<std::byte*>(e.inputs()[r.input]);
@@ -190,7 +191,7 @@ HWY_INLINE void pack_step(const engine& e, const kernels::table& kernels, std::b
   }
 }
 
-// Compilers limit how many operands a fold has.
+// Compilers limit the length of a fold expression.
 inline constexpr int steps_per_function = 32;
 
 template <int First, class F, int... I>
@@ -198,7 +199,7 @@ HWY_NOINLINE void some_steps(std::integer_sequence<int, I...>, const F& f) {
   (f(std::integral_constant<int, First + I>()), ...);
 }
 
-// Calls f with the index of each step of a run, from First on, as a type.
+// Calls f with the index of each instruction of a run, from First on, as a std::integral_constant.
 template <class Unit, int First = lowered<Unit>::tables.once, class F>
 HWY_INLINE void for_each_step(const F& f) {
   constexpr int left = static_cast<int>(lowered<Unit>::tables.instructions.size()) - First;
@@ -208,14 +209,14 @@ HWY_INLINE void for_each_step(const F& f) {
   }
 }
 
-// Are a run's steps?
+// Whether all instructions of a run are always generated.
 template <class Unit, int... I>
 constexpr bool all_generated(std::integer_sequence<int, I...>) {
   bool const generated[]{is_always_generated<Unit, lowered<Unit>::tables.once + I>()..., true};
   return std::ranges::all_of(generated, [](bool g) { return g; });
 }
 
-// Those of the same target, if the program needs them.
+// The table kernels of the same target, if the program needs them.
 template <class Unit>
 HWY_INLINE kernels::table table_kernels() {
   constexpr auto const& tables = lowered<Unit>::tables;
@@ -226,7 +227,7 @@ HWY_INLINE kernels::table table_kernels() {
     return kernels::best();
 }
 
-// The steps of the program that Unit lowers to, on the engine's memory and arguments.
+// Runs the instructions of the program that Unit lowers to, on the engine's memory and arguments.
 template <class Unit>
 HWY_INLINE void run_steps(const engine& e) {
   const kernels::table kernels = table_kernels<Unit>();
@@ -236,7 +237,7 @@ HWY_INLINE void run_steps(const engine& e) {
     for_each_step<Unit>([&](auto i) HWY_ATTR { run_step<Unit, i.value>(e, kernels); });
 }
 
-// Packs the parameters for them, in float32: the program's packed_bytes.
+// Packs the parameters for them, in float32, into packed_bytes of the program.
 template <class Unit>
 HWY_INLINE void pack_steps(const engine& e, std::byte* packed) {
   const kernels::table kernels = table_kernels<Unit>();

@@ -1,5 +1,5 @@
-// What generated functions are made of: vectors whose lanes are known while compiling, loops with
-// constant strides, and copies for vectors to read.
+// The building blocks of generated functions: vectors whose lanes are known at compile time, loops
+// with constant strides, and packing.
 #if defined(WEFT_GENERATE_VECTORS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef WEFT_GENERATE_VECTORS_INL_H_
 #undef WEFT_GENERATE_VECTORS_INL_H_
@@ -25,14 +25,15 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 inline constexpr int vector_registers = kernels::HWY_NAMESPACE::has_32_registers ? 32 : 16;
 
-// Vectors for rows of n floats: no longer than the rows, where the target has shorter ones.
+// The vector tag for rows of n floats: no longer than the rows, if the target has such short
+// vectors.
 template <std::ptrdiff_t n>
 using lanes_for = hn::CappedTag<float, std::clamp<std::size_t>(
                                            std::bit_ceil(static_cast<std::size_t>(n)), 4, 16)>;
 template <class D>
 inline constexpr int lanes_of = static_cast<int>(hn::MaxLanes(D()));
 
-// The first n lanes from and to memory.
+// Load and store the first n lanes.
 template <class D, int n>
 HWY_INLINE hn::Vec<D> load(const float* p) {
   if constexpr (n == lanes_of<D>)
@@ -48,7 +49,7 @@ HWY_INLINE void store(hn::Vec<D> v, float* p) {
     kernels::HWY_NAMESPACE::store_n(v, D(), p, n);
 }
 
-// Where a step's operands are: the result, then what is read. All elements have four bytes.
+// Pointers to an instruction's operands: the result, then the inputs. All elements have four bytes.
 struct operands {
   float* at[max_walked];
 
@@ -62,8 +63,8 @@ struct operands {
   }
 };
 
-// Calls f at each point of the nest, from loop L on. Where that is often, f is no lambda: clang
-// would not have it inline, and the operands in memory.
+// Calls f at each index of the nest, from loop L on. In nests with many iterations f must not be a
+// lambda: clang would not inline it, and keep the operands in memory.
 template <nest N, int L = 0, class F>
 HWY_INLINE void walk(operands at, const F& f) {
   if constexpr (L == N.loops) {
@@ -77,7 +78,8 @@ HWY_INLINE void walk(operands at, const F& f) {
   }
 }
 
-// Four floats each from `lanes` / 4 rows, four rows apart. Rows beyond the last one are that again.
+// Loads four floats each from `lanes` / 4 rows, whose indices have stride 4. Indices are clamped to
+// the last row.
 template <int lanes, int rows, std::ptrdiff_t stride, int row>
 HWY_INLINE auto load_blocks(const float* from) {
   const hn::CappedTag<float, lanes> d;
@@ -88,7 +90,7 @@ HWY_INLINE auto load_blocks(const float* from) {
                        load_blocks<lanes / 2, rows, stride, row>(from));
 }
 
-// Of up to `lanes` rows four columns, as rows: `to` has them `to_stride` apart.
+// Transposes four columns of up to `lanes` rows to four rows, with stride `to_stride`.
 template <int lanes, int rows, std::ptrdiff_t stride, std::ptrdiff_t to_stride>
 HWY_INLINE void transpose_4(const float* from, float* to) {
   const hn::CappedTag<float, lanes> d;
@@ -107,7 +109,7 @@ HWY_INLINE void transpose_4(const float* from, float* to) {
   hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(pairs, ab_high, ce_high)), d, to + 3 * to_stride);
 }
 
-// Whole vectors of columns, whose elements along the depth are adjacent.
+// pack for columns whose elements are contiguous along the depth.
 template <std::ptrdiff_t depth, std::ptrdiff_t columns, std::ptrdiff_t column_stride,
           std::ptrdiff_t row>
 HWY_INLINE void pack_transposed(const float* from, float* to) {
@@ -126,8 +128,8 @@ HWY_INLINE void pack_transposed(const float* from, float* to) {
   if constexpr (rest != 0) strip(std::integral_constant<int, rest>(), columns - rest);
 }
 
-// depth x columns, row by row, which are `row` apart: whole vectors, and what fills these up is any
-// number.
+// Packs depth x columns into rows of stride `row`, padded to full vectors. The padding repeats a
+// column.
 template <std::ptrdiff_t depth, std::ptrdiff_t columns, std::ptrdiff_t depth_stride,
           std::ptrdiff_t column_stride, std::ptrdiff_t row>
 HWY_INLINE void pack(const float* from, float* to) {

@@ -1,17 +1,16 @@
-// How attention stands in a graph.
+// The attention nodes of a graph.
 //
 // attention          (query, key, value, options...)             [batch..., query, value]
 // attention_adjoint  (query, key, value, attention, g, options...)
 //
-// kernels/attention.hpp has the formulas; `scale`, `scalar` (the soft cap), `lowest` and `highest`
-// (the band) and `origin` (of distances) are the node's, and `start` is added to the lengths. The
-// bits of `options` say which of attention_option follow, in their order. The axes of the batch are
-// those of the result without query and value axes; an operand need not have them. The node's
-// memory holds the result, and behind it the statistics, a float32 for each of its rows.
+// kernels/attention.hpp has the formulas, graph.hpp the node's attributes. The bits of `options`
+// say which operands of attention_option follow, in the order of the enum. The batch axes are those
+// of the result other than query and value; an operand may lack any of them. The node's buffer
+// holds the result, then the statistics: the log-sum-exp of each row of scores, float32.
 //
-// The adjoint's memory holds its parts one behind the other: the gradients for query, key and
-// value, then those of the biases that its options ask for. It has no axes of its own, and
-// op::get_result 0, 1, 2 and so on are the views of them.
+// The adjoint's buffer holds its results one after another: the gradients of query, key and value,
+// then those of the biases that its options request. The node itself has no axes; op::get_result 0,
+// 1, 2, ... are views of the results.
 #pragma once
 
 #include <bit>
@@ -23,13 +22,13 @@
 namespace weft {
 
 enum class attention_option : std::uint8_t {
-  mask,           // boolean, any of [batch..., query, key]
-  bias,           // float32, the same
-  offset,         // int32, any of [batch...]: the place of the first query among the keys
-  lengths,        // int32, any of [batch...]: so many keys are seen
+  mask,           // boolean, any of [batch..., query, key]; true: the key is visible
+  bias,           // float32, any of [batch..., query, key]
+  offset,         // int32, any of [batch...]: the key position of the first query
+  lengths,        // int32, any of [batch...]: the number of visible keys
   relative,       // float32, any of [batch..., query] and an axis of distances
-  dropout,        // numbers of the weights: [batch..., query, key], or fewer
-  bias_gradient,  // from here on no operands: what an adjoint gives beside the first three
+  dropout,        // element ids of the weights: any of [batch..., query, key]
+  bias_gradient,  // from here on no operands: further results of an adjoint
   relative_gradient,
 };
 
@@ -46,19 +45,19 @@ constexpr unsigned bit_of(attention_option what) {
 constexpr bool has_option(const node& n, attention_option what) {
   return (n.options & bit_of(what)) != 0;
 }
-// The node that is an option of an attention or its adjoint; -1 where it has none.
+// The id of the operand for an option of an attention or its adjoint; -1 if it has none.
 constexpr int find_option(const node& n, attention_option what) {
   if (!has_option(n, what)) return -1;
   return n
       .operand[(n.kind == op::attention ? 3 : 5) + std::popcount(n.options & (bit_of(what) - 1))];
 }
-// Options are added in their order.
+// Options must be added in the order of the enum.
 constexpr void add_option(node& n, attention_option what, int id) {
   n.options = static_cast<std::uint8_t>(n.options | bit_of(what));
   n.operand[n.operands++] = id;
 }
 
-// Of an attention or its adjoint.
+// The axes of an attention or its adjoint, by role.
 constexpr attention_axes attention_axes_of(const graph& g, const node& n) {
   axis_list const& of_result = n.kind == op::attention ? n.axes : g.nodes[n.operand[3]].axes;
   attention_axes a{n.named.at[0], n.named.at[1],
@@ -75,7 +74,7 @@ constexpr attention_axes attention_axes_of(const graph& g, const node& n) {
   return a;
 }
 
-// What an adjoint's parts are the gradients for: nodes, whose axes the parts have.
+// The nodes that an adjoint's results are the gradients of; each result has the axes of its node.
 struct attention_parts {
   int count;
   int of[5];
@@ -89,7 +88,7 @@ constexpr attention_parts parts_of(const node& adjoint) {
   return p;
 }
 
-// The axes of its rows: all of the result but the value's.
+// The axes of the statistics: those of the result except value.
 constexpr axis_list attention_rows(const node& attention) {
   axis_list rows{};
   for (int i = 0; i < attention.axes.count; ++i)

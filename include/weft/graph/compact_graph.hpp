@@ -1,5 +1,6 @@
-// A graph that is kept: as large as it has to be. Passes work on graphs with room to spare, and
-// such a graph must not be a variable: with -g a compiler writes out every constant variable whole.
+// A graph stored at its exact size. Passes work on `graph`, whose arrays have their maximal
+// capacity and which must not be a constexpr variable: with -g, compilers emit every constant
+// variable in full.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +21,7 @@ constexpr void fill(T* to, int& count, array_view<T> from) {
 
 }  // namespace detail
 
-// The parts of a kept graph, whatever their sizes.
+// Views of the arrays of a compact graph of any size.
 struct graph_parts {
   array_view<node> nodes;
   array_view<leaf> inputs, parameters, states;
@@ -81,7 +82,7 @@ struct compact_graph {
   constexpr graph unpack() const { return parts().unpack(); }
 };
 
-// The graph that Maker::make() gives.
+// The graph that Maker::make() returns, at its exact size.
 template <class Maker>
 constexpr auto compact() {
   constexpr graph g = Maker::make();

@@ -1,5 +1,5 @@
-// Chains: elementwise operations that are one step. All but the last one are marked as inner; what
-// they mean is what they would mean unmarked.
+// Fusion groups: elementwise operations that are executed as one instruction. All nodes of a group
+// but the last are marked as `fused`; the mark does not change what they compute.
 #pragma once
 
 #include "weft/graph/graph.hpp"
@@ -8,9 +8,9 @@
 namespace weft {
 
 struct fusion_group {
-  int nodes[kernels::max_fused_ops];  // in order of execution
+  int nodes[kernels::max_fused_ops];  // in execution order
   int count;
-  int inputs[kernels::max_fused_inputs];  // the nodes that it reads, each once
+  int inputs[kernels::max_fused_inputs];  // the distinct nodes that it reads
   int input_count;
 
   constexpr int find_node(int id) const {
@@ -25,7 +25,7 @@ struct fusion_group {
   }
 };
 
-// The chain that ends with an elementwise node that is not inner.
+// The group whose last node is `end`, an elementwise node that is not fused.
 constexpr fusion_group fusion_group_of(const graph& g, int end) {
   fusion_group c{};
   c.nodes[c.count++] = end;
@@ -35,7 +35,7 @@ constexpr fusion_group fusion_group_of(const graph& g, int end) {
       if (g.nodes[n.operand[j]].fused && c.find_node(n.operand[j]) < 0)
         c.nodes[c.count++] = n.operand[j];
   }
-  for (int i = 1; i < c.count; ++i)  // by insertion
+  for (int i = 1; i < c.count; ++i)  // insertion sort
     for (int j = i; j > 0 && c.nodes[j] < c.nodes[j - 1]; --j) {
       int const before = c.nodes[j - 1];
       c.nodes[j - 1] = c.nodes[j];
@@ -50,7 +50,7 @@ constexpr fusion_group fusion_group_of(const graph& g, int end) {
   return c;
 }
 
-// Calls f with each node whose elements the step of node i reads. Not for an inner node.
+// Calls f with each node that the instruction of node i reads. Node i must not be fused.
 template <class F>
 constexpr void for_each_read(const graph& g, int i, F f) {
   node const& n = g.nodes[i];

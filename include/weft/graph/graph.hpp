@@ -1,5 +1,5 @@
-// The graph: a flat list of nodes, plain data, a value that the compiler can see. An operand comes
-// before the node that uses it, so the order of the list is an order of execution.
+// The graph: a flat list of nodes in topological order, so list order is an execution order. Plain
+// data, so that graphs are values in constant expressions.
 #pragma once
 
 #include <cstddef>
@@ -43,7 +43,7 @@ struct axis_list {
       if (a.at[i] != b.at[i]) return false;
     return true;
   }
-  // The number of elements, each axis at its bound.
+  // The number of elements with every axis at its bound.
   constexpr std::size_t extent() const {
     std::size_t n = 1;
     for (int i = 0; i < count; ++i) n *= at[i]->extent;
@@ -56,42 +56,74 @@ struct axis_list {
   }
 };
 
-// Made by make_node. Graphs have large arrays of these: a default other than zero would make a
-// compiler write out every element.
+// Created by make_node. Graphs hold large arrays of nodes, and with a default other than zero
+// compilers would emit every element.
+//
+// What an attribute means for each operation; for all others it has make_node's value. "+ adj."
+// includes the operation's adjoint. Axes are listed in the order of `named`.
+//
+//   named
+//     sum, max                         the reduced axes
+//     softmax to rms_normalize, + adj. the axes of a row
+//     rename                           the operand's axis that gets another name
+//     split, merge                     the axes that are created or merged, outermost first
+//     concatenate                      for each operand, its axis that becomes part of the whole
+//     slice                            the operand's axis, then the axes whose lengths add to start
+//     pad                              the result's axis, then the axes whose lengths add to start
+//     unfold, fold                     the axis, that of its windows, that of positions in a window
+//     gather, scatter_add              the indexed axis: of the table, of the result
+//     update_rows                      the axis of the buffer, that of the rows
+//     rotate, + adj.                   the rotated axis, that of the pairs
+//     attention, + adj.                key, depth, value and, unless there is a single query, query
+//     length                           the axes whose lengths are multiplied
+//     scan_slice, scan_collect         the scanned axis
+//   epilogue
+//     dot                              the activation applied last; copy: none
+//   scale
+//     dot, attention, + adj.           multiplies the sum of products
+//     softmax                          multiplies the operand
+//   scalar
+//     constant                         the value
+//     normalize, rms_normalize, + adj. epsilon
+//     attention, + adj.                the soft cap; 0: none
+//     element_ids                      the dropout's rate, a multiple of 2^-24
+//     rotate_adjoint                   0: the gradient of the cosine; 1: of the sine
+//   start
+//     slice, pad                       offset of the part, before adding lengths of named[1], ...
+//     get_result                       the index of the result
+//     norm_parameter_gradient          0: of the gain; 1: of the bias
+//     attention, + adj.                added to the `lengths` operand
+//     rotate, + adj.                   the pairing, a rotary_pairs
+//     element_ids                      the random stream: which of the model's dropouts it is
+//   lowest, highest
+//     attention, + adj.                the band: bounds of key - query position, both inclusive
+//     unfold, fold                     the stride between windows; the dilation within a window
+//   origin
+//     attention, + adj.                the relative bias's index for a key at the query's position
+//   options
+//     attention, + adj.                a set of attention_option
+//     normalisations' adjoints         with_partial_sums, see partial_sums.hpp
+//   leaf
+//     input, parameter, state          the index in graph::inputs, parameters or states
 struct node {
   op kind;
   dtype type;
   std::int8_t operands;
-  bool once;  // computed when a program is given its memory, before any run: see hoist.hpp
-  // The scan in whose body it is, as its place in the list of those and one; 0: none.
+  bool once;  // run-invariant: computed once, before all runs; see passes/hoist.hpp
+  // 1 + the index in graph::regions of the scan whose body the node is in; 0: none.
   std::int16_t region;
-  bool fused;            // computed within the step that uses it, and stored nowhere: see chain.hpp
-  std::uint8_t options;  // attention: see attention_option; normalize's adjoint: see row_sums.hpp
-  axis_list axes;        // of the result, outermost first
+  bool fused;  // computed by its fusion group, never stored; see fusion_group.hpp
+  std::uint8_t options;
+  axis_list axes;  // of the result, outermost first
   int operand[max_operands];
-  // The axes that the operation names: what a reduction or a rowwise operation runs over; what
-  // split makes and merge joins, outermost first; the axis of each operand of concatenate; what
-  // gather and scatter_add index (one); where write puts rows, and the axis of these; what slice
-  // leaves and place fills (one), then the axes whose lengths are added to `start`; what rename
-  // names anew (one); what a scan runs along (one, of element and stack); whose lengths `length`
-  // multiplies; of rotate and its adjoint the axis of the numbers and that of the pairs;
-  // attention's key, depth, value and query axes; of windows and overlap_add the axis that is
-  // looked along, the windows' and that of the places in one.
   axis_list named;
-  op epilogue;  // dot: the function that it ends with
-  double
-      scale;  // dot, attention: what the sum of products is multiplied with; softmax: its operand
-  double scalar;       // constant: its value; normalize: epsilon; attention: soft cap, 0 for none;
-                       // numbers: the dropout's rate; rotate_adjoint: 0 for the cosine, 1 for the
-                       // sine
-  std::int64_t start;  // slice, place: where it begins; part, row_sums: which one; attention: see
-                       // there;
-                       // rotate and its adjoint: which numbers are a pair;
-                       // numbers: the dropout's salt
-  std::int64_t lowest, highest;  // attention: the band of keys less queries that is seen;
-  // windows, overlap_add: from window to window, and from place to place in one
-  std::int64_t origin;  // attention: the relative bias's index for a key at the query's place
-  int leaf;             // input, parameter, state: its place in the list of those
+  op epilogue;
+  double scale;
+  double scalar;
+  std::int64_t start;
+  std::int64_t lowest, highest;
+  std::int64_t origin;
+  int leaf;
 };
 
 constexpr node make_node(op kind) {
@@ -104,8 +136,7 @@ constexpr node make_node(op kind) {
   return n;
 }
 
-// Which operand holds the indices of what the node picks along its first named axis; -1 where it
-// has none.
+// The operand number of the indices into the node's first named axis; -1 if it has none.
 constexpr int place_of_indices(const node& n) {
   if (n.kind == op::gather || n.kind == op::scatter_add) return 1;
   return n.kind == op::log_softmax_adjoint && n.operands == 3 ? 2 : -1;
@@ -127,12 +158,12 @@ struct output {
   role kind;
   name_ref name;  // of the result, the parameter, or the state
   int node;
-  int leaf;  // gradients: the place of the parameter; updates: of the state, which becomes this
-             // node
+  int leaf;  // of the parameter; of the state, which becomes this node
 };
 
-// A length that follows from others, in every graph of a model: (sum of the sources + add) *
-// multiply / divide, which may have to come out even.
+// The run-time length of `target` in every graph of a model: (sum of the lengths of `sources` +
+// add) * multiply / divide, where a negative sum counts as 0. Unless it rounds_down, a remainder
+// throws weft::error.
 struct length_rule {
   const axis_info* target;
   axis_list sources;
@@ -141,14 +172,14 @@ struct length_rule {
   friend constexpr bool operator==(const length_rule&, const length_rule&) = default;
 };
 
-// The body of a scan: nodes that are carried out once for each step.
+// The body of a scan: nodes that are executed once for each of its steps.
 struct region {
-  const axis_info* axis;   // that it runs along
-  const axis_info* steps;  // the same axis in a role of its own: of what a pass stacks
-  bool backwards;          // from the last element to the first
+  const axis_info* axis;   // the scanned axis
+  const axis_info* steps;  // its alias for values that a pass collects over all steps
+  bool backwards;          // from the last index to the first
 };
 
-// What is wrong with a model that its types do not show.
+// Errors in a model that its types cannot show; tracing finds them.
 enum class model_fault : std::uint8_t {
   none,
   two_parameters,
@@ -173,13 +204,13 @@ struct graph {
   int rule_count = 0;
   region regions[max_regions]{};
   int region_count = 0;
-  int open_region = 0;  // that a scan is making
+  int open_region = 0;  // the region of the scan that is being traced; 0: none
   char text[max_text]{};
   int text_size = 0;
-  // The compiler has refused the model and has said why: what is made of this graph, which has
-  // nothing, is to compile without a further message.
+  // The model is refused: the graph is empty, and what is derived from it compiles without further
+  // messages.
   bool rejected = false;
-  // Why, where that is to be said yet, and the name that it is about.
+  // The error, if it is still to be reported, and the name that it is about.
   model_fault fault = model_fault::none;
   name_ref fault_name{};
 
@@ -187,15 +218,15 @@ struct graph {
     return {text + r.begin, static_cast<std::size_t>(r.size)};
   }
   constexpr name_ref intern(std::string_view s);
-  // Notes what is wrong; the first fault stays.
+  // Records an error; the first one is kept.
   constexpr void refuse(model_fault why, std::string_view about);
-  // Appends a node; its region is that of its operands, unless it begins there itself.
+  // Appends a node in the region that region_of gives, and returns its id.
   constexpr int emit(const node& n);
-  // Appends a region, and gives what its nodes are marked with.
+  // Appends a region, and returns the value of node::region for its nodes.
   constexpr std::int16_t add_region(const region& r);
 };
 
-// Reached while compiling, these functions' names are what the compiler prints.
+// Not constexpr: where constant evaluation reaches one, the compiler prints its name as the error.
 inline void the_model_has_more_operations_than_max_nodes() {
   throw std::length_error("graph: the model has more operations than max_nodes");
 }
@@ -224,19 +255,20 @@ constexpr void graph::refuse(model_fault why, std::string_view about) {
   fault_name = intern(about);
 }
 
-// That of a model which is refused.
+// The graph of a model that is refused.
 constexpr graph rejected_graph() {
   graph g;
   g.rejected = true;
   return g;
 }
 
-// Are both carried out in the same place: once, in every run, or in a scan's every step?
+// Whether both are executed equally often: once, in every run, or in every step of the same scan.
 constexpr bool same_schedule(const node& a, const node& b) {
   return a.region == b.region && a.once == b.once;
 }
 
-// Where a node's value may be read.
+// The region where a node's value may be read, 0 outside of scans: that of its operands, unless the
+// node itself enters or leaves a body.
 constexpr std::int16_t region_of(const graph& g, const node& n) {
   if (n.kind == op::carry || n.kind == op::scan_slice) return n.region;
   if (n.kind == op::scan_result || n.kind == op::scan_collect) return 0;

@@ -1,5 +1,5 @@
-// How a parameter begins. The names are those of torch.nn.init; the numbers come from a seed and
-// the parameter's name, so a parameter's beginning does not depend on what else the model has.
+// The initial values of parameters, named as in torch.nn.init. Random values are drawn from a seed
+// and the parameter's name, so they do not depend on the model's other parameters.
 #pragma once
 
 #include <cstdint>
@@ -17,20 +17,20 @@ struct initializer {
     fan_in_uniform
   };
   kind what;
-  // normal: mean, deviation; uniform: from, to; constant: value; powers: base, step; the others:
-  // gain
+  // normal: mean, standard deviation; uniform: from, to; constant: value; powers: base, step;
+  // xavier: gain
   double a, b;
-  double fan_in, fan_out;  // of the last three
+  double fan_in, fan_out;  // xavier and fan_in_uniform
   double begin;            // powers: the first exponent
 };
 
 namespace init {
 
-// Independent normal numbers.
+// Independent normal values with the given mean and standard deviation.
 constexpr initializer normal(double mean = 0, double deviation = 1) {
   return {initializer::kind::normal, mean, deviation, 0, 0, 0};
 }
-// Independent numbers from [from, to).
+// Independent uniform values in [from, to).
 constexpr initializer uniform(double from = 0, double to = 1) {
   return {initializer::kind::uniform, from, to, 0, 0, 0};
 }
@@ -44,13 +44,14 @@ constexpr initializer ones() {
   return constant(1);
 }
 
-// base^(begin + step·i) at place i: a geometric sequence, such as the frequencies of sinusoids.
+// Element i is base^(begin + step·i): a geometric sequence, such as the frequencies of sinusoids.
 constexpr initializer powers(double base, double step, double begin = 0) {
   return {initializer::kind::powers, base, step, 0, 0, begin};
 }
 
-// Glorot and Bengio 2010, equation 16: uniform in ±gain·sqrt(6 / (fan_in + fan_out)). In names the
-// axes that the layer contracts; all the parameter's other axes are its outputs.
+// Glorot and Bengio 2010, equation 16: uniform in ±gain·sqrt(6 / (fan_in + fan_out)). fan_in is the
+// product of the extents of In, the axes that the layer contracts; fan_out that of the parameter's
+// other axes.
 template <class... In>
 constexpr initializer xavier_uniform(double gain = 1) {
   return {initializer::kind::xavier_uniform,
@@ -60,7 +61,7 @@ constexpr initializer xavier_uniform(double gain = 1) {
           0,
           0};
 }
-// The same variance, normal: deviation gain·sqrt(2 / (fan_in + fan_out)).
+// Normal with the same variance: standard deviation gain·sqrt(2 / (fan_in + fan_out)).
 template <class... In>
 constexpr initializer xavier_normal(double gain = 1) {
   return {initializer::kind::xavier_normal,
@@ -71,7 +72,7 @@ constexpr initializer xavier_normal(double gain = 1) {
           0};
 }
 
-// Uniform in ±1/sqrt(fan_in): the beginning of torch.nn.Linear's weight and bias.
+// Uniform in ±1/sqrt(fan_in), as torch.nn.Linear initializes its weight and bias.
 template <class... In>
 constexpr initializer fan_in_uniform() {
   return {

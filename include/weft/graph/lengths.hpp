@@ -1,5 +1,5 @@
-// The lengths of axes that split, merge, slice, place, windows and concatenate make follow from
-// those of their operands.
+// The run-time lengths of axes that split, merge, slice, pad, unfold and concatenate create,
+// derived from those of their operands.
 #pragma once
 
 #include "weft/graph/graph.hpp"
@@ -14,22 +14,22 @@ constexpr void add_rule(graph& g, const length_rule& r) {
   g.rules[g.rule_count++] = r;
 }
 
-// The axis of the first list that the second has not.
+// The first axis of `axes` that is not in `others`.
 constexpr const axis_info* new_axis(const axis_list& axes, const axis_list& others) {
   int a = 0;
   while (others.contains(axes.at[a])) ++a;
   return axes.at[a];
 }
 
-// How long the outermost of the named axes is, in rows of the others.
+// The elements per index of the outermost named axis: the product of the other extents.
 constexpr std::int64_t row(const axis_list& named) {
   return static_cast<std::int64_t>(named.extent() / named.at[0]->extent);
 }
 
 }  // namespace detail
 
-// Writes down the rules that the nodes of a whole model make. Graphs that are made of it keep them:
-// a length must not depend on which nodes are left.
+// Records the length rules of the nodes of a whole model. Graphs derived from it keep all rules: a
+// length must not depend on which nodes survive dead-code elimination.
 constexpr void derive_lengths(graph& g) {
   for (int i = 0; i < g.count; ++i) {
     node const& n = g.nodes[i];
@@ -47,11 +47,11 @@ constexpr void derive_lengths(graph& g) {
       r.target = detail::new_axis(n.axes, from);
       r.sources.push(n.named.at[0]->length_axis());
       r.multiply = detail::row(n.named);
-    } else if (n.kind == op::slice) {  // a length known at run time takes all the rest
+    } else if (n.kind == op::slice) {  // a bounded target extends to the end
       r.target = n.axes.at[from.find(n.named.at[0])];
       r.sources.push(n.named.at[0]->length_axis());
       r.add = -n.start;
-    } else if (n.kind == op::pad) {  // zeros at both ends
+    } else if (n.kind == op::pad) {  // the number of zeros is fixed
       axis_info const* const part = detail::new_axis(from, n.axes);
       r.target = n.named.at[0];
       r.sources.push(part->length_axis());

@@ -1,4 +1,4 @@
-// The primitive operations: what a node of the graph can be.
+// The primitive operations: the kinds of nodes of a graph.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace weft {
 
-// What a tensor's elements are. Booleans are stored as one byte, 0 or 1.
+// The type of a tensor's elements. Booleans are stored as one byte, 0 or 1.
 enum class dtype : std::uint8_t { float32, int32, boolean };
 
 constexpr int bytes(dtype e) {
@@ -17,18 +17,18 @@ enum class op : std::uint8_t {
   // Leaves: nothing is computed.
   input,
   parameter,
-  state,  // what it is before the run
+  state,  // its value before the run
   constant,
-  element_ids,  // of the elements that a dropout may drop, see ops/dropout.hpp; never stored
-  // Views: other names, or other strides, for the operand's memory.
+  element_ids,  // of a dropout's operand, see ops/dropout.hpp; never stored
+  // Views of the operand's buffer, with other axes or strides.
   rename,
   slice,
-  unfold,  // neighbours along an axis, as an axis of their own
+  unfold,  // sliding windows along an axis, as a new axis (im2col)
   split,
-  merge,        // copies where the operand's strides do not let two axes become one
-  get_result,   // one of the results of an operation that has several
-  scan_slice,   // of an axis, at the current step of a scan
-  scan_result,  // a carry after the last step
+  merge,        // copies if the operand's strides cannot be coalesced
+  get_result,   // one result of an operation with several
+  scan_slice,   // the operand at the current step of a scan
+  scan_result,  // the carry after the last step
   // Sources.
   positions,  // 0, 1, 2, … along an axis
   length,     // the product of some axes' lengths, as float32
@@ -61,7 +61,7 @@ enum class op : std::uint8_t {
   not_equal,
   logical_and,
   logical_or,
-  dropout,            // (x, numbers)
+  dropout,            // (x, element_ids)
   relu_adjoint,       // (x, g)
   gelu_adjoint,       // (x, g)
   gelu_tanh_adjoint,  // (x, g)
@@ -70,34 +70,33 @@ enum class op : std::uint8_t {
   // Reductions over axes.
   sum,
   max,
-  // Along axes, one row at a time.
+  // Rowwise: along axes, independently for each row.
   softmax,
   log_softmax,
   normalize,                // (x - mean) / sqrt(variance + epsilon)
   rms_normalize,            // x / sqrt(mean of x² + epsilon)
   softmax_adjoint,          // (y, g), y the softmax
-  log_softmax_adjoint,      // (y, g), y the log_softmax; see fuse_rows.hpp for (y, g, indices)
+  log_softmax_adjoint,      // (y, g), y the log_softmax; fuse_rowwise.hpp: (y, g, indices)
   normalize_adjoint,        // (x, g)
   rms_normalize_adjoint,    // (x, g)
-  norm_parameter_gradient,  // (a normalisation's adjoint): over its rows; see
-                            // graph/partial_sums.hpp
+  norm_parameter_gradient,  // (a normalisation's adjoint); see partial_sums.hpp
   // Contraction.
   dot,
-  // Attention whose scores are never stored; see graph/attention.hpp.
+  // Fused attention, whose scores are never stored; see graph/attention.hpp.
   attention,
   attention_adjoint,
   // By index.
   gather,       // (table, indices)
   scatter_add,  // (g, indices): the adjoint of gather
-  update_rows,  // (buffer, rows, at, [count]): the buffer with rows put in from a place on
-  // Pairs of numbers along an axis, turned by angles; see ops/rotate.hpp.
+  update_rows,  // (buffer, rows, start, [count]): writes rows into the buffer
+  // Rotary embedding: pairs of elements along an axis are rotated; see ops/rotate.hpp.
   rotate,          // (x, cosine, sine)
-  rotate_adjoint,  // (x, g): for the cosine, or for the sine
-  // Putting together.
+  rotate_adjoint,  // (x, g): the gradient of the cosine or of the sine
+  // Assembling tensors.
   concatenate,
-  pad,   // zeros, with the operand put at an offset: the adjoint of slice
-  fold,  // what windows look at, each the sum over those who do: the adjoint of windows
-  // Of a scan; see graph/scan.hpp.
+  pad,   // the operand at an offset, zeros elsewhere: the adjoint of slice
+  fold,  // the sum of overlapping windows (col2im): the adjoint of unfold
+  // Parts of a scan; see graph/scan.hpp.
   carry,
   yield,
   scan_collect,
@@ -213,20 +212,20 @@ constexpr bool is_adjoint_of_normalization(op o) {
 constexpr op normalization_of_adjoint(op o) {
   return o == op::normalize_adjoint ? op::normalize : op::rms_normalize;
 }
-// Are rows taken from their mean, or from 0? For normalisations and their adjoints.
+// Whether a normalisation or its adjoint subtracts the mean of each row.
 constexpr bool subtracts_mean(op o) {
   return o == op::normalize || o == op::normalize_adjoint;
 }
 
-// May the result lie in the memory of operand number `operand` out of `operands`, where both have
-// the same axes, strides and bytes an element? Only where the kernels of every SIMD target and
-// generated code read each of the operand's elements before they write the result's element of the
-// same index, and never after. The memory plan shares nothing that is not said here.
+// Whether the result may be computed in place, in the buffer of operand `operand` of `operands`, if
+// both have the same axes, strides and bytes per element. True only if the kernels of every SIMD
+// target and generated code read each element of the operand before they write the result's element
+// of the same index, and never after. The memory plan reuses no other operand of an intermediate.
 constexpr bool reads_before_writing(op o, int operands, int operand) {
-  // A chain keeps the values between its operations in buffers of its own.
+  // A fusion group keeps its intermediates in buffers of its own.
   if (is_elementwise(o)) return true;
   switch (o) {
-    // The last pass over a row reads each operand's element and then writes the result's.
+    // The last pass over a row reads each operand's element before it writes the result's.
     case op::softmax:
     case op::log_softmax:
     case op::softmax_adjoint:

@@ -1,10 +1,11 @@
-// What the rows of a normalisation's adjoint (x, g, gain, ...) sum up to, beside its result.
+// Partial sums over the rows of a normalisation's adjoint (x, g, gain, ...), for the gradients of
+// gain and bias.
 //
-// The gradient for the gain is the sum over all rows of g * normalize(x), that for a bias the sum
-// of g (Ba et al. 2016, equation 4, differentiated). An adjoint whose options say so leaves them
-// behind its result while it has the rows at hand: a sum for each block of its rows, however many
-// threads there are, those for the gain first. row_sums with start 0 adds up those for the gain,
-// with 1 those for the bias.
+// The gradient of the gain is the sum over all rows of g * normalize(x), that of a bias the sum of
+// g (Ba et al. 2016, equation 4, differentiated). With with_partial_sums in its options, an adjoint
+// computes both in its pass over the rows and stores them after its result: one partial sum for
+// each rows_per_partial rows, regardless of the number of threads, those of the gain first.
+// norm_parameter_gradient adds them up: for the gain if its start is 0, for the bias if it is 1.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +22,7 @@ constexpr bool has_partial_sums(const node& n) {
   return is_adjoint_of_normalization(n.kind) && n.options == with_partial_sums;
 }
 
-// The axes of a row, in their order.
+// The axes of a row, in the order of the result.
 constexpr axis_list row_axes(const node& rowwise) {
   axis_list row{};
   for (int i = 0; i < rowwise.axes.count; ++i)
@@ -29,7 +30,7 @@ constexpr axis_list row_axes(const node& rowwise) {
   return row;
 }
 
-// How many blocks there are, every length at its bound.
+// The number of partial sums with every length at its bound.
 constexpr std::size_t partial_count(const node& rowwise) {
   std::size_t const rows = rowwise.axes.extent() / row_axes(rowwise).extent();
   return (rows + rows_per_partial - 1) / rows_per_partial;

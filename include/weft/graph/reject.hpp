@@ -1,8 +1,8 @@
-// How a wrong use is refused: an overload that is chosen for the wrong use alone,
-// so that the error stands at the user's line, says the operation, its axes and the rule in one
-// line, and a requires-expression sees that the use is wrong.
+// Diagnostics for invalid uses: an overload that only the invalid use selects, so that the error is
+// reported at the user's line, states the operation, its axes and the rule in one line, and a
+// requires-expression detects that the use is invalid.
 #pragma once
-// g++ leaves out the note on the macro where that is a system header's.
+// g++ omits the note on macro expansion for a system header's macros.
 #pragma GCC system_header
 
 #include <algorithm>
@@ -12,21 +12,20 @@
 
 #include "weft/axes/fixed_string.hpp"
 
-// The compilers differ in what they print of a function that must not be called: g++ prints the
-// type of a deleted one, clang a sentence that is an attribute's, and the operands' types in the
-// note. Both then take the call for an expression without a type, and are silent about what is done
-// with it; but g++ says once more that a constexpr function whose result has no type is invalid. A
-// template cannot carry an attribute's string, hence a macro. weft::rejected is in tensor.hpp for
-// clang.
+// Compilers differ in what they print for a function that must not be called: g++ prints the type
+// of a deleted function, clang the message of an attribute, and the operands' types in a note. Both
+// then treat the call as an expression without a type and are silent about its uses, but g++ also
+// reports that a constexpr function whose result has no type is invalid. A template cannot carry an
+// attribute's string, hence a macro. For clang, weft::rejected is in tensor.hpp.
 //
-// A wrong call of a member function has the type of the right one, so that what is done with the
-// result compiles. It is declared by WEFT_REJECT_CALL("sentence", (types that say more), (template
-// parameters), (condition), declaration) with a body, as a private member, because g++ knows the
-// type of a call of a private function and not that of a deleted one. For clang it is public: the
-// condition of its attribute depends on the object, so that clang knows the type, too.
+// An invalid call of a member function has the type of the valid one, so that uses of its result
+// compile. It is declared by WEFT_REJECT_CALL("message", (types to print), (template parameters),
+// (condition), declaration) with a body, as a private member, because g++ knows the type of a call
+// of a private function but not of a deleted one. For clang it is public: the condition of its
+// attribute depends on the object, so that clang knows the type, too.
 #define WEFT_BARE(...) __VA_ARGS__
 #if defined(__clang__)
-// -Wpedantic warns of the attribute.
+// -Wpedantic warns about the attribute.
 #define WEFT_QUIET_BEGIN \
   _Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wgcc-compat\"")
 #define WEFT_QUIET_END _Pragma("clang diagnostic pop")
@@ -56,12 +55,12 @@ struct rejected {};
 
 namespace weft {
 
-// What compilers print of a wrong call of a member function.
+// The type that compilers print for an invalid call of a member function.
 template <class... About>
 struct because {};
 
-// A name, or a sentence, in what they print. Clang prints the characters of a text as numbers
-// before version 19.
+// A name, or a message, in a printed type. Before version 19, clang prints the characters of a
+// fixed_string as numbers.
 #if defined(__clang__) && __clang_major__ < 19
 template <char... Characters>
 struct spelled {};
@@ -82,7 +81,7 @@ using spelled_t = spelled<Name>;
 
 namespace detail {
 
-// A text that is put together while compiling.
+// A string that is built at compile time; cut off after 256 characters.
 struct message {
   char characters[256]{};
   std::size_t size = 0;
@@ -93,7 +92,7 @@ struct message {
     return *this;
   }
 };
-// What Maker::make() puts together.
+// The message that Maker::make() builds.
 template <class Maker>
 constexpr auto text_of() {
   constexpr message m = Maker::make();

@@ -1,10 +1,9 @@
-// How rotations stand in a graph.
+// The nodes of rotary embeddings in a graph.
 //
-// rotate          (x, cosine, sine)    [..., numbers]
-// rotate_adjoint  (x, g)               [..., pairs]: the gradient for the cosine or the sine
+// rotate          (x, cosine, sine)    [..., dim], cosine and sine [..., pairs]
+// rotate_adjoint  (x, g)               [..., pairs]: the gradient of the cosine or of the sine
 //
-// ops/rotate.hpp has the formulas. Both name the axis of the numbers and that of the pairs; `start`
-// says which numbers are a pair, and `scalar` of the adjoint is 0 for the cosine, 1 for the sine.
+// ops/rotate.hpp has the formulas, graph.hpp the nodes' attributes.
 #pragma once
 
 #include <cstddef>
@@ -13,9 +12,9 @@
 
 namespace weft {
 
-// Which two numbers are turned together: neighbours, as the paper has it (Su et al. 2021, section
-// 3.4.2), or each of the first half with that of the second. Which one a model wants depends on the
-// file that it comes in, since converters permute the rows of the queries' and keys' weights:
+// Which two elements are rotated as a pair: interleaved, 2i and 2i + 1, as in the paper (Su et al.
+// 2021, section 3.4.2), or half-split (NeoX style), i and i + the number of pairs. Which one a
+// model needs depends on its file, since converters permute the rows of the query and key weights:
 //
 // neighbours: LLaMA and Mistral as their makers published them (consolidated.*.pth), GGUF files of
 //   the architecture llama (Mistral's and SmolLM's too), GPT-J.
@@ -23,7 +22,8 @@ namespace weft {
 //   Phi and Gemma in every file.
 enum class rotary_pairs { neighbours, halves };
 
-// Along the numbers, from the first of a pair to the second, and from a pair to the next.
+// Distances in elements of the rotated axis: from the first of a pair to the second, and from a
+// pair to the next.
 struct pair_steps {
   std::size_t partner, next;
 };

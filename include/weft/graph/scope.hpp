@@ -1,4 +1,4 @@
-// Where a model declares what it has: inputs, and under a path parameters and states.
+// Where a model declares its inputs and, under a path, its parameters and states.
 #pragma once
 
 #include <concepts>
@@ -11,7 +11,7 @@
 
 namespace weft {
 
-// Reached while compiling, these functions' names are what the compiler prints.
+// Not constexpr: where constant evaluation reaches one, the compiler prints its name as the error.
 inline void the_model_has_more_states_than_max_states() {
   throw std::length_error("scope: the model has more states than max_states");
 }
@@ -29,7 +29,7 @@ namespace detail {
 
 enum class leaf_fault { none, kind, twice, rank };
 
-// Axes, and lists of them, as one list.
+// Flattens axes and shapes into one shape.
 template <class A>
 struct listed {
   using type = shape<A>;
@@ -41,7 +41,7 @@ struct listed<shape<Axes...>> {
 template <class... Axes>
 using joined = decltype((shape<>{} | ... | typename listed<Axes>::type{}));
 
-// What is wrong with the axes that an input or a parameter is declared with?
+// The rule that the axes of an input, a parameter or a state break; none if they are valid.
 template <class... Axes>
 constexpr leaf_fault fault_of_leaf(shape<Axes...>) {
   if (!(axis_like<Axes> && ...)) return leaf_fault::kind;
@@ -60,8 +60,8 @@ class scope {
  public:
   explicit constexpr scope(graph& g) : g_(&g) {}
 
-  // A scope inside this one: its parameters' names begin with "part.", as PyTorch's do. `s /
-  // "layer" / 3` is "layer.3".
+  // A nested scope: the names of its parameters and states begin with "part.", as in PyTorch. `s /
+  // "layer" / 3` is "layer.3". A name may have at most max_path characters.
   constexpr scope operator/(std::string_view part) const {
     scope inner = *this;
     if (size_ > 0) inner.append(".");
@@ -76,16 +76,17 @@ class scope {
     return *this / std::string_view(digits + n, static_cast<std::size_t>(12 - n));
   }
 
-  // The same scope, in which a parameter may be declared again, with the same axes, and is then the
-  // same parameter: for layers that share what they learn.
+  // The same scope, in which declaring a parameter again, with the same axes, gives the same
+  // parameter: weight tying.
   constexpr scope shared() const {
     scope s = *this;
     s.shared_ = true;
     return s;
   }
 
-  // A parameter: float32 [Axes...], in the memory order of the axes; a weft::shape among them
-  // stands for its axes. Its name is the scope's path and Name; its beginning is `init`.
+  // A parameter: float32 [Axes...], row-major in this order; a weft::shape among the axes stands
+  // for its axes. Its name is the scope's path and Name, its initial values are `init`. Except in
+  // shared(), a second parameter of the same name is an error when the model is used.
   template <fixed_string Name, class... Axes>
   constexpr tensor<float, detail::joined<Axes...>> param(
       initializer init = init::normal(0, 0.02)) const {
@@ -114,7 +115,8 @@ class scope {
   requires(detail::fault_of_leaf<Axes...>() == detail::leaf_fault::rank)
       WEFT_REJECT("param: a tensor has at most 8 axes", param(initializer = {}) const)
 
-  // An input: what a run is given by weft::arg<Name>. Its name has no path.
+  // An input: T [Axes...], which a run is given as weft::arg<Name>. T is float, std::int32_t or
+  // bool. The name has no path; a second input of the same name is an error when the model is used.
   template <fixed_string Name, class T, class... Axes>
   constexpr tensor<T, detail::joined<Axes...>> input() const {
     for (int i = 0; i < g_->input_count; ++i)
@@ -139,12 +141,12 @@ class scope {
       WEFT_REJECT("input: elements are float, std::int32_t or bool, named before the axes",
                   input() const)
 
-  // A state: T [Axes...], which a module keeps from run to run. Zeros at first, and after reset();
-  // its name is the scope's path and Name. The tensor is the state before the run, wherever it
-  // stands; what it is after the run, `update` says.
+  // A state: T [Axes...], which a module keeps between runs; zeros initially and after reset(). Its
+  // name is the scope's path and Name. The tensor is the state before the run, wherever it is used;
+  // `update` sets the state after the run.
   //
-  // An axis whose length nothing tells has its bound as its length in a run. Memory is for the
-  // bounds; a run reads and changes the elements within its lengths.
+  // An axis whose length no argument determines has its bound as length. Memory is allocated for
+  // the bounds; a run reads and writes only the elements within its lengths.
   template <fixed_string Name, class T, class... Axes>
   constexpr tensor<T, detail::joined<Axes...>> state() const {
     scope const whole = *this / Name.view();
@@ -171,10 +173,10 @@ class scope {
       WEFT_REJECT("state: elements are float, std::int32_t or bool, named before the axes",
                   state() const)
 
-  // The state becomes `value` when the run has ended, and is read as that by the next one. Once for
-  // each state. Whatever reads the state in this run reads what it was before.
+  // Sets the state to `value` at the end of the run, at most once for each state. All reads of the
+  // state in this run give its value before the run.
   //
-  // Runs of module<Model, Results...> update those states that the results depend on.
+  // Runs of module<Model, Results...> update only the states that the results depend on.
   template <class T, class S>
   constexpr void update(tensor<T, S> state, tensor<T, S> value) const {
     if (g_->nodes[state.id].kind != op::state) update_is_of_a_state();

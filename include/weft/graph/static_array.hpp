@@ -1,4 +1,4 @@
-// Tables of a size that is known while compiling, and views of them.
+// Arrays whose size is known at compile time, and views of them.
 #pragma once
 
 #include <concepts>
@@ -6,9 +6,9 @@
 
 namespace weft {
 
-// Elements of a table, whatever its size. For these std::span would do, but its constructors look
-// at what they are given as at a range: a program has a table of 14 types, and compilers took a
-// tenth longer for a model of one layer.
+// A view of an array of any size. Not std::span, whose constructors check their arguments for being
+// ranges: a program has arrays of 14 types, and a model of one layer took a tenth longer to
+// compile.
 template <class T>
 struct array_view {
   const T* first = nullptr;
@@ -23,7 +23,7 @@ struct array_view {
   constexpr const T* end() const { return first + count; }
 };
 
-// N elements, also none. A plain array inside: compilers evaluate it much faster than std::array.
+// N elements; N may be 0. Compilers evaluate its plain array much faster than std::array.
 template <class T, std::size_t N>
 struct static_array {
   T at[N == 0 ? 1 : N]{};
@@ -38,7 +38,7 @@ struct static_array {
   constexpr const T* end() const { return at + N; }
 };
 
-// The first N elements.
+// A copy of the first N elements.
 template <std::size_t N, class T>
 constexpr static_array<T, N> take(const T* from) {
   static_array<T, N> t;

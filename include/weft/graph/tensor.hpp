@@ -1,5 +1,5 @@
-// Handles on nodes. The type of a handle has the elements' type and the axes, nothing else; which
-// node it is, is a value.
+// Handles to nodes. The type of a handle states only the type of the elements and the axes; the id
+// of the node is a value.
 #pragma once
 
 #include <concepts>
@@ -30,9 +30,9 @@ inline constexpr dtype dtype_of<std::int32_t> = dtype::int32;
 template <>
 inline constexpr dtype dtype_of<bool> = dtype::boolean;
 
-// What C++ does with a variable by itself, and no tensor bears. Such a member is chosen where C++
-// looks for one, and refused as other wrong uses are, see reject.hpp; g++ prints the template
-// arguments of what is deleted.
+// Implicit conversions of C++ that a tensor does not support, to a condition or a number. Overload
+// resolution selects such a member, which is rejected like other invalid uses, see reject.hpp; g++
+// prints the template arguments of a deleted function.
 #if defined(__clang__)
 #define WEFT_REJECT_MEMBER(sentence, declaration, ...)           \
   template <__VA_ARGS__>                                         \
@@ -55,13 +55,13 @@ inline constexpr dtype dtype_of<bool> = dtype::boolean;
 
 namespace detail {
 
-// The name is for messages.
+// Its name appears in messages.
 template <class Variable>
 struct before {};
 
 }  // namespace detail
 
-// A node of the graph that is being built.
+// A node of the graph that is being traced, with elements T and axes S.
 template <class T, class S>
 struct tensor {
   graph* g;
@@ -76,8 +76,9 @@ struct tensor {
       constexpr tensor& operator=(const After&) { return *this; })
 };
 
-// A few nodes that belong to no graph yet, such as positions<KeyPos>() <= positions<Pos>(): they
-// join the graph of the first tensor that they meet. The last node is the result.
+// A detached expression: nodes that belong to no graph yet, such as positions<KeyPos>() <=
+// positions<Pos>(). They are copied into the graph of the first tensor that they are combined with.
+// The last node is the result.
 template <class T, class S, int Size>
 struct fragment {
   node nodes[Size];
@@ -101,9 +102,9 @@ struct expression_traits<fragment<T, S, Size>> {
 };
 
 #if defined(__clang__)
-// What a refused use gives (see reject.hpp): clang goes on with it, and where an expression around
-// it has no meaning it forgets to say the sentence. So it is a number without axes, and has what
-// the results of layers and scans have.
+// The result of a rejected use (see reject.hpp). Clang goes on with it, and drops the message if
+// the enclosing expression is invalid. So it is a scalar, and has the members of the results of
+// layers and scans.
 struct rejected : fragment<float, shape<>, 1> {
   static const rejected output, weights, memory_weights, keys, values, last, all;
 };
@@ -113,7 +114,7 @@ template <>
 struct expression_traits<rejected> : expression_traits<fragment<float, shape<>, 1>> {};
 #endif
 
-// What the DSL's operations take: a tensor, or a fragment.
+// An operand of the DSL's operations: a tensor, or a fragment.
 template <class X>
 concept expression = requires {
   typename expression_traits<X>::shape;
@@ -131,12 +132,12 @@ constexpr axis_list axes_of(shape<Axes...>) {
   return {static_cast<std::int8_t>(sizeof...(Axes)), {&info_of<Axes>...}};
 }
 
-// Reached while compiling, this function's name is what the compiler prints.
+// Not constexpr: where constant evaluation reaches it, the compiler prints its name as the error.
 inline void a_tensor_of_a_scans_body_is_used_outside_of_it() {
   throw std::invalid_argument("scan: a tensor of its body is used outside of it");
 }
 
-// The node of x in g.
+// The id of x in g; the nodes of a fragment are copied into g.
 template <class T, class S>
 constexpr int attach(graph& g, tensor<T, S> x) {
   int const region = g.nodes[x.id].region;
@@ -167,7 +168,8 @@ constexpr graph* graph_of(const fragment<T, S, Size>&) {
 
 }  // namespace detail
 
-// Appends a node over operands; Out and S are the result's elements and axes.
+// Appends node n with its operands; Out and S are the result's element type and axes. Gives a
+// fragment if no operand is in a graph.
 template <class Out, class S, expression... Xs>
 constexpr auto append(node n, const Xs&... operands) {
   n.type = dtype_of<Out>;

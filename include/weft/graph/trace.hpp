@@ -1,8 +1,8 @@
-// From a model to its graph.
+// Tracing: a model's function is called once to record its graph.
 //
-// A model is a struct whose operator()(weft::scope) const says what it has and what it computes,
-// and returns a tensor (then its result is called "result") or weft::results(weft::as<"loss">(l),
-// …).
+// A model is a struct whose operator()(weft::scope) const declares its inputs, parameters and
+// states, computes with them, and returns a tensor (a result named "result") or
+// weft::results(weft::as<"loss">(l), …).
 #pragma once
 
 #include <algorithm>
@@ -28,12 +28,12 @@ struct result_list {
   hana::tuple<Named...> items;
 };
 
-// A result and its name.
+// A result with its name.
 template <fixed_string Name, expression X>
 constexpr named_result<Name, X> as(const X& x) {
   return {x};
 }
-// The results of a model that has more than one.
+// The results of a model with several; their names must differ.
 template <class... Named>
 constexpr result_list<Named...> results(const Named&... items) {
   return {hana::make_tuple(items...)};
@@ -65,7 +65,7 @@ constexpr void add_result(graph& g, const named_result<Name, X>& r) {
   g.outputs[g.output_count++] = o;
 }
 
-// The names are what compilers print where a struct is no model.
+// Compilers print the names of these concepts if a struct is not a model.
 template <class Model>
 concept has_const_call_operator_with_a_scope = requires(const Model m, scope s) {
   m(s);
@@ -75,8 +75,8 @@ concept returns_a_tensor_or_results = requires(const Model m, scope s) {
   to_results(m(s));
 };
 
-// Has Model a member of this name, whether it can be called or not? If so, the name is ambiguous
-// where another base class has it too.
+// Whether Model has a member operator(), callable or not: then the name is ambiguous in a class
+// that inherits another one as well.
 struct call_operator {
   void operator()();
 };
@@ -87,8 +87,8 @@ concept has_call_operator = std::is_class_v<Model> && !std::is_final_v<Model> &&
   &with_another_call_operator<Model>::operator();
 };
 
-// A function with a mistake inside has no result: what compilers leave of it can neither be called
-// nor pointed to. Clang 14 lets it be called for nothing, but not while compiling.
+// A function with an error in its body has no return type: it can neither be called nor have its
+// address taken. Clang 14 lets it be called with result void, but not in a constant expression.
 template <class Model>
 constexpr bool runs() {
   graph g;
@@ -110,14 +110,14 @@ concept returns_nothing_for_a_mistake = requires(const Model m, scope s) {
   typename std::bool_constant<runs<Model>()>;
 };
 
-// Has the compiler refused the model's function, and said why? Then nothing more is said about what
-// is done with the model.
+// Whether the compiler has found an error in the model's function. Then uses of the model compile
+// without further messages.
 template <class Model>
 concept refused = !returns_a_tensor_or_results<Model> &&
                   (has_a_function_with_a_mistake<Model> || returns_nothing_for_a_mistake<Model>);
 
-// To call the function once more makes a compiler that has said nothing yet say why. Not within a
-// function: clang would not evaluate it.
+// Calling the function again makes a compiler that has not reported the error yet report it. Not
+// within a function, where clang would not evaluate it.
 template <class Model>
 struct called_again {
   using type = decltype(std::declval<const Model&>()(std::declval<scope>()));
@@ -147,7 +147,7 @@ concept model_like = (detail::has_const_call_operator_with_a_scope<Model> &&
 template <model_like Model>
 using results_of = typename detail::results_of_model<Model>::type;
 
-// Reached while compiling, these functions' names are what the compiler prints.
+// Not constexpr: where constant evaluation reaches one, the compiler prints its name as the error.
 inline void two_parameters_have_the_same_name() {
   throw std::invalid_argument("scope: two parameters have the same name");
 }
@@ -166,7 +166,7 @@ inline void two_results_have_the_same_name() {
 
 namespace detail {
 
-// The graph of a model, or of one that is refused, and why.
+// The graph of a model; of a refused one, an empty graph with the error that is to be reported.
 template <model_like Model>
 constexpr graph trace_unchecked() {
   if constexpr (refused<Model>) {
@@ -190,7 +190,8 @@ constexpr graph trace_unchecked() {
 
 }  // namespace detail
 
-// The graph of a model, with all its results, and after them the updates of its states.
+// The graph of a model, with all its results, followed by the updates of its states. Equal names,
+// or a shared parameter declared with other axes, are errors.
 template <model_like Model>
 constexpr graph trace() {
   graph g = detail::trace_unchecked<Model>();

@@ -1,4 +1,4 @@
-// What a model became: its steps, as text.
+// A model's program as text: its instructions and their costs.
 #pragma once
 
 #include <iostream>
@@ -42,16 +42,17 @@ std::string explain() {
 
 }  // namespace detail
 
-// Prints the states of module<Model, Results...>, then its steps, those that are carried out once
-// before those of every run, a line each: what it computes, with its axes, from what, its
-// floating-point operations and bytes with every length at its bound, and where the result lies.
-// The last line has the sums.
+// Prints the program of module<Model, Results...>: its states, the loop-invariant instructions that
+// are executed once, then those of every run, one line each: the operation, its operands and the
+// axes of its result, its floating-point operations and bytes read and written with every length at
+// its bound, and the result's offset in the workspace. The last line has the totals.
 template <model_like Model, fixed_string... Results>
 void explain(std::ostream& out = std::cout) {
   out << detail::explain<inference<Model, Results...>>();
 }
 
-// Prints the steps of trainer<Model, ..., Loss>.
+// Prints the program of trainer<Model, ..., Loss> in the same form; the optimizer is not part of
+// it.
 template <model_like Model, fixed_string Loss = "loss">
 void explain_training(std::ostream& out = std::cout) {
   out << detail::explain<training<Model, Loss>>();

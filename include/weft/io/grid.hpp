@@ -1,4 +1,4 @@
-// Numbers in rows and columns, as pictures and pages show them. Link weft::pictures.
+// Matrices of values that pictures and pages show. Link weft::pictures.
 #pragma once
 
 #include <cstddef>
@@ -9,12 +9,15 @@
 
 namespace weft {
 
+// A matrix of doubles [rows, columns], at least one value, copied from what it is made from.
 class grid {
  public:
-  // Row after row. Throws weft::error unless there are rows × columns numbers, and at least one.
+  // From values in row-major order. Throws weft::error unless there are rows * columns of them, and
+  // at least one.
   grid(std::vector<double> numbers, std::size_t rows, std::size_t columns);
 
-  // The first axis goes down, the second across; one axis is one row.
+  // From a view or an array: the first axis is the rows, the second the columns; one axis makes one
+  // row. Throws weft::error if it is empty.
   template <class T, class... Axes>
   requires(sizeof...(Axes) == 1 || sizeof...(Axes) == 2) grid(const view<T, shape<Axes...>>& x)
       : grid(numbers_of(x), sizeof...(Axes) == 1 ? 1 : x.lengths().front(), x.lengths().back()) {}
@@ -24,6 +27,7 @@ class grid {
 
   std::size_t rows() const { return rows_; }
   std::size_t columns() const { return columns_; }
+  // The values in row-major order.
   const std::vector<double>& numbers() const { return numbers_; }
   double operator()(std::size_t row, std::size_t column) const {
     return numbers_[row * columns_ + column];

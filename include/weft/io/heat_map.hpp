@@ -1,4 +1,4 @@
-// Heat maps: a square of colour for each number. Link weft::pictures.
+// Heat maps: matrices drawn as coloured squares. Link weft::pictures.
 #pragma once
 
 #include <cstddef>
@@ -10,31 +10,32 @@
 
 namespace weft {
 
-// How numbers become colours.
+// How values map to colours.
 enum class colours {
-  sequential,  // from the least, dark, to the greatest, light
-  diverging,   // blue below zero, white at zero, red above; as far to both sides
+  sequential,  // from dark at the least finite value to light at the greatest
+  diverging,   // blue below 0, white at 0, red above; the same range on both sides
 };
 
-// What a heat map has beside its squares: nothing, unless it is asked for. Texts are UTF-8; what is
-// not, and control characters, are drawn as U+FFFD. A machine without any fonts has Cairo's own,
-// which is ASCII only.
+// Options of a heat map: only the squares unless more is asked for. Texts are UTF-8; invalid bytes
+// and control characters are drawn as U+FFFD. Without any fonts installed, Cairo's built-in one is
+// used, which has ASCII only. A unit is `scale` pixels.
 struct heat_map {
   colours palette = colours::sequential;
-  std::size_t cell = 4;  // units, across and down, for one number
+  std::size_t cell = 4;  // side of a square, in units
   std::string title = {};
-  std::string down = {};    // what the rows are
-  std::string across = {};  // what the columns are
-  // One label for each row and for each column, or none. Those of columns are upright where they
-  // have room; of labels that would overlap, every 2nd, 5th, 10th, 20th ... is drawn.
+  std::string down = {};    // title of the rows, at the left
+  std::string across = {};  // title of the columns, below
+  // One label for each row and for each column, or none. Column labels are horizontal where there
+  // is room, else vertical; where labels would overlap, only every 2nd, 5th, 10th, 20th ... is
+  // drawn.
   std::vector<std::string> rows = {};
   std::vector<std::string> columns = {};
-  bool colour_bar = false;  // which colour is which number
-  std::size_t scale = 1;    // pixels, across and down, for one unit
+  bool colour_bar = false;  // the legend of colours
+  std::size_t scale = 1;    // pixels per unit
 };
 
-// The first row is on top. NaN is grey. Throws weft::error where a side of the picture would be
-// above 32767 pixels or is 0, and where there are labels, but not as many as rows or columns.
+// Draws a grid with row 0 on top; NaN is grey. Throws weft::error where a side of the picture would
+// be 0 or above 32767 pixels, or the number of labels is neither 0 nor that of the rows or columns.
 picture draw_heat_map(const grid& numbers, const heat_map& options = {});
 
 }  // namespace weft

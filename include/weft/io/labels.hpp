@@ -11,8 +11,7 @@ namespace weft {
 // "0", "1", ... count - 1.
 std::vector<std::string> indices(std::size_t count);
 
-// The characters of a UTF-8 text, code point by code point. A byte that is not UTF-8 is a label of
-// its own.
+// The characters of a UTF-8 text, one code point each. An invalid byte is a label of its own.
 std::vector<std::string> characters(std::string_view text);
 
 }  // namespace weft

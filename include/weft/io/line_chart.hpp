@@ -1,4 +1,4 @@
-// Line charts: series of numbers over an index. Link weft::pictures.
+// Line charts: series of values over an index. Link weft::pictures.
 #pragma once
 
 #include <cstddef>
@@ -9,26 +9,27 @@
 
 namespace weft {
 
+// One series. Values that are not finite leave a gap.
 struct line {
-  std::string name;  // in the legend; may be empty
+  std::string name;  // in the legend; empty: not listed
   std::vector<double> values;
 };
 
-// Texts are as those of heat maps.
+// Options of a line chart. Texts are as in heat_map; a unit is `scale` pixels.
 struct line_chart {
   std::string title = {};
-  std::string down = {};    // what the values are
-  std::string across = {};  // what the index is
-  double first = 0;         // where the first value of a line is, along the index
-  double step = 1;          // and how far from one to the next, above 0
-  std::size_t width = 480;  // of the area with the lines, in units
+  std::string down = {};    // title of the values, at the left
+  std::string across = {};  // title of the index, below
+  double first = 0;         // index of every line's first value
+  double step = 1;          // index increment per value, > 0
+  std::size_t width = 480;  // of the plotting area, in units
   std::size_t height = 200;
-  std::size_t scale = 1;  // pixels, across and down, for one unit
+  std::size_t scale = 1;  // pixels per unit
 };
 
-// Lines may have different lengths. What is not finite leaves a gap; a value between two gaps is a
-// dot. Throws weft::error where no line has a finite value, and where a side of the picture would
-// be above 32767 pixels or is 0.
+// Draws lines, which may differ in length. A finite value between two gaps is a dot. Throws
+// weft::error where no line has a finite value, a side of the picture would be 0 or above 32767
+// pixels, or `step` is not above 0.
 picture draw_lines(const std::vector<line>& lines, const line_chart& options = {});
 
 }  // namespace weft

@@ -1,5 +1,4 @@
-// Parameters from files and into files, by their names: safetensors.hpp says what a file is. Link
-// weft::io.
+// Loads and saves parameters by name, in the file format of safetensors.hpp. Link weft::io.
 #pragma once
 
 #include <cstdint>
@@ -19,37 +18,37 @@
 namespace weft {
 
 struct load_options {
-  // What a parameter is called in the file; none: as in the model. For an encoder that is a part of
-  // a larger model in the file: [](const std::string& name) { return "bert.encoder." + name; }
+  // Maps a parameter's name to its name in the file; empty: the same. For an encoder that is part
+  // of a larger model in the file: [](const std::string& name) { return "bert.encoder." + name; }
   std::function<std::string(const std::string&)> name_in_file{};
-  // Leave tensors that are unknown, no parameter of the model, alone, rather than refuse the file,
-  // as torch.nn.Module.load_state_dict does where strict is False. A parameter that the file has
-  // not is always an error.
+  // Whether to ignore tensors that are no parameter of the model, as
+  // torch.nn.Module.load_state_dict does with strict=False, instead of throwing. A parameter that
+  // the file lacks is always an error.
   bool ignore_others = false;
 };
 
 struct save_options {
   stored_type type =
-      stored_type::float32;  // one of the floating types; rounded to nearest, ties to even
-  std::map<std::string, std::string, std::less<>> metadata{};  // texts for the header
+      stored_type::float32;  // a floating-point type; rounded to nearest, ties to even
+  std::map<std::string, std::string, std::less<>> metadata{};  // the header's "__metadata__"
 };
 
-// Sets every parameter to what the file has under its name. The file's elements are of any floating
-// type, and its shape is that of the parameter, each axis at its bound; one number there may stand
-// for several axes that follow one another, as [384, 384] for [Heads, HeadDim, Embed], so PyTorch's
-// weights load as they are. Throws weft::error where the file is not one, where anything is
-// missing, unknown or different, which the message sums up in a few lines, or where the file is
-// written to meanwhile: then no parameter has changed, as all are read before the first is set.
-// Gives the names of the tensors that were left alone.
+// Sets every parameter to the file's tensor of its name. The tensor has any floating-point type and
+// the parameter's shape, each axis at its bound; one extent in the file may stand for several
+// adjacent axes, as 384 in [384, 384] for Heads and HeadDim of [Heads, HeadDim, Embed], so
+// PyTorch's weights load unchanged. Throws weft::error where the file is invalid, a tensor is
+// missing, unknown or of another shape or type (the message lists these in at most ten lines), or
+// the file is written to meanwhile. All tensors are read before the first parameter is set, so an
+// error changes no parameter. Returns the names of the ignored tensors.
 std::vector<std::string> load(const parameter_block& parameters, const tensor_file& file,
                               const load_options& options = {});
 // Writes every parameter under its name, with the extents of its axes. Throws weft::error where the
-// file cannot be written; until it is whole, an older one stays.
+// file cannot be written. The file is replaced atomically when it is complete.
 void save(const parameter_block& parameters, const std::filesystem::path& file,
           const save_options& options = {});
 
-// The parameters of a module, or of anything else that runs. One that is frozen goes on with those
-// that it has packed until it is frozen again.
+// Loads and saves the parameters of a module or a monte_carlo. A frozen one keeps using its packed
+// parameters until it is frozen again.
 template <model_like Model, class Unit>
 std::vector<std::string> load(detail::runnable<Model, Unit>& net, const std::filesystem::path& file,
                               const load_options& options = {}) {
@@ -63,7 +62,7 @@ void save(const detail::runnable<Model, Unit>& net, const std::filesystem::path&
 
 namespace detail {
 
-// What a trainer goes on from.
+// The state of training.
 struct training_state {
   parameter_block parameters;
   std::vector<parameter_block> optimizer;
@@ -84,11 +83,12 @@ training_state state_of(const trainer<Model, Optimizer, Loss>& t) {
 
 }  // namespace detail
 
-// All that training goes on from: the parameters, under their names, the optimizer's state, under
-// "optimizer.0." and the parameter's name and so on, and the number of steps. A trainer that loads
-// what another one has saved takes the steps that that one would have taken, to the bit, if it is
-// made with the same optimizer and options. The parameters alone are save(trainer.parameters(),
-// file); a module that loads a trainer's file passes over the rest.
+// Loads and saves all that training resumes from: the parameters under their names, the optimizer's
+// state under "optimizer.0." and the parameter's name and so on, and the number of steps. A trainer
+// that has loaded the file takes the same steps, to the bit, as the trainer that saved it would
+// have, if it has the same optimizer and options; another type of optimizer throws weft::error. To
+// save the parameters alone: save(trainer.parameters(), file). A module that loads a trainer's file
+// ignores the optimizer's state.
 template <model_like Model, class Optimizer, fixed_string Loss>
 void load(trainer<Model, Optimizer, Loss>& t, const std::filesystem::path& file) {
   auto state = detail::state_of(t);

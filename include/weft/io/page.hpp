@@ -1,4 +1,4 @@
-// A page for browsers: one HTML file that needs no other and no network. Link weft::pictures.
+// HTML pages: one self-contained file that needs no network. Link weft::pictures.
 #pragma once
 
 #include <string>
@@ -10,24 +10,28 @@
 
 namespace weft {
 
-// What is added stands on the page from top to bottom, figures side by side where there is room.
-// Texts are UTF-8 and nothing in them is markup; what is not UTF-8, and control characters but
-// tabs and ends of lines, become U+FFFD. `language` is a BCP 47 tag.
+// A page of elements from top to bottom in the order in which they are added; figures are beside
+// each other where there is room. Texts are UTF-8 and are escaped; invalid bytes, and control
+// characters except tabs and newlines, become U+FFFD. `language` is a BCP 47 tag. The functions
+// that add return the page, for chaining.
 class page {
  public:
   explicit page(std::string_view title, std::string_view language = "en");
 
   page& heading(std::string_view text);
   page& paragraph(std::string_view text);
+  // Preformatted source code.
   page& listing(std::string_view code);
-  // Whole numbers where all are, and otherwise four digits after the point. `columns` and `rows`
-  // are headings, one for each or none; throws weft::error where there are more or fewer.
+  // A table of values: as integers if all are, otherwise with four decimals. `columns` and `rows`
+  // are headings, one for each or none; throws weft::error for another number of them.
   page& table(const grid& numbers, const std::vector<std::string>& columns = {},
               const std::vector<std::string>& rows = {});
+  // A picture, embedded in the file, with a caption.
   page& figure(const picture& shown, std::string_view caption);
 
+  // The whole document.
   std::string html() const;
-  // Throws weft::error where the file cannot be written.
+  // Writes html() to a file. Throws weft::error where it cannot be written.
   void write(const std::string& file) const;
 
  private:

@@ -6,14 +6,14 @@
 
 namespace weft {
 
-// A picture that is finished. Lengths in its drawing are in units; each is `scale` pixels.
+// A rendered picture. Lengths in its drawing are in units of `scale` pixels.
 struct picture {
   std::string png = {};   // the bytes of a PNG file, without transparency
   std::size_t width = 0;  // pixels
   std::size_t height = 0;
   std::size_t scale = 1;
 
-  // Throws weft::error where the file cannot be written.
+  // Writes the PNG file. Throws weft::error where it cannot be written.
   void write(const std::string& file) const;
 };
 

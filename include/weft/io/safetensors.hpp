@@ -1,6 +1,6 @@
-// Tensors in files, in the format safetensors (https://github.com/huggingface/safetensors#format):
-// the length of a header, the header in JSON, and the elements of all tensors, little-endian and
-// row-major. Link weft::io.
+// Tensors in files, in the safetensors format (https://github.com/huggingface/safetensors#format):
+// the length of the header as a uint64, the header in JSON, and the elements of all tensors,
+// little-endian and row-major. Link weft::io.
 #pragma once
 
 #include <concepts>
@@ -21,8 +21,8 @@ namespace detail {
 class byte_source;
 }
 
-// How a file stores elements: F64, F32, F16, BF16, I64, I32 and BOOL there. Elements of the
-// format's other types can be in a file, but not be read as numbers.
+// The dtype of a tensor in a file: F64, F32, F16, BF16, I64, I32 and BOOL in the format. Tensors
+// with the format's other dtypes, `other`, can be in a file, but their elements cannot be read.
 enum class stored_type : std::uint8_t {
   float64,
   float32,
@@ -34,25 +34,26 @@ enum class stored_type : std::uint8_t {
   other
 };
 
-// One tensor of a file. Its elements are read from the file when they are asked for.
+// A tensor in a file. Its elements are read from the file on demand.
 struct stored_tensor {
   std::string name;
   stored_type type;
-  std::string type_name;  // as the file has it: "F32"
+  std::string type_name;  // the format's name, such as "F32"
   std::vector<std::size_t> shape;
-  std::size_t offset;  // of its first byte, in the file
+  std::size_t offset;  // of its first byte in the file, in bytes
   std::size_t bytes;
   std::shared_ptr<const detail::byte_source> source;
 
-  // The number of elements.
+  // The number of elements: the product of the shape.
   std::size_t size() const;
-  // "F32 [2, 3]"
+  // The type and shape as text: "F32 [2, 3]".
   std::string description() const;
 
-  // The elements as T: float, from any of the floating types, rounded to nearest; std::int32_t or
-  // std::int64_t, from I32 and I64; bool, from BOOL; double, from all of these. Throws weft::error
-  // where the file has another kind, an integer does not fit into int32, `into` has not size()
-  // elements, or the file cannot be read or was written to since it was opened.
+  // Reads the elements, in row-major order, as T: float, from any floating-point type, rounded to
+  // nearest; std::int32_t or std::int64_t, from I32 and I64; bool, from BOOL; double, from all of
+  // these. Throws weft::error where the type is another one, a value does not fit into int32,
+  // `into` does not have size() elements, or the file cannot be read or was written to since it was
+  // opened.
   template <class T>
   void read(std::span<T> into) const;
   template <class T>
@@ -61,24 +62,25 @@ struct stored_tensor {
   const;
 };
 
-// A file, of which the header is in memory. It stays open as long as there is a copy, or one of its
-// tensors.
+// A safetensors file whose header is in memory. It stays open while a copy, or one of its tensors,
+// exists.
 class tensor_file {
  public:
-  // Reads and checks the header: each tensor's type, shape and place. Throws weft::error where the
-  // file cannot be read, or is not as the format wants it.
+  // Opens a file, reads its header and checks each tensor's type, shape and offsets. Throws
+  // weft::error where the file cannot be read or is not valid.
   explicit tensor_file(const std::filesystem::path& path);
-  // The bytes of a file; `name` is what errors call it.
+  // The same from the content of a file; `name` stands for it in error messages.
   tensor_file(std::vector<std::byte> bytes, std::string name);
 
+  // The path, or the name given.
   const std::string& name() const { return name_; }
-  // In the order of their names.
+  // Sorted by name.
   const std::vector<stored_tensor>& tensors() const { return tensors_; }
-  // Null where there is none of this name.
+  // The tensor with this name; null where there is none.
   const stored_tensor* find(std::string_view name) const;
-  // Throws weft::error where there is none of this name.
+  // The tensor with this name. Throws weft::error where there is none.
   const stored_tensor& operator[](std::string_view name) const;
-  // What the header has under "__metadata__".
+  // The header's "__metadata__"; empty where it has none.
   const std::map<std::string, std::string, std::less<>>& metadata() const { return metadata_; }
 
  private:
@@ -89,9 +91,9 @@ class tensor_file {
   std::map<std::string, std::string, std::less<>> metadata_;
 };
 
-// A tensor to be written, whose elements somebody keeps till then. Floats become any of the
-// floating types, rounded to nearest, ties to even; the others are written as they are, or int32 as
-// int64.
+// A tensor to write; it refers to its values, row-major, which must live until then. Floats are
+// stored in any floating-point type, rounded to nearest, ties to even; bool as BOOL; int32 as I32
+// or I64.
 struct tensor_to_store {
   std::string name;
   std::vector<std::size_t> shape;
@@ -99,11 +101,11 @@ struct tensor_to_store {
   stored_type type;
 };
 
-// Writes a file. It appears under its name when it is whole and on the disk: until then, and where
-// anything goes wrong, an older one stays. Meanwhile it is NAME.NUMBER.partial in the same folder;
-// one that a killed process has left there is removed when that name is written next. Throws
-// weft::error where it cannot be written, two names are equal, a shape has not as many elements as
-// there are values, or the values do not become the type.
+// Writes a file. It replaces an older one atomically when it is complete and on the disk; where
+// anything goes wrong, the older one stays. While it is written it is NAME.NUMBER.partial in the
+// same folder; one that a killed process has left is removed when NAME is written next. Throws
+// weft::error where it cannot be written, two names are equal, a shape does not match the number of
+// values, or the values cannot be stored as the type.
 void write_tensors(const std::filesystem::path& path, const std::vector<tensor_to_store>& tensors,
                    const std::map<std::string, std::string, std::less<>>& metadata = {});
 

@@ -1,5 +1,5 @@
-// The activations of float vectors: operations of their own, and what a contraction ends with. All
-// but the first two also take bundles of vectors.
+// The activation functions of float vectors, as elementwise operations and as epilogues of
+// contractions. All but the first two also take bundles of vectors.
 #if defined(WEFT_KERNELS_ACTIVATION_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef WEFT_KERNELS_ACTIVATION_INL_H_
 #undef WEFT_KERNELS_ACTIVATION_INL_H_
@@ -21,7 +21,7 @@ struct identity {
   }
 };
 
-struct relu {  // NaN stays
+struct relu {  // propagates NaN
   template <class D>
   HWY_INLINE hn::Vec<D> operator()(D d, hn::Vec<D> x) const {
     return math::at_least(hn::Zero(d), x);

@@ -1,4 +1,4 @@
-// How the adjoint of attention is cut into blocks, and the scratch that they need.
+// Blocking of the adjoint of attention, and the scratch that the blocks need.
 #pragma once
 
 #include <algorithm>
@@ -8,25 +8,27 @@
 
 namespace weft::kernels {
 
-// A block of queries with a block of keys makes two tiles of scores. Each gradient is a sum over a
-// block's queries or keys in registers, so larger blocks make fewer round trips through memory.
-// With a depth of 64, all that belongs to the blocks is 412 KiB: within a second level of cache.
+// A block of queries and a block of keys have two matrices of scores: weights and gradients. Each
+// gradient is accumulated in registers over a block's queries or keys, so larger blocks load and
+// store it less often. With a depth of 64 the blocks' scratch is 412 KiB: it fits in the L2 cache.
 inline constexpr std::ptrdiff_t max_adjoint_queries = 128;
 inline constexpr std::ptrdiff_t max_adjoint_keys = 128;
 
-// Rows in the scratch are whole vectors of any SIMD target, and as many are a tile's rows.
+// Rows in the scratch are padded to multiples of this, and so is their number: full vectors of any
+// SIMD target, and whole register tiles.
 inline constexpr std::ptrdiff_t adjoint_unit = 16;
 
-// Where things lie in the scratch, in floats. Everything is aligned to 64 bytes.
+// Scratch layout: offsets in floats, each aligned to 64 bytes. `dots` is delta = rowsum(g *
+// result).
 struct attention_adjoint_scratch {
-  std::ptrdiff_t depth_row, value_row, score_row;  // from one row to the next
+  std::ptrdiff_t depth_row, value_row, score_row;  // row strides
   std::ptrdiff_t key, key_transposed, value_transposed, key_gradient, value_gradient;  // of keys
   std::ptrdiff_t query, g, query_gradient, statistics, dots;  // of a block of queries
   std::ptrdiff_t weights, score_gradient;                     // queries x keys
   std::ptrdiff_t addend;                                      // a row of biases and mask
-  std::ptrdiff_t before_cap;                                  // a row of score gradients
+  std::ptrdiff_t before_cap;                                  // a row of capped scores' gradients
   std::ptrdiff_t bias_sums, relative_sums;                    // what a block adds to a shared row
-  std::ptrdiff_t row;                                         // a row of values
+  std::ptrdiff_t row;                                         // a row of results
   std::ptrdiff_t floats;
 
   constexpr explicit attention_adjoint_scratch(const attention_call& c) {
@@ -35,7 +37,7 @@ struct attention_adjoint_scratch {
     const std::ptrdiff_t keys = whole(std::min(c.extent[at.key], max_adjoint_keys));
     depth_row = whole(c.extent[at.depth]);
     value_row = whole(c.extent[at.value]);
-    // Rows a power of two apart would share few sets of the first level of cache.
+    // Padded, since rows with a power-of-two stride map to few sets of the L1 cache.
     score_row = keys + adjoint_unit;
     key = 0;
     key_transposed = key + keys * depth_row;
@@ -63,8 +65,9 @@ struct attention_adjoint_scratch {
   }
 };
 
-// The bytes of scratch of an adjoint. From the extents of the call's loops alone; it never shrinks
-// when an extent grows, and grows with the depths but not beyond a block of queries and keys.
+// The bytes of scratch of an adjoint. Depends on the extents of the call's loops only, and never
+// shrinks when an extent grows; grows with the depths, but not with queries and keys beyond a
+// block.
 constexpr std::size_t attention_adjoint_scratch_bytes(const attention_call& c) {
   return static_cast<std::size_t>(attention_adjoint_scratch(c).floats) * sizeof(float);
 }

@@ -1,4 +1,4 @@
-// A constant number of vectors in registers.
+// A constant number of vectors in registers, whose operations are independent (in flight together).
 #if defined(WEFT_KERNELS_BUNDLE_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef WEFT_KERNELS_BUNDLE_INL_H_
 #undef WEFT_KERNELS_BUNDLE_INL_H_
@@ -23,21 +23,21 @@ struct bundle {
   V at[size];
 
 #if !HWY_ARCH_X86
-  // Implicit constructors lack HWY_ATTR: g++ could not inline that of NEON's vectors there. Vectors
-  // of x86 need none, and with these g++ would assign registers differently.
+  // Implicit constructors lack HWY_ATTR, so g++ could not inline those of NEON's vectors. Vectors
+  // of x86 need none, and with these g++ would allocate registers differently.
   HWY_INLINE bundle() {}
   template <class... W>
   requires(sizeof...(W) == size && (std::is_same_v<W, V> && ...)) HWY_INLINE bundle(W... vectors)
       : at{vectors...} {}
 #endif
 
-  // Of f(j) for each index j.
+  // The vectors f(j) for each index j.
   template <class F>
   HWY_INLINE static bundle of(F f) {
     return of_each(f, indices());
   }
 
-  // Each vector v becomes f(v), or with the index j of it f(v, j).
+  // Each vector v becomes f(v), or f(v, j) with its index j.
   template <class F>
   HWY_INLINE void map(F f) {
     map_each(f, indices());
@@ -46,7 +46,7 @@ struct bundle {
   HWY_INLINE void map_indexed(F f) {
     map_each_indexed(f, indices());
   }
-  // f(v, w…) with those of others.
+  // Each vector v becomes f(v, w…), with the vectors of the same index of others.
   template <class F>
   HWY_INLINE void zip(const bundle& other, F f) {
     zip_each(f, indices(), other);
@@ -56,7 +56,7 @@ struct bundle {
     zip_each(f, indices(), a, b);
   }
 
-  // All vectors combined into one by f, in pairs.
+  // The reduction of all vectors to one by f, as a balanced tree.
   template <int from = 0, int to = size, class F>
   HWY_INLINE V combine(F f) const {
     if constexpr (to - from == 1)

@@ -1,4 +1,4 @@
-// What a kernel is called with. One form serves every operation: a loop nest, and operands with a
+// The arguments of a kernel. One form serves every operation: a loop nest, and operands with a
 // stride for each of its loops. Kernels never see a model, an axis or a name.
 #pragma once
 
@@ -14,29 +14,29 @@ inline constexpr int max_loops = 8;
 inline constexpr int max_operands = 5;  // the result and up to four inputs
 
 struct operand {
-  void* data = nullptr;  // of the element with index 0 in every loop; any alignment of its element
+  void* data = nullptr;  // address of the element with index 0 in every loop; aligned as its dtype
   dtype type = dtype::float32;
-  std::ptrdiff_t stride[max_loops]{};  // in elements; 0 where the operand does not have the axis
+  std::ptrdiff_t stride[max_loops]{};  // in elements; 0 where the operand is broadcast
 };
 
 inline constexpr int max_fused_ops = 8;  // elementwise operations of one call
 inline constexpr int max_fused_inputs = max_operands - 1;
 
-// What random numbers follow from, beside who draws them: see philox.hpp.
+// What all random numbers of a run are derived from: see philox.hpp.
 struct random_state {
   std::uint64_t seed = 0;
   std::uint64_t step = 0;
 };
 
-// Which elements a dropout drops, beside those: see there too. It has no initializers, since tables
-// that are zeros without them take clang far less memory.
+// With random_state, which elements a dropout drops: see philox.hpp. No default member
+// initializers, since zero-initialised tables of a type without them take clang far less memory.
 struct dropping {
-  std::uint32_t salt;   // tells its mask from others'
-  std::uint32_t below;  // the rate times 2^24; 0: none are dropped
+  std::uint32_t salt;   // distinguishes its mask from those of other dropouts
+  std::uint32_t below;  // rate * 2^24; 0: nothing is dropped
 };
 
-// One operation of a chain. Value v is operand v + 1, or from max_fused_inputs on the result of
-// link v - max_fused_inputs, an earlier one.
+// One operation of a fusion group. `from` lists values: value v is operand v + 1, or, from
+// max_fused_inputs on, the result of the earlier operation v - max_fused_inputs.
 struct fused_op {
   op kind;
   dtype type;  // of its result
@@ -44,38 +44,38 @@ struct fused_op {
   dropping drop;
 };
 
-// Which part of a call's work to do. The parts of any count are disjoint and together all of it;
-// each element of a result is computed in the same way however it is cut, so the bits are the same.
-// A part may be empty. Parts run at the same time, each with scratch of its own.
+// The partition of a call's work to do. Partitions of any count are disjoint and cover all of it;
+// each element of a result is computed in the same way for every partitioning, so results are
+// bitwise equal. A partition may be empty. Partitions run concurrently, each with its own scratch.
 struct share {
   static constexpr std::ptrdiff_t whole = 1 << 16;
 
   int index = 0, count = 1;
-  std::ptrdiff_t begin = 0, end = whole;  // of the whole
+  std::ptrdiff_t begin = 0, end = whole;  // in units of 1 / whole of the work
 
   constexpr share() = default;
-  // One of `n` that are equal.
+  // Partition i of n equal ones.
   constexpr share(int i, int n) : share(i, n, whole * i / n, whole * (i + 1) / n) {}
   constexpr share(int i, int n, std::ptrdiff_t from, std::ptrdiff_t to)
       : index(i), count(n), begin(from), end(to) {}
 };
 
-// The part of `n` equal items that a share does: [begin, end).
+// The items [begin, end) of `n` equal ones that belong to a partition.
 struct item_range {
   std::ptrdiff_t begin, end;
 };
 constexpr item_range items_of(std::ptrdiff_t n, const share& s) {
-  if (s.count == 1) return {0, n};  // no call should wait for a product that is known
+  if (s.count == 1) return {0, n};  // avoids the latency of a multiplication by a known factor
   const auto nearest = [n](std::ptrdiff_t at) {
     return (n * at + share::whole / 2) / share::whole;
   };
   return {nearest(s.begin), nearest(s.end)};
 }
 
-// operands[0] is the result; it overlaps no input, unless it is the very same elements (same data,
-// same strides) of an input that reads_before_writing (graph/op.hpp) says it may share with.
-// Extents may be 0 and 1. Loops come in any order; the last one is the innermost in the declared
-// order of axes, but its stride need not be 1.
+// operands[0] is the result. It overlaps no input, except that it may be in place: the same
+// elements (same data, same strides) as an input for which reads_before_writing (graph/op.hpp)
+// allows it. Extents may be 0 and 1. Loops come in any order; the last one is the innermost in the
+// declared order of axes, but its stride need not be 1.
 struct call {
   op kind{};
   int loops = 0;
@@ -84,15 +84,15 @@ struct call {
   operand operands[max_operands];
   double scalar = 0;                  // normalisations: epsilon
   double scale = 1;                   // dot: multiplies the sum of products; softmax: x
-  op epilogue = op::copy;             // dot: what is done last, a function of one operand
-  const std::byte* packed = nullptr;  // dot: the columns' operand as pack_dot leaves it, if it did
+  op epilogue = op::copy;             // dot: a unary function applied to the result
+  const std::byte* packed = nullptr;  // dot: the columns' operand, packed by pack_dot; or null
   precision packed_as = precision::float32;
   std::ptrdiff_t axis_extent = 0;   // gather, scatter_add: length of the indexed axis
-  std::ptrdiff_t axis_stride = 0;   // and its stride in the table; for rotations and
-                                    // normalize_adjoint see there
-  const fused_op* links = nullptr;  // elementwise: in the place of `kind`, a chain; the last one's
-  int fused_count = 0;              // result is the call's. None where there is one operation
-  random_state random;              // elementwise: what dropouts draw from
+  std::ptrdiff_t axis_stride = 0;   // and its stride in the table; for rotate and
+                                    // normalize_adjoint see kernels.hpp
+  const fused_op* links = nullptr;  // elementwise: a fusion group instead of `kind`; the result of
+  int fused_count = 0;              // the last one is the call's. 0: the single operation `kind`
+  random_state random;              // elementwise: seed and step of dropouts
   std::byte* scratch = nullptr;     // at least scratch_bytes(call) bytes, aligned to 64
   share part;
 };

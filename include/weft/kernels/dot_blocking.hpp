@@ -1,8 +1,8 @@
-// How a contraction is cut into blocks, and the scratch that the blocks need.
+// Blocking of a contraction, and the scratch that the blocks need.
 //
-// The result is rows x columns, each entry a sum over a depth. As in BLIS, a block of the left
-// operand (rows x depth) and a panel of the right one (depth x columns) are packed, and tiles of
-// the result are computed from them in registers.
+// The result is rows x columns (m x n), each element a sum over the depth (k). As in BLIS, a block
+// of the left operand (rows x depth) and a panel of the right one (depth x columns) are packed, and
+// a microkernel computes register tiles of the result from them.
 #pragma once
 
 #include <algorithm>
@@ -15,16 +15,16 @@
 
 namespace weft::kernels {
 
-// A tile of the result: rows, and vectors of columns.
+// A register tile of the result: rows, and vectors of columns.
 struct dot_tile {
   std::size_t rows, vectors;
 };
 
-// The tile for a number of vector registers. Its sums, the vectors of the right operand and one
-// element of the left one are in registers. Of those tiles, it is the one with the most products
-// for each step of the depth, and then the one with the fewest columns, of which narrow results
-// waste less. The rows are a power of two, as lanes are: packing moves the strips of the left
-// operand as vectors.
+// The register tile for a number of vector registers, which hold its accumulators, the vectors of
+// the right operand and one broadcast element of the left one. Of such tiles, it is the one with
+// the most products per step of the depth, and of those the one with the fewest columns, which
+// narrow results waste less of. The rows are a power of two, as lanes are: packing moves
+// micro-panels of the left operand as vectors.
 constexpr dot_tile tile_for(std::size_t registers) {
   dot_tile best{1, 1};
   for (std::size_t rows = 1; rows < registers; rows *= 2) {
@@ -39,9 +39,10 @@ inline constexpr std::size_t max_dot_lanes = 16;
 inline constexpr std::size_t max_tile_rows = tile_for(32).rows;
 inline constexpr std::size_t max_tile_columns = tile_for(32).vectors * max_dot_lanes;
 
-// The caches of a core that blocks are made for. Few cores with wide vectors have less: AMD's have
-// had 32 or 48 KiB and 512 KiB to 1 MiB since Zen 2, Intel's servers 48 KiB and 1.25 to 2 MiB since
-// Ice Lake, Arm's Neoverse 64 KiB and 1 to 2 MiB (their vendors' optimization guides).
+// The L1 and L2 cache sizes per core that blocks are sized for. Few cores with wide vectors have
+// less: AMD's have had 32 or 48 KiB and 512 KiB to 1 MiB since Zen 2, Intel's servers 48 KiB and
+// 1.25 to 2 MiB since Ice Lake, Arm's Neoverse 64 KiB and 1 to 2 MiB (their vendors' optimization
+// guides).
 inline constexpr std::size_t first_cache_bytes = 32 * 1024;
 inline constexpr std::size_t second_cache_bytes = 1024 * 1024;
 
@@ -50,25 +51,25 @@ constexpr T round_up(T n, std::type_identity_t<T> unit) {
   return (n + unit - 1) / unit * unit;
 }
 
-// The size of the blocks that an extent is cut into: as few as the limit allows, about equally
-// large, and each but the last a multiple of `unit`, which divides the limit.
+// The block size of an extent: as few blocks as the limit allows, about equally large, each but the
+// last a multiple of `unit`, which divides the limit.
 constexpr std::size_t block_size(std::size_t extent, std::size_t limit, std::size_t unit) {
   const std::size_t blocks = (extent + limit - 1) / limit;
   return blocks <= 1 ? extent : round_up((extent + blocks - 1) / blocks, unit);
 }
 
-// How large the blocks of a contraction are at most, for every target.
+// The maximum sizes of a contraction's blocks (mc, nc and kc in BLIS), for every target.
 struct dot_blocks {
   std::size_t rows, columns, depth;
 };
 
-// A strip of the left operand, a tile's rows, stays in the first cache while the panel passes by,
-// or what does not fit comes from the second one again. (Of shallow products, a strip of the right
-// one stays while the rows pass by.) The deeper, the less often the result is
-// read and written again: as deep as that cache, products of 512 x 768 and 1024 x 1024 took 2 to 3
-// % less time than half as deep. A panel of the right operand takes three quarters of the second
-// cache, where it stays while the rows of the left one pass by; a block of those, half as much as
-// that cache holds, is packed at a time. Rows and columns are whole numbers of tiles.
+// A micro-panel of the left operand, a tile's rows, stays in L1 while the panel streams by; what
+// does not fit is reloaded from L2. (In shallow products, a micro-panel of the right operand stays
+// while the rows stream by.) The larger the depth, the less often the result is loaded and stored
+// again: with a depth that fills L1, products of 512 x 768 and 1024 x 1024 took 2 to 3 % less time
+// than with half of it. A panel of the right operand takes three quarters of L2, where it stays
+// while the rows of the left one stream by; these are packed in blocks of half the size of L2. Rows
+// and columns are multiples of the tile's.
 constexpr dot_blocks blocks_for(std::size_t first_cache, std::size_t second_cache) {
   const auto whole = [](std::size_t n, std::size_t unit) { return n / unit * unit; };
   dot_blocks most{};
@@ -80,23 +81,22 @@ constexpr dot_blocks blocks_for(std::size_t first_cache, std::size_t second_cach
 }
 inline constexpr dot_blocks max_blocks = blocks_for(first_cache_bytes, second_cache_bytes);
 
-// The blocks that a contraction of these extents is cut into: see block_size.
+// The block sizes of a contraction with these extents: see block_size.
 constexpr dot_blocks blocks_of(std::size_t rows, std::size_t columns, std::size_t depth) {
   return {block_size(rows, max_blocks.rows, max_tile_rows),
           block_size(columns, max_blocks.columns, max_tile_columns),
           block_size(depth, max_blocks.depth, max_dot_lanes)};
 }
 
-// Where things lie in the scratch, in bytes, for blocks of rows x columns x depth. Everything is
-// aligned to 64 bytes.
+// Scratch layout: offsets in bytes, each aligned to 64, for blocks of rows x columns x depth.
 struct dot_scratch {
   std::size_t row_offsets;     // of a block's rows: in the left operand, the result, the addends
   std::size_t column_offsets;  // of a panel's columns: in the right operand, the result, …
-  std::size_t depth_offsets;   // of its depth in the left operand, then in the right one
+  std::size_t depth_offsets;   // of the depth, in the left operand, then in the right one
   std::size_t left;            // the packed block
   std::size_t right;           // the packed panel
-  std::size_t tile;            // a tile that cannot be written to the result as it is
-  std::size_t addends;         // a tile of each addend, where it cannot be read as it is
+  std::size_t tile;            // a tile that cannot be stored to the result directly
+  std::size_t addends;         // a tile of each addend that cannot be loaded directly
   std::size_t bytes;
 
   constexpr dot_scratch(std::size_t rows, std::size_t columns, std::size_t depth)
@@ -110,10 +110,10 @@ struct dot_scratch {
         bytes(addends + 2 * max_tile_rows * max_tile_columns * sizeof(float)) {}
 };
 
-// The operand, 1 or 2, that gives the columns. Vectors run along these, so they are the ones that
-// are closer in the result.
+// The operand, 1 or 2, that gives the columns (n). Vectors run along the columns, so it is the one
+// whose axes have the smallest stride in the result.
 constexpr int columns_operand(const call& c) {
-  std::ptrdiff_t least[]{PTRDIFF_MAX, PTRDIFF_MAX};  // of the axes of operands 1 and 2 alone
+  std::ptrdiff_t least[]{PTRDIFF_MAX, PTRDIFF_MAX};  // of axes in operand 1 only, and in 2 only
   for (int i = 0; i < c.loops; ++i) {
     const std::ptrdiff_t stride = c.operands[0].stride[i];
     if (c.extent[i] == 1 || stride == 0) continue;
@@ -125,8 +125,8 @@ constexpr int columns_operand(const call& c) {
   return least[0] < least[1] ? 1 : 2;
 }
 
-// The bytes of scratch of a dot. Which operand gives the rows may be another one for smaller
-// extents, so there is enough for both.
+// The bytes of scratch of a dot. Smaller extents may swap the operands that give rows and columns,
+// so it is enough for both.
 constexpr std::size_t dot_scratch_bytes(const call& c) {
   std::size_t left = 1, right = 1, depth = 1;
   for (int i = 0; i < c.loops; ++i) {
@@ -149,8 +149,8 @@ constexpr std::size_t dot_scratch_bytes(const call& c) {
   return std::max(bytes(left, right), bytes(right, left));
 }
 
-// Whether the operand that gives the columns can be packed once for all runs: not where it shares
-// an axis with both the other operand and the result, and so is many matrices.
+// Whether the operand that gives the columns can be packed once for all runs: not if it has batch
+// axes, shared with the other operand and the result, and so is many matrices.
 constexpr bool can_be_packed(const call& c) {
   for (int i = 0; i < c.loops; ++i) {
     if (c.extent[i] != 1 && c.operands[0].stride[i] != 0 && c.operands[1].stride[i] != 0 &&
@@ -160,8 +160,8 @@ constexpr bool can_be_packed(const call& c) {
   return true;
 }
 
-// The bytes of that operand packed, on every target. Pairs of the depth are kept together in some
-// of them, so it is even.
+// The bytes of that operand packed, on every target. Some targets interleave pairs along the depth,
+// so the depth is padded to an even number.
 constexpr std::size_t packed_bytes(const call& c, precision as) {
   const int operand = columns_operand(c);
   std::size_t columns = 1, depth = 1;

@@ -1,5 +1,5 @@
-// What the kernels need beyond the oldest supported Highway (1.0.3). Part of each SIMD target: to
-// be included after hwy/foreach_target.h and before HWY_BEFORE_NAMESPACE.
+// What the kernels need beyond the oldest supported Highway (1.0.3). Compiled once per SIMD target:
+// include it after hwy/foreach_target.h and before HWY_BEFORE_NAMESPACE.
 #if defined(WEFT_KERNELS_HWY_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef WEFT_KERNELS_HWY_INL_H_
 #undef WEFT_KERNELS_HWY_INL_H_
@@ -18,11 +18,11 @@ namespace weft::kernels::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Vector registers: 32, as AVX-512 and 64-bit Arm have, or 16.
+// Whether there are 32 vector registers, as in AVX-512 and 64-bit Arm, and not 16.
 constexpr bool has_32_registers = HWY_ARCH_X86 ? HWY_TARGET <= HWY_AVX3 : HWY_ARCH_ARM_A64;
 
-// Whether a masked load or store of T leaves memory outside of the mask alone. Elsewhere Highway
-// may read or write the whole vector.
+// Whether a masked load or store of T does not touch memory outside of the mask. On other targets
+// Highway may load or store the full vector.
 template <class T>
 constexpr bool masks_memory() {
   if (HWY_TARGET == HWY_SCALAR) return false;
@@ -40,8 +40,8 @@ HWY_INLINE auto unequal(V a, V b) {
     return hn::Ne(a, b);
 }
 
-// The first n lanes. n <= Lanes(d), so there is no need to look whether AVX-512 could make a mask
-// of so many.
+// The mask of the first n lanes. n <= Lanes(d), which saves the check of larger n that Highway has
+// for AVX-512.
 template <class D>
 HWY_INLINE hn::Mask<D> first_n(D d, std::size_t n) {
   if (n > hn::MaxLanes(D())) __builtin_unreachable();
@@ -49,8 +49,8 @@ HWY_INLINE hn::Mask<D> first_n(D d, std::size_t n) {
 }
 
 #if HWY_TARGET == HWY_AVX2
-// The first n of 8 bytes: from pieces that may overlap, since a load from memory that was just
-// written byte by byte would have to wait.
+// The first n of 8 bytes, from loads that may overlap: a vector load from a buffer that was just
+// stored byte by byte would stall (no store-to-load forwarding).
 template <class D>
 HWY_INLINE hn::Vec<D> bytes_n(D d, const std::uint8_t* p, std::size_t n) {
   std::uint64_t bytes = 0;
@@ -93,8 +93,8 @@ HWY_INLINE void store_n(hn::Vec<D> v, D d, T* HWY_RESTRICT p, std::size_t n) {
   }
 }
 
-// Which of the bytes, one for each lane, are not 0. AVX-512's masks have a bit for each lane,
-// however wide that is: newer versions of Highway have this as hn::PromoteMaskTo.
+// The mask of lanes whose byte (one per lane) is not 0. AVX-512's masks have a bit per lane,
+// however wide it is: newer versions of Highway have this as hn::PromoteMaskTo.
 template <class D, class V>
 HWY_INLINE hn::Mask<D> mask_of([[maybe_unused]] D d, V bytes) {
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
@@ -105,7 +105,7 @@ HWY_INLINE hn::Mask<D> mask_of([[maybe_unused]] D d, V bytes) {
 #endif
 }
 
-// The other way: 1 in the bytes of those lanes where the mask holds, and 0 in the others.
+// The inverse: a byte per lane, 1 where the mask is true and 0 elsewhere.
 template <class D, class M>
 HWY_INLINE hn::Vec<hn::Rebind<std::uint8_t, D>> bytes_of(D, M mask) {
   const hn::Rebind<std::uint8_t, D> bytes;
@@ -114,7 +114,7 @@ HWY_INLINE hn::Vec<hn::Rebind<std::uint8_t, D>> bytes_of(D, M mask) {
 #else
   const hn::RebindToSigned<D> wide;
   const auto ones = hn::IfThenElseZero(hn::RebindMask(wide, mask), hn::Set(wide, 1));
-#if HWY_TARGET == HWY_AVX2  // by halves, between which DemoteTo goes to and fro
+#if HWY_TARGET == HWY_AVX2  // by halves: DemoteTo would move data across them and back
   const hn::Half<decltype(wide)> half;
   const hn::Repartition<std::int16_t, decltype(half)> narrow;
   return hn::DemoteTo(
@@ -125,7 +125,7 @@ HWY_INLINE hn::Vec<hn::Rebind<std::uint8_t, D>> bytes_of(D, M mask) {
 #endif
 }
 
-// a / b, infinite or NaN where b is 0: there, Highway's emulated vectors would have 0.
+// a / b, infinite or NaN where b is 0, for which hn::Div on EMU128 returns 0.
 template <class V>
 HWY_INLINE V quotient(V a, V b) {
 #if HWY_TARGET == HWY_EMU128
@@ -136,7 +136,7 @@ HWY_INLINE V quotient(V a, V b) {
 #endif
 }
 
-// a - b where the mask holds, a elsewhere: newer versions of Highway have this as
+// a - b where the mask is true, a elsewhere: newer versions of Highway have this as
 // hn::MaskedSubOr.
 template <class M, class V>
 HWY_INLINE V subtract_where(M mask, V a, V b) {
@@ -147,8 +147,7 @@ HWY_INLINE V subtract_where(M mask, V a, V b) {
 #endif
 }
 
-// Whether a <= b, for vectors of int32 of full length: newer versions of Highway have this as
-// hn::Le.
+// The mask of a <= b, for full vectors of int32: newer versions of Highway have this as hn::Le.
 template <class V>
 HWY_INLINE auto not_greater(V a, V b) {
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
@@ -158,14 +157,14 @@ HWY_INLINE auto not_greater(V a, V b) {
 #endif
 }
 
-// As int32: toward zero, saturated; NaN gives 0. For AVX2 and AVX-512, Highway's way to saturate
-// takes more instructions, and g++ more of them than others.
+// Converts to int32: rounds toward zero, saturates; NaN gives 0. For AVX2 and AVX-512, Highway's
+// saturation takes more instructions, most of all with g++.
 template <class D, class V>
 HWY_INLINE hn::Vec<D> saturated(D d, V v) {
 #if HWY_TARGET == HWY_AVX2 || (HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3)
   const auto is_number = hn::RebindMask(d, hn::Eq(v, v));
   const auto too_large = hn::RebindMask(d, hn::Ge(v, hn::Set(hn::DFromV<V>(), 0x1p31f)));
-  // Out of range, the instruction gives the least number. Its complement is the largest.
+  // Out of range, the instruction returns INT32_MIN, whose complement is INT32_MAX.
 #if HWY_TARGET == HWY_AVX2
   const auto i = hn::IfThenElseZero(is_number, hn::Vec<D>{_mm256_cvttps_epi32(v.raw)});
   return hn::Xor(i, hn::VecFromMask(d, too_large));
@@ -178,8 +177,8 @@ HWY_INLINE hn::Vec<D> saturated(D d, V v) {
 #endif
 }
 
-// Has the compiler keep v in a register: g++ would load it anew for each of few operations, and
-// clang for each of the elements that are spread.
+// Optimisation barrier that keeps v in a register: g++ would reload it if it has few uses, and
+// clang would reload it for each element that is broadcast.
 template <class V>
 HWY_INLINE V in_register(V v) {
 #if !HWY_COMPILER_MSVC && HWY_ARCH_X86 && HWY_TARGET <= HWY_SSSE3
@@ -188,9 +187,9 @@ HWY_INLINE V in_register(V v) {
   return v;
 }
 
-// The same for a pointer that a loop moves on. What lies some strides beside it, clang would find
-// by adding those up; and each of the addresses of an unrolled loop from a register of its own,
-// most of which are on the stack.
+// The same for a pointer that a loop advances. clang would compute addresses some strides away by
+// adding up strides, and those of an unrolled loop each from its own register, most of which it
+// spills.
 template <class T>
 HWY_INLINE T* in_register(T* p) {
 #if !HWY_COMPILER_MSVC
@@ -199,7 +198,7 @@ HWY_INLINE T* in_register(T* p) {
   return p;
 }
 
-// The same pointer, which the compiler does not have before it has v.
+// The same pointer, but the compiler cannot use it before it has computed v.
 template <class T, class V>
 HWY_INLINE T* behind([[maybe_unused]] V v, T* p) {
 #if !HWY_COMPILER_MSVC && HWY_ARCH_X86 && HWY_TARGET <= HWY_SSSE3
@@ -208,8 +207,8 @@ HWY_INLINE T* behind([[maybe_unused]] V v, T* p) {
   return p;
 }
 
-// The first numbers of pairs in memory, and the second ones. Read once: g++ would read both vectors
-// anew for the second ones.
+// Deinterleaves pairs in memory: the first elements to a, the second ones to b. Each vector is
+// loaded once: g++ would load both again for b.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE void load_pairs(D d, const float* from, V& a, V& b) {
 #if HWY_TARGET == HWY_SCALAR
@@ -222,7 +221,7 @@ HWY_INLINE void load_pairs(D d, const float* from, V& a, V& b) {
 #endif
 }
 
-// The other way. For vectors of AVX-512, Highway takes six shuffles.
+// Interleaves a and b in memory. For AVX-512 vectors, hn::StoreInterleaved2 takes six shuffles.
 template <class D, class V>
 HWY_INLINE void store_pairs(V a, V b, D d, float* to) {
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
@@ -239,8 +238,8 @@ HWY_INLINE void store_pairs(V a, V b, D d, float* to) {
 }
 
 #if HWY_TARGET == HWY_AVX2
-// The elements at even and at odd places of each block of 16 bytes of a, then of b's.
-// hn::ConcatEven and hn::ConcatOdd also move them from block to block.
+// The even, or odd, elements of each 16-byte block of a, then of b's. hn::ConcatEven and
+// hn::ConcatOdd also move them across blocks.
 template <class V>
 HWY_INLINE V even_by_block(V a, V b) {
   return V{_mm256_shuffle_ps(a.raw, b.raw, _MM_SHUFFLE(2, 0, 2, 0))};
@@ -251,8 +250,9 @@ HWY_INLINE V odd_by_block(V a, V b) {
 }
 #endif
 
-// The same two, but for the order of the pairs in a and b: as AVX2 shuffles them within its blocks.
-// in_order gives a vector in that order from one in the pairs' own, and the other way.
+// load_pairs and store_pairs, except for the order of the pairs in a and b: AVX2 shuffles within
+// 16-byte blocks. in_order permutes a vector from the order of the pairs in memory to that order,
+// and back.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE void load_pairs_by_block(D d, const float* from, V& a, V& b) {
 #if HWY_TARGET == HWY_AVX2
@@ -284,9 +284,9 @@ HWY_INLINE V in_order(V v) {
 }
 
 #if HWY_TARGET != HWY_SCALAR && !HWY_HAVE_SCALABLE
-// The even blocks of 128 bits of a and b in turns, and the odd ones, for vectors of two blocks or
-// more. Newer versions of Highway have these as hn::InterleaveEvenBlocks and
-// hn::InterleaveOddBlocks. For AVX-512, g++ would shuffle b and then blend.
+// Interleaves the even, or odd, 128-bit blocks of a and b, for vectors of two blocks or more. Newer
+// versions of Highway have these as hn::InterleaveEvenBlocks and hn::InterleaveOddBlocks. For
+// AVX-512, g++ would shuffle b and then blend.
 template <class D, class V>
 HWY_INLINE V interleave_even_blocks(D d, V a, V b) {
   if constexpr (hn::MaxLanes(D()) == 8) {
@@ -308,17 +308,17 @@ HWY_INLINE V interleave_odd_blocks(D d, V a, V b) {
 }
 #endif
 
-// Whether the target multiplies pairs of bfloat16. Highway has that from 1.2 on.
+// Whether the target has native dot products of bfloat16 pairs. Highway supports them from 1.2 on.
 #if HWY_NATIVE_DOT_BF16
 
 constexpr bool has_bfloat16_dot = true;
 
-// In each lane, where a float would be: sum + a0 * b0 + a1 * b1, of the two bfloat16 that lie there
-// in a and in b. Numbers below 2^-126 count as zeros.
+// In each float lane: sum + a0 * b0 + a1 * b1, where a and b have a pair of bfloat16 per lane.
+// Subnormals (below 2^-126) are treated as zeros.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V dot_of_pairs(D d, V a, V b, V sum) {
   const hn::Repartition<hwy::bfloat16_t, D> pairs;
-  V unused = hn::Zero(d);  // the native instruction needs no second sum
+  V unused = hn::Zero(d);  // the native instruction needs no second accumulator
   return hn::ReorderWidenMulAccumulate(d, hn::BitCast(pairs, a), hn::BitCast(pairs, b), sum,
                                        unused);
 }

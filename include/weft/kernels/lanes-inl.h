@@ -1,4 +1,4 @@
-// The lanes of one vector combined: their sum, the largest.
+// Horizontal reductions of one vector: sum, maximum.
 #if defined(WEFT_KERNELS_LANES_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef WEFT_KERNELS_LANES_INL_H_
 #undef WEFT_KERNELS_LANES_INL_H_
@@ -15,8 +15,8 @@ namespace weft::kernels::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// All lanes of v combined by f, in each lane of a vector of no more than eight. The sum and the
-// maximum that Highway has for AVX-512 are in each lane of a whole one, also where g++ needs one.
+// The reduction by f of all lanes of v, in each lane of a vector of at most eight lanes. Highway's
+// sum and maximum for AVX-512 are broadcast to a full vector; g++ does so even if one lane is used.
 #if HWY_TARGET == HWY_SCALAR
 template <class D, class F>
 HWY_INLINE hn::Vec<D> lanes_combined(D /*d*/, hn::Vec<D> v, F /*f*/) {
@@ -39,8 +39,9 @@ HWY_INLINE auto lanes_combined(D d, hn::Vec<D> v, F f) {
 }
 #endif
 
-// The same as a number. The halves of eight lanes meet as two vectors, for which every compiler has
-// one quick instruction: what clang 14 swaps them with takes twice as long on AMD's processors.
+// The same as a scalar. Eight lanes are split into two vectors of four, for which every compiler
+// has one fast instruction: the swap of halves that clang 14 emits takes twice as long on AMD
+// processors.
 template <class D, class F>
 HWY_INLINE hn::TFromD<D> number_of_lanes(D d, hn::Vec<D> v, F f) {
 #if HWY_TARGET != HWY_SCALAR

@@ -3,7 +3,7 @@
 // double result, in units of the last place, over about a million floats of all exponents, on every
 // target of x86 with and without fused multiply-add.
 //
-// NaN gives NaN: ranges are clamped by at_least and at_most, which let it pass.
+// NaN gives NaN: ranges are clamped by at_least and at_most, which propagate it.
 #if defined(WEFT_KERNELS_MATH_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef WEFT_KERNELS_MATH_INL_H_
 #undef WEFT_KERNELS_MATH_INL_H_
@@ -25,8 +25,8 @@ namespace weft::kernels::HWY_NAMESPACE::math {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// A function's constants, each in all lanes of a vector: `static constexpr`, so that they have a
-// place in memory.
+// A function's constants, each replicated in all lanes of a vector. Declare them `static
+// constexpr`, so that they are in memory.
 template <std::size_t n>
 struct constants {
   static constexpr std::size_t size = n, lanes = hn::MaxLanes(hn::ScalableTag<float>());
@@ -37,11 +37,11 @@ struct constants {
   }
 };
 
-// c0 + c1 x + c2 x^2 + … Few constants stay in registers: as numbers, which a compiler knows; what
-// is in memory, g++ would read anew. Where there are more than registers, each is an operand in
-// memory of the instruction that needs it: of what they keep for a loop's sake, compilers put some
-// on the stack, and clang spreads others anew. Several instructions read it once, which is for g++
-// to be told too.
+// Coefficient i of c0 + c1 x + c2 x^2 + … If all coefficients fit in registers they are literals,
+// which compilers hoist out of loops; from memory, g++ would reload them. Otherwise each is the
+// memory operand of the instruction that uses it: of hoisted ones, compilers would spill some, and
+// clang would broadcast others again. Where several instructions use it, it is loaded once, which
+// g++ does with in_register only.
 template <const auto& c, std::size_t i, bool in_registers, int readers, class D>
 HWY_INLINE hn::Vec<D> constant(D d, [[maybe_unused]] const float* from) {
   if constexpr (in_registers) {
@@ -53,9 +53,9 @@ HWY_INLINE hn::Vec<D> constant(D d, [[maybe_unused]] const float* from) {
   }
 }
 
-// Where constants are, for the compiler to find behind the last vector of x, or behind each, where
-// that is several: from a place that it knows, clang would read all of them before a loop and put
-// them on the stack.
+// The address of constants, which the compiler cannot use before it has computed the last vector of
+// x, or each, if there are several: with a known address, clang would hoist all of their loads out
+// of a loop and spill them.
 template <bool in_registers, class D, int size>
 HWY_INLINE const float* behind_last([[maybe_unused]] const bundle<D, size>& x, const float* place) {
   if constexpr (in_registers || size == 1) return place;
@@ -68,9 +68,9 @@ HWY_INLINE const float* behind_each([[maybe_unused]] const bundle<D, size>& x, c
   return place;
 }
 
-// Several vectors go step by step, all of them together: of instructions that wait, a processor
-// holds about as many as half a dozen vectors have. Each constant is behind the step before it:
-// clang would take one vector after the other, with all constants at hand.
+// Horner's scheme, each step for all vectors: the scheduler of a processor holds about as many
+// waiting instructions as half a dozen vectors have. The load of each coefficient is ordered after
+// the step before it: clang would compute one vector after the other, with all coefficients live.
 template <const auto& c, bool in_registers, class D, int size, std::size_t... I>
 HWY_INLINE bundle<D, size> polynomial(D d, const bundle<D, size>& x, std::index_sequence<I...>) {
   using V = hn::Vec<D>;
@@ -94,9 +94,10 @@ HWY_INLINE V polynomial(D d, V x) {
   return polynomial<c, in_registers>(d, bundle<D, 1>{x}).at[0];
 }
 
-// The same of an even number of constants, a pair at a time, with x2 for x^2 (Estrin's first step):
-// half as many instructions wait for each other, for one multiplication more. A constant is behind
-// all of a step, or clang would take the vectors in the middle last, each by itself.
+// The same for an even number of coefficients, a pair at a time, with x2 for x^2 (Estrin's first
+// step): half as long a dependency chain, for one multiplication more. The load of a coefficient is
+// ordered after all vectors of a step, or clang would compute the vectors in the middle last, one
+// by one.
 template <const auto& c, bool in_registers, class D, int size, std::size_t... I>
 HWY_INLINE bundle<D, size> polynomial_by_pairs(D d, const bundle<D, size>& x,
                                                const bundle<D, size>& x2,
@@ -125,25 +126,25 @@ HWY_INLINE bundle<D, size> polynomial_by_pairs(D d, const bundle<D, size>& x,
   return polynomial_by_pairs<c, in_registers>(d, x, x2, std::make_index_sequence<c.size / 2 - 1>());
 }
 
-// Of two operands that do not compare, as NaN, x86 has the second as the maximum and the minimum.
+// If an operand is NaN, the maximum and minimum instructions of x86 return the second one.
 inline constexpr bool unordered_gives_second =
     HWY_ARCH_X86 && HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128;
 
-// x, but not less than the bound. NaN stays.
+// x, but not less than the bound. Propagates NaN.
 template <class V>
 HWY_INLINE V at_least(V bound, V x) {
   if constexpr (unordered_gives_second) return hn::Max(bound, x);
   return hn::IfThenElse(hn::Lt(x, bound), bound, x);
 }
-// x, but not more than the bound. NaN stays.
+// x, but not more than the bound. Propagates NaN.
 template <class V>
 HWY_INLINE V at_most(V bound, V x) {
   if constexpr (unordered_gives_second) return hn::Min(bound, x);
   return hn::IfThenElse(hn::Gt(x, bound), bound, x);
 }
 
-// The integer nearest to a * b, of magnitude below 2^22, as 1.5 * 2^23 + n: that sum has no bits
-// for a fraction, and n in its low bits.
+// The integer n nearest to a * b, for |n| < 2^22, as 1.5 * 2^23 + n: that float has no bits for a
+// fraction, and n in its low bits.
 template <class D, class V>
 HWY_INLINE V shifted_integer(D d, V a, V b) {
   return hn::MulAdd(a, b, hn::Set(d, 0x1.8p23f));
@@ -169,7 +170,7 @@ HWY_INLINE hn::Vec<D> power_of_2(D d, VI n) {
   return hn::BitCast(d, hn::ShiftLeft<23>(hn::Add(n, hn::Set(di, 127))));
 }
 
-// exp of what is left of x without n ln 2, with n given as shifted_integer(x / ln 2).
+// exp of the reduced argument x - n ln 2, with n given as shifted_integer(x / ln 2).
 template <class D, int n>
 HWY_INLINE bundle<D, n> exp_of_remainder(D d, bundle<D, n> x, bundle<D, n> shifted) {
   using V = hn::Vec<D>;
@@ -187,15 +188,15 @@ HWY_INLINE V exp_of_remainder(D d, V x, V shifted) {
 
 inline constexpr float log2_e = 1.44269504f;
 
-// v * 2^n, with n as shifted_integer has it, for results that are normal numbers: n is added to the
-// exponent. What else is in `shifted` is shifted out.
+// v * 2^n, with n given as by shifted_integer, for results that are normal numbers: n is added to
+// the exponent. The other bits of `shifted` are shifted out.
 template <class D, class V>
 HWY_INLINE V scaled(D d, V v, V shifted) {
   const hn::RebindToSigned<D> di;
   return hn::BitCast(d, hn::Add(hn::BitCast(di, v), hn::ShiftLeft<23>(hn::BitCast(di, shifted))));
 }
 
-// exp where it is a normal number, in -87 to 88.
+// exp for x from -87 to 88, where it is a normal number.
 template <class D, int n>
 HWY_INLINE bundle<D, n> exp_normal(D d, const bundle<D, n>& x) {
   using V = hn::Vec<D>;
@@ -214,14 +215,14 @@ template <class D, class V>
 HWY_INLINE V exp_anywhere(D d, V x) {
   x = at_least(hn::Set(d, -104.0f), at_most(hn::Set(d, 89.0f), x));
   const V shifted = shifted_integer(d, x, hn::Set(d, log2_e));
-  // In two steps, as 2^n may itself be out of range.
+  // In two steps, since 2^n itself may be out of range.
   const auto n = as_integer(d, shifted);
   const auto half = hn::ShiftRight<1>(n);
   return hn::Mul(hn::Mul(exp_of_remainder(d, x, shifted), power_of_2(d, half)),
                  power_of_2(d, hn::Sub(n, half)));
 }
 
-// The largest bits, as integers, that the vectors have in each lane.
+// The maximum in each lane, over the vectors, of their bits as integers.
 template <class D, int n>
 HWY_INLINE hn::Vec<hn::RebindToSigned<D>> largest_bits(D d, const bundle<D, n>& x) {
   using V = hn::Vec<D>;
@@ -232,15 +233,16 @@ HWY_INLINE hn::Vec<hn::RebindToSigned<D>> largest_bits(D d, const bundle<D, n>& 
 }
 
 // 0.89 ulp; 1.16 without fused multiply-add. 0 below -104, infinity above 88.72; subnormal results
-// are right. Several vectors are looked at together for whether all is normal.
+// are right. A single test covers whether the results of all vectors are normal.
 template <class D, int n>
 HWY_INLINE bundle<D, n> exp(D d, bundle<D, n> x) {
   using V = hn::Vec<D>;
   const hn::RebindToSigned<D> di;
-  // As integers, the bits of sizes are in the order of sizes; infinities and NaN are beyond.
+  // As integers, the bits of magnitudes have the order of magnitudes; infinities and NaN are
+  // larger.
   bundle<D, n> size = x;
   size.map([](V v) HWY_ATTR { return hn::Abs(v); });
-  // In a register: of a number that it knows, g++ would take the minimum and compare that.
+  // Opaque: of a known constant, g++ would take the minimum and compare that.
   const auto bound = hn::BitCast(di, in_register(hn::Set(d, 87.0f)));
   if (HWY_LIKELY(hn::AllTrue(di, hn::Lt(largest_bits(d, size), bound))))
     x = exp_normal(d, x);
@@ -254,21 +256,21 @@ HWY_INLINE V exp(D d, V x) {
   return exp_anywhere(d, x);
 }
 
-// 2^x for x from -1/2 to 1/2, with relative errors of 1.1e-7 and, by what rounds it, 9e-9.
+// 2^x for x from -1/2 to 1/2, with relative errors of 1.1e-7 and 9e-9 in exact arithmetic.
 inline constexpr constants exp2_to_5({1.0f, 0.693147004f, 0.240222424f, 0.0555073358f,
                                       0.00967151299f, 0.00132647273f});
 inline constexpr constants exp2_to_6({1.0f, 0.693147182f, 0.240226507f, 0.0555035695f,
                                       0.00961808302f, 0.00133908633f, 0.000154531634f});
 
 // 2^(a b) for a b from -127, which gives 0, to 128, which gives infinity. The relative error is
-// 1.6e-7; results below 2^-126, which are no normal numbers, are off by less than that.
+// 1.6e-7; subnormal results, below 2^-126, have an absolute error below 2^-126.
 template <const auto& c = exp2_to_5, class D, int n>
 HWY_INLINE bundle<D, n> exp2_of_product(D d, const bundle<D, n>& a, const bundle<D, n>& b) {
   using V = hn::Vec<D>;
   constexpr bool in_registers = has_32_registers || n == 1;
   static constexpr constants r({0x1.8p23f});
   const V shift = constant<r, 0, in_registers, n>(d, behind_last<in_registers>(a, &r.lane[0]));
-  bundle<D, n> shifted = a, fraction = a;  // as shifted_integer has it
+  bundle<D, n> shifted = a, fraction = a;  // as by shifted_integer
   shifted.zip(b, [=](V v, V w) HWY_ATTR { return hn::MulAdd(v, w, shift); });
   fraction.zip(b, shifted,
                [=](V v, V w, V s) HWY_ATTR { return hn::MulSub(v, w, hn::Sub(s, shift)); });
@@ -282,11 +284,11 @@ HWY_INLINE V exp2_of_product(D d, V a, V b) {
 }
 
 // 2 exp(x) for x up to 87, for sums: 0 below -88.72. The relative error is 2e-7 and 3e-9 |x|;
-// results below 2^-125 are off by less than that. Twice, so that at the bound, which is -128 times
-// the ln 2 subtracted, the sum of exponents is 0.
+// results below 2^-125 have an absolute error below 2^-125. Twice, so that at the bound, which is
+// -128 times the ln 2 subtracted, the exponents add up to 0.
 //
-// Beside several vectors, what these are reduced with is in memory too where registers are few: g++
-// would spread it for each row and put it on the stack.
+// With several vectors and few registers, the constants of the range reduction are in memory too:
+// g++ would broadcast them for each row and spill them.
 template <class D, int n>
 HWY_INLINE bundle<D, n> twice_exp(D d, bundle<D, n> x) {
   using V = hn::Vec<D>;
@@ -296,7 +298,7 @@ HWY_INLINE bundle<D, n> twice_exp(D d, bundle<D, n> x) {
   const float* const from = behind_last<in_registers>(x, &r.lane[0]);
   const V bound = constant<r, 0, in_registers, n>(d, from);
   x.map([=](V v) HWY_ATTR { return at_least(bound, v); });
-  bundle<D, n> shifted = x;  // as shifted_integer has it
+  bundle<D, n> shifted = x;  // as by shifted_integer
   const V inverse = constant<r, 1, in_registers, n>(d, from);
   const V shift = constant<r, 2, in_registers, n>(d, from);
   shifted.map([=](V v) HWY_ATTR { return hn::MulAdd(v, inverse, shift); });
@@ -313,7 +315,7 @@ HWY_INLINE V twice_exp(D d, V x) {
   return twice_exp(d, bundle<D, 1>{x}).at[0];
 }
 
-// x as m 2^e, for positive numbers that are normal, with m from sqrt(1/2) to sqrt(2).
+// x = m 2^e, for positive normal numbers, with m from sqrt(1/2) to sqrt(2).
 template <class D, int n>
 struct power_parts {
   bundle<D, n> m, e;
@@ -323,7 +325,7 @@ HWY_INLINE power_parts<D, n> parts_of(D d, const bundle<D, n>& x) {
   using V = hn::Vec<D>;
   const hn::RebindToSigned<D> di;
   bundle<D, n> m = x, e = x;
-  // Less the bits of sqrt(1/2).
+  // Minus the bits of sqrt(1/2).
   e.map([=](V v) HWY_ATTR {
     return hn::BitCast(d, hn::Sub(hn::BitCast(di, v), hn::Set(di, 0x3F3504F3)));
   });
@@ -362,7 +364,7 @@ HWY_INLINE V log_anywhere(D d, V x) {
   const V scaled = hn::IfThenElse(subnormal, hn::Mul(x, hn::Set(d, 0x1p23f)), x);
   auto parts = parts_of(d, bundle<D, 1>{scaled});
   parts.e.map([=](V e) HWY_ATTR { return subtract_where(subnormal, e, hn::Set(d, 23.0f)); });
-  // Infinity and NaN are their own.
+  // Infinity and NaN are their own logarithms.
   const V y = hn::IfThenElse(hn::Lt(x, infinity), log_of_parts(d, parts).at[0], x);
   const V of_negative = hn::Set(d, std::numeric_limits<float>::quiet_NaN());
   return hn::IfThenElse(hn::Eq(x, zero), hn::Neg(infinity),
@@ -374,7 +376,8 @@ template <class D, int n>
 HWY_INLINE bundle<D, n> log(D d, bundle<D, n> x) {
   using V = hn::Vec<D>;
   const hn::RebindToSigned<D> di;
-  // As integers, less the least normal number's, the bits of positive normal numbers are the least.
+  // As integers, offset so that the least normal number is INT32_MIN: then the positive normal
+  // numbers, and no others, are below -0x1000000.
   bundle<D, n> place = x;
   place.map([=](V v) HWY_ATTR {
     return hn::BitCast(d, hn::Add(hn::BitCast(di, v), hn::Set(di, 0x7F800000)));
@@ -437,7 +440,7 @@ HWY_INLINE bundle<D, n> erf(D d, bundle<D, n> x) {
   bundle<D, n> shifted = log_erfc;
   shifted.map([=](V v) HWY_ATTR { return shifted_integer(d, v, hn::Set(d, log2_e)); });
   bundle<D, n> large = exp_of_remainder(d, log_erfc, shifted);
-  // Less erfc, as a product.
+  // 1 - erfc, with erfc as a product.
   large.zip(shifted, [=](V e, V s) HWY_ATTR {
     return hn::NegMulAdd(e, power_of_2(d, as_integer(d, s)), one);
   });
@@ -455,7 +458,7 @@ HWY_INLINE V erf(D d, V x) {
   return erf(d, bundle<D, 1>{x}).at[0];
 }
 
-// 2.3 ulp, also where the result is subnormal: exp is only asked for what cannot overflow.
+// 2.3 ulp, also where the result is subnormal: exp is only computed of -|x|, which cannot overflow.
 template <class D, int n>
 HWY_INLINE bundle<D, n> sigmoid(D d, bundle<D, n> x) {
   using V = hn::Vec<D>;
@@ -475,12 +478,13 @@ HWY_INLINE V sigmoid(D d, V x) {
 // x Phi(x), with Phi the distribution function of the normal distribution. The error is at most
 // 2.7e-7 |x|; it shrinks with Phi(x).
 //
-// x - x Phi(-x) for positive x and x Phi(-|x|) for others. A polynomial has the eighth root of
-// Phi(-|x|): that falls slowly enough for one range, and rounding errors grow by no more than 8.
+// Computed as x - x Phi(-x) for positive x and x Phi(-|x|) for others. A polynomial approximates
+// the eighth root of Phi(-|x|): that falls slowly enough for one range, and its power multiplies
+// rounding errors by no more than 8.
 template <class D, int n>
 HWY_INLINE bundle<D, n> gelu(D d, bundle<D, n> x) {
   using V = hn::Vec<D>;
-  // Phi(-5.6) is 1e-8, nothing next to 1; further out it stays there.
+  // Phi(-5.6) is 1e-8, negligible next to 1; |x| is clamped to 5.6.
   bundle<D, n> a = x;
   a.map([=](V v) HWY_ATTR { return at_most(hn::Set(d, 5.6f), hn::Abs(v)); });
   static constexpr constants c({0.917004049f, -0.0914578587f, -0.0319262333f, -0.000675400603f,
@@ -501,12 +505,12 @@ HWY_INLINE V gelu(D d, V x) {
 }
 
 // (x Phi(x))' = Phi(x) + x phi(x), with phi the density of the normal distribution. With a = |x|,
-// phi(a) (Phi(-a) / phi(a) - a) is that for negative x, and 1 less that for others; the second
-// factor is a polynomial of a.
+// phi(a) (Phi(-a) / phi(a) - a) is that for negative x, and 1 minus that for others; the second
+// factor is approximated by a polynomial of a.
 template <class D, class V>
 HWY_INLINE V gelu_slope(D d, V x) {
   const V one = hn::Set(d, 1.0f);
-  // Here phi is just above 2^-126.
+  // At 13.2, phi is just above 2^-126.
   const V a = at_most(hn::Set(d, 13.2f), hn::Abs(x));
   static constexpr constants c({0.49999994f, -0.797878802f, 0.249916792f, -0.132513806f,
                                 0.061154902f, -0.0243139472f, 0.00793940201f, -0.00197463203f,
@@ -527,7 +531,7 @@ HWY_INLINE bundle<D, n> gelu_tanh_denominator(D d, bundle<D, n> x) {
   using V = hn::Vec<D>;
   constexpr bool in_registers = has_32_registers || n == 1;
   constexpr float linear = -2 * sqrt_2_over_pi * log2_e;
-  // Within the first two, the exponent is between about -127 and 127.
+  // With x clamped to the first two, the exponent is between about -127 and 127.
   static constexpr constants r({gelu_tanh_end, -gelu_tanh_end, linear * gelu_cubic, linear, 1.0f});
   const float* const from = behind_last<in_registers>(x, &r.lane[0]);
   const V end = constant<r, 0, in_registers, n>(d, from);
@@ -575,11 +579,11 @@ HWY_INLINE V gelu_tanh_slope(D d, V x) {
   return gelu_tanh_slope(d, bundle<D, 1>{x}).at[0];
 }
 
-// What vectors reduce well; larger angles go lane by lane.
+// The largest angle that sin_reduced reduces accurately; larger ones are computed lane by lane.
 inline constexpr float largest_angle = 1e5f;
 
-// Whether integers are odd. Where masks are vectors, a bit less than zero is one: a comparison,
-// which g++ would make of TestBit, would wait for the ports that multiply.
+// The mask of odd integers. Where masks are vectors, 0 minus the low bit is the mask: the
+// comparison that g++ would make of TestBit would wait for the ports that multiply.
 template <class D, class V>
 HWY_INLINE hn::Mask<D> has_low_bit(D d, V v) {
   const V one = hn::Set(d, 1);
@@ -595,15 +599,15 @@ HWY_INLINE V sin_reduced(D d, V x, int quadrants) {
   const hn::RebindToSigned<D> di;
   const V shifted = shifted_integer(d, x, hn::Set(d, 0.636619772f));
   const V n = as_float(d, shifted);
-  // pi/2 in parts of 8 bits, so that products with n are exact without fused multiply-add too. What
-  // is left of angles close to a multiple of pi/2 needs all of them. In other angles, the third and
-  // the fourth difference round: what they lose goes into the small parts.
+  // pi/2 in parts of 8 bits, so that products with n are exact without fused multiply-add too. The
+  // remainder of angles close to a multiple of pi/2 needs all of them. For other angles, the third
+  // and the fourth difference round: their rounding errors are added to the small parts.
   const V r1 = hn::NegMulAdd(n, hn::Set(d, 0x1.92p0f), x);
   const V r2 = hn::NegMulAdd(n, hn::Set(d, 0x1.fcp-12f), r1);
   const V part3 = hn::Set(d, -0x1.58p-21f), part4 = hn::Set(d, 0x1.1p-30f);
   const V r3 = hn::NegMulAdd(n, part3, r2);
   const V r4 = hn::NegMulAdd(n, part4, r3);
-  // The small parts first, which do not wait for the differences.
+  // The small parts first, which do not depend on the last differences.
   V lost = hn::Mul(n, hn::Set(d, -0x1.68p-39f));
   lost = hn::NegMulAdd(n, hn::Set(d, 0x1.84698ap-48f), lost);
   lost = hn::Add(lost, hn::NegMulAdd(n, part3, hn::Sub(r2, r3)));
@@ -615,14 +619,15 @@ HWY_INLINE V sin_reduced(D d, V x, int quadrants) {
   static constexpr constants of_cosine(
       {1.0f, -0.5f, 0.0416666456f, -0.00138873118f, 2.44325856e-05f});
   const V c = polynomial<of_cosine>(d, square);
-  // In its low bits; the others do not count.
+  // Its two low bits count; the others are ignored.
   const auto quadrant = hn::Add(hn::BitCast(di, shifted), hn::Set(di, quadrants));
   const auto odd = hn::RebindMask(d, has_low_bit(di, quadrant));
   const V sign = hn::And(hn::BitCast(d, hn::ShiftLeft<30>(quadrant)), hn::SignBit(d));
   return hn::Xor(hn::IfThenElse(odd, c, s), sign);
 }
 
-// y, but in the lanes of larger angles their sine. What a lane gets does not depend on the others.
+// y, but in the lanes of larger angles their sine or cosine. A lane's result does not depend on the
+// others.
 template <class D, class V>
 HWY_NOINLINE hn::Vec<D> sin_by_lanes(D d, V x, V y, int quadrants) {
   alignas(64) float angles[hn::MaxLanes(D())], sines[hn::MaxLanes(D())];

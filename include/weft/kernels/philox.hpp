@@ -1,6 +1,6 @@
-// Random numbers by place: Philox4x32-10 (Salmon et al. 2011, "Parallel random numbers: as easy as
-// 1, 2, 3", section 4.3), a bijection of 128-bit counters under a 64-bit key. What is drawn does
-// not depend on what was drawn before, so any thread may draw anything.
+// Counter-based random numbers: Philox4x32-10 (Salmon et al. 2011, "Parallel random numbers: as
+// easy as 1, 2, 3", section 4.3), a bijection of 128-bit counters under a 64-bit key. Draws do not
+// depend on each other, so any thread may compute any of them.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@ namespace philox {
 
 inline constexpr int rounds = 10;
 inline constexpr std::uint32_t multiplier[]{0xD2511F53, 0xCD9E8D57};
-inline constexpr std::uint32_t weyl[]{0x9E3779B9, 0xBB67AE85};  // what the key grows by
+inline constexpr std::uint32_t weyl[]{0x9E3779B9, 0xBB67AE85};  // increments of the key per round
 
 constexpr std::array<std::uint32_t, 4> block(std::array<std::uint32_t, 4> counter,
                                              std::array<std::uint32_t, 2> key) {
@@ -32,8 +32,8 @@ constexpr std::array<std::uint32_t, 4> block(std::array<std::uint32_t, 4> counte
 
 }  // namespace philox
 
-// The 32 random bits of an element: those of four neighbours come from one counter, (number / 4,
-// salt, step), under the seed as the key.
+// The 32 random bits of the element with id `number`: four consecutive elements share a counter,
+// (number / 4, salt, step), with the seed as the key.
 constexpr std::uint32_t random_word(const random_state& from, std::uint32_t salt,
                                     std::uint32_t number) {
   auto const low = [](std::uint64_t x) { return static_cast<std::uint32_t>(x); };
@@ -41,15 +41,15 @@ constexpr std::uint32_t random_word(const random_state& from, std::uint32_t salt
                        {low(from.seed), low(from.seed >> 32)})[number % 4];
 }
 
-// A rate is a multiple of 2^-24: an element is dropped where the upper 24 of its bits are less
-// than that multiple.
+// A rate is rounded to a multiple of 2^-24: an element is dropped if the upper 24 of its bits are
+// less than rate * 2^24.
 constexpr std::uint32_t drop_below(double rate) {
   return static_cast<std::uint32_t>(rate * 0x1p24 + 0.5);
 }
 constexpr bool is_dropped(std::uint32_t word, std::uint32_t below) {
   return word >> 8 < below;
 }
-// What the others are multiplied with.
+// The factor of elements that are not dropped, 1 / (1 - rate); 0 if all are dropped.
 constexpr float kept_scale(std::uint32_t below) {
   return below == 1u << 24 ? 0 : static_cast<float>(0x1p24 / (0x1p24 - below));
 }

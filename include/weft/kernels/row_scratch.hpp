@@ -10,7 +10,7 @@ namespace weft::kernels {
 
 inline constexpr int max_row_inputs = 4;
 
-// The inputs that a rowwise operation may have, those that it can do without among them.
+// The number of inputs that a rowwise operation may have, optional ones included.
 constexpr int row_inputs(op kind) {
   switch (kind) {
     case op::softmax:  // x, mask
@@ -31,15 +31,16 @@ constexpr int row_inputs(op kind) {
 constexpr std::size_t packed_row_bytes(std::size_t length) {
   return (length * sizeof(float) + 63) / 64 * 64;
 }
-// Rows are packed several at once, since those side by side are in the same lines of cache: as many
-// as a line has floats, or fewer long ones, whose operands are to stay in the first level of cache.
+// Several rows are packed at once, since adjacent elements of interleaved rows share cache lines:
+// as many as a line has floats, or fewer if rows are long, so that the packed operands stay in the
+// L1 cache.
 constexpr std::size_t packed_rows_bytes(std::size_t rows, std::size_t length) {
   const std::size_t row = packed_row_bytes(length), few = 16 << 10, line = 64 / sizeof(float);
   return std::min(std::min(rows, line) * row, std::max(row, few));
 }
 
-// A rowwise operation has room for packed rows of each operand, whether its strides make it pack
-// them or not: so the size depends on extents alone, and grows with them. Reductions need none.
+// A rowwise operation has capacity for packed rows of each operand, whether or not its strides make
+// it pack them: so the size depends on extents only, and grows with them. Reductions need none.
 constexpr std::size_t row_scratch_bytes(const call& c) {
   if (!is_rowwise(c.kind)) return 0;
   std::size_t rows = 1, length = 1;

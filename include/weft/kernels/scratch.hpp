@@ -9,8 +9,8 @@
 
 namespace weft::kernels {
 
-// From the extents and strides of a call's loops alone; its pointers are not looked at. It never
-// shrinks when an extent grows, so the plan asks with the bound of an axis.
+// Depends on the extents and strides of a call's loops only, not on its pointers. It never shrinks
+// when an extent grows, so the plan passes the bound of an axis.
 constexpr std::size_t scratch_bytes(const call& c) {
   if (c.kind == op::dot) return dot_scratch_bytes(c);
   if (is_rowwise(c.kind) || is_reduction(c.kind)) return row_scratch_bytes(c);

@@ -10,7 +10,7 @@ namespace weft::kernels {
 // parameter -= learning_rate * (nesterov ? d + momentum * velocity : velocity).
 struct sgd_step {
   float* parameter = nullptr;
-  float* velocity = nullptr;  // not looked at where momentum is 0
+  float* velocity = nullptr;  // not read if momentum is 0
   const float* gradient = nullptr;
   std::size_t size = 0;
   float gradient_scale = 1;  // from clipping
@@ -32,7 +32,7 @@ struct adamw_step {
   const float* gradient = nullptr;
   std::size_t size = 0;
   float gradient_scale = 1;
-  double beta1 = 0, beta2 = 0;  // double: 1 - 0.999f is 1.3e-5 off from what PyTorch has
+  double beta1 = 0, beta2 = 0;  // double: 1 - 0.999f is off by 1.3e-5 from PyTorch's
   float decay = 1;              // 1 - learning_rate * weight_decay
   float step_size = 0;
   float sqrt_correction2 = 1;

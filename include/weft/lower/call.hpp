@@ -1,12 +1,12 @@
-// From a step to what its kernel is called with.
+// From an instruction to the call of its kernel.
 #pragma once
 
 #include "weft/lower/program.hpp"
 
 namespace weft {
 
-// The call of an attention but for its extents and scratch. set(operand, operand_ref) fills in one
-// of its operands.
+// The call of an attention or its adjoint, without extents, random state, scratch and part.
+// set(operand, operand_ref) fills in one of its operands.
 template <class Set>
 constexpr kernels::attention_call attention_call_of(const instruction& s, const attention_ref& a,
                                                     Set set) {
@@ -41,7 +41,8 @@ constexpr kernels::attention_call attention_call_of(const instruction& s, const 
   return c;
 }
 
-// The call of a step at the bounds of all lengths, without pointers: what it takes at most.
+// The call of an instruction with all lengths at their bounds and without pointers, to determine
+// the largest scratch and packed size that it needs.
 constexpr kernels::call call_at_bounds(const instruction& s) {
   kernels::call c;
   c.kind = s.kind;
@@ -60,7 +61,7 @@ constexpr kernels::call call_at_bounds(const instruction& s) {
   return c;
 }
 
-// The same for an attention.
+// The same for an attention or its adjoint.
 constexpr kernels::attention_call call_at_bounds(const instruction& s, const attention_ref& a) {
   auto c = attention_call_of(s, a, [&](kernels::operand& to, const operand_ref& from) {
     to.type = from.type;

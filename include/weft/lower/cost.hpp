@@ -1,4 +1,5 @@
-// The cost of a model, for static_assert and for planning: weft::cost<encoder>.workspace_bytes.
+// The cost of a model at compile time, for static_assert and for planning:
+// weft::cost<encoder>.workspace_bytes.
 #pragma once
 
 #include <cstddef>
@@ -12,14 +13,14 @@ namespace weft {
 
 struct model_cost {
   double flops;  // of one run, every length at its bound
-  double bytes;  // that the operations read and write
+  double bytes;  // that the operations read and write, each operand once
   std::size_t parameter_bytes;
-  std::size_t workspace_bytes;  // states, intermediates, scratch and room for inputs
-  int operations;               // steps of a run
-  std::size_t state_bytes;      // of the workspace: what stays from run to run
-  double sequential;            // operations each of which needs the one before
-  operation_cost once;          // of what is computed once, before all runs; not in the above
-  std::size_t once_bytes;       // of the workspace: what stays of that
+  std::size_t workspace_bytes;  // states, intermediates, scratch of one thread, staged inputs
+  int operations;               // instructions of a run; those of a scan count once
+  std::size_t state_bytes;      // of the workspace: the states
+  double sequential;       // operations on the critical path, each of which needs the previous one
+  operation_cost once;     // of the run-invariant operations, not included above
+  std::size_t once_bytes;  // of the workspace: the results of run-invariant operations
 };
 
 namespace detail {
@@ -41,7 +42,7 @@ constexpr model_cost cost_of_source() {
           tables.once_bytes};
 }
 
-// There may be no module that says what is wrong.
+// A model without a module has no other check that reports these errors.
 template <class Unit, bool WellFormed>
 constexpr model_cost checked_cost() {
   static_assert(WellFormed,
@@ -51,20 +52,20 @@ constexpr model_cost checked_cost() {
 
 }  // namespace detail
 
-// Of a run of module<Model, Results...>.
+// The cost of a run of module<Model, Results...>.
 template <model_like Model, fixed_string... Results>
 inline constexpr model_cost cost = detail::checked_cost<
     inference<Model, Results...>,
     traced_graph<Model>.fault == model_fault::none && detail::has_results<Model, Results...>()>();
 
-// Of a training step's loss and gradients; the optimizer adds to it.
+// The cost of the loss and gradients of a training step, without the optimizer.
 template <model_like Model, fixed_string Loss = "loss">
 inline constexpr model_cost training_cost = detail::checked_cost<
     training<Model, Loss>, traced_graph<Model>.fault == model_fault::none &&
                                detail::fault_of_loss<Model, Loss>() == detail::loss_fault::none>();
 
-// The longest way that information takes between two positions along Pos, in operations that mix
-// positions; see passes/receptive_field.hpp.
+// The largest distance between two positions along Pos, in operations that mix positions; see
+// longest_path in passes/receptive_field.hpp.
 template <model_like Model, axis_like Pos, fixed_string... Results>
 inline constexpr double path_length = longest_path(inference<Model, Results...>::g.unpack(),
                                                    &info_of<Pos>);

@@ -1,4 +1,4 @@
-// From a graph and its memory plan to the steps of a program, while compiling.
+// Lowers a graph with its memory plan to the instructions of a program, at compile time.
 #pragma once
 
 #include <type_traits>
@@ -38,7 +38,7 @@ constexpr program_builder build_program(const graph& g) {
   return d;
 }
 
-// The program whose tables are a draft's, or what was cut from one.
+// The program that views the tables of a program_builder, or their copies of exact size.
 template <class Tables>
 constexpr program program_of(const Tables& t, const program_counts& n) {
   auto const first = [](const auto& table, int count) {
@@ -65,7 +65,7 @@ constexpr program program_of(const Tables& t, const program_counts& n) {
 
 }  // namespace detail
 
-// The tables of a program at their exact sizes: what ends up in the binary.
+// The tables of a program at their exact sizes, as they are stored in the binary.
 template <program_counts N>
 struct program_tables : program_sizes {
   static_array<instruction, N.instructions> instructions;
@@ -116,7 +116,7 @@ constexpr program program_of(const program_tables<N>& t) {
 
 }  // namespace detail
 
-// The program of a graph. Unit has the graph as its static constexpr member `g`.
+// The program of a compilation unit (see units.hpp), whose graph is its static member `g`.
 template <class Unit>
 struct lowered {
   static constexpr auto tables = detail::tables<Unit>();

@@ -1,4 +1,4 @@
-// Attention and its adjoint.
+// Lowers attention and its adjoint.
 #pragma once
 
 #include "weft/graph/attention.hpp"
@@ -11,14 +11,14 @@ constexpr kernels::dropping dropping(const node& numbers) {
   return {static_cast<std::uint32_t>(numbers.start), kernels::drop_below(numbers.scalar)};
 }
 
-// The attention `forward`, or its adjoint.
+// Lowers node `id`: the attention `forward` itself, or its adjoint.
 constexpr void lower_attention(lowering& ctx, int id, int forward) {
   node const& n = ctx.g.nodes[id];
   attention_axes const axes = attention_axes_of(ctx.g, n);
   axis_info const *const query = axes.query, *const key = axes.key, *const depth = axes.depth,
                          *const value = axes.value, *const distance = axes.distance;
-  axis_list const& loops = axes.batch;  // then the four of the operation
-  // Which axes an operand has in the place of the four.
+  axis_list const& loops = axes.batch;  // then query, key, depth and value
+  // The axes of an operand in the last four loops; null where it has none.
   struct own_axes {
     axis_info const* at[4];
   };
@@ -36,8 +36,8 @@ constexpr void lower_attention(lowering& ctx, int id, int forward) {
   a.length_more = n.start;
   a.origin = n.origin;
   if (distance) a.distances = static_cast<std::int64_t>(distance->extent);
-  // An operand's strides in the loops: depth and value axis may be the same, so the axes that it
-  // has do not tell which loops they are.
+  // Sets an operand's strides in the loops. `own` says which axis belongs to which loop, since the
+  // depth and the value axis may be the same.
   auto const with_strides = [&](operand_ref r, const axis_list& has, const std::ptrdiff_t* stride,
                                 const own_axes& own) {
     for (int l = 0; l < max_rank; ++l) r.stride[l] = 0;
@@ -52,7 +52,7 @@ constexpr void lower_attention(lowering& ctx, int id, int forward) {
     return with_strides(ctx.place(node, has), has, ctx.p.of[node].stride, own);
   };
   auto const behind = [&](int node, std::size_t offset, const axis_list& has,
-                          const own_axes& own) {  // the results that follow a node's first
+                          const own_axes& own) {  // a further result of a node; offset in bytes
     std::ptrdiff_t stride[max_rank]{};
     row_major(stride, has);
     operand_ref r = ctx.place(node, {});

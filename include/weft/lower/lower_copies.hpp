@@ -1,4 +1,4 @@
-// Operations that put parts of a tensor to their places: as copies.
+// Lowers operations that assemble a tensor from parts to copies, or to sums.
 #pragma once
 
 #include "weft/graph/lengths.hpp"
@@ -6,15 +6,15 @@
 
 namespace weft::detail {
 
-// Copies operand `from` to where the result has it along `axis`, beginning at `start` and the
-// lengths of the axes in `after` from the given place on.
+// Copies node `from` into the result `id` along `axis`, at index `start` plus the run-time lengths
+// of the axes of `after` from number first_after on.
 constexpr void copy_part(lowering& ctx, int id, int from, const axis_info* axis, std::int64_t start,
                          const axis_list& after, int first_after) {
   axis_list const& loops = ctx.g.nodes[from].axes;
   int const at = ctx.g.nodes[id].axes.find(axis);
   std::ptrdiff_t const stride = ctx.p.of[id].stride[at];
   operand_ref to = ctx.place(id, loops);
-  for (int l = 0; l < loops.count; ++l)  // the operand's axis has another name
+  for (int l = 0; l < loops.count; ++l)  // the axis of `from` that corresponds to `axis`
     if (!ctx.g.nodes[id].axes.contains(loops.at[l])) to.stride[l] = stride;
   to.offset += static_cast<std::size_t>(start * stride * bytes(ctx.g.nodes[id].type));
   for (int j = first_after; j < after.count; ++j) ctx.add_shift(to, after.at[j], stride);
@@ -23,7 +23,8 @@ constexpr void copy_part(lowering& ctx, int id, int from, const axis_info* axis,
   ctx.add_operand(s, ctx.place(from, loops));
 }
 
-// For each place in a window, all windows at once: no two of them meet there.
+// One addition per position in a window, for all windows at once: at the same position, no two
+// windows overlap.
 constexpr void lower_fold(lowering& ctx, int id) {
   node const& n = ctx.g.nodes[id];
   int const from = n.operand[0];

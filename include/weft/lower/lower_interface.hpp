@@ -1,4 +1,4 @@
-// What goes in and comes out of a program: inputs, parameters, states, results, gradients, lengths.
+// Lowers the interface of a program: inputs, parameters, states, results, gradients, lengths.
 #pragma once
 
 #include "weft/lower/lowering.hpp"
@@ -18,7 +18,7 @@ constexpr void lower_interface(lowering& ctx) {
       r.axis_name[a] = ctx.intern(n.axes.at[a]->name);
     }
   }
-  for (int i = 0; i < ctx.g.count; ++i) {  // which inputs are indices?
+  for (int i = 0; i < ctx.g.count; ++i) {  // inputs used as indices, and their shortest axes
     node const& n = ctx.g.nodes[i];
     if (place_of_indices(n) < 0) continue;
     int index = n.operand[place_of_indices(n)];
@@ -76,7 +76,7 @@ constexpr void lower_rules(lowering& ctx) {
   }
 }
 
-// A slice of fixed extent, or from a fixed start, must lie inside its operand.
+// The smallest lengths with which slices of a fixed extent or start lie inside their operands.
 constexpr void require_lengths(lowering& ctx) {
   for (int i = 0; i < ctx.g.count; ++i) {
     node const& n = ctx.g.nodes[i];
@@ -88,7 +88,7 @@ constexpr void require_lengths(lowering& ctx) {
   }
 }
 
-// Where the gradient of a parameter belongs.
+// The gradient of a parameter: at the parameter's offset, row-major.
 constexpr operand_ref gradient_of(lowering& ctx, const output& o) {
   node const& n = ctx.g.nodes[o.node];
   operand_ref r{};
@@ -98,7 +98,8 @@ constexpr operand_ref gradient_of(lowering& ctx, const output& o) {
   return r;
 }
 
-// Loops over a parameter's axes run to the lengths; beyond them its gradient is 0.
+// Zeroes the gradients of parameters with run-time lengths: later loops run only to the lengths,
+// and beyond them the gradient is 0.
 constexpr void clear_gradients(lowering& ctx) {
   for (int i = 0; i < ctx.g.output_count; ++i) {
     output const& o = ctx.g.outputs[i];
@@ -124,7 +125,7 @@ constexpr void copy_gradients(lowering& ctx) {
   }
 }
 
-// What a state becomes, where it was not computed there.
+// Copies the new values of states that were not computed in place.
 constexpr void store_states(lowering& ctx) {
   for (int i = 0; i < ctx.g.output_count; ++i) {
     output const& o = ctx.g.outputs[i];

@@ -1,4 +1,4 @@
-// The steps of a node.
+// Lowers a node to instructions.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@
 
 namespace weft::detail {
 
-// Over the blocks of an adjoint's rows.
+// Reduces the partial sums of a normalisation's adjoint.
 constexpr void lower_norm_parameter_gradient(lowering& ctx, int id) {
   node const& n = ctx.g.nodes[id];
   node const& adjoint = ctx.g.nodes[n.operand[0]];
@@ -59,7 +59,7 @@ constexpr void lower_elementwise(lowering& ctx, int id) {
   }
 }
 
-// A step that goes by index along an axis of the node `table`.
+// Operands of a gather or scatter_add that indexes an axis of the node `table`.
 constexpr void lower_indexed(lowering& ctx, instruction& s, int id, int table,
                              const axis_list& loops) {
   axis_info const* const axis = ctx.g.nodes[id].named.at[0];
@@ -68,8 +68,8 @@ constexpr void lower_indexed(lowering& ctx, instruction& s, int id, int table,
   ctx.add_all(s, id, loops);
 }
 
-// Along the pairs; where an operand has numbers, a step goes by as many as one pair is from the
-// next.
+// A loop over the pairs; in operands with the rotated axis its stride is the distance from one pair
+// to the next.
 constexpr void lower_rotation(lowering& ctx, int id) {
   node const& n = ctx.g.nodes[id];
   axis_info const *const numbers = n.named.at[0], *const pairs = n.named.at[1];
@@ -85,7 +85,8 @@ constexpr void lower_rotation(lowering& ctx, int id) {
   s.axis_stride = static_cast<std::ptrdiff_t>(along.partner);
   auto const add = [&](int node) {
     operand_ref r = ctx.place(node, loops);
-    // A single pair's second number is one behind its first, however pairs are called.
+    // The kernel takes a partner distance of 1 for interleaved pairs, whose stride is 2; a single
+    // half-split pair has that distance, too.
     auto const next = static_cast<std::ptrdiff_t>(along.partner == 1 ? 2 : along.next);
     if (int const at = ctx.g.nodes[node].axes.find(numbers); at >= 0)
       r.stride[row] = ctx.p.of[node].stride[at] * next;
@@ -109,7 +110,7 @@ constexpr void lower_node(lowering& ctx, int id) {
   if (is_leaf(n.kind)) {
     if (n.kind == op::constant) write_constant(ctx, n, ctx.p.of[id].offset);
   } else if (n.fused) {
-    return;  // its chain's step computes it
+    return;  // computed by the instruction of its fusion group
   } else if (is_view(n.kind)) {
     if (ctx.p.of[id].root == id) lower_merge(ctx, id);
   } else if (is_elementwise(n.kind)) {

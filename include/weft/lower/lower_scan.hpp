@@ -1,4 +1,4 @@
-// The loops of scans.
+// Lowers scans to loops over instructions.
 #pragma once
 
 #include "weft/graph/scan.hpp"
@@ -6,7 +6,7 @@
 
 namespace weft::detail {
 
-// Into the place of the current step.
+// Copies the value of the current step into the result, along the scanned axis.
 constexpr void lower_scan_collect(lowering& ctx, int id) {
   axis_list const& axes = ctx.g.nodes[ctx.g.nodes[id].operand[0]].axes;
   operand_ref to = ctx.place(id, axes);
@@ -17,7 +17,7 @@ constexpr void lower_scan_collect(lowering& ctx, int id) {
   ctx.add_operand(s, ctx.place(ctx.g.nodes[id].operand[0], axes));
 }
 
-// A body's nodes follow one another. Before the first, carries get their beginning.
+// The nodes of a body are consecutive. Before the first, carries get their initial values.
 constexpr void begin_loop(lowering& ctx, int id) {
   int const body = loop_of(ctx.g, id);
   if (body == 0 || (id > 0 && loop_of(ctx.g, id - 1) == body)) return;
@@ -29,7 +29,8 @@ constexpr void begin_loop(lowering& ctx, int id) {
                                       ctx.extent(r.axis), r.backwards};
 }
 
-// After the last, carries get what had to wait for the end of the step.
+// After the last node of a body, carries get the new values that could not overwrite them during
+// the step.
 constexpr void end_loop(lowering& ctx, int id) {
   int const body = loop_of(ctx.g, id);
   if (body == 0 || (id + 1 < ctx.g.count && loop_of(ctx.g, id + 1) == body)) return;
@@ -38,7 +39,7 @@ constexpr void end_loop(lowering& ctx, int id) {
       ctx.copy(i, ctx.place(ctx.g.nodes[i].operand[0], ctx.g.nodes[i].axes), i);
   loop_ref& loop = ctx.d.loops[ctx.d.count.loops - 1];
   loop.last = ctx.d.count.instructions;
-  if (loop.first == loop.last) --ctx.d.count.loops;  // nothing but views
+  if (loop.first == loop.last) --ctx.d.count.loops;  // only views
 }
 
 }  // namespace weft::detail

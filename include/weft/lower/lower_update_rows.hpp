@@ -1,11 +1,11 @@
-// Rows that are written to a buffer.
+// Lowers update_rows.
 #pragma once
 
 #include "weft/lower/lowering.hpp"
 
 namespace weft::detail {
 
-// Node id in some loops, if it is known before a run.
+// Node `id` in `loops`, if the host knows it before a run: an input or a state.
 constexpr host_scalar number_before_run(lowering& ctx, int id, const axis_list& loops) {
   host_scalar k{};
   axis_list const& axes = ctx.g.nodes[id].axes;
@@ -26,7 +26,8 @@ constexpr host_scalar number_before_run(lowering& ctx, int id, const axis_list& 
   return k;
 }
 
-// What can be checked of a write before a run; once for all that put rows at the same places.
+// Adds the bounds check of an update, as far as its start and count are known before a run; one
+// check for all updates with the same start, count and axes.
 constexpr void require_room(lowering& ctx, int id) {
   node const& n = ctx.g.nodes[id];
   auto const at_the_same_places = [&](const node& m) {
@@ -57,7 +58,7 @@ constexpr void require_room(lowering& ctx, int id) {
   ctx.d.writes[ctx.d.count.writes++] = r;
 }
 
-// Rows go to where the buffer has their axis; the buffer itself too, if it is not there.
+// Copies the buffer, unless it is updated in place, then writes the rows.
 constexpr void lower_update_rows(lowering& ctx, int id) {
   node const& n = ctx.g.nodes[id];
   axis_info const* const into = n.named.at[0];

@@ -1,11 +1,11 @@
-// How a step is drafted: where nodes lie, and loops over them.
+// The builder context of the functions that lower nodes.
 #pragma once
 
 #include "weft/lower/program_builder.hpp"
 
 namespace weft::detail {
 
-// Adds the axes that the list has not yet.
+// Appends the axes that the list does not have; more than 8 in all are an error.
 constexpr void push_new(axis_list& list, const axis_list& more) {
   for (int a = 0; a < more.count; ++a) {
     if (list.contains(more.at[a])) continue;
@@ -14,7 +14,7 @@ constexpr void push_new(axis_list& list, const axis_list& more) {
   }
 }
 
-// What the functions that lower a part of a graph share.
+// The graph, its memory plan and the program that is being built, with functions that append to it.
 struct lowering {
   const graph& g;
   const memory_plan& p;
@@ -41,7 +41,7 @@ struct lowering {
     return {axis->extent, static_cast<std::int16_t>(axis->bounded ? slot(axis) + 1 : 0)};
   }
 
-  // Node id as an operand of loops over the axes: a stride of 0 for those that it does not have.
+  // Node `id` as an operand of loops over `axes`, with stride 0 for those that it does not have.
   constexpr operand_ref place(int id, const axis_list& axes) {
     layout const& l = p.of[id];
     node const& n = g.nodes[id];
@@ -75,14 +75,14 @@ struct lowering {
   }
 
   constexpr void add_operand(instruction& s, const operand_ref& r) { s.operand[s.operands++] = r; }
-  // The node as the result of loops over the axes, then its operands.
+  // Adds node `id` as the result of loops over the axes, then its operands.
   constexpr void add_all(instruction& s, int id, const axis_list& loops) {
     add_operand(s, place(id, loops));
     for (int j = 0; j < g.nodes[id].operands; ++j)
       add_operand(s, place(g.nodes[id].operand[j], loops));
   }
 
-  // Copies node `from` into an operand over the axes of node id.
+  // Emits a copy of node `from` to operand `to`, in loops over the axes of node `id`.
   constexpr void copy(int id, const operand_ref& to, int from) {
     instruction& s = emit(kernel::elementwise, op::copy, id, g.nodes[id].axes);
     add_operand(s, to);

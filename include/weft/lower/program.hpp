@@ -1,4 +1,4 @@
-// A lowered model: what a run does, step by step, as plain tables.
+// A lowered model: the instructions of a run, with their tables, as plain data.
 #pragma once
 
 #include <cstddef>
@@ -17,13 +17,13 @@ static_assert(max_rank == kernels::max_loops);
 
 inline constexpr int max_inputs = 64;        // of one program
 inline constexpr int max_attentions = 1024;  // of one program
-inline constexpr int max_writes = 256;       // of one program, that have places of their own
+inline constexpr int max_writes = 256;       // of one program: bounds checks of updates
 inline constexpr int max_lengths = 32;  // axes of one model whose lengths are known at run time
 
-// A number of elements: `most`, or what the run has in the slot.
+// An extent in elements: `most` if it is fixed, else the run's length in a slot.
 struct extent_ref {
   std::size_t most;
-  std::int16_t length;  // the slot of the run's length and one; 0 where it is always `most`
+  std::int16_t length;  // 1 + the slot of the run's length; 0: fixed
   constexpr bool fixed() const { return length == 0; }
   constexpr std::size_t slot() const { return static_cast<std::size_t>(length - 1); }
   constexpr std::size_t in(const std::size_t* lengths) const {
@@ -31,14 +31,15 @@ struct extent_ref {
   }
 };
 
-// Adds to an operand's offset the length in a slot, or the current step of the loop, times a
-// stride.
+// Adds to an operand's offset the run's length in a slot, or the scan's current index along its
+// axis, times a stride in elements.
 struct shift_ref {
   std::int16_t slot;
   std::ptrdiff_t stride;
 };
 
-// Where one operand of a step lies.
+// The address of an operand of an instruction: an offset in bytes in a block of memory, strides in
+// elements.
 struct operand_ref {
   block where;
   std::int16_t input;
@@ -46,10 +47,10 @@ struct operand_ref {
   std::int8_t shift_count;
   std::size_t offset;
   std::ptrdiff_t stride[max_rank];
-  std::int16_t first_shift;  // in the program's table of shifts
+  std::int16_t first_shift;  // index in program::shifts
 };
 
-inline constexpr std::int16_t current_step = -1;  // in the place of a slot
+inline constexpr std::int16_t current_step = -1;  // instead of a slot
 
 enum class kernel : std::uint8_t {
   elementwise,
@@ -68,8 +69,8 @@ enum class kernel : std::uint8_t {
   rotate_adjoint
 };
 
-// What an attention or its adjoint has beside its step; kernels/attention.hpp says what each is.
-// Operands are over the step's loops.
+// Operands and attributes of an attention or its adjoint, see kernels/attention.hpp. The operands
+// have strides for the loops of the instruction.
 struct attention_ref {
   operand_ref query, key, value, mask, bias, offset, lengths, relative, numbers;
   operand_ref result, statistics;
@@ -80,6 +81,7 @@ struct attention_ref {
   kernels::dropping drop;
 };
 
+// One call of a kernel; what is not explained here is as in kernels::call.
 struct instruction {
   kernel run;
   op kind;
@@ -91,32 +93,32 @@ struct instruction {
   double scalar;
   double scale;
   op epilogue;
-  std::int8_t fused_count;  // a chain of elementwise operations, in the program's table of links
+  std::int8_t fused_count;  // size of the fusion group in program::links; 0: only `kind`
   std::int16_t first_fused;
   extent_ref axis;
   std::ptrdiff_t axis_stride;
   std::size_t
-      packed;  // a dot's parameter in the block of packed ones; not_packed where it has none
+      packed;  // dot: offset of its packed operand in float32 bytes, see packed_size; or not_packed
   int node;
-  std::int16_t attention;  // in the program's table of these
+  std::int16_t attention;  // index in program::attentions
 };
 
 inline constexpr std::size_t not_packed = SIZE_MAX;
 
-// Bytes, or an offset, in the block of packed parameters.
+// A size or offset in the block of packed parameters, in bytes, from that of float32.
 constexpr std::size_t packed_size(std::size_t in_float32, precision as) {
   return in_float32 / (bytes_of(precision::float32) / bytes_of(as));
 }
 
-// What a caller gives.
+// An input, which the caller passes.
 struct input_ref {
   name_ref name;
   dtype type;
   std::int8_t rank;
   extent_ref extent[max_rank];
   name_ref axis_name[max_rank];
-  extent_ref indexes_axis;     // where it is an index: the elements of the axis that it picks from
-  name_ref indexes_axis_name;  // empty where it is none
+  extent_ref indexes_axis;     // if it is an index: the shortest axis that it indexes
+  name_ref indexes_axis_name;  // empty if it is not an index
   std::size_t staging;         // offset in the workspace of a copy with the planned strides
 };
 
@@ -136,7 +138,7 @@ struct result_ref {
   operand_ref at;
 };
 
-// A graph's length_rule, by slots.
+// A graph's length_rule, with slots for axes.
 struct length_rule_ref {
   std::int16_t target;
   std::int8_t source_count;
@@ -145,7 +147,7 @@ struct length_rule_ref {
   bool rounds_down;
 };
 
-// A length that a run must have at least, for a slice to lie inside its operand.
+// The smallest length in a run for a slice to lie inside its operand; less throws weft::error.
 struct min_length {
   std::int16_t slot;
   std::size_t least;
@@ -160,18 +162,19 @@ struct state_ref {
   std::size_t bytes;
 };
 
-// An int32 that is known before a run, an input's or a state's, in loops over some axes.
+// int32 values of an input or a state that the host reads before a run, in loops over some axes.
 struct host_scalar {
   bool is_known;
-  std::int16_t input;          // -1: a state's
-  std::int8_t axis[max_rank];  // inputs: the place of the loop's axis among theirs; -1 for none
-  std::size_t offset;          // states: as their operands
+  std::int16_t input;          // -1: a state
+  std::int8_t axis[max_rank];  // inputs: the axis of each loop; -1: none
+  std::size_t offset;          // states: bytes, in the workspace
   std::ptrdiff_t stride[max_rank];
   name_ref name;
 };
 
-// What the rows of a write have to keep: `count` of them, or all where it is not known, are at most
-// as many as there are, and from `at` on, if that is known, there is room for them.
+// The bounds of an update_rows, which are checked before a run: 0 <= count <= rows and, if `at` is
+// known, 0 <= at and at + count <= room; otherwise weft::error. If `count` is not known, it is
+// rows.
 struct bounds_check {
   std::int8_t loops;
   extent_ref extent[max_rank];
@@ -180,7 +183,7 @@ struct bounds_check {
   name_ref rows_name, room_name;
 };
 
-// Steps [first, last) of the program, which are carried out once for each element of an axis.
+// Instructions [first, last), which are executed once for each index along an axis.
 struct loop_ref {
   int first, last;
   const axis_info* axis;
@@ -193,7 +196,7 @@ struct length_ref {
   std::size_t most, least;
 };
 
-// In bytes, and an offset in the workspace.
+// Sizes in bytes; scratch_offset is an offset in the workspace.
 struct program_sizes {
   std::size_t parameter_bytes;
   std::size_t gradient_bytes;
@@ -201,12 +204,14 @@ struct program_sizes {
   std::size_t workspace_bytes;  // states, intermediates, scratch, staged inputs
   std::size_t scratch_offset;
   std::size_t scratch_bytes;  // of one thread
-  std::size_t packed_bytes;   // in float32, as the offsets of steps; bfloat16 takes half of both
-  std::size_t once_bytes;     // of the workspace: what is computed once, before all runs
-  int once;                   // so many steps come before all runs, with every length at its bound
+  std::size_t packed_bytes;   // in float32, as the offsets of instructions; bfloat16: half of both
+  std::size_t once_bytes;     // of the workspace: the results of run-invariant instructions
+  // The number of run-invariant instructions; they are the first, and are executed once before all
+  // runs, with every length at its bound.
+  int once;
 };
 
-// The tables of a program; they outlive it.
+// A program as views of its tables, which outlive it.
 struct program : program_sizes {
   array_view<instruction> instructions;
   array_view<input_ref> inputs;
@@ -218,7 +223,7 @@ struct program : program_sizes {
   array_view<length_rule_ref> rules;
   array_view<min_length> requirements;
   array_view<shift_ref> shifts;
-  array_view<loop_ref> loops;  // in the order of their steps
+  array_view<loop_ref> loops;  // in the order of their instructions
   array_view<attention_ref> attentions;
   array_view<kernels::fused_op> links;
   array_view<std::byte> constants;

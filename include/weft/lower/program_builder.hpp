@@ -1,4 +1,4 @@
-// A program while it is being made, and the limits of one.
+// A program that is being built, and the limits of programs.
 #pragma once
 
 #include <stdexcept>
@@ -7,7 +7,7 @@
 
 namespace weft {
 
-// Reached while compiling, these functions' names are what the compiler prints.
+// Not constexpr: where constant evaluation reaches one, the compiler prints its name as the error.
 inline void the_model_has_more_axes_with_lengths_known_at_run_time_than_max_lengths() {
   throw std::length_error(
       "lower: the model has more axes with lengths known at run time than max_lengths");
@@ -25,13 +25,13 @@ inline void the_model_has_more_writes_than_max_writes() {
   throw std::length_error("lower: the model has more writes than max_writes");
 }
 
-// How many elements the tables of a program have.
+// The number of elements in each table of a program.
 struct program_counts {
   int instructions, inputs, parameters, states, writes, results, lengths, rules, requirements,
       shifts, loops, attentions, links, constants, text;
 };
 
-// The tables have room to spare.
+// Tables of maximal capacity; program_tables has copies of exact size.
 struct program_builder : program_sizes {
   instruction instructions[2 * max_nodes]{};
   input_ref inputs[max_leaves]{};

@@ -1,4 +1,4 @@
-// The graphs that a model is lowered from, each made once, while compiling.
+// Compilation units: the graphs that a model is lowered from, each built once at compile time.
 #pragma once
 
 #include "weft/graph/compact_graph.hpp"
@@ -15,7 +15,7 @@
 
 namespace weft {
 
-// The graph of a model with all its results, as the user wrote it.
+// The graph of a model with all its results, as traced, before any pass.
 template <model_like Model>
 struct traced {
   static constexpr graph make() { return detail::trace_unchecked<Model>(); }
@@ -47,8 +47,8 @@ constexpr loss_fault fault_of_loss() {
   return loss_fault::none;
 }
 
-// Is the model refused, or are its results not those that are asked for? Then what is made of it is
-// empty, and compiles without a further message.
+// Whether the model is refused, or does not have the results or the loss asked for. Then the unit
+// is empty, and compiles without further messages.
 template <class Model, fixed_string... Results>
 constexpr bool nothing_to_run() {
   return traced_graph<Model>.rejected || !has_results<Model, Results...>();
@@ -60,18 +60,18 @@ constexpr bool nothing_to_train() {
 
 }  // namespace detail
 
-// What is done to the graph of the results that are wanted, before it is lowered.
+// The passes from the graph of the selected results to the one that is lowered.
 constexpr graph optimize(const graph& selected) {
   return copy_escaping_results(
       fuse(hoist(assign_layouts(fuse_attention(canonicalize_axis_order(selected))))));
 }
-// The same with gradients of the first result, a scalar.
+// The same with the gradients of the first result, a scalar.
 constexpr graph optimize_with_gradients(const graph& selected) {
   return fuse(hoist(assign_layouts(
       simplify(differentiate(fuse_attention(canonicalize_axis_order(selected)), 0)))));
 }
 
-// For some of the results; for all where none is named. Nothing is dropped.
+// The named results, or all if none is named, without dropout.
 template <model_like Model, fixed_string... Results>
 struct inference {
   static constexpr graph selected() {
@@ -95,7 +95,7 @@ struct sampling {
   static constexpr auto g = compact<sampling>();
 };
 
-// For a scalar result, and its gradient for every parameter.
+// A scalar result with dropout, and its gradients with respect to all parameters.
 template <model_like Model, fixed_string Loss>
 struct training {
   static constexpr graph make() {
@@ -106,7 +106,7 @@ struct training {
   static constexpr auto g = compact<training>();
 };
 
-// For the parameters alone.
+// The parameters alone, without results.
 template <model_like Model>
 struct parameters_only {
   static constexpr graph make() {

@@ -1,4 +1,5 @@
-// What lies behind the plan of the nodes: scratch, staged inputs, packed parameters.
+// Assigns memory that the plan of the nodes does not include: scratch and staged inputs, at the end
+// of the workspace, and packed parameters.
 #pragma once
 
 #include "weft/kernels/attention_adjoint_scratch.hpp"
@@ -32,7 +33,8 @@ constexpr void assign_scratch(lowering& ctx) {
   }
 }
 
-// Parameters that give the columns of a contraction, with axes whose extents are known.
+// Assigns packed copies to parameters that are the right-hand operand (k x n) of a dot and whose
+// extents are all fixed.
 constexpr void assign_packed_parameters(lowering& ctx) {
   for (int i = 0; i < ctx.d.count.instructions; ++i) {
     instruction& s = ctx.d.instructions[i];
@@ -45,7 +47,7 @@ constexpr void assign_packed_parameters(lowering& ctx) {
       pack = pack && (columns.stride[l] == 0 || s.extent[l].fixed());
     if (!pack) continue;
     s.packed = ctx.d.packed_bytes;
-    // Half of every offset is aligned too.
+    // Half of every offset, which bfloat16 uses, is aligned too.
     ctx.d.packed_bytes +=
         kernels::round_up(kernels::packed_bytes(c, precision::float32), 2 * alignment);
   }

@@ -1,4 +1,4 @@
-// Attention: values, weighted by the softmax of scores.
+// Attention: sums of values, weighted by the softmax of scores.
 #pragma once
 
 #include "weft/graph/reject.hpp"
@@ -51,7 +51,7 @@ constexpr attention_weights_fault fault_of_attention_weights() {
 
 }  // namespace detail
 
-// What attention gives: its output, and the weights, which cost nothing where nobody uses them.
+// The result of attention: its output, and the weights, which cost nothing if unused.
 template <class Output, class Weights>
 struct attended {
   Output output;
@@ -60,10 +60,11 @@ struct attended {
 template <class Output, class Weights>
 attended(Output, Weights) -> attended<Output, Weights>;
 
-// The values, weighted by the softmax of the scores where the mask (see mask.hpp) lets them
-// through: scores [..., Pos, KeyPos] and values [..., KeyPos, ValueDim] to an output [..., Pos,
-// ValueDim] and weights [..., Pos, KeyPos]. In training, `dropout` is the rate at which weights are
-// dropped; those that are given are all.
+// softmax(scores) V over the keys that the mask (see mask.hpp) leaves visible: scores float [...,
+// Pos, KeyPos] and values float [..., KeyPos, ValueDim] to an output [..., Pos, ValueDim] and
+// weights [..., Pos, KeyPos]. In training, `dropout` is the rate at which weights are dropped; the
+// weights in the result are those before dropout. The mask has axes of the scores only. Misuse does
+// not compile: see the WEFT_REJECT overloads.
 template <class KeyPos, expression S, expression V, detail::mask_like M = mask_list<>>
 requires(detail::fault_of_attention<S, V, M, KeyPos>() ==
          detail::attention_fault::none) constexpr auto attention(const S& scores, const V& values,
@@ -92,8 +93,9 @@ requires(detail::fault_of_attention<S, V, M, KeyPos>() == detail::attention_faul
         "std::int32_t, without it",
         attention(const S&, const V&, const M& = {}, double = 0))
 
-// softmax(QKᵀ / sqrt(d)) (Vaswani et al. 2017, equation 1) where the mask lets it through: query
-// [..., Pos, HeadDim] and key [..., KeyPos, HeadDim] to weights [..., Pos, ..., KeyPos].
+// softmax(QKᵀ / sqrt(HeadDim)) over the visible keys (Vaswani et al. 2017, equation 1): query float
+// [..., Pos, HeadDim] and key float [..., KeyPos, HeadDim] to weights [..., Pos, ..., KeyPos]. The
+// mask has axes of the weights only. Misuse does not compile: see the WEFT_REJECT overloads.
 template <class HeadDim, class KeyPos, expression Q, expression K,
           detail::mask_like M = mask_list<>>
 requires(

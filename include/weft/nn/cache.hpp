@@ -1,4 +1,4 @@
-// Decoding step by step: what attention has made of earlier positions is kept from run to run.
+// Incremental decoding: a cache keeps the keys and values of earlier positions from run to run.
 //
 // For queries q, keys k and values v of the positions Pos of a run, [Batch, Pos, Heads, HeadDim]:
 //
@@ -7,9 +7,9 @@
 //   auto const weights = nn::attention_weights<HeadDim, Cache>(q, past.keys, nn::seen<Cache>(at));
 //   auto const y = dot<Cache>(weights, past.values);
 //
-// Runs over the parts of a sequence, one after another, give what one run over the whole does. One
-// `at` serves all layers. Cache is an axis of its own, up_to as many positions as a sequence may
-// have; what it has room for beyond a sequence costs no time.
+// Runs over the parts of a sequence, one after another, give what one run over the whole sequence
+// gives. One `at` serves all layers. Cache is an axis of its own, up_to as many positions as a
+// sequence may have; unused capacity costs no time.
 #pragma once
 
 #include "weft/graph/reject.hpp"
@@ -23,11 +23,12 @@
 
 namespace weft::nn {
 
-// In the place of a count: every sequence goes on by all of Pos.
+// Instead of a count: every sequence advances by all positions of Pos.
 struct all_positions {};
 
-// How far sequences have come. `offset` is int32 [Batch...]: the positions before this run. `count`
-// is how many of Pos are the sequence's own, int32 of some of the batch's axes.
+// The progress of each sequence, in positions. `offset`, int32 [Batch...], is the number of
+// positions before this run. `count`, int32 over some of the batch's axes, is the number of
+// positions of Pos that belong to the sequence, or all_positions.
 template <class Pos, expression Offset, class Count>
 struct progress {
   Offset offset;
@@ -90,8 +91,8 @@ constexpr auto remember(scope s, const progress<Pos, Offset, Count>& at, const X
 
 }  // namespace detail
 
-// Sequences that go on by Pos in every run. State: length int32 [Batch...], how far they have come;
-// set it back, or reset it, to take back what was said.
+// Sequences that advance by all of Pos in every run. State: length, int32 [Batch...], the number of
+// positions so far; setting it back, or resetting it, discards the positions after it.
 template <class Pos, class... Batch>
 requires(detail::fault_of_decoding<Pos, Batch...>() ==
          detail::decoding_fault::none) constexpr auto decoding(scope s) {
@@ -99,9 +100,10 @@ requires(detail::fault_of_decoding<Pos, Batch...>() ==
   s.update(before, before + cast<std::int32_t>(length<Pos>()));
   return progress<Pos, tensor<std::int32_t, shape<Batch...>>, all_positions>{before, {}};
 }
-// By `count` of the run's positions, the first ones: int32 of any of the batch's axes, not negative
-// and not more than Pos has, as prompts of different lengths that are padded to one. What the run
-// computes for the others means nothing, and is forgotten.
+// Sequences that advance by the first `count` of the run's positions, as prompts of different
+// lengths that are padded to one: int32 over any of the batch's axes, not negative and not more
+// than Pos's length. What the run computes for the padding is meaningless, and is not cached.
+// nn::cached checks an input `count` before a run, and throws weft::error.
 template <class Pos, class... Batch, expression C>
 requires(detail::fault_of_counted<C, Pos, Batch...>() ==
          detail::decoding_fault::none) constexpr auto decoding(scope s, const C& count) {
@@ -127,15 +129,17 @@ requires(detail::fault_of_counted<C, Pos, Batch...>() == detail::decoding_fault:
     WEFT_REJECT("nn::decoding: the count has an axis that is none of the batch",
                 decoding(scope, const C&))
 
-// Which of all positions those of the run are: int32 [Pos, Batch...], for positional encodings.
+// The index within its sequence of each position of the run: int32 [Pos, Batch...], for position
+// encodings.
 template <class Pos, class Offset, class Count>
 constexpr auto places(const progress<Pos, Offset, Count>& at) {
   return positions<Pos>() + at.offset;
 }
 
-// May a query of the run attend to a position in the cache? Each sees itself and those before, of
-// its sequence: a mask [Cache, Pos, Batch...]. In attention it costs nothing, and what it hides is
-// not computed. For a window, join it by && with, say, positions<Cache>() > places(at) - 128.
+// The causal mask over a cache, bool [Cache, Pos, Batch...]: each query of the run sees its own
+// position and those before it in its sequence. Fused attention does not materialise it, and skips
+// the keys that it hides. For a sliding window, combine it by && with, say, positions<Cache>() >
+// places(at) - 128.
 template <class Cache, class Pos, class Offset, class Count>
 constexpr auto seen(const progress<Pos, Offset, Count>& at) {
   auto const before = causal<Pos, Cache>(at.offset);
@@ -145,6 +149,7 @@ constexpr auto seen(const progress<Pos, Offset, Count>& at) {
     return before && valid<Cache>(at.offset + at.count);
 }
 
+// The contents of a cache: keys and values, both [..., Cache, ...].
 template <class Keys, class Values>
 struct cached_rows {
   Keys keys;
@@ -153,9 +158,10 @@ struct cached_rows {
 template <class Keys, class Values>
 cached_rows(Keys, Values) -> cached_rows<Keys, Values>;
 
-// All keys and values so far, those of the run among them: k [..., Pos, ...] and v as [..., Cache,
-// ...]. States: keys and values. A run that has no room for its positions in Cache begins with
-// weft::error, which names the length.
+// All keys and values so far, those of the run included: k and v [..., Pos, ...], with all axes of
+// the batch, as [..., Cache, ...] of the same dtypes. States: keys and values, of the same axes. A
+// run whose positions do not fit into Cache throws weft::error before it begins, naming the state
+// length.
 template <class Cache, class Pos, class Offset, class Count, expression K, expression V>
 constexpr auto cached(scope s, const progress<Pos, Offset, Count>& at, const K& k, const V& v) {
   auto const keys = detail::remember<Cache, "keys">(s, at, k);

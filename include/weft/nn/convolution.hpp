@@ -1,4 +1,4 @@
-// Convolution over positions.
+// 1-D convolution.
 #pragma once
 
 #include <type_traits>
@@ -15,7 +15,7 @@ namespace weft::nn {
 
 namespace detail {
 
-// In, where it is to be contracted; beside an Out of the same name it has one of its own.
+// The axis that In is contracted as: an alias where Out is the same axis.
 template <class In>
 struct contracted : alias<In> {};
 template <class In, class Out>
@@ -44,18 +44,20 @@ constexpr convolution_fault fault_of_convolution() {
 
 }  // namespace detail
 
-// A 1-D convolution as torch.nn.Conv1d has it, a cross-correlation: y[o, out] = bias[out] + the sum
-// over in and t of weight[out, in, t] * x[stride * o + dilation * t - left, in]. x is [..., Pos,
-// ..., In], the result [..., OutPos, ..., Out]; OutPos may be Pos where the length stays, as with
-// {.left = 1, .right = 1} and three taps, or the causal {.left = 2}, and Out may be In.
+// torch.nn.Conv1d, a cross-correlation: y[o, out] = bias[out] + the sum over in and t of
+// weight[out, in, t] * x[stride * o + dilation * t - left, in], x being 0 outside of its range. x
+// is float [..., Pos, ..., In], the result float [..., OutPos, ..., Out]; OutPos may be Pos if the
+// length is kept, as with {.left = 1, .right = 1} and three taps, or the causal {.left = 2}, and
+// Out may be In. The length of OutPos is weft::windows'.
 //
-// With Groups, x [..., Pos, Groups..., In] becomes [..., OutPos, Groups..., Out], each group by
-// weights of its own. PyTorch's channels are these as one axis: split them before, and merge them
-// behind. Where each channel is a group of one, that is dot<Tap>(windows<Pos, OutPos, Tap, W>(x),
-// weight [Channel, Tap]).
+// With Groups, x [..., Pos, Groups..., In] becomes [..., OutPos, Groups..., Out], each group with
+// weights of its own. PyTorch's channels are Groups and In as one axis: split them before, and
+// merge Groups and Out afterwards. A depthwise convolution is dot<Tap>(windows<Pos, OutPos, Tap,
+// W>(x), weight [Channel, Tap]).
 //
-// Parameters: weight [Groups..., Out, In, Tap] and bias [Groups..., Out], in the order and with the
-// beginning of torch.nn.Conv1d.
+// Parameters: weight [Groups..., Out, In, Tap] and bias [Groups..., Out], laid out and initialised
+// as torch.nn.Conv1d's: uniform in ±1 / sqrt(In × Tap). Misuse does not compile: see the
+// WEFT_REJECT overloads.
 template <class Pos, class OutPos, class Tap, class In, class Out, window W = window{},
           class... Groups, expression X>
 constexpr auto convolution(scope s, const X& x) {

@@ -1,12 +1,12 @@
-// The decoder of a transformer, and the whole of encoder and decoder.
+// The decoder of a transformer.
 #pragma once
 
 #include "weft/nn/encoder.hpp"
 
 namespace weft::nn {
 
-// What a decoder gives: its output, the weights of its attention to itself, and those of its
-// attention to the memory.
+// The result of a decoder: output [..., Pos, Embed], the weights of its self-attention [..., Pos,
+// Heads..., KeyPos], and those of its attention to the memory [..., Pos, Heads..., MemoryPos].
 template <class Output, class Weights, class MemoryWeights>
 struct decoded {
   Output output;
@@ -18,7 +18,7 @@ decoded(Output, Weights, MemoryWeights) -> decoded<Output, Weights, MemoryWeight
 
 namespace detail {
 
-// The axes of a memory, but for those that attention contracts, that x has not.
+// The axes of a memory that x does not have, except those that attention contracts.
 template <class X, class Y, class MemoryPos, class Embed>
 using surplus_of_memory = decltype(weft::detail::surplus_axes(
     without<shape_t<Y>, united<shape_t<X>, shape<MemoryPos, Embed>>>{}));
@@ -28,12 +28,14 @@ inline constexpr bool fits_memory =
 
 }  // namespace detail
 
-// Self-attention, attention to what an encoder gave, and a feed-forward network, each in a residual
-// sum (Vaswani et al. 2017, section 3.1): x [..., Pos, Embed] and memory [..., MemoryPos, Embed] to
-// an output [..., Pos, Embed]. The mask of x is as a rule nn::causal<Pos, KeyPos>(). Parameters as
+// Self-attention, cross-attention to an encoder's output, and a feed-forward network, each with a
+// residual connection (Vaswani et al. 2017, section 3.1): x float [..., Pos, Embed] and memory
+// float [..., MemoryPos, Embed] to nn::decoded. `mask` is of the self-attention, usually
+// nn::causal<Pos, KeyPos>(), `memory_mask` of the cross-attention. Parameters under the names of
 // torch.nn.TransformerDecoderLayer: self_attn, multihead_attn (see nn::multi_head_attention),
-// linear1, linear2, norm1, norm2, norm3. `order` is for the attention of x to itself, see
-// nn::encoding.
+// linear1, linear2, norm1, norm2, norm3. `order` is the position encoding of the self-attention,
+// see nn::encoding. A memory with an axis that x does not have, other than MemoryPos, does not
+// compile.
 template <class Pos, class KeyPos, class MemoryPos, class Embed, class Heads, class HeadDim,
           class Hidden, expression X, expression Y, detail::mask_like M = mask_list<>,
           detail::mask_like N = mask_list<>, encoding_like P = encoding>
@@ -70,8 +72,8 @@ requires(!detail::layer_arguments<transformer_options, O, P, M, N>) WEFT_REJECT(
     decoder_block(scope, const X&, const Y&, const M& = {}, const N& = {}, const O& = {},
                   const P& = {}))
 
-// So many blocks, one after another, and a last normalisation: the output, and the weights of the
-// last block. Parameters under "layers.0", "layers.1", ... and "norm", as
+// A stack of `layers` blocks, at least one, and with .final_norm a normalisation: the output, and
+// the weights of the last block. Parameters under "layers.0", "layers.1", ... and "norm", as
 // torch.nn.TransformerDecoder.
 template <class Pos, class KeyPos, class MemoryPos, class Embed, class Heads, class HeadDim,
           class Hidden, expression X, expression Y, detail::mask_like M = mask_list<>,

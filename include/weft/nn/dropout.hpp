@@ -1,12 +1,11 @@
-// Dropout that may be none.
+// Optional dropout.
 #pragma once
 
 #include "weft/ops/dropout.hpp"
 
 namespace weft::nn::detail {
 
-// What weft::dropout leaves of x; at rate 0 x itself, so that a layer without dropout draws no
-// numbers.
+// weft::dropout of x; at rate 0 x itself, so that a layer without dropout draws no random bits.
 template <expression X>
 constexpr auto dropped(const X& x, double rate) {
   return rate == 0 ? x : dropout(x, rate);

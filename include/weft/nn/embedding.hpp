@@ -1,4 +1,4 @@
-// From tokens and positions to vectors.
+// Embeddings of tokens and positions.
 #pragma once
 
 #include "weft/graph/reject.hpp"
@@ -27,8 +27,10 @@ constexpr embedding_fault fault_of_embedding() {
 
 }  // namespace detail
 
-// The row of each token: tokens int32 [...] to [..., Embed]. Parameter: weight [Vocab, Embed], as
-// torch.nn.Embedding.
+// The table's row of each token, as torch.nn.Embedding: tokens int32 [...] to float [..., Embed].
+// Parameter: weight [Vocab, Embed], initially `init`, by default N(0, 1). Tokens that are an input
+// are checked as weft::gather's indices are. Misuse does not compile: see the WEFT_REJECT
+// overloads.
 template <class Vocab, class Embed, expression I>
 constexpr auto embedding(scope s, const I& tokens, initializer init = init::normal()) {
   return gather<Vocab>(s.param<"weight", Vocab, Embed>(init), tokens);
@@ -55,9 +57,9 @@ requires(!expression<I>) WEFT_REJECT(
     "nn::embedding: the tokens are a tensor of int32; for one token write weft::constant(0)",
     embedding(scope, const I&, initializer = {}))
 
-// One table for the tokens that come in and for those that go out (Press and Wolf 2017). `embed`
-// gives the row of each token, tokens int32 [...] to [..., Embed]; `logits` the product of each
-// vector with each row, x [..., Embed] to [..., Vocab].
+// One table for input embedding and output projection (Press and Wolf 2017). `embed` is the row of
+// each token, tokens int32 [...] to float [..., Embed]; `logits` the product of each vector with
+// each row, x float [..., Embed] to float [..., Vocab].
 template <class Vocab, class Embed>
 struct tied {
   tensor<float, shape<Vocab, Embed>> weight;
@@ -71,7 +73,8 @@ struct tied {
     return dot<Embed>(x, weight);
   }
 };
-// Parameter: weight [Vocab, Embed].
+// Declares such a table. Parameter: weight [Vocab, Embed], initially `init`, by default N(0,
+// 0.02²).
 template <class Vocab, class Embed>
 constexpr tied<Vocab, Embed> tied_embedding(scope s, initializer init = init::normal(0, 0.02)) {
   return {s.param<"weight", Vocab, Embed>(init)};
@@ -81,9 +84,9 @@ requires(!detail::two_axes<Vocab, Embed>)
     WEFT_REJECT("nn::tied_embedding: name two axes, as in tied_embedding<Vocab, Embed>(s)",
                 tied_embedding(scope, initializer = {}))
 
-// The learned positional encoding P [Pos, Embed] of Gehring et al. 2017 (section 3.1), to be added
-// to the embedding of the tokens. Parameter: weight [Pos, Embed], for every position up to Pos's
-// bound.
+// The learned position encoding of Gehring et al. 2017 (section 3.1), to be added to the token
+// embeddings: float [Pos, Embed]. Parameter: weight [Pos, Embed], for every position up to Pos's
+// bound, initially `init`, by default N(0, 0.02²).
 template <class Pos, class Embed>
 constexpr auto learned_positions(scope s, initializer init = init::normal(0, 0.02)) {
   return s.param<"weight", Pos, Embed>(init);

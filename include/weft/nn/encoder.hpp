@@ -19,7 +19,8 @@ constexpr auto norm(scope s, const X& x, const transformer_options& options) {
                                                      : layer_norm<Embed>(s, x, options.epsilon);
 }
 
-// What stands around a part of a block: x + part(norm(x)), or norm(x + part(x)).
+// The residual connection and normalisation of a part of a block: x + part(norm(x)) with
+// .norm_first, else norm(x + part(x)).
 template <class Embed>
 struct residual {
   scope s;
@@ -42,11 +43,13 @@ constexpr attention_options attention_of(const transformer_options& o) {
 
 }  // namespace detail
 
-// Self-attention and a feed-forward network, each in a residual sum (Vaswani et al. 2017, section
-// 3.1; with .norm_first as Xiong et al. 2020): x [..., Pos, Embed] to an output of the same axes
-// and the attention's weights. Parameters as torch.nn.TransformerEncoderLayer: self_attn (see
-// nn::self_attention), linear1, linear2, norm1, norm2. `order` is what attention knows of
-// positions, see nn::encoding; what it adds to the embedding, nn::positioned does.
+// Self-attention and a feed-forward network, each with a residual connection (Vaswani et al. 2017,
+// section 3.1; with .norm_first as Xiong et al. 2020): x float [..., Pos, Embed] to .output of the
+// same axes and .weights of the attention, [..., Pos, Heads..., KeyPos]. Parameters under the names
+// of torch.nn.TransformerEncoderLayer: self_attn (see nn::self_attention), linear1 and linear2 (see
+// nn::feed_forward), norm1 and norm2. `mask` is over any axes of the scores, see mask.hpp. `order`
+// is the position encoding of the attention, see nn::encoding; it does not add to the embedding,
+// nn::positioned does. Misuse does not compile.
 template <class Pos, class KeyPos, class Embed, class Heads, class HeadDim, class Hidden,
           expression X, detail::mask_like M = mask_list<>, encoding_like P = encoding>
 constexpr auto encoder_block(scope s, const X& x, const M& mask = {},
@@ -65,8 +68,8 @@ requires(!detail::layer_arguments<transformer_options, O, P, M>) WEFT_REJECT(
     "order; write {} in the place of one that is not there",
     encoder_block(scope, const X&, const M& = {}, const O& = {}, const P& = {}))
 
-// So many blocks, one after another, and a last normalisation: the output, and the weights of the
-// last block. Parameters under "layers.0", "layers.1", ... and "norm", as
+// A stack of `layers` blocks, at least one, and with .final_norm a normalisation: the output, and
+// the weights of the last block. Parameters under "layers.0", "layers.1", ... and "norm", as
 // torch.nn.TransformerEncoder.
 template <class Pos, class KeyPos, class Embed, class Heads, class HeadDim, class Hidden,
           expression X, detail::mask_like M = mask_list<>, encoding_like P = encoding>

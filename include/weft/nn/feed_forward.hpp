@@ -27,10 +27,13 @@ constexpr auto activate(activation a, const X& x) {
 
 }  // namespace detail
 
-// The position-wise network: linear2(f(linear1(x))) with f ReLU (Vaswani et al. 2017, equation 2)
-// or GELU, or linear2(swish(gate(x)) · linear1(x)) for SwiGLU (Shazeer 2020, equation 6).
-// Parameters under "linear1" [Hidden, Embed] and "linear2" [Embed, Hidden], as
-// torch.nn.TransformerEncoderLayer, and for SwiGLU under "gate" [Hidden, Embed].
+// The position-wise network, x float [..., Embed] to the same axes: linear2(f(linear1(x))) with f
+// ReLU (Vaswani et al. 2017, equation 2) or GELU, or linear2(swish(gate(x)) · linear1(x)) for
+// SwiGLU (Shazeer 2020, equation 6). In training, options.dropout is the rate at which hidden units
+// are dropped. Parameters, initialised as nn::linear's: linear1.weight [Hidden, Embed] and
+// linear2.weight [Embed, Hidden], as torch.nn.TransformerEncoderLayer, for SwiGLU gate.weight
+// [Hidden, Embed], and, with options.bias, linear1.bias [Hidden], linear2.bias [Embed] and
+// gate.bias [Hidden]. Misuse does not compile: see the WEFT_REJECT overloads.
 template <class Embed, class Hidden, expression X>
 constexpr auto feed_forward(scope s, const X& x, transformer_options options = {}) {
   using In = shape<Embed>;

@@ -1,30 +1,33 @@
-// The axes of multi-head attention.
+// The axes of multi-head attention, where its operands do not share one width or one set of heads.
 #pragma once
 
 #include "weft/axes/shape.hpp"
 
 namespace weft::nn {
 
-// In the place of an axis, where they are not all the same: the axes of the query, key and value
-// that a layer is given, and of what it gives.
+// Given instead of one axis Embed: the axes of features of a layer's query, key and value, and of
+// its output.
 template <class Query, class Key, class Value = Key, class Output = Query>
 struct widths {};
 
-// In the place of the axis of heads: each of Heads serves a group of queries' heads (Ainslie et al.
-// 2023, section 2.2). The queries have Heads × Group, keys and values Heads.
+// Grouped-query attention (Ainslie et al. 2023, section 2.2), given instead of one axis of heads:
+// queries have the axes Heads and Group, keys and values only Heads, each of which serves a group
+// of query heads.
 template <class Heads, class Group>
 struct grouped {};
-// One head of keys and values for all of the queries' (Shazeer 2019, section 3).
+// Multi-query attention (Shazeer 2019, section 3): queries have Heads, and share one head of keys
+// and values.
 template <class Heads>
 struct multi_query {};
 
-// In the place of the size of a head: that of queries and keys, and that of values.
+// Given instead of one axis HeadDim: the axis of queries and keys within a head, and that of
+// values.
 template <class KeyDim, class ValueDim>
 struct head_dims {};
 
 namespace detail {
 
-// The axes of a layer, by their roles.
+// The axes of a layer by role.
 template <class E>
 struct widths_of {
   using query = E;

@@ -10,7 +10,7 @@ namespace weft::nn {
 
 namespace detail {
 
-// A layer says itself what is wrong with its use, so that the error stands at the user's line.
+// A layer checks its own arguments, so that the compiler reports the error at the user's line.
 enum class linear_fault { none, lists, missing, elements, twice, rank };
 
 template <class X, class... In, class... Out>
@@ -47,9 +47,11 @@ constexpr auto contract(shape<In...>, const X& x, const W& w) {
 
 }  // namespace detail
 
-// x W without a bias. In and Out are lists of axes: linear_without_bias<shape<Embed>, shape<Heads,
-// HeadDim>>(s, x [..., Embed]) is [..., Heads, HeadDim]. Parameter: weight [Out..., In...], in the
-// order and with the beginning of torch.nn.Linear(bias=False).
+// x Wᵀ without a bias: x float [..., In...] to float [..., Out...]. In and Out are lists of axes
+// without a common one: linear_without_bias<shape<Embed>, shape<Heads, HeadDim>>(s, x [..., Embed])
+// is [..., Heads, HeadDim]. Parameter: weight [Out..., In...], initially uniform in ±1 /
+// sqrt(product of In's extents), laid out and initialised as torch.nn.Linear(bias=False)'s. Misuse
+// does not compile: see the WEFT_REJECT overloads.
 template <class In, class Out, expression X>
 constexpr auto linear_without_bias(scope s, const X& x) {
   return detail::contract(In{}, x, detail::linear_weight(s, In{}, Out{}));
@@ -83,7 +85,8 @@ WEFT_REJECT(
     "initialised otherwise is s.param<...>(init::...) and weft::dot",
     linear_without_bias(scope, const X&, const Third&, const More&...))
 
-// x W + b. Parameters: weight [Out..., In...] and bias [Out...], as torch.nn.Linear.
+// x Wᵀ + b, as torch.nn.Linear: x float [..., In...] to float [..., Out...]. Parameters: weight
+// [Out..., In...] as above, and bias [Out...], initialised alike.
 template <class In, class Out, expression X>
 constexpr auto linear(scope s, const X& x) {
   auto const y = linear_without_bias<In, Out>(s, x);

@@ -1,19 +1,19 @@
-// Which keys a query may see.
+// Masks: which keys a query attends to.
 //
 // A mask is one of these, over any of the axes that the scores have:
-//   boolean   true where a query sees a key
-//   int32     valid lengths: a query sees that many keys, the first ones. [Batch] has one for each
-//             sequence, [Batch, Pos] one for each query; a length may be 0
+//   boolean   true where a query attends to a key
+//   int32     valid lengths, without the keys' axis: a query attends to the first `length` keys.
+//             [Batch] has one for each sequence, [Batch, Pos] one for each query; a length may be 0
 //   float32   is added to the scores, and -infinity hides a key. It has the keys' axis, since
 //             what is the same for all keys of a query changes no weight
-// or nn::masks(...) of several: a query sees the keys that all of them let it see. No mask is {}.
+// or nn::masks(...) of several: a query attends to the keys that all of them admit. No mask is {}.
 //
-// A query that sees no key has weights of 0, and so an output of 0 (ONNX's rule; PyTorch gives
+// A query without visible keys has weights of 0, and so an output of 0 (ONNX's rule; PyTorch gives
 // NaN).
 //
-// Hidden keys and their values may be NaN or infinite where attention runs as one fused operation:
-// wherever its weights are used for nothing else and are no result (weft::explain shows it).
-// Otherwise a weight of 0 is multiplied by a hidden value, and 0 * NaN is NaN:
+// Hidden keys and their values may be NaN or infinite where attention is fused into one operation,
+// that is if its weights have no other use and are no result (weft::explain shows it). Otherwise a
+// weight of 0 is multiplied by a hidden value, and 0 * NaN is NaN:
 //   stored weights   a boolean mask or a length hides keys that are NaN; values have to be finite,
 //                    and so have scores that a float mask is added to
 //   training         gradients may be NaN unless hidden keys and values are finite
@@ -36,14 +36,14 @@ namespace weft::nn {
 
 namespace detail {
 
-// Of one axis alone a mask would say which positions see themselves, and nothing of the others.
+// Two different axes: over one axis alone a mask would relate each position to itself only.
 template <class Pos, class KeyPos>
 inline constexpr bool queries_and_keys =
     axis_like<Pos>&& axis_like<KeyPos> && !std::same_as<Pos, KeyPos>;
 
 }  // namespace detail
 
-// Each position sees itself and those before: boolean [KeyPos, Pos].
+// The causal mask: each position attends to itself and those before. bool [KeyPos, Pos].
 template <class Pos, class KeyPos>
 constexpr auto causal() {
   return positions<KeyPos>() <= positions<Pos>();
@@ -53,8 +53,8 @@ requires(!detail::queries_and_keys<Pos, KeyPos>) WEFT_REJECT(
     "nn::causal: name the axis of the queries and another for the keys, as in "
     "causal<Pos, KeyPos>()",
     causal())
-// The same where the first query stands `offset` places behind the first key, as after a cache of
-// so many keys: int32 [...] to boolean [KeyPos, Pos, ...].
+// The same if the first query has the position `offset` among the keys, as after a cache of
+// `offset` keys: int32 [...] to bool [KeyPos, Pos, ...].
 template <class Pos, class KeyPos, expression O>
 constexpr auto causal(const O& offset) {
   return positions<KeyPos>() - positions<Pos>() <= offset;  // a sum might not be an int32
@@ -68,8 +68,9 @@ template <class Pos, class KeyPos, expression O>
 requires(detail::queries_and_keys<Pos, KeyPos> && !std::same_as<element_t<O>, std::int32_t>)
     WEFT_REJECT("nn::causal: the offset is not int32", causal(const O&))
 
-// Each position sees itself, `left` positions before it and `right` after it (Beltagy et al. 2020,
-// section 3.1): boolean [KeyPos, Pos]. Attention costs what the window lets through.
+// The sliding window: each position attends to itself, `left` positions before it and `right` after
+// it (Beltagy et al. 2020, section 3.1). bool [KeyPos, Pos]. Fused attention skips the keys outside
+// of it.
 template <class Pos, class KeyPos>
 constexpr auto sliding_window(int left, int right) {
   return positions<KeyPos>() - positions<Pos>() <= right &&
@@ -81,7 +82,7 @@ requires(!detail::queries_and_keys<Pos, KeyPos>) WEFT_REJECT(
     "sliding_window<Pos, KeyPos>(left, right)",
     sliding_window(int, int))
 
-// The first so many keys: int32 [...] to boolean [KeyPos, ...].
+// True for the first `lengths` keys: int32 [...] to bool [KeyPos, ...].
 template <class KeyPos, expression L>
 constexpr auto valid(const L& lengths) {
   return positions<KeyPos>() < lengths;
@@ -90,11 +91,12 @@ template <class KeyPos, expression L>
 requires(!std::same_as<element_t<L>, std::int32_t>)
     WEFT_REJECT("nn::valid: the lengths are not int32", valid(const L&))
 
-// Several masks that all hold.
+// Several masks, combined: booleans and lengths by &&, floats by their sum.
 template <class... M>
 struct mask_list {
   hana::tuple<M...> items;
 };
+// masks(a, b, ...) of any of the kinds above.
 template <expression... M>
 constexpr mask_list<M...> masks(const M&... m) {
   return {hana::make_tuple(m...)};
@@ -110,7 +112,7 @@ inline constexpr bool is_mask_list<mask_list<M...>> = true;
 template <class M>
 concept mask_like = expression<M> || is_mask_list<M>;
 
-// The axes of a mask, or of several, that the scores S have not; the name is for messages.
+// The axes of a mask, or of several, that the scores S do not have; the compiler prints the name.
 template <class... Axes>
 struct only_the_mask_has {};
 template <class... Axes>
@@ -130,7 +132,7 @@ struct surplus_in_mask<mask_list<M...>, S> {
 template <class M, class S>
 using surplus = typename surplus_in_mask<M, S>::type;
 
-// Lengths are those of the keys, so they have not KeyPos; what is added to the scores has.
+// Whether an int32 mask is without KeyPos, as lengths of the keys are, and a float mask has it.
 template <class M, class KeyPos>
 inline constexpr bool is_along_keys = false;
 template <expression M, class KeyPos>
@@ -174,8 +176,8 @@ constexpr auto hidden(const M& seen, const S& scores) {
   return where(seen, scores, -infinity);
 }
 
-// The scores as a mask leaves them: one sum and one choice, however many masks there are, which is
-// the form that becomes one operation with the softmax and the values.
+// The masked scores: one sum and one selection for any number of masks, which is the pattern that
+// is fused with the softmax and the values.
 template <class KeyPos, expression S, class... M>
 constexpr auto masked(const S& scores, const mask_list<M...>& all) {
   return hana::unpack(all.items, [&](const auto&... m) {
@@ -206,8 +208,9 @@ constexpr masked_softmax_fault fault_of_masked_softmax() {
 
 }  // namespace detail
 
-// The softmax over the keys that the mask lets through: scores [..., KeyPos] to weights of the same
-// axes, 0 elsewhere.
+// The softmax over the visible keys: scores float [..., KeyPos] to weights of the same axes, 0 for
+// hidden keys. The mask has axes of the scores only. Misuse does not compile: see the WEFT_REJECT
+// overloads.
 template <class KeyPos, expression S, detail::mask_like M = mask_list<>>
 requires(detail::fault_of_masked_softmax<S, M, KeyPos>() ==
          detail::masked_softmax_fault::none) constexpr auto masked_softmax(const S& scores,

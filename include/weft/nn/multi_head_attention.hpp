@@ -1,5 +1,5 @@
-// Multi-head attention (Vaswani et al. 2017, section 3.2.2), with as many sizes of its own as one
-// likes.
+// Multi-head attention (Vaswani et al. 2017, section 3.2.2), with independent widths, heads and
+// head sizes of query, key and value.
 #pragma once
 
 #include "weft/graph/reject.hpp"
@@ -15,12 +15,13 @@
 
 namespace weft::nn {
 
+// Options of nn::multi_head_attention and nn::self_attention.
 struct attention_options {
-  bool bias = true;       // of the projections
-  double scale = 0;       // of the scores; 0 for 1 / sqrt(HeadDim)
-  double soft_cap = 0;    // c tanh(score / c); 0 for none
+  bool bias = true;       // of the input and output projections
+  double scale = 0;       // factor of the scores; 0 for 1 / sqrt(HeadDim)
+  double soft_cap = 0;    // of the scores: c tanh(score / c); 0 for none
   double dropout = 0;     // the rate at which weights are dropped in training
-  bool zero_key = false;  // one key and value of zeros more, which no mask hides: add_zero_attn
+  bool zero_key = false;  // an additional zero key and value, never masked: add_zero_attn
 };
 
 namespace detail {
@@ -32,7 +33,8 @@ requires KeyPos::bounded struct zero_first<KeyPos> : axis<up_to<KeyPos::extent +
 };
 struct zero_key : axis<1> {};
 
-// The softmax over a score of 0 and the others, without the weight of the first, whose value is 0.
+// The softmax over an additional score of 0 and the others. The additional key's weight is left
+// out, as its value is 0.
 template <class KeyPos, expression S>
 constexpr auto softmax_beside_zero(const S& scores) {
   using Whole = zero_first<KeyPos>;
@@ -47,8 +49,8 @@ constexpr auto project_out(scope s, const X& x, shape<Heads...>, bool bias) {
   return bias ? linear<In, shape<Output>>(s, x) : linear_without_bias<In, shape<Output>>(s, x);
 }
 
-// Scores with what an encoding makes of them, given to f with what it adds to the weighted values;
-// H and D are the layer's heads_of and dims_of.
+// Calls f with the scores under a position encoding, and with a function of the weights for what
+// the encoding adds to the weighted values. H and D are the layer's heads_of and dims_of.
 template <class H, class D, class KeyPos, class Q, class K, class F>
 constexpr auto with_order(nothing, scope, const Q& q, const K& k, const score_options& scoring,
                           const F& f) {
@@ -119,7 +121,7 @@ constexpr multi_head_fault fault_of_multi_head() {
 
 enum class self_attention_fault { none, axes, missing, keys, elements, surplus, mask_keys };
 
-// x in the role of the keys.
+// The type of x in the role of the keys.
 template <class X, class Pos, class KeyPos>
 using as_keys = tensor<element_t<X>, replaced<shape_t<X>, Pos, shape<KeyPos>>>;
 
@@ -152,22 +154,23 @@ constexpr self_attention_fault fault_of_self_attention() {
 
 }  // namespace detail
 
-// Attention of Heads side by side: query [..., Pos, Embed], key and value [..., KeyPos, Embed] and
-// a mask (see mask.hpp) over any axes of the scores to an output [..., Pos, Embed] and weights
-// [..., Pos, Heads..., KeyPos]. For self-attention KeyPos is an alias of Pos, and
-// nn::self_attention is shorter. Embed, Heads and HeadDim are axes, or nn::widths, nn::grouped or
-// nn::multi_query, and nn::head_dims.
+// Attention of each of Heads: query float [..., Pos, Embed], key and value float [..., KeyPos,
+// Embed] and a mask (see mask.hpp) over any axes of the scores to an output [..., Pos, Embed] and
+// weights [..., Pos, Heads..., KeyPos], before dropout and without that of .zero_key. For
+// self-attention KeyPos is an alias of Pos, and nn::self_attention is shorter. Embed, Heads and
+// HeadDim are axes, or nn::widths, nn::grouped or nn::multi_query, and nn::head_dims. Misuse does
+// not compile: see the WEFT_REJECT overloads.
 //
-// Parameters, as torch.nn.MultiheadAttention's and in its order, but with axes of their own for
-// heads and sizes of heads:
-//   in_proj_weight [3 Heads, HeadDim, Embed], or, where query, key and value have not the same
-//     widths, heads and sizes: q_proj_weight [query's Heads, KeyDim, Query], k_proj_weight
-//     [Heads, KeyDim, Key], v_proj_weight [Heads, ValueDim, Value]
-//   in_proj_bias [3 Heads, HeadDim], or, where they have not the same heads and sizes, q_proj_bias,
-//     k_proj_bias, v_proj_bias
-//   out_proj.weight [Output, query's Heads, ValueDim], out_proj.bias [Output]
-// With nn::along<Pos>(order) attention knows of positions, see nn::encoding: queries stand at 0, 1,
-// 2, … along Pos, keys along KeyPos. The encoding's parameters are under "position".
+// Parameters, as torch.nn.MultiheadAttention's and in its order, but with separate axes for heads
+// and for elements of a head:
+//   in_proj_weight [3 Heads, HeadDim, Embed], or, if query, key and value differ in width, heads or
+//     head size: q_proj_weight [query's Heads, KeyDim, Query], k_proj_weight [Heads, KeyDim, Key],
+//     v_proj_weight [Heads, ValueDim, Value]; initially Xavier uniform
+//   in_proj_bias [3 Heads, HeadDim], or, if they differ in heads or head size, q_proj_bias,
+//     k_proj_bias, v_proj_bias; initially zeros
+//   out_proj.weight [Output, query's Heads, ValueDim], out_proj.bias [Output]; see nn::linear
+// nn::along<Pos>(order) adds a position encoding, see nn::encoding: queries have the positions 0,
+// 1, 2, … along Pos, keys along KeyPos. The encoding's parameters are under "position".
 template <class KeyPos, class Embed, class Heads, class HeadDim, expression Q, expression K,
           expression V, detail::mask_like M = mask_list<>, detail::order_like P = nothing>
 requires(detail::fault_of_multi_head<Q, K, V, M, KeyPos, Embed, Heads, HeadDim>() ==
@@ -280,16 +283,16 @@ WEFT_REJECT(
                          const P& = {}))
 
 namespace detail {
-  // Are these masks, options and an encoding?
+  // Whether these are options, a position encoding, and masks.
   template <class Options, class O, class P, class... Masks>
   concept layer_arguments =
       std::same_as<O, Options> && encoding_like<P> &&(mask_like<Masks> && ...);
 
 }  // namespace detail
 
-// Multi-head attention of x [..., Pos, Embed] to itself, where KeyPos is an alias of Pos: output
-// [..., Pos, Embed], weights [..., Pos, Heads..., KeyPos]. `order` is the encoding of
-// positions. Everything else as above.
+// Multi-head attention of x float [..., Pos, Embed] to itself, where KeyPos is an alias of Pos:
+// output [..., Pos, Embed], weights [..., Pos, Heads..., KeyPos]. `order` is the position encoding.
+// Everything else is as above.
 template <class Pos, class KeyPos, class Embed, class Heads, class HeadDim, expression X,
           detail::mask_like M = mask_list<>, encoding_like P = encoding>
 requires(detail::fault_of_self_attention<X, M, Pos, KeyPos, Embed, Heads, HeadDim>() ==

@@ -1,4 +1,4 @@
-// Normalisations with their parameters.
+// Normalisations with parameters: x float [..., Embed, ...] to the same axes.
 #pragma once
 
 #include "weft/graph/reject.hpp"
@@ -7,8 +7,8 @@
 
 namespace weft::nn {
 
-// Ba et al. 2016, equation 4, over Embed. Parameters: weight [Embed], ones, and bias [Embed],
-// zeros, as torch.nn.LayerNorm.
+// (x - mean) / sqrt(variance + epsilon) · weight + bias over Embed (Ba et al. 2016, equation 4), as
+// torch.nn.LayerNorm. Parameters: weight [Embed], initially ones, and bias [Embed], zeros.
 template <class Embed, expression X>
 constexpr auto layer_norm(scope s, const X& x, double epsilon = 1e-5) {
   auto const weight = s.param<"weight", Embed>(init::ones());
@@ -25,7 +25,7 @@ requires(weft::detail::fault_of_axes<X, Embed>() == weft::detail::axis_fault::el
                 layer_norm(scope, const X&, double = 0))
 
 // x / sqrt(mean(x²) + epsilon) · weight over Embed (Zhang and Sennrich 2019, equation 4, with an
-// epsilon as in Llama). Parameter: weight [Embed], ones.
+// epsilon as in Llama), as torch.nn.RMSNorm. Parameter: weight [Embed], initially ones.
 template <class Embed, expression X>
 constexpr auto rms_norm(scope s, const X& x, double epsilon = 1e-5) {
   return weft::rms_norm<Embed>(x, s.param<"weight", Embed>(init::ones()), epsilon);

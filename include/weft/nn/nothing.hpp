@@ -1,4 +1,4 @@
-// What a part of a layer adds where it adds nothing.
+// The identity of + and &&: the absent part of a layer.
 #pragma once
 
 #include "weft/graph/tensor.hpp"
@@ -7,7 +7,7 @@
 
 namespace weft::nn {
 
-// x + nothing is x, m && nothing is m.
+// x + nothing is x, and m && nothing is m.
 struct nothing {
   friend constexpr nothing operator&&(nothing, nothing) { return {}; }
   friend constexpr nothing operator+(nothing, nothing) { return {}; }
@@ -31,8 +31,8 @@ struct nothing {
 
 namespace detail {
 
-// x + part, where the part of a layer has no axis that x has not: it would widen the layer's
-// result.
+// x + part. A part with an axis that x does not have would broadcast the layer's result, and does
+// not compile.
 template <expression X, class Part>
 constexpr auto add_part(const X& x, const Part& part) {
   return expect<shape_t<X>>(x + part);

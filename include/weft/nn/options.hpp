@@ -1,21 +1,26 @@
-// What the layers of transformers have in common.
+// Options of feed-forward networks, encoders, decoders and transformers.
 #pragma once
 
 namespace weft::nn {
 
+// Of the feed-forward network: see nn::feed_forward, weft::gelu and weft::gelu_tanh.
 enum class activation { relu, gelu, gelu_tanh, swiglu };
+// nn::layer_norm or nn::rms_norm.
 enum class normalization { layer, rms };
 
+// Options of all layers of a transformer.
 struct transformer_options {
-  bool norm_first = false;  // before each part and not after each sum (Xiong et al. 2020, figure 1)
+  // Pre-norm, x + part(norm(x)), instead of norm(x + part(x)) (Xiong et al. 2020, figure 1).
+  bool norm_first = false;
   nn::activation activation = nn::activation::gelu;
   nn::normalization normalization = nn::normalization::layer;
-  double epsilon = 1e-5;   // of the normalisation
+  double epsilon = 1e-5;   // of the normalisations: added to the variance, or mean square
   bool final_norm = true;  // after the last layer of an encoder or a decoder
-  bool bias = true;        // of projections
-  double dropout = 0;      // in training: of attention's weights, hidden units, and before each sum
-  double scale = 0;        // of the scores; 0 for 1 / sqrt(HeadDim)
-  double soft_cap = 0;     // of the scores: c tanh(score / c); 0 for none
+  bool bias = true;        // of all projections: attention's and the feed-forward network's
+  // In training, the rate of dropout on attention weights, hidden units and each residual branch.
+  double dropout = 0;
+  double scale = 0;     // factor of the scores; 0 for 1 / sqrt(HeadDim)
+  double soft_cap = 0;  // of the scores: c tanh(score / c); 0 for none
 };
 
 }  // namespace weft::nn

@@ -1,4 +1,4 @@
-// All encodings of positions.
+// All position encodings.
 #pragma once
 
 #include "weft/nn/position/alibi.hpp"

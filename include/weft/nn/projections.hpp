@@ -1,4 +1,4 @@
-// The parameters by which multi-head attention makes its queries, keys and values.
+// The parameters of multi-head attention's input projections.
 #pragma once
 
 #include "weft/graph/scope.hpp"
@@ -7,7 +7,7 @@
 
 namespace weft::nn::detail {
 
-// The heads of queries, keys and values, one behind the other.
+// The heads of queries, keys and values, concatenated in this order.
 template <class Heads>
 struct in_proj : axis<3 * Heads::extent> {};
 
@@ -27,8 +27,8 @@ constexpr auto in_three(const W& w) {
                slice<All, Heads, 2 * Heads::extent>(w)};
 }
 
-// The layer's axes W, H and D, and its parameters, laid out and named as
-// torch.nn.MultiheadAttention's.
+// The input projections of a layer with the axes W, H and D (widths_of, heads_of, dims_of), laid
+// out, named and initialised as torch.nn.MultiheadAttention's: weights Xavier uniform, biases zero.
 template <class W, class H, class D>
 struct projections {
   static constexpr bool same_heads = std::same_as<typename H::query, typename H::key> &&

@@ -1,4 +1,5 @@
-// Recurrent layers and their cells. Parameters have the names and the shapes that PyTorch's have.
+// Recurrent layers and their cells. Parameters have PyTorch's names, shapes and initialisation: all
+// uniform in ±1 / sqrt(Hidden).
 #pragma once
 
 #include "weft/graph/scope.hpp"
@@ -12,16 +13,17 @@
 
 namespace weft::nn {
 
-// What a layer is given of its first hidden state: nothing, or a tensor.
+// The initial hidden state of a layer: none, or one tensor.
 template <class... H>
 concept initial_state = sizeof...(H) <= 1 && (expression<H> && ...);
 
-// Hidden in the step before, and In as what a cell reads: Hidden and In may be the same axis.
+// Hidden as the axis of the previous state, and In as that of the input, both contracted: Hidden
+// and In may be the same axis.
 template <class Hidden>
 struct before : alias<Hidden> {};
 template <class In>
 struct read_by_cell : alias<In> {};
-// The rows of a GRU's weights, those of one gate after those of the other: reset, update, new.
+// The rows of a GRU's weights, of the gates reset, update and new in this order.
 template <class Hidden>
 struct gates : axis<3 * Hidden::extent> {};
 
@@ -52,7 +54,7 @@ constexpr recurrent_fault fault_of_layer() {
   else
     return recurrent_fault::none;
 }
-// The axes of the hidden state beside x.
+// The axes of the hidden state for an operand x.
 template <class Pos, class In, class Hidden, class X>
 using state_shape = united<without<shape_t<X>, shape<Pos, In>>, shape<Hidden>>;
 
@@ -83,9 +85,9 @@ constexpr auto beginning() {
 
 }  // namespace detail
 
-// h' = tanh(W_ih x + b_ih + W_hh h + b_hh), Elman 1990, in the form of torch.nn.RNNCell: x [...,
-// In], h [..., Hidden]. Parameters, with Suffix behind each name: weight_ih [Hidden, In], weight_hh
-// [Hidden, Hidden], bias_ih and bias_hh [Hidden].
+// h' = tanh(W_ih x + b_ih + W_hh h + b_hh), Elman 1990, in the form of torch.nn.RNNCell: x float
+// [..., In] and h float [..., Hidden] to h' float [..., Hidden]. Parameters, with Suffix appended
+// to each name: weight_ih [Hidden, In], weight_hh [Hidden, Hidden], bias_ih and bias_hh [Hidden].
 //
 //   nn::rnn_cell<In, Hidden> cell(s / "decoder");
 //   auto after = cell(x, h);
@@ -105,11 +107,13 @@ class rnn_cell {
     return step(input(x), h);
   }
 
-  // What x contributes: of all steps at once, where x is known before the first.
+  // W_ih x + b_ih, x [..., In] to [..., Hidden]: for all steps at once, where x is known before the
+  // first.
   template <expression X>
   constexpr auto input(const X& x) const {
     return dot<read_by_cell<In>>(rename<In, read_by_cell<In>>(x), w_ih_) + b_ih_;
   }
+  // h' from input(x) of the step and the state h.
   template <expression X, expression H>
   constexpr auto step(const X& input_of_step, const H& h) const {
     auto const from_h = dot<before<Hidden>>(rename<Hidden, before<Hidden>>(h), w_hh_);
@@ -132,8 +136,9 @@ class rnn_cell {
 //   n = tanh(W_in x + b_in + r (W_hn h + b_hn))
 //   h' = (1 - z) n + z h
 //
-// Parameters, with Suffix behind each name: weight_ih [3 Hidden, In], weight_hh [3 Hidden, Hidden],
-// bias_ih and bias_hh [3 Hidden], the rows in the order r, z, n.
+// x float [..., In] and h float [..., Hidden] to h' float [..., Hidden]. Parameters, with Suffix
+// appended to each name: weight_ih [3 Hidden, In], weight_hh [3 Hidden, Hidden], bias_ih and
+// bias_hh [3 Hidden], the rows in the order r, z, n.
 template <class In, class Hidden, fixed_string Suffix = "">
 class gru_cell {
  public:
@@ -149,8 +154,8 @@ class gru_cell {
     return step(r, z, n, h);
   }
 
-  // What x contributes to each gate, a std::tuple: of all steps at once, where x is known before
-  // the first.
+  // W_i x + b_i of r, z and n, a std::tuple of [..., Hidden]: for all steps at once, where x is
+  // known before the first.
   template <expression X>
   constexpr auto input(const X& x) const {
     auto const read = rename<In, read_by_cell<In>>(x);
@@ -159,6 +164,7 @@ class gru_cell {
     };
     return std::tuple{gate(reset), gate(update), gate(fresh)};
   }
+  // h' from input(x) of the step and the state h.
   template <expression R, expression Z, expression N, expression H>
   constexpr auto step(const R& input_r, const Z& input_z, const N& input_n, const H& h) const {
     auto const from_h = rename<Hidden, before<Hidden>>(h);
@@ -187,10 +193,12 @@ class gru_cell {
   tensor<float, shape<gates<Hidden>>> b_ih_, b_hh_;
 };
 
-// One layer of torch.nn.RNN (tanh) along Pos: x [..., Pos, In] and h0 [..., Hidden], zeros where it
-// is not given. last is the state after the last step [..., Hidden], all those of all steps [...,
-// Pos, Hidden]. Parameters as rnn_cell has them; PyTorch's suffixes are "_l0" for the first layer,
-// "_l1" for the second, and "_l0_reverse" for the one that goes backwards.
+// One layer of torch.nn.RNN (tanh) along Pos: x float [..., Pos, In] and h0 float [..., Hidden],
+// zeros if omitted. The result is a weft::scanned: last is the state after the last step [...,
+// Hidden], all the states after each step [..., Pos, Hidden]. Parameters are rnn_cell's; PyTorch's
+// suffixes are "_l0" for the first layer, "_l1" for the second, and "_l0_reverse" for the backward
+// direction. In and Hidden have fixed extents. Misuse does not compile: see the WEFT_REJECT
+// overloads.
 template <class Pos, class In, class Hidden, fixed_string Suffix = "_l0", direction D = forwards,
           expression X, class... H>
 requires initial_state<H...>
@@ -200,7 +208,7 @@ constexpr auto rnn(scope s, const X& x, const H&... h0) {
                       [&](auto h, auto input) { return cell.step(input, h); });
 }
 
-// The same with torch.nn.GRU.
+// One layer of torch.nn.GRU along Pos, with the parameters of gru_cell, otherwise as nn::rnn.
 template <class Pos, class In, class Hidden, fixed_string Suffix = "_l0", direction D = forwards,
           expression X, class... H>
 requires initial_state<H...>

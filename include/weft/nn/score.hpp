@@ -1,5 +1,6 @@
-// How well a key answers a query: scores of queries [..., Pos, QueryDim] and keys [..., KeyPos,
-// KeyDim], to be given to nn::attention or nn::masked_softmax.
+// Scores (logits) of queries float [..., Pos, QueryDim] and keys float [..., KeyPos, KeyDim]: float
+// [..., Pos, KeyPos], for nn::attention or nn::masked_softmax. Operands without the axis that is
+// contracted, or of another dtype, do not compile.
 #pragma once
 
 #include "weft/graph/reject.hpp"
@@ -15,7 +16,7 @@ namespace detail {
 
 enum class score_fault { none, query, key, elements };
 
-// Is one of the operands without the axis that it is contracted over?
+// The first rule of a score that its operands break.
 template <class Q, class K, class QueryDim, class KeyDim>
 constexpr score_fault fault_of_score() {
   if (!has_axis<QueryDim, shape_t<Q>>) return score_fault::query;
@@ -26,20 +27,21 @@ constexpr score_fault fault_of_score() {
 
 }  // namespace detail
 
-// How scores are made of products.
+// Options of scores that are dot products.
 struct score_options {
-  double scale = 0;     // what they are multiplied with; 0 for 1 / sqrt(HeadDim)
+  double scale = 0;     // factor of the products; 0 for 1 / sqrt(HeadDim)
   double soft_cap = 0;  // c tanh(score / c) keeps them within ±c (Gemma Team 2024, section 2, for
                         // Gemma 2); 0 for none
 };
 
-// Products of queries and keys by the scale of scores; 0 stands for 1 / sqrt(HeadDim).
+// Products of queries and keys times the scale of scores; 0 stands for 1 / sqrt(HeadDim).
 template <class HeadDim, expression X>
 constexpr auto scaled(const X& products, double scale) {
   return scale == 0 ? products / sqrt(HeadDim{}) : products * scale;
 }
 
-// Scaled dot product, qᵀk / sqrt(d) (Vaswani et al. 2017, equation 1).
+// Scaled dot product, qᵀk / sqrt(d) (Vaswani et al. 2017, equation 1), for queries and keys of one
+// size HeadDim.
 template <class HeadDim, expression Q, expression K>
 constexpr auto dot_product_score(const Q& query, const K& key, score_options options = {}) {
   auto scores = scaled<HeadDim>(dot<HeadDim>(query, key), options.scale);
@@ -60,9 +62,10 @@ requires(detail::fault_of_score<Q, K, HeadDim, HeadDim>() == detail::score_fault
                 dot_product_score(const Q&, const K&, score_options = {}))
 
 // Additive: vᵀ tanh(W_q q + W_k k) (Bahdanau et al. 2015, section A.1.2), for queries and keys of
-// different sizes. Parameters: W_q.weight [Hidden, QueryDim], W_k.weight [Hidden, KeyDim],
-// w_v.weight [Hidden]. It has an intermediate [..., Pos, Hidden, KeyPos]; without Pos, as in a step
-// of a decoder, that is [..., KeyPos, Hidden], in which the keys lie as they are read.
+// different sizes. Parameters, initialised as nn::linear's: W_q.weight [Hidden, QueryDim],
+// W_k.weight [Hidden, KeyDim], w_v.weight [Hidden]. It has an intermediate [..., Pos, Hidden,
+// KeyPos]; if the query has no axis beyond the key's, as in a decoder's step without Pos, that is
+// [..., KeyPos, Hidden], in the memory order of the keys.
 template <class QueryDim, class KeyDim, class Hidden, expression Q, expression K>
 constexpr auto additive_score(scope s, const Q& query, const K& key) {
   auto const q = linear_without_bias<shape<QueryDim>, shape<Hidden>>(s / "W_q", query);
@@ -89,7 +92,7 @@ requires(detail::fault_of_score<Q, K, QueryDim, KeyDim>() == detail::score_fault
                 additive_score(scope, const Q&, const K&))
 
 // Bilinear: qᵀ M k (Luong et al. 2015, section 3.1, "general"), for queries and keys of different
-// sizes. Parameter: weight [QueryDim, KeyDim].
+// sizes. Parameter: weight [QueryDim, KeyDim], initially Xavier uniform.
 template <class QueryDim, class KeyDim, expression Q, expression K>
 constexpr auto bilinear_score(scope s, const Q& query, const K& key) {
   auto const m = s.param<"weight", QueryDim, KeyDim>(init::xavier_uniform<QueryDim>());
@@ -108,10 +111,10 @@ requires(detail::fault_of_score<Q, K, QueryDim, KeyDim>() == detail::score_fault
     WEFT_REJECT("nn::bilinear_score: query or key is not float; convert with weft::cast<float>",
                 bilinear_score(scope, const Q&, const K&))
 
-// Gaussian kernel: -‖q - k‖² / 2 (Nadaraya 1964 and Watson 1964, whose estimate is the attention
-// with these scores) but for -‖q‖² / 2, which is the same for all keys of a query, so that the
-// softmax does not see it: qᵀk - ‖k‖² / 2, a contraction and the squared norms of the keys. Scores
-// of keys far from 0 lose the digits that ‖k‖² has before its distances begin.
+// Gaussian kernel, for queries and keys of one size Dim: qᵀk - ‖k‖² / 2, which is -‖q - k‖² / 2
+// (Nadaraya 1964 and Watson 1964, whose estimator is attention with these scores) without the term
+// -‖q‖² / 2, which is the same for all keys of a query and cancels in the softmax. If ‖k‖² is large
+// compared to the squared distances, the scores lose precision by cancellation.
 template <class Dim, expression Q, expression K>
 constexpr auto gaussian_score(const Q& query, const K& key) {
   return dot<Dim>(query, key) + sum<Dim>(key * key) * -0.5;
@@ -129,8 +132,7 @@ requires(detail::fault_of_score<Q, K, Dim, Dim>() == detail::score_fault::elemen
     WEFT_REJECT("nn::gaussian_score: query or key is not float; convert with weft::cast<float>",
                 gaussian_score(const Q&, const K&))
 
-// The same with a width that is learned: -‖w (q - k)‖² / 2. Parameter: w, a number, which begins as
-// 1.
+// The same with a learned inverse width: -‖w (q - k)‖² / 2. Parameter: w, a scalar, initially 1.
 template <class Dim, expression Q, expression K>
 constexpr auto gaussian_score(scope s, const Q& query, const K& key) {
   auto const w = s.param<"w">(init::ones());

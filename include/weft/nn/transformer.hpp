@@ -1,14 +1,18 @@
-// Encoder and decoder (Vaswani et al. 2017, figure 1).
+// The encoder-decoder transformer (Vaswani et al. 2017, figure 1).
 #pragma once
 
 #include "weft/nn/decoder.hpp"
 
 namespace weft::nn {
 
-// From a source [..., SourcePos, Embed] and a target [..., Pos, Embed], both with their positions
-// encoded, to an output [..., Pos, Embed] and the weights of the last block of the decoder. The
-// decoder looks at the source under its own axis, SourcePos. Parameters under "encoder" and
-// "decoder", as torch.nn.Transformer. `order` is for what attends to itself, see nn::encoding.
+// From a source float [..., SourcePos, Embed] and a target float [..., Pos, Embed], both with their
+// positions encoded, to nn::decoded: .output [..., Pos, Embed] and the weights of the decoder's
+// last block. The decoder attends to the encoder's output along SourcePos. SourceKeyPos and KeyPos
+// are aliases of SourcePos and Pos. The masks are those of the encoder's self-attention, of the
+// decoder's (as a rule nn::causal<Pos, KeyPos>()), and of the decoder's attention to the encoder's
+// output. Parameters under "encoder" and "decoder", as torch.nn.Transformer. `order` is the
+// position encoding of both self-attentions, see nn::encoding. A source with an axis that the
+// target does not have, other than SourcePos, does not compile.
 template <class SourcePos, class SourceKeyPos, class Pos, class KeyPos, class Embed, class Heads,
           class HeadDim, class Hidden, expression X, expression Y,
           detail::mask_like L = mask_list<>, detail::mask_like M = mask_list<>,

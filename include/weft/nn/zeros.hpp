@@ -1,4 +1,4 @@
-// Zeros of a shape.
+// float zeros of a shape.
 #pragma once
 
 #include "weft/ops/convert.hpp"

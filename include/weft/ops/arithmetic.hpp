@@ -1,11 +1,13 @@
-// Arithmetic on each element by itself; that of int32 is modulo 2^32.
+// Elementwise arithmetic of float or int32 operands, broadcast by axis as elementwise.hpp says; the
+// result has their dtype, and int32 wraps modulo 2^32. Misuse does not compile: see the WEFT_REJECT
+// overloads.
 #pragma once
 
 #include "weft/ops/elementwise.hpp"
 
 namespace weft {
 
-// l + r, element by element.
+// l + r, elementwise (torch.add).
 template <class L, class R>
 requires detail::operands<L, R>
 constexpr auto operator+(const L& l, const R& r) {
@@ -21,7 +23,7 @@ requires detail::crowded<L, R> WEFT_REJECT(
 template <class L, class R>
 requires detail::both_logical<L, R> WEFT_REJECT(
     "add: booleans have no arithmetic; choose with weft::where", operator+(const L&, const R&))
-// l - r, element by element.
+// l - r, elementwise (torch.sub).
 template <class L, class R>
 requires detail::operands<L, R>
 constexpr auto operator-(const L& l, const R& r) {
@@ -37,7 +39,7 @@ requires detail::crowded<L, R> WEFT_REJECT(
 template <class L, class R>
 requires detail::both_logical<L, R> WEFT_REJECT(
     "subtract: booleans have no arithmetic; choose with weft::where", operator-(const L&, const R&))
-// l * r, element by element.
+// l * r, elementwise (torch.mul).
 template <class L, class R>
 requires detail::operands<L, R>
 constexpr auto operator*(const L& l, const R& r) {
@@ -53,7 +55,7 @@ requires detail::crowded<L, R> WEFT_REJECT(
 template <class L, class R>
 requires detail::both_logical<L, R> WEFT_REJECT(
     "multiply: booleans have no arithmetic; choose with weft::where", operator*(const L&, const R&))
-// l / r, element by element.
+// l / r, elementwise, of float only (torch.div).
 template <class L, class R>
 requires detail::operands<L, R>
 constexpr auto operator/(const L& l, const R& r) {
@@ -75,7 +77,8 @@ requires(detail::operands<L, R> && !detail::crowded<L, R> && detail::same_elemen
     WEFT_REJECT(
         "divide: integers are not divided; convert with weft::cast<float>", operator/(const L&,
                                                                                       const R&))
-// The greater of two, element by element; NaN where either is, with gradients of 0 there.
+// The greater of two, elementwise (torch.maximum): NaN where either is, with gradients of 0 there.
+// Equal operands get half of the gradient each.
 template <class L, class R>
 requires detail::operands<L, R>
 constexpr auto maximum(const L& l, const R& r) {
@@ -91,7 +94,8 @@ requires detail::crowded<L, R> WEFT_REJECT(
 template <class L, class R>
 requires detail::both_logical<L, R> WEFT_REJECT(
     "maximum: booleans have no arithmetic; choose with weft::where", maximum(const L&, const R&))
-// The lesser of two, element by element; NaN where either is, with gradients of 0 there.
+// The lesser of two, elementwise (torch.minimum): NaN where either is, with gradients of 0 there.
+// Equal operands get half of the gradient each.
 template <class L, class R>
 requires detail::operands<L, R>
 constexpr auto minimum(const L& l, const R& r) {
@@ -108,7 +112,7 @@ template <class L, class R>
 requires detail::both_logical<L, R> WEFT_REJECT(
     "minimum: booleans have no arithmetic; choose with weft::where", minimum(const L&, const R&))
 
-// -x
+// -x, elementwise (torch.neg): x float or int32 [...] to the same axes.
 template <expression X>
 constexpr auto operator-(const X& x) {
   return detail::unary<op::negate>(x);

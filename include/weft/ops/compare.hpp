@@ -1,13 +1,16 @@
-// Comparisons of each element by itself.
+// Elementwise comparisons.
 #pragma once
 
 #include "weft/ops/elementwise.hpp"
 
 namespace weft {
 
-// Comparisons give booleans: positions<KeyPos>() <= positions<Pos>() is a causal mask [KeyPos,
-// Pos]. Those of floats are IEEE's: -0 equals 0, and NaN is unequal to everything, itself too, and
-// neither less nor greater than anything; x != x is where x is NaN.
+// <, <=, >, >=, == and != of two operands of one dtype, broadcast by axis as elementwise.hpp says,
+// give booleans: positions<KeyPos>() <= positions<Pos>() is a causal mask [KeyPos, Pos]. Booleans
+// have == and != only. l > r is r < l, and l >= r is r <= l, so the axes of r come first in the
+// result. Comparisons of floats are IEEE 754's: -0 equals 0, and NaN is unequal to everything,
+// itself included, and neither less nor greater than anything; x != x is true where x is NaN.
+// Misuse does not compile: see the WEFT_REJECT overloads.
 template <class L, class R>
 requires detail::operands<L, R>
 constexpr auto operator<(const L& l, const R& r) {
@@ -23,6 +26,7 @@ requires detail::crowded<L, R> WEFT_REJECT(
 template <class L, class R>
 requires detail::both_logical<L, R> WEFT_REJECT(
     "less: booleans have no order; combine masks with && and ||", operator<(const L&, const R&))
+// l <= r (torch.le).
 template <class L, class R>
 requires detail::operands<L, R>
 constexpr auto operator<=(const L& l, const R& r) {
@@ -39,6 +43,7 @@ template <class L, class R>
 requires detail::both_logical<L, R> WEFT_REJECT(
     "less_equal: booleans have no order; combine masks with && and ||", operator<=(const L&,
                                                                                    const R&))
+// l > r (torch.gt).
 template <class L, class R>
 requires detail::operands<L, R>
 constexpr auto operator>(const L& l, const R& r) {
@@ -54,6 +59,7 @@ requires detail::crowded<L, R> WEFT_REJECT(
 template <class L, class R>
 requires detail::both_logical<L, R> WEFT_REJECT(
     "greater: booleans have no order; combine masks with && and ||", operator>(const L&, const R&))
+// l >= r (torch.ge).
 template <class L, class R>
 requires detail::operands<L, R>
 constexpr auto operator>=(const L& l, const R& r) {
@@ -72,6 +78,7 @@ template <class L, class R>
 requires detail::both_logical<L, R> WEFT_REJECT(
     "greater_equal: booleans have no order; combine masks with && and ||", operator>=(const L&,
                                                                                       const R&))
+// l == r (torch.eq).
 template <class L, class R>
 requires detail::operands<L, R>
 constexpr auto operator==(const L& l, const R& r) {
@@ -84,6 +91,7 @@ requires detail::mixed<L, R> WEFT_REJECT(
 template <class L, class R>
 requires detail::crowded<L, R> WEFT_REJECT(
     "equal: the operands have more than 8 axes between them", operator==(const L&, const R&))
+// l != r (torch.ne).
 template <class L, class R>
 requires detail::operands<L, R>
 constexpr auto operator!=(const L& l, const R& r) {

@@ -1,4 +1,4 @@
-// One tensor after another along an axis.
+// Concatenation along an axis.
 #pragma once
 
 #include "weft/graph/reject.hpp"
@@ -44,7 +44,7 @@ inline constexpr bool one_list = false;
 template <class... Parts>
 inline constexpr bool one_list<shape<Parts...>> = true;
 
-// S with Whole in the place of the first of Parts.
+// S with Whole instead of the first of Parts.
 template <class S, class Parts, class Whole>
 struct led_by;
 template <class S, class First, class... Rest, class Whole>
@@ -56,12 +56,13 @@ using led = typename led_by<S, Parts, Whole>::type;
 
 }  // namespace detail
 
-// concatenate<Whole, shape<Left, Right>>(a, b): a's axis Left, then b's axis Right, as the axis
-// Whole. All other axes are the same; the result has them in a's order. Where parts have lengths
-// known at run time, Whole's length is the sum.
+// concatenate<Whole, shape<Left, Right>>(a, b): a along its axis Left, followed by b along its axis
+// Right, as the axis Whole (torch.cat): a [..., Left, ...] and b [..., Right, ...] to [..., Whole,
+// ...]. The operands have one dtype and the same other axes, in any order; the result has a's
+// order. Whole's extent is the sum of the parts' extents, and it is bounded if one of them is: its
+// length in a run is the sum of theirs. Anything else does not compile.
 //
-// Constraints on packs are never more special than one another, so here the right use too says
-// that it is right.
+// Constraints on packs do not subsume one another, so the accepted use is constrained, too.
 template <class Whole, class Parts, expression... Xs>
 requires(detail::concatenate_fault_v<Whole, Parts, Xs...> ==
          detail::concatenate_fault::none) constexpr auto concatenate(const Xs&... xs) {

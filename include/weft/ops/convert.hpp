@@ -1,4 +1,4 @@
-// Other elements, and more axes.
+// Conversion of dtypes, and broadcasting to more axes.
 #pragma once
 
 #include "weft/ops/elementwise.hpp"
@@ -20,8 +20,9 @@ constexpr broadcast_fault fault_of_broadcast() {
 
 }  // namespace detail
 
-// The elements as T: a float becomes an integer towards zero, the nearest int32 beyond their range
-// and 0 for NaN; a boolean becomes 0 or 1; a number becomes number != 0, which is true for NaN.
+// x as dtype T, elementwise, with the same axes. float to int32 truncates towards zero, saturates
+// at the ends of int32's range, and gives 0 for NaN; bool becomes 0 or 1; x to bool is x != 0,
+// which is true for NaN. Gradients pass from float to float only.
 template <class T, expression X>
 requires is_dtype<T>
 constexpr auto cast(const X& x) {
@@ -32,7 +33,8 @@ requires(!is_dtype<T>)
     WEFT_REJECT("cast: the new elements are float, std::int32_t or bool, as in cast<float>(x)",
                 cast(const X&))
 
-// The elements again for every index of Axes that x does not have: [axes of x..., Axes...].
+// x repeated along those of Axes that it does not have: [axes of x..., the others of Axes...], with
+// x's dtype (torch.Tensor.expand).
 template <class... Axes, expression X>
 constexpr auto broadcast(const X& x) {
   return append<element_t<X>, united<shape_t<X>, shape<Axes...>>>(make_node(op::copy), x);

@@ -1,4 +1,4 @@
-// Contraction.
+// Contraction: matrix products and torch.einsum of two operands, by axis name.
 #pragma once
 
 #include "weft/graph/reject.hpp"
@@ -25,10 +25,10 @@ constexpr dot_fault fault_of_dot() {
 
 }  // namespace detail
 
-// The sum over the axes K of left * right. Axes that both have and K does not name stay, and are
-// matched (a batched product). The result has the remaining axes of left, then those of right that
-// left does not have: dot<Embed>(x [Batch, Pos, Embed], w [Embed, Heads, HeadDim]) is [Batch, Pos,
-// Heads, HeadDim].
+// The sum over the axes K of left * right, float. Axes that both have and K does not name stay, and
+// are matched (a batched product). The result has the remaining axes of left, then those of right
+// that left does not have: dot<Embed>(x [Batch, Pos, Embed], w [Embed, Heads, HeadDim]) is [Batch,
+// Pos, Heads, HeadDim]. Misuse does not compile: see the WEFT_REJECT overloads.
 template <class... K, expression L, expression R>
 constexpr auto dot(const L& left, const R& right) {
   using S = united<without<shape_t<L>, shape<K...>>, without<shape_t<R>, shape<K...>>>;

@@ -11,7 +11,7 @@
 
 namespace weft {
 
-// Reached while compiling, these functions' names are what the compiler prints.
+// The compiler prints these functions' names where constant evaluation reaches them.
 inline void the_rate_of_a_dropout_is_not_between_0_and_1() {
   throw std::domain_error("dropout: the rate is not between 0 and 1");
 }
@@ -19,17 +19,19 @@ inline void a_dropout_has_more_than_2_to_the_32_elements() {
   throw std::length_error("dropout: the operand has more than 2^32 elements");
 }
 
-// Srivastava et al. 2014, inverted, as torch.nn.Dropout: in training each element is 0 with
-// probability `rate`, independently, and else divided by 1 - rate; in a weft::module dropout is the
-// identity, and weft::monte_carlo evaluates with it on. The rate is rounded to a multiple of 2^-24.
+// Inverted dropout (Srivastava et al. 2014) as torch.nn.Dropout: x float [...] to the same axes. In
+// training each element is 0 with probability `rate`, independently, and divided by 1 - rate
+// otherwise; in a weft::module dropout is the identity, and weft::monte_carlo evaluates with it on.
+// The rate is rounded to a multiple of 2^-24. A rate outside of [0, 1] does not compile, nor does
+// an x of more than 2^32 elements.
 //
-// Which elements are dropped follows from the seed, the number of the training step, which of the
-// model's dropouts it is, in the order in which the model calls them, and the element's place among
-// the axes at their bounds, by the generator of kernels/philox.hpp; so it is the same for any
-// number of threads, SIMD target, memory layout and other length of an axis. The adjoint draws the
-// same numbers again: no mask is stored. In the body of a scan every step drops the same elements
-// (Gal and Ghahramani 2016b, section 4); for others at each step, drop out what is scanned. Dropout
-// of attention's weights stays within the one operation that attention becomes.
+// Which elements are dropped depends on the seed, the index of the training step, the index of this
+// dropout in the order in which the model calls them, and the element's index with all axes at
+// their bounds, through the counter-based generator of kernels/philox.hpp; so it is the same for
+// any number of threads, SIMD target, memory layout and other length of an axis. The adjoint
+// generates the same bits again: no mask is stored. In the body of a scan every step drops the same
+// elements (Gal and Ghahramani 2016b, section 4); to drop others at each step, apply dropout to the
+// scanned operand. Dropout of attention weights is fused into the attention operation.
 template <class S>
 constexpr tensor<float, S> dropout(const tensor<float, S>& x, double rate) {
   if (!(rate >= 0 && rate <= 1)) the_rate_of_a_dropout_is_not_between_0_and_1();

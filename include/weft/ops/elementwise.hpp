@@ -1,6 +1,7 @@
-// What the elementwise operations share: arithmetic, compare, mask, convert and functions, beside
-// this file. Operands are broadcast by axis: the result has the axes of the first operand, then
-// those that only later operands have. A number takes part as a tensor without axes.
+// Common parts of the elementwise operations in arithmetic.hpp, compare.hpp, mask.hpp, convert.hpp
+// and functions.hpp. Operands are broadcast by axis name: the result has the axes of the first
+// operand, then those that only later operands have, at most 8 together. A C++ scalar counts as a
+// tensor without axes, of the other operand's dtype.
 #pragma once
 
 #include <concepts>
@@ -15,7 +16,7 @@
 
 namespace weft {
 
-// Reached while compiling, these functions' names are what the compiler prints.
+// The compiler prints these functions' names where constant evaluation reaches them.
 inline void this_number_is_infinite_as_float() {
   throw std::out_of_range("a number is infinite as float");
 }
@@ -33,7 +34,8 @@ inline constexpr bool floating = std::same_as<element_t<X>, float>;
 template <class X>
 inline constexpr bool logical = std::same_as<element_t<X>, bool>;
 
-// May this number stand beside elements T without a change of its value's kind?
+// Whether a C++ scalar of type N may be combined with a tensor of dtype T: integers with float and
+// int32, floating point with float only, nothing with bool.
 template <class N, class T>
 inline constexpr bool fits = !std::same_as<T, bool> && (std::floating_point<T> || std::integral<N>);
 
@@ -51,7 +53,7 @@ inline constexpr bool any_logical = false;
 template <expression L, expression R>
 inline constexpr bool any_logical<L, R> = logical<L> || logical<R>;
 
-// The axes of an operand; a number has none.
+// The axes of an operand; a scalar has none.
 template <class X>
 struct operand_axes {
   using type = shape<>;
@@ -64,7 +66,7 @@ template <class L, class R>
 inline constexpr int operands_rank =
     united_rank<typename operand_axes<L>::type, typename operand_axes<R>::type>;
 
-// A number that float rounds to another kind of value is a mistake; one that is infinite is not.
+// A finite scalar that overflows to infinity, or one that underflows to 0, as float is an error.
 template <std::floating_point N>
 constexpr void check_as_float(N value) {
   using float_limits = std::numeric_limits<float>;
@@ -74,7 +76,7 @@ constexpr void check_as_float(N value) {
   if (size > 0 && size <= N{float_limits::denorm_min()} / 2) this_number_is_zero_as_float();
 }
 
-// A number beside an expression becomes a constant of the expression's elements.
+// A scalar operand becomes a constant of the expression's dtype.
 template <class Like, expression X>
 constexpr const X& lift(const X& x) {
   return x;
@@ -119,7 +121,7 @@ constexpr auto comparison(const L& l, const R& r) {
 template <class L, class R>
 concept operands = (expression<L> && (expression<R> || number<R>)) || (number<L> && expression<R>);
 
-// What can be wrong with them, one at a time.
+// The rules that two operands can break; at most one of these concepts holds.
 template <class L, class R>
 concept crowded = operands<L, R> &&(operands_rank<L, R> > max_rank);
 template <class L, class R>

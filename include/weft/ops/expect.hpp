@@ -1,4 +1,4 @@
-// Saying which axes a tensor has.
+// Compile-time assertion of a tensor's axes.
 #pragma once
 
 #include "weft/graph/reject.hpp"
@@ -9,7 +9,7 @@ namespace weft {
 
 namespace detail {
 
-// The names are for messages.
+// Types whose names the compiler prints in its message.
 template <class... Axes>
 struct missing {};
 template <class... Axes>
@@ -34,9 +34,9 @@ inline constexpr bool is_list_of_axes<shape<Axes...>> =
 
 }  // namespace detail
 
-// x, which has these axes and no others, in any order; else the model does not compile, and the
-// message has the axes that are missing and those that are too many. A sum or a mask takes the axes
-// of both operands: where that is not meant, as in a residual, this is the way to say it:
+// Returns x, which has these axes and no others, in any order; otherwise the model does not
+// compile, and the message names the missing and the surplus axes. A sum or a mask takes the axes
+// of both operands; where that is not meant, as in a residual connection, assert the axes:
 //
 //   return expect<Batch, Pos, Embed>(x + attention(s, x, mask));
 //

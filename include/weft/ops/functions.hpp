@@ -1,11 +1,11 @@
-// Functions of each element by itself.
+// Elementwise functions of float tensors: x [...] to the same axes. Other dtypes do not compile.
 #pragma once
 
 #include "weft/ops/elementwise.hpp"
 
 namespace weft {
 
-// e to the x.
+// e^x (torch.exp).
 template <expression X>
 constexpr auto exp(const X& x) {
   return detail::unary<op::exp>(x);
@@ -14,7 +14,7 @@ template <expression X>
 requires(!detail::floating<X>)
     WEFT_REJECT("exp: the elements are not float; convert with weft::cast<float>", exp(const X&))
 
-// The natural logarithm; -infinity at 0, NaN below.
+// The natural logarithm; -infinity at 0, NaN below 0 (torch.log).
 template <expression X>
 constexpr auto log(const X& x) {
   return detail::unary<op::log>(x);
@@ -23,7 +23,7 @@ template <expression X>
 requires(!detail::floating<X>)
     WEFT_REJECT("log: the elements are not float; convert with weft::cast<float>", log(const X&))
 
-// The square root; NaN below 0.
+// The square root; NaN below 0 (torch.sqrt).
 template <expression X>
 constexpr auto sqrt(const X& x) {
   return detail::unary<op::sqrt>(x);
@@ -32,7 +32,7 @@ template <expression X>
 requires(!detail::floating<X>)
     WEFT_REJECT("sqrt: the elements are not float; convert with weft::cast<float>", sqrt(const X&))
 
-// The hyperbolic tangent.
+// The hyperbolic tangent (torch.tanh).
 template <expression X>
 constexpr auto tanh(const X& x) {
   return detail::unary<op::tanh>(x);
@@ -41,7 +41,7 @@ template <expression X>
 requires(!detail::floating<X>)
     WEFT_REJECT("tanh: the elements are not float; convert with weft::cast<float>", tanh(const X&))
 
-// The error function.
+// The error function, 2/sqrt(π) times the integral of exp(-t²) from 0 to x (torch.erf).
 template <expression X>
 constexpr auto erf(const X& x) {
   return detail::unary<op::erf>(x);
@@ -50,7 +50,7 @@ template <expression X>
 requires(!detail::floating<X>)
     WEFT_REJECT("erf: the elements are not float; convert with weft::cast<float>", erf(const X&))
 
-// The sine of x in radians.
+// The sine of x in radians (torch.sin).
 template <expression X>
 constexpr auto sin(const X& x) {
   return detail::unary<op::sin>(x);
@@ -59,7 +59,7 @@ template <expression X>
 requires(!detail::floating<X>)
     WEFT_REJECT("sin: the elements are not float; convert with weft::cast<float>", sin(const X&))
 
-// The cosine of x in radians.
+// The cosine of x in radians (torch.cos).
 template <expression X>
 constexpr auto cos(const X& x) {
   return detail::unary<op::cos>(x);
@@ -68,7 +68,7 @@ template <expression X>
 requires(!detail::floating<X>)
     WEFT_REJECT("cos: the elements are not float; convert with weft::cast<float>", cos(const X&))
 
-// 1 / (1 + exp(-x)).
+// 1 / (1 + exp(-x)) (torch.sigmoid).
 template <expression X>
 constexpr auto sigmoid(const X& x) {
   return detail::unary<op::sigmoid>(x);
@@ -78,7 +78,7 @@ requires(!detail::floating<X>)
     WEFT_REJECT("sigmoid: the elements are not float; convert with weft::cast<float>",
                 sigmoid(const X&))
 
-// max(x, 0); NaN where x is, with a gradient of 0 there.
+// max(x, 0) (torch.relu); NaN where x is NaN, with a gradient of 0 there.
 template <expression X>
 constexpr auto relu(const X& x) {
   return detail::unary<op::relu>(x);
@@ -87,7 +87,7 @@ template <expression X>
 requires(!detail::floating<X>)
     WEFT_REJECT("relu: the elements are not float; convert with weft::cast<float>", relu(const X&))
 
-// x Φ(x), by erf (Hendrycks and Gimpel 2016, section 2); torch.nn.GELU().
+// x Φ(x) = x/2 (1 + erf(x / sqrt(2))) (Hendrycks and Gimpel 2016, section 2); torch.nn.GELU().
 template <expression X>
 constexpr auto gelu(const X& x) {
   return detail::unary<op::gelu>(x);
@@ -117,7 +117,8 @@ template <expression X>
 requires(!detail::floating<X>)
     WEFT_REJECT("silu: the elements are not float; convert with weft::cast<float>", silu(const X&))
 
-// The square root of an axis's length, as in softmax(QKᵀ / sqrt(HeadDim)).
+// The square root of an axis's length in this run, a float without axes, as in softmax(QKᵀ /
+// sqrt(HeadDim)).
 template <axis_like A>
 constexpr auto sqrt(A) {
   return sqrt(length<A>());

@@ -1,4 +1,5 @@
-// Picking by index.
+// Selection by index, and its adjoint. Misuse that is not named below does not compile: see the
+// WEFT_REJECT overloads.
 #pragma once
 
 #include "weft/graph/reject.hpp"
@@ -50,10 +51,14 @@ constexpr cross_entropy_fault fault_of_cross_entropy() {
 
 }  // namespace detail
 
-// The element of table at index `indices` along A: an embedding is gather<Vocab>(table [Vocab,
-// Embed], tokens [Batch, Pos]), giving [Batch, Pos, Embed]. Axes that both have are matched. An
-// index that is an input is checked when a run begins, and weft::error says which; a computed one
-// that lies outside picks 0, as the last of no element does: see weft::between.
+// The elements of table at int32 `indices` along A: table [..., A, ...] and indices [...] without A
+// to the axes of the indices, then those of table that they do not have, with table's dtype. An
+// embedding is gather<Vocab>(table [Vocab, Embed], tokens [Batch, Pos]), giving [Batch, Pos,
+// Embed]. Axes that both have are matched (torch.gather); without any it is ONNX's Gather.
+//
+// Indices that are an input are checked when a run begins: weft::error names the element that is
+// negative or not less than A's length. A computed index out of range gives 0, as that of the last
+// element of an empty axis: see weft::between.
 template <class A, expression X, expression I>
 constexpr auto gather(const X& table, const I& indices) {
   node n = make_node(op::gather);
@@ -79,10 +84,10 @@ requires(!expression<I>)
     WEFT_REJECT("gather: the indices are a tensor of int32; for one index write weft::constant(0)",
                 gather(const X&, const I&))
 
-// The sums of the elements along From that have the same index, each at its index along To: x [...,
-// From, ...] and indices [From, ...] of x's axes to [..., To, ...], 0 where no index points. It is
-// gather's adjoint. Indices that are an input are checked as gather's are; an element whose
-// computed index lies outside of To counts nowhere.
+// y[t] = the sum of x[f] over all f with indices[f] = t (jax.ops.segment_sum): x float [..., From,
+// ...] and int32 indices [From, ...] of x's axes to float [..., To, ...] with To instead of From, 0
+// where no index is t. It is gather's adjoint. Indices that are an input are checked as gather's
+// are; an element whose computed index is out of To's range is left out.
 template <class From, class To, expression X, expression I>
 constexpr auto segment_sum(const X& x, const I& indices) {
   node n = make_node(op::scatter_add);
@@ -115,8 +120,10 @@ requires(detail::fault_of_segment_sum<From, To, X, I>() == detail::segment_sum_f
     WEFT_REJECT("segment_sum: the indices have an axis that the operand has not",
                 segment_sum(const X&, const I&))
 
-// -log softmax<Classes>(logits) at the target: float, with the other axes of the logits. For the
-// loss of a batch take the mean over them (torch.nn.functional.cross_entropy's 'mean').
+// -log softmax<Classes>(logits) at the target, torch.nn.functional.cross_entropy with reduction
+// 'none': logits float [..., Classes] and targets int32 [...] without Classes to float with the
+// axes of the targets, then the others of the logits. For 'mean' take the mean over them. Targets
+// are checked as gather's indices are.
 template <class Classes, expression X, expression I>
 constexpr auto cross_entropy(const X& logits, const I& targets) {
   return -gather<Classes>(log_softmax<Classes>(logits), targets);

@@ -1,4 +1,4 @@
-// Masks of booleans, and choosing by them.
+// Boolean masks, and selection by them.
 #pragma once
 
 #include <limits>
@@ -7,10 +7,11 @@
 
 namespace weft {
 
-// A score of -infinity has no weight: softmax<KeyPos>(where(mask, scores, -weft::infinity)).
+// A score of -infinity gets weight 0: softmax<KeyPos>(where(mask, scores, -weft::infinity)).
 inline constexpr float infinity = std::numeric_limits<float>::infinity();
 
-// Booleans, element by element.
+// Elementwise logical and, or and not (torch.logical_and, ...) of boolean operands, broadcast by
+// axis as elementwise.hpp says. Other dtypes do not compile.
 template <expression L, expression R>
 constexpr auto operator&&(const L& l, const R& r) {
   return detail::elementwise<op::logical_and, bool>(l, r);
@@ -55,9 +56,10 @@ constexpr where_fault fault_of_where() {
 
 }  // namespace detail
 
-// Where the condition holds the element of `then`, else that of `otherwise`. The result's axes are
-// those of `then`, those that only `otherwise` has, then those that only the condition has. Either
-// may be a number; two numbers give float, or int32 if both are integers.
+// The element of `then` where the boolean condition is true, else that of `otherwise`
+// (torch.where), broadcast by axis: the result's axes are those of `then`, those that only
+// `otherwise` has, then those that only the condition has. `then` and `otherwise` have one dtype,
+// the result's. Either may be a C++ scalar; two scalars give float, or int32 if both are integers.
 template <expression C, class A, class B>
 requires detail::operands<A, B>
 constexpr auto where(const C& condition, const A& then, const B& otherwise) {

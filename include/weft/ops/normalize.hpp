@@ -1,4 +1,6 @@
-// Operations that run along axes and keep them.
+// Normalisations over the axes K jointly, which stay: x float [..., K..., ...] to float of the same
+// axes. No axes, an axis that x does not have or that is named twice, and other dtypes do not
+// compile.
 #pragma once
 
 #include "weft/graph/reject.hpp"
@@ -20,8 +22,9 @@ constexpr auto along(const X& x, double scalar = 0) {
 
 }  // namespace detail
 
-// exp(x) / sum over K of exp(x), computed from x - max (x). A row whose elements are all -infinity,
-// or that has none, is 0 (ONNX's rule; PyTorch gives NaN). One with NaN or +infinity is all NaN.
+// exp(x) / sum over K of exp(x) (torch.softmax), computed from x - max(x). A row of which every
+// element is -infinity, or that has no element, is 0 (ONNX's rule; PyTorch gives NaN). A row with
+// NaN or +infinity is all NaN.
 template <class... K, expression X>
 constexpr auto softmax(const X& x) {
   return detail::along<op::softmax, K...>(x);
@@ -40,8 +43,8 @@ requires(detail::fault_of_axes<X, K...>() == detail::axis_fault::elements)
     WEFT_REJECT("softmax: the elements are not float; convert with weft::cast<float>",
                 softmax(const X&))
 
-// log(softmax<K...>(x)), computed as x - max - log(sum exp(x - max)). A row
-// whose elements are all -infinity is -infinity.
+// log(softmax<K...>(x)) (torch.log_softmax), computed as x - max - log(sum exp(x - max)). A row of
+// which every element is -infinity is -infinity.
 template <class... K, expression X>
 constexpr auto log_softmax(const X& x) {
   return detail::along<op::log_softmax, K...>(x);
@@ -61,8 +64,8 @@ requires(detail::fault_of_axes<X, K...>() == detail::axis_fault::elements)
     WEFT_REJECT("log_softmax: the elements are not float; convert with weft::cast<float>",
                 log_softmax(const X&))
 
-// (x - mean) / sqrt(variance + epsilon) over K, with the biased variance (Ba et al. 2016, equation
-// 3, without gain and bias).
+// (x - mean) / sqrt(variance + epsilon), with the mean and the biased variance over K (Ba et al.
+// 2016, equation 3, without gain and bias).
 template <class... K, expression X>
 constexpr auto normalize(const X& x, double epsilon = 1e-5) {
   return detail::along<op::normalize, K...>(x, epsilon);
@@ -82,8 +85,8 @@ requires(detail::fault_of_axes<X, K...>() == detail::axis_fault::elements)
     WEFT_REJECT("normalize: the elements are not float; convert with weft::cast<float>",
                 normalize(const X&, double = 0))
 
-// normalize<K...>(x) * gain + bias (Ba et al. 2016, equation 4); gain and bias have axes of x only,
-// as a rule K. torch.nn.LayerNorm's weight and bias.
+// normalize<K...>(x) * gain + bias (Ba et al. 2016, equation 4); gain and bias are float and have
+// axes of x only, usually K. torch.nn.functional.layer_norm with gain as its weight.
 template <class... K, expression X, expression G, expression B>
 constexpr auto layer_norm(const X& x, const G& gain, const B& bias, double epsilon = 1e-5) {
   return normalize<K...>(x, epsilon) * gain + bias;
@@ -135,8 +138,8 @@ requires(detail::fault_of_axes<X, K...>() == detail::axis_fault::elements)
     WEFT_REJECT("rms_norm: the elements are not float; convert with weft::cast<float>",
                 rms_norm(const X&, double = 0))
 
-// rms_norm<K...>(x) * weight (the same equation); weight has axes of x only, as a rule K.
-// torch.nn.RMSNorm's weight.
+// rms_norm<K...>(x) * weight (the same equation); weight is float and has axes of x only, usually
+// K. torch.nn.functional.rms_norm, whose default eps is 2^-23.
 template <class... K, expression X, expression G>
 constexpr auto rms_norm(const X& x, const G& weight, double epsilon = 1e-5) {
   return rms_norm<K...>(x, epsilon) * weight;

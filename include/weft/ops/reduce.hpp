@@ -1,4 +1,5 @@
-// Reductions: the named axes go.
+// Reductions over the axes K: x float [..., K..., ...] to float with the other axes, in x's order.
+// No axes, an axis that x does not have or that is named twice, and other dtypes do not compile.
 #pragma once
 
 #include "weft/graph/reject.hpp"
@@ -11,7 +12,7 @@ namespace detail {
 
 enum class axis_fault { none, nothing, missing, twice, elements };
 
-// What is wrong with running over the axes K of X?
+// The first rule that an operation along the axes K of X breaks.
 template <class X, class... K>
 constexpr axis_fault fault_of_axes() {
   if (sizeof...(K) == 0) return axis_fault::nothing;
@@ -30,7 +31,7 @@ constexpr auto reduce(const X& x) {
 
 }  // namespace detail
 
-// The sum over the axes K; 0 where one of them has length 0.
+// The sum over the axes K (torch.sum); 0 where one of them has length 0.
 template <class... K, expression X>
 constexpr auto sum(const X& x) {
   return detail::reduce<op::sum, K...>(x);
@@ -48,7 +49,8 @@ template <class... K, expression X>
 requires(detail::fault_of_axes<X, K...>() == detail::axis_fault::elements)
     WEFT_REJECT("sum: the elements are not float; convert with weft::cast<float>", sum(const X&))
 
-// The greatest element over the axes K; NaN where one is, -infinity where an axis has length 0.
+// The greatest element over the axes K (torch.amax); NaN where one is NaN, -infinity where an axis
+// has length 0. Equal greatest elements share the gradient evenly.
 template <class... K, expression X>
 constexpr auto max(const X& x) {
   return detail::reduce<op::max, K...>(x);
@@ -66,7 +68,7 @@ template <class... K, expression X>
 requires(detail::fault_of_axes<X, K...>() == detail::axis_fault::elements)
     WEFT_REJECT("max: the elements are not float; convert with weft::cast<float>", max(const X&))
 
-// The mean over the axes K; NaN where one of them has length 0.
+// The mean over the axes K (torch.mean); NaN where one of them has length 0.
 template <class... K, expression X>
 constexpr auto mean(const X& x) {
   return sum<K...>(x) / length<K...>();

@@ -1,4 +1,4 @@
-// Pairs of numbers turned by angles.
+// Rotation of pairs of elements.
 #pragma once
 
 #include "weft/graph/reject.hpp"
@@ -34,10 +34,12 @@ constexpr rotate_fault fault_of_rotate() {
 
 }  // namespace detail
 
-// x [..., Numbers] turned pair by pair by angles of the given cosines and sines [..., Pairs]: the
-// pair (a, b) becomes (a cos - b sin, b cos + a sin) (Su et al. 2021, equation 34). Where there are
-// fewer pairs than half of Numbers, the rest of Numbers stays as it is. Axes that x has not, but
-// cosines or sines, come behind.
+// Rotates x float [..., Numbers] pair by pair, with cosines and sines float [..., Pairs] of the
+// angles: the pair (a, b) becomes (a cos - b sin, b cos + a sin) (Su et al. 2021, equation 34).
+// rotary_pairs selects the elements of pair j: 2j and 2j + 1 (neighbours), or j and j + Pairs
+// (halves). Elements of Numbers beyond the first 2 × Pairs are copied. The result has x's axes,
+// then those that only the cosines have, then those that only the sines have. Both axes have a
+// fixed extent. Misuse does not compile: see the WEFT_REJECT overloads.
 template <class Numbers, class Pairs, rotary_pairs Which = rotary_pairs::halves, expression X,
           expression C, expression S>
 constexpr auto rotate(const X& x, const C& cosine, const S& sine) {

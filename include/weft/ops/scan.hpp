@@ -1,4 +1,4 @@
-// Recurrence along an axis.
+// Recurrence along an axis, as jax.lax.scan.
 #pragma once
 
 #include <stdexcept>
@@ -10,16 +10,19 @@
 
 namespace weft {
 
-// Reached while compiling, this function's name is what the compiler prints.
+// The compiler prints this function's name where constant evaluation reaches it.
 inline void a_scan_stands_in_the_body_of_another() {
   throw std::invalid_argument("scan: a scan stands in the body of another");
 }
 
+// The direction of a scan along its axis: from the first element to the last, or back.
 enum class direction : bool { forwards, backwards };
 inline constexpr direction forwards = direction::forwards;
 inline constexpr direction backwards = direction::backwards;
 
-// What the body of a scan returns where a tensor does not say it: see scan.
+// The result of a scan's body: the carries of the next step and, by .with(...), outputs of this
+// one, which are collected instead of the carries. A body with one carry and no outputs may return
+// the tensor itself. See scan.
 template <class Carries, class Outputs = std::tuple<>>
 struct step_end {
   Carries carries;
@@ -30,21 +33,22 @@ struct step_end {
     return {carries, {outputs_of_step...}};
   }
 };
+// The carries of the next step, in the order of the scan's initial values.
 template <expression... Xs>
 constexpr step_end<std::tuple<Xs...>> next(const Xs&... carries) {
   return {{carries...}, {}};
 }
 
-// What a scan gives. Where there are several carries or outputs, each is a std::tuple.
+// The result of a scan. Several carries or outputs are a std::tuple.
 template <class Last, class All>
 struct scanned {
   Last last;  // the carries after the last step
-  All all;    // the outputs of all steps
+  All all;    // the outputs of all steps, along the scan's axis
 };
 
 namespace detail {
 
-// A tensor is a list of one.
+// A single tensor counts as a list of one.
 template <class X>
 struct tensor_list {
   static constexpr bool valid = false;
@@ -69,7 +73,7 @@ constexpr auto unlisted(const std::tuple<Xs...>& list) {
     return list;
 }
 
-// What a body's result says.
+// The step_end that a body's result stands for.
 template <class R>
 struct ends_step {
   static constexpr bool valid = false;
@@ -100,8 +104,8 @@ constexpr const auto& stacked_of(const step_end<Carries, Outputs>& e) {
     return e.outputs;
 }
 
-// S with the axis A where a scanned operand, of the axes Like, has it: behind P, the last axis
-// before A that S has; foremost where there is none.
+// S with the axis A inserted as in Like, the axes of a scanned operand: after P, the last axis
+// before A in Like that S has, or first if there is none.
 template <class A, class S, class P>
 struct put_behind {
   using type = replaced<S, P, shape<P, A>>;
@@ -145,7 +149,7 @@ enum class scan_fault {
   rank
 };
 
-// Has a carry the axes that it had before the step, in any order? Its elements?
+// Whether a step keeps the axes of a carry, in any order, and its dtype.
 template <class X, class Next>
 inline constexpr bool keeps_axes =
     subset<shape_t<Next>, shape_t<X>>&& shape_t<Next>::rank == shape_t<X>::rank;
@@ -172,7 +176,7 @@ constexpr scan_fault fault_of_end(const std::tuple<Xs...>*,
   }
 }
 
-// What the body returns.
+// The type that the body returns.
 template <class A, class Body, class... Xs, class... Ys>
 auto step_result(const std::tuple<Xs...>*, const std::tuple<Ys...>*)
     -> std::invoke_result_t<const Body&, tensor<element_t<Xs>, shape_t<Xs>>...,
@@ -211,7 +215,8 @@ constexpr scan_fault fault_of_scan() {
                             static_cast<const Body*>(nullptr));
 }
 
-// The first carry that a step changes, before it and after it; the names are for messages.
+// The first carry whose axes or dtype a step changes, before and after it, for the compiler's
+// message.
 template <class Before, class After>
 struct carry_becomes {};
 template <class Xs, class Next>
@@ -237,7 +242,8 @@ requires(Fault == scan_fault::axes ||
                        .carries)> {
 };
 
-// The axis in the role of a scan's steps: what a pass stacks may have the axis itself already.
+// The scan's axis in the role of its steps: a pass may collect values that have the axis itself
+// already.
 template <class A>
 inline constexpr axis_info steps_of{type_name<A>(), A::extent, least_of<length_axis_t<A>>,
                                     A::bounded, &info_of<length_axis_t<A>>};
@@ -278,7 +284,7 @@ constexpr tensor<T, S> last_of(graph& g, tensor<T, S> carry) {
   n.operand[n.operands++] = carry.id;
   return emit_in_scan<T, S>(g, n);
 }
-// What does not depend on the step is the same at every one.
+// Collects y over the steps; a value that does not depend on the step is broadcast.
 template <class A, class Operands, expression Y>
 constexpr auto stack(graph& g, const Y& y) {
   int const value = attach(g, y);
@@ -302,7 +308,7 @@ constexpr auto make_scan(const std::tuple<Xs...>& initial, const std::tuple<Ys..
   graph& g = std::apply(in_graph_of, std::tuple_cat(initial, operands));
   if (g.open_region != 0) a_scan_stands_in_the_body_of_another();
   std::int16_t const region = g.add_region({&info_of<A>, &steps_of<A>, D == direction::backwards});
-  // In braces, which go from left to right.
+  // Braced initialisers, unlike a call's arguments, are evaluated from left to right.
   auto const carries = std::apply(
       [&](const Xs&... xs) { return std::tuple{carry_from(g, region, xs)...}; }, initial);
   auto const elements = std::apply(
@@ -325,23 +331,25 @@ constexpr auto make_scan(const std::tuple<Xs...>& initial, const std::tuple<Ys..
 
 }  // namespace detail
 
-// scan<Pos>(h0, x, body): h0 becomes body(h0, x at 0), that becomes body(., x at 1), and so on
-// along Pos, as jax.lax.scan; scan<Pos, backwards> goes from the last element to the first. The
-// body is called once, with tensors, and the model's size does not grow with the axis:
+// scan<Pos>(h0, x, body): h_t = body(h_{t-1}, x at t) for t = 0, 1, … along Pos, h0 before the
+// first step, as jax.lax.scan; scan<Pos, backwards> iterates from the last element to the first
+// (reverse=True). The body is traced once, with tensors, so the model's size does not grow with the
+// axis:
 //
 //   auto h = scan<Pos>(h0, x, [&](auto h, auto x_t) { return tanh(dot<In>(x_t, w) + h); });
 //
-// h0 [Batch, Hidden], x [Batch, Pos, In], in the body h [Batch, Hidden] and x_t [Batch, In];
-// h.last [Batch, Hidden] is the carry after the last step, h0 where there is none, and h.all
-// [Batch, Pos, Hidden] what it became in each, with Pos where x has it. The body may use other
+// h0 [Batch, Hidden], x [Batch, Pos, In], in the body h [Batch, Hidden] and x_t [Batch, In]; h.last
+// [Batch, Hidden] is the carry after the last step, or h0 if Pos has length 0, and h.all [Batch,
+// Pos, Hidden] the carry after each step, with Pos at its position in x. The body may use other
 // tensors; what does not depend on the step is computed once.
 //
-// Several carries or operands, also none, are std::tuples: scan<Pos>(std::tuple{h0, c0},
-// std::tuple{x, mask}, body) calls body(h, c, x_t, mask_t). Then the body returns next(h, c), and
-// last and all are tuples. Outputs other than the carries are next(h, c).with(y): all is those of y
-// alone. A carry keeps its axes, in any order, and its elements.
+// Several carries or operands, or none, are std::tuples: scan<Pos>(std::tuple{h0, c0},
+// std::tuple{x, mask}, body) calls body(h, c, x_t, mask_t). The body then returns next(h, c), and
+// last and all are tuples. next(h, c).with(y) collects y instead of the carries: all is y over the
+// steps. A carry keeps its axes, in any order, and its dtype.
 //
-// No scan stands in the body of another, and tensors of the body stay there.
+// Scans do not nest, and a tensor of the body is not used outside of it: neither compiles, nor does
+// misuse that the WEFT_REJECT overloads list.
 template <class A, direction D = forwards, class Initial, class Operands, class Body>
 requires(detail::fault_of_scan<A, Initial, Operands, Body>() ==
          detail::scan_fault::none) constexpr auto scan(const Initial& initial,

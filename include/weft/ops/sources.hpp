@@ -1,4 +1,4 @@
-// Expressions that need no operand. They join the graph of the tensor that they are used with.
+// Expressions without operands. They join the graph of the tensor that they are combined with.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace weft {
 
-// A number, without axes.
+// A scalar constant of dtype T: float, int32 or bool, without axes.
 template <class T>
 requires is_dtype<T>
 constexpr auto constant(T value) {
@@ -21,7 +21,7 @@ requires(!is_dtype<T>)
     WEFT_REJECT("constant: the number is float, std::int32_t or bool, as in constant(1.0f)",
                 constant(T))
 
-// 0, 1, 2, … along an axis: int32 [A].
+// 0, 1, 2, … along an axis: int32 [A] (torch.arange).
 template <axis_like A>
 constexpr auto positions() {
   return append<std::int32_t, shape<A>>(make_node(op::positions));
@@ -29,7 +29,7 @@ constexpr auto positions() {
 template <class A>
 requires(!axis_like<A>) WEFT_REJECT("positions: name an axis, as in positions<Pos>()", positions())
 
-// The product of the axes' lengths in this run: float, without axes.
+// The product of the axes' lengths in this run, 1 for no axes: float, without axes.
 template <class... Axes>
 requires((axis_like<Axes> && ...)) constexpr auto length() {
   node n = make_node(op::length);

@@ -1,5 +1,5 @@
-// Other names and other cuts of the same elements. Nothing is computed; only a merge of axes that
-// do not lie one in the other in memory copies.
+// Views: the same elements, of the same dtype, under other axes. Nothing is computed; only a merge
+// of axes whose strides do not nest copies. Misuse does not compile: see the WEFT_REJECT overloads.
 #pragma once
 
 #include "weft/graph/reject.hpp"
@@ -75,7 +75,7 @@ constexpr view_fault fault_of_slice() {
   }
 }
 
-// S with To where the first of From stands, and without the others of From.
+// S with the first axis of From replaced by To, and without the other axes of From.
 template <class S, class To, class From>
 struct merge_into;
 template <class S, class To, class First, class... Rest>
@@ -87,8 +87,8 @@ using merged = typename merge_into<S, To, From>::type;
 
 }  // namespace detail
 
-// The axis From under the name To, which has the same extent and, where its length is known at run
-// time, is an alias of the same axis: keys are rename<Pos, KeyPos>(x).
+// x [..., From, ...] as [..., To, ...]. To has the same extent and, if its length is known at run
+// time only, is an alias of the same axis: keys are rename<Pos, KeyPos>(x).
 template <class From, class To, expression X>
 constexpr auto rename(const X& x) {
   node n = make_node(op::rename);
@@ -109,9 +109,11 @@ requires(detail::fault_of_rename<X, From, To>() == detail::view_fault::length)
     WEFT_REJECT("rename: the two axes' lengths differ; declare one as weft::alias of the other",
                 rename(const X&))
 
-// One axis as several, outermost first: split<Embed, Heads, HeadDim>(x). Only the outermost may
-// have a length known at run time; then From's must be a multiple of the others' product, or the
-// run begins with weft::error.
+// One axis as several, outermost first: split<Embed, Heads, HeadDim>(x) is x [..., Embed, ...] as
+// [..., Heads, HeadDim, ...], element [h, d] = x[h * HeadDim + d] (torch.Tensor.unflatten). The
+// extents multiply to From's. If From's length is known at run time only, so is that of the
+// outermost of To, and of no other; a run in which From's length is not a multiple of the others'
+// product throws weft::error before it begins.
 template <class From, class... To, expression X>
 constexpr auto split(const X& x) {
   node n = make_node(op::split);
@@ -142,8 +144,10 @@ template <class From, class... To, expression X>
 requires(detail::fault_of_split<X, From, To...>() == detail::view_fault::rank)
     WEFT_REJECT("split: the result has more than 8 axes", split(const X&))
 
-// Several axes, outermost first, as one: merge<Embed, Heads, HeadDim>(x). It stands where the first
-// of them stood. Only the outermost may have a length known at run time.
+// Several axes, outermost first, as one: merge<Embed, Heads, HeadDim>(x) is x [..., Heads, HeadDim,
+// ...] as [..., Embed, ...], the inverse of split; the axes of x may be in any order. To replaces
+// the first of From, and its extent is their product. Only the outermost of From may have a length
+// known at run time, and then To has, too.
 template <class To, class... From, expression X>
 constexpr auto merge(const X& x) {
   node n = make_node(op::merge);
@@ -172,9 +176,10 @@ requires(detail::fault_of_merge<X, To, From...>() == detail::view_fault::inner) 
     "merge: where a length is known at run time, it is the outermost axis's, and the new one's",
     merge(const X&))
 
-// The part of From that begins at Start, as the axis To. To's extent says how much; a To whose
-// length is known at run time takes all the rest, so its bound is From's less Start. A run in which
-// From is shorter than the part begins with weft::error.
+// The elements Start, Start + 1, … of From as the axis To (torch.narrow): x [..., From, ...] to
+// [..., To, ...]. There are To's extent of them; a To whose length is known at run time takes all
+// from Start on, so its bound is From's less Start. A run in which From is too short throws
+// weft::error before it begins.
 template <class From, class To, std::size_t Start = 0, expression X>
 constexpr auto slice(const X& x) {
   node n = make_node(op::slice);

@@ -1,4 +1,4 @@
-// Neighbours along an axis.
+// Sliding windows along an axis.
 #pragma once
 
 #include <cstddef>
@@ -8,25 +8,24 @@
 
 namespace weft {
 
-// Which places windows look at: the first of each is `stride` after that of the one before, its
-// places are `dilation` apart, and there are `left` zeros before the axis and `right` behind it.
+// The geometry of windows, in elements of the axis. stride and dilation are at least 1.
 struct window {
-  std::size_t stride = 1;
-  std::size_t dilation = 1;
-  std::size_t left = 0;
-  std::size_t right = 0;
+  std::size_t stride = 1;    // from the start of a window to the start of the next one
+  std::size_t dilation = 1;  // from an element of a window to the next one
+  std::size_t left = 0;      // zeros of padding before the axis
+  std::size_t right = 0;     // and after it
 };
 
 namespace detail {
 
-// Pos with the zeros at its ends.
+// Pos with the padding at its ends.
 template <class Pos, window W>
 struct padded {
   static constexpr std::size_t extent = W.left + Pos::extent + W.right;
   static constexpr bool bounded = Pos::bounded;
 };
 
-// How many windows of `taps` places there are in an axis.
+// The number of windows of `taps` elements in an axis.
 constexpr std::size_t window_count(std::size_t extent, std::size_t taps, const window& w) {
   std::size_t const whole = w.left + extent + w.right;
   std::size_t const reach = w.dilation * (taps - 1);
@@ -57,11 +56,13 @@ constexpr windows_fault fault_of_windows() {
 
 }  // namespace detail
 
-// What the places of each window hold: windows<Pos, Out, Tap, W>(x [..., Pos, ...]) is [..., Out,
-// Tap, ...] with element [o, t] = x[stride * o + dilation * t - left], 0 outside of x. The number
-// of windows is (length + left + right - dilation (Tap - 1) - 1) / stride + 1, rounded down, and 0
-// where that is negative; Out may be Pos, or an alias of it, where that is Pos's length. With zeros
-// the operand is copied once, between them; the windows themselves are strides.
+// The elements of each window: windows<Pos, Out, Tap, W>(x [..., Pos, ...]) is [..., Out, Tap, ...]
+// of x's dtype with element [o, t] = x[stride * o + dilation * t - left], 0 outside of x
+// (torch.nn.Unfold in one dimension; torch.Tensor.unfold without dilation and padding). Out's
+// length is the number of windows, (length + left + right - dilation (Tap - 1) - 1) / stride + 1,
+// rounded down, and 0 where that is negative; Out may be Pos, or an alias of it, where that is
+// Pos's length. Tap has a fixed extent. Padding copies the operand once; the windows themselves are
+// a strided view. Misuse does not compile: see the WEFT_REJECT overloads.
 //
 //   windows<Pos, Pos, Tap, weft::window{.left = 2}>(x)     // each position and the two before it
 template <class Pos, class Out, class Tap, window W = window{}, expression X>

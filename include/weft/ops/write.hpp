@@ -1,4 +1,4 @@
-// Rows put into a buffer: what the states of caches are updated with.
+// Rows written into a buffer at a dynamic offset, as for the states of caches.
 #pragma once
 
 #include "weft/graph/reject.hpp"
@@ -25,21 +25,24 @@ constexpr write_fault fault_of_write() {
 
 }  // namespace detail
 
-// The buffer [..., A, ...] with the rows [..., P, ...] put in along A: row p at place at + p, for
-// each index of the other axes. `at` is int32 over any of these; rows may lack some of them. With
-// `count`, int32 as well, only the rows p < count are put in:
+// The buffer [..., A, ...] with the rows [..., P, ...] written along A: row p at index at + p, for
+// each index of the other axes (jax.lax.dynamic_update_slice, without its clamping). The result has
+// the buffer's axes, and its dtype, which is that of the rows. `at` is int32 over any of the other
+// axes; rows may lack some of them. With `count`, int32 as well, only the rows p < count are
+// written:
 //
 //   auto keys = write<Cache, Pos>(past, k, filled);     // k [Batch, Pos, Heads, HeadDim]
 //   s.update(past, keys);
 //
-// A state that this is the new value of is written to where it lies, and nothing but the rows
-// moves, if nothing reads the state's old value after that: read it before, or read the new one.
+// Where the result becomes a state's new value, the state is updated in place and only the rows are
+// moved, if nothing reads the state's old value afterwards: read it before, or read the new one.
 //
-// Where `at` is a state or an input, and `count` an input or none, a run begins with weft::error
-// if a row would lie outside of A, and says whose number is wrong. Else such a row is left out.
+// Where `at`, and `count` if there is one, are states or inputs, a run in which a row would be
+// outside of A throws weft::error before it begins, naming the state or argument that is wrong; so
+// does such a `count` that is negative or more than P's length. Otherwise a row outside of A is
+// left out.
 //
-// Constraints on packs are never more special than one another, so here the right use too says
-// that it is right.
+// Constraints on packs do not subsume one another, so the accepted use is constrained, too.
 template <class A, class P, expression X, expression R, expression... I>
 requires(detail::fault_of_write<A, P, X, R, I...>() ==
          detail::write_fault::none) constexpr auto write(const X& buffer, const R& rows,

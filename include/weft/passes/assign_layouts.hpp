@@ -1,4 +1,4 @@
-// The order of axes in memory, where the user does not see it.
+// Layout assignment: the memory order of intermediates' axes. Outputs keep their declared order.
 #pragma once
 
 #include "weft/graph/graph.hpp"
@@ -8,20 +8,20 @@ namespace weft {
 
 namespace detail {
 
-// Is any order of its result's axes as good to the operation?
+// Whether the operation can write its result in any layout at no cost.
 constexpr bool any_output_layout(op o) {
   return is_elementwise(o) || o == op::dot || o == op::gather || o == op::scatter_add;
 }
 
-// Does operand j have to keep its order?
+// Whether operand j has to keep its layout.
 constexpr bool fixed_operand_layout(op o, int j) {
   if (o == op::gather) return j == 0;
   return !is_elementwise(o) && o != op::scatter_add && o != op::concatenate;
 }
 
-// The axes that node n walks through operand j by, in their order: those of what scatter_add puts
-// into a table stand where the table has the indexed axis, and the axis of a part where the whole
-// has what it is put together to.
+// The axis order in which node n iterates over operand j: the result's. The operand of scatter_add
+// has its index axes where the result has the indexed axis; an operand of concatenate has its own
+// axis where the result has the concatenated one.
 constexpr axis_list visits(const graph& g, const node& n, int j) {
   if (n.kind != op::scatter_add && n.kind != op::concatenate) return n.axes;
   axis_list const& from = g.nodes[n.operand[n.kind == op::concatenate ? j : 0]].axes;
@@ -37,13 +37,13 @@ constexpr axis_list visits(const graph& g, const node& n, int j) {
   return order;
 }
 
-// Is it a copy that only gave another order, and now gives the same?
+// Whether node id is a copy that only changed the layout and no longer does.
 constexpr bool is_identity_copy(const graph& g, int id) {
   node const& copy = g.nodes[id];
   return copy.kind == op::copy && g.nodes[copy.operand[0]].axes == copy.axes;
 }
 
-// Who uses such a copy uses what it copies; false where there is none.
+// Copy propagation: users of an identity copy read its operand. False if there is none.
 constexpr bool propagate_copies(graph& g) {
   bool any = false;
   auto const pass_by = [&](int& id) {
@@ -60,15 +60,15 @@ constexpr bool propagate_copies(graph& g) {
 
 }  // namespace detail
 
-// An intermediate that is used element by element gets its axes in the order in which the first of
-// its users walks through it, so that both go through memory in steps of one: a causal mask that
-// was written positions<KeyPos>() <= positions<Pos>() is read row by row of the scores, what is
-// picked by distance lies as the scores that it is added to, and bias + dot(x, w) is a product with
-// its bias. Outputs keep their order.
+// Layout assignment: an intermediate that may have any layout takes the axis order in which its
+// first user iterates over it, so that both access it with unit stride. The causal mask
+// positions<KeyPos>() <= positions<Pos>() is laid out like the scores that it masks, a bias
+// gathered by distance like the scores that it is added to, and bias + dot(x, w) becomes a dot with
+// that bias. Outputs keep their order.
 constexpr graph assign_layouts(graph g) {
-  int user[max_nodes]{};    // the first user's node and one
-  int place[max_nodes]{};   // among that one's operands
-  bool fixed[max_nodes]{};  // an output, or used by what goes by the order of axes
+  int user[max_nodes]{};    // the first user's id + 1; 0: none
+  int place[max_nodes]{};   // the operand's index in that user
+  bool fixed[max_nodes]{};  // an output, or an operand with a fixed layout
   for (int i = 0; i < g.output_count; ++i) fixed[g.outputs[i].node] = true;
   for (int i = g.count - 1; i >= 0; --i) {
     node& n = g.nodes[i];

@@ -1,4 +1,4 @@
-// The order of axes that follows from what is computed, not from how it was written.
+// Canonical axis order: derived from what is computed, not from how the formula was written.
 #pragma once
 
 #include <algorithm>
@@ -35,7 +35,7 @@ class axis_order_canonicalizer {
   }
 
  private:
-  // What a value depends on, at most.
+  // The most variable thing that a value depends on; in increasing order.
   enum class origin : std::uint8_t { constants, parameters, data };
 
   constexpr origin origin_of(const node& n) const {
@@ -50,7 +50,7 @@ class axis_order_canonicalizer {
     return g_.nodes[n.operand[operand]].axes;
   }
 
-  // No axes where the node keeps its order.
+  // The canonical order of n's axes; empty where n keeps its own.
   constexpr axis_list order_of(const node& n) const {
     switch (n.kind) {
       case op::rename:
@@ -80,8 +80,8 @@ class axis_order_canonicalizer {
     return origin_[n.operand[operand]] == origin::data;
   }
 
-  // The operand of a contraction whose rows are contracted, as those of a left matrix are; of two
-  // or none, the first that is data.
+  // The lhs of a contraction: the operand whose innermost axis is contracted (row-major [m, k]). If
+  // both are such or neither is: the first that is data, else operand 0.
   constexpr int left_matrix(const node& n) const {
     int rank[2]{};
     for (int j = 0; j < 2; ++j) {
@@ -92,8 +92,8 @@ class axis_order_canonicalizer {
     return rank[1] > rank[0] ? 1 : 0;
   }
 
-  // The operand that has all axes of the result, of several the first that is data, or else made of
-  // parameters; where there is none, the only one that is data. -1: neither.
+  // The operand that has all axes of the result: of several the first that is data, else the first
+  // made of parameters. If there is none, the only operand that is data; -1: not that either.
   constexpr int whole_operand(const node& n) const {
     int best = -1, data = -1, data_count = 0;
     for (int j = 0; j < n.operands; ++j) {
@@ -104,7 +104,7 @@ class axis_order_canonicalizer {
     return best < 0 && data_count == 1 ? data : best;
   }
 
-  // The leader's axes, then the others', as the node has them.
+  // The node's axes: the leader's in its order, then the other operands', then those left.
   constexpr axis_list order_like(const node& n, int leader) const {
     axis_list order{};
     if (leader < 0) return order;
@@ -118,7 +118,7 @@ class axis_order_canonicalizer {
     return order;
   }
 
-  // Each of the node's axes where the operand's axis is now that it was written in the place of.
+  // The node's axes, each with the operand's axis that it corresponded to before reordering.
   constexpr axis_list order_through_view(const node& n) const {
     axis_list const& now = axes(n, 0);
     axis_list const& written = written_[n.operand[0]];
@@ -128,7 +128,7 @@ class axis_order_canonicalizer {
     return order;
   }
 
-  // An operand's axes, and in the place of one that the node has not what it has instead.
+  // The operand's axis order, with an axis that the node lacks replaced by what it became.
   constexpr axis_list order_through_axis_change(const node& n, int operand) const {
     axis_list const& from = axes(n, operand);
     axis_list order{};
@@ -147,17 +147,17 @@ class axis_order_canonicalizer {
   }
 
   graph& g_;
-  axis_list written_[max_nodes]{};  // the axes of a node as it came, if they have another order now
+  axis_list written_[max_nodes]{};  // a reordered node's axes as traced; else empty
   origin origin_[max_nodes]{};
 };
 
 }  // namespace detail
 
-// What the user does not see lies as its data do: dot<Embed>(w, x) as dot<Embed>(x, w), and
-// table + x as x + table, so that every row of x stays a row whatever the formula's order. An
-// operation's result has the axes of an operand with all of them in that one's order; a
-// contraction's those of the left matrix, whichever operand that is, then the right one's. Results
-// keep the order of their types, as copies where that is another one.
+// Canonicalises axis order: a result takes the order of its data operand, so that dot<Embed>(w, x)
+// lowers as dot<Embed>(x, w) and table + x as x + table, and rows of x stay contiguous however the
+// formula was written. A result is ordered like an operand that has all of its axes; a
+// contraction's has the axes of lhs, whichever operand that is, then those of rhs. Outputs keep
+// their declared order, through a copy where it differs.
 constexpr graph canonicalize_axis_order(graph g) {
   detail::axis_order_canonicalizer(g).run();
   return g;

@@ -1,13 +1,13 @@
-// Results that belong to the run, and updates of states that do not change with one another.
+// Copies outputs that alias inputs, parameters or states.
 #pragma once
 
 #include "weft/graph/graph.hpp"
 
 namespace weft {
 
-// A result that is an input, a parameter or a state, or looks into one, becomes a copy: it must not
-// change, or go, with what it was made from. So does the new value of a state that is what another
-// one was.
+// A result that is an input, a parameter or a state, or a view of one, becomes a copy: it must not
+// change, or be freed, with its source. So does the new value of a state that aliases the old value
+// of a state, which that state's update may overwrite.
 constexpr graph copy_escaping_results(graph g) {
   for (int i = 0; i < g.output_count; ++i) {
     output& o = g.outputs[i];

@@ -1,4 +1,4 @@
-// What a run costs, known while compiling: every length at its bound.
+// The cost of a run as a compile-time constant, with every length at its bound.
 #pragma once
 
 #include <cstddef>
@@ -15,13 +15,13 @@
 namespace weft {
 
 struct operation_cost {
-  double flops = 0;  // floating-point operations; exp and its like count as one
+  double flops = 0;  // floating-point operations; exp, tanh and the like count as one
   double bytes = 0;  // read and written, each operand once
 };
 
 namespace detail {
 
-// For each element.
+// Per element of the result.
 constexpr double elementwise_flops(op o) {
   switch (o) {
     case op::copy:
@@ -40,8 +40,8 @@ constexpr double elementwise_flops(op o) {
   }
 }
 
-// How many pairs of queries and keys the band lets see each other; with an offset, which only the
-// run knows, the most.
+// The number of (query, key) pairs within the band; with an offset, which is known only at run
+// time, the maximum.
 constexpr double pairs_seen(const attention_axes& a, const node& n) {
   std::int64_t const queries = a.query ? static_cast<std::int64_t>(a.query->extent) : 1;
   auto const keys = static_cast<std::int64_t>(a.key->extent);
@@ -58,8 +58,8 @@ constexpr double pairs_seen(const attention_axes& a, const node& n) {
   return pairs;
 }
 
-// Two products and a softmax; backwards, five products and its adjoint. Biases are added, and so
-// are their gradients' terms; a dropout multiplies.
+// Forward: two contractions and a softmax; backward: five contractions and softmax's adjoint. Each
+// bias, bias gradient and dropout adds one flop per (query, key) pair.
 constexpr double attention_flops(const graph& g, const node& n) {
   attention_axes const a = attention_axes_of(g, n);
   auto const depth = static_cast<double>(a.depth->extent);
@@ -78,7 +78,7 @@ constexpr double flops_of(const graph& g, const node& n) {
     return static_cast<double>(g.nodes[n.operand[i]].axes.extent());
   };
   switch (n.kind) {
-    case op::dot: {  // a multiplication and an addition for each index of all axes
+    case op::dot: {  // a multiply-add for each index of all axes
       double terms = size;
       axis_list const& left = g.nodes[n.operand[0]].axes;
       for (int a = 0; a < left.count; ++a)
@@ -92,7 +92,7 @@ constexpr double flops_of(const graph& g, const node& n) {
     case op::sum:
     case op::max:
       return operand_size(0) * n.operands;
-    case op::rotate:  // six for a pair
+    case op::rotate:  // six per pair
       return 3 * size;
     case op::rotate_adjoint:
       return 3 * size;
@@ -122,9 +122,9 @@ constexpr double flops_of(const graph& g, const node& n) {
 
 }  // namespace detail
 
-// Of node i alone. Leaves and views cost nothing; a gather reads what it picks, a write what it
-// writes; an inner node is neither written nor read, and numbers are not read; a node in the body
-// of a scan counts once for each step, a carry's beginning once.
+// The cost of node i alone. Leaves and views cost nothing; gather reads only what it picks,
+// update_rows moves only the rows it writes; a fused node is neither written nor read, and element
+// ids are not read; a node in a scan's body counts once per step, a carry's initial value once.
 constexpr operation_cost cost_of(const graph& g, int i) {
   node const& n = g.nodes[i];
   if (is_leaf(n.kind) || is_view(n.kind)) return {};
@@ -138,7 +138,7 @@ constexpr operation_cost cost_of(const graph& g, int i) {
   for (int j = 0; j < n.operands; ++j)
     if (node const& from = g.nodes[n.operand[j]]; !from.fused && from.kind != op::element_ids)
       c.bytes += n.kind == op::gather && j == 0 ? size_of(n) : size_of(from);
-  if (n.kind == op::attention_adjoint) {  // its result has no axes: it is as large as these
+  if (n.kind == op::attention_adjoint) {  // its results are as large as these
     attention_parts const parts = parts_of(n);
     for (int j = 0; j < parts.count; ++j) c.bytes += size_of(g.nodes[parts.of[j]]);
   }
@@ -149,7 +149,7 @@ constexpr operation_cost cost_of(const graph& g, int i) {
   return c;
 }
 
-// Of the step that computes node i: with the inner nodes of its chain.
+// The cost of the instruction that computes node i, with the fused nodes of its group.
 constexpr operation_cost cost_of_instruction(const graph& g, int i) {
   if (g.nodes[i].fused) return {};
   operation_cost sum = cost_of(g, i);
@@ -163,7 +163,7 @@ constexpr operation_cost cost_of_instruction(const graph& g, int i) {
   return sum;
 }
 
-// Of a run, or of what is computed once before.
+// The cost of one run or, with `once`, of the run-invariant nodes computed before the first.
 constexpr operation_cost cost_of(const graph& g, bool once = false) {
   operation_cost sum;
   for (int i = 0; i < g.count; ++i) {

@@ -11,7 +11,7 @@
 
 namespace weft {
 
-// Reached while compiling, these functions' names are what the compiler prints.
+// Not constexpr: reached while compiling, they are errors that print their names.
 inline void this_operation_has_no_second_derivative() {
   throw std::logic_error("differentiate: this operation has no second derivative");
 }
@@ -37,8 +37,8 @@ class differentiator {
     }
   }
 
-  // Appends what computes the gradient of the scalar `loss` for every node that depends on a
-  // parameter.
+  // Appends the nodes that compute the gradient of the scalar `loss` with respect to every node
+  // that depends on a parameter.
   constexpr void run(int loss) {
     gradient_[loss] = constant(1) + 1;
     for (int i = loss; i >= 0; --i) {
@@ -49,7 +49,7 @@ class differentiator {
     }
   }
 
-  // The gradient for node i; a constant 0 in its shape where the loss does not depend on it.
+  // The gradient for node i; zeros of its shape where the loss does not depend on it.
   constexpr int gradient(int i) {
     if (gradient_[i] > 0) return gradient_[i] - 1;
     return elementwise(op::copy, g_.nodes[i].axes, constant(0));
@@ -76,7 +76,7 @@ class differentiator {
     return emit(n, axes, operands...);
   }
 
-  // The sum of node id over the axes that `axes` has not.
+  // Node id summed over the axes that `axes` lacks.
   constexpr int sum_to(const axis_list& axes, int id) {
     if (g_.nodes[id].axes == axes) return id;
     node n = make_node(op::sum);
@@ -93,7 +93,7 @@ class differentiator {
         1 + (gradient_[to] > 0 ? elementwise(op::add, g_.nodes[to].axes, gradient_[to] - 1, g) : g);
   }
 
-  // A forward value, as it is read where gradients are computed now.
+  // Forward value id where gradients are being emitted: inside a scan's adjoint, its replay.
   constexpr int value(int id) { return body_.open() ? body_.value(id) : id; }
 
   constexpr void propagate(int i, int g) {
@@ -237,7 +237,7 @@ class differentiator {
       case op::scan_result:
         final_[x] = 1 + (final_[x] > 0 ? elementwise(op::add, axes, final_[x] - 1, g) : g);
         break;
-      case op::scan_slice: {  // of each step, in its place
+      case op::scan_slice: {  // every step's gradient at its index
         node s = make_node(op::scan_collect);
         s.named = n.named;
         defer({x, emit(s, g_.nodes[x].axes, g), 0});
@@ -278,18 +278,18 @@ class differentiator {
   // ---- scans
 
   // A contribution to the gradient for a node outside a body: `a`, or the contraction of a and b.
-  // It reads what the body computes, and so comes after it.
+  // It is emitted after the body, whose values it reads.
   struct deferred_term {
-    int to, a, b;  // b is the node and one; 0 for none
+    int to, a, b;  // b: id + 1; 0: none
   };
-  // The sum of a step's gradients for a node outside; at the end the carry that collects them.
+  // The sum of one step's gradients for an outer node; in the end the carry that accumulates it.
   struct closure_gradient {
     int to, sum;
   };
   constexpr void defer(const deferred_term& l) { deferred_[deferred_count_++] = l; }
 
-  // Goes backwards through the body whose last node is `end`, and gives its first node. The adjoint
-  // is a scan in the other direction; its carries are the gradients for the carries.
+  // The pullback of the scan whose body's last node is `end`; returns the body's first node. The
+  // adjoint is a scan in the other direction; its carries are the gradients for the carries.
   constexpr int scan_pullback(int end) {
     int const body = loop_of(g_, end);
     int first = end;
@@ -344,8 +344,8 @@ class differentiator {
     return first;
   }
 
-  // The gradient of each step for a node outside. What has to be summed within a step too is summed
-  // after the scan, in one go; else a carry of the adjoint collects it.
+  // A step's gradient for a node outside. If it has to be reduced within the step too, all steps
+  // are collected and reduced once, after the scan; else a carry of the adjoint accumulates it.
   constexpr void capture(int to, int id) {
     if (!(g_.nodes[id].axes == g_.nodes[to].axes) && g_.nodes[id].axes.count < max_rank)
       return defer({to, body_.stack(id), 0});
@@ -358,8 +358,8 @@ class differentiator {
     captured_[captured_count_++] = {to, g};
   }
 
-  // The gradient for an operand from outside of a contraction with `other` is one contraction over
-  // all steps, rather than a small one in each. False where it is not like that.
+  // The gradient for `to`, an operand from outside the scan that is contracted with `other`, as one
+  // contraction over all steps instead of a small one in each. False where this does not apply.
   constexpr bool defer_contraction(int to, int other, int g) {
     if (!body_.open() || g_.nodes[to].region != 0) return false;
     if (g_.nodes[other].axes.count == max_rank || g_.nodes[g].axes.count == max_rank) return false;
@@ -387,14 +387,14 @@ class differentiator {
     return emit(a, axes, g);
   }
 
-  // By the angles of the rotation n the other way.
+  // Rotates g by the negated angles of the rotation n.
   constexpr int rotate_back(const node& n, int g, int cosine, int sine) {
     node a = make_node(op::rotate);
     a.named = n.named;
     a.start = n.start;
     return emit(a, n.axes, g, cosine, elementwise(op::negate, g_.nodes[sine].axes, sine));
   }
-  // For its cosine, or its sine.
+  // The gradient for its cosines (which = 0) or its sines (1).
   constexpr int angle_gradient(const node& n, double which, int x, int g) {
     node a = make_node(op::rotate_adjoint);
     a.named = n.named;
@@ -413,7 +413,7 @@ class differentiator {
     return emit(a, axes, g);
   }
 
-  // The merged axis becomes the axes it was made of, where it stands; then they go to their places.
+  // Splits the merged axis in place, then copies to the operand's axis order where that differs.
   constexpr int merge_pullback(const node& n, int g) {
     axis_list const whole = g_.nodes[n.operand[0]].axes;
     axis_list apart{};
@@ -430,7 +430,7 @@ class differentiator {
     return apart == whole ? id : elementwise(op::copy, whole, id);
   }
 
-  // One operation has the gradients for query, key and value, and for the biases that want them.
+  // One node computes the gradients for query, key and value, and for biases that need one.
   constexpr void attention_pullback(const node& n, int result, int g) {
     node a = n;
     a.kind = op::attention_adjoint;
@@ -459,7 +459,7 @@ class differentiator {
     }
   }
 
-  // Each operand's gradient is the part of g where it was put.
+  // Each operand's gradient is the slice of g at its offset.
   constexpr void concatenate_pullback(const node& n, int g) {
     int at = 0;
     while (g_.nodes[n.operand[0]].axes.contains(n.axes.at[at])) ++at;
@@ -487,8 +487,8 @@ class differentiator {
   graph& g_;
   forward_replay body_;
   bool depends_[max_nodes]{};
-  int gradient_[max_nodes]{};  // the node's id and one; 0 where there is none
-  int final_[max_nodes]{};     // of a carry: the same of what it is after the last step
+  int gradient_[max_nodes]{};  // id + 1; 0: none
+  int final_[max_nodes]{};     // likewise, for a carry's value after the last step
   deferred_term deferred_[max_nodes]{};
   int deferred_count_ = 0;
   closure_gradient captured_[max_nodes]{};
@@ -497,7 +497,8 @@ class differentiator {
 
 }  // namespace detail
 
-// g, and as further outputs the gradient of its result `loss` for every parameter.
+// Reverse mode: g with further outputs, the gradient of its output number `loss`, which must have
+// no axes, for every parameter, in the parameters' order and each of its parameter's shape.
 constexpr graph differentiate(graph g, int loss) {
   if (g.nodes[g.outputs[loss].node].axes.count != 0)
     only_a_result_without_axes_can_be_differentiated();

@@ -1,4 +1,4 @@
-// Only what a graph's outputs need, in the order in which it is carried out.
+// Dead-code elimination. It also sorts the nodes into the order of execution.
 #pragma once
 
 #include "weft/graph/graph.hpp"
@@ -8,7 +8,7 @@ namespace weft {
 
 namespace detail {
 
-// A graph with the names of g and its rules for lengths and scans, and nothing else.
+// A graph without nodes that has g's names, length rules and regions.
 constexpr graph empty_like(const graph& g) {
   graph h;
   for (int i = 0; i < g.rule_count; ++i) h.rules[i] = g.rules[i];
@@ -20,11 +20,11 @@ constexpr graph empty_like(const graph& g) {
   return h;
 }
 
-// What becomes of inputs and states that no output needs?
+// Whether inputs and states that no output needs stay.
 enum class unneeded : bool { stay, go };
 
-// The leaves and outputs of `from`, where node i of `from` is node to[i] of g. Inputs and states
-// that are not `live` are left out.
+// Gives g the interface of `from` (inputs, parameters, states and outputs), whose node i is node
+// to[i] of g. Inputs and states that are not `live` are dropped; null: all are live.
 constexpr void remap_interface(graph& g, const graph& from, const int* to, const bool* live) {
   auto const moved = [&](auto end) {
     end.node = to[end.node];
@@ -37,7 +37,7 @@ constexpr void remap_interface(graph& g, const graph& from, const int* to, const
   }
   for (int i = 0; i < from.parameter_count; ++i)
     g.parameters[g.parameter_count++] = moved(from.parameters[i]);
-  int state[max_states]{};  // its place in g
+  int state[max_states]{};  // its index in g
   for (int i = 0; i < from.state_count; ++i) {
     if (live && !live[from.states[i].node]) continue;
     state[i] = g.state_count;
@@ -98,7 +98,7 @@ class dead_code_eliminator {
     to_[i] = h.emit(n);
   }
 
-  // The bodies that node i reads from, unless it is in them, stand before it.
+  // Emits the scan bodies that node i reads from, except its own, before it.
   constexpr void need_bodies(graph& h, int i) {
     for (int j = 0; j < g_.nodes[i].operands; ++j) {
       int const body = loop_of(g_, g_.nodes[i].operand[j]);
@@ -123,23 +123,23 @@ class dead_code_eliminator {
 
   const graph& g_;
   bool live_[max_nodes]{};
-  bool emitted_[max_regions + 1]{};  // of each region
-  int next_of_[max_nodes]{};         // of a carry
-  int waiting_[max_nodes]{};         // live nodes whose operands are not looked at yet
+  bool emitted_[max_regions + 1]{};  // by region, from 1
+  int next_of_[max_nodes]{};         // of a carry: its yield
+  int waiting_[max_nodes]{};         // live nodes whose operands are not visited yet
   int waiting_count_ = 0;
   int to_[max_nodes]{};
 };
 
 }  // namespace detail
 
-// Only the nodes that outputs need, and inputs, states and parameters: what a module is given does
-// not depend on what the passes find out. The nodes of a scan's body follow one another, those that
-// end a step last.
+// Keeps the nodes that outputs need, and all inputs, states and parameters, so that a module's
+// interface does not depend on what the passes find. The nodes of a scan's body become consecutive,
+// its yields last.
 constexpr graph eliminate_dead_code(const graph& g) {
   return detail::dead_code_eliminator(g).run(detail::unneeded::stay);
 }
-// The same without the inputs and states that no output needs, for a graph as the user wrote it.
-// Every parameter stays, so that one block of parameters serves all graphs of a model.
+// The same without the inputs and states that no output needs, for a graph as traced. Every
+// parameter stays, so that one parameter buffer serves all graphs of a model.
 constexpr graph eliminate_dead_code_and_inputs(const graph& g) {
   return detail::dead_code_eliminator(g).run(detail::unneeded::go);
 }

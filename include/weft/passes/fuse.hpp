@@ -1,6 +1,6 @@
-// Fewer walks through memory: what stands next to a contraction or an operation along rows, element
-// by element, becomes part of it, done while the elements are in registers or in the first cache;
-// and what is elementwise all along is one step.
+// Prologue and epilogue fusion: an elementwise operation next to a contraction or a rowwise
+// operation becomes part of it, applied while values are in registers or in L1. The remaining
+// elementwise operations form fusion groups of one instruction each. This saves memory passes.
 #pragma once
 
 #include <limits>
@@ -13,11 +13,11 @@
 
 namespace weft {
 
-inline constexpr int max_addends = 2;  // of one contraction, beside its two factors
+inline constexpr int max_addends = 2;  // biases and residuals of one dot, beside lhs and rhs
 
 namespace detail {
 
-// May a contraction end with this function?
+// Whether a dot's epilogue may apply this function.
 constexpr bool is_epilogue_function(op o) {
   return o == op::relu || o == op::gelu || o == op::gelu_tanh || o == op::tanh || o == op::sigmoid;
 }
@@ -46,7 +46,7 @@ class fuser {
       to[i] = h.emit(n);
     }
     remap_interface(h, g_, to, nullptr);
-    h = eliminate_dead_code(h);  // what was absorbed
+    h = eliminate_dead_code(h);  // what was fused
     if (fuse_norm_parameter_gradients(h)) h = eliminate_dead_code(h);
     if (fold_residual_sums(h)) h = eliminate_dead_code(h);
     group_elementwise(h);
@@ -56,7 +56,7 @@ class fuser {
  private:
   static constexpr int many = max_nodes;
 
-  // The contraction that is operand j of the node, if nothing else needs it; else null.
+  // Operand j, if it is a dot that can take n as its epilogue and has no other user; else null.
   constexpr const node* contraction(const graph& h, const node& original, const node& n,
                                     int j) const {
     node const& c = h.nodes[n.operand[j]];
@@ -65,8 +65,8 @@ class fuser {
     return c.kind == op::dot && c.epilogue == op::copy && only_here && alike ? &c : nullptr;
   }
 
-  // Where n's first operand is a contraction that can do n's work as well, n becomes that
-  // contraction.
+  // If n's first operand is a dot whose epilogue can do n's work, n becomes that dot. Returns
+  // whether it did.
   constexpr bool fuse_epilogue(const graph& h, const node& original, node& n) const {
     if (n.operands == 0) return false;
     node const* const c = contraction(h, original, n, 0);
@@ -97,7 +97,7 @@ class fuser {
     return true;
   }
 
-  // What comes before a node becomes part of it.
+  // Fuses n's producers into it.
   constexpr void fuse_prologue(const graph& h, const node& original, node& n) const {
     if (n.kind == op::dot) fold_scales(h, n);
     fold_mask(h, n, factor);
@@ -106,7 +106,7 @@ class fuser {
     if (n.kind == op::sum && uses_[original.operand[0]] == 1) fold_multiply(h, n);
   }
 
-  // What comes after a rowwise operation becomes part of that, where nothing else needs it.
+  // Fuses n into the rowwise operation that it follows, if that has no other user.
   constexpr void fuse_rowwise_epilogue(const graph& h, const node& original, node& n) const {
     if (n.kind != op::add && n.kind != op::multiply) return;
     for (int j = 0; j < 2; ++j)
@@ -115,7 +115,7 @@ class fuser {
         return;
   }
 
-  // What comes before a normalisation that has its gain and its bias; false where there is none.
+  // Fuses residual sums into normalisations with gain and bias; false where there is none.
   static constexpr bool fold_residual_sums(graph& h) {
     int uses[max_nodes]{};
     for (int i = 0; i < h.count; ++i)
@@ -129,7 +129,7 @@ class fuser {
     return any;
   }
 
-  // A constant that node n multiplies its operand with; 0 where it does something else.
+  // The constant that n scales its operand 0 by; 0 if n does something else.
   static constexpr double factor(const graph& h, const node& n) {
     if (n.kind == op::negate) return -1;
     if (n.kind != op::multiply && n.kind != op::divide) return 0;
@@ -139,7 +139,7 @@ class fuser {
     return n.kind == op::multiply ? c.scalar : 1 / c.scalar;
   }
 
-  // What a factor was scaled with scales the sum of products as well.
+  // Moves a constant scale of lhs or rhs to the dot.
   static constexpr void fold_scales(const graph& h, node& dot) {
     for (int j = 0; j < 2; ++j) {
       node const& scaled = h.nodes[dot.operand[j]];
@@ -150,8 +150,8 @@ class fuser {
     }
   }
 
-  // In where(mask, g, 0), with g the adjoint of a softmax under the same mask, g is 0 wherever the
-  // mask does not hold: its rows are products with the weights. Then gives g, else -1.
+  // In where(mask, g, 0), with g the adjoint of a softmax under the same mask, g is already 0 where
+  // the mask is false, since the weights are a factor of it. Returns g then, else -1.
   static constexpr int is_masked_already(const graph& h, const node& n) {
     if (n.kind != op::where) return -1;
     node const& g = h.nodes[n.operand[1]];
@@ -174,21 +174,21 @@ class fuser {
 
 }  // namespace detail
 
-// The outputs stay what they are to rounding: a scale is applied as a product with its reciprocal.
-// What is done once before a scan, or before all runs, is not done again.
+// Outputs change by rounding only: division by a constant becomes a product with its reciprocal.
+// What is computed once before a scan, or before all runs, is not computed again.
 //
-//   dot -> times or by a constant     dot with that scale; likewise where a factor was scaled
-//   dot -> plus a tensor, twice       dot with that bias or residual
-//   dot -> relu, gelu, tanh, sigmoid  dot that ends with it
-//   a mask, a scale -> softmax        softmax under that mask, of scaled numbers
-//   a mask after softmax's adjoint    gone, where the softmax was under the same mask
-//   normalize -> times, plus          normalize with that gain and bias; a sum -> that: of the sum
-//   times -> normalize's adjoint      that with the gain; -> plus: and that addend
-//   sums beside normalize's adjoint   row_sums of it, for the gain and the bias (row_sums.hpp)
-//   (normalize is rms_normalize, too)
-//   scatter_add -> log_softmax's adj. log_softmax_adjoint of what is picked, one for each row
-//   a product -> sum                  a sum of products
-//   elementwise -> elementwise        a chain: one step (see chain.hpp)
+//   dot -> * or / a constant          dot with that scale; likewise for a scaled lhs or rhs
+//   dot -> + a tensor, twice          dot with that bias or residual
+//   dot -> relu, gelu, tanh, sigmoid  dot with that function in its epilogue
+//   a mask, a scale -> softmax        softmax with that mask and scale
+//   softmax_adjoint -> a mask         softmax_adjoint, if the softmax had the same mask
+//   normalize -> * gain, + bias       normalize with both; a residual sum -> that: its operand too
+//   * gain -> normalize_adjoint       normalize_adjoint with the gain; -> +: and that addend
+//   sums beside normalize_adjoint     norm_parameter_gradient, for gain and bias (partial_sums.hpp)
+//   (the same for rms_normalize)
+//   scatter_add -> log_softmax_adj.   log_softmax_adjoint of one value and index per row
+//   multiply -> sum                   sum of products
+//   elementwise -> elementwise        fusion group: one instruction (see fusion_group.hpp)
 constexpr graph fuse(const graph& g) {
   return detail::fuser(g).run();
 }

@@ -1,4 +1,4 @@
-// softmax(QKᵀ)V as one operation.
+// Pattern matching: softmax(QKᵀ)V becomes one attention operation.
 #pragma once
 
 #include <algorithm>
@@ -12,8 +12,8 @@ namespace weft {
 
 namespace detail {
 
-// An integer made of positions: keys * (positions along the keys) + queries * (those along the
-// queries) + constant + times * (the node `other`, which has neither of the two axes).
+// An int32 as an affine function of positions: keys * (key position) + queries * (query position) +
+// constant + times * (the node `other`, which has neither of the two axes).
 struct affine_index {
   bool known;
   std::int64_t keys, queries, constant;
@@ -56,7 +56,7 @@ class attention_fuser {
     int node;
     double times;
   };
-  // What a pattern consists of; nodes of g_.
+  // The operands and attributes of a match; ids are of nodes in g_.
   struct attention_match {
     int query, key, value;
     addend biases[max_terms];
@@ -67,10 +67,10 @@ class attention_fuser {
     std::int64_t highest = std::numeric_limits<std::int64_t>::max();
     int offset = -1, lengths = -1;
     std::int64_t length_more = 0;
-    int masks[max_terms];  // that all have to hold, and are no band
+    int masks[max_terms];  // that are joined by and, and are no band
     int mask_count = 0;
-    addend relative{-1, 1};  // a table over distances
-    int numbers = -1;        // of a dropout
+    addend relative{-1, 1};  // a table indexed by distance
+    int numbers = -1;        // element ids of a dropout
     std::int64_t origin = 0;
   };
 
@@ -82,20 +82,20 @@ class attention_fuser {
   constexpr bool is_constant(int id) const { return at(id).kind == op::constant; }
   constexpr bool only_here(int id) const { return uses_[id] == 1; }
 
-  // The constant that an operation multiplies or divides operand 0 with; 0 for another operation.
+  // The constant that n scales operand 0 by, as a factor; 0 if n does something else.
   constexpr double factor(const node& n) const {
     bool const divides = n.kind == op::divide;
     if ((!divides && n.kind != op::multiply) || !is_constant(n.operand[1])) return 0;
     double const c = at(n.operand[1]).scalar;
     return c == 0 ? 0 : divides ? 1 / c : c;
   }
-  // The operand of a product that is not the constant, the latter second.
+  // n, with the constant operand of a product second.
   constexpr node constant_second(node n) const {
     if (n.kind == op::multiply && is_constant(n.operand[0])) std::swap(n.operand[0], n.operand[1]);
     return n;
   }
 
-  // Is n the product of a softmax over keys, or what a dropout leaves of it, with the values?
+  // Whether n is the dot of a softmax over keys, or its dropout, with values; then fills f.
   constexpr bool match(const node& n, attention_match& f) const {
     for (int weights = 0; weights < 2; ++weights) {
       int id = n.operand[weights], numbers = -1;
@@ -118,8 +118,8 @@ class attention_fuser {
     return false;
   }
 
-  // softmax's operand, from the outside in: where(mask, ., -infinity), sums with biases, soft cap,
-  // scale, contraction; the latter in the same body of a scan, or none.
+  // Matches softmax's operand, from the outside in: where(mask, ., -infinity), sums with biases,
+  // soft cap, scale, dot; the latter in `region`, the same scan body or none.
   constexpr bool match_scores(int id, int region, attention_match& f) const {
     if (at(id).kind == op::where && only_here(id)) {
       node const& n = at(id);
@@ -144,8 +144,8 @@ class attention_fuser {
     return false;
   }
   constexpr bool match_products(int id, double times, int region, attention_match& f) const {
-    // times * tanh(s / cap): the kernel divides by the cap, so its scale has what is within times
-    // it.
+    // times * tanh(c * s): the kernel computes cap * tanh(scale * s / cap), so cap = times and
+    // scale = times * c.
     f.soft_cap = 0;
     if (at(id).kind == op::tanh && only_here(id) && times > 0) {
       f.soft_cap = times;
@@ -167,7 +167,7 @@ class attention_fuser {
     return f.depth_axis && !at(f.query).axes.contains(f.key_axis) &&
            at(f.key).axes.contains(f.key_axis);
   }
-  // What node id is the product of with constants, which `times` is multiplied by.
+  // Peels constant factors off node id, multiplying `times` by them; returns what they scale.
   constexpr int peel_factors(int id, double& times) const {
     for (; only_here(id); id = constant_second(at(id)).operand[0]) {
       double const by = factor(constant_second(at(id)));
@@ -177,7 +177,7 @@ class attention_fuser {
     return id;
   }
 
-  // The roles of the axes of the product n of the weights with the values.
+  // Finds the roles of the axes of n, the dot of weights and values; false if it is no attention.
   constexpr bool find_axes(const node& n, const node& weights, attention_match& f) const {
     axis_list const& of_value = at(f.value).axes;
     if (!of_value.contains(f.key_axis) || n.axes.contains(f.key_axis)) return false;
@@ -190,11 +190,11 @@ class attention_fuser {
       f.value_axis = axis;
     }
     if (!f.value_axis) return false;
-    // Only the keys are summed over, and no mask has the depth.
+    // Only the key axis is reduced, and no mask or bias has the depth axis.
     if (weights.axes.contains(f.depth_axis)) return false;
     for (int a = 0; a < weights.axes.count; ++a)
       if (weights.axes.at[a] != f.key_axis && !n.axes.contains(weights.axes.at[a])) return false;
-    // Of the axes that only the query has, the longest is that of the queries.
+    // The query axis is the longest axis that only the query has.
     f.query_axis = nullptr;
     for (int a = 0; a < at(f.query).axes.count; ++a) {
       axis_info const* const axis = at(f.query).axes.at[a];
@@ -206,7 +206,7 @@ class attention_fuser {
     return batch + 4 <= max_rank;
   }
 
-  // Masks that are joined by and, one by one. False where they are too many.
+  // Splits masks joined by logical_and into their operands. False if there are too many.
   constexpr bool split_conjunctions(attention_match& f) const {
     for (int i = 0; i < f.mask_count;) {
       node const& n = at(f.masks[i]);
@@ -221,9 +221,8 @@ class attention_fuser {
     return true;
   }
 
-  // Takes from the masks what goes by the places of keys and queries: a band, its offset, and
-  // lengths. A band has one offset, so where there is any, masks with another one, or with none,
-  // stay masks.
+  // Moves masks that are affine in key and query positions into a band, its offset, and lengths. A
+  // band has one offset, so where there is any, masks with another one, or with none, stay masks.
   constexpr void match_positions(attention_match& f) const {
     for (int i = 0; i < f.mask_count && f.offset < 0; ++i)
       if (affine_index const p = affine_mask(f.masks[i], f); p.keys * p.queries == -1)
@@ -236,22 +235,22 @@ class attention_fuser {
     }
   }
 
-  // What a comparison says is not greater than 0.
+  // The p of a comparison written as p <= 0; unknown if it is not affine.
   constexpr affine_index affine_mask(int id, const attention_match& f) const {
     node const& n = at(id);
     if (n.kind != op::less && n.kind != op::less_equal) return {};
     affine_index p = difference(as_affine(n.operand[0], f), as_affine(n.operand[1], f));
     p.constant += n.kind == op::less;
-    // What is added goes with the queries: it is subtracted from the keys.
+    // The offset is added to query positions, so its sign is opposite to the keys'.
     if (p.times != 0 && p.times != -p.keys) return {};
     return p;
   }
 
-  // Takes the comparison p <= 0 into the band or the lengths, if it is of their kind.
+  // Intersects the band or the lengths with p <= 0; false if it is neither's form.
   constexpr bool intersect_band(const affine_index& p, attention_match& f) const {
     if (!p.known) return false;
     bool const shifted = p.times != 0;
-    if (p.keys * p.queries == -1) {  // key - query - offset + constant, or less that
+    if (p.keys * p.queries == -1) {  // ±(key - query - offset) + constant
       if (shifted ? p.other != f.offset : f.offset >= 0) return false;
       if (p.keys == 1)
         f.highest = std::min(f.highest, -p.constant);
@@ -260,14 +259,14 @@ class attention_fuser {
       return true;
     }
     if (p.queries != 0) return false;
-    if (p.keys == -1 && !shifted) return p.constant <= 0;  // true of every key
+    if (p.keys == -1 && !shifted) return p.constant <= 0;  // true for every key
     if (p.keys != 1 || !shifted || f.lengths >= 0) return false;
     f.lengths = p.other;
     f.length_more = 1 - p.constant;
     return true;
   }
 
-  // Takes one relative bias from what is added to the scores.
+  // Moves one relative bias out of the biases.
   constexpr void find_relative_bias(const node& weights, attention_match& f) const {
     for (int i = 0; i < f.bias_count; ++i)
       if (addend const from = f.biases[i]; match_relative_bias(from, weights, f)) {
@@ -275,7 +274,7 @@ class attention_fuser {
         return;
       }
   }
-  // If a relative bias is in a sum, what else is in it becomes biases of their own.
+  // Looks into sums; the other operand of one with a relative bias becomes a separate bias.
   constexpr bool match_relative_bias(addend from, const node& weights, attention_match& f) const {
     from.node = peel_factors(from.node, from.times);
     node const& n = at(from.node);
@@ -288,7 +287,7 @@ class attention_fuser {
     }
     return false;
   }
-  // Does the gather pick by key - query - offset + origin, brought into the table's range?
+  // Whether the gather's index is key - query - offset + origin, clamped to the table's range.
   constexpr bool match_relative_gather(const addend& from, const node& weights,
                                        attention_match& f) const {
     node const& n = at(from.node);
@@ -305,7 +304,7 @@ class attention_fuser {
     bool const banded = f.lowest != std::numeric_limits<std::int64_t>::min() ||
                         f.highest != std::numeric_limits<std::int64_t>::max();
     if (banded && offset != f.offset) return false;
-    // Where a side is not clamped, no index may lie beyond it: that would pick 0.
+    // On a side without a clamp no index may be out of range, where gather gives 0.
     auto const last = [](const axis_info* axis) {
       return axis ? static_cast<std::int64_t>(axis->extent) - 1 : 0;
     };
@@ -320,7 +319,7 @@ class attention_fuser {
     f.offset = offset;
     return true;
   }
-  // A node that is brought into a range.
+  // A node clamped to [low, high].
   struct clamped {
     int node;
     std::int64_t low, high;
@@ -367,7 +366,7 @@ class attention_fuser {
         sum(as_affine(n.operand[0], f), as_affine(n.operand[1], f), n.kind == op::add ? 1 : -1);
     return p.times != 0 || is_int32(p, f) ? p : affine_index{};
   }
-  // Is it one for all positions? Beyond, int32 would begin anew at the other end.
+  // Whether p fits int32 at all positions; otherwise int32 arithmetic would wrap around.
   static constexpr bool is_int32(const affine_index& p, const attention_match& f) {
     using limits = std::numeric_limits<std::int32_t>;
     std::int64_t low = p.constant, high = p.constant;
@@ -380,7 +379,7 @@ class attention_fuser {
     return low >= limits::min() && high <= limits::max();
   }
 
-  // The node in h.
+  // The attention node, whose operands are emitted into h.
   constexpr node make(graph& h, const attention_match& f, const axis_list& axes, const int* to) {
     node n = make_node(op::attention);
     n.axes = axes;
@@ -418,7 +417,7 @@ class attention_fuser {
     c.scalar = a.times;
     return joined(h, op::multiply, to[a.node], made(h, c));
   }
-  // Two nodes of the same elements.
+  // An elementwise operation on a and b, with the axes of both.
   constexpr int joined(graph& h, op kind, int a, int b) {
     node n = make_node(kind);
     n.type = h.nodes[a].type;
@@ -430,7 +429,7 @@ class attention_fuser {
     n.operand[1] = b;
     return made(h, n);
   }
-  // The node in h: one that another attention made already, where it is equal, since layers often
+  // The id of n in h: an equal node made for an earlier attention is reused, since layers often
   // share a mask or a bias.
   constexpr int made(graph& h, node n) {
     n.region = region_of(h, n);
@@ -447,24 +446,24 @@ class attention_fuser {
 
 }  // namespace detail
 
-// What is written dropout(softmax(where(mask, cap(scale QKᵀ) + bias, -∞))) V, in any of its shorter
-// forms, becomes one operation that never stores the scores, if nothing else needs them. A mask
-// that compares keys' positions with queries' becomes a band, whose queries may begin at an int32
-// of the batch, as in positions<Cache>() <= positions<Pos>() + offset; one that compares keys'
-// positions with such numbers alone, as positions<KeyPos>() < lengths, becomes a number of keys.
-// These cost nothing and save what they hide. Sums with such numbers count as if int32 had no ends:
-// nn::causal(offset) makes none, so that it is the same mask for any offset.
+// dropout(softmax(where(mask, cap(scale QKᵀ) + bias, -∞))) V, in this or a shorter form, becomes
+// one operation that never stores the scores, if nothing else needs them. A mask that compares key
+// with query positions becomes a band, which an int32 of the batch may shift, as in
+// positions<Cache>() <= positions<Pos>() + offset; one that compares key positions with such an
+// int32 alone, as positions<KeyPos>() < lengths, becomes valid lengths. These cost nothing and save
+// the work on what they hide. Sums with such an int32 are treated as if they never overflowed;
+// nn::causal(offset) has none, so that it is the same mask for any offset.
 //
-// Biases are added up, but for one that goes by distance, which the operation looks up itself:
+// Biases are summed, except for a relative one, which the operation gathers itself:
 // gather<Distance>(table, i), with i = positions<KeyPos>() - (positions<Pos>() + offset) + origin
-// clamped to the table by maximum and minimum, or within it anyway. The table may have a row for
+// clamped to the table by maximum and minimum, or in its range anyway. The table may have a row for
 // each query. The offset is an int32 of the batch, or none, and has to be the band's, if there is
 // one.
 //
-// A mask that puts a finite number in the place of scores stays as it is: a query that it hides all
-// keys from has equal weights, not none. So does a sum inside of the soft cap.
+// A mask that replaces scores by a finite value is not matched: a query that it hides all keys from
+// has equal weights, not none. Nor is a sum inside the soft cap.
 //
-// Before differentiation: the operation has an adjoint, with the gradients for its biases.
+// Runs before differentiation: the operation has an adjoint, with the gradients for its biases.
 constexpr graph fuse_attention(const graph& g) {
   return detail::attention_fuser(g).run();
 }

@@ -1,5 +1,5 @@
-// The gradients for the gain and the bias of a normalisation come from the pass over its rows that
-// gives the gradient for its operand: see graph/partial_sums.hpp.
+// Fuses the gradients for a normalisation's gain and bias into the pass over its rows that computes
+// the gradient for its operand: see graph/partial_sums.hpp.
 #pragma once
 
 #include "weft/graph/graph.hpp"
@@ -18,7 +18,7 @@ class norm_parameter_gradient_fuser {
     }
     for (int i = 0; i < h.count; ++i) {
       node const& n = h.nodes[i];
-      // One that something else reads may be needed before its adjoint.
+      // A sum that another node reads may be needed before the adjoint.
       if (n.kind != op::sum || n.type != dtype::float32 || read_[i]) continue;
       if (n.operands == 1) bias_[n.operand[0]] = i + 1;
       if (n.operands == 2)
@@ -27,7 +27,7 @@ class norm_parameter_gradient_fuser {
     }
   }
 
-  // False where there is nothing to do.
+  // Whether anything was fused; then `result` is the new graph.
   constexpr bool run(graph& result) {
     bool any = false;
     for (int i = 0; i < h_.count; ++i) {
@@ -43,12 +43,12 @@ class norm_parameter_gradient_fuser {
   }
 
  private:
-  // Are all rows of the adjoint summed?
+  // Whether `sum` reduces over all rows of the adjoint.
   static constexpr bool is_sum_of_rows(const node& sum, const node& adjoint) {
     return sum.axes == row_axes(adjoint) && same_schedule(sum, adjoint);
   }
 
-  // Is node i an adjoint whose gain wants its gradient?
+  // Whether node i is a normalisation's adjoint whose gain's gradient is computed too.
   constexpr bool wants_parameter_gradients(int i) const {
     node const& n = h_.nodes[i];
     if (!is_adjoint_of_normalization(n.kind) || n.operands < 3 || n.region != 0) return false;
@@ -93,12 +93,13 @@ class norm_parameter_gradient_fuser {
   }
 
   const graph& h_;
-  bool read_[max_nodes]{};                     // by another node
-  int gain_[max_nodes]{}, bias_[max_nodes]{};  // of g: the sum and one; 0 for none
+  bool read_[max_nodes]{};                     // by any node
+  int gain_[max_nodes]{}, bias_[max_nodes]{};  // of g: the sum's id + 1; 0: none
   bool moved_[max_nodes]{};
 };
 
-// Then nothing may need normalize(x) but the product with the gain, and that can take it up.
+// Afterwards the product with the gain may be the only user of normalize(x), which then takes gain
+// and bias. False, and h unchanged, where there is nothing to fuse.
 constexpr bool fuse_norm_parameter_gradients(graph& h) {
   graph with_sums;
   if (!norm_parameter_gradient_fuser(h).run(with_sums)) return false;

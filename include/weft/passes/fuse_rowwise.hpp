@@ -1,5 +1,5 @@
-// What rowwise operations and sums take up of their neighbours. Each function looks at node n,
-// whose operands are nodes of h already, and gives whether it has made n the node that does more.
+// Prologue and epilogue fusion of rowwise operations and sums. Each function may turn node n, whose
+// operands are nodes of h already, into the fused node; those that return bool say whether it did.
 #pragma once
 
 #include <limits>
@@ -12,7 +12,7 @@ constexpr bool is_constant(const graph& h, int id, double value) {
   return h.nodes[id].kind == op::constant && h.nodes[id].scalar == value;
 }
 
-// Are n's axes those of its operand j?
+// Whether n's axes are those of its operand j, in the same order.
 constexpr bool as_operand(const graph& h, const node& n, int j) {
   return h.nodes[n.operand[j]].axes == n.axes;
 }
@@ -21,8 +21,8 @@ constexpr void push_operand(node& n, int id) {
   n.operand[n.operands++] = id;
 }
 
-// normalize(x), where it is operand j of n alone, times a gain, and that plus a bias: n becomes
-// normalize(x, gain) and normalize(x, gain, bias).
+// normalize(x) * gain becomes normalize(x, gain), and normalize(x, gain) + bias becomes
+// normalize(x, gain, bias). Normalize is operand j of n and must have no other user.
 constexpr bool fold_affine(const graph& h, node& n, int j) {
   node normal = h.nodes[n.operand[j]];
   bool const gain = n.kind == op::multiply && normal.operands == 1;
@@ -33,7 +33,7 @@ constexpr bool fold_affine(const graph& h, node& n, int j) {
   return true;
 }
 
-// normalize(x + y, gain, bias), where nothing else needs the sum, is normalize(x, gain, bias, y).
+// normalize(x + y, gain, bias) becomes normalize(x, gain, bias, y), if n alone uses the sum.
 constexpr void fold_residual_sum(const graph& h, node& n, const int* uses) {
   if (!is_normalization(n.kind) || n.operands != 3 || uses[n.operand[0]] != 1) return;
   node const& sum = h.nodes[n.operand[0]];
@@ -44,8 +44,8 @@ constexpr void fold_residual_sum(const graph& h, node& n, const int* uses) {
   push_operand(n, sum.operand[1 - whole]);
 }
 
-// normalize_adjoint(x, g) or (x, g, gain), where it is operand j of the sum n alone: the other
-// operand is what the result is added to.
+// normalize_adjoint(x, g, gain) + y becomes normalize_adjoint(x, g, gain, y). The adjoint is
+// operand j of n and must have no other user.
 constexpr bool fold_residual(const graph& h, node& n, int j) {
   node adjoint = h.nodes[n.operand[j]];
   if (n.kind != op::add || !is_adjoint_of_normalization(adjoint.kind) || adjoint.operands != 3 ||
@@ -56,7 +56,7 @@ constexpr bool fold_residual(const graph& h, node& n, int j) {
   return true;
 }
 
-// normalize_adjoint(x, g * gain) takes g and the gain.
+// normalize_adjoint(x, g * gain) becomes normalize_adjoint(x, g, gain).
 constexpr void fold_gain(const graph& h, node& n) {
   if (!is_adjoint_of_normalization(n.kind) || n.operands != 2) return;
   node const& product = h.nodes[n.operand[1]];
@@ -68,9 +68,9 @@ constexpr void fold_gain(const graph& h, node& n) {
   push_operand(n, product.operand[1 - g]);
 }
 
-// log_softmax_adjoint(y, g) where g is one element for each row, put to its place among zeros, as
-// the gradient of cross-entropy is: takes the elements and the indices, and the zeros are never
-// written.
+// log_softmax_adjoint(y, scatter_add(v, indices)) with one value per row, as in the gradient of
+// cross-entropy, becomes log_softmax_adjoint(y, v, indices): the zeros of the one-hot rows are
+// never written.
 constexpr void fold_one_hot(const graph& h, node& n) {
   if (n.kind != op::log_softmax_adjoint || n.operands != 2) return;
   node const& scattered = h.nodes[n.operand[1]];
@@ -83,7 +83,7 @@ constexpr void fold_one_hot(const graph& h, node& n) {
   push_operand(n, scattered.operand[1]);
 }
 
-// softmax(where(mask, x * scale, -infinity)) takes the mask and the scale.
+// softmax(where(mask, x * scale, -infinity)) becomes softmax(x, mask) with that scale.
 constexpr void fold_mask(const graph& h, node& n, double (*factor)(const graph&, const node&)) {
   if (n.kind != op::softmax || n.operands != 1) return;
   node const& masked = h.nodes[n.operand[0]];
@@ -99,7 +99,7 @@ constexpr void fold_mask(const graph& h, node& n, double (*factor)(const graph&,
   n.operand[0] = scaled.operand[0];
 }
 
-// sum(x * y) is a sum of products.
+// sum(x * y) becomes sum(x, y), a sum of products.
 constexpr void fold_multiply(const graph& h, node& n) {
   if (n.kind != op::sum || n.type != dtype::float32 || n.operands != 1) return;
   node const& product = h.nodes[n.operand[0]];

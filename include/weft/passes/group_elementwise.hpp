@@ -1,4 +1,4 @@
-// Chains of elementwise operations become one step: their intermediates stay in the first cache.
+// Elementwise operations form fusion groups, one instruction each: intermediates stay in L1.
 #pragma once
 
 #include "weft/graph/fusion_group.hpp"
@@ -11,7 +11,7 @@ class elementwise_grouper {
  public:
   explicit constexpr elementwise_grouper(graph& g) : g_(g) {}
 
-  // From the last node to the first: all users of a node have their places by then.
+  // In reverse order, so that all users of a node are assigned to groups before it.
   constexpr void run() {
     for (int i = 0; i < g_.output_count; ++i) end_[g_.outputs[i].node] = several;
     for (int i = g_.count - 1; i >= 0; --i) {
@@ -28,7 +28,7 @@ class elementwise_grouper {
  private:
   static constexpr int several = max_nodes + 1;
 
-  // Is node i used by one chain alone, walking through memory as that does, and has it room?
+  // Whether one group alone uses node i, iterates as it does, and has room for it.
   constexpr bool joins(int i) {
     node& n = g_.nodes[i];
     if (!is_elementwise(n.kind) || end_[i] == 0 || end_[i] == several) return false;
@@ -50,12 +50,12 @@ class elementwise_grouper {
   }
 
   graph& g_;
-  int end_[max_nodes]{};  // the last node of the chain that uses it and one; 0 where nothing does
+  int end_[max_nodes]{};  // id + 1 of the last node of the group that uses it; 0: unused
 };
 
 }  // namespace detail
 
-// Marks as inner what only one chain needs.
+// Marks as fused the elementwise nodes that only one fusion group uses.
 constexpr void group_elementwise(graph& g) {
   detail::elementwise_grouper(g).run();
 }

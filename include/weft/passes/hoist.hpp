@@ -1,4 +1,5 @@
-// What no run can change is computed once, before the first of them.
+// Loop-invariant code motion across runs: nodes that depend on no input, parameter, state or length
+// are computed once, before the first run.
 #pragma once
 
 #include <algorithm>
@@ -20,8 +21,8 @@ class hoister {
 
   constexpr bool finds_any() const { return finds_any_; }
 
-  // What is computed once comes first. What is worth no memory, and both parts need, is computed in
-  // both.
+  // Invariant nodes come first. Those that are not worth caching, and that both parts need, are
+  // duplicated.
   constexpr graph run() const {
     graph h = empty_like(g_);
     int to[max_nodes]{};
@@ -41,7 +42,7 @@ class hoister {
     to[i] = h.emit(n);
   }
 
-  // Worth to be kept?
+  // Whether a result is worth caching.
   static constexpr bool is_expensive(op o) {
     bool const function = o >= op::exp && o <= op::gelu_tanh && o != op::relu;
     return function || o == op::gelu_adjoint || o == op::gelu_tanh_adjoint || is_reduction(o) ||
@@ -49,7 +50,8 @@ class hoister {
            o == op::gather || o == op::scatter_add;
   }
 
-  // Elements of what is computed once are those at the bounds: each must be the same at any length.
+  // Whether an element of n may differ between lengths: invariant nodes are computed with all
+  // lengths at their bounds.
   constexpr bool depends_on_lengths(const node& n) const {
     if (is_elementwise(n.kind) || n.kind == op::positions || n.kind == op::rename) return false;
     if (n.named.bounded()) return true;
@@ -79,7 +81,7 @@ class hoister {
     if (is_expensive(n.kind) || (size_[i] > 0 && !fuses)) size_[i] = n.axes.extent();
   }
 
-  // Users come before what they use.
+  // Called for users before their operands.
   constexpr void choose(int i) {
     node const& n = g_.nodes[i];
     bool const view = is_view(n.kind) && n.kind != op::merge;
@@ -91,12 +93,12 @@ class hoister {
 
   const graph& g_;
   bool finds_any_ = false;
-  bool known_[max_nodes]{};  // the same in every run
-  // Of what costs much and is behind a known node: the elements of the largest, as they would be
-  // kept if all that follows were left to the run; 0 where there is none.
+  bool known_[max_nodes]{};  // invariant
+  // Elements of the largest expensive result that a known node depends on, as it would be cached if
+  // everything after it were left to the runs; 0: none.
   std::size_t size_[max_nodes]{};
-  bool needed_[max_nodes]{};  // by what is computed once
-  bool kept_[max_nodes]{};    // for the runs
+  bool needed_[max_nodes]{};  // by the invariant part
+  bool kept_[max_nodes]{};    // cached for the runs
 };
 
 }  // namespace detail
@@ -104,14 +106,15 @@ class hoister {
 // Marks as `once` what depends on no input, parameter, state, dropout or length, and costs a
 // function, a reduction, a contraction or a gather: the table of sinusoidal positions, the cosines
 // and sines of rotary ones. These nodes come first. An engine computes them when it gets its
-// memory, every length at its bound; a run reads as far as its own lengths go.
+// memory, every length at its bound; a run reads them up to its own lengths.
 //
-// What mixes elements along an axis of unknown length goes by the length, and so does what a scan's
-// body computes: these stay. So does what only spreads a smaller table by cheap arithmetic, as a
-// product of slopes and distances does: it is not worth its memory, and fuses with its user.
+// Nodes that mix elements along an axis of run-time length depend on that length and stay in the
+// run, as do those of a scan's body. So does what only broadcasts a smaller table by cheap
+// arithmetic, as a product of slopes and distances does: it is not worth its memory, and fuses with
+// its user.
 //
-// After attention has been recognised, which goes by how its mask is computed; before fusion, which
-// keeps apart what is computed once from what is not.
+// Runs after fuse_attention, which matches how a mask is computed, and before fuse, which keeps
+// invariant nodes and others separate.
 constexpr graph hoist(graph g) {
   detail::hoister const h(g);
   if (!h.finds_any()) return g;

@@ -1,4 +1,4 @@
-// The graph for some of a model's results.
+// Restricts a graph to some of its results.
 #pragma once
 
 #include <string_view>
@@ -8,7 +8,7 @@
 
 namespace weft {
 
-// The place of the result with a name among the outputs of g, a graph or a packed one; -1 for none.
+// The index among the outputs of g, a graph or compact_graph, of the result `name`; -1: none.
 template <class Graph>
 constexpr int find_output(const Graph& g, std::string_view name) {
   for (int i = 0; i < g.output_count; ++i)
@@ -16,7 +16,7 @@ constexpr int find_output(const Graph& g, std::string_view name) {
   return -1;
 }
 
-// The number of results: they come first.
+// The number of results, which come before all other outputs.
 template <class Graph>
 constexpr int count_results(const Graph& g) {
   int n = 0;
@@ -26,7 +26,7 @@ constexpr int count_results(const Graph& g) {
 
 namespace detail {
 
-// To the outputs of h, those of g, adds the updates of the states that they depend on.
+// Adds to h's outputs, a subset of g's, the updates of the states that they depend on.
 constexpr void add_updates(graph& h, const graph& g) {
   bool live[max_nodes]{};
   bool taken[max_outputs]{};
@@ -46,8 +46,8 @@ constexpr void add_updates(graph& h, const graph& g) {
 
 }  // namespace detail
 
-// g with only the named results, the updates of the states that they depend on and the inputs that
-// they are written with; with all results and updates where no name is given.
+// g with only the named results, the updates of the states that they depend on, and the inputs that
+// these use; with all results and updates where no name is given. Every name must be a result's.
 constexpr graph keep_outputs(const graph& g, array_view<std::string_view> names) {
   if (names.size() == 0) return eliminate_dead_code_and_inputs(g);
   graph h = g;

@@ -1,4 +1,4 @@
-// Where every node's elements lie in memory, decided while compiling.
+// Memory planning at compile time: the layout and buffer of every node.
 #pragma once
 
 #include <cstddef>
@@ -18,38 +18,38 @@ constexpr std::size_t align(std::size_t bytes) {
   return (bytes + alignment - 1) / alignment * alignment;
 }
 
-// The blocks of memory that a run works in. Gradients lie in theirs as the parameters do in their
-// own. Of numbers there are strides alone: an element is the sum of i * stride.
+// The memory segments of a run. Gradients have the same offsets as their parameters. Element ids
+// (`numbers`) have no memory, only strides: an element's value is the sum of i * stride.
 enum class block : std::uint8_t { workspace, parameters, gradients, constants, input, numbers };
 
-// Adds to an offset the run's length of an axis times a stride.
+// A run-time part of an offset: the length of an axis times a stride, in elements.
 struct shift {
   const axis_info* length;  // null: the scan's current step
   std::ptrdiff_t stride;
 };
 
-// Where a node's elements lie: element i... is at `offset` bytes and sum of i * stride elements.
-// Strides are those of the axes' bounds, so they are known while compiling; loops run to the
+// A node's strided layout: element (i, ...) is at `offset` bytes plus sum of i * stride elements.
+// Strides follow from the axes' bounds, so they are compile-time constants; loops run to the
 // lengths.
 struct layout {
   block where;
-  int input;  // which one, in block::input
+  int input;  // which one, if where is block::input
   std::size_t offset;
   std::ptrdiff_t stride[max_rank];
   shift shifts[max_rank];
   int shift_count;
-  int root;  // the node whose memory this is; a view has its operand's
+  int root;  // the node that owns the buffer; for a view, its operand's
 };
 
 struct memory_plan {
   layout of[max_nodes]{};
   std::size_t
-      parameter_offset[max_leaves]{};  // bytes, in the blocks of parameters and of gradients
-  std::size_t state_bytes = 0;         // where the workspace begins
+      parameter_offset[max_leaves]{};  // bytes, in the segments of parameters and of gradients
+  std::size_t state_bytes = 0;         // at the start of the workspace
   std::size_t parameter_bytes = 0;
   std::size_t constant_bytes = 0;
   std::size_t workspace_bytes = 0;
-  std::size_t once_bytes = 0;  // of it: what is computed once and stays
+  std::size_t once_bytes = 0;  // of it: run-invariant nodes
 };
 
 namespace detail {
@@ -66,8 +66,8 @@ constexpr std::size_t bytes_of(const node& n) {
   return n.axes.extent() * static_cast<std::size_t>(bytes(n.type));
 }
 
-// Where results beyond the first lie in a node's memory: an attention's statistics, and the parts
-// of an adjoint, which are as large as what they are the gradients for.
+// Byte offsets of a node's further results in its buffer: an attention's statistics (log-sum-exp),
+// and the gradients of an adjoint, each of the size of what it is the gradient for.
 constexpr std::size_t statistics_offset(const node& attention) {
   return align(bytes_of(attention));
 }
@@ -77,13 +77,13 @@ constexpr std::size_t part_offset(const graph& g, const node& adjoint, std::int6
   for (int j = 0; j < part; ++j) offset += align(bytes_of(g.nodes[parts.of[j]]));
   return offset;
 }
-// Where the sums over the rows of a normalisation's adjoint lie in its memory: of its gain's, then
-// of its bias's gradient.
+// The byte offset of the partial row sums in the buffer of a normalisation's adjoint: for the
+// gain's gradient (which = 0), then for the bias's (1).
 constexpr std::size_t partial_sums_offset(const node& adjoint, std::int64_t which) {
   std::size_t const sums = partial_count(adjoint) * row_axes(adjoint).extent();
   return align(bytes_of(adjoint)) + static_cast<std::size_t>(which) * 4 * sums;
 }
-// All that the node keeps.
+// Bytes of the node's buffer, for all its results.
 constexpr std::size_t memory_of(const graph& g, const node& n) {
   if (n.kind == op::attention) return statistics_offset(n) + 4 * attention_rows(n).extent();
   if (n.kind == op::attention_adjoint) return part_offset(g, n, parts_of(n).count);
@@ -121,7 +121,7 @@ class planner {
         for (int j = 0; j <= i; ++j) release(j, i);
     }
     for (int i = 0; i < g_.count; ++i)
-      if (p_.of[i].root != i) {  // a view's offset was from its root's until now
+      if (p_.of[i].root != i) {  // until here a view's offset is relative to its root's
         layout const& root = p_.of[p_.of[i].root];
         p_.of[i].where = root.where;
         p_.of[i].input = root.input;
@@ -152,11 +152,10 @@ class planner {
     find_in_place_updates();
   }
 
-  // The new value of a state may be written into it where nothing else reads the old one from then
-  // on.
+  // A state is updated in place where nothing reads its old value afterwards.
   constexpr void find_in_place_updates() {
     if (g_.state_count == 0) return;
-    int root[max_nodes]{};  // what a node is a view of
+    int root[max_nodes]{};  // the node that a view aliases
     int last_read[max_nodes]{};
     for (int i = 0; i < g_.count; ++i) {
       root[i] = is_view(g_.nodes[i].kind) ? root[g_.nodes[i].operand[0]] : i;
@@ -175,8 +174,8 @@ class planner {
     }
   }
 
-  // What is computed for a concatenation alone is computed where that has it, if what comes before
-  // has a known length.
+  // An operand that only a concatenation uses is computed in its buffer, if the operands before it
+  // have lengths known at compile time.
   constexpr void find_concatenated() {
     int reads[max_nodes]{};
     for (int i = 0; i < g_.count; ++i)
@@ -197,8 +196,8 @@ class planner {
       }
     }
   }
-  // Is it computed by a step that writes with any strides, and has its axes in the order of the
-  // concatenation's?
+  // Whether `part` is computed by an instruction with a strided output, and has its axes in the
+  // concatenation's order.
   constexpr bool can_write_into(int part, const node& whole, const axis_info* axis) const {
     node const& n = g_.nodes[part];
     if (!same_schedule(n, whole) || n.fused) return false;
@@ -213,8 +212,8 @@ class planner {
            g_.nodes[i].kind != op::state && updates_state_[i] == 0;
   }
 
-  // What a body reads that is not made in the same step is needed until the last step; what a run
-  // reads that is computed once, for ever.
+  // Extends the live range of node i's buffer to node `by`. What a scan's body reads from outside
+  // its current step lives until its last step; run-invariant nodes that runs read live for ever.
   constexpr void use(int i, int by) {
     int const root = p_.of[i].root;
     if (g_.nodes[root].once && by < g_.count && !g_.nodes[by].once) by = g_.count;
@@ -230,7 +229,7 @@ class planner {
     for (int i = g_.count - 1; i >= 0; --i) first_of_[loop_of(g_, i)] = i;
     for (int i = 0; i < g_.count; ++i) last_of_[loop_of(g_, i)] = i;
   }
-  // Before the first step.
+  // Called before the first step.
   constexpr void allocate_across_steps(int body) {
     for (int i = first_of_[body]; i <= last_of_[body]; ++i)
       if (lives_across_steps(i) && owns_workspace(i)) allocate(i);
@@ -258,8 +257,8 @@ class planner {
     } else if (n.kind == op::element_ids) {
       l.where = block::numbers;
     } else if (n.kind == op::yield) {
-      // Where the value is a carry as the step began, it must not be overwritten, nor overwrite,
-      // before the step's end.
+      // A yield is written into its carry's buffer, unless the value aliases a carry as of the
+      // step's start: that must not be overwritten, nor overwrite, before the step's end.
       int const from = n.operand[1];
       if (g_.nodes[p_.of[from].root].kind != op::carry || from == n.operand[0]) {
         l = p_.of[n.operand[0]];
@@ -277,7 +276,7 @@ class planner {
     }
   }
 
-  // Offsets of views are from their root's, until the roots have theirs.
+  // Offsets of views are relative to their roots' until those are allocated.
   constexpr void view(const node& n, layout& l) const {
     int const from = n.operand[0];
     layout const& source = p_.of[from];
@@ -322,14 +321,14 @@ class planner {
     }
   }
 
-  // The first of the operand's axes that the merge n takes.
+  // The outermost of the operand's axes that the merge n joins.
   static constexpr const axis_info* first_standing(const node& n, const axis_list& axes) {
     for (int i = 0; i < axes.count; ++i)
       if (n.named.contains(axes.at[i])) return axes.at[i];
     return nullptr;
   }
 
-  // Do the merged axes lie one in the other, so that one stride goes through them all?
+  // Whether the merged axes coalesce into one with a single stride, so that the merge is a view.
   static constexpr bool joinable(const node& n, const axis_list& axes, const layout& source) {
     for (int j = 0; j + 1 < n.named.count; ++j) {
       auto const inner = static_cast<std::ptrdiff_t>(n.named.at[j + 1]->extent);
@@ -340,8 +339,9 @@ class planner {
     return true;
   }
 
-  // A gradient is computed where it belongs, if it is all of the node's own memory and no other
-  // parameter's. One that is computed once is copied there: the caller may change gradients.
+  // A gradient is computed directly into the gradient segment, if it is all of the node's own
+  // buffer and no other parameter's. A run-invariant one is copied there: the caller may change
+  // gradients.
   constexpr void place_gradient(const output& o) {
     layout& l = p_.of[o.node];
     if (!owns_workspace(o.node) || g_.nodes[o.node].once || has_partial_sums(g_.nodes[o.node]))
@@ -350,16 +350,16 @@ class planner {
     l.offset = p_.parameter_offset[o.leaf];
   }
 
-  // May node i be computed into the memory of node `from`, which it reads?
+  // Whether node i can be computed in place, in the buffer of its operand `from`.
   constexpr bool in_place(int i, int from) const {
     node const& n = g_.nodes[i];
-    if (has_partial_sums(n)) return false;  // there is no room behind the operand
+    if (has_partial_sums(n)) return false;  // the operand's buffer has no room for them
     int const root = p_.of[from].root;
     if (!owns_workspace(root) || last_use_[root] != i) return false;
     if (!(g_.nodes[from].axes == n.axes) || bytes(g_.nodes[from].type) != bytes(n.type))
       return false;
     bool fits = true;
-    int operand = 0;  // a chain's are the chain's inputs
+    int operand = 0;  // of a fusion group: among its inputs
     for_each_read(g_, i, [&](int read) {
       bool const before = reads_before_writing(n.kind, n.operands, operand++);
       bool const same = g_.nodes[read].axes == n.axes && whole(read);
@@ -367,7 +367,7 @@ class planner {
     });
     return fits;
   }
-  // Is it all of its root, element by element?
+  // Whether node i spans its whole buffer with the same strides.
   constexpr bool whole(int i) const {
     layout const& l = p_.of[i];
     node const& root = g_.nodes[l.root];
@@ -379,7 +379,8 @@ class planner {
     return true;
   }
 
-  // Node i takes over an operand's memory, or the first gap that it fits in.
+  // Reuses the buffer of an operand whose live range ends here; otherwise first fit from the free
+  // list.
   constexpr void allocate(int i) {
     node const& n = g_.nodes[i];
     for_each_read(g_, i, [&](int from) {
@@ -394,7 +395,7 @@ class planner {
     int k = 0;
     while (k < free_count_ && free_[k].size < size_[i]) ++k;
     if (k == free_count_) {
-      // Beyond all gaps; the last one may reach to the end and be made larger.
+      // None fits: grow the workspace, extending the last free range if it is at its end.
       bool const at_end = k > 0 && free_[k - 1].offset + free_[k - 1].size == p_.workspace_bytes;
       p_.of[i].offset = at_end ? free_[k - 1].offset : p_.workspace_bytes;
       if (at_end) --free_count_;
@@ -407,7 +408,7 @@ class planner {
     if (free_[k].size == 0) erase_free(k);
   }
 
-  // What node i was the last to use becomes free.
+  // Frees the buffers whose live range ends at node i.
   constexpr void release_after(int i) {
     release(i, i);
     for_each_read(g_, i, [&](int from) { release(p_.of[from].root, i); });
@@ -423,7 +424,7 @@ class planner {
     join(k);
     if (k > 0) join(k - 1);
   }
-  // Makes one of gap k and the next, where they touch.
+  // Coalesces free range k with the next if they are adjacent.
   constexpr void join(int k) {
     if (k + 1 >= free_count_ || free_[k].offset + free_[k].size != free_[k + 1].offset) return;
     free_[k].size += free_[k + 1].size;
@@ -436,24 +437,23 @@ class planner {
   const graph& g_;
   memory_plan& p_;
   std::size_t state_offset_[max_states]{};
-  int updates_state_[max_nodes]{};    // the state that a node is written into and one; 0 for none
-  int concatenated_in_[max_nodes]{};  // the concatenation that has it in its memory and one; 0 for
-                                      // none
-  std::int64_t start_[max_nodes]{};   // there, along the axis that is put together
-  int first_of_[max_regions + 1]{}, last_of_[max_regions + 1]{};  // of each region, its nodes
+  int updates_state_[max_nodes]{};    // id + 1 of the state updated in place; 0: none
+  int concatenated_in_[max_nodes]{};  // id + 1 of the concatenation it aliases; 0: none
+  std::int64_t start_[max_nodes]{};   // its start there, along the concatenated axis
+  int first_of_[max_regions + 1]{}, last_of_[max_regions + 1]{};  // nodes, by region
   int last_use_[max_nodes]{};
-  std::size_t size_[max_nodes]{};  // of the memory that a node has now; 0 for none
-  free_range free_[max_nodes]{};   // free memory, in order of offset; no two touch
+  std::size_t size_[max_nodes]{};  // bytes of the buffer that a node owns now; 0: none
+  free_range free_[max_nodes]{};   // free list, sorted by offset; none are adjacent
   int free_count_ = 0;
 };
 
 }  // namespace detail
 
-// Intermediates share memory where they do not live at the same time (first fit by liveness), and
-// an elementwise operation takes over the memory of an operand that nothing else needs any more.
-// What is put together with others alone is computed there. Results stay until the next run; what
-// is computed once stays if runs read it. States begin the workspace and stay; rows are written to
-// where they belong if nothing reads what was there before.
+// Intermediates with disjoint live ranges share memory (first fit from a free list), and an
+// operation may reuse the buffer of an operand whose live range ends there in place. An operand
+// that only a concatenation uses is computed in its buffer. Results stay until the next run;
+// run-invariant nodes stay if runs read them. States begin the workspace and stay; update_rows
+// writes in place if nothing reads the old value afterwards.
 constexpr memory_plan plan(const graph& g) {
   memory_plan p;
   detail::planner(g, p).run();

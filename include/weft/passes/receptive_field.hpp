@@ -1,4 +1,5 @@
-// How many operations wait for one another, and how many lie between two positions of a sequence.
+// The critical path of a run, and the path length between two positions of a sequence (Vaswani et
+// al. 2017, table 1).
 #pragma once
 
 #include <algorithm>
@@ -17,7 +18,7 @@ namespace detail {
 constexpr double step_count(const graph& g, int region) {
   return static_cast<double>(g.regions[region - 1].axis->extent);
 }
-// The region whose steps node i has waited for, all of them; 0 for none.
+// The region all of whose steps come before node i; 0: none.
 constexpr int region_left(const graph& g, int i) {
   node const& n = g.nodes[i];
   bool const leaves = n.kind == op::scan_result || n.kind == op::scan_collect;
@@ -26,8 +27,8 @@ constexpr int region_left(const graph& g, int i) {
 
 }  // namespace detail
 
-// The longest chain of a run's operations each of which needs the one before, every length at its
-// bound. A step of a scan needs the step before it.
+// The critical path of a run: the longest sequence of operations each of which needs the one
+// before, every length at its bound. A step of a scan needs the step before it.
 constexpr double sequential_operations(const graph& g) {
   double until[max_nodes]{};  // in a body: from the step's beginning
   double whole[max_regions + 1]{};
@@ -60,15 +61,15 @@ constexpr double sequential_operations(const graph& g) {
   return longest;
 }
 
-// Reached while compiling, this function's name is what the compiler prints.
+// Not constexpr: reached while compiling, it is an error that prints its name.
 inline void the_positions_have_more_names_than_paths_follow() {
   throw std::length_error("path_length: the positions have more names than paths follow");
 }
 
 namespace detail {
 
-// What an element at position t depends on: the positions from t + low to t + high, by way of so
-// many operations that mix positions.
+// What an element at position t depends on: the positions from t + low to t + high, through `hops`
+// operations that mix positions.
 struct receptive_field {
   bool any;
   double low, high;
@@ -77,13 +78,13 @@ struct receptive_field {
 
 class receptive_field_finder {
  public:
-  // Along `axis` and its aliases, and along the axes that parts and windows of it make.
+  // Along `axis` and its aliases, and along the axes made from it by slice, pad and unfold.
   constexpr receptive_field_finder(const graph& g, const axis_info* axis)
       : g_(g), whole_(static_cast<double>(axis->extent) - 1) {
     family_[count_++] = axis->length_axis();
     for (int i = 0; i < g.count; ++i) of_[i] = find(g.nodes[i]);
   }
-  // Of all outputs.
+  // The union over all outputs.
   constexpr receptive_field widest() const {
     receptive_field r{};
     for (int i = 0; i < g_.output_count; ++i) r = both(r, of_[g_.outputs[i].node]);
@@ -162,7 +163,7 @@ class receptive_field_finder {
     if (int const table = find_option(n, attention_option::relative); table >= 0)
       seeing = both(seeing, of_[table]);
     if (!is_position(axes.key)) return both(seeing, seen);
-    // An offset is known to the run alone.
+    // An offset is known only at run time.
     bool const banded = is_position(axes.query) && find_option(n, attention_option::offset) < 0;
     auto const within = [&](std::int64_t distance, double far) {
       return banded ? std::clamp(static_cast<double>(distance), -whole_, whole_) : far;
@@ -170,7 +171,7 @@ class receptive_field_finder {
     return both(seeing, moved(seen, within(n.lowest, -whole_), within(n.highest, whole_), 1));
   }
 
-  // What a step is handed comes from all the steps before it, and through each of them.
+  // A carry depends on all steps before it, through each of them.
   constexpr receptive_field carried(const node& n) const {
     region const& r = g_.regions[n.region - 1];
     double const steps = static_cast<double>(r.axis->extent);
@@ -188,9 +189,9 @@ class receptive_field_finder {
 
 }  // namespace detail
 
-// The longest of the shortest ways between two positions along `axis`, in operations that mix
-// positions (attention, a window of a convolution, a step of a scan), with the model applied again
-// and again where once does not reach. 0 where it mixes no positions.
+// The maximum, over two positions along `axis`, of the shortest path between them in operations
+// that mix positions (attention, a window of a convolution, a step of a scan), with the model
+// applied repeatedly where once does not reach. 0 where it mixes no positions.
 constexpr double longest_path(const graph& g, const axis_info* axis) {
   detail::receptive_field const r = detail::receptive_field_finder(g, axis).widest();
   double const far = std::max(-r.low, r.high);

@@ -1,5 +1,5 @@
-// The body of a scan once more, for its adjoint: what the forward scan computed, step by step in
-// the other direction.
+// Forward values of a scan inside its adjoint, which steps in the other direction: rematerialised,
+// or collected by the forward scan.
 #pragma once
 
 #include <stdexcept>
@@ -8,7 +8,7 @@
 
 namespace weft {
 
-// Reached while compiling, this function's name is what the compiler prints.
+// Not constexpr: reached while compiling, it is an error that prints its name.
 inline void a_scans_adjoint_keeps_a_tensor_of_8_axes() {
   throw std::length_error("differentiate: a scan's adjoint keeps a tensor of 8 axes");
 }
@@ -19,7 +19,7 @@ class forward_replay {
  public:
   explicit constexpr forward_replay(graph& g) : g_(g) {}
 
-  // From now on, until the end, nodes are of the adjoint of a forward region.
+  // Until end(), nodes are emitted into the adjoint of region `forward`.
   constexpr void begin(int forward) {
     region r = g_.regions[forward - 1];
     r.backwards = !r.backwards;
@@ -28,7 +28,8 @@ class forward_replay {
   constexpr void end() { region_ = 0; }
   constexpr bool open() const { return region_ != 0; }
 
-  // A forward value in the adjoint's step. What is cheap is computed again from what is not.
+  // Forward value id in the adjoint's step. Views, cheap operations and attention are
+  // rematerialised; the others are collected by the forward scan.
   constexpr int value(int id) {
     node n = g_.nodes[id];
     if (n.region == 0) return id;
@@ -48,7 +49,7 @@ class forward_replay {
     value_[id] = result + 1;
     return result;
   }
-  // A forward value of all steps, along the axis of steps.
+  // Forward value id at all steps, with the steps axis; slices and their renames need no copy.
   constexpr int values(int id) {
     node n = g_.nodes[id];
     if (n.kind != op::scan_slice && n.kind != op::rename) return stack(id);
@@ -70,7 +71,7 @@ class forward_replay {
     return g_.emit(renamed);
   }
 
-  // The values of a node of either body, along the axis of steps.
+  // Collects the values of a node of either body along the steps axis, outermost.
   constexpr int stack(int id) {
     node const& n = g_.nodes[id];
     if (n.axes.count == max_rank) a_scans_adjoint_keeps_a_tensor_of_8_axes();
@@ -83,7 +84,7 @@ class forward_replay {
     s.operand[0] = id;
     return g_.emit(s);
   }
-  // Of a node outside, in the adjoint's step.
+  // The slice of outer node id at the adjoint's current step.
   constexpr int element(int id, const axis_list& named) {
     node e = make_node(op::scan_slice);
     e.type = g_.nodes[id].type;
@@ -120,7 +121,7 @@ class forward_replay {
 
   graph& g_;
   std::int16_t region_ = 0;  // the adjoint's
-  int value_[max_nodes]{};   // in the adjoint's step: the node and one
+  int value_[max_nodes]{};   // in the adjoint's step: id + 1; 0: none yet
 };
 
 }  // namespace detail

@@ -1,11 +1,11 @@
-// Models as they are evaluated.
+// Dropout removal, for inference.
 #pragma once
 
 #include "weft/graph/graph.hpp"
 
 namespace weft {
 
-// Who uses a dropout uses what it drops from. The dropouts themselves stay, of use to nobody.
+// Users of a dropout read its operand instead. The dropouts themselves stay, as dead code.
 constexpr graph remove_dropout(graph g) {
   auto const kept = [&](int id) {
     while (g.nodes[id].kind == op::dropout) id = g.nodes[id].operand[0];

@@ -1,5 +1,5 @@
-// The same results from fewer nodes: equal nodes become one, constants are computed, what changes
-// nothing goes, and so does what no output needs.
+// Common subexpression elimination, constant folding, copy propagation, algebraic identities
+// and dead-code elimination.
 #pragma once
 
 #include <bit>
@@ -14,7 +14,7 @@ namespace weft {
 
 namespace detail {
 
-// Of x >= 0. By Newton's iteration, which falls towards the root from above.
+// For x >= 0. Newton's iteration, which descends to the root from above.
 constexpr double square_root(double x) {
   if (x == 0) return 0;
   double root = x > 1 ? x : 1;
@@ -46,7 +46,7 @@ constexpr bool same_axes_in_any_order(const axis_list& a, const axis_list& b) {
   return true;
 }
 
-// Do the axes of one stand in the other one after another?
+// Whether `some` is a subsequence of `all`.
 constexpr bool is_in_order(const axis_list& some, const axis_list& all) {
   int found = 0;
   for (int i = 0; i < all.count && found < some.count; ++i)
@@ -54,12 +54,12 @@ constexpr bool is_in_order(const axis_list& some, const axis_list& all) {
   return found == some.count;
 }
 
-// Builds a graph, giving an equal node that is there already in the place of a new one.
+// Builds a graph, reusing an equal node that is there already instead of emitting a new one.
 class value_numbering {
  public:
   explicit constexpr value_numbering(graph& g) : g_(g) {}
 
-  // The node that computes what n does.
+  // The id of a node with n's value: folded, found or emitted.
   constexpr int add(node n) {
     propagate_copies(n);
     if (int const same = folded(n); same >= 0 && g_.nodes[same].axes == n.axes) return same;
@@ -91,12 +91,12 @@ class value_numbering {
   constexpr bool is_constant(const node& n, int i, double value) const {
     return operand(n, i).kind == op::constant && operand(n, i).scalar == value;
   }
-  // Is operand i what n would compute, but for the arithmetic?
+  // Whether operand i has n's axes and dtype, so that it could replace n.
   constexpr bool like(const node& n, int i) const {
     return operand(n, i).axes == n.axes && operand(n, i).type == n.type;
   }
 
-  // What is elementwise broadcasts by itself.
+  // Elementwise operations broadcast by themselves.
   constexpr void propagate_copies(node& n) const {
     if (!is_elementwise(n.kind)) return;
     for (int j = 0; j < n.operands; ++j) {
@@ -118,7 +118,7 @@ class value_numbering {
     return add(c);
   }
 
-  // A node that is there already and does what n would do; -1 where there is none.
+  // The id of an existing node or constant with n's value; -1: none. May make n a simpler node.
   constexpr int folded(node& n) {
     switch (n.kind) {
       case op::rename:
@@ -180,8 +180,8 @@ class value_numbering {
     }
   }
 
-  // A sum of zeros with parts put in side by side, as the gradients for slices are, becomes the
-  // parts one behind the other, if they are all of it.
+  // A sum of pads, as the gradients for slices are, becomes a concatenation of their operands, if
+  // these cover the whole axis without overlap.
   constexpr bool pads_to_concatenate(node& n) const {
     node joined = make_node(op::concatenate);
     joined.type = n.type;
@@ -200,7 +200,7 @@ class value_numbering {
     n = joined;
     return true;
   }
-  // Adds the parts of which node `id` is the sum, in the order of where they begin.
+  // Inserts the operands of the pads that node id is the sum of, sorted by start.
   constexpr bool collect_pads(int id, node& joined, const axis_info*& whole,
                               std::int64_t* starts) const {
     node const& p = g_.nodes[id];
@@ -241,7 +241,7 @@ class value_numbering {
                        : n.kind == op::multiply ? a * b
                                                 : a / b);
   }
-  // What is not is left to the kernels: a compiler refuses a constant that becomes NaN.
+  // Others are left to the kernels: compilers reject a constant expression that becomes NaN.
   constexpr bool is_finite_constant(const node& n, int i) const {
     double const largest = std::numeric_limits<double>::max();
     double const x = operand(n, i).scalar;
@@ -249,14 +249,14 @@ class value_numbering {
   }
 
   graph& g_;
-  int table_[table_size]{};  // the node's id and one; 0 where free
+  int table_[table_size]{};  // id + 1; 0: free
 };
 
 }  // namespace detail
 
-// The outputs of the graph stay what they are, to rounding of constants to their element type and
-// the sign of a zero that 0 is added to. NaN and infinities too: nothing is folded that they would
-// make another, such as x * 0, x - x, x == x or !(x < y).
+// Outputs are preserved up to rounding of constants to their dtype and the sign of a zero that 0 is
+// added to. This holds for NaN and infinities too: nothing is folded that they would change, such
+// as x * 0, x - x, x == x or !(x < y).
 constexpr graph simplify(const graph& original) {
   graph const g = eliminate_dead_code(original);
   graph h = detail::empty_like(g);

@@ -1,4 +1,4 @@
-// Arguments by name, checked against the model's inputs while compiling.
+// Named arguments of a run, checked against the model's inputs at compile time.
 #pragma once
 
 #include <algorithm>
@@ -19,10 +19,12 @@ struct named_argument {
   V value;
 };
 
-// arg<"tokens">(x) gives x for the input "tokens": a view or an array with the input's axes, or a
-// contiguous range of its elements, dense in the order of the axes. Of a range at most one axis's
-// length may be unknown; it follows from the size. The elements are read during the run and must
-// stay till then.
+// arg<"tokens">(x) passes x as the input "tokens". x is a view or an array with the input's dtype
+// and axes, or a contiguous range (anything std::span takes) of its elements in row-major order. In
+// a range at most one axis may have a runtime length, which follows from the range's size. A run
+// reads the elements in place where their strides are the planned ones, so they must outlive the
+// call. A wrong name, dtype or set of axes does not compile; a wrong length throws weft::error in
+// the run.
 template <fixed_string Name, class T, class S>
 constexpr named_argument<Name, view<const T, S>> arg(const view<T, S>& x) {
   return {x};
@@ -31,7 +33,7 @@ template <fixed_string Name, class T, class... Axes>
 constexpr named_argument<Name, view<const T, shape<Axes...>>> arg(const array<T, Axes...>& x) {
   return {x.view()};
 }
-// A number for an input without axes.
+// A scalar for an input without axes.
 template <fixed_string Name, class T>
 requires is_dtype<T>
 constexpr named_argument<Name, T> arg(T x) {
@@ -46,8 +48,9 @@ constexpr auto arg(const R& x) {
   return named_argument<Name, std::span<const T>>{std::span<const T>(x)};
 }
 
-// A dense range of elements as an input: the one unknown length is what the size makes it. Throws
-// weft::error where the size fits no length.
+// Binds `size` contiguous row-major elements at `data` to an input; the one runtime length, if any,
+// follows from `size`. Throws weft::error where `size` is not the input's number of elements, or no
+// multiple of the product of its fixed extents.
 binding bind_range(const program& p, const input_ref& input, const void* data, std::size_t size);
 
 namespace detail {
@@ -61,7 +64,7 @@ constexpr int find_input(const Graph& g, std::string_view name) {
   return -1;
 }
 
-// What is no named argument has no name.
+// An argument not made by arg() has no name.
 template <class>
 struct argument_traits {
   static constexpr std::string_view name = "";
@@ -118,7 +121,7 @@ constexpr argument_fault fault_of_arguments() {
                                                                    : argument_fault::none;
 }
 
-// What a message says of the argument that is wrong, and of the inputs there are.
+// Types whose names carry the message about a wrong argument: its name, and the model's inputs.
 template <class...>
 struct wrong_argument {};
 template <class...>
@@ -141,7 +144,7 @@ template <class Unit>
 using inputs_of = decltype(describe_inputs<Unit>(
     std::make_index_sequence<static_cast<std::size_t>(Unit::g.input_count)>()));
 
-// The first input that is not given; -1 for none.
+// The index of the first input without an argument; -1 for none.
 template <class Unit, class... Args>
 constexpr int find_missing() {
   bool given[max_leaves + 1]{};
@@ -159,7 +162,7 @@ struct describe_missing {
     return m;
   }
 };
-// The first argument with which, and with those before it, something is wrong.
+// The name of the first argument that is wrong by itself or given twice.
 template <class Unit, class... Args>
 struct describe_wrong {
   static constexpr message make() {
@@ -206,8 +209,8 @@ binding bind(const program& p, const input_ref& input,
   return bind_range(p, input, a.value.data(), a.value.size());
 }
 
-// The elements of an argument for an input of fixed extents, if they lie as the plan has them; else
-// null.
+// The argument's data pointer if its lengths and strides are the planned ones of an input with
+// fixed extents; else null.
 template <fixed_string Name, class T, class S>
 const void* planned_elements(const input_ref& input,
                              const named_argument<Name, view<const T, S>>& a) {
@@ -234,8 +237,8 @@ const void* planned_elements(const input_ref& input,
   return a.value.size() == size ? a.value.data() : nullptr;
 }
 
-// May arguments be bound by their addresses alone? Not where lengths, indices or the room for what
-// is written are to be checked.
+// Whether arguments can be bound by address alone: no runtime lengths, no indices and no writes,
+// which would need checks in each run.
 template <class Tables>
 constexpr bool binds_by_address(const Tables& tables) {
   for (input_ref const& input : tables.inputs)
@@ -245,8 +248,8 @@ constexpr bool binds_by_address(const Tables& tables) {
 
 }  // namespace detail
 
-// The wrong calls of a member function that is called with arguments for the inputs of Unit: the
-// rest is its declaration for template <class... Args>, with its body.
+// Declares the overloads that report wrong arguments of a member function called with the inputs of
+// Unit; __VA_ARGS__ is its declaration for template <class... Args>, with its body.
 #define WEFT_REJECT_ARGUMENTS(Unit, ...)                                                        \
   WEFT_REJECT_CALL("argument: without a name; give each with weft::arg<\"name\">(x)",           \
                    WEFT_ABOUT_ARGUMENTS(Unit), (class... Args), WEFT_IF_FAULT(Unit, unnamed),   \
@@ -271,7 +274,7 @@ constexpr bool binds_by_address(const Tables& tables) {
 #define WEFT_IF_FAULT(Unit, kind) \
   (::weft::detail::fault_of_arguments<Unit, Args...>() == ::weft::detail::argument_fault::kind)
 
-// The arguments in the order of the program's inputs.
+// The bindings of the arguments, in the order of the program's inputs.
 template <class Unit, class... Args>
 std::array<binding, sizeof...(Args)> bindings(const program& p, const Args&... args) {
   std::array<binding, sizeof...(Args)> bound{};
@@ -284,8 +287,8 @@ std::array<binding, sizeof...(Args)> bindings(const program& p, const Args&... a
   return bound;
 }
 
-// Binds the arguments of a run. Throws weft::error where one is wrong. What can be known of them
-// while compiling costs a run nothing.
+// Binds the arguments of a run. Throws weft::error where a length or an index is wrong, or a write
+// has no room. Where nothing is left to check at run time, binding only stores pointers.
 template <class Unit, class... Args>
 void bind_arguments(engine& e, const Args&... args) {
   using code = lowered<Unit>;

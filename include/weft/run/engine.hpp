@@ -1,5 +1,5 @@
-// Carries out a program: the one place where lengths, memory and kernels meet. It knows no model;
-// the typed faces are weft::module and weft::trainer.
+// Executes a program: the one place where lengths, memory and kernels meet. It knows no model; the
+// typed interfaces are weft::module and weft::trainer.
 #pragma once
 
 #include <algorithm>
@@ -16,78 +16,78 @@
 
 namespace weft {
 
-// What a caller gives for one input.
+// The argument for one input: its address, and the length and stride of each of its axes.
 struct binding {
   const void* data = nullptr;
   std::array<std::size_t, max_rank> length{};
   std::array<std::ptrdiff_t, max_rank> stride{};  // in elements
 };
 
-// The memory of a program's blocks, aligned to 64 bytes; the engine does not own it.
+// The memory of a program: its regions, aligned to 64 bytes. The engine does not own it.
 struct memory {
   std::byte* parameters = nullptr;
   std::byte* gradients = nullptr;
   std::byte* workspace = nullptr;
-  const std::byte* packed = nullptr;  // parameters as engine::freeze left them, if it did
+  const std::byte* packed = nullptr;  // parameters packed by engine::freeze; null: not frozen
   precision packed_as = precision::float32;
 };
 
 class engine;
 
-// A program's steps as code of their own, for the best SIMD target.
+// Code generated for a program's instructions, for the best SIMD target.
 struct program_code {
   void (*run)(const engine&) noexcept = nullptr;
-  // Packs parameters, in float32, as `run` reads them.
+  // Packs parameters in float32, in the layout that `run` reads.
   void (*pack)(const engine&, std::byte* packed) noexcept = nullptr;
 };
 
 class engine {
  public:
-  // Where no code is given, the program's tables are followed. Computes what runs find there, for
-  // the best SIMD target.
+  // Without generated code, the program's tables are interpreted. Executes the loop-invariant
+  // instructions, whose results all runs read, for the best SIMD target.
   engine(const program& p, memory m, program_code generated = {})
       : p_(&p), memory_(m), generated_(generated) {
     reset();
     compute_once();
   }
 
-  // The threads that runs go on from now on. Allocates what they work in, so that runs need not.
+  // Sets the threads of later runs, and allocates their scratch, so that runs allocate nothing.
   void run_on(const executor& threads);
 
-  // Takes the arguments, one for each of the program's inputs, in order. Throws weft::error where a
-  // length is wrong, an index lies outside the axis that it picks from, or there is no room for
-  // what the run would write; the engine is then as it was before.
+  // Binds the arguments, one for each of the program's inputs, in order. Throws weft::error where a
+  // length is wrong, an index lies outside the axis that it indexes, or a write has no room; the
+  // engine is then unchanged.
   void bind(std::span<const binding> arguments);
 
-  // Takes the elements of all inputs, in order, where every one of them is known to be right: of a
-  // program without lengths and indices.
+  // Binds the data pointers of all inputs, in order, without checks: for a program without runtime
+  // lengths, indices and writes, whose arguments have the planned strides.
   void bind_checked(std::span<const std::byte* const> elements) noexcept {
     std::copy(elements.begin(), elements.end(), inputs_.begin());
   }
 
-  // What the dropouts of later runs draw from. The same state gives the same masks.
+  // The random state of later runs' dropout masks. The same state gives the same masks.
   void draw_from(const kernels::random_state& state) noexcept { random_ = state; }
-  // All states become zeros.
+  // Sets all states to zeros.
   void reset() noexcept;
-  // Of one state, the elements with an index along one of its axes do.
+  // Sets to zeros the slice of one state at an index of one of its axes.
   void reset(const state_ref& s, int axis, std::size_t index) noexcept;
 
-  // Runs the steps on the arguments bound last, with the kernels for the best SIMD target. No
-  // allocation, no lock, no system call. Generated steps are the calling thread's alone, and read
-  // no bfloat16: with parameters in that, the tables are followed.
+  // Executes the instructions on the arguments bound last, with the kernels of the best SIMD
+  // target. No allocation, no lock, no system call. Generated code runs on the calling thread alone
+  // and reads no bfloat16: with parameters packed in that, the tables are interpreted.
   void run() noexcept {
     generated_.run != nullptr&& memory_.packed_as == precision::float32 ? generated_.run(*this)
                                                                         : run(kernels::best());
   }
   void run(const kernels::table& kernels) noexcept;
-  // One of the program's steps, or a part of its work, on the calling thread, at a place of the
-  // loop that it is in.
+  // Executes one instruction, or a partition of its work, on the calling thread; `place` is the
+  // index of the enclosing loop's iteration.
   void run(const instruction& s, const kernels::table& kernels, std::ptrdiff_t place = 0,
            const kernels::share& part = {}) const noexcept;
-  // All of them.
+  // Executes all instructions on the calling thread.
   void run_alone(const kernels::table& kernels) const noexcept;
 
-  // Calls f(begin, end) for the parts of n items, on the threads that runs go on.
+  // Calls f(begin, end) for disjoint ranges that cover n items, on the threads of run_on.
   template <class F>
   void in_parts(std::ptrdiff_t n, F f) const noexcept {
     if (!team_ || n < 2) return f(std::ptrdiff_t{0}, n);
@@ -100,22 +100,22 @@ class engine {
         });
   }
 
-  // Packs the parameters that contractions multiply with, for the best SIMD target: the program's
-  // packed_bytes in float32, half of them in bfloat16. Runs on that target read them from here, and
-  // no longer where the parameters are, until the next freeze.
+  // Packs the parameters that are the rhs of contractions, for the best SIMD target: the program's
+  // packed_bytes in float32, half as many in bfloat16. Runs on that target read the packed copies
+  // instead of the parameters, until the next freeze.
   void freeze(std::byte* packed, precision as) noexcept;
-  // The same of one of the program's steps, as the table kernels want it.
+  // The same for one instruction, in the layout that the table kernels read.
   void pack(const instruction& s, const kernels::table& kernels, std::byte* packed,
             precision as) const noexcept;
 
-  // Where the elements of an operand lie in the run of the arguments bound last, at a place of the
-  // loop that its step is in.
+  // The address of an operand in the run of the arguments bound last, at iteration `place` of the
+  // loop that encloses its instruction.
   std::byte* address(const operand_ref& r, std::ptrdiff_t place = 0) const noexcept;
-  // The run's number of elements.
+  // The length of an extent in this run.
   std::size_t length(const extent_ref& e) const noexcept { return e.in(lengths_.data()); }
 
   const memory& blocks() const { return memory_; }
-  // The elements of each input.
+  // The data pointer of each input.
   const std::byte* const* inputs() const { return inputs_.data(); }
   const program& tables() const { return *p_; }
 
@@ -127,10 +127,10 @@ class engine {
   void check_writes(std::span<const binding> arguments,
                     const std::array<std::size_t, max_lengths>& lengths) const;
   const std::byte* stage(const input_ref& input, const binding& argument) const noexcept;
-  // About how long the step takes on one thread.
+  // Estimates the time of an instruction on one thread.
   double microseconds(const instruction& s) const noexcept;
-  // Decides on the parts of each step in this run. False where one thread has done it all before
-  // others could be of help.
+  // Chooses the number of partitions of each instruction in this run. Returns false for a run that
+  // is too short to gain from threads.
   bool share_out() noexcept;
   std::byte* scratch_of(int member) const noexcept;
   void carry_out(const instruction& s, std::ptrdiff_t place, const kernels::table& kernels,
@@ -144,9 +144,9 @@ class engine {
   memory memory_;
   program_code generated_;
   kernels::random_state random_;
-  std::unique_ptr<team> team_;  // none: the calling thread alone
-  aligned_bytes scratch_;       // of the members after the first, whose scratch is in the workspace
-  std::vector<int> parts_;      // of each step in this run
+  std::unique_ptr<team> team_;  // null: the calling thread alone
+  aligned_bytes scratch_;       // of threads 1 and up; thread 0 has its scratch in the workspace
+  std::vector<int> parts_;      // partitions of each instruction in this run
   std::array<std::size_t, max_lengths> lengths_{};
   std::array<const std::byte*, max_inputs> inputs_{};
 };

@@ -1,11 +1,12 @@
-// What is thrown where a run, a file or an argument is not what the model needs.
+// The exception type of the library.
 #pragma once
 
 #include <stdexcept>
 
 namespace weft {
 
-// Says what was expected, what came, and where.
+// Thrown where a run, a file or an argument does not fit the model. what() says what was expected,
+// what was found, and where.
 struct error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

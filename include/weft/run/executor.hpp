@@ -1,15 +1,15 @@
-// The threads that a model runs on: the calling one alone, or what an executor has.
+// Executors: the threads that a model runs on, which is the calling thread alone by default.
 #pragma once
 
 #include <functional>
 
 namespace weft {
 
-// What an executor is given: job(i) is the share of one thread. It is small, may be copied, throws
-// nothing, and lives until the executor returns.
+// The function that an executor runs: job(i) does the work of thread i. It is small, copyable and
+// noexcept, and refers to state that lives until the executor returns.
 class job {
  public:
-  // Refers to f, which outlives it.
+  // Refers to f, which must outlive the job.
   template <class F>
   explicit job(const F& f)
       : of_(&f), call_([](const void* of, int i) noexcept { (*static_cast<const F*>(of))(i); }) {}
@@ -20,24 +20,24 @@ class job {
   void (*call_)(const void* of, int i) noexcept;
 };
 
-// Threads to run on: weft::threads(n) of weft/run/threads.hpp, or an embedder's own,
+// Threads to run on: weft::threads(n) of weft/run/threads.hpp, or the caller's own pool,
 //
 //   weft::executor mine(4, [&pool](int n, weft::job f) { pool.for_each_index(0, n, f); });
 //   net.run_on(mine);
 //
-// The function calls f(0) to f(n - 1), once each, and returns when all have returned; n is at most
-// the width. They may run at the same time or one after another, in any order, on any threads: the
-// results are the same bits, and whoever comes first begins. A thread that comes while others are
-// at work waits by spinning, so there should not be more of them than cores. A thread that was
-// faster gets more of the work, which is best known where f(i) comes to the same thread each time.
-// The function must not throw.
+// The function calls f(0) to f(n - 1), once each, and returns when all have returned; 1 <= n <=
+// width. The calls may run concurrently or one after another, in any order, on any threads: the
+// results have the same bits, and work starts with the first thread that arrives. Threads wait for
+// each other by spinning, so the width should not exceed the number of cores. Faster threads get
+// larger partitions, which adapts best where f(i) comes to the same thread each time. The function
+// must not throw.
 //
-// An executor is a value; its copies share what the function refers to, which has to live as long
-// as any of them, and may be used by several modules at the same time if the function may.
+// An executor is a value; its copies share the state that the function refers to, which must
+// outlive all of them. Several modules may use them at the same time if the function allows that.
 class executor {
  public:
   executor() = default;  // the calling thread alone
-  // Throws weft::error for less than one thread.
+  // At most `width` threads; see above for `run`. Throws weft::error if width < 1 or run is empty.
   executor(int width, std::function<void(int n, job f)> run);
 
   int width() const noexcept { return width_; }

@@ -11,18 +11,18 @@ namespace weft {
 
 namespace detail {
 
-// The steps of what Unit lowers to. Defined by the file that weft_add_model makes; where it did
-// not, the linker says that this is missing.
+// The instructions of Unit's program. Defined by the file that weft_add_model makes; without it,
+// the link fails and the linker names this struct.
 template <class Unit>
 struct made_by_weft_add_model {
   static void run(const engine& e) noexcept;
-  // Packs the parameters for them.
+  // Packs the parameters in the layout that run reads.
   static void pack(const engine& e, std::byte* packed) noexcept;
 };
 
 }  // namespace detail
 
-// The generated code of a graph; by default there is none.
+// The generated code of a graph; empty by default.
 template <class Unit>
 struct generated_code {
   program_code code;
@@ -38,14 +38,16 @@ constexpr generated_code<Unit> code_of() noexcept {
 
 }  // namespace detail
 
-// For the constructors of module<Model, Results...>, with the same results:
+// Returns the generated code for the constructors of module<Model, Results...>, with the same
+// results:
 //
 //   weft_add_model(app encoder.hpp encoder)                       # CMake
 //   weft::module<encoder> net(weft::generated<encoder>());
 //
 // A program without that line of CMake does not link. Contractions of one to three rows with
-// weights [out, in], as linear has them, are generated for a module that is frozen; for one that is
-// not, the library's kernels do them.
+// weights [out, in], as linear has them, are generated for a frozen module; in one that is not, the
+// library's kernels compute them. A model in an unnamed namespace, or results that it does not
+// have, do not compile.
 template <model_like Model, fixed_string... Results>
 requires(!in_unnamed_namespace<Model>() && detail::has_results<Model, Results...>())
     generated_code<inference<Model, Results...>> generated()
@@ -61,7 +63,8 @@ template <model_like Model, fixed_string... Results>
 requires(!in_unnamed_namespace<Model>() && !detail::has_results<Model, Results...>())
     WEFT_REJECT("generated: the model has no result of this name", generated())
 
-// For those of trainer<Model, Optimizer, Loss>.
+// Returns the generated code for the constructors of trainer<Model, Optimizer, Loss>; in CMake,
+// weft_add_model(app header.hpp model TRAINING loss).
 template <model_like Model, fixed_string Loss = "loss">
 requires(!in_unnamed_namespace<Model>() && detail::has_results<Model, Loss>())
     generated_code<training<Model, Loss>> generated_training()

@@ -1,4 +1,4 @@
-// Aligned memory for a program's blocks.
+// Aligned memory for a program's parameters and workspace.
 #pragma once
 
 #include <cstddef>
@@ -16,11 +16,12 @@ struct aligned_delete {
 };
 using aligned_bytes = std::unique_ptr<std::byte[], aligned_delete>;
 
-// Zeros, aligned to 64 bytes; at least one byte. Large blocks lie in huge pages where the system
-// has them to give.
+// Allocates zeros, aligned to 64 bytes; at least one byte. Large blocks are in huge pages where the
+// system provides them. Throws std::bad_alloc.
 aligned_bytes allocate(std::size_t bytes);
 
-// The caller's memory, if it has as many bytes and is aligned to 64; else throws weft::error.
+// Returns the address of the caller's memory. Throws weft::error where it has fewer than `bytes`
+// bytes or is not aligned to 64.
 std::byte* checked(std::span<std::byte> memory, std::size_t bytes);
 
 }  // namespace weft

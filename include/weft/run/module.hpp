@@ -1,4 +1,4 @@
-// A model that can be run.
+// Modules: models that can be run.
 #pragma once
 
 #include <array>
@@ -23,7 +23,8 @@ namespace weft {
 
 namespace detail {
 
-// What stands for a result of a model that the compiler has refused: whatever is done with a view.
+// Stands for a result of a model that does not compile, so that its uses cause no further errors:
+// it has the members of a view.
 struct no_view {
   const float* data() const { return nullptr; }
   std::size_t size() const { return 0; }
@@ -47,7 +48,7 @@ struct no_view {
   }
 };
 
-// The elements and axes of a model's result, from its type.
+// The view type of a model's result, found by its name.
 template <fixed_string Name, class List>
 struct find_result;
 template <fixed_string Name, class T, class S, class... Rest>
@@ -77,13 +78,15 @@ view<T, shape<Axes...>> view_of(const engine& e, const result_ref& r, view<T, sh
 
 }  // namespace detail
 
-// The results of a run, by name. They lie in the module's workspace until its next run.
+// The results of a run, by name. They lie in the module's workspace: the next run overwrites them,
+// and they are valid as long as the module.
 template <model_like Model, class Unit>
 class run_results {
  public:
   explicit run_results(const engine& e) : engine_(&e) {}
 
-  // A view [axes of the result...] of the elements.
+  // A read-only view of the result `Name`, over its axes in the declared order, with this run's
+  // lengths and any strides. It must be a result that this module computes.
   template <fixed_string Name>
   requires(Unit::g.rejected || find_output(Unit::g, Name.view()) >= 0) auto get() const {
     if constexpr (Unit::g.rejected) {
@@ -107,7 +110,7 @@ class run_results {
 
 namespace detail {
 
-// What runs the graph that Unit makes of a model: see weft::module.
+// Runs the graph that Unit makes of a model: see weft::module.
 template <model_like Model, class Unit>
 class runnable {
   using source = Unit;
@@ -136,61 +139,68 @@ class runnable {
   }
 
  public:
-  // With new parameters, begun from the seed.
+  // With new parameters, initialised from the seed. `generated` is weft::generated<Model,
+  // Results...>() of weft/run/generated.hpp; none: the program's tables are interpreted.
   explicit runnable(std::uint64_t seed = 0, generated_code<source> generated = {})
       : runnable(weft::parameters<Model>(seed), generated) {}
   explicit runnable(generated_code<source> generated) : runnable(0, generated) {}
-  // With somebody's parameters.
+  // With existing parameters, whose memory is shared: changes in it are seen by the next run.
   explicit runnable(weft::parameters<Model> shared, generated_code<source> generated = {})
       : parameters_(std::move(shared)),
         workspace_(allocate(workspace_bytes)),
         engine_(code::program, {parameters_.data(), nullptr, workspace_.get()}, generated.code) {}
-  // And in the caller's memory: workspace_bytes, aligned to 64, the module's alone while it is
-  // there. Throws weft::error where it is too small or not aligned.
+  // And with a workspace in the caller's memory: workspace_bytes bytes, aligned to 64, for this
+  // module alone while it lives. Throws weft::error where it is too small or not aligned.
   runnable(weft::parameters<Model> shared, std::span<std::byte> workspace,
            generated_code<source> generated = {})
       : parameters_(std::move(shared)),
         engine_(code::program, {parameters_.data(), nullptr, checked(workspace, workspace_bytes)},
                 generated.code) {}
 
-  // The bytes that a run works in, beside the parameters; the states are among them, and what is
-  // computed once.
+  // The size of the workspace in bytes: states, loop-invariant results, intermediates, scratch and
+  // staged inputs, but no parameters.
   static constexpr std::size_t workspace_bytes = code::tables.workspace_bytes;
 
-  // The threads that runs go on from now on, in place of the calling one alone:
-  // run_on(weft::threads(2)), or an executor of the caller's own. The results are the same bits for
-  // any number of them.
+  // Sets the threads of later runs, which use the calling thread alone at first:
+  // run_on(weft::threads(2)), or an executor of the caller's own. Allocates scratch for them. The
+  // results have the same bits for any number of threads. Generated code runs on the calling thread
+  // alone.
   void run_on(const executor& threads) { engine_.run_on(threads); }
 
-  // The bytes that freeze needs.
+  // The size in bytes of the packed parameters, at this precision.
   static constexpr std::size_t packed_bytes(precision p = precision::float32) {
     return packed_size(code::tables.packed_bytes, p);
   }
 
-  // Packs the parameters that contractions multiply with once, as the kernels of this machine want
-  // them; later runs use these. Changes of the parameters are not seen by them until freeze is
-  // called again; a module that was never frozen sees every change. Packed are those that give the
-  // axes of a contraction's result that lie closer together, as every weight of a linear layer
-  // does; not those with an axis of unknown length, or one that the result and the other operand
-  // have too. They are read as before. Generated code packs those that it would else turn around in
-  // every run, as the weights of linear layers. In bfloat16, packed weights take half the memory,
-  // and are rounded, see weft::precision; the module then runs without its generated code. The
-  // first call takes new memory, and later ones of the same precision use it again: to get pages
-  // from the system can take longer than to pack.
+  // Packs weights once into the layout of this machine's microkernels; later runs read the packed
+  // copies, and do not see changes of the parameters until freeze is called again. A module that
+  // was never frozen sees every change.
+  //
+  // Packed are parameters that are the rhs of a contraction, the operand with the result's
+  // innermost axes, as every weight of a linear layer is; not those with an axis of runtime length
+  // or a batch axis, which the lhs and the result have too. The others are read in place. Generated
+  // code packs those that it would otherwise transpose in every run, such as the weights of linear
+  // layers.
+  //
+  // In bfloat16, packed weights take half the memory and are rounded, see weft::precision; the
+  // module then runs without its generated code. The first call allocates packed_bytes(p), and
+  // later ones with the same precision reuse that memory: getting pages from the system can take
+  // longer than packing.
   void freeze(precision p = precision::float32) {
     if (packed_ == nullptr || packed_as_ != p) packed_ = allocate(packed_bytes(p));
     packed_as_ = p;
     engine_.freeze(packed_.get(), p);
   }
-  // In the caller's memory: packed_bytes(p), aligned to 64, used until the next freeze. Throws
-  // weft::error where it is too small or not aligned.
+  // Packs into the caller's memory: packed_bytes(p) bytes, aligned to 64, in use until the next
+  // freeze. Throws weft::error where it is too small or not aligned.
   void freeze(std::span<std::byte> memory, precision p = precision::float32) {
     engine_.freeze(checked(memory, packed_bytes(p)), p);
     packed_.reset();
   }
 
-  // A run. Throws weft::error where a length or an index is wrong, before anything is computed. It
-  // allocates nothing.
+  // Runs the model: one weft::arg per input, in any order. Throws weft::error where a length or an
+  // index is wrong, or a write to a state has no room, before anything is computed. Allocates
+  // nothing.
   template <class... Args>
   requires(detail::fault_of_arguments<source, Args...>() ==
            detail::argument_fault::none) run_results<Model, source>
@@ -200,10 +210,11 @@ class runnable {
     return run_results<Model, source>(engine_);
   }
 
+  // The parameters; the copy shares their memory.
   weft::parameters<Model> parameters() const { return parameters_; }
 
-  // A state, every axis at its bound, to read and to change: state<"cache.length", std::int32_t,
-  // Batch>(). It has to be one that these results depend on.
+  // The state `Name`: T [Axes...], every axis at its bound, to read and to change between runs:
+  // state<"cache.length", std::int32_t, Batch>(). It must be a state on which these results depend.
   template <fixed_string Name, class T, class... Axes>
   requires(has_state<Name, T, Axes...>()) view<T, shape<Axes...>> state() {
     if constexpr (source::g.rejected) {
@@ -215,11 +226,11 @@ class runnable {
               detail::dense_strides(lengths)};
     }
   }
-  // All states begin again, as zeros. Results of an earlier run may change with them.
+  // Sets all states to zeros. Results of an earlier run may change with them.
   void reset() noexcept { engine_.reset(); }
-  // What states have of one index of an axis: reset<Batch>(2) makes room for another sequence in
-  // the place of the third. States without the axis stay. Throws weft::error where the index is not
-  // less than the axis's bound.
+  // Sets to zeros the slice of every state at one index of axis A: reset<Batch>(2) frees the third
+  // sequence's entries for another one. States without the axis keep their values. Throws
+  // weft::error where the index is not below the axis's bound.
   template <class A>
   requires(states_have<A>()) void reset(std::size_t index) {
     if (index >= A::extent)
@@ -263,25 +274,27 @@ class runnable {
 
 }  // namespace detail
 
-// module<Model> computes all results of a model; module<Model, "logits"> that one only, and of the
-// model what it takes. A call gives the inputs that those results need:
+// module<Model> computes all results of a model; module<Model, "logits"> only that one, and only
+// the nodes that it depends on. A call takes the inputs that these results depend on, by name:
 //
 //   weft::module<encoder> net;
 //   auto y = net(weft::arg<"x">(x)).get<"result">();
 //
-// What no argument, parameter or state can change, as a table of sinusoidal positions, is computed
-// once, when the module is made (see passes/hoist.hpp).
+// Nodes that depend on no argument, parameter or state, such as a table of sinusoidal positions,
+// are computed once, when the module is created: loop-invariant code motion across runs, see
+// passes/hoist.hpp.
 //
 // weft::generated<Model, Results...>() makes it run code that was generated for the model.
 //
-// A module is for one thread at a time; modules may share parameters. What a model keeps from run
-// to run, its states, each module has for itself.
+// A module may be used by one thread at a time. Modules may share parameters; states, which a model
+// keeps from run to run, belong to one module.
 template <model_like Model, fixed_string... Results>
 class module : public detail::runnable<Model, inference<Model, Results...>> {
  public:
   using detail::runnable<Model, inference<Model, Results...>>::runnable;
 };
-// Of a model, or for results, that there is not: to make one is an error.
+// For an ill-formed model, or results that it does not have: creating the module is a compile
+// error.
 template <model_like Model, fixed_string... Results>
 requires(detail::ill_formed<Model, Results...>()) class module<Model, Results...>
     : public detail::runnable<Model, inference<Model, Results...>> {
@@ -290,8 +303,8 @@ requires(detail::ill_formed<Model, Results...>()) class module<Model, Results...
                       explicit module(const Args&...){})
 };
 
-// A module with dropout, as in training: each of its runs under other masks is a sample of what the
-// model believes (Gal and Ghahramani 2016, equation 6).
+// A module with dropout as in training: runs with different masks are samples of the model's
+// approximate predictive distribution (Gal and Ghahramani 2016, equation 6).
 //
 //   weft::monte_carlo<classifier, "logits"> net(trainer.parameters());
 //   for (std::uint64_t i = 0; i < samples; ++i) {
@@ -304,7 +317,7 @@ class monte_carlo : public detail::runnable<Model, sampling<Model, Results...>> 
 
  public:
   using base::base;
-  // The masks of the runs from now on; those of a trainer with that seed after `sample` steps.
+  // Sets the masks of later runs: those of a trainer with dropout_seed `seed` after `sample` steps.
   void draw_from(std::uint64_t seed, std::uint64_t sample) noexcept {
     base::draw_from({seed, sample});
   }

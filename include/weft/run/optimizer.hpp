@@ -1,6 +1,6 @@
-// Optimizers: each is a loop over the one block of parameters. An optimizer of the user's own has
-// the same two members; where training goes on several threads, its operator is called by them at
-// the same time, each time for other parameters.
+// Optimizers: elementwise updates of the block of parameters. A user-defined optimizer has the same
+// two members: `states`, the number of state blocks, and a noexcept operator(). With several
+// threads the operator is called concurrently, each time for a disjoint range of the parameters.
 #pragma once
 
 #include <cstddef>
@@ -11,31 +11,37 @@
 
 namespace weft {
 
-// What one call of an optimizer works on, some of the parameters: blocks of equal size. `state` has
-// `states` blocks, zeros at first.
+// The range of parameters that one call updates. All spans cover the same range, so state[s] has
+// parameters.size() floats too; `state` has `states` entries, whose values are 0 before the first
+// step. A range may include alignment padding.
 struct update {
   std::span<float> parameters;
   std::span<const float> gradients;
   std::span<float* const> state;
-  double gradient_scale = 1;       // multiplies every gradient
-  double learning_rate_scale = 1;  // of the schedule
-  bool decays = true;              // does weight decay touch these parameters?
+  double gradient_scale = 1;       // multiplies every gradient: below 1 where the norm is clipped
+  double learning_rate_scale = 1;  // factor from the schedule
+  bool decays = true;              // whether weight decay applies to these parameters
   std::int64_t step = 1;           // 1 in the first step
 };
 
-// Stochastic gradient descent, as torch.optim.SGD with dampening 0.
+// Stochastic gradient descent with momentum, as torch.optim.SGD with dampening 0. With gradient g,
+// parameter p, rate r = learning_rate * learning_rate_scale and velocity v: d = gradient_scale g +
+// weight_decay p; v = momentum v + d; then p -= r v or, with nesterov, p -= r (d + momentum v).
+// With momentum 0, p -= r d, and v is not used.
 struct sgd {
   double learning_rate = 1e-3;
   double momentum = 0;
-  double weight_decay = 0;  // coupled: added to the gradient
+  double weight_decay = 0;  // coupled (an L2 penalty): times p, added to the gradient
   bool nesterov = false;
 
   static constexpr std::size_t states = 1;  // the velocity
   void operator()(const kernels::table& kernels, const update& u) const noexcept;
 };
 
-// Adam with decoupled weight decay (Loshchilov and Hutter 2019, algorithm 2), bias-corrected, as
-// torch.optim.AdamW.
+// Adam with decoupled weight decay (Loshchilov and Hutter 2019, algorithm 2) and bias correction,
+// as torch.optim.AdamW. At step t, with g = gradient_scale * gradient and rate r = learning_rate *
+// learning_rate_scale: p *= 1 - r weight_decay; m = beta1 m + (1 - beta1) g; v = beta2 v + (1 -
+// beta2) g^2; p -= r m / (1 - beta1^t) / (sqrt(v / (1 - beta2^t)) + epsilon).
 struct adamw {
   double learning_rate = 1e-3;
   double beta1 = 0.9;
@@ -43,7 +49,7 @@ struct adamw {
   double epsilon = 1e-8;
   double weight_decay = 1e-2;
 
-  static constexpr std::size_t states = 2;  // the moments
+  static constexpr std::size_t states = 2;  // the first and second moments m and v
   void operator()(const kernels::table& kernels, const update& u) const noexcept;
 };
 

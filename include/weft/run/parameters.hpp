@@ -1,4 +1,4 @@
-// The parameters of a model: one contiguous block, whatever graphs run on it.
+// The parameters of a model: one contiguous block, shared by all graphs that run on it.
 #pragma once
 
 #include <cstdint>
@@ -13,36 +13,40 @@
 
 namespace weft {
 
-// One parameter. Its elements are dense, in the order of its axes, each axis at its bound.
+// One parameter: float32 values, contiguous and row-major, every axis at its bound. It refers to a
+// parameter_block, which must outlive it.
 struct parameter {
-  std::string_view name;
+  std::string_view name;  // the path: the scopes and the name, joined by dots
   std::span<const std::size_t> extents;
-  std::span<float> values;
+  std::span<float> values;  // the product of the extents
 };
 
-// A block of parameters as the tables of a program describe it. Copies share the block.
+// The block of parameters that a program's tables describe. Copies share the memory. Each parameter
+// is aligned to 64 bytes.
 class parameter_block {
  public:
-  // A new block; every parameter begins as its initialiser says, with numbers from the seed.
+  // Allocates a block and initialises it from the seed.
   parameter_block(const program& tables, std::uint64_t seed);
-  // In the caller's memory, aligned to 64 bytes, which is taken as it is. Throws weft::error where
-  // it is too small or not aligned.
+  // Uses the caller's memory with its present values; it must outlive the block. Throws weft::error
+  // where it is smaller than the program's parameter_bytes or not aligned to 64 bytes.
   parameter_block(const program& tables, std::span<std::byte> bytes);
 
-  // Begins again. The numbers come from a counter-based generator over the seed, the parameter's
-  // name and the place of the element: the same seed gives the same bits, whatever else the model
-  // has.
+  // Sets every parameter as its initializer says (graph/initializer.hpp). Random values come from a
+  // counter-based generator keyed by the seed and the parameter's name and indexed by the element:
+  // the same seed gives the same bits, whatever else the model contains.
   void initialize(std::uint64_t seed);
 
+  // The number of parameters.
   std::size_t count() const { return tables_->parameters.size(); }
+  // Parameter i, i < count().
   parameter operator[](std::size_t i) const;
-  // Throws weft::error where the model has no such parameter.
+  // The parameter with this name. Throws weft::error where the model has none.
   parameter find(std::string_view name) const;
-  // The number of elements in all, without the gaps that keep each parameter aligned.
+  // The total number of elements, without alignment padding.
   std::size_t elements() const;
 
   std::byte* data() const { return bytes_.get(); }
-  // The whole block as floats; the gaps hold zeros.
+  // The whole block as floats, alignment padding included; the padding of an allocated block is 0.
   std::span<float> floats() const;
 
  private:
@@ -52,8 +56,8 @@ class parameter_block {
 
 namespace detail {
 
-// What a message says of a parameter that is asked for: what its name stands for in the model, or
-// for lack of it the parameters there are, as many as the message has room for.
+// The text of a compile error about a parameter: its dtype and axes in the model or, if there is
+// none with this name, the names of the model's parameters, up to the message's capacity.
 template <class...>
 struct parameters_there_are {};
 template <class Unit, fixed_string Name>
@@ -77,7 +81,8 @@ using parameters_named =
 
 }  // namespace detail
 
-// The parameters of a model.
+// The parameters of a model, with typed access by name. Copies share the memory, so modules and
+// trainers made from one see each other's changes.
 template <model_like Model>
 class parameters : public parameter_block {
   using code = lowered<parameters_only<Model>>;
@@ -97,13 +102,17 @@ class parameters : public parameter_block {
   }
 
  public:
+  // Allocates and initialises; or uses the caller's memory of `bytes` bytes as it is: see
+  // parameter_block.
   explicit parameters(std::uint64_t seed = 0) : parameter_block(code::program, seed) {}
   explicit parameters(std::span<std::byte> bytes) : parameter_block(code::program, bytes) {}
 
-  // The bytes of the block.
+  // The size of the block in bytes, padding included.
   static constexpr std::size_t bytes = code::tables.parameter_bytes;
 
-  // The parameter with a name, which has these axes.
+  // The parameter `Name` [Axes...], every axis at its bound, to read and to write:
+  // get<"head.weight", Vocab, Embed>(). Another name or other axes do not compile. The view is
+  // valid while a copy of the block is alive.
   template <fixed_string Name, class... Axes>
   requires(has<Name, Axes...>()) view<float, shape<Axes...>> get()
   const {

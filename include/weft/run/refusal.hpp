@@ -1,5 +1,5 @@
-// What is said where a module or a trainer is made of a model whose names are wrong, or of results
-// that it has not.
+// Compile errors for modules and trainers of a model whose names clash, or for results that it does
+// not have.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace weft {
 
 namespace detail {
 
-// What a message says of the results and the states there are.
+// Types whose names carry the model's results and states into a compile error.
 template <class...>
 struct results {};
 template <class...>
@@ -49,7 +49,7 @@ template <class Unit>
 using states_of = decltype(describe_states<Unit>(
     std::make_index_sequence<static_cast<std::size_t>(Unit::g.state_count)>()));
 
-// A model with all its results.
+// The traced graph of a model with all its results.
 template <class Model>
 struct defined {
   static constexpr auto const& g = traced_graph<Model>;
@@ -65,7 +65,7 @@ struct describe_fault {
 template <class Model>
 using name_at_fault = spelled_t<text_of<describe_fault<Model>>()>;
 
-// The first of the results that the model has not.
+// The first of the requested results that the model does not have.
 template <class...>
 struct missing_result {};
 template <class Model, fixed_string... Results>
@@ -87,7 +87,7 @@ constexpr bool ill_formed() {
 
 }  // namespace detail
 
-// For each way in which a model's names can be wrong, the constructor that says so.
+// Declares, for each way in which a model's names can clash, a constructor that reports it.
 #define WEFT_REJECT_MODELS(Model, parameters, ...)                                                 \
   WEFT_REJECT_CALL(                                                                                \
       "param: two parameters have the same name; give each a name, or each layer a scope, of its " \
@@ -107,8 +107,8 @@ constexpr bool ill_formed() {
   WEFT_REJECT_CALL(                                                                                \
       "results: two have the same name", (::weft::detail::name_at_fault<Model>), parameters,       \
       (::weft::traced_graph<Model>.fault == ::weft::model_fault::two_results), __VA_ARGS__)
-// The constructor of a class of template <model_like Model, text... Results> that says which of the
-// results the model has not.
+// Declares the constructor that reports the requested results that the model does not have, for a
+// class of template <model_like Model, fixed_string... Results>.
 #define WEFT_REJECT_RESULTS(sentence, Model, ...)                                          \
   WEFT_REJECT_CALL(sentence,                                                               \
                    (::weft::detail::missing_result<                                        \

@@ -1,5 +1,5 @@
-// Schedules: what the learning rate is multiplied with at each step. Anything that takes a step, 0
-// the first, and returns a number is one.
+// Learning rate schedules: functions from the number of steps done, 0 at first, to a factor of the
+// optimizer's learning rate. Any callable double(std::int64_t) is one.
 #pragma once
 
 #include <algorithm>
@@ -9,12 +9,12 @@
 
 namespace weft {
 
-// A linear rise over `warmup` steps, then half a cosine down to `floor` at step `total` (Loshchilov
-// and Hutter 2017, equation 5, without restarts), and `floor` from there on.
+// Linear warmup over `warmup` steps, from 1 / warmup to 1, then half a cosine down to `floor` at
+// step `total` (Loshchilov and Hutter 2017, equation 5, without restarts), and `floor` afterwards.
 struct warmup_cosine {
-  std::int64_t warmup = 0;
-  std::int64_t total = 1;
-  double floor = 0;
+  std::int64_t warmup = 0;  // steps
+  std::int64_t total = 1;   // steps, the warmup included
+  double floor = 0;         // a fraction of the learning rate
 
   double operator()(std::int64_t step) const {
     if (step < warmup) return static_cast<double>(step + 1) / static_cast<double>(warmup);

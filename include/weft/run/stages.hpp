@@ -1,4 +1,4 @@
-// The steps of a run, one after another: those of a loop come once for each of its rounds.
+// The sequence of instructions in a run: those of a loop repeat once per iteration.
 #pragma once
 
 #include <cstddef>
@@ -10,11 +10,11 @@ namespace weft {
 class stages {
  public:
   struct stage {
-    int step;              // of the program
-    std::ptrdiff_t place;  // of the loop that it is in, along its axis
+    int step;              // index of the instruction
+    std::ptrdiff_t place;  // index along the axis of the enclosing loop
   };
 
-  // At the run's lengths.
+  // With the lengths of this run, which decide how often loops repeat.
   stages(const program& p, const std::size_t* lengths) : p_(&p), lengths_(lengths) {}
 
   int count() const noexcept {
@@ -25,7 +25,7 @@ class stages {
   // i is less than count().
   stage operator[](int i) const noexcept {
     i += p_->once;
-    int before = 0;  // stages of loops that are over, less the loops' steps
+    int before = 0;  // additional stages of earlier loops: their iterations after the first
     for (loop_ref const& l : p_->loops) {
       int const n = rounds(l), size = l.last - l.first, at = i - before - l.first;
       if (at < 0) break;

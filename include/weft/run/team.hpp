@@ -1,4 +1,4 @@
-// Threads that go through stages of work together, each stage in parts.
+// A team of threads that executes stages of work together, each stage in partitions.
 #pragma once
 
 #include <atomic>
@@ -11,27 +11,27 @@
 
 namespace weft {
 
-// The executor is asked once for all stages: between two of them the threads wait for each other by
-// spinning, as a stage may be shorter than a system call. No thread is waited for that has not
-// begun: parts are taken by whoever is there, so the calling thread starts at once, and would do
-// all of it if the others never came.
+// The executor is called once for all stages; between two of them the threads meet at a spinning
+// barrier, as a stage may be shorter than a system call. No thread waits for one that has not
+// started: partitions are claimed dynamically, so the calling thread starts at once, and would do
+// all the work if the others never came.
 //
-// Cores differ in speed: small ones sit beside large ones, others' work comes and goes. Where each
-// member has a part, the parts are as large as the members were fast in the stages before.
+// Cores differ in speed: small cores beside large ones, other processes come and go. Where each
+// thread has one partition, their sizes are proportional to the threads' speeds in earlier stages.
 class team {
  public:
-  // In microseconds; a thread compares its own times alone.
+  // Returns microseconds; only differences of times on the same thread are used.
   using clock = double (*)() noexcept;
   static double wall_clock() noexcept;
 
-  // Asks the executor for once, so that the threads are there before the first run.
+  // Calls the executor once, so that its threads exist before the first run.
   explicit team(executor threads, clock now = wall_clock);
 
   int size() const noexcept { return threads_.width(); }
 
   // Calls work(stage, part, member) for each stage in [0, stages) and each of its parts(stage)
-  // parts. A stage begins when the one before it is done. `member` is in [0, size()), and no two
-  // threads have the same at once.
+  // partitions. A stage begins when the one before it is complete. `member` is a thread index in
+  // [0, size()), and no two threads have the same at once.
   template <class Parts, class Work>
   void go(int stages, Parts parts, Work work) noexcept {
     if (stages == 0) return;
@@ -40,7 +40,7 @@ class team {
       for (int stage = now(); stage < stages; stage = wait_beyond(stage)) {
         int const count = parts(stage);
         for (int i = 0; i < count; ++i) {
-          // The same member does the same part of each stage if it can: it has the data at hand.
+          // For data locality, a thread prefers the partition with its own index.
           int const part = (member + i) % count;
           if (!take(stage, part)) continue;
           if (count < size()) {
@@ -60,11 +60,11 @@ class team {
   }
 
  private:
-  // A part of the stages, in lines of cache of its own, as other threads write the one beside it.
+  // The state of one partition, on cache lines of its own against false sharing.
   struct alignas(64) place {
-    std::atomic<int> taken = 0;  // the stages that it was taken in
-    int member = 0;              // that did it last
-    double microseconds = 0;     // that it took last
+    std::atomic<int> taken = 0;  // 1 + the last stage in which it was claimed
+    int member = 0;              // the last thread that executed it
+    double microseconds = 0;     // its last duration
   };
 
   void begin(int parts) noexcept;
@@ -81,16 +81,17 @@ class team {
     return {part, size(), cuts_[p], cuts_[p + 1]};
   }
   void record(int part, int member, double microseconds) noexcept;
-  // Cuts the next stages by how long the parts of this one took. By who ended it, alone.
+  // Resizes the partitions of later stages by the durations of this one. Called only by the thread
+  // that completed the stage.
   void balance() noexcept;
 
   executor threads_;
   clock clock_;
-  std::unique_ptr<place[]> places_;         // for each part
-  std::vector<double> widths_;              // of the members' parts, together 1
-  std::vector<std::ptrdiff_t> cuts_;        // between them, as shares have them
-  alignas(64) std::atomic<int> stage_ = 0;  // that is being worked on
-  alignas(64) std::atomic<int> left_ = 0;   // its parts that are not done
+  std::unique_ptr<place[]> places_;         // of each partition
+  std::vector<double> widths_;              // of the partitions; their sum is 1
+  std::vector<std::ptrdiff_t> cuts_;        // their boundaries, in units of kernels::share
+  alignas(64) std::atomic<int> stage_ = 0;  // the current stage
+  alignas(64) std::atomic<int> left_ = 0;   // its partitions that are not complete
 };
 
 }  // namespace weft

@@ -1,17 +1,19 @@
-// Threads of oneTBB to run on. Needs the CMake target weft::tbb, which is there where TBB is.
+// An executor on oneTBB's threads. Needs the CMake target weft::tbb, which exists where TBB is
+// found.
 #pragma once
 
 #include "weft/run/executor.hpp"
 
 namespace weft {
 
-// n threads, the calling one among them, or as many as the machine has:
+// n threads including the calling one:
 //
 //   weft::module<encoder> net;
 //   net.run_on(weft::threads(2));
 //
-// They are TBB's workers in an arena of their own. There are no more than TBB allows, which is one
-// for each core unless a tbb::global_control says otherwise. Throws weft::error for less than one.
+// They are TBB's workers in an arena of their own. n is capped at TBB's max_allowed_parallelism,
+// which is one thread per core unless a tbb::global_control says otherwise. Throws weft::error if n
+// < 1.
 executor threads(int n);
 
 }  // namespace weft

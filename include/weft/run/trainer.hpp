@@ -1,4 +1,4 @@
-// A model that can be trained.
+// Trainers: models that can be trained.
 #pragma once
 
 #include <algorithm>
@@ -24,25 +24,28 @@
 
 namespace weft {
 
-// How a trainer goes about it, beside the optimizer.
+// The options of training, beside those of the optimizer.
 struct training_options {
-  // Gradients whose norm over all parameters is greater are scaled down to it, as
-  // torch.nn.utils.clip_grad_norm_ does.
+  // The largest L2 norm of all gradients together; larger ones are scaled down to it, as
+  // torch.nn.utils.clip_grad_norm_ does: times min(1, clip_norm / (norm + 1e-6)).
   double clip_norm = std::numeric_limits<double>::infinity();
-  // Multiplies the learning rate; called with the number of steps done. None: 1.
+  // The factor of the learning rate as a function of the number of steps done: see schedule.hpp.
+  // Empty: 1. It must not throw.
   std::function<double(std::int64_t)> schedule{};
-  // What dropout draws from, beside the number of steps done.
+  // The seed of dropout masks, which depend on it and on the number of steps done.
   std::uint64_t dropout_seed = 0;
-  // Does weight decay touch the parameter of this name? None: every one.
+  // Whether weight decay applies to the parameter of this name; called when the trainer is created.
+  // Empty: it applies to all.
   std::function<bool(std::string_view)> decays{};
 };
 
-// Minimises a scalar result of a model:
+// Minimises a scalar float32 result of a model, "loss" by default, which depends on no state:
 //
 //   weft::trainer<char_lm> trainer(weft::adamw{.learning_rate = 1e-3}, {.clip_norm = 1});
 //   float loss = trainer.step(weft::arg<"tokens">(x), weft::arg<"targets">(y));
 //
-// A step allocates nothing. The same seeds and arguments give the same bits.
+// A step allocates nothing. The same seeds and arguments give the same bits. A trainer may be used
+// by one thread at a time.
 template <model_like Model, class Optimizer = adamw, fixed_string Loss = "loss">
 class trainer {
   static constexpr bool well_formed =
@@ -52,24 +55,30 @@ class trainer {
   using code = lowered<source>;
 
  public:
+  // With new parameters, initialised from the seed. `generated` is weft::generated_training<Model,
+  // Loss>() of weft/run/generated.hpp.
   explicit trainer(Optimizer optimizer = {}, training_options options = {}, std::uint64_t seed = 0,
                    generated_code<source> generated = {}) requires(well_formed)
       : trainer(checked{}, weft::parameters<Model>(seed), optimizer, std::move(options),
                 generated) {}
-  // Trains somebody's parameters.
+  // Trains existing parameters, whose memory is shared.
   trainer(weft::parameters<Model> shared, Optimizer optimizer = {}, training_options options = {},
           generated_code<source> generated = {}) requires(well_formed)
       : trainer(checked{}, std::move(shared), optimizer, std::move(options), generated) {}
 
+  // The size of the workspace in bytes: intermediates, scratch and staged inputs; no parameters,
+  // gradients or optimizer states.
   static constexpr std::size_t workspace_bytes = code::tables.workspace_bytes;
 
-  // The threads that steps go on from now on, in place of the calling one alone:
-  // run_on(weft::threads(2)), or an executor of the caller's own. The results are the same bits for
-  // any number of them.
+  // Sets the threads of later steps, which use the calling thread alone at first:
+  // run_on(weft::threads(2)), or an executor of the caller's own. Allocates scratch for them. The
+  // results have the same bits for any number of threads. Generated code runs on the calling thread
+  // alone; the optimizer uses all.
   void run_on(const executor& threads) { engine_.run_on(threads); }
 
-  // Computes the loss and its gradients and changes the parameters. Gives the loss before the
-  // change. Throws weft::error where an argument is wrong, before anything is computed.
+  // One step: computes the loss and its gradients, then updates the parameters. Takes one weft::arg
+  // per input of the loss. Returns the loss before the update. Throws weft::error where an argument
+  // is wrong, before anything is computed.
   template <class... Args>
   requires(detail::fault_of_arguments<source, Args...>() ==
            detail::argument_fault::none) float step(const Args&... args) {
@@ -78,7 +87,8 @@ class trainer {
     return loss;
   }
 
-  // Computes the loss and its gradients, and leaves the parameters as they are.
+  // Computes the loss and its gradients without updating the parameters, and returns the loss.
+  // Arguments and errors are those of step().
   template <class... Args>
   requires(detail::fault_of_arguments<source, Args...>() ==
            detail::argument_fault::none) float gradients(const Args&... args) {
@@ -88,13 +98,13 @@ class trainer {
     return *reinterpret_cast<const float*>(engine_.address(code::tables.results[0].at));
   }
 
-  // Changes the parameters by the gradients there are.
+  // Updates the parameters with the latest gradients, and counts a step.
   void apply() noexcept {
     kernels::table const& kernels = kernels::best();
     update u;
     u.learning_rate_scale = options_.schedule ? options_.schedule(steps_) : 1;
     u.step = ++steps_;
-    // Where nothing is clipped, a block is changed while its gradients are in the cache.
+    // Without clipping, a block is updated while its gradients are in the cache.
     bool const clips = options_.clip_norm < std::numeric_limits<double>::infinity();
     for_blocks([&](std::size_t b) {
       squares_[b] = kernels.sum_of_squares(gradients_of(blocks_[b]).data(), blocks_[b].size);
@@ -106,24 +116,28 @@ class trainer {
     for_blocks([&](std::size_t b) { change(blocks_[b], u, kernels); });
   }
 
-  // The norm of all gradients in the last step, before it was clipped.
+  // The L2 norm of all gradients together in the last apply() or step(), before clipping; 0 before
+  // the first.
   double gradient_norm() const { return gradient_norm_; }
   // The number of steps done.
   std::int64_t steps() const { return steps_; }
-  // Goes on as after that many steps: the schedule, the optimizer's corrections and what dropout
-  // drops follow from their number.
+  // Continues as after that many steps: the schedule, the optimizer's bias correction and the
+  // dropout masks depend on their number.
   void resume_at(std::int64_t steps) { steps_ = steps; }
 
+  // The parameters; the copy shares their memory.
   weft::parameters<Model> parameters() const { return parameters_; }
-  // The gradients, laid out as the parameters are.
+  // The gradients of the last gradients() or step(), in the layout of the parameters; they refer to
+  // the trainer's memory.
   weft::parameters<Model> gradients_of_parameters() const {
     return weft::parameters<Model>(std::span(gradients_.get(), parameters_.bytes));
   }
-  // Block s of what the optimizer keeps, laid out as the parameters are.
+  // State s of the optimizer, s < Optimizer::states, in the layout of the parameters; it refers to
+  // the trainer's memory.
   weft::parameters<Model> state_of_optimizer(std::size_t s) const {
     return weft::parameters<Model>(std::span(state_[s].get(), parameters_.bytes));
   }
-  // The next step is the one after so many; the optimizer's state is to be that of then.
+  // Sets the number of steps done; the optimizer's state has to be that after as many steps.
   void go_on_after(std::int64_t steps) { steps_ = steps; }
 
  private:
@@ -145,8 +159,9 @@ class trainer {
     squares_.resize(blocks_.size());
   }
 
-  // Parameters that lie together and decay, or do not: at most so many that each thread has its
-  // share of them, whose bits do not depend on how many there are.
+  // A contiguous range of parameters which all decay or all do not: small enough that each thread
+  // has some, and independent of the number of threads, so that the sums of squares have the same
+  // bits.
   struct block_of_parameters {
     std::size_t begin, size;
     bool decays;
@@ -157,7 +172,7 @@ class trainer {
     return {reinterpret_cast<const float*>(gradients_.get()) + b.begin, b.size};
   }
 
-  // Calls f with the place of each block, on the threads that steps go on.
+  // Calls f(b) for the index b of each block, on the threads of run_on.
   template <class F>
   void for_blocks(F f) const noexcept {
     engine_.in_parts(std::ssize(blocks_), [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
@@ -175,7 +190,7 @@ class trainer {
     optimizer_(kernels, u);
   }
 
-  // Does the loss depend on the parameter? If not, its gradient is a constant.
+  // Whether the loss depends on the parameter; if not, its gradient is a constant.
   static constexpr bool reached(std::size_t parameter) {
     for (output const& o : source::g.outputs) {
       if (o.kind != role::gradient || o.leaf != static_cast<int>(parameter)) continue;
@@ -185,7 +200,8 @@ class trainer {
     return false;
   }
 
-  // As in PyTorch, a parameter that the loss does not reach stays as it is: it does not even decay.
+  // As in PyTorch, a parameter that the loss does not depend on is not updated: it does not even
+  // decay.
   void find_blocks() {
     for (std::size_t i = 0; i < code::tables.parameters.size(); ++i) {
       parameter_ref const& p = code::tables.parameters[i];
@@ -213,7 +229,7 @@ class trainer {
   std::vector<aligned_bytes> state_;
   std::array<float*, Optimizer::states> state_floats_{};
   std::vector<block_of_parameters> blocks_;
-  std::vector<double> squares_;  // of the gradients, a sum for each block
+  std::vector<double> squares_;  // the sum of squared gradients of each block
   engine engine_;
   double gradient_norm_ = 0;
   std::int64_t steps_ = 0;

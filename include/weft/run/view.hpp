@@ -1,4 +1,4 @@
-// Tensors in memory: views of somebody's elements, and arrays that own theirs.
+// Tensors in memory: non-owning views, and owning arrays.
 #pragma once
 
 #include <array>
@@ -35,8 +35,7 @@ constexpr std::array<std::ptrdiff_t, Rank> dense_strides(
   return strides;
 }
 
-// The lengths of the axes, from one number for each axis whose length is known at run time, in
-// order.
+// The lengths of all axes: fixed extents, and `given` for the axes with runtime lengths, in order.
 template <class... Axes>
 constexpr std::array<std::size_t, sizeof...(Axes)> lengths_from(shape<Axes...>,
                                                                 const std::size_t* given) {
@@ -45,8 +44,8 @@ constexpr std::array<std::size_t, sizeof...(Axes)> lengths_from(shape<Axes...>,
 
 }  // namespace detail
 
-// Elements T over the axes S = shape<Axes...>, which somebody else keeps. Strides are in elements
-// and may be anything; T is const where the elements are only read.
+// A non-owning view of elements T over the axes S = shape<Axes...>. Strides are in elements, and
+// may be any value, 0 and negative ones included. T is const for read-only views.
 template <class T, class S>
 class view;
 
@@ -57,8 +56,8 @@ class view<T, shape<Axes...>> {
   using shape_type = shape<Axes...>;
   static constexpr std::size_t rank = sizeof...(Axes);
 
-  // Dense, in the order of the axes. `lengths` has one number for each axis whose length is known
-  // at run time, in their order.
+  // Contiguous and row-major in the order of the axes. `lengths` has one length for each axis with
+  // a runtime length, in their order.
   template <std::convertible_to<std::size_t>... Lengths>
   requires(sizeof...(Lengths) ==
            (std::size_t{0} + ... + Axes::bounded)) explicit constexpr view(T* data,
@@ -69,17 +68,18 @@ class view<T, shape<Axes...>> {
     lengths_ = detail::lengths_from(shape_type{}, given.data());
     strides_ = detail::dense_strides(lengths_);
   }
-  // With the length and the stride of every axis.
+  // Strided: with the length and the stride, in elements, of every axis.
   constexpr view(T* data, const std::array<std::size_t, rank>& lengths,
                  const std::array<std::ptrdiff_t, rank>& strides)
       : data_(data), lengths_(lengths), strides_(strides) {}
 
-  // A view that reads only.
+  // The read-only view of the same elements.
   constexpr operator view<const T, shape_type>() const requires(!std::is_const_v<T>) {
     return {data_, lengths_, strides_};
   }
 
-  // The element with these indices, one for each axis in order.
+  // The element at these indices, one for each axis in order; each is asserted to be below its
+  // axis's length.
   template <std::convertible_to<std::size_t>... Indices>
   requires(sizeof...(Indices) == rank) constexpr T& operator()(Indices... indices) const {
     std::ptrdiff_t offset = 0;
@@ -90,7 +90,7 @@ class view<T, shape<Axes...>> {
     return data_[offset];
   }
 
-  // The part with index i along the axis A, without that axis.
+  // The slice at index i of axis A, without that axis; i is asserted to be below its length.
   template <class A>
   requires has_axis<A, shape_type>
   constexpr auto at(std::size_t i) const {
@@ -107,15 +107,17 @@ class view<T, shape<Axes...>> {
         data_ + static_cast<std::ptrdiff_t>(i) * strides_[dropped], lengths, strides);
   }
 
-  // The number of elements along an axis.
+  // The length of an axis: its number of indices.
   template <class A>
   requires has_axis<A, shape_type>
   constexpr std::size_t length() const { return lengths_[detail::index_of<A>(shape_type{})]; }
 
+  // The element with index 0 along every axis.
   constexpr T* data() const { return data_; }
+  // Of every axis, in order; strides are in elements.
   constexpr const std::array<std::size_t, rank>& lengths() const { return lengths_; }
   constexpr const std::array<std::ptrdiff_t, rank>& strides() const { return strides_; }
-  // The number of elements.
+  // The number of elements: the product of the lengths.
   constexpr std::size_t size() const {
     std::size_t n = 1;
     for (std::size_t const l : lengths_) n *= l;
@@ -128,8 +130,8 @@ class view<T, shape<Axes...>> {
   std::array<std::ptrdiff_t, rank> strides_{};
 };
 
-// A dense tensor that owns its elements, 0 at first. Its arguments are the lengths of the axes
-// whose lengths are known at run time, in order: array<float, Batch, Pos, Embed> x(2, 17).
+// An owning tensor, contiguous and row-major, 0 at first. Its arguments are the lengths of the axes
+// with runtime lengths, in order: array<float, Batch, Pos, Embed> x(2, 17).
 template <class T, class... Axes>
 class array {
  public:
@@ -146,13 +148,14 @@ class array {
     data_.resize(n);
   }
 
-  // A copy of what a view sees, such as a result that is to outlast the next run.
+  // A copy of a view's elements, for example of a result that is to outlive the next run.
   explicit array(const weft::view<const T, shape_type>& from) : lengths_(from.lengths()) {
     data_.resize(from.size());
     std::size_t next = 0;
     copy(from, next);
   }
 
+  // A view of all elements, valid as long as the array.
   weft::view<T, shape_type> view() {
     return {storage(), lengths_, detail::dense_strides(lengths_)};
   }
@@ -169,10 +172,12 @@ class array {
     return view()(indices...);
   }
 
+  // The length of an axis.
   template <class A>
   std::size_t length() const {
     return view().template length<A>();
   }
+  // The elements in row-major order, as a contiguous range.
   T* data() { return storage(); }
   const T* data() const { return storage(); }
   std::size_t size() const { return data_.size(); }
@@ -193,7 +198,7 @@ class array {
     }
   }
 
-  // A vector<bool> would not hold bools.
+  // Wraps T, since a vector<bool> has no array of bool.
   struct cell {
     T value{};
   };

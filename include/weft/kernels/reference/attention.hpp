@@ -1,4 +1,4 @@
-// Attention and its gradients, query after query.
+// Attention and its gradients, one query at a time.
 #pragma once
 
 #include <algorithm>
@@ -16,14 +16,15 @@ namespace weft::reference {
 
 namespace detail {
 
-// Of attention and its adjoint; each as kernels/attention.hpp has it.
+// The results of attention and its adjoint, as defined in kernels/attention.hpp.
 struct attention_values {
   std::vector<double> result;
   std::vector<double> query_gradient, key_gradient, value_gradient;
   std::vector<double> bias_gradient, relative_gradient;
 };
 
-// The operands' elements, dense over the axes of their nodes at the lengths; null for none.
+// The operands' elements, dense over the axes of their nodes with the lengths of the run; null if
+// absent.
 struct attention_operands {
   const double *query, *key, *value, *mask, *bias, *offset, *lengths, *relative, *numbers, *g;
 };
@@ -48,7 +49,7 @@ inline attention_values attention(const graph& g, const node& n, const lengths& 
       std::vector<double>(of_result.size()), std::vector<double>(of_query.size()),
       std::vector<double>(of_key.size()),    std::vector<double>(of_value.size()),
       std::vector<double>(of_bias.size()),   std::vector<double>(of_relative.size())};
-  // Of key j from query i, whose place the element o of the offsets moves.
+  // The position of key j relative to query i, which is shifted by element o of the offsets.
   auto const distance = [&](std::size_t i, std::size_t j, auto o) {
     return static_cast<std::int64_t>(j) - static_cast<std::int64_t>(i) -
            static_cast<std::int64_t>(x.offset ? x.offset[o] : 0);
@@ -59,7 +60,7 @@ inline attention_values attention(const graph& g, const node& n, const lengths& 
                                           static_cast<std::int64_t>(x.lengths[l]) + n.start;
     return inside && n.lowest <= place && place <= n.highest;
   };
-  // Where the row of the relative bias that begins at t has what is added for it.
+  // The offset of the relative bias of query i and key j, in the row that begins at t.
   auto const looked_up = [&](std::size_t i, std::size_t j, auto o, auto t) {
     auto const last = static_cast<std::int64_t>(of(axes.distance)) - 1;
     auto const index = std::clamp<std::int64_t>(distance(i, j, o) + n.origin, 0, last);
@@ -69,7 +70,7 @@ inline attention_values attention(const graph& g, const node& n, const lengths& 
                             auto t, auto u, auto r) {
     constexpr double infinity = std::numeric_limits<double>::infinity();
     std::vector<double> weights(keys), slope(keys, n.scale), kept(keys, 1);
-    std::vector<bool> sees(keys);  // what others hold does not count, not even as 0 * NaN
+    std::vector<bool> sees(keys);  // other keys and values are not read, not even as 0 * NaN
     double greatest = -infinity, sum = 0;
     for (std::size_t j = 0; j < keys; ++j) {
       double s = 0;
@@ -95,7 +96,7 @@ inline attention_values attention(const graph& g, const node& n, const lengths& 
     }
     bool const hidden = std::isinf(greatest) && greatest < 0;
     for (double& s : weights) sum += s = hidden ? 0 : std::exp(s - greatest);
-    double inner = 0;  // the sum of g * result
+    double inner = 0;  // delta: the sum of g * result
     for (std::size_t e = 0; e < width; ++e) {
       double y = 0;
       for (std::size_t j = 0; j < keys && !hidden; ++j)

@@ -1,4 +1,4 @@
-// One element of an operation.
+// Reference evaluation of elementwise operations, one element at a time.
 #pragma once
 
 #include <algorithm>
@@ -29,7 +29,7 @@ inline double phi(double x) {
 inline double density(double x) {
   return std::exp(-x * x / 2) / std::sqrt(2 * std::numbers::pi);
 }
-// What gelu_tanh takes the tanh of, and its derivative.
+// The argument of tanh in gelu_tanh, and its derivative.
 inline double gelu_inner(double x) {
   return std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x);
 }
@@ -58,7 +58,7 @@ inline double wrapped(op kind, double x, double y) {
                                                           : a * b);
 }
 
-// One element of an elementwise operation; operands that it has not are 0.
+// One element of an elementwise operation; operands that it does not have are 0.
 inline double elementwise(const node& n, double x, double y, double z) {
   if (n.type == dtype::int32 && (n.kind == op::negate || n.kind == op::add ||
                                  n.kind == op::subtract || n.kind == op::multiply))
@@ -101,7 +101,7 @@ inline double elementwise(const node& n, double x, double y, double z) {
   // clang-format on
 }
 
-// What a dropout multiplies the element with the number with.
+// The factor by which a dropout multiplies the element with id `number`.
 inline double kept_share(const node& numbers, const kernels::random_state& random, double number) {
   auto const salt = static_cast<std::uint32_t>(numbers.start);
   bool const dropped =

@@ -1,5 +1,5 @@
-// What a graph means, said as plainly as possible: an interpreter in double precision, at run time,
-// one element after another. The kernels and passes are tested against it; nothing else uses it.
+// The semantics of a graph, as plainly as possible: an interpreter in double precision, at run
+// time, one element at a time. The kernels and passes are tested against it; nothing else uses it.
 // Integers and booleans are held as doubles.
 #pragma once
 
@@ -50,7 +50,7 @@ class evaluation {
  private:
   values& of_node(int id) { return all_[static_cast<std::size_t>(id)]; }
 
-  // Nodes [first, end), once for each element of the region's axis.
+  // Runs nodes [first, end), the body of a scan, once for each index of the region's axis.
   template <class Seen>
   void run_body(int first, int end, const region& r, Seen& seen) {
     auto const each = [&](op kind, auto f) {
@@ -88,7 +88,7 @@ class evaluation {
   const axis_list& axes_of(const node& n, int operand) const {
     return g_.nodes[n.operand[operand]].axes;
   }
-  // An operand's elements; a 0 for one that the operation has not.
+  // An operand's elements; a single 0 if the operation does not have it.
   const double* data(const node& n, int operand) const {
     static constexpr double none = 0;
     return operand < n.operands ? all_[static_cast<std::size_t>(n.operand[operand])].data.data()
@@ -174,7 +174,7 @@ class evaluation {
         std::copy_n(x, v.data.size(), r);
         layout to = result;
         std::size_t const stride = to.take(into);
-        layout which;  // of the rows
+        layout which;  // offset p is the index of the row
         which.put(row, 1);
         for_each(put_in_place(own, into, row), of_, {to, of_y, of_z, layout_of(n, 3), which},
                  [&](auto i, auto a, auto b, auto c, auto p) {
@@ -205,7 +205,7 @@ class evaluation {
         for_each(own, of_, {result, whole}, [&](auto i, auto a) { r[i] = x[first + a]; });
         return v;
       }
-      case op::carry:  // the beginning; a number is broadcast
+      case op::carry:  // the initial value; a scalar is broadcast
         for_each(own, of_, {result, of_x}, [&](auto i, auto a) { r[i] = x[a]; });
         return v;
       case op::yield:
@@ -281,7 +281,7 @@ class evaluation {
         return v;
       case op::attention:
         return {attention(g_, n, of_, operands_of(n), b_.random).result};
-      case op::attention_adjoint: {  // its parts, one behind the other
+      case op::attention_adjoint: {  // its results, concatenated
         attention_values const a = attention(g_, n, of_, operands_of(n), b_.random);
         v.data.clear();
         auto const append = [&](const std::vector<double>& part) {
@@ -334,7 +334,8 @@ class evaluation {
     }
   }
 
-  // Gives the layout pairs in the place of numbers, and says how far a pair's second number is.
+  // Replaces the layout's axis of elements by that of pairs; returns the offset from a pair's first
+  // element to its second.
   static std::size_t take_pairs(const node& n, layout& of) {
     std::size_t const stride = of.take(n.named.at[0]);
     of.put(n.named.at[1], stride * pair_steps_of(n).next);
@@ -377,7 +378,8 @@ class evaluation {
             of(n.kind == op::attention ? -1 : n.operand[4])};
   }
 
-  // What windows look at, by window and place.
+  // The unfolded layout: the axis of windows and that within a window instead of their operand's
+  // axis.
   static layout looked_at(layout whole, const node& n) {
     std::size_t const stride = whole.take(n.named.at[0]);
     whole.put(n.named.at[1], stride * static_cast<std::size_t>(n.lowest));
@@ -402,14 +404,15 @@ class evaluation {
   const lengths& of_;
   const bindings& b_;
   std::vector<values> all_;
-  std::size_t place_ = 0;  // of the current step of a scan, along its axis
+  std::size_t place_ = 0;  // index of a scan's current step along its axis
 };
 
 }  // namespace detail
 
 // The values of every node of g, in the order of the nodes; those in the body of a scan, which
-// stand together as sweep leaves them, are of its last step. seen(i, values) is called whenever
-// node i has got its values.
+// eliminate_dead_code leaves contiguous, are of its last step. seen(i, values) is called whenever
+// node i has been computed. Throws std::invalid_argument if a binding is missing or has another
+// size.
 template <class Seen>
 std::vector<values> evaluate(const graph& g, const lengths& given, const bindings& b, Seen seen) {
   lengths const all = complete(g, given);
@@ -431,7 +434,8 @@ inline const values& output(const graph& g, const std::vector<values>& all, role
 
 }  // namespace detail
 
-// Of what evaluate gave: a result of the model, and the gradient for a parameter.
+// From the values that evaluate returned: a result of the model, and the gradient for a parameter.
+// Throw std::invalid_argument if there is none of this name.
 inline const values& result(const graph& g, const std::vector<values>& all,
                             std::string_view name = "result") {
   return detail::output(g, all, role::result, name);
@@ -440,14 +444,14 @@ inline const values& gradient(const graph& g, const std::vector<values>& all,
                               std::string_view parameter) {
   return detail::output(g, all, role::gradient, parameter);
 }
-// What a state becomes.
+// The new value of a state.
 inline const values& updated(const graph& g, const std::vector<values>& all,
                              std::string_view state) {
   return detail::output(g, all, role::update, state);
 }
 
-// A tensor as a parameter is stored, every axis at its bound, with zeros beyond the lengths of the
-// run. `of` comes from complete.
+// A tensor in the layout of a stored parameter: every axis at its bound, with zeros beyond the
+// lengths of the run. `of` is what complete returns.
 inline values at_bound(const values& v, const axis_list& axes, const lengths& of) {
   detail::layout const stored(axes, [](const auto* axis) { return axis->extent; });
   values all{std::vector<double>(stored.size())};

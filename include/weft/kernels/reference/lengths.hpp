@@ -1,4 +1,4 @@
-// The lengths that follow from those that a run is given.
+// Axis lengths inferred from those that a run is given.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@ namespace weft::reference {
 
 namespace detail {
 
-// Applies the rules of the nodes whose operands' lengths are known, and gives an axis whose length
-// another node waits for; nullptr where none does.
+// Applies the length rules of the nodes whose operands' lengths are known. Returns an axis whose
+// unknown length another node needs; nullptr if there is none.
 inline const axis_info* follow_rules(const graph& g, lengths& of) {
   const axis_info* awaited = nullptr;
   auto const waits = [&](const axis_info* source) {
@@ -43,7 +43,7 @@ inline const axis_info* follow_rules(const graph& g, lengths& of) {
       if (waits(n.named.at[0])) continue;
       auto const stride = static_cast<std::size_t>(n.lowest);
       std::size_t const reach =
-          static_cast<std::size_t>(n.highest) * (of(n.named.at[2]) - 1);  // beyond a window's first
+          static_cast<std::size_t>(n.highest) * (of(n.named.at[2]) - 1);  // beyond a window's start
       std::size_t const whole = of(n.named.at[0]);
       of.set(n.named.at[1], whole > reach ? (whole - reach - 1) / stride + 1 : 0);
     } else if (n.kind == op::slice || n.kind == op::pad) {
@@ -65,9 +65,9 @@ inline const axis_info* follow_rules(const graph& g, lengths& of) {
 
 }  // namespace detail
 
-// `given`, and what follows from it: the lengths of the axes that split, merge, slice, place,
-// windows and concatenate make, of which one may need what a later node gives. What nothing gives
-// is at its bound.
+// `given`, and the lengths inferred from it: those of the axes made by split, merge, slice, pad,
+// unfold and concatenate, of which one may need what a later node determines. Axes that nothing
+// determines are at their bound.
 inline lengths complete(const graph& g, lengths given) {
   const axis_info* before = nullptr;
   while (const axis_info* const awaited = detail::follow_rules(g, given)) {

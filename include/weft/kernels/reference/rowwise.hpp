@@ -1,4 +1,4 @@
-// One row of an operation.
+// Reference evaluation of rowwise operations, one row at a time.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace weft::reference {
 
 namespace detail {
 
-// One row of a rowwise operation; g is looked at by the adjoints only.
+// One row of a rowwise operation; g is read by the adjoints only.
 inline std::vector<double> rowwise(const node& n, const std::vector<double>& x,
                                    const std::vector<double>& g) {
   auto const count = static_cast<double>(x.size());
@@ -71,8 +71,7 @@ inline std::vector<double> rowwise(const node& n, const std::vector<double>& x,
   return y;
 }
 
-// The same with the operands that an operation may have besides: rows[j] is the row of operand j,
-// empty where there is none.
+// The same with optional operands: rows[j] is the row of operand j, empty if it is absent.
 inline std::vector<double> rowwise_with_others(const node& n,
                                                std::array<std::vector<double>, 4> rows) {
   auto& [x, second, third, fourth] = rows;
@@ -96,7 +95,7 @@ inline std::vector<double> rowwise_with_others(const node& n,
     plus(y, third);
     return y;
   }
-  if (n.kind == op::log_softmax_adjoint && n.operands == 3) {  // y, g, the index that has it
+  if (n.kind == op::log_softmax_adjoint && n.operands == 3) {  // y, g, index of g's element
     for (std::size_t i = 0; i < third.size(); ++i)
       if (third[i] != static_cast<double>(i)) second[i] = 0;
     return rowwise(n, x, second);

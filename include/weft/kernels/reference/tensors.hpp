@@ -1,4 +1,4 @@
-// The tensors of the reference: dense, and walked one element after another.
+// The tensors of the reference: dense, and iterated over one element at a time.
 #pragma once
 
 #include <algorithm>
@@ -15,18 +15,18 @@
 
 namespace weft::reference {
 
-// A tensor: dense, the node's axes outermost first, at the lengths of the run.
+// A tensor: dense, the node's axes outermost first, with the lengths of the run.
 struct values {
   std::vector<double> data;
 };
 
-// What a run is given. Inputs are dense at the run's lengths; parameters are dense at the bounds of
-// their axes, as they are stored.
+// The arguments of a run. Inputs are dense, with the run's lengths; parameters are dense, with the
+// bounds of their axes, as they are stored.
 struct bindings {
   using map = std::map<std::string, std::vector<double>, std::less<>>;
   map inputs, parameters;
-  kernels::random_state random{};  // what dropouts draw from
-  map states{};                    // as parameters; zeros where there is none
+  kernels::random_state random{};  // seed and step of dropouts
+  map states{};                    // as parameters; zeros where absent
 };
 
 // The length of each axis in a run. An alias has its axis's length; where a length is not set, it
@@ -64,7 +64,7 @@ inline axes to_axes(const axis_list& list) {
 inline bool has(const axes& all, const axis_info* axis) {
   return std::find(all.begin(), all.end(), axis) != all.end();
 }
-// Those of the first list, then those that only later lists have.
+// The axes of the first list, then those that only later lists have.
 template <class... Lists>
 axes united(const Lists&... lists) {
   axes all;
@@ -82,30 +82,30 @@ inline axes without(axes all, const axes& some) {
   return all;
 }
 
-// The axis of `list` that `other` has not; where there is none, `same`, which both have.
+// The axis of `list` that `other` does not have; if there is none, `same`, which both have.
 inline const axis_info* own_axis(const axis_list& list, const axis_list& other,
                                  const axis_info* same) {
   for (int i = 0; i < list.count; ++i)
     if (!other.contains(list.at[i])) return list.at[i];
   return same;
 }
-// slice, place: the axis of the part; the axis of the whole is the first one named.
+// slice, pad: the axis of the part; the axis of the whole is the first one named.
 inline const axis_info* part_axis(const graph& g, const node& n) {
   axis_list const& operand = g.nodes[n.operand[0]].axes;
   return n.kind == op::slice ? own_axis(n.axes, operand, n.named.at[0])
                              : own_axis(operand, n.axes, n.named.at[0]);
 }
-// split: the operand's axis stands where the result has the outermost new one.
+// split: the operand's axis, which has the position of the result's outermost new axis.
 inline const axis_info* split_axis(const graph& g, const node& n) {
   return g.nodes[n.operand[0]].axes.at[n.axes.find(n.named.at[0])];
 }
-// merge: the result's new axis may have the name of one of those merged.
+// merge: the result's new axis, which may be one of those merged.
 inline const axis_info* merged_axis(const graph& g, const node& n) {
   for (int i = 0; i < n.named.count; ++i)
     if (n.axes.contains(n.named.at[i])) return n.named.at[i];
   return own_axis(n.axes, g.nodes[n.operand[0]].axes, nullptr);
 }
-// concatenate: the whole stands where operand 0 has its part.
+// concatenate: the axis of the whole, which has the position of operand 0's part.
 inline const axis_info* whole_axis(const graph& g, const node& n) {
   return n.axes.at[g.nodes[n.operand[0]].axes.find(n.named.at[0])];
 }
@@ -115,14 +115,14 @@ inline std::size_t product(const lengths& of, const axis_list& list) {
   for (int i = 0; i < list.count; ++i) n *= of(list.at[i]);
   return n;
 }
-// slice, place: where the part begins in the whole.
+// slice, pad: the index at which the part begins in the whole.
 inline std::size_t start(const lengths& of, const node& n) {
   auto at = static_cast<std::size_t>(n.start);
   for (int i = 1; i < n.named.count; ++i) at += of(n.named.at[i]);
   return at;
 }
 
-// Where a dense tensor's elements lie: the distance between neighbours along each axis.
+// The memory layout of a dense tensor: its stride along each axis.
 class layout {
  public:
   layout() = default;
@@ -131,13 +131,13 @@ class layout {
     for (int i = list.count; i-- > 0; size_ *= length(list.at[i])) put(list.at[i], size_);
   }
   std::size_t size() const { return size_; }
-  // 0 for an axis that the tensor has not: the same element at every index.
+  // 0 for an axis that the tensor does not have: it is broadcast.
   std::size_t stride(const axis_info* axis) const {
     for (auto const& s : strides_)
       if (s.axis == axis) return s.stride;
     return 0;
   }
-  // Takes the axis out, and gives its stride.
+  // Removes the axis and returns its stride.
   std::size_t take(const axis_info* axis) {
     std::size_t const distance = stride(axis);
     strides_.erase(std::remove_if(strides_.begin(), strides_.end(),

@@ -1,4 +1,5 @@
-// Scores that fall with the distance, in each head by a slope of its own (Press et al. 2022).
+// Attention with linear biases: scores decrease with the distance, by a slope for each head (Press
+// et al. 2022).
 #pragma once
 
 #include <bit>
@@ -14,7 +15,7 @@ namespace weft::nn {
 
 namespace detail {
 
-// The place of each head among all of them, in the order of the axes: int32 [Heads...].
+// The index of each head among all of them, in the order of the axes: int32 [Heads...].
 template <class First, class... Rest>
 constexpr auto places_of_heads(shape<First, Rest...>) {
   if constexpr (sizeof...(Rest) == 0) {
@@ -27,9 +28,10 @@ constexpr auto places_of_heads(shape<First, Rest...>) {
 
 }  // namespace detail
 
-// The slopes of n heads: float [Heads...]. For a power of two 2^(-8h/n), h = 1, …, n (Press et al.
-// 2022, section 3); otherwise those of the next lower power m, and of the next higher every second
-// one from the first, as the authors' code has it (get_slopes in fairseq's transformer.py of
+// The slopes of n heads, per position: float [Heads...], Heads a weft::shape. If n is a power of
+// two, 2^(-8h/n), h = 1, …, n (Press et al. 2022, section 3); otherwise those of the next lower
+// power m, followed by every second one of the next higher power's from the first on, as in the
+// authors' code (get_slopes in fairseq's transformer.py of
 // github.com/ofirpress/attention_with_linear_biases).
 template <class Heads>
 constexpr auto alibi_slopes() {
@@ -53,7 +55,7 @@ constexpr auto falling(const auto& where, const Slopes& slopes) {
 namespace position {
 
 // -m_h |i - j| added to the scores (Press et al. 2022, section 3; there for keys before the query,
-// here of both sides alike), m of nn::alibi_slopes.
+// here symmetric), m of nn::alibi_slopes. No parameters.
 struct alibi : encoding {
   template <class Heads, class HeadDim>
   constexpr auto scores(scope, const auto& /*query*/, const auto& where) const {
@@ -61,8 +63,8 @@ struct alibi : encoding {
   }
 };
 
-// The same with slopes that are learned, as factors of those: a step of training then counts alike
-// for steep and for flat ones. Parameter: gain [Heads...], ones at first.
+// The same with learned factors of those slopes, so that a training step changes steep and flat
+// ones by the same ratio. Parameter: gain [Heads...], initially ones.
 struct learned_alibi : encoding {
   template <class Heads, class HeadDim>
   constexpr auto scores(scope s, const auto& /*query*/, const auto& where) const {

@@ -1,14 +1,14 @@
-// What the order of positions means to attention, as a part that can be exchanged.
+// Position encodings as interchangeable parts of a model.
 //
-// A model says which encoding it has in one line, and hands it to what it is made of:
+// A model chooses its encoding in one line, and passes it to its layers:
 //
 //   constexpr auto order = weft::nn::position::rotary{};
 //   auto x = weft::nn::positioned<Pos, Embed>(s / "position", embedded, order);
 //   auto y = weft::nn::encoder<Pos, KeyPos, Embed, Heads, HeadDim, Hidden>(s, x, layers, mask, {},
 //                                                                          order);
 //
-// An encoding is a struct derived from nn::encoding that says what differs: it can add to the
-// embedding, change queries and keys, and add to scores and to what attention gives.
+// An encoding is a struct derived from nn::encoding that hides the members it changes: it can add
+// to the embedding, transform queries and keys, and add to the scores and to the weighted values.
 #pragma once
 
 #include <algorithm>
@@ -26,8 +26,8 @@
 
 namespace weft::nn {
 
-// Where the queries and the keys of an attention stand: query i at `at`, int32 [Pos, ...], key j at
-// j along KeyPos. `scale` is what products become scores by, see nn::scaled.
+// The positions of the queries and keys of an attention: those of queries are `at`, int32 [Pos,
+// ...], and key j along KeyPos has position j. `scale` is the scale of the scores, see nn::scaled.
 template <class Pos, class KeyPos, expression At>
 struct attention_places {
   At at;
@@ -38,18 +38,18 @@ constexpr attention_places<Pos, KeyPos, At> places_in_attention(const At& at, do
   return {at, scale};
 }
 
-// No encoding, nn::position::none: attention does not know the order of positions. Others derive
-// from it, and define again what they do. The scope is one of the encoding's own, for its
-// parameters.
+// No encoding, nn::position::none: attention does not depend on positions. Others derive from it,
+// and hide the members that they change. The scope is the encoding's own, for its parameters.
 struct encoding {
-  // What is added to the embedding of what stands at `at`, int32 [Pos, ...]: float [Pos, ...,
-  // Embed], or nothing.
+  // The term added to the embeddings at positions `at`, int32 [Pos, ...]: float [Pos, ..., Embed],
+  // or nothing.
   template <class Pos, class Embed>
   constexpr auto embedding(scope, const auto& /*at*/) const {
     return nothing{};
   }
-  // Queries [..., Pos, Heads..., HeadDim], and keys [..., KeyPos, Heads..., HeadDim], that stand at
-  // `at`: int32 [Pos, ...] or [KeyPos, ...]. Heads is a shape: keys may have fewer than queries.
+  // Transforms queries float [..., Pos, Heads..., HeadDim], or keys [..., KeyPos, Heads...,
+  // HeadDim], at positions `at`, int32 [Pos, ...] or [KeyPos, ...]. Heads is a weft::shape: keys
+  // may have fewer axes of heads than queries.
   template <class Heads, class HeadDim>
   constexpr auto query(scope, const auto& x, const auto& /*at*/) const {
     return x;
@@ -58,14 +58,14 @@ struct encoding {
   constexpr auto key(scope, const auto& x, const auto& /*at*/) const {
     return x;
   }
-  // What is added to the scores: any of [..., Pos, Heads..., KeyPos], or nothing. `query` as above
-  // but unchanged, `where` the attention_places.
+  // The term added to the scores: float over any of [..., Pos, Heads..., KeyPos], or nothing.
+  // `query` is as above but not transformed, `where` the attention_places.
   template <class Heads, class HeadDim>
   constexpr auto scores(scope, const auto& /*query*/, const auto& /*where*/) const {
     return nothing{};
   }
-  // What is added to the weighted values: [..., Pos, Heads..., ValueDim], or nothing. `weights` is
-  // [..., Pos, Heads..., KeyPos].
+  // The term added to the weighted values: float [..., Pos, Heads..., ValueDim], or nothing.
+  // `weights` is float [..., Pos, Heads..., KeyPos].
   template <class Heads, class ValueDim>
   constexpr auto values(scope, const auto& /*weights*/, const auto& /*where*/) const {
     return nothing{};
@@ -74,12 +74,12 @@ struct encoding {
 
 namespace detail {
 
-// Are these the places 0, 1, 2, … of all that Pos has, as positions<Pos>() gives them?
+// Whether these are the positions 0, 1, 2, … along Pos, as positions<Pos>() gives them.
 template <class Pos, class At>
 inline constexpr bool all_places =
     std::same_as<std::remove_cvref_t<At>, decltype(positions<Pos>())>;
 
-// A fragment as a tensor of x's graph, so that alternatives have one type.
+// A fragment as a tensor of x's graph, so that both branches of a choice have one type.
 template <class X, expression E>
 constexpr tensor<element_t<E>, shape_t<E>> beside(const X& x, const E& e) {
   return {x.g, attach(*x.g, e)};
@@ -87,6 +87,7 @@ constexpr tensor<element_t<E>, shape_t<E>> beside(const X& x, const E& e) {
 
 }  // namespace detail
 
+// A position encoding: nn::encoding, or a struct derived from it.
 template <class P>
 concept encoding_like = std::derived_from<P, encoding>;
 
@@ -94,11 +95,12 @@ namespace position {
 using none = encoding;
 }
 
-// An encoding of queries that stand along Pos.
+// An encoding for queries at the positions 0, 1, 2, … along Pos.
 template <class Pos, encoding_like P>
 struct encoding_along {
   P order;
 };
+// Such an encoding, for nn::multi_head_attention.
 template <class Pos, encoding_like P>
 constexpr encoding_along<Pos, P> along(const P& order) {
   return {order};
@@ -127,9 +129,10 @@ constexpr positioned_fault fault_of_positioned() {
 
 }  // namespace detail
 
-// x [..., Pos, ..., Embed] with what the encoding adds to embeddings, of the positions `at`: int32
-// [Pos, ...], as nn::places gives them. In training elements of the sum are dropped (Vaswani et al.
-// 2017, section 5.4).
+// x float [..., Pos, ..., Embed] plus the encoding's term for embeddings at positions `at`, int32
+// [Pos, ...] of x's axes, as nn::places gives them. In training, `dropout` is the rate at which
+// elements of the sum are dropped (Vaswani et al. 2017, section 5.4). Misuse does not compile: see
+// the WEFT_REJECT overloads.
 template <class Pos, class Embed, expression X, encoding_like P, expression At>
 constexpr auto positioned(scope s, const X& x, const P& order, const At& at, double dropout = 0) {
   return detail::dropped(detail::add_part(x, order.template embedding<Pos, Embed>(s, at)), dropout);
@@ -147,7 +150,7 @@ requires(detail::fault_of_positioned<Pos, Embed, X, At>() == detail::positioned_
     WEFT_REJECT("nn::positioned: the places are not int32 over Pos and other axes of the operand",
                 positioned(scope, const X&, const P&, const At&, double = 0))
 
-// At the positions 0, 1, 2, … of Pos.
+// The same at the positions 0, 1, 2, … along Pos.
 template <class Pos, class Embed, expression X, encoding_like P>
 constexpr auto positioned(scope s, const X& x, const P& order, double dropout = 0) {
   return positioned<Pos, Embed>(s, x, order, positions<Pos>(), dropout);
@@ -172,13 +175,13 @@ requires(!encoding_like<P>)
     WEFT_REJECT("nn::positioned: the encoding is none; derive from weft::nn::encoding",
                 positioned(scope, const X&, const P&, const More&...))
 
-// The distances from -Most to Most, as an axis of tables.
+// The axis of a table over the distances from -Most to Most.
 template <std::size_t Most>
 struct distances : axis<2 * Most + 1> {};
 
 namespace detail {
 
-// The place along Distance for each query and key: int32 [KeyPos, Pos, ...].
+// The index along Distance for each query and key: int32 [KeyPos, Pos, ...].
 template <class Distance, class Pos, class KeyPos, class At>
 constexpr auto distance_index(const attention_places<Pos, KeyPos, At>& where) {
   constexpr auto last = static_cast<std::int32_t>(Distance::extent - 1);
@@ -189,25 +192,24 @@ constexpr auto distance_index(const attention_places<Pos, KeyPos, At>& where) {
 }  // namespace detail
 
 // The entry of a table over distances for each query and key: table [..., Distance], with or
-// without Pos, to [..., Pos, ..., KeyPos]. Its middle is for a key at the query's own place, the
-// entry before it for the key before that; what is farther away than the table goes has the table's
-// end. Added to the scores of an attention that is one operation, nothing of the size of the result
-// is stored.
+// without Pos, to [..., Pos, ..., KeyPos]. The middle entry is for a key at the query's own
+// position, the entry before it for the key one position earlier; distances beyond the table are
+// clamped to its ends. Added to the scores of fused attention, the result is never materialised.
 template <class Distance, expression X, class Pos, class KeyPos, class At>
 constexpr auto relative(const X& table, const attention_places<Pos, KeyPos, At>& where) {
   return gather<Distance>(table, detail::distance_index<Distance>(where));
 }
 
-// Its adjoint: the sums of the weights of all keys at the same distance, [..., Pos, ..., KeyPos] to
-// [..., Pos, ..., Distance].
+// Its adjoint: the sums of the weights of all keys at the same distance, float [..., Pos, ...,
+// KeyPos] to [..., Pos, ..., Distance].
 template <class Distance, expression X, class Pos, class KeyPos, class At>
 constexpr auto sum_by_distance(const X& weights, const attention_places<Pos, KeyPos, At>& where) {
   return segment_sum<KeyPos, Distance>(weights, detail::distance_index<Distance>(where));
 }
 
-// A function of the distance, computed once for each distance and not for each pair: f is given the
-// distances, key's place less query's, as int32 [Distance], and gives [..., Distance], which
-// becomes [..., Pos, KeyPos]. What is farther away than `Most` is as what is that far.
+// A function of the distance, computed once for each distance and not for each pair: f maps the
+// distances, key position minus query position, int32 [Distance], to [..., Distance], which becomes
+// [..., Pos, KeyPos]. Distances are clamped to ±Most.
 template <std::size_t Most = SIZE_MAX, class Pos, class KeyPos, class At, class F>
 constexpr auto by_distance(const attention_places<Pos, KeyPos, At>& where, const F& f) {
   constexpr std::size_t most = std::min(Most, KeyPos::extent - 1);
@@ -216,7 +218,8 @@ constexpr auto by_distance(const attention_places<Pos, KeyPos, At>& where, const
   return relative<Distance>(f(distance), where);
 }
 
-// One encoding of all layers: its parameters are not each layer's own but lie under s.
+// One encoding for all layers: its parameters are declared once, under s, and not in each layer's
+// scope.
 template <encoding_like P>
 struct shared_encoding : encoding {
   scope s;
@@ -245,6 +248,7 @@ struct shared_encoding : encoding {
     return order.template values<Heads, ValueDim>(s, weights, where);
   }
 };
+// shared(s / "position", order), made once and given to every layer.
 template <encoding_like P>
 constexpr shared_encoding<P> shared(scope s, const P& order) {
   return {s, order};

@@ -20,10 +20,12 @@ struct one_coordinate : axis<1> {};
 
 }  // namespace detail
 
-// PE = φ(r) W_p, r = [cos(x W_rᵀ) ‖ sin(x W_rᵀ)] / sqrt(D), φ a layer with GELU (Li et al. 2021,
-// equations 2 and 5): coordinates [..., Dim] to [..., Embed]. Features has D numbers, an even
-// count; Hidden is φ's layer. Parameters: frequency [D / 2, Dim], normal of deviation 1 /
-// wavelength, "hidden" and "out" as torch.nn.Linear.
+// PE = φ(r) W_p, r = [cos(x W_rᵀ) ‖ sin(x W_rᵀ)] / sqrt(D), φ a linear layer with GELU (Li et al.
+// 2021, equations 2 and 5): coordinates float [..., Dim] to float [..., Embed]. Features has D
+// elements, an even number, or it does not compile; Hidden is the axis of φ's result. `wavelength`
+// is in units of the coordinates. Parameters: frequency [D / 2, Dim], initially N(0, 1 /
+// wavelength²), hidden.weight [Hidden, Features], hidden.bias [Hidden], out.weight [Embed, Hidden]
+// and out.bias [Embed], as nn::linear's.
 template <class Dim, class Features, class Hidden, class Embed, expression X>
 constexpr auto fourier_features(scope s, const X& coordinates, double wavelength = 1) {
   static_assert(Features::extent % 2 == 0,
@@ -40,7 +42,7 @@ constexpr auto fourier_features(scope s, const X& coordinates, double wavelength
 namespace position {
 
 // nn::fourier_features of the position, added to the embedding. The wavelength is in positions: a
-// feature turns once in about 2π of it.
+// feature has a period of about 2π times it.
 template <std::size_t Features = 64, std::size_t Hidden = 32>
 struct fourier : encoding {
   double wavelength;

@@ -1,4 +1,4 @@
-// The frequencies that sinusoidal and rotary encodings turn with.
+// The frequencies of sinusoidal and rotary encodings, in radians per position.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@ namespace weft::nn {
 
 namespace detail {
 
-// Axes that encodings need inside: the pairs of Size numbers, the last of them half empty where
-// Size is odd; all numbers of the pairs; the two of a pair, and one of them.
+// Internal axes of encodings: the pairs of Size elements, the last one with a padding element if
+// Size is odd; all elements of the pairs; the two of a pair, and one of them.
 template <std::size_t Size>
 struct pair_of : axis<(Size + 1) / 2> {};
 template <std::size_t Size>
@@ -24,7 +24,8 @@ struct one_member : axis<1> {};
 
 }  // namespace detail
 
-// ω_j = base^(-2j / size), for j = 0, 1, …: float [Freq] (Vaswani et al. 2017, section 3.5).
+// ω_j = base^(-2j / size) for j = 0, 1, … along Freq: float [Freq] (Vaswani et al. 2017, section
+// 3.5).
 template <axis_like Freq>
 constexpr auto geometric_frequencies(double size, double base = 10000) {
   auto const j = cast<float>(positions<Freq>());
@@ -32,7 +33,7 @@ constexpr auto geometric_frequencies(double size, double base = 10000) {
   return exp(exponent * log(constant(static_cast<float>(base))));
 }
 
-// The same as a parameter, "frequency" [Freq], that begins there and is trained through sine and
+// The same as the initial value of a parameter frequency [Freq], which is trained through sine and
 // cosine.
 template <axis_like Freq>
 constexpr auto learned_frequencies(scope s, double size, double base = 10000) {

@@ -1,4 +1,4 @@
-// A vector of its own for each position (Gehring et al. 2017, section 3.1; Vaswani et al. 2017,
+// A learned vector for each position (Gehring et al. 2017, section 3.1; Vaswani et al. 2017,
 // section 3.5).
 #pragma once
 
@@ -8,12 +8,14 @@
 
 namespace weft::nn::position {
 
-// p[t] = w[t], added to the embedding. Parameter: weight [Pos, Embed], for as many positions as Pos
-// may have, or, where Longest is named, [Longest, Embed]: a table of positions that runs over parts
-// of a sequence have in common. A position that Longest does not have gets 0.
+// p[t] = w[t], added to the embedding. Parameter: weight [Pos, Embed], one row for each position up
+// to Pos's bound, or [Longest, Embed] if Longest is named: a table that runs over parts of a
+// sequence share. Initially N(0, deviation²). Computed positions beyond Longest get 0, those that
+// are an input throw weft::error, as with weft::gather. Positions other than 0, 1, 2, … without
+// Longest do not compile.
 template <class Longest = void>
 struct learned : encoding {
-  double deviation;  // of the numbers at first, which are normal
+  double deviation;  // of the initial values
   constexpr explicit learned(double d = 0.02) : deviation(d) {}
 
   template <class Pos, class Embed, expression At>

@@ -1,4 +1,4 @@
-// Positions as plain numbers, to compare the others with.
+// Positions as plain values: a baseline for the other encodings.
 #pragma once
 
 #include "weft/graph/reject.hpp"
@@ -9,15 +9,15 @@
 
 namespace weft::nn {
 
-// The position itself in every number of the embedding: what stands at `at`, int32 [Pos, ...], has
-// float [Pos, ..., Embed]. It grows without bound.
+// The position itself in every element of the embedding: `at` int32 [Pos, ...] to float [Pos, ...,
+// Embed]. It grows without bound.
 template <class Embed, expression At>
 constexpr auto index_positions(const At& at) {
   return broadcast<Embed>(cast<float>(at));
 }
 
-// The position as a share of the length that Whole has in this run, from [0, 1): float [Pos, ...,
-// Embed]. The distance of two neighbours depends on the length.
+// The position divided by the length of Whole in this run, in [0, 1): `at` int32 [Pos, ...] to
+// float [Pos, ..., Embed]. The distance of two adjacent positions depends on the length.
 template <class Whole, class Embed, expression At>
 constexpr auto relative_index_positions(const At& at) {
   return index_positions<Embed>(at) / length<Whole>();
@@ -25,7 +25,7 @@ constexpr auto relative_index_positions(const At& at) {
 
 namespace position {
 
-// The index: nn::index_positions.
+// Adds the index, nn::index_positions, to the embedding.
 struct index : encoding {
   template <class Pos, class Embed>
   constexpr auto embedding(scope, const auto& at) const {
@@ -33,9 +33,10 @@ struct index : encoding {
   }
 };
 
-// The index over the length: nn::relative_index_positions. Whole is the axis whose length counts,
-// that of the positions where none is named; a run of a sequence's part does not have the
-// sequence's length, so for places in a cache Whole is the cache's axis.
+// Adds the index over the length, nn::relative_index_positions, to the embedding. Whole is the axis
+// with the sequence's length, by default the positions' axis Pos. A run over part of a sequence
+// does not have the sequence's length as that of Pos, so with a cache Whole is the cache's axis;
+// positions other than 0, 1, 2, … without a named axis do not compile.
 template <class Whole = void>
 struct relative_index : encoding {
   template <class Pos, class Embed, expression At>

@@ -1,5 +1,5 @@
-// Rotary position embedding: queries and keys are turned by their positions, so that a score
-// depends on the distance alone (Su et al. 2021).
+// Rotary position embedding (RoPE): queries and keys are rotated by angles proportional to their
+// positions, so that a score depends on their distance only (Su et al. 2021).
 #pragma once
 
 #include <numbers>
@@ -13,32 +13,35 @@ namespace weft::nn {
 
 using weft::rotary_pairs;
 
-// What rotary frequencies are scaled by, to run beyond the length that was trained.
+// Scaling of rotary frequencies, to run on sequences longer than those of training.
 struct rotary_scaling {
   enum class kind { none, linear, ntk, yarn };
   kind what = kind::none;
-  double factor = 1;           // how many times longer than trained
-  double trained = 0;          // the length that was trained: yarn
-  double slow = 1, fast = 32;  // α and β of yarn: turns in the trained length
+  double factor = 1;           // length divided by the trained length
+  double trained = 0;          // yarn: the trained length, in positions
+  double slow = 1, fast = 32;  // yarn: α and β, in rotations over the trained length
 };
 
-// Every position counts 1/factor (Chen et al. 2023, equation 3).
+// Position interpolation: positions are divided by factor (Chen et al. 2023, equation 3).
 constexpr rotary_scaling linear_scaling(double factor) {
   return {rotary_scaling::kind::linear, factor};
 }
-// The base grows by factor^(d / (d - 2)), so the fastest pair stays as it is and the slowest counts
-// 1/factor (Peng et al. 2023, equation 16).
+// "NTK-aware" interpolation: the base is multiplied by factor^(d / (d - 2)), d the number of
+// rotated elements, so that the fastest pair is unchanged and the frequency of the slowest divided
+// by factor (Peng et al. 2023, equation 16).
 constexpr rotary_scaling ntk_scaling(double factor) {
   return {rotary_scaling::kind::ntk, factor};
 }
-// Pairs that turn less than `slow` times in the trained length count 1/factor, those that turn more
-// than `fast` times stay, those between are blended (Peng et al. 2023, equations 18 to 20); queries
-// and keys are stretched by 0.1 ln(factor) + 1 (equation 22).
+// YaRN: the frequencies of pairs with less than `slow` rotations over the trained length are
+// divided by factor, those of pairs with more than `fast` are unchanged, and those between are
+// interpolated (Peng et al. 2023, equations 18 to 20); queries and keys are multiplied by 0.1
+// ln(factor) + 1 (equation 22). `trained` is in positions.
 constexpr rotary_scaling yarn_scaling(double factor, double trained, double slow = 1,
                                       double fast = 32) {
   return {rotary_scaling::kind::yarn, factor, trained, slow, fast};
 }
 
+// The base of the frequencies ω_j = base^(-2j / d), and their scaling.
 struct rotary_options {
   double base = 10000;
   rotary_scaling scaling = {};
@@ -46,7 +49,7 @@ struct rotary_options {
 
 namespace detail {
 
-// The frequencies [Freq] of a rotation of 2 Freq numbers, in x's graph.
+// The frequencies [Freq] of a rotation of 2 × Freq elements, in x's graph.
 template <class Freq, class X>
 constexpr tensor<float, shape<Freq>> rotary_frequencies(const X& x, const rotary_options& o) {
   constexpr double size = 2 * static_cast<double>(Freq::extent);
@@ -71,7 +74,7 @@ constexpr tensor<float, shape<Freq>> rotary_frequencies(const X& x, const rotary
   return slower + (plain - slower) * stay;
 }
 
-// x turned by angles [..., Freq], and stretched as the scaling has it.
+// x rotated by angles [..., Freq], and multiplied by the factor of YaRN if the scaling is that.
 template <class HeadDim, class Freq, rotary_pairs Pairs, class X, class A>
 constexpr auto turn_by(const X& x, const A& angle, const rotary_scaling& by) {
   auto cosine = cos(angle);
@@ -86,10 +89,12 @@ constexpr auto turn_by(const X& x, const A& angle, const rotary_scaling& by) {
 
 }  // namespace detail
 
-// x [..., Pos, ..., HeadDim], queries or keys that stand at `at`, turned by their positions (Su et
-// al. 2021, equation 34): pair j by t ω_j, ω_j = base^(-2j / Size). Size numbers of a head are
-// turned, all of them unless it is named; the rest stays. `at` is int32: positions<Pos>(),
-// nn::places(...) for a cache, an input [Batch, Pos] for packed sequences.
+// Queries or keys x float [..., Pos, ..., HeadDim] with positions `at`, rotated (Su et al. 2021,
+// equation 34): pair j by t ω_j radians at position t, ω_j = base^(-2j / Size). The first Size
+// elements of a head are rotated, by default all; the others are copied. `at` is int32 [Pos, ...]:
+// positions<Pos>(), nn::places(...) for a cache, an input [Batch, Pos] for packed sequences. The
+// result has x's axes, then those that only `at` has. Pairs selects the elements of a pair, see
+// weft::rotate. An x without HeadDim, an odd Size, and one beyond HeadDim do not compile.
 template <class HeadDim, rotary_pairs Pairs = rotary_pairs::halves,
           std::size_t Size = HeadDim::extent, expression X, expression T>
 constexpr auto rotary(const X& x, const T& at, const rotary_options& options = {}) {
@@ -117,9 +122,9 @@ requires(!expression<T>) WEFT_REJECT(
     "nn::places(at) of a decoding",
     rotary(const X&, const T&, const Options& = {}))
 
-// The same with frequencies that are trained, and that queries and keys share: parameter frequency
-// [Freq]; Freq has half of HeadDim or less. Make them once with learned_frequencies<Freq>(s, size)
-// and turn both.
+// The same with trained frequencies [Freq], in radians for each position, which queries and keys
+// share; Freq has half of HeadDim's extent or less. Declare them once with
+// learned_frequencies<Freq>(s, size), and rotate both.
 template <class HeadDim, rotary_pairs Pairs = rotary_pairs::halves, expression X, expression T,
           class Freq>
 constexpr auto rotary(const X& x, const T& at, const tensor<float, shape<Freq>>& frequencies) {
@@ -129,8 +134,8 @@ constexpr auto rotary(const X& x, const T& at, const tensor<float, shape<Freq>>&
 
 namespace position {
 
-// nn::rotary of queries and keys, all of their numbers or Size of them: position::rotary({.base =
-// 500000, .scaling = nn::yarn_scaling(4, 8192)}).
+// nn::rotary of queries and keys, of all elements of a head (Size 0) or the first Size:
+// position::rotary({.base = 500000, .scaling = nn::yarn_scaling(4, 8192)}).
 template <rotary_pairs Pairs = rotary_pairs::halves, std::size_t Size = 0>
 struct rotary : encoding {
   rotary_options options;
@@ -153,8 +158,8 @@ struct rotary : encoding {
   }
 };
 
-// The same with frequencies that are trained: parameter frequency, one for each pair, which begin
-// as those of `base`. Each layer has its own, unless the encoding is nn::shared.
+// The same with trained frequencies. Parameter: frequency, one for each pair, initially base^(-2j /
+// d) for the d rotated elements. Each layer has its own, unless the encoding is nn::shared.
 template <rotary_pairs Pairs = rotary_pairs::halves, std::size_t Size = 0>
 struct learned_rotary : encoding {
   double base;

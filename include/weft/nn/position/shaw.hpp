@@ -1,4 +1,5 @@
-// Learned vectors for clipped distances, in keys and values (Shaw et al. 2018).
+// Relative position representations: learned vectors for clipped distances, in keys and values
+// (Shaw et al. 2018).
 #pragma once
 
 #include "weft/nn/position/encoding.hpp"
@@ -10,7 +11,7 @@ namespace weft::nn::position {
 
 // e_ij = q_i · (k_j + a_ij) / sqrt(d), a_ij = w_clip(j - i, Most), clip from -Most to Most (Shaw et
 // al. 2018, equations 2 and 4). As in their section 3.3, q_i · a_ij is computed once for each
-// distance. Parameter: keys [2 Most + 1, HeadDim], of all heads.
+// distance. Parameter: keys [2 Most + 1, HeadDim], shared by all heads, initially Xavier uniform.
 template <std::size_t Most>
 struct shaw_keys : encoding {
   template <class Heads, class HeadDim>
@@ -22,9 +23,10 @@ struct shaw_keys : encoding {
   }
 };
 
-// And z_i = Σ_j α_ij (v_j + b_ij), b_ij = w'_clip(j - i, Most) (equation 3): weights of keys at the
-// same distance are summed first, so that nothing has all of Pos, KeyPos and ValueDim. Parameter:
-// values [2 Most + 1, ValueDim], of all heads.
+// The same, and z_i = Σ_j α_ij (v_j + b_ij), b_ij = w'_clip(j - i, Most) (equation 3): weights of
+// keys at the same distance are summed first, so that no intermediate has all of Pos, KeyPos and
+// ValueDim. Parameters: keys, and values [2 Most + 1, ValueDim], shared by all heads, initially
+// Xavier uniform.
 template <std::size_t Most>
 struct shaw : shaw_keys<Most> {
   template <class Heads, class ValueDim>

@@ -1,4 +1,4 @@
-// Absolute positions as sines and cosines, to be added to the embedding of the tokens.
+// Absolute positions as sines and cosines, to be added to the token embeddings.
 #pragma once
 
 #include "weft/nn/position/encoding.hpp"
@@ -10,7 +10,7 @@ namespace weft::nn {
 
 namespace detail {
 
-// sin a_0, cos a_0, sin a_1, cos a_1, …: the angles [..., Freq] of pairs as [..., Embed].
+// sin a_0, cos a_0, sin a_1, cos a_1, …, interleaved: angles [..., Freq] to [..., Embed].
 template <class Freq, class Embed, expression A>
 constexpr auto interleaved_sines(const A& angles) {
   using Whole = in_pairs<Embed::extent>;
@@ -22,7 +22,7 @@ constexpr auto interleaved_sines(const A& angles) {
 
 }  // namespace detail
 
-// p[t, 2j] = sin(t ω_j), p[t, 2j+1] = cos(t ω_j), ω_j = base^(-2j / Embed), for what stands at t:
+// p[t, 2j] = sin(t ω_j), p[t, 2j+1] = cos(t ω_j), ω_j = base^(-2j / Embed), for each position t:
 // `at` int32 [Pos, ...], such as positions<Pos>(), to float [Pos, ..., Embed] (Vaswani et al. 2017,
 // section 3.5). An odd Embed ends with a sine.
 template <class Embed, expression At>
@@ -33,7 +33,7 @@ constexpr auto sinusoidal(const At& at, double base = 10000) {
                                                 geometric_frequencies<Freq>(size, base));
 }
 
-// The same with frequencies that are trained. Parameter: frequency [(Embed + 1) / 2].
+// The same with trained frequencies. Parameter: frequency [(Embed + 1) / 2], initially ω_j.
 template <class Embed, expression At>
 constexpr auto learned_sinusoidal(scope s, const At& at, double base = 10000) {
   using Freq = detail::pair_of<Embed::extent>;
@@ -55,7 +55,7 @@ struct sinusoidal : encoding {
   }
 };
 
-// nn::learned_sinusoidal, added to the embedding; `base` is that of the frequencies at first.
+// nn::learned_sinusoidal, added to the embedding; `base` is that of the initial frequencies.
 struct learned_sinusoidal : encoding {
   double base;
   constexpr explicit learned_sinusoidal(double b = 10000) : base(b) {}

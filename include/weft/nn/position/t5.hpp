@@ -1,4 +1,4 @@
-// A learned number for each head and bucket of distances, added to the scores (Raffel et al. 2020).
+// A learned scalar for each head and bucket of distances, added to the scores (Raffel et al. 2020).
 #pragma once
 
 #include "weft/nn/position/encoding.hpp"
@@ -21,7 +21,7 @@ constexpr double to_the(double x, std::size_t n) {
   return power;
 }
 
-// The first distance of a bucket that holds several: the least d with
+// The smallest distance of a bucket that has several: the least d with
 // ⌊(buckets - exact) log(d / exact) / log(most / exact)⌋ = bucket - exact.
 constexpr std::int32_t first_in_bucket(std::size_t bucket, std::size_t exact, std::size_t buckets,
                                        std::size_t most) {
@@ -34,15 +34,17 @@ constexpr std::int32_t first_in_bucket(std::size_t bucket, std::size_t exact, st
 
 }  // namespace detail
 
+// Options of nn::t5_bucket and nn::position::t5.
 struct t5_options {
-  bool causal = false;  // keys that stand behind the query are of its own place's bucket
+  bool causal = false;  // keys after the query are in the bucket of distance 0
 };
 
-// The bucket of distances, key's place less query's, int32 of any axes, as T5's released code has
-// them (Raffel et al. 2020, section 2.1: mesh_tensorflow's _relative_position_bucket). With n
-// buckets for a direction, distances below e = n / 2 have a bucket each; bucket e + ⌊(n - e) log(d
-// / e) / log(Most / e)⌋ has distance d up to Most, and the last one all beyond. Half of the buckets
-// are for keys behind the query, unless .causal.
+// The bucket of each distance, key position minus query position: int32 [...] to int32 of the same
+// axes, as in T5's released code (Raffel et al. 2020, section 2.1: mesh_tensorflow's
+// _relative_position_bucket). With n buckets for a direction, distances below e = n / 2 have a
+// bucket each; distance d in [e, Most) is in bucket e + ⌊(n - e) log(d / e) / log(Most / e)⌋, and
+// distances from Most on are in the last one. The second half of the buckets is for keys after the
+// query, unless .causal. Fewer than 4 Buckets, and Most ≤ Buckets / 2, do not compile.
 template <std::size_t Buckets, std::size_t Most, class T, class S>
 constexpr auto t5_bucket(const tensor<T, S>& distance, t5_options options = {}) {
   static_assert(Buckets >= 4 && Most > Buckets / 2,
@@ -62,7 +64,7 @@ namespace position {
 
 // b_h,bucket(j - i) added to the scores (Raffel et al. 2020, section 2.1). T5's layers share one
 // such encoding: nn::shared(s, t5<>()); and its scores have .scale = 1. Parameter: embedding
-// [Buckets, Heads...].
+// [Buckets, Heads...], initially N(0, 0.02²).
 template <std::size_t Buckets = 32, std::size_t Most = 128>
 struct t5 : encoding {
   t5_options options;

@@ -1,4 +1,4 @@
-// Relative positions as Transformer-XL has them (Dai et al. 2019).
+// The relative positions of Transformer-XL (Dai et al. 2019).
 #pragma once
 
 #include "weft/nn/position/encoding.hpp"
@@ -17,10 +17,10 @@ struct sinusoid_of : axis<Size> {};
 
 namespace position {
 
-// (q_i + u) · k_j + (q_i + v) · W_R R_{i-j}, both by the scale of scores (Dai et al. 2019, section
-// 3.3), R the sinusoids of distances, of as many numbers as all heads have together. What is
-// farther away than Most is as what is that far. Parameters: u and v [Heads..., HeadDim], weight
-// [Heads..., HeadDim, Heads × HeadDim].
+// Scores (q_i + u) · k_j + (q_i + v) · W_R R_{i-j}, both times the scale of scores (Dai et al.
+// 2019, section 3.3), R_{i-j} the sinusoidal encoding of the distance, nn::sinusoidal with Heads ×
+// HeadDim elements. Distances are clamped to ±Most. Parameters: u and v [Heads..., HeadDim],
+// initially N(0, 0.02²), and weight [Heads..., HeadDim, Heads × HeadDim], initially Xavier uniform.
 template <std::size_t Most = SIZE_MAX>
 struct transformer_xl : encoding {
   template <class Heads, class HeadDim>
