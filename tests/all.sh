@@ -1,13 +1,14 @@
 #!/bin/sh
-# All that is tested, one line an item; ends with 1 if one of them fails. Over an hour on two
-# cores. `./run test --all` calls it when it has installed what is needed.
+# Runs all tests, one line per item; exits with 1 if one of them fails. Takes over an hour on two
+# cores. `./run test --all` calls it after it has installed what is needed.
 set -u
 cd -- "$(dirname -- "$0")/.."
 begin=$(date +%s)
 failed=0
 mkdir -p build-test
 
-# item NAME COMMAND...: what the command says is in build-test/all-NAME.log, its line is printed.
+# item NAME COMMAND...: writes the command's output to build-test/all-NAME.log and prints its
+# summary.
 item() {
   name=$1
   shift
@@ -21,7 +22,7 @@ item() {
 tests() {
   cmake --preset test && cmake --build --preset test --parallel "$(nproc)" && ctest --preset test
 }
-# Saves that are killed, 200 times.
+# Kills 200 savers.
 killed_saves() {
   WEFT_KILLED_SAVES=200 build-test/tests/weft_io_test --run_test=saving
 }

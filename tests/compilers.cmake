@@ -1,4 +1,4 @@
-# Every compiler that there is, the one that builds first: weft_compilers and weft_compiler_ids.
+# Every available compiler, the one that builds first: weft_compilers and weft_compiler_ids.
 set(weft_compilers ${CMAKE_CXX_COMPILER})
 set(weft_compiler_ids ${CMAKE_CXX_COMPILER_ID})
 file(REAL_PATH ${CMAKE_CXX_COMPILER} known)

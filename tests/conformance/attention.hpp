@@ -28,14 +28,14 @@ struct attention {
   struct Batch : axis<q.shape[0]> {};
   struct QueryHeads : axis<query_heads> {};
   struct KeyHeads : axis<key_heads> {};
-  struct Group : axis<query_heads / key_heads> {};  // the queries' heads that share one of keys
+  struct Group : axis<query_heads / key_heads> {};  // the query heads that share a key head
   struct Query : axis<q.from_behind(1)> {};
   struct New : axis<k.from_behind(1)> {};
   struct Past : axis<past> {};
   struct Key : axis<New::extent + (has_past ? past : 0)> {};
   struct HeadDim : axis<q.last() / (flat ? query_heads : 1)> {};
   struct ValueDim : axis<v.last() / (flat ? key_heads : 1)> {};
-  struct Together : axis<query_heads * ValueDim::extent> {};  // all heads' values in one
+  struct Together : axis<query_heads * ValueDim::extent> {};  // all heads' values in one axis
 
   constexpr auto operator()(scope s) const {
     auto const query =
@@ -63,7 +63,7 @@ struct attention {
                               as<"qk_matmul_output">(merge<QueryHeads, KeyHeads, Group>(matrix)));
   }
 
-  // In the file; the model's results may have them in another order.
+  // The axes of an output in the file; the model's results may have them in another order.
   static constexpr axis_list axes_in_file(std::string_view output) {
     if (output == "present_key") return axes_of(shape<Batch, KeyHeads, Key, HeadDim>{});
     if (output == "present_value") return axes_of(shape<Batch, KeyHeads, Key, ValueDim>{});
@@ -73,7 +73,7 @@ struct attention {
   }
 
  private:
-  // [Batch, Heads, Pos, Size], or [Batch, Pos, Heads, Size] where the file has all heads in one.
+  // [Batch, Heads, Pos, Size], or [Batch, Pos, Heads, Size] if the file has all heads in one axis.
   template <fixed_string Name, class Heads, class Pos, class Size>
   static constexpr auto input_in_heads(scope s) {
     if constexpr (flat) {
@@ -113,7 +113,8 @@ struct attention {
       return merge<QueryHeads, KeyHeads, Group>(y);
   }
 
-  // A float mask is added; what a boolean one, the order and the lengths hide has no weight.
+  // A float mask is added; keys that a boolean mask, the causal order or the lengths hide have
+  // weight 0.
   template <expression X>
   static constexpr auto hide(scope s, const X& scores) {
     if constexpr (!H.has_input("attn_mask"))
@@ -124,8 +125,8 @@ struct attention {
       return where(in_reach(s), scores + given_mask(s, -infinity), -infinity);
   }
 
-  // The mask [Batch, KeyHeads, Group, Query, Key], as far as it has these axes. Keys behind its end
-  // are hidden.
+  // The mask, with those of the axes [Batch, KeyHeads, Group, Query, Key] that it has. Keys beyond
+  // its end are hidden.
   template <class T>
   static constexpr auto given_mask(scope s, T hidden) {
     struct MaskKey : axis<mask.last()> {};
@@ -152,7 +153,7 @@ struct attention {
     return broadcast<Axes..., Rest>(constant(value));
   }
 
-  // The keys that the order and the lengths let a query see.
+  // The keys that the causal order and the lengths let a query see.
   static constexpr auto in_reach(scope s) {
     auto const every_key = positions<Key>() >= 0;
     if constexpr (H.has_input("nonpad_kv_seqlen")) {
@@ -175,7 +176,7 @@ struct attention {
   }
 };
 
-// What the model above cannot do of what the header asks for; empty where there is nothing.
+// What the header asks for that the model above does not support; empty if it supports all of it.
 constexpr std::string_view refusal_of_attention(const header& h) {
   tensor_facts const q = h.input("Q"), k = h.input("K"), v = h.input("V");
   if ((q.rank != 3 && q.rank != 4) || k.rank != q.rank || v.rank != q.rank)

@@ -1,6 +1,6 @@
-# From the header of a safetensors file to the C++ of its test case.
+# Turns the header of a safetensors file into the C++ of its test case.
 
-# What stands under a path of names in JSON; empty where there is nothing.
+# The value at a path of names in JSON; empty if there is none.
 function(weft_json_get result json)
   string(JSON value ERROR_VARIABLE missing GET "${json}" ${ARGN})
   if(missing)
@@ -9,12 +9,12 @@ function(weft_json_get result json)
   set(${result} "${value}" PARENT_SCOPE)
 endfunction()
 
-# A text as C++ has it.
+# A text as a C++ string literal.
 function(weft_literal result text)
   set(${result} "R\"weft(${text})weft\"" PARENT_SCOPE)
 endfunction()
 
-# The header, as JSON text; empty where the file has none.
+# The header, as JSON text; empty if the file has none.
 function(weft_read_header result file)
   set(${result} "" PARENT_SCOPE)
   file(READ ${file} hex LIMIT 8 HEX)
@@ -48,7 +48,7 @@ function(weft_attributes result json)
   set(${result} "${all}" PARENT_SCOPE)
 endfunction()
 
-# {"x", "F32", 2, {3, 4}} for each name in a list of the header's.
+# {"x", "F32", 2, {3, 4}} for each name in a list of the header.
 function(weft_tensors result header prefix names)
   set(all "")
   string(JSON count ERROR_VARIABLE wrong LENGTH "${names}")
@@ -56,7 +56,7 @@ function(weft_tensors result header prefix names)
     math(EXPR last "${count} - 1")
     foreach(i RANGE ${last})
       string(JSON name GET "${names}" ${i})
-      if(name STREQUAL "")  # one that is left out
+      if(name STREQUAL "")  # an optional tensor that is omitted
         continue()
       endif()
       weft_literal(literal "${name}")

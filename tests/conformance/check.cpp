@@ -13,7 +13,7 @@ namespace weft::conformance {
 
 namespace {
 
-// What is dense over `from`, dense over the same axes in the order of `to`.
+// Dense data over `from`, in the axis order of `to`.
 std::vector<double> reordered(const std::vector<double>& data, const axis_list& from,
                               const axis_list& to, const reference::lengths& of) {
   namespace ref = reference::detail;
@@ -23,8 +23,8 @@ std::vector<double> reordered(const std::vector<double>& data, const axis_list& 
   return all;
 }
 
-// The distance that the file's numbers may have from the exact ones: they were computed in the
-// file's type, so as the bound for float32, as many times as its unit is larger, and rounded.
+// The tolerance for the file's values, which were computed and rounded in the file's type: the
+// bound for float32, as many times as that type's unit is larger, and one rounding.
 double tolerance(const stored_tensor& t, double bound, double value) {
   double const unit = t.type == stored_type::float16    ? 0x1p-11
                       : t.type == stored_type::bfloat16 ? 0x1p-8

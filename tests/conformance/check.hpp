@@ -15,7 +15,8 @@
 
 namespace weft::conformance {
 
-// What weft knows of an operator. Names stand between spaces.
+// The attributes, inputs and outputs of an operator that weft supports. Each name is between
+// spaces.
 struct operator_words {
   std::string_view op_type, attributes, inputs, outputs;
   std::string_view (*refusal)(const header&);
@@ -43,7 +44,8 @@ constexpr bool knows(std::string_view words, std::string_view name) {
   return at != words.npos && words[at - 1] == ' ' && words[at + name.size()] == ' ';
 }
 
-// What the header asks for that weft has not, and of what; empty where it has all.
+// What the header asks for that weft does not support, and of what; empty if weft supports all of
+// it.
 struct refusal {
   std::string_view what, of;
   constexpr bool any() const { return !what.empty(); }
@@ -80,7 +82,7 @@ constexpr auto model_of() {
   if constexpr (H.op_type == "Softmax") return softmax_model<H>{};
 }
 
-// The axes of an output in the order of the file, where it is not that of the model's result.
+// The axes of an output in the order of the file, if that differs from the model's result.
 using file_order = axis_list (*)(std::string_view output);
 template <class Model>
 constexpr file_order order_of() {
@@ -91,7 +93,7 @@ constexpr file_order order_of() {
 }
 
 // Runs a model on the file's inputs, on every SIMD target, and compares the results with the file's
-// outputs. The graph is as the model was written.
+// outputs. `written` is the graph of the model before all passes.
 void check_model(const graph& written, const program& lowered, file_order order, const char* path);
 
 template <const header& H>

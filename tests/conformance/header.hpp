@@ -1,5 +1,5 @@
-// What the header of an ONNX node test says: the operator, its attributes, and the tensors that it
-// takes and gives. CMake writes one for each file.
+// The header of an ONNX node test: the operator, its attributes, and its input and output tensors.
+// CMake writes one for each file.
 #pragma once
 
 #include <algorithm>
@@ -20,15 +20,16 @@ namespace weft::conformance {
 struct attribute {
   std::string_view name;
   double number;
-  std::string_view text;  // of an attribute that is no number
+  std::string_view text;  // of an attribute that is not a number
 };
 
 struct tensor_facts {
-  std::string_view name, type;  // the type as safetensors has it; none: the file has not the tensor
+  std::string_view name, type;  // the type as in safetensors; empty if the file lacks the tensor
   int rank;
   std::size_t shape[max_rank];
 
-  // Extents of which there are fewer are 1, as the axes in front of a tensor that is broadcast.
+  // The extent of an axis, counted from the last; beyond the rank it is 1, as for broadcast
+  // tensors.
   constexpr std::size_t from_behind(int i) const { return i < rank ? shape[rank - 1 - i] : 1; }
   constexpr std::size_t last() const { return from_behind(0); }
 };
@@ -69,7 +70,7 @@ struct header {
   }
 };
 
-// The elements that a tensor of the file has in the model: half precision becomes single, and long
+// The dtype that a tensor of the file has in the model: half precision becomes float32, and long
 // integers int32.
 enum class kind { none, floating, integer, logical };
 constexpr kind kind_of(std::string_view type) {
@@ -101,8 +102,8 @@ constexpr auto axes_present(shape<Axes...>, std::integer_sequence<int, I...>) {
 
 }  // namespace detail
 
-// The axes of the input Name where it is broadcast to [Axes..., so many more] as numpy does: it has
-// the last of them, but for those along which it has one element.
+// The axes of the input Name if it is broadcast to [Axes..., Behind more axes] as in numpy: the
+// last of Axes, without those along which its extent is 1.
 template <const header& H, fixed_string Name, int Behind, class... Axes>
 constexpr auto broadcast_axes(shape<Axes...> whole) {
   return detail::axes_present<H, Name, Behind>(whole,
@@ -115,7 +116,7 @@ constexpr auto broadcast_input(scope s, shape<Axes...> whole) {
   return input<H, Name>(s, broadcast_axes<H, Name, 0>(whole));
 }
 
-// Is the tensor one that broadcast_input takes?
+// Whether broadcast_input takes the tensor.
 template <class... Extents>
 constexpr bool broadcasts(const tensor_facts& t, Extents... extents) {
   std::size_t const whole[]{extents...};
@@ -126,7 +127,7 @@ constexpr bool broadcasts(const tensor_facts& t, Extents... extents) {
   return true;
 }
 
-// Of the results those that the file has.
+// Those of the results that the file has.
 template <const header& H, fixed_string... Names, class... Xs>
 constexpr auto results_in_file(const named_result<Names, Xs>&... all) {
   auto const kept = [](auto name, const auto& one) {

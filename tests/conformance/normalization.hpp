@@ -28,7 +28,7 @@ struct axes_of_rows {
   using all = between<0, x.rank>;
 };
 
-// Along one axis; before opset 13 along all from it on.
+// Along one axis; before opset 13 along that and all later ones.
 template <const header& H>
 struct softmax_model {
   using rows = axes_of_rows<H>;

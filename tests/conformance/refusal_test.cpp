@@ -1,4 +1,4 @@
-// What a header may ask for that weft has not: its test fails, and says this.
+// Headers that ask for what weft does not support: their tests fail with a message.
 #include "conformance/check.hpp"
 
 namespace {
@@ -14,7 +14,7 @@ constexpr header attention{.op_type = "Attention",
                                       {"V", "BF16", 4, {2, 2, 7, 3}}},
                            .outputs = {{"Y", "F32", 4, {2, 4, 5, 3}}}};
 
-// Is the header, changed in one way, refused?
+// Whether the header is refused after a change.
 template <class Change>
 bool refuses(Change change) {
   header changed = attention;
@@ -24,7 +24,7 @@ bool refuses(Change change) {
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(what_weft_has_not_is_refused) {
+BOOST_AUTO_TEST_CASE(headers_that_weft_does_not_support_are_refused) {
   BOOST_TEST(!refuses([](header&) {}));
   BOOST_TEST(refuses([](header& h) { h.op_type = "Conv"; }));
   BOOST_TEST(refuses([](header& h) { h.op_type = ""; }));

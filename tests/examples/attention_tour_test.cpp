@@ -1,4 +1,4 @@
-// What examples/attention_tour tells: the attention chapter's numbers, on the stream and on a page.
+// Output of examples/attention_tour: the attention chapter's values, on the stream and on a page.
 #include <algorithm>
 #include <boost/property_tree/ptree.hpp>
 #include <boost/property_tree/xml_parser.hpp>
@@ -29,7 +29,7 @@ struct told {
     body = page.get_child("html.body");
   }
 
-  // The numbers that are printed under a name, in a step of the tour.
+  // The values that are printed under a name, in a step of the tour.
   rows numbers(const std::string& step, const std::string& name) const {
     auto const begin = printed.find("\n" + step + "\n");
     BOOST_TEST_REQUIRE(begin != printed.npos, step);
@@ -51,7 +51,7 @@ const told& tour() {
   return whole;
 }
 
-// Four digits are printed.
+// Compares within the rounding to the four digits that are printed.
 void check(const rows& found, const rows& expected) {
   BOOST_TEST_REQUIRE(found.size() == expected.size());
   for (std::size_t r = 0; r < found.size(); ++r) {
@@ -80,12 +80,12 @@ BOOST_AUTO_TEST_CASE(masked_softmax_gives_the_weights_that_the_chapter_prints) {
         {{0.38551602, 0.61448395, 0, 0}, {0.17129263, 0.21547154, 0.25191936, 0.36131644}});
 }
 
-BOOST_AUTO_TEST_CASE(products_of_ones_count_what_is_contracted) {
+BOOST_AUTO_TEST_CASE(products_of_ones_equal_the_contracted_extent) {
   for (std::string const name : {"product 0", "product 1"})
     check(tour().numbers("Batch matrix product", name), rows(3, std::vector<double>(6, 4)));
 }
 
-BOOST_AUTO_TEST_CASE(equal_keys_share_the_weight_whatever_the_score) {
+BOOST_AUTO_TEST_CASE(equal_keys_share_the_weight_for_every_score_function) {
   std::vector<double> two(10), six(10);
   std::fill_n(two.begin(), 2, 0.5);
   std::fill_n(six.begin(), 6, 1.0 / 6);
@@ -95,7 +95,7 @@ BOOST_AUTO_TEST_CASE(equal_keys_share_the_weight_whatever_the_score) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(other_keys_have_their_own_weights_within_the_lengths) {
+BOOST_AUTO_TEST_CASE(random_keys_have_different_weights_within_the_lengths) {
   for (std::string const& score : scores) BOOST_TEST_CONTEXT(score) {
       rows const weights = tour().numbers(score, "weights, random keys");
       rows const output = tour().numbers(score, "output, random keys");
@@ -131,7 +131,7 @@ BOOST_AUTO_TEST_CASE(the_regression_is_the_mean_weighted_by_the_kernel) {
   check(tour().numbers("Nadaraya–Watson regression", "estimates"), expected);
 }
 
-BOOST_AUTO_TEST_CASE(heads_on_ones_share_their_weights_too) {
+BOOST_AUTO_TEST_CASE(heads_give_equal_keys_equal_weights) {
   std::string const step = "Multi-head attention";
   check(tour().numbers(step, "shape of the output"), {{2, 4, 100}});
   double const third = 1.0 / 3;
@@ -139,7 +139,7 @@ BOOST_AUTO_TEST_CASE(heads_on_ones_share_their_weights_too) {
   check(tour().numbers(step, "weights of sequence 1, head 0"), rows(4, {0.5, 0.5, 0, 0}));
 }
 
-BOOST_AUTO_TEST_CASE(the_page_has_every_listing_as_it_is_compiled_and_every_picture) {
+BOOST_AUTO_TEST_CASE(the_page_has_every_compiled_listing_and_every_picture) {
   std::string listings;
   std::size_t figures = 0, tables = 0;
   std::vector<std::string> headings;
@@ -150,7 +150,7 @@ BOOST_AUTO_TEST_CASE(the_page_has_every_listing_as_it_is_compiled_and_every_pict
     if (tag != "figure") continue;
     ++figures;
     auto const source = content.get<std::string>("img.<xmlattr>.src");
-    // The signature of a PNG file, and as much as a picture has at least.
+    // The signature of a PNG file, and the minimum size of a picture.
     BOOST_TEST(source.starts_with("data:image/png;base64,iVBORw0KGgo"));
     BOOST_TEST(source.size() > 500u);
   }

@@ -1,4 +1,4 @@
-// What examples/dates learns from: its texts mean what they should, and a tenth is held out.
+// The corpus of examples/dates: its texts denote their days, and a tenth of the days is held out.
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <map>
@@ -29,7 +29,7 @@ unsigned month_of(std::string_view word) {
   return 0;
 }
 
-// A reader of dates by rules, which knows nothing of languages and patterns: three numbers are day,
+// A rule-based parser of dates, independent of languages and patterns: three numbers are day,
 // month, year, or year, month, day if the first has four digits. Of two, the one with four digits
 // is the year, or else the last; the month is the last word that begins as a month does.
 date read(std::string_view text) {
@@ -72,7 +72,7 @@ const locale& language(std::string_view name) {
 
 BOOST_AUTO_TEST_SUITE(examples_dates)
 
-BOOST_AUTO_TEST_CASE(writes_as_people_do) {
+BOOST_AUTO_TEST_CASE(dates_are_written_in_the_forms_of_each_language) {
   auto const text = [](int year, unsigned month, unsigned day, std::string_view name,
                        std::string_view pattern) {
     return write(std::chrono::year(year) / static_cast<int>(month) / static_cast<int>(day),
@@ -94,7 +94,7 @@ BOOST_AUTO_TEST_CASE(writes_as_people_do) {
   BOOST_TEST(endings == "snr" + std::string(17, 't') + "snr" + std::string(7, 't') + "s");
 }
 
-BOOST_AUTO_TEST_CASE(every_form_says_its_day) {
+BOOST_AUTO_TEST_CASE(every_form_denotes_its_day) {
   std::size_t wrong = 0;
   for (auto day = first_day; day <= last_day; day += std::chrono::days(1))
     for (locale const& l : locales())
@@ -115,7 +115,7 @@ BOOST_AUTO_TEST_CASE(weekdays_follow_one_another) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(every_form_can_be_read) {
+BOOST_AUTO_TEST_CASE(every_form_can_be_encoded) {
   for (auto day = last_day - std::chrono::days(7 * 366); day <= last_day;
        day += std::chrono::days(1))
     for (locale const& l : locales())
@@ -126,7 +126,7 @@ BOOST_AUTO_TEST_CASE(every_form_can_be_read) {
       }
 }
 
-BOOST_AUTO_TEST_CASE(characters_become_places_in_the_alphabet) {
+BOOST_AUTO_TEST_CASE(characters_are_encoded_as_indices_into_the_alphabet) {
   auto const places = encode("1 ağu");
   BOOST_TEST_REQUIRE(places.size() == 5u);
   std::u32string back;
@@ -150,7 +150,7 @@ BOOST_AUTO_TEST_CASE(a_tenth_of_the_days_is_held_out) {
   BOOST_TEST((days.held_out != others.held_out));
 }
 
-// Each language, and each of its patterns, as often as the others: within 5 standard deviations.
+// Languages are drawn equally often, and so are the patterns of each, within 5 standard deviations.
 BOOST_AUTO_TEST_CASE(forms_are_drawn_evenly) {
   random_engine random(1);
   constexpr int draws = 100000;
@@ -167,7 +167,7 @@ BOOST_AUTO_TEST_CASE(forms_are_drawn_evenly) {
     BOOST_TEST(std::abs(counted[text] - draws * p) < 5 * std::sqrt(draws * p * (1 - p)), text);
 }
 
-BOOST_AUTO_TEST_CASE(a_batch_is_padded_to_its_longest) {
+BOOST_AUTO_TEST_CASE(a_batch_is_padded_to_its_longest_text) {
   sample const samples[] = {{std::chrono::year(1967) / 11 / 5, "05/11/67"},
                             {std::chrono::year(2004) / 8 / 1, "1er août 2004"}};
   batch const b(samples);
@@ -187,7 +187,7 @@ BOOST_AUTO_TEST_CASE(a_batch_is_padded_to_its_longest) {
   BOOST_CHECK_THROW((batch(longer)), weft::error);
 }
 
-BOOST_AUTO_TEST_CASE(a_reader_batches_texts_of_about_one_length) {
+BOOST_AUTO_TEST_CASE(a_reader_batches_texts_of_similar_length) {
   random_engine random(1);
   reader batches(split(random).train, 32, random);
   std::size_t cells = 0, characters = 0;

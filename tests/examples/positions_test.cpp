@@ -1,4 +1,4 @@
-// What examples/positions draws, learns and shows.
+// Samples, training and report of examples/positions.
 #include <algorithm>
 #include <boost/property_tree/ptree.hpp>
 #include <boost/property_tree/xml_parser.hpp>
@@ -19,7 +19,7 @@ namespace {
 
 using namespace positions;
 
-// "a" to be learnt from, "b" held out: a part of a text tells where it comes from.
+// "a" for training, "b" held out: an excerpt shows which part it is from.
 examples::corpus some_text() {
   examples::corpus text;
   text.bytes.assign(900, 'a');
@@ -51,7 +51,7 @@ outcomes run(const settings& s) {
   return run_study(s, [](long, float) {});
 }
 
-// Calls check(text between its ends, answer) for many samples of sizes from 0 on.
+// Calls check(digits, answer), both without their ends, for many samples of sizes from 0 on.
 template <class Check>
 void for_digits(sample (*draw)(std::size_t, random_engine&), const Check& check) {
   random_engine random(1);
@@ -72,28 +72,28 @@ void for_digits(sample (*draw)(std::size_t, random_engine&), const Check& check)
 
 BOOST_AUTO_TEST_SUITE(positions_study)
 
-BOOST_AUTO_TEST_CASE(digits_backwards_are_the_same_from_the_other_end) {
+BOOST_AUTO_TEST_CASE(answers_of_reversed_are_the_digits_backwards) {
   for_digits(reversed, [](const std::string& digits, const std::string& answer) {
     for (std::size_t i = 0; i < digits.size(); ++i)
       BOOST_TEST(answer[i] == digits[digits.size() - 1 - i]);
   });
 }
 
-BOOST_AUTO_TEST_CASE(digits_in_order_are_the_same_digits) {
+BOOST_AUTO_TEST_CASE(answers_of_sorted_are_the_digits_in_order) {
   for_digits(sorted, [](const std::string& digits, const std::string& answer) {
     BOOST_TEST(std::is_sorted(answer.begin(), answer.end()));
     BOOST_TEST(std::is_permutation(answer.begin(), answer.end(), digits.begin(), digits.end()));
   });
 }
 
-BOOST_AUTO_TEST_CASE(nothing_is_asked_for_where_nothing_stands_three_places_before) {
+BOOST_AUTO_TEST_CASE(answers_of_back_are_the_digits_three_positions_before) {
   for_digits(back, [](const std::string& digits, const std::string& answer) {
     for (std::size_t i = 0; i < digits.size(); ++i)
       BOOST_TEST(answer[i] == (i < 3 ? '\0' : digits[i - 3]));
   });
 }
 
-BOOST_AUTO_TEST_CASE(a_sum_stands_where_the_second_number_does) {
+BOOST_AUTO_TEST_CASE(a_sum_is_answered_at_the_positions_of_the_second_number) {
   random_engine random(1);
   std::set<char> carries;
   for (int i = 0; i < 200; ++i) {
@@ -110,7 +110,7 @@ BOOST_AUTO_TEST_CASE(a_sum_stands_where_the_second_number_does) {
   BOOST_TEST((carries == std::set{'0', '1'}));
 }
 
-BOOST_AUTO_TEST_CASE(characters_are_asked_for_one_after_another_from_either_part) {
+BOOST_AUTO_TEST_CASE(text_samples_predict_the_next_characters_of_one_part) {
   examples::corpus text;
   for (int i = 0; i < 400; ++i) text.bytes.push_back(i % 251);
   text.train_size = 250;
@@ -130,7 +130,7 @@ BOOST_AUTO_TEST_CASE(characters_are_asked_for_one_after_another_from_either_part
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_batch_says_what_is_seen_and_what_is_asked_for) {
+BOOST_AUTO_TEST_CASE(a_batch_holds_tokens_targets_and_visible_lengths) {
   std::vector<sample> const samples{{"abc", std::string("\0xy", 3)}, {"\xff!?", "123"}};
   for (bool const causal : {false, true}) {
     batch const b(samples, causal);
@@ -143,7 +143,7 @@ BOOST_AUTO_TEST_CASE(a_batch_says_what_is_seen_and_what_is_asked_for) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(batches_have_sizes_from_the_least_to_the_most) {
+BOOST_AUTO_TEST_CASE(training_batches_have_all_sizes_from_the_least_to_the_most) {
   random_engine random(1);
   for (task const& t : tasks(some_text())) BOOST_TEST_CONTEXT(t.name) {
       std::set<std::size_t> lengths;
@@ -155,7 +155,7 @@ BOOST_AUTO_TEST_CASE(batches_have_sizes_from_the_least_to_the_most) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(models_begin_alike_but_for_the_encoding) {
+BOOST_AUTO_TEST_CASE(models_are_initialized_alike_except_for_the_encoding) {
   random_engine random(1);
   batch const b = draw_to_measure(task_named("back"), 9, random);
   auto const loss = [&](std::string_view name, std::uint64_t seed) {
@@ -168,13 +168,13 @@ BOOST_AUTO_TEST_CASE(models_begin_alike_but_for_the_encoding) {
   BOOST_TEST(loss("none", 3) != loss("none", 4));
 }
 
-BOOST_AUTO_TEST_CASE(rotary_learns_to_look_three_places_back_and_no_encoding_does_not) {
+BOOST_AUTO_TEST_CASE(rotary_learns_to_look_three_positions_back_and_no_encoding_does_not) {
   auto const found = run(short_study({"rotary", "none"}, 150));
   BOOST_TEST(found[0][0].at_length > 0.6);
   BOOST_TEST(found[1][0].at_length < 0.3);
 }
 
-BOOST_AUTO_TEST_CASE(the_number_of_threads_changes_nothing) {
+BOOST_AUTO_TEST_CASE(the_number_of_threads_does_not_change_results) {
   settings s = short_study({"t5", "none", "learned"}, 3);
   auto const one = run(s);
   s.threads = 2;
@@ -188,7 +188,7 @@ BOOST_AUTO_TEST_CASE(the_number_of_threads_changes_nothing) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(what_is_added_is_the_encoding) {
+BOOST_AUTO_TEST_CASE(the_added_encoding_matches_its_formula) {
   auto const at_first = [](std::string_view name) {
     return named(contestants(), name).begin(1, 1)->added(20);
   };
@@ -196,7 +196,7 @@ BOOST_AUTO_TEST_CASE(what_is_added_is_the_encoding) {
   for (double const x : rotary.numbers()) BOOST_TEST(x == 0);
   weft::grid const index = at_first("index"), sines = at_first("sinusoidal");
   for (std::size_t p = 0; p < 20; ++p)
-    for (std::size_t j = 0; j < 2; ++j) {  // what was added is found as a difference
+    for (std::size_t j = 0; j < 2; ++j) {  // recovered as a difference
       auto const t = static_cast<double>(p);
       BOOST_TEST(std::abs(index(p, j) - t) < 1e-5);
       BOOST_TEST(std::abs(sines(p, j) - (j == 0 ? std::sin(t) : std::cos(t))) < 1e-5);
@@ -219,7 +219,7 @@ struct scores {
 
 }  // namespace own
 
-BOOST_AUTO_TEST_CASE(an_encoding_of_ones_own_is_its_formula) {
+BOOST_AUTO_TEST_CASE(a_user_defined_encoding_matches_its_formula) {
   weft::module<own::scores> net;
   float const log_r1[]{0.5f, -1}, log_r2[]{-0.25f, 2};
   std::ranges::copy(log_r1, net.parameters().find("log_r1").values.begin());
@@ -270,8 +270,8 @@ BOOST_AUTO_TEST_CASE(the_page_holds_the_table_and_the_pictures) {
       for (auto const& [inner, figure] : element) figures += inner == "figure";
   }
   BOOST_TEST(tables == 2u);
-  // Four of formulas; none adds nothing; what index/length adds and its cosines; of the learned
-  // ones before and after training.
+  // Four of formulas; none for `none`, which adds nothing; for index/length, what it adds and its
+  // cosines; for learned, what it adds before and after training and its cosines.
   BOOST_TEST(figures == 9u);
   std::size_t const files =
       static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(folder), {}));

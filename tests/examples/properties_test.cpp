@@ -1,4 +1,4 @@
-// What examples/positions --properties finds.
+// The findings of examples/positions --properties.
 #include "examples/positions/properties.hpp"
 
 #include <boost/test/unit_test.hpp>

@@ -1,5 +1,6 @@
-# A few steps of PROGRAM with ARGUMENTS: the last line, the one for programs, is RESULT and then SPEED, the
-# PICTURES are PNG files in FOLDER, and the same seed gives the same text but for the speed.
+# Runs a few steps of PROGRAM with ARGUMENTS: the last, machine-readable line must be RESULT and
+# then SPEED, the PICTURES must be PNG files in FOLDER, and the same seed must give the same text
+# except for the speed.
 foreach(i 1 2)
   execute_process(COMMAND ${PROGRAM} ${ARGUMENTS} --steps 3 --pictures ${FOLDER} RESULT_VARIABLE status
     OUTPUT_VARIABLE out ERROR_VARIABLE text)

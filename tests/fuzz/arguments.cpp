@@ -1,6 +1,6 @@
 // Fuzzes the command lines of the examples: values that are accepted are in the range that --help
 // gives, and all others lead to an error message and exit status 2. The first byte chooses the
-// program; the rest is one argument per line.
+// program; the other bytes are one argument per line.
 #include <cmath>
 
 #include "attention_tour/settings.hpp"

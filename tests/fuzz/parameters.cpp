@@ -1,5 +1,5 @@
-// Fuzzes files of parameters and of training states: what is loaded has the bits of the file, and
-// all else is a weft::error that changes nothing.
+// Fuzzes files of parameters and of training states: loaded values have the bits of the file, and
+// anything else is a weft::error that changes nothing.
 #include <algorithm>
 
 #include "fuzz/input.hpp"

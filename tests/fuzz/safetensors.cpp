@@ -1,5 +1,5 @@
-// Fuzzes files of tensors: what is read has the layout that the header gives, and all else is a
-// weft::error.
+// Fuzzes files of tensors: tensors that are read have the layout that the header gives, and
+// anything else is a weft::error.
 #include "weft/io/safetensors.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
-# Compilers differ in what they make of a template's arguments, which is what code is generated from.
-# So every compiler beside the one that builds makes the code of some models for the library that is
-# built, and runs it.
+# Compilers differ in how they handle template arguments, which code is generated from. So every
+# compiler other than the one that builds also generates the code of some models for the library
+# that is built, and runs it.
 find_package(hwy REQUIRED)
 set(files ${CMAKE_CURRENT_SOURCE_DIR}/generate/another_compiler_test.cpp)
 foreach(model narrow awkward_rows awkward_elements padded_awkward_attention turning_awkward)

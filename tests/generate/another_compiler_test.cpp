@@ -10,6 +10,6 @@ using namespace weft::generating;
 
 using models = boost::mpl::list<narrow, awkward_rows, awkward_elements, padded_awkward_attention,
                                 turning_awkward>;
-BOOST_AUTO_TEST_CASE_TEMPLATE(generated_code_is_that_of_the_reference, Model, models) {
+BOOST_AUTO_TEST_CASE_TEMPLATE(generated_code_matches_the_reference, Model, models) {
   weft::testing::trial<weft::inference<Model>>({}, weft::generated<Model>());
 }

@@ -1,4 +1,4 @@
-# Makes PROGRAM of FILES with COMPILER, and runs it. Lists come with | between their items.
+# Builds PROGRAM from FILES with COMPILER, and runs it. Items of lists are separated by |.
 foreach(list FILES INCLUDES LIBRARIES)
   string(REPLACE "|" ";" ${list} "${${list}}")
 endforeach()

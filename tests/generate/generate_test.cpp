@@ -1,4 +1,4 @@
-// Generated code against the reference, and what a module and a trainer do with it.
+// Generated code against the reference, alone and in modules and trainers.
 #include <algorithm>
 #include <array>
 #include <boost/mpl/list.hpp>
@@ -30,7 +30,7 @@ void trial_of_generated(const weft::testing::settings& s = {}) {
   trial<weft::inference<Model, Results...>>(s, weft::generated<Model, Results...>());
 }
 
-// The number of attention steps that a model has.
+// The number of attention instructions of a model.
 template <class Model>
 constexpr int attentions() {
   int n = 0;
@@ -39,8 +39,8 @@ constexpr int attentions() {
   return n;
 }
 
-// Weights as small as they are after training: a bound that grows with every contraction still says
-// something at the end.
+// Weights as small as after training, so that an error bound that grows with every contraction
+// stays meaningful.
 weft::testing::settings of_a_layer(weft::testing::settings s = {}) {
   for (auto const* name : {"self_attn.in_proj_weight", "self_attn.out_proj.weight",
                            "linear1.weight", "linear2.weight"})
@@ -54,11 +54,11 @@ weft::testing::settings of_a_layer(weft::testing::settings s = {}) {
 BOOST_AUTO_TEST_SUITE(generated_code)
 
 using products = boost::mpl::list<one, narrow, vectors, odd, wide, deep, tall>;
-BOOST_AUTO_TEST_CASE_TEMPLATE(products_are_those_of_the_reference, Model, products) {
+BOOST_AUTO_TEST_CASE_TEMPLATE(products_match_the_reference, Model, products) {
   trial_of_generated<Model>();
 }
 
-BOOST_AUTO_TEST_CASE(few_rows_are_generated_with_weights_packed_before_the_run) {
+BOOST_AUTO_TEST_CASE(products_with_few_rows_use_weights_packed_before_the_run) {
   auto const& tables = weft::lowered<weft::inference<narrow, "turned">>::tables;
   BOOST_REQUIRE(tables.instructions.size() == 1u);
   auto const plan =
@@ -70,13 +70,13 @@ BOOST_AUTO_TEST_CASE(few_rows_are_generated_with_weights_packed_before_the_run) 
 }
 
 using all_rows = boost::mpl::list<short_rows, vector_rows, awkward_rows, long_rows>;
-BOOST_AUTO_TEST_CASE_TEMPLATE(rows_are_those_of_the_reference, Model, all_rows) {
+BOOST_AUTO_TEST_CASE_TEMPLATE(rowwise_operations_match_the_reference, Model, all_rows) {
   trial_of_generated<Model>();
 }
 
 using all_elements = boost::mpl::list<single_element, few_elements, vectors_of_elements,
                                       awkward_elements, many_elements>;
-BOOST_AUTO_TEST_CASE_TEMPLATE(elements_are_those_of_the_reference, Model, all_elements) {
+BOOST_AUTO_TEST_CASE_TEMPLATE(elementwise_operations_match_the_reference, Model, all_elements) {
   auto const& tables = weft::lowered<weft::inference<Model>>::tables;
   for (weft::instruction const& s : tables.instructions)
     if (s.run == weft::kernel::elementwise) {
@@ -86,7 +86,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(elements_are_those_of_the_reference, Model, all_el
   trial_of_generated<Model>();
 }
 
-BOOST_AUTO_TEST_CASE(nan_and_infinities_are_those_of_the_reference) {
+BOOST_AUTO_TEST_CASE(nan_and_infinities_match_the_reference) {
   constexpr double inf = std::numeric_limits<double>::infinity();
   double const numbers[]{std::nan(""), 0, -0.0, inf, -inf, 0x1p-140, 1, -0.5, 2};
   weft::testing::settings s;
@@ -99,14 +99,14 @@ BOOST_AUTO_TEST_CASE(nan_and_infinities_are_those_of_the_reference) {
 
 using all_attentions = boost::mpl::list<square_attention, awkward_attention, blocks_of_queries,
                                         causal_attention, single_attention>;
-BOOST_AUTO_TEST_CASE_TEMPLATE(attention_is_that_of_the_reference, Model, all_attentions) {
+BOOST_AUTO_TEST_CASE_TEMPLATE(attention_matches_the_reference, Model, all_attentions) {
   if (!std::is_same_v<Model, single_attention>) BOOST_TEST(attentions<Model>() == 1);
   trial_of_generated<Model>();
 }
 
 using all_padded = boost::mpl::list<padded_attention, padded_awkward_attention,
                                     padded_single_attention, t5_attention, alibi_attention>;
-BOOST_AUTO_TEST_CASE_TEMPLATE(lengths_and_biases_are_part_of_generated_attention, Model,
+BOOST_AUTO_TEST_CASE_TEMPLATE(lengths_and_biases_are_fused_into_generated_attention, Model,
                               all_padded) {
   auto const& tables = weft::lowered<weft::inference<Model>>::tables;
   BOOST_TEST(attentions<Model>() == 1);
@@ -227,8 +227,7 @@ BOOST_AUTO_TEST_CASE(lengths_may_be_the_extreme_values_of_int32) {
 }
 
 using all_turning = boost::mpl::list<turning_vectors, turning_few, turning_awkward>;
-BOOST_AUTO_TEST_CASE_TEMPLATE(embeddings_and_rotations_are_those_of_the_reference, Model,
-                              all_turning) {
+BOOST_AUTO_TEST_CASE_TEMPLATE(embeddings_and_rotations_match_the_reference, Model, all_turning) {
   int gathers = 0, rotations = 0;
   for (weft::instruction const& s : weft::lowered<weft::inference<Model>>::tables.instructions) {
     if (s.run == weft::kernel::gather) {
@@ -241,36 +240,36 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(embeddings_and_rotations_are_those_of_the_referenc
     }
   }
   BOOST_TEST(gathers == 1);
-  BOOST_TEST(rotations >= 2);  // a part that is all is the same as the whole
+  BOOST_TEST(rotations >= 2);  // rotating all pairs as a part is the same operation
   weft::testing::settings s;
   s.ranges["tokens"] = {0, 12};
   trial_of_generated<Model>(s);
 }
 
-BOOST_AUTO_TEST_CASE(a_layer_of_fixed_extents) {
+BOOST_AUTO_TEST_CASE(a_layer_of_fixed_extents_matches_the_reference) {
   trial_of_generated<fixed_encoder, "y">(of_a_layer());
 }
 
-BOOST_AUTO_TEST_CASE(lengths_of_the_run_go_with_fixed_extents) {
+BOOST_AUTO_TEST_CASE(a_layer_of_bounded_length_matches_the_reference) {
   for (const std::size_t n : {0u, 1u, 5u, 9u})
     trial_of_generated<bounded_encoder, "y">(of_a_layer(lengths<bounded_encoder::Pos>(n)));
 }
 
-BOOST_AUTO_TEST_CASE(states_go_with_generated_steps) {
+BOOST_AUTO_TEST_CASE(states_work_with_generated_instructions) {
   BOOST_TEST(attentions<decoding_step>() == 1);
   weft::testing::settings s;
   s.ranges["length"] = {0, 8};
   trial_of_generated<decoding_step>(s);
 }
 
-BOOST_AUTO_TEST_CASE(generated_steps_find_what_is_computed_once) {
+BOOST_AUTO_TEST_CASE(generated_instructions_use_invariant_values) {
   static_assert(weft::cost<fixed_waves>.once.flops > 0);
   trial_of_generated<fixed_waves>();
   for (const std::size_t n : {0u, 1u, 5u, 9u})
     trial_of_generated<bounded_waves>(lengths<bounded_waves::Pos>(n));
 }
 
-BOOST_AUTO_TEST_CASE(what_is_computed_once_outlives_generated_runs) {
+BOOST_AUTO_TEST_CASE(invariant_values_outlive_generated_runs) {
   weft::parameters<bounded_waves> const parameters(1);
   weft::module<bounded_waves> net(parameters, weft::generated<bounded_waves>());
   const auto y = [](auto& module, std::size_t length) {
@@ -290,7 +289,7 @@ BOOST_AUTO_TEST_CASE(what_is_computed_once_outlives_generated_runs) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(programs_with_loops_go_by_their_tables) {
+BOOST_AUTO_TEST_CASE(programs_with_loops_run_from_their_tables) {
   for (const std::size_t n : {0u, 1u, 4u}) {
     auto s = lengths<recurrent::Pos>(n);
     s.ranges["weight_hh_l0"] = {-0.2, 0.2};
@@ -298,7 +297,7 @@ BOOST_AUTO_TEST_CASE(programs_with_loops_go_by_their_tables) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(inputs_that_simplification_leaves_unused_stay_inputs) {
+BOOST_AUTO_TEST_CASE(inputs_that_simplification_leaves_unused_remain_inputs) {
   static_assert(weft::inference<simplified_away>::g.input_count == 3);
   static_assert(weft::training<simplified_away, "loss">::g.input_count == 3);
   for (const std::size_t n : {0u, 1u, 5u}) {
@@ -308,7 +307,7 @@ BOOST_AUTO_TEST_CASE(inputs_that_simplification_leaves_unused_stay_inputs) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(gradients) {
+BOOST_AUTO_TEST_CASE(gradients_match_the_reference) {
   trial<weft::training<perceptron, "loss">>({}, weft::generated_training<perceptron>());
 }
 

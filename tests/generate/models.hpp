@@ -1,5 +1,5 @@
-// Models for weft_add_model: extents of one vector and of many, whole and awkward, of fixed axes
-// and of axes whose length a run has.
+// Models for weft_add_model: extents of one vector and of many, with and without a remainder, of
+// fixed axes and of axes whose length a run determines.
 #pragma once
 
 #include "weft/nn/position/alibi.hpp"
@@ -16,8 +16,8 @@ struct product {
   struct In : axis<Depth> {};
   struct Out : axis<Columns> {};
 
-  // With weights in both orders, each with what may follow: `forward` [In, Out], `backward` [Out,
-  // In], as torch.nn.Linear has it.
+  // With weights in both axis orders, each with possible epilogues: `forward` [In, Out], `backward`
+  // [Out, In], as in torch.nn.Linear.
   constexpr auto operator()(scope s) const {
     auto const x = s.input<"x", float, Row, In>();
     auto const residual = s.input<"residual", float, Row, Out>();
@@ -42,7 +42,8 @@ using wide = product<5, 20, 100>;
 using deep = product<3, 100, 20>;
 using tall = product<100, 5, 33>;
 
-// A step of decoding: its state is written by the table kernels, its contractions are generated.
+// A step of decoding: its state is written by kernels of the kernel table, its contractions are
+// generated.
 struct decoding_step {
   struct Batch : axis<2> {};
   struct Pos : axis<1> {};
@@ -72,7 +73,7 @@ struct rows {
 
   constexpr auto operator()(scope s) const {
     auto const x = s.input<"x", float, Batch, Pos>();
-    auto const hidden = positions<Pos>() >= positions<Batch>();  // a whole row where Batch > Length
+    auto const hidden = positions<Pos>() >= positions<Batch>();  // a full row if Batch > Length
     return results(
         as<"softmax">(softmax<Pos>(x)), as<"normal">(normalize<Pos>(x, 1e-5)),
         as<"rms">(weft::rms_norm<Pos>(x)), as<"across">(softmax<Batch>(x)),
@@ -84,7 +85,7 @@ using vector_rows = rows<2, 16>;
 using awkward_rows = rows<3, 20>;
 using long_rows = rows<3, 100>;
 
-// Elementwise operations alone and in chains, of operands with and without each axis.
+// Elementwise operations alone and in fusion groups, of operands with and without each axis.
 template <int Rows, int Columns>
 struct elements {
   struct Row : axis<Rows> {};
@@ -110,7 +111,7 @@ using vectors_of_elements = elements<2, 16>;
 using awkward_elements = elements<3, 20>;
 using many_elements = elements<5, 100>;
 
-// Comparisons and choices of NaN, within generated steps and between them.
+// Comparisons and selections of NaN, within and between generated instructions.
 struct special_elements {
   struct Row : axis<5> {};
   struct Col : axis<20> {};
@@ -126,7 +127,7 @@ struct special_elements {
   }
 };
 
-// Attention, of which the fuse pass makes one step; `causal` hides keys behind the query.
+// Attention that is fused into one operation; `causal` hides keys after the query.
 template <int Queries, int Keys, int Depth, int Width, bool causal = false>
 struct attending {
   struct Heads : axis<2> {};
@@ -153,7 +154,7 @@ using blocks_of_queries = attending<100, 9, 5, 3>;
 using causal_attention = attending<20, 20, 8, 5, true>;
 using single_attention = attending<1, 1, 1, 1>;
 
-// Sequences of different lengths, with a number for each query and key.
+// Sequences of different lengths, with a bias for each query and key.
 template <int Queries, int Keys>
 struct padded_attending {
   struct Batch : axis<3> {};
@@ -175,7 +176,7 @@ using padded_attention = padded_attending<16, 16>;
 using padded_awkward_attention = padded_attending<35, 7>;
 using padded_single_attention = padded_attending<1, 3>;
 
-// A number for each head and distance.
+// A bias for each head and distance.
 template <class Order>
 struct placed_attending {
   struct Batch : axis<2> {};
@@ -195,7 +196,7 @@ struct placed_attending {
 using t5_attention = placed_attending<nn::position::t5<>>;
 using alibi_attention = placed_attending<nn::position::alibi>;
 
-// An embedding, whose rows are turned.
+// An embedding whose rows are rotated.
 template <int Length, int Numbers>
 struct turning {
   struct Batch : axis<2> {};
@@ -281,7 +282,7 @@ struct encoder {
     return results(as<"y">(y), as<"attended">(attended.output));
   }
 };
-// What is computed once: sines and cosines that are added, and those that queries turn by.
+// Invariant values: sines and cosines that are added, and those of a rotary encoding.
 template <class Length>
 struct waves {
   struct Batch : axis<2> {};

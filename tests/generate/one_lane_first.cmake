@@ -1,5 +1,5 @@
-# For a newer processor at the least, g++ compiles the target of one lane, which nothing is generated
-# for, before the others. Newer versions of Highway have such a least processor by themselves.
+# With a newer baseline processor, g++ compiles the one-lane target, for which nothing is generated,
+# before the others. Newer versions of Highway have such a baseline by default.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   add_test(NAME generate/one_lane_first
     COMMAND ${CMAKE_CXX_COMPILER} -std=c++20 -fsyntax-only -march=x86-64-v2 -DHWY_IS_TEST=1

@@ -1,4 +1,4 @@
-// A model that weft_add_model cannot make code for.
+// A model that weft_add_model cannot generate code for.
 #pragma once
 
 #include "generate/models.hpp"

@@ -1,4 +1,4 @@
-// A program that misses its line of CMake.
+// A program whose CMake file does not call weft_add_model.
 #include "generate/models.hpp"
 
 int main() {

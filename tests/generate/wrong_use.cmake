@@ -1,5 +1,4 @@
-# What the user reads where weft_add_model is used wrongly: each target fails to build, with these
-# words.
+# Error messages for wrong uses of weft_add_model: each target must fail to build with these words.
 function(weft_add_wrong_use target words)
   target_link_libraries(${target} PRIVATE weft::weft)
   target_include_directories(${target} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})

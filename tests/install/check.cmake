@@ -1,4 +1,4 @@
-# Installs weft, and uses what was installed as another project does.
+# Installs weft, and uses the installation from another project.
 #
 # -D BUILD=<weft's build folder> -D SOURCE=<the consumer> -D WORK=<an empty folder>
 # -D COMPILER=<C++ compiler> -D COMPONENTS=<those that were built: io;pictures;tbb>
@@ -14,7 +14,7 @@ function(run_quietly)
 endfunction()
 run_quietly(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/prefix)
 
-# Configures the consumer with other arguments; gives the exit code and what was said.
+# Configures the consumer with more arguments; returns the exit code and the output.
 function(configure name)
   execute_process(
     COMMAND ${CMAKE_COMMAND} -S ${SOURCE} -B ${WORK}/${name} -G Ninja
@@ -41,7 +41,7 @@ function(must_be_refused name sentence)
   endif()
 endfunction()
 
-# As on a machine that has Highway and Boost's headers alone.
+# As on a machine that only has Highway and Boost's headers.
 set(nothing_else -DCMAKE_DISABLE_FIND_PACKAGE_Cairo=ON -DCMAKE_DISABLE_FIND_PACKAGE_TBB=ON
   -DCMAKE_DISABLE_FIND_PACKAGE_nlohmann_json=ON -DCMAKE_DISABLE_FIND_PACKAGE_PkgConfig=ON)
 must_work(alone ${nothing_else})

@@ -57,11 +57,11 @@ std::vector<std::string> lines(const std::string& text) {
   return all;
 }
 
-// 2·3·5·7 for the contraction, which does the product with 2 as well; it reads 15 and 35 floats and
-// writes 21.
+// 2·3·5·7 for the contraction and 21 for the product with 2, which is fused into it; it reads 15
+// and 35 floats and writes 21.
 static_assert(weft::cost<model, "y">.flops == 2 * 105 + 21);
 static_assert(weft::cost<model, "y">.bytes == 4 * (15 + 35 + 21));
-static_assert(weft::cost<model, "y">.parameter_bytes == 192);  // 140, in whole lines of 64
+static_assert(weft::cost<model, "y">.parameter_bytes == 192);  // 140, in cache lines of 64
 static_assert(weft::cost<model, "y">.operations == 1);
 static_assert(weft::cost<model>.flops == weft::cost<model, "y">.flops + 21);
 static_assert(weft::cost<waves>.flops == 5 && weft::cost<waves>.once.flops == 2 * 5);
@@ -73,7 +73,7 @@ static_assert(weft::training_cost<model>.flops > weft::cost<model>.flops);
 
 BOOST_AUTO_TEST_SUITE(explain)
 
-BOOST_AUTO_TEST_CASE(a_line_names_the_operation_its_axes_operands_cost_and_place) {
+BOOST_AUTO_TEST_CASE(a_line_names_the_operation_its_axes_operands_cost_and_offset) {
   std::ostringstream out;
   weft::explain<model, "y">(out);
   auto const text = lines(out.str());
@@ -89,8 +89,8 @@ BOOST_AUTO_TEST_CASE(a_line_names_the_operation_its_axes_operands_cost_and_place
       text[1]);
 }
 
-// Of 6 pairs, each with two products of 5, a softmax and the bias.
-BOOST_AUTO_TEST_CASE(an_attention_says_what_it_does_by_the_places_of_keys) {
+// The flops are of 6 pairs, each with two products of 5, a softmax and the bias.
+BOOST_AUTO_TEST_CASE(attention_is_explained_with_its_band_and_relative_bias) {
   std::ostringstream out;
   weft::explain<biased_attention>(out);
   BOOST_TEST(std::regex_search(
@@ -101,7 +101,7 @@ BOOST_AUTO_TEST_CASE(an_attention_says_what_it_does_by_the_places_of_keys) {
              out.str());
 }
 
-BOOST_AUTO_TEST_CASE(states_come_first) {
+BOOST_AUTO_TEST_CASE(states_are_listed_first) {
   std::ostringstream out;
   weft::explain<counter>(out);
   auto const text = lines(out.str());
@@ -114,7 +114,7 @@ BOOST_AUTO_TEST_CASE(states_come_first) {
   BOOST_TEST(out.str().find("of it states 64B") != std::string::npos, out.str());
 }
 
-BOOST_AUTO_TEST_CASE(what_is_computed_once_stands_apart) {
+BOOST_AUTO_TEST_CASE(invariant_instructions_are_listed_separately) {
   std::ostringstream out;
   weft::explain<waves>(out);
   auto const text = lines(out.str());
@@ -129,7 +129,7 @@ BOOST_AUTO_TEST_CASE(what_is_computed_once_stands_apart) {
              text[5]);
 }
 
-BOOST_AUTO_TEST_CASE(a_gradient_lies_among_the_gradients) {
+BOOST_AUTO_TEST_CASE(gradients_are_located_in_the_gradient_block) {
   std::ostringstream out;
   weft::explain_training<model>(out);
   BOOST_TEST(out.str().find("gradients + 0") != std::string::npos, out.str());

@@ -16,10 +16,11 @@ struct Across : axis<3> {};
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
-// Cells are 10 × 10, and nothing else is drawn with the colour of the least number.
+// The colour of the smallest value; nothing but cells is drawn with it.
 constexpr std::array<int, 3> least_colour{24, 15, 62};
 
-// The rectangle of a map whose cells all have the least number but the last, which is the greatest.
+// The rectangle of the cells of a map whose values are all the smallest but the last, which is the
+// greatest.
 struct found_cells {
   std::size_t left, top, right = 0, bottom = 0;
   explicit found_cells(const pixels& p) : left(p.width), top(p.height) {
@@ -40,8 +41,7 @@ grid ramp(std::size_t rows, std::size_t columns) {
   return {numbers, rows, columns};
 }
 
-// The number of separate stretches of rows, between two columns of pixels, where something is
-// drawn.
+// The number of separate runs of pixel rows in which something is drawn between two columns.
 std::size_t stretches_down(const pixels& p, std::size_t left, std::size_t right) {
   std::size_t count = 0;
   bool inside = false;
@@ -68,14 +68,14 @@ std::size_t stretches_across(const pixels& p, std::size_t top, std::size_t botto
 
 BOOST_AUTO_TEST_SUITE(heat_maps)
 
-BOOST_AUTO_TEST_CASE(a_number_is_a_square_of_pixels_where_its_indices_say) {
+BOOST_AUTO_TEST_CASE(a_value_is_a_square_of_pixels_at_its_indices) {
   float const nan_here = std::numeric_limits<float>::quiet_NaN();
   std::array<float, 6> const numbers{0, 1, 2, 3, 4, nan_here};
   view<const float, shape<Down, Across>> const x(numbers.data());
   pixels const p(draw_heat_map(x, {.cell = 5}));
   BOOST_TEST(p.width == 15u);
   BOOST_TEST(p.height == 10u);
-  // Light grows with the number, down and across.
+  // Brightness grows with the value, along rows and columns.
   for (std::size_t i = 0; i + 1 < 5; ++i)
     BOOST_TEST(p.sum(i % 3 * 5 + 2, i / 3 * 5 + 2) <
                p.sum((i + 1) % 3 * 5 + 2, (i + 1) / 3 * 5 + 2));
@@ -94,7 +94,7 @@ BOOST_AUTO_TEST_CASE(strided_and_one_dimensional_operands_are_drawn_as_dense_one
   BOOST_TEST(draw_heat_map(flags).png == draw_heat_map(grid({0, 0, 1}, 1, 3)).png);
 }
 
-BOOST_AUTO_TEST_CASE(diverging_colours_are_white_at_zero_and_even_to_both_sides) {
+BOOST_AUTO_TEST_CASE(diverging_colours_are_white_at_zero_and_symmetric_about_it) {
   pixels const p(draw_heat_map(grid({-1, 0, 2}, 1, 3), {.palette = colours::diverging, .cell = 1}));
   BOOST_TEST(p.sum(1, 0) == 3 * 248);
   BOOST_TEST(p.at(0, 0)[2] > p.at(0, 0)[0]);  // blue
@@ -102,7 +102,7 @@ BOOST_AUTO_TEST_CASE(diverging_colours_are_white_at_zero_and_even_to_both_sides)
   BOOST_TEST(p.sum(2, 0) < p.sum(0, 0));      // -1 is half as far from zero
 }
 
-BOOST_AUTO_TEST_CASE(a_unit_is_as_many_pixels_as_the_scale_says) {
+BOOST_AUTO_TEST_CASE(the_scale_is_the_number_of_pixels_per_unit) {
   pixels const p(draw_heat_map(ramp(2, 3), {.cell = 5, .scale = 3}));
   BOOST_TEST(p.width == 45u);
   BOOST_TEST(p.height == 30u);
@@ -110,7 +110,7 @@ BOOST_AUTO_TEST_CASE(a_unit_is_as_many_pixels_as_the_scale_says) {
   BOOST_TEST(p.at(30, 15) != least_colour, boost::test_tools::per_element());
 }
 
-BOOST_AUTO_TEST_CASE(texts_are_around_the_cells_and_leave_them_alone) {
+BOOST_AUTO_TEST_CASE(texts_are_drawn_around_the_cells_and_not_over_them) {
   heat_map const bare{.cell = 10};
   struct {
     heat_map options;
@@ -132,7 +132,7 @@ BOOST_AUTO_TEST_CASE(texts_are_around_the_cells_and_leave_them_alone) {
       BOOST_TEST((left > 0) == (where == std::string("left")));
       BOOST_TEST((below > 0) == (where == std::string("below")));
       BOOST_TEST((right > 0) == (where == std::string("right")));
-      // All cells but the last have one colour still.
+      // All cells but the last must still have one colour.
       for (std::size_t y = 0; y < 80; ++y)
         for (std::size_t x = 0; x < 90; ++x)
           if ((y < 70 || x < 80) && p.at(cells.left + x, cells.top + y) != least_colour)
@@ -141,7 +141,7 @@ BOOST_AUTO_TEST_CASE(texts_are_around_the_cells_and_leave_them_alone) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_label_stands_at_its_row_and_at_its_column) {
+BOOST_AUTO_TEST_CASE(labels_are_drawn_at_their_row_and_column) {
   std::vector<std::string> rows(6), columns(6);
   rows[1] = columns[4] = "M";
   pixels const p(draw_heat_map(ramp(6, 6), {.cell = 20, .rows = rows, .columns = columns}));
@@ -176,7 +176,7 @@ BOOST_AUTO_TEST_CASE(labels_that_would_overlap_are_thinned_out) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(one_cell_one_row_and_one_column_have_all_their_texts) {
+BOOST_AUTO_TEST_CASE(maps_of_one_cell_row_or_column_have_all_their_texts) {
   for (auto const& [rows, columns] : {std::pair{1, 1}, std::pair{1, 9}, std::pair{9, 1}}) {
     auto const r = static_cast<std::size_t>(rows), c = static_cast<std::size_t>(columns);
     pixels const p(draw_heat_map(ramp(r, c), {.cell = 10,
@@ -195,7 +195,7 @@ BOOST_AUTO_TEST_CASE(one_cell_one_row_and_one_column_have_all_their_texts) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(equal_infinite_and_missing_numbers_are_drawn) {
+BOOST_AUTO_TEST_CASE(equal_infinite_and_nan_values_are_drawn) {
   double const infinity = std::numeric_limits<double>::infinity();
   for (double const x : {0.0, -3.5, 1e30, nan, infinity, -infinity})
     for (colours const palette : {colours::sequential, colours::diverging}) {
@@ -206,7 +206,7 @@ BOOST_AUTO_TEST_CASE(equal_infinite_and_missing_numbers_are_drawn) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(what_is_not_utf8_is_drawn_as_one_sign_and_is_no_error) {
+BOOST_AUTO_TEST_CASE(invalid_utf8_is_drawn_as_a_replacement_character) {
   auto const with_title = [](std::string title) {
     return draw_heat_map(ramp(2, 2), {.title = std::move(title)}).png;
   };
@@ -216,7 +216,7 @@ BOOST_AUTO_TEST_CASE(what_is_not_utf8_is_drawn_as_one_sign_and_is_no_error) {
   BOOST_TEST(with_title("é") != with_title("e"));
 }
 
-BOOST_AUTO_TEST_CASE(wrong_sizes_and_no_place_to_write_are_errors) {
+BOOST_AUTO_TEST_CASE(wrong_sizes_and_unwritable_paths_are_errors) {
   BOOST_CHECK_THROW(grid({}, 0, 3), error);
   BOOST_CHECK_THROW(grid({1, 2}, 1, 3), error);
   BOOST_CHECK_THROW(draw_heat_map(ramp(2, 2), {.cell = 0}), error);

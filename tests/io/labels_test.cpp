@@ -17,7 +17,7 @@ BOOST_AUTO_TEST_CASE(characters_are_code_points) {
              boost::test_tools::per_element());
 }
 
-BOOST_AUTO_TEST_CASE(a_byte_that_is_not_utf8_is_a_label_and_what_follows_is_kept) {
+BOOST_AUTO_TEST_CASE(a_byte_that_is_not_utf8_is_a_label_of_its_own) {
   BOOST_TEST(weft::characters("\xc3"
                               "A\xe4\xb8") == (labels{"\xc3", "A", "\xe4", "\xb8"}),
              boost::test_tools::per_element());

@@ -19,7 +19,7 @@ bool near(const std::array<int, 3>& a, const std::array<int, 3>& b) {
 constexpr std::array<int, 3> first_hue{0, 114, 178};
 constexpr std::array<int, 3> second_hue{213, 94, 0};
 
-// The middle of the pixels of one colour, from above, in each column that has some.
+// The mean height, from the top, of the pixels of one colour, for each column that has some.
 std::vector<double> heights(const pixels& p, const std::array<int, 3>& hue) {
   std::vector<double> all;
   for (std::size_t x = 0; x < p.width; ++x) {
@@ -38,7 +38,7 @@ std::vector<double> heights(const pixels& p, const std::array<int, 3>& hue) {
 
 BOOST_AUTO_TEST_SUITE(line_charts)
 
-BOOST_AUTO_TEST_CASE(a_line_goes_where_its_values_are) {
+BOOST_AUTO_TEST_CASE(a_line_passes_through_its_values) {
   pixels const p(draw_lines({{"", {0, 1, 2, 3, 4}}}, {.width = 200, .height = 100, .scale = 4}));
   auto const y = heights(p, first_hue);
   BOOST_TEST_REQUIRE(y.size() > 700u);  // across the whole width
@@ -49,7 +49,7 @@ BOOST_AUTO_TEST_CASE(a_line_goes_where_its_values_are) {
     BOOST_TEST(std::abs(y[x] - y.front() - slope * static_cast<double>(x)) < 4);
 }
 
-BOOST_AUTO_TEST_CASE(lines_differ_and_the_legend_has_their_names) {
+BOOST_AUTO_TEST_CASE(lines_differ_in_colour_and_the_legend_has_their_names) {
   std::vector<line> lines{{"", {1, 2}}, {"", {2, 1, 3}}};
   pixels const bare(draw_lines(lines));
   BOOST_TEST(!heights(bare, first_hue).empty());
@@ -57,11 +57,11 @@ BOOST_AUTO_TEST_CASE(lines_differ_and_the_legend_has_their_names) {
   lines[1].name = "second";
   pixels const named(draw_lines(lines));
   BOOST_TEST(named.width > bare.width + 30);
-  // The line in the legend is 24 units long, and has the colour of its own.
+  // The line in the legend is 24 units long, in the colour of the line that it names.
   BOOST_TEST(heights(named, second_hue).size() >= heights(bare, second_hue).size() + 20);
 }
 
-BOOST_AUTO_TEST_CASE(more_lines_than_colours_differ_still) {
+BOOST_AUTO_TEST_CASE(more_lines_than_colours_still_differ) {
   std::vector<line> lines(7, {"", {nan}});
   lines[0].values = {1, 1};
   std::string const whole = draw_lines(lines).png;
@@ -69,7 +69,7 @@ BOOST_AUTO_TEST_CASE(more_lines_than_colours_differ_still) {
   BOOST_TEST(draw_lines(lines).png != whole);
 }
 
-BOOST_AUTO_TEST_CASE(what_is_not_finite_is_a_gap_and_a_value_alone_is_a_dot) {
+BOOST_AUTO_TEST_CASE(values_that_are_not_finite_are_gaps_and_an_isolated_value_is_a_dot) {
   double const infinity = std::numeric_limits<double>::infinity();
   line_chart const options{.width = 400, .scale = 4};
   std::size_t const whole =
@@ -87,13 +87,13 @@ BOOST_AUTO_TEST_CASE(what_is_not_finite_is_a_gap_and_a_value_alone_is_a_dot) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(one_value_and_equal_values_are_drawn) {
+BOOST_AUTO_TEST_CASE(a_single_value_and_equal_values_are_drawn) {
   for (double const x : {0.0, -2.5, 1e9})
     for (std::vector<double> const& values : {std::vector{x}, std::vector{x, x, x}})
       BOOST_TEST(!heights(pixels(draw_lines({{"", values}}, {.scale = 4})), first_hue).empty());
 }
 
-BOOST_AUTO_TEST_CASE(nothing_to_draw_and_no_place_for_it_are_errors) {
+BOOST_AUTO_TEST_CASE(charts_without_values_and_invalid_sizes_are_errors) {
   BOOST_CHECK_THROW(draw_lines({}), error);
   BOOST_CHECK_THROW(draw_lines({{"a", {}}, {"b", {nan}}}), error);
   BOOST_CHECK_THROW(draw_lines({{"a", {1}}}, {.step = 0}), error);

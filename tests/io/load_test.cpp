@@ -1,4 +1,4 @@
-// Parameters and training into files and back.
+// Saving parameters and training states to files, and loading them.
 #include "weft/io/load.hpp"
 
 #include <algorithm>
@@ -77,7 +77,7 @@ weft::tensor_to_store of(std::string name, std::vector<std::size_t> shape,
 
 BOOST_AUTO_TEST_SUITE(load)
 
-BOOST_AUTO_TEST_CASE(a_module_that_is_saved_is_loaded) {
+BOOST_AUTO_TEST_CASE(a_saved_module_is_loaded) {
   temporary const path("weft_load_test");
   weft::module<model> const saved(7);
   weft::module<model> loaded(8);
@@ -86,12 +86,12 @@ BOOST_AUTO_TEST_CASE(a_module_that_is_saved_is_loaded) {
   BOOST_TEST(weft::load(loaded, path).empty());
   BOOST_TEST(equal(saved.parameters(), loaded.parameters()));
 
-  weft::module<model, "y"> part(9);  // of the same model
+  weft::module<model, "y"> part(9);  // has one result of the same model
   weft::load(part, path);
   BOOST_TEST(equal(saved.parameters(), part.parameters()));
 }
 
-BOOST_AUTO_TEST_CASE(in_half_the_memory_each_number_is_rounded) {
+BOOST_AUTO_TEST_CASE(saving_in_16_bits_rounds_each_value) {
   temporary const path("weft_load_test");
   weft::parameters<model> const saved(7), loaded(8);
   for (auto const& [type, unit] :
@@ -107,7 +107,7 @@ BOOST_AUTO_TEST_CASE(in_half_the_memory_each_number_is_rounded) {
 }
 
 // torch.nn.Linear(6, 6) has a weight [6, 6], rows first, for [Heads, HeadDim, Embed].
-BOOST_AUTO_TEST_CASE(a_number_of_the_file_may_stand_for_several_axes) {
+BOOST_AUTO_TEST_CASE(an_extent_in_the_file_may_merge_several_axes) {
   temporary const path("weft_load_test");
   auto const weight = numbers(36, 1), bias = numbers(6, 2), out = numbers(6, 3);
   std::vector<float> const out_bias{4};
@@ -230,7 +230,7 @@ BOOST_AUTO_TEST_CASE(a_file_that_is_truncated_while_it_is_read_changes_no_parame
   BOOST_TEST(equal(loaded, before));
 }
 
-BOOST_AUTO_TEST_CASE(names_may_differ_and_others_be_left_alone) {
+BOOST_AUTO_TEST_CASE(names_may_differ_and_other_tensors_may_be_ignored) {
   temporary const path("weft_load_test");
   auto const weight = numbers(36, 1), bias = numbers(6, 2), out = numbers(6, 3);
   std::vector<float> const out_bias{4};
@@ -246,7 +246,7 @@ BOOST_AUTO_TEST_CASE(names_may_differ_and_others_be_left_alone) {
   BOOST_TEST((std::ranges::equal(net.parameters().find("query.bias").values, bias)));
 }
 
-BOOST_AUTO_TEST_CASE(training_goes_on_where_it_was_saved_to_the_bit) {
+BOOST_AUTO_TEST_CASE(training_resumes_from_a_file_to_the_bit) {
   temporary const path("weft_load_test");
   auto const x = numbers(24, -1);
   auto const steps = [&](auto& trainer, int n) {
@@ -266,7 +266,7 @@ BOOST_AUTO_TEST_CASE(training_goes_on_where_it_was_saved_to_the_bit) {
   steps(resumed, 5);
   BOOST_TEST(equal(whole.parameters(), resumed.parameters()));
 
-  weft::module<model, "y"> net;  // passes over the optimizer's moments
+  weft::module<model, "y"> net;  // skips the optimizer's moments
   BOOST_TEST(weft::load(net, path).empty());
   auto again = make(3);
   weft::load(again, path);

@@ -14,7 +14,7 @@ namespace {
 
 using tree = boost::property_tree::ptree;
 
-// Pages are well-formed XML as well, so that a parser that forgives nothing reads them.
+// Pages are also well-formed XML, so that a strict parser reads them.
 tree parse(const page& p) {
   std::istringstream in(p.html());
   tree t;
@@ -22,7 +22,7 @@ tree parse(const page& p) {
   return t.get_child("html");
 }
 
-// Bit by bit, as RFC 4648 section 4 has it.
+// Decodes bit by bit, as in RFC 4648, section 4.
 std::string from_base64(std::string_view text) {
   std::string_view const digits =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -50,7 +50,7 @@ using words = std::vector<std::string>;
 
 BOOST_AUTO_TEST_SUITE(pages)
 
-BOOST_AUTO_TEST_CASE(texts_come_back_as_they_were) {
+BOOST_AUTO_TEST_CASE(texts_are_escaped_and_parse_back_unchanged) {
   std::string const text = "a < b && c > \"d\" 'e' </p><script>x</script> &amp; é中 ]]>";
   std::string const code = "  if (a < b)\n\treturn &c;\n";
   tree const t = parse(page(text, "tr").heading(text).paragraph(text).listing(code));
@@ -62,13 +62,13 @@ BOOST_AUTO_TEST_CASE(texts_come_back_as_they_were) {
   BOOST_TEST(t.get<std::string>("body.pre.code") == code);
 }
 
-BOOST_AUTO_TEST_CASE(what_is_not_utf8_and_control_characters_are_replaced) {
+BOOST_AUTO_TEST_CASE(invalid_utf8_and_control_characters_are_replaced) {
   std::string const wrong("a\xff\0\x1b\n\t", 6);
   BOOST_TEST(parse(page("").paragraph(wrong)).get<std::string>("body.p") ==
              "a\uFFFD\uFFFD\uFFFD\n\t");
 }
 
-BOOST_AUTO_TEST_CASE(a_table_has_its_numbers_and_headings_in_order) {
+BOOST_AUTO_TEST_CASE(a_table_has_its_values_and_headings_in_order) {
   auto const each = boost::test_tools::per_element();
   tree const t =
       parse(page("").table(grid({0.5, 1, -2.00004, 1e9}, 2, 2), {"a<", "b"}, {"x", "y"}));
@@ -81,14 +81,14 @@ BOOST_AUTO_TEST_CASE(a_table_has_its_numbers_and_headings_in_order) {
       each);
 }
 
-BOOST_AUTO_TEST_CASE(whole_numbers_have_no_fraction_and_headings_may_be_missing) {
+BOOST_AUTO_TEST_CASE(integers_have_no_fraction_and_headings_may_be_missing) {
   tree const t = parse(page("").table(grid({1, 2, -30}, 1, 3)));
   BOOST_TEST(t.get_child("body.table").count("thead") == 0u);
   BOOST_TEST(cells(t.get_child("body.table.tbody.tr")) == (words{"td:1", "td:2", "td:-30"}),
              boost::test_tools::per_element());
 }
 
-BOOST_AUTO_TEST_CASE(a_figure_is_the_picture_itself) {
+BOOST_AUTO_TEST_CASE(a_figure_embeds_its_picture) {
   for (std::size_t const size : {0u, 1u, 2u, 3u, 4u, 200u}) {
     picture shown{.width = 60, .height = 40, .scale = 2};
     for (std::size_t i = 0; i < size; ++i) shown.png.push_back(static_cast<char>(i * 37));
@@ -112,7 +112,7 @@ BOOST_AUTO_TEST_CASE(a_page_needs_no_other_file) {
     BOOST_TEST(html.find(reference) == html.npos, reference);
 }
 
-BOOST_AUTO_TEST_CASE(wrong_headings_and_no_place_to_write_are_errors) {
+BOOST_AUTO_TEST_CASE(wrong_headings_and_unwritable_paths_are_errors) {
   page p("");
   BOOST_CHECK_THROW(p.table(grid({1, 2}, 1, 2), {"one"}), error);
   BOOST_CHECK_THROW(p.table(grid({1, 2}, 1, 2), {}, {"one", "two"}), error);

@@ -38,7 +38,7 @@ struct pixels {
     return red + green + blue;
   }
   bool white(std::size_t x, std::size_t y) const { return sum(x, y) == 3 * 255; }
-  // Of a rectangle.
+  // The number of pixels in a rectangle that are not white.
   std::size_t not_white(std::size_t left, std::size_t top, std::size_t right,
                         std::size_t bottom) const {
     std::size_t count = 0;

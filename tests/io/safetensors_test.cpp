@@ -1,4 +1,4 @@
-// Files of tensors: what is written is read, and what is no file is refused.
+// Safetensors files: written tensors are read back, and invalid files are refused.
 #include "weft/io/safetensors.hpp"
 
 #include <sys/stat.h>
@@ -26,7 +26,7 @@ using weft::testing::temporary;
 
 constexpr float inf = std::numeric_limits<float>::infinity();
 
-// A file's bytes, from a header and so many bytes of data.
+// A file's bytes: a header, and `data` zero bytes of data.
 std::vector<std::byte> bytes(const std::string& header, std::size_t data = 0) {
   std::uint64_t const size = header.size();
   std::vector<std::byte> all(sizeof size + size + data);
@@ -35,7 +35,7 @@ std::vector<std::byte> bytes(const std::string& header, std::size_t data = 0) {
   return all;
 }
 
-// Does the constructor say this?
+// Whether the error's message contains the sentence.
 auto says(const std::string& sentence) {
   return [sentence](const weft::error& e) {
     BOOST_TEST_MESSAGE(e.what());
@@ -79,7 +79,7 @@ std::vector<std::byte> content(const std::filesystem::path& path) {
 
 BOOST_AUTO_TEST_SUITE(safetensors)
 
-BOOST_AUTO_TEST_CASE(what_is_written_is_read) {
+BOOST_AUTO_TEST_CASE(written_tensors_are_read_back) {
   temporary const path("weft_safetensors_test");
   write_example(path);
   tensor_file const file(path);
@@ -119,7 +119,7 @@ BOOST_AUTO_TEST_CASE(elements_are_aligned_in_the_file) {
   BOOST_TEST(size % 8 == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(other_elements_than_the_file_has_are_refused) {
+BOOST_AUTO_TEST_CASE(reading_another_type_or_size_than_stored_is_refused) {
   temporary const path("weft_safetensors_test");
   write_example(path);
   tensor_file const file(path);
@@ -144,7 +144,7 @@ BOOST_AUTO_TEST_CASE(an_integer_that_does_not_fit_is_refused) {
                         says("element 1 is 2147483648"));
 }
 
-BOOST_AUTO_TEST_CASE(tensors_of_a_type_that_weft_has_not_may_be_in_a_file) {
+BOOST_AUTO_TEST_CASE(a_file_may_have_tensors_of_types_that_weft_does_not_support) {
   tensor_file const file(bytes(R"({"u":{"dtype":"U8","shape":[3],"data_offsets":[0,3]},)"
                                R"("f":{"dtype":"F4","shape":[2,3],"data_offsets":[3,6]}})",
                                6),
@@ -305,7 +305,7 @@ BOOST_AUTO_TEST_CASE(a_pipe_is_refused_without_waiting_for_a_writer) {
   BOOST_CHECK_EXCEPTION(tensor_file{path}, weft::error, says("it is not a regular file"));
 }
 
-BOOST_AUTO_TEST_CASE(what_is_no_file_is_refused_with_the_reason) {
+BOOST_AUTO_TEST_CASE(invalid_files_are_refused_with_the_reason) {
   BOOST_CHECK_EXCEPTION(tensor_file("/there/is/no/such/file"), weft::error, says("cannot be read"));
   std::filesystem::path const folder = std::filesystem::temp_directory_path();
   BOOST_CHECK_EXCEPTION(tensor_file{folder}, weft::error, says("cannot be read"));
@@ -352,7 +352,7 @@ BOOST_AUTO_TEST_CASE(what_is_no_file_is_refused_with_the_reason) {
   refused(R"({"__metadata__":["a"]})", 0, "not an object of strings");
 }
 
-// The address sanitizer looks on in its own build.
+// In its own build, the address sanitizer checks these reads as well.
 BOOST_AUTO_TEST_CASE(damaged_files_are_refused_or_read) {
   temporary const path("weft_safetensors_test");
   write_example(path);
@@ -371,7 +371,7 @@ BOOST_AUTO_TEST_CASE(damaged_files_are_refused_or_read) {
   };
   for (std::size_t size = 0; size < whole.size(); ++size)
     attempt({whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size)});
-  BOOST_TEST(loaded == 0u);  // a shorter file never is one
+  BOOST_TEST(loaded == 0u);  // no truncated file is valid
   for (std::size_t i = 0; i < 20000; ++i) {
     auto damaged = whole;
     std::size_t next = i * 16;
@@ -379,7 +379,7 @@ BOOST_AUTO_TEST_CASE(damaged_files_are_refused_or_read) {
       return weft::golden::hash("damage", next++) % below;
     };
     for (std::size_t times = 1 + random(3); times-- > 0;) {
-      // Most of it in the header, and there in digits and punctuation rather than anything.
+      // Most damage is in the header, and half of it consists of digits and punctuation.
       std::size_t const at = random(4) ? 8 + random(whole.size() * 3 / 4) : random(whole.size());
       constexpr std::string_view likely = "0123456789[]{}\",:-eE. ";
       auto const byte = random(2) ? static_cast<std::byte>(likely[random(likely.size())])
@@ -401,7 +401,7 @@ BOOST_AUTO_TEST_CASE(damaged_files_are_refused_or_read) {
   BOOST_TEST(wrong > 10000u);
 }
 
-BOOST_AUTO_TEST_CASE(a_file_that_cannot_be_written_leaves_the_old_one) {
+BOOST_AUTO_TEST_CASE(a_failed_write_leaves_the_old_file) {
   temporary const path("weft_safetensors_test");
   write_example(path);
   auto const before = content(path);
@@ -421,7 +421,7 @@ BOOST_AUTO_TEST_CASE(a_file_that_cannot_be_written_leaves_the_old_one) {
                         says("cannot be written"));
 }
 
-BOOST_AUTO_TEST_CASE(every_float16_and_bfloat16_goes_to_float_and_back) {
+BOOST_AUTO_TEST_CASE(every_float16_and_bfloat16_converts_to_float_and_back) {
   for (std::uint32_t i = 0; i < 0x10000; ++i) {
     auto const bits = static_cast<std::uint16_t>(i);
     float const half = weft::from_float16(bits), brain = weft::from_bfloat16(bits);
@@ -433,7 +433,7 @@ BOOST_AUTO_TEST_CASE(every_float16_and_bfloat16_goes_to_float_and_back) {
   }
 }
 
-// Halfway between two neighbours, and the floats beside that.
+// Checks the midpoints of neighbouring values, and the floats next to each midpoint.
 BOOST_AUTO_TEST_CASE(floats_are_rounded_to_nearest_ties_to_even) {
   auto const check = [](auto to, auto from, std::uint16_t last) {
     for (std::uint16_t bits = 0; bits < last; ++bits) {
@@ -446,7 +446,7 @@ BOOST_AUTO_TEST_CASE(floats_are_rounded_to_nearest_ties_to_even) {
       BOOST_TEST_REQUIRE(right, bits);
     }
   };
-  check(weft::to_float16, weft::from_float16, 0x7bff);  // the greatest finite number
+  check(weft::to_float16, weft::from_float16, 0x7bff);  // the greatest finite value
   check(weft::to_bfloat16, weft::from_bfloat16, 0x7f7f);
   BOOST_TEST(weft::to_float16(65519.99f) == 0x7bff);
   BOOST_TEST(weft::to_float16(65520.0f) == 0x7c00);

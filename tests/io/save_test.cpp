@@ -88,7 +88,8 @@ BOOST_AUTO_TEST_CASE(
   std::uniform_int_distribution<int> microseconds(0, 20000);
   int number = 1, while_saving = 0, saves = 0;
   save(here.file, number);
-  // On a loaded machine few of the savers get as far as to write: one at least has to be caught.
+  // On a loaded machine few savers get as far as writing; at least one must be killed while it
+  // writes.
   for (int i = 0; i < times || (while_saving == 0 && i < 50 * times); ++i) {
     int const next = number % 100 + 1;
     ::pid_t const saver = start_saving(here.file, next);
@@ -145,7 +146,7 @@ BOOST_AUTO_TEST_CASE(a_save_removes_only_partial_files_of_its_own_path) {
   BOOST_TEST(!fs::exists(beside(".123.partial")));
 }
 
-BOOST_AUTO_TEST_CASE(without_disk_space_the_old_file_stays_and_no_partial_file) {
+BOOST_AUTO_TEST_CASE(without_disk_space_the_old_file_stays_and_no_partial_file_remains) {
   folder const here;
   save(here.file, 1);
   auto const handler = ::signal(SIGXFSZ, SIG_IGN);  // its default action ends the process

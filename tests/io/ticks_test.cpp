@@ -19,7 +19,7 @@ using words = std::vector<std::string>;
 
 BOOST_AUTO_TEST_SUITE(ticks_of_axes)
 
-BOOST_AUTO_TEST_CASE(steps_are_round_and_not_less_than_asked) {
+BOOST_AUTO_TEST_CASE(tick_steps_are_round_and_not_less_than_requested) {
   double const asked[]{0.9, 1, 1.1, 2, 2.1, 5, 5.1, 10, 0.02, 0.021, 3e-7};
   double const round[]{1, 1, 2, 2, 5, 5, 10, 10, 0.02, 0.05, 5e-7};
   for (std::size_t i = 0; i < std::size(asked); ++i)
@@ -38,11 +38,11 @@ BOOST_AUTO_TEST_CASE(an_index_has_no_ticks_between_its_values) {
   BOOST_TEST(labels(ticks(0, 2, 8, 1)) == (words{"0", "1", "2"}), boost::test_tools::per_element());
 }
 
-BOOST_AUTO_TEST_CASE(a_number_alone_is_its_own_tick) {
+BOOST_AUTO_TEST_CASE(a_single_value_is_its_own_tick) {
   BOOST_TEST(labels(ticks(0.25, 0.25, 4)) == (words{"0.25"}), boost::test_tools::per_element());
 }
 
-BOOST_AUTO_TEST_CASE(neighbours_and_the_widest_range_of_doubles_have_few_ticks) {
+BOOST_AUTO_TEST_CASE(neighbouring_doubles_and_the_widest_range_have_few_ticks) {
   BOOST_TEST(ticks(1, std::nextafter(1.0, 2.0), 4).size() <= 6u);
   double const most = std::numeric_limits<double>::max() / 4;
   BOOST_TEST(ticks(-most, most, 4).size() <= 6u);

@@ -1,5 +1,5 @@
-// Arrays for calls, in many memory layouts, and loops over a call's points, written from the
-// definition of a call alone.
+// Arrays for calls, in many memory layouts, and a loop over a call's points that follows only the
+// definition of a call.
 #pragma once
 
 #include <algorithm>
@@ -21,16 +21,16 @@ namespace weft::kernels {
 
 enum class layout {
   contiguous,
-  padded,    // rows apart from each other
+  padded,    // gaps between rows
   permuted,  // the first loop has the smallest stride
-  spaced,    // no loop has stride 1
+  spaced,    // no loop has stride 1: the smallest is 2
 };
 inline constexpr layout layouts[]{layout::contiguous, layout::padded, layout::permuted,
                                   layout::spaced};
 
 using extents = std::vector<std::ptrdiff_t>;
 
-// One to three loops, of lengths around and far from the lanes of vectors.
+// One to three loops, with extents near the number of lanes of a vector and far from it.
 inline const std::vector<extents> shapes{
     {0},       {1},          {3},          {17},         {100},      {0, 3},
     {3, 0},    {1, 17},      {17, 1},      {3, 100},     {100, 3},   {17, 17},
@@ -43,8 +43,8 @@ constexpr dtype dtype_of() {
                                            : dtype::boolean;
 }
 
-// Whose elements are put by strides into a buffer of just the size that they span, between and
-// beside canaries if it is a result.
+// A strided array in a buffer of exactly the size that its elements span. A result also has
+// canaries between its elements and in a margin at both ends.
 template <class T>
 struct array {
   std::vector<T> memory;
@@ -54,7 +54,7 @@ struct array {
   static constexpr T canary = static_cast<T>(85);
   static constexpr std::ptrdiff_t margin = 9;
 
-  // Loops whose bits are in `without` have stride 0.
+  // Loops whose bits are set in `without` have stride 0 (broadcast).
   array(const extents& extent, layout how, unsigned without = 0, bool is_result = false)
       : stride(extent.size()) {
     std::ptrdiff_t span = how == layout::spaced ? 2 : 1;
@@ -121,7 +121,8 @@ inline double at(const operand& a, std::ptrdiff_t offset) {
   return static_cast<const std::uint8_t*>(a.data)[offset];
 }
 
-// What a kernel should leave: expected values where the result has elements.
+// The expected contents of a result's buffer: values with tolerances where it has elements,
+// canaries elsewhere.
 struct expectation {
   std::vector<double> value;
   std::vector<double> tolerance;
@@ -139,7 +140,7 @@ struct expectation {
     is_element[i] = true;
   }
 
-  // How many elements are wrong, and how many canaries changed.
+  // The number of wrong elements and changed canaries.
   template <class T>
   int wrong(const array<T>& a) const {
     int count = 0;
@@ -157,7 +158,7 @@ struct expectation {
   }
 };
 
-// Whether the parts of a call, of several counts, leave what it does as a whole, to the bit.
+// Whether a call that runs as 2, 3, 7 and 64 partitions gives the same bits as the whole call.
 template <class Kernel>
 bool same_in_parts(Kernel kernel, call c, std::vector<float>& result) {
   kernel(c);
@@ -175,14 +176,15 @@ bool same_in_parts(Kernel kernel, call c, std::vector<float>& result) {
 
 inline constexpr double epsilon = std::numeric_limits<float>::epsilon();
 
-// The distance of neighbouring floats at x; 0 where it must be met.
+// The distance of neighbouring floats at x; 0 if x is not finite, as it must then be matched
+// exactly.
 inline double ulp(double x) {
   if (!std::isfinite(x)) return 0;
   const double a = std::max(std::abs(x), static_cast<double>(std::numeric_limits<float>::min()));
   return std::ldexp(1.0, std::ilogb(a) - 23);
 }
 
-// Small values of all signs, with ties and zeros among them.
+// Small values of both signs, with ties and zeros among them.
 template <class T>
 void fill(array<T>& a, unsigned seed) {
   std::mt19937 random(seed);

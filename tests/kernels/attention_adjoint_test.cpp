@@ -23,7 +23,7 @@ using namespace weft::kernels;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-// No mask or no such bias at all.
+// The call has no such mask or bias.
 constexpr unsigned absent = ~0u;
 
 // A bit of `without` is a loop that an operand lacks: the batch loops from the lowest bit on, then
@@ -37,13 +37,14 @@ struct problem {
   double scale = 0.5, soft_cap = 0;
   band seen{};
   std::vector<std::ptrdiff_t> hidden{};  // queries whose keys are all hidden by the mask
-  // One for each index of the batch, round and round; none: the call has no such operand.
+  // Values for the indices of the batch, repeated cyclically; if empty, the call has no such
+  // operand.
   std::vector<std::int32_t> offset{}, lengths{};
   unsigned relative_without = absent;
   std::ptrdiff_t distances = 1, origin = 0;
-  // Whether the gradients for the biases that there are are wanted.
+  // Whether the gradients of the biases that are present are requested.
   bool wants_bias = true, wants_relative = true;
-  double rate = 0;  // of a dropout, and how its numbers lie
+  double rate = 0;  // of dropout; next, the layout of its element ids
   layout numbered = layout::contiguous;
   unsigned numbers_without = 0;
 };
@@ -67,7 +68,7 @@ extents all_extents(const problem& p) {
   return all;
 }
 
-// With the distances in the loop of keys.
+// With the number of distances as the extent of the loop of keys.
 extents extents_by_distance(const problem& p) {
   extents all = all_extents(p);
   all[p.batch.size() + 1] = p.distances;
@@ -81,15 +82,15 @@ struct loop_bits {
       : query(1u << p.batch.size()), key(query << 1), depth(query << 2), value(query << 3) {}
 };
 
-// A row of the scores, and what becomes of them.
+// A row of the scores, with its softmax weights and log-sum-exp.
 struct score_row {
   struct score {
     bool hidden;
     double products;   // the sum of the magnitudes of query * key * scale
-    double tanh;       // of what soft_cap takes
-    double all;        // with soft_cap and bias
-    double magnitude;  // of what is added for it
-    double kept;       // what a dropout multiplies the weight with
+    double tanh;       // of the score divided by soft_cap
+    double all;        // the score with soft_cap and biases
+    double magnitude;  // of the terms that add up to `all`
+    double kept;       // dropout's factor of the weight
     double weight = 0;
   };
   std::vector<score> keys;
@@ -205,7 +206,7 @@ struct trial {
     const double first = call.offset.data != nullptr ? get(call.offset, index) : 0;
     return index[n + 1] - index[n] - p.seen.offset - static_cast<std::ptrdiff_t>(first);
   }
-  // Where the relative bias has what is added for a query and a key.
+  // The index of the relative bias that is added for a query and a key.
   extents looked_up(extents index) const {
     index[p.batch.size() + 1] =
         std::clamp<std::ptrdiff_t>(distance_of(index) + p.origin, 0, p.distances - 1);
@@ -292,7 +293,7 @@ struct trial {
   }
 };
 
-// Gradients in memory.
+// Buffers for the gradients.
 struct gradients {
   array<float> query, key, value, bias, relative;
 
@@ -321,8 +322,8 @@ struct gradients {
   }
 };
 
-// What the gradients should be. With u half of epsilon, each sum of n products is off by n u times
-// the sum of their magnitudes, and each other operation by u; errors pass on to first order.
+// The expected gradients. With u half of epsilon, each sum of n products is off by n u times the
+// sum of their magnitudes, and each other operation by u; errors are propagated to first order.
 struct expected_gradients {
   expectation query, key, value, bias, relative;
 
@@ -339,8 +340,8 @@ struct expected_gradients {
     const double u = epsilon / 2;
     double terms = static_cast<double>(p.queries + p.keys);
     for (auto n : p.batch) terms += static_cast<double>(p.queries * n);
-    // A bias's gradient is a sum of what blocks add: sums over queries, then, where elements are
-    // shared by keys too, over both.
+    // The gradient of a bias is accumulated block by block: over queries, then, where keys share
+    // elements too, over both.
     const auto rows = std::min(p.queries, max_adjoint_queries);
     const auto columns = std::min(p.keys, max_adjoint_keys);
     auto bias_terms = static_cast<double>((p.queries / max_adjoint_queries + 1) *
@@ -368,7 +369,7 @@ struct expected_gradients {
         const double score_error =
             (p.soft_cap == 0 ? product_error : p.soft_cap * tanh_error) + 2 * u * s.magnitude;
         const double exponent = s.all - row.statistics;
-        // As math::twice_exp says.
+        // The error bound of math::twice_exp.
         const double exp_error = 2e-7 + 3e-9 * std::abs(exponent);
         const double weight_error = score_error + u * std::abs(row.statistics) +
                                     u * std::abs(exponent) + exp_error;  // relative
@@ -385,7 +386,7 @@ struct expected_gradients {
             std::abs(ds) * (weight_error + 6 * u) +
             s.weight * p.scale *
                 (slope * (dp_error + dot_error) + std::abs(dp - dot) * 2 * tanh_error);
-        // The gradients for what is added to the score.
+        // The gradients of the biases, which are added to the score.
         const double dz = s.weight * (dp - dot);
         const double dz_error =
             std::abs(dz) * (weight_error + 3 * u) + s.weight * (dp_error + dot_error);
@@ -413,7 +414,7 @@ struct expected_gradients {
                   double x_error, double terms) {
     const auto i = static_cast<std::size_t>(a.first + at);
     e.value[i] += x * y;
-    // Where weights are too small for a normal number, they are 0.
+    // Weights too small for a normal float are flushed to 0.
     const double smallest = std::numeric_limits<float>::min();
     e.tolerance[i] += std::abs(y) * (x_error + smallest) + terms * epsilon / 2 * std::abs(x * y);
   }
@@ -425,7 +426,7 @@ struct expected_gradients {
       call points = make_call(weft::op::copy, extent);
       for (int l = 0; l < points.loops; ++l)
         if (o.stride[l] == 0) points.extent[l] = 1;
-      // A loop of extent 1 has a stride where the operand has it; the others it lacks.
+      // Loops that the operand lacks have stride 0, those of extent 1 that it has do not.
       for_points(points, [&](const extents& i) { e.expect(a, offset(o, i), 0); });
     };
     all(query, into.query, c.query_gradient, t.extent);
@@ -441,7 +442,7 @@ struct expected_gradients {
   }
 };
 
-// Runs all parts, in scratch of just the size that is asked for, with NaN in it.
+// Runs all partitions, in NaN-filled scratch of exactly the size that is asked for.
 gradients run(const trial& t, const table& kernels, int parts = 1) {
   gradients all(t);
   attention_call c = t.call;
@@ -468,7 +469,7 @@ void check(const problem& p) {
   });
 }
 
-// Bits of loops for two batch loops.
+// Bits of two batch loops.
 constexpr unsigned outer = 1, inner = 2;
 
 constexpr band causal{PTRDIFF_MIN, 0, 0};
@@ -508,7 +509,7 @@ BOOST_AUTO_TEST_CASE(reference_agrees_with_central_differences) {
         };
         const double at_h = slope(0x1p-10f), at_2h = slope(0x1p-9f);
         const auto j = static_cast<std::size_t>(g.first) + i;
-        // The distance of the two is three times the error at h; 1e-10 is what rounding makes.
+        // The two differ by three times the error at h; 1e-10 allows for rounding.
         BOOST_TEST(std::abs(e.value[j] - at_h) <= std::abs(at_2h - at_h) + 1e-10);
         BOOST_TEST(e.is_element[j]);
       }
@@ -521,7 +522,7 @@ BOOST_AUTO_TEST_CASE(reference_agrees_with_central_differences) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(extents_of_all_kinds) {
+BOOST_AUTO_TEST_CASE(gradients_are_right_for_any_extents) {
   for (std::ptrdiff_t queries : {0, 1, 3, 5, 17, 100})
     for (std::ptrdiff_t keys : {0, 1, 3, 5, 17, 100}) check({{2}, queries, keys, 5, 3});
   for (std::ptrdiff_t depth : {0, 1, 3, 20, 32, 64, 80})
@@ -530,7 +531,7 @@ BOOST_AUTO_TEST_CASE(extents_of_all_kinds) {
   check({{2, 0}, 3, 4, 5, 6, layout::contiguous, 0, inner, inner});
 }
 
-BOOST_AUTO_TEST_CASE(tiles_and_tiles) {
+BOOST_AUTO_TEST_CASE(gradients_are_right_over_several_tiles) {
   check({{}, 300, 310, 20, 20});
   check({{}, 310, 300, 64, 32});
   for (std::ptrdiff_t offset : {0, 13}) {
@@ -540,7 +541,7 @@ BOOST_AUTO_TEST_CASE(tiles_and_tiles) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(strides_of_all_kinds) {
+BOOST_AUTO_TEST_CASE(gradients_are_right_in_any_layout) {
   for (layout how : layouts)
     for (band seen : {band{}, causal}) {
       problem p{{2, 3}, 17, 20, 20, 18, how};
@@ -551,7 +552,7 @@ BOOST_AUTO_TEST_CASE(strides_of_all_kinds) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(masks_and_biases_of_every_broadcasting) {
+BOOST_AUTO_TEST_CASE(gradients_are_right_for_masks_and_biases_broadcast_over_any_loops) {
   for (unsigned without = 0; without < 16; ++without) {
     problem p{{2, 2}, 10, 35, 4, 4};
     p.mask_without = without;
@@ -562,11 +563,11 @@ BOOST_AUTO_TEST_CASE(masks_and_biases_of_every_broadcasting) {
     check(p);
   }
   problem long_rows{{}, 70, 140, 4, 4};
-  long_rows.mask_without = long_rows.bias_without = 1;  // of the keys alone
+  long_rows.mask_without = long_rows.bias_without = 1;  // indexed by keys alone
   check(long_rows);
 }
 
-BOOST_AUTO_TEST_CASE(rows_without_a_key) {
+BOOST_AUTO_TEST_CASE(queries_without_a_visible_key_have_zero_gradients) {
   problem p{{2, 2}, 20, 40, 8, 8};
   p.mask_without = 0;
   p.hidden = {0, 7, 8, 19};
@@ -576,11 +577,11 @@ BOOST_AUTO_TEST_CASE(rows_without_a_key) {
   check(p);
 }
 
-// The query's bit, behind those of two batch loops.
+// The query's bit, after those of two batch loops.
 constexpr unsigned query = 4;
 
-// Tables of all distances, of some, of one, and such as lie beside what there is.
-BOOST_AUTO_TEST_CASE(biases_by_distance) {
+// Tables of all distances, of some, of one, and tables whose range no distance falls into.
+BOOST_AUTO_TEST_CASE(gradients_are_right_for_relative_biases) {
   int next = 0;
   for (auto [queries, keys] : {std::pair<std::ptrdiff_t, std::ptrdiff_t>{0, 4},
                                {4, 0},
@@ -605,7 +606,7 @@ BOOST_AUTO_TEST_CASE(biases_by_distance) {
       }
 }
 
-BOOST_AUTO_TEST_CASE(biases_by_distance_go_with_all_else) {
+BOOST_AUTO_TEST_CASE(relative_biases_combine_with_all_other_options) {
   const std::vector<std::int32_t> numbers{7, 0, 40, -3, 1000, 130};
   int next = 0;
   for (unsigned without : {0u, inner, outer | query})
@@ -628,8 +629,8 @@ BOOST_AUTO_TEST_CASE(biases_by_distance_go_with_all_else) {
       }
 }
 
-// A distance has as many terms as there are queries: these are the longest sums.
-BOOST_AUTO_TEST_CASE(many_queries_share_a_distance) {
+// Each distance has one term per query: these are the longest sums.
+BOOST_AUTO_TEST_CASE(relative_bias_gradients_are_right_where_many_queries_share_a_distance) {
   problem p{{3}, 700, 690, 4, 4};
   p.relative_without = 1 | 2;
   p.distances = 1389;
@@ -642,7 +643,7 @@ BOOST_AUTO_TEST_CASE(many_queries_share_a_distance) {
   check(p);
 }
 
-BOOST_AUTO_TEST_CASE(bands) {
+BOOST_AUTO_TEST_CASE(gradients_are_right_for_any_band) {
   for (auto [queries, keys] : {std::pair<std::ptrdiff_t, std::ptrdiff_t>{40, 40}, {5, 60}, {60, 5}})
     for (const band& seen :
          {causal, band{PTRDIFF_MIN, 0, 35}, band{PTRDIFF_MIN, -2, 0}, band{-3, 0, 0},
@@ -659,7 +660,7 @@ BOOST_AUTO_TEST_CASE(bands) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(each_of_a_batch_has_its_offset_and_length) {
+BOOST_AUTO_TEST_CASE(offsets_and_lengths_apply_per_batch_element) {
   const std::vector<std::int32_t> numbers{
       7, 0, 40, -3, 1000, std::numeric_limits<std::int32_t>::max(), 130, 1};
   int next = 0;
@@ -679,7 +680,7 @@ BOOST_AUTO_TEST_CASE(each_of_a_batch_has_its_offset_and_length) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(soft_caps) {
+BOOST_AUTO_TEST_CASE(gradients_are_right_with_a_soft_cap) {
   for (double cap : {0.5, 4.0, 50.0}) {
     problem p{{2}, 40, 35, 32, 16};
     p.soft_cap = cap;
@@ -690,8 +691,9 @@ BOOST_AUTO_TEST_CASE(soft_caps) {
   }
 }
 
-// Numbers run along the keys, with every place among the four that share a counter, or across them.
-BOOST_AUTO_TEST_CASE(weights_are_dropped_by_their_numbers) {
+// Element ids are consecutive along the keys, starting at each of the four words of a counter, or
+// along another loop.
+BOOST_AUTO_TEST_CASE(attention_weights_are_dropped_by_their_element_ids) {
   int next = 0;
   for (std::ptrdiff_t queries : {0, 1, 3, 17, 140})
     for (std::ptrdiff_t keys : {0, 1, 3, 4, 5, 6, 7, 150})
@@ -713,7 +715,7 @@ BOOST_AUTO_TEST_CASE(weights_are_dropped_by_their_numbers) {
   check(all_of_them);
 }
 
-BOOST_AUTO_TEST_CASE(gradients_summed_over_heads) {
+BOOST_AUTO_TEST_CASE(gradients_of_shared_operands_are_summed_over_heads) {
   for (unsigned query : {0u, outer})
     for (unsigned key : {0u, outer, inner, outer | inner})
       for (unsigned value : {0u, inner, outer | inner}) {
@@ -730,7 +732,7 @@ BOOST_AUTO_TEST_CASE(gradients_summed_over_heads) {
   check(p);
 }
 
-BOOST_AUTO_TEST_CASE(parts_give_the_same_bits) {
+BOOST_AUTO_TEST_CASE(partitions_give_the_same_bits_as_the_whole_call) {
   problem p{{3, 2, 2}, 17, 20, 8, 8};
   for (unsigned without : {0u, 1u, 2u, 7u}) {
     p.key_without = without;
@@ -770,7 +772,7 @@ BOOST_AUTO_TEST_CASE(parts_give_the_same_bits) {
   });
 }
 
-BOOST_AUTO_TEST_CASE(scratch_never_shrinks_and_is_bounded) {
+BOOST_AUTO_TEST_CASE(the_scratch_size_is_bounded_and_never_shrinks) {
   const auto bytes = [](std::ptrdiff_t queries, std::ptrdiff_t keys, std::ptrdiff_t depth) {
     attention_call c;
     c.loops = 4;

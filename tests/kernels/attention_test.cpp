@@ -19,7 +19,7 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-// Loops that an operand does not have, as bits of the last four: query 1, key 2, depth 4, value 8.
+// Loops that an operand lacks, as bits: of the last four, query 1, key 2, depth 4, value 8.
 enum without : unsigned { no_query = 1, no_key = 2, no_depth = 4, no_value = 8, no_batch = 16 };
 
 struct options {
@@ -31,18 +31,19 @@ struct options {
   bool has_mask = false, has_bias = false, has_statistics = true, shared_keys = false;
   unsigned mask_without = 0, bias_without = 0;
   float range = 2;  // of the queries
-  // One for each index of the batch, round and round; none: the call has no such operand.
+  // Values for the indices of the batch, repeated cyclically; if empty, the call has no such
+  // operand.
   std::vector<std::int32_t> offset{}, lengths{};
   std::ptrdiff_t distances = 0, origin = 0;  // 0: no relative bias
   unsigned relative_without = 0;
-  double rate = 0;  // of a dropout, and how its numbers lie
+  double rate = 0;  // of dropout; next, the layout of its element ids
   layout numbered = layout::contiguous;
   unsigned numbers_without = 0;
   // Keys whose elements are NaN, and keys whose values alternate between NaN and infinity.
   std::vector<std::ptrdiff_t> spoiled_keys{}, spoiled_values{};
 };
 
-// An attention's operands, and what it should give.
+// An attention's operands and expected results.
 class trial {
  public:
   explicit trial(const options& o)
@@ -118,7 +119,7 @@ class trial {
     return c;
   }
 
-  // How many elements are wrong.
+  // The number of wrong elements.
   int wrong(const table& kernels, int parts = 1) {
     array<float> result = result_, statistics = statistics_;
     run(kernels, parts, result, statistics);
@@ -174,7 +175,8 @@ class trial {
     }
   }
 
-  // From the definition, with a bound for how far floats may be off.
+  // Computes the expected results in double from the definition, with bounds for the error in
+  // float.
   void expect() {
     const attention_call c = call(result_, statistics_);
     weft::kernels::call outer = make_call(op::copy, o_.batch);
@@ -234,8 +236,9 @@ class trial {
       }
       double total = 0;
       for (double& s : score) total += s = s == -infinity ? 0 : std::exp(s - highest);
-      // Exponentials are of distances that are rounded, and within 2 epsilon; so are the factors
-      // that earlier blocks are multiplied by. Sums are of blocks of keys, then of the blocks.
+      // The arguments of exp, distances to the maximum, are rounded, and exp is within 2 epsilon;
+      // so are the factors that rescale earlier blocks. Sums run over blocks of keys, then over the
+      // blocks.
       const double blocks = static_cast<double>(o_.key) / attention_key_block + 1;
       const double error =
           epsilon * (score_error + 2 * farthest + 2 + 3 * blocks +
@@ -263,8 +266,8 @@ class trial {
           flushed += 0x1p-125 * std::abs(v);
         }
         index[k] = 0;
-        // Numerator and denominator have that relative error, and their quotient three more; and
-        // exponentials below 2^-125 are 0.
+        // Numerator and denominator have that relative error, and their quotient three roundings
+        // more; and exponentials below 2^-125 are flushed to 0.
         expected_result_.expect(result_, offset(c.result, index), sum,
                                 (2 * error + 3 * epsilon) * magnitude + flushed);
       }
@@ -330,7 +333,7 @@ std::vector<options> bands(options o) {
 
 BOOST_AUTO_TEST_SUITE(attention)
 
-BOOST_AUTO_TEST_CASE(any_extents_and_layouts_are_right) {
+BOOST_AUTO_TEST_CASE(attention_is_right_for_any_extents_and_layouts) {
   std::vector<options> all;
   unsigned mix = 0;
   for (const std::ptrdiff_t query : {0, 1, 3, 5, 17, 100})
@@ -348,7 +351,7 @@ BOOST_AUTO_TEST_CASE(any_extents_and_layouts_are_right) {
   check(all);
 }
 
-BOOST_AUTO_TEST_CASE(many_tiles_are_right) {
+BOOST_AUTO_TEST_CASE(attention_is_right_over_several_tiles) {
   std::vector<options> all;
   for (const layout how : layouts) {
     options o{.batch = {}, .query = 301, .key = 333, .depth = 64, .value = 64, .how = how};
@@ -361,8 +364,8 @@ BOOST_AUTO_TEST_CASE(many_tiles_are_right) {
   check(all);
 }
 
-// Later keys bring a higher score again and again, so that earlier results fade.
-BOOST_AUTO_TEST_CASE(a_single_query_meets_many_keys) {
+// Later keys raise the running maximum again and again, so that earlier sums are rescaled.
+BOOST_AUTO_TEST_CASE(attention_of_a_single_query_is_right) {
   std::vector<options> all;
   for (const layout how : layouts)
     for (const std::ptrdiff_t depth : {5, 20, 64}) {
@@ -384,14 +387,14 @@ BOOST_AUTO_TEST_CASE(a_single_query_meets_many_keys) {
   check(all);
 }
 
-BOOST_AUTO_TEST_CASE(large_scores_neither_overflow_nor_vanish) {
+BOOST_AUTO_TEST_CASE(scores_of_any_magnitude_neither_overflow_nor_vanish) {
   std::vector<options> all;
   for (const float range : {0.01f, 20.0f, 200.0f})
     all.push_back({.batch = {}, .query = 50, .key = 400, .depth = 20, .value = 17, .range = range});
   check(all);
 }
 
-BOOST_AUTO_TEST_CASE(keys_are_seen_by_their_places) {
+BOOST_AUTO_TEST_CASE(bands_make_keys_visible_by_position) {
   std::vector<options> all;
   for (const auto& [query, key] : {std::pair{17, 17}, {100, 100}, {100, 40}, {3, 200}, {200, 150}})
     for (const options& o :
@@ -400,8 +403,8 @@ BOOST_AUTO_TEST_CASE(keys_are_seen_by_their_places) {
   check(all);
 }
 
-// Caches that are filled to different lengths, and padded sequences.
-BOOST_AUTO_TEST_CASE(each_of_a_batch_has_its_offset_and_length) {
+// KV caches that are filled to different lengths, and padded sequences.
+BOOST_AUTO_TEST_CASE(offsets_and_lengths_apply_per_batch_element) {
   const std::vector<std::int32_t> numbers{
       7, 0, 40, -3, 1000, std::numeric_limits<std::int32_t>::max(), 130, 1};
   std::vector<options> all;
@@ -422,7 +425,7 @@ BOOST_AUTO_TEST_CASE(each_of_a_batch_has_its_offset_and_length) {
   check(all);
 }
 
-BOOST_AUTO_TEST_CASE(masks_and_biases_broadcast) {
+BOOST_AUTO_TEST_CASE(masks_and_biases_are_broadcast) {
   std::vector<options> all;
   for (const unsigned w : {0u, 1u, 2u, 3u, 16u, 17u, 18u, 19u})
     for (const layout how : layouts) {
@@ -442,8 +445,8 @@ BOOST_AUTO_TEST_CASE(masks_and_biases_broadcast) {
   check(all);
 }
 
-// Tables of all distances, of some, of one, and such as lie beside what there is.
-BOOST_AUTO_TEST_CASE(biases_go_by_distance) {
+// Tables of all distances, of some, of one, and tables whose range no distance falls into.
+BOOST_AUTO_TEST_CASE(relative_biases_depend_on_distance) {
   std::vector<options> all;
   for (const auto& [query, key] :
        {std::pair{0, 5}, {5, 0}, {1, 1}, {1, 300}, {17, 5}, {60, 140}, {401, 130}})
@@ -465,7 +468,7 @@ BOOST_AUTO_TEST_CASE(biases_go_by_distance) {
   check(all);
 }
 
-BOOST_AUTO_TEST_CASE(biases_by_distance_go_with_all_else) {
+BOOST_AUTO_TEST_CASE(relative_biases_combine_with_all_other_options) {
   std::vector<options> all;
   const std::vector<std::int32_t> numbers{7, 0, 40, -3, 100000, 130};
   for (const unsigned without : {0u, 1u, 16u, 17u})
@@ -488,7 +491,7 @@ BOOST_AUTO_TEST_CASE(biases_by_distance_go_with_all_else) {
   check(all);
 }
 
-BOOST_AUTO_TEST_CASE(scores_are_capped) {
+BOOST_AUTO_TEST_CASE(scores_are_soft_capped) {
   std::vector<options> all;
   for (const double soft_cap : {0.5, 2.0, 50.0}) {
     all.push_back({.query = 20, .key = 40, .soft_cap = soft_cap});
@@ -497,13 +500,14 @@ BOOST_AUTO_TEST_CASE(scores_are_capped) {
   check(all);
 }
 
-BOOST_AUTO_TEST_CASE(heads_may_share_keys_and_statistics_may_be_left_out) {
+BOOST_AUTO_TEST_CASE(heads_may_share_keys_and_the_log_sum_exp_may_be_omitted) {
   check({{.batch = {4}, .has_statistics = false, .shared_keys = true},
          {.batch = {2, 3}, .query = 60, .key = 140, .how = layout::padded, .shared_keys = true}});
 }
 
-// Numbers run along the keys, with every place among the four that share a counter, or across them.
-BOOST_AUTO_TEST_CASE(weights_are_dropped_by_their_numbers) {
+// Element ids are consecutive along the keys, starting at each of the four words of a counter, or
+// along another loop.
+BOOST_AUTO_TEST_CASE(attention_weights_are_dropped_by_their_element_ids) {
   std::vector<options> all;
   for (const std::ptrdiff_t query : {0, 1, 3, 17, 100})
     for (const std::ptrdiff_t key : {0, 1, 3, 4, 5, 6, 7, 100, 301})
@@ -519,7 +523,7 @@ BOOST_AUTO_TEST_CASE(weights_are_dropped_by_their_numbers) {
   check(all);
 }
 
-BOOST_AUTO_TEST_CASE(dropout_goes_with_all_else) {
+BOOST_AUTO_TEST_CASE(dropout_combines_with_all_other_options) {
   std::vector<options> all;
   const std::vector<std::int32_t> numbers{7, 0, 40, -3, 1000, 130};
   for (const std::ptrdiff_t query : {1, 50})
@@ -540,8 +544,8 @@ BOOST_AUTO_TEST_CASE(dropout_goes_with_all_else) {
   check(all);
 }
 
-// What is hidden does not count, not even as NaN.
-BOOST_AUTO_TEST_CASE(hidden_keys_may_be_anything) {
+// Hidden keys must not affect the result, not even as NaN.
+BOOST_AUTO_TEST_CASE(hidden_keys_may_be_nan) {
   on_every_target([](const table& kernels) {
     constexpr std::ptrdiff_t n = 37;
     std::vector<float> q(n, 1), k(n, 1), v(n, 1), r(n);
@@ -631,7 +635,7 @@ BOOST_AUTO_TEST_CASE(shifting_the_offset_and_bounds_of_a_band_alike_changes_no_b
     }
 }
 
-// Floats that end where memory ends: to read one more is the end of the program.
+// Floats in front of a page that cannot be accessed: reading one more ends the program.
 class last_floats {
  public:
   explicit last_floats(std::size_t count)
@@ -652,7 +656,7 @@ class last_floats {
   std::size_t count_;
 };
 
-// Keys and values of which there are only so many, whatever the extent says.
+// Runs attention with memory for the first `keys` keys and values only, whatever the extent is.
 void reads_no_more_keys_than(std::ptrdiff_t keys, const attention_call& with) {
   constexpr std::ptrdiff_t depth = 20;
   const attention_loops of(with.loops);
@@ -670,7 +674,7 @@ void reads_no_more_keys_than(std::ptrdiff_t keys, const attention_call& with) {
   on_every_target([&](const table& kernels) { kernels.attention(c); });
 }
 
-BOOST_AUTO_TEST_CASE(what_is_not_seen_is_not_read) {
+BOOST_AUTO_TEST_CASE(keys_that_no_query_sees_are_not_read) {
   attention_call c;
   c.loops = 4;
   const std::int32_t filled = 10;
@@ -679,7 +683,7 @@ BOOST_AUTO_TEST_CASE(what_is_not_seen_is_not_read) {
     c.extent[0] = queries, c.extent[1] = 4096;
     reads_no_more_keys_than(filled, c);
   }
-  // The first block of queries, and a window to the right of them.
+  // The first block of queries, with a window that extends to its right.
   constexpr auto block = static_cast<std::ptrdiff_t>(attention_query_block);
   c.lengths = {};
   c.extent[0] = c.extent[1] = 8 * block;
@@ -688,7 +692,7 @@ BOOST_AUTO_TEST_CASE(what_is_not_seen_is_not_read) {
   reads_no_more_keys_than(block + 30, c);
 }
 
-BOOST_AUTO_TEST_CASE(parts_together_give_the_same_bits) {
+BOOST_AUTO_TEST_CASE(partitions_give_the_same_bits_as_the_whole_call) {
   std::vector<trial> trials;
   trials.emplace_back(options{.batch = {2, 2}, .query = 30, .key = 50, .seen = {-20, 0, 0}});
   trials.emplace_back(options{.batch = {}, .query = 500, .key = 140, .depth = 8, .value = 17});
@@ -705,7 +709,7 @@ BOOST_AUTO_TEST_CASE(parts_together_give_the_same_bits) {
   });
 }
 
-BOOST_AUTO_TEST_CASE(scratch_is_bounded_and_never_shrinks) {
+BOOST_AUTO_TEST_CASE(the_scratch_size_is_bounded_and_never_shrinks) {
   constexpr auto bytes = [](std::ptrdiff_t query, std::ptrdiff_t key, std::ptrdiff_t depth,
                             std::ptrdiff_t value) {
     attention_call c;

@@ -32,7 +32,7 @@ constexpr float untouched = 12345.0f;
 struct product {
   std::string result, left, right;
   extents length;
-  std::ptrdiff_t padding = 0;  // that much more memory for every axis of every operand
+  std::ptrdiff_t padding = 0;  // added to each extent in the strides of all operands
   std::vector<std::string> addends{};
   double scale = 1;
   weft::op epilogue = weft::op::copy;
@@ -63,7 +63,8 @@ call call_of(const product& p) {
   return c;
 }
 
-// Exactly the elements that an operand reaches, so that the address sanitizer sees a step too far.
+// The exact number of elements that an operand spans, so that the address sanitizer catches any
+// access beyond it.
 std::size_t reach(const call& c, int operand) {
   std::ptrdiff_t last = 0;
   for (int i = 0; i < c.loops; ++i) {
@@ -77,8 +78,8 @@ std::size_t reach(const call& c, int operand) {
 }
 
 struct expectation {
-  std::vector<double> sum;        // NaN where the result is not to be touched
-  std::vector<double> magnitude;  // the sum of the magnitudes of all that is added
+  std::vector<double> sum;        // NaN where the result must not be written
+  std::vector<double> magnitude;  // the sum of the magnitudes of all terms
 };
 
 void accumulate(const call& c, const float* left, const float* right, int loop,
@@ -97,7 +98,7 @@ void accumulate(const call& c, const float* left, const float* right, int loop,
   }
 }
 
-// Calls f for every element of the result, with where it is in each operand.
+// Calls f for every element of the result, with its offset in each operand.
 template <class F>
 void for_result(const call& c, F f, std::array<std::ptrdiff_t, 5> at = {}, int loop = 0) {
   if (loop == c.loops) return f(at);
@@ -149,7 +150,8 @@ std::vector<float> random_values(std::size_t n) {
   return v;
 }
 
-// Exactly so many bytes, that the address sanitizer sees one too far.
+// `bytes`, rounded up to a cache line, so that the address sanitizer catches any access beyond
+// them.
 class aligned {
  public:
   explicit aligned(std::size_t bytes)
@@ -186,22 +188,22 @@ void check(const product& p) {
       }
     });
 
-    // A sum of K products in any order, each step rounded: Higham's gamma of K times the sum of
-    // their magnitudes, with K u / (1 - K u) bounded by K epsilon as u is half of epsilon. Four
-    // more steps for the scale, which is a float too, and the addends.
+    // Error of a sum of K products in any order, each step rounded: Higham's gamma of K times the
+    // sum of their magnitudes, with K u / (1 - K u) bounded by K epsilon as u is half of epsilon.
+    // Four more roundings for the scale, which is a float too, and the addends.
     const bool plain = p.addends.empty() && p.scale == 1;
     const double bound = (static_cast<double>(depth_of(c)) + (plain ? 0 : 4)) *
                          std::numeric_limits<float>::epsilon();
-    // No activation has a slope beyond 1.13. The functions behind them have at most 1, rounded a
-    // few times, and gelu multiplies them by x.
+    // No activation has a slope beyond 1.13. The functions that they are computed from are at most
+    // 1, rounded a few times, and gelu multiplies them by x.
     const auto allowed = [&](double sum, double magnitude) {
       if (p.epilogue == weft::op::copy) return bound * magnitude;
       return 1.13 * bound * magnitude +
              4 * std::numeric_limits<float>::epsilon() * (1 + std::abs(sum));
     };
 
-    // A right operand that is rounded to bfloat16 is off by 2^-8 of itself, and so is each product;
-    // where both operands are rounded, by twice that and the product of the two.
+    // A packed operand that is rounded to bfloat16 has a relative error of 2^-8, and so has each
+    // product; where both operands are rounded, it is twice that plus its square.
     const auto wrong_in = [&](const std::vector<float>& result, double rounded) {
       std::size_t wrong = 0;
       for (std::size_t i = 0; i < size; ++i) {
@@ -251,7 +253,7 @@ void check(const product& p) {
         const aligned packed(weft::kernels::packed_bytes(c, as));
         weft::kernels::pack_dot_kernel()(q, packed.data());
         q.packed = packed.data();
-        // Packed, the columns' operand is not read.
+        // The operand that is packed must not be read.
         q.operands[weft::kernels::columns_operand(c)].data = nullptr;
         const std::vector<float> result = run(q);
         BOOST_TEST(wrong_in(result, rounded) == 0u, hwy::TargetName(target)
@@ -276,7 +278,7 @@ const std::ptrdiff_t lengths[]{0, 1, 3, 17, 100};
 
 BOOST_AUTO_TEST_SUITE(dot)
 
-BOOST_AUTO_TEST_CASE(multiplies_matrices_in_every_layout_and_of_every_length) {
+BOOST_AUTO_TEST_CASE(matrix_products_are_right_in_every_layout_and_for_every_extent) {
   for (const char* result : {"mn", "nm"}) {
     for (const char* left : {"mk", "km"}) {
       for (const char* right : {"kn", "nk"}) {
@@ -292,7 +294,7 @@ BOOST_AUTO_TEST_CASE(multiplies_matrices_in_every_layout_and_of_every_length) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(multiplies_batches_of_matrices) {
+BOOST_AUTO_TEST_CASE(batched_matrix_products_are_right) {
   for (const auto batch : lengths) {
     for (const auto n : lengths) {
       const extents e{{'b', batch}, {'m', 5}, {'n', n}, {'k', 17}};
@@ -304,7 +306,7 @@ BOOST_AUTO_TEST_CASE(multiplies_batches_of_matrices) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(multiplies_vectors) {
+BOOST_AUTO_TEST_CASE(products_with_vectors_are_right) {
   for (const auto n : lengths) {
     for (const auto k : lengths) {
       const extents e{{'n', n}, {'k', k}};
@@ -318,8 +320,8 @@ BOOST_AUTO_TEST_CASE(multiplies_vectors) {
   }
 }
 
-// Rows, columns and depth of several loops that are not one.
-BOOST_AUTO_TEST_CASE(contracts_tensors_with_axes_in_any_order) {
+// m, n and k consist of several loops that do not coalesce into one.
+BOOST_AUTO_TEST_CASE(tensor_contractions_are_right_for_any_axis_order) {
   for (const std::ptrdiff_t d : {3, 16, 32, 100}) {
     const extents attention{{'b', 2}, {'p', 17}, {'h', 3}, {'d', d}, {'k', 19}};
     check_paddings({"bphk", "bphd", "bkhd", attention});
@@ -341,7 +343,7 @@ BOOST_AUTO_TEST_CASE(contracts_tensors_with_axes_in_any_order) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(goes_on_across_blocks) {
+BOOST_AUTO_TEST_CASE(products_larger_than_the_cache_blocks_are_right) {
   for (const auto& e :
        {extents{{'m', 130}, {'n', 515}, {'k', 97}}, extents{{'m', 200}, {'n', 1030}, {'k', 70}},
         extents{{'m', 140}, {'n', 70}, {'k', 1060}}}) {
@@ -361,11 +363,11 @@ BOOST_AUTO_TEST_CASE(goes_on_across_blocks) {
 constexpr weft::op activations[]{weft::op::copy,      weft::op::relu, weft::op::gelu,
                                  weft::op::gelu_tanh, weft::op::tanh, weft::op::sigmoid};
 
-// The addends that a product of matrices, and one with more axes, can have.
+// The addends (biases and residuals) that a matrix product can have.
 const std::vector<std::string> addends_of_matrices[]{
     {}, {"n"}, {"m"}, {"mn"}, {"nm"}, {""}, {"n", "mn"}, {"nm", "m"}, {"mn", "mn"}};
 
-BOOST_AUTO_TEST_CASE(scales_adds_and_ends_with_a_function) {
+BOOST_AUTO_TEST_CASE(the_epilogue_scales_adds_and_applies_the_activation) {
   for (const char* result : {"mn", "nm"}) {
     for (const char* right : {"kn", "nk"}) {
       for (const auto& addends : addends_of_matrices) {
@@ -383,7 +385,7 @@ BOOST_AUTO_TEST_CASE(scales_adds_and_ends_with_a_function) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(ends_sums_that_go_on_across_blocks) {
+BOOST_AUTO_TEST_CASE(the_epilogue_is_applied_once_to_sums_over_several_cache_blocks) {
   const extents e{{'m', 139}, {'n', 70}, {'k', 1060}};
   for (const auto& addends : addends_of_matrices) {
     check_paddings({"mn", "mk", "kn", e, 0, addends, 0.125, weft::op::tanh});
@@ -393,7 +395,7 @@ BOOST_AUTO_TEST_CASE(ends_sums_that_go_on_across_blocks) {
   check_paddings({"mn", "mk", "nk", wide, 0, {"n", "mn"}, 0.125, weft::op::gelu});
 }
 
-BOOST_AUTO_TEST_CASE(ends_contractions_of_tensors) {
+BOOST_AUTO_TEST_CASE(the_epilogue_is_applied_to_tensor_contractions) {
   for (const std::ptrdiff_t d : {3, 16, 32}) {
     for (const auto then : activations) {
       const extents attention{{'b', 2}, {'p', 17}, {'h', 3}, {'d', d}, {'k', 19}};
@@ -409,8 +411,8 @@ BOOST_AUTO_TEST_CASE(ends_contractions_of_tensors) {
   }
 }
 
-// A few rows and many columns, as where a model decodes one token after the other.
-BOOST_AUTO_TEST_CASE(multiplies_few_rows) {
+// Small m and large n, as in a model that decodes token by token.
+BOOST_AUTO_TEST_CASE(products_with_few_rows_are_right) {
   for (const std::ptrdiff_t m : {1, 2, 4, 5}) {
     for (const std::ptrdiff_t n : {8, 64, 401, 1000}) {
       for (const std::ptrdiff_t k : {1, 7, 100, 600}) {
@@ -422,12 +424,12 @@ BOOST_AUTO_TEST_CASE(multiplies_few_rows) {
       }
     }
   }
-  // Rows that are apart and longer than there is room for.
+  // Strided rows of the lhs that are too long for the scratch they would be copied to.
   for (const std::ptrdiff_t m : {2, 4})
     check({"mn", "km", "nk", {{'m', m}, {'n', 8}, {'k', 20000}}});
 }
 
-BOOST_AUTO_TEST_CASE(rounds_packed_weights_to_the_nearest) {
+BOOST_AUTO_TEST_CASE(packed_bfloat16_weights_are_rounded_to_nearest_even) {
   // A unit in the last place of a bfloat16 in [1, 2) is 2^-7.
   const std::pair<float, float> cases[]{{1, 1},
                                         {1 + 0x1p-8f, 1},  // ties go to even
@@ -460,14 +462,14 @@ BOOST_AUTO_TEST_CASE(rounds_packed_weights_to_the_nearest) {
   hwy::SetSupportedTargetsForTest(0);
 }
 
-// Eight rows of three vectors where there are 32 registers, four where there are 16.
+// The microkernel's tile: 8 rows of 3 vectors with 32 registers, 4 rows with 16.
 constexpr bool is_tile(std::size_t registers, std::size_t rows, std::size_t vectors) {
   const weft::kernels::dot_tile t = weft::kernels::tile_for(registers);
   return t.rows == rows && t.vectors == vectors;
 }
 static_assert(is_tile(32, 8, 3) && is_tile(16, 4, 3));
 
-// Those of the benchmarks, and how they are cut.
+// The cache blocks that some extents, mostly of the benchmarks, are split into.
 constexpr bool is_cut(weft::kernels::dot_blocks of, weft::kernels::dot_blocks into) {
   const weft::kernels::dot_blocks b = weft::kernels::blocks_of(of.rows, of.columns, of.depth);
   return b.rows == into.rows && b.columns == into.columns && b.depth == into.depth;
@@ -480,7 +482,7 @@ static_assert(is_cut({16, 32, 32}, {16, 32, 32}));  // one block: no tile is too
 static_assert(is_cut({1, 3072, 768}, {1, 192, 768}));
 static_assert(is_cut({300, 400, 1200}, {104, 144, 608}));
 
-// The blocks are in the caches that they are made for, and whole tiles.
+// Blocks fit the caches that they are sized for and are multiples of the microkernel's tile.
 constexpr bool fits(std::size_t first_cache, std::size_t second_cache) {
   using namespace weft::kernels;
   const dot_blocks b = blocks_for(first_cache, second_cache);
@@ -492,7 +494,8 @@ constexpr bool fits(std::size_t first_cache, std::size_t second_cache) {
 static_assert(fits(32 * 1024, 256 * 1024) && fits(32 * 1024, 512 * 1024));
 static_assert(fits(32 * 1024, 1024 * 1024) && fits(48 * 1024, 2048 * 1024));
 
-BOOST_AUTO_TEST_CASE(its_scratch_does_not_shrink_when_an_extent_grows) {
+// Scratch is allocated for the largest extents; a run may have smaller ones.
+BOOST_AUTO_TEST_CASE(the_scratch_of_a_product_does_not_shrink_when_an_extent_grows) {
   std::size_t before = 0;
   for (std::ptrdiff_t n = 0; n < 3000; n += 7) {
     const extents e{{'m', n}, {'n', 20}, {'k', 300}};
@@ -502,8 +505,7 @@ BOOST_AUTO_TEST_CASE(its_scratch_does_not_shrink_when_an_extent_grows) {
   }
 }
 
-// The plan asks with the largest extents; a run may have smaller ones.
-BOOST_AUTO_TEST_CASE(its_scratch_is_known_while_compiling) {
+BOOST_AUTO_TEST_CASE(the_scratch_size_of_a_product_is_a_constant_expression) {
   constexpr std::size_t bytes = [] {
     call c;
     c.kind = weft::op::dot;

@@ -1,4 +1,4 @@
-// Random numbers by place, and the kernel that drops by them.
+// Philox random words by element id, and the dropout kernel that uses them.
 #include "arrays.hpp"
 #include "targets.hpp"
 #include "weft/kernels/philox.hpp"
@@ -8,7 +8,7 @@ using namespace weft::kernels;
 
 namespace {
 
-// The known answers that Random123 (Salmon et al. 2011) is published with, kat_vectors.
+// Known answers of Random123 (Salmon et al. 2011), from its file kat_vectors.
 using words = std::array<std::uint32_t, 4>;
 static_assert(philox::block({0, 0, 0, 0}, {0, 0}) ==
               words{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8});
@@ -27,9 +27,8 @@ static_assert(kept_scale(drop_below(0)) == 1 && kept_scale(drop_below(0.5)) == 2
 
 BOOST_AUTO_TEST_SUITE(dropout)
 
-// Over loops whose numbers run as the elements do, across them, and with gaps; up to the last
-// number that there is.
-BOOST_AUTO_TEST_CASE(drops_by_the_numbers_of_elements) {
+// Element ids have the layout of the elements, a permuted one, or one with gaps.
+BOOST_AUTO_TEST_CASE(elements_are_dropped_by_the_random_word_of_their_id) {
   on_every_target([](const table& kernels) {
     for (const extents& extent : shapes)
       for (const layout how : layouts)

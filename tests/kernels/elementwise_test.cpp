@@ -20,8 +20,8 @@ double exact(const double*, double) {
 double few_ulp(const double*, double result) {
   return 4 * ulp(result);
 }
-// The errors of erf or tanh (4 ulp of up to 1) and of x's square in the exponent, times what they
-// are multiplied with.
+// The errors of erf or tanh (4 ulp of up to 1) and of x's square in the exponent, times the factors
+// that they are multiplied by.
 double of_gelu(const double* in, double) {
   return 8 * epsilon * std::abs(in[0]);
 }
@@ -111,7 +111,7 @@ const operation on_booleans[]{
 };
 const operation choice{op::where, 3, [](const double* a) { return a[0] != 0 ? a[1] : a[2]; }};
 
-// Runs the operation and counts what is wrong.
+// Runs the operation and returns the number of wrong elements.
 template <class R, class... A>
 int wrong(const table& kernels, const operation& o, array<R>& result, const extents& extent,
           array<A>&... inputs) {
@@ -155,7 +155,7 @@ struct special_values : small_values {
   }
 };
 
-// Over all shapes, and layouts of the result and the inputs; inputs also broadcast.
+// Checks all shapes and all layouts of the result and the inputs; inputs are also broadcast.
 template <class R, class... A, class Fill = small_values>
 void check(const table& kernels, const operation& o, Fill fill = {}) {
   unsigned seed = 0;
@@ -165,7 +165,7 @@ void check(const table& kernels, const operation& o, Fill fill = {}) {
         ++seed;
         array<R> result(extent, to, 0, true);
         unsigned k = mix;
-        // In the first mixes nothing is broadcast; then the last loop, the first, and all.
+        // The first mixes broadcast nothing, later ones also the last loop, the first or all.
         const auto without = [&] {
           const unsigned choices[]{0u, 0u, 1u << (extent.size() - 1), 1u, 7u};
           return mix < 2 ? 0u : choices[k++ % 5];
@@ -181,7 +181,7 @@ void check(const table& kernels, const operation& o, Fill fill = {}) {
       }
 }
 
-// The kernel's values for xs.
+// The kernel's results for xs.
 std::vector<float> values(const table& kernels, op kind, std::vector<float> xs) {
   call c = make_call(kind, {static_cast<std::ptrdiff_t>(xs.size())});
   std::vector<float> results(xs.size());
@@ -191,8 +191,8 @@ std::vector<float> values(const table& kernels, op kind, std::vector<float> xs) 
   return results;
 }
 
-// All signs and exponents, with mantissas picked at random, about 2^20 floats; and a dense sweep of
-// the range where the function changes.
+// About 2^20 floats: all signs and exponents with random mantissas, and a dense sample of the range
+// where the function changes.
 std::vector<float> float_range(float dense) {
   std::vector<float> xs;
   std::mt19937 random(1);
@@ -213,7 +213,8 @@ std::vector<float> float_range(float dense) {
 constexpr op functions_of_one[]{op::exp, op::log,     op::sqrt, op::tanh, op::erf,      op::sin,
                                 op::cos, op::sigmoid, op::relu, op::gelu, op::gelu_tanh};
 
-// The largest error over xs where the reference is within floats.
+// The largest error over xs in ulp. Where the reference is NaN or overflows float, the kernel must
+// give the same.
 double largest_error(const table& kernels, op kind, double (*f)(double),
                      const std::vector<float>& xs) {
   const std::vector<float> got = values(kernels, kind, xs);
@@ -270,7 +271,7 @@ BOOST_AUTO_TEST_CASE(boolean_operations_are_right_in_every_layout) {
   });
 }
 
-BOOST_AUTO_TEST_CASE(where_chooses_elements_of_every_type) {
+BOOST_AUTO_TEST_CASE(where_selects_elements_of_every_dtype) {
   using std::int32_t, std::uint8_t;
   on_every_target([](const table& kernels) {
     check<float, uint8_t, float, float>(kernels, choice);
@@ -279,7 +280,7 @@ BOOST_AUTO_TEST_CASE(where_chooses_elements_of_every_type) {
   });
 }
 
-BOOST_AUTO_TEST_CASE(casts_convert_between_all_types) {
+BOOST_AUTO_TEST_CASE(casts_convert_between_all_dtypes) {
   using std::int32_t, std::uint8_t;
   const operation same{op::cast, 1, [](const double* a) { return a[0]; }};
   const operation truncated{op::cast, 1, [](const double* a) { return std::trunc(a[0]); }};
@@ -297,7 +298,7 @@ BOOST_AUTO_TEST_CASE(casts_convert_between_all_types) {
   });
 }
 
-BOOST_AUTO_TEST_CASE(a_cast_to_int_saturates_and_has_0_for_nan) {
+BOOST_AUTO_TEST_CASE(a_cast_to_int_saturates_and_maps_nan_to_0) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   std::vector<float> xs{3e9f,
                         -3e9f,
@@ -326,7 +327,7 @@ BOOST_AUTO_TEST_CASE(a_cast_to_int_saturates_and_has_0_for_nan) {
   });
 }
 
-BOOST_AUTO_TEST_CASE(the_result_may_be_an_input) {
+BOOST_AUTO_TEST_CASE(the_result_may_alias_an_input) {
   on_every_target([](const table& kernels) {
     for (const layout how : layouts) {
       const extents extent{17, 100};
@@ -349,7 +350,7 @@ BOOST_AUTO_TEST_CASE(the_result_may_be_an_input) {
   });
 }
 
-BOOST_AUTO_TEST_CASE(functions_are_within_ulps_over_the_float_range) {
+BOOST_AUTO_TEST_CASE(functions_are_within_their_ulp_bounds_over_the_float_range) {
   struct function {
     op kind;
     double (*f)(double);
@@ -374,7 +375,7 @@ BOOST_AUTO_TEST_CASE(functions_are_within_ulps_over_the_float_range) {
   });
 }
 
-BOOST_AUTO_TEST_CASE(sines_near_multiples_of_a_quarter_turn_are_right) {
+BOOST_AUTO_TEST_CASE(sin_and_cos_are_accurate_near_multiples_of_half_pi) {
   std::vector<float> xs;
   for (int k = -60000; k <= 60000; ++k) {
     const auto x = static_cast<float>(k * 1.57079632679489661923);
@@ -389,7 +390,7 @@ BOOST_AUTO_TEST_CASE(sines_near_multiples_of_a_quarter_turn_are_right) {
   });
 }
 
-BOOST_AUTO_TEST_CASE(what_a_function_gives_is_the_same_to_the_bit_whatever_lies_beside) {
+BOOST_AUTO_TEST_CASE(a_function_gives_the_same_bits_whatever_the_other_lanes_hold) {
   constexpr float inf = std::numeric_limits<float>::infinity();
   const float others[]{0, -1, inf, -inf, 1e-40f, 200, std::numeric_limits<float>::quiet_NaN()};
   const std::vector<float> alone = float_range(10);
@@ -433,7 +434,7 @@ BOOST_AUTO_TEST_CASE(
   });
 }
 
-BOOST_AUTO_TEST_CASE(chains_of_comparisons_follow_ieee_754_for_nan) {
+BOOST_AUTO_TEST_CASE(fused_comparisons_follow_ieee_754_for_nan) {
   constexpr std::int8_t made = max_fused_inputs;
   // (x != y && !(x < y)) || bool(x), which is where(x != y && !(x < y), true, bool(x))
   const fused_op links[]{{op::not_equal, dtype::boolean, {0, 1}, {}},
@@ -468,7 +469,7 @@ BOOST_AUTO_TEST_CASE(chains_of_comparisons_follow_ieee_754_for_nan) {
   });
 }
 
-BOOST_AUTO_TEST_CASE(infinities_and_nan_are_as_in_ieee_and_pytorch) {
+BOOST_AUTO_TEST_CASE(infinities_and_nan_match_ieee_754_and_pytorch) {
   constexpr float inf = std::numeric_limits<float>::infinity();
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const auto same = [](float a, float b) {
@@ -526,11 +527,11 @@ BOOST_AUTO_TEST_CASE(quotients_by_0_are_infinite_or_nan) {
   });
 }
 
-BOOST_AUTO_TEST_CASE(parts_are_the_whole) {
+BOOST_AUTO_TEST_CASE(partitions_give_the_same_bits_as_the_whole_call) {
   on_every_target([](const table& kernels) {
     for (const extents& extent : {extents{20000}, extents{3, 9000}, extents{40, 100}})
       for (const layout how : {layout::contiguous, layout::permuted, layout::spaced})
-        // sin goes lane by lane where one is large, and a copy may transpose.
+        // sin handles large lanes one by one, and a copy may transpose.
         for (const op kind : {op::sin, op::multiply, op::copy}) {
           array<float> x(extent, how), y(extent, layout::contiguous, 1),
               result(extent, layout::contiguous);
@@ -546,9 +547,9 @@ BOOST_AUTO_TEST_CASE(parts_are_the_whole) {
   });
 }
 
-// A chain gives what its operations give one after the other, to the bit: also where a value is
-// used twice, is a boolean, or is an input that the result takes the place of.
-BOOST_AUTO_TEST_CASE(chains_are_their_operations) {
+// A fusion group gives the same bits as its operations run one after the other, also where a value
+// is used twice or is a boolean, or where the result overwrites an input in place.
+BOOST_AUTO_TEST_CASE(fusion_groups_give_the_same_bits_as_separate_operations) {
   on_every_target([](const table& kernels) {
     for (const extents& extent : shapes)
       for (unsigned mix = 0; mix < 6; ++mix) {

@@ -9,7 +9,7 @@ namespace {
 // The indexed axis is the table's outermost: its stride is the span of the loops.
 constexpr std::ptrdiff_t axis_extent = 5;
 
-// Indices inside and outside of the axis.
+// Indices in and out of range, some of them the extremes of int32.
 void fill_indices(array<std::int32_t>& indices, unsigned seed) {
   std::mt19937 random(seed);
   for (auto& i : indices.memory) i = static_cast<std::int32_t>(random() % 9) - 2;
@@ -27,8 +27,8 @@ array<T> table_of(const extents& extent, layout how, unsigned without, bool is_r
   return one;
 }
 
-// How many elements are wrong after a kernel has worked in parts, whichever comes first. Each of
-// them is exact, so that right is the same bits for every count.
+// The number of wrong elements after a kernel ran in partitions, the last one first. Results are
+// exact, so every number of partitions must give the same bits.
 template <class T>
 int wrong_in_parts(void (*kernel)(const call&) noexcept, call c, const array<T>& result,
                    const expectation& expected) {
@@ -81,14 +81,14 @@ void check_gather(const table& kernels) {
 
 BOOST_AUTO_TEST_SUITE(indexing)
 
-BOOST_AUTO_TEST_CASE(gather_takes_elements_and_gives_0_for_indices_outside) {
+BOOST_AUTO_TEST_CASE(gather_copies_elements_and_gives_0_for_indices_out_of_range) {
   on_every_target([](const table& kernels) {
     check_gather<float>(kernels);
     check_gather<std::int32_t>(kernels);
   });
 }
 
-BOOST_AUTO_TEST_CASE(scatter_add_adds_in_the_order_of_the_loops) {
+BOOST_AUTO_TEST_CASE(scatter_add_accumulates_in_the_order_of_the_loops) {
   on_every_target([](const table& kernels) {
     unsigned seed = 0;
     for (const extents& extent : shapes)
@@ -99,7 +99,7 @@ BOOST_AUTO_TEST_CASE(scatter_add_adds_in_the_order_of_the_loops) {
             call c = make_call(op::scatter_add, extent);
             array<float> result = table_of<float>(extent, to, without, true, c.axis_stride);
             array<float> g(extent, from);
-            // Rows along the loops that the result has, or an index for each point.
+            // One index for each row along the loops that the result has, or one for each point.
             const unsigned whole = (1u << extent.size()) - 1;
             array<std::int32_t> indices(extent, layouts[seed % 4],
                                         seed % 2 ? whole & ~without : 0u);
@@ -122,7 +122,7 @@ BOOST_AUTO_TEST_CASE(scatter_add_adds_in_the_order_of_the_loops) {
               if (index < 0 || index >= axis_extent) return;
               const std::ptrdiff_t place =
                   offset(c.operands[0], point) + static_cast<std::ptrdiff_t>(index) * c.axis_stride;
-              // In float, as the kernel: with the same order, the sums are the same.
+              // Added in float and in the order of the kernel, so the sums are the same to the bit.
               const auto before = static_cast<float>(
                   expected.value[static_cast<std::size_t>(result.first + place)]);
               const auto added =
@@ -137,7 +137,8 @@ BOOST_AUTO_TEST_CASE(scatter_add_adds_in_the_order_of_the_loops) {
 
 namespace {
 
-// Rows along each of the loops, from places inside and outside on, all of them or some.
+// Rows along each of the loops, written at start indices in and out of range; all rows, or only as
+// many as a count says.
 template <class T>
 void check_write(const table& kernels) {
   unsigned seed = 0;
@@ -182,7 +183,7 @@ void check_write(const table& kernels) {
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(write_puts_rows_where_there_is_room_and_leaves_the_rest) {
+BOOST_AUTO_TEST_CASE(update_rows_writes_rows_in_range_and_leaves_other_elements_alone) {
   on_every_target([](const table& kernels) {
     check_write<float>(kernels);
     check_write<std::uint8_t>(kernels);
@@ -223,7 +224,7 @@ void check_zero(const table& kernels) {
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(zero_fills_the_loops_and_nothing_else) {
+BOOST_AUTO_TEST_CASE(zero_clears_the_elements_and_nothing_else) {
   on_every_target([](const table& kernels) {
     check_zero<float>(kernels);
     check_zero<std::int32_t>(kernels);

@@ -1,4 +1,4 @@
-// The parts that tests have calls done in.
+// Partitions that tests split calls into.
 #pragma once
 
 #include <algorithm>
@@ -8,8 +8,8 @@
 
 namespace weft::kernels {
 
-// Part i of `count`: they are equal where their count is even, else each is larger than the one
-// before, and the last one is empty.
+// Partition i of `count`. They are equal where the count is even; otherwise each is larger than the
+// previous one, and the last is empty.
 inline share part_of(int i, int count) {
   if (count % 2 == 0 || count == 1) return {i, count};
   const std::ptrdiff_t most = count - 1;

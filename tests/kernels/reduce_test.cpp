@@ -10,8 +10,9 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-// Reduces and counts what is wrong. A sum of n terms, in any order, is off by less than
-// n * epsilon/2 times the sum of their magnitudes; as each product is by epsilon/2.
+// Runs the reduction and returns the number of wrong elements. A sum of n terms, in any order, has
+// an error below n * epsilon/2 times the sum of their magnitudes; each product adds epsilon/2 of
+// itself.
 template <class T>
 int wrong(const table& kernels, op kind, const extents& extent, unsigned over, layout to,
           array<T>& input, array<T>* factor = nullptr) {
@@ -98,7 +99,7 @@ BOOST_AUTO_TEST_CASE(sums_of_products_are_right_over_any_loops) {
   });
 }
 
-BOOST_AUTO_TEST_CASE(parts_are_the_whole) {
+BOOST_AUTO_TEST_CASE(partitions_give_the_same_bits_as_the_whole_call) {
   on_every_target([](const table& kernels) {
     for (const op kind : {op::sum, op::max})
       for (const layout how : {layout::contiguous, layout::permuted})
@@ -146,8 +147,8 @@ BOOST_AUTO_TEST_CASE(a_maximum_with_nan_is_nan) {
   });
 }
 
-// Of elements that are apart, NaN and infinities show in a sum.
-BOOST_AUTO_TEST_CASE(a_maximum_of_elements_apart_is_nan_only_where_one_is) {
+// Strided rows are tested for NaN through their sum, in which infinities and overflow show too.
+BOOST_AUTO_TEST_CASE(the_maximum_of_strided_elements_is_nan_only_if_one_of_them_is) {
   constexpr float unbounded = std::numeric_limits<float>::infinity();
   constexpr float largest = std::numeric_limits<float>::max();
   const std::vector<std::pair<std::vector<float>, float>> rows{
@@ -174,7 +175,7 @@ BOOST_AUTO_TEST_CASE(a_maximum_of_elements_apart_is_nan_only_where_one_is) {
   });
 }
 
-BOOST_AUTO_TEST_CASE(what_lies_between_the_elements_of_a_row_does_not_count) {
+BOOST_AUTO_TEST_CASE(gaps_between_strided_elements_do_not_affect_the_result) {
   on_every_target([](const table& kernels) {
     for (const std::ptrdiff_t apart : {2, 3, 4, 8, 16, 32})
       for (const std::ptrdiff_t length : {1, 3, 17, 100, 1500}) {
@@ -185,7 +186,7 @@ BOOST_AUTO_TEST_CASE(what_lies_between_the_elements_of_a_row_does_not_count) {
         double sum[3]{}, largest[3]{-infinity, -infinity, -infinity};
         for (std::ptrdiff_t r = 0; r < rows; ++r)
           for (std::ptrdiff_t i = 0; i < length; ++i) {
-            const auto x = static_cast<float>((7 * r + 5 * i) % 23 - 30);  // whole: sums are exact
+            const auto x = static_cast<float>((7 * r + 5 * i) % 23 - 30);  // integer: exact sums
             memory[static_cast<std::size_t>(r * next + i * apart)] = x;
             sum[r] += static_cast<double>(x);
             largest[r] = std::max(largest[r], static_cast<double>(x));
@@ -214,7 +215,7 @@ BOOST_AUTO_TEST_CASE(long_sums_keep_their_accuracy) {
       extents extent;
       std::ptrdiff_t stride;
     };
-    // A row, two columns, and elements of a row that are apart.
+    // A contiguous row, two interleaved columns, and strided rows.
     for (const auto& [extent, stride] :
          {way{{1 << 20}, 1}, way{{1 << 19, 2}, 2}, way{{1 << 19}, 2}, way{{1 << 18}, 4}}) {
       float result[2];
@@ -224,13 +225,13 @@ BOOST_AUTO_TEST_CASE(long_sums_keep_their_accuracy) {
       c.operands[1] = {terms.data(), dtype::float32, {stride, 1}};
       kernels.reduce(c);
       const double want = expected / static_cast<double>(stride);
-      // Floats add up at most 128 terms before their sum goes into a double.
+      // At most 128 terms are summed in float before the sum is added to a double accumulator.
       BOOST_TEST(std::abs(static_cast<double>(result[0]) - want) <= 64.5 * epsilon * want);
     }
   });
 }
 
-BOOST_AUTO_TEST_CASE(sums_are_the_same_each_time) {
+BOOST_AUTO_TEST_CASE(repeated_sums_are_equal) {
   on_every_target([](const table& kernels) {
     array<float> input({17, 3000}, layout::contiguous);
     fill(input, 3);

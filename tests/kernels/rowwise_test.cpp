@@ -14,8 +14,8 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 
 using row = std::vector<double>;
 
-// A row's result, in double, and by how much floats may be off: n terms in a sum, a few roundings
-// besides.
+// A row's result in double, and the error allowed in float: that of a sum of n terms and a few
+// other roundings.
 struct outcome {
   row value;
   row tolerance;
@@ -105,7 +105,7 @@ outcome reference(op kind, const row& a, const row& b, double scalar) {
   return o;
 }
 
-// What an operation may have besides.
+// Optional operands of an operation, and its scale.
 struct others {
   array<std::uint8_t>* mask = nullptr;
   double scale = 1;
@@ -114,7 +114,7 @@ struct others {
   array<float>* addend = nullptr;
 };
 
-// What a call needs, and is given.
+// Allocates a call's scratch, aligned to 64 bytes, and sets its pointer.
 class row_scratch {
  public:
   explicit row_scratch(call& c) : memory_(row_scratch_bytes(c) + 64) {
@@ -142,7 +142,7 @@ int wrong(const table& kernels, op kind, const extents& extent, unsigned over, a
   if (more.bias) c.operands[3] = more.bias->as_operand();
   if (more.addend) c.operands[4] = more.addend->as_operand();
   const row_scratch scratch(c);
-  // Rows by the indices of the other loops; each with the places of its elements.
+  // Rows by the indices of their kept loops; each lists the indices of its elements.
   std::map<std::vector<std::ptrdiff_t>, std::vector<std::vector<std::ptrdiff_t>>> rows;
   for_points(c, [&](const std::vector<std::ptrdiff_t>& index) {
     std::vector<std::ptrdiff_t> key = index;
@@ -184,7 +184,7 @@ constexpr op kinds[]{op::softmax,           op::log_softmax,          op::normal
                      op::rms_normalize,     op::softmax_adjoint,      op::log_softmax_adjoint,
                      op::normalize_adjoint, op::rms_normalize_adjoint};
 
-// As y of an adjoint, something in the range of the operation's results.
+// As y of an adjoint, values in the range of the operation's results.
 void fill_for(op kind, array<float>& a, unsigned seed) {
   fill(a, seed);
   for (float& x : a.memory) {
@@ -197,7 +197,7 @@ void fill_for(op kind, array<float>& a, unsigned seed) {
 
 BOOST_AUTO_TEST_SUITE(rowwise)
 
-BOOST_AUTO_TEST_CASE(rows_are_right_over_any_loops_and_layouts) {
+BOOST_AUTO_TEST_CASE(rowwise_operations_are_right_over_any_loops_and_layouts) {
   on_every_target([](const table& kernels) {
     unsigned seed = 0;
     for (const op kind : kinds)
@@ -217,7 +217,7 @@ BOOST_AUTO_TEST_CASE(rows_are_right_over_any_loops_and_layouts) {
   });
 }
 
-BOOST_AUTO_TEST_CASE(rows_take_masks_gains_biases_and_addends) {
+BOOST_AUTO_TEST_CASE(rowwise_operations_take_masks_gains_biases_and_addends) {
   on_every_target([](const table& kernels) {
     unsigned seed = 0;
     for (const extents& extent : shapes)
@@ -252,7 +252,7 @@ BOOST_AUTO_TEST_CASE(rows_take_masks_gains_biases_and_addends) {
   });
 }
 
-BOOST_AUTO_TEST_CASE(parts_are_the_whole) {
+BOOST_AUTO_TEST_CASE(partitions_give_the_same_bits_as_the_whole_call) {
   on_every_target([](const table& kernels) {
     for (const op kind : kinds)
       for (const layout how : {layout::contiguous, layout::permuted})
@@ -275,7 +275,7 @@ BOOST_AUTO_TEST_CASE(parts_are_the_whole) {
   });
 }
 
-BOOST_AUTO_TEST_CASE(an_adjoint_sums_up_blocks_of_its_rows) {
+BOOST_AUTO_TEST_CASE(normalization_adjoints_return_partial_sums_of_row_blocks) {
   constexpr auto block = static_cast<std::ptrdiff_t>(rows_per_partial);
   const auto check = [](const table& kernels, op kind) {
     for (const layout how : layouts)
@@ -337,7 +337,7 @@ BOOST_AUTO_TEST_CASE(an_adjoint_sums_up_blocks_of_its_rows) {
   });
 }
 
-// A rowwise operation with so many operands; which they are says graph/op.hpp.
+// A rowwise operation and its number of operands; graph/op.hpp lists what they are.
 struct row_form {
   op kind;
   int operands;
@@ -362,7 +362,7 @@ constexpr row_form row_forms[]{{op::softmax, 1},
                                {op::rms_normalize_adjoint, 3},
                                {op::rms_normalize_adjoint, 4}};
 
-BOOST_AUTO_TEST_CASE(the_result_may_be_each_operand_that_is_read_before_it_is_written) {
+BOOST_AUTO_TEST_CASE(the_result_may_alias_any_operand_that_is_read_before_it_is_written) {
   const auto check = [](const table& kernels, const row_form& form, layout how, int shared) {
     const extents extent{9, 100};
     std::vector<array<float>> floats(5, array<float>(extent, how));
@@ -377,7 +377,7 @@ BOOST_AUTO_TEST_CASE(the_result_may_be_each_operand_that_is_read_before_it_is_wr
       c.operands[o] = floats[static_cast<std::size_t>(o)].as_operand();
     if (form.kind == op::softmax && form.operands == 2) c.operands[2] = mask.as_operand();
     const row_scratch scratch(c);
-    floats[0].memory = floats[static_cast<std::size_t>(shared)].memory;  // what lies between rows
+    floats[0].memory = floats[static_cast<std::size_t>(shared)].memory;  // gaps between rows too
     kernels.rowwise(c);
     c.operands[0] = c.operands[shared];
     kernels.rowwise(c);
@@ -389,12 +389,12 @@ BOOST_AUTO_TEST_CASE(the_result_may_be_each_operand_that_is_read_before_it_is_wr
     for (const row_form& form : row_forms)
       for (int o = 1; o <= form.operands; ++o)
         if (reads_before_writing(form.kind, form.operands, o - 1) &&
-            !(form.kind == op::softmax && o == 2))  // a mask has other elements
+            !(form.kind == op::softmax && o == 2))  // a mask has another dtype
           for (const layout how : layouts) check(kernels, form, how, o);
   });
 }
 
-// Rows of n elements, of which the last one ends with 1 and all others are -infinity.
+// Rows of n elements, all -infinity except the last element of the last row, which is 1.
 void check_masked_rows(const table& kernels, std::ptrdiff_t rows, std::ptrdiff_t n,
                        bool side_by_side) {
   constexpr float inf = std::numeric_limits<float>::infinity();
@@ -413,7 +413,7 @@ void check_masked_rows(const table& kernels, std::ptrdiff_t rows, std::ptrdiff_t
   kernels.rowwise(c);
   for (std::size_t i = 0; i < y.size(); ++i) BOOST_TEST(y[i] == (i + 1 == y.size() ? 0 : -inf));
 }
-BOOST_AUTO_TEST_CASE(masked_rows_of_a_softmax_are_0) {
+BOOST_AUTO_TEST_CASE(the_softmax_of_a_fully_masked_row_is_0) {
   on_every_target([](const table& kernels) {
     for (const std::ptrdiff_t rows : {2, 5, 37})
       for (const std::ptrdiff_t n : {1, 3, 17, 100, 300})
@@ -422,7 +422,7 @@ BOOST_AUTO_TEST_CASE(masked_rows_of_a_softmax_are_0) {
   });
 }
 
-BOOST_AUTO_TEST_CASE(nan_spreads_over_its_row_of_a_softmax) {
+BOOST_AUTO_TEST_CASE(nan_spreads_over_its_own_row_of_a_softmax) {
   constexpr std::ptrdiff_t rows = 9, n = 17;
   on_every_target([](const table& kernels) {
     for (const bool side_by_side : {false, true})
@@ -442,7 +442,7 @@ BOOST_AUTO_TEST_CASE(nan_spreads_over_its_row_of_a_softmax) {
   });
 }
 
-BOOST_AUTO_TEST_CASE(normalize_does_not_cancel_far_from_0) {
+BOOST_AUTO_TEST_CASE(normalize_does_not_lose_accuracy_far_from_0) {
   on_every_target([](const table& kernels) {
     std::vector<float> x(128), y(128);
     for (std::size_t i = 0; i < 128; ++i) x[i] = 10000 + static_cast<float>(i % 2);
@@ -457,7 +457,7 @@ BOOST_AUTO_TEST_CASE(normalize_does_not_cancel_far_from_0) {
 
 // The elements that the first estimate of the mean is made of are far from the others, so that
 // nearly all of the sum of squares about it cancels.
-BOOST_AUTO_TEST_CASE(normalize_does_not_cancel_where_a_few_elements_are_far_from_the_mean) {
+BOOST_AUTO_TEST_CASE(normalize_does_not_lose_accuracy_where_a_few_elements_are_far_from_the_mean) {
   on_every_target([](const table& kernels) {
     constexpr std::size_t n = 16384;
     std::vector<float> x(n), y(n);
@@ -472,13 +472,13 @@ BOOST_AUTO_TEST_CASE(normalize_does_not_cancel_where_a_few_elements_are_far_from
     double mean = 0, variance = 0;
     for (const double v : x) mean += v / n;
     for (const double v : x) variance += (v - mean) * (v - mean) / n;
-    // Sums of up to 1024 elements are floats, in two chains or more: a sum of squares is off by 256
-    // epsilon at most, its root by half of that; a few roundings besides.
+    // Up to 1024 elements are summed in float, in at least two accumulators: a sum of squares is
+    // off by at most 256 epsilon and its root by half of that, plus a few roundings.
     BOOST_TEST(std::abs(y[0] * std::sqrt(variance) / (1000.3f - mean) - 1) <= 136 * epsilon);
   });
 }
 
-BOOST_AUTO_TEST_CASE(the_adjoint_of_log_softmax_takes_one_element_of_g_for_each_row) {
+BOOST_AUTO_TEST_CASE(the_log_softmax_adjoint_takes_one_element_of_g_per_row_by_index) {
   on_every_target([](const table& kernels) {
     unsigned seed = 0;
     for (const extents& extent : shapes) {
@@ -491,7 +491,7 @@ BOOST_AUTO_TEST_CASE(the_adjoint_of_log_softmax_takes_one_element_of_g_for_each_
         array<std::int32_t> indices(extent, layouts[++seed % 4], without);
         fill_for(op::log_softmax_adjoint, y, ++seed);
         fill(g, ++seed);
-        fill(indices, ++seed);  // many outside, on both sides
+        fill(indices, ++seed);  // many out of range, on both sides
         call c = make_call(op::log_softmax_adjoint, extent);
         c.over = without;
         c.operands[0] = result.as_operand();
@@ -506,7 +506,7 @@ BOOST_AUTO_TEST_CASE(the_adjoint_of_log_softmax_takes_one_element_of_g_for_each_
           const bool inside = index >= 0 && index < static_cast<double>(extent[over]);
           const bool here = index == static_cast<double>(point[over]);
           const double of_row = inside ? value(2) : 0, e = std::exp(value(1));
-          // exp within 2 units in the last place, a product and a sum.
+          // exp is within 2 ulp; a product and a sum follow.
           expected.expect(result, offset(c.operands[0], point), (here ? of_row : 0) - e * of_row,
                           4 * epsilon * std::abs(of_row) * (here + e));
         });
@@ -517,7 +517,7 @@ BOOST_AUTO_TEST_CASE(the_adjoint_of_log_softmax_takes_one_element_of_g_for_each_
   });
 }
 
-BOOST_AUTO_TEST_CASE(scratch_grows_with_extents_and_is_known_while_compiling) {
+BOOST_AUTO_TEST_CASE(scratch_size_grows_with_extents_and_is_a_constant_expression) {
   constexpr auto bytes_of = [](op kind, std::ptrdiff_t n, unsigned over) {
     call c;
     c.kind = kind;

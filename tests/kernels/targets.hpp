@@ -1,4 +1,4 @@
-// Runs what a test checks on every SIMD target.
+// Runs a test's checks on every SIMD target.
 #pragma once
 
 #include <hwy/targets.h>
@@ -9,7 +9,7 @@
 
 namespace weft::kernels {
 
-// Calls check with the table of each target that the library has and that this machine runs.
+// Calls check with the kernel table of each target that is compiled in and that this CPU supports.
 template <class F>
 void on_every_target(F&& check) {
   for (const auto target : hwy::SupportedAndGeneratedTargets()) {

@@ -18,7 +18,7 @@ std::vector<float> random_floats(std::size_t n, unsigned seed) {
   return x;
 }
 
-// Roundings of a few terms of about the size of these.
+// Allows the roundings of a few terms of about this magnitude.
 bool close(float got, double want, double magnitude) {
   return std::abs(static_cast<double>(got) - want) <= 4 * epsilon * magnitude;
 }
@@ -31,7 +31,7 @@ double wide(float x) {
 
 BOOST_AUTO_TEST_SUITE(update)
 
-BOOST_AUTO_TEST_CASE(sgd_is_that_of_the_formula) {
+BOOST_AUTO_TEST_CASE(sgd_matches_its_formula) {
   on_every_target([](const table& kernels) {
     for (const std::size_t n : sizes)
       for (const float momentum : {0.0f, 0.9f})
@@ -67,7 +67,7 @@ BOOST_AUTO_TEST_CASE(sgd_is_that_of_the_formula) {
   });
 }
 
-BOOST_AUTO_TEST_CASE(adamw_is_that_of_the_formula) {
+BOOST_AUTO_TEST_CASE(adamw_matches_its_formula) {
   on_every_target([](const table& kernels) {
     for (const std::size_t n : sizes) {
       std::vector<float> p = random_floats(n, 1), m = random_floats(n, 2), v = random_floats(n, 3);
@@ -106,7 +106,7 @@ BOOST_AUTO_TEST_CASE(adamw_is_that_of_the_formula) {
   });
 }
 
-BOOST_AUTO_TEST_CASE(sums_of_squares_are_those_of_doubles) {
+BOOST_AUTO_TEST_CASE(sums_of_squares_are_accumulated_in_double) {
   on_every_target([](const table& kernels) {
     for (const std::size_t n : sizes) {
       const std::vector<float> x = random_floats(n, 5);

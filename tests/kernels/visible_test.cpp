@@ -1,4 +1,4 @@
-// How much of the scores the kernels go through where a band shows a part of them.
+// How many scores the kernels compute where a band makes only some keys visible.
 #include "kernels/visible.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -18,8 +18,8 @@ void for_blocks(std::ptrdiff_t n, std::ptrdiff_t size, F f) {
   for (std::ptrdiff_t i = 0; i < n; i += size) f(index_range{i, std::min(i + size, n)});
 }
 
-// Pairs of queries and keys that the forward kernel has scores for: of vectors of queries, which it
-// goes through by themselves.
+// (query, key) pairs whose scores the forward kernel computes: it handles each vector of queries by
+// itself.
 std::ptrdiff_t pairs_forward(std::ptrdiff_t n, std::ptrdiff_t lanes) {
   const visible sees({-reach, reach, 0}, {0, n}, {0, n});
   std::ptrdiff_t pairs = 0;
@@ -27,7 +27,7 @@ std::ptrdiff_t pairs_forward(std::ptrdiff_t n, std::ptrdiff_t lanes) {
   return pairs;
 }
 
-// Those of the adjoint: of the blocks of queries that a block of keys meets.
+// Pairs of the adjoint kernel: each block of keys, with the queries that see any of them.
 std::ptrdiff_t pairs_backward(std::ptrdiff_t n) {
   const band window{-reach, reach, 0};
   std::ptrdiff_t pairs = 0;
@@ -42,7 +42,7 @@ std::ptrdiff_t pairs_backward(std::ptrdiff_t n) {
 
 BOOST_AUTO_TEST_SUITE(visible_keys)
 
-BOOST_AUTO_TEST_CASE(a_window_costs_as_many_pairs_for_every_query) {
+BOOST_AUTO_TEST_CASE(the_scores_computed_for_a_window_grow_linearly_with_length) {
   for (const std::ptrdiff_t n : {1024, 2048, 4096, 8192}) {
     for (const std::ptrdiff_t lanes : {1, 8, 16})
       BOOST_TEST(pairs_forward(n, lanes) <= n * (2 * reach + lanes));

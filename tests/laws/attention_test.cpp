@@ -1,5 +1,5 @@
-// What holds for every attention, whatever its numbers are: each law compares two runs, and needs
-// no reference. Cached decoding equals the whole sequence at once: see run/decode_test.cpp.
+// Invariants of attention that hold for all values: each compares two runs and needs no reference.
+// That cached decoding equals the whole sequence at once is tested in run/decode_test.cpp.
 #include <algorithm>
 #include <array>
 #include <boost/test/unit_test.hpp>
@@ -19,13 +19,13 @@ using weft::arg;
 
 struct Batch : weft::axis<weft::up_to<5>> {};
 struct Pos : weft::axis<weft::up_to<70>> {};
-struct KeyPos : weft::axis<weft::up_to<90>> {};  // of lengths of their own
+struct KeyPos : weft::axis<weft::up_to<90>> {};  // with lengths of their own
 struct Before : weft::alias<Pos> {};             // positions as keys
 struct Embed : weft::axis<100> {};
 struct Heads : weft::axis<5> {};
 struct HeadDim : weft::axis<20> {};
 
-// Keys and values that are given, under a mask of any kind; fused, or kept apart by its weights.
+// Attention to given keys and values, with a bias and a mask; fused unless its weights are needed.
 struct given_keys {
   constexpr auto operator()(weft::scope s) const {
     namespace nn = weft::nn;
@@ -39,7 +39,7 @@ struct given_keys {
     return weft::results(weft::as<"output">(y.output), weft::as<"weights">(y.weights));
   }
 };
-// The first so many keys of each sequence.
+// Attention to the first keys of each sequence, as many as its length.
 struct valid_keys {
   constexpr auto operator()(weft::scope s) const {
     namespace nn = weft::nn;
@@ -51,7 +51,7 @@ struct valid_keys {
     return weft::dot<KeyPos>(weights, v);
   }
 };
-// A layer as models have it: causal, with everything beside attention.
+// A layer as in models: causal self-attention with a norm, projections and a residual.
 struct causal_layer {
   constexpr auto operator()(weft::scope s) const {
     namespace nn = weft::nn;
@@ -61,7 +61,7 @@ struct causal_layer {
     return x + y.output;
   }
 };
-// Its mean square as a loss.
+// Its mean square error as a loss.
 struct trained_layer {
   constexpr auto operator()(weft::scope s) const {
     auto y = causal_layer()(s);
@@ -128,7 +128,7 @@ struct far_window {
   }
 };
 
-// Numbers in [-1, 1) that follow from where they stand.
+// A pseudorandom value in [-1, 1), a hash of position and seed.
 float number(std::size_t at, std::uint32_t seed) {
   std::uint32_t h = static_cast<std::uint32_t>(at) * 2654435761u + seed * 40503u;
   h ^= h >> 15, h *= 2246822519u, h ^= h >> 13, h *= 3266489917u, h ^= h >> 16;
@@ -141,9 +141,9 @@ void fill(Array& a, std::uint32_t seed) {
 }
 
 constexpr double epsilon = std::numeric_limits<float>::epsilon() / 2;
-// How far two runs may be apart whose sums go over n terms, of values of at most `most`, in another
-// order: each is within (n / 2 + 16) roundings, half as many as terms since vectors add up at least
-// two at a time; scores of 20 products of at most 1 are off by 20 roundings more.
+// The largest difference of two runs that sum n terms, of values of at most `most`, in different
+// orders: each is within (n / 2 + 16) roundings, half as many as terms since vectors accumulate at
+// least two at a time; scores of 20 products of at most 1 are off by 20 roundings more.
 double distance(std::size_t n, double most) {
   return 2 * (static_cast<double>(n) / 2 + 16 + 20) * epsilon * most;
 }
@@ -163,7 +163,7 @@ struct attention_inputs {
     for (std::size_t i = 0; i < b; ++i)
       for (std::size_t j = 0; j < n; ++j) mask(i, j) = number(i * n + j, 5) < 0.5f;
   }
-  // With key j of x in the place of each key `of[j]`.
+  // Key j is key of[j] of x.
   attention_inputs(const attention_inputs& x, const std::vector<std::size_t>& of)
       : attention_inputs(x.batch, x.pos, of.size()) {
     for (std::size_t b = 0; b < batch; ++b)
@@ -263,7 +263,7 @@ double largest_difference(const A& a, const B& b) {
   return most;
 }
 
-// f(net) with the fused attention, and with one that keeps its weights.
+// Calls f with a module of fused attention, and with one that stores its weights.
 template <class F>
 void fused_and_not(F f) {
   weft::kernels::on_every_target([&](const auto&) {
@@ -295,7 +295,7 @@ BOOST_AUTO_TEST_CASE(permuting_keys_with_values_changes_nothing_but_rounding) {
   });
 }
 
-BOOST_AUTO_TEST_CASE(a_masked_key_is_a_removed_one) {
+BOOST_AUTO_TEST_CASE(masking_a_key_equals_removing_it_but_for_rounding) {
   fused_and_not([](auto& net) {
     for (std::size_t const n : {1u, 3u, 17u, 90u}) {
       attention_inputs x(2, 7, n);
@@ -309,7 +309,7 @@ BOOST_AUTO_TEST_CASE(a_masked_key_is_a_removed_one) {
   });
 }
 
-BOOST_AUTO_TEST_CASE(what_a_masked_key_holds_does_not_matter_to_the_bit) {
+BOOST_AUTO_TEST_CASE(contents_of_masked_keys_do_not_change_a_bit_of_the_result) {
   fused_and_not([](auto& net) {
     attention_inputs x(2, 7, 50);
     queries const before = output_of(net, x);
@@ -533,7 +533,7 @@ BOOST_AUTO_TEST_CASE(window_bounds_may_be_any_int_fused_or_not) {
   });
 }
 
-BOOST_AUTO_TEST_CASE(sequences_of_a_batch_know_nothing_of_each_other_to_the_bit) {
+BOOST_AUTO_TEST_CASE(sequences_of_a_batch_do_not_change_a_bit_of_each_other) {
   fused_and_not([](auto& net) {
     attention_inputs const x(5, 7, 40);
     queries const all = output_of(net, x);
@@ -564,7 +564,7 @@ BOOST_AUTO_TEST_CASE(sequences_of_a_batch_know_nothing_of_each_other_to_the_bit)
   });
 }
 
-BOOST_AUTO_TEST_CASE(padding_behind_valid_lengths_changes_nothing) {
+BOOST_AUTO_TEST_CASE(padding_after_the_valid_length_changes_nothing_but_rounding) {
   weft::kernels::on_every_target([](const auto&) {
     weft::module<valid_keys> net;
     for (std::size_t const n : {0u, 1u, 5u, 33u}) {
@@ -602,7 +602,7 @@ BOOST_AUTO_TEST_CASE(a_causal_prefix_does_not_depend_on_what_follows) {
             if (i >= n) other(b, i, e) = number(i * 100 + e, 9);
             most = std::max(most, static_cast<double>(std::abs(all(b, i, e))));
           }
-      // Of the same shape: the same kernels in the same order.
+      // The same shape runs the same kernels in the same order.
       outputs const changed(net(arg<"x">(other)).get<"result">());
       outputs const shorter(net(arg<"x">(prefix)).get<"result">());
       int differ = 0;
@@ -631,7 +631,7 @@ BOOST_AUTO_TEST_CASE(a_softmax_does_not_change_when_its_row_is_shifted) {
     auto const y = net(arg<"x">(x), arg<"shift">(shift));
     using rows = weft::array<float, Pos, Embed>;
     rows const plain(y.get<"plain">()), shifted(y.get<"shifted">());
-    // x + shift is rounded at up to 17: an exponent is off by 2 * 17 roundings, a logarithm too.
+    // x + shift is at most 17 and rounded: an exponent is off by 2 * 17 roundings, a logarithm too.
     double const off = (2 * 17 + 100 / 2 + 16) * epsilon;
     BOOST_TEST(largest_difference(plain, shifted) <= off);
     rows const log_plain(y.get<"log_plain">()), log_shifted(y.get<"log_shifted">());
@@ -639,7 +639,7 @@ BOOST_AUTO_TEST_CASE(a_softmax_does_not_change_when_its_row_is_shifted) {
   });
 }
 
-BOOST_AUTO_TEST_CASE(a_module_gives_the_loss_that_its_trainer_does) {
+BOOST_AUTO_TEST_CASE(a_module_and_its_trainer_compute_the_same_loss) {
   weft::kernels::on_every_target([](const auto&) {
     weft::trainer<trained_layer> trainer(weft::adamw{}, {}, 3);
     weft::module<trained_layer, "loss"> net(trainer.parameters());

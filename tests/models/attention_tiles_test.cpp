@@ -1,5 +1,6 @@
-// ONNX's Attention, as tests/conformance writes it, at sizes of several tiles of the kernels: three
-// sequences of 300 queries, heads of 64. Each becomes the one operation that stores no scores.
+// ONNX's Attention, as tests/conformance expresses it, at sizes that span several tiles of the
+// kernels: three sequences of 300 queries, heads of 64. Each is fused into one operation that
+// stores no scores.
 #include <boost/test/unit_test.hpp>
 
 #include "conformance/attention.hpp"
@@ -21,7 +22,7 @@ void check(const settings& s = {}) {
   weft::testing::trial<source>(s);
 }
 
-// Lengths of the three sequences: the whole, nothing, and one that ends within a tile.
+// Lengths of the three sequences: all keys, none, and one that ends within a tile.
 settings with_lengths(double whole) {
   settings s;
   s.given["nonpad_kv_seqlen"] = {whole, 0, 137};
@@ -84,23 +85,23 @@ constexpr header all_at_once{
 
 BOOST_AUTO_TEST_SUITE(attention_tiles)
 
-BOOST_AUTO_TEST_CASE(groups_of_heads_and_a_boolean_mask) {
+BOOST_AUTO_TEST_CASE(grouped_heads_with_a_boolean_mask_match_the_reference) {
   check<grouped_with_a_boolean_mask>();
 }
 
-BOOST_AUTO_TEST_CASE(a_soft_cap_a_scale_and_a_bias_for_each_head) {
+BOOST_AUTO_TEST_CASE(a_soft_cap_a_scale_and_a_bias_per_head_match_the_reference) {
   check<capped_with_a_bias_for_each_head>();
 }
 
-BOOST_AUTO_TEST_CASE(causal_with_a_past_and_narrow_values) {
+BOOST_AUTO_TEST_CASE(causal_attention_with_a_past_and_narrow_values_matches_the_reference) {
   check<causal_after_a_past_with_narrow_values>();
 }
 
-BOOST_AUTO_TEST_CASE(causal_up_to_the_length_of_each_sequence) {
+BOOST_AUTO_TEST_CASE(causal_attention_up_to_the_length_of_each_sequence_matches_the_reference) {
   check<causal_up_to_lengths>(with_lengths(310));
 }
 
-BOOST_AUTO_TEST_CASE(all_of_it_at_once) {
+BOOST_AUTO_TEST_CASE(all_options_combined_match_the_reference) {
   check<all_at_once>(with_lengths(370));
 }
 

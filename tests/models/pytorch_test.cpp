@@ -1,4 +1,4 @@
-// Whole models, lowered and run on every SIMD target, against PyTorch's numbers (tests/golden).
+// Whole models, lowered and run on every SIMD target, against PyTorch's results (tests/golden).
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
@@ -14,11 +14,11 @@ namespace {
 
 namespace golden = weft::golden;
 
-// What the project asks of whole models.
+// The relative tolerance for whole models.
 constexpr double tolerance = 1e-4;
 
-// The gradient for a bias of the keys is 0 but for rounding, since it moves all scores of a query
-// alike.
+// The gradient of a bias of the keys is 0 but for rounding, since it shifts all scores of a query
+// equally.
 bool has_bias_of_keys(const std::string& name) {
   return name.ends_with("in_proj_bias");
 }
@@ -27,7 +27,7 @@ bool has_bias_of_keys(const std::string& name) {
 
 BOOST_AUTO_TEST_SUITE(pytorch)
 
-BOOST_AUTO_TEST_CASE(char_lm_has_the_losses_of_ten_training_steps) {
+BOOST_AUTO_TEST_CASE(char_lm_matches_pytorch_over_ten_training_steps) {
   using model = char_lm::model<2>;
   constexpr double learning_rate = 1e-3;
   constexpr std::size_t steps = 10;
@@ -56,7 +56,7 @@ BOOST_AUTO_TEST_CASE(char_lm_has_the_losses_of_ten_training_steps) {
       }
       double const expected =
           file["output.sums." + std::string(parameters[i].name)].values<double>()[1];
-      // AdamW steps along a gradient of nothing but rounding too, about as far as its rate.
+      // AdamW follows even a gradient of pure rounding noise, by about the learning rate per step.
       std::string const name(parameters[i].name);
       double const astray = has_bias_of_keys(name) ? 2 * steps * learning_rate * sizes : 0;
       BOOST_TEST(std::abs(squares - expected) <= tolerance * expected + astray,

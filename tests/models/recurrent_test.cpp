@@ -1,4 +1,4 @@
-// Recurrent layers against PyTorch's numbers (tests/golden): torch.nn.RNN and GRU of two layers,
+// Recurrent layers against PyTorch's results (tests/golden): torch.nn.RNN and GRU of two layers,
 // the GRU's in both directions.
 #include <boost/test/unit_test.hpp>
 #include <string>
@@ -65,7 +65,7 @@ struct gru {
 
 BOOST_AUTO_TEST_SUITE(recurrent_layers)
 
-BOOST_AUTO_TEST_CASE(give_what_pytorch_gives) {
+BOOST_AUTO_TEST_CASE(recurrent_layers_match_pytorch) {
   weft::tensor_file const file(weft::testing::golden_file("rnn.safetensors"));
   weft::testing::golden_trial<rnn>(file, "rnn.");
   weft::testing::golden_trial<gru>(file, "gru.");

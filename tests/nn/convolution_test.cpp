@@ -17,7 +17,7 @@ using namespace weft;
 struct Batch : axis<2> {};
 struct Pos : axis<9> {};
 template <int N>
-struct Places : axis<N> {};  // how many windows there are
+struct Places : axis<N> {};  // the number of windows
 template <int N>
 struct Tap : axis<N> {};
 template <int N>
@@ -43,7 +43,7 @@ struct conv1d {
   }
 };
 
-// As many groups as channels, by the operations themselves.
+// Depthwise convolution, as many groups as channels, written with windows and dot.
 struct depthwise {
   constexpr auto operator()(scope s) const {
     auto const x = s.param<"x", Batch, Pos, Channel>();
@@ -54,7 +54,8 @@ struct depthwise {
   }
 };
 
-// PyTorch's numbers in double precision; in float32 on every target within what rounding may make.
+// The reference against PyTorch in double precision; in float32 on every target, within the error
+// bounds of rounding.
 template <class Model>
 void check(const tensor_file& file, const std::string& prefix) {
   auto const s = weft::testing::check_reference<Model>(file, prefix);
@@ -62,7 +63,7 @@ void check(const tensor_file& file, const std::string& prefix) {
   weft::testing::trial<training<Model, "loss">>(s);
 }
 
-// A causal convolution beside what it is given, and behind them a grouped one.
+// A causal convolution with a residual, followed by a grouped one.
 struct Few : axis<up_to<6>> {};
 struct Halved : axis<up_to<3>> {};  // (6 + 1 - 3) / 2 + 1
 struct Embed : axis<4> {};
@@ -82,7 +83,7 @@ struct layers {
 
 BOOST_AUTO_TEST_SUITE(convolution)
 
-BOOST_AUTO_TEST_CASE(is_that_of_pytorch) {
+BOOST_AUTO_TEST_CASE(convolutions_match_pytorch) {
   tensor_file const file(weft::testing::golden_file("convolution.safetensors"));
   check<conv1d<Places<7>, Tap<3>, In<5>, Out<3>>>(file, "inside.");
   check<conv1d<Pos, Tap<1>, In<3>, Out<4>>>(file, "one.");
@@ -98,12 +99,12 @@ BOOST_AUTO_TEST_CASE(is_that_of_pytorch) {
   check<depthwise>(file, "depthwise.");
 }
 
-BOOST_AUTO_TEST_CASE(has_the_gradients_of_differences) {
+BOOST_AUTO_TEST_CASE(gradients_of_convolutions_match_central_differences) {
   for (int const places : {2, 5, 6})
     weft::testing::check_gradients<layers>(weft::testing::lengths<Few>(places));
 }
 
-BOOST_AUTO_TEST_CASE(runs_at_every_length) {
+BOOST_AUTO_TEST_CASE(gradients_of_convolutions_match_the_reference_at_every_length) {
   for (int const places : {0, 1, 2, 5, 6}) {
     auto s = weft::testing::lengths<Few>(places);
     s.tolerance = 1e-4;

@@ -1,4 +1,4 @@
-// All encodings of positions, to be tested alike.
+// All position encodings, for tests that run on each.
 #pragma once
 
 #include <tuple>

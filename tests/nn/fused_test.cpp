@@ -26,7 +26,7 @@ constexpr auto total(shape<Axes...>, const X& y) {
   return sum<Axes...>(y);
 }
 
-// The number of attention operations, which is that of its softmaxes too.
+// The number of fused attentions; checks that no other softmax is left.
 template <class Layer>
 int attentions() {
   struct model {

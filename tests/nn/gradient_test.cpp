@@ -1,5 +1,5 @@
-// Layers at lengths known at run time: their gradients against central differences, and what they
-// are lowered to against the reference.
+// Layers at run-time lengths: gradients against central differences, and lowered programs against
+// the reference.
 #include <boost/test/unit_test.hpp>
 
 #include "support/central_differences.hpp"
@@ -32,7 +32,7 @@ template <class X>
 constexpr auto loss(const X& y) {
   return results(as<"loss">(sum_of_squares(shape_t<X>{}, y)));
 }
-// x by numbers that are learned, so that it has a gradient.
+// x times a learned gain, so that it has a gradient.
 constexpr auto operand(scope s) {
   return s.input<"x", float, Batch, Pos, Embed>() * s.param<"gain", Embed>();
 }
@@ -83,7 +83,7 @@ struct feed_forward {
   }
 };
 
-// As Llama's, RMS norms before each part, SwiGLU, no biases; and dropout.
+// As in Llama, RMS norm before each sublayer, SwiGLU, no biases; and dropout.
 struct modern_block {
   constexpr auto operator()(scope s) const {
     auto const y =
@@ -115,7 +115,7 @@ struct tied_words {
   }
 };
 
-// Valid lengths of 0 and of more than there are.
+// Valid lengths from 0 to more than the number of keys.
 template <class... Axes, class... Lengths>
 weft::testing::settings some_valid(Lengths... n) {
   auto s = lengths<Axes...>(n...);
@@ -123,7 +123,7 @@ weft::testing::settings some_valid(Lengths... n) {
   return s;
 }
 
-// No row of what is normalised is close to flat, where the third derivative is large.
+// Keeps normalised rows from being almost constant, where the third derivative is large.
 weft::testing::settings smooth(weft::testing::settings s) {
   for (auto const* name : {"gain", "norm1.weight", "norm2.weight", "norm3.weight"})
     s.ranges[name] = {0.5, 1};
@@ -138,11 +138,11 @@ weft::testing::settings smooth(weft::testing::settings s) {
 
 BOOST_AUTO_TEST_SUITE(gradients)
 
-BOOST_AUTO_TEST_CASE(of_scores_and_masks) {
+BOOST_AUTO_TEST_CASE(gradients_of_scores_and_masks_match_central_differences) {
   for (int const pos : {1, 4}) check_gradients<scores>(some_valid<Pos>(pos));
 }
 
-BOOST_AUTO_TEST_CASE(of_multi_head_attention) {
+BOOST_AUTO_TEST_CASE(gradients_of_multi_head_attention_match_central_differences) {
   for (int const pos : {1, 4}) {
     check_gradients<grouped_heads>(lengths<Pos>(pos));
     check_gradients<one_head_of_keys>(lengths<Pos>(pos));
@@ -150,26 +150,26 @@ BOOST_AUTO_TEST_CASE(of_multi_head_attention) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(of_feed_forward_networks) {
+BOOST_AUTO_TEST_CASE(gradients_of_feed_forward_networks_match_central_differences) {
   check_gradients<feed_forward<nn::activation::relu>>(lengths<Pos>(3));
   check_gradients<feed_forward<nn::activation::gelu>>(lengths<Pos>(3));
   check_gradients<feed_forward<nn::activation::gelu_tanh>>(lengths<Pos>(3));
   check_gradients<feed_forward<nn::activation::swiglu>>(lengths<Pos>(3));
 }
 
-BOOST_AUTO_TEST_CASE(of_blocks) {
+BOOST_AUTO_TEST_CASE(gradients_of_encoder_and_decoder_blocks_match_central_differences) {
   check_gradients<modern_block>(smooth(lengths<Pos>(3)));
   check_gradients<decoding>(smooth(some_valid<Pos, Memory>(3, 5)));
   check_gradients<decoding>(smooth(some_valid<Pos, Memory>(2, 0)));
 }
 
-BOOST_AUTO_TEST_CASE(of_a_tied_embedding) {
+BOOST_AUTO_TEST_CASE(gradients_of_a_tied_embedding_match_central_differences) {
   check_gradients<tied_words>(lengths<Pos>(4));
 }
 
 BOOST_AUTO_TEST_SUITE_END()
 
-BOOST_AUTO_TEST_CASE(layers_run_at_every_length) {
+BOOST_AUTO_TEST_CASE(gradients_of_layers_match_the_reference_at_every_length) {
   for (int const pos : {0, 1, 3, 4}) {
     auto s = some_valid<Pos>(pos);
     s.tolerance = 1e-4;

@@ -1,4 +1,4 @@
-// What each mask lets through, said once more in loops.
+// Masks against explicit loops.
 #include "weft/nn/mask.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -36,7 +36,7 @@ struct model {
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(masks_are_what_they_say) {
+BOOST_AUTO_TEST_CASE(masks_match_explicit_loops) {
   auto const g = weft::testing::kept([] { return traced_graph<model>.unpack(); });
   weft::testing::settings s;
   s.ranges["lengths"] = {-1, 9};

@@ -1,4 +1,4 @@
-// Layers that models have had since, against plain PyTorch: tests/golden/modern.py.
+// Layers of more recent models against plain PyTorch: tests/golden/modern.py.
 #include <boost/test/unit_test.hpp>
 #include <string>
 
@@ -62,7 +62,7 @@ struct grouped_window {
 
 BOOST_AUTO_TEST_SUITE(modern)
 
-BOOST_AUTO_TEST_CASE(layers_are_those_of_plain_pytorch) {
+BOOST_AUTO_TEST_CASE(gated_tied_and_grouped_window_layers_match_plain_pytorch) {
   tensor_file const file(weft::testing::golden_file("modern.safetensors"));
   testing::golden_trial<gated>(file, "swiglu.");
   testing::golden_trial<tied_words>(file, "tied.");

@@ -1,4 +1,4 @@
-// Each encoding over a sequence in parts, with a cache, gives what it gives over the whole.
+// Each encoding gives the same results for a sequence in parts, with a cache, as for the whole.
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
@@ -21,7 +21,7 @@ struct Embed : axis<5> {};
 struct Heads : axis<3> {};
 struct HeadDim : axis<4> {};
 
-// Queries stand at `at`; keys_of says what keys and values they see.
+// Queries have positions `at`; keys_of gives the keys and values that they attend to.
 template <class Keys, class Order, class At, class Mask, class KeysOf>
 constexpr auto layer(scope s, const Order& order, const At& at, const Mask& mask,
                      const KeysOf& keys_of) {
@@ -42,7 +42,7 @@ constexpr auto layer(scope s, const Order& order, const At& at, const Mask& mask
   auto const seen = nn::attention<Keys>(scores, values, mask);
   auto const y =
       seen.output + order.template values<shape<Heads>, HeadDim>(own, seen.weights, where);
-  return broadcast<Batch, Pos, Heads, HeadDim>(y);  // the axes in one order
+  return broadcast<Batch, Pos, Heads, HeadDim>(y);  // the axes in the same order
 }
 
 template <class Order>
@@ -68,8 +68,9 @@ constexpr std::size_t batch = Batch::extent, whole_length = Pos::extent;
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE_TEMPLATE(in_parts_positions_are_those_of_the_whole, Order, encodings) {
-  parameters<in_parts<Order>> small(7);  // so that a bound says something
+BOOST_AUTO_TEST_CASE_TEMPLATE(a_sequence_in_parts_with_a_cache_matches_the_whole_sequence, Order,
+                              encodings) {
+  parameters<in_parts<Order>> small(7);  // keeps the error bound tight enough to fail
   for (float& w : small.floats()) w /= 4;
   module<in_parts<Order>> net(small);
   array<float, Batch, Pos, Embed> x(whole_length);

@@ -1,4 +1,4 @@
-// What an encoding adds to the cost of attention, known while compiling.
+// What an encoding adds to the cost of attention, computed at compile time.
 #include <boost/test/unit_test.hpp>
 
 #include "weft/weft.hpp"
@@ -35,7 +35,7 @@ std::size_t more_parameters() {
 constexpr double numbers = Batch::extent * Pos::extent * Heads::extent * HeadDim::extent,
                  pairs = Pos::extent * Pos::extent, scores = Batch::extent * Heads::extent * pairs;
 
-// The sines of n positions, or their angles.
+// An upper bound of the flops of the sinusoids of all positions, or of their angles.
 constexpr double sines = 20 * Pos::extent * Embed::extent;
 
 }  // namespace
@@ -56,30 +56,30 @@ BOOST_AUTO_TEST_CASE(encodings_have_as_many_parameters_as_their_formulas) {
 }
 
 BOOST_AUTO_TEST_CASE(encodings_cost_what_their_formulas_say) {
-  constexpr double added = numbers;  // as many as the embeddings have
+  constexpr double added = numbers;  // one for each element of the embeddings
   BOOST_TEST(more_flops<position::learned<>> == added);
   BOOST_TEST(more_flops<position::sinusoidal> >= added);
   BOOST_TEST(more_flops<position::sinusoidal> <= added + sines);
 
-  // Of queries and keys each number becomes a cos - b sin, or b cos + a sin.
+  // Each element of queries and keys becomes a cos - b sin, or b cos + a sin.
   BOOST_TEST(more_flops<position::rotary<>> >= 2 * 3 * numbers);
   BOOST_TEST(more_flops<position::rotary<>> <= 2 * 3 * numbers + sines);
   BOOST_TEST(more_flops<position::learned_rotary<>> <= 2 * 3 * numbers + sines);
 
-  // A number for each score, and what it takes to find it, but once for all sequences.
+  // One addition per score, and computing the bias, once for all sequences.
   for (double const more : {more_flops<position::alibi>, more_flops<position::learned_alibi>,
                             more_flops<position::t5<>>})
     BOOST_TEST(more <= scores + 6 * pairs);
 
-  // Queries by the vectors of 5 distances; weights, summed by distance, by 5 more. Vectors of all
-  // pairs would take 2 scores * HeadDim for each.
+  // Products of queries with the vectors of 5 distances, and of weights, summed by distance, with 5
+  // more. Vectors of all pairs would take 2 scores * HeadDim for each.
   double const products = 2 * 5 * numbers;
   BOOST_TEST(more_flops<position::shaw_keys<2>> >= products);
   BOOST_TEST(more_flops<position::shaw_keys<2>> <= products + 2 * scores);
   BOOST_TEST(more_flops<position::shaw<2>> >= 2 * products);
   BOOST_TEST(more_flops<position::shaw<2>> <= 2 * products + 8 * scores);
 
-  // Distances from -99 to 99 become keys of their own, which each query is multiplied with.
+  // Distances from -99 to 99 are projected to keys of their own, and multiplied with each query.
   constexpr double distances = 199, width = Heads::extent * HeadDim::extent;
   constexpr double relative = 2 * distances * (width * width + numbers);
   BOOST_TEST(more_flops<position::transformer_xl<>> >= relative);

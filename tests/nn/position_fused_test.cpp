@@ -1,5 +1,5 @@
-// Attention that knows positions is one operation, forward and backward: no number is stored for a
-// pair of a query and a key.
+// Attention with a position encoding is one operation, forward and backward: nothing is stored per
+// pair of query and key.
 #include <boost/test/unit_test.hpp>
 
 #include "nn/encodings.hpp"
@@ -84,7 +84,7 @@ bool part_is_fused() {
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(attention_that_knows_positions_is_one_operation) {
+BOOST_AUTO_TEST_CASE(attention_with_a_position_encoding_is_one_operation) {
   BOOST_TEST((all_fused<position::alibi>()));
   BOOST_TEST((all_fused<position::learned_alibi>()));
   BOOST_TEST((all_fused<position::t5<>>()));
@@ -95,7 +95,7 @@ BOOST_AUTO_TEST_CASE(attention_that_knows_positions_is_one_operation) {
   BOOST_TEST((all_fused<position::learned_rotary<>>()));
 }
 
-BOOST_AUTO_TEST_CASE(so_it_is_of_a_part_of_a_sequence_with_a_cache) {
+BOOST_AUTO_TEST_CASE(cached_attention_with_a_position_encoding_is_one_operation) {
   BOOST_TEST((part_is_fused<position::alibi>()));
   BOOST_TEST((part_is_fused<position::t5<>>()));
   BOOST_TEST((part_is_fused<position::shaw_keys<4>>()));

@@ -1,5 +1,5 @@
-// Attention with each encoding: what it is lowered to against the reference, and its gradients
-// against central differences.
+// Attention with each encoding: lowered programs against the reference, and gradients against
+// central differences.
 #include <boost/test/unit_test.hpp>
 #include <tuple>
 
@@ -33,7 +33,7 @@ struct layer {
   }
 };
 
-// What the project asks of whole models.
+// With the tolerance for whole models.
 template <class Unit>
 void layer_trial(int length) {
   auto s = lengths<Pos>(length);
@@ -43,18 +43,19 @@ void layer_trial(int length) {
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE_TEMPLATE(attention_that_knows_positions_equals_the_reference, Order,
+BOOST_AUTO_TEST_CASE_TEMPLATE(attention_with_each_encoding_matches_the_reference, Order,
                               encodings) {
   for (int const n : {0, 1, 3, 7}) layer_trial<training<layer<Order, Heads>, "loss">>(n);
 }
 
-// Those that have numbers of their own for each head.
+// Encodings whose terms differ between heads.
 using encodings_by_heads = std::tuple<nn::position::learned_alibi, nn::position::t5<>,
                                       nn::position::shaw<2>, nn::position::transformer_xl<>>;
-BOOST_AUTO_TEST_CASE_TEMPLATE(encodings_know_grouped_heads, Order, encodings_by_heads) {
+BOOST_AUTO_TEST_CASE_TEMPLATE(encodings_per_head_match_the_reference_for_grouped_heads, Order,
+                              encodings_by_heads) {
   layer_trial<training<layer<Order, nn::grouped<Heads, Group>>, "loss">>(3);
 }
 
-BOOST_AUTO_TEST_CASE_TEMPLATE(gradients_of_encodings_are_those_of_differences, Order, encodings) {
+BOOST_AUTO_TEST_CASE_TEMPLATE(gradients_of_encodings_match_central_differences, Order, encodings) {
   check_gradients<layer<Order, Heads>>(lengths<Pos>(5));
 }

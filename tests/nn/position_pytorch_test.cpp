@@ -1,4 +1,4 @@
-// Layers that know positions against plain PyTorch: tests/golden/position.py.
+// Layers with position encodings against plain PyTorch: tests/golden/position.py.
 #include <boost/test/unit_test.hpp>
 #include <string>
 
@@ -40,7 +40,7 @@ struct causal_t5 : position::t5<8, 5> {
 struct Distance : axis<401> {};
 struct buckets {
   constexpr auto operator()(scope s) const {
-    // A tensor of the graph, and no fragment.
+    // A tensor of the graph, not a fragment.
     auto const distance = positions<Distance>() + s.input<"from", std::int32_t>();
     return results(as<"buckets">(nn::t5_bucket<32, 128>(distance)),
                    as<"causal_buckets">(nn::t5_bucket<32, 128>(distance, {.causal = true})));
@@ -53,7 +53,7 @@ tensor_file stored() {
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(encoder_layers_that_know_positions_equal_pytorchs) {
+BOOST_AUTO_TEST_CASE(encoder_layers_with_position_encodings_match_pytorch) {
   auto const file = stored();
   golden_trial<layer<position::rotary<>>>(file, "rotary_halves.");
   golden_trial<layer<position::rotary<rotary_pairs::neighbours>>>(file, "rotary_neighbours.");
@@ -67,7 +67,7 @@ BOOST_AUTO_TEST_CASE(encoder_layers_that_know_positions_equal_pytorchs) {
   golden_trial<layer<position::learned_alibi>>(file, "learned_alibi.");
 }
 
-BOOST_AUTO_TEST_CASE(buckets_of_distances_are_those_of_t5) {
+BOOST_AUTO_TEST_CASE(buckets_of_distances_match_t5) {
   auto const file = stored();
   module<buckets> net;
   auto const all = net(arg<"from">(-200));

@@ -32,7 +32,7 @@ struct absolute {
   constexpr auto operator()(weft::scope s) const {
     using weft::as;
     namespace nn = weft::nn;
-    auto x = s.input<"x", float, Pos>();  // only its length is of use
+    auto x = s.input<"x", float, Pos>();  // gives only the length
     auto t = weft::positions<Pos>();
     auto coordinate = weft::broadcast<One>(weft::cast<float>(t));
     return weft::results(
@@ -68,7 +68,7 @@ struct rotations {
   }
 };
 
-// The parts, by what they add to zeros.
+// The term that an encoding adds to embeddings of zeros.
 template <class Order>
 struct added {
   constexpr auto operator()(weft::scope s) const {
@@ -109,12 +109,12 @@ BOOST_AUTO_TEST_CASE(rotations_equal_the_reference_at_every_length) {
   for (int n : {0, 1, 3, 40}) trial<weft::inference<rotations>>(lengths<Pos>(n));
 }
 
-// float32 rounds an angle of t to t * 2^-24, and so do frequency, sine and cosine.
+// float32 rounds an angle of up to t by up to t * 2^-24; frequency, sine and cosine round as well.
 double angle_tolerance(std::size_t t) {
   return (8 + 8 * static_cast<double>(t)) * 0x1p-24;
 }
 
-BOOST_AUTO_TEST_CASE(sinusoids_are_those_of_the_paper) {
+BOOST_AUTO_TEST_CASE(sinusoids_match_the_formula_of_the_paper) {
   weft::module<absolute, "four", "odd", "base", "learned"> net;
   auto const all = net(weft::arg<"x">(weft::array<float, Pos>(40)));
   auto const check = [](const auto& p, std::size_t size, double base) {
@@ -127,14 +127,14 @@ BOOST_AUTO_TEST_CASE(sinusoids_are_those_of_the_paper) {
                    "p(" << t << ", " << i << ") is " << p(t, i) << ", not " << expected);
       }
   };
-  check(all.get<"learned">(), 7, 10000);  // as they begin
+  check(all.get<"learned">(), 7, 10000);  // the initial frequencies
   check(all.get<"four">(), 4, 10000);     // sin t, cos t, sin t/100, cos t/100
   check(all.get<"odd">(), 5, 10000);
   check(all.get<"base">(), 6, 50);
 }
 
 // Su et al. 2021, equation 34, with the frequencies of Chen et al. 2023 and Peng et al. 2023.
-BOOST_AUTO_TEST_CASE(rotations_are_those_of_the_papers) {
+BOOST_AUTO_TEST_CASE(rotations_match_the_formulas_of_the_papers) {
   weft::module<rotations, "halves", "neighbours", "part", "part_of_neighbours", "at", "linear",
                "ntk", "yarn", "learned">
       net;
@@ -149,7 +149,7 @@ BOOST_AUTO_TEST_CASE(rotations_are_those_of_the_papers) {
     std::size_t size;
     bool neighbours = false, given = false;
     double base = 10000, slower = 1, ntk = 1;
-    bool yarn = false;  // from a length of 64, by 4
+    bool yarn = false;  // a length of 64, scaled by 4
   };
   auto const check = [&](const auto& got, const rotation& r) {
     auto const frequency = [&](std::size_t j) {
@@ -189,7 +189,7 @@ BOOST_AUTO_TEST_CASE(rotations_are_those_of_the_papers) {
   check(all.get<"linear">(), {.size = 20, .slower = 4});
   check(all.get<"ntk">(), {.size = 20, .ntk = 4});
   check(all.get<"yarn">(), {.size = 20, .base = 500, .yarn = true});
-  check(all.get<"learned">(), {.size = 20});  // as it begins
+  check(all.get<"learned">(), {.size = 20});  // the initial frequencies
 }
 
 BOOST_AUTO_TEST_CASE(scores_of_rotated_vectors_depend_on_the_distance_alone) {
@@ -221,7 +221,7 @@ BOOST_AUTO_TEST_CASE(scores_of_rotated_vectors_depend_on_the_distance_alone) {
   check(all.get<"yarn">());
 }
 
-BOOST_AUTO_TEST_CASE(naive_encodings_are_numbers_of_positions) {
+BOOST_AUTO_TEST_CASE(naive_encodings_are_the_index_and_the_relative_index) {
   weft::array<float, Pos, Five> const zeros(10);
   weft::module<added<weft::nn::position::index>> index;
   weft::module<added<weft::nn::position::relative_index<>>> share;
@@ -234,7 +234,7 @@ BOOST_AUTO_TEST_CASE(naive_encodings_are_numbers_of_positions) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(learned_vectors_are_those_of_the_table_and_0_beyond_it) {
+BOOST_AUTO_TEST_CASE(learned_encodings_are_rows_of_the_table_and_0_beyond_it) {
   weft::array<float, Pos, Five> const zeros(10);
   weft::module<added<weft::nn::position::learned<>>> all;
   weft::module<added<weft::nn::position::learned<Table>>> six;
@@ -250,7 +250,7 @@ BOOST_AUTO_TEST_CASE(learned_vectors_are_those_of_the_table_and_0_beyond_it) {
 
 // Press et al. 2022, section 3: 2^(-8/n), 2^(-16/n), …; the rule of their code for other n is
 // written out here for 3, 6 and 12.
-BOOST_AUTO_TEST_CASE(slopes_are_those_of_alibi) {
+BOOST_AUTO_TEST_CASE(slopes_match_alibi) {
   auto const check = [](auto model, const std::vector<double>& exponents) {
     weft::module<decltype(model)> net;
     auto const got = net().template get<"result">();
@@ -267,7 +267,7 @@ BOOST_AUTO_TEST_CASE(slopes_are_those_of_alibi) {
   check(slopes<Many<3>>(), {4, 8, 2});
   check(slopes<Many<6>>(), {2, 4, 6, 8, 1, 3});
   check(slopes<Many<12>>(), {1, 2, 3, 4, 5, 6, 7, 8, .5, 1.5, 2.5, 3.5});
-  check(slopes<Many<2>, Many<3>>(), {2, 4, 6, 8, 1, 3});  // groups, one after the other
+  check(slopes<Many<2>, Many<3>>(), {2, 4, 6, 8, 1, 3});  // the slopes of 6 heads, by groups
 }
 
 BOOST_AUTO_TEST_SUITE_END()

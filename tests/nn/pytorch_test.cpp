@@ -1,4 +1,4 @@
-// Layers against torch.nn's, by PyTorch's names and shapes of parameters: tests/golden/layers.py.
+// Layers against torch.nn's, with PyTorch's names and shapes of parameters: tests/golden/layers.py.
 #include <boost/test/unit_test.hpp>
 #include <string>
 
@@ -91,7 +91,7 @@ struct by_head {
   }
 };
 
-// The blocks are narrower.
+// Narrower axes, for the blocks.
 struct Width : axis<6> {};
 struct Dim : axis<2> {};
 struct Hidden : axis<7> {};
@@ -168,7 +168,7 @@ void all_options(const weft::tensor_file& file) {
 
 BOOST_AUTO_TEST_SUITE(pytorch)
 
-BOOST_AUTO_TEST_CASE(multi_head_attention_in_its_options) {
+BOOST_AUTO_TEST_CASE(multi_head_attention_with_each_option_matches_pytorch) {
   auto const file = stored("multi_head_attention");
   check_reference<padded>(file, "padded.");
   golden_trial<of_sizes>(file, "sizes.");
@@ -176,16 +176,16 @@ BOOST_AUTO_TEST_CASE(multi_head_attention_in_its_options) {
   check_reference<by_head>(file, "by_head.");
 }
 
-BOOST_AUTO_TEST_CASE(blocks_of_encoder_and_decoder) {
+BOOST_AUTO_TEST_CASE(encoder_and_decoder_blocks_match_pytorch) {
   all_options<encoder_block>(stored("encoder_blocks"));
   all_options<decoder_block>(stored("decoder_blocks"));
 }
 
-BOOST_AUTO_TEST_CASE(an_encoder_layer_of_awkward_extents) {
+BOOST_AUTO_TEST_CASE(an_encoder_layer_of_awkward_extents_matches_pytorch) {
   check_reference<encoder_layer>(stored("encoder_layer"));
 }
 
-BOOST_AUTO_TEST_CASE(encoder_and_decoder) {
+BOOST_AUTO_TEST_CASE(transformers_of_encoder_and_decoder_match_pytorch) {
   check_reference<transformer<nn::activation::relu, true>>(stored("transformer_pre"));
   golden_trial<transformer<nn::activation::gelu, false>>(stored("transformer_post"));
 }

@@ -1,4 +1,5 @@
-// The attention chapter's classes against plain PyTorch: tests/golden/textbook.py.
+// The classes of the attention chapter of Dive into Deep Learning (Zhang et al.) against plain
+// PyTorch: tests/golden/textbook.py.
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <numeric>
@@ -23,7 +24,7 @@ weft::tensor_file stored(const std::string& name) {
   return weft::tensor_file(weft::testing::golden_file(name + ".safetensors"));
 }
 
-// Scores [2, 2, 4] and lengths of Axes.
+// Scores [2, 2, 4] and lengths over Axes.
 struct Query : axis<2> {};
 struct Key : axis<4> {};
 template <class... Axes>
@@ -36,7 +37,7 @@ struct softmax_of {
   }
 };
 
-// Products of two matrices for each of a batch: the axis that both have stays.
+// A batched matrix product: the axis of both operands that is not contracted is the batch.
 struct batched_product {
   struct Rows : axis<3> {};
   struct Inner : axis<4> {};
@@ -52,7 +53,7 @@ struct batched_product {
   }
 };
 
-// Score makes the scores of the query [Batch, Pos, QueryDim] and the key [Batch, KeyPos, KeyDim].
+// Score maps the query [Batch, Pos, QueryDim] and the key [Batch, KeyPos, KeyDim] to scores.
 template <class QueryDim, class KeyDim, class Score>
 struct attending {
   constexpr auto operator()(scope s) const {
@@ -114,7 +115,7 @@ struct multi_head {
 
 BOOST_AUTO_TEST_SUITE(textbook)
 
-BOOST_AUTO_TEST_CASE(masked_softmax_with_lengths_for_sequences_and_for_queries) {
+BOOST_AUTO_TEST_CASE(masked_softmax_matches_pytorch_for_lengths_per_sequence_and_per_query) {
   auto const file = stored("textbook");
   check_reference<softmax_of<Batch>>(file, "softmax.");
   check_reference<softmax_of<Batch, Query>>(file, "softmax_of_queries.");
@@ -122,11 +123,11 @@ BOOST_AUTO_TEST_CASE(masked_softmax_with_lengths_for_sequences_and_for_queries) 
   weft::testing::trial<inference<softmax_of<Batch, Query>>>(s);
 }
 
-BOOST_AUTO_TEST_CASE(batched_matrix_product) {
+BOOST_AUTO_TEST_CASE(a_batched_matrix_product_matches_pytorch) {
   check_reference<batched_product>(stored("textbook"), "bmm.");
 }
 
-BOOST_AUTO_TEST_CASE(attention_with_each_score) {
+BOOST_AUTO_TEST_CASE(attention_with_each_score_function_matches_pytorch) {
   auto const file = stored("textbook");
   check_reference<attending<Two, Two, dot_product>>(file, "dot_product.");
   golden_trial<attending<Twenty, Two, additive>>(file, "additive.");
@@ -134,7 +135,7 @@ BOOST_AUTO_TEST_CASE(attention_with_each_score) {
   check_reference<attending<Two, Two, gaussian>>(file, "gaussian.");
 }
 
-BOOST_AUTO_TEST_CASE(multi_head_attention_of_100_units_in_5_heads) {
+BOOST_AUTO_TEST_CASE(multi_head_attention_of_100_units_in_5_heads_matches_pytorch) {
   auto const file = stored("textbook_multi_head");
   weft::testing::settings s;
   s.tolerance = 1e-4;

@@ -1,4 +1,4 @@
-// Contraction, in all orders of axes.
+// Contraction, in all axis orders.
 #include <boost/test/unit_test.hpp>
 
 #include "support/trial.hpp"
@@ -29,7 +29,7 @@ struct products {
     return weft::results(as<"one_axis">(dot<Hundred>(a, w)),  // [Three, Seventeen, Heads, Rows]
                          as<"turned">(dot<Hundred>(w, a)),    // [Heads, Rows, Three, Seventeen]
                          as<"two_axes">(dot<Seventeen, Hundred>(a, b)),
-                         as<"matched">(dot<Hundred>(a, b)),  // Seventeen is in both, and stays
+                         as<"matched">(dot<Hundred>(a, b)),  // Seventeen is a batch axis
                          as<"matched_and_free">(dot<Hundred>(c, a)),
                          as<"everything">(dot<Three, Seventeen, Hundred>(a, a)),
                          as<"depth_of_one">(dot<One>(d, e)),  // [Heads, Seventeen, Three]
@@ -38,7 +38,7 @@ struct products {
   }
 };
 
-// Attention's products, at lengths from none to the bound.
+// Attention's products, at lengths from 0 to the bound.
 struct bounded {
   constexpr auto operator()(weft::scope s) const {
     using weft::as, weft::dot, weft::rename;
@@ -57,11 +57,11 @@ struct bounded {
 
 BOOST_AUTO_TEST_SUITE(dots)
 
-BOOST_AUTO_TEST_CASE(of_fixed_axes_in_any_order) {
+BOOST_AUTO_TEST_CASE(contractions_of_fixed_axes_in_any_order_match_the_reference) {
   weft::testing::trial<weft::inference<products>>();
 }
 
-BOOST_AUTO_TEST_CASE(of_axes_whose_length_the_run_knows) {
+BOOST_AUTO_TEST_CASE(contractions_of_run_time_lengths_match_the_reference) {
   for (int const batch : {0, 1, 3})
     for (int const pos : {0, 1, 7, 20})
       weft::testing::trial<weft::inference<bounded>>(

@@ -1,4 +1,4 @@
-// Dropout: which elements go, and that forward and backward agree on them.
+// Dropout: which elements are dropped, and that forward and backward passes agree on them.
 #include "weft/ops/dropout.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -31,8 +31,8 @@ struct HeadDim : weft::axis<20> {};
 struct Embed : weft::axis<100> {};
 struct Few : weft::axis<3> {};
 
-// On weights, on a residual branch and inside of a chain; some are read in another order of axes
-// than they were written in.
+// Dropout of weights, on a residual branch and inside of a fusion group; some operands are read in
+// another axis order than they were written in.
 struct block {
   constexpr auto operator()(weft::scope s) const {
     auto x = s.param<"x", Pos, Heads, HeadDim>();
@@ -57,7 +57,7 @@ struct ends {
 };
 static_assert(count(weft::training<ends, "loss">::make(), op::dropout) == 0);
 
-// Three of the same input; the first two of the same rate.
+// Three dropouts of the same input; the first two have the same rate.
 struct thrice {
   constexpr auto operator()(weft::scope s) const {
     auto x = s.input<"x", float, Batch, Pos, Embed>();
@@ -67,11 +67,11 @@ struct thrice {
 };
 using weft::inference, weft::sampling;
 static_assert(count(sampling<thrice>::make(), op::dropout) == 3);
-// In evaluation there is no trace of them.
+// Inference removes them.
 static_assert(count(inference<thrice>::selected(), op::dropout) == 0);
 static_assert(inference<thrice>::selected().count == 1);
 
-// The second of thrice, in a model that has more beside it.
+// The second dropout of `thrice`, in a model with other layers.
 struct amid_others {
   constexpr auto operator()(weft::scope s) const {
     auto other = dropout(s.param<"other", Few>() * 2.0f, 0.5);
@@ -81,7 +81,7 @@ struct amid_others {
   }
 };
 
-// The same elements by another order of axes.
+// A dropout whose operand is read in another axis order.
 struct turned {
   constexpr auto operator()(weft::scope s) const {
     auto x = s.input<"x", float, Pos, Embed>();
@@ -90,7 +90,7 @@ struct turned {
   }
 };
 
-// The elements of a result in the reference, as the kernels have them too.
+// A result of the reference; tests below check that kernels drop the same elements.
 template <class Model>
 std::vector<double> sampled(std::string_view name, const settings& s) {
   auto const g = weft::testing::plain_graph<sampling<Model>>();
@@ -107,7 +107,7 @@ settings ones(settings s, std::uint64_t seed = 0, std::uint64_t step = 0) {
 
 BOOST_AUTO_TEST_SUITE(dropouts)
 
-BOOST_AUTO_TEST_CASE(gradients_of_the_same_mask) {
+BOOST_AUTO_TEST_CASE(gradients_of_dropout_match_central_differences_and_the_reference) {
   settings s = lengths<Pos>(7);
   s.random = {11, 3};
   s.ranges["x"] = s.ranges["w"] = {0.1, 0.3};
@@ -120,7 +120,7 @@ BOOST_AUTO_TEST_CASE(gradients_of_the_same_mask) {
   weft::testing::gradient_trial<ends>();
 }
 
-BOOST_AUTO_TEST_CASE(samples_on_every_target_and_in_every_layout) {
+BOOST_AUTO_TEST_CASE(sampling_matches_the_reference_on_every_target_and_in_every_layout) {
   for (int const pos : {0, 1, 3, 20}) {
     settings s = lengths<Batch, Pos>(2, pos);
     s.random = {0xfedcba9876543210, 0x123456789abc};
@@ -130,12 +130,13 @@ BOOST_AUTO_TEST_CASE(samples_on_every_target_and_in_every_layout) {
   trial<sampling<ends>>();
 }
 
-BOOST_AUTO_TEST_CASE(evaluation_is_the_identity) {
+BOOST_AUTO_TEST_CASE(dropout_is_the_identity_in_inference) {
   trial<inference<thrice>>(lengths<Batch, Pos>(2, 5));
 }
 
-// A kept fraction of n independent draws is off by more than 5 deviations once in 1.7 million.
-BOOST_AUTO_TEST_CASE(as_many_go_as_the_rate_says) {
+// The kept fraction of n independent draws is off by more than 5 deviations (of a normal
+// distribution) once in 1.7 million.
+BOOST_AUTO_TEST_CASE(the_fraction_of_dropped_elements_equals_the_rate) {
   settings const s = ones(lengths<Batch, Pos>(3, 20));
   for (auto const& [name, rate] : {std::pair{"first", 0.3}, {"second", 0.3}, {"third", 0.9}}) {
     auto const y = sampled<thrice>(name, s);
@@ -149,8 +150,8 @@ BOOST_AUTO_TEST_CASE(as_many_go_as_the_rate_says) {
   }
 }
 
-// Of pairs of independent draws, both go in rate^2.
-BOOST_AUTO_TEST_CASE(neighbours_steps_seeds_and_dropouts_are_independent) {
+// Both elements of a pair of independent draws are dropped with probability rate^2.
+BOOST_AUTO_TEST_CASE(masks_of_neighbours_steps_seeds_and_dropouts_are_independent) {
   settings const s = ones(lengths<Batch, Pos>(3, 20));
   auto const y = sampled<thrice>("first", s);
   auto const check = [&](const std::vector<double>& a, std::size_t from, const std::string& what) {
@@ -158,7 +159,7 @@ BOOST_AUTO_TEST_CASE(neighbours_steps_seeds_and_dropouts_are_independent) {
     for (std::size_t i = 0; i + from < y.size(); ++i) both += y[i] == 0 && a[i + from] == 0;
     auto const n = static_cast<double>(y.size() - from);
     double const p = 0.09;
-    // Pairs of neighbours share a draw with two others, whose covariance is rate^3 - rate^4.
+    // A pair shares a draw with two other pairs, with covariance rate^3 - rate^4 each.
     double const variance = n * (p * (1 - p) + 2 * (0.027 - p * p));
     BOOST_TEST(std::abs(both - n * p) <= 5 * std::sqrt(variance), what);
   };
@@ -171,7 +172,7 @@ BOOST_AUTO_TEST_CASE(neighbours_steps_seeds_and_dropouts_are_independent) {
   check(sampled<thrice>("first", ones(s, std::uint64_t{1} << 32, 0)), 0, "the seed's upper half");
 }
 
-BOOST_AUTO_TEST_CASE(a_mask_depends_on_its_own_alone) {
+BOOST_AUTO_TEST_CASE(a_mask_does_not_depend_on_other_layers_or_on_lengths) {
   settings const s = ones(lengths<Batch, Pos>(3, 20), 5, 6);
   auto const y = sampled<thrice>("second", s);
   BOOST_TEST((y == sampled<thrice>("second", s)));

@@ -1,4 +1,4 @@
-// Operations on each element by itself, with broadcasting in all orders of axes.
+// Elementwise operations, with operands broadcast in all axis orders.
 #include "weft/ops/arithmetic.hpp"
 #include "weft/ops/compare.hpp"
 #include "weft/ops/convert.hpp"
@@ -28,7 +28,7 @@ struct Hundred : weft::axis<100> {};
 struct Pos : weft::axis<weft::up_to<20>> {};
 struct KeyPos : weft::alias<Pos> {};
 
-// Each function of one operand.
+// Every unary function.
 struct functions {
   constexpr auto operator()(weft::scope s) const {
     using weft::as;
@@ -45,7 +45,7 @@ struct functions {
   }
 };
 
-// Each function of two operands; their axes stand in different orders.
+// Every binary function, of operands with different axis orders.
 struct arithmetic {
   constexpr auto operator()(weft::scope s) const {
     using weft::as;
@@ -66,7 +66,7 @@ struct arithmetic {
   }
 };
 
-// What gives and takes booleans, and conversions.
+// Operations with boolean operands or results, and casts.
 struct choices {
   constexpr auto operator()(weft::scope s) const {
     using weft::as, weft::cast;
@@ -93,7 +93,7 @@ struct choices {
 };
 
 // Functions of NaN, zeros of both signs, infinities and subnormal numbers: x has both axes, y and z
-// are broadcast over one each; alone, in a chain and after a contraction.
+// are broadcast over one each; alone, in a fusion group and after a contraction.
 struct special {
   constexpr auto operator()(weft::scope s) const {
     using weft::as, weft::cast;
@@ -128,7 +128,7 @@ settings special_numbers() {
   return s;
 }
 
-// Expressions without operands, and lengths that the run knows.
+// Expressions without operands, and run-time lengths.
 struct sources {
   constexpr auto operator()(weft::scope s) const {
     using weft::as, weft::positions;
@@ -145,7 +145,7 @@ struct sources {
   }
 };
 
-// x and x turned round are the same memory, read in two orders.
+// x and its transpose are views of the same buffer, read in two orders.
 struct symmetric {
   constexpr auto operator()(weft::scope s) const {
     using weft::rename;
@@ -162,20 +162,20 @@ struct symmetric {
 
 BOOST_AUTO_TEST_SUITE(elementwise)
 
-BOOST_AUTO_TEST_CASE(functions_of_one_operand) {
+BOOST_AUTO_TEST_CASE(unary_functions_match_the_reference) {
   settings s;
   s.ranges["x"] = {-5, 5};
   s.ranges["positive"] = {0.01, 20};
   trial<weft::inference<functions>>(s);
 }
 
-BOOST_AUTO_TEST_CASE(functions_of_two_operands_broadcast_by_axis) {
+BOOST_AUTO_TEST_CASE(binary_functions_of_broadcast_operands_match_the_reference) {
   settings s;
   s.ranges["d"] = {0.1, 1};
   trial<weft::inference<arithmetic>>(s);
 }
 
-BOOST_AUTO_TEST_CASE(comparisons_choices_and_conversions) {
+BOOST_AUTO_TEST_CASE(comparisons_selections_and_casts_match_the_reference) {
   settings s;
   s.ranges["i"] = s.ranges["j"] = {-5, 6};
   s.ranges["large"] = {-50, 50};
@@ -192,16 +192,16 @@ BOOST_AUTO_TEST_CASE(where_keeps_nan_from_gradients) {
   trial<weft::training<special, "loss">>(s);
 }
 
-BOOST_AUTO_TEST_CASE(sources_and_axes_whose_length_the_run_knows) {
+BOOST_AUTO_TEST_CASE(constants_positions_and_run_time_lengths_match_the_reference) {
   for (int const pos : {1, 7, 20}) trial<weft::inference<sources>>(lengths<Pos>(pos));
 }
 
-BOOST_AUTO_TEST_CASE(nothing_at_length_0) {
+BOOST_AUTO_TEST_CASE(positions_and_masks_match_the_reference_at_length_0) {
   trial<weft::inference<sources, "positions", "causal", "masked", "parameter", "length">>(
       lengths<Pos>(0));
 }
 
-BOOST_AUTO_TEST_CASE(a_matrix_and_its_transpose) {
+BOOST_AUTO_TEST_CASE(the_sum_of_a_matrix_and_its_transpose_matches_the_reference) {
   trial<weft::inference<symmetric>>();
 }
 

@@ -1,4 +1,4 @@
-// Picking by index.
+// Gathering and summing by index.
 #include "weft/ops/gather.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -40,13 +40,13 @@ struct picks {
         as<"matched">(gather<Vocab>(logits, tokens)),  // [Batch, Pos]
         as<"ints">(gather<Vocab>(ints, tokens)), as<"flags">(gather<Vocab>(flags, tokens)),
         as<"part">(gather<Half>(weft::slice<Vocab, Half, 4>(table), tokens - 4)),
-        as<"computed">(gather<Vocab>(table, tokens * 2 - 5)),  // some lie outside, and pick 0
+        as<"computed">(gather<Vocab>(table, tokens * 2 - 5)),  // some are out of range: 0
         as<"twice">(gather<Vocab>(table, gather<Vocab>(ints, tokens) - 1)),
         as<"loss">(weft::cross_entropy<Vocab>(logits, tokens)));
   }
 };
 
-// From an axis whose length the run knows.
+// From an axis of run-time length.
 struct remembered {
   constexpr auto operator()(weft::scope s) const {
     auto which = s.input<"which", std::int32_t, Three>();
@@ -78,7 +78,7 @@ struct segments {
 
 BOOST_AUTO_TEST_SUITE(gathers)
 
-BOOST_AUTO_TEST_CASE(rows_and_columns_of_tables) {
+BOOST_AUTO_TEST_CASE(gathered_rows_and_columns_match_the_reference) {
   settings s;
   s.ranges["ints"] = {0, 17};
   s.ranges["logits"] = {-3, 3};
@@ -90,11 +90,11 @@ BOOST_AUTO_TEST_CASE(rows_and_columns_of_tables) {
   trial<weft::inference<picks>>(s);
 }
 
-BOOST_AUTO_TEST_CASE(from_an_axis_whose_length_the_run_knows) {
+BOOST_AUTO_TEST_CASE(gathering_from_a_run_time_length_matches_the_reference) {
   for (int const memory : {1, 4, 6}) trial<weft::inference<remembered>>(lengths<Memory>(memory));
 }
 
-BOOST_AUTO_TEST_CASE(sums_of_segments) {
+BOOST_AUTO_TEST_CASE(segment_sums_match_the_reference) {
   for (int const pos : {0, 1, 3, 20}) {
     auto s = lengths<Batch, Pos, Memory>(2, pos, 4);
     s.ranges["of_all"] = {0, 4};

@@ -1,4 +1,4 @@
-// The adjoint of each operation.
+// The gradients of each operation.
 #include <boost/test/unit_test.hpp>
 
 #include "support/central_differences.hpp"
@@ -32,8 +32,8 @@ struct Ten : weft::axis<10> {};
 struct Pos : weft::axis<weft::up_to<6>> {};
 struct KeyPos : weft::alias<Pos> {};
 
-// A weight for each index of each axis: with them a loss is a sum in which no two elements count
-// the same.
+// A weight for each index of each axis, so that in the loss, a weighted sum, no two elements have
+// the same gradient.
 struct weights {
   template <class A>
   constexpr auto of() const {
@@ -83,7 +83,7 @@ struct reductions {
     using weft::max, weft::mean, weft::sum;
     auto p = s.param<"p", Three, Five, Two>();
     auto q = s.param<"q", Pos, Three>();
-    auto x = s.input<"x", float, Pos>();  // a run has its length from an argument
+    auto x = s.input<"x", float, Pos>();  // gives a run the length of Pos
     constexpr weights w;
     auto loss = w(q * x) + w(sum<Five>(p)) + w(sum<Two, Three>(p)) + w(max<Three>(p)) +
                 w(max<Five, Two>(p)) + w(mean<Two>(p)) + w(mean<Three, Five, Two>(p)) +
@@ -215,40 +215,40 @@ settings apart_from_zero(settings s = {}) {
 
 BOOST_AUTO_TEST_SUITE(gradients)
 
-BOOST_AUTO_TEST_CASE(of_functions) {
+BOOST_AUTO_TEST_CASE(gradients_of_unary_functions_match_central_differences) {
   gradient_trial<functions>(apart_from_zero());
 }
 
-BOOST_AUTO_TEST_CASE(of_arithmetic_choices_and_broadcasts) {
+BOOST_AUTO_TEST_CASE(gradients_of_arithmetic_where_and_broadcast_match_central_differences) {
   gradient_trial<arithmetic>(apart_from_zero());
 }
 
-BOOST_AUTO_TEST_CASE(of_reductions) {
+BOOST_AUTO_TEST_CASE(gradients_of_reductions_match_central_differences) {
   for (int const pos : {1, 4, 6}) gradient_trial<reductions>(lengths<Pos>(pos));
 }
 
-BOOST_AUTO_TEST_CASE(of_softmax_and_normalisation) {
+BOOST_AUTO_TEST_CASE(gradients_of_softmax_and_normalisations_match_central_differences) {
   for (int const pos : {1, 4, 6}) gradient_trial<rows>(lengths<Pos>(pos));
 }
 
-BOOST_AUTO_TEST_CASE(of_dot_in_all_orders) {
+BOOST_AUTO_TEST_CASE(gradients_of_contractions_in_any_axis_order_match_central_differences) {
   for (int const pos : {1, 4, 6}) gradient_trial<products>(lengths<Pos>(pos));
 }
 
-BOOST_AUTO_TEST_CASE(of_views) {
+BOOST_AUTO_TEST_CASE(gradients_of_views_match_central_differences) {
   for (int const pos : {4, 6}) gradient_trial<cuts>(lengths<Pos>(pos));
 }
 
-BOOST_AUTO_TEST_CASE(of_concatenation) {
+BOOST_AUTO_TEST_CASE(gradients_of_concatenations_match_central_differences) {
   for (int const past : {0, 3})
     for (int const pos : {1, 4, 6}) gradient_trial<joins>(lengths<joins::Past, Pos>(past, pos));
 }
 
-BOOST_AUTO_TEST_CASE(of_gather) {
+BOOST_AUTO_TEST_CASE(gradients_of_gather_match_central_differences) {
   for (int const pos : {1, 4, 6}) gradient_trial<picks>(lengths<Pos>(pos));
 }
 
-BOOST_AUTO_TEST_CASE(of_segment_sum) {
+BOOST_AUTO_TEST_CASE(gradients_of_segment_sums_match_central_differences) {
   for (int const pos : {0, 1, 4, 6}) {
     auto s = lengths<Pos>(pos);
     s.ranges["indices"] = {0, 4};
@@ -257,7 +257,7 @@ BOOST_AUTO_TEST_CASE(of_segment_sum) {
 }
 
 // A length of 0 leaves nothing to differentiate: every gradient along it is 0.
-BOOST_AUTO_TEST_CASE(at_length_0) {
+BOOST_AUTO_TEST_CASE(gradients_at_length_0_match_the_reference) {
   weft::testing::trial<weft::training<products, "loss">>(lengths<Pos>(0));
   weft::testing::trial<weft::training<picks, "loss">>(lengths<Pos>(0));
 }

@@ -74,11 +74,11 @@ settings wide(settings s = {}) {
 
 BOOST_AUTO_TEST_SUITE(rows)
 
-BOOST_AUTO_TEST_CASE(along_fixed_axes) {
+BOOST_AUTO_TEST_CASE(softmax_and_normalisations_along_fixed_axes_match_the_reference) {
   trial<weft::inference<fixed>>(wide());
 }
 
-BOOST_AUTO_TEST_CASE(along_axes_whose_length_the_run_knows) {
+BOOST_AUTO_TEST_CASE(softmax_and_normalisations_along_run_time_lengths_match_the_reference) {
   for (int const pos : {0, 1, 2, 11, 20}) trial<weft::inference<bounded>>(wide(lengths<Pos>(pos)));
 }
 

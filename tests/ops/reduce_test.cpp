@@ -50,14 +50,14 @@ struct bounded {
 
 BOOST_AUTO_TEST_SUITE(reductions)
 
-BOOST_AUTO_TEST_CASE(over_fixed_axes) {
+BOOST_AUTO_TEST_CASE(reductions_over_fixed_axes_match_the_reference) {
   weft::testing::settings s;
-  s.ranges["x"] = {0, 1};  // so that sums are not small beside their terms
+  s.ranges["x"] = {0, 1};  // so that sums are not small relative to their terms
   trial<weft::inference<fixed>>(s);
 }
 
-// A mean of nothing is NaN, a maximum of nothing -infinity.
-BOOST_AUTO_TEST_CASE(over_axes_whose_length_the_run_knows) {
+// The mean over an empty axis is NaN, the maximum -infinity.
+BOOST_AUTO_TEST_CASE(reductions_over_run_time_lengths_match_the_reference) {
   for (int const batch : {0, 1, 4})
     for (int const pos : {0, 1, 9, 20})
       trial<weft::inference<bounded>>(lengths<Batch, Pos>(batch, pos));

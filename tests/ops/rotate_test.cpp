@@ -1,4 +1,4 @@
-// Rotations of pairs of numbers, forward and backward.
+// Rotations of pairs of elements, forward and backward.
 #include "weft/ops/rotate.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -28,8 +28,8 @@ struct Three : weft::axis<3> {};
 struct Half : weft::axis<35> {};
 struct Some : weft::axis<17> {};
 
-// Pairs of either kind: all numbers, a part of them, and a single pair; angles with axes that x has
-// not, and without those that it has; the numbers outermost and innermost.
+// Half-split and interleaved pairs: of all elements, of some, and a single pair; angles with axes
+// that x lacks, and without axes that it has; the rotated axis outermost and innermost.
 struct rotations {
   constexpr auto operator()(weft::scope s) const {
     using weft::rotate;
@@ -56,7 +56,7 @@ struct rotations {
   }
 };
 
-// Angles that are learned, and what they turn.
+// Learned angles and a learned operand.
 template <rotary_pairs Which>
 struct learned {
   constexpr auto operator()(weft::scope s) const {
@@ -67,7 +67,7 @@ struct learned {
   }
 };
 
-// The gradient for what is turned is one more rotation.
+// The gradient of the rotated operand is another rotation.
 constexpr bool turns_back() {
   weft::graph const g = weft::training<learned<rotary_pairs::halves>, "loss">::make();
   return count(g, op::rotate) == 2 && count(g, op::rotate_adjoint) == 2 && count(g, op::pad) == 0 &&
@@ -79,11 +79,11 @@ static_assert(turns_back());
 
 BOOST_AUTO_TEST_SUITE(rotate)
 
-BOOST_AUTO_TEST_CASE(equals_the_reference_at_every_length) {
+BOOST_AUTO_TEST_CASE(rotations_match_the_reference_at_every_length) {
   for (int const pos : {0, 1, 3, 9}) trial<weft::inference<rotations>>(lengths<Pos>(pos));
 }
 
-BOOST_AUTO_TEST_CASE(turns_each_pair_by_its_angle) {
+BOOST_AUTO_TEST_CASE(each_pair_is_rotated_by_its_angle) {
   weft::module<rotations, "seven", "seven_neighbours"> net;
   weft::array<float, Pos, Seven> x(2);
   weft::array<float, Three> angle;

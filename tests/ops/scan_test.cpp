@@ -1,4 +1,4 @@
-// Recurrence: what a scan means, against loops written out, and what it becomes, against that.
+// Scans: the reference against explicit loops, and lowered programs against the reference.
 #include "weft/ops/scan.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -23,7 +23,7 @@ using weft::testing::lengths, weft::testing::settings, weft::testing::trial;
 
 struct Pos : weft::axis<weft::up_to<17>> {};
 
-// A recurrent layer of all sizes.
+// An Elman network of any batch and hidden size.
 template <int B, int N>
 struct elman {
   struct Batch : weft::axis<B> {};
@@ -43,7 +43,7 @@ struct elman {
   }
 };
 
-// All kinds of operands, each with its gradient.
+// Operands of every kind, each with a gradient.
 template <bool Last, bool All, weft::direction D>
 struct decoder {
   struct Batch : weft::axis<2> {};
@@ -80,7 +80,7 @@ struct decoder {
     };
     auto const [h, m] = r.last;
     auto const [contexts, sums] = r.all;
-    auto none = 0.f * sum<Pos>(given);  // an input that tells the length
+    auto none = 0.f * sum<Pos>(given);  // an input that gives the length
     auto last =
         weigh(h, shape<Batch>{}, shape<Hidden>{}) + weigh(m, shape<Hidden>{}, shape<Batch>{});
     auto all = weigh(contexts, shape<Batch>{}, shape<Pos>{}, shape<Hidden>{}) +
@@ -94,8 +94,8 @@ struct decoder {
   }
 };
 
-// Carries that change places, one that stays, and one that takes what the operand is; an axis of
-// fixed length, named by more than one scan, forwards, backwards, and one after the other.
+// Carries that are swapped, one that is constant, and one that takes the operand's value; an axis
+// of fixed length, scanned several times, forwards, backwards, and one scan after another.
 struct exchange {
   struct Steps : weft::axis<5> {};
   struct Width : weft::axis<3> {};
@@ -130,7 +130,7 @@ struct exchange {
   struct Below : weft::axis<3> {};
 };
 
-// Weights with which errors do not grow from step to step.
+// Recurrent weights small enough that errors do not grow from step to step.
 settings contracting(settings s, int n) {
   s.ranges["u"] = {-1.0 / n, 1.0 / n};
   return s;
@@ -146,14 +146,14 @@ void try_lengths() {
 
 BOOST_AUTO_TEST_SUITE(scans)
 
-BOOST_AUTO_TEST_CASE(of_all_lengths_batches_and_sizes) {
+BOOST_AUTO_TEST_CASE(recurrent_layers_of_all_lengths_and_sizes_match_the_reference) {
   try_lengths<1, 1>();
   try_lengths<3, 5>();
   try_lengths<1, 20>();
   try_lengths<3, 64>();
 }
 
-BOOST_AUTO_TEST_CASE(of_carries_that_change_places_and_scans_after_each_other) {
+BOOST_AUTO_TEST_CASE(swapped_carries_and_consecutive_scans_match_the_reference) {
   trial<weft::inference<exchange>>();
   auto const g = weft::testing::plain_graph<weft::inference<exchange>>();
   weft::testing::expectation const e(*g, {});
@@ -161,7 +161,7 @@ BOOST_AUTO_TEST_CASE(of_carries_that_change_places_and_scans_after_each_other) {
     return weft::reference::result(*g, e.values(), name).data;
   };
   auto const& given = e.given().inputs;
-  BOOST_TEST(result("a") == given.find("b0")->second);  // an odd number of exchanges
+  BOOST_TEST(result("a") == given.find("b0")->second);  // an odd number of swaps
   BOOST_TEST(result("b") == given.find("a0")->second);
   BOOST_TEST(result("same") == given.find("a0")->second);
   for (std::size_t i = 0; i < 3; ++i) {
@@ -172,14 +172,14 @@ BOOST_AUTO_TEST_CASE(of_carries_that_change_places_and_scans_after_each_other) {
   BOOST_TEST(result("count")[0] == given.find("count0")->second[0] + 5);
 }
 
-// Nothing else reads what the scan gives.
-BOOST_AUTO_TEST_CASE(of_which_one_result_is_computed) {
+// The scan's other result is not needed.
+BOOST_AUTO_TEST_CASE(a_single_result_of_a_scan_matches_the_reference) {
   trial<weft::inference<elman<3, 5>, "all">>(contracting(lengths<Pos>(3), 5));
   trial<weft::inference<elman<3, 5>, "last">>(contracting(lengths<Pos>(3), 5));
 }
 
-// The loop that elman stands for, in double.
-BOOST_AUTO_TEST_CASE(mean_the_loop_written_out) {
+// The loop that `elman` computes, in double precision.
+BOOST_AUTO_TEST_CASE(a_scan_equals_its_explicit_loop) {
   using model = elman<3, 5>;
   auto const g = weft::testing::plain_graph<weft::inference<model>>();
   for (std::size_t const n : {0u, 1u, 3u, 17u}) {
@@ -209,7 +209,7 @@ BOOST_AUTO_TEST_CASE(mean_the_loop_written_out) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(have_gradients_for_all_kinds_of_operands) {
+BOOST_AUTO_TEST_CASE(gradients_of_all_operands_of_a_scan_match_central_differences) {
   using weft::testing::gradient_trial, weft::forwards;
   auto const of_length = [](int pos) {
     settings s = lengths<Pos>(pos);

@@ -1,4 +1,4 @@
-// Other names and other cuts of the same elements, and one tensor after another.
+// Renaming, splitting, merging, slicing and concatenation.
 #include "weft/ops/view.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -39,7 +39,7 @@ struct cuts {
     auto x = s.input<"x", float, Six, Seventeen, Five>();
     auto p = s.param<"p", Thirty, Three>();
     auto i = s.input<"i", std::int32_t, Six, Five>();
-    auto e = exp(x);                           // lies in the workspace
+    auto e = exp(x);                           // stored in the workspace
     auto apart = split<Thirty, Five, Six>(p);  // [Five, Six, Three]
     return weft::results(
         as<"renamed">(rename<Six, Also>(x)), as<"renamed_sum">(rename<Six, Also>(x) + x),
@@ -92,7 +92,7 @@ struct cuts_of_nothing {
   struct Three1 : weft::axis<3> {};
 };
 
-// One after another.
+// Operands of fixed lengths.
 struct joined {
   constexpr auto operator()(weft::scope s) const {
     using weft::as, weft::concatenate, weft::shape;
@@ -111,7 +111,7 @@ struct joined {
   struct Seven : weft::axis<7> {};
 };
 
-// A cache and what comes new; a first token before all others.
+// A cache and new rows; a first token before all others.
 struct bounded_joined {
   constexpr auto operator()(weft::scope s) const {
     using weft::as, weft::concatenate, weft::shape;
@@ -138,15 +138,15 @@ struct bounded_joined {
 
 BOOST_AUTO_TEST_SUITE(views)
 
-BOOST_AUTO_TEST_CASE(of_fixed_axes) {
+BOOST_AUTO_TEST_CASE(views_of_fixed_axes_match_the_reference) {
   trial<weft::inference<cuts>>();
 }
 
-BOOST_AUTO_TEST_CASE(of_axes_whose_length_the_run_knows) {
+BOOST_AUTO_TEST_CASE(views_of_run_time_lengths_match_the_reference) {
   for (int const pos : {3, 6, 12}) trial<weft::inference<bounded_cuts>>(lengths<Pos>(pos));
 }
 
-BOOST_AUTO_TEST_CASE(of_nothing) {
+BOOST_AUTO_TEST_CASE(views_of_empty_tensors_match_the_reference) {
   trial<weft::inference<cuts_of_nothing>>(lengths<Pos>(0));
 }
 
@@ -154,11 +154,11 @@ BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_AUTO_TEST_SUITE(concatenations)
 
-BOOST_AUTO_TEST_CASE(of_fixed_parts) {
+BOOST_AUTO_TEST_CASE(concatenations_of_fixed_lengths_match_the_reference) {
   trial<weft::inference<joined>>();
 }
 
-BOOST_AUTO_TEST_CASE(of_parts_whose_length_the_run_knows) {
+BOOST_AUTO_TEST_CASE(concatenations_of_run_time_lengths_match_the_reference) {
   using model = bounded_joined;
   for (int const past : {0, 1, 8})
     for (int const pos : {0, 1, 12})

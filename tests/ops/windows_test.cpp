@@ -51,7 +51,7 @@ struct looks {
   }
 };
 
-// Without zeros nothing is copied: the contraction reads the input where it lies.
+// Without padding nothing is copied: the contraction reads strided windows of the input.
 struct unpadded {
   constexpr auto operator()(weft::scope s) const {
     auto x = s.input<"x", float, Batch, Pos, In>();
@@ -93,12 +93,12 @@ struct fixed {
 
 BOOST_AUTO_TEST_SUITE(windows)
 
-BOOST_AUTO_TEST_CASE(hold_what_they_look_at) {
+BOOST_AUTO_TEST_CASE(windows_match_the_reference_at_every_length) {
   for (int const pos : {0, 1, 2, 3, 4, 5, 6, 19, 20})
     trial<weft::inference<looks>>(lengths<Pos>(pos));
 }
 
-BOOST_AUTO_TEST_CASE(convolutions_read_them_in_place) {
+BOOST_AUTO_TEST_CASE(convolutions_without_padding_match_the_reference) {
   for (int const pos : {0, 2, 3, 20}) trial<weft::inference<unpadded>>(lengths<Pos>(pos));
 }
 

@@ -1,5 +1,5 @@
-// Biases of attention: one that goes by distance is looked up by the operation, the others are
-// added up, and all have gradients.
+// Attention biases: one indexed by relative position is looked up by the fused operation, the
+// others are summed into one dense bias, and all have gradients.
 #include <boost/test/unit_test.hpp>
 #include <cstddef>
 #include <cstdint>
@@ -18,11 +18,11 @@ using namespace weft::testing::attention;
 using option = weft::attention_option;
 
 struct Distance : weft::axis<5> {};       // -2 to 2
-struct AnyDistance : weft::axis<13> {};   // of 7 positions
+struct AnyDistance : weft::axis<13> {};   // -6 to 6: of 7 positions
 struct FewDistances : weft::axis<12> {};  // one too few
 struct Bounded : weft::axis<weft::up_to<13>> {};
 
-// What biases and masks are made of.
+// What biases and masks are computed from.
 struct context {
   weft::scope s;
   decltype(operands::query) query;
@@ -36,7 +36,7 @@ constexpr auto clamped(const I& index) {
   return minimum(maximum(index, 0), static_cast<std::int32_t>(D::extent) - 1);
 }
 
-// What is added to the scores, under a mask.
+// Attention with a bias added to the scores, under a mask.
 struct everything_seen {
   constexpr auto operator()(const context&) const { return positions<KeyPos>() >= 0; }
 };
@@ -57,7 +57,7 @@ struct clipped {
                             clamped<Distance>(positions<KeyPos>() - positions<Pos>() + 2));
   }
 };
-struct otherwise_clipped {  // one table for all
+struct otherwise_clipped {  // one table for all heads
   constexpr auto operator()(const context& in) const {
     auto const distance = 1 + positions<KeyPos>() - (positions<Pos>() - 1);
     return gather<Distance>(in.s.param<"table", Distance>(), maximum(0, minimum(4, distance)));
@@ -75,7 +75,7 @@ struct all_distances_on_one_side {
                                minimum(positions<KeyPos>() - positions<Pos>() + 7, 12));
   }
 };
-// Shaw et al. 2018: a row for each query, from the query.
+// Shaw et al. 2018: the table has a row per query, computed from the query.
 struct of_each_query {
   constexpr auto operator()(const context& in) const {
     auto const table = weft::dot<HeadDim>(in.query, in.s.param<"embedding", Distance, HeadDim>());
@@ -129,7 +129,7 @@ struct valid_and_masked {
   }
 };
 
-// (QKᵀ + the bias) / sqrt(d), as Dai et al. 2019 have it, capped and with more beside it.
+// Dai et al. 2019: the relative bias is scaled together with QKᵀ; a dense bias is added to both.
 struct scaled_together {
   constexpr auto operator()(weft::scope s) const {
     auto const o = operands_in(s);
@@ -139,6 +139,7 @@ struct scaled_together {
     return weft::dot<KeyPos>(weft::softmax<KeyPos>(scores), o.value);
   }
 };
+// The biases are added after the soft cap.
 struct capped {
   constexpr auto operator()(weft::scope s) const {
     auto const o = operands_in(s);
@@ -149,7 +150,7 @@ struct capped {
     return weft::dot<KeyPos>(weft::softmax<KeyPos>(scores), o.value);
   }
 };
-// A single query, which stands at an offset.
+// A single query at an offset.
 struct one_query {
   constexpr auto operator()(weft::scope s) const {
     auto q = s.input<"q", float, Batch, Heads, HeadDim>();
@@ -177,7 +178,7 @@ bool is_looked_up() {
   return count(g, op::gather) == 0 && count(g, op::positions) == 0;
 }
 
-// What is no bias by distance, or not from where the band is, is a bias like others.
+// Not the pattern of a relative bias, or at another offset than the band: these stay dense biases.
 struct from_the_key_back {
   constexpr auto operator()(const context& in) const {
     return gather<Distance>(in.s.param<"table", Distance>(),
@@ -228,7 +229,7 @@ struct of_unclipped_offsets {
   }
 };
 
-BOOST_AUTO_TEST_CASE(a_bias_by_distance_is_looked_up) {
+BOOST_AUTO_TEST_CASE(relative_biases_are_looked_up_and_other_biases_are_dense_operands) {
   BOOST_TEST((has_options<biased<clipped>>({option::relative}, 2)));
   BOOST_TEST((is_looked_up<biased<clipped>>()));
   BOOST_TEST((has_options<biased<clipped, causal>>({option::relative}, 2)));
@@ -257,7 +258,7 @@ BOOST_AUTO_TEST_CASE(a_bias_by_distance_is_looked_up) {
   BOOST_TEST((is_looked_up<one_query>()));
 }
 
-BOOST_AUTO_TEST_CASE(what_is_no_bias_by_distance_is_one_like_others) {
+BOOST_AUTO_TEST_CASE(biases_that_do_not_match_the_relative_pattern_stay_dense) {
   BOOST_TEST((has_options<biased<from_the_key_back>>({option::bias})));
   BOOST_TEST((has_options<biased<every_other_distance>>({option::bias})));
   BOOST_TEST((has_options<biased<by_place>>({option::bias})));
@@ -268,12 +269,12 @@ BOOST_AUTO_TEST_CASE(what_is_no_bias_by_distance_is_one_like_others) {
   BOOST_TEST((has_options<biased<of_unclipped_offsets>>({option::bias})));
   BOOST_TEST((has_options<biased<from_an_offset, causal>>({option::bias})));
   BOOST_TEST((has_options<biased<clipped, cached>>({option::bias, option::offset})));
-  // One is looked up, the other is a bias like others.
+  // Of two relative biases one is looked up, the other is dense.
   BOOST_TEST(
       (has_options<biased<together<clipped, all_distances>>>({option::bias, option::relative}, 2)));
 }
 
-BOOST_AUTO_TEST_CASE(biased_attention_means_what_was_written_forward_and_backward) {
+BOOST_AUTO_TEST_CASE(fusing_biased_attention_preserves_its_loss_and_gradients) {
   means_the_same<biased<clipped>>();
   means_the_same<biased<clipped, causal>>();
   means_the_same<biased<otherwise_clipped, valid_and_masked>>(offsets(6));
@@ -296,7 +297,7 @@ BOOST_AUTO_TEST_CASE(biased_attention_means_what_was_written_forward_and_backwar
   means_the_same<biased<clipped, cached>>(offsets(6));
 }
 
-BOOST_AUTO_TEST_CASE(biased_attention_runs_on_every_target_forward_and_backward) {
+BOOST_AUTO_TEST_CASE(biased_attention_and_its_gradients_match_the_reference_on_every_target) {
   runs<biased<clipped, causal>>();
   runs<biased<all_distances>>();
   runs<biased<of_each_query, causal>>();
@@ -305,20 +306,20 @@ BOOST_AUTO_TEST_CASE(biased_attention_runs_on_every_target_forward_and_backward)
   runs<biased<halved<together<of_heads, clipped, of_pairs>>>>();
   runs<scaled_together>();
   runs<capped>();
-  // With most keys seen: gradients must not be too small for the bounds.
+  // Most keys are visible: otherwise gradients are too small for the error bounds.
   runs<biased<otherwise_clipped, valid_and_masked>>({3, 8});
   runs<biased<from_an_offset, cached>>({1, 3});
   runs<one_query>({1, 3});
 }
 
-BOOST_AUTO_TEST_CASE(gradients_for_biases_are_those_that_differences_show) {
+BOOST_AUTO_TEST_CASE(gradients_of_biases_match_central_differences) {
   auto const at = weft::testing::lengths<Pos>(3);
   weft::testing::gradient_trial<trainable<biased<clipped, causal>>>(at);
   weft::testing::gradient_trial<trainable<biased<of_each_query, causal>>>(at);
   weft::testing::gradient_trial<trainable<capped>>(at);
 }
 
-// Of n positions; the table is trained.
+// N positions with a learned table of relative biases.
 template <std::size_t N>
 struct sequence {
   struct Pos : weft::axis<N> {};
@@ -335,7 +336,7 @@ struct sequence {
     return weft::results(weft::as<"loss">(weft::mean<Pos, Heads, HeadDim>(y * y)));
   }
 };
-// Twice the positions make the workspace grow by twice as much: nothing in it is of pairs.
+// The workspace grows linearly with the number of positions: nothing is stored per pair of them.
 template <std::size_t N>
 constexpr std::size_t growth = weft::training_cost<sequence<2 * N>>.workspace_bytes -
                                weft::training_cost<sequence<N>>.workspace_bytes;

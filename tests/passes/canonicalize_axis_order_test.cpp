@@ -1,4 +1,4 @@
-// However a formula is written, its steps walk through memory in the same order.
+// The order of a formula's operands does not change the operations and axes that it lowers to.
 #include "weft/passes/canonicalize_axis_order.hpp"
 
 #include <algorithm>
@@ -32,7 +32,7 @@ struct Heads : weft::axis<2> {};
 struct HeadDim : weft::axis<6> {};
 struct Hidden : weft::axis<7> {};
 
-// Attention and a layer behind it, by row vectors or by column vectors.
+// Attention followed by a linear layer, written with row vectors or with column vectors.
 template <bool Columns>
 struct layer {
   constexpr auto operator()(weft::scope s) const {
@@ -65,7 +65,7 @@ struct layer {
   }
 };
 
-// What is computed, and over which axes; the order of steps is that of the formula.
+// The computed operations and their axes, in the order of the formula.
 template <class Unit>
 std::vector<std::pair<op, std::vector<const weft::axis_info*>>> computed() {
   auto const g = weft::testing::compiled_graph<Unit>();
@@ -83,15 +83,15 @@ bool compute_the_same() {
   return std::is_permutation(one.begin(), one.end(), other.begin(), other.end());
 }
 
-// For a layer whose bounds say nothing: each of its operations adds some epsilons, and the
-// normalisation divides by what deviations there are.
+// For a layer too deep for useful error bounds: each of its operations adds some epsilons, and the
+// normalisation divides by deviations that may be small.
 weft::testing::settings deep(std::size_t n) {
   auto s = lengths<Batch>(n);
   s.tolerance = 2e-5;
   return s;
 }
 
-// A token of its own before the others, and a table added on the left.
+// A learned token before or after the others.
 struct Token : weft::axis<1> {};
 struct Tokens : weft::axis<6> {};
 template <bool First>
@@ -112,8 +112,8 @@ struct with_token {
   }
 };
 
-// Every view, and every operation with an order of its own, of what lies otherwise than it was
-// written. The results keep their types' orders.
+// Every view, and every operation with an axis order of its own, of a tensor whose axis order in
+// memory differs from that of its type. The results keep the axis order of their types.
 struct Between : weft::alias<Pos> {};
 struct Half : weft::axis<6> {};
 struct Window : weft::axis<3> {};
@@ -157,7 +157,7 @@ constexpr auto sum_of_all(const weft::tensor<float, shape<Axes...>>& x) {
   return weft::sum<Axes...>(x);
 }
 
-// The same, trained.
+// The same with a loss, for training.
 struct trained_views {
   constexpr auto operator()(weft::scope s) const {
     using namespace weft;
@@ -172,19 +172,19 @@ struct trained_views {
 
 BOOST_AUTO_TEST_SUITE(canonicalize_axis_order)
 
-BOOST_AUTO_TEST_CASE(columns_are_computed_as_rows_are) {
+BOOST_AUTO_TEST_CASE(row_and_column_vector_formulas_lower_to_the_same_operations) {
   BOOST_TEST((compute_the_same<weft::inference<layer<false>, "loss">,
                                weft::inference<layer<true>, "loss">>()));
   BOOST_TEST((compute_the_same<weft::training<layer<false>, "loss">,
                                weft::training<layer<true>, "loss">>()));
 }
 
-BOOST_AUTO_TEST_CASE(a_token_before_the_others_costs_what_one_behind_them_does) {
+BOOST_AUTO_TEST_CASE(prepending_a_token_lowers_to_the_same_operations_as_appending_it) {
   BOOST_TEST((compute_the_same<weft::inference<with_token<false>, "sum">,
                                weft::inference<with_token<true>, "sum">>()));
 }
 
-BOOST_AUTO_TEST_CASE(results_keep_the_order_of_their_types) {
+BOOST_AUTO_TEST_CASE(results_keep_the_axis_order_of_their_types) {
   for (std::size_t const n : {0u, 1u, 3u}) {
     trial<weft::inference<layer<true>, "y">>(deep(n));
     trial<weft::inference<with_token<true>, "y">>(lengths<Batch>(n));
@@ -192,7 +192,7 @@ BOOST_AUTO_TEST_CASE(results_keep_the_order_of_their_types) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(gradients_are_those_of_the_formula) {
+BOOST_AUTO_TEST_CASE(gradients_match_the_reference) {
   for (std::size_t const n : {1u, 3u}) {
     trial<weft::training<layer<true>, "loss">>(deep(n));
     trial<weft::training<trained_views, "loss">>(lengths<Batch>(n));

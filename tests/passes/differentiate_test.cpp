@@ -1,4 +1,4 @@
-// The graph of gradients. Their numbers are tested with the operations.
+// The structure of graphs of gradients. The gradients' values are tested with each operation.
 #include "weft/passes/differentiate.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -57,7 +57,7 @@ struct of_inputs {
 constexpr weft::graph gradients_of_inputs() {
   return weft::simplify(weft::differentiate(weft::trace<of_inputs>(), 0));
 }
-// What depends on no parameter has no gradient: nothing of tanh's or exp's is there.
+// What depends on no parameter gets no gradient: there is no adjoint of tanh or exp.
 static_assert(count(gradients_of_inputs(), op::tanh) == 1);
 static_assert(count(gradients_of_inputs(), op::exp) == 1);
 static_assert(count(gradients_of_inputs(), op::multiply) == 0);
@@ -67,7 +67,7 @@ static_assert(count(gradients_of_inputs(), op::dot) == 2);
 
 BOOST_AUTO_TEST_SUITE(differentiating)
 
-BOOST_AUTO_TEST_CASE(a_shared_parameter_adds_up_and_an_unused_one_has_zeros) {
+BOOST_AUTO_TEST_CASE(gradients_of_a_shared_parameter_add_up_and_those_of_an_unused_one_are_zero) {
   namespace reference = weft::reference;
   auto const plain = kept(shared_gradients);
   auto const simple = kept([&] { return weft::simplify(*plain); });
@@ -90,7 +90,7 @@ BOOST_AUTO_TEST_CASE(the_forward_graph_stays_as_it_is) {
     BOOST_TEST(weft::detail::same_node(g->nodes[i], forward->nodes[i]));
 }
 
-BOOST_AUTO_TEST_CASE(the_lowered_gradients_are_the_references) {
+BOOST_AUTO_TEST_CASE(lowered_gradients_match_the_reference) {
   weft::testing::trial<weft::training<shared, "loss">>();
   weft::testing::trial<weft::training<of_inputs, "loss">>();
 }

@@ -1,5 +1,5 @@
-// Dropout of attention's weights is part of the one operation: the same elements are dropped, and
-// nothing of queries by keys is stored.
+// Dropout of attention weights is fused into attention: the same elements are dropped, and nothing
+// is stored per pair of query and key.
 #include <boost/test/unit_test.hpp>
 #include <cstddef>
 #include <cstdint>
@@ -21,14 +21,14 @@ constexpr auto dropped(const S& scores, const V& values, double rate = 0.3) {
   return weft::dot<KeyPos>(dropout(weft::softmax<KeyPos>(scores), rate), values);
 }
 
-// Beside another dropout, which it is not to be mistaken for.
+// With a dropout of the query, which must not be mistaken for that of the weights.
 struct plain {
   constexpr auto operator()(weft::scope s) const {
     auto [q, k, v] = operands_in(s);
     return dropped(weft::dot<HeadDim>(dropout(q, 0.1), k), v);
   }
 };
-// The weights have the keys before the queries.
+// In the weights, the key axis precedes the query axis.
 struct keys_first {
   constexpr auto operator()(weft::scope s) const {
     auto [q, k, v] = operands_in(s);
@@ -42,7 +42,7 @@ struct causal {
     return dropped(where(weft::nn::causal<Pos, KeyPos>(), scores, -weft::infinity), v, 0.1);
   }
 };
-// A cache's window, lengths and a mask.
+// The sliding window of a cache, lengths and a mask.
 struct hidden {
   constexpr auto operator()(weft::scope s) const {
     auto [q, k, v] = operands_in(s);
@@ -53,7 +53,7 @@ struct hidden {
     return dropped(where(seen, weft::dot<HeadDim>(q, k), -weft::infinity), v, 0.2);
   }
 };
-// Soft cap, a dense bias and one by distance, each trained.
+// A soft cap, a dense bias and a relative one, both learned.
 struct biased {
   struct Distance : weft::axis<5> {};
   constexpr auto operator()(weft::scope s) const {
@@ -64,7 +64,7 @@ struct biased {
     return dropped(2 * tanh(weft::dot<HeadDim>(q, k) / 2) + bias, v);
   }
 };
-// Heads in groups that share keys.
+// Groups of heads share keys (GQA).
 struct grouped {
   constexpr auto operator()(weft::scope s) const {
     auto x = s.input<"x", float, Batch, Pos, Heads, Group, HeadDim>() * s.param<"gain", HeadDim>();
@@ -73,7 +73,7 @@ struct grouped {
     return dropped(weft::dot<HeadDim>(x, k), v, 0.5);
   }
 };
-// Dropped twice, or needed beside: as it is written.
+// Not fused: weights that are dropped twice, or that are a result too.
 struct dropped_twice {
   constexpr auto operator()(weft::scope s) const {
     auto [q, k, v] = operands_in(s);
@@ -100,14 +100,14 @@ void runs_dropped() {
   for (std::size_t const length : {0u, 1u, 3u, 7u}) {
     auto const at = drawn(offsets(length));
     weft::testing::trial<weft::sampling<Model>>(at);
-    // A mean over nothing is not a number, and the bound grows with the steps between.
+    // The mean over an empty axis is NaN, and error bounds at larger lengths are too wide to fail.
     if (length > 0 && length < 4)
       weft::testing::trial<weft::training<trainable<Model>, "loss">>(at);
   }
 }
 
-// Nothing is stored of the weights, of their dropout or of their softmax; `others` are dropouts of
-// something else.
+// Checks that scores, softmax and dropout of the weights are one operation; `others` is the number
+// of other dropouts.
 template <class Unit>
 void is_one_operation(int others = 0) {
   auto const g = weft::testing::compiled_graph<Unit>();
@@ -116,7 +116,7 @@ void is_one_operation(int others = 0) {
   BOOST_TEST(count(*g, op::dropout) == others);
 }
 
-BOOST_AUTO_TEST_CASE(attention_takes_the_dropout_of_its_weights) {
+BOOST_AUTO_TEST_CASE(a_single_dropout_of_unshared_weights_is_fused_into_attention) {
   is_one_operation<weft::inference<plain>>();
   is_one_operation<weft::sampling<plain>>(1);
   is_one_operation<weft::training<trainable<plain>, "loss">>(2);  // forward, backward
@@ -128,7 +128,7 @@ BOOST_AUTO_TEST_CASE(attention_takes_the_dropout_of_its_weights) {
   BOOST_TEST((count(attended<dropped_weights_too>(), op::attention) == 0));
 }
 
-BOOST_AUTO_TEST_CASE(dropout_of_weights_means_what_was_written) {
+BOOST_AUTO_TEST_CASE(fusing_attention_dropout_preserves_the_loss_and_its_gradients) {
   means_the_same<plain>(drawn(offsets(6)));
   means_the_same<keys_first>(drawn(offsets(6)));
   means_the_same<causal>(drawn(offsets(6)));
@@ -137,7 +137,7 @@ BOOST_AUTO_TEST_CASE(dropout_of_weights_means_what_was_written) {
   means_the_same<grouped>(drawn(offsets(6)));
 }
 
-BOOST_AUTO_TEST_CASE(dropout_of_weights_runs_on_every_target) {
+BOOST_AUTO_TEST_CASE(attention_dropout_matches_the_reference_on_every_target) {
   runs_dropped<plain>();
   runs_dropped<keys_first>();
   runs_dropped<causal>();
@@ -146,13 +146,13 @@ BOOST_AUTO_TEST_CASE(dropout_of_weights_runs_on_every_target) {
   runs_dropped<grouped>();
 }
 
-BOOST_AUTO_TEST_CASE(gradients_with_dropout_are_those_that_differences_show) {
+BOOST_AUTO_TEST_CASE(gradients_with_attention_dropout_match_central_differences) {
   auto const at = drawn(offsets(3));
   weft::testing::gradient_trial<trainable<plain>>(at);
   weft::testing::gradient_trial<trainable<biased>>(at);
 }
 
-// Of n positions.
+// N positions.
 template <std::size_t N>
 struct sequence {
   struct Pos : weft::axis<N> {};
@@ -165,7 +165,7 @@ struct sequence {
     return weft::results(weft::as<"loss">(weft::mean<Pos, Heads, HeadDim>(y * y)));
   }
 };
-// Twice the positions make the workspace grow by twice as much: nothing in it is of pairs.
+// The workspace grows linearly with the number of positions: nothing is stored per pair of them.
 template <std::size_t N>
 constexpr std::size_t growth = weft::training_cost<sequence<2 * N>>.workspace_bytes -
                                weft::training_cost<sequence<N>>.workspace_bytes;

@@ -1,5 +1,4 @@
-// What is written as softmax(QKᵀ)V becomes one operation, and means the same; what needs the scores
-// keeps them.
+// softmax(QKᵀ)V becomes one operation with the same results, unless its scores are needed.
 #include "weft/passes/fuse_attention.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -54,7 +53,7 @@ struct window {
            positions<Pos>() - positions<KeyPos>() <= 2;
   }
 };
-// Of several limits on one side the tightest one holds, in whatever order they are written.
+// Of several limits on one side the tightest one holds, in any order.
 struct tightest_first {
   constexpr auto operator()(weft::scope s) const {
     return window()(s) && positions<KeyPos>() <= positions<Pos>() + 3 &&
@@ -138,7 +137,7 @@ struct offset_of_one_side {
            positions<KeyPos>() <= positions<Pos>() + offset(s);
   }
 };
-// The second is a mask, and so is one that counts from the end.
+// Only one length is fused: the second one becomes a mask, and so does a limit that is subtracted.
 struct several_lengths {
   constexpr auto operator()(weft::scope s) const {
     return positions<KeyPos>() + 2 < s.input<"lengths", std::int32_t, Batch>() &&
@@ -199,7 +198,7 @@ bool takes_everything() {
          n.scale < 2.0001 && n.highest == 0 && count(g, op::tanh) == 0;
 }
 
-// One query, without an axis of its own: a step of a decoder.
+// A single query, without a query axis: a decoding step.
 struct one_query {
   constexpr auto operator()(weft::scope s) const {
     auto q = s.input<"q", float, Heads, HeadDim>();
@@ -208,7 +207,7 @@ struct one_query {
   }
 };
 
-// The mask puts a finite number; the weights are a result; the values are numbers, not vectors.
+// Not fused: a finite mask value, weights that are a result, and scalar values.
 struct finite_mask {
   constexpr auto operator()(weft::scope s) const {
     auto [q, k, v] = operands_in(s);
@@ -232,7 +231,7 @@ struct numbers {
   }
 };
 
-BOOST_AUTO_TEST_CASE(softmax_of_products_becomes_one_operation) {
+BOOST_AUTO_TEST_CASE(softmax_of_scores_times_values_becomes_one_operation) {
   BOOST_TEST((becomes_one()));
   BOOST_TEST((takes_everything()));
   BOOST_TEST((output_node(attended<one_query>()).kind == op::attention));
@@ -274,16 +273,16 @@ BOOST_AUTO_TEST_CASE(masks_and_biases_that_attentions_share_are_combined_once) {
   weft::graph const& g = attended<two_of_the_same_mask>();
   BOOST_TEST(count(g, op::attention) == 2);
   BOOST_TEST(count(g, op::logical_and) == 1);
-  BOOST_TEST(count(g, op::add) == 2);  // one of the biases, one of the results
+  BOOST_TEST(count(g, op::add) == 2);  // of the biases, and of the results
 }
 
-BOOST_AUTO_TEST_CASE(what_needs_the_scores_keeps_them) {
+BOOST_AUTO_TEST_CASE(attention_with_a_finite_mask_used_weights_or_scalar_values_is_not_fused) {
   BOOST_TEST((count(attended<finite_mask>(), op::attention) == 0));
   BOOST_TEST((count(attended<weights_too>(), op::attention) == 0));
   BOOST_TEST((count(attended<numbers>(), op::attention) == 0));
 }
 
-BOOST_AUTO_TEST_CASE(attention_means_what_was_written_forward_and_backward) {
+BOOST_AUTO_TEST_CASE(fusing_attention_preserves_its_loss_and_gradients) {
   means_the_same<plain>();
   means_the_same<masked<causal>>();
   means_the_same<masked<strictly_before>>();
@@ -305,7 +304,7 @@ BOOST_AUTO_TEST_CASE(attention_means_what_was_written_forward_and_backward) {
   means_the_same<one_query>();
 }
 
-BOOST_AUTO_TEST_CASE(attention_runs_on_every_target_forward_and_backward) {
+BOOST_AUTO_TEST_CASE(attention_and_its_gradients_match_the_reference_on_every_target) {
   runs<plain>();
   runs<masked<causal>>();
   runs<masked<strictly_before>>();

@@ -1,5 +1,5 @@
-// What stands next to a contraction or an operation along rows becomes part of it, elementwise
-// operations become chains, and only where that changes nothing else.
+// Neighbours of contractions and rowwise operations are fused into them, elementwise operations
+// form fusion groups, and neither happens where it would change other results.
 #include "weft/passes/fuse.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -39,7 +39,7 @@ const weft::graph& fused_with_gradients() {
   return *g;
 }
 
-// A layer as everybody writes it, in each of its orders.
+// A linear layer with a scale, a bias, a residual and each activation.
 template <op Last>
 struct layer {
   constexpr auto operator()(weft::scope s) const {
@@ -63,16 +63,16 @@ bool is_one_contraction() {
          n.epilogue == Last;
 }
 
-// None of these may go into the contraction as it is.
+// The last operation of each must not be fused into its contraction.
 struct kept_apart {
   constexpr auto operator()(weft::scope s) const {
     auto x = s.input<"x", float, Rows, In>();
     auto weight = s.param<"weight", Out, In>();
-    auto both = weft::dot<In>(x, weight);  // a result, and used
+    auto both = weft::dot<In>(x, weight);  // a result that is used again
     auto wider =
         weft::dot<In>(x, weight * 2) + s.param<"h", Heads>();  // has fewer axes than the sum
     auto ended =
-        tanh(weft::dot<In>(x, weight * 3)) + s.param<"b", Out>();  // the function comes first
+        tanh(weft::dot<In>(x, weight * 3)) + s.param<"b", Out>();  // the activation comes first
     auto scaled_after = (weft::dot<In>(x, weight * 4) + s.param<"c", Out>()) * 2;
     auto by_tensor = weft::dot<In>(x, weight * 5) * s.param<"d", Out>();
     return weft::results(weft::as<"both">(both), weft::as<"sum">(both + s.param<"a", Out>()),
@@ -83,11 +83,11 @@ struct kept_apart {
 bool nothing_is_lost() {
   weft::graph const& g = fused<kept_apart>();
   // Sums stay for `sum`, `wider` and `ended`; products for `scaled_after` and `by_tensor`: the
-  // weights' factors are scales.
+  // factors of the weights become scales.
   return count(g, op::dot) == 5 && count(g, op::add) == 3 && count(g, op::multiply) == 2;
 }
 
-// A third addend stays a sum.
+// A third addend is not fused.
 struct three_addends {
   constexpr auto operator()(weft::scope s) const {
     auto y = weft::dot<In>(s.input<"x", float, Rows, In>(), s.param<"weight", In, Out>());
@@ -95,14 +95,14 @@ struct three_addends {
   }
 };
 
-// A quotient by zero stays one: there is no scale for it while compiling.
+// A division by zero is not fused: its scale, 1 / 0, is not a constant expression.
 struct by_zero {
   constexpr auto operator()(weft::scope s) const {
     return weft::dot<In>(s.input<"x", float, Rows, In>(), s.param<"weight", In, Out>()) / 0;
   }
 };
 
-// Sums of contractions, as gradients are: the later one takes up the earlier.
+// A sum of contractions, as in gradients: the first is an addend of the second.
 struct contractions_added {
   constexpr auto operator()(weft::scope s) const {
     auto x = s.input<"x", float, Rows, In>();
@@ -110,8 +110,8 @@ struct contractions_added {
   }
 };
 
-// Attention whose weights are used beside it, and so stay: backwards, the mask and the scale of the
-// scores cost nothing more.
+// Attention that is not fused, as its weights are used elsewhere: the backward pass needs no
+// operation of its own for the mask and the scale of the scores.
 struct attention {
   constexpr auto operator()(weft::scope s) const {
     auto q = s.param<"q", Rows, In>();
@@ -130,7 +130,7 @@ bool backward_is_lean() {
   return count(g, op::where) == 0 && count(g, op::divide) == 0 && count(g, op::dot) == 5;
 }
 
-// The same with another mask, or with another number in its place: the mask stays.
+// Masked with a finite value instead of -infinity: the mask is not fused.
 struct masked_by_another {
   constexpr auto operator()(weft::scope s) const {
     auto scores = s.param<"scores", Rows, Keys>();
@@ -141,8 +141,8 @@ struct masked_by_another {
   }
 };
 
-// Scores with what is picked by distance: indices written [Keys, Rows] change neither the order of
-// the scores nor that of their gradient, in which the mask goes, too.
+// Scores with a gathered relative bias: its indices, of type [Keys, Rows], change neither the axis
+// order of the scores nor that of their gradient, into which the mask is fused.
 struct Distances : weft::axis<5> {};
 struct by_distance {
   constexpr auto operator()(weft::scope s) const {
@@ -167,9 +167,9 @@ bool distances_lie_as_scores() {
   return count(g, op::gather) == 2 && count(g, op::scatter_add) == 2 && count(g, op::where) == 0;
 }
 
-// ---- along rows
+// ---- rowwise operations
 
-// Gain and bias of a normalisation; any that have axes of it.
+// Gain and bias of a normalisation, with any of the axes of a row.
 struct affine {
   constexpr auto operator()(weft::scope s) const {
     auto x = s.input<"x", float, Rows, Heads, In>();
@@ -189,8 +189,8 @@ bool affine_is_fused() {
          output_node(g, 3).operands == 2;
 }
 
-// The sum before a normalisation, one operand of which may be broadcast; where something else needs
-// the sum, it stays.
+// The sum before a normalisation is fused, also with a broadcast operand; a sum that is used
+// elsewhere is not.
 struct sums_before {
   constexpr auto operator()(weft::scope s) const {
     auto x = s.input<"x", float, Rows, In>();
@@ -210,7 +210,7 @@ bool sums_are_fused() {
          output_node(g, 2).operands == 3;
 }
 
-// A bias without a gain, and normal values that are used elsewhere, stay as they are.
+// Not fused: a bias without a gain, and the gain of normalised values that are used elsewhere.
 struct no_affine {
   constexpr auto operator()(weft::scope s) const {
     auto x = s.input<"x", float, Rows, In>();
@@ -221,9 +221,9 @@ struct no_affine {
   }
 };
 
-// The backward pass of a block with its residual sum: the gain goes into the adjoint with what is
-// added to it, and the gradients for gain and bias are sums over its rows. So nothing needs the
-// normal values but the gain.
+// The backward pass of a block with a residual: the gain and the residual's gradient are fused into
+// the adjoint, whose partial sums give the gradients of gain and bias. So only the gain needs the
+// normalised values.
 struct block {
   constexpr auto operator()(weft::scope s) const {
     auto x = s.param<"x", Rows, In>();
@@ -244,7 +244,7 @@ bool adjoint_is_fused() {
          count(g, op::normalize_adjoint) == 1;
 }
 
-// The same with a root mean square: it has no bias, whose place the residual takes.
+// The same with an RMS norm: it has no bias, and the residual takes that operand.
 struct rms_block {
   constexpr auto operator()(weft::scope s) const {
     auto x = s.param<"x", Rows, In>();
@@ -265,7 +265,7 @@ bool rms_adjoint_is_fused() {
   return found && affine && count(g, op::norm_parameter_gradient) == 1 && steps(g) == 4;
 }
 
-// Rows of two axes, without a bias.
+// Rows over two axes, without a bias.
 struct gain_alone {
   constexpr auto operator()(weft::scope s) const {
     auto x = s.param<"x", Rows, Heads, In>();
@@ -274,8 +274,8 @@ struct gain_alone {
     return weft::results(weft::as<"loss">(weft::sum<Rows, Heads, In>(z)));
   }
 };
-// Gradients that are added up before the adjoint, rows that are not summed to their own axes, rows
-// with a length of the run's, and normal values with another gradient than the gain's.
+// Without partial sums: gradients of a shared gain, gradients that are not reduced to the axes of a
+// row, rows of a run-time length, and normalised values whose gradient is not only the gain's.
 struct other_sums {
   constexpr auto operator()(weft::scope s) const {
     auto x = s.param<"x", Rows, Heads, In>();
@@ -291,8 +291,8 @@ struct other_sums {
     return weft::results(weft::as<"loss">(weft::sum<Rows, Heads, In>(given)));
   }
 };
-// Two normalizations of one operand that share their gradient and differ in epsilon: each gain's
-// gradient comes from its own.
+// Two normalisations of one operand that share their gradient and differ in epsilon: the gradient
+// of each gain comes from its own normalisation.
 struct other_epsilon {
   constexpr auto operator()(weft::scope s) const {
     auto x = s.param<"x", Rows, Heads, In>();
@@ -309,8 +309,8 @@ bool only_whole_rows_are_summed() {
          count(other, op::norm_parameter_gradient) == 0;
 }
 
-// Cross-entropy backwards: nothing is put among zeros. Where rows have several indices, or rows of
-// several axes one for each of some, it is.
+// The backward pass of cross-entropy scatters nothing into zeros, unless a row has several indices,
+// or a row over several axes has an index along one of them.
 struct classes {
   constexpr auto operator()(weft::scope s) const {
     auto logits = weft::dot<In>(s.input<"x", float, Rows, Heads, In>(), s.param<"w", In, Out>());
@@ -358,9 +358,9 @@ bool softmax_is_fused() {
          output_node(g, 1).operands == 2 && output_node(g, 3).scale == 3;
 }
 
-// ---- chains
+// ---- fusion groups
 
-// One step: values in it are used several times, have other elements, and inputs are broadcast.
+// One group: values in it are used several times and differ in dtype, and inputs are broadcast.
 struct one_chain {
   constexpr auto operator()(weft::scope s) const {
     auto x = s.input<"x", float, Rows, Heads, In>();
@@ -371,12 +371,12 @@ struct one_chain {
 };
 bool chained() {
   weft::graph const& g = fused<one_chain>();
-  // y * y + 3 has fewer axes than the result: a chain of its own.
+  // y * y + 3 has fewer axes than the result: a group of its own.
   return steps(g) == 2 && output_node(g).kind == op::where && count(g, op::exp) == 1;
 }
 
-// Results, what others use, and what has other axes begin chains of their own; so does what would
-// need more inputs or operations than a chain has.
+// Results, values that other operations use and values with other axes get groups of their own; so
+// does what would exceed the inputs or operations of a group.
 struct several_chains {
   constexpr auto operator()(weft::scope s) const {
     auto x = s.input<"x", float, Rows, In>();
@@ -392,7 +392,7 @@ struct several_chains {
   }
 };
 
-// The mask is written [Keys, Rows], and read along Keys.
+// The mask has type [Keys, Rows], but is laid out [Rows, Keys], as it is read.
 struct masked {
   constexpr auto operator()(weft::scope s) const {
     auto scores = s.input<"scores", float, Heads, Rows, Keys>();
@@ -416,7 +416,7 @@ bool arranged() {
 
 BOOST_AUTO_TEST_SUITE(fuse)
 
-BOOST_AUTO_TEST_CASE(a_layer_is_one_contraction) {
+BOOST_AUTO_TEST_CASE(a_linear_layer_is_one_contraction_with_an_epilogue) {
   BOOST_TEST((is_one_contraction<op::gelu>()));
   BOOST_TEST((is_one_contraction<op::gelu_tanh>()));
   BOOST_TEST((is_one_contraction<op::relu>()));
@@ -428,12 +428,12 @@ BOOST_AUTO_TEST_CASE(a_layer_is_one_contraction) {
   BOOST_TEST((count(fused<contractions_added>(), op::dot) == 2));
 }
 
-BOOST_AUTO_TEST_CASE(what_is_needed_elsewhere_or_means_something_else_stays) {
+BOOST_AUTO_TEST_CASE(shared_results_and_unsupported_epilogues_are_not_fused) {
   BOOST_TEST((nothing_is_lost()));
   BOOST_TEST((count(fused<by_zero>(), op::divide) == 1));
 }
 
-BOOST_AUTO_TEST_CASE(gradients_are_lean) {
+BOOST_AUTO_TEST_CASE(masks_gains_and_one_hot_gradients_are_fused_in_backward_passes) {
   BOOST_TEST((backward_is_lean()));
   BOOST_TEST((count(fused_with_gradients<masked_by_another>(), op::where) == 2));
   BOOST_TEST((distances_lie_as_scores()));
@@ -446,22 +446,22 @@ BOOST_AUTO_TEST_CASE(gradients_are_lean) {
   BOOST_TEST((!picks_rows(fused_with_gradients<over_two_axes>())));
 }
 
-BOOST_AUTO_TEST_CASE(rows_take_what_stands_next_to_them) {
+BOOST_AUTO_TEST_CASE(rowwise_operations_absorb_gains_biases_sums_masks_and_scales) {
   BOOST_TEST((affine_is_fused()));
   BOOST_TEST((sums_are_fused()));
   BOOST_TEST((steps(fused<no_affine>()) == 4));
   BOOST_TEST((softmax_is_fused()));
 }
 
-BOOST_AUTO_TEST_CASE(elementwise_operations_become_chains) {
+BOOST_AUTO_TEST_CASE(elementwise_operations_form_fusion_groups) {
   BOOST_TEST((chained()));
   BOOST_TEST((steps(fused<several_chains>()) == 2 + 2 + 2 + 3));
   BOOST_TEST((arranged()));
-  // A result keeps its order.
+  // A result keeps its axis order.
   BOOST_TEST((output_node(fused<mask_itself>()).axes == weft::axes_of(weft::shape<Keys, Rows>{})));
 }
 
-BOOST_AUTO_TEST_CASE(fused_layers_give_what_the_plain_ones_do) {
+BOOST_AUTO_TEST_CASE(fused_layers_match_the_reference) {
   for (std::size_t const rows : {0u, 1u, 3u, 17u}) {
     auto const at = weft::testing::lengths<Rows>(rows);
     weft::testing::trial<weft::inference<layer<op::gelu>>>(at);
@@ -482,7 +482,7 @@ BOOST_AUTO_TEST_CASE(fused_layers_give_what_the_plain_ones_do) {
     weft::testing::trial<weft::inference<several_chains>>(at);
     weft::testing::trial<weft::training<block, "loss">>(at);
     weft::testing::trial<weft::training<classes, "loss">>(at);
-    if (rows > 3) continue;  // the bound grows with the steps between, past what could fail
+    if (rows > 3) continue;  // error bounds are too wide to fail
     weft::testing::trial<weft::training<attention, "loss">>(at);
     weft::testing::trial<weft::training<gain_alone, "loss">>(at);
     weft::testing::trial<weft::training<rms_block, "loss">>(at);

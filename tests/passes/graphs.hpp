@@ -1,4 +1,4 @@
-// What tests ask of a graph.
+// Properties of graphs that tests check.
 #pragma once
 
 #include "weft/graph/graph.hpp"
@@ -11,7 +11,7 @@ constexpr int count(const graph& g, op kind) {
   return n;
 }
 
-// The nodes that are computed in a step of their own.
+// The number of nodes that are lowered to an instruction of their own.
 constexpr int steps(const graph& g) {
   int n = 0;
   for (int i = 0; i < g.count; ++i)

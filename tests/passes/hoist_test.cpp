@@ -1,4 +1,4 @@
-// What no run can change is computed once, and nothing else is.
+// Expensive values that no run can change are computed once, all others in every run.
 #include "weft/passes/hoist.hpp"
 
 #include <boost/mpl/list.hpp>
@@ -38,7 +38,7 @@ struct Two : weft::axis<2> {};
 struct Heads : weft::axis<3> {};
 struct HeadDim : weft::axis<6> {};
 
-// How often an operation is carried out once, or in every run.
+// The number of operations of a kind that are executed once, or in every run.
 constexpr int count_if_once(const weft::graph& g, op kind, bool once) {
   int n = 0;
   for (int i = 0; i < g.count; ++i) n += g.nodes[i].kind == kind && g.nodes[i].once == once;
@@ -60,7 +60,7 @@ constexpr bool hoists_nothing() {
   auto const& tables = weft::lowered<weft::inference<Model>>::tables;
   return tables.once == 0 && tables.once_bytes == 0 && weft::cost<Model>.once.flops == 0;
 }
-// Is `Kind`, of which the model has one, carried out in every run?
+// Whether `Kind`, of which the model has one, is executed in every run.
 template <class Model, op Kind>
 bool stays() {
   weft::graph const& g = run_graph<Model>();
@@ -86,7 +86,7 @@ bool computes_sinusoids_once() {
          in_runs(g, op::cos) == 0 && in_runs(g, op::concatenate) == 0 &&
          in_runs(g, op::positions) == 0;
 }
-// A run is the addition alone.
+// A run executes only the addition.
 static_assert(weft::cost<sinusoids>.operations == 1);
 static_assert(weft::cost<sinusoids>.flops == 17 * 6);
 static_assert(weft::cost<sinusoids>.bytes == 3 * 4 * 17 * 6);
@@ -113,7 +113,7 @@ bool computes_rotations_once() {
   return true;
 }
 
-// Of a cache, the positions begin where the run says: the frequencies alone are known.
+// With a cache, positions start at an input: only the frequencies are run-invariant.
 struct rotated_from {
   constexpr auto operator()(weft::scope s) const {
     auto const q = s.input<"q", float, Pos, Heads, HeadDim>();
@@ -127,7 +127,7 @@ bool computes_frequencies_once() {
          in_runs(g, op::sin) == 1;
 }
 
-// Everything along axes of known extents, and a result that is nothing else.
+// Operations along axes of fixed extents, and a result that is run-invariant.
 struct of_known_extents {
   constexpr auto operator()(weft::scope s) const {
     auto const waves =
@@ -148,7 +148,7 @@ bool computes_all_of_known_extents_once() {
 static_assert(weft::cost<of_known_extents>.operations == 1);
 static_assert(weft::cost<of_known_extents, "table">.operations == 0);
 
-// What a run puts together with other numbers stays by itself: a run's memory is not for ever.
+// A hoisted operand of a concatenation is not computed in its buffer, which every run reuses.
 struct put_together {
   constexpr auto operator()(weft::scope s) const {
     auto const x = s.input<"x", float, Pos, Three>();
@@ -158,7 +158,7 @@ struct put_together {
 };
 static_assert(weft::cost<put_together>.once_bytes == weft::align(4 * 17 * 6));
 
-// What the runs and what is computed once both need, and is cheap, each computes for itself.
+// A cheap value that runs and hoisted nodes both need is computed by each.
 struct both_need_distances {
   constexpr auto operator()(weft::scope s) const {
     auto const x = s.input<"x", float, Pos, KeyPos>();
@@ -172,7 +172,7 @@ bool keeps_sines_alone() {
          weft::cost<both_need_distances>.once_bytes == weft::align(4 * 17 * 17);
 }
 
-// Attention takes a mask of positions for a band, and queries that are turned by known angles.
+// Hoisting the angles of rotary embeddings does not keep attention from turning a mask into a band.
 struct attending {
   constexpr auto operator()(weft::scope s) const {
     auto const q = s.input<"q", float, Pos, Heads, HeadDim>();
@@ -192,9 +192,9 @@ bool attends_by_a_band() {
   return false;
 }
 
-// ---- what is not
+// ---- what is not hoisted
 
-// Masks and plain formulas are as cheap as reading them.
+// Recomputing masks and simple formulas is as cheap as loading them.
 struct cheap {
   constexpr auto operator()(weft::scope s) const {
     auto const x = s.input<"x", float, Pos, KeyPos>();
@@ -205,7 +205,7 @@ struct cheap {
 };
 static_assert(hoists_nothing<cheap>());
 
-// Slopes are kept; what they are spread to is not.
+// Slopes are hoisted, but not their broadcast.
 struct slopes_by_distance {
   constexpr auto operator()(weft::scope s) const {
     auto const x = s.input<"x", float, Heads, Pos, KeyPos>();
@@ -233,7 +233,7 @@ struct of_leaf {
       s.update(state, next);
       return next;
     }
-    // A length is what the arguments make it.
+    // A length depends on a run's arguments.
     if constexpr (Leaf == op::length)
       return weft::sin(s.input<"x", float, Pos>() * 0.f + places<Pos>() / weft::length<Pos>());
   }
@@ -243,7 +243,7 @@ static_assert(hoists_nothing<of_leaf<op::parameter>>());
 static_assert(hoists_nothing<of_leaf<op::state>>());
 static_assert(hoists_nothing<of_leaf<op::length>>());
 
-// Other elements in every run.
+// Every run drops other elements.
 struct dropped {
   constexpr auto operator()(weft::scope s) const {
     auto const x = s.input<"x", float, Pos>();
@@ -256,9 +256,9 @@ bool drops_in_runs() {
   return once(g, op::sin) == 1 && in_runs(g, op::sin) == 0 && in_runs(g, op::dropout) == 1 &&
          in_runs(g, op::exp) == 1 && once(g, op::exp) == 0;
 }
-static_assert(weft::cost<dropped>.operations == 1);  // without dropout exp is known too
+static_assert(weft::cost<dropped>.operations == 1);  // without dropout exp is hoisted too
 
-// Steps of a scan: the carry is another one in each. What it reads is known.
+// The carry of a scan changes in every step; the table and the initial carry are hoisted.
 struct scanned {
   constexpr auto operator()(weft::scope s) const {
     auto const x = s.input<"x", float, Pos>();
@@ -270,7 +270,7 @@ struct scanned {
   }
 };
 
-// Along an axis of unknown length, of a table that is known.
+// Operations along an axis of run-time length, on a table that is hoisted.
 template <op Kind>
 struct along {
   constexpr auto operator()(weft::scope s) const {
@@ -311,7 +311,7 @@ using kinds_that_mix =
                        static_cast<int>(op::concatenate), static_cast<int>(op::slice),
                        static_cast<int>(op::unfold), static_cast<int>(op::pad)>;
 
-// Waves in a loss, known in its gradients as well; both encodings turn by the same angles.
+// Sinusoids in a loss are hoisted from its gradients too; both encodings share their angles.
 struct trained {
   constexpr auto operator()(weft::scope s) const {
     namespace nn = weft::nn;
@@ -328,7 +328,7 @@ bool trains_without_waves() {
          in_runs(g, op::cos) == 0 && in_runs(g, op::tanh) == 1;
 }
 
-// A gradient that is known: of a loss that is linear in a parameter.
+// A run-invariant gradient: that of a loss linear in a parameter.
 struct linear_loss {
   constexpr auto operator()(weft::scope s) const {
     auto const w = s.param<"w", Pos>();
@@ -342,7 +342,7 @@ struct linear_loss {
 
 BOOST_AUTO_TEST_SUITE(hoist)
 
-BOOST_AUTO_TEST_CASE(what_is_known_before_all_runs_is_computed_once) {
+BOOST_AUTO_TEST_CASE(expensive_run_invariant_values_are_computed_once) {
   BOOST_TEST((computes_sinusoids_once()));
   BOOST_TEST((computes_rotations_once()));
   BOOST_TEST((computes_frequencies_once()));
@@ -357,7 +357,7 @@ BOOST_AUTO_TEST_CASE(what_is_known_before_all_runs_is_computed_once) {
       (once(run_graph<scanned>(), op::cos) == 1 && in_runs(run_graph<scanned>(), op::cos) == 0));
 }
 
-BOOST_AUTO_TEST_CASE(what_a_run_can_change_stays_in_it) {
+BOOST_AUTO_TEST_CASE(values_that_a_run_can_change_are_computed_in_every_run) {
   BOOST_TEST((drops_in_runs()));
   BOOST_TEST((stays<scanned, op::tanh>()));
   BOOST_TEST((trains_without_waves()));
@@ -367,7 +367,7 @@ BOOST_AUTO_TEST_CASE(what_a_run_can_change_stays_in_it) {
   BOOST_TEST((stays<of_leaf<op::length>, op::sin>()));
 }
 
-BOOST_AUTO_TEST_CASE_TEMPLATE(what_mixes_along_an_unknown_length_is_left_to_the_runs, Kind,
+BOOST_AUTO_TEST_CASE_TEMPLATE(operations_along_a_run_time_length_are_not_hoisted, Kind,
                               kinds_that_mix) {
   constexpr op kind = static_cast<op>(Kind::value);
   BOOST_TEST(is_left_to_runs<kind>());
@@ -377,7 +377,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(what_mixes_along_an_unknown_length_is_left_to_the_
 using models =
     boost::mpl::list<sinusoids, put_together, rotated, attending, both_need_distances, cheap,
                      slopes_by_distance, spread, of_leaf<op::length>, scanned, of_known_extents>;
-BOOST_AUTO_TEST_CASE_TEMPLATE(results_are_the_references_at_every_length, Model, models) {
+BOOST_AUTO_TEST_CASE_TEMPLATE(results_match_the_reference_at_every_length, Model, models) {
   for (std::size_t const n : {0u, 1u, 3u, 17u}) {
     auto s = lengths<Pos>(n);
     for (auto const* name : {"q", "k"}) s.ranges[name] = {-0.5, 0.5};
@@ -385,24 +385,24 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(results_are_the_references_at_every_length, Model,
   }
 }
 
-BOOST_AUTO_TEST_CASE(what_is_left_after_known_frequencies) {
+BOOST_AUTO_TEST_CASE(rotary_embeddings_with_hoisted_frequencies_match_the_reference) {
   auto s = lengths<Pos>(5);
   s.ranges["begin"] = {3, 4};
   trial<weft::inference<rotated_from>>(s);
 }
 
-BOOST_AUTO_TEST_CASE(dropout_is_drawn_in_every_run) {
+BOOST_AUTO_TEST_CASE(dropout_of_a_hoisted_value_matches_the_reference) {
   auto s = lengths<Pos>(13);
   s.random = {7, 1};
   trial<weft::sampling<dropped>>(s);
 }
 
-BOOST_AUTO_TEST_CASE(gradients_are_the_references) {
+BOOST_AUTO_TEST_CASE(gradients_match_the_reference) {
   for (std::size_t const n : {0u, 1u, 3u, 17u})
     trial<weft::training<trained, "loss">>(lengths<Pos>(n));
 }
 
-BOOST_AUTO_TEST_CASE(a_known_gradient_is_copied_to_where_gradients_are) {
+BOOST_AUTO_TEST_CASE(a_run_invariant_gradient_is_hoisted_to_the_workspace_and_copied_out) {
   auto const& tables = weft::lowered<weft::training<linear_loss, "loss">>::tables;
   BOOST_TEST(tables.once > 0);
   for (int i = 0; i < tables.once; ++i)

@@ -1,4 +1,4 @@
-// Where the plan puts things, checked by brute force from what a plan must be.
+// Memory plans, checked by brute force for every pair of nodes.
 #include "weft/passes/plan.hpp"
 
 #include <algorithm>
@@ -32,9 +32,9 @@ std::unique_ptr<const weft::memory_plan> planned(const weft::graph& g) {
   return std::unique_ptr<const weft::memory_plan>(new weft::memory_plan(weft::plan(g)));
 }
 
-// May node `id` be computed into the memory of operand number j of node `by`, which its step reads?
-// Only where the kernel reads each element before it writes that of the same index: the same axes
-// over the same strides. `by` is `id`, or an operation of the chain that ends with it.
+// Whether node `id` may be computed in the buffer of operand j of node `by`, which its instruction
+// reads. Only if the kernel reads each element before it writes that of the same index: the same
+// axes with the same strides. `by` is `id`, or an operation of the fusion group that ends with it.
 bool in_step(const weft::graph& g, const weft::memory_plan& p, int id, int by, int j) {
   weft::node const& n = g.nodes[id];
   int const operand = g.nodes[by].operand[j];
@@ -44,7 +44,7 @@ bool in_step(const weft::graph& g, const weft::memory_plan& p, int id, int by, i
   return std::equal(p.of[operand].stride, p.of[operand].stride + n.axes.count, p.of[id].stride);
 }
 
-// No two nodes that are needed at the same time lie in the same bytes.
+// Checks that nodes with overlapping live ranges share no bytes, except for results in place.
 void check_plan(const weft::graph& g) {
   auto const plan = planned(g);
   auto const& of = plan->of;
@@ -87,7 +87,7 @@ void check_plan(const weft::graph& g) {
 }
 
 // The kernel writes x + h into the result's rows before it reads the gain and the bias, which are
-// computed and have the result's axes: the result must not take over the memory of either.
+// computed and have the result's axes: the result must not reuse the buffer of either.
 template <bool Centred, bool ComputedBias>
 struct normalized_sum {
   constexpr auto operator()(weft::scope s) const {
@@ -122,8 +122,8 @@ constexpr bool all_in_one_place() {
 }
 static_assert(all_in_one_place());
 
-// What is computed for a concatenation alone is computed in its memory; what is needed elsewhere,
-// or stands behind what has an unknown length, is copied.
+// Operands that only a concatenation uses are computed in its buffer; those that are used
+// elsewhere, or that follow one of run-time length, are copied.
 struct put_together {
   constexpr auto operator()(weft::scope s) const {
     auto x = s.input<"x", float, Rows, Columns>();
@@ -147,7 +147,7 @@ constexpr bool parts_are_computed_in_place() {
 }
 static_assert(parts_are_computed_in_place());
 
-// A result that is an operand too must stay.
+// A result that is an operand too must not be overwritten.
 struct two_results {
   constexpr auto operator()(weft::scope s) const {
     auto x = exp(s.input<"x", float, Rows, Columns>());
@@ -170,7 +170,8 @@ constexpr bool results_lie_apart() {
 }
 static_assert(results_lie_apart());
 
-// An element that is needed elsewhere must not be overwritten: the transpose is the same memory.
+// Not in place: x is also read transposed, from the same buffer, so that writing an element of the
+// sum would overwrite another one's operand.
 struct symmetric {
   constexpr auto operator()(weft::scope s) const {
     using weft::rename;
@@ -180,7 +181,7 @@ struct symmetric {
   }
 };
 
-// Views of all kinds of what is overwritten later, and memory that is given back in pieces.
+// All kinds of views of buffers that are reused later, and buffers that are freed in pieces.
 struct mixed {
   constexpr auto operator()(weft::scope s) const {
     using weft::rename, weft::slice;
@@ -210,19 +211,19 @@ BOOST_AUTO_TEST_CASE(a_normalised_sum_does_not_overwrite_its_computed_gain_and_b
   trial<inference<normalized_sum<false, false>>>();
 }
 
-BOOST_AUTO_TEST_CASE(nodes_that_live_at_the_same_time_lie_apart) {
+BOOST_AUTO_TEST_CASE(nodes_with_overlapping_live_ranges_have_disjoint_memory) {
   check_plan(*kept(weft::trace<chain<5>>));
   check_plan(*kept(weft::trace<two_results>));
   check_plan(*kept(weft::trace<mixed>));
   check_plan(*kept([] { return weft::training<mixed, "loss">::g.unpack(); }));
 }
 
-BOOST_AUTO_TEST_CASE(also_in_a_transformer_and_its_gradients) {
+BOOST_AUTO_TEST_CASE(live_nodes_of_a_transformer_and_its_gradients_have_disjoint_memory) {
   check_plan(*kept([] { return weft::inference<char_lm::model<2>>::g.unpack(); }));
   check_plan(*kept([] { return weft::training<char_lm::model<2>, "loss">::g.unpack(); }));
 }
 
-BOOST_AUTO_TEST_CASE(a_transpose_is_not_overwritten) {
+BOOST_AUTO_TEST_CASE(a_sum_with_its_own_transpose_is_not_computed_in_place) {
   auto const g = kept(weft::trace<symmetric>);
   auto const p = planned(*g);
   for (int i = 0; i < g->count; ++i)
@@ -232,19 +233,19 @@ BOOST_AUTO_TEST_CASE(a_transpose_is_not_overwritten) {
   weft::testing::trial<weft::inference<symmetric>>();
 }
 
-BOOST_AUTO_TEST_CASE(parts_of_a_concatenation_are_computed_in_its_memory) {
+BOOST_AUTO_TEST_CASE(concatenations_of_operands_computed_in_place_match_the_reference) {
   for (int const some : {0, 1, 5, 17})
     weft::testing::trial<weft::inference<put_together>>(
         weft::testing::lengths<put_together::Some>(some));
 }
 
-BOOST_AUTO_TEST_CASE(results_are_there_after_the_run) {
+BOOST_AUTO_TEST_CASE(results_are_not_overwritten_before_the_run_ends) {
   weft::testing::trial<weft::inference<two_results>>();
   weft::testing::trial<weft::inference<mixed>>();
   weft::testing::trial<weft::training<mixed, "loss">>();
 }
 
-BOOST_AUTO_TEST_CASE(parameters_and_gradients_lie_alike_and_aligned) {
+BOOST_AUTO_TEST_CASE(parameters_are_aligned_and_most_gradients_have_their_offsets) {
   auto const g = kept([] { return weft::training<char_lm::model<2>, "loss">::g.unpack(); });
   auto const p = planned(*g);
   std::size_t end = 0;

@@ -1,5 +1,4 @@
-// The attention chapter's table (Vaswani et al. 2017, table 1), from the costs that the compiler
-// finds.
+// The costs of layers in Vaswani et al. 2017, table 1, computed at compile time.
 #include "weft/passes/receptive_field.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -18,16 +17,16 @@ constexpr double sequential = weft::cost<Layer>.sequential;
 template <class Layer, int N>
 constexpr double path = weft::path_length<Layer, Pos<N>>;
 
-// p where x^p grows by as much as from `first` to `last` when x grows by `times`.
+// The exponent p for which last / first = times^p.
 double power(double first, double last, double times) {
   return std::log(last / first) / std::log(times);
 }
-// Terms of lower order are at most a twentieth of these costs, so powers are off by less than that.
+// Terms of lower order are at most 1/20 of these costs, so exponents are off by less than 1/20.
 void check_power(double found, double expected) {
   BOOST_TEST(std::abs(found - expected) < 0.05, found << " is not " << expected);
 }
 
-// Two layers, one after the other.
+// Two stacked layers.
 template <int N, int D, int R>
 struct twice_restricted {
   constexpr auto operator()(weft::scope s) const {
@@ -43,7 +42,7 @@ struct twice_restricted {
   }
 };
 
-// Each position by itself.
+// A position-wise layer.
 template <int N, int D>
 struct position_wise {
   constexpr auto operator()(weft::scope s) const {
@@ -81,7 +80,7 @@ BOOST_AUTO_TEST_CASE(restricted_self_attention_costs_r_n_d_and_n_over_r_hops) {
                     flops<restricted_self_attention<4096, 64, 64>>, 4),
               1);
   BOOST_TEST(sequential<one> == (sequential<restricted_self_attention<8192, 64, 16>>));
-  BOOST_TEST((path<one, 1024>) == 64);                                      // 1023 / 16, and up
+  BOOST_TEST((path<one, 1024>) == 64);                                      // 1023 / 16, rounded up
   BOOST_TEST((path<restricted_self_attention<1025, 64, 16>, 1025>) == 64);  // 1024 / 16
   BOOST_TEST((path<restricted_self_attention<1024, 64, 64>, 1024>) == 16);
   BOOST_TEST((path<restricted_self_attention<16, 64, 64>, 16>) == 1);
@@ -101,17 +100,17 @@ BOOST_AUTO_TEST_CASE(a_convolution_costs_k_n_d_squared_in_few_operations_and_n_o
   check_power(power(flops<one>, flops<convolutional<64, 512, 5>>, 8), 2);
   check_power(power(flops<one>, flops<convolutional<64, 64, 45>>, 9), 1);
   BOOST_TEST(sequential<one> == (sequential<convolutional<512, 64, 5>>));
-  BOOST_TEST((path<one, 64>) == 32);  // 63 / 2, and up
+  BOOST_TEST((path<one, 64>) == 32);  // 63 / 2, rounded up
   BOOST_TEST((path<convolutional<513, 64, 5>, 513>) == 256);
   BOOST_TEST((path<convolutional<513, 64, 17>, 513>) == 64);
 }
 
-BOOST_AUTO_TEST_CASE(layers_after_one_another_reach_as_far_as_both_and_pass_through_both) {
+BOOST_AUTO_TEST_CASE(stacked_layers_add_their_receptive_fields_and_their_hops) {
   BOOST_TEST((path<twice_restricted<1025, 16, 16>, 1025>) == 64);  // 2 * 1024 / 32
   BOOST_TEST((path<twice_restricted<8, 16, 16>, 8>) == 2);
 }
 
-BOOST_AUTO_TEST_CASE(a_sum_over_positions_joins_all_and_position_wise_layers_join_none) {
+BOOST_AUTO_TEST_CASE(a_sum_over_positions_connects_all_and_position_wise_layers_connect_none) {
   BOOST_TEST((path<pooled<100, 8>, 100>) == 1);
   BOOST_TEST((path<position_wise<100, 8>, 100>) == 0);
 }

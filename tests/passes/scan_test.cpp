@@ -1,5 +1,5 @@
-// What the passes make of scans: nothing that stays the same is done in the loop, and nothing grows
-// with its length but what has the axis.
+// Passes over scans: loop-invariant work leaves the loop, and nothing grows with its length but
+// tensors that have the scanned axis.
 #include <boost/test/unit_test.hpp>
 
 #include "passes/graphs.hpp"
@@ -40,22 +40,22 @@ static_assert(steps_of(training_tables<3>) == steps_of(training_tables<300>));
 static_assert(run_tables<300>.loops.size() == 1 && training_tables<300>.loops.size() == 2);
 static_assert(!run_tables<300>.loops[0].backwards && training_tables<300>.loops[1].backwards);
 
-// The reset and the update gate, what is reset, the new state, and its way into the carry.
+// The reset gate, the update gate, the reset state, the new state, and its copy into the carry.
 constexpr int of_loop(const weft::loop_ref& l) {
   return l.last - l.first;
 }
 static_assert(of_loop(run_tables<300>.loops[0]) <= 6);
 
-// Beside the three projections of x [Batch, Pos, Hidden], a run keeps a few states.
+// Besides the three projections of x [Batch, Pos, Hidden], a run keeps a few states.
 constexpr std::size_t projections = 3 * 4 * 300 * 16 * 4, input = 4 * 300 * 6 * 4,
                       state = 4 * 16 * 4;
 static_assert(weft::cost<layer<300>, "last">.workspace_bytes <=
               projections + input + 16 * state + run_tables<300>.scratch_bytes);
-// The products with the weights of the hidden state are 2·3·Batch·Hidden² each step.
+// The products with the weights of the hidden state take 2·3·Batch·Hidden² flops per step.
 static_assert(weft::cost<layer<300>, "last">.flops >= 300.0 * 2 * 3 * 4 * 16 * (16 + 6));
 static_assert(weft::cost<layer<300>, "last">.flops <= 1.1 * 300 * 2 * 3 * 4 * 16 * (16 + 6 + 2));
 
-// Work outside, written into the body, before it, and used by it alone.
+// Loop-invariant work that is written in the body.
 struct invariant {
   struct Batch : weft::axis<4> {};
   struct Pos : weft::axis<5> {};
@@ -67,8 +67,8 @@ struct invariant {
     auto v = s.param<"v", In>();
     auto h0 = s.input<"h0", float, Batch>();
     auto h = scan<Pos>(h0, x, [&](auto h, auto x_t) {
-      auto once = normalize<Batch>(dot<In>(w, v)) * 2;   // gain of rows: stays outside
-      return tanh(dot<In>(w, exp(v)) + h) + once * x_t;  // so does the product
+      auto once = normalize<Batch>(dot<In>(w, v)) * 2;   // hoisted, with its factor
+      return tanh(dot<In>(w, exp(v)) + h) + once * x_t;  // hoisted: the product
     });
     return h.all;
   }
@@ -85,7 +85,7 @@ static_assert(in_loop(fused(), op::dot) == 0 && in_loop(fused(), op::exp) == 0);
 static_assert(in_loop(fused(), op::normalize) == 0);
 static_assert(in_loop(fused(), op::tanh) == 1 && in_loop(fused(), op::scan_collect) == 1);
 
-// The gradients for weights are contractions after the loop, not in it.
+// The gradients of weights are contractions after the loop, not in it.
 constexpr bool weights_after_loop() {
   graph const g = weft::training<layer<300>, "loss">::g.unpack();
   int products = 0;
@@ -93,11 +93,11 @@ constexpr bool weights_after_loop() {
     bool const backwards = weft::loop_of(g, i) > 0 && g.regions[weft::loop_of(g, i) - 1].backwards;
     products += backwards && g.nodes[i].kind == op::dot;
   }
-  return products == 3;  // what the hidden state gets from each gate
+  return products == 3;  // gradients of the hidden state from each gate
 }
 static_assert(weights_after_loop());
 
-// Nodes of a body follow one another, the ends of its steps last.
+// Whether the nodes of each body are consecutive, its yields last.
 constexpr bool together(const graph& g) {
   for (int i = 1; i < g.count; ++i) {
     int const body = weft::loop_of(g, i - 1);
@@ -113,7 +113,7 @@ constexpr bool together(const graph& g) {
 }
 static_assert(together(fused()) && together(weft::training<layer<300>, "loss">::g.unpack()));
 
-// A carry that no result needs goes, with what makes it.
+// A carry that no result needs is dead code, with what computes it.
 struct half_used {
   struct Pos : weft::axis<5> {};
   constexpr auto operator()(weft::scope s) const {
@@ -135,8 +135,8 @@ static_assert(weft::testing::count(half(), op::exp) == 0);
 
 BOOST_AUTO_TEST_SUITE(scan_passes)
 
-// What holds while compiling holds at run time.
-BOOST_AUTO_TEST_CASE(a_carry_that_nothing_reads_goes_with_what_it_needs) {
+// The static assertions above, at run time.
+BOOST_AUTO_TEST_CASE(a_carry_that_no_result_needs_is_eliminated_with_what_computes_it) {
   auto const g = weft::testing::kept(half);
   BOOST_TEST(weft::testing::count(*g, op::carry) == 1);
   BOOST_TEST(weft::testing::count(*g, op::exp) == 0);

@@ -32,7 +32,7 @@ template <class Model>
 constexpr weft::graph simplified() {
   return weft::simplify(weft::trace<Model>());
 }
-// Is the result the only input itself?
+// Whether nothing is left but one input, which is the result.
 template <class Model>
 constexpr bool is_input() {
   weft::graph const g = simplified<Model>();
@@ -43,7 +43,7 @@ struct equal_nodes {
   constexpr auto operator()(weft::scope s) const {
     auto x = s.input<"x", float, Rows, HeadDim>();
     auto y = s.input<"y", float, Rows, HeadDim>();
-    return exp(x + y) * 2 + exp(y + x) * 2;  // an addition commutes
+    return exp(x + y) * 2 + exp(y + x) * 2;  // addition commutes
   }
 };
 static_assert(count(weft::trace<equal_nodes>(), op::exp) == 2);
@@ -168,7 +168,7 @@ struct far_away {
 static_assert(count(simplified<far_away>(), op::rename) == 1);
 static_assert(output_node(simplified<far_away>()).axes.at[0] == &weft::info_of<Third>);
 
-// What looks neutral and is not.
+// Operands that look like identity elements and are not.
 struct not_neutral {
   constexpr auto operator()(weft::scope s) const {
     auto x = s.input<"x", float, Rows>();
@@ -247,7 +247,7 @@ struct rich {
   }
 };
 
-// Slices that are the whole of a parameter, in any order, and slices that are not.
+// Slices that cover a parameter, in any order, and slices that do not.
 struct Left : weft::axis<2> {};
 struct Middle : weft::axis<1> {};
 template <bool Whole>
@@ -261,7 +261,7 @@ struct sliced {
     return weft::results(weft::as<"loss">(rest + left + middle));
   }
 };
-// Slices as long as the whole together that leave a gap, as they overlap.
+// Slices whose lengths add up to that of the whole, but which overlap and so leave a gap.
 struct overlapping {
   constexpr auto operator()(weft::scope s) const {
     struct Half : weft::axis<32> {};
@@ -284,8 +284,8 @@ static_assert(count(simplified_with_gradients<sliced<false>>(), op::concatenate)
 
 BOOST_AUTO_TEST_SUITE(simplifying)
 
-// What holds while compiling holds at run time.
-BOOST_AUTO_TEST_CASE(at_run_time) {
+// Some of the static assertions above, at run time.
+BOOST_AUTO_TEST_CASE(simplification_at_run_time_gives_what_it_does_at_compile_time) {
   auto const g = kept(simplified<equal_nodes>);
   BOOST_TEST(count(*g, op::exp) == 1);
   BOOST_TEST(count(*g, op::add) == 2);
@@ -297,13 +297,13 @@ BOOST_AUTO_TEST_CASE(a_constant_that_does_not_fit_in_int32_is_refused) {
   BOOST_CHECK_THROW(kept(simplified<cast_beyond_the_limit>), std::out_of_range);
 }
 
-BOOST_AUTO_TEST_CASE(twice_is_once) {
+BOOST_AUTO_TEST_CASE(simplification_is_idempotent) {
   auto const once = kept(simplified<rich>);
   auto const twice = kept([&] { return weft::simplify(*once); });
   BOOST_TEST(once->count == twice->count);
 }
 
-BOOST_AUTO_TEST_CASE(keeps_the_results) {
+BOOST_AUTO_TEST_CASE(simplification_preserves_results) {
   namespace reference = weft::reference;
   auto const before = kept(weft::trace<rich>);
   auto const after = kept(simplified<rich>);
@@ -328,14 +328,14 @@ BOOST_AUTO_TEST_CASE(expressions_that_can_be_nan_are_not_folded) {
   weft::testing::trial<weft::inference<not_the_same_for_nan>>(s);
 }
 
-BOOST_AUTO_TEST_CASE(gradients_of_slices_are_put_together_where_they_are_the_whole) {
+BOOST_AUTO_TEST_CASE(gradients_of_slices_with_and_without_gaps_match_the_reference) {
   auto const at = weft::testing::lengths<Pos>(Pos::extent);
   weft::testing::trial<weft::training<sliced<true>, "loss">>(at);
   weft::testing::trial<weft::training<sliced<false>, "loss">>(at);
   weft::testing::trial<weft::training<overlapping, "loss">>(at);
 }
 
-BOOST_AUTO_TEST_CASE(makes_a_training_graph_smaller) {
+BOOST_AUTO_TEST_CASE(simplification_shrinks_a_training_graph_and_keeps_its_outputs) {
   using source = weft::training<char_lm::model<2>, "loss">;
   auto const before = weft::testing::plain_graph<source>();
   auto const after = kept([&] { return weft::simplify(*before); });

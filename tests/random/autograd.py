@@ -1,7 +1,7 @@
 """Gradients of a random model by PyTorch's autograd, in float64.
 
-graphs.py evaluates with numpy. numpy hands a function whose argument is a Tracked to that class
-(__array_ufunc__ and __array_function__), which calls what PyTorch has for it.
+graphs.py evaluates with numpy. numpy dispatches a function whose argument is a Tracked to that
+class (__array_ufunc__ and __array_function__), which calls PyTorch's counterpart.
 """
 
 import numpy as np
@@ -25,7 +25,7 @@ def axes_of(axis):
 
 
 def reduced(f):
-    """f over no axis is what it is given; PyTorch takes that for all axes."""
+    """f over no axis is the identity; PyTorch would reduce over all axes."""
     return lambda x, axis, keepdims=False: (
         f(x, axes_of(axis), keepdims) if axes_of(axis) else x)
 
@@ -33,7 +33,7 @@ def reduced(f):
 def divide(x, y, out=None, where=None):
     if where is None:
         return x / y
-    # Where a quotient is not wanted its gradient would be NaN: it is one of 1.
+    # A quotient that is masked out would have a NaN gradient, so it divides by 1.
     return torch.where(where, x / torch.where(where, y, torch.ones_like(y)), out)
 
 
@@ -48,7 +48,7 @@ def moved(x, source, to):
                          to if isinstance(to, int) else tuple(to))
 
 
-# What PyTorch has for functions of numpy; arguments are tensors.
+# PyTorch's counterparts of numpy's functions; arguments are tensors.
 FUNCTIONS = () if torch is None else {
     np.add: torch.add, np.subtract: torch.subtract, np.multiply: torch.multiply,
     np.divide: divide, np.negative: torch.negative, np.power: torch.pow,
@@ -123,7 +123,7 @@ class Tracked(np.lib.mixins.NDArrayOperatorsMixin):
 
 
 def gradients(graph, noise):
-    """Of the loss, by the name of the parameter: an array of its shape."""
+    """Gradients of the loss by parameter name, each an array of the parameter's shape."""
     torch.set_num_threads(1)
     kept = graph.parameters
     graph.parameters = {n: Tracked(torch.tensor(p, requires_grad=True)) for n, p in kept.items()}

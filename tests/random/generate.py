@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Writes random models as C++ files, and beside each the numbers that numpy has for it.
+"""Writes random models as C++ files, each with a file of the values that numpy computes.
 
     generate.py --seed 1 --count 60 --per-file 10 --out DIR
 
-Graph number i of a seed is the same whatever the count. graphs.py says what a graph is.
+Graph number i of a seed does not depend on the count. graphs.py defines graphs.
 """
 
 import argparse
@@ -16,9 +16,9 @@ import autograd
 import numpy as np
 from graphs import Graph, Noise, Rejected
 
-SAFETY = 16  # of the largest deviation that a few random errors make
+SAFETY = 16  # times the largest deviation that a few random errors cause
 ROUNDS = 5
-GENERATED = 4  # every fourth is compiled to code of its own as well, or every eighth of many
+GENERATED = 4  # every fourth also has generated code, from number 100 on every eighth
 
 
 def numbers(x):
@@ -26,7 +26,7 @@ def numbers(x):
 
 
 def tolerances(graph, wanted, seed):
-    """Each node's array, and for each wanted one how far float32 may be off, by element."""
+    """Each node's array, and the tolerance in float32 of each element of the wanted nodes."""
     clean = graph.evaluate(Noise())
     most = {v.index: np.zeros(clean[v.index].shape) for v in wanted}
     for k in range(ROUNDS):
@@ -44,7 +44,7 @@ def tolerances(graph, wanted, seed):
             result[v.index] = np.zeros(x.shape)
             continue
         largest = np.max(np.abs(x))
-        # Deviations of a few samples may be small by chance: no element is better than typical.
+        # Deviations of a few samples may be small by chance: no tolerance is below the mean.
         t = SAFETY * np.maximum(most[v.index], np.mean(most[v.index])) + 1e-6 * largest
         if np.max(t) > 0.02 * max(largest, 1e-30):
             raise Rejected("ill-conditioned")
@@ -53,9 +53,9 @@ def tolerances(graph, wanted, seed):
 
 
 def gradients(graph, seed):
-    """Of the loss for elements of each parameter: index, value, tolerance.
+    """Gradients of the loss for elements of each parameter: index, value, tolerance.
 
-    A few by central differences; where PyTorch is, all of them by its autograd, after both agree.
+    A few by central differences; with PyTorch all by its autograd, once both agree.
     """
     rng = np.random.default_rng([seed, 99])
     step = 2.0**-17
@@ -105,7 +105,7 @@ def gradients(graph, seed):
 
 
 class Model:
-    """A graph with its numbers; raises Rejected where these say nothing."""
+    """A graph with its values; raises Rejected if they test nothing."""
 
     def __init__(self, number, graph_seed):
         g = self.graph = Graph(graph_seed)
@@ -121,7 +121,7 @@ class Model:
         self.generated_training = self.trained and number % (2 * every) == 0
 
     def check_lengths(self, wanted):
-        """A length that no input tells is the bound, which the numbers do not go by."""
+        """A length that no input determines is the bound, unlike in this evaluation."""
         nodes, stack = {}, list(wanted)
         while stack:
             v = stack.pop()
@@ -140,7 +140,7 @@ class Model:
             raise Rejected("a length that no input tells")
 
     def evaluate(self, seed):
-        """Its arrays and how far off each may be, with dropouts that drop and without."""
+        """Computes its arrays and their tolerances, with and without active dropout."""
         g = self.graph
         wanted = [v for _, v in self.results + g.updates]
         wanted += [g.loss] if g.loss is not None else []
@@ -158,10 +158,10 @@ class Model:
         return lines + ([f"{said} TRAINING loss)"] if self.generated_training else [])
 
     def needed(self):
-        """Nodes in order, without those that nothing needs."""
+        """The nodes in order, without dead ones."""
         keep, stack = set(), [v for _, v in self.results] + [v for u in self.graph.updates for v in u]
         stack += [self.graph.loss] if self.graph.loss is not None else []
-        stack += [v for v in self.graph.values if v.drops]  # later ones count those before
+        stack += [v for v in self.graph.values if v.drops]  # they count those before
         while stack:
             v = stack.pop()
             if v.index not in keep:
@@ -239,7 +239,7 @@ class Model:
 
 
 def model_of(seed, number):
-    """The first graph of this number that says something."""
+    """The first graph of this number that is not rejected."""
     for attempt in range(200):
         try:
             return Model(number, seed * 10**9 + number * 1000 + attempt)

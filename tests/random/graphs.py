@@ -2,7 +2,7 @@
 
 The evaluation is float64 and shares no code with weft. A graph grows out of motifs, pieces that
 weft's passes recognise (a normalisation with a gain, attention under a mask, a contraction with its
-epilogue, ...) and near misses of them, joined by elementwise operations over whatever is there.
+epilogue, ...) and near misses of them, joined by elementwise operations over existing values.
 """
 
 import math
@@ -13,7 +13,7 @@ import numpy as np
 EPSILON = 2.0**-24  # half a unit in the last place of float32
 
 
-# What dropouts draw from, as random_model.cpp has it; beyond 32 bits both.
+# The random state of dropouts, as in random_model.cpp; both are beyond 32 bits.
 DROPOUT_SEED, DROPOUT_STEP = 0x9E3779B97F4A7C15, 0x100000003
 
 
@@ -31,7 +31,7 @@ def philox(counter, key):
 
 
 def random_bits(which, places):
-    """Of dropout number `which`: 32 bits for each place; four neighbours share a counter."""
+    """32 bits for each element id of dropout `which`; four consecutive ids share a counter."""
     low = lambda x: x & 0xFFFFFFFF
     four = philox([places // 4, which, low(DROPOUT_STEP), DROPOUT_STEP >> 32],
                   [low(DROPOUT_SEED), DROPOUT_SEED >> 32])
@@ -39,14 +39,14 @@ def random_bits(which, places):
 
 
 class Rejected(Exception):
-    """The graph says nothing about float32: it is out of range, or an element hangs on rounding."""
+    """The graph tests nothing in float32: it is out of range, or an element depends on rounding."""
 
 
 class Axis:
     def __init__(self, name, extent, bounded=False, length=None, base=None):
         self.name, self.extent, self.bounded, self.base = name, extent, bounded, base
         self.length = extent if length is None else length
-        self.follows = base is not None  # its length does, from that of others
+        self.follows = base is not None  # its length follows from those of other axes
 
     def declaration(self):
         if self.base:
@@ -56,7 +56,7 @@ class Axis:
 
 
 class Value:
-    """A node. `run(noise, *operands)` gives its array, whose dimensions are `axes`."""
+    """A node. `run(noise, *operands)` returns its array, whose dimensions are `axes`."""
 
     def __init__(self, index, kind, axes, text, operands, run, in_graph=True):
         self.index, self.kind, self.axes, self.text = index, kind, tuple(axes), text
@@ -74,7 +74,7 @@ class Value:
 
 
 class Noise:
-    """Errors as float32 makes them: relative, random, of a few epsilon; or none."""
+    """Errors like those of float32: relative, random, of a few epsilon; or none."""
 
     def __init__(self, rng=None):
         self.rng = rng
@@ -93,7 +93,7 @@ def united(*shapes):
 
 
 def aligned(x, axes, to):
-    """x, whose dimensions are `axes`, with those of `to`, to be broadcast."""
+    """x, whose dimensions are `axes`, in the order of `to`, with extent 1 for axes it lacks."""
     order = sorted(range(len(axes)), key=lambda i: to.index(axes[i]))
     x = np.transpose(x, order)
     shape, i = [], 0
@@ -154,10 +154,10 @@ class Graph:
         self.inputs, self.parameters, self.states = {}, {}, {}  # name: (value, array)
         self.updates, self.results = [], []
         self.extra = 0
-        self.dropping = False  # dropouts drop, as they do in training
+        self.dropping = False  # whether dropout is active, as in training
         self.grow()
 
-    # What a graph is made of.
+    # Axes, nodes, inputs and parameters.
 
     def axis(self, name, extent, bounded=False, base=None):
         if base:
@@ -179,7 +179,7 @@ class Graph:
         return tuple(self.axes[a].length for a in axes)
 
     def add(self, kind, axes, text, operands, run, kinks=None):
-        """Appends a node; `kinks(*arrays)` gives numbers that must not be near 0."""
+        """Appends a node; `kinks(*arrays)` returns values that must not be near 0."""
         if len(axes) > 6 or len(set(axes)) < len(axes):
             raise Rejected("axes")
         in_graph = any(o.in_graph for o in operands)
@@ -205,7 +205,7 @@ class Graph:
         return self.numbers(self.shape(axes), scale)
 
     def numbers(self, shape, scale):
-        """Numbers of float32; without axes an array all the same."""
+        """Values of float32 as an array, also without axes."""
         return np.array(self.rng.uniform(-1, 1, shape) * scale, np.float32).astype(np.float64)
 
     def input(self, axes, kind="float", low=None, high=None):
@@ -223,7 +223,7 @@ class Graph:
         return v
 
     def with_nan(self, axes):
-        """An input of which some elements are NaN: only comparisons take it."""
+        """An input with some NaN elements, for comparisons only."""
         v = self.input(axes)
         v.clean[self.rng.random(v.clean.shape) < 0.3] = np.nan
         v.masked = True
@@ -234,7 +234,7 @@ class Graph:
         return self.add("bool", x.axes, text.format(x.name), [x], lambda noise, a: f(a))
 
     def parameter(self, axes, scale=1.0):
-        """A parameter lies in memory at its axes' bounds."""
+        """A parameter; its array has each axis at its bound."""
         name = f"p{len(self.parameters)}"
         bound = tuple(self.axes[a].extent for a in axes)
         whole = self.parameters[name] = self.numbers(bound, scale)
@@ -246,7 +246,7 @@ class Graph:
         v.clean = v.run(None)
         return v
 
-    # Operations, as the DSL has them.
+    # Operations of the DSL.
 
     def binary(self, symbol, a, b):
         axes = united(a.axes, b.axes)
@@ -284,7 +284,7 @@ class Graph:
                         lambda noise, a: noise(f(noise(a, 1))), kinks)
 
     def where(self, c, a, b):
-        """a and b are values, or numbers."""
+        """a and b are values, or Python numbers."""
         values = [v for v in (c, a, b) if isinstance(v, Value)]
         choices = [v.axes for v in (a, b) if isinstance(v, Value)]
         axes = united(*choices, c.axes)
@@ -300,7 +300,7 @@ class Graph:
         return self.add_unbounded(kind, axes, f"where({', '.join(said)})", values, run)
 
     def add_unbounded(self, kind, axes, text, operands, run):
-        """For what may be -infinity: scores under a mask."""
+        """Appends a node whose elements may be -infinity, as masked scores are."""
         if len(set(axes)) < len(axes):
             raise Rejected("axes")
         v = Value(len(self.values), kind, axes, text, operands, run,
@@ -314,7 +314,7 @@ class Graph:
         return "-weft::infinity" if x == -math.inf else f"{x}f"
 
     def dropout(self, x, rate):
-        """Which elements are dropped goes by their places among the axes at their bounds."""
+        """Elements are dropped by id: their row-major index with each axis at its bound."""
         which = sum(v.drops for v in self.values)
         below = int(rate * 2**24 + 0.5)
         extents = tuple(self.axes[a].extent for a in x.axes)
@@ -585,7 +585,7 @@ class Graph:
                         run)
 
     def scan(self, h0, x, axis, matrix, before, backwards):
-        """h = tanh(x_t + dot(h, matrix)); carries are h0's axes."""
+        """h = tanh(x_t + dot(h, matrix)); the carry has h0's axes."""
         x_axes = tuple(a for a in x.axes if a != axis)
         like = x.axes
         before_axis = [a for a in like[:like.index(axis)] if a in h0.axes]

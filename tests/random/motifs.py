@@ -1,4 +1,4 @@
-"""What random graphs grow out of. A motif takes the graph and gives a value, or raises Rejected."""
+"""Motifs of random graphs. A motif takes the graph and returns a value, or raises Rejected."""
 
 import math
 
@@ -6,7 +6,7 @@ from graphs import KINKED, UNARY, Rejected, Value
 
 
 def floats(g, needed=(), limit=None):
-    """Values of floats that have the axes, recent ones first in line."""
+    """Float values that have the needed axes, and no others than `limit`; recent ones last."""
     fit = [v for v in g.values if v.kind == "float" and v.in_graph and set(needed) <= set(v.axes)
            and not getattr(v, "masked", False)]
     if limit is not None:
@@ -57,13 +57,13 @@ def moved(g, x, by):
 
 
 def beyond_int32(g, p):
-    """Places some of which are at the other end of int32."""
+    """Positions some of which are at the other end of int32."""
     sign = g.random.choice([1, -1])
     return moved(g, moved(g, p, sign * (2**31 - 1)), sign * g.random.randint(0, 2))
 
 
 def glue(g):
-    """Elementwise operations over what is there."""
+    """Elementwise operations over existing values."""
     x = some_float(g)
     for _ in range(g.random.randint(1, 4)):
         r = g.random.random()
@@ -91,10 +91,10 @@ def norm(g, computed=False):
     y = g.rowwise(g.random.choice(["normalize", "rms_norm"]), x, over)
 
     def part():
-        r = 0.5 if computed else g.random.random()  # at 0.5 a function of what is there
+        r = 0.5 if computed else g.random.random()  # 0.5 chooses a function of an existing value
         if r < 0.35:
             return g.parameter(over)
-        # What is computed for this alone may be overwritten by the result, and must be read before.
+        # A value without other users may be overwritten by the result, and must be read before.
         alike = [v for v in floats(g, (), x.axes) if v.axes == x.axes] or [x]
         return g.unary(g.random.choice(list(UNARY)), g.random.choice(alike)) if r < 0.75 else \
             some_float(g, (), x.axes)
@@ -115,7 +115,7 @@ def norm_computed(g):
 
 
 def linear(g, x=None, to=None):
-    """A contraction with what may become part of it."""
+    """A contraction with operations that may be fused into it."""
     x = x or stream(g)
     to = to or g.random.choice(["E2", "F"])
     axes = ("E", to) if g.random.random() < 0.5 else (to, "E")
@@ -177,7 +177,7 @@ def projected(g, x, heads):
 
 
 def attention(g, far=False):
-    """Attention as textbooks have it, with everything that may stand in it, or nearly."""
+    """Textbook attention, with everything that may be fused into it, or nearly."""
     pick = lambda p: g.random.random() < p
     x = some_float(g, ("P", "E"))
     heads = ("H", "D") if pick(0.8) else ("D",)
@@ -228,7 +228,7 @@ def attention(g, far=False):
             scores = g.binary("*", scores, some_float(g, (), scores.axes))
     masks = []
     for i in range(g.random.choice([1, 2] if far else [0, 1, 1, 2, 3])):
-        r = 0.6 if far and i == 0 else g.random.random()  # at 0.6 one of places beyond int32
+        r = 0.6 if far and i == 0 else g.random.random()  # 0.6 chooses positions beyond int32
         if r < 0.35:
             shift = g.random.choice([0, 0, 0, 1, -1, -3])
             p = g.positions("P")
@@ -269,7 +269,7 @@ def attention(g, far=False):
 
 
 def attention_far(g):
-    """Attention whose mask compares with places at the other end of int32."""
+    """Attention whose mask compares with positions at the other end of int32."""
     return attention(g, far=True)
 
 
@@ -277,7 +277,7 @@ def embedding(g):
     table = g.parameter(("V", "E") if g.random.random() < 0.7 else ("E", "V"))
     if g.random.random() < 0.7:
         tokens = g.input(("B", "P"), "int", 0, g.axes["V"].length)
-    else:  # computed, and outside in places
+    else:  # computed, and partly out of range
         tokens = moved(g, g.positions("P"), -1)
     y = g.gather("V", table, tokens)
     return g.binary("+", y, some_float(g, ("E",), y.axes)) if floats(
@@ -295,7 +295,7 @@ def cross_entropy(g):
 
 
 def parts(g):
-    """Put together out of what is computed for that alone, and cut again."""
+    """A concatenation of values without other users, which is sliced again."""
     x, y = stream(g), stream(g)
     if set(x.axes) != set(y.axes):
         y = g.unary("sin", x)
@@ -356,12 +356,12 @@ def delay(g):
 
 
 def longer(g):
-    """Parts along an axis whose length comes with a run, and windows over all of them."""
+    """A concatenation along an axis whose length a run determines, and windows over it."""
     x = some_float(g, ("P",), ("B", "P", "E"))
     there = lambda axis: tuple(axis if a == "P" else a for a in x.axes)
     r = g.random.random()
     of_p, later = g.axes["P"], False
-    if r < 0.4 and of_p.extent > 1:  # its length comes of an operation that stands further below
+    if r < 0.4 and of_p.extent > 1:  # its length follows from an operation that comes later
         axis, later = g.new_axis(of_p.extent - 1, of_p.bounded, max(of_p.length - 1, 0)), True
         y = g.parameter(there(axis))
     elif r < 0.55:  # no argument has its length: it is the bound
@@ -396,7 +396,7 @@ def longer(g):
 
 
 def other_order(g):
-    """A sum of what is computed for it alone, of axes in unlike orders."""
+    """A sum of values without other users, whose axes have different orders."""
     if g.random.random() < 0.4:  # a square and its transpose
         x = g.rowwise("softmax", g.parameter(("E", "E2")), ("E",))
         y = g.rename(g.rename(g.rename(x, "E", "E3"), "E2", "E"), "E3", "E2")
@@ -410,13 +410,13 @@ def other_order(g):
         y = g.input(g.random.sample(x.axes, len(x.axes)))
     computed = lambda v: (g.rowwise(g.random.choice(["softmax", "rms_norm"]), v, ("E",))
                           if g.random.random() < 0.7 else g.unary("sin", v))
-    # Where x is read elsewhere, too, the result can take the place of y alone.
+    # If x is read elsewhere too, the result can only reuse the buffer of y.
     operands = [x if g.random.random() < 0.6 else computed(x), computed(y)]
     g.random.shuffle(operands)
     return g.binary(g.random.choice(["+", "*", "-"]), *operands)
 
 
-# What C++ says of NaN: it is unequal to everything, and neither less nor greater.
+# Comparisons with NaN as in C++: it is unequal to everything, and neither less nor greater.
 COMPARISONS = {"{0} != {0}": lambda a: a != a, "{0} == {0}": lambda a: a == a,
                "{0} != 0": lambda a: a != 0, "{0} < 0.25f": lambda a: a < 0.25,
                "!({0} >= 0.25f)": lambda a: ~(a >= 0.25), "weft::cast<bool>({0})": lambda a: a != 0}
@@ -430,7 +430,7 @@ def not_a_number(g):
 
 
 def two_states(g):
-    """States of the same axes that change places."""
+    """States of the same axes that are swapped."""
     axes = ("E",) if g.random.random() < 0.5 else ("S", "E")
     a, b = g.state(axes), g.state(axes)
     x = g.binary("*", a, g.parameter(("E",)))
@@ -483,7 +483,7 @@ def integers(g):
 
 
 def typed(g):
-    """What moves elements without computing with them, over integers or booleans."""
+    """Operations that only move elements, on integers or booleans."""
     kind = g.random.choice(["int", "bool"])
     x = g.input(("B", "P", "E"), kind, -9, 9)
     if kind == "bool" and g.random.random() < 0.5:
@@ -503,7 +503,7 @@ def typed(g):
     elif r < 0.6:
         s, p = g.input(("S", "E"), kind, -9, 9), g.new_axis(2)
         at = g.input((), "int", 0, g.axes["S"].extent - 1)
-        if g.random.random() < 0.5:  # what is computed may lie outside
+        if g.random.random() < 0.5:  # computed indices may be out of range
             at = moved(g, at, g.random.choice([-2, 2]))
         x = g.write(s, g.input((p, "E"), kind, -9, 9), "S", p, at)
     elif r < 0.8:
@@ -517,7 +517,7 @@ def typed(g):
 
 
 def counted(g):
-    """Numbers that say how long a run's axes are, and floats cut off to integers."""
+    """Lengths of a run's axes as values, and floats truncated to integers."""
     x = stream(g)
     if g.random.random() < 0.5:
         return g.binary("*", g.scaled(g.length(some_axes(g, ["B", "P"])), 0.125), x)
@@ -526,7 +526,7 @@ def counted(g):
 
 
 def dropped(g):
-    """A residual sum with what is left of a part, as blocks have it."""
+    """A residual sum with a branch under dropout, as in transformer blocks."""
     x = stream(g)
     y = g.dropout(linear(g, x), g.random.choice([0, 0.1, 0.25, 0.5]))
     return g.binary("+", x, y) if g.random.random() < 0.5 and set(x.axes) == set(y.axes) else y
@@ -584,7 +584,7 @@ def grow(g):
             made += 1
         except Rejected:
             g.back_to(mark)
-    # Results: what nothing reads, and a few that something does.
+    # Results: values that nothing reads, and a few that something does.
     read = {o.index for v in g.values for o in v.operands}
     ends = [v for v in g.values if v.in_graph and v.index not in read and v.operands
             and not getattr(v, "masked", False)]
@@ -599,12 +599,12 @@ def grow(g):
         raise Rejected("no results")
     v = g.results[0]
     if r.random() < 0.3 and not getattr(v, "masked", False):
-        g.results[0] = g.where(g.input((), "bool"), v, v)  # decides nothing, and is an argument
+        g.results[0] = g.where(g.input((), "bool"), v, v)  # of equal values, but an argument
     loss(g)
 
 
 def given(g):
-    """A result that is an argument or a parameter, or a part of one."""
+    """A result that is an argument or a parameter, or a slice of one."""
     inputs = list(g.inputs.values())
     x = g.random.choice([v for v in g.values if (v in inputs or hasattr(v, "parameter"))
                          and not getattr(v, "masked", False)])
@@ -615,10 +615,10 @@ def given(g):
 
 
 def loss(g):
-    """A scalar that every result of floats has a part in."""
+    """A scalar that depends on every float result."""
     total = None
     for v in [v for v in g.results if v.kind == "float"]:
-        # An input would say lengths that are to follow from others.
+        # An input would determine lengths that are to follow from others.
         follows = any(g.axes[a].bounded and g.axes[a].follows and not g.axes[a].base for a in v.axes)
         x = g.binary("*", v, g.input(v.axes)) if not follows and g.random.random() < 0.7 else v
         if x.axes:

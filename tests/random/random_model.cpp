@@ -43,7 +43,7 @@ random_model::random_model(const std::string& file, const std::string& name) {
     }
   }
   if (!in) throw std::runtime_error(file + " ends within " + name);
-  inference_.random = {0x9E3779B97F4A7C15, 0x100000003};  // as graphs.py has them
+  inference_.random = {0x9E3779B97F4A7C15, 0x100000003};  // as in graphs.py
   inference_.gradients = gradients;
   sampling_ = inference_;
   inference_.results = results[0];

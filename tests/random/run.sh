@@ -1,6 +1,6 @@
 #!/bin/sh
-# Builds so many random models from a seed and runs them; prints one line, and ends with 1 if one of
-# them is not what numpy says. A model that fails is made smaller, and printed.
+# Builds `count` random models from a seed and runs them; prints one line, and exits with 1 if one
+# of them differs from numpy. A model that fails is reduced and printed.
 #   usage: run.sh [count [seed]]
 set -eu
 count=${1:-400} seed=${2:-2}

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Makes a random model that fails smaller, while it still fails, and prints it as DSL.
+"""Reduces a random model that fails, as long as it still fails, and prints it as DSL.
 
     shrink.py --build BUILD [--target TARGET] --seed SEED NUMBER
 
-Results are left out, and nodes become inputs of the values that they had.
+Results are removed, and nodes are replaced by inputs with their values.
 """
 
 import argparse
@@ -30,7 +30,7 @@ class Trial:
                             if e["output"].endswith(f"models/{target}/models_0.cpp.o"))
         link = subprocess.run(["ninja", "-C", build, "-t", "commands", target],
                               capture_output=True, text=True, check=True).stdout.splitlines()[-1]
-        # The program's own files, without the models and the code that was made for them.
+        # The program's own files, without the models and their generated code.
         self.link = re.sub(r"\S+/(models|weft_models)/\S+\.o", "", link)
 
     def fails(self, model):
@@ -52,7 +52,7 @@ class Trial:
 
 
 def with_results(model, results, loss):
-    """The model with these results alone; with its loss or not."""
+    """The model with only these results, with or without its loss."""
     m = copy.copy(model)
     g = m.graph = copy.copy(model.graph)
     m.results = results
@@ -63,7 +63,7 @@ def with_results(model, results, loss):
 
 
 def as_input(model, index):
-    """The model with a node in the place of which its value is given."""
+    """The model with a node replaced by an input with its value."""
     m = copy.copy(model)
     g = m.graph = copy.copy(model.graph)
     g.values, g.inputs = list(g.values), dict(g.inputs)
@@ -82,7 +82,7 @@ def as_input(model, index):
 
 
 def remade(m, seed):
-    """With numbers of its own: gradients change with what is given."""
+    """The model with values computed again: gradients change with the inputs."""
     m.evaluate(seed)
     return m
 
@@ -107,7 +107,7 @@ def main():
     else:
         if trial.fails(smaller := with_results(model, model.results[:1], True)):
             model = smaller
-    # The first node that is wrong by itself ends it.
+    # The first node that is wrong as the only result ends the model.
     for v in model.needed():
         if not v.operands or v.kind != "float" or getattr(v, "masked", False):
             continue

@@ -1,4 +1,4 @@
-// The reference interpreter and the gradients against PyTorch's numbers (tests/golden).
+// The reference interpreter and the gradients against PyTorch's results (tests/golden).
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
@@ -45,7 +45,7 @@ struct adamw {
 
 BOOST_AUTO_TEST_SUITE(pytorch)
 
-BOOST_AUTO_TEST_CASE(ten_training_steps_of_char_lm) {
+BOOST_AUTO_TEST_CASE(the_reference_matches_pytorch_over_ten_training_steps_of_char_lm) {
   constexpr std::size_t batch = 4, length = 32;
   weft::graph const& g = char_lm_trained;
   weft::tensor_file const file(weft::testing::golden_file("char_lm.safetensors"));
@@ -100,7 +100,7 @@ BOOST_AUTO_TEST_CASE(ten_training_steps_of_char_lm) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(adamw_steps) {
+BOOST_AUTO_TEST_CASE(adamw_steps_match_pytorch) {
   weft::tensor_file const file(weft::testing::golden_file("optimizer.safetensors"));
   std::vector<double> p = file["parameters"].values<double>();
   std::vector<double> const gradients = file["gradients"].values<double>();

@@ -1,5 +1,5 @@
-// Each operation of the reference interpreter against numbers worked out by hand. Axes come in
-// orders that the DSL does not make, as those of gradients do.
+// Each operation of the reference interpreter against values computed by hand. Axes have orders
+// that the DSL does not produce, as in gradients.
 #include "weft/kernels/reference/evaluate.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -48,7 +48,7 @@ axis_list axes(list all) {
   return l;
 }
 
-// A graph that grows node by node, and what it is run with.
+// A graph that is built node by node, with the lengths and values that it is run with.
 struct test_graph {
   std::unique_ptr<weft::graph> g = std::make_unique<weft::graph>();
   weft::reference::lengths lengths;
@@ -113,7 +113,7 @@ void check(const test_graph& t, const doubles& expected) {
   }
 }
 
-// The values of an elementwise operation on tensors without axes.
+// The value of an elementwise operation on scalars.
 double scalar(op kind, doubles operands, dtype type = dtype::float32) {
   test_graph t;
   node n = make_node(kind);
@@ -127,7 +127,7 @@ double scalar(op kind, doubles operands, dtype type = dtype::float32) {
 
 BOOST_AUTO_TEST_SUITE(leaves)
 
-BOOST_AUTO_TEST_CASE(inputs_lie_at_the_lengths_and_parameters_at_the_bounds) {
+BOOST_AUTO_TEST_CASE(inputs_are_stored_at_their_lengths_and_parameters_at_their_bounds) {
   test_graph t;
   t.lengths.set<Length>(3);
   t.input({two, length}, {1, 2, 3, 4, 5, 6});
@@ -138,14 +138,14 @@ BOOST_AUTO_TEST_CASE(inputs_lie_at_the_lengths_and_parameters_at_the_bounds) {
   check(t, {0, 1, 2, 3, 4, 5});
 }
 
-BOOST_AUTO_TEST_CASE(back_at_the_bounds) {
+BOOST_AUTO_TEST_CASE(at_bound_pads_values_with_zeros) {
   weft::reference::lengths n;
   n.set<Length>(1);
   auto const v = weft::reference::at_bound({{7, 8}}, axes({two, length}), n);
   BOOST_TEST((v.data == doubles{7, 0, 0, 0, 8, 0, 0, 0}));
 }
 
-BOOST_AUTO_TEST_CASE(what_is_missing_or_does_not_fit_is_refused) {
+BOOST_AUTO_TEST_CASE(missing_inputs_wrong_sizes_and_wrong_lengths_are_refused) {
   test_graph t;
   t.input({three}, {1, 2});
   BOOST_CHECK_THROW(t.run(), std::invalid_argument);
@@ -157,13 +157,13 @@ BOOST_AUTO_TEST_CASE(what_is_missing_or_does_not_fit_is_refused) {
   BOOST_CHECK_THROW(t.lengths.set<Role>(3), std::invalid_argument);
 }
 
-BOOST_AUTO_TEST_CASE(a_constant) {
+BOOST_AUTO_TEST_CASE(a_constant_has_its_value) {
   test_graph t;
   t.constant(2.5);
   check(t, {2.5});
 }
 
-BOOST_AUTO_TEST_CASE(results_and_gradients_by_name) {
+BOOST_AUTO_TEST_CASE(results_and_gradients_are_found_by_name) {
   test_graph t;
   int const a = t.constant(1), b = t.constant(2);
   t.g->outputs[t.g->output_count++] = {weft::role::result, t.name("w"), a, -1};
@@ -178,7 +178,7 @@ BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_AUTO_TEST_SUITE(views)
 
-BOOST_AUTO_TEST_CASE(rename) {
+BOOST_AUTO_TEST_CASE(rename_keeps_the_elements) {
   test_graph t;
   t.lengths.set<Length>(2);
   int const x = t.input({three, length}, {1, 2, 3, 4, 5, 6});
@@ -186,7 +186,7 @@ BOOST_AUTO_TEST_CASE(rename) {
   check(t, {1, 2, 3, 4, 5, 6});
 }
 
-BOOST_AUTO_TEST_CASE(split) {
+BOOST_AUTO_TEST_CASE(split_makes_an_outer_and_an_inner_axis) {
   test_graph t;
   int const x = t.input({six, two}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11});
   int const apart = t.add(op::split, {three, pair, two}, {x}, {three, pair});
@@ -207,10 +207,10 @@ BOOST_AUTO_TEST_CASE(split_gives_the_outer_axis_its_length) {
   BOOST_CHECK_THROW(weft::reference::complete(*t.g, t.lengths), std::invalid_argument);
 }
 
-BOOST_AUTO_TEST_CASE(merge_of_axes_that_are_apart_and_the_other_way_round) {
+BOOST_AUTO_TEST_CASE(merge_of_noncontiguous_or_reversed_axes_reorders_the_elements) {
   test_graph t;
   // x[i, j, k] = 100 i + 10 j + k over [pair, three, two], merged with `two` outermost. The new
-  // axis stands where `two` stood.
+  // axis takes the position of `two`.
   int const x = t.input({pair, three, two}, {0, 1, 10, 11, 20, 21, 100, 101, 110, 111, 120, 121});
   t.add(op::merge, {pair, six}, {x}, {two, three});
   check(t, {0, 10, 20, 1, 11, 21, 100, 110, 120, 101, 111, 121});
@@ -229,14 +229,14 @@ BOOST_AUTO_TEST_CASE(merge_gives_the_new_axis_its_length) {
   check(t, {0, 1, 2, 3, 4, 5});
 }
 
-BOOST_AUTO_TEST_CASE(slice) {
+BOOST_AUTO_TEST_CASE(slice_takes_the_elements_from_its_start) {
   test_graph t;
   int const x = t.input({two, five}, {0, 1, 2, 3, 4, 10, 11, 12, 13, 14});
   t.add(op::slice, {two, three}, {x}, {five}, 1);
   check(t, {1, 2, 3, 11, 12, 13});
 }
 
-BOOST_AUTO_TEST_CASE(slice_takes_the_rest) {
+BOOST_AUTO_TEST_CASE(slice_of_a_run_time_length_takes_the_remainder) {
   test_graph t;
   t.lengths.set<Length>(3);
   int const x = t.input({length, two}, {0, 1, 10, 11, 20, 21});
@@ -244,8 +244,8 @@ BOOST_AUTO_TEST_CASE(slice_takes_the_rest) {
   check(t, {10, 11, 20, 21});
 }
 
-BOOST_AUTO_TEST_CASE(slice_after_lengths) {
-  test_graph t;  // what concatenate's adjoint does: the part after Length and one more
+BOOST_AUTO_TEST_CASE(slice_starts_after_the_lengths_of_its_named_axes) {
+  test_graph t;  // as concatenate's adjoint does: from Length + 1 on
   t.lengths.set<Whole>(5);
   t.lengths.set<Length>(2);
   t.lengths.set<Rest>(2);
@@ -266,7 +266,7 @@ BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_AUTO_TEST_SUITE(sources)
 
-BOOST_AUTO_TEST_CASE(positions_and_length) {
+BOOST_AUTO_TEST_CASE(positions_count_from_0_and_length_multiplies_lengths) {
   test_graph t;
   t.lengths.set<Length>(3);
   t.add(op::positions, {role}, {}, {}, 0, 0, dtype::int32);
@@ -297,7 +297,7 @@ BOOST_AUTO_TEST_CASE(where_chooses_by_axis) {
   check(t, {-infinity, 1, -infinity, 2, -infinity, 3});
 }
 
-BOOST_AUTO_TEST_CASE(one_operand) {
+BOOST_AUTO_TEST_CASE(unary_functions_have_known_values) {
   BOOST_TEST(scalar(op::copy, {3}) == 3);
   BOOST_TEST(scalar(op::negate, {3}) == -3);
   BOOST_TEST(scalar(op::exp, {0}) == 1);
@@ -317,14 +317,14 @@ BOOST_AUTO_TEST_CASE(one_operand) {
   BOOST_CHECK_SMALL(scalar(op::gelu_tanh, {1}) - 0.8411919906082768, 1e-15);
 }
 
-BOOST_AUTO_TEST_CASE(casts) {
+BOOST_AUTO_TEST_CASE(casts_truncate_to_integers_and_compare_with_0_for_booleans) {
   BOOST_TEST(scalar(op::cast, {-2.7}, dtype::int32) == -2);
   BOOST_TEST(scalar(op::cast, {-2.7}, dtype::boolean) == 1);
   BOOST_TEST(scalar(op::cast, {0}, dtype::boolean) == 0);
   BOOST_TEST(scalar(op::cast, {5}, dtype::float32) == 5);
 }
 
-BOOST_AUTO_TEST_CASE(two_operands) {
+BOOST_AUTO_TEST_CASE(binary_functions_have_known_values) {
   BOOST_TEST(scalar(op::add, {5, 3}) == 8);
   BOOST_TEST(scalar(op::subtract, {5, 3}) == 2);
   BOOST_TEST(scalar(op::multiply, {5, 3}) == 15);
@@ -349,7 +349,7 @@ BOOST_AUTO_TEST_CASE(two_operands) {
   BOOST_TEST(scalar(op::relu_adjoint, {0, 7}) == 0);
 }
 
-BOOST_AUTO_TEST_CASE(adjoints_are_slopes) {
+BOOST_AUTO_TEST_CASE(adjoints_of_gelu_match_central_differences) {
   double const h = 1e-5;
   for (double const x : {-3.0, -0.4, 0.0, 0.7, 2.5})
     for (auto const& [forward, adjoint] :
@@ -363,7 +363,7 @@ BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_AUTO_TEST_SUITE(reductions)
 
-BOOST_AUTO_TEST_CASE(sum_and_max_with_the_result_in_another_order) {
+BOOST_AUTO_TEST_CASE(sum_and_max_give_results_in_another_axis_order) {
   test_graph t;
   // x[i, j, k] = 100 i + 10 j + k over [two, three, pair]
   int const x = t.input({two, three, pair}, {0, 1, 10, 11, 20, 21, 100, 101, 110, 111, 120, 121});
@@ -375,7 +375,7 @@ BOOST_AUTO_TEST_CASE(sum_and_max_with_the_result_in_another_order) {
   check(t, {726});
 }
 
-BOOST_AUTO_TEST_CASE(of_nothing) {
+BOOST_AUTO_TEST_CASE(the_sum_of_an_empty_axis_is_0_and_its_maximum_minus_infinity) {
   test_graph t;
   t.lengths.set<Length>(0);
   int const x = t.input({length, two}, {});
@@ -385,7 +385,7 @@ BOOST_AUTO_TEST_CASE(of_nothing) {
   check(t, {-infinity, -infinity});
 }
 
-BOOST_AUTO_TEST_CASE(the_greatest_of_a_row_with_nan_is_nan) {
+BOOST_AUTO_TEST_CASE(the_maximum_of_a_row_with_nan_is_nan) {
   test_graph t;
   t.add(op::max, {two}, {t.input({two, three}, {1, not_a_number, 3, 4, 5, 6})}, {three});
   check(t, {not_a_number, 6});
@@ -397,7 +397,7 @@ BOOST_AUTO_TEST_SUITE(rows)
 
 double const ln3 = std::log(3.0);
 
-BOOST_AUTO_TEST_CASE(softmax_along_the_outer_axis) {
+BOOST_AUTO_TEST_CASE(softmax_along_the_outer_axis_has_known_values) {
   test_graph t;
   int const x = t.input({two, three}, {0, 5, -infinity, ln3, -infinity, -infinity});
   t.add(op::softmax, {two, three}, {x}, {two});
@@ -406,7 +406,7 @@ BOOST_AUTO_TEST_CASE(softmax_along_the_outer_axis) {
   check(t, {0.25, 0.75, 1, 0, 0, 0});
 }
 
-BOOST_AUTO_TEST_CASE(softmax_over_two_axes_and_over_nothing) {
+BOOST_AUTO_TEST_CASE(softmax_runs_over_two_axes_and_over_an_empty_axis) {
   test_graph t;
   int const x = t.input({two, pair}, {0, 0, ln3, ln3});
   t.add(op::softmax, {two, pair}, {x}, {pair, two});
@@ -418,14 +418,14 @@ BOOST_AUTO_TEST_CASE(softmax_over_two_axes_and_over_nothing) {
   check(u, {});
 }
 
-BOOST_AUTO_TEST_CASE(log_softmax) {
+BOOST_AUTO_TEST_CASE(log_softmax_does_not_overflow) {
   test_graph t;
   int const x = t.input({two}, {1000, 1000 + ln3});
   t.add(op::log_softmax, {two}, {x}, {two});
   check(t, {std::log(0.25), std::log(0.75)});
 }
 
-BOOST_AUTO_TEST_CASE(normalize) {
+BOOST_AUTO_TEST_CASE(normalize_subtracts_the_mean_and_divides_by_the_deviation) {
   test_graph t;
   int const x = t.input({two, pair}, {1, 10, 3, 16});
   t.add(op::normalize, {two, pair}, {x}, {two}, 0, 0);
@@ -434,7 +434,7 @@ BOOST_AUTO_TEST_CASE(normalize) {
   check(t, {-0.5, -3 / std::sqrt(12), 0.5, 3 / std::sqrt(12)});
 }
 
-BOOST_AUTO_TEST_CASE(rms_normalize) {
+BOOST_AUTO_TEST_CASE(rms_normalize_divides_by_the_root_mean_square) {
   test_graph t;
   int const x = t.input({two, pair}, {1, 6, 7, 8});
   t.add(op::rms_normalize, {two, pair}, {x}, {two}, 0, 0);  // mean squares 25 and 50
@@ -443,7 +443,7 @@ BOOST_AUTO_TEST_CASE(rms_normalize) {
   check(t, {0.1, 6 / std::sqrt(125), 0.7, 8 / std::sqrt(125)});
 }
 
-BOOST_AUTO_TEST_CASE(adjoints) {
+BOOST_AUTO_TEST_CASE(adjoints_of_softmax_and_normalize_have_known_values) {
   {
     test_graph t;  // rows along `two`; g comes transposed
     int const y = t.input({two, pair}, {0.25, 0.5, 0.75, 0.5});
@@ -458,8 +458,8 @@ BOOST_AUTO_TEST_CASE(adjoints) {
     check(t, {3 - 0.25 * 6, 3 - 0.75 * 6});
   }
   {
-    // Of two numbers, d from their mean, the greater becomes d / sqrt(d^2 + epsilon); its slope is
-    // epsilon / (d^2 + epsilon)^(3/2), and d's for either number is a half.
+    // Of two values at distance d from their mean, the greater becomes y = d / sqrt(d^2 + epsilon):
+    // dy/dd = epsilon / (d^2 + epsilon)^(3/2), and d's derivatives by the two values are ±1/2.
     test_graph t;
     int const x = t.input({two}, {1, 3});
     int const g = t.input({two}, {1, 0});
@@ -496,7 +496,7 @@ void check_slope(op normalization) {
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(the_adjoint_of_a_normalisation_is_its_slope) {
+BOOST_AUTO_TEST_CASE(adjoints_of_normalisations_match_central_differences) {
   check_slope(op::normalize);
   check_slope(op::rms_normalize);
 }
@@ -505,7 +505,7 @@ BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_AUTO_TEST_SUITE(contraction)
 
-BOOST_AUTO_TEST_CASE(a_batched_product_in_awkward_orders) {
+BOOST_AUTO_TEST_CASE(a_batched_product_accepts_any_axis_order) {
   test_graph t;
   // result[i, b] = sum over k of left[k, b, i] right[b, k]
   int const left = t.input({two, pair, three}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12});
@@ -514,7 +514,7 @@ BOOST_AUTO_TEST_CASE(a_batched_product_in_awkward_orders) {
   check(t, {71, 10400, 82, 11500, 93, 12600});
 }
 
-BOOST_AUTO_TEST_CASE(over_several_axes_to_a_scalar) {
+BOOST_AUTO_TEST_CASE(a_contraction_of_all_axes_gives_a_scalar) {
   test_graph t;
   int const left = t.input({two, three}, {1, 2, 3, 4, 5, 6});
   int const right = t.input({three, two}, {1, 10, 100, 0, 0, 1000});
@@ -522,7 +522,7 @@ BOOST_AUTO_TEST_CASE(over_several_axes_to_a_scalar) {
   check(t, {1 + 40 + 200 + 6000});
 }
 
-BOOST_AUTO_TEST_CASE(an_axis_that_one_operand_has_not_is_summed_all_the_same) {
+BOOST_AUTO_TEST_CASE(an_axis_that_one_operand_lacks_is_summed_all_the_same) {
   test_graph t;
   int const left = t.input({two, three}, {1, 2, 3, 4, 5, 6});
   t.add(op::dot, {two}, {left, t.constant(2)});
@@ -533,7 +533,7 @@ BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_AUTO_TEST_SUITE(by_index)
 
-BOOST_AUTO_TEST_CASE(gather) {
+BOOST_AUTO_TEST_CASE(gather_picks_rows_and_gives_0_for_indices_out_of_range) {
   test_graph t;
   int const table = t.input({two, three}, {1, 2, 3, 10, 20, 30});
   int const indices = t.input({five}, {2, 0, -1, 3, 1});
@@ -541,15 +541,15 @@ BOOST_AUTO_TEST_CASE(gather) {
   check(t, {3, 30, 1, 10, 0, 0, 0, 0, 2, 20});
 }
 
-BOOST_AUTO_TEST_CASE(gather_along_a_shared_axis) {
-  test_graph t;  // the target's log probability: one of three for each of two
+BOOST_AUTO_TEST_CASE(gather_matches_a_shared_axis) {
+  test_graph t;  // as the log probability of a target: one of three for each of two
   int const table = t.input({three, two}, {1, 2, 10, 20, 100, 200});
   int const indices = t.input({two}, {2, 1});
   t.add(op::gather, {two}, {table, indices}, {three});
   check(t, {100, 20});
 }
 
-BOOST_AUTO_TEST_CASE(gather_looks_at_the_length) {
+BOOST_AUTO_TEST_CASE(gather_gives_0_beyond_the_run_time_length) {
   test_graph t;
   t.lengths.set<Length>(2);
   int const table = t.parameter({length}, {1, 2, 3, 4});
@@ -557,7 +557,7 @@ BOOST_AUTO_TEST_CASE(gather_looks_at_the_length) {
   check(t, {2, 0, 1});
 }
 
-BOOST_AUTO_TEST_CASE(scatter_add) {
+BOOST_AUTO_TEST_CASE(scatter_add_sums_rows_and_drops_indices_out_of_range) {
   test_graph t;
   int const g = t.input({five, two}, {1, 10, 2, 20, 3, 30, 4, 40, 5, 50});
   int const indices = t.input({five}, {2, 0, -1, 3, 2});
@@ -565,7 +565,7 @@ BOOST_AUTO_TEST_CASE(scatter_add) {
   check(t, {2, 0, 6, 20, 0, 60});
 }
 
-BOOST_AUTO_TEST_CASE(scatter_add_along_a_shared_axis_of_one_number) {
+BOOST_AUTO_TEST_CASE(scatter_add_broadcasts_a_scalar_along_a_shared_axis) {
   test_graph t;
   int const indices = t.input({two}, {2, 1});
   t.add(op::scatter_add, {three, two}, {t.constant(7), indices}, {three});
@@ -576,7 +576,7 @@ BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_AUTO_TEST_SUITE(together)
 
-BOOST_AUTO_TEST_CASE(concatenate) {
+BOOST_AUTO_TEST_CASE(concatenate_joins_operands_of_any_axis_order) {
   test_graph t;
   t.lengths.set<Length>(2);
   t.lengths.set<Rest>(1);
@@ -587,7 +587,7 @@ BOOST_AUTO_TEST_CASE(concatenate) {
   BOOST_TEST(weft::reference::complete(*t.g, t.lengths)(whole) == 5u);
 }
 
-BOOST_AUTO_TEST_CASE(place) {
+BOOST_AUTO_TEST_CASE(pad_surrounds_its_operand_with_zeros) {
   test_graph t;
   int const x = t.input({three, two}, {1, 10, 2, 20, 3, 30});
   t.add(op::pad, {five, two}, {x}, {five}, 1);
@@ -596,7 +596,7 @@ BOOST_AUTO_TEST_CASE(place) {
   check(t, {0, 0, 1, 2, 3, 0, 0, 10, 20, 30});
 }
 
-BOOST_AUTO_TEST_CASE(place_after_lengths) {
+BOOST_AUTO_TEST_CASE(pad_starts_after_the_lengths_of_its_named_axes) {
   test_graph t;
   t.lengths.set<Whole>(4);
   t.lengths.set<Length>(2);

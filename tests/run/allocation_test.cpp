@@ -1,4 +1,4 @@
-// Runs and steps allocate nothing: every way to memory is counted.
+// Runs and training steps allocate nothing: every allocation function is counted.
 #include <boost/test/unit_test.hpp>
 #include <cstdlib>
 #include <new>
@@ -45,7 +45,8 @@ WEFT_TEST_OPERATOR operator delete(void* p, std::size_t, std::align_val_t) noexc
   std::free(p);
 }
 
-// With glibc also what goes to the C library directly. Sanitizers have an allocator of their own.
+// With glibc, direct calls of the C library are counted too. Sanitizers have an allocator of their
+// own.
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(memory_sanitizer) || \
     __has_feature(thread_sanitizer)
@@ -74,8 +75,8 @@ void* realloc(void* p, std::size_t size) {
 
 BOOST_AUTO_TEST_SUITE(allocations_of)
 
-BOOST_AUTO_TEST_CASE(the_counter_itself) {
-  const int* volatile seen = nullptr;  // or compilers may leave the allocation out
+BOOST_AUTO_TEST_CASE(the_counter_counts_every_kind_of_allocation) {
+  const int* volatile seen = nullptr;  // or compilers may elide the allocation
   BOOST_TEST(allocations_in([&] {
                std::vector<int> const v(1000, 1);
                seen = v.data();
@@ -91,7 +92,7 @@ BOOST_AUTO_TEST_CASE(the_counter_itself) {
 #endif
 }
 
-BOOST_AUTO_TEST_CASE(a_run) {
+BOOST_AUTO_TEST_CASE(a_run_allocates_nothing) {
   weft::module<classifier> n;
   std::vector<std::int32_t> turned(6);
   for (std::size_t i = 0; i < 6; ++i) turned[i % 3 * 2 + i / 3] = six_tokens[i];
@@ -114,7 +115,7 @@ BOOST_AUTO_TEST_CASE(a_run) {
   BOOST_TEST(loss == same);
 }
 
-BOOST_AUTO_TEST_CASE(a_frozen_run) {
+BOOST_AUTO_TEST_CASE(freezing_into_given_memory_and_a_frozen_run_allocate_nothing) {
   weft::module<classifier> n;
   auto const memory = weft::allocate(n.packed_bytes());
   auto const tokens = rows(six_tokens), targets = rows(six_targets);
@@ -136,7 +137,7 @@ BOOST_AUTO_TEST_CASE(freezing_again_at_the_same_precision_allocates_nothing) {
   BOOST_TEST(allocations_in([&] { n.freeze(weft::precision::bfloat16); }) == 0);
 }
 
-BOOST_AUTO_TEST_CASE(a_step) {
+BOOST_AUTO_TEST_CASE(a_training_step_allocates_nothing) {
   weft::trainer<classifier> t(
       {}, {.clip_norm = 1,
            .schedule = weft::warmup_cosine{.warmup = 2, .total = 10},
@@ -149,7 +150,7 @@ BOOST_AUTO_TEST_CASE(a_step) {
                }) == 0);
 }
 
-BOOST_AUTO_TEST_CASE(runs_and_steps_on_several_threads) {
+BOOST_AUTO_TEST_CASE(runs_and_training_steps_on_several_threads_allocate_nothing) {
   pool p(3);
   weft::module<writer::model> n;
   n.run_on(on(p, 3));

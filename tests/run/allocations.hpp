@@ -1,4 +1,4 @@
-// How often memory has been asked for in this program: allocation_test.cpp counts it.
+// The number of allocations in this program so far, counted by allocation_test.cpp.
 #pragma once
 
 #include <atomic>

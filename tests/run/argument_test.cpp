@@ -1,4 +1,4 @@
-// What a run is given: wrong uses that do not compile, and wrong numbers that throw.
+// Arguments of a run: wrong uses that do not compile, and wrong values that throw.
 #include "weft/run/argument.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -85,7 +85,7 @@ static_assert(!takes<simplified_net, factor> && !takes<simplified_net, flag>, "o
 static_assert(steps_with<simplified_trainer, flag, factor>);
 static_assert(!steps_with<simplified_trainer, factor> && !steps_with<simplified_trainer, flag>);
 
-// The message of what is thrown; empty where nothing is.
+// The message of the error that is thrown; empty if none is.
 template <class F>
 std::string thrown_by(F f) {
   try {
@@ -103,7 +103,7 @@ bool has(const std::string& message, std::string_view part) {
 
 BOOST_AUTO_TEST_SUITE(arguments)
 
-BOOST_AUTO_TEST_CASE(an_index_out_of_range_is_told_and_the_module_works_afterwards) {
+BOOST_AUTO_TEST_CASE(an_index_out_of_range_throws_and_the_module_stays_usable) {
   net n(3);
   auto const before = n(arg<"tokens">(rows(six_tokens)), arg<"scale">(five_scales));
   float const first = before.get<"scaled">()(1u, 2u, 4u);
@@ -119,7 +119,7 @@ BOOST_AUTO_TEST_CASE(an_index_out_of_range_is_told_and_the_module_works_afterwar
   BOOST_TEST(after.get<"scaled">()(1u, 2u, 4u) == first);
 }
 
-BOOST_AUTO_TEST_CASE(a_length_beyond_the_bound_is_told) {
+BOOST_AUTO_TEST_CASE(a_length_beyond_its_bound_throws) {
   net n;
   weft::array<std::int32_t, Batch, Pos> const long_rows(2, 7), many_rows(5, 1);
   std::string message = thrown_by([&] { n(arg<"tokens">(long_rows), arg<"scale">(five_scales)); });
@@ -128,7 +128,7 @@ BOOST_AUTO_TEST_CASE(a_length_beyond_the_bound_is_told) {
   BOOST_TEST(message == "argument 'tokens': axis Batch has length 5, and may have at most 4");
 }
 
-BOOST_AUTO_TEST_CASE(two_lengths_for_one_axis_are_told) {
+BOOST_AUTO_TEST_CASE(two_lengths_for_one_axis_throw) {
   weft::module<classifier> n;
   weft::array<std::int32_t, Batch, Pos> const three(2, 3), four(2, 4);
   std::string const message =
@@ -137,7 +137,7 @@ BOOST_AUTO_TEST_CASE(two_lengths_for_one_axis_are_told) {
   BOOST_TEST(has(message, "elsewhere in this run"), message);
 }
 
-BOOST_AUTO_TEST_CASE(a_range_of_another_size_is_told) {
+BOOST_AUTO_TEST_CASE(a_range_of_the_wrong_size_throws) {
   net n;
   for (std::size_t const size : {0u, 4u, 6u, 10u}) {
     floats const wrong(size);
@@ -169,7 +169,7 @@ struct other_rows {
 };
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(a_length_below_the_minimum_of_an_axis_is_an_error) {
+BOOST_AUTO_TEST_CASE(a_length_below_the_minimum_of_its_axis_throws) {
   weft::module<last_row> last;
   std::string message = thrown_by([&] { last(arg<"x">(floats())); });
   BOOST_TEST(message == "argument 'x': axis KeyFilled has length 0, and must have at least 1");

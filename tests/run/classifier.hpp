@@ -1,4 +1,4 @@
-// A small model with everything that a run can be given.
+// A small model with every kind of argument that a run can take.
 #pragma once
 
 #include <array>
@@ -35,7 +35,7 @@ struct classifier {
   }
 };
 
-// What it is given, for two rows of three.
+// Arguments for two rows of three.
 std::vector<std::int32_t> const six_tokens{0, 1, 2, 6, 5, 4};
 std::vector<std::int32_t> const six_targets{1, 2, 3, 5, 4, 3};
 std::array<float, 5> constexpr five_scales{1, 2, 0.5f, -1, 1};

@@ -1,4 +1,4 @@
-// Decoding step by step gives what the whole sequence at once does.
+// Decoding step by step gives the results of a run on the whole sequence.
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
@@ -24,7 +24,7 @@ struct Embed : weft::axis<10> {};
 struct Heads : weft::axis<2> {};
 struct HeadDim : weft::axis<5> {};
 
-// Two layers of attention with a window; attend(q, k, v, layer) is what differs.
+// Two layers of windowed attention; the models differ in attend(q, k, v, layer).
 template <class Attend>
 constexpr auto layers(weft::scope s, const Attend& attend) {
   using Inner = weft::shape<Heads, HeadDim>;
@@ -76,7 +76,7 @@ struct ragged {
   }
 };
 
-// Attention is one step in both, by places alone, and caches are written to where they lie.
+// Attention is fused in each model, masked by positions alone, and caches are updated in place.
 template <class Model>
 constexpr bool is_fused(unsigned options) {
   weft::graph const g = weft::inference<Model>::make();
@@ -96,7 +96,7 @@ static_assert(weft::cost<stepwise>.state_bytes ==
 
 constexpr std::size_t batch = 3, length = 25;
 
-// The whole sequences, in double precision, and how far float32 may be off.
+// Results for the whole sequences in double precision, with the error bound of float32.
 class expected {
  public:
   explicit expected(const weft::parameter_block& parameters) {
@@ -129,7 +129,7 @@ class expected {
   double bound_ = 0;
 };
 
-// Small weights: a bound that grows with every contraction still says something at the end.
+// Small weights, so that an error bound that grows with every contraction stays meaningful.
 template <class Model>
 weft::parameters<Model> small_parameters() {
   weft::parameters<Model> all(7);
@@ -137,7 +137,7 @@ weft::parameters<Model> small_parameters() {
   return all;
 }
 
-// Begins each sequence at its own place, and checks what the run gives for `count` of its
+// Continues each sequence from its own position, and checks the results for its next `count`
 // positions.
 template <class Net>
 class decoder {
@@ -178,7 +178,7 @@ class decoder {
 
 BOOST_AUTO_TEST_SUITE(decoding)
 
-BOOST_AUTO_TEST_CASE(parts_of_any_size_give_what_the_whole_does) {
+BOOST_AUTO_TEST_CASE(chunks_of_any_size_give_the_results_of_the_whole_sequence) {
   weft::module<stepwise> net(small_parameters<stepwise>());
   for (std::size_t const part : {1u, 3u, 7u, 25u}) {
     net.reset();
@@ -190,14 +190,14 @@ BOOST_AUTO_TEST_CASE(parts_of_any_size_give_what_the_whole_does) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(sequences_of_a_batch_have_lengths_of_their_own) {
+BOOST_AUTO_TEST_CASE(sequences_of_a_batch_have_their_own_lengths) {
   weft::module<ragged> net(small_parameters<ragged>());
   decoder d(net);
   d.step({5, 0, 11}, 11);  // prompts
   d.step({1, 1, 1}, 1);
   d.step({0, 3, 1}, 4);
   d.step({7, 7, 7}, 7);
-  net.reset<Batch>(2);  // another sequence in its place
+  net.reset<Batch>(2);  // replaced by another sequence
   d.forget(2);
   d.step({2, 0, 13}, 14);
   for (int i = 0; i < 8; ++i) d.step({1, 1, 1}, 1);

@@ -1,4 +1,4 @@
-// Dropout in training and sampling: reproducible, whoever does the work.
+// Dropout in training and sampling: reproducible on any number of threads.
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cstdint>
@@ -34,7 +34,7 @@ struct regularised {
   }
 };
 
-// Drops attention's weights, within the one operation.
+// Dropout of attention weights, within the fused attention operation.
 struct Pos : weft::axis<150> {};
 struct KeyPos : weft::alias<Pos> {};
 struct Heads : weft::axis<5> {};
@@ -77,7 +77,7 @@ std::vector<float> y(Net& net) {
 
 BOOST_AUTO_TEST_SUITE(dropout)
 
-BOOST_AUTO_TEST_CASE(training_is_the_same_bits_on_any_number_of_threads) {
+BOOST_AUTO_TEST_CASE(training_with_dropout_gives_the_same_bits_on_any_number_of_threads) {
   trainer alone({}, {}, 7);
   std::vector<float> losses;
   for (int i = 0; i < 3; ++i) losses.push_back(step(alone));
@@ -90,7 +90,7 @@ BOOST_AUTO_TEST_CASE(training_is_the_same_bits_on_any_number_of_threads) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(weights_of_attention_are_the_same_bits_on_any_number_of_threads) {
+BOOST_AUTO_TEST_CASE(attention_dropout_gives_the_same_bits_on_any_number_of_threads) {
   std::vector<float> const x(given.begin(), given.begin() + 150 * 100);
   weft::trainer<attentive> alone({}, {.dropout_seed = 3}, 7);
   std::vector<float> losses;
@@ -110,7 +110,7 @@ BOOST_AUTO_TEST_CASE(weights_of_attention_are_the_same_bits_on_any_number_of_thr
   BOOST_TEST(sample != net(arg<"x">(x)).get<"loss">()());
 }
 
-BOOST_AUTO_TEST_CASE(each_step_and_each_seed_drops_others) {
+BOOST_AUTO_TEST_CASE(each_step_and_each_seed_has_its_own_dropout_mask) {
   trainer a({}, {}, 7), b({}, {.dropout_seed = 1}, 7);
   float const first = a.gradients(arg<"x">(given));
   BOOST_TEST(a.gradients(arg<"x">(given)) == first);
@@ -119,8 +119,8 @@ BOOST_AUTO_TEST_CASE(each_step_and_each_seed_drops_others) {
   BOOST_TEST(a.gradients(arg<"x">(given)) != first);
 }
 
-// The optimizer has no state: parameters and the number of steps are all there is.
-BOOST_AUTO_TEST_CASE(training_goes_on_where_it_was) {
+// The optimizer has no state: parameters and the number of steps are the whole training state.
+BOOST_AUTO_TEST_CASE(training_resumes_from_parameters_and_the_number_of_steps) {
   weft::trainer<regularised, weft::sgd> whole({.learning_rate = 0.1}, {}, 7);
   for (int i = 0; i < 2; ++i) whole.step(arg<"x">(given));
   weft::trainer<regularised, weft::sgd> rest({.learning_rate = 0.1});
@@ -131,7 +131,7 @@ BOOST_AUTO_TEST_CASE(training_goes_on_where_it_was) {
   BOOST_TEST((values(rest.parameters()) == values(whole.parameters())));
 }
 
-BOOST_AUTO_TEST_CASE(a_module_drops_nothing_and_samples_are_by_number) {
+BOOST_AUTO_TEST_CASE(a_module_drops_nothing_and_monte_carlo_samples_are_reproducible) {
   trainer t({}, {.dropout_seed = 9}, 7);
   weft::module<regularised, "y"> net(t.parameters());
   BOOST_TEST((y(net) == y(net)));

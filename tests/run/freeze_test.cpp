@@ -24,8 +24,8 @@ struct Heads : weft::axis<5> {};
 struct Dim : weft::axis<20> {};
 struct Wide : weft::axis<70> {};
 
-// A plain linear layer; one with its weight's axes in another order than the result's; one whose
-// weight is shared along Heads, and so is a matrix for each, which is not packed.
+// A plain linear layer; a contraction whose weight has its axes in another order than the result;
+// and one that is batched over Heads: its weight, a matrix per head, is not packed.
 struct layers {
   constexpr auto operator()(weft::scope s) const {
     auto x = s.input<"x", float, Rows, Embed>();
@@ -53,8 +53,8 @@ std::vector<float> run(net& n, std::size_t rows) {
   return std::vector<float>(y.data(), y.data() + y.size());
 }
 
-// What rounding in the plain layer may change: each of the 24 products is off by so much of itself,
-// and the sums by what float32 sums are.
+// The error bound of the plain layer: each of the 24 products has the relative error `product`, and
+// the sums have that of float32 sums.
 double most_by_rounding(net& n, std::size_t row, std::size_t column, double product) {
   auto const x = input(row + 1);
   auto const w = n.parameters().get<"wide.weight", Wide, Embed>();
@@ -76,7 +76,7 @@ static_assert(net::packed_bytes() < 4 * (24 * 80 + 70 * 112) + 256);
 static_assert(net::packed_bytes(weft::precision::bfloat16) == net::packed_bytes() / 2);
 static_assert(net::packed_bytes(weft::precision::bfloat16_products) == net::packed_bytes() / 2);
 
-BOOST_AUTO_TEST_CASE(a_module_gives_the_same_bits_where_rows_are_many) {
+BOOST_AUTO_TEST_CASE(freezing_changes_no_bit_of_products_with_many_rows) {
   weft::kernels::on_every_target([](const auto&) {
     net live(1), packed(live.parameters());
     packed.freeze();
@@ -88,7 +88,7 @@ BOOST_AUTO_TEST_CASE(a_module_gives_the_same_bits_where_rows_are_many) {
   });
 }
 
-BOOST_AUTO_TEST_CASE(a_module_gives_the_same_numbers_where_rows_are_few) {
+BOOST_AUTO_TEST_CASE(freezing_changes_products_with_few_rows_only_by_rounding) {
   weft::kernels::on_every_target([](const auto&) {
     net live(1), packed(live.parameters());
     packed.freeze();
@@ -102,8 +102,8 @@ BOOST_AUTO_TEST_CASE(a_module_gives_the_same_numbers_where_rows_are_few) {
   });
 }
 
-BOOST_AUTO_TEST_CASE(weights_and_products_in_bfloat16_are_off_by_their_rounding) {
-  // Of a weight; of both factors.
+BOOST_AUTO_TEST_CASE(weights_and_products_in_bfloat16_err_only_by_their_rounding) {
+  // Rounding of the weight; of both factors.
   const std::pair<weft::precision, double> precisions[]{
       {weft::precision::bfloat16, 0x1p-8}, {weft::precision::bfloat16_products, 0x1p-7 + 0x1p-16}};
   weft::kernels::on_every_target([&](const auto&) {
@@ -121,7 +121,7 @@ BOOST_AUTO_TEST_CASE(weights_and_products_in_bfloat16_are_off_by_their_rounding)
   });
 }
 
-BOOST_AUTO_TEST_CASE(parameters_that_change_are_seen_when_frozen_again) {
+BOOST_AUTO_TEST_CASE(changed_parameters_take_effect_when_frozen_again) {
   net live(1), packed(weft::parameters<layers>(1));
   packed.freeze();
   auto const before = run<"wide">(packed, 9);
@@ -133,7 +133,7 @@ BOOST_AUTO_TEST_CASE(parameters_that_change_are_seen_when_frozen_again) {
   BOOST_TEST((run<"wide">(packed, 9) == run<"wide">(live, 9)));
 }
 
-BOOST_AUTO_TEST_CASE(the_callers_memory_is_used) {
+BOOST_AUTO_TEST_CASE(parameters_are_packed_into_memory_of_the_caller) {
   net live(1), packed(live.parameters());
   auto const bytes = weft::allocate(net::packed_bytes());
   std::span<std::byte> const memory(bytes.get(), net::packed_bytes());

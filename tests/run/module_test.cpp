@@ -1,4 +1,4 @@
-// Runs of a module, and what they give.
+// Runs of a module and their results.
 #include "weft/run/module.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -37,7 +37,7 @@ static_assert(!gives<results, "logit">, "there is none of this name");
 
 BOOST_AUTO_TEST_SUITE(modules)
 
-BOOST_AUTO_TEST_CASE(results_are_views_of_the_runs_lengths) {
+BOOST_AUTO_TEST_CASE(results_are_views_with_the_lengths_of_the_run) {
   net n(1);
   auto const all = n(arg<"tokens">(rows(six_tokens)), arg<"scale">(five_scales));
   auto const scaled = all.get<"scaled">();
@@ -90,7 +90,7 @@ BOOST_AUTO_TEST_CASE(arguments_may_have_any_strides) {
   BOOST_TEST((elements(n(arg<"tokens">(turned), arg<"scale">(reversed)).get<"logits">()) == dense));
 }
 
-BOOST_AUTO_TEST_CASE(a_module_may_work_in_the_callers_memory) {
+BOOST_AUTO_TEST_CASE(a_module_may_run_in_memory_of_the_caller) {
   weft::parameters<classifier> const p(4);
   auto const memory = weft::allocate(net::workspace_bytes + 64);
   std::span<std::byte> const room(memory.get(), net::workspace_bytes);

@@ -1,4 +1,5 @@
-// What is computed once, when a module or a trainer is made, is there in every run.
+// Loop-invariant values are computed once, when a module or a trainer is created, and stay
+// available in every run.
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
@@ -24,7 +25,7 @@ struct Heads : weft::axis<2> {};
 struct HeadDim : weft::axis<32> {};
 struct Hidden : weft::axis<100> {};
 
-// Results: "y" [Pos, Embed], which has what was seen before; "table" [Pos, Embed], which is known.
+// Results: "y" [Pos, Embed], which depends on the state; "table" [Pos, Embed], which is invariant.
 struct remembering {
   constexpr auto operator()(weft::scope s) const {
     auto const x = s.input<"x", float, Pos, Embed>();
@@ -35,7 +36,7 @@ struct remembering {
   }
 };
 
-// A layer with both kinds of waves. Results: "loss", "z" [Pos, Wide].
+// A layer with sinusoidal and rotary encodings. Results: "loss", "z" [Pos, Wide].
 struct layer {
   constexpr auto operator()(weft::scope s) const {
     namespace nn = weft::nn;
@@ -77,7 +78,7 @@ constexpr bool runs_without_waves() {
 }
 static_assert(runs_without_waves<remembering>() && runs_without_waves<layer>());
 
-// x[t, e] = t - e, of a length.
+// x[t, e] = (t - e) / 256 for t < length.
 template <class A>
 weft::array<float, Pos, A> ramp(std::size_t length) {
   weft::array<float, Pos, A> x(length);
@@ -116,7 +117,7 @@ std::vector<float> z(Module& m, std::size_t length) {
   return elements(m(arg<"x">(x)).template get<"z">());
 }
 
-// Of the run number `seen` since the states began.
+// Whether run number `seen` since the states were last reset gives the expected results.
 template <class Module>
 bool remembers(Module& m, std::size_t length, int seen) {
   auto const x = ramp<Embed>(length);
@@ -136,14 +137,14 @@ bool remembers(Module& m, std::size_t length, int seen) {
 
 BOOST_AUTO_TEST_SUITE(once)
 
-BOOST_AUTO_TEST_CASE(lengths_go_up_and_down) {
+BOOST_AUTO_TEST_CASE(invariant_values_are_right_as_lengths_grow_and_shrink) {
   weft::module<remembering> net;
   int seen = 0;
   for (std::size_t const length : {3u, 200u, 0u, 1u, 200u, 7u, 200u})
     BOOST_TEST(remembers(net, length, seen++), "length " << length);
 }
 
-BOOST_AUTO_TEST_CASE(reset_is_of_states_alone) {
+BOOST_AUTO_TEST_CASE(reset_clears_states_but_not_invariant_values) {
   weft::module<remembering> net;
   BOOST_TEST(remembers(net, 200, 0));
   BOOST_TEST(remembers(net, 9, 1));
@@ -154,7 +155,7 @@ BOOST_AUTO_TEST_CASE(reset_is_of_states_alone) {
   BOOST_TEST(is_table(net(arg<"x">(x)).get<"table">(), 4));
 }
 
-BOOST_AUTO_TEST_CASE(it_lies_in_the_callers_memory) {
+BOOST_AUTO_TEST_CASE(invariant_values_are_stored_in_memory_of_the_caller) {
   using net = weft::module<remembering>;
   auto const memory = weft::allocate(net::workspace_bytes);
   std::memset(memory.get(), 0xff, net::workspace_bytes);
@@ -166,9 +167,9 @@ BOOST_AUTO_TEST_CASE(it_lies_in_the_callers_memory) {
   BOOST_TEST((at >= memory.get() && at < memory.get() + net::workspace_bytes));
 }
 
-BOOST_AUTO_TEST_CASE(a_result_may_be_nothing_else) {
+BOOST_AUTO_TEST_CASE(a_module_may_have_only_invariant_results) {
   weft::module<remembering, "table"> net;
-  BOOST_TEST(is_table(net().get<"table">(), 200));  // nothing says a length
+  BOOST_TEST(is_table(net().get<"table">(), 200));  // no argument has a length, so it is the bound
   BOOST_TEST(is_table(net().get<"table">(), 200));
   static_assert(weft::cost<remembering, "table">.operations == 0);
 }
@@ -181,7 +182,7 @@ BOOST_AUTO_TEST_CASE(runs_and_steps_allocate_nothing) {
   BOOST_TEST(allocations_in([&] { t.step(arg<"x">(x)); }) == 0);
 }
 
-BOOST_AUTO_TEST_CASE(frozen_modules_and_threads_find_the_same) {
+BOOST_AUTO_TEST_CASE(frozen_and_threaded_modules_use_the_same_invariant_values) {
   weft::parameters<layer> const parameters(3);
   weft::module<layer, "z"> plain(parameters), frozen(parameters), shared(parameters);
   frozen.freeze();
@@ -196,7 +197,7 @@ BOOST_AUTO_TEST_CASE(frozen_modules_and_threads_find_the_same) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(modules_are_made_and_run_in_any_thread) {
+BOOST_AUTO_TEST_CASE(modules_are_created_and_run_on_any_thread) {
   weft::parameters<layer> const parameters(3);
   weft::module<layer, "z"> here(parameters);
   auto const expected = z(here, 100);
@@ -212,7 +213,7 @@ BOOST_AUTO_TEST_CASE(modules_are_made_and_run_in_any_thread) {
   for (auto const& found : there) BOOST_TEST((found == expected));
 }
 
-BOOST_AUTO_TEST_CASE(samples_of_dropout_find_it_too) {
+BOOST_AUTO_TEST_CASE(dropout_samples_use_invariant_values) {
   weft::parameters<layer> const parameters(3);
   weft::monte_carlo<layer, "z"> long_before(parameters), fresh(parameters);
   z(long_before, 200);
@@ -223,7 +224,7 @@ BOOST_AUTO_TEST_CASE(samples_of_dropout_find_it_too) {
   BOOST_TEST((z(whole, 20) != sample));
 }
 
-BOOST_AUTO_TEST_CASE(steps_of_changing_lengths_are_those_of_a_new_trainer) {
+BOOST_AUTO_TEST_CASE(steps_of_changing_lengths_match_those_of_a_new_trainer) {
   weft::parameters<layer> const parameters(3);
   weft::trainer<layer> t(parameters);
   for (std::size_t const length : {200u, 3u, 200u}) {
@@ -235,7 +236,7 @@ BOOST_AUTO_TEST_CASE(steps_of_changing_lengths_are_those_of_a_new_trainer) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_known_gradient_may_be_overwritten) {
+BOOST_AUTO_TEST_CASE(the_caller_may_overwrite_an_invariant_gradient) {
   weft::trainer<linear_loss> t;
   auto const g = t.gradients_of_parameters();
   for (std::size_t const length : {200u, 2u, 200u}) {
@@ -245,7 +246,7 @@ BOOST_AUTO_TEST_CASE(a_known_gradient_may_be_overwritten) {
       double const expected = i < length ? std::sin(static_cast<double>(i)) : 0;
       BOOST_TEST(std::abs(static_cast<double>(g.floats()[i]) - expected) <= 0x1p-22);
     }
-    std::ranges::fill(g.floats(), 7.f);  // as a sum over processes would
+    std::ranges::fill(g.floats(), 7.f);  // as an all-reduce over processes would
   }
 }
 

@@ -1,4 +1,4 @@
-// How parameters begin, and how they are reached.
+// Initial values of parameters, and access to them.
 #include "weft/run/parameters.hpp"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ struct Rows : weft::axis<100> {};
 struct Heads : weft::axis<4> {};
 struct Columns : weft::axis<50> {};
 
-// A parameter of 20000 elements for each beginning.
+// A parameter of 20000 elements for each initializer.
 struct beginnings {
   constexpr auto operator()(weft::scope s) const {
     auto a = s.param<"normal", Rows, Heads, Columns>(init::normal(1, 2));
@@ -33,7 +33,7 @@ struct beginnings {
   }
 };
 
-// Of another model, with one name of the first.
+// Another model, with one parameter name of the first.
 struct another {
   constexpr auto operator()(weft::scope s) const {
     auto more = s.param<"more", Heads>();
@@ -57,13 +57,13 @@ struct statistics {
 
 constexpr double count = 20000;
 
-// The mean of n numbers has deviation sigma / sqrt(n), their variance at most sigma² sqrt(2/n);
-// five of them are met with a chance of less than 1e-6.
+// The mean of n samples has standard deviation sigma / sqrt(n), their variance at most sigma²
+// sqrt(2/n); five of these are exceeded with a probability below 1e-6.
 void check_moments(const statistics& s, double mean, double variance) {
   BOOST_TEST(std::abs(s.mean - mean) < 5 * std::sqrt(variance / count));
   BOOST_TEST(std::abs(s.variance - variance) < 5 * variance * std::sqrt(2 / count));
 }
-// Numbers in [from, to): near both ends there are some, unless by a chance of less than 1e-6.
+// Samples in [from, to): some are near each end, except with a probability below 1e-6.
 void check_uniform(const statistics& s, double from, double to) {
   check_moments(s, (from + to) / 2, (to - from) * (to - from) / 12);
   double const near = (to - from) * 14 / count;
@@ -89,7 +89,7 @@ static_assert(gives<parameters, "head.weight", Vocab, Embed>);
 
 BOOST_AUTO_TEST_SUITE(parameter_blocks)
 
-BOOST_AUTO_TEST_CASE(begin_with_the_distribution_that_the_initializer_says) {
+BOOST_AUTO_TEST_CASE(initial_values_have_the_distribution_of_their_initializer) {
   weft::parameters<beginnings> const p(11);
   auto const of = [&](std::string_view name) { return statistics(p.find(name).values); };
   check_moments(of("normal"), 1, 4);
@@ -105,7 +105,7 @@ BOOST_AUTO_TEST_CASE(begin_with_the_distribution_that_the_initializer_says) {
   check_moments(of("default"), 0, 0.02 * 0.02);
 }
 
-BOOST_AUTO_TEST_CASE(have_the_same_bits_for_the_same_seed_and_name) {
+BOOST_AUTO_TEST_CASE(initial_values_depend_only_on_the_seed_and_the_name) {
   weft::parameters<beginnings> const a(5), b(5), c(6);
   auto const values = [](const auto& p, std::string_view name) {
     auto const v = p.find(name).values;
@@ -118,8 +118,8 @@ BOOST_AUTO_TEST_CASE(have_the_same_bits_for_the_same_seed_and_name) {
   BOOST_TEST((values(a, "normal") == values(d, "normal")), "whatever else the model has");
 }
 
-// Numbers of two parameters do not follow each other.
-BOOST_AUTO_TEST_CASE(differ_by_name) {
+// The initial values of two parameters are not correlated.
+BOOST_AUTO_TEST_CASE(initial_values_of_different_names_are_uncorrelated) {
   weft::parameters<beginnings> const p(5);
   auto const a = p.find("xavier_uniform").values, b = p.find("fan_in").values;
   double product = 0;
@@ -128,7 +128,7 @@ BOOST_AUTO_TEST_CASE(differ_by_name) {
   BOOST_TEST(std::abs(product / count) < 5 * deviation);
 }
 
-BOOST_AUTO_TEST_CASE(are_reached_by_name_and_axes) {
+BOOST_AUTO_TEST_CASE(parameters_are_accessed_by_name_and_axes) {
   parameters const p(1);
   BOOST_TEST(p.count() == 4u);
   BOOST_TEST(p.elements() == 35u + 30u + 35u + 7u);
@@ -144,7 +144,7 @@ BOOST_AUTO_TEST_CASE(are_reached_by_name_and_axes) {
     BOOST_TEST(reinterpret_cast<std::uintptr_t>(p[i].values.data()) % 64 == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(are_shared_by_copies_and_begin_again) {
+BOOST_AUTO_TEST_CASE(copies_share_parameters_and_initialize_restores_them) {
   parameters const p(1), same = p;
   auto const begin = p.get<"table", Vocab, Embed>()(6u, 4u);
   same.get<"table", Vocab, Embed>()(6u, 4u) = 9;
@@ -154,7 +154,7 @@ BOOST_AUTO_TEST_CASE(are_shared_by_copies_and_begin_again) {
   BOOST_TEST((p.get<"table", Vocab, Embed>()(6u, 4u)) == begin);
 }
 
-BOOST_AUTO_TEST_CASE(may_lie_in_the_callers_memory) {
+BOOST_AUTO_TEST_CASE(parameters_may_be_in_memory_of_the_caller) {
   auto const memory = weft::allocate(parameters::bytes + 64);
   std::span<std::byte> const room(memory.get(), parameters::bytes);
   parameters p(room);

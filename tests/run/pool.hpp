@@ -1,4 +1,4 @@
-// An embedder's own threads, which a model is to run on.
+// A thread pool of the embedding application, for models to run on.
 #pragma once
 
 #include <condition_variable>

@@ -1,4 +1,4 @@
-// What a run gives back: it belongs to the run, and can be kept.
+// Results of a run: they belong to the run, and can be copied.
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <stdexcept>
@@ -20,7 +20,7 @@ struct Rows : weft::axis<weft::up_to<5>> {};
 struct Columns : weft::axis<3> {};
 struct Last : weft::axis<2> {};
 
-// Nothing but what it is given.
+// Returns only its input, its parameter and a slice of the input.
 struct echo {
   constexpr auto operator()(weft::scope s) const {
     auto x = s.input<"x", float, Rows, Columns>();
@@ -58,7 +58,7 @@ struct one_name_twice {
 
 BOOST_AUTO_TEST_SUITE(results)
 
-BOOST_AUTO_TEST_CASE(a_result_does_not_change_with_what_was_given) {
+BOOST_AUTO_TEST_CASE(a_result_does_not_change_with_arguments_or_parameters) {
   weft::module<echo> net;
   weft::array<float, Rows, Columns> x(2);
   std::fill(x.begin(), x.end(), 1.0f);
@@ -81,7 +81,7 @@ BOOST_AUTO_TEST_CASE(an_array_keeps_a_result_beyond_the_next_run) {
   BOOST_TEST(kept(1u, 1u) == 5);
 }
 
-BOOST_AUTO_TEST_CASE(a_number_is_given_for_an_input_without_axes) {
+BOOST_AUTO_TEST_CASE(an_input_without_axes_takes_a_scalar) {
   weft::module<threshold> net;
   std::vector<float> const x{1, 2, 3};
   auto const r = net(arg<"x">(x), arg<"least">(1.5f));
@@ -91,7 +91,7 @@ BOOST_AUTO_TEST_CASE(a_number_is_given_for_an_input_without_axes) {
   BOOST_TEST(r.get<"integers">()(1u) == 7);
 }
 
-BOOST_AUTO_TEST_CASE(a_parameter_that_the_loss_does_not_reach_stays_as_it_is) {
+BOOST_AUTO_TEST_CASE(a_parameter_that_the_loss_does_not_depend_on_is_not_updated) {
   weft::parameters<two_losses> const p;
   weft::trainer<two_losses, weft::adamw, "of_b"> trainer(
       p, {.learning_rate = 0.1, .weight_decay = 0.5});

@@ -31,7 +31,7 @@ std::vector<float> numbers(std::size_t n) {
   return x;
 }
 
-// The parameters after steps with texts of several lengths.
+// The parameters after training steps on sequences of several lengths.
 std::vector<float> trained(const weft::executor& threads) {
   weft::trainer<recurrent> t(weft::adamw{}, {}, 5);
   t.run_on(threads);
@@ -51,7 +51,7 @@ std::vector<float> trained(const weft::executor& threads) {
 
 BOOST_AUTO_TEST_SUITE(recurrent_runs)
 
-BOOST_AUTO_TEST_CASE(give_the_same_bits_on_any_threads_and_allocate_nothing) {
+BOOST_AUTO_TEST_CASE(training_gives_the_same_bits_on_any_threads_and_allocates_nothing) {
   auto const alone = trained({});
   for (int const width : {2, 3}) {
     pool mine(width);

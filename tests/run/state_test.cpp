@@ -1,4 +1,4 @@
-// What modules keep from run to run.
+// States, which modules keep from run to run.
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cstdint>
@@ -20,7 +20,7 @@ struct Width : weft::axis<5> {};
 struct Pos : weft::axis<weft::up_to<4>> {};
 struct Cache : weft::axis<weft::up_to<9>> {};
 
-// A user's own statistic: the mean of all that was seen before, and how many rows that were.
+// A user-defined statistic: the mean of all earlier inputs, and their number.
 struct running_mean {
   constexpr auto operator()(weft::scope s) const {
     auto x = s.input<"x", float, Width>();
@@ -34,7 +34,7 @@ struct running_mean {
   }
 };
 
-// A network that goes on where it stopped (Elman 1990).
+// A recurrent network (Elman 1990) that continues with the hidden state of the previous run.
 struct streaming {
   constexpr auto operator()(weft::scope s) const {
     auto x = s.input<"x", float, Batch, Width>();
@@ -45,7 +45,7 @@ struct streaming {
   }
 };
 
-// Each becomes what the other was; the third becomes what the first was, and is read as well.
+// Swaps a and b; c becomes the old a, and is read as well.
 struct exchange {
   constexpr auto operator()(weft::scope s) const {
     auto a = s.state<"a", float, Batch, Width>(), b = s.state<"b", float, Batch, Width>(),
@@ -74,7 +74,8 @@ struct cache {
   }
 };
 
-// Rows that come in another order of axes, from places that are computed, for some of the batch.
+// Rows with another axis order, written from computed start indices on, with a count per batch
+// element.
 struct counted_cache {
   constexpr auto operator()(weft::scope s) const {
     auto x = s.input<"x", float, Width, Pos>();
@@ -86,7 +87,7 @@ struct counted_cache {
     return now;
   }
 };
-// One after another into what is no state's, of integers.
+// Two successive writes of integers into a buffer that is not a state.
 struct several_writes {
   constexpr auto operator()(weft::scope s) const {
     auto x = s.input<"x", std::int32_t, Pos>();
@@ -126,7 +127,7 @@ std::string sentence_of(F f) {
 
 BOOST_AUTO_TEST_SUITE(states)
 
-BOOST_AUTO_TEST_CASE(every_run_reads_what_the_last_one_left) {
+BOOST_AUTO_TEST_CASE(every_run_reads_the_states_that_the_last_one_left) {
   weft::module<running_mean> n;
   weft::module<running_mean> other(n.parameters());
   std::vector<float> const x{1, 2, 3, 4, 5};
@@ -146,14 +147,14 @@ BOOST_AUTO_TEST_CASE(every_run_reads_what_the_last_one_left) {
   BOOST_TEST(n(arg<"x">(x)).get<"before">()(4) == 0);
 }
 
-BOOST_AUTO_TEST_CASE(states_that_the_results_do_not_depend_on_are_left_out) {
+BOOST_AUTO_TEST_CASE(states_that_no_result_depends_on_are_removed) {
   static_assert(weft::inference<running_mean, "before">::g.state_count == 2);
   static_assert(weft::inference<running_mean, "twice">::g.state_count == 0);
   static_assert(weft::cost<running_mean, "before">.state_bytes == 128);
   static_assert(weft::cost<running_mean, "twice">.state_bytes == 0);
 }
 
-// No gradient goes through a state: a trainer says so.
+// No gradient flows through a state, so a trainer refuses such a loss.
 struct trained {
   constexpr auto operator()(weft::scope s) const {
     auto const sum = weft::sum<Width>(running_mean()(s).items[boost::hana::size_c<0>].value);
@@ -163,7 +164,7 @@ struct trained {
 static_assert(weft::detail::fault_of_loss<trained, "loss">() == weft::detail::loss_fault::states);
 static_assert(weft::detail::fault_of_loss<trained, "other">() != weft::detail::loss_fault::states);
 
-BOOST_AUTO_TEST_CASE(they_mean_what_the_reference_says) {
+BOOST_AUTO_TEST_CASE(states_match_the_reference) {
   using weft::testing::lengths, weft::testing::trial;
   trial<weft::inference<running_mean>>({{}, {{"statistics.count", {1, 9}}}});
   for (std::size_t const batch : {0u, 1u, 2u, 3u}) {
@@ -186,11 +187,11 @@ BOOST_AUTO_TEST_CASE(they_mean_what_the_reference_says) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(rows_are_written_where_they_stay_if_nothing_reads_what_was_there) {
+BOOST_AUTO_TEST_CASE(rows_are_written_in_place_if_nothing_reads_the_old_state) {
   using weft::kernel;
   BOOST_TEST(steps_of<cache<false>>(kernel::update_rows) == 1);
   BOOST_TEST(steps_of<cache<true>>(kernel::update_rows) == 1);
-  // Of the other, the buffer's way out of the state and back, and the product.
+  // If the old state is read: the copies of the buffer out of the state and back, and the product.
   BOOST_TEST(steps_of<cache<true>>(kernel::elementwise) ==
              steps_of<cache<false>>(kernel::elementwise) + 3);
   constexpr auto bytes = sizeof(float) * Batch::extent * Cache::extent * Width::extent;
@@ -198,7 +199,7 @@ BOOST_AUTO_TEST_CASE(rows_are_written_where_they_stay_if_nothing_reads_what_was_
   static_assert(weft::cost<cache<false>>.workspace_bytes < 3 * bytes);
 }
 
-BOOST_AUTO_TEST_CASE(what_there_is_no_room_for_is_refused_before_anything_changes) {
+BOOST_AUTO_TEST_CASE(rows_that_do_not_fit_are_refused_before_anything_changes) {
   weft::module<cache<false>> n;
   auto const length = [&] { return n.state<"filled", std::int32_t, Batch>(); };
   n(arg<"x">(rows(3, 4)));
@@ -226,7 +227,7 @@ BOOST_AUTO_TEST_CASE(what_there_is_no_room_for_is_refused_before_anything_change
   n(arg<"x">(rows(1, 0)));
 }
 
-BOOST_AUTO_TEST_CASE(counts_are_checked_too) {
+BOOST_AUTO_TEST_CASE(row_counts_are_checked) {
   weft::module<counted_cache> n;
   weft::array<float, Width, Pos> const x(2);
   auto const run = [&](std::vector<std::int32_t> const& counts) {
@@ -241,7 +242,7 @@ BOOST_AUTO_TEST_CASE(counts_are_checked_too) {
              "argument 'count': element 0 is -1, and the rows along axis Pos are 2");
 }
 
-BOOST_AUTO_TEST_CASE(one_of_a_batch_begins_again) {
+BOOST_AUTO_TEST_CASE(states_can_be_reset_at_one_index_of_an_axis) {
   weft::module<cache<false>> n;
   n(arg<"x">(rows(3, 4)));
   n.reset<Batch>(1);
@@ -261,7 +262,7 @@ BOOST_AUTO_TEST_CASE(one_of_a_batch_begins_again) {
              "reset: index 3 of axis Batch, which has 3");
 }
 
-BOOST_AUTO_TEST_CASE(the_callers_memory_begins_with_zeros) {
+BOOST_AUTO_TEST_CASE(states_in_memory_of_the_caller_begin_with_zeros) {
   using module = weft::module<running_mean, "before">;
   auto const memory = weft::allocate(module::workspace_bytes);
   std::fill_n(memory.get(), module::workspace_bytes, std::byte{0xff});
@@ -269,7 +270,7 @@ BOOST_AUTO_TEST_CASE(the_callers_memory_begins_with_zeros) {
   BOOST_TEST((n.state<"statistics.count", std::int32_t>()() == 0));
 }
 
-BOOST_AUTO_TEST_CASE(a_run_allocates_nothing) {
+BOOST_AUTO_TEST_CASE(runs_and_resets_allocate_nothing) {
   weft::module<cache<false>> n;
   auto const x = rows(3, 2);
   for (int i = 0; i < 3; ++i) BOOST_TEST(allocations_in([&] { n(arg<"x">(x)); }) == 0);

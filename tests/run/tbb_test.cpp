@@ -42,13 +42,13 @@ BOOST_AUTO_TEST_CASE(a_job_is_done_once_for_each_index) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(training_has_the_same_bits_for_any_number) {
+BOOST_AUTO_TEST_CASE(training_has_the_same_bits_for_any_number_of_threads) {
   std::vector<float> const expected = losses(weft::executor());
   for (int const count : {1, 2, 5})
     BOOST_TEST(losses(weft::threads(count)) == expected, boost::test_tools::per_element());
 }
 
-BOOST_AUTO_TEST_CASE(jobs_allocate_nothing_once_the_threads_are_there) {
+BOOST_AUTO_TEST_CASE(jobs_allocate_nothing_once_the_threads_have_started) {
   weft::executor const threads = weft::threads(2);
   auto const caller = std::this_thread::get_id();
   std::atomic<bool> helped = false;
@@ -57,13 +57,13 @@ BOOST_AUTO_TEST_CASE(jobs_allocate_nothing_once_the_threads_are_there) {
     for (int i = 0; i < 1000 && !helped; ++i) std::this_thread::yield();
   };
   auto const run = [&] { threads(threads.width(), weft::job(look)); };
-  for (int i = 0; i < 1000 && !helped; ++i) run();  // in vain where there is only one core
+  for (int i = 0; i < 1000 && !helped; ++i) run();  // `helped` stays false on a single core
   BOOST_TEST(allocations_in([&] {
                for (int i = 0; i < 100; ++i) run();
              }) == 0);
 }
 
-BOOST_AUTO_TEST_CASE(no_threads_are_refused) {
+BOOST_AUTO_TEST_CASE(zero_threads_are_refused) {
   std::string message;
   try {
     weft::threads(0);

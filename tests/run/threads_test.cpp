@@ -1,4 +1,4 @@
-// Models on several threads: the same bits, whoever does the work.
+// Models give the same bits on any number of threads.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -52,7 +52,7 @@ trained train(const weft::executor& threads) {
   return after;
 }
 
-// A kernel that counts how often it is called for a part of its work.
+// Wraps a kernel and counts its calls for a partition of the work.
 template <auto Kernel>
 struct counted {
   static inline void (*real)(const weft::kernels::call&) noexcept;
@@ -73,7 +73,7 @@ struct Tokens : weft::axis<4096> {};
 struct Words : weft::axis<50> {};
 struct Wide : weft::axis<100> {};
 
-// Rows of a table by index, and the gradient that is added to them.
+// An embedding lookup by index, whose gradient is a scatter_add.
 struct lookup {
   constexpr auto operator()(weft::scope s) const {
     auto tokens = s.input<"tokens", std::int32_t, Tokens>();
@@ -83,7 +83,7 @@ struct lookup {
   }
 };
 
-// Of a step with these kernels: the gradients, and the loss.
+// The gradients and then the loss of a training step with these kernels.
 template <class Model, class... Args>
 bits gradients(const weft::kernels::table& kernels, const weft::executor& threads,
                const Args&... args) {
@@ -127,7 +127,7 @@ std::string thrown_by(F f) {
 
 BOOST_AUTO_TEST_SUITE(threads)
 
-BOOST_AUTO_TEST_CASE(results_have_the_same_bits_for_any_number) {
+BOOST_AUTO_TEST_CASE(results_have_the_same_bits_for_any_number_of_threads) {
   weft::parameters<writer::model> const parameters(2);
   for (std::size_t const length : {96u, 37u, 1u, 0u}) {
     writer::texts const given(8, length);
@@ -144,7 +144,7 @@ BOOST_AUTO_TEST_CASE(results_have_the_same_bits_for_any_number) {
   }
 }
 
-BOOST_AUTO_TEST_CASE_TEMPLATE(training_has_the_same_bits_for_any_number, Optimizer,
+BOOST_AUTO_TEST_CASE_TEMPLATE(training_has_the_same_bits_for_any_number_of_threads, Optimizer,
                               decltype(std::tuple<weft::adamw, weft::sgd>())) {
   trained const expected = train<Optimizer>(weft::executor());
   BOOST_TEST(expected.norm > 0.5);  // so that it is clipped
@@ -157,7 +157,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(training_has_the_same_bits_for_any_number, Optimiz
   }
 }
 
-BOOST_AUTO_TEST_CASE(steps_are_done_in_parts_on_every_target) {
+BOOST_AUTO_TEST_CASE(instructions_are_partitioned_among_threads_on_every_target) {
   using weft::kernels::table;
   weft::kernels::on_every_target([](const table& kernels) {
     bits const expected = gradients_of_lookup(kernels, weft::executor());
@@ -194,14 +194,14 @@ BOOST_AUTO_TEST_CASE(jobs_may_run_one_after_another_in_any_order) {
   BOOST_TEST((gradients_of_lookup(kernels, backwards) == expected));
 }
 
-BOOST_AUTO_TEST_CASE(an_executor_is_asked_once_for_a_run_and_not_at_all_for_a_small_one) {
+BOOST_AUTO_TEST_CASE(an_executor_is_called_once_per_run_and_not_for_a_small_run) {
   std::vector<int> asked;
   weft::executor const counting(3, [&asked](int n, weft::job f) {
     asked.push_back(n);
     for (int i = 0; i < n; ++i) f(i);
   });
   gradients_of_lookup(weft::kernels::best(), counting);
-  // Once when it is handed in, once for the run.
+  // Once when it is set, once for the run.
   BOOST_TEST(asked == std::vector<int>({3, 3}), boost::test_tools::per_element());
   weft::module<classifier, "scaled"> small;
   small.run_on(counting);
@@ -210,16 +210,16 @@ BOOST_AUTO_TEST_CASE(an_executor_is_asked_once_for_a_run_and_not_at_all_for_a_sm
   BOOST_TEST(asked.empty());
 }
 
-// A clock that goes on by what a thread has worked.
+// A clock that shows how much work the calling thread has done.
 thread_local double worked = 0;
 double clock_of_work() noexcept {
   return worked;
 }
 
-BOOST_AUTO_TEST_CASE(members_have_parts_as_large_as_they_are_fast) {
+BOOST_AUTO_TEST_CASE(partitions_are_sized_by_the_speed_of_their_threads) {
   pool threads(2);
   weft::team two(on(threads, 2), clock_of_work);
-  std::barrier together(2);  // neither does the other's part
+  std::barrier together(2);  // no thread takes the other's partition
   std::array<double, 2> parts{};
   const auto run = [&](double first_member, double second_member) {
     two.go(
@@ -235,11 +235,11 @@ BOOST_AUTO_TEST_CASE(members_have_parts_as_large_as_they_are_fast) {
   };
   run(300, 300);
   BOOST_TEST(parts[0] == 0.5);
-  // Three times as slow; parts are drawn a little to equal ones.
+  // Three times as slow; partitions are drawn slightly towards equal sizes.
   run(300, 100);
   BOOST_TEST(parts[0] > 0.25);
   BOOST_TEST(parts[0] < 0.27);
-  // What is too short says nothing.
+  // A run that is too short does not change the partition.
   run(1, 9);
   BOOST_TEST(parts[0] < 0.27);
   run(100, 300);
@@ -266,7 +266,7 @@ BOOST_AUTO_TEST_CASE(modules_on_different_threads_may_share_an_executor) {
   BOOST_TEST(same == 6);
 }
 
-BOOST_AUTO_TEST_CASE(a_module_may_go_back_to_the_calling_thread) {
+BOOST_AUTO_TEST_CASE(a_module_may_return_to_the_calling_thread) {
   weft::module<writer::model> net;
   writer::texts const given(8, 96);
   bits const expected = logits(net, given);
@@ -280,7 +280,7 @@ BOOST_AUTO_TEST_CASE(a_module_may_go_back_to_the_calling_thread) {
   BOOST_TEST(asked == 1);
 }
 
-BOOST_AUTO_TEST_CASE(no_threads_and_no_function_are_refused) {
+BOOST_AUTO_TEST_CASE(an_executor_without_threads_or_a_function_is_refused) {
   auto const run = [](int, weft::job) {};
   BOOST_TEST(thrown_by([&] { weft::executor(0, run); }) ==
              "executor: 0 threads, and at least 1 is needed");

@@ -54,7 +54,7 @@ struct linear_form {
   }
 };
 
-// Five steps of PyTorch's optimizer in float32 from the same numbers.
+// Compares with five steps of PyTorch's optimizer in float32 from the same values.
 template <class Optimizer>
 void check_against_pytorch(Optimizer optimizer, const std::string& name) {
   weft::tensor_file const file(weft::testing::golden_file("optimizer.safetensors"));
@@ -69,8 +69,7 @@ void check_against_pytorch(Optimizer optimizer, const std::string& name) {
     t.step(arg<"g">(g));
     for (std::size_t i = 0; i < 37; ++i) {
       double const expected = after[37 * s + i];
-      // A dozen roundings in each step, of numbers that are not above |p| + 1; half of them
-      // PyTorch's.
+      // A dozen roundings per step, of values of at most |p| + 1; half of them are PyTorch's.
       double const tolerance =
           12 * static_cast<double>(s + 1) * weft::testing::unit * (std::abs(expected) + 1);
       BOOST_TEST(std::abs(static_cast<double>(p[i]) - expected) <= tolerance,
@@ -83,7 +82,7 @@ void check_against_pytorch(Optimizer optimizer, const std::string& name) {
 
 BOOST_AUTO_TEST_SUITE(optimizers)
 
-BOOST_AUTO_TEST_CASE(sgd_is_pytorchs) {
+BOOST_AUTO_TEST_CASE(sgd_matches_pytorch) {
   check_against_pytorch(weft::sgd{.learning_rate = 0.05}, "sgd_plain");
   check_against_pytorch(weft::sgd{.learning_rate = 0.05, .momentum = 0.9, .weight_decay = 0.01},
                         "sgd");
@@ -92,7 +91,7 @@ BOOST_AUTO_TEST_CASE(sgd_is_pytorchs) {
       "sgd_nesterov");
 }
 
-BOOST_AUTO_TEST_CASE(adamw_is_pytorchs) {
+BOOST_AUTO_TEST_CASE(adamw_matches_pytorch) {
   check_against_pytorch(weft::adamw{.learning_rate = 0.01, .weight_decay = 0.01}, "adamw");
 }
 
@@ -100,7 +99,7 @@ BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_AUTO_TEST_SUITE(schedules)
 
-BOOST_AUTO_TEST_CASE(a_rise_then_half_a_cosine) {
+BOOST_AUTO_TEST_CASE(warmup_cosine_rises_linearly_then_falls_by_half_a_cosine) {
   weft::warmup_cosine const s{.warmup = 4, .total = 12, .floor = 0.1};
   for (int i = 0; i < 4; ++i) BOOST_TEST(s(i) == (i + 1) / 4.0);
   BOOST_TEST(s(4) == 1);
@@ -111,7 +110,7 @@ BOOST_AUTO_TEST_CASE(a_rise_then_half_a_cosine) {
   for (int i = 4; i < 12; ++i) BOOST_TEST(s(i) > s(i + 1));
 }
 
-BOOST_AUTO_TEST_CASE(without_a_rise_it_begins_at_1) {
+BOOST_AUTO_TEST_CASE(warmup_cosine_without_warmup_begins_at_1) {
   BOOST_TEST((weft::warmup_cosine{.total = 10}(0)) == 1);
   BOOST_TEST(std::abs(weft::warmup_cosine{.total = 10}(5) - 0.5) < 1e-12);
 }
@@ -130,7 +129,7 @@ BOOST_AUTO_TEST_CASE(the_same_seed_gives_the_same_bits) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_step_is_gradients_and_apply) {
+BOOST_AUTO_TEST_CASE(a_step_equals_gradients_followed_by_apply) {
   weft::trainer<classifier> a({}, {}, 7), b({}, {}, 7);
   for (int i = 0; i < 3; ++i) {
     auto const before = values(b.parameters());
@@ -144,7 +143,7 @@ BOOST_AUTO_TEST_CASE(a_step_is_gradients_and_apply) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(the_loss_is_the_modules_and_falls) {
+BOOST_AUTO_TEST_CASE(the_loss_matches_the_modules_and_decreases) {
   weft::trainer<classifier> t({.learning_rate = 0.05}, {}, 7);
   weft::module<classifier, "loss"> n(t.parameters());
   float last = 1e30f;
@@ -167,7 +166,7 @@ BOOST_AUTO_TEST_CASE(parameters_are_shared_not_copied) {
   BOOST_TEST((values(p) == values(t.parameters())));
 }
 
-BOOST_AUTO_TEST_CASE(positions_beyond_the_run_have_no_gradient) {
+BOOST_AUTO_TEST_CASE(positions_beyond_the_length_of_the_run_have_zero_gradients) {
   weft::trainer<classifier> t({}, {}, 7);
   gradients(t);
   auto const g = t.gradients_of_parameters().get<"places", Pos, Embed>();
@@ -177,7 +176,7 @@ BOOST_AUTO_TEST_CASE(positions_beyond_the_run_have_no_gradient) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(gradients_above_the_norm_are_scaled_down_to_it) {
+BOOST_AUTO_TEST_CASE(gradients_are_clipped_to_the_maximum_norm) {
   weft::sgd const plain{.learning_rate = 1};
   weft::trainer<classifier, weft::sgd> t(plain, {.clip_norm = 0.01}, 7), free(plain, {}, 7),
       wide(plain, {.clip_norm = 100}, 7);
@@ -220,7 +219,7 @@ BOOST_AUTO_TEST_CASE(the_schedule_multiplies_the_learning_rate) {
   BOOST_TEST((asked == std::vector<std::int64_t>{0, 1}));
 }
 
-BOOST_AUTO_TEST_CASE(weight_decay_touches_the_parameters_that_are_named) {
+BOOST_AUTO_TEST_CASE(weight_decay_applies_only_to_the_selected_parameters) {
   weft::adamw const strong{.learning_rate = 0.01, .weight_decay = 10};
   auto const weights = [](std::string_view name) { return name == "head.weight"; };
   weft::trainer<classifier> t(strong, {.decays = weights}, 7), all(strong, {}, 7),

@@ -1,4 +1,4 @@
-// A transformer that is large enough for its steps to be shared among threads.
+// A transformer that is large enough for its instructions to be partitioned among threads.
 #pragma once
 
 #include <array>
@@ -34,7 +34,7 @@ struct model {
   }
 };
 
-// Texts of numbers that repeat late.
+// Token sequences with a long period.
 struct texts {
   weft::array<std::int32_t, Batch, Pos> x, y;
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds tests under sanitizers and runs them; prints one line, and ends with 1 if one complains.
+# Builds tests under sanitizers and runs them; prints one line, and exits with 1 if one fails.
 #   run.sh all       every test, under the address and undefined behaviour sanitizers
 #   run.sh ci        those of kernels, files, laws and runs alone, which touch the most memory
 #   run.sh threads   the tests with threads, under the thread sanitizer
@@ -17,7 +17,7 @@ esac
 begin=$(date +%s)
 mkdir -p build-$preset
 log=build-$preset/$what.log
-# Tests that compile and install say nothing new under a sanitizer.
+# Tests of compilation and installation find nothing new under a sanitizer.
 skip='^(install|messages|every_rule|readme|format|static|aarch64|generate/)'
 status=0
 {

@@ -8,7 +8,7 @@
 using namespace words;
 using weft::shape;
 
-// Extents. An alias has its axis's, also at second hand.
+// Extents. An alias has that of its axis, transitively.
 struct KeyKeyPos : weft::alias<KeyPos> {};
 struct OtherPos : weft::axis<weft::up_to<512>> {};
 struct Six : weft::axis<6> {};
@@ -27,7 +27,7 @@ static_assert(!weft::axis_like<int> && !weft::axis_like<shape<Pos>> && !weft::ax
 static_assert(is<weft::length_axis_t<Pos>, Pos>);
 static_assert(is<weft::length_axis_t<KeyKeyPos>, Pos>);
 
-// Fixed lengths are the same by number, lengths known at run time only by kinship.
+// Fixed lengths are the same if the extents are equal, run-time lengths only of aliases.
 static_assert(weft::same_length<Heads, Six> && !weft::same_length<Heads, HeadDim>);
 static_assert(weft::same_length<Pos, KeyPos> && weft::same_length<KeyKeyPos, KeyPos>);
 static_assert(!weft::same_length<Pos, OtherPos> && !weft::same_length<KeyPos, OtherPos>);
@@ -77,7 +77,7 @@ static_assert(is<weft::replaced<shape<Batch, Embed>, Pos, shape<KeyPos>>, shape<
 
 static_assert(is<weft::first_of<Pos, Batch>, Pos> && is<weft::first_of<Pos>, Pos>);
 
-// Names are what the user calls the axis, wherever it is declared.
+// The name of an axis is that of its type, without the scope that declares it.
 namespace {
 struct Hidden : weft::axis<4> {};
 }  // namespace

@@ -24,15 +24,15 @@ constexpr auto caches = [](auto k, auto v) {
 static_assert(is<decltype(progress::offset), integers<Batch>>);
 static_assert(decodes<Pos>() && decodes<Pos, Batch>() && decodes<Pos, Batch>(integers<Batch>{}));
 static_assert(decodes<Pos, Batch, Heads>(integers<>{}));
-static_assert(!decodes<Pos, Pos>() && !decodes<Pos, Batch, int>());  // axes
-static_assert(!decodes<Pos, Batch>(floats<Batch>{}));                // count
-static_assert(!decodes<Pos, Batch>(tokens));                         // count_axes
+static_assert(!decodes<Pos, Pos>() && !decodes<Pos, Batch, int>());  // named twice; not an axis
+static_assert(!decodes<Pos, Batch>(floats<Batch>{}));                // the count is not int32
+static_assert(!decodes<Pos, Batch>(tokens));  // the count has an axis that is not a batch axis
 
 using rows = decltype(nn::cached<Cache>(std::declval<weft::scope>(), progress(), query, query));
 static_assert(is<decltype(rows::keys), floats<Batch, Cache, Heads, HeadDim>>);
 static_assert(is<decltype(nn::places(progress())), integers<Pos, Batch>>);
 static_assert(is<decltype(nn::seen<Cache>(progress())), masks<Cache, Pos, Batch>>);
 static_assert(caches<Cache>(query, query));
-static_assert(!caches<Heads>(query, query) && !caches<int>(query, query));      // cache
-static_assert(!caches<Cache>(query, key));                                      // rows
-static_assert(!caches<Cache>(floats<Pos, HeadDim>{}, floats<Pos, HeadDim>{}));  // batch
+static_assert(!caches<Heads>(query, query) && !caches<int>(query, query));      // cache axis
+static_assert(!caches<Cache>(query, key));                                      // v has no Pos
+static_assert(!caches<Cache>(floats<Pos, HeadDim>{}, floats<Pos, HeadDim>{}));  // no Batch

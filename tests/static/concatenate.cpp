@@ -21,7 +21,7 @@ constexpr auto concatenates = [](auto... xs) {
   };
 };
 
-// The whole stands where the first operand has its part.
+// The new axis is where the first operand has the axis that is joined.
 static_assert(
     is<decltype(weft::concatenate<Joint, shape<Prefix, Rest>>(a, b)), floats<Batch, Joint>>);
 static_assert(
@@ -37,19 +37,19 @@ constexpr auto concatenates_unlisted = [](auto... xs) {
     weft::concatenate<Axes...>(xs...);
   };
 };
-static_assert(!concatenates_unlisted<Joint, Prefix, Rest>(a, b));  // not a list
+static_assert(!concatenates_unlisted<Joint, Prefix, Rest>(a, b));  // axes without weft::shape
 static_assert(!concatenates_unlisted<Joint, Prefix>(a) && !concatenates_unlisted<Joint>(a, b));
 static_assert(!concatenates_unlisted<Joint, int>(a));
-static_assert(!concatenates<int, Prefix, Rest>(a, b));  // axis
-static_assert(!concatenates<Joint, Prefix>(a, b));      // count
+static_assert(!concatenates<int, Prefix, Rest>(a, b));  // not an axis
+static_assert(!concatenates<Joint, Prefix>(a, b));      // number of operands
 static_assert(!concatenates<Joint>());
 static_assert(!concatenates<Joint, Prefix, Rest, Prefix>(a, b));
-static_assert(!concatenates<Joint, Rest, Prefix>(a, b));                        // missing
-static_assert(!concatenates<Joint, Prefix, Rest>(a, integers<Rest, Batch>{}));  // elements
-static_assert(!concatenates<Joint, Prefix, Rest>(a, floats<Rest>{}));           // others
+static_assert(!concatenates<Joint, Rest, Prefix>(a, b));  // an operand has no such axis
+static_assert(!concatenates<Joint, Prefix, Rest>(a, integers<Rest, Batch>{}));  // dtype
+static_assert(!concatenates<Joint, Prefix, Rest>(a, floats<Rest>{}));           // other axes
 static_assert(!concatenates<Joint, Prefix, Rest>(a, floats<Rest, Heads>{}));
 static_assert(!concatenates<Joint, Prefix, Rest>(floats<Joint, Prefix>{},
-                                                 floats<Joint, Rest>{}));  // the whole is there
+                                                 floats<Joint, Rest>{}));  // Joint is present
 static_assert(!concatenates<Heads, Prefix, Rest>(a, b));                   // length
 static_assert(!concatenates<Present, Cache, Pos, Prefix>(integers<Batch, Cache>{}, tokens,
                                                          integers<Batch, Prefix>{}));

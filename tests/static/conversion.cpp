@@ -1,4 +1,4 @@
-// A tensor converts neither to a condition nor to a number.
+// A tensor converts neither to bool nor to a number.
 #include <cmath>
 #include <concepts>
 
@@ -28,7 +28,7 @@ static_assert(!std::convertible_to<decltype(x), double> &&
 using std::exp;
 static_assert(is<decltype(exp(x)), floats<Batch, Pos, Embed>>);
 
-// Assignment keeps the element type and the axes of a variable.
+// Assignment requires the same dtype and the same axes.
 static_assert(std::assignable_from<floats<Pos>&, floats<Pos>>);
 static_assert(!std::is_assignable_v<floats<Pos>&, floats<Embed>> &&
               !std::is_assignable_v<floats<Pos>&, integers<Pos>> &&

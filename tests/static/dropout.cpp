@@ -12,10 +12,10 @@ constexpr auto drops = [](auto v) {
   };
 };
 static_assert(is<decltype(weft::dropout(x, 0.1)), floats<Batch, Pos, Embed>>);
-static_assert(!drops(tokens) && !drops(causal));    // elements
-static_assert(!drops(weft::length<Batch, Pos>()));  // no graph
+static_assert(!drops(tokens) && !drops(causal));    // dtype
+static_assert(!drops(weft::length<Batch, Pos>()));  // not in a graph
 
-// A rate outside of [0, 1], or too many elements, is no constant.
+// A rate outside of [0, 1] or too many elements are not a constant expression.
 template <double (*Rate)()>
 constexpr auto with_rate = [] {
   weft::graph g;

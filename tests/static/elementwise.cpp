@@ -14,7 +14,7 @@ constexpr floats<Batch> f{};
 constexpr integers<Batch> i{};
 constexpr masks<Batch> b{};
 
-// Arithmetic. Operands are broadcast by axis; a number takes the elements of the tensor.
+// Arithmetic. Operands are broadcast by axis; a C++ number takes the dtype of the tensor.
 constexpr auto adds = [](auto l, auto r) {
   return requires {
     l + r;
@@ -44,7 +44,7 @@ static_assert(is<decltype(0.5 - x), floats<Batch, Pos, Embed>>);
 static_assert(is<decltype(i + 1), integers<Batch>>);
 static_assert(is<decltype(tokens - i), integers<Batch, Pos>>);
 static_assert(is<decltype(1 / x), floats<Batch, Pos, Embed>>);
-// A number of any type that holds no other kind of value.
+// A C++ number may have any type whose kind of value the dtype can hold.
 static_assert(is<decltype(2 * x), floats<Batch, Pos, Embed>>);
 static_assert(is<decltype(x + 1U), floats<Batch, Pos, Embed>>);
 static_assert(is<decltype(x - 0.5f), floats<Batch, Pos, Embed>>);
@@ -60,7 +60,7 @@ static_assert(multiplies(f, f) && !multiplies(f, b) && !multiplies(i, f) && !mul
 static_assert(divides(f, f) && !divides(f, i) && !divides(b, b));
 static_assert(!divides(i, i) && !divides(i, 2) && !divides(2, i));
 
-// A number that does not fit in the element type is not a constant expression; infinity is one.
+// A C++ number that the dtype cannot hold is not a constant expression; infinity is one.
 constexpr auto indices = weft::positions<Pos>();
 constexpr auto reals = weft::cast<float>(indices);
 template <auto Of>
@@ -97,7 +97,7 @@ static_assert(!takes_maximum(f, i) && !takes_maximum(i, 0.5) && !takes_maximum(b
 static_assert(!takes_minimum(f, i) && !takes_minimum(i, 0.5) && !takes_minimum(b, f));
 static_assert(!takes_maximum(b, b) && !takes_minimum(b, b));
 
-// Comparisons give masks.
+// Comparisons give booleans.
 static_assert(is<decltype(i < tokens), masks<Batch, Pos>>);
 static_assert(is<decltype(f >= 0), masks<Batch>>);
 static_assert(is<decltype(weft::positions<KeyPos>() <= weft::positions<Pos>()),
@@ -124,7 +124,7 @@ constexpr auto compares = [](auto l, auto r) {
 };
 static_assert(compares(f, f) && compares(i, 1) && compares(b, b));
 static_assert(!compares(f, i) && !compares(i, 0.5) && !compares(b, i));
-// Masks are equal or not; they have no order.
+// Booleans are equal or not; they have no order.
 constexpr auto orders = [](auto l, auto r) {
   return requires {
     l < r;
@@ -141,7 +141,7 @@ constexpr auto orders = [](auto l, auto r) {
 };
 static_assert(orders(f, f) && orders(i, 1) && !orders(b, b) && !orders(b, causal));
 
-// Eight axes between the operands are the most.
+// The operands have at most eight distinct axes.
 constexpr floats<Level<4>, Level<5>, Level<6>, Level<7>> four{};
 static_assert(adds(five<float>, four) && !adds(five<float>, five_more<float>));
 static_assert(!subtracts(five<float>, five_more<float>));
@@ -152,7 +152,7 @@ static_assert(!takes_minimum(five<float>, five_more<float>));
 static_assert(compares(five<float>, four) && !compares(five<float>, five_more<float>));
 static_assert(!compares(five<bool>, five_more<bool>));
 
-// Logic is for masks alone.
+// Logical operators take only booleans.
 constexpr auto ands = [](auto l, auto r) {
   return requires {
     l&& r;
@@ -186,13 +186,13 @@ static_assert(chooses(b, f, f) && chooses(b, f, -1.0) && chooses(b, b, b));
 static_assert(!chooses(i, f, f) && !chooses(f, f, f));         // the condition
 static_assert(!chooses(b, f, i) && !chooses(b, 0.5, i));       // the choices
 static_assert(!chooses(i, f, i));                              // both
-static_assert(is<decltype(where(b, 1.0, 0)), floats<Batch>>);  // two numbers
+static_assert(is<decltype(where(b, 1.0, 0)), floats<Batch>>);  // two C++ numbers
 static_assert(is<decltype(where(b, 1, 0)), integers<Batch>>);
 static_assert(!chooses(five<bool>, five_more<float>, 0) &&
               !chooses(b, five<float>, five_more<float>));
 static_assert(chooses(five<bool>, four, 0));
 
-// One operand.
+// Unary operations.
 constexpr auto negates = [](auto a) {
   return requires {
     -a;
@@ -223,7 +223,7 @@ static_assert(broadcasts<Pos, Batch>(i) && !broadcasts<int>(i) && !broadcasts<Po
 static_assert(broadcasts<Pos, Heads, Batch>(five<float>));
 static_assert(!broadcasts<Pos, Heads, Batch, Embed>(five<float>));
 
-// Functions of real numbers.
+// Functions of floats.
 constexpr auto takes_exp = [](auto a) {
   return requires {
     weft::exp(a);
@@ -298,5 +298,5 @@ static_assert(takes_gelu(f) && !takes_gelu(i) && !takes_gelu(b));
 static_assert(takes_gelu_tanh(f) && !takes_gelu_tanh(i) && !takes_gelu_tanh(b));
 static_assert(takes_silu(f) && !takes_silu(i) && !takes_silu(b));
 
-// sqrt of an axis is a number without axes.
+// sqrt of an axis is a scalar.
 static_assert(is<decltype(x / sqrt(HeadDim{})), floats<Batch, Pos, Embed>>);

@@ -109,11 +109,11 @@ static_assert(takes_linear<shape<Embed>, shape<Hidden>>(x));
 static_assert(takes_linear<shape<Embed>, shape<>>(x) &&
               takes_linear<shape<Pos, Embed>, shape<Hidden>>(x));
 static_assert(!takes_linear<Embed, Hidden>(x) &&
-              !takes_linear<shape<>, shape<Hidden>>(x));  // lists
+              !takes_linear<shape<>, shape<Hidden>>(x));  // not weft::shape
 static_assert(!takes_linear<shape<int>, shape<Hidden>>(x) && !takes_linear<shape<Embed>, int>(x));
-static_assert(!takes_linear<shape<Heads>, shape<Hidden>>(x));     // missing
-static_assert(!takes_linear<shape<Pos>, shape<Hidden>>(tokens));  // elements
-static_assert(!takes_linear<shape<Embed>, shape<Embed>>(x));      // twice
+static_assert(!takes_linear<shape<Heads>, shape<Hidden>>(x));     // no such axis
+static_assert(!takes_linear<shape<Pos>, shape<Hidden>>(tokens));  // dtype
+static_assert(!takes_linear<shape<Embed>, shape<Embed>>(x));      // named twice
 static_assert(
     !takes_linear<shape<Level<0>>, shape<Batch, Pos, Embed, Heads>>(five<float>));  // rank
 static_assert(takes_linear_without_bias<shape<Embed>, shape<Hidden>>(x));
@@ -137,7 +137,7 @@ static_assert(!takes_layer_norm<Pos>(tokens));
 // embedding and learned_positions
 static_assert(embeds<Vocab, Embed>(tokens) && !embeds<Vocab, Embed>(x));
 static_assert(!embeds<Vocab, Vocab>(tokens) && !embeds<int, Embed>(tokens));
-static_assert(!embeds<Pos, Embed>(tokens));  // nested
+static_assert(!embeds<Pos, Embed>(tokens));  // indices have Pos
 static_assert(!embeds<Vocab, Embed>(
     weft::tensor<std::int32_t,
                  shape<Level<0>, Level<1>, Level<2>, Level<3>, Level<4>, Level<5>, Level<6>>>{}));
@@ -156,17 +156,17 @@ static_assert(!scores_by_products<HeadDim>(query, x) && !scores_by_products<Pos>
 static_assert(scores_of<Embed, HeadDim>(x, key) && !scores_of<Embed, HeadDim>(query, key));
 static_assert(!scores_of<Embed, HeadDim>(x, keys) && !scores_of<Pos, HeadDim>(tokens, key));
 
-// Masks of every kind, of any axes of the scores.
+// Masks of every kind, over any axes of the scores.
 constexpr integers<Batch> valid_of_sequences{};
 constexpr floats<Heads, KeyPos> added{};
 static_assert(masks_softmax<KeyPos>(scores) && masks_softmax<KeyPos>(scores, causal));
 static_assert(masks_softmax<KeyPos>(scores, valid_of_sequences) &&
               masks_softmax<KeyPos>(scores, tokens) && masks_softmax<KeyPos>(scores, added));
 static_assert(masks_softmax<KeyPos>(scores, weft::nn::masks(causal, valid_of_sequences, added)));
-static_assert(!masks_softmax<KeyPos>(x) && !masks_softmax<Pos>(tokens));  // missing, elements
+static_assert(!masks_softmax<KeyPos>(x) && !masks_softmax<Pos>(tokens));  // no such axis; dtype
 static_assert(!masks_softmax<KeyPos>(scores, x));                         // axes
 static_assert(!masks_softmax<KeyPos>(scores, weft::nn::masks(causal, x)));
-static_assert(!masks_softmax<KeyPos>(scores, integers<Batch, KeyPos>{}));  // lengths of keys
+static_assert(!masks_softmax<KeyPos>(scores, integers<Batch, KeyPos>{}));  // lengths have KeyPos
 static_assert(!masks_softmax<KeyPos>(scores, floats<Batch>{}) &&
               !masks_softmax<KeyPos>(scores, weft::nn::masks(causal, floats<Batch>{})));
 static_assert(masks_softmax<KeyPos>(scores, floats<KeyPos>{}) &&
@@ -212,10 +212,10 @@ static_assert(attends<Pos, KeyPos>(x) && attends<Pos, KeyPos>(x, causal) &&
               attends<Pos, KeyPos>(x, weft::nn::causal<Pos, KeyPos>()));
 static_assert(!attends<Pos, Pos>(x, causal) && !attends<Pos, int>(x, causal));  // axes
 static_assert(!attends<Pos, KeyPos>(tokens, causal) &&
-              !attends<KeyPos, Pos>(x, causal));    // missing
-static_assert(!attends<Pos, OtherPos>(x, causal));  // keys
+              !attends<KeyPos, Pos>(x, causal));    // no such axis
+static_assert(!attends<Pos, OtherPos>(x, causal));  // not an alias of Pos
 static_assert(!attends<Pos, KeyPos>(floats<Pos, KeyPos, Embed>{}, causal));
-static_assert(!attends<Pos, KeyPos>(integers<Pos, Embed>{}, causal));  // elements
+static_assert(!attends<Pos, KeyPos>(integers<Pos, Embed>{}, causal));  // dtype
 static_assert(!attends<Pos, KeyPos>(x, x));                            // mask
 static_assert(attends<Pos, KeyPos>(x, added) && !attends<Pos, KeyPos>(x, floats<Batch>{}));
 
@@ -229,7 +229,7 @@ static_assert(!attends_to<Embed, HeadDim>(x, keys, keys) &&
 static_assert(!attends_to<widths<Vocab, Embed>>(x, keys, keys));        // query
 static_assert(!attends_to<widths<Embed, Vocab, Embed>>(x, keys, keys));
 static_assert(!attends_to<widths<Embed, Embed, Vocab>>(x, keys, keys));
-static_assert(!attends_to<Embed>(x, x, x) && !attends_to<Embed>(keys, keys, keys));  // keys
-static_assert(!attends_to<Embed>(integers<Pos, Embed>{}, keys, keys));               // elements
+static_assert(!attends_to<Embed>(x, x, x) && !attends_to<Embed>(keys, keys, keys));  // KeyPos axis
+static_assert(!attends_to<Embed>(integers<Pos, Embed>{}, keys, keys));               // dtype
 static_assert(!attends_to<Embed>(x, keys, keys, integers<Batch, KeyPos>{}));         // mask
 static_assert(!attends_to<Embed>(x, keys, keys, floats<Batch>{}));

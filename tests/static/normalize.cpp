@@ -36,7 +36,7 @@ constexpr auto takes_rms_norm = [](auto... a) {
   };
 };
 
-// The shape stays.
+// The result has the shape of the operand.
 static_assert(is<decltype(weft::softmax<Pos>(x)), floats<Batch, Pos, Embed>>);
 static_assert(is<decltype(weft::softmax<Pos, Batch>(x)), floats<Batch, Pos, Embed>>);
 static_assert(is<decltype(weft::log_softmax<Embed>(x)), floats<Batch, Pos, Embed>>);
@@ -45,7 +45,7 @@ static_assert(is<decltype(weft::layer_norm<Embed>(x, gain, gain)), floats<Batch,
 static_assert(is<decltype(weft::rms_norm<Embed>(x)), floats<Batch, Pos, Embed>>);
 static_assert(is<decltype(weft::rms_norm<Pos, Embed>(x, gain)), floats<Batch, Pos, Embed>>);
 
-// missing, nothing, elements
+// The operand has no such axis, no axis is named, or the dtype is not float.
 static_assert(takes_softmax<Pos>(x) && !takes_softmax<KeyPos>(x));
 static_assert(!takes_softmax<>(x) && !takes_softmax<Pos>(tokens) && !takes_softmax<Pos>(causal));
 static_assert(takes_log_softmax<Pos>(x) && !takes_log_softmax<KeyPos>(x));
@@ -57,17 +57,17 @@ static_assert(!takes_layer_norm<>(x, gain, gain));
 static_assert(takes_rms_norm<Embed>(x) && !takes_rms_norm<Heads>(x) && !takes_rms_norm<>(x));
 static_assert(takes_rms_norm<Embed>(x, gain) && !takes_rms_norm<Heads>(x, gain));
 static_assert(!takes_rms_norm<>(x, gain));
-// Gain and bias have axes of the operand only.
+// Gain and bias have only axes of the operand.
 constexpr floats<Heads> per_head{};
 static_assert(!takes_layer_norm<Embed>(x, per_head, gain));
 static_assert(!takes_layer_norm<Embed>(x, gain, per_head));
 static_assert(!takes_rms_norm<Embed>(x, per_head));
-// twice
+// An axis is named twice.
 static_assert(!takes_softmax<Pos, Pos>(x) && !takes_log_softmax<Pos, Pos>(x) &&
               !normalizes<Pos, Pos>(x));
 static_assert(!takes_layer_norm<Embed, Embed>(x, gain, gain));
 static_assert(!takes_rms_norm<Embed, Embed>(x) && !takes_rms_norm<Embed, Embed>(x, gain));
-// All are float.
+// All operands are float.
 constexpr integers<Embed> whole_gain{};
 static_assert(!takes_layer_norm<Pos>(tokens, floats<Pos>{}, floats<Pos>{}));
 static_assert(!takes_layer_norm<Embed>(x, whole_gain, gain));

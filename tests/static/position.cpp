@@ -28,7 +28,7 @@ template <class HeadDim, std::size_t Size>
 concept turns = requires {
   nn::rotary<HeadDim, nn::rotary_pairs::halves, Size>(query, at);
 };
-// An encoding that needs all positions at once is told of what axis they are.
+// An encoding with a table or a length needs an axis of all positions, unless these are 0, 1, 2, …
 static_assert(adds<order::learned<>> && !adds_at_places<order::learned<>>);
 static_assert(adds<order::learned<Places>> && adds_at_places<order::learned<Places>>);
 static_assert(adds<order::relative_index<>> && !adds_at_places<order::relative_index<>>);
@@ -50,10 +50,10 @@ static_assert(!is_positioned<Pos, Embed>(x, order::sinusoidal(), integers<Pos, K
 static_assert(!is_positioned<Pos, Embed>(x, 3));
 
 static_assert(turns<HeadDim, 64> && turns<HeadDim, 2> && !turns<HeadDim, 3>);
-static_assert(!turns<HeadDim, 66>);  // more than it has
-static_assert(!turns<Embed, 2>);     // no such axis
+static_assert(!turns<HeadDim, 66>);  // more elements than HeadDim has
+static_assert(!turns<Embed, 2>);     // the operand has no such axis
 
-// Options are named where an encoding is made.
+// Options are passed by name to the constructor.
 static_assert(order::rotary({.base = 500000}).options.base == 500000);
 static_assert(order::rotary<nn::rotary_pairs::neighbours, 4>().options.base == 10000);
 static_assert(order::t5({.causal = true}).options.causal && !order::t5().options.causal);

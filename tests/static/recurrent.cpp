@@ -26,9 +26,9 @@ static_assert(is<decltype(gru<decltype(x)>::last), floats<Batch, Hidden>>);
 static_assert(is<decltype(gru<decltype(x), decltype(h0)>::all), floats<Batch, Pos, Hidden>>);
 
 static_assert(recurs<Pos, Embed, Hidden>(x) && recurs<Pos, Embed, Hidden>(x, h0));
-static_assert(recurs<Pos, Embed, Embed>(x));                                   // the same axis
-static_assert(!recurs<Pos, Embed, Pos>(x) && !recurs<int, Embed, Hidden>(x));  // axes
-static_assert(!recurs<KeyPos, Embed, Hidden>(x));                              // missing
+static_assert(recurs<Pos, Embed, Embed>(x));  // In and Hidden are the same axis
+static_assert(!recurs<Pos, Embed, Pos>(x) && !recurs<int, Embed, Hidden>(x));  // not fixed axes
+static_assert(!recurs<KeyPos, Embed, Hidden>(x));                              // no such axis
 static_assert(!recurs<Pos, Hidden, Hidden>(x, h0));
-static_assert(!recurs<Pos, Batch, Hidden>(tokens));                     // elements
-static_assert(!recurs<Pos, Embed, Hidden>(x, floats<Batch, Embed>{}));  // the state's axes
+static_assert(!recurs<Pos, Batch, Hidden>(tokens));                     // dtype
+static_assert(!recurs<Pos, Embed, Hidden>(x, floats<Batch, Embed>{}));  // axes of the state

@@ -19,17 +19,17 @@ constexpr auto rotates = [](auto x, auto c, auto s) {
 
 static_assert(is<decltype(weft::rotate<HeadDim, Half>(query, angle, angle)),
                  floats<Batch, Pos, Heads, HeadDim>>);
-// Axes of the angles come behind.
+// Axes that only the angles have come last.
 static_assert(is<decltype(weft::rotate<HeadDim, Few>(floats<HeadDim, Heads>{}, floats<Few>{},
                                                      floats<Pos, Few>{})),
                  floats<HeadDim, Heads, Pos>>);
 static_assert(rotates<HeadDim, Half>(query, angle, angle));
-static_assert(!rotates<HeadDim, Half>(x, angle, angle));                        // missing
-static_assert(!rotates<HeadDim, Half>(integers<HeadDim>{}, angle, angle));      // elements
-static_assert(!rotates<HeadDim, Half>(query, angle, masks<Half>{}));            // elements
-static_assert(!rotates<HeadDim, Half>(query, angle, floats<Pos>{}));            // axes
+static_assert(!rotates<HeadDim, Half>(x, angle, angle));                        // no such axis
+static_assert(!rotates<HeadDim, Half>(integers<HeadDim>{}, angle, angle));      // dtype
+static_assert(!rotates<HeadDim, Half>(query, angle, masks<Half>{}));            // dtype
+static_assert(!rotates<HeadDim, Half>(query, angle, floats<Pos>{}));            // no axis of pairs
 static_assert(!rotates<HeadDim, Pos>(query, angle, angle));                     // bounded
-static_assert(!rotates<HeadDim, Many>(query, floats<Many>{}, floats<Many>{}));  // pairs
+static_assert(!rotates<HeadDim, Many>(query, floats<Many>{}, floats<Many>{}));  // too many pairs
 static_assert(!rotates<HeadDim, Half>(floats<Half, HeadDim>{}, angle, angle));  // taken
 static_assert(!rotates<Level<4>, Level<0>>(five_more<float>, five<float>, five<float>));  // taken
 static_assert(!rotates<HeadDim, Few>(

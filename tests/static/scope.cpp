@@ -13,7 +13,7 @@ concept has_input = requires(S s) {
   s.template input<"x", T, Axes...>();
 };
 
-// A parameter is float, in the order of its axes.
+// A parameter is float, with its axes in the order in which they are named.
 static_assert(is<decltype(std::declval<weft::scope>().param<"weight", Embed, Heads>()),
                  floats<Embed, Heads>>);
 static_assert(is<decltype(std::declval<weft::scope>().param<"scale">()), floats<>>);
@@ -68,7 +68,7 @@ static_assert(path_is("", [](weft::scope s) { return s; }));
 static_assert(path_is("layer.0.query", [](weft::scope s) { return s / "layer" / 0 / "query"; }));
 static_assert(path_is("layer.120", [](weft::scope s) { return s / "layer" / 120; }));
 
-// A parameter of a shared scope is one, however often it is declared.
+// In a shared scope, declarations of the same name are one parameter.
 constexpr bool is_one_parameter() {
   weft::graph g;
   weft::scope const s = weft::scope(g).shared() / "table";

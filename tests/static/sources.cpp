@@ -17,7 +17,7 @@ concept has_length = requires {
   weft::length<Axes...>();
 };
 
-// They belong to no graph yet.
+// Sources are fragments: they belong to no graph yet.
 static_assert(is<decltype(weft::constant(1.0f)), weft::fragment<float, weft::shape<>, 1>>);
 static_assert(
     is<decltype(weft::positions<Pos>()), weft::fragment<std::int32_t, weft::shape<Pos>, 1>>);

@@ -1,6 +1,6 @@
-// What tables of a graph and of a program are made of has no initializers: clang needs neither time
-// nor memory for elements that are zeros by themselves, and tenths of a second and tens of
-// megabytes a model for others.
+// Elements of arrays in graphs and programs have no initializers: clang takes neither time nor
+// memory for elements that are zero by default, and tenths of a second and tens of megabytes per
+// model for others.
 #include <type_traits>
 
 #include "weft/graph/graph.hpp"

@@ -4,7 +4,7 @@
 
 using namespace words;
 
-// A model is called with a scope, as a constant, and returns a tensor or results.
+// A model has a const call operator that takes a scope and returns a tensor or results.
 struct one_result {
   constexpr floats<Pos> operator()(weft::scope s) const { return s.input<"x", float, Pos>(); }
 };

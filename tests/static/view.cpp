@@ -35,12 +35,12 @@ struct Channels : weft::axis<384> {};
 static_assert(is<decltype(weft::rename<Pos, KeyPos>(x)), floats<Batch, KeyPos, Embed>>);
 static_assert(is<decltype(weft::rename<Embed, Channels>(x)), floats<Batch, Pos, Channels>>);
 static_assert(renames<Pos, Pos>(x));
-static_assert(!renames<KeyPos, Pos>(x));                      // missing
+static_assert(!renames<KeyPos, Pos>(x));                      // no such axis
 static_assert(!renames<Pos, KeyPos>(floats<Pos, KeyPos>{}));  // taken
 static_assert(!renames<Embed, Heads>(x));                     // length: another extent
-static_assert(!renames<Pos, OtherPos>(x));                    // length: each its own
+static_assert(!renames<Pos, OtherPos>(x));                    // length: not an alias
 static_assert(!renames<Pos, Channels>(x));
-static_assert(!renames<Embed, int>(x) && !renames<int, Embed>(x));  // kind
+static_assert(!renames<Embed, int>(x) && !renames<int, Embed>(x));  // not an axis
 
 // split
 struct Blocks : weft::axis<weft::up_to<128>> {};
@@ -50,16 +50,16 @@ struct FixedBlocks : weft::axis<128> {};
 static_assert(
     is<decltype(weft::split<Embed, Heads, HeadDim>(x)), floats<Batch, Pos, Heads, HeadDim>>);
 static_assert(is<decltype(weft::split<Pos, Blocks, Four>(x)), floats<Batch, Blocks, Four, Embed>>);
-static_assert(!splits<Embed>(x));                       // nothing
-static_assert(!splits<Embed, int, HeadDim>(x));         // kind
-static_assert(!splits<int, Heads, HeadDim>(x));         // missing
-static_assert(!splits<Heads, HeadDim, Four>(x));        // missing
-static_assert(!splits<Embed, Heads, HeadDim>(query));   // missing
+static_assert(!splits<Embed>(x));                       // no axis is named
+static_assert(!splits<Embed, int, HeadDim>(x));         // not an axis
+static_assert(!splits<int, Heads, HeadDim>(x));         // no such axis
+static_assert(!splits<Heads, HeadDim, Four>(x));        // no such axis
+static_assert(!splits<Embed, Heads, HeadDim>(query));   // no such axis
 static_assert(!splits<Embed, Heads, HeadDim>(w));       // taken
 static_assert(!splits<Embed, Heads, Four>(x));          // length
-static_assert(!splits<Pos, FixedBlocks, InnerPos>(x));  // inner: the innermost is open
-static_assert(!splits<Pos, Blocks, InnerPos>(x));       // inner: both are
-static_assert(!splits<Pos, FixedBlocks, Four>(x));      // inner: none is
+static_assert(!splits<Pos, FixedBlocks, InnerPos>(x));  // inner: only the inner axis is bounded
+static_assert(!splits<Pos, Blocks, InnerPos>(x));       // inner: both are bounded
+static_assert(!splits<Pos, FixedBlocks, Four>(x));      // inner: none is bounded
 struct Nine : weft::axis<9> {};
 struct Three : weft::axis<3> {};
 struct AlsoThree : weft::axis<3> {};
@@ -71,9 +71,9 @@ static_assert(is<decltype(weft::merge<Embed, Heads, HeadDim>(query)), floats<Bat
 static_assert(is<decltype(weft::merge<Embed, HeadDim, Heads>(query)), floats<Batch, Pos, Embed>>);
 static_assert(is<decltype(weft::merge<Pos, Blocks, Four>(floats<Four, Batch, Blocks>{})),
                  floats<Batch, Pos>>);
-static_assert(!merges<Embed>(query));                               // nothing
-static_assert(!merges<int, Heads, HeadDim>(query));                 // kind
-static_assert(!merges<Embed, Heads, HeadDim>(x));                   // missing
+static_assert(!merges<Embed>(query));                               // no axis is named
+static_assert(!merges<int, Heads, HeadDim>(query));                 // not an axis
+static_assert(!merges<Embed, Heads, HeadDim>(x));                   // no such axis
 static_assert(!merges<Embed, Heads, Heads>(query));                 // taken: named twice
 static_assert(!merges<Embed, Heads, HeadDim>(w));                   // taken: already there
 static_assert(!merges<Vocab, Heads, HeadDim>(query));               // length
@@ -85,11 +85,11 @@ struct Tail : weft::axis<weft::up_to<412>> {};
 static_assert(is<decltype(weft::slice<Embed, HeadDim, 64>(x)), floats<Batch, Pos, HeadDim>>);
 static_assert(is<decltype(weft::slice<Pos, Tail, 100>(x)), floats<Batch, Tail, Embed>>);
 static_assert(slices<Embed, HeadDim, 320>(x) && slices<Pos, Four>(x) && slices<Pos, Pos>(x));
-static_assert(!slices<Heads, Four>(x));                                // missing
-static_assert(!slices<Embed, int>(x));                                 // kind
+static_assert(!slices<Heads, Four>(x));                                // no such axis
+static_assert(!slices<Embed, int>(x));                                 // not an axis
 static_assert(!slices<Embed, Four, static_cast<std::size_t>(-2)>(x));  // length, without overflow
 static_assert(!slices<Embed, Heads>(w));                               // taken
 static_assert(!slices<Embed, HeadDim, 321>(x));                        // length
-static_assert(!slices<Heads, HeadDim>(query));                         // taken goes before length
-static_assert(!slices<Pos, Tail, 99>(x));                              // inner: not all the rest
+static_assert(!slices<Heads, HeadDim>(query));    // taken is reported before length
+static_assert(!slices<Pos, Tail, 99>(x));         // inner: not up to the end
 static_assert(!slices<Embed, InnerPos, 380>(x));  // inner: Embed's length is fixed

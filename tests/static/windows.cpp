@@ -27,12 +27,12 @@ constexpr auto convolves = [](auto v) {
 static_assert(is<decltype(weft::windows<Pos, Inside, Tap>(x)), floats<Batch, Inside, Tap, Embed>>);
 static_assert(looks<Pos, Pos, Tap, window{.left = 2}>(x));
 static_assert(looks<Pos, KeyPos, Tap, window{.dilation = 2, .left = 2, .right = 2}>(x));
-static_assert(!looks<Heads, Inside, Tap>(x));                            // missing
-static_assert(!looks<Pos, int, Tap>(x) && !looks<Pos, Inside, int>(x));  // kind
+static_assert(!looks<Heads, Inside, Tap>(x));                            // no such axis
+static_assert(!looks<Pos, int, Tap>(x) && !looks<Pos, Inside, int>(x));  // not an axis
 static_assert(!looks<Pos, Embed, Tap>(x) && !looks<Pos, Pos, Pos>(x));   // taken
 static_assert(!looks<Pos, Inside, Inside>(x));
-static_assert(!looks<Pos, Inside, KeyPos>(x));                        // taps
-static_assert(!looks<Pos, Inside, Tap, window{.stride = 0}>(x));      // steps
+static_assert(!looks<Pos, Inside, KeyPos>(x));                        // bounded taps
+static_assert(!looks<Pos, Inside, Tap, window{.stride = 0}>(x));      // stride of 0
 static_assert(!looks<Pos, Pos, Tap>(x) && !looks<Pos, Out, Tap>(x));  // length
 static_assert(!looks<Pos, Inside, Tap, window{.left = 1}>(x));
 
@@ -46,13 +46,13 @@ static_assert(is<convolved<Pos, KeyPos, Embed, Embed, same>, floats<Batch, KeyPo
 static_assert(is<convolved<Pos, Pos, HeadDim, Out, same, Heads>, floats<Batch, Pos, Heads, Out>>);
 static_assert(
     is<convolved<Pos, Pos, HeadDim, HeadDim, same, Heads>, floats<Batch, Pos, Heads, HeadDim>>);
-static_assert(!convolves<Pos, Pos, Tap, Embed, Out>(x));     // windows
-static_assert(!convolves<Pos, Inside, Tap, Heads, Out>(x));  // missing
+static_assert(!convolves<Pos, Pos, Tap, Embed, Out>(x));     // length
+static_assert(!convolves<Pos, Inside, Tap, Heads, Out>(x));  // no such axis
 static_assert(!convolves<Pos, Inside, Tap, Embed, Out, window{}, Heads>(x));
 static_assert(!convolves<Pos, Pos, Tap, Embed, Out, same, Pos>(x));
-static_assert(!convolves<Pos, Inside, Tap, Embed, Batch>(x));  // twice
+static_assert(!convolves<Pos, Inside, Tap, Embed, Batch>(x));  // named twice
 static_assert(!convolves<Pos, Pos, Tap, Embed, Pos, same>(x));
 static_assert(!convolves<Pos, Inside, Tap, HeadDim, Heads, window{}, Heads>(query));
 static_assert(!convolves<Pos, Inside, Tap, Heads, Heads, window{}, Heads>(query));
 static_assert(!convolves<Pos, Inside, Tap, Embed, Tap>(x));
-static_assert(!convolves<Pos, Inside, Tap, Batch, Out>(tokens));  // elements
+static_assert(!convolves<Pos, Inside, Tap, Batch, Out>(tokens));  // dtype

@@ -1,4 +1,4 @@
-// The axes and tensors that the static tests are written with.
+// Axes and tensors shared by the static tests.
 #pragma once
 
 #include <concepts>
@@ -31,7 +31,7 @@ inline constexpr floats<Embed> gain{};
 inline constexpr integers<Batch, Pos> tokens{};
 inline constexpr masks<KeyPos, Pos> causal{};
 
-// Nine axes are more than a tensor has; five and five_more have them between them.
+// five and five_more have nine distinct axes together, one more than a tensor may have.
 template <int N>
 struct Level : weft::axis<N + 2> {};
 template <class T>

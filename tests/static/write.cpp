@@ -15,20 +15,20 @@ constexpr auto writes = [](auto b, auto r, auto... i) {
   };
 };
 
-// The axes of the buffer.
+// The result has the axes of the buffer.
 static_assert(
     is<decltype(weft::write<Cache, Pos>(buffer, query, at)), floats<Batch, Cache, Heads, HeadDim>>);
 static_assert(is<decltype(weft::write<Cache, Pos>(buffer, query, at, integers<>{})),
                  floats<Batch, Cache, Heads, HeadDim>>);
 static_assert(writes<Cache, Pos>(buffer, query, at));
 static_assert(writes<Cache, Pos>(buffer, floats<HeadDim, Pos>{}, integers<Heads, Batch>{}, at));
-static_assert(!writes<Vocab, Pos>(buffer, query, at));     // buffer
-static_assert(!writes<Cache, KeyPos>(buffer, query, at));  // rows
-static_assert(!writes<Cache, Heads>(buffer, query, at));   // rows
-static_assert(!writes<Cache, Pos>(buffer, tokens, at));    // elements
-static_assert(!writes<Cache, Pos>(buffer, x, at));         // others
+static_assert(!writes<Vocab, Pos>(buffer, query, at));     // the buffer has no such axis
+static_assert(!writes<Cache, KeyPos>(buffer, query, at));  // the rows have no KeyPos
+static_assert(!writes<Cache, Heads>(buffer, query, at));   // the buffer has Heads
+static_assert(!writes<Cache, Pos>(buffer, tokens, at));    // dtype
+static_assert(!writes<Cache, Pos>(buffer, x, at));         // other axes of the rows
 static_assert(!writes<Cache, Pos>(buffer, query) && !writes<Cache, Pos>(buffer, query, at, at, at));
-static_assert(!writes<Cache, Pos>(buffer, query, floats<Batch>{}));         // places
-static_assert(!writes<Cache, Pos>(buffer, query, at, floats<Batch>{}));     // places
-static_assert(!writes<Cache, Pos>(buffer, query, integers<Batch, Pos>{}));  // place_axes
-static_assert(!writes<Cache, Pos>(buffer, query, at, integers<Cache>{}));   // place_axes
+static_assert(!writes<Cache, Pos>(buffer, query, floats<Batch>{}));      // positions are not int32
+static_assert(!writes<Cache, Pos>(buffer, query, at, floats<Batch>{}));  // positions are not int32
+static_assert(!writes<Cache, Pos>(buffer, query, integers<Batch, Pos>{}));  // axes of positions
+static_assert(!writes<Cache, Pos>(buffer, query, at, integers<Cache>{}));   // axes of positions

@@ -11,7 +11,7 @@ namespace {
 
 void run_in_parts(const engine& e, const instruction& s, std::ptrdiff_t place,
                   const kernels::table& kernels, int parts) {
-  // The last part first: no part may need another's work.
+  // The last partition first: no partition may depend on another one.
   for (int i = parts; i-- > 0;) e.run(s, kernels, place, kernels::share(i, parts));
 }
 
@@ -23,7 +23,7 @@ auditor::auditor(const graph& g, const program& p)
     if (owns(i)) extra_ = std::max(extra_, align(bytes_at(i)));
 }
 
-// Is it an intermediate with memory of its own in the workspace?
+// Whether node `id` is an intermediate with a buffer of its own in the workspace.
 bool auditor::owns(int id) const {
   layout const& l = plan_->of[id];
   return l.root == id && l.where == block::workspace && !g_.nodes[id].fused &&
@@ -34,7 +34,8 @@ std::size_t auditor::bytes_at(int root) const {
   return weft::detail::memory_of(g_, g_.nodes[root]);
 }
 
-// Does an elementwise or rowwise step's result begin where one of its operands does?
+// Whether an elementwise or rowwise instruction's result begins at the address of one of its
+// operands.
 bool auditor::is_in_place(const instruction& s) const {
   if (s.run != kernel::elementwise && s.run != kernel::rowwise) return false;
   if (s.operand[0].where != block::workspace) return false;
@@ -68,7 +69,7 @@ bool auditor::differs_in_memory_of_its_own(const engine& e, const instruction& s
   return differs;
 }
 
-// Fills what no step from that of `node` on may read.
+// Fills memory that no instruction from that of `node` on may read.
 void auditor::spoil_before(int node, std::vector<char>& spoiled, std::byte* workspace) const {
   for (int i = 0; i < g_.count; ++i) {
     auto const at = static_cast<std::size_t>(i);
@@ -100,8 +101,8 @@ int auditor::run(const engine& e, const kernels::table& kernels, int parts) cons
   for (int i = 0, n = all.count(); i < n; ++i) {
     auto const [at, place] = all[i];
     instruction const& s = p_.instructions[static_cast<std::size_t>(at)];
-    // What a scan's steps read is needed until its last round. Carries get their beginning, and
-    // gradients are cleared, before the step of their node.
+    // What a scan's body reads is needed until the last step of the scan. Carries are initialised,
+    // and gradients cleared, before the instruction of their node.
     bool early = g_.nodes[s.node].kind == op::carry || s.operand[0].where == block::gradients;
     for (loop_ref const& l : p_.loops) early = early || (at >= l.first && at < l.last);
     if (!early) spoil_before(s.node, spoiled, workspace);

@@ -1,4 +1,5 @@
-// Carries out a program step by step and holds its memory plan against what the steps do.
+// Runs a program instruction by instruction and checks its memory plan against what the
+// instructions access.
 #pragma once
 
 #include <memory>
@@ -10,17 +11,17 @@ namespace weft::testing {
 
 class auditor {
  public:
-  // The program that g, a graph as passes leave it, is lowered to. Both outlive the auditor.
+  // p is the program that g, an optimised graph, is lowered to. Both outlive the auditor.
   auditor(const graph& g, const program& p);
 
-  // What a workspace needs behind the program's own.
+  // The bytes that a workspace needs after the program's own.
   std::size_t extra_bytes() const { return extra_; }
 
-  // Runs all steps on the arguments that e is bound to, for one target, and fills memory that no
-  // later step may read with NaN, so that one that does read it gives a wrong result. A step whose
-  // result lies in an operand's memory is carried out twice, first into memory of its own: gives
-  // how many of these differ by a bit. The work of each step is cut into so many parts, as threads
-  // do it, but one after the other.
+  // Runs all instructions on the arguments that e is bound to, for one target, and fills memory
+  // that no later instruction may read with NaN, so that reading it gives a wrong result. In-place
+  // instructions run twice, first with a result in separate memory; returns how many of them differ
+  // in a bit. Each instruction is split into `parts` partitions, as threads do it, which run one
+  // after the other.
   int run(const engine& e, const kernels::table& kernels, int parts = 1) const;
 
  private:

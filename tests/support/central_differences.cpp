@@ -15,7 +15,8 @@ void check_gradients(const graph& forward, const graph& with_gradients, const se
   reference::lengths const of = reference::complete(g, s.lengths);
   reference::bindings changed = expected.given();
   auto const of_forward = reference::evaluate(forward, s.lengths, expected.given());
-  double noise = 0;  // each float of each node is rounded once, and counts about once in the loss
+  double noise =
+      0;  // each float of each node is rounded once, with a weight of about one in the loss
   for (int i = 0; i < forward.count; ++i) {
     int const body = loop_of(forward, i);
     double const times = body > 0 ? static_cast<double>(of(forward.regions[body - 1].axis)) : 1;

@@ -1,4 +1,4 @@
-// The gradients that differentiate gives, in double precision, against central differences.
+// Gradients of the differentiate pass, in double precision, against central differences.
 #pragma once
 
 #include <cmath>
@@ -7,14 +7,14 @@
 
 namespace weft::testing {
 
-// The derivative of a loss by one number.
+// The derivative of a loss by one scalar.
 struct difference {
   double slope, tolerance;
 };
 
-// (L(p + h) - L(p - h)) / 2h is off by h²/6 L'''(p) and higher terms, and by what L's rounding
-// makes of a division by h. With 2h it is off by four times the first, so the distance of the two
-// is three times the one at h; `noise` bounds the second.
+// (L(p + h) - L(p - h)) / 2h has an error of h²/6 L'''(p) and higher terms, and L's rounding errors
+// divided by h. With 2h the former is four times as large, so the difference of the two is three
+// times the error at h; `noise` bounds the latter.
 template <class Loss>
 difference central_difference(const Loss& loss, double p, double noise) {
   constexpr double h = 1e-5;
@@ -23,7 +23,7 @@ difference central_difference(const Loss& loss, double p, double noise) {
   return {at_h, std::abs(at_2h - at_h) + noise / h};
 }
 
-// Each number of each parameter: of the graph of a loss, and of that with its gradients.
+// Checks each element of each parameter, given the graph of a loss and that with its gradients.
 void check_gradients(const graph& forward, const graph& with_gradients, const settings& s);
 template <class Model>
 void check_gradients(const settings& s = {}) {

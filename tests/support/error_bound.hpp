@@ -32,7 +32,7 @@ class error_analysis {
       if (g.nodes[i].kind == op::yield) next_of_[g.nodes[i].operand[0]] = i;
   }
 
-  // Node i has got its values.
+  // Computes the error bound of node i, whose values are now known.
   void see(int i, const std::vector<reference::values>& all) {
     all_ = &all;
     node const& n = g_.nodes[i];
@@ -54,7 +54,7 @@ class error_analysis {
   const std::vector<double>& data(int id) const {
     return (*all_)[static_cast<std::size_t>(id)].data;
   }
-  // Of the finite values: infinities and NaN have no rounding errors.
+  // The range of the finite values: infinities and NaN have no rounding errors.
   range range_of(int id) const {
     range r{std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()};
     for (double const x : data(id))
@@ -74,12 +74,12 @@ class error_analysis {
   static double rounding(double value) { return unit * value + underflow; }
   // k roundings in a row.
   static double gamma(double k) { return k * unit / (1 - k * unit); }
-  // Of a sum of n terms, relative to the sum of their sizes (Higham, equation 4.4). The kernels add
-  // up at most 1024 in float32, and such sums in double.
+  // The error of a sum of n terms, relative to the sum of their magnitudes (Higham, equation 4.4).
+  // The kernels sum at most 1024 in float32, and such sums in double.
   static double summation(double n) { return gamma(std::min(n, 1024.0) + 1); }
 
-  // Integers and booleans have no error, unless rounding could turn a comparison round: then the
-  // test is wrong. Values that are equal in the reference come from equal bits.
+  // Integers and booleans have no error, unless rounding could flip a comparison: then the test is
+  // wrong. Values that are equal in the reference come from equal bits.
   void check_exact(const node& n) const {
     double const e = error(n, 0) + error(n, 1);
     if (e == 0) return;
@@ -91,7 +91,7 @@ class error_analysis {
     });
   }
 
-  // The largest, over the elements of node `id`, of the sum over what is contracted of f.
+  // The maximum over the elements of node `id` of the sum of |f| over the contracted axes.
   template <class F>
   double largest_sum(int id, int x, int y, F f) const {
     std::vector<double> sums(data(id).size());
@@ -136,7 +136,7 @@ class error_analysis {
         return r < 0x1p24 ? 0 : gamma(n.named.count) * r;
       case op::cast:  // from integers, exact below 2^24
         return g_.nodes[x].type == dtype::float32 || r < 0x1p24 ? ex : rounding(r);
-      case op::carry:  // at the first step its beginning, then what the step before has left
+      case op::carry:  // the initial value at the first step, then that of the step before
       case op::scan_result: {
         int const carry = n.kind == op::carry ? id : x;
         int const from = begun_.contains(carry) ? next_of_.at(carry) : g_.nodes[carry].operand[0];
@@ -183,7 +183,7 @@ class error_analysis {
         return 1.13 * ex + function * r + underflow;
       case op::sigmoid:  // slope at most 1/4
         return ex / 4 + function * r + underflow;
-      case op::gelu:  // slope at most 1.13; x times a number in [0, 1] with a function's error
+      case op::gelu:  // slope at most 1.13; x times a value in [0, 1] with a function's error
       case op::gelu_tanh:
         return 1.13 * ex + 2 * function * mx;
       case op::gelu_adjoint:  // g times a slope at most 1.13, which itself has a slope at most 0.8
@@ -219,20 +219,20 @@ class error_analysis {
         return k * (eg * (e.most_h + e.h) + most_g * e.h + gamma(4) * most_g * e.most_h) +
                summation(k) * k * most_g * e.most_h;
       }
-      case op::dot: {  // the same of |a||b|, with their product's rounding and the stored result's
+      case op::dot: {  // as a sum of |a||b|, with the roundings of products and the stored result
         double const k = terms(n);
         auto const sum_of = [&](auto f) { return largest_sum(id, x, y, f); };
         return ex * sum_of([](double, double b) { return b; }) +
                ey * sum_of([](double a, double) { return a; }) + k * ex * ey +
                gamma(k + 2) * sum_of([](double a, double b) { return a * b; }) + k * underflow;
       }
-      case op::fold: {  // as many terms as a window has places, at most
+      case op::fold: {  // at most as many terms as a window has positions
         auto const k = static_cast<double>(of_(n.named.at[2]));
         return k * ex + gamma(k) * k * mx;
       }
       case op::scatter_add:
         return scatter(n, ex);
-      case op::rotate: {  // two products each; or as it was
+      case op::rotate: {  // two products each, or unchanged
         int const sine = n.operand[2];
         double const es = error(n, 2), angle = my + most(sine);
         return std::max(ex, ex * (angle + ey + es) + mx * (ey + es) + gamma(3) * mx * angle);
@@ -244,7 +244,7 @@ class error_analysis {
     }
   }
 
-  // As a sum over as many terms as there are equal indices.
+  // As a sum with as many terms as there are equal indices.
   double scatter(const node& n, double ex) const {
     auto const* const indexed = n.named.at[0];
     ref::layout table(n.axes, of_);
@@ -268,12 +268,12 @@ class error_analysis {
     return e;
   }
 
-  // What the rows of a rowwise operation's operand are like.
+  // Properties of the rows of a rowwise operation's operand.
   struct rows {
     double length = 1;
-    bool centred = true;  // is the mean subtracted?
+    bool centred = true;  // whether the mean is subtracted
     double most = 0;      // the largest |x|
-    double spread = 0;    // the largest difference within a row; with 0, if it is not centred
+    double spread = 0;    // the largest difference within a row, or to 0 if it is not centred
     double least_deviation = std::numeric_limits<double>::infinity();  // from the mean, or from 0
     double largest_sum = 0;                                            // of |x|
   };
@@ -313,7 +313,8 @@ class error_analysis {
     return all;
   }
 
-  // Errors of a normalisation: of 1/deviation, relative, and of the normal values h.
+  // Errors of a normalisation: the relative error of 1/deviation, and that of the normalised values
+  // h.
   struct normal_errors {
     double scale, h, most_h;
   };
@@ -321,7 +322,7 @@ class error_analysis {
     double const deviation = x.least_deviation - 2 * ex;
     if (!(deviation > 0)) throw std::logic_error("rows too flat for an error bound");
     double const most_h = x.spread / x.least_deviation;
-    // The mean, rounded to float32, and what it is from the mean of rounded numbers.
+    // The error of the mean: that of its sum, and its rounding to float32.
     double const mean = x.centred ? (summation(x.length) + unit) * x.most : 0;
     // The mean of squares has relative errors of a sum and a few roundings, and the mean's squared
     // error; the root halves them. Errors of x move the deviation by at most their own size.

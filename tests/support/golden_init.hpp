@@ -10,7 +10,7 @@
 
 namespace weft::golden {
 
-// Element i of what is called `name`. All arithmetic is modulo 2^32.
+// The hash of element i of the tensor `name`. All arithmetic is modulo 2^32.
 inline std::uint32_t hash(std::string_view name, std::size_t i) {
   std::uint32_t h = 2166136261u;  // FNV-1a
   for (char const c : name) h = (h ^ static_cast<unsigned char>(c)) * 16777619u;
@@ -21,7 +21,7 @@ inline std::uint32_t hash(std::string_view name, std::size_t i) {
   return x;
 }
 
-// The weight of a norm? "layers.0.norm1.weight", "norm.weight".
+// Whether a parameter is the weight of a norm, as "layers.0.norm1.weight" and "norm.weight" are.
 inline bool is_norm_weight(std::string_view name) {
   constexpr std::string_view last = ".weight";
   if (!name.ends_with(last)) return false;

@@ -10,8 +10,8 @@ namespace weft::testing {
 
 namespace {
 
-// Does the file's shape lie in memory as the axes do? It may join axes that follow one another, as
-// [Heads, HeadDim, Embed] is stored [Heads * HeadDim, Embed].
+// Whether the file's shape has the memory layout of the axes. It may merge consecutive axes, as
+// [Heads, HeadDim, Embed] is stored as [Heads * HeadDim, Embed].
 bool lies_as(const std::vector<std::size_t>& stored, const axis_list& axes) {
   int next = 0;
   for (std::size_t const extent : stored) {
@@ -25,7 +25,7 @@ bool lies_as(const std::vector<std::size_t>& stored, const axis_list& axes) {
 
 }  // namespace
 
-// Stored as float32, which rounds to half a unit in the last place, or as what it is.
+// The file's values are exact or rounded to float32, by at most half a unit in the last place.
 void check_stored(const std::string& what, const std::vector<double>& got,
                   const std::vector<double>& stored) {
   BOOST_TEST_REQUIRE(got.size() == stored.size(), what);

@@ -1,5 +1,5 @@
-// A model against PyTorch's numbers: the reference interpreter gives them, and what the model is
-// lowered to gives what the reference does.
+// A model against PyTorch's values: the reference interpreter reproduces them, and the lowered
+// program matches the reference.
 #pragma once
 
 #include <string>
@@ -10,13 +10,13 @@
 
 namespace weft::testing {
 
-// Values against what a file has.
+// Compares values with those that a file has.
 void check_stored(const std::string& what, const std::vector<double>& got,
                   const std::vector<double>& stored);
 
-// Everything that a case of the file has: its inputs and parameters, by name and as they lie there,
-// the results that the model has too, and the gradient of "loss" for each parameter. Gives the
-// values of inputs and parameters.
+// Checks a case of the file with the reference interpreter: inputs and parameters, by name and
+// memory layout, the results that the model has too, and the gradient of "loss" for each parameter.
+// Returns the values of inputs and parameters.
 settings check_reference(const graph& forward, const graph& backward, const tensor_file& file,
                          const std::string& prefix);
 template <class Model>
@@ -25,7 +25,7 @@ settings check_reference(const tensor_file& file, const std::string& prefix = {}
                          file, prefix);
 }
 
-// The same, and in float32 on every target within what the project asks of whole models.
+// The same, and in float32 on every target within the tolerance for whole models, 1e-4.
 template <class Model>
 void golden_trial(const tensor_file& file, const std::string& prefix = {}) {
   settings s = check_reference<Model>(file, prefix);

@@ -1,5 +1,5 @@
-// When each node's memory is needed, from the graph and the plan's roots alone: tests hold the plan
-// against it.
+// Live ranges of buffers, from the graph and the plan's roots alone: tests check the plan against
+// them.
 #pragma once
 
 #include <algorithm>
@@ -10,12 +10,12 @@
 namespace weft::testing {
 
 struct live_ranges {
-  // The node whose step computes a node: itself, or for one that is computed within the step of its
-  // user, that user.
+  // The node whose instruction computes a node: itself or, if it is fused, its user.
   std::vector<int> computed_in;
-  // Of a root: the first node whose step writes to its memory (the parts of a concatenation come
-  // before it), and the last one that reads it, by a view as well. What is read by the caller, in
-  // every run or in a later step of a scan is needed beyond that: graph::count, or the scan's last.
+  // Of a root: the first node whose instruction writes to its buffer (the operands of a
+  // concatenation come before it), and the last one that reads it, also through a view. What the
+  // caller, every run or a later step of a scan reads lives longer: until graph::count, or the
+  // scan's last node.
   std::vector<int> first, last;
 
   live_ranges(const graph& g, const memory_plan& p) {

@@ -16,7 +16,7 @@ void require(int error) {
   if (error != 0) throw std::system_error(error, std::generic_category());
 }
 
-// Calls f on a thread of its own; what f throws goes to the caller.
+// Calls f on a thread with a large stack; exceptions of f reach the caller.
 void on_a_large_stack(const std::function<void()>& f) {
   struct call {
     const std::function<void()>& f;

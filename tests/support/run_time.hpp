@@ -1,5 +1,5 @@
 // Graphs and programs made at run time, by the same functions that a compiler evaluates for a
-// model, which takes it far longer.
+// model, which takes the compiler far longer.
 #pragma once
 
 #include <functional>
@@ -12,11 +12,11 @@
 
 namespace weft::testing {
 
-// What make gives, on the heap. It is called where the stack has room for the graphs that passes
-// work on.
+// The result of make, on the heap. make runs with a stack that is large enough for the graphs that
+// passes work on.
 std::unique_ptr<const graph> kept(const std::function<graph()>& make);
 
-// What weft::inference, weft::sampling or weft::training is of.
+// The model and the results of a weft::inference, weft::sampling or weft::training.
 struct run_time_source {
   enum { inference, sampling, training } kind;
   graph_parts model;
@@ -49,21 +49,21 @@ run_time_source source_of() {
   return detail::source_of<Unit>::get();
 }
 
-// The graph that a program should compute, as plainly as it can be had: before simplification.
+// The graph that a program should compute, before simplification.
 std::unique_ptr<const graph> plain_graph(const run_time_source& s);
 template <class Unit>
 std::unique_ptr<const graph> plain_graph() {
   return plain_graph(source_of<Unit>());
 }
 
-// What Unit::make() gives.
+// The result of Unit::make().
 std::unique_ptr<const graph> compiled_graph(const run_time_source& s);
 template <class Unit>
 std::unique_ptr<const graph> compiled_graph() {
   return compiled_graph(source_of<Unit>());
 }
 
-// What a graph is lowered to.
+// The program that a graph is lowered to.
 class run_time_program {
  public:
   explicit run_time_program(const graph& g);

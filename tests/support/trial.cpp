@@ -19,13 +19,13 @@ namespace weft::testing {
 
 namespace {
 
-// The input whose elements node `id` has by way of views; -1 where it has none.
+// The input that node `id` is or views; -1 if there is none.
 int viewed_input(const graph& g, int id) {
   while (is_view(g.nodes[id].kind)) id = g.nodes[id].operand[0];
   return g.nodes[id].kind == op::input ? g.nodes[id].leaf : -1;
 }
 
-// An input's or a parameter's numbers, each a float32, int32 or bool exactly.
+// Values of an input or a parameter, each exactly a float32, int32 or bool.
 std::vector<double> numbers(const std::string& name, dtype type, std::size_t count,
                             settings::range r) {
   std::vector<double> all(count);
@@ -116,7 +116,7 @@ std::vector<double> elements(const engine& e, const result_ref& r) {
   return all;
 }
 
-// `weight` multiplies the bound for each element.
+// Compares values within a bound, which `weight` multiplies for each element.
 void compare(const std::string& name, const std::vector<double>& got,
              const std::vector<double>& expected, double bound,
              const std::vector<double>& weight = {}) {
@@ -134,13 +134,13 @@ void compare(const std::string& name, const std::vector<double>& got,
   BOOST_TEST(wrong == 0u, name << ": " << wrong << " of " << got.size() << " wrong; element "
                                << first << " is " << got[first] << ", expected " << expected[first]
                                << " within " << bound);
-  // A bound as large as the values would let anything pass. Where all of them are 0 it has
-  // nothing to be measured by.
+  // A bound as large as the values would let anything pass. If all of them are 0, there is nothing
+  // to compare the bound with.
   BOOST_TEST((most == 0 || bound <= 0.01 * most),
              name << ": the bound " << bound << " is too loose for values up to " << most);
 }
 
-// For numbers that something else than the reference says, which says how far off each may be.
+// Compares with values that are not the reference's, each with its own tolerance.
 void compare_outcome(const std::string& name, const std::vector<double>& got,
                      const settings::outcome& expected) {
   BOOST_TEST_REQUIRE(got.size() == expected.value.size(), name);
@@ -190,7 +190,8 @@ std::vector<double> expectation::relative_bounds(double tolerance) const {
       if (std::isfinite(x)) most = std::max(most, std::abs(x));
     bounds.push_back(tolerance * most);
   }
-  // Terms as large as other gradients may cancel: those for the scores of a single key do.
+  // Terms as large as other gradients may cancel, as in the gradients of the scores of a single
+  // key.
   std::vector<std::size_t> gradients;
   for (int i = 0; i < g_.output_count; ++i)
     if (g_.outputs[i].kind == role::gradient)
@@ -245,7 +246,7 @@ void expectation::fill(const settings& s) {
   }
 }
 
-// The outputs' values, in the order of the results and then of the parameters.
+// The values of the results, then of the states, then of the gradients.
 std::vector<std::vector<double>> expectation::run(const program& p, program_code generated,
                                                   arrangement how, bool compare, bool frozen,
                                                   const auditor* audit, int parts) const {
@@ -265,7 +266,8 @@ std::vector<std::vector<double>> expectation::run(const program& p, program_code
     for (std::size_t i = 0; i < r.size; ++i)
       put(parameters.get() + r.offset + 4 * i, dtype::float32, values[i]);
   }
-  // What is not written, or is read without having been written, is NaN.
+  // All memory begins as NaN, so that elements that are not written, or are read before they are,
+  // are found.
   auto const poisoned = [](std::size_t size) {
     auto block = allocate(size);
     std::memset(block.get(), 0xff, size);
@@ -287,7 +289,7 @@ std::vector<std::vector<double>> expectation::run(const program& p, program_code
   };
   put_states();
   e.bind(arguments);
-  if (!audit && p.once > 0) {  // what is computed once has to be there in a second run, too
+  if (!audit && p.once > 0) {  // invariant values must still be there in a second run
     e.run();
     put_states();
   }
@@ -296,7 +298,7 @@ std::vector<std::vector<double>> expectation::run(const program& p, program_code
                "steps that give something else in memory of their own");
   else
     e.run();
-  // Results belong to the run: what it was given may change before they are read.
+  // Results must not alias arguments or parameters, which may change before results are read.
   for (placed& i : inputs) std::fill(i.memory.begin(), i.memory.end(), std::byte{0xff});
   std::memset(parameters.get(), 0xff, p.parameter_bytes);
 
@@ -350,8 +352,8 @@ void expectation::check_result(const result_ref& r, const std::string& name, con
           bounds_[static_cast<std::size_t>(id)]);
 }
 
-// Beyond the lengths of the run a state stays as it was, to the bit, and so does all of one that
-// is not updated.
+// Beyond the lengths of the run a state keeps its bits, and so does all of a state that is not
+// updated.
 void expectation::check_state(const std::string& name, const std::vector<double>& got) const {
   std::vector<double> const& before = given_.states.find(name)->second;
   if (settings_.states) {
@@ -374,7 +376,7 @@ void expectation::check_state(const std::string& name, const std::vector<double>
   compare("state " + name, got, before, 0);
 }
 
-// Beyond the lengths of the run a gradient is 0, to the bit.
+// Beyond the lengths of the run a gradient is exactly 0.
 void expectation::check_gradient(const std::string& name, const std::vector<double>& got) const {
   if (settings_.gradients)
     return compare_outcome("the gradient of " + name, got, settings_.gradients->at(name));

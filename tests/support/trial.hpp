@@ -1,4 +1,4 @@
-// A model's whole way, from its definition to the numbers of a run, against the reference.
+// A model, from its definition to the results of a run, against the reference.
 #pragma once
 
 #include <functional>
@@ -16,22 +16,22 @@
 
 namespace weft::testing {
 
-// How a trial is run: the lengths of bounded axes, and the ranges that inputs and parameters come
-// from, by name, or their values. Floats come from [-1, 1), indices from the axis that they pick
-// from, other integers from [-20, 20). States are as inputs.
+// Settings of a trial: the lengths of bounded axes and, by name, the ranges of inputs and
+// parameters, or their values. By default floats come from [-1, 1), indices from the axis that they
+// index, other integers from [-20, 20). States are as inputs.
 struct settings {
   reference::lengths lengths;
   struct range {
     double low, high;
   };
   std::map<std::string, range, std::less<>> ranges;
-  kernels::random_state random{};  // what dropouts draw from
+  kernels::random_state random{};  // the random state of dropouts
   std::map<std::string, std::vector<double>, std::less<>> given{};
-  // Of each output's largest element; 0: what error analysis allows. For models so deep that its
-  // bounds say nothing.
+  // The tolerance relative to each output's largest element, for models too deep for the bounds of
+  // error analysis to be meaningful; 0: those bounds.
   double tolerance = 0;
-  // What comes out, where something else than the reference says it: for each result, each state
-  // that is updated, and each gradient, by name, its numbers and how far from each float32 may be.
+  // The expected results, updated states and gradients, by name, if they are not the reference's:
+  // the values and the tolerance of each in float32.
   struct outcome {
     std::vector<double> value, tolerance;
   };
@@ -47,24 +47,24 @@ settings lengths(Lengths... n) {
   return s;
 }
 
-// How inputs lie in memory.
+// Memory layouts of inputs.
 enum class arrangement { dense, padded, permuted };
 
-// What a program should give.
+// The expected outputs of a program.
 class expectation {
  public:
   expectation(const graph& g, const settings& s);
 
-  // Runs the program and compares each result and each gradient; with generated code, also on
-  // packed parameters.
+  // Runs the program, by generated code if that is given, and compares each result and each
+  // gradient; runs it again with other strides of the inputs and with packed parameters.
   void check(const program& p, program_code generated = {}) const;
-  // Runs the program step by step, and compares results, gradients and states: no step reads what
-  // the memory plan says is free, nor what it has overwritten itself.
+  // Runs the program instruction by instruction, and compares results, gradients and states: no
+  // instruction reads what the memory plan says is free, nor what it has overwritten itself.
   void check_plan(const program& p, const auditor& a) const;
 
   const reference::bindings& given() const { return given_; }
   const std::vector<reference::values>& values() const { return all_; }
-  // How far float32 may be from the values of a node.
+  // The error bound of float32 for the values of a node.
   double bound(int id) const { return bounds_[static_cast<std::size_t>(id)]; }
 
  private:

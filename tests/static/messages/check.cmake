@@ -1,4 +1,4 @@
-# Compiles SOURCE with COMPILER and compares the messages with what its comments say.
+# Compiles SOURCE with COMPILER and compares the messages with those in its comments.
 #
 # A program with one mistake: the only error is at the line marked `// error here` and contains the
 # text of the first `// expect:` line. The texts of the other `// expect:` lines are in the error or
@@ -14,7 +14,7 @@
 # before a line that gets this error and no other; no other line gets an error. From one error to the
 # next there are at most 8 lines.
 
-# CMake's lists do not bear these characters.
+# CMake's lists cannot hold these characters.
 function(as_lines text result)
   string(REPLACE ";" "<semicolon>" text "${text}")
   string(REPLACE "[" "<open>" text "${text}")
@@ -32,7 +32,7 @@ endfunction()
 
 string(REPLACE "|" ";" includes "${INCLUDES}")
 list(TRANSFORM includes PREPEND "-I")
-# As a user sees them, but without the source lines; warnings are not the matter here.
+# As a user sees them, but without the source lines; warnings are not tested here.
 set(options -std=c++20 -fsyntax-only -w)
 if(COMPILER_ID STREQUAL "GNU")
   list(APPEND options -fno-diagnostics-show-caret)
@@ -46,7 +46,7 @@ if(status EQUAL 0)
   fail("${SOURCE} compiles")
 endif()
 
-# The errors: their lines in the output, their places and texts.
+# The errors: their lines in the output, their locations and texts.
 as_lines("${output}" printed)
 list(FILTER printed EXCLUDE REGEX "^[0-9]+ errors? generated\\.$")
 set(errors 0)
@@ -82,7 +82,7 @@ endif()
 
 set(length ${number})
 
-# What the comments say.
+# The expectations in the comments.
 file(READ ${SOURCE} source)
 as_lines("${source}" source)
 set(number 0)

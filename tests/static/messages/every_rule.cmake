@@ -1,4 +1,4 @@
-# Every sentence with which the headers refuse a use has a case in rules/.
+# Checks that every sentence with which the headers refuse a use has a case in rules/.
 file(GLOB headers ${INCLUDE}/weft/graph/*.hpp ${INCLUDE}/weft/nn/*.hpp
                   ${INCLUDE}/weft/nn/position/*.hpp ${INCLUDE}/weft/ops/*.hpp
                   ${INCLUDE}/weft/run/*.hpp)
