@@ -1,7 +1,7 @@
 #!/bin/sh
 # Fuzzes every reader of files, texts and arguments. Prints one line, and exits with 1 if an input
 # makes one of them fail; the input is then in build-fuzz/found.
-#   run.sh [SECONDS]   for all of them together; 60 by default
+#   run.sh [SECONDS]   of processor time for all of them together; 60 by default
 set -eu
 seconds=${1:-60}
 cd -- "$(dirname -- "$0")/../.."
@@ -16,22 +16,36 @@ log=build-fuzz/build.log
   >"$log" 2>&1 || { tail -40 "$log" >&2; echo "fuzz: does not build"; exit 1; }
 built=$(($(date +%s) - begin))
 
-status=0 executions=0 crashes=0
-for target in $targets; do
+# Fuzzes one reader; the result is its exit status.
+fuzz() {
+  target=$1
   # libFuzzer adds inputs to the first corpus, which the next run starts from as well.
   mkdir -p "build-fuzz/corpus/$target" "build-fuzz/found/$target"
-  log=build-fuzz/$target.log
   # stderr is closed because the programs print much; the sanitizers write their reports to files.
   ASAN_OPTIONS=log_path=build-fuzz/found/$target/report \
     build-fuzz/tests/fuzz/fuzz_$target "build-fuzz/corpus/$target" "tests/fuzz/corpus/$target" \
     -max_total_time="$each" -dict="tests/fuzz/$target.dict" -max_len=4096 -len_control=0 -timeout=10 \
     -malloc_limit_mb=64 -close_fd_mask=3 -print_final_stats=1 \
-    -artifact_prefix="build-fuzz/found/$target/" >"$log" 2>&1 || {
-    status=1 crashes=$((crashes + 1))
-    grep -aE 'ERROR|SUMMARY|Test unit written' "$log" >&2 || tail -20 "$log" >&2
-  }
-  n=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
-  executions=$((executions + ${n:-0}))
+    -artifact_prefix="build-fuzz/found/$target/" >"build-fuzz/$target.log" 2>&1
+}
+
+# Two readers at a time: each takes one core.
+status=0 executions=0 crashes=0
+set -- $targets
+while [ $# -gt 0 ]; do
+  fuzz "$1" & first=$!
+  fuzz "$2" & second=$!
+  for pid in $first $second; do
+    wait $pid || status=1 crashes=$((crashes + 1))
+  done
+  for target in "$1" "$2"; do
+    log=build-fuzz/$target.log
+    grep -aE 'ERROR|SUMMARY|Test unit written' "$log" >&2 || true
+    n=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
+    [ -n "$n" ] || tail -20 "$log" >&2
+    executions=$((executions + ${n:-0}))
+  done
+  shift 2
 done
 echo "fuzz: 4 readers, $executions executions, $crashes failed, $(($(date +%s) - begin)) s of which $built to build"
 exit $status
