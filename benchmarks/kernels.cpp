@@ -133,7 +133,7 @@ void arithmetic(case_list& l) {
 
 // Value v is operand v + 1; link(i) is the result of the fusion group's operation i.
 void chains(case_list& l) {
-  const auto link = [](int i) { return weft::kernels::max_fused_inputs + i; };
+  const auto link = [](int i) { return weft::max_fused_inputs + i; };
   const auto of = [](op kind, int a, int b = 0, int c = 0, std::uint32_t below = 0) {
     const auto narrow = [](int v) { return static_cast<std::int8_t>(v); };
     const bool compares = kind == op::less;

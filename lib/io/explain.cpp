@@ -43,35 +43,13 @@ class explainer {
   // user as expressions, others by id.
   std::string call(int id) const {
     node const& n = at(id);
-    switch (n.kind) {
-      case op::input:
-        return name(inputs_[static_cast<std::size_t>(n.leaf)]);
-      case op::parameter:
-        return name(parameters_[static_cast<std::size_t>(n.leaf)]);
-      case op::state:
-        return name(states_[static_cast<std::size_t>(n.leaf)]);
-      case op::constant:
-        return short_constant(n.scalar);
-      case op::element_ids:
-        return "numbers";
-      case op::rename:
-      case op::slice:
-      case op::unfold:
-      case op::split:
-      case op::merge:
-        return std::string(name_of(n.kind)).append("(").append(call(n.operand[0])).append(")");
-      case op::scan_slice:
-        return call(n.operand[0]) + " at the step";
-      case op::scan_result:
-        return call(n.operand[0]);
-      case op::get_result:
-        return "part " + std::to_string(n.start) + " of " + call(n.operand[0]);
-      default: {
-        if (n.fused) return expression(n);
-        std::string s(1, '%');
-        return s += std::to_string(id);
-      }
+    if (n.kind == op::constant) return short_constant(n.scalar);
+    if (is_leaf(n.kind)) return leaf_name(n);
+    if (is_view(n.kind)) {
+      std::string const result = n.kind == op::get_result ? ", " + std::to_string(n.start) : "";
+      return std::string(name_of(n.kind)) + "(" + call(n.operand[0]) + result + ")";
     }
+    return n.fused ? expression(n) : "%" + std::to_string(id);
   }
 
   // The line of a state, with its offset.
@@ -148,6 +126,12 @@ class explainer {
     return std::string(name_of(n.kind)).append(operands(n));
   }
   const node& at(int id) const { return nodes_[id].what; }
+  std::string leaf_name(const node& n) const {
+    auto const at = static_cast<std::size_t>(n.leaf);
+    if (n.kind == op::input) return name(inputs_[at]);
+    if (n.kind == op::parameter) return name(parameters_[at]);
+    return n.kind == op::state ? name(states_[at]) : std::string(name_of(n.kind));
+  }
   std::string name(const leaf& l) const {
     return std::string(names_.substr(static_cast<std::size_t>(l.name.begin),
                                      static_cast<std::size_t>(l.name.size)));

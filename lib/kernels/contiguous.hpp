@@ -10,7 +10,6 @@
 #include "hwy/cache_control.h"
 #include "kernels/nest.hpp"
 #include "kernels/word_source.hpp"
-#include "weft/graph/partial_sums.hpp"
 #include "weft/kernels/call.hpp"
 #include "weft/kernels/row_scratch.hpp"
 

@@ -8,8 +8,8 @@
 
 #include <cstddef>
 
-#include "weft/kernels/activation-inl.h"
 #include "weft/kernels/dot_blocking.hpp"
+#include "weft/kernels/vector_ops-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace weft::kernels::HWY_NAMESPACE {
@@ -55,35 +55,32 @@ HWY_NOINLINE inline void end_tile(const tile_sums& s, const tile_end& e) {
   }
 }
 
-template <class Then>
+template <class Activation>
 HWY_NOINLINE void activate_tile(const tile_sums& s) {
   const hn::CappedTag<float, max_dot_lanes> d;
   const std::size_t lanes = hn::Lanes(d), rows = s.rows, columns = s.columns;
   for (std::size_t i = 0; i < rows; ++i) {
     float* const to = s.row[i] + s.column;
     for (std::size_t j = 0; j < columns; j += lanes)
-      hn::StoreU(Then()(d, hn::LoadU(d, to + j)), d, to + j);
+      hn::StoreU(Activation()(d, hn::LoadU(d, to + j)), d, to + j);
   }
 }
 
 using tile_activation = void (*)(const tile_sums&);
 
-// Null if there is no activation.
-inline tile_activation tile_activation_of(op epilogue) {
-  switch (epilogue) {
-    case op::relu:
-      return &activate_tile<activation::relu>;
-    case op::gelu:
-      return &activate_tile<activation::gelu>;
-    case op::gelu_tanh:
-      return &activate_tile<activation::gelu_tanh>;
-    case op::tanh:
-      return &activate_tile<activation::tanh>;
-    case op::sigmoid:
-      return &activate_tile<activation::sigmoid>;
-    default:
+struct tile_activation_of_operation {
+  template <op K>
+  constexpr tile_activation operator()() const {
+    if constexpr (has_flag(K, op_flag::epilogue))
+      return &activate_tile<vector_op<K>>;
+    else
       return nullptr;
   }
+};
+// Null if there is no activation.
+inline tile_activation tile_activation_of(op epilogue) {
+  static constexpr auto of = table_of_operations(tile_activation_of_operation());
+  return of[epilogue];
 }
 
 }  // namespace weft::kernels::HWY_NAMESPACE

@@ -13,9 +13,9 @@
 #include "kernels/entry.hpp"
 #include "kernels/philox-inl.h"
 #include "kernels/transpose-inl.h"
-#include "weft/kernels/activation-inl.h"
 #include "weft/kernels/hwy-inl.h"
 #include "weft/kernels/math-inl.h"
+#include "weft/kernels/vector_ops-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace weft::kernels {
@@ -68,16 +68,6 @@ HWY_INLINE void store(D d, V v, T* p, std::size_t n) {
   store_n(to_store<T>(d, v), hn::Rebind<T, D>(), p, n);
 }
 
-// Base classes of long-latency functions: of_vectors computes one vector after the other,
-// of_bundles several together. On targets with 16 registers, `enough` vectors in flight hide the
-// latency without spilling.
-template <std::size_t vectors>
-struct of_vectors {
-  static constexpr std::size_t enough = vectors;
-};
-struct of_bundles {
-  static constexpr std::size_t enough = 4;
-};
 template <class F>
 concept takes_long = requires {
   F::enough;
@@ -98,13 +88,13 @@ HWY_INLINE void map_vectors(D d, R* to, const A*... from) {
       return some::of([&](int j)
                           HWY_ATTR { return load(d, p + static_cast<std::size_t>(j) * lanes); });
     };
-    some y = F()(loaded(from)...);
+    some y = F()(d, loaded(from)...);
     y.map_indexed([&](auto v, int j) HWY_ATTR {
       store(d, v, to + static_cast<std::size_t>(j) * lanes);
       return v;
     });
   } else {
-    store(d, F()(load(d, from)...), to);
+    store(d, F()(d, load(d, from)...), to);
     if constexpr (vectors > 1) map_vectors<F, vectors - 1>(d, to + lanes, from + lanes...);
   }
 }
@@ -120,7 +110,7 @@ HWY_INLINE void map(std::size_t n, R* to, const A*... from) {
   if constexpr (at_once > 1)
     for (; i < groups; i += at_once * lanes) map_vectors<F, at_once>(d, to + i, (from + i)...);
   for (; i < vectors; i += lanes) map_vectors<F, 1>(d, to + i, (from + i)...);
-  if (i < n) store(d, F()(load(d, from + i, n - i)...), to + i, n - i);
+  if (i < n) store(d, F()(d, load(d, from + i, n - i)...), to + i, n - i);
 }
 
 // Calls f(to, from...) for each row of an elementwise_loop, with as many inputs as there are
@@ -179,7 +169,7 @@ HWY_INLINE void map_rows(std::ptrdiff_t rows, std::size_t n, void* to, const voi
   for_pieces<R, A...>(rows, groups, vectors, lanes, to, from, step, inputs, vectors_of<F, 1>());
   for_pieces<R, A...>(rows, vectors, n, left, to, from, step, inputs,
                       [=](R* y, const A*... x)
-                          HWY_ATTR { store(d, F()(load(d, x, left)...), y, left); });
+                          HWY_ATTR { store(d, F()(d, load(d, x, left)...), y, left); });
 }
 
 // R = F(A...), as the loop that run_elementwise takes.
@@ -195,250 +185,51 @@ void loop(std::ptrdiff_t rows, std::size_t n, void* to, const void* const* from,
              });
 }
 
-// The operations on vectors.
+// What vector_op leaves to this file: casts, and sines whose angles are known to be small.
 namespace apply {
 
-HWY_INLINE hn::Vec<floats> value(float x) {
-  return hn::Set(floats(), x);
-}
-
-struct copy {
-  template <class V>
-  HWY_INLINE V operator()(V a) const {
-    return a;
-  }
-};
-struct negate {
-  template <class V>
-  HWY_INLINE V operator()(V a) const {
-    return hn::Neg(a);
-  }
-};
 struct float_to_int {  // toward zero, saturated; NaN gives 0 on every target
-  template <class V>
-  HWY_INLINE hn::Vec<integers> operator()(V a) const {
+  template <class D, class V>
+  HWY_INLINE hn::Vec<integers> operator()(D, V a) const {
     return saturated(integers(), a);
   }
 };
 struct int_to_float {
-  template <class V>
-  HWY_INLINE hn::Vec<floats> operator()(V a) const {
+  template <class D, class V>
+  HWY_INLINE hn::Vec<floats> operator()(D, V a) const {
     return hn::ConvertTo(floats(), widened(a));
   }
 };
 struct boolean_to_int {
-  template <class V>
-  HWY_INLINE hn::Vec<integers> operator()(V a) const {
+  template <class D, class V>
+  HWY_INLINE hn::Vec<integers> operator()(D, V a) const {
     return widened(a);
   }
 };
 struct not_zero {
-  template <class V>
-  HWY_INLINE auto operator()(V a) const {
+  template <class D, class V>
+  HWY_INLINE auto operator()(D, V a) const {
     return unequal(a, hn::Zero(hn::DFromV<V>()));
-  }
-};
-struct exp : of_bundles {
-  template <class V>
-  HWY_INLINE V operator()(V a) const {
-    return math::exp(floats(), a);
-  }
-};
-struct log : of_bundles {
-  static constexpr std::size_t enough = 2;  // its polynomial in pairs takes more registers
-  template <class V>
-  HWY_INLINE V operator()(V a) const {
-    return math::log(floats(), a);
-  }
-};
-struct sqrt {
-  template <class V>
-  HWY_INLINE V operator()(V a) const {
-    return hn::Sqrt(a);
-  }
-};
-struct erf : of_bundles {
-  template <class V>
-  HWY_INLINE V operator()(V a) const {
-    return math::erf(floats(), a);
   }
 };
 template <int quadrants>
 struct sine : of_vectors<1> {
-  template <class V>
-  HWY_INLINE V operator()(V a) const {
-    return math::sin_shifted(floats(), a, quadrants);
+  template <class D, class V>
+  HWY_INLINE V operator()(D d, V a) const {
+    return math::sin_shifted(d, a, quadrants);
   }
 };
 template <int quadrants>
 struct sine_of_small : of_vectors<1> {
-  template <class V>
-  HWY_INLINE V operator()(V a) const {
-    return math::sin_reduced(floats(), a, quadrants);
-  }
-};
-struct relu {
-  template <class V>
-  HWY_INLINE V operator()(V a) const {
-    return activation::relu()(floats(), a);
-  }
-};
-template <class Activation>
-struct activated : of_bundles {
-  template <class V>
-  HWY_INLINE V operator()(V a) const {
-    return Activation()(floats(), a);
-  }
-};
-struct relu_adjoint {
-  template <class V>
-  HWY_INLINE V operator()(V x, V g) const {
-    return hn::IfThenElseZero(hn::Gt(x, value(0)), g);
-  }
-};
-struct gelu_adjoint : of_vectors<2> {
-  template <class V>
-  HWY_INLINE V operator()(V x, V g) const {
-    return hn::Mul(g, math::gelu_slope(floats(), x));
-  }
-};
-template <class D, int n>
-HWY_INLINE bundle<D, n> product(bundle<D, n> a, const bundle<D, n>& b) {
-  a.zip(b, [](hn::Vec<D> v, hn::Vec<D> w) HWY_ATTR { return hn::Mul(v, w); });
-  return a;
-}
-template <class V>
-HWY_INLINE V product(V a, V b) {
-  return hn::Mul(a, b);
-}
-struct gelu_tanh_adjoint : of_bundles {
-  template <class V>
-  HWY_INLINE V operator()(V x, V g) const {
-    return product(g, math::gelu_tanh_slope(floats(), x));
-  }
-};
-
-struct add {
-  template <class V>
-  HWY_INLINE V operator()(V a, V b) const {
-    return hn::Add(a, b);
-  }
-};
-struct subtract {
-  template <class V>
-  HWY_INLINE V operator()(V a, V b) const {
-    return hn::Sub(a, b);
-  }
-};
-struct multiply {
-  template <class V>
-  HWY_INLINE V operator()(V a, V b) const {
-    return hn::Mul(a, b);
-  }
-};
-struct divide {
-  template <class V>
-  HWY_INLINE V operator()(V a, V b) const {
-    return quotient(a, b);
-  }
-};
-struct maximum {
-  template <class V>
-  HWY_INLINE V operator()(V a, V b) const {
-    return math::maximum(a, b);
-  }
-};
-struct minimum {
-  template <class V>
-  HWY_INLINE V operator()(V a, V b) const {
-    return math::minimum(a, b);
-  }
-};
-struct less {
-  template <class V>
-  HWY_INLINE auto operator()(V a, V b) const {
-    return hn::Lt(a, b);
-  }
-};
-struct less_equal {
-  template <class V>
-  HWY_INLINE auto operator()(V a, V b) const {
-    if constexpr (hwy::IsFloat<hn::TFromV<V>>())
-      return hn::Le(a, b);
-    else
-      return not_greater(a, b);
-  }
-};
-struct equal {
-  template <class V>
-  HWY_INLINE auto operator()(V a, V b) const {
-    return hn::Eq(a, b);
-  }
-};
-struct not_equal {
-  template <class V>
-  HWY_INLINE auto operator()(V a, V b) const {
-    return unequal(a, b);
-  }
-};
-struct logical_not {
-  template <class V>
-  HWY_INLINE V operator()(V a) const {
-    return hn::Xor(a, hn::Set(hn::DFromV<V>(), 1));
-  }
-};
-struct logical_and {
-  template <class V>
-  HWY_INLINE V operator()(V a, V b) const {
-    return hn::And(a, b);
-  }
-};
-struct logical_or {
-  template <class V>
-  HWY_INLINE V operator()(V a, V b) const {
-    return hn::Or(a, b);
-  }
-};
-struct where {
-  template <class C, class V>
-  HWY_INLINE V operator()(C condition, V a, V b) const {
-    if constexpr (sizeof(hn::TFromV<V>) == 1)  // one comparison, unlike != 0
-      return hn::IfThenElse(hn::Eq(condition, hn::Zero(hn::DFromV<C>())), b, a);
-    else
-      return hn::IfThenElse(mask_of(hn::DFromV<V>(), condition), a, b);
+  template <class D, class V>
+  HWY_INLINE V operator()(D d, V a) const {
+    return math::sin_reduced(d, a, quadrants);
   }
 };
 
 }  // namespace apply
 
 using std::int32_t;
-
-// The loop of F for operands of the same type as the result.
-template <class F>
-elementwise_loop on_floats_1() {
-  return &loop<F, float, float>;
-}
-template <class Activation>
-elementwise_loop on_activated() {
-  return on_floats_1<apply::activated<Activation>>();
-}
-template <class F>
-elementwise_loop on_floats_2() {
-  return &loop<F, float, float, float>;
-}
-template <class F>
-elementwise_loop on_numbers(dtype type) {
-  return type == dtype::int32 ? &loop<F, int32_t, int32_t, int32_t> : on_floats_2<F>();
-}
-template <class F>
-elementwise_loop comparing_numbers(dtype type) {
-  return type == dtype::int32 ? &loop<F, boolean, int32_t, int32_t>
-                              : &loop<F, boolean, float, float>;
-}
-template <class F>
-elementwise_loop comparing(dtype type) {
-  return type == dtype::boolean ? &loop<F, boolean, boolean, boolean> : comparing_numbers<F>(type);
-}
 
 // Whether none of n angles needs the scalar slow path for large ones.
 bool are_small(std::size_t n, const float* x) {
@@ -529,27 +320,16 @@ void fill(dtype type, std::ptrdiff_t rows, std::ptrdiff_t n, std::byte* to, std:
 }
 
 elementwise_loop copy_loop(dtype type) {
-  switch (type) {
-    case dtype::float32:
-      return &loop<apply::copy, float, float>;
-    case dtype::int32:
-      return &loop<apply::copy, int32_t, int32_t>;
-    case dtype::boolean:
-      break;
-  }
-  return &loop<apply::copy, boolean, boolean>;
+  using f = vector_op<op::copy>;
+  if (type == dtype::boolean) return &loop<f, boolean, boolean>;
+  return type == dtype::int32 ? &loop<f, int32_t, int32_t> : &loop<f, float, float>;
 }
 
 elementwise_loop where_loop(dtype type) {
-  switch (type) {
-    case dtype::float32:
-      return &loop<apply::where, float, boolean, float, float>;
-    case dtype::int32:
-      return &loop<apply::where, int32_t, boolean, int32_t, int32_t>;
-    case dtype::boolean:
-      break;
-  }
-  return &loop<apply::where, boolean, boolean, boolean, boolean>;
+  using f = vector_op<op::where>;
+  if (type == dtype::boolean) return &loop<f, boolean, boolean, boolean, boolean>;
+  return type == dtype::int32 ? &loop<f, int32_t, boolean, int32_t, int32_t>
+                              : &loop<f, float, boolean, float, float>;
 }
 
 elementwise_loop cast_loop(dtype to, dtype from) {
@@ -568,92 +348,59 @@ elementwise_loop cast_loop(dtype to, dtype from) {
                                 : &loop<apply::not_zero, boolean, int32_t>;
 }
 
-elementwise_loop unary_loop(op kind, dtype to, dtype from) {
-  switch (kind) {
-    case op::copy:
-      return copy_loop(to);
-    case op::cast:
-      return cast_loop(to, from);
-    case op::negate:
-      return to == dtype::int32 ? &loop<apply::negate, int32_t, int32_t>
-                                : on_floats_1<apply::negate>();
-    case op::exp:
-      return on_floats_1<apply::exp>();
-    case op::log:
-      return on_floats_1<apply::log>();
-    case op::sqrt:
-      return on_floats_1<apply::sqrt>();
-    case op::tanh:
-      return on_activated<activation::tanh>();
-    case op::erf:
-      return on_floats_1<apply::erf>();
-    case op::sin:
-      return &sine_loop<0>;
-    case op::cos:
-      return &sine_loop<1>;
-    case op::sigmoid:
-      return on_activated<activation::sigmoid>();
-    case op::relu:
-      return on_floats_1<apply::relu>();
-    case op::gelu:
-      return on_activated<activation::gelu>();
-    case op::gelu_tanh:
-      return on_activated<activation::gelu_tanh>();
-    case op::logical_not:
-      return &loop<apply::logical_not, boolean, boolean>;
-    default:
-      return nullptr;
-  }
+// F(A...) for as many operands, all of type A.
+template <class F, int operands, class R, class A>
+constexpr elementwise_loop loop_over() {
+  if constexpr (operands == 1)
+    return &loop<F, R, A>;
+  else
+    return &loop<F, R, A, A>;
 }
 
-elementwise_loop binary_loop(op kind, dtype from) {
-  switch (kind) {
-    case op::add:
-      return on_numbers<apply::add>(from);
-    case op::subtract:
-      return on_numbers<apply::subtract>(from);
-    case op::multiply:
-      return on_numbers<apply::multiply>(from);
-    case op::divide:
-      return on_floats_2<apply::divide>();
-    case op::maximum:
-      return on_numbers<apply::maximum>(from);
-    case op::minimum:
-      return on_numbers<apply::minimum>(from);
-    case op::less:
-      return comparing_numbers<apply::less>(from);
-    case op::less_equal:
-      return comparing_numbers<apply::less_equal>(from);
-    case op::equal:
-      return comparing<apply::equal>(from);
-    case op::not_equal:
-      return comparing<apply::not_equal>(from);
-    case op::logical_and:
-      return &loop<apply::logical_and, boolean, boolean, boolean>;
-    case op::logical_or:
-      return &loop<apply::logical_or, boolean, boolean, boolean>;
-    case op::dropout:
-      return &dropout_loop;
-    case op::relu_adjoint:
-      return on_floats_2<apply::relu_adjoint>();
-    case op::gelu_adjoint:
-      return on_floats_2<apply::gelu_adjoint>();
-    case op::gelu_tanh_adjoint:
-      return on_floats_2<apply::gelu_tanh_adjoint>();
-    default:
-      return nullptr;
+// The loop of operation K for a result and a first operand of these types.
+template <op K>
+elementwise_loop loop_of(dtype to, dtype from) {
+  using f = vector_op<K>;
+  constexpr element_types types = op_entry<K>::types;
+  constexpr int operands = operands_of_elementwise(K);
+  if constexpr (K == op::where) {
+    return where_loop(to);
+  } else if constexpr (K == op::cast) {
+    return cast_loop(to, from);
+  } else if constexpr (K == op::dropout) {
+    return &dropout_loop;
+  } else if constexpr (requires { f::quadrants; }) {
+    return &sine_loop<f::quadrants>;
+  } else if constexpr (types == element_types::same) {
+    return copy_loop(to);
+  } else if constexpr (types == element_types::booleans) {
+    return loop_over<f, operands, boolean, boolean>();
+  } else if constexpr (types == element_types::comparison || types == element_types::equality) {
+    if constexpr (types == element_types::equality)
+      if (from == dtype::boolean) return loop_over<f, operands, boolean, boolean>();
+    return from == dtype::int32 ? loop_over<f, operands, boolean, int32_t>()
+                                : loop_over<f, operands, boolean, float>();
+  } else {
+    static_assert(types == element_types::floats || types == element_types::numbers,
+                  "kernels: an operation of mixed element types has no loop in elementwise.cpp");
+    if constexpr (types == element_types::numbers)
+      if (to == dtype::int32) return loop_over<f, operands, int32_t, int32_t>();
+    return loop_over<f, operands, float, float>();
   }
 }
+struct loop_of_operation {
+  template <op K>
+  constexpr auto operator()() const -> elementwise_loop (*)(dtype, dtype) {
+    if constexpr (is_elementwise(K))
+      return &loop_of<K>;
+    else
+      return nullptr;
+  }
+};
+constexpr auto loops_of_operations = table_of_operations(loop_of_operation());
 
 elementwise_loop loop_of(op kind, dtype to, dtype from) {
-  switch (operands_of_elementwise(kind)) {
-    case 1:
-      return unary_loop(kind, to, from);
-    case 2:
-      return binary_loop(kind, from);
-    default:
-      return where_loop(to);
-  }
+  return loops_of_operations[kind](to, from);
 }
 
 void chain(const call& c) {

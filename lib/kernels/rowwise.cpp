@@ -483,40 +483,54 @@ void softmax_adjoint_columns(const column_arguments& arguments) {
   });
 }
 
-column_function column_function_of(op kind) {
-  switch (kind) {
-    case op::softmax:
-      return &softmax_columns;
-    case op::softmax_adjoint:
-      return &softmax_adjoint_columns;
-    default:
-      return nullptr;
-  }
-}
+// The kernel of a rowwise operation: for contiguous rows, and, if there is one, for interleaved
+// rows.
+template <row_function Rows, column_function Columns = nullptr>
+struct row_kernel {
+  static constexpr row_function rows = Rows;
+  static constexpr column_function columns = Columns;
+};
+template <op>
+struct row_op;
+template <>
+struct row_op<op::softmax> : row_kernel<&softmax, &softmax_columns> {};
+template <>
+struct row_op<op::log_softmax> : row_kernel<&log_softmax> {};
+template <>
+struct row_op<op::normalize> : row_kernel<&normalize> {};
+template <>
+struct row_op<op::rms_normalize> : row_kernel<&normalize> {};
+template <>
+struct row_op<op::softmax_adjoint> : row_kernel<&softmax_adjoint, &softmax_adjoint_columns> {};
+template <>
+struct row_op<op::log_softmax_adjoint> : row_kernel<&log_softmax_adjoint> {};
+template <>
+struct row_op<op::normalize_adjoint> : row_kernel<&normalize_adjoint> {};
+template <>
+struct row_op<op::rms_normalize_adjoint> : row_kernel<&normalize_adjoint> {};
 
-row_function row_function_of(op kind) {
-  switch (kind) {
-    case op::softmax:
-      return &softmax;
-    case op::log_softmax:
-      return &log_softmax;
-    case op::normalize:
-    case op::rms_normalize:
-      return &normalize;
-    case op::softmax_adjoint:
-      return &softmax_adjoint;
-    case op::log_softmax_adjoint:
-      return &log_softmax_adjoint;
-    case op::normalize_adjoint:
-    case op::rms_normalize_adjoint:
-      return &normalize_adjoint;
-    default:
-      return nullptr;
+struct row_functions {
+  row_function rows;
+  column_function columns;
+};
+struct row_functions_of_operation {
+  template <op K>
+  constexpr row_functions operator()() const {
+    if constexpr (is_rowwise(K)) {
+      static_assert(
+          requires { row_op<K>::rows; },
+          "kernels: a rowwise operation has no row_op in rowwise.cpp");
+      return {row_op<K>::rows, row_op<K>::columns};
+    } else {
+      return {};
+    }
   }
-}
+};
+constexpr auto rows_of_operations = table_of_operations(row_functions_of_operation());
 
 void rowwise(const call& c) noexcept {
-  run_rowwise(c, row_function_of(c.kind), column_function_of(c.kind),
+  const row_functions f = rows_of_operations[c.kind];
+  run_rowwise(c, f.rows, f.columns,
               [](const float* from, std::ptrdiff_t row, std::size_t rows, std::size_t columns,
                  float* to, std::ptrdiff_t pitch) {
                 transpose(D(), {from, row, 1, rows, columns}, 1, to, pitch);

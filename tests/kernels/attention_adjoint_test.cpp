@@ -152,7 +152,7 @@ struct trial {
     call.seen = p.seen;
     if (p.rate > 0) {
       std::copy(places.stride.begin(), places.stride.end(), call.numbers.stride);
-      call.drop = {0x89abcdef, drop_below(p.rate)};
+      call.drop = {0x89abcdef, weft::drop_below(p.rate)};
       call.random = {0x0123456789abcdef, 0xfedcba9876543210};
     }
     for (auto i : p.hidden) hide(i);

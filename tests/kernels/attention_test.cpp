@@ -108,7 +108,7 @@ class trial {
     }
     if (o_.rate > 0) {
       std::copy(places_.stride.begin(), places_.stride.end(), c.numbers.stride);
-      c.drop = {0x89abcdef, drop_below(o_.rate)};
+      c.drop = {0x89abcdef, weft::drop_below(o_.rate)};
       c.random = {0x0123456789abcdef, 0xfedcba9876543210};
     }
     c.result = result.as_operand();

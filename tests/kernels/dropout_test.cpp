@@ -19,9 +19,9 @@ static_assert(philox::block({0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344},
                             {0xa4093822, 0x299f31d0}) ==
               words{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1});
 
-static_assert(drop_below(0) == 0 && drop_below(1) == 1u << 24);
-static_assert(!is_dropped(0, drop_below(0)) && is_dropped(0xffffffff, drop_below(1)));
-static_assert(kept_scale(drop_below(0)) == 1 && kept_scale(drop_below(0.5)) == 2);
+static_assert(weft::drop_below(0) == 0 && weft::drop_below(1) == 1u << 24);
+static_assert(!is_dropped(0, weft::drop_below(0)) && is_dropped(0xffffffff, weft::drop_below(1)));
+static_assert(kept_scale(weft::drop_below(0)) == 1 && kept_scale(weft::drop_below(0.5)) == 2);
 
 }  // namespace
 
@@ -38,7 +38,7 @@ BOOST_AUTO_TEST_CASE(elements_are_dropped_by_the_random_word_of_their_id) {
             const array<std::int32_t> places(extent, numbered);
             fill(x, 7);
             const fused_op links[]{
-                {op::dropout, dtype::float32, {0, 1}, {0x89abcdef, drop_below(rate)}}};
+                {op::dropout, dtype::float32, {0, 1}, {0x89abcdef, weft::drop_below(rate)}}};
             call c = make_call(op::dropout, extent);
             c.operands[0] = result.as_operand();
             c.operands[1] = x.as_operand();

@@ -2,6 +2,7 @@
 """Makes one deliberate mistake after another, and says which of them no test sees.
 
     run.py [--only REGEX] [--jobs N] BUILD
+    run.py --check                          says which mutants no longer fit the sources
 
 BUILD is a build folder of the preset `test` that is up to date. A mutant of mutants.py changes one
 text in one file. The objects of the library and of the tests' support that depend on the file are
@@ -122,12 +123,27 @@ def mutated(build, mutant):
         return None, ""
 
 
+def check():
+    """1 if the text of a mutant does not occur once in its file."""
+    counts = {m["name"]: (ROOT / m["file"]).read_text().count(m["old"])
+              if (ROOT / m["file"]).exists() else 0 for m in MUTANTS}
+    for name, count in counts.items():
+        if count != 1:
+            print(f"mutants: the text of '{name}' occurs {count} times")
+    return 1 if any(count != 1 for count in counts.values()) else 0
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("build", type=pathlib.Path)
+    parser.add_argument("build", type=pathlib.Path, nargs="?")
+    parser.add_argument("--check", action="store_true")
     parser.add_argument("--only", default="")
     parser.add_argument("--jobs", type=int, default=2)
     args = parser.parse_args()
+    if args.check:
+        return check()
+    if not args.build:
+        parser.error("BUILD is missing")
     build = Build(args.build)
     chosen = [m for m in MUTANTS if re.search(args.only, m["name"])]
     begin, counts, bad = time.time(), {}, []

@@ -8,9 +8,9 @@
 
 #include "../../examples/char_lm/model.hpp"
 #include "../support/golden_init.hpp"
+#include "reference/evaluate.hpp"
 #include "support/golden_file.hpp"
 #include "weft/io/safetensors.hpp"
-#include "weft/kernels/reference/evaluate.hpp"
 #include "weft/passes/differentiate.hpp"
 
 namespace {

@@ -1,6 +1,6 @@
 // Each operation of the reference interpreter against values computed by hand. Axes have orders
 // that the DSL does not produce, as in gradients.
-#include "weft/kernels/reference/evaluate.hpp"
+#include "reference/evaluate.hpp"
 
 #include <boost/test/unit_test.hpp>
 #include <cmath>

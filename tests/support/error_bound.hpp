@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "weft/kernels/reference/evaluate.hpp"
+#include "reference/evaluate.hpp"
 
 namespace weft::testing {
 

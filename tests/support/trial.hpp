@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
+#include "reference/evaluate.hpp"
 #include "support/audit.hpp"
 #include "support/run_time.hpp"
-#include "weft/kernels/reference/evaluate.hpp"
 #include "weft/run/engine.hpp"
 #include "weft/run/generated.hpp"
 

@@ -12,8 +12,8 @@
 #include <utility>
 
 #include "weft/generate/dot_plan.hpp"
-#include "weft/generate/function-inl.h"
 #include "weft/generate/vectors-inl.h"
+#include "weft/kernels/vector_ops-inl.h"
 
 #ifdef WEFT_GENERATES
 HWY_BEFORE_NAMESPACE();
@@ -155,7 +155,8 @@ struct tile {
     else if constexpr (T.addends > 0)
       v = hn::Add(v, addend<0, I>(a));
     if constexpr (T.addends > 1) v = hn::Add(v, addend<1, I>(b));
-    if constexpr (ends_in_tile(T.epilogue)) v = function<T.epilogue>(d, v);
+    if constexpr (ends_in_tile(T.epilogue))
+      v = kernels::HWY_NAMESPACE::vector_op<T.epilogue>()(d, v);
     store<D, count<I>>(v, result + I / Vectors * T.result_row + I % Vectors * lanes);
   }
   template <int... I>
@@ -246,8 +247,9 @@ HWY_INLINE void apply_function(float* result) {
   using D = lanes_for<T.columns>;
   constexpr int lanes = lanes_of<D>;
   constexpr int rest = static_cast<int>(T.columns % lanes);
-  const auto apply = []<int n>(std::integral_constant<int, n>, float* at)
-                         HWY_ATTR { store<D, n>(function<T.epilogue>(D(), load<D, n>(at)), at); };
+  const auto apply = []<int n>(std::integral_constant<int, n>, float* at) HWY_ATTR {
+    store<D, n>(kernels::HWY_NAMESPACE::vector_op<T.epilogue>()(D(), load<D, n>(at)), at);
+  };
   for (int row = 0; row < Rows; ++row, result += T.result_row) {
     std::ptrdiff_t c = 0;
     for (; c + lanes <= T.columns; c += lanes)

@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "weft/generate/elementwise_plan.hpp"
-#include "weft/generate/function-inl.h"
 #include "weft/generate/vectors-inl.h"
+#include "weft/kernels/vector_ops-inl.h"
 
 #ifdef WEFT_GENERATES
 HWY_BEFORE_NAMESPACE();
@@ -38,18 +38,19 @@ struct chain_row {
   HWY_INLINE static V link(const V* values) {
     constexpr kernels::fused_op of = P.link[L];
     if constexpr (operands_of_elementwise(of.kind) == 1)
-      return function<of.kind>(D(), values[of.from[0]]);
+      return kernels::HWY_NAMESPACE::vector_op<of.kind>()(D(), values[of.from[0]]);
     else
-      return function<of.kind>(D(), values[of.from[0]], values[of.from[1]]);
+      return kernels::HWY_NAMESPACE::vector_op<of.kind>()(D(), values[of.from[0]],
+                                                          values[of.from[1]]);
   }
 
   template <int count, int... I, int... L>
   HWY_INLINE static void vector(std::integer_sequence<int, I...>, std::integer_sequence<int, L...>,
                                 const operands& row, std::ptrdiff_t at) {
-    V values[kernels::max_fused_inputs + P.links];  // numbered as in fused_op
+    V values[max_fused_inputs + P.links];  // numbered as in fused_op
     ((values[I] = input<count, I>(row, at)), ...);
-    ((values[kernels::max_fused_inputs + L] = link<L>(values)), ...);
-    store<D, count>(values[kernels::max_fused_inputs + P.links - 1], row.write() + at);
+    ((values[max_fused_inputs + L] = link<L>(values)), ...);
+    store<D, count>(values[max_fused_inputs + P.links - 1], row.write() + at);
   }
   template <int count>
   HWY_INLINE static void vector(const operands& row, std::ptrdiff_t at) {

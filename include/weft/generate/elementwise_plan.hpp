@@ -13,63 +13,25 @@ struct elementwise_plan {
   std::ptrdiff_t length = 1;  // of the rows that vectors run along
   nest rows;
   int inputs = 0;
-  bool broadcast[kernels::max_fused_inputs]{};  // one element per row
+  bool broadcast[max_fused_inputs]{};  // one element per row
   int links = 0;
-  kernels::fused_op link[kernels::max_fused_ops]{};
+  kernels::fused_op link[max_fused_ops]{};
 };
 
 // Beyond, the general kernel's setup cost is negligible.
 inline constexpr std::ptrdiff_t max_chain_elements = 8192;
 
-// Whether an operation on floats has a generated form.
+// Whether an operation on floats has a generated form: that of its vector_op.
 constexpr bool is_generated_function(op o) {
-  switch (o) {
-    case op::copy:
-    case op::negate:
-    case op::exp:
-    case op::log:
-    case op::sqrt:
-    case op::tanh:
-    case op::erf:
-    case op::sin:
-    case op::cos:
-    case op::sigmoid:
-    case op::relu:
-    case op::gelu:
-    case op::gelu_tanh:
-    case op::add:
-    case op::subtract:
-    case op::multiply:
-    case op::divide:
-    case op::maximum:
-    case op::minimum:
-    case op::relu_adjoint:
-    case op::gelu_adjoint:
-    case op::gelu_tanh_adjoint:
-      return true;
-    default:
-      return false;
-  }
+  element_types const types = info(o).types;
+  return is_elementwise(o) && (types == element_types::floats || types == element_types::numbers ||
+                               types == element_types::same);
 }
 
 // Whether every fused operation takes a machine instruction or two.
 constexpr bool is_cheap(const elementwise_plan& p) {
-  for (int l = 0; l < p.links; ++l) switch (p.link[l].kind) {
-      case op::copy:
-      case op::negate:
-      case op::sqrt:
-      case op::relu:
-      case op::add:
-      case op::subtract:
-      case op::multiply:
-      case op::divide:
-      case op::maximum:
-      case op::minimum:
-      case op::relu_adjoint:
-        break;
-      default:
-        return false;
-    }
+  for (int l = 0; l < p.links; ++l)
+    if (has_flag(p.link[l].kind, op_flag::expensive) && p.link[l].kind != op::sqrt) return false;
   return true;
 }
 

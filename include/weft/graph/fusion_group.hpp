@@ -3,14 +3,13 @@
 #pragma once
 
 #include "weft/graph/graph.hpp"
-#include "weft/kernels/call.hpp"
 
 namespace weft {
 
 struct fusion_group {
-  int nodes[kernels::max_fused_ops];  // in execution order
+  int nodes[max_fused_ops];  // in execution order
   int count;
-  int inputs[kernels::max_fused_inputs];  // the distinct nodes that it reads
+  int inputs[max_fused_inputs];  // the distinct nodes that it reads
   int input_count;
 
   constexpr int find_node(int id) const {

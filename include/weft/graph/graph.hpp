@@ -11,12 +11,11 @@
 #include "weft/axes/axis.hpp"
 #include "weft/graph/initializer.hpp"
 #include "weft/graph/op.hpp"
+#include "weft/graph/ops.hpp"
 #include "weft/graph/reject.hpp"
 
 namespace weft {
 
-inline constexpr int max_rank = 8;       // axes of one tensor, and loops of one operation
-inline constexpr int max_operands = 11;  // of one node
 inline constexpr int max_nodes = 8192;
 inline constexpr int max_leaves = 1024;  // parameters, or inputs
 inline constexpr int max_states = 256;
@@ -55,6 +54,25 @@ struct axis_list {
     return false;
   }
 };
+
+constexpr bool same_axes_in_any_order(const axis_list& a, const axis_list& b) {
+  if (a.count != b.count) return false;
+  for (int i = 0; i < a.count; ++i)
+    if (!b.contains(a.at[i])) return false;
+  return true;
+}
+// The axis of the first list that the second has not.
+constexpr const axis_info* new_axis(const axis_list& axes, const axis_list& others) {
+  int a = 0;
+  while (others.contains(axes.at[a])) ++a;
+  return axes.at[a];
+}
+// The elements of the axes after number `at`: the stride of that one where all lie row-major.
+constexpr std::size_t inner_extent(const axis_list& axes, int at) {
+  std::size_t n = 1;
+  for (int a = at + 1; a < axes.count; ++a) n *= axes.at[a]->extent;
+  return n;
+}
 
 // Created by make_node. Graphs hold large arrays of nodes, and with a default other than zero
 // compilers would emit every element.

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
 
 namespace weft {
 
@@ -102,144 +101,11 @@ enum class op : std::uint8_t {
   scan_collect,
 };
 
-constexpr std::string_view name_of(op o) {
-  constexpr std::string_view names[]{"input",
-                                     "parameter",
-                                     "state",
-                                     "constant",
-                                     "element_ids",
-                                     "rename",
-                                     "slice",
-                                     "unfold",
-                                     "split",
-                                     "merge",
-                                     "get_result",
-                                     "scan_slice",
-                                     "scan_result",
-                                     "positions",
-                                     "length",
-                                     "copy",
-                                     "cast",
-                                     "negate",
-                                     "exp",
-                                     "log",
-                                     "sqrt",
-                                     "tanh",
-                                     "erf",
-                                     "sin",
-                                     "cos",
-                                     "sigmoid",
-                                     "relu",
-                                     "gelu",
-                                     "gelu_tanh",
-                                     "logical_not",
-                                     "add",
-                                     "subtract",
-                                     "multiply",
-                                     "divide",
-                                     "maximum",
-                                     "minimum",
-                                     "less",
-                                     "less_equal",
-                                     "equal",
-                                     "not_equal",
-                                     "logical_and",
-                                     "logical_or",
-                                     "dropout",
-                                     "relu_adjoint",
-                                     "gelu_adjoint",
-                                     "gelu_tanh_adjoint",
-                                     "where",
-                                     "sum",
-                                     "max",
-                                     "softmax",
-                                     "log_softmax",
-                                     "normalize",
-                                     "rms_normalize",
-                                     "softmax_adjoint",
-                                     "log_softmax_adjoint",
-                                     "normalize_adjoint",
-                                     "rms_normalize_adjoint",
-                                     "norm_parameter_gradient",
-                                     "dot",
-                                     "attention",
-                                     "attention_adjoint",
-                                     "gather",
-                                     "scatter_add",
-                                     "update_rows",
-                                     "rotate",
-                                     "rotate_adjoint",
-                                     "concatenate",
-                                     "pad",
-                                     "fold",
-                                     "carry",
-                                     "yield",
-                                     "scan_collect"};
-  static_assert(std::size(names) == static_cast<std::size_t>(op::scan_collect) + 1);
-  return names[static_cast<int>(o)];
-}
+inline constexpr int max_rank = 8;       // axes of one tensor, and loops of one operation
+inline constexpr int max_operands = 11;  // of one node
 
-constexpr bool is_leaf(op o) {
-  return o <= op::element_ids;
-}
-constexpr bool is_view(op o) {
-  return o >= op::rename && o <= op::scan_result;
-}
-constexpr bool is_elementwise(op o) {
-  return o >= op::copy && o <= op::where;
-}
-constexpr int operands_of_elementwise(op o) {
-  return o == op::where ? 3 : o < op::add ? 1 : 2;
-}
-constexpr bool is_comparison(op o) {
-  return o >= op::less && o <= op::not_equal;
-}
-constexpr bool is_reduction(op o) {
-  return o == op::sum || o == op::max;
-}
-constexpr bool is_rowwise(op o) {
-  return o >= op::softmax && o <= op::rms_normalize_adjoint;
-}
-constexpr bool is_normalization(op o) {
-  return o == op::normalize || o == op::rms_normalize;
-}
-constexpr op adjoint_of_normalization(op o) {
-  return o == op::normalize ? op::normalize_adjoint : op::rms_normalize_adjoint;
-}
-constexpr bool is_adjoint_of_normalization(op o) {
-  return o == op::normalize_adjoint || o == op::rms_normalize_adjoint;
-}
-constexpr op normalization_of_adjoint(op o) {
-  return o == op::normalize_adjoint ? op::normalize : op::rms_normalize;
-}
-// Whether a normalisation or its adjoint subtracts the mean of each row.
-constexpr bool subtracts_mean(op o) {
-  return o == op::normalize || o == op::normalize_adjoint;
-}
-
-// Whether the result may be computed in place, in the buffer of operand `operand` of `operands`, if
-// both have the same axes, strides and bytes per element. True only if the kernels of every SIMD
-// target and generated code read each element of the operand before they write the result's element
-// of the same index, and never after. The memory plan reuses no other operand of an intermediate.
-constexpr bool reads_before_writing(op o, int operands, int operand) {
-  // A fusion group keeps its intermediates in buffers of its own.
-  if (is_elementwise(o)) return true;
-  switch (o) {
-    // The last pass over a row reads each operand's element before it writes the result's.
-    case op::softmax:
-    case op::log_softmax:
-    case op::softmax_adjoint:
-    case op::log_softmax_adjoint:
-    case op::normalize_adjoint:
-    case op::rms_normalize_adjoint:
-      return true;
-    // (x, gain, bias, y): x + y is written into the result's row before gain and bias are read.
-    case op::normalize:
-    case op::rms_normalize:
-      return operands < 4 || operand == 0 || operand == 3;
-    default:
-      return false;
-  }
-}
+// The entry of an operation in the table; see graph/ops.hpp.
+template <op>
+struct op_entry;
 
 }  // namespace weft

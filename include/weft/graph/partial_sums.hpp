@@ -15,8 +15,6 @@
 
 namespace weft {
 
-inline constexpr std::size_t rows_per_partial = 32;
-
 inline constexpr std::uint8_t with_partial_sums = 1;
 constexpr bool has_partial_sums(const node& n) {
   return is_adjoint_of_normalization(n.kind) && n.options == with_partial_sums;

@@ -93,7 +93,7 @@ template <model_like Model, class Optimizer, fixed_string Loss>
 void load(trainer<Model, Optimizer, Loss>& t, const std::filesystem::path& file) {
   auto state = detail::state_of(t);
   detail::load(state, file);
-  t.go_on_after(state.steps);
+  t.resume_at(state.steps);
 }
 template <model_like Model, class Optimizer, fixed_string Loss>
 void save(const trainer<Model, Optimizer, Loss>& t, const std::filesystem::path& file) {

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "weft/graph/op.hpp"
+#include "weft/graph/ops.hpp"
 #include "weft/precision.hpp"
 
 namespace weft::kernels {
@@ -19,8 +19,7 @@ struct operand {
   std::ptrdiff_t stride[max_loops]{};  // in elements; 0 where the operand is broadcast
 };
 
-inline constexpr int max_fused_ops = 8;  // elementwise operations of one call
-inline constexpr int max_fused_inputs = max_operands - 1;
+static_assert(max_fused_inputs == max_operands - 1);
 
 // What all random numbers of a run are derived from: see philox.hpp.
 struct random_state {

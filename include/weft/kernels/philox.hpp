@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 
+#include "weft/graph/random.hpp"
 #include "weft/kernels/call.hpp"
 
 namespace weft::kernels {
@@ -41,11 +42,7 @@ constexpr std::uint32_t random_word(const random_state& from, std::uint32_t salt
                        {low(from.seed), low(from.seed >> 32)})[number % 4];
 }
 
-// A rate is rounded to a multiple of 2^-24: an element is dropped if the upper 24 of its bits are
-// less than rate * 2^24.
-constexpr std::uint32_t drop_below(double rate) {
-  return static_cast<std::uint32_t>(rate * 0x1p24 + 0.5);
-}
+// See drop_below in graph/random.hpp.
 constexpr bool is_dropped(std::uint32_t word, std::uint32_t below) {
   return word >> 8 < below;
 }

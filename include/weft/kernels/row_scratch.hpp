@@ -12,20 +12,7 @@ inline constexpr int max_row_inputs = 4;
 
 // The number of inputs that a rowwise operation may have, optional ones included.
 constexpr int row_inputs(op kind) {
-  switch (kind) {
-    case op::softmax:  // x, mask
-    case op::softmax_adjoint:
-      return 2;
-    case op::log_softmax_adjoint:  // y, g, indices
-      return 3;
-    case op::normalize:  // x, gain, bias, addend
-    case op::rms_normalize:
-    case op::normalize_adjoint:  // x, g, gain, addend
-    case op::rms_normalize_adjoint:
-      return 4;
-    default:
-      return 1;
-  }
+  return info(kind).most_operands;
 }
 
 constexpr std::size_t packed_row_bytes(std::size_t length) {

@@ -8,7 +8,7 @@
 namespace weft::detail {
 
 constexpr kernels::dropping dropping(const node& numbers) {
-  return {static_cast<std::uint32_t>(numbers.start), kernels::drop_below(numbers.scalar)};
+  return {static_cast<std::uint32_t>(numbers.start), drop_below(numbers.scalar)};
 }
 
 // Lowers node `id`: the attention `forward` itself, or its adjoint.

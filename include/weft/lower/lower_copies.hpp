@@ -23,6 +23,12 @@ constexpr void copy_part(lowering& ctx, int id, int from, const axis_info* axis,
   ctx.add_operand(s, ctx.place(from, loops));
 }
 
+constexpr void lower_pad(lowering& ctx, int id) {
+  node const& n = ctx.g.nodes[id];
+  ctx.add_operand(ctx.emit(kernel::zero, n.kind, id, n.axes), ctx.place(id, n.axes));
+  copy_part(ctx, id, n.operand[0], n.named.at[0], n.start, n.named, 1);
+}
+
 // One addition per position in a window, for all windows at once: at the same position, no two
 // windows overlap.
 constexpr void lower_fold(lowering& ctx, int id) {
@@ -45,7 +51,7 @@ constexpr void lower_fold(lowering& ctx, int id) {
   }
 }
 
-constexpr void lower_concatenation(lowering& ctx, int id) {
+constexpr void lower_concatenate(lowering& ctx, int id) {
   node const& n = ctx.g.nodes[id];
   axis_info const* const whole = new_axis(n.axes, ctx.g.nodes[n.operand[0]].axes);
   std::int64_t start = 0;
@@ -60,6 +66,7 @@ constexpr void lower_concatenation(lowering& ctx, int id) {
 }
 
 constexpr void lower_merge(lowering& ctx, int id) {
+  if (ctx.p.of[id].root != id) return;  // a view
   node const& n = ctx.g.nodes[id];
   axis_list const& loops = ctx.g.nodes[n.operand[0]].axes;
   operand_ref to = ctx.place(id, loops);

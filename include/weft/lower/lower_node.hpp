@@ -54,7 +54,7 @@ constexpr void lower_elementwise(lowering& ctx, int id) {
     for (int j = 0; j < m.operands; ++j) {
       int const input = c.find_input(m.operand[j]);
       l.from[j] = static_cast<std::int8_t>(
-          input >= 0 ? input : kernels::max_fused_inputs + c.find_node(m.operand[j]));
+          input >= 0 ? input : max_fused_inputs + c.find_node(m.operand[j]));
     }
   }
 }
@@ -96,83 +96,83 @@ constexpr void lower_rotation(lowering& ctx, int id) {
   for (int j = 0; j < n.operands; ++j) add(n.operand[j]);
 }
 
-constexpr void write_constant(lowering& ctx, const node& n, std::size_t offset) {
+constexpr void lower_constant(lowering& ctx, int id) {
+  node const& n = ctx.g.nodes[id];
   std::uint32_t const bits =
       n.type == dtype::float32 ? std::bit_cast<std::uint32_t>(static_cast<float>(n.scalar))
       : n.type == dtype::int32 ? static_cast<std::uint32_t>(static_cast<std::int32_t>(n.scalar))
                                : static_cast<std::uint32_t>(n.scalar != 0);
   auto const raw = std::bit_cast<std::array<std::byte, 4>>(bits);
-  for (std::size_t i = 0; i < 4; ++i) ctx.d.constants[offset + i] = raw[i];
+  for (std::size_t i = 0; i < 4; ++i) ctx.d.constants[ctx.p.of[id].offset + i] = raw[i];
 }
 
-constexpr void lower_node(lowering& ctx, int id) {
+constexpr void lower_reduction(lowering& ctx, int id) {
   node const& n = ctx.g.nodes[id];
-  if (is_leaf(n.kind)) {
-    if (n.kind == op::constant) write_constant(ctx, n, ctx.p.of[id].offset);
-  } else if (n.fused) {
-    return;  // computed by the instruction of its fusion group
-  } else if (is_view(n.kind)) {
-    if (ctx.p.of[id].root == id) lower_merge(ctx, id);
-  } else if (is_elementwise(n.kind)) {
-    lower_elementwise(ctx, id);
-  } else if (is_reduction(n.kind)) {
-    axis_list loops = n.axes;
-    push_new(loops, ctx.g.nodes[n.operand[0]].axes);
-    instruction& s = ctx.emit(kernel::reduce, n.kind, id, loops);
-    s.over = loops_from(loops, n.axes.count);
-    ctx.add_all(s, id, loops);
-  } else if (is_rowwise(n.kind)) {
-    instruction& s = ctx.emit(kernel::rowwise, n.kind, id, n.axes);
-    s.scalar = n.scalar;
-    s.scale = n.scale;
-    for (int a = 0; a < n.named.count; ++a) s.over |= 1u << n.axes.find(n.named.at[a]);
-    if (has_partial_sums(n)) {
-      s.axis = {partial_count(n), 0};
-      s.axis_stride = static_cast<std::ptrdiff_t>(partial_sums_offset(n, 0) / 4);
-    }
-    ctx.add_all(s, id, n.axes);
-  } else if (n.kind == op::norm_parameter_gradient) {
-    lower_norm_parameter_gradient(ctx, id);
-  } else if (n.kind == op::dot) {
-    axis_list loops = n.axes;
-    push_new(loops, ctx.g.nodes[n.operand[0]].axes);
-    push_new(loops, ctx.g.nodes[n.operand[1]].axes);
-    instruction& s = ctx.emit(kernel::dot, n.kind, id, loops);
-    s.scale = n.scale;
-    s.epilogue = n.epilogue;
-    ctx.add_all(s, id, loops);
-  } else if (n.kind == op::attention) {
-    lower_attention(ctx, id, id);
-  } else if (n.kind == op::attention_adjoint) {
-    lower_attention(ctx, id, n.operand[3]);
-  } else if (n.kind == op::gather) {
-    lower_indexed(ctx, ctx.emit(kernel::gather, n.kind, id, n.axes), id, n.operand[0], n.axes);
-  } else if (n.kind == op::scatter_add) {
-    axis_list const loops = ctx.g.nodes[n.operand[0]].axes;
-    lower_indexed(ctx, ctx.emit(kernel::scatter_add, n.kind, id, loops), id, id, loops);
-  } else if (n.kind == op::update_rows) {
-    lower_update_rows(ctx, id);
-  } else if (n.kind == op::rotate || n.kind == op::rotate_adjoint) {
-    lower_rotation(ctx, id);
-  } else if (n.kind == op::positions) {
-    ctx.add_all(ctx.emit(kernel::positions, n.kind, id, n.axes), id, n.axes);
-  } else if (n.kind == op::length) {
-    ctx.add_all(ctx.emit(kernel::length, n.kind, id, n.named), id, n.named);
-  } else if (n.kind == op::concatenate) {
-    lower_concatenation(ctx, id);
-  } else if (n.kind == op::scan_collect) {
-    lower_scan_collect(ctx, id);
-  } else if (n.kind == op::yield) {
-    if (ctx.p.of[id].root == id)
-      ctx.copy(id, ctx.place(id, n.axes), n.operand[1]);
-    else if (n.operand[1] != n.operand[0])
-      ctx.copy(id, ctx.place(n.operand[0], n.axes), n.operand[1]);
-  } else if (n.kind == op::pad) {
-    ctx.add_operand(ctx.emit(kernel::zero, n.kind, id, n.axes), ctx.place(id, n.axes));
-    copy_part(ctx, id, n.operand[0], n.named.at[0], n.start, n.named, 1);
-  } else if (n.kind == op::fold) {
-    lower_fold(ctx, id);
+  axis_list loops = n.axes;
+  push_new(loops, ctx.g.nodes[n.operand[0]].axes);
+  instruction& s = ctx.emit(kernel::reduce, n.kind, id, loops);
+  s.over = loops_from(loops, n.axes.count);
+  ctx.add_all(s, id, loops);
+}
+
+constexpr void lower_rowwise(lowering& ctx, int id) {
+  node const& n = ctx.g.nodes[id];
+  instruction& s = ctx.emit(kernel::rowwise, n.kind, id, n.axes);
+  s.scalar = n.scalar;
+  s.scale = n.scale;
+  for (int a = 0; a < n.named.count; ++a) s.over |= 1u << n.axes.find(n.named.at[a]);
+  if (has_partial_sums(n)) {
+    s.axis = {partial_count(n), 0};
+    s.axis_stride = static_cast<std::ptrdiff_t>(partial_sums_offset(n, 0) / 4);
   }
+  ctx.add_all(s, id, n.axes);
+}
+
+constexpr void lower_dot(lowering& ctx, int id) {
+  node const& n = ctx.g.nodes[id];
+  axis_list loops = n.axes;
+  push_new(loops, ctx.g.nodes[n.operand[0]].axes);
+  push_new(loops, ctx.g.nodes[n.operand[1]].axes);
+  instruction& s = ctx.emit(kernel::dot, n.kind, id, loops);
+  s.scale = n.scale;
+  s.epilogue = n.epilogue;
+  ctx.add_all(s, id, loops);
+}
+
+constexpr void lower_gather(lowering& ctx, int id) {
+  node const& n = ctx.g.nodes[id];
+  lower_indexed(ctx, ctx.emit(kernel::gather, n.kind, id, n.axes), id, n.operand[0], n.axes);
+}
+constexpr void lower_scatter_add(lowering& ctx, int id) {
+  node const& n = ctx.g.nodes[id];
+  axis_list const loops = ctx.g.nodes[n.operand[0]].axes;
+  lower_indexed(ctx, ctx.emit(kernel::scatter_add, n.kind, id, loops), id, id, loops);
+}
+
+constexpr void lower_positions(lowering& ctx, int id) {
+  axis_list const& axes = ctx.g.nodes[id].axes;
+  ctx.add_all(ctx.emit(kernel::positions, op::positions, id, axes), id, axes);
+}
+constexpr void lower_length(lowering& ctx, int id) {
+  axis_list const& loops = ctx.g.nodes[id].named;
+  ctx.add_all(ctx.emit(kernel::length, op::length, id, loops), id, loops);
+}
+
+template <op K>
+constexpr void lower_as(lowering& ctx, int id) {
+  op_entry<K>::lower(ctx, id);
+}
+struct lower_of_operation {
+  template <op K>
+  constexpr auto operator()() const {
+    return &lower_as<K>;
+  }
+};
+inline constexpr auto lowerings = table_of_operations(lower_of_operation());
+
+// Appends the instructions of node id; a fused node is computed by that of its fusion group.
+constexpr void lower_node(lowering& ctx, int id) {
+  if (!ctx.g.nodes[id].fused) lowerings[ctx.g.nodes[id].kind](ctx, id);
 }
 
 }  // namespace weft::detail

@@ -6,6 +6,14 @@
 
 namespace weft::detail {
 
+constexpr void lower_yield(lowering& ctx, int id) {
+  node const& n = ctx.g.nodes[id];
+  if (ctx.p.of[id].root == id)
+    ctx.copy(id, ctx.place(id, n.axes), n.operand[1]);
+  else if (n.operand[1] != n.operand[0])
+    ctx.copy(id, ctx.place(n.operand[0], n.axes), n.operand[1]);
+}
+
 // Copies the value of the current step into the result, along the scanned axis.
 constexpr void lower_scan_collect(lowering& ctx, int id) {
   axis_list const& axes = ctx.g.nodes[ctx.g.nodes[id].operand[0]].axes;

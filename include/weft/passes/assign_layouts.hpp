@@ -8,15 +8,9 @@ namespace weft {
 
 namespace detail {
 
-// Whether the operation can write its result in any layout at no cost.
-constexpr bool any_output_layout(op o) {
-  return is_elementwise(o) || o == op::dot || o == op::gather || o == op::scatter_add;
-}
-
 // Whether operand j has to keep its layout.
-constexpr bool fixed_operand_layout(op o, int j) {
-  if (o == op::gather) return j == 0;
-  return !is_elementwise(o) && o != op::scatter_add && o != op::concatenate;
+constexpr bool has_fixed_layout(op o, int j) {
+  return !has_flag(o, op_flag::any_operands) && !(has_flag(o, op_flag::any_indices) && j > 0);
 }
 
 // The axis order in which node n iterates over operand j: the result's. The operand of scatter_add
@@ -72,7 +66,7 @@ constexpr graph assign_layouts(graph g) {
   for (int i = 0; i < g.output_count; ++i) fixed[g.outputs[i].node] = true;
   for (int i = g.count - 1; i >= 0; --i) {
     node& n = g.nodes[i];
-    if (detail::any_output_layout(n.kind) && !fixed[i] && user[i] > 0) {
+    if (has_flag(n.kind, op_flag::any_result) && !fixed[i] && user[i] > 0) {
       axis_list const wanted = detail::visits(g, g.nodes[user[i] - 1], place[i]);
       axis_list order{};
       for (int a = 0; a < wanted.count; ++a)
@@ -81,7 +75,7 @@ constexpr graph assign_layouts(graph g) {
     }
     for (int j = 0; j < n.operands; ++j) {
       int const from = n.operand[j];
-      if (detail::fixed_operand_layout(n.kind, j)) {
+      if (detail::has_fixed_layout(n.kind, j)) {
         fixed[from] = true;
       } else {
         user[from] = i + 1;

@@ -52,28 +52,17 @@ class axis_order_canonicalizer {
 
   // The canonical order of n's axes; empty where n keeps its own.
   constexpr axis_list order_of(const node& n) const {
-    switch (n.kind) {
-      case op::rename:
-      case op::slice:
-      case op::pad:
-        return order_through_view(n);
-      case op::concatenate:
-        return order_through_axis_change(n, whole_operand(n));
-      case op::split:
-      case op::merge:
-      case op::unfold:
-      case op::scan_slice:
-        return order_through_axis_change(n, 0);
-      case op::gather:
-        return order_like(n, 1);
-      default:
-        break;
-    }
+    axis_order const order = info(n.kind).order;
+    // Those that rename or replace axes have no choice.
+    if (order == axis_order::through_view) return order_through_view(n);
+    if (order == axis_order::through_axis_change) return order_through_axis_change(n, 0);
+    if (order == axis_order::through_concatenation)
+      return order_through_axis_change(n, whole_operand(n));
+    if (order == axis_order::like_indices) return order_like(n, 1);
     if (n.region != 0) return {};
-    if (n.kind == op::dot) return order_like(n, left_matrix(n));
-    if (is_elementwise(n.kind)) return order_like(n, whole_operand(n));
-    if (is_reduction(n.kind) || is_rowwise(n.kind) || n.kind == op::rotate) return order_like(n, 0);
-    return {};
+    if (order == axis_order::like_left_matrix) return order_like(n, left_matrix(n));
+    if (order == axis_order::like_widest) return order_like(n, whole_operand(n));
+    return order == axis_order::like_first ? order_like(n, 0) : axis_list{};
   }
 
   constexpr bool is_data(const node& n, int operand) const {

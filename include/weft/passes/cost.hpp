@@ -21,25 +21,6 @@ struct operation_cost {
 
 namespace detail {
 
-// Per element of the result.
-constexpr double elementwise_flops(op o) {
-  switch (o) {
-    case op::copy:
-    case op::cast:
-      return 0;
-    case op::gelu:  // x/2 (1 + erf(x/√2))
-      return 5;
-    case op::gelu_tanh:
-      return 8;
-    case op::gelu_adjoint:
-      return 9;
-    case op::gelu_tanh_adjoint:
-      return 14;
-    default:
-      return 1;
-  }
-}
-
 // The number of (query, key) pairs within the band; with an offset, which is known only at run
 // time, the maximum.
 constexpr double pairs_seen(const attention_axes& a, const node& n) {
@@ -58,6 +39,8 @@ constexpr double pairs_seen(const attention_axes& a, const node& n) {
   return pairs;
 }
 
+}  // namespace detail
+
 // Forward: two contractions and a softmax; backward: five contractions and softmax's adjoint. Each
 // bias, bias gradient and dropout adds one flop per (query, key) pair.
 constexpr double attention_flops(const graph& g, const node& n) {
@@ -69,56 +52,27 @@ constexpr double attention_flops(const graph& g, const node& n) {
        {attention_option::bias, attention_option::relative, attention_option::dropout,
         attention_option::bias_gradient, attention_option::relative_gradient})
     each += has_option(n, what);
-  return static_cast<double>(a.batch.extent()) * pairs_seen(a, n) * each;
+  return static_cast<double>(a.batch.extent()) * detail::pairs_seen(a, n) * each;
 }
 
+namespace detail {
+
+template <op K>
 constexpr double flops_of(const graph& g, const node& n) {
-  auto const size = static_cast<double>(n.axes.extent());
-  auto const operand_size = [&](int i) {
-    return static_cast<double>(g.nodes[n.operand[i]].axes.extent());
-  };
-  switch (n.kind) {
-    case op::dot: {  // a multiply-add for each index of all axes
-      double terms = size;
-      axis_list const& left = g.nodes[n.operand[0]].axes;
-      for (int a = 0; a < left.count; ++a)
-        if (!n.axes.contains(left.at[a])) terms *= static_cast<double>(left.at[a]->extent);
-      double const each = (n.scale != 1) + (n.operands - 2) + elementwise_flops(n.epilogue);
-      return 2 * terms + each * size;
-    }
-    case op::attention:
-    case op::attention_adjoint:
-      return attention_flops(g, n);
-    case op::sum:
-    case op::max:
-      return operand_size(0) * n.operands;
-    case op::rotate:  // six per pair
-      return 3 * size;
-    case op::rotate_adjoint:
-      return 3 * size;
-    case op::scatter_add:
-    case op::fold:
-      return operand_size(0);
-    case op::softmax:  // maximum, difference, exp, sum, quotient
-    case op::log_softmax:
-      return (5 + (n.scale != 1)) * size;
-    case op::normalize:  // sum, difference, square, sum, product; gain; bias; addend
-      return (5 + n.operands - 1) * size;
-    case op::rms_normalize:  // square, sum, product; gain; bias; addend
-      return (3 + n.operands - 1) * size;
-    case op::softmax_adjoint:
-    case op::log_softmax_adjoint:
-      return 4 * size;
-    case op::normalize_adjoint:
-      return (9 + n.operands - 2 + (has_partial_sums(n) ? 3 : 0)) * size;
-    case op::rms_normalize_adjoint:
-      return (7 + n.operands - 2 + (has_partial_sums(n) ? 3 : 0)) * size;
-    case op::norm_parameter_gradient:
-      return static_cast<double>(partial_count(g.nodes[n.operand[0]])) * size;
-    default:
-      return is_elementwise(n.kind) ? elementwise_flops(n.kind) * size : 0;
-  }
+  if constexpr (is_leaf(K) || is_view(K))
+    return 0;
+  else if constexpr (is_elementwise(K))
+    return flops_per_element_of(K) * static_cast<double>(n.axes.extent());
+  else
+    return op_entry<K>::flops(g, n);
 }
+struct flops_of_operation {
+  template <op K>
+  constexpr auto operator()() const {
+    return &flops_of<K>;
+  }
+};
+inline constexpr auto flops = table_of_operations(flops_of_operation());
 
 }  // namespace detail
 
@@ -134,7 +88,7 @@ constexpr operation_cost cost_of(const graph& g, int i) {
     return static_cast<double>(m.axes.extent()) * bytes(m.type);
   };
   if (n.kind == op::update_rows) return {0, 2 * times * size_of(g.nodes[n.operand[1]])};
-  operation_cost c{detail::flops_of(g, n), n.fused ? 0 : size_of(n)};
+  operation_cost c{detail::flops[n.kind](g, n), n.fused ? 0 : size_of(n)};
   for (int j = 0; j < n.operands; ++j)
     if (node const& from = g.nodes[n.operand[j]]; !from.fused && from.kind != op::element_ids)
       c.bytes += n.kind == op::gather && j == 0 ? size_of(n) : size_of(from);

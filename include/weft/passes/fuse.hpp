@@ -17,11 +17,6 @@ inline constexpr int max_addends = 2;  // biases and residuals of one dot, besid
 
 namespace detail {
 
-// Whether a dot's epilogue may apply this function.
-constexpr bool is_epilogue_function(op o) {
-  return o == op::relu || o == op::gelu || o == op::gelu_tanh || o == op::tanh || o == op::sigmoid;
-}
-
 class fuser {
  public:
   explicit constexpr fuser(const graph& g) : g_(g) {
@@ -72,7 +67,7 @@ class fuser {
     node const* const c = contraction(h, original, n, 0);
     if (!c) return false;
     node fused = *c;
-    if (is_epilogue_function(n.kind)) {
+    if (has_flag(n.kind, op_flag::epilogue)) {
       fused.epilogue = n.kind;
     } else if (n.kind == op::add) {
       if (!add(fused, n.operand[1])) return false;

@@ -35,7 +35,7 @@ class elementwise_grouper {
     node const& last = g_.nodes[end_[i] - 1];
     if (!is_elementwise(last.kind) || !(last.axes == n.axes) || !same_schedule(last, n))
       return false;
-    int inputs[kernels::max_fused_inputs + 3]{};
+    int inputs[max_fused_inputs + 3]{};
     int input_count = 0;
     auto const read = [&](int id) {
       for (int j = 0; j < input_count; ++j)
@@ -46,7 +46,7 @@ class elementwise_grouper {
     for (int j = 0; j < c.input_count; ++j)
       if (c.inputs[j] != i) read(c.inputs[j]);
     for (int j = 0; j < n.operands; ++j) read(n.operand[j]);
-    return c.count < kernels::max_fused_ops && input_count <= kernels::max_fused_inputs;
+    return c.count < max_fused_ops && input_count <= max_fused_inputs;
   }
 
   graph& g_;

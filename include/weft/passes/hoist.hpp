@@ -42,18 +42,10 @@ class hoister {
     to[i] = h.emit(n);
   }
 
-  // Whether a result is worth caching.
-  static constexpr bool is_expensive(op o) {
-    bool const function = o >= op::exp && o <= op::gelu_tanh && o != op::relu;
-    return function || o == op::gelu_adjoint || o == op::gelu_tanh_adjoint || is_reduction(o) ||
-           is_rowwise(o) || o == op::dot || o == op::attention || o == op::attention_adjoint ||
-           o == op::gather || o == op::scatter_add;
-  }
-
   // Whether an element of n may differ between lengths: invariant nodes are computed with all
   // lengths at their bounds.
   constexpr bool depends_on_lengths(const node& n) const {
-    if (is_elementwise(n.kind) || n.kind == op::positions || n.kind == op::rename) return false;
+    if (has_flag(n.kind, op_flag::any_length)) return false;
     if (n.named.bounded()) return true;
     axis_list from{};  // bounded axes of the operands
     for (int j = 0; j < n.operands; ++j) {
@@ -78,7 +70,8 @@ class hoister {
     known_[i] = true;
     for (int j = 0; j < n.operands; ++j) size_[i] = std::max(size_[i], size_[n.operand[j]]);
     bool const fuses = is_elementwise(n.kind) || (is_view(n.kind) && n.kind != op::merge);
-    if (is_expensive(n.kind) || (size_[i] > 0 && !fuses)) size_[i] = n.axes.extent();
+    if (has_flag(n.kind, op_flag::expensive) || (size_[i] > 0 && !fuses))
+      size_[i] = n.axes.extent();
   }
 
   // Called for users before their operands.

@@ -9,87 +9,11 @@
 #include "weft/graph/graph.hpp"
 #include "weft/graph/partial_sums.hpp"
 #include "weft/graph/scan.hpp"
+#include "weft/passes/memory_layout.hpp"
 
 namespace weft {
 
-inline constexpr std::size_t alignment = 64;  // bytes, of every parameter and intermediate
-
-constexpr std::size_t align(std::size_t bytes) {
-  return (bytes + alignment - 1) / alignment * alignment;
-}
-
-// The memory segments of a run. Gradients have the same offsets as their parameters. Element ids
-// (`numbers`) have no memory, only strides: an element's value is the sum of i * stride.
-enum class block : std::uint8_t { workspace, parameters, gradients, constants, input, numbers };
-
-// A run-time part of an offset: the length of an axis times a stride, in elements.
-struct shift {
-  const axis_info* length;  // null: the scan's current step
-  std::ptrdiff_t stride;
-};
-
-// A node's strided layout: element (i, ...) is at `offset` bytes plus sum of i * stride elements.
-// Strides follow from the axes' bounds, so they are compile-time constants; loops run to the
-// lengths.
-struct layout {
-  block where;
-  int input;  // which one, if where is block::input
-  std::size_t offset;
-  std::ptrdiff_t stride[max_rank];
-  shift shifts[max_rank];
-  int shift_count;
-  int root;  // the node that owns the buffer; for a view, its operand's
-};
-
-struct memory_plan {
-  layout of[max_nodes]{};
-  std::size_t
-      parameter_offset[max_leaves]{};  // bytes, in the segments of parameters and of gradients
-  std::size_t state_bytes = 0;         // at the start of the workspace
-  std::size_t parameter_bytes = 0;
-  std::size_t constant_bytes = 0;
-  std::size_t workspace_bytes = 0;
-  std::size_t once_bytes = 0;  // of it: run-invariant nodes
-};
-
 namespace detail {
-
-constexpr void row_major(std::ptrdiff_t* stride, const axis_list& axes) {
-  std::ptrdiff_t next = 1;
-  for (int i = axes.count - 1; i >= 0; --i) {
-    stride[i] = next;
-    next *= static_cast<std::ptrdiff_t>(axes.at[i]->extent);
-  }
-}
-
-constexpr std::size_t bytes_of(const node& n) {
-  return n.axes.extent() * static_cast<std::size_t>(bytes(n.type));
-}
-
-// Byte offsets of a node's further results in its buffer: an attention's statistics (log-sum-exp),
-// and the gradients of an adjoint, each of the size of what it is the gradient for.
-constexpr std::size_t statistics_offset(const node& attention) {
-  return align(bytes_of(attention));
-}
-constexpr std::size_t part_offset(const graph& g, const node& adjoint, std::int64_t part) {
-  attention_parts const parts = parts_of(adjoint);
-  std::size_t offset = 0;
-  for (int j = 0; j < part; ++j) offset += align(bytes_of(g.nodes[parts.of[j]]));
-  return offset;
-}
-// The byte offset of the partial row sums in the buffer of a normalisation's adjoint: for the
-// gain's gradient (which = 0), then for the bias's (1).
-constexpr std::size_t partial_sums_offset(const node& adjoint, std::int64_t which) {
-  std::size_t const sums = partial_count(adjoint) * row_axes(adjoint).extent();
-  return align(bytes_of(adjoint)) + static_cast<std::size_t>(which) * 4 * sums;
-}
-// Bytes of the node's buffer, for all its results.
-constexpr std::size_t memory_of(const graph& g, const node& n) {
-  if (n.kind == op::attention) return statistics_offset(n) + 4 * attention_rows(n).extent();
-  if (n.kind == op::attention_adjoint) return part_offset(g, n, parts_of(n).count);
-  if (has_partial_sums(n)) return partial_sums_offset(n, 2);
-  return bytes_of(n);
-}
 
 class planner {
  public:
@@ -278,65 +202,8 @@ class planner {
 
   // Offsets of views are relative to their roots' until those are allocated.
   constexpr void view(const node& n, layout& l) const {
-    int const from = n.operand[0];
-    layout const& source = p_.of[from];
-    axis_list const& axes = g_.nodes[from].axes;
-    if (n.kind == op::merge && !joinable(n, axes, source)) return;
-    if (n.kind == op::get_result) {
-      l.root = from;
-      l.offset = part_offset(g_, g_.nodes[from], n.start);
-      return;
-    }
-    layout const fresh = l;
-    l = source;
-    if (source.root == from) l.offset = 0;
-    for (int a = 0; a < n.axes.count; ++a) l.stride[a] = fresh.stride[a];
-    int at = 0;  // the operand's axis
-    for (int a = 0; a < n.axes.count; ++at) {
-      if (n.kind == op::scan_slice && axes.at[at] == n.named.at[0]) continue;
-      bool const taken = n.kind == op::merge && n.named.contains(axes.at[at]);
-      if (n.kind == op::split && !n.axes.contains(axes.at[at])) {
-        std::ptrdiff_t stride = source.stride[at];
-        for (int j = n.named.count - 1; j >= 0; --j) {
-          l.stride[a + j] = stride;
-          stride *= static_cast<std::ptrdiff_t>(n.named.at[j]->extent);
-        }
-        a += n.named.count;
-      } else if (n.kind == op::unfold && axes.at[at] == n.named.at[0]) {
-        l.stride[a++] = source.stride[at] * n.lowest;
-        l.stride[a++] = source.stride[at] * n.highest;
-      } else if (taken) {
-        if (axes.at[at] == first_standing(n, axes))
-          l.stride[a++] = source.stride[axes.find(n.named.at[n.named.count - 1])];
-      } else {
-        l.stride[a++] = source.stride[at];
-      }
-    }
-    if (n.kind == op::scan_slice)
-      l.shifts[l.shift_count++] = {nullptr, source.stride[axes.find(n.named.at[0])]};
-    if (n.kind == op::slice) {
-      std::ptrdiff_t const stride = source.stride[axes.find(n.named.at[0])];
-      l.offset += static_cast<std::size_t>(n.start * stride * bytes(n.type));
-      for (int j = 1; j < n.named.count; ++j) l.shifts[l.shift_count++] = {n.named.at[j], stride};
-    }
-  }
-
-  // The outermost of the operand's axes that the merge n joins.
-  static constexpr const axis_info* first_standing(const node& n, const axis_list& axes) {
-    for (int i = 0; i < axes.count; ++i)
-      if (n.named.contains(axes.at[i])) return axes.at[i];
-    return nullptr;
-  }
-
-  // Whether the merged axes coalesce into one with a single stride, so that the merge is a view.
-  static constexpr bool joinable(const node& n, const axis_list& axes, const layout& source) {
-    for (int j = 0; j + 1 < n.named.count; ++j) {
-      auto const inner = static_cast<std::ptrdiff_t>(n.named.at[j + 1]->extent);
-      if (source.stride[axes.find(n.named.at[j])] !=
-          source.stride[axes.find(n.named.at[j + 1])] * inner)
-        return false;
-    }
-    return true;
+    view_layout v(n, g_, p_, l);
+    views[n.kind](v);
   }
 
   // A gradient is computed directly into the gradient segment, if it is all of the node's own

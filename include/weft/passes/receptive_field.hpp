@@ -76,6 +76,41 @@ struct receptive_field {
   double hops;
 };
 
+class receptive_field_finder;
+
+// What an entry's function receptive_field sees: its node, whose operand has an axis of positions
+// that the result has not, and the operands' receptive field.
+struct axis_position_change {
+  receptive_field_finder& finder;
+  const node& n;
+  receptive_field operands;
+
+  // The axis of the result that the operand has not.
+  constexpr const axis_info* new_axis() const;
+  // From here on, `axis` is one of positions.
+  constexpr void follow(const axis_info* axis);
+  constexpr receptive_field of_operand() const { return operands; }
+  constexpr receptive_field moved(double by) const;      // position t is t + by of the operand
+  constexpr receptive_field widened(double high) const;  // and depends on `high` more after it
+  constexpr receptive_field everywhere() const;          // on every position
+  constexpr receptive_field mixed() const;               // the same, by one more operation
+};
+
+template <op K>
+constexpr receptive_field receptive_field_of(axis_position_change& c) {
+  if constexpr (requires { op_entry<K>::receptive_field(c); })
+    return op_entry<K>::receptive_field(c);
+  else
+    return c.mixed();
+}
+struct receptive_field_of_operation {
+  template <op K>
+  constexpr auto operator()() const {
+    return &receptive_field_of<K>;
+  }
+};
+inline constexpr auto receptive_fields = table_of_operations(receptive_field_of_operation());
+
 class receptive_field_finder {
  public:
   // Along `axis` and its aliases, and along the axes made from it by slice, pad and unfold.
@@ -132,28 +167,8 @@ class receptive_field_finder {
         loses |= is_position(x.axes.at[a]) && !n.axes.contains(x.axes.at[a]);
     }
     if (!loses) return r;
-    node const& x = g_.nodes[n.operand[0]];
-    auto const start = static_cast<double>(n.start);
-    switch (n.kind) {
-      case op::rename:
-      case op::scan_slice:
-        return r;
-      case op::scan_result:
-        return {r.any, -whole_, whole_, r.hops};
-      case op::slice:
-        add_family(new_axis(n.axes, x.axes));
-        return moved(r, start, start, 0);
-      case op::pad:
-        add_family(n.named.at[0]);
-        return moved(r, -start, -start, 0);
-      case op::unfold: {
-        add_family(n.named.at[1]);
-        auto const taps = static_cast<double>(n.named.at[2]->extent);
-        return moved(r, 0, static_cast<double>(n.highest) * (taps - 1), 1);
-      }
-      default:
-        return mixed(r);
-    }
+    axis_position_change change{*this, n, r};
+    return receptive_fields[n.kind](change);
   }
 
   constexpr receptive_field attended(const node& n) const {
@@ -179,6 +194,7 @@ class receptive_field_finder {
     return {true, r.backwards ? 0 : -whole_, r.backwards ? whole_ : 0, steps};
   }
 
+  friend axis_position_change;
   static constexpr int max_family = 32;
   const graph& g_;
   double whole_;
@@ -186,6 +202,25 @@ class receptive_field_finder {
   int count_ = 0;
   receptive_field of_[max_nodes]{};
 };
+
+constexpr const axis_info* axis_position_change::new_axis() const {
+  return weft::new_axis(n.axes, finder.g_.nodes[n.operand[0]].axes);
+}
+constexpr void axis_position_change::follow(const axis_info* axis) {
+  finder.add_family(axis);
+}
+constexpr receptive_field axis_position_change::moved(double by) const {
+  return finder.moved(operands, by, by, 0);
+}
+constexpr receptive_field axis_position_change::widened(double high) const {
+  return finder.moved(operands, 0, high, 1);
+}
+constexpr receptive_field axis_position_change::everywhere() const {
+  return {operands.any, -finder.whole_, finder.whole_, operands.hops};
+}
+constexpr receptive_field axis_position_change::mixed() const {
+  return finder.mixed(operands);
+}
 
 }  // namespace detail
 

@@ -115,7 +115,7 @@ class forward_replay {
 
  private:
   static constexpr bool is_rematerializable(op o) {
-    return is_elementwise(o) && !(o >= op::exp && o <= op::gelu_tanh);
+    return is_elementwise(o) && !has_flag(o, op_flag::expensive);
   }
   constexpr const axis_info* steps() const { return g_.regions[region_ - 1].steps; }
 

@@ -14,14 +14,6 @@ namespace weft {
 
 namespace detail {
 
-// For x >= 0. Newton's iteration, which descends to the root from above.
-constexpr double square_root(double x) {
-  if (x == 0) return 0;
-  double root = x > 1 ? x : 1;
-  for (double next = (root + x / root) / 2; next < root; next = (root + x / root) / 2) root = next;
-  return root;
-}
-
 constexpr bool same_node(const node& a, const node& b) {
   if (a.kind != b.kind || a.region != b.region || a.type != b.type || a.operands != b.operands ||
       a.start != b.start ||
@@ -32,18 +24,6 @@ constexpr bool same_node(const node& a, const node& b) {
   for (int i = 0; i < a.operands; ++i)
     if (a.operand[i] != b.operand[i]) return false;
   return a.axes == b.axes && a.named == b.named;
-}
-
-constexpr bool commutes(op o) {
-  return o == op::add || o == op::multiply || o == op::maximum || o == op::minimum ||
-         o == op::equal || o == op::not_equal || o == op::logical_and || o == op::logical_or;
-}
-
-constexpr bool same_axes_in_any_order(const axis_list& a, const axis_list& b) {
-  if (a.count != b.count) return false;
-  for (int i = 0; i < a.count; ++i)
-    if (!b.contains(a.at[i])) return false;
-  return true;
 }
 
 // Whether `some` is a subsequence of `all`.
@@ -67,7 +47,8 @@ class value_numbering {
     if (own || n.kind == op::input || n.kind == op::parameter || n.kind == op::state)
       return g_.emit(n);
     n.region = region_of(g_, n);
-    if (commutes(n.kind) && n.operand[0] > n.operand[1]) std::swap(n.operand[0], n.operand[1]);
+    if (has_flag(n.kind, op_flag::commutes) && n.operand[0] > n.operand[1])
+      std::swap(n.operand[0], n.operand[1]);
     std::uint32_t at = hash(n);
     for (; table_[at % table_size] != 0; ++at)
       if (int const id = table_[at % table_size] - 1; same_node(g_.nodes[id], n)) return id;
@@ -76,23 +57,15 @@ class value_numbering {
     return id;
   }
 
- private:
-  static constexpr std::uint32_t table_size = 2 * max_nodes;
-
-  static constexpr std::uint32_t hash(const node& n) {
-    auto const bits = std::bit_cast<std::uint64_t>(n.scalar);
-    std::uint32_t h = static_cast<std::uint32_t>(n.kind) + static_cast<std::uint32_t>(n.start);
-    h = h * 31 + static_cast<std::uint32_t>(bits ^ (bits >> 32));
-    for (int i = 0; i < n.operands; ++i) h = h * 31 + static_cast<std::uint32_t>(n.operand[i]);
-    return h * 2654435761u >> 7;
-  }
+  // ---- for the entries' functions fold, which give the id of a node with n's value, or -1; they
+  // may make n a simpler node.
 
   constexpr const node& operand(const node& n, int i) const { return g_.nodes[n.operand[i]]; }
   constexpr bool is_constant(const node& n, int i, double value) const {
     return operand(n, i).kind == op::constant && operand(n, i).scalar == value;
   }
   // Whether operand i has n's axes and dtype, so that it could replace n.
-  constexpr bool like(const node& n, int i) const {
+  constexpr bool is_like(const node& n, int i) const {
     return operand(n, i).axes == n.axes && operand(n, i).type == n.type;
   }
 
@@ -118,66 +91,22 @@ class value_numbering {
     return add(c);
   }
 
-  // The id of an existing node or constant with n's value; -1: none. May make n a simpler node.
-  constexpr int folded(node& n) {
-    switch (n.kind) {
-      case op::rename:
-        if (operand(n, 0).kind == op::rename) n.operand[0] = operand(n, 0).operand[0];
-        n.named = {};
-        return like(n, 0) ? n.operand[0] : -1;
-      case op::copy:
-        return like(n, 0) ? n.operand[0] : -1;
-      case op::length: {
-        if (n.named.bounded()) return -1;
-        return constant(n, static_cast<double>(n.named.extent()));
-      }
-      case op::sum:
-        if (operand(n, 0).axes == n.axes) return n.operand[0];
-        if (same_axes_in_any_order(operand(n, 0).axes, n.axes)) {
-          n.kind = op::copy;
-          n.named = {};
-        }
-        return -1;
-      case op::scan_collect:  // the same at every step
-        if (operand(n, 0).region == 0) {
-          n.kind = op::copy;
-          n.named = {};
-        }
-        return -1;
-      case op::where:
-        return n.operand[1] == n.operand[2] && like(n, 1) ? n.operand[1] : -1;
-      case op::cast:
-        if (like(n, 0)) return n.operand[0];
-        return operand(n, 0).kind == op::constant && n.axes.count == 0
-                   ? constant(n, operand(n, 0).scalar)
-                   : -1;
-      case op::sqrt:
-        if (is_finite_constant(n, 0) && operand(n, 0).scalar >= 0)
-          return constant(n, square_root(operand(n, 0).scalar));
-        return -1;
-      case op::dropout:
-        if (operand(n, 1).scalar == 0) return n.operand[0];
-        if (operand(n, 1).scalar == 1) {
-          node zeros = make_node(op::copy);
-          zeros.axes = n.axes;
-          zeros.operands = 1;
-          zeros.operand[0] = constant(n, 0);
-          n = zeros;
-        }
-        return -1;
-      case op::negate:
-        if (operand(n, 0).kind == op::negate) return operand(n, 0).operand[0];
-        return operand(n, 0).kind == op::constant ? constant(n, -operand(n, 0).scalar) : -1;
-      case op::add:
-        if (pads_to_concatenate(n)) return -1;
-        return arithmetic(n);
-      case op::subtract:
-      case op::multiply:
-      case op::divide:
-        return arithmetic(n);
-      default:
-        return -1;
-    }
+  // For x >= 0. Newton's iteration, which descends to the root from above.
+  static constexpr double square_root(double x) {
+    if (x == 0) return 0;
+    double root = x > 1 ? x : 1;
+    for (double next = (root + x / root) / 2; next < root; next = (root + x / root) / 2)
+      root = next;
+    return root;
+  }
+  // Value `id`, a scalar, with the axes of n.
+  static constexpr node broadcast(const node& n, int id) {
+    node copy = make_node(op::copy);
+    copy.type = n.type;
+    copy.axes = n.axes;
+    copy.operands = 1;
+    copy.operand[0] = id;
+    return copy;
   }
 
   // A sum of pads, as the gradients for slices are, becomes a concatenation of their operands, if
@@ -229,8 +158,9 @@ class value_numbering {
   constexpr int arithmetic(const node& n) {
     bool const additive = n.kind == op::add || n.kind == op::subtract;
     double const neutral = additive ? 0 : 1;
-    if (is_constant(n, 1, neutral) && like(n, 0)) return n.operand[0];
-    if ((n.kind == op::add || n.kind == op::multiply) && is_constant(n, 0, neutral) && like(n, 1))
+    if (is_constant(n, 1, neutral) && is_like(n, 0)) return n.operand[0];
+    if ((n.kind == op::add || n.kind == op::multiply) && is_constant(n, 0, neutral) &&
+        is_like(n, 1))
       return n.operand[1];
     if (!is_finite_constant(n, 0) || !is_finite_constant(n, 1)) return -1;
     double const a = operand(n, 0).scalar;
@@ -248,9 +178,39 @@ class value_numbering {
     return operand(n, i).kind == op::constant && -largest <= x && x <= largest;
   }
 
+ private:
+  static constexpr std::uint32_t table_size = 2 * max_nodes;
+
+  static constexpr std::uint32_t hash(const node& n) {
+    auto const bits = std::bit_cast<std::uint64_t>(n.scalar);
+    std::uint32_t h = static_cast<std::uint32_t>(n.kind) + static_cast<std::uint32_t>(n.start);
+    h = h * 31 + static_cast<std::uint32_t>(bits ^ (bits >> 32));
+    for (int i = 0; i < n.operands; ++i) h = h * 31 + static_cast<std::uint32_t>(n.operand[i]);
+    return h * 2654435761u >> 7;
+  }
+
+  constexpr int folded(node& n);
+
   graph& g_;
   int table_[table_size]{};  // id + 1; 0: free
 };
+
+struct fold_of {
+  template <op K>
+  constexpr auto operator()() const -> int (*)(value_numbering&, node&) {
+    if constexpr (requires(value_numbering & s, node & n) { op_entry<K>::fold(s, n); })
+      return &op_entry<K>::fold;
+    else
+      return nullptr;
+  }
+};
+inline constexpr auto folds = table_of_operations(fold_of());
+
+// The id of an existing node or constant with n's value; -1: none. May make n a simpler node.
+constexpr int value_numbering::folded(node& n) {
+  auto const fold = folds[n.kind];
+  return fold ? fold(*this, n) : -1;
+}
 
 }  // namespace detail
 

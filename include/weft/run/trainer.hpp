@@ -122,7 +122,7 @@ class trainer {
   // The number of steps done.
   std::int64_t steps() const { return steps_; }
   // Continues as after that many steps: the schedule, the optimizer's bias correction and the
-  // dropout masks depend on their number.
+  // dropout masks depend on their number. The optimizer's state has to be that after as many.
   void resume_at(std::int64_t steps) { steps_ = steps; }
 
   // The parameters; the copy shares their memory.
@@ -137,8 +137,6 @@ class trainer {
   weft::parameters<Model> state_of_optimizer(std::size_t s) const {
     return weft::parameters<Model>(std::span(state_[s].get(), parameters_.bytes));
   }
-  // Sets the number of steps done; the optimizer's state has to be that after as many steps.
-  void go_on_after(std::int64_t steps) { steps_ = steps; }
 
  private:
   struct checked {};

@@ -8,9 +8,9 @@
 #include <limits>
 #include <vector>
 
+#include "reference/elementwise.hpp"
+#include "reference/tensors.hpp"
 #include "weft/graph/attention.hpp"
-#include "weft/kernels/reference/elementwise.hpp"
-#include "weft/kernels/reference/tensors.hpp"
 
 namespace weft::reference {
 

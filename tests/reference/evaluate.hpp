@@ -13,14 +13,14 @@
 #include <utility>
 #include <vector>
 
+#include "reference/attention.hpp"
+#include "reference/elementwise.hpp"
+#include "reference/lengths.hpp"
+#include "reference/rowwise.hpp"
+#include "reference/tensors.hpp"
 #include "weft/graph/attention.hpp"
 #include "weft/graph/rotation.hpp"
 #include "weft/graph/scan.hpp"
-#include "weft/kernels/reference/attention.hpp"
-#include "weft/kernels/reference/elementwise.hpp"
-#include "weft/kernels/reference/lengths.hpp"
-#include "weft/kernels/reference/rowwise.hpp"
-#include "weft/kernels/reference/tensors.hpp"
 
 namespace weft::reference {
 

@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "weft/kernels/reference/tensors.hpp"
+#include "reference/tensors.hpp"
 
 namespace weft::reference {
 

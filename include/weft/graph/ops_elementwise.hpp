@@ -1,0 +1,253 @@
+// The table's entries for elementwise operations.
+//
+// adjoint(p) adds the gradients of the operands; p is passes/differentiate.hpp's pullback. fold(s,
+// n) gives a node that computes what n does, or -1; s is passes/simplify.hpp's value numbering.
+#pragma once
+
+#include "weft/graph/op_class.hpp"
+
+namespace weft {
+
+template <>
+struct op_entry<op::copy> : unary_operation<> {
+  static constexpr element_types types = element_types::same;
+  static constexpr double flops_per_element = 0;
+  static constexpr void adjoint(auto& p) { p.add(0, p.gradient()); }
+  static constexpr int fold(auto& s, auto& n) { return s.is_like(n, 0) ? n.operand[0] : -1; }
+};
+template <>
+struct op_entry<op::cast> : unary_operation<> {
+  static constexpr element_types types = element_types::mixed;
+  static constexpr double flops_per_element = 0;
+  // From float32 to float32: no other is differentiable.
+  static constexpr void adjoint(auto& p) { p.add(0, p.gradient()); }
+  static constexpr int fold(auto& s, auto& n) {
+    if (s.is_like(n, 0)) return n.operand[0];
+    auto const& x = s.operand(n, 0);
+    return x.kind == op::constant && n.axes.count == 0 ? s.constant(n, x.scalar) : -1;
+  }
+};
+template <>
+struct op_entry<op::negate> : unary_operation<> {
+  static constexpr element_types types = element_types::numbers;
+  static constexpr void adjoint(auto& p) { p.add(0, p.map(op::negate, p.gradient())); }
+  static constexpr int fold(auto& s, auto& n) {
+    auto const& x = s.operand(n, 0);
+    if (x.kind == op::negate) return x.operand[0];
+    return x.kind == op::constant ? s.constant(n, -x.scalar) : -1;
+  }
+};
+template <>
+struct op_entry<op::exp> : unary_operation<op_flag::expensive> {
+  static constexpr void adjoint(auto& p) { p.add(0, p.times(p.gradient(), p.result())); }
+};
+template <>
+struct op_entry<op::log> : unary_operation<op_flag::expensive> {
+  static constexpr void adjoint(auto& p) { p.add(0, p.map(op::divide, p.gradient(), p.x(0))); }
+};
+template <>
+struct op_entry<op::sqrt> : unary_operation<op_flag::expensive> {
+  static constexpr void adjoint(auto& p) {
+    p.add(0, p.map(op::divide, p.times(p.gradient(), p.constant(0.5)), p.result()));
+  }
+  static constexpr int fold(auto& s, auto& n) {
+    if (!s.is_finite_constant(n, 0) || s.operand(n, 0).scalar < 0) return -1;
+    return s.constant(n, s.square_root(s.operand(n, 0).scalar));
+  }
+};
+template <>
+struct op_entry<op::tanh> : unary_operation<op_flag::expensive | op_flag::epilogue> {
+  static constexpr void adjoint(auto& p) {
+    int const y = p.result();
+    p.add(0, p.times(p.gradient(), p.map(op::subtract, p.constant(1), p.times(y, y))));
+  }
+};
+template <>
+struct op_entry<op::erf> : unary_operation<op_flag::expensive> {
+  static constexpr void adjoint(auto& p) {  // 2/sqrt(π) exp(-x²)
+    int const slope = p.map(op::exp, p.map(op::negate, p.times(p.x(0), p.x(0))));
+    p.add(0, p.times(p.gradient(), p.times(p.constant(1.1283791670955126), slope)));
+  }
+};
+template <>
+struct op_entry<op::sin> : unary_operation<op_flag::expensive> {
+  static constexpr void adjoint(auto& p) {
+    p.add(0, p.times(p.gradient(), p.map(op::cos, p.x(0))));
+  }
+};
+template <>
+struct op_entry<op::cos> : unary_operation<op_flag::expensive> {
+  static constexpr void adjoint(auto& p) {
+    p.add(0, p.map(op::negate, p.times(p.gradient(), p.map(op::sin, p.x(0)))));
+  }
+};
+template <>
+struct op_entry<op::sigmoid> : unary_operation<op_flag::expensive | op_flag::epilogue> {
+  static constexpr void adjoint(auto& p) {
+    int const y = p.result();
+    p.add(0, p.times(p.gradient(), p.times(y, p.map(op::subtract, p.constant(1), y))));
+  }
+};
+template <>
+struct op_entry<op::relu> : unary_operation<op_flag::epilogue> {
+  static constexpr void adjoint(auto& p) {
+    p.add(0, p.map(op::relu_adjoint, p.x(0), p.gradient()));
+  }
+};
+template <>
+struct op_entry<op::gelu> : unary_operation<op_flag::expensive | op_flag::epilogue> {
+  static constexpr double flops_per_element = 5;  // x/2 (1 + erf(x/√2))
+  static constexpr void adjoint(auto& p) {
+    p.add(0, p.map(op::gelu_adjoint, p.x(0), p.gradient()));
+  }
+};
+template <>
+struct op_entry<op::gelu_tanh> : unary_operation<op_flag::expensive | op_flag::epilogue> {
+  static constexpr double flops_per_element = 8;
+  static constexpr void adjoint(auto& p) {
+    p.add(0, p.map(op::gelu_tanh_adjoint, p.x(0), p.gradient()));
+  }
+};
+template <>
+struct op_entry<op::logical_not> : unary_operation<> {
+  static constexpr element_types types = element_types::booleans;
+  using adjoint = no_adjoint;
+};
+
+namespace detail {
+
+// Of arithmetic whose gradient for each operand is the result's, with a sign.
+template <unsigned Flags>
+struct arithmetic_operation : binary_operation<Flags> {
+  static constexpr element_types types = element_types::numbers;
+  static constexpr int fold(auto& s, auto& n) { return s.arithmetic(n); }
+};
+
+// Of the greater of two, or the smaller one. Operands that are equal share the gradient, as
+// PyTorch's do.
+template <bool Greatest>
+struct extremum_operation : binary_operation<op_flag::commutes> {
+  static constexpr element_types types = element_types::numbers;
+  static constexpr void adjoint(auto& p) {
+    int const half = p.times(p.gradient(), p.constant(0.5));
+    int const tie = p.map(op::equal, p.x(0), p.x(1));
+    auto const share = [&](int lesser, int greater) {
+      int const won = p.map(op::less, lesser, greater);
+      return p.map(op::where, won, p.gradient(), p.map(op::where, tie, half, p.constant(0)));
+    };
+    for (int j = 0; j < 2; ++j) {
+      if (!p.wants(j)) continue;
+      int const own = p.x(j), other = p.x(1 - j);
+      p.add(j, Greatest ? share(other, own) : share(own, other));
+    }
+  }
+};
+
+template <element_types Types, unsigned Flags = 0>
+struct comparison_operation : binary_operation<Flags | op_flag::comparison> {
+  static constexpr element_types types = Types;
+  using adjoint = no_adjoint;
+};
+
+}  // namespace detail
+
+template <>
+struct op_entry<op::add> : detail::arithmetic_operation<op_flag::commutes> {
+  static constexpr void adjoint(auto& p) {
+    for (int j = 0; j < 2; ++j)
+      if (p.wants(j)) p.add(j, p.gradient());
+  }
+  static constexpr int fold(auto& s, auto& n) {
+    return s.pads_to_concatenate(n) ? -1 : s.arithmetic(n);
+  }
+};
+template <>
+struct op_entry<op::subtract> : detail::arithmetic_operation<0> {
+  static constexpr void adjoint(auto& p) {
+    if (p.wants(0)) p.add(0, p.gradient());
+    if (p.wants(1)) p.add(1, p.map(op::negate, p.gradient()));
+  }
+};
+template <>
+struct op_entry<op::multiply> : detail::arithmetic_operation<op_flag::commutes> {
+  static constexpr void adjoint(auto& p) {
+    for (int j = 0; j < 2; ++j)
+      if (p.wants(j)) p.add(j, p.times(p.gradient(), p.x(1 - j)));
+  }
+};
+template <>
+struct op_entry<op::divide> : detail::arithmetic_operation<0> {
+  static constexpr element_types types = element_types::floats;
+  static constexpr void adjoint(auto& p) {
+    int const quotient = p.map(op::divide, p.gradient(), p.x(1));
+    if (p.wants(0)) p.add(0, quotient);
+    if (p.wants(1)) p.add(1, p.map(op::negate, p.times(quotient, p.result())));
+  }
+};
+template <>
+struct op_entry<op::maximum> : detail::extremum_operation<true> {};
+template <>
+struct op_entry<op::minimum> : detail::extremum_operation<false> {};
+template <>
+struct op_entry<op::less> : detail::comparison_operation<element_types::comparison> {};
+template <>
+struct op_entry<op::less_equal> : detail::comparison_operation<element_types::comparison> {};
+template <>
+struct op_entry<op::equal>
+    : detail::comparison_operation<element_types::equality, op_flag::commutes> {};
+template <>
+struct op_entry<op::not_equal>
+    : detail::comparison_operation<element_types::equality, op_flag::commutes> {};
+template <>
+struct op_entry<op::logical_and> : binary_operation<op_flag::commutes> {
+  static constexpr element_types types = element_types::booleans;
+  using adjoint = no_adjoint;
+};
+template <>
+struct op_entry<op::logical_or> : binary_operation<op_flag::commutes> {
+  static constexpr element_types types = element_types::booleans;
+  using adjoint = no_adjoint;
+};
+// (x, element_ids); node::scalar and node::start of the latter are the rate and the stream.
+template <>
+struct op_entry<op::dropout> : binary_operation<> {
+  static constexpr element_types types = element_types::mixed;
+  static constexpr void adjoint(auto& p) {  // under the same mask
+    p.add(0, p.map(op::dropout, p.gradient(), p.x(1)));
+  }
+  static constexpr int fold(auto& s, auto& n) {
+    double const rate = s.operand(n, 1).scalar;
+    if (rate == 0) return n.operand[0];
+    if (rate == 1) n = s.broadcast(n, s.constant(n, 0));
+    return -1;
+  }
+};
+template <>
+struct op_entry<op::relu_adjoint> : binary_operation<> {
+  using adjoint = no_adjoint;
+};
+template <>
+struct op_entry<op::gelu_adjoint> : binary_operation<op_flag::expensive> {
+  static constexpr double flops_per_element = 9;
+  using adjoint = no_adjoint;
+};
+template <>
+struct op_entry<op::gelu_tanh_adjoint> : binary_operation<op_flag::expensive> {
+  static constexpr double flops_per_element = 14;
+  using adjoint = no_adjoint;
+};
+// (condition, then, else)
+template <>
+struct op_entry<op::where> : elementwise_operation<3> {
+  static constexpr element_types types = element_types::mixed;
+  static constexpr void adjoint(auto& p) {
+    int const g = p.gradient();
+    if (p.wants(1)) p.add(1, p.map(op::where, p.x(0), g, p.constant(0)));
+    if (p.wants(2)) p.add(2, p.map(op::where, p.x(0), p.constant(0), g));
+  }
+  static constexpr int fold(auto& s, auto& n) {
+    return n.operand[1] == n.operand[2] && s.is_like(n, 1) ? n.operand[1] : -1;
+  }
+};
+
+}  // namespace weft

@@ -1,0 +1,298 @@
+// The table's entries for operations that compute nothing: leaves, views, sources, access by index,
+// assembly and scans. adjoint and fold as in ops_elementwise.hpp.
+//
+// view(v) lets a view alias its operand: v.alias(), then v.push for the stride of each axis,
+// outermost first, and what is added to the offset; v is passes/plan.hpp's view_layout.
+// length_rule(r, g, n) says how the length of the axis that the operation makes follows from
+// others; see graph/lengths.hpp. receptive_field(f) is called where the operand has an axis of
+// positions that the result has not; f is passes/receptive_field.hpp's.
+#pragma once
+
+#include <cstdint>
+
+#include "weft/graph/op_class.hpp"
+
+namespace weft {
+
+template <>
+struct op_entry<op::input> : leaf_operation {};
+template <>
+struct op_entry<op::parameter> : leaf_operation {};
+template <>
+struct op_entry<op::state> : leaf_operation {};
+template <>
+struct op_entry<op::constant> : leaf_operation {
+  static constexpr void lower(auto& ctx, int id) { lower_constant(ctx, id); }
+};
+template <>
+struct op_entry<op::element_ids> : leaf_operation {};
+
+// node::named: the new name; none after simplification.
+template <>
+struct op_entry<op::rename> : view_operation {
+  static constexpr unsigned flags = op_flag::any_length;
+  static constexpr axis_order order = axis_order::through_view;
+  static constexpr void view(auto& v) {
+    v.alias();
+    v.for_each_axis([&](auto const*, auto stride) { v.push(stride); });
+  }
+  static constexpr void adjoint(auto& p) {
+    p.add(0, p.emit(p.make(op::rename), p.axes_of(0), p.gradient()));
+  }
+  static constexpr int fold(auto& s, auto& n) {
+    if (s.operand(n, 0).kind == op::rename) n.operand[0] = s.operand(n, 0).operand[0];
+    n.named = {};
+    return s.is_like(n, 0) ? n.operand[0] : -1;
+  }
+  static constexpr auto receptive_field(auto& f) { return f.of_operand(); }
+};
+
+// From node::start on, and the lengths of the axes in node::named after the first, along the first.
+template <>
+struct op_entry<op::slice> : view_operation {
+  static constexpr axis_order order = axis_order::through_view;
+  static constexpr void view(auto& v) {
+    v.alias();
+    v.for_each_axis([&](auto const*, auto stride) { v.push(stride); });
+    auto const stride = v.stride_of(v.n.named.at[0]);
+    v.add_elements(v.n.start * stride);
+    for (int j = 1; j < v.n.named.count; ++j) v.add_shift(v.n.named.at[j], stride);
+  }
+  // An axis whose length is known at run time takes all that is left.
+  static constexpr void length_rule(auto& r, const auto& g, const auto& n) {
+    auto const* const whole = n.named.at[0];
+    r.target = n.axes.at[g.nodes[n.operand[0]].axes.find(whole)];
+    r.sources.push(whole->length_axis());
+    r.add = -n.start;
+  }
+  static constexpr void adjoint(auto& p) {
+    p.add(0, p.emit(p.like(op::pad), p.axes_of(0), p.gradient()));
+  }
+  static constexpr auto receptive_field(auto& f) {
+    f.follow(f.new_axis());
+    return f.moved(static_cast<double>(f.n.start));
+  }
+};
+
+// Sliding windows along node::named's first axis: the second is that of the windows, node::lowest
+// elements apart; the third that of a window's elements, node::highest elements apart.
+template <>
+struct op_entry<op::unfold> : view_operation {
+  static constexpr void view(auto& v) {
+    v.alias();
+    v.for_each_axis([&](auto const* axis, auto stride) {
+      if (axis != v.n.named.at[0]) return v.push(stride);
+      v.push(stride * v.n.lowest);
+      v.push(stride * v.n.highest);
+    });
+  }
+  static constexpr void length_rule(auto& r, const auto&, const auto& n) {
+    auto const window = static_cast<std::int64_t>(n.named.at[2]->extent);
+    r.target = n.named.at[1];
+    r.sources.push(n.named.at[0]->length_axis());
+    r.add = n.lowest - 1 - n.highest * (window - 1);
+    r.divide = n.lowest;
+    r.rounds_down = true;
+  }
+  static constexpr void adjoint(auto& p) {
+    p.add(0, p.emit(p.like(op::fold), p.axes_of(0), p.gradient()));
+  }
+  static constexpr auto receptive_field(auto& f) {
+    f.follow(f.n.named.at[1]);
+    return f.widened(static_cast<double>(f.n.highest) *
+                     (static_cast<double>(f.n.named.at[2]->extent) - 1));
+  }
+};
+
+// One axis becomes those of node::named.
+template <>
+struct op_entry<op::split> : view_operation {
+  static constexpr void view(auto& v) {
+    v.alias();
+    v.for_each_axis([&](auto const* axis, auto stride) {
+      if (v.n.axes.contains(axis)) return v.push(stride);
+      for (int j = 0; j < v.n.named.count; ++j)
+        v.push(stride * static_cast<std::ptrdiff_t>(inner_extent(v.n.named, j)));
+    });
+  }
+  static constexpr void length_rule(auto& r, const auto& g, const auto& n) {
+    r.target = n.named.at[0];
+    r.sources.push(new_axis(g.nodes[n.operand[0]].axes, n.axes)->length_axis());
+    r.divide = static_cast<std::int64_t>(inner_extent(n.named, 0));
+  }
+  static constexpr void adjoint(auto& p) {
+    p.add(0, p.emit(p.like(op::merge), p.axes_of(0), p.gradient()));
+  }
+};
+
+// The axes of node::named become one, which copies where their strides cannot be coalesced.
+template <>
+struct op_entry<op::merge> : view_operation {
+  static constexpr void view(auto& v) {
+    if (!v.can_coalesce(v.n.named)) return;
+    v.alias();
+    bool merged = false;
+    v.for_each_axis([&](auto const* axis, auto stride) {
+      if (!v.n.named.contains(axis)) return v.push(stride);
+      if (!merged) v.push(v.stride_of(v.n.named.at[v.n.named.count - 1]));
+      merged = true;
+    });
+  }
+  static constexpr void length_rule(auto& r, const auto& g, const auto& n) {
+    r.target = new_axis(n.axes, g.nodes[n.operand[0]].axes);
+    r.sources.push(n.named.at[0]->length_axis());
+    r.multiply = static_cast<std::int64_t>(inner_extent(n.named, 0));
+  }
+  static constexpr void adjoint(auto& p) { p.add_merged_gradient(); }
+  static constexpr void lower(auto& ctx, int id) { lower_merge(ctx, id); }
+};
+
+// Result number node::start of an attention's adjoint.
+template <>
+struct op_entry<op::get_result> : view_operation {
+  using adjoint = no_adjoint;
+  static constexpr axis_order order = axis_order::as_written;
+  static constexpr void view(auto& v) { v.alias_result(v.n.start); }
+};
+
+// In a scan's body: the operand at the current step, without node::named.
+template <>
+struct op_entry<op::scan_slice> : view_operation {
+  static constexpr void view(auto& v) {
+    v.alias();
+    v.for_each_axis([&](auto const* axis, auto stride) {
+      if (axis != v.n.named.at[0]) return v.push(stride);
+      v.add_shift(nullptr, stride);
+    });
+  }
+  static constexpr void adjoint(auto& p) { p.add_collected_gradient(); }
+  static constexpr auto receptive_field(auto& f) { return f.of_operand(); }
+};
+// The carry after the last step.
+template <>
+struct op_entry<op::scan_result> : view_operation {
+  static constexpr axis_order order = axis_order::as_written;
+  static constexpr void view(auto& v) {
+    v.alias();
+    v.for_each_axis([&](auto const*, auto stride) { v.push(stride); });
+  }
+  static constexpr void adjoint(auto& p) { p.add_final_gradient(); }
+  static constexpr auto receptive_field(auto& f) { return f.everywhere(); }
+};
+
+// 0, 1, 2, ... along node::named.
+template <>
+struct op_entry<op::positions> : source_operation {
+  static constexpr unsigned flags = op_flag::any_length;
+  static constexpr void lower(auto& ctx, int id) { lower_positions(ctx, id); }
+};
+// The product of the lengths of node::named, as float32.
+template <>
+struct op_entry<op::length> : source_operation {
+  static constexpr int fold(auto& s, auto& n) {
+    return n.named.bounded() ? -1 : s.constant(n, static_cast<double>(n.named.extent()));
+  }
+  static constexpr void lower(auto& ctx, int id) { lower_length(ctx, id); }
+};
+
+// (table, indices)
+template <>
+struct op_entry<op::gather> : indexed_operation<2, 2> {
+  static constexpr unsigned flags = op_flag::expensive | op_flag::any_result | op_flag::any_indices;
+  static constexpr axis_order order = axis_order::like_indices;
+  static constexpr void adjoint(auto& p) {
+    p.add(0, p.emit(p.like(op::scatter_add), p.axes_of(0), p.gradient(), p.x(1)));
+  }
+  static constexpr void lower(auto& ctx, int id) { lower_gather(ctx, id); }
+};
+// (g, indices)
+template <>
+struct op_entry<op::scatter_add> : indexed_operation<2, 2> {
+  static constexpr unsigned flags =
+      op_flag::expensive | op_flag::any_result | op_flag::any_operands;
+  static constexpr double flops(const auto& g, const auto& n) {
+    return static_cast<double>(g.nodes[n.operand[0]].axes.extent());
+  }
+  static constexpr void adjoint(auto& p) {
+    p.add(0, p.emit(p.like(op::gather), p.axes_of(0), p.gradient(), p.x(1)));
+  }
+  static constexpr void lower(auto& ctx, int id) { lower_scatter_add(ctx, id); }
+};
+// (buffer, rows, start, [count])
+template <>
+struct op_entry<op::update_rows> : indexed_operation<3, 4> {
+  using adjoint = no_adjoint;
+  static constexpr void lower(auto& ctx, int id) { lower_update_rows(ctx, id); }
+};
+
+// node::named: the axis of each operand.
+template <>
+struct op_entry<op::concatenate> : assembly_operation<1, max_operands> {
+  static constexpr unsigned flags = op_flag::any_operands;
+  static constexpr axis_order order = axis_order::through_concatenation;
+  static constexpr void length_rule(auto& r, const auto& g, const auto& n) {
+    r.target = n.axes.at[g.nodes[n.operand[0]].axes.find(n.named.at[0])];
+    for (int j = 0; j < n.named.count; ++j) {
+      if (n.named.at[j]->bounded)
+        r.sources.push(n.named.at[j]->length_axis());
+      else
+        r.add += static_cast<std::int64_t>(n.named.at[j]->extent);
+    }
+  }
+  static constexpr void adjoint(auto& p) { p.add_concatenated_gradients(); }
+  static constexpr void lower(auto& ctx, int id) { lower_concatenate(ctx, id); }
+};
+// Zeros, with the operand from node::start on along node::named: the adjoint of slice.
+template <>
+struct op_entry<op::pad> : assembly_operation<1, 1> {
+  static constexpr axis_order order = axis_order::through_view;
+  static constexpr void length_rule(auto& r, const auto& g, const auto& n) {
+    auto const* const part = new_axis(g.nodes[n.operand[0]].axes, n.axes);
+    r.target = n.named.at[0];
+    r.sources.push(part->length_axis());
+    r.add = static_cast<std::int64_t>(r.target->extent - part->extent);
+  }
+  static constexpr void adjoint(auto& p) {
+    p.add(0, p.emit(p.like(op::slice), p.axes_of(0), p.gradient()));
+  }
+  static constexpr auto receptive_field(auto& f) {
+    f.follow(f.n.named.at[0]);
+    return f.moved(-static_cast<double>(f.n.start));
+  }
+  static constexpr void lower(auto& ctx, int id) { lower_pad(ctx, id); }
+};
+// The sum of overlapping windows: the adjoint of unfold, whose node::named it has.
+template <>
+struct op_entry<op::fold> : assembly_operation<1, 1> {
+  static constexpr double flops(const auto& g, const auto& n) {
+    return static_cast<double>(g.nodes[n.operand[0]].axes.extent());
+  }
+  static constexpr void adjoint(auto& p) {
+    p.add(0, p.emit(p.like(op::unfold), p.axes_of(0), p.gradient()));
+  }
+  static constexpr void lower(auto& ctx, int id) { lower_fold(ctx, id); }
+};
+
+// (initial): what is handed from step to step, at the step's start.
+template <>
+struct op_entry<op::carry> : scan_operation<1> {
+  static constexpr void lower(auto&, int) {}  // with its scan, see lower/lower_scan.hpp
+};
+// (carry, value): the carry of the next step.
+template <>
+struct op_entry<op::yield> : scan_operation<2> {
+  static constexpr void lower(auto& ctx, int id) { lower_yield(ctx, id); }
+};
+// (value): the values of all steps, along node::named.
+template <>
+struct op_entry<op::scan_collect> : scan_operation<1> {
+  static constexpr int fold(auto& s, auto& n) {  // the same at every step
+    if (s.operand(n, 0).region != 0) return -1;
+    n.kind = op::copy;
+    n.named = {};
+    return -1;
+  }
+  static constexpr void lower(auto& ctx, int id) { lower_scan_collect(ctx, id); }
+};
+
+}  // namespace weft

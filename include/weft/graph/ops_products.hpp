@@ -1,0 +1,72 @@
+// The table's entries for contraction, fused attention and rotation. adjoint as in
+// ops_elementwise.hpp.
+#pragma once
+
+#include "weft/graph/op_class.hpp"
+
+namespace weft {
+
+// (x, w, [addends]): the sum over the axes that the result has not, times node::scale, plus the
+// addends, through node::epilogue.
+template <>
+struct op_entry<op::dot> : detail::operation_of_class<op_class::contraction, 2, 4> {
+  static constexpr unsigned flags = op_flag::expensive | op_flag::any_result;
+  static constexpr axis_order order = axis_order::like_left_matrix;
+  static constexpr double flops(const auto& g, const auto& n) {
+    double terms = static_cast<double>(n.axes.extent());
+    double const size = terms;
+    auto const& left = g.nodes[n.operand[0]].axes;
+    for (int a = 0; a < left.count; ++a)
+      if (!n.axes.contains(left.at[a])) terms *= static_cast<double>(left.at[a]->extent);
+    double const each = (n.scale != 1) + (n.operands - 2) + flops_per_element_of(n.epilogue);
+    return 2 * terms + each * size;
+  }
+  // Within a scan, the gradient for an operand from outside is one contraction over all steps.
+  static constexpr void adjoint(auto& p) {
+    for (int j = 0; j < 2; ++j)
+      if (p.wants(j) && !p.defer_contraction(j))
+        p.add(j, j == 0 ? p.contract(p.axes_of(0), p.gradient(), p.x(1))
+                        : p.contract(p.axes_of(1), p.x(0), p.gradient()));
+  }
+  static constexpr void lower(auto& ctx, int id) { lower_dot(ctx, id); }
+};
+
+// See graph/attention.hpp for the operands, and kernels/attention.hpp for the formulas.
+template <>
+struct op_entry<op::attention> : detail::operation_of_class<op_class::attention, 3, 9> {
+  static constexpr unsigned flags = op_flag::expensive;
+  static constexpr double flops(const auto& g, const auto& n) { return attention_flops(g, n); }
+  static constexpr void adjoint(auto& p) { p.add_attention_gradients(); }
+  static constexpr void lower(auto& ctx, int id) { lower_attention(ctx, id, id); }
+};
+template <>
+struct op_entry<op::attention_adjoint> : detail::operation_of_class<op_class::attention, 5, 11> {
+  using adjoint = no_adjoint;
+  static constexpr unsigned flags = op_flag::expensive;
+  static constexpr double flops(const auto& g, const auto& n) { return attention_flops(g, n); }
+  static constexpr void lower(auto& ctx, int id) {
+    lower_attention(ctx, id, ctx.g.nodes[id].operand[3]);
+  }
+};
+
+// (x, cosine, sine): see ops/rotate.hpp for the formula. Six operations a pair.
+template <>
+struct op_entry<op::rotate> : detail::operation_of_class<op_class::rotation, 3> {
+  static constexpr axis_order order = axis_order::like_first;
+  static constexpr double flops(const auto&, const auto& n) {
+    return 3 * static_cast<double>(n.axes.extent());
+  }
+  static constexpr void adjoint(auto& p) { p.add_rotation_gradients(); }
+  static constexpr void lower(auto& ctx, int id) { lower_rotation(ctx, id); }
+};
+// (x, g): for the cosine, or for the sine if node::scalar is 1.
+template <>
+struct op_entry<op::rotate_adjoint> : detail::operation_of_class<op_class::rotation, 2> {
+  using adjoint = no_adjoint;
+  static constexpr double flops(const auto&, const auto& n) {
+    return 3 * static_cast<double>(n.axes.extent());
+  }
+  static constexpr void lower(auto& ctx, int id) { lower_rotation(ctx, id); }
+};
+
+}  // namespace weft

@@ -1,0 +1,110 @@
+// The table's entries for reductions and rowwise operations. adjoint and fold as in
+// ops_elementwise.hpp.
+#pragma once
+
+#include "weft/graph/op_class.hpp"
+
+namespace weft {
+
+template <>
+struct op_entry<op::sum> : reduction_operation {
+  static constexpr void adjoint(auto& p) {
+    p.add(0, p.map_over(p.axes_of(0), op::copy, p.gradient()));
+  }
+  static constexpr int fold(auto& s, auto& n) {
+    auto const& axes = s.operand(n, 0).axes;
+    if (axes == n.axes) return n.operand[0];
+    if (same_axes_in_any_order(axes, n.axes)) {
+      n.kind = op::copy;
+      n.named = {};
+    }
+    return -1;
+  }
+};
+template <>
+struct op_entry<op::max> : reduction_operation {
+  static constexpr void adjoint(auto& p) {  // equal elements share the gradient, as torch.amax's
+    auto const whole = p.axes_of(0);
+    int const one = p.map_over(whole, op::where, p.map_over(whole, op::equal, p.x(0), p.result()),
+                               p.constant(1), p.constant(0));
+    int const count = p.sum_to(p.axes(), one);
+    p.add(0, p.map_over(whole, op::multiply, one, p.map(op::divide, p.gradient(), count)));
+  }
+};
+
+namespace detail {
+
+// (x, [mask]); node::scale multiplies x.
+template <op Adjoint, int Most>
+struct softmax_operation : rowwise_operation<1, Most> {
+  static constexpr double flops(const auto&, const auto& n) {
+    return (5 + (n.scale != 1)) * static_cast<double>(n.axes.extent());
+  }
+  static constexpr void adjoint(auto& p) { p.add(0, p.rowwise(Adjoint, p.result())); }
+};
+// (y, g), y the result.
+template <int Most>
+struct softmax_adjoint_operation : rowwise_operation<2, Most> {
+  using adjoint = no_adjoint;
+  static constexpr double flops(const auto&, const auto& n) {
+    return 4 * static_cast<double>(n.axes.extent());
+  }
+};
+// (x, [gain], [bias], [addend]); node::scalar is epsilon.
+template <op Adjoint, int Flops>
+struct normalize_operation : rowwise_operation<1, 4> {
+  // x + addend is written into the result's row before gain and bias are read.
+  static constexpr bool reads_before_writing(int operands, int operand) {
+    return operands < 4 || operand == 0 || operand == 3;
+  }
+  static constexpr double flops(const auto&, const auto& n) {
+    return (Flops + n.operands - 1) * static_cast<double>(n.axes.extent());
+  }
+  static constexpr void adjoint(auto& p) { p.add(0, p.rowwise(Adjoint, p.x(0))); }
+};
+// (x, g, [gain], [addend]); with partial sums for the gradients of gain and bias, see
+// graph/partial_sums.hpp.
+template <int Flops>
+struct normalize_adjoint_operation : rowwise_operation<2, 4> {
+  using adjoint = no_adjoint;
+  static constexpr double flops(const auto&, const auto& n) {
+    int const sums = has_partial_sums(n) ? 3 : 0;
+    return (Flops + n.operands - 2 + sums) * static_cast<double>(n.axes.extent());
+  }
+};
+
+}  // namespace detail
+
+// Maximum, difference, exp, sum and quotient.
+template <>
+struct op_entry<op::softmax> : detail::softmax_operation<op::softmax_adjoint, 2> {};
+template <>
+struct op_entry<op::log_softmax> : detail::softmax_operation<op::log_softmax_adjoint, 1> {};
+// Sum, difference, square, sum and product.
+template <>
+struct op_entry<op::normalize> : detail::normalize_operation<op::normalize_adjoint, 5> {};
+// Square, sum and product.
+template <>
+struct op_entry<op::rms_normalize> : detail::normalize_operation<op::rms_normalize_adjoint, 3> {};
+template <>
+struct op_entry<op::softmax_adjoint> : detail::softmax_adjoint_operation<2> {};
+// (y, g) or (y, g, indices), where g has one element a row, at the index.
+template <>
+struct op_entry<op::log_softmax_adjoint> : detail::softmax_adjoint_operation<3> {};
+template <>
+struct op_entry<op::normalize_adjoint> : detail::normalize_adjoint_operation<9> {};
+template <>
+struct op_entry<op::rms_normalize_adjoint> : detail::normalize_adjoint_operation<7> {};
+
+// (a normalization's adjoint): the sum of its partial sums, for the gain or for the bias.
+template <>
+struct op_entry<op::norm_parameter_gradient> : detail::operation_of_class<op_class::reduction, 1> {
+  using adjoint = no_adjoint;
+  static constexpr double flops(const auto& g, const auto& n) {
+    return static_cast<double>(partial_count(g.nodes[n.operand[0]])) *
+           static_cast<double>(n.axes.extent());
+  }
+  static constexpr void lower(auto& ctx, int id) { lower_norm_parameter_gradient(ctx, id); }
+};
+
+}  // namespace weft

@@ -1,0 +1,160 @@
+// The layout of tensors in memory: segments, strides and offsets; and that of views.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "weft/graph/attention.hpp"
+#include "weft/graph/graph.hpp"
+#include "weft/graph/ops.hpp"
+#include "weft/graph/partial_sums.hpp"
+
+namespace weft {
+
+inline constexpr std::size_t alignment = 64;  // bytes, of every parameter and intermediate
+
+constexpr std::size_t align(std::size_t bytes) {
+  return (bytes + alignment - 1) / alignment * alignment;
+}
+
+// The memory segments of a run. Gradients have the same offsets as their parameters. Element ids
+// (`numbers`) have no memory, only strides: an element's value is the sum of i * stride.
+enum class block : std::uint8_t { workspace, parameters, gradients, constants, input, numbers };
+
+// A run-time part of an offset: the length of an axis times a stride, in elements.
+struct shift {
+  const axis_info* length;  // null: the scan's current step
+  std::ptrdiff_t stride;
+};
+
+// A node's strided layout: element (i, ...) is at `offset` bytes plus sum of i * stride elements.
+// Strides follow from the axes' bounds, so they are compile-time constants; loops run to the
+// lengths.
+struct layout {
+  block where;
+  int input;  // which one, if where is block::input
+  std::size_t offset;
+  std::ptrdiff_t stride[max_rank];
+  shift shifts[max_rank];
+  int shift_count;
+  int root;  // the node that owns the buffer; for a view, its operand's
+};
+
+struct memory_plan {
+  layout of[max_nodes]{};
+  std::size_t
+      parameter_offset[max_leaves]{};  // bytes, in the segments of parameters and of gradients
+  std::size_t state_bytes = 0;         // at the start of the workspace
+  std::size_t parameter_bytes = 0;
+  std::size_t constant_bytes = 0;
+  std::size_t workspace_bytes = 0;
+  std::size_t once_bytes = 0;  // of it: run-invariant nodes
+};
+
+namespace detail {
+
+constexpr void row_major(std::ptrdiff_t* stride, const axis_list& axes) {
+  std::ptrdiff_t next = 1;
+  for (int i = axes.count - 1; i >= 0; --i) {
+    stride[i] = next;
+    next *= static_cast<std::ptrdiff_t>(axes.at[i]->extent);
+  }
+}
+
+constexpr std::size_t bytes_of(const node& n) {
+  return n.axes.extent() * static_cast<std::size_t>(bytes(n.type));
+}
+
+// Byte offsets of a node's further results in its buffer: an attention's statistics (log-sum-exp),
+// and the gradients of an adjoint, each of the size of what it is the gradient for.
+constexpr std::size_t statistics_offset(const node& attention) {
+  return align(bytes_of(attention));
+}
+constexpr std::size_t part_offset(const graph& g, const node& adjoint, std::int64_t part) {
+  attention_parts const parts = parts_of(adjoint);
+  std::size_t offset = 0;
+  for (int j = 0; j < part; ++j) offset += align(bytes_of(g.nodes[parts.of[j]]));
+  return offset;
+}
+// The byte offset of the partial row sums in the buffer of a normalisation's adjoint: for the
+// gain's gradient (which = 0), then for the bias's (1).
+constexpr std::size_t partial_sums_offset(const node& adjoint, std::int64_t which) {
+  std::size_t const sums = partial_count(adjoint) * row_axes(adjoint).extent();
+  return align(bytes_of(adjoint)) + static_cast<std::size_t>(which) * 4 * sums;
+}
+// Bytes of the node's buffer, for all its results.
+constexpr std::size_t memory_of(const graph& g, const node& n) {
+  if (n.kind == op::attention) return statistics_offset(n) + 4 * attention_rows(n).extent();
+  if (n.kind == op::attention_adjoint) return part_offset(g, n, parts_of(n).count);
+  if (has_partial_sums(n)) return partial_sums_offset(n, 2);
+  return bytes_of(n);
+}
+
+// What a view's function in its entry sees: its node, its operand's layout, and its own to fill in.
+class view_layout {
+ public:
+  constexpr view_layout(const node& of, const graph& g, const memory_plan& p, layout& to)
+      : n(of), g_(g), source_(p.of[of.operand[0]]), axes_(g.nodes[of.operand[0]].axes), to_(to) {}
+
+  const node& n;
+
+  // The view has its operand's buffer; then push gives the strides of its axes, outermost first.
+  constexpr void alias() {
+    bool const of_root = source_.root == n.operand[0];
+    to_ = source_;
+    if (of_root) to_.offset = 0;
+    for (std::ptrdiff_t& stride : to_.stride) stride = 0;
+  }
+  constexpr void push(std::ptrdiff_t stride) { to_.stride[pushed_++] = stride; }
+  constexpr void add_elements(std::ptrdiff_t count) {
+    to_.offset += static_cast<std::size_t>(count * bytes(n.type));
+  }
+  // Adds the length of an axis, or the current step of the scan, times a stride.
+  constexpr void add_shift(const axis_info* length, std::ptrdiff_t stride) {
+    to_.shifts[to_.shift_count++] = {length, stride};
+  }
+  // The view is one of the results of a node that has several.
+  constexpr void alias_result(std::int64_t which) {
+    to_.root = n.operand[0];
+    to_.offset = part_offset(g_, g_.nodes[n.operand[0]], which);
+  }
+
+  // Calls f(axis, stride) for the operand's axes, outermost first.
+  template <class F>
+  constexpr void for_each_axis(F f) const {
+    for (int a = 0; a < axes_.count; ++a) f(axes_.at[a], source_.stride[a]);
+  }
+  constexpr std::ptrdiff_t stride_of(const axis_info* axis) const {
+    return source_.stride[axes_.find(axis)];
+  }
+  // Whether one stride goes through all of these axes of the operand.
+  constexpr bool can_coalesce(const axis_list& named) const {
+    for (int j = 0; j + 1 < named.count; ++j) {
+      auto const inner = static_cast<std::ptrdiff_t>(named.at[j + 1]->extent);
+      if (stride_of(named.at[j]) != stride_of(named.at[j + 1]) * inner) return false;
+    }
+    return true;
+  }
+
+ private:
+  const graph& g_;
+  const layout& source_;
+  const axis_list& axes_;
+  layout& to_;
+  int pushed_ = 0;
+};
+
+struct view_of_operation {
+  template <op K>
+  constexpr auto operator()() const -> void (*)(view_layout&) {
+    if constexpr (is_view(K))
+      return &op_entry<K>::view;
+    else
+      return nullptr;
+  }
+};
+inline constexpr auto views = table_of_operations(view_of_operation());
+
+}  // namespace detail
+
+}  // namespace weft

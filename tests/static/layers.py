@@ -1,0 +1,51 @@
+"""Includes go one way: each folder includes itself and what is listed for it. Prints and counts the
+lines that do not hold to that."""
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+# What a folder of include/weft may include, beside itself. Code generation uses the engine's memory
+# and runs what it cannot generate on it.
+LAYERS = {
+    "axes": (),
+    "graph": ("axes",),
+    "ops": ("axes", "graph"),
+    "nn": ("axes", "graph", "ops"),
+    "passes": ("axes", "graph"),
+    "kernels": (),
+    "lower": ("axes", "graph", "kernels", "passes"),
+    "run": ("axes", "graph", "kernels", "lower", "passes"),
+    "generate": ("axes", "graph", "kernels", "lower", "passes", "run"),
+    "io": ("axes", "graph", "kernels", "lower", "passes", "run"),
+}
+# Kernels know of the graph only the operations, and what their table says.
+OPERATIONS = ("graph/op.hpp", "graph/op_class.hpp", "graph/ops.hpp", "graph/random.hpp")
+
+
+def faults():
+    for path in sorted([*ROOT.glob("include/weft/*/**/*"), *ROOT.glob("lib/kernels/*")]):
+        if path.suffix not in (".hpp", ".h", ".cpp"):
+            continue
+        parts = path.relative_to(ROOT).parts
+        layer = parts[2] if parts[0] == "include" else parts[1]
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            found = re.match(r'#include "(?:weft/)?((\w+)/[^"]+)"', line)
+            if not found or found[2] == layer or (layer == "kernels" and found[1] in OPERATIONS):
+                continue
+            if found[2] in LAYERS and found[2] not in LAYERS.get(layer, ()):
+                yield f"{path.relative_to(ROOT)}:{number}: {layer} includes {found[1]}"
+
+
+def main():
+    if LAYERS.keys() != {p.name for p in ROOT.glob("include/weft/*") if p.is_dir()}:
+        print("layers: the folders of include/weft are not those that have a layer")
+        return 1
+    wrong = list(faults())
+    print("\n".join(wrong))
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
