@@ -4,6 +4,7 @@
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "examples/char_lm/model.hpp"
 #include "passes/graphs.hpp"
@@ -271,6 +272,18 @@ struct overlapping {
     return weft::results(weft::as<"loss">(first + second));
   }
 };
+// More slices than a concatenation has operands.
+struct in_sixteen_pieces {
+  constexpr auto operator()(weft::scope s) const {
+    struct Piece : weft::axis<4> {};
+    auto p = s.param<"p", Pos, HeadDim>();
+    return [&]<int... I>(std::integer_sequence<int, I...>) {
+      return weft::results(weft::as<"loss">(
+          (weft::sum<Pos, Piece>(exp(weft::slice<HeadDim, Piece, 4 * I>(p))) + ...)));
+    }
+    (std::make_integer_sequence<int, 16>());
+  }
+};
 template <class Model>
 constexpr weft::graph simplified_with_gradients() {
   return weft::simplify(weft::differentiate(weft::trace<Model>(), 0));
@@ -279,6 +292,7 @@ static_assert(count(simplified_with_gradients<sliced<true>>(), op::pad) == 0);
 static_assert(count(simplified_with_gradients<sliced<true>>(), op::concatenate) == 1);
 static_assert(count(simplified_with_gradients<sliced<false>>(), op::pad) == 3);
 static_assert(count(simplified_with_gradients<sliced<false>>(), op::concatenate) == 0);
+static_assert(count(simplified_with_gradients<in_sixteen_pieces>(), op::pad) == 16);
 
 }  // namespace
 

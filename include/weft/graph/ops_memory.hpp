@@ -225,9 +225,9 @@ struct op_entry<op::update_rows> : indexed_operation<3, 4> {
   static constexpr void lower(auto& ctx, int id) { lower_update_rows(ctx, id); }
 };
 
-// node::named: the axis of each operand.
+// node::named: the axis of each operand, so that there are no more operands than axes in a list.
 template <>
-struct op_entry<op::concatenate> : assembly_operation<1, max_operands> {
+struct op_entry<op::concatenate> : assembly_operation<1, max_rank> {
   static constexpr unsigned flags = op_flag::any_operands;
   static constexpr axis_order order = axis_order::through_concatenation;
   static constexpr void length_rule(auto& r, const auto& g, const auto& n) {

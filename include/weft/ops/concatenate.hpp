@@ -13,7 +13,7 @@ enum class concatenate_fault { none, list, count, axis, missing, elements, other
 template <class Whole, class... Parts, class... Xs>
 constexpr concatenate_fault fault_of_concatenate(shape<Parts...>, const Xs*...) {
   if constexpr (sizeof...(Parts) != sizeof...(Xs) || sizeof...(Xs) == 0 ||
-                sizeof...(Xs) > max_operands) {
+                sizeof...(Xs) > max_rank) {
     return concatenate_fault::count;
   } else if constexpr (!axis_like<Whole>) {
     return concatenate_fault::axis;
@@ -60,7 +60,7 @@ using led = typename led_by<S, Parts, Whole>::type;
 // Right, as the axis Whole (torch.cat): a [..., Left, ...] and b [..., Right, ...] to [..., Whole,
 // ...]. The operands have one dtype and the same other axes, in any order; the result has a's
 // order. Whole's extent is the sum of the parts' extents, and it is bounded if one of them is: its
-// length in a run is the sum of theirs. Anything else does not compile.
+// length in a run is the sum of theirs. At most 8 operands. Anything else does not compile.
 //
 // Constraints on packs do not subsume one another, so the accepted use is constrained, too.
 template <class Whole, class Parts, expression... Xs>
@@ -75,7 +75,7 @@ template <class Whole, class Parts, expression... Xs>
 requires(detail::concatenate_fault_v<Whole, Parts, Xs...> == detail::concatenate_fault::count)
     WEFT_REJECT(
         "concatenate: name one axis for each operand, as in concatenate<Whole, shape<Left, "
-        "Right>>(a, b); at most 9",
+        "Right>>(a, b); at most 8",
         concatenate(const Xs&...))
 template <class Whole, class... Parts, expression... Xs>
 requires(!detail::one_list<Parts...>) WEFT_REJECT(

@@ -116,7 +116,7 @@ class value_numbering {
     joined.type = n.type;
     joined.axes = n.axes;
     axis_info const* whole = nullptr;
-    std::int64_t starts[max_operands]{};
+    std::int64_t starts[max_rank]{};
     if (!collect_pads(n.operand[1], joined, whole, starts) ||
         !collect_pads(n.operand[0], joined, whole, starts))
       return false;
@@ -137,7 +137,7 @@ class value_numbering {
     if (p.kind == op::add)
       return collect_pads(p.operand[1], joined, whole, starts) &&
              collect_pads(p.operand[0], joined, whole, starts);
-    if (p.kind != op::pad || p.named.count != 1 || joined.operands == max_operands) return false;
+    if (p.kind != op::pad || p.named.count != 1 || joined.operands == max_rank) return false;
     if (whole && whole != p.named.at[0]) return false;
     whole = p.named.at[0];
     axis_info const* const axis = operand(p, 0).axes.at[p.axes.find(whole)];

@@ -14,10 +14,10 @@ constexpr integers<Batch, Prefix> i{};
 
 void wrong() {
   // error: concatenate: name one axis for each operand, as in concatenate<Whole, shape<Left,
-  // Right>>(a, b); at most 9
+  // Right>>(a, b); at most 8
   weft::concatenate<Joint, shape<Prefix>>(a, b);
   // error: concatenate: name one axis for each operand, as in concatenate<Whole, shape<Left,
-  // Right>>(a, b); at most 9
+  // Right>>(a, b); at most 8
   weft::concatenate<Joint, shape<Prefix, Rest>>(a);
   // error: concatenate: an operand has no such axis
   weft::concatenate<Joint, shape<Rest, Prefix>>(a, b);
