@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "weft/graph/attention.hpp"
+#include "weft/run/error.hpp"
 
 namespace weft::detail {
 
@@ -187,6 +188,12 @@ std::string explained_text(const program& p, array_view<explained> nodes, array_
             "B of the workspace stay";
   text += "\n";
   return text;
+}
+
+void refuse_pass(std::string_view name, array_view<pass> pipeline) {
+  std::string text = "explain: there is no pass " + std::string(name) + ", but";
+  for (pass const& p : pipeline) text.append(" ").append(p.name);
+  throw error(text);
 }
 
 }  // namespace weft::detail

@@ -135,4 +135,35 @@ BOOST_AUTO_TEST_CASE(gradients_are_located_in_the_gradient_block) {
   BOOST_TEST(out.str().find("gradients + 0") != std::string::npos, out.str());
 }
 
+BOOST_AUTO_TEST_CASE(the_graph_after_a_pass_has_a_line_for_each_node) {
+  std::ostringstream before, after;
+  weft::explain<biased_attention>({.after = "canonicalize-axis-order"}, before);
+  BOOST_TEST(before.str().find(" = softmax(") != std::string::npos, before.str());
+  weft::explain<biased_attention>({.after = "fuse-attention"}, after);
+  BOOST_TEST(after.str().find(" = softmax(") == std::string::npos, after.str());
+  BOOST_TEST(std::regex_search(after.str(),
+                               std::regex(R"(%\d+ = attention\(%\d+, %\d+, %\d+, %\d+\) along )"
+                                          R"(\[KeyRows, .*\].* highest 0.*: float \[Rows, In\])")),
+             after.str());
+}
+
+BOOST_AUTO_TEST_CASE(gradients_stand_in_the_graph_after_differentiate) {
+  std::ostringstream out;
+  weft::explain_training<model>({.after = "differentiate"}, out);
+  BOOST_TEST(out.str().find("gradient of layer.weight = %") != std::string::npos, out.str());
+}
+
+BOOST_AUTO_TEST_CASE(an_unknown_pass_is_refused_by_an_error_that_names_the_passes) {
+  std::ostringstream out;
+  BOOST_CHECK_EXCEPTION(
+      weft::explain<counter>({.after = "inline"}, out), weft::error, [](const weft::error& e) {
+        return std::string(e.what()).find("no pass inline, but remove-dropout simplify") !=
+               std::string::npos;
+      });
+}
+
+// What a compiler can print is what explain prints.
+static_assert(weft::dump<counter, "simplify">.view().find(" = state seen.count: int32 [Rows]") !=
+              std::string_view::npos);
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -68,8 +68,8 @@ struct thrice {
 using weft::inference, weft::sampling;
 static_assert(count(sampling<thrice>::make(), op::dropout) == 3);
 // Inference removes them.
-static_assert(count(inference<thrice>::selected(), op::dropout) == 0);
-static_assert(inference<thrice>::selected().count == 1);
+static_assert(count(inference<thrice>::after("simplify"), op::dropout) == 0);
+static_assert(inference<thrice>::after("simplify").count == 1);
 
 // The second dropout of `thrice`, in a model with other layers.
 struct amid_others {

@@ -4,6 +4,8 @@
 
 #include <cstddef>
 #include <exception>
+#include <stdexcept>
+#include <string>
 #include <system_error>
 
 namespace weft::testing {
@@ -69,16 +71,25 @@ std::unique_ptr<const graph> plain_graph(const run_time_source& s) {
   return selected;
 }
 
+// After each pass the graph has to be well-formed.
 std::unique_ptr<const graph> compiled_graph(const run_time_source& s) {
   auto const whole = kept([&] { return s.model.unpack(); });
-  auto const selected = kept([&] {
-    graph const g = keep_outputs(*whole, names_of(s));
-    return simplify(s.kind == run_time_source::inference ? remove_dropout(g) : g);
-  });
-  return kept([&] {
-    return s.kind == run_time_source::training ? optimize_with_gradients(*selected)
-                                               : optimize(*selected);
-  });
+  auto g = kept([&] { return keep_outputs(*whole, names_of(s)); });
+  auto const run = [&](auto const& pipeline) {
+    for (pass const& p : pipeline) {
+      g = kept([&] { return p.run(*g); });
+      if (auto const [id, what] = verify(*g); id >= 0)
+        throw std::logic_error(std::string(p.name) + " leaves node " + std::to_string(id) +
+                               " with " + std::string(what));
+    }
+  };
+  if (s.kind == run_time_source::training)
+    run(training_passes);
+  else if (s.kind == run_time_source::inference)
+    run(inference_passes);
+  else
+    run(sampling_passes);
+  return g;
 }
 
 run_time_program::run_time_program(const graph& g)

@@ -3,15 +3,9 @@
 
 #include "weft/graph/compact_graph.hpp"
 #include "weft/graph/trace.hpp"
-#include "weft/passes/assign_layouts.hpp"
-#include "weft/passes/canonicalize_axis_order.hpp"
-#include "weft/passes/copy_escaping_results.hpp"
-#include "weft/passes/differentiate.hpp"
-#include "weft/passes/fuse.hpp"
-#include "weft/passes/fuse_attention.hpp"
-#include "weft/passes/hoist.hpp"
+#include "weft/passes/dump.hpp"
 #include "weft/passes/keep_outputs.hpp"
-#include "weft/passes/remove_dropout.hpp"
+#include "weft/passes/pipeline.hpp"
 
 namespace weft {
 
@@ -60,25 +54,17 @@ constexpr bool nothing_to_train() {
 
 }  // namespace detail
 
-// The passes from the graph of the selected results to the one that is lowered.
-constexpr graph optimize(const graph& selected) {
-  return copy_escaping_results(
-      fuse(hoist(assign_layouts(fuse_attention(canonicalize_axis_order(selected))))));
-}
-// The same with the gradients of the first result, a scalar.
-constexpr graph optimize_with_gradients(const graph& selected) {
-  return fuse(hoist(assign_layouts(
-      simplify(differentiate(fuse_attention(canonicalize_axis_order(selected)), 0)))));
-}
-
 // The named results, or all if none is named, without dropout.
 template <model_like Model, fixed_string... Results>
 struct inference {
-  static constexpr graph selected() {
-    return simplify(remove_dropout(keep_outputs(traced_graph<Model>.unpack(), Results.view()...)));
+  static constexpr auto const& pipeline = inference_passes;
+  // The graph after the passes up to the last one of this name; without a name, after all.
+  static constexpr graph after(std::string_view pass = {}) {
+    return run_passes(keep_outputs(traced_graph<Model>.unpack(), Results.view()...),
+                      inference_passes, pass);
   }
   static constexpr graph make() {
-    return detail::nothing_to_run<Model, Results...>() ? rejected_graph() : optimize(selected());
+    return detail::nothing_to_run<Model, Results...>() ? rejected_graph() : after();
   }
   static constexpr auto g = compact<inference>();
 };
@@ -86,11 +72,13 @@ struct inference {
 // The same with dropout.
 template <model_like Model, fixed_string... Results>
 struct sampling {
-  static constexpr graph selected() {
-    return simplify(keep_outputs(traced_graph<Model>.unpack(), Results.view()...));
+  static constexpr auto const& pipeline = sampling_passes;
+  static constexpr graph after(std::string_view pass = {}) {
+    return run_passes(keep_outputs(traced_graph<Model>.unpack(), Results.view()...),
+                      sampling_passes, pass);
   }
   static constexpr graph make() {
-    return detail::nothing_to_run<Model, Results...>() ? rejected_graph() : optimize(selected());
+    return detail::nothing_to_run<Model, Results...>() ? rejected_graph() : after();
   }
   static constexpr auto g = compact<sampling>();
 };
@@ -98,10 +86,13 @@ struct sampling {
 // A scalar result with dropout, and its gradients with respect to all parameters.
 template <model_like Model, fixed_string Loss>
 struct training {
+  static constexpr auto const& pipeline = training_passes;
+  static constexpr graph after(std::string_view pass = {}) {
+    return run_passes(keep_outputs(traced_graph<Model>.unpack(), Loss.view()), training_passes,
+                      pass);
+  }
   static constexpr graph make() {
-    return detail::nothing_to_train<Model, Loss>()
-               ? rejected_graph()
-               : optimize_with_gradients(sampling<Model, Loss>::selected());
+    return detail::nothing_to_train<Model, Loss>() ? rejected_graph() : after();
   }
   static constexpr auto g = compact<training>();
 };
@@ -117,5 +108,24 @@ struct parameters_only {
   }
   static constexpr auto g = compact<parameters_only>();
 };
+
+namespace detail {
+
+template <class Unit, fixed_string Pass>
+struct graph_after {
+  static constexpr graph make() { return Unit::after(Pass.view()); }
+};
+
+}  // namespace detail
+
+// The graph of module<Model>, with all results, after the last pass called Pass, as text: to be
+// printed by a compiler, in a static_assert or as a template argument. See passes/pipeline.hpp for
+// the names, and passes/dump.hpp for the form.
+template <model_like Model, fixed_string Pass = "copy-escaping-results">
+inline constexpr auto dump = detail::graph_text<detail::graph_after<inference<Model>, Pass>>();
+// The same of trainer<Model, ..., Loss>.
+template <model_like Model, fixed_string Pass = "fuse", fixed_string Loss = "loss">
+inline constexpr auto training_dump =
+    detail::graph_text<detail::graph_after<training<Model, Loss>, Pass>>();
 
 }  // namespace weft

@@ -1,0 +1,152 @@
+// A graph as text, while compiling and at run time: one line a node, as
+//   %10 = dot(%5, %7) times 0.125: float [Batch, Pos, Heads, KeyPos]
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "weft/axes/fixed_string.hpp"
+#include "weft/graph/compact_graph.hpp"
+#include "weft/graph/graph.hpp"
+#include "weft/graph/ops.hpp"
+
+namespace weft {
+
+namespace detail {
+
+// Counts what is written to it, and keeps the first Size characters.
+template <std::size_t Size>
+struct text_writer {
+  char characters[Size + 1]{};
+  std::size_t size = 0;
+
+  constexpr text_writer& operator<<(std::string_view s) {
+    for (char const c : s) {
+      if (size < Size) characters[size] = c;
+      ++size;
+    }
+    return *this;
+  }
+};
+
+template <class Out>
+constexpr void write_integer(Out& out, std::int64_t x) {
+  char digits[20]{};
+  int n = 20;
+  bool const negative = x < 0;
+  auto rest =
+      negative ? std::uint64_t{0} - static_cast<std::uint64_t>(x) : static_cast<std::uint64_t>(x);
+  do digits[--n] = static_cast<char>('0' + rest % 10);
+  while (rest /= 10);
+  out << (negative ? "-" : "") << std::string_view(digits + n, static_cast<std::size_t>(20 - n));
+}
+
+// To six decimals, as an integer where it is one, or as a power of ten where it is small or large.
+template <class Out>
+constexpr void write_number(Out& out, double x) {
+  if (x != x) return void(out << "nan");
+  if (x < 0) return out << "-", write_number(out, -x);
+  if (x > std::numeric_limits<double>::max()) return void(out << "infinity");
+  int exponent = 0;
+  if (x != 0)
+    for (; x >= 1e9; x /= 10) ++exponent;
+  if (x != 0)
+    for (; x < 1e-3; x *= 10) --exponent;
+  auto whole = static_cast<std::int64_t>(x);
+  auto decimals = static_cast<std::int64_t>((x - static_cast<double>(whole)) * 1e6 + 0.5);
+  if (decimals == 1'000'000) ++whole, decimals = 0;
+  write_integer(out, whole);
+  if (decimals > 0) {
+    char digits[7]{'.'};
+    for (int d = 6; d > 0; --d, decimals /= 10) digits[d] = static_cast<char>('0' + decimals % 10);
+    std::size_t n = 7;
+    while (digits[n - 1] == '0') --n;
+    out << std::string_view(digits, n);
+  }
+  if (exponent != 0) out << "e", write_integer(out, exponent);
+}
+
+template <class Out>
+constexpr void write_axes(Out& out, const axis_list& axes) {
+  out << "[";
+  for (int a = 0; a < axes.count; ++a) out << (a > 0 ? ", " : "") << axes.at[a]->name;
+  out << "]";
+}
+
+// Attributes that are not what make_node gives.
+template <class Out>
+constexpr void write_attributes(Out& out, const node& n) {
+  node const plain = make_node(n.kind);
+  auto const integer = [&](const char* name, std::int64_t x, std::int64_t usual) {
+    if (x != usual) out << " " << name << " ", write_integer(out, x);
+  };
+  if (n.named.count > 0) out << " along ", write_axes(out, n.named);
+  if (n.scale != 1) out << " times ", write_number(out, n.scale);
+  if (n.kind == op::constant || n.scalar != 0) out << " scalar ", write_number(out, n.scalar);
+  integer("start", n.start, plain.start);
+  integer("lowest", n.lowest, plain.lowest);
+  integer("highest", n.highest, plain.highest);
+  integer("origin", n.origin, plain.origin);
+  integer("options", n.options, plain.options);
+  if (n.epilogue != plain.epilogue) out << " then " << name_of(n.epilogue);
+}
+
+template <class Out>
+constexpr void write_graph(Out& out, const graph_parts& g) {
+  auto const name = [&](name_ref r) {
+    return std::string_view(g.text.first + r.begin, static_cast<std::size_t>(r.size));
+  };
+  for (int i = 0; i < static_cast<int>(g.nodes.size()); ++i) {
+    node const& n = g.nodes[i];
+    out << "%", write_integer(out, i);
+    out << " = " << name_of(n.kind);
+    if (n.kind == op::input) out << " " << name(g.inputs[n.leaf].name);
+    if (n.kind == op::parameter) out << " " << name(g.parameters[n.leaf].name);
+    if (n.kind == op::state) out << " " << name(g.states[n.leaf].name);
+    for (int j = 0; j < n.operands; ++j)
+      out << (j > 0 ? ", %" : "(%"), write_integer(out, n.operand[j]);
+    if (n.operands > 0) out << ")";
+    write_attributes(out, n);
+    if (n.region != 0) out << " in scan ", write_integer(out, n.region);
+    if (n.once) out << " once";
+    if (n.fused) out << " fused";
+    out << ": " << name_of_type(n.type) << " ";
+    write_axes(out, n.axes);
+    out << "\n";
+  }
+  for (output const& o : g.outputs) {
+    out << (o.kind == role::result     ? "result "
+            : o.kind == role::gradient ? "gradient of "
+                                       : "new value of ")
+        << name(o.name) << " = %";
+    write_integer(out, o.node);
+    out << "\n";
+  }
+}
+
+// The text of the graph that Maker::make() gives.
+template <class Maker>
+struct text_of_graph {
+  static constexpr auto g = compact<Maker>();
+  static constexpr std::size_t measure() {
+    text_writer<0> counter;
+    write_graph(counter, g.parts());
+    return counter.size;
+  }
+  static constexpr auto write() {
+    constexpr std::size_t size = measure();
+    text_writer<size> text;
+    write_graph(text, g.parts());
+    fixed_string<size + 1> s;
+    for (std::size_t i = 0; i < size; ++i) s.chars[i] = text.characters[i];
+    return s;
+  }
+};
+template <class Maker>
+constexpr auto graph_text() {
+  return text_of_graph<Maker>::write();
+}
+
+}  // namespace detail
+
+}  // namespace weft

@@ -1,0 +1,127 @@
+// Whether a graph is well-formed: what every pass may rely on, and has to keep.
+#pragma once
+
+#include <string_view>
+
+#include "weft/graph/graph.hpp"
+#include "weft/graph/ops.hpp"
+#include "weft/graph/scan.hpp"
+
+namespace weft {
+
+namespace detail {
+
+constexpr bool is_subset(const axis_list& some, const axis_list& of) {
+  for (int a = 0; a < some.count; ++a)
+    if (!of.contains(some.at[a])) return false;
+  return true;
+}
+
+class verifier {
+ public:
+  explicit constexpr verifier(const graph& g) : g_(g) {}
+
+  // What is wrong with node i; empty: nothing.
+  constexpr std::string_view fault(int i) const {
+    node const& n = g_.nodes[i];
+    auto const& of = info(n.kind);
+    if (n.operands < of.least_operands || n.operands > of.most_operands)
+      return "the number of operands";
+    for (int j = 0; j < n.operands; ++j)
+      if (n.operand[j] < 0 || n.operand[j] >= i) return "an operand that does not come before it";
+    for (int a = 0; a < n.axes.count; ++a)
+      for (int b = 0; b < a; ++b)
+        if (n.axes.at[a] == n.axes.at[b]) return "an axis twice";
+    if (of.in == op_class::elementwise) return fault_of_elementwise(n, of.types);
+    if (of.in == op_class::rowwise && !same_axes_in_any_order(n.axes, axes(n, 0)))
+      return "axes that are not its operand's";
+    if (n.kind == op::sum || n.kind == op::max) return fault_of_reduction(n);
+    if (of.in == op_class::contraction) return fault_of_contraction(n);
+    return {};
+  }
+  constexpr std::string_view fault_of_body(int i) const {
+    // The nodes of a scan's body follow one another.
+    int const body = loop_of(g_, i);
+    if (body == 0 || i == 0 || loop_of(g_, i - 1) == body) return {};
+    for (int k = i + 1; k < g_.count; ++k)
+      if (loop_of(g_, k) == body && loop_of(g_, k - 1) != body) return "a body in two parts";
+    return {};
+  }
+
+ private:
+  constexpr const axis_list& axes(const node& n, int j) const {
+    return g_.nodes[n.operand[j]].axes;
+  }
+  constexpr dtype type(const node& n, int j) const { return g_.nodes[n.operand[j]].type; }
+
+  constexpr std::string_view fault_of_elementwise(const node& n, element_types types) const {
+    bool same = true;
+    for (int j = 0; j < n.operands; ++j) {
+      bool const ids = g_.nodes[n.operand[j]].kind == op::element_ids;
+      if (!ids && !is_subset(axes(n, j), n.axes)) return "an operand with axes that it has not";
+      same = same && type(n, j) == type(n, 0);
+    }
+    bool good = true;
+    switch (types) {
+      case element_types::floats:
+        good = same && n.type == dtype::float32 && type(n, 0) == dtype::float32;
+        break;
+      case element_types::numbers:
+        good = same && n.type == type(n, 0) && n.type != dtype::boolean;
+        break;
+      case element_types::same:
+        good = same && n.type == type(n, 0);
+        break;
+      case element_types::comparison:
+        good = same && n.type == dtype::boolean && type(n, 0) != dtype::boolean;
+        break;
+      case element_types::equality:
+        good = same && n.type == dtype::boolean;
+        break;
+      case element_types::booleans:
+        good = same && n.type == dtype::boolean && type(n, 0) == dtype::boolean;
+        break;
+      case element_types::mixed:
+        break;
+    }
+    return good ? std::string_view() : "element types that the operation has not";
+  }
+  constexpr std::string_view fault_of_reduction(const node& n) const {
+    if (!is_subset(n.axes, axes(n, 0))) return "an axis that its operand has not";
+    for (int a = 0; a < axes(n, 0).count; ++a)
+      if (n.axes.contains(axes(n, 0).at[a]) == n.named.contains(axes(n, 0).at[a]))
+        return "axes that do not follow from those that it names";
+    return {};
+  }
+  constexpr std::string_view fault_of_contraction(const node& n) const {
+    for (int a = 0; a < n.axes.count; ++a)
+      if (!axes(n, 0).contains(n.axes.at[a]) && !axes(n, 1).contains(n.axes.at[a]))
+        return "an axis that no factor has";
+    for (int j = 2; j < n.operands; ++j)
+      if (!is_subset(axes(n, j), n.axes)) return "an addend with axes that it has not";
+    return {};
+  }
+
+  const graph& g_;
+};
+
+}  // namespace detail
+
+// The first node with a fault, and what it has; -1: the graph is well-formed.
+struct graph_fault {
+  int node;
+  std::string_view what;
+};
+constexpr graph_fault verify(const graph& g, bool grouped = false) {
+  detail::verifier const v(g);
+  for (int i = 0; i < g.count; ++i) {
+    if (std::string_view const what = v.fault(i); !what.empty()) return {i, what};
+    if (!grouped) continue;
+    if (std::string_view const what = v.fault_of_body(i); !what.empty()) return {i, what};
+  }
+  for (int i = 0; i < g.output_count; ++i)
+    if (g.outputs[i].node < 0 || g.outputs[i].node >= g.count) return {0, "an output of no node"};
+  return {-1, {}};
+}
+
+}  // namespace weft

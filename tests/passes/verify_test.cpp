@@ -1,0 +1,109 @@
+#include "weft/passes/verify.hpp"
+
+#include <boost/test/unit_test.hpp>
+#include <initializer_list>
+#include <memory>
+#include <string>
+
+#include "weft/axes/axis.hpp"
+#include "weft/graph/tensor.hpp"
+#include "weft/passes/pipeline.hpp"
+
+namespace {
+
+struct Rows : weft::axis<3> {};
+struct In : weft::axis<4> {};
+struct Out : weft::axis<2> {};
+
+using weft::axes_of, weft::graph, weft::make_node, weft::node, weft::op, weft::shape;
+
+int emit(graph& g, op kind, const weft::axis_list& axes, std::initializer_list<int> operands = {}) {
+  node n = make_node(kind);
+  n.axes = axes;
+  for (int const id : operands) n.operand[n.operands++] = id;
+  return g.emit(n);
+}
+
+// Graphs are too large for the stack of a test's thread.
+struct well_formed {
+  std::unique_ptr<graph> g = std::make_unique<graph>();
+  int x = emit(*g, op::input, axes_of(shape<Rows, In>()));
+  int w = emit(*g, op::parameter, axes_of(shape<In, Out>()));
+  int y = emit(*g, op::dot, axes_of(shape<Rows, Out>()), {x, w});
+  int z = emit(*g, op::tanh, axes_of(shape<Rows, Out>()), {y});
+  int s = sum();
+
+  int sum() {
+    node n = make_node(op::sum);
+    n.axes = axes_of(shape<Rows>());
+    n.named = axes_of(shape<Out>());
+    n.operands = 1;
+    n.operand[0] = z;
+    return g->emit(n);
+  }
+  node& at(int id) { return g->nodes[id]; }
+  // The faulty node, and what is wrong with it.
+  std::string fault() const {
+    auto const [id, what] = verify(*g, true);
+    return id < 0 ? "none" : std::to_string(id) + ": " + std::string(what);
+  }
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(verify)
+
+BOOST_AUTO_TEST_CASE(a_well_formed_graph_has_no_fault) {
+  BOOST_TEST(well_formed().fault() == "none");
+}
+
+BOOST_AUTO_TEST_CASE(an_operand_has_to_come_before_its_user) {
+  well_formed m;
+  m.at(m.y).operand[1] = m.z;
+  BOOST_TEST(m.fault() == "2: an operand that does not come before it");
+}
+
+BOOST_AUTO_TEST_CASE(an_operation_has_as_many_operands_as_its_entry_says) {
+  well_formed m;
+  m.at(m.z).operands = 2;
+  BOOST_TEST(m.fault() == "3: the number of operands");
+}
+
+BOOST_AUTO_TEST_CASE(a_tensor_has_each_axis_once) {
+  well_formed m;
+  m.at(m.x).axes = axes_of(shape<Rows>());
+  m.at(m.x).axes.push(m.at(m.x).axes.at[0]);
+  BOOST_TEST(m.fault() == "0: an axis twice");
+}
+
+BOOST_AUTO_TEST_CASE(an_elementwise_result_has_the_axes_of_its_operands) {
+  well_formed m;
+  m.at(m.z).axes = axes_of(shape<Rows>());
+  BOOST_TEST(m.fault() == "3: an operand with axes that it has not");
+}
+
+BOOST_AUTO_TEST_CASE(an_elementwise_operation_takes_the_element_types_of_its_entry) {
+  well_formed m;
+  m.at(m.z).type = weft::dtype::int32;
+  BOOST_TEST(m.fault() == "3: element types that the operation has not");
+}
+
+BOOST_AUTO_TEST_CASE(a_contraction_has_no_axis_but_those_of_its_factors) {
+  well_formed m;
+  m.at(m.x).axes = axes_of(shape<In>());
+  BOOST_TEST(m.fault() == "2: an axis that no factor has");
+}
+
+BOOST_AUTO_TEST_CASE(a_reduction_keeps_what_it_does_not_name) {
+  well_formed m;
+  m.at(m.s).named = axes_of(shape<Rows>());
+  BOOST_TEST(m.fault() == "4: axes that do not follow from those that it names");
+}
+
+BOOST_AUTO_TEST_CASE(outputs_are_nodes_of_the_graph) {
+  well_formed m;
+  m.g->outputs[m.g->output_count++].node = 17;
+  BOOST_TEST(m.fault() == "0: an output of no node");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
