@@ -8,10 +8,140 @@
 #include <algorithm>
 #include <cstddef>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include "weft/axes/fixed_string.hpp"
 
+namespace weft {
+
+// The rules that a use can break, each in a word; WEFT_REJECT gives it the operation's sentence.
+enum class rule {
+  none,
+  // Axes that a use names, or does not.
+  no_axes,      // it names none, or too few
+  not_an_axis,  // a type that is none
+  list,         // axes in lists, as many as it has to be
+  missing,      // an operand has not the axis
+  left,         // the left operand has not
+  right,        // the right operand has not
+  twice,        // an axis is named twice
+  taken,        // a new axis is there already
+  rank,         // more than 8 axes in all
+  // How axes fit.
+  other_axes,  // those that are not named differ
+  extent,      // extents, bounds or lengths do not fit
+  bounded,     // a length known at run time only
+  inner,       // of the inner axes of a split or a merge
+  pairs,       // an odd extent
+  surplus,     // axes that the other operand has not
+  nested,      // indices along the axis that they index
+  windows,
+  taps,
+  steps,
+  // Operands.
+  elements,  // of another type
+  booleans,  // where they are not allowed
+  integers,  // likewise
+  indices,   // not int32
+  no_input,  // they depend on no input and no parameter
+  count,     // as many as it has to be
+  condition,
+  choices,
+  initial,
+  states,
+  body,  // of a scan
+  number,
+  buffer,
+  rows,
+  cache,
+  batch,
+  positions,
+  position_axes,
+  count_axes,
+  arguments,  // not in their order
+  query,
+  key,
+  value,
+  keys,
+  mask_keys,
+  logits,
+  targets,
+  encoding,
+  gain,
+  // Models.
+  unnamed,  // in an unnamed namespace
+  result    // it has none of this name
+};
+
+}  // namespace weft
+
+// WEFT_RULE(found, rule, "sentence") for each of up to 10 pairs (rule, "sentence"). Not recursive,
+// as clang prints a line for each macro within a macro.
+#define WEFT_FIRST(a, b) a
+#define WEFT_SECOND(a, b) b
+#define WEFT_RULES_1(f, r1) WEFT_RULE(f, WEFT_FIRST r1, WEFT_SECOND r1)
+#define WEFT_RULES_2(f, r1, r2) \
+  WEFT_RULE(f, WEFT_FIRST r1, WEFT_SECOND r1) WEFT_RULE(f, WEFT_FIRST r2, WEFT_SECOND r2)
+#define WEFT_RULES_3(f, r1, r2, r3)           \
+  WEFT_RULE(f, WEFT_FIRST r1, WEFT_SECOND r1) \
+  WEFT_RULE(f, WEFT_FIRST r2, WEFT_SECOND r2) WEFT_RULE(f, WEFT_FIRST r3, WEFT_SECOND r3)
+#define WEFT_RULES_4(f, r1, r2, r3, r4)       \
+  WEFT_RULE(f, WEFT_FIRST r1, WEFT_SECOND r1) \
+  WEFT_RULE(f, WEFT_FIRST r2, WEFT_SECOND r2) \
+  WEFT_RULE(f, WEFT_FIRST r3, WEFT_SECOND r3) WEFT_RULE(f, WEFT_FIRST r4, WEFT_SECOND r4)
+#define WEFT_RULES_5(f, r1, r2, r3, r4, r5)   \
+  WEFT_RULE(f, WEFT_FIRST r1, WEFT_SECOND r1) \
+  WEFT_RULE(f, WEFT_FIRST r2, WEFT_SECOND r2) \
+  WEFT_RULE(f, WEFT_FIRST r3, WEFT_SECOND r3) \
+  WEFT_RULE(f, WEFT_FIRST r4, WEFT_SECOND r4) WEFT_RULE(f, WEFT_FIRST r5, WEFT_SECOND r5)
+#define WEFT_RULES_6(f, r1, r2, r3, r4, r5, r6) \
+  WEFT_RULE(f, WEFT_FIRST r1, WEFT_SECOND r1)   \
+  WEFT_RULE(f, WEFT_FIRST r2, WEFT_SECOND r2)   \
+  WEFT_RULE(f, WEFT_FIRST r3, WEFT_SECOND r3)   \
+  WEFT_RULE(f, WEFT_FIRST r4, WEFT_SECOND r4)   \
+  WEFT_RULE(f, WEFT_FIRST r5, WEFT_SECOND r5) WEFT_RULE(f, WEFT_FIRST r6, WEFT_SECOND r6)
+#define WEFT_RULES_7(f, r1, r2, r3, r4, r5, r6, r7) \
+  WEFT_RULE(f, WEFT_FIRST r1, WEFT_SECOND r1)       \
+  WEFT_RULE(f, WEFT_FIRST r2, WEFT_SECOND r2)       \
+  WEFT_RULE(f, WEFT_FIRST r3, WEFT_SECOND r3)       \
+  WEFT_RULE(f, WEFT_FIRST r4, WEFT_SECOND r4)       \
+  WEFT_RULE(f, WEFT_FIRST r5, WEFT_SECOND r5)       \
+  WEFT_RULE(f, WEFT_FIRST r6, WEFT_SECOND r6) WEFT_RULE(f, WEFT_FIRST r7, WEFT_SECOND r7)
+#define WEFT_RULES_8(f, r1, r2, r3, r4, r5, r6, r7, r8) \
+  WEFT_RULE(f, WEFT_FIRST r1, WEFT_SECOND r1)           \
+  WEFT_RULE(f, WEFT_FIRST r2, WEFT_SECOND r2)           \
+  WEFT_RULE(f, WEFT_FIRST r3, WEFT_SECOND r3)           \
+  WEFT_RULE(f, WEFT_FIRST r4, WEFT_SECOND r4)           \
+  WEFT_RULE(f, WEFT_FIRST r5, WEFT_SECOND r5)           \
+  WEFT_RULE(f, WEFT_FIRST r6, WEFT_SECOND r6)           \
+  WEFT_RULE(f, WEFT_FIRST r7, WEFT_SECOND r7) WEFT_RULE(f, WEFT_FIRST r8, WEFT_SECOND r8)
+#define WEFT_RULES_9(f, r1, r2, r3, r4, r5, r6, r7, r8, r9) \
+  WEFT_RULE(f, WEFT_FIRST r1, WEFT_SECOND r1)               \
+  WEFT_RULE(f, WEFT_FIRST r2, WEFT_SECOND r2)               \
+  WEFT_RULE(f, WEFT_FIRST r3, WEFT_SECOND r3)               \
+  WEFT_RULE(f, WEFT_FIRST r4, WEFT_SECOND r4)               \
+  WEFT_RULE(f, WEFT_FIRST r5, WEFT_SECOND r5)               \
+  WEFT_RULE(f, WEFT_FIRST r6, WEFT_SECOND r6)               \
+  WEFT_RULE(f, WEFT_FIRST r7, WEFT_SECOND r7)               \
+  WEFT_RULE(f, WEFT_FIRST r8, WEFT_SECOND r8) WEFT_RULE(f, WEFT_FIRST r9, WEFT_SECOND r9)
+#define WEFT_RULES_10(f, r1, r2, r3, r4, r5, r6, r7, r8, r9, r10) \
+  WEFT_RULE(f, WEFT_FIRST r1, WEFT_SECOND r1)                     \
+  WEFT_RULE(f, WEFT_FIRST r2, WEFT_SECOND r2)                     \
+  WEFT_RULE(f, WEFT_FIRST r3, WEFT_SECOND r3)                     \
+  WEFT_RULE(f, WEFT_FIRST r4, WEFT_SECOND r4)                     \
+  WEFT_RULE(f, WEFT_FIRST r5, WEFT_SECOND r5)                     \
+  WEFT_RULE(f, WEFT_FIRST r6, WEFT_SECOND r6)                     \
+  WEFT_RULE(f, WEFT_FIRST r7, WEFT_SECOND r7)                     \
+  WEFT_RULE(f, WEFT_FIRST r8, WEFT_SECOND r8)                     \
+  WEFT_RULE(f, WEFT_FIRST r9, WEFT_SECOND r9) WEFT_RULE(f, WEFT_FIRST r10, WEFT_SECOND r10)
+#define WEFT_RULES(a, b, c, d, e, f, g, h, i, j, name, ...) name
+#define WEFT_BARE(...) __VA_ARGS__
+
+// WEFT_REJECT((found), declaration, (rule, "sentence"), ...) declares the overload that invalid
+// uses select, where found is the weft::rule that a use breaks; the requires-clause in front of it
+// says that there is one.
+//
 // Compilers differ in what they print for a function that must not be called: g++ prints the type
 // of a deleted function, clang the message of an attribute, and the operands' types in a note. Both
 // then treat the call as an expression without a type and are silent about its uses, but g++ also
@@ -23,16 +153,23 @@
 // (condition), declaration) with a body, as a private member, because g++ knows the type of a call
 // of a private function but not of a deleted one. For clang it is public: the condition of its
 // attribute depends on the object, so that clang knows the type, too.
-#define WEFT_BARE(...) __VA_ARGS__
 #if defined(__clang__)
 // -Wpedantic warns about the attribute.
 #define WEFT_QUIET_BEGIN \
   _Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wgcc-compat\"")
 #define WEFT_QUIET_END _Pragma("clang diagnostic pop")
-#define WEFT_REJECT(sentence, ...)                                       \
-  WEFT_QUIET_BEGIN __attribute__((diagnose_if(true, sentence, "error"))) \
-  WEFT_QUIET_END constexpr ::weft::rejected __VA_ARGS__ {                \
-    return {};                                                           \
+// Clang evaluates the condition before it looks at the constraints of the template: where that has
+// no meaning, the rule is not broken.
+#define WEFT_RULE(found, which, sentence)                                                  \
+  __attribute__((diagnose_if(                                                              \
+      requires { typename ::std::enable_if_t<(found) == ::weft::rule::which>; }, sentence, \
+      "error")))
+#define WEFT_REJECT(found, declaration, ...)                                                  \
+  WEFT_QUIET_BEGIN WEFT_RULES(__VA_ARGS__, WEFT_RULES_10, WEFT_RULES_9, WEFT_RULES_8,         \
+                              WEFT_RULES_7, WEFT_RULES_6, WEFT_RULES_5, WEFT_RULES_4,         \
+                              WEFT_RULES_3, WEFT_RULES_2, WEFT_RULES_1, )(found, __VA_ARGS__) \
+      WEFT_QUIET_END constexpr ::weft::rejected declaration {                                 \
+    return {};                                                                                \
   }
 #define WEFT_REJECT_CALL(sentence, about, parameters, condition, ...)                              \
  public:                                                                                           \
@@ -45,8 +182,24 @@
 namespace weft {
 template <fixed_string Sentence>
 struct rejected {};
+namespace detail {
+template <auto Why>
+struct refusal {
+  using type = decltype(Why());
+};
+template <auto Why>
+using refusal_t = typename refusal<Why>::type;
+}  // namespace detail
 }  // namespace weft
-#define WEFT_REJECT(sentence, ...) constexpr ::weft::rejected<sentence> __VA_ARGS__ = delete;
+#define WEFT_RULE(found, which, sentence) \
+  if constexpr ((found) == ::weft::rule::which) return ::weft::rejected<sentence>{};
+#define WEFT_REJECT(found, declaration, ...)                                                       \
+  constexpr ::weft::detail::refusal_t<[] {                                                         \
+    WEFT_RULES(__VA_ARGS__, WEFT_RULES_10, WEFT_RULES_9, WEFT_RULES_8, WEFT_RULES_7, WEFT_RULES_6, \
+               WEFT_RULES_5, WEFT_RULES_4, WEFT_RULES_3, WEFT_RULES_2, WEFT_RULES_1, )             \
+    (found, __VA_ARGS__)                                                                           \
+  }>                                                                                               \
+      declaration = delete;
 #define WEFT_REJECT_CALL(sentence, about, parameters, condition, ...)                    \
   template <WEFT_BARE parameters,                                                        \
             class Because = ::weft::because<::weft::spelled<sentence>, WEFT_BARE about>> \

@@ -27,8 +27,6 @@ inline void the_name_of_a_parameter_is_longer_than_max_path() {
 
 namespace detail {
 
-enum class leaf_fault { none, kind, twice, rank };
-
 // Flattens axes and shapes into one shape.
 template <class A>
 struct listed {
@@ -41,17 +39,28 @@ struct listed<shape<Axes...>> {
 template <class... Axes>
 using joined = decltype((shape<>{} | ... | typename listed<Axes>::type{}));
 
-// The rule that the axes of an input, a parameter or a state break; none if they are valid.
+// The rule that an input, a parameter or a state of T [Axes...] breaks.
 template <class... Axes>
-constexpr leaf_fault fault_of_leaf(shape<Axes...>) {
-  if (!(axis_like<Axes> && ...)) return leaf_fault::kind;
-  if (!distinct<shape<Axes...>>) return leaf_fault::twice;
-  if (sizeof...(Axes) > max_rank) return leaf_fault::rank;
-  return leaf_fault::none;
+constexpr rule rule_of_leaf_axes(shape<Axes...>) {
+  if (!(axis_like<Axes> && ...)) return rule::not_an_axis;
+  if (!distinct<shape<Axes...>>) return rule::twice;
+  if (sizeof...(Axes) > max_rank) return rule::rank;
+  return rule::none;
 }
-template <class... Axes>
-constexpr leaf_fault fault_of_leaf() {
-  return fault_of_leaf(joined<Axes...>{});
+template <class T, class... Axes>
+constexpr rule rule_of_leaf() {
+  if constexpr (!is_dtype<T>)
+    return rule::elements;
+  else
+    return rule_of_leaf_axes(joined<Axes...>{});
+}
+
+// The rule that the value of an update breaks.
+template <class T, class S, class U, class R>
+constexpr rule rule_of_update() {
+  if (!std::same_as<T, U>) return rule::elements;
+  if (!std::same_as<S, R>) return rule::other_axes;
+  return rule::none;
 }
 
 }  // namespace detail
@@ -104,16 +113,14 @@ class scope {
                                g_->parameter_count, init)};
   }
   template <fixed_string Name, class... Axes>
-  requires(detail::fault_of_leaf<Axes...>() == detail::leaf_fault::kind)
-      WEFT_REJECT("param: what stands for an axis is none; derive from weft::axis or weft::alias",
-                  param(initializer = {}) const)
-  template <fixed_string Name, class... Axes>
-  requires(detail::fault_of_leaf<Axes...>() == detail::leaf_fault::twice) WEFT_REJECT(
-      "param: an axis is named twice; give the second role a name of its own with weft::alias",
-      param(initializer = {}) const)
-  template <fixed_string Name, class... Axes>
-  requires(detail::fault_of_leaf<Axes...>() == detail::leaf_fault::rank)
-      WEFT_REJECT("param: a tensor has at most 8 axes", param(initializer = {}) const)
+  requires(detail::rule_of_leaf<float, Axes...>() != rule::none)
+      WEFT_REJECT((detail::rule_of_leaf<float, Axes...>()), param(initializer = {}) const,
+                  (not_an_axis,
+                   "param: what stands for an axis is none; derive from weft::axis or weft::alias"),
+                  (twice,
+                   "param: an axis is named twice; give the second role a name of its own with "
+                   "weft::alias"),
+                  (rank, "param: a tensor has at most 8 axes"))
 
   // An input: T [Axes...], which a run is given as weft::arg<Name>. T is float, std::int32_t or
   // bool. The name has no path; a second input of the same name is an error when the model is used.
@@ -126,20 +133,16 @@ class scope {
                            g_->input_count, {})};
   }
   template <fixed_string Name, class T, class... Axes>
-  requires(is_dtype<T>&& detail::fault_of_leaf<Axes...>() == detail::leaf_fault::kind)
-      WEFT_REJECT("input: what stands for an axis is none; derive from weft::axis or weft::alias",
-                  input() const)
-  template <fixed_string Name, class T, class... Axes>
-  requires(is_dtype<T>&& detail::fault_of_leaf<Axes...>() == detail::leaf_fault::twice) WEFT_REJECT(
-      "input: an axis is named twice; give the second role a name of its own with weft::alias",
-      input() const)
-  template <fixed_string Name, class T, class... Axes>
-  requires(is_dtype<T>&& detail::fault_of_leaf<Axes...>() == detail::leaf_fault::rank)
-      WEFT_REJECT("input: a tensor has at most 8 axes", input() const)
-  template <fixed_string Name, class T, class... Axes>
-  requires(!is_dtype<T>)
-      WEFT_REJECT("input: elements are float, std::int32_t or bool, named before the axes",
-                  input() const)
+  requires(detail::rule_of_leaf<T, Axes...>() != rule::none)
+      WEFT_REJECT((detail::rule_of_leaf<T, Axes...>()), input() const,
+                  (elements,
+                   "input: elements are float, std::int32_t or bool, named before the axes"),
+                  (not_an_axis,
+                   "input: what stands for an axis is none; derive from weft::axis or weft::alias"),
+                  (twice,
+                   "input: an axis is named twice; give the second role a name of its own with "
+                   "weft::alias"),
+                  (rank, "input: a tensor has at most 8 axes"))
 
   // A state: T [Axes...], which a module keeps between runs; zeros initially and after reset(). Its
   // name is the scope's path and Name. The tensor is the state before the run, wherever it is used;
@@ -158,20 +161,16 @@ class scope {
                            g_->state_count, {})};
   }
   template <fixed_string Name, class T, class... Axes>
-  requires(is_dtype<T>&& detail::fault_of_leaf<Axes...>() == detail::leaf_fault::kind)
-      WEFT_REJECT("state: what stands for an axis is none; derive from weft::axis or weft::alias",
-                  state() const)
-  template <fixed_string Name, class T, class... Axes>
-  requires(is_dtype<T>&& detail::fault_of_leaf<Axes...>() == detail::leaf_fault::twice) WEFT_REJECT(
-      "state: an axis is named twice; give the second role a name of its own with weft::alias",
-      state() const)
-  template <fixed_string Name, class T, class... Axes>
-  requires(is_dtype<T>&& detail::fault_of_leaf<Axes...>() == detail::leaf_fault::rank)
-      WEFT_REJECT("state: a tensor has at most 8 axes", state() const)
-  template <fixed_string Name, class T, class... Axes>
-  requires(!is_dtype<T>)
-      WEFT_REJECT("state: elements are float, std::int32_t or bool, named before the axes",
-                  state() const)
+  requires(detail::rule_of_leaf<T, Axes...>() != rule::none)
+      WEFT_REJECT((detail::rule_of_leaf<T, Axes...>()), state() const,
+                  (elements,
+                   "state: elements are float, std::int32_t or bool, named before the axes"),
+                  (not_an_axis,
+                   "state: what stands for an axis is none; derive from weft::axis or weft::alias"),
+                  (twice,
+                   "state: an axis is named twice; give the second role a name of its own with "
+                   "weft::alias"),
+                  (rank, "state: a tensor has at most 8 axes"))
 
   // Sets the state to `value` at the end of the run, at most once for each state. All reads of the
   // state in this run give its value before the run.
@@ -191,13 +190,13 @@ class scope {
     g_->outputs[g_->output_count++] = o;
   }
   template <class T, class S, class U, class R>
-  requires(!std::same_as<T, U>) WEFT_REJECT(
-      "update: the value's elements are not those of the state; convert with weft::cast",
-      update(tensor<T, S>, tensor<U, R>) const)
-  template <class T, class S, class R>
-  requires(!std::same_as<S, R>)
-      WEFT_REJECT("update: the value's axes are not those of the state, in their order",
-                  update(tensor<T, S>, tensor<T, R>) const)
+  requires(detail::rule_of_update<T, S, U, R>() != rule::none)
+      WEFT_REJECT((detail::rule_of_update<T, S, U, R>()), update(tensor<T, S>, tensor<U, R>) const,
+                  (elements,
+                   "update: the value's elements are not those of the state; convert with "
+                   "weft::cast"),
+                  (other_axes,
+                   "update: the value's axes are not those of the state, in their order"))
 
   constexpr std::string_view path() const { return {path_, static_cast<std::size_t>(size_)}; }
 

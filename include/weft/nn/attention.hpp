@@ -10,43 +10,24 @@ namespace weft::nn {
 
 namespace detail {
 
-enum class attention_fault { none, keys, elements, surplus, mask_keys };
-
-template <class S, class V, class M, class KeyPos>
-constexpr attention_fault fault_of_attention() {
-  if (!has_axis<KeyPos, shape_t<S>> || !has_axis<KeyPos, shape_t<V>>) return attention_fault::keys;
-  if (!weft::detail::floating<S> || !weft::detail::floating<V>) return attention_fault::elements;
-  switch (fault_of_mask<M, shape_t<S>, KeyPos>()) {
-    case mask_fault::surplus:
-      return attention_fault::surplus;
-    case mask_fault::keys:
-      return attention_fault::mask_keys;
-    default:
-      return attention_fault::none;
-  }
+template <expression S, expression V, class M, class KeyPos>
+constexpr rule rule_of_attention() {
+  if (!has_axis<KeyPos, shape_t<S>> || !has_axis<KeyPos, shape_t<V>>) return rule::keys;
+  if (!weft::detail::floating<S> || !weft::detail::floating<V>) return rule::elements;
+  return rule_of_mask<M, shape_t<S>, KeyPos>();
 }
 
 template <class Q, class K, class HeadDim>
 using scores_shape = without<united<shape_t<Q>, shape_t<K>>, shape<HeadDim>>;
 
-enum class attention_weights_fault { none, query, key, elements, surplus, mask_keys };
-
-template <class Q, class K, class M, class HeadDim, class KeyPos>
-constexpr attention_weights_fault fault_of_attention_weights() {
-  if (!has_axis<HeadDim, shape_t<Q>>) return attention_weights_fault::query;
+template <expression Q, expression K, class M, class HeadDim, class KeyPos>
+constexpr rule rule_of_attention_weights() {
+  if (!has_axis<HeadDim, shape_t<Q>>) return rule::query;
   if (!has_axis<HeadDim, shape_t<K>> || !has_axis<KeyPos, shape_t<K>> ||
       std::same_as<HeadDim, KeyPos>)
-    return attention_weights_fault::key;
-  if (!weft::detail::floating<Q> || !weft::detail::floating<K>)
-    return attention_weights_fault::elements;
-  switch (fault_of_mask<M, scores_shape<Q, K, HeadDim>, KeyPos>()) {
-    case mask_fault::surplus:
-      return attention_weights_fault::surplus;
-    case mask_fault::keys:
-      return attention_weights_fault::mask_keys;
-    default:
-      return attention_weights_fault::none;
-  }
+    return rule::key;
+  if (!weft::detail::floating<Q> || !weft::detail::floating<K>) return rule::elements;
+  return rule_of_mask<M, scores_shape<Q, K, HeadDim>, KeyPos>();
 }
 
 }  // namespace detail
@@ -66,78 +47,46 @@ attended(Output, Weights) -> attended<Output, Weights>;
 // weights in the result are those before dropout. The mask has axes of the scores only. Misuse does
 // not compile: see the WEFT_REJECT overloads.
 template <class KeyPos, expression S, expression V, detail::mask_like M = mask_list<>>
-requires(detail::fault_of_attention<S, V, M, KeyPos>() ==
-         detail::attention_fault::none) constexpr auto attention(const S& scores, const V& values,
-                                                                 const M& mask = {},
-                                                                 double dropout = 0) {
+requires(detail::rule_of_attention<S, V, M, KeyPos>() ==
+         rule::none) constexpr auto attention(const S& scores, const V& values, const M& mask = {},
+                                              double dropout = 0) {
   auto const weights = masked_softmax<KeyPos>(scores, mask);
   return attended{dot<KeyPos>(detail::dropped(weights, dropout), values), weights};
 }
-template <class KeyPos, expression S, expression V, detail::mask_like M = mask_list<>>
-requires(detail::fault_of_attention<S, V, M, KeyPos>() == detail::attention_fault::keys)
-    WEFT_REJECT("nn::attention: scores or values have no such axis of keys",
-                attention(const S&, const V&, const M& = {}, double = 0))
-template <class KeyPos, expression S, expression V, detail::mask_like M = mask_list<>>
-requires(detail::fault_of_attention<S, V, M, KeyPos>() == detail::attention_fault::elements)
-    WEFT_REJECT("nn::attention: scores or values are not float; convert with weft::cast<float>",
-                attention(const S&, const V&, const M& = {}, double = 0))
 template <class KeyPos, expression S, expression V, detail::mask_like M = mask_list<>,
           class Surplus = detail::surplus<M, shape_t<S>>>
-requires(detail::fault_of_attention<S, V, M, KeyPos>() == detail::attention_fault::surplus)
-    WEFT_REJECT("nn::attention: the mask has an axis that the scores have not",
-                attention(const S&, const V&, const M& = {}, double = 0))
-template <class KeyPos, expression S, expression V, detail::mask_like M = mask_list<>>
-requires(detail::fault_of_attention<S, V, M, KeyPos>() == detail::attention_fault::mask_keys)
-    WEFT_REJECT(
-        "nn::attention: a mask of floats is added and needs the keys' axis; valid lengths are "
-        "std::int32_t, without it",
-        attention(const S&, const V&, const M& = {}, double = 0))
+requires(detail::rule_of_attention<S, V, M, KeyPos>() != rule::none) WEFT_REJECT(
+    (detail::rule_of_attention<S, V, M, KeyPos>()),
+    attention(const S&, const V&, const M& = {}, double = 0),
+    (keys, "nn::attention: scores or values have no such axis of keys"),
+    (elements, "nn::attention: scores or values are not float; convert with weft::cast<float>"),
+    (surplus, "nn::attention: the mask has an axis that the scores have not"),
+    (mask_keys,
+     "nn::attention: a mask of floats is added and needs the keys' axis; valid lengths are "
+     "std::int32_t, without it"))
 
 // softmax(QKᵀ / sqrt(HeadDim)) over the visible keys (Vaswani et al. 2017, equation 1): query float
 // [..., Pos, HeadDim] and key float [..., KeyPos, HeadDim] to weights [..., Pos, ..., KeyPos]. The
 // mask has axes of the weights only. Misuse does not compile: see the WEFT_REJECT overloads.
 template <class HeadDim, class KeyPos, expression Q, expression K,
           detail::mask_like M = mask_list<>>
-requires(
-    detail::fault_of_attention_weights<Q, K, M, HeadDim, KeyPos>() ==
-    detail::attention_weights_fault::none) constexpr auto attention_weights(const Q& query,
-                                                                            const K& key,
-                                                                            const M& mask = {}) {
+requires(detail::rule_of_attention_weights<Q, K, M, HeadDim, KeyPos>() ==
+         rule::none) constexpr auto attention_weights(const Q& query, const K& key,
+                                                      const M& mask = {}) {
   return masked_softmax<KeyPos>(dot_product_score<HeadDim>(query, key), mask);
 }
 template <class HeadDim, class KeyPos, expression Q, expression K,
-          detail::mask_like M = mask_list<>>
-requires(detail::fault_of_attention_weights<Q, K, M, HeadDim, KeyPos>() ==
-         detail::attention_weights_fault::query)
-    WEFT_REJECT("nn::attention_weights: the query has no such axis to contract",
-                attention_weights(const Q&, const K&, const M& = {}))
-template <class HeadDim, class KeyPos, expression Q, expression K,
-          detail::mask_like M = mask_list<>>
-requires(detail::fault_of_attention_weights<Q, K, M, HeadDim, KeyPos>() ==
-         detail::attention_weights_fault::key)
-    WEFT_REJECT(
-        "nn::attention_weights: the key has not the axis to contract, or not that of the keys",
-        attention_weights(const Q&, const K&, const M& = {}))
-template <class HeadDim, class KeyPos, expression Q, expression K,
-          detail::mask_like M = mask_list<>>
-requires(detail::fault_of_attention_weights<Q, K, M, HeadDim, KeyPos>() ==
-         detail::attention_weights_fault::elements)
-    WEFT_REJECT("nn::attention_weights: query or key is not float; convert with weft::cast<float>",
-                attention_weights(const Q&, const K&, const M& = {}))
-template <class HeadDim, class KeyPos, expression Q, expression K,
           detail::mask_like M = mask_list<>,
           class Surplus = detail::surplus<M, detail::scores_shape<Q, K, HeadDim>>>
-requires(detail::fault_of_attention_weights<Q, K, M, HeadDim, KeyPos>() ==
-         detail::attention_weights_fault::surplus)
-    WEFT_REJECT("nn::attention_weights: the mask has an axis that the scores have not",
-                attention_weights(const Q&, const K&, const M& = {}))
-template <class HeadDim, class KeyPos, expression Q, expression K,
-          detail::mask_like M = mask_list<>>
-requires(detail::fault_of_attention_weights<Q, K, M, HeadDim, KeyPos>() ==
-         detail::attention_weights_fault::mask_keys)
-    WEFT_REJECT(
-        "nn::attention_weights: a mask of floats is added and needs the keys' axis; valid lengths "
-        "are std::int32_t, without it",
-        attention_weights(const Q&, const K&, const M& = {}))
+requires(detail::rule_of_attention_weights<Q, K, M, HeadDim, KeyPos>() != rule::none) WEFT_REJECT(
+    (detail::rule_of_attention_weights<Q, K, M, HeadDim, KeyPos>()),
+    attention_weights(const Q&, const K&, const M& = {}),
+    (query, "nn::attention_weights: the query has no such axis to contract"),
+    (key, "nn::attention_weights: the key has not the axis to contract, or not that of the keys"),
+    (elements, "nn::attention_weights: query or key is not float; convert with weft::cast<float>"),
+    (surplus, "nn::attention_weights: the mask has an axis that the scores have not"),
+    (mask_keys,
+     "nn::attention_weights: a mask of floats is added and needs the keys' axis; valid lengths "
+     "are std::int32_t, without it"))
 
 }  // namespace weft::nn

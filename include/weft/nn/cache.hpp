@@ -37,36 +37,31 @@ struct progress {
 
 namespace detail {
 
-enum class decoding_fault { none, axes, count, count_axes };
-
 template <class Pos, class... Batch>
-constexpr decoding_fault fault_of_decoding() {
+constexpr rule rule_of_decoding() {
   if (!(axis_like<Pos> && ... && axis_like<Batch>) || !distinct<shape<Pos, Batch...>>)
-    return decoding_fault::axes;
-  return decoding_fault::none;
+    return rule::no_axes;
+  return rule::none;
 }
-template <class C, class Pos, class... Batch>
-constexpr decoding_fault fault_of_counted() {
-  if constexpr (fault_of_decoding<Pos, Batch...>() != decoding_fault::none)
-    return decoding_fault::axes;
-  if (!std::same_as<element_t<C>, std::int32_t>) return decoding_fault::count;
-  if (!subset<shape_t<C>, shape<Batch...>>) return decoding_fault::count_axes;
-  return decoding_fault::none;
+template <expression C, class Pos, class... Batch>
+constexpr rule rule_of_counted() {
+  if constexpr (rule_of_decoding<Pos, Batch...>() != rule::none) return rule::no_axes;
+  if (!std::same_as<element_t<C>, std::int32_t>) return rule::elements;
+  if (!subset<shape_t<C>, shape<Batch...>>) return rule::count_axes;
+  return rule::none;
 }
 
-enum class cached_fault { none, cache, rows, batch };
-
-template <class Cache, class Pos, class Offset, class X>
-constexpr cached_fault fault_of_cached() {
-  if (!axis_like<Cache> || has_axis<Cache, shape_t<X>>) return cached_fault::cache;
-  if (!has_axis<Pos, shape_t<X>>) return cached_fault::rows;
-  if (!subset<shape_t<Offset>, shape_t<X>>) return cached_fault::batch;
-  return cached_fault::none;
+template <class Cache, class Pos, expression Offset, expression X>
+constexpr rule rule_of_cached() {
+  if (!axis_like<Cache> || has_axis<Cache, shape_t<X>>) return rule::cache;
+  if (!has_axis<Pos, shape_t<X>>) return rule::rows;
+  if (!subset<shape_t<Offset>, shape_t<X>>) return rule::batch;
+  return rule::none;
 }
-template <class Cache, class Pos, class Offset, class K, class V>
-constexpr cached_fault fault_of_cached_pair() {
-  constexpr cached_fault of_keys = fault_of_cached<Cache, Pos, Offset, K>();
-  return of_keys != cached_fault::none ? of_keys : fault_of_cached<Cache, Pos, Offset, V>();
+template <class Cache, class Pos, expression Offset, expression K, expression V>
+constexpr rule rule_of_cached_pair() {
+  constexpr rule of_keys = rule_of_cached<Cache, Pos, Offset, K>();
+  return of_keys != rule::none ? of_keys : rule_of_cached<Cache, Pos, Offset, V>();
 }
 
 template <class Cache, fixed_string Name, class Pos, class Offset, class Count, class T,
@@ -94,8 +89,7 @@ constexpr auto remember(scope s, const progress<Pos, Offset, Count>& at, const X
 // Sequences that advance by all of Pos in every run. State: length, int32 [Batch...], the number of
 // positions so far; setting it back, or resetting it, discards the positions after it.
 template <class Pos, class... Batch>
-requires(detail::fault_of_decoding<Pos, Batch...>() ==
-         detail::decoding_fault::none) constexpr auto decoding(scope s) {
+requires(detail::rule_of_decoding<Pos, Batch...>() == rule::none) constexpr auto decoding(scope s) {
   auto const before = s.state<"length", std::int32_t, Batch...>();
   s.update(before, before + cast<std::int32_t>(length<Pos>()));
   return progress<Pos, tensor<std::int32_t, shape<Batch...>>, all_positions>{before, {}};
@@ -105,29 +99,26 @@ requires(detail::fault_of_decoding<Pos, Batch...>() ==
 // than Pos's length. What the run computes for the padding is meaningless, and is not cached.
 // nn::cached checks an input `count` before a run, and throws weft::error.
 template <class Pos, class... Batch, expression C>
-requires(detail::fault_of_counted<C, Pos, Batch...>() ==
-         detail::decoding_fault::none) constexpr auto decoding(scope s, const C& count) {
+requires(detail::rule_of_counted<C, Pos, Batch...>() ==
+         rule::none) constexpr auto decoding(scope s, const C& count) {
   auto const before = s.state<"length", std::int32_t, Batch...>();
   s.update(before, before + count);
   return progress<Pos, tensor<std::int32_t, shape<Batch...>>, C>{before, count};
 }
 template <class Pos, class... Batch>
-requires(detail::fault_of_decoding<Pos, Batch...>() == detail::decoding_fault::axes) WEFT_REJECT(
-    "nn::decoding: name the axis of the positions, then those of the batch, as in "
-    "decoding<Pos, Batch>(s)",
-    decoding(scope))
+requires(detail::rule_of_decoding<Pos, Batch...>() != rule::none)
+    WEFT_REJECT((detail::rule_of_decoding<Pos, Batch...>()), decoding(scope),
+                (no_axes,
+                 "nn::decoding: name the axis of the positions, then those of the batch, as in "
+                 "decoding<Pos, Batch>(s)"))
 template <class Pos, class... Batch, expression C>
-requires(detail::fault_of_counted<C, Pos, Batch...>() == detail::decoding_fault::axes) WEFT_REJECT(
-    "nn::decoding: name the axis of the positions, then those of the batch, as in "
-    "decoding<Pos, Batch>(s, count)",
-    decoding(scope, const C&))
-template <class Pos, class... Batch, expression C>
-requires(detail::fault_of_counted<C, Pos, Batch...>() == detail::decoding_fault::count)
-    WEFT_REJECT("nn::decoding: the count is not int32", decoding(scope, const C&))
-template <class Pos, class... Batch, expression C>
-requires(detail::fault_of_counted<C, Pos, Batch...>() == detail::decoding_fault::count_axes)
-    WEFT_REJECT("nn::decoding: the count has an axis that is none of the batch",
-                decoding(scope, const C&))
+requires(detail::rule_of_counted<C, Pos, Batch...>() != rule::none)
+    WEFT_REJECT((detail::rule_of_counted<C, Pos, Batch...>()), decoding(scope, const C&),
+                (no_axes,
+                 "nn::decoding: name the axis of the positions, then those of the batch, as in "
+                 "decoding<Pos, Batch>(s, count)"),
+                (elements, "nn::decoding: the count is not int32"),
+                (count_axes, "nn::decoding: the count has an axis that is none of the batch"))
 
 // The index within its sequence of each position of the run: int32 [Pos, Batch...], for position
 // encodings.
@@ -169,18 +160,13 @@ constexpr auto cached(scope s, const progress<Pos, Offset, Count>& at, const K& 
   return cached_rows{keys, values};
 }
 template <class Cache, class Pos, class Offset, class Count, expression K, expression V>
-requires(detail::fault_of_cached_pair<Cache, Pos, Offset, K, V>() == detail::cached_fault::cache)
-    WEFT_REJECT(
-        "nn::cached: name the cache's axis, which keys and values do not have, as in "
-        "cached<Cache>(s, at, k, v)",
-        cached(scope, const progress<Pos, Offset, Count>&, const K&, const V&))
-template <class Cache, class Pos, class Offset, class Count, expression K, expression V>
-requires(detail::fault_of_cached_pair<Cache, Pos, Offset, K, V>() == detail::cached_fault::rows)
-    WEFT_REJECT("nn::cached: keys and values have the axis of the run's positions",
-                cached(scope, const progress<Pos, Offset, Count>&, const K&, const V&))
-template <class Cache, class Pos, class Offset, class Count, expression K, expression V>
-requires(detail::fault_of_cached_pair<Cache, Pos, Offset, K, V>() == detail::cached_fault::batch)
-    WEFT_REJECT("nn::cached: keys and values have all axes of the batch",
-                cached(scope, const progress<Pos, Offset, Count>&, const K&, const V&))
+requires(detail::rule_of_cached_pair<Cache, Pos, Offset, K, V>() != rule::none)
+    WEFT_REJECT((detail::rule_of_cached_pair<Cache, Pos, Offset, K, V>()),
+                cached(scope, const progress<Pos, Offset, Count>&, const K&, const V&),
+                (cache,
+                 "nn::cached: name the cache's axis, which keys and values do not have, as in "
+                 "cached<Cache>(s, at, k, v)"),
+                (rows, "nn::cached: keys and values have the axis of the run's positions"),
+                (batch, "nn::cached: keys and values have all axes of the batch"))
 
 }  // namespace weft::nn

@@ -21,24 +21,21 @@ struct contracted : alias<In> {};
 template <class In, class Out>
 using contracted_beside = std::conditional_t<std::is_same_v<In, Out>, contracted<In>, In>;
 
-enum class convolution_fault { none, windows, missing, elements, twice };
-
-template <class X, class Pos, class OutPos, class Tap, class In, class Out, window W,
+template <expression X, class Pos, class OutPos, class Tap, class In, class Out, window W,
           class... Groups>
-constexpr convolution_fault fault_of_convolution() {
-  if constexpr (weft::detail::fault_of_windows<X, Pos, OutPos, Tap, W>() !=
-                weft::detail::windows_fault::none) {
-    return convolution_fault::windows;
+constexpr rule rule_of_convolution() {
+  if constexpr (weft::detail::rule_of_windows<X, Pos, OutPos, Tap, W>() != rule::none) {
+    return rule::windows;
   } else if constexpr (!has_axis<In, shape_t<X>> || std::is_same_v<In, Pos> || !axis_like<Out> ||
                        !(has_axis<Groups, without<shape_t<X>, shape<Pos>>> && ...)) {
-    return convolution_fault::missing;
+    return rule::missing;
   } else {
-    if (!weft::detail::floating<X>) return convolution_fault::elements;
+    if (!weft::detail::floating<X>) return rule::elements;
     if (!distinct<shape<Groups..., Out, contracted_beside<In, Out>, Tap>> ||
         has_axis<In, shape<Groups...>> || has_axis<Out, without<shape_t<X>, shape<In>>> ||
         std::is_same_v<Out, OutPos>)
-      return convolution_fault::twice;
-    return convolution_fault::none;
+      return rule::twice;
+    return rule::none;
   }
 }
 
@@ -69,31 +66,17 @@ constexpr auto convolution(scope s, const X& x) {
 }
 template <class Pos, class OutPos, class Tap, class In, class Out, window W = window{},
           class... Groups, expression X>
-requires(detail::fault_of_convolution<X, Pos, OutPos, Tap, In, Out, W, Groups...>() ==
-         detail::convolution_fault::windows)
+requires(detail::rule_of_convolution<X, Pos, OutPos, Tap, In, Out, W, Groups...>() != rule::none)
     WEFT_REJECT(
-        "nn::convolution: windows<Pos, OutPos, Tap, W>(x) would be refused; it says the reason",
-        convolution(scope, const X&))
-template <class Pos, class OutPos, class Tap, class In, class Out, window W = window{},
-          class... Groups, expression X>
-requires(detail::fault_of_convolution<X, Pos, OutPos, Tap, In, Out, W, Groups...>() ==
-         detail::convolution_fault::missing)
-    WEFT_REJECT(
-        "nn::convolution: In and Groups are axes of the operand beside Pos, and Out an axis",
-        convolution(scope, const X&))
-template <class Pos, class OutPos, class Tap, class In, class Out, window W = window{},
-          class... Groups, expression X>
-requires(detail::fault_of_convolution<X, Pos, OutPos, Tap, In, Out, W, Groups...>() ==
-         detail::convolution_fault::elements)
-    WEFT_REJECT("nn::convolution: the elements are not float; convert with weft::cast<float>",
-                convolution(scope, const X&))
-template <class Pos, class OutPos, class Tap, class In, class Out, window W = window{},
-          class... Groups, expression X>
-requires(detail::fault_of_convolution<X, Pos, OutPos, Tap, In, Out, W, Groups...>() ==
-         detail::convolution_fault::twice)
-    WEFT_REJECT(
-        "nn::convolution: an axis is named twice; give the second role a name of its own with "
-        "weft::alias",
-        convolution(scope, const X&))
+        (detail::rule_of_convolution<X, Pos, OutPos, Tap, In, Out, W, Groups...>()),
+        convolution(scope, const X&),
+        (windows,
+         "nn::convolution: windows<Pos, OutPos, Tap, W>(x) would be refused; it says the reason"),
+        (missing,
+         "nn::convolution: In and Groups are axes of the operand beside Pos, and Out an axis"),
+        (elements, "nn::convolution: the elements are not float; convert with weft::cast<float>"),
+        (twice,
+         "nn::convolution: an axis is named twice; give the second role a name of its own with "
+         "weft::alias"))
 
 }  // namespace weft::nn

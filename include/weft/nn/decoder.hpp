@@ -26,6 +26,14 @@ template <class X, class Y, class MemoryPos, class Embed>
 inline constexpr bool fits_memory =
     std::same_as<surplus_of_memory<X, Y, MemoryPos, Embed>, weft::detail::surplus<>>;
 
+// The first rule that the arguments of a decoder break.
+template <expression X, expression Y, class MemoryPos, class Embed, class O, class P,
+          class... Masks>
+constexpr rule rule_of_decoder() {
+  if (!layer_arguments<transformer_options, O, P, Masks...>) return rule::arguments;
+  return fits_memory<X, Y, MemoryPos, Embed> ? rule::none : rule::surplus;
+}
+
 }  // namespace detail
 
 // Self-attention, cross-attention to an encoder's output, and a feed-forward network, each with a
@@ -56,21 +64,17 @@ constexpr auto decoder_block(scope s, const X& x, const Y& memory, const M& mask
   return decoded{third.after(informed, fed), own.weights, seen.weights};
 }
 template <class Pos, class KeyPos, class MemoryPos, class Embed, class Heads, class HeadDim,
-          class Hidden, expression X, expression Y, detail::mask_like M = mask_list<>,
-          detail::mask_like N = mask_list<>, encoding_like P = encoding,
-          class Surplus = detail::surplus_of_memory<X, Y, MemoryPos, Embed>>
-requires(!detail::fits_memory<X, Y, MemoryPos, Embed>)
-    WEFT_REJECT("nn::decoder_block: the memory has an axis that the operand has not; see surplus<>",
-                decoder_block(scope, const X&, const Y&, const M& = {}, const N& = {},
-                              transformer_options = {}, const P& = {}))
-template <class Pos, class KeyPos, class MemoryPos, class Embed, class Heads, class HeadDim,
           class Hidden, expression X, expression Y, class M = mask_list<>, class N = mask_list<>,
-          class O = transformer_options, class P = encoding>
-requires(!detail::layer_arguments<transformer_options, O, P, M, N>) WEFT_REJECT(
-    "nn::decoder_block: after the memory come its own mask, the memory's, options and the "
-    "encoding, in this order; write {} in the place of one that is not there",
+          class O = transformer_options, class P = encoding,
+          class Surplus = detail::surplus_of_memory<X, Y, MemoryPos, Embed>>
+requires(detail::rule_of_decoder<X, Y, MemoryPos, Embed, O, P, M, N>() != rule::none) WEFT_REJECT(
+    (detail::rule_of_decoder<X, Y, MemoryPos, Embed, O, P, M, N>()),
     decoder_block(scope, const X&, const Y&, const M& = {}, const N& = {}, const O& = {},
-                  const P& = {}))
+                  const P& = {}),
+    (arguments,
+     "nn::decoder_block: after the memory come its own mask, the memory's, options and the "
+     "encoding, in this order; write {} in the place of one that is not there"),
+    (surplus, "nn::decoder_block: the memory has an axis that the operand has not; see surplus<>"))
 
 // A stack of `layers` blocks, at least one, and with .final_norm a normalisation: the output, and
 // the weights of the last block. Parameters under "layers.0", "layers.1", ... and "norm", as
@@ -92,20 +96,16 @@ constexpr auto decoder(scope s, const X& x, const Y& memory, int layers, const M
   return last;
 }
 template <class Pos, class KeyPos, class MemoryPos, class Embed, class Heads, class HeadDim,
-          class Hidden, expression X, expression Y, detail::mask_like M = mask_list<>,
-          detail::mask_like N = mask_list<>, encoding_like P = encoding,
-          class Surplus = detail::surplus_of_memory<X, Y, MemoryPos, Embed>>
-requires(!detail::fits_memory<X, Y, MemoryPos, Embed>)
-    WEFT_REJECT("nn::decoder: the memory has an axis that the operand has not; see surplus<>",
-                decoder(scope, const X&, const Y&, int, const M& = {}, const N& = {},
-                        transformer_options = {}, const P& = {}))
-template <class Pos, class KeyPos, class MemoryPos, class Embed, class Heads, class HeadDim,
           class Hidden, expression X, expression Y, class M = mask_list<>, class N = mask_list<>,
-          class O = transformer_options, class P = encoding>
-requires(!detail::layer_arguments<transformer_options, O, P, M, N>) WEFT_REJECT(
-    "nn::decoder: after the number of layers come its own mask, the memory's, options and the "
-    "encoding, in this order; write {} in the place of one that is not there",
+          class O = transformer_options, class P = encoding,
+          class Surplus = detail::surplus_of_memory<X, Y, MemoryPos, Embed>>
+requires(detail::rule_of_decoder<X, Y, MemoryPos, Embed, O, P, M, N>() != rule::none) WEFT_REJECT(
+    (detail::rule_of_decoder<X, Y, MemoryPos, Embed, O, P, M, N>()),
     decoder(scope, const X&, const Y&, int, const M& = {}, const N& = {}, const O& = {},
-            const P& = {}))
+            const P& = {}),
+    (arguments,
+     "nn::decoder: after the number of layers come its own mask, the memory's, options and the "
+     "encoding, in this order; write {} in the place of one that is not there"),
+    (surplus, "nn::decoder: the memory has an axis that the operand has not; see surplus<>"))
 
 }  // namespace weft::nn

@@ -13,16 +13,18 @@ namespace detail {
 template <class A, class B>
 inline constexpr bool two_axes = axis_like<A>&& axis_like<B> && !std::same_as<A, B>;
 
-enum class embedding_fault { none, axes, indices, nested, rank };
-
 template <class I, class Vocab, class Embed>
-constexpr embedding_fault fault_of_embedding() {
-  if (!two_axes<Vocab, Embed>) return embedding_fault::axes;
-  if (!std::same_as<element_t<I>, std::int32_t>) return embedding_fault::indices;
-  if (has_axis<Vocab, shape_t<I>>) return embedding_fault::nested;
-  constexpr int rank = united_rank<shape_t<I>, shape<Vocab, Embed>>;
-  if (rank > max_rank) return embedding_fault::rank;
-  return embedding_fault::none;
+constexpr rule rule_of_embedding() {
+  if constexpr (!expression<I>) {
+    return rule::number;
+  } else {
+    if (!two_axes<Vocab, Embed>) return rule::no_axes;
+    if (!std::same_as<element_t<I>, std::int32_t>) return rule::indices;
+    if (has_axis<Vocab, shape_t<I>>) return rule::nested;
+    constexpr int rank = united_rank<shape_t<I>, shape<Vocab, Embed>>;
+    if (rank > max_rank) return rule::rank;
+    return rule::none;
+  }
 }
 
 }  // namespace detail
@@ -32,30 +34,20 @@ constexpr embedding_fault fault_of_embedding() {
 // are checked as weft::gather's indices are. Misuse does not compile: see the WEFT_REJECT
 // overloads.
 template <class Vocab, class Embed, expression I>
-constexpr auto embedding(scope s, const I& tokens, initializer init = init::normal()) {
+requires(detail::rule_of_embedding<I, Vocab, Embed>() ==
+         rule::none) constexpr auto embedding(scope s, const I& tokens,
+                                              initializer init = init::normal()) {
   return gather<Vocab>(s.param<"weight", Vocab, Embed>(init), tokens);
 }
-template <class Vocab, class Embed, expression I>
-requires(detail::fault_of_embedding<I, Vocab, Embed>() == detail::embedding_fault::axes)
-    WEFT_REJECT("nn::embedding: name two axes, as in embedding<Vocab, Embed>(s, tokens)",
-                embedding(scope, const I&, initializer = {}))
-template <class Vocab, class Embed, expression I>
-requires(detail::fault_of_embedding<I, Vocab, Embed>() == detail::embedding_fault::indices)
-    WEFT_REJECT("nn::embedding: the tokens are not int32",
-                embedding(scope, const I&, initializer = {}))
-template <class Vocab, class Embed, expression I>
-requires(detail::fault_of_embedding<I, Vocab, Embed>() == detail::embedding_fault::nested)
-    WEFT_REJECT("nn::embedding: the tokens have the axis that they pick from",
-                embedding(scope, const I&, initializer = {}))
-template <class Vocab, class Embed, expression I>
-requires(detail::fault_of_embedding<I, Vocab, Embed>() == detail::embedding_fault::rank)
-    WEFT_REJECT("nn::embedding: the operands have more than 8 axes between them",
-                embedding(scope, const I&, initializer = {}))
-
 template <class Vocab, class Embed, class I>
-requires(!expression<I>) WEFT_REJECT(
-    "nn::embedding: the tokens are a tensor of int32; for one token write weft::constant(0)",
-    embedding(scope, const I&, initializer = {}))
+requires(detail::rule_of_embedding<I, Vocab, Embed>() != rule::none) WEFT_REJECT(
+    (detail::rule_of_embedding<I, Vocab, Embed>()), embedding(scope, const I&, initializer = {}),
+    (number,
+     "nn::embedding: the tokens are a tensor of int32; for one token write weft::constant(0)"),
+    (no_axes, "nn::embedding: name two axes, as in embedding<Vocab, Embed>(s, tokens)"),
+    (indices, "nn::embedding: the tokens are not int32"),
+    (nested, "nn::embedding: the tokens have the axis that they pick from"),
+    (rank, "nn::embedding: the operands have more than 8 axes between them"))
 
 // One table for input embedding and output projection (Press and Wolf 2017). `embed` is the row of
 // each token, tokens int32 [...] to float [..., Embed]; `logits` the product of each vector with
@@ -81,8 +73,9 @@ constexpr tied<Vocab, Embed> tied_embedding(scope s, initializer init = init::no
 }
 template <class Vocab, class Embed>
 requires(!detail::two_axes<Vocab, Embed>)
-    WEFT_REJECT("nn::tied_embedding: name two axes, as in tied_embedding<Vocab, Embed>(s)",
-                tied_embedding(scope, initializer = {}))
+    WEFT_REJECT(rule::no_axes, tied_embedding(scope, initializer = {}),
+                (no_axes,
+                 "nn::tied_embedding: name two axes, as in tied_embedding<Vocab, Embed>(s)"))
 
 // The learned position encoding of Gehring et al. 2017 (section 3.1), to be added to the token
 // embeddings: float [Pos, Embed]. Parameter: weight [Pos, Embed], for every position up to Pos's
@@ -93,7 +86,8 @@ constexpr auto learned_positions(scope s, initializer init = init::normal(0, 0.0
 }
 template <class Pos, class Embed>
 requires(!detail::two_axes<Pos, Embed>)
-    WEFT_REJECT("nn::learned_positions: name two axes, as in learned_positions<Pos, Embed>(s)",
-                learned_positions(scope, initializer = {}))
+    WEFT_REJECT(rule::no_axes, learned_positions(scope, initializer = {}),
+                (no_axes,
+                 "nn::learned_positions: name two axes, as in learned_positions<Pos, Embed>(s)"))
 
 }  // namespace weft::nn

@@ -64,9 +64,10 @@ constexpr auto encoder_block(scope s, const X& x, const M& mask = {},
 template <class Pos, class KeyPos, class Embed, class Heads, class HeadDim, class Hidden,
           expression X, class M = mask_list<>, class O = transformer_options, class P = encoding>
 requires(!detail::layer_arguments<transformer_options, O, P, M>) WEFT_REJECT(
-    "nn::encoder_block: after the operand come the mask, options and the encoding, in this "
-    "order; write {} in the place of one that is not there",
-    encoder_block(scope, const X&, const M& = {}, const O& = {}, const P& = {}))
+    (rule::arguments), encoder_block(scope, const X&, const M& = {}, const O& = {}, const P& = {}),
+    (arguments,
+     "nn::encoder_block: after the operand come the mask, options and the encoding, in this "
+     "order; write {} in the place of one that is not there"))
 
 // A stack of `layers` blocks, at least one, and with .final_norm a normalisation: the output, and
 // the weights of the last block. Parameters under "layers.0", "layers.1", ... and "norm", as
@@ -87,8 +88,9 @@ constexpr auto encoder(scope s, const X& x, int layers, const M& mask = {},
 template <class Pos, class KeyPos, class Embed, class Heads, class HeadDim, class Hidden,
           expression X, class M = mask_list<>, class O = transformer_options, class P = encoding>
 requires(!detail::layer_arguments<transformer_options, O, P, M>) WEFT_REJECT(
-    "nn::encoder: after the number of layers come the mask, options and the encoding, in this "
-    "order; write {} in the place of one that is not there",
-    encoder(scope, const X&, int, const M& = {}, const O& = {}, const P& = {}))
+    (rule::arguments), encoder(scope, const X&, int, const M& = {}, const O& = {}, const P& = {}),
+    (arguments,
+     "nn::encoder: after the number of layers come the mask, options and the encoding, in this "
+     "order; write {} in the place of one that is not there"))
 
 }  // namespace weft::nn

@@ -50,27 +50,16 @@ constexpr auto feed_forward(scope s, const X& x, transformer_options options = {
   return affine(Out{}, In{}, "linear2", detail::dropped(hidden, options.dropout));
 }
 template <class Embed, class Hidden, expression X>
-requires(detail::fault_of_linear<X, shape<Embed>, shape<Hidden>>() == detail::linear_fault::lists)
-    WEFT_REJECT("nn::feed_forward: name two axes, as in feed_forward<Embed, Hidden>(s, x)",
-                feed_forward(scope, const X&, transformer_options = {}))
-template <class Embed, class Hidden, expression X>
-requires(detail::fault_of_linear<X, shape<Embed>, shape<Hidden>>() == detail::linear_fault::missing)
-    WEFT_REJECT("nn::feed_forward: the operand has no such axis",
-                feed_forward(scope, const X&, transformer_options = {}))
-template <class Embed, class Hidden, expression X>
-requires(detail::fault_of_linear<X, shape<Embed>, shape<Hidden>>() ==
-         detail::linear_fault::elements)
-    WEFT_REJECT("nn::feed_forward: the elements are not float; convert with weft::cast<float>",
-                feed_forward(scope, const X&, transformer_options = {}))
-template <class Embed, class Hidden, expression X>
-requires(detail::fault_of_linear<X, shape<Embed>, shape<Hidden>>() == detail::linear_fault::twice)
-    WEFT_REJECT(
-        "nn::feed_forward: an axis is named twice; give the second role a name of its own with "
-        "weft::alias",
-        feed_forward(scope, const X&, transformer_options = {}))
-template <class Embed, class Hidden, expression X>
-requires(detail::fault_of_linear<X, shape<Embed>, shape<Hidden>>() == detail::linear_fault::rank)
-    WEFT_REJECT("nn::feed_forward: the operands have more than 8 axes between them",
-                feed_forward(scope, const X&, transformer_options = {}))
+requires(detail::rule_of_linear<X, shape<Embed>, shape<Hidden>>() != rule::none)
+    WEFT_REJECT((detail::rule_of_linear<X, shape<Embed>, shape<Hidden>>()),
+                feed_forward(scope, const X&, transformer_options = {}),
+                (list, "nn::feed_forward: name two axes, as in feed_forward<Embed, Hidden>(s, x)"),
+                (missing, "nn::feed_forward: the operand has no such axis"),
+                (elements,
+                 "nn::feed_forward: the elements are not float; convert with weft::cast<float>"),
+                (twice,
+                 "nn::feed_forward: an axis is named twice; give the second role a name of its own "
+                 "with weft::alias"),
+                (rank, "nn::feed_forward: the operands have more than 8 axes between them"))
 
 }  // namespace weft::nn

@@ -41,6 +41,13 @@ template <class Pos, class KeyPos>
 inline constexpr bool queries_and_keys =
     axis_like<Pos>&& axis_like<KeyPos> && !std::same_as<Pos, KeyPos>;
 
+template <class Pos, class KeyPos, expression O>
+constexpr rule rule_of_causal() {
+  if (!queries_and_keys<Pos, KeyPos>) return rule::not_an_axis;
+  if (!std::same_as<element_t<O>, std::int32_t>) return rule::elements;
+  return rule::none;
+}
+
 }  // namespace detail
 
 // The causal mask: each position attends to itself and those before. bool [KeyPos, Pos].
@@ -49,10 +56,11 @@ constexpr auto causal() {
   return positions<KeyPos>() <= positions<Pos>();
 }
 template <class Pos, class KeyPos>
-requires(!detail::queries_and_keys<Pos, KeyPos>) WEFT_REJECT(
-    "nn::causal: name the axis of the queries and another for the keys, as in "
-    "causal<Pos, KeyPos>()",
-    causal())
+requires(!detail::queries_and_keys<Pos, KeyPos>)
+    WEFT_REJECT((rule::not_an_axis), causal(),
+                (not_an_axis,
+                 "nn::causal: name the axis of the queries and another for the keys, as in "
+                 "causal<Pos, KeyPos>()"))
 // The same if the first query has the position `offset` among the keys, as after a cache of
 // `offset` keys: int32 [...] to bool [KeyPos, Pos, ...].
 template <class Pos, class KeyPos, expression O>
@@ -60,13 +68,12 @@ constexpr auto causal(const O& offset) {
   return positions<KeyPos>() - positions<Pos>() <= offset;  // a sum might not be an int32
 }
 template <class Pos, class KeyPos, expression O>
-requires(!detail::queries_and_keys<Pos, KeyPos>) WEFT_REJECT(
-    "nn::causal: name the axis of the queries and another for the keys, as in "
-    "causal<Pos, KeyPos>(offset)",
-    causal(const O&))
-template <class Pos, class KeyPos, expression O>
-requires(detail::queries_and_keys<Pos, KeyPos> && !std::same_as<element_t<O>, std::int32_t>)
-    WEFT_REJECT("nn::causal: the offset is not int32", causal(const O&))
+requires(detail::rule_of_causal<Pos, KeyPos, O>() != rule::none)
+    WEFT_REJECT((detail::rule_of_causal<Pos, KeyPos, O>()), causal(const O&),
+                (not_an_axis,
+                 "nn::causal: name the axis of the queries and another for the keys, as in "
+                 "causal<Pos, KeyPos>(offset)"),
+                (elements, "nn::causal: the offset is not int32"))
 
 // The sliding window: each position attends to itself, `left` positions before it and `right` after
 // it (Beltagy et al. 2020, section 3.1). bool [KeyPos, Pos]. Fused attention skips the keys outside
@@ -77,10 +84,11 @@ constexpr auto sliding_window(int left, int right) {
          positions<Pos>() - positions<KeyPos>() <= left;
 }
 template <class Pos, class KeyPos>
-requires(!detail::queries_and_keys<Pos, KeyPos>) WEFT_REJECT(
-    "nn::sliding_window: name the axis of the queries and another for the keys, as in "
-    "sliding_window<Pos, KeyPos>(left, right)",
-    sliding_window(int, int))
+requires(!detail::queries_and_keys<Pos, KeyPos>)
+    WEFT_REJECT((rule::not_an_axis), sliding_window(int, int),
+                (not_an_axis,
+                 "nn::sliding_window: name the axis of the queries and another for the keys, as in "
+                 "sliding_window<Pos, KeyPos>(left, right)"))
 
 // True for the first `lengths` keys: int32 [...] to bool [KeyPos, ...].
 template <class KeyPos, expression L>
@@ -89,7 +97,8 @@ constexpr auto valid(const L& lengths) {
 }
 template <class KeyPos, expression L>
 requires(!std::same_as<element_t<L>, std::int32_t>)
-    WEFT_REJECT("nn::valid: the lengths are not int32", valid(const L&))
+    WEFT_REJECT((rule::elements), valid(const L&),
+                (elements, "nn::valid: the lengths are not int32"))
 
 // Several masks, combined: booleans and lengths by &&, floats by their sum.
 template <class... M>
@@ -113,6 +122,7 @@ template <class M>
 concept mask_like = expression<M> || is_mask_list<M>;
 
 // The axes of a mask, or of several, that the scores S do not have; the compiler prints the name.
+// What is no mask has none.
 template <class... Axes>
 struct only_the_mask_has {};
 template <class... Axes>
@@ -120,7 +130,9 @@ constexpr only_the_mask_has<Axes...> only_in_mask(shape<Axes...>) {
   return {};
 }
 template <class M, class S>
-struct surplus_in_mask;
+struct surplus_in_mask {
+  using type = only_the_mask_has<>;
+};
 template <expression M, class S>
 struct surplus_in_mask<M, S> {
   using type = decltype(only_in_mask(without<shape_t<M>, S>{}));
@@ -142,12 +154,10 @@ inline constexpr bool is_along_keys<M, KeyPos> =
 template <class... M, class KeyPos>
 inline constexpr bool is_along_keys<mask_list<M...>, KeyPos> = (is_along_keys<M, KeyPos> && ...);
 
-enum class mask_fault { none, surplus, keys };
-
 template <class M, class S, class KeyPos>
-constexpr mask_fault fault_of_mask() {
-  if (!std::same_as<surplus<M, S>, only_the_mask_has<>>) return mask_fault::surplus;
-  return is_along_keys<M, KeyPos> ? mask_fault::none : mask_fault::keys;
+constexpr rule rule_of_mask() {
+  if (!std::same_as<surplus<M, S>, only_the_mask_has<>>) return rule::surplus;
+  return is_along_keys<M, KeyPos> ? rule::none : rule::mask_keys;
 }
 
 template <class KeyPos, expression M>
@@ -190,20 +200,11 @@ constexpr auto masked(const S& scores, const M& mask) {
   return masked<KeyPos>(scores, masks(mask));
 }
 
-enum class masked_softmax_fault { none, missing, elements, surplus, keys };
-
-template <class S, class M, class KeyPos>
-constexpr masked_softmax_fault fault_of_masked_softmax() {
-  if (!has_axis<KeyPos, shape_t<S>>) return masked_softmax_fault::missing;
-  if (!weft::detail::floating<S>) return masked_softmax_fault::elements;
-  switch (fault_of_mask<M, shape_t<S>, KeyPos>()) {
-    case mask_fault::surplus:
-      return masked_softmax_fault::surplus;
-    case mask_fault::keys:
-      return masked_softmax_fault::keys;
-    default:
-      return masked_softmax_fault::none;
-  }
+template <expression S, class M, class KeyPos>
+constexpr rule rule_of_masked_softmax() {
+  if (!has_axis<KeyPos, shape_t<S>>) return rule::missing;
+  if (!weft::detail::floating<S>) return rule::elements;
+  return rule_of_mask<M, shape_t<S>, KeyPos>();
 }
 
 }  // namespace detail
@@ -212,29 +213,19 @@ constexpr masked_softmax_fault fault_of_masked_softmax() {
 // hidden keys. The mask has axes of the scores only. Misuse does not compile: see the WEFT_REJECT
 // overloads.
 template <class KeyPos, expression S, detail::mask_like M = mask_list<>>
-requires(detail::fault_of_masked_softmax<S, M, KeyPos>() ==
-         detail::masked_softmax_fault::none) constexpr auto masked_softmax(const S& scores,
-                                                                           const M& mask = {}) {
+requires(detail::rule_of_masked_softmax<S, M, KeyPos>() ==
+         rule::none) constexpr auto masked_softmax(const S& scores, const M& mask = {}) {
   return softmax<KeyPos>(detail::masked<KeyPos>(scores, mask));
 }
-template <class KeyPos, expression S, detail::mask_like M = mask_list<>>
-requires(detail::fault_of_masked_softmax<S, M, KeyPos>() == detail::masked_softmax_fault::missing)
-    WEFT_REJECT("nn::masked_softmax: the scores have no such axis of keys",
-                masked_softmax(const S&, const M& = {}))
-template <class KeyPos, expression S, detail::mask_like M = mask_list<>>
-requires(detail::fault_of_masked_softmax<S, M, KeyPos>() == detail::masked_softmax_fault::elements)
-    WEFT_REJECT("nn::masked_softmax: the scores are not float; convert with weft::cast<float>",
-                masked_softmax(const S&, const M& = {}))
 template <class KeyPos, expression S, detail::mask_like M = mask_list<>,
           class Surplus = detail::surplus<M, shape_t<S>>>
-requires(detail::fault_of_masked_softmax<S, M, KeyPos>() == detail::masked_softmax_fault::surplus)
-    WEFT_REJECT("nn::masked_softmax: the mask has an axis that the scores have not",
-                masked_softmax(const S&, const M& = {}))
-template <class KeyPos, expression S, detail::mask_like M = mask_list<>>
-requires(detail::fault_of_masked_softmax<S, M, KeyPos>() == detail::masked_softmax_fault::keys)
-    WEFT_REJECT(
-        "nn::masked_softmax: a mask of floats is added and needs the keys' axis; valid lengths are "
-        "std::int32_t, without it",
-        masked_softmax(const S&, const M& = {}))
+requires(detail::rule_of_masked_softmax<S, M, KeyPos>() != rule::none) WEFT_REJECT(
+    (detail::rule_of_masked_softmax<S, M, KeyPos>()), masked_softmax(const S&, const M& = {}),
+    (missing, "nn::masked_softmax: the scores have no such axis of keys"),
+    (elements, "nn::masked_softmax: the scores are not float; convert with weft::cast<float>"),
+    (surplus, "nn::masked_softmax: the mask has an axis that the scores have not"),
+    (mask_keys,
+     "nn::masked_softmax: a mask of floats is added and needs the keys' axis; valid lengths are "
+     "std::int32_t, without it"))
 
 }  // namespace weft::nn

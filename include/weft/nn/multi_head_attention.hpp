@@ -73,8 +73,6 @@ constexpr auto with_order(const encoding_along<Pos, P>& along, scope s, const Q&
   });
 }
 
-enum class multi_head_fault { none, axes, query, key, value, keys, elements, surplus, mask_keys };
-
 // The axes of the scores of a multi-head attention.
 template <class Q, class K, class Embed, class H>
 using multi_head_scores =
@@ -88,8 +86,9 @@ constexpr bool roles(shape<Heads...>) {
          distinct<shape<Axes..., Heads...>>;
 }
 
-template <class Q, class K, class V, class M, class KeyPos, class Embed, class H, class HeadDim>
-constexpr multi_head_fault fault_of_multi_head() {
+template <expression Q, expression K, expression V, class M, class KeyPos, class Embed, class H,
+          class HeadDim>
+constexpr rule rule_of_multi_head() {
   using W = widths_of<Embed>;
   using D = dims_of<HeadDim>;
   using Heads = typename heads_of<H>::query;
@@ -98,57 +97,45 @@ constexpr multi_head_fault fault_of_multi_head() {
                             roles<KeyPos, typename D::key>(Heads{}) &&
                             roles<KeyPos, typename D::value>(Heads{});
   if constexpr (!axes_are) {
-    return multi_head_fault::axes;
+    return rule::not_an_axis;
   } else {
-    if (!has_axis<typename W::query, shape_t<Q>>) return multi_head_fault::query;
-    if (!has_axis<typename W::key, shape_t<K>>) return multi_head_fault::key;
-    if (!has_axis<typename W::value, shape_t<V>>) return multi_head_fault::value;
+    if (!has_axis<typename W::query, shape_t<Q>>) return rule::query;
+    if (!has_axis<typename W::key, shape_t<K>>) return rule::key;
+    if (!has_axis<typename W::value, shape_t<V>>) return rule::value;
     if (has_axis<KeyPos, shape_t<Q>> || !has_axis<KeyPos, shape_t<K>> ||
         !has_axis<KeyPos, shape_t<V>>)
-      return multi_head_fault::keys;
+      return rule::keys;
     if (!weft::detail::floating<Q> || !weft::detail::floating<K> || !weft::detail::floating<V>)
-      return multi_head_fault::elements;
-    switch (fault_of_mask<M, multi_head_scores<Q, K, Embed, H>, KeyPos>()) {
-      case mask_fault::surplus:
-        return multi_head_fault::surplus;
-      case mask_fault::keys:
-        return multi_head_fault::mask_keys;
-      default:
-        return multi_head_fault::none;
-    }
+      return rule::elements;
+    return rule_of_mask<M, multi_head_scores<Q, K, Embed, H>, KeyPos>();
   }
 }
-
-enum class self_attention_fault { none, axes, missing, keys, elements, surplus, mask_keys };
 
 // The type of x in the role of the keys.
 template <class X, class Pos, class KeyPos>
 using as_keys = tensor<element_t<X>, replaced<shape_t<X>, Pos, shape<KeyPos>>>;
 
-template <class X, class M, class Pos, class KeyPos, class Embed, class Heads, class HeadDim>
-constexpr self_attention_fault fault_of_self_attention() {
-  if constexpr (!(axis_like<Pos> && axis_like<KeyPos>) || std::same_as<Pos, KeyPos>) {
-    return self_attention_fault::axes;
+// Whether these are options, a position encoding, and masks.
+template <class Options, class O, class P, class... Masks>
+concept layer_arguments = std::same_as<O, Options> && encoding_like<P> &&(mask_like<Masks>&&...);
+
+template <expression X, class M, class O, class P, class Pos, class KeyPos, class Embed,
+          class Heads, class HeadDim>
+constexpr rule rule_of_self_attention() {
+  if constexpr (!layer_arguments<attention_options, O, P, M>) {
+    return rule::arguments;
+  } else if constexpr (!(axis_like<Pos> && axis_like<KeyPos>) || std::same_as<Pos, KeyPos>) {
+    return rule::not_an_axis;
   } else if constexpr (!has_axis<Pos, shape_t<X>>) {
-    return self_attention_fault::missing;
+    return rule::missing;
   } else if constexpr (!same_length<Pos, KeyPos> || has_axis<KeyPos, shape_t<X>>) {
-    return self_attention_fault::keys;
+    return rule::keys;
   } else {
     using Keys = as_keys<X, Pos, KeyPos>;
-    switch (fault_of_multi_head<X, Keys, Keys, M, KeyPos, Embed, Heads, HeadDim>()) {
-      case multi_head_fault::none:
-        return self_attention_fault::none;
-      case multi_head_fault::axes:
-        return self_attention_fault::axes;
-      case multi_head_fault::elements:
-        return self_attention_fault::elements;
-      case multi_head_fault::surplus:
-        return self_attention_fault::surplus;
-      case multi_head_fault::mask_keys:
-        return self_attention_fault::mask_keys;
-      default:
-        return self_attention_fault::missing;
-    }
+    constexpr rule broken = rule_of_multi_head<X, Keys, Keys, M, KeyPos, Embed, Heads, HeadDim>();
+    bool const of_operand = broken == rule::query || broken == rule::key || broken == rule::value ||
+                            broken == rule::keys;
+    return of_operand ? rule::missing : broken;
   }
 }
 
@@ -173,15 +160,11 @@ constexpr self_attention_fault fault_of_self_attention() {
 // 1, 2, … along Pos, keys along KeyPos. The encoding's parameters are under "position".
 template <class KeyPos, class Embed, class Heads, class HeadDim, expression Q, expression K,
           expression V, detail::mask_like M = mask_list<>, detail::order_like P = nothing>
-requires(detail::fault_of_multi_head<Q, K, V, M, KeyPos, Embed, Heads, HeadDim>() ==
-         detail::multi_head_fault::none) constexpr auto multi_head_attention(scope s,
-                                                                             const Q& query,
-                                                                             const K& key,
-                                                                             const V& value,
-                                                                             const M& mask = {},
-                                                                             attention_options
-                                                                                 options = {},
-                                                                             const P& order = {}) {
+requires(detail::rule_of_multi_head<Q, K, V, M, KeyPos, Embed, Heads, HeadDim>() ==
+         rule::none) constexpr auto multi_head_attention(scope s, const Q& query, const K& key,
+                                                         const V& value, const M& mask = {},
+                                                         attention_options options = {},
+                                                         const P& order = {}) {
   using W = detail::widths_of<Embed>;
   using H = detail::heads_of<Heads>;
   using D = detail::dims_of<HeadDim>;
@@ -210,152 +193,75 @@ requires(detail::fault_of_multi_head<Q, K, V, M, KeyPos, Embed, Heads, HeadDim>(
                                           {options.scale, options.soft_cap}, attend);
 }
 template <class KeyPos, class Embed, class Heads, class HeadDim, expression Q, expression K,
-          expression V, detail::mask_like M = mask_list<>, detail::order_like P = nothing>
-requires(detail::fault_of_multi_head<Q, K, V, M, KeyPos, Embed, Heads, HeadDim>() ==
-         detail::multi_head_fault::axes)
-    WEFT_REJECT(
-        "nn::multi_head_attention: name axes that are not the same, as in "
-        "multi_head_attention<KeyPos, Embed, Heads, HeadDim>(s, query, key, value)",
-        multi_head_attention(scope, const Q&, const K&, const V&, const M& = {},
-                             attention_options = {}, const P& = {}))
-template <class KeyPos, class Embed, class Heads, class HeadDim, expression Q, expression K,
-          expression V, detail::mask_like M = mask_list<>, detail::order_like P = nothing>
-requires(detail::fault_of_multi_head<Q, K, V, M, KeyPos, Embed, Heads, HeadDim>() ==
-         detail::multi_head_fault::query)
-    WEFT_REJECT("nn::multi_head_attention: the query has no such axis to project",
-                multi_head_attention(scope, const Q&, const K&, const V&, const M& = {},
-                                     attention_options = {}, const P& = {}))
-template <class KeyPos, class Embed, class Heads, class HeadDim, expression Q, expression K,
-          expression V, detail::mask_like M = mask_list<>, detail::order_like P = nothing>
-requires(detail::fault_of_multi_head<Q, K, V, M, KeyPos, Embed, Heads, HeadDim>() ==
-         detail::multi_head_fault::key)
-    WEFT_REJECT("nn::multi_head_attention: the key has no such axis to project",
-                multi_head_attention(scope, const Q&, const K&, const V&, const M& = {},
-                                     attention_options = {}, const P& = {}))
-template <class KeyPos, class Embed, class Heads, class HeadDim, expression Q, expression K,
-          expression V, detail::mask_like M = mask_list<>, detail::order_like P = nothing>
-requires(detail::fault_of_multi_head<Q, K, V, M, KeyPos, Embed, Heads, HeadDim>() ==
-         detail::multi_head_fault::value)
-    WEFT_REJECT("nn::multi_head_attention: the value has no such axis to project",
-                multi_head_attention(scope, const Q&, const K&, const V&, const M& = {},
-                                     attention_options = {}, const P& = {}))
-template <class KeyPos, class Embed, class Heads, class HeadDim, expression Q, expression K,
-          expression V, detail::mask_like M = mask_list<>, detail::order_like P = nothing>
-requires(detail::fault_of_multi_head<Q, K, V, M, KeyPos, Embed, Heads, HeadDim>() ==
-         detail::multi_head_fault::keys)
-    WEFT_REJECT("nn::multi_head_attention: keys and values have the axis KeyPos, the query has not",
-                multi_head_attention(scope, const Q&, const K&, const V&, const M& = {},
-                                     attention_options = {}, const P& = {}))
-template <class KeyPos, class Embed, class Heads, class HeadDim, expression Q, expression K,
-          expression V, detail::mask_like M = mask_list<>, detail::order_like P = nothing>
-requires(detail::fault_of_multi_head<Q, K, V, M, KeyPos, Embed, Heads, HeadDim>() ==
-         detail::multi_head_fault::elements)
-    WEFT_REJECT(
-        "nn::multi_head_attention: query, key or value is not float; convert with "
-        "weft::cast<float>",
-        multi_head_attention(scope, const Q&, const K&, const V&, const M& = {},
-                             attention_options = {}, const P& = {}))
-template <class KeyPos, class Embed, class Heads, class HeadDim, expression Q, expression K,
           expression V, detail::mask_like M = mask_list<>, detail::order_like P = nothing,
           class Surplus = detail::surplus<M, detail::multi_head_scores<Q, K, Embed, Heads>>>
-requires(detail::fault_of_multi_head<Q, K, V, M, KeyPos, Embed, Heads, HeadDim>() ==
-         detail::multi_head_fault::surplus)
-    WEFT_REJECT("nn::multi_head_attention: the mask has an axis that the scores have not",
-                multi_head_attention(scope, const Q&, const K&, const V&, const M& = {},
-                                     attention_options = {}, const P& = {}))
-template <class KeyPos, class Embed, class Heads, class HeadDim, expression Q, expression K,
-          expression V, detail::mask_like M = mask_list<>, detail::order_like P = nothing>
-requires(detail::fault_of_multi_head<Q, K, V, M, KeyPos, Embed, Heads, HeadDim>() ==
-         detail::multi_head_fault::mask_keys)
+requires(detail::rule_of_multi_head<Q, K, V, M, KeyPos, Embed, Heads, HeadDim>() != rule::none)
     WEFT_REJECT(
-        "nn::multi_head_attention: a mask of floats is added and needs the keys' axis; valid "
-        "lengths are std::int32_t, without it",
+        (detail::rule_of_multi_head<Q, K, V, M, KeyPos, Embed, Heads, HeadDim>()),
         multi_head_attention(scope, const Q&, const K&, const V&, const M& = {},
-                             attention_options = {}, const P& = {}))
+                             attention_options = {}, const P& = {}),
+        (not_an_axis,
+         "nn::multi_head_attention: name axes that are not the same, as in "
+         "multi_head_attention<KeyPos, Embed, Heads, HeadDim>(s, query, key, value)"),
+        (query, "nn::multi_head_attention: the query has no such axis to project"),
+        (key, "nn::multi_head_attention: the key has no such axis to project"),
+        (value, "nn::multi_head_attention: the value has no such axis to project"),
+        (keys, "nn::multi_head_attention: keys and values have the axis KeyPos, the query has not"),
+        (elements,
+         "nn::multi_head_attention: query, key or value is not float; convert with "
+         "weft::cast<float>"),
+        (surplus, "nn::multi_head_attention: the mask has an axis that the scores have not"),
+        (mask_keys,
+         "nn::multi_head_attention: a mask of floats is added and needs the keys' axis; valid "
+         "lengths are std::int32_t, without it"))
 
 template <class Pos, class KeyPos, class Embed, class Heads, class HeadDim, expression Q,
           expression K, expression V, detail::mask_like M = mask_list<>,
           detail::order_like P = nothing>
 WEFT_REJECT(
-    "nn::multi_head_attention: name four axes, the query's positions not among them, as in "
-    "multi_head_attention<KeyPos, Embed, Heads, HeadDim>(s, query, key, value)",
+    (rule::list),
     multi_head_attention(scope, const Q&, const K&, const V&, const M& = {}, attention_options = {},
-                         const P& = {}))
-
-namespace detail {
-  // Whether these are options, a position encoding, and masks.
-  template <class Options, class O, class P, class... Masks>
-  concept layer_arguments =
-      std::same_as<O, Options> && encoding_like<P> &&(mask_like<Masks> && ...);
-
-}  // namespace detail
+                         const P& = {}),
+    (list,
+     "nn::multi_head_attention: name four axes, the query's positions not among them, as in "
+     "multi_head_attention<KeyPos, Embed, Heads, HeadDim>(s, query, key, value)"))
 
 // Multi-head attention of x float [..., Pos, Embed] to itself, where KeyPos is an alias of Pos:
 // output [..., Pos, Embed], weights [..., Pos, Heads..., KeyPos]. `order` is the position encoding.
 // Everything else is as above.
 template <class Pos, class KeyPos, class Embed, class Heads, class HeadDim, expression X,
           detail::mask_like M = mask_list<>, encoding_like P = encoding>
-requires(detail::fault_of_self_attention<X, M, Pos, KeyPos, Embed, Heads, HeadDim>() ==
-         detail::self_attention_fault::none) constexpr auto self_attention(scope s, const X& x,
-                                                                           const M& mask = {},
-                                                                           attention_options
-                                                                               options = {},
-                                                                           const P& order = {}) {
+requires(detail::rule_of_self_attention<X, M, attention_options, P, Pos, KeyPos, Embed, Heads,
+                                        HeadDim>() ==
+         rule::none) constexpr auto self_attention(scope s, const X& x, const M& mask = {},
+                                                   attention_options options = {},
+                                                   const P& order = {}) {
   auto const keys = rename<Pos, KeyPos>(x);
   return multi_head_attention<KeyPos, Embed, Heads, HeadDim>(s, x, keys, keys, mask, options,
                                                              along<Pos>(order));
 }
 template <class Pos, class KeyPos, class Embed, class Heads, class HeadDim, expression X,
-          detail::mask_like M = mask_list<>, encoding_like P = encoding>
-requires(detail::fault_of_self_attention<X, M, Pos, KeyPos, Embed, Heads, HeadDim>() ==
-         detail::self_attention_fault::axes)
-    WEFT_REJECT(
-        "nn::self_attention: name axes that are not the same, as in self_attention<Pos, KeyPos, "
-        "Embed, Heads, HeadDim>(s, x)",
-        self_attention(scope, const X&, const M& = {}, attention_options = {}, const P& = {}))
-template <class Pos, class KeyPos, class Embed, class Heads, class HeadDim, expression X,
-          detail::mask_like M = mask_list<>, encoding_like P = encoding>
-requires(detail::fault_of_self_attention<X, M, Pos, KeyPos, Embed, Heads, HeadDim>() ==
-         detail::self_attention_fault::missing)
-    WEFT_REJECT("nn::self_attention: the operand has not both Pos and Embed",
-                self_attention(scope, const X&, const M& = {}, attention_options = {},
-                               const P& = {}))
-template <class Pos, class KeyPos, class Embed, class Heads, class HeadDim, expression X,
-          detail::mask_like M = mask_list<>, encoding_like P = encoding>
-requires(detail::fault_of_self_attention<X, M, Pos, KeyPos, Embed, Heads, HeadDim>() ==
-         detail::self_attention_fault::keys)
-    WEFT_REJECT("nn::self_attention: KeyPos is not an alias of Pos, or the operand has it already",
-                self_attention(scope, const X&, const M& = {}, attention_options = {},
-                               const P& = {}))
-template <class Pos, class KeyPos, class Embed, class Heads, class HeadDim, expression X,
-          detail::mask_like M = mask_list<>, encoding_like P = encoding>
-requires(detail::fault_of_self_attention<X, M, Pos, KeyPos, Embed, Heads, HeadDim>() ==
-         detail::self_attention_fault::elements)
-    WEFT_REJECT("nn::self_attention: the elements are not float; convert with weft::cast<float>",
-                self_attention(scope, const X&, const M& = {}, attention_options = {},
-                               const P& = {}))
-template <class Pos, class KeyPos, class Embed, class Heads, class HeadDim, expression X,
-          detail::mask_like M = mask_list<>, encoding_like P = encoding,
+          class M = mask_list<>, class O = attention_options, class P = encoding,
           class Surplus = detail::surplus<
               M, detail::multi_head_scores<X, detail::as_keys<X, Pos, KeyPos>, Embed, Heads>>>
-requires(detail::fault_of_self_attention<X, M, Pos, KeyPos, Embed, Heads, HeadDim>() ==
-         detail::self_attention_fault::surplus)
-    WEFT_REJECT("nn::self_attention: the mask has an axis that the scores have not",
-                self_attention(scope, const X&, const M& = {}, attention_options = {},
-                               const P& = {}))
-template <class Pos, class KeyPos, class Embed, class Heads, class HeadDim, expression X,
-          detail::mask_like M = mask_list<>, encoding_like P = encoding>
-requires(detail::fault_of_self_attention<X, M, Pos, KeyPos, Embed, Heads, HeadDim>() ==
-         detail::self_attention_fault::mask_keys)
+requires(detail::rule_of_self_attention<X, M, O, P, Pos, KeyPos, Embed, Heads, HeadDim>() !=
+         rule::none)
     WEFT_REJECT(
-        "nn::self_attention: a mask of floats is added and needs the keys' axis; valid lengths are "
-        "std::int32_t, without it",
-        self_attention(scope, const X&, const M& = {}, attention_options = {}, const P& = {}))
-template <class Pos, class KeyPos, class Embed, class Heads, class HeadDim, expression X,
-          class M = mask_list<>, class O = attention_options, class P = encoding>
-requires(!detail::layer_arguments<attention_options, O, P, M>) WEFT_REJECT(
-    "nn::self_attention: after the operand come the mask, options and the encoding, in this "
-    "order; write {} in the place of one that is not there",
-    self_attention(scope, const X&, const M& = {}, const O& = {}, const P& = {}))
+        (detail::rule_of_self_attention<X, M, O, P, Pos, KeyPos, Embed, Heads, HeadDim>()),
+        self_attention(scope, const X&, const M& = {}, const O& = {}, const P& = {}),
+        (arguments,
+         "nn::self_attention: after the operand come the mask, options and the encoding, in this "
+         "order; write {} in the place of one that is not there"),
+        (not_an_axis,
+         "nn::self_attention: name axes that are not the same, as in self_attention<Pos, KeyPos, "
+         "Embed, Heads, HeadDim>(s, x)"),
+        (missing, "nn::self_attention: the operand has not both Pos and Embed"),
+        (keys, "nn::self_attention: KeyPos is not an alias of Pos, or the operand has it already"),
+        (elements,
+         "nn::self_attention: the elements are not float; convert with weft::cast<float>"),
+        (surplus, "nn::self_attention: the mask has an axis that the scores have not"),
+        (mask_keys,
+         "nn::self_attention: a mask of floats is added and needs the keys' axis; valid lengths "
+         "are std::int32_t, without it"))
 
 }  // namespace weft::nn

@@ -16,13 +16,11 @@ constexpr auto layer_norm(scope s, const X& x, double epsilon = 1e-5) {
   return weft::layer_norm<Embed>(x, weight, bias, epsilon);
 }
 template <class Embed, expression X>
-requires(weft::detail::fault_of_axes<X, Embed>() == weft::detail::axis_fault::missing)
-    WEFT_REJECT("nn::layer_norm: the operand has no such axis",
-                layer_norm(scope, const X&, double = 0))
-template <class Embed, expression X>
-requires(weft::detail::fault_of_axes<X, Embed>() == weft::detail::axis_fault::elements)
-    WEFT_REJECT("nn::layer_norm: the elements are not float; convert with weft::cast<float>",
-                layer_norm(scope, const X&, double = 0))
+requires(weft::detail::rule_of_axes<X, Embed>() != rule::none)
+    WEFT_REJECT((weft::detail::rule_of_axes<X, Embed>()), layer_norm(scope, const X&, double = 0),
+                (missing, "nn::layer_norm: the operand has no such axis"),
+                (elements,
+                 "nn::layer_norm: the elements are not float; convert with weft::cast<float>"))
 
 // x / sqrt(mean(x²) + epsilon) · weight over Embed (Zhang and Sennrich 2019, equation 4, with an
 // epsilon as in Llama), as torch.nn.RMSNorm. Parameter: weight [Embed], initially ones.
@@ -31,11 +29,10 @@ constexpr auto rms_norm(scope s, const X& x, double epsilon = 1e-5) {
   return weft::rms_norm<Embed>(x, s.param<"weight", Embed>(init::ones()), epsilon);
 }
 template <class Embed, expression X>
-requires(weft::detail::fault_of_axes<X, Embed>() == weft::detail::axis_fault::missing)
-    WEFT_REJECT("nn::rms_norm: the operand has no such axis", rms_norm(scope, const X&, double = 0))
-template <class Embed, expression X>
-requires(weft::detail::fault_of_axes<X, Embed>() == weft::detail::axis_fault::elements)
-    WEFT_REJECT("nn::rms_norm: the elements are not float; convert with weft::cast<float>",
-                rms_norm(scope, const X&, double = 0))
+requires(weft::detail::rule_of_axes<X, Embed>() != rule::none)
+    WEFT_REJECT((weft::detail::rule_of_axes<X, Embed>()), rms_norm(scope, const X&, double = 0),
+                (missing, "nn::rms_norm: the operand has no such axis"),
+                (elements,
+                 "nn::rms_norm: the elements are not float; convert with weft::cast<float>"))
 
 }  // namespace weft::nn

@@ -2,6 +2,7 @@
 // uniform in ±1 / sqrt(Hidden).
 #pragma once
 
+#include "weft/graph/reject.hpp"
 #include "weft/graph/scope.hpp"
 #include "weft/nn/zeros.hpp"
 #include "weft/ops/arithmetic.hpp"
@@ -29,50 +30,28 @@ struct gates : axis<3 * Hidden::extent> {};
 
 namespace detail {
 
-enum class recurrent_fault { none, axes, missing, elements, initial };
-
-template <class In, class Hidden, class X>
-constexpr recurrent_fault fault_of_cell() {
-  if constexpr (!axis_like<In> || !axis_like<Hidden>) {
-    return recurrent_fault::axes;
-  } else {
-    if (In::bounded || Hidden::bounded) return recurrent_fault::axes;
-    if (!has_axis<In, shape_t<X>>) return recurrent_fault::missing;
-    if (!std::same_as<element_t<X>, float>) return recurrent_fault::elements;
-    return recurrent_fault::none;
-  }
-}
-template <class Pos, class In, class Hidden, class X>
-constexpr recurrent_fault fault_of_layer() {
-  constexpr recurrent_fault fault = fault_of_cell<In, Hidden, X>();
-  if constexpr (fault != recurrent_fault::none)
-    return fault;
-  else if constexpr (!axis_like<Pos>)
-    return recurrent_fault::axes;
-  else if constexpr (!has_axis<Pos, shape_t<X>>)
-    return recurrent_fault::missing;
-  else
-    return recurrent_fault::none;
-}
 // The axes of the hidden state for an operand x.
 template <class Pos, class In, class Hidden, class X>
 using state_shape = united<without<shape_t<X>, shape<Pos, In>>, shape<Hidden>>;
 
-template <class Pos, class In, class Hidden, class X, class H>
-constexpr recurrent_fault fault_of_layer() {
-  constexpr recurrent_fault fault = fault_of_layer<Pos, In, Hidden, X>();
-  if constexpr (fault != recurrent_fault::none) {
-    return fault;
+template <class S, class H>
+inline constexpr bool is_state =
+    subset<shape_t<H>, S>&& shape_t<H>::rank == S::rank&& std::same_as<element_t<H>, float>;
+
+template <class Pos, class In, class Hidden, expression X, expression... H>
+constexpr rule rule_of_layer() {
+  if constexpr (!axis_like<In> || !axis_like<Hidden>) {
+    return rule::no_axes;
   } else {
-    using S = state_shape<Pos, In, Hidden, X>;
-    bool const same = subset<shape_t<H>, S> && shape_t<H>::rank == S::rank;
-    return same && std::same_as<element_t<H>, float> ? fault : recurrent_fault::initial;
+    if (In::bounded || Hidden::bounded) return rule::no_axes;
+    if (!has_axis<In, shape_t<X>>) return rule::missing;
+    if (!std::same_as<element_t<X>, float>) return rule::elements;
+    if (!axis_like<Pos>) return rule::no_axes;
+    if (!has_axis<Pos, shape_t<X>>) return rule::missing;
+    if (!(is_state<state_shape<Pos, In, Hidden, X>, H> && ...)) return rule::initial;
+    return rule::none;
   }
 }
-
-template <recurrent_fault Fault, class Pos, class In, class Hidden, class X, class... H>
-concept refused_layer = initial_state<H...> && fault_of_layer<Pos, In, Hidden, X, H...>()
-== Fault;
 
 template <class Pos, class In, class Hidden, class X, class H>
 constexpr const H& beginning(const H& h0) {
@@ -207,6 +186,19 @@ constexpr auto rnn(scope s, const X& x, const H&... h0) {
   return scan<Pos, D>(detail::beginning<Pos, In, Hidden, X>(h0...), cell.input(x),
                       [&](auto h, auto input) { return cell.step(input, h); });
 }
+template <class Pos, class In, class Hidden, fixed_string Suffix = "_l0", direction D = forwards,
+          expression X, class... H>
+requires(initial_state<H...>&& detail::rule_of_layer<Pos, In, Hidden, X, H...>() != rule::none)
+    WEFT_REJECT((detail::rule_of_layer<Pos, In, Hidden, X, H...>()),
+                rnn(scope, const X&, const H&...),
+                (no_axes,
+                 "nn::rnn: name three axes, of fixed extents but the first, as in rnn<Pos, In, "
+                 "Hidden>(s, x)"),
+                (missing, "nn::rnn: the operand has no such axis"),
+                (elements, "nn::rnn: the elements are not float; convert with weft::cast<float>"),
+                (initial,
+                 "nn::rnn: the initial state is float, with the hidden axis and those of x that "
+                 "are neither read nor run along"))
 
 // One layer of torch.nn.GRU along Pos, with the parameters of gru_cell, otherwise as nn::rnn.
 template <class Pos, class In, class Hidden, fixed_string Suffix = "_l0", direction D = forwards,
@@ -217,52 +209,18 @@ constexpr auto gru(scope s, const X& x, const H&... h0) {
   return scan<Pos, D>(detail::beginning<Pos, In, Hidden, X>(h0...), cell.input(x),
                       [&](auto h, auto r, auto z, auto n) { return cell.step(r, z, n, h); });
 }
-
 template <class Pos, class In, class Hidden, fixed_string Suffix = "_l0", direction D = forwards,
           expression X, class... H>
-requires(detail::refused_layer<detail::recurrent_fault::axes, Pos, In, Hidden, X, H...>)
-    WEFT_REJECT(
-        "nn::rnn: name three axes, of fixed extents but the first, as in rnn<Pos, In, Hidden>(s, "
-        "x)",
-        rnn(scope, const X&, const H&...))
-template <class Pos, class In, class Hidden, fixed_string Suffix = "_l0", direction D = forwards,
-          expression X, class... H>
-requires(detail::refused_layer<detail::recurrent_fault::missing, Pos, In, Hidden, X, H...>)
-    WEFT_REJECT("nn::rnn: the operand has no such axis", rnn(scope, const X&, const H&...))
-template <class Pos, class In, class Hidden, fixed_string Suffix = "_l0", direction D = forwards,
-          expression X, class... H>
-requires(detail::refused_layer<detail::recurrent_fault::elements, Pos, In, Hidden, X, H...>)
-    WEFT_REJECT("nn::rnn: the elements are not float; convert with weft::cast<float>",
-                rnn(scope, const X&, const H&...))
-template <class Pos, class In, class Hidden, fixed_string Suffix = "_l0", direction D = forwards,
-          expression X, class... H>
-requires(detail::refused_layer<detail::recurrent_fault::initial, Pos, In, Hidden, X, H...>)
-    WEFT_REJECT(
-        "nn::rnn: the initial state is float, with the hidden axis and those of x that are neither "
-        "read nor run along",
-        rnn(scope, const X&, const H&...))
-template <class Pos, class In, class Hidden, fixed_string Suffix = "_l0", direction D = forwards,
-          expression X, class... H>
-requires(detail::refused_layer<detail::recurrent_fault::axes, Pos, In, Hidden, X, H...>)
-    WEFT_REJECT(
-        "nn::gru: name three axes, of fixed extents but the first, as in gru<Pos, In, Hidden>(s, "
-        "x)",
-        gru(scope, const X&, const H&...))
-template <class Pos, class In, class Hidden, fixed_string Suffix = "_l0", direction D = forwards,
-          expression X, class... H>
-requires(detail::refused_layer<detail::recurrent_fault::missing, Pos, In, Hidden, X, H...>)
-    WEFT_REJECT("nn::gru: the operand has no such axis", gru(scope, const X&, const H&...))
-template <class Pos, class In, class Hidden, fixed_string Suffix = "_l0", direction D = forwards,
-          expression X, class... H>
-requires(detail::refused_layer<detail::recurrent_fault::elements, Pos, In, Hidden, X, H...>)
-    WEFT_REJECT("nn::gru: the elements are not float; convert with weft::cast<float>",
-                gru(scope, const X&, const H&...))
-template <class Pos, class In, class Hidden, fixed_string Suffix = "_l0", direction D = forwards,
-          expression X, class... H>
-requires(detail::refused_layer<detail::recurrent_fault::initial, Pos, In, Hidden, X, H...>)
-    WEFT_REJECT(
-        "nn::gru: the initial state is float, with the hidden axis and those of x that are neither "
-        "read nor run along",
-        gru(scope, const X&, const H&...))
+requires(initial_state<H...>&& detail::rule_of_layer<Pos, In, Hidden, X, H...>() != rule::none)
+    WEFT_REJECT((detail::rule_of_layer<Pos, In, Hidden, X, H...>()),
+                gru(scope, const X&, const H&...),
+                (no_axes,
+                 "nn::gru: name three axes, of fixed extents but the first, as in gru<Pos, In, "
+                 "Hidden>(s, x)"),
+                (missing, "nn::gru: the operand has no such axis"),
+                (elements, "nn::gru: the elements are not float; convert with weft::cast<float>"),
+                (initial,
+                 "nn::gru: the initial state is float, with the hidden axis and those of x that "
+                 "are neither read nor run along"))
 
 }  // namespace weft::nn

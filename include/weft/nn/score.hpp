@@ -14,18 +14,21 @@ namespace weft::nn {
 
 namespace detail {
 
-enum class score_fault { none, query, key, elements };
-
 // The first rule of a score that its operands break.
-template <class Q, class K, class QueryDim, class KeyDim>
-constexpr score_fault fault_of_score() {
-  if (!has_axis<QueryDim, shape_t<Q>>) return score_fault::query;
-  if (!has_axis<KeyDim, shape_t<K>>) return score_fault::key;
-  if (!weft::detail::floating<Q> || !weft::detail::floating<K>) return score_fault::elements;
-  return score_fault::none;
+template <expression Q, expression K, class QueryDim, class KeyDim>
+constexpr rule rule_of_score() {
+  if (!has_axis<QueryDim, shape_t<Q>>) return rule::query;
+  if (!has_axis<KeyDim, shape_t<K>>) return rule::key;
+  if (!weft::detail::floating<Q> || !weft::detail::floating<K>) return rule::elements;
+  return rule::none;
 }
 
 }  // namespace detail
+
+#define WEFT_SCORE_RULES(name)                              \
+  (query, name ": the query has no such axis to contract"), \
+      (key, name ": the key has no such axis to contract"), \
+      (elements, name ": query or key is not float; convert with weft::cast<float>")
 
 // Options of scores that are dot products.
 struct score_options {
@@ -49,17 +52,10 @@ constexpr auto dot_product_score(const Q& query, const K& key, score_options opt
   return scores;
 }
 template <class HeadDim, expression Q, expression K>
-requires(detail::fault_of_score<Q, K, HeadDim, HeadDim>() == detail::score_fault::query)
-    WEFT_REJECT("nn::dot_product_score: the query has no such axis to contract",
-                dot_product_score(const Q&, const K&, score_options = {}))
-template <class HeadDim, expression Q, expression K>
-requires(detail::fault_of_score<Q, K, HeadDim, HeadDim>() == detail::score_fault::key)
-    WEFT_REJECT("nn::dot_product_score: the key has no such axis to contract",
-                dot_product_score(const Q&, const K&, score_options = {}))
-template <class HeadDim, expression Q, expression K>
-requires(detail::fault_of_score<Q, K, HeadDim, HeadDim>() == detail::score_fault::elements)
-    WEFT_REJECT("nn::dot_product_score: query or key is not float; convert with weft::cast<float>",
-                dot_product_score(const Q&, const K&, score_options = {}))
+requires(detail::rule_of_score<Q, K, HeadDim, HeadDim>() != rule::none)
+    WEFT_REJECT((detail::rule_of_score<Q, K, HeadDim, HeadDim>()),
+                dot_product_score(const Q&, const K&, score_options = {}),
+                WEFT_SCORE_RULES("nn::dot_product_score"))
 
 // Additive: vᵀ tanh(W_q q + W_k k) (Bahdanau et al. 2015, section A.1.2), for queries and keys of
 // different sizes. Parameters, initialised as nn::linear's: W_q.weight [Hidden, QueryDim],
@@ -79,17 +75,9 @@ constexpr auto additive_score(scope s, const Q& query, const K& key) {
   return linear_without_bias<shape<Hidden>, shape<>>(s / "w_v", tanh(sum()));
 }
 template <class QueryDim, class KeyDim, class Hidden, expression Q, expression K>
-requires(detail::fault_of_score<Q, K, QueryDim, KeyDim>() == detail::score_fault::query)
-    WEFT_REJECT("nn::additive_score: the query has no such axis to contract",
-                additive_score(scope, const Q&, const K&))
-template <class QueryDim, class KeyDim, class Hidden, expression Q, expression K>
-requires(detail::fault_of_score<Q, K, QueryDim, KeyDim>() == detail::score_fault::key)
-    WEFT_REJECT("nn::additive_score: the key has no such axis to contract",
-                additive_score(scope, const Q&, const K&))
-template <class QueryDim, class KeyDim, class Hidden, expression Q, expression K>
-requires(detail::fault_of_score<Q, K, QueryDim, KeyDim>() == detail::score_fault::elements)
-    WEFT_REJECT("nn::additive_score: query or key is not float; convert with weft::cast<float>",
-                additive_score(scope, const Q&, const K&))
+requires(detail::rule_of_score<Q, K, QueryDim, KeyDim>() != rule::none)
+    WEFT_REJECT((detail::rule_of_score<Q, K, QueryDim, KeyDim>()),
+                additive_score(scope, const Q&, const K&), WEFT_SCORE_RULES("nn::additive_score"))
 
 // Bilinear: qᵀ M k (Luong et al. 2015, section 3.1, "general"), for queries and keys of different
 // sizes. Parameter: weight [QueryDim, KeyDim], initially Xavier uniform.
@@ -99,17 +87,9 @@ constexpr auto bilinear_score(scope s, const Q& query, const K& key) {
   return dot<KeyDim>(dot<QueryDim>(query, m), key);
 }
 template <class QueryDim, class KeyDim, expression Q, expression K>
-requires(detail::fault_of_score<Q, K, QueryDim, KeyDim>() == detail::score_fault::query)
-    WEFT_REJECT("nn::bilinear_score: the query has no such axis to contract",
-                bilinear_score(scope, const Q&, const K&))
-template <class QueryDim, class KeyDim, expression Q, expression K>
-requires(detail::fault_of_score<Q, K, QueryDim, KeyDim>() == detail::score_fault::key)
-    WEFT_REJECT("nn::bilinear_score: the key has no such axis to contract",
-                bilinear_score(scope, const Q&, const K&))
-template <class QueryDim, class KeyDim, expression Q, expression K>
-requires(detail::fault_of_score<Q, K, QueryDim, KeyDim>() == detail::score_fault::elements)
-    WEFT_REJECT("nn::bilinear_score: query or key is not float; convert with weft::cast<float>",
-                bilinear_score(scope, const Q&, const K&))
+requires(detail::rule_of_score<Q, K, QueryDim, KeyDim>() != rule::none)
+    WEFT_REJECT((detail::rule_of_score<Q, K, QueryDim, KeyDim>()),
+                bilinear_score(scope, const Q&, const K&), WEFT_SCORE_RULES("nn::bilinear_score"))
 
 // Gaussian kernel, for queries and keys of one size Dim: qᵀk - ‖k‖² / 2, which is -‖q - k‖² / 2
 // (Nadaraya 1964 and Watson 1964, whose estimator is attention with these scores) without the term
@@ -120,17 +100,9 @@ constexpr auto gaussian_score(const Q& query, const K& key) {
   return dot<Dim>(query, key) + sum<Dim>(key * key) * -0.5;
 }
 template <class Dim, expression Q, expression K>
-requires(detail::fault_of_score<Q, K, Dim, Dim>() == detail::score_fault::query)
-    WEFT_REJECT("nn::gaussian_score: the query has no such axis to contract",
-                gaussian_score(const Q&, const K&))
-template <class Dim, expression Q, expression K>
-requires(detail::fault_of_score<Q, K, Dim, Dim>() == detail::score_fault::key)
-    WEFT_REJECT("nn::gaussian_score: the key has no such axis to contract",
-                gaussian_score(const Q&, const K&))
-template <class Dim, expression Q, expression K>
-requires(detail::fault_of_score<Q, K, Dim, Dim>() == detail::score_fault::elements)
-    WEFT_REJECT("nn::gaussian_score: query or key is not float; convert with weft::cast<float>",
-                gaussian_score(const Q&, const K&))
+requires(detail::rule_of_score<Q, K, Dim, Dim>() != rule::none)
+    WEFT_REJECT((detail::rule_of_score<Q, K, Dim, Dim>()), gaussian_score(const Q&, const K&),
+                WEFT_SCORE_RULES("nn::gaussian_score"))
 
 // The same with a learned inverse width: -‖w (q - k)‖² / 2. Parameter: w, a scalar, initially 1.
 template <class Dim, expression Q, expression K>
@@ -138,5 +110,7 @@ constexpr auto gaussian_score(scope s, const Q& query, const K& key) {
   auto const w = s.param<"w">(init::ones());
   return gaussian_score<Dim>(query * w, key * w);
 }
+
+#undef WEFT_SCORE_RULES
 
 }  // namespace weft::nn

@@ -28,23 +28,18 @@ constexpr auto transformer(scope s, const X& source, const Y& target, int encode
       s / "decoder", target, memory.output, decoder_layers, mask, memory_mask, options, order);
 }
 template <class SourcePos, class SourceKeyPos, class Pos, class KeyPos, class Embed, class Heads,
-          class HeadDim, class Hidden, expression X, expression Y,
-          detail::mask_like L = mask_list<>, detail::mask_like M = mask_list<>,
-          detail::mask_like N = mask_list<>, encoding_like P = encoding,
-          class Surplus = detail::surplus_of_memory<Y, X, SourcePos, Embed>>
-requires(!detail::fits_memory<Y, X, SourcePos, Embed>)
-    WEFT_REJECT("nn::transformer: the source has an axis that the target has not; see surplus<>",
-                transformer(scope, const X&, const Y&, int, int, const L& = {}, const M& = {},
-                            const N& = {}, transformer_options = {}, const P& = {}))
-template <class SourcePos, class SourceKeyPos, class Pos, class KeyPos, class Embed, class Heads,
           class HeadDim, class Hidden, expression X, expression Y, class L = mask_list<>,
           class M = mask_list<>, class N = mask_list<>, class O = transformer_options,
-          class P = encoding>
-requires(!detail::layer_arguments<transformer_options, O, P, L, M, N>) WEFT_REJECT(
-    "nn::transformer: after the numbers of layers come the source's mask, the target's, the "
-    "memory's, options and the encoding, in this order; write {} in the place of one that is "
-    "not there",
-    transformer(scope, const X&, const Y&, int, int, const L& = {}, const M& = {}, const N& = {},
-                const O& = {}, const P& = {}))
+          class P = encoding, class Surplus = detail::surplus_of_memory<Y, X, SourcePos, Embed>>
+requires(detail::rule_of_decoder<Y, X, SourcePos, Embed, O, P, L, M, N>() != rule::none)
+    WEFT_REJECT(
+        (detail::rule_of_decoder<Y, X, SourcePos, Embed, O, P, L, M, N>()),
+        transformer(scope, const X&, const Y&, int, int, const L& = {}, const M& = {},
+                    const N& = {}, const O& = {}, const P& = {}),
+        (arguments,
+         "nn::transformer: after the numbers of layers come the source's mask, the target's, the "
+         "memory's, options and the encoding, in this order; write {} in the place of one that is "
+         "not there"),
+        (surplus, "nn::transformer: the source has an axis that the target has not; see surplus<>"))
 
 }  // namespace weft::nn

@@ -7,6 +7,11 @@
 
 namespace weft {
 
+#define WEFT_ARITHMETIC_RULES(name)                                                \
+  (elements, name ": the operands' elements differ; convert one with weft::cast"), \
+      (rank, name ": the operands have more than 8 axes between them"),            \
+      (booleans, name ": booleans have no arithmetic; choose with weft::where")
+
 // l + r, elementwise (torch.add).
 template <class L, class R>
 requires detail::operands<L, R>
@@ -14,15 +19,9 @@ constexpr auto operator+(const L& l, const R& r) {
   return detail::binary<op::add>(l, r);
 }
 template <class L, class R>
-requires detail::mixed<L, R> WEFT_REJECT(
-    "add: the operands' elements differ; convert one with weft::cast", operator+(const L&,
-                                                                                 const R&))
-template <class L, class R>
-requires detail::crowded<L, R> WEFT_REJECT(
-    "add: the operands have more than 8 axes between them", operator+(const L&, const R&))
-template <class L, class R>
-requires detail::both_logical<L, R> WEFT_REJECT(
-    "add: booleans have no arithmetic; choose with weft::where", operator+(const L&, const R&))
+requires(detail::operands<L, R>&& detail::rule_of_operands<L, R, bool>() != rule::none)
+    WEFT_REJECT((detail::rule_of_operands<L, R, bool>()), operator+(const L&, const R&),
+                WEFT_ARITHMETIC_RULES("add"))
 // l - r, elementwise (torch.sub).
 template <class L, class R>
 requires detail::operands<L, R>
@@ -30,15 +29,9 @@ constexpr auto operator-(const L& l, const R& r) {
   return detail::binary<op::subtract>(l, r);
 }
 template <class L, class R>
-requires detail::mixed<L, R> WEFT_REJECT(
-    "subtract: the operands' elements differ; convert one with weft::cast", operator-(const L&,
-                                                                                      const R&))
-template <class L, class R>
-requires detail::crowded<L, R> WEFT_REJECT(
-    "subtract: the operands have more than 8 axes between them", operator-(const L&, const R&))
-template <class L, class R>
-requires detail::both_logical<L, R> WEFT_REJECT(
-    "subtract: booleans have no arithmetic; choose with weft::where", operator-(const L&, const R&))
+requires(detail::operands<L, R>&& detail::rule_of_operands<L, R, bool>() != rule::none)
+    WEFT_REJECT((detail::rule_of_operands<L, R, bool>()), operator-(const L&, const R&),
+                WEFT_ARITHMETIC_RULES("subtract"))
 // l * r, elementwise (torch.mul).
 template <class L, class R>
 requires detail::operands<L, R>
@@ -46,15 +39,9 @@ constexpr auto operator*(const L& l, const R& r) {
   return detail::binary<op::multiply>(l, r);
 }
 template <class L, class R>
-requires detail::mixed<L, R> WEFT_REJECT(
-    "multiply: the operands' elements differ; convert one with weft::cast", operator*(const L&,
-                                                                                      const R&))
-template <class L, class R>
-requires detail::crowded<L, R> WEFT_REJECT(
-    "multiply: the operands have more than 8 axes between them", operator*(const L&, const R&))
-template <class L, class R>
-requires detail::both_logical<L, R> WEFT_REJECT(
-    "multiply: booleans have no arithmetic; choose with weft::where", operator*(const L&, const R&))
+requires(detail::operands<L, R>&& detail::rule_of_operands<L, R, bool>() != rule::none)
+    WEFT_REJECT((detail::rule_of_operands<L, R, bool>()), operator*(const L&, const R&),
+                WEFT_ARITHMETIC_RULES("multiply"))
 // l / r, elementwise, of float only (torch.div).
 template <class L, class R>
 requires detail::operands<L, R>
@@ -62,21 +49,12 @@ constexpr auto operator/(const L& l, const R& r) {
   return detail::binary<op::divide>(l, r);
 }
 template <class L, class R>
-requires detail::mixed<L, R> WEFT_REJECT(
-    "divide: the operands' elements differ; convert one with weft::cast", operator/(const L&,
-                                                                                    const R&))
-template <class L, class R>
-requires detail::crowded<L, R> WEFT_REJECT(
-    "divide: the operands have more than 8 axes between them", operator/(const L&, const R&))
-template <class L, class R>
-requires detail::both_logical<L, R> WEFT_REJECT(
-    "divide: booleans have no arithmetic; choose with weft::where", operator/(const L&, const R&))
-template <class L, class R>
-requires(detail::operands<L, R> && !detail::crowded<L, R> && detail::same_elements<L, R> &&
-         std::same_as<typename detail::common_element<L, R>::type, std::int32_t>)
+requires(detail::operands<L, R>&& detail::rule_of_operands<L, R, bool, std::int32_t>() !=
+         rule::none)
     WEFT_REJECT(
-        "divide: integers are not divided; convert with weft::cast<float>", operator/(const L&,
-                                                                                      const R&))
+        (detail::rule_of_operands<L, R, bool, std::int32_t>()), operator/(const L&, const R&),
+        WEFT_ARITHMETIC_RULES("divide"),
+        (integers, "divide: integers are not divided; convert with weft::cast<float>"))
 // The greater of two, elementwise (torch.maximum): NaN where either is, with gradients of 0 there.
 // Equal operands get half of the gradient each.
 template <class L, class R>
@@ -85,15 +63,9 @@ constexpr auto maximum(const L& l, const R& r) {
   return detail::binary<op::maximum>(l, r);
 }
 template <class L, class R>
-requires detail::mixed<L, R> WEFT_REJECT(
-    "maximum: the operands' elements differ; convert one with weft::cast",
-    maximum(const L&, const R&))
-template <class L, class R>
-requires detail::crowded<L, R> WEFT_REJECT(
-    "maximum: the operands have more than 8 axes between them", maximum(const L&, const R&))
-template <class L, class R>
-requires detail::both_logical<L, R> WEFT_REJECT(
-    "maximum: booleans have no arithmetic; choose with weft::where", maximum(const L&, const R&))
+requires(detail::operands<L, R>&& detail::rule_of_operands<L, R, bool>() != rule::none)
+    WEFT_REJECT((detail::rule_of_operands<L, R, bool>()), maximum(const L&, const R&),
+                WEFT_ARITHMETIC_RULES("maximum"))
 // The lesser of two, elementwise (torch.minimum): NaN where either is, with gradients of 0 there.
 // Equal operands get half of the gradient each.
 template <class L, class R>
@@ -102,15 +74,9 @@ constexpr auto minimum(const L& l, const R& r) {
   return detail::binary<op::minimum>(l, r);
 }
 template <class L, class R>
-requires detail::mixed<L, R> WEFT_REJECT(
-    "minimum: the operands' elements differ; convert one with weft::cast",
-    minimum(const L&, const R&))
-template <class L, class R>
-requires detail::crowded<L, R> WEFT_REJECT(
-    "minimum: the operands have more than 8 axes between them", minimum(const L&, const R&))
-template <class L, class R>
-requires detail::both_logical<L, R> WEFT_REJECT(
-    "minimum: booleans have no arithmetic; choose with weft::where", minimum(const L&, const R&))
+requires(detail::operands<L, R>&& detail::rule_of_operands<L, R, bool>() != rule::none)
+    WEFT_REJECT((detail::rule_of_operands<L, R, bool>()), minimum(const L&, const R&),
+                WEFT_ARITHMETIC_RULES("minimum"))
 
 // -x, elementwise (torch.neg): x float or int32 [...] to the same axes.
 template <expression X>
@@ -118,7 +84,9 @@ constexpr auto operator-(const X& x) {
   return detail::unary<op::negate>(x);
 }
 template <expression X>
-requires detail::logical<X> WEFT_REJECT(
-    "negate: a mask is turned round with !", operator-(const X&))
+requires detail::logical<X> WEFT_REJECT((rule::booleans), operator-(const X&),
+                                        (booleans, "negate: a mask is turned round with !"))
+
+#undef WEFT_ARITHMETIC_RULES
 
 }  // namespace weft

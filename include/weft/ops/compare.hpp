@@ -5,6 +5,14 @@
 
 namespace weft {
 
+#define WEFT_EQUALITY_RULES(name)                                                  \
+  (elements, name ": the operands' elements differ; convert one with weft::cast"), \
+      (rank, name ": the operands have more than 8 axes between them")
+#define WEFT_ORDER_RULES(name)                                                     \
+  (elements, name ": the operands' elements differ; convert one with weft::cast"), \
+      (rank, name ": the operands have more than 8 axes between them"),            \
+      (booleans, name ": booleans have no order; combine masks with && and ||")
+
 // <, <=, >, >=, == and != of two operands of one dtype, broadcast by axis as elementwise.hpp says,
 // give booleans: positions<KeyPos>() <= positions<Pos>() is a causal mask [KeyPos, Pos]. Booleans
 // have == and != only. l > r is r < l, and l >= r is r <= l, so the axes of r come first in the
@@ -17,15 +25,9 @@ constexpr auto operator<(const L& l, const R& r) {
   return detail::comparison<op::less>(l, r);
 }
 template <class L, class R>
-requires detail::mixed<L, R> WEFT_REJECT(
-    "less: the operands' elements differ; convert one with weft::cast", operator<(const L&,
-                                                                                  const R&))
-template <class L, class R>
-requires detail::crowded<L, R> WEFT_REJECT(
-    "less: the operands have more than 8 axes between them", operator<(const L&, const R&))
-template <class L, class R>
-requires detail::both_logical<L, R> WEFT_REJECT(
-    "less: booleans have no order; combine masks with && and ||", operator<(const L&, const R&))
+requires(detail::operands<L, R>&& detail::rule_of_operands<L, R, bool>() != rule::none)
+    WEFT_REJECT((detail::rule_of_operands<L, R, bool>()), operator<(const L&, const R&),
+                WEFT_ORDER_RULES("less"))
 // l <= r (torch.le).
 template <class L, class R>
 requires detail::operands<L, R>
@@ -33,16 +35,9 @@ constexpr auto operator<=(const L& l, const R& r) {
   return detail::comparison<op::less_equal>(l, r);
 }
 template <class L, class R>
-requires detail::mixed<L, R> WEFT_REJECT(
-    "less_equal: the operands' elements differ; convert one with weft::cast", operator<=(const L&,
-                                                                                         const R&))
-template <class L, class R>
-requires detail::crowded<L, R> WEFT_REJECT(
-    "less_equal: the operands have more than 8 axes between them", operator<=(const L&, const R&))
-template <class L, class R>
-requires detail::both_logical<L, R> WEFT_REJECT(
-    "less_equal: booleans have no order; combine masks with && and ||", operator<=(const L&,
-                                                                                   const R&))
+requires(detail::operands<L, R>&& detail::rule_of_operands<L, R, bool>() != rule::none)
+    WEFT_REJECT((detail::rule_of_operands<L, R, bool>()), operator<=(const L&, const R&),
+                WEFT_ORDER_RULES("less_equal"))
 // l > r (torch.gt).
 template <class L, class R>
 requires detail::operands<L, R>
@@ -50,15 +45,9 @@ constexpr auto operator>(const L& l, const R& r) {
   return detail::comparison<op::less>(r, l);
 }
 template <class L, class R>
-requires detail::mixed<L, R> WEFT_REJECT(
-    "greater: the operands' elements differ; convert one with weft::cast", operator>(const L&,
-                                                                                     const R&))
-template <class L, class R>
-requires detail::crowded<L, R> WEFT_REJECT(
-    "greater: the operands have more than 8 axes between them", operator>(const L&, const R&))
-template <class L, class R>
-requires detail::both_logical<L, R> WEFT_REJECT(
-    "greater: booleans have no order; combine masks with && and ||", operator>(const L&, const R&))
+requires(detail::operands<L, R>&& detail::rule_of_operands<L, R, bool>() != rule::none)
+    WEFT_REJECT((detail::rule_of_operands<L, R, bool>()), operator>(const L&, const R&),
+                WEFT_ORDER_RULES("greater"))
 // l >= r (torch.ge).
 template <class L, class R>
 requires detail::operands<L, R>
@@ -66,18 +55,9 @@ constexpr auto operator>=(const L& l, const R& r) {
   return detail::comparison<op::less_equal>(r, l);
 }
 template <class L, class R>
-requires detail::mixed<L, R> WEFT_REJECT(
-    "greater_equal: the operands' elements differ; convert one with weft::cast", operator>=(
-                                                                                     const L&,
-                                                                                     const R&))
-template <class L, class R>
-requires detail::crowded<L, R> WEFT_REJECT(
-    "greater_equal: the operands have more than 8 axes between them", operator>=(const L&,
-                                                                                 const R&))
-template <class L, class R>
-requires detail::both_logical<L, R> WEFT_REJECT(
-    "greater_equal: booleans have no order; combine masks with && and ||", operator>=(const L&,
-                                                                                      const R&))
+requires(detail::operands<L, R>&& detail::rule_of_operands<L, R, bool>() != rule::none)
+    WEFT_REJECT((detail::rule_of_operands<L, R, bool>()), operator>=(const L&, const R&),
+                WEFT_ORDER_RULES("greater_equal"))
 // l == r (torch.eq).
 template <class L, class R>
 requires detail::operands<L, R>
@@ -85,12 +65,9 @@ constexpr auto operator==(const L& l, const R& r) {
   return detail::comparison<op::equal>(l, r);
 }
 template <class L, class R>
-requires detail::mixed<L, R> WEFT_REJECT(
-    "equal: the operands' elements differ; convert one with weft::cast", operator==(const L&,
-                                                                                    const R&))
-template <class L, class R>
-requires detail::crowded<L, R> WEFT_REJECT(
-    "equal: the operands have more than 8 axes between them", operator==(const L&, const R&))
+requires(detail::operands<L, R>&& detail::rule_of_operands<L, R>() != rule::none)
+    WEFT_REJECT((detail::rule_of_operands<L, R>()), operator==(const L&, const R&),
+                WEFT_EQUALITY_RULES("equal"))
 // l != r (torch.ne).
 template <class L, class R>
 requires detail::operands<L, R>
@@ -98,11 +75,11 @@ constexpr auto operator!=(const L& l, const R& r) {
   return detail::comparison<op::not_equal>(l, r);
 }
 template <class L, class R>
-requires detail::mixed<L, R> WEFT_REJECT(
-    "not_equal: the operands' elements differ; convert one with weft::cast", operator!=(const L&,
-                                                                                        const R&))
-template <class L, class R>
-requires detail::crowded<L, R> WEFT_REJECT(
-    "not_equal: the operands have more than 8 axes between them", operator!=(const L&, const R&))
+requires(detail::operands<L, R>&& detail::rule_of_operands<L, R>() != rule::none)
+    WEFT_REJECT((detail::rule_of_operands<L, R>()), operator!=(const L&, const R&),
+                WEFT_EQUALITY_RULES("not_equal"))
+
+#undef WEFT_EQUALITY_RULES
+#undef WEFT_ORDER_RULES
 
 }  // namespace weft

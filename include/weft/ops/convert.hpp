@@ -7,15 +7,13 @@ namespace weft {
 
 namespace detail {
 
-enum class broadcast_fault { none, kind, twice, rank };
-
 template <class X, class... Axes>
-constexpr broadcast_fault fault_of_broadcast() {
-  if (!(axis_like<Axes> && ...)) return broadcast_fault::kind;
-  if (!distinct<shape<Axes...>>) return broadcast_fault::twice;
-  constexpr int rank = united_rank<shape_t<X>, shape<Axes...>>;
-  if (rank > max_rank) return broadcast_fault::rank;
-  return broadcast_fault::none;
+constexpr rule rule_of_broadcast() {
+  if (!(axis_like<Axes> && ...)) return rule::not_an_axis;
+  if (!distinct<shape<Axes...>>) return rule::twice;
+  constexpr int rank = united_rank<operand_axes_t<X>, shape<Axes...>>;
+  if (rank > max_rank) return rule::rank;
+  return rule::none;
 }
 
 }  // namespace detail
@@ -30,8 +28,9 @@ constexpr auto cast(const X& x) {
 }
 template <class T, expression X>
 requires(!is_dtype<T>)
-    WEFT_REJECT("cast: the new elements are float, std::int32_t or bool, as in cast<float>(x)",
-                cast(const X&))
+    WEFT_REJECT((rule::elements), cast(const X&),
+                (elements,
+                 "cast: the new elements are float, std::int32_t or bool, as in cast<float>(x)"))
 
 // x repeated along those of Axes that it does not have: [axes of x..., the others of Axes...], with
 // x's dtype (torch.Tensor.expand).
@@ -40,13 +39,10 @@ constexpr auto broadcast(const X& x) {
   return append<element_t<X>, united<shape_t<X>, shape<Axes...>>>(make_node(op::copy), x);
 }
 template <class... Axes, expression X>
-requires(detail::fault_of_broadcast<X, Axes...>() == detail::broadcast_fault::kind)
-    WEFT_REJECT("broadcast: name axes, as in broadcast<Batch, Pos>(x)", broadcast(const X&))
-template <class... Axes, expression X>
-requires(detail::fault_of_broadcast<X, Axes...>() == detail::broadcast_fault::twice)
-    WEFT_REJECT("broadcast: an axis is named twice", broadcast(const X&))
-template <class... Axes, expression X>
-requires(detail::fault_of_broadcast<X, Axes...>() == detail::broadcast_fault::rank)
-    WEFT_REJECT("broadcast: the result has more than 8 axes", broadcast(const X&))
+requires(detail::rule_of_broadcast<X, Axes...>() != rule::none)
+    WEFT_REJECT((detail::rule_of_broadcast<X, Axes...>()), broadcast(const X&),
+                (not_an_axis, "broadcast: name axes, as in broadcast<Batch, Pos>(x)"),
+                (twice, "broadcast: an axis is named twice"),
+                (rank, "broadcast: the result has more than 8 axes"))
 
 }  // namespace weft

@@ -9,18 +9,16 @@ namespace weft {
 
 namespace detail {
 
-enum class dot_fault { none, elements, nothing, left, right, twice, rank };
-
-template <class L, class R, class... K>
-constexpr dot_fault fault_of_dot() {
-  if (!floating<L> || !floating<R>) return dot_fault::elements;
-  if (sizeof...(K) == 0) return dot_fault::nothing;
-  if (!(has_axis<K, shape_t<L>> && ...)) return dot_fault::left;
-  if (!(has_axis<K, shape_t<R>> && ...)) return dot_fault::right;
-  if (!distinct<shape<K...>>) return dot_fault::twice;
+template <expression L, expression R, class... K>
+constexpr rule rule_of_dot() {
+  if (!floating<L> || !floating<R>) return rule::elements;
+  if (sizeof...(K) == 0) return rule::no_axes;
+  if (!(has_axis<K, shape_t<L>> && ...)) return rule::left;
+  if (!(has_axis<K, shape_t<R>> && ...)) return rule::right;
+  if (!distinct<shape<K...>>) return rule::twice;
   constexpr int rank = united_rank<shape_t<L>, shape_t<R>>;
-  if (rank > max_rank) return dot_fault::rank;
-  return dot_fault::none;
+  if (rank > max_rank) return rule::rank;
+  return rule::none;
 }
 
 }  // namespace detail
@@ -35,23 +33,14 @@ constexpr auto dot(const L& left, const R& right) {
   return append<float, S>(make_node(op::dot), left, right);
 }
 template <class... K, expression L, expression R>
-requires(detail::fault_of_dot<L, R, K...>() == detail::dot_fault::elements)
-    WEFT_REJECT("dot: the operands' elements are not float; convert with weft::cast<float>",
-                dot(const L&, const R&))
-template <class... K, expression L, expression R>
-requires(detail::fault_of_dot<L, R, K...>() == detail::dot_fault::nothing)
-    WEFT_REJECT("dot: name the axes to contract, as in dot<Embed>(x, w)", dot(const L&, const R&))
-template <class... K, expression L, expression R>
-requires(detail::fault_of_dot<L, R, K...>() == detail::dot_fault::left)
-    WEFT_REJECT("dot: the left operand has no such axis to contract", dot(const L&, const R&))
-template <class... K, expression L, expression R>
-requires(detail::fault_of_dot<L, R, K...>() == detail::dot_fault::right)
-    WEFT_REJECT("dot: the right operand has no such axis to contract", dot(const L&, const R&))
-template <class... K, expression L, expression R>
-requires(detail::fault_of_dot<L, R, K...>() == detail::dot_fault::twice)
-    WEFT_REJECT("dot: an axis to contract is named twice", dot(const L&, const R&))
-template <class... K, expression L, expression R>
-requires(detail::fault_of_dot<L, R, K...>() == detail::dot_fault::rank)
-    WEFT_REJECT("dot: the operands have more than 8 axes between them", dot(const L&, const R&))
+requires(detail::rule_of_dot<L, R, K...>() != rule::none)
+    WEFT_REJECT((detail::rule_of_dot<L, R, K...>()), dot(const L&, const R&),
+                (elements,
+                 "dot: the operands' elements are not float; convert with weft::cast<float>"),
+                (no_axes, "dot: name the axes to contract, as in dot<Embed>(x, w)"),
+                (left, "dot: the left operand has no such axis to contract"),
+                (right, "dot: the right operand has no such axis to contract"),
+                (twice, "dot: an axis to contract is named twice"),
+                (rank, "dot: the operands have more than 8 axes between them"))
 
 }  // namespace weft

@@ -19,6 +19,17 @@ inline void a_dropout_has_more_than_2_to_the_32_elements() {
   throw std::length_error("dropout: the operand has more than 2^32 elements");
 }
 
+namespace detail {
+
+template <class X>
+constexpr rule rule_of_dropout() {
+  if (!floating<X>) return rule::elements;
+  if (!in_graph<X>) return rule::no_input;
+  return rule::none;
+}
+
+}  // namespace detail
+
 // Inverted dropout (Srivastava et al. 2014) as torch.nn.Dropout: x float [...] to the same axes. In
 // training each element is 0 with probability `rate`, independently, and divided by 1 - rate
 // otherwise; in a weft::module dropout is the identity, and weft::monte_carlo evaluates with it on.
@@ -42,12 +53,9 @@ constexpr tensor<float, S> dropout(const tensor<float, S>& x, double rate) {
   return append<float, S>(make_node(op::dropout), x, append<std::int32_t, S>(n));
 }
 template <expression X>
-requires(!detail::floating<X>)
-    WEFT_REJECT("dropout: the elements are not float; convert with weft::cast<float>",
-                dropout(const X&, double))
-template <expression X>
-requires(detail::floating<X> && !in_graph<X>)
-    WEFT_REJECT("dropout: the operand depends on no input and no parameter",
-                dropout(const X&, double))
+requires(detail::rule_of_dropout<X>() != rule::none)
+    WEFT_REJECT((detail::rule_of_dropout<X>()), dropout(const X&, double),
+                (elements, "dropout: the elements are not float; convert with weft::cast<float>"),
+                (no_input, "dropout: the operand depends on no input and no parameter"))
 
 }  // namespace weft

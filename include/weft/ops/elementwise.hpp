@@ -29,10 +29,16 @@ namespace detail {
 template <class X>
 concept number = std::is_arithmetic_v<X>;
 
+// Clang asks which rule a call breaks before it checks the constraints of the rejecting overload,
+// so what the rules are made of is defined for every type.
+template <class X, class T>
+inline constexpr bool has_elements = false;
+template <expression X, class T>
+inline constexpr bool has_elements<X, T> = std::same_as<element_t<X>, T>;
 template <class X>
-inline constexpr bool floating = std::same_as<element_t<X>, float>;
+inline constexpr bool floating = has_elements<X, float>;
 template <class X>
-inline constexpr bool logical = std::same_as<element_t<X>, bool>;
+inline constexpr bool logical = has_elements<X, bool>;
 
 // Whether a C++ scalar of type N may be combined with a tensor of dtype T: integers with float and
 // int32, floating point with float only, nothing with bool.
@@ -48,11 +54,6 @@ inline constexpr bool same_elements<L, R> = fits<R, element_t<L>>;
 template <number L, expression R>
 inline constexpr bool same_elements<L, R> = fits<L, element_t<R>>;
 
-template <class L, class R>
-inline constexpr bool any_logical = false;
-template <expression L, expression R>
-inline constexpr bool any_logical<L, R> = logical<L> || logical<R>;
-
 // The axes of an operand; a scalar has none.
 template <class X>
 struct operand_axes {
@@ -62,9 +63,10 @@ template <expression X>
 struct operand_axes<X> {
   using type = shape_t<X>;
 };
+template <class X>
+using operand_axes_t = typename operand_axes<X>::type;
 template <class L, class R>
-inline constexpr int operands_rank =
-    united_rank<typename operand_axes<L>::type, typename operand_axes<R>::type>;
+inline constexpr int operands_rank = united_rank<operand_axes_t<L>, operand_axes_t<R>>;
 
 // A finite scalar that overflows to infinity, or one that underflows to 0, as float is an error.
 template <std::floating_point N>
@@ -121,13 +123,17 @@ constexpr auto comparison(const L& l, const R& r) {
 template <class L, class R>
 concept operands = (expression<L> && (expression<R> || number<R>)) || (number<L> && expression<R>);
 
-// The rules that two operands can break; at most one of these concepts holds.
-template <class L, class R>
-concept crowded = operands<L, R> &&(operands_rank<L, R> > max_rank);
-template <class L, class R>
-concept mixed = operands<L, R> && !crowded<L, R> && !same_elements<L, R>;
-template <class L, class R>
-concept both_logical = operands<L, R> && !crowded<L, R> && same_elements<L, R> && any_logical<L, R>;
+// The first rule that two operands break, where the dtypes Without are not allowed.
+template <class L, class R, class... Without>
+constexpr rule rule_of_operands() {
+  constexpr bool is_excluded = ((has_elements<L, Without> || has_elements<R, Without>) || ...);
+  constexpr bool is_logical = logical<L> || logical<R>;
+  constexpr int rank = operands_rank<L, R>;
+  if (rank > max_rank) return rule::rank;
+  if (!same_elements<L, R>) return rule::elements;
+  if (is_excluded) return is_logical ? rule::booleans : rule::integers;
+  return rule::none;
+}
 
 }  // namespace detail
 

@@ -32,6 +32,14 @@ template <class... Axes>
 inline constexpr bool is_list_of_axes<shape<Axes...>> =
     (axis_like<Axes> && ...) && distinct<shape<Axes...>>;
 
+template <class X, class Axes>
+constexpr rule rule_of_expect() {
+  if constexpr (!is_list_of_axes<Axes>)
+    return rule::list;
+  else
+    return same_axes<Axes, shape_t<X>> ? rule::none : rule::other_axes;
+}
+
 }  // namespace detail
 
 // Returns x, which has these axes and no others, in any order; otherwise the model does not
@@ -42,8 +50,7 @@ inline constexpr bool is_list_of_axes<shape<Axes...>> =
 //
 // A weft::shape among the axes stands for its own: expect<shape_t<X>>(y) has the axes of an X.
 template <class... Axes, expression X>
-requires(detail::is_list_of_axes<detail::joined<Axes...>>&&
-             detail::same_axes<detail::joined<Axes...>, shape_t<X>>) constexpr X
+requires(detail::rule_of_expect<X, detail::joined<Axes...>>() == rule::none) constexpr X
     expect(const X& x) {
   return x;
 }
@@ -51,12 +58,10 @@ template <
     class... Axes, expression X,
     class Missing = decltype(detail::missing_axes(without<detail::joined<Axes...>, shape_t<X>>{})),
     class Surplus = decltype(detail::surplus_axes(without<shape_t<X>, detail::joined<Axes...>>{}))>
-requires(detail::is_list_of_axes<detail::joined<Axes...>> &&
-         !detail::same_axes<detail::joined<Axes...>, shape_t<X>>)
-    WEFT_REJECT("expect: the axes are not those that are named; see missing<> and surplus<>",
-                expect(const X&))
-template <class... Axes, expression X>
-requires(!detail::is_list_of_axes<detail::joined<Axes...>>)
-    WEFT_REJECT("expect: name each axis once, as in expect<Batch, Pos, Embed>(x)", expect(const X&))
+requires(detail::rule_of_expect<X, detail::joined<Axes...>>() != rule::none)
+    WEFT_REJECT((detail::rule_of_expect<X, detail::joined<Axes...>>()), expect(const X&),
+                (other_axes,
+                 "expect: the axes are not those that are named; see missing<> and surplus<>"),
+                (list, "expect: name each axis once, as in expect<Batch, Pos, Embed>(x)"))
 
 }  // namespace weft

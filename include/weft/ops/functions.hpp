@@ -5,6 +5,9 @@
 
 namespace weft {
 
+#define WEFT_FUNCTION_RULES(name) \
+  (elements, name ": the elements are not float; convert with weft::cast<float>")
+
 // e^x (torch.exp).
 template <expression X>
 constexpr auto exp(const X& x) {
@@ -12,7 +15,7 @@ constexpr auto exp(const X& x) {
 }
 template <expression X>
 requires(!detail::floating<X>)
-    WEFT_REJECT("exp: the elements are not float; convert with weft::cast<float>", exp(const X&))
+    WEFT_REJECT((rule::elements), exp(const X&), WEFT_FUNCTION_RULES("exp"))
 
 // The natural logarithm; -infinity at 0, NaN below 0 (torch.log).
 template <expression X>
@@ -21,7 +24,7 @@ constexpr auto log(const X& x) {
 }
 template <expression X>
 requires(!detail::floating<X>)
-    WEFT_REJECT("log: the elements are not float; convert with weft::cast<float>", log(const X&))
+    WEFT_REJECT((rule::elements), log(const X&), WEFT_FUNCTION_RULES("log"))
 
 // The square root; NaN below 0 (torch.sqrt).
 template <expression X>
@@ -30,7 +33,7 @@ constexpr auto sqrt(const X& x) {
 }
 template <expression X>
 requires(!detail::floating<X>)
-    WEFT_REJECT("sqrt: the elements are not float; convert with weft::cast<float>", sqrt(const X&))
+    WEFT_REJECT((rule::elements), sqrt(const X&), WEFT_FUNCTION_RULES("sqrt"))
 
 // The hyperbolic tangent (torch.tanh).
 template <expression X>
@@ -39,7 +42,7 @@ constexpr auto tanh(const X& x) {
 }
 template <expression X>
 requires(!detail::floating<X>)
-    WEFT_REJECT("tanh: the elements are not float; convert with weft::cast<float>", tanh(const X&))
+    WEFT_REJECT((rule::elements), tanh(const X&), WEFT_FUNCTION_RULES("tanh"))
 
 // The error function, 2/sqrt(π) times the integral of exp(-t²) from 0 to x (torch.erf).
 template <expression X>
@@ -48,7 +51,7 @@ constexpr auto erf(const X& x) {
 }
 template <expression X>
 requires(!detail::floating<X>)
-    WEFT_REJECT("erf: the elements are not float; convert with weft::cast<float>", erf(const X&))
+    WEFT_REJECT((rule::elements), erf(const X&), WEFT_FUNCTION_RULES("erf"))
 
 // The sine of x in radians (torch.sin).
 template <expression X>
@@ -57,7 +60,7 @@ constexpr auto sin(const X& x) {
 }
 template <expression X>
 requires(!detail::floating<X>)
-    WEFT_REJECT("sin: the elements are not float; convert with weft::cast<float>", sin(const X&))
+    WEFT_REJECT((rule::elements), sin(const X&), WEFT_FUNCTION_RULES("sin"))
 
 // The cosine of x in radians (torch.cos).
 template <expression X>
@@ -66,7 +69,7 @@ constexpr auto cos(const X& x) {
 }
 template <expression X>
 requires(!detail::floating<X>)
-    WEFT_REJECT("cos: the elements are not float; convert with weft::cast<float>", cos(const X&))
+    WEFT_REJECT((rule::elements), cos(const X&), WEFT_FUNCTION_RULES("cos"))
 
 // 1 / (1 + exp(-x)) (torch.sigmoid).
 template <expression X>
@@ -75,8 +78,7 @@ constexpr auto sigmoid(const X& x) {
 }
 template <expression X>
 requires(!detail::floating<X>)
-    WEFT_REJECT("sigmoid: the elements are not float; convert with weft::cast<float>",
-                sigmoid(const X&))
+    WEFT_REJECT((rule::elements), sigmoid(const X&), WEFT_FUNCTION_RULES("sigmoid"))
 
 // max(x, 0) (torch.relu); NaN where x is NaN, with a gradient of 0 there.
 template <expression X>
@@ -85,7 +87,7 @@ constexpr auto relu(const X& x) {
 }
 template <expression X>
 requires(!detail::floating<X>)
-    WEFT_REJECT("relu: the elements are not float; convert with weft::cast<float>", relu(const X&))
+    WEFT_REJECT((rule::elements), relu(const X&), WEFT_FUNCTION_RULES("relu"))
 
 // x Φ(x) = x/2 (1 + erf(x / sqrt(2))) (Hendrycks and Gimpel 2016, section 2); torch.nn.GELU().
 template <expression X>
@@ -94,7 +96,7 @@ constexpr auto gelu(const X& x) {
 }
 template <expression X>
 requires(!detail::floating<X>)
-    WEFT_REJECT("gelu: the elements are not float; convert with weft::cast<float>", gelu(const X&))
+    WEFT_REJECT((rule::elements), gelu(const X&), WEFT_FUNCTION_RULES("gelu"))
 
 // x/2 (1 + tanh(sqrt(2/π) (x + 0.044715 x³))) (the same paper's approximation);
 // torch.nn.GELU('tanh').
@@ -104,8 +106,7 @@ constexpr auto gelu_tanh(const X& x) {
 }
 template <expression X>
 requires(!detail::floating<X>)
-    WEFT_REJECT("gelu_tanh: the elements are not float; convert with weft::cast<float>",
-                gelu_tanh(const X&))
+    WEFT_REJECT((rule::elements), gelu_tanh(const X&), WEFT_FUNCTION_RULES("gelu_tanh"))
 
 // x / (1 + exp(-x)) (Hendrycks and Gimpel 2016, section 2, as the SiLU); torch.nn.SiLU(), and swish
 // with a β of 1.
@@ -115,7 +116,7 @@ constexpr auto silu(const X& x) {
 }
 template <expression X>
 requires(!detail::floating<X>)
-    WEFT_REJECT("silu: the elements are not float; convert with weft::cast<float>", silu(const X&))
+    WEFT_REJECT((rule::elements), silu(const X&), WEFT_FUNCTION_RULES("silu"))
 
 // The square root of an axis's length in this run, a float without axes, as in softmax(QKᵀ /
 // sqrt(HeadDim)).
@@ -123,5 +124,7 @@ template <axis_like A>
 constexpr auto sqrt(A) {
   return sqrt(length<A>());
 }
+
+#undef WEFT_FUNCTION_RULES
 
 }  // namespace weft

@@ -11,42 +11,36 @@ namespace weft {
 
 namespace detail {
 
-enum class gather_fault { none, indices, missing, nested, rank };
-
-template <class A, class X, class I>
-constexpr gather_fault fault_of_gather() {
-  if (!std::same_as<element_t<I>, std::int32_t>) return gather_fault::indices;
-  if (!has_axis<A, shape_t<X>>) return gather_fault::missing;
-  if (has_axis<A, shape_t<I>>) return gather_fault::nested;
+template <class A, expression X, expression I>
+constexpr rule rule_of_gather() {
+  if (!std::same_as<element_t<I>, std::int32_t>) return rule::indices;
+  if (!has_axis<A, shape_t<X>>) return rule::missing;
+  if (has_axis<A, shape_t<I>>) return rule::nested;
   constexpr int rank = united_rank<shape_t<X>, shape_t<I>>;
-  if (rank > max_rank) return gather_fault::rank;
-  return gather_fault::none;
+  if (rank > max_rank) return rule::rank;
+  return rule::none;
 }
 
-enum class segment_sum_fault { none, indices, missing, kind, taken, others, elements };
-
-template <class From, class To, class X, class I>
-constexpr segment_sum_fault fault_of_segment_sum() {
-  if (!floating<X>) return segment_sum_fault::elements;
-  if (!has_axis<From, shape_t<X>>) return segment_sum_fault::missing;
-  if (!axis_like<To>) return segment_sum_fault::kind;
-  if (has_axis<To, shape_t<X>>) return segment_sum_fault::taken;
-  if (!std::same_as<element_t<I>, std::int32_t>) return segment_sum_fault::indices;
-  if (!subset<shape_t<I>, shape_t<X>>) return segment_sum_fault::others;
-  return segment_sum_fault::none;
+template <class From, class To, expression X, expression I>
+constexpr rule rule_of_segment_sum() {
+  if (!floating<X>) return rule::elements;
+  if (!has_axis<From, shape_t<X>>) return rule::missing;
+  if (!axis_like<To>) return rule::not_an_axis;
+  if (has_axis<To, shape_t<X>>) return rule::taken;
+  if (!std::same_as<element_t<I>, std::int32_t>) return rule::indices;
+  if (!subset<shape_t<I>, shape_t<X>>) return rule::surplus;
+  return rule::none;
 }
 
-enum class cross_entropy_fault { none, missing, logits, targets, nested, rank };
-
-template <class Classes, class X, class I>
-constexpr cross_entropy_fault fault_of_cross_entropy() {
-  if (!has_axis<Classes, shape_t<X>>) return cross_entropy_fault::missing;
-  if (!floating<X>) return cross_entropy_fault::logits;
-  if (!std::same_as<element_t<I>, std::int32_t>) return cross_entropy_fault::targets;
-  if (has_axis<Classes, shape_t<I>>) return cross_entropy_fault::nested;
+template <class Classes, expression X, expression I>
+constexpr rule rule_of_cross_entropy() {
+  if (!has_axis<Classes, shape_t<X>>) return rule::missing;
+  if (!floating<X>) return rule::logits;
+  if (!std::same_as<element_t<I>, std::int32_t>) return rule::targets;
+  if (has_axis<Classes, shape_t<I>>) return rule::nested;
   constexpr int rank = united_rank<shape_t<X>, shape_t<I>>;
-  if (rank > max_rank) return cross_entropy_fault::rank;
-  return cross_entropy_fault::none;
+  if (rank > max_rank) return rule::rank;
+  return rule::none;
 }
 
 }  // namespace detail
@@ -66,23 +60,16 @@ constexpr auto gather(const X& table, const I& indices) {
   return append<element_t<X>, united<shape_t<I>, without<shape_t<X>, shape<A>>>>(n, table, indices);
 }
 template <class A, expression X, expression I>
-requires(detail::fault_of_gather<A, X, I>() == detail::gather_fault::indices)
-    WEFT_REJECT("gather: the indices are not int32", gather(const X&, const I&))
-template <class A, expression X, expression I>
-requires(detail::fault_of_gather<A, X, I>() == detail::gather_fault::missing)
-    WEFT_REJECT("gather: the table has no such axis", gather(const X&, const I&))
-template <class A, expression X, expression I>
-requires(detail::fault_of_gather<A, X, I>() == detail::gather_fault::nested)
-    WEFT_REJECT("gather: the indices have the axis that they pick from", gather(const X&, const I&))
-template <class A, expression X, expression I>
-requires(detail::fault_of_gather<A, X, I>() == detail::gather_fault::rank)
-    WEFT_REJECT("gather: the operands have more than 8 axes between them",
-                gather(const X&, const I&))
-
+requires(detail::rule_of_gather<A, X, I>() != rule::none)
+    WEFT_REJECT((detail::rule_of_gather<A, X, I>()), gather(const X&, const I&),
+                (indices, "gather: the indices are not int32"),
+                (missing, "gather: the table has no such axis"),
+                (nested, "gather: the indices have the axis that they pick from"),
+                (rank, "gather: the operands have more than 8 axes between them"))
 template <class A, expression X, class I>
-requires(!expression<I>)
-    WEFT_REJECT("gather: the indices are a tensor of int32; for one index write weft::constant(0)",
-                gather(const X&, const I&))
+requires(!expression<I>) WEFT_REJECT(
+    (rule::number), gather(const X&, const I&),
+    (number, "gather: the indices are a tensor of int32; for one index write weft::constant(0)"))
 
 // y[t] = the sum of x[f] over all f with indices[f] = t (jax.ops.segment_sum): x float [..., From,
 // ...] and int32 indices [From, ...] of x's axes to float [..., To, ...] with To instead of From, 0
@@ -95,30 +82,17 @@ constexpr auto segment_sum(const X& x, const I& indices) {
   return append<float, replaced<shape_t<X>, From, shape<To>>>(n, x, indices);
 }
 template <class From, class To, expression X, expression I>
-requires(detail::fault_of_segment_sum<From, To, X, I>() == detail::segment_sum_fault::elements)
-    WEFT_REJECT("segment_sum: the elements are not float; convert with weft::cast<float>",
-                segment_sum(const X&, const I&))
-template <class From, class To, expression X, expression I>
-requires(detail::fault_of_segment_sum<From, To, X, I>() == detail::segment_sum_fault::missing)
-    WEFT_REJECT("segment_sum: the operand has no such axis to sum along",
-                segment_sum(const X&, const I&))
-template <class From, class To, expression X, expression I>
-requires(detail::fault_of_segment_sum<From, To, X, I>() == detail::segment_sum_fault::kind)
-    WEFT_REJECT(
-        "segment_sum: what stands for the sums' axis is none; derive from weft::axis or "
-        "weft::alias",
-        segment_sum(const X&, const I&))
-template <class From, class To, expression X, expression I>
-requires(detail::fault_of_segment_sum<From, To, X, I>() == detail::segment_sum_fault::taken)
-    WEFT_REJECT("segment_sum: the operand has the sums' axis already",
-                segment_sum(const X&, const I&))
-template <class From, class To, expression X, expression I>
-requires(detail::fault_of_segment_sum<From, To, X, I>() == detail::segment_sum_fault::indices)
-    WEFT_REJECT("segment_sum: the indices are not int32", segment_sum(const X&, const I&))
-template <class From, class To, expression X, expression I>
-requires(detail::fault_of_segment_sum<From, To, X, I>() == detail::segment_sum_fault::others)
-    WEFT_REJECT("segment_sum: the indices have an axis that the operand has not",
-                segment_sum(const X&, const I&))
+requires(detail::rule_of_segment_sum<From, To, X, I>() != rule::none)
+    WEFT_REJECT((detail::rule_of_segment_sum<From, To, X, I>()), segment_sum(const X&, const I&),
+                (elements,
+                 "segment_sum: the elements are not float; convert with weft::cast<float>"),
+                (missing, "segment_sum: the operand has no such axis to sum along"),
+                (not_an_axis,
+                 "segment_sum: what stands for the sums' axis is none; derive from weft::axis or "
+                 "weft::alias"),
+                (taken, "segment_sum: the operand has the sums' axis already"),
+                (indices, "segment_sum: the indices are not int32"),
+                (surplus, "segment_sum: the indices have an axis that the operand has not"))
 
 // -log softmax<Classes>(logits) at the target, torch.nn.functional.cross_entropy with reduction
 // 'none': logits float [..., Classes] and targets int32 [...] without Classes to float with the
@@ -129,23 +103,12 @@ constexpr auto cross_entropy(const X& logits, const I& targets) {
   return -gather<Classes>(log_softmax<Classes>(logits), targets);
 }
 template <class Classes, expression X, expression I>
-requires(detail::fault_of_cross_entropy<Classes, X, I>() == detail::cross_entropy_fault::missing)
-    WEFT_REJECT("cross_entropy: the logits have no such axis of classes",
-                cross_entropy(const X&, const I&))
-template <class Classes, expression X, expression I>
-requires(detail::fault_of_cross_entropy<Classes, X, I>() == detail::cross_entropy_fault::logits)
-    WEFT_REJECT("cross_entropy: the logits are not float; convert with weft::cast<float>",
-                cross_entropy(const X&, const I&))
-template <class Classes, expression X, expression I>
-requires(detail::fault_of_cross_entropy<Classes, X, I>() == detail::cross_entropy_fault::targets)
-    WEFT_REJECT("cross_entropy: the targets are not int32", cross_entropy(const X&, const I&))
-template <class Classes, expression X, expression I>
-requires(detail::fault_of_cross_entropy<Classes, X, I>() == detail::cross_entropy_fault::nested)
-    WEFT_REJECT("cross_entropy: the targets have the axis of classes",
-                cross_entropy(const X&, const I&))
-template <class Classes, expression X, expression I>
-requires(detail::fault_of_cross_entropy<Classes, X, I>() == detail::cross_entropy_fault::rank)
-    WEFT_REJECT("cross_entropy: the operands have more than 8 axes between them",
-                cross_entropy(const X&, const I&))
+requires(detail::rule_of_cross_entropy<Classes, X, I>() != rule::none)
+    WEFT_REJECT((detail::rule_of_cross_entropy<Classes, X, I>()), cross_entropy(const X&, const I&),
+                (missing, "cross_entropy: the logits have no such axis of classes"),
+                (logits, "cross_entropy: the logits are not float; convert with weft::cast<float>"),
+                (targets, "cross_entropy: the targets are not int32"),
+                (nested, "cross_entropy: the targets have the axis of classes"),
+                (rank, "cross_entropy: the operands have more than 8 axes between them"))
 
 }  // namespace weft

@@ -10,6 +10,28 @@ namespace weft {
 // A score of -infinity gets weight 0: softmax<KeyPos>(where(mask, scores, -weft::infinity)).
 inline constexpr float infinity = std::numeric_limits<float>::infinity();
 
+namespace detail {
+
+template <class L, class R>
+constexpr rule rule_of_masks() {
+  constexpr int rank = operands_rank<L, R>;
+  if (rank > max_rank) return rule::rank;
+  if (!logical<L> || !logical<R>) return rule::elements;
+  return rule::none;
+}
+
+template <class C, class A, class B>
+constexpr rule rule_of_where() {
+  using S = united<operand_axes_t<A>, operand_axes_t<B>>;
+  constexpr int rank = united_rank<S, operand_axes_t<C>>;
+  if (rank > max_rank) return rule::rank;
+  if (!logical<C>) return rule::condition;
+  if (!same_elements<A, B>) return rule::choices;
+  return rule::none;
+}
+
+}  // namespace detail
+
 // Elementwise logical and, or and not (torch.logical_and, ...) of boolean operands, broadcast by
 // axis as elementwise.hpp says. Other dtypes do not compile.
 template <expression L, expression R>
@@ -17,44 +39,26 @@ constexpr auto operator&&(const L& l, const R& r) {
   return detail::elementwise<op::logical_and, bool>(l, r);
 }
 template <expression L, expression R>
-requires(!detail::crowded<L, R> && !(detail::logical<L> && detail::logical<R>))
-    WEFT_REJECT("and: both operands are masks of booleans", operator&&(const L&, const R&))
-template <expression L, expression R>
-requires detail::crowded<L, R> WEFT_REJECT(
-    "and: the operands have more than 8 axes between them", operator&&(const L&, const R&))
+requires(detail::rule_of_masks<L, R>() != rule::none)
+    WEFT_REJECT((detail::rule_of_masks<L, R>()), operator&&(const L&, const R&),
+                (elements, "and: both operands are masks of booleans"),
+                (rank, "and: the operands have more than 8 axes between them"))
 template <expression L, expression R>
 constexpr auto operator||(const L& l, const R& r) {
   return detail::elementwise<op::logical_or, bool>(l, r);
 }
 template <expression L, expression R>
-requires(!detail::crowded<L, R> && !(detail::logical<L> && detail::logical<R>))
-    WEFT_REJECT("or: both operands are masks of booleans", operator||(const L&, const R&))
-template <expression L, expression R>
-requires detail::crowded<L, R> WEFT_REJECT(
-    "or: the operands have more than 8 axes between them", operator||(const L&, const R&))
+requires(detail::rule_of_masks<L, R>() != rule::none)
+    WEFT_REJECT((detail::rule_of_masks<L, R>()), operator||(const L&, const R&),
+                (elements, "or: both operands are masks of booleans"),
+                (rank, "or: the operands have more than 8 axes between them"))
 template <expression X>
 constexpr auto operator!(const X& x) {
   return detail::unary<op::logical_not>(x);
 }
 template <expression X>
-requires(!detail::logical<X>)
-    WEFT_REJECT("not: the operand is a mask of booleans", operator!(const X&))
-
-namespace detail {
-
-enum class where_fault { none, rank, condition, choices };
-
-template <class C, class A, class B>
-constexpr where_fault fault_of_where() {
-  using S = united<typename operand_axes<A>::type, typename operand_axes<B>::type>;
-  constexpr int rank = united_rank<S, shape_t<C>>;
-  if (rank > max_rank) return where_fault::rank;
-  if (!logical<C>) return where_fault::condition;
-  if (!same_elements<A, B>) return where_fault::choices;
-  return where_fault::none;
-}
-
-}  // namespace detail
+requires(!detail::logical<X>) WEFT_REJECT((rule::elements), operator!(const X&),
+                                          (elements, "not: the operand is a mask of booleans"))
 
 // The element of `then` where the boolean condition is true, else that of `otherwise`
 // (torch.where), broadcast by axis: the result's axes are those of `then`, those that only
@@ -78,17 +82,11 @@ constexpr auto where(const C& condition, A then, B otherwise) {
   return where(condition, detail::lift<T>(then), otherwise);
 }
 template <expression C, class A, class B>
-requires(detail::operands<A, B>&& detail::fault_of_where<C, A, B>() == detail::where_fault::rank)
-    WEFT_REJECT("where: the operands have more than 8 axes between them",
-                where(const C&, const A&, const B&))
-template <expression C, class A, class B>
-requires(detail::operands<A, B>&& detail::fault_of_where<C, A, B>() ==
-         detail::where_fault::condition)
-    WEFT_REJECT("where: the condition is a mask of booleans, such as a comparison gives",
-                where(const C&, const A&, const B&))
-template <expression C, class A, class B>
-requires(detail::operands<A, B>&& detail::fault_of_where<C, A, B>() == detail::where_fault::choices)
-    WEFT_REJECT("where: the two choices' elements differ; convert one with weft::cast",
-                where(const C&, const A&, const B&))
+requires(detail::operands<A, B>&& detail::rule_of_where<C, A, B>() != rule::none)
+    WEFT_REJECT((detail::rule_of_where<C, A, B>()), where(const C&, const A&, const B&),
+                (rank, "where: the operands have more than 8 axes between them"),
+                (condition,
+                 "where: the condition is a mask of booleans, such as a comparison gives"),
+                (choices, "where: the two choices' elements differ; convert one with weft::cast"))
 
 }  // namespace weft

@@ -20,7 +20,21 @@ constexpr auto along(const X& x, double scalar = 0) {
   return append<float, shape_t<X>>(n, x);
 }
 
+// As rule_of_axes, with a gain G and a bias B.
+template <expression X, expression G, expression B, class... K>
+constexpr rule rule_of_scaled() {
+  if (rule_of_axes<X, K...>() != rule::none) return rule_of_axes<X, K...>();
+  if (!floating<G> || !floating<B>) return rule::gain;
+  if (!subset<shape_t<G>, shape_t<X>> || !subset<shape_t<B>, shape_t<X>>) return rule::surplus;
+  return rule::none;
+}
+
 }  // namespace detail
+
+// The rules that the functions have in common.
+#define WEFT_ALONG_RULES(name)                                                                \
+  (missing, name ": the operand has no such axis"), (twice, name ": an axis is named twice"), \
+      (elements, name ": the elements are not float; convert with weft::cast<float>")
 
 // exp(x) / sum over K of exp(x) (torch.softmax), computed from x - max(x). A row of which every
 // element is -infinity, or that has no element, is 0 (ONNX's rule; PyTorch gives NaN). A row with
@@ -30,18 +44,10 @@ constexpr auto softmax(const X& x) {
   return detail::along<op::softmax, K...>(x);
 }
 template <class... K, expression X>
-requires(detail::fault_of_axes<X, K...>() == detail::axis_fault::nothing)
-    WEFT_REJECT("softmax: name the axis it runs along, as in softmax<KeyPos>(x)", softmax(const X&))
-template <class... K, expression X>
-requires(detail::fault_of_axes<X, K...>() == detail::axis_fault::missing)
-    WEFT_REJECT("softmax: the operand has no such axis", softmax(const X&))
-template <class... K, expression X>
-requires(detail::fault_of_axes<X, K...>() == detail::axis_fault::twice)
-    WEFT_REJECT("softmax: an axis is named twice", softmax(const X&))
-template <class... K, expression X>
-requires(detail::fault_of_axes<X, K...>() == detail::axis_fault::elements)
-    WEFT_REJECT("softmax: the elements are not float; convert with weft::cast<float>",
-                softmax(const X&))
+requires(detail::rule_of_axes<X, K...>() != rule::none)
+    WEFT_REJECT((detail::rule_of_axes<X, K...>()), softmax(const X&),
+                (no_axes, "softmax: name the axis it runs along, as in softmax<KeyPos>(x)"),
+                WEFT_ALONG_RULES("softmax"))
 
 // log(softmax<K...>(x)) (torch.log_softmax), computed as x - max - log(sum exp(x - max)). A row of
 // which every element is -infinity is -infinity.
@@ -50,19 +56,10 @@ constexpr auto log_softmax(const X& x) {
   return detail::along<op::log_softmax, K...>(x);
 }
 template <class... K, expression X>
-requires(detail::fault_of_axes<X, K...>() == detail::axis_fault::nothing)
-    WEFT_REJECT("log_softmax: name the axis it runs along, as in log_softmax<KeyPos>(x)",
-                log_softmax(const X&))
-template <class... K, expression X>
-requires(detail::fault_of_axes<X, K...>() == detail::axis_fault::missing)
-    WEFT_REJECT("log_softmax: the operand has no such axis", log_softmax(const X&))
-template <class... K, expression X>
-requires(detail::fault_of_axes<X, K...>() == detail::axis_fault::twice)
-    WEFT_REJECT("log_softmax: an axis is named twice", log_softmax(const X&))
-template <class... K, expression X>
-requires(detail::fault_of_axes<X, K...>() == detail::axis_fault::elements)
-    WEFT_REJECT("log_softmax: the elements are not float; convert with weft::cast<float>",
-                log_softmax(const X&))
+requires(detail::rule_of_axes<X, K...>() != rule::none)
+    WEFT_REJECT((detail::rule_of_axes<X, K...>()), log_softmax(const X&),
+                (no_axes, "log_softmax: name the axis it runs along, as in log_softmax<KeyPos>(x)"),
+                WEFT_ALONG_RULES("log_softmax"))
 
 // (x - mean) / sqrt(variance + epsilon), with the mean and the biased variance over K (Ba et al.
 // 2016, equation 3, without gain and bias).
@@ -71,19 +68,10 @@ constexpr auto normalize(const X& x, double epsilon = 1e-5) {
   return detail::along<op::normalize, K...>(x, epsilon);
 }
 template <class... K, expression X>
-requires(detail::fault_of_axes<X, K...>() == detail::axis_fault::nothing)
-    WEFT_REJECT("normalize: name the axis it runs along, as in normalize<KeyPos>(x)",
-                normalize(const X&, double = 0))
-template <class... K, expression X>
-requires(detail::fault_of_axes<X, K...>() == detail::axis_fault::missing)
-    WEFT_REJECT("normalize: the operand has no such axis", normalize(const X&, double = 0))
-template <class... K, expression X>
-requires(detail::fault_of_axes<X, K...>() == detail::axis_fault::twice)
-    WEFT_REJECT("normalize: an axis is named twice", normalize(const X&, double = 0))
-template <class... K, expression X>
-requires(detail::fault_of_axes<X, K...>() == detail::axis_fault::elements)
-    WEFT_REJECT("normalize: the elements are not float; convert with weft::cast<float>",
-                normalize(const X&, double = 0))
+requires(detail::rule_of_axes<X, K...>() != rule::none)
+    WEFT_REJECT((detail::rule_of_axes<X, K...>()), normalize(const X&, double = 0),
+                (no_axes, "normalize: name the axis it runs along, as in normalize<KeyPos>(x)"),
+                WEFT_ALONG_RULES("normalize"))
 
 // normalize<K...>(x) * gain + bias (Ba et al. 2016, equation 4); gain and bias are float and have
 // axes of x only, usually K. torch.nn.functional.layer_norm with gain as its weight.
@@ -92,31 +80,14 @@ constexpr auto layer_norm(const X& x, const G& gain, const B& bias, double epsil
   return normalize<K...>(x, epsilon) * gain + bias;
 }
 template <class... K, expression X, expression G, expression B>
-requires(detail::fault_of_axes<X, K...>() == detail::axis_fault::nothing)
-    WEFT_REJECT("layer_norm: name the axes it runs along, as in layer_norm<Embed>(x, gain, bias)",
-                layer_norm(const X&, const G&, const B&, double = 0))
-template <class... K, expression X, expression G, expression B>
-requires(detail::fault_of_axes<X, K...>() == detail::axis_fault::missing)
-    WEFT_REJECT("layer_norm: the operand has no such axis",
-                layer_norm(const X&, const G&, const B&, double = 0))
-template <class... K, expression X, expression G, expression B>
-requires(detail::fault_of_axes<X, K...>() == detail::axis_fault::twice)
-    WEFT_REJECT("layer_norm: an axis is named twice",
-                layer_norm(const X&, const G&, const B&, double = 0))
-template <class... K, expression X, expression G, expression B>
-requires(detail::fault_of_axes<X, K...>() == detail::axis_fault::elements)
-    WEFT_REJECT("layer_norm: the elements are not float; convert with weft::cast<float>",
-                layer_norm(const X&, const G&, const B&, double = 0))
-template <class... K, expression X, expression G, expression B>
-requires(detail::fault_of_axes<X, K...>() == detail::axis_fault::none &&
-         !(detail::floating<G> && detail::floating<B>))
-    WEFT_REJECT("layer_norm: gain or bias is not float; convert with weft::cast<float>",
-                layer_norm(const X&, const G&, const B&, double = 0))
-template <class... K, expression X, expression G, expression B>
-requires(detail::fault_of_axes<X, K...>() == detail::axis_fault::none && detail::floating<G> &&
-         detail::floating<B> && !(subset<shape_t<G>, shape_t<X>> && subset<shape_t<B>, shape_t<X>>))
-    WEFT_REJECT("layer_norm: gain or bias has an axis that the operand has not",
-                layer_norm(const X&, const G&, const B&, double = 0))
+requires(detail::rule_of_scaled<X, G, B, K...>() != rule::none)
+    WEFT_REJECT((detail::rule_of_scaled<X, G, B, K...>()),
+                layer_norm(const X&, const G&, const B&, double = 0),
+                (no_axes,
+                 "layer_norm: name the axes it runs along, as in layer_norm<Embed>(x, gain, bias)"),
+                WEFT_ALONG_RULES("layer_norm"),
+                (gain, "layer_norm: gain or bias is not float; convert with weft::cast<float>"),
+                (surplus, "layer_norm: gain or bias has an axis that the operand has not"))
 
 // x / sqrt(mean of x² + epsilon) over K (Zhang and Sennrich 2019, equation 4, without gain).
 template <class... K, expression X>
@@ -124,19 +95,11 @@ constexpr auto rms_norm(const X& x, double epsilon = 1e-5) {
   return detail::along<op::rms_normalize, K...>(x, epsilon);
 }
 template <class... K, expression X>
-requires(detail::fault_of_axes<X, K...>() == detail::axis_fault::nothing)
-    WEFT_REJECT("rms_norm: name the axes it runs along, as in rms_norm<Embed>(x, weight)",
-                rms_norm(const X&, double = 0))
-template <class... K, expression X>
-requires(detail::fault_of_axes<X, K...>() == detail::axis_fault::missing)
-    WEFT_REJECT("rms_norm: the operand has no such axis", rms_norm(const X&, double = 0))
-template <class... K, expression X>
-requires(detail::fault_of_axes<X, K...>() == detail::axis_fault::twice)
-    WEFT_REJECT("rms_norm: an axis is named twice", rms_norm(const X&, double = 0))
-template <class... K, expression X>
-requires(detail::fault_of_axes<X, K...>() == detail::axis_fault::elements)
-    WEFT_REJECT("rms_norm: the elements are not float; convert with weft::cast<float>",
-                rms_norm(const X&, double = 0))
+requires(detail::rule_of_axes<X, K...>() != rule::none)
+    WEFT_REJECT((detail::rule_of_axes<X, K...>()), rms_norm(const X&, double = 0),
+                (no_axes,
+                 "rms_norm: name the axes it runs along, as in rms_norm<Embed>(x, weight)"),
+                WEFT_ALONG_RULES("rms_norm"))
 
 // rms_norm<K...>(x) * weight (the same equation); weight is float and has axes of x only, usually
 // K. torch.nn.functional.rms_norm, whose default eps is 2^-23.
@@ -145,27 +108,14 @@ constexpr auto rms_norm(const X& x, const G& weight, double epsilon = 1e-5) {
   return rms_norm<K...>(x, epsilon) * weight;
 }
 template <class... K, expression X, expression G>
-requires(detail::fault_of_axes<X, K...>() == detail::axis_fault::nothing)
-    WEFT_REJECT("rms_norm: name the axes it runs along, as in rms_norm<Embed>(x, weight)",
-                rms_norm(const X&, const G&, double = 0))
-template <class... K, expression X, expression G>
-requires(detail::fault_of_axes<X, K...>() == detail::axis_fault::missing)
-    WEFT_REJECT("rms_norm: the operand has no such axis", rms_norm(const X&, const G&, double = 0))
-template <class... K, expression X, expression G>
-requires(detail::fault_of_axes<X, K...>() == detail::axis_fault::twice)
-    WEFT_REJECT("rms_norm: an axis is named twice", rms_norm(const X&, const G&, double = 0))
-template <class... K, expression X, expression G>
-requires(detail::fault_of_axes<X, K...>() == detail::axis_fault::elements)
-    WEFT_REJECT("rms_norm: the elements are not float; convert with weft::cast<float>",
-                rms_norm(const X&, const G&, double = 0))
-template <class... K, expression X, expression G>
-requires(detail::fault_of_axes<X, K...>() == detail::axis_fault::none && !detail::floating<G>)
-    WEFT_REJECT("rms_norm: the weight is not float; convert with weft::cast<float>",
-                rms_norm(const X&, const G&, double = 0))
-template <class... K, expression X, expression G>
-requires(detail::fault_of_axes<X, K...>() == detail::axis_fault::none && detail::floating<G> &&
-         !subset<shape_t<G>, shape_t<X>>)
-    WEFT_REJECT("rms_norm: the weight has an axis that the operand has not",
-                rms_norm(const X&, const G&, double = 0))
+requires(detail::rule_of_scaled<X, G, G, K...>() != rule::none)
+    WEFT_REJECT((detail::rule_of_scaled<X, G, G, K...>()), rms_norm(const X&, const G&, double = 0),
+                (no_axes,
+                 "rms_norm: name the axes it runs along, as in rms_norm<Embed>(x, weight)"),
+                WEFT_ALONG_RULES("rms_norm"),
+                (gain, "rms_norm: the weight is not float; convert with weft::cast<float>"),
+                (surplus, "rms_norm: the weight has an axis that the operand has not"))
 
 }  // namespace weft
+
+#undef WEFT_ALONG_RULES

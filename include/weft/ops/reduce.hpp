@@ -10,16 +10,14 @@ namespace weft {
 
 namespace detail {
 
-enum class axis_fault { none, nothing, missing, twice, elements };
-
 // The first rule that an operation along the axes K of X breaks.
 template <class X, class... K>
-constexpr axis_fault fault_of_axes() {
-  if (sizeof...(K) == 0) return axis_fault::nothing;
-  if (!(has_axis<K, shape_t<X>> && ...)) return axis_fault::missing;
-  if (!distinct<shape<K...>>) return axis_fault::twice;
-  if (!floating<X>) return axis_fault::elements;
-  return axis_fault::none;
+constexpr rule rule_of_axes() {
+  if (sizeof...(K) == 0) return rule::no_axes;
+  if (!(has_axis<K, operand_axes_t<X>> && ...)) return rule::missing;
+  if (!distinct<shape<K...>>) return rule::twice;
+  if (!floating<X>) return rule::elements;
+  return rule::none;
 }
 
 template <op Kind, class... K, expression X>
@@ -31,23 +29,20 @@ constexpr auto reduce(const X& x) {
 
 }  // namespace detail
 
+#define WEFT_REDUCTION_RULES(name)                                                            \
+  (missing, name ": the operand has no such axis"), (twice, name ": an axis is named twice"), \
+      (elements, name ": the elements are not float; convert with weft::cast<float>")
+
 // The sum over the axes K (torch.sum); 0 where one of them has length 0.
 template <class... K, expression X>
 constexpr auto sum(const X& x) {
   return detail::reduce<op::sum, K...>(x);
 }
 template <class... K, expression X>
-requires(detail::fault_of_axes<X, K...>() == detail::axis_fault::nothing)
-    WEFT_REJECT("sum: name the axes to reduce, as in sum<Pos>(x)", sum(const X&))
-template <class... K, expression X>
-requires(detail::fault_of_axes<X, K...>() == detail::axis_fault::missing)
-    WEFT_REJECT("sum: the operand has no such axis", sum(const X&))
-template <class... K, expression X>
-requires(detail::fault_of_axes<X, K...>() == detail::axis_fault::twice)
-    WEFT_REJECT("sum: an axis is named twice", sum(const X&))
-template <class... K, expression X>
-requires(detail::fault_of_axes<X, K...>() == detail::axis_fault::elements)
-    WEFT_REJECT("sum: the elements are not float; convert with weft::cast<float>", sum(const X&))
+requires(detail::rule_of_axes<X, K...>() != rule::none)
+    WEFT_REJECT((detail::rule_of_axes<X, K...>()), sum(const X&),
+                (no_axes, "sum: name the axes to reduce, as in sum<Pos>(x)"),
+                WEFT_REDUCTION_RULES("sum"))
 
 // The greatest element over the axes K (torch.amax); NaN where one is NaN, -infinity where an axis
 // has length 0. Equal greatest elements share the gradient evenly.
@@ -56,17 +51,10 @@ constexpr auto max(const X& x) {
   return detail::reduce<op::max, K...>(x);
 }
 template <class... K, expression X>
-requires(detail::fault_of_axes<X, K...>() == detail::axis_fault::nothing)
-    WEFT_REJECT("max: name the axes to reduce, as in max<Pos>(x)", max(const X&))
-template <class... K, expression X>
-requires(detail::fault_of_axes<X, K...>() == detail::axis_fault::missing)
-    WEFT_REJECT("max: the operand has no such axis", max(const X&))
-template <class... K, expression X>
-requires(detail::fault_of_axes<X, K...>() == detail::axis_fault::twice)
-    WEFT_REJECT("max: an axis is named twice", max(const X&))
-template <class... K, expression X>
-requires(detail::fault_of_axes<X, K...>() == detail::axis_fault::elements)
-    WEFT_REJECT("max: the elements are not float; convert with weft::cast<float>", max(const X&))
+requires(detail::rule_of_axes<X, K...>() != rule::none)
+    WEFT_REJECT((detail::rule_of_axes<X, K...>()), max(const X&),
+                (no_axes, "max: name the axes to reduce, as in max<Pos>(x)"),
+                WEFT_REDUCTION_RULES("max"))
 
 // The mean over the axes K (torch.mean); NaN where one of them has length 0.
 template <class... K, expression X>
@@ -74,16 +62,11 @@ constexpr auto mean(const X& x) {
   return sum<K...>(x) / length<K...>();
 }
 template <class... K, expression X>
-requires(detail::fault_of_axes<X, K...>() == detail::axis_fault::nothing)
-    WEFT_REJECT("mean: name the axes to reduce, as in mean<Pos>(x)", mean(const X&))
-template <class... K, expression X>
-requires(detail::fault_of_axes<X, K...>() == detail::axis_fault::missing)
-    WEFT_REJECT("mean: the operand has no such axis", mean(const X&))
-template <class... K, expression X>
-requires(detail::fault_of_axes<X, K...>() == detail::axis_fault::twice)
-    WEFT_REJECT("mean: an axis is named twice", mean(const X&))
-template <class... K, expression X>
-requires(detail::fault_of_axes<X, K...>() == detail::axis_fault::elements)
-    WEFT_REJECT("mean: the elements are not float; convert with weft::cast<float>", mean(const X&))
+requires(detail::rule_of_axes<X, K...>() != rule::none)
+    WEFT_REJECT((detail::rule_of_axes<X, K...>()), mean(const X&),
+                (no_axes, "mean: name the axes to reduce, as in mean<Pos>(x)"),
+                WEFT_REDUCTION_RULES("mean"))
+
+#undef WEFT_REDUCTION_RULES
 
 }  // namespace weft

@@ -9,26 +9,24 @@ namespace weft {
 
 namespace detail {
 
-enum class rotate_fault { none, missing, axes, elements, pairs, bounded, taken, rank };
-
 template <class X, class C, class S, class Numbers, class Pairs>
 using rotated = united<united<shape_t<X>, without<shape_t<C>, shape<Pairs>>>,
                        without<shape_t<S>, shape<Pairs>>>;
 
 template <class X, class C, class S, class Numbers, class Pairs>
-constexpr rotate_fault fault_of_rotate() {
+constexpr rule rule_of_rotate() {
   if constexpr (!has_axis<Numbers, shape_t<X>>) {
-    return rotate_fault::missing;
+    return rule::left;
   } else {
-    if (!floating<X> || !floating<C> || !floating<S>) return rotate_fault::elements;
-    if (!has_axis<Pairs, shape_t<C>> || !has_axis<Pairs, shape_t<S>>) return rotate_fault::axes;
-    if (Numbers::bounded || Pairs::bounded) return rotate_fault::bounded;
-    if (2 * Pairs::extent > Numbers::extent) return rotate_fault::pairs;
+    if (!floating<X> || !floating<C> || !floating<S>) return rule::elements;
+    if (!has_axis<Pairs, shape_t<C>> || !has_axis<Pairs, shape_t<S>>) return rule::right;
+    if (Numbers::bounded || Pairs::bounded) return rule::bounded;
+    if (2 * Pairs::extent > Numbers::extent) return rule::extent;
     if (has_axis<Pairs, shape_t<X>> || has_axis<Numbers, shape_t<C>> ||
         has_axis<Numbers, shape_t<S>>)
-      return rotate_fault::taken;
-    if (rotated<X, C, S, Numbers, Pairs>::rank > max_rank) return rotate_fault::rank;
-    return rotate_fault::none;
+      return rule::taken;
+    if (rotated<X, C, S, Numbers, Pairs>::rank > max_rank) return rule::rank;
+    return rule::none;
   }
 }
 
@@ -50,37 +48,16 @@ constexpr auto rotate(const X& x, const C& cosine, const S& sine) {
 }
 template <class Numbers, class Pairs, rotary_pairs Which = rotary_pairs::halves, expression X,
           expression C, expression S>
-requires(detail::fault_of_rotate<X, C, S, Numbers, Pairs>() == detail::rotate_fault::missing)
-    WEFT_REJECT("rotate: the operand has no such axis", rotate(const X&, const C&, const S&))
-template <class Numbers, class Pairs, rotary_pairs Which = rotary_pairs::halves, expression X,
-          expression C, expression S>
-requires(detail::fault_of_rotate<X, C, S, Numbers, Pairs>() == detail::rotate_fault::elements)
-    WEFT_REJECT("rotate: the elements are not float; convert with weft::cast<float>",
-                rotate(const X&, const C&, const S&))
-template <class Numbers, class Pairs, rotary_pairs Which = rotary_pairs::halves, expression X,
-          expression C, expression S>
-requires(detail::fault_of_rotate<X, C, S, Numbers, Pairs>() == detail::rotate_fault::axes)
-    WEFT_REJECT("rotate: the cosines or the sines have not the axis of the pairs",
-                rotate(const X&, const C&, const S&))
-template <class Numbers, class Pairs, rotary_pairs Which = rotary_pairs::halves, expression X,
-          expression C, expression S>
-requires(detail::fault_of_rotate<X, C, S, Numbers, Pairs>() == detail::rotate_fault::bounded)
-    WEFT_REJECT("rotate: the number of pairs is known while compiling",
-                rotate(const X&, const C&, const S&))
-template <class Numbers, class Pairs, rotary_pairs Which = rotary_pairs::halves, expression X,
-          expression C, expression S>
-requires(detail::fault_of_rotate<X, C, S, Numbers, Pairs>() == detail::rotate_fault::pairs)
-    WEFT_REJECT("rotate: there are more pairs than half of the axis",
-                rotate(const X&, const C&, const S&))
-template <class Numbers, class Pairs, rotary_pairs Which = rotary_pairs::halves, expression X,
-          expression C, expression S>
-requires(detail::fault_of_rotate<X, C, S, Numbers, Pairs>() == detail::rotate_fault::taken)
-    WEFT_REJECT("rotate: the operand has the axis of the pairs, or an angle that of the numbers",
-                rotate(const X&, const C&, const S&))
-template <class Numbers, class Pairs, rotary_pairs Which = rotary_pairs::halves, expression X,
-          expression C, expression S>
-requires(detail::fault_of_rotate<X, C, S, Numbers, Pairs>() == detail::rotate_fault::rank)
-    WEFT_REJECT("rotate: the operands have more than 8 axes between them",
-                rotate(const X&, const C&, const S&))
+requires(detail::rule_of_rotate<X, C, S, Numbers, Pairs>() != rule::none)
+    WEFT_REJECT((detail::rule_of_rotate<X, C, S, Numbers, Pairs>()),
+                rotate(const X&, const C&, const S&),
+                (left, "rotate: the operand has no such axis"),
+                (elements, "rotate: the elements are not float; convert with weft::cast<float>"),
+                (right, "rotate: the cosines or the sines have not the axis of the pairs"),
+                (bounded, "rotate: the number of pairs is known while compiling"),
+                (extent, "rotate: there are more pairs than half of the axis"),
+                (taken,
+                 "rotate: the operand has the axis of the pairs, or an angle that of the numbers"),
+                (rank, "rotate: the operands have more than 8 axes between them"))
 
 }  // namespace weft

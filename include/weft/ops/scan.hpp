@@ -135,20 +135,6 @@ template <class A, class Y, class Operands>
 using stacked_shape =
     typename put_as_in<A, shape_t<Y>, void, typename leading_shape<A, Operands>::type>::type;
 
-enum class scan_fault {
-  none,
-  axis,
-  lists,
-  missing,
-  nowhere,
-  body,
-  count,
-  axes,
-  elements,
-  stacked,
-  rank
-};
-
 // Whether a step keeps the axes of a carry, in any order, and its dtype.
 template <class X, class Next>
 inline constexpr bool keeps_axes =
@@ -157,22 +143,22 @@ template <class X, class Next>
 inline constexpr bool keeps_elements = std::same_as<element_t<Next>, element_t<X>>;
 
 template <class A, class... Xs, class... Next, class... Out, class Operands>
-constexpr scan_fault fault_of_end(const std::tuple<Xs...>*,
-                                  const step_end<std::tuple<Next...>, std::tuple<Out...>>*,
-                                  const Operands*) {
+constexpr rule rule_of_end(const std::tuple<Xs...>*,
+                           const step_end<std::tuple<Next...>, std::tuple<Out...>>*,
+                           const Operands*) {
   if constexpr (sizeof...(Xs) != sizeof...(Next)) {
-    return scan_fault::count;
+    return rule::count;
   } else {
-    if (!(keeps_axes<Xs, Next> && ...)) return scan_fault::axes;
-    if (!(keeps_elements<Xs, Next> && ...)) return scan_fault::elements;
-    constexpr auto fault_of_output = [](auto... shapes) {
-      if ((has_axis<A, decltype(shapes)> || ...)) return scan_fault::stacked;
-      return ((decltype(shapes)::rank == max_rank) || ...) ? scan_fault::rank : scan_fault::none;
+    if (!(keeps_axes<Xs, Next> && ...)) return rule::other_axes;
+    if (!(keeps_elements<Xs, Next> && ...)) return rule::elements;
+    constexpr auto rule_of_output = [](auto... shapes) {
+      if ((has_axis<A, decltype(shapes)> || ...)) return rule::taken;
+      return ((decltype(shapes)::rank == max_rank) || ...) ? rule::rank : rule::none;
     };
     if constexpr (sizeof...(Out) > 0)
-      return fault_of_output(shape_t<Out>{}...);
+      return rule_of_output(shape_t<Out>{}...);
     else
-      return fault_of_output(shape_t<Next>{}...);
+      return rule_of_output(shape_t<Next>{}...);
   }
 }
 
@@ -183,36 +169,36 @@ auto step_result(const std::tuple<Xs...>*, const std::tuple<Ys...>*)
                             tensor<element_t<Ys>, without<shape_t<Ys>, shape<A>>>...>;
 
 template <class A, class... Xs, class... Ys, class Body>
-constexpr scan_fault fault_of_step(const std::tuple<Xs...>* initial,
-                                   const std::tuple<Ys...>* operands, const Body*) {
+constexpr rule rule_of_step(const std::tuple<Xs...>* initial, const std::tuple<Ys...>* operands,
+                            const Body*) {
   if constexpr (!(has_axis<A, shape_t<Ys>> && ...)) {
-    return scan_fault::missing;
+    return rule::missing;
   } else if constexpr (!(in_graph<Xs> || ... || false) && !(in_graph<Ys> || ... || false)) {
-    return scan_fault::nowhere;
+    return rule::no_input;
   } else {
     if constexpr (!requires { step_result<A, Body>(initial, operands); }) {
-      return scan_fault::body;
+      return rule::body;
     } else {
       using R = decltype(step_result<A, Body>(initial, operands));
       if constexpr (!ends_step<R>::valid)
-        return scan_fault::body;
+        return rule::body;
       else
-        return fault_of_end<A>(initial, static_cast<const typename ends_step<R>::type*>(nullptr),
-                               operands);
+        return rule_of_end<A>(initial, static_cast<const typename ends_step<R>::type*>(nullptr),
+                              operands);
     }
   }
 }
 
 template <class A, class Initial, class Operands, class Body>
-constexpr scan_fault fault_of_scan() {
+constexpr rule rule_of_scan() {
   if constexpr (!axis_like<A>)
-    return scan_fault::axis;
+    return rule::not_an_axis;
   else if constexpr (!tensor_list<Initial>::valid || !tensor_list<Operands>::valid)
-    return scan_fault::lists;
+    return rule::list;
   else
-    return fault_of_step<A>(static_cast<const list_of<Initial>*>(nullptr),
-                            static_cast<const list_of<Operands>*>(nullptr),
-                            static_cast<const Body*>(nullptr));
+    return rule_of_step<A>(static_cast<const list_of<Initial>*>(nullptr),
+                           static_cast<const list_of<Operands>*>(nullptr),
+                           static_cast<const Body*>(nullptr));
 }
 
 // The first carry whose axes or dtype a step changes, before and after it, for the compiler's
@@ -228,13 +214,13 @@ struct changed_carry<std::tuple<X, Xs...>, std::tuple<First, Next...>>
     : std::conditional_t<keeps_axes<X, First> && keeps_elements<X, First>,
                          changed_carry<std::tuple<Xs...>, std::tuple<Next...>>,
                          std::type_identity<carry_becomes<X, First>>> {};
-template <scan_fault Fault, class A, class Initial, class Operands, class Body>
+template <rule Broken, class A, class Initial, class Operands, class Body>
 struct carry_change {
   using type = void;
 };
-template <scan_fault Fault, class A, class Initial, class Operands, class Body>
-requires(Fault == scan_fault::axes ||
-         Fault == scan_fault::elements) struct carry_change<Fault, A, Initial, Operands, Body>
+template <rule Broken, class A, class Initial, class Operands, class Body>
+requires(Broken == rule::other_axes ||
+         Broken == rule::elements) struct carry_change<Broken, A, Initial, Operands, Body>
     : changed_carry<
           list_of<Initial>,
           decltype(to_step_end(step_result<A, Body>(static_cast<const list_of<Initial>*>(nullptr),
@@ -351,63 +337,33 @@ constexpr auto make_scan(const std::tuple<Xs...>& initial, const std::tuple<Ys..
 // Scans do not nest, and a tensor of the body is not used outside of it: neither compiles, nor does
 // misuse that the WEFT_REJECT overloads list.
 template <class A, direction D = forwards, class Initial, class Operands, class Body>
-requires(detail::fault_of_scan<A, Initial, Operands, Body>() ==
-         detail::scan_fault::none) constexpr auto scan(const Initial& initial,
-                                                       const Operands& operands, const Body& body) {
+requires(detail::rule_of_scan<A, Initial, Operands, Body>() ==
+         rule::none) constexpr auto scan(const Initial& initial, const Operands& operands,
+                                         const Body& body) {
   return detail::make_scan<A, D>(detail::list_of<Initial>(initial),
                                  detail::list_of<Operands>(operands), body);
 }
-template <class A, direction D = forwards, class Initial, class Operands, class Body>
-requires(detail::fault_of_scan<A, Initial, Operands, Body>() == detail::scan_fault::axis)
-    WEFT_REJECT("scan: name the axis to run along, as in scan<Pos>(h0, x, body)",
-                scan(const Initial&, const Operands&, const Body&))
-template <class A, direction D = forwards, class Initial, class Operands, class Body>
-requires(detail::fault_of_scan<A, Initial, Operands, Body>() == detail::scan_fault::lists)
-    WEFT_REJECT("scan: initial values and operands are tensors, or std::tuples of them",
-                scan(const Initial&, const Operands&, const Body&))
-template <class A, direction D = forwards, class Initial, class Operands, class Body>
-requires(detail::fault_of_scan<A, Initial, Operands, Body>() == detail::scan_fault::missing)
-    WEFT_REJECT("scan: an operand has no such axis to run along",
-                scan(const Initial&, const Operands&, const Body&))
-template <class A, direction D = forwards, class Initial, class Operands, class Body>
-requires(detail::fault_of_scan<A, Initial, Operands, Body>() == detail::scan_fault::nowhere)
-    WEFT_REJECT("scan: no initial value or operand comes from a model's input or parameter",
-                scan(const Initial&, const Operands&, const Body&))
-template <class A, direction D = forwards, class Initial, class Operands, class Body>
-requires(detail::fault_of_scan<A, Initial, Operands, Body>() == detail::scan_fault::body)
-    WEFT_REJECT(
-        "scan: the body takes the carries, then an element of each operand, and returns what the "
-        "carries become: a tensor, or weft::next(...)",
-        scan(const Initial&, const Operands&, const Body&))
-template <class A, direction D = forwards, class Initial, class Operands, class Body>
-requires(detail::fault_of_scan<A, Initial, Operands, Body>() == detail::scan_fault::count)
-    WEFT_REJECT("scan: the body returns another number of carries than there are initial values",
-                scan(const Initial&, const Operands&, const Body&))
 template <class A, direction D = forwards, class Initial, class Operands, class Body,
-          class Change =
-              typename detail::carry_change<detail::fault_of_scan<A, Initial, Operands, Body>(), A,
-                                            Initial, Operands, Body>::type>
-requires(detail::fault_of_scan<A, Initial, Operands, Body>() == detail::scan_fault::axes)
-    WEFT_REJECT("scan: the body returns a carry with other axes than its initial value",
-                scan(const Initial&, const Operands&, const Body&))
-template <class A, direction D = forwards, class Initial, class Operands, class Body,
-          class Change =
-              typename detail::carry_change<detail::fault_of_scan<A, Initial, Operands, Body>(), A,
-                                            Initial, Operands, Body>::type>
-requires(detail::fault_of_scan<A, Initial, Operands, Body>() == detail::scan_fault::elements)
-    WEFT_REJECT(
-        "scan: the body returns a carry with other elements than its initial value; convert with "
-        "weft::cast",
-        scan(const Initial&, const Operands&, const Body&))
-template <class A, direction D = forwards, class Initial, class Operands, class Body>
-requires(detail::fault_of_scan<A, Initial, Operands, Body>() == detail::scan_fault::stacked)
-    WEFT_REJECT(
-        "scan: an output has the scan's axis already; rename it, or name other outputs with "
-        "next(...).with(...)",
-        scan(const Initial&, const Operands&, const Body&))
-template <class A, direction D = forwards, class Initial, class Operands, class Body>
-requires(detail::fault_of_scan<A, Initial, Operands, Body>() == detail::scan_fault::rank)
-    WEFT_REJECT("scan: the outputs of all steps have more than 8 axes",
-                scan(const Initial&, const Operands&, const Body&))
+          class Change = typename detail::carry_change<
+              detail::rule_of_scan<A, Initial, Operands, Body>(), A, Initial, Operands, Body>::type>
+requires(detail::rule_of_scan<A, Initial, Operands, Body>() != rule::none) WEFT_REJECT(
+    (detail::rule_of_scan<A, Initial, Operands, Body>()),
+    scan(const Initial&, const Operands&, const Body&),
+    (not_an_axis, "scan: name the axis to run along, as in scan<Pos>(h0, x, body)"),
+    (list, "scan: initial values and operands are tensors, or std::tuples of them"),
+    (missing, "scan: an operand has no such axis to run along"),
+    (no_input, "scan: no initial value or operand comes from a model's input or parameter"),
+    (body,
+     "scan: the body takes the carries, then an element of each operand, and returns "
+     "what the carries become: a tensor, or weft::next(...)"),
+    (count, "scan: the body returns another number of carries than there are initial values"),
+    (other_axes, "scan: the body returns a carry with other axes than its initial value"),
+    (elements,
+     "scan: the body returns a carry with other elements than its initial value; "
+     "convert with weft::cast"),
+    (taken,
+     "scan: an output has the scan's axis already; rename it, or name other outputs "
+     "with next(...).with(...)"),
+    (rank, "scan: the outputs of all steps have more than 8 axes"))
 
 }  // namespace weft

@@ -18,8 +18,9 @@ constexpr auto constant(T value) {
 }
 template <class T>
 requires(!is_dtype<T>)
-    WEFT_REJECT("constant: the number is float, std::int32_t or bool, as in constant(1.0f)",
-                constant(T))
+    WEFT_REJECT((rule::elements), constant(T),
+                (elements,
+                 "constant: the number is float, std::int32_t or bool, as in constant(1.0f)"))
 
 // 0, 1, 2, … along an axis: int32 [A] (torch.arange).
 template <axis_like A>
@@ -27,7 +28,9 @@ constexpr auto positions() {
   return append<std::int32_t, shape<A>>(make_node(op::positions));
 }
 template <class A>
-requires(!axis_like<A>) WEFT_REJECT("positions: name an axis, as in positions<Pos>()", positions())
+requires(!axis_like<A>)
+    WEFT_REJECT((rule::not_an_axis), positions(),
+                (not_an_axis, "positions: name an axis, as in positions<Pos>()"))
 
 // The product of the axes' lengths in this run, 1 for no axes: float, without axes.
 template <class... Axes>
@@ -38,6 +41,7 @@ requires((axis_like<Axes> && ...)) constexpr auto length() {
 }
 template <class... Axes>
 requires(!(axis_like<Axes> && ...))
-    WEFT_REJECT("length: name axes, as in length<Batch, Pos>()", length())
+    WEFT_REJECT((rule::not_an_axis), length(),
+                (not_an_axis, "length: name axes, as in length<Batch, Pos>()"))
 
 }  // namespace weft

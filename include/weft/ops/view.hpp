@@ -9,69 +9,66 @@ namespace weft {
 
 namespace detail {
 
-enum class view_fault { none, nothing, missing, kind, taken, length, inner, rank };
-
-template <class X, class From, class To>
-constexpr view_fault fault_of_rename() {
+template <expression X, class From, class To>
+constexpr rule rule_of_rename() {
   if constexpr (!has_axis<From, shape_t<X>>) {
-    return view_fault::missing;
+    return rule::missing;
   } else if constexpr (!axis_like<To>) {
-    return view_fault::kind;
+    return rule::not_an_axis;
   } else {
-    if (!std::same_as<From, To> && has_axis<To, shape_t<X>>) return view_fault::taken;
-    if (!same_length<From, To>) return view_fault::length;
-    return view_fault::none;
+    if (!std::same_as<From, To> && has_axis<To, shape_t<X>>) return rule::taken;
+    if (!same_length<From, To>) return rule::extent;
+    return rule::none;
   }
 }
 
-template <class X, class From, class... To>
-constexpr view_fault fault_of_split() {
+template <expression X, class From, class... To>
+constexpr rule rule_of_split() {
   if constexpr (sizeof...(To) == 0) {
-    return view_fault::nothing;
+    return rule::no_axes;
   } else if constexpr (!has_axis<From, shape_t<X>>) {
-    return view_fault::missing;
+    return rule::missing;
   } else if constexpr (!(axis_like<To> && ...)) {
-    return view_fault::kind;
+    return rule::not_an_axis;
   } else {
     using S = replaced<shape_t<X>, From, shape<To...>>;
-    if (!distinct<S> || has_axis<From, shape<To...>>) return view_fault::taken;
-    if (From::extent != shape<To...>::extent) return view_fault::length;
-    if ((To::bounded + ...) != (From::bounded ? 1 : 0)) return view_fault::inner;
-    if (From::bounded && !first_of<To...>::bounded) return view_fault::inner;
-    if (S::rank > max_rank) return view_fault::rank;
-    return view_fault::none;
+    if (!distinct<S> || has_axis<From, shape<To...>>) return rule::taken;
+    if (From::extent != shape<To...>::extent) return rule::extent;
+    if ((To::bounded + ...) != (From::bounded ? 1 : 0)) return rule::inner;
+    if (From::bounded && !first_of<To...>::bounded) return rule::inner;
+    if (S::rank > max_rank) return rule::rank;
+    return rule::none;
   }
 }
 
-template <class X, class To, class... From>
-constexpr view_fault fault_of_merge() {
+template <expression X, class To, class... From>
+constexpr rule rule_of_merge() {
   if constexpr (sizeof...(From) == 0) {
-    return view_fault::nothing;
+    return rule::no_axes;
   } else if constexpr (!(has_axis<From, shape_t<X>> && ...)) {
-    return view_fault::missing;
+    return rule::missing;
   } else if constexpr (!axis_like<To>) {
-    return view_fault::kind;
+    return rule::not_an_axis;
   } else {
-    if (!distinct<shape<From...>> || has_axis<To, shape_t<X>>) return view_fault::taken;
-    if (To::extent != shape<From...>::extent) return view_fault::length;
-    if ((From::bounded + ...) != (To::bounded ? 1 : 0)) return view_fault::inner;
-    if (To::bounded && !first_of<From...>::bounded) return view_fault::inner;
-    return view_fault::none;
+    if (!distinct<shape<From...>> || has_axis<To, shape_t<X>>) return rule::taken;
+    if (To::extent != shape<From...>::extent) return rule::extent;
+    if ((From::bounded + ...) != (To::bounded ? 1 : 0)) return rule::inner;
+    if (To::bounded && !first_of<From...>::bounded) return rule::inner;
+    return rule::none;
   }
 }
 
-template <class X, class From, class To, std::size_t Start>
-constexpr view_fault fault_of_slice() {
+template <expression X, class From, class To, std::size_t Start>
+constexpr rule rule_of_slice() {
   if constexpr (!has_axis<From, shape_t<X>>) {
-    return view_fault::missing;
+    return rule::missing;
   } else if constexpr (!axis_like<To>) {
-    return view_fault::kind;
+    return rule::not_an_axis;
   } else {
-    if (!std::same_as<From, To> && has_axis<To, shape_t<X>>) return view_fault::taken;
-    if (Start > From::extent || To::extent > From::extent - Start) return view_fault::length;
-    if (To::bounded && (!From::bounded || Start + To::extent != From::extent))
-      return view_fault::inner;
-    return view_fault::none;
+    if (!std::same_as<From, To> && has_axis<To, shape_t<X>>) return rule::taken;
+    if (Start > From::extent || To::extent > From::extent - Start) return rule::extent;
+    if (To::bounded && (!From::bounded || Start + To::extent != From::extent)) return rule::inner;
+    return rule::none;
   }
 }
 
@@ -96,18 +93,13 @@ constexpr auto rename(const X& x) {
   return append<element_t<X>, replaced<shape_t<X>, From, shape<To>>>(n, x);
 }
 template <class From, class To, expression X>
-requires(detail::fault_of_rename<X, From, To>() == detail::view_fault::missing)
-    WEFT_REJECT("rename: the operand has no such axis", rename(const X&))
-template <class From, class To, expression X>
-requires(detail::fault_of_rename<X, From, To>() == detail::view_fault::kind)
-    WEFT_REJECT("rename: the new name is not an axis", rename(const X&))
-template <class From, class To, expression X>
-requires(detail::fault_of_rename<X, From, To>() == detail::view_fault::taken)
-    WEFT_REJECT("rename: the operand has an axis of the new name already", rename(const X&))
-template <class From, class To, expression X>
-requires(detail::fault_of_rename<X, From, To>() == detail::view_fault::length)
-    WEFT_REJECT("rename: the two axes' lengths differ; declare one as weft::alias of the other",
-                rename(const X&))
+requires(detail::rule_of_rename<X, From, To>() != rule::none)
+    WEFT_REJECT((detail::rule_of_rename<X, From, To>()), rename(const X&),
+                (missing, "rename: the operand has no such axis"),
+                (not_an_axis, "rename: the new name is not an axis"),
+                (taken, "rename: the operand has an axis of the new name already"),
+                (extent,
+                 "rename: the two axes' lengths differ; declare one as weft::alias of the other"))
 
 // One axis as several, outermost first: split<Embed, Heads, HeadDim>(x) is x [..., Embed, ...] as
 // [..., Heads, HeadDim, ...], element [h, d] = x[h * HeadDim + d] (torch.Tensor.unflatten). The
@@ -121,28 +113,16 @@ constexpr auto split(const X& x) {
   return append<element_t<X>, replaced<shape_t<X>, From, shape<To...>>>(n, x);
 }
 template <class From, class... To, expression X>
-requires(detail::fault_of_split<X, From, To...>() == detail::view_fault::nothing)
-    WEFT_REJECT("split: name the new axes, as in split<Embed, Heads, HeadDim>(x)", split(const X&))
-template <class From, class... To, expression X>
-requires(detail::fault_of_split<X, From, To...>() == detail::view_fault::missing)
-    WEFT_REJECT("split: the operand has no such axis", split(const X&))
-template <class From, class... To, expression X>
-requires(detail::fault_of_split<X, From, To...>() == detail::view_fault::kind)
-    WEFT_REJECT("split: what is to be new is not an axis", split(const X&))
-template <class From, class... To, expression X>
-requires(detail::fault_of_split<X, From, To...>() == detail::view_fault::taken)
-    WEFT_REJECT("split: a new axis is named twice, or the operand has it already", split(const X&))
-template <class From, class... To, expression X>
-requires(detail::fault_of_split<X, From, To...>() == detail::view_fault::length)
-    WEFT_REJECT("split: the product of the new axes' extents is not the axis's extent",
-                split(const X&))
-template <class From, class... To, expression X>
-requires(detail::fault_of_split<X, From, To...>() == detail::view_fault::inner) WEFT_REJECT(
-    "split: where the length is known at run time, the outermost new axis has it, and no other",
-    split(const X&))
-template <class From, class... To, expression X>
-requires(detail::fault_of_split<X, From, To...>() == detail::view_fault::rank)
-    WEFT_REJECT("split: the result has more than 8 axes", split(const X&))
+requires(detail::rule_of_split<X, From, To...>() != rule::none) WEFT_REJECT(
+    (detail::rule_of_split<X, From, To...>()), split(const X&),
+    (no_axes, "split: name the new axes, as in split<Embed, Heads, HeadDim>(x)"),
+    (missing, "split: the operand has no such axis"),
+    (not_an_axis, "split: what is to be new is not an axis"),
+    (taken, "split: a new axis is named twice, or the operand has it already"),
+    (extent, "split: the product of the new axes' extents is not the axis's extent"),
+    (inner,
+     "split: where the length is known at run time, the outermost new axis has it, and no other"),
+    (rank, "split: the result has more than 8 axes"))
 
 // Several axes, outermost first, as one: merge<Embed, Heads, HeadDim>(x) is x [..., Heads, HeadDim,
 // ...] as [..., Embed, ...], the inverse of split; the axes of x may be in any order. To replaces
@@ -155,26 +135,15 @@ constexpr auto merge(const X& x) {
   return append<element_t<X>, detail::merged<shape_t<X>, To, shape<From...>>>(n, x);
 }
 template <class To, class... From, expression X>
-requires(detail::fault_of_merge<X, To, From...>() == detail::view_fault::nothing)
-    WEFT_REJECT("merge: name the axes to join, as in merge<Embed, Heads, HeadDim>(x)",
-                merge(const X&))
-template <class To, class... From, expression X>
-requires(detail::fault_of_merge<X, To, From...>() == detail::view_fault::missing)
-    WEFT_REJECT("merge: the operand has no such axis", merge(const X&))
-template <class To, class... From, expression X>
-requires(detail::fault_of_merge<X, To, From...>() == detail::view_fault::kind)
-    WEFT_REJECT("merge: what is to be new is not an axis", merge(const X&))
-template <class To, class... From, expression X>
-requires(detail::fault_of_merge<X, To, From...>() == detail::view_fault::taken)
-    WEFT_REJECT("merge: an axis is named twice, or the operand has the new axis already",
-                merge(const X&))
-template <class To, class... From, expression X>
-requires(detail::fault_of_merge<X, To, From...>() == detail::view_fault::length)
-    WEFT_REJECT("merge: the new axis's extent is not the product of the others'", merge(const X&))
-template <class To, class... From, expression X>
-requires(detail::fault_of_merge<X, To, From...>() == detail::view_fault::inner) WEFT_REJECT(
-    "merge: where a length is known at run time, it is the outermost axis's, and the new one's",
-    merge(const X&))
+requires(detail::rule_of_merge<X, To, From...>() != rule::none) WEFT_REJECT(
+    (detail::rule_of_merge<X, To, From...>()), merge(const X&),
+    (no_axes, "merge: name the axes to join, as in merge<Embed, Heads, HeadDim>(x)"),
+    (missing, "merge: the operand has no such axis"),
+    (not_an_axis, "merge: what is to be new is not an axis"),
+    (taken, "merge: an axis is named twice, or the operand has the new axis already"),
+    (extent, "merge: the new axis's extent is not the product of the others'"),
+    (inner,
+     "merge: where a length is known at run time, it is the outermost axis's, and the new one's"))
 
 // The elements Start, Start + 1, … of From as the axis To (torch.narrow): x [..., From, ...] to
 // [..., To, ...]. There are To's extent of them; a To whose length is known at run time takes all
@@ -188,20 +157,13 @@ constexpr auto slice(const X& x) {
   return append<element_t<X>, replaced<shape_t<X>, From, shape<To>>>(n, x);
 }
 template <class From, class To, std::size_t Start = 0, expression X>
-requires(detail::fault_of_slice<X, From, To, Start>() == detail::view_fault::missing)
-    WEFT_REJECT("slice: the operand has no such axis", slice(const X&))
-template <class From, class To, std::size_t Start = 0, expression X>
-requires(detail::fault_of_slice<X, From, To, Start>() == detail::view_fault::kind)
-    WEFT_REJECT("slice: what is to be new is not an axis", slice(const X&))
-template <class From, class To, std::size_t Start = 0, expression X>
-requires(detail::fault_of_slice<X, From, To, Start>() == detail::view_fault::taken)
-    WEFT_REJECT("slice: the operand has an axis of the new name already", slice(const X&))
-template <class From, class To, std::size_t Start = 0, expression X>
-requires(detail::fault_of_slice<X, From, To, Start>() == detail::view_fault::length)
-    WEFT_REJECT("slice: the part ends beyond the axis", slice(const X&))
-template <class From, class To, std::size_t Start = 0, expression X>
-requires(detail::fault_of_slice<X, From, To, Start>() == detail::view_fault::inner)
-    WEFT_REJECT("slice: a part whose length is known at run time takes the rest of such an axis",
-                slice(const X&))
+requires(detail::rule_of_slice<X, From, To, Start>() != rule::none)
+    WEFT_REJECT((detail::rule_of_slice<X, From, To, Start>()), slice(const X&),
+                (missing, "slice: the operand has no such axis"),
+                (not_an_axis, "slice: what is to be new is not an axis"),
+                (taken, "slice: the operand has an axis of the new name already"),
+                (extent, "slice: the part ends beyond the axis"),
+                (inner,
+                 "slice: a part whose length is known at run time takes the rest of such an axis"))
 
 }  // namespace weft

@@ -32,25 +32,23 @@ constexpr std::size_t window_count(std::size_t extent, std::size_t taps, const w
   return whole > reach ? (whole - reach - 1) / w.stride + 1 : 0;
 }
 
-enum class windows_fault { none, missing, kind, taken, taps, steps, length, rank };
-
 template <class X, class Pos, class Out, class Tap, window W>
-constexpr windows_fault fault_of_windows() {
+constexpr rule rule_of_windows() {
   if constexpr (!has_axis<Pos, shape_t<X>>) {
-    return windows_fault::missing;
+    return rule::missing;
   } else if constexpr (!axis_like<Out> || !axis_like<Tap>) {
-    return windows_fault::kind;
+    return rule::not_an_axis;
   } else {
     using S = replaced<shape_t<X>, Pos, shape<Out, Tap>>;
-    if (!distinct<S> || std::is_same_v<Tap, Pos>) return windows_fault::taken;
-    if (Tap::bounded) return windows_fault::taps;
-    if (W.stride == 0 || W.dilation == 0) return windows_fault::steps;
+    if (!distinct<S> || std::is_same_v<Tap, Pos>) return rule::taken;
+    if (Tap::bounded) return rule::taps;
+    if (W.stride == 0 || W.dilation == 0) return rule::steps;
     if (Out::bounded != Pos::bounded || Out::extent != window_count(Pos::extent, Tap::extent, W))
-      return windows_fault::length;
+      return rule::extent;
     bool const keeps = W.stride == 1 && W.left + W.right == W.dilation * (Tap::extent - 1);
-    if (Out::bounded && same_length<Out, Pos> && !keeps) return windows_fault::length;
-    if (S::rank > max_rank) return windows_fault::rank;
-    return windows_fault::none;
+    if (Out::bounded && same_length<Out, Pos> && !keeps) return rule::extent;
+    if (S::rank > max_rank) return rule::rank;
+    return rule::none;
   }
 }
 
@@ -83,30 +81,16 @@ constexpr auto windows(const X& x) {
   }
 }
 template <class Pos, class Out, class Tap, window W = window{}, expression X>
-requires(detail::fault_of_windows<X, Pos, Out, Tap, W>() == detail::windows_fault::missing)
-    WEFT_REJECT("windows: the operand has no such axis", windows(const X&))
-template <class Pos, class Out, class Tap, window W = window{}, expression X>
-requires(detail::fault_of_windows<X, Pos, Out, Tap, W>() == detail::windows_fault::kind)
-    WEFT_REJECT("windows: what is to be new is not an axis", windows(const X&))
-template <class Pos, class Out, class Tap, window W = window{}, expression X>
-requires(detail::fault_of_windows<X, Pos, Out, Tap, W>() == detail::windows_fault::taken)
-    WEFT_REJECT("windows: a new axis is named twice, or the operand has it already",
-                windows(const X&))
-template <class Pos, class Out, class Tap, window W = window{}, expression X>
-requires(detail::fault_of_windows<X, Pos, Out, Tap, W>() == detail::windows_fault::taps)
-    WEFT_REJECT("windows: the number of places in a window is known while compiling",
-                windows(const X&))
-template <class Pos, class Out, class Tap, window W = window{}, expression X>
-requires(detail::fault_of_windows<X, Pos, Out, Tap, W>() == detail::windows_fault::steps)
-    WEFT_REJECT("windows: stride and dilation are at least 1", windows(const X&))
-template <class Pos, class Out, class Tap, window W = window{}, expression X>
-requires(detail::fault_of_windows<X, Pos, Out, Tap, W>() == detail::windows_fault::length)
-    WEFT_REJECT(
-        "windows: the extent of the windows' axis is not (extent + left + right - dilation * (taps "
-        "- 1) - 1) / stride + 1",
-        windows(const X&))
-template <class Pos, class Out, class Tap, window W = window{}, expression X>
-requires(detail::fault_of_windows<X, Pos, Out, Tap, W>() == detail::windows_fault::rank)
-    WEFT_REJECT("windows: the result has more than 8 axes", windows(const X&))
+requires(detail::rule_of_windows<X, Pos, Out, Tap, W>() != rule::none)
+    WEFT_REJECT((detail::rule_of_windows<X, Pos, Out, Tap, W>()), windows(const X&),
+                (missing, "windows: the operand has no such axis"),
+                (not_an_axis, "windows: what is to be new is not an axis"),
+                (taken, "windows: a new axis is named twice, or the operand has it already"),
+                (taps, "windows: the number of places in a window is known while compiling"),
+                (steps, "windows: stride and dilation are at least 1"),
+                (extent,
+                 "windows: the extent of the windows' axis is not (extent + left + right - "
+                 "dilation * (taps - 1) - 1) / stride + 1"),
+                (rank, "windows: the result has more than 8 axes"))
 
 }  // namespace weft

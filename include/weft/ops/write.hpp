@@ -8,19 +8,17 @@ namespace weft {
 
 namespace detail {
 
-enum class write_fault { none, buffer, rows, elements, others, number, places, place_axes };
-
 template <class A, class P, class X, class R, class... I>
-constexpr write_fault fault_of_write() {
-  if (!has_axis<A, shape_t<X>>) return write_fault::buffer;
+constexpr rule rule_of_write() {
+  if (!has_axis<A, shape_t<X>>) return rule::buffer;
   using Rest = without<shape_t<X>, shape<A>>;
-  if (!has_axis<P, shape_t<R>> || has_axis<P, Rest>) return write_fault::rows;
-  if (!std::same_as<element_t<X>, element_t<R>>) return write_fault::elements;
-  if (!subset<without<shape_t<R>, shape<P>>, Rest>) return write_fault::others;
-  if (sizeof...(I) < 1 || sizeof...(I) > 2) return write_fault::number;
-  if (!(std::same_as<element_t<I>, std::int32_t> && ...)) return write_fault::places;
-  if (!(subset<shape_t<I>, Rest> && ...)) return write_fault::place_axes;
-  return write_fault::none;
+  if (!has_axis<P, shape_t<R>> || has_axis<P, Rest>) return rule::rows;
+  if (!std::same_as<element_t<X>, element_t<R>>) return rule::elements;
+  if (!subset<without<shape_t<R>, shape<P>>, Rest>) return rule::surplus;
+  if (sizeof...(I) < 1 || sizeof...(I) > 2) return rule::count;
+  if (!(std::same_as<element_t<I>, std::int32_t> && ...)) return rule::positions;
+  if (!(subset<shape_t<I>, Rest> && ...)) return rule::position_axes;
+  return rule::none;
 }
 
 }  // namespace detail
@@ -44,40 +42,25 @@ constexpr write_fault fault_of_write() {
 //
 // Constraints on packs do not subsume one another, so the accepted use is constrained, too.
 template <class A, class P, expression X, expression R, expression... I>
-requires(detail::fault_of_write<A, P, X, R, I...>() ==
-         detail::write_fault::none) constexpr auto write(const X& buffer, const R& rows,
-                                                         const I&... at_and_count) {
+requires(detail::rule_of_write<A, P, X, R, I...>() ==
+         rule::none) constexpr auto write(const X& buffer, const R& rows,
+                                          const I&... at_and_count) {
   node n = make_node(op::update_rows);
   n.named = axes_of(shape<A, P>{});
   return append<element_t<X>, shape_t<X>>(n, buffer, rows, at_and_count...);
 }
 template <class A, class P, expression X, expression R, expression... I>
-requires(detail::fault_of_write<A, P, X, R, I...>() == detail::write_fault::buffer)
-    WEFT_REJECT("write: the buffer has no such axis", write(const X&, const R&, const I&...))
-template <class A, class P, expression X, expression R, expression... I>
-requires(detail::fault_of_write<A, P, X, R, I...>() == detail::write_fault::rows)
-    WEFT_REJECT("write: the rows have no such axis, or the buffer has it already",
-                write(const X&, const R&, const I&...))
-template <class A, class P, expression X, expression R, expression... I>
-requires(detail::fault_of_write<A, P, X, R, I...>() == detail::write_fault::elements)
-    WEFT_REJECT("write: the rows' elements are not those of the buffer; convert with weft::cast",
-                write(const X&, const R&, const I&...))
-template <class A, class P, expression X, expression R, expression... I>
-requires(detail::fault_of_write<A, P, X, R, I...>() == detail::write_fault::others)
-    WEFT_REJECT("write: the rows have an axis that the buffer has not",
-                write(const X&, const R&, const I&...))
-template <class A, class P, expression X, expression R, expression... I>
-requires(detail::fault_of_write<A, P, X, R, I...>() == detail::write_fault::number)
-    WEFT_REJECT("write: name a buffer, rows, their place and, if any, their count",
-                write(const X&, const R&, const I&...))
-template <class A, class P, expression X, expression R, expression... I>
-requires(detail::fault_of_write<A, P, X, R, I...>() == detail::write_fault::places)
-    WEFT_REJECT("write: the places and counts are not int32",
-                write(const X&, const R&, const I&...))
-template <class A, class P, expression X, expression R, expression... I>
-requires(detail::fault_of_write<A, P, X, R, I...>() == detail::write_fault::place_axes) WEFT_REJECT(
-    "write: the places or counts have an axis that the buffer has not, or the one "
-    "that rows are put along",
-    write(const X&, const R&, const I&...))
+requires(detail::rule_of_write<A, P, X, R, I...>() != rule::none)
+    WEFT_REJECT((detail::rule_of_write<A, P, X, R, I...>()), write(const X&, const R&, const I&...),
+                (buffer, "write: the buffer has no such axis"),
+                (rows, "write: the rows have no such axis, or the buffer has it already"),
+                (elements,
+                 "write: the rows' elements are not those of the buffer; convert with weft::cast"),
+                (surplus, "write: the rows have an axis that the buffer has not"),
+                (count, "write: name a buffer, rows, their place and, if any, their count"),
+                (positions, "write: the places and counts are not int32"),
+                (position_axes,
+                 "write: the places or counts have an axis that the buffer has not, or the one "
+                 "that rows are put along"))
 
 }  // namespace weft

@@ -36,6 +36,14 @@ constexpr generated_code<Unit> code_of() noexcept {
   return {{&made::run, &made::pack}};
 }
 
+template <class Model, fixed_string... Results>
+constexpr rule rule_of_generated() {
+  if constexpr (in_unnamed_namespace<Model>())
+    return rule::unnamed;
+  else
+    return has_results<Model, Results...>() ? rule::none : rule::result;
+}
+
 }  // namespace detail
 
 // Returns the generated code for the constructors of module<Model, Results...>, with the same
@@ -49,36 +57,33 @@ constexpr generated_code<Unit> code_of() noexcept {
 // library's kernels compute them. A model in an unnamed namespace, or results that it does not
 // have, do not compile.
 template <model_like Model, fixed_string... Results>
-requires(!in_unnamed_namespace<Model>() && detail::has_results<Model, Results...>())
-    generated_code<inference<Model, Results...>> generated()
+requires(detail::rule_of_generated<Model, Results...>() ==
+         rule::none) generated_code<inference<Model, Results...>> generated()
 noexcept {
   return detail::code_of<inference<Model, Results...>>();
 }
 template <model_like Model, fixed_string... Results>
-requires(in_unnamed_namespace<Model>()) WEFT_REJECT(
-    "generated: the model is in an unnamed namespace, and so in this file alone; "
-    "weft_add_model needs it in a header and under a name",
-    generated())
-template <model_like Model, fixed_string... Results>
-requires(!in_unnamed_namespace<Model>() && !detail::has_results<Model, Results...>())
-    WEFT_REJECT("generated: the model has no result of this name", generated())
+requires(detail::rule_of_generated<Model, Results...>() != rule::none)
+    WEFT_REJECT((detail::rule_of_generated<Model, Results...>()), generated(),
+                (unnamed,
+                 "generated: the model is in an unnamed namespace, and so in this file alone; "
+                 "weft_add_model needs it in a header and under a name"),
+                (result, "generated: the model has no result of this name"))
 
 // Returns the generated code for the constructors of trainer<Model, Optimizer, Loss>; in CMake,
 // weft_add_model(app header.hpp model TRAINING loss).
 template <model_like Model, fixed_string Loss = "loss">
-requires(!in_unnamed_namespace<Model>() && detail::has_results<Model, Loss>())
-    generated_code<training<Model, Loss>> generated_training()
+requires(detail::rule_of_generated<Model, Loss>() ==
+         rule::none) generated_code<training<Model, Loss>> generated_training()
 noexcept {
   return detail::code_of<training<Model, Loss>>();
 }
 template <model_like Model, fixed_string Loss = "loss">
-requires(in_unnamed_namespace<Model>()) WEFT_REJECT(
-    "generated_training: the model is in an unnamed namespace, and so in this file "
-    "alone; weft_add_model needs it in a header and under a name",
-    generated_training())
-template <model_like Model, fixed_string Loss = "loss">
-requires(!in_unnamed_namespace<Model>() && !detail::has_results<Model, Loss>())
-    WEFT_REJECT("generated_training: the model has no result with the name of the loss",
-                generated_training())
+requires(detail::rule_of_generated<Model, Loss>() != rule::none)
+    WEFT_REJECT((detail::rule_of_generated<Model, Loss>()), generated_training(),
+                (unnamed,
+                 "generated_training: the model is in an unnamed namespace, and so in this file "
+                 "alone; weft_add_model needs it in a header and under a name"),
+                (result, "generated_training: the model has no result with the name of the loss"))
 
 }  // namespace weft

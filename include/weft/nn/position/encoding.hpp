@@ -115,16 +115,31 @@ inline constexpr bool is_order<encoding_along<Pos, P>> = true;
 template <class P>
 concept order_like = is_order<P>;
 
-enum class positioned_fault { none, missing, elements, places };
+template <class Pos, class Embed, expression X>
+constexpr rule rule_of_positioned() {
+  if (!has_axis<Pos, shape_t<X>> || !has_axis<Embed, shape_t<X>>) return rule::missing;
+  if (!weft::detail::floating<X>) return rule::elements;
+  return rule::none;
+}
+// A number for At is the rate of dropout.
+template <class Pos, class Embed, expression X, class At>
+constexpr rule rule_of_positioned() {
+  if constexpr (!expression<At>) {
+    return std::convertible_to<At, double> ? rule::none : rule::number;
+  } else {
+    constexpr rule of_x = rule_of_positioned<Pos, Embed, X>();
+    if (of_x != rule::none) return of_x;
+    if (!std::same_as<element_t<At>, std::int32_t> || !has_axis<Pos, shape_t<At>> ||
+        !subset<shape_t<At>, shape_t<X>>)
+      return rule::positions;
+    return rule::none;
+  }
+}
 
-template <class Pos, class Embed, class X, class At>
-constexpr positioned_fault fault_of_positioned() {
-  if (!has_axis<Pos, shape_t<X>> || !has_axis<Embed, shape_t<X>>) return positioned_fault::missing;
-  if (!weft::detail::floating<X>) return positioned_fault::elements;
-  if (!std::same_as<element_t<At>, std::int32_t> || !has_axis<Pos, shape_t<At>> ||
-      !subset<shape_t<At>, shape_t<X>>)
-    return positioned_fault::places;
-  return positioned_fault::none;
+// Where no axis is Named, an encoding applies to the positions 0, 1, 2, … along Pos only.
+template <class Named, class Pos, expression At>
+constexpr rule rule_of_named() {
+  return std::same_as<Named, void> && !all_places<Pos, At> ? rule::positions : rule::none;
 }
 
 }  // namespace detail
@@ -134,21 +149,21 @@ constexpr positioned_fault fault_of_positioned() {
 // elements of the sum are dropped (Vaswani et al. 2017, section 5.4). Misuse does not compile: see
 // the WEFT_REJECT overloads.
 template <class Pos, class Embed, expression X, encoding_like P, expression At>
-constexpr auto positioned(scope s, const X& x, const P& order, const At& at, double dropout = 0) {
+requires(detail::rule_of_positioned<Pos, Embed, X, At>() ==
+         rule::none) constexpr auto positioned(scope s, const X& x, const P& order, const At& at,
+                                               double dropout = 0) {
   return detail::dropped(detail::add_part(x, order.template embedding<Pos, Embed>(s, at)), dropout);
 }
-template <class Pos, class Embed, expression X, encoding_like P, expression At>
-requires(detail::fault_of_positioned<Pos, Embed, X, At>() == detail::positioned_fault::missing)
-    WEFT_REJECT("nn::positioned: the operand has not both Pos and Embed",
-                positioned(scope, const X&, const P&, const At&, double = 0))
-template <class Pos, class Embed, expression X, encoding_like P, expression At>
-requires(detail::fault_of_positioned<Pos, Embed, X, At>() == detail::positioned_fault::elements)
-    WEFT_REJECT("nn::positioned: the elements are not float; convert with weft::cast<float>",
-                positioned(scope, const X&, const P&, const At&, double = 0))
-template <class Pos, class Embed, expression X, encoding_like P, expression At>
-requires(detail::fault_of_positioned<Pos, Embed, X, At>() == detail::positioned_fault::places)
-    WEFT_REJECT("nn::positioned: the places are not int32 over Pos and other axes of the operand",
-                positioned(scope, const X&, const P&, const At&, double = 0))
+template <class Pos, class Embed, expression X, encoding_like P, class At>
+requires(detail::rule_of_positioned<Pos, Embed, X, At>() != rule::none) WEFT_REJECT(
+    (detail::rule_of_positioned<Pos, Embed, X, At>()),
+    positioned(scope, const X&, const P&, const At&, double = 0),
+    (number,
+     "nn::positioned: the places are a tensor of int32, such as weft::positions<Pos>(), or "
+     "nn::places(at) of a decoding"),
+    (missing, "nn::positioned: the operand has not both Pos and Embed"),
+    (elements, "nn::positioned: the elements are not float; convert with weft::cast<float>"),
+    (positions, "nn::positioned: the places are not int32 over Pos and other axes of the operand"))
 
 // The same at the positions 0, 1, 2, … along Pos.
 template <class Pos, class Embed, expression X, encoding_like P>
@@ -156,24 +171,17 @@ constexpr auto positioned(scope s, const X& x, const P& order, double dropout = 
   return positioned<Pos, Embed>(s, x, order, positions<Pos>(), dropout);
 }
 template <class Pos, class Embed, expression X, encoding_like P>
-requires(detail::fault_of_positioned<Pos, Embed, X, X>() == detail::positioned_fault::missing)
-    WEFT_REJECT("nn::positioned: the operand has not both Pos and Embed",
-                positioned(scope, const X&, const P&, double = 0))
-template <class Pos, class Embed, expression X, encoding_like P>
-requires(detail::fault_of_positioned<Pos, Embed, X, X>() == detail::positioned_fault::elements)
-    WEFT_REJECT("nn::positioned: the elements are not float; convert with weft::cast<float>",
-                positioned(scope, const X&, const P&, double = 0))
-
-template <class Pos, class Embed, expression X, encoding_like P, class At>
-requires(!expression<At> && !std::convertible_to<At, double>) WEFT_REJECT(
-    "nn::positioned: the places are a tensor of int32, such as weft::positions<Pos>(), or "
-    "nn::places(at) of a decoding",
-    positioned(scope, const X&, const P&, const At&, double = 0))
+requires(detail::rule_of_positioned<Pos, Embed, X>() != rule::none)
+    WEFT_REJECT((detail::rule_of_positioned<Pos, Embed, X>()),
+                positioned(scope, const X&, const P&, double = 0),
+                (missing, "nn::positioned: the operand has not both Pos and Embed"),
+                (elements,
+                 "nn::positioned: the elements are not float; convert with weft::cast<float>"))
 
 template <class Pos, class Embed, expression X, class P, class... More>
 requires(!encoding_like<P>)
-    WEFT_REJECT("nn::positioned: the encoding is none; derive from weft::nn::encoding",
-                positioned(scope, const X&, const P&, const More&...))
+    WEFT_REJECT(rule::encoding, positioned(scope, const X&, const P&, const More&...),
+                (encoding, "nn::positioned: the encoding is none; derive from weft::nn::encoding"))
 
 // The axis of a table over the distances from -Most to Most.
 template <std::size_t Most>

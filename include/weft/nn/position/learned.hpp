@@ -26,11 +26,11 @@ struct learned : encoding {
       return nn::embedding<Longest, Embed>(s, at, init::normal(0, deviation));
   }
   template <class Pos, class Embed, expression At>
-  requires(std::same_as<Longest, void> && !detail::all_places<Pos, At>) WEFT_REJECT(
-      "nn::position::learned: where positions are not 0, 1, 2 and so on, name an axis of all that "
-      "there "
-      "may be, as in learned<Longest>",
-      embedding(scope, const At&) const)
+  requires(detail::rule_of_named<Longest, Pos, At>() != rule::none)
+      WEFT_REJECT((detail::rule_of_named<Longest, Pos, At>()), embedding(scope, const At&) const,
+                  (positions,
+                   "nn::position::learned: where positions are not 0, 1, 2 and so on, name an axis "
+                   "of all that there may be, as in learned<Longest>"))
 };
 
 }  // namespace weft::nn::position

@@ -45,11 +45,11 @@ struct relative_index : encoding {
     return relative_index_positions<Counted, Embed>(at);
   }
   template <class Pos, class Embed, expression At>
-  requires(std::same_as<Whole, void> && !detail::all_places<Pos, At>) WEFT_REJECT(
-      "nn::position::relative_index: where positions are not 0, 1, 2 and so on, name the axis that "
-      "has "
-      "the sequence's length, as in relative_index<Cache>",
-      embedding(scope, const At&) const)
+  requires(detail::rule_of_named<Whole, Pos, At>() != rule::none)
+      WEFT_REJECT((detail::rule_of_named<Whole, Pos, At>()), embedding(scope, const At&) const,
+                  (positions,
+                   "nn::position::relative_index: where positions are not 0, 1, 2 and so on, name "
+                   "the axis that has the sequence's length, as in relative_index<Cache>"))
 };
 
 }  // namespace position

@@ -87,6 +87,13 @@ constexpr auto turn_by(const X& x, const A& angle, const rotary_scaling& by) {
   return rotate<HeadDim, Freq, Pairs>(x, cosine, sine);
 }
 
+template <class HeadDim, std::size_t Size, expression X>
+constexpr rule rule_of_rotary() {
+  if (!has_axis<HeadDim, shape_t<X>>) return rule::missing;
+  if (Size % 2 != 0 || Size > HeadDim::extent) return rule::pairs;
+  return rule::none;
+}
+
 }  // namespace detail
 
 // Queries or keys x float [..., Pos, ..., HeadDim] with positions `at`, rotated (Su et al. 2021,
@@ -102,25 +109,22 @@ constexpr auto rotary(const X& x, const T& at, const rotary_options& options = {
   auto const angle = cast<float>(at) * detail::rotary_frequencies<Freq>(x, options);
   return detail::turn_by<HeadDim, Freq, Pairs>(x, angle, options.scaling);
 }
-
 template <class HeadDim, rotary_pairs Pairs = rotary_pairs::halves,
           std::size_t Size = HeadDim::extent, expression X, expression T>
-requires(!has_axis<HeadDim, shape_t<X>>)
-    WEFT_REJECT("nn::rotary: the operand has no such axis",
-                rotary(const X&, const T&, const rotary_options& = {}))
-template <class HeadDim, rotary_pairs Pairs = rotary_pairs::halves,
-          std::size_t Size = HeadDim::extent, expression X, expression T>
-requires(has_axis<HeadDim, shape_t<X>> && (Size % 2 != 0 || Size > HeadDim::extent)) WEFT_REJECT(
-    "nn::rotary: numbers are turned in pairs; name an even number of them, as in "
-    "rotary<HeadDim, rotary_pairs::halves, 4>(x, at)",
-    rotary(const X&, const T&, const rotary_options& = {}))
+requires(detail::rule_of_rotary<HeadDim, Size, X>() != rule::none)
+    WEFT_REJECT((detail::rule_of_rotary<HeadDim, Size, X>()),
+                rotary(const X&, const T&, const rotary_options& = {}),
+                (missing, "nn::rotary: the operand has no such axis"),
+                (pairs,
+                 "nn::rotary: numbers are turned in pairs; name an even number of them, as in "
+                 "rotary<HeadDim, rotary_pairs::halves, 4>(x, at)"))
 
 template <class HeadDim, rotary_pairs Pairs = rotary_pairs::halves,
           std::size_t Size = HeadDim::extent, expression X, class T, class Options = rotary_options>
-requires(!expression<T>) WEFT_REJECT(
-    "nn::rotary: the places are a tensor of int32, such as weft::positions<Pos>(), or "
-    "nn::places(at) of a decoding",
-    rotary(const X&, const T&, const Options& = {}))
+requires(!expression<T>) WEFT_REJECT(rule::number, rotary(const X&, const T&, const Options& = {}),
+                                     (number,
+                                      "nn::rotary: the places are a tensor of int32, such as "
+                                      "weft::positions<Pos>(), or nn::places(at) of a decoding"))
 
 // The same with trained frequencies [Freq], in radians for each position, which queries and keys
 // share; Freq has half of HeadDim's extent or less. Declare them once with
