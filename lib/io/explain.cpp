@@ -47,10 +47,12 @@ class explainer {
     if (n.kind == op::constant) return short_constant(n.scalar);
     if (is_leaf(n.kind)) return leaf_name(n);
     if (is_view(n.kind)) {
-      std::string const result = n.kind == op::get_result ? ", " + std::to_string(n.start) : "";
-      return std::string(name_of(n.kind)) + "(" + call(n.operand[0]) + result + ")";
+      std::string text = std::string(name_of(n.kind)).append("(").append(call(n.operand[0]));
+      if (n.kind == op::get_result) text.append(", ").append(std::to_string(n.start));
+      return text.append(")");
     }
-    return n.fused ? expression(n) : "%" + std::to_string(id);
+    if (n.fused) return expression(n);
+    return std::string(1, '%').append(std::to_string(id));
   }
 
   // The line of a state, with its offset.
