@@ -162,6 +162,19 @@ BOOST_AUTO_TEST_CASE(an_unknown_pass_is_refused_by_an_error_that_names_the_passe
       });
 }
 
+struct scaled {
+  constexpr auto operator()(weft::scope s) const {
+    auto const x = s.input<"x", float, In>();
+    return x * 0.125f + 1e-5f - x * 3e10f;
+  }
+};
+static_assert(weft::dump<scaled, "remove-dropout">.view().find(" scalar 0.125:") !=
+              std::string_view::npos);
+static_assert(weft::dump<scaled, "remove-dropout">.view().find(" scalar 1e-5:") !=
+              std::string_view::npos);
+static_assert(weft::dump<scaled, "remove-dropout">.view().find(" scalar 3e10:") !=
+              std::string_view::npos);
+
 // What a compiler can print is what explain prints.
 static_assert(weft::dump<counter, "simplify">.view().find(" = state seen.count: int32 [Rows]") !=
               std::string_view::npos);

@@ -9,10 +9,11 @@
 
 namespace weft {
 
-// A fusion group has at most so many elementwise operations, and operands from outside.
+// The most elementwise operations of a fusion group, and the most operands from outside of it.
 inline constexpr int max_fused_ops = 8, max_fused_inputs = 4;
 
-// A normalization's adjoint sums the gradients of gain and bias over so many rows at a time.
+// The rows over which a normalization's adjoint forms one partial sum of the gradients of gain and
+// bias.
 inline constexpr std::size_t rows_per_partial = 32;
 
 enum class op_class : std::uint8_t {
@@ -35,11 +36,10 @@ namespace op_flag {
 inline constexpr unsigned commutes = 1;       // the first two operands can be exchanged
 inline constexpr unsigned expensive = 2;      // worth a buffer: hoisted, and never rematerialized
 inline constexpr unsigned epilogue = 4;       // a contraction can apply it to its result
-inline constexpr unsigned comparison = 8;     // of two operands; the result is boolean
-inline constexpr unsigned any_result = 16;    // every order of the result's axes is as fast
-inline constexpr unsigned any_operands = 32;  // and so is every order of the operands'
-inline constexpr unsigned any_indices = 64;   // the same for all operands but the first
-inline constexpr unsigned any_length = 128;   // an element is the same at every length
+inline constexpr unsigned any_result = 8;     // every order of the result's axes is as fast
+inline constexpr unsigned any_operands = 16;  // and so is every order of the operands'
+inline constexpr unsigned any_indices = 32;   // the same for all operands but the first
+inline constexpr unsigned any_length = 64;    // an element is the same at every length
 }  // namespace op_flag
 
 // The element types of an elementwise operation's operands and result.
@@ -97,7 +97,7 @@ struct leaf_operation : detail::operation_of_class<op_class::leaf, 0> {
 };
 
 // A view has a function view(v) that gives the memory plan its strides and offset; see
-// passes/plan.hpp. It computes nothing unless it owns a buffer.
+// passes/memory_layout.hpp. It computes nothing unless it owns a buffer.
 struct view_operation : detail::operation_of_class<op_class::view, 1> {
   static constexpr axis_order order = axis_order::through_axis_change;
   static constexpr void lower(auto&, int) {}

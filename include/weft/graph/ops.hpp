@@ -160,7 +160,7 @@ constexpr int operands_of_elementwise(op k) {
   return info(k).least_operands;
 }
 constexpr bool is_comparison(op k) {
-  return has_flag(k, op_flag::comparison);
+  return info(k).types == element_types::comparison || info(k).types == element_types::equality;
 }
 constexpr bool is_reduction(op k) {
   return info(k).in == op_class::reduction;

@@ -144,7 +144,7 @@ struct extremum_operation : binary_operation<op_flag::commutes> {
 };
 
 template <element_types Types, unsigned Flags = 0>
-struct comparison_operation : binary_operation<Flags | op_flag::comparison> {
+struct comparison_operation : binary_operation<Flags> {
   static constexpr element_types types = Types;
   using adjoint = no_adjoint;
 };

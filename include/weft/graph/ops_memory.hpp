@@ -2,7 +2,7 @@
 // assembly and scans. adjoint and fold as in ops_elementwise.hpp.
 //
 // view(v) lets a view alias its operand: v.alias(), then v.push for the stride of each axis,
-// outermost first, and what is added to the offset; v is passes/plan.hpp's view_layout.
+// outermost first, and what is added to the offset; v is passes/memory_layout.hpp's.
 // length_rule(r, g, n) says how the length of the axis that the operation makes follows from
 // others; see graph/lengths.hpp. receptive_field(f) is called where the operand has an axis of
 // positions that the result has not; f is passes/receptive_field.hpp's.
@@ -74,8 +74,8 @@ struct op_entry<op::slice> : view_operation {
   }
 };
 
-// Sliding windows along node::named's first axis: the second is that of the windows, node::lowest
-// elements apart; the third that of a window's elements, node::highest elements apart.
+// Sliding windows along node::named's first axis: the second is that of the windows, with stride
+// node::lowest; the third that of a window's elements, with dilation node::highest.
 template <>
 struct op_entry<op::unfold> : view_operation {
   static constexpr void view(auto& v) {

@@ -2,7 +2,9 @@
 //   %10 = dot(%5, %7) times 0.125: float [Batch, Pos, Heads, KeyPos]
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string_view>
 
 #include "weft/axes/fixed_string.hpp"
@@ -41,20 +43,21 @@ constexpr void write_integer(Out& out, std::int64_t x) {
   out << (negative ? "-" : "") << std::string_view(digits + n, static_cast<std::size_t>(20 - n));
 }
 
-// To six decimals, as an integer where it is one, or as a power of ten where it is small or large.
+// To six decimals; times a power of ten below 1e-3, and from 1e9 on.
 template <class Out>
 constexpr void write_number(Out& out, double x) {
   if (x != x) return void(out << "nan");
   if (x < 0) return out << "-", write_number(out, -x);
   if (x > std::numeric_limits<double>::max()) return void(out << "infinity");
   int exponent = 0;
-  if (x != 0)
-    for (; x >= 1e9; x /= 10) ++exponent;
-  if (x != 0)
-    for (; x < 1e-3; x *= 10) --exponent;
+  if (x >= 1e9)
+    for (; x >= 10; x /= 10) ++exponent;
+  if (x != 0 && x < 1e-3)
+    for (; x < 1; x *= 10) --exponent;
   auto whole = static_cast<std::int64_t>(x);
   auto decimals = static_cast<std::int64_t>((x - static_cast<double>(whole)) * 1e6 + 0.5);
   if (decimals == 1'000'000) ++whole, decimals = 0;
+  if (exponent != 0 && whole == 10) whole = 1, ++exponent;
   write_integer(out, whole);
   if (decimals > 0) {
     char digits[7]{'.'};

@@ -13,7 +13,6 @@ class pullback {
   constexpr pullback(gradient_graph& d, int id)
       : d_(d), id_(id), gradient_(d.gradient_[id] - 1), n_(d.g_.nodes[id]) {}
 
-  constexpr const node& n() const { return n_; }
   constexpr const axis_list& axes() const { return n_.axes; }
   constexpr const axis_list& axes_of(int j) const { return d_.g_.nodes[n_.operand[j]].axes; }
   constexpr int gradient() const { return gradient_; }
