@@ -156,8 +156,8 @@ MUTANTS = [
            "for (int i = 2; i < f.mask_count; ++i) all = joined"),
     # Gradients.
     mutant("differentiate: minimum is maximum", GRAPH + "ops_elementwise.hpp",
-           "struct op_entry<op::minimum> : detail::extremum_operation<false> {};",
-           "struct op_entry<op::minimum> : detail::extremum_operation<true> {};"),
+           "struct op_entry<op::minimum> : detail::extremum_operation<false> {",
+           "struct op_entry<op::minimum> : detail::extremum_operation<true> {"),
     mutant("differentiate: a quotient's divisor has no sign", GRAPH + "ops_elementwise.hpp",
            "if (p.wants(1)) p.add(1, p.map(op::negate, p.times(quotient, p.result())));",
            "if (p.wants(1)) p.add(1, p.times(quotient, p.result()));"),

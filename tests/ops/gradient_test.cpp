@@ -1,6 +1,7 @@
 // The gradients of each operation.
 #include <boost/test/unit_test.hpp>
 
+#include "ops/samples.hpp"
 #include "support/central_differences.hpp"
 #include "weft/ops/arithmetic.hpp"
 #include "weft/ops/compare.hpp"
@@ -19,6 +20,7 @@ namespace {
 using weft::testing::gradient_trial;
 using weft::testing::lengths;
 using weft::testing::settings;
+using weft::testing::weights;
 
 struct One : weft::axis<1> {};
 struct Two : weft::axis<2> {};
@@ -31,26 +33,6 @@ struct Seven : weft::axis<7> {};
 struct Ten : weft::axis<10> {};
 struct Pos : weft::axis<weft::up_to<6>> {};
 struct KeyPos : weft::alias<Pos> {};
-
-// A weight for each index of each axis, so that in the loss, a weighted sum, no two elements have
-// the same gradient.
-struct weights {
-  template <class A>
-  constexpr auto of() const {
-    return sin(weft::cast<float>(weft::positions<A>()) * 1.7f + 0.5f);
-  }
-  template <class... Axes, weft::expression X>
-  constexpr auto operator()(weft::shape<Axes...>, const X& x) const {
-    if constexpr (sizeof...(Axes) == 0)
-      return x;
-    else
-      return weft::sum<Axes...>((x * ... * of<Axes>()));
-  }
-  template <weft::expression X>
-  constexpr auto operator()(const X& x) const {
-    return (*this)(weft::shape_t<X>{}, x);
-  }
-};
 
 struct functions {
   constexpr auto operator()(weft::scope s) const {

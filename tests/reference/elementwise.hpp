@@ -6,8 +6,6 @@
 #include <cstdint>
 #include <limits>
 #include <numbers>
-#include <stdexcept>
-#include <string>
 
 #include "weft/graph/graph.hpp"
 #include "weft/kernels/philox.hpp"
@@ -19,27 +17,40 @@ namespace detail {
 inline double maximum(double a, double b) {
   return a > b || std::isnan(a) ? a : b;
 }
-inline double minimum(double a, double b) {
-  return a < b || std::isnan(a) ? a : b;
-}
-// The standard normal distribution, and its density.
-inline double phi(double x) {
-  return std::erfc(-x * std::sqrt(0.5)) / 2;
-}
-inline double density(double x) {
-  return std::exp(-x * x / 2) / std::sqrt(2 * std::numbers::pi);
-}
-// The argument of tanh in gelu_tanh, and its derivative.
-inline double gelu_inner(double x) {
-  return std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x);
-}
-inline double gelu_inner_slope(double x) {
-  return std::sqrt(2 / std::numbers::pi) * (1 + 3 * 0.044715 * x * x);
-}
-inline double gelu_tanh_slope(double x) {
-  double const t = std::tanh(gelu_inner(x));
-  return (1 + t) / 2 + x / 2 * (1 - t * t) * gelu_inner_slope(x);
-}
+
+// The functions that entries of the operation table are written in.
+struct functions {
+  static double exp(double x) { return std::exp(x); }
+  static double log(double x) { return std::log(x); }
+  static double sqrt(double x) { return std::sqrt(x); }
+  static double tanh(double x) { return std::tanh(x); }
+  static double erf(double x) { return std::erf(x); }
+  static double sin(double x) { return std::sin(x); }
+  static double cos(double x) { return std::cos(x); }
+  static double pow(double x, double y) { return std::pow(x, y); }
+  template <class T>
+  static T maximum(T a, T b) {
+    return a > b || a != a ? a : b;
+  }
+  template <class T>
+  static T minimum(T a, T b) {
+    return a < b || a != a ? a : b;
+  }
+  // The standard normal distribution, and its density.
+  static double normal(double x) { return std::erfc(-x * std::sqrt(0.5)) / 2; }
+  static double normal_density(double x) {
+    return std::exp(-x * x / 2) / std::sqrt(2 * std::numbers::pi);
+  }
+  // The argument of tanh in gelu_tanh, and the derivative of gelu_tanh.
+  static double gelu_inner(double x) {
+    return std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x);
+  }
+  static double gelu_tanh_slope(double x) {
+    double const t = std::tanh(gelu_inner(x));
+    double const inner_slope = std::sqrt(2 / std::numbers::pi) * (1 + 3 * 0.044715 * x * x);
+    return (1 + t) / 2 + x / 2 * (1 - t * t) * inner_slope;
+  }
+};
 
 inline double cast(dtype to, double x) {
   if (to == dtype::boolean) return x != 0;
@@ -49,54 +60,27 @@ inline double cast(dtype to, double x) {
                        : std::trunc(std::clamp(x, double{limits::min()}, double{limits::max()}));
 }
 
-// One element of an elementwise operation, from one of each operand.
-template <op>
-struct element;
-
-// clang-format off
-template <> struct element<op::copy> { static double of(double x) { return x; } };
-template <> struct element<op::exp> { static double of(double x) { return std::exp(x); } };
-template <> struct element<op::log> { static double of(double x) { return std::log(x); } };
-template <> struct element<op::sqrt> { static double of(double x) { return std::sqrt(x); } };
-template <> struct element<op::tanh> { static double of(double x) { return std::tanh(x); } };
-template <> struct element<op::erf> { static double of(double x) { return std::erf(x); } };
-template <> struct element<op::sin> { static double of(double x) { return std::sin(x); } };
-template <> struct element<op::cos> { static double of(double x) { return std::cos(x); } };
-template <> struct element<op::sigmoid> { static double of(double x) { return 1 / (1 + std::exp(-x)); } };
-template <> struct element<op::relu> { static double of(double x) { return maximum(x, 0); } };
-template <> struct element<op::gelu> { static double of(double x) { return x * phi(x); } };
-template <> struct element<op::gelu_tanh> { static double of(double x) { return x / 2 * (1 + std::tanh(gelu_inner(x))); } };
-template <> struct element<op::logical_not> { static double of(double x) { return x == 0; } };
-template <> struct element<op::divide> { static double of(double x, double y) { return x / y; } };
-template <> struct element<op::maximum> { static double of(double x, double y) { return maximum(x, y); } };
-template <> struct element<op::minimum> { static double of(double x, double y) { return minimum(x, y); } };
-template <> struct element<op::less> { static double of(double x, double y) { return x < y; } };
-template <> struct element<op::less_equal> { static double of(double x, double y) { return x <= y; } };
-template <> struct element<op::equal> { static double of(double x, double y) { return x == y; } };
-template <> struct element<op::not_equal> { static double of(double x, double y) { return x != y; } };
-template <> struct element<op::logical_and> { static double of(double x, double y) { return x != 0 && y != 0; } };
-template <> struct element<op::logical_or> { static double of(double x, double y) { return x != 0 || y != 0; } };
-template <> struct element<op::relu_adjoint> { static double of(double x, double y) { return x > 0 ? y : 0; } };
-template <> struct element<op::gelu_adjoint> { static double of(double x, double y) { return y * (phi(x) + x * density(x)); } };
-template <> struct element<op::gelu_tanh_adjoint> { static double of(double x, double y) { return y * gelu_tanh_slope(x); } };
-template <> struct element<op::where> { static double of(double c, double x, double y) { return c != 0 ? x : y; } };
-// Arithmetic of int32 is modulo 2^32: of int64, and wrapped.
-template <> struct element<op::negate> { template <class T> static T of(T x) { return -x; } };
-template <> struct element<op::add> { template <class T> static T of(T x, T y) { return x + y; } };
-template <> struct element<op::subtract> { template <class T> static T of(T x, T y) { return x - y; } };
-template <> struct element<op::multiply> { template <class T> static T of(T x, T y) { return x * y; } };
-// clang-format on
-
-// With as many operands as E takes.
-template <class E, class T>
-auto element_of(T x, T y, T z) {
-  if constexpr (requires { E::of(x, y, z); })
-    return E::of(x, y, z);
-  else if constexpr (requires { E::of(x, y); })
-    return E::of(x, y);
+// What an entry gives for elements of type T; a value of as many as the operation has.
+template <class Entry, class T>
+T element_of(T x, T y, T z) {
+  functions const m;
+  if constexpr (Entry::least_operands == 1)
+    return static_cast<T>(Entry::reference(m, x));
+  else if constexpr (Entry::least_operands == 2)
+    return static_cast<T>(Entry::reference(m, x, y));
   else
-    return E::of(x);
+    return static_cast<T>(Entry::reference(m, x, y, z));
 }
+template <class Entry>
+concept has_reference = requires(functions m) {
+  Entry::reference(m, 1.0);
+}
+|| requires(functions m) {
+  Entry::reference(m, 1.0, 1.0);
+}
+|| requires(functions m) {
+  Entry::reference(m, 1.0, 1.0, 1.0);
+};
 struct element_of_operation {
   template <op K>
   constexpr auto operator()() const -> double (*)(const node&, double, double, double) {
@@ -105,16 +89,16 @@ struct element_of_operation {
     } else if constexpr (!is_elementwise(K) || K == op::dropout) {
       return nullptr;
     } else {
-      static_assert(
-          requires { sizeof(element<K>); },
-          "reference: an elementwise operation has no element<op::...> in elementwise.hpp");
+      using entry = op_entry<K>;
+      static_assert(has_reference<entry>,
+                    "reference: an elementwise operation's entry has no function reference");
       return [](const node& n, double x, double y, double z) -> double {
-        if constexpr (requires { &element<K>::template of<std::int64_t>; })
+        if constexpr (entry::types == element_types::numbers)
           if (n.type == dtype::int32)
-            return static_cast<std::int32_t>(element_of<element<K>, std::int64_t>(
-                static_cast<std::int64_t>(x), static_cast<std::int64_t>(y),
-                static_cast<std::int64_t>(z)));
-        return element_of<element<K>>(x, y, z);
+            return static_cast<std::int32_t>(element_of<entry>(static_cast<std::int64_t>(x),
+                                                               static_cast<std::int64_t>(y),
+                                                               static_cast<std::int64_t>(z)));
+        return element_of<entry>(x, y, z);
       };
     }
   }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "reference/elementwise.hpp"
+#include "reference/rounding.hpp"
 
 namespace weft::reference {
 
@@ -16,8 +17,8 @@ namespace detail {
 
 // What a rowwise operation needs to know of a whole row of x, and of g, which adjoints have.
 struct row {
-  row(const std::vector<double>& x, const std::vector<double>& g, double epsilon)
-      : count(static_cast<double>(x.size())) {
+  row(const std::vector<double>& x_row, const std::vector<double>& g_row, double epsilon)
+      : x(x_row), g(g_row), count(static_cast<double>(x.size())) {
     for (double const e : x) greatest = maximum(greatest, e);
     double squares = 0, squared_distances = 0;
     for (std::size_t i = 0; i < x.size(); ++i) {
@@ -33,79 +34,128 @@ struct row {
   }
   bool is_empty() const { return std::isinf(greatest) && greatest < 0; }
 
+  const std::vector<double>&x, &g;
   double count;
   double greatest = -std::numeric_limits<double>::infinity();
   double mean = 0, sum_g = 0, sum_gx = 0, sum_exp = 0, deviation = 0, root_mean_square = 0;
 };
 
-// One element of a rowwise operation.
+// Of a rowwise operation: element i of a row's result, and a bound of its error in float32, in
+// which `e.most` is the largest |result|.
 template <op>
 struct row_element;
 template <>
 struct row_element<op::softmax> {
-  static double of(const row& r, double x, double) {
-    return r.is_empty() ? 0 : std::exp(x - r.greatest) / r.sum_exp;
+  static double of(const row& r, std::size_t i) {
+    return r.is_empty() ? 0 : std::exp(r.x[i] - r.greatest) / r.sum_exp;
+  }
+  static double error(const row_errors& e) {
+    // Each weight has the relative errors of exp(x - max), the sum and two products; errors of
+    // x move it by a factor of at most exp(2 e).
+    return e.most * (std::expm1(2 * e.ex) + unit * e.x.spread + 2 * function +
+                     summation(e.x.length) + gamma(3));
   }
 };
 template <>
 struct row_element<op::log_softmax> {
-  static double of(const row& r, double x, double) {
-    return r.is_empty() ? r.greatest : x - r.greatest - std::log(r.sum_exp);
+  static double of(const row& r, std::size_t i) {
+    return r.is_empty() ? r.greatest : r.x[i] - r.greatest - std::log(r.sum_exp);
+  }
+  static double error(const row_errors& e) {
+    // The logarithm of the sum has the sum's relative error as its absolute one; then two
+    // differences of at most spread + log(n).
+    return 2 * e.ex + unit * e.x.spread + function + summation(e.x.length) +
+           gamma(3) * (e.x.spread + std::log(e.x.length));
   }
 };
 template <>
 struct row_element<op::normalize> {
-  static double of(const row& r, double x, double) { return (x - r.mean) / r.deviation; }
+  static double of(const row& r, std::size_t i) { return (r.x[i] - r.mean) / r.deviation; }
+  static double error(const row_errors& e) { return errors_of_normal(e.x, e.ex).h; }
 };
 template <>
 struct row_element<op::rms_normalize> {
-  static double of(const row& r, double x, double) { return x / r.root_mean_square; }
+  static double of(const row& r, std::size_t i) { return r.x[i] / r.root_mean_square; }
+  static double error(const row_errors& e) { return errors_of_normal(e.x, e.ex).h; }
 };
 template <>
 struct row_element<op::softmax_adjoint> {  // x is the result
-  static double of(const row& r, double x, double g) { return x * (g - r.sum_gx); }
+  static double of(const row& r, std::size_t i) { return r.x[i] * (r.g[i] - r.sum_gx); }
+  static double error(const row_errors& e) {
+    // y (g - sum of y g): the weights y are at most 1 and add up to 1.
+    double const inner =
+        e.eg + e.x.length * e.ex * e.g.most + (summation(e.x.length) + gamma(2)) * e.g.most;
+    return e.ex * 2 * e.g.most + (1 + e.ex) * (e.eg + inner) + gamma(3) * 2 * e.g.most;
+  }
 };
 template <>
 struct row_element<op::log_softmax_adjoint> {
-  static double of(const row& r, double x, double g) { return g - std::exp(x) * r.sum_g; }
+  static double of(const row& r, std::size_t i) { return r.g[i] - std::exp(r.x[i]) * r.sum_g; }
+  static double error(const row_errors& e) {
+    // g - exp(y) (sum of g): exp(y) is at most 1.
+    double const sum = e.x.length * e.eg + summation(e.x.length) * e.g.largest_sum;
+    return e.eg + sum + (std::expm1(e.ex) + function) * e.g.largest_sum +
+           gamma(3) * (e.g.most + e.g.largest_sum);
+  }
 };
 template <>
 struct row_element<op::normalize_adjoint> {
-  static double of(const row& r, double x, double g) {
+  static double of(const row& r, std::size_t i) {
     double const sum_g_normal = (r.sum_gx - r.sum_g * r.mean) / r.deviation;
-    double const normal = (x - r.mean) / r.deviation;
-    return (g - r.sum_g / r.count - normal * sum_g_normal / r.count) / r.deviation;
+    double const normal = (r.x[i] - r.mean) / r.deviation;
+    return (r.g[i] - r.sum_g / r.count - normal * sum_g_normal / r.count) / r.deviation;
+  }
+  static double error(const row_errors& e) {
+    // (g - mean g - h mean(g h)) / deviation, and mean |h| is at most 1. Without the means of x
+    // and g it is off by less.
+    normal_errors const h = errors_of_normal(e.x, e.ex);
+    double const scale = 1 / (e.x.least_deviation - 2 * e.ex);
+    double const mean_g = e.eg + (summation(e.x.length) + unit) * e.g.most;
+    double const mean_gh =
+        e.eg + e.g.most * (h.h + h.scale) + (summation(e.x.length) + gamma(4)) * e.g.most;
+    double const most = e.g.most * (2 + h.most_h);
+    double const inner =
+        e.eg + mean_g + (h.most_h + h.h) * mean_gh + h.h * e.g.most + gamma(4) * most;
+    return scale * (inner + (h.scale + unit) * most);
   }
 };
 template <>
 struct row_element<op::rms_normalize_adjoint> {
-  static double of(const row& r, double x, double g) {
+  static double of(const row& r, std::size_t i) {
     double const size = r.root_mean_square;
-    return (g - x / size * r.sum_gx / size / r.count) / size;
+    return (r.g[i] - r.x[i] / size * r.sum_gx / size / r.count) / size;
   }
+  static double error(const row_errors& e) { return row_element<op::normalize_adjoint>::error(e); }
 };
 
-struct row_element_of_operation {
+struct row_functions {
+  double (*of)(const row&, std::size_t);
+  double (*error)(const row_errors&);
+};
+struct row_functions_of_operation {
   template <op K>
-  constexpr auto operator()() const -> double (*)(const row&, double, double) {
+  constexpr row_functions operator()() const {
     if constexpr (is_rowwise(K)) {
       static_assert(
-          requires { &row_element<K>::of; },
+          requires {
+            &row_element<K>::of;
+            &row_element<K>::error;
+          },
           "reference: a rowwise operation has no row_element in rowwise.hpp");
-      return &row_element<K>::of;
+      return {&row_element<K>::of, &row_element<K>::error};
     } else {
-      return nullptr;
+      return {};
     }
   }
 };
+inline constexpr auto rowwise_operations = table_of_operations(row_functions_of_operation());
 
 // One row; g is read by the adjoints only.
 inline std::vector<double> rowwise(const node& n, const std::vector<double>& x,
                                    const std::vector<double>& g) {
-  static constexpr auto elements = table_of_operations(row_element_of_operation());
   row const r(x, g, n.scalar);
   std::vector<double> y(x.size());
-  for (std::size_t i = 0; i < x.size(); ++i) y[i] = elements[n.kind](r, x[i], g[i]);
+  for (std::size_t i = 0; i < x.size(); ++i) y[i] = rowwise_operations[n.kind].of(r, i);
   return y;
 }
 

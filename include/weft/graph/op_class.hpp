@@ -66,6 +66,11 @@ enum class axis_order : std::uint8_t {
   through_concatenation
 };
 
+// The values that the tests draw for an operand: [low, high).
+struct interval {
+  double low, high;
+};
+
 // Said in an entry instead of a function `adjoint`: what reaches the operation is not
 // differentiable, or is an adjoint itself and has no second derivative.
 struct no_adjoint {};
@@ -118,6 +123,8 @@ struct elementwise_operation : detail::operation_of_class<op_class::elementwise,
   static constexpr bool reads_before_writing(int, int) { return true; }
   static constexpr element_types types = element_types::floats;
   static constexpr double flops_per_element = 1;
+  // Where the operation is finite and differentiable.
+  static constexpr interval domain(int /*operand*/) { return {-4, 4}; }
   static constexpr void lower(auto& ctx, int id) { lower_elementwise(ctx, id); }
 };
 template <unsigned Flags = 0>

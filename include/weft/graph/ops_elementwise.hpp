@@ -1,5 +1,7 @@
 // The table's entries for elementwise operations.
 //
+// reference(m, x, ...) is an element of the result, from one of each operand, as the tests compute
+// it: in double, with m's functions, or in int64, of which the low 32 bits are the result.
 // adjoint(p) adds the gradients of the operands; p is passes/differentiate.hpp's pullback. fold(s,
 // n) gives a node that computes what n does, or -1; s is passes/simplify.hpp's value numbering.
 #pragma once
@@ -12,6 +14,7 @@ template <>
 struct op_entry<op::copy> : unary_operation<> {
   static constexpr element_types types = element_types::same;
   static constexpr double flops_per_element = 0;
+  static constexpr auto reference(auto&, auto x) { return x; }
   static constexpr void adjoint(auto& p) { p.add(0, p.gradient()); }
   static constexpr int fold(auto& s, auto& n) { return s.is_like(n, 0) ? n.operand[0] : -1; }
 };
@@ -30,6 +33,7 @@ struct op_entry<op::cast> : unary_operation<> {
 template <>
 struct op_entry<op::negate> : unary_operation<> {
   static constexpr element_types types = element_types::numbers;
+  static constexpr auto reference(auto&, auto x) { return -x; }
   static constexpr void adjoint(auto& p) { p.add(0, p.map(op::negate, p.gradient())); }
   static constexpr int fold(auto& s, auto& n) {
     auto const& x = s.operand(n, 0);
@@ -39,14 +43,19 @@ struct op_entry<op::negate> : unary_operation<> {
 };
 template <>
 struct op_entry<op::exp> : unary_operation<op_flag::expensive> {
+  static constexpr auto reference(auto& m, auto x) { return m.exp(x); }
   static constexpr void adjoint(auto& p) { p.add(0, p.times(p.gradient(), p.result())); }
 };
 template <>
 struct op_entry<op::log> : unary_operation<op_flag::expensive> {
+  static constexpr auto reference(auto& m, auto x) { return m.log(x); }
+  static constexpr interval domain(int) { return {0.1, 8}; }
   static constexpr void adjoint(auto& p) { p.add(0, p.map(op::divide, p.gradient(), p.x(0))); }
 };
 template <>
 struct op_entry<op::sqrt> : unary_operation<op_flag::expensive> {
+  static constexpr auto reference(auto& m, auto x) { return m.sqrt(x); }
+  static constexpr interval domain(int) { return {0.1, 8}; }
   static constexpr void adjoint(auto& p) {
     p.add(0, p.map(op::divide, p.times(p.gradient(), p.constant(0.5)), p.result()));
   }
@@ -57,6 +66,7 @@ struct op_entry<op::sqrt> : unary_operation<op_flag::expensive> {
 };
 template <>
 struct op_entry<op::tanh> : unary_operation<op_flag::expensive | op_flag::epilogue> {
+  static constexpr auto reference(auto& m, auto x) { return m.tanh(x); }
   static constexpr void adjoint(auto& p) {
     int const y = p.result();
     p.add(0, p.times(p.gradient(), p.map(op::subtract, p.constant(1), p.times(y, y))));
@@ -64,6 +74,7 @@ struct op_entry<op::tanh> : unary_operation<op_flag::expensive | op_flag::epilog
 };
 template <>
 struct op_entry<op::erf> : unary_operation<op_flag::expensive> {
+  static constexpr auto reference(auto& m, auto x) { return m.erf(x); }
   static constexpr void adjoint(auto& p) {  // 2/sqrt(π) exp(-x²)
     int const slope = p.map(op::exp, p.map(op::negate, p.times(p.x(0), p.x(0))));
     p.add(0, p.times(p.gradient(), p.times(p.constant(1.1283791670955126), slope)));
@@ -71,18 +82,21 @@ struct op_entry<op::erf> : unary_operation<op_flag::expensive> {
 };
 template <>
 struct op_entry<op::sin> : unary_operation<op_flag::expensive> {
+  static constexpr auto reference(auto& m, auto x) { return m.sin(x); }
   static constexpr void adjoint(auto& p) {
     p.add(0, p.times(p.gradient(), p.map(op::cos, p.x(0))));
   }
 };
 template <>
 struct op_entry<op::cos> : unary_operation<op_flag::expensive> {
+  static constexpr auto reference(auto& m, auto x) { return m.cos(x); }
   static constexpr void adjoint(auto& p) {
     p.add(0, p.map(op::negate, p.times(p.gradient(), p.map(op::sin, p.x(0)))));
   }
 };
 template <>
 struct op_entry<op::sigmoid> : unary_operation<op_flag::expensive | op_flag::epilogue> {
+  static constexpr auto reference(auto& m, auto x) { return 1 / (1 + m.exp(-x)); }
   static constexpr void adjoint(auto& p) {
     int const y = p.result();
     p.add(0, p.times(p.gradient(), p.times(y, p.map(op::subtract, p.constant(1), y))));
@@ -90,6 +104,7 @@ struct op_entry<op::sigmoid> : unary_operation<op_flag::expensive | op_flag::epi
 };
 template <>
 struct op_entry<op::relu> : unary_operation<op_flag::epilogue> {
+  static constexpr auto reference(auto&, auto x) { return x <= 0 ? 0 : x; }
   static constexpr void adjoint(auto& p) {
     p.add(0, p.map(op::relu_adjoint, p.x(0), p.gradient()));
   }
@@ -97,6 +112,7 @@ struct op_entry<op::relu> : unary_operation<op_flag::epilogue> {
 template <>
 struct op_entry<op::gelu> : unary_operation<op_flag::expensive | op_flag::epilogue> {
   static constexpr double flops_per_element = 5;  // x/2 (1 + erf(x/√2))
+  static constexpr auto reference(auto& m, auto x) { return x * m.normal(x); }
   static constexpr void adjoint(auto& p) {
     p.add(0, p.map(op::gelu_adjoint, p.x(0), p.gradient()));
   }
@@ -104,6 +120,7 @@ struct op_entry<op::gelu> : unary_operation<op_flag::expensive | op_flag::epilog
 template <>
 struct op_entry<op::gelu_tanh> : unary_operation<op_flag::expensive | op_flag::epilogue> {
   static constexpr double flops_per_element = 8;
+  static constexpr auto reference(auto& m, auto x) { return x / 2 * (1 + m.tanh(m.gelu_inner(x))); }
   static constexpr void adjoint(auto& p) {
     p.add(0, p.map(op::gelu_tanh_adjoint, p.x(0), p.gradient()));
   }
@@ -111,6 +128,7 @@ struct op_entry<op::gelu_tanh> : unary_operation<op_flag::expensive | op_flag::e
 template <>
 struct op_entry<op::logical_not> : unary_operation<> {
   static constexpr element_types types = element_types::booleans;
+  static constexpr auto reference(auto&, auto x) { return x == 0; }
   using adjoint = no_adjoint;
 };
 
@@ -153,6 +171,7 @@ struct comparison_operation : binary_operation<Flags> {
 
 template <>
 struct op_entry<op::add> : detail::arithmetic_operation<op_flag::commutes> {
+  static constexpr auto reference(auto&, auto x, auto y) { return x + y; }
   static constexpr void adjoint(auto& p) {
     for (int j = 0; j < 2; ++j)
       if (p.wants(j)) p.add(j, p.gradient());
@@ -163,6 +182,7 @@ struct op_entry<op::add> : detail::arithmetic_operation<op_flag::commutes> {
 };
 template <>
 struct op_entry<op::subtract> : detail::arithmetic_operation<0> {
+  static constexpr auto reference(auto&, auto x, auto y) { return x - y; }
   static constexpr void adjoint(auto& p) {
     if (p.wants(0)) p.add(0, p.gradient());
     if (p.wants(1)) p.add(1, p.map(op::negate, p.gradient()));
@@ -170,6 +190,7 @@ struct op_entry<op::subtract> : detail::arithmetic_operation<0> {
 };
 template <>
 struct op_entry<op::multiply> : detail::arithmetic_operation<op_flag::commutes> {
+  static constexpr auto reference(auto&, auto x, auto y) { return x * y; }
   static constexpr void adjoint(auto& p) {
     for (int j = 0; j < 2; ++j)
       if (p.wants(j)) p.add(j, p.times(p.gradient(), p.x(1 - j)));
@@ -178,6 +199,10 @@ struct op_entry<op::multiply> : detail::arithmetic_operation<op_flag::commutes> 
 template <>
 struct op_entry<op::divide> : detail::arithmetic_operation<0> {
   static constexpr element_types types = element_types::floats;
+  static constexpr auto reference(auto&, auto x, auto y) { return x / y; }
+  static constexpr interval domain(int operand) {
+    return operand == 0 ? interval{-4, 4} : interval{0.5, 4};
+  }
   static constexpr void adjoint(auto& p) {
     int const quotient = p.map(op::divide, p.gradient(), p.x(1));
     if (p.wants(0)) p.add(0, quotient);
@@ -185,27 +210,41 @@ struct op_entry<op::divide> : detail::arithmetic_operation<0> {
   }
 };
 template <>
-struct op_entry<op::maximum> : detail::extremum_operation<true> {};
+struct op_entry<op::maximum> : detail::extremum_operation<true> {
+  static constexpr auto reference(auto& m, auto x, auto y) { return m.maximum(x, y); }
+};
 template <>
-struct op_entry<op::minimum> : detail::extremum_operation<false> {};
+struct op_entry<op::minimum> : detail::extremum_operation<false> {
+  static constexpr auto reference(auto& m, auto x, auto y) { return m.minimum(x, y); }
+};
 template <>
-struct op_entry<op::less> : detail::comparison_operation<element_types::comparison> {};
+struct op_entry<op::less> : detail::comparison_operation<element_types::comparison> {
+  static constexpr auto reference(auto&, auto x, auto y) { return x < y; }
+};
 template <>
-struct op_entry<op::less_equal> : detail::comparison_operation<element_types::comparison> {};
+struct op_entry<op::less_equal> : detail::comparison_operation<element_types::comparison> {
+  static constexpr auto reference(auto&, auto x, auto y) { return x <= y; }
+};
 template <>
 struct op_entry<op::equal>
-    : detail::comparison_operation<element_types::equality, op_flag::commutes> {};
+    : detail::comparison_operation<element_types::equality, op_flag::commutes> {
+  static constexpr auto reference(auto&, auto x, auto y) { return x == y; }
+};
 template <>
 struct op_entry<op::not_equal>
-    : detail::comparison_operation<element_types::equality, op_flag::commutes> {};
+    : detail::comparison_operation<element_types::equality, op_flag::commutes> {
+  static constexpr auto reference(auto&, auto x, auto y) { return x != y; }
+};
 template <>
 struct op_entry<op::logical_and> : binary_operation<op_flag::commutes> {
   static constexpr element_types types = element_types::booleans;
+  static constexpr auto reference(auto&, auto x, auto y) { return x != 0 && y != 0; }
   using adjoint = no_adjoint;
 };
 template <>
 struct op_entry<op::logical_or> : binary_operation<op_flag::commutes> {
   static constexpr element_types types = element_types::booleans;
+  static constexpr auto reference(auto&, auto x, auto y) { return x != 0 || y != 0; }
   using adjoint = no_adjoint;
 };
 // (x, element_ids); node::scalar and node::start of the latter are the rate and the stream.
@@ -224,22 +263,29 @@ struct op_entry<op::dropout> : binary_operation<> {
 };
 template <>
 struct op_entry<op::relu_adjoint> : binary_operation<> {
+  static constexpr auto reference(auto&, auto x, auto g) { return x > 0 ? g : 0; }
+
   using adjoint = no_adjoint;
 };
 template <>
 struct op_entry<op::gelu_adjoint> : binary_operation<op_flag::expensive> {
   static constexpr double flops_per_element = 9;
+  static constexpr auto reference(auto& m, auto x, auto g) {
+    return g * (m.normal(x) + x * m.normal_density(x));
+  }
   using adjoint = no_adjoint;
 };
 template <>
 struct op_entry<op::gelu_tanh_adjoint> : binary_operation<op_flag::expensive> {
   static constexpr double flops_per_element = 14;
+  static constexpr auto reference(auto& m, auto x, auto g) { return g * m.gelu_tanh_slope(x); }
   using adjoint = no_adjoint;
 };
 // (condition, then, else)
 template <>
 struct op_entry<op::where> : elementwise_operation<3> {
   static constexpr element_types types = element_types::mixed;
+  static constexpr auto reference(auto&, auto c, auto x, auto y) { return c != 0 ? x : y; }
   static constexpr void adjoint(auto& p) {
     int const g = p.gradient();
     if (p.wants(1)) p.add(1, p.map(op::where, p.x(0), g, p.constant(0)));

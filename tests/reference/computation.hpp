@@ -1,0 +1,81 @@
+// What the reference of one operation computes with.
+#pragma once
+
+#include <cstddef>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "reference/attention.hpp"
+#include "reference/lengths.hpp"
+#include "reference/tensors.hpp"
+#include "weft/graph/attention.hpp"
+
+namespace weft::reference::detail {
+
+// A graph that is evaluated, and the values of its nodes so far.
+struct evaluation_state {
+  const graph& g;
+  const lengths& of;
+  const bindings& given;
+  const std::vector<values>& all;
+  std::size_t step = 0;  // index of a scan's current step along its axis
+
+  layout dense(const axis_list& list) const { return {list, of}; }
+  const axis_list& axes_of(const node& n, int operand) const {
+    return g.nodes[n.operand[operand]].axes;
+  }
+  layout layout_of(const node& n, int operand) const {
+    return operand < n.operands ? dense(axes_of(n, operand)) : layout();
+  }
+  // An operand's elements; a single 0 if the operation does not have it.
+  const double* data(const node& n, int operand) const {
+    static constexpr double none = 0;
+    return operand < n.operands ? all[static_cast<std::size_t>(n.operand[operand])].data.data()
+                                : &none;
+  }
+  attention_operands attention_operands_of(const node& n) const {
+    auto const data_of = [&](int id) {
+      return id < 0 ? nullptr : all[static_cast<std::size_t>(id)].data.data();
+    };
+    return {data_of(n.operand[0]),
+            data_of(n.operand[1]),
+            data_of(n.operand[2]),
+            data_of(find_option(n, attention_option::mask)),
+            data_of(find_option(n, attention_option::bias)),
+            data_of(find_option(n, attention_option::offset)),
+            data_of(find_option(n, attention_option::lengths)),
+            data_of(find_option(n, attention_option::relative)),
+            data_of(find_option(n, attention_option::dropout)),
+            data_of(n.kind == op::attention ? -1 : n.operand[4])};
+  }
+
+  values given_values(const leaf& l, const bindings::map& from, std::size_t size) const {
+    std::string const name(g.name(l.name));
+    auto const found = from.find(name);
+    if (found == from.end()) throw std::invalid_argument(name + " is not given");
+    if (found->second.size() != size)
+      throw std::invalid_argument(name + " has " + std::to_string(found->second.size()) +
+                                  " elements, not " + std::to_string(size));
+    return {found->second};
+  }
+};
+
+// A node n, its result v, filled with zeros, and its first three operands.
+struct computation : evaluation_state {
+  computation(const evaluation_state& s, const node& of_node, values& to)
+      : evaluation_state(s), n(of_node), v(to), result(dense(n.axes)) {
+    v.data.assign(result.size(), 0);
+    r = v.data.data();
+  }
+
+  const node& n;
+  values& v;
+  layout result;
+  double* r;
+  const double *x = data(n, 0), *y = data(n, 1), *z = data(n, 2);
+  layout of_x = layout_of(n, 0), of_y = layout_of(n, 1), of_z = layout_of(n, 2);
+  axes own = to_axes(n.axes);
+};
+
+}  // namespace weft::reference::detail

@@ -1,0 +1,318 @@
+// The results of operations that are neither elementwise nor rowwise.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <vector>
+
+#include "reference/attention.hpp"
+#include "reference/computation.hpp"
+#include "reference/elementwise.hpp"
+#include "reference/rowwise.hpp"
+#include "weft/graph/rotation.hpp"
+
+namespace weft::reference::detail {
+
+// run() sets v to the result of an operation. Error bounds are in support/error_bound.hpp, unless a
+// member is_exact says that the result is never rounded.
+template <op>
+struct computed;
+
+// Replaces the layout's axis of elements by that of pairs; returns the offset from a pair's first
+// element to its second.
+inline std::size_t take_pairs(const node& n, layout& of) {
+  std::size_t const stride = of.take(n.named.at[0]);
+  of.put(n.named.at[1], stride * pair_steps_of(n).next);
+  return stride * pair_steps_of(n).partner;
+}
+// The unfolded layout: the axis of windows and that within a window instead of their operand's
+// axis.
+inline layout looked_at(layout whole, const node& n) {
+  std::size_t const stride = whole.take(n.named.at[0]);
+  whole.put(n.named.at[1], stride * static_cast<std::size_t>(n.lowest));
+  whole.put(n.named.at[2], stride * static_cast<std::size_t>(n.highest));
+  return whole;
+}
+inline axes put_in_place(axes list, const axis_info* of, const axis_info* axis) {
+  std::replace(list.begin(), list.end(), of, axis);
+  return list;
+}
+
+template <>
+struct computed<op::input> : computation {
+  void run() const { v = given_values(g.inputs[n.leaf], given.inputs, result.size()); }
+};
+template <>
+struct computed<op::parameter> : computation {
+  void run() const {
+    layout const stored(n.axes, [](const auto* axis) { return axis->extent; });
+    values const p = given_values(g.parameters[n.leaf], given.parameters, stored.size());
+    for_each(own, of, {result, stored}, [&](auto i, auto a) { r[i] = p.data[a]; });
+  }
+};
+template <>
+struct computed<op::state> : computation {
+  void run() const {
+    layout const stored(n.axes, [](const auto* axis) { return axis->extent; });
+    auto const found = given.states.find(g.name(g.states[n.leaf].name));
+    if (found != given.states.end())
+      for_each(own, of, {result, stored}, [&](auto i, auto a) { r[i] = found->second.at(a); });
+  }
+};
+template <>
+struct computed<op::update_rows> : computation {
+  void run() const {
+    auto const *const into = n.named.at[0], *const row = n.named.at[1];
+    std::copy_n(x, v.data.size(), r);
+    layout to = result;
+    std::size_t const stride = to.take(into);
+    layout which;  // offset p is the index of the row
+    which.put(row, 1);
+    for_each(put_in_place(own, into, row), of, {to, of_y, of_z, layout_of(n, 3), which},
+             [&](auto i, auto a, auto b, auto c, auto p) {
+               double const place = z[b] + static_cast<double>(p);
+               bool const counts = n.operands < 4 || static_cast<double>(p) < data(n, 3)[c];
+               if (counts && place >= 0 && place < static_cast<double>(of(into)))
+                 r[i + static_cast<std::size_t>(place) * stride] = y[a];
+             });
+  }
+};
+template <>
+struct computed<op::constant> : computation {
+  void run() const { v.data.assign(v.data.size(), n.scalar); }
+};
+template <>
+struct computed<op::element_ids> : computation {
+  static constexpr bool is_exact = true;
+  void run() const {
+    layout const stored(n.axes, [](const auto* axis) { return axis->extent; });
+    for_each(own, of, {result, stored}, [&](auto i, auto a) { r[i] = static_cast<double>(a); });
+  }
+};
+template <>
+struct computed<op::rename> : computation {  // the same elements in the same order
+  void run() const { v = all[static_cast<std::size_t>(n.operand[0])]; }
+};
+template <>
+struct computed<op::split> : computed<op::rename> {};
+template <>
+struct computed<op::scan_result> : computed<op::rename> {};
+template <>
+struct computed<op::scan_slice> : computation {
+  void run() const {
+    layout whole = of_x;
+    std::size_t const first = step * whole.take(n.named.at[0]);
+    for_each(own, of, {result, whole}, [&](auto i, auto a) { r[i] = x[first + a]; });
+  }
+};
+template <>
+struct computed<op::carry> : computation {  // the initial value; a scalar is broadcast
+  void run() const {
+    for_each(own, of, {result, of_x}, [&](auto i, auto a) { r[i] = x[a]; });
+  }
+};
+template <>
+struct computed<op::yield> : computation {
+  void run() const {
+    for_each(own, of, {result, of_y}, [&](auto i, auto b) { r[i] = y[b]; });
+  }
+};
+template <>
+struct computed<op::scan_collect>
+    : computation {  // evaluation::run_body writes a part in each step
+  void run() const {}
+};
+template <>
+struct computed<op::merge> : computation {
+  void run() const {
+    layout apart = result;
+    std::size_t stride = apart.take(merged_axis(g, n));
+    for (int i = n.named.count; i-- > 0; stride *= of(n.named.at[i]))
+      apart.put(n.named.at[i], stride);
+    for_each(to_axes(axes_of(n, 0)), of, {apart, of_x}, [&](auto i, auto a) { r[i] = x[a]; });
+  }
+};
+template <>
+struct computed<op::slice> : computation {
+  void run() const {
+    layout whole = of_x;
+    std::size_t const first = start(of, n) * whole.stride(n.named.at[0]);
+    whole.rename(n.named.at[0], part_axis(g, n));
+    for_each(own, of, {result, whole}, [&](auto i, auto a) { r[i] = x[first + a]; });
+  }
+};
+template <>
+struct computed<op::pad> : computation {
+  void run() const {
+    layout whole = result;
+    std::size_t const first = start(of, n) * whole.stride(n.named.at[0]);
+    axes const at_part = put_in_place(own, n.named.at[0], part_axis(g, n));
+    whole.rename(n.named.at[0], part_axis(g, n));
+    for_each(at_part, of, {whole, of_x}, [&](auto i, auto a) { r[first + i] = x[a]; });
+  }
+};
+template <>
+struct computed<op::unfold> : computation {
+  void run() const {
+    for_each(own, of, {result, looked_at(of_x, n)}, [&](auto i, auto a) { r[i] = x[a]; });
+  }
+};
+template <>
+struct computed<op::fold> : computation {
+  void run() const {
+    for_each(to_axes(axes_of(n, 0)), of, {looked_at(result, n), of_x},
+             [&](auto i, auto a) { r[i] += x[a]; });
+  }
+};
+template <>
+struct computed<op::concatenate> : computation {
+  void run() const {
+    auto const* const axis = whole_axis(g, n);
+    std::size_t first = 0;
+    for (int p = 0; p < n.operands; ++p) {
+      auto const* const part = n.named.at[p];
+      double const* const from = data(n, p);
+      layout whole = result;
+      whole.rename(axis, part);
+      for_each(put_in_place(own, axis, part), of, {whole, layout_of(n, p)},
+               [&](auto i, auto a) { r[first + i] = from[a]; });
+      first += of(part) * result.stride(axis);
+    }
+  }
+};
+template <>
+struct computed<op::positions> : computation {
+  void run() const {
+    for (std::size_t i = 0; i < v.data.size(); ++i) r[i] = static_cast<double>(i);
+  }
+};
+template <>
+struct computed<op::length> : computation {
+  void run() const { r[0] = static_cast<double>(product(of, n.named)); }
+};
+template <>
+struct computed<op::sum> : computation {
+  void run() const {
+    for_each(united(n.axes, axes_of(n, 0)), of, {result, of_x, of_y},
+             [&](auto i, auto a, auto b) { r[i] += n.operands == 1 ? x[a] : x[a] * y[b]; });
+  }
+};
+template <>
+struct computed<op::max> : computation {
+  void run() const {
+    v.data.assign(v.data.size(), -std::numeric_limits<double>::infinity());
+    for_each(united(n.axes, axes_of(n, 0)), of, {result, of_x},
+             [&](auto i, auto a) { r[i] = maximum(r[i], x[a]); });
+  }
+};
+template <>
+struct computed<op::dot> : computation {
+  void run() const {
+    for_each(united(n.axes, axes_of(n, 0), axes_of(n, 1)), of, {result, of_x, of_y},
+             [&](auto i, auto a, auto b) { r[i] += x[a] * y[b]; });
+    for (double& e : v.data) e *= n.scale;
+    for (int addend = 2; addend < n.operands; ++addend)
+      for_each(own, of, {result, layout_of(n, addend)},
+               [&](auto i, auto a) { r[i] += data(n, addend)[a]; });
+    for (double& e : v.data) e = elementwise(make_node(n.epilogue), e, 0, 0);
+  }
+};
+template <>
+struct computed<op::attention> : computation {
+  void run() const { v = {attention(g, n, of, attention_operands_of(n), given.random).result}; }
+};
+template <>
+struct computed<op::attention_adjoint> : computation {  // its results, concatenated
+  void run() const {
+    attention_values const a = attention(g, n, of, attention_operands_of(n), given.random);
+    v.data.clear();
+    auto const append = [&](const std::vector<double>& part) {
+      v.data.insert(v.data.end(), part.begin(), part.end());
+    };
+    append(a.query_gradient);
+    append(a.key_gradient);
+    append(a.value_gradient);
+    if (has_option(n, attention_option::bias_gradient)) append(a.bias_gradient);
+    if (has_option(n, attention_option::relative_gradient)) append(a.relative_gradient);
+  }
+};
+template <>
+struct computed<op::get_result> : computation {
+  void run() const {
+    attention_parts const parts = parts_of(g.nodes[n.operand[0]]);
+    std::size_t first = 0;
+    for (int j = 0; j < n.start; ++j) first += dense(g.nodes[parts.of[j]].axes).size();
+    std::copy_n(x + first, v.data.size(), r);
+  }
+};
+template <>
+struct computed<op::rotate> : computation {
+  void run() const {
+    for_each(own, of, {result, of_x}, [&](auto i, auto a) { r[i] = x[a]; });
+    layout to_pairs = result, from_pairs = of_x;
+    std::size_t const to = take_pairs(n, to_pairs), from = take_pairs(n, from_pairs);
+    for_each(put_in_place(own, n.named.at[0], n.named.at[1]), of,
+             {to_pairs, from_pairs, of_y, of_z}, [&](auto i, auto a, auto c, auto s) {
+               r[i] = x[a] * y[c] - x[a + from] * z[s];
+               r[i + to] = x[a + from] * y[c] + x[a] * z[s];
+             });
+  }
+};
+template <>
+struct computed<op::rotate_adjoint> : computation {
+  void run() const {
+    layout pairs = of_x, pairs_g = of_y;
+    std::size_t const second = take_pairs(n, pairs), second_g = take_pairs(n, pairs_g);
+    for_each(own, of, {result, pairs, pairs_g}, [&](auto i, auto a, auto b) {
+      r[i] = n.scalar == 0 ? y[b] * x[a] + y[b + second_g] * x[a + second]
+                           : y[b + second_g] * x[a] - y[b] * x[a + second];
+    });
+  }
+};
+template <>
+struct computed<op::gather> : computation {
+  void run() const {
+    auto const* const indexed = n.named.at[0];
+    auto const size = static_cast<double>(of(indexed));
+    layout table = of_x;
+    std::size_t const stride = table.take(indexed);
+    for_each(own, of, {result, table, of_y}, [&](auto i, auto a, auto b) {
+      if (y[b] >= 0 && y[b] < size) r[i] = x[a + static_cast<std::size_t>(y[b]) * stride];
+    });
+  }
+};
+template <>
+struct computed<op::scatter_add> : computation {
+  void run() const {
+    auto const* const indexed = n.named.at[0];
+    auto const size = static_cast<double>(of(indexed));
+    layout table = result;
+    std::size_t const stride = table.take(indexed);
+    for_each(without(united(axes_of(n, 0), axes_of(n, 1), n.axes), {indexed}), of,
+             {table, of_x, of_y}, [&](auto i, auto a, auto b) {
+               if (y[b] >= 0 && y[b] < size) r[i + static_cast<std::size_t>(y[b]) * stride] += x[a];
+             });
+  }
+};
+template <>
+struct computed<op::norm_parameter_gradient> : computation {
+  void run() const {
+    node const& adjoint = g.nodes[n.operand[0]];
+    axes const along = to_axes(adjoint.named);
+    layout const at_x = layout_of(adjoint, 0), at_g = layout_of(adjoint, 1);
+    node normal = adjoint;
+    normal.kind = normalization_of_adjoint(adjoint.kind);
+    for_each(without(to_axes(adjoint.axes), along), of, {at_x, at_g}, [&](auto a, auto b) {
+      std::vector<double> row;
+      for_each(along, of, {at_x}, [&](auto j) { row.push_back(data(adjoint, 0)[a + j]); });
+      std::vector<double> const h = detail::rowwise(normal, row, row);
+      std::size_t next = 0;
+      for_each(along, of, {result, at_g}, [&](auto j, auto k) {
+        r[j] += data(adjoint, 1)[b + k] * (n.start == 0 ? h[next++] : 1);
+      });
+    });
+  }
+};
+
+}  // namespace weft::reference::detail
