@@ -457,7 +457,7 @@ void elementwise(const call& c) noexcept {
 
 }  // namespace
 
-kernel elementwise_of_target() {
+kernel_function elementwise_of_target() {
   return &elementwise;
 }
 
@@ -470,7 +470,7 @@ namespace weft::kernels {
 
 HWY_EXPORT(elementwise_of_target);
 
-kernel elementwise_kernel() noexcept {
+kernel_function elementwise_kernel() noexcept {
   return HWY_DYNAMIC_DISPATCH(elementwise_of_target)();
 }
 

@@ -5,19 +5,10 @@
 
 namespace weft::kernels {
 
-using kernel = void (*)(const call&) noexcept;
-
-kernel elementwise_kernel() noexcept;
-kernel reduce_kernel() noexcept;
-kernel rowwise_kernel() noexcept;
+#define WEFT_KERNEL(name) kernel_function name##_kernel() noexcept;
+WEFT_KERNELS(WEFT_KERNEL)
+#undef WEFT_KERNEL
 void (*attention_adjoint_kernel() noexcept)(const attention_call&) noexcept;
-kernel gather_kernel() noexcept;
-kernel scatter_add_kernel() noexcept;
-kernel write_kernel() noexcept;
-kernel rotate_kernel() noexcept;
-kernel rotate_adjoint_kernel() noexcept;
-kernel positions_kernel() noexcept;
-kernel zero_kernel() noexcept;
 
 void (*sgd_kernel() noexcept)(const sgd_step&) noexcept;
 void (*adamw_kernel() noexcept)(const adamw_step&) noexcept;

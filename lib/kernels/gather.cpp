@@ -56,10 +56,10 @@ void scatter_add(const call& c) noexcept {
 
 }  // namespace
 
-kernel positions_of_target() {
+kernel_function positions_of_target() {
   return &positions;
 }
-kernel scatter_add_of_target() {
+kernel_function scatter_add_of_target() {
   return &scatter_add;
 }
 
@@ -74,19 +74,19 @@ HWY_EXPORT(positions_of_target);
 HWY_EXPORT(scatter_add_of_target);
 
 // The others only move bytes, for which the C library's functions are as fast as the machine.
-kernel gather_kernel() noexcept {
+kernel_function gather_kernel() noexcept {
   return &gather;
 }
-kernel scatter_add_kernel() noexcept {
+kernel_function scatter_add_kernel() noexcept {
   return HWY_DYNAMIC_DISPATCH(scatter_add_of_target)();
 }
-kernel write_kernel() noexcept {
+kernel_function update_rows_kernel() noexcept {
   return &write;
 }
-kernel positions_kernel() noexcept {
+kernel_function positions_kernel() noexcept {
   return HWY_DYNAMIC_DISPATCH(positions_of_target)();
 }
-kernel zero_kernel() noexcept {
+kernel_function zero_kernel() noexcept {
   return &zero;
 }
 

@@ -533,7 +533,7 @@ void reduce(const call& c) noexcept {
 
 }  // namespace
 
-kernel reduce_of_target() {
+kernel_function reduce_of_target() {
   return &reduce;
 }
 
@@ -546,7 +546,7 @@ namespace weft::kernels {
 
 HWY_EXPORT(reduce_of_target);
 
-kernel reduce_kernel() noexcept {
+kernel_function reduce_kernel() noexcept {
   return HWY_DYNAMIC_DISPATCH(reduce_of_target)();
 }
 

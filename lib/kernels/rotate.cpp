@@ -351,10 +351,10 @@ void rotate_adjoint(const call& c) noexcept {
 
 }  // namespace
 
-kernel rotate_of_target() {
+kernel_function rotate_of_target() {
   return &rotate;
 }
-kernel rotate_adjoint_of_target() {
+kernel_function rotate_adjoint_of_target() {
   return &rotate_adjoint;
 }
 
@@ -368,10 +368,10 @@ namespace weft::kernels {
 HWY_EXPORT(rotate_of_target);
 HWY_EXPORT(rotate_adjoint_of_target);
 
-kernel rotate_kernel() noexcept {
+kernel_function rotate_kernel() noexcept {
   return HWY_DYNAMIC_DISPATCH(rotate_of_target)();
 }
-kernel rotate_adjoint_kernel() noexcept {
+kernel_function rotate_adjoint_kernel() noexcept {
   return HWY_DYNAMIC_DISPATCH(rotate_adjoint_of_target)();
 }
 

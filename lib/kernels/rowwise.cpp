@@ -539,7 +539,7 @@ void rowwise(const call& c) noexcept {
 
 }  // namespace
 
-kernel rowwise_of_target() {
+kernel_function rowwise_of_target() {
   return &rowwise;
 }
 
@@ -552,7 +552,7 @@ namespace weft::kernels {
 
 HWY_EXPORT(rowwise_of_target);
 
-kernel rowwise_kernel() noexcept {
+kernel_function rowwise_kernel() noexcept {
   return HWY_DYNAMIC_DISPATCH(rowwise_of_target)();
 }
 

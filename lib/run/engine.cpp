@@ -147,39 +147,10 @@ void engine::call(const instruction& s, std::ptrdiff_t place, const kernels::tab
   c.random = random_;
   c.scratch = scratch;
   c.part = part;
-  switch (s.run) {
-    case kernel::elementwise:
-      return kernels.elementwise(c);
-    case kernel::reduce:
-      return kernels.reduce(c);
-    case kernel::rowwise:
-      return kernels.rowwise(c);
-    case kernel::dot:
-      return kernels.dot(c);
-    case kernel::gather:
-      return kernels.gather(c);
-    case kernel::scatter_add:
-      return kernels.scatter_add(c);
-    case kernel::update_rows:
-      return kernels.write(c);
-    case kernel::rotate:
-      return kernels.rotate(c);
-    case kernel::rotate_adjoint:
-      return kernels.rotate_adjoint(c);
-    case kernel::positions:
-      return kernels.positions(c);
-    case kernel::zero:
-      return kernels.zero(c);
-    case kernel::length: {
-      float product = 1;
-      for (int l = 0; l < s.loops; ++l) product *= static_cast<float>(c.extent[l]);
-      std::memcpy(c.operands[0].data, &product, sizeof product);
-      return;
-    }
-    case kernel::attention:
-    case kernel::attention_adjoint:
-      return;  // see attend()
-  }
+  if (s.run != kernel::length) return kernels.of(s.run)(c);
+  float product = 1;
+  for (int l = 0; l < s.loops; ++l) product *= static_cast<float>(c.extent[l]);
+  std::memcpy(c.operands[0].data, &product, sizeof product);
 }
 
 void engine::attend(const instruction& s, std::ptrdiff_t place, const kernels::table& kernels,

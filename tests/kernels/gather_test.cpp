@@ -175,7 +175,7 @@ void check_write(const table& kernels) {
             expected.expect(buffer, offset(c.operands[0], point) + first * c.axis_stride,
                             number(c.operands[1]));
           });
-          BOOST_TEST(wrong_in_parts(kernels.write, c, buffer, expected) == 0,
+          BOOST_TEST(wrong_in_parts(kernels.update_rows, c, buffer, expected) == 0,
                      "write, loops " << extent.size() << ", row " << row << ", places without "
                                      << without);
         }

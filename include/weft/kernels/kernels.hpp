@@ -3,46 +3,90 @@
 
 #include <cstddef>
 
+#include "weft/graph/op.hpp"
 #include "weft/kernels/attention.hpp"
 #include "weft/kernels/call.hpp"
 #include "weft/kernels/update.hpp"
 
 namespace weft::kernels {
 
-// The kernels compiled for one SIMD target. Below, r is the result, i... an index of the loops.
+// Contracts of the kernels that take a call. Below, r is the result, i... an index of the loops.
+//
+// elementwise: r[i...] = f(inputs[i...]). A stride of 0 broadcasts. With links, r is the result of
+// the last one, and has its dtype. dropout occurs in fusion groups only; an int32 input with null
+// data stands for the element ids, sums of index * stride.
+//
+// reduce: sum or max, over the loops in `over`, whose stride in the result is 0. An empty sum is 0,
+// an empty max -infinity. With a second input, of float32, sum is the sum of products.
+//
+// rowwise: each row, the loops in `over`, independently. A softmax row whose maximum is -infinity is
+// 0 everywhere, such a log_softmax row -infinity. Inputs, where those in parentheses are optional
+// (null data):
+//   softmax              x, (mask): of x * scale, of -infinity where the mask is false
+//   (rms_)normalize      x, (gain, (bias)), (addend): of x + addend, times the gain, plus the
+//                        bias
+//   their adjoints       x, g, (gain), (addend): of g * gain; the addend is added
+//   log_softmax_adjoint  y, g, (indices): with indices, each row has one index and one element
+//                        of g, the gradient at that index; the other gradients are 0. An index
+//                        outside of the row is ignored
+// If the adjoint of a normalisation has an axis_extent, that is the number of blocks of
+// rows_per_partial consecutive rows (graph/partial_sums.hpp). Each block then stores a row of
+// partial sums of g * normalize(x) over its rows, the first one axis_stride elements after the
+// result's first element; these are followed by a row of partial sums of g for each block. A
+// block without rows stores zeros.
+//
+// dot: r[i...] = epilogue(scale * s + a[i...] + b[i...]), with s the sum of left * right over the
+// loops in which the result has stride 0. Every loop has a nonzero stride in at least two of
+// result, left and right, or extent 1. a and b are operands 3 and 4, broadcast by stride;
+// optional (null data). `epilogue` is copy, relu, gelu, gelu_tanh, tanh or sigmoid. If `packed`
+// is not null, it is read instead of the operand that gives the columns.
+//
+// gather: r[i...] = table[i... + axis_stride * indices[i...]]; 0 for an index outside
+// [0, axis_extent).
+//
+// scatter_add: zeroes r over its loops and the indexed axis, then r[i... + axis_stride *
+// indices[i...]] += g[i...] in the order of the loops; indices outside [0, axis_extent) are
+// ignored.
+//
+// update_rows: r[i... + axis_stride * at[i...]] = rows[i...], where loop p is the one in `over`, in
+// which r has stride axis_stride, and with count[i...], operand 3, where p < count[i...]. Rows
+// that would lie outside of [0, axis_extent) are left out. `at` and `count`, int32, have stride 0
+// in loop p.
+//
+// rotate: along the loop in `over`, x and r have pairs (a, b): a is at r[i...], and b axis_stride
+// elements after it. Consecutive pairs have stride 1 (half-split), or 2 if axis_stride is 1
+// (interleaved). a becomes a cosine[i...] - b sine[i...], b becomes b cosine[i...] + a
+// sine[i...]. Of the axis_extent elements of a row, those after the pairs are copied.
+//
+// rotate_adjoint: from such pairs of x and of g, the gradient for the cosine, r[i...] = ga a + gb
+// b, where the scalar is 0, and for the sine, gb a - ga b, where it is 1.
+//
+// positions: int32 i along the one loop.
+//
+// zero: zero bits over the loops.
+using kernel_function = void (*)(const call&) noexcept;
+
+// The kernels compiled for one SIMD target.
 struct table {
-  // op::copy to op::where: r[i...] = f(inputs[i...]). A stride of 0 broadcasts. With links, r is
-  // the result of the last one, and has its dtype. dropout occurs in fusion groups only; an int32
-  // input with null data stands for the element ids, sums of index * stride.
-  void (*elementwise)(const call&) noexcept;
+#define WEFT_KERNEL(name) kernel_function name;
+  WEFT_KERNELS(WEFT_KERNEL)
+#undef WEFT_KERNEL
 
-  // sum, max: over the loops in `over`, whose stride in the result is 0. An empty sum is 0, an
-  // empty max -infinity. With a second input, of float32, sum is the sum of products.
-  void (*reduce)(const call&) noexcept;
-
-  // softmax to rms_normalize_adjoint: each row, the loops in `over`, independently. A softmax row
-  // whose maximum is -infinity is 0 everywhere, such a log_softmax row -infinity. Inputs, where
-  // those in parentheses are optional (null data):
-  //   softmax              x, (mask): of x * scale, of -infinity where the mask is false
-  //   (rms_)normalize      x, (gain, (bias)), (addend): of x + addend, times the gain, plus the
-  //                        bias
-  //   their adjoints       x, g, (gain), (addend): of g * gain; the addend is added
-  //   log_softmax_adjoint  y, g, (indices): with indices, each row has one index and one element
-  //                        of g, the gradient at that index; the other gradients are 0. An index
-  //                        outside of the row is ignored
-  // If the adjoint of a normalisation has an axis_extent, that is the number of blocks of
-  // rows_per_partial consecutive rows (graph/partial_sums.hpp). Each block then stores a row of
-  // partial sums of g * normalize(x) over its rows, the first one axis_stride elements after the
-  // result's first element; these are followed by a row of partial sums of g for each block. A
-  // block without rows stores zeros.
-  void (*rowwise)(const call&) noexcept;
-
-  // dot: r[i...] = epilogue(scale * s + a[i...] + b[i...]), with s the sum of left * right over the
-  // loops in which the result has stride 0. Every loop has a nonzero stride in at least two of
-  // result, left and right, or extent 1. a and b are operands 3 and 4, broadcast by stride;
-  // optional (null data). `epilogue` is copy, relu, gelu, gelu_tanh, tanh or sigmoid. If `packed`
-  // is not null, it is read instead of the operand that gives the columns.
-  void (*dot)(const call&) noexcept;
+  // The kernel of an instruction; null if it takes no call.
+  kernel_function of(kernel k) const {
+    switch (k) {
+#define WEFT_KERNEL(name) \
+  case kernel::name:      \
+    return name;
+      WEFT_KERNELS(WEFT_KERNEL)
+#undef WEFT_KERNEL
+      case kernel::length:
+      case kernel::attention:
+      case kernel::attention_adjoint:
+        break;
+    }
+    return nullptr;
+  }
 
   // Packs the operand of a dot that gives the columns (columns_operand, if can_be_packed) for later
   // calls with the same loops along that operand, on this target: packed_bytes(call, packed_as)
@@ -61,37 +105,6 @@ struct table {
   // the forward kernel's result and statistics. Needs attention_adjoint_scratch_bytes of scratch.
   // Partitions divide the batch loops that all gradients have.
   void (*attention_adjoint)(const attention_call&) noexcept;
-
-  // gather: r[i...] = table[i... + axis_stride * indices[i...]]; 0 for an index outside
-  // [0, axis_extent).
-  void (*gather)(const call&) noexcept;
-
-  // scatter_add: zeroes r over its loops and the indexed axis, then r[i... + axis_stride *
-  // indices[i...]] += g[i...] in the order of the loops; indices outside [0, axis_extent) are
-  // ignored.
-  void (*scatter_add)(const call&) noexcept;
-
-  // write: r[i... + axis_stride * at[i...]] = rows[i...], where loop p is the one in `over`, in
-  // which r has stride axis_stride, and with count[i...], operand 3, where p < count[i...]. Rows
-  // that would lie outside of [0, axis_extent) are left out. `at` and `count`, int32, have stride 0
-  // in loop p.
-  void (*write)(const call&) noexcept;
-
-  // rotate: along the loop in `over`, x and r have pairs (a, b): a is at r[i...], and b axis_stride
-  // elements after it. Consecutive pairs have stride 1 (half-split), or 2 if axis_stride is 1
-  // (interleaved). a becomes a cosine[i...] - b sine[i...], b becomes b cosine[i...] + a
-  // sine[i...]. Of the axis_extent elements of a row, those after the pairs are copied.
-  void (*rotate)(const call&) noexcept;
-
-  // rotate_adjoint: from such pairs of x and of g, the gradient for the cosine, r[i...] = ga a + gb
-  // b, where the scalar is 0, and for the sine, gb a - ga b, where it is 1.
-  void (*rotate_adjoint)(const call&) noexcept;
-
-  // positions: int32 i along the one loop.
-  void (*positions)(const call&) noexcept;
-
-  // zero: zero bits over the loops.
-  void (*zero)(const call&) noexcept;
 
   void (*sgd)(const sgd_step&) noexcept;
   void (*adamw)(const adamw_step&) noexcept;

@@ -52,23 +52,6 @@ struct operand_ref {
 
 inline constexpr std::int16_t current_step = -1;  // instead of a slot
 
-enum class kernel : std::uint8_t {
-  elementwise,
-  reduce,
-  rowwise,
-  dot,
-  gather,
-  scatter_add,
-  positions,
-  zero,
-  update_rows,
-  length,
-  attention,
-  attention_adjoint,
-  rotate,
-  rotate_adjoint
-};
-
 // Operands and attributes of an attention or its adjoint, see kernels/attention.hpp. The operands
 // have strides for the loops of the instruction.
 struct attention_ref {
