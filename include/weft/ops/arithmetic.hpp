@@ -11,6 +11,9 @@ namespace weft {
   (elements, name ": the operands' elements differ; convert one with weft::cast"), \
       (rank, name ": the operands have more than 8 axes between them"),            \
       (booleans, name ": booleans have no arithmetic; choose with weft::where")
+#define WEFT_FLOAT_ARITHMETIC_RULES(name) \
+  WEFT_ARITHMETIC_RULES(name),            \
+      (integers, name ": the elements are integers; convert with weft::cast<float>")
 
 // l + r, elementwise (torch.add).
 template <class L, class R>
@@ -53,8 +56,7 @@ requires(detail::operands<L, R>&& detail::rule_of_operands<L, R, bool, std::int3
          rule::none)
     WEFT_REJECT(
         (detail::rule_of_operands<L, R, bool, std::int32_t>()), operator/(const L&, const R&),
-        WEFT_ARITHMETIC_RULES("divide"),
-        (integers, "divide: integers are not divided; convert with weft::cast<float>"))
+        WEFT_FLOAT_ARITHMETIC_RULES("divide"))
 // The greater of two, elementwise (torch.maximum): NaN where either is, with gradients of 0 there.
 // Equal operands get half of the gradient each.
 template <class L, class R>
@@ -88,5 +90,6 @@ requires detail::logical<X> WEFT_REJECT((rule::booleans), operator-(const X&),
                                         (booleans, "negate: a mask is turned round with !"))
 
 #undef WEFT_ARITHMETIC_RULES
+#undef WEFT_FLOAT_ARITHMETIC_RULES
 
 }  // namespace weft

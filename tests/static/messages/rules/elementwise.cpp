@@ -45,11 +45,11 @@ void wrong() {
   void(b / 1);
   // error: divide: booleans have no arithmetic; choose with weft::where
   void(b / b);
-  // error: divide: integers are not divided; convert with weft::cast<float>
+  // error: divide: the elements are integers; convert with weft::cast<float>
   void(i / i);
-  // error: divide: integers are not divided; convert with weft::cast<float>
+  // error: divide: the elements are integers; convert with weft::cast<float>
   void(i / 2);
-  // error: divide: integers are not divided; convert with weft::cast<float>
+  // error: divide: the elements are integers; convert with weft::cast<float>
   void(2 / i);
   // error: maximum: the operands' elements differ; convert one with weft::cast
   maximum(f, i);
