@@ -55,6 +55,7 @@ enum class op : std::uint8_t {
   divide,
   maximum,
   minimum,
+  pow,
   less,
   less_equal,
   equal,

@@ -218,6 +218,34 @@ struct op_entry<op::minimum> : detail::extremum_operation<false> {
   static constexpr auto reference(auto& m, auto x, auto y) { return m.minimum(x, y); }
 };
 template <>
+struct op_entry<op::pow> : binary_operation<op_flag::expensive> {
+  static constexpr double flops_per_element = 3;  // exp(y log(x))
+  static constexpr auto reference(auto& m, auto x, auto y) { return m.pow(x, y); }
+  static constexpr interval domain(int operand) {
+    return operand == 0 ? interval{0.25, 4} : interval{-2, 3};
+  }
+  // y x^(y - 1), and x^y log(x); 0 where 0 times an infinity would be NaN, as PyTorch's.
+  static constexpr void adjoint(auto& p) {
+    int const g = p.gradient(), x = p.x(0), y = p.x(1), zero = p.constant(0);
+    if (p.wants(0)) {
+      int const slope = p.times(y, p.map(op::pow, x, p.map(op::subtract, y, p.constant(1))));
+      p.add(0, p.times(g, p.map(op::where, p.map(op::equal, y, zero), zero, slope)));
+    }
+    if (p.wants(1)) {
+      int const slope = p.times(p.result(), p.map(op::log, x));
+      int const at_zero = p.map(op::where, p.map(op::less_equal, zero, y), zero, slope);
+      p.add(1, p.times(g, p.map(op::where, p.map(op::equal, x, zero), at_zero, slope)));
+    }
+  }
+  static constexpr int fold(auto& s, auto& n) {
+    if (s.is_constant(n, 1, 1) && s.is_like(n, 0)) return n.operand[0];
+    if (!s.is_constant(n, 1, 2)) return -1;
+    n.kind = op::multiply;
+    n.operand[1] = n.operand[0];
+    return -1;
+  }
+};
+template <>
 struct op_entry<op::less> : detail::comparison_operation<element_types::comparison> {
   static constexpr auto reference(auto&, auto x, auto y) { return x < y; }
 };

@@ -8,6 +8,7 @@
 #endif
 
 #include <cstddef>
+#include <limits>
 
 #include "weft/graph/ops.hpp"
 #include "weft/kernels/bundle-inl.h"
@@ -180,6 +181,90 @@ struct vector_op<op::minimum> {
   template <class D, class V>
   HWY_INLINE V operator()(D, V a, V b) const {
     return math::minimum(a, b);
+  }
+};
+
+// y log2(m 2^e) as the nearest integer and a fraction, for m from sqrt(1/2) to sqrt(2), each lane
+// in double: in float the product's error would be that of the result times y log(x). With s = (m -
+// 1)/(m + 1), log2(m) = 2/ln 2 (s + s³/3 + s⁵/5 + …), of which 2e-12 is left out.
+template <class DD, class V>
+HWY_INLINE V log2_times(DD d, V m, V e, V y) {
+  const V one = hn::Set(d, 1.0), s = hn::Div(hn::Sub(m, one), hn::Add(m, one)), s2 = hn::Mul(s, s);
+  V sum = hn::Set(d, 1.0 / 13);
+  sum = hn::MulAdd(sum, s2, hn::Set(d, 1.0 / 11));
+  sum = hn::MulAdd(sum, s2, hn::Set(d, 1.0 / 9));
+  sum = hn::MulAdd(sum, s2, hn::Set(d, 1.0 / 7));
+  sum = hn::MulAdd(sum, s2, hn::Set(d, 1.0 / 5));
+  sum = hn::MulAdd(sum, s2, hn::Set(d, 1.0 / 3));
+  sum = hn::MulAdd(sum, s2, one);
+  return hn::Mul(y, hn::MulAdd(hn::Mul(sum, s), hn::Set(d, 2.8853900817779268), e));
+}
+template <class D, class V>
+HWY_INLINE void log2_times(D d, V m, V e, V y, V& integer, V& fraction) {
+  // Beyond these bounds 2^t is 0 or infinity.
+  const auto in_double = [](auto dd, auto mm, auto ee, auto yy, auto& near, auto& rest) HWY_ATTR {
+    const auto t =
+        hn::Max(hn::Set(dd, -160.0), hn::Min(hn::Set(dd, 160.0), log2_times(dd, mm, ee, yy)));
+    near = hn::Round(t);
+    rest = hn::Sub(t, near);
+  };
+  if constexpr (hn::MaxLanes(D()) == 1) {
+    const hn::Rebind<double, D> dd;
+    hn::Vec<decltype(dd)> near, rest;
+    in_double(dd, hn::PromoteTo(dd, m), hn::PromoteTo(dd, e), hn::PromoteTo(dd, y), near, rest);
+    integer = hn::DemoteTo(d, near);
+    fraction = hn::DemoteTo(d, rest);
+  } else {
+#if HWY_TARGET != HWY_SCALAR  // which has no halves
+    const hn::Half<D> half;
+    const hn::Rebind<double, decltype(half)> dd;
+    const auto low = [=](V v) HWY_ATTR { return hn::PromoteTo(dd, hn::LowerHalf(half, v)); };
+    const auto high = [=](V v) HWY_ATTR { return hn::PromoteTo(dd, hn::UpperHalf(half, v)); };
+    hn::Vec<decltype(dd)> near_low, near_high, rest_low, rest_high;
+    in_double(dd, low(m), low(e), low(y), near_low, rest_low);
+    in_double(dd, high(m), high(e), high(y), near_high, rest_high);
+    integer = hn::Combine(d, hn::DemoteTo(half, near_high), hn::DemoteTo(half, near_low));
+    fraction = hn::Combine(d, hn::DemoteTo(half, rest_high), hn::DemoteTo(half, rest_low));
+#endif
+  }
+}
+template <>
+struct vector_op<op::pow> : of_vectors<1> {
+  template <class D, class V>
+  HWY_INLINE V operator()(D d, V x, V y) const {
+    const hn::RebindToSigned<D> di;
+    const V zero = hn::Zero(d), one = hn::Set(d, 1.0f);
+    const V inf = hn::Set(d, std::numeric_limits<float>::infinity());
+    const V size = hn::Abs(x);
+    // A subnormal x is scaled to a normal number.
+    const auto subnormal = hn::Lt(size, hn::Set(d, 0x1p-126f));
+    const V normal = hn::IfThenElse(subnormal, hn::Mul(size, hn::Set(d, 0x1p24f)), size);
+    const auto bits = hn::BitCast(di, normal);
+    const auto exponent =  // the bits subtracted are those of sqrt(1/2)
+        hn::ShiftRight<23>(hn::Sub(bits, hn::Set(di, 0x3F3504F3)));
+    const V m = hn::BitCast(d, hn::Sub(bits, hn::ShiftLeft<23>(exponent)));
+    const V e =
+        hn::Sub(hn::ConvertTo(d, exponent), hn::IfThenElseZero(subnormal, hn::Set(d, 24.0f)));
+    V integer = zero, fraction = zero;
+    log2_times(d, m, e, y, integer, fraction);
+    // In two factors, since 2^n itself may be out of range.
+    const auto n = hn::ConvertTo(di, integer), half_n = hn::ShiftRight<1>(n);
+    V r = math::polynomial<math::exp2_to_6>(d, fraction);
+    r = hn::Mul(hn::Mul(r, math::power_of_2(d, half_n)), math::power_of_2(d, hn::Sub(n, half_n)));
+
+    const auto is_infinite = hn::Eq(size, inf), is_negative = hn::Lt(x, zero);
+    const V of_zero = hn::IfThenElse(hn::Lt(y, zero), inf, zero);
+    const V of_infinity = hn::IfThenElse(hn::Lt(y, zero), zero, inf);
+    r = hn::IfThenElse(hn::Eq(x, zero), of_zero, hn::IfThenElse(is_infinite, of_infinity, r));
+    r = hn::IfThenElse(hn::Eq(size, one), one, r);
+    const V half_y = hn::Mul(y, hn::Set(d, 0.5f));
+    const auto is_integer = hn::Eq(hn::Round(y), y), is_even = hn::Eq(hn::Round(half_y), half_y);
+    r = hn::IfThenElse(hn::AndNot(is_even, is_integer), hn::CopySign(r, x), r);
+    const auto has_no_power = hn::AndNot(hn::Or(is_integer, is_infinite), is_negative);
+    const auto is_nan = hn::Or(unequal(x, x), unequal(y, y));
+    const V nan = hn::Set(d, std::numeric_limits<float>::quiet_NaN());
+    r = hn::IfThenElse(hn::Or(has_no_power, is_nan), nan, r);
+    return hn::IfThenElse(hn::Or(hn::Eq(x, one), hn::Eq(y, zero)), one, r);
   }
 };
 template <>

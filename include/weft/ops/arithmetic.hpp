@@ -79,6 +79,18 @@ template <class L, class R>
 requires(detail::operands<L, R>&& detail::rule_of_operands<L, R, bool>() != rule::none)
     WEFT_REJECT((detail::rule_of_operands<L, R, bool>()), minimum(const L&, const R&),
                 WEFT_ARITHMETIC_RULES("minimum"))
+// x to the power of y, elementwise, of float only (torch.pow): as C's pow, so that NaN and 1 to the
+// power of anything follow IEEE 754, and a negative x has a power only where y is an integer.
+// Within 1.2 ulp. The gradient for y is NaN where x is negative.
+template <class X, class Y>
+requires detail::operands<X, Y>
+constexpr auto pow(const X& x, const Y& y) {
+  return detail::binary<op::pow>(x, y);
+}
+template <class X, class Y>
+requires(detail::operands<X, Y>&& detail::rule_of_operands<X, Y, bool, std::int32_t>() !=
+         rule::none) WEFT_REJECT((detail::rule_of_operands<X, Y, bool, std::int32_t>()),
+                                 pow(const X&, const Y&), WEFT_FLOAT_ARITHMETIC_RULES("pow"))
 
 // -x, elementwise (torch.neg): x float or int32 [...] to the same axes.
 template <expression X>
