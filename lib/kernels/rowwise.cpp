@@ -483,6 +483,49 @@ void softmax_adjoint_columns(const column_arguments& arguments) {
   });
 }
 
+// In double, so that the errors of a long row do not add up.
+template <bool reversed, std::size_t rows>
+HWY_INLINE void cumulative_sum_of(const row_arguments& a, std::size_t first_row) {
+  const float* from[rows];
+  float* to[rows];
+  double total[rows]{};
+  for (std::size_t r = 0; r < rows; ++r) {
+    from[r] = a.row(first_row + r).floats(0);
+    to[r] = a.row(first_row + r).to;
+  }
+  for (std::size_t i = 0; i < a.length; ++i) {
+    const std::size_t at = reversed ? a.length - 1 - i : i;
+    for (std::size_t r = 0; r < rows; ++r) {
+      total[r] += from[r][at];
+      to[r][at] = static_cast<float>(total[r]);
+    }
+  }
+}
+template <bool reversed>
+void cumulative_sum(const row_arguments& a) {
+  if (a.rows == max_rows) return cumulative_sum_of<reversed, max_rows>(a, 0);
+  for (std::size_t r = 0; r < a.rows; ++r) cumulative_sum_of<reversed, 1>(a, r);
+}
+template <bool reversed>
+void cumulative_sum_columns(const column_arguments& arguments) {
+  column_arguments a = arguments;  // a copy, which no store can alias
+  if (reversed)
+    for (int o = 0; o < 2; ++o) {
+      a.at[o] += static_cast<std::ptrdiff_t>(a.length - 1) * a.step[o];
+      a.step[o] = -a.step[o];
+    }
+  for_columns(a, [&](auto memory, const row_pointers& first, auto count) HWY_ATTR {
+    auto total = bundle<D, count>::of([](int) HWY_ATTR { return hn::Zero(D()); });
+    for_elements(a, first, [&](const row_pointers& at) HWY_ATTR {
+      total.map_indexed([&](V sum, int j) HWY_ATTR {
+        sum = hn::Add(sum, memory.load(at.floats(0) + offset_of(j)));
+        memory.store(sum, at.to + offset_of(j));
+        return sum;
+      });
+    });
+  });
+}
+
 // The kernel of a rowwise operation: for contiguous rows, and, if there is one, for interleaved
 // rows.
 template <row_function Rows, column_function Columns = nullptr>
@@ -500,6 +543,12 @@ template <>
 struct row_op<op::normalize> : row_kernel<&normalize> {};
 template <>
 struct row_op<op::rms_normalize> : row_kernel<&normalize> {};
+template <>
+struct row_op<op::cumulative_sum>
+    : row_kernel<&cumulative_sum<false>, &cumulative_sum_columns<false>> {};
+template <>
+struct row_op<op::reverse_cumulative_sum>
+    : row_kernel<&cumulative_sum<true>, &cumulative_sum_columns<true>> {};
 template <>
 struct row_op<op::softmax_adjoint> : row_kernel<&softmax_adjoint, &softmax_adjoint_columns> {};
 template <>

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -77,6 +78,21 @@ template <>
 struct row_element<op::rms_normalize> {
   static double of(const row& r, std::size_t i) { return r.x[i] / r.root_mean_square; }
   static double error(const row_errors& e) { return errors_of_normal(e.x, e.ex).h; }
+};
+template <>
+struct row_element<op::cumulative_sum> {
+  static double of(const row& r, std::size_t i) {
+    return std::accumulate(r.x.begin(), r.x.begin() + static_cast<std::ptrdiff_t>(i) + 1, 0.0);
+  }
+  static double error(const row_errors& e) {
+    return e.x.length * e.ex + summation(e.x.length) * e.x.largest_sum;
+  }
+};
+template <>
+struct row_element<op::reverse_cumulative_sum> : row_element<op::cumulative_sum> {
+  static double of(const row& r, std::size_t i) {
+    return std::accumulate(r.x.begin() + static_cast<std::ptrdiff_t>(i), r.x.end(), 0.0);
+  }
 };
 template <>
 struct row_element<op::softmax_adjoint> {  // x is the result

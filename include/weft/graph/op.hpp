@@ -76,6 +76,8 @@ enum class op : std::uint8_t {
   log_softmax,
   normalize,                // (x - mean) / sqrt(variance + epsilon)
   rms_normalize,            // x / sqrt(mean of x² + epsilon)
+  cumulative_sum,           // of the elements up to this one
+  reverse_cumulative_sum,   // of the elements from this one on
   softmax_adjoint,          // (y, g), y the softmax
   log_softmax_adjoint,      // (y, g), y the log_softmax; fuse_rowwise.hpp: (y, g, indices)
   normalize_adjoint,        // (x, g)

@@ -96,6 +96,25 @@ struct op_entry<op::normalize_adjoint> : detail::normalize_adjoint_operation<9> 
 template <>
 struct op_entry<op::rms_normalize_adjoint> : detail::normalize_adjoint_operation<7> {};
 
+namespace detail {
+
+// Each is the other's adjoint.
+template <op Adjoint>
+struct cumulative_operation : rowwise_operation<1, 1> {
+  static constexpr double flops(const auto&, const auto& n) {
+    return static_cast<double>(n.axes.extent());
+  }
+  static constexpr void adjoint(auto& p) {
+    p.add(0, p.emit(p.like(Adjoint), p.axes(), p.gradient()));
+  }
+};
+
+}  // namespace detail
+template <>
+struct op_entry<op::cumulative_sum> : detail::cumulative_operation<op::reverse_cumulative_sum> {};
+template <>
+struct op_entry<op::reverse_cumulative_sum> : detail::cumulative_operation<op::cumulative_sum> {};
+
 // (a normalization's adjoint): the sum of its partial sums, for the gain or for the bias.
 template <>
 struct op_entry<op::norm_parameter_gradient> : detail::operation_of_class<op_class::reduction, 1> {

@@ -29,12 +29,20 @@ constexpr rule rule_of_scaled() {
   return rule::none;
 }
 
+// As rule_of_axes, of an operation that runs along a single axis.
+template <class X, class... K>
+constexpr rule rule_along_one() {
+  return sizeof...(K) == 1 ? rule_of_axes<X, K...>() : rule::no_axes;
+}
+
 }  // namespace detail
 
 // The rules that the functions have in common.
 #define WEFT_ALONG_RULES(name)                                                                \
   (missing, name ": the operand has no such axis"), (twice, name ": an axis is named twice"), \
       (elements, name ": the elements are not float; convert with weft::cast<float>")
+
+#define WEFT_ALONG_ONE_RULES(name) (no_axes, name ": name the axis it runs along")
 
 // exp(x) / sum over K of exp(x) (torch.softmax), computed from x - max(x). A row of which every
 // element is -infinity, or that has no element, is 0 (ONNX's rule; PyTorch gives NaN). A row with
@@ -116,6 +124,19 @@ requires(detail::rule_of_scaled<X, G, G, K...>() != rule::none)
                 (gain, "rms_norm: the weight is not float; convert with weft::cast<float>"),
                 (surplus, "rms_norm: the weight has an axis that the operand has not"))
 
+// The sum of the elements up to and including each one along A, which stays (torch.cumsum): x float
+// [..., A, ...] to float of the same axes. NaN and infinity reach all that follows. Long rows are
+// summed in double.
+template <class... A, expression X>
+constexpr auto cumulative_sum(const X& x) {
+  return detail::along<op::cumulative_sum, A...>(x);
+}
+template <class... A, expression X>
+requires(detail::rule_along_one<X, A...>() != rule::none)
+    WEFT_REJECT((detail::rule_along_one<X, A...>()), cumulative_sum(const X&),
+                WEFT_ALONG_ONE_RULES("cumulative_sum"), WEFT_ALONG_RULES("cumulative_sum"))
+
 }  // namespace weft
 
+#undef WEFT_ALONG_ONE_RULES
 #undef WEFT_ALONG_RULES
