@@ -2,8 +2,10 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <limits>
+#include <numeric>
 #include <vector>
 
 #include "reference/attention.hpp"
@@ -279,6 +281,26 @@ struct computed<op::gather> : computation {
     std::size_t const stride = table.take(indexed);
     for_each(own, of, {result, table, of_y}, [&](auto i, auto a, auto b) {
       if (y[b] >= 0 && y[b] < size) r[i] = x[a + static_cast<std::size_t>(y[b]) * stride];
+    });
+  }
+};
+template <>
+struct computed<op::top_k> : computation {
+  static constexpr bool is_exact = true;
+  void run() const {
+    auto const *const along = n.named.at[0], *const selected = n.named.at[1];
+    layout row = of_x, best = result;
+    std::size_t const stride = row.take(along), to = best.take(selected);
+    std::size_t const count = of(along), k = of(selected);
+    for_each(without(own, {selected}), of, {best, row}, [&](auto i, auto a) {
+      std::vector<std::size_t> order(count);
+      std::iota(order.begin(), order.end(), std::size_t{0});
+      std::stable_sort(order.begin(), order.end(), [&](std::size_t p, std::size_t q) {
+        double const u = x[a + p * stride], w = x[a + q * stride];
+        return std::isnan(u) ? !std::isnan(w) : u > w;
+      });
+      for (std::size_t j = 0; j < k; ++j)
+        r[i + j * to] = j < count ? static_cast<double>(order[j]) : -1;
     });
   }
 };

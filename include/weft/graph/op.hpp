@@ -89,6 +89,7 @@ enum class op : std::uint8_t {
   attention,
   attention_adjoint,
   // By index.
+  top_k,        // (x): the indices of the greatest elements along an axis
   gather,       // (table, indices)
   scatter_add,  // (g, indices): the adjoint of gather
   update_rows,  // (buffer, rows, start, [count]): writes rows into the buffer
@@ -114,6 +115,7 @@ enum class op : std::uint8_t {
   KERNEL(dot)                \
   KERNEL(gather)             \
   KERNEL(scatter_add)        \
+  KERNEL(top_k)              \
   KERNEL(update_rows)        \
   KERNEL(rotate)             \
   KERNEL(rotate_adjoint)     \

@@ -115,6 +115,27 @@ struct op_entry<op::cumulative_sum> : detail::cumulative_operation<op::reverse_c
 template <>
 struct op_entry<op::reverse_cumulative_sum> : detail::cumulative_operation<op::cumulative_sum> {};
 
+// The indices of the greatest elements along the first axis of node::named, the greatest first,
+// along the second one.
+template <>
+struct op_entry<op::top_k> : detail::operation_of_class<op_class::reduction, 1> {
+  using adjoint = no_adjoint;
+  static constexpr unsigned flags = op_flag::expensive;
+  static constexpr axis_order order = axis_order::through_axis_change;
+  static constexpr double flops(const auto& g, const auto& n) {  // one comparison an element
+    return static_cast<double>(g.nodes[n.operand[0]].axes.extent());
+  }
+  static constexpr void lower(auto& ctx, int id) {
+    auto const& n = ctx.g.nodes[id];
+    auto const& loops = ctx.g.nodes[n.operand[0]].axes;
+    auto& s = ctx.emit(kernel::top_k, n.kind, id, loops);
+    s.over = 1u << loops.find(n.named.at[0]);
+    s.axis = ctx.extent(n.named.at[1]);
+    s.axis_stride = ctx.p.of[id].stride[n.axes.find(n.named.at[1])];
+    ctx.add_all(s, id, loops);
+  }
+};
+
 // (a normalization's adjoint): the sum of its partial sums, for the gain or for the bias.
 template <>
 struct op_entry<op::norm_parameter_gradient> : detail::operation_of_class<op_class::reduction, 1> {

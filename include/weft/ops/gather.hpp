@@ -21,6 +21,20 @@ constexpr rule rule_of_gather() {
   return rule::none;
 }
 
+template <class A, class K, expression X>
+constexpr rule rule_of_top_k() {
+  if (!floating<X>) return rule::elements;
+  if (!has_axis<A, shape_t<X>>) return rule::missing;
+  if constexpr (axis_like<K>) {
+    if (has_axis<K, shape_t<X>>) return rule::taken;
+    if (info_of<K>.bounded) return rule::bounded;
+    if (info_of<K>.extent > info_of<A>.extent) return rule::extent;
+    return rule::none;
+  } else {
+    return rule::not_an_axis;
+  }
+}
+
 template <class From, class To, expression X, expression I>
 constexpr rule rule_of_segment_sum() {
   if (!floating<X>) return rule::elements;
@@ -70,6 +84,38 @@ template <class A, expression X, class I>
 requires(!expression<I>) WEFT_REJECT(
     (rule::number), gather(const X&, const I&),
     (number, "gather: the indices are a tensor of int32; for one index write weft::constant(0)"))
+
+// The values and indices of a top_k.
+template <class Values, class Indices>
+struct top_k_result {
+  Values values;
+  Indices indices;
+};
+
+// The greatest elements along A, the greatest first (torch.topk): x float [..., A, ...] to float
+// `values` and int32 `indices` with K instead of A, as in auto [p, tokens] = top_k<Vocab,
+// Best>(logits). K has a fixed length, at most A's bound. NaN is greater than any number; of equal
+// elements the first comes first. Where A is shorter than K in a run, the indices that are left are
+// -1 and their values 0. Only the values have a gradient.
+template <class A, class K, expression X>
+constexpr auto top_k(const X& x) {
+  node n = make_node(op::top_k);
+  n.named = axes_of(shape<A, K>{});
+  auto const indices = append<std::int32_t, replaced<shape_t<X>, A, shape<K>>>(n, x);
+  auto const values = gather<A>(x, indices);
+  return top_k_result<decltype(values), decltype(indices)>{values, indices};
+}
+template <class A, class K, expression X>
+requires(detail::rule_of_top_k<A, K, X>() != rule::none)
+    WEFT_REJECT((detail::rule_of_top_k<A, K, X>()), top_k(const X&),
+                (elements, "top_k: the elements are not float; convert with weft::cast<float>"),
+                (missing, "top_k: the operand has no such axis to select from"),
+                (not_an_axis,
+                 "top_k: what stands for the selected elements' axis is none; derive from "
+                 "weft::axis"),
+                (taken, "top_k: the operand has the selected elements' axis already"),
+                (bounded, "top_k: the number of selected elements is known at run time only"),
+                (extent, "top_k: more elements are selected than the axis has"))
 
 // y[t] = the sum of x[f] over all f with indices[f] = t (jax.ops.segment_sum): x float [..., From,
 // ...] and int32 indices [From, ...] of x's axes to float [..., To, ...] with To instead of From, 0

@@ -30,6 +30,18 @@ void wrong() {
   weft::segment_sum<Pos, Vocab>(x, x);
   // error: segment_sum: the indices have an axis that the operand has not
   weft::segment_sum<Pos, Vocab>(x, integers<Pos, KeyPos>{});
+  // error: top_k: the elements are not float; convert with weft::cast<float>
+  weft::top_k<Pos, Heads>(tokens);
+  // error: top_k: the operand has no such axis to select from
+  weft::top_k<KeyPos, Heads>(x);
+  // error: top_k: what stands for the selected elements' axis is none; derive from weft::axis
+  weft::top_k<Embed, int>(x);
+  // error: top_k: the operand has the selected elements' axis already
+  weft::top_k<Embed, Batch>(x);
+  // error: top_k: the number of selected elements is known at run time only
+  weft::top_k<Embed, KeyPos>(x);
+  // error: top_k: more elements are selected than the axis has
+  weft::top_k<Batch, Vocab>(x);
   // error: cross_entropy: the logits have no such axis of classes
   weft::cross_entropy<Vocab>(x, tokens);
   // error: cross_entropy: the logits have no such axis of classes
