@@ -62,6 +62,7 @@ FUNCTIONS = () if torch is None else {
     np.einsum: lambda form, x, y: torch.einsum(form, x, y),
     np.concatenate: lambda parts, axis: torch.cat([tensor(p) for p in parts], axis),
     np.stack: lambda parts, axis: torch.stack([tensor(p) for p in parts], axis),
+    np.cumsum: lambda x, axis: torch.cumsum(x, axis),
     np.take_along_axis: lambda x, at, axis: torch.take_along_dim(x, at, axis),
     np.take: lambda x, at, axis: (
         x.select(axis, at) if isinstance(at, int) else x.index_select(axis, at)),

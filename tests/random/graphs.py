@@ -141,6 +141,9 @@ UNARY = {
     "quotient": ("1 / ({0} * {0} + 1)", lambda x: 1 / (x * x + 1)),
     "third": ("{0} / 3", lambda x: x / 3),
     "square": ("{0} * {0}", lambda x: x * x),
+    "cube": ("pow({0}, 3)", lambda x: x**3),
+    "power": ("pow({0} * {0} + 0.5f, {0} * 0.5f)",
+              lambda x: np.exp(0.5 * x * np.log(x * x + 0.5))),
 }
 KINKED = {"relu": 0.0}
 
@@ -442,6 +445,38 @@ class Graph:
                "rms_norm": rms_norm}[kind]
         more = f", {epsilon}" if kind in ("normalize", "rms_norm") else ""
         return self.add("float", x.axes, f"{kind}<{', '.join(over)}>({x.name}{more})", [x], run)
+
+    def cumulative_sum(self, x, axis):
+        at = x.axes.index(axis)
+        return self.add("float", x.axes, f"cumulative_sum<{axis}>({x.name})", [x],
+                        lambda noise, a: noise(np.cumsum(noise(a), at)))
+
+    def top_k(self, x, axis, k):
+        """The values and the indices of the greatest elements, the greatest first."""
+        to = self.new_axis(k)
+        at = x.axes.index(axis)
+        axes = tuple(to if a == axis else a for a in x.axes)
+        n = self.axes[axis].length
+
+        def order(a):
+            a = a.values() if hasattr(a, "values") else a
+            first = np.moveaxis(np.argsort(-a, at, kind="stable"), at, -1)[..., :k]
+            missing = np.full(first.shape[:-1] + (k - first.shape[-1],), -1)
+            return np.moveaxis(np.concatenate([first, missing], -1), -1, at)
+
+        def values(noise, a):
+            if n == 0:
+                return np.zeros(self.shape(axes))
+            o = order(a)
+            picked = np.take_along_axis(a, np.where(o >= 0, o, 0), at)
+            return np.where(o >= 0, picked, np.zeros(()))
+
+        def gaps(a):
+            return [np.diff(np.sort(a, at), axis=at)]
+
+        said = f"top_k<{axis}, {to}>({x.name})"
+        return (self.add("float", axes, said + ".values", [x], values, gaps),
+                self.add("int", axes, said + ".indices", [x], lambda noise, a: order(a), gaps))
 
     def dot(self, over, a, b):
         axes = tuple(x for x in united(a.axes, b.axes) if x not in over)

@@ -294,6 +294,25 @@ def cross_entropy(g):
     return g.unary("negate", picked)
 
 
+def cumulative(g):
+    x = some_float(g)
+    if not x.axes:
+        raise Rejected("no axes")
+    return g.cumulative_sum(x, g.random.choice(x.axes))
+
+
+def greatest(g):
+    """The greatest elements along an axis, a table's rows at their indices among what follows."""
+    x = some_float(g)
+    if not x.axes:
+        raise Rejected("no axes")
+    axis = g.random.choice(x.axes)
+    values, indices = g.top_k(x, axis, g.random.randint(1, min(3, g.axes[axis].extent)))
+    if g.random.random() < 0.4 and "R" not in x.axes and "E" not in x.axes:
+        return g.gather("R", g.parameter(("R", "E")), indices)
+    return values
+
+
 def parts(g):
     """A concatenation of values without other users, which is sliced again."""
     x, y = stream(g), stream(g)
@@ -542,7 +561,7 @@ MOTIFS = [(glue, 5), (norm, 5), (norm_computed, 2), (linear, 3), (feed_forward, 
           (reduction, 2), (attention, 5), (attention_far, 1), (embedding, 1), (cross_entropy, 1),
           (parts, 2), (cut, 1), (neighbours, 1), (recurrence, 1), (state, 2), (integers, 1),
           (segments, 1), (dropped, 1), (typed, 2), (counted, 1), (delay, 2), (longer, 4),
-          (other_order, 2), (not_a_number, 1)]
+          (other_order, 2), (not_a_number, 1), (cumulative, 2), (greatest, 1)]
 
 
 def grow(g):
