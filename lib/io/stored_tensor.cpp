@@ -1,0 +1,124 @@
+// Reading the elements of a tensor in a safetensors file.
+#include <algorithm>
+#include <utility>
+
+#include "byte_source.hpp"
+#include "half.hpp"
+#include "stored_types.hpp"
+#include "weft/io/safetensors.hpp"
+#include "weft/run/error.hpp"
+
+namespace weft {
+
+namespace {
+
+// Reads elements that are stored as S, and calls f(i, element i) for each.
+template <class S, class F>
+void for_each_stored(const stored_tensor& t, F f) {
+  constexpr std::size_t most = 8192;  // at a time, so that the tensor is not in memory twice
+  std::size_t const size = t.size();
+  std::vector<S> some(std::min(size, most));
+  for (std::size_t i = 0; i < size; i += some.size()) {
+    std::span const now(some.data(), std::min(some.size(), size - i));
+    t.source->read(t.offset + i * sizeof(S), std::as_writable_bytes(now));
+    for (std::size_t k = 0; k < now.size(); ++k) f(i + k, now[k]);
+  }
+}
+
+// Calls f(S(), value), where S is the type of the stored elements and value(S) is what one stands
+// for. Does nothing for stored_type::other, which weft does not read.
+template <class F>
+void with_stored(stored_type type, F f) {
+  auto const same = [](auto x) { return x; };
+  switch (type) {
+    case stored_type::float64:
+      return f(double(), same);
+    case stored_type::float32:
+      return f(float(), same);
+    case stored_type::float16:
+      return f(std::uint16_t(), from_float16);
+    case stored_type::bfloat16:
+      return f(std::uint16_t(), from_bfloat16);
+    case stored_type::int64:
+      return f(std::int64_t(), same);
+    case stored_type::int32:
+      return f(std::int32_t(), same);
+    case stored_type::boolean:
+      return f(std::uint8_t(), [](std::uint8_t x) { return x != 0; });
+    case stored_type::other:
+      return;
+  }
+}
+
+// Whether elements of this type can be read as T.
+template <class T>
+constexpr bool is_read_as(stored_type type) {
+  if (std::same_as<T, bool>) return type == stored_type::boolean;
+  if (std::same_as<T, float>) return type <= stored_type::bfloat16;
+  if (std::same_as<T, double>) return type < stored_type::other;
+  return type == stored_type::int64 || type == stored_type::int32;
+}
+
+std::string place(const stored_tensor& t) {
+  return t.source->name() + ": tensor " + detail::in_quotes(t.name) + ", " + t.description();
+}
+
+template <class T>
+void check_kind(const stored_tensor& t) {
+  if (is_read_as<T>(t.type)) return;
+  char const* const kind = std::same_as<T, bool>     ? "booleans"
+                           : std::same_as<T, float>  ? "floating-point numbers"
+                           : std::same_as<T, double> ? "numbers"
+                                                     : "integers";
+  throw error(place(t) + ", is read as " + kind);
+}
+
+}  // namespace
+
+std::size_t stored_tensor::size() const {
+  return detail::elements_of(shape).value;
+}
+
+std::string stored_tensor::description() const {
+  return type_name + " " + detail::to_string(shape);
+}
+
+template <class T>
+void stored_tensor::read(std::span<T> into) const {
+  check_kind<T>(*this);
+  if (into.size() != size())
+    throw error(place(*this) + ", is read into " + std::to_string(into.size()) + " elements");
+  with_stored(type, [&]<class S>(S, auto number) {
+    using N = decltype(number(S()));
+    // Elements that are stored as T need no conversion, and so no buffer.
+    if constexpr (std::same_as<S, T>) return source->read(offset, std::as_writable_bytes(into));
+    for_each_stored<S>(*this, [&](std::size_t i, S stored) {
+      N const x = number(stored);
+      if constexpr (std::same_as<N, std::int64_t> && std::same_as<T, std::int32_t>)
+        if (!std::in_range<T>(x))
+          throw error(place(*this) + ": element " + std::to_string(i) + " is " + std::to_string(x) +
+                      ", which does not fit");
+      into[i] = static_cast<T>(x);
+    });
+  });
+}
+template void stored_tensor::read(std::span<float>) const;
+template void stored_tensor::read(std::span<double>) const;
+template void stored_tensor::read(std::span<std::int32_t>) const;
+template void stored_tensor::read(std::span<std::int64_t>) const;
+template void stored_tensor::read(std::span<bool>) const;
+
+template <class T>
+requires(!std::same_as<T, bool>) std::vector<T> stored_tensor::values()
+const {
+  check_kind<T>(*this);
+  std::vector<T> all(size());
+  read(std::span(all));
+  return all;
+}
+template std::vector<float> stored_tensor::values() const;
+template std::vector<double> stored_tensor::values() const;
+template std::vector<std::int32_t> stored_tensor::values() const;
+template std::vector<std::int64_t> stored_tensor::values() const;
+
+}  // namespace weft

@@ -1,0 +1,130 @@
+// Writing a safetensors file.
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "half.hpp"
+#include "new_file.hpp"
+#include "stored_types.hpp"
+#include "weft/io/safetensors.hpp"
+#include "weft/run/error.hpp"
+
+namespace weft {
+
+namespace {
+
+using json = nlohmann::json;
+
+// Writes elements converted to their stored type.
+class writer {
+ public:
+  explicit writer(detail::new_file& out) : out_(out) {}
+
+  void write(const tensor_to_store& t) {
+    std::visit([&](auto values) { write(values, t.type); }, t.values);
+  }
+
+ private:
+  void write(std::span<const float> values, stored_type type) {
+    switch (type) {
+      case stored_type::float64:
+        return each(values, [](float x) { return static_cast<double>(x); });
+      case stored_type::float16:
+        return each(values, to_float16);
+      case stored_type::bfloat16:
+        return each(values, to_bfloat16);
+      default:
+        return raw(values);
+    }
+  }
+  void write(std::span<const std::int32_t> values, stored_type type) {
+    if (type == stored_type::int32) return raw(values);
+    each(values, [](std::int32_t x) { return static_cast<std::int64_t>(x); });
+  }
+  void write(std::span<const bool> values, stored_type) {
+    each(values, [](bool x) { return static_cast<std::uint8_t>(x); });
+  }
+
+  template <class T>
+  void raw(std::span<const T> values) {
+    out_.write(std::as_bytes(values));
+  }
+  // In chunks, so that a model is not in memory twice.
+  template <class T, class F>
+  void each(std::span<const T> values, F convert) {
+    std::array<decltype(convert(T{})), 8192> some;
+    while (!values.empty()) {
+      std::size_t const n = std::min(values.size(), some.size());
+      std::transform(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(n), some.begin(),
+                     convert);
+      raw(std::span<const typename decltype(some)::value_type>(some.data(), n));
+      values = values.subspan(n);
+    }
+  }
+
+  detail::new_file& out_;
+};
+
+bool becomes(const tensor_to_store& t) {
+  if (std::holds_alternative<std::span<const float>>(t.values))
+    return t.type <= stored_type::bfloat16;
+  if (std::holds_alternative<std::span<const bool>>(t.values))
+    return t.type == stored_type::boolean;
+  return t.type == stored_type::int64 || t.type == stored_type::int32;
+}
+
+std::string header_of(const std::vector<const tensor_to_store*>& tensors,
+                      const std::map<std::string, std::string, std::less<>>& metadata,
+                      const std::string& file) {
+  json header = json::object();
+  if (!metadata.empty()) header["__metadata__"] = metadata;
+  std::size_t offset = 0;
+  for (auto const* t : tensors) {
+    std::string const where = file + ": tensor '" + t->name + "'";
+    std::size_t const count = std::visit([](auto values) { return values.size(); }, t->values);
+    detail::checked_size const size = detail::elements_of(t->shape);
+    if (!size.fits || size.value != count)
+      throw error(where + " has the shape " + detail::to_string(t->shape) + " and " +
+                  std::to_string(count) + " elements");
+    if (!becomes(*t)) throw error(where + ": its elements are not stored as that type");
+    if (t->name == "__metadata__" || header.contains(t->name))
+      throw error(where + ": the name is taken");
+    std::size_t const end = offset + count * detail::bytes_of(t->type);
+    header[t->name] = {
+        {"dtype", detail::name_of(t->type)}, {"shape", t->shape}, {"data_offsets", {offset, end}}};
+    offset = end;
+  }
+  std::string text;
+  try {
+    text = header.dump();
+  } catch (const json::exception& e) {  // names that are not UTF-8
+    throw error(file + ": " + e.what());
+  }
+  text.resize((text.size() + 7) / 8 * 8, ' ');
+  return text;
+}
+
+}  // namespace
+
+void write_tensors(const std::filesystem::path& path, const std::vector<tensor_to_store>& tensors,
+                   const std::map<std::string, std::string, std::less<>>& metadata) {
+  // In order of decreasing element size, which aligns all tensors.
+  std::vector<const tensor_to_store*> order;
+  for (auto const& t : tensors) order.push_back(&t);
+  auto const width = [](auto const* t) {
+    return t->type == stored_type::other ? 0 : detail::bytes_of(t->type);
+  };
+  std::ranges::sort(order, [&](auto* a, auto* b) {
+    return width(a) != width(b) ? width(a) > width(b) : a < b;  // else as they were given
+  });
+  std::string const text = header_of(order, metadata, path.string());
+  std::uint64_t const size = text.size();
+  detail::new_file out(path);
+  out.write(std::as_bytes(std::span(&size, 1)));
+  out.write(std::as_bytes(std::span(text)));
+  writer all(out);
+  for (auto const* t : order) all.write(*t);
+  out.commit();
+}
+
+}  // namespace weft
