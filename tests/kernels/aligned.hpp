@@ -24,4 +24,12 @@ class aligned {
   std::unique_ptr<void, void (*)(void*)> memory_;
 };
 
+// Scratch of a call, of exactly `bytes`.
+template <class Call>
+[[nodiscard]] aligned scratch_for(Call& c, std::size_t bytes) {
+  aligned memory(bytes);
+  c.scratch = memory.data();
+  return memory;
+}
+
 }  // namespace weft::kernels
