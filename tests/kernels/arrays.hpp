@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
+#include <iterator>
 #include <limits>
 #include <random>
 #include <type_traits>
@@ -199,6 +200,21 @@ void fill(array<T>& a, unsigned seed) {
   } else {
     for (T& x : a.memory) x = random() % 2;
   }
+}
+
+// NaN, infinities, zeros and subnormals.
+inline void fill_specially(array<float>& a, unsigned seed) {
+  constexpr float special[]{std::numeric_limits<float>::quiet_NaN(),
+                            std::numeric_limits<float>::infinity(),
+                            -std::numeric_limits<float>::infinity(),
+                            0,
+                            -0.0f,
+                            1e-40f,
+                            -1e-40f,
+                            1,
+                            -1};
+  std::mt19937 random(seed);
+  for (float& x : a.memory) x = special[random() % std::size(special)];
 }
 
 }  // namespace weft::kernels
