@@ -1,0 +1,124 @@
+// The scores and weights of attention in double, one query at a time, from the definition in
+// weft/kernels/attention.hpp.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "kernels/arrays.hpp"
+#include "weft/kernels/attention.hpp"
+#include "weft/kernels/philox.hpp"
+
+namespace weft::kernels {
+
+// Calls f with each index of the batch and the queries; the other indices are 0.
+template <class F>
+void for_queries(const attention_call& c, F f) {
+  call points = make_call(op::copy, {c.extent, c.extent + c.loops});
+  std::fill(points.extent + attention_loops(c.loops).key, points.extent + c.loops, 1);
+  for_points(points, f);
+}
+
+// The index of a query, with those of a key, of the depth and of the values.
+inline extents with_key(extents index, std::ptrdiff_t key, std::ptrdiff_t depth = 0,
+                        std::ptrdiff_t value = 0) {
+  const std::size_t n = index.size();
+  index[n - 3] = key, index[n - 2] = depth, index[n - 1] = value;
+  return index;
+}
+
+inline double get(const operand& o, const extents& index) {
+  return at(o, offset(o, index));
+}
+
+// The position of a key relative to that of the query.
+inline std::ptrdiff_t distance_of(const attention_call& c, const extents& index) {
+  const attention_loops loop(c.loops);
+  const double first = c.offset.data != nullptr ? get(c.offset, index) : 0;
+  return index[static_cast<std::size_t>(loop.key)] - index[static_cast<std::size_t>(loop.query)] -
+         c.seen.offset - static_cast<std::ptrdiff_t>(first);
+}
+// The index of the relative bias that is added for a query and a key.
+inline extents looked_up(const attention_call& c, extents index) {
+  index[index.size() - 3] =
+      std::clamp<std::ptrdiff_t>(distance_of(c, index) + c.origin, 0, c.distances - 1);
+  return index;
+}
+
+// A query's scores, with their softmax weights and log-sum-exp.
+struct score_row {
+  static constexpr double infinity = std::numeric_limits<double>::infinity();
+
+  struct score {
+    bool hidden = false;   // then all but `kept` is 0
+    double products = 0;   // the sum of the magnitudes of query * key * scale
+    double tanh = 0;       // of the score divided by soft_cap
+    double biases = 0;     // the sum of the magnitudes of the biases
+    double all = 0;        // the score with soft_cap and biases
+    double magnitude = 0;  // of the terms that add up to `all`
+    double kept = 1;       // dropout's factor of the weight
+    double weight = 0;
+  };
+  std::vector<score> keys;
+  double total = 0;  // the sum of the exponentials of the differences to the greatest score
+  double statistics = -infinity;
+};
+
+inline score_row::score score_of(const attention_call& c, extents index) {
+  score_row::score s;
+  if (c.drop.below > 0) {
+    const auto number = static_cast<std::uint32_t>(offset(c.numbers, index));
+    const std::uint32_t word = random_word(c.random, c.drop.salt, number);
+    s.kept = is_dropped(word, c.drop.below) ? 0 : 1 / (1 - c.drop.below * 0x1p-24);
+  }
+  const std::ptrdiff_t distance = distance_of(c, index);
+  const double bias = c.bias.data != nullptr ? get(c.bias, index) : 0;
+  const double relative = c.relative.data != nullptr ? get(c.relative, looked_up(c, index)) : 0;
+  s.hidden = distance < c.seen.lowest || distance > c.seen.highest ||
+             (c.lengths.data != nullptr &&
+              static_cast<double>(index[index.size() - 3]) >= get(c.lengths, index)) ||
+             (c.mask.data != nullptr && get(c.mask, index) == 0) || bias == -score_row::infinity ||
+             relative == -score_row::infinity;
+  if (s.hidden) return s;  // its key may be NaN
+  double x = 0;
+  std::ptrdiff_t& d = index[index.size() - 2];
+  for (d = 0; d < c.extent[c.loops - 2]; ++d) {
+    const double product = c.scale * get(c.query, index) * get(c.key, index);
+    x += product;
+    s.products += std::abs(product);
+  }
+  if (c.soft_cap != 0) {
+    s.tanh = std::tanh(x / c.soft_cap);
+    x = c.soft_cap * s.tanh;
+  }
+  s.magnitude = std::abs(x);
+  for (const double more : {bias, relative}) {
+    x += more;
+    s.biases += std::abs(more);
+    if (more != 0) s.magnitude += std::abs(x);
+  }
+  s.all = x;
+  return s;
+}
+
+inline score_row scores_of(const attention_call& c, const extents& index) {
+  score_row row;
+  double highest = -score_row::infinity;
+  for (std::ptrdiff_t j = 0; j < c.extent[c.loops - 3]; ++j) {
+    row.keys.push_back(score_of(c, with_key(index, j)));
+    if (!row.keys.back().hidden) highest = std::max(highest, row.keys.back().all);
+  }
+  for (const auto& s : row.keys)
+    if (!s.hidden) row.total += std::exp(s.all - highest);
+  if (row.total == 0) return row;
+  row.statistics = highest + std::log(row.total);
+  for (auto& s : row.keys)
+    if (!s.hidden) s.weight = std::exp(s.all - row.statistics);
+  return row;
+}
+
+}  // namespace weft::kernels
