@@ -16,21 +16,22 @@ struct contender {
   std::function<std::vector<float>()> result;
 };
 
+inline double seconds_of(clockid_t clock) noexcept {
+  std::timespec t{};
+  clock_gettime(clock, &t);
+  return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
+}
+
 // One thread is timed by the process's CPU time, which excludes preemption; several threads by the
 // monotonic clock.
 class stopwatch {
  public:
   explicit stopwatch(int threads)
-      : clock_(threads > 1 ? CLOCK_MONOTONIC : CLOCK_PROCESS_CPUTIME_ID), begin_(now()) {}
-  double seconds() const { return now() - begin_; }
+      : clock_(threads > 1 ? CLOCK_MONOTONIC : CLOCK_PROCESS_CPUTIME_ID),
+        begin_(seconds_of(clock_)) {}
+  double seconds() const { return seconds_of(clock_) - begin_; }
 
  private:
-  double now() const {
-    std::timespec t{};
-    clock_gettime(clock_, &t);
-    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
-  }
-
   clockid_t clock_;
   double begin_;
 };

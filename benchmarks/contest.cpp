@@ -14,9 +14,9 @@
 #include <regex>
 #include <string_view>
 
-#include "benchmarks/bandwidth.hpp"
 #include "benchmarks/environment.hpp"
-#include "benchmarks/peak.hpp"
+#include "benchmarks/floats.hpp"
+#include "weft/kernels/peak.hpp"
 
 namespace bench {
 namespace {
@@ -42,12 +42,19 @@ std::vector<std::int64_t> targets_of(const std::vector<std::string>& names) {
   return found;
 }
 
+double processor_seconds() noexcept {
+  return seconds_of(CLOCK_PROCESS_CPUTIME_ID);
+}
+
 // The machine's limit for a case, in the unit that the case is compared with: operations or bytes
 // per second. It is measured next to the case, as clocks drift.
 double limit(const contest& c) {
-  if (c.operations > 0) return peak() * c.threads;
-  if (c.bytes > 0) return read_bandwidth(static_cast<std::size_t>(c.bytes));
-  return 0;
+  if (c.operations > 0) return weft::kernels::peak_flops(processor_seconds) * c.threads;
+  if (c.bytes == 0) return 0;
+  static floats data;
+  const std::size_t n = static_cast<std::size_t>(c.bytes) / sizeof(float);
+  if (data.size() != n) data = floats(n, 1);
+  return weft::kernels::read_bandwidth(data.data(), n, processor_seconds);
 }
 
 // The largest difference, relative to the largest element of `own`.
@@ -122,6 +129,11 @@ bool agrees(const contest& c, const std::vector<float>& own, const std::string& 
   std::cerr << contest_name << ": " << name << " computes something else, by " << apart
             << " of the largest element; it is left out\n";
   return false;
+}
+
+// The name of the best SIMD target.
+const char* target() {
+  return hwy::TargetName(hwy::SupportedAndGeneratedTargets().front());
 }
 
 nlohmann::ordered_json description(const std::string& name, const contest& c) {
