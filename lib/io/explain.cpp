@@ -4,6 +4,8 @@
 #include <cstdio>
 #include <limits>
 
+#include "io/instruction_costs.hpp"
+#include "io/program_text.hpp"
 #include "weft/graph/attention.hpp"
 #include "weft/run/error.hpp"
 
@@ -24,21 +26,14 @@ std::string_view element_text(dtype e) {
   return e == dtype::float32 ? "" : e == dtype::int32 ? " int32" : " bool";
 }
 
-// 1234567 as 1.23 M.
-std::string short_number(double x) {
-  constexpr std::string_view units[]{"", " k", " M", " G", " T"};
-  std::size_t u = 0;
-  for (; x >= 1000 && u + 1 < std::size(units); ++u) x /= 1000;
-  char digits[32];
-  std::snprintf(digits, sizeof digits, u == 0 ? "%.0f" : "%.3g", x);
-  return std::string(digits).append(units[u]);
+std::string padded(std::string s, std::size_t width) {
+  if (s.size() < width) s.append(width - s.size(), ' ');
+  return s;
 }
 
 class explainer {
  public:
-  explainer(array_view<explained> nodes, array_view<leaf> inputs, array_view<leaf> parameters,
-            array_view<leaf> states, std::string_view names)
-      : nodes_(nodes), inputs_(inputs), parameters_(parameters), states_(states), names_(names) {}
+  explicit explainer(const graph_parts& g) : g_(g) {}
 
   // How a line refers to a node: leaves by name, views by their operand, nodes fused into their
   // user as expressions, others by id.
@@ -65,7 +60,7 @@ class explainer {
     return whole;
   }
 
-  // The lines before and after the instructions of a loop.
+  // The lines before and after the instructions of a scan.
   static std::string begin(const loop_ref& l) {
     std::string const most = l.length.fixed() ? "" : "at most ";
     return std::string("scan ") + (l.backwards ? "backwards " : "") + "along " +
@@ -75,28 +70,22 @@ class explainer {
     return "end of the scan along " + std::string(l.axis->name) + "\n";
   }
 
-  std::string line(const instruction& s) const {
+  instruction_text text(const instruction& s) const {
     node const& n = at(s.node);
-    operation_cost const cost = nodes_[s.node].cost;
     std::string text(1, '%');
     text.append(std::to_string(s.node)).append(" = ").append(name_of(n.kind));
     if (s.kind != n.kind)
-      text.append(s.run == kernel::zero ? " (zeros)" : s.kind == op::add ? " (add)" : " (copy)");
+      text.append(s.run == kernel::zero ? " (zeros)"
+                  : s.kind == op::add   ? " (add)"
+                  : s.kind == op::copy  ? " (copy)"
+                                        : "");
     axis_list const over = runs_over(n);
     if (over.count > 0) text.append(" over ").append(axes_text(over));
     text.append(" ").append(operands(n));
     if (n.scale != 1) text.append(" times ").append(short_constant(n.scale));
     text.append(by_places(n));
     if (n.epilogue != op::copy) text.append(" then ").append(name_of(n.epilogue));
-    std::string const shape = axes_text(n.axes) + std::string(element_text(n.type));
-    char numbers[96];
-    std::snprintf(numbers, sizeof numbers, "%10s flop %10sB  %s + %zu",
-                  short_number(cost.flops).c_str(), short_number(cost.bytes).c_str(),
-                  s.operand[0].where == block::gradients ? "gradients" : "workspace",
-                  s.operand[0].offset);
-    char whole[400];
-    std::snprintf(whole, sizeof whole, "%-64s %-36s %s\n", text.c_str(), shape.c_str(), numbers);
-    return whole;
+    return {{}, text, axes_text(n.axes) + std::string(element_text(n.type)), {}};
   }
 
  private:
@@ -128,16 +117,15 @@ class explainer {
   std::string expression(const node& n) const {
     return std::string(name_of(n.kind)).append(operands(n));
   }
-  const node& at(int id) const { return nodes_[id].what; }
+  const node& at(int id) const { return g_.nodes[id]; }
   std::string leaf_name(const node& n) const {
     auto const at = static_cast<std::size_t>(n.leaf);
-    if (n.kind == op::input) return name(inputs_[at]);
-    if (n.kind == op::parameter) return name(parameters_[at]);
-    return n.kind == op::state ? name(states_[at]) : std::string(name_of(n.kind));
+    if (n.kind == op::input) return name(g_.inputs[at]);
+    if (n.kind == op::parameter) return name(g_.parameters[at]);
+    return n.kind == op::state ? name(g_.states[at]) : std::string(name_of(n.kind));
   }
   std::string name(const leaf& l) const {
-    return std::string(names_.substr(static_cast<std::size_t>(l.name.begin),
-                                     static_cast<std::size_t>(l.name.size)));
+    return {g_.text.begin() + l.name.begin, static_cast<std::size_t>(l.name.size)};
   }
   axis_list runs_over(const node& n) const {
     axis_list gone{};
@@ -157,26 +145,47 @@ class explainer {
     return digits;
   }
 
-  array_view<explained> nodes_;
-  array_view<leaf> inputs_, parameters_, states_;
-  std::string_view names_;
+  graph_parts g_;
 };
 
 }  // namespace
 
-std::string explained_text(const program& p, array_view<explained> nodes, array_view<leaf> inputs,
-                           array_view<leaf> parameters, array_view<leaf> states,
-                           std::string_view names, const model_cost& total) {
-  explainer const e(nodes, inputs, parameters, states, names);
+std::string short_number(double x) {
+  constexpr std::string_view units[]{"", " k", " M", " G", " T"};
+  std::size_t u = 0;
+  for (; x >= 999.5 && u + 1 < std::size(units); ++u) x /= 1000;
+  char digits[32];
+  std::snprintf(digits, sizeof digits, u == 0 ? "%.0f" : "%.3g", x);
+  return std::string(digits).append(units[u]);
+}
+
+std::vector<instruction_text> instruction_texts(const program& p, const graph_parts& g) {
+  explainer const e(g);
+  std::vector<instruction_text> texts;
+  for (instruction const& s : p.instructions) texts.push_back(e.text(s));
+  for (loop_ref const& l : p.loops) {
+    texts[static_cast<std::size_t>(l.first)].before = e.begin(l);
+    texts[static_cast<std::size_t>(l.last - 1)].after = e.end(l);
+  }
+  return texts;
+}
+
+std::string explained_text(const program& p, const graph_parts& g, const model_cost& total) {
+  explainer const e(g);
+  auto const texts = instruction_texts(p, g);
+  auto const costs = instruction_costs(p, g);
   std::string text;
-  for (std::size_t i = 0; i < states.size(); ++i) text += e.line(p.states[i], states[i].node);
+  for (std::size_t i = 0; i < p.states.size(); ++i) text += e.line(p.states[i], g.states[i].node);
   if (p.once > 0) text += "once:\n";
-  auto loop = p.loops.begin();
-  for (int i = 0; i < static_cast<int>(p.instructions.size()); ++i) {
-    if (i == p.once && i > 0) text += "in every run:\n";
-    if (loop != p.loops.end() && i == loop->first) text += e.begin(*loop);
-    text += e.line(p.instructions[static_cast<std::size_t>(i)]);
-    if (loop != p.loops.end() && i + 1 == loop->last) text += e.end(*loop++);
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    if (p.once > 0 && i == static_cast<std::size_t>(p.once)) text += "in every run:\n";
+    operand_ref const& to = p.instructions[i].operand[0];
+    char numbers[96];
+    std::snprintf(numbers, sizeof numbers, " %10s flop %10sB  %s + %zu\n",
+                  short_number(costs[i].flops).c_str(), short_number(costs[i].bytes).c_str(),
+                  to.where == block::gradients ? "gradients" : "workspace", to.offset);
+    text.append(texts[i].before).append(padded(texts[i].operation + " ", 65));
+    text.append(padded(texts[i].axes, 36)).append(numbers).append(texts[i].after);
   }
   text += std::to_string(total.operations) + " steps, " + short_number(total.flops) + "flop, " +
           short_number(total.bytes) + "B moved; parameters " +

@@ -14,32 +14,13 @@ namespace weft {
 
 namespace detail {
 
-// A node with its cost, for printing.
-struct explained {
-  node what;
-  operation_cost cost;
-};
-
-std::string explained_text(const program& p, array_view<explained> nodes, array_view<leaf> inputs,
-                           array_view<leaf> parameters, array_view<leaf> states,
-                           std::string_view names, const model_cost& total);
-
-template <class Unit>
-constexpr auto explained_nodes() {
-  constexpr auto const& g = Unit::g;
-  static_array<explained, g.count> nodes;
-  graph const whole = g.unpack();
-  for (int i = 0; i < g.count; ++i) nodes.at[i] = {whole.nodes[i], cost_of_instruction(whole, i)};
-  return nodes;
-}
+// The text of a program, which g was lowered to.
+std::string explained_text(const program& p, const graph_parts& g, const model_cost& total);
 
 template <class Unit>
 std::string explain() {
-  static constexpr auto nodes = explained_nodes<Unit>();
   static constexpr auto total = cost_of_source<Unit>();
-  auto const& g = Unit::g;
-  return explained_text(lowered<Unit>::program, nodes.view(), g.inputs.view(), g.parameters.view(),
-                        g.states.view(), {g.text.at, g.text.size()}, total);
+  return explained_text(lowered<Unit>::program, Unit::g.parts(), total);
 }
 
 template <class Unit, std::size_t I>

@@ -33,7 +33,7 @@ struct lowering {
     if (d.count.lengths == max_lengths)
       the_model_has_more_axes_with_lengths_known_at_run_time_than_max_lengths();
     d.length_axes[d.count.lengths] = axis;
-    d.lengths[d.count.lengths] = {intern(axis->name), axis->extent, axis->least};
+    d.lengths[d.count.lengths] = {intern(axis->name), axis->extent, axis->least, axis};
     return static_cast<std::int16_t>(d.count.lengths++);
   }
 

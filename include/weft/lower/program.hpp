@@ -177,6 +177,7 @@ struct loop_ref {
 struct length_ref {
   name_ref name;
   std::size_t most, least;
+  const axis_info* axis;  // that defines the length
 };
 
 // Sizes in bytes; scratch_offset is an offset in the workspace.
