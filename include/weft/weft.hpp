@@ -7,6 +7,7 @@
 
 #include "weft/graph/trace.hpp"
 #include "weft/io/explain.hpp"
+#include "weft/io/profile.hpp"
 #include "weft/lower/cost.hpp"
 #include "weft/nn/attention.hpp"
 #include "weft/nn/cache.hpp"

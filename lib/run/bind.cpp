@@ -227,6 +227,7 @@ const std::byte* engine::stage(const input_ref& input, const binding& argument) 
 }
 
 void engine::bind(std::span<const binding> arguments) {
+  std::int64_t const begin = recording_.expired() ? 0 : recording::now();
   std::array<std::size_t, max_lengths> lengths{};
   find_lengths(arguments, lengths);
   for (std::size_t i = 0; i < arguments.size(); ++i)
@@ -236,6 +237,7 @@ void engine::bind(std::span<const binding> arguments) {
   lengths_ = lengths;
   for (std::size_t i = 0; i < arguments.size(); ++i)
     inputs_[i] = stage(p_->inputs[i], arguments[i]);
+  if (auto const r = recorded()) r->bound(recording::now() - begin);
 }
 
 }  // namespace weft

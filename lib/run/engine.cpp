@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "weft/lower/call.hpp"
+#include "weft/run/error.hpp"
 #include "weft/run/stages.hpp"
 
 namespace weft {
@@ -192,7 +193,39 @@ void engine::run_alone(const kernels::table& kernels) const noexcept {
   }
 }
 
+void engine::record(const std::shared_ptr<recording>& r) {
+  if (generated_.run != nullptr)
+    throw error("profile: generated code is not timed; make a module or a trainer without it");
+  if (!recording_.expired()) throw error("profile: there is one already");
+  recording_ = r;
+  if (team_) r->run_on(team_->threads());
+}
+
+void engine::run_recorded(const kernels::table& kernels, recording& r) noexcept {
+  stages const all(*p_, lengths_.data());
+  r.begin(lengths_.data());
+  if (!team_ || !share_out()) {
+    r.begin_instructions();
+    for (int i = 0, n = all.count(); i < n; ++i) {
+      auto const [step, place] = all[i];
+      carry_out(p_->instructions[step], place, kernels, {}, scratch_of(0));
+      r.complete(step);
+    }
+  } else {
+    team_->go(
+        all.count(), [&](int i) { return parts_[static_cast<std::size_t>(all[i].step)]; },
+        [&](int i, const kernels::share& part, int member) {
+          if (i == 0) r.begin_instructions();
+          auto const [step, place] = all[i];
+          carry_out(p_->instructions[step], place, kernels, part, scratch_of(member));
+        },
+        [&](int i) { r.complete(all[i].step); });
+  }
+  r.end();
+}
+
 void engine::run_on(const executor& threads) {
+  if (auto const r = recorded()) r->run_on(threads);
   if (threads.width() == 1) {
     team_.reset();
     return;
@@ -205,6 +238,7 @@ void engine::run_on(const executor& threads) {
 }
 
 void engine::run(const kernels::table& kernels) noexcept {
+  if (auto const r = recorded()) return run_recorded(kernels, *r);
   if (!team_ || !share_out()) return run_alone(kernels);
   stages const all(*p_, lengths_.data());
   team_->go(

@@ -7,6 +7,7 @@
 #include "run/classifier.hpp"
 #include "run/pool.hpp"
 #include "run/writer.hpp"
+#include "weft/io/profile.hpp"
 #include "weft/run/module.hpp"
 #include "weft/run/trainer.hpp"
 
@@ -164,6 +165,24 @@ BOOST_AUTO_TEST_CASE(runs_and_training_steps_on_several_threads_allocate_nothing
                  t.step(weft::arg<"tokens">(given.x), weft::arg<"targets">(given.y));
                }) == 0);
   }
+}
+
+BOOST_AUTO_TEST_CASE(runs_and_training_steps_with_a_profile_allocate_nothing) {
+  pool p(2);
+  weft::module<writer::model> n;
+  n.run_on(on(p, 2));
+  weft::trainer<writer::model> t;
+  weft::profile const of_runs(n, {.runs = 2}), of_steps(t);
+  writer::texts const given(8, 96);
+  for (int i = 0; i < 3; ++i) {
+    BOOST_TEST(allocations_in(
+                   [&] { n(weft::arg<"tokens">(given.x), weft::arg<"targets">(given.y)); }) == 0);
+    BOOST_TEST(allocations_in([&] {
+                 t.step(weft::arg<"tokens">(given.x), weft::arg<"targets">(given.y));
+               }) == 0);
+  }
+  BOOST_TEST(of_runs.runs() == 2u);
+  BOOST_TEST(of_steps.runs() == 3u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

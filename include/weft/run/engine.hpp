@@ -12,6 +12,7 @@
 #include "weft/kernels/kernels.hpp"
 #include "weft/lower/program.hpp"
 #include "weft/run/memory.hpp"
+#include "weft/run/recording.hpp"
 #include "weft/run/team.hpp"
 
 namespace weft {
@@ -53,6 +54,12 @@ class engine {
 
   // Sets the threads of later runs, and allocates their scratch, so that runs allocate nothing.
   void run_on(const executor& threads);
+
+  // Records later runs in r, as long as another owner keeps it alive. Throws weft::error if one is
+  // recorded already, or if there is generated code, whose instructions have no ends to be timed.
+  void record(const std::shared_ptr<recording>& r);
+  // Null: runs are not recorded.
+  std::shared_ptr<recording> recorded() const noexcept { return recording_.lock(); }
 
   // Binds the arguments, one for each of the program's inputs, in order. Throws weft::error where a
   // length is wrong, an index lies outside the axis that it indexes, or a write has no room; the
@@ -132,6 +139,7 @@ class engine {
   // Chooses the number of partitions of each instruction in this run. Returns false for a run that
   // is too short to gain from threads.
   bool share_out() noexcept;
+  void run_recorded(const kernels::table& kernels, recording& r) noexcept;
   std::byte* scratch_of(int member) const noexcept;
   void carry_out(const instruction& s, std::ptrdiff_t place, const kernels::table& kernels,
                  const kernels::share& part, std::byte* scratch) const noexcept;
@@ -147,6 +155,7 @@ class engine {
   std::unique_ptr<team> team_;  // null: the calling thread alone
   aligned_bytes scratch_;       // of threads 1 and up; thread 0 has its scratch in the workspace
   std::vector<int> parts_;      // partitions of each instruction in this run
+  std::weak_ptr<recording> recording_;
   std::array<std::size_t, max_lengths> lengths_{};
   std::array<const std::byte*, max_inputs> inputs_{};
 };

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -166,6 +167,9 @@ class runnable {
   // results have the same bits for any number of threads. Generated code runs on the calling thread
   // alone.
   void run_on(const executor& threads) { engine_.run_on(threads); }
+
+  // Records the times of later runs while r lives: see weft::profile of weft/io/profile.hpp.
+  void record(const std::shared_ptr<recording>& r) { engine_.record(r); }
 
   // The size in bytes of the packed parameters, at this precision.
   static constexpr std::size_t packed_bytes(precision p = precision::float32) {

@@ -20,6 +20,9 @@ namespace weft {
 // thread has one partition, their sizes are proportional to the threads' speeds in earlier stages.
 class team {
  public:
+  struct ignore_stage {
+    void operator()(int) const noexcept {}
+  };
   // Returns microseconds; only differences of times on the same thread are used.
   using clock = double (*)() noexcept;
   static double wall_clock() noexcept;
@@ -28,12 +31,14 @@ class team {
   explicit team(executor threads, clock now = wall_clock);
 
   int size() const noexcept { return threads_.width(); }
+  const executor& threads() const noexcept { return threads_; }
 
   // Calls work(stage, part, member) for each stage in [0, stages) and each of its parts(stage)
   // partitions. A stage begins when the one before it is complete. `member` is a thread index in
-  // [0, size()), and no two threads have the same at once.
-  template <class Parts, class Work>
-  void go(int stages, Parts parts, Work work) noexcept {
+  // [0, size()), and no two threads have the same at once. Calls complete(stage) in between, by the
+  // thread that did the last of the stage's work.
+  template <class Parts, class Work, class Complete = ignore_stage>
+  void go(int stages, Parts parts, Work work, Complete complete = {}) noexcept {
     if (stages == 0) return;
     begin(parts(0));
     auto const follow = [&](int member) noexcept {
@@ -52,6 +57,7 @@ class team {
           }
           if (left_.fetch_sub(1, std::memory_order_acq_rel) != 1) continue;
           if (count == size()) balance();
+          complete(stage);
           proceed(stage + 1, stage + 1 < stages ? parts(stage + 1) : 0);
         }
       }

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <memory>
 #include <numeric>
 #include <string_view>
 #include <vector>
@@ -76,6 +77,9 @@ class trainer {
   // alone; the optimizer uses all.
   void run_on(const executor& threads) { engine_.run_on(threads); }
 
+  // Records the times of later steps while r lives: see weft::profile of weft/io/profile.hpp.
+  void record(const std::shared_ptr<recording>& r) { engine_.record(r); }
+
   // One step: computes the loss and its gradients, then updates the parameters. Takes one weft::arg
   // per input of the loss. Returns the loss before the update. Throws weft::error where an argument
   // is wrong, before anything is computed.
@@ -100,20 +104,10 @@ class trainer {
 
   // Updates the parameters with the latest gradients, and counts a step.
   void apply() noexcept {
-    kernels::table const& kernels = kernels::best();
-    update u;
-    u.learning_rate_scale = options_.schedule ? options_.schedule(steps_) : 1;
-    u.step = ++steps_;
-    // Without clipping, a block is updated while its gradients are in the cache.
-    bool const clips = options_.clip_norm < std::numeric_limits<double>::infinity();
-    for_blocks([&](std::size_t b) {
-      squares_[b] = kernels.sum_of_squares(gradients_of(blocks_[b]).data(), blocks_[b].size);
-      if (!clips) change(blocks_[b], u, kernels);
-    });
-    gradient_norm_ = std::sqrt(std::accumulate(squares_.begin(), squares_.end(), 0.0));
-    if (!clips) return;
-    u.gradient_scale = std::min(1.0, options_.clip_norm / (gradient_norm_ + 1e-6));
-    for_blocks([&](std::size_t b) { change(blocks_[b], u, kernels); });
+    auto const r = engine_.recorded();
+    std::int64_t const begin = r ? recording::now() : 0;
+    update_parameters();
+    if (r) r->updated(recording::now() - begin);
   }
 
   // The L2 norm of all gradients together in the last apply() or step(), before clipping; 0 before
@@ -155,6 +149,23 @@ class trainer {
     }
     find_blocks();
     squares_.resize(blocks_.size());
+  }
+
+  void update_parameters() noexcept {
+    kernels::table const& kernels = kernels::best();
+    update u;
+    u.learning_rate_scale = options_.schedule ? options_.schedule(steps_) : 1;
+    u.step = ++steps_;
+    // Without clipping, a block is updated while its gradients are in the cache.
+    bool const clips = options_.clip_norm < std::numeric_limits<double>::infinity();
+    for_blocks([&](std::size_t b) {
+      squares_[b] = kernels.sum_of_squares(gradients_of(blocks_[b]).data(), blocks_[b].size);
+      if (!clips) change(blocks_[b], u, kernels);
+    });
+    gradient_norm_ = std::sqrt(std::accumulate(squares_.begin(), squares_.end(), 0.0));
+    if (!clips) return;
+    u.gradient_scale = std::min(1.0, options_.clip_norm / (gradient_norm_ + 1e-6));
+    for_blocks([&](std::size_t b) { change(blocks_[b], u, kernels); });
   }
 
   // A contiguous range of parameters which all decay or all do not: small enough that each thread
