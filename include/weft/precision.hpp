@@ -6,7 +6,7 @@
 
 namespace weft {
 
-// Sums are float32 in all of these.
+// What packed weights are kept in, for module::freeze. Sums are float32 in all of these.
 // - bfloat16 halves the memory. A weight is rounded to the nearest one, ties to even, and so is off
 //   by at most 2^-8 of itself; what it is multiplied with stays float32.
 // - bfloat16_products takes the same memory, and is faster than float32 where the processor
@@ -15,6 +15,7 @@ namespace weft {
 //   and with Highway before 1.2, it is the same as bfloat16.
 enum class precision : std::uint8_t { float32, bfloat16, bfloat16_products };
 
+// The bytes of a weight that is kept in p.
 constexpr std::size_t bytes_of(precision p) {
   return p == precision::float32 ? 4 : 2;
 }

@@ -45,3 +45,10 @@
 #include "weft/run/error.hpp"
 #include "weft/run/module.hpp"
 #include "weft/run/trainer.hpp"
+
+// The language of models, and what trains, runs, saves and explains them.
+namespace weft {
+// Layers, written with the operations of weft as a user could write them. Parameters have PyTorch's
+// names, layouts and initial values.
+namespace nn {}
+}  // namespace weft

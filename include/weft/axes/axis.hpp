@@ -21,38 +21,44 @@ namespace weft {
 // outside these bounds throws weft::error. A model that reads the last element along an axis, such
 // as the logits of the last position, should require one: gather from an empty axis gives 0.
 struct bound {
-  std::size_t most, least;
+  std::size_t most;   // the largest length
+  std::size_t least;  // the smallest length
 };
+// A length of 0 to Most, as in axis<up_to<512>>.
 template <std::size_t Most>
 inline constexpr bound up_to{Most, 0};
+// A length of Least to Most, as in axis<between<1, 512>>.
 template <std::size_t Least, std::size_t Most>
 inline constexpr bound between{Most, Least};
 
-// The base of an axis: of a fixed extent, or bounded, with the bound as its extent.
+// The base of an axis: of a fixed extent, as axis<384>, or bounded, as axis<up_to<512>>.
 template <auto Extent>
 struct axis {
   static_assert(Extent > 0, "axis: an axis has room for at least one element");
-  static constexpr std::size_t extent = static_cast<std::size_t>(Extent);
-  static constexpr bool bounded = false;
+  static constexpr std::size_t extent =
+      static_cast<std::size_t>(Extent);   // the length in every run
+  static constexpr bool bounded = false;  // whether the length is known at run time only
 };
+// The base of a bounded axis, whose length is known at run time only.
 template <bound Extent>
 struct axis<Extent> {
   static_assert(Extent.most > 0, "axis: an axis has room for at least one element");
   static_assert(Extent.least <= Extent.most, "axis: between<Least, Most> has the fewest first");
-  static constexpr std::size_t extent = Extent.most;
-  static constexpr std::size_t least = Extent.least;
-  static constexpr bool bounded = true;
+  static constexpr std::size_t extent = Extent.most;  // the largest length
+  static constexpr std::size_t least = Extent.least;  // the smallest length
+  static constexpr bool bounded = true;               // the length is known at run time only
 };
 
 // Another axis with the extent and, in every run, the length of Of.
 template <class Of>
 struct alias {
-  static constexpr std::size_t extent = Of::extent;
-  static constexpr bool bounded = Of::bounded;
-  using length_of = Of;
+  static constexpr std::size_t extent = Of::extent;  // that of Of
+  static constexpr bool bounded = Of::bounded;       // whether the length is known at run time only
+  using length_of = Of;                              // the axis that has the same length
 };
 
-// Excludes shape, which has an extent as well.
+// An axis: a type derived from weft::axis or weft::alias. Not a weft::shape, which has an extent as
+// well.
 template <class A>
 concept axis_like = requires {
   { A::extent } -> std::convertible_to<std::size_t>;

@@ -7,14 +7,20 @@
 
 namespace weft {
 
+// A string of N - 1 characters as a template argument: "weight" in s.param<"weight", Embed>() is
+// one.
 template <std::size_t N>
 struct fixed_string {
-  char chars[N]{};
+  char chars[N]{};  // the characters, and a null
+  // A string literal.
   constexpr fixed_string(const char (&s)[N]) { std::copy_n(s, N, chars); }
+  // The characters without the null.
   constexpr std::string_view view() const { return {chars, N - 1}; }
+  // N nulls.
   constexpr fixed_string() = default;
 };
 
+// The characters of a, followed by those of b.
 template <std::size_t N, std::size_t M>
 constexpr fixed_string<N + M - 1> operator+(const fixed_string<N>& a, const fixed_string<M>& b) {
   fixed_string<N + M - 1> both;
@@ -22,6 +28,7 @@ constexpr fixed_string<N + M - 1> operator+(const fixed_string<N>& a, const fixe
   std::copy_n(b.chars, M, both.chars + N - 1);
   return both;
 }
+// The same of a literal and a fixed_string.
 template <std::size_t N, std::size_t M>
 constexpr fixed_string<N + M - 1> operator+(const char (&a)[N], const fixed_string<M>& b) {
   return fixed_string<N>(a) + b;

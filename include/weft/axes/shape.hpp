@@ -15,8 +15,10 @@ namespace hana = boost::hana;
 // The axes of a tensor, outermost first: its memory order.
 template <class... Axes>
 struct shape {
-  static constexpr int rank = sizeof...(Axes);
+  static constexpr int rank = sizeof...(Axes);  // the number of axes
+  // The product of the axes' extents.
   static constexpr std::size_t extent = (std::size_t{1} * ... * Axes::extent);
+  // Whether the length of an axis is known at run time only.
   static constexpr bool bounded = (false || ... || Axes::bounded);
 };
 template <class First, class... Rest>
@@ -27,6 +29,7 @@ struct shape<First, Rest...> {
   static constexpr bool bounded = First::bounded || shape<Rest...>::bounded;
 };
 
+// Whether the shape S has the axis A.
 template <class A, class S>
 inline constexpr bool has_axis = false;
 template <class A, class... Axes>
@@ -38,6 +41,7 @@ inline constexpr int united_rank = 0;
 template <class S, class... Axes>
 inline constexpr int united_rank<S, shape<Axes...>> = (S::rank + ... + (has_axis<Axes, S> ? 0 : 1));
 
+// Whether the shape S names each of its axes once.
 template <class S>
 inline constexpr bool distinct = true;
 template <class A, class... Rest>
@@ -88,6 +92,7 @@ using without = decltype(detail::append_new<T>(shape<>{}, S{}));
 template <class S, class T>
 using united = decltype(detail::append_new<S>(S{}, T{}));
 
+// The axes of the left shape, then those that only the right one has: see weft::united.
 template <class... A, class... B>
 constexpr united<shape<A...>, shape<B...>> operator+(shape<A...>, shape<B...>) {
   return {};

@@ -6,7 +6,10 @@
 
 namespace weft {
 
+// How a parameter is initialised: made by a function of weft::init, which says what the numbers
+// are.
 struct initializer {
+  // The function of weft::init.
   enum class kind : std::uint8_t {
     normal,
     uniform,
@@ -16,14 +19,18 @@ struct initializer {
     xavier_normal,
     fan_in_uniform
   };
-  kind what;
-  // normal: mean, standard deviation; uniform: from, to; constant: value; powers: base, step;
-  // xavier: gain
-  double a, b;
-  double fan_in, fan_out;  // xavier and fan_in_uniform
-  double begin;            // powers: the first exponent
+  kind what;  // the function that made it
+  // The mean of normal, `from` of uniform, the value of constant, the base of powers, the gain of
+  // xavier_uniform and xavier_normal.
+  double a;
+  double b;       // the deviation of normal, `to` of uniform, the step of powers
+  double fan_in;  // of xavier_uniform, xavier_normal and fan_in_uniform; 0 for the others
+  // Of the same: set when a parameter is declared, to the product of its extents over fan_in.
+  double fan_out;
+  double begin;  // powers: the first exponent
 };
 
+// The initial values of parameters, for scope::param: s.param<"w", Embed>(init::ones()).
 namespace init {
 
 // Independent normal values with the given mean and standard deviation.
@@ -34,12 +41,15 @@ constexpr initializer normal(double mean = 0, double deviation = 1) {
 constexpr initializer uniform(double from = 0, double to = 1) {
   return {initializer::kind::uniform, from, to, 0, 0, 0};
 }
+// The same value everywhere.
 constexpr initializer constant(double value) {
   return {initializer::kind::constant, value, 0, 0, 0, 0};
 }
+// 0 everywhere.
 constexpr initializer zeros() {
   return constant(0);
 }
+// 1 everywhere.
 constexpr initializer ones() {
   return constant(1);
 }

@@ -65,8 +65,11 @@ constexpr rule rule_of_update() {
 
 }  // namespace detail
 
+// What a model's function gets: it declares inputs, parameters and states in it. A scope has a
+// path, which begins the names of its parameters and states, and is passed to layers by value.
 class scope {
  public:
+  // The scope of a graph that is being traced, with an empty path: weft makes it.
   explicit constexpr scope(graph& g) : g_(&g) {}
 
   // A nested scope: the names of its parameters and states begin with "part.", as in PyTorch. `s /
@@ -77,6 +80,7 @@ class scope {
     inner.append(part);
     return inner;
   }
+  // The same with a number as the part, which is not negative.
   constexpr scope operator/(int index) const {
     char digits[12]{};
     int n = 12;
@@ -198,6 +202,7 @@ class scope {
                   (other_axes,
                    "update: the value's axes are not those of the state, in their order"))
 
+  // The path: the parts, joined by dots.
   constexpr std::string_view path() const { return {path_, static_cast<std::size_t>(size_)}; }
 
  private:

@@ -14,6 +14,7 @@
 
 namespace weft {
 
+// Whether tensors can have elements T: float, std::int32_t and bool.
 template <class T>
 inline constexpr bool is_dtype = false;
 template <>
@@ -61,11 +62,12 @@ struct before {};
 
 }  // namespace detail
 
-// A node of the graph that is being traced, with elements T and axes S.
+// A tensor of a model: a node of the graph that is being traced, with elements T and axes S, a
+// weft::shape. It is a handle, and holds no elements: those come with a run.
 template <class T, class S>
 struct tensor {
-  graph* g;
-  int id;
+  graph* g;  // the graph
+  int id;    // the index of the node
 
   WEFT_REJECT_CONVERSIONS
 
@@ -81,7 +83,7 @@ struct tensor {
 // The last node is the result.
 template <class T, class S, int Size>
 struct fragment {
-  node nodes[Size];
+  node nodes[Size];  // operands before their users
 
   WEFT_REJECT_CONVERSIONS
 };
@@ -119,8 +121,10 @@ template <class X>
 concept expression = requires {
   typename expression_traits<X>::shape;
 };
+// The elements of an operand: float, std::int32_t or bool.
 template <expression X>
 using element_t = typename expression_traits<X>::element;
+// The axes of an operand, a weft::shape.
 template <expression X>
 using shape_t = typename expression_traits<X>::shape;
 template <class X>

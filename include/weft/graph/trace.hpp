@@ -19,16 +19,18 @@
 
 namespace weft {
 
+// What weft::as returns.
 template <fixed_string Name, class X>
 struct named_result {
-  X value;
+  X value;  // the tensor
 };
+// What weft::results returns.
 template <class... Named>
 struct result_list {
-  hana::tuple<Named...> items;
+  hana::tuple<Named...> items;  // of named_result
 };
 
-// A result with its name.
+// A result with its name, which a model returns, or passes to weft::results.
 template <fixed_string Name, expression X>
 constexpr named_result<Name, X> as(const X& x) {
   return {x};
@@ -139,6 +141,8 @@ struct results_of_model<Model> {
 
 }  // namespace detail
 
+// A model: a struct whose operator()(weft::scope) const returns a tensor, weft::as<"name">(x) or
+// weft::results(...).
 template <class Model>
 concept model_like = (detail::has_const_call_operator_with_a_scope<Model> &&
                       detail::returns_a_tensor_or_results<Model>) ||

@@ -47,6 +47,7 @@ std::string_view graph_text_after(std::string_view name) {
 
 }  // namespace detail
 
+// Options of weft::explain and weft::explain_training.
 struct explain_options {
   std::string_view after;  // the name of a pass, see passes/pipeline.hpp
 };

@@ -16,19 +16,21 @@ class grid {
   // at least one.
   grid(std::vector<double> numbers, std::size_t rows, std::size_t columns);
 
-  // From a view or an array: the first axis is the rows, the second the columns; one axis makes one
+  // From a view: the first axis is the rows, the second the columns; one axis makes one
   // row. Throws weft::error if it is empty.
   template <class T, class... Axes>
   requires(sizeof...(Axes) == 1 || sizeof...(Axes) == 2) grid(const view<T, shape<Axes...>>& x)
       : grid(numbers_of(x), sizeof...(Axes) == 1 ? 1 : x.lengths().front(), x.lengths().back()) {}
+  // The same of an array.
   template <class T, class... Axes>
   requires(sizeof...(Axes) == 1 || sizeof...(Axes) == 2) grid(const array<T, Axes...>& x)
       : grid(x.view()) {}
 
-  std::size_t rows() const { return rows_; }
-  std::size_t columns() const { return columns_; }
+  std::size_t rows() const { return rows_; }        // the number of rows
+  std::size_t columns() const { return columns_; }  // the number of columns
   // The values in row-major order.
   const std::vector<double>& numbers() const { return numbers_; }
+  // The value at a row and a column, which are below their numbers.
   double operator()(std::size_t row, std::size_t column) const {
     return numbers_[row * columns_ + column];
   }

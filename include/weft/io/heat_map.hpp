@@ -20,15 +20,15 @@ enum class colours {
 // and control characters are drawn as U+FFFD. Without any fonts installed, Cairo's built-in one is
 // used, which has ASCII only. A unit is `scale` pixels.
 struct heat_map {
-  colours palette = colours::sequential;
-  std::size_t cell = 4;  // side of a square, in units
-  std::string title = {};
-  std::string down = {};    // title of the rows, at the left
-  std::string across = {};  // title of the columns, below
-  // One label for each row and for each column, or none. Column labels are horizontal where there
-  // is room, else vertical; where labels would overlap, only every 2nd, 5th, 10th, 20th ... is
-  // drawn.
+  colours palette = colours::sequential;  // how values map to colours
+  std::size_t cell = 4;                   // side of a square, in units
+  std::string title = {};                 // above the squares
+  std::string down = {};                  // title of the rows, at the left
+  std::string across = {};                // title of the columns, below
+  // One label for each row, or none; where labels would overlap, only every 2nd, 5th, 10th, 20th
+  // ... is drawn.
   std::vector<std::string> rows = {};
+  // Likewise for each column; these are horizontal where there is room, else vertical.
   std::vector<std::string> columns = {};
   bool colour_bar = false;  // the legend of colours
   std::size_t scale = 1;    // pixels per unit

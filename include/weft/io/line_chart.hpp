@@ -11,20 +11,20 @@ namespace weft {
 
 // One series. Values that are not finite leave a gap.
 struct line {
-  std::string name;  // in the legend; empty: not listed
-  std::vector<double> values;
+  std::string name;            // in the legend; empty: not listed
+  std::vector<double> values;  // of the indices first, first + step, ...
 };
 
 // Options of a line chart. Texts are as in heat_map; a unit is `scale` pixels.
 struct line_chart {
-  std::string title = {};
-  std::string down = {};    // title of the values, at the left
-  std::string across = {};  // title of the index, below
-  double first = 0;         // index of every line's first value
-  double step = 1;          // index increment per value, > 0
-  std::size_t width = 480;  // of the plotting area, in units
-  std::size_t height = 200;
-  std::size_t scale = 1;  // pixels per unit
+  std::string title = {};    // above the plotting area
+  std::string down = {};     // title of the values, at the left
+  std::string across = {};   // title of the index, below
+  double first = 0;          // index of every line's first value
+  double step = 1;           // index increment per value, > 0
+  std::size_t width = 480;   // of the plotting area, in units
+  std::size_t height = 200;  // likewise
+  std::size_t scale = 1;     // pixels per unit
 };
 
 // Draws lines, which may differ in length. A finite value between two gaps is a dot. Throws

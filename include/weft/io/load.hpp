@@ -17,6 +17,7 @@
 
 namespace weft {
 
+// Options of weft::load.
 struct load_options {
   // Maps a parameter's name to its name in the file; empty: the same. For an encoder that is part
   // of a larger model in the file: [](const std::string& name) { return "bert.encoder." + name; }
@@ -27,9 +28,10 @@ struct load_options {
   bool ignore_others = false;
 };
 
+// Options of weft::save.
 struct save_options {
-  stored_type type =
-      stored_type::float32;  // a floating-point type; rounded to nearest, ties to even
+  // A floating-point type; values are rounded to the nearest, ties to even.
+  stored_type type = stored_type::float32;
   std::map<std::string, std::string, std::less<>> metadata{};  // the header's "__metadata__"
 };
 
@@ -47,13 +49,14 @@ std::vector<std::string> load(const parameter_block& parameters, const tensor_fi
 void save(const parameter_block& parameters, const std::filesystem::path& file,
           const save_options& options = {});
 
-// Loads and saves the parameters of a module or a monte_carlo. A frozen one keeps using its packed
-// parameters until it is frozen again.
+// Loads the parameters of a module or a monte_carlo. A frozen one keeps using its packed parameters
+// until it is frozen again.
 template <model_like Model, class Unit>
 std::vector<std::string> load(detail::runnable<Model, Unit>& net, const std::filesystem::path& file,
                               const load_options& options = {}) {
   return load(net.parameters(), tensor_file(file), options);
 }
+// Saves the parameters of a module or a monte_carlo.
 template <model_like Model, class Unit>
 void save(const detail::runnable<Model, Unit>& net, const std::filesystem::path& file,
           const save_options& options = {}) {
@@ -83,18 +86,19 @@ training_state state_of(const trainer<Model, Optimizer, Loss>& t) {
 
 }  // namespace detail
 
-// Loads and saves all that training resumes from: the parameters under their names, the optimizer's
-// state under "optimizer.0." and the parameter's name and so on, and the number of steps. A trainer
-// that has loaded the file takes the same steps, to the bit, as the trainer that saved it would
-// have, if it has the same optimizer and options; another type of optimizer throws weft::error. To
-// save the parameters alone: save(trainer.parameters(), file). A module that loads a trainer's file
-// ignores the optimizer's state.
+// Loads what weft::save of a trainer has written. The trainer then takes the same steps, to the
+// bit, as the one that saved the file would have, if it has the same optimizer and options; another
+// type of optimizer throws weft::error.
 template <model_like Model, class Optimizer, fixed_string Loss>
 void load(trainer<Model, Optimizer, Loss>& t, const std::filesystem::path& file) {
   auto state = detail::state_of(t);
   detail::load(state, file);
   t.resume_at(state.steps);
 }
+// Saves all that training resumes from: the parameters under their names, the optimizer's state
+// under "optimizer.0." and the parameter's name and so on, and the number of steps. To save the
+// parameters alone: save(trainer.parameters(), file). A module that loads a trainer's file ignores
+// the optimizer's state.
 template <model_like Model, class Optimizer, fixed_string Loss>
 void save(const trainer<Model, Optimizer, Loss>& t, const std::filesystem::path& file) {
   detail::save(detail::state_of(t), file);

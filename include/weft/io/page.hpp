@@ -16,9 +16,12 @@ namespace weft {
 // that add return the page, for chaining.
 class page {
  public:
+  // An empty page; the title is its first heading as well.
   explicit page(std::string_view title, std::string_view language = "en");
 
+  // A heading of a part of the page.
   page& heading(std::string_view text);
+  // A paragraph of text.
   page& paragraph(std::string_view text);
   // Preformatted source code.
   page& listing(std::string_view code);

@@ -8,10 +8,10 @@ namespace weft {
 
 // A rendered picture. Lengths in its drawing are in units of `scale` pixels.
 struct picture {
-  std::string png = {};   // the bytes of a PNG file, without transparency
-  std::size_t width = 0;  // pixels
-  std::size_t height = 0;
-  std::size_t scale = 1;
+  std::string png = {};    // the bytes of a PNG file, without transparency
+  std::size_t width = 0;   // pixels
+  std::size_t height = 0;  // pixels
+  std::size_t scale = 1;   // pixels per unit
 
   // Writes the PNG file. Throws weft::error where it cannot be written.
   void write(const std::string& file) const;

@@ -36,13 +36,13 @@ enum class stored_type : std::uint8_t {
 
 // A tensor in a file. Its elements are read from the file on demand.
 struct stored_tensor {
-  std::string name;
-  stored_type type;
-  std::string type_name;  // the format's name, such as "F32"
-  std::vector<std::size_t> shape;
-  std::size_t offset;  // of its first byte in the file, in bytes
-  std::size_t bytes;
-  std::shared_ptr<const detail::byte_source> source;
+  std::string name;                                   // unique in the file
+  stored_type type;                                   // of its elements
+  std::string type_name;                              // the format's name, such as "F32"
+  std::vector<std::size_t> shape;                     // the extents, outermost first
+  std::size_t offset;                                 // of its first byte in the file, in bytes
+  std::size_t bytes;                                  // of all elements
+  std::shared_ptr<const detail::byte_source> source;  // the file, which it keeps open
 
   // The number of elements: the product of the shape.
   std::size_t size() const;
@@ -56,6 +56,7 @@ struct stored_tensor {
   // opened.
   template <class T>
   void read(std::span<T> into) const;
+  // The elements, in row-major order, as T: see read. Not as bool.
   template <class T>
   requires(!std::same_as<T, bool>)  // a vector<bool> does not hold bools
       std::vector<T> values()
@@ -95,10 +96,11 @@ class tensor_file {
 // stored in any floating-point type, rounded to nearest, ties to even; bool as BOOL; int32 as I32
 // or I64.
 struct tensor_to_store {
-  std::string name;
-  std::vector<std::size_t> shape;
+  std::string name;                // unique in the file
+  std::vector<std::size_t> shape;  // the extents, outermost first
+  // The elements, as many as the product of the extents.
   std::variant<std::span<const float>, std::span<const std::int32_t>, std::span<const bool>> values;
-  stored_type type;
+  stored_type type;  // in the file
 };
 
 // Writes a file. It replaces an older one atomically when it is complete and on the disk; where

@@ -11,10 +11,11 @@
 
 namespace weft {
 
+// The cost of a run, and the memory that a model needs.
 struct model_cost {
-  double flops;  // of one run, every length at its bound
-  double bytes;  // that the operations read and write, each operand once
-  std::size_t parameter_bytes;
+  double flops;                 // of one run, every length at its bound
+  double bytes;                 // that the operations read and write, each operand once
+  std::size_t parameter_bytes;  // of the block of parameters, alignment padding included
   std::size_t workspace_bytes;  // states, intermediates, scratch of one thread, staged inputs
   int operations;               // instructions of a run; those of a scan count once
   std::size_t state_bytes;      // of the workspace: the states

@@ -35,8 +35,8 @@ constexpr rule rule_of_attention_weights() {
 // The result of attention: its output, and the weights, which cost nothing if unused.
 template <class Output, class Weights>
 struct attended {
-  Output output;
-  Weights weights;
+  Output output;    // the weighted sums of the values
+  Weights weights;  // the softmax of the scores, before dropout
 };
 template <class Output, class Weights>
 attended(Output, Weights) -> attended<Output, Weights>;

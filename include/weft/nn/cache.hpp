@@ -31,8 +31,8 @@ struct all_positions {};
 // positions of Pos that belong to the sequence, or all_positions.
 template <class Pos, expression Offset, class Count>
 struct progress {
-  Offset offset;
-  Count count;
+  Offset offset;  // the number of positions before this run
+  Count count;    // those of this run, or all_positions
 };
 
 namespace detail {
@@ -143,8 +143,8 @@ constexpr auto seen(const progress<Pos, Offset, Count>& at) {
 // The contents of a cache: keys and values, both [..., Cache, ...].
 template <class Keys, class Values>
 struct cached_rows {
-  Keys keys;
-  Values values;
+  Keys keys;      // [..., Cache, ...]
+  Values values;  // [..., Cache, ...]
 };
 template <class Keys, class Values>
 cached_rows(Keys, Values) -> cached_rows<Keys, Values>;

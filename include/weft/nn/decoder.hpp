@@ -9,9 +9,9 @@ namespace weft::nn {
 // Heads..., KeyPos], and those of its attention to the memory [..., Pos, Heads..., MemoryPos].
 template <class Output, class Weights, class MemoryWeights>
 struct decoded {
-  Output output;
-  Weights weights;
-  MemoryWeights memory_weights;
+  Output output;                 // [..., Pos, Embed]
+  Weights weights;               // [..., Pos, Heads..., KeyPos]
+  MemoryWeights memory_weights;  // [..., Pos, Heads..., MemoryPos]
 };
 template <class Output, class Weights, class MemoryWeights>
 decoded(Output, Weights, MemoryWeights) -> decoded<Output, Weights, MemoryWeights>;

@@ -49,17 +49,18 @@ requires(detail::rule_of_embedding<I, Vocab, Embed>() != rule::none) WEFT_REJECT
     (nested, "nn::embedding: the tokens have the axis that they pick from"),
     (rank, "nn::embedding: the operands have more than 8 axes between them"))
 
-// One table for input embedding and output projection (Press and Wolf 2017). `embed` is the row of
-// each token, tokens int32 [...] to float [..., Embed]; `logits` the product of each vector with
-// each row, x float [..., Embed] to float [..., Vocab].
+// One table for input embedding and output projection (Press and Wolf 2017).
 template <class Vocab, class Embed>
 struct tied {
-  tensor<float, shape<Vocab, Embed>> weight;
+  tensor<float, shape<Vocab, Embed>> weight;  // the table: a row for each token
 
+  // The row of each token: tokens int32 [...] to float [..., Embed]. Tokens that are an input are
+  // checked as weft::gather's indices are.
   template <expression I>
   constexpr auto embed(const I& tokens) const {
     return gather<Vocab>(weight, tokens);
   }
+  // The product of each vector with each row: x float [..., Embed] to float [..., Vocab].
   template <expression X>
   constexpr auto logits(const X& x) const {
     return dot<Embed>(x, weight);

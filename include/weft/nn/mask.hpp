@@ -103,7 +103,7 @@ requires(!std::same_as<element_t<L>, std::int32_t>)
 // Several masks, combined: booleans and lengths by &&, floats by their sum.
 template <class... M>
 struct mask_list {
-  hana::tuple<M...> items;
+  hana::tuple<M...> items;  // the masks
 };
 // masks(a, b, ...) of any of the kinds above.
 template <expression... M>

@@ -12,8 +12,8 @@ enum class normalization { layer, rms };
 struct transformer_options {
   // Pre-norm, x + part(norm(x)), instead of norm(x + part(x)) (Xiong et al. 2020, figure 1).
   bool norm_first = false;
-  nn::activation activation = nn::activation::gelu;
-  nn::normalization normalization = nn::normalization::layer;
+  nn::activation activation = nn::activation::gelu;            // of the feed-forward networks
+  nn::normalization normalization = nn::normalization::layer;  // of all blocks
   double epsilon = 1e-5;   // of the normalisations: added to the variance, or mean square
   bool final_norm = true;  // after the last layer of an encoder or a decoder
   bool bias = true;        // of all projections: attention's and the feed-forward network's

@@ -18,10 +18,11 @@ namespace weft::nn {
 template <class... H>
 concept initial_state = sizeof...(H) <= 1 && (expression<H> && ...);
 
-// Hidden as the axis of the previous state, and In as that of the input, both contracted: Hidden
-// and In may be the same axis.
+// Hidden as the axis of the previous state, which is contracted: In and Hidden may be the same
+// axis.
 template <class Hidden>
 struct before : alias<Hidden> {};
+// In as the axis of the input, which is contracted.
 template <class In>
 struct read_by_cell : alias<In> {};
 // The rows of a GRU's weights, of the gates reset, update and new in this order.
@@ -75,12 +76,14 @@ constexpr auto beginning() {
 template <class In, class Hidden, fixed_string Suffix = "">
 class rnn_cell {
  public:
+  // Declares the parameters.
   explicit constexpr rnn_cell(scope s)
       : w_ih_(s.param<"weight_ih" + Suffix, Hidden, read_by_cell<In>>(beginning())),
         w_hh_(s.param<"weight_hh" + Suffix, Hidden, before<Hidden>>(beginning())),
         b_ih_(s.param<"bias_ih" + Suffix, Hidden>(beginning())),
         b_hh_(s.param<"bias_hh" + Suffix, Hidden>(beginning())) {}
 
+  // h' of one step.
   template <expression X, expression H>
   constexpr auto operator()(const X& x, const H& h) const {
     return step(input(x), h);
@@ -121,12 +124,14 @@ class rnn_cell {
 template <class In, class Hidden, fixed_string Suffix = "">
 class gru_cell {
  public:
+  // Declares the parameters.
   explicit constexpr gru_cell(scope s)
       : w_ih_(s.param<"weight_ih" + Suffix, gates<Hidden>, read_by_cell<In>>(beginning())),
         w_hh_(s.param<"weight_hh" + Suffix, gates<Hidden>, before<Hidden>>(beginning())),
         b_ih_(s.param<"bias_ih" + Suffix, gates<Hidden>>(beginning())),
         b_hh_(s.param<"bias_hh" + Suffix, gates<Hidden>>(beginning())) {}
 
+  // h' of one step.
   template <expression X, expression H>
   constexpr auto operator()(const X& x, const H& h) const {
     auto const [r, z, n] = input(x);

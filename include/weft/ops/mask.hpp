@@ -32,8 +32,8 @@ constexpr rule rule_of_where() {
 
 }  // namespace detail
 
-// Elementwise logical and, or and not (torch.logical_and, ...) of boolean operands, broadcast by
-// axis as elementwise.hpp says. Other dtypes do not compile.
+// Elementwise logical and (torch.logical_and) of boolean operands, broadcast by axis as
+// elementwise.hpp says. Other dtypes do not compile.
 template <expression L, expression R>
 constexpr auto operator&&(const L& l, const R& r) {
   return detail::elementwise<op::logical_and, bool>(l, r);
@@ -43,6 +43,7 @@ requires(detail::rule_of_masks<L, R>() != rule::none)
     WEFT_REJECT((detail::rule_of_masks<L, R>()), operator&&(const L&, const R&),
                 (elements, "and: both operands are masks of booleans"),
                 (rank, "and: the operands have more than 8 axes between them"))
+// Elementwise logical or (torch.logical_or), likewise.
 template <expression L, expression R>
 constexpr auto operator||(const L& l, const R& r) {
   return detail::elementwise<op::logical_or, bool>(l, r);
@@ -52,6 +53,7 @@ requires(detail::rule_of_masks<L, R>() != rule::none)
     WEFT_REJECT((detail::rule_of_masks<L, R>()), operator||(const L&, const R&),
                 (elements, "or: both operands are masks of booleans"),
                 (rank, "or: the operands have more than 8 axes between them"))
+// Elementwise logical not (torch.logical_not) of a boolean operand. Other dtypes do not compile.
 template <expression X>
 constexpr auto operator!(const X& x) {
   return detail::unary<op::logical_not>(x);
@@ -63,7 +65,7 @@ requires(!detail::logical<X>) WEFT_REJECT((rule::elements), operator!(const X&),
 // The element of `then` where the boolean condition is true, else that of `otherwise`
 // (torch.where), broadcast by axis: the result's axes are those of `then`, those that only
 // `otherwise` has, then those that only the condition has. `then` and `otherwise` have one dtype,
-// the result's. Either may be a C++ scalar; two scalars give float, or int32 if both are integers.
+// the result's. Either may be a C++ scalar.
 template <expression C, class A, class B>
 requires detail::operands<A, B>
 constexpr auto where(const C& condition, const A& then, const B& otherwise) {
@@ -75,6 +77,7 @@ constexpr auto where(const C& condition, const A& then, const B& otherwise) {
       shape_t<C>>;
   return append<T, S>(make_node(op::where), condition, a, b);
 }
+// The same of two C++ scalars: float, or int32 if both are integers.
 template <expression C, detail::number A, detail::number B>
 requires detail::logical<C>
 constexpr auto where(const C& condition, A then, B otherwise) {

@@ -17,7 +17,9 @@ inline void a_scan_stands_in_the_body_of_another() {
 
 // The direction of a scan along its axis: from the first element to the last, or back.
 enum class direction : bool { forwards, backwards };
+// From the first element to the last.
 inline constexpr direction forwards = direction::forwards;
+// From the last element to the first.
 inline constexpr direction backwards = direction::backwards;
 
 // The result of a scan's body: the carries of the next step and, by .with(...), outputs of this
@@ -25,9 +27,10 @@ inline constexpr direction backwards = direction::backwards;
 // the tensor itself. See scan.
 template <class Carries, class Outputs = std::tuple<>>
 struct step_end {
-  Carries carries;
-  Outputs outputs;
+  Carries carries;  // a std::tuple
+  Outputs outputs;  // a std::tuple, empty where the carries are collected
 
+  // The same carries, with outputs of this step to be collected.
   template <expression... Ys>
   constexpr step_end<Carries, std::tuple<Ys...>> with(const Ys&... outputs_of_step) const {
     return {carries, {outputs_of_step...}};

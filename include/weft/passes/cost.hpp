@@ -14,6 +14,7 @@
 
 namespace weft {
 
+// The cost of operations.
 struct operation_cost {
   double flops = 0;  // floating-point operations; exp, tanh and the like count as one
   double bytes = 0;  // read and written, each operand once

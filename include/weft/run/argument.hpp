@@ -14,9 +14,10 @@
 
 namespace weft {
 
+// What weft::arg returns.
 template <fixed_string Name, class V>
 struct named_argument {
-  V value;
+  V value;  // a view, a scalar or a std::span
 };
 
 // arg<"tokens">(x) passes x as the input "tokens". x is a view or an array with the input's dtype
@@ -29,6 +30,7 @@ template <fixed_string Name, class T, class S>
 constexpr named_argument<Name, view<const T, S>> arg(const view<T, S>& x) {
   return {x};
 }
+// The same of an array.
 template <fixed_string Name, class T, class... Axes>
 constexpr named_argument<Name, view<const T, shape<Axes...>>> arg(const array<T, Axes...>& x) {
   return {x.view()};
@@ -39,6 +41,7 @@ requires is_dtype<T>
 constexpr named_argument<Name, T> arg(T x) {
   return {x};
 }
+// The same of a contiguous range.
 template <fixed_string Name, class R>
 requires requires(const R& x) {
   std::span(x);

@@ -13,6 +13,7 @@ class job {
   template <class F>
   explicit job(const F& f)
       : of_(&f), call_([](const void* of, int i) noexcept { (*static_cast<const F*>(of))(i); }) {}
+  // Does the work of thread i.
   void operator()(int i) const noexcept { call_(of_, i); }
 
  private:
@@ -20,7 +21,7 @@ class job {
   void (*call_)(const void* of, int i) noexcept;
 };
 
-// Threads to run on: weft::threads(n) of weft/run/threads.hpp, or the caller's own pool,
+// Threads to run on: weft::threads(n) of weft/run/threads.hpp, or the caller's own pool.
 //
 //   weft::executor mine(4, [&pool](int n, weft::job f) { pool.for_each_index(0, n, f); });
 //   net.run_on(mine);
@@ -40,7 +41,9 @@ class executor {
   // At most `width` threads; see above for `run`. Throws weft::error if width < 1 or run is empty.
   executor(int width, std::function<void(int n, job f)> run);
 
+  // The most threads.
   int width() const noexcept { return width_; }
+  // Calls f(0) to f(n - 1), and returns when all have returned; 1 <= n <= width().
   void operator()(int n, job f) const noexcept { run_(n, f); }
 
  private:

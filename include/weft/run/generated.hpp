@@ -25,7 +25,7 @@ struct made_by_weft_add_model {
 // The generated code of a graph; empty by default.
 template <class Unit>
 struct generated_code {
-  program_code code;
+  program_code code;  // functions of the file that weft_add_model makes
 };
 
 namespace detail {

@@ -84,6 +84,7 @@ view<T, shape<Axes...>> view_of(const engine& e, const result_ref& r, view<T, sh
 template <model_like Model, class Unit>
 class run_results {
  public:
+  // Of the last run of an engine: module::operator() makes it.
   explicit run_results(const engine& e) : engine_(&e) {}
 
   // A read-only view of the result `Name`, over its axes in the declared order, with this run's
@@ -109,7 +110,7 @@ class run_results {
       detail::no_view get() const { return {}; })
 };
 
-namespace detail {
+namespace detail {  // documented, as its members are those of weft::module
 
 // Runs the graph that Unit makes of a model: see weft::module.
 template <model_like Model, class Unit>
@@ -144,6 +145,7 @@ class runnable {
   // Results...>() of weft/run/generated.hpp; none: the program's tables are interpreted.
   explicit runnable(std::uint64_t seed = 0, generated_code<source> generated = {})
       : runnable(weft::parameters<Model>(seed), generated) {}
+  // With generated code, and new parameters from seed 0.
   explicit runnable(generated_code<source> generated) : runnable(0, generated) {}
   // With existing parameters, whose memory is shared: changes in it are seen by the next run.
   explicit runnable(weft::parameters<Model> shared, generated_code<source> generated = {})
@@ -248,6 +250,7 @@ class runnable {
   }
 
  protected:
+  // Sets the random state of later runs' dropout masks.
   void draw_from(const kernels::random_state& state) noexcept { engine_.draw_from(state); }
 
  private:
@@ -288,7 +291,9 @@ class runnable {
 // are computed once, when the module is created: loop-invariant code motion across runs, see
 // passes/hoist.hpp.
 //
-// weft::generated<Model, Results...>() makes it run code that was generated for the model.
+// It is made with new parameters, or with those of another module or a trainer, and may use a
+// workspace of the caller's: see the constructors of detail::runnable. Given
+// weft::generated<Model, Results...>(), it runs code that was generated for the model.
 //
 // A module may be used by one thread at a time. Modules may share parameters; states, which a model
 // keeps from run to run, belong to one module.

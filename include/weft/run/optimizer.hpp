@@ -15,13 +15,13 @@ namespace weft {
 // parameters.size() floats too; `state` has `states` entries, whose values are 0 before the first
 // step. A range may include alignment padding.
 struct update {
-  std::span<float> parameters;
-  std::span<const float> gradients;
-  std::span<float* const> state;
-  double gradient_scale = 1;       // multiplies every gradient: below 1 where the norm is clipped
-  double learning_rate_scale = 1;  // factor from the schedule
-  bool decays = true;              // whether weight decay applies to these parameters
-  std::int64_t step = 1;           // 1 in the first step
+  std::span<float> parameters;       // to be changed
+  std::span<const float> gradients;  // before they are scaled
+  std::span<float* const> state;     // to be changed
+  double gradient_scale = 1;         // multiplies every gradient: below 1 where the norm is clipped
+  double learning_rate_scale = 1;    // factor from the schedule
+  bool decays = true;                // whether weight decay applies to these parameters
+  std::int64_t step = 1;             // 1 in the first step
 };
 
 // Stochastic gradient descent with momentum, as torch.optim.SGD with dampening 0. With gradient g,
@@ -29,12 +29,13 @@ struct update {
 // weight_decay p; v = momentum v + d; then p -= r v or, with nesterov, p -= r (d + momentum v).
 // With momentum 0, p -= r d, and v is not used.
 struct sgd {
-  double learning_rate = 1e-3;
-  double momentum = 0;
-  double weight_decay = 0;  // coupled (an L2 penalty): times p, added to the gradient
-  bool nesterov = false;
+  double learning_rate = 1e-3;  // before the factor of the schedule
+  double momentum = 0;          // the factor of the velocity in each step
+  double weight_decay = 0;      // coupled (an L2 penalty): times p, added to the gradient
+  bool nesterov = false;        // whether p moves by d + momentum v instead of v
 
   static constexpr std::size_t states = 1;  // the velocity
+  // One step for a range of parameters.
   void operator()(const kernels::table& kernels, const update& u) const noexcept;
 };
 
@@ -43,13 +44,14 @@ struct sgd {
 // learning_rate_scale: p *= 1 - r weight_decay; m = beta1 m + (1 - beta1) g; v = beta2 v + (1 -
 // beta2) g^2; p -= r m / (1 - beta1^t) / (sqrt(v / (1 - beta2^t)) + epsilon).
 struct adamw {
-  double learning_rate = 1e-3;
-  double beta1 = 0.9;
-  double beta2 = 0.999;
-  double epsilon = 1e-8;
-  double weight_decay = 1e-2;
+  double learning_rate = 1e-3;  // before the factor of the schedule
+  double beta1 = 0.9;           // the factor of the first moment in each step
+  double beta2 = 0.999;         // the factor of the second moment in each step
+  double epsilon = 1e-8;        // added to the root of the second moment
+  double weight_decay = 1e-2;   // decoupled: times the rate, the part of p that each step takes off
 
   static constexpr std::size_t states = 2;  // the first and second moments m and v
+  // One step for a range of parameters.
   void operator()(const kernels::table& kernels, const update& u) const noexcept;
 };
 

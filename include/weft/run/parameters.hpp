@@ -16,9 +16,9 @@ namespace weft {
 // One parameter: float32 values, contiguous and row-major, every axis at its bound. It refers to a
 // parameter_block, which must outlive it.
 struct parameter {
-  std::string_view name;  // the path: the scopes and the name, joined by dots
-  std::span<const std::size_t> extents;
-  std::span<float> values;  // the product of the extents
+  std::string_view name;                 // the path: the scopes and the name, joined by dots
+  std::span<const std::size_t> extents;  // of its axes, in their order
+  std::span<float> values;               // the product of the extents
 };
 
 // The block of parameters that a program's tables describe. Copies share the memory. Each parameter
@@ -45,6 +45,7 @@ class parameter_block {
   // The total number of elements, without alignment padding.
   std::size_t elements() const;
 
+  // The address of the block.
   std::byte* data() const { return bytes_.get(); }
   // The whole block as floats, alignment padding included; the padding of an allocated block is 0.
   std::span<float> floats() const;
@@ -102,9 +103,9 @@ class parameters : public parameter_block {
   }
 
  public:
-  // Allocates and initialises; or uses the caller's memory of `bytes` bytes as it is: see
-  // parameter_block.
+  // Allocates a block and initialises it from the seed.
   explicit parameters(std::uint64_t seed = 0) : parameter_block(code::program, seed) {}
+  // Uses the caller's memory, of `bytes` bytes, with its present values: see parameter_block.
   explicit parameters(std::span<std::byte> bytes) : parameter_block(code::program, bytes) {}
 
   // The size of the block in bytes, padding included.

@@ -16,6 +16,7 @@ struct warmup_cosine {
   std::int64_t total = 1;   // steps, the warmup included
   double floor = 0;         // a fraction of the learning rate
 
+  // The factor of the learning rate after `step` steps.
   double operator()(std::int64_t step) const {
     if (step < warmup) return static_cast<double>(step + 1) / static_cast<double>(warmup);
     double const span = static_cast<double>(std::max<std::int64_t>(total - warmup, 1));

@@ -49,12 +49,13 @@ constexpr std::array<std::size_t, sizeof...(Axes)> lengths_from(shape<Axes...>,
 template <class T, class S>
 class view;
 
+// A view over a list of axes: what every weft::view is.
 template <class T, class... Axes>
 class view<T, shape<Axes...>> {
  public:
-  using element_type = std::remove_const_t<T>;
-  using shape_type = shape<Axes...>;
-  static constexpr std::size_t rank = sizeof...(Axes);
+  using element_type = std::remove_const_t<T>;          // the elements, without const
+  using shape_type = shape<Axes...>;                    // the axes
+  static constexpr std::size_t rank = sizeof...(Axes);  // the number of axes
 
   // Contiguous and row-major in the order of the axes. `lengths` has one length for each axis with
   // a runtime length, in their order.
@@ -114,8 +115,9 @@ class view<T, shape<Axes...>> {
 
   // The element with index 0 along every axis.
   constexpr T* data() const { return data_; }
-  // Of every axis, in order; strides are in elements.
+  // The length of every axis, in order.
   constexpr const std::array<std::size_t, rank>& lengths() const { return lengths_; }
+  // The stride of every axis, in elements, in order.
   constexpr const std::array<std::ptrdiff_t, rank>& strides() const { return strides_; }
   // The number of elements: the product of the lengths.
   constexpr std::size_t size() const {
@@ -130,13 +132,13 @@ class view<T, shape<Axes...>> {
   std::array<std::ptrdiff_t, rank> strides_{};
 };
 
-// An owning tensor, contiguous and row-major, 0 at first. Its arguments are the lengths of the axes
-// with runtime lengths, in order: array<float, Batch, Pos, Embed> x(2, 17).
+// An owning tensor, contiguous and row-major: array<float, Batch, Pos, Embed> x(2, 17).
 template <class T, class... Axes>
 class array {
  public:
-  using shape_type = shape<Axes...>;
+  using shape_type = shape<Axes...>;  // the axes
 
+  // Zeros. The arguments are the lengths of the axes with runtime lengths, in order.
   template <std::convertible_to<std::size_t>... Lengths>
   requires(sizeof...(Lengths) ==
            (std::size_t{0} + ... + Axes::bounded)) explicit array(Lengths... lengths) {
@@ -159,14 +161,18 @@ class array {
   weft::view<T, shape_type> view() {
     return {storage(), lengths_, detail::dense_strides(lengths_)};
   }
+  // The same, read-only.
   weft::view<const T, shape_type> view() const {
     return {storage(), lengths_, detail::dense_strides(lengths_)};
   }
 
+  // The element at these indices, one for each axis in order; each is asserted to be below its
+  // axis's length.
   template <std::convertible_to<std::size_t>... Indices>
   requires(sizeof...(Indices) == sizeof...(Axes)) T& operator()(Indices... indices) {
     return view()(indices...);
   }
+  // The same, read-only.
   template <std::convertible_to<std::size_t>... Indices>
   requires(sizeof...(Indices) == sizeof...(Axes)) const T& operator()(Indices... indices) const {
     return view()(indices...);
@@ -179,12 +185,12 @@ class array {
   }
   // The elements in row-major order, as a contiguous range.
   T* data() { return storage(); }
-  const T* data() const { return storage(); }
-  std::size_t size() const { return data_.size(); }
-  T* begin() { return storage(); }
-  T* end() { return storage() + size(); }
-  const T* begin() const { return storage(); }
-  const T* end() const { return storage() + size(); }
+  const T* data() const { return storage(); }          // likewise, read-only
+  std::size_t size() const { return data_.size(); }    // the number of elements
+  T* begin() { return storage(); }                     // the first element
+  T* end() { return storage() + size(); }              // behind the last one
+  const T* begin() const { return storage(); }         // likewise, read-only
+  const T* end() const { return storage() + size(); }  // likewise, read-only
 
  private:
   template <class S>

@@ -57,6 +57,7 @@ namespace position {
 // -m_h |i - j| added to the scores (Press et al. 2022, section 3; there for keys before the query,
 // here symmetric), m of nn::alibi_slopes. No parameters.
 struct alibi : encoding {
+  // The biases: see encoding::scores.
   template <class Heads, class HeadDim>
   constexpr auto scores(scope, const auto& /*query*/, const auto& where) const {
     return detail::falling(where, alibi_slopes<Heads>());
@@ -66,6 +67,7 @@ struct alibi : encoding {
 // The same with learned factors of those slopes, so that a training step changes steep and flat
 // ones by the same ratio. Parameter: gain [Heads...], initially ones.
 struct learned_alibi : encoding {
+  // The biases: see encoding::scores.
   template <class Heads, class HeadDim>
   constexpr auto scores(scope s, const auto& /*query*/, const auto& where) const {
     auto const gain = s.param<"gain", Heads>(init::ones());

@@ -30,9 +30,10 @@ namespace weft::nn {
 // ...], and key j along KeyPos has position j. `scale` is the scale of the scores, see nn::scaled.
 template <class Pos, class KeyPos, expression At>
 struct attention_places {
-  At at;
-  double scale;
+  At at;         // the positions of the queries
+  double scale;  // 0 for 1 / sqrt(HeadDim)
 };
+// Such positions, at the scale of the scores.
 template <class Pos, class KeyPos, expression At>
 constexpr attention_places<Pos, KeyPos, At> places_in_attention(const At& at, double scale) {
   return {at, scale};
@@ -47,13 +48,14 @@ struct encoding {
   constexpr auto embedding(scope, const auto& /*at*/) const {
     return nothing{};
   }
-  // Transforms queries float [..., Pos, Heads..., HeadDim], or keys [..., KeyPos, Heads...,
-  // HeadDim], at positions `at`, int32 [Pos, ...] or [KeyPos, ...]. Heads is a weft::shape: keys
-  // may have fewer axes of heads than queries.
+  // Transforms queries float [..., Pos, Heads..., HeadDim] at positions `at`, int32 [Pos, ...].
+  // Heads is a weft::shape.
   template <class Heads, class HeadDim>
   constexpr auto query(scope, const auto& x, const auto& /*at*/) const {
     return x;
   }
+  // Transforms keys float [..., KeyPos, Heads..., HeadDim] likewise, at positions int32 [KeyPos,
+  // ...]. Keys may have fewer axes of heads than queries.
   template <class Heads, class HeadDim>
   constexpr auto key(scope, const auto& x, const auto& /*at*/) const {
     return x;
@@ -91,14 +93,16 @@ constexpr tensor<element_t<E>, shape_t<E>> beside(const X& x, const E& e) {
 template <class P>
 concept encoding_like = std::derived_from<P, encoding>;
 
+// Position encodings, to be given to layers.
 namespace position {
+// No position encoding.
 using none = encoding;
-}
+}  // namespace position
 
 // An encoding for queries at the positions 0, 1, 2, … along Pos.
 template <class Pos, encoding_like P>
 struct encoding_along {
-  P order;
+  P order;  // the encoding
 };
 // Such an encoding, for nn::multi_head_attention.
 template <class Pos, encoding_like P>
@@ -230,27 +234,33 @@ constexpr auto by_distance(const attention_places<Pos, KeyPos, At>& where, const
 // scope.
 template <encoding_like P>
 struct shared_encoding : encoding {
-  scope s;
-  P order;
+  scope s;  // of the parameters
+  P order;  // the encoding
 
+  // Declares the parameters of p under of_all, when they are first used.
   constexpr shared_encoding(scope of_all, const P& p) : s(of_all.shared()), order(p) {}
 
+  // That of `order`: see encoding::embedding.
   template <class Pos, class Embed>
   constexpr auto embedding(scope, const auto& at) const {
     return order.template embedding<Pos, Embed>(s, at);
   }
+  // That of `order`: see encoding::query.
   template <class Heads, class HeadDim>
   constexpr auto query(scope, const auto& x, const auto& at) const {
     return order.template query<Heads, HeadDim>(s, x, at);
   }
+  // That of `order`: see encoding::key.
   template <class Heads, class HeadDim>
   constexpr auto key(scope, const auto& x, const auto& at) const {
     return order.template key<Heads, HeadDim>(s, x, at);
   }
+  // That of `order`: see encoding::scores.
   template <class Heads, class HeadDim>
   constexpr auto scores(scope, const auto& query, const auto& where) const {
     return order.template scores<Heads, HeadDim>(s, query, where);
   }
+  // That of `order`: see encoding::values.
   template <class Heads, class ValueDim>
   constexpr auto values(scope, const auto& weights, const auto& where) const {
     return order.template values<Heads, ValueDim>(s, weights, where);

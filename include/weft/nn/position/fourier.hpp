@@ -45,9 +45,11 @@ namespace position {
 // feature has a period of about 2π times it.
 template <std::size_t Features = 64, std::size_t Hidden = 32>
 struct fourier : encoding {
-  double wavelength;
+  double wavelength;  // in positions
+  // With this wavelength.
   constexpr explicit fourier(double w = 16) : wavelength(w) {}
 
+  // The features: see encoding::embedding.
   template <class Pos, class Embed>
   constexpr auto embedding(scope s, const auto& at) const {
     using One = detail::one_coordinate;

@@ -16,8 +16,10 @@ namespace weft::nn::position {
 template <class Longest = void>
 struct learned : encoding {
   double deviation;  // of the initial values
+  // With initial values of this deviation.
   constexpr explicit learned(double d = 0.02) : deviation(d) {}
 
+  // The vectors: see encoding::embedding.
   template <class Pos, class Embed, expression At>
   constexpr auto embedding(scope s, const At& at) const {
     if constexpr (std::same_as<Longest, void>)

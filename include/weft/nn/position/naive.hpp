@@ -27,6 +27,7 @@ namespace position {
 
 // Adds the index, nn::index_positions, to the embedding.
 struct index : encoding {
+  // The index: see encoding::embedding.
   template <class Pos, class Embed>
   constexpr auto embedding(scope, const auto& at) const {
     return index_positions<Embed>(at);
@@ -39,6 +40,7 @@ struct index : encoding {
 // positions other than 0, 1, 2, … without a named axis do not compile.
 template <class Whole = void>
 struct relative_index : encoding {
+  // The index over the length: see encoding::embedding.
   template <class Pos, class Embed, expression At>
   constexpr auto embedding(scope, const At& at) const {
     using Counted = std::conditional_t<std::same_as<Whole, void>, Pos, Whole>;

@@ -15,11 +15,13 @@ using weft::rotary_pairs;
 
 // Scaling of rotary frequencies, to run on sequences longer than those of training.
 struct rotary_scaling {
+  // None, or the function that makes it: linear_scaling, ntk_scaling, yarn_scaling.
   enum class kind { none, linear, ntk, yarn };
-  kind what = kind::none;
-  double factor = 1;           // length divided by the trained length
-  double trained = 0;          // yarn: the trained length, in positions
-  double slow = 1, fast = 32;  // yarn: α and β, in rotations over the trained length
+  kind what = kind::none;  // the function
+  double factor = 1;       // length divided by the trained length
+  double trained = 0;      // yarn: the trained length, in positions
+  double slow = 1;         // yarn: α, in rotations over the trained length
+  double fast = 32;        // yarn: β, likewise
 };
 
 // Position interpolation: positions are divided by factor (Chen et al. 2023, equation 3).
@@ -43,8 +45,8 @@ constexpr rotary_scaling yarn_scaling(double factor, double trained, double slow
 
 // The base of the frequencies ω_j = base^(-2j / d), and their scaling.
 struct rotary_options {
-  double base = 10000;
-  rotary_scaling scaling = {};
+  double base = 10000;          // of the frequencies
+  rotary_scaling scaling = {};  // none, or for sequences longer than those of training
 };
 
 namespace detail {
@@ -142,13 +144,16 @@ namespace position {
 // position::rotary({.base = 500000, .scaling = nn::yarn_scaling(4, 8192)}).
 template <rotary_pairs Pairs = rotary_pairs::halves, std::size_t Size = 0>
 struct rotary : encoding {
-  rotary_options options;
+  rotary_options options;  // base and scaling
+  // With this base and scaling.
   constexpr rotary(rotary_options o = {}) : options(o) {}
 
+  // Rotated queries: see encoding::query.
   template <class Heads, class HeadDim>
   constexpr auto query(scope, const auto& x, const auto& at) const {
     return turned<HeadDim>(x, at);
   }
+  // Rotated keys: see encoding::key.
   template <class Heads, class HeadDim>
   constexpr auto key(scope, const auto& x, const auto& at) const {
     return turned<HeadDim>(x, at);
@@ -166,13 +171,16 @@ struct rotary : encoding {
 // d) for the d rotated elements. Each layer has its own, unless the encoding is nn::shared.
 template <rotary_pairs Pairs = rotary_pairs::halves, std::size_t Size = 0>
 struct learned_rotary : encoding {
-  double base;
+  double base;  // of the initial frequencies
+  // With initial frequencies of base b.
   constexpr explicit learned_rotary(double b = 10000) : base(b) {}
 
+  // Rotated queries: see encoding::query.
   template <class Heads, class HeadDim>
   constexpr auto query(scope s, const auto& x, const auto& at) const {
     return turned<HeadDim>(s, x, at);
   }
+  // Rotated keys: see encoding::key.
   template <class Heads, class HeadDim>
   constexpr auto key(scope s, const auto& x, const auto& at) const {
     return turned<HeadDim>(s, x, at);

@@ -14,6 +14,7 @@ namespace weft::nn::position {
 // distance. Parameter: keys [2 Most + 1, HeadDim], shared by all heads, initially Xavier uniform.
 template <std::size_t Most>
 struct shaw_keys : encoding {
+  // The products with the keys' vectors: see encoding::scores.
   template <class Heads, class HeadDim>
   constexpr auto scores(scope s, const auto& query, const auto& where) const {
     using Distance = distances<Most>;
@@ -29,6 +30,7 @@ struct shaw_keys : encoding {
 // Xavier uniform.
 template <std::size_t Most>
 struct shaw : shaw_keys<Most> {
+  // The sums of the values' vectors: see encoding::values.
   template <class Heads, class ValueDim>
   constexpr auto values(scope s, const auto& weights, const auto& where) const {
     using Distance = distances<Most>;

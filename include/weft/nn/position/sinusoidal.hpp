@@ -46,9 +46,11 @@ namespace position {
 
 // nn::sinusoidal, added to the embedding.
 struct sinusoidal : encoding {
-  double base;
+  double base;  // of the frequencies
+  // With this base.
   constexpr explicit sinusoidal(double b = 10000) : base(b) {}
 
+  // Sines and cosines: see encoding::embedding.
   template <class Pos, class Embed>
   constexpr auto embedding(scope, const auto& at) const {
     return nn::sinusoidal<Embed>(at, base);
@@ -57,9 +59,11 @@ struct sinusoidal : encoding {
 
 // nn::learned_sinusoidal, added to the embedding; `base` is that of the initial frequencies.
 struct learned_sinusoidal : encoding {
-  double base;
+  double base;  // of the initial frequencies
+  // With initial frequencies of base b.
   constexpr explicit learned_sinusoidal(double b = 10000) : base(b) {}
 
+  // Sines and cosines: see encoding::embedding.
   template <class Pos, class Embed>
   constexpr auto embedding(scope s, const auto& at) const {
     return nn::learned_sinusoidal<Embed>(s, at, base);

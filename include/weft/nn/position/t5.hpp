@@ -67,9 +67,11 @@ namespace position {
 // [Buckets, Heads...], initially N(0, 0.02²).
 template <std::size_t Buckets = 32, std::size_t Most = 128>
 struct t5 : encoding {
-  t5_options options;
+  t5_options options;  // whether keys after the query have buckets of their own
+  // With these options.
   constexpr t5(t5_options o = {}) : options(o) {}
 
+  // The entry of the bucket for each head: see encoding::scores.
   template <class Heads, class HeadDim>
   constexpr auto scores(scope s, const auto& query, const auto& where) const {
     using Bucket = detail::bucket_of<Buckets>;

@@ -23,10 +23,12 @@ namespace position {
 // initially N(0, 0.02²), and weight [Heads..., HeadDim, Heads × HeadDim], initially Xavier uniform.
 template <std::size_t Most = SIZE_MAX>
 struct transformer_xl : encoding {
+  // Queries plus u: see encoding::query.
   template <class Heads, class HeadDim>
   constexpr auto query(scope s, const auto& x, const auto& /*at*/) const {
     return x + s.param<"u", Heads, HeadDim>();
   }
+  // The term of the distance, with v: see encoding::scores.
   template <class Heads, class HeadDim>
   constexpr auto scores(scope s, const auto& query, const auto& where) const {
     using Sines = detail::sinusoid_of<Heads::extent * HeadDim::extent>;
