@@ -85,17 +85,31 @@ def without_details(lines):
     """The lines of a header with empty ones in the place of internal namespaces."""
     depth = 0
     for line in lines:
-        begins = re.match(r"namespace (\w+::)*detail \{(?!.*documented)", line)
-        if begins or depth > 0:
+        if depth > 0 or re.match(r"namespace (\w+::)*detail \{(?!.*documented)", line):
             code = re.sub(r'"(\\.|[^"])*"|\'(\\.|[^\'])\'|//.*', "", line)
             depth += code.count("{") - code.count("}")
             yield ""
         else:
             yield line
+    assert depth == 0, "a namespace does not end"
+
+
+def without_rejections(text):
+    """A header without its overloads for a wrong use: template <...> requires(...) WEFT_REJECT(...)."""
+    while match := re.search(r"^ *template <((?!^ *template <).)*?WEFT_REJECT\(", text, re.M | re.S):
+        depth, end = 1, match.end()
+        for token in re.finditer(r'"(\\.|[^"])*"|[()]', text[match.end() :]):
+            depth += {"(": 1, ")": -1}.get(token[0], 0)
+            end = match.end() + token.end()
+            if depth == 0:
+                break
+        text = text[: match.start()] + "\n" * text.count("\n", match.start(), end) + text[end:]
+    return text
 
 
 def header(path, text):
     # Deduction guides look like functions.
+    text = without_rejections(text)
     text = re.sub(r"^template <.*>\n\w+\(.*\) -> .*;$", "\n", text, flags=re.M)
     lines = list(documented(list(without_details(text.split("\n")))))
     folder = str(path.parent.relative_to(ROOT / "include" / "weft"))

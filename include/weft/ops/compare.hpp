@@ -1,4 +1,8 @@
-// Elementwise comparisons.
+// Elementwise comparisons of two operands of one dtype, broadcast by axis as elementwise.hpp says.
+// They give booleans: positions<KeyPos>() <= positions<Pos>() is a causal mask [KeyPos, Pos].
+// Booleans have == and != only. Comparisons of floats are IEEE 754's: -0 equals 0, and NaN is
+// unequal to everything, itself included, and neither less nor greater than anything; x != x is
+// true where x is NaN. Misuse does not compile: see the WEFT_REJECT overloads.
 #pragma once
 
 #include "weft/ops/elementwise.hpp"
@@ -13,12 +17,7 @@ namespace weft {
       (rank, name ": the operands have more than 8 axes between them"),            \
       (booleans, name ": booleans have no order; combine masks with && and ||")
 
-// <, <=, >, >=, == and != of two operands of one dtype, broadcast by axis as elementwise.hpp says,
-// give booleans: positions<KeyPos>() <= positions<Pos>() is a causal mask [KeyPos, Pos]. Booleans
-// have == and != only. l > r is r < l, and l >= r is r <= l, so the axes of r come first in the
-// result. Comparisons of floats are IEEE 754's: -0 equals 0, and NaN is unequal to everything,
-// itself included, and neither less nor greater than anything; x != x is true where x is NaN.
-// Misuse does not compile: see the WEFT_REJECT overloads.
+// l < r (torch.lt).
 template <class L, class R>
 requires detail::operands<L, R>
 constexpr auto operator<(const L& l, const R& r) {
@@ -38,7 +37,7 @@ template <class L, class R>
 requires(detail::operands<L, R>&& detail::rule_of_operands<L, R, bool>() != rule::none)
     WEFT_REJECT((detail::rule_of_operands<L, R, bool>()), operator<=(const L&, const R&),
                 WEFT_ORDER_RULES("less_equal"))
-// l > r (torch.gt).
+// l > r (torch.gt), which is r < l: the axes of r come first in the result.
 template <class L, class R>
 requires detail::operands<L, R>
 constexpr auto operator>(const L& l, const R& r) {
@@ -48,7 +47,7 @@ template <class L, class R>
 requires(detail::operands<L, R>&& detail::rule_of_operands<L, R, bool>() != rule::none)
     WEFT_REJECT((detail::rule_of_operands<L, R, bool>()), operator>(const L&, const R&),
                 WEFT_ORDER_RULES("greater"))
-// l >= r (torch.ge).
+// l >= r (torch.ge), which is r <= l: the axes of r come first in the result.
 template <class L, class R>
 requires detail::operands<L, R>
 constexpr auto operator>=(const L& l, const R& r) {
