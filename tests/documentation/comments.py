@@ -4,9 +4,10 @@
 Headers: a block of // comments directly above a declaration documents it, the one above #pragma
 once the file, and a comment at the end of a line what is declared there. Other comments stay as
 they are: the title of a section, or what is above a macro, documents nothing. Comments are Markdown
-in which only `code` and lists are marked, and lines indented by three spaces are code. Namespaces
-called detail are left out, except where they say that they are documented. What is in a folder is a
-group of its own.
+in which only `code` and lists are marked, and lines indented by three spaces are code. Left out are
+deduction guides, overloads for a wrong use, and namespaces called detail unless they say that they
+are documented. What a folder declares is a group. Lines keep their numbers, except below code in
+comments that no empty line precedes.
 
 Documents: headings get the anchors that the web pages of repositories give them, and links lead to
 them.
@@ -41,15 +42,16 @@ def escaped(text):
 
 def markdown(lines):
     """The lines of a block of comments, without //, as Markdown."""
-    was_code = in_item = False
+    before = ""
+    in_item = False
     for line in lines:
         text = line.strip()
         in_item = text != "" and (in_item or line.startswith(" - "))
-        is_code = text != "" and not in_item and line.startswith("   ")
-        if is_code and not was_code:
+        is_code = not in_item and line.startswith("   ")
+        if is_code and before != "" and not before.startswith("   "):
             yield ""
         yield "  " + line if is_code else escaped(line)
-        was_code = is_code or (was_code and text == "")
+        before = line
 
 
 def documented(lines):
@@ -66,7 +68,7 @@ def documented(lines):
             continue
         if block:
             indent = re.match(" *", lines[i - 1]).group()
-            if line.strip() in ("", "}") or (line.startswith("#") and line != "#pragma once"):
+            if re.match(r" *(\}|#(?!pragma once)|$)", line):
                 yield from (indent + "//" + text for text in block)
             else:
                 yield from (indent + "///" + text for text in markdown(block))
@@ -74,7 +76,7 @@ def documented(lines):
         behind = None
         if line == "#pragma once":
             yield "/// @file"
-        elif slashes and code.count('"') % 2 == 0 and not code.startswith(("}", "#")):
+        elif slashes and code.count('"') % 2 == 0 and not re.search(r"^[}#]|\{ *$", code):
             behind = len(code)
             yield code + "///<" + escaped(text)
         else:
@@ -108,8 +110,8 @@ def without_rejections(text):
 
 
 def header(path, text):
-    # Deduction guides look like functions.
     text = without_rejections(text)
+    # Doxygen takes deduction guides for functions.
     text = re.sub(r"^template <.*>\n\w+\(.*\) -> .*;$", "\n", text, flags=re.M)
     lines = list(documented(list(without_details(text.split("\n")))))
     folder = str(path.parent.relative_to(ROOT / "include" / "weft"))
@@ -123,6 +125,7 @@ def header(path, text):
 
 
 def slug(path):
+    """The label of a document."""
     if path == ROOT / "README.md":
         return "index"
     return re.sub(r"\W+", "-", str(path.relative_to(ROOT).with_suffix(""))).strip("-").lower()
@@ -147,6 +150,8 @@ def document(path, text):
     for i in range(0, len(parts), 2):
         parts[i] = re.sub(r"^(#+) (.*)$", heading, parts[i], flags=re.M)
         parts[i] = re.sub(r"\[([^\]]*)\]\(([^)\s]+)\)", link, parts[i])
+        # Doxygen would begin a list with 1 again after a table in an item: paragraphs instead.
+        parts[i] = re.sub(r"^(\d+)\. ", r"\n\1\\. ", parts[i], flags=re.M)
     return "".join(parts).replace("```c++", "```cpp")
 
 

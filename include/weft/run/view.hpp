@@ -45,7 +45,8 @@ constexpr std::array<std::size_t, sizeof...(Axes)> lengths_from(shape<Axes...>,
 }  // namespace detail
 
 // A non-owning view of elements T over the axes S = shape<Axes...>. Strides are in elements, and
-// may be any value, 0 and negative ones included. T is const for read-only views.
+// may be any value, 0 and negative ones included. T is const for read-only views. Its members are
+// those of view<T, shape<Axes...>>.
 template <class T, class S>
 class view;
 
