@@ -110,7 +110,7 @@ def without_rejections(text):
 
 
 def header(path, text):
-    text = without_rejections(text)
+    text = re.sub(r"/\*(\w+)\*/", r"\1", without_rejections(text))  # names of unused parameters
     # Doxygen takes deduction guides for functions.
     text = re.sub(r"^template <.*>\n\w+\(.*\) -> .*;$", "\n", text, flags=re.M)
     lines = list(documented(list(without_details(text.split("\n")))))
