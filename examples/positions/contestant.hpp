@@ -52,7 +52,7 @@ class learner_of final : public learner {
 template <std::size_t I>
 contestant contestant_of() {
   constexpr auto& row = std::get<I>(encodings);
-  using net = model<std::remove_const_t<decltype(row.order)>>;
+  using net = model<std::remove_const_t<decltype(row.create)>>;
   return {row.name, weft::parameters<net>().elements(),
           [](long steps, std::uint64_t seed) -> std::unique_ptr<learner> {
             return std::make_unique<learner_of<net>>(steps, seed);

@@ -14,7 +14,7 @@ struct Heads : weft::axis<4> {};
 struct HeadDim : weft::axis<16> {};
 struct Hidden : weft::axis<128> {};
 
-// Pre-norm as in Radford et al. 2019, section 2.3, with the position encoding that Order creates.
+// Pre-norm as in Radford et al. 2019, section 2.3, with the position encoding that Encoding makes.
 // The number of visible keys per position is an input, so that one model is an encoder or a
 // decoder, depending on the task. The norm is RMSNorm, since layer_norm subtracts the mean of a
 // vector, and an index is the same value in all of its elements.
@@ -22,7 +22,7 @@ struct Hidden : weft::axis<128> {};
 // Results: "loss", the mean of -log p(target) in nats, and "accuracy", the fraction of targets that
 // are the most likely, both over the positions with a target; "added" [Batch, Pos, Embed], what the
 // encoding adds to the embeddings.
-template <class Order>
+template <class Encoding>
 struct model {
   constexpr auto operator()(weft::scope s) const {
     namespace nn = weft::nn;
@@ -30,11 +30,11 @@ struct model {
     auto targets = s.input<"targets", std::int32_t, Batch, Pos>();  // 0: no target
     auto visible = s.input<"visible", std::int32_t, Pos>();         // number of visible keys
 
-    auto order = Order{}(s / "position");
+    auto encoding = Encoding{}(s / "position");
     auto embedded = nn::embedding<Vocab, Embed>(s / "tokens", tokens);
-    auto x = nn::positioned<Pos, Embed>(s / "position", embedded, order);
+    auto x = nn::add_positions<Pos, Embed>(s / "position", embedded, encoding);
     auto y = nn::encoder<Pos, KeyPos, Embed, Heads, HeadDim, Hidden>(
-        s, x, 2, visible, {.norm_first = true, .normalization = nn::normalization::rms}, order);
+        s, x, 2, visible, {.norm_first = true, .normalization = nn::normalization::rms}, encoding);
     auto logits = nn::linear<weft::shape<Embed>, weft::shape<Vocab>>(s / "head", y.output);
 
     auto asked = weft::cast<float>(targets > 0);

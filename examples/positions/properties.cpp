@@ -10,7 +10,7 @@ namespace positions {
 namespace {
 
 namespace nn = weft::nn;
-namespace order = weft::nn::position;
+namespace position = weft::nn::position;
 
 constexpr std::size_t trained = 32, longest = 8 * trained;
 
@@ -22,16 +22,16 @@ struct Heads : weft::axis<2> {};
 struct HeadDim : weft::axis<8> {};
 
 // Scores and vectors of a text with one word at every position, of the length of `text`.
-template <class Order>
+template <class Encoding>
 struct one_word {
   constexpr auto operator()(weft::scope s) const {
     using weft::as, weft::broadcast, weft::positions, weft::shape;
     using Each = shape<Heads>;
-    constexpr Order encoding{};
+    constexpr Encoding encoding{};
     auto const text = s.input<"text", float, Pos>();
     auto const word = s.param<"word", Embed>(weft::init::normal());
     auto const embedded = text * 0 + word;
-    auto const x = nn::positioned<Pos, Embed>(s / "embedding", embedded, encoding);
+    auto const x = nn::add_positions<Pos, Embed>(s / "embedding", embedded, encoding);
     auto const project = [&](auto name) {
       return nn::linear_without_bias<shape<Embed>, shape<Heads, HeadDim>>(s / name, x);
     };
@@ -40,7 +40,7 @@ struct one_word {
     auto const own = s / "position";
     auto const q = encoding.template query<Each, HeadDim>(own, query, positions<Pos>());
     auto const k = encoding.template key<Each, HeadDim>(own, key, positions<KeyPos>());
-    auto const where = nn::places_in_attention<Pos, KeyPos>(positions<Pos>(), 0);
+    auto const where = nn::positions_in_attention<Pos, KeyPos>(positions<Pos>(), 0);
     auto const scores = nn::dot_product_score<HeadDim>(q, k) +
                         encoding.template scores<Each, HeadDim>(own, query, where);
     return weft::results(as<"scores">(broadcast<Pos, KeyPos, Heads>(scores)),
@@ -77,9 +77,9 @@ float tolerance(const Range& numbers) {
 }
 
 // The scores, and what is added to the embedding or, where that is nothing, the first head's query.
-template <class Order>
+template <class Encoding>
 text read(std::size_t length) {
-  weft::module<one_word<Order>> net;
+  weft::module<one_word<Encoding>> net;
   weft::array<float, Pos> const x(length);
   auto const all = net(weft::arg<"text">(x));
   weft::array<float, Pos, Embed> const added(all.template get<"added">());
@@ -190,35 +190,35 @@ bool all_pairs_turn(const vector_table& v) {
   return neighbours || halves;
 }
 
-template <class Order>
+template <class Encoding>
 properties properties_of(std::string_view name) {
   auto const found = [](bool yes) { return yes ? finding::yes : finding::no; };
-  text const one = read<Order>(trained), twice = read<Order>(2 * trained);
-  return {
-      name,
-      {found(are_unique(one.scores)), found(are_bounded(one, read<Order>(longest))),
-       found(are_the_same(one, read<Order>(trained))), found(have_the_same_distances(one, twice)),
-       found(are_unique(twice.scores)), found(depend_on_the_offset(one.scores)),
-       has_vectors(one.vectors) ? found(all_pairs_turn(one.vectors)) : finding::none}};
+  text const one = read<Encoding>(trained), twice = read<Encoding>(2 * trained);
+  return {name,
+          {found(are_unique(one.scores)), found(are_bounded(one, read<Encoding>(longest))),
+           found(are_the_same(one, read<Encoding>(trained))),
+           found(have_the_same_distances(one, twice)), found(are_unique(twice.scores)),
+           found(depend_on_the_offset(one.scores)),
+           has_vectors(one.vectors) ? found(all_pairs_turn(one.vectors)) : finding::none}};
 }
 
 }  // namespace
 
 std::vector<properties> properties_of_encodings() {
-  return {properties_of<order::none>("none"),
-          properties_of<order::index>("index"),
-          properties_of<order::relative_index<>>("index/length"),
-          properties_of<order::sinusoidal>("sinusoidal"),
-          properties_of<order::learned<Trained>>("learned"),
-          properties_of<order::learned_sinusoidal>("learned-sinusoidal"),
-          properties_of<order::fourier<>>("fourier"),
-          properties_of<order::shaw<16>>("shaw"),
-          properties_of<order::transformer_xl<>>("transformer-xl"),
-          properties_of<order::t5<>>("t5"),
-          properties_of<order::alibi>("alibi"),
-          properties_of<order::learned_alibi>("learned-alibi"),
-          properties_of<order::rotary<>>("rotary"),
-          properties_of<order::learned_rotary<>>("learned-rotary")};
+  return {properties_of<position::none>("none"),
+          properties_of<position::index>("index"),
+          properties_of<position::relative_index<>>("index/length"),
+          properties_of<position::sinusoidal>("sinusoidal"),
+          properties_of<position::learned<Trained>>("learned"),
+          properties_of<position::learned_sinusoidal>("learned-sinusoidal"),
+          properties_of<position::fourier<>>("fourier"),
+          properties_of<position::shaw<16>>("shaw"),
+          properties_of<position::transformer_xl<>>("transformer-xl"),
+          properties_of<position::t5<>>("t5"),
+          properties_of<position::alibi>("alibi"),
+          properties_of<position::learned_alibi>("learned-alibi"),
+          properties_of<position::rotary<>>("rotary"),
+          properties_of<position::learned_rotary<>>("learned-rotary")};
 }
 
 }  // namespace positions

@@ -13,6 +13,7 @@
 #include "weft/nn/cache.hpp"
 #include "weft/nn/convolution.hpp"
 #include "weft/nn/decoder.hpp"
+#include "weft/nn/deprecated.hpp"
 #include "weft/nn/embedding.hpp"
 #include "weft/nn/encoder.hpp"
 #include "weft/nn/feed_forward.hpp"

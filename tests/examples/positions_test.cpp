@@ -211,7 +211,7 @@ struct Heads : weft::axis<2> {};
 
 struct scores {
   constexpr auto operator()(weft::scope s) const {
-    auto const where = weft::nn::places_in_attention<Pos, KeyPos>(weft::positions<Pos>(), 1);
+    auto const where = weft::nn::positions_in_attention<Pos, KeyPos>(weft::positions<Pos>(), 1);
     auto const bias = kerple().scores<weft::shape<Heads>, void>(s, 0, where);
     return weft::broadcast<KeyPos, Pos, Heads>(bias);
   }

@@ -55,13 +55,13 @@ struct decoding_step {
   constexpr auto operator()(scope s) const {
     using Inner = shape<Heads, HeadDim>;
     auto const x = s.input<"x", float, Batch, Pos, Embed>();
-    auto const at = nn::decoding<Pos, Batch>(s);
+    auto const at = nn::decode_state<Pos, Batch>(s);
     auto const key = nn::linear<shape<Embed>, Inner>(s / "key", x);
     auto const value = nn::linear<shape<Embed>, Inner>(s / "value", x);
-    auto const past = nn::cached<Cache>(s, at, key, value);
+    auto const past = nn::kv_cache<Cache>(s, at, key, value);
     auto const query = nn::linear<shape<Embed>, Inner>(s / "query", x);
     auto const weights =
-        nn::attention_weights<HeadDim, Cache>(query, past.keys, nn::seen<Cache>(at));
+        nn::attention_weights<HeadDim, Cache>(query, past.keys, nn::causal_cache_mask<Cache>(at));
     return dot<Cache>(weights, past.values);
   }
 };

@@ -28,14 +28,14 @@ constexpr auto layer(scope s, const Order& order, const At& at, const Mask& mask
   using In = shape<Embed>;
   using Out = shape<Heads, HeadDim>;
   auto const embedded = s.input<"x", float, Batch, Pos, Embed>();
-  auto const x = nn::positioned<Pos, Embed>(s / "embedding", embedded, order, at);
+  auto const x = nn::add_positions<Pos, Embed>(s / "embedding", embedded, order, at);
   auto const q = nn::linear<In, Out>(s / "q", x);
   auto const k = nn::linear<In, Out>(s / "k", x);
   auto const v = nn::linear<In, Out>(s / "v", x);
   scope const own = s / "position";
   auto const turned = order.template key<shape<Heads>, HeadDim>(own, k, at);
   auto const [keys, values] = keys_of(turned, v);
-  auto const where = nn::places_in_attention<Pos, Keys>(at, 0);
+  auto const where = nn::positions_in_attention<Pos, Keys>(at, 0);
   auto const products =
       nn::dot_product_score<HeadDim>(order.template query<shape<Heads>, HeadDim>(own, q, at), keys);
   auto const scores = products + order.template scores<shape<Heads>, HeadDim>(own, q, where);
@@ -57,10 +57,10 @@ struct whole {
 template <class Order>
 struct in_parts {
   constexpr auto operator()(scope s) const {
-    auto const at = nn::decoding<Pos, Batch>(s / "decoding");
+    auto const at = nn::decode_state<Pos, Batch>(s / "decoding");
     return layer<Cache>(
-        s, Order{}, nn::places(at), nn::seen<Cache>(at),
-        [&](const auto& k, const auto& v) { return nn::cached<Cache>(s / "cache", at, k, v); });
+        s, Order{}, nn::position_ids(at), nn::causal_cache_mask<Cache>(at),
+        [&](const auto& k, const auto& v) { return nn::kv_cache<Cache>(s / "cache", at, k, v); });
   }
 };
 

@@ -20,7 +20,7 @@ struct layer {
   constexpr auto operator()(scope s) const {
     Order const order;
     auto const embedded = s.input<"x", float, Batch, Pos, Embed>();
-    auto const x = nn::positioned<Pos, Embed>(s / "embedding", embedded, order);
+    auto const x = nn::add_positions<Pos, Embed>(s / "embedding", embedded, order);
     return nn::self_attention<Pos, KeyPos, Embed, Heads, HeadDim>(s, x, {}, {}, order).output;
   }
 };

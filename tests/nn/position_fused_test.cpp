@@ -68,12 +68,12 @@ struct part {
     Order const order;
     auto const q = s.input<"q", float, Batch, Pos, Heads, HeadDim>();
     auto const k = s.input<"k", float, Batch, Pos, Heads, HeadDim>();
-    auto const at = nn::decoding<Pos, Batch>(s / "decoding");
-    auto const where = nn::places_in_attention<Pos, Cache>(nn::places(at), 0);
-    auto const past = nn::cached<Cache>(s / "cache", at, k, k);
+    auto const at = nn::decode_state<Pos, Batch>(s / "decoding");
+    auto const where = nn::positions_in_attention<Pos, Cache>(nn::position_ids(at), 0);
+    auto const past = nn::kv_cache<Cache>(s / "cache", at, k, k);
     auto const scores = nn::dot_product_score<HeadDim>(q, past.keys) +
                         order.template scores<shape<Heads>, HeadDim>(s, q, where);
-    return nn::attention<Cache>(scores, past.values, nn::seen<Cache>(at)).output;
+    return nn::attention<Cache>(scores, past.values, nn::causal_cache_mask<Cache>(at)).output;
   }
 };
 template <class Order>

@@ -25,7 +25,7 @@ struct layer {
   constexpr auto operator()(scope s) const {
     Order const order;
     auto const embedded = s.input<"x", float, Batch, Pos, Embed>();
-    auto const x = nn::positioned<Pos, Embed>(s / "position", embedded, order);
+    auto const x = nn::add_positions<Pos, Embed>(s / "position", embedded, order);
     auto const y = nn::self_attention<Pos, KeyPos, Embed, HeadsOf, HeadDim>(
                        s, x, nn::causal<Pos, KeyPos>(), {.bias = false}, order)
                        .output;

@@ -73,7 +73,7 @@ template <class Order>
 struct added {
   constexpr auto operator()(weft::scope s) const {
     auto const zeros = s.input<"zeros", float, Pos, Five>();
-    return weft::nn::positioned<Pos, Five>(s, zeros, Order{});
+    return weft::nn::add_positions<Pos, Five>(s, zeros, Order{});
   }
 };
 struct Table : weft::axis<6> {};
@@ -90,7 +90,7 @@ struct Many : weft::axis<Size> {};
 struct dropped {
   constexpr auto operator()(weft::scope s) const {
     auto const x = s.input<"x", float, Pos, Five>();
-    auto const y = weft::nn::positioned<Pos, Five>(s, x, weft::nn::position::sinusoidal(), 0.1);
+    auto const y = weft::nn::add_positions<Pos, Five>(s, x, weft::nn::position::sinusoidal(), 0.1);
     return weft::as<"loss">(weft::sum<Pos, Five>(y));
   }
 };

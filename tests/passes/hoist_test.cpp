@@ -247,7 +247,8 @@ static_assert(hoists_nothing<of_leaf<op::length>>());
 struct dropped {
   constexpr auto operator()(weft::scope s) const {
     auto const x = s.input<"x", float, Pos>();
-    return x + weft::exp(weft::dropout(weft::nn::detail::beside(x, weft::sin(places<Pos>())), 0.5));
+    return x +
+           weft::exp(weft::dropout(weft::nn::detail::attach_to(x, weft::sin(places<Pos>())), 0.5));
   }
 };
 bool drops_in_runs() {

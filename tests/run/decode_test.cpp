@@ -58,21 +58,22 @@ template <class At>
 constexpr auto decode(weft::scope s, const At& at) {
   namespace nn = weft::nn;
   return layers(s, [&](const auto& q, const auto& k, const auto& v, weft::scope layer) {
-    auto const mask = nn::seen<Cache>(at) && weft::positions<Cache>() > nn::places(at) - 13;
-    auto const past = nn::cached<Cache>(layer / "cache", at, k, v);
+    auto const mask =
+        nn::causal_cache_mask<Cache>(at) && weft::positions<Cache>() > nn::position_ids(at) - 13;
+    auto const past = nn::kv_cache<Cache>(layer / "cache", at, k, v);
     auto const weights = nn::attention_weights<HeadDim, Cache>(q, past.keys, mask);
     return weft::dot<Cache>(weights, past.values);
   });
 }
 struct stepwise {
   constexpr auto operator()(weft::scope s) const {
-    return decode(s, weft::nn::decoding<Pos, Batch>(s / "decoding"));
+    return decode(s, weft::nn::decode_state<Pos, Batch>(s / "decoding"));
   }
 };
 struct ragged {
   constexpr auto operator()(weft::scope s) const {
     auto const count = s.input<"count", std::int32_t, Batch>();
-    return decode(s, weft::nn::decoding<Pos, Batch>(s / "decoding", count));
+    return decode(s, weft::nn::decode_state<Pos, Batch>(s / "decoding", count));
   }
 };
 

@@ -21,7 +21,7 @@ concept adds = requires(weft::scope s, P p) {
 template <class Pos, class Embed>
 constexpr auto is_positioned = [](auto x, auto p, auto... at) {
   return requires(weft::scope s) {
-    nn::positioned<Pos, Embed>(s, x, p, at...);
+    nn::add_positions<Pos, Embed>(s, x, p, at...);
   };
 };
 template <class HeadDim, std::size_t Size>

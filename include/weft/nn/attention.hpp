@@ -2,7 +2,7 @@
 #pragma once
 
 #include "weft/graph/reject.hpp"
-#include "weft/nn/dropout.hpp"
+#include "weft/nn/detail.hpp"
 #include "weft/nn/mask.hpp"
 #include "weft/nn/score.hpp"
 
@@ -34,12 +34,12 @@ constexpr rule rule_of_attention_weights() {
 
 // The result of attention: its output, and the weights, which cost nothing if unused.
 template <class Output, class Weights>
-struct attended {
+struct attention_output {
   Output output;    // the weighted sums of the values
   Weights weights;  // the softmax of the scores, before dropout
 };
 template <class Output, class Weights>
-attended(Output, Weights) -> attended<Output, Weights>;
+attention_output(Output, Weights) -> attention_output<Output, Weights>;
 
 // softmax(scores) V over the keys that the mask (see mask.hpp) leaves visible: scores float [...,
 // Pos, KeyPos] and values float [..., KeyPos, ValueDim] to an output [..., Pos, ValueDim] and
@@ -51,7 +51,7 @@ requires(detail::rule_of_attention<S, V, M, KeyPos>() ==
          rule::none) constexpr auto attention(const S& scores, const V& values, const M& mask = {},
                                               double dropout = 0) {
   auto const weights = masked_softmax<KeyPos>(scores, mask);
-  return attended{dot<KeyPos>(detail::dropped(weights, dropout), values), weights};
+  return attention_output{dot<KeyPos>(detail::dropped(weights, dropout), values), weights};
 }
 template <class KeyPos, expression S, expression V, detail::mask_like M = mask_list<>,
           class Surplus = detail::surplus<M, shape_t<S>>>

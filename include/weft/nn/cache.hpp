@@ -2,9 +2,10 @@
 //
 // For queries q, keys k and values v of the positions Pos of a run, [Batch, Pos, Heads, HeadDim]:
 //
-//   auto const at = nn::decoding<Pos, Batch>(s / "decoding");
-//   auto const past = nn::cached<Cache>(s / "cache", at, k, v);
-//   auto const weights = nn::attention_weights<HeadDim, Cache>(q, past.keys, nn::seen<Cache>(at));
+//   auto const at = nn::decode_state<Pos, Batch>(s / "decoding");
+//   auto const past = nn::kv_cache<Cache>(s / "cache", at, k, v);
+//   auto const mask = nn::causal_cache_mask<Cache>(at);
+//   auto const weights = nn::attention_weights<HeadDim, Cache>(q, past.keys, mask);
 //   auto const y = dot<Cache>(weights, past.values);
 //
 // Runs over the parts of a sequence, one after another, give what one run over the whole sequence
@@ -30,7 +31,7 @@ struct all_positions {};
 // positions before this run. `count`, int32 over some of the batch's axes, is the number of
 // positions of Pos that belong to the sequence, or all_positions.
 template <class Pos, expression Offset, class Count>
-struct progress {
+struct cache_position {
   Offset offset;  // the number of positions before this run
   Count count;    // those of this run, or all_positions
 };
@@ -38,36 +39,36 @@ struct progress {
 namespace detail {
 
 template <class Pos, class... Batch>
-constexpr rule rule_of_decoding() {
+constexpr rule rule_of_decode_state() {
   if (!(axis_like<Pos> && ... && axis_like<Batch>) || !distinct<shape<Pos, Batch...>>)
     return rule::no_axes;
   return rule::none;
 }
 template <expression C, class Pos, class... Batch>
-constexpr rule rule_of_counted() {
-  if constexpr (rule_of_decoding<Pos, Batch...>() != rule::none) return rule::no_axes;
+constexpr rule rule_of_decode_count() {
+  if constexpr (rule_of_decode_state<Pos, Batch...>() != rule::none) return rule::no_axes;
   if (!std::same_as<element_t<C>, std::int32_t>) return rule::elements;
   if (!subset<shape_t<C>, shape<Batch...>>) return rule::count_axes;
   return rule::none;
 }
 
 template <class Cache, class Pos, expression Offset, expression X>
-constexpr rule rule_of_cached() {
+constexpr rule rule_of_cached_rows() {
   if (!axis_like<Cache> || has_axis<Cache, shape_t<X>>) return rule::cache;
   if (!has_axis<Pos, shape_t<X>>) return rule::rows;
   if (!subset<shape_t<Offset>, shape_t<X>>) return rule::batch;
   return rule::none;
 }
 template <class Cache, class Pos, expression Offset, expression K, expression V>
-constexpr rule rule_of_cached_pair() {
-  constexpr rule of_keys = rule_of_cached<Cache, Pos, Offset, K>();
-  return of_keys != rule::none ? of_keys : rule_of_cached<Cache, Pos, Offset, V>();
+constexpr rule rule_of_kv_cache() {
+  constexpr rule of_keys = rule_of_cached_rows<Cache, Pos, Offset, K>();
+  return of_keys != rule::none ? of_keys : rule_of_cached_rows<Cache, Pos, Offset, V>();
 }
 
 template <class Cache, fixed_string Name, class Pos, class Offset, class Count, class T,
           class... Axes>
-constexpr auto remember(scope s, const progress<Pos, Offset, Count>& at, const auto& x,
-                        tensor<T, shape<Axes...>>*) {
+constexpr auto append_to_cache(scope s, const cache_position<Pos, Offset, Count>& at, const auto& x,
+                               tensor<T, shape<Axes...>>*) {
   auto const past = s.template state<Name, T, Axes...>();
   auto const now = [&] {
     if constexpr (std::same_as<Count, all_positions>)
@@ -79,9 +80,9 @@ constexpr auto remember(scope s, const progress<Pos, Offset, Count>& at, const a
   return now;
 }
 template <class Cache, fixed_string Name, class Pos, class Offset, class Count, expression X>
-constexpr auto remember(scope s, const progress<Pos, Offset, Count>& at, const X& x) {
+constexpr auto append_to_cache(scope s, const cache_position<Pos, Offset, Count>& at, const X& x) {
   using kept = tensor<element_t<X>, replaced<shape_t<X>, Pos, shape<Cache>>>;
-  return remember<Cache, Name>(s, at, x, static_cast<kept*>(nullptr));
+  return append_to_cache<Cache, Name>(s, at, x, static_cast<kept*>(nullptr));
 }
 
 }  // namespace detail
@@ -89,50 +90,51 @@ constexpr auto remember(scope s, const progress<Pos, Offset, Count>& at, const X
 // Sequences that advance by all of Pos in every run. State: length, int32 [Batch...], the number of
 // positions so far; setting it back, or resetting it, discards the positions after it.
 template <class Pos, class... Batch>
-requires(detail::rule_of_decoding<Pos, Batch...>() == rule::none) constexpr auto decoding(scope s) {
+requires(detail::rule_of_decode_state<Pos, Batch...>() ==
+         rule::none) constexpr auto decode_state(scope s) {
   auto const before = s.state<"length", std::int32_t, Batch...>();
   s.update(before, before + cast<std::int32_t>(length<Pos>()));
-  return progress<Pos, tensor<std::int32_t, shape<Batch...>>, all_positions>{before, {}};
+  return cache_position<Pos, tensor<std::int32_t, shape<Batch...>>, all_positions>{before, {}};
 }
 // Sequences that advance by the first `count` of the run's positions, as prompts of different
 // lengths that are padded to one: int32 over any of the batch's axes, not negative and not more
 // than Pos's length. What the run computes for the padding is meaningless, and is not cached.
-// nn::cached checks an input `count` before a run, and throws weft::error.
+// nn::kv_cache checks an input `count` before a run, and throws weft::error.
 template <class Pos, class... Batch, expression C>
-requires(detail::rule_of_counted<C, Pos, Batch...>() ==
-         rule::none) constexpr auto decoding(scope s, const C& count) {
+requires(detail::rule_of_decode_count<C, Pos, Batch...>() ==
+         rule::none) constexpr auto decode_state(scope s, const C& count) {
   auto const before = s.state<"length", std::int32_t, Batch...>();
   s.update(before, before + count);
-  return progress<Pos, tensor<std::int32_t, shape<Batch...>>, C>{before, count};
+  return cache_position<Pos, tensor<std::int32_t, shape<Batch...>>, C>{before, count};
 }
 template <class Pos, class... Batch>
-requires(detail::rule_of_decoding<Pos, Batch...>() != rule::none)
-    WEFT_REJECT((detail::rule_of_decoding<Pos, Batch...>()), decoding(scope),
+requires(detail::rule_of_decode_state<Pos, Batch...>() != rule::none)
+    WEFT_REJECT((detail::rule_of_decode_state<Pos, Batch...>()), decode_state(scope),
                 (no_axes,
-                 "nn::decoding: name the axis of the positions, then those of the batch, as in "
-                 "decoding<Pos, Batch>(s)"))
+                 "nn::decode_state: name the axis of the positions, then those of the batch, as in "
+                 "decode_state<Pos, Batch>(s)"))
 template <class Pos, class... Batch, expression C>
-requires(detail::rule_of_counted<C, Pos, Batch...>() != rule::none)
-    WEFT_REJECT((detail::rule_of_counted<C, Pos, Batch...>()), decoding(scope, const C&),
+requires(detail::rule_of_decode_count<C, Pos, Batch...>() != rule::none)
+    WEFT_REJECT((detail::rule_of_decode_count<C, Pos, Batch...>()), decode_state(scope, const C&),
                 (no_axes,
-                 "nn::decoding: name the axis of the positions, then those of the batch, as in "
-                 "decoding<Pos, Batch>(s, count)"),
-                (elements, "nn::decoding: the count is not int32"),
-                (count_axes, "nn::decoding: the count has an axis that is none of the batch"))
+                 "nn::decode_state: name the axis of the positions, then those of the batch, as in "
+                 "decode_state<Pos, Batch>(s, count)"),
+                (elements, "nn::decode_state: the count is not int32"),
+                (count_axes, "nn::decode_state: the count has an axis that is none of the batch"))
 
 // The index within its sequence of each position of the run: int32 [Pos, Batch...], for position
 // encodings.
 template <class Pos, class Offset, class Count>
-constexpr auto places(const progress<Pos, Offset, Count>& at) {
+constexpr auto position_ids(const cache_position<Pos, Offset, Count>& at) {
   return positions<Pos>() + at.offset;
 }
 
 // The causal mask over a cache, bool [Cache, Pos, Batch...]: each query of the run sees its own
 // position and those before it in its sequence. Fused attention does not materialise it, and skips
 // the keys that it hides. For a sliding window, combine it by && with, say, positions<Cache>() >
-// places(at) - 128.
+// position_ids(at) - 128.
 template <class Cache, class Pos, class Offset, class Count>
-constexpr auto seen(const progress<Pos, Offset, Count>& at) {
+constexpr auto causal_cache_mask(const cache_position<Pos, Offset, Count>& at) {
   auto const before = causal<Pos, Cache>(at.offset);
   if constexpr (std::same_as<Count, all_positions>)
     return before;
@@ -154,19 +156,20 @@ cached_rows(Keys, Values) -> cached_rows<Keys, Values>;
 // run whose positions do not fit into Cache throws weft::error before it begins, naming the state
 // length.
 template <class Cache, class Pos, class Offset, class Count, expression K, expression V>
-constexpr auto cached(scope s, const progress<Pos, Offset, Count>& at, const K& k, const V& v) {
-  auto const keys = detail::remember<Cache, "keys">(s, at, k);
-  auto const values = detail::remember<Cache, "values">(s, at, v);
+constexpr auto kv_cache(scope s, const cache_position<Pos, Offset, Count>& at, const K& k,
+                        const V& v) {
+  auto const keys = detail::append_to_cache<Cache, "keys">(s, at, k);
+  auto const values = detail::append_to_cache<Cache, "values">(s, at, v);
   return cached_rows{keys, values};
 }
 template <class Cache, class Pos, class Offset, class Count, expression K, expression V>
-requires(detail::rule_of_cached_pair<Cache, Pos, Offset, K, V>() != rule::none)
-    WEFT_REJECT((detail::rule_of_cached_pair<Cache, Pos, Offset, K, V>()),
-                cached(scope, const progress<Pos, Offset, Count>&, const K&, const V&),
+requires(detail::rule_of_kv_cache<Cache, Pos, Offset, K, V>() != rule::none)
+    WEFT_REJECT((detail::rule_of_kv_cache<Cache, Pos, Offset, K, V>()),
+                kv_cache(scope, const cache_position<Pos, Offset, Count>&, const K&, const V&),
                 (cache,
-                 "nn::cached: name the cache's axis, which keys and values do not have, as in "
-                 "cached<Cache>(s, at, k, v)"),
-                (rows, "nn::cached: keys and values have the axis of the run's positions"),
-                (batch, "nn::cached: keys and values have all axes of the batch"))
+                 "nn::kv_cache: name the cache's axis, which keys and values do not have, as in "
+                 "kv_cache<Cache>(s, at, k, v)"),
+                (rows, "nn::kv_cache: keys and values have the axis of the run's positions"),
+                (batch, "nn::kv_cache: keys and values have all axes of the batch"))
 
 }  // namespace weft::nn

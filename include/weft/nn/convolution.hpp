@@ -19,7 +19,7 @@ namespace detail {
 template <class In>
 struct contracted : alias<In> {};
 template <class In, class Out>
-using contracted_beside = std::conditional_t<std::is_same_v<In, Out>, contracted<In>, In>;
+using contracted_axis = std::conditional_t<std::is_same_v<In, Out>, contracted<In>, In>;
 
 template <expression X, class Pos, class OutPos, class Tap, class In, class Out, window W,
           class... Groups>
@@ -31,7 +31,7 @@ constexpr rule rule_of_convolution() {
     return rule::missing;
   } else {
     if (!weft::detail::floating<X>) return rule::elements;
-    if (!distinct<shape<Groups..., Out, contracted_beside<In, Out>, Tap>> ||
+    if (!distinct<shape<Groups..., Out, contracted_axis<In, Out>, Tap>> ||
         has_axis<In, shape<Groups...>> || has_axis<Out, without<shape_t<X>, shape<In>>> ||
         std::is_same_v<Out, OutPos>)
       return rule::twice;
@@ -58,7 +58,7 @@ constexpr rule rule_of_convolution() {
 template <class Pos, class OutPos, class Tap, class In, class Out, window W = window{},
           class... Groups, expression X>
 constexpr auto convolution(scope s, const X& x) {
-  using From = detail::contracted_beside<In, Out>;
+  using From = detail::contracted_axis<In, Out>;
   auto const weight =
       s.param<"weight", Groups..., Out, From, Tap>(init::fan_in_uniform<From, Tap>());
   auto const bias = s.param<"bias", Groups..., Out>(init::fan_in_uniform<From, Tap>());

@@ -8,13 +8,13 @@ namespace weft::nn {
 // The result of a decoder: output [..., Pos, Embed], the weights of its self-attention [..., Pos,
 // Heads..., KeyPos], and those of its attention to the memory [..., Pos, Heads..., MemoryPos].
 template <class Output, class Weights, class MemoryWeights>
-struct decoded {
+struct decoder_output {
   Output output;                 // [..., Pos, Embed]
   Weights weights;               // [..., Pos, Heads..., KeyPos]
   MemoryWeights memory_weights;  // [..., Pos, Heads..., MemoryPos]
 };
 template <class Output, class Weights, class MemoryWeights>
-decoded(Output, Weights, MemoryWeights) -> decoded<Output, Weights, MemoryWeights>;
+decoder_output(Output, Weights, MemoryWeights) -> decoder_output<Output, Weights, MemoryWeights>;
 
 namespace detail {
 
@@ -38,30 +38,30 @@ constexpr rule rule_of_decoder() {
 
 // Self-attention, cross-attention to an encoder's output, and a feed-forward network, each with a
 // residual connection (Vaswani et al. 2017, section 3.1): x float [..., Pos, Embed] and memory
-// float [..., MemoryPos, Embed] to nn::decoded. `mask` is of the self-attention, usually
+// float [..., MemoryPos, Embed] to nn::decoder_output. `mask` is of the self-attention, usually
 // nn::causal<Pos, KeyPos>(), `memory_mask` of the cross-attention. Parameters under the names of
 // torch.nn.TransformerDecoderLayer: self_attn, multihead_attn (see nn::multi_head_attention),
-// linear1, linear2, norm1, norm2, norm3. `order` is the position encoding of the self-attention,
-// see nn::encoding. A memory with an axis that x does not have, other than MemoryPos, does not
-// compile.
+// linear1, linear2, norm1, norm2, norm3. `position_encoding` is the position encoding of the
+// self-attention, see nn::encoding. A memory with an axis that x does not have, other than
+// MemoryPos, does not compile.
 template <class Pos, class KeyPos, class MemoryPos, class Embed, class Heads, class HeadDim,
           class Hidden, expression X, expression Y, detail::mask_like M = mask_list<>,
           detail::mask_like N = mask_list<>, encoding_like P = encoding>
 requires detail::fits_memory<X, Y, MemoryPos, Embed>
 constexpr auto decoder_block(scope s, const X& x, const Y& memory, const M& mask = {},
                              const N& memory_mask = {}, transformer_options options = {},
-                             const P& order = {}) {
+                             const P& position_encoding = {}) {
   detail::residual<Embed> const first{s / "norm1", options}, second{s / "norm2", options},
       third{s / "norm3", options};
-  auto const own = self_attention<Pos, KeyPos, Embed, Heads, HeadDim>(
-      s / "self_attn", first.before(x), mask, detail::attention_of(options), order);
-  auto const between = first.after(x, own.output);
-  auto const seen = multi_head_attention<MemoryPos, Embed, Heads, HeadDim>(
-      s / "multihead_attn", second.before(between), memory, memory, memory_mask,
+  auto const self = self_attention<Pos, KeyPos, Embed, Heads, HeadDim>(
+      s / "self_attn", first.before(x), mask, detail::attention_of(options), position_encoding);
+  auto const after_self = first.after(x, self.output);
+  auto const cross = multi_head_attention<MemoryPos, Embed, Heads, HeadDim>(
+      s / "multihead_attn", second.before(after_self), memory, memory, memory_mask,
       detail::attention_of(options));
-  auto const informed = second.after(between, seen.output);
-  auto const fed = feed_forward<Embed, Hidden>(s, third.before(informed), options);
-  return decoded{third.after(informed, fed), own.weights, seen.weights};
+  auto const after_cross = second.after(after_self, cross.output);
+  auto const fed = feed_forward<Embed, Hidden>(s, third.before(after_cross), options);
+  return decoder_output{third.after(after_cross, fed), self.weights, cross.weights};
 }
 template <class Pos, class KeyPos, class MemoryPos, class Embed, class Heads, class HeadDim,
           class Hidden, expression X, expression Y, class M = mask_list<>, class N = mask_list<>,
@@ -85,10 +85,10 @@ template <class Pos, class KeyPos, class MemoryPos, class Embed, class Heads, cl
 requires detail::fits_memory<X, Y, MemoryPos, Embed>
 constexpr auto decoder(scope s, const X& x, const Y& memory, int layers, const M& mask = {},
                        const N& memory_mask = {}, transformer_options options = {},
-                       const P& order = {}) {
+                       const P& position_encoding = {}) {
   auto const block = [&](int i, const auto& y) {
     return decoder_block<Pos, KeyPos, MemoryPos, Embed, Heads, HeadDim, Hidden>(
-        s / "layers" / i, y, memory, mask, memory_mask, options, order);
+        s / "layers" / i, y, memory, mask, memory_mask, options, position_encoding);
   };
   auto last = block(0, x);
   for (int i = 1; i < layers; ++i) last = block(i, last.output);

@@ -2,11 +2,10 @@
 #pragma once
 
 #include "weft/graph/reject.hpp"
-#include "weft/nn/dropout.hpp"
+#include "weft/nn/detail.hpp"
 #include "weft/nn/feed_forward.hpp"
 #include "weft/nn/multi_head_attention.hpp"
 #include "weft/nn/norm.hpp"
-#include "weft/nn/nothing.hpp"
 #include "weft/nn/options.hpp"
 
 namespace weft::nn {
@@ -32,7 +31,7 @@ struct residual {
   }
   template <expression X, expression Y>
   constexpr auto after(const X& x, const Y& part) const {
-    auto const y = add_part(x, dropped(part, options.dropout));
+    auto const y = add_term(x, dropped(part, options.dropout));
     return options.norm_first ? y : norm<Embed>(s, y, options);
   }
 };
@@ -47,19 +46,19 @@ constexpr attention_options attention_of(const transformer_options& o) {
 // section 3.1; with .norm_first as Xiong et al. 2020): x float [..., Pos, Embed] to .output of the
 // same axes and .weights of the attention, [..., Pos, Heads..., KeyPos]. Parameters under the names
 // of torch.nn.TransformerEncoderLayer: self_attn (see nn::self_attention), linear1 and linear2 (see
-// nn::feed_forward), norm1 and norm2. `mask` is over any axes of the scores, see mask.hpp. `order`
-// is the position encoding of the attention, see nn::encoding; it does not add to the embedding,
-// nn::positioned does. Misuse does not compile.
+// nn::feed_forward), norm1 and norm2. `mask` is over any axes of the scores, see mask.hpp.
+// `position_encoding` is the position encoding of the attention, see nn::encoding; it does not add
+// to the embedding, nn::add_positions does. Misuse does not compile.
 template <class Pos, class KeyPos, class Embed, class Heads, class HeadDim, class Hidden,
           expression X, detail::mask_like M = mask_list<>, encoding_like P = encoding>
 constexpr auto encoder_block(scope s, const X& x, const M& mask = {},
-                             transformer_options options = {}, const P& order = {}) {
+                             transformer_options options = {}, const P& position_encoding = {}) {
   detail::residual<Embed> const first{s / "norm1", options}, second{s / "norm2", options};
-  auto const seen = self_attention<Pos, KeyPos, Embed, Heads, HeadDim>(
-      s / "self_attn", first.before(x), mask, detail::attention_of(options), order);
-  auto const between = first.after(x, seen.output);
-  auto const fed = feed_forward<Embed, Hidden>(s, second.before(between), options);
-  return attended{second.after(between, fed), seen.weights};
+  auto const self = self_attention<Pos, KeyPos, Embed, Heads, HeadDim>(
+      s / "self_attn", first.before(x), mask, detail::attention_of(options), position_encoding);
+  auto const after_self = first.after(x, self.output);
+  auto const fed = feed_forward<Embed, Hidden>(s, second.before(after_self), options);
+  return attention_output{second.after(after_self, fed), self.weights};
 }
 template <class Pos, class KeyPos, class Embed, class Heads, class HeadDim, class Hidden,
           expression X, class M = mask_list<>, class O = transformer_options, class P = encoding>
@@ -75,10 +74,10 @@ requires(!detail::layer_arguments<transformer_options, O, P, M>) WEFT_REJECT(
 template <class Pos, class KeyPos, class Embed, class Heads, class HeadDim, class Hidden,
           expression X, detail::mask_like M = mask_list<>, encoding_like P = encoding>
 constexpr auto encoder(scope s, const X& x, int layers, const M& mask = {},
-                       transformer_options options = {}, const P& order = {}) {
+                       transformer_options options = {}, const P& position_encoding = {}) {
   auto const block = [&](int i, const auto& y) {
     return encoder_block<Pos, KeyPos, Embed, Heads, HeadDim, Hidden>(s / "layers" / i, y, mask,
-                                                                     options, order);
+                                                                     options, position_encoding);
   };
   auto last = block(0, x);
   for (int i = 1; i < layers; ++i) last = block(i, last.output);

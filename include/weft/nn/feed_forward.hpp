@@ -2,7 +2,7 @@
 #pragma once
 
 #include "weft/graph/reject.hpp"
-#include "weft/nn/dropout.hpp"
+#include "weft/nn/detail.hpp"
 #include "weft/nn/linear.hpp"
 #include "weft/nn/options.hpp"
 #include "weft/ops/functions.hpp"

@@ -25,7 +25,7 @@
 #include <cstdint>
 
 #include "weft/graph/reject.hpp"
-#include "weft/nn/nothing.hpp"
+#include "weft/nn/detail.hpp"
 #include "weft/ops/arithmetic.hpp"
 #include "weft/ops/compare.hpp"
 #include "weft/ops/mask.hpp"
@@ -161,29 +161,29 @@ constexpr rule rule_of_mask() {
 }
 
 template <class KeyPos, expression M>
-constexpr auto seen(const M& m) {
+constexpr auto as_visible(const M& m) {
   if constexpr (std::same_as<element_t<M>, bool>)
     return m;
   else if constexpr (std::same_as<element_t<M>, std::int32_t>)
     return valid<KeyPos>(m);
   else
-    return nothing{};
+    return no_term{};
 }
 template <expression M>
-constexpr auto added(const M& m) {
+constexpr auto as_bias(const M& m) {
   if constexpr (std::same_as<element_t<M>, float>)
     return m;
   else
-    return nothing{};
+    return no_term{};
 }
 
 template <expression S>
-constexpr S hidden(nothing, const S& scores) {
+constexpr S mask_out(no_term, const S& scores) {
   return scores;
 }
 template <expression M, expression S>
-constexpr auto hidden(const M& seen, const S& scores) {
-  return where(seen, scores, -infinity);
+constexpr auto mask_out(const M& visible, const S& scores) {
+  return where(visible, scores, -infinity);
 }
 
 // The masked scores: one sum and one selection for any number of masks, which is the pattern that
@@ -191,8 +191,8 @@ constexpr auto hidden(const M& seen, const S& scores) {
 template <class KeyPos, expression S, class... M>
 constexpr auto masked(const S& scores, const mask_list<M...>& all) {
   return hana::unpack(all.items, [&](const auto&... m) {
-    auto const bias = (nothing{} + ... + added(m));
-    return hidden((nothing{} && ... && seen<KeyPos>(m)), scores + bias);
+    auto const bias = (no_term{} + ... + as_bias(m));
+    return mask_out((no_term{} && ... && as_visible<KeyPos>(m)), scores + bias);
   });
 }
 template <class KeyPos, expression S, expression M>

@@ -5,11 +5,11 @@
 #include "weft/graph/reject.hpp"
 #include "weft/graph/scope.hpp"
 #include "weft/nn/attention.hpp"
-#include "weft/nn/heads.hpp"
+#include "weft/nn/attention_axes.hpp"
+#include "weft/nn/detail.hpp"
 #include "weft/nn/linear.hpp"
 #include "weft/nn/position/encoding.hpp"
 #include "weft/nn/projections.hpp"
-#include "weft/nn/zeros.hpp"
 #include "weft/ops/concatenate.hpp"
 #include "weft/ops/view.hpp"
 
@@ -27,24 +27,24 @@ struct attention_options {
 namespace detail {
 
 template <class KeyPos>
-struct zero_first : axis<KeyPos::extent + 1> {};
+struct with_zero_key : axis<KeyPos::extent + 1> {};
 template <class KeyPos>
-requires KeyPos::bounded struct zero_first<KeyPos> : axis<up_to<KeyPos::extent + 1>> {
+requires KeyPos::bounded struct with_zero_key<KeyPos> : axis<up_to<KeyPos::extent + 1>> {
 };
 struct zero_key : axis<1> {};
 
 // The softmax over an additional score of 0 and the others. The additional key's weight is left
 // out, as its value is 0.
 template <class KeyPos, expression S>
-constexpr auto softmax_beside_zero(const S& scores) {
-  using Whole = zero_first<KeyPos>;
+constexpr auto softmax_with_zero_key(const S& scores) {
+  using Whole = with_zero_key<KeyPos>;
   auto const first = zeros(replaced<shape_t<S>, KeyPos, shape<zero_key>>{});
   auto const all = concatenate<Whole, shape<zero_key, KeyPos>>(first, scores);
   return slice<Whole, KeyPos, 1>(softmax<Whole>(all));
 }
 
 template <class Output, class ValueDim, expression X, class... Heads>
-constexpr auto project_out(scope s, const X& x, shape<Heads...>, bool bias) {
+constexpr auto output_projection(scope s, const X& x, shape<Heads...>, bool bias) {
   using In = shape<Heads..., ValueDim>;
   return bias ? linear<In, shape<Output>>(s, x) : linear_without_bias<In, shape<Output>>(s, x);
 }
@@ -52,24 +52,26 @@ constexpr auto project_out(scope s, const X& x, shape<Heads...>, bool bias) {
 // Calls f with the scores under a position encoding, and with a function of the weights for what
 // the encoding adds to the weighted values. H and D are the layer's heads_of and dims_of.
 template <class H, class D, class KeyPos, class Q, class K, class F>
-constexpr auto with_order(nothing, scope, const Q& q, const K& k, const score_options& scoring,
-                          const F& f) {
+constexpr auto apply_position_encoding(no_term, scope, const Q& q, const K& k,
+                                       const score_options& scoring, const F& f) {
   return f(dot_product_score<typename D::key>(q, k, scoring),
-           [](const auto&) { return nothing{}; });
+           [](const auto&) { return no_term{}; });
 }
 template <class H, class D, class KeyPos, class Pos, class P, class Q, class K, class F>
-constexpr auto with_order(const encoding_along<Pos, P>& along, scope s, const Q& q, const K& k,
-                          const score_options& scoring, const F& f) {
+constexpr auto apply_position_encoding(const query_encoding<Pos, P>& of_queries, scope s,
+                                       const Q& q, const K& k, const score_options& scoring,
+                                       const F& f) {
   using Heads = typename H::query;
   using HeadDim = typename D::key;
-  P const& order = along.order;
-  auto const where = places_in_attention<Pos, KeyPos>(positions<Pos>(), scoring.scale);
-  auto const turned_query = order.template query<Heads, HeadDim>(s, q, where.at);
-  auto const turned_key = order.template key<typename H::key, HeadDim>(s, k, positions<KeyPos>());
-  auto const scores = add_part(dot_product_score<HeadDim>(turned_query, turned_key, scoring),
-                               order.template scores<Heads, HeadDim>(s, q, where));
+  P const& position_encoding = of_queries.position_encoding;
+  auto const where = positions_in_attention<Pos, KeyPos>(positions<Pos>(), scoring.scale);
+  auto const encoded_query = position_encoding.template query<Heads, HeadDim>(s, q, where.at);
+  auto const encoded_key =
+      position_encoding.template key<typename H::key, HeadDim>(s, k, positions<KeyPos>());
+  auto const scores = add_term(dot_product_score<HeadDim>(encoded_query, encoded_key, scoring),
+                               position_encoding.template scores<Heads, HeadDim>(s, q, where));
   return f(scores, [&](const auto& weights) {
-    return order.template values<Heads, typename D::value>(s, weights, where);
+    return position_encoding.template values<Heads, typename D::value>(s, weights, where);
   });
 }
 
@@ -156,15 +158,16 @@ constexpr rule rule_of_self_attention() {
 //   in_proj_bias [3 Heads, HeadDim], or, if they differ in heads or head size, q_proj_bias,
 //     k_proj_bias, v_proj_bias; initially zeros
 //   out_proj.weight [Output, query's Heads, ValueDim], out_proj.bias [Output]; see nn::linear
-// nn::along<Pos>(order) adds a position encoding, see nn::encoding: queries have the positions 0,
-// 1, 2, … along Pos, keys along KeyPos. The encoding's parameters are under "position".
+// nn::for_queries<Pos>(encoding) adds a position encoding, see nn::encoding: queries have the
+// positions 0, 1, 2, … along Pos, keys along KeyPos. The encoding's parameters are under
+// "position".
 template <class KeyPos, class Embed, class Heads, class HeadDim, expression Q, expression K,
-          expression V, detail::mask_like M = mask_list<>, detail::order_like P = nothing>
+          expression V, detail::mask_like M = mask_list<>, detail::query_encoding_like P = no_term>
 requires(detail::rule_of_multi_head<Q, K, V, M, KeyPos, Embed, Heads, HeadDim>() ==
          rule::none) constexpr auto multi_head_attention(scope s, const Q& query, const K& key,
                                                          const V& value, const M& mask = {},
                                                          attention_options options = {},
-                                                         const P& order = {}) {
+                                                         const P& position_encoding = {}) {
   using W = detail::widths_of<Embed>;
   using H = detail::heads_of<Heads>;
   using D = detail::dims_of<HeadDim>;
@@ -179,21 +182,21 @@ requires(detail::rule_of_multi_head<Q, K, V, M, KeyPos, Embed, Heads, HeadDim>()
     k = k + bias.key;
     v = v + bias.value;
   }
-  auto const attend = [&](const auto& scores, const auto& more_values) {
-    auto const seen = detail::masked<KeyPos>(scores, mask);
-    auto const weights =
-        options.zero_key ? detail::softmax_beside_zero<KeyPos>(seen) : softmax<KeyPos>(seen);
+  auto const attend = [&](const auto& scores, const auto& value_bias) {
+    auto const masked_scores = detail::masked<KeyPos>(scores, mask);
+    auto const weights = options.zero_key ? detail::softmax_with_zero_key<KeyPos>(masked_scores)
+                                          : softmax<KeyPos>(masked_scores);
     auto const kept = detail::dropped(weights, options.dropout);
-    auto const mixed = detail::add_part(dot<KeyPos>(kept, v), more_values(kept));
-    auto const output = detail::project_out<typename W::output, typename D::value>(
+    auto const mixed = detail::add_term(dot<KeyPos>(kept, v), value_bias(kept));
+    auto const output = detail::output_projection<typename W::output, typename D::value>(
         s / "out_proj", mixed, typename H::query{}, options.bias);
-    return attended{output, weights};
+    return attention_output{output, weights};
   };
-  return detail::with_order<H, D, KeyPos>(order, s / "position", q, k,
-                                          {options.scale, options.soft_cap}, attend);
+  return detail::apply_position_encoding<H, D, KeyPos>(position_encoding, s / "position", q, k,
+                                                       {options.scale, options.soft_cap}, attend);
 }
 template <class KeyPos, class Embed, class Heads, class HeadDim, expression Q, expression K,
-          expression V, detail::mask_like M = mask_list<>, detail::order_like P = nothing,
+          expression V, detail::mask_like M = mask_list<>, detail::query_encoding_like P = no_term,
           class Surplus = detail::surplus<M, detail::multi_head_scores<Q, K, Embed, Heads>>>
 requires(detail::rule_of_multi_head<Q, K, V, M, KeyPos, Embed, Heads, HeadDim>() != rule::none)
     WEFT_REJECT(
@@ -217,7 +220,7 @@ requires(detail::rule_of_multi_head<Q, K, V, M, KeyPos, Embed, Heads, HeadDim>()
 
 template <class Pos, class KeyPos, class Embed, class Heads, class HeadDim, expression Q,
           expression K, expression V, detail::mask_like M = mask_list<>,
-          detail::order_like P = nothing>
+          detail::query_encoding_like P = no_term>
 WEFT_REJECT(
     (rule::list),
     multi_head_attention(scope, const Q&, const K&, const V&, const M& = {}, attention_options = {},
@@ -227,18 +230,18 @@ WEFT_REJECT(
      "multi_head_attention<KeyPos, Embed, Heads, HeadDim>(s, query, key, value)"))
 
 // Multi-head attention of x float [..., Pos, Embed] to itself, where KeyPos is an alias of Pos:
-// output [..., Pos, Embed], weights [..., Pos, Heads..., KeyPos]. `order` is the position encoding.
-// Everything else is as above.
+// output [..., Pos, Embed], weights [..., Pos, Heads..., KeyPos]. `position_encoding` is the
+// position encoding. Everything else is as above.
 template <class Pos, class KeyPos, class Embed, class Heads, class HeadDim, expression X,
           detail::mask_like M = mask_list<>, encoding_like P = encoding>
 requires(detail::rule_of_self_attention<X, M, attention_options, P, Pos, KeyPos, Embed, Heads,
                                         HeadDim>() ==
          rule::none) constexpr auto self_attention(scope s, const X& x, const M& mask = {},
                                                    attention_options options = {},
-                                                   const P& order = {}) {
+                                                   const P& position_encoding = {}) {
   auto const keys = rename<Pos, KeyPos>(x);
   return multi_head_attention<KeyPos, Embed, Heads, HeadDim>(s, x, keys, keys, mask, options,
-                                                             along<Pos>(order));
+                                                             for_queries<Pos>(position_encoding));
 }
 template <class Pos, class KeyPos, class Embed, class Heads, class HeadDim, expression X,
           class M = mask_list<>, class O = attention_options, class P = encoding,

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "weft/graph/scope.hpp"
-#include "weft/nn/heads.hpp"
+#include "weft/nn/attention_axes.hpp"
 #include "weft/ops/view.hpp"
 
 namespace weft::nn::detail {
@@ -12,19 +12,19 @@ template <class Heads>
 struct in_proj : axis<3 * Heads::extent> {};
 
 template <class Query, class Key, class Value>
-struct three {
+struct qkv {
   Query query;
   Key key;
   Value value;
 };
 template <class Query, class Key, class Value>
-three(Query, Key, Value) -> three<Query, Key, Value>;
+qkv(Query, Key, Value) -> qkv<Query, Key, Value>;
 
 template <class Heads, class W>
-constexpr auto in_three(const W& w) {
+constexpr auto split_qkv(const W& w) {
   using All = in_proj<Heads>;
-  return three{slice<All, Heads>(w), slice<All, Heads, Heads::extent>(w),
-               slice<All, Heads, 2 * Heads::extent>(w)};
+  return qkv{slice<All, Heads>(w), slice<All, Heads, Heads::extent>(w),
+             slice<All, Heads, 2 * Heads::extent>(w)};
 }
 
 // The input projections of a layer with the axes W, H and D (widths_of, heads_of, dims_of), laid
@@ -48,10 +48,10 @@ struct projections {
   static constexpr auto weights(scope s) {
     if constexpr (same_heads && same_widths) {
       using Heads = typename H::key::outermost;
-      return in_three<Heads>(
+      return split_qkv<Heads>(
           weight<"in_proj_weight", typename W::query, typename D::key>(s, shape<in_proj<Heads>>{}));
     } else {
-      return three{
+      return qkv{
           weight<"q_proj_weight", typename W::query, typename D::key>(s, typename H::query{}),
           weight<"k_proj_weight", typename W::key, typename D::key>(s, typename H::key{}),
           weight<"v_proj_weight", typename W::value, typename D::value>(s, typename H::key{})};
@@ -60,11 +60,11 @@ struct projections {
   static constexpr auto biases(scope s) {
     if constexpr (same_heads) {
       using Heads = typename H::key::outermost;
-      return in_three<Heads>(bias<"in_proj_bias", typename D::key>(s, shape<in_proj<Heads>>{}));
+      return split_qkv<Heads>(bias<"in_proj_bias", typename D::key>(s, shape<in_proj<Heads>>{}));
     } else {
-      return three{bias<"q_proj_bias", typename D::key>(s, typename H::query{}),
-                   bias<"k_proj_bias", typename D::key>(s, typename H::key{}),
-                   bias<"v_proj_bias", typename D::value>(s, typename H::key{})};
+      return qkv{bias<"q_proj_bias", typename D::key>(s, typename H::query{}),
+                 bias<"k_proj_bias", typename D::key>(s, typename H::key{}),
+                 bias<"v_proj_bias", typename D::value>(s, typename H::key{})};
     }
   }
 };

@@ -4,7 +4,7 @@
 
 #include "weft/graph/reject.hpp"
 #include "weft/graph/scope.hpp"
-#include "weft/nn/zeros.hpp"
+#include "weft/nn/detail.hpp"
 #include "weft/ops/arithmetic.hpp"
 #include "weft/ops/convert.hpp"
 #include "weft/ops/dot.hpp"
@@ -21,10 +21,10 @@ concept initial_state = sizeof...(H) <= 1 && (expression<H> && ...);
 // Hidden as the axis of the previous state, which is contracted: In and Hidden may be the same
 // axis.
 template <class Hidden>
-struct before : alias<Hidden> {};
+struct previous_state : alias<Hidden> {};
 // In as the axis of the input, which is contracted.
 template <class In>
-struct read_by_cell : alias<In> {};
+struct cell_input : alias<In> {};
 // The rows of a GRU's weights, of the gates reset, update and new in this order.
 template <class Hidden>
 struct gates : axis<3 * Hidden::extent> {};
@@ -55,11 +55,11 @@ constexpr rule rule_of_layer() {
 }
 
 template <class Pos, class In, class Hidden, class X, class H>
-constexpr const H& beginning(const H& h0) {
+constexpr const H& initial_state_or_zeros(const H& h0) {
   return h0;
 }
 template <class Pos, class In, class Hidden, class X>
-constexpr auto beginning() {
+constexpr auto initial_state_or_zeros() {
   return zeros(state_shape<Pos, In, Hidden, X>{});
 }
 
@@ -78,10 +78,10 @@ class rnn_cell {
  public:
   // Declares the parameters.
   explicit constexpr rnn_cell(scope s)
-      : w_ih_(s.param<"weight_ih" + Suffix, Hidden, read_by_cell<In>>(beginning())),
-        w_hh_(s.param<"weight_hh" + Suffix, Hidden, before<Hidden>>(beginning())),
-        b_ih_(s.param<"bias_ih" + Suffix, Hidden>(beginning())),
-        b_hh_(s.param<"bias_hh" + Suffix, Hidden>(beginning())) {}
+      : w_ih_(s.param<"weight_ih" + Suffix, Hidden, cell_input<In>>(initial_weights())),
+        w_hh_(s.param<"weight_hh" + Suffix, Hidden, previous_state<Hidden>>(initial_weights())),
+        b_ih_(s.param<"bias_ih" + Suffix, Hidden>(initial_weights())),
+        b_hh_(s.param<"bias_hh" + Suffix, Hidden>(initial_weights())) {}
 
   // h' of one step.
   template <expression X, expression H>
@@ -93,20 +93,21 @@ class rnn_cell {
   // first.
   template <expression X>
   constexpr auto input(const X& x) const {
-    return dot<read_by_cell<In>>(rename<In, read_by_cell<In>>(x), w_ih_) + b_ih_;
+    return dot<cell_input<In>>(rename<In, cell_input<In>>(x), w_ih_) + b_ih_;
   }
   // h' from input(x) of the step and the state h.
   template <expression X, expression H>
   constexpr auto step(const X& input_of_step, const H& h) const {
-    auto const from_h = dot<before<Hidden>>(rename<Hidden, before<Hidden>>(h), w_hh_);
+    auto const from_h =
+        dot<previous_state<Hidden>>(rename<Hidden, previous_state<Hidden>>(h), w_hh_);
     return tanh(from_h + b_hh_ + input_of_step);
   }
 
  private:
-  static constexpr initializer beginning() { return init::fan_in_uniform<Hidden>(); }
+  static constexpr initializer initial_weights() { return init::fan_in_uniform<Hidden>(); }
 
-  tensor<float, shape<Hidden, read_by_cell<In>>> w_ih_;
-  tensor<float, shape<Hidden, before<Hidden>>> w_hh_;
+  tensor<float, shape<Hidden, cell_input<In>>> w_ih_;
+  tensor<float, shape<Hidden, previous_state<Hidden>>> w_hh_;
   tensor<float, shape<Hidden>> b_ih_, b_hh_;
 };
 
@@ -126,10 +127,11 @@ class gru_cell {
  public:
   // Declares the parameters.
   explicit constexpr gru_cell(scope s)
-      : w_ih_(s.param<"weight_ih" + Suffix, gates<Hidden>, read_by_cell<In>>(beginning())),
-        w_hh_(s.param<"weight_hh" + Suffix, gates<Hidden>, before<Hidden>>(beginning())),
-        b_ih_(s.param<"bias_ih" + Suffix, gates<Hidden>>(beginning())),
-        b_hh_(s.param<"bias_hh" + Suffix, gates<Hidden>>(beginning())) {}
+      : w_ih_(s.param<"weight_ih" + Suffix, gates<Hidden>, cell_input<In>>(initial_weights())),
+        w_hh_(s.param<"weight_hh" + Suffix, gates<Hidden>, previous_state<Hidden>>(
+            initial_weights())),
+        b_ih_(s.param<"bias_ih" + Suffix, gates<Hidden>>(initial_weights())),
+        b_hh_(s.param<"bias_hh" + Suffix, gates<Hidden>>(initial_weights())) {}
 
   // h' of one step.
   template <expression X, expression H>
@@ -142,18 +144,18 @@ class gru_cell {
   // known before the first.
   template <expression X>
   constexpr auto input(const X& x) const {
-    auto const read = rename<In, read_by_cell<In>>(x);
+    auto const read = rename<In, cell_input<In>>(x);
     auto const gate = [&](auto of) {
-      return dot<read_by_cell<In>>(read, rows<of()>(w_ih_)) + rows<of()>(b_ih_);
+      return dot<cell_input<In>>(read, rows<of()>(w_ih_)) + rows<of()>(b_ih_);
     };
     return std::tuple{gate(reset), gate(update), gate(fresh)};
   }
   // h' from input(x) of the step and the state h.
   template <expression R, expression Z, expression N, expression H>
   constexpr auto step(const R& input_r, const Z& input_z, const N& input_n, const H& h) const {
-    auto const from_h = rename<Hidden, before<Hidden>>(h);
+    auto const from_h = rename<Hidden, previous_state<Hidden>>(h);
     auto const gate = [&](auto of) {
-      return dot<before<Hidden>>(from_h, rows<of()>(w_hh_)) + rows<of()>(b_hh_);
+      return dot<previous_state<Hidden>>(from_h, rows<of()>(w_hh_)) + rows<of()>(b_hh_);
     };
     auto const r = sigmoid(gate(reset) + input_r);
     auto const z = sigmoid(gate(update) + input_z);
@@ -166,14 +168,14 @@ class gru_cell {
   static constexpr std::integral_constant<std::size_t, 1> update{};
   static constexpr std::integral_constant<std::size_t, 2> fresh{};
 
-  static constexpr initializer beginning() { return init::fan_in_uniform<Hidden>(); }
+  static constexpr initializer initial_weights() { return init::fan_in_uniform<Hidden>(); }
   template <std::size_t Gate, expression P>
   static constexpr auto rows(const P& parameter) {
     return slice<gates<Hidden>, Hidden, Gate * Hidden::extent>(parameter);
   }
 
-  tensor<float, shape<gates<Hidden>, read_by_cell<In>>> w_ih_;
-  tensor<float, shape<gates<Hidden>, before<Hidden>>> w_hh_;
+  tensor<float, shape<gates<Hidden>, cell_input<In>>> w_ih_;
+  tensor<float, shape<gates<Hidden>, previous_state<Hidden>>> w_hh_;
   tensor<float, shape<gates<Hidden>>> b_ih_, b_hh_;
 };
 
@@ -188,7 +190,7 @@ template <class Pos, class In, class Hidden, fixed_string Suffix = "_l0", direct
 requires initial_state<H...>
 constexpr auto rnn(scope s, const X& x, const H&... h0) {
   rnn_cell<In, Hidden, Suffix> const cell(s);
-  return scan<Pos, D>(detail::beginning<Pos, In, Hidden, X>(h0...), cell.input(x),
+  return scan<Pos, D>(detail::initial_state_or_zeros<Pos, In, Hidden, X>(h0...), cell.input(x),
                       [&](auto h, auto input) { return cell.step(input, h); });
 }
 template <class Pos, class In, class Hidden, fixed_string Suffix = "_l0", direction D = forwards,
@@ -211,7 +213,7 @@ template <class Pos, class In, class Hidden, fixed_string Suffix = "_l0", direct
 requires initial_state<H...>
 constexpr auto gru(scope s, const X& x, const H&... h0) {
   gru_cell<In, Hidden, Suffix> const cell(s);
-  return scan<Pos, D>(detail::beginning<Pos, In, Hidden, X>(h0...), cell.input(x),
+  return scan<Pos, D>(detail::initial_state_or_zeros<Pos, In, Hidden, X>(h0...), cell.input(x),
                       [&](auto h, auto r, auto z, auto n) { return cell.step(r, z, n, h); });
 }
 template <class Pos, class In, class Hidden, fixed_string Suffix = "_l0", direction D = forwards,

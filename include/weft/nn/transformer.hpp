@@ -6,13 +6,13 @@
 namespace weft::nn {
 
 // From a source float [..., SourcePos, Embed] and a target float [..., Pos, Embed], both with their
-// positions encoded, to nn::decoded: .output [..., Pos, Embed] and the weights of the decoder's
-// last block. The decoder attends to the encoder's output along SourcePos. SourceKeyPos and KeyPos
-// are aliases of SourcePos and Pos. The masks are those of the encoder's self-attention, of the
-// decoder's (as a rule nn::causal<Pos, KeyPos>()), and of the decoder's attention to the encoder's
-// output. Parameters under "encoder" and "decoder", as torch.nn.Transformer. `order` is the
-// position encoding of both self-attentions, see nn::encoding. A source with an axis that the
-// target does not have, other than SourcePos, does not compile.
+// positions encoded, to nn::decoder_output: .output [..., Pos, Embed] and the weights of the
+// decoder's last block. The decoder attends to the encoder's output along SourcePos. SourceKeyPos
+// and KeyPos are aliases of SourcePos and Pos. The masks are those of the encoder's self-attention,
+// of the decoder's (as a rule nn::causal<Pos, KeyPos>()), and of the decoder's attention to the
+// encoder's output. Parameters under "encoder" and "decoder", as torch.nn.Transformer.
+// `position_encoding` is the position encoding of both self-attentions, see nn::encoding. A source
+// with an axis that the target does not have, other than SourcePos, does not compile.
 template <class SourcePos, class SourceKeyPos, class Pos, class KeyPos, class Embed, class Heads,
           class HeadDim, class Hidden, expression X, expression Y,
           detail::mask_like L = mask_list<>, detail::mask_like M = mask_list<>,
@@ -21,11 +21,12 @@ requires detail::fits_memory<Y, X, SourcePos, Embed>
 constexpr auto transformer(scope s, const X& source, const Y& target, int encoder_layers,
                            int decoder_layers, const L& source_mask = {}, const M& mask = {},
                            const N& memory_mask = {}, transformer_options options = {},
-                           const P& order = {}) {
+                           const P& position_encoding = {}) {
   auto const memory = encoder<SourcePos, SourceKeyPos, Embed, Heads, HeadDim, Hidden>(
-      s / "encoder", source, encoder_layers, source_mask, options, order);
+      s / "encoder", source, encoder_layers, source_mask, options, position_encoding);
   return decoder<Pos, KeyPos, SourcePos, Embed, Heads, HeadDim, Hidden>(
-      s / "decoder", target, memory.output, decoder_layers, mask, memory_mask, options, order);
+      s / "decoder", target, memory.output, decoder_layers, mask, memory_mask, options,
+      position_encoding);
 }
 template <class SourcePos, class SourceKeyPos, class Pos, class KeyPos, class Embed, class Heads,
           class HeadDim, class Hidden, expression X, expression Y, class L = mask_list<>,

@@ -17,12 +17,12 @@ namespace detail {
 
 // The index of each head among all of them, in the order of the axes: int32 [Heads...].
 template <class First, class... Rest>
-constexpr auto places_of_heads(shape<First, Rest...>) {
+constexpr auto head_indices(shape<First, Rest...>) {
   if constexpr (sizeof...(Rest) == 0) {
     return positions<First>();
   } else {
     constexpr auto inner = static_cast<std::int32_t>(shape<Rest...>::extent);
-    return positions<First>() * inner + places_of_heads(shape<Rest...>{});
+    return positions<First>() * inner + head_indices(shape<Rest...>{});
   }
 }
 
@@ -36,7 +36,7 @@ constexpr auto places_of_heads(shape<First, Rest...>) {
 template <class Heads>
 constexpr auto alibi_slopes() {
   constexpr auto m = static_cast<std::int32_t>(std::bit_floor(Heads::extent));
-  auto const h = detail::places_of_heads(Heads{});
+  auto const h = detail::head_indices(Heads{});
   auto const steps = where(h < m, 2 * h + 2, 2 * (h - m) + 1);  // each 2^(-4/m)
   return exp(cast<float>(steps) * (-4.0 / m) * log(constant(2.0f)));
 }
@@ -44,7 +44,7 @@ constexpr auto alibi_slopes() {
 namespace detail {
 
 template <class Slopes>
-constexpr auto falling(const auto& where, const Slopes& slopes) {
+constexpr auto distance_penalty(const auto& where, const Slopes& slopes) {
   return by_distance(where, [&](const auto& distance) {
     return slopes * cast<float>(minimum(distance, -distance));
   });
@@ -60,7 +60,7 @@ struct alibi : encoding {
   // The biases: see encoding::scores.
   template <class Heads, class HeadDim>
   constexpr auto scores(scope, const auto& /*query*/, const auto& where) const {
-    return detail::falling(where, alibi_slopes<Heads>());
+    return detail::distance_penalty(where, alibi_slopes<Heads>());
   }
 };
 
@@ -71,7 +71,7 @@ struct learned_alibi : encoding {
   template <class Heads, class HeadDim>
   constexpr auto scores(scope s, const auto& /*query*/, const auto& where) const {
     auto const gain = s.param<"gain", Heads>(init::ones());
-    return detail::falling(where, alibi_slopes<Heads>() * gain);
+    return detail::distance_penalty(where, alibi_slopes<Heads>() * gain);
   }
 };
 

@@ -2,10 +2,10 @@
 //
 // A model chooses its encoding in one line, and passes it to its layers:
 //
-//   constexpr auto order = weft::nn::position::rotary{};
-//   auto x = weft::nn::positioned<Pos, Embed>(s / "position", embedded, order);
-//   auto y = weft::nn::encoder<Pos, KeyPos, Embed, Heads, HeadDim, Hidden>(s, x, layers, mask, {},
-//                                                                          order);
+//   constexpr auto encoding = nn::position::rotary{};
+//   auto x = nn::add_positions<Pos, Embed>(s / "position", embedded, encoding);
+//   auto y = nn::encoder<Pos, KeyPos, Embed, Heads, HeadDim, Hidden>(s, x, layers, mask, {},
+//                                                                    encoding);
 //
 // An encoding is a struct derived from nn::encoding that hides the members it changes: it can add
 // to the embedding, transform queries and keys, and add to the scores and to the weighted values.
@@ -18,8 +18,7 @@
 
 #include "weft/graph/reject.hpp"
 #include "weft/graph/scope.hpp"
-#include "weft/nn/dropout.hpp"
-#include "weft/nn/nothing.hpp"
+#include "weft/nn/detail.hpp"
 #include "weft/ops/arithmetic.hpp"
 #include "weft/ops/gather.hpp"
 #include "weft/ops/sources.hpp"
@@ -29,13 +28,13 @@ namespace weft::nn {
 // The positions of the queries and keys of an attention: those of queries are `at`, int32 [Pos,
 // ...], and key j along KeyPos has position j. `scale` is the scale of the scores, see nn::scaled.
 template <class Pos, class KeyPos, expression At>
-struct attention_places {
+struct attention_positions {
   At at;         // the positions of the queries
   double scale;  // 0 for 1 / sqrt(HeadDim)
 };
 // Such positions, at the scale of the scores.
 template <class Pos, class KeyPos, expression At>
-constexpr attention_places<Pos, KeyPos, At> places_in_attention(const At& at, double scale) {
+constexpr attention_positions<Pos, KeyPos, At> positions_in_attention(const At& at, double scale) {
   return {at, scale};
 }
 
@@ -43,10 +42,10 @@ constexpr attention_places<Pos, KeyPos, At> places_in_attention(const At& at, do
 // and hide the members that they change. The scope is the encoding's own, for its parameters.
 struct encoding {
   // The term added to the embeddings at positions `at`, int32 [Pos, ...]: float [Pos, ..., Embed],
-  // or nothing.
+  // or no_term.
   template <class Pos, class Embed>
   constexpr auto embedding(scope, const auto& /*at*/) const {
-    return nothing{};
+    return no_term{};
   }
   // Transforms queries float [..., Pos, Heads..., HeadDim] at positions `at`, int32 [Pos, ...].
   // Heads is a weft::shape.
@@ -60,17 +59,17 @@ struct encoding {
   constexpr auto key(scope, const auto& x, const auto& /*at*/) const {
     return x;
   }
-  // The term added to the scores: float over any of [..., Pos, Heads..., KeyPos], or nothing.
-  // `query` is as above but not transformed, `where` the attention_places.
+  // The term added to the scores: float over any of [..., Pos, Heads..., KeyPos], or no_term.
+  // `query` is as above but not transformed, `where` the attention_positions.
   template <class Heads, class HeadDim>
   constexpr auto scores(scope, const auto& /*query*/, const auto& /*where*/) const {
-    return nothing{};
+    return no_term{};
   }
-  // The term added to the weighted values: float [..., Pos, Heads..., ValueDim], or nothing.
+  // The term added to the weighted values: float [..., Pos, Heads..., ValueDim], or no_term.
   // `weights` is float [..., Pos, Heads..., KeyPos].
   template <class Heads, class ValueDim>
   constexpr auto values(scope, const auto& /*weights*/, const auto& /*where*/) const {
-    return nothing{};
+    return no_term{};
   }
 };
 
@@ -78,12 +77,12 @@ namespace detail {
 
 // Whether these are the positions 0, 1, 2, … along Pos, as positions<Pos>() gives them.
 template <class Pos, class At>
-inline constexpr bool all_places =
+inline constexpr bool is_sequential =
     std::same_as<std::remove_cvref_t<At>, decltype(positions<Pos>())>;
 
 // A fragment as a tensor of x's graph, so that both branches of a choice have one type.
 template <class X, expression E>
-constexpr tensor<element_t<E>, shape_t<E>> beside(const X& x, const E& e) {
+constexpr tensor<element_t<E>, shape_t<E>> attach_to(const X& x, const E& e) {
   return {x.g, attach(*x.g, e)};
 }
 
@@ -101,37 +100,37 @@ using none = encoding;
 
 // An encoding for queries at the positions 0, 1, 2, … along Pos.
 template <class Pos, encoding_like P>
-struct encoding_along {
-  P order;  // the encoding
+struct query_encoding {
+  P position_encoding;
 };
 // Such an encoding, for nn::multi_head_attention.
 template <class Pos, encoding_like P>
-constexpr encoding_along<Pos, P> along(const P& order) {
-  return {order};
+constexpr query_encoding<Pos, P> for_queries(const P& position_encoding) {
+  return {position_encoding};
 }
 
 namespace detail {
 
 template <class P>
-inline constexpr bool is_order = std::same_as<P, nothing>;
+inline constexpr bool is_query_encoding = std::same_as<P, no_term>;
 template <class Pos, class P>
-inline constexpr bool is_order<encoding_along<Pos, P>> = true;
+inline constexpr bool is_query_encoding<query_encoding<Pos, P>> = true;
 template <class P>
-concept order_like = is_order<P>;
+concept query_encoding_like = is_query_encoding<P>;
 
 template <class Pos, class Embed, expression X>
-constexpr rule rule_of_positioned() {
+constexpr rule rule_of_add_positions() {
   if (!has_axis<Pos, shape_t<X>> || !has_axis<Embed, shape_t<X>>) return rule::missing;
   if (!weft::detail::floating<X>) return rule::elements;
   return rule::none;
 }
 // A number for At is the rate of dropout.
 template <class Pos, class Embed, expression X, class At>
-constexpr rule rule_of_positioned() {
+constexpr rule rule_of_add_positions() {
   if constexpr (!expression<At>) {
     return std::convertible_to<At, double> ? rule::none : rule::number;
   } else {
-    constexpr rule of_x = rule_of_positioned<Pos, Embed, X>();
+    constexpr rule of_x = rule_of_add_positions<Pos, Embed, X>();
     if (of_x != rule::none) return of_x;
     if (!std::same_as<element_t<At>, std::int32_t> || !has_axis<Pos, shape_t<At>> ||
         !subset<shape_t<At>, shape_t<X>>)
@@ -143,49 +142,52 @@ constexpr rule rule_of_positioned() {
 // Where no axis is Named, an encoding applies to the positions 0, 1, 2, … along Pos only.
 template <class Named, class Pos, expression At>
 constexpr rule rule_of_named() {
-  return std::same_as<Named, void> && !all_places<Pos, At> ? rule::positions : rule::none;
+  return std::same_as<Named, void> && !is_sequential<Pos, At> ? rule::positions : rule::none;
 }
 
 }  // namespace detail
 
 // x float [..., Pos, ..., Embed] plus the encoding's term for embeddings at positions `at`, int32
-// [Pos, ...] of x's axes, as nn::places gives them. In training, `dropout` is the rate at which
-// elements of the sum are dropped (Vaswani et al. 2017, section 5.4). Misuse does not compile: see
-// the WEFT_REJECT overloads.
+// [Pos, ...] of x's axes, as nn::position_ids gives them. In training, `dropout` is the rate at
+// which elements of the sum are dropped (Vaswani et al. 2017, section 5.4). Misuse does not
+// compile: see the WEFT_REJECT overloads.
 template <class Pos, class Embed, expression X, encoding_like P, expression At>
-requires(detail::rule_of_positioned<Pos, Embed, X, At>() ==
-         rule::none) constexpr auto positioned(scope s, const X& x, const P& order, const At& at,
-                                               double dropout = 0) {
-  return detail::dropped(detail::add_part(x, order.template embedding<Pos, Embed>(s, at)), dropout);
+requires(detail::rule_of_add_positions<Pos, Embed, X, At>() ==
+         rule::none) constexpr auto add_positions(scope s, const X& x, const P& position_encoding,
+                                                  const At& at, double dropout = 0) {
+  return detail::dropped(
+      detail::add_term(x, position_encoding.template embedding<Pos, Embed>(s, at)), dropout);
 }
 template <class Pos, class Embed, expression X, encoding_like P, class At>
-requires(detail::rule_of_positioned<Pos, Embed, X, At>() != rule::none) WEFT_REJECT(
-    (detail::rule_of_positioned<Pos, Embed, X, At>()),
-    positioned(scope, const X&, const P&, const At&, double = 0),
+requires(detail::rule_of_add_positions<Pos, Embed, X, At>() != rule::none) WEFT_REJECT(
+    (detail::rule_of_add_positions<Pos, Embed, X, At>()),
+    add_positions(scope, const X&, const P&, const At&, double = 0),
     (number,
-     "nn::positioned: the places are a tensor of int32, such as weft::positions<Pos>(), or "
-     "nn::places(at) of a decoding"),
-    (missing, "nn::positioned: the operand has not both Pos and Embed"),
-    (elements, "nn::positioned: the elements are not float; convert with weft::cast<float>"),
-    (positions, "nn::positioned: the places are not int32 over Pos and other axes of the operand"))
+     "nn::add_positions: the positions are a tensor of int32, such as weft::positions<Pos>(), or "
+     "nn::position_ids(at) of a decode state"),
+    (missing, "nn::add_positions: the operand has not both Pos and Embed"),
+    (elements, "nn::add_positions: the elements are not float; convert with weft::cast<float>"),
+    (positions,
+     "nn::add_positions: the positions are not int32 over Pos and other axes of the operand"))
 
 // The same at the positions 0, 1, 2, … along Pos.
 template <class Pos, class Embed, expression X, encoding_like P>
-constexpr auto positioned(scope s, const X& x, const P& order, double dropout = 0) {
-  return positioned<Pos, Embed>(s, x, order, positions<Pos>(), dropout);
+constexpr auto add_positions(scope s, const X& x, const P& position_encoding, double dropout = 0) {
+  return add_positions<Pos, Embed>(s, x, position_encoding, positions<Pos>(), dropout);
 }
 template <class Pos, class Embed, expression X, encoding_like P>
-requires(detail::rule_of_positioned<Pos, Embed, X>() != rule::none)
-    WEFT_REJECT((detail::rule_of_positioned<Pos, Embed, X>()),
-                positioned(scope, const X&, const P&, double = 0),
-                (missing, "nn::positioned: the operand has not both Pos and Embed"),
+requires(detail::rule_of_add_positions<Pos, Embed, X>() != rule::none)
+    WEFT_REJECT((detail::rule_of_add_positions<Pos, Embed, X>()),
+                add_positions(scope, const X&, const P&, double = 0),
+                (missing, "nn::add_positions: the operand has not both Pos and Embed"),
                 (elements,
-                 "nn::positioned: the elements are not float; convert with weft::cast<float>"))
+                 "nn::add_positions: the elements are not float; convert with weft::cast<float>"))
 
 template <class Pos, class Embed, expression X, class P, class... More>
 requires(!encoding_like<P>)
-    WEFT_REJECT(rule::encoding, positioned(scope, const X&, const P&, const More&...),
-                (encoding, "nn::positioned: the encoding is none; derive from weft::nn::encoding"))
+    WEFT_REJECT(rule::encoding, add_positions(scope, const X&, const P&, const More&...),
+                (encoding,
+                 "nn::add_positions: the encoding is none; derive from weft::nn::encoding"))
 
 // The axis of a table over the distances from -Most to Most.
 template <std::size_t Most>
@@ -195,7 +197,7 @@ namespace detail {
 
 // The index along Distance for each query and key: int32 [KeyPos, Pos, ...].
 template <class Distance, class Pos, class KeyPos, class At>
-constexpr auto distance_index(const attention_places<Pos, KeyPos, At>& where) {
+constexpr auto distance_index(const attention_positions<Pos, KeyPos, At>& where) {
   constexpr auto last = static_cast<std::int32_t>(Distance::extent - 1);
   auto const distance = positions<KeyPos>() - where.at;
   return minimum(maximum(distance + last / 2, 0), last);
@@ -208,14 +210,15 @@ constexpr auto distance_index(const attention_places<Pos, KeyPos, At>& where) {
 // position, the entry before it for the key one position earlier; distances beyond the table are
 // clamped to its ends. Added to the scores of fused attention, the result is never materialised.
 template <class Distance, expression X, class Pos, class KeyPos, class At>
-constexpr auto relative(const X& table, const attention_places<Pos, KeyPos, At>& where) {
+constexpr auto relative(const X& table, const attention_positions<Pos, KeyPos, At>& where) {
   return gather<Distance>(table, detail::distance_index<Distance>(where));
 }
 
 // Its adjoint: the sums of the weights of all keys at the same distance, float [..., Pos, ...,
 // KeyPos] to [..., Pos, ..., Distance].
 template <class Distance, expression X, class Pos, class KeyPos, class At>
-constexpr auto sum_by_distance(const X& weights, const attention_places<Pos, KeyPos, At>& where) {
+constexpr auto sum_by_distance(const X& weights,
+                               const attention_positions<Pos, KeyPos, At>& where) {
   return segment_sum<KeyPos, Distance>(weights, detail::distance_index<Distance>(where));
 }
 
@@ -223,7 +226,7 @@ constexpr auto sum_by_distance(const X& weights, const attention_places<Pos, Key
 // distances, key position minus query position, int32 [Distance], to [..., Distance], which becomes
 // [..., Pos, KeyPos]. Distances are clamped to ±Most.
 template <std::size_t Most = SIZE_MAX, class Pos, class KeyPos, class At, class F>
-constexpr auto by_distance(const attention_places<Pos, KeyPos, At>& where, const F& f) {
+constexpr auto by_distance(const attention_positions<Pos, KeyPos, At>& where, const F& f) {
   constexpr std::size_t most = std::min(Most, KeyPos::extent - 1);
   using Distance = distances<most>;
   auto const distance = positions<Distance>() - static_cast<std::int32_t>(most);
@@ -235,41 +238,41 @@ constexpr auto by_distance(const attention_places<Pos, KeyPos, At>& where, const
 template <encoding_like P>
 struct shared_encoding : encoding {
   scope s;  // of the parameters
-  P order;  // the encoding
+  P position_encoding;
 
   // Declares the parameters of p under of_all, when they are first used.
-  constexpr shared_encoding(scope of_all, const P& p) : s(of_all.shared()), order(p) {}
+  constexpr shared_encoding(scope of_all, const P& p) : s(of_all.shared()), position_encoding(p) {}
 
-  // That of `order`: see encoding::embedding.
+  // That of position_encoding: see encoding::embedding.
   template <class Pos, class Embed>
   constexpr auto embedding(scope, const auto& at) const {
-    return order.template embedding<Pos, Embed>(s, at);
+    return position_encoding.template embedding<Pos, Embed>(s, at);
   }
-  // That of `order`: see encoding::query.
+  // That of position_encoding: see encoding::query.
   template <class Heads, class HeadDim>
   constexpr auto query(scope, const auto& x, const auto& at) const {
-    return order.template query<Heads, HeadDim>(s, x, at);
+    return position_encoding.template query<Heads, HeadDim>(s, x, at);
   }
-  // That of `order`: see encoding::key.
+  // That of position_encoding: see encoding::key.
   template <class Heads, class HeadDim>
   constexpr auto key(scope, const auto& x, const auto& at) const {
-    return order.template key<Heads, HeadDim>(s, x, at);
+    return position_encoding.template key<Heads, HeadDim>(s, x, at);
   }
-  // That of `order`: see encoding::scores.
+  // That of position_encoding: see encoding::scores.
   template <class Heads, class HeadDim>
   constexpr auto scores(scope, const auto& query, const auto& where) const {
-    return order.template scores<Heads, HeadDim>(s, query, where);
+    return position_encoding.template scores<Heads, HeadDim>(s, query, where);
   }
-  // That of `order`: see encoding::values.
+  // That of position_encoding: see encoding::values.
   template <class Heads, class ValueDim>
   constexpr auto values(scope, const auto& weights, const auto& where) const {
-    return order.template values<Heads, ValueDim>(s, weights, where);
+    return position_encoding.template values<Heads, ValueDim>(s, weights, where);
   }
 };
-// shared(s / "position", order), made once and given to every layer.
+// shared(s / "position", position_encoding), made once and given to every layer.
 template <encoding_like P>
-constexpr shared_encoding<P> shared(scope s, const P& order) {
-  return {s, order};
+constexpr shared_encoding<P> shared(scope s, const P& position_encoding) {
+  return {s, position_encoding};
 }
 
 }  // namespace weft::nn

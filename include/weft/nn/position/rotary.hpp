@@ -56,7 +56,7 @@ template <class Freq, class X>
 constexpr tensor<float, shape<Freq>> rotary_frequencies(const X& x, const rotary_options& o) {
   constexpr double size = 2 * static_cast<double>(Freq::extent);
   rotary_scaling const& by = o.scaling;
-  auto const plain = beside(x, geometric_frequencies<Freq>(size, o.base));
+  auto const plain = attach_to(x, geometric_frequencies<Freq>(size, o.base));
   auto const slower = plain * static_cast<float>(1 / by.factor);
   switch (by.what) {
     case rotary_scaling::kind::none:
@@ -69,22 +69,23 @@ constexpr tensor<float, shape<Freq>> rotary_frequencies(const X& x, const rotary
     case rotary_scaling::kind::yarn:
       break;
   }
-  auto const turns = plain * static_cast<float>(by.trained / (2 * std::numbers::pi));
-  auto const stay = minimum(
-      maximum((turns - static_cast<float>(by.slow)) / static_cast<float>(by.fast - by.slow), 0.f),
+  auto const rotations = plain * static_cast<float>(by.trained / (2 * std::numbers::pi));
+  auto const ramp = minimum(
+      maximum((rotations - static_cast<float>(by.slow)) / static_cast<float>(by.fast - by.slow),
+              0.f),
       1.f);
-  return slower + (plain - slower) * stay;
+  return slower + (plain - slower) * ramp;
 }
 
 // x rotated by angles [..., Freq], and multiplied by the factor of YaRN if the scaling is that.
 template <class HeadDim, class Freq, rotary_pairs Pairs, class X, class A>
-constexpr auto turn_by(const X& x, const A& angle, const rotary_scaling& by) {
+constexpr auto rotate_by(const X& x, const A& angle, const rotary_scaling& by) {
   auto cosine = cos(angle);
   auto sine = sin(angle);
   if (by.what == rotary_scaling::kind::yarn) {
-    auto const stretch = log(constant(static_cast<float>(by.factor))) * 0.1 + 1;
-    cosine = cosine * stretch;
-    sine = sine * stretch;
+    auto const magnitude = log(constant(static_cast<float>(by.factor))) * 0.1 + 1;
+    cosine = cosine * magnitude;
+    sine = sine * magnitude;
   }
   return rotate<HeadDim, Freq, Pairs>(x, cosine, sine);
 }
@@ -101,15 +102,15 @@ constexpr rule rule_of_rotary() {
 // Queries or keys x float [..., Pos, ..., HeadDim] with positions `at`, rotated (Su et al. 2021,
 // equation 34): pair j by t ω_j radians at position t, ω_j = base^(-2j / Size). The first Size
 // elements of a head are rotated, by default all; the others are copied. `at` is int32 [Pos, ...]:
-// positions<Pos>(), nn::places(...) for a cache, an input [Batch, Pos] for packed sequences. The
-// result has x's axes, then those that only `at` has. Pairs selects the elements of a pair, see
+// positions<Pos>(), nn::position_ids(...) for a cache, an input [Batch, Pos] for packed sequences.
+// The result has x's axes, then those that only `at` has. Pairs selects the elements of a pair, see
 // weft::rotate. An x without HeadDim, an odd Size, and one beyond HeadDim do not compile.
 template <class HeadDim, rotary_pairs Pairs = rotary_pairs::halves,
           std::size_t Size = HeadDim::extent, expression X, expression T>
 constexpr auto rotary(const X& x, const T& at, const rotary_options& options = {}) {
   using Freq = detail::pair_of<Size>;
   auto const angle = cast<float>(at) * detail::rotary_frequencies<Freq>(x, options);
-  return detail::turn_by<HeadDim, Freq, Pairs>(x, angle, options.scaling);
+  return detail::rotate_by<HeadDim, Freq, Pairs>(x, angle, options.scaling);
 }
 template <class HeadDim, rotary_pairs Pairs = rotary_pairs::halves,
           std::size_t Size = HeadDim::extent, expression X, expression T>
@@ -118,15 +119,16 @@ requires(detail::rule_of_rotary<HeadDim, Size, X>() != rule::none)
                 rotary(const X&, const T&, const rotary_options& = {}),
                 (missing, "nn::rotary: the operand has no such axis"),
                 (pairs,
-                 "nn::rotary: numbers are turned in pairs; name an even number of them, as in "
+                 "nn::rotary: elements are rotated in pairs; name an even number of them, as in "
                  "rotary<HeadDim, rotary_pairs::halves, 4>(x, at)"))
 
 template <class HeadDim, rotary_pairs Pairs = rotary_pairs::halves,
           std::size_t Size = HeadDim::extent, expression X, class T, class Options = rotary_options>
-requires(!expression<T>) WEFT_REJECT(rule::number, rotary(const X&, const T&, const Options& = {}),
-                                     (number,
-                                      "nn::rotary: the places are a tensor of int32, such as "
-                                      "weft::positions<Pos>(), or nn::places(at) of a decoding"))
+requires(!expression<T>)
+    WEFT_REJECT(rule::number, rotary(const X&, const T&, const Options& = {}),
+                (number,
+                 "nn::rotary: the positions are a tensor of int32, such as "
+                 "weft::positions<Pos>(), or nn::position_ids(at) of a decode state"))
 
 // The same with trained frequencies [Freq], in radians for each position, which queries and keys
 // share; Freq has half of HeadDim's extent or less. Declare them once with
@@ -151,17 +153,17 @@ struct rotary : encoding {
   // Rotated queries: see encoding::query.
   template <class Heads, class HeadDim>
   constexpr auto query(scope, const auto& x, const auto& at) const {
-    return turned<HeadDim>(x, at);
+    return rotated<HeadDim>(x, at);
   }
   // Rotated keys: see encoding::key.
   template <class Heads, class HeadDim>
   constexpr auto key(scope, const auto& x, const auto& at) const {
-    return turned<HeadDim>(x, at);
+    return rotated<HeadDim>(x, at);
   }
 
  private:
   template <class HeadDim>
-  constexpr auto turned(const auto& x, const auto& at) const {
+  constexpr auto rotated(const auto& x, const auto& at) const {
     constexpr std::size_t size = Size == 0 ? HeadDim::extent : Size;
     return nn::rotary<HeadDim, Pairs, size>(x, at, options);
   }
@@ -178,19 +180,19 @@ struct learned_rotary : encoding {
   // Rotated queries: see encoding::query.
   template <class Heads, class HeadDim>
   constexpr auto query(scope s, const auto& x, const auto& at) const {
-    return turned<HeadDim>(s, x, at);
+    return rotated<HeadDim>(s, x, at);
   }
   // Rotated keys: see encoding::key.
   template <class Heads, class HeadDim>
   constexpr auto key(scope s, const auto& x, const auto& at) const {
-    return turned<HeadDim>(s, x, at);
+    return rotated<HeadDim>(s, x, at);
   }
 
  private:
   template <class HeadDim>
-  constexpr auto turned(scope s, const auto& x, const auto& at) const {
+  constexpr auto rotated(scope s, const auto& x, const auto& at) const {
     constexpr std::size_t size = Size == 0 ? HeadDim::extent : Size;
-    static_assert(size % 2 == 0, "nn::position::learned_rotary: numbers are turned in pairs");
+    static_assert(size % 2 == 0, "nn::position::learned_rotary: elements are rotated in pairs");
     auto const frequencies =
         learned_frequencies<detail::pair_of<size>>(s.shared(), static_cast<double>(size), base);
     return nn::rotary<HeadDim, Pairs>(x, at, frequencies);

@@ -15,7 +15,7 @@ namespace detail {
 template <std::size_t Buckets>
 struct bucket_of : axis<Buckets> {};
 
-constexpr double to_the(double x, std::size_t n) {
+constexpr double power_of(double x, std::size_t n) {
   double power = 1;
   for (; n > 0; --n) power *= x;
   return power;
@@ -26,9 +26,9 @@ constexpr double to_the(double x, std::size_t n) {
 constexpr std::int32_t first_in_bucket(std::size_t bucket, std::size_t exact, std::size_t buckets,
                                        std::size_t most) {
   auto const one = static_cast<double>(exact);
-  double const bound = to_the(static_cast<double>(most) / one, bucket - exact);
+  double const bound = power_of(static_cast<double>(most) / one, bucket - exact);
   std::size_t d = exact;
-  while (to_the(static_cast<double>(d) / one, buckets - exact) < bound * (1 - 1e-12)) ++d;
+  while (power_of(static_cast<double>(d) / one, buckets - exact) < bound * (1 - 1e-12)) ++d;
   return static_cast<std::int32_t>(d);
 }
 
@@ -77,7 +77,7 @@ struct t5 : encoding {
     using Bucket = detail::bucket_of<Buckets>;
     auto const b = s.param<"embedding", Bucket, Heads>();
     return by_distance<Most>(where, [&](const auto& distance) {
-      auto const bucket = t5_bucket<Buckets, Most>(detail::beside(query, distance), options);
+      auto const bucket = t5_bucket<Buckets, Most>(detail::attach_to(query, distance), options);
       return gather<Bucket>(b, bucket);
     });
   }

@@ -14,23 +14,23 @@ struct SourcePos : weft::axis<weft::up_to<512>> {};
 struct SourceKeyPos : weft::alias<SourcePos> {};
 
 constexpr integers<Batch> lengths{};
-constexpr progress<Pos, integers<Batch>, all_positions> at{};
+constexpr cache_position<Pos, integers<Batch>, all_positions> at{};
 constexpr floats<Batch, Level<0>, MemoryPos, Embed> wide_memory{};
 constexpr floats<Level<0>, SourcePos, Embed> wide_source{};
 
 void wrong(weft::scope s) {
-  // error: nn::positioned: the operand has not both Pos and Embed
-  positioned<KeyPos, Embed>(s, x, position::sinusoidal());
-  // error: nn::positioned: the operand has not both Pos and Embed
-  positioned<Pos, HeadDim>(s, x, position::sinusoidal(), tokens);
-  // error: nn::positioned: the elements are not float; convert with weft::cast<float>
-  positioned<Batch, Pos>(s, tokens, position::sinusoidal());
-  // error: nn::positioned: the elements are not float; convert with weft::cast<float>
-  positioned<Batch, Pos>(s, tokens, position::sinusoidal(), lengths);
-  // error: nn::positioned: the places are not int32 over Pos and other axes of the operand
-  positioned<Pos, Embed>(s, x, position::sinusoidal(), lengths);
-  // error: nn::positioned: the encoding is none; derive from weft::nn::encoding
-  positioned<Pos, Embed>(s, x, 3, 0.1);
+  // error: nn::add_positions: the operand has not both Pos and Embed
+  add_positions<KeyPos, Embed>(s, x, position::sinusoidal());
+  // error: nn::add_positions: the operand has not both Pos and Embed
+  add_positions<Pos, HeadDim>(s, x, position::sinusoidal(), tokens);
+  // error: nn::add_positions: the elements are not float; convert with weft::cast<float>
+  add_positions<Batch, Pos>(s, tokens, position::sinusoidal());
+  // error: nn::add_positions: the elements are not float; convert with weft::cast<float>
+  add_positions<Batch, Pos>(s, tokens, position::sinusoidal(), lengths);
+  // error: nn::add_positions: the positions are not int32 over Pos and other axes of the operand
+  add_positions<Pos, Embed>(s, x, position::sinusoidal(), lengths);
+  // error: nn::add_positions: the encoding is none; derive from weft::nn::encoding
+  add_positions<Pos, Embed>(s, x, 3, 0.1);
   // error: nn::self_attention: after the operand come the mask, options and the encoding, in this
   // order; write {} in the place of one that is not there
   self_attention<Pos, KeyPos, Embed, Heads, HeadDim>(s, x, {}, {}, 3);
@@ -66,24 +66,24 @@ void wrong(weft::scope s) {
   // error: nn::position::relative_index: where positions are not 0, 1, 2 and so on, name the axis
   // that has the sequence's length, as in relative_index<Cache>
   position::relative_index<>().embedding<Pos, Embed>(s, tokens);
-  // error: nn::rotary: numbers are turned in pairs; name an even number of them, as in
+  // error: nn::rotary: elements are rotated in pairs; name an even number of them, as in
   // rotary<HeadDim, rotary_pairs::halves, 4>(x, at)
   rotary<HeadDim, rotary_pairs::halves, 3>(query, tokens);
-  // error: nn::rotary: the places are a tensor of int32, such as weft::positions<Pos>(), or
-  // nn::places(at) of a decoding
+  // error: nn::rotary: the positions are a tensor of int32, such as weft::positions<Pos>(), or
+  // nn::position_ids(at) of a decode state
   rotary<HeadDim>(query, at);
-  // error: nn::rotary: the places are a tensor of int32, such as weft::positions<Pos>(), or
-  // nn::places(at) of a decoding
+  // error: nn::rotary: the positions are a tensor of int32, such as weft::positions<Pos>(), or
+  // nn::position_ids(at) of a decode state
   rotary<HeadDim, rotary_pairs::neighbours, 4>(query, at, {.base = 500});
-  // error: nn::rotary: the places are a tensor of int32, such as weft::positions<Pos>(), or
-  // nn::places(at) of a decoding
+  // error: nn::rotary: the positions are a tensor of int32, such as weft::positions<Pos>(), or
+  // nn::position_ids(at) of a decode state
   rotary<HeadDim>(query, at, floats<Hidden>{});
-  // error: nn::rotary: the places are a tensor of int32, such as weft::positions<Pos>(), or
-  // nn::places(at) of a decoding
+  // error: nn::rotary: the positions are a tensor of int32, such as weft::positions<Pos>(), or
+  // nn::position_ids(at) of a decode state
   rotary<HeadDim>(query, 0);
-  // error: nn::positioned: the places are a tensor of int32, such as weft::positions<Pos>(), or
-  // nn::places(at) of a decoding
-  positioned<Pos, Embed>(s, x, position::sinusoidal(), at);
+  // error: nn::add_positions: the positions are a tensor of int32, such as weft::positions<Pos>(),
+  // or nn::position_ids(at) of a decode state
+  add_positions<Pos, Embed>(s, x, position::sinusoidal(), at);
   // error: nn::rotary: the operand has no such axis
   rotary<Embed>(query, tokens);
 }
