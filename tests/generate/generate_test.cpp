@@ -63,10 +63,10 @@ BOOST_AUTO_TEST_CASE(products_with_few_rows_use_weights_packed_before_the_run) {
   BOOST_REQUIRE(tables.instructions.size() == 1u);
   auto const plan =
       weft::generate::plan_of_dot(weft::generate::signature_of(tables.instructions[0]));
-  BOOST_TEST(plan.possible);
-  BOOST_TEST(!plan.copy_pays);
-  BOOST_TEST(plan.copied_once);
-  BOOST_TEST(plan.right == weft::kernels::columns_operand(call_at_bounds(tables.instructions[0])));
+  BOOST_TEST(plan.supported);
+  BOOST_TEST(!plan.packing_pays);
+  BOOST_TEST(plan.packed_once);
+  BOOST_TEST(plan.rhs == weft::kernels::columns_operand(call_at_bounds(tables.instructions[0])));
 }
 
 using all_rows = boost::mpl::list<short_rows, vector_rows, awkward_rows, long_rows>;
@@ -81,7 +81,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(elementwise_operations_match_the_reference, Model,
   for (weft::instruction const& s : tables.instructions)
     if (s.run == weft::kernel::elementwise) {
       auto const* const links = tables.links.begin() + s.first_fused;
-      BOOST_TEST(weft::generate::plan_of_elementwise(s, links).possible);
+      BOOST_TEST(weft::generate::plan_of_elementwise(s, links).supported);
     }
   trial_of_generated<Model>();
 }
@@ -114,7 +114,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(lengths_and_biases_are_fused_into_generated_attent
     if (s.run == weft::kernel::attention)
       BOOST_TEST(weft::generate::plan_of_attention(
                      s, tables.attentions[static_cast<std::size_t>(s.attention)])
-                     .possible);
+                     .supported);
   weft::testing::settings s;
   s.ranges["lengths"] = {0, 8};
   trial_of_generated<Model>(s);
@@ -232,11 +232,11 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(embeddings_and_rotations_match_the_reference, Mode
   for (weft::instruction const& s : weft::lowered<weft::inference<Model>>::tables.instructions) {
     if (s.run == weft::kernel::gather) {
       ++gathers;
-      BOOST_TEST(weft::generate::plan_of_gather(s).possible);
+      BOOST_TEST(weft::generate::plan_of_gather(s).supported);
     }
     if (s.run == weft::kernel::rotate) {
       ++rotations;
-      BOOST_TEST(weft::generate::plan_of_rotate(s).possible);
+      BOOST_TEST(weft::generate::plan_of_rotate(s).supported);
     }
   }
   BOOST_TEST(gathers == 1);

@@ -37,10 +37,10 @@ struct attention_block {
   // scores[j][i] = scale * sum over d of key[j][d] * query[d][i]. Padding repeats the last query.
   static constexpr tile_traits scores{.columns = padded,
                                       .depth = P.depth,
-                                      .left_row = P.key_row,
-                                      .left_depth = P.key_depth,
-                                      .right_depth = padded,
-                                      .right_whole = true,
+                                      .lhs_row = P.key_row,
+                                      .lhs_depth = P.key_depth,
+                                      .rhs_depth = padded,
+                                      .rhs_is_padded = true,
                                       .result_row = padded,
                                       .addends = 0,
                                       .addend_row = {},
@@ -50,10 +50,10 @@ struct attention_block {
   // result[i][e] = sum over j of weights[j][i] * value[j][e].
   static constexpr tile_traits weighted{.columns = P.width,
                                         .depth = P.keys,
-                                        .left_row = 1,
-                                        .left_depth = padded,
-                                        .right_depth = P.value_row,
-                                        .right_whole = false,
+                                        .lhs_row = 1,
+                                        .lhs_depth = padded,
+                                        .rhs_depth = P.value_row,
+                                        .rhs_is_padded = false,
                                         .result_row = P.result_row,
                                         .addends = 0,
                                         .addend_row = {},
@@ -63,18 +63,18 @@ struct attention_block {
 
   // The scores of a key, -infinity in the lanes of queries whose band does not include it; the
   // lanes have the queries from `query` on.
-  HWY_INLINE static V hide(V score, int key, std::ptrdiff_t query) {
+  HWY_INLINE static V mask_out(V score, int key, std::ptrdiff_t query) {
     const D d;
     const V i = hn::Iota(d, static_cast<float>(query));
     const auto bound = [d](double x) HWY_ATTR { return hn::Set(d, static_cast<float>(x)); };
-    const auto seen =
+    const auto visible =
         hn::And(hn::Ge(i, bound(static_cast<double>(key) - static_cast<double>(P.highest))),
                 hn::Le(i, bound(static_cast<double>(key) - static_cast<double>(P.lowest))));
-    return hn::IfThenElse(seen, score, hn::Set(d, minus_infinity));
+    return hn::IfThenElse(visible, score, hn::Set(d, minus_infinity));
   }
 
   // The sum of the biases for the queries from `first` on, in the layout of the scores: to[j][i].
-  HWY_INLINE static void add_up(const operands& at, std::ptrdiff_t first, float* to) {
+  HWY_INLINE static void sum_biases(const operands& at, std::ptrdiff_t first, float* to) {
     using of = attention_operand;
     if constexpr (P.has_bias)
       pack<P.keys, count, P.bias_key, P.bias_row, padded>(at.read(of::bias) + first * P.bias_row,
@@ -94,24 +94,24 @@ struct attention_block {
     }
   }
 
-  // Softmax over the keys of the scores of a vector of queries, in place. Adds `addend` first, if
-  // there is one. Keys from `seen` on are masked out by the length.
-  HWY_INLINE static void softmax(float* scores_of, std::ptrdiff_t query, const float* addend,
-                                 float seen) {
+  // Softmax over the keys of the scores of a vector of queries, in place. Adds `bias` first, if
+  // there is one. Keys from `visible` on are masked out by the length.
+  HWY_INLINE static void softmax(float* scores_of, std::ptrdiff_t query, const float* bias,
+                                 float visible) {
     const D d;
     using column = kernels::HWY_NAMESPACE::bundle<D, static_cast<int>(P.keys)>;
     column s;
     s.map_indexed([&](V, int j) HWY_ATTR {
       V score = hn::LoadU(d, scores_of + j * padded);
-      const V hidden = hn::Set(d, minus_infinity);
-      if constexpr (P.has_addend()) {  // -infinity hides the key, whatever its score
-        const V more = hn::LoadU(d, addend + j * padded);
-        score = hn::IfThenElse(hn::Eq(more, hidden), hidden, hn::Add(score, more));
+      const V masked = hn::Set(d, minus_infinity);
+      if constexpr (P.has_any_bias()) {  // -infinity hides the key, whatever its score
+        const V bias_of_key = hn::LoadU(d, bias + j * padded);
+        score = hn::IfThenElse(hn::Eq(bias_of_key, masked), masked, hn::Add(score, bias_of_key));
       }
       if constexpr (P.has_lengths)
-        score = hn::IfThenElse(hn::Lt(hn::Set(d, static_cast<float>(j)), hn::Set(d, seen)), score,
-                               hidden);
-      if constexpr (P.banded) return hide(score, j, query);
+        score = hn::IfThenElse(hn::Lt(hn::Set(d, static_cast<float>(j)), hn::Set(d, visible)),
+                               score, masked);
+      if constexpr (P.banded) return mask_out(score, j, query);
       return score;
     });
     // Finite, so that if all keys are masked out the weights are exp(-infinity) = 0.
@@ -130,7 +130,7 @@ struct attention_block {
   }
 
   // The number of keys that the length leaves visible, at most all; unused if there are no lengths.
-  HWY_INLINE static float seen_keys(const operands& at) {
+  HWY_INLINE static float visible_keys(const operands& at) {
     if constexpr (P.has_lengths) {
       std::int32_t length;
       std::memcpy(&length, at.read(attention_operand::lengths), sizeof length);
@@ -142,28 +142,28 @@ struct attention_block {
   // Whether a result is NaN; possibly also if several are infinite.
   HWY_INLINE static bool has_nan(const float* result) {
     using R = lanes_for<P.width>;
-    constexpr int row_lanes = lanes_of<R>, rest = static_cast<int>(P.width % row_lanes);
+    constexpr int row_lanes = lanes_of<R>, tail = static_cast<int>(P.width % row_lanes);
     const R d;
     auto sum = hn::Zero(d);
     for (std::ptrdiff_t i = 0; i < count; ++i, result += P.result_row) {
       std::ptrdiff_t e = 0;
       for (; e + row_lanes <= P.width; e += row_lanes) sum = hn::Add(sum, hn::LoadU(d, result + e));
-      if constexpr (rest != 0) sum = hn::Add(sum, load<R, rest>(result + e));
+      if constexpr (tail != 0) sum = hn::Add(sum, load<R, tail>(result + e));
     }
     return !hn::AllTrue(d, hn::Eq(sum, sum));
   }
   // Recomputes the results from the values of the keys that a query sees only: 0 times other values
   // may be NaN.
-  HWY_NOINLINE static void sum_seen(const operands& at, std::ptrdiff_t first, const float* weights,
-                                    const float* addend, float seen) {
+  HWY_NOINLINE static void sum_visible(const operands& at, std::ptrdiff_t first,
+                                       const float* weights, const float* bias, float visible) {
     for (std::ptrdiff_t i = 0; i < count; ++i)
       for (std::ptrdiff_t e = 0; e < P.width; ++e) {
         float sum = 0;
         for (std::ptrdiff_t j = 0; j < P.keys; ++j) {
-          const std::ptrdiff_t place = j - (first + i);
-          if (P.banded && (place < P.lowest || place > P.highest)) continue;
-          if (P.has_lengths && !(static_cast<float>(j) < seen)) continue;
-          if (P.has_addend() && addend[j * padded + i] == minus_infinity) continue;
+          const std::ptrdiff_t distance = j - (first + i);
+          if (P.banded && (distance < P.lowest || distance > P.highest)) continue;
+          if (P.has_lengths && !(static_cast<float>(j) < visible)) continue;
+          if (P.has_any_bias() && bias[j * padded + i] == minus_infinity) continue;
           sum += weights[j * padded + i] * at.read(3)[j * P.value_row + e];
         }
         at.write()[(first + i) * P.result_row + e] = sum;
@@ -176,29 +176,29 @@ struct attention_block {
     pack<P.depth, count, P.query_depth, P.query_row, padded>(at.read(1) + first * P.query_row,
                                                              queries);
     dot_matrix<scores, static_cast<int>(P.keys)>({at.read(2), queries, weights, nullptr, nullptr});
-    alignas(64) float addend[P.has_addend() ? P.keys * padded : 1];
-    if constexpr (P.has_addend()) add_up(at, first, addend);
-    const float seen = seen_keys(at);
-    for (int i = 0; i < padded; i += lanes) softmax(weights + i, first + i, addend + i, seen);
+    alignas(64) float bias[P.has_any_bias() ? P.keys * padded : 1];
+    if constexpr (P.has_any_bias()) sum_biases(at, first, bias);
+    const float visible = visible_keys(at);
+    for (int i = 0; i < padded; i += lanes) softmax(weights + i, first + i, bias + i, visible);
     // The pointer is opaque, so that weights are broadcast from memory: where g++ knows the vectors
     // they are in, it would broadcast from these, with two instructions each, on ports on which
     // some processors multiply.
     dot_matrix<weighted, count>({kernels::HWY_NAMESPACE::in_register(&weights[0]), at.read(3),
                                  at.write() + first * P.result_row, nullptr, nullptr});
-    if constexpr (P.banded || P.has_lengths || P.has_addend())
+    if constexpr (P.banded || P.has_lengths || P.has_any_bias())
       if (HWY_UNLIKELY(has_nan(at.write() + first * P.result_row)))
-        sum_seen(at, first, weights, addend, seen);
+        sum_visible(at, first, weights, bias, visible);
   }
 };
 
 template <attention_plan P>
 HWY_NOINLINE void attention(const operands& at) {
-  constexpr std::ptrdiff_t block = P.block(), rest = P.queries % block;
-  walk<P.batch>(at, [](const operands& here) HWY_ATTR {
+  constexpr std::ptrdiff_t block = P.block(), tail = P.queries % block;
+  for_each<P.batch>(at, [](const operands& here) HWY_ATTR {
     for (std::ptrdiff_t i = 0; i + block <= P.queries; i += block)
       attention_block<P, static_cast<int>(block)>::run(here, i);
-    if constexpr (rest != 0)
-      attention_block<P, static_cast<int>(rest)>::run(here, P.queries - rest);
+    if constexpr (tail != 0)
+      attention_block<P, static_cast<int>(tail)>::run(here, P.queries - tail);
   });
 }
 

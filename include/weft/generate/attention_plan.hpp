@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "weft/generate/nest.hpp"
+#include "weft/generate/loop_nest.hpp"
 #include "weft/generate/signature.hpp"
 #include "weft/kernels/attention.hpp"
 
@@ -16,16 +16,16 @@ struct attention_operand {
   static constexpr int result = 0, query = 1, key = 2, value = 3, bias = 4, relative = 5,
                        lengths = 6, count = 7;
 };
-static_assert(attention_operand::count <= max_walked);
+static_assert(attention_operand::count <= max_nest_operands);
 
 struct attention_plan {
-  bool possible = false;
+  bool supported = false;
   std::ptrdiff_t queries = 1, keys = 1, depth = 1, width = 1;
   // Strides: that of the operand named first along the loop named second; rows are queries or keys.
   std::ptrdiff_t query_row = 0, query_depth = 0, key_row = 0, key_depth = 0;
   std::ptrdiff_t value_row = 0, result_row = 0;
-  nest batch;  // strides of the operands in the order of attention_operand
-  number scale = 1;
+  loop_nest batch;  // strides of the operands in the order of attention_operand
+  structural_double scale = 1;
   std::int64_t lowest = 0, highest = 0;
   bool banded = false;
   bool has_bias = false, has_relative = false, has_lengths = false;
@@ -35,7 +35,7 @@ struct attention_plan {
   // The queries in a block.
   constexpr std::ptrdiff_t block() const { return std::min<std::ptrdiff_t>(queries, 32); }
   // Whether a bias is added to the scores.
-  constexpr bool has_addend() const { return has_bias || has_relative; }
+  constexpr bool has_any_bias() const { return has_bias || has_relative; }
 };
 
 // The scores of a query stay in registers during softmax.
@@ -90,11 +90,11 @@ constexpr attention_plan plan_of_attention(const instruction& s, const attention
   p.origin = a.origin;
   p.has_lengths = a.has_lengths;
   p.length_more = a.length_more;
-  bool const adjacent =
+  bool const contiguous =
       (p.width == 1 || (a.value.stride[of.value] == 1 && a.result.stride[of.value] == 1));
-  p.possible = adjacent && p.keys <= max_keys &&
-               (p.depth + (p.has_addend() ? 2 : 1) * p.keys) * ((p.block() + 15) / 16 * 16) <=
-                   max_block_elements;
+  p.supported = contiguous && p.keys <= max_keys &&
+                (p.depth + (p.has_any_bias() ? 2 : 1) * p.keys) * ((p.block() + 15) / 16 * 16) <=
+                    max_block_elements;
   return p;
 }
 

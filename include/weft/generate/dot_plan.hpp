@@ -6,38 +6,38 @@
 #include <bit>
 #include <cstddef>
 
-#include "weft/generate/nest.hpp"
+#include "weft/generate/loop_nest.hpp"
 #include "weft/generate/signature.hpp"
 #include "weft/kernels/dot_blocking.hpp"
 
 namespace weft::generate {
 
-// A packed copy of a contraction's right operand: its columns are contiguous, and its rows are
+// A packed copy of a contraction's rhs: its columns are contiguous, and its rows are
 // padded to full vectors of every target.
-struct right_copy {
-  nest blocks;  // of matrices of depth x columns; strides of the copy, then of the operand
+struct packed_rhs {
+  loop_nest blocks;  // of matrices of depth x columns; strides of the copy, then of the operand
   std::ptrdiff_t depth = 1, columns = 1;
   std::ptrdiff_t depth_stride = 0, column_stride = 0;  // of the operand
   std::ptrdiff_t row = 1;                              // of the copy
 };
 
-// Row r and column c of the result are the sum over k of left[r, k] * right[k, c].
+// Row r and column c of the result are the sum over k of lhs[r, k] * rhs[k, c].
 struct dot_plan {
-  bool possible = false;
-  int left = 1, right = 2;     // which operands these are
-  loop rows, columns, depth;   // columns have stride 1 in the result
-  nest outer;                  // all other loops
-  bool right_in_place = true;  // the columns are contiguous in the right operand, too
-  right_copy copy;             // of all the right operand
-  nest outer_of_copy;          // `outer`, with the strides of the copy for the right operand
-  bool copied_once = false;    // as a whole; otherwise a matrix at a time, when it is needed
-  bool copy_pays = true;       // packing in the run pays; packing before it always does
+  bool supported = false;
+  int lhs = 1, rhs = 2;       // which operands these are
+  loop rows, columns, depth;  // columns have stride 1 in the result
+  loop_nest outer;            // all other loops
+  bool rhs_in_place = true;   // the columns are contiguous in the rhs, too
+  packed_rhs packed;          // of all the rhs
+  loop_nest outer_of_packed;  // `outer`, with the strides of the copy for the rhs
+  bool packed_once = false;   // as a whole; otherwise a matrix at a time, when it is needed
+  bool packing_pays = true;   // packing in the run pays; packing before it always does
 };
 
 // The limits of a small contraction: an L1 cache holds such operands. Beyond, the general kernel's
 // setup cost is negligible, and its packing pays.
 inline constexpr std::ptrdiff_t max_operand_elements = 8192;
-inline constexpr std::ptrdiff_t max_panel_elements = 4096;  // of the right operand
+inline constexpr std::ptrdiff_t max_panel_elements = 4096;  // of the rhs
 
 namespace detail {
 
@@ -49,68 +49,68 @@ constexpr std::ptrdiff_t padded(std::ptrdiff_t columns) {
 }
 
 // Requires all loops of the plan.
-constexpr void plan_copy(dot_plan& p) {
-  p.copy.depth = p.depth.extent;
-  p.copy.columns = p.columns.extent;
-  p.copy.depth_stride = p.depth.stride.at[p.right];
-  p.copy.column_stride = p.columns.stride.at[p.right];
-  p.copy.row = padded(p.columns.extent);
-  p.outer_of_copy = p.outer;
+constexpr void plan_packing(dot_plan& p) {
+  p.packed.depth = p.depth.extent;
+  p.packed.columns = p.columns.extent;
+  p.packed.depth_stride = p.depth.stride.at[p.rhs];
+  p.packed.column_stride = p.columns.stride.at[p.rhs];
+  p.packed.row = padded(p.columns.extent);
+  p.outer_of_packed = p.outer;
   std::ptrdiff_t blocks = 1;
   bool one_matrix = true;
   for (int l = p.outer.loops - 1; l >= 0; --l) {
     loop const& of = p.outer.at[l];
-    if (of.stride.at[p.right] == 0) continue;
-    one_matrix = one_matrix && of.stride.at[p.left] == 0;
-    std::ptrdiff_t const stride = blocks * p.copy.depth * p.copy.row;
-    p.outer_of_copy.at[l].stride.at[p.right] = stride;
-    p.copy.blocks.push({of.extent, {{stride, of.stride.at[p.right]}}});
+    if (of.stride.at[p.rhs] == 0) continue;
+    one_matrix = one_matrix && of.stride.at[p.lhs] == 0;
+    std::ptrdiff_t const stride = blocks * p.packed.depth * p.packed.row;
+    p.outer_of_packed.at[l].stride.at[p.rhs] = stride;
+    p.packed.blocks.push({of.extent, {{stride, of.stride.at[p.rhs]}}});
     blocks *= of.extent;
   }
   // Only if it fits: the scratch and the packed parameters are sized for the table kernels.
   auto const columns = static_cast<std::size_t>(blocks * p.columns.extent);
   auto const depth = static_cast<std::size_t>(p.depth.extent);
-  p.copied_once = one_matrix &&
-                  static_cast<std::size_t>(blocks * p.copy.row) <=
+  p.packed_once = one_matrix &&
+                  static_cast<std::size_t>(blocks * p.packed.row) <=
                       kernels::round_up(columns, kernels::max_dot_lanes) &&
                   columns <= kernels::max_blocks.columns && depth <= kernels::max_blocks.depth;
 }
 
-constexpr dot_plan plan_with(const signature& s, int left, int right) {
+constexpr dot_plan plan_with(const signature& s, int lhs, int rhs) {
   dot_plan p;
-  p.left = left;
-  p.right = right;
-  nest rows, columns, depth;
+  p.lhs = lhs;
+  p.rhs = rhs;
+  loop_nest rows, columns, depth;
   for (int l = 0; l < s.loops; ++l) {
-    (s.stride[0][l] == 0       ? depth
-     : s.stride[right][l] == 0 ? rows
-     : s.stride[left][l] == 0  ? columns
-                               : p.outer)
+    (s.stride[0][l] == 0     ? depth
+     : s.stride[rhs][l] == 0 ? rows
+     : s.stride[lhs][l] == 0 ? columns
+                             : p.outer)
         .push(loop_of(s, l));
   }
-  rows.arrange(0);
-  columns.arrange(0);
-  depth.arrange(left);
+  rows.sort_and_coalesce(0);
+  columns.sort_and_coalesce(0);
+  depth.sort_and_coalesce(lhs);
   if (columns.loops == 0 || columns.at[columns.loops - 1].stride.at[0] != 1) return p;
   if (depth.loops > 1 || p.outer.loops + rows.loops + columns.loops > max_loops) return p;
-  if (depth.loops == 1) p.depth = depth.take(0);
-  p.columns = columns.take(columns.loops - 1);
+  if (depth.loops == 1) p.depth = depth.remove(0);
+  p.columns = columns.remove(columns.loops - 1);
   if (rows.loops > 0) {
     int longest = rows.loops - 1;
     for (int i = 0; i < rows.loops; ++i)
       if (rows.at[i].extent > rows.at[longest].extent) longest = i;
-    p.rows = rows.take(longest);
+    p.rows = rows.remove(longest);
   }
   for (int i = 0; i < rows.loops; ++i) p.outer.push(rows.at[i]);
   for (int i = 0; i < columns.loops; ++i) p.outer.push(columns.at[i]);
-  p.outer.arrange(0);
-  p.right_in_place = p.columns.stride.at[right] == 1;
-  plan_copy(p);
+  p.outer.sort_and_coalesce(0);
+  p.rhs_in_place = p.columns.stride.at[rhs] == 1;
+  plan_packing(p);
   // Addends are read as vectors or broadcast.
   for (int o = 3; o < s.operands; ++o)
     if (p.columns.stride.at[o] != 0 && p.columns.stride.at[o] != 1) return p;
-  p.copy_pays = p.right_in_place || p.rows.extent >= 4;
-  p.possible = true;
+  p.packing_pays = p.rhs_in_place || p.rows.extent >= 4;
+  p.supported = true;
   return p;
 }
 
@@ -130,7 +130,7 @@ constexpr dot_plan plan_of_dot(const signature& s) {
   if (s.run != kernel::dot || !detail::is_small(s)) return {};
   dot_plan const p = detail::plan_with(s, 1, 2);
   dot_plan const q = detail::plan_with(s, 2, 1);
-  dot_plan const& best = p.possible && (p.right_in_place || !q.possible) ? p : q;
+  dot_plan const& best = p.supported && (p.rhs_in_place || !q.supported) ? p : q;
   return best.depth.extent * best.columns.extent <= max_panel_elements ? best : dot_plan{};
 }
 
@@ -139,62 +139,68 @@ struct tile_size {
 };
 
 // A compile-time cost model of a register tile. Its accumulators, rows x vectors, stay in
-// registers; so do the right operand's vectors of one step of the depth, or of all, and one element
-// of the left operand.
+// registers; so do the rhs's vectors of one step of the depth, or of all, and one element
+// of the lhs.
 struct tile_model {
   int rows, vectors;
   std::ptrdiff_t depth;
-  bool narrow;  // a result of one vector, and a left operand contiguous along the depth
+  bool narrow;  // a result of one vector, and a lhs contiguous along the depth
   int registers;
 
-  constexpr int sums() const { return rows * vectors; }
+  constexpr int accumulators() const { return rows * vectors; }
 
   // The rows whose elements are loaded four at a time and broadcast in registers. Two loads start
   // per cycle, as many as multiplications: a narrow tile, which loads an element for each
   // multiplication, and the vector, is bound by its loads. But some processors broadcast on the
   // ports that multiply: one row costs these no more than it saves.
-  constexpr int fours() const { return narrow ? 1 : 0; }
+  constexpr int broadcast_quads() const { return narrow ? 1 : 0; }
 
-  // Whether all of the right operand stays in registers for consecutive tiles along the rows.
-  constexpr bool holds_right() const {
-    return sums() <= 8 && depth * vectors + 2 * sums() + fours() + 1 <= registers;
+  // Whether all of the rhs stays in registers for consecutive tiles along the rows.
+  constexpr bool rhs_in_registers() const {
+    return accumulators() <= 8 &&
+           depth * vectors + 2 * accumulators() + broadcast_quads() + 1 <= registers;
   }
 
-  // Vectors of the right operand that are in registers at a time.
-  constexpr int right() const {
-    return holds_right() ? static_cast<int>(depth) * vectors : vectors;
+  // Vectors of the rhs that are in registers at a time.
+  constexpr int rhs_vectors() const {
+    return rhs_in_registers() ? static_cast<int>(depth) * vectors : vectors;
   }
 
   // The independent sets of accumulators that the depth is split over, to hide latency. A
   // multiply-add takes four cycles, and two start per cycle: eight accumulators would do if none
   // ever had to wait for an operand, or if there is another tile meanwhile.
-  constexpr int chains() const {
-    int const enough = holds_right() ? 8 : 9, others = right() + fours() + 1;
+  constexpr int accumulator_sets() const {
+    int const needed = rhs_in_registers() ? 8 : 9, others = rhs_vectors() + broadcast_quads() + 1;
     int n = 1;
-    while (n < 4 && n * sums() < enough && 2 * n * sums() + others <= registers) n *= 2;
+    while (n < 4 && n * accumulators() < needed && 2 * n * accumulators() + others <= registers)
+      n *= 2;
     return n;
   }
 
   // The steps along the depth per loop iteration (unrolling). A loop of few and short iterations
   // would end before its exit branch is resolved.
-  constexpr int steps() const {
-    int n = std::max(chains(), fours() > 0 ? 4 : 1);
-    while (n < 4 && 2 * n * sums() <= 64) n *= 2;
+  constexpr int unroll() const {
+    int n = std::max(accumulator_sets(), broadcast_quads() > 0 ? 4 : 1);
+    while (n < 4 && 2 * n * accumulators() <= 64) n *= 2;
     return n;
   }
 
-  constexpr bool fits() const { return sums() + right() + fours() + 2 <= registers; }
+  constexpr bool fits() const {
+    return accumulators() + rhs_vectors() + broadcast_quads() + 2 <= registers;
+  }
 
   // The estimated half cycles of the tile: two operations or two loads start per cycle, and loads
   // delay operations; a dependent step takes at least four cycles (latency); plus prologue and
   // epilogue. If there is no loop, other tiles overlap with these.
   constexpr long cost() const {
     auto const n = static_cast<long>(depth);
-    long const operations = n * (sums() + fours()) + (chains() - 1) * sums();
-    long const loads = n * (rows + (holds_right() ? 0 : vectors)) - n / 4 * 3 * fours();
-    long const latency = (n + chains() - 1) / chains() * 8;
-    return std::max({operations + loads / 8, loads, latency}) + sums() * 2 +
-           (holds_right() ? 0 : 24);
+    long const operations =
+        n * (accumulators() + broadcast_quads()) + (accumulator_sets() - 1) * accumulators();
+    long const loads =
+        n * (rows + (rhs_in_registers() ? 0 : vectors)) - n / 4 * 3 * broadcast_quads();
+    long const latency = (n + accumulator_sets() - 1) / accumulator_sets() * 8;
+    return std::max({operations + loads / 8, loads, latency}) + accumulators() * 2 +
+           (rhs_in_registers() ? 0 : 24);
   }
 };
 
@@ -216,15 +222,16 @@ constexpr tile_size best_tile(int rows, int vectors, std::ptrdiff_t depth, bool 
   for (int v = 1; v <= std::min(vectors, 4); ++v) {
     for (int r = 1; r <= rows; ++r) {
       if (!tile_model{r, v, depth, narrow, registers}.fits()) break;
-      equal_parts const across(vectors, v), down(rows, r);
-      long cost = down.count == 1 ? wait : 0;
-      for (int i = 0; i < across.count; ++i) {
-        int const width = across.size + (i < across.large);
-        tile_model const small{down.size, width, depth, narrow, registers};
-        tile_model const large{down.size + 1, width, depth, narrow, registers};
-        if (small.holds_right()) cost += 2 * small.right();  // loads before the first tile
-        cost += (down.count - down.large) * small.cost();
-        if (down.large > 0) cost += down.large * large.cost();
+      equal_parts const n_tiles(vectors, v), m_tiles(rows, r);
+      long cost = m_tiles.count == 1 ? wait : 0;
+      for (int i = 0; i < n_tiles.count; ++i) {
+        int const width = n_tiles.size + (i < n_tiles.large);
+        tile_model const small{m_tiles.size, width, depth, narrow, registers};
+        tile_model const large{m_tiles.size + 1, width, depth, narrow, registers};
+        if (small.rhs_in_registers())
+          cost += 2 * small.rhs_vectors();  // loads before the first tile
+        cost += (m_tiles.count - m_tiles.large) * small.cost();
+        if (m_tiles.large > 0) cost += m_tiles.large * large.cost();
       }
       if (least == 0 || cost < least) {
         least = cost;

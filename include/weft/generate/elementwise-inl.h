@@ -20,7 +20,7 @@ namespace weft::generate::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 template <elementwise_plan P>
-struct chain_row {
+struct fused_row {
   using D = lanes_for<P.length>;
   using V = hn::Vec<D>;
   static constexpr int lanes = lanes_of<D>;
@@ -35,8 +35,8 @@ struct chain_row {
   }
   // The result of fused operation L from earlier values.
   template <int L>
-  HWY_INLINE static V link(const V* values) {
-    constexpr kernels::fused_op of = P.link[L];
+  HWY_INLINE static V fused(const V* values) {
+    constexpr kernels::fused_op of = P.fused[L];
     if constexpr (operands_of_elementwise(of.kind) == 1)
       return kernels::HWY_NAMESPACE::vector_op<of.kind>()(D(), values[of.from[0]]);
     else
@@ -47,19 +47,19 @@ struct chain_row {
   template <int count, int... I, int... L>
   HWY_INLINE static void vector(std::integer_sequence<int, I...>, std::integer_sequence<int, L...>,
                                 const operands& row, std::ptrdiff_t at) {
-    V values[max_fused_inputs + P.links];  // numbered as in fused_op
+    V values[max_fused_inputs + P.fused_count];  // numbered as in fused_op
     ((values[I] = input<count, I>(row, at)), ...);
-    ((values[max_fused_inputs + L] = link<L>(values)), ...);
-    store<D, count>(values[max_fused_inputs + P.links - 1], row.write() + at);
+    ((values[max_fused_inputs + L] = fused<L>(values)), ...);
+    store<D, count>(values[max_fused_inputs + P.fused_count - 1], row.write() + at);
   }
   template <int count>
   HWY_INLINE static void vector(const operands& row, std::ptrdiff_t at) {
     vector<count>(std::make_integer_sequence<int, P.inputs>(),
-                  std::make_integer_sequence<int, P.links>(), row, at);
+                  std::make_integer_sequence<int, P.fused_count>(), row, at);
   }
 
   HWY_INLINE void operator()(const operands& row) const {
-    constexpr int rest = static_cast<int>(P.length % lanes);
+    constexpr int tail = static_cast<int>(P.length % lanes);
     std::ptrdiff_t at = 0;
     // Unrolled: with g++ the loop overhead would be as many instructions as the body.
     if constexpr (is_cheap(P))
@@ -70,13 +70,13 @@ struct chain_row {
         vector<lanes>(row, at + 3 * lanes);
       }
     for (; at + lanes <= P.length; at += lanes) vector<lanes>(row, at);
-    if constexpr (rest != 0) vector<rest>(row, P.length - rest);
+    if constexpr (tail != 0) vector<tail>(row, P.length - tail);
   }
 };
 
 template <elementwise_plan P>
 HWY_NOINLINE void elementwise(float* result, float* a, float* b, float* c, float* e) {
-  walk<P.rows>({{result, a, b, c, e}}, chain_row<P>());
+  for_each<P.rows>({{result, a, b, c, e}}, fused_row<P>());
 }
 
 }  // namespace weft::generate::HWY_NAMESPACE

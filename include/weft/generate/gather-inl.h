@@ -32,7 +32,7 @@ HWY_INLINE void copy_row(const float* from, float* to) {
 // Elements of four bytes are copied as they are; an index outside of the table gives zeros.
 template <gather_plan P>
 HWY_NOINLINE void gather(float* result, float* table, float* indices) {
-  walk<P.rows>({{result, table, indices}}, [](const operands& here) HWY_ATTR {
+  for_each<P.rows>({{result, table, indices}}, [](const operands& here) HWY_ATTR {
     std::int32_t index;
     std::memcpy(&index, here.read(2), sizeof index);
     if (index >= 0 && index < P.extent)

@@ -3,15 +3,15 @@
 
 #include <cstddef>
 
-#include "weft/generate/nest.hpp"
+#include "weft/generate/loop_nest.hpp"
 #include "weft/generate/signature.hpp"
 
 namespace weft::generate {
 
 struct gather_plan {
-  bool possible = false;
+  bool supported = false;
   std::ptrdiff_t length = 1;              // of the rows, contiguous in the table and the result
-  nest rows;                              // strides of the result, the table and the indices
+  loop_nest rows;                         // strides of the result, the table and the indices
   std::ptrdiff_t extent = 0, stride = 0;  // of the indexed axis
 };
 
@@ -26,13 +26,13 @@ constexpr gather_plan plan_of_gather(const instruction& s) {
   signature const loops = signature_of(s);
   if (loops.points() == 0 || loops.points() > max_gathered_elements) return p;
   for (int l = 0; l < loops.loops; ++l) p.rows.push(loop_of(loops, l));
-  p.rows.arrange(0);
+  p.rows.sort_and_coalesce(0);
   if (p.rows.loops == 0) return p;
-  loop const row = p.rows.take(p.rows.loops - 1);
+  loop const row = p.rows.remove(p.rows.loops - 1);
   p.length = row.extent;
   p.extent = static_cast<std::ptrdiff_t>(s.axis.most);
   p.stride = s.axis_stride;
-  p.possible = row.stride.at[0] == 1 && row.stride.at[1] == 1 && row.stride.at[2] == 0;
+  p.supported = row.stride.at[0] == 1 && row.stride.at[1] == 1 && row.stride.at[2] == 0;
   return p;
 }
 

@@ -23,9 +23,9 @@ struct rotation {
   static constexpr int lanes = lanes_of<lanes_for<P.pairs>>;
 
   // Pairs [i, i + count) of a row.
-  template <int count, int in_vectors_of = lanes>
-  HWY_INLINE static void turn(const operands& row, std::ptrdiff_t i) {
-    using D = hn::CappedTag<float, in_vectors_of>;
+  template <int count, int vector_lanes = lanes>
+  HWY_INLINE static void rotate_pairs(const operands& row, std::ptrdiff_t i) {
+    using D = hn::CappedTag<float, vector_lanes>;
     using V = hn::Vec<D>;
     const D d;
     using kernels::HWY_NAMESPACE::in_register;
@@ -50,7 +50,7 @@ struct rotation {
     }
   }
 
-  HWY_INLINE static void turn_one(const operands& row, std::ptrdiff_t i) {
+  HWY_INLINE static void rotate_pair(const operands& row, std::ptrdiff_t i) {
     const float cosine = row.read(2)[i], sine = row.read(3)[i];
     const float a = row.read(1)[2 * i], b = row.read(1)[2 * i + 1];
     row.write()[2 * i] = a * cosine - b * sine;
@@ -59,31 +59,31 @@ struct rotation {
 
   // Remainder of fewer than 2n interleaved pairs, from pair i on, by shorter vectors.
   template <int n>
-  HWY_INLINE static void turn_rest(const operands& row, std::ptrdiff_t i) {
+  HWY_INLINE static void rotate_tail(const operands& row, std::ptrdiff_t i) {
     if constexpr (n < 4) {
-      for (; i < P.pairs; ++i) turn_one(row, i);
+      for (; i < P.pairs; ++i) rotate_pair(row, i);
     } else if constexpr (P.pairs % (2 * n) < n) {
-      turn_rest<n / 2>(row, i);
+      rotate_tail<n / 2>(row, i);
     } else {
-      turn<n, n>(row, i);
-      turn_rest<n / 2>(row, i + n);
+      rotate_pairs<n, n>(row, i);
+      rotate_tail<n / 2>(row, i + n);
     }
   }
 
   HWY_INLINE void operator()(const operands& row) const {
-    constexpr int rest = static_cast<int>(P.pairs % lanes);
-    for (std::ptrdiff_t i = 0; i + lanes <= P.pairs; i += lanes) turn<lanes>(row, i);
+    constexpr int tail = static_cast<int>(P.pairs % lanes);
+    for (std::ptrdiff_t i = 0; i + lanes <= P.pairs; i += lanes) rotate_pairs<lanes>(row, i);
     if constexpr (P.partner == 1)
-      turn_rest<lanes / 2>(row, P.pairs - rest);
-    else if constexpr (rest != 0)
-      turn<rest>(row, P.pairs - rest);
-    std::copy_n(row.read(1) + 2 * P.pairs, P.numbers - 2 * P.pairs, row.write() + 2 * P.pairs);
+      rotate_tail<lanes / 2>(row, P.pairs - tail);
+    else if constexpr (tail != 0)
+      rotate_pairs<tail>(row, P.pairs - tail);
+    std::copy_n(row.read(1) + 2 * P.pairs, P.elements - 2 * P.pairs, row.write() + 2 * P.pairs);
   }
 };
 
 template <rotate_plan P>
 HWY_NOINLINE void rotate(float* result, float* x, float* cosine, float* sine) {
-  walk<P.rows>({{result, x, cosine, sine}}, rotation<P>());
+  for_each<P.rows>({{result, x, cosine, sine}}, rotation<P>());
 }
 
 }  // namespace weft::generate::HWY_NAMESPACE

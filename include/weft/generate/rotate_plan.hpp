@@ -3,16 +3,16 @@
 
 #include <cstddef>
 
-#include "weft/generate/nest.hpp"
+#include "weft/generate/loop_nest.hpp"
 #include "weft/generate/signature.hpp"
 
 namespace weft::generate {
 
 struct rotate_plan {
-  bool possible = false;
-  std::ptrdiff_t pairs = 1, numbers = 2;  // elements after the pairs are copied
-  std::ptrdiff_t partner = 1;             // offset from a pair's first element to its second
-  nest rows;                              // strides of the result, x, the cosines and the sines
+  bool supported = false;
+  std::ptrdiff_t pairs = 1, elements = 2;  // elements after the pairs are copied
+  std::ptrdiff_t partner = 1;              // offset from a pair's first element to its second
+  loop_nest rows;                          // strides of the result, x, the cosines and the sines
 };
 
 inline constexpr std::ptrdiff_t max_rotated_pairs = 4096;
@@ -38,9 +38,9 @@ constexpr rotate_plan plan_of_rotate(const instruction& s) {
       if (here.stride.at[o] != 1) return p;
   }
   p.partner = s.axis_stride;
-  p.numbers = static_cast<std::ptrdiff_t>(s.axis.most);
-  p.rows.arrange(0);
-  p.possible = points > 0 && points <= max_rotated_pairs;
+  p.elements = static_cast<std::ptrdiff_t>(s.axis.most);
+  p.rows.sort_and_coalesce(0);
+  p.supported = points > 0 && points <= max_rotated_pairs;
   return p;
 }
 

@@ -29,9 +29,9 @@ struct row {
   using V = hn::Vec<D>;
   static constexpr int lanes = lanes_of<D>;
   static constexpr int vectors = static_cast<int>((length + lanes - 1) / lanes);
-  static constexpr int rest = static_cast<int>(length % lanes);
+  static constexpr int tail = static_cast<int>(length % lanes);
   template <int J>
-  static constexpr int count = J == vectors - 1 && rest != 0 ? rest : lanes;
+  static constexpr int count = J == vectors - 1 && tail != 0 ? tail : lanes;
   using all = std::make_integer_sequence<int, vectors>;
 
   kernels::HWY_NAMESPACE::bundle<D, vectors> x;
@@ -40,18 +40,17 @@ struct row {
   HWY_INLINE void store_to(float* p) const { store_to(all(), p); }
 
   // Sets the lanes beyond the row to a value.
-  HWY_INLINE void pad(float number) {
+  HWY_INLINE void pad(float value) {
     const D d;
-    if constexpr (rest != 0)
-      x.at[vectors - 1] =
-          hn::IfThenElse(hn::FirstN(d, rest), x.at[vectors - 1], hn::Set(d, number));
+    if constexpr (tail != 0)
+      x.at[vectors - 1] = hn::IfThenElse(hn::FirstN(d, tail), x.at[vectors - 1], hn::Set(d, value));
   }
 
   // Reductions over the row, in each lane.
-  HWY_INLINE V sum() const { return everywhere(combined(x.combine(plus), plus)); }
-  HWY_INLINE V max() const { return everywhere(combined(x.combine(larger), larger)); }
+  HWY_INLINE V sum() const { return broadcast(reduce_lanes(x.combine(add), add)); }
+  HWY_INLINE V max() const { return broadcast(reduce_lanes(x.combine(max_of), max_of)); }
   // Partial sums: of each lane's elements.
-  HWY_INLINE V sums() const { return x.combine(plus); }
+  HWY_INLINE V sums() const { return x.combine(add); }
   template <int from = 0, int to = vectors>
   HWY_INLINE V sums_of_squares() const {
     if constexpr (to - from == 1)
@@ -71,15 +70,15 @@ struct row {
   }
 
  private:
-  static constexpr auto plus = [](auto a, auto b) HWY_ATTR { return hn::Add(a, b); };
-  static constexpr auto larger = [](auto a, auto b) HWY_ATTR { return hn::Max(a, b); };
+  static constexpr auto add = [](auto a, auto b) HWY_ATTR { return hn::Add(a, b); };
+  static constexpr auto max_of = [](auto a, auto b) HWY_ATTR { return hn::Max(a, b); };
   template <class F>
-  HWY_INLINE static auto combined(V v, F f) {
+  HWY_INLINE static auto reduce_lanes(V v, F f) {
     return kernels::HWY_NAMESPACE::lanes_combined(D(), v, f);
   }
-  template <class Some>
-  HWY_INLINE static V everywhere(Some v) {
-    if constexpr (hn::MaxLanes(hn::DFromV<Some>()) == hn::MaxLanes(D()))
+  template <class VR>
+  HWY_INLINE static V broadcast(VR v) {
+    if constexpr (hn::MaxLanes(hn::DFromV<VR>()) == hn::MaxLanes(D()))
       return v;
     else
       return hn::Set(D(), hn::GetLane(v));
@@ -110,20 +109,20 @@ HWY_INLINE void softmax_row(row<length>& r) {
 }
 
 // A vector of at most four lanes, with a scalar for each of four rows, or for one.
-using Few = hn::CappedTag<float, 4>;
+using D4 = hn::CappedTag<float, 4>;
 
 template <class D>
-HWY_INLINE hn::Vec<Few> sum_of_blocks(D /*d*/, hn::Vec<D> v) {
+HWY_INLINE hn::Vec<D4> sum_blocks(D /*d*/, hn::Vec<D> v) {
   if constexpr (hn::MaxLanes(D()) <= 4) {
     return v;
   } else {
     const hn::Half<D> half;
-    return sum_of_blocks(half, hn::Add(hn::LowerHalf(half, v), hn::UpperHalf(half, v)));
+    return sum_blocks(half, hn::Add(hn::LowerHalf(half, v), hn::UpperHalf(half, v)));
   }
 }
 // Horizontal sums: of one vector, in each lane, or of four vectors, in a lane each.
 template <class D>
-HWY_INLINE hn::Vec<Few> sums_of_lanes(D d, hn::Vec<D> v) {
+HWY_INLINE hn::Vec<D4> horizontal_sums(D d, hn::Vec<D> v) {
   const auto add = [](auto a, auto b) HWY_ATTR { return hn::Add(a, b); };
   const auto sum = kernels::HWY_NAMESPACE::lanes_combined(d, v, add);
   if constexpr (hn::MaxLanes(hn::DFromV<decltype(sum)>()) <= 4)
@@ -132,21 +131,21 @@ HWY_INLINE hn::Vec<Few> sums_of_lanes(D d, hn::Vec<D> v) {
     return hn::LowerHalf(sum);
 }
 template <class D>
-HWY_INLINE hn::Vec<Few> sums_of_lanes(D d, hn::Vec<D> v0, hn::Vec<D> v1, hn::Vec<D> v2,
-                                      hn::Vec<D> v3) {
+HWY_INLINE hn::Vec<D4> horizontal_sums(D d, hn::Vec<D> v0, hn::Vec<D> v1, hn::Vec<D> v2,
+                                       hn::Vec<D> v3) {
   const auto paired = [d](auto a, auto b) HWY_ATTR {
     return hn::Add(hn::InterleaveLower(d, a, b), hn::InterleaveUpper(d, a, b));
   };
-  return sum_of_blocks(d, paired(paired(v0, v2), paired(v1, v3)));
+  return sum_blocks(d, paired(paired(v0, v2), paired(v1, v3)));
 }
 
 // The four values of v, repeated in each 128-bit block.
 template <class D>
-HWY_INLINE hn::Vec<D> in_blocks(D d, hn::Vec<Few> v) {
+HWY_INLINE hn::Vec<D> broadcast_block(D d, hn::Vec<D4> v) {
   if constexpr (hn::MaxLanes(D()) <= 4) {
     return v;
   } else {
-    const auto half = in_blocks(hn::Half<D>(), v);
+    const auto half = broadcast_block(hn::Half<D>(), v);
     return hn::Combine(d, half, half);
   }
 }
@@ -156,29 +155,29 @@ template <op kind, std::ptrdiff_t length, int... I>
 HWY_INLINE void normalize_rows(std::integer_sequence<int, I...>, row<length>* r, float epsilon) {
   using D = typename row<length>::D;
   const D d;
-  const Few few;
-  const auto share = hn::Set(few, 1 / static_cast<float>(length));
+  const D4 d4;
+  const auto inv_n = hn::Set(d4, 1 / static_cast<float>(length));
   // Calls apply(r, v) with each row and its scalar, broadcast to all lanes.
-  const auto with_each = [d, r](hn::Vec<Few> numbers, auto apply) HWY_ATTR {
+  const auto for_each_row = [d, r](hn::Vec<D4> scalars, auto apply) HWY_ATTR {
     if constexpr (sizeof...(I) == 1) {
-      apply(r[0], hn::Set(d, hn::GetLane(numbers)));
+      apply(r[0], hn::Set(d, hn::GetLane(scalars)));
     } else {
-      const auto spread = in_blocks(d, numbers);
-      (apply(r[I], hn::Broadcast<I>(spread)), ...);
+      const auto broadcast = broadcast_block(d, scalars);
+      (apply(r[I], hn::Broadcast<I>(broadcast)), ...);
     }
   };
   if constexpr (kind == op::normalize) {
-    with_each(hn::Mul(sums_of_lanes(d, r[I].sums()...), share),
-              [](row<length>& of, hn::Vec<D> mean) HWY_ATTR {
-                of.subtract(mean);
-                of.pad(0);
-              });
+    for_each_row(hn::Mul(horizontal_sums(d, r[I].sums()...), inv_n),
+                 [](row<length>& of, hn::Vec<D> mean) HWY_ATTR {
+                   of.subtract(mean);
+                   of.pad(0);
+                 });
   }
   // On four lanes: roots and quotients of full vectors have a high latency.
   const auto variance =
-      hn::MulAdd(sums_of_lanes(d, r[I].sums_of_squares()...), share, hn::Set(few, epsilon));
-  with_each(hn::Div(hn::Set(few, 1.0f), hn::Sqrt(variance)),
-            [](row<length>& of, hn::Vec<D> scale) HWY_ATTR { of.multiply_by(scale); });
+      hn::MulAdd(horizontal_sums(d, r[I].sums_of_squares()...), inv_n, hn::Set(d4, epsilon));
+  for_each_row(hn::Div(hn::Set(d4, 1.0f), hn::Sqrt(variance)),
+               [](row<length>& of, hn::Vec<D> scale) HWY_ATTR { of.multiply_by(scale); });
 }
 
 // Multiplies by the gain and adds the bias, if present.
@@ -195,12 +194,12 @@ HWY_INLINE void apply_gain(row<length>& r, const operands& here) {
 
 // Computes some consecutive rows.
 template <signature S, rows_plan P, int... I>
-HWY_INLINE void some_rows(std::integer_sequence<int, I...> each, const operands& first) {
+HWY_INLINE void process_rows(std::integer_sequence<int, I...> each, const operands& first) {
   using row = generate::HWY_NAMESPACE::row<P.length>;
   using D = typename row::D;
   using V = typename row::V;
   constexpr loop rows = P.rows;
-  const operands here[]{first.moved(rows.stride, I)...};
+  const operands here[]{first.advanced(rows.stride, I)...};
   row r[]{row(here[I].read(1))...};
   if constexpr (S.kind == op::softmax) {
     constexpr auto scale = static_cast<float>(static_cast<double>(S.scale));
@@ -218,21 +217,21 @@ HWY_INLINE void some_rows(std::integer_sequence<int, I...> each, const operands&
 // The rows at one index of the outer loops. Four are normalised together: their horizontal sums
 // share shuffles, and one vector has the roots of all.
 template <signature S, rows_plan P>
-struct rows_at {
+struct rows_body {
   static constexpr loop rows = P.rows;
-  static constexpr int together =
+  static constexpr int rows_at_once =
       S.kind != op::softmax && 4 * row<P.length>::vectors <= vector_registers / 2 ? 4 : 1;
 
   HWY_INLINE void operator()(operands at) const {
     std::ptrdiff_t i = 0;
-    for (; i + together <= rows.extent; i += together) {
-      some_rows<S, P>(std::make_integer_sequence<int, together>(), at);
-      at = at.moved(rows.stride, together);
+    for (; i + rows_at_once <= rows.extent; i += rows_at_once) {
+      process_rows<S, P>(std::make_integer_sequence<int, rows_at_once>(), at);
+      at = at.advanced(rows.stride, rows_at_once);
     }
-    if constexpr (rows.extent % together != 0) {
+    if constexpr (rows.extent % rows_at_once != 0) {
       for (; i < rows.extent; ++i) {
-        some_rows<S, P>(std::make_integer_sequence<int, 1>(), at);
-        at = at.moved(rows.stride, 1);
+        process_rows<S, P>(std::make_integer_sequence<int, 1>(), at);
+        at = at.advanced(rows.stride, 1);
       }
     }
   }
@@ -241,7 +240,7 @@ struct rows_at {
 template <signature S>
 HWY_NOINLINE void rowwise(float* result, float* x, float* gain, float* bias) {
   static constexpr rows_plan plan = plan_of_rows(S, hn::MaxLanes(hn::ScalableTag<float>()));
-  walk<plan.outer>({{result, x, gain, bias}}, rows_at<S, plan>());
+  for_each<plan.outer>({{result, x, gain, bias}}, rows_body<S, plan>());
 }
 
 }  // namespace weft::generate::HWY_NAMESPACE

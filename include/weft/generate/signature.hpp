@@ -17,9 +17,9 @@ using kernels::max_operands;
 //
 // Array elements and scalars of a template argument that is a class are read into constants first:
 // if the class has padding, clang (14 and 19) reads them at run time from a wrong address.
-struct number {
+struct structural_double {
   std::uint64_t bits = 0;
-  constexpr number(double x) : bits(std::bit_cast<std::uint64_t>(x)) {}
+  constexpr structural_double(double x) : bits(std::bit_cast<std::uint64_t>(x)) {}
   constexpr operator double() const { return std::bit_cast<double>(bits); }
 };
 
@@ -32,8 +32,8 @@ struct signature {
   unsigned over = 0;
   int operands = 0;
   std::ptrdiff_t stride[max_operands][max_loops]{};
-  number scalar = 0;
-  number scale = 1;
+  structural_double scalar = 0;
+  structural_double scale = 1;
   op epilogue = op::copy;
 
   // The number of iterations of all loops together.

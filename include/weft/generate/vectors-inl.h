@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "weft/generate/nest.hpp"
+#include "weft/generate/loop_nest.hpp"
 #include "weft/generate/targets-inl.h"
 #include "weft/kernels/hwy-inl.h"
 
@@ -51,29 +51,29 @@ HWY_INLINE void store(hn::Vec<D> v, float* p) {
 
 // Pointers to an instruction's operands: the result, then the inputs. All elements have four bytes.
 struct operands {
-  float* at[max_walked];
+  float* at[max_nest_operands];
 
   HWY_INLINE float* write() const { return at[0]; }
   HWY_INLINE const float* read(int i) const { return at[i]; }
-  HWY_INLINE void move(const offsets& by) { *this = moved(by, 1); }
-  HWY_INLINE operands moved(const offsets& by, std::ptrdiff_t times) const {
+  HWY_INLINE void advance(const offsets& by) { *this = advanced(by, 1); }
+  HWY_INLINE operands advanced(const offsets& by, std::ptrdiff_t times) const {
     operands there = *this;
-    for (int i = 0; i < max_walked; ++i) there.at[i] += times * by.at[i];
+    for (int i = 0; i < max_nest_operands; ++i) there.at[i] += times * by.at[i];
     return there;
   }
 };
 
 // Calls f at each index of the nest, from loop L on. In nests with many iterations f must not be a
 // lambda: clang would not inline it, and keep the operands in memory.
-template <nest N, int L = 0, class F>
-HWY_INLINE void walk(operands at, const F& f) {
+template <loop_nest N, int L = 0, class F>
+HWY_INLINE void for_each(operands at, const F& f) {
   if constexpr (L == N.loops) {
     f(at);
   } else {
     constexpr loop here = N.at[L];
     for (std::ptrdiff_t i = 0; i < here.extent; ++i) {
-      walk<N, L + 1>(at, f);
-      if (i + 1 < here.extent) at.move(here.stride);
+      for_each<N, L + 1>(at, f);
+      if (i + 1 < here.extent) at.advance(here.stride);
     }
   }
 }
@@ -114,18 +114,19 @@ template <std::ptrdiff_t depth, std::ptrdiff_t columns, std::ptrdiff_t column_st
           std::ptrdiff_t row>
 HWY_INLINE void pack_transposed(const float* from, float* to) {
   constexpr int lanes = lanes_of<lanes_for<columns>>;
-  constexpr int rest = static_cast<int>(columns % lanes);
-  const auto strip = [from, to]<int n>(std::integral_constant<int, n>, std::ptrdiff_t c) HWY_ATTR {
-    for (std::ptrdiff_t k = 0; k < depth; k += 4) {
-      // The last four overlap those before.
-      const std::ptrdiff_t first = std::min(k, depth - 4);
-      transpose_4<lanes, n, column_stride, row>(from + c * column_stride + first,
-                                                to + first * row + c);
-    }
-  };
+  constexpr int tail = static_cast<int>(columns % lanes);
+  const auto micro_panel = [from, to]<int n>(std::integral_constant<int, n>, std::ptrdiff_t c)
+                               HWY_ATTR {
+                                 for (std::ptrdiff_t k = 0; k < depth; k += 4) {
+                                   // The last four overlap those before.
+                                   const std::ptrdiff_t first = std::min(k, depth - 4);
+                                   transpose_4<lanes, n, column_stride, row>(
+                                       from + c * column_stride + first, to + first * row + c);
+                                 }
+                               };
   for (std::ptrdiff_t c = 0; c + lanes <= columns; c += lanes)
-    strip(std::integral_constant<int, lanes>(), c);
-  if constexpr (rest != 0) strip(std::integral_constant<int, rest>(), columns - rest);
+    micro_panel(std::integral_constant<int, lanes>(), c);
+  if constexpr (tail != 0) micro_panel(std::integral_constant<int, tail>(), columns - tail);
 }
 
 // Packs depth x columns into rows of stride `row`, padded to full vectors. The padding repeats a

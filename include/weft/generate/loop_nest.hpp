@@ -8,12 +8,12 @@
 namespace weft::generate {
 
 // The operands of an instruction, or of an attention, which has some more.
-inline constexpr int max_walked = 7;
-static_assert(max_operands <= max_walked);
+inline constexpr int max_nest_operands = 7;
+static_assert(max_operands <= max_nest_operands);
 
 // Offsets in all operands, in elements.
 struct offsets {
-  std::ptrdiff_t at[max_walked]{};
+  std::ptrdiff_t at[max_nest_operands]{};
   friend constexpr bool operator==(const offsets&, const offsets&) = default;
 };
 
@@ -23,7 +23,7 @@ struct loop {
 };
 
 // The innermost loop is the last.
-struct nest {
+struct loop_nest {
   int loops = 0;
   loop at[max_loops]{};
 
@@ -31,7 +31,7 @@ struct nest {
 
   // Sorts the loops by their strides in operand `key`, the largest outermost, and coalesces two
   // loops that iterate like one.
-  constexpr void arrange(int key) {
+  constexpr void sort_and_coalesce(int key) {
     for (int i = 1; i < loops; ++i)
       for (int j = i; j > 0 && at[j - 1].stride.at[key] < at[j].stride.at[key]; --j) {
         loop const l = at[j];
@@ -40,9 +40,9 @@ struct nest {
       }
     int last = 0;
     for (int i = 1; i < loops; ++i) {
-      offsets joined = at[i].stride;
-      for (std::ptrdiff_t& s : joined.at) s *= at[i].extent;
-      if (joined == at[last].stride)
+      offsets coalesced = at[i].stride;
+      for (std::ptrdiff_t& s : coalesced.at) s *= at[i].extent;
+      if (coalesced == at[last].stride)
         at[last] = {at[last].extent * at[i].extent, at[i].stride};
       else
         at[++last] = at[i];
@@ -52,11 +52,11 @@ struct nest {
   }
 
   // Removes loop i and returns it.
-  constexpr loop take(int i) {
-    loop const taken = at[i];
+  constexpr loop remove(int i) {
+    loop const removed = at[i];
     for (int j = i; j + 1 < loops; ++j) at[j] = at[j + 1];
     at[--loops] = {};
-    return taken;
+    return removed;
   }
 };
 

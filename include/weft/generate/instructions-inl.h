@@ -1,10 +1,10 @@
 // A program's instructions as code: each small one is a function of its own, the others call the
 // table kernels of the same target.
-#if defined(WEFT_GENERATE_STEPS_INL_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef WEFT_GENERATE_STEPS_INL_H_
-#undef WEFT_GENERATE_STEPS_INL_H_
+#if defined(WEFT_GENERATE_INSTRUCTIONS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef WEFT_GENERATE_INSTRUCTIONS_INL_H_
+#undef WEFT_GENERATE_INSTRUCTIONS_INL_H_
 #else
-#define WEFT_GENERATE_STEPS_INL_H_
+#define WEFT_GENERATE_INSTRUCTIONS_INL_H_
 #endif
 
 #include <algorithm>
@@ -29,11 +29,11 @@ namespace weft::generate::HWY_NAMESPACE {
 #ifndef WEFT_GENERATES
 
 template <class Unit>
-HWY_INLINE void run_steps(const engine& e) {
+HWY_INLINE void run_instructions(const engine& e) {
   e.run_alone(kernels::best());
 }
 template <class Unit>
-HWY_INLINE void pack_steps(const engine& e, std::byte* packed) {
+HWY_INLINE void pack_operands(const engine& e, std::byte* packed) {
   const kernels::table kernels = kernels::best();
   for (instruction const& s : e.tables().instructions)
     e.pack(s, kernels, packed, precision::float32);
@@ -46,7 +46,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 // Whether attention's statistics are needed, by its adjoint; generated attention does not compute
 // them.
 template <class Unit>
-constexpr bool wants_statistics() {
+constexpr bool needs_statistics() {
   for (instruction const& s : lowered<Unit>::tables.instructions)
     if (s.run == kernel::attention_adjoint) return true;
   return false;
@@ -57,7 +57,7 @@ template <class Unit, int I>
 constexpr attention_plan plan_of_attention() {
   constexpr auto const& tables = lowered<Unit>::tables;
   constexpr instruction const& s = tables.instructions[I];
-  if constexpr (s.run == kernel::attention && !wants_statistics<Unit>())
+  if constexpr (s.run == kernel::attention && !needs_statistics<Unit>())
     return generate::plan_of_attention(s, tables.attentions[s.attention]);
   return {};
 }
@@ -83,8 +83,8 @@ constexpr bool reads_packed() {
   constexpr instruction const& s = lowered<Unit>::tables.instructions[I];
   if constexpr (s.run == kernel::dot && s.packed != not_packed && is_fixed(s)) {
     constexpr dot_plan plan = plan_of_dot<Unit, I>();
-    return plan.possible && copies<plan> && plan.copied_once &&
-           plan.right == kernels::columns_operand(call_at_bounds(s));
+    return plan.supported && packs_rhs<plan> && plan.packed_once &&
+           plan.rhs == kernels::columns_operand(call_at_bounds(s));
   }
   return false;
 }
@@ -94,14 +94,14 @@ template <class Unit, int I>
 constexpr bool is_generated() {
   if constexpr (lowered<Unit>::tables.loops.size() > 0) return false;
   constexpr instruction const& s = lowered<Unit>::tables.instructions[I];
-  if constexpr (plan_of_attention<Unit, I>().possible) return true;
+  if constexpr (plan_of_attention<Unit, I>().supported) return true;
   if constexpr (is_fixed(s)) {
     constexpr signature g = signature_of(s);
     constexpr dot_plan dot = plan_of_dot<Unit, I>();
-    return (dot.possible && (dot.copy_pays || reads_packed<Unit, I>())) ||
-           plan_of_elementwise<Unit, I>().possible || plan_of_gather(s).possible ||
-           plan_of_rotate(s).possible ||
-           plan_of_rows(g, hn::MaxLanes(hn::ScalableTag<float>())).possible;
+    return (dot.supported && (dot.packing_pays || reads_packed<Unit, I>())) ||
+           plan_of_elementwise<Unit, I>().supported || plan_of_gather(s).supported ||
+           plan_of_rotate(s).supported ||
+           plan_of_rows(g, hn::MaxLanes(hn::ScalableTag<float>())).supported;
   }
   return false;
 }
@@ -111,7 +111,7 @@ template <class Unit, int I>
 constexpr bool is_always_generated() {
   if constexpr (is_generated<Unit, I>())
     return lowered<Unit>::tables.instructions[I].run != kernel::dot ||
-           plan_of_dot<Unit, I>().copy_pays;
+           plan_of_dot<Unit, I>().packing_pays;
   return false;
 }
 
@@ -138,21 +138,21 @@ HWY_INLINE float* address(const operand_ref& r, const engine& e) {
 }
 
 template <class Unit, int I>
-HWY_INLINE void run_step(const engine& e, const kernels::table& kernels) {
+HWY_INLINE void run_instruction(const engine& e, const kernels::table& kernels) {
   constexpr auto const& tables = lowered<Unit>::tables;
   constexpr instruction const& s = tables.instructions[I];
   if constexpr (!is_generated<Unit, I>()) {
     e.run(s, kernels);
   } else if constexpr (s.run == kernel::attention) {
     constexpr attention_ref const& a = tables.attentions[s.attention];
-    const auto some = [&](bool present, const operand_ref& o) {
+    const auto optional = [&](bool present, const operand_ref& o) {
       return present ? address<Unit>(o, e) : nullptr;
     };
     // In the order of attention_operand.
     attention<plan_of_attention<Unit, I>()>(
-        {{some(true, a.result), some(true, a.query), some(true, a.key), some(true, a.value),
-          some(a.has_bias, a.bias), some(a.has_relative, a.relative),
-          some(a.has_lengths, a.lengths)}});
+        {{optional(true, a.result), optional(true, a.query), optional(true, a.key),
+          optional(true, a.value), optional(a.has_bias, a.bias),
+          optional(a.has_relative, a.relative), optional(a.has_lengths, a.lengths)}});
   } else {
     const auto operand = [&](int o) {
       return o < s.operands ? address<Unit>(s.operand[o], e) : nullptr;
@@ -180,11 +180,11 @@ HWY_INLINE void run_step(const engine& e, const kernels::table& kernels) {
 }
 
 template <class Unit, int I>
-HWY_INLINE void pack_step(const engine& e, const kernels::table& kernels, std::byte* packed) {
+HWY_INLINE void pack_operand(const engine& e, const kernels::table& kernels, std::byte* packed) {
   constexpr instruction const& s = lowered<Unit>::tables.instructions[I];
   if constexpr (is_generated<Unit, I>() && reads_packed<Unit, I>()) {
     constexpr dot_plan plan = plan_of_dot<Unit, I>();
-    copy_right<plan.copy>(address<Unit>(s.operand[plan.right], e),
+    pack_rhs<plan.packed>(address<Unit>(s.operand[plan.rhs], e),
                           reinterpret_cast<float*>(packed + s.packed));
   } else if constexpr (s.packed != not_packed && !is_generated<Unit, I>()) {
     e.pack(s, kernels, packed, precision::float32);
@@ -192,20 +192,21 @@ HWY_INLINE void pack_step(const engine& e, const kernels::table& kernels, std::b
 }
 
 // Compilers limit the length of a fold expression.
-inline constexpr int steps_per_function = 32;
+inline constexpr int instructions_per_call = 32;
 
 template <int First, class F, int... I>
-HWY_NOINLINE void some_steps(std::integer_sequence<int, I...>, const F& f) {
+HWY_NOINLINE void call_with(std::integer_sequence<int, I...>, const F& f) {
   (f(std::integral_constant<int, First + I>()), ...);
 }
 
 // Calls f with the index of each instruction of a run, from First on, as a std::integral_constant.
 template <class Unit, int First = lowered<Unit>::tables.once, class F>
-HWY_INLINE void for_each_step(const F& f) {
-  constexpr int left = static_cast<int>(lowered<Unit>::tables.instructions.size()) - First;
-  if constexpr (left > 0) {
-    some_steps<First>(std::make_integer_sequence<int, std::min(left, steps_per_function)>(), f);
-    for_each_step<Unit, First + steps_per_function>(f);
+HWY_INLINE void for_each_instruction(const F& f) {
+  constexpr int remaining = static_cast<int>(lowered<Unit>::tables.instructions.size()) - First;
+  if constexpr (remaining > 0) {
+    call_with<First>(std::make_integer_sequence<int, std::min(remaining, instructions_per_call)>(),
+                     f);
+    for_each_instruction<Unit, First + instructions_per_call>(f);
   }
 }
 
@@ -229,19 +230,21 @@ HWY_INLINE kernels::table table_kernels() {
 
 // Runs the instructions of the program that Unit lowers to, on the engine's memory and arguments.
 template <class Unit>
-HWY_INLINE void run_steps(const engine& e) {
+HWY_INLINE void run_instructions(const engine& e) {
   const kernels::table kernels = table_kernels<Unit>();
   if constexpr (lowered<Unit>::tables.loops.size() > 0)
     e.run_alone(kernels);
   else
-    for_each_step<Unit>([&](auto i) HWY_ATTR { run_step<Unit, i.value>(e, kernels); });
+    for_each_instruction<Unit>([&](auto i)
+                                   HWY_ATTR { run_instruction<Unit, i.value>(e, kernels); });
 }
 
 // Packs the parameters for them, in float32, into packed_bytes of the program.
 template <class Unit>
-HWY_INLINE void pack_steps(const engine& e, std::byte* packed) {
+HWY_INLINE void pack_operands(const engine& e, std::byte* packed) {
   const kernels::table kernels = table_kernels<Unit>();
-  for_each_step<Unit>([&](auto i) HWY_ATTR { pack_step<Unit, i.value>(e, kernels, packed); });
+  for_each_instruction<Unit>([&](auto i)
+                                 HWY_ATTR { pack_operand<Unit, i.value>(e, kernels, packed); });
 }
 
 #endif
