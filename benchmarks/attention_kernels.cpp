@@ -60,7 +60,7 @@ class attention_of : public weft::kernels::attention_call {
     lay_queries(result, 5);
     scale = 1 / std::sqrt(static_cast<double>(f.depth));
     soft_cap = f.soft_cap;
-    seen = f.seen;
+    visible = f.seen;
     if (f.mask != addend::none) {
       const bool for_each_pair = f.mask == addend::for_each_pair;
       const std::ptrdiff_t count = for_each_pair ? pairs : n.keys;
@@ -81,8 +81,8 @@ class attention_of : public weft::kernels::attention_call {
     if (f.dropout > 0) {
       drop = {7, static_cast<std::uint32_t>(f.dropout * (1 << 24))};
       for (int l = 0; const std::ptrdiff_t step : {f.sharing * pairs, pairs, n.keys})
-        numbers.stride[l++] = step;
-      numbers.stride[3] = 1;
+        element_ids.stride[l++] = step;
+      element_ids.stride[3] = 1;
     }
     if (with_adjoint) {
       lay(statistics, f.heads * n.queries, {f.sharing * n.queries, n.queries, 1});
@@ -135,7 +135,7 @@ class case_list {
         {"kernels/" + name + "/" + size, [=] {
            contest c;
            c.elements = static_cast<double>(f.heads * n.queries * n.keys);
-           const auto& kernels = weft::kernels::best();
+           const auto& kernels = weft::kernels::dispatch();
            attention_of call(n, f, is_adjoint);
            kernels.attention(call);  // the adjoint reads its results
            const auto run = is_adjoint ? kernels.attention_adjoint : kernels.attention;

@@ -88,7 +88,7 @@ class kernel_call : public weft::kernels::call {
   }
   kernel_call& with_links(std::vector<weft::kernels::fused_op> chain) {
     chain_ = std::make_shared<const std::vector<weft::kernels::fused_op>>(std::move(chain));
-    links = chain_->data();
+    fused_ops = chain_->data();
     fused_count = static_cast<int>(chain_->size());
     return *this;
   }

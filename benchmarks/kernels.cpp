@@ -31,7 +31,7 @@ class case_list {
   template <class Make>
   void add(void (*table::*kernel)(const weft::kernels::call&) noexcept, const std::string& name,
            Make make) {
-    add(name, [=] { return [run = weft::kernels::best().*kernel, c = make()] { run(c); }; });
+    add(name, [=] { return [run = weft::kernels::dispatch().*kernel, c = make()] { run(c); }; });
   }
   // make() returns the function to time.
   template <class Make>
@@ -49,10 +49,10 @@ class case_list {
     add(&table::elementwise, name,
         [s = sheet_, kind, all = std::vector(operands)] { return kernel_call(kind, s, all); });
   }
-  void chain(const std::string& name, std::vector<fused_op> links,
+  void chain(const std::string& name, std::vector<fused_op> fused_ops,
              std::initializer_list<operand_of> operands) {
-    add(&table::elementwise, name, [s = sheet_, links, all = std::vector(operands)] {
-      return kernel_call(links.back().kind, s, all).with_links(links);
+    add(&table::elementwise, name, [s = sheet_, fused_ops, all = std::vector(operands)] {
+      return kernel_call(fused_ops.back().kind, s, all).with_links(fused_ops);
     });
   }
   void reduce(const std::string& name, op kind, unsigned over,
@@ -284,7 +284,7 @@ void updates(case_list& l) {
     weft::kernels::sgd_step step{at[0].data(), at[2].data(), at[1].data(), n};
     step.learning_rate = 1e-3f;
     step.momentum = 0.9f;
-    return [at, step, run = weft::kernels::best().sgd] { run(step); };
+    return [at, step, run = weft::kernels::dispatch().sgd] { run(step); };
   });
   l.add("adamw", [=] {
     const auto at = made();
@@ -293,10 +293,10 @@ void updates(case_list& l) {
     step.beta2 = 0.999;
     step.step_size = 1e-3f;
     step.epsilon = 1e-8f;
-    return [at, step, run = weft::kernels::best().adamw] { run(step); };
+    return [at, step, run = weft::kernels::dispatch().adamw] { run(step); };
   });
   l.add("sum_of_squares", [=] {
-    return [x = floats(n, 1), run = weft::kernels::best().sum_of_squares] {
+    return [x = floats(n, 1), run = weft::kernels::dispatch().sum_of_squares] {
       const volatile double sum = run(x.data(), x.size());
       static_cast<void>(sum);
     };

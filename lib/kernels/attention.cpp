@@ -8,18 +8,18 @@
 #include <cstdint>
 #include <memory>
 
-#include "kernels/attention_at.hpp"
-#include "kernels/bias_block.hpp"
-#include "kernels/visible.hpp"
+#include "kernels/attention_view.hpp"
+#include "kernels/band.hpp"
+#include "kernels/bias_tile.hpp"
 #include "weft/kernels/attention_scratch.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/attention.cpp"
 #include "hwy/foreach_target.h"  // must come before hwy-inl.h
+#include "kernels/attention_decode-inl.h"
 #include "kernels/attention_dropout-inl.h"
 #include "kernels/attention_products-inl.h"
 #include "kernels/attention_scores-inl.h"
-#include "kernels/attention_single-inl.h"
 #include "kernels/transpose-inl.h"
 #include "weft/kernels/hwy-inl.h"
 #include "weft/kernels/math-inl.h"
@@ -29,13 +29,15 @@ namespace weft::kernels::HWY_NAMESPACE {
 namespace {
 
 // A range [begin, end) of queries or of keys.
-struct places {
+struct interval {
   std::ptrdiff_t begin, end;
   bool empty() const { return begin >= end; }
   std::size_t size() const { return static_cast<std::size_t>(end - begin); }
-  places meet(const places& o) const { return {std::max(begin, o.begin), std::min(end, o.end)}; }
+  interval intersect(const interval& o) const {
+    return {std::max(begin, o.begin), std::min(end, o.end)};
+  }
   // The same, but an empty result lies within o.
-  places within(const places& o) const {
+  interval clamped_to(const interval& o) const {
     const std::ptrdiff_t first = std::clamp(begin, o.begin, o.end);
     return {first, std::clamp(end, first, o.end)};
   }
@@ -57,42 +59,42 @@ class forward {
                                                       attention_query_block, max_attention_tile))),
         value_row_(round_up(static_cast<std::ptrdiff_t>(value_), lanes())),
         scale_(static_cast<float>(c.soft_cap == 0 ? c.scale : c.scale / c.soft_cap)),
-        words_(c.random, c.drop.salt) {
-    const attention_scratch in(static_cast<std::size_t>(queries_), depth_, value_);
+        schedule_(c.random, c.drop.stream) {
+    const attention_scratch offsets(static_cast<std::size_t>(queries_), depth_, value_);
     const auto floats = [&](std::size_t at) { return reinterpret_cast<float*>(c.scratch + at); };
-    packed_queries_ = floats(in.queries);
-    results_ = floats(in.results);
-    highest_ = floats(in.highest);
-    sums_ = floats(in.sums);
-    factors_ = floats(in.factors);
-    scores_ = floats(in.scores);
-    addend_ = floats(in.addend);
-    close_values_ = floats(in.values);
+    packed_queries_ = floats(offsets.queries);
+    results_ = floats(offsets.results);
+    running_max_ = floats(offsets.running_max);
+    running_sum_ = floats(offsets.running_sum);
+    rescale_ = floats(offsets.rescale);
+    scores_ = floats(offsets.scores);
+    bias_ = floats(offsets.bias);
+    packed_values_ = floats(offsets.values);
   }
 
-  // Computes the blocks of queries of the call's partition. After attend_single, only those whose
+  // Computes the blocks of queries of the call's partition. After run_decode, only those whose
   // results are not finite are computed again.
   //
   // A masked-out key has weight 0, but 0 * NaN and 0 * infinity are NaN. So a block with results
   // that are not finite is recomputed with such values replaced by 0, and those that a query does
-  // see are added afterwards. attend has a single call site, so that it is inlined here.
-  void run_part(bool is_attended) {
+  // see are added afterwards. run_query_block has a single call site, so that it is inlined here.
+  void run_partition(bool is_decoded) {
     const std::ptrdiff_t batch = batch_size(c_);
     if (batch == 0 || queries_ == 0) return;
     const std::ptrdiff_t blocks = (queries_ + block_ - 1) / block_;
-    const item_range mine = items_of(batch * blocks, c_.part);
-    for (std::ptrdiff_t i = mine.begin; i < mine.end; ++i) {
+    const item_range blocks_of_part = range_of(batch * blocks, c_.part);
+    for (std::ptrdiff_t i = blocks_of_part.begin; i < blocks_of_part.end; ++i) {
       find(i / blocks);
       const std::ptrdiff_t first = i % blocks * block_;
-      const places queries{first, std::min(first + block_, queries_)};
-      only_finite_ = is_attended;
-      if (is_attended && (!may_hide() || all_finite(at_.result.at(0, 0), 0, 1))) continue;
+      const interval queries{first, std::min(first + block_, queries_)};
+      only_finite_ = is_decoded;
+      if (is_decoded && (!may_mask() || all_finite(at_.result.at(0, 0), 0, 1))) continue;
       for (;; only_finite_ = true) {
         is_finite_ = true;
-        attend(queries);
+        run_query_block(queries);
         if (only_finite_ || is_finite_) break;
       }
-      if (only_finite_) add_seen_infinities(queries);
+      if (only_finite_) add_visible_infinities(queries);
     }
   }
 
@@ -106,41 +108,41 @@ class forward {
     // Constructed in place: a copy would load what was just stored, which stalls until the stores
     // are in the cache.
     std::construct_at(&at_, c_, batch_index(c_, batch));
-    sees_ = visible(at_.band, {0, queries_}, {0, at_.keys});
+    band_range_ = band_range(at_.band, {0, queries_}, {0, at_.keys});
   }
 
   // The keys that the band and the length leave visible to at least one, or to all, of the queries.
-  places seen_by_any(const places& queries) const {
-    const index_range seen = sees_.keys({queries.begin, queries.end});
-    return {seen.begin, seen.end};
+  interval visible_to_any(const interval& queries) const {
+    const index_range visible = band_range_.keys({queries.begin, queries.end});
+    return {visible.begin, visible.end};
   }
-  places seen_by_all(const places& queries) const {
-    return {sees_.keys({queries.end - 1, queries.end}).begin,
-            sees_.keys({queries.begin, queries.begin + 1}).end};
+  interval visible_to_all(const interval& queries) const {
+    return {band_range_.keys({queries.end - 1, queries.end}).begin,
+            band_range_.keys({queries.begin, queries.begin + 1}).end};
   }
 
   // Computes one block of queries. Each block of keys is multiplied with all tiles of queries while
   // it is in the cache.
-  void attend(const places& queries) {
+  void run_query_block(const interval& queries) {
     const std::ptrdiff_t tiles = (queries.end - queries.begin + pitch() - 1) / pitch();
     const auto tile = [&](std::ptrdiff_t t) {
       const std::ptrdiff_t first = queries.begin + t * pitch();
-      return places{first, std::min(first + pitch(), queries.end)};
+      return interval{first, std::min(first + pitch(), queries.end)};
     };
-    for (std::ptrdiff_t t = 0; t < tiles; ++t) begin(t, tile(t));
+    for (std::ptrdiff_t t = 0; t < tiles; ++t) init_tile(t, tile(t));
     constexpr auto block = static_cast<std::ptrdiff_t>(attention_key_block);
-    const places seen = seen_by_any(queries);
-    for (places keys{seen.begin, 0}; keys.begin < seen.end; keys.begin = keys.end) {
-      keys.end = std::min(keys.begin + block, seen.end);
+    const interval visible = visible_to_any(queries);
+    for (interval keys{visible.begin, 0}; keys.begin < visible.end; keys.begin = keys.end) {
+      keys.end = std::min(keys.begin + block, visible.end);
       const value_rows values = values_of(keys, tiles);
-      for (std::ptrdiff_t t = 0; t < tiles; ++t) meet(t, tile(t), keys, values);
+      for (std::ptrdiff_t t = 0; t < tiles; ++t) process_block(t, tile(t), keys, values);
     }
   }
 
   // Whether a tile may process a key that is masked out for one of its queries.
-  bool may_hide() const {
+  bool may_mask() const {
     return c_.mask.data != nullptr || c_.bias.data != nullptr || c_.relative.data != nullptr ||
-           c_.seen.lowest != PTRDIFF_MIN || c_.seen.highest != PTRDIFF_MAX;
+           c_.visible.lowest != PTRDIFF_MIN || c_.visible.highest != PTRDIFF_MAX;
   }
 
   // Whether all elements of `rows` rows of results are finite.
@@ -162,74 +164,75 @@ class forward {
     }
     return hn::AllTrue(d, hn::Eq(hn::Add(hn::Add(a, b), hn::Add(c, f)), zero));
   }
-  HWY_NOINLINE void add_seen_infinities(const places& queries) const {
+  HWY_NOINLINE void add_visible_infinities(const interval& queries) const {
     const auto width = static_cast<std::ptrdiff_t>(value_);
-    const places keys = seen_by_any(queries);
+    const interval keys = visible_to_any(queries);
     for (std::ptrdiff_t j = keys.begin; j < keys.end; ++j) {
       std::ptrdiff_t first = 0;
       while (first < width && std::isfinite(*at_.value.at(j, first))) ++first;
       if (first == width) continue;
       for (std::ptrdiff_t i = queries.begin; i < queries.end; ++i)
-        for (std::ptrdiff_t e = sees(i, j) ? first : width; e < width; ++e)
+        for (std::ptrdiff_t e = is_visible(i, j) ? first : width; e < width; ++e)
           if (const float value = *at_.value.at(j, e); !std::isfinite(value))
             *at_.result.at(i, e) += value;
     }
   }
-  bool sees(std::ptrdiff_t i, std::ptrdiff_t j) const {
-    const places keys = seen_by_any({i, i + 1});
+  bool is_visible(std::ptrdiff_t i, std::ptrdiff_t j) const {
+    const interval keys = visible_to_any({i, i + 1});
     if (j < keys.begin || j >= keys.end) return false;
     if (at_.mask.data != nullptr && *at_.mask.at(i, j) == 0) return false;
     if (at_.bias.data != nullptr && *at_.bias.at(i, j) == minus_infinity) return false;
     return at_.relative == nullptr ||
-           relative_block(c_, at_.relative, c_.relative, at_.band, i, j).at(0, 0) != minus_infinity;
+           relative_bias_tile(c_, at_.relative, c_.relative, at_.band, i, j).at(0, 0) !=
+               minus_infinity;
   }
 
   // The values of a block of keys, in rows padded to full vectors. Every register tile of queries
   // reads all of them: strided rows map to few sets of the L1 cache, so that each pass would load
   // them from L2. A packed copy mostly stays in L1, which pays where more than a few tiles read it.
-  static constexpr std::ptrdiff_t few_tiles = 4;
+  static constexpr std::ptrdiff_t max_unpacked_tiles = 4;
   struct value_rows {
     const float* data;
     std::ptrdiff_t row;
   };
-  value_rows values_of(const places& keys, std::ptrdiff_t tiles) const {
-    const bool whole = at_.value.column == 1 && static_cast<std::ptrdiff_t>(value_) == value_row_;
-    if (whole && !only_finite_ && (tiles <= few_tiles || at_.value.row == value_row_))
+  value_rows values_of(const interval& keys, std::ptrdiff_t tiles) const {
+    const bool full = at_.value.column == 1 && static_cast<std::ptrdiff_t>(value_) == value_row_;
+    if (full && !only_finite_ && (tiles <= max_unpacked_tiles || at_.value.row == value_row_))
       return {at_.value.at(keys.begin, 0), at_.value.row};
     transpose<row_end::filled>(
         query_tag(),
         {at_.value.at(keys.begin, 0), at_.value.column, at_.value.row, value_, keys.size()}, 1,
-        close_values_, value_row_);
+        packed_values_, value_row_);
     if (only_finite_)
       std::replace_if(
-          close_values_, close_values_ + static_cast<std::ptrdiff_t>(keys.size()) * value_row_,
+          packed_values_, packed_values_ + static_cast<std::ptrdiff_t>(keys.size()) * value_row_,
           [](float value) { return !std::isfinite(value); }, 0.0f);
-    return {close_values_, value_row_};
+    return {packed_values_, value_row_};
   }
 
   float* packed(std::ptrdiff_t tile) const {
     return packed_queries_ + tile * pitch() * static_cast<std::ptrdiff_t>(depth_);
   }
   float* results(std::ptrdiff_t tile) const { return results_ + tile * pitch() * value_row_; }
-  std::size_t vectors_of(const places& queries) const {
+  std::size_t vectors_of(const interval& queries) const {
     return (queries.size() + static_cast<std::size_t>(lanes()) - 1) /
            static_cast<std::size_t>(lanes());
   }
   // The queries in vector v of a tile.
-  places vector_of(const places& queries, std::size_t v) const {
+  interval vector_of(const interval& queries, std::size_t v) const {
     const std::ptrdiff_t first = queries.begin + static_cast<std::ptrdiff_t>(v) * lanes();
-    return queries.meet({first, first + lanes()});
+    return queries.intersect({first, first + lanes()});
   }
 
-  void begin(std::ptrdiff_t t, const places& queries) const {
+  void init_tile(std::ptrdiff_t t, const interval& queries) const {
     const auto width = static_cast<std::size_t>(pitch());
     transpose<row_end::filled>(
         query_tag(),
         {at_.query.at(queries.begin, 0), at_.query.row, at_.query.column, queries.size(), depth_},
         scale_, packed(t), pitch());
-    std::fill_n(highest_ + t * pitch(), width, lowest_score);
-    std::fill_n(sums_ + t * pitch(), width, 0.0f);
-    if (!seen_by_any(queries).empty()) return;
+    std::fill_n(running_max_ + t * pitch(), width, lowest_score);
+    std::fill_n(running_sum_ + t * pitch(), width, 0.0f);
+    if (!visible_to_any(queries).empty()) return;
     std::fill_n(results(t), pitch() * value_row_, 0.0f);
     end_sums(t, queries);
     store_results(t, queries);
@@ -237,51 +240,52 @@ class forward {
 
   // A range of keys that the same vectors of a tile's queries see.
   struct run {
-    places keys;
+    interval keys;
     std::size_t vector, vectors;
   };
   // The run that begins with a key. Both ends of what a vector sees are no earlier than those of
   // the vector before it.
-  static run run_from(std::ptrdiff_t key, std::ptrdiff_t end, const places* seen,
+  static run run_from(std::ptrdiff_t key, std::ptrdiff_t end, const interval* visible,
                       std::size_t vectors) {
     run r{{key, end}, 0, 0};
     for (std::size_t v = 0; v < vectors; ++v) {
-      if (seen[v].end <= key) {
+      if (visible[v].end <= key) {
         r.vector = v + 1;
         continue;
       }
-      r.keys.end = std::min(r.keys.end, seen[v].begin <= key ? seen[v].end : seen[v].begin);
-      r.vectors += seen[v].begin <= key;
+      r.keys.end =
+          std::min(r.keys.end, visible[v].begin <= key ? visible[v].end : visible[v].begin);
+      r.vectors += visible[v].begin <= key;
     }
     return r;
   }
 
   // Updates a tile of queries with a block of keys and its values: scores, online softmax, and the
   // product with the values.
-  void meet(std::ptrdiff_t t, const places& queries, const places& block,
-            const value_rows& values) {
-    const places all_seen = seen_by_any(queries);
-    const places keys = block.meet(all_seen);
+  void process_block(std::ptrdiff_t t, const interval& queries, const interval& block,
+                     const value_rows& values) {
+    const interval all_visible = visible_to_any(queries);
+    const interval keys = block.intersect(all_visible);
     if (keys.empty()) return;
     const std::size_t vectors = vectors_of(queries);
-    places seen[tile_vectors];
+    interval visible[tile_vectors];
     for (std::size_t v = 0; v < vectors; ++v)
-      seen[v] = seen_by_any(vector_of(queries, v)).within(keys);
+      visible[v] = visible_to_any(vector_of(queries, v)).clamped_to(keys);
     const auto scores = [&](std::ptrdiff_t key, std::size_t v) {
       return scores_ + (key - keys.begin) * pitch() + static_cast<std::ptrdiff_t>(v) * lanes();
     };
     run r{};
     for (std::ptrdiff_t key = keys.begin; key < keys.end; key = r.keys.end) {
-      r = run_from(key, keys.end, seen, vectors);
+      r = run_from(key, keys.end, visible, vectors);
       if (r.vectors == 0) continue;
-      const products p{at_.key.at(r.keys.begin, 0),
-                       at_.key.row,
-                       at_.key.column,
-                       packed(t) + static_cast<std::ptrdiff_t>(r.vector) * lanes(),
-                       pitch(),
-                       scores(r.keys.begin, r.vector),
-                       pitch(),
-                       r.keys.size()};
+      const matmul p{at_.key.at(r.keys.begin, 0),
+                     at_.key.row,
+                     at_.key.column,
+                     packed(t) + static_cast<std::ptrdiff_t>(r.vector) * lanes(),
+                     pitch(),
+                     scores(r.keys.begin, r.vector),
+                     pitch(),
+                     r.keys.size()};
       multiply(p, r.vectors, [this](std::size_t, std::size_t) {
         return index_range{0, static_cast<std::ptrdiff_t>(depth_)};
       });
@@ -289,82 +293,83 @@ class forward {
 
     for (std::size_t v = 0; v < vectors; ++v) {
       const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(v) * lanes();
-      const score_rows s{scores(seen[v].begin, v), pitch(), seen[v].size()};
-      complete(s, vector_of(queries, v), seen[v]);
-      exponentiate(s, {highest_ + t * pitch() + at, sums_ + t * pitch() + at, factors_ + at});
-      if (c_.drop.below != 0)
-        drop_scores(s, weights_from(vector_of(queries, v).begin, seen[v].begin), words_,
-                    c_.drop.below);
-      clear_beside(s, seen[v].begin - keys.begin, keys.end - seen[v].end);
+      const score_rows s{scores(visible[v].begin, v), pitch(), visible[v].size()};
+      finish_scores(s, vector_of(queries, v), visible[v]);
+      online_softmax_update(
+          s, {running_max_ + t * pitch() + at, running_sum_ + t * pitch() + at, rescale_ + at});
+      if (c_.drop.threshold != 0)
+        drop_scores(s, ids_from(vector_of(queries, v).begin, visible[v].begin), schedule_,
+                    c_.drop.threshold);
+      zero_padding(s, visible[v].begin - keys.begin, keys.end - visible[v].end);
     }
 
-    const bool is_first = keys.begin == all_seen.begin, is_last = keys.end == all_seen.end;
+    const bool is_first = keys.begin == all_visible.begin, is_last = keys.end == all_visible.end;
     if (is_last) end_sums(t, queries);
-    const bool in_place = is_last && stores_whole_vectors();
+    const bool in_place = is_last && stores_full_vectors();
     float* const to = in_place ? at_.result.at(queries.begin, 0) : results(t);
     const std::ptrdiff_t to_row = in_place ? at_.result.row : value_row_;
-    const products p{scores_,
-                     1,
-                     pitch(),
-                     values.data + (keys.begin - block.begin) * values.row,
-                     values.row,
-                     to,
-                     to_row,
-                     queries.size(),
-                     results(t),
-                     value_row_,
-                     is_first ? nullptr : factors_,
-                     is_last ? sums_ + t * pitch() : nullptr};
+    const matmul p{scores_,
+                   1,
+                   pitch(),
+                   values.data + (keys.begin - block.begin) * values.row,
+                   values.row,
+                   to,
+                   to_row,
+                   queries.size(),
+                   results(t),
+                   value_row_,
+                   is_first ? nullptr : rescale_,
+                   is_last ? running_sum_ + t * pitch() : nullptr};
     // For queries that see none of the keys the depth is empty: their results are kept, or 0 if
     // this block is the first.
-    const visible here(at_.band, {queries.begin, queries.end}, {keys.begin, keys.end});
+    const band_range here(at_.band, {queries.begin, queries.end}, {keys.begin, keys.end});
     multiply(p, static_cast<std::size_t>(value_row_ / lanes()),
              [&](std::size_t first, std::size_t count) {
                return here.keys({static_cast<std::ptrdiff_t>(first),
                                  static_cast<std::ptrdiff_t>(first + count)});
              });
-    if (is_last && may_hide())  // while they are in the cache
+    if (is_last && may_mask())  // while they are in the cache
       is_finite_ = is_finite_ && all_finite(to, to_row, queries.size());
     if (is_last && !in_place) store_results(t, queries);
   }
 
   // The element ids of the weights from a query and a key on, for dropout.
-  element_numbers weights_from(std::ptrdiff_t query, std::ptrdiff_t key) const {
-    const std::ptrdiff_t query_step = c_.numbers.stride[loop_.query];
-    const std::ptrdiff_t key_step = c_.numbers.stride[loop_.key];
-    return {static_cast<std::uint32_t>(at_.first_number + query * query_step + key * key_step),
+  element_ids ids_from(std::ptrdiff_t query, std::ptrdiff_t key) const {
+    const std::ptrdiff_t query_step = c_.element_ids.stride[loop_.query];
+    const std::ptrdiff_t key_step = c_.element_ids.stride[loop_.key];
+    return {static_cast<std::uint32_t>(at_.first_element_id + query * query_step + key * key_step),
             static_cast<std::uint32_t>(query_step), static_cast<std::uint32_t>(key_step)};
   }
 
   // Turns products of queries and keys into capped, biased and masked scores, for one vector of
   // queries.
-  void complete(const score_rows& s, const places& queries, const places& keys) const {
+  void finish_scores(const score_rows& s, const interval& queries, const interval& keys) const {
     if (c_.soft_cap != 0) cap_scores(s, static_cast<float>(c_.soft_cap));
     if (at_.bias.data != nullptr)
       add_bias(s, {at_.bias.at(queries.begin, keys.begin), at_.bias.row, at_.bias.column},
-               queries.size(), addend_);
+               queries.size(), bias_);
     if (at_.relative != nullptr)
-      add_bias(s,
-               relative_block(c_, at_.relative, c_.relative, at_.band, queries.begin, keys.begin),
-               queries.size(), addend_);
+      add_bias(
+          s, relative_bias_tile(c_, at_.relative, c_.relative, at_.band, queries.begin, keys.begin),
+          queries.size(), bias_);
     if (at_.mask.data != nullptr)
-      hide_masked(s, {at_.mask.at(queries.begin, keys.begin), at_.mask.row, at_.mask.column},
-                  queries.size(), addend_);
-    const places all = seen_by_all(queries);
-    const places before{keys.begin, std::min(all.begin, keys.end)};
-    const places after{std::max({all.end, before.end, keys.begin}), keys.end};
-    for (const places& partly : {before, after}) {
-      if (partly.empty()) continue;
-      const std::ptrdiff_t place = partly.begin - queries.begin;
-      hide_outside({s.data + (partly.begin - keys.begin) * pitch(), pitch(), partly.size()},
-                   sees_.lowest() - place, sees_.highest() - place);
+      apply_mask(s, {at_.mask.at(queries.begin, keys.begin), at_.mask.row, at_.mask.column},
+                 queries.size(), bias_);
+    const interval all = visible_to_all(queries);
+    const interval before{keys.begin, std::min(all.begin, keys.end)};
+    const interval after{std::max({all.end, before.end, keys.begin}), keys.end};
+    for (const interval& edge : {before, after}) {
+      if (edge.empty()) continue;
+      const std::ptrdiff_t offset = edge.begin - queries.begin;
+      apply_band({s.data + (edge.begin - keys.begin) * pitch(), pitch(), edge.size()},
+                 band_range_.lowest() - offset, band_range_.highest() - offset);
     }
   }
 
-  bool stores_whole_vectors() const {
+  bool stores_full_vectors() const {
     return at_.result.column == 1 && static_cast<std::ptrdiff_t>(value_) == value_row_;
   }
-  void store_results(std::ptrdiff_t t, const places& queries) const {
+  void store_results(std::ptrdiff_t t, const interval& queries) const {
     const query_tag d;
     const std::size_t lanes = hn::Lanes(d);
     const float* from = results(t);
@@ -381,45 +386,46 @@ class forward {
 
   // Replaces the running sums by the factors that normalise the results, and stores the logsumexp
   // if it is wanted. If all keys of a query are masked out, its sum, factor and results are 0.
-  void end_sums(std::ptrdiff_t t, const places& queries) const {
+  void end_sums(std::ptrdiff_t t, const interval& queries) const {
     const query_tag d;
     const auto zero = hn::Zero(d);
     for (std::size_t v = 0; v < vectors_of(queries); ++v) {
       const std::ptrdiff_t at = t * pitch() + static_cast<std::ptrdiff_t>(v) * lanes();
-      const auto sum = hn::Load(d, sums_ + at);
+      const auto sum = hn::Load(d, running_sum_ + at);
       if (at_.statistics.data != nullptr) {
         // The sums are of 2 * exp(s - m).
         const auto half = hn::Mul(hn::Set(d, 0.5f), sum);
-        hn::Store(hn::Add(hn::Load(d, highest_ + at), math::log(d, half)), d, highest_ + at);
+        hn::Store(hn::Add(hn::Load(d, running_max_ + at), math::log(d, half)), d,
+                  running_max_ + at);
       }
-      const auto inverse = hn::Div(hn::Set(d, kept_scale(c_.drop.below)), sum);
-      hn::Store(hn::IfThenElse(hn::Eq(sum, zero), zero, inverse), d, sums_ + at);
+      const auto inverse = hn::Div(hn::Set(d, kept_scale(c_.drop.threshold)), sum);
+      hn::Store(hn::IfThenElse(hn::Eq(sum, zero), zero, inverse), d, running_sum_ + at);
     }
     if (at_.statistics.data != nullptr)
       for (std::ptrdiff_t i = queries.begin; i < queries.end; ++i)
-        *at_.statistics.at(i, 0) = highest_[t * pitch() + i - queries.begin];
+        *at_.statistics.at(i, 0) = running_max_[t * pitch() + i - queries.begin];
   }
 
   const attention_call& c_;
   attention_loops loop_;
   std::ptrdiff_t queries_;
   std::size_t depth_, value_;
-  attention_at at_;  // at the current batch index
-  visible sees_;
+  attention_view at_;  // at the current batch index
+  band_range band_range_;
   std::ptrdiff_t block_;      // queries in a block
   std::ptrdiff_t value_row_;  // row stride of results and packed values
   bool only_finite_ = false;  // packed values have 0 for those that are not finite
   bool is_finite_ = true;     // whether the block's results are
   float scale_;
-  word_source words_;
-  float *packed_queries_, *results_, *highest_, *sums_, *factors_, *scores_, *addend_,
-      *close_values_;
+  philox_schedule schedule_;
+  float *packed_queries_, *results_, *running_max_, *running_sum_, *rescale_, *scores_, *bias_,
+      *packed_values_;
 };
 
 void attention(const attention_call& c) noexcept {
-  const bool single = is_single(c);
-  if (single && attend_single(c)) return;
-  forward(c).run_part(single);
+  const bool decode = is_decode(c);
+  if (decode && run_decode(c)) return;
+  forward(c).run_partition(decode);
 }
 
 }  // namespace

@@ -12,11 +12,11 @@
 #include <memory>
 
 #include "hwy/cache_control.h"
-#include "kernels/attention_at.hpp"
-#include "kernels/bias_block.hpp"
-#include "kernels/entry.hpp"
-#include "kernels/indexing.hpp"
-#include "kernels/visible.hpp"
+#include "kernels/attention_view.hpp"
+#include "kernels/band.hpp"
+#include "kernels/bias_tile.hpp"
+#include "kernels/gather_scatter.hpp"
+#include "kernels/kernel_table.hpp"
 #include "weft/kernels/attention_adjoint_scratch.hpp"
 
 #undef HWY_TARGET_INCLUDE
@@ -33,7 +33,7 @@ namespace weft::kernels::HWY_NAMESPACE {
 namespace {
 
 using tiles::lanes;
-using tiles::left_operand;
+using tiles::lhs_layout;
 using tiles::packed_matrix;
 using tiles::store;
 using tiles::strip_extent;
@@ -44,7 +44,7 @@ using tiles::vec;
 // rows ahead. Not unrolled: most rows have few cache lines, and clang would unroll the loop by
 // eight.
 template <class T>
-HWY_INLINE void fetch_ahead(const slice<T>& m, std::ptrdiff_t i, std::ptrdiff_t columns) {
+HWY_INLINE void prefetch_row(const slice<T>& m, std::ptrdiff_t i, std::ptrdiff_t columns) {
   constexpr std::ptrdiff_t rows_ahead = 8, line = 64 / sizeof(float);
   if (m.column != 1) return;
   const T* row = m.data + (i + rows_ahead) * m.row;
@@ -53,11 +53,11 @@ HWY_INLINE void fetch_ahead(const slice<T>& m, std::ptrdiff_t i, std::ptrdiff_t 
 }
 
 // Rows that will be read soon and are in no cache near the core.
-struct upcoming_rows {
+struct next_rows {
   slice<const float> matrix;
   std::ptrdiff_t columns;
 
-  HWY_INLINE void fetch(std::ptrdiff_t i) const {
+  HWY_INLINE void prefetch(std::ptrdiff_t i) const {
     constexpr std::ptrdiff_t line = 64 / sizeof(float);
 #pragma GCC unroll 1
     for (std::ptrdiff_t j = 0; j < columns; j += line)
@@ -77,16 +77,16 @@ void pack(const slice<const float>& from, std::ptrdiff_t rows, std::ptrdiff_t co
           const packed_matrix& to, std::ptrdiff_t all_rows) {
   const tag d;
   const vec f = hn::Set(d, factor);
-  const std::ptrdiff_t whole = columns / lanes() * lanes();
+  const std::ptrdiff_t full = columns / lanes() * lanes();
   for (std::ptrdiff_t i = 0; i < rows; ++i) {
-    fetch_ahead(from, i, columns);
+    prefetch_row(from, i, columns);
     float* row = to.data + i * to.row;
     const float* x = contiguous_row(from.from(i, 0), columns, row);
-    for (std::ptrdiff_t j = 0; j < whole; j += lanes())
+    for (std::ptrdiff_t j = 0; j < full; j += lanes())
       hn::StoreU(hn::Mul(f, hn::LoadU(d, x + j)), d, row + j);
-    if (whole < columns) {
-      const vec last = load_n(d, x + whole, static_cast<std::size_t>(columns - whole));
-      hn::StoreU(hn::Mul(f, last), d, row + whole);
+    if (full < columns) {
+      const vec last = load_n(d, x + full, static_cast<std::size_t>(columns - full));
+      hn::StoreU(hn::Mul(f, last), d, row + full);
     }
   }
   for (std::ptrdiff_t i = rows; i < all_rows; ++i)
@@ -99,52 +99,52 @@ void unpack(const packed_matrix& from, std::ptrdiff_t rows, std::ptrdiff_t colum
             const slice<float>& to) {
   const tag d;
   const vec f = hn::Set(d, factor);
-  const std::ptrdiff_t whole = columns / lanes() * lanes();
-  const auto left = static_cast<std::size_t>(columns - whole);
+  const std::ptrdiff_t full = columns / lanes() * lanes();
+  const auto tail = static_cast<std::size_t>(columns - full);
   constexpr bool add = Store == store::add;
   for (std::ptrdiff_t i = 0; i < rows; ++i) {
-    fetch_ahead(to, i, columns);
+    prefetch_row(to, i, columns);
     const float* x = from.data + i * from.row;
     float* y = to.data + i * to.row;
     if (to.column != 1) {
       for (std::ptrdiff_t j = 0; j < columns; ++j) {
-        float& place = y[j * to.column];
-        place = factor * x[j] + (add ? place : 0.0f);
+        float& element = y[j * to.column];
+        element = factor * x[j] + (add ? element : 0.0f);
       }
       continue;
     }
-    for (std::ptrdiff_t j = 0; j < whole; j += lanes()) {
+    for (std::ptrdiff_t j = 0; j < full; j += lanes()) {
       const vec sum = hn::Mul(f, hn::LoadU(d, x + j));
       hn::StoreU(add ? hn::Add(sum, hn::LoadU(d, y + j)) : sum, d, y + j);
     }
-    if (left != 0) {
-      const vec sum = hn::Mul(f, hn::LoadU(d, x + whole));
-      store_n(add ? hn::Add(sum, load_n(d, y + whole, left)) : sum, d, y + whole, left);
+    if (tail != 0) {
+      const vec sum = hn::Mul(f, hn::LoadU(d, x + full));
+      store_n(add ? hn::Add(sum, load_n(d, y + full, tail)) : sum, d, y + full, tail);
     }
   }
 }
 
 void unpack(const packed_matrix& from, std::ptrdiff_t rows, std::ptrdiff_t columns, float factor,
             const slice<float>& to, store how) {
-  how == store::put ? unpack<store::put>(from, rows, columns, factor, to)
-                    : unpack<store::add>(from, rows, columns, factor, to);
+  how == store::overwrite ? unpack<store::overwrite>(from, rows, columns, factor, to)
+                          : unpack<store::add>(from, rows, columns, factor, to);
 }
 
 // One row of scores between the products: softmax and its gradient.
 struct score_row {
   float* scores;           // in: query * key; out: 2 * weights
   float* score_gradients;  // in: g * value; out: 2 * gradients for query * key
-  const float* addend;
-  float soft_cap, statistics, dot;  // the row's logsumexp and delta = rowsum(g * result)
-  float* before_cap;                // if any, out: 2 * gradients for the capped scores
+  const float* bias;
+  float soft_cap, statistics, delta;  // the row's logsumexp and delta = rowsum(g * result)
+  float* before_cap;                  // if any, out: 2 * gradients for the capped scores
 };
 
 // Turns the scores of `vectors` into weights and score gradients; if Masked, those outside of
-// `seen` become 0.
-template <bool Capped, bool Added, bool Masked>
-HWY_INLINE void weigh(const score_row& r, index_range vectors, index_range seen) {
+// `visible` become 0.
+template <bool Capped, bool Biased, bool Masked>
+HWY_INLINE void softmax_and_grad(const score_row& r, index_range vectors, index_range visible) {
   const tag d;
-  const vec statistics = hn::Set(d, r.statistics), dot = hn::Set(d, r.dot);
+  const vec statistics = hn::Set(d, r.statistics), delta = hn::Set(d, r.delta);
   const vec soft_cap = hn::Set(d, r.soft_cap), one = hn::Set(d, 1.0f);
   for (std::ptrdiff_t j = vectors.begin; j < vectors.end; j += lanes()) {
     vec s = hn::LoadU(d, r.scores + j);
@@ -154,17 +154,17 @@ HWY_INLINE void weigh(const score_row& r, index_range vectors, index_range seen)
       slope = hn::NegMulAdd(t, t, one);
       s = hn::Mul(soft_cap, t);
     }
-    if constexpr (Added) s = hn::Add(s, hn::LoadU(d, r.addend + j));
+    if constexpr (Biased) s = hn::Add(s, hn::LoadU(d, r.bias + j));
     vec weight = math::twice_exp(d, hn::Sub(s, statistics));
-    vec ds = hn::Mul(weight, hn::Sub(hn::LoadU(d, r.score_gradients + j), dot));
+    vec ds = hn::Mul(weight, hn::Sub(hn::LoadU(d, r.score_gradients + j), delta));
     if constexpr (Masked) {
-      const auto count = [j](std::ptrdiff_t place) {
-        return static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(place - j, 0, lanes()));
+      const auto count = [j](std::ptrdiff_t index) {
+        return static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(index - j, 0, lanes()));
       };
-      const auto seen_lanes =
-          hn::AndNot(hn::FirstN(d, count(seen.begin)), hn::FirstN(d, count(seen.end)));
-      weight = hn::IfThenElseZero(seen_lanes, weight);
-      ds = hn::IfThenElseZero(seen_lanes, ds);
+      const auto visible_lanes =
+          hn::AndNot(hn::FirstN(d, count(visible.begin)), hn::FirstN(d, count(visible.end)));
+      weight = hn::IfThenElseZero(visible_lanes, weight);
+      ds = hn::IfThenElseZero(visible_lanes, ds);
     }
     if constexpr (Capped) {
       if (r.before_cap != nullptr) hn::StoreU(ds, d, r.before_cap + j);
@@ -176,19 +176,19 @@ HWY_INLINE void weigh(const score_row& r, index_range vectors, index_range seen)
 }
 
 // The operands of the adjoint at an index of the batch loops.
-struct adjoint_at : attention_at {
+struct adjoint_view : attention_view {
   slice<const float> g;
   slice<float> query_gradient, key_gradient, value_gradient, bias_gradient;
   float* relative_gradient = nullptr;
 
-  adjoint_at() = default;
-  adjoint_at(const attention_call& c, const batch_index& batch) : attention_at(c, batch) {
+  adjoint_view() = default;
+  adjoint_view(const attention_call& c, const batch_index& batch) : attention_view(c, batch) {
     const attention_loops loop(c.loops);
-    g.find(c.g, batch, loop.query, loop.value);
-    query_gradient.find(c.query_gradient, batch, loop.query, loop.depth);
-    key_gradient.find(c.key_gradient, batch, loop.key, loop.depth);
-    value_gradient.find(c.value_gradient, batch, loop.key, loop.value);
-    bias_gradient.find(c.bias_gradient, batch, loop.query, loop.key);
+    g.set(c.g, batch, loop.query, loop.value);
+    query_gradient.set(c.query_gradient, batch, loop.query, loop.depth);
+    key_gradient.set(c.key_gradient, batch, loop.key, loop.depth);
+    value_gradient.set(c.value_gradient, batch, loop.key, loop.value);
+    bias_gradient.set(c.bias_gradient, batch, loop.query, loop.key);
     if (c.relative_gradient.data != nullptr)
       relative_gradient =
           static_cast<float*>(c.relative_gradient.data) + batch.offset(c.relative_gradient);
@@ -197,10 +197,10 @@ struct adjoint_at : attention_at {
 
 // Whether a gradient is stored or added to: stored at the first of the batch indices that it is
 // summed over.
-store into(const operand& gradient, const batch_index& batch) {
+store store_mode(const operand& gradient, const batch_index& batch) {
   for (int l = 0; l < max_loops; ++l)
     if (gradient.stride[l] == 0 && batch.index[l] != 0) return store::add;
-  return store::put;
+  return store::overwrite;
 }
 
 class adjoint {
@@ -216,8 +216,8 @@ class adjoint {
         value_vectors_((values_ + lanes() - 1) / lanes()),
         scale_(static_cast<float>(c.scale)),
         soft_cap_(static_cast<float>(c.soft_cap)),
-        kept_scale_(kept_scale(c.drop.below)),
-        words_(c.random, c.drop.salt),
+        kept_scale_(kept_scale(c.drop.threshold)),
+        schedule_(c.random, c.drop.stream),
         bias_gradient_(scratch_at(&attention_adjoint_scratch::bias_sums)),
         relative_gradient_(scratch_at(&attention_adjoint_scratch::relative_sums)) {
     const attention_adjoint_scratch s(c);
@@ -231,10 +231,10 @@ class adjoint {
     g_ = {floats + s.g, s.value_row};
     query_gradient_ = {floats + s.query_gradient, s.depth_row};
     statistics_ = floats + s.statistics;
-    dots_ = floats + s.dots;
+    delta_ = floats + s.delta;
     weights_ = {floats + s.weights, s.score_row};
     score_gradient_ = {floats + s.score_gradient, s.score_row};
-    addend_ = floats + s.addend;
+    bias_row_ = floats + s.bias;
     before_cap_ = floats + s.before_cap;
     row_ = floats + s.row;
   }
@@ -242,51 +242,52 @@ class adjoint {
   // `next` is the batch index after b, or b if there is none. Its rows are prefetched one by one
   // during b's last block: all at once they would stall everything else.
   void run(const batch_index& b, const batch_index& next) {
-    find_upcoming({c_, next});
+    set_next_rows({c_, next});
     batch_ = b;
     // Constructed in place: a copy would load what was just stored, which stalls until the stores
     // are in the cache.
     std::construct_at(&at_, c_, b);
     const std::ptrdiff_t keys = at_.keys;
     if (keys == 0)
-      put_zeros(at_.query_gradient, into(c_.query_gradient, b), depth_, {0, query_extent_});
-    put_zeros(at_.key_gradient, into(c_.key_gradient, b), depth_, {keys, key_extent_});
-    put_zeros(at_.value_gradient, into(c_.value_gradient, b), values_, {keys, key_extent_});
+      store_zeros(at_.query_gradient, store_mode(c_.query_gradient, b), depth_, {0, query_extent_});
+    store_zeros(at_.key_gradient, store_mode(c_.key_gradient, b), depth_, {keys, key_extent_});
+    store_zeros(at_.value_gradient, store_mode(c_.value_gradient, b), values_, {keys, key_extent_});
     for (keys_ = {0, 0}; keys_.begin < keys; keys_.begin = keys_.end) {
       keys_.end = std::min(keys, keys_.begin + max_adjoint_keys);
       pack_keys();
       // The first block of keys is combined with all queries, so that each query gets a gradient.
       const index_range all{0, query_extent_};
-      const index_range seen =
-          keys_.begin == 0 ? all : visible(at_.band, all, keys_).queries({0, keys_.size()});
-      if (seen.begin >= seen.end) clear_key_gradients();
-      for (queries_.begin = seen.begin; queries_.begin < seen.end; queries_.begin = queries_.end) {
-        queries_.end = std::min(seen.end, queries_.begin + max_adjoint_queries);
-        visible_ = visible(at_.band, queries_, keys_);
-        is_last_ = keys_.end == keys && queries_.end == seen.end;
+      const index_range visible =
+          keys_.begin == 0 ? all : band_range(at_.band, all, keys_).queries({0, keys_.size()});
+      if (visible.begin >= visible.end) clear_key_gradients();
+      for (queries_.begin = visible.begin; queries_.begin < visible.end;
+           queries_.begin = queries_.end) {
+        queries_.end = std::min(visible.end, queries_.begin + max_adjoint_queries);
+        band_range_ = band_range(at_.band, queries_, keys_);
+        is_last_ = keys_.end == keys && queries_.end == visible.end;
         pack_queries();
         multiply_scores();
         begin_bias_gradients();
-        weigh_scores();
+        softmax_and_grad_of_block();
         end_bias_gradients();
         add_query_gradient();
-        queries_.begin == seen.begin ? add_key_gradients<store::put>()
-                                     : add_key_gradients<store::add>();
+        queries_.begin == visible.begin ? add_key_gradients<store::overwrite>()
+                                        : add_key_gradients<store::add>();
       }
       unpack_key_gradients();
     }
   }
 
  private:
-  float* scratch_at(std::ptrdiff_t attention_adjoint_scratch::*place) const {
-    return reinterpret_cast<float*>(c_.scratch) + attention_adjoint_scratch(c_).*place;
+  float* scratch_at(std::ptrdiff_t attention_adjoint_scratch::*field) const {
+    return reinterpret_cast<float*>(c_.scratch) + attention_adjoint_scratch(c_).*field;
   }
 
-  // The keys of `seen` rounded out to full vectors and whole strips of keys, so that products which
-  // read one key of a strip can read all of it.
-  index_range vectors_of(index_range seen) const {
+  // The keys of `visible` rounded out to full vectors and whole strips of keys, so that products
+  // which read one key of a strip can read all of it.
+  index_range vectors_of(index_range visible) const {
     const std::ptrdiff_t unit = std::max(lanes(), tiles::rows);
-    return {seen.begin / unit * unit, round_up(seen.end, unit)};
+    return {visible.begin / unit * unit, round_up(visible.end, unit)};
   }
 
   index_range strip_of_queries(std::ptrdiff_t i) const {
@@ -297,20 +298,20 @@ class adjoint {
   }
 
   // Sets the rows of the next batch index to prefetch.
-  void find_upcoming(const adjoint_at& next) {
-    upcoming_[0] = {next.query, depth_};
-    upcoming_[1] = {next.g, values_};
-    upcoming_[2] = {next.result, values_};
-    upcoming_[3] = {next.key, depth_};
-    upcoming_[4] = {next.value, values_};
-    upcoming_[5] = {next.query_gradient, depth_};
-    upcoming_[6] = {next.key_gradient, depth_};
-    upcoming_[7] = {next.value_gradient, values_};
+  void set_next_rows(const adjoint_view& next) {
+    next_rows_[0] = {next.query, depth_};
+    next_rows_[1] = {next.g, values_};
+    next_rows_[2] = {next.result, values_};
+    next_rows_[3] = {next.key, depth_};
+    next_rows_[4] = {next.value, values_};
+    next_rows_[5] = {next.query_gradient, depth_};
+    next_rows_[6] = {next.key_gradient, depth_};
+    next_rows_[7] = {next.value_gradient, values_};
   }
 
   // Stores zeros to rows of a gradient that have no terms, unless the gradient is added to.
-  static void put_zeros(const slice<float>& gradient, store how, std::ptrdiff_t columns,
-                        index_range rows) {
+  static void store_zeros(const slice<float>& gradient, store how, std::ptrdiff_t columns,
+                          index_range rows) {
     if (how == store::add) return;
     for (std::ptrdiff_t i = rows.begin; i < rows.end; ++i) {
       if (gradient.column == 1)
@@ -343,35 +344,35 @@ class adjoint {
 
   // Weights and score gradients are twice their value, as twice_exp gives; hence 0.5.
   void add_query_gradient() const {
-    tiles::multiply<store::put, left_operand::as_it_is>(
+    tiles::multiply<store::overwrite, lhs_layout::row_major>(
         {score_gradient_, key_, query_gradient_}, queries_.size(), depth_vectors_,
         [&](std::ptrdiff_t i) {
-          return strip_extent{{0, depth_vectors_}, visible_.keys(strip_of_queries(i))};
+          return strip_extent{{0, depth_vectors_}, band_range_.keys(strip_of_queries(i))};
         });
     unpack(query_gradient_, queries_.size(), depth_, 0.5f * scale_,
            at_.query_gradient.from(queries_.begin, 0),
-           keys_.begin == 0 ? into(c_.query_gradient, batch_) : store::add);
+           keys_.begin == 0 ? store_mode(c_.query_gradient, batch_) : store::add);
   }
 
   template <store Store>
   void add_key_gradients() const {
     const auto extent = [&](std::ptrdiff_t vectors) {
       return [this, vectors](std::ptrdiff_t j) {
-        return strip_extent{{0, vectors}, visible_.queries(strip_of_keys(j))};
+        return strip_extent{{0, vectors}, band_range_.queries(strip_of_keys(j))};
       };
     };
-    tiles::multiply<Store, left_operand::transposed>({weights_, g_, value_gradient_}, keys_.size(),
-                                                     value_vectors_, extent(value_vectors_));
-    tiles::multiply<Store, left_operand::transposed>({score_gradient_, query_, key_gradient_},
-                                                     keys_.size(), depth_vectors_,
-                                                     extent(depth_vectors_));
+    tiles::multiply<Store, lhs_layout::transposed>({weights_, g_, value_gradient_}, keys_.size(),
+                                                   value_vectors_, extent(value_vectors_));
+    tiles::multiply<Store, lhs_layout::transposed>({score_gradient_, query_, key_gradient_},
+                                                   keys_.size(), depth_vectors_,
+                                                   extent(depth_vectors_));
   }
 
   void unpack_key_gradients() const {
     unpack(key_gradient_, keys_.size(), depth_, 0.5f * (soft_cap_ == 0 ? 1 : soft_cap_),
-           at_.key_gradient.from(keys_.begin, 0), into(c_.key_gradient, batch_));
+           at_.key_gradient.from(keys_.begin, 0), store_mode(c_.key_gradient, batch_));
     unpack(value_gradient_, keys_.size(), values_, 0.5f, at_.value_gradient.from(keys_.begin, 0),
-           into(c_.value_gradient, batch_));
+           store_mode(c_.value_gradient, batch_));
   }
 
   void pack_queries() {
@@ -383,9 +384,9 @@ class adjoint {
     const auto result = at_.result.from(queries_.begin, 0);
     constexpr float infinity = std::numeric_limits<float>::infinity();
     for (std::ptrdiff_t i = 0; i < rows; ++i) {
-      fetch_ahead(result, i, values_);
-      dots_[i] =
-          unscale * dot(contiguous_row(result.from(i, 0), values_, row_), g_.data + i * g_.row);
+      prefetch_row(result, i, values_);
+      delta_[i] =
+          unscale * row_dot(contiguous_row(result.from(i, 0), values_, row_), g_.data + i * g_.row);
       // If all keys of a row are masked out its weights are 0: exp(s - infinity).
       const float s = *at_.statistics.at(queries_.begin + i, 0);
       statistics_[i] = s == -infinity ? infinity : s;
@@ -393,15 +394,15 @@ class adjoint {
   }
 
   // The inner product of a row of results and a packed row of their gradients.
-  float dot(const float* x, const float* g) const {
+  float row_dot(const float* x, const float* g) const {
     const tag d;
-    const std::ptrdiff_t whole = values_ / lanes() * lanes();
+    const std::ptrdiff_t full = values_ / lanes() * lanes();
     vec sum = hn::Zero(d);
-    for (std::ptrdiff_t j = 0; j < whole; j += lanes())
+    for (std::ptrdiff_t j = 0; j < full; j += lanes())
       sum = hn::MulAdd(hn::LoadU(d, x + j), hn::LoadU(d, g + j), sum);
-    if (whole < values_) {
-      const vec last = load_n(d, x + whole, static_cast<std::size_t>(values_ - whole));
-      sum = hn::MulAdd(last, hn::LoadU(d, g + whole), sum);
+    if (full < values_) {
+      const vec last = load_n(d, x + full, static_cast<std::size_t>(values_ - full));
+      sum = hn::MulAdd(last, hn::LoadU(d, g + full), sum);
     }
     return hn::GetLane(hn::SumOfLanes(d, sum));
   }
@@ -409,114 +410,119 @@ class adjoint {
   void multiply_scores() const {
     const auto extent = [&](std::ptrdiff_t depth) {
       return [this, depth](std::ptrdiff_t i) {
-        const index_range columns = vectors_of(visible_.keys(strip_of_queries(i)));
+        const index_range columns = vectors_of(band_range_.keys(strip_of_queries(i)));
         return strip_extent{{columns.begin / lanes(), columns.end / lanes()}, {0, depth}};
       };
     };
     const std::ptrdiff_t vectors = round_up(keys_.size(), std::max(lanes(), tiles::rows)) / lanes();
-    tiles::multiply<store::put, left_operand::as_it_is>({query_, key_transposed_, weights_},
-                                                        queries_.size(), vectors, extent(depth_));
-    tiles::multiply<store::put, left_operand::as_it_is>({g_, value_transposed_, score_gradient_},
-                                                        queries_.size(), vectors, extent(values_));
+    tiles::multiply<store::overwrite, lhs_layout::row_major>(
+        {query_, key_transposed_, weights_}, queries_.size(), vectors, extent(depth_));
+    tiles::multiply<store::overwrite, lhs_layout::row_major>(
+        {g_, value_transposed_, score_gradient_}, queries_.size(), vectors, extent(values_));
   }
 
   // The tile of a dense or relative bias, or of its gradient, for the current blocks of queries and
   // keys.
   template <class T>
-  bias_block<T> dense(const slice<T>& bias) const {
+  bias_tile<T> dense(const slice<T>& bias) const {
     const slice<T> m = bias.from(queries_.begin, keys_.begin);
     return {m.data, m.row, m.column};
   }
   template <class T>
-  bias_block<T> relative(T* bias, const operand& o) const {
-    return relative_block(c_, bias, o, at_.band, queries_.begin, keys_.begin);
+  bias_tile<T> relative(T* bias, const operand& o) const {
+    return relative_bias_tile(c_, bias, o, at_.band, queries_.begin, keys_.begin);
   }
 
   void begin_bias_gradients() {
-    if (wants(c_.bias_gradient))
+    if (is_requested(c_.bias_gradient))
       bias_gradient_.begin(dense(at_.bias_gradient), queries_.size(), keys_.size());
-    if (wants(c_.relative_gradient))
+    if (is_requested(c_.relative_gradient))
       relative_gradient_.begin(relative(at_.relative_gradient, c_.relative_gradient),
                                queries_.size(), keys_.size());
   }
   void end_bias_gradients() const {
-    if (wants(c_.bias_gradient)) bias_gradient_.end();
-    if (wants(c_.relative_gradient)) relative_gradient_.end();
+    if (is_requested(c_.bias_gradient)) bias_gradient_.end();
+    if (is_requested(c_.relative_gradient)) relative_gradient_.end();
   }
-  static bool wants(const operand& gradient) { return gradient.data != nullptr; }
+  static bool is_requested(const operand& gradient) { return gradient.data != nullptr; }
 
-  void weigh_scores() {
-    const bool added =
+  void softmax_and_grad_of_block() {
+    const bool biased =
         c_.bias.data != nullptr || c_.mask.data != nullptr || c_.relative.data != nullptr;
     if (soft_cap_ == 0)
-      added ? weigh_rows<false, true>() : weigh_rows<false, false>();
+      biased ? softmax_and_grad_of_rows<false, true>() : softmax_and_grad_of_rows<false, false>();
     else
-      added ? weigh_rows<true, true>() : weigh_rows<true, false>();
+      biased ? softmax_and_grad_of_rows<true, true>() : softmax_and_grad_of_rows<true, false>();
   }
 
   // Not inlined: so clang 14 too keeps the loops' constants in registers.
-  template <bool Capped, bool Added>
-  HWY_NOINLINE void weigh_rows() {
-    const bool one_addend = c_.bias.stride[loop_.query] == 0 && c_.mask.stride[loop_.query] == 0 &&
-                            c_.relative.data == nullptr;
-    const bool of_bias = wants(c_.bias_gradient), of_relative = wants(c_.relative_gradient);
-    const bool drops = c_.drop.below != 0;
-    alignas(64) std::uint32_t room[random_words_room(max_adjoint_keys)];
+  template <bool Capped, bool Biased>
+  HWY_NOINLINE void softmax_and_grad_of_rows() {
+    const bool one_bias_row = c_.bias.stride[loop_.query] == 0 &&
+                              c_.mask.stride[loop_.query] == 0 && c_.relative.data == nullptr;
+    const bool of_bias = is_requested(c_.bias_gradient),
+               of_relative = is_requested(c_.relative_gradient);
+    const bool drops = c_.drop.threshold != 0;
+    alignas(64) std::uint32_t buffer[random_words_capacity(max_adjoint_keys)];
     for (std::ptrdiff_t first = 0; first < queries_.size(); first += tiles::rows) {
       const index_range strip = strip_of_queries(first);
-      const index_range all = vectors_of(visible_.keys(strip));
+      const index_range all = vectors_of(band_range_.keys(strip));
       // Vectors that every row of the strip sees in full need no mask.
-      const index_range each = visible_.keys_of_each(strip);
-      index_range plain{round_up(each.begin, lanes()), each.end / lanes() * lanes()};
-      if (plain.begin >= plain.end) plain = {all.end, all.end};
+      const index_range each = band_range_.keys_seen_by_all(strip);
+      index_range unmasked{round_up(each.begin, lanes()), each.end / lanes() * lanes()};
+      if (unmasked.begin >= unmasked.end) unmasked = {all.end, all.end};
       for (std::ptrdiff_t i = strip.begin; i < strip.end; ++i) {
         if (is_last_)
-          for (const upcoming_rows& rows : upcoming_) rows.fetch(i);
-        if (Added && (i == 0 || !one_addend)) find_addend(i);
+          for (const next_rows& rows : next_rows_) rows.prefetch(i);
+        if (Biased && (i == 0 || !one_bias_row)) sum_biases(i);
         const score_row r{weights_.data + i * weights_.row,
                           score_gradient_.data + i * score_gradient_.row,
-                          addend_,
+                          bias_row_,
                           soft_cap_,
                           statistics_[i],
-                          dots_[i],
+                          delta_[i],
                           of_bias || of_relative ? before_cap_ : nullptr};
-        const index_range seen = visible_.keys({i, i + 1});
-        const std::uint32_t* const words = drops ? draw(i, all, room) : nullptr;
-        if (drops) drop_elements(words, c_.drop.below, all.size(), r.score_gradients + all.begin);
-        weigh<Capped, Added, true>(r, {all.begin, plain.begin}, seen);
-        weigh<Capped, Added, false>(r, plain, seen);
-        weigh<Capped, Added, true>(r, {plain.end, all.end}, seen);
-        if (drops) drop_elements(words, c_.drop.below, all.size(), r.scores + all.begin);
-        const float* const of_addends = Capped ? before_cap_ : r.score_gradients;
-        if (of_bias) bias_gradient_.add(i, of_addends, all, seen);
-        if (of_relative) relative_gradient_.add(i, of_addends, all, seen);
+        const index_range visible = band_range_.keys({i, i + 1});
+        const std::uint32_t* const words = drops ? draw_words(i, all, buffer) : nullptr;
+        if (drops)
+          drop_elements(words, c_.drop.threshold, all.size(), r.score_gradients + all.begin);
+        softmax_and_grad<Capped, Biased, true>(r, {all.begin, unmasked.begin}, visible);
+        softmax_and_grad<Capped, Biased, false>(r, unmasked, visible);
+        softmax_and_grad<Capped, Biased, true>(r, {unmasked.end, all.end}, visible);
+        if (drops) drop_elements(words, c_.drop.threshold, all.size(), r.scores + all.begin);
+        const float* const bias_grads = Capped ? before_cap_ : r.score_gradients;
+        if (of_bias) bias_gradient_.add(i, bias_grads, all, visible);
+        if (of_relative) relative_gradient_.add(i, bias_grads, all, visible);
       }
     }
   }
 
   // The random words of query i's weights for a range of keys.
-  const std::uint32_t* draw(std::ptrdiff_t i, index_range keys, std::uint32_t* room) const {
-    const std::ptrdiff_t step = c_.numbers.stride[loop_.key];
-    const std::ptrdiff_t first = at_.first_number +
-                                 (queries_.begin + i) * c_.numbers.stride[loop_.query] +
+  const std::uint32_t* draw_words(std::ptrdiff_t i, index_range keys, std::uint32_t* buffer) const {
+    const std::ptrdiff_t step = c_.element_ids.stride[loop_.key];
+    const std::ptrdiff_t first = at_.first_element_id +
+                                 (queries_.begin + i) * c_.element_ids.stride[loop_.query] +
                                  (keys_.begin + keys.begin) * step;
-    return random_words(words_, static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(step),
-                        static_cast<std::size_t>(keys.size()), room);
+    return random_words(schedule_, static_cast<std::uint32_t>(first),
+                        static_cast<std::uint32_t>(step), static_cast<std::size_t>(keys.size()),
+                        buffer);
   }
 
   // Sums the biases of a query's row of scores; -infinity where the mask hides the key.
-  void find_addend(std::ptrdiff_t i) {
+  void sum_biases(std::ptrdiff_t i) {
     const std::ptrdiff_t count = keys_.size();
-    std::fill_n(addend_, count, 0.0f);
+    std::fill_n(bias_row_, count, 0.0f);
     const auto add = [&](std::ptrdiff_t first, std::ptrdiff_t n, const float* from,
-                         std::ptrdiff_t stride) { add_elements(n, from, stride, addend_ + first); };
-    if (c_.bias.data != nullptr) dense(at_.bias).for_pieces(i, {0, count}, add);
+                         std::ptrdiff_t stride) {
+      add_elements(n, from, stride, bias_row_ + first);
+    };
+    if (c_.bias.data != nullptr) dense(at_.bias).for_each_stride(i, {0, count}, add);
     if (c_.relative.data != nullptr)
-      relative(at_.relative, c_.relative).for_pieces(i, {0, count}, add);
+      relative(at_.relative, c_.relative).for_each_stride(i, {0, count}, add);
     if (c_.mask.data == nullptr) return;
     constexpr float infinity = std::numeric_limits<float>::infinity();
     for (std::ptrdiff_t j = 0; j < count; ++j)
-      if (*at_.mask.at(queries_.begin + i, keys_.begin + j) == 0) addend_[j] = -infinity;
+      if (*at_.mask.at(queries_.begin + i, keys_.begin + j) == 0) bias_row_[j] = -infinity;
   }
 
   const attention_call& c_;
@@ -524,18 +530,18 @@ class adjoint {
   const std::ptrdiff_t query_extent_, key_extent_, depth_, values_;
   const std::ptrdiff_t depth_vectors_, value_vectors_;
   const float scale_, soft_cap_, kept_scale_;
-  const word_source words_;
+  const philox_schedule schedule_;
   // The current batch index, and the current blocks.
   batch_index batch_;
-  adjoint_at at_;
+  adjoint_view at_;
   index_range queries_{}, keys_{};
-  visible visible_;
+  band_range band_range_;
   bool is_last_ = false;  // the last pair of blocks of the batch index
-  upcoming_rows upcoming_[8];
+  next_rows next_rows_[8];
   // Pointers into the scratch.
   packed_matrix key_, key_transposed_, value_transposed_, key_gradient_, value_gradient_;
   packed_matrix query_, g_, query_gradient_, weights_, score_gradient_;
-  float *statistics_, *dots_, *addend_, *before_cap_, *row_;
+  float *statistics_, *delta_, *bias_row_, *before_cap_, *row_;
   bias_gradient bias_gradient_, relative_gradient_;
 };
 
@@ -591,13 +597,13 @@ void attention_adjoint(const attention_call& c) noexcept {
     batch_index b;
     b.loops = at.query;
     for (int l = at.query - 1; l >= 0; --l) {
-      std::ptrdiff_t& left = shared >> l & 1u ? item : term;
-      b.index[l] = left % c.extent[l];
-      left /= c.extent[l];
+      std::ptrdiff_t& remaining = shared >> l & 1u ? item : term;
+      b.index[l] = remaining % c.extent[l];
+      remaining /= c.extent[l];
     }
     return b;
   };
-  const auto [begin, end] = items_of(items, c.part);
+  const auto [begin, end] = range_of(items, c.part);
   if (begin == end) return;
   batch_index b, next = index_of(begin, 0);
   for (std::ptrdiff_t item = begin; item < end; ++item) {

@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "kernels/bias_block.hpp"
+#include "kernels/bias_tile.hpp"
 #include "kernels/tile_product-inl.h"
 #include "weft/kernels/hwy-inl.h"
 
@@ -27,18 +27,18 @@ inline HWY_NOINLINE void add_elements(std::ptrdiff_t count, const float* from,
     return;
   }
   for (std::ptrdiff_t k = 0; k < count; k += lanes) {
-    const auto left = static_cast<std::size_t>(std::min(lanes, count - k));
-    const auto some = stride == 0          ? hn::Set(d, *from)
-                      : k + lanes <= count ? hn::LoadU(d, from + k)
-                                           : load_n(d, from + k, left);
-    const auto added = hn::IfThenElseZero(hn::FirstN(d, left), some);
+    const auto remaining = static_cast<std::size_t>(std::min(lanes, count - k));
+    const auto values = stride == 0          ? hn::Set(d, *from)
+                        : k + lanes <= count ? hn::LoadU(d, from + k)
+                                             : load_n(d, from + k, remaining);
+    const auto added = hn::IfThenElseZero(hn::FirstN(d, remaining), values);
     hn::StoreU(hn::Add(hn::LoadU(d, to + k), added), d, to + k);
   }
 }
 
 // to[k * stride] += from[k] / 2; with stride 0, *to += half of the sum.
-inline HWY_NOINLINE void add_halves(std::ptrdiff_t count, const float* from, float* to,
-                                    std::ptrdiff_t stride) {
+inline HWY_NOINLINE void add_half(std::ptrdiff_t count, const float* from, float* to,
+                                  std::ptrdiff_t stride) {
   const tiles::tag d;
   const std::ptrdiff_t lanes = tiles::lanes();
   const auto half = hn::Set(d, 0.5f);
@@ -65,42 +65,42 @@ class bias_gradient {
   explicit bias_gradient(float* sums) : sums_(sums) {}
 
   // Begins a block of queries and a block of keys.
-  void begin(const bias_block<float>& to, std::ptrdiff_t queries, std::ptrdiff_t keys) {
+  void begin(const bias_tile<float>& to, std::ptrdiff_t queries, std::ptrdiff_t keys) {
     to_ = to;
     queries_ = queries;
     keys_ = keys;
     const std::ptrdiff_t unit = std::max(tiles::lanes(), tiles::rows);
-    if (to_.row == 0) std::fill_n(sums_, summed() + unit, 0.0f);
+    if (to_.row == 0) std::fill_n(sums_, row_length() + unit, 0.0f);
   }
 
   // Adds query i's gradients, given as twice their value: full vectors of keys, with zeros for keys
   // that it does not see.
-  void add(std::ptrdiff_t i, const float* twice, index_range vectors, index_range seen) const {
+  void add(std::ptrdiff_t i, const float* twice, index_range vectors, index_range visible) const {
     const tiles::tag d;
     if (to_.row == 0) {
       float* const at = sums_ + to_.step * (queries_ - 1 - i);
       for (std::ptrdiff_t j = vectors.begin; j < vectors.end; j += tiles::lanes())
         hn::StoreU(hn::Add(hn::LoadU(d, at + j), hn::LoadU(d, twice + j)), d, at + j);
-    } else if (seen.begin < seen.end) {
-      put(i, seen, twice);
+    } else if (visible.begin < visible.end) {
+      add_to_gradient(i, visible, twice);
     }
   }
 
   void end() const {
-    if (to_.row == 0) put(queries_ - 1, {0, summed()}, sums_);
+    if (to_.row == 0) add_to_gradient(queries_ - 1, {0, row_length()}, sums_);
   }
 
  private:
-  std::ptrdiff_t summed() const { return keys_ + to_.step * (queries_ - 1); }
-  void put(std::ptrdiff_t i, index_range keys, const float* twice) const {
-    to_.for_pieces(
+  std::ptrdiff_t row_length() const { return keys_ + to_.step * (queries_ - 1); }
+  void add_to_gradient(std::ptrdiff_t i, index_range keys, const float* twice) const {
+    to_.for_each_stride(
         i, keys, [&](std::ptrdiff_t first, std::ptrdiff_t count, float* to, std::ptrdiff_t stride) {
-          add_halves(count, twice + first, to, stride);
+          add_half(count, twice + first, to, stride);
         });
   }
 
   float* sums_;
-  bias_block<float> to_;
+  bias_tile<float> to_;
   std::ptrdiff_t queries_ = 0, keys_ = 0;
 };
 

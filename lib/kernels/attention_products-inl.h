@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "hwy/cache_control.h"
-#include "kernels/visible.hpp"
+#include "kernels/band.hpp"
 #include "weft/kernels/attention_scratch.hpp"
 #include "weft/kernels/hwy-inl.h"
 
@@ -23,27 +23,26 @@ namespace hn = hwy::HWY_NAMESPACE;
 using query_tag = hn::CappedTag<float, max_dot_lanes>;
 using query_vec = hn::Vec<query_tag>;
 
-// Accumulators, the vectors of the right operand and one broadcast element of the left one stay in
-// registers: up to 24 + 4 + 1 of 32, or 12 + 2 + 1 of 16. With none to spare, clang 19 would spill
-// accumulators.
+// Accumulators, the vectors of the rhs and one broadcast element of the lhs stay in registers: up
+// to 24 + 4 + 1 of 32, or 12 + 2 + 1 of 16. With none to spare, clang 19 would spill accumulators.
 constexpr std::size_t product_sums = has_32_registers ? 24 : 12;
 constexpr std::size_t product_vectors = has_32_registers ? 4 : 2;
 constexpr std::size_t max_product_rows = 8;  // of a register tile
 
-// result[r, c] = (the sum over k of left[r, k] * right[k, c] + factors[r] * earlier[r, c]) *
-// scales[r]. The left operand has any strides, and its elements are broadcast one by one; the
-// columns of the others are contiguous, padded to full vectors.
-struct products {
-  const float* left;
-  std::ptrdiff_t left_row, left_step;  // strides of r and k
-  const float* right;
-  std::ptrdiff_t right_step;  // stride of k
+// result[r, c] = (the sum over k of lhs[r, k] * rhs[k, c] + rescale[r] * earlier[r, c]) *
+// scales[r]. The lhs has any strides, and its elements are broadcast one by one; the columns of the
+// others are contiguous, padded to full vectors.
+struct matmul {
+  const float* lhs;
+  std::ptrdiff_t lhs_row, lhs_step;  // strides of r and k
+  const float* rhs;
+  std::ptrdiff_t rhs_step;  // stride of k
   float* result;
   std::ptrdiff_t result_row;  // stride of r
   std::size_t rows;
   const float* earlier = nullptr;
   std::ptrdiff_t earlier_row = 0;
-  const float* factors = nullptr;  // null: nothing is added
+  const float* rescale = nullptr;  // null: nothing is added
   const float* scales = nullptr;   // null: all are 1
 };
 
@@ -60,8 +59,8 @@ HWY_INLINE query_vec pick(query_vec v0, query_vec v1, query_vec v2, query_vec v3
 }
 
 // One register tile: its first row and column, and the range of the depth to sum over.
-struct tile_part {
-  const products& of;
+struct tile_of_product {
+  const matmul& of;
   std::size_t row, column;
   index_range depth;
 };
@@ -69,13 +68,13 @@ struct tile_part {
 // The accumulators are a parameter pack, not an array, so that each is a register even if vectors
 // are sizeless (scalable).
 template <std::size_t Vectors, std::size_t... I, class... Sums>
-HWY_INLINE void sum_products(std::index_sequence<I...>, const tile_part& t, Sums... sums) {
+HWY_INLINE void sum_products(std::index_sequence<I...>, const tile_of_product& t, Sums... sums) {
   const query_tag d;
   const std::size_t lanes = hn::Lanes(d);
-  const std::ptrdiff_t row = t.of.left_row;
-  const std::ptrdiff_t left_step = t.of.left_step, right_step = t.of.right_step;
-  const float* a = t.of.left + static_cast<std::ptrdiff_t>(t.row) * row + t.depth.begin * left_step;
-  const float* b = t.of.right + t.depth.begin * right_step + t.column;
+  const std::ptrdiff_t row = t.of.lhs_row;
+  const std::ptrdiff_t lhs_step = t.of.lhs_step, rhs_step = t.of.rhs_step;
+  const float* a = t.of.lhs + static_cast<std::ptrdiff_t>(t.row) * row + t.depth.begin * lhs_step;
+  const float* b = t.of.rhs + t.depth.begin * rhs_step + t.column;
   // A tile of one vector is done before the hardware prefetcher would fetch the next rows.
   if constexpr (Vectors == 1) {
     constexpr std::size_t rows = sizeof...(I);
@@ -83,8 +82,7 @@ HWY_INLINE void sum_products(std::index_sequence<I...>, const tile_part& t, Sums
   }
   // Unrolled by four: fewer instructions, and the processor predicts the last iteration.
 #pragma GCC unroll 4
-  for (std::ptrdiff_t k = t.depth.size(); k > 0;
-       --k, a = in_register(a + left_step), b += right_step) {
+  for (std::ptrdiff_t k = t.depth.size(); k > 0; --k, a = opaque(a + lhs_step), b += rhs_step) {
     const query_vec b0 = hn::LoadU(d, b);
     const query_vec b1 = Vectors > 1 ? hn::LoadU(d, b + lanes) : b0;
     const query_vec b2 = Vectors > 2 ? hn::LoadU(d, b + 2 * lanes) : b0;
@@ -93,18 +91,18 @@ HWY_INLINE void sum_products(std::index_sequence<I...>, const tile_part& t, Sums
                         pick<I % Vectors>(b0, b1, b2, b3), sums)),
      ...);
   }
-  const products& p = t.of;
+  const matmul& p = t.of;
   const auto first = static_cast<std::ptrdiff_t>(t.row);
-  const auto place = [=](std::size_t i, std::ptrdiff_t pitch) HWY_ATTR {
+  const auto offset_of = [=](std::size_t i, std::ptrdiff_t pitch) HWY_ATTR {
     return static_cast<std::ptrdiff_t>(i / Vectors) * pitch +
            static_cast<std::ptrdiff_t>(i % Vectors * lanes);
   };
-  if (p.factors != nullptr) {
-    const float* const factors = p.factors + first;
+  if (p.rescale != nullptr) {
+    const float* const rescale = p.rescale + first;
     const std::ptrdiff_t earlier_row = p.earlier_row;
     const float* const earlier = p.earlier + first * earlier_row + t.column;
-    ((sums = hn::MulAdd(hn::LoadU(d, earlier + place(I, earlier_row)),
-                        hn::Set(d, factors[I / Vectors]), sums)),
+    ((sums = hn::MulAdd(hn::LoadU(d, earlier + offset_of(I, earlier_row)),
+                        hn::Set(d, rescale[I / Vectors]), sums)),
      ...);
   }
   if (p.scales != nullptr) {
@@ -113,11 +111,11 @@ HWY_INLINE void sum_products(std::index_sequence<I...>, const tile_part& t, Sums
   }
   const std::ptrdiff_t result_row = p.result_row;
   float* const result = p.result + first * result_row + t.column;
-  (hn::StoreU(sums, d, result + place(I, result_row)), ...);
+  (hn::StoreU(sums, d, result + offset_of(I, result_row)), ...);
 }
 
 template <std::size_t Rows, std::size_t Vectors, class... Sums>
-HWY_INLINE void with_sums(const tile_part& t, Sums... sums) {
+HWY_INLINE void with_sums(const tile_of_product& t, Sums... sums) {
   if constexpr (sizeof...(Sums) == Rows * Vectors) {
     sum_products<Vectors>(std::make_index_sequence<Rows * Vectors>(), t, sums...);
   } else {
@@ -128,13 +126,13 @@ HWY_INLINE void with_sums(const tile_part& t, Sums... sums) {
 // Not inlined, so that all addresses are in general-purpose registers: g++ would keep those of a
 // loop over tiles in vector registers, and moves from there wait for the sums of the tile before.
 template <std::size_t Rows, std::size_t Vectors>
-HWY_NOINLINE void tile(const tile_part& t) {
+HWY_NOINLINE void tile(const tile_of_product& t) {
   with_sums<Rows, Vectors>(t);
 }
 
 // A tile of `rows` rows, at most Rows.
 template <std::size_t Rows, std::size_t Vectors>
-HWY_INLINE void tile_of(std::size_t rows, const tile_part& t) {
+HWY_INLINE void tile_of(std::size_t rows, const tile_of_product& t) {
   if constexpr (Rows > 1) {
     if (rows < Rows) return tile_of<Rows - 1, Vectors>(rows, t);
   }
@@ -143,34 +141,34 @@ HWY_INLINE void tile_of(std::size_t rows, const tile_part& t) {
 
 // depth_of(first, count) is the range of the depth that `count` rows from `first` on sum over.
 template <std::size_t Vectors, class Depth>
-HWY_INLINE void multiply_columns(const products& p, std::size_t column, Depth depth_of) {
+HWY_INLINE void multiply_columns(const matmul& p, std::size_t column, Depth depth_of) {
   constexpr std::size_t most = std::min<std::size_t>(product_sums / Vectors, max_product_rows);
-  constexpr std::size_t few = 4;
+  constexpr std::size_t small = 4;
   for (std::size_t first = 0, rows; first < p.rows; first += rows) {
     const std::size_t left = p.rows - first;
     // 4 + 4 or 4 + 3 rows rather than 6 + 2 or 6 + 1.
-    const bool twice_four = most == 6 && (left == 8 || left == 7);
-    rows = left >= most && !twice_four ? most : std::min(left, few);
-    const tile_part part{p, first, column, depth_of(first, rows)};
-    rows == most ? tile<most, Vectors>(part) : tile_of<few, Vectors>(rows, part);
+    const bool in_two_fours = most == 6 && (left == 8 || left == 7);
+    rows = left >= most && !in_two_fours ? most : std::min(left, small);
+    const tile_of_product part{p, first, column, depth_of(first, rows)};
+    rows == most ? tile<most, Vectors>(part) : tile_of<small, Vectors>(rows, part);
   }
 }
 
 // Multiplies `vectors` vectors of columns. Where all but one would fit in a tile they are split: a
 // tile of a single vector loads a broadcast element for every product.
 template <class Depth>
-HWY_INLINE void multiply(const products& p, std::size_t vectors, Depth depth_of) {
+HWY_INLINE void multiply(const matmul& p, std::size_t vectors, Depth depth_of) {
   const std::size_t lanes = hn::Lanes(query_tag());
-  for (std::size_t v = 0, some; v < vectors; v += some) {
+  for (std::size_t v = 0, count; v < vectors; v += count) {
     const std::size_t left = vectors - v;
-    some = left == product_vectors + 1 ? product_vectors - 1 : std::min(left, product_vectors);
-    if (some == 1)
+    count = left == product_vectors + 1 ? product_vectors - 1 : std::min(left, product_vectors);
+    if (count == 1)
       multiply_columns<1>(p, v * lanes, depth_of);
-    else if (some == 2)
+    else if (count == 2)
       multiply_columns<2>(p, v * lanes, depth_of);
     else if constexpr (product_vectors == 4)
-      some == 3 ? multiply_columns<3>(p, v * lanes, depth_of)
-                : multiply_columns<4>(p, v * lanes, depth_of);
+      count == 3 ? multiply_columns<3>(p, v * lanes, depth_of)
+                 : multiply_columns<4>(p, v * lanes, depth_of);
   }
 }
 

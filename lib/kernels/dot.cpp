@@ -8,20 +8,20 @@
 #include <utility>
 
 #include "kernels/dot_loops.hpp"
-#include "kernels/dot_offsets.hpp"
+#include "kernels/operand_offsets.hpp"
 #include "weft/kernels/dot_blocking.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/dot.cpp"
 #include "hwy/foreach_target.h"  // must come before hwy-inl.h
-#include "kernels/dot_columns-inl.h"
-#include "kernels/dot_edge-inl.h"
-#include "kernels/dot_end-inl.h"
-#include "kernels/dot_lines-inl.h"
-#include "kernels/dot_method-inl.h"
-#include "kernels/dot_pack-inl.h"
-#include "kernels/dot_share-inl.h"
-#include "kernels/dot_tile-inl.h"
+#include "kernels/edge_tile-inl.h"
+#include "kernels/epilogue-inl.h"
+#include "kernels/gemm_pack-inl.h"
+#include "kernels/gemm_partition-inl.h"
+#include "kernels/gemm_plan-inl.h"
+#include "kernels/gemv-inl.h"
+#include "kernels/microkernel-inl.h"
+#include "kernels/n_tiles-inl.h"
 #include "weft/kernels/hwy-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -30,57 +30,57 @@ namespace {
 
 // Prefetch distance in bytes for weights that are read once. Half of a page of 4 KiB and more
 // measured slower.
-constexpr std::size_t stream_ahead = 1024;
+constexpr std::size_t prefetch_distance = 1024;
 
-// Prefetch distance, in steps of the depth, for a left operand with unit stride along its rows:
-// where its depth stride is a power of two, all these lines map to a few sets of the cache.
-constexpr std::ptrdiff_t lines_ahead = 8;
+// Prefetch distance, in steps of the depth, for an lhs with unit stride along its rows: where its
+// depth stride is a power of two, all these lines map to a few sets of the cache.
+constexpr std::ptrdiff_t prefetch_distance_in_lines = 8;
 
-// The depth that is packed at a time of all tiles of a panel, or of all strips of a block, if their
-// lines are contiguous: a row of a panel is then read from end to end, and one of several strips,
-// which are narrower than a cache line, while it is in the cache.
+// The depth that is packed at a time of all tiles of a panel, or of all micro-panels of a block, if
+// their lines are contiguous: a row of a panel is then read from end to end, and one of several
+// micro-panels, which are narrower than a cache line, while it is in the cache.
 constexpr std::size_t panel_advance = 8;
 constexpr std::size_t block_advance = 16;
 
 // The operands at one index of the batch loops.
 struct operands {
-  const float *left, *right;
+  const float *lhs, *rhs;
   float* result;
   const float* addend[2];
 };
 
 // Computes a contraction for each index of its batch loops, or one partition of it.
-class product {
+class gemm {
  public:
-  product(const contraction& x, const call& c)
+  gemm(const contraction& x, const call& c)
       : x_(x),
         row_count_(static_cast<std::size_t>(x.rows.size())),
         depth_count_(static_cast<std::size_t>(x.depth.size())),
-        left_step_(x.depth.inner().stride.left),
-        right_step_(x.depth.inner().stride.right),
+        lhs_step_(x.depth.inner().stride.lhs),
+        rhs_step_(x.depth.inner().stride.rhs),
         packed_(c.packed),
         packed_as_(c.packed_as),
         batch_{0, static_cast<std::size_t>(x.batch.size())},
         rows_{0, row_count_},
         columns_(x.columns, packed_ != nullptr),
-        method_(x, c, row_count_, columns_.count(), depth_count_),
-        at_(x, method_.room, c.scratch) {
-    const dot_scratch at(method_.room.rows, method_.room.columns, method_.room.depth);
-    packed_left_ = reinterpret_cast<float*>(c.scratch + at.left);
-    packed_right_ = reinterpret_cast<float*>(c.scratch + at.right);
+        plan_(x, c, row_count_, columns_.count(), depth_count_),
+        at_(x, plan_.capacity, c.scratch) {
+    const dot_scratch at(plan_.capacity.rows, plan_.capacity.columns, plan_.capacity.depth);
+    packed_lhs_ = reinterpret_cast<float*>(c.scratch + at.lhs);
+    packed_rhs_ = reinterpret_cast<float*>(c.scratch + at.rhs);
     offset_list(0, max_tile_columns)
-        .places(reinterpret_cast<float*>(c.scratch + at.tile), tile_rows, tile_row_);
+        .pointers(reinterpret_cast<float*>(c.scratch + at.tile), tile_rows, tile_row_);
     addend_tiles_ = reinterpret_cast<float*>(c.scratch + at.addends);
-    adjacent_right_ = x.columns.inner().stride.right == 1;
-    adjacent_result_ = x.columns.inner().stride.result == 1;
+    contiguous_rhs_ = x.columns.inner().stride.rhs == 1;
+    contiguous_result_ = x.columns.inner().stride.result == 1;
     addends_ = x.addends();
     scale_ = static_cast<float>(c.scale);
-    ends_ = scale_ != 1 || addends_ > 0;
+    has_epilogue_ = scale_ != 1 || addends_ > 0;
     activate_ = tile_activation_of(c.epilogue);
     if (c.part.count > 1) {
-      const bool packs_right = packed_ == nullptr && !method_.right_in_place;
-      take(c.part, {!method_.left_in_place, packs_right, method_.by_lines()}, batch_, rows_,
-           columns_);
+      const bool packs_rhs = packed_ == nullptr && !plan_.rhs_in_place;
+      choose_partition(c.part, {!plan_.lhs_in_place, packs_rhs, plan_.is_gemv()}, batch_, rows_,
+                       columns_);
     }
   }
 
@@ -89,41 +89,41 @@ class product {
 
   // Inlined into the loop over the batch: a call would slow down small products.
   HWY_INLINE void run(const operands& o) {
-    if (method_.by_lines()) at_.find_rows({0, row_count_});
-    if (method_.along_depth && !method_.left_in_place) copy_left(o.left);
+    if (plan_.is_gemv()) at_.compute_rows({0, row_count_});
+    if (plan_.dot_form && !plan_.lhs_in_place) copy_lhs(o.lhs);
     for (range rows{rows_.first, 0}; rows.first < rows_.end(); rows.first = rows.end()) {
-      rows.count = std::min(method_.pass_rows, rows_.end() - rows.first);
-      pass(o, rows);
+      rows.count = std::min(plan_.m_block, rows_.end() - rows.first);
+      run_m_block(o, rows);
     }
   }
 
-  // Packs the right operand for reuse, tile after tile, each over the full depth.
-  void pack_all(const float* right, std::byte* packed) {
-    method_.right_in_place = false;
-    const dot_blocks& room = method_.room;
+  // Packs the rhs for reuse, tile after tile, each over the full depth.
+  void pack_for_reuse(const float* rhs, std::byte* packed) {
+    plan_.rhs_in_place = false;
+    const dot_blocks& capacity = plan_.capacity;
     for (range columns{0, 0}; columns.first < columns_.count(); columns.first = columns.end()) {
-      columns.count = columns_.panel_at(columns.first, room.columns);
-      at_.find_columns(columns);
-      for (range depth{0, 0}; depth.first < depth_count_; depth.first += room.depth) {
-        depth.count = std::min(room.depth, depth_count_ - depth.first);
-        at_.find_depth(depth);
-        pack_right(right, columns, depth);
+      columns.count = columns_.panel_at(columns.first, capacity.columns);
+      at_.compute_columns(columns);
+      for (range depth{0, 0}; depth.first < depth_count_; depth.first += capacity.depth) {
+        depth.count = std::min(capacity.depth, depth_count_ - depth.first);
+        at_.compute_depth(depth);
+        pack_rhs(rhs, columns, depth);
         for (std::size_t first = columns.first; first < columns.end();) {
-          const column_tile t = columns_.tile_at(first);
+          const n_tile t = columns_.tile_at(first);
           first = t.end();
           const float* from = packed_tile(t, columns, depth);
           const std::size_t count = t.width() * depth.count;
           if (packed_as_ == precision::float32)
             std::copy_n(from, count,
-                        reinterpret_cast<float*>(packed) + place_in_packed<float>(t, depth));
-          else if (method_.pairs)
-            pair_halves(
+                        reinterpret_cast<float*>(packed) + offset_in_packed<float>(t, depth));
+          else if (plan_.bf16_pairs)
+            to_bf16_pairs(
                 from, t.width(), depth.count,
-                reinterpret_cast<half_pair*>(packed) + place_in_packed<half_pair>(t, depth));
+                reinterpret_cast<bf16_pair*>(packed) + offset_in_packed<bf16_pair>(t, depth));
           else
             std::transform(from, from + count,
-                           reinterpret_cast<half*>(packed) + place_in_packed<half>(t, depth),
-                           nearest_half);
+                           reinterpret_cast<bf16*>(packed) + offset_in_packed<bf16>(t, depth),
+                           to_bf16);
         }
       }
     }
@@ -131,37 +131,37 @@ class product {
 
  private:
   // Computes all columns of these rows.
-  HWY_INLINE void pass(const operands& o, range all) {
+  HWY_INLINE void run_m_block(const operands& o, range all) {
     range columns{columns_.part().first, 0};
     for (; columns.first < columns_.part().end(); columns.first = columns.end()) {
-      columns.count = columns_.panel_at(columns.first, method_.block.columns);
-      at_.find_columns(columns);
-      if (method_.by_lines()) {
-        method_.along_depth ? multiply_along_depth(o, columns) : multiply_along_columns(o, columns);
+      columns.count = columns_.panel_at(columns.first, plan_.block.columns);
+      at_.compute_columns(columns);
+      if (plan_.is_gemv()) {
+        plan_.dot_form ? gemv_dot(o, columns) : gemv_axpy(o, columns);
         continue;
       }
-      for (range depth{0, 0}; depth.first < depth_count_; depth.first += method_.block.depth) {
-        depth.count = std::min(method_.block.depth, depth_count_ - depth.first);
-        if (packed_ == nullptr || !method_.left_in_place) at_.find_depth(depth);
+      for (range depth{0, 0}; depth.first < depth_count_; depth.first += plan_.block.depth) {
+        depth.count = std::min(plan_.block.depth, depth_count_ - depth.first);
+        if (packed_ == nullptr || !plan_.lhs_in_place) at_.compute_depth(depth);
         if (packed_ == nullptr) {
           // If tiles end with the columns' inner loop, all are full, and none needs packing.
-          if (!method_.right_in_place || !columns_.tiles_end_with_loops())
-            pack_right(o.right, columns, depth);
-        } else if (method_.widens) {
-          widen(columns, depth);
+          if (!plan_.rhs_in_place || !columns_.tiles_end_with_loops())
+            pack_rhs(o.rhs, columns, depth);
+        } else if (plan_.promotes) {
+          promote(columns, depth);
         }
-        for (range rows{all.first, 0}; rows.first < all.end(); rows.first += method_.block.rows) {
-          rows.count = std::min(method_.block.rows, all.end() - rows.first);
-          at_.find_rows(rows);
-          if (!method_.left_in_place) pack_left(o.left, rows, depth);
-          if (packed_ == nullptr || packed_as_ == precision::float32 || method_.widens) {
+        for (range rows{all.first, 0}; rows.first < all.end(); rows.first += plan_.block.rows) {
+          rows.count = std::min(plan_.block.rows, all.end() - rows.first);
+          at_.compute_rows(rows);
+          if (!plan_.lhs_in_place) pack_lhs(o.lhs, rows, depth);
+          if (packed_ == nullptr || packed_as_ == precision::float32 || plan_.promotes) {
             multiply<float>(o, columns, depth, rows);
-          } else if (!method_.pairs) {
-            multiply<half>(o, columns, depth, rows);
+          } else if (!plan_.bf16_pairs) {
+            multiply<bf16>(o, columns, depth, rows);
 #if HWY_NATIVE_DOT_BF16
           } else {
-            round_left(o.left, rows, depth);
-            multiply<half_pair>(o, columns, depth, rows);
+            round_lhs(o.lhs, rows, depth);
+            multiply<bf16_pair>(o, columns, depth, rows);
 #endif
           }
         }
@@ -169,21 +169,21 @@ class product {
     }
   }
 
-  float* packed_tile(const column_tile& t, range columns, range depth) const {
-    return packed_right_ + (t.first - columns.first) * depth.count;
+  float* packed_tile(const n_tile& t, range columns, range depth) const {
+    return packed_rhs_ + (t.first - columns.first) * depth.count;
   }
 
   // A range of the depth in units of T: a bfloat16 pair is two of the depth.
   template <class T>
-  static range in_steps(range depth) {
-    constexpr std::size_t step = std::is_same_v<T, half_pair> ? 2 : 1;
+  static range in_units(range depth) {
+    constexpr std::size_t step = std::is_same_v<T, bf16_pair> ? 2 : 1;
     return {depth.first / step, (depth.count + step - 1) / step};
   }
 
   // The offset of a tile in the packed operand, in elements of type T.
   template <class T>
-  std::size_t place_in_packed(const column_tile& t, range depth) const {
-    return t.first * in_steps<T>({0, depth_count_}).count + in_steps<T>(depth).first * t.width();
+  std::size_t offset_in_packed(const n_tile& t, range depth) const {
+    return t.first * in_units<T>({0, depth_count_}).count + in_units<T>(depth).first * t.width();
   }
 
   // Packs lines (rows or columns) that have unit stride from one to the next.
@@ -194,204 +194,205 @@ class product {
     for (std::size_t k = 0, count; k < depth.count; k += count) {
       count = x_.depth.run(depth.first + k, depth.count - k);
       to.data = packed + k * to.width;
-      pack_adjacent_lines(d, {from + element[k], element_stride, count}, to);
+      pack_interleaved_lines(d, {from + element[k], element_stride, count}, to);
     }
   }
 
   // Packs lines with any other stride.
   template <class D>
-  HWY_INLINE void pack(D d, const strip& s, std::ptrdiff_t element_stride, range depth,
+  HWY_INLINE void pack(D d, const strided_lines& s, std::ptrdiff_t element_stride, range depth,
                        std::size_t width, float* packed) const {
     if (element_stride != 1) return pack_elements(s, width, packed);
     for (std::size_t k = 0, count; k < depth.count; k += count) {
       count = x_.depth.run(depth.first + k, depth.count - k);
-      pack_adjacent_elements(d, {s.data, s.line, s.element.from(k), s.lines, count}, width,
-                             packed + k * width);
+      pack_contiguous_lines(d, {s.data, s.line, s.element.from(k), s.lines, count}, width,
+                               packed + k * width);
     }
   }
 
-  void pack_right(const float* right, range columns, range depth) const {
+  void pack_rhs(const float* rhs, range columns, range depth) const {
     const tag d;
     for (std::size_t first = columns.first; first < columns.end();) {
-      const column_tile t = columns_.tile_at(first);
+      const n_tile t = columns_.tile_at(first);
       first = t.end();
-      if (method_.right_in_place && t.whole()) continue;
+      if (plan_.rhs_in_place && t.is_full()) continue;
       float* const packed = packed_tile(t, columns, depth);
-      const offset_list column = at_.columns().right.from(t.first - columns.first);
-      if (!t.one_run || !adjacent_right_) {
-        pack(d, {right, column, at_.depth().right, t.count, depth.count}, right_step_, depth,
-             t.width(), packed);
+      const offset_list column = at_.columns().rhs.from(t.first - columns.first);
+      if (!t.in_one_run || !contiguous_rhs_) {
+        pack(d, {rhs, column, at_.depth().rhs, t.count, depth.count}, rhs_step_, depth, t.width(),
+             packed);
         continue;
       }
       std::size_t tiles = 1;  // this one and the next ones that are as wide
       const std::size_t run = columns_.run(t.first, columns.end() - t.first);
-      for (; t.whole() && (tiles + 1) * t.width() <= run; ++tiles) {
-        const column_tile next = columns_.tile_at(first);
+      for (; t.is_full() && (tiles + 1) * t.width() <= run; ++tiles) {
+        const n_tile next = columns_.tile_at(first);
         if (next.vectors != t.vectors) break;
         first = next.end();
       }
-      pack_lines(d, right + column[0], at_.depth().right, right_step_, depth,
+      pack_lines(d, rhs + column[0], at_.depth().rhs, rhs_step_, depth,
                  {packed, t.width(), t.count, tiles, t.width() * depth.count, panel_advance});
     }
   }
 
-  void widen(range columns, range depth) const {
+  void promote(range columns, range depth) const {
     const tag d;
     const std::size_t lanes = hn::Lanes(d);
     for (std::size_t first = columns.first; first < columns.end();) {
-      const column_tile t = columns_.tile_at(first);
+      const n_tile t = columns_.tile_at(first);
       first = t.end();
-      const half* from = reinterpret_cast<const half*>(packed_) + place_in_packed<half>(t, depth);
+      const bf16* from = reinterpret_cast<const bf16*>(packed_) + offset_in_packed<bf16>(t, depth);
       float* to = packed_tile(t, columns, depth);
       const std::size_t count = t.width() * depth.count;
       for (std::size_t i = 0; i < count; i += lanes)
-        hn::StoreU(widened<half>(load(d, from + i)), d, to + i);
+        hn::StoreU(promoted<bf16>(load(d, from + i)), d, to + i);
     }
   }
 
-  void pack_left(const float* left, range rows, range depth) const {
+  void pack_lhs(const float* lhs, range rows, range depth) const {
     const hn::CappedTag<float, tile_rows> d;
     for (std::size_t first = 0, count; first < rows.count; first += count) {
       count = std::min(tile_rows, rows.count - first);
       const std::size_t run = x_.rows.run(rows.first + first, rows.count - first);
-      float* const packed = packed_left_ + first * depth.count;
-      if (x_.rows.inner().stride.left != 1 || run < count) {
-        pack(d, {left, at_.rows().left.from(first), at_.depth().left, count, depth.count},
-             left_step_, depth, tile_rows, packed);
+      float* const packed = packed_lhs_ + first * depth.count;
+      if (x_.rows.inner().stride.lhs != 1 || run < count) {
+        pack(d, {lhs, at_.rows().lhs.from(first), at_.depth().lhs, count, depth.count}, lhs_step_,
+             depth, tile_rows, packed);
         continue;
       }
-      const std::size_t strips = std::max<std::size_t>(run / tile_rows, 1);
-      pack_lines(d, left + at_.rows().left[first], at_.depth().left, left_step_, depth,
-                 {packed, tile_rows, count, strips, tile_rows * depth.count, block_advance});
-      count = std::max(count, strips * tile_rows);
+      const std::size_t micro_panels = std::max<std::size_t>(run / tile_rows, 1);
+      pack_lines(d, lhs + at_.rows().lhs[first], at_.depth().lhs, lhs_step_, depth,
+                 {packed, tile_rows, count, micro_panels, tile_rows * depth.count, block_advance});
+      count = std::max(count, micro_panels * tile_rows);
     }
   }
 
 #if HWY_NATIVE_DOT_BF16
-  // Rounds the left operand to pairs of bfloat16 in the packed block: row by row if it could be
-  // read in place, else the strips that were packed as floats.
-  void round_left(const float* left, range rows, range depth) const {
-    const std::size_t steps = in_steps<half_pair>(depth).count;
-    if (method_.left_in_place) {
+  // Rounds the lhs to pairs of bfloat16 in the packed block: row by row if it could be read in
+  // place, else the micro-panels that were packed as floats.
+  void round_lhs(const float* lhs, range rows, range depth) const {
+    const std::size_t steps = in_units<bf16_pair>(depth).count;
+    if (plan_.lhs_in_place) {
       for (std::size_t i = 0; i < rows.count; ++i)
-        round_line(left + at_.rows().left[i] + depth.first, depth.count, packed_left_ + i * steps);
+        round_line(lhs + at_.rows().lhs[i] + depth.first, depth.count, packed_lhs_ + i * steps);
     } else {
       const hn::CappedTag<float, tile_rows> d;
       for (std::size_t i = 0; i < rows.count; i += tile_rows)
-        round_strip(d, packed_left_ + i * depth.count, depth.count, packed_left_ + i * steps);
+        round_micro_panel(d, packed_lhs_ + i * depth.count, depth.count, packed_lhs_ + i * steps);
     }
   }
 #endif
 
-  // The left operand of a tile: `count` rows of the block from `row` on. Surplus rows of the tile
-  // repeat the last one.
+  // The lhs of a tile: `count` rows of the block from `row` on. Surplus rows of the tile repeat the
+  // last one.
   template <class T>
-  left_strip left_of(const operands& o, range depth, std::size_t row, std::size_t count) const {
-    const std::size_t steps = in_steps<T>(depth).count;
-    const float* const packed = packed_left_ + row * steps;
-    left_strip a;
-    a.step = method_.left_in_place ? left_step_ : static_cast<std::ptrdiff_t>(tile_rows);
-    if (!method_.left_in_place)
-      offset_list(0, 1).places(packed, count, a.row);
-    else if (std::is_same_v<T, half_pair>)
-      offset_list(0, static_cast<std::ptrdiff_t>(steps)).places(packed, count, a.row);
+  lhs_micro_panel lhs_of(const operands& o, range depth, std::size_t row, std::size_t count) const {
+    const std::size_t steps = in_units<T>(depth).count;
+    const float* const packed = packed_lhs_ + row * steps;
+    lhs_micro_panel a;
+    a.step = plan_.lhs_in_place ? lhs_step_ : static_cast<std::ptrdiff_t>(tile_rows);
+    if (!plan_.lhs_in_place)
+      offset_list(0, 1).pointers(packed, count, a.row);
+    else if (std::is_same_v<T, bf16_pair>)
+      offset_list(0, static_cast<std::ptrdiff_t>(steps)).pointers(packed, count, a.row);
     else
-      at_.rows().left.from(row).places(
-          o.left + static_cast<std::ptrdiff_t>(depth.first) * left_step_, count, a.row);
+      at_.rows().lhs.from(row).pointers(
+          o.lhs + static_cast<std::ptrdiff_t>(depth.first) * lhs_step_, count, a.row);
     return a;
   }
 
   // Copies a few strided rows to contiguous lines.
-  void copy_left(const float* left) const {
-    float* to = packed_left_;
+  void copy_lhs(const float* lhs) const {
+    float* to = packed_lhs_;
     for (std::size_t i = 0; i < row_count_; ++i, to += depth_count_) {
-      const float* from = left + at_.rows().left[i];
-      for (std::size_t k = 0; k < depth_count_; ++k, from += left_step_) to[k] = *from;
+      const float* from = lhs + at_.rows().lhs[i];
+      for (std::size_t k = 0; k < depth_count_; ++k, from += lhs_step_) to[k] = *from;
     }
   }
 
-  void multiply_along_depth(const operands& o, range columns) const {
-    const float* left[few_rows];
-    if (method_.left_in_place)
-      at_.rows().left.places(o.left, row_count_, left);
+  void gemv_dot(const operands& o, range columns) const {
+    const float* lhs[max_skinny_m];
+    if (plan_.lhs_in_place)
+      at_.rows().lhs.pointers(o.lhs, row_count_, lhs);
     else
       offset_list(0, static_cast<std::ptrdiff_t>(depth_count_))
-          .places<const float>(packed_left_, row_count_, left);
+          .pointers<const float>(packed_lhs_, row_count_, lhs);
     for (std::size_t first = columns.first; first < columns.end();) {
-      const column_tile t = columns_.tile_at(first);
+      const n_tile t = columns_.tile_at(first);
       first = t.end();
-      for (std::size_t j = 0; j < t.count; j += dot_columns) {
-        const float* column[dot_columns];
-        const std::size_t count = std::min(t.count - j, dot_columns);
-        at_.columns().right.from(t.first - columns.first + j).places(o.right, count, column);
+      for (std::size_t j = 0; j < t.count; j += gemv_columns) {
+        const float* column[gemv_columns];
+        const std::size_t count = std::min(t.count - j, gemv_columns);
+        at_.columns().rhs.from(t.first - columns.first + j).pointers(o.rhs, count, column);
         // A tile has room for full vectors, and so for surplus columns.
         for (std::size_t row = 0; row < row_count_;)
-          row += dot_products(left + row, row_count_ - row, column, count, depth_count_,
+          row += dot_products(lhs + row, row_count_ - row, column, count, depth_count_,
                               tile_row_[row] + j);
       }
-      end_rows(o, t, columns);
-      spread_tile(o, t, columns, 0, row_count_);
+      apply_epilogue_to_rows(o, t, columns);
+      store_edge_tile(o, t, columns, 0, row_count_);
     }
   }
 
-  void multiply_along_columns(const operands& o, range columns) const {
-    float* result[few_rows];
-    at_.rows().result.places(o.result + at_.columns().result[0], row_count_, result);
-    const float* left[few_rows];
-    at_.rows().left.places(o.left, row_count_, left);
+  void gemv_axpy(const operands& o, range columns) const {
+    float* result[max_skinny_m];
+    at_.rows().result.pointers(o.result + at_.columns().result[0], row_count_, result);
+    const float* lhs[max_skinny_m];
+    at_.rows().lhs.pointers(o.lhs, row_count_, lhs);
     for (std::size_t row = 0; row < row_count_;)
-      row += add_lines({left + row, left_step_, o.right + at_.columns().right[0], right_step_,
-                        depth_count_, columns.count, result + row},
-                       row_count_ - row);
-    if (!ends_ && activate_ == nullptr) return;
+      row += axpy_lines({lhs + row, lhs_step_, o.rhs + at_.columns().rhs[0], rhs_step_,
+                         depth_count_, columns.count, result + row},
+                        row_count_ - row);
+    if (!has_epilogue_ && activate_ == nullptr) return;
     for (std::size_t first = columns.first; first < columns.end();) {
-      const column_tile t = columns_.tile_at(first);
+      const n_tile t = columns_.tile_at(first);
       first = t.end();
       // The epilogue may write full vectors, for which the tile has room but not the result.
       for (std::size_t i = 0; i < row_count_; ++i)
         std::copy_n(result[i] + (t.first - columns.first), t.count, tile_row_[i]);
-      end_rows(o, t, columns);
-      spread_tile(o, t, columns, 0, row_count_);
+      apply_epilogue_to_rows(o, t, columns);
+      store_edge_tile(o, t, columns, 0, row_count_);
     }
   }
 
   template <class T>
-  right_strip<T> strip_of(const column_tile& t, range columns, range depth,
-                          const operands& o) const {
+  rhs_micro_panel<T> rhs_of(const n_tile& t, range columns, range depth, const operands& o) const {
     const auto width = static_cast<std::ptrdiff_t>(t.width());
-    if (packed_ != nullptr && !method_.widens)
-      return {reinterpret_cast<const T*>(packed_) + place_in_packed<T>(t, depth), width};
+    if (packed_ != nullptr && !plan_.promotes)
+      return {reinterpret_cast<const T*>(packed_) + offset_in_packed<T>(t, depth), width};
     if constexpr (std::is_same_v<T, float>) {
-      if (!method_.right_in_place || !t.whole()) return {packed_tile(t, columns, depth), width};
-      return {o.right + at_.columns().right[t.first - columns.first] +
-                  static_cast<std::ptrdiff_t>(depth.first) * right_step_,
-              right_step_};
+      if (!plan_.rhs_in_place || !t.is_full()) return {packed_tile(t, columns, depth), width};
+      return {o.rhs + at_.columns().rhs[t.first - columns.first] +
+                  static_cast<std::ptrdiff_t>(depth.first) * rhs_step_,
+              rhs_step_};
     }
     return {};
   }
 
-  // The prefetch target in packed weights, in the tile's columns of the next panel: each strip of
-  // rows prefetches another slice, of `bytes` bytes of each vector. A burst of prefetches would
-  // delay the loads of the tile itself.
+  // The prefetch target in packed weights, in the tile's columns of the next panel: each
+  // micro-panel of rows prefetches another slice, of `bytes` bytes of each vector. A burst of
+  // prefetches would delay the loads of the tile itself.
   template <class T>
-  fetched part_of_next(const right_strip<T>& right, const column_tile& t, range columns,
-                       range depth, std::size_t strip, std::size_t bytes) const {
-    if (row_count_ <= few_rows)
-      return {reinterpret_cast<const std::byte*>(right.data) + stream_ahead,
+  prefetch_target prefetch_of_next_panel(const rhs_micro_panel<T>& rhs, const n_tile& t,
+                                         range columns, range depth, std::size_t micro_panel,
+                                         std::size_t bytes) const {
+    if (row_count_ <= max_skinny_m)
+      return {reinterpret_cast<const std::byte*>(rhs.data) + prefetch_distance,
               static_cast<std::ptrdiff_t>(t.width() * sizeof(T))};
-    const range all = in_steps<T>({0, depth_count_}), part = in_steps<T>(depth);
+    const range all = in_units<T>({0, depth_count_}), part = in_units<T>(depth);
     const std::size_t to_next = part.end() < all.count
                                     ? part.count * t.width()
                                     : columns.count * all.count - part.first * t.width();
     const std::size_t step = t.vectors * bytes;
-    return {reinterpret_cast<const std::byte*>(right.data + to_next) + strip * step * part.count,
-            static_cast<std::ptrdiff_t>(step)};
+    return {
+        reinterpret_cast<const std::byte*>(rhs.data + to_next) + micro_panel * step * part.count,
+        static_cast<std::ptrdiff_t>(step)};
   }
 
-  // How many rows of the next strip each tile of a panel prefetches, so that together they prefetch
-  // all: rows that follow each other in memory form a single line.
-  std::size_t rows_each(range columns, range depth) const {
-    if (x_.rows.inner().stride.left != static_cast<std::ptrdiff_t>(depth.count)) return 1;
+  // How many rows of the next micro-panel each tile of a panel prefetches, so that together they
+  // prefetch all: rows that follow each other in memory form a single line.
+  std::size_t prefetched_rows(range columns, range depth) const {
+    if (x_.rows.inner().stride.lhs != static_cast<std::ptrdiff_t>(depth.count)) return 1;
     const std::size_t width = tile_vectors * hn::Lanes(tag());
     const std::size_t tiles = (columns.count + width - 1) / width;
     return std::max<std::size_t>(tile_rows >> (std::bit_width(tiles) - 1), 1);
@@ -399,68 +400,70 @@ class product {
 
   template <class T>
   void multiply(const operands& o, range columns, range depth, range rows) const {
-    for (range near{columns.first, 0}; near.first < columns.end(); near.first = near.end()) {
-      near.count =
-          std::min(columns_.panel_at(near.first, method_.near_columns), columns.end() - near.first);
-      multiply_near<T>(o, columns, near, depth, rows);
+    for (range group{columns.first, 0}; group.first < columns.end(); group.first = group.end()) {
+      group.count =
+          std::min(columns_.panel_at(group.first, plan_.nr_group), columns.end() - group.first);
+      multiply_nr_group<T>(o, columns, group, depth, rows);
     }
   }
 
   template <class T>
-  void multiply_near(const operands& o, range columns, range near, range depth, range rows) const {
-    const auto skipped = static_cast<std::ptrdiff_t>(depth.first);
+  void multiply_nr_group(const operands& o, range columns, range group, range depth,
+                         range rows) const {
+    const auto depth_done = static_cast<std::ptrdiff_t>(depth.first);
     const bool add = depth.first != 0;
     const bool last = depth.end() == depth_count_;
-    const std::size_t steps = in_steps<T>(depth).count;
+    const std::size_t steps = in_units<T>(depth).count;
     std::size_t bytes = 0;  // not for all: the division slows down small products
     if (packed_ != nullptr) {
-      const std::size_t strips = (rows.count + tile_rows - 1) / tile_rows;
-      bytes = (hn::Lanes(tag()) * sizeof(T) + strips - 1) / strips;
+      const std::size_t micro_panels = (rows.count + tile_rows - 1) / tile_rows;
+      bytes = (hn::Lanes(tag()) * sizeof(T) + micro_panels - 1) / micro_panels;
     }
-    const std::size_t next_rows = rows_each(near, depth);
+    const std::size_t next_rows = prefetched_rows(group, depth);
     for (std::size_t row = 0; row < rows.count; row += tile_rows) {
       const std::size_t count = std::min(tile_rows, rows.count - row);
-      const left_strip a = left_of<T>(o, depth, row, count);
+      const lhs_micro_panel a = lhs_of<T>(o, depth, row, count);
       float* result[tile_rows];
-      at_.rows().result.from(row).places(o.result, count, result);
+      at_.rows().result.from(row).pointers(o.result, count, result);
       std::size_t next = row + tile_rows;  // the first row that the tile prefetches
-      for (std::size_t first = near.first; first < near.end(); next += next_rows) {
-        const column_tile t = columns_.tile_at(first);
+      for (std::size_t first = group.first; first < group.end(); next += next_rows) {
+        const n_tile t = columns_.tile_at(first);
         first = t.end();
-        const right_strip<T> b = strip_of<T>(t, columns, depth, o);
-        fetched later{reinterpret_cast<const std::byte*>(a.row[0]), 0};
-        if (packed_ != nullptr && !method_.widens)
-          later = part_of_next(b, t, columns, depth, row / tile_rows, bytes);
-        else if (method_.left_in_place && left_step_ != 1)
-          later = {reinterpret_cast<const std::byte*>(a.row[0] + lines_ahead * left_step_),
-                   left_step_ * static_cast<std::ptrdiff_t>(sizeof(float))};
-        else if (method_.left_in_place && next < std::min(row + 2 * tile_rows, rows.count))
-          later = {reinterpret_cast<const std::byte*>(o.left + at_.rows().left[next] +
-                                                      skipped * left_step_),
-                   static_cast<std::ptrdiff_t>(next_rows * sizeof(float))};
-        const bool whole = t.whole() && adjacent_result_;
+        const rhs_micro_panel<T> b = rhs_of<T>(t, columns, depth, o);
+        prefetch_target prefetch{reinterpret_cast<const std::byte*>(a.row[0]), 0};
+        if (packed_ != nullptr && !plan_.promotes)
+          prefetch = prefetch_of_next_panel(b, t, columns, depth, row / tile_rows, bytes);
+        else if (plan_.lhs_in_place && lhs_step_ != 1)
+          prefetch = {
+              reinterpret_cast<const std::byte*>(a.row[0] + prefetch_distance_in_lines * lhs_step_),
+              lhs_step_ * static_cast<std::ptrdiff_t>(sizeof(float))};
+        else if (plan_.lhs_in_place && next < std::min(row + 2 * tile_rows, rows.count))
+          prefetch = {reinterpret_cast<const std::byte*>(o.lhs + at_.rows().lhs[next] +
+                                                         depth_done * lhs_step_),
+                      static_cast<std::ptrdiff_t>(next_rows * sizeof(float))};
+        const bool full = t.is_full() && contiguous_result_;
         tile_result c{tile_row_, 0, add, nullptr};
-        if (whole) {
+        if (full) {
           c.row = result;
           c.column = at_.columns().result[t.first - columns.first];
         }
-        if (!whole && add) collect_tile(o, t, columns, row, count);
-        tile_end end;
-        if (last && ends_) {
-          find_end(o, t, columns, row, count, end);
+        if (!full && add) load_edge_tile(o, t, columns, row, count);
+        epilogue end;
+        if (last && has_epilogue_) {
+          find_epilogue(o, t, columns, row, count, end);
           c.end = &end;
         }
-        tile_of<T>(count, t.vectors, a.step)(a, b, steps, later, c);
+        tile_of<T>(count, t.vectors, a.step)(a, b, steps, prefetch, c);
         // Not in the microkernel, whose accumulators occupy the registers that this needs.
         if (last && activate_ != nullptr) activate_({c.row, c.column, count, t.count});
-        if (!whole) spread_tile(o, t, columns, row, count);
+        if (!full) store_edge_tile(o, t, columns, row, count);
       }
     }
   }
 
-  void find_end(const operands& o, const column_tile& t, range columns, std::size_t row,
-                std::size_t rows, tile_end& e) const {
-    const place_in_operands& stride = x_.columns.inner().stride;
+  void find_epilogue(const operands& o, const n_tile& t, range columns, std::size_t row,
+                     std::size_t rows, epilogue& e) const {
+    const operand_offsets& stride = x_.columns.inner().stride;
     e.scale = scale_;
     e.addends = addends_;
     if (addends_ > 0) rows_of_addend(o, 0, stride.a, t, columns, row, rows, e.addend[0]);
@@ -468,83 +471,82 @@ class product {
   }
 
   // Applies the epilogue to a tile in the scratch that has all of few rows.
-  void end_rows(const operands& o, const column_tile& t, range columns) const {
+  void apply_epilogue_to_rows(const operands& o, const n_tile& t, range columns) const {
     const tile_sums sums{tile_row_, 0, row_count_, t.count};
-    if (ends_) {
-      tile_end e;
-      find_end(o, t, columns, 0, row_count_, e);
-      end_tile(sums, e);
+    if (has_epilogue_) {
+      epilogue e;
+      find_epilogue(o, t, columns, 0, row_count_, e);
+      apply_epilogue(sums, e);
     }
     if (activate_ != nullptr) activate_(sums);
   }
 
   // Finds the tile's rows of an addend, copied to the scratch unless they are full vectors or
   // broadcast. Surplus rows of the tile repeat the last one.
-  void rows_of_addend(const operands& o, std::size_t which, std::ptrdiff_t stride,
-                      const column_tile& t, range columns, std::size_t row, std::size_t rows,
-                      addend_rows& a) const {
+  void rows_of_addend(const operands& o, std::size_t which, std::ptrdiff_t stride, const n_tile& t,
+                      range columns, std::size_t row, std::size_t rows, addend_rows& a) const {
     const offset_list &in_row = at_.rows().addend[which], &in_column = at_.columns().addend[which];
     const std::size_t first = t.first - columns.first;
-    const bool adjacent = t.one_run && stride == 1;
-    a.broadcast = t.one_run && stride == 0;
-    if (a.broadcast || (t.whole() && adjacent)) {
-      in_row.from(row).places(o.addend[which] + in_column[first], rows, a.row);
+    const bool contiguous = t.in_one_run && stride == 1;
+    a.broadcast = t.in_one_run && stride == 0;
+    if (a.broadcast || (t.is_full() && contiguous)) {
+      in_row.from(row).pointers(o.addend[which] + in_column[first], rows, a.row);
       return;
     }
     float* copies[max_tile_rows];
     offset_list(0, max_tile_columns)
-        .places(addend_tiles_ + which * max_tile_rows * max_tile_columns, rows, copies);
-    collect({o.addend[which], in_row, in_column, row, first, rows, t.count, adjacent}, copies);
+        .pointers(addend_tiles_ + which * max_tile_rows * max_tile_columns, rows, copies);
+    load_edge({o.addend[which], in_row, in_column, row, first, rows, t.count, contiguous}, copies);
     std::copy_n(copies, max_tile_rows, a.row);
   }
 
   // The tile's elements in the result.
   template <class T>
-  HWY_INLINE tile_elements<T> in_result(T* result, const column_tile& t, range columns,
-                                        std::size_t row, std::size_t rows) const {
+  HWY_INLINE tile_elements<T> in_result(T* result, const n_tile& t, range columns, std::size_t row,
+                                        std::size_t rows) const {
     const std::size_t first = t.first - columns.first;
-    const bool adjacent = t.one_run && adjacent_result_;
-    return {result, at_.rows().result, at_.columns().result, row, first, rows, t.count, adjacent};
+    const bool contiguous = t.in_one_run && contiguous_result_;
+    return {result, at_.rows().result, at_.columns().result, row, first, rows, t.count, contiguous};
   }
 
   // Copy an edge tile between the result and the scratch. Not inlined: the loop over the tiles
   // needs the registers.
-  HWY_NOINLINE void collect_tile(const operands& o, const column_tile& t, range columns,
-                                 std::size_t row, std::size_t rows) const {
-    collect(in_result<const float>(o.result, t, columns, row, rows), tile_row_);
+  HWY_NOINLINE void load_edge_tile(const operands& o, const n_tile& t, range columns,
+                                   std::size_t row, std::size_t rows) const {
+    load_edge(in_result<const float>(o.result, t, columns, row, rows), tile_row_);
   }
-  HWY_NOINLINE void spread_tile(const operands& o, const column_tile& t, range columns,
-                                std::size_t row, std::size_t rows) const {
-    spread(tile_row_, in_result(o.result, t, columns, row, rows));
+  HWY_NOINLINE void store_edge_tile(const operands& o, const n_tile& t, range columns,
+                                    std::size_t row, std::size_t rows) const {
+    store_edge(tile_row_, in_result(o.result, t, columns, row, rows));
   }
 
   const contraction& x_;
   std::size_t row_count_, depth_count_;
-  std::ptrdiff_t left_step_, right_step_;  // along the innermost loop of the depth
-  const std::byte* packed_;                // the right operand, as pack_all leaves it; or null
+  std::ptrdiff_t lhs_step_, rhs_step_;  // along the innermost loop of the depth
+  const std::byte* packed_;             // the rhs, as pack_for_reuse leaves it; or null
   precision packed_as_;
   // The ranges of this partition.
   range batch_, rows_;
-  tiled_columns columns_;
-  dot_method method_;
+  n_tiles columns_;
+  gemm_plan plan_;
   block_offsets at_;
-  bool adjacent_right_, adjacent_result_;  // unit stride along the columns' inner loop
-  bool ends_;                              // whether sums are scaled, or anything is added to them
+  bool contiguous_rhs_, contiguous_result_;  // unit stride along the columns' inner loop
+  bool has_epilogue_;  // whether sums are scaled, or anything is added to them
   int addends_;
   float scale_;
   tile_activation activate_;  // null where there is none
   // In the scratch.
-  float *packed_left_, *packed_right_, *addend_tiles_;
+  float *packed_lhs_, *packed_rhs_, *addend_tiles_;
   float* tile_row_[tile_rows];
 };
 
-// A contraction of depth 0: the epilogue of zeros. Left and right may have no memory.
-void end_zeros(const contraction& x, op epilogue) {
-  const tile_activation activate = tile_activation_of(epilogue);
+// A contraction of depth 0: the epilogue of zeros. lhs and rhs may have no memory.
+void epilogue_of_zeros(const contraction& x, op activation) {
+  const tile_activation activate = tile_activation_of(activation);
   for (std::ptrdiff_t i = 0; i < x.batch.size(); ++i) {
     for (std::ptrdiff_t j = 0; j < x.rows.size(); ++j) {
       for (std::ptrdiff_t k = 0; k < x.columns.size(); ++k) {
-        const place_in_operands at[]{x.batch.at(i), x.rows.at(j), x.columns.at(k)};
+        const operand_offsets at[]{x.batch.at(i), x.rows.at(j), x.columns.at(k)};
         float sum[max_dot_lanes]{};
         float* const row[]{sum};
         if (x.a != nullptr) sum[0] += x.a[at[0].a + at[1].a + at[2].a];
@@ -562,25 +564,25 @@ void dot(const call& c) noexcept {
   }
   const contraction x(c);
   if (x.depth.size() == 0) {
-    if (c.part.index == 0) end_zeros(x, c.epilogue);
+    if (c.part.index == 0) epilogue_of_zeros(x, c.epilogue);
     return;
   }
-  product each(x, c);
+  gemm kernel(x, c);
   const auto addend = [](const float* data, std::ptrdiff_t at) {
     return data == nullptr ? nullptr : data + at;
   };
-  for (std::size_t i = each.batch().first; i < each.batch().end(); ++i) {
-    const place_in_operands at = x.batch.at(static_cast<std::ptrdiff_t>(i));
-    each.run({x.left + at.left,
-              x.right + at.right,
-              x.result + at.result,
-              {addend(x.a, at.a), addend(x.b, at.b)}});
+  for (std::size_t i = kernel.batch().first; i < kernel.batch().end(); ++i) {
+    const operand_offsets at = x.batch.at(static_cast<std::ptrdiff_t>(i));
+    kernel.run({x.lhs + at.lhs,
+                x.rhs + at.rhs,
+                x.result + at.result,
+                {addend(x.a, at.a), addend(x.b, at.b)}});
   }
 }
 
 void pack_dot(const call& c, std::byte* packed) noexcept {
   const contraction x(c);
-  product(x, c).pack_all(x.right, packed);
+  gemm(x, c).pack_for_reuse(x.rhs, packed);
 }
 
 }  // namespace

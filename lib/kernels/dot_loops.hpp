@@ -18,15 +18,15 @@ struct range {
   bool operator==(const range&) const = default;
 };
 
-// Offsets or strides, in elements, in the result, in the operands that give its rows (left) and its
-// columns (right), and in the addends.
-struct place_in_operands {
-  std::ptrdiff_t result, left, right, a, b;
+// Offsets or strides, in elements, in the result, in the operands that give its rows (lhs) and its
+// columns (rhs), and in the addends.
+struct operand_offsets {
+  std::ptrdiff_t result, lhs, rhs, a, b;
 };
 
 struct loop {
   std::ptrdiff_t extent;
-  place_in_operands stride;
+  operand_offsets stride;
 };
 
 // The offsets of iterations in one operand, in elements. Those of a single loop are computed:
@@ -43,14 +43,14 @@ class offset_list {
 
   // Pointers at these offsets from an origin. Those after the first `count` repeat the last one.
   template <class T, std::size_t N>
-  void places(T* origin, std::size_t count, T* (&to)[N]) const {
+  void pointers(T* origin, std::size_t count, T* (&to)[N]) const {
     // Each from the one before: g++ would compute them all as a vector, and loads of single
     // pointers from what was stored as a vector have to wait.
     if (table_ == nullptr) {
-      T* place = origin + first_;
+      T* pointer = origin + first_;
       for (std::size_t i = 0; i < N; ++i) {
-        to[i] = place;
-        if (i + 1 < count) place += step_;
+        to[i] = pointer;
+        if (i + 1 < count) pointer += step_;
       }
     } else {
       const std::ptrdiff_t* at = table_;
@@ -72,17 +72,17 @@ class offset_list {
 };
 
 // A loop nest, the innermost loop last.
-class loop_nest {
+class contraction_loops {
  public:
   // The other loops stay uninitialized: setting them would slow down small products.
-  loop_nest() { loops_[0] = {1, {}}; }
+  contraction_loops() { loops_[0] = {1, {}}; }
 
   loop& push_back() { return loops_[count_++]; }
 
   // Sorts the loops, the largest strides outermost, and coalesces those that iterate over every
   // operand like one loop.
   template <class Key>
-  void arrange(Key key) {
+  void sort_and_coalesce(Key key) {
     if (is_single()) return;
     std::sort(loops_, loops_ + count_,
               [key](const loop& x, const loop& y) { return key(x) > key(y); });
@@ -90,12 +90,12 @@ class loop_nest {
     for (int i = 1; i < count_; ++i) {
       const loop& l = loops_[i];
       loop& outer = loops_[last];
-      const auto continues = [&](std::ptrdiff_t place_in_operands::*s) {
+      const auto continues = [&](std::ptrdiff_t operand_offsets::*s) {
         return outer.stride.*s == l.extent * l.stride.*s;
       };
-      if (continues(&place_in_operands::result) && continues(&place_in_operands::left) &&
-          continues(&place_in_operands::right) && continues(&place_in_operands::a) &&
-          continues(&place_in_operands::b)) {
+      if (continues(&operand_offsets::result) && continues(&operand_offsets::lhs) &&
+          continues(&operand_offsets::rhs) && continues(&operand_offsets::a) &&
+          continues(&operand_offsets::b)) {
         outer = {outer.extent * l.extent, l.stride};
       } else {
         loops_[++last] = l;
@@ -115,8 +115,8 @@ class loop_nest {
   }
 
   // The offsets of the iteration with this index.
-  HWY_INLINE place_in_operands at(std::ptrdiff_t index) const {
-    place_in_operands p{};
+  HWY_INLINE operand_offsets at(std::ptrdiff_t index) const {
+    operand_offsets p{};
     if (index == 0) return p;  // saves small products the divisions
     for (int i = count_ - 1; i >= 0; --i) {
       const auto& [extent, stride] = loops_[i];
@@ -124,8 +124,8 @@ class loop_nest {
       const std::ptrdiff_t here = i == 0 ? index : index % extent;
       if (i > 0) index /= extent;
       p.result += here * stride.result;
-      p.left += here * stride.left;
-      p.right += here * stride.right;
+      p.lhs += here * stride.lhs;
+      p.rhs += here * stride.rhs;
       p.a += here * stride.a;
       p.b += here * stride.b;
     }
@@ -140,7 +140,7 @@ class loop_nest {
 
   // The offsets of these iterations in one operand; `table` has room for them. Inlined: a call
   // would return them in memory, which slows down small products.
-  HWY_INLINE offset_list offsets(std::ptrdiff_t place_in_operands::*which, range of,
+  HWY_INLINE offset_list offsets(std::ptrdiff_t operand_offsets::*which, range of,
                                  std::ptrdiff_t* table) const {
     const std::ptrdiff_t step = inner().stride.*which;
     const auto first = static_cast<std::ptrdiff_t>(of.first);
@@ -150,12 +150,12 @@ class loop_nest {
   }
 
  private:
-  // How many iterations are left, with this one, in its run of the inner loop.
+  // How many iterations remain, with this one, in its run of the inner loop.
   std::ptrdiff_t run(std::ptrdiff_t index) const {
     return inner().extent - (index == 0 ? 0 : index % inner().extent);
   }
 
-  void fill(std::ptrdiff_t place_in_operands::*which, std::ptrdiff_t first, std::ptrdiff_t count,
+  void fill(std::ptrdiff_t operand_offsets::*which, std::ptrdiff_t first, std::ptrdiff_t count,
             std::ptrdiff_t* table) const {
     const std::ptrdiff_t step = inner().stride.*which;
     for (std::ptrdiff_t done = 0; done < count;) {
@@ -170,44 +170,44 @@ class loop_nest {
 };
 
 struct contraction {
-  loop_nest batch, rows, columns, depth;
-  const float* left;   // the operand that gives the rows
-  const float* right;  // the one that gives the columns
+  contraction_loops batch, rows, columns, depth;
+  const float* lhs;  // the operand that gives the rows
+  const float* rhs;  // the one that gives the columns
   float* result;
   const float *a, *b;  // the addends; null where there is none
 
   // There is no second addend without a first.
   int addends() const { return (a != nullptr) + (b != nullptr); }
 
-  explicit contraction(const call& c) : contraction(c, columns_operand(c)) {
+  explicit contraction(const call& c) : contraction(c, rhs_operand(c)) {
     const auto by_result = [](const loop& l) { return l.stride.result; };
-    batch.arrange(by_result);
-    rows.arrange(by_result);
-    columns.arrange(by_result);
-    depth.arrange([](const loop& l) { return l.stride.left + l.stride.right; });
+    batch.sort_and_coalesce(by_result);
+    rows.sort_and_coalesce(by_result);
+    columns.sort_and_coalesce(by_result);
+    depth.sort_and_coalesce([](const loop& l) { return l.stride.lhs + l.stride.rhs; });
   }
 
  private:
-  contraction(const call& c, int of_columns)
-      : left(static_cast<const float*>(c.operands[3 - of_columns].data)),
-        right(static_cast<const float*>(c.operands[of_columns].data)),
+  contraction(const call& c, int rhs)
+      : lhs(static_cast<const float*>(c.operands[3 - rhs].data)),
+        rhs(static_cast<const float*>(c.operands[rhs].data)),
         result(static_cast<float*>(c.operands[0].data)),
         a(static_cast<const float*>(c.operands[3].data)),
         b(static_cast<const float*>(c.operands[4].data)) {
     for (int i = 0; i < c.loops; ++i) {
       if (c.extent[i] == 1) continue;
       const std::ptrdiff_t result_stride = c.operands[0].stride[i];
-      const std::ptrdiff_t left_stride = c.operands[3 - of_columns].stride[i];
-      const std::ptrdiff_t right_stride = c.operands[of_columns].stride[i];
-      loop& l = (result_stride == 0  ? depth
-                 : right_stride == 0 ? rows
-                 : left_stride == 0  ? columns
-                                     : batch)
+      const std::ptrdiff_t lhs_stride = c.operands[3 - rhs].stride[i];
+      const std::ptrdiff_t rhs_stride = c.operands[rhs].stride[i];
+      loop& l = (result_stride == 0 ? depth
+                 : rhs_stride == 0  ? rows
+                 : lhs_stride == 0  ? columns
+                                    : batch)
                     .push_back();
       l.extent = c.extent[i];
       l.stride = {.result = result_stride,
-                  .left = left_stride,
-                  .right = right_stride,
+                  .lhs = lhs_stride,
+                  .rhs = rhs_stride,
                   .a = c.operands[3].stride[i],
                   .b = c.operands[4].stride[i]};
     }

@@ -9,9 +9,9 @@
 #include <type_traits>
 #include <utility>
 
-#include "kernels/contiguous.hpp"
-#include "kernels/entry.hpp"
+#include "kernels/kernel_table.hpp"
 #include "kernels/philox-inl.h"
+#include "kernels/row_driver.hpp"
 #include "kernels/transpose-inl.h"
 #include "weft/kernels/hwy-inl.h"
 #include "weft/kernels/math-inl.h"
@@ -69,12 +69,12 @@ HWY_INLINE void store(D d, V v, T* p, std::size_t n) {
 }
 
 template <class F>
-concept takes_long = requires {
-  F::enough;
+concept is_long_latency = requires {
+  F::unroll;
 };
 template <class F>
 constexpr std::size_t vectors_at_once() {
-  if constexpr (takes_long<F> && !has_32_registers) return F::enough;
+  if constexpr (is_long_latency<F> && !has_32_registers) return F::unroll;
   return 4;  // with one, the loop itself would cost as much as a short function
 }
 
@@ -82,13 +82,13 @@ constexpr std::size_t vectors_at_once() {
 template <class F, std::size_t vectors, class D, class R, class... A>
 HWY_INLINE void map_vectors(D d, R* to, const A*... from) {
   const std::size_t lanes = hn::Lanes(d);
-  if constexpr (vectors > 1 && std::is_base_of_v<of_bundles, F>) {
-    using some = bundle<D, vectors>;
+  if constexpr (vectors > 1 && std::is_base_of_v<of_vec_arrays, F>) {
+    using array = vec_array<D, vectors>;
     const auto loaded = [&](const auto* p) HWY_ATTR {
-      return some::of([&](int j)
-                          HWY_ATTR { return load(d, p + static_cast<std::size_t>(j) * lanes); });
+      return array::of([&](int j)
+                           HWY_ATTR { return load(d, p + static_cast<std::size_t>(j) * lanes); });
     };
-    some y = F()(d, loaded(from)...);
+    array y = F()(d, loaded(from)...);
     y.map_indexed([&](auto v, int j) HWY_ATTR {
       store(d, v, to + static_cast<std::size_t>(j) * lanes);
       return v;
@@ -130,9 +130,9 @@ HWY_INLINE void for_rows(std::ptrdiff_t rows, void* to_first, const void* const*
 
 // Calls f(to, from...) in each row at elements begin, begin + next, … before end, in one loop.
 template <class R, class... A, std::size_t... I, class F>
-HWY_INLINE void for_pieces(std::ptrdiff_t rows, std::size_t begin, std::size_t end,
-                           std::size_t next, void* to_first, const void* const* from_first,
-                           const std::ptrdiff_t* step, std::index_sequence<I...>, F f) {
+HWY_INLINE void for_each_group(std::ptrdiff_t rows, std::size_t begin, std::size_t end,
+                               std::size_t next, void* to_first, const void* const* from_first,
+                               const std::ptrdiff_t* step, std::index_sequence<I...>, F f) {
   if (begin == end) return;
   const std::byte* from[]{static_cast<const std::byte*>(from_first[I])...};
   auto* to = static_cast<std::byte*>(to_first);
@@ -147,7 +147,7 @@ HWY_INLINE void for_pieces(std::ptrdiff_t rows, std::size_t begin, std::size_t e
   }
 }
 
-// map_vectors for for_pieces. Not a lambda, as g++ would not inline those of long functions.
+// map_vectors for for_each_group. Not a lambda, as g++ would not inline those of long functions.
 template <class F, std::size_t vectors>
 struct vectors_of {
   template <class R, class... A>
@@ -165,18 +165,18 @@ HWY_INLINE void map_rows(std::ptrdiff_t rows, std::size_t n, void* to, const voi
   const std::size_t lanes = hn::Lanes(d), groups = n - n % (4 * lanes), vectors = n - n % lanes;
   const std::size_t left = n - vectors;
   const auto inputs = std::index_sequence_for<A...>();
-  for_pieces<R, A...>(rows, 0, groups, 4 * lanes, to, from, step, inputs, vectors_of<F, 4>());
-  for_pieces<R, A...>(rows, groups, vectors, lanes, to, from, step, inputs, vectors_of<F, 1>());
-  for_pieces<R, A...>(rows, vectors, n, left, to, from, step, inputs,
-                      [=](R* y, const A*... x)
-                          HWY_ATTR { store(d, F()(d, load(d, x, left)...), y, left); });
+  for_each_group<R, A...>(rows, 0, groups, 4 * lanes, to, from, step, inputs, vectors_of<F, 4>());
+  for_each_group<R, A...>(rows, groups, vectors, lanes, to, from, step, inputs, vectors_of<F, 1>());
+  for_each_group<R, A...>(rows, vectors, n, left, to, from, step, inputs,
+                          [=](R* y, const A*... x)
+                              HWY_ATTR { store(d, F()(d, load(d, x, left)...), y, left); });
 }
 
 // R = F(A...), as the loop that run_elementwise takes.
 template <class F, class R, class... A>
 void loop(std::ptrdiff_t rows, std::size_t n, void* to, const void* const* from,
-          const std::ptrdiff_t* step, const draw&) {
-  if constexpr (takes_long<F> && has_32_registers && masks_memory<R>())
+          const std::ptrdiff_t* step, const dropout_state&) {
+  if constexpr (is_long_latency<F> && has_32_registers && masks_memory<R>())
     map_rows<F, R, A...>(rows, n, to, from, step);
   else
     for_rows(rows, to, from, step, std::index_sequence_for<A...>(),
@@ -232,7 +232,7 @@ struct sine_of_small : of_vectors<1> {
 using std::int32_t;
 
 // Whether none of n angles needs the scalar slow path for large ones.
-bool are_small(std::size_t n, const float* x) {
+bool all_small(std::size_t n, const float* x) {
   const floats d;
   const std::size_t lanes = hn::Lanes(d);
   // Bits of absolute values, compared as integers, are in the order of the values; infinities and
@@ -251,13 +251,13 @@ bool are_small(std::size_t n, const float* x) {
 // constants.
 template <int quadrants>
 void sine_loop(std::ptrdiff_t rows, std::size_t n, void* to, const void* const* from,
-               const std::ptrdiff_t* step, const draw&) {
+               const std::ptrdiff_t* step, const dropout_state&) {
   const auto sine_row = [n](std::byte* result, const std::byte* input) HWY_ATTR {
-    for (std::size_t i = 0; i < n; i += buffered) {
-      const std::size_t count = std::min<std::size_t>(buffered, n - i);
+    for (std::size_t i = 0; i < n; i += staged_elements) {
+      const std::size_t count = std::min<std::size_t>(staged_elements, n - i);
       const auto* x = reinterpret_cast<const float*>(input) + i;
       auto* y = reinterpret_cast<float*>(result) + i;
-      if (are_small(count, x))
+      if (all_small(count, x))
         map<apply::sine_of_small<quadrants>>(count, y, x);
       else
         map<apply::sine<quadrants>>(count, y, x);
@@ -269,18 +269,18 @@ void sine_loop(std::ptrdiff_t rows, std::size_t n, void* to, const void* const* 
 // For one row of at most as many elements as are staged: element ids are not in memory, so a
 // dropout is always staged.
 void dropout_loop(std::ptrdiff_t, std::size_t n, void* to, const void* const* from,
-                  const std::ptrdiff_t*, const draw& d) {
+                  const std::ptrdiff_t*, const dropout_state& d) {
   const auto* x = static_cast<const float*>(from[0]);
   auto* y = static_cast<float*>(to);
-  alignas(64) std::uint32_t room[random_words_room(buffered)];
+  alignas(64) std::uint32_t buffer[random_words_capacity(staged_elements)];
   const auto* numbers = static_cast<const std::uint32_t*>(from[1]);  // of two consecutive elements
   const std::uint32_t* words =
-      random_words(d.from, numbers[0], n < 2 ? 1 : numbers[1] - numbers[0], n, room);
+      random_words(d.schedule, numbers[0], n < 2 ? 1 : numbers[1] - numbers[0], n, buffer);
   const floats df;
   const hn::RebindToUnsigned<floats> dw;
-  const auto scale = hn::Set(df, kept_scale(d.below));
+  const auto scale = hn::Set(df, kept_scale(d.threshold));
   const auto keep = [=](hn::Vec<floats> v, hn::Vec<decltype(dw)> word)
-                        HWY_ATTR { return drop(df, word, d.below, hn::Mul(v, scale)); };
+                        HWY_ATTR { return drop(df, word, d.threshold, hn::Mul(v, scale)); };
   const std::size_t lanes = hn::Lanes(df);
   std::size_t i = 0;
   for (; i + lanes <= n; i += lanes)
@@ -292,7 +292,7 @@ void dropout_loop(std::ptrdiff_t, std::size_t n, void* to, const void* const* fr
 template <class T>
 void fill_rows(std::ptrdiff_t rows, std::ptrdiff_t n, std::byte* to, std::ptrdiff_t pitch,
                const std::byte* from, std::ptrdiff_t step) {
-  const hn::CappedTag<T, spilled / sizeof(T)> d;
+  const hn::CappedTag<T, overrun / sizeof(T)> d;
   const auto lanes = static_cast<std::ptrdiff_t>(hn::Lanes(d));
   // Vectors per iteration. The tail is stored first, by vectors clamped to end where the row does.
   constexpr auto at_once =
@@ -307,8 +307,8 @@ void fill_rows(std::ptrdiff_t rows, std::ptrdiff_t n, std::byte* to, std::ptrdif
     auto* p = reinterpret_cast<T*>(to);
     for (std::ptrdiff_t j = 0; j < at_once; ++j)
       hn::StoreU(v, d, p + std::min(groups + j * lanes, last));
-    // in_register keeps clang from making three loops of this: rows are short.
-    for (const T* const end = p + groups; p < end; p = in_register(p + at_once * lanes))
+    // opaque() keeps clang from making three loops of this: rows are short.
+    for (const T* const end = p + groups; p < end; p = opaque(p + at_once * lanes))
       for (std::ptrdiff_t j = 0; j < at_once; ++j) hn::StoreU(v, d, p + j * lanes);
   }
 }
@@ -403,15 +403,15 @@ elementwise_loop loop_of(op kind, dtype to, dtype from) {
   return loops_of_operations[kind](to, from);
 }
 
-void chain(const call& c) {
+void fused(const call& c) {
   elementwise_loop loops[max_fused_ops];
   for (int l = 0; l < c.fused_count; ++l) {
-    const int v = c.links[l].from[0];
+    const int v = c.fused_ops[l].from[0];
     const dtype from =
-        v < max_fused_inputs ? c.operands[v + 1].type : c.links[v - max_fused_inputs].type;
-    loops[l] = loop_of(c.links[l].kind, c.links[l].type, from);
+        v < max_fused_inputs ? c.operands[v + 1].type : c.fused_ops[v - max_fused_inputs].type;
+    loops[l] = loop_of(c.fused_ops[l].kind, c.fused_ops[l].type, from);
   }
-  run_chain(c, &fill, loops);
+  run_fused(c, &fill, loops);
 }
 
 // Transposes matrices: copies floats that are contiguous along another loop than the result.
@@ -426,14 +426,14 @@ bool copy_transposed(const call& c) {
     if (from.stride[l] == 1 && to.stride[l] != 1) across = l;
   }
   if (along < 0 || across < 0) return false;
-  const nest matrices = canonical(c, 2, ~(1u << along | 1u << across));
+  const loop_nest matrices = coalesce(c, 2, ~(1u << along | 1u << across));
   if (matrices.empty || c.extent[along] == 0) return true;
   // As many rows of the result at a time as a cache line of the source has elements: each line is
   // read once, and written in one go.
   constexpr std::ptrdiff_t at_once = 64 / sizeof(float);
-  const item_range rows = items_of(c.extent[across], c.part);
+  const item_range rows = range_of(c.extent[across], c.part);
   const std::ptrdiff_t pitch = to.stride[across];
-  walk(matrices, matrices.loops, [&](const std::ptrdiff_t* at) {
+  for_each(matrices, matrices.loops, [&](const std::ptrdiff_t* at) {
     for (std::ptrdiff_t row = rows.begin; row < rows.end; row += at_once) {
       const matrix m{static_cast<const float*>(from.data) + (at[1] + row), from.stride[along], 1,
                      static_cast<std::size_t>(c.extent[along]),
@@ -445,11 +445,11 @@ bool copy_transposed(const call& c) {
 }
 
 void elementwise(const call& c) noexcept {
-  if (c.fused_count > 0) return chain(c);
+  if (c.fused_count > 0) return fused(c);
   if (copy_transposed(c)) return;
   const elementwise_loop f = loop_of(c.kind, c.operands[0].type, c.operands[1].type);
   const void* from[max_operands - 1]{};
-  static constexpr draw none{};  // initialized once: that takes as long as a short row
+  static constexpr dropout_state none{};  // initialized once: that takes as long as a short row
   run_elementwise(c, operands_of_elementwise(c.kind), PTRDIFF_MAX, &fill, from,
                   [=, &from](std::ptrdiff_t rows, std::size_t n, void* to,
                              const std::ptrdiff_t* step) { f(rows, n, to, from, step, none); });

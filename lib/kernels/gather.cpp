@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "kernels/entry.hpp"
-#include "kernels/indexing.hpp"
+#include "kernels/gather_scatter.hpp"
+#include "kernels/kernel_table.hpp"
 #include "kernels/row-inl.h"
 #include "weft/kernels/hwy-inl.h"
 
@@ -18,14 +18,14 @@ namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
 void positions(const call& c) noexcept {
-  const nest n = canonical(c, 1);
+  const loop_nest n = coalesce(c, 1);
   if (n.empty) return;
   using T = std::int32_t;
   const hn::ScalableTag<T> d;
   const auto lanes = static_cast<std::ptrdiff_t>(hn::Lanes(d));
   auto* const to = static_cast<T*>(c.operands[0].data);
   const std::ptrdiff_t stride = n.stride[0][0];
-  auto [i, end] = items_of(n.extent[0], c.part);
+  auto [i, end] = range_of(n.extent[0], c.part);
   if (stride == 1) {
     auto v = hn::Iota(d, static_cast<T>(i));
     for (; i + lanes <= end; i += lanes) {
@@ -36,11 +36,11 @@ void positions(const call& c) noexcept {
   for (; i < end; ++i) to[i * stride] = static_cast<T>(i);
 }
 
-void add_rows(added_rows a) {
-  const auto inside = static_cast<std::size_t>(a.inside.end - a.inside.begin);
+void add_rows(scattered_rows a) {
+  const auto row_count = static_cast<std::size_t>(a.rows.end - a.rows.begin);
   for (; a.count > 0; --a.count) {
     const std::ptrdiff_t at = *a.index;
-    if (HWY_LIKELY(static_cast<std::size_t>(at - a.inside.begin) < inside)) {
+    if (HWY_LIKELY(static_cast<std::size_t>(at - a.rows.begin) < row_count)) {
       float* const to = a.to + at * a.row;
       map(a.n, plus(), to, to, a.from);
     }

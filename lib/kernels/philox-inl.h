@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "kernels/word_source.hpp"
+#include "kernels/philox_schedule.hpp"
 #include "weft/kernels/hwy-inl.h"
 #include "weft/kernels/philox.hpp"
 
@@ -18,8 +18,8 @@ namespace weft::kernels::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-inline constexpr std::size_t most_words = 16;  // lanes of a vector
-using word_tag = hn::CappedTag<std::uint32_t, most_words>;
+inline constexpr std::size_t max_word_lanes = 16;  // lanes of a vector
+using word_tag = hn::CappedTag<std::uint32_t, max_word_lanes>;
 using word_vec = hn::Vec<word_tag>;
 
 // The word in each lane. Lanes of 64 bits have words in their lower halves; the upper ones are
@@ -32,8 +32,8 @@ HWY_INLINE hn::Vec<D> each_word(D d, std::uint32_t word) {
     return hn::BitCast(d, hn::Set(hn::RepartitionToNarrow<D>(), word));
 }
 
-// The products of the lower halves. in_register hides from clang 14 that the upper halves of some
-// do not matter: it would use a multiplication of 64 bits, three instructions' work.
+// The products of the lower halves. opaque() hides from clang 14 that the upper halves of some do
+// not matter: it would use a multiplication of 64 bits, three instructions' work.
 template <class D, class V>
 HWY_INLINE V multiply_words(D d, V a, V b) {
   if constexpr (HWY_TARGET == HWY_SCALAR) {
@@ -41,7 +41,7 @@ HWY_INLINE V multiply_words(D d, V a, V b) {
     return hn::Mul(hn::And(a, lower), hn::And(b, lower));
   } else {
     const hn::RepartitionToNarrow<D> words;
-    return hn::MulEven(hn::BitCast(words, in_register(a)), hn::BitCast(words, b));
+    return hn::MulEven(hn::BitCast(words, opaque(a)), hn::BitCast(words, b));
   }
 }
 
@@ -65,7 +65,7 @@ struct philox_counters {
 };
 
 template <class D>
-HWY_INLINE void philox_round(D d, const word_source& from, int r, philox_counters<D>& c) {
+HWY_INLINE void philox_round(D d, const philox_schedule& from, int r, philox_counters<D>& c) {
   const auto p0 = multiply_words(d, c.factor[0], hn::Set(d, philox::multiplier[0]));
   const auto p1 = multiply_words(d, c.factor[1], hn::Set(d, philox::multiplier[1]));
   c.factor[0] = hn::Xor(c.other[0], hn::ShiftRight<32>(p1));
@@ -78,7 +78,7 @@ HWY_INLINE void philox_round(D d, const word_source& from, int r, philox_counter
 // All rounds from r on, each for all counters. Not a loop, which would have to copy the words that
 // a round only renames.
 template <int r = 2, class D, class... Counters>
-HWY_INLINE void philox_rounds(D d, const word_source& from, Counters&... counters) {
+HWY_INLINE void philox_rounds(D d, const philox_schedule& from, Counters&... counters) {
   if constexpr (r < philox::rounds) {
     (philox_round(d, from, r, counters), ...);
     philox_rounds<r + 1>(d, from, counters...);
@@ -86,16 +86,15 @@ HWY_INLINE void philox_rounds(D d, const word_source& from, Counters&... counter
 }
 
 // A word of counters whose even lanes are in one vector and whose odd lanes are in another.
-// in_register as in multiply_words: the odd ones may be products.
+// opaque() as in multiply_words: the odd ones may be products.
 template <class D, class V>
 HWY_INLINE hn::Vec<D> join_words(D words, V even, V odd) {
-  return hn::OddEven(hn::BitCast(words, hn::ShiftLeft<32>(in_register(odd))),
-                     hn::BitCast(words, even));
+  return hn::OddEven(hn::BitCast(words, hn::ShiftLeft<32>(opaque(odd))), hn::BitCast(words, even));
 }
 
 // The counters with these first words, after two rounds.
 template <class D>
-HWY_INLINE philox_counters<D> counters_of(D d, const word_source& from, hn::Vec<D> first) {
+HWY_INLINE philox_counters<D> counters_of(D d, const philox_schedule& from, hn::Vec<D> first) {
   const auto p0 = multiply_words(d, first, hn::Set(d, philox::multiplier[0]));
   const auto word2 = hn::Xor(each_word(d, from.third[0]), hn::ShiftRight<32>(p0));
   const auto p1 = multiply_words(d, word2, hn::Set(d, philox::multiplier[1]));
@@ -106,7 +105,8 @@ HWY_INLINE philox_counters<D> counters_of(D d, const word_source& from, hn::Vec<
 
 // The four words of each lane's counter.
 template <class V>
-HWY_INLINE void random_words_of(const word_source& from, V counter, V& w0, V& w1, V& w2, V& w3) {
+HWY_INLINE void random_words_of(const philox_schedule& from, V counter, V& w0, V& w1, V& w2,
+                                V& w3) {
   const hn::DFromV<V> words;
   if constexpr (HWY_TARGET == HWY_SCALAR) {
     const hn::Rebind<std::uint64_t, decltype(words)> d;
@@ -130,7 +130,7 @@ HWY_INLINE void random_words_of(const word_source& from, V counter, V& w0, V& w1
 
 // The same for two vectors of counters at once, which hides the latency of a round.
 template <class V>
-HWY_INLINE void random_words_of(const word_source& from, V first, V second, V& v0, V& v1, V& v2,
+HWY_INLINE void random_words_of(const philox_schedule& from, V first, V second, V& v0, V& v1, V& v2,
                                 V& v3, V& w0, V& w1, V& w2, V& w3) {
   if constexpr (HWY_TARGET == HWY_SCALAR) {
     random_words_of(from, first, v0, v1, v2, v3);
@@ -153,23 +153,23 @@ HWY_INLINE void random_words_of(const word_source& from, V first, V second, V& v
 }
 
 // The random word of each lane's element id.
-HWY_INLINE word_vec random_words_at(const word_source& from, word_vec number) {
+HWY_INLINE word_vec random_words_at(const philox_schedule& from, word_vec id) {
   const word_tag d;
   word_vec w0, w1, w2, w3;
-  random_words_of(from, hn::ShiftRight<2>(number), w0, w1, w2, w3);
-  const auto odd = hn::TestBit(number, hn::Set(d, 1u)), upper = hn::TestBit(number, hn::Set(d, 2u));
+  random_words_of(from, hn::ShiftRight<2>(id), w0, w1, w2, w3);
+  const auto odd = hn::TestBit(id, hn::Set(d, 1u)), upper = hn::TestBit(id, hn::Set(d, 2u));
   return hn::IfThenElse(upper, hn::IfThenElse(odd, w3, w2), hn::IfThenElse(odd, w1, w0));
 }
 
 // first, first + step, …
-HWY_INLINE word_vec numbers_from(std::uint32_t first, std::uint32_t step) {
+HWY_INLINE word_vec ids_from(std::uint32_t first, std::uint32_t step) {
   const word_tag d;
   return hn::Add(hn::Set(d, first), hn::Mul(hn::Iota(d, 0), hn::Set(d, step)));
 }
 
 // All words of a counter and the next ones, n or more.
 #if HWY_TARGET == HWY_SCALAR
-HWY_INLINE void store_words_from(const word_source& from, std::uint32_t counter, std::size_t n,
+HWY_INLINE void store_words_from(const philox_schedule& from, std::uint32_t counter, std::size_t n,
                                  std::uint32_t* to) {
   const word_tag words;
   for (std::size_t i = 0; i < n; i += 4) {
@@ -190,7 +190,7 @@ HWY_INLINE void store_words(D d, const philox_counters<D>& c, std::uint32_t* to)
              to + hn::Lanes(words));
 }
 // Eight vectors of words per iteration, which hides the latency of a round.
-HWY_INLINE void store_words_from(const word_source& from, std::uint32_t counter, std::size_t n,
+HWY_INLINE void store_words_from(const philox_schedule& from, std::uint32_t counter, std::size_t n,
                                  std::uint32_t* to) {
   const hn::RepartitionToWide<word_tag> d;
   const std::size_t lanes = hn::Lanes(d);
@@ -213,48 +213,48 @@ HWY_INLINE void store_words_from(const word_source& from, std::uint32_t counter,
 #endif
 
 // The size of random_words' buffer for n words.
-constexpr std::size_t random_words_room(std::size_t n) {
-  return n + 4 * (1 + 2 * most_words);
+constexpr std::size_t random_words_capacity(std::size_t n) {
+  return n + 4 * (1 + 2 * max_word_lanes);
 }
 
-// The random words of the elements with ids first, first + step, …, written to `room`, which has
-// random_words_room(n) words. Returns a pointer into it.
-HWY_INLINE const std::uint32_t* random_words(const word_source& from, std::uint32_t first,
+// The random words of the elements with ids first, first + step, …, written to `buffer`, which has
+// random_words_capacity(n) words. Returns a pointer into it.
+HWY_INLINE const std::uint32_t* random_words(const philox_schedule& from, std::uint32_t first,
                                              std::uint32_t step, std::size_t n,
-                                             std::uint32_t* room) {
+                                             std::uint32_t* buffer) {
   const word_tag d;
   const std::size_t lanes = hn::Lanes(d);
   if (step == 1) {  // four consecutive ids share a counter
     const std::size_t skipped = first % 4;
-    store_words_from(from, first / 4, skipped + n, room);
-    return room + skipped;
+    store_words_from(from, first / 4, skipped + n, buffer);
+    return buffer + skipped;
   }
-  word_vec number = numbers_from(first, step);
+  word_vec id = ids_from(first, step);
   for (std::size_t i = 0; i < n; i += lanes) {
-    hn::StoreU(random_words_at(from, number), d, room + i);
-    number = hn::Add(number, hn::Set(d, static_cast<std::uint32_t>(lanes) * step));
+    hn::StoreU(random_words_at(from, id), d, buffer + i);
+    id = hn::Add(id, hn::Set(d, static_cast<std::uint32_t>(lanes) * step));
   }
-  return room;
+  return buffer;
 }
 
 // x, or 0 in lanes whose word drops the element.
 template <class D>
-HWY_INLINE hn::Vec<D> drop(D d, hn::Vec<hn::RebindToUnsigned<D>> words, std::uint32_t below,
+HWY_INLINE hn::Vec<D> drop(D d, hn::Vec<hn::RebindToUnsigned<D>> words, std::uint32_t threshold,
                            hn::Vec<D> x) {
   const hn::RebindToSigned<D> integers;
   const auto upper_bits = hn::BitCast(integers, hn::ShiftRight<8>(words));
-  const auto kept = hn::Gt(upper_bits, hn::Set(integers, static_cast<std::int32_t>(below) - 1));
+  const auto kept = hn::Gt(upper_bits, hn::Set(integers, static_cast<std::int32_t>(threshold) - 1));
   return hn::IfThenElseZero(hn::RebindMask(d, kept), x);
 }
 
 // Drops elements by their words; both arrays have room for full vectors.
-inline HWY_NOINLINE void drop_elements(const std::uint32_t* words, std::uint32_t below,
+inline HWY_NOINLINE void drop_elements(const std::uint32_t* words, std::uint32_t threshold,
                                        std::ptrdiff_t count, float* x) {
   const word_tag dw;
   const hn::Rebind<float, word_tag> d;
   const auto lanes = static_cast<std::ptrdiff_t>(hn::Lanes(d));
   for (std::ptrdiff_t j = 0; j < count; j += lanes)
-    hn::StoreU(drop(d, hn::LoadU(dw, words + j), below, hn::LoadU(d, x + j)), d, x + j);
+    hn::StoreU(drop(d, hn::LoadU(dw, words + j), threshold, hn::LoadU(d, x + j)), d, x + j);
 }
 
 }  // namespace weft::kernels::HWY_NAMESPACE

@@ -9,13 +9,13 @@
 #include <limits>
 #include <type_traits>
 
-#include "kernels/contiguous.hpp"
-#include "kernels/entry.hpp"
+#include "kernels/kernel_table.hpp"
 #include "kernels/row-inl.h"
+#include "kernels/row_driver.hpp"
 #include "kernels/transpose-inl.h"
-#include "weft/kernels/bundle-inl.h"
 #include "weft/kernels/hwy-inl.h"
 #include "weft/kernels/math-inl.h"
+#include "weft/kernels/vec_array-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace weft::kernels {
@@ -48,10 +48,11 @@ HWY_INLINE void softmax_of(const row_arguments& a, Score score, ScoreLess score_
   for (std::size_t r = 0; r < a.rows; ++r) {
     if (largest[r] == -infinity) continue;
     const V top = value(largest[r]);
-    const auto scores = each<float>([&, row = a.row(r)](auto memory, std::size_t i)
-                                        HWY_ATTR { return score_less(row, memory, i, top); });
+    const auto scores =
+        vectors_from<float>([&, row = a.row(r)](auto memory, std::size_t i)
+                                HWY_ATTR { return score_less(row, memory, i, top); });
     total[r] =
-        sum_at(a.length, [&, to = a.row(r).to](auto memory, std::size_t i, auto& v) HWY_ATTR {
+        sum_row(a.length, [&, to = a.row(r).to](auto memory, std::size_t i, auto& v) HWY_ATTR {
           scores(memory, i, v);
           v = math::twice_exp(D(), v);
           v.map_indexed([=](V e, int j) HWY_ATTR {
@@ -90,7 +91,7 @@ void softmax(const row_arguments& a) {
         a, [&](const row_pointers& row, auto memory, std::size_t i, V top) HWY_ATTR {
           const V x = hn::MulSub(memory.load(row.floats(0) + i), scale, top);
           const auto* mask = static_cast<const std::uint8_t*>(row.from[1]);
-          return hn::IfThenElse(memory.holds(mask + i), x, value(-infinity));
+          return hn::IfThenElse(memory.load_mask(mask + i), x, value(-infinity));
         });
   if (a.scale != 1)
     return softmax_of_products(
@@ -113,9 +114,10 @@ void log_softmax(const row_arguments& a) {
                                               HWY_ATTR { return memory.load(x + i); });
   for (std::size_t r = 0; r < a.rows; ++r) {
     const V top = value(largest[r]);
-    const auto scores = each<float>([&, x = a.row(r).floats(0)](auto memory, std::size_t i)
-                                        HWY_ATTR { return hn::Sub(memory.load(x + i), top); });
-    total[r] = sum_at(a.length, [&](auto memory, std::size_t i, auto& v) HWY_ATTR {
+    const auto scores =
+        vectors_from<float>([&, x = a.row(r).floats(0)](auto memory, std::size_t i)
+                                HWY_ATTR { return hn::Sub(memory.load(x + i), top); });
+    total[r] = sum_row(a.length, [&](auto memory, std::size_t i, auto& v) HWY_ATTR {
       scores(memory, i, v);
       v = math::twice_exp(D(), v);
     });
@@ -148,11 +150,11 @@ HWY_INLINE moments moments_of(const row_arguments& a, std::byte* const (&rows)[m
   double variance[max_rows];
   for (std::size_t r = 0; r < a.rows; ++r) {
     const auto* x = reinterpret_cast<const float*>(rows[r]);
-    if (!a.centred) {
+    if (!a.subtract_mean) {
       m.mean[r] = 0;
       variance[r] =
-          share * sums_at<1>(a.length, [=](auto memory, std::size_t i, auto& sums) HWY_ATTR {
-            const V v = in_register(memory.load(x + i));
+          share * row_sums<1>(a.length, [=](auto memory, std::size_t i, auto& sums) HWY_ATTR {
+            const V v = opaque(memory.load(x + i));
             sums.at[0] = hn::MulAdd(v, v, sums.at[0]);
           })[0];
       continue;
@@ -162,8 +164,8 @@ HWY_INLINE moments moments_of(const row_arguments& a, std::byte* const (&rows)[m
     for (bool again = true;; again = false) {
       const V center = value(about);
       const auto [sum, squares] =
-          sums_at<2>(a.length, [=](auto memory, std::size_t i, auto& sums) HWY_ATTR {
-            const V centered = memory.only(hn::Sub(memory.load(x + i), center));
+          row_sums<2>(a.length, [=](auto memory, std::size_t i, auto& sums) HWY_ATTR {
+            const V centered = memory.zero_tail(hn::Sub(memory.load(x + i), center));
             sums.at[0] = hn::Add(sums.at[0], centered);
             sums.at[1] = hn::MulAdd(centered, centered, sums.at[1]);
           });
@@ -236,9 +238,9 @@ void log_softmax_adjoint_of_picked(const row_arguments& a) {
     const auto index = static_cast<std::size_t>(*static_cast<const std::int32_t*>(row.from[2]));
     const float g = index < a.length ? *row.floats(1) : 0;  // a negative one is beyond any length
     const V half = value(-g / 2);
-    const auto logs = each<float>([x = row.floats(0)](auto memory, std::size_t i)
-                                      HWY_ATTR { return memory.load(x + i); });
-    map_some_at(
+    const auto logs = vectors_from<float>([x = row.floats(0)](auto memory, std::size_t i)
+                                              HWY_ATTR { return memory.load(x + i); });
+    map_long_latency(
         a.length,
         [&](auto memory, std::size_t i, auto& v) HWY_ATTR {
           logs(memory, i, v);
@@ -254,15 +256,15 @@ void log_softmax_adjoint(const row_arguments& a) {
   if (a.has(2)) return log_softmax_adjoint_of_picked(a);
   double total[max_rows];
   for (std::size_t r = 0; r < a.rows; ++r)
-    total[r] = sums_at<1>(
+    total[r] = row_sums<1>(
         a.length, [g = a.row(r).floats(1)](auto memory, std::size_t i, auto& sums)
                       HWY_ATTR { sums.at[0] = hn::Add(sums.at[0], memory.load(g + i)); })[0];
   for (std::size_t r = 0; r < a.rows; ++r) {
     const V half = value(total[r] / 2);
     const row_pointers row = a.row(r);
-    const auto logs = each<float>([x = row.floats(0)](auto memory, std::size_t i)
-                                      HWY_ATTR { return memory.load(x + i); });
-    map_some_at(
+    const auto logs = vectors_from<float>([x = row.floats(0)](auto memory, std::size_t i)
+                                              HWY_ATTR { return memory.load(x + i); });
+    map_long_latency(
         a.length,
         [&, g = row.floats(1)](auto memory, std::size_t i, auto& v) HWY_ATTR {
           logs(memory, i, v);
@@ -288,12 +290,12 @@ HWY_INLINE void add_to_sums(const row_arguments& a, const moments& m, std::size_
     g[r] = a.row(first + r).floats(1);
   }
   float *const gain_sums = a.gain_sums, *const bias_sums = a.bias_sums;
-  map_at(
+  map_row(
       a.length,
       [&](auto memory, std::size_t i) HWY_ATTR {
         V of_gain = memory.load(gain_sums + i), of_bias = memory.load(bias_sums + i);
         for (std::size_t r = 0; r < rows; ++r) {
-          const V of_row = in_register(memory.load(g[r] + i));
+          const V of_row = opaque(memory.load(g[r] + i));
           const V h = hn::Mul(hn::Sub(memory.load(x[r] + i), mean[r]), scale[r]);
           of_gain = hn::MulAdd(of_row, h, of_gain);
           of_bias = hn::Add(of_bias, of_row);
@@ -325,21 +327,21 @@ HWY_INLINE void normalize_adjoint_of(const row_arguments& a) {
     const row_pointers row = a.row(r);
     const V mean = value(m.mean[r]);
     const auto [of_g, of_gx] =
-        sums_at<2>(a.length, [&](auto memory, std::size_t i, auto& sums) HWY_ATTR {
-          const V g = in_register(gradient(row, memory, i));
+        row_sums<2>(a.length, [&](auto memory, std::size_t i, auto& sums) HWY_ATTR {
+          const V g = opaque(gradient(row, memory, i));
           const V x = hn::Sub(memory.load(row.floats(0) + i), mean);
           sums.at[0] = hn::Add(sums.at[0], g);
           sums.at[1] = hn::MulAdd(g, x, sums.at[1]);
         });
     const double scale = m.scale[r];
-    constant[r] = a.centred ? static_cast<float>(-scale * share * of_g) : 0;
+    constant[r] = a.subtract_mean ? static_cast<float>(-scale * share * of_g) : 0;
     slope[r] = static_cast<float>(-scale * share * of_gx * scale * scale);
   }
   for (std::size_t r = 0; r < a.rows; ++r) {
     const row_pointers row = a.row(r);
     const V mean = value(m.mean[r]), scale = value(m.scale[r]);
     const V along = value(slope[r]), everywhere = value(constant[r]);
-    map_at(
+    map_row(
         a.length,
         [&](auto memory, std::size_t i) HWY_ATTR {
           const V x = hn::Sub(memory.load(row.floats(0) + i), mean);
@@ -366,10 +368,10 @@ template <class F>
 HWY_INLINE void for_columns(const column_arguments& a, F f) {
   const std::size_t lanes = hn::Lanes(D());
   std::size_t row = 0;
-  for (; row + chains * lanes <= a.width; row += chains * lanes)
-    f(whole<float>(), a.from(row), vectors<chains>());
-  for (; row + lanes <= a.width; row += lanes) f(whole<float>(), a.from(row), vectors<1>());
-  if (row < a.width) f(first<float>{a.width - row}, a.from(row), vectors<1>());
+  for (; row + accumulators * lanes <= a.width; row += accumulators * lanes)
+    f(full_vector<float>(), a.from(row), vectors<accumulators>());
+  for (; row + lanes <= a.width; row += lanes) f(full_vector<float>(), a.from(row), vectors<1>());
+  if (row < a.width) f(partial_vector<float>{a.width - row}, a.from(row), vectors<1>());
 }
 HWY_INLINE std::size_t offset_of(int vector) {
   return static_cast<std::size_t>(vector) * hn::Lanes(D());
@@ -392,9 +394,9 @@ HWY_INLINE void for_elements(const column_arguments& a, row_pointers at, F f) {
 // from the i-th on. Even and odd elements have separate accumulators, which halves the dependency
 // chain; the order is the same for any n.
 template <int n, class Combine, class With>
-HWY_INLINE bundle<D, n> combine_elements(const column_arguments& a, row_pointers at,
-                                         Combine combine, With with) {
-  using some = bundle<D, n>;
+HWY_INLINE vec_array<D, n> combine_elements(const column_arguments& a, row_pointers at,
+                                            Combine combine, With with) {
+  using some = vec_array<D, n>;
   some even = some::of([](int) HWY_ATTR { return value(Combine::template identity<float>); });
   some odd = even;
   const auto add = [&](some& s) HWY_ATTR {
@@ -420,10 +422,10 @@ template <class ScoreLess>
 HWY_INLINE void softmax_of_columns(const column_arguments& arguments, ScoreLess score_less) {
   const column_arguments a = arguments;  // a copy, which no store can alias
   for_columns(a, [&](auto memory, const row_pointers& first, auto count) HWY_ATTR {
-    using some = bundle<D, count>;
+    using some = vec_array<D, count>;
     const V lowest = value(-infinity);
     const some largest = combine_elements<count>(
-        a, first, not_less(), [&](V v, const row_pointers& at, std::size_t i) HWY_ATTR {
+        a, first, max_no_nan(), [&](V v, const row_pointers& at, std::size_t i) HWY_ATTR {
           return hn::Max(v, score_less(at, memory, i, hn::Zero(D())));
         });
     some total = some::of([](int) HWY_ATTR { return hn::Zero(D()); });
@@ -461,14 +463,14 @@ void softmax_columns(const column_arguments& a) {
   if (!a.has(1)) return softmax_of_columns(a, less);
   softmax_of_columns(a, [&](const row_pointers& at, auto memory, std::size_t i, V top) HWY_ATTR {
     const auto* mask = static_cast<const std::uint8_t*>(at.from[1]);
-    return hn::IfThenElse(memory.holds(mask + i), less(at, memory, i, top), value(-infinity));
+    return hn::IfThenElse(memory.load_mask(mask + i), less(at, memory, i, top), value(-infinity));
   });
 }
 
 void softmax_adjoint_columns(const column_arguments& arguments) {
   const column_arguments a = arguments;  // a copy, which no store can alias
   for_columns(a, [&](auto memory, const row_pointers& first, auto count) HWY_ATTR {
-    bundle<D, count> inner = combine_elements<count>(
+    vec_array<D, count> inner = combine_elements<count>(
         a, first, plus(), [&](V v, const row_pointers& at, std::size_t i) HWY_ATTR {
           return hn::MulAdd(memory.load(at.floats(0) + i), memory.load(at.floats(1) + i), v);
         });
@@ -515,7 +517,7 @@ void cumulative_sum_columns(const column_arguments& arguments) {
       a.step[o] = -a.step[o];
     }
   for_columns(a, [&](auto memory, const row_pointers& first, auto count) HWY_ATTR {
-    auto total = bundle<D, count>::of([](int) HWY_ATTR { return hn::Zero(D()); });
+    auto total = vec_array<D, count>::of([](int) HWY_ATTR { return hn::Zero(D()); });
     for_elements(a, first, [&](const row_pointers& at) HWY_ATTR {
       total.map_indexed([&](V sum, int j) HWY_ATTR {
         sum = hn::Add(sum, memory.load(at.floats(0) + offset_of(j)));

@@ -11,8 +11,8 @@
 #include <cstdint>
 #include <utility>
 
-#include "kernels/entry.hpp"
-#include "kernels/nest.hpp"
+#include "kernels/kernel_table.hpp"
+#include "kernels/loop_nest.hpp"
 #include "weft/kernels/hwy-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -90,12 +90,12 @@ void select(selection s, std::ptrdiff_t n) {
 }
 
 void top_k(const call& c) noexcept {
-  const nest rows = canonical(c, 2, ~c.over), row = canonical(c, 2, c.over, 1);
+  const loop_nest rows = coalesce(c, 2, ~c.over), row = coalesce(c, 2, c.over, 1);
   if (rows.empty) return;
   const std::ptrdiff_t n = row.empty ? 0 : row.points();
   auto* const to = static_cast<std::int32_t*>(c.operands[0].data);
   const auto* const from = static_cast<const float*>(c.operands[1].data);
-  walk<2>(rows, rows.loops, items_of(rows.points(), c.part), [&](const std::ptrdiff_t* at) {
+  for_each<2>(rows, rows.loops, range_of(rows.points(), c.part), [&](const std::ptrdiff_t* at) {
     select({from + at[1], row.stride[1][0], to + at[0], c.axis_stride, c.axis_extent}, n);
   });
 }

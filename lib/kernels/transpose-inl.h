@@ -60,7 +60,7 @@ HWY_INLINE void store_last(D d, hn::Vec<D> v, float* to, std::size_t n) {
 
 // The same for unit stride from row to row.
 template <row_end End, class D>
-void transpose_adjacent_rows(D d, const matrix& m, float factor, float* to, std::ptrdiff_t pitch) {
+void transpose_column_major(D d, const matrix& m, float factor, float* to, std::ptrdiff_t pitch) {
   const std::size_t lanes = hn::Lanes(d);
   const auto f = hn::Set(d, factor);
   const float* from = m.data;
@@ -68,8 +68,8 @@ void transpose_adjacent_rows(D d, const matrix& m, float factor, float* to, std:
     std::size_t i = 0;
     for (; i + lanes <= m.rows; i += lanes)
       hn::StoreU(hn::Mul(f, hn::LoadU(d, from + i)), d, to + i);
-    if (const std::size_t left = m.rows - i; left != 0)
-      store_last<End>(d, hn::Mul(f, load_n(d, from + i, left)), to + i, left);
+    if (const std::size_t remaining = m.rows - i; remaining != 0)
+      store_last<End>(d, hn::Mul(f, load_n(d, from + i, remaining)), to + i, remaining);
   }
 }
 
@@ -128,8 +128,7 @@ HWY_INLINE void transpose_strip(D d, std::size_t columns, F at, N next, G put) {
   if constexpr (lanes >= 8) {
     for (; k + 8 <= columns; k += 8) {
       const auto every_eighth = [at](std::size_t j) HWY_ATTR {
-        return in_register(
-            load_runs<lanes, 8>([&](std::size_t r) HWY_ATTR { return at(8 * r + j); }));
+        return opaque(load_runs<lanes, 8>([&](std::size_t r) HWY_ATTR { return at(8 * r + j); }));
       };
       const auto a =
           transpose_blocks(d, every_eighth(0), every_eighth(1), every_eighth(2), every_eighth(3));
@@ -148,8 +147,7 @@ HWY_INLINE void transpose_strip(D d, std::size_t columns, F at, N next, G put) {
   }
   for (; k < columns; k += 4) {
     const auto every_fourth = [at](std::size_t j) HWY_ATTR {
-      return in_register(
-          load_runs<lanes, 4>([&](std::size_t r) HWY_ATTR { return at(4 * r + j); }));
+      return opaque(load_runs<lanes, 4>([&](std::size_t r) HWY_ATTR { return at(4 * r + j); }));
     };
     const auto a =
         transpose_blocks(d, every_fourth(0), every_fourth(1), every_fourth(2), every_fourth(3));
@@ -162,52 +160,51 @@ HWY_INLINE void transpose_strip(D d, std::size_t columns, F at, N next, G put) {
 }
 
 template <row_end End, class D>
-void transpose_adjacent_columns(D d, const matrix& m, float factor, float* to,
-                                std::ptrdiff_t pitch) {
+void transpose_row_major(D d, const matrix& m, float factor, float* to, std::ptrdiff_t pitch) {
   constexpr std::size_t lanes = hn::MaxLanes(D()), blocks = lanes / 4;
   const auto f = hn::Set(d, factor);
   // Copied to locals: through a reference, they would be reloaded after each store.
   const std::ptrdiff_t next_row = m.row;
-  const std::size_t rows = m.rows, whole = m.columns / 4 * 4;
-  const auto done = static_cast<std::ptrdiff_t>(whole);
-  const matrix rest{m.data + done, m.row, m.column, m.rows, m.columns - whole};
-  transpose_elements<End>(d, rest, factor, to + done * pitch, pitch);
+  const std::size_t rows = m.rows, full = m.columns / 4 * 4;
+  const auto done = static_cast<std::ptrdiff_t>(full);
+  const matrix tail{m.data + done, m.row, m.column, m.rows, m.columns - full};
+  transpose_elements<End>(d, tail, factor, to + done * pitch, pitch);
   // A pointer to every fourth row, so that all of them fit in registers.
   const float* from = m.data;
   for (std::size_t strips = rows / lanes; strips > 0; --strips) {
     const float* row[blocks];
     for (auto& r : row) {
-      r = in_register(from);
+      r = opaque(from);
       from += 4 * next_row;
     }
     float* column = to;
     transpose_strip(
-        d, whole,
+        d, full,
         [&row, next_row](std::size_t j) {
           return row[j / 4] + static_cast<std::ptrdiff_t>(j % 4) * next_row;
         },
         [&row](std::size_t n) {
-          for (auto& r : row) r = in_register(r + n);
+          for (auto& r : row) r = opaque(r + n);
         },
         [=, &column](auto v) HWY_ATTR {
           hn::StoreU(hn::Mul(f, v), d, column);
-          column = in_register(column + pitch);
+          column = opaque(column + pitch);
         });
     to += lanes;
   }
   // Remainder: surplus pointers repeat the last row; their lanes are discarded or padding.
-  if (const std::size_t left = rows % lanes; left != 0) {
+  if (const std::size_t remaining = rows % lanes; remaining != 0) {
     const float* row[lanes];
     for (std::size_t j = 0; j < lanes; ++j) {
       row[j] = from;
-      if (j + 1 < left) from += next_row;
+      if (j + 1 < remaining) from += next_row;
     }
     float* column = to;
     std::size_t k = 0;
     transpose_strip(
-        d, whole, [&row, &k](std::size_t j) { return row[j] + k; }, [&k](std::size_t n) { k += n; },
+        d, full, [&row, &k](std::size_t j) { return row[j] + k; }, [&k](std::size_t n) { k += n; },
         [=, &column](auto v) HWY_ATTR {
-          store_last<End>(d, hn::Mul(f, v), column, left);
+          store_last<End>(d, hn::Mul(f, v), column, remaining);
           column += pitch;
         });
   }
@@ -216,8 +213,7 @@ void transpose_adjacent_columns(D d, const matrix& m, float factor, float* to,
 #else
 
 template <row_end End, class D>
-void transpose_adjacent_columns(D d, const matrix& m, float factor, float* to,
-                                std::ptrdiff_t pitch) {
+void transpose_row_major(D d, const matrix& m, float factor, float* to, std::ptrdiff_t pitch) {
   transpose_elements<End>(d, m, factor, to, pitch);
 }
 
@@ -226,9 +222,9 @@ void transpose_adjacent_columns(D d, const matrix& m, float factor, float* to,
 template <row_end End = row_end::exact, class D>
 void transpose(D d, const matrix& m, float factor, float* to, std::ptrdiff_t pitch) {
   if (m.column == 1)
-    transpose_adjacent_columns<End>(d, m, factor, to, pitch);
+    transpose_row_major<End>(d, m, factor, to, pitch);
   else if (m.row == 1)
-    transpose_adjacent_rows<End>(d, m, factor, to, pitch);
+    transpose_column_major<End>(d, m, factor, to, pitch);
   else
     transpose_elements<End>(d, m, factor, to, pitch);
 }

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "kernels/entry.hpp"
+#include "kernels/kernel_table.hpp"
 #include "kernels/row-inl.h"
 #include "weft/kernels/hwy-inl.h"
 
@@ -28,18 +28,18 @@ HWY_INLINE void for_vectors(std::size_t n, F f) {
   const std::size_t lanes = hn::Lanes(D());
   const std::size_t pairs = n - n % (2 * lanes), vectors = n - n % lanes;
   for (std::size_t i = 0; i < pairs; i += 2 * lanes) {
-    f(whole<float>(), i);
-    f(whole<float>(), i + lanes);
+    f(full_vector<float>(), i);
+    f(full_vector<float>(), i + lanes);
   }
-  if (pairs < vectors) f(whole<float>(), pairs);
-  if (vectors < n) f(first<float>{n - vectors}, vectors);
+  if (pairs < vectors) f(full_vector<float>(), pairs);
+  if (vectors < n) f(partial_vector<float>{n - vectors}, vectors);
 }
 
 template <bool with_momentum, bool nesterov>
 void descend(const sgd_step& step) {
   const sgd_step s = step;  // a copy, which no store can alias
   for_vectors(s.size, [&](auto memory, std::size_t i) HWY_ATTR {
-    const V p = in_register(memory.load(s.parameter + i));
+    const V p = opaque(memory.load(s.parameter + i));
     V d = hn::Mul(memory.load(s.gradient + i), value(s.gradient_scale));
     d = hn::MulAdd(value(s.weight_decay), p, d);
     if constexpr (with_momentum) {

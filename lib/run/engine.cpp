@@ -13,7 +13,7 @@ namespace weft {
 void engine::compute_once() noexcept {
   if (p_->once == 0) return;
   for (std::size_t i = 0; i < p_->lengths.size(); ++i) lengths_[i] = p_->lengths[i].most;
-  kernels::table const kernels = kernels::best();
+  kernels::table const kernels = kernels::dispatch();
   for (int i = 0; i < p_->once; ++i) run(p_->instructions[i], kernels);
 }
 
@@ -123,7 +123,7 @@ std::byte* engine::scratch_of(int member) const noexcept {
 }
 
 void engine::call(const instruction& s, std::ptrdiff_t place, const kernels::table& kernels,
-                  const kernels::share& part, std::byte* scratch) const noexcept {
+                  const kernels::partition& part, std::byte* scratch) const noexcept {
   kernels::call c;
   c.kind = s.kind;
   c.loops = s.loops;
@@ -137,7 +137,7 @@ void engine::call(const instruction& s, std::ptrdiff_t place, const kernels::tab
   c.scalar = s.scalar;
   c.scale = s.scale;
   c.epilogue = s.epilogue;
-  c.links = p_->links.begin() + s.first_fused;
+  c.fused_ops = p_->fused_ops.begin() + s.first_fused;
   c.fused_count = s.fused_count;
   c.axis_extent = static_cast<std::ptrdiff_t>(length(s.axis));
   c.axis_stride = s.axis_stride;
@@ -155,7 +155,7 @@ void engine::call(const instruction& s, std::ptrdiff_t place, const kernels::tab
 }
 
 void engine::attend(const instruction& s, std::ptrdiff_t place, const kernels::table& kernels,
-                    const kernels::share& part, std::byte* scratch) const noexcept {
+                    const kernels::partition& part, std::byte* scratch) const noexcept {
   attention_ref const& a = p_->attentions[s.attention];
   auto c = attention_call_of(s, a, [&](kernels::operand& to, const operand_ref& from) {
     to.data = address(from, place);
@@ -173,7 +173,7 @@ void engine::attend(const instruction& s, std::ptrdiff_t place, const kernels::t
 }
 
 void engine::carry_out(const instruction& s, std::ptrdiff_t place, const kernels::table& kernels,
-                       const kernels::share& part, std::byte* scratch) const noexcept {
+                       const kernels::partition& part, std::byte* scratch) const noexcept {
   if (s.run == kernel::attention || s.run == kernel::attention_adjoint)
     attend(s, place, kernels, part, scratch);
   else
@@ -181,7 +181,7 @@ void engine::carry_out(const instruction& s, std::ptrdiff_t place, const kernels
 }
 
 void engine::run(const instruction& s, const kernels::table& kernels, std::ptrdiff_t place,
-                 const kernels::share& part) const noexcept {
+                 const kernels::partition& part) const noexcept {
   carry_out(s, place, kernels, part, scratch_of(0));
 }
 
@@ -214,7 +214,7 @@ void engine::run_recorded(const kernels::table& kernels, recording& r) noexcept 
   } else {
     team_->go(
         all.count(), [&](int i) { return parts_[static_cast<std::size_t>(all[i].step)]; },
-        [&](int i, const kernels::share& part, int member) {
+        [&](int i, const kernels::partition& part, int member) {
           if (i == 0) r.begin_instructions();
           auto const [step, place] = all[i];
           carry_out(p_->instructions[step], place, kernels, part, scratch_of(member));
@@ -243,7 +243,7 @@ void engine::run(const kernels::table& kernels) noexcept {
   stages const all(*p_, lengths_.data());
   team_->go(
       all.count(), [&](int i) { return parts_[static_cast<std::size_t>(all[i].step)]; },
-      [&](int i, const kernels::share& part, int member) {
+      [&](int i, const kernels::partition& part, int member) {
         auto const [step, place] = all[i];
         carry_out(p_->instructions[step], place, kernels, part, scratch_of(member));
       });

@@ -10,7 +10,7 @@ void engine::pack(const instruction& s, const kernels::table& kernels, std::byte
   if (s.packed == not_packed) return;
   // Only the parameter's extents matter, and they are fixed; the others may be at their bounds.
   kernels::call c = call_at_bounds(s);
-  int const columns = kernels::columns_operand(c);
+  int const columns = kernels::rhs_operand(c);
   c.operands[columns].data = address(s.operand[columns]);
   c.scratch = memory_.workspace + p_->scratch_offset;
   c.packed_as = as;
@@ -21,7 +21,7 @@ void engine::freeze(std::byte* packed, precision as) noexcept {
   if (generated_.pack != nullptr && as == precision::float32) {
     generated_.pack(*this, packed);
   } else {
-    kernels::table const kernels = kernels::best();
+    kernels::table const kernels = kernels::dispatch();
     for (instruction const& s : p_->instructions) pack(s, kernels, packed, as);
   }
   memory_.packed = packed;

@@ -20,8 +20,8 @@ team::team(executor threads, clock now)
       clock_(now),
       places_(new place[static_cast<std::size_t>(size())]),
       widths_(static_cast<std::size_t>(size()), 1.0 / size()) {
-  for (int p = 0; p < size(); ++p) cuts_.push_back(kernels::share(p, size()).begin);
-  cuts_.push_back(kernels::share::whole);
+  for (int p = 0; p < size(); ++p) cuts_.push_back(kernels::partition(p, size()).begin);
+  cuts_.push_back(kernels::partition::full);
   threads_(size(), job([](int) {}));
 }
 
@@ -69,7 +69,7 @@ void team::balance() noexcept {
     double const speed = speed_of(p) / together;
     double const wanted = speed + equality * (1.0 / size() - speed);
     widths_[p] += trust * (wanted - widths_[p]);
-    cuts_[p] = std::lround(at * kernels::share::whole);
+    cuts_[p] = std::lround(at * kernels::partition::full);
     at += widths_[p];
   }
 }

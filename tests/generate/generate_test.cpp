@@ -66,7 +66,7 @@ BOOST_AUTO_TEST_CASE(products_with_few_rows_use_weights_packed_before_the_run) {
   BOOST_TEST(plan.supported);
   BOOST_TEST(!plan.packing_pays);
   BOOST_TEST(plan.packed_once);
-  BOOST_TEST(plan.rhs == weft::kernels::columns_operand(call_at_bounds(tables.instructions[0])));
+  BOOST_TEST(plan.rhs == weft::kernels::rhs_operand(call_at_bounds(tables.instructions[0])));
 }
 
 using all_rows = boost::mpl::list<short_rows, vector_rows, awkward_rows, long_rows>;
@@ -80,8 +80,8 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(elementwise_operations_match_the_reference, Model,
   auto const& tables = weft::lowered<weft::inference<Model>>::tables;
   for (weft::instruction const& s : tables.instructions)
     if (s.run == weft::kernel::elementwise) {
-      auto const* const links = tables.links.begin() + s.first_fused;
-      BOOST_TEST(weft::generate::plan_of_elementwise(s, links).supported);
+      auto const* const fused_ops = tables.fused_ops.begin() + s.first_fused;
+      BOOST_TEST(weft::generate::plan_of_elementwise(s, fused_ops).supported);
     }
   trial_of_generated<Model>();
 }

@@ -133,10 +133,10 @@ struct trial {
     if (!p.lengths.empty()) call.lengths = lengths.as_operand();
     call.scale = p.scale;
     call.soft_cap = p.soft_cap;
-    call.seen = p.seen;
+    call.visible = p.seen;
     if (p.rate > 0) {
-      std::copy(places.stride.begin(), places.stride.end(), call.numbers.stride);
-      call.drop = {0x89abcdef, weft::drop_below(p.rate)};
+      std::copy(places.stride.begin(), places.stride.end(), call.element_ids.stride);
+      call.drop = {0x89abcdef, weft::drop_threshold(p.rate)};
       call.random = {0x0123456789abcdef, 0xfedcba9876543210};
     }
     for (auto i : p.hidden) hide(i);

@@ -40,7 +40,7 @@ inline std::ptrdiff_t distance_of(const attention_call& c, const extents& index)
   const attention_loops loop(c.loops);
   const double first = c.offset.data != nullptr ? get(c.offset, index) : 0;
   return index[static_cast<std::size_t>(loop.key)] - index[static_cast<std::size_t>(loop.query)] -
-         c.seen.offset - static_cast<std::ptrdiff_t>(first);
+         c.visible.offset - static_cast<std::ptrdiff_t>(first);
 }
 // The index of the relative bias that is added for a query and a key.
 inline extents looked_up(const attention_call& c, extents index) {
@@ -70,15 +70,15 @@ struct score_row {
 
 inline score_row::score score_of(const attention_call& c, extents index) {
   score_row::score s;
-  if (c.drop.below > 0) {
-    const auto number = static_cast<std::uint32_t>(offset(c.numbers, index));
-    const std::uint32_t word = random_word(c.random, c.drop.salt, number);
-    s.kept = is_dropped(word, c.drop.below) ? 0 : 1 / (1 - c.drop.below * 0x1p-24);
+  if (c.drop.threshold > 0) {
+    const auto number = static_cast<std::uint32_t>(offset(c.element_ids, index));
+    const std::uint32_t word = random_word(c.random, c.drop.stream, number);
+    s.kept = is_dropped(word, c.drop.threshold) ? 0 : 1 / (1 - c.drop.threshold * 0x1p-24);
   }
   const std::ptrdiff_t distance = distance_of(c, index);
   const double bias = c.bias.data != nullptr ? get(c.bias, index) : 0;
   const double relative = c.relative.data != nullptr ? get(c.relative, looked_up(c, index)) : 0;
-  s.hidden = distance < c.seen.lowest || distance > c.seen.highest ||
+  s.hidden = distance < c.visible.lowest || distance > c.visible.highest ||
              (c.lengths.data != nullptr &&
               static_cast<double>(index[index.size() - 3]) >= get(c.lengths, index)) ||
              (c.mask.data != nullptr && get(c.mask, index) == 0) || bias == -score_row::infinity ||

@@ -108,15 +108,15 @@ class trial {
       c.origin = o_.origin;
     }
     if (o_.rate > 0) {
-      std::copy(places_.stride.begin(), places_.stride.end(), c.numbers.stride);
-      c.drop = {0x89abcdef, weft::drop_below(o_.rate)};
+      std::copy(places_.stride.begin(), places_.stride.end(), c.element_ids.stride);
+      c.drop = {0x89abcdef, weft::drop_threshold(o_.rate)};
       c.random = {0x0123456789abcdef, 0xfedcba9876543210};
     }
     c.result = result.as_operand();
     if (o_.has_statistics) c.statistics = statistics.as_operand();
     c.scale = scale;
     c.soft_cap = o_.soft_cap;
-    c.seen = o_.seen;
+    c.visible = o_.seen;
     return c;
   }
 

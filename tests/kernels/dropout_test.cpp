@@ -19,9 +19,11 @@ static_assert(philox::block({0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344},
                             {0xa4093822, 0x299f31d0}) ==
               words{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1});
 
-static_assert(weft::drop_below(0) == 0 && weft::drop_below(1) == 1u << 24);
-static_assert(!is_dropped(0, weft::drop_below(0)) && is_dropped(0xffffffff, weft::drop_below(1)));
-static_assert(kept_scale(weft::drop_below(0)) == 1 && kept_scale(weft::drop_below(0.5)) == 2);
+static_assert(weft::drop_threshold(0) == 0 && weft::drop_threshold(1) == 1u << 24);
+static_assert(!is_dropped(0, weft::drop_threshold(0)) &&
+              is_dropped(0xffffffff, weft::drop_threshold(1)));
+static_assert(kept_scale(weft::drop_threshold(0)) == 1 &&
+              kept_scale(weft::drop_threshold(0.5)) == 2);
 
 }  // namespace
 
@@ -37,21 +39,21 @@ BOOST_AUTO_TEST_CASE(elements_are_dropped_by_the_random_word_of_their_id) {
             array<float> x(extent, how), result(extent, how, 0, true);
             const array<std::int32_t> places(extent, numbered);
             fill(x, 7);
-            const fused_op links[]{
-                {op::dropout, dtype::float32, {0, 1}, {0x89abcdef, weft::drop_below(rate)}}};
+            const fused_op fused_ops[]{
+                {op::dropout, dtype::float32, {0, 1}, {0x89abcdef, weft::drop_threshold(rate)}}};
             call c = make_call(op::dropout, extent);
             c.operands[0] = result.as_operand();
             c.operands[1] = x.as_operand();
             c.operands[2].type = dtype::int32;
             std::copy(places.stride.begin(), places.stride.end(), c.operands[2].stride);
-            c.links = links;
+            c.fused_ops = fused_ops;
             c.fused_count = 1;
             c.random = {0x0123456789abcdef, 0xfedcba9876543210};
             expectation expected(result);
             for_points(c, [&](const auto& point) {
               const auto number = static_cast<std::uint32_t>(offset(c.operands[2], point));
-              const bool drops = is_dropped(random_word(c.random, links[0].drop.salt, number),
-                                            links[0].drop.below);
+              const bool drops = is_dropped(random_word(c.random, fused_ops[0].drop.stream, number),
+                                            fused_ops[0].drop.threshold);
               const double v = at(c.operands[1], offset(c.operands[1], point));
               const double y = drops ? 0 : v / (1 - rate);
               expected.expect(result, offset(c.operands[0], point), y, 2 * ulp(y));

@@ -23,12 +23,12 @@ BOOST_AUTO_TEST_CASE(fusion_groups_give_the_same_bits_as_separate_operations) {
         fill(n, 4);
         // where(z < x * y, tanh(x * y), cast(n) + x * y)
         constexpr std::int8_t made = max_fused_inputs;
-        const fused_op links[]{{op::multiply, dtype::float32, {0, 1}, {}},
-                               {op::less, dtype::boolean, {2, made}, {}},
-                               {op::tanh, dtype::float32, {made}, {}},
-                               {op::cast, dtype::float32, {3}, {}},
-                               {op::add, dtype::float32, {made + 3, made}, {}},
-                               {op::where, dtype::float32, {made + 1, made + 2, made + 4}, {}}};
+        const fused_op fused_ops[]{{op::multiply, dtype::float32, {0, 1}, {}},
+                                   {op::less, dtype::boolean, {2, made}, {}},
+                                   {op::tanh, dtype::float32, {made}, {}},
+                                   {op::cast, dtype::float32, {3}, {}},
+                                   {op::add, dtype::float32, {made + 3, made}, {}},
+                                   {op::where, dtype::float32, {made + 1, made + 2, made + 4}, {}}};
         const extents dense = extent;
         array<float> product(dense, layout::contiguous), function = product, number = product,
                                                          sum = product, wanted = product;
@@ -54,8 +54,8 @@ BOOST_AUTO_TEST_CASE(fusion_groups_give_the_same_bits_as_separate_operations) {
         c.operands[2] = y.as_operand();
         c.operands[3] = z.as_operand();
         c.operands[4] = n.as_operand();
-        c.links = links;
-        c.fused_count = static_cast<int>(std::size(links));
+        c.fused_ops = fused_ops;
+        c.fused_count = static_cast<int>(std::size(fused_ops));
         expectation expected(result), in_place(x);
         const operand dense_wanted = wanted.as_operand();
         for_points(c, [&](const auto& index) {
@@ -76,12 +76,12 @@ BOOST_AUTO_TEST_CASE(fusion_groups_give_the_same_bits_as_separate_operations) {
 BOOST_AUTO_TEST_CASE(fused_comparisons_follow_ieee_754_for_nan) {
   constexpr std::int8_t made = max_fused_inputs;
   // (x != y && !(x < y)) || bool(x), which is where(x != y && !(x < y), true, bool(x))
-  const fused_op links[]{{op::not_equal, dtype::boolean, {0, 1}, {}},
-                         {op::less, dtype::boolean, {0, 1}, {}},
-                         {op::logical_not, dtype::boolean, {made + 1}, {}},
-                         {op::logical_and, dtype::boolean, {made, made + 2}, {}},
-                         {op::cast, dtype::boolean, {0}, {}},
-                         {op::logical_or, dtype::boolean, {made + 3, made + 4}, {}}};
+  const fused_op fused_ops[]{{op::not_equal, dtype::boolean, {0, 1}, {}},
+                             {op::less, dtype::boolean, {0, 1}, {}},
+                             {op::logical_not, dtype::boolean, {made + 1}, {}},
+                             {op::logical_and, dtype::boolean, {made, made + 2}, {}},
+                             {op::cast, dtype::boolean, {0}, {}},
+                             {op::logical_or, dtype::boolean, {made + 3, made + 4}, {}}};
   on_every_target([&](const table& kernels) {
     for (const extents& extent : shapes)
       for (const layout how : layouts) {
@@ -93,8 +93,8 @@ BOOST_AUTO_TEST_CASE(fused_comparisons_follow_ieee_754_for_nan) {
         c.operands[0] = result.as_operand();
         c.operands[1] = x.as_operand();
         c.operands[2] = y.as_operand();
-        c.links = links;
-        c.fused_count = static_cast<int>(std::size(links));
+        c.fused_ops = fused_ops;
+        c.fused_count = static_cast<int>(std::size(fused_ops));
         expectation expected(result);
         for_points(c, [&](const auto& index) {
           const double a = at(c.operands[1], offset(c.operands[1], index));

@@ -227,7 +227,7 @@ void check(const product& p) {
         weft::kernels::pack_dot_kernel()(q, packed.data());
         q.packed = packed.data();
         // The operand that is packed must not be read.
-        q.operands[weft::kernels::columns_operand(c)].data = nullptr;
+        q.operands[weft::kernels::rhs_operand(c)].data = nullptr;
         const std::vector<float> result = run(q);
         BOOST_TEST(wrong_in(result, rounded) == 0u, hwy::TargetName(target)
                                                         << " packed, of " << size);

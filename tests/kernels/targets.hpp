@@ -15,7 +15,7 @@ void on_every_target(F&& check) {
   for (const auto target : hwy::SupportedAndGeneratedTargets()) {
     hwy::SetSupportedTargetsForTest(target);
     BOOST_TEST_CONTEXT("target " << hwy::TargetName(target)) {
-      check(best());
+      check(dispatch());
     }
   }
   hwy::SetSupportedTargetsForTest(0);

@@ -115,7 +115,7 @@ inline double kept_share(const node& numbers, const kernels::random_state& rando
   auto const salt = static_cast<std::uint32_t>(numbers.start);
   bool const dropped =
       kernels::is_dropped(kernels::random_word(random, salt, static_cast<std::uint32_t>(number)),
-                          drop_below(numbers.scalar));
+                          drop_threshold(numbers.scalar));
   return dropped ? 0 : 1 / (1 - numbers.scalar);
 }
 

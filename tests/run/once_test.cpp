@@ -68,7 +68,7 @@ constexpr bool runs_without_waves() {
     weft::instruction const& s = tables.instructions[i];
     bool any = s.kind == weft::op::sin || s.kind == weft::op::cos;
     for (int l = 0; l < s.fused_count; ++l) {
-      auto const kind = tables.links[s.first_fused + l].kind;
+      auto const kind = tables.fused_ops[s.first_fused + l].kind;
       any = any || kind == weft::op::sin || kind == weft::op::cos;
     }
     if (any && i >= tables.once) return false;

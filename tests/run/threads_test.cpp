@@ -186,7 +186,7 @@ BOOST_AUTO_TEST_CASE(instructions_are_partitioned_among_threads_on_every_target)
 }
 
 BOOST_AUTO_TEST_CASE(jobs_may_run_one_after_another_in_any_order) {
-  weft::kernels::table const kernels = weft::kernels::best();
+  weft::kernels::table const kernels = weft::kernels::dispatch();
   bits const expected = gradients_of_lookup(kernels, weft::executor());
   weft::executor const backwards(4, [](int n, weft::job f) {
     while (n > 0) f(--n);
@@ -200,7 +200,7 @@ BOOST_AUTO_TEST_CASE(an_executor_is_called_once_per_run_and_not_for_a_small_run)
     asked.push_back(n);
     for (int i = 0; i < n; ++i) f(i);
   });
-  gradients_of_lookup(weft::kernels::best(), counting);
+  gradients_of_lookup(weft::kernels::dispatch(), counting);
   // Once when it is set, once for the run.
   BOOST_TEST(asked == std::vector<int>({3, 3}), boost::test_tools::per_element());
   weft::module<classifier, "scaled"> small;
@@ -224,10 +224,10 @@ BOOST_AUTO_TEST_CASE(partitions_are_sized_by_the_speed_of_their_threads) {
   const auto run = [&](double first_member, double second_member) {
     two.go(
         400, [](int) { return 2; },
-        [&](int, const weft::kernels::share& part, int member) {
+        [&](int, const weft::kernels::partition& part, int member) {
           together.arrive_and_wait();
           auto const of_whole =
-              static_cast<double>(part.end - part.begin) / weft::kernels::share::whole;
+              static_cast<double>(part.end - part.begin) / weft::kernels::partition::full;
           worked += of_whole * (member == 0 ? first_member : second_member);
           parts[static_cast<std::size_t>(part.index)] = of_whole;
         });

@@ -12,7 +12,7 @@ namespace {
 void run_in_parts(const engine& e, const instruction& s, std::ptrdiff_t place,
                   const kernels::table& kernels, int parts) {
   // The last partition first: no partition may depend on another one.
-  for (int i = parts; i-- > 0;) e.run(s, kernels, place, kernels::share(i, parts));
+  for (int i = parts; i-- > 0;) e.run(s, kernels, place, kernels::partition(i, parts));
 }
 
 }  // namespace

@@ -294,7 +294,7 @@ std::vector<std::vector<double>> expectation::run(const program& p, program_code
     put_states();
   }
   if (audit)
-    BOOST_TEST(audit->run(e, kernels::best(), parts) == 0,
+    BOOST_TEST(audit->run(e, kernels::dispatch(), parts) == 0,
                "steps that give something else in memory of their own");
   else
     e.run();

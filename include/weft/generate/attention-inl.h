@@ -15,8 +15,8 @@
 
 #include "weft/generate/attention_plan.hpp"
 #include "weft/generate/dot-inl.h"
-#include "weft/kernels/bundle-inl.h"
 #include "weft/kernels/math-inl.h"
+#include "weft/kernels/vec_array-inl.h"
 
 #ifdef WEFT_GENERATES
 HWY_BEFORE_NAMESPACE();
@@ -99,7 +99,7 @@ struct attention_block {
   HWY_INLINE static void softmax(float* scores_of, std::ptrdiff_t query, const float* bias,
                                  float visible) {
     const D d;
-    using column = kernels::HWY_NAMESPACE::bundle<D, static_cast<int>(P.keys)>;
+    using column = kernels::HWY_NAMESPACE::vec_array<D, static_cast<int>(P.keys)>;
     column s;
     s.map_indexed([&](V, int j) HWY_ATTR {
       V score = hn::LoadU(d, scores_of + j * padded);
@@ -183,7 +183,7 @@ struct attention_block {
     // The pointer is opaque, so that weights are broadcast from memory: where g++ knows the vectors
     // they are in, it would broadcast from these, with two instructions each, on ports on which
     // some processors multiply.
-    dot_matrix<weighted, count>({kernels::HWY_NAMESPACE::in_register(&weights[0]), at.read(3),
+    dot_matrix<weighted, count>({kernels::HWY_NAMESPACE::opaque(&weights[0]), at.read(3),
                                  at.write() + first * P.result_row, nullptr, nullptr});
     if constexpr (P.banded || P.has_lengths || P.has_any_bias())
       if (HWY_UNLIKELY(has_nan(at.write() + first * P.result_row)))

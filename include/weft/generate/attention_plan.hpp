@@ -57,7 +57,7 @@ constexpr attention_plan plan_of_attention(const instruction& s, const attention
     if (o && (o->shift_count > 0 || o->where == block::numbers)) return p;
   for (int l = 0; l < s.loops; ++l)
     if (!s.extent[l].fixed() || s.extent[l].most == 0) return p;
-  if (a.has_mask || a.has_offset || s.scalar != 0 || a.drop.below != 0) return p;
+  if (a.has_mask || a.has_offset || s.scalar != 0 || a.drop.threshold != 0) return p;
   auto const extent = [&](int l) { return static_cast<std::ptrdiff_t>(s.extent[l].most); };
   kernels::attention_loops const of(s.loops);
   for (int l = 0; l < of.query; ++l) {

@@ -77,7 +77,7 @@ struct tile {
   template <int... J>
   HWY_INLINE static void load_rhs(std::integer_sequence<int, J...>, V* to, const float* from) {
     ((to[J] = load_columns < T.rhs_is_padded ? lanes : count < J >> (from + J * lanes)), ...);
-    ((to[J] = kernels::HWY_NAMESPACE::in_register(to[J])), ...);
+    ((to[J] = kernels::HWY_NAMESPACE::opaque(to[J])), ...);
   }
   template <int... K>
   HWY_INLINE static void load_all_rhs(std::integer_sequence<int, K...>, V* to, const float* from) {
@@ -114,7 +114,7 @@ struct tile {
   template <int... R>
   HWY_INLINE static void load_quads(std::integer_sequence<int, R...>, [[maybe_unused]] V* to,
                                     [[maybe_unused]] const float* lhs) {
-    ((to[R] = kernels::HWY_NAMESPACE::in_register(hn::LoadDup128(D(), lhs + R * T.lhs_row))), ...);
+    ((to[R] = kernels::HWY_NAMESPACE::opaque(hn::LoadDup128(D(), lhs + R * T.lhs_row))), ...);
   }
   // Some steps along the depth, unrolled.
   template <int Quads, int... C>
@@ -214,8 +214,8 @@ HWY_INLINE void loop_m(int count, tile_operands& at) {
   }
   for (int i = 0; i < count; ++i) {
     tile::run(at.lhs, rhs, at.result, at.a, at.b);
-    at.lhs = kernels::HWY_NAMESPACE::in_register(at.lhs + Rows * T.lhs_row);
-    at.result = kernels::HWY_NAMESPACE::in_register(at.result + Rows * T.result_row);
+    at.lhs = kernels::HWY_NAMESPACE::opaque(at.lhs + Rows * T.lhs_row);
+    at.result = kernels::HWY_NAMESPACE::opaque(at.result + Rows * T.result_row);
     if constexpr (T.addends > 0) at.a += Rows * a_row;
     if constexpr (T.addends > 1) at.b += Rows * b_row;
   }

@@ -30,11 +30,11 @@ namespace weft::generate::HWY_NAMESPACE {
 
 template <class Unit>
 HWY_INLINE void run_instructions(const engine& e) {
-  e.run_alone(kernels::best());
+  e.run_alone(kernels::dispatch());
 }
 template <class Unit>
 HWY_INLINE void pack_operands(const engine& e, std::byte* packed) {
-  const kernels::table kernels = kernels::best();
+  const kernels::table kernels = kernels::dispatch();
   for (instruction const& s : e.tables().instructions)
     e.pack(s, kernels, packed, precision::float32);
 }
@@ -52,7 +52,7 @@ constexpr bool needs_statistics() {
   return false;
 }
 
-// The plan of instruction I; not possible if it is no attention.
+// The plan of instruction I; not supported if it is no attention.
 template <class Unit, int I>
 constexpr attention_plan plan_of_attention() {
   constexpr auto const& tables = lowered<Unit>::tables;
@@ -66,8 +66,8 @@ constexpr attention_plan plan_of_attention() {
 template <class Unit, int I>
 constexpr elementwise_plan plan_of_elementwise() {
   constexpr auto const& tables = lowered<Unit>::tables;
-  return generate::plan_of_elementwise(tables.instructions[I],
-                                       tables.links.begin() + tables.instructions[I].first_fused);
+  return generate::plan_of_elementwise(
+      tables.instructions[I], tables.fused_ops.begin() + tables.instructions[I].first_fused);
 }
 
 // For a fixed instruction (is_fixed) that is a contraction.
@@ -84,7 +84,7 @@ constexpr bool reads_packed() {
   if constexpr (s.run == kernel::dot && s.packed != not_packed && is_fixed(s)) {
     constexpr dot_plan plan = plan_of_dot<Unit, I>();
     return plan.supported && packs_rhs<plan> && plan.packed_once &&
-           plan.rhs == kernels::columns_operand(call_at_bounds(s));
+           plan.rhs == kernels::rhs_operand(call_at_bounds(s));
   }
   return false;
 }
@@ -225,7 +225,7 @@ HWY_INLINE kernels::table table_kernels() {
   if constexpr (all_generated<Unit>(std::make_integer_sequence<int, count>()))
     return {};
   else
-    return kernels::best();
+    return kernels::dispatch();
 }
 
 // Runs the instructions of the program that Unit lowers to, on the engine's memory and arguments.

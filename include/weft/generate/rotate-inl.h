@@ -28,9 +28,9 @@ struct rotation {
     using D = hn::CappedTag<float, vector_lanes>;
     using V = hn::Vec<D>;
     const D d;
-    using kernels::HWY_NAMESPACE::in_register;
-    const V cosine = in_register(load<D, count>(row.read(2) + i));
-    const V sine = in_register(load<D, count>(row.read(3) + i));
+    using kernels::HWY_NAMESPACE::opaque;
+    const V cosine = opaque(load<D, count>(row.read(2) + i));
+    const V sine = opaque(load<D, count>(row.read(3) + i));
     V a, b;
     if constexpr (P.partner == 1) {
       kernels::HWY_NAMESPACE::load_pairs(d, row.read(1) + 2 * i, a, b);
@@ -38,8 +38,8 @@ struct rotation {
       a = load<D, count>(row.read(1) + i);
       b = load<D, count>(row.read(1) + P.partner + i);
     }
-    a = in_register(a);
-    b = in_register(b);
+    a = opaque(a);
+    b = opaque(b);
     const V first = hn::NegMulAdd(b, sine, hn::Mul(a, cosine));
     const V second = hn::MulAdd(a, sine, hn::Mul(b, cosine));
     if constexpr (P.partner == 1) {

@@ -12,9 +12,9 @@
 
 #include "weft/generate/rows_plan.hpp"
 #include "weft/generate/vectors-inl.h"
-#include "weft/kernels/bundle-inl.h"
 #include "weft/kernels/lanes-inl.h"
 #include "weft/kernels/math-inl.h"
+#include "weft/kernels/vec_array-inl.h"
 
 #ifdef WEFT_GENERATES
 HWY_BEFORE_NAMESPACE();
@@ -34,7 +34,7 @@ struct row {
   static constexpr int count = J == vectors - 1 && tail != 0 ? tail : lanes;
   using all = std::make_integer_sequence<int, vectors>;
 
-  kernels::HWY_NAMESPACE::bundle<D, vectors> x;
+  kernels::HWY_NAMESPACE::vec_array<D, vectors> x;
 
   HWY_INLINE explicit row(const float* p) { load_from(all(), p); }
   HWY_INLINE void store_to(float* p) const { store_to(all(), p); }
@@ -74,7 +74,7 @@ struct row {
   static constexpr auto max_of = [](auto a, auto b) HWY_ATTR { return hn::Max(a, b); };
   template <class F>
   HWY_INLINE static auto reduce_lanes(V v, F f) {
-    return kernels::HWY_NAMESPACE::lanes_combined(D(), v, f);
+    return kernels::HWY_NAMESPACE::reduce_lanes(D(), v, f);
   }
   template <class VR>
   HWY_INLINE static V broadcast(VR v) {
@@ -124,7 +124,7 @@ HWY_INLINE hn::Vec<D4> sum_blocks(D /*d*/, hn::Vec<D> v) {
 template <class D>
 HWY_INLINE hn::Vec<D4> horizontal_sums(D d, hn::Vec<D> v) {
   const auto add = [](auto a, auto b) HWY_ATTR { return hn::Add(a, b); };
-  const auto sum = kernels::HWY_NAMESPACE::lanes_combined(d, v, add);
+  const auto sum = kernels::HWY_NAMESPACE::reduce_lanes(d, v, add);
   if constexpr (hn::MaxLanes(hn::DFromV<decltype(sum)>()) <= 4)
     return sum;
   else

@@ -7,7 +7,7 @@ namespace weft {
 
 // A rate is rounded to a multiple of 2^-24: an element is dropped if the upper 24 of its bits are
 // less than rate * 2^24.
-constexpr std::uint32_t drop_below(double rate) {
+constexpr std::uint32_t drop_threshold(double rate) {
   return static_cast<std::uint32_t>(rate * 0x1p24 + 0.5);
 }
 

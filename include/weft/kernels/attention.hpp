@@ -67,25 +67,25 @@ struct attention_loops {
 struct attention_call {
   int loops = 0;
   std::ptrdiff_t extent[max_loops]{};
-  operand query;       // [batch..., query, depth]
-  operand key;         // [batch..., key, depth]
-  operand value;       // [batch..., key, value]
-  operand mask;        // any of [batch..., query, key], boolean; absent: every key is seen
-  operand bias;        // any of [batch..., query, key]
-  operand relative;    // any of [batch..., query], distance; its stride in the key loop is that of
-                       // distances
-  operand offset;      // any of [batch...], int32: added to seen.offset
-  operand lengths;     // any of [batch...], int32: keys from this index on are masked out
-  operand numbers;     // element ids of the weights: strides only, any of [batch..., query, key]
-  operand result;      // [batch..., query, value]
-  operand statistics;  // logsumexp, [batch..., query]; may be absent in the forward kernel
+  operand query;        // [batch..., query, depth]
+  operand key;          // [batch..., key, depth]
+  operand value;        // [batch..., key, value]
+  operand mask;         // any of [batch..., query, key], boolean; absent: every key is visible
+  operand bias;         // any of [batch..., query, key]
+  operand relative;     // any of [batch..., query], distance; its stride in the key loop is that of
+                        // distances
+  operand offset;       // any of [batch...], int32: added to visible.offset
+  operand lengths;      // any of [batch...], int32: keys from this index on are masked out
+  operand element_ids;  // element ids of the weights: strides only, any of [batch..., query, key]
+  operand result;       // [batch..., query, value]
+  operand statistics;   // logsumexp, [batch..., query]; may be absent in the forward kernel
   double scale = 1;
   double soft_cap = 0;  // 0: none
-  band seen;
+  band visible;
   std::ptrdiff_t length_more = 0;  // added to the lengths
   std::ptrdiff_t distances = 0;    // in a row of `relative`; at least 1 if it is present
   std::ptrdiff_t origin = 0;       // index in such a row of a key at the query's position
-  dropping drop{};                 // dropout of the weights
+  dropout_params drop{};           // dropout of the weights
   random_state random;             // seed and step of the dropout
   // Adjoint only. The gradients for query, key and value are required; one with stride 0 in a batch
   // loop (the key of grouped heads) is the sum over that loop.
@@ -97,7 +97,7 @@ struct attention_call {
   operand relative_gradient;     // shape of the relative bias; absent: not computed
   std::byte* scratch = nullptr;  // at least attention_scratch_bytes(call), or
                                  // attention_adjoint_scratch_bytes(call); aligned to 64
-  share part;
+  partition part;
 };
 
 }  // namespace weft::kernels

@@ -18,25 +18,24 @@ inline constexpr std::ptrdiff_t max_adjoint_keys = 128;
 // SIMD target, and whole register tiles.
 inline constexpr std::ptrdiff_t adjoint_unit = 16;
 
-// Scratch layout: offsets in floats, each aligned to 64 bytes. `dots` is delta = rowsum(g *
-// result).
+// Scratch layout: offsets in floats, each aligned to 64 bytes. `delta` = rowsum(g * result).
 struct attention_adjoint_scratch {
   std::ptrdiff_t depth_row, value_row, score_row;  // row strides
   std::ptrdiff_t key, key_transposed, value_transposed, key_gradient, value_gradient;  // of keys
-  std::ptrdiff_t query, g, query_gradient, statistics, dots;  // of a block of queries
-  std::ptrdiff_t weights, score_gradient;                     // queries x keys
-  std::ptrdiff_t addend;                                      // a row of biases and mask
-  std::ptrdiff_t before_cap;                                  // a row of capped scores' gradients
-  std::ptrdiff_t bias_sums, relative_sums;                    // what a block adds to a shared row
-  std::ptrdiff_t row;                                         // a row of results
+  std::ptrdiff_t query, g, query_gradient, statistics, delta;  // of a block of queries
+  std::ptrdiff_t weights, score_gradient;                      // queries x keys
+  std::ptrdiff_t bias;                                         // a row of biases and mask
+  std::ptrdiff_t before_cap;                                   // a row of capped scores' gradients
+  std::ptrdiff_t bias_sums, relative_sums;                     // what a block adds to a shared row
+  std::ptrdiff_t row;                                          // a row of results
   std::ptrdiff_t floats;
 
   constexpr explicit attention_adjoint_scratch(const attention_call& c) {
     const attention_loops at(c.loops);
-    const std::ptrdiff_t queries = whole(std::min(c.extent[at.query], max_adjoint_queries));
-    const std::ptrdiff_t keys = whole(std::min(c.extent[at.key], max_adjoint_keys));
-    depth_row = whole(c.extent[at.depth]);
-    value_row = whole(c.extent[at.value]);
+    const std::ptrdiff_t queries = round_to_unit(std::min(c.extent[at.query], max_adjoint_queries));
+    const std::ptrdiff_t keys = round_to_unit(std::min(c.extent[at.key], max_adjoint_keys));
+    depth_row = round_to_unit(c.extent[at.depth]);
+    value_row = round_to_unit(c.extent[at.value]);
     // Padded, since rows with a power-of-two stride map to few sets of the L1 cache.
     score_row = keys + adjoint_unit;
     key = 0;
@@ -48,11 +47,11 @@ struct attention_adjoint_scratch {
     g = query + queries * depth_row;
     query_gradient = g + queries * value_row;
     statistics = query_gradient + queries * depth_row;
-    dots = statistics + queries;
-    weights = dots + queries;
+    delta = statistics + queries;
+    weights = delta + queries;
     score_gradient = weights + queries * score_row;
-    addend = score_gradient + queries * score_row;
-    before_cap = addend + score_row;
+    bias = score_gradient + queries * score_row;
+    before_cap = bias + score_row;
     bias_sums = before_cap + score_row;
     relative_sums = bias_sums + queries + score_row;
     row = relative_sums + queries + score_row;
@@ -60,7 +59,7 @@ struct attention_adjoint_scratch {
   }
 
  private:
-  static constexpr std::ptrdiff_t whole(std::ptrdiff_t n) {
+  static constexpr std::ptrdiff_t round_to_unit(std::ptrdiff_t n) {
     return (n + adjoint_unit - 1) / adjoint_unit * adjoint_unit;
   }
 };

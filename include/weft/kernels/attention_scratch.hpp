@@ -25,29 +25,29 @@ static_assert(attention_query_block % max_attention_tile == 0);
 
 // Scratch layout: offsets in bytes, each aligned to 64. Queries are padded to whole tiles.
 struct attention_scratch {
-  std::size_t queries;  // packed (transposed): depth x queries for each tile
-  std::size_t results;  // not normalised yet: queries x value, rows padded to full vectors
-  std::size_t highest;  // running maximum of each query's scores
-  std::size_t sums;     // running sum of its exponentials
-  std::size_t factors;  // rescaling factors of a tile's earlier results
-  std::size_t scores;   // of a tile, keys x queries
-  std::size_t addend;   // a bias or mask for one vector of queries, keys x queries
-  std::size_t values;   // packed values of a block of keys, rows padded to full vectors
+  std::size_t queries;      // packed (transposed): depth x queries for each tile
+  std::size_t results;      // not normalised yet: queries x value, rows padded to full vectors
+  std::size_t running_max;  // running maximum of each query's scores
+  std::size_t running_sum;  // running sum of its exponentials
+  std::size_t rescale;      // rescaling factors of a tile's earlier results
+  std::size_t scores;       // of a tile, keys x queries
+  std::size_t bias;         // a bias or mask for one vector of queries, keys x queries
+  std::size_t values;       // packed values of a block of keys, rows padded to full vectors
   std::size_t bytes;
 
   constexpr attention_scratch(std::size_t query, std::size_t depth, std::size_t value)
       : queries(0),
-        results(queries + room(query) * depth * sizeof(float)),
-        highest(results + room(query) * round_up(value, max_dot_lanes) * sizeof(float)),
-        sums(highest + room(query) * sizeof(float)),
-        factors(sums + room(query) * sizeof(float)),
-        scores(factors + max_attention_tile * sizeof(float)),
-        addend(scores + attention_key_block * max_attention_tile * sizeof(float)),
-        values(addend + attention_key_block * max_dot_lanes * sizeof(float)),
+        results(queries + capacity(query) * depth * sizeof(float)),
+        running_max(results + capacity(query) * round_up(value, max_dot_lanes) * sizeof(float)),
+        running_sum(running_max + capacity(query) * sizeof(float)),
+        rescale(running_sum + capacity(query) * sizeof(float)),
+        scores(rescale + max_attention_tile * sizeof(float)),
+        bias(scores + attention_key_block * max_attention_tile * sizeof(float)),
+        values(bias + attention_key_block * max_dot_lanes * sizeof(float)),
         bytes(values + attention_key_block * round_up(value, max_dot_lanes) * sizeof(float)) {}
 
  private:
-  static constexpr std::size_t room(std::size_t query) {
+  static constexpr std::size_t capacity(std::size_t query) {
     return round_up(std::min(query, attention_query_block), max_attention_tile);
   }
 };

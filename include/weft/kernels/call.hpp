@@ -29,9 +29,9 @@ struct random_state {
 
 // With random_state, which elements a dropout drops: see philox.hpp. No default member
 // initializers, since zero-initialised tables of a type without them take clang far less memory.
-struct dropping {
-  std::uint32_t salt;   // distinguishes its mask from those of other dropouts
-  std::uint32_t below;  // rate * 2^24; 0: nothing is dropped
+struct dropout_params {
+  std::uint32_t stream;     // distinguishes its mask from those of other dropouts
+  std::uint32_t threshold;  // rate * 2^24; 0: nothing is dropped
 };
 
 // One operation of a fusion group. `from` lists values: value v is operand v + 1, or, from
@@ -40,22 +40,22 @@ struct fused_op {
   op kind;
   dtype type;  // of its result
   std::int8_t from[3];
-  dropping drop;
+  dropout_params drop;
 };
 
 // The partition of a call's work to do. Partitions of any count are disjoint and cover all of it;
 // each element of a result is computed in the same way for every partitioning, so results are
 // bitwise equal. A partition may be empty. Partitions run concurrently, each with its own scratch.
-struct share {
-  static constexpr std::ptrdiff_t whole = 1 << 16;
+struct partition {
+  static constexpr std::ptrdiff_t full = 1 << 16;
 
   int index = 0, count = 1;
-  std::ptrdiff_t begin = 0, end = whole;  // in units of 1 / whole of the work
+  std::ptrdiff_t begin = 0, end = full;  // in units of 1 / full of the work
 
-  constexpr share() = default;
+  constexpr partition() = default;
   // Partition i of n equal ones.
-  constexpr share(int i, int n) : share(i, n, whole * i / n, whole * (i + 1) / n) {}
-  constexpr share(int i, int n, std::ptrdiff_t from, std::ptrdiff_t to)
+  constexpr partition(int i, int n) : partition(i, n, full * i / n, full * (i + 1) / n) {}
+  constexpr partition(int i, int n, std::ptrdiff_t from, std::ptrdiff_t to)
       : index(i), count(n), begin(from), end(to) {}
 };
 
@@ -63,10 +63,10 @@ struct share {
 struct item_range {
   std::ptrdiff_t begin, end;
 };
-constexpr item_range items_of(std::ptrdiff_t n, const share& s) {
+constexpr item_range range_of(std::ptrdiff_t n, const partition& s) {
   if (s.count == 1) return {0, n};  // avoids the latency of a multiplication by a known factor
   const auto nearest = [n](std::ptrdiff_t at) {
-    return (n * at + share::whole / 2) / share::whole;
+    return (n * at + partition::full / 2) / partition::full;
   };
   return {nearest(s.begin), nearest(s.end)};
 }
@@ -86,14 +86,15 @@ struct call {
   op epilogue = op::copy;             // dot: a unary function applied to the result
   const std::byte* packed = nullptr;  // dot: the columns' operand, packed by pack_dot; or null
   precision packed_as = precision::float32;
-  std::ptrdiff_t axis_extent = 0;   // gather, scatter_add: length of the indexed axis
-  std::ptrdiff_t axis_stride = 0;   // and its stride in the table; for rotate and
-                                    // normalize_adjoint see kernels.hpp
-  const fused_op* links = nullptr;  // elementwise: a fusion group instead of `kind`; the result of
-  int fused_count = 0;              // the last one is the call's. 0: the single operation `kind`
-  random_state random;              // elementwise: seed and step of dropouts
-  std::byte* scratch = nullptr;     // at least scratch_bytes(call) bytes, aligned to 64
-  share part;
+  std::ptrdiff_t axis_extent = 0;  // gather, scatter_add: length of the indexed axis
+  std::ptrdiff_t axis_stride = 0;  // and its stride in the table; for rotate and
+                                   // normalize_adjoint see kernels.hpp
+  const fused_op* fused_ops =
+      nullptr;                   // elementwise: a fusion group instead of `kind`; the result of
+  int fused_count = 0;           // the last one is the call's. 0: the single operation `kind`
+  random_state random;           // elementwise: seed and step of dropouts
+  std::byte* scratch = nullptr;  // at least scratch_bytes(call) bytes, aligned to 64
+  partition part;
 };
 
 }  // namespace weft::kernels

@@ -1,8 +1,8 @@
 // Blocking of a contraction, and the scratch that the blocks need.
 //
 // The result is rows x columns (m x n), each element a sum over the depth (k). As in BLIS, a block
-// of the left operand (rows x depth) and a panel of the right one (depth x columns) are packed, and
-// a microkernel computes register tiles of the result from them.
+// of the lhs (rows x depth) and a panel of the rhs (depth x columns) are packed, and a microkernel
+// computes register tiles of the result from them.
 #pragma once
 
 #include <algorithm>
@@ -21,10 +21,10 @@ struct dot_tile {
 };
 
 // The register tile for a number of vector registers, which hold its accumulators, the vectors of
-// the right operand and one broadcast element of the left one. Of such tiles, it is the one with
-// the most products per step of the depth, and of those the one with the fewest columns, which
-// narrow results waste less of. The rows are a power of two, as lanes are: packing moves
-// micro-panels of the left operand as vectors.
+// the rhs and one broadcast element of the lhs. Of such tiles, it is the one with the most products
+// per step of the depth, and of those the one with the fewest columns, which narrow results waste
+// less of. The rows are a power of two, as lanes are: packing moves micro-panels of the lhs as
+// vectors.
 constexpr dot_tile tile_for(std::size_t registers) {
   dot_tile best{1, 1};
   for (std::size_t rows = 1; rows < registers; rows *= 2) {
@@ -43,8 +43,8 @@ inline constexpr std::size_t max_tile_columns = tile_for(32).vectors * max_dot_l
 // less: AMD's have had 32 or 48 KiB and 512 KiB to 1 MiB since Zen 2, Intel's servers 48 KiB and
 // 1.25 to 2 MiB since Ice Lake, Arm's Neoverse 64 KiB and 1 to 2 MiB (their vendors' optimization
 // guides).
-inline constexpr std::size_t first_cache_bytes = 32 * 1024;
-inline constexpr std::size_t second_cache_bytes = 1024 * 1024;
+inline constexpr std::size_t l1_cache_bytes = 32 * 1024;
+inline constexpr std::size_t l2_cache_bytes = 1024 * 1024;
 
 template <std::integral T>
 constexpr T round_up(T n, std::type_identity_t<T> unit) {
@@ -63,23 +63,23 @@ struct dot_blocks {
   std::size_t rows, columns, depth;
 };
 
-// A micro-panel of the left operand, a tile's rows, stays in L1 while the panel streams by; what
-// does not fit is reloaded from L2. (In shallow products, a micro-panel of the right operand stays
-// while the rows stream by.) The larger the depth, the less often the result is loaded and stored
-// again: with a depth that fills L1, products of 512 x 768 and 1024 x 1024 took 2 to 3 % less time
-// than with half of it. A panel of the right operand takes three quarters of L2, where it stays
-// while the rows of the left one stream by; these are packed in blocks of half the size of L2. Rows
-// and columns are multiples of the tile's.
-constexpr dot_blocks blocks_for(std::size_t first_cache, std::size_t second_cache) {
-  const auto whole = [](std::size_t n, std::size_t unit) { return n / unit * unit; };
+// A micro-panel of the lhs, a tile's rows, stays in L1 while the panel streams by; what does not
+// fit is reloaded from L2. (In shallow products, a micro-panel of the rhs stays while the rows
+// stream by.) The larger the depth, the less often the result is loaded and stored again: with a
+// depth that fills L1, products of 512 x 768 and 1024 x 1024 took 2 to 3 % less time than with half
+// of it. A panel of the rhs takes three quarters of L2, where it stays while the rows of the lhs
+// stream by; these are packed in blocks of half the size of L2. Rows and columns are multiples of
+// the tile's.
+constexpr dot_blocks blocks_for(std::size_t l1_cache, std::size_t l2_cache) {
+  const auto round_down = [](std::size_t n, std::size_t unit) { return n / unit * unit; };
   dot_blocks most{};
-  most.depth = whole(first_cache / (max_tile_rows * sizeof(float)), max_dot_lanes);
+  most.depth = round_down(l1_cache / (max_tile_rows * sizeof(float)), max_dot_lanes);
   const std::size_t line = most.depth * sizeof(float);
-  most.columns = whole(second_cache / 4 * 3 / line, max_tile_columns);
-  most.rows = whole(second_cache / 2 / line, max_tile_rows);
+  most.columns = round_down(l2_cache / 4 * 3 / line, max_tile_columns);
+  most.rows = round_down(l2_cache / 2 / line, max_tile_rows);
   return most;
 }
-inline constexpr dot_blocks max_blocks = blocks_for(first_cache_bytes, second_cache_bytes);
+inline constexpr dot_blocks max_blocks = blocks_for(l1_cache_bytes, l2_cache_bytes);
 
 // The block sizes of a contraction with these extents: see block_size.
 constexpr dot_blocks blocks_of(std::size_t rows, std::size_t columns, std::size_t depth) {
@@ -90,11 +90,11 @@ constexpr dot_blocks blocks_of(std::size_t rows, std::size_t columns, std::size_
 
 // Scratch layout: offsets in bytes, each aligned to 64, for blocks of rows x columns x depth.
 struct dot_scratch {
-  std::size_t row_offsets;     // of a block's rows: in the left operand, the result, the addends
-  std::size_t column_offsets;  // of a panel's columns: in the right operand, the result, …
-  std::size_t depth_offsets;   // of the depth, in the left operand, then in the right one
-  std::size_t left;            // the packed block
-  std::size_t right;           // the packed panel
+  std::size_t row_offsets;     // of a block's rows: in the lhs, the result, the addends
+  std::size_t column_offsets;  // of a panel's columns: in the rhs, the result, …
+  std::size_t depth_offsets;   // of the depth, in the lhs, then in the rhs
+  std::size_t lhs;             // the packed block
+  std::size_t rhs;             // the packed panel
   std::size_t tile;            // a tile that cannot be stored to the result directly
   std::size_t addends;         // a tile of each addend that cannot be loaded directly
   std::size_t bytes;
@@ -103,16 +103,16 @@ struct dot_scratch {
       : row_offsets(0),
         column_offsets(row_offsets + round_up(4 * rows * sizeof(std::ptrdiff_t), 64)),
         depth_offsets(column_offsets + round_up(4 * columns * sizeof(std::ptrdiff_t), 64)),
-        left(depth_offsets + round_up(2 * depth * sizeof(std::ptrdiff_t), 64)),
-        right(left + round_up(round_up(rows, max_tile_rows) * depth * sizeof(float), 64)),
-        tile(right + round_up(round_up(columns, max_dot_lanes) * depth * sizeof(float), 64)),
+        lhs(depth_offsets + round_up(2 * depth * sizeof(std::ptrdiff_t), 64)),
+        rhs(lhs + round_up(round_up(rows, max_tile_rows) * depth * sizeof(float), 64)),
+        tile(rhs + round_up(round_up(columns, max_dot_lanes) * depth * sizeof(float), 64)),
         addends(tile + max_tile_rows * max_tile_columns * sizeof(float)),
         bytes(addends + 2 * max_tile_rows * max_tile_columns * sizeof(float)) {}
 };
 
 // The operand, 1 or 2, that gives the columns (n). Vectors run along the columns, so it is the one
 // whose axes have the smallest stride in the result.
-constexpr int columns_operand(const call& c) {
+constexpr int rhs_operand(const call& c) {
   std::ptrdiff_t least[]{PTRDIFF_MAX, PTRDIFF_MAX};  // of axes in operand 1 only, and in 2 only
   for (int i = 0; i < c.loops; ++i) {
     const std::ptrdiff_t stride = c.operands[0].stride[i];
@@ -128,17 +128,17 @@ constexpr int columns_operand(const call& c) {
 // The bytes of scratch of a dot. Smaller extents may swap the operands that give rows and columns,
 // so it is enough for both.
 constexpr std::size_t dot_scratch_bytes(const call& c) {
-  std::size_t left = 1, right = 1, depth = 1;
+  std::size_t lhs = 1, rhs = 1, depth = 1;
   for (int i = 0; i < c.loops; ++i) {
     const auto extent = static_cast<std::size_t>(c.extent[i]);
     const bool in_result = c.operands[0].stride[i] != 0;
-    const bool in_left = c.operands[1].stride[i] != 0, in_right = c.operands[2].stride[i] != 0;
+    const bool in_lhs = c.operands[1].stride[i] != 0, in_rhs = c.operands[2].stride[i] != 0;
     if (!in_result)
       depth *= extent;
-    else if (!in_right)
-      left *= extent;
-    else if (!in_left)
-      right *= extent;
+    else if (!in_rhs)
+      lhs *= extent;
+    else if (!in_lhs)
+      rhs *= extent;
   }
   depth = std::min(depth, max_blocks.depth);
   const auto bytes = [depth](std::size_t rows, std::size_t columns) {
@@ -146,7 +146,7 @@ constexpr std::size_t dot_scratch_bytes(const call& c) {
                        depth)
         .bytes;
   };
-  return std::max(bytes(left, right), bytes(right, left));
+  return std::max(bytes(lhs, rhs), bytes(rhs, lhs));
 }
 
 // Whether the operand that gives the columns can be packed once for all runs: not if it has batch
@@ -163,7 +163,7 @@ constexpr bool can_be_packed(const call& c) {
 // The bytes of that operand packed, on every target. Some targets interleave pairs along the depth,
 // so the depth is padded to an even number.
 constexpr std::size_t packed_bytes(const call& c, precision as) {
-  const int operand = columns_operand(c);
+  const int operand = rhs_operand(c);
   std::size_t columns = 1, depth = 1;
   for (int i = 0; i < c.loops; ++i) {
     if (c.operands[operand].stride[i] == 0) continue;

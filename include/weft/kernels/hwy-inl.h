@@ -149,7 +149,7 @@ HWY_INLINE V subtract_where(M mask, V a, V b) {
 
 // The mask of a <= b, for full vectors of int32: newer versions of Highway have this as hn::Le.
 template <class V>
-HWY_INLINE auto not_greater(V a, V b) {
+HWY_INLINE auto less_or_equal(V a, V b) {
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
   return hn::Mask<hn::DFromV<V>>{_mm512_cmple_epi32_mask(a.raw, b.raw)};
 #else
@@ -180,7 +180,7 @@ HWY_INLINE hn::Vec<D> saturated(D d, V v) {
 // Optimisation barrier that keeps v in a register: g++ would reload it if it has few uses, and
 // clang would reload it for each element that is broadcast.
 template <class V>
-HWY_INLINE V in_register(V v) {
+HWY_INLINE V opaque(V v) {
 #if !HWY_COMPILER_MSVC && HWY_ARCH_X86 && HWY_TARGET <= HWY_SSSE3
   asm("" : "+v"(v.raw));
 #endif
@@ -191,7 +191,7 @@ HWY_INLINE V in_register(V v) {
 // adding up strides, and those of an unrolled loop each from its own register, most of which it
 // spills.
 template <class T>
-HWY_INLINE T* in_register(T* p) {
+HWY_INLINE T* opaque(T* p) {
 #if !HWY_COMPILER_MSVC
   asm("" : "+r"(p));
 #endif
@@ -200,7 +200,7 @@ HWY_INLINE T* in_register(T* p) {
 
 // The same pointer, but the compiler cannot use it before it has computed v.
 template <class T, class V>
-HWY_INLINE T* behind([[maybe_unused]] V v, T* p) {
+HWY_INLINE T* ordered_after([[maybe_unused]] V v, T* p) {
 #if !HWY_COMPILER_MSVC && HWY_ARCH_X86 && HWY_TARGET <= HWY_SSSE3
   asm("" : "+r"(p) : "v"(v.raw));
 #endif
@@ -214,8 +214,8 @@ HWY_INLINE void load_pairs(D d, const float* from, V& a, V& b) {
 #if HWY_TARGET == HWY_SCALAR
   hn::LoadInterleaved2(d, from, a, b);
 #else
-  const V lower = in_register(hn::LoadU(d, from));
-  const V upper = in_register(hn::LoadU(d, from + hn::Lanes(d)));
+  const V lower = opaque(hn::LoadU(d, from));
+  const V upper = opaque(hn::LoadU(d, from + hn::Lanes(d)));
   a = hn::ConcatEven(d, upper, lower);
   b = hn::ConcatOdd(d, upper, lower);
 #endif
@@ -256,8 +256,8 @@ HWY_INLINE V odd_by_block(V a, V b) {
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE void load_pairs_by_block(D d, const float* from, V& a, V& b) {
 #if HWY_TARGET == HWY_AVX2
-  const V lower = in_register(hn::LoadU(d, from));
-  const V upper = in_register(hn::LoadU(d, from + hn::Lanes(d)));
+  const V lower = opaque(hn::LoadU(d, from));
+  const V upper = opaque(hn::LoadU(d, from + hn::Lanes(d)));
   a = even_by_block(lower, upper);
   b = odd_by_block(lower, upper);
 #else

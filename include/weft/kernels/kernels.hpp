@@ -12,8 +12,8 @@ namespace weft::kernels {
 
 // Contracts of the kernels that take a call. Below, r is the result, i... an index of the loops.
 //
-// elementwise: r[i...] = f(inputs[i...]). A stride of 0 broadcasts. With links, r is the result of
-// the last one, and has its dtype. dropout occurs in fusion groups only; an int32 input with null
+// elementwise: r[i...] = f(inputs[i...]). A stride of 0 broadcasts. With fused_ops, r is the result
+// of the last one, and has its dtype. dropout occurs in fusion groups only; an int32 input with null
 // data stands for the element ids, sums of index * stride.
 //
 // reduce: sum or max, over the loops in `over`, whose stride in the result is 0. An empty sum is 0,
@@ -35,9 +35,9 @@ namespace weft::kernels {
 // result's first element; these are followed by a row of partial sums of g for each block. A
 // block without rows stores zeros.
 //
-// dot: r[i...] = epilogue(scale * s + a[i...] + b[i...]), with s the sum of left * right over the
+// dot: r[i...] = epilogue(scale * s + a[i...] + b[i...]), with s the sum of lhs * rhs over the
 // loops in which the result has stride 0. Every loop has a nonzero stride in at least two of
-// result, left and right, or extent 1. a and b are operands 3 and 4, broadcast by stride;
+// result, lhs and rhs, or extent 1. a and b are operands 3 and 4, broadcast by stride;
 // optional (null data). `epilogue` is copy, relu, gelu, gelu_tanh, tanh or sigmoid. If `packed`
 // is not null, it is read instead of the operand that gives the columns.
 //
@@ -88,9 +88,9 @@ struct table {
     return nullptr;
   }
 
-  // Packs the operand of a dot that gives the columns (columns_operand, if can_be_packed) for later
-  // calls with the same loops along that operand, on this target: packed_bytes(call, packed_as)
-  // bytes, aligned to 64. No other operand is read.
+  // Packs the rhs of a dot (rhs_operand, if can_be_packed) for later calls with the same loops
+  // along that operand, on this target: packed_bytes(call, packed_as) bytes, aligned to 64. No
+  // other operand is read.
   void (*pack_dot)(const call&, std::byte* packed) noexcept;
 
   // attention: its result and, if not absent, its statistics, as attention_call says. A query that
@@ -112,6 +112,6 @@ struct table {
 };
 
 // For the best target that this machine runs. Cheap: a few loads. To be asked for once per run.
-table best() noexcept;
+table dispatch() noexcept;
 
 }  // namespace weft::kernels

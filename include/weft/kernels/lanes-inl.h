@@ -19,17 +19,17 @@ namespace hn = hwy::HWY_NAMESPACE;
 // sum and maximum for AVX-512 are broadcast to a full vector; g++ does so even if one lane is used.
 #if HWY_TARGET == HWY_SCALAR
 template <class D, class F>
-HWY_INLINE hn::Vec<D> lanes_combined(D /*d*/, hn::Vec<D> v, F /*f*/) {
+HWY_INLINE hn::Vec<D> reduce_lanes(D /*d*/, hn::Vec<D> v, F /*f*/) {
   return v;
 }
 #else
 template <class D, class F>
-HWY_INLINE auto lanes_combined(D d, hn::Vec<D> v, F f) {
+HWY_INLINE auto reduce_lanes(D d, hn::Vec<D> v, F f) {
   static_assert(sizeof(hn::TFromD<D>) == 4);
   constexpr std::size_t lanes = hn::MaxLanes(D());
   if constexpr (lanes > 8) {
     const hn::Half<D> half;
-    return lanes_combined(half, f(hn::LowerHalf(half, v), hn::UpperHalf(half, v)), f);
+    return reduce_lanes(half, f(hn::LowerHalf(half, v), hn::UpperHalf(half, v)), f);
   } else {
     if constexpr (lanes == 8) v = f(v, hn::ConcatLowerUpper(d, v, v));
     if constexpr (lanes >= 4) v = f(v, hn::Shuffle1032(v));
@@ -43,14 +43,14 @@ HWY_INLINE auto lanes_combined(D d, hn::Vec<D> v, F f) {
 // has one fast instruction: the swap of halves that clang 14 emits takes twice as long on AMD
 // processors.
 template <class D, class F>
-HWY_INLINE hn::TFromD<D> number_of_lanes(D d, hn::Vec<D> v, F f) {
+HWY_INLINE hn::TFromD<D> reduce_to_scalar(D d, hn::Vec<D> v, F f) {
 #if HWY_TARGET != HWY_SCALAR
   if constexpr (hn::MaxLanes(D()) > 4) {
     const hn::Half<D> half;
-    return number_of_lanes(half, f(hn::LowerHalf(half, v), hn::UpperHalf(half, v)), f);
+    return reduce_to_scalar(half, f(hn::LowerHalf(half, v), hn::UpperHalf(half, v)), f);
   }
 #endif
-  return hn::GetLane(lanes_combined(d, v, f));
+  return hn::GetLane(reduce_lanes(d, v, f));
 }
 
 }  // namespace weft::kernels::HWY_NAMESPACE

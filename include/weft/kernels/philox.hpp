@@ -33,22 +33,22 @@ constexpr std::array<std::uint32_t, 4> block(std::array<std::uint32_t, 4> counte
 
 }  // namespace philox
 
-// The 32 random bits of the element with id `number`: four consecutive elements share a counter,
-// (number / 4, salt, step), with the seed as the key.
-constexpr std::uint32_t random_word(const random_state& from, std::uint32_t salt,
-                                    std::uint32_t number) {
+// The 32 random bits of the element with id `element`: four consecutive elements share a counter,
+// (element / 4, stream, step), with the seed as the key.
+constexpr std::uint32_t random_word(const random_state& from, std::uint32_t stream,
+                                    std::uint32_t element) {
   auto const low = [](std::uint64_t x) { return static_cast<std::uint32_t>(x); };
-  return philox::block({number / 4, salt, low(from.step), low(from.step >> 32)},
-                       {low(from.seed), low(from.seed >> 32)})[number % 4];
+  return philox::block({element / 4, stream, low(from.step), low(from.step >> 32)},
+                       {low(from.seed), low(from.seed >> 32)})[element % 4];
 }
 
-// See drop_below in graph/random.hpp.
-constexpr bool is_dropped(std::uint32_t word, std::uint32_t below) {
-  return word >> 8 < below;
+// See drop_threshold in graph/random.hpp.
+constexpr bool is_dropped(std::uint32_t word, std::uint32_t threshold) {
+  return word >> 8 < threshold;
 }
 // The factor of elements that are not dropped, 1 / (1 - rate); 0 if all are dropped.
-constexpr float kept_scale(std::uint32_t below) {
-  return below == 1u << 24 ? 0 : static_cast<float>(0x1p24 / (0x1p24 - below));
+constexpr float kept_scale(std::uint32_t threshold) {
+  return threshold == 1u << 24 ? 0 : static_cast<float>(0x1p24 / (0x1p24 - threshold));
 }
 
 }  // namespace weft::kernels

@@ -22,8 +22,8 @@ constexpr std::size_t packed_row_bytes(std::size_t length) {
 // as many as a line has floats, or fewer if rows are long, so that the packed operands stay in the
 // L1 cache.
 constexpr std::size_t packed_rows_bytes(std::size_t rows, std::size_t length) {
-  const std::size_t row = packed_row_bytes(length), few = 16 << 10, line = 64 / sizeof(float);
-  return std::min(std::min(rows, line) * row, std::max(row, few));
+  const std::size_t row = packed_row_bytes(length), limit = 16 << 10, line = 64 / sizeof(float);
+  return std::min(std::min(rows, line) * row, std::max(row, limit));
 }
 
 // A rowwise operation has capacity for packed rows of each operand, whether or not its strides make

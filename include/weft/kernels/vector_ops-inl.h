@@ -11,9 +11,9 @@
 #include <limits>
 
 #include "weft/graph/ops.hpp"
-#include "weft/kernels/bundle-inl.h"
 #include "weft/kernels/hwy-inl.h"
 #include "weft/kernels/math-inl.h"
+#include "weft/kernels/vec_array-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace weft::kernels::HWY_NAMESPACE {
@@ -21,18 +21,18 @@ namespace weft::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 // Base classes of long-latency functions: of_vectors computes one vector after the other,
-// of_bundles several together. On targets with 16 registers, `enough` vectors in flight hide the
+// of_vec_arrays several together. On targets with 16 registers, `unroll` vectors in flight hide the
 // latency without spilling.
 template <std::size_t vectors>
 struct of_vectors {
-  static constexpr std::size_t enough = vectors;
+  static constexpr std::size_t unroll = vectors;
 };
-struct of_bundles {
-  static constexpr std::size_t enough = 4;
+struct of_vec_arrays {
+  static constexpr std::size_t unroll = 4;
 };
 
-// f(d, v...) gives the operation's vector; d is the tag of the result's lanes. Functions of_bundles
-// take bundles of vectors as well.
+// f(d, v...) gives the operation's vector; d is the tag of the result's lanes. Functions
+// of_vec_arrays take arrays of vectors as well.
 template <op>
 struct vector_op;
 
@@ -53,15 +53,15 @@ struct vector_op<op::negate> {
   }
 };
 template <>
-struct vector_op<op::exp> : of_bundles {
+struct vector_op<op::exp> : of_vec_arrays {
   template <class D, class V>
   HWY_INLINE V operator()(D d, V a) const {
     return math::exp(d, a);
   }
 };
 template <>
-struct vector_op<op::log> : of_bundles {
-  static constexpr std::size_t enough = 2;  // its polynomial in pairs takes more registers
+struct vector_op<op::log> : of_vec_arrays {
+  static constexpr std::size_t unroll = 2;  // its polynomial in pairs takes more registers
   template <class D, class V>
   HWY_INLINE V operator()(D d, V a) const {
     return math::log(d, a);
@@ -75,14 +75,14 @@ struct vector_op<op::sqrt> {
   }
 };
 template <>
-struct vector_op<op::tanh> : of_bundles {
+struct vector_op<op::tanh> : of_vec_arrays {
   template <class D, class V>
   HWY_INLINE V operator()(D d, V a) const {
     return math::tanh(d, a);
   }
 };
 template <>
-struct vector_op<op::erf> : of_bundles {
+struct vector_op<op::erf> : of_vec_arrays {
   template <class D, class V>
   HWY_INLINE V operator()(D d, V a) const {
     return math::erf(d, a);
@@ -106,7 +106,7 @@ struct vector_op<op::cos> {
   }
 };
 template <>
-struct vector_op<op::sigmoid> : of_bundles {
+struct vector_op<op::sigmoid> : of_vec_arrays {
   template <class D, class V>
   HWY_INLINE V operator()(D d, V a) const {
     return math::sigmoid(d, a);
@@ -120,14 +120,14 @@ struct vector_op<op::relu> {  // propagates NaN
   }
 };
 template <>
-struct vector_op<op::gelu> : of_bundles {
+struct vector_op<op::gelu> : of_vec_arrays {
   template <class D, class V>
   HWY_INLINE V operator()(D d, V a) const {
     return math::gelu(d, a);
   }
 };
 template <>
-struct vector_op<op::gelu_tanh> : of_bundles {
+struct vector_op<op::gelu_tanh> : of_vec_arrays {
   template <class D, class V>
   HWY_INLINE V operator()(D d, V a) const {
     return math::gelu_tanh(d, a);
@@ -281,7 +281,7 @@ struct vector_op<op::less_equal> {
     if constexpr (hwy::IsFloat<hn::TFromV<V>>())
       return hn::Le(a, b);
     else
-      return not_greater(a, b);
+      return less_or_equal(a, b);
   }
 };
 template <>
@@ -329,7 +329,7 @@ struct vector_op<op::gelu_adjoint> : of_vectors<2> {
   }
 };
 template <class D, int n>
-HWY_INLINE bundle<D, n> product(bundle<D, n> a, const bundle<D, n>& b) {
+HWY_INLINE vec_array<D, n> product(vec_array<D, n> a, const vec_array<D, n>& b) {
   a.zip(b, [](hn::Vec<D> v, hn::Vec<D> w) HWY_ATTR { return hn::Mul(v, w); });
   return a;
 }
@@ -338,7 +338,7 @@ HWY_INLINE V product(V a, V b) {
   return hn::Mul(a, b);
 }
 template <>
-struct vector_op<op::gelu_tanh_adjoint> : of_bundles {
+struct vector_op<op::gelu_tanh_adjoint> : of_vec_arrays {
   template <class D, class V>
   HWY_INLINE V operator()(D d, V x, V g) const {
     return product(g, math::gelu_tanh_slope(d, x));

@@ -14,8 +14,8 @@ constexpr kernels::attention_call attention_call_of(const instruction& s, const 
   c.loops = s.loops;
   c.scale = s.scale;
   c.soft_cap = s.scalar;
-  c.seen.lowest = a.lowest;
-  c.seen.highest = a.highest;
+  c.visible.lowest = a.lowest;
+  c.visible.highest = a.highest;
   c.length_more = a.length_more;
   c.distances = a.distances;
   c.origin = a.origin;
@@ -27,7 +27,7 @@ constexpr kernels::attention_call attention_call_of(const instruction& s, const 
   if (a.has_offset) set(c.offset, a.offset);
   if (a.has_lengths) set(c.lengths, a.lengths);
   if (a.has_relative) set(c.relative, a.relative);
-  set(c.numbers, a.numbers);
+  set(c.element_ids, a.numbers);
   c.drop = a.drop;
   set(c.result, a.result);
   set(c.statistics, a.statistics);

@@ -58,7 +58,7 @@ constexpr program program_of(const Tables& t, const program_counts& n) {
           first(t.shifts, n.shifts),
           first(t.loops, n.loops),
           first(t.attentions, n.attentions),
-          first(t.links, n.links),
+          first(t.fused_ops, n.fused_ops),
           first(t.constants, n.constants),
           {&t.text[0], static_cast<std::size_t>(n.text)}};
 }
@@ -80,7 +80,7 @@ struct program_tables : program_sizes {
   static_array<shift_ref, N.shifts> shifts;
   static_array<loop_ref, N.loops> loops;
   static_array<attention_ref, N.attentions> attentions;
-  static_array<kernels::fused_op, N.links> links;
+  static_array<kernels::fused_op, N.fused_ops> fused_ops;
   alignas(4) static_array<std::byte, N.constants> constants;
   static_array<char, N.text> text;
 };
@@ -104,7 +104,7 @@ constexpr auto tables() {
                            take<n.shifts>(d.shifts),
                            take<n.loops>(d.loops),
                            take<n.attentions>(d.attentions),
-                           take<n.links>(d.links),
+                           take<n.fused_ops>(d.fused_ops),
                            take<n.constants>(d.constants),
                            take<n.text>(d.text)};
 }

@@ -7,8 +7,8 @@
 
 namespace weft::detail {
 
-constexpr kernels::dropping dropping(const node& numbers) {
-  return {static_cast<std::uint32_t>(numbers.start), drop_below(numbers.scalar)};
+constexpr kernels::dropout_params dropout_params_of(const node& numbers) {
+  return {static_cast<std::uint32_t>(numbers.start), drop_threshold(numbers.scalar)};
 }
 
 // Lowers node `id`: the attention `forward` itself, or its adjoint.
@@ -76,7 +76,7 @@ constexpr void lower_attention(lowering& ctx, int id, int forward) {
   a.has_lengths = option(attention_option::lengths, {}, a.lengths);
   a.has_relative = option(attention_option::relative, of_table, a.relative);
   if (option(attention_option::dropout, of_scores, a.numbers))
-    a.drop = dropping(ctx.g.nodes[find_option(n, attention_option::dropout)]);
+    a.drop = dropout_params_of(ctx.g.nodes[find_option(n, attention_option::dropout)]);
   node const& f = ctx.g.nodes[forward];
   a.result = operand(forward, of_result);
   a.statistics = behind(forward, statistics_offset(f), attention_rows(f), {query});

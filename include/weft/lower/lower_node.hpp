@@ -43,14 +43,14 @@ constexpr void lower_elementwise(lowering& ctx, int id) {
   if (c.count == 1 && n.kind != op::dropout) return ctx.add_all(s, id, n.axes);
   ctx.add_operand(s, ctx.place(id, n.axes));
   for (int i = 0; i < c.input_count; ++i) ctx.add_operand(s, ctx.place(c.inputs[i], n.axes));
-  s.first_fused = static_cast<std::int16_t>(ctx.d.count.links);
+  s.first_fused = static_cast<std::int16_t>(ctx.d.count.fused_ops);
   s.fused_count = static_cast<std::int8_t>(c.count);
   for (int i = 0; i < c.count; ++i) {
     node const& m = ctx.g.nodes[c.nodes[i]];
-    kernels::fused_op& l = ctx.d.links[ctx.d.count.links++];
+    kernels::fused_op& l = ctx.d.fused_ops[ctx.d.count.fused_ops++];
     l.kind = m.kind;
     l.type = m.type;
-    if (m.kind == op::dropout) l.drop = dropping(ctx.g.nodes[m.operand[1]]);
+    if (m.kind == op::dropout) l.drop = dropout_params_of(ctx.g.nodes[m.operand[1]]);
     for (int j = 0; j < m.operands; ++j) {
       int const input = c.find_input(m.operand[j]);
       l.from[j] = static_cast<std::int8_t>(

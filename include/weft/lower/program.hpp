@@ -61,7 +61,7 @@ struct attention_ref {
   bool has_mask, has_bias, has_offset, has_lengths, has_relative;
   bool has_bias_gradient, has_relative_gradient;
   std::int64_t lowest, highest, length_more, distances, origin;
-  kernels::dropping drop;
+  kernels::dropout_params drop;
 };
 
 // One call of a kernel; what is not explained here is as in kernels::call.
@@ -76,7 +76,7 @@ struct instruction {
   double scalar;
   double scale;
   op epilogue;
-  std::int8_t fused_count;  // size of the fusion group in program::links; 0: only `kind`
+  std::int8_t fused_count;  // size of the fusion group in program::fused_ops; 0: only `kind`
   std::int16_t first_fused;
   extent_ref axis;
   std::ptrdiff_t axis_stride;
@@ -209,7 +209,7 @@ struct program : program_sizes {
   array_view<shift_ref> shifts;
   array_view<loop_ref> loops;  // in the order of their instructions
   array_view<attention_ref> attentions;
-  array_view<kernels::fused_op> links;
+  array_view<kernels::fused_op> fused_ops;
   array_view<std::byte> constants;
   std::string_view text;
 

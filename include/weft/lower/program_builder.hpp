@@ -28,7 +28,7 @@ inline void the_model_has_more_writes_than_max_writes() {
 // The number of elements in each table of a program.
 struct program_counts {
   int instructions, inputs, parameters, states, writes, results, lengths, rules, requirements,
-      shifts, loops, attentions, links, constants, text;
+      shifts, loops, attentions, fused_ops, constants, text;
 };
 
 // Tables of maximal capacity; program_tables has copies of exact size.
@@ -45,7 +45,7 @@ struct program_builder : program_sizes {
   shift_ref shifts[max_nodes]{};
   loop_ref loops[max_regions]{};
   attention_ref attentions[max_attentions]{};
-  kernels::fused_op links[max_nodes]{};
+  kernels::fused_op fused_ops[max_nodes]{};
   std::byte constants[4 * max_nodes]{};
   char text[max_text]{};
   const axis_info* length_axes[max_lengths]{};

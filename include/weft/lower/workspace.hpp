@@ -40,7 +40,7 @@ constexpr void assign_packed_parameters(lowering& ctx) {
     instruction& s = ctx.d.instructions[i];
     if (s.run != kernel::dot) continue;
     kernels::call const c = call_at_bounds(s);
-    operand_ref const& columns = s.operand[kernels::columns_operand(c)];
+    operand_ref const& columns = s.operand[kernels::rhs_operand(c)];
     bool pack =
         columns.where == block::parameters && columns.shift_count == 0 && kernels::can_be_packed(c);
     for (int l = 0; l < s.loops; ++l)

@@ -84,13 +84,13 @@ class engine {
   // and reads no bfloat16: with parameters packed in that, the tables are interpreted.
   void run() noexcept {
     generated_.run != nullptr&& memory_.packed_as == precision::float32 ? generated_.run(*this)
-                                                                        : run(kernels::best());
+                                                                        : run(kernels::dispatch());
   }
   void run(const kernels::table& kernels) noexcept;
   // Executes one instruction, or a partition of its work, on the calling thread; `place` is the
   // index of the enclosing loop's iteration.
   void run(const instruction& s, const kernels::table& kernels, std::ptrdiff_t place = 0,
-           const kernels::share& part = {}) const noexcept;
+           const kernels::partition& part = {}) const noexcept;
   // Executes all instructions on the calling thread.
   void run_alone(const kernels::table& kernels) const noexcept;
 
@@ -101,8 +101,8 @@ class engine {
     auto const parts = static_cast<int>(std::min<std::ptrdiff_t>(n, team_->size()));
     team_->go(
         1, [=](int) { return parts; },
-        [&](int, const kernels::share& part, int) {
-          auto const [begin, end] = kernels::items_of(n, part);
+        [&](int, const kernels::partition& part, int) {
+          auto const [begin, end] = kernels::range_of(n, part);
           f(begin, end);
         });
   }
@@ -142,11 +142,11 @@ class engine {
   void run_recorded(const kernels::table& kernels, recording& r) noexcept;
   std::byte* scratch_of(int member) const noexcept;
   void carry_out(const instruction& s, std::ptrdiff_t place, const kernels::table& kernels,
-                 const kernels::share& part, std::byte* scratch) const noexcept;
+                 const kernels::partition& part, std::byte* scratch) const noexcept;
   void call(const instruction& s, std::ptrdiff_t place, const kernels::table& kernels,
-            const kernels::share& part, std::byte* scratch) const noexcept;
+            const kernels::partition& part, std::byte* scratch) const noexcept;
   void attend(const instruction& s, std::ptrdiff_t place, const kernels::table& kernels,
-              const kernels::share& part, std::byte* scratch) const noexcept;
+              const kernels::partition& part, std::byte* scratch) const noexcept;
 
   const program* p_;
   memory memory_;

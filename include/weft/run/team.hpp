@@ -49,7 +49,7 @@ class team {
           int const part = (member + i) % count;
           if (!take(stage, part)) continue;
           if (count < size()) {
-            work(stage, kernels::share(part, count), member);
+            work(stage, kernels::partition(part, count), member);
           } else {
             double const start = clock_();
             work(stage, share_of(part), member);
@@ -82,7 +82,7 @@ class team {
     stage_.store(stage, std::memory_order_release);
   }
 
-  kernels::share share_of(int part) const noexcept {
+  kernels::partition share_of(int part) const noexcept {
     auto const p = static_cast<std::size_t>(part);
     return {part, size(), cuts_[p], cuts_[p + 1]};
   }
@@ -95,7 +95,7 @@ class team {
   clock clock_;
   std::unique_ptr<place[]> places_;         // of each partition
   std::vector<double> widths_;              // of the partitions; their sum is 1
-  std::vector<std::ptrdiff_t> cuts_;        // their boundaries, in units of kernels::share
+  std::vector<std::ptrdiff_t> cuts_;        // their boundaries, in units of kernels::partition
   alignas(64) std::atomic<int> stage_ = 0;  // the current stage
   alignas(64) std::atomic<int> left_ = 0;   // its partitions that are not complete
 };

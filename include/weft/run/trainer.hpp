@@ -152,7 +152,7 @@ class trainer {
   }
 
   void update_parameters() noexcept {
-    kernels::table const& kernels = kernels::best();
+    kernels::table const& kernels = kernels::dispatch();
     update u;
     u.learning_rate_scale = options_.schedule ? options_.schedule(steps_) : 1;
     u.step = ++steps_;

@@ -9,8 +9,8 @@
 #include <cstddef>
 #include <utility>
 
-#include "weft/kernels/bundle-inl.h"
 #include "weft/kernels/hwy-inl.h"
+#include "weft/kernels/vec_array-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace weft::kernels::HWY_NAMESPACE::math {
@@ -20,11 +20,11 @@ namespace hn = hwy::HWY_NAMESPACE;
 // A function's constants, each replicated in all lanes of a vector. Declare them `static
 // constexpr`, so that they are in memory.
 template <std::size_t n>
-struct constants {
+struct coefficients {
   static constexpr std::size_t size = n, lanes = hn::MaxLanes(hn::ScalableTag<float>());
   alignas(64) float lane[n * lanes];
 
-  constexpr explicit constants(const float (&values)[n]) : lane{} {
+  constexpr explicit coefficients(const float (&values)[n]) : lane{} {
     for (std::size_t i = 0; i < n * lanes; ++i) lane[i] = values[i / lanes];
   }
 };
@@ -33,15 +33,15 @@ struct constants {
 // which compilers hoist out of loops; from memory, g++ would reload them. Otherwise each is the
 // memory operand of the instruction that uses it: of hoisted ones, compilers would spill some, and
 // clang would broadcast others again. Where several instructions use it, it is loaded once, which
-// g++ does with in_register only.
+// g++ does with opaque() only.
 template <const auto& c, std::size_t i, bool in_registers, int readers, class D>
-HWY_INLINE hn::Vec<D> constant(D d, [[maybe_unused]] const float* from) {
+HWY_INLINE hn::Vec<D> coefficient(D d, [[maybe_unused]] const float* from) {
   if constexpr (in_registers) {
     constexpr float value = c.lane[i * c.lanes];
     return hn::Set(d, value);
   } else {
     const auto v = hn::Load(d, from + i * c.lanes);
-    return readers == 1 ? v : in_register(v);
+    return readers == 1 ? v : opaque(v);
   }
 }
 
@@ -49,41 +49,43 @@ HWY_INLINE hn::Vec<D> constant(D d, [[maybe_unused]] const float* from) {
 // x, or each, if there are several: with a known address, clang would hoist all of their loads out
 // of a loop and spill them.
 template <bool in_registers, class D, int size>
-HWY_INLINE const float* behind_last([[maybe_unused]] const bundle<D, size>& x, const float* place) {
-  if constexpr (in_registers || size == 1) return place;
-  return behind(x.at[size - 1], place);
+HWY_INLINE const float* after_last([[maybe_unused]] const vec_array<D, size>& x,
+                                   const float* address) {
+  if constexpr (in_registers || size == 1) return address;
+  return ordered_after(x.at[size - 1], address);
 }
 template <bool in_registers, class D, int size>
-HWY_INLINE const float* behind_each([[maybe_unused]] const bundle<D, size>& x, const float* place) {
-  if constexpr (in_registers || size == 1) return place;
-  for (const auto& v : x.at) place = behind(v, place);
-  return place;
+HWY_INLINE const float* after_each([[maybe_unused]] const vec_array<D, size>& x,
+                                   const float* address) {
+  if constexpr (in_registers || size == 1) return address;
+  for (const auto& v : x.at) address = ordered_after(v, address);
+  return address;
 }
 
 // Horner's scheme, each step for all vectors: the scheduler of a processor holds about as many
 // waiting instructions as half a dozen vectors have. The load of each coefficient is ordered after
 // the step before it: clang would compute one vector after the other, with all coefficients live.
 template <const auto& c, bool in_registers, class D, int size, std::size_t... I>
-HWY_INLINE bundle<D, size> polynomial(D d, const bundle<D, size>& x, std::index_sequence<I...>) {
+HWY_INLINE vec_array<D, size> polynomial(D d, const vec_array<D, size>& x,
+                                         std::index_sequence<I...>) {
   using V = hn::Vec<D>;
   constexpr std::size_t last = sizeof...(I);
-  const float* from =
-      behind_last<in_registers>(x, in_registers ? nullptr : in_register(&c.lane[0]));
-  const V highest = constant<c, last, in_registers, size>(d, from);
-  auto sums = bundle<D, size>::of([=](int) HWY_ATTR { return highest; });
-  ((sums.zip(x, [next = constant<c, last - 1 - I, in_registers, size>(d, from)](V sum, V v)
+  const float* from = after_last<in_registers>(x, in_registers ? nullptr : opaque(&c.lane[0]));
+  const V highest = coefficient<c, last, in_registers, size>(d, from);
+  auto sums = vec_array<D, size>::of([=](int) HWY_ATTR { return highest; });
+  ((sums.zip(x, [next = coefficient<c, last - 1 - I, in_registers, size>(d, from)](V sum, V v)
                     HWY_ATTR { return hn::MulAdd(sum, v, next); }),
-    from = behind_last<in_registers>(sums, from)),
+    from = after_last<in_registers>(sums, from)),
    ...);
   return sums;
 }
 template <const auto& c, bool in_registers = has_32_registers, class D, int size>
-HWY_INLINE bundle<D, size> polynomial(D d, const bundle<D, size>& x) {
+HWY_INLINE vec_array<D, size> polynomial(D d, const vec_array<D, size>& x) {
   return polynomial<c, in_registers>(d, x, std::make_index_sequence<c.size - 1>());
 }
 template <const auto& c, bool in_registers = has_32_registers, class D, class V>
 HWY_INLINE V polynomial(D d, V x) {
-  return polynomial<c, in_registers>(d, bundle<D, 1>{x}).at[0];
+  return polynomial<c, in_registers>(d, vec_array<D, 1>{x}).at[0];
 }
 
 // The same for an even number of coefficients, a pair at a time, with x2 for x^2 (Estrin's first
@@ -91,31 +93,31 @@ HWY_INLINE V polynomial(D d, V x) {
 // ordered after all vectors of a step, or clang would compute the vectors in the middle last, one
 // by one.
 template <const auto& c, bool in_registers, class D, int size, std::size_t... I>
-HWY_INLINE bundle<D, size> polynomial_by_pairs(D d, const bundle<D, size>& x,
-                                               const bundle<D, size>& x2,
-                                               std::index_sequence<I...>) {
+HWY_INLINE vec_array<D, size> polynomial_estrin(D d, const vec_array<D, size>& x,
+                                                const vec_array<D, size>& x2,
+                                                std::index_sequence<I...>) {
   using V = hn::Vec<D>;
   constexpr std::size_t last = c.size - 1;
-  const float* from =
-      behind_each<in_registers>(x2, in_registers ? nullptr : in_register(&c.lane[0]));
-  bundle<D, size> sums = x;
-  sums.map([zeroth = constant<c, last - 1, in_registers, size>(d, from),
-            first = constant<c, last, in_registers, size>(d, from)](V v)
+  const float* from = after_each<in_registers>(x2, in_registers ? nullptr : opaque(&c.lane[0]));
+  vec_array<D, size> sums = x;
+  sums.map([zeroth = coefficient<c, last - 1, in_registers, size>(d, from),
+            first = coefficient<c, last, in_registers, size>(d, from)](V v)
                HWY_ATTR { return hn::MulAdd(v, first, zeroth); });
-  from = behind_each<in_registers>(sums, from);
-  ((sums.zip(x2, x,
-             [zeroth = constant<c, last - 3 - 2 * I, in_registers, size>(d, from),
-              first = constant<c, last - 2 - 2 * I, in_registers, size>(d, from)](V sum, V v2, V v)
-                 HWY_ATTR { return hn::MulAdd(sum, v2, hn::MulAdd(v, first, zeroth)); }),
-    from = behind_each<in_registers>(sums, from)),
+  from = after_each<in_registers>(sums, from);
+  ((sums.zip(
+        x2, x,
+        [zeroth = coefficient<c, last - 3 - 2 * I, in_registers, size>(d, from),
+         first = coefficient<c, last - 2 - 2 * I, in_registers, size>(d, from)](V sum, V v2, V v)
+            HWY_ATTR { return hn::MulAdd(sum, v2, hn::MulAdd(v, first, zeroth)); }),
+    from = after_each<in_registers>(sums, from)),
    ...);
   return sums;
 }
 template <const auto& c, bool in_registers = has_32_registers, class D, int size>
-HWY_INLINE bundle<D, size> polynomial_by_pairs(D d, const bundle<D, size>& x,
-                                               const bundle<D, size>& x2) {
+HWY_INLINE vec_array<D, size> polynomial_estrin(D d, const vec_array<D, size>& x,
+                                                const vec_array<D, size>& x2) {
   static_assert(c.size % 2 == 0);
-  return polynomial_by_pairs<c, in_registers>(d, x, x2, std::make_index_sequence<c.size / 2 - 1>());
+  return polynomial_estrin<c, in_registers>(d, x, x2, std::make_index_sequence<c.size / 2 - 1>());
 }
 
 }  // namespace weft::kernels::HWY_NAMESPACE::math

@@ -55,17 +55,17 @@ HWY_INLINE V minimum(V a, V b) {
 // The integer n nearest to a * b, for |n| < 2^22, as 1.5 * 2^23 + n: that float has no bits for a
 // fraction, and n in its low bits.
 template <class D, class V>
-HWY_INLINE V shifted_integer(D d, V a, V b) {
+HWY_INLINE V round_to_int_bits(D d, V a, V b) {
   return hn::MulAdd(a, b, hn::Set(d, 0x1.8p23f));
 }
 template <class D, class V>
-HWY_INLINE V as_float(D d, V shifted) {
-  return hn::Sub(shifted, hn::Set(d, 0x1.8p23f));
+HWY_INLINE V float_of_int_bits(D d, V int_bits) {
+  return hn::Sub(int_bits, hn::Set(d, 0x1.8p23f));
 }
 template <class D, class V>
-HWY_INLINE hn::Vec<hn::RebindToSigned<D>> as_integer(D d, V shifted) {
+HWY_INLINE hn::Vec<hn::RebindToSigned<D>> int_of_int_bits(D d, V int_bits) {
   const hn::RebindToSigned<D> di;
-  return hn::Sub(hn::BitCast(di, shifted), hn::BitCast(di, hn::Set(d, 0x1.8p23f)));
+  return hn::Sub(hn::BitCast(di, int_bits), hn::BitCast(di, hn::Set(d, 0x1.8p23f)));
 }
 
 }  // namespace weft::kernels::HWY_NAMESPACE::math

@@ -36,8 +36,8 @@ HWY_INLINE hn::Mask<D> has_low_bit(D d, V v) {
 template <class D, class V>
 HWY_INLINE V sin_reduced(D d, V x, int quadrants) {
   const hn::RebindToSigned<D> di;
-  const V shifted = shifted_integer(d, x, hn::Set(d, 0.636619772f));
-  const V n = as_float(d, shifted);
+  const V int_bits = round_to_int_bits(d, x, hn::Set(d, 0.636619772f));
+  const V n = float_of_int_bits(d, int_bits);
   // pi/2 in parts of 8 bits, so that products with n are exact without fused multiply-add too. The
   // remainder of angles close to a multiple of pi/2 needs all of them. For other angles, the third
   // and the fourth difference round: their rounding errors are added to the small parts.
@@ -53,13 +53,13 @@ HWY_INLINE V sin_reduced(D d, V x, int quadrants) {
   lost = hn::Add(lost, hn::NegMulAdd(n, part4, hn::Sub(r3, r4)));
   const V r = hn::Add(r4, lost);
   const V square = hn::Mul(r, r);
-  static constexpr constants of_sine({-0.166666552f, 0.00833215751f, -0.000195148546f});
+  static constexpr coefficients of_sine({-0.166666552f, 0.00833215751f, -0.000195148546f});
   const V s = hn::MulAdd(hn::Mul(square, polynomial<of_sine>(d, square)), r, r);
-  static constexpr constants of_cosine(
+  static constexpr coefficients of_cosine(
       {1.0f, -0.5f, 0.0416666456f, -0.00138873118f, 2.44325856e-05f});
   const V c = polynomial<of_cosine>(d, square);
   // Its two low bits count; the others are ignored.
-  const auto quadrant = hn::Add(hn::BitCast(di, shifted), hn::Set(di, quadrants));
+  const auto quadrant = hn::Add(hn::BitCast(di, int_bits), hn::Set(di, quadrants));
   const auto odd = hn::RebindMask(d, has_low_bit(di, quadrant));
   const V sign = hn::And(hn::BitCast(d, hn::ShiftLeft<30>(quadrant)), hn::SignBit(d));
   return hn::Xor(hn::IfThenElse(odd, c, s), sign);

@@ -1,9 +1,9 @@
 // A constant number of vectors in registers, whose operations are independent (in flight together).
-#if defined(WEFT_KERNELS_BUNDLE_INL_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef WEFT_KERNELS_BUNDLE_INL_H_
-#undef WEFT_KERNELS_BUNDLE_INL_H_
+#if defined(WEFT_KERNELS_VEC_ARRAY_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef WEFT_KERNELS_VEC_ARRAY_INL_H_
+#undef WEFT_KERNELS_VEC_ARRAY_INL_H_
 #else
-#define WEFT_KERNELS_BUNDLE_INL_H_
+#define WEFT_KERNELS_VEC_ARRAY_INL_H_
 #endif
 
 #include <type_traits>
@@ -17,7 +17,7 @@ namespace weft::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 template <class D, int size>
-struct bundle {
+struct vec_array {
   using V = hn::Vec<D>;
 
   V at[size];
@@ -25,15 +25,15 @@ struct bundle {
 #if !HWY_ARCH_X86
   // Implicit constructors lack HWY_ATTR, so g++ could not inline those of NEON's vectors. Vectors
   // of x86 need none, and with these g++ would allocate registers differently.
-  HWY_INLINE bundle() {}
+  HWY_INLINE vec_array() {}
   template <class... W>
-  requires(sizeof...(W) == size && (std::is_same_v<W, V> && ...)) HWY_INLINE bundle(W... vectors)
+  requires(sizeof...(W) == size && (std::is_same_v<W, V> && ...)) HWY_INLINE vec_array(W... vectors)
       : at{vectors...} {}
 #endif
 
   // The vectors f(j) for each index j.
   template <class F>
-  HWY_INLINE static bundle of(F f) {
+  HWY_INLINE static vec_array of(F f) {
     return of_each(f, indices());
   }
 
@@ -48,11 +48,11 @@ struct bundle {
   }
   // Each vector v becomes f(v, w…), with the vectors of the same index of others.
   template <class F>
-  HWY_INLINE void zip(const bundle& other, F f) {
+  HWY_INLINE void zip(const vec_array& other, F f) {
     zip_each(f, indices(), other);
   }
   template <class F>
-  HWY_INLINE void zip(const bundle& a, const bundle& b, F f) {
+  HWY_INLINE void zip(const vec_array& a, const vec_array& b, F f) {
     zip_each(f, indices(), a, b);
   }
 
@@ -68,7 +68,7 @@ struct bundle {
  private:
   using indices = std::make_integer_sequence<int, size>;
   template <class F, int... J>
-  HWY_INLINE static bundle of_each(F f, std::integer_sequence<int, J...>) {
+  HWY_INLINE static vec_array of_each(F f, std::integer_sequence<int, J...>) {
     return {f(J)...};
   }
   template <class F, int... J>
@@ -80,12 +80,12 @@ struct bundle {
     ((at[J] = f(at[J], J)), ...);
   }
   template <class F, int... J>
-  HWY_INLINE void zip_each(F f, std::integer_sequence<int, J...>, const bundle& a) {
+  HWY_INLINE void zip_each(F f, std::integer_sequence<int, J...>, const vec_array& a) {
     ((at[J] = f(at[J], a.at[J])), ...);
   }
   template <class F, int... J>
-  HWY_INLINE void zip_each(F f, std::integer_sequence<int, J...>, const bundle& a,
-                           const bundle& b) {
+  HWY_INLINE void zip_each(F f, std::integer_sequence<int, J...>, const vec_array& a,
+                           const vec_array& b) {
     ((at[J] = f(at[J], a.at[J], b.at[J])), ...);
   }
 };

@@ -12,7 +12,7 @@
 
 namespace weft::kernels {
 
-struct nest {
+struct loop_nest {
   int loops = 0;       // 1 or more
   bool empty = false;  // an extent is 0: there is no point to visit
   // Only the entries of existing loops are set: clearing all takes as long as a short row.
@@ -36,17 +36,17 @@ struct nest {
   }
 };
 
-inline constexpr int as_called = -1;
+inline constexpr int call_order = -1;
 
 // The nest of those of c's loops whose bits are in `which`, over the first `operands` operands.
 // Loops are sorted by the stride of operand `key`, the smallest innermost, or not at all if it is
-// as_called. Those with stride 0 in it come outermost and keep their order, so that accumulation
+// call_order. Those with stride 0 in it come outermost and keep their order, so that accumulation
 // into one element stays in the call's order. `extent` replaces the call's extents.
-HWY_INLINE nest canonical(const call& c, int operands, unsigned which, int key,
-                          const std::ptrdiff_t* extent) {
+HWY_INLINE loop_nest coalesce(const call& c, int operands, unsigned which, int key,
+                              const std::ptrdiff_t* extent) {
   int order[max_loops];
   int count = 0;
-  nest n;
+  loop_nest n;
   const auto outer_to = [&](int a, int b) {
     const std::ptrdiff_t sa = std::abs(c.operands[key].stride[a]);
     const std::ptrdiff_t sb = std::abs(c.operands[key].stride[b]);
@@ -57,16 +57,16 @@ HWY_INLINE nest canonical(const call& c, int operands, unsigned which, int key,
     if (extent[l] == 0) n.empty = true;
     if (extent[l] == 1) continue;
     int at = count++;  // insertion sort: stable, and at most 8 loops
-    for (; key != as_called && at > 0 && outer_to(l, order[at - 1]); --at)
+    for (; key != call_order && at > 0 && outer_to(l, order[at - 1]); --at)
       order[at] = order[at - 1];
     order[at] = l;
   }
   for (int i = 0; i < count; ++i) {
     const int l = order[i];
-    bool joins = n.loops > 0;
-    for (int o = 0; o < operands && joins; ++o)
-      joins = n.stride[o][n.last()] == c.operands[o].stride[l] * extent[l];
-    if (joins)
+    bool contiguous = n.loops > 0;
+    for (int o = 0; o < operands && contiguous; ++o)
+      contiguous = n.stride[o][n.last()] == c.operands[o].stride[l] * extent[l];
+    if (contiguous)
       n.extent[n.last()] *= extent[l];
     else
       n.extent[n.loops++] = extent[l];
@@ -80,13 +80,13 @@ HWY_INLINE nest canonical(const call& c, int operands, unsigned which, int key,
   }
   return n;
 }
-HWY_INLINE nest canonical(const call& c, int operands, unsigned which = ~0u, int key = 0) {
-  return canonical(c, operands, which, key, c.extent);
+HWY_INLINE loop_nest coalesce(const call& c, int operands, unsigned which = ~0u, int key = 0) {
+  return coalesce(c, operands, which, key, c.extent);
 }
 
 // Returns n. Prevents g++ from merging two scalar loads into a vector load, which fails
 // store-to-load forwarding because the values were just stored separately.
-HWY_INLINE std::ptrdiff_t alone(std::ptrdiff_t n) {
+HWY_INLINE std::ptrdiff_t opaque_scalar(std::ptrdiff_t n) {
 #if HWY_COMPILER_GCC_ACTUAL
   asm("" : "+r"(n));
 #endif
@@ -98,24 +98,24 @@ HWY_INLINE std::ptrdiff_t alone(std::ptrdiff_t n) {
 // point, both in the unit of n's strides. `points` is a range of the points' indices. Not for an
 // empty nest. `operands` may be lower where fewer are enough.
 template <int operands = max_operands, class F>
-HWY_INLINE void walk_runs(const nest& n, int loops, item_range points, F&& f) {
+HWY_INLINE void for_each_run(const loop_nest& n, int loops, item_range points, F&& f) {
   std::ptrdiff_t index[max_loops]{};
   std::ptrdiff_t offset[operands]{};
-  std::ptrdiff_t left = points.end - points.begin;
-  if (left == 0) return;
-  std::ptrdiff_t rest = points.begin;
-  for (int l = loops - 1; rest > 0; rest /= n.extent[l--]) {
-    index[l] = rest % n.extent[l];
+  std::ptrdiff_t remaining = points.end - points.begin;
+  if (remaining == 0) return;
+  std::ptrdiff_t remaining_index = points.begin;
+  for (int l = loops - 1; remaining_index > 0; remaining_index /= n.extent[l--]) {
+    index[l] = remaining_index % n.extent[l];
     for (int o = 0; o < operands; ++o) offset[o] += n.stride[o][l] * index[l];
   }
   const int last = std::max(loops - 1, 0);  // without loops, there is one point
   std::ptrdiff_t step[operands];
-  for (int o = 0; o < operands; ++o) step[o] = alone(n.stride[o][last]);
+  for (int o = 0; o < operands; ++o) step[o] = opaque_scalar(n.stride[o][last]);
   for (;;) {
-    const std::ptrdiff_t count = std::min(left, n.extent[last] - index[last]);
+    const std::ptrdiff_t count = std::min(remaining, n.extent[last] - index[last]);
     f(std::as_const(offset), std::as_const(step), count);
-    left -= count;
-    if (left == 0) return;
+    remaining -= count;
+    if (remaining == 0) return;
     // Advances to the beginning of the next run: this one ends its loop.
     for (int o = 0; o < operands; ++o) offset[o] -= step[o] * index[last];
     index[last] = 0;
@@ -128,8 +128,8 @@ HWY_INLINE void walk_runs(const nest& n, int loops, item_range points, F&& f) {
 
 // Calls f(offsets) at each of the points.
 template <int operands = max_operands, class F>
-HWY_INLINE void walk(const nest& n, int loops, item_range points, F&& f) {
-  walk_runs<operands>(
+HWY_INLINE void for_each(const loop_nest& n, int loops, item_range points, F&& f) {
+  for_each_run<operands>(
       n, loops, points,
       [&](const std::ptrdiff_t* offset, const std::ptrdiff_t* step, std::ptrdiff_t count) {
         std::ptrdiff_t here[operands];
@@ -141,38 +141,38 @@ HWY_INLINE void walk(const nest& n, int loops, item_range points, F&& f) {
       });
 }
 template <int operands = max_operands, class F>
-void walk(const nest& n, int loops, F&& f) {
-  walk<operands>(n, loops, {0, n.points(loops)}, f);
+void for_each(const loop_nest& n, int loops, F&& f) {
+  for_each<operands>(n, loops, {0, n.points(loops)}, f);
 }
 
 // A partition of the nest in chunks of its innermost loop: a range of rows, of which only the first
 // may begin, and only the last end, inside the row.
-struct row_pieces {
+struct row_chunks {
   item_range rows;
   std::ptrdiff_t begin, end;  // of the first row, and of the last one
 };
-HWY_INLINE row_pieces pieces_of(const nest& n, const share& part, std::ptrdiff_t piece) {
+HWY_INLINE row_chunks chunks_of(const loop_nest& n, const partition& part, std::ptrdiff_t chunk) {
   const std::ptrdiff_t length = n.extent[n.last()], rows = n.points(n.last());
-  const row_pieces all{{0, rows}, 0, length};
+  const row_chunks all{{0, rows}, 0, length};
   if (part.count == 1) return all;                             // saves the divisions
-  const std::ptrdiff_t pieces = (length + piece - 1) / piece;  // per row
-  const auto [first, end] = items_of(rows * pieces, part);
+  const std::ptrdiff_t chunks = (length + chunk - 1) / chunk;  // per row
+  const auto [first, end] = range_of(rows * chunks, part);
   if (first == end) return {};
   const std::ptrdiff_t last = end - 1;
-  return {{first / pieces, last / pieces + 1},
-          first % pieces * piece,
-          std::min((last % pieces + 1) * piece, length)};
+  return {{first / chunks, last / chunks + 1},
+          first % chunks * chunk,
+          std::min((last % chunks + 1) * chunk, length)};
 }
 
 // Calls f(offsets, begin, end) for each row of a partition, with its range of elements, in whole
 // chunks.
 template <int operands = max_operands, class F>
-void walk_pieces(const nest& n, const share& part, std::ptrdiff_t piece, F&& f) {
-  const auto [rows, first_begin, last_end] = pieces_of(n, part, piece);
+void for_each_chunk(const loop_nest& n, const partition& part, std::ptrdiff_t chunk, F&& f) {
+  const auto [rows, first_begin, last_end] = chunks_of(n, part, chunk);
   const std::ptrdiff_t length = n.extent[n.last()];
-  std::ptrdiff_t begin = first_begin, left = rows.end - rows.begin;
-  walk<operands>(n, n.last(), rows, [&, last_end = last_end](const std::ptrdiff_t* offset) {
-    f(offset, std::exchange(begin, 0), --left == 0 ? last_end : length);
+  std::ptrdiff_t begin = first_begin, remaining = rows.end - rows.begin;
+  for_each<operands>(n, n.last(), rows, [&, last_end = last_end](const std::ptrdiff_t* offset) {
+    f(offset, std::exchange(begin, 0), --remaining == 0 ? last_end : length);
   });
 }
 
@@ -181,7 +181,7 @@ void walk_pieces(const nest& n, const share& part, std::ptrdiff_t piece, F&& f) 
 template <class F>
 HWY_INLINE void for_each_element(std::ptrdiff_t n, F f) {
   std::ptrdiff_t i = 0;
-  for (const std::ptrdiff_t fours = n & ~std::ptrdiff_t{3}; i < fours; i += 4) {
+  for (const std::ptrdiff_t quads = n & ~std::ptrdiff_t{3}; i < quads; i += 4) {
     f(i);
     f(i + 1);
     f(i + 2);

@@ -1,9 +1,9 @@
 // The epilogue of a contraction: activation(scale * s + a + b) of each sum s.
-#if defined(WEFT_KERNELS_DOT_END_INL_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef WEFT_KERNELS_DOT_END_INL_H_
-#undef WEFT_KERNELS_DOT_END_INL_H_
+#if defined(WEFT_KERNELS_EPILOGUE_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef WEFT_KERNELS_EPILOGUE_INL_H_
+#undef WEFT_KERNELS_EPILOGUE_INL_H_
 #else
-#define WEFT_KERNELS_DOT_END_INL_H_
+#define WEFT_KERNELS_EPILOGUE_INL_H_
 #endif
 
 #include <cstddef>
@@ -25,7 +25,7 @@ struct addend_rows {
 
 // The scale and the addends of a tile's sums. There are no initializers: one is made for each tile,
 // and most members are not read.
-struct tile_end {
+struct epilogue {
   float scale;
   int addends;
   addend_rows addend[2];
@@ -38,7 +38,7 @@ struct tile_sums {
   std::size_t rows, columns;
 };
 
-HWY_NOINLINE inline void end_tile(const tile_sums& s, const tile_end& e) {
+HWY_NOINLINE inline void apply_epilogue(const tile_sums& s, const epilogue& e) {
   const hn::CappedTag<float, max_dot_lanes> d;
   const std::size_t lanes = hn::Lanes(d);
   const auto scale = hn::Set(d, e.scale);
@@ -78,9 +78,9 @@ struct tile_activation_of_operation {
   }
 };
 // Null if there is no activation.
-inline tile_activation tile_activation_of(op epilogue) {
+inline tile_activation tile_activation_of(op activation) {
   static constexpr auto of = table_of_operations(tile_activation_of_operation());
-  return of[epilogue];
+  return of[activation];
 }
 
 }  // namespace weft::kernels::HWY_NAMESPACE

@@ -19,10 +19,10 @@ struct index_range {
 };
 
 // A band restricted to a block of queries and a block of keys, with indices relative to the blocks.
-class visible {
+class band_range {
  public:
-  visible() = default;
-  visible(const band& b, index_range queries, index_range keys)
+  band_range() = default;
+  band_range(const band& b, index_range queries, index_range keys)
       : lowest_(bounded(b.lowest) + b.offset + queries.begin - keys.begin),
         highest_(bounded(b.highest) + b.offset + queries.begin - keys.begin),
         queries_(queries.size()),
@@ -37,7 +37,7 @@ class visible {
     return among_keys({queries.begin + lowest_, queries.end + highest_});
   }
   // The keys that all of the queries see.
-  index_range keys_of_each(index_range queries) const {
+  index_range keys_seen_by_all(index_range queries) const {
     return among_keys({queries.end - 1 + lowest_, queries.begin + 1 + highest_});
   }
   // The range that spans the queries that may see at least one of the keys.
@@ -62,7 +62,7 @@ class visible {
 
 // The call's band, moved by this element of its offset; null if it has no offset.
 inline band band_at(const attention_call& c, const std::int32_t* offset) {
-  band b = c.seen;
+  band b = c.visible;
   if (offset != nullptr) b.offset += *offset;
   return b;
 }
@@ -70,7 +70,7 @@ inline band band_at(const attention_call& c, const std::int32_t* offset) {
 // none.
 inline std::ptrdiff_t keys_at(const attention_call& c, const std::int32_t* length) {
   const std::ptrdiff_t keys = c.extent[attention_loops(c.loops).key];
-  if (c.seen.lowest > c.seen.highest) return 0;  // an empty band
+  if (c.visible.lowest > c.visible.highest) return 0;  // an empty band
   return length == nullptr ? keys : std::clamp<std::ptrdiff_t>(*length + c.length_more, 0, keys);
 }
 

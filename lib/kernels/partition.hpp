@@ -19,7 +19,7 @@ inline std::ptrdiff_t units_of(const call& c, int loop) {
 }
 
 // Among the loops along which the result moves, the first with the most units; -1 if there is none.
-inline int longest_loop_of_result(const call& c) {
+inline int longest_result_loop(const call& c) {
   int longest = -1;
   for (int l = 0; l < c.loops; ++l)
     if (c.operands[0].stride[l] != 0 && (longest < 0 || units_of(c, l) > units_of(c, longest)))
@@ -28,9 +28,9 @@ inline int longest_loop_of_result(const call& c) {
 }
 
 // c restricted to its part's range of one loop, and no longer partitioned.
-inline call cut(call c, int loop) {
+inline call slice_loop(call c, int loop) {
   const std::ptrdiff_t unit = unit_of(c, loop);
-  const auto [first, last] = items_of(units_of(c, loop), c.part);
+  const auto [first, last] = range_of(units_of(c, loop), c.part);
   const std::ptrdiff_t begin = std::min(first * unit, c.extent[loop]);
   c.extent[loop] = std::min(last * unit, c.extent[loop]) - begin;
   for (operand& o : c.operands)

@@ -1,9 +1,9 @@
-// gemv, and contractions with few rows (skinny m): they read the right operand once, line by line.
-#if defined(WEFT_KERNELS_DOT_LINES_INL_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef WEFT_KERNELS_DOT_LINES_INL_H_
-#undef WEFT_KERNELS_DOT_LINES_INL_H_
+// gemv, and contractions with few rows (skinny m): they read the rhs once, line by line.
+#if defined(WEFT_KERNELS_GEMV_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef WEFT_KERNELS_GEMV_INL_H_
+#undef WEFT_KERNELS_GEMV_INL_H_
 #else
-#define WEFT_KERNELS_DOT_LINES_INL_H_
+#define WEFT_KERNELS_GEMV_INL_H_
 #endif
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "kernels/dot_tile-inl.h"
+#include "kernels/microkernel-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace weft::kernels::HWY_NAMESPACE {
@@ -19,39 +19,39 @@ namespace weft::kernels::HWY_NAMESPACE {
 // The most rows that are computed at a time.
 constexpr std::size_t rows_at_once = has_32_registers ? 4 : 2;
 
-// n lanes, or all of them if Whole.
-template <bool Whole>
+// n lanes, or all of them if Full.
+template <bool Full>
 HWY_INLINE vec load_part(const float* from, std::size_t n) {
-  return Whole ? hn::LoadU(tag(), from) : load_n(tag(), from, n);
+  return Full ? hn::LoadU(tag(), from) : load_n(tag(), from, n);
 }
-template <bool Whole>
+template <bool Full>
 HWY_INLINE void store_part(vec v, float* to, std::size_t n) {
-  Whole ? hn::StoreU(v, tag(), to) : store_n(v, tag(), to, n);
+  Full ? hn::StoreU(v, tag(), to) : store_n(v, tag(), to, n);
 }
 
 // The columns that dot_products gets at a time. A multiply-add has a latency of four cycles and a
 // throughput of two per cycle, which takes eight accumulators: a single row needs eight columns,
 // more rows need four.
-constexpr std::size_t dot_columns = 8;
+constexpr std::size_t gemv_columns = 8;
 constexpr std::size_t columns_at_once(std::size_t rows) {
-  return rows == 1 ? dot_columns : 4;
+  return rows == 1 ? gemv_columns : 4;
 }
 
 // Adds the products of n elements of each row and column to the accumulators, row by row. row[I]
 // and column[I] belong to accumulator I.
-template <std::size_t Rows, bool Whole, std::size_t... I, class... Sums>
+template <std::size_t Rows, bool Full, std::size_t... I, class... Sums>
 HWY_INLINE void add_products(std::index_sequence<I...>, const float* const* row,
                              const float* const* column, std::size_t k, std::size_t n,
                              Sums&... sums) {
   const auto of_column = [column, k, n](std::size_t c)
-                             HWY_ATTR { return load_part<Whole>(column[c] + k, n); };
+                             HWY_ATTR { return load_part<Full>(column[c] + k, n); };
   if constexpr (Rows == 1) {
-    const vec x = load_part<Whole>(row[0] + k, n);
+    const vec x = load_part<Full>(row[0] + k, n);
     ((sums = hn::MulAdd(x, of_column(I), sums)), ...);
   } else {
-    const vec y0 = in_register(of_column(0)), y1 = in_register(of_column(1));
-    const vec y2 = in_register(of_column(2)), y3 = in_register(of_column(3));
-    ((sums = hn::MulAdd(load_part<Whole>(row[I] + k, n), pick<I % 4>(y0, y1, y2, y3), sums)), ...);
+    const vec y0 = opaque(of_column(0)), y1 = opaque(of_column(1));
+    const vec y2 = opaque(of_column(2)), y3 = opaque(of_column(3));
+    ((sums = hn::MulAdd(load_part<Full>(row[I] + k, n), pick<I % 4>(y0, y1, y2, y3), sums)), ...);
   }
 }
 
@@ -60,25 +60,25 @@ HWY_INLINE void add_products(std::index_sequence<I...>, const float* const* row,
 
 // Lane i is the sum of the lanes i of all blocks of 128 bits.
 template <class D>
-HWY_INLINE auto sum_of_blocks(D, hn::Vec<D> v) {
+HWY_INLINE auto sum_blocks(D, hn::Vec<D> v) {
   if constexpr (hn::MaxLanes(D()) <= 4) {
     return v;
   } else {
     const hn::Half<D> half;
-    return sum_of_blocks(half, hn::Add(hn::LowerHalf(half, v), hn::UpperHalf(half, v)));
+    return sum_blocks(half, hn::Add(hn::LowerHalf(half, v), hn::UpperHalf(half, v)));
   }
 }
 
 HWY_INLINE void store_sums(vec v0, vec v1, vec v2, vec v3, float* to) {
   const tag d;
   const hn::Repartition<std::uint64_t, tag> pairs;
-  const auto sums_of_two = [=](vec x, vec y) HWY_ATTR {
+  const auto add_pairs = [=](vec x, vec y) HWY_ATTR {
     return hn::BitCast(pairs, hn::Add(hn::InterleaveLower(d, x, y), hn::InterleaveUpper(d, x, y)));
   };
-  const auto low = sums_of_two(v0, v1), high = sums_of_two(v2, v3);
+  const auto low = add_pairs(v0, v1), high = add_pairs(v2, v3);
   const vec sums = hn::Add(hn::BitCast(d, hn::InterleaveLower(pairs, low, high)),
                            hn::BitCast(d, hn::InterleaveUpper(pairs, low, high)));
-  hn::StoreU(sum_of_blocks(d, sums), hn::CappedTag<float, 4>(), to);
+  hn::StoreU(sum_blocks(d, sums), hn::CappedTag<float, 4>(), to);
 }
 
 #else
@@ -138,69 +138,69 @@ std::size_t dot_products(const float* const* row, std::size_t rows, const float*
 }
 
 // The columns of one pass, whose results stay in L1.
-constexpr std::size_t line_columns =
-    first_cache_bytes / 2 / (few_rows * sizeof(float)) / max_tile_columns * max_tile_columns;
+constexpr std::size_t gemv_pass_columns =
+    l1_cache_bytes / 2 / (max_skinny_m * sizeof(float)) / max_tile_columns * max_tile_columns;
 
-// Rows of the left operand, and lines of the right one, each contiguous along the columns.
-struct line_product {
-  const float* const* left;  // row r's element at depth k is left[r][k * left_step]
-  std::ptrdiff_t left_step;
-  const float* right;  // line k begins at right + k * right_step
-  std::ptrdiff_t right_step;
+// Rows of the lhs, and lines of the rhs, each contiguous along the columns.
+struct gemv_operands {
+  const float* const* lhs;  // row r's element at depth k is lhs[r][k * lhs_step]
+  std::ptrdiff_t lhs_step;
+  const float* rhs;  // line k begins at rhs + k * rhs_step
+  std::ptrdiff_t rhs_step;
   std::size_t depth, columns;
   float* const* result;
 };
 
 // sum plus factor * line for each line. `all` holds the factors, row by row, and then the lines.
 template <std::size_t Rows, std::size_t Row, std::size_t... L, class... All>
-HWY_INLINE vec add_lines_to(std::index_sequence<L...>, vec sum, All... all) {
+HWY_INLINE vec axpy_to(std::index_sequence<L...>, vec sum, All... all) {
   constexpr std::size_t lines = sizeof...(L);
   ((sum = hn::MulAdd(pick<Row * lines + L>(all...), pick<Rows * lines + L>(all...), sum)), ...);
   return sum;
 }
 
 // Updates n columns from the j-th on.
-template <bool Add, bool Whole, std::size_t... R, class Lines, class... All>
-HWY_INLINE void add_lines_at(std::index_sequence<R...>, Lines lines, float* const* to,
-                             std::size_t j, std::size_t n, All... all) {
-  (store_part<Whole>(add_lines_to<sizeof...(R), R>(
-                         lines, Add ? load_part<Whole>(to[R] + j, n) : hn::Zero(tag()), all...),
-                     to[R] + j, n),
+template <bool Add, bool Full, std::size_t... R, class Lines, class... All>
+HWY_INLINE void axpy_at(std::index_sequence<R...>, Lines lines, float* const* to, std::size_t j,
+                        std::size_t n, All... all) {
+  (store_part<Full>(axpy_to<sizeof...(R), R>(
+                        lines, Add ? load_part<Full>(to[R] + j, n) : hn::Zero(tag()), all...),
+                    to[R] + j, n),
    ...);
 }
 
 // The axpy form: adds lines from the k-th on, times their factors, to the result, or overwrites it
 // unless Add. Each line is read once for all rows.
 template <bool Add, std::size_t... R, std::size_t... L, class... Factors>
-HWY_INLINE void add_lines(std::index_sequence<R...> rows, std::index_sequence<L...> lines,
-                          const line_product& p, std::ptrdiff_t k, Factors... factors) {
+HWY_INLINE void axpy_lines(std::index_sequence<R...> rows, std::index_sequence<L...> lines,
+                           const gemv_operands& p, std::ptrdiff_t k, Factors... factors) {
   constexpr std::size_t done = sizeof...(Factors);
   const tag d;
   if constexpr (done < sizeof...(R) * sizeof...(L)) {
     constexpr auto line = static_cast<std::ptrdiff_t>(done % sizeof...(L));
-    const float* const left = p.left[done / sizeof...(L)];
-    add_lines<Add>(rows, lines, p, k, factors..., hn::Set(d, left[(k + line) * p.left_step]));
+    const float* const lhs = p.lhs[done / sizeof...(L)];
+    axpy_lines<Add>(rows, lines, p, k, factors..., hn::Set(d, lhs[(k + line) * p.lhs_step]));
   } else {
     const std::size_t lanes = hn::Lanes(d);
     // Copied to locals: a store of a vector may alias p, whose members would be reloaded.
     const std::size_t columns = p.columns;
-    const std::ptrdiff_t step = p.right_step;
-    const float* from = p.right + k * step;
+    const std::ptrdiff_t step = p.rhs_step;
+    const float* from = p.rhs + k * step;
     float* const to[]{p.result[R]...};
     std::size_t j = 0;
     for (; j + lanes <= columns; j += lanes, from += lanes)
-      add_lines_at<Add, true>(rows, lines, to, j, lanes, factors...,
-                              hn::LoadU(d, from + static_cast<std::ptrdiff_t>(L) * step)...);
+      axpy_at<Add, true>(rows, lines, to, j, lanes, factors...,
+                         hn::LoadU(d, from + static_cast<std::ptrdiff_t>(L) * step)...);
     if (const std::size_t n = columns - j; n != 0)
-      add_lines_at<Add, false>(rows, lines, to, j, n, factors...,
-                               load_n(d, from + static_cast<std::ptrdiff_t>(L) * step, n)...);
+      axpy_at<Add, false>(rows, lines, to, j, n, factors...,
+                          load_n(d, from + static_cast<std::ptrdiff_t>(L) * step, n)...);
   }
 }
 
 // The factors of a few lines stay in registers. More lines at a time are more streams than the
 // caches can follow.
 template <std::size_t Rows>
-HWY_NOINLINE std::size_t add_lines(const line_product& p) {
+HWY_NOINLINE std::size_t axpy_lines(const gemv_operands& p) {
   constexpr std::size_t lines = std::min<std::size_t>((has_32_registers ? 16 : 8) / Rows, 8);
   const std::make_index_sequence<Rows> rows;
   const std::make_index_sequence<lines> all;
@@ -208,19 +208,19 @@ HWY_NOINLINE std::size_t add_lines(const line_product& p) {
   constexpr auto step = static_cast<std::ptrdiff_t>(lines);
   const auto depth = static_cast<std::ptrdiff_t>(p.depth);
   std::ptrdiff_t k = depth < step ? 1 : step;
-  depth < step ? add_lines<false>(rows, one, p, 0) : add_lines<false>(rows, all, p, 0);
-  for (; k + step <= depth; k += step) add_lines<true>(rows, all, p, k);
-  for (; k < depth; ++k) add_lines<true>(rows, one, p, k);
+  depth < step ? axpy_lines<false>(rows, one, p, 0) : axpy_lines<false>(rows, all, p, 0);
+  for (; k + step <= depth; k += step) axpy_lines<true>(rows, all, p, k);
+  for (; k < depth; ++k) axpy_lines<true>(rows, one, p, k);
   return Rows;
 }
 
 // Computes up to `Rows` of `rows` rows and returns how many.
 template <std::size_t Rows = rows_at_once>
-std::size_t add_lines(const line_product& p, std::size_t rows) {
+std::size_t axpy_lines(const gemv_operands& p, std::size_t rows) {
   if constexpr (Rows > 1) {
-    if (rows < Rows) return add_lines<Rows - 1>(p, rows);
+    if (rows < Rows) return axpy_lines<Rows - 1>(p, rows);
   }
-  return add_lines<Rows>(p);
+  return axpy_lines<Rows>(p);
 }
 
 }  // namespace weft::kernels::HWY_NAMESPACE

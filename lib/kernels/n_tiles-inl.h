@@ -1,35 +1,35 @@
 // Splits the columns of a contraction into panels, and these into tiles.
-#if defined(WEFT_KERNELS_DOT_COLUMNS_INL_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef WEFT_KERNELS_DOT_COLUMNS_INL_H_
-#undef WEFT_KERNELS_DOT_COLUMNS_INL_H_
+#if defined(WEFT_KERNELS_N_TILES_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef WEFT_KERNELS_N_TILES_INL_H_
+#undef WEFT_KERNELS_N_TILES_INL_H_
 #else
-#define WEFT_KERNELS_DOT_COLUMNS_INL_H_
+#define WEFT_KERNELS_N_TILES_INL_H_
 #endif
 
 #include <algorithm>
 #include <cstddef>
 
 #include "kernels/dot_loops.hpp"
-#include "kernels/dot_tile-inl.h"
+#include "kernels/microkernel-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace weft::kernels::HWY_NAMESPACE {
 
-struct column_tile {
+struct n_tile {
   std::size_t first, count, vectors;
-  bool one_run;  // within one run of the inner loop
+  bool in_one_run;  // within one run of the inner loop
   std::size_t width() const { return vectors * hn::Lanes(tag()); }
   std::size_t end() const { return first + count; }
-  bool whole() const { return one_run && count == width(); }
+  bool is_full() const { return in_one_run && count == width(); }
 };
 
-class tiled_columns {
+class n_tiles {
  public:
   // A packed operand keeps the tiles that it was packed in, whatever the partition.
-  tiled_columns(const loop_nest& loops, bool packed)
+  n_tiles(const contraction_loops& loops, bool packed)
       : loops_(loops),
         packed_(packed),
-        cut_(loops.inner().extent % static_cast<std::ptrdiff_t>(hn::Lanes(tag())) == 0),
+        aligned_(loops.inner().extent % static_cast<std::ptrdiff_t>(hn::Lanes(tag())) == 0),
         count_(static_cast<std::size_t>(loops.size())),
         part_{0, count_} {}
 
@@ -40,7 +40,7 @@ class tiled_columns {
   void choose(range part) { part_ = part; }
 
   // Tiles end where the innermost loop does if its extent is a multiple of the lanes.
-  bool tiles_end_with_loops() const { return cut_; }
+  bool tiles_end_with_loops() const { return aligned_; }
 
   // How many of `count` columns from `first` on are within one run of the inner loop.
   std::size_t run(std::size_t first, std::size_t count) const { return loops_.run(first, count); }
@@ -49,26 +49,25 @@ class tiled_columns {
   // would wait for the stores of its members.
   //
   // Tiles are consecutive, each but the last of full vectors. Four vectors make two tiles of two:
-  // with three and one, the single vector would do fewer products for each element of the left
-  // operand.
-  column_tile tile_at(std::size_t first) const {
+  // with three and one, the single vector would do fewer products for each element of the lhs.
+  n_tile tile_at(std::size_t first) const {
     const std::size_t lanes = hn::Lanes(tag());
     const std::size_t end = packed_ ? count_ : part_.end();
-    const std::size_t one_run = run(first, end - first);
-    const std::size_t left = cut_ ? one_run : end - first;
-    column_tile t{};
+    const std::size_t in_one_run = run(first, end - first);
+    const std::size_t remaining = aligned_ ? in_one_run : end - first;
+    n_tile t{};
     t.first = first;
-    t.vectors = (left + lanes - 1) / lanes;
+    t.vectors = (remaining + lanes - 1) / lanes;
     t.vectors = t.vectors == 4 ? 2 : std::min(t.vectors, tile_vectors);
-    t.count = std::min(t.vectors * lanes, left);
-    t.one_run = t.count <= one_run;
+    t.count = std::min(t.vectors * lanes, remaining);
+    t.in_one_run = t.count <= in_one_run;
     return t;
   }
 
   // The number of columns of complete tiles from `first` on, no more than `limit`.
   std::size_t panel_at(std::size_t first, std::size_t limit) const {
-    const std::size_t left = part_.end() - first;
-    if (left <= limit) return left;
+    const std::size_t remaining = part_.end() - first;
+    if (remaining <= limit) return remaining;
     std::size_t count = 0;
     for (std::size_t next = 0; count + next <= limit; next = tile_at(first + count).count)
       count += next;
@@ -90,8 +89,8 @@ class tiled_columns {
   }
 
  private:
-  const loop_nest& loops_;
-  bool packed_, cut_;
+  const contraction_loops& loops_;
+  bool packed_, aligned_;
   std::size_t count_;
   range part_;
 };

@@ -1,15 +1,15 @@
 // Edge tiles, which memory does not hold as full vectors, are staged in the scratch.
-#if defined(WEFT_KERNELS_DOT_EDGE_INL_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef WEFT_KERNELS_DOT_EDGE_INL_H_
-#undef WEFT_KERNELS_DOT_EDGE_INL_H_
+#if defined(WEFT_KERNELS_EDGE_TILE_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef WEFT_KERNELS_EDGE_TILE_INL_H_
+#undef WEFT_KERNELS_EDGE_TILE_INL_H_
 #else
-#define WEFT_KERNELS_DOT_EDGE_INL_H_
+#define WEFT_KERNELS_EDGE_TILE_INL_H_
 #endif
 
 #include <cstddef>
 
 #include "kernels/dot_loops.hpp"
-#include "kernels/dot_tile-inl.h"
+#include "kernels/microkernel-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace weft::kernels::HWY_NAMESPACE {
@@ -21,18 +21,18 @@ struct tile_elements {
   T* data;
   const offset_list &row, &column;
   std::size_t first_row, first_column, rows, columns;
-  bool adjacent;  // unit stride along a row
+  bool contiguous;  // unit stride along a row
 };
 
 // Copies an edge tile to rows that have room for full vectors.
-HWY_INLINE void collect(const tile_elements<const float>& from, float* const* to) {
+HWY_INLINE void load_edge(const tile_elements<const float>& from, float* const* to) {
   const tag d;
   const std::size_t lanes = hn::Lanes(d), columns = from.columns;
   const offset_list column = from.column.from(from.first_column);
   for (std::size_t i = 0; i < from.rows; ++i) {
     const float* const row = from.data + from.row[from.first_row + i];
     float* const line = to[i];
-    if (from.adjacent) {
+    if (from.contiguous) {
       const float* const first = row + column[0];
       std::size_t j = 0;
       for (; j + lanes <= columns; j += lanes) hn::StoreU(hn::LoadU(d, first + j), d, line + j);
@@ -44,14 +44,14 @@ HWY_INLINE void collect(const tile_elements<const float>& from, float* const* to
 }
 
 // Copies an edge tile from such rows to memory.
-HWY_INLINE void spread(const float* const* from, const tile_elements<float>& to) {
+HWY_INLINE void store_edge(const float* const* from, const tile_elements<float>& to) {
   const tag d;
   const std::size_t lanes = hn::Lanes(d), columns = to.columns;
   const offset_list column = to.column.from(to.first_column);
   for (std::size_t i = 0; i < to.rows; ++i) {
     const float* const line = from[i];
     float* const row = to.data + to.row[to.first_row + i];
-    if (to.adjacent) {
+    if (to.contiguous) {
       float* const first = row + column[0];
       std::size_t j = 0;
       for (; j + lanes <= columns; j += lanes) hn::StoreU(hn::LoadU(d, line + j), d, first + j);

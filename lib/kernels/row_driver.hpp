@@ -8,8 +8,8 @@
 #include <cstring>
 
 #include "hwy/cache_control.h"
-#include "kernels/nest.hpp"
-#include "kernels/word_source.hpp"
+#include "kernels/loop_nest.hpp"
+#include "kernels/philox_schedule.hpp"
 #include "weft/kernels/call.hpp"
 #include "weft/kernels/row_scratch.hpp"
 
@@ -17,16 +17,17 @@ namespace weft::kernels {
 
 // What a dropout draws from, and the threshold below which it drops: see is_dropped in
 // weft/kernels/philox.hpp.
-struct draw {
-  word_source from;
-  std::uint32_t below;
+struct dropout_state {
+  philox_schedule schedule;
+  std::uint32_t threshold;
 };
 
 // to[i] = f(from[0][i], …) for one or more rows of n contiguous elements. step[0] is the row stride
 // of the result in bytes, step[1 + i] that of input i; a single row needs no strides. Only dropout
-// reads the draw.
+// reads the dropout_state.
 using elementwise_loop = void (*)(std::ptrdiff_t rows, std::size_t n, void* to,
-                                  const void* const* from, const std::ptrdiff_t* step, const draw&);
+                                  const void* const* from, const std::ptrdiff_t* step,
+                                  const dropout_state&);
 
 // Copies n elements of `size` bytes; strides are in elements.
 template <std::size_t size>
@@ -50,14 +51,14 @@ HWY_NOINLINE inline void copy_elements(dtype type, std::ptrdiff_t n, std::byte* 
 }
 
 // Packs operand o of n, `from`, in loop order, if its stride in the outermost loop is 0 (it is
-// reread there), it is not contiguous along the innermost loop, and the copy takes at most `space`
-// bytes. Returns whether it did; n's strides are then those of the copy.
-inline bool pack_repeated(nest& n, int o, const operand& from, std::byte* to,
-                          std::ptrdiff_t space) {
+// reread there), it is not contiguous along the innermost loop, and the copy takes at most
+// `capacity` bytes. Returns whether it did; n's strides are then those of the copy.
+inline bool pack_reused(loop_nest& n, int o, const operand& from, std::byte* to,
+                        std::ptrdiff_t capacity) {
   const int last = n.last();
   const std::ptrdiff_t stride = n.stride[o][last];
   if (stride == 0 || stride == 1 || n.stride[o][0] != 0) return false;
-  nest part;  // without the outer loops that reread it
+  loop_nest part;  // without the outer loops that reread it
   int outer = 0;
   while (n.stride[o][outer] == 0) ++outer;
   for (int l = outer; l < n.loops; ++l) {
@@ -65,21 +66,22 @@ inline bool pack_repeated(nest& n, int o, const operand& from, std::byte* to,
     part.stride[0][part.last()] = n.stride[o][l];
   }
   const std::ptrdiff_t size = bytes(from.type);
-  if (part.points() * size > space) return false;
+  if (part.points() * size > capacity) return false;
   const std::ptrdiff_t length = n.extent[last];
-  walk(part, part.last(), [&](const std::ptrdiff_t* offset) {
+  for_each(part, part.last(), [&](const std::ptrdiff_t* offset) {
     copy_elements(from.type, length, to, 1,
                   static_cast<const std::byte*>(from.data) + offset[0] * size, stride);
     to += length * size;
   });
-  std::ptrdiff_t dense = 1;
-  for (int l = last; l >= outer; dense *= n.extent[l--]) n.stride[o][l] = dense;
+  std::ptrdiff_t contiguous_stride = 1;
+  for (int l = last; l >= outer; contiguous_stride *= n.extent[l--])
+    n.stride[o][l] = contiguous_stride;
   return true;
 }
 
 // Writes the ids of two consecutive elements. Only dropout reads ids, and they have a constant
 // stride.
-inline void number_elements(std::ptrdiff_t first, std::ptrdiff_t stride, std::byte* to) {
+inline void iota_ids(std::ptrdiff_t first, std::ptrdiff_t stride, std::byte* to) {
   const std::uint32_t numbers[]{static_cast<std::uint32_t>(first),
                                 static_cast<std::uint32_t>(first + stride)};
   std::memcpy(to, numbers, sizeof numbers);
@@ -87,30 +89,30 @@ inline void number_elements(std::ptrdiff_t first, std::ptrdiff_t stride, std::by
 
 // Capacity of a staging buffer in elements. Fusion groups run on as many at a time, since each of
 // their operations is a call.
-inline constexpr std::ptrdiff_t buffer_room = 1024;
+inline constexpr std::ptrdiff_t staging_elements = 1024;
 // Elements staged at a time. Half of the capacity, as a burst of many stores to the buffers and to
 // the result stalls the processor.
-inline constexpr std::ptrdiff_t buffered = buffer_room / 2;
+inline constexpr std::ptrdiff_t staged_elements = staging_elements / 2;
 
 // Whether operand o is a scalar that is broadcast over all loops.
-inline bool is_everywhere(const nest& n, int o) {
+inline bool is_scalar(const loop_nest& n, int o) {
   return std::all_of(n.stride[o], n.stride[o] + n.loops, [](auto stride) { return stride == 0; });
 }
 
 // Fills rows of n elements with one value each: `pitch` is the row stride of `to`, `step` that of
-// the values in `from`, both in bytes. A row shorter than `spilled` bytes may be overrun up to that
+// the values in `from`, both in bytes. A row shorter than `overrun` bytes may be overrun up to that
 // size.
 using fill_loop = void (*)(dtype type, std::ptrdiff_t rows, std::ptrdiff_t n, std::byte* to,
                            std::ptrdiff_t pitch, const std::byte* from, std::ptrdiff_t step);
-inline constexpr std::ptrdiff_t spilled = 64;
+inline constexpr std::ptrdiff_t overrun = 64;
 
 // The chunk, in elements, in which run_elementwise partitions rows: whatever the partition, a row's
 // vectors begin at the same elements.
-inline constexpr std::ptrdiff_t row_piece = 4096;
+inline constexpr std::ptrdiff_t row_chunk = 4096;
 
 // Copies without staging where one side is contiguous along the innermost loop and the other is
 // strided or broadcast. Returns whether c is such a copy.
-inline bool copy_directly(const call& c, const nest& n, fill_loop fill) {
+inline bool copy_unstaged(const call& c, const loop_nest& n, fill_loop fill) {
   const int last = n.last();
   const std::ptrdiff_t length = n.extent[last];
   const std::ptrdiff_t to_step = n.stride[0][last], from_step = n.stride[1][last];
@@ -120,64 +122,64 @@ inline bool copy_directly(const call& c, const nest& n, fill_loop fill) {
   auto* const to = static_cast<std::byte*>(c.operands[0].data);
   const auto* const from = static_cast<const std::byte*>(c.operands[1].data);
   if (from_step == 0) {
-    if (length * size < spilled || (length > row_piece && c.part.count > 1)) return false;
-    walk_runs(n, last, items_of(n.points(last), c.part),
-              [&](const std::ptrdiff_t* at, const std::ptrdiff_t* row, std::ptrdiff_t rows) {
-                fill(type, rows, length, to + at[0] * size, row[0] * size, from + at[1] * size,
-                     row[1] * size);
-              });
+    if (length * size < overrun || (length > row_chunk && c.part.count > 1)) return false;
+    for_each_run(n, last, range_of(n.points(last), c.part),
+                 [&](const std::ptrdiff_t* at, const std::ptrdiff_t* row, std::ptrdiff_t rows) {
+                   fill(type, rows, length, to + at[0] * size, row[0] * size, from + at[1] * size,
+                        row[1] * size);
+                 });
     return true;
   }
   if (n.stride[1][0] == 0) return false;  // what outer loops reread is packed
-  walk_pieces(n, c.part, row_piece,
-              [&](const std::ptrdiff_t* at, std::ptrdiff_t begin, std::ptrdiff_t end) {
-                copy_elements(type, end - begin, to + (at[0] + begin * to_step) * size, to_step,
-                              from + (at[1] + begin * from_step) * size, from_step);
-              });
+  for_each_chunk(n, c.part, row_chunk,
+                 [&](const std::ptrdiff_t* at, std::ptrdiff_t begin, std::ptrdiff_t end) {
+                   copy_elements(type, end - begin, to + (at[0] + begin * to_step) * size, to_step,
+                                 from + (at[1] + begin * from_step) * size, from_step);
+                 });
   return true;
 }
 
 // Calls f with full rows, many at a time, as one call for each short row would cost too much.
 // data(o) is the address of operand o; the strides of n are in bytes.
 template <class Data, class F>
-HWY_INLINE void run_in_place(const nest& n, const share& part, Data data,
+HWY_INLINE void run_in_place(const loop_nest& n, const partition& part, Data data,
                              const void* (&from)[max_operands - 1], F f) {
   const int last = n.last();
-  walk_runs(n, last, items_of(n.points(last), part),
-            [&](const std::ptrdiff_t* offset, const std::ptrdiff_t* step, std::ptrdiff_t rows) {
-              // A constant trip count, so that the loop is unrolled.
-              for (int o = 1; o < max_operands; ++o) from[o - 1] = data(o) + offset[o];
-              f(rows, static_cast<std::size_t>(n.extent[last]), data(0) + offset[0], step);
-            });
+  for_each_run(n, last, range_of(n.points(last), part),
+               [&](const std::ptrdiff_t* offset, const std::ptrdiff_t* step, std::ptrdiff_t rows) {
+                 // A constant trip count, so that the loop is unrolled.
+                 for (int o = 1; o < max_operands; ++o) from[o - 1] = data(o) + offset[o];
+                 f(rows, static_cast<std::size_t>(n.extent[last]), data(0) + offset[0], step);
+               });
 }
 
 // run_elementwise for operands that are not contiguous along n's innermost loop, or for rows that
 // are too long. The strides of n are in elements.
 template <class F>
-HWY_NOINLINE void run_buffered(const call& c, nest& n, int inputs, std::ptrdiff_t at_most,
-                               fill_loop fill, const void* (&from)[max_operands - 1], F f) {
-  if (copy_directly(c, n, fill)) return;
+HWY_NOINLINE void run_staged(const call& c, loop_nest& n, int inputs, std::ptrdiff_t max_elements,
+                             fill_loop fill, const void* (&from)[max_operands - 1], F f) {
+  if (copy_unstaged(c, n, fill)) return;
   std::byte* data[max_operands];
   for (int o = 0; o < max_operands; ++o) data[o] = static_cast<std::byte*>(c.operands[o].data);
   // Room to pack one operand, such as a mask that all heads of an attention read by columns.
   alignas(64) std::byte packed[32 * 1024];
   for (int o = 1; o <= inputs; ++o) {
-    if (!data[o] || !pack_repeated(n, o, c.operands[o], packed, sizeof packed)) continue;
+    if (!data[o] || !pack_reused(n, o, c.operands[o], packed, sizeof packed)) continue;
     data[o] = packed;
     break;
   }
-  alignas(64) std::byte buffer[max_operands][buffer_room * 4 + spilled];
+  alignas(64) std::byte buffer[max_operands][staging_elements * 4 + overrun];
   const std::ptrdiff_t length = n.extent[n.last()];
   std::ptrdiff_t stride[max_operands]{}, step[max_operands]{};
   bool contiguous = true;
   for (int o = 0; o <= inputs; ++o) {
     stride[o] = n.stride[o][n.last()];
-    if (data[o] && o > 0 && is_everywhere(n, o)) {
+    if (data[o] && o > 0 && is_scalar(n, o)) {
       // A scalar is staged once for all rows.
-      fill(c.operands[o].type, 1, std::min(buffer_room, length), buffer[o], 0, data[o], 0);
+      fill(c.operands[o].type, 1, std::min(staging_elements, length), buffer[o], 0, data[o], 0);
       data[o] = buffer[o];
       stride[o] = 1;
-      at_most = std::min(at_most, buffer_room);
+      max_elements = std::min(max_elements, staging_elements);
     }
     contiguous = contiguous && stride[o] == 1 && data[o];
     // In bytes from here on.
@@ -189,196 +191,198 @@ HWY_NOINLINE void run_buffered(const call& c, nest& n, int inputs, std::ptrdiff_
     for (int o = 1; o < max_operands; ++o) from[o - 1] = data[o] + (offset[o] + i * step[o]);
     return data[0] + (offset[0] + i * step[0]);
   };
-  if (contiguous && length <= at_most && (length <= row_piece || c.part.count == 1))
+  if (contiguous && length <= max_elements && (length <= row_chunk || c.part.count == 1))
     return run_in_place(
         n, c.part, [&](int o) { return data[o]; }, from, f);
   if (contiguous)
-    return walk_pieces(n, c.part, row_piece,
-                       [&](const std::ptrdiff_t* offset, std::ptrdiff_t begin, std::ptrdiff_t end) {
-                         for (std::ptrdiff_t i = begin, count; i < end; i += count) {
-                           count = std::min(at_most, end - i);
-                           f(1, static_cast<std::size_t>(count), start(offset, i), nullptr);
-                         }
-                       });
-  // Inputs that are read in place, and those that are staged.
-  int staying[max_operands], stayed = 0, passing[max_operands], passed = 0;
+    return for_each_chunk(
+        n, c.part, row_chunk,
+        [&](const std::ptrdiff_t* offset, std::ptrdiff_t begin, std::ptrdiff_t end) {
+          for (std::ptrdiff_t i = begin, count; i < end; i += count) {
+            count = std::min(max_elements, end - i);
+            f(1, static_cast<std::size_t>(count), start(offset, i), nullptr);
+          }
+        });
+  // Inputs that are read in address, and those that are staged.
+  int direct[max_operands], direct_count = 0, staged[max_operands], staged_count = 0;
   for (int o = 1; o <= inputs; ++o) {
     if (stride[o] == 1 && data[o])
-      staying[stayed++] = o;
+      direct[direct_count++] = o;
     else
-      passing[passed++] = o;
+      staged[staged_count++] = o;
   }
   const bool in_place = stride[0] == 1;  // the result
-  const auto take = [&](const std::byte* made, std::ptrdiff_t count, std::byte* to) {
-    copy_elements(c.operands[0].type, count, to, stride[0], made, 1);
+  const auto store_staged = [&](const std::byte* computed, std::ptrdiff_t count, std::byte* to) {
+    copy_elements(c.operands[0].type, count, to, stride[0], computed, 1);
   };
   // Short rows are staged several at a time, except with element ids, which are those of one row.
   constexpr std::ptrdiff_t line = 16;  // floats; a vector load across two lines is slower
   const std::ptrdiff_t pitch = (length + line - 1) / line * line;
-  const std::ptrdiff_t together = buffered / pitch;
-  if (together > 0 && std::all_of(data + 1, data + 1 + inputs, [](auto* d) { return d; }))
-    return walk_runs(
-        n, n.last(), items_of(n.points(n.last()), c.part),
+  const std::ptrdiff_t rows_at_once = staged_elements / pitch;
+  if (rows_at_once > 0 && std::all_of(data + 1, data + 1 + inputs, [](auto* d) { return d; }))
+    return for_each_run(
+        n, n.last(), range_of(n.points(n.last()), c.part),
         [&](const std::ptrdiff_t* offset, const std::ptrdiff_t* row, std::ptrdiff_t count) {
           std::ptrdiff_t next[max_operands];
           std::copy_n(row, max_operands, next);
           const auto pack_rows = [&](int o) {
             if (row[o] != 0) next[o] = pitch * bytes(c.operands[o].type);
           };
-          for (int i = 0; i < passed; ++i) pack_rows(passing[i]);
+          for (int i = 0; i < staged_count; ++i) pack_rows(staged[i]);
           if (!in_place) pack_rows(0);
-          const auto place = [&](int o, std::ptrdiff_t r) {
+          const auto address = [&](int o, std::ptrdiff_t r) {
             return data[o] + (offset[o] + r * row[o]);
           };
-          for (std::ptrdiff_t r = 0; r < count; r += together) {
-            const std::ptrdiff_t rows = std::min(together, count - r);
-            for (int i = 0; i < stayed; ++i) from[staying[i] - 1] = place(staying[i], r);
-            for (int i = 0; i < passed; ++i) {
-              const int o = passing[i];
+          for (std::ptrdiff_t r = 0; r < count; r += rows_at_once) {
+            const std::ptrdiff_t rows = std::min(rows_at_once, count - r);
+            for (int i = 0; i < direct_count; ++i) from[direct[i] - 1] = address(direct[i], r);
+            for (int i = 0; i < staged_count; ++i) {
+              const int o = staged[i];
               from[o - 1] = buffer[o];
               if (next[o] == 0 && r > 0) continue;  // the same for all rows
-              const std::ptrdiff_t brought = next[o] == 0 ? 1 : rows;
+              const std::ptrdiff_t staged_rows = next[o] == 0 ? 1 : rows;
               if (stride[o] == 0) {
                 // Up to the pitch, so that the vector load of the row's tail lies within one store,
                 // from which it is forwarded.
-                fill(c.operands[o].type, brought, pitch, buffer[o], next[o], place(o, r), row[o]);
+                fill(c.operands[o].type, staged_rows, pitch, buffer[o], next[o], address(o, r),
+                     row[o]);
                 continue;
               }
-              for (std::ptrdiff_t j = 0; j < brought; ++j)
+              for (std::ptrdiff_t j = 0; j < staged_rows; ++j)
                 copy_elements(c.operands[o].type, length, buffer[o] + j * next[o], 1,
-                              place(o, r + j), stride[o]);
+                              address(o, r + j), stride[o]);
             }
-            std::byte* const to = in_place ? place(0, r) : buffer[0];
+            std::byte* const to = in_place ? address(0, r) : buffer[0];
             f(rows, static_cast<std::size_t>(length), to, next);
             if (!in_place)
               for (std::ptrdiff_t j = 0; j < rows; ++j)
-                take(to + j * next[0], length, place(0, r + j));
+                store_staged(to + j * next[0], length, address(0, r + j));
           }
         });
-  // Stages `count` elements of input o from byte offset `place` on.
-  const auto bring = [&](int o, std::ptrdiff_t place, std::ptrdiff_t count) {
+  // Stages `count` elements of input o from byte offset `first` on.
+  const auto load_staged = [&](int o, std::ptrdiff_t first, std::ptrdiff_t count) {
     if (!data[o])
-      number_elements(place / 4, stride[o], buffer[o]);
+      iota_ids(first / 4, stride[o], buffer[o]);
     else if (stride[o] != 0)
-      copy_elements(c.operands[o].type, count, buffer[o], 1, data[o] + place, stride[o]);
+      copy_elements(c.operands[o].type, count, buffer[o], 1, data[o] + first, stride[o]);
     else
-      fill(c.operands[o].type, 1, count, buffer[o], 0, data[o] + place, 0);
+      fill(c.operands[o].type, 1, count, buffer[o], 0, data[o] + first, 0);
   };
-  const std::ptrdiff_t most = std::min(buffered, at_most);
-  walk_pieces(n, c.part, row_piece,
-              [&](const std::ptrdiff_t* offset, std::ptrdiff_t begin, std::ptrdiff_t end) {
-                for (std::ptrdiff_t i = begin, count; i < end; i += count) {
-                  count = std::min(most, end - i);
-                  const auto place = [&](int o) { return offset[o] + i * step[o]; };
-                  for (int j = 0; j < stayed; ++j)
-                    from[staying[j] - 1] = data[staying[j]] + place(staying[j]);
-                  for (int j = 0; j < passed; ++j) {
-                    const int o = passing[j];
-                    from[o - 1] = buffer[o];
-                    const bool is_there =
-                        data[o] && stride[o] == 0 && i != begin;  // staged for the whole loop
-                    if (!is_there) bring(o, place(o), count);
-                  }
-                  std::byte* const result = data[0] + place(0);
-                  std::byte* const to = in_place ? result : buffer[0];
-                  f(1, static_cast<std::size_t>(count), to, nullptr);
-                  if (!in_place) take(to, count, result);
-                }
-              });
+  const std::ptrdiff_t max_chunk = std::min(staged_elements, max_elements);
+  for_each_chunk(n, c.part, row_chunk,
+                 [&](const std::ptrdiff_t* offset, std::ptrdiff_t begin, std::ptrdiff_t end) {
+                   for (std::ptrdiff_t i = begin, count; i < end; i += count) {
+                     count = std::min(max_chunk, end - i);
+                     const auto byte_offset = [&](int o) { return offset[o] + i * step[o]; };
+                     for (int j = 0; j < direct_count; ++j)
+                       from[direct[j] - 1] = data[direct[j]] + byte_offset(direct[j]);
+                     for (int j = 0; j < staged_count; ++j) {
+                       const int o = staged[j];
+                       from[o - 1] = buffer[o];
+                       const bool is_staged =
+                           data[o] && stride[o] == 0 && i != begin;  // staged for the whole loop
+                       if (!is_staged) load_staged(o, byte_offset(o), count);
+                     }
+                     std::byte* const result = data[0] + byte_offset(0);
+                     std::byte* const to = in_place ? result : buffer[0];
+                     f(1, static_cast<std::size_t>(count), to, nullptr);
+                     if (!in_place) store_staged(to, count, result);
+                   }
+                 });
 }
 
-// Calls f(rows, n, to, step) over c's loops, for rows of at most `at_most` elements, with the
+// Calls f(rows, n, to, step) over c's loops, for rows of at most `max_elements` elements, with the
 // arguments of an elementwise_loop; from[i] then points to input i. Operands that are not
 // contiguous along the innermost loop are staged, a chunk at a time, in a buffer that stays in L1:
 // so there is one loop for each operation, whatever the strides.
 template <class F>
-void run_elementwise(const call& c, int inputs, std::ptrdiff_t at_most, fill_loop fill,
+void run_elementwise(const call& c, int inputs, std::ptrdiff_t max_elements, fill_loop fill,
                      const void* (&from)[max_operands - 1], F f) {
-  nest n = canonical(c, 1 + inputs);
+  loop_nest n = coalesce(c, 1 + inputs);
   if (n.empty) return;
   const int last = n.last();
   const std::ptrdiff_t length = n.extent[last];
-  bool contiguous = length <= at_most && (length <= row_piece || c.part.count == 1);
+  bool contiguous = length <= max_elements && (length <= row_chunk || c.part.count == 1);
   for (int o = 0; o <= inputs; ++o)
     contiguous = contiguous && n.stride[o][last] == 1 && c.operands[o].data;
-  if (!contiguous) return run_buffered(c, n, inputs, at_most, fill, from, f);
+  if (!contiguous) return run_staged(c, n, inputs, max_elements, fill, from, f);
   for (int o = 0; o <= inputs; ++o)
     for (int l = 0; l < last; ++l) n.stride[o][l] *= bytes(c.operands[o].type);
-  // Not in run_buffered: short rows would pay for the setup of its buffers.
+  // Not in run_staged: short rows would pay for the setup of its buffers.
   run_in_place(
       n, c.part, [&](int o) { return static_cast<std::byte*>(c.operands[o].data); }, from, f);
 }
 
 // Runs c's fusion group over its loops; loops[l] computes operation l. Intermediate values are in
 // buffers that stay in L1, several short rows of them concatenated.
-inline void run_chain(const call& c, fill_loop fill, const elementwise_loop* loops) {
-  alignas(64) std::byte made[max_fused_ops - 1][buffer_room * 4];
+inline void run_fused(const call& c, fill_loop fill, const elementwise_loop* loops) {
+  alignas(64) std::byte intermediates[max_fused_ops - 1][staging_elements * 4];
   const void* from[max_fused_inputs]{};
-  struct link {
+  struct op_arguments {
     const void* const* values[3];  // addresses of the pointers to its inputs
-    draw drawn;
-    bool joins;              // all rows are contiguous, and so done as one
+    dropout_state dropout;
+    bool contiguous;         // all rows are contiguous, and so done as one
     std::ptrdiff_t step[4];  // else row strides in bytes, the result's first
-  } links[max_fused_ops];
-  const void* of_links[max_fused_ops - 1];
+  } ops[max_fused_ops];
+  const void* results_of_ops[max_fused_ops - 1];
   int inputs = 0;
   for (int l = 0; l < c.fused_count; ++l) {
-    if (l + 1 < c.fused_count) of_links[l] = made[l];
-    if (c.links[l].kind == op::dropout) {  // once for all rows
-      const dropping drop = c.links[l].drop;
-      links[l].drawn = {word_source(c.random, drop.salt), drop.below};
+    if (l + 1 < c.fused_count) results_of_ops[l] = intermediates[l];
+    if (c.fused_ops[l].kind == op::dropout) {  // once for all rows
+      const dropout_params drop = c.fused_ops[l].drop;
+      ops[l].dropout = {philox_schedule(c.random, drop.stream), drop.threshold};
     }
-    links[l].joins = true;
+    ops[l].contiguous = true;
     for (int j = 0; j < 3; ++j) {
-      const int v = c.links[l].from[j];
-      links[l].values[j] = v < max_fused_inputs ? from + v : of_links + (v - max_fused_inputs);
-      if (j < operands_of_elementwise(c.links[l].kind) && v < max_fused_inputs)
+      const int v = c.fused_ops[l].from[j];
+      ops[l].values[j] = v < max_fused_inputs ? from + v : results_of_ops + (v - max_fused_inputs);
+      if (j < operands_of_elementwise(c.fused_ops[l].kind) && v < max_fused_inputs)
         inputs = std::max(inputs, v + 1);
     }
   }
-  const auto lay_rows = [&](std::ptrdiff_t length, const std::ptrdiff_t* step) {
+  const auto set_row_strides = [&](std::ptrdiff_t length, const std::ptrdiff_t* step) {
     for (int l = 0; l < c.fused_count; ++l) {
-      const fused_op& k = c.links[l];
-      links[l].joins = true;
-      const auto lay = [&](int o, dtype type, bool is_made, std::ptrdiff_t row) {
-        const std::ptrdiff_t dense = length * bytes(type);
-        links[l].step[o] = is_made ? dense : row;
-        links[l].joins = links[l].joins && links[l].step[o] == dense;
+      const fused_op& k = c.fused_ops[l];
+      ops[l].contiguous = true;
+      const auto set_stride = [&](int o, dtype type, bool is_intermediate, std::ptrdiff_t row) {
+        const std::ptrdiff_t contiguous_stride = length * bytes(type);
+        ops[l].step[o] = is_intermediate ? contiguous_stride : row;
+        ops[l].contiguous = ops[l].contiguous && ops[l].step[o] == contiguous_stride;
       };
-      lay(0, k.type, l + 1 < c.fused_count, step[0]);
+      set_stride(0, k.type, l + 1 < c.fused_count, step[0]);
       for (int j = 0; j < operands_of_elementwise(k.kind); ++j) {
         const int v = k.from[j];
         if (v < max_fused_inputs)
-          lay(1 + j, c.operands[1 + v].type, false, step[1 + v]);
+          set_stride(1 + j, c.operands[1 + v].type, false, step[1 + v]);
         else
-          lay(1 + j, c.links[v - max_fused_inputs].type, true, 0);
+          set_stride(1 + j, c.fused_ops[v - max_fused_inputs].type, true, 0);
       }
     }
   };
-  const auto run_links = [&](std::ptrdiff_t rows, std::size_t n, std::byte* to,
-                             const std::ptrdiff_t* step) {
-    std::ptrdiff_t together = 1;
+  const auto run_ops = [&](std::ptrdiff_t rows, std::size_t n, std::byte* to,
+                           const std::ptrdiff_t* step) {
+    std::ptrdiff_t rows_at_once = 1;
     if (rows > 1) {
       const auto length = static_cast<std::ptrdiff_t>(n);
-      together = std::max<std::ptrdiff_t>(buffer_room / length, 1);
-      lay_rows(length, step);
+      rows_at_once = std::max<std::ptrdiff_t>(staging_elements / length, 1);
+      set_row_strides(length, step);
     }
     for (;;) {
-      const std::ptrdiff_t some = std::min(together, rows);
+      const std::ptrdiff_t count = std::min(rows_at_once, rows);
       for (int l = 0; l < c.fused_count; ++l) {
-        const link& k = links[l];
+        const op_arguments& k = ops[l];
         const void* const here[]{*k.values[0], *k.values[1], *k.values[2]};
-        loops[l](k.joins ? 1 : some, k.joins ? n * static_cast<std::size_t>(some) : n,
-                 l + 1 == c.fused_count ? to : made[l], here, k.step, k.drawn);
+        loops[l](k.contiguous ? 1 : count, k.contiguous ? n * static_cast<std::size_t>(count) : n,
+                 l + 1 == c.fused_count ? to : intermediates[l], here, k.step, k.dropout);
       }
-      rows -= some;
+      rows -= count;
       if (rows == 0) return;
-      to += some * step[0];
+      to += count * step[0];
       for (int i = 0; i < max_fused_inputs; ++i)
-        from[i] = static_cast<const std::byte*>(from[i]) + some * step[1 + i];
+        from[i] = static_cast<const std::byte*>(from[i]) + count * step[1 + i];
     }
   };
-  run_elementwise(c, inputs, buffer_room, fill, from, run_links);
+  run_elementwise(c, inputs, staging_elements, fill, from, run_ops);
 }
 
 // Rows per call of a row function: several, so that the latencies of their reductions overlap.
@@ -397,7 +401,7 @@ struct row_arguments {
   // function loads two pointers as one vector: they were stored one by one, and store-to-load
   // forwarding would fail.
   std::byte* at[1 + max_row_inputs][max_rows];
-  bool centred;                  // normalisations: whether the mean is subtracted
+  bool subtract_mean;            // normalisations: whether the mean is subtracted
   float *gain_sums, *bias_sums;  // their adjoints: rows to accumulate into, or null
 
   bool has(int input) const { return at[1 + input][0] != nullptr; }
@@ -420,36 +424,36 @@ struct column_arguments {
   bool has(int input) const { return at[1 + input] != nullptr; }
   // Pointers to the first elements of the rows from `row` on.
   row_pointers from(std::size_t row) const {
-    const auto place = [&](int o) { return at[o] + static_cast<std::ptrdiff_t>(row) * size[o]; };
-    row_pointers first{reinterpret_cast<float*>(place(0)), {}};
-    for (int i = 0; i < max_row_inputs; ++i) first.from[i] = place(1 + i);
+    const auto address = [&](int o) { return at[o] + static_cast<std::ptrdiff_t>(row) * size[o]; };
+    row_pointers first{reinterpret_cast<float*>(address(0)), {}};
+    for (int i = 0; i < max_row_inputs; ++i) first.from[i] = address(1 + i);
     return first;
   }
 };
 using column_function = void (*)(const column_arguments&);
 
-// Transposes a matrix of floats with contiguous rows, `row` elements apart in memory: its column k
-// is written to the row at to[k * pitch].
-using transposition = void (*)(const float* from, std::ptrdiff_t row, std::size_t rows,
-                               std::size_t columns, float* to, std::ptrdiff_t pitch);
+// Transposes a matrix of floats with contiguous rows, whose stride is `row`: its column k is
+// written to the row at to[k * pitch].
+using transpose_function = void (*)(const float* from, std::ptrdiff_t row, std::size_t rows,
+                                    std::size_t columns, float* to, std::ptrdiff_t pitch);
 
 // Rows of an operand and their packed copies: `step` is the row stride of the operand, `pitch` that
 // of the copies, in bytes.
 struct packed_rows {
   std::ptrdiff_t count, step, pitch;
 
-  bool side_by_side(dtype type) const {
+  bool interleaved(dtype type) const {
     return count > 1 && type == dtype::float32 && step == bytes(type);
   }
 };
 
 // Packs rows of operand o, the points of each in loop order.
-inline void pack(const nest& row, int o, dtype type, const packed_rows& rows, const std::byte* from,
-                 std::byte* to, transposition transpose) {
+inline void pack(const loop_nest& row, int o, dtype type, const packed_rows& rows,
+                 const std::byte* from, std::byte* to, transpose_function transpose) {
   const std::ptrdiff_t length = row.extent[row.last()], next = row.stride[o][row.last()];
-  walk(row, row.last(), [&](const std::ptrdiff_t* offset) {
+  for_each(row, row.last(), [&](const std::ptrdiff_t* offset) {
     const std::byte* const here = from + offset[o] * bytes(type);
-    if (rows.side_by_side(type))
+    if (rows.interleaved(type))
       transpose(reinterpret_cast<const float*>(here), next, static_cast<std::size_t>(length),
                 static_cast<std::size_t>(rows.count), reinterpret_cast<float*>(to),
                 rows.pitch / bytes(type));
@@ -460,13 +464,13 @@ inline void pack(const nest& row, int o, dtype type, const packed_rows& rows, co
   });
 }
 // The inverse of pack, for the result.
-inline void unpack(const nest& row, const packed_rows& rows, const std::byte* from, std::byte* to,
-                   transposition transpose) {
+inline void unpack(const loop_nest& row, const packed_rows& rows, const std::byte* from,
+                   std::byte* to, transpose_function transpose) {
   constexpr auto type = dtype::float32;
   const std::ptrdiff_t length = row.extent[row.last()], next = row.stride[0][row.last()];
-  walk(row, row.last(), [&](const std::ptrdiff_t* offset) {
+  for_each(row, row.last(), [&](const std::ptrdiff_t* offset) {
     std::byte* const here = to + offset[0] * bytes(type);
-    if (rows.side_by_side(type))
+    if (rows.interleaved(type))
       transpose(reinterpret_cast<const float*>(from), rows.pitch / bytes(type),
                 static_cast<std::size_t>(rows.count), static_cast<std::size_t>(length),
                 reinterpret_cast<float*>(here), next);
@@ -478,17 +482,19 @@ inline void unpack(const nest& row, const packed_rows& rows, const std::byte* fr
 }
 
 // Whether operand o has one element for each row.
-inline bool is_of_rows(const call& c, int o) {
+inline bool is_per_row(const call& c, int o) {
   return c.kind == op::log_softmax_adjoint && c.operands[3].data && (o == 2 || o == 3);
 }
 
 // Runs f on all rows of c if they are interleaved in all operands (unit stride from row to row) and
 // their elements are one loop that is not too long. Returns whether it did. A row's bits do not
 // depend on the rows next to it.
-inline bool run_columns(const call& c, const nest& rows, const nest& row, column_function f) {
-  constexpr std::ptrdiff_t fewest = 8, longest = 256;  // sums are not split into blocks
+inline bool run_interleaved_rows(const call& c, const loop_nest& rows, const loop_nest& row,
+                                 column_function f) {
+  constexpr std::ptrdiff_t min_rows = 8, max_length = 256;  // sums are not split into blocks
   const int last = rows.last();
-  if (!f || row.loops > 1 || row.extent[0] > longest || rows.extent[last] < fewest) return false;
+  if (!f || row.loops > 1 || row.extent[0] > max_length || rows.extent[last] < min_rows)
+    return false;
   column_arguments a{static_cast<std::size_t>(row.extent[0]), 0, c.scale, {}, {}, {}};
   for (int o = 0; o <= row_inputs(c.kind); ++o) {
     if (!c.operands[o].data) continue;
@@ -496,40 +502,41 @@ inline bool run_columns(const call& c, const nest& rows, const nest& row, column
     a.size[o] = bytes(c.operands[o].type);
     a.step[o] = row.stride[o][0] * a.size[o];
   }
-  walk_runs(rows, rows.loops, items_of(rows.points(), c.part),
-            [&](const std::ptrdiff_t* offset, const std::ptrdiff_t*, std::ptrdiff_t count) {
-              a.width = static_cast<std::size_t>(count);
-              for (int o = 0; o <= max_row_inputs; ++o)
-                a.at[o] = static_cast<std::byte*>(c.operands[o].data) + offset[o] * a.size[o];
-              f(a);
-            });
+  for_each_run(rows, rows.loops, range_of(rows.points(), c.part),
+               [&](const std::ptrdiff_t* offset, const std::ptrdiff_t*, std::ptrdiff_t count) {
+                 a.width = static_cast<std::size_t>(count);
+                 for (int o = 0; o <= max_row_inputs; ++o)
+                   a.at[o] = static_cast<std::byte*>(c.operands[o].data) + offset[o] * a.size[o];
+                 f(a);
+               });
   return true;
 }
 
 // Runs f on each row of c: the loops in c.over. Rows that are not contiguous are processed
 // interleaved, or packed in c.scratch, which has row_scratch_bytes(c).
-inline void run_rowwise(const call& c, row_function f, column_function of_columns,
-                        transposition transpose) {
+inline void run_rowwise(const call& c, row_function f, column_function interleaved_function,
+                        transpose_function transpose) {
   const int inputs = row_inputs(c.kind);
-  nest rows = canonical(c, 1 + inputs, ~c.over);
-  const nest row = canonical(c, 1 + inputs, c.over);
+  loop_nest rows = coalesce(c, 1 + inputs, ~c.over);
+  const loop_nest row = coalesce(c, 1 + inputs, c.over);
   if (row.empty) return;
   const auto length = static_cast<std::size_t>(row.points());
   const std::ptrdiff_t points = rows.empty ? 0 : rows.points();
-  const std::size_t room = packed_rows_bytes(static_cast<std::size_t>(points), length);
+  const std::size_t capacity = packed_rows_bytes(static_cast<std::size_t>(points), length);
   std::byte* data[1 + max_row_inputs]{};
   std::byte* packed[1 + max_row_inputs]{};
   bool packs = false;
   for (int o = 0; o <= inputs; ++o) {
     data[o] = static_cast<std::byte*>(c.operands[o].data);
-    if (!data[o] || is_of_rows(c, o) || (row.loops == 1 && row.stride[o][0] == 1)) continue;
-    packed[o] = c.scratch + static_cast<std::size_t>(o) * room;
+    if (!data[o] || is_per_row(c, o) || (row.loops == 1 && row.stride[o][0] == 1)) continue;
+    packed[o] = c.scratch + static_cast<std::size_t>(o) * capacity;
     packs = true;
   }
-  if (packs && run_columns(c, rows, row, of_columns)) return;
+  if (packs && run_interleaved_rows(c, rows, row, interleaved_function)) return;
 
   const auto pitch = static_cast<std::ptrdiff_t>(packed_row_bytes(length));
-  const std::ptrdiff_t at_once = packs ? static_cast<std::ptrdiff_t>(room) / pitch : PTRDIFF_MAX;
+  const std::ptrdiff_t rows_at_once =
+      packs ? static_cast<std::ptrdiff_t>(capacity) / pitch : PTRDIFF_MAX;
   row_arguments a{length, c.scalar, c.scale, 0, {}, subtracts_mean(c.kind), nullptr, nullptr};
   std::ptrdiff_t step[1 + max_row_inputs]{};  // row strides
   for (int o = 0; o <= inputs; ++o) {
@@ -540,9 +547,9 @@ inline void run_rowwise(const call& c, row_function f, column_function of_column
   }
   // Hardware prefetches the next rows of two operands, but, if they are short, not of more.
   constexpr std::size_t line = 64, short_row = 32 * line;
-  int fetched[max_row_inputs], streams = 0;
+  int prefetched[max_row_inputs], streams = 0;
   for (int o = 1; o <= inputs; ++o)
-    if (!packed[o] && !is_of_rows(c, o) && step[o] != 0) fetched[streams++] = o;
+    if (!packed[o] && !is_per_row(c, o) && step[o] != 0) prefetched[streams++] = o;
   if (streams < 3 || length * sizeof(float) > short_row) streams = 0;
   std::ptrdiff_t next[1 + max_row_inputs];  // row strides of the memory that f gets
   for (int o = 0; o <= inputs; ++o) next[o] = packed[o] && step[o] != 0 ? pitch : step[o];
@@ -555,7 +562,7 @@ inline void run_rowwise(const call& c, row_function f, column_function of_column
         for (std::ptrdiff_t r = 0; r < max_rows; ++r) at[r] = here + r * next[o];
       }
       for (int s = 0; s < streams; ++s) {
-        const int o = fetched[s];
+        const int o = prefetched[s];
         for (std::size_t r = 0; r < a.rows; ++r)
           for (std::size_t j = 0; j < length * sizeof(float); j += line)
             hwy::Prefetch(a.at[o][r] + max_rows * step[o] + j);
@@ -563,31 +570,32 @@ inline void run_rowwise(const call& c, row_function f, column_function of_column
       f(a);
     }
   };
-  const auto run_rows = [&](item_range some) {
-    walk_runs(rows, rows.loops, some,
-              [&](const std::ptrdiff_t* offset, const std::ptrdiff_t*, std::ptrdiff_t end) {
-                for (std::ptrdiff_t i = 0, count; i < end; i += count) {
-                  count = std::min(at_once, end - i);
-                  std::byte* first[1 + max_row_inputs];
-                  for (int o = 0; o <= inputs; ++o) {
-                    std::byte* const here = data[o] + (offset[o] + i * step[o]);
-                    first[o] = packed[o] ? packed[o] : here;
-                    if (packed[o] && o > 0)
-                      pack(row, o, c.operands[o].type, {step[o] == 0 ? 1 : count, step[o], pitch},
-                           here, packed[o], transpose);
-                  }
-                  run_from(first, count);
-                  if (packed[0])
-                    unpack(row, {count, step[0], pitch}, packed[0],
-                           data[0] + (offset[0] + i * step[0]), transpose);
-                }
-              });
+  const auto run_rows = [&](item_range part) {
+    for_each_run(rows, rows.loops, part,
+                 [&](const std::ptrdiff_t* offset, const std::ptrdiff_t*, std::ptrdiff_t end) {
+                   for (std::ptrdiff_t i = 0, count; i < end; i += count) {
+                     count = std::min(rows_at_once, end - i);
+                     std::byte* first[1 + max_row_inputs];
+                     for (int o = 0; o <= inputs; ++o) {
+                       std::byte* const here = data[o] + (offset[o] + i * step[o]);
+                       first[o] = packed[o] ? packed[o] : here;
+                       if (packed[o] && o > 0)
+                         pack(row, o, c.operands[o].type,
+                              {step[o] == 0 ? 1 : count, step[o], pitch}, here, packed[o],
+                              transpose);
+                     }
+                     run_from(first, count);
+                     if (packed[0])
+                       unpack(row, {count, step[0], pitch}, packed[0],
+                              data[0] + (offset[0] + i * step[0]), transpose);
+                   }
+                 });
   };
-  if (c.axis_extent == 0) return run_rows(items_of(points, c.part));
+  if (c.axis_extent == 0) return run_rows(range_of(points, c.part));
   // Partitions consist of whole blocks, so that the sums do not depend on their number.
   float* const sums = reinterpret_cast<float*>(data[0]) + c.axis_stride;
   constexpr auto unit = static_cast<std::ptrdiff_t>(rows_per_partial);
-  const item_range blocks = items_of(c.axis_extent, c.part);
+  const item_range blocks = range_of(c.axis_extent, c.part);
   for (std::ptrdiff_t b = blocks.begin; b < blocks.end; ++b) {
     a.gain_sums = sums + static_cast<std::size_t>(b) * length;
     a.bias_sums = a.gain_sums + static_cast<std::size_t>(c.axis_extent) * length;

@@ -1,5 +1,5 @@
 // How many scores the kernels compute where a band makes only some keys visible.
-#include "kernels/visible.hpp"
+#include "kernels/band.hpp"
 
 #include <boost/test/unit_test.hpp>
 #include <cstddef>
@@ -21,7 +21,7 @@ void for_blocks(std::ptrdiff_t n, std::ptrdiff_t size, F f) {
 // (query, key) pairs whose scores the forward kernel computes: it handles each vector of queries by
 // itself.
 std::ptrdiff_t pairs_forward(std::ptrdiff_t n, std::ptrdiff_t lanes) {
-  const visible sees({-reach, reach, 0}, {0, n}, {0, n});
+  const band_range sees({-reach, reach, 0}, {0, n}, {0, n});
   std::ptrdiff_t pairs = 0;
   for_blocks(n, lanes, [&](index_range queries) { pairs += lanes * sees.keys(queries).size(); });
   return pairs;
@@ -32,7 +32,7 @@ std::ptrdiff_t pairs_backward(std::ptrdiff_t n) {
   const band window{-reach, reach, 0};
   std::ptrdiff_t pairs = 0;
   for_blocks(n, max_adjoint_keys, [&](index_range keys) {
-    const index_range queries = visible(window, {0, n}, keys).queries({0, keys.size()});
+    const index_range queries = band_range(window, {0, n}, keys).queries({0, keys.size()});
     pairs += queries.size() * keys.size();
   });
   return pairs;

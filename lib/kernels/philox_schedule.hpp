@@ -9,9 +9,9 @@ namespace weft::kernels {
 
 // What all counters of a dropout share: the key of each round, and the results of the first rounds
 // for the words that are equal in all of them.
-struct word_source {
-  word_source() = default;
-  word_source(const random_state& from, std::uint32_t salt) {
+struct philox_schedule {
+  philox_schedule() = default;
+  philox_schedule(const random_state& from, std::uint32_t stream) {
     const auto low = [](std::uint64_t x) { return static_cast<std::uint32_t>(x); };
     const auto high = [=](std::uint64_t x) { return low(x >> 32); };
     std::uint32_t k[]{low(from.seed), high(from.seed)};
@@ -23,7 +23,7 @@ struct word_source {
     }
     // Word 0 differs between counters; after one round 2 and 3 do, after two all but 3.
     const std::uint64_t p1 = std::uint64_t{philox::multiplier[1]} * low(from.step);
-    const std::uint64_t p0 = std::uint64_t{philox::multiplier[0]} * (high(p1) ^ salt ^ key[0][0]);
+    const std::uint64_t p0 = std::uint64_t{philox::multiplier[0]} * (high(p1) ^ stream ^ key[0][0]);
     third[0] = high(from.step) ^ key[0][1];
     third[1] = low(p1) ^ key[1][0];
     third[2] = high(p0) ^ key[1][1];

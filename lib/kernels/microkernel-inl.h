@@ -1,9 +1,9 @@
 // The microkernel of a contraction: a tile of the result, whose accumulators are registers.
-#if defined(WEFT_KERNELS_DOT_TILE_INL_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef WEFT_KERNELS_DOT_TILE_INL_H_
-#undef WEFT_KERNELS_DOT_TILE_INL_H_
+#if defined(WEFT_KERNELS_MICROKERNEL_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef WEFT_KERNELS_MICROKERNEL_INL_H_
+#undef WEFT_KERNELS_MICROKERNEL_INL_H_
 #else
-#define WEFT_KERNELS_DOT_TILE_INL_H_
+#define WEFT_KERNELS_MICROKERNEL_INL_H_
 #endif
 
 #include <atomic>
@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "hwy/cache_control.h"
-#include "kernels/dot_end-inl.h"
+#include "kernels/epilogue-inl.h"
 #include "weft/kernels/dot_blocking.hpp"
 #include "weft/kernels/hwy-inl.h"
 
@@ -28,89 +28,88 @@ constexpr std::size_t tile_rows = tile_for(has_32_registers ? 32 : 16).rows;
 constexpr std::size_t tile_vectors = tile_for(has_32_registers ? 32 : 16).vectors;
 static_assert(tile_rows <= max_tile_rows && tile_vectors * max_dot_lanes <= max_tile_columns);
 
-// Up to this many rows (skinny m), reading the right operand takes longer than multiplying with it.
-// It is read once, from end to end, and bfloat16 is widened in registers; for more rows, panel by
-// panel.
-constexpr std::size_t few_rows = 4;
+// Up to this many rows (skinny m), reading the rhs takes longer than multiplying with it. It is
+// read once, from end to end, and bfloat16 is widened in registers; for more rows, panel by panel.
+constexpr std::size_t max_skinny_m = 4;
 
-// Up to this many rows leave registers for the vectors of the right operand, which g++ would reload
-// for each row: a tenth slower. Without FMA, reloading them is free.
+// Up to this many rows leave registers for the vectors of the rhs, which g++ would reload for each
+// row: a tenth slower. Without FMA, reloading them is free.
 constexpr std::size_t rows_with_spare_registers = !HWY_NATIVE_FMA ? 0 : has_32_registers ? 4 : 2;
 
 // The bits of a bfloat16: the upper half of a float.
-using half = std::uint16_t;
+using bf16 = std::uint16_t;
 
 HWY_INLINE vec load(tag d, const float* p) {
   return hn::LoadU(d, p);
 }
 // Loads bfloat16 into the lower halves of the lanes, until they are widened.
-HWY_INLINE vec load(tag d, const half* p) {
+HWY_INLINE vec load(tag d, const bf16* p) {
   const hn::Repartition<std::uint32_t, tag> bits;
-  const hn::Rebind<half, tag> halves;
-  return hn::BitCast(d, hn::PromoteTo(bits, hn::LoadU(halves, p)));
+  const hn::Rebind<bf16, tag> bf16s;
+  return hn::BitCast(d, hn::PromoteTo(bits, hn::LoadU(bf16s, p)));
 }
 template <class T>
-HWY_INLINE vec widened(vec v) {
+HWY_INLINE vec promoted(vec v) {
   const hn::Repartition<std::uint32_t, tag> bits;
-  if constexpr (std::is_same_v<T, half>)
+  if constexpr (std::is_same_v<T, bf16>)
     return hn::BitCast(tag(), hn::ShiftLeft<16>(hn::BitCast(bits, v)));
   else
     return v;
 }
 
 // The bfloat16 nearest to x, ties to even; NaN stays NaN.
-inline half nearest_half(float x) {
+inline bf16 to_bf16(float x) {
   const auto bits = std::bit_cast<std::uint32_t>(x);
-  if ((bits & 0x7fffffffu) > 0x7f800000u) return static_cast<half>(bits >> 16 | 0x40u);
-  return static_cast<half>((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
+  if ((bits & 0x7fffffffu) > 0x7f800000u) return static_cast<bf16>(bits >> 16 | 0x40u);
+  return static_cast<bf16>((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
 }
 
 // Two bfloat16 that are consecutive along the depth, for targets that multiply such pairs. They are
 // loaded and stored as one float until they are multiplied.
-struct half_pair {
-  half first, second;
+struct bf16_pair {
+  bf16 first, second;
 };
 
-HWY_INLINE vec load(tag d, const half_pair* p) {
+HWY_INLINE vec load(tag d, const bf16_pair* p) {
   return hn::LoadU(d, reinterpret_cast<const float*>(p));
 }
 
 // Rounds consecutive lines of floats, two by two, to lines of pairs. An odd last line is paired
 // with zeros.
-inline void pair_halves(const float* from, std::size_t width, std::size_t depth, half_pair* to) {
+inline void to_bf16_pairs(const float* from, std::size_t width, std::size_t depth, bf16_pair* to) {
   for (std::size_t k = 0; k < depth; k += 2, from += 2 * width, to += width) {
     for (std::size_t j = 0; j < width; ++j)
-      to[j] = {nearest_half(from[j]), k + 1 < depth ? nearest_half(from[width + j]) : half{0}};
+      to[j] = {to_bf16(from[j]), k + 1 < depth ? to_bf16(from[width + j]) : bf16{0}};
   }
 }
 
-// One multiply-add along the depth, with a vector of the right operand loaded from T.
+// One multiply-add along the depth, with a vector of the rhs loaded from T.
 template <class T>
-HWY_INLINE vec add_product(vec left, vec right, vec sum) {
-  return hn::MulAdd(left, right, sum);
+HWY_INLINE vec add_product(vec lhs, vec rhs, vec sum) {
+  return hn::MulAdd(lhs, rhs, sum);
 }
 #if HWY_NATIVE_DOT_BF16
 template <>
-HWY_INLINE vec add_product<half_pair>(vec left, vec right, vec sum) {
-  return dot_of_pairs(tag(), left, right, sum);
+HWY_INLINE vec add_product<bf16_pair>(vec lhs, vec rhs, vec sum) {
+  return dot_of_pairs(tag(), lhs, rhs, sum);
 }
 #endif
 
-// A tile's micro-panel of the left operand. Row r's element at depth k is row[r][k * step].
-struct left_strip {
+// A tile's micro-panel of the lhs. Row r's element at depth k is row[r][k * step].
+struct lhs_micro_panel {
   const float* row[tile_rows];
   std::ptrdiff_t step;
 };
 
-// A tile's micro-panel of the right operand: at depth k, its columns start at data + k * step.
+// A tile's micro-panel of the rhs: at depth k, its columns start at data + k * step.
 template <class T>
-struct right_strip {
+struct rhs_micro_panel {
   const T* data;
   std::ptrdiff_t step;
 };
 
 // The prefetch stream of a tile, for later tiles: at depth k, the cache line at data + k * step.
-struct fetched {
+struct prefetch_target {
   const std::byte* data;
   std::ptrdiff_t step;
 };
@@ -122,7 +121,7 @@ struct tile_result {
   float* const* row;
   std::ptrdiff_t column;
   bool add;
-  const tile_end* end;
+  const epilogue* end;
 };
 
 template <std::size_t V, class... Others>
@@ -139,8 +138,9 @@ HWY_INLINE vec pick(vec first, Others... others) {
 template <std::size_t Vectors, bool UnitStep, class T, std::size_t... R, std::size_t... I,
           class... Sums>
 HWY_INLINE void multiply_add(std::index_sequence<R...>, std::index_sequence<I...>,
-                             const left_strip& left, const right_strip<T>& right, std::size_t depth,
-                             fetched later, const tile_result& result, Sums... sums) {
+                             const lhs_micro_panel& lhs, const rhs_micro_panel<T>& rhs,
+                             std::size_t depth, prefetch_target prefetch, const tile_result& result,
+                             Sums... sums) {
   const tag d;
   const std::size_t lanes = hn::Lanes(d);
   // Prefetches the result, which in no cache would delay the stores at the end, and so the next
@@ -158,26 +158,26 @@ HWY_INLINE void multiply_add(std::index_sequence<R...>, std::index_sequence<I...
         (hwy::Prefetch(from[I / Vectors] + I % Vectors * lanes), ...);
     }
   }
-  const float* row[]{left.row[R]...};
-  const T* b = right.data;
-  const std::ptrdiff_t left_step = UnitStep ? 1 : left.step, right_step = right.step;
+  const float* row[]{lhs.row[R]...};
+  const T* b = rhs.data;
+  const std::ptrdiff_t lhs_step = UnitStep ? 1 : lhs.step, rhs_step = rhs.step;
   std::ptrdiff_t at = 0;
   // With more than one row, all bfloat16 vectors are loaded before any is widened: alternating, as
   // clang would, four rows took 5 to 7 % longer.
-  constexpr bool kept =
-      std::is_same_v<T, half> ? sizeof...(R) > 1 : sizeof...(R) <= rows_with_spare_registers;
+  constexpr bool keeps_in_registers =
+      std::is_same_v<T, bf16> ? sizeof...(R) > 1 : sizeof...(R) <= rows_with_spare_registers;
   const auto column = [d](const T* from) HWY_ATTR {
     const vec v = load(d, from);
-    return kept ? in_register(v) : v;
+    return keeps_in_registers ? opaque(v) : v;
   };
-  for (; depth != 0; --depth, at += left_step, b += right_step) {
+  for (; depth != 0; --depth, at += lhs_step, b += rhs_step) {
     // Before the loads: after them, two to four rows with weights in L3 measured a tenth slower.
-    hwy::Prefetch(later.data);
-    later.data += later.step;
+    hwy::Prefetch(prefetch.data);
+    prefetch.data += prefetch.step;
     const vec v0 = column(b);
     const vec v1 = Vectors > 1 ? column(b + lanes) : v0;
     const vec v2 = Vectors > 2 ? column(b + 2 * lanes) : v0;
-    const vec b0 = widened<T>(v0), b1 = widened<T>(v1), b2 = widened<T>(v2);
+    const vec b0 = promoted<T>(v0), b1 = promoted<T>(v1), b2 = promoted<T>(v2);
     ((sums = add_product<T>(hn::Set(d, row[I / Vectors][at]), pick<I % Vectors>(b0, b1, b2), sums)),
      ...);
   }
@@ -188,7 +188,7 @@ HWY_INLINE void multiply_add(std::index_sequence<R...>, std::index_sequence<I...
   if (result.add) {
     ((sums = hn::Add(sums, hn::LoadU(d, to[I / Vectors] + I % Vectors * lanes))), ...);
   }
-  if (const tile_end* end = result.end; end != nullptr) {
+  if (const epilogue* end = result.end; end != nullptr) {
     if (end->scale != 1) {
       const vec scale = hn::Set(d, end->scale);
       ((sums = hn::Mul(sums, scale)), ...);
@@ -208,43 +208,44 @@ HWY_INLINE void multiply_add(std::index_sequence<R...>, std::index_sequence<I...
 }
 
 template <std::size_t Rows, std::size_t Vectors, bool UnitStep, class T, class... Sums>
-HWY_INLINE void with_sums(const left_strip& left, const right_strip<T>& right, std::size_t depth,
-                          fetched later, const tile_result& result, Sums... sums) {
+HWY_INLINE void with_sums(const lhs_micro_panel& lhs, const rhs_micro_panel<T>& rhs,
+                          std::size_t depth, prefetch_target prefetch, const tile_result& result,
+                          Sums... sums) {
   if constexpr (sizeof...(Sums) == Rows * Vectors) {
     multiply_add<Vectors, UnitStep>(std::make_index_sequence<Rows>(),
-                                    std::make_index_sequence<Rows * Vectors>(), left, right, depth,
-                                    later, result, sums...);
+                                    std::make_index_sequence<Rows * Vectors>(), lhs, rhs, depth,
+                                    prefetch, result, sums...);
   } else {
-    with_sums<Rows, Vectors, UnitStep>(left, right, depth, later, result, sums..., hn::Zero(tag()));
+    with_sums<Rows, Vectors, UnitStep>(lhs, rhs, depth, prefetch, result, sums..., hn::Zero(tag()));
   }
 }
 
 // Rows x Vectors * Lanes sums over the depth. A tile of one vector is bound by the latency of its
-// loads, so nothing may be spilled: the left operand's step needs no register if it is constant 1.
+// loads, so nothing may be spilled: the lhs's step needs no register if it is constant 1.
 template <std::size_t Rows, std::size_t Vectors, class T, bool UnitStep = false>
-HWY_NOINLINE void tile(const left_strip& left, const right_strip<T>& right, std::size_t depth,
-                       fetched later, const tile_result& result) {
-  with_sums<Rows, Vectors, UnitStep>(left, right, depth, later, result);
+HWY_NOINLINE void tile(const lhs_micro_panel& lhs, const rhs_micro_panel<T>& rhs, std::size_t depth,
+                       prefetch_target prefetch, const tile_result& result) {
+  with_sums<Rows, Vectors, UnitStep>(lhs, rhs, depth, prefetch, result);
 }
 
 template <class T>
-using tile_function = void (*)(const left_strip&, const right_strip<T>&, std::size_t, fetched,
-                               const tile_result&);
+using tile_function = void (*)(const lhs_micro_panel&, const rhs_micro_panel<T>&, std::size_t,
+                               prefetch_target, const tile_result&);
 
 // The microkernel for at least this many rows.
 template <class T, std::size_t Vectors, bool UnitStep = false>
 tile_function<T> tile_of(std::size_t rows) {
   if (rows == 1) return &tile<1, Vectors, T>;
   if (rows == 2) return &tile<2, Vectors, T>;
-  if constexpr (!std::is_same_v<T, half> && tile_rows > few_rows) {
-    if (rows > few_rows) return &tile<tile_rows, Vectors, T, UnitStep>;
+  if constexpr (!std::is_same_v<T, bf16> && tile_rows > max_skinny_m) {
+    if (rows > max_skinny_m) return &tile<tile_rows, Vectors, T, UnitStep>;
   }
-  return &tile<few_rows, Vectors, T>;
+  return &tile<max_skinny_m, Vectors, T>;
 }
 
 template <class T>
-tile_function<T> tile_of(std::size_t rows, std::size_t vectors, std::ptrdiff_t left_step) {
-  if (vectors == 1) return left_step == 1 ? tile_of<T, 1, true>(rows) : tile_of<T, 1>(rows);
+tile_function<T> tile_of(std::size_t rows, std::size_t vectors, std::ptrdiff_t lhs_step) {
+  if (vectors == 1) return lhs_step == 1 ? tile_of<T, 1, true>(rows) : tile_of<T, 1>(rows);
   if (vectors == 2) return tile_of<T, 2>(rows);
   return tile_of<T, 3>(rows);
 }

@@ -1,9 +1,9 @@
 // Packing: interleaves lines (rows or columns) of an operand, as tiles read them.
-#if defined(WEFT_KERNELS_DOT_PACK_INL_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef WEFT_KERNELS_DOT_PACK_INL_H_
-#undef WEFT_KERNELS_DOT_PACK_INL_H_
+#if defined(WEFT_KERNELS_GEMM_PACK_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef WEFT_KERNELS_GEMM_PACK_INL_H_
+#undef WEFT_KERNELS_GEMM_PACK_INL_H_
 #else
-#define WEFT_KERNELS_DOT_PACK_INL_H_
+#define WEFT_KERNELS_GEMM_PACK_INL_H_
 #endif
 
 #include <algorithm>
@@ -23,7 +23,7 @@ namespace weft::kernels::HWY_NAMESPACE {
 // to the stack: each is called once for all the lines there are.
 
 // Lines that are interleaved in memory: at depth k, those from data + k * step on.
-struct adjacent_lines {
+struct interleaved_lines {
   const float* data;
   std::ptrdiff_t step;
   std::size_t depth;
@@ -34,28 +34,28 @@ struct packed_tiles {
   float* data;
   std::size_t width, lines;
   std::size_t count;
-  std::size_t apart;    // stride between tiles, which have consecutive lines
-  std::size_t advance;  // the depth that is packed of every tile at a time
+  std::size_t tile_stride;  // stride between tiles, which have consecutive lines
+  std::size_t advance;      // the depth that is packed of every tile at a time
 };
 
 // Calls copy(line, ahead, tile) for each depth of each tile, `line` being the source and `tile` the
 // destination. All tiles advance together, so that memory is read from end to end; line + ahead is
 // the prefetch target.
 template <class F>
-HWY_INLINE void copy_lines(const adjacent_lines& from, const packed_tiles& to, F copy) {
+HWY_INLINE void copy_lines(const interleaved_lines& from, const packed_tiles& to, F copy) {
   const std::ptrdiff_t step = from.step;
-  const std::size_t width = to.width, tiles = to.count, apart = to.apart;
+  const std::size_t width = to.width, tiles = to.count, tile_stride = to.tile_stride;
   const float* lines = from.data;
   float* packed = to.data;
-  for (std::size_t left = from.depth; left != 0;) {
-    const std::size_t depth = std::min(to.advance, left);
+  for (std::size_t remaining = from.depth; remaining != 0;) {
+    const std::size_t depth = std::min(to.advance, remaining);
     const std::ptrdiff_t ahead = static_cast<std::ptrdiff_t>(depth) * step;
     for (std::size_t t = 0; t < tiles; ++t) {
       const float* line = lines + t * width;
-      float* tile = packed + t * apart;
+      float* tile = packed + t * tile_stride;
       for (std::size_t k = depth; k != 0; --k, line += step, tile += width) copy(line, ahead, tile);
     }
-    left -= depth;
+    remaining -= depth;
     lines += ahead;
     packed += depth * width;
   }
@@ -64,7 +64,7 @@ HWY_INLINE void copy_lines(const adjacent_lines& from, const packed_tiles& to, F
 // Copies full vectors, with software prefetch: hardware does not predict runs as short as a tile's
 // width.
 template <class D, std::size_t... V>
-HWY_INLINE void copy_vectors(D d, std::index_sequence<V...>, const adjacent_lines& from,
+HWY_INLINE void copy_vectors(D d, std::index_sequence<V...>, const interleaved_lines& from,
                              const packed_tiles& to) {
   const std::size_t lanes = hn::Lanes(d);
   copy_lines(from, to,
@@ -75,7 +75,8 @@ HWY_INLINE void copy_vectors(D d, std::index_sequence<V...>, const adjacent_line
 }
 
 template <class D>
-HWY_NOINLINE void pack_adjacent_lines(D d, const adjacent_lines& from, const packed_tiles& to) {
+HWY_NOINLINE void pack_interleaved_lines(D d, const interleaved_lines& from,
+                                         const packed_tiles& to) {
   const std::size_t lanes = hn::Lanes(d), lines = to.lines;
   if (lines == to.width) {
     if (lines == lanes) return copy_vectors(d, std::make_index_sequence<1>(), from, to);
@@ -90,7 +91,7 @@ HWY_NOINLINE void pack_adjacent_lines(D d, const adjacent_lines& from, const pac
 }
 
 // Lines with any other stride: `lines` rows or columns of `depth` elements each.
-struct strip {
+struct strided_lines {
   const float* data;
   offset_list line;
   offset_list element;  // along a line
@@ -98,7 +99,7 @@ struct strip {
 };
 
 // Packs element by element, with zeros for lines that do not exist.
-HWY_NOINLINE inline void pack_elements(const strip& s, std::size_t width,
+HWY_NOINLINE inline void pack_elements(const strided_lines& s, std::size_t width,
                                        float* HWY_RESTRICT packed) {
   for (std::size_t k = 0; k < s.depth; ++k, packed += width) {
     const float* from = s.data + s.element[k];
@@ -112,14 +113,14 @@ HWY_NOINLINE inline void pack_elements(const strip& s, std::size_t width,
 
 // Packs lines with contiguous elements, as many at a time as a vector has lanes.
 template <class D>
-HWY_NOINLINE void pack_adjacent_elements(D d, const strip& s, std::size_t width,
-                                         float* HWY_RESTRICT packed) {
+HWY_NOINLINE void pack_contiguous_lines(D d, const strided_lines& s, std::size_t width,
+                                        float* HWY_RESTRICT packed) {
   if (s.depth < 4) return pack_elements(s, width, packed);
   constexpr std::size_t lanes = hn::MaxLanes(D());
   for (std::size_t j = 0; j < s.lines; j += lanes) {
     // Remainder: surplus pointers repeat the last line; their lanes are discarded.
     const float* line[lanes];
-    s.line.from(j).places(s.data + s.element[0], std::min(lanes, s.lines - j), line);
+    s.line.from(j).pointers(s.data + s.element[0], std::min(lanes, s.lines - j), line);
     // Groups of four; the last one overlaps the one before.
     for (std::size_t k = 0, count = s.depth / 4 * 4;; k = s.depth - 4, count = 4) {
       float* to = packed + k * width + j;
@@ -139,8 +140,8 @@ HWY_NOINLINE void pack_adjacent_elements(D d, const strip& s, std::size_t width,
 #else
 
 template <class D>
-HWY_INLINE void pack_adjacent_elements(D, const strip& s, std::size_t width,
-                                       float* HWY_RESTRICT packed) {
+HWY_INLINE void pack_contiguous_lines(D, const strided_lines& s, std::size_t width,
+                                      float* HWY_RESTRICT packed) {
   pack_elements(s, width, packed);
 }
 
@@ -152,32 +153,32 @@ HWY_INLINE void pack_adjacent_elements(D, const strip& s, std::size_t width,
 inline void round_line(const float* HWY_RESTRICT line, std::size_t depth,
                        float* HWY_RESTRICT pairs) {
   const hn::CappedTag<float, max_dot_lanes> d;
-  const hn::Repartition<hwy::bfloat16_t, decltype(d)> halves;
+  const hn::Repartition<hwy::bfloat16_t, decltype(d)> bf16s;
   const std::size_t lanes = hn::Lanes(d);
   for (std::size_t k = 0; k < depth; k += 2 * lanes) {
-    const std::size_t left = depth - k;
-    const auto first = left < lanes ? load_n(d, line + k, left) : hn::LoadU(d, line + k);
-    const auto second = left < 2 * lanes
-                            ? load_n(d, line + k + lanes, left < lanes ? 0 : left - lanes)
+    const std::size_t remaining = depth - k;
+    const auto first = remaining < lanes ? load_n(d, line + k, remaining) : hn::LoadU(d, line + k);
+    const auto second = remaining < 2 * lanes
+                            ? load_n(d, line + k + lanes, remaining < lanes ? 0 : remaining - lanes)
                             : hn::LoadU(d, line + k + lanes);
-    const auto both = hn::BitCast(d, hn::OrderedDemote2To(halves, first, second));
-    store_n(both, d, pairs + k / 2, std::min(lanes, (left + 1) / 2));
+    const auto both = hn::BitCast(d, hn::OrderedDemote2To(bf16s, first, second));
+    store_n(both, d, pairs + k / 2, std::min(lanes, (remaining + 1) / 2));
   }
 }
 
-// Rounds a packed strip to pairs of bfloat16, in place or to lower addresses. D has as many lanes
-// as the strip is wide.
+// Rounds a packed micro-panel to pairs of bfloat16, in place or to lower addresses. D has as many
+// lanes as the micro-panel is wide.
 template <class D>
-void round_strip(D d, const float* strip, std::size_t depth, float* pairs) {
-  const hn::Rebind<hwy::bfloat16_t, D> halves;
+void round_micro_panel(D d, const float* strided_lines, std::size_t depth, float* pairs) {
+  const hn::Rebind<hwy::bfloat16_t, D> bf16s;
   const hn::Rebind<std::uint16_t, D> bits;
   const hn::RebindToUnsigned<D> wide;
   const std::size_t lanes = hn::Lanes(d);
   const auto rounded = [=](hn::Vec<D> x) HWY_ATTR {
-    return hn::PromoteTo(wide, hn::BitCast(bits, hn::DemoteTo(halves, x)));
+    return hn::PromoteTo(wide, hn::BitCast(bits, hn::DemoteTo(bf16s, x)));
   };
   for (std::size_t k = 0; k < depth; k += 2, pairs += lanes) {
-    const float* from = strip + k * lanes;
+    const float* from = strided_lines + k * lanes;
     const auto first = rounded(hn::LoadU(d, from));
     const auto second = k + 1 < depth ? rounded(hn::LoadU(d, from + lanes)) : hn::Zero(wide);
     hn::StoreU(hn::BitCast(d, hn::Or(first, hn::ShiftLeft<16>(second))), d, pairs);

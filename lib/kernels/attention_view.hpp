@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "kernels/visible.hpp"
+#include "kernels/band.hpp"
 #include "weft/kernels/attention.hpp"
 
 namespace weft::kernels {
@@ -44,7 +44,7 @@ struct slice {
   std::ptrdiff_t row = 0, column = 0;
 
   // The matrix at a batch index, with its rows and columns along these two loops.
-  void find(const operand& o, const batch_index& batch, int rows, int columns) {
+  void set(const operand& o, const batch_index& batch, int rows, int columns) {
     if (o.data == nullptr) return;
     data = static_cast<T*>(o.data) + batch.offset(o);
     row = o.stride[rows];
@@ -57,33 +57,34 @@ struct slice {
   operator slice<const T>() const requires(!std::is_const_v<T>) { return {data, row, column}; }
 };
 
-struct attention_at {
+struct attention_view {
   slice<const float> query, key, value, bias;
   slice<const std::uint8_t> mask;
   const float* relative = nullptr;
   slice<float> result, statistics;
-  std::ptrdiff_t first_number = 0;  // element id of the weight of query 0 and key 0, for dropout
+  std::ptrdiff_t first_element_id =
+      0;  // element id of the weight of query 0 and key 0, for dropout
   kernels::band band;
   std::ptrdiff_t keys = 0;  // keys [0, keys) are within the length
 
-  attention_at() = default;
-  attention_at(const attention_call& c, const batch_index& batch) {
+  attention_view() = default;
+  attention_view(const attention_call& c, const batch_index& batch) {
     const attention_loops loop(c.loops);
-    const auto find_first = [&]<class T>(T*& to, const operand& o) {
+    const auto set_first = [&]<class T>(T*& to, const operand& o) {
       if (o.data != nullptr) to = static_cast<T*>(o.data) + batch.offset(o);
     };
-    query.find(c.query, batch, loop.query, loop.depth);
-    key.find(c.key, batch, loop.key, loop.depth);
-    value.find(c.value, batch, loop.key, loop.value);
-    mask.find(c.mask, batch, loop.query, loop.key);
-    bias.find(c.bias, batch, loop.query, loop.key);
-    find_first(relative, c.relative);
-    result.find(c.result, batch, loop.query, loop.value);
-    statistics.find(c.statistics, batch, loop.query, loop.query);
-    first_number = batch.offset(c.numbers);
+    query.set(c.query, batch, loop.query, loop.depth);
+    key.set(c.key, batch, loop.key, loop.depth);
+    value.set(c.value, batch, loop.key, loop.value);
+    mask.set(c.mask, batch, loop.query, loop.key);
+    bias.set(c.bias, batch, loop.query, loop.key);
+    set_first(relative, c.relative);
+    result.set(c.result, batch, loop.query, loop.value);
+    statistics.set(c.statistics, batch, loop.query, loop.query);
+    first_element_id = batch.offset(c.element_ids);
     const std::int32_t *offset = nullptr, *length = nullptr;
-    find_first(offset, c.offset);
-    find_first(length, c.lengths);
+    set_first(offset, c.offset);
+    set_first(length, c.lengths);
     band = band_at(c, offset);
     keys = keys_at(c, length);
   }

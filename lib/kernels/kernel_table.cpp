@@ -1,10 +1,10 @@
 #include "kernels/attention.hpp"
 #include "kernels/dot.hpp"
-#include "kernels/entry.hpp"
+#include "kernels/kernel_table.hpp"
 
 namespace weft::kernels {
 
-table best() noexcept {
+table dispatch() noexcept {
   table t{};
 #define WEFT_KERNEL(name) t.name = name##_kernel();
   WEFT_KERNELS(WEFT_KERNEL)

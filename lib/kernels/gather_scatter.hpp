@@ -1,0 +1,269 @@
+// gather, scatter_add, write and zero: what all SIMD targets share.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "kernels/loop_nest.hpp"
+#include "kernels/partition.hpp"
+#include "weft/kernels/call.hpp"
+
+namespace weft::kernels {
+
+inline constexpr std::ptrdiff_t copy_chunk = 4096;  // a chunk, in elements of the innermost loop
+
+inline void zero(const call& c) noexcept {
+  const loop_nest n = coalesce(c, 1);
+  if (n.empty) return;
+  const std::ptrdiff_t size = bytes(c.operands[0].type);
+  const std::ptrdiff_t stride = n.stride[0][n.last()];
+  auto* to = static_cast<std::byte*>(c.operands[0].data);
+  for_each_chunk(n, c.part, copy_chunk,
+                 [=](const std::ptrdiff_t* at, std::ptrdiff_t begin, std::ptrdiff_t end) {
+                   std::byte* row = to + at[0] * size;
+                   if (stride == 1) {
+                     std::memset(row + begin * size, 0,
+                                 static_cast<std::size_t>((end - begin) * size));
+                     return;
+                   }
+                   for (std::ptrdiff_t i = begin; i < end; ++i)
+                     std::memset(row + i * stride * size, 0, static_cast<std::size_t>(size));
+                 });
+}
+
+// Gathers n elements of type T, each from the row given by its index, or 0 if there is no such row.
+// `row` is the row stride in bytes. `same_column`: all are from the same column of the table, and
+// results and indices are contiguous. `contiguous`: that column is contiguous too, which saves the
+// multiplication, the highest latency here.
+template <class T, bool same_column, bool contiguous>
+void gather_elements(std::ptrdiff_t n, std::size_t rows, std::ptrdiff_t row,
+                     const std::ptrdiff_t* step, std::byte* to, const std::byte* from,
+                     const std::int32_t* index) {
+  constexpr auto size = static_cast<std::ptrdiff_t>(sizeof(T));
+  const std::ptrdiff_t to_step = same_column ? size : step[0] * size,
+                       from_step = same_column ? 0 : step[1] * size,
+                       index_step = same_column ? 1 : step[2];
+  if constexpr (contiguous) row = size;
+  for_each_element(n, [=](std::ptrdiff_t i) {
+    T gathered{};
+    const std::ptrdiff_t at = index[i * index_step];
+    if (HWY_LIKELY(static_cast<std::size_t>(at) < rows))
+      std::memcpy(&gathered, from + i * from_step + at * row, sizeof(T));
+    std::memcpy(to + i * to_step, &gathered, sizeof(T));
+  });
+}
+
+// Bytes to copy from the row of a table that an index gives, or zeros if there is no such row.
+struct gathered_rows {
+  std::size_t bytes, rows;  // rows of the table
+  std::ptrdiff_t row;       // row stride in bytes
+  std::byte* to;
+  const std::byte* from;
+  const std::int32_t* index;
+};
+// The same for `count` results. Steps are strides in bytes, that of the index in elements.
+HWY_INLINE void gather_rows(gathered_rows p, std::ptrdiff_t count, std::ptrdiff_t to_step,
+                            std::ptrdiff_t from_step, std::ptrdiff_t index_step) {
+  for (; count > 0; --count) {
+    const std::ptrdiff_t at = *p.index;
+    if (HWY_LIKELY(static_cast<std::size_t>(at) < p.rows))
+      std::memcpy(p.to, p.from + at * p.row, p.bytes);
+    else
+      std::memset(p.to, 0, p.bytes);
+    p.to += to_step;
+    p.from += from_step;
+    p.index += index_step;
+  }
+}
+
+// Elements of any type are copied as bytes.
+inline void gather(const call& c) noexcept {
+  const loop_nest n = coalesce(c, 3);
+  if (n.empty) return;
+  const std::ptrdiff_t size = bytes(c.operands[0].type);
+  auto* result = static_cast<std::byte*>(c.operands[0].data);
+  const auto* table = static_cast<const std::byte*>(c.operands[1].data);
+  const auto* indices = static_cast<const std::int32_t*>(c.operands[2].data);
+  const auto extent =
+      static_cast<std::size_t>(c.axis_extent);  // as unsigned, negative indices are beyond it too
+  const std::ptrdiff_t stride = c.axis_stride * size;
+  const int last = n.last();
+  const std::ptrdiff_t step[]{n.stride[0][last], n.stride[1][last], n.stride[2][last]};
+  const std::ptrdiff_t length = n.extent[last];
+  if (step[0] == 1 && step[1] == 1 && step[2] == 0) {
+    const auto gathered = [=](const std::ptrdiff_t* at, std::ptrdiff_t begin, std::ptrdiff_t end) {
+      return gathered_rows{static_cast<std::size_t>((end - begin) * size),
+                           extent,
+                           stride,
+                           result + (at[0] + begin) * size,
+                           table + (at[1] + begin) * size,
+                           indices + at[2]};
+    };
+    if (length <= copy_chunk || c.part.count == 1)
+      return for_each_run(
+          n, last, range_of(n.points(last), c.part),
+          [=](const std::ptrdiff_t* at, const std::ptrdiff_t* next, std::ptrdiff_t rows) {
+            gather_rows(gathered(at, 0, length), rows, next[0] * size, next[1] * size, next[2]);
+          });
+    return for_each_chunk(n, c.part, copy_chunk,
+                          [=](const std::ptrdiff_t* at, std::ptrdiff_t begin, std::ptrdiff_t end) {
+                            gather_rows(gathered(at, begin, end), 1, 0, 0, 0);
+                          });
+  }
+  const auto gather_as = [&](auto element) {
+    const bool same_column = step[0] == 1 && step[1] == 0 && step[2] == 1;
+    using T = decltype(element);
+    const auto gather_chunk = !same_column     ? &gather_elements<T, false, false>
+                              : stride == size ? &gather_elements<T, true, true>
+                                               : &gather_elements<T, true, false>;
+    for_each_chunk(
+        n, c.part, copy_chunk,
+        [=](const std::ptrdiff_t* at, std::ptrdiff_t begin, std::ptrdiff_t end) {
+          gather_chunk(end - begin, extent, stride, step, result + (at[0] + begin * step[0]) * size,
+                       table + (at[1] + begin * step[1]) * size, indices + at[2] + begin * step[2]);
+        });
+  };
+  if (size == 1)
+    gather_as(std::uint8_t{});
+  else
+    gather_as(std::uint32_t{});
+}
+
+// Copies elements of `size` bytes.
+inline void copy_elements(const loop_nest& n, std::ptrdiff_t size, const partition& part,
+                          std::byte* to, const std::byte* from) {
+  if (n.empty) return;
+  const std::ptrdiff_t to_step = n.stride[0][n.last()], from_step = n.stride[1][n.last()];
+  for_each_chunk(
+      n, part, copy_chunk, [&](const std::ptrdiff_t* at, std::ptrdiff_t begin, std::ptrdiff_t end) {
+        const auto move = [&](std::ptrdiff_t i, std::ptrdiff_t count) {
+          std::memcpy(to + (at[0] + i * to_step) * size, from + (at[1] + i * from_step) * size,
+                      static_cast<std::size_t>(count * size));
+        };
+        if (to_step == 1 && from_step == 1) return move(begin, end - begin);
+        for (std::ptrdiff_t i = begin; i < end; ++i) move(i, 1);
+      });
+}
+
+inline void write(const call& c) noexcept {
+  const operand &at = c.operands[2], &count = c.operands[3];
+  const bool has_count = count.data != nullptr;
+  const int row = std::countr_zero(c.over);
+  // The outer loops change the position or the number of the rows; the inner ones are a copy.
+  unsigned outer_loops = 0;
+  for (int l = 0; l < c.loops; ++l)
+    if (at.stride[l] != 0 || (has_count && count.stride[l] != 0)) outer_loops |= 1u << l;
+  const loop_nest n = coalesce(c, 4, outer_loops);
+  if (n.empty) return;
+  const std::ptrdiff_t size = bytes(c.operands[0].type);
+  for_each(n, n.loops, [&](const std::ptrdiff_t* offset) {
+    const std::ptrdiff_t start = static_cast<const std::int32_t*>(at.data)[offset[2]];
+    std::ptrdiff_t end = std::min(c.extent[row], c.axis_extent - start);
+    if (has_count)
+      end = std::min<std::ptrdiff_t>(end, static_cast<const std::int32_t*>(count.data)[offset[3]]);
+    const std::ptrdiff_t begin = std::max<std::ptrdiff_t>(0, -start);
+    if (begin >= end) return;
+    std::ptrdiff_t extent[max_loops];
+    std::copy_n(c.extent, c.loops, extent);
+    extent[row] = end - begin;
+    const std::ptrdiff_t to = offset[0] + (start + begin) * c.axis_stride;
+    const std::ptrdiff_t from = offset[1] + begin * c.operands[1].stride[row];
+    copy_elements(coalesce(c, 2, ~outer_loops, 0, extent), size, c.part,
+                  static_cast<std::byte*>(c.operands[0].data) + to * size,
+                  static_cast<const std::byte*>(c.operands[1].data) + from * size);
+  });
+}
+
+// Adds n elements, each to the row given by its index, if that is one of `rows`. `same_column`: all
+// go to the same column of the table, and elements and indices are contiguous. `contiguous`: that
+// column is contiguous too, as in gather_elements. The sum of consecutive additions to one element,
+// such as all distances beyond a table's range, stays in a register, without the latency of memory.
+// `to` points into the first of `rows`: from the table's start, clang would need the index twice,
+// as it is and less the first row.
+template <bool same_column, bool contiguous>
+void add_elements(std::ptrdiff_t n, item_range rows, std::ptrdiff_t row, const std::ptrdiff_t* step,
+                  float* to, const float* from, const std::int32_t* index) {
+  if constexpr (contiguous) row = 1;
+  const std::ptrdiff_t to_step = same_column ? 0 : step[0], from_step = same_column ? 1 : step[1],
+                       index_step = same_column ? 1 : step[2];
+  const auto row_count = static_cast<std::size_t>(rows.end - rows.begin);
+  float discarded = 0, sum = 0;
+  float* current = &discarded;
+  for_each_element(n, [&](std::ptrdiff_t i) {
+    const std::ptrdiff_t at = index[i * index_step] - rows.begin;
+    if (HWY_UNLIKELY(static_cast<std::size_t>(at) >= row_count)) return;
+    float* const next = to + i * to_step + at * row;
+    if (HWY_LIKELY(next != current)) {
+      *current = sum;
+      current = next;
+      sum = *next;
+    }
+    sum += from[i * from_step];
+  });
+  *current = sum;
+}
+
+// Rows of n contiguous elements, each to be added to the row of a table that its index gives, if
+// that is one of `rows`. Steps are strides in elements.
+struct scattered_rows {
+  std::size_t n;
+  item_range rows;
+  std::ptrdiff_t row;  // row stride of the table
+  float* to;
+  const float* from;
+  const std::int32_t* index;
+  std::ptrdiff_t count, to_step, from_step, index_step;
+};
+
+// Clears the table's rows in `rows` and adds to them.
+inline void scatter_add_to(const call& c, item_range rows, void (*add_rows)(scattered_rows)) {
+  // The elements to clear: the loops along which the result moves, and the indexed axis.
+  call elements;
+  elements.operands[0].data = static_cast<float*>(c.operands[0].data) + rows.begin * c.axis_stride;
+  const auto add_loop = [&](std::ptrdiff_t extent, std::ptrdiff_t stride) {
+    elements.extent[elements.loops] = extent;
+    elements.operands[0].stride[elements.loops++] = stride;
+  };
+  for (int l = 0; l < c.loops; ++l)
+    if (c.operands[0].stride[l] != 0) add_loop(c.extent[l], c.operands[0].stride[l]);
+  add_loop(rows.end - rows.begin, c.axis_stride);
+  zero(elements);
+
+  const loop_nest n = coalesce(c, 3, ~0u, call_order);
+  if (n.empty) return;
+  auto* result = static_cast<float*>(c.operands[0].data);
+  const auto* g = static_cast<const float*>(c.operands[1].data);
+  const auto* indices = static_cast<const std::int32_t*>(c.operands[2].data);
+  const int last = n.last();
+  const std::ptrdiff_t length = n.extent[last];
+  const std::ptrdiff_t step[]{n.stride[0][last], n.stride[1][last], n.stride[2][last]};
+  if (step[0] == 1 && step[1] == 1 && step[2] == 0)
+    return for_each_run(
+        n, last, {0, n.points(last)},
+        [&](const std::ptrdiff_t* at, const std::ptrdiff_t* next, std::ptrdiff_t count) {
+          add_rows({static_cast<std::size_t>(length), rows, c.axis_stride, result + at[0],
+                    g + at[1], indices + at[2], count, next[0], next[1], next[2]});
+        });
+  const bool same_column = step[0] == 0 && step[1] == 1 && step[2] == 1;
+  const auto add = !same_column         ? &add_elements<false, false>
+                   : c.axis_stride == 1 ? &add_elements<true, true>
+                                        : &add_elements<true, false>;
+  float* const first = result + rows.begin * c.axis_stride;
+  for_each(n, last, [&](const std::ptrdiff_t* at) {
+    add(length, rows, c.axis_stride, step, first + at[0], g + at[1], indices + at[2]);
+  });
+}
+// Additions to an element are in the order of the loops, so these are not partitioned. A part has a
+// range of the table's columns, by a loop along which the result moves; if that has too few units,
+// a range of its rows.
+inline void run_scatter_add(const call& c, void (*add_rows)(scattered_rows)) {
+  if (c.part.count > 1)
+    if (const int loop = longest_result_loop(c); loop >= 0 && units_of(c, loop) >= c.part.count)
+      return scatter_add_to(slice_loop(c, loop), {0, c.axis_extent}, add_rows);
+  scatter_add_to(c, range_of(c.axis_extent, c.part), add_rows);
+}
+
+}  // namespace weft::kernels

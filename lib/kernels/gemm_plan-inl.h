@@ -1,0 +1,106 @@
+// The plan of a contraction: which operands are packed, how large the blocks are, and what stays in
+// which cache.
+#if defined(WEFT_KERNELS_GEMM_PLAN_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef WEFT_KERNELS_GEMM_PLAN_INL_H_
+#undef WEFT_KERNELS_GEMM_PLAN_INL_H_
+#else
+#define WEFT_KERNELS_GEMM_PLAN_INL_H_
+#endif
+
+#include <algorithm>
+#include <cstddef>
+
+#include "kernels/dot_loops.hpp"
+#include "kernels/gemv-inl.h"
+#include "kernels/microkernel-inl.h"
+#include "weft/kernels/dot_blocking.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace weft::kernels::HWY_NAMESPACE {
+
+// From this depth stride on (a page of 4 KiB), packing an lhs with unit stride along its rows
+// measured a quarter faster than prefetching its lines.
+constexpr std::ptrdiff_t packing_stride = 4096 / sizeof(float);
+
+struct gemm_plan {
+  // For a contraction of these extents. The scratch has room for blocks of size `capacity`.
+  HWY_INLINE gemm_plan(const contraction& x, const call& c, std::size_t rows, std::size_t columns,
+                       std::size_t depth)
+      : capacity(blocks_of(rows, columns, depth)), block(capacity), m_block(rows) {
+    const std::ptrdiff_t lhs_step = x.depth.inner().stride.lhs;
+    const std::ptrdiff_t rhs_step = x.depth.inner().stride.rhs;
+    const operand_offsets& column = x.columns.inner().stride;
+    const bool packed = c.packed != nullptr;
+    const bool skinny = rows <= max_skinny_m;
+    // The lhs is read in place where packing would not pay: if it is contiguous along the depth, as
+    // a tile reads it; if a single vector of columns does too few products with each element; and
+    // if it has unit stride along its rows and either lies as a packed one would or can be
+    // prefetched in time, which needs tiles that prefetch nothing else and lines that share pages.
+    const bool unit_row_stride = x.rows.is_single() && x.rows.inner().stride.lhs == 1;
+    const bool as_packed = unit_row_stride && lhs_step <= static_cast<std::ptrdiff_t>(tile_rows);
+    const bool can_be_prefetched = unit_row_stride && !packed && lhs_step < packing_stride;
+    lhs_in_place = x.depth.is_single() &&
+                   (lhs_step == 1 || columns <= hn::Lanes(tag()) || as_packed || can_be_prefetched);
+    // The rhs is read in place if it is contiguous along the columns and either few tiles would
+    // share the packed panel or L1 holds it as it is.
+    const std::size_t rhs_bytes = depth * static_cast<std::size_t>(rhs_step) * sizeof(float);
+    rhs_in_place = !packed && x.depth.is_single() && column.rhs == 1 &&
+                   (rows <= 2 * tile_rows || rhs_bytes <= l1_cache_bytes);
+    const bool can_be_gemv = !packed && x.depth.is_single() && skinny;
+    // With few rows, transposing the rhs would cost more than the products, and its lines are
+    // better read from end to end. An lhs that is strided along the depth is copied to the room for
+    // packed operands.
+    const dot_scratch at(capacity.rows, capacity.columns, capacity.depth);
+    dot_form = can_be_gemv && rhs_step == 1 &&
+               (lhs_step == 1 || rows * depth <= (at.tile - at.lhs) / sizeof(float));
+    if (dot_form) lhs_in_place = lhs_step == 1;
+    axpy_form = can_be_gemv && x.columns.is_single() && column.rhs == 1 && column.result == 1;
+    // Lines are not packed, so the room for a panel does not limit the columns.
+    if (axpy_form) block.columns = block_size(columns, gemv_pass_columns, max_tile_columns);
+    // Rows with unit stride share cache lines, which at half of the depth stay for the next
+    // micro-panel.
+    if (lhs_in_place && lhs_step != 1 && can_be_prefetched)
+      block.depth = block_size(depth, max_blocks.depth / 2, max_dot_lanes);
+    bf16_pairs = c.packed_as == precision::bfloat16_products && has_bfloat16_dot;
+    promotes = packed && c.packed_as != precision::float32 && !bf16_pairs && !skinny;
+    if (packed && bf16_pairs) {
+      lhs_in_place = lhs_in_place && lhs_step == 1;
+      // A pair is as large as a float, so blocks may be twice as deep, unless the lhs is packed as
+      // floats first.
+      if (lhs_in_place) block.depth = block_size(depth, 2 * max_blocks.depth, 2 * max_dot_lanes);
+    } else if (packed && lhs_in_place && skinny) {
+      block.depth = depth;
+    } else if (packed && lhs_in_place && !promotes) {
+      // Nothing is packed or widened for a panel, so it may be as narrow as a tile. Packed weights
+      // are then read in memory order, and the partial sums of a deep product are reused sooner. A
+      // block of rows stays in L2 while all of the weights stream past it, and tiles prefetch the
+      // next ones in time: that takes 3 to 6 % less time than streaming the lhs past each panel.
+      block.columns = std::min(block.columns, max_tile_columns);
+      m_block = block.rows;
+    }
+    // A micro-panel of the rhs that fills L1 stays there while all rows are multiplied with it,
+    // since it is wider than one of the lhs. Where two fit, computing the row pointers for each
+    // takes as long as that saves.
+    constexpr std::size_t cache_floats = l1_cache_bytes / sizeof(float);
+    const std::size_t tile_columns = tile_vectors * hn::Lanes(tag());
+    const bool one_micro_panel = block.columns > tile_columns &&
+                                 (tile_columns + tile_rows) * block.depth <= cache_floats &&
+                                 (2 * tile_columns + tile_rows) * block.depth > cache_floats;
+    nr_group = one_micro_panel ? tile_columns : block.columns;
+  }
+
+  bool is_gemv() const { return dot_form || axpy_form; }
+
+  dot_blocks capacity, block;
+  std::size_t m_block;   // the rows that are multiplied with all panels before the next ones
+  std::size_t nr_group;  // the columns of a panel that are multiplied with all rows first
+  bool lhs_in_place, rhs_in_place;
+  bool dot_form, axpy_form;  // few rows: the rhs is read line by line
+  bool bf16_pairs;           // the rhs is packed, or to be packed, in pairs of bfloat16
+  bool promotes;             // its panels, packed in bfloat16, become floats before the products
+};
+
+}  // namespace weft::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif
