@@ -101,7 +101,7 @@ double engine::microseconds(const instruction& s) const noexcept {
   return points / points_per_microsecond(s.run);
 }
 
-bool engine::share_out() noexcept {
+bool engine::choose_partitions() noexcept {
   double shared = 0;
   auto loop = p_->loops.begin();
   for (int i = p_->once; i < static_cast<int>(p_->instructions.size()); ++i) {
@@ -117,9 +117,9 @@ bool engine::share_out() noexcept {
   return shared >= least_run;
 }
 
-std::byte* engine::scratch_of(int member) const noexcept {
-  if (member == 0) return memory_.workspace + p_->scratch_offset;
-  return scratch_.get() + static_cast<std::size_t>(member - 1) * p_->scratch_bytes;
+std::byte* engine::scratch_of(int thread_index) const noexcept {
+  if (thread_index == 0) return memory_.workspace + p_->scratch_offset;
+  return scratch_.get() + static_cast<std::size_t>(thread_index - 1) * p_->scratch_bytes;
 }
 
 void engine::call(const instruction& s, std::ptrdiff_t place, const kernels::table& kernels,
@@ -172,8 +172,8 @@ void engine::attend(const instruction& s, std::ptrdiff_t place, const kernels::t
     kernels.attention_adjoint(c);
 }
 
-void engine::carry_out(const instruction& s, std::ptrdiff_t place, const kernels::table& kernels,
-                       const kernels::partition& part, std::byte* scratch) const noexcept {
+void engine::execute(const instruction& s, std::ptrdiff_t place, const kernels::table& kernels,
+                     const kernels::partition& part, std::byte* scratch) const noexcept {
   if (s.run == kernel::attention || s.run == kernel::attention_adjoint)
     attend(s, place, kernels, part, scratch);
   else
@@ -182,14 +182,14 @@ void engine::carry_out(const instruction& s, std::ptrdiff_t place, const kernels
 
 void engine::run(const instruction& s, const kernels::table& kernels, std::ptrdiff_t place,
                  const kernels::partition& part) const noexcept {
-  carry_out(s, place, kernels, part, scratch_of(0));
+  execute(s, place, kernels, part, scratch_of(0));
 }
 
-void engine::run_alone(const kernels::table& kernels) const noexcept {
+void engine::run_serial(const kernels::table& kernels) const noexcept {
   stages const all(*p_, lengths_.data());
   for (int i = 0, n = all.count(); i < n; ++i) {
     auto const [step, place] = all[i];
-    carry_out(p_->instructions[step], place, kernels, {}, scratch_of(0));
+    execute(p_->instructions[step], place, kernels, {}, scratch_of(0));
   }
 }
 
@@ -204,20 +204,20 @@ void engine::record(const std::shared_ptr<recording>& r) {
 void engine::run_recorded(const kernels::table& kernels, recording& r) noexcept {
   stages const all(*p_, lengths_.data());
   r.begin(lengths_.data());
-  if (!team_ || !share_out()) {
+  if (!team_ || !choose_partitions()) {
     r.begin_instructions();
     for (int i = 0, n = all.count(); i < n; ++i) {
       auto const [step, place] = all[i];
-      carry_out(p_->instructions[step], place, kernels, {}, scratch_of(0));
+      execute(p_->instructions[step], place, kernels, {}, scratch_of(0));
       r.complete(step);
     }
   } else {
-    team_->go(
+    team_->run(
         all.count(), [&](int i) { return parts_[static_cast<std::size_t>(all[i].step)]; },
-        [&](int i, const kernels::partition& part, int member) {
+        [&](int i, const kernels::partition& part, int thread_index) {
           if (i == 0) r.begin_instructions();
           auto const [step, place] = all[i];
-          carry_out(p_->instructions[step], place, kernels, part, scratch_of(member));
+          execute(p_->instructions[step], place, kernels, part, scratch_of(thread_index));
         },
         [&](int i) { r.complete(all[i].step); });
   }
@@ -239,13 +239,13 @@ void engine::run_on(const executor& threads) {
 
 void engine::run(const kernels::table& kernels) noexcept {
   if (auto const r = recorded()) return run_recorded(kernels, *r);
-  if (!team_ || !share_out()) return run_alone(kernels);
+  if (!team_ || !choose_partitions()) return run_serial(kernels);
   stages const all(*p_, lengths_.data());
-  team_->go(
+  team_->run(
       all.count(), [&](int i) { return parts_[static_cast<std::size_t>(all[i].step)]; },
-      [&](int i, const kernels::partition& part, int member) {
+      [&](int i, const kernels::partition& part, int thread_index) {
         auto const [step, place] = all[i];
-        carry_out(p_->instructions[step], place, kernels, part, scratch_of(member));
+        execute(p_->instructions[step], place, kernels, part, scratch_of(thread_index));
       });
 }
 

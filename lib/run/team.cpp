@@ -18,58 +18,58 @@ double team::wall_clock() noexcept {
 team::team(executor threads, clock now)
     : threads_(std::move(threads)),
       clock_(now),
-      places_(new place[static_cast<std::size_t>(size())]),
+      states_(new partition_state[static_cast<std::size_t>(size())]),
       widths_(static_cast<std::size_t>(size()), 1.0 / size()) {
-  for (int p = 0; p < size(); ++p) cuts_.push_back(kernels::partition(p, size()).begin);
-  cuts_.push_back(kernels::partition::full);
+  for (int p = 0; p < size(); ++p) boundaries_.push_back(kernels::partition(p, size()).begin);
+  boundaries_.push_back(kernels::partition::full);
   threads_(size(), job([](int) {}));
 }
 
 void team::begin(int parts) noexcept {
-  for (int p = 0; p < size(); ++p) places_[static_cast<std::size_t>(p)].taken = 0;
-  proceed(0, parts);
+  for (int p = 0; p < size(); ++p) states_[static_cast<std::size_t>(p)].claimed = 0;
+  advance(0, parts);
 }
 
 // Stage numbers only increase, so a stage that is complete is never confused with a later one.
-bool team::take(int stage, int part) noexcept {
-  std::atomic<int>& taken = places_[static_cast<std::size_t>(part)].taken;
-  int before = taken.load(std::memory_order_relaxed);
+bool team::claim(int stage, int part) noexcept {
+  std::atomic<int>& claimed = states_[static_cast<std::size_t>(part)].claimed;
+  int before = claimed.load(std::memory_order_relaxed);
   return before <= stage &&
-         taken.compare_exchange_strong(before, stage + 1, std::memory_order_relaxed);
+         claimed.compare_exchange_strong(before, stage + 1, std::memory_order_relaxed);
 }
 
-void team::record(int part, int member, double microseconds) noexcept {
-  place& p = places_[static_cast<std::size_t>(part)];
-  p.member = member;
+void team::record(int part, int thread_index, double microseconds) noexcept {
+  partition_state& p = states_[static_cast<std::size_t>(part)];
+  p.thread_index = thread_index;
   p.microseconds = microseconds;
 }
 
-void team::balance() noexcept {
+void team::rebalance() noexcept {
   constexpr double empty = 0.5;      // microseconds; a partition below has no work
   constexpr double least = 5;        // microseconds; shorter stages say nothing about speed
   constexpr double memory = 1500;    // microseconds; time constant of the moving average
   constexpr double most = 4;         // ratio of durations; above it, a thread was preempted
   constexpr double equality = 0.02;  // pull towards equal sizes, against drift by noise alone
   auto const n = static_cast<std::size_t>(size());
-  double longest = 0, shortest = HUGE_VAL, together = 0;
+  double longest = 0, shortest = HUGE_VAL, total_speed = 0;
   for (std::size_t p = 0; p < n; ++p) {
-    if (places_[p].member != static_cast<int>(p)) return;
-    longest = std::max(longest, places_[p].microseconds);
-    shortest = std::min(shortest, places_[p].microseconds);
+    if (states_[p].thread_index != static_cast<int>(p)) return;
+    longest = std::max(longest, states_[p].microseconds);
+    shortest = std::min(shortest, states_[p].microseconds);
   }
   if (shortest < empty || longest < least) return;
   longest = std::min(longest, most * shortest);
   auto const speed_of = [&](std::size_t p) {
-    return widths_[p] / std::min(places_[p].microseconds, longest);
+    return widths_[p] / std::min(states_[p].microseconds, longest);
   };
-  for (std::size_t p = 0; p < n; ++p) together += speed_of(p);
+  for (std::size_t p = 0; p < n; ++p) total_speed += speed_of(p);
   double const trust = longest / (longest + memory);
   double at = 0;
   for (std::size_t p = 0; p < n; ++p) {
-    double const speed = speed_of(p) / together;
+    double const speed = speed_of(p) / total_speed;
     double const wanted = speed + equality * (1.0 / size() - speed);
     widths_[p] += trust * (wanted - widths_[p]);
-    cuts_[p] = std::lround(at * kernels::partition::full);
+    boundaries_[p] = std::lround(at * kernels::partition::full);
     at += widths_[p];
   }
 }
@@ -77,10 +77,10 @@ void team::balance() noexcept {
 int team::wait_beyond(int stage) const noexcept {
   // Spins longer than any stage should last; then the system has preempted a thread, which needs
   // the core.
-  constexpr int patience = 10000;
+  constexpr int spin_limit = 10000;
   for (int spins = 0;; ++spins) {
     if (int const at = now(); at > stage) return at;
-    if (spins < patience)
+    if (spins < spin_limit)
       hwy::Pause();
     else
       std::this_thread::yield();

@@ -222,7 +222,7 @@ BOOST_AUTO_TEST_CASE(partitions_are_sized_by_the_speed_of_their_threads) {
   std::barrier together(2);  // no thread takes the other's partition
   std::array<double, 2> parts{};
   const auto run = [&](double first_member, double second_member) {
-    two.go(
+    two.run(
         400, [](int) { return 2; },
         [&](int, const weft::kernels::partition& part, int member) {
           together.arrive_and_wait();

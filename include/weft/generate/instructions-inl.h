@@ -30,7 +30,7 @@ namespace weft::generate::HWY_NAMESPACE {
 
 template <class Unit>
 HWY_INLINE void run_instructions(const engine& e) {
-  e.run_alone(kernels::dispatch());
+  e.run_serial(kernels::dispatch());
 }
 template <class Unit>
 HWY_INLINE void pack_operands(const engine& e, std::byte* packed) {
@@ -233,7 +233,7 @@ template <class Unit>
 HWY_INLINE void run_instructions(const engine& e) {
   const kernels::table kernels = table_kernels<Unit>();
   if constexpr (lowered<Unit>::tables.loops.size() > 0)
-    e.run_alone(kernels);
+    e.run_serial(kernels);
   else
     for_each_instruction<Unit>([&](auto i)
                                    HWY_ATTR { run_instruction<Unit, i.value>(e, kernels); });

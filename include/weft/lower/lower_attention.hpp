@@ -51,8 +51,8 @@ constexpr void lower_attention(lowering& ctx, int id, int forward) {
     axis_list const& has = ctx.g.nodes[node].axes;
     return with_strides(ctx.place(node, has), has, ctx.p.of[node].stride, own);
   };
-  auto const behind = [&](int node, std::size_t offset, const axis_list& has,
-                          const own_axes& own) {  // a further result of a node; offset in bytes
+  auto const at_offset = [&](int node, std::size_t offset, const axis_list& has,
+                             const own_axes& own) {  // a further result of a node; offset in bytes
     std::ptrdiff_t stride[max_rank]{};
     row_major(stride, has);
     operand_ref r = ctx.place(node, {});
@@ -79,7 +79,7 @@ constexpr void lower_attention(lowering& ctx, int id, int forward) {
     a.drop = dropout_params_of(ctx.g.nodes[find_option(n, attention_option::dropout)]);
   node const& f = ctx.g.nodes[forward];
   a.result = operand(forward, of_result);
-  a.statistics = behind(forward, statistics_offset(f), attention_rows(f), {query});
+  a.statistics = at_offset(forward, statistics_offset(f), attention_rows(f), {query});
   ctx.add_operand(s, a.result);
   if (id == forward) return;
   a.g = operand(n.operand[4], of_result);
@@ -87,7 +87,7 @@ constexpr void lower_attention(lowering& ctx, int id, int forward) {
   int part = 0;
   auto const gradient = [&](const own_axes& own) {
     axis_list const& has = ctx.g.nodes[parts.of[part]].axes;
-    return behind(id, part_offset(ctx.g, n, part++), has, own);
+    return at_offset(id, part_offset(ctx.g, n, part++), has, own);
   };
   a.query_gradient = s.operand[0] = gradient(of_query);
   a.key_gradient = gradient(of_key);

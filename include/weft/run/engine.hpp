@@ -92,14 +92,14 @@ class engine {
   void run(const instruction& s, const kernels::table& kernels, std::ptrdiff_t place = 0,
            const kernels::partition& part = {}) const noexcept;
   // Executes all instructions on the calling thread.
-  void run_alone(const kernels::table& kernels) const noexcept;
+  void run_serial(const kernels::table& kernels) const noexcept;
 
   // Calls f(begin, end) for disjoint ranges that cover n items, on the threads of run_on.
   template <class F>
   void in_parts(std::ptrdiff_t n, F f) const noexcept {
     if (!team_ || n < 2) return f(std::ptrdiff_t{0}, n);
     auto const parts = static_cast<int>(std::min<std::ptrdiff_t>(n, team_->size()));
-    team_->go(
+    team_->run(
         1, [=](int) { return parts; },
         [&](int, const kernels::partition& part, int) {
           auto const [begin, end] = kernels::range_of(n, part);
@@ -138,11 +138,11 @@ class engine {
   double microseconds(const instruction& s) const noexcept;
   // Chooses the number of partitions of each instruction in this run. Returns false for a run that
   // is too short to gain from threads.
-  bool share_out() noexcept;
+  bool choose_partitions() noexcept;
   void run_recorded(const kernels::table& kernels, recording& r) noexcept;
-  std::byte* scratch_of(int member) const noexcept;
-  void carry_out(const instruction& s, std::ptrdiff_t place, const kernels::table& kernels,
-                 const kernels::partition& part, std::byte* scratch) const noexcept;
+  std::byte* scratch_of(int thread_index) const noexcept;
+  void execute(const instruction& s, std::ptrdiff_t place, const kernels::table& kernels,
+               const kernels::partition& part, std::byte* scratch) const noexcept;
   void call(const instruction& s, std::ptrdiff_t place, const kernels::table& kernels,
             const kernels::partition& part, std::byte* scratch) const noexcept;
   void attend(const instruction& s, std::ptrdiff_t place, const kernels::table& kernels,

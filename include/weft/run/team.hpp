@@ -33,71 +33,71 @@ class team {
   int size() const noexcept { return threads_.width(); }
   const executor& threads() const noexcept { return threads_; }
 
-  // Calls work(stage, part, member) for each stage in [0, stages) and each of its parts(stage)
-  // partitions. A stage begins when the one before it is complete. `member` is a thread index in
-  // [0, size()), and no two threads have the same at once. Calls complete(stage) in between, by the
-  // thread that did the last of the stage's work.
+  // Calls work(stage, part, thread_index) for each stage in [0, stages) and each of its
+  // parts(stage) partitions. A stage begins when the one before it is complete. `thread_index` is
+  // in [0, size()), and no two threads have the same at once. Calls complete(stage) in between, by
+  // the thread that did the last of the stage's work.
   template <class Parts, class Work, class Complete = ignore_stage>
-  void go(int stages, Parts parts, Work work, Complete complete = {}) noexcept {
+  void run(int stages, Parts parts, Work work, Complete complete = {}) noexcept {
     if (stages == 0) return;
     begin(parts(0));
-    auto const follow = [&](int member) noexcept {
+    auto const run_thread = [&](int thread_index) noexcept {
       for (int stage = now(); stage < stages; stage = wait_beyond(stage)) {
         int const count = parts(stage);
         for (int i = 0; i < count; ++i) {
           // For data locality, a thread prefers the partition with its own index.
-          int const part = (member + i) % count;
-          if (!take(stage, part)) continue;
+          int const part = (thread_index + i) % count;
+          if (!claim(stage, part)) continue;
           if (count < size()) {
-            work(stage, kernels::partition(part, count), member);
+            work(stage, kernels::partition(part, count), thread_index);
           } else {
             double const start = clock_();
-            work(stage, share_of(part), member);
-            record(part, member, clock_() - start);
+            work(stage, partition_of(part), thread_index);
+            record(part, thread_index, clock_() - start);
           }
           if (left_.fetch_sub(1, std::memory_order_acq_rel) != 1) continue;
-          if (count == size()) balance();
+          if (count == size()) rebalance();
           complete(stage);
-          proceed(stage + 1, stage + 1 < stages ? parts(stage + 1) : 0);
+          advance(stage + 1, stage + 1 < stages ? parts(stage + 1) : 0);
         }
       }
     };
-    threads_(size(), job(follow));
+    threads_(size(), job(run_thread));
   }
 
  private:
   // The state of one partition, on cache lines of its own against false sharing.
-  struct alignas(64) place {
-    std::atomic<int> taken = 0;  // 1 + the last stage in which it was claimed
-    int member = 0;              // the last thread that executed it
-    double microseconds = 0;     // its last duration
+  struct alignas(64) partition_state {
+    std::atomic<int> claimed = 0;  // 1 + the last stage in which it was claimed
+    int thread_index = 0;          // the last thread that executed it
+    double microseconds = 0;       // its last duration
   };
 
   void begin(int parts) noexcept;
   int now() const noexcept { return stage_.load(std::memory_order_acquire); }
   int wait_beyond(int stage) const noexcept;
-  bool take(int stage, int part) noexcept;
-  void proceed(int stage, int parts) noexcept {
+  bool claim(int stage, int part) noexcept;
+  void advance(int stage, int parts) noexcept {
     left_.store(parts, std::memory_order_relaxed);
     stage_.store(stage, std::memory_order_release);
   }
 
-  kernels::partition share_of(int part) const noexcept {
+  kernels::partition partition_of(int part) const noexcept {
     auto const p = static_cast<std::size_t>(part);
-    return {part, size(), cuts_[p], cuts_[p + 1]};
+    return {part, size(), boundaries_[p], boundaries_[p + 1]};
   }
-  void record(int part, int member, double microseconds) noexcept;
+  void record(int part, int thread_index, double microseconds) noexcept;
   // Resizes the partitions of later stages by the durations of this one. Called only by the thread
   // that completed the stage.
-  void balance() noexcept;
+  void rebalance() noexcept;
 
   executor threads_;
   clock clock_;
-  std::unique_ptr<place[]> places_;         // of each partition
-  std::vector<double> widths_;              // of the partitions; their sum is 1
-  std::vector<std::ptrdiff_t> cuts_;        // their boundaries, in units of kernels::partition
-  alignas(64) std::atomic<int> stage_ = 0;  // the current stage
-  alignas(64) std::atomic<int> left_ = 0;   // its partitions that are not complete
+  std::unique_ptr<partition_state[]> states_;  // of each partition
+  std::vector<double> widths_;                 // of the partitions; their sum is 1
+  std::vector<std::ptrdiff_t> boundaries_;     // their boundaries, in units of kernels::partition
+  alignas(64) std::atomic<int> stage_ = 0;     // the current stage
+  alignas(64) std::atomic<int> left_ = 0;      // its partitions that are not complete
 };
 
 }  // namespace weft
