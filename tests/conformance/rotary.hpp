@@ -19,7 +19,7 @@ struct rotary_embedding {
   static constexpr std::size_t turned =
       H.extent("rotary_embedding_dim") ? H.extent("rotary_embedding_dim") : size;
   static constexpr auto pairs =
-      H.number("interleaved") != 0 ? nn::rotary_pairs::neighbours : nn::rotary_pairs::halves;
+      H.number("interleaved") != 0 ? nn::rotary_pairs::interleaved : nn::rotary_pairs::half_split;
 
   struct Batch : axis<x.shape[0]> {};
   struct Pos : axis<x.from_behind(1)> {};

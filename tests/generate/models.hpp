@@ -210,9 +210,9 @@ struct turning {
     auto const at = positions<Pos>();
     constexpr auto some = std::size_t{(Numbers + 2) / 4 * 2};
     return results(as<"embedded">(x),
-                   as<"neighbours">(nn::rotary<Embed, rotary_pairs::neighbours>(x, at)),
-                   as<"halves">(nn::rotary<Embed, rotary_pairs::halves>(x, at)),
-                   as<"part">(nn::rotary<Embed, rotary_pairs::halves, some>(x, at)));
+                   as<"neighbours">(nn::rotary<Embed, rotary_pairs::interleaved>(x, at)),
+                   as<"halves">(nn::rotary<Embed, rotary_pairs::half_split>(x, at)),
+                   as<"part">(nn::rotary<Embed, rotary_pairs::half_split, some>(x, at)));
   }
 };
 using turning_vectors = turning<3, 32>;

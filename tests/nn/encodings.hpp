@@ -10,7 +10,7 @@ namespace weft::testing {
 // More positions than any test has.
 struct Longest : axis<40> {};
 
-struct odd_rotary : nn::position::rotary<nn::rotary_pairs::neighbours, 2> {
+struct odd_rotary : nn::position::rotary<nn::rotary_pairs::interleaved, 2> {
   constexpr odd_rotary() : rotary({.base = 50, .scaling = nn::yarn_scaling(2, 8)}) {}
 };
 struct causal_t5 : nn::position::t5<5, 4> {

@@ -56,7 +56,7 @@ tensor_file stored() {
 BOOST_AUTO_TEST_CASE(encoder_layers_with_position_encodings_match_pytorch) {
   auto const file = stored();
   golden_trial<layer<position::rotary<>>>(file, "rotary_halves.");
-  golden_trial<layer<position::rotary<rotary_pairs::neighbours>>>(file, "rotary_neighbours.");
+  golden_trial<layer<position::rotary<rotary_pairs::interleaved>>>(file, "rotary_neighbours.");
   golden_trial<layer<position::learned_rotary<>>>(file, "learned_rotary.");
   golden_trial<layer<position::shaw_keys<2>>>(file, "shaw_keys.");
   golden_trial<layer<position::shaw<2>>>(file, "shaw.");

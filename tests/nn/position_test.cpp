@@ -57,9 +57,9 @@ struct rotations {
     auto w = nn::learned_frequencies<Freq>(s / "rotary", 20);
     return weft::results(
         as<"halves">(nn::rotary<HeadDim>(q, t)),
-        as<"neighbours">(nn::rotary<HeadDim, rotary_pairs::neighbours>(q, t)),
-        as<"part">(nn::rotary<HeadDim, rotary_pairs::halves, 8>(q, t)),
-        as<"part_of_neighbours">(nn::rotary<HeadDim, rotary_pairs::neighbours, 2>(q, t)),
+        as<"neighbours">(nn::rotary<HeadDim, rotary_pairs::interleaved>(q, t)),
+        as<"part">(nn::rotary<HeadDim, rotary_pairs::half_split, 8>(q, t)),
+        as<"part_of_neighbours">(nn::rotary<HeadDim, rotary_pairs::interleaved, 2>(q, t)),
         as<"at">(nn::rotary<HeadDim>(q, at)),
         as<"linear">(nn::rotary<HeadDim>(q, t, {.scaling = nn::linear_scaling(4)})),
         as<"ntk">(nn::rotary<HeadDim>(q, t, {.scaling = nn::ntk_scaling(4)})),

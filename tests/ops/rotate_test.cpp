@@ -33,7 +33,7 @@ struct Some : weft::axis<17> {};
 struct rotations {
   constexpr auto operator()(weft::scope s) const {
     using weft::rotate;
-    constexpr auto neighbours = rotary_pairs::neighbours;
+    constexpr auto neighbours = rotary_pairs::interleaved;
     auto x = s.input<"x", float, Batch, Pos, Heads, Numbers>();
     auto turned = s.input<"turned", float, Numbers, Pos>();
     auto seven = s.input<"seven", float, Pos, Seven>();
@@ -69,7 +69,7 @@ struct learned {
 
 // The gradient of the rotated operand is another rotation.
 constexpr bool turns_back() {
-  weft::graph const g = weft::training<learned<rotary_pairs::halves>, "loss">::make();
+  weft::graph const g = weft::training<learned<rotary_pairs::half_split>, "loss">::make();
   return count(g, op::rotate) == 2 && count(g, op::rotate_adjoint) == 2 && count(g, op::pad) == 0 &&
          count(g, op::concatenate) == 0;
 }
@@ -116,12 +116,12 @@ BOOST_AUTO_TEST_CASE(gradients_equal_central_differences_and_the_reference) {
   s.ranges["scale"] = {0.5, 1};
   for (int const pos : {1, 4, 9}) {
     s.lengths = lengths<Pos>(pos).lengths;
-    trial<weft::training<learned<rotary_pairs::halves>, "loss">>(s);
-    trial<weft::training<learned<rotary_pairs::neighbours>, "loss">>(s);
+    trial<weft::training<learned<rotary_pairs::half_split>, "loss">>(s);
+    trial<weft::training<learned<rotary_pairs::interleaved>, "loss">>(s);
   }
   s.lengths = lengths<Pos>(2).lengths;
-  weft::testing::check_gradients<learned<rotary_pairs::halves>>(s);
-  weft::testing::check_gradients<learned<rotary_pairs::neighbours>>(s);
+  weft::testing::check_gradients<learned<rotary_pairs::half_split>>(s);
+  weft::testing::check_gradients<learned<rotary_pairs::interleaved>>(s);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

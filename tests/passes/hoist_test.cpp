@@ -101,7 +101,7 @@ struct rotated {
     namespace nn = weft::nn;
     nn::rotary_options const yarn{10000, nn::yarn_scaling(4, 8)};
     return weft::results(weft::as<"q">(nn::rotary<HeadDim>(q, weft::positions<Pos>())),
-                         weft::as<"k">(nn::rotary<HeadDim, nn::rotary_pairs::neighbours>(
+                         weft::as<"k">(nn::rotary<HeadDim, nn::rotary_pairs::interleaved>(
                              k, weft::positions<KeyPos>())),
                          weft::as<"yarn">(nn::rotary<HeadDim>(q, weft::positions<Pos>(), yarn)));
   }

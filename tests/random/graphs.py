@@ -591,8 +591,8 @@ class Graph:
             base = np.broadcast_to(aligned(y, x.axes, order + (numbers,)),
                                    self.shape(order) + (self.axes[numbers].length,)).copy()
             c, s = lay(c, cosine.axes), lay(s, sine.axes)
-            first = np.arange(n) if which == "halves" else 2 * np.arange(n)
-            second = first + (n if which == "halves" else 1)
+            first = np.arange(n) if which == "half_split" else 2 * np.arange(n)
+            second = first + (n if which == "half_split" else 1)
             a, b = base[..., first].copy(), base[..., second].copy()
             base[..., first] = noise(noise(a * c) - noise(b * s))
             base[..., second] = noise(noise(b * c) + noise(a * s))

@@ -194,7 +194,7 @@ def attention(g, far=False):
         table = g.parameter(("P", "D2"), 3)
         if pick(0.5):
             table = g.unary("tanh", table)
-        which = g.random.choice(["halves", "neighbours"])
+        which = g.random.choice(["half_split", "interleaved"])
         if g.axes["D"].extent >= 2:
             q = g.rotate(q, "D", "D2", which, g.unary("cos", table), g.unary("sin", table))
     if pick(0.15):

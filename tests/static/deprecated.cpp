@@ -56,3 +56,6 @@ static_assert(is<nn::encoding_along<Pos, rotary>, nn::query_encoding<Pos, rotary
 static_assert(is<nn::attended<int, long>, nn::attention_output<int, long>>);
 static_assert(is<nn::decoded<int, long, char>, nn::decoder_output<int, long, char>>);
 static_assert(is<nn::nothing, nn::no_term>);
+
+static_assert(nn::rotary_pairs::neighbours == nn::rotary_pairs::interleaved);
+static_assert(nn::rotary_pairs::halves == nn::rotary_pairs::half_split);

@@ -26,7 +26,7 @@ constexpr auto is_positioned = [](auto x, auto p, auto... at) {
 };
 template <class HeadDim, std::size_t Size>
 concept turns = requires {
-  nn::rotary<HeadDim, nn::rotary_pairs::halves, Size>(query, at);
+  nn::rotary<HeadDim, nn::rotary_pairs::half_split, Size>(query, at);
 };
 // An encoding with a table or a length needs an axis of all positions, unless these are 0, 1, 2, …
 static_assert(adds<order::learned<>> && !adds_at_places<order::learned<>>);
@@ -55,5 +55,5 @@ static_assert(!turns<Embed, 2>);     // the operand has no such axis
 
 // Options are passed by name to the constructor.
 static_assert(order::rotary({.base = 500000}).options.base == 500000);
-static_assert(order::rotary<nn::rotary_pairs::neighbours, 4>().options.base == 10000);
+static_assert(order::rotary<nn::rotary_pairs::interleaved, 4>().options.base == 10000);
 static_assert(order::t5({.causal = true}).options.causal && !order::t5().options.causal);

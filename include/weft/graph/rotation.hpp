@@ -16,11 +16,16 @@ namespace weft {
 // 2021, section 3.4.2), or half-split (NeoX style), i and i + the number of pairs. Which one a
 // model needs depends on its file, since converters permute the rows of the query and key weights:
 //
-// neighbours: LLaMA and Mistral as their makers published them (consolidated.*.pth), GGUF files of
+// interleaved: LLaMA and Mistral as their makers published them (consolidated.*.pth), GGUF files of
 //   the architecture llama (Mistral's and SmolLM's too), GPT-J.
-// halves: LLaMA, Mistral and SmolLM as safetensors for Hugging Face's transformers; GPT-NeoX, Qwen,
-//   Phi and Gemma in every file.
-enum class rotary_pairs { neighbours, halves };
+// half_split: LLaMA, Mistral and SmolLM as safetensors for Hugging Face's transformers; GPT-NeoX,
+//   Qwen, Phi and Gemma in every file.
+enum class rotary_pairs {
+  interleaved,
+  half_split,
+  neighbours [[deprecated("write interleaved")]] = interleaved,
+  halves [[deprecated("write half_split")]] = half_split
+};
 
 // Distances in elements of the rotated axis: from the first of a pair to the second, and from a
 // pair to the next.
@@ -28,8 +33,8 @@ struct pair_steps {
   std::size_t partner, next;
 };
 constexpr pair_steps pair_steps_of(const node& n) {
-  bool const halves = n.start == static_cast<std::int64_t>(rotary_pairs::halves);
-  return halves ? pair_steps{n.named.at[1]->extent, 1} : pair_steps{1, 2};
+  bool const half_split = n.start == static_cast<std::int64_t>(rotary_pairs::half_split);
+  return half_split ? pair_steps{n.named.at[1]->extent, 1} : pair_steps{1, 2};
 }
 
 }  // namespace weft

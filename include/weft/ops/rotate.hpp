@@ -34,11 +34,11 @@ constexpr rule rule_of_rotate() {
 
 // Rotates x float [..., Numbers] pair by pair, with cosines and sines float [..., Pairs] of the
 // angles: the pair (a, b) becomes (a cos - b sin, b cos + a sin) (Su et al. 2021, equation 34).
-// rotary_pairs selects the elements of pair j: 2j and 2j + 1 (neighbours), or j and j + Pairs
-// (halves). Elements of Numbers beyond the first 2 × Pairs are copied. The result has x's axes,
+// rotary_pairs selects the elements of pair j: 2j and 2j + 1 (interleaved), or j and j + Pairs
+// (half_split). Elements of Numbers beyond the first 2 × Pairs are copied. The result has x's axes,
 // then those that only the cosines have, then those that only the sines have. Both axes have a
 // fixed extent. Misuse does not compile: see the WEFT_REJECT overloads.
-template <class Numbers, class Pairs, rotary_pairs Which = rotary_pairs::halves, expression X,
+template <class Numbers, class Pairs, rotary_pairs Which = rotary_pairs::half_split, expression X,
           expression C, expression S>
 constexpr auto rotate(const X& x, const C& cosine, const S& sine) {
   node n = make_node(op::rotate);
@@ -46,7 +46,7 @@ constexpr auto rotate(const X& x, const C& cosine, const S& sine) {
   n.start = static_cast<std::int64_t>(Which);
   return append<float, detail::rotated<X, C, S, Numbers, Pairs>>(n, x, cosine, sine);
 }
-template <class Numbers, class Pairs, rotary_pairs Which = rotary_pairs::halves, expression X,
+template <class Numbers, class Pairs, rotary_pairs Which = rotary_pairs::half_split, expression X,
           expression C, expression S>
 requires(detail::rule_of_rotate<X, C, S, Numbers, Pairs>() != rule::none)
     WEFT_REJECT((detail::rule_of_rotate<X, C, S, Numbers, Pairs>()),

@@ -105,14 +105,14 @@ constexpr rule rule_of_rotary() {
 // positions<Pos>(), nn::position_ids(...) for a cache, an input [Batch, Pos] for packed sequences.
 // The result has x's axes, then those that only `at` has. Pairs selects the elements of a pair, see
 // weft::rotate. An x without HeadDim, an odd Size, and one beyond HeadDim do not compile.
-template <class HeadDim, rotary_pairs Pairs = rotary_pairs::halves,
+template <class HeadDim, rotary_pairs Pairs = rotary_pairs::half_split,
           std::size_t Size = HeadDim::extent, expression X, expression T>
 constexpr auto rotary(const X& x, const T& at, const rotary_options& options = {}) {
   using Freq = detail::pair_of<Size>;
   auto const angle = cast<float>(at) * detail::rotary_frequencies<Freq>(x, options);
   return detail::rotate_by<HeadDim, Freq, Pairs>(x, angle, options.scaling);
 }
-template <class HeadDim, rotary_pairs Pairs = rotary_pairs::halves,
+template <class HeadDim, rotary_pairs Pairs = rotary_pairs::half_split,
           std::size_t Size = HeadDim::extent, expression X, expression T>
 requires(detail::rule_of_rotary<HeadDim, Size, X>() != rule::none)
     WEFT_REJECT((detail::rule_of_rotary<HeadDim, Size, X>()),
@@ -120,9 +120,9 @@ requires(detail::rule_of_rotary<HeadDim, Size, X>() != rule::none)
                 (missing, "nn::rotary: the operand has no such axis"),
                 (pairs,
                  "nn::rotary: elements are rotated in pairs; name an even number of them, as in "
-                 "rotary<HeadDim, rotary_pairs::halves, 4>(x, at)"))
+                 "rotary<HeadDim, rotary_pairs::half_split, 4>(x, at)"))
 
-template <class HeadDim, rotary_pairs Pairs = rotary_pairs::halves,
+template <class HeadDim, rotary_pairs Pairs = rotary_pairs::half_split,
           std::size_t Size = HeadDim::extent, expression X, class T, class Options = rotary_options>
 requires(!expression<T>)
     WEFT_REJECT(rule::number, rotary(const X&, const T&, const Options& = {}),
@@ -133,7 +133,7 @@ requires(!expression<T>)
 // The same with trained frequencies [Freq], in radians for each position, which queries and keys
 // share; Freq has half of HeadDim's extent or less. Declare them once with
 // learned_frequencies<Freq>(s, size), and rotate both.
-template <class HeadDim, rotary_pairs Pairs = rotary_pairs::halves, expression X, expression T,
+template <class HeadDim, rotary_pairs Pairs = rotary_pairs::half_split, expression X, expression T,
           class Freq>
 constexpr auto rotary(const X& x, const T& at, const tensor<float, shape<Freq>>& frequencies) {
   auto const angle = cast<float>(at) * frequencies;
@@ -144,7 +144,7 @@ namespace position {
 
 // nn::rotary of queries and keys, of all elements of a head (Size 0) or the first Size:
 // position::rotary({.base = 500000, .scaling = nn::yarn_scaling(4, 8192)}).
-template <rotary_pairs Pairs = rotary_pairs::halves, std::size_t Size = 0>
+template <rotary_pairs Pairs = rotary_pairs::half_split, std::size_t Size = 0>
 struct rotary : encoding {
   rotary_options options;  // base and scaling
   // With this base and scaling.
@@ -171,7 +171,7 @@ struct rotary : encoding {
 
 // The same with trained frequencies. Parameter: frequency, one for each pair, initially base^(-2j /
 // d) for the d rotated elements. Each layer has its own, unless the encoding is nn::shared.
-template <rotary_pairs Pairs = rotary_pairs::halves, std::size_t Size = 0>
+template <rotary_pairs Pairs = rotary_pairs::half_split, std::size_t Size = 0>
 struct learned_rotary : encoding {
   double base;  // of the initial frequencies
   // With initial frequencies of base b.

@@ -67,14 +67,14 @@ void wrong(weft::scope s) {
   // that has the sequence's length, as in relative_index<Cache>
   position::relative_index<>().embedding<Pos, Embed>(s, tokens);
   // error: nn::rotary: elements are rotated in pairs; name an even number of them, as in
-  // rotary<HeadDim, rotary_pairs::halves, 4>(x, at)
-  rotary<HeadDim, rotary_pairs::halves, 3>(query, tokens);
+  // rotary<HeadDim, rotary_pairs::half_split, 4>(x, at)
+  rotary<HeadDim, rotary_pairs::half_split, 3>(query, tokens);
   // error: nn::rotary: the positions are a tensor of int32, such as weft::positions<Pos>(), or
   // nn::position_ids(at) of a decode state
   rotary<HeadDim>(query, at);
   // error: nn::rotary: the positions are a tensor of int32, such as weft::positions<Pos>(), or
   // nn::position_ids(at) of a decode state
-  rotary<HeadDim, rotary_pairs::neighbours, 4>(query, at, {.base = 500});
+  rotary<HeadDim, rotary_pairs::interleaved, 4>(query, at, {.base = 500});
   // error: nn::rotary: the positions are a tensor of int32, such as weft::positions<Pos>(), or
   // nn::position_ids(at) of a decode state
   rotary<HeadDim>(query, at, floats<Hidden>{});
