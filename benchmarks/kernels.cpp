@@ -234,7 +234,7 @@ void by_index(case_list& l) {
       return c;
     });
   }
-  l.add(&table::write, "write", [=] {
+  l.add(&table::update_rows, "write", [=] {
     kernel_call c(op::update_rows, s, {absent, full, {single, dtype::int32, 5}});
     c.lay(c.operands[0], s.columns, 1, {2 * s.rows, s.columns}, full);
     c.over = rows_loop;

@@ -206,7 +206,7 @@ class gemm {
     for (std::size_t k = 0, count; k < depth.count; k += count) {
       count = x_.depth.run(depth.first + k, depth.count - k);
       pack_contiguous_lines(d, {s.data, s.line, s.element.from(k), s.lines, count}, width,
-                               packed + k * width);
+                            packed + k * width);
     }
   }
 

@@ -1,6 +1,6 @@
+#include "kernels/kernel_table.hpp"
 #include "kernels/attention.hpp"
 #include "kernels/dot.hpp"
-#include "kernels/kernel_table.hpp"
 
 namespace weft::kernels {
 

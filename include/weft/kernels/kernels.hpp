@@ -13,15 +13,15 @@ namespace weft::kernels {
 // Contracts of the kernels that take a call. Below, r is the result, i... an index of the loops.
 //
 // elementwise: r[i...] = f(inputs[i...]). A stride of 0 broadcasts. With fused_ops, r is the result
-// of the last one, and has its dtype. dropout occurs in fusion groups only; an int32 input with null
-// data stands for the element ids, sums of index * stride.
+// of the last one, and has its dtype. dropout occurs in fusion groups only; an int32 input with
+// null data stands for the element ids, sums of index * stride.
 //
 // reduce: sum or max, over the loops in `over`, whose stride in the result is 0. An empty sum is 0,
 // an empty max -infinity. With a second input, of float32, sum is the sum of products.
 //
-// rowwise: each row, the loops in `over`, independently. A softmax row whose maximum is -infinity is
-// 0 everywhere, such a log_softmax row -infinity. Inputs, where those in parentheses are optional
-// (null data):
+// rowwise: each row, the loops in `over`, independently. A softmax row whose maximum is -infinity
+// is 0 everywhere, such a log_softmax row -infinity. Inputs, where those in parentheses are
+// optional (null data):
 //   softmax              x, (mask): of x * scale, of -infinity where the mask is false
 //   (rms_)normalize      x, (gain, (bias)), (addend): of x + addend, times the gain, plus the
 //                        bias

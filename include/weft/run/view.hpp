@@ -189,7 +189,7 @@ class array {
   const T* data() const { return storage(); }          // likewise, read-only
   std::size_t size() const { return data_.size(); }    // the number of elements
   T* begin() { return storage(); }                     // the first element
-  T* end() { return storage() + size(); }              // behind the last one
+  T* end() { return storage() + size(); }              // past the last one
   const T* begin() const { return storage(); }         // likewise, read-only
   const T* end() const { return storage() + size(); }  // likewise, read-only
 
