@@ -21,6 +21,7 @@ struct machine_peak {
   double bytes = 0;  // read from memory
 };
 
+// What a profile keeps, and what it compares with.
 struct profile_options {
   // What rates are compared with; zeros: it is measured, as profile::peak says.
   machine_peak peak{};
@@ -57,11 +58,13 @@ struct profile_options {
 // does that of a module or a trainer with generated code, whose instructions have no ends.
 class profile {
  public:
+  // Times the runs of a module. Throws weft::error if it has a profile already, or generated code.
   template <model_like Model, class Unit>
   explicit profile(detail::runnable<Model, Unit>& net, profile_options options = {})
       : profile(lowered<Unit>::program, Unit::g.parts(), options) {
     net.record(recording_);
   }
+  // The same for the steps of a trainer.
   template <model_like Model, class Optimizer, fixed_string Loss>
   explicit profile(trainer<Model, Optimizer, Loss>& t, profile_options options = {})
       : profile(lowered<training<Model, Loss>>::program, training<Model, Loss>::g.parts(),
@@ -74,13 +77,14 @@ class profile {
     double median = 0;  // of the runs
     double total = 0;   // of all runs together
   };
+  // An instruction, or all of them together.
   struct line {
     std::string operation;  // as explain prints it: "%5 = dot over [Embed] (x, wq)"
     std::string axes;       // of its result: "[Pos, Heads]"
-    time spent;
-    operation_cost cost;  // of a run: the mean, if their lengths differ
-    // Per second: the medians of the runs.
-    double flop_rate = 0, byte_rate = 0;
+    time spent;             // from the end of the instruction before it to its own
+    operation_cost cost;    // of a run: the mean, if their lengths differ
+    double flop_rate = 0;   // operations per second: the median of the runs
+    double byte_rate = 0;   // bytes per second, likewise
   };
 
   // The number of runs that are kept, to which all that follows refers.
@@ -89,9 +93,11 @@ class profile {
   std::vector<line> instructions() const;
   // All of them together.
   line sum() const;
-  // Whole runs; without the next two, which are zeros if there is nothing to do.
+  // Whole runs, without what follows.
   time run() const;
+  // The checks and copies of arguments before a run; 0 if there are none to do.
   time binding() const;
+  // The update of the parameters after it; 0 for a module.
   time optimizer() const;
 
   // The peak given, or that of the threads that the module runs on, measured when it is first asked

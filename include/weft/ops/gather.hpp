@@ -88,8 +88,8 @@ requires(!expression<I>) WEFT_REJECT(
 // The values and indices of a top_k.
 template <class Values, class Indices>
 struct top_k_result {
-  Values values;
-  Indices indices;
+  Values values;    // float [..., K, ...]
+  Indices indices;  // int32 [..., K, ...]
 };
 
 // The greatest elements along A, the greatest first (torch.topk): x float [..., A, ...] to float

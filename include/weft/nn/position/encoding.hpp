@@ -101,7 +101,7 @@ using none = encoding;
 // An encoding for queries at the positions 0, 1, 2, … along Pos.
 template <class Pos, encoding_like P>
 struct query_encoding {
-  P position_encoding;
+  P position_encoding;  // of queries and keys
 };
 // Such an encoding, for nn::multi_head_attention.
 template <class Pos, encoding_like P>
@@ -237,8 +237,8 @@ constexpr auto by_distance(const attention_positions<Pos, KeyPos, At>& where, co
 // scope.
 template <encoding_like P>
 struct shared_encoding : encoding {
-  scope s;  // of the parameters
-  P position_encoding;
+  scope s;              // of the parameters
+  P position_encoding;  // the encoding
 
   // Declares the parameters of p under of_all, when they are first used.
   constexpr shared_encoding(scope of_all, const P& p) : s(of_all.shared()), position_encoding(p) {}
