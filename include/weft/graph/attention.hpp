@@ -3,10 +3,10 @@
 // attention          (query, key, value, options...)             [batch..., query, value]
 // attention_adjoint  (query, key, value, attention, g, options...)
 //
-// kernels/attention.hpp has the formulas, graph.hpp the node's attributes. The bits of `options`
-// say which operands of attention_option follow, in the order of the enum. The batch axes are those
-// of the result other than query and value; an operand may lack any of them. The node's buffer
-// holds the result, then the statistics: the log-sum-exp of each row of scores, float32.
+// kernels/attention.hpp has the formulas, attributes.hpp the node's attributes. The bits of
+// `options` say which operands of attention_option follow, in the order of the enum. The batch axes
+// are those of the result other than query and value; an operand may lack any of them. The node's
+// buffer holds the result, then the statistics: the log-sum-exp of each row of scores, float32.
 //
 // The adjoint's buffer holds its results one after another: the gradients of query, key and value,
 // then those of the biases that its options request. The node itself has no axes; op::get_result 0,
@@ -60,9 +60,7 @@ constexpr void add_option(node& n, attention_option what, int id) {
 // The axes of an attention or its adjoint, by role.
 constexpr attention_axes attention_axes_of(const graph& g, const node& n) {
   axis_list const& of_result = n.kind == op::attention ? n.axes : g.nodes[n.operand[3]].axes;
-  attention_axes a{n.named.at[0], n.named.at[1],
-                   n.named.at[2], n.named.count > 3 ? n.named.at[3] : nullptr,
-                   nullptr,       {}};
+  attention_axes a{key_axis(n), depth_axis(n), value_axis(n), query_axis(n), nullptr, {}};
   for (int i = 0; i < of_result.count; ++i)
     if (of_result.at[i] != a.query && of_result.at[i] != a.value) a.batch.push(of_result.at[i]);
   if (int const table = find_option(n, attention_option::relative); table >= 0) {
@@ -92,7 +90,7 @@ constexpr attention_parts parts_of(const node& adjoint) {
 constexpr axis_list attention_rows(const node& attention) {
   axis_list rows{};
   for (int i = 0; i < attention.axes.count; ++i)
-    if (attention.axes.at[i] != attention.named.at[2]) rows.push(attention.axes.at[i]);
+    if (attention.axes.at[i] != value_axis(attention)) rows.push(attention.axes.at[i]);
   return rows;
 }
 

@@ -4,12 +4,13 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <stdexcept>
 #include <string_view>
 
 #include "weft/axes/axis.hpp"
+#include "weft/graph/attributes.hpp"
 #include "weft/graph/initializer.hpp"
+#include "weft/graph/node.hpp"
 #include "weft/graph/op.hpp"
 #include "weft/graph/ops.hpp"
 #include "weft/graph/reject.hpp"
@@ -24,141 +25,6 @@ inline constexpr int max_rules = 64;
 inline constexpr int max_regions = 128;   // scans, and their adjoints
 inline constexpr int max_text = 1 << 16;  // characters in all names together
 inline constexpr int max_path = 120;      // characters in one name
-
-struct axis_list {
-  std::int8_t count;
-  const axis_info* at[max_rank];
-
-  constexpr int find(const axis_info* axis) const {
-    for (int i = 0; i < count; ++i)
-      if (at[i] == axis) return i;
-    return -1;
-  }
-  constexpr bool contains(const axis_info* axis) const { return find(axis) >= 0; }
-  constexpr void push(const axis_info* axis) { at[count++] = axis; }
-  friend constexpr bool operator==(const axis_list& a, const axis_list& b) {
-    if (a.count != b.count) return false;
-    for (int i = 0; i < a.count; ++i)
-      if (a.at[i] != b.at[i]) return false;
-    return true;
-  }
-  // The number of elements with every axis at its bound.
-  constexpr std::size_t extent() const {
-    std::size_t n = 1;
-    for (int i = 0; i < count; ++i) n *= at[i]->extent;
-    return n;
-  }
-  constexpr bool bounded() const {
-    for (int i = 0; i < count; ++i)
-      if (at[i]->bounded) return true;
-    return false;
-  }
-};
-
-constexpr bool same_axes_in_any_order(const axis_list& a, const axis_list& b) {
-  if (a.count != b.count) return false;
-  for (int i = 0; i < a.count; ++i)
-    if (!b.contains(a.at[i])) return false;
-  return true;
-}
-// The axis of the first list that the second has not.
-constexpr const axis_info* new_axis(const axis_list& axes, const axis_list& others) {
-  int a = 0;
-  while (others.contains(axes.at[a])) ++a;
-  return axes.at[a];
-}
-// The elements of the axes after number `at`: the stride of that one where all lie row-major.
-constexpr std::size_t inner_extent(const axis_list& axes, int at) {
-  std::size_t n = 1;
-  for (int a = at + 1; a < axes.count; ++a) n *= axes.at[a]->extent;
-  return n;
-}
-
-// Created by make_node. Graphs hold large arrays of nodes, and with a default other than zero
-// compilers would emit every element.
-//
-// What an attribute means for each operation; for all others it has make_node's value. "+ adj."
-// includes the operation's adjoint. Axes are listed in the order of `named`.
-//
-//   named
-//     sum, max                         the reduced axes
-//     softmax to rms_normalize, + adj. the axes of a row
-//     rename                           the operand's axis that gets another name
-//     split, merge                     the axes that are created or merged, outermost first
-//     concatenate                      for each operand, its axis that becomes part of the whole
-//     slice                            the operand's axis, then the axes whose lengths add to start
-//     pad                              the result's axis, then the axes whose lengths add to start
-//     unfold, fold                     the axis, that of its windows, that of positions in a window
-//     gather, scatter_add              the indexed axis: of the table, of the result
-//     update_rows                      the axis of the buffer, that of the rows
-//     rotate, + adj.                   the rotated axis, that of the pairs
-//     attention, + adj.                key, depth, value and, unless there is a single query, query
-//     length                           the axes whose lengths are multiplied
-//     scan_slice, scan_collect         the scanned axis
-//   epilogue
-//     dot                              the activation applied last; copy: none
-//   scale
-//     dot, attention, + adj.           multiplies the sum of products
-//     softmax                          multiplies the operand
-//   scalar
-//     constant                         the value
-//     normalize, rms_normalize, + adj. epsilon
-//     attention, + adj.                the soft cap; 0: none
-//     element_ids                      the dropout's rate, a multiple of 2^-24
-//     rotate_adjoint                   0: the gradient of the cosine; 1: of the sine
-//   start
-//     slice, pad                       offset of the part, before adding lengths of named[1], ...
-//     get_result                       the index of the result
-//     norm_parameter_gradient          0: of the gain; 1: of the bias
-//     attention, + adj.                added to the `lengths` operand
-//     rotate, + adj.                   the pairing, a rotary_pairs
-//     element_ids                      the random stream: which of the model's dropouts it is
-//   lowest, highest
-//     attention, + adj.                the band: bounds of key - query position, both inclusive
-//     unfold, fold                     the stride between windows; the dilation within a window
-//   origin
-//     attention, + adj.                the relative bias's index for a key at the query's position
-//   options
-//     attention, + adj.                a set of attention_option
-//     normalisations' adjoints         with_partial_sums, see partial_sums.hpp
-//   leaf
-//     input, parameter, state          the index in graph::inputs, parameters or states
-struct node {
-  op kind;
-  dtype type;
-  std::int8_t operands;
-  bool once;  // run-invariant: computed once, before all runs; see passes/hoist.hpp
-  // 1 + the index in graph::regions of the scan whose body the node is in; 0: none.
-  std::int16_t region;
-  bool fused;  // computed by its fusion group, never stored; see fusion_group.hpp
-  std::uint8_t options;
-  axis_list axes;  // of the result, outermost first
-  int operand[max_operands];
-  axis_list named;
-  op epilogue;
-  double scale;
-  double scalar;
-  std::int64_t start;
-  std::int64_t lowest, highest;
-  std::int64_t origin;
-  int leaf;
-};
-
-constexpr node make_node(op kind) {
-  node n{};
-  n.kind = kind;
-  n.epilogue = op::copy;
-  n.scale = 1;
-  n.lowest = std::numeric_limits<std::int64_t>::min();
-  n.highest = std::numeric_limits<std::int64_t>::max();
-  return n;
-}
-
-// The operand number of the indices into the node's first named axis; -1 if it has none.
-constexpr int place_of_indices(const node& n) {
-  if (n.kind == op::gather || n.kind == op::scatter_add) return 1;
-  return n.kind == op::log_softmax_adjoint && n.operands == 3 ? 2 : -1;
-}
 
 struct name_ref {
   int begin, size;

@@ -132,7 +132,7 @@ using unary_operation = elementwise_operation<1, Flags>;
 template <unsigned Flags = 0>
 using binary_operation = elementwise_operation<2, Flags>;
 
-// Over the axes of node::named; a second operand multiplies the first.
+// Over reduced_axes; a second operand multiplies the first.
 struct reduction_operation : detail::operation_of_class<op_class::reduction, 1, 2> {
   static constexpr unsigned flags = op_flag::expensive;
   static constexpr axis_order order = axis_order::like_first;
@@ -142,7 +142,7 @@ struct reduction_operation : detail::operation_of_class<op_class::reduction, 1, 
   static constexpr void lower(auto& ctx, int id) { lower_reduction(ctx, id); }
 };
 
-// Along the axes of node::named, independently for each row. The last pass over a row reads each
+// Along row_axes, independently for each row. The last pass over a row reads each
 // operand's element before it writes the result's.
 template <int Least, int Most>
 struct rowwise_operation : detail::operation_of_class<op_class::rowwise, Least, Most> {

@@ -27,7 +27,7 @@ struct op_entry<op::cast> : unary_operation<> {
   static constexpr int fold(auto& s, auto& n) {
     if (s.is_like(n, 0)) return n.operand[0];
     auto const& x = s.operand(n, 0);
-    return x.kind == op::constant && n.axes.count == 0 ? s.constant(n, x.scalar) : -1;
+    return x.kind == op::constant && n.axes.count == 0 ? s.constant(n, constant_value(x)) : -1;
   }
 };
 template <>
@@ -38,7 +38,7 @@ struct op_entry<op::negate> : unary_operation<> {
   static constexpr int fold(auto& s, auto& n) {
     auto const& x = s.operand(n, 0);
     if (x.kind == op::negate) return x.operand[0];
-    return x.kind == op::constant ? s.constant(n, -x.scalar) : -1;
+    return x.kind == op::constant ? s.constant(n, -constant_value(x)) : -1;
   }
 };
 template <>
@@ -60,8 +60,8 @@ struct op_entry<op::sqrt> : unary_operation<op_flag::expensive> {
     p.add(0, p.map(op::divide, p.times(p.gradient(), p.constant(0.5)), p.result()));
   }
   static constexpr int fold(auto& s, auto& n) {
-    if (!s.is_finite_constant(n, 0) || s.operand(n, 0).scalar < 0) return -1;
-    return s.constant(n, s.square_root(s.operand(n, 0).scalar));
+    if (!s.is_finite_constant(n, 0) || constant_value(s.operand(n, 0)) < 0) return -1;
+    return s.constant(n, s.square_root(constant_value(s.operand(n, 0))));
   }
 };
 template <>
@@ -275,7 +275,7 @@ struct op_entry<op::logical_or> : binary_operation<op_flag::commutes> {
   static constexpr auto reference(auto&, auto x, auto y) { return x != 0 || y != 0; }
   using adjoint = no_adjoint;
 };
-// (x, element_ids); node::scalar and node::start of the latter are the rate and the stream.
+// (x, element_ids), which have the rate and the random stream.
 template <>
 struct op_entry<op::dropout> : binary_operation<> {
   static constexpr element_types types = element_types::mixed;
@@ -283,7 +283,7 @@ struct op_entry<op::dropout> : binary_operation<> {
     p.add(0, p.map(op::dropout, p.gradient(), p.x(1)));
   }
   static constexpr int fold(auto& s, auto& n) {
-    double const rate = s.operand(n, 1).scalar;
+    double const rate = dropout_rate(s.operand(n, 1));
     if (rate == 0) return n.operand[0];
     if (rate == 1) n = s.broadcast(n, s.constant(n, 0));
     return -1;

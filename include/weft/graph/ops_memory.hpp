@@ -27,7 +27,6 @@ struct op_entry<op::constant> : leaf_operation {
 template <>
 struct op_entry<op::element_ids> : leaf_operation {};
 
-// node::named: the new name; none after simplification.
 template <>
 struct op_entry<op::rename> : view_operation {
   static constexpr unsigned flags = op_flag::any_length;
@@ -41,127 +40,130 @@ struct op_entry<op::rename> : view_operation {
   }
   static constexpr int fold(auto& s, auto& n) {
     if (s.operand(n, 0).kind == op::rename) n.operand[0] = s.operand(n, 0).operand[0];
-    n.named = {};
+    renamed_axes(n) = {};
     return s.is_like(n, 0) ? n.operand[0] : -1;
   }
   static constexpr auto receptive_field(auto& f) { return f.of_operand(); }
 };
 
-// From node::start on, and the lengths of the axes in node::named after the first, along the first.
+// From slice_offset, and the lengths of the slice_axes after the first, on, along the first.
 template <>
 struct op_entry<op::slice> : view_operation {
   static constexpr axis_order order = axis_order::through_view;
   static constexpr void view(auto& v) {
     v.alias();
     v.for_each_axis([&](auto const*, auto stride) { v.push(stride); });
-    auto const stride = v.stride_of(v.n.named.at[0]);
-    v.add_elements(v.n.start * stride);
-    for (int j = 1; j < v.n.named.count; ++j) v.add_shift(v.n.named.at[j], stride);
+    auto const& axes = slice_axes(v.n);
+    auto const stride = v.stride_of(axes.at[0]);
+    v.add_elements(slice_offset(v.n) * stride);
+    for (int j = 1; j < axes.count; ++j) v.add_shift(axes.at[j], stride);
   }
   // An axis whose length is known at run time takes all that is left.
   static constexpr void length_rule(auto& r, const auto& g, const auto& n) {
-    auto const* const whole = n.named.at[0];
+    auto const* const whole = sliced_axis(n);
     r.target = n.axes.at[g.nodes[n.operand[0]].axes.find(whole)];
     r.sources.push(whole->length_axis());
-    r.add = -n.start;
+    r.add = -slice_offset(n);
   }
   static constexpr void adjoint(auto& p) {
     p.add(0, p.emit(p.like(op::pad), p.axes_of(0), p.gradient()));
   }
   static constexpr auto receptive_field(auto& f) {
     f.follow(f.new_axis());
-    return f.moved(static_cast<double>(f.n.start));
+    return f.moved(static_cast<double>(slice_offset(f.n)));
   }
 };
 
-// Sliding windows along node::named's first axis: the second is that of the windows, with stride
-// node::lowest; the third that of a window's elements, with dilation node::highest.
+// Sliding windows along windowed_axis, which becomes axis_of_windows, with the stride, and
+// axis_in_window, with the dilation.
 template <>
 struct op_entry<op::unfold> : view_operation {
   static constexpr void view(auto& v) {
     v.alias();
     v.for_each_axis([&](auto const* axis, auto stride) {
-      if (axis != v.n.named.at[0]) return v.push(stride);
-      v.push(stride * v.n.lowest);
-      v.push(stride * v.n.highest);
+      if (axis != windowed_axis(v.n)) return v.push(stride);
+      v.push(stride * window_stride(v.n));
+      v.push(stride * window_dilation(v.n));
     });
   }
   static constexpr void length_rule(auto& r, const auto&, const auto& n) {
-    auto const window = static_cast<std::int64_t>(n.named.at[2]->extent);
-    r.target = n.named.at[1];
-    r.sources.push(n.named.at[0]->length_axis());
-    r.add = n.lowest - 1 - n.highest * (window - 1);
-    r.divide = n.lowest;
+    auto const window = static_cast<std::int64_t>(axis_in_window(n)->extent);
+    r.target = axis_of_windows(n);
+    r.sources.push(windowed_axis(n)->length_axis());
+    r.add = window_stride(n) - 1 - window_dilation(n) * (window - 1);
+    r.divide = window_stride(n);
     r.rounds_down = true;
   }
   static constexpr void adjoint(auto& p) {
     p.add(0, p.emit(p.like(op::fold), p.axes_of(0), p.gradient()));
   }
   static constexpr auto receptive_field(auto& f) {
-    f.follow(f.n.named.at[1]);
-    return f.widened(static_cast<double>(f.n.highest) *
-                     (static_cast<double>(f.n.named.at[2]->extent) - 1));
+    f.follow(axis_of_windows(f.n));
+    return f.widened(static_cast<double>(window_dilation(f.n)) *
+                     (static_cast<double>(axis_in_window(f.n)->extent) - 1));
   }
 };
 
-// One axis becomes those of node::named.
+// One axis becomes split_axes.
 template <>
 struct op_entry<op::split> : view_operation {
   static constexpr void view(auto& v) {
     v.alias();
     v.for_each_axis([&](auto const* axis, auto stride) {
       if (v.n.axes.contains(axis)) return v.push(stride);
-      for (int j = 0; j < v.n.named.count; ++j)
-        v.push(stride * static_cast<std::ptrdiff_t>(inner_extent(v.n.named, j)));
+      auto const& parts = split_axes(v.n);
+      for (int j = 0; j < parts.count; ++j)
+        v.push(stride * static_cast<std::ptrdiff_t>(inner_extent(parts, j)));
     });
   }
   static constexpr void length_rule(auto& r, const auto& g, const auto& n) {
-    r.target = n.named.at[0];
+    r.target = split_axes(n).at[0];
     r.sources.push(new_axis(g.nodes[n.operand[0]].axes, n.axes)->length_axis());
-    r.divide = static_cast<std::int64_t>(inner_extent(n.named, 0));
+    r.divide = static_cast<std::int64_t>(inner_extent(split_axes(n), 0));
   }
   static constexpr void adjoint(auto& p) {
     p.add(0, p.emit(p.like(op::merge), p.axes_of(0), p.gradient()));
   }
 };
 
-// The axes of node::named become one, which copies where their strides cannot be coalesced.
+// merged_axes become one, which copies where their strides cannot be coalesced.
 template <>
 struct op_entry<op::merge> : view_operation {
   static constexpr void view(auto& v) {
-    if (!v.can_coalesce(v.n.named)) return;
+    auto const& axes = merged_axes(v.n);
+    if (!v.can_coalesce(axes)) return;
     v.alias();
     bool merged = false;
     v.for_each_axis([&](auto const* axis, auto stride) {
-      if (!v.n.named.contains(axis)) return v.push(stride);
-      if (!merged) v.push(v.stride_of(v.n.named.at[v.n.named.count - 1]));
+      if (!axes.contains(axis)) return v.push(stride);
+      if (!merged) v.push(v.stride_of(axes.at[axes.count - 1]));
       merged = true;
     });
   }
   static constexpr void length_rule(auto& r, const auto& g, const auto& n) {
     r.target = new_axis(n.axes, g.nodes[n.operand[0]].axes);
-    r.sources.push(n.named.at[0]->length_axis());
-    r.multiply = static_cast<std::int64_t>(inner_extent(n.named, 0));
+    r.sources.push(merged_axes(n).at[0]->length_axis());
+    r.multiply = static_cast<std::int64_t>(inner_extent(merged_axes(n), 0));
   }
   static constexpr void adjoint(auto& p) { p.add_merged_gradient(); }
   static constexpr void lower(auto& ctx, int id) { lower_merge(ctx, id); }
 };
 
-// Result number node::start of an attention's adjoint.
+// Result number result_index of an attention's adjoint.
 template <>
 struct op_entry<op::get_result> : view_operation {
   using adjoint = no_adjoint;
   static constexpr axis_order order = axis_order::as_written;
-  static constexpr void view(auto& v) { v.alias_result(v.n.start); }
+  static constexpr void view(auto& v) { v.alias_result(result_index(v.n)); }
 };
 
-// In a scan's body: the operand at the current step, without node::named.
+// In a scan's body: the operand at the current step, without scanned_axis.
 template <>
 struct op_entry<op::scan_slice> : view_operation {
   static constexpr void view(auto& v) {
     v.alias();
     v.for_each_axis([&](auto const* axis, auto stride) {
-      if (axis != v.n.named.at[0]) return v.push(stride);
+      if (axis != scanned_axis(v.n)) return v.push(stride);
       v.add_shift(nullptr, stride);
     });
   }
@@ -180,17 +182,18 @@ struct op_entry<op::scan_result> : view_operation {
   static constexpr auto receptive_field(auto& f) { return f.everywhere(); }
 };
 
-// 0, 1, 2, ... along node::named.
+// 0, 1, 2, ... along the axis of the result.
 template <>
 struct op_entry<op::positions> : source_operation {
   static constexpr unsigned flags = op_flag::any_length;
   static constexpr void lower(auto& ctx, int id) { lower_positions(ctx, id); }
 };
-// The product of the lengths of node::named, as float32.
+// The product of the lengths of multiplied_axes, as float32.
 template <>
 struct op_entry<op::length> : source_operation {
   static constexpr int fold(auto& s, auto& n) {
-    return n.named.bounded() ? -1 : s.constant(n, static_cast<double>(n.named.extent()));
+    auto const& axes = multiplied_axes(n);
+    return axes.bounded() ? -1 : s.constant(n, static_cast<double>(axes.extent()));
   }
   static constexpr void lower(auto& ctx, int id) { lower_length(ctx, id); }
 };
@@ -225,30 +228,32 @@ struct op_entry<op::update_rows> : indexed_operation<3, 4> {
   static constexpr void lower(auto& ctx, int id) { lower_update_rows(ctx, id); }
 };
 
-// node::named: the axis of each operand, so that there are no more operands than axes in a list.
+// concatenated_axes has one for each operand, so that there are no more operands than axes in a
+// list.
 template <>
 struct op_entry<op::concatenate> : assembly_operation<1, max_rank> {
   static constexpr unsigned flags = op_flag::any_operands;
   static constexpr axis_order order = axis_order::through_concatenation;
   static constexpr void length_rule(auto& r, const auto& g, const auto& n) {
-    r.target = n.axes.at[g.nodes[n.operand[0]].axes.find(n.named.at[0])];
-    for (int j = 0; j < n.named.count; ++j) {
-      if (n.named.at[j]->bounded)
-        r.sources.push(n.named.at[j]->length_axis());
+    auto const& parts = concatenated_axes(n);
+    r.target = n.axes.at[g.nodes[n.operand[0]].axes.find(parts.at[0])];
+    for (int j = 0; j < parts.count; ++j) {
+      if (parts.at[j]->bounded)
+        r.sources.push(parts.at[j]->length_axis());
       else
-        r.add += static_cast<std::int64_t>(n.named.at[j]->extent);
+        r.add += static_cast<std::int64_t>(parts.at[j]->extent);
     }
   }
   static constexpr void adjoint(auto& p) { p.add_concatenated_gradients(); }
   static constexpr void lower(auto& ctx, int id) { lower_concatenate(ctx, id); }
 };
-// Zeros, with the operand from node::start on along node::named: the adjoint of slice.
+// Zeros, with the operand where a slice has it: the adjoint of slice.
 template <>
 struct op_entry<op::pad> : assembly_operation<1, 1> {
   static constexpr axis_order order = axis_order::through_view;
   static constexpr void length_rule(auto& r, const auto& g, const auto& n) {
     auto const* const part = new_axis(g.nodes[n.operand[0]].axes, n.axes);
-    r.target = n.named.at[0];
+    r.target = sliced_axis(n);
     r.sources.push(part->length_axis());
     r.add = static_cast<std::int64_t>(r.target->extent - part->extent);
   }
@@ -256,12 +261,12 @@ struct op_entry<op::pad> : assembly_operation<1, 1> {
     p.add(0, p.emit(p.like(op::slice), p.axes_of(0), p.gradient()));
   }
   static constexpr auto receptive_field(auto& f) {
-    f.follow(f.n.named.at[0]);
-    return f.moved(-static_cast<double>(f.n.start));
+    f.follow(sliced_axis(f.n));
+    return f.moved(-static_cast<double>(slice_offset(f.n)));
   }
   static constexpr void lower(auto& ctx, int id) { lower_pad(ctx, id); }
 };
-// The sum of overlapping windows: the adjoint of unfold, whose node::named it has.
+// The sum of overlapping windows: the adjoint of unfold, whose axes and numbers it has.
 template <>
 struct op_entry<op::fold> : assembly_operation<1, 1> {
   static constexpr double flops(const auto& g, const auto& n) {
@@ -283,13 +288,11 @@ template <>
 struct op_entry<op::yield> : scan_operation<2> {
   static constexpr void lower(auto& ctx, int id) { lower_yield(ctx, id); }
 };
-// (value): the values of all steps, along node::named.
+// (value): the values of all steps, along scanned_axis.
 template <>
 struct op_entry<op::scan_collect> : scan_operation<1> {
   static constexpr int fold(auto& s, auto& n) {  // the same at every step
-    if (s.operand(n, 0).region != 0) return -1;
-    n.kind = op::copy;
-    n.named = {};
+    if (s.operand(n, 0).region == 0) n = s.broadcast(n, n.operand[0]);
     return -1;
   }
   static constexpr void lower(auto& ctx, int id) { lower_scan_collect(ctx, id); }

@@ -59,7 +59,7 @@ struct op_entry<op::rotate> : detail::operation_of_class<op_class::rotation, 3> 
   static constexpr void adjoint(auto& p) { p.add_rotation_gradients(); }
   static constexpr void lower(auto& ctx, int id) { lower_rotation(ctx, id); }
 };
-// (x, g): for the cosine, or for the sine if node::scalar is 1.
+// (x, g): for the cosine, or for the sine, as rotation_factor says.
 template <>
 struct op_entry<op::rotate_adjoint> : detail::operation_of_class<op_class::rotation, 2> {
   using adjoint = no_adjoint;

@@ -14,10 +14,7 @@ struct op_entry<op::sum> : reduction_operation {
   static constexpr int fold(auto& s, auto& n) {
     auto const& axes = s.operand(n, 0).axes;
     if (axes == n.axes) return n.operand[0];
-    if (same_axes_in_any_order(axes, n.axes)) {
-      n.kind = op::copy;
-      n.named = {};
-    }
+    if (same_axes_in_any_order(axes, n.axes)) n = s.broadcast(n, n.operand[0]);
     return -1;
   }
 };
@@ -50,7 +47,7 @@ struct softmax_adjoint_operation : rowwise_operation<2, Most> {
     return 4 * static_cast<double>(n.axes.extent());
   }
 };
-// (x, [gain], [bias], [addend]); node::scalar is epsilon.
+// (x, [gain], [bias], [addend]).
 template <op Adjoint, int Flops>
 struct normalize_operation : rowwise_operation<1, 4> {
   // x + addend is written into the result's row before gain and bias are read.
@@ -115,8 +112,7 @@ struct op_entry<op::cumulative_sum> : detail::cumulative_operation<op::reverse_c
 template <>
 struct op_entry<op::reverse_cumulative_sum> : detail::cumulative_operation<op::cumulative_sum> {};
 
-// The indices of the greatest elements along the first axis of node::named, the greatest first,
-// along the second one.
+// The indices of the greatest elements along ranked_axis, the greatest first, along selected_axis.
 template <>
 struct op_entry<op::top_k> : detail::operation_of_class<op_class::reduction, 1> {
   using adjoint = no_adjoint;
@@ -129,9 +125,9 @@ struct op_entry<op::top_k> : detail::operation_of_class<op_class::reduction, 1> 
     auto const& n = ctx.g.nodes[id];
     auto const& loops = ctx.g.nodes[n.operand[0]].axes;
     auto& s = ctx.emit(kernel::top_k, n.kind, id, loops);
-    s.over = 1u << loops.find(n.named.at[0]);
-    s.axis = ctx.extent(n.named.at[1]);
-    s.axis_stride = ctx.p.of[id].stride[n.axes.find(n.named.at[1])];
+    s.over = 1u << loops.find(ranked_axis(n));
+    s.axis = ctx.extent(selected_axis(n));
+    s.axis_stride = ctx.p.of[id].stride[n.axes.find(selected_axis(n))];
     ctx.add_all(s, id, loops);
   }
 };

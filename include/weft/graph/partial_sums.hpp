@@ -5,7 +5,7 @@
 // g (Ba et al. 2016, equation 4, differentiated). With with_partial_sums in its options, an adjoint
 // computes both in its pass over the rows and stores them after its result: one partial sum for
 // each rows_per_partial rows, regardless of the number of threads, those of the gain first.
-// norm_parameter_gradient adds them up: for the gain if its start is 0, for the bias if it is 1.
+// norm_parameter_gradient adds them up: for the gain or for the bias, as norm_parameter says.
 #pragma once
 
 #include <cstddef>
@@ -21,16 +21,16 @@ constexpr bool has_partial_sums(const node& n) {
 }
 
 // The axes of a row, in the order of the result.
-constexpr axis_list row_axes(const node& rowwise) {
+constexpr axis_list row_axes_in_order(const node& rowwise) {
   axis_list row{};
   for (int i = 0; i < rowwise.axes.count; ++i)
-    if (rowwise.named.contains(rowwise.axes.at[i])) row.push(rowwise.axes.at[i]);
+    if (row_axes(rowwise).contains(rowwise.axes.at[i])) row.push(rowwise.axes.at[i]);
   return row;
 }
 
 // The number of partial sums with every length at its bound.
 constexpr std::size_t partial_count(const node& rowwise) {
-  std::size_t const rows = rowwise.axes.extent() / row_axes(rowwise).extent();
+  std::size_t const rows = rowwise.axes.extent() / row_axes_in_order(rowwise).extent();
   return (rows + rows_per_partial - 1) / rows_per_partial;
 }
 

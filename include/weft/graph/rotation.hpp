@@ -3,7 +3,7 @@
 // rotate          (x, cosine, sine)    [..., dim], cosine and sine [..., pairs]
 // rotate_adjoint  (x, g)               [..., pairs]: the gradient of the cosine or of the sine
 //
-// ops/rotate.hpp has the formulas, graph.hpp the nodes' attributes.
+// ops/rotate.hpp has the formulas, attributes.hpp the nodes' attributes.
 #pragma once
 
 #include <cstddef>
@@ -33,8 +33,8 @@ struct pair_steps {
   std::size_t partner, next;
 };
 constexpr pair_steps pair_steps_of(const node& n) {
-  bool const half_split = n.start == static_cast<std::int64_t>(rotary_pairs::half_split);
-  return half_split ? pair_steps{n.named.at[1]->extent, 1} : pair_steps{1, 2};
+  bool const half_split = pairing_of(n) == static_cast<std::int64_t>(rotary_pairs::half_split);
+  return half_split ? pair_steps{axis_of_pairs(n)->extent, 1} : pair_steps{1, 2};
 }
 
 }  // namespace weft

@@ -60,8 +60,7 @@ using led = typename led_by<S, Parts, Whole>::type;
 template <class Whole, class Parts, expression... Xs>
 requires(detail::rule_of_concatenate<Whole, shape<Parts>, Xs...> ==
          rule::none) constexpr auto concatenate(const Xs&... xs) {
-  node n = make_node(op::concatenate);
-  n.named = axes_of(Parts{});
+  node n = make_node(op::concatenate, axes_of(Parts{}));
   using X = first_of<Xs...>;
   return append<element_t<X>, detail::led<shape_t<X>, Parts, Whole>>(n, xs...);
 }

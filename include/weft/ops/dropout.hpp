@@ -48,8 +48,8 @@ constexpr tensor<float, S> dropout(const tensor<float, S>& x, double rate) {
   if (!(rate >= 0 && rate <= 1)) the_rate_of_a_dropout_is_not_between_0_and_1();
   if (S::extent > std::size_t{1} << 32) a_dropout_has_more_than_2_to_the_32_elements();
   node n = make_node(op::element_ids);
-  n.scalar = drop_threshold(rate) * 0x1p-24;
-  for (int i = 0; i < x.g->count; ++i) n.start += x.g->nodes[i].kind == op::dropout;
+  dropout_rate(n) = drop_threshold(rate) * 0x1p-24;
+  for (int i = 0; i < x.g->count; ++i) rng_stream(n) += x.g->nodes[i].kind == op::dropout;
   return append<float, S>(make_node(op::dropout), x, append<std::int32_t, S>(n));
 }
 template <expression X>

@@ -69,8 +69,7 @@ constexpr rule rule_of_cross_entropy() {
 // element of an empty axis: see weft::between.
 template <class A, expression X, expression I>
 constexpr auto gather(const X& table, const I& indices) {
-  node n = make_node(op::gather);
-  n.named = axes_of(shape<A>{});
+  node n = make_node(op::gather, axes_of(shape<A>{}));
   return append<element_t<X>, united<shape_t<I>, without<shape_t<X>, shape<A>>>>(n, table, indices);
 }
 template <class A, expression X, expression I>
@@ -99,8 +98,7 @@ struct top_k_result {
 // -1 and their values 0. Only the values have a gradient.
 template <class A, class K, expression X>
 constexpr auto top_k(const X& x) {
-  node n = make_node(op::top_k);
-  n.named = axes_of(shape<A, K>{});
+  node n = make_node(op::top_k, axes_of(shape<A, K>{}));
   auto const indices = append<std::int32_t, replaced<shape_t<X>, A, shape<K>>>(n, x);
   auto const values = gather<A>(x, indices);
   return top_k_result<decltype(values), decltype(indices)>{values, indices};
@@ -123,8 +121,7 @@ requires(detail::rule_of_top_k<A, K, X>() != rule::none)
 // are; an element whose computed index is out of To's range is left out.
 template <class From, class To, expression X, expression I>
 constexpr auto segment_sum(const X& x, const I& indices) {
-  node n = make_node(op::scatter_add);
-  n.named = axes_of(shape<To>{});
+  node n = make_node(op::scatter_add, axes_of(shape<To>{}));
   return append<float, replaced<shape_t<X>, From, shape<To>>>(n, x, indices);
 }
 template <class From, class To, expression X, expression I>

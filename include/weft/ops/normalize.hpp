@@ -13,10 +13,9 @@ namespace weft {
 namespace detail {
 
 template <op Kind, class... K, expression X>
-constexpr auto along(const X& x, double scalar = 0) {
-  node n = make_node(Kind);
-  n.named = axes_of(shape<K...>{});
-  n.scalar = scalar;
+constexpr auto along(const X& x, double epsilon = 0) {
+  node n = make_node(Kind, axes_of(shape<K...>{}));
+  epsilon_of(n) = epsilon;
   return append<float, shape_t<X>>(n, x);
 }
 

@@ -22,8 +22,7 @@ constexpr rule rule_of_axes() {
 
 template <op Kind, class... K, expression X>
 constexpr auto reduce(const X& x) {
-  node n = make_node(Kind);
-  n.named = axes_of(shape<K...>{});
+  node n = make_node(Kind, axes_of(shape<K...>{}));
   return append<element_t<X>, without<shape_t<X>, shape<K...>>>(n, x);
 }
 

@@ -41,9 +41,8 @@ constexpr rule rule_of_rotate() {
 template <class Numbers, class Pairs, rotary_pairs Which = rotary_pairs::half_split, expression X,
           expression C, expression S>
 constexpr auto rotate(const X& x, const C& cosine, const S& sine) {
-  node n = make_node(op::rotate);
-  n.named = axes_of(shape<Numbers, Pairs>{});
-  n.start = static_cast<std::int64_t>(Which);
+  node n = make_node(op::rotate, axes_of(shape<Numbers, Pairs>{}));
+  pairing_of(n) = static_cast<std::int64_t>(Which);
   return append<float, detail::rotated<X, C, S, Numbers, Pairs>>(n, x, cosine, sine);
 }
 template <class Numbers, class Pairs, rotary_pairs Which = rotary_pairs::half_split, expression X,

@@ -246,9 +246,8 @@ constexpr tensor<T, S> emit_in_scan(graph& g, node n) {
 
 template <class A, expression X>
 constexpr auto element_at_step(graph& g, std::int16_t region, const X& x) {
-  node n = make_node(op::scan_slice);
+  node n = make_node(op::scan_slice, axes_of(shape<A>{}));
   n.region = region;
-  n.named = axes_of(shape<A>{});
   n.operand[n.operands++] = attach(g, x);
   return emit_in_scan<element_t<X>, without<shape_t<X>, shape<A>>>(g, n);
 }
@@ -277,8 +276,8 @@ constexpr tensor<T, S> last_of(graph& g, tensor<T, S> carry) {
 template <class A, class Operands, expression Y>
 constexpr auto stack(graph& g, const Y& y) {
   int const value = attach(g, y);
-  node n = make_node(g.nodes[value].region == 0 ? op::copy : op::scan_collect);
-  if (n.kind == op::scan_collect) n.named = axes_of(shape<A>{});
+  node n = g.nodes[value].region == 0 ? make_node(op::copy)
+                                      : make_node(op::scan_collect, axes_of(shape<A>{}));
   n.operand[n.operands++] = value;
   return emit_in_scan<element_t<Y>, stacked_shape<A, Y, Operands>>(g, n);
 }

@@ -13,7 +13,7 @@ template <class T>
 requires is_dtype<T>
 constexpr auto constant(T value) {
   node n = make_node(op::constant);
-  n.scalar = static_cast<double>(value);
+  constant_value(n) = static_cast<double>(value);
   return append<T, shape<>>(n);
 }
 template <class T>
@@ -35,9 +35,7 @@ requires(!axis_like<A>)
 // The product of the axes' lengths in this run, 1 for no axes: float, without axes.
 template <class... Axes>
 requires((axis_like<Axes> && ...)) constexpr auto length() {
-  node n = make_node(op::length);
-  n.named = axes_of(shape<Axes...>{});
-  return append<float, shape<>>(n);
+  return append<float, shape<>>(make_node(op::length, axes_of(shape<Axes...>{})));
 }
 template <class... Axes>
 requires(!(axis_like<Axes> && ...))

@@ -88,8 +88,7 @@ using merged = typename merge_into<S, To, From>::type;
 // time only, is an alias of the same axis: keys are rename<Pos, KeyPos>(x).
 template <class From, class To, expression X>
 constexpr auto rename(const X& x) {
-  node n = make_node(op::rename);
-  n.named = axes_of(shape<From>{});
+  node n = make_node(op::rename, axes_of(shape<From>{}));
   return append<element_t<X>, replaced<shape_t<X>, From, shape<To>>>(n, x);
 }
 template <class From, class To, expression X>
@@ -108,8 +107,7 @@ requires(detail::rule_of_rename<X, From, To>() != rule::none)
 // product throws weft::error before it begins.
 template <class From, class... To, expression X>
 constexpr auto split(const X& x) {
-  node n = make_node(op::split);
-  n.named = axes_of(shape<To...>{});
+  node n = make_node(op::split, axes_of(shape<To...>{}));
   return append<element_t<X>, replaced<shape_t<X>, From, shape<To...>>>(n, x);
 }
 template <class From, class... To, expression X>
@@ -130,8 +128,7 @@ requires(detail::rule_of_split<X, From, To...>() != rule::none) WEFT_REJECT(
 // known at run time, and then To has, too.
 template <class To, class... From, expression X>
 constexpr auto merge(const X& x) {
-  node n = make_node(op::merge);
-  n.named = axes_of(shape<From...>{});
+  node n = make_node(op::merge, axes_of(shape<From...>{}));
   return append<element_t<X>, detail::merged<shape_t<X>, To, shape<From...>>>(n, x);
 }
 template <class To, class... From, expression X>
@@ -151,9 +148,8 @@ requires(detail::rule_of_merge<X, To, From...>() != rule::none) WEFT_REJECT(
 // weft::error before it begins.
 template <class From, class To, std::size_t Start = 0, expression X>
 constexpr auto slice(const X& x) {
-  node n = make_node(op::slice);
-  n.named = axes_of(shape<From>{});
-  n.start = Start;
+  node n = make_node(op::slice, axes_of(shape<From>{}));
+  slice_offset(n) = Start;
   return append<element_t<X>, replaced<shape_t<X>, From, shape<To>>>(n, x);
 }
 template <class From, class To, std::size_t Start = 0, expression X>

@@ -67,16 +67,14 @@ template <class Pos, class Out, class Tap, window W = window{}, expression X>
 constexpr auto windows(const X& x) {
   if constexpr (W.left + W.right > 0) {
     using Whole = detail::padded<Pos, W>;
-    node p = make_node(op::pad);
-    p.named = axes_of(shape<Whole>{});
-    p.start = static_cast<std::int64_t>(W.left);
+    node p = make_node(op::pad, axes_of(shape<Whole>{}));
+    slice_offset(p) = static_cast<std::int64_t>(W.left);
     auto const whole = append<element_t<X>, replaced<shape_t<X>, Pos, shape<Whole>>>(p, x);
     return windows<Whole, Out, Tap, window{W.stride, W.dilation, 0, 0}>(whole);
   } else {
-    node n = make_node(op::unfold);
-    n.named = axes_of(shape<Pos, Out, Tap>{});
-    n.lowest = static_cast<std::int64_t>(W.stride);
-    n.highest = static_cast<std::int64_t>(W.dilation);
+    node n = make_node(op::unfold, axes_of(shape<Pos, Out, Tap>{}));
+    window_stride(n) = static_cast<std::int64_t>(W.stride);
+    window_dilation(n) = static_cast<std::int64_t>(W.dilation);
     return append<element_t<X>, replaced<shape_t<X>, Pos, shape<Out, Tap>>>(n, x);
   }
 }

@@ -45,7 +45,7 @@ class norm_parameter_gradient_fuser {
  private:
   // Whether `sum` reduces over all rows of the adjoint.
   static constexpr bool is_sum_of_rows(const node& sum, const node& adjoint) {
-    return sum.axes == row_axes(adjoint) && same_schedule(sum, adjoint);
+    return sum.axes == row_axes_in_order(adjoint) && same_schedule(sum, adjoint);
   }
 
   // Whether node i is a normalisation's adjoint whose gain's gradient is computed too.
@@ -59,8 +59,8 @@ class norm_parameter_gradient_fuser {
     for (int j = 0; j < 2; ++j) {
       node const& normal = h_.nodes[sum.operand[j]];
       if (normal.kind == normalization_of_adjoint(n.kind) && normal.operands == 1 &&
-          normal.operand[0] == n.operand[0] && normal.named == n.named &&
-          normal.scalar == n.scalar && sum.operand[1 - j] == n.operand[1])
+          normal.operand[0] == n.operand[0] && row_axes(normal) == row_axes(n) &&
+          epsilon_of(normal) == epsilon_of(n) && sum.operand[1 - j] == n.operand[1])
         return true;
     }
     return false;
@@ -83,7 +83,7 @@ class norm_parameter_gradient_fuser {
         if (sum < 0 || !moved_[sum]) continue;
         node s = make_node(op::norm_parameter_gradient);
         s.axes = h_.nodes[sum].axes;
-        s.start = which;
+        norm_parameter(s) = which;
         push_operand(s, to[i]);
         to[sum] = to_graph.emit(s);
       }

@@ -1,0 +1,247 @@
+// The attributes of a node by what they mean. Operations share the fields of a node, which passes
+// copy and compare without asking what they are for; all other code uses these functions. One that
+// returns a reference sets the attribute, too; the others are of an axis, whose list make_node
+// takes, in the order in which the functions stand here. Each says which operations it is for; for
+// all others the field has make_node's value.
+#pragma once
+
+#include <concepts>
+#include <stdexcept>
+
+#include "weft/graph/node.hpp"
+#include "weft/graph/ops.hpp"
+
+namespace weft {
+
+// A node that is constant or not.
+template <class N>
+concept any_node = std::same_as<const N, const node>;
+
+namespace detail {
+
+// Not constexpr: where constant evaluation reaches it, the compiler prints its name as the error.
+inline void the_operation_has_no_such_attribute() {
+  throw std::logic_error("graph: the operation has no such attribute");
+}
+template <op... Kinds>
+constexpr void require_kind(const node& n) {
+  if (((n.kind != Kinds) && ...)) the_operation_has_no_such_attribute();
+}
+
+}  // namespace detail
+
+// ---- constant, get_result, element_ids
+
+// constant: its elements.
+constexpr auto& constant_value(any_node auto& n) {
+  detail::require_kind<op::constant>(n);
+  return n.scalar;
+}
+// get_result: the number of the result.
+constexpr auto& result_index(any_node auto& n) {
+  detail::require_kind<op::get_result>(n);
+  return n.start;
+}
+// element_ids: the rate of the dropout, a multiple of 2^-24.
+constexpr auto& dropout_rate(any_node auto& n) {
+  detail::require_kind<op::element_ids>(n);
+  return n.scalar;
+}
+// element_ids: the random stream, which is the number of the dropout in the model.
+constexpr auto& rng_stream(any_node auto& n) {
+  detail::require_kind<op::element_ids>(n);
+  return n.start;
+}
+
+// ---- reductions and rowwise operations
+
+// sum, max: the axes that the result has not.
+constexpr auto& reduced_axes(any_node auto& n) {
+  detail::require_kind<op::sum, op::max>(n);
+  return n.named;
+}
+// Rowwise operations: the axes of a row, in the order in which the model names them.
+constexpr auto& row_axes(any_node auto& n) {
+  if (!is_rowwise(n.kind)) detail::the_operation_has_no_such_attribute();
+  return n.named;
+}
+// Rowwise operations: added to the variance by normalizations and their adjoints; 0 for all others.
+constexpr auto& epsilon_of(any_node auto& n) {
+  if (!is_rowwise(n.kind)) detail::the_operation_has_no_such_attribute();
+  return n.scalar;
+}
+// norm_parameter_gradient: 0: of the gain; 1: of the bias.
+constexpr auto& norm_parameter(any_node auto& n) {
+  detail::require_kind<op::norm_parameter_gradient>(n);
+  return n.start;
+}
+// top_k: the axis whose greatest elements are selected, and that of the selected ones.
+constexpr const axis_info* ranked_axis(const node& n) {
+  detail::require_kind<op::top_k>(n);
+  return n.named.at[0];
+}
+constexpr const axis_info* selected_axis(const node& n) {
+  detail::require_kind<op::top_k>(n);
+  return n.named.at[1];
+}
+// length: the axes whose lengths are multiplied.
+constexpr auto& multiplied_axes(any_node auto& n) {
+  detail::require_kind<op::length>(n);
+  return n.named;
+}
+
+// ---- views and assembly
+
+// rename: the operand's axis that gets another name; none after simplification.
+constexpr auto& renamed_axes(any_node auto& n) {
+  detail::require_kind<op::rename>(n);
+  return n.named;
+}
+// split: the axes that one is split into, outermost first.
+constexpr auto& split_axes(any_node auto& n) {
+  detail::require_kind<op::split>(n);
+  return n.named;
+}
+// merge: the axes that become one, outermost first.
+constexpr auto& merged_axes(any_node auto& n) {
+  detail::require_kind<op::merge>(n);
+  return n.named;
+}
+// concatenate: for each operand, its axis that becomes part of the whole.
+constexpr auto& concatenated_axes(any_node auto& n) {
+  detail::require_kind<op::concatenate>(n);
+  return n.named;
+}
+// slice, pad: the axis of the whole, then those whose lengths are added to the offset.
+constexpr auto& slice_axes(any_node auto& n) {
+  detail::require_kind<op::slice, op::pad>(n);
+  return n.named;
+}
+constexpr const axis_info* sliced_axis(const node& n) {
+  return slice_axes(n).at[0];
+}
+// slice, pad: the index in the whole at which the part begins, before lengths are added to it.
+constexpr auto& slice_offset(any_node auto& n) {
+  detail::require_kind<op::slice, op::pad>(n);
+  return n.start;
+}
+// unfold, fold: the axis that windows lie on, that of the windows, and that of the positions in a
+// window.
+constexpr const axis_info* windowed_axis(const node& n) {
+  detail::require_kind<op::unfold, op::fold>(n);
+  return n.named.at[0];
+}
+constexpr const axis_info* axis_of_windows(const node& n) {
+  detail::require_kind<op::unfold, op::fold>(n);
+  return n.named.at[1];
+}
+constexpr const axis_info* axis_in_window(const node& n) {
+  detail::require_kind<op::unfold, op::fold>(n);
+  return n.named.at[2];
+}
+// unfold, fold: the distance from a window to the next.
+constexpr auto& window_stride(any_node auto& n) {
+  detail::require_kind<op::unfold, op::fold>(n);
+  return n.lowest;
+}
+// unfold, fold: the distance from a position in a window to the next.
+constexpr auto& window_dilation(any_node auto& n) {
+  detail::require_kind<op::unfold, op::fold>(n);
+  return n.highest;
+}
+
+// ---- by index
+
+// The operand number of the indices into indexed_axis; -1 if the node has none.
+constexpr int place_of_indices(const node& n) {
+  if (n.kind == op::gather || n.kind == op::scatter_add) return 1;
+  return n.kind == op::log_softmax_adjoint && n.operands == 3 ? 2 : -1;
+}
+// gather: an axis of the table; scatter_add: of the result; log_softmax_adjoint with indices: that
+// of a row.
+constexpr const axis_info* indexed_axis(const node& n) {
+  if (place_of_indices(n) < 0) detail::the_operation_has_no_such_attribute();
+  return n.named.at[0];
+}
+// update_rows: the axis of the buffer that rows are written along, and that of the rows.
+constexpr const axis_info* updated_axis(const node& n) {
+  detail::require_kind<op::update_rows>(n);
+  return n.named.at[0];
+}
+constexpr const axis_info* axis_of_rows(const node& n) {
+  detail::require_kind<op::update_rows>(n);
+  return n.named.at[1];
+}
+// scan_slice, scan_collect.
+constexpr const axis_info* scanned_axis(const node& n) {
+  detail::require_kind<op::scan_slice, op::scan_collect>(n);
+  return n.named.at[0];
+}
+
+// ---- rotate and its adjoint
+
+// The axis whose elements are rotated in pairs, and that of the pairs.
+constexpr const axis_info* rotated_axis(const node& n) {
+  detail::require_kind<op::rotate, op::rotate_adjoint>(n);
+  return n.named.at[0];
+}
+constexpr const axis_info* axis_of_pairs(const node& n) {
+  detail::require_kind<op::rotate, op::rotate_adjoint>(n);
+  return n.named.at[1];
+}
+// Which elements are a pair: a rotary_pairs, see rotation.hpp.
+constexpr auto& pairing_of(any_node auto& n) {
+  detail::require_kind<op::rotate, op::rotate_adjoint>(n);
+  return n.start;
+}
+// rotate_adjoint: 0: the gradient of the cosine; 1: of the sine. 0 for rotate.
+constexpr auto& rotation_factor(any_node auto& n) {
+  detail::require_kind<op::rotate, op::rotate_adjoint>(n);
+  return n.scalar;
+}
+
+// ---- attention and its adjoint; see attention.hpp
+
+constexpr const axis_info* key_axis(const node& n) {
+  detail::require_kind<op::attention, op::attention_adjoint>(n);
+  return n.named.at[0];
+}
+constexpr const axis_info* depth_axis(const node& n) {
+  detail::require_kind<op::attention, op::attention_adjoint>(n);
+  return n.named.at[1];
+}
+constexpr const axis_info* value_axis(const node& n) {
+  detail::require_kind<op::attention, op::attention_adjoint>(n);
+  return n.named.at[2];
+}
+// Null where there is a single query.
+constexpr const axis_info* query_axis(const node& n) {
+  detail::require_kind<op::attention, op::attention_adjoint>(n);
+  return n.named.count > 3 ? n.named.at[3] : nullptr;
+}
+// 0: no soft cap.
+constexpr auto& soft_cap_of(any_node auto& n) {
+  detail::require_kind<op::attention, op::attention_adjoint>(n);
+  return n.scalar;
+}
+// The band: the least and the greatest distance, key - query position, that is visible.
+constexpr auto& band_lowest(any_node auto& n) {
+  detail::require_kind<op::attention, op::attention_adjoint>(n);
+  return n.lowest;
+}
+constexpr auto& band_highest(any_node auto& n) {
+  detail::require_kind<op::attention, op::attention_adjoint>(n);
+  return n.highest;
+}
+// Added to the operand attention_option::lengths.
+constexpr auto& length_more(any_node auto& n) {
+  detail::require_kind<op::attention, op::attention_adjoint>(n);
+  return n.start;
+}
+// The index into the relative bias of a key at the query's position.
+constexpr auto& relative_origin(any_node auto& n) {
+  detail::require_kind<op::attention, op::attention_adjoint>(n);
+  return n.origin;
+}
+
+}  // namespace weft
