@@ -39,11 +39,11 @@ class explainer {
   // user as expressions, others by id.
   std::string call(int id) const {
     node const& n = at(id);
-    if (n.kind == op::constant) return short_constant(n.scalar);
+    if (n.kind == op::constant) return short_constant(constant_value(n));
     if (is_leaf(n.kind)) return leaf_name(n);
     if (is_view(n.kind)) {
       std::string text = std::string(name_of(n.kind)).append("(").append(call(n.operand[0]));
-      if (n.kind == op::get_result) text.append(", ").append(std::to_string(n.start));
+      if (n.kind == op::get_result) text.append(", ").append(std::to_string(result_index(n)));
       return text.append(")");
     }
     if (n.fused) return expression(n);
@@ -95,17 +95,19 @@ class explainer {
     std::string text, distance = " key - query";
     if (int const offset = find_option(n, attention_option::offset); offset >= 0)
       distance.append(" - ").append(call(offset));
-    if (n.highest < std::numeric_limits<std::int64_t>::max())
-      text.append(distance).append(" <= ").append(std::to_string(n.highest));
-    if (n.lowest > std::numeric_limits<std::int64_t>::min())
-      text.append(distance).append(" >= ").append(std::to_string(n.lowest));
+    if (band_highest(n) < std::numeric_limits<std::int64_t>::max())
+      text.append(distance).append(" <= ").append(std::to_string(band_highest(n)));
+    if (band_lowest(n) > std::numeric_limits<std::int64_t>::min())
+      text.append(distance).append(" >= ").append(std::to_string(band_lowest(n)));
     if (int const table = find_option(n, attention_option::relative); table >= 0) {
       text.append(" plus ").append(call(table)).append(" at").append(distance);
-      if (n.origin != 0) text.append(" + ").append(std::to_string(n.origin));
+      if (std::int64_t const origin = relative_origin(n); origin != 0)
+        text.append(" + ").append(std::to_string(origin));
     }
     if (int const lengths = find_option(n, attention_option::lengths); lengths >= 0) {
       text.append(" key < ").append(call(lengths));
-      if (n.start != 0) text.append(" + ").append(std::to_string(n.start));
+      if (std::int64_t const more = length_more(n); more != 0)
+        text.append(" + ").append(std::to_string(more));
     }
     return text;
   }
@@ -130,7 +132,7 @@ class explainer {
   axis_list runs_over(const node& n) const {
     axis_list gone{};
     if (n.kind == op::attention || n.kind == op::attention_adjoint) {
-      gone.push(n.named.at[0]);
+      gone.push(key_axis(n));
       return gone;
     }
     if (n.kind != op::dot) return n.named;

@@ -8,7 +8,7 @@
 namespace weft::detail {
 
 constexpr kernels::dropout_params dropout_params_of(const node& numbers) {
-  return {static_cast<std::uint32_t>(numbers.start), drop_threshold(numbers.scalar)};
+  return {static_cast<std::uint32_t>(rng_stream(numbers)), drop_threshold(dropout_rate(numbers))};
 }
 
 // Lowers node `id`: the attention `forward` itself, or its adjoint.
@@ -27,14 +27,14 @@ constexpr void lower_attention(lowering& ctx, int id, int forward) {
   for (axis_info const* axis : {query, key, depth, value})
     s.extent[s.loops++] = axis ? ctx.extent(axis) : extent_ref{1, 0};
   s.scale = n.scale;
-  s.scalar = n.scalar;
+  s.scalar = soft_cap_of(n);
   s.attention = static_cast<std::int16_t>(ctx.d.count.attentions);
   if (ctx.d.count.attentions == max_attentions) the_model_has_more_attentions_than_max_attentions();
   attention_ref& a = ctx.d.attentions[ctx.d.count.attentions++];
-  a.lowest = n.lowest;
-  a.highest = n.highest;
-  a.length_more = n.start;
-  a.origin = n.origin;
+  a.lowest = band_lowest(n);
+  a.highest = band_highest(n);
+  a.length_more = length_more(n);
+  a.origin = relative_origin(n);
   if (distance) a.distances = static_cast<std::int64_t>(distance->extent);
   // Sets an operand's strides in the loops. `own` says which axis belongs to which loop, since the
   // depth and the value axis may be the same.

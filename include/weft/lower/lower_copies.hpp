@@ -26,7 +26,7 @@ constexpr void copy_part(lowering& ctx, int id, int from, const axis_info* axis,
 constexpr void lower_pad(lowering& ctx, int id) {
   node const& n = ctx.g.nodes[id];
   ctx.add_operand(ctx.emit(kernel::zero, n.kind, id, n.axes), ctx.place(id, n.axes));
-  copy_part(ctx, id, n.operand[0], n.named.at[0], n.start, n.named, 1);
+  copy_part(ctx, id, n.operand[0], sliced_axis(n), slice_offset(n), slice_axes(n), 1);
 }
 
 // One addition per position in a window, for all windows at once: at the same position, no two
@@ -35,18 +35,18 @@ constexpr void lower_fold(lowering& ctx, int id) {
   node const& n = ctx.g.nodes[id];
   int const from = n.operand[0];
   axis_list const& axes = ctx.g.nodes[from].axes;
-  int const tap = axes.find(n.named.at[2]);
+  int const tap = axes.find(axis_in_window(n));
   axis_list loops{};
   for (int a = 0; a < axes.count; ++a)
     if (a != tap) loops.push(axes.at[a]);
   ctx.add_operand(ctx.emit(kernel::zero, n.kind, id, n.axes), ctx.place(id, n.axes));
-  std::ptrdiff_t const stride = ctx.p.of[id].stride[n.axes.find(n.named.at[0])];
+  std::ptrdiff_t const stride = ctx.p.of[id].stride[n.axes.find(windowed_axis(n))];
   operand_ref to = ctx.place(id, loops), part = ctx.place(from, loops);
-  to.stride[loops.find(n.named.at[1])] = stride * n.lowest;
-  for (std::size_t t = 0; t < n.named.at[2]->extent; ++t) {
+  to.stride[loops.find(axis_of_windows(n))] = stride * window_stride(n);
+  for (std::size_t t = 0; t < axis_in_window(n)->extent; ++t) {
     instruction& s = ctx.emit(kernel::elementwise, op::add, id, loops);
     for (operand_ref const& o : {to, to, part}) ctx.add_operand(s, o);
-    to.offset += static_cast<std::size_t>(stride * n.highest * bytes(n.type));
+    to.offset += static_cast<std::size_t>(stride * window_dilation(n) * bytes(n.type));
     part.offset += static_cast<std::size_t>(ctx.p.of[from].stride[tap] * bytes(n.type));
   }
 }
@@ -58,10 +58,11 @@ constexpr void lower_concatenate(lowering& ctx, int id) {
   axis_list after{};
   for (int j = 0; j < n.operands; ++j) {
     if (ctx.p.of[n.operand[j]].root != id) copy_part(ctx, id, n.operand[j], whole, start, after, 0);
-    if (n.named.at[j]->bounded)
-      after.push(n.named.at[j]);
+    axis_info const* const part = concatenated_axes(n).at[j];
+    if (part->bounded)
+      after.push(part);
     else
-      start += static_cast<std::int64_t>(n.named.at[j]->extent);
+      start += static_cast<std::int64_t>(part->extent);
   }
 }
 
@@ -71,9 +72,10 @@ constexpr void lower_merge(lowering& ctx, int id) {
   axis_list const& loops = ctx.g.nodes[n.operand[0]].axes;
   operand_ref to = ctx.place(id, loops);
   std::ptrdiff_t stride = ctx.p.of[id].stride[n.axes.find(new_axis(n.axes, loops))];
-  for (int j = n.named.count - 1; j >= 0; --j) {
-    to.stride[loops.find(n.named.at[j])] = stride;
-    stride *= static_cast<std::ptrdiff_t>(n.named.at[j]->extent);
+  axis_list const& parts = merged_axes(n);
+  for (int j = parts.count - 1; j >= 0; --j) {
+    to.stride[loops.find(parts.at[j])] = stride;
+    stride *= static_cast<std::ptrdiff_t>(parts.at[j]->extent);
   }
   instruction& s = ctx.emit(kernel::elementwise, op::copy, id, loops);
   ctx.add_operand(s, to);

@@ -25,10 +25,10 @@ constexpr void lower_interface(lowering& ctx) {
     while (is_view(ctx.g.nodes[index].kind)) index = ctx.g.nodes[index].operand[0];
     if (ctx.g.nodes[index].kind != op::input) continue;
     input_ref& r = ctx.d.inputs[ctx.g.nodes[index].leaf];
-    extent_ref const e = ctx.extent(n.named.at[0]);
+    extent_ref const e = ctx.extent(indexed_axis(n));
     if (r.indexes_axis_name.size > 0 && r.indexes_axis.most <= e.most) continue;
     r.indexes_axis = e;
-    r.indexes_axis_name = ctx.intern(n.named.at[0]->name);
+    r.indexes_axis_name = ctx.intern(indexed_axis(n)->name);
   }
   for (int i = 0; i < ctx.g.parameter_count; ++i) {
     axis_list const& axes = ctx.g.nodes[ctx.g.parameters[i].node].axes;
@@ -80,11 +80,12 @@ constexpr void lower_rules(lowering& ctx) {
 constexpr void require_lengths(lowering& ctx) {
   for (int i = 0; i < ctx.g.count; ++i) {
     node const& n = ctx.g.nodes[i];
-    if (n.kind != op::slice || !n.named.at[0]->bounded || n.named.count > 1) continue;
-    axis_info const* const to = n.axes.at[ctx.g.nodes[n.operand[0]].axes.find(n.named.at[0])];
-    std::size_t const least = static_cast<std::size_t>(n.start) + (to->bounded ? 0 : to->extent);
+    if (n.kind != op::slice || !sliced_axis(n)->bounded || slice_axes(n).count > 1) continue;
+    axis_info const* const to = n.axes.at[ctx.g.nodes[n.operand[0]].axes.find(sliced_axis(n))];
+    std::size_t const least =
+        static_cast<std::size_t>(slice_offset(n)) + (to->bounded ? 0 : to->extent);
     if (least > 0)
-      ctx.d.requirements[ctx.d.count.requirements++] = {ctx.slot(n.named.at[0]), least};
+      ctx.d.requirements[ctx.d.count.requirements++] = {ctx.slot(sliced_axis(n)), least};
   }
 }
 

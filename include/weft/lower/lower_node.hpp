@@ -23,7 +23,7 @@ constexpr void lower_norm_parameter_gradient(lowering& ctx, int id) {
   s.extent[s.loops] = {partial_count(adjoint), 0};
   s.over = 1u << s.loops;
   operand_ref sums = ctx.place(n.operand[0], {});
-  sums.offset += partial_sums_offset(adjoint, n.start);
+  sums.offset += partial_sums_offset(adjoint, norm_parameter(n));
   row_major(sums.stride, n.axes);
   sums.stride[s.loops++] = static_cast<std::ptrdiff_t>(n.axes.extent());
   ctx.add_operand(s, ctx.place(id, n.axes));
@@ -62,7 +62,7 @@ constexpr void lower_elementwise(lowering& ctx, int id) {
 // Operands of a gather or scatter_add that indexes an axis of the node `table`.
 constexpr void lower_indexed(lowering& ctx, instruction& s, int id, int table,
                              const axis_list& loops) {
-  axis_info const* const axis = ctx.g.nodes[id].named.at[0];
+  axis_info const* const axis = indexed_axis(ctx.g.nodes[id]);
   s.axis = ctx.extent(axis);
   s.axis_stride = ctx.p.of[table].stride[ctx.g.nodes[table].axes.find(axis)];
   ctx.add_all(s, id, loops);
@@ -72,14 +72,14 @@ constexpr void lower_indexed(lowering& ctx, instruction& s, int id, int table,
 // to the next.
 constexpr void lower_rotation(lowering& ctx, int id) {
   node const& n = ctx.g.nodes[id];
-  axis_info const *const numbers = n.named.at[0], *const pairs = n.named.at[1];
+  axis_info const *const numbers = rotated_axis(n), *const pairs = axis_of_pairs(n);
   axis_list loops = n.axes;
   if (int const at = loops.find(numbers); at >= 0) loops.at[at] = pairs;
   int const row = loops.find(pairs);
   instruction& s =
       ctx.emit(n.kind == op::rotate ? kernel::rotate : kernel::rotate_adjoint, n.kind, id, loops);
   s.over = 1u << row;
-  s.scalar = n.scalar;
+  s.scalar = rotation_factor(n);
   s.axis = ctx.extent(numbers);
   pair_steps const along = pair_steps_of(n);
   s.axis_stride = static_cast<std::ptrdiff_t>(along.partner);
@@ -99,9 +99,10 @@ constexpr void lower_rotation(lowering& ctx, int id) {
 constexpr void lower_constant(lowering& ctx, int id) {
   node const& n = ctx.g.nodes[id];
   std::uint32_t const bits =
-      n.type == dtype::float32 ? std::bit_cast<std::uint32_t>(static_cast<float>(n.scalar))
-      : n.type == dtype::int32 ? static_cast<std::uint32_t>(static_cast<std::int32_t>(n.scalar))
-                               : static_cast<std::uint32_t>(n.scalar != 0);
+      n.type == dtype::float32 ? std::bit_cast<std::uint32_t>(static_cast<float>(constant_value(n)))
+      : n.type == dtype::int32
+          ? static_cast<std::uint32_t>(static_cast<std::int32_t>(constant_value(n)))
+          : static_cast<std::uint32_t>(constant_value(n) != 0);
   auto const raw = std::bit_cast<std::array<std::byte, 4>>(bits);
   for (std::size_t i = 0; i < 4; ++i) ctx.d.constants[ctx.p.of[id].offset + i] = raw[i];
 }
@@ -118,9 +119,10 @@ constexpr void lower_reduction(lowering& ctx, int id) {
 constexpr void lower_rowwise(lowering& ctx, int id) {
   node const& n = ctx.g.nodes[id];
   instruction& s = ctx.emit(kernel::rowwise, n.kind, id, n.axes);
-  s.scalar = n.scalar;
+  s.scalar = epsilon_of(n);
   s.scale = n.scale;
-  for (int a = 0; a < n.named.count; ++a) s.over |= 1u << n.axes.find(n.named.at[a]);
+  axis_list const& row = row_axes(n);
+  for (int a = 0; a < row.count; ++a) s.over |= 1u << n.axes.find(row.at[a]);
   if (has_partial_sums(n)) {
     s.axis = {partial_count(n), 0};
     s.axis_stride = static_cast<std::ptrdiff_t>(partial_sums_offset(n, 0) / 4);
@@ -154,7 +156,7 @@ constexpr void lower_positions(lowering& ctx, int id) {
   ctx.add_all(ctx.emit(kernel::positions, op::positions, id, axes), id, axes);
 }
 constexpr void lower_length(lowering& ctx, int id) {
-  axis_list const& loops = ctx.g.nodes[id].named;
+  axis_list const& loops = multiplied_axes(ctx.g.nodes[id]);
   ctx.add_all(ctx.emit(kernel::length, op::length, id, loops), id, loops);
 }
 

@@ -18,7 +18,7 @@ constexpr void lower_yield(lowering& ctx, int id) {
 constexpr void lower_scan_collect(lowering& ctx, int id) {
   axis_list const& axes = ctx.g.nodes[ctx.g.nodes[id].operand[0]].axes;
   operand_ref to = ctx.place(id, axes);
-  axis_info const* const axis = ctx.g.nodes[id].named.at[0];
+  axis_info const* const axis = scanned_axis(ctx.g.nodes[id]);
   ctx.add_shift(to, nullptr, ctx.p.of[id].stride[ctx.g.nodes[id].axes.find(axis)]);
   instruction& s = ctx.emit(kernel::elementwise, op::copy, id, axes);
   ctx.add_operand(s, to);

@@ -32,7 +32,8 @@ constexpr void require_room(lowering& ctx, int id) {
   node const& n = ctx.g.nodes[id];
   auto const at_the_same_places = [&](const node& m) {
     return m.kind == op::update_rows && m.operands == n.operands && m.operand[2] == n.operand[2] &&
-           m.operand[3] == n.operand[3] && m.named == n.named;
+           m.operand[3] == n.operand[3] && updated_axis(m) == updated_axis(n) &&
+           axis_of_rows(m) == axis_of_rows(n);
   };
   for (int i = 0; i < id; ++i)
     if (at_the_same_places(ctx.g.nodes[i])) return;
@@ -50,10 +51,10 @@ constexpr void require_room(lowering& ctx, int id) {
     if (!r.count.is_known) r.at.is_known = false;
   }
   if (!r.at.is_known && !r.count.is_known) return;
-  r.room = ctx.extent(n.named.at[0]);
-  r.room_name = ctx.intern(n.named.at[0]->name);
-  r.rows = ctx.extent(n.named.at[1]);
-  r.rows_name = ctx.intern(n.named.at[1]->name);
+  r.room = ctx.extent(updated_axis(n));
+  r.room_name = ctx.intern(updated_axis(n)->name);
+  r.rows = ctx.extent(axis_of_rows(n));
+  r.rows_name = ctx.intern(axis_of_rows(n)->name);
   if (ctx.d.count.writes == max_writes) the_model_has_more_writes_than_max_writes();
   ctx.d.writes[ctx.d.count.writes++] = r;
 }
@@ -61,7 +62,7 @@ constexpr void require_room(lowering& ctx, int id) {
 // Copies the buffer, unless it is updated in place, then writes the rows.
 constexpr void lower_update_rows(lowering& ctx, int id) {
   node const& n = ctx.g.nodes[id];
-  axis_info const* const into = n.named.at[0];
+  axis_info const* const into = updated_axis(n);
   if (!ctx.same_place(id, n.operand[0])) {
     instruction& copy = ctx.emit(kernel::elementwise, op::copy, id, n.axes);
     ctx.add_operand(copy, ctx.place(id, n.axes));
@@ -69,7 +70,7 @@ constexpr void lower_update_rows(lowering& ctx, int id) {
   }
   axis_list loops{};
   for (int a = 0; a < n.axes.count; ++a)
-    loops.push(n.axes.at[a] == into ? n.named.at[1] : n.axes.at[a]);
+    loops.push(n.axes.at[a] == into ? axis_of_rows(n) : n.axes.at[a]);
   instruction& s = ctx.emit(kernel::update_rows, n.kind, id, loops);
   s.axis = ctx.extent(into);
   s.axis_stride = ctx.p.of[id].stride[n.axes.find(into)];

@@ -21,7 +21,7 @@ constexpr axis_list visits(const graph& g, const node& n, int j) {
   axis_list const& from = g.nodes[n.operand[n.kind == op::concatenate ? j : 0]].axes;
   axis_list order{};
   for (int a = 0; a < n.axes.count; ++a) {
-    if (n.kind == op::scatter_add ? n.axes.at[a] != n.named.at[0] : from.contains(n.axes.at[a])) {
+    if (n.kind == op::scatter_add ? n.axes.at[a] != indexed_axis(n) : from.contains(n.axes.at[a])) {
       order.push(n.axes.at[a]);
       continue;
     }

@@ -122,12 +122,12 @@ class axis_order_canonicalizer {
     axis_list const& from = axes(n, operand);
     axis_list order{};
     for (int a = 0; a < from.count; ++a) {
-      if (n.kind == op::unfold && from.at[a] == n.named.at[0]) {
-        order.push(n.named.at[1]);
-        order.push(n.named.at[2]);
+      if (n.kind == op::unfold && from.at[a] == windowed_axis(n)) {
+        order.push(axis_of_windows(n));
+        order.push(axis_in_window(n));
       } else if (n.axes.contains(from.at[a])) {
         order.push(from.at[a]);
-      } else if (n.kind != op::merge || from.at[a] == n.named.at[0]) {
+      } else if (n.kind != op::merge || from.at[a] == merged_axes(n).at[0]) {
         for (int b = 0; b < n.axes.count; ++b)
           if (!from.contains(n.axes.at[b])) order.push(n.axes.at[b]);
       }

@@ -27,12 +27,13 @@ namespace detail {
 constexpr double pairs_seen(const attention_axes& a, const node& n) {
   std::int64_t const queries = a.query ? static_cast<std::int64_t>(a.query->extent) : 1;
   auto const keys = static_cast<std::int64_t>(a.key->extent);
+  std::int64_t const lowest = band_lowest(n), highest = band_highest(n);
   double pairs = 0;
   for (std::int64_t i = 0; i < queries; ++i) {
-    std::int64_t const first = n.lowest <= -i ? 0 : i + n.lowest;
-    std::int64_t const last = n.highest >= keys - 1 - i ? keys - 1 : i + n.highest;
-    bool const narrow = n.lowest > -keys && n.highest < keys;
-    std::int64_t const most = narrow ? std::min(keys, n.highest - n.lowest + 1) : keys;
+    std::int64_t const first = lowest <= -i ? 0 : i + lowest;
+    std::int64_t const last = highest >= keys - 1 - i ? keys - 1 : i + highest;
+    bool const narrow = lowest > -keys && highest < keys;
+    std::int64_t const most = narrow ? std::min(keys, highest - lowest + 1) : keys;
     std::int64_t const seen =
         find_option(n, attention_option::offset) >= 0 ? most : last - first + 1;
     pairs += static_cast<double>(std::max<std::int64_t>(0, seen));

@@ -83,7 +83,7 @@ class differentiator : public gradient_graph {
         if (depends_[n.operand[1]]) accumulate(n.operand[1], carry_gradient[n.operand[0]]);
       } else if (n.kind == op::scan_collect) {
         if (depends_[i] && gradient_[i] > 0)
-          accumulate(n.operand[0], body_.element(gradient_[i] - 1, n.named));
+          accumulate(n.operand[0], body_.element(gradient_[i] - 1, scanned_axis(n)));
       } else if (n.kind != op::carry) {
         propagate(i);
       }

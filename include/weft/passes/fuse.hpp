@@ -129,9 +129,9 @@ class fuser {
     if (n.kind == op::negate) return -1;
     if (n.kind != op::multiply && n.kind != op::divide) return 0;
     node const& c = h.nodes[n.operand[1]];
-    if (c.kind != op::constant || c.scalar == 0) return 0;  // 1 / 0 is no constant
+    if (c.kind != op::constant || constant_value(c) == 0) return 0;  // 1 / 0 is no constant
     if (!(h.nodes[n.operand[0]].axes == n.axes)) return 0;
-    return n.kind == op::multiply ? c.scalar : 1 / c.scalar;
+    return n.kind == op::multiply ? constant_value(c) : 1 / constant_value(c);
   }
 
   // Moves a constant scale of lhs or rhs to the dot.

@@ -9,7 +9,7 @@
 namespace weft::detail {
 
 constexpr bool is_constant(const graph& h, int id, double value) {
-  return h.nodes[id].kind == op::constant && h.nodes[id].scalar == value;
+  return h.nodes[id].kind == op::constant && constant_value(h.nodes[id]) == value;
 }
 
 // Whether n's axes are those of its operand j, in the same order.
@@ -76,7 +76,7 @@ constexpr void fold_one_hot(const graph& h, node& n) {
   node const& scattered = h.nodes[n.operand[1]];
   if (scattered.kind != op::scatter_add || !(scattered.axes == n.axes)) return;
   axis_list const& rows = h.nodes[scattered.operand[0]].axes;
-  bool const row_by_row = n.named.count == 1 && scattered.named.at[0] == n.named.at[0] &&
+  bool const row_by_row = row_axes(n).count == 1 && row_axes(n).at[0] == indexed_axis(scattered) &&
                           rows.count + 1 == n.axes.count;
   if (!row_by_row) return;
   n.operand[1] = scattered.operand[0];

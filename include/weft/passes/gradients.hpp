@@ -35,7 +35,7 @@ class gradient_graph {
 
   constexpr int constant(double value) {
     node n = make_node(op::constant);
-    n.scalar = value;
+    constant_value(n) = value;
     return g_.emit(n);
   }
 
@@ -58,7 +58,7 @@ class gradient_graph {
     if (g_.nodes[id].axes == axes) return id;
     node n = make_node(op::sum);
     for (int i = 0; i < g_.nodes[id].axes.count; ++i)
-      if (!axes.contains(g_.nodes[id].axes.at[i])) n.named.push(g_.nodes[id].axes.at[i]);
+      if (!axes.contains(g_.nodes[id].axes.at[i])) reduced_axes(n).push(g_.nodes[id].axes.at[i]);
     return emit(n, axes, id);
   }
 

@@ -111,12 +111,13 @@ class planner {
       std::int64_t start = 0;
       for (int j = 0; j < n.operands; ++j) {
         int const part = n.operand[j];
-        if (reads[part] == 1 && can_write_into(part, n, n.named.at[j])) {
+        axis_info const* const axis = concatenated_axes(n).at[j];
+        if (reads[part] == 1 && can_write_into(part, n, axis)) {
           concatenated_in_[part] = i + 1;
           start_[part] = start;
         }
-        if (n.named.at[j]->bounded) break;
-        start += static_cast<std::int64_t>(n.named.at[j]->extent);
+        if (axis->bounded) break;
+        start += static_cast<std::int64_t>(axis->extent);
       }
     }
   }

@@ -91,7 +91,7 @@ class pullback {
     for (int j = 0; j < parts.count; ++j) {
       if (!d_.depends_[parts.of[j]]) continue;
       node p = make_node(op::get_result);
-      p.start = j;
+      result_index(p) = j;
       d_.accumulate(parts.of[j], emit(p, d_.g_.nodes[parts.of[j]].axes, all));
     }
   }
@@ -104,11 +104,11 @@ class pullback {
       add(0, emit(like(op::rotate), n_.axes, gradient_, x(1), negated));
     }
     axis_list axes = n_.axes;
-    axes.at[axes.find(n_.named.at[0])] = n_.named.at[1];
+    axes.at[axes.find(rotated_axis(n_))] = axis_of_pairs(n_);
     for (int which = 0; which < 2; ++which) {
       if (!wants(1 + which)) continue;
       node a = like(op::rotate_adjoint);
-      a.scalar = which;
+      rotation_factor(a) = which;
       add(1 + which, emit(a, axes, x(0), gradient_));
     }
   }
@@ -121,7 +121,7 @@ class pullback {
       if (whole.contains(n_.axes.at[i])) {
         split.push(n_.axes.at[i]);
       } else {
-        for (int j = 0; j < n_.named.count; ++j) split.push(n_.named.at[j]);
+        for (int j = 0; j < merged_axes(n_).count; ++j) split.push(merged_axes(n_).at[j]);
       }
     }
     int const id = emit(like(op::split), split, gradient_);
@@ -133,9 +133,9 @@ class pullback {
     int at = 0;
     while (axes_of(0).contains(n_.axes.at[at])) ++at;
     node slice = make_node(op::slice);
-    slice.named.push(n_.axes.at[at]);
+    slice_axes(slice).push(n_.axes.at[at]);
     for (int j = 0; j < n_.operands; ++j) {
-      axis_info const* const axis = n_.named.at[j];
+      axis_info const* const axis = concatenated_axes(n_).at[j];
       if (wants(j)) {
         axis_list axes = n_.axes;
         axes.at[at] = axis;
@@ -144,9 +144,9 @@ class pullback {
       }
       if (j + 1 == n_.operands) break;
       if (axis->bounded)
-        slice.named.push(axis->length_axis());
+        slice_axes(slice).push(axis->length_axis());
       else
-        slice.start += static_cast<std::int64_t>(axis->extent);
+        slice_offset(slice) += static_cast<std::int64_t>(axis->extent);
     }
   }
 

@@ -159,7 +159,7 @@ class receptive_field_finder {
     if (n.kind == op::attention) return attended(n);
     if (n.kind == op::carry) return carried(n);
     receptive_field r{};
-    bool loses = is_rowwise(n.kind) && has_position(n.named);
+    bool loses = is_rowwise(n.kind) && has_position(row_axes(n));
     for (int j = 0; j < n.operands; ++j) {
       node const& x = g_.nodes[n.operand[j]];
       r = both(r, of_[n.operand[j]]);
@@ -183,7 +183,8 @@ class receptive_field_finder {
     auto const within = [&](std::int64_t distance, double far) {
       return banded ? std::clamp(static_cast<double>(distance), -whole_, whole_) : far;
     };
-    return both(seeing, moved(seen, within(n.lowest, -whole_), within(n.highest, whole_), 1));
+    return both(seeing,
+                moved(seen, within(band_lowest(n), -whole_), within(band_highest(n), whole_), 1));
   }
 
   // A carry depends on all steps before it, through each of them.

@@ -42,9 +42,7 @@ class forward_replay {
       for (int j = 0; j < n.operands; ++j) n.operand[j] = value(n.operand[j]);
       result = g_.emit(n);
     } else {
-      axis_list named{};
-      named.push(steps());
-      result = element(stack(id), named);
+      result = element(stack(id), steps());
     }
     value_[id] = result + 1;
     return result;
@@ -61,7 +59,7 @@ class forward_replay {
     if (whole.kind == op::scan_slice) {
       renamed.operand[0] = whole.operand[0];
       for (int a = 0; a < before.count; ++a)
-        renamed.axes.push(before.at[a] == whole.named.at[0] ? steps() : before.at[a]);
+        renamed.axes.push(before.at[a] == scanned_axis(whole) ? steps() : before.at[a]);
     } else {
       renamed.operand[0] = values(whole.operand[0]);
       axis_list const all = g_.nodes[renamed.operand[0]].axes;
@@ -75,9 +73,8 @@ class forward_replay {
   constexpr int stack(int id) {
     node const& n = g_.nodes[id];
     if (n.axes.count == max_rank) a_scans_adjoint_keeps_a_tensor_of_8_axes();
-    node s = make_node(op::scan_collect);
+    node s = make_node(op::scan_collect, {1, {steps()}});
     s.type = n.type;
-    s.named.push(steps());
     s.axes.push(steps());
     for (int a = 0; a < n.axes.count; ++a) s.axes.push(n.axes.at[a]);
     s.operands = 1;
@@ -85,13 +82,12 @@ class forward_replay {
     return g_.emit(s);
   }
   // The slice of outer node id at the adjoint's current step.
-  constexpr int element(int id, const axis_list& named) {
-    node e = make_node(op::scan_slice);
+  constexpr int element(int id, const axis_info* scanned) {
+    node e = make_node(op::scan_slice, {1, {scanned}});
     e.type = g_.nodes[id].type;
     e.region = region_;
-    e.named = named;
     for (int a = 0; a < g_.nodes[id].axes.count; ++a)
-      if (g_.nodes[id].axes.at[a] != named.at[0]) e.axes.push(g_.nodes[id].axes.at[a]);
+      if (g_.nodes[id].axes.at[a] != scanned) e.axes.push(g_.nodes[id].axes.at[a]);
     e.operands = 1;
     e.operand[0] = id;
     return g_.emit(e);

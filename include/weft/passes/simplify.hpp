@@ -62,7 +62,7 @@ class value_numbering {
 
   constexpr const node& operand(const node& n, int i) const { return g_.nodes[n.operand[i]]; }
   constexpr bool is_constant(const node& n, int i, double value) const {
-    return operand(n, i).kind == op::constant && operand(n, i).scalar == value;
+    return operand(n, i).kind == op::constant && constant_value(operand(n, i)) == value;
   }
   // Whether operand i has n's axes and dtype, so that it could replace n.
   constexpr bool is_like(const node& n, int i) const {
@@ -85,9 +85,10 @@ class value_numbering {
     using int32 = std::numeric_limits<std::int32_t>;
     if (n.type == dtype::int32 && !(value >= int32::min() && value <= int32::max()))
       this_number_does_not_fit_into_int32();
-    c.scalar = n.type == dtype::int32     ? static_cast<double>(static_cast<std::int32_t>(value))
-               : n.type == dtype::boolean ? (value != 0)
-                                          : static_cast<double>(static_cast<float>(value));
+    constant_value(c) = n.type == dtype::int32
+                            ? static_cast<double>(static_cast<std::int32_t>(value))
+                        : n.type == dtype::boolean ? (value != 0)
+                                                   : static_cast<double>(static_cast<float>(value));
     return add(c);
   }
 
@@ -123,7 +124,7 @@ class value_numbering {
     std::int64_t next = 0;
     for (int i = 0; i < joined.operands; ++i) {
       if (starts[i] != next) return false;
-      next += static_cast<std::int64_t>(joined.named.at[i]->extent);
+      next += static_cast<std::int64_t>(concatenated_axes(joined).at[i]->extent);
     }
     if (next != static_cast<std::int64_t>(whole->extent)) return false;
     n = joined;
@@ -137,21 +138,22 @@ class value_numbering {
     if (p.kind == op::add)
       return collect_pads(p.operand[1], joined, whole, starts) &&
              collect_pads(p.operand[0], joined, whole, starts);
-    if (p.kind != op::pad || p.named.count != 1 || joined.operands == max_rank) return false;
-    if (whole && whole != p.named.at[0]) return false;
-    whole = p.named.at[0];
+    if (p.kind != op::pad || slice_axes(p).count != 1 || joined.operands == max_rank) return false;
+    if (whole && whole != sliced_axis(p)) return false;
+    whole = sliced_axis(p);
     axis_info const* const axis = operand(p, 0).axes.at[p.axes.find(whole)];
     if (whole->bounded || axis->bounded) return false;
     int at = joined.operands++;
-    joined.named.count = joined.operands;
-    for (; at > 0 && starts[at - 1] > p.start; --at) {
+    axis_list& parts = concatenated_axes(joined);
+    parts.count = joined.operands;
+    for (; at > 0 && starts[at - 1] > slice_offset(p); --at) {
       starts[at] = starts[at - 1];
       joined.operand[at] = joined.operand[at - 1];
-      joined.named.at[at] = joined.named.at[at - 1];
+      parts.at[at] = parts.at[at - 1];
     }
-    starts[at] = p.start;
+    starts[at] = slice_offset(p);
     joined.operand[at] = p.operand[0];
-    joined.named.at[at] = axis;
+    parts.at[at] = axis;
     return true;
   }
 
@@ -163,8 +165,8 @@ class value_numbering {
         is_like(n, 1))
       return n.operand[1];
     if (!is_finite_constant(n, 0) || !is_finite_constant(n, 1)) return -1;
-    double const a = operand(n, 0).scalar;
-    double const b = operand(n, 1).scalar;
+    double const a = constant_value(operand(n, 0));
+    double const b = constant_value(operand(n, 1));
     if (n.kind == op::divide && b == 0) return -1;
     return constant(n, n.kind == op::add        ? a + b
                        : n.kind == op::subtract ? a - b
@@ -174,8 +176,9 @@ class value_numbering {
   // Others are left to the kernels: compilers reject a constant expression that becomes NaN.
   constexpr bool is_finite_constant(const node& n, int i) const {
     double const largest = std::numeric_limits<double>::max();
-    double const x = operand(n, i).scalar;
-    return operand(n, i).kind == op::constant && -largest <= x && x <= largest;
+    if (operand(n, i).kind != op::constant) return false;
+    double const x = constant_value(operand(n, i));
+    return -largest <= x && x <= largest;
   }
 
  private:
