@@ -170,7 +170,7 @@ bool has_options(std::initializer_list<option> what, std::int64_t origin = 0) {
   weft::node const& n = output_node(g);
   unsigned bits = 0;
   for (option const o : what) bits |= weft::bit_of(o);
-  return n.kind == op::attention && n.options == bits && n.origin == origin;
+  return n.kind == op::attention && n.options == bits && relative_origin(n) == origin;
 }
 template <class Model>
 bool is_looked_up() {
@@ -253,7 +253,7 @@ BOOST_AUTO_TEST_CASE(relative_biases_are_looked_up_and_other_biases_are_dense_op
   BOOST_TEST((has_options<scaled_together>({option::bias, option::relative}, 6)));
   BOOST_TEST((is_looked_up<scaled_together>()));
   BOOST_TEST((has_options<capped>({option::bias, option::relative}, 2)));
-  BOOST_TEST((output_node(attended<capped>()).scalar == 2));
+  BOOST_TEST((soft_cap_of(output_node(attended<capped>())) == 2));
   BOOST_TEST((has_options<one_query>({option::offset, option::lengths, option::relative}, 9)));
   BOOST_TEST((is_looked_up<one_query>()));
 }

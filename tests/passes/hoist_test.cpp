@@ -188,7 +188,8 @@ struct attending {
 bool attends_by_a_band() {
   weft::graph const& g = run_graph<attending>();
   for (int i = 0; i < g.count; ++i)
-    if (g.nodes[i].kind == op::attention) return g.nodes[i].highest == 0 && g.nodes[i].options == 0;
+    if (g.nodes[i].kind == op::attention)
+      return band_highest(g.nodes[i]) == 0 && g.nodes[i].options == 0;
   return false;
 }
 

@@ -80,7 +80,7 @@ static_assert(count(simplified<scaled>(), op::constant) == 1);
 static_assert(simplified<scaled>().count == 3);
 constexpr double scale() {
   weft::graph const g = simplified<scaled>();
-  return g.nodes[output_node(g).operand[1]].scalar;
+  return constant_value(g.nodes[output_node(g).operand[1]]);
 }
 static_assert(scale() == 8);
 
@@ -101,7 +101,7 @@ struct folded {
 };
 constexpr double folded_to() {
   weft::graph const g = simplified<folded>();
-  return g.count == 3 ? g.nodes[output_node(g).operand[1]].scalar : -1;
+  return g.count == 3 ? constant_value(g.nodes[output_node(g).operand[1]]) : -1;
 }
 static_assert(folded_to() == 3);
 

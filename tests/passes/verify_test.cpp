@@ -34,9 +34,8 @@ struct well_formed {
   int s = sum();
 
   int sum() {
-    node n = make_node(op::sum);
+    node n = make_node(op::sum, axes_of(shape<Out>()));
     n.axes = axes_of(shape<Rows>());
-    n.named = axes_of(shape<Out>());
     n.operands = 1;
     n.operand[0] = z;
     return g->emit(n);
@@ -96,7 +95,7 @@ BOOST_AUTO_TEST_CASE(a_contraction_has_no_axis_but_those_of_its_factors) {
 
 BOOST_AUTO_TEST_CASE(a_reduction_keeps_what_it_does_not_name) {
   well_formed m;
-  m.at(m.s).named = axes_of(shape<Rows>());
+  reduced_axes(m.at(m.s)) = axes_of(shape<Rows>());
   BOOST_TEST(m.fault() == "4: axes that do not follow from those that it names");
 }
 

@@ -57,13 +57,13 @@ inline attention_values attention(const graph& g, const node& n, const lengths& 
   auto const seen = [&](std::size_t i, std::size_t j, auto o, auto l) {
     auto const place = distance(i, j, o);
     bool const inside = !x.lengths || static_cast<std::int64_t>(j) <
-                                          static_cast<std::int64_t>(x.lengths[l]) + n.start;
-    return inside && n.lowest <= place && place <= n.highest;
+                                          static_cast<std::int64_t>(x.lengths[l]) + length_more(n);
+    return inside && band_lowest(n) <= place && place <= band_highest(n);
   };
   // The offset of the relative bias of query i and key j, in the row that begins at t.
   auto const looked_up = [&](std::size_t i, std::size_t j, auto o, auto t) {
     auto const last = static_cast<std::int64_t>(of(axes.distance)) - 1;
-    auto const index = std::clamp<std::int64_t>(distance(i, j, o) + n.origin, 0, last);
+    auto const index = std::clamp<std::int64_t>(distance(i, j, o) + relative_origin(n), 0, last);
     return t + static_cast<std::size_t>(index) * of_relative.stride(axes.distance);
   };
   auto const each_row = [&](std::size_t i, auto q, auto k, auto w, auto m, auto b, auto o, auto l,
@@ -78,9 +78,9 @@ inline attention_values attention(const graph& g, const node& n, const lengths& 
         s += x.query[q + d * of_query.stride(axes.depth)] *
              x.key[k + j * of_key.stride(axes.key) + d * of_key.stride(axes.depth)];
       s *= n.scale;
-      if (n.scalar != 0) {
-        double const t = std::tanh(s / n.scalar);
-        s = n.scalar * t;
+      if (double const cap = soft_cap_of(n); cap != 0) {
+        double const t = std::tanh(s / cap);
+        s = cap * t;
         slope[j] *= 1 - t * t;
       }
       double const bias = x.bias ? x.bias[b + j * of_bias.stride(axes.key)] : 0;

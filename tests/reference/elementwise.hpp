@@ -112,11 +112,11 @@ inline double elementwise(const node& n, double x, double y, double z) {
 
 // The factor by which a dropout multiplies the element with id `number`.
 inline double kept_share(const node& numbers, const kernels::random_state& random, double number) {
-  auto const salt = static_cast<std::uint32_t>(numbers.start);
+  auto const salt = static_cast<std::uint32_t>(rng_stream(numbers));
   bool const dropped =
       kernels::is_dropped(kernels::random_word(random, salt, static_cast<std::uint32_t>(number)),
-                          drop_threshold(numbers.scalar));
-  return dropped ? 0 : 1 / (1 - numbers.scalar);
+                          drop_threshold(dropout_rate(numbers)));
+  return dropped ? 0 : 1 / (1 - dropout_rate(numbers));
 }
 
 }  // namespace detail

@@ -52,7 +52,7 @@ struct compute_of_operation {
     });
   }
   static void rowwise_of_node(const computation& c) {
-    axes const along = to_axes(c.n.named);
+    axes const along = to_axes(row_axes(c.n));
     for_each(without(c.own, along), c.of, {c.result, c.of_x, c.of_y, c.of_z, c.layout_of(c.n, 3)},
              [&](auto i, auto x, auto y, auto z, auto w) {
                std::size_t const first[]{x, y, z, w};
@@ -119,7 +119,7 @@ class evaluation {
   }
   void write_step(const node& n, values& whole) const {
     layout at = now_.dense(n.axes);
-    std::size_t const first = now_.step * at.take(n.named.at[0]);
+    std::size_t const first = now_.step * at.take(scanned_axis(n));
     for_each(to_axes(now_.axes_of(n, 0)), now_.of, {at, now_.layout_of(n, 0)},
              [&](auto i, auto a) { whole.data[first + i] = now_.data(n, 0)[a]; });
   }

@@ -24,40 +24,43 @@ inline const axis_info* follow_rules(const graph& g, lengths& of) {
     node const& n = g.nodes[i];
     if (n.kind == op::split) {
       std::size_t inner = 1;
-      for (int j = 1; j < n.named.count; ++j) inner *= of(n.named.at[j]);
+      for (int j = 1; j < split_axes(n).count; ++j) inner *= of(split_axes(n).at[j]);
       if (waits(split_axis(g, n))) continue;
       std::size_t const whole = of(split_axis(g, n));
       if (whole % inner != 0) throw std::invalid_argument("split: the length is not a multiple");
-      of.set(n.named.at[0], whole / inner);
+      of.set(split_axes(n).at[0], whole / inner);
     } else if (n.kind == op::merge) {
-      if (!waits(n.named.at[0])) of.set(merged_axis(g, n), product(of, n.named));
+      axis_list const& parts = merged_axes(n);
+      if (!waits(parts.at[0])) of.set(merged_axis(g, n), product(of, parts));
     } else if (n.kind == op::concatenate) {
       std::size_t sum = 0;
       bool known = true;
-      for (int j = 0; j < n.named.count; ++j) {
-        known = !waits(n.named.at[j]) && known;
-        sum += of(n.named.at[j]);
+      axis_list const& parts = concatenated_axes(n);
+      for (int j = 0; j < parts.count; ++j) {
+        known = !waits(parts.at[j]) && known;
+        sum += of(parts.at[j]);
       }
       if (known) of.set(whole_axis(g, n), sum);
     } else if (n.kind == op::unfold) {
-      if (waits(n.named.at[0])) continue;
-      auto const stride = static_cast<std::size_t>(n.lowest);
-      std::size_t const reach =
-          static_cast<std::size_t>(n.highest) * (of(n.named.at[2]) - 1);  // beyond a window's start
-      std::size_t const whole = of(n.named.at[0]);
-      of.set(n.named.at[1], whole > reach ? (whole - reach - 1) / stride + 1 : 0);
+      if (waits(windowed_axis(n))) continue;
+      auto const stride = static_cast<std::size_t>(window_stride(n));
+      std::size_t const reach = static_cast<std::size_t>(window_dilation(n)) *
+                                (of(axis_in_window(n)) - 1);  // beyond a window's start
+      std::size_t const whole = of(windowed_axis(n));
+      of.set(axis_of_windows(n), whole > reach ? (whole - reach - 1) / stride + 1 : 0);
     } else if (n.kind == op::slice || n.kind == op::pad) {
       auto const* const part = part_axis(g, n);
-      if (waits(n.kind == op::pad ? part : n.named.at[0])) continue;
-      if (n.kind == op::pad && n.named.at[0]->bounded && !of.is_set(n.named.at[0]))
-        of.set(n.named.at[0], of(part) + n.named.at[0]->extent - part->extent);
-      std::size_t const whole = of(n.named.at[0]);
+      auto const* const sliced = sliced_axis(n);
+      if (waits(n.kind == op::pad ? part : sliced)) continue;
+      if (n.kind == op::pad && sliced->bounded && !of.is_set(sliced))
+        of.set(sliced, of(part) + sliced->extent - part->extent);
+      std::size_t const whole = of(sliced);
       std::size_t const start = detail::start(of, n);
       if (n.kind == op::slice && part->bounded && !of.is_set(part) && start <= whole)
         of.set(part, whole - start);
       if (start + of(part) > whole)
         throw std::invalid_argument(std::string(part->name) + " ends beyond " +
-                                    std::string(n.named.at[0]->name));
+                                    std::string(sliced->name));
     }
   }
   return awaited;

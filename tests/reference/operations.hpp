@@ -24,16 +24,16 @@ struct computed;
 // Replaces the layout's axis of elements by that of pairs; returns the offset from a pair's first
 // element to its second.
 inline std::size_t take_pairs(const node& n, layout& of) {
-  std::size_t const stride = of.take(n.named.at[0]);
-  of.put(n.named.at[1], stride * pair_steps_of(n).next);
+  std::size_t const stride = of.take(rotated_axis(n));
+  of.put(axis_of_pairs(n), stride * pair_steps_of(n).next);
   return stride * pair_steps_of(n).partner;
 }
 // The unfolded layout: the axis of windows and that within a window instead of their operand's
 // axis.
 inline layout looked_at(layout whole, const node& n) {
-  std::size_t const stride = whole.take(n.named.at[0]);
-  whole.put(n.named.at[1], stride * static_cast<std::size_t>(n.lowest));
-  whole.put(n.named.at[2], stride * static_cast<std::size_t>(n.highest));
+  std::size_t const stride = whole.take(windowed_axis(n));
+  whole.put(axis_of_windows(n), stride * static_cast<std::size_t>(window_stride(n)));
+  whole.put(axis_in_window(n), stride * static_cast<std::size_t>(window_dilation(n)));
   return whole;
 }
 inline axes put_in_place(axes list, const axis_info* of, const axis_info* axis) {
@@ -65,7 +65,7 @@ struct computed<op::state> : computation {
 template <>
 struct computed<op::update_rows> : computation {
   void run() const {
-    auto const *const into = n.named.at[0], *const row = n.named.at[1];
+    auto const *const into = updated_axis(n), *const row = axis_of_rows(n);
     std::copy_n(x, v.data.size(), r);
     layout to = result;
     std::size_t const stride = to.take(into);
@@ -82,7 +82,7 @@ struct computed<op::update_rows> : computation {
 };
 template <>
 struct computed<op::constant> : computation {
-  void run() const { v.data.assign(v.data.size(), n.scalar); }
+  void run() const { v.data.assign(v.data.size(), constant_value(n)); }
 };
 template <>
 struct computed<op::element_ids> : computation {
@@ -104,7 +104,7 @@ template <>
 struct computed<op::scan_slice> : computation {
   void run() const {
     layout whole = of_x;
-    std::size_t const first = step * whole.take(n.named.at[0]);
+    std::size_t const first = step * whole.take(scanned_axis(n));
     for_each(own, of, {result, whole}, [&](auto i, auto a) { r[i] = x[first + a]; });
   }
 };
@@ -130,8 +130,8 @@ struct computed<op::merge> : computation {
   void run() const {
     layout apart = result;
     std::size_t stride = apart.take(merged_axis(g, n));
-    for (int i = n.named.count; i-- > 0; stride *= of(n.named.at[i]))
-      apart.put(n.named.at[i], stride);
+    axis_list const& parts = merged_axes(n);
+    for (int i = parts.count; i-- > 0; stride *= of(parts.at[i])) apart.put(parts.at[i], stride);
     for_each(to_axes(axes_of(n, 0)), of, {apart, of_x}, [&](auto i, auto a) { r[i] = x[a]; });
   }
 };
@@ -139,8 +139,8 @@ template <>
 struct computed<op::slice> : computation {
   void run() const {
     layout whole = of_x;
-    std::size_t const first = start(of, n) * whole.stride(n.named.at[0]);
-    whole.rename(n.named.at[0], part_axis(g, n));
+    std::size_t const first = start(of, n) * whole.stride(sliced_axis(n));
+    whole.rename(sliced_axis(n), part_axis(g, n));
     for_each(own, of, {result, whole}, [&](auto i, auto a) { r[i] = x[first + a]; });
   }
 };
@@ -148,9 +148,9 @@ template <>
 struct computed<op::pad> : computation {
   void run() const {
     layout whole = result;
-    std::size_t const first = start(of, n) * whole.stride(n.named.at[0]);
-    axes const at_part = put_in_place(own, n.named.at[0], part_axis(g, n));
-    whole.rename(n.named.at[0], part_axis(g, n));
+    std::size_t const first = start(of, n) * whole.stride(sliced_axis(n));
+    axes const at_part = put_in_place(own, sliced_axis(n), part_axis(g, n));
+    whole.rename(sliced_axis(n), part_axis(g, n));
     for_each(at_part, of, {whole, of_x}, [&](auto i, auto a) { r[first + i] = x[a]; });
   }
 };
@@ -173,7 +173,7 @@ struct computed<op::concatenate> : computation {
     auto const* const axis = whole_axis(g, n);
     std::size_t first = 0;
     for (int p = 0; p < n.operands; ++p) {
-      auto const* const part = n.named.at[p];
+      auto const* const part = concatenated_axes(n).at[p];
       double const* const from = data(n, p);
       layout whole = result;
       whole.rename(axis, part);
@@ -191,7 +191,7 @@ struct computed<op::positions> : computation {
 };
 template <>
 struct computed<op::length> : computation {
-  void run() const { r[0] = static_cast<double>(product(of, n.named)); }
+  void run() const { r[0] = static_cast<double>(product(of, multiplied_axes(n))); }
 };
 template <>
 struct computed<op::sum> : computation {
@@ -244,7 +244,7 @@ struct computed<op::get_result> : computation {
   void run() const {
     attention_parts const parts = parts_of(g.nodes[n.operand[0]]);
     std::size_t first = 0;
-    for (int j = 0; j < n.start; ++j) first += dense(g.nodes[parts.of[j]].axes).size();
+    for (int j = 0; j < result_index(n); ++j) first += dense(g.nodes[parts.of[j]].axes).size();
     std::copy_n(x + first, v.data.size(), r);
   }
 };
@@ -254,7 +254,7 @@ struct computed<op::rotate> : computation {
     for_each(own, of, {result, of_x}, [&](auto i, auto a) { r[i] = x[a]; });
     layout to_pairs = result, from_pairs = of_x;
     std::size_t const to = take_pairs(n, to_pairs), from = take_pairs(n, from_pairs);
-    for_each(put_in_place(own, n.named.at[0], n.named.at[1]), of,
+    for_each(put_in_place(own, rotated_axis(n), axis_of_pairs(n)), of,
              {to_pairs, from_pairs, of_y, of_z}, [&](auto i, auto a, auto c, auto s) {
                r[i] = x[a] * y[c] - x[a + from] * z[s];
                r[i + to] = x[a + from] * y[c] + x[a] * z[s];
@@ -267,15 +267,15 @@ struct computed<op::rotate_adjoint> : computation {
     layout pairs = of_x, pairs_g = of_y;
     std::size_t const second = take_pairs(n, pairs), second_g = take_pairs(n, pairs_g);
     for_each(own, of, {result, pairs, pairs_g}, [&](auto i, auto a, auto b) {
-      r[i] = n.scalar == 0 ? y[b] * x[a] + y[b + second_g] * x[a + second]
-                           : y[b + second_g] * x[a] - y[b] * x[a + second];
+      r[i] = rotation_factor(n) == 0 ? y[b] * x[a] + y[b + second_g] * x[a + second]
+                                     : y[b + second_g] * x[a] - y[b] * x[a + second];
     });
   }
 };
 template <>
 struct computed<op::gather> : computation {
   void run() const {
-    auto const* const indexed = n.named.at[0];
+    auto const* const indexed = indexed_axis(n);
     auto const size = static_cast<double>(of(indexed));
     layout table = of_x;
     std::size_t const stride = table.take(indexed);
@@ -288,7 +288,7 @@ template <>
 struct computed<op::top_k> : computation {
   static constexpr bool is_exact = true;
   void run() const {
-    auto const *const along = n.named.at[0], *const selected = n.named.at[1];
+    auto const *const along = ranked_axis(n), *const selected = selected_axis(n);
     layout row = of_x, best = result;
     std::size_t const stride = row.take(along), to = best.take(selected);
     std::size_t const count = of(along), k = of(selected);
@@ -307,7 +307,7 @@ struct computed<op::top_k> : computation {
 template <>
 struct computed<op::scatter_add> : computation {
   void run() const {
-    auto const* const indexed = n.named.at[0];
+    auto const* const indexed = indexed_axis(n);
     auto const size = static_cast<double>(of(indexed));
     layout table = result;
     std::size_t const stride = table.take(indexed);
@@ -321,7 +321,7 @@ template <>
 struct computed<op::norm_parameter_gradient> : computation {
   void run() const {
     node const& adjoint = g.nodes[n.operand[0]];
-    axes const along = to_axes(adjoint.named);
+    axes const along = to_axes(row_axes(adjoint));
     layout const at_x = layout_of(adjoint, 0), at_g = layout_of(adjoint, 1);
     node normal = adjoint;
     normal.kind = normalization_of_adjoint(adjoint.kind);
@@ -331,7 +331,7 @@ struct computed<op::norm_parameter_gradient> : computation {
       std::vector<double> const h = detail::rowwise(normal, row, row);
       std::size_t next = 0;
       for_each(along, of, {result, at_g}, [&](auto j, auto k) {
-        r[j] += data(adjoint, 1)[b + k] * (n.start == 0 ? h[next++] : 1);
+        r[j] += data(adjoint, 1)[b + k] * (norm_parameter(n) == 0 ? h[next++] : 1);
       });
     });
   }

@@ -62,15 +62,14 @@ struct test_graph {
   }
   int constant(double value) {
     node n = make_node(op::constant);
-    n.scalar = value;
+    constant_value(n) = value;
     return emit(n);
   }
   int add(op kind, list over, std::initializer_list<int> operands, list named = {},
           std::int64_t start = 0, double scalar = 0, dtype type = dtype::float32) {
-    node n = make_node(kind);
+    node n = make_node(kind, axes(named));
     n.type = type;
     n.axes = axes(over);
-    n.named = axes(named);
     for (int const id : operands) n.operand[n.operands++] = id;
     n.start = start;
     n.scalar = scalar;

@@ -169,7 +169,7 @@ inline constexpr auto rowwise_operations = table_of_operations(row_functions_of_
 // One row; g is read by the adjoints only.
 inline std::vector<double> rowwise(const node& n, const std::vector<double>& x,
                                    const std::vector<double>& g) {
-  row const r(x, g, n.scalar);
+  row const r(x, g, epsilon_of(n));
   std::vector<double> y(x.size());
   for (std::size_t i = 0; i < x.size(); ++i) y[i] = rowwise_operations[n.kind].of(r, i);
   return y;

@@ -89,25 +89,26 @@ inline const axis_info* own_axis(const axis_list& list, const axis_list& other,
     if (!other.contains(list.at[i])) return list.at[i];
   return same;
 }
-// slice, pad: the axis of the part; the axis of the whole is the first one named.
+// slice, pad: the axis of the part; the axis of the whole is sliced_axis.
 inline const axis_info* part_axis(const graph& g, const node& n) {
   axis_list const& operand = g.nodes[n.operand[0]].axes;
-  return n.kind == op::slice ? own_axis(n.axes, operand, n.named.at[0])
-                             : own_axis(operand, n.axes, n.named.at[0]);
+  return n.kind == op::slice ? own_axis(n.axes, operand, sliced_axis(n))
+                             : own_axis(operand, n.axes, sliced_axis(n));
 }
 // split: the operand's axis, which has the position of the result's outermost new axis.
 inline const axis_info* split_axis(const graph& g, const node& n) {
-  return g.nodes[n.operand[0]].axes.at[n.axes.find(n.named.at[0])];
+  return g.nodes[n.operand[0]].axes.at[n.axes.find(split_axes(n).at[0])];
 }
 // merge: the result's new axis, which may be one of those merged.
 inline const axis_info* merged_axis(const graph& g, const node& n) {
-  for (int i = 0; i < n.named.count; ++i)
-    if (n.axes.contains(n.named.at[i])) return n.named.at[i];
+  axis_list const& parts = merged_axes(n);
+  for (int i = 0; i < parts.count; ++i)
+    if (n.axes.contains(parts.at[i])) return parts.at[i];
   return own_axis(n.axes, g.nodes[n.operand[0]].axes, nullptr);
 }
 // concatenate: the axis of the whole, which has the position of operand 0's part.
 inline const axis_info* whole_axis(const graph& g, const node& n) {
-  return n.axes.at[g.nodes[n.operand[0]].axes.find(n.named.at[0])];
+  return n.axes.at[g.nodes[n.operand[0]].axes.find(concatenated_axes(n).at[0])];
 }
 
 inline std::size_t product(const lengths& of, const axis_list& list) {
@@ -117,8 +118,8 @@ inline std::size_t product(const lengths& of, const axis_list& list) {
 }
 // slice, pad: the index at which the part begins in the whole.
 inline std::size_t start(const lengths& of, const node& n) {
-  auto at = static_cast<std::size_t>(n.start);
-  for (int i = 1; i < n.named.count; ++i) at += of(n.named.at[i]);
+  auto at = static_cast<std::size_t>(slice_offset(n));
+  for (int i = 1; i < slice_axes(n).count; ++i) at += of(slice_axes(n).at[i]);
   return at;
 }
 

@@ -124,11 +124,12 @@ class error_analysis {
       return std::max(ex, ey);
     } else if constexpr (K == op::constant) {
       // rounded to float32
-      if (n.type != dtype::float32 || !std::isfinite(n.scalar)) return 0;
-      return static_cast<double>(static_cast<float>(n.scalar)) == n.scalar ? 0 : ref::rounding(r);
+      double const value = constant_value(n);
+      if (n.type != dtype::float32 || !std::isfinite(value)) return 0;
+      return static_cast<double>(static_cast<float>(value)) == value ? 0 : ref::rounding(r);
     } else if constexpr (K == op::length) {
       // a product of integers, exact below 2^24
-      return r < 0x1p24 ? 0 : ref::gamma(n.named.count) * r;
+      return r < 0x1p24 ? 0 : ref::gamma(multiplied_axes(n).count) * r;
     } else if constexpr (K == op::cast) {
       // from integers, exact below 2^24
       return g_.nodes[x].type == dtype::float32 || r < 0x1p24 ? ex : ref::rounding(r);
@@ -150,7 +151,7 @@ class error_analysis {
       return ex;
     } else if constexpr (K == op::dropout) {
       // times a factor that is rounded, or 0
-      double const rate = g_.nodes[y].scalar;
+      double const rate = dropout_rate(g_.nodes[y]);
       return rate == 1 ? 0 : ex / (1 - rate) + ref::gamma(2) * r + underflow;
     } else if constexpr (K == op::relu_adjoint) {
       // g or 0
@@ -186,7 +187,7 @@ class error_analysis {
       ref::row_range const rows_of_x = rows_of(adjoint, adjoint.operand[0]);
       double const k = static_cast<double>(data(adjoint.operand[1]).size()) / rows_of_x.length;
       double const eg = error(adjoint, 1);
-      ref::normal_errors const e = n.start == 0
+      ref::normal_errors const e = norm_parameter(n) == 0
                                        ? ref::errors_of_normal(rows_of_x, error(adjoint, 0))
                                        : ref::normal_errors{0, 0, 1};
       double const most_g = most(adjoint.operand[1]);
@@ -201,7 +202,7 @@ class error_analysis {
              ref::gamma(k + 2) * sum_of([](double a, double b) { return a * b; }) + k * underflow;
     } else if constexpr (K == op::fold) {
       // at most as many terms as a window has positions
-      auto const k = static_cast<double>(of_(n.named.at[2]));
+      auto const k = static_cast<double>(of_(axis_in_window(n)));
       return k * ex + ref::gamma(k) * k * mx;
     } else if constexpr (K == op::scatter_add) {
       return scatter(n, ex);
@@ -261,7 +262,7 @@ class error_analysis {
 
   // As a sum with as many terms as there are equal indices.
   double scatter(const node& n, double ex) const {
-    auto const* const indexed = n.named.at[0];
+    auto const* const indexed = indexed_axis(n);
     ref::layout table(n.axes, of_);
     std::size_t const stride = table.take(indexed);
     auto const size = static_cast<double>(of_(indexed));
@@ -286,12 +287,12 @@ class error_analysis {
   ref::row_range rows_of(const node& n, int id) const {
     ref::row_range all;
     all.centred = subtracts_mean(n.kind);
-    auto const along = ref::to_axes(n.named);
+    auto const along = ref::to_axes(row_axes(n));
     for (auto const* axis : along) all.length *= static_cast<double>(of_(axis));
     ref::for_each(ref::without(ref::to_axes(n.axes), along), of_, {layout(id)}, [&](auto first) {
       std::vector<double> row;
       ref::for_each(along, of_, {layout(id)}, [&](auto i) { row.push_back(data(id)[first + i]); });
-      all.add(row, n.scalar);
+      all.add(row, epsilon_of(n));
     });
     return all;
   }

@@ -210,7 +210,7 @@ void expectation::fill(const settings& s) {
     if (n.kind != op::gather) continue;
     if (int const input = viewed_input(g_, n.operand[1]); input >= 0) {
       auto& r = ranges[static_cast<std::size_t>(input)];
-      r = {0, std::min(r.high, static_cast<double>(of_(n.named.at[0])))};
+      r = {0, std::min(r.high, static_cast<double>(of_(indexed_axis(n))))};
     }
   }
   for (int i = 0; i < g_.input_count; ++i) {
