@@ -51,7 +51,8 @@ constexpr bool is_int32(const affine_index& p, const affine_axes& axes) {
 constexpr affine_index as_affine(const graph& g, int id, const affine_axes& axes) {
   node const& n = g.nodes[id];
   if (n.type != dtype::int32) return {};
-  if (n.kind == op::constant) return {true, 0, 0, static_cast<std::int64_t>(n.scalar), 0, -1};
+  if (n.kind == op::constant)
+    return {true, 0, 0, static_cast<std::int64_t>(constant_value(n)), 0, -1};
   bool const of_queries = axes.query && n.axes.contains(axes.query);
   if (!n.axes.contains(axes.key) && !of_queries) return {true, 0, 0, 0, 1, id};
   if (n.kind == op::positions) return {true, !of_queries, of_queries, 0, 0, -1};

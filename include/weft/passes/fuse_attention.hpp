@@ -39,18 +39,16 @@ class attention_fuser {
 
   // The attention node, whose operands are emitted into h.
   constexpr node make(graph& h, const attention_match& f, const axis_list& axes, const int* to) {
-    node n = make_node(op::attention);
+    axis_list named{3, {f.key_axis, f.depth_axis, f.value_axis}};
+    if (f.query_axis) named.push(f.query_axis);
+    node n = make_node(op::attention, named);
     n.axes = axes;
-    n.named.push(f.key_axis);
-    n.named.push(f.depth_axis);
-    n.named.push(f.value_axis);
-    if (f.query_axis) n.named.push(f.query_axis);
     n.scale = f.scale;
-    n.scalar = f.soft_cap;
-    n.lowest = f.lowest;
-    n.highest = f.highest;
-    n.start = f.length_more;
-    n.origin = f.origin;
+    soft_cap_of(n) = f.soft_cap;
+    band_lowest(n) = f.lowest;
+    band_highest(n) = f.highest;
+    length_more(n) = f.length_more;
+    relative_origin(n) = f.origin;
     for (int const id : {f.query, f.key, f.value}) n.operand[n.operands++] = to[id];
     if (f.mask_count > 0) {
       int all = to[f.masks[0]];
@@ -72,7 +70,7 @@ class attention_fuser {
   constexpr int scaled(graph& h, const attention_match::addend& a, const int* to) {
     if (a.times == 1) return to[a.node];
     node c = make_node(op::constant);
-    c.scalar = a.times;
+    constant_value(c) = a.times;
     return joined(h, op::multiply, to[a.node], made(h, c));
   }
   // An elementwise operation on a and b, with the axes of both.

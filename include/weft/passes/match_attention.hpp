@@ -54,11 +54,11 @@ class attention_matcher {
         numbers = at(id).operand[1];
         id = at(id).operand[0];
       }
-      if (at(id).kind != op::softmax || !only_here(id) || at(id).named.count != 1) continue;
+      if (at(id).kind != op::softmax || !only_here(id) || row_axes(at(id)).count != 1) continue;
       f = {};
       f.numbers = numbers;
       f.value = n.operand[1 - weights];
-      f.key_axis = at(id).named.at[0];
+      f.key_axis = row_axes(at(id)).at[0];
       if (match_scores(at(id).operand[0], n.region, f) && find_axes(n, at(id), f) &&
           split_conjunctions(f)) {
         match_positions(f);
@@ -83,7 +83,7 @@ class attention_matcher {
   constexpr double factor(const node& n) const {
     bool const divides = n.kind == op::divide;
     if ((!divides && n.kind != op::multiply) || !is_constant(n.operand[1])) return 0;
-    double const c = at(n.operand[1]).scalar;
+    double const c = constant_value(at(n.operand[1]));
     return c == 0 ? 0 : divides ? 1 / c : c;
   }
   // n, with the constant operand of a product second.
@@ -98,7 +98,7 @@ class attention_matcher {
     if (at(id).kind == op::where && only_here(id)) {
       node const& n = at(id);
       if (!is_constant(n.operand[2]) ||
-          at(n.operand[2]).scalar != -std::numeric_limits<double>::infinity())
+          constant_value(at(n.operand[2])) != -std::numeric_limits<double>::infinity())
         return false;
       f.masks[f.mask_count++] = n.operand[0];
       id = n.operand[1];
@@ -267,7 +267,7 @@ class attention_matcher {
                                        attention_match& f) const {
     node const& n = at(from.node);
     axis_list const& of_table = at(n.operand[0]).axes;
-    axis_info const* const distance = n.named.at[0];
+    axis_info const* const distance = indexed_axis(n);
     if (distance->bounded || of_table.contains(f.key_axis) || weights.axes.contains(distance))
       return false;
     clamped const index = peel_clamps(n.operand[1]);
@@ -307,7 +307,7 @@ class attention_matcher {
       if (n.kind != op::maximum && n.kind != op::minimum) break;
       if (is_constant(n.operand[0])) std::swap(n.operand[0], n.operand[1]);
       if (!is_constant(n.operand[1])) break;
-      auto const bound = static_cast<std::int64_t>(at(n.operand[1]).scalar);
+      auto const bound = static_cast<std::int64_t>(constant_value(at(n.operand[1])));
       if (n.kind == op::maximum)
         c.low = std::max(c.low, bound);
       else
