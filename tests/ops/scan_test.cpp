@@ -74,9 +74,9 @@ struct decoder {
           return next(after, sin(h) * 0.5f + m * given_t).with(context * z, sum<Hidden>(after));
         });
     constexpr auto weigh = [](auto y, auto... axes) {
-      return sum<typename decltype(axes)::outermost...>(
+      return sum<weft::outermost<decltype(axes)>...>(
           (y * ... *
-           sin(weft::cast<float>(weft::positions<typename decltype(axes)::outermost>()) + 1.f)));
+           sin(weft::cast<float>(weft::positions<weft::outermost<decltype(axes)>>()) + 1.f)));
     };
     auto const [h, m] = r.last;
     auto const [contexts, sums] = r.all;

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <boost/hana/for_each.hpp>
+#include <boost/hana/tuple.hpp>
 #include <concepts>
 #include <stdexcept>
 #include <type_traits>

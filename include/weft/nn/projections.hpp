@@ -47,7 +47,7 @@ struct projections {
 
   static constexpr auto weights(scope s) {
     if constexpr (same_heads && same_widths) {
-      using Heads = typename H::key::outermost;
+      using Heads = outermost<typename H::key>;
       return split_qkv<Heads>(
           weight<"in_proj_weight", typename W::query, typename D::key>(s, shape<in_proj<Heads>>{}));
     } else {
@@ -59,7 +59,7 @@ struct projections {
   }
   static constexpr auto biases(scope s) {
     if constexpr (same_heads) {
-      using Heads = typename H::key::outermost;
+      using Heads = outermost<typename H::key>;
       return split_qkv<Heads>(bias<"in_proj_bias", typename D::key>(s, shape<in_proj<Heads>>{}));
     } else {
       return qkv{bias<"q_proj_bias", typename D::key>(s, typename H::query{}),

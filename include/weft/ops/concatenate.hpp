@@ -38,16 +38,6 @@ template <class Whole, class... Parts, class... Xs>
 inline constexpr rule rule_of_concatenate<Whole, shape<shape<Parts...>>, Xs...> =
     rule_of_parts<Whole>(shape<Parts...>{}, static_cast<const Xs*>(nullptr)...);
 
-// S with Whole instead of the first of Parts.
-template <class S, class Parts, class Whole>
-struct led_by;
-template <class S, class First, class... Rest, class Whole>
-struct led_by<S, shape<First, Rest...>, Whole> {
-  using type = replaced<S, First, shape<Whole>>;
-};
-template <class S, class Parts, class Whole>
-using led = typename led_by<S, Parts, Whole>::type;
-
 }  // namespace detail
 
 // concatenate<Whole, shape<Left, Right>>(a, b): a along its axis Left, followed by b along its axis
@@ -62,7 +52,7 @@ requires(detail::rule_of_concatenate<Whole, shape<Parts>, Xs...> ==
          rule::none) constexpr auto concatenate(const Xs&... xs) {
   node n = make_node(op::concatenate, axes_of(Parts{}));
   using X = first_of<Xs...>;
-  return append<element_t<X>, detail::led<shape_t<X>, Parts, Whole>>(n, xs...);
+  return append<element_t<X>, replaced<shape_t<X>, outermost<Parts>, shape<Whole>>>(n, xs...);
 }
 template <class Whole, class... Parts, expression... Xs>
 requires(detail::rule_of_concatenate<Whole, shape<Parts...>, Xs...> != rule::none)

@@ -74,13 +74,7 @@ constexpr rule rule_of_slice() {
 
 // S with the first axis of From replaced by To, and without the other axes of From.
 template <class S, class To, class From>
-struct merge_into;
-template <class S, class To, class First, class... Rest>
-struct merge_into<S, To, shape<First, Rest...>> {
-  using type = without<replaced<S, First, shape<To>>, shape<Rest...>>;
-};
-template <class S, class To, class From>
-using merged = typename merge_into<S, To, From>::type;
+using merged = without<replaced<S, outermost<From>, shape<To>>, From>;
 
 }  // namespace detail
 

@@ -199,9 +199,8 @@ class array {
     if constexpr (S::rank == 0) {
       storage()[next++] = from();
     } else {
-      using outermost = typename S::outermost;
-      for (std::size_t i = 0; i < from.template length<outermost>(); ++i)
-        copy(from.template at<outermost>(i), next);
+      for (std::size_t i = 0; i < from.template length<outermost<S>>(); ++i)
+        copy(from.template at<outermost<S>>(i), next);
     }
   }
 
