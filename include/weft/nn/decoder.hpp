@@ -20,8 +20,8 @@ namespace detail {
 
 // The axes of a memory that x does not have, except those that attention contracts.
 template <class X, class Y, class MemoryPos, class Embed>
-using surplus_of_memory = decltype(weft::detail::surplus_axes(
-    without<shape_t<Y>, united<shape_t<X>, shape<MemoryPos, Embed>>>{}));
+using surplus_of_memory = axes_in<weft::detail::surplus,
+                                  without<shape_t<Y>, united<shape_t<X>, shape<MemoryPos, Embed>>>>;
 template <class X, class Y, class MemoryPos, class Embed>
 inline constexpr bool fits_memory =
     std::same_as<surplus_of_memory<X, Y, MemoryPos, Embed>, weft::detail::surplus<>>;

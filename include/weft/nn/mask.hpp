@@ -125,24 +125,14 @@ concept mask_like = expression<M> || is_mask_list<M>;
 // What is no mask has none.
 template <class... Axes>
 struct only_the_mask_has {};
-template <class... Axes>
-constexpr only_the_mask_has<Axes...> only_in_mask(shape<Axes...>) {
-  return {};
-}
-template <class M, class S>
-struct surplus_in_mask {
-  using type = only_the_mask_has<>;
-};
-template <expression M, class S>
-struct surplus_in_mask<M, S> {
-  using type = decltype(only_in_mask(without<shape_t<M>, S>{}));
-};
-template <class... M, class S>
-struct surplus_in_mask<mask_list<M...>, S> {
-  using type = decltype(only_in_mask(without<decltype((shape<>{} + ... + shape_t<M>{})), S>{}));
+template <class M>
+struct axes_of_mask : weft::detail::operand_axes<M> {};
+template <class... M>
+struct axes_of_mask<mask_list<M...>> {
+  using type = decltype((shape<>{} + ... + shape_t<M>{}));
 };
 template <class M, class S>
-using surplus = typename surplus_in_mask<M, S>::type;
+using surplus = axes_in<only_the_mask_has, without<typename axes_of_mask<M>::type, S>>;
 
 // Whether an int32 mask is without KeyPos, as lengths of the keys are, and a float mask has it.
 template <class M, class KeyPos>

@@ -14,14 +14,6 @@ template <class... Axes>
 struct missing {};
 template <class... Axes>
 struct surplus {};
-template <class... Axes>
-constexpr missing<Axes...> missing_axes(shape<Axes...>) {
-  return {};
-}
-template <class... Axes>
-constexpr surplus<Axes...> surplus_axes(shape<Axes...>) {
-  return {};
-}
 
 template <class S, class T>
 inline constexpr bool same_axes = subset<S, T>&& subset<T, S>;
@@ -54,10 +46,9 @@ requires(detail::rule_of_expect<X, detail::joined<Axes...>>() == rule::none) con
     expect(const X& x) {
   return x;
 }
-template <
-    class... Axes, expression X,
-    class Missing = decltype(detail::missing_axes(without<detail::joined<Axes...>, shape_t<X>>{})),
-    class Surplus = decltype(detail::surplus_axes(without<shape_t<X>, detail::joined<Axes...>>{}))>
+template <class... Axes, expression X,
+          class Missing = axes_in<detail::missing, without<detail::joined<Axes...>, shape_t<X>>>,
+          class Surplus = axes_in<detail::surplus, without<shape_t<X>, detail::joined<Axes...>>>>
 requires(detail::rule_of_expect<X, detail::joined<Axes...>>() != rule::none)
     WEFT_REJECT((detail::rule_of_expect<X, detail::joined<Axes...>>()), expect(const X&),
                 (other_axes,
