@@ -2,12 +2,14 @@
 #pragma once
 
 #include <array>
+#include <boost/hana/at.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "weft/lower/lower.hpp"
 #include "weft/lower/units.hpp"
@@ -49,22 +51,12 @@ struct no_view {
   }
 };
 
-// The view type of a model's result, found by its name.
-template <fixed_string Name, class List>
-struct find_result;
-template <fixed_string Name, class T, class S, class... Rest>
-struct find_result<Name, result_list<named_result<Name, tensor<T, S>>, Rest...>> {
-  using type = view<const T, S>;
-};
-template <fixed_string Name, class T, class S, int Size, class... Rest>
-struct find_result<Name, result_list<named_result<Name, fragment<T, S, Size>>, Rest...>> {
-  using type = view<const T, S>;
-};
-template <fixed_string Name, class First, class... Rest>
-struct find_result<Name, result_list<First, Rest...>> : find_result<Name, result_list<Rest...>> {};
-
+// The view type of a model's result. The first outputs of a traced graph are its results, in order.
+template <fixed_string Name, class X>
+view<const element_t<X>, shape_t<X>> view_type(const named_result<Name, X>&);
 template <model_like Model, fixed_string Name>
-using result_view = typename find_result<Name, results_of<Model>>::type;
+using result_view = decltype(view_type(hana::at_c<find_output(traced_graph<Model>, Name.view())>(
+    std::declval<results_of<Model>>().items)));
 
 template <class T, class... Axes>
 view<T, shape<Axes...>> view_of(const engine& e, const result_ref& r, view<T, shape<Axes...>>*) {
