@@ -3,7 +3,8 @@
 #pragma once
 
 #include <algorithm>
-#include <boost/hana/flatten.hpp>
+#include <boost/hana/bool.hpp>
+#include <boost/hana/filter.hpp>
 #include <boost/hana/tuple.hpp>
 #include <boost/hana/unpack.hpp>
 #include <cstddef>
@@ -130,14 +131,10 @@ constexpr bool broadcasts(const tensor_facts& t, Extents... extents) {
 // Those of the results that the file has.
 template <const header& H, fixed_string... Names, class... Xs>
 constexpr auto results_in_file(const named_result<Names, Xs>&... all) {
-  auto const kept = [](auto name, const auto& one) {
-    if constexpr (decltype(name)::value)
-      return hana::make_tuple(one);
-    else
-      return hana::make_tuple();
+  auto const in_file = []<fixed_string Name, class X>(const named_result<Name, X>&) {
+    return hana::bool_c<H.has_output(Name.view())>;
   };
-  return hana::unpack(hana::flatten(hana::make_tuple(
-                          kept(std::bool_constant<H.has_output(Names.view())>{}, all)...)),
+  return hana::unpack(hana::filter(hana::make_tuple(all...), in_file),
                       [](const auto&... some) { return results(some...); });
 }
 
