@@ -1,6 +1,7 @@
 #include "weft/io/profile.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <map>
 #include <ostream>
@@ -40,6 +41,13 @@ machine_peak measure(const executor& threads, std::size_t bytes) {
     sum.flops += p.flops;
     sum.bytes += p.bytes;
   }
+  return sum;
+}
+
+// The time of all instructions of a run.
+std::int64_t instructions_of(const recording& r, std::size_t run) {
+  std::int64_t sum = 0;
+  for (std::int64_t const t : r.instructions_of(run)) sum += t;
   return sum;
 }
 
@@ -112,11 +120,7 @@ std::vector<profile::line> profile::lines() const {
   std::vector<line> all(texts.size() - once + 1);
   for (std::size_t i = 0; i < all.size(); ++i) {
     auto const time = [&](std::size_t run) {
-      auto const times = r.instructions_of(run);
-      if (i < times.size()) return times[i];
-      std::int64_t sum = 0;
-      for (std::int64_t const t : times) sum += t;
-      return sum;
+      return i + 1 < all.size() ? r.instructions_of(run)[i] : instructions_of(r, run);
     };
     if (i + 1 < all.size()) {
       all[i].operation = texts[once + i].operation;
@@ -187,7 +191,7 @@ std::string giga(double rate) {
 }
 
 struct columns {
-  std::string median, total, part, flops, bytes, flop_rate, byte_rate, of_peak;
+  std::string median{}, of_run{}, total{}, flops{}, bytes{}, flop_rate{}, byte_rate{}, of_peak{};
 };
 std::string row(const columns& c) {
   std::string text;
@@ -196,12 +200,12 @@ std::string row(const columns& c) {
     text.append(s);
   };
   right(c.median, 8);
-  right(c.total, 10);
-  right(c.part, 9);
-  right(c.flops, 9);
-  right(c.bytes, 9);
+  right(c.of_run, 8);
+  right(c.total, 9);
+  right(c.flops, 8);
+  right(c.bytes, 8);
   right(c.flop_rate, 9);
-  right(c.byte_rate, 8);
+  right(c.byte_rate, 7);
   right(c.of_peak, 9);
   return text + "  ";
 }
@@ -212,16 +216,11 @@ std::ostream& operator<<(std::ostream& out, const profile& p) {
   if (p.runs() == 0) return out << "profile: no run yet\n";
   machine_peak const peak = p.peak();
   profile::time const whole = p.run();
-  auto const part = [&](double total) { return percent(total / whole.total); };
+  auto const times = [&](const profile::time& t) {
+    return columns{time_text(t.median), percent(t.median / whole.median), time_text(t.total)};
+  };
   auto const print = [&](const profile::line& l) {
-    columns c{time_text(l.spent.median),
-              time_text(l.spent.total),
-              part(l.spent.total),
-              {},
-              {},
-              {},
-              {},
-              {}};
+    columns c = times(l.spent);
     if (l.cost.flops > 0) {
       c.flops = detail::short_number(l.cost.flops);
       c.flop_rate = giga(l.flop_rate);
@@ -236,18 +235,9 @@ std::ostream& operator<<(std::ostream& out, const profile& p) {
     out << row(c) << l.operation << (l.axes.empty() ? "" : "  ") << l.axes << "\n";
   };
   auto const print_time = [&](const profile::time& t, const char* what) {
-    if (t.total > 0)
-      out << row({t.median > 0 ? time_text(t.median) : "",
-                  time_text(t.total),
-                  part(t.total),
-                  {},
-                  {},
-                  {},
-                  {},
-                  {}})
-          << what << "\n";
+    if (t.total > 0) out << row(times(t)) << what << "\n";
   };
-  out << row({"median", "total", "of runs", "flop", "B", "GFLOP/s", "GB/s", "of peak"})
+  out << row({"median", "of run", "total", "flop", "B", "GFLOP/s", "GB/s", "of peak"})
       << "instruction\n";
   auto const lines = p.lines();
   auto const texts = detail::instruction_texts(*p.program_, p.graph_);
@@ -260,7 +250,10 @@ std::ostream& operator<<(std::ostream& out, const profile& p) {
     if (!after.empty()) out << indent << after;
   }
   print(lines.back());
-  print_time({0, whole.total - lines.back().spent.total}, "outside of instructions");
+  auto const outside = [&](std::size_t r) {
+    return p.recording_->phases_of(r).run - instructions_of(*p.recording_, r);
+  };
+  print_time(time_of(p.runs(), outside), "outside of instructions");
   print_time(whole, "a run");
   print_time(p.binding(), "before it: checks and copies of arguments");
   print_time(p.optimizer(), "after it: the optimizer");
