@@ -27,7 +27,7 @@ struct axes {
 
 // Radford et al. 2019, section 2.3. Results: "loss", the mean of -log p(target) in nats; "logits"
 // [Batch, Pos, Vocab]; "weights" [Batch, Pos, Heads, KeyPos], the last layer's attention.
-template <int Layers = 4, class Axes = axes>
+template <int Layers = 2, class Axes = axes>
 struct model : Axes {
   using typename Axes::Batch, typename Axes::Pos, typename Axes::KeyPos, typename Axes::Vocab,
       typename Axes::Embed, typename Axes::Heads, typename Axes::HeadDim, typename Axes::Hidden;

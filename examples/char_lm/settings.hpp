@@ -15,8 +15,7 @@ struct settings {
   std::string text = EXAMPLES_CORPUS;
   std::string pictures = ".";
   std::string prompt = "// ";
-  long steps = 1300;
-  double seconds = 75;
+  long steps = 2000;
   std::size_t batch = 8;
   double learning_rate = 2e-3;
   double temperature = 0.8;
@@ -25,13 +24,13 @@ struct settings {
 };
 
 inline void add_options(CLI::App& app, settings& s) {
+  app.footer(
+      "Exit status: 0; 1 if the held-out loss is not at least 0.25 nats per character below the\n"
+      "bigram's, which a few steps do not reach; 2 for wrong input.");
   app.add_option("--text", s.text,
                  "text file to train on; by default weft's own headers and README");
   app.add_option("--steps", s.steps, "training steps")
       ->check(CLI::Range(1, 1000000))
-      ->capture_default_str();
-  app.add_option("--seconds", s.seconds, "stop training after this many seconds")
-      ->check(CLI::Range(0.1, 1e6))
       ->capture_default_str();
   app.add_option("--batch", s.batch, "windows per training step")
       ->check(CLI::Range(std::size_t{1}, Batch::extent))
@@ -55,8 +54,8 @@ inline void add_options(CLI::App& app, settings& s) {
 // Throws weft::error for bad values that CLI11's checks accept: CLI::Range lets NaN pass.
 inline void check(const settings& s) {
   examples::check_folder("--pictures", s.pictures);
-  if (std::isnan(s.seconds + s.learning_rate + s.temperature))
-    throw weft::error("--seconds, --learning-rate and --temperature: nan is not a number");
+  if (std::isnan(s.learning_rate + s.temperature))
+    throw weft::error("--learning-rate and --temperature: nan is not a number");
   if (s.prompt.empty()) throw weft::error("--prompt: at least one character is needed");
 }
 

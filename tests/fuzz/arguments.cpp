@@ -34,7 +34,7 @@ bool between(double low, double x, double high) {
 void of_char_lm(const arguments& a) {
   parse<char_lm::settings>(a, char_lm::add_options, [](const char_lm::settings& s) {
     check(s);
-    fuzz::expect(between(1, static_cast<double>(s.steps), 1e6) && between(0.1, s.seconds, 1e6) &&
+    fuzz::expect(between(1, static_cast<double>(s.steps), 1e6) &&
                  between(1, static_cast<double>(s.batch), char_lm::Batch::extent) &&
                  between(1e-8, s.learning_rate, 1) && between(0.01, s.temperature, 100) &&
                  s.sample <= 1000000 && !s.prompt.empty());
