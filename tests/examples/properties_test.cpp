@@ -16,6 +16,8 @@ std::string shown(const positions::properties& p) {
 
 }  // namespace
 
+BOOST_AUTO_TEST_SUITE(properties_of_encodings)
+
 BOOST_AUTO_TEST_CASE(encodings_have_their_properties) {
   struct {
     std::string_view encoding, found;
@@ -33,3 +35,5 @@ BOOST_AUTO_TEST_CASE(encodings_have_their_properties) {
     BOOST_TEST(shown(all[i]) == expected[i].found, all[i].encoding << ": " << shown(all[i]));
   }
 }
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -85,6 +85,8 @@ struct decoding {
   }
 };
 
+BOOST_AUTO_TEST_SUITE(fused_layers)
+
 BOOST_AUTO_TEST_CASE(attention_of_every_layer_is_one_operation) {
   BOOST_TEST((attentions<heads<Heads, HeadDim>>()) == 1);
   BOOST_TEST((attentions<heads<nn::grouped<Heads, Group>, nn::head_dims<HeadDim, ValueDim>>>()) ==
@@ -95,5 +97,7 @@ BOOST_AUTO_TEST_CASE(attention_of_every_layer_is_one_operation) {
   BOOST_TEST(attentions<encoding>() == 3);
   BOOST_TEST(attentions<decoding>() == 4);
 }
+
+BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace

@@ -167,8 +167,6 @@ BOOST_AUTO_TEST_CASE(gradients_of_a_tied_embedding_match_central_differences) {
   check_gradients<tied_words>(lengths<Pos>(4));
 }
 
-BOOST_AUTO_TEST_SUITE_END()
-
 BOOST_AUTO_TEST_CASE(gradients_of_layers_match_the_reference_at_every_length) {
   for (int const pos : {0, 1, 3, 4}) {
     auto s = some_valid<Pos>(pos);
@@ -178,3 +176,5 @@ BOOST_AUTO_TEST_CASE(gradients_of_layers_match_the_reference_at_every_length) {
     trial<training<modern_block, "loss">>(s);
   }
 }
+
+BOOST_AUTO_TEST_SUITE_END()

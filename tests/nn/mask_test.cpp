@@ -36,6 +36,8 @@ struct model {
 
 }  // namespace
 
+BOOST_AUTO_TEST_SUITE(masks)
+
 BOOST_AUTO_TEST_CASE(masks_match_explicit_loops) {
   auto const g = weft::testing::kept([] { return traced_graph<model>.unpack(); });
   weft::testing::settings s;
@@ -69,3 +71,5 @@ BOOST_AUTO_TEST_CASE(masks_match_explicit_loops) {
       }
     }
 }
+
+BOOST_AUTO_TEST_SUITE_END()

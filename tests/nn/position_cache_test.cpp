@@ -68,6 +68,8 @@ constexpr std::size_t batch = Batch::extent, whole_length = Pos::extent;
 
 }  // namespace
 
+BOOST_AUTO_TEST_SUITE(position_cache)
+
 BOOST_AUTO_TEST_CASE_TEMPLATE(a_sequence_in_parts_with_a_cache_matches_the_whole_sequence, Order,
                               encodings) {
   parameters<in_parts<Order>> small(7);  // keeps the error bound tight enough to fail
@@ -112,3 +114,5 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_sequence_in_parts_with_a_cache_matches_the_whole
     done += rows;
   }
 }
+
+BOOST_AUTO_TEST_SUITE_END()

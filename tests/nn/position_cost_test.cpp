@@ -40,6 +40,8 @@ constexpr double sines = 20 * Pos::extent * Embed::extent;
 
 }  // namespace
 
+BOOST_AUTO_TEST_SUITE(position_costs)
+
 BOOST_AUTO_TEST_CASE(encodings_have_as_many_parameters_as_their_formulas) {
   BOOST_TEST(more_parameters<position::sinusoidal>() == 0);
   BOOST_TEST(more_parameters<position::learned<>>() == 100 * 24);
@@ -86,3 +88,5 @@ BOOST_AUTO_TEST_CASE(encodings_cost_what_their_formulas_say) {
   BOOST_TEST(more_flops<position::transformer_xl<>> <=
              relative + 2 * distances * numbers / HeadDim::extent);
 }
+
+BOOST_AUTO_TEST_SUITE_END()

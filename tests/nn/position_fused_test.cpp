@@ -84,6 +84,8 @@ bool part_is_fused() {
 
 }  // namespace
 
+BOOST_AUTO_TEST_SUITE(fused_positions)
+
 BOOST_AUTO_TEST_CASE(attention_with_a_position_encoding_is_one_operation) {
   BOOST_TEST((all_fused<position::alibi>()));
   BOOST_TEST((all_fused<position::learned_alibi>()));
@@ -101,3 +103,5 @@ BOOST_AUTO_TEST_CASE(cached_attention_with_a_position_encoding_is_one_operation)
   BOOST_TEST((part_is_fused<position::shaw_keys<4>>()));
   BOOST_TEST((part_is_fused<position::transformer_xl<>>()));
 }
+
+BOOST_AUTO_TEST_SUITE_END()

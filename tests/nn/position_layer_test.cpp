@@ -43,6 +43,8 @@ void layer_trial(int length) {
 
 }  // namespace
 
+BOOST_AUTO_TEST_SUITE(position_layers)
+
 BOOST_AUTO_TEST_CASE_TEMPLATE(attention_with_each_encoding_matches_the_reference, Order,
                               encodings) {
   for (int const n : {0, 1, 3, 7}) layer_trial<training<layer<Order, Heads>, "loss">>(n);
@@ -59,3 +61,5 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(encodings_per_head_match_the_reference_for_grouped
 BOOST_AUTO_TEST_CASE_TEMPLATE(gradients_of_encodings_match_central_differences, Order, encodings) {
   check_gradients<layer<Order, Heads>>(lengths<Pos>(5));
 }
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -53,6 +53,8 @@ tensor_file stored() {
 
 }  // namespace
 
+BOOST_AUTO_TEST_SUITE(position_pytorch)
+
 BOOST_AUTO_TEST_CASE(encoder_layers_with_position_encodings_match_pytorch) {
   auto const file = stored();
   golden_trial<layer<position::rotary<>>>(file, "rotary_halves.");
@@ -80,3 +82,5 @@ BOOST_AUTO_TEST_CASE(buckets_of_distances_match_t5) {
   check(all.get<"buckets">(), "buckets");
   check(all.get<"causal_buckets">(), "causal_buckets");
 }
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -229,6 +229,8 @@ struct of_unclipped_offsets {
   }
 };
 
+BOOST_AUTO_TEST_SUITE(biased_attention)
+
 BOOST_AUTO_TEST_CASE(relative_biases_are_looked_up_and_other_biases_are_dense_operands) {
   BOOST_TEST((has_options<biased<clipped>>({option::relative}, 2)));
   BOOST_TEST((is_looked_up<biased<clipped>>()));
@@ -318,6 +320,8 @@ BOOST_AUTO_TEST_CASE(gradients_of_biases_match_central_differences) {
   weft::testing::gradient_trial<trainable<biased<of_each_query, causal>>>(at);
   weft::testing::gradient_trial<trainable<capped>>(at);
 }
+
+BOOST_AUTO_TEST_SUITE_END()
 
 // N positions with a learned table of relative biases.
 template <std::size_t N>

@@ -116,6 +116,8 @@ void is_one_operation(int others = 0) {
   BOOST_TEST(count(*g, op::dropout) == others);
 }
 
+BOOST_AUTO_TEST_SUITE(dropped_attention)
+
 BOOST_AUTO_TEST_CASE(a_single_dropout_of_unshared_weights_is_fused_into_attention) {
   is_one_operation<weft::inference<plain>>();
   is_one_operation<weft::sampling<plain>>(1);
@@ -151,6 +153,8 @@ BOOST_AUTO_TEST_CASE(gradients_with_attention_dropout_match_central_differences)
   weft::testing::gradient_trial<trainable<plain>>(at);
   weft::testing::gradient_trial<trainable<biased>>(at);
 }
+
+BOOST_AUTO_TEST_SUITE_END()
 
 // N positions.
 template <std::size_t N>

@@ -231,6 +231,8 @@ struct numbers {
   }
 };
 
+BOOST_AUTO_TEST_SUITE(attention_fusion)
+
 BOOST_AUTO_TEST_CASE(softmax_of_scores_times_values_becomes_one_operation) {
   BOOST_TEST((becomes_one()));
   BOOST_TEST((takes_everything()));
@@ -319,5 +321,7 @@ BOOST_AUTO_TEST_CASE(attention_and_its_gradients_match_the_reference_on_every_ta
   runs<everything>();
   runs<one_query>();
 }
+
+BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
