@@ -12,6 +12,8 @@ function(run_quietly)
     message(FATAL_ERROR "${command}\n${said}")
   endif()
 endfunction()
+list(TRANSFORM COMPONENTS PREPEND weft_ OUTPUT_VARIABLE libraries)
+run_quietly(${CMAKE_COMMAND} --build ${BUILD} --target weft ${libraries})
 run_quietly(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/prefix)
 
 # Configures the consumer with more arguments; returns the exit code and the output.
