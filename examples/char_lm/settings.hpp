@@ -15,7 +15,7 @@ struct settings {
   std::string text = EXAMPLES_CORPUS;
   std::string pictures = ".";
   std::string prompt = "// ";
-  long steps = 2000;
+  long steps = 1600;
   std::size_t batch = 8;
   double learning_rate = 2e-3;
   double temperature = 0.8;
