@@ -8,9 +8,12 @@
 
 #include "run/pool.hpp"
 #include "run/writer.hpp"
+#include "support/thrown_by.hpp"
 #include "weft/weft.hpp"
 
 namespace {
+
+using weft::testing::thrown_by;
 
 using weft::arg;
 
@@ -130,16 +133,6 @@ double seconds_of(F f) {
   auto const begin = std::chrono::steady_clock::now();
   f();
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
-
-template <class F>
-std::string thrown_by(F f) {
-  try {
-    f();
-  } catch (weft::error const& e) {
-    return e.what();
-  }
-  return "";
 }
 
 std::vector<float> logits(weft::module<writer::model>& net, const writer::texts& given) {

@@ -89,7 +89,7 @@ inline attention_values attention(const graph& g, const node& n, const lengths& 
       sees[j] = seen(i, j, o, l) && (!x.mask || x.mask[m + j * of_mask.stride(axes.key)] != 0) &&
                 bias != -infinity && relative != -infinity;
       weights[j] = s = sees[j] ? s : -infinity;
-      greatest = maximum(greatest, s);
+      greatest = functions::maximum(greatest, s);
       if (x.numbers)
         kept[j] = kept_share(g.nodes[find_option(n, attention_option::dropout)], random,
                              x.numbers[u + j * of_numbers.stride(axes.key)]);

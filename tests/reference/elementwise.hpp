@@ -14,10 +14,6 @@ namespace weft::reference {
 
 namespace detail {
 
-inline double maximum(double a, double b) {
-  return a > b || std::isnan(a) ? a : b;
-}
-
 // The functions that entries of the operation table are written in.
 struct functions {
   static double exp(double x) { return std::exp(x); }

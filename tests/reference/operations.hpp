@@ -205,7 +205,7 @@ struct computed<op::max> : computation {
   void run() const {
     v.data.assign(v.data.size(), -std::numeric_limits<double>::infinity());
     for_each(united(n.axes, axes_of(n, 0)), of, {result, of_x},
-             [&](auto i, auto a) { r[i] = maximum(r[i], x[a]); });
+             [&](auto i, auto a) { r[i] = functions::maximum(r[i], x[a]); });
   }
 };
 template <>

@@ -20,7 +20,7 @@ namespace detail {
 struct row {
   row(const std::vector<double>& x_row, const std::vector<double>& g_row, double epsilon)
       : x(x_row), g(g_row), count(static_cast<double>(x.size())) {
-    for (double const e : x) greatest = maximum(greatest, e);
+    for (double const e : x) greatest = functions::maximum(greatest, e);
     double squares = 0, squared_distances = 0;
     for (std::size_t i = 0; i < x.size(); ++i) {
       mean += x[i] / count;

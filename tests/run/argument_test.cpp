@@ -1,5 +1,6 @@
 // Arguments of a run: wrong uses that do not compile, and wrong values that throw.
 #include "weft/run/argument.hpp"
+#include "support/thrown_by.hpp"
 
 #include <boost/test/unit_test.hpp>
 #include <string>
@@ -16,6 +17,8 @@
 #include "weft/run/trainer.hpp"
 
 namespace {
+
+using weft::testing::thrown_by;
 
 using weft::arg;
 using net = weft::module<classifier, "scaled">;
@@ -85,16 +88,6 @@ static_assert(!takes<simplified_net, factor> && !takes<simplified_net, flag>, "o
 static_assert(steps_with<simplified_trainer, flag, factor>);
 static_assert(!steps_with<simplified_trainer, factor> && !steps_with<simplified_trainer, flag>);
 
-// The message of the error that is thrown; empty if none is.
-template <class F>
-std::string thrown_by(F f) {
-  try {
-    f();
-  } catch (weft::error const& e) {
-    return e.what();
-  }
-  return "";
-}
 bool has(const std::string& message, std::string_view part) {
   return message.find(part) != std::string::npos;
 }

@@ -1,9 +1,9 @@
 #!/bin/sh
 # Builds tests under sanitizers and runs them; prints one line, and exits with 1 if one fails.
 #   run.sh all       every test, under the address and undefined behaviour sanitizers
-#   run.sh ci        the same on two SIMD targets, without the slowest tests
+#   run.sh ci        those of kernels, files, laws, operations and runs, on two SIMD targets
 #   run.sh threads   the tests with threads, under the thread sanitizer
-#   run.sh ci-threads  those of teams alone
+#   run.sh ci-threads  those of teams alone, likewise
 set -eu
 what=${1:-all}
 cd -- "$(dirname -- "$0")/../.."

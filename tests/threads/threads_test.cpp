@@ -14,9 +14,12 @@
 #include "run/classifier.hpp"
 #include "run/pool.hpp"
 #include "run/writer.hpp"
+#include "support/thrown_by.hpp"
 #include "weft/run/team.hpp"
 
 namespace {
+
+using weft::testing::thrown_by;
 
 using weft::arg;
 
@@ -111,16 +114,6 @@ bits gradients_of_writer(const weft::kernels::table& kernels, const weft::execut
   writer::texts const given(8, 96);
   return gradients<writer::model>(kernels, threads, arg<"tokens">(given.x),
                                   arg<"targets">(given.y));
-}
-
-template <class F>
-std::string thrown_by(F f) {
-  try {
-    f();
-  } catch (weft::error const& e) {
-    return e.what();
-  }
-  return "";
 }
 
 }  // namespace

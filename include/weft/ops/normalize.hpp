@@ -41,8 +41,6 @@ constexpr rule rule_along_one() {
   (missing, name ": the operand has no such axis"), (twice, name ": an axis is named twice"), \
       (elements, name ": the elements are not float; convert with weft::cast<float>")
 
-#define WEFT_ALONG_ONE_RULES(name) (no_axes, name ": name the axis it runs along")
-
 // exp(x) / sum over K of exp(x) (torch.softmax), computed from x - max(x). A row of which every
 // element is -infinity, or that has no element, is 0 (ONNX's rule; PyTorch gives NaN). A row with
 // NaN or +infinity is all NaN.
@@ -133,9 +131,10 @@ constexpr auto cumulative_sum(const X& x) {
 template <class... A, expression X>
 requires(detail::rule_along_one<X, A...>() != rule::none)
     WEFT_REJECT((detail::rule_along_one<X, A...>()), cumulative_sum(const X&),
-                WEFT_ALONG_ONE_RULES("cumulative_sum"), WEFT_ALONG_RULES("cumulative_sum"))
+                (no_axes,
+                 "cumulative_sum: name the one axis it runs along, as in cumulative_sum<Pos>(x)"),
+                WEFT_ALONG_RULES("cumulative_sum"))
 
 }  // namespace weft
 
-#undef WEFT_ALONG_ONE_RULES
 #undef WEFT_ALONG_RULES

@@ -51,6 +51,10 @@ void wrong() {
   void(i / 2);
   // error: divide: the elements are integers; convert with weft::cast<float>
   void(2 / i);
+  // error: pow: the elements are integers; convert with weft::cast<float>
+  pow(i, 2);
+  // error: pow: the operands' elements differ; convert one with weft::cast
+  pow(f, i);
   // error: maximum: the operands' elements differ; convert one with weft::cast
   maximum(f, i);
   // error: maximum: the operands' elements differ; convert one with weft::cast

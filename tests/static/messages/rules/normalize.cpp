@@ -13,6 +13,12 @@ void wrong() {
   weft::softmax<Embed>(tokens);
   // error: softmax: the elements are not float; convert with weft::cast<float>
   weft::softmax<Pos>(tokens);
+  // error: cumulative_sum: name the one axis it runs along, as in cumulative_sum<Pos>(x)
+  weft::cumulative_sum(x);
+  // error: cumulative_sum: name the one axis it runs along, as in cumulative_sum<Pos>(x)
+  weft::cumulative_sum<Batch, Pos>(x);
+  // error: cumulative_sum: the elements are not float; convert with weft::cast<float>
+  weft::cumulative_sum<Pos>(tokens);
   // error: log_softmax: name the axis it runs along, as in log_softmax<KeyPos>(x)
   weft::log_softmax(x);
   // error: log_softmax: the operand has no such axis
