@@ -38,8 +38,7 @@ struct selection {
     if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && (!std::isnan(b) || i < j);
     return a > b || (a == b && i < j);
   }
-  // Moves the root down to its place among the first n.
-  void sift_down(std::ptrdiff_t n) const { sift_down(0, n); }
+  // Moves an element of the heap of n down to its place.
   void sift_down(std::ptrdiff_t parent, std::ptrdiff_t n) const {
     for (;;) {
       std::ptrdiff_t child = 2 * parent + 1;
@@ -81,11 +80,11 @@ void select(selection s, std::ptrdiff_t n) {
     const auto candidate = static_cast<std::int32_t>(i);
     if (!s.before(candidate, s.at(0))) continue;
     s.at(0) = candidate;
-    s.sift_down(k);
+    s.sift_down(0, k);
   }
   for (std::ptrdiff_t end = k; end-- > 1;) {  // heapsort: the last in order goes to the end
     std::swap(s.at(0), s.at(end));
-    s.sift_down(end);
+    s.sift_down(0, end);
   }
 }
 
