@@ -18,7 +18,15 @@ void engine::compute_once() noexcept {
 }
 
 void engine::reset() noexcept {
-  if (p_->state_bytes > 0) std::memset(memory_.workspace, 0, p_->state_bytes);
+  // Only what is not zero is written to: a page of a large cache that was never used stays without
+  // memory.
+  constexpr std::size_t page = 4096;
+  for (std::size_t at = 0; at < p_->state_bytes; at += page) {
+    std::byte* const begin = memory_.workspace + at;
+    std::size_t const size = std::min(page, p_->state_bytes - at);
+    if (std::any_of(begin, begin + size, [](std::byte b) { return b != std::byte{0}; }))
+      std::memset(begin, 0, size);
+  }
 }
 
 void engine::reset(const state_ref& s, int axis, std::size_t index) noexcept {
@@ -37,7 +45,7 @@ std::byte* engine::address(const operand_ref& r, std::ptrdiff_t place) const noe
       base = memory_.workspace;
       break;
     case block::parameters:
-      base = memory_.parameters;
+      base = memory_.parameters[static_cast<std::size_t>(r.leaf)];
       break;
     case block::gradients:
       base = memory_.gradients;
@@ -47,7 +55,7 @@ std::byte* engine::address(const operand_ref& r, std::ptrdiff_t place) const noe
       base = const_cast<std::byte*>(p_->constants.begin());
       break;
     case block::input:
-      base = const_cast<std::byte*>(inputs_[static_cast<std::size_t>(r.input)]);
+      base = const_cast<std::byte*>(inputs_[static_cast<std::size_t>(r.leaf)]);
       break;
     case block::numbers:
       return nullptr;

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
+#include <cstdlib>
+#include <memory>
 #include <new>
 #include <string>
 
@@ -16,21 +17,25 @@ namespace weft {
 
 namespace {
 
-// With 4 KiB pages, weights of a few MiB exceed the TLB.
 constexpr std::size_t huge_page = 2 << 20;
 
 }  // namespace
 
-aligned_bytes allocate(std::size_t bytes) {
+aligned_bytes allocate(std::size_t bytes, pages kind) {
   std::size_t const size = std::max(align(bytes), alignment);
-  bool const huge = size >= 2 * huge_page;
-  std::align_val_t const to{huge ? huge_page : alignment};
-  auto* const p = static_cast<std::byte*>(::operator new(size, to));
+  bool const huge = kind == pages::huge && size >= 2 * huge_page;
+  std::size_t const unit = huge ? huge_page : alignment;
+  // calloc knows that pages fresh from the system are zeros, and does not touch them.
+  if (size > SIZE_MAX - unit) throw std::bad_alloc();
+  std::size_t room = size + unit;
+  void* const start = std::calloc(room, 1);
+  if (start == nullptr) throw std::bad_alloc();
+  void* p = start;
+  std::align(unit, size, p, room);
 #ifdef MADV_HUGEPAGE
   if (huge) madvise(p, size, MADV_HUGEPAGE);  // a hint, which may fail without harm
 #endif
-  std::memset(p, 0, size);
-  return aligned_bytes(p, {to});
+  return {static_cast<std::byte*>(p), {start}};
 }
 
 std::byte* checked(std::span<std::byte> memory, std::size_t bytes) {

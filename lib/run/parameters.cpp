@@ -1,8 +1,10 @@
 #include "weft/run/parameters.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <string>
+#include <utility>
 
 #include "weft/run/error.hpp"
 
@@ -68,17 +70,61 @@ void begin(const parameter& p, const initializer& init, std::uint64_t seed) {
   }
 }
 
+std::vector<std::byte*> addresses_in(const program& tables, std::byte* block) {
+  std::vector<std::byte*> addresses;
+  for (parameter_ref const& r : tables.parameters) addresses.push_back(block + r.offset);
+  return addresses;
+}
+
+parameter_memory new_block(const program& tables) {
+  std::shared_ptr<std::byte[]> const block = allocate(tables.parameter_bytes);
+  return {addresses_in(tables, block.get()), block};
+}
+
+// The addresses of the parameters of another program that have the same names.
+parameter_memory shared_memory(const program& tables, const parameter_block& shared,
+                               std::shared_ptr<const parameter_memory> owner) {
+  parameter_memory memory;
+  for (parameter_ref const& r : tables.parameters) {
+    parameter const p = shared.find(tables.name(r.name));
+    if (!std::ranges::equal(p.extents, std::span(r.extent, static_cast<std::size_t>(r.rank))))
+      throw error("parameters: '" + std::string(p.name) +
+                  "' has other extents in the model whose memory is shared");
+    memory.addresses.push_back(reinterpret_cast<std::byte*>(p.values.data()));
+  }
+  // The owner is kept alive; nothing is changed through this pointer.
+  memory.owner = std::const_pointer_cast<parameter_memory>(std::move(owner));
+  return memory;
+}
+
 }  // namespace
 
-parameter_block::parameter_block(const program& tables, std::uint64_t seed) : tables_(&tables) {
-  aligned_bytes fresh = allocate(tables.parameter_bytes);
-  bytes_ = std::shared_ptr<std::byte[]>(std::move(fresh));
+parameter_block::parameter_block(const program& tables, parameter_memory memory)
+    : tables_(&tables), memory_(std::make_shared<parameter_memory>(std::move(memory))) {}
+
+parameter_block::parameter_block(const program& tables, std::uint64_t seed)
+    : parameter_block(tables, new_block(tables)) {
   initialize(seed);
 }
 
+parameter_block::parameter_block(const program& tables, const parameter_source& source)
+    : parameter_block(tables, source.memory_for(tables)) {}
+
 parameter_block::parameter_block(const program& tables, std::span<std::byte> bytes)
-    : tables_(&tables),
-      bytes_(std::shared_ptr<std::byte[]>{}, checked(bytes, tables.parameter_bytes)) {}
+    : parameter_block(tables,
+                      {addresses_in(tables, checked(bytes, tables.parameter_bytes)), nullptr}) {}
+
+parameter_block::parameter_block(const program& tables, const parameter_block& shared)
+    : parameter_block(tables, shared_memory(tables, shared, shared.memory_)) {}
+
+parameter_memory parameter_block::copied() const {
+  parameter_memory fresh = new_block(*tables_);
+  for (std::size_t i = 0; i < count(); ++i) {
+    auto const values = std::as_bytes((*this)[i].values);
+    std::copy(values.begin(), values.end(), fresh.addresses[i]);
+  }
+  return fresh;
+}
 
 void parameter_block::initialize(std::uint64_t seed) {
   for (std::size_t i = 0; i < count(); ++i) begin((*this)[i], tables_->parameters[i].init, seed);
@@ -88,7 +134,7 @@ parameter parameter_block::operator[](std::size_t i) const {
   parameter_ref const& r = tables_->parameters[i];
   return {tables_->name(r.name),
           {r.extent, static_cast<std::size_t>(r.rank)},
-          {reinterpret_cast<float*>(data() + r.offset), r.size}};
+          {reinterpret_cast<float*>(memory_->addresses[i]), r.size}};
 }
 
 parameter parameter_block::find(std::string_view name) const {
@@ -104,7 +150,13 @@ std::size_t parameter_block::elements() const {
 }
 
 std::span<float> parameter_block::floats() const {
-  return {reinterpret_cast<float*>(data()), tables_->parameter_bytes / sizeof(float)};
+  if (count() == 0) return {};
+  for (std::size_t i = 0; i < count(); ++i)
+    if (memory_->addresses[i] != memory_->addresses[0] + tables_->parameters[i].offset)
+      throw error(
+          "parameters: they are in the memory of a file, not in one block; copy() makes one");
+  return {reinterpret_cast<float*>(memory_->addresses[0]),
+          tables_->parameter_bytes / sizeof(float)};
 }
 
 }  // namespace weft

@@ -146,4 +146,32 @@ BOOST_AUTO_TEST_CASE(parameters_are_packed_into_memory_of_the_caller) {
   BOOST_CHECK_THROW(packed.freeze(memory.subspan(4)), weft::error);
 }
 
+BOOST_AUTO_TEST_CASE(modules_share_packed_weights) {
+  net first(1), second(first.parameters());
+  BOOST_CHECK_THROW(second.freeze(first), weft::error);
+  for (auto const p : {weft::precision::float32, weft::precision::bfloat16}) {
+    first.freeze(p);
+    second.freeze(first);
+    BOOST_TEST((run<"heads">(second, 9) == run<"heads">(first, 9)));
+  }
+  auto const before = run<"heads">(second, 9);
+  for (float& w : first.parameters().find("wide.weight").values) w = -w;
+  first.freeze(weft::precision::bfloat16);
+  BOOST_TEST((run<"heads">(first, 9) != before));
+  BOOST_TEST((run<"heads">(second, 9) == before), "it keeps what was shared");
+}
+
+BOOST_AUTO_TEST_CASE(weights_that_several_threads_pack_have_the_same_bits) {
+  // One thread after another; the first packs all that there is.
+  weft::executor const threads(3, [](int n, weft::job f) {
+    for (int i = 0; i < n; ++i) f(i);
+  });
+  for (auto const p : {weft::precision::float32, weft::precision::bfloat16}) {
+    net one(1), many(1);
+    many.run_on(threads);
+    for (net* const n : {&one, &many}) n->freeze(p);
+    BOOST_TEST((run<"heads">(one, 9) == run<"heads">(many, 9)));
+  }
+}
+
 BOOST_AUTO_TEST_SUITE_END()

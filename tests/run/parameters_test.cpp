@@ -33,6 +33,18 @@ struct beginnings {
   }
 };
 
+// The same two layers in either order, and with any batch.
+template <int First, int Size>
+struct layers {
+  struct Batch : weft::axis<Size> {};
+  constexpr auto operator()(weft::scope s) const {
+    auto x = s.input<"x", float, Batch, Heads>();
+    if (First == 1) x = x * s.param<"first", Heads>();
+    x = x * s.param<"second", Heads>();
+    return First == 1 ? x : x * s.param<"first", Heads>();
+  }
+};
+
 // Another model, with one parameter name of the first.
 struct another {
   constexpr auto operator()(weft::scope s) const {
@@ -163,6 +175,27 @@ BOOST_AUTO_TEST_CASE(parameters_may_be_in_memory_of_the_caller) {
   BOOST_TEST((std::ranges::equal(p.floats(), parameters(2).floats())));
   BOOST_CHECK_THROW(parameters(room.first(parameters::bytes - 1)), weft::error);
   BOOST_CHECK_THROW(parameters(std::span(memory.get() + 8, parameters::bytes)), weft::error);
+}
+
+BOOST_AUTO_TEST_CASE(a_copy_has_a_block_of_its_own) {
+  parameters const p(1), other = p.copy();
+  BOOST_TEST((std::ranges::equal(p.floats(), other.floats())));
+  other.get<"table", Vocab, Embed>()(6u, 4u) += 1;
+  BOOST_TEST((!std::ranges::equal(p.floats(), other.floats())));
+}
+
+BOOST_AUTO_TEST_CASE(models_with_the_same_parameters_share_them) {
+  weft::parameters<layers<1, 3>> const batch(1);
+  weft::parameters<layers<2, 8>> const step = batch;
+  BOOST_TEST(step.find("second").values.data() == batch.find("second").values.data());
+  BOOST_TEST(step.find("first").values.data() == batch.find("first").values.data());
+  BOOST_TEST(step.count() == 2u);
+  // The order of the parameters is another one.
+  BOOST_CHECK_THROW(step.floats(), weft::error);
+  BOOST_TEST((std::ranges::equal(step.copy().find("second").values, batch.find("second").values)));
+
+  weft::program const& other = weft::lowered<weft::parameters_only<beginnings>>::program;
+  BOOST_CHECK_THROW(weft::parameter_block(other, batch), weft::error);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -260,11 +260,15 @@ std::vector<std::vector<double>> expectation::run(const program& p, program_code
   std::vector<binding> arguments;
   for (auto const& i : inputs) arguments.push_back(i.bound);
 
-  auto const parameters = allocate(p.parameter_bytes);
+  // Each parameter is anywhere, and not aligned, as in a mapped file.
+  std::vector<std::vector<std::byte>> parameters;
+  std::vector<std::byte*> addresses;
   for (parameter_ref const& r : p.parameters) {
     auto const& values = given_.parameters.find(p.name(r.name))->second;
+    auto& memory = parameters.emplace_back(4 + 4 * r.size);
     for (std::size_t i = 0; i < r.size; ++i)
-      put(parameters.get() + r.offset + 4 * i, dtype::float32, values[i]);
+      put(memory.data() + 4 + 4 * i, dtype::float32, values[i]);
+    addresses.push_back(memory.data() + 4);
   }
   // All memory begins as NaN, so that elements that are not written, or are read before they are,
   // are found.
@@ -276,7 +280,7 @@ std::vector<std::vector<double>> expectation::run(const program& p, program_code
   auto const gradients = poisoned(p.gradient_bytes);
   auto const workspace = poisoned(p.workspace_bytes + (audit ? audit->extra_bytes() : 0));
   auto const packed = poisoned(p.packed_bytes);
-  engine e(p, {parameters.get(), gradients.get(), workspace.get()}, generated);
+  engine e(p, {addresses.data(), gradients.get(), workspace.get()}, generated);
   e.draw_from(given_.random);
   if (frozen) e.freeze(packed.get(), precision::float32);
   auto const put_states = [&] {
@@ -299,8 +303,8 @@ std::vector<std::vector<double>> expectation::run(const program& p, program_code
   else
     e.run();
   // Results must not alias arguments or parameters, which may change before results are read.
-  for (placed& i : inputs) std::fill(i.memory.begin(), i.memory.end(), std::byte{0xff});
-  std::memset(parameters.get(), 0xff, p.parameter_bytes);
+  for (placed& i : inputs) std::ranges::fill(i.memory, std::byte{0xff});
+  for (auto& memory : parameters) std::ranges::fill(memory, std::byte{0xff});
 
   std::vector<std::vector<double>> outputs;
   for (result_ref const& r : p.results) {

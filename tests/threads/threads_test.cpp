@@ -95,7 +95,7 @@ bits gradients(const weft::kernels::table& kernels, const weft::executor& thread
   weft::parameters<Model> const parameters(1);
   auto const block = weft::allocate(p.gradient_bytes);
   auto const workspace = weft::allocate(p.workspace_bytes);
-  weft::engine e(p, {parameters.data(), block.get(), workspace.get()});
+  weft::engine e(p, {parameters.addresses(), block.get(), workspace.get()});
   e.run_on(threads);
   e.bind(weft::bindings<source>(p, args...));
   e.run(kernels);

@@ -122,7 +122,7 @@ HWY_INLINE float* address(const operand_ref& r, const engine& e) {
       case block::workspace:
         return e.blocks().workspace;
       case block::parameters:
-        return e.blocks().parameters;
+        return e.blocks().parameters[r.leaf];
       case block::gradients:
         return e.blocks().gradients;
       // Only results are written, and they are in neither constants nor inputs.
@@ -132,7 +132,7 @@ HWY_INLINE float* address(const operand_ref& r, const engine& e) {
       case block::numbers:  // no generated instruction reads these
         break;
     }
-    return const_cast<std::byte*>(e.inputs()[r.input]);
+    return const_cast<std::byte*>(e.inputs()[r.leaf]);
   };
   return reinterpret_cast<float*>(base() + r.offset);
 }

@@ -47,7 +47,7 @@ struct lowering {
     node const& n = g.nodes[id];
     operand_ref r{};
     r.where = l.where;
-    r.input = static_cast<std::int16_t>(l.input);
+    r.leaf = static_cast<std::int16_t>(l.leaf);
     r.type = n.type;
     r.offset = l.offset;
     for (int a = 0; a < axes.count; ++a)
@@ -92,7 +92,7 @@ struct lowering {
   constexpr bool same_place(int a, int b) const {
     layout const& x = p.of[a];
     layout const& y = p.of[b];
-    return x.where == y.where && x.offset == y.offset;
+    return x.where == y.where && x.leaf == y.leaf && x.offset == y.offset;
   }
 };
 

@@ -38,11 +38,11 @@ struct shift_ref {
   std::ptrdiff_t stride;
 };
 
-// The address of an operand of an instruction: an offset in bytes in a block of memory, strides in
-// elements.
+// The address of an operand of an instruction: an offset in bytes in a block of memory, in an input
+// or in a parameter; strides in elements.
 struct operand_ref {
   block where;
-  std::int16_t input;
+  std::int16_t leaf;  // the index of the input or the parameter
   dtype type;
   std::int8_t shift_count;
   std::size_t offset;

@@ -48,7 +48,7 @@ class planner {
       if (p_.of[i].root != i) {  // until here a view's offset is relative to its root's
         layout const& root = p_.of[p_.of[i].root];
         p_.of[i].where = root.where;
-        p_.of[i].input = root.input;
+        p_.of[i].leaf = root.leaf;
         p_.of[i].offset += root.offset;
       }
     for (int i = 0; i < g_.count; ++i)
@@ -167,10 +167,10 @@ class planner {
     row_major(l.stride, n.axes);
     if (n.kind == op::input) {
       l.where = block::input;
-      l.input = n.leaf;
+      l.leaf = n.leaf;
     } else if (n.kind == op::parameter) {
       l.where = block::parameters;
-      l.offset = p_.parameter_offset[n.leaf];
+      l.leaf = n.leaf;
     } else if (n.kind == op::state) {
       l.offset = state_offset_[n.leaf];
     } else if (updates_state_[i] > 0) {

@@ -24,9 +24,11 @@ struct binding {
   std::array<std::ptrdiff_t, max_rank> stride{};  // in elements
 };
 
-// The memory of a program: its regions, aligned to 64 bytes. The engine does not own it.
+// The memory of a program, which the engine does not own: the address of each parameter, with any
+// alignment, and regions aligned to 64 bytes. The states, at the start of the workspace, are those
+// of the first run.
 struct memory {
-  std::byte* parameters = nullptr;
+  std::byte* const* parameters = nullptr;
   std::byte* gradients = nullptr;
   std::byte* workspace = nullptr;
   const std::byte* packed = nullptr;  // parameters packed by engine::freeze; null: not frozen
@@ -48,7 +50,6 @@ class engine {
   // instructions, whose results all runs read, for the best SIMD target.
   engine(const program& p, memory m, program_code generated = {})
       : p_(&p), memory_(m), generated_(generated) {
-    reset();
     compute_once();
   }
 
@@ -107,10 +108,13 @@ class engine {
         });
   }
 
-  // Packs the parameters that are the rhs of contractions, for the best SIMD target: the program's
-  // packed_bytes in float32, half as many in bfloat16. Runs on that target read the packed copies
-  // instead of the parameters, until the next freeze.
+  // Packs the parameters that are the rhs of contractions, for the best SIMD target, on the threads
+  // of run_on: the program's packed_bytes in float32, half as many in bfloat16. Runs on that target
+  // read the packed copies instead of the parameters, until the next freeze.
   void freeze(std::byte* packed, precision as) noexcept;
+  // Later runs read what another engine of the same program has packed, which must outlive this
+  // one. Throws weft::error where it is not frozen, or only one of the two has generated code.
+  void freeze(const engine& frozen);
   // The same for one instruction, in the layout that the table kernels read.
   void pack(const instruction& s, const kernels::table& kernels, std::byte* packed,
             precision as) const noexcept;
@@ -136,6 +140,8 @@ class engine {
   const std::byte* stage(const input_ref& input, const binding& argument) const noexcept;
   // Estimates the time of an instruction on one thread.
   double microseconds(const instruction& s) const noexcept;
+  void pack(const instruction& s, const kernels::table& kernels, std::byte* packed, precision as,
+            std::byte* scratch) const noexcept;
   // Chooses the number of partitions of each instruction in this run. Returns false for a run that
   // is too short to gain from threads.
   bool choose_partitions() noexcept;

@@ -2,23 +2,28 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdlib>
 #include <memory>
-#include <new>
 #include <span>
 
 #include "weft/passes/plan.hpp"
 
 namespace weft {
 
-struct aligned_delete {
-  std::align_val_t aligned_to{alignment};
-  void operator()(std::byte* p) const noexcept { ::operator delete(p, aligned_to); }
+struct free_around {
+  void* start = nullptr;  // of the memory that std::calloc gave
+  void operator()(std::byte*) const noexcept { std::free(start); }
 };
-using aligned_bytes = std::unique_ptr<std::byte[], aligned_delete>;
+using aligned_bytes = std::unique_ptr<std::byte[], free_around>;
 
-// Allocates zeros, aligned to 64 bytes; at least one byte. Large blocks are in huge pages where the
-// system provides them. Throws std::bad_alloc.
-aligned_bytes allocate(std::size_t bytes);
+// Which pages the system should provide for a large block: huge ones (of 2 MiB, where it has them)
+// for what is read from end to end, as weights are, which with 4 KiB pages exceed the TLB; small
+// ones where much of the block may never be used.
+enum class pages { huge, small };
+
+// Allocates zeros, aligned to 64 bytes; at least one byte. A page of a large block takes memory
+// once it is written to. Throws std::bad_alloc.
+aligned_bytes allocate(std::size_t bytes, pages kind = pages::huge);
 
 // Returns the address of the caller's memory. Throws weft::error where it has fewer than `bytes`
 // bytes or is not aligned to 64.

@@ -139,18 +139,26 @@ class runnable {
       : runnable(weft::parameters<Model>(seed), generated) {}
   // With generated code, and new parameters from seed 0.
   explicit runnable(generated_code<source> generated) : runnable(0, generated) {}
+  // With the parameters of a file, where the file has them in memory if it can: nothing is drawn,
+  // and little is copied. weft::module<encoder> net(weft::tensor_file("encoder.safetensors"));
+  explicit runnable(const parameter_source& file, generated_code<source> generated = {})
+      : runnable(weft::parameters<Model>(file), generated) {}
   // With existing parameters, whose memory is shared: changes in it are seen by the next run.
   explicit runnable(weft::parameters<Model> shared, generated_code<source> generated = {})
       : parameters_(std::move(shared)),
-        workspace_(allocate(workspace_bytes)),
-        engine_(code::program, {parameters_.data(), nullptr, workspace_.get()}, generated.code) {}
+        workspace_(allocate(workspace_bytes, pages::small)),
+        engine_(code::program, {parameters_.addresses(), nullptr, workspace_.get()},
+                generated.code) {}
   // And with a workspace in the caller's memory: workspace_bytes bytes, aligned to 64, for this
   // module alone while it lives. Throws weft::error where it is too small or not aligned.
   runnable(weft::parameters<Model> shared, std::span<std::byte> workspace,
            generated_code<source> generated = {})
       : parameters_(std::move(shared)),
-        engine_(code::program, {parameters_.data(), nullptr, checked(workspace, workspace_bytes)},
-                generated.code) {}
+        engine_(code::program,
+                {parameters_.addresses(), nullptr, checked(workspace, workspace_bytes)},
+                generated.code) {
+    engine_.reset();
+  }
 
   // The size of the workspace in bytes: states, loop-invariant results, intermediates, scratch and
   // staged inputs, but no parameters.
@@ -183,9 +191,10 @@ class runnable {
   // In bfloat16, packed weights take half the memory and are rounded, see weft::precision; the
   // module then runs without its generated code. The first call allocates packed_bytes(p), and
   // later ones with the same precision reuse that memory: getting pages from the system can take
-  // longer than packing.
+  // longer than packing. With run_on before, several threads pack.
   void freeze(precision p = precision::float32) {
-    if (packed_ == nullptr || packed_as_ != p) packed_ = allocate(packed_bytes(p));
+    if (packed_ == nullptr || packed_.use_count() > 1 || packed_as_ != p)
+      packed_ = std::shared_ptr<std::byte[]>(allocate(packed_bytes(p)));
     packed_as_ = p;
     engine_.freeze(packed_.get(), p);
   }
@@ -194,6 +203,14 @@ class runnable {
   void freeze(std::span<std::byte> memory, precision p = precision::float32) {
     engine_.freeze(checked(memory, packed_bytes(p)), p);
     packed_.reset();
+  }
+  // Shares the packed weights of another module, such as one that runs on another thread, until
+  // either is frozen again. Packed memory that the caller gave must outlive both. Throws
+  // weft::error where the other one is not frozen, or only one of the two has generated code.
+  void freeze(const runnable& frozen) {
+    engine_.freeze(frozen.engine_);
+    packed_ = frozen.packed_;
+    packed_as_ = frozen.packed_as_;
   }
 
   // Runs the model: one weft::arg per input, in any order. Throws weft::error where a length or an
@@ -248,7 +265,7 @@ class runnable {
  private:
   weft::parameters<Model> parameters_;
   aligned_bytes workspace_;
-  aligned_bytes packed_;
+  std::shared_ptr<std::byte[]> packed_;
   precision packed_as_ = precision::float32;
   engine engine_;
 

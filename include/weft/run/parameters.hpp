@@ -1,10 +1,14 @@
-// The parameters of a model: one contiguous block, shared by all graphs that run on it.
+// The parameters of a model, shared by all graphs that run on them: in one contiguous block, or
+// where a file has them in memory.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "weft/lower/lower.hpp"
 #include "weft/lower/units.hpp"
@@ -21,15 +25,40 @@ struct parameter {
   std::span<float> values;               // the product of the extents
 };
 
-// The block of parameters that a program's tables describe. Copies share the memory. Each parameter
-// is aligned to 64 bytes.
+// Where the parameters of a program lie.
+struct parameter_memory {
+  std::vector<std::byte*> addresses;  // of each parameter, in the program's order
+  std::shared_ptr<void> owner;        // of that memory, if it is not the caller's
+};
+
+// What parameters can be made from, beside a seed: a file of tensors, see weft/io/load.hpp.
+class parameter_source {
+ public:
+  virtual ~parameter_source() = default;
+  // Memory of its own for the caller, with the values of the program's parameters. Throws
+  // weft::error where the source does not have them.
+  virtual parameter_memory memory_for(const program& tables) const = 0;
+
+ protected:
+  parameter_source() = default;
+  parameter_source(const parameter_source&) = default;
+  parameter_source& operator=(const parameter_source&) = default;
+};
+
+// The parameters that a program's tables describe. Copies share the memory.
 class parameter_block {
  public:
-  // Allocates a block and initialises it from the seed.
+  // Allocates one block, in which each parameter is aligned to 64 bytes, and initialises it from
+  // the seed.
   parameter_block(const program& tables, std::uint64_t seed);
+  // With the values of a source, in the memory that it gives them. Throws what the source throws.
+  parameter_block(const program& tables, const parameter_source& source);
   // Uses the caller's memory with its present values; it must outlive the block. Throws weft::error
   // where it is smaller than the program's parameter_bytes or not aligned to 64 bytes.
   parameter_block(const program& tables, std::span<std::byte> bytes);
+  // Shares the memory of the parameters of another program that have the same names. Throws
+  // weft::error where it lacks one or has it with other extents.
+  parameter_block(const program& tables, const parameter_block& shared);
 
   // Sets every parameter as its initializer says (graph/initializer.hpp). Random values come from a
   // counter-based generator keyed by the seed and the parameter's name and indexed by the element:
@@ -45,14 +74,20 @@ class parameter_block {
   // The total number of elements, without alignment padding.
   std::size_t elements() const;
 
-  // The address of the block.
-  std::byte* data() const { return bytes_.get(); }
+  // The address of each parameter.
+  std::byte* const* addresses() const { return memory_->addresses.data(); }
   // The whole block as floats, alignment padding included; the padding of an allocated block is 0.
+  // Throws weft::error where the parameters are not in one block, but in a file's memory.
   std::span<float> floats() const;
+
+ protected:
+  parameter_block(const program& tables, parameter_memory memory);
+  // A block of its own with the same values.
+  parameter_memory copied() const;
 
  private:
   const program* tables_;
-  std::shared_ptr<std::byte[]> bytes_;
+  std::shared_ptr<const parameter_memory> memory_;
 };
 
 namespace detail {
@@ -79,6 +114,42 @@ struct describe_parameters {
 template <class Unit, fixed_string Name>
 using parameters_named =
     parameters_there_are<spelled_t<text_of<describe_parameters<Unit, Name>>()>>;
+
+// The index of the first parameter of Model that Other does not have, or has with other extents; -1
+// for none.
+template <class Other, class Model>
+constexpr int find_lacking() {
+  auto const& g = parameters_only<Model>::g;
+  auto const& other = parameters_only<Other>::g;
+  if (g.rejected || other.rejected) return -1;
+  for (int i = 0; i < g.parameter_count; ++i) {
+    axis_list const& axes = g.nodes[g.parameters[i].node].axes;
+    bool found = false;
+    for (int j = 0; j < other.parameter_count && !found; ++j) {
+      if (other.name(other.parameters[j].name) != g.name(g.parameters[i].name)) continue;
+      axis_list const& of_other = other.nodes[other.parameters[j].node].axes;
+      found = of_other.count == axes.count;
+      for (int a = 0; a < axes.count && found; ++a)
+        found = of_other.at[a]->extent == axes.at[a]->extent;
+    }
+    if (!found) return i;
+  }
+  return -1;
+}
+template <class Other, class Model>
+constexpr bool has_parameters_of() {
+  return find_lacking<Other, Model>() < 0;
+}
+template <class Other, class Model>
+struct describe_lacking {
+  static constexpr message make() {
+    auto const& g = parameters_only<Model>::g;
+    int const i = find_lacking<Other, Model>();
+    if (i < 0) return {};
+    leaf const& p = g.parameters[i];
+    return describe(g.name(p.name), dtype::float32, g.nodes[p.node].axes);
+  }
+};
 
 }  // namespace detail
 
@@ -107,6 +178,18 @@ class parameters : public parameter_block {
   explicit parameters(std::uint64_t seed = 0) : parameter_block(code::program, seed) {}
   // Uses the caller's memory, of `bytes` bytes, with its present values: see parameter_block.
   explicit parameters(std::span<std::byte> bytes) : parameter_block(code::program, bytes) {}
+  // With the values of a file, where the file has them in memory if it can:
+  // weft::parameters<model>(weft::tensor_file("model.safetensors")).
+  explicit parameters(const parameter_source& source) : parameter_block(code::program, source) {}
+  // Shares the memory of another model's parameters, such as the same layers with a smaller batch:
+  // weft::module<step> one(many.parameters()). The other model has all parameters of this one, with
+  // the same extents.
+  template <model_like Other>
+  requires(detail::has_parameters_of<Other, Model>()) parameters(const parameters<Other>& shared)
+      : parameter_block(code::program, static_cast<const parameter_block&>(shared)) {}
+
+  // The same values in a block of their own.
+  parameters copy() const { return parameters(this->copied()); }
 
   // The size of the block in bytes, padding included.
   static constexpr std::size_t bytes = code::tables.parameter_bytes;
@@ -121,12 +204,23 @@ class parameters : public parameter_block {
     if constexpr (parameters_only<Model>::g.rejected)
       return {nullptr, lengths, detail::dense_strides(lengths)};
     else {
-      constexpr parameter_ref const& r = code::tables.parameters[index(Name.view())];
-      return {reinterpret_cast<float*>(data() + r.offset), lengths, detail::dense_strides(lengths)};
+      constexpr auto i = static_cast<std::size_t>(index(Name.view()));
+      return {reinterpret_cast<float*>(addresses()[i]), lengths, detail::dense_strides(lengths)};
     }
   }
 
  private:
+  explicit parameters(parameter_memory memory)
+      : parameter_block(code::program, std::move(memory)) {}
+
+  WEFT_REJECT_CALL(
+      "parameters: the other model lacks a parameter of this one, or has it with other "
+      "extents",
+      (detail::parameters_there_are<
+          detail::spelled_t<detail::text_of<detail::describe_lacking<Other, Model>>()>>),
+      (model_like Other), (!detail::has_parameters_of<Other, Model>()),
+      parameters(const parameters<Other>&)
+      : parameters(0){})
   WEFT_REJECT_CALL(
       "parameters: the model has no parameter of this name with these axes",
       (detail::parameters_named<parameters_only<Model>, Name>), (fixed_string Name, class... Axes),

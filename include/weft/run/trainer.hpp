@@ -9,6 +9,7 @@
 #include <limits>
 #include <memory>
 #include <numeric>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -62,7 +63,8 @@ class trainer {
                    generated_code<source> generated = {}) requires(well_formed)
       : trainer(checked{}, weft::parameters<Model>(seed), optimizer, std::move(options),
                 generated) {}
-  // Trains existing parameters, whose memory is shared.
+  // Trains existing parameters, whose memory is shared. Throws weft::error where they are in a
+  // file's memory instead of one block, which parameters::copy makes.
   trainer(weft::parameters<Model> shared, Optimizer optimizer = {}, training_options options = {},
           generated_code<source> generated = {}) requires(well_formed)
       : trainer(checked{}, std::move(shared), optimizer, std::move(options), generated) {}
@@ -139,9 +141,10 @@ class trainer {
       : optimizer_(optimizer),
         options_(std::move(options)),
         parameters_(std::move(shared)),
+        floats_(parameters_.floats()),
         gradients_(allocate(parameters_.bytes)),
         workspace_(allocate(workspace_bytes)),
-        engine_(code::program, {parameters_.data(), gradients_.get(), workspace_.get()},
+        engine_(code::program, {parameters_.addresses(), gradients_.get(), workspace_.get()},
                 generated.code) {
     for (std::size_t s = 0; s < Optimizer::states; ++s) {
       state_.push_back(allocate(parameters_.bytes));
@@ -190,7 +193,7 @@ class trainer {
   }
 
   void change(const block_of_parameters& b, update u, const kernels::table& kernels) noexcept {
-    u.parameters = parameters_.floats().subspan(b.begin, b.size);
+    u.parameters = floats_.subspan(b.begin, b.size);
     u.gradients = gradients_of(b);
     std::array<float*, Optimizer::states> state{};
     for (std::size_t s = 0; s < state.size(); ++s) state[s] = state_floats_[s] + b.begin;
@@ -233,6 +236,7 @@ class trainer {
   Optimizer optimizer_;
   training_options options_;
   weft::parameters<Model> parameters_;
+  std::span<float> floats_;  // of the parameters
   aligned_bytes gradients_;
   aligned_bytes workspace_;
   std::vector<aligned_bytes> state_;

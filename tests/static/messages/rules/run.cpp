@@ -26,6 +26,10 @@ struct counter {
   }
 };
 
+struct more_columns {
+  constexpr auto operator()(weft::scope s) const { return s.param<"weight", Pos>() * 2.0f; }
+};
+
 namespace {
 struct unnamed : model {};
 }  // namespace
@@ -90,6 +94,13 @@ void wrong(const weft::parameters<losses>& parameters) {
   weft::trainer<losses, weft::adamw, "whole"> whole(parameters, weft::adamw{}, {.clip_norm = 1});
   // error: trainer: the loss depends on a state, and no gradient goes through one
   weft::trainer<losses, weft::adamw, "state"> state(weft::adamw{}, {}, 1);
+}
+
+void wrong(const weft::parameters<model>& shared) {
+  // error: parameters: the other model lacks a parameter of this one, or has it with other extents
+  weft::parameters<losses> lacks(shared);
+  // error: parameters: the other model lacks a parameter of this one, or has it with other extents
+  weft::parameters<more_columns> differs(shared);
 }
 
 void wrong(weft::module<model>& net, weft::trainer<model>& trainer, weft::module<model, "sum">& sum,
