@@ -1,6 +1,7 @@
 #include "byte_source.hpp"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -71,6 +72,25 @@ void byte_source::read(std::size_t offset, std::span<std::byte> into) const {
     offset += static_cast<std::size_t>(n);
     into = into.subspan(static_cast<std::size_t>(n));
   }
+  check_unchanged();
+}
+
+std::shared_ptr<std::byte[]> byte_source::map() const {
+  if (file_ < 0 || size_ == 0) return nullptr;
+  check_unchanged();
+  void* const at = ::mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE, file_, 0);
+  if (at == MAP_FAILED) return nullptr;
+  return {static_cast<std::byte*>(at), [size = size_](std::byte* p) { ::munmap(p, size); }};
+}
+
+byte_source::view byte_source::all() const {
+  if (file_ < 0) return {nullptr, bytes_};
+  auto const mapped = map();
+  if (mapped == nullptr && size_ > 0) fail("the file cannot be mapped into memory");
+  return {mapped, {mapped.get(), size_}};
+}
+
+void byte_source::check_unchanged() const {
   struct stat const now = status();
   if (now.st_size != opened_.st_size || now.st_mtim.tv_sec != opened_.st_mtim.tv_sec ||
       now.st_mtim.tv_nsec != opened_.st_mtim.tv_nsec)

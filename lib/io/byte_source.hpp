@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -26,8 +27,21 @@ class byte_source {
   // the file was truncated or written to after it was opened. If another file was renamed to its
   // path meanwhile, this reads the old one.
   void read(std::size_t offset, std::span<std::byte> into) const;
+  // Maps the file into memory: pages take memory once they are used, and what is written there
+  // stays private to this mapping. Null for a buffer in memory, and where the system refuses.
+  // Throws weft::error if the file was written to after it was opened. Later changes of the file
+  // may be seen; where it is truncated, accesses fail with SIGBUS.
+  std::shared_ptr<std::byte[]> map() const;
+  // All bytes, to be read: of the mapped file, or of the buffer, which must outlive the view.
+  // Throws weft::error if the system does not map the file.
+  struct view {
+    std::shared_ptr<const std::byte[]> owner;
+    std::span<const std::byte> bytes;
+  };
+  view all() const;
 
  private:
+  void check_unchanged() const;
   struct stat status() const;
   [[noreturn]] void fail(const std::string& what) const;
 

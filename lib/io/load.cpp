@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 #include <set>
+#include <utility>
 
+#include "byte_source.hpp"
 #include "name_groups.hpp"
 #include "weft/run/error.hpp"
 
@@ -11,14 +14,27 @@ namespace weft {
 
 namespace {
 
+using naming = std::function<std::string(const std::string&)>;
+
+// What a file has to have for a parameter.
+struct wanted_tensor {
+  std::string name;
+  std::span<const std::size_t> extents;
+};
+
+wanted_tensor wanted(std::string_view parameter, std::span<const std::size_t> extents,
+                     const naming& name_in_file) {
+  std::string const own(parameter);
+  return {name_in_file ? name_in_file(own) : own, extents};
+}
+
 // Parameters and the mapping of their names to a file's.
 struct named_block {
   const parameter_block& parameters;
-  std::function<std::string(const std::string&)> name_in_file;
+  naming name_in_file;
 
   std::string name(const parameter& p) const {
-    std::string const own(p.name);
-    return name_in_file ? name_in_file(own) : own;
+    return wanted(p.name, p.extents, name_in_file).name;
   }
 };
 
@@ -46,18 +62,14 @@ bool joins(const std::vector<std::size_t>& shape, std::span<const std::size_t> e
 // Compares a file's tensors with a model's parameters.
 class comparison {
  public:
-  void add(const named_block& block, const tensor_file& file) {
-    for (std::size_t i = 0; i < block.parameters.count(); ++i) {
-      parameter const p = block.parameters[i];
-      std::string const name = block.name(p);
-      auto const* const t = file.find(name);
-      wanted_.insert(name);
-      std::string const needed = to_string(p.extents) + " floating";
-      if (t == nullptr)
-        missing_.push_back({name, needed});
-      else if (t->type > stored_type::bfloat16 || !joins(t->shape, p.extents))
-        different_.push_back({name, needed + ", is " + t->description() + " in the file"});
-    }
+  void add(const wanted_tensor& w, const tensor_file& file) {
+    auto const* const t = file.find(w.name);
+    wanted_.insert(w.name);
+    std::string const needed = to_string(w.extents) + " floating";
+    if (t == nullptr)
+      missing_.push_back({w.name, needed});
+    else if (!is_floating(t->type) || !joins(t->shape, w.extents))
+      different_.push_back({w.name, needed + ", is " + t->description() + " in the file"});
   }
   // The names of the tensors that are no parameter.
   std::vector<std::string> others(const tensor_file& file) const {
@@ -98,16 +110,55 @@ class comparison {
   std::vector<detail::remark> missing_, different_, unknown_;
 };
 
-// Tensors whose names begin with `passed_over` are neither errors nor reported.
-std::vector<std::string> load_all(const std::vector<named_block>& blocks, const tensor_file& file,
-                                  bool ignore_others, std::string_view passed_over = {}) {
+constexpr const char* steps_key = "weft.steps";
+constexpr const char* optimizer_key = "weft.optimizer";
+constexpr const char* optimizer_prefix = "optimizer.";
+
+// The prefix of tensors that are neither errors nor reported where parameters are loaded: those of
+// the optimizer in a trainer's file.
+std::string_view passed_over(const tensor_file& file) {
+  return file.metadata().contains(optimizer_key) ? optimizer_prefix : "";
+}
+
+// Throws weft::error unless the file has these tensors and, if others are not ignored, no others,
+// which it returns.
+std::vector<std::string> check_tensors(const std::vector<wanted_tensor>& all,
+                                       const tensor_file& file, bool ignore_others,
+                                       std::string_view passed_over) {
   comparison found;
-  for (auto const& block : blocks) found.add(block, file);
+  for (auto const& w : all) found.add(w, file);
   auto others = found.others(file);
   if (!passed_over.empty())
     std::erase_if(others, [&](const std::string& name) { return name.starts_with(passed_over); });
   if (!ignore_others) found.refuse(others, file);
   found.check(file);
+  return others;
+}
+
+// Mapped files, and a block for the tensors that are not used in them.
+struct memory_of_file {
+  std::map<const detail::byte_source*, std::shared_ptr<std::byte[]>> files;
+  aligned_bytes converted;
+
+  // The address of a tensor's elements if they are float32, and a file where floats can be read;
+  // else null.
+  std::byte* mapped(const stored_tensor& t) {
+    if (t.type != stored_type::float32 || t.offset % alignof(float) != 0) return nullptr;
+    auto const [file, is_new] = files.try_emplace(t.source.get());
+    if (is_new) file->second = t.source->map();
+    return file->second ? file->second.get() + t.offset : nullptr;
+  }
+};
+
+std::vector<std::string> load_all(const std::vector<named_block>& blocks, const tensor_file& file,
+                                  bool ignore_others, std::string_view passed_over = {}) {
+  std::vector<wanted_tensor> all;
+  for (auto const& block : blocks)
+    for (std::size_t i = 0; i < block.parameters.count(); ++i) {
+      parameter const p = block.parameters[i];
+      all.push_back(wanted(p.name, p.extents, block.name_in_file));
+    }
+  auto others = check_tensors(all, file, ignore_others, passed_over);
   // Reads all values before it sets any, so that a failing read changes no parameter.
   std::vector<std::vector<float>> values;
   for (auto const& block : blocks)
@@ -134,10 +185,6 @@ void save_all(const std::vector<named_block>& blocks, const std::filesystem::pat
   write_tensors(file, tensors, options.metadata);
 }
 
-constexpr const char* steps_key = "weft.steps";
-constexpr const char* optimizer_key = "weft.optimizer";
-constexpr const char* optimizer_prefix = "optimizer.";
-
 std::vector<named_block> blocks_of(const detail::training_state& state) {
   std::vector<named_block> blocks{{state.parameters, {}}};
   for (std::size_t s = 0; s < state.optimizer.size(); ++s)
@@ -151,9 +198,41 @@ std::vector<named_block> blocks_of(const detail::training_state& state) {
 
 std::vector<std::string> load(const parameter_block& parameters, const tensor_file& file,
                               const load_options& options) {
-  bool const of_trainer = file.metadata().contains(optimizer_key);
   return load_all({{parameters, options.name_in_file}}, file, options.ignore_others,
-                  of_trainer ? optimizer_prefix : "");
+                  passed_over(file));
+}
+
+weights::weights(tensor_file file, load_options options)
+    : file_(std::move(file)), options_(std::move(options)) {}
+
+parameter_memory weights::memory_for(const program& tables) const {
+  std::vector<wanted_tensor> all;
+  for (parameter_ref const& r : tables.parameters)
+    all.push_back(wanted(tables.name(r.name), {r.extent, static_cast<std::size_t>(r.rank)},
+                         options_.name_in_file));
+  check_tensors(all, file_, options_.ignore_others, passed_over(file_));
+  auto const owner = std::make_shared<memory_of_file>();
+  parameter_memory memory{{}, owner};
+  std::size_t converted = 0;
+  auto const room_for = [](const stored_tensor& t) { return align(t.size() * sizeof(float)); };
+  for (auto const& w : all) {
+    stored_tensor const& t = file_[w.name];
+    memory.addresses.push_back(owner->mapped(t));
+    if (memory.addresses.back() == nullptr) converted += room_for(t);
+  }
+  owner->converted = allocate(converted);
+  std::byte* next = owner->converted.get();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (memory.addresses[i] != nullptr) continue;
+    stored_tensor const& t = file_[all[i].name];
+    t.read(std::span(reinterpret_cast<float*>(next), t.size()));
+    memory.addresses[i] = std::exchange(next, next + room_for(t));
+  }
+  return memory;
+}
+
+parameter_memory tensor_file::memory_for(const program& tables) const {
+  return weights(*this).memory_for(tables);
 }
 
 void save(const parameter_block& parameters, const std::filesystem::path& file,

@@ -1,11 +1,11 @@
-// Reading the elements of a tensor in a safetensors file.
+// Reading the elements of a tensor in a file.
 #include <algorithm>
 #include <utility>
 
+#include "blocks.hpp"
 #include "byte_source.hpp"
 #include "half.hpp"
 #include "stored_types.hpp"
-#include "weft/io/safetensors.hpp"
 #include "weft/run/error.hpp"
 
 namespace weft {
@@ -25,8 +25,52 @@ void for_each_stored(const stored_tensor& t, F f) {
   }
 }
 
+// Reads elements that are stored in blocks.
+template <class Block, class T>
+void read_blocks(const stored_tensor& t, std::span<T> into) {
+  constexpr std::size_t most = 8192 / Block::size;  // at a time
+  std::array<float, Block::size> elements;
+  std::size_t const count = t.size() / Block::size;
+  std::vector<std::uint8_t> some(std::min(count, most) * Block::bytes);
+  auto to = into.begin();
+  for (std::size_t b = 0; b < count; b += most) {
+    std::size_t const now = std::min(count - b, most);
+    t.source->read(t.offset + b * Block::bytes,
+                   std::as_writable_bytes(std::span(some.data(), now * Block::bytes)));
+    for (std::size_t k = 0; k < now; ++k) {
+      Block::decode(some.data() + k * Block::bytes, elements.data());
+      to = std::copy(elements.begin(), elements.end(), to);
+    }
+  }
+}
+
+// Calls f(Block()) with the block format of the type, if it is one.
+template <class F>
+void with_block(stored_type type, F f) {
+  switch (type) {
+    case stored_type::q4_0:
+      return f(detail::small_block<false, false>());
+    case stored_type::q4_1:
+      return f(detail::small_block<true, false>());
+    case stored_type::q5_0:
+      return f(detail::small_block<false, true>());
+    case stored_type::q5_1:
+      return f(detail::small_block<true, true>());
+    case stored_type::q8_0:
+      return f(detail::bytes_block());
+    case stored_type::q4_k:
+      return f(detail::grouped_block<false>());
+    case stored_type::q5_k:
+      return f(detail::grouped_block<true>());
+    case stored_type::q6_k:
+      return f(detail::six_bit_block());
+    default:
+      return;
+  }
+}
+
 // Calls f(S(), value), where S is the type of the stored elements and value(S) is what one stands
-// for. Does nothing for stored_type::other, which weft does not read.
+// for, unless they are in blocks. Does nothing for stored_type::other, which weft does not read.
 template <class F>
 void with_stored(stored_type type, F f) {
   auto const same = [](auto x) { return x; };
@@ -45,7 +89,7 @@ void with_stored(stored_type type, F f) {
       return f(std::int32_t(), same);
     case stored_type::boolean:
       return f(std::uint8_t(), [](std::uint8_t x) { return x != 0; });
-    case stored_type::other:
+    default:
       return;
   }
 }
@@ -54,7 +98,7 @@ void with_stored(stored_type type, F f) {
 template <class T>
 constexpr bool is_read_as(stored_type type) {
   if (std::same_as<T, bool>) return type == stored_type::boolean;
-  if (std::same_as<T, float>) return type <= stored_type::bfloat16;
+  if (std::same_as<T, float>) return is_floating(type);
   if (std::same_as<T, double>) return type < stored_type::other;
   return type == stored_type::int64 || type == stored_type::int32;
 }
@@ -88,6 +132,8 @@ void stored_tensor::read(std::span<T> into) const {
   check_kind<T>(*this);
   if (into.size() != size())
     throw error(place(*this) + ", is read into " + std::to_string(into.size()) + " elements");
+  if constexpr (std::floating_point<T>)
+    with_block(type, [&]<class Block>(Block) { read_blocks<Block>(*this, into); });
   with_stored(type, [&]<class S>(S, auto number) {
     using N = decltype(number(S()));
     // Elements that are stored as T need no conversion, and so no buffer.

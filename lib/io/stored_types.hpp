@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "shortened.hpp"
-#include "weft/io/safetensors.hpp"
+#include "weft/io/tensor_file.hpp"
 
 namespace weft::detail {
 
@@ -21,20 +21,42 @@ static_assert(std::endian::native == std::endian::little, "the format is little-
 struct type_entry {
   std::string_view name;
   std::size_t bits;
+  stored_type type = stored_type::other;
 };
-// The first entries are in the order of weft::stored_type, up to its `other`.
-inline constexpr std::array<type_entry, 22> stored_types{
-    {{"F64", 64},    {"F32", 32},    {"F16", 16},        {"BF16", 16},       {"I64", 64},
-     {"I32", 32},    {"BOOL", 8},    {"U8", 8},          {"I8", 8},          {"I16", 16},
-     {"U16", 16},    {"U32", 32},    {"U64", 64},        {"C64", 64},        {"F8_E4M3", 8},
-     {"F8_E5M2", 8}, {"F8_E8M0", 8}, {"F8_E4M3FNUZ", 8}, {"F8_E5M2FNUZ", 8}, {"F6_E2M3", 6},
-     {"F6_E3M2", 6}, {"F4", 4}}};
+inline constexpr std::array<type_entry, 22> stored_types{{{"F64", 64, stored_type::float64},
+                                                          {"F32", 32, stored_type::float32},
+                                                          {"F16", 16, stored_type::float16},
+                                                          {"BF16", 16, stored_type::bfloat16},
+                                                          {"I64", 64, stored_type::int64},
+                                                          {"I32", 32, stored_type::int32},
+                                                          {"BOOL", 8, stored_type::boolean},
+                                                          {"U8", 8},
+                                                          {"I8", 8},
+                                                          {"I16", 16},
+                                                          {"U16", 16},
+                                                          {"U32", 32},
+                                                          {"U64", 64},
+                                                          {"C64", 64},
+                                                          {"F8_E4M3", 8},
+                                                          {"F8_E5M2", 8},
+                                                          {"F8_E8M0", 8},
+                                                          {"F8_E4M3FNUZ", 8},
+                                                          {"F8_E5M2FNUZ", 8},
+                                                          {"F6_E2M3", 6},
+                                                          {"F6_E3M2", 6},
+                                                          {"F4", 4}}};
 
+// The entry of a type that the format has, or a default.
+constexpr type_entry entry_of(stored_type type) {
+  for (type_entry const& e : stored_types)
+    if (e.type == type) return e;
+  return {};
+}
 inline std::string_view name_of(stored_type type) {
-  return stored_types.at(static_cast<std::size_t>(type)).name;
+  return entry_of(type).name;
 }
 inline std::size_t bytes_of(stored_type type) {
-  return stored_types.at(static_cast<std::size_t>(type)).bits / 8;
+  return entry_of(type).bits / 8;
 }
 
 // A number of elements or bytes, with overflow detection.

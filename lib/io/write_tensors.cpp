@@ -111,9 +111,7 @@ void write_tensors(const std::filesystem::path& path, const std::vector<tensor_t
   // In order of decreasing element size, which aligns all tensors.
   std::vector<const tensor_to_store*> order;
   for (auto const& t : tensors) order.push_back(&t);
-  auto const width = [](auto const* t) {
-    return t->type == stored_type::other ? 0 : detail::bytes_of(t->type);
-  };
+  auto const width = [](auto const* t) { return detail::bytes_of(t->type); };
   std::ranges::sort(order, [&](auto* a, auto* b) {
     return width(a) != width(b) ? width(a) > width(b) : a < b;  // else as they were given
   });

@@ -7,6 +7,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "weft/axes/name.hpp"
@@ -48,6 +49,29 @@ std::vector<std::string> load(const parameter_block& parameters, const tensor_fi
 // file cannot be written. The file is replaced atomically when it is complete.
 void save(const parameter_block& parameters, const std::filesystem::path& file,
           const save_options& options = {});
+
+// A file as the source of a model's parameters, to make a module of:
+//
+//   weft::module<bert> net(weft::weights("model.safetensors", {.ignore_others = true}));
+//   weft::module<bert> net(weft::tensor_file("model.safetensors"));  // without options
+//
+// Tensors that are float32 in the file are not read: the file is mapped into memory, and a page of
+// it takes memory once it is used. Others are converted to float32. Names and shapes are checked as
+// in weft::load, with the same errors. Changes of the parameters are private to the module, and
+// those that share its parameters. The file must not be changed in place or truncated while they
+// exist; weft::save and others that rename a new file leave the mapped one as it is.
+class weights : public parameter_source {
+ public:
+  explicit weights(tensor_file file, load_options options = {});
+  explicit weights(const std::filesystem::path& file, load_options options = {})
+      : weights(tensor_file(file), std::move(options)) {}
+
+  parameter_memory memory_for(const program& tables) const override;
+
+ private:
+  tensor_file file_;
+  load_options options_;
+};
 
 // Loads the parameters of a module or a monte_carlo. A frozen one keeps using its packed parameters
 // until it is frozen again.

@@ -1,0 +1,120 @@
+// Tensors in files: safetensors, alone or in several files, and GGUF. Link weft::io.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "weft/run/parameters.hpp"
+
+namespace weft {
+
+namespace detail {
+class byte_source;
+struct file_content;
+}  // namespace detail
+
+// The type of a tensor's elements in a file. Those of GGUF that are named after it are blocks of 32
+// or 256 elements of 4, 5, 6 or 8 bits, with scales: https://github.com/ggml-org/ggml, its
+// docs/gguf.md and src/ggml-quants.c. Tensors of the formats' other types, `other`, can be in a
+// file, but their elements cannot be read.
+enum class stored_type : std::uint8_t {
+  float64,
+  float32,
+  float16,
+  bfloat16,
+  q4_0,
+  q4_1,
+  q5_0,
+  q5_1,
+  q8_0,
+  q4_k,
+  q5_k,
+  q6_k,
+  int64,
+  int32,
+  boolean,
+  other
+};
+
+// Whether the elements are floating-point numbers, or stand for such.
+constexpr bool is_floating(stored_type t) {
+  return t < stored_type::int64;
+}
+
+// A tensor in a file. Its elements are read from the file on demand.
+struct stored_tensor {
+  std::string name;                                   // unique in the file
+  stored_type type;                                   // of its elements
+  std::string type_name;                              // the format's name, such as "F32" or "Q8_0"
+  std::vector<std::size_t> shape;                     // the extents, outermost first
+  std::size_t offset;                                 // of its first byte in the file, in bytes
+  std::size_t bytes;                                  // of all elements
+  std::shared_ptr<const detail::byte_source> source;  // the file, which it keeps open
+
+  // The number of elements: the product of the shape.
+  std::size_t size() const;
+  // The type and shape as text: "F32 [2, 3]".
+  std::string description() const;
+
+  // Reads the elements, in row-major order, as T: float, from any floating-point type, rounded to
+  // nearest; std::int32_t or std::int64_t, from int32 and int64; bool, from boolean; double, from
+  // all of these. Throws weft::error where the type is another one, a value does not fit into
+  // int32, `into` does not have size() elements, or the file cannot be read or was written to since
+  // it was opened.
+  template <class T>
+  void read(std::span<T> into) const;
+  // The elements, in row-major order, as T: see read. Not as bool.
+  template <class T>
+  requires(!std::same_as<T, bool>)  // a vector<bool> does not hold bools
+      std::vector<T> values()
+  const;
+};
+
+// A file of tensors whose description is in memory, in one of these formats:
+// - safetensors, https://github.com/huggingface/safetensors#format;
+// - several of them, given by their index (model.safetensors.index.json), whose "weight_map" has
+// the
+//   name of each tensor's file, in the folder of the index;
+// - GGUF, https://github.com/ggml-org/ggml/blob/master/docs/gguf.md: see weft/io/gguf.hpp.
+// The file stays open while a copy, or one of its tensors, exists. A module can be made from it:
+// see weft::weights.
+class tensor_file : public parameter_source {
+ public:
+  // Opens a file, reads its header and checks each tensor's type, shape and offsets. Throws
+  // weft::error where the file, or one that the index names, cannot be read or is not valid.
+  explicit tensor_file(const std::filesystem::path& path);
+  // The same from the content of a file; `name` stands for it in error messages.
+  tensor_file(std::vector<std::byte> bytes, std::string name);
+
+  // The path, or the name given.
+  const std::string& name() const { return name_; }
+  // Sorted by name.
+  const std::vector<stored_tensor>& tensors() const { return tensors_; }
+  // The tensor with this name; null where there is none.
+  const stored_tensor* find(std::string_view name) const;
+  // The tensor with this name. Throws weft::error where there is none.
+  const stored_tensor& operator[](std::string_view name) const;
+  // The "__metadata__" of a safetensors header; empty where there is none, and for other formats.
+  const std::map<std::string, std::string, std::less<>>& metadata() const { return metadata_; }
+
+  // See weft::weights, without options.
+  parameter_memory memory_for(const program& tables) const override;
+
+ protected:
+  explicit tensor_file(detail::file_content content);
+
+ private:
+  std::string name_;
+  std::vector<stored_tensor> tensors_;
+  std::map<std::string, std::string, std::less<>> metadata_;
+};
+
+}  // namespace weft

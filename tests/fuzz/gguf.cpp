@@ -1,0 +1,53 @@
+// Fuzzes GGUF files: tensors that are read lie in the file, metadata is of one kind, and anything
+// else is a weft::error.
+#include "weft/io/gguf.hpp"
+
+#include <algorithm>
+
+#include "fuzz/input.hpp"
+#include "weft/run/error.hpp"
+
+namespace {
+
+template <class F>
+bool reads(F f) {
+  try {
+    f();
+    return true;
+  } catch (const weft::error& e) {
+    fuzz::expect(std::string_view(e.what()).size() < 1000);
+    return false;
+  }
+}
+
+void read_all(const weft::gguf_file& file, std::size_t bytes) {
+  for (weft::stored_tensor const& t : file.tensors()) {
+    fuzz::expect(file.find(t.name) == &t);
+    fuzz::expect(t.offset <= bytes && t.bytes <= bytes - t.offset);
+    bool const is_read = reads([&] { fuzz::expect(t.values<float>().size() == t.size()); });
+    fuzz::expect(is_read == weft::is_floating(t.type));
+    fuzz::expect(reads([&] { t.values<double>(); }) == (t.type < weft::stored_type::other));
+  }
+  for (std::string_view const key : file.keys()) {
+    fuzz::expect(file.contains(key));
+    int const kinds = reads([&] { file.text(key); }) + reads([&] { file.number(key); }) +
+                      reads([&] { file.flag(key); }) + reads([&] { file.texts(key); }) +
+                      reads([&] { file.numbers(key); });
+    fuzz::expect(kinds == 1 || kinds == 0);  // 0: a list of flags
+    if (reads([&] { file.integer(key); })) fuzz::expect(reads([&] { file.number(key); }));
+    if (reads([&] { file.integers(key); })) fuzz::expect(reads([&] { file.numbers(key); }));
+  }
+}
+
+}  // namespace
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  auto const raw = std::as_bytes(std::span(data, size));
+  std::vector<std::byte> const content(raw.begin(), raw.end());
+  bool const valid = reads([&] { read_all(weft::gguf_file(content, "memory"), size); });
+  // The same content gives the same as a file.
+  auto const path = fuzz::file_of(content);
+  fuzz::expect(reads([&] { read_all(weft::gguf_file(path), size); }) == valid);
+  if (valid) fuzz::expect(reads([&] { weft::tensor_file file(path); }));
+  return 0;
+}

@@ -1,0 +1,101 @@
+// A model in several safetensors files, which an index names.
+#include <boost/test/unit_test.hpp>
+#include <cstddef>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "support/temporary.hpp"
+#include "support/thrown_by.hpp"
+#include "weft/graph/trace.hpp"
+#include "weft/io/load.hpp"
+#include "weft/ops/arithmetic.hpp"
+
+namespace {
+
+using weft::tensor_file;
+using weft::testing::temporary;
+using weft::testing::thrown_by;
+
+struct Out : weft::axis<3> {};
+
+struct model {
+  constexpr auto operator()(weft::scope s) const {
+    return s.param<"a", Out>() * s.param<"b", Out>() + s.param<"c", Out>();
+  }
+};
+
+// A folder with two files, of the tensors a and b, and c and more.
+class folder {
+ public:
+  folder() {
+    std::filesystem::create_directory(path());
+    write("one.safetensors", {"a", "b"});
+    write("two.safetensors", {"c", "more"});
+  }
+  const std::filesystem::path& path() const { return path_; }
+
+  // The message of opening an index with this content.
+  std::string refusal(const std::string& index) const {
+    write_index(index);
+    return thrown_by([&] { tensor_file(path() / "model.safetensors.index.json"); });
+  }
+  void write_index(const std::string& index) const {
+    std::ofstream(path() / "model.safetensors.index.json") << index;
+  }
+
+ private:
+  void write(const char* file, const std::vector<std::string>& names) const {
+    std::vector<weft::tensor_to_store> all;
+    std::vector<std::vector<float>> values;
+    for (auto const& name : names)
+      values.push_back(std::vector<float>(3, static_cast<float>(name[0])));
+    for (std::size_t i = 0; i < names.size(); ++i)
+      all.push_back({names[i], {3}, std::span<const float>(values[i]), weft::stored_type::float32});
+    weft::write_tensors(path() / file, all);
+  }
+
+  temporary path_{"weft_shards_test"};
+};
+
+std::string map(const std::string& entries) {
+  return R"({"metadata": {"total_size": 48}, "weight_map": {)" + entries + "}}";
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(shards)
+
+BOOST_AUTO_TEST_CASE(tensors_come_from_the_files_that_the_index_names) {
+  folder const f;
+  f.write_index(map(R"("a": "one.safetensors", "b": "one.safetensors", "c": "two.safetensors")"));
+  auto const path = f.path() / "model.safetensors.index.json";
+  tensor_file const file(path);
+  BOOST_TEST(file.tensors().size() == 3u, "what the index does not name is not there");
+  weft::module<model> mapped{tensor_file(path)}, loaded;
+  weft::load(loaded, path);
+  for (auto* const net : {&mapped, &loaded})
+    BOOST_TEST((*net)().get<"result">()(1u) == 'a' * 'b' + 'c');
+}
+
+BOOST_AUTO_TEST_CASE(a_wrong_index_is_refused) {
+  folder const f;
+  auto const says = [&](const std::string& index, const std::string& sentence) {
+    std::string const told = f.refusal(index);
+    BOOST_TEST(told.find("model.safetensors.index.json") != std::string::npos, told);
+    BOOST_TEST(told.find(sentence) != std::string::npos, told);
+  };
+  says(map(R"("a": "three.safetensors")"), "three.safetensors: the file cannot be read");
+  says(map(R"("c": "one.safetensors")"), "tensor 'c' is not in 'one.safetensors'");
+  says(map(R"("a": "../one.safetensors")"), "no safetensors file beside the index");
+  says(map(R"("a": "/one.safetensors")"), "no safetensors file beside the index");
+  says(map(R"("a": "model.safetensors.index.json")"), "no safetensors file beside the index");
+  says(map(R"("a": 1)"), "the file of tensor 'a' is no text");
+  says(R"({"weights": {}})", "the index has no object 'weight_map'");
+  says("[]", "the index has no object 'weight_map'");
+  says("{", "the index is not JSON");
+  says("", "the index is not JSON");
+}
+
+BOOST_AUTO_TEST_SUITE_END()

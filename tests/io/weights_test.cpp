@@ -1,0 +1,171 @@
+// Modules that are made from files: what is mapped, what is converted, and what is refused.
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+#include <cstddef>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <vector>
+
+#include "support/temporary.hpp"
+#include "support/thrown_by.hpp"
+#include "weft/io/load.hpp"
+#include "weft/nn/linear.hpp"
+#include "weft/ops/functions.hpp"
+#include "weft/ops/reduce.hpp"
+
+namespace {
+
+using weft::arg;
+using weft::stored_type;
+using weft::tensor_file;
+using weft::weights;
+using weft::testing::temporary;
+using weft::testing::thrown_by;
+
+struct Batch : weft::axis<2> {};
+struct Embed : weft::axis<5> {};
+struct Wide : weft::axis<21> {};
+
+struct model {
+  constexpr auto operator()(weft::scope s) const {
+    auto x = s.input<"x", float, Batch, Embed>();
+    auto h = weft::nn::linear<weft::shape<Embed>, weft::shape<Wide>>(s / "up", x);
+    auto y = weft::nn::linear<weft::shape<Wide>, weft::shape<Embed>>(s / "down", tanh(h));
+    return weft::results(weft::as<"y">(y), weft::as<"loss">(weft::mean<Batch, Embed>(y * y)));
+  }
+};
+using net = weft::module<model, "y">;
+
+std::vector<float> run(net& n) {
+  std::vector<float> const x{1, 2, -3, 4, 5, 0, -1, 3, 2, 1};
+  auto const y = n(arg<"x">(x)).get<"y">();
+  return {y.data(), y.data() + y.size()};
+}
+
+bool equal(const weft::parameter_block& a, const weft::parameter_block& b) {
+  for (std::size_t i = 0; i < a.count(); ++i)
+    if (!std::ranges::equal(a[i].values, b[i].values)) return false;
+  return true;
+}
+
+std::vector<std::byte> content(const std::filesystem::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::vector<char> const chars(std::istreambuf_iterator<char>(in), {});
+  auto const bytes = std::as_bytes(std::span(chars));
+  return {bytes.begin(), bytes.end()};
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(weights_)
+
+BOOST_AUTO_TEST_CASE(a_module_made_from_a_file_is_that_which_loads_it) {
+  temporary const path("weft_weights_test");
+  net saved(7);
+  for (auto const type : {stored_type::float32, stored_type::float64, stored_type::bfloat16}) {
+    net loaded(8);
+    weft::save(saved, path, {.type = type});
+    weft::load(loaded, path);
+    net mapped{tensor_file(path)};
+    BOOST_TEST((run(mapped) == run(loaded)));
+    BOOST_TEST(equal(mapped.parameters(), loaded.parameters()));
+    for (net* const n : {&mapped, &loaded}) n->freeze();
+    BOOST_TEST((run(mapped) == run(loaded)));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(the_same_holds_for_a_file_in_a_buffer_and_for_values_anywhere) {
+  temporary const path("weft_weights_test");
+  net saved(7);
+  weft::save(saved, path);
+  auto const bytes = content(path);
+  net in_memory{tensor_file(bytes, "buffer")};
+  BOOST_TEST((run(in_memory) == run(saved)));
+
+  // With each number of spaces after the header, most values are where no float can be.
+  for (std::size_t spaces = 1; spaces < 5; ++spaces) {
+    std::size_t const header = static_cast<std::size_t>(bytes[0]) + 256 * std::size_t(bytes[1]);
+    std::vector<std::byte> moved(bytes.begin(), bytes.begin() + 8 + std::ptrdiff_t(header));
+    moved[0] = std::byte((header + spaces) % 256);
+    moved[1] = std::byte((header + spaces) / 256);
+    moved.insert(moved.end(), spaces, std::byte{' '});
+    moved.insert(moved.end(), bytes.begin() + 8 + std::ptrdiff_t(header), bytes.end());
+    std::ofstream(static_cast<const std::filesystem::path&>(path), std::ios::binary)
+        .write(reinterpret_cast<const char*>(moved.data()), std::ssize(moved));
+    net shifted{tensor_file(path)};
+    BOOST_TEST((run(shifted) == run(saved)));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(changes_of_mapped_parameters_stay_in_the_module) {
+  temporary const path("weft_weights_test");
+  net saved(7);
+  weft::save(saved, path);
+  auto const before = content(path);
+  net first{tensor_file(path)}, second{tensor_file(path)}, sharing(first.parameters());
+  first.parameters().get<"up.weight", Wide, Embed>()(3, 2) += 1;
+  BOOST_TEST((run(second) == run(saved)));
+  BOOST_TEST((run(first) != run(saved)));
+  BOOST_TEST((run(sharing) == run(first)));
+  BOOST_TEST((content(path) == before));
+}
+
+BOOST_AUTO_TEST_CASE(a_file_that_is_replaced_or_removed_stays_mapped) {
+  temporary const path("weft_weights_test");
+  net saved(7);
+  weft::save(saved, path);
+  net mapped{tensor_file(path)};
+  weft::save(net(9), path);
+  BOOST_TEST((run(mapped) == run(saved)));
+  std::filesystem::remove(path);
+  BOOST_TEST((run(mapped) == run(saved)));
+}
+
+BOOST_AUTO_TEST_CASE(training_needs_a_copy_of_mapped_parameters) {
+  temporary const path("weft_weights_test");
+  weft::save(net(7), path);
+  weft::parameters<model> const mapped(tensor_file{path});
+  BOOST_TEST(thrown_by([&] { weft::trainer<model> t(mapped); }).find("copy()") !=
+             std::string::npos);
+  weft::trainer<model> t(mapped.copy());
+  BOOST_TEST(equal(t.parameters(), mapped));
+  std::vector<float> const x(10, 1);
+  t.step(arg<"x">(x));
+  BOOST_TEST(!equal(t.parameters(), mapped));
+}
+
+BOOST_AUTO_TEST_CASE(names_are_mapped_and_wrong_files_are_refused_as_in_load) {
+  temporary const path("weft_weights_test");
+  net saved(7);
+  weft::trainer<model> trainer(weft::adamw{}, {}, 7);
+  weft::save(trainer, path);
+  net of_trainer{tensor_file(path)};
+  BOOST_TEST((run(of_trainer) == run(saved)), "the optimizer's state is ignored");
+
+  std::vector<weft::tensor_to_store> all;
+  auto const p = saved.parameters();
+  for (std::size_t i = 0; i < p.count(); ++i)
+    all.push_back({"model." + std::string(p[i].name),
+                   {p[i].extents.begin(), p[i].extents.end()},
+                   std::span<const float>(p[i].values),
+                   i % 2 == 0 ? stored_type::float32 : stored_type::float64});
+  std::vector<float> const more(3);
+  all.push_back({"other", {3}, std::span<const float>(more), stored_type::float32});
+  weft::write_tensors(path, all);
+  auto const in_file = [](const std::string& name) { return "model." + name; };
+  net renamed{weights(path, {.name_in_file = in_file, .ignore_others = true})};
+  BOOST_TEST((run(renamed) == run(saved)));
+
+  std::string const unknown = thrown_by([&] { net(weights(path, {.name_in_file = in_file})); });
+  BOOST_TEST(unknown.find("unknown: other") != std::string::npos, unknown);
+  std::string const missing = thrown_by([&] { net{tensor_file(path)}; });
+  BOOST_TEST(missing.find("4 missing") != std::string::npos, missing);
+  all[0].shape = {all[0].shape.back(), all[0].shape.front()};
+  weft::write_tensors(path, all);
+  std::string const different =
+      thrown_by([&] { net(weights(path, {.name_in_file = in_file, .ignore_others = true})); });
+  BOOST_TEST(different.find("1 different") != std::string::npos, different);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
