@@ -11,6 +11,7 @@
 #include "weft/lower/cost.hpp"
 #include "weft/nn/attention.hpp"
 #include "weft/nn/cache.hpp"
+#include "weft/nn/causal_block.hpp"
 #include "weft/nn/convolution.hpp"
 #include "weft/nn/decoder.hpp"
 #include "weft/nn/deprecated.hpp"
