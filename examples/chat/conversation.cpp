@@ -1,0 +1,137 @@
+#include "conversation.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <utility>
+#include <weft/io/load.hpp>
+
+namespace chat {
+
+namespace {
+
+// The name in a GGUF file of a parameter under its name in transformers.
+std::string name_in_gguf(const std::string& name) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 12> parts{
+      {{"model.embed_tokens.", "token_embd."},
+       {"model.norm.", "output_norm."},
+       {"model.layers.", "blk."},
+       {"input_layernorm", "attn_norm"},
+       {"self_attn.q_proj", "attn_q"},
+       {"self_attn.k_proj", "attn_k"},
+       {"self_attn.v_proj", "attn_v"},
+       {"self_attn.o_proj", "attn_output"},
+       {"post_attention_layernorm", "ffn_norm"},
+       {"mlp.gate_proj", "ffn_gate"},
+       {"mlp.up_proj", "ffn_up"},
+       {"mlp.down_proj", "ffn_down"}}};
+  std::string in_file = name;
+  for (auto const& [from, to] : parts)
+    if (auto const at = in_file.find(from); at != in_file.npos)
+      in_file.replace(at, from.size(), to);
+  return in_file;
+}
+
+const weft::gguf_file& checked(const weft::gguf_file& file) {
+  if (auto const kind = file.text("general.architecture"); kind != "llama")
+    throw weft::error(file.name() + ": the model's architecture is '" + std::string(kind) +
+                      "', and this program has 'llama', in the size of SmolLM2-135M");
+  return file;
+}
+
+// The bytes of a text that are whole characters of UTF-8; an unfinished one at the end is left out.
+std::size_t whole_characters(std::string_view text) {
+  for (std::size_t back = 1; back <= std::min<std::size_t>(4, text.size()); ++back) {
+    auto const c = static_cast<unsigned char>(text[text.size() - back]);
+    if ((c & 0xc0) == 0x80) continue;
+    std::size_t const size = c < 0x80 ? 1 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : 4;
+    return back < size ? text.size() - back : text.size();
+  }
+  return text.size();
+}
+
+}  // namespace
+
+conversation::conversation(const weft::gguf_file& file, weft::precision precision,
+                           const weft::executor& threads, const sampling& options,
+                           std::string system)
+    : tokenizer_(checked(file)),
+      template_(file.text("tokenizer.chat_template")),
+      net_(weft::weights(file, {.name_in_file = name_in_gguf})),
+      choose_(options) {
+  for (char const* const key : {"tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id"})
+    if (file.contains(key)) ends_.push_back(static_cast<std::int32_t>(file.integer(key)));
+  if (tokenizer_.size() != model::Vocab::extent)
+    throw weft::error(file.name() + ": the vocabulary has " + std::to_string(tokenizer_.size()) +
+                      " tokens, and the model has " + std::to_string(model::Vocab::extent));
+  net_.run_on(threads);
+  net_.freeze(precision);
+  if (!system.empty()) messages_.push_back({"system", std::move(system)});
+}
+
+bool conversation::is_end(std::int32_t token) const {
+  return std::ranges::find(ends_, token) != ends_.end();
+}
+
+// The logits of the last token.
+std::span<const float> conversation::run(std::span<const std::int32_t> tokens) {
+  std::span<const float> logits;
+  while (!tokens.empty()) {
+    std::size_t const count = std::min<std::size_t>(tokens.size(), model::Pos::extent);
+    auto const result = net_(weft::arg<"tokens">(tokens.first(count))).get<"logits">();
+    logits = {result.data(), model::Vocab::extent};
+    tokens = tokens.subspan(count);
+    tokens_done_ += count;
+  }
+  return logits;
+}
+
+std::string conversation::answer(const std::string& text, std::size_t most,
+                                 const std::function<void(std::string_view)>& stream) {
+  using clock = std::chrono::steady_clock;
+  auto const since = [](clock::time_point begin) {
+    return std::chrono::duration<double>(clock::now() - begin).count();
+  };
+  std::vector<message> messages = messages_;
+  messages.push_back({"user", text});
+  std::string const whole = template_.apply(messages, true);
+  // What the cache has is the beginning of the text, unless the template says earlier turns in
+  // another way now.
+  bool const goes_on = whole.starts_with(done_);
+  auto const tokens = tokenizer_.tokens(goes_on ? whole.substr(done_.size()) : whole);
+  std::size_t const before = goes_on ? tokens_done_ : 0;
+  if (before + tokens.size() >= capacity)
+    throw weft::error("the conversation would have " + std::to_string(before + tokens.size()) +
+                      " tokens, and the cache has room for " + std::to_string(capacity));
+  if (!goes_on) {
+    net_.reset();
+    tokens_done_ = 0;
+  }
+
+  auto const begin = clock::now();
+  auto logits = run(tokens);
+  last_ = {tokens.size(), 0, since(begin), 0};
+  std::string said;
+  std::size_t shown = 0;
+  auto const show = [&](std::size_t end) {
+    if (end > shown) stream(std::string_view(said).substr(shown, end - shown));
+    shown = std::max(shown, end);
+  };
+  auto const begin_answer = clock::now();
+  for (; last_.answer < most; ++last_.answer) {
+    std::int32_t const token = choose_(logits);
+    if (is_end(token) || is_full()) break;
+    said += tokenizer_.bytes(token);
+    show(whole_characters(said));
+    logits = run(std::span(&token, 1));
+  }
+  last_.answer_seconds = since(begin_answer);
+  show(said.size());
+  messages.push_back({"assistant", said});
+  messages_ = std::move(messages);
+  // The answer's end is not in the cache yet: it comes with the next turn.
+  done_ = whole + said;
+  return said;
+}
+
+}  // namespace chat

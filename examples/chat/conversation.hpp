@@ -1,0 +1,64 @@
+// A conversation with a language model: its turns are in one cache.
+#pragma once
+
+#include <functional>
+#include <models/llama.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+#include <weft/io/gguf.hpp>
+
+#include "byte_pairs.hpp"
+#include "chat_template.hpp"
+#include "sampler.hpp"
+
+namespace chat {
+
+// SmolLM2-135M-Instruct from its GGUF file.
+class conversation {
+  // Rotated pairs are interleaved in GGUF files of Llama's form.
+  using model = models::llama<models::smollm2_135m, 256, 8192, weft::rotary_pairs::interleaved>;
+
+ public:
+  static constexpr std::size_t capacity = model::Cache::extent;  // tokens of all turns together
+
+  struct counts {
+    std::size_t prompt = 0, answer = 0;  // tokens of the last turn
+    double prompt_seconds = 0, answer_seconds = 0;
+  };
+
+  // Throws weft::error where the file is not that of the model. A system message may be empty.
+  conversation(const weft::gguf_file& file, weft::precision precision,
+               const weft::executor& threads, const sampling& options, std::string system);
+
+  // The answer to a message, of at most `most` tokens; `stream` gets its text as it is made, in
+  // whole characters. Throws weft::error where the message is not UTF-8, or the cache has no room
+  // for it; the conversation can then go on with a shorter one.
+  std::string answer(const std::string& text, std::size_t most,
+                     const std::function<void(std::string_view)>& stream);
+
+  // Whether the last answer ended because the cache is full.
+  bool is_full() const { return tokens_done_ >= capacity; }
+  std::size_t tokens_done() const { return tokens_done_; }
+  const counts& last() const { return last_; }
+  // The bytes of a token's keys and values in the cache.
+  static constexpr std::size_t cache_bytes_per_token =
+      std::size_t{2} * models::smollm2_135m::layers * models::smollm2_135m::kv_heads *
+      models::smollm2_135m::head_dim * sizeof(float);
+
+ private:
+  std::span<const float> run(std::span<const std::int32_t> tokens);
+  bool is_end(std::int32_t token) const;
+
+  byte_pairs tokenizer_;
+  chat_template template_;
+  std::vector<std::int32_t> ends_;
+  weft::module<model> net_;
+  sampler choose_;
+  std::vector<message> messages_;
+  std::string done_;  // the text of the conversation that the cache has
+  std::size_t tokens_done_ = 0;
+  counts last_;
+};
+
+}  // namespace chat

@@ -1,0 +1,104 @@
+// Talks with SmolLM2-135M-Instruct.
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <iostream>
+#include <thread>
+#include <weft/run/threads.hpp>
+
+#include "conversation.hpp"
+#include "support/program.hpp"
+
+namespace chat {
+namespace {
+
+struct settings {
+  std::string text;
+  std::string model = CHAT_MODEL;
+  std::string system;
+  std::size_t most = 512;
+  int threads = 0;
+  bool in_float32 = false;
+  sampling choose;
+};
+
+void turn(conversation& talk, const std::string& text, std::size_t most) {
+  talk.answer(text, most, [](std::string_view part) {
+    std::fwrite(part.data(), 1, part.size(), stdout);
+    std::fflush(stdout);
+  });
+  std::printf("\n");
+  auto const& n = talk.last();
+  std::fprintf(stderr, "prompt: %zu tokens, %.0f tokens/s; answer: %zu tokens, %.1f tokens/s\n",
+               n.prompt, static_cast<double>(n.prompt) / n.prompt_seconds, n.answer,
+               static_cast<double>(n.answer) / std::max(n.answer_seconds, 1e-9));
+}
+
+void run(const settings& s) {
+  auto const begin = std::chrono::steady_clock::now();
+  if (!std::filesystem::exists(s.model))
+    throw weft::error("--model: there is no " + s.model +
+                      "; `./run chat` fetches it, or name the GGUF file of SmolLM2-135M-Instruct");
+  weft::gguf_file const file(s.model);
+  auto const cores = static_cast<int>(std::thread::hardware_concurrency());
+  conversation talk(file, s.in_float32 ? weft::precision::float32 : weft::precision::bfloat16,
+                    weft::threads(s.threads > 0 ? s.threads : std::clamp(cores, 1, 4)), s.choose,
+                    s.system);
+  std::fprintf(stderr, "%s, ready in %.2f s\n", std::string(file.text("general.name")).c_str(),
+               std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+
+  if (!s.text.empty()) {
+    turn(talk, s.text, s.most);
+  } else {
+    bool const at_terminal = ::isatty(0) != 0;
+    std::string line;
+    while (!talk.is_full()) {
+      if (at_terminal) std::fprintf(stderr, "> ");
+      if (!std::getline(std::cin, line)) break;
+      if (line.empty()) continue;
+      turn(talk, line, s.most);
+    }
+  }
+  if (talk.is_full())
+    std::fprintf(stderr, "the cache is full: a conversation has room for %zu tokens\n",
+                 conversation::capacity);
+  rusage used{};
+  getrusage(RUSAGE_SELF, &used);
+  std::fprintf(
+      stderr, "%.0f MB at most, of which the cache's %zu tokens have %.0f MB\n",
+      static_cast<double>(used.ru_maxrss) / 1024, talk.tokens_done(),
+      static_cast<double>(talk.tokens_done() * conversation::cache_bytes_per_token) / (1 << 20));
+}
+
+}  // namespace
+}  // namespace chat
+
+int main(int argc, char** argv) {
+  chat::settings s;
+  CLI::App app(
+      "Talks with SmolLM2-135M-Instruct: answers a message, or the lines of standard input.",
+      "chat");
+  app.add_option("message", s.text, "The message; without it, each line of standard input is one");
+  app.add_option("--model", s.model, "The model's GGUF file")->capture_default_str();
+  app.add_option("--system", s.system, "The system message, instead of the template's own");
+  app.add_option("--tokens", s.most, "The most tokens of an answer")
+      ->check(CLI::Range(std::size_t{1}, chat::conversation::capacity))
+      ->capture_default_str();
+  app.add_option("--temperature", s.choose.temperature, "0: always the most likely token")
+      ->check(CLI::Range(0.0, 100.0))
+      ->capture_default_str();
+  app.add_option("--top-k", s.choose.top_k, "Choose among the k most likely tokens; 0: all")
+      ->capture_default_str();
+  app.add_option("--top-p", s.choose.top_p,
+                 "Choose among the most likely, whose probabilities sum to p")
+      ->check(CLI::Range(0.0, 1.0))
+      ->capture_default_str();
+  app.add_option("--seed", s.choose.seed, "Of the choices")->capture_default_str();
+  app.add_option("--threads", s.threads, "Threads; 0: one for each core, at most 4")
+      ->check(CLI::Range(0, 1024));
+  app.add_flag("--float32", s.in_float32, "Keep the weights in float32 instead of bfloat16");
+  return examples::run_program(app, argc, argv, [&] { chat::run(s); });
+}

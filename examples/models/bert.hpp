@@ -1,0 +1,60 @@
+// BERT (Devlin et al. 2019) under the names that Hugging Face's transformers gives its parameters,
+// and the mean of its tokens as that of a sentence (Reimers and Gurevych 2019, section 3).
+#pragma once
+
+#include <weft/weft.hpp>
+
+namespace models {
+
+// all-MiniLM-L6-v2
+struct minilm_l6 {
+  static constexpr int vocab = 30522, positions = 512, kinds = 2, embed = 384, heads = 12,
+                       hidden = 1536, layers = 6;
+};
+
+// At most `Sentences` sentences in a run.
+template <class Size, int Sentences = 1>
+struct bert {
+  struct Sentence : weft::axis<weft::up_to<Sentences>> {};
+  struct Pos : weft::axis<weft::up_to<Size::positions>> {};
+  struct KeyPos : weft::alias<Pos> {};
+  struct Vocab : weft::axis<Size::vocab> {};
+  struct Kind : weft::axis<Size::kinds> {};
+  struct Embed : weft::axis<Size::embed> {};
+  struct Heads : weft::axis<Size::heads> {};
+  struct HeadDim : weft::axis<Size::embed / Size::heads> {};
+  struct Hidden : weft::axis<Size::hidden> {};
+
+  static constexpr auto norm(weft::scope s, auto x) {
+    return weft::nn::layer_norm<Embed>(s / "LayerNorm", x, 1e-12);
+  }
+  static constexpr auto layer(weft::scope s, auto x, auto lengths) {
+    namespace nn = weft::nn;
+    using In = weft::shape<Embed>;
+    using Inner = weft::shape<Heads, HeadDim>;
+    auto self = s / "attention" / "self", output = s / "attention" / "output";
+    auto q = nn::linear<In, Inner>(self / "query", x);
+    auto k = weft::rename<Pos, KeyPos>(nn::linear<In, Inner>(self / "key", x));
+    auto v = weft::rename<Pos, KeyPos>(nn::linear<In, Inner>(self / "value", x));
+    auto heads = nn::attention<KeyPos>(nn::dot_product_score<HeadDim>(q, k), v, lengths).output;
+    auto y = norm(output, x + nn::linear<Inner, In>(output / "dense", heads));
+    auto h = gelu(nn::linear<In, weft::shape<Hidden>>(s / "intermediate" / "dense", y));
+    return norm(s / "output", y + nn::linear<weft::shape<Hidden>, In>(s / "output" / "dense", h));
+  }
+  constexpr auto operator()(weft::scope s) const {
+    auto tokens = s.input<"tokens", std::int32_t, Sentence, Pos>();
+    auto lengths = s.input<"lengths", std::int32_t, Sentence>();  // the number of tokens of each
+    auto e = s / "embeddings";
+    auto kind = (e / "token_type_embeddings").param<"weight", Kind, Embed>();
+    auto x = norm(e, weft::nn::embedding<Vocab, Embed>(e / "word_embeddings", tokens) +
+                         weft::nn::learned_positions<Pos, Embed>(e / "position_embeddings") +
+                         weft::gather<Kind>(kind, weft::constant(0)));
+    for (int i = 0; i < Size::layers; ++i) x = layer(s / "encoder" / "layer" / i, x, lengths);
+    auto sum = weft::sum<Pos>(where(weft::nn::valid<Pos>(lengths), x, 0.0f));
+    auto length = sqrt(weft::sum<Embed>(sum * sum));
+    return weft::results(weft::as<"embedding">(sum / maximum(length, 1e-12f)),
+                         weft::as<"tokens">(x));
+  }
+};
+
+}  // namespace models
