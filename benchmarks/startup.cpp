@@ -1,0 +1,59 @@
+// Start-up: from the beginning of a process to the first embedding of a sentence by MiniLM, with
+// parameters in a safetensors file. benchmarks/startup.py runs it.
+#include <sys/resource.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <cstdio>
+#include <models/bert.hpp>
+#include <string>
+#include <vector>
+#include <weft/io/load.hpp>
+
+namespace {
+
+using model = models::bert<models::minilm_l6>;
+
+// The sentence of all contenders: 12 tokens.
+std::vector<std::int32_t> const sentence{101,   1037, 4937,  7719, 2006, 1996,
+                                         13523, 1998, 12191, 2012, 1996, 102};
+
+void run(const std::string& file, bool frozen) {
+  auto const begin = std::chrono::steady_clock::now();
+  weft::module<model, "embedding"> net(weft::weights(file, {.ignore_others = true}));
+  if (frozen) net.freeze();
+  weft::array<std::int32_t, model::Sentence, model::Pos> ids(1, sentence.size());
+  for (std::size_t p = 0; p < sentence.size(); ++p) ids(0, p) = sentence[p];
+  std::vector<std::int32_t> const lengths{static_cast<std::int32_t>(sentence.size())};
+  auto const y = net(weft::arg<"tokens">(ids), weft::arg<"lengths">(lengths)).get<"embedding">();
+  double const seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  rusage used{};
+  getrusage(RUSAGE_SELF, &used);
+  std::printf("%.6f %.1f", seconds, static_cast<double>(used.ru_maxrss) / 1024);
+  for (std::size_t e = 0; e < 4; ++e) std::printf(" %.6f", static_cast<double>(y(0, e)));
+  std::printf("\n");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::string file;
+  bool frozen = false, writes = false;
+  CLI::App app(
+      "Prints the seconds to the first embedding, the megabytes at most, and numbers of it.");
+  app.add_option("file", file, "all-MiniLM-L6-v2, or a file of such parameters")->required();
+  app.add_flag("--frozen", frozen, "Pack the weights before the first run");
+  app.add_flag("--write", writes, "Write a file of random parameters instead");
+  CLI11_PARSE(app, argc, argv);
+  try {
+    if (writes)
+      weft::save(weft::parameters<model>(1), file);
+    else
+      run(file, frozen);
+    return 0;
+  } catch (const weft::error& e) {
+    std::fprintf(stderr, "%s\n", e.what());
+    return 2;
+  }
+}
