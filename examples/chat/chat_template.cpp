@@ -82,7 +82,8 @@ std::vector<piece> pieces_of(std::string_view text) {
     trim_next = content.ends_with('-');
     if (trim_next) content.remove_suffix(1);
     if (kind != '#')
-      all.push_back({kind == '{' ? piece::output : piece::statement, jinja::trimmed(std::string(content))});
+      all.push_back(
+          {kind == '{' ? piece::output : piece::statement, jinja::trimmed(std::string(content))});
     text.remove_prefix(end + 2);
     // As transformers renders templates: a line break right after a statement is left out.
     at_line_begin = kind != '{' && text.starts_with('\n');

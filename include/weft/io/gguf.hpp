@@ -37,16 +37,23 @@ class gguf_file : public tensor_file {
   // The keys of the metadata, in the order of the file. They and all texts are valid while a copy
   // of this object exists.
   const std::vector<std::string_view>& keys() const;
+  // Whether the metadata has the key.
   bool contains(std::string_view key) const;
 
-  // The value of a key. Each throws weft::error where there is no such key, or its value is of
-  // another kind. Integers are of any width, and may be read as numbers too, or lists of them.
+  // The value of a key, in UTF-8. This and the functions below throw weft::error where there is no
+  // such key, or its value is of another kind.
   std::string_view text(std::string_view key) const;
-  std::int64_t integer(std::string_view key) const;  // also throws where it does not fit
+  // An integer of any width. Also throws where it does not fit.
+  std::int64_t integer(std::string_view key) const;
+  // A floating-point number or an integer.
   double number(std::string_view key) const;
+  // A boolean.
   bool flag(std::string_view key) const;
+  // A list of texts.
   std::vector<std::string_view> texts(std::string_view key) const;
+  // A list of integers of any width.
   std::vector<std::int64_t> integers(std::string_view key) const;
+  // A list of floating-point numbers or integers.
   std::vector<double> numbers(std::string_view key) const;
 
  private:

@@ -1,11 +1,14 @@
 #include "weft/nn/cache.hpp"
 
+#include "weft/nn/causal_block.hpp"
+
 #include "../../words.hpp"
 
 using namespace words;
 using namespace weft::nn;
 
 struct Cache : weft::axis<weft::up_to<1024>> {};
+struct Hidden : weft::axis<1536> {};
 constexpr cache_position<Pos, integers<Batch>, all_positions> at{};
 
 void wrong(weft::scope s) {
@@ -26,4 +29,13 @@ void wrong(weft::scope s) {
   kv_cache<Cache>(s, at, query, key);
   // error: nn::kv_cache: keys and values have all axes of the batch
   kv_cache<Cache>(s, at, floats<Pos, HeadDim>{}, query);
+  // error: nn::causal_block: name axes that are not the same, as in causal_block<Cache, Embed,
+  // Heads, HeadDim, Hidden>(s, x, at)
+  causal_block<Cache, Embed, Heads, HeadDim, Embed>(s, x, at);
+  // error: nn::causal_block: the operand has not both Embed and the axis of `at`
+  causal_block<Cache, Embed, Heads, HeadDim, Hidden>(s, floats<Batch, Pos>{}, at);
+  // error: nn::causal_block: the operand has the cache's axis
+  causal_block<Cache, Embed, Heads, HeadDim, Hidden>(s, floats<Batch, Pos, Cache, Embed>{}, at);
+  // error: nn::causal_block: the elements are not float; convert with weft::cast<float>
+  causal_block<Cache, Embed, Heads, HeadDim, Hidden>(s, integers<Batch, Pos, Embed>{}, at);
 }
