@@ -57,15 +57,13 @@ conversation::conversation(const weft::gguf_file& file, weft::precision precisio
                            std::string system)
     : tokenizer_(checked(file)),
       template_(file.text("tokenizer.chat_template")),
-      net_(weft::weights(file, {.name_in_file = name_in_gguf})),
+      net_(weft::weights(file, {.name_in_file = name_in_gguf}), precision, threads),
       choose_(options) {
   for (char const* const key : {"tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id"})
     if (file.contains(key)) ends_.push_back(static_cast<std::int32_t>(file.integer(key)));
   if (tokenizer_.size() != model::Vocab::extent)
     throw weft::error(file.name() + ": the vocabulary has " + std::to_string(tokenizer_.size()) +
                       " tokens, and the model has " + std::to_string(model::Vocab::extent));
-  net_.run_on(threads);
-  net_.freeze(precision);
   if (!system.empty()) messages_.push_back({"system", std::move(system)});
 }
 

@@ -135,19 +135,31 @@ std::vector<std::string> check_tensors(const std::vector<wanted_tensor>& all,
   return others;
 }
 
-// Mapped files, and a block for the tensors that are not used in them.
-struct memory_of_file {
-  std::map<const detail::byte_source*, std::shared_ptr<std::byte[]>> files;
-  aligned_bytes converted;
+// Reads parameters from the tensors of a file, or of several.
+class tensor_reader : public parameter_reader {
+ public:
+  explicit tensor_reader(std::vector<const stored_tensor*> tensors)
+      : files_(std::make_shared<mapped_files>()) {
+    for (auto const* t : tensors) tensors_.push_back(*t);
+  }
 
-  // The address of a tensor's elements if they are float32, and a file where floats can be read;
-  // else null.
-  std::byte* mapped(const stored_tensor& t) {
+  std::byte* in_memory(std::size_t i) override {
+    stored_tensor const& t = tensors_[i];
     if (t.type != stored_type::float32 || t.offset % alignof(float) != 0) return nullptr;
-    auto const [file, is_new] = files.try_emplace(t.source.get());
+    auto const [file, is_new] = files_->try_emplace(t.source.get());
     if (is_new) file->second = t.source->map();
     return file->second ? file->second.get() + t.offset : nullptr;
   }
+  std::shared_ptr<void> owner() const override { return files_; }
+  void read(std::size_t i, std::size_t first, std::span<float> into) const override {
+    tensors_[i].read_part(first, into);
+  }
+
+ private:
+  using mapped_files = std::map<const detail::byte_source*, std::shared_ptr<std::byte[]>>;
+
+  std::vector<stored_tensor> tensors_;
+  std::shared_ptr<mapped_files> files_;
 };
 
 std::vector<std::string> load_all(const std::vector<named_block>& blocks, const tensor_file& file,
@@ -205,39 +217,81 @@ std::vector<std::string> load(const parameter_block& parameters, const tensor_fi
 weights::weights(tensor_file file, load_options options)
     : file_(std::move(file)), options_(std::move(options)) {}
 
-parameter_memory weights::memory_for(const program& tables) const {
+std::unique_ptr<parameter_reader> weights::open(const program& tables) const {
   std::vector<wanted_tensor> all;
   for (parameter_ref const& r : tables.parameters)
     all.push_back(wanted(tables.name(r.name), {r.extent, static_cast<std::size_t>(r.rank)},
                          options_.name_in_file));
   check_tensors(all, file_, options_.ignore_others, passed_over(file_));
-  auto const owner = std::make_shared<memory_of_file>();
-  parameter_memory memory{{}, owner};
-  std::size_t converted = 0;
-  auto const room_for = [](const stored_tensor& t) { return align(t.size() * sizeof(float)); };
-  for (auto const& w : all) {
-    stored_tensor const& t = file_[w.name];
-    memory.addresses.push_back(owner->mapped(t));
-    if (memory.addresses.back() == nullptr) converted += room_for(t);
-  }
-  owner->converted = allocate(converted);
-  std::byte* next = owner->converted.get();
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    if (memory.addresses[i] != nullptr) continue;
-    stored_tensor const& t = file_[all[i].name];
-    t.read(std::span(reinterpret_cast<float*>(next), t.size()));
-    memory.addresses[i] = std::exchange(next, next + room_for(t));
-  }
-  return memory;
+  std::vector<const stored_tensor*> tensors;
+  for (auto const& w : all) tensors.push_back(&file_[w.name]);
+  return std::make_unique<tensor_reader>(std::move(tensors));
 }
 
-parameter_memory tensor_file::memory_for(const program& tables) const {
-  return weights(*this).memory_for(tables);
+std::unique_ptr<parameter_reader> tensor_file::open(const program& tables) const {
+  return weights(*this).open(tables);
 }
 
 void save(const parameter_block& parameters, const std::filesystem::path& file,
           const save_options& options) {
   save_all({{parameters, {}}}, file, options);
+}
+
+namespace {
+
+// Calls f(T()) with the type of a state's elements.
+template <class F>
+auto with_type_of(const state& s, F f) {
+  switch (s.type) {
+    case dtype::int32:
+      return f(std::int32_t());
+    case dtype::boolean:
+      return f(bool());
+    case dtype::float32:
+      break;
+  }
+  return f(float());
+}
+
+stored_type type_in_file(dtype type) {
+  return type == dtype::int32     ? stored_type::int32
+         : type == dtype::boolean ? stored_type::boolean
+                                  : stored_type::float32;
+}
+
+template <class T>
+std::span<T> elements_of(const state& s) {
+  return {reinterpret_cast<T*>(s.bytes.data()), s.bytes.size() / sizeof(T)};
+}
+
+}  // namespace
+
+void save(const state_block& states, const std::filesystem::path& file) {
+  std::vector<tensor_to_store> tensors;
+  for (std::size_t i = 0; i < states.count(); ++i) {
+    state const s = states[i];
+    tensors.push_back(
+        {std::string(s.name), {s.extents.begin(), s.extents.end()}, {}, type_in_file(s.type)});
+    with_type_of(
+        s, [&]<class T>(T) { tensors.back().values = std::span<const T>(elements_of<T>(s)); });
+  }
+  write_tensors(file, tensors);
+}
+
+void load(const state_block& states, const tensor_file& file) {
+  std::vector<std::vector<std::byte>> values;
+  for (std::size_t i = 0; i < states.count(); ++i) {
+    state const s = states[i];
+    stored_tensor const& t = file[s.name];
+    if (t.type != type_in_file(s.type) || !std::ranges::equal(t.shape, s.extents))
+      throw error(file.name() + ": state '" + t.name + "' is " + t.description() +
+                  " in the file, and has the extents " + to_string(s.extents) + " in the module");
+    auto& bytes = values.emplace_back(s.bytes.size());
+    with_type_of(
+        s, [&]<class T>(T) { t.read(std::span(reinterpret_cast<T*>(bytes.data()), t.size())); });
+  }
+  for (std::size_t i = 0; i < states.count(); ++i)
+    std::ranges::copy(values[i], states[i].bytes.begin());
 }
 
 void detail::load(training_state& state, const std::filesystem::path& path) {

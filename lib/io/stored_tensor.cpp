@@ -12,34 +12,38 @@ namespace weft {
 
 namespace {
 
-// Reads elements that are stored as S, and calls f(i, element i) for each.
+// Reads `size` elements from `first` on that are stored as S, and calls f(i, element first + i).
 template <class S, class F>
-void for_each_stored(const stored_tensor& t, F f) {
+void for_each_stored(const stored_tensor& t, std::size_t first, std::size_t size, F f) {
   constexpr std::size_t most = 8192;  // at a time, so that the tensor is not in memory twice
-  std::size_t const size = t.size();
   std::vector<S> some(std::min(size, most));
   for (std::size_t i = 0; i < size; i += some.size()) {
     std::span const now(some.data(), std::min(some.size(), size - i));
-    t.source->read(t.offset + i * sizeof(S), std::as_writable_bytes(now));
+    t.source->read(t.offset + (first + i) * sizeof(S), std::as_writable_bytes(now));
     for (std::size_t k = 0; k < now.size(); ++k) f(i + k, now[k]);
   }
 }
 
-// Reads elements that are stored in blocks.
+// Reads elements from `first` on that are stored in blocks, of which the first and the last may be
+// read in part.
 template <class Block, class T>
-void read_blocks(const stored_tensor& t, std::span<T> into) {
+void read_blocks(const stored_tensor& t, std::size_t first, std::span<T> into) {
   constexpr std::size_t most = 8192 / Block::size;  // at a time
+  if (into.empty()) return;
+  std::size_t const last = first + into.size();
+  std::size_t const end = (last + Block::size - 1) / Block::size;
   std::array<float, Block::size> elements;
-  std::size_t const count = t.size() / Block::size;
-  std::vector<std::uint8_t> some(std::min(count, most) * Block::bytes);
+  std::vector<std::uint8_t> some(std::min(end - first / Block::size, most) * Block::bytes);
   auto to = into.begin();
-  for (std::size_t b = 0; b < count; b += most) {
-    std::size_t const now = std::min(count - b, most);
+  for (std::size_t b = first / Block::size; b < end; b += most) {
+    std::size_t const now = std::min(end - b, most);
     t.source->read(t.offset + b * Block::bytes,
                    std::as_writable_bytes(std::span(some.data(), now * Block::bytes)));
     for (std::size_t k = 0; k < now; ++k) {
+      std::size_t const begin = (b + k) * Block::size;
       Block::decode(some.data() + k * Block::bytes, elements.data());
-      to = std::copy(elements.begin(), elements.end(), to);
+      to = std::copy(elements.data() + (std::max(first, begin) - begin),
+                     elements.data() + (std::min(last, begin + Block::size) - begin), to);
     }
   }
 }
@@ -127,26 +131,44 @@ std::string stored_tensor::description() const {
   return type_name + " " + detail::to_string(shape);
 }
 
+namespace {
+
+// Reads elements from `first` on, which are in the tensor.
+template <class T>
+void read_elements(const stored_tensor& t, std::size_t first, std::span<T> into) {
+  if constexpr (std::floating_point<T>)
+    with_block(t.type, [&]<class Block>(Block) { read_blocks<Block>(t, first, into); });
+  with_stored(t.type, [&]<class S>(S, auto number) {
+    using N = decltype(number(S()));
+    // Elements that are stored as T need no conversion, and so no buffer.
+    if constexpr (std::same_as<S, T>)
+      return t.source->read(t.offset + first * sizeof(S), std::as_writable_bytes(into));
+    for_each_stored<S>(t, first, into.size(), [&](std::size_t i, S stored) {
+      N const x = number(stored);
+      if constexpr (std::same_as<N, std::int64_t> && std::same_as<T, std::int32_t>)
+        if (!std::in_range<T>(x))
+          throw error(place(t) + ": element " + std::to_string(i) + " is " + std::to_string(x) +
+                      ", which does not fit");
+      into[i] = static_cast<T>(x);
+    });
+  });
+}
+
+}  // namespace
+
 template <class T>
 void stored_tensor::read(std::span<T> into) const {
   check_kind<T>(*this);
   if (into.size() != size())
     throw error(place(*this) + ", is read into " + std::to_string(into.size()) + " elements");
-  if constexpr (std::floating_point<T>)
-    with_block(type, [&]<class Block>(Block) { read_blocks<Block>(*this, into); });
-  with_stored(type, [&]<class S>(S, auto number) {
-    using N = decltype(number(S()));
-    // Elements that are stored as T need no conversion, and so no buffer.
-    if constexpr (std::same_as<S, T>) return source->read(offset, std::as_writable_bytes(into));
-    for_each_stored<S>(*this, [&](std::size_t i, S stored) {
-      N const x = number(stored);
-      if constexpr (std::same_as<N, std::int64_t> && std::same_as<T, std::int32_t>)
-        if (!std::in_range<T>(x))
-          throw error(place(*this) + ": element " + std::to_string(i) + " is " + std::to_string(x) +
-                      ", which does not fit");
-      into[i] = static_cast<T>(x);
-    });
-  });
+  read_elements(*this, 0, into);
+}
+void stored_tensor::read_part(std::size_t first, std::span<float> into) const {
+  check_kind<float>(*this);
+  if (first > size() || into.size() > size() - first)
+    throw error(place(*this) + ": " + std::to_string(into.size()) + " elements from element " +
+                std::to_string(first) + " on are not in it");
+  read_elements(*this, first, into);
 }
 template void stored_tensor::read(std::span<float>) const;
 template void stored_tensor::read(std::span<double>) const;

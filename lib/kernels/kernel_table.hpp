@@ -8,6 +8,7 @@ namespace weft::kernels {
 #define WEFT_KERNEL(name) kernel_function name##_kernel() noexcept;
 WEFT_KERNELS(WEFT_KERNEL)
 #undef WEFT_KERNEL
+void (*gather_packed_kernel() noexcept)(const call&, const call&) noexcept;
 void (*attention_adjoint_kernel() noexcept)(const attention_call&) noexcept;
 
 void (*sgd_kernel() noexcept)(const sgd_step&) noexcept;

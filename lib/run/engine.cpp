@@ -156,10 +156,23 @@ void engine::call(const instruction& s, std::ptrdiff_t place, const kernels::tab
   c.random = random_;
   c.scratch = scratch;
   c.part = part;
+  if (s.run == kernel::gather && s.operand[1].where == block::parameters &&
+      c.operands[1].data == nullptr)
+    return gather_packed(s, c, kernels);
   if (s.run != kernel::length) return kernels.of(s.run)(c);
   float product = 1;
   for (int l = 0; l < s.loops; ++l) product *= static_cast<float>(c.extent[l]);
   std::memcpy(c.operands[0].data, &product, sizeof product);
+}
+
+// A gather from a parameter that is kept only as a contraction has packed it.
+void engine::gather_packed(const instruction& s, kernels::call& c,
+                           const kernels::table& kernels) const noexcept {
+  int const by = p_->parameters[static_cast<std::size_t>(s.operand[1].leaf)].rows_packed_by;
+  instruction const& dot = p_->instructions[by];
+  c.packed = memory_.packed + packed_size(dot.packed, memory_.packed_as);
+  c.packed_as = memory_.packed_as;
+  kernels.gather_packed(c, call_at_bounds(dot));
 }
 
 void engine::attend(const instruction& s, std::ptrdiff_t place, const kernels::table& kernels,

@@ -1,12 +1,27 @@
 // Packing of parameters for contractions.
+#include <algorithm>
 #include <atomic>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <vector>
 
 #include "weft/kernels/dot_blocking.hpp"
 #include "weft/lower/call.hpp"
 #include "weft/run/engine.hpp"
 #include "weft/run/error.hpp"
+#include "weft/run/parameters.hpp"
 
 namespace weft {
+
+namespace {
+
+// The parameter that a contraction packs.
+std::size_t packed_parameter(const instruction& s) {
+  return static_cast<std::size_t>(s.operand[kernels::rhs_operand(call_at_bounds(s))].leaf);
+}
+
+}  // namespace
 
 void engine::pack(const instruction& s, const kernels::table& kernels, std::byte* packed,
                   precision as) const noexcept {
@@ -25,26 +40,111 @@ void engine::pack(const instruction& s, const kernels::table& kernels, std::byte
   kernels.pack_dot(c, packed + packed_size(s.packed, as));
 }
 
+template <class F>
+void engine::on_threads(F f) const noexcept {
+  if (!team_) return f(scratch_of(0));
+  team_->run(
+      1, [&](int) { return team_->size(); },
+      [&](int, const kernels::partition&, int thread_index) { f(scratch_of(thread_index)); });
+}
+
 void engine::freeze(std::byte* packed, precision as) noexcept {
   if (generated_.pack != nullptr && as == precision::float32) {
     generated_.pack(*this, packed);
   } else {
     kernels::table const kernels = kernels::dispatch();
-    auto const count = static_cast<std::ptrdiff_t>(p_->instructions.size());
-    std::atomic<std::ptrdiff_t> next = 0;
-    auto const pack_next = [&](std::byte* scratch) {
-      for (std::ptrdiff_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < count;)
-        pack(p_->instructions[static_cast<std::size_t>(i)], kernels, packed, as, scratch);
-    };
-    if (team_)
-      team_->run(
-          1, [&](int) { return team_->size(); },
-          [&](int, const kernels::partition&, int thread_index) {
-            pack_next(scratch_of(thread_index));
-          });
-    else
-      pack_next(scratch_of(0));
+    std::atomic<std::size_t> next = 0;
+    on_threads([&](std::byte* scratch) {
+      for (std::size_t i;
+           (i = next.fetch_add(1, std::memory_order_relaxed)) < p_->instructions.size();)
+        pack(p_->instructions[i], kernels, packed, as, scratch);
+    });
   }
+  memory_.packed = packed;
+  memory_.packed_as = as;
+}
+
+namespace {
+
+// The elements of a large parameter that are read at a time: some of its rows.
+constexpr std::size_t elements_at_a_time = std::size_t{1} << 20;
+
+// How many rows of a parameter are packed at a time: all, or so many that they are whole tiles on
+// every target.
+std::size_t rows_at_a_time(const parameter_ref& p, const instruction& s, const program& tables) {
+  std::size_t const row = p.extent[1];
+  bool const in_parts = p.rows_packed_by >= 0 && &s == &tables.instructions[p.rows_packed_by] &&
+                        row % 2 == 0 && p.size > 2 * elements_at_a_time;
+  if (!in_parts) return p.size;
+  return kernels::round_up(std::max<std::size_t>(elements_at_a_time / row, 1),
+                           kernels::max_tile_columns * kernels::max_dot_lanes);
+}
+
+}  // namespace
+
+// Packs the rhs of an instruction from `count` rows of a parameter, from row `first` on, in
+// `values`.
+void engine::pack_rows(const instruction& s, const parameter_ref& p, const kernels::table& kernels,
+                       const float* values, std::size_t first, std::size_t count, std::byte* packed,
+                       precision as, std::byte* scratch) const noexcept {
+  kernels::call c = call_at_bounds(s);
+  int const o = kernels::rhs_operand(c);
+  kernels::operand& columns = c.operands[o];
+  // It is only read.
+  columns.data = reinterpret_cast<std::byte*>(const_cast<float*>(values)) + s.operand[o].offset;
+  c.scratch = scratch;
+  c.packed_as = as;
+  std::size_t begin = packed_size(s.packed, as);
+  if (p.rows_packed_by >= 0 && count < p.extent[0]) {
+    for (int l = 0; l < s.loops; ++l)
+      if (columns.stride[l] == static_cast<std::ptrdiff_t>(p.extent[1]))
+        c.extent[l] = static_cast<std::ptrdiff_t>(count);
+    begin += first * p.extent[1] * bytes_of(as);
+  }
+  kernels.pack_dot(c, packed + begin);
+}
+
+void engine::freeze(std::byte* packed, precision as, const parameter_reader& from) {
+  if (generated_.run != nullptr)
+    throw error("freeze: generated code reads the parameters themselves");
+  kernels::table const kernels = kernels::dispatch();
+  // Those that are read as floats are in memory.
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < p_->parameters.size(); ++i)
+    if (memory_.parameters[i] == nullptr) order.push_back(i);
+  // The largest first: it takes longest.
+  std::ranges::sort(order, std::greater(), [&](std::size_t i) { return p_->parameters[i].size; });
+  auto const pack_parameter = [&](std::size_t i, const instruction& s, std::byte* scratch) {
+    parameter_ref const& p = p_->parameters[i];
+    std::size_t const rows = p.rank == 2 ? p.extent[0] : 1, row = p.size / rows;
+    std::size_t const most = rows_at_a_time(p, s, *p_);
+    for (std::size_t first = 0, count; first < rows; first += count) {
+      // The last tiles depend on how many columns are left: they stay in one part.
+      count = rows - first < 2 * most ? rows - first : most;
+      aligned_bytes const values = allocate(count * row * sizeof(float), pages::small);
+      auto* const floats = reinterpret_cast<float*>(values.get());
+      from.read(i, first * row, {floats, count * row});
+      pack_rows(s, p, kernels, floats, first, count, packed, as, scratch);
+    }
+  };
+  std::atomic<std::size_t> next = 0;
+  std::mutex guard;
+  std::exception_ptr failed;
+  on_threads([&](std::byte* scratch) {
+    for (std::size_t n; (n = next.fetch_add(1, std::memory_order_relaxed)) < order.size();) try {
+        for (instruction const& s : p_->instructions)
+          if (s.packed != not_packed && packed_parameter(s) == order[n])
+            pack_parameter(order[n], s, scratch);
+      } catch (...) {
+        std::lock_guard const lock(guard);
+        failed = std::current_exception();
+        return;
+      }
+  });
+  if (failed) std::rethrow_exception(failed);
+  for (instruction const& s : p_->instructions)
+    if (s.packed != not_packed && memory_.parameters[packed_parameter(s)] != nullptr)
+      pack(s, kernels, packed, as);
   memory_.packed = packed;
   memory_.packed_as = as;
 }

@@ -108,7 +108,38 @@ parameter_block::parameter_block(const program& tables, std::uint64_t seed)
 }
 
 parameter_block::parameter_block(const program& tables, const parameter_source& source)
-    : parameter_block(tables, source.memory_for(tables)) {}
+    : parameter_block(tables, detail::read_parameters(tables, *source.open(tables),
+                                                      [](std::size_t) { return true; })) {}
+
+parameter_memory detail::read_parameters(const program& tables, parameter_reader& from,
+                                         const std::function<bool(std::size_t)>& keeps) {
+  struct memory_of_source {
+    std::shared_ptr<void> in_source;
+    aligned_bytes converted;
+  };
+  auto const owner = std::make_shared<memory_of_source>();
+  parameter_memory memory{std::vector<std::byte*>(tables.parameters.size()), owner};
+  auto const room_for = [&](std::size_t i) {
+    return align(tables.parameters[i].size * sizeof(float));
+  };
+  std::vector<std::size_t> converted;
+  std::size_t room = 0;
+  for (std::size_t i = 0; i < memory.addresses.size(); ++i) {
+    if (!keeps(i)) continue;
+    memory.addresses[i] = from.in_memory(i);
+    if (memory.addresses[i] != nullptr) continue;
+    converted.push_back(i);
+    room += room_for(i);
+  }
+  owner->in_source = from.owner();
+  owner->converted = allocate(room);
+  std::byte* next = owner->converted.get();
+  for (std::size_t const i : converted) {
+    from.read(i, 0, {reinterpret_cast<float*>(next), tables.parameters[i].size});
+    memory.addresses[i] = std::exchange(next, next + room_for(i));
+  }
+  return memory;
+}
 
 parameter_block::parameter_block(const program& tables, std::span<std::byte> bytes)
     : parameter_block(tables,
@@ -130,8 +161,16 @@ void parameter_block::initialize(std::uint64_t seed) {
   for (std::size_t i = 0; i < count(); ++i) begin((*this)[i], tables_->parameters[i].init, seed);
 }
 
+bool parameter_block::is_partial() const {
+  auto const& all = memory_->addresses;
+  return std::find(all.begin(), all.end(), nullptr) != all.end();
+}
+
 parameter parameter_block::operator[](std::size_t i) const {
   parameter_ref const& r = tables_->parameters[i];
+  if (memory_->addresses[i] == nullptr)
+    throw error("parameters: '" + std::string(tables_->name(r.name)) +
+                "' is kept only as the module has packed it");
   return {tables_->name(r.name),
           {r.extent, static_cast<std::size_t>(r.rank)},
           {reinterpret_cast<float*>(memory_->addresses[i]), r.size}};
@@ -139,7 +178,7 @@ parameter parameter_block::operator[](std::size_t i) const {
 
 parameter parameter_block::find(std::string_view name) const {
   for (std::size_t i = 0; i < count(); ++i)
-    if ((*this)[i].name == name) return (*this)[i];
+    if (tables_->name(tables_->parameters[i].name) == name) return (*this)[i];
   throw error("parameters: the model has none with the name '" + std::string(name) + "'");
 }
 

@@ -1,6 +1,7 @@
 // Modules that are made from files: what is mapped, what is converted, and what is refused.
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
+#include <cmath>
 #include <cstddef>
 #include <filesystem>
 #include <fstream>
@@ -10,9 +11,11 @@
 #include "support/temporary.hpp"
 #include "support/thrown_by.hpp"
 #include "weft/io/load.hpp"
+#include "weft/nn/embedding.hpp"
 #include "weft/nn/linear.hpp"
 #include "weft/ops/functions.hpp"
 #include "weft/ops/reduce.hpp"
+#include "weft/ops/view.hpp"
 
 namespace {
 
@@ -133,6 +136,87 @@ BOOST_AUTO_TEST_CASE(training_needs_a_copy_of_mapped_parameters) {
   std::vector<float> const x(10, 1);
   t.step(arg<"x">(x));
   BOOST_TEST(!equal(t.parameters(), mapped));
+}
+
+// The table is gathered from and contracted with, `slices` is read in two parts, `gain` as it is.
+template <int Words>
+struct tied_words {
+  struct Word : weft::axis<Words> {};
+  struct Width : weft::axis<80> {};
+  struct Half : weft::axis<40> {};
+  constexpr auto operator()(weft::scope s) const {
+    auto table = weft::nn::tied_embedding<Word, Width>(s / "words");
+    auto x = table.embed(s.input<"words", std::int32_t, Batch>());
+    x = x * s.param<"gain", Width>(weft::init::uniform(1, 2));
+    auto both = s.param<"slices", Width, Embed>(weft::init::normal());
+    auto first = weft::slice<Width, Half, 0>(both), second = weft::slice<Width, Half, 40>(both);
+    auto y = weft::dot<Half>(weft::slice<Width, Half, 0>(x), first) +
+             weft::dot<Half>(weft::slice<Width, Half, 40>(x), second);
+    return weft::results(weft::as<"y">(y), weft::as<"logits">(table.logits(x)));
+  }
+};
+
+template <int Words>
+void check_one_copy(const weft::parameter_source& file, std::int32_t last) {
+  using words = weft::module<tied_words<Words>>;
+  using weft::precision;
+  weft::executor const threads(3, [](int n, weft::job f) {
+    for (int i = n; i-- > 0;) f(i);
+  });
+  std::vector<std::int32_t> const some{last, 1};
+  for (auto const p : {precision::float32, precision::bfloat16, precision::bfloat16_products}) {
+    words whole{file}, one(file, p), parallel(file, p, threads), other(weft::sharing(one));
+    whole.freeze(p);
+    auto const results = [&](words& net) {
+      auto const all = net(arg<"words">(some));
+      auto const y = all.template get<"y">();
+      auto const logits = all.template get<"logits">();
+      std::vector<float> values(y.data(), y.data() + y.size());
+      values.insert(values.end(), logits.data(), logits.data() + logits.size());
+      return values;
+    };
+    // Rows of the table are rounded where only the packed ones are kept.
+    auto const right = results(whole), got = results(one);
+    BOOST_TEST((results(parallel) == got));
+    BOOST_TEST((results(other) == got));
+    float most = 0, off = 0;
+    for (std::size_t i = 0; i < right.size(); ++i) {
+      most = std::max(most, std::abs(right[i]));
+      off = std::max(off, std::abs(right[i] - got[i]));
+    }
+    BOOST_TEST(off <= (p == precision::float32 ? 0 : 0x1p-7f * most));
+
+    auto const kept = one.parameters();
+    BOOST_TEST(kept.is_partial());
+    BOOST_TEST(kept.find("gain").values.size() == 80u);
+    BOOST_CHECK_THROW(kept.find("words.weight"), weft::error);
+    BOOST_CHECK_THROW(words{kept}, weft::error);
+    BOOST_CHECK_THROW(one.freeze(p), weft::error);
+    BOOST_CHECK_THROW(weft::save(one, "not_written"), weft::error);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(packed_weights_are_the_only_copy) {
+  temporary const path("weft_weights_test");
+  weft::save(weft::parameters<tied_words<37>>(3), path);
+  check_one_copy<37>(tensor_file(path), 36);
+  check_one_copy<37>(tensor_file(content(path), "buffer"), 35);
+  weft::save(weft::parameters<tied_words<37>>(3), path, {.type = stored_type::bfloat16});
+  check_one_copy<37>(tensor_file(path), 5);
+  // A table that is packed in parts.
+  weft::save(weft::parameters<tied_words<30011>>(4), path);
+  for (std::int32_t const last : {13823, 13824, 30010})
+    check_one_copy<30011>(tensor_file(path), last);
+}
+
+BOOST_AUTO_TEST_CASE(a_file_that_is_cut_off_while_it_is_packed_is_an_error) {
+  temporary const path("weft_weights_test");
+  weft::save(weft::parameters<tied_words<37>>(3), path);
+  tensor_file const file(path);
+  std::filesystem::resize_file(path, 1000);
+  std::string const told =
+      thrown_by([&] { weft::module<tied_words<37>> net(file, weft::precision::bfloat16); });
+  BOOST_TEST(told.find(static_cast<const std::filesystem::path&>(path).string()) == 0u, told);
 }
 
 BOOST_AUTO_TEST_CASE(names_are_mapped_and_wrong_files_are_refused_as_in_load) {

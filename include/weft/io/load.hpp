@@ -14,6 +14,7 @@
 #include "weft/io/safetensors.hpp"
 #include "weft/run/module.hpp"
 #include "weft/run/parameters.hpp"
+#include "weft/run/states.hpp"
 #include "weft/run/trainer.hpp"
 
 namespace weft {
@@ -62,11 +63,14 @@ void save(const parameter_block& parameters, const std::filesystem::path& file,
 // exist; weft::save and others that rename a new file leave the mapped one as it is.
 class weights : public parameter_source {
  public:
+  // Of a file that is open.
   explicit weights(tensor_file file, load_options options = {});
+  // Opens the file. Throws weft::error where it cannot be read or is not valid.
   explicit weights(const std::filesystem::path& file, load_options options = {})
       : weights(tensor_file(file), std::move(options)) {}
 
-  parameter_memory memory_for(const program& tables) const override;
+  // Compares names and shapes with the program's: see weft::load.
+  std::unique_ptr<parameter_reader> open(const program& tables) const override;
 
  private:
   tensor_file file_;
@@ -86,6 +90,14 @@ void save(const detail::runnable<Model, Unit>& net, const std::filesystem::path&
           const save_options& options = {}) {
   save(net.parameters(), file, options);
 }
+
+// Saves the states of a module, such as a cache after a long prompt: each under its name, with the
+// extents of its axes, at their bounds. Throws weft::error where the file cannot be written.
+void save(const state_block& states, const std::filesystem::path& file);
+// Sets the states of a module to those of a file that save has written:
+// weft::load(net.states(), weft::tensor_file("prompt.safetensors")). Throws weft::error where the
+// file lacks a state, or has it with other elements or extents, before anything is changed.
+void load(const state_block& states, const tensor_file& file);
 
 namespace detail {
 

@@ -71,6 +71,9 @@ struct stored_tensor {
   // it was opened.
   template <class T>
   void read(std::span<T> into) const;
+  // Reads the floating-point elements from `first` on: into.size() of them. Throws weft::error where
+  // they are not in the tensor, and as read does. Several threads may read at once.
+  void read_part(std::size_t first, std::span<float> into) const;
   // The elements, in row-major order, as T: see read. Not as bool.
   template <class T>
   requires(!std::same_as<T, bool>)  // a vector<bool> does not hold bools
@@ -106,9 +109,10 @@ class tensor_file : public parameter_source {
   const std::map<std::string, std::string, std::less<>>& metadata() const { return metadata_; }
 
   // See weft::weights, without options.
-  parameter_memory memory_for(const program& tables) const override;
+  std::unique_ptr<parameter_reader> open(const program& tables) const override;
 
  protected:
+  // Of a file that is opened.
   explicit tensor_file(detail::file_content content);
 
  private:

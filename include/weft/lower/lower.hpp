@@ -35,6 +35,7 @@ constexpr program_builder build_program(const graph& g) {
   store_states(ctx);
   assign_scratch(ctx);
   assign_packed_parameters(ctx);
+  find_uses_of_parameters(ctx);
   return d;
 }
 

@@ -112,6 +112,11 @@ struct parameter_ref {
   std::int8_t rank;
   std::size_t extent[max_rank];
   std::size_t size;  // elements
+  // Whether an instruction reads it other than packed: as the rhs of a contraction, or by gathering
+  // rows from what such a contraction has packed.
+  bool read_as_floats;
+  // The first instruction for which its rows are packed as the columns of the rhs; -1: none.
+  std::int16_t rows_packed_by;
 };
 
 struct result_ref {

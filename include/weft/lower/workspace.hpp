@@ -53,4 +53,78 @@ constexpr void assign_packed_parameters(lowering& ctx) {
   }
 }
 
+// Whether operand `o` is a whole parameter [rows, columns], and its loops are, but for those that
+// it does not have, one along the rows and one along the columns. Returns their numbers, or -1.
+struct loops_of_matrix {
+  int rows = -1, columns = -1;
+};
+constexpr loops_of_matrix loops_of(const instruction& s, int o, const parameter_ref& p) {
+  loops_of_matrix found;
+  operand_ref const& r = s.operand[o];
+  if (p.rank != 2 || p.extent[0] < 2 || p.extent[1] < 2 || r.offset != 0 || r.shift_count > 0)
+    return found;
+  auto const is = [&](int l, std::size_t stride, std::size_t extent) {
+    return r.stride[l] == static_cast<std::ptrdiff_t>(stride) && s.extent[l].fixed() &&
+           s.extent[l].most == extent;
+  };
+  for (int l = 0; l < s.loops; ++l) {
+    if (r.stride[l] == 0) continue;
+    if (found.rows < 0 && is(l, p.extent[1], p.extent[0]))
+      found.rows = l;
+    else if (found.columns < 0 && is(l, 1, p.extent[1]))
+      found.columns = l;
+    else
+      return {};
+  }
+  return found;
+}
+
+// Whether a contraction packs the parameter, its operand `o`, with its rows as columns.
+constexpr bool packs_rows(const instruction& s, int o, const parameter_ref& p) {
+  loops_of_matrix const l = loops_of(s, o, p);
+  return l.rows >= 0 && l.columns >= 0 && s.operand[0].stride[l.rows] != 0 &&
+         s.operand[0].stride[l.columns] == 0;
+}
+
+// Whether a gather reads rows of the whole parameter.
+constexpr bool gathers_rows(const instruction& s, const parameter_ref& p) {
+  loops_of_matrix const l = loops_of(s, 1, p);
+  return l.rows < 0 && l.columns >= 0 && s.axis.fixed() && s.axis.most == p.extent[0] &&
+         s.axis_stride == static_cast<std::ptrdiff_t>(p.extent[1]);
+}
+
+// Finds how each parameter is read.
+constexpr void find_uses_of_parameters(lowering& ctx) {
+  parameter_ref* const all = ctx.d.parameters;
+  for (int i = 0; i < ctx.d.count.parameters; ++i) all[i].rows_packed_by = -1;
+  auto const is_parameter = [](const operand_ref& r) { return r.where == block::parameters; };
+  for (int i = 0; i < ctx.d.count.instructions; ++i) {
+    instruction const& s = ctx.d.instructions[i];
+    if (s.packed == not_packed) continue;
+    int const o = kernels::rhs_operand(call_at_bounds(s));
+    parameter_ref& p = all[s.operand[o].leaf];
+    if (p.rows_packed_by < 0 && packs_rows(s, o, p))
+      p.rows_packed_by = static_cast<std::int16_t>(i);
+  }
+  auto const reads = [&](const operand_ref& r) {
+    if (is_parameter(r)) all[r.leaf].read_as_floats = true;
+  };
+  for (int i = 0; i < ctx.d.count.instructions; ++i) {
+    instruction const& s = ctx.d.instructions[i];
+    int const packed = s.packed == not_packed ? -1 : kernels::rhs_operand(call_at_bounds(s));
+    for (int o = 1; o < s.operands; ++o) {
+      operand_ref const& r = s.operand[o];
+      if (o == packed || !is_parameter(r)) continue;
+      bool const of_packed = s.run == kernel::gather && o == 1 && all[r.leaf].rows_packed_by >= 0 &&
+                             gathers_rows(s, all[r.leaf]);
+      if (!of_packed) reads(r);
+    }
+    if (s.run != kernel::attention && s.run != kernel::attention_adjoint) continue;
+    attention_ref const& a = ctx.d.attentions[s.attention];
+    for (operand_ref const* r :
+         {&a.query, &a.key, &a.value, &a.mask, &a.bias, &a.offset, &a.lengths, &a.relative, &a.g})
+      reads(*r);
+  }
+}
+
 }  // namespace weft::detail

@@ -36,6 +36,7 @@ struct memory {
 };
 
 class engine;
+class parameter_reader;
 
 // Code generated for a program's instructions, for the best SIMD target.
 struct program_code {
@@ -112,6 +113,10 @@ class engine {
   // of run_on: the program's packed_bytes in float32, half as many in bfloat16. Runs on that target
   // read the packed copies instead of the parameters, until the next freeze.
   void freeze(std::byte* packed, precision as) noexcept;
+  // The same, where the addresses of parameters that are only packed are null: these are read from
+  // the source, a part at a time. Throws weft::error where they cannot be read, or there is
+  // generated code.
+  void freeze(std::byte* packed, precision as, const parameter_reader& from);
   // Later runs read what another engine of the same program has packed, which must outlive this
   // one. Throws weft::error where it is not frozen, or only one of the two has generated code.
   void freeze(const engine& frozen);
@@ -124,6 +129,8 @@ class engine {
   std::byte* address(const operand_ref& r, std::ptrdiff_t place = 0) const noexcept;
   // The length of an extent in this run.
   std::size_t length(const extent_ref& e) const noexcept { return e.in(lengths_.data()); }
+
+  bool is_frozen() const noexcept { return memory_.packed != nullptr; }
 
   const memory& blocks() const { return memory_; }
   // The data pointer of each input.
@@ -142,6 +149,12 @@ class engine {
   double microseconds(const instruction& s) const noexcept;
   void pack(const instruction& s, const kernels::table& kernels, std::byte* packed, precision as,
             std::byte* scratch) const noexcept;
+  void pack_rows(const instruction& s, const parameter_ref& p, const kernels::table& kernels,
+                 const float* values, std::size_t first, std::size_t count, std::byte* packed,
+                 precision as, std::byte* scratch) const noexcept;
+  // Calls f(scratch) on each of the threads of run_on.
+  template <class F>
+  void on_threads(F f) const noexcept;
   // Chooses the number of partitions of each instruction in this run. Returns false for a run that
   // is too short to gain from threads.
   bool choose_partitions() noexcept;
@@ -151,6 +164,8 @@ class engine {
                const kernels::partition& part, std::byte* scratch) const noexcept;
   void call(const instruction& s, std::ptrdiff_t place, const kernels::table& kernels,
             const kernels::partition& part, std::byte* scratch) const noexcept;
+  void gather_packed(const instruction& s, kernels::call& c,
+                     const kernels::table& kernels) const noexcept;
   void attend(const instruction& s, std::ptrdiff_t place, const kernels::table& kernels,
               const kernels::partition& part, std::byte* scratch) const noexcept;
 

@@ -20,6 +20,7 @@
 #include "weft/run/memory.hpp"
 #include "weft/run/parameters.hpp"
 #include "weft/run/refusal.hpp"
+#include "weft/run/states.hpp"
 #include "weft/run/view.hpp"
 
 namespace weft {
@@ -104,6 +105,25 @@ class run_results {
 
 namespace detail {  // documented, as its members are those of weft::module
 
+template <model_like Model, class Unit>
+class runnable;
+
+// What weft::sharing returns.
+template <model_like Model, class Unit>
+struct shared_weights {
+  const runnable<Model, Unit>& of;  // the module whose weights are shared
+};
+
+// Throws weft::error where some parameters are not there.
+template <model_like Model>
+const weft::parameters<Model>& complete(const weft::parameters<Model>& all) {
+  if (all.is_partial())
+    throw error(
+        "module: some parameters are kept only as another module has packed them; share both with "
+        "weft::sharing(module)");
+  return all;
+}
+
 // Runs the graph that Unit makes of a model: see weft::module.
 template <model_like Model, class Unit>
 class runnable {
@@ -143,9 +163,29 @@ class runnable {
   // and little is copied. weft::module<encoder> net(weft::tensor_file("encoder.safetensors"));
   explicit runnable(const parameter_source& file, generated_code<source> generated = {})
       : runnable(weft::parameters<Model>(file), generated) {}
+  // Frozen, from a file that is not loaded: weights that are packed, see freeze, are kept in that
+  // form alone. So is an embedding whose table is the output projection too. The other parameters
+  // are as above. `threads` read and pack, and are those of later runs. weft::module<llama>
+  // net(weft::tensor_file("llama.gguf"), weft::precision::bfloat16);
+  runnable(const parameter_source& file, precision p, const executor& threads = {})
+      : runnable(file.open(code::program), p, threads) {}
+  // Shares the parameters of another module, and its packed weights if it is frozen, as for another
+  // thread: weft::module<encoder> second(weft::sharing(first)). States and workspace are its own.
+  // Packed memory that the caller gave must outlive both. Throws weft::error where the other one is
+  // frozen and only one of the two has generated code.
+  explicit runnable(shared_weights<Model, Unit> first, generated_code<source> generated = {})
+      : parameters_(first.of.parameters_),
+        workspace_(allocate(workspace_bytes, pages::small)),
+        packed_(first.of.packed_),
+        packed_as_(first.of.packed_as_),
+        engine_(code::program, {parameters_.addresses(), nullptr, workspace_.get()},
+                generated.code) {
+    if (first.of.engine_.is_frozen()) engine_.freeze(first.of.engine_);
+  }
   // With existing parameters, whose memory is shared: changes in it are seen by the next run.
+  // Throws weft::error where some are not there, but only packed in a module.
   explicit runnable(weft::parameters<Model> shared, generated_code<source> generated = {})
-      : parameters_(std::move(shared)),
+      : parameters_(complete(shared)),
         workspace_(allocate(workspace_bytes, pages::small)),
         engine_(code::program, {parameters_.addresses(), nullptr, workspace_.get()},
                 generated.code) {}
@@ -153,7 +193,7 @@ class runnable {
   // module alone while it lives. Throws weft::error where it is too small or not aligned.
   runnable(weft::parameters<Model> shared, std::span<std::byte> workspace,
            generated_code<source> generated = {})
-      : parameters_(std::move(shared)),
+      : parameters_(complete(shared)),
         engine_(code::program,
                 {parameters_.addresses(), nullptr, checked(workspace, workspace_bytes)},
                 generated.code) {
@@ -193,6 +233,7 @@ class runnable {
   // later ones with the same precision reuse that memory: getting pages from the system can take
   // longer than packing. With run_on before, several threads pack.
   void freeze(precision p = precision::float32) {
+    complete(parameters_);
     if (packed_ == nullptr || packed_.use_count() > 1 || packed_as_ != p)
       packed_ = std::shared_ptr<std::byte[]>(allocate(packed_bytes(p)));
     packed_as_ = p;
@@ -201,16 +242,9 @@ class runnable {
   // Packs into the caller's memory: packed_bytes(p) bytes, aligned to 64, in use until the next
   // freeze. Throws weft::error where it is too small or not aligned.
   void freeze(std::span<std::byte> memory, precision p = precision::float32) {
+    complete(parameters_);
     engine_.freeze(checked(memory, packed_bytes(p)), p);
     packed_.reset();
-  }
-  // Shares the packed weights of another module, such as one that runs on another thread, until
-  // either is frozen again. Packed memory that the caller gave must outlive both. Throws
-  // weft::error where the other one is not frozen, or only one of the two has generated code.
-  void freeze(const runnable& frozen) {
-    engine_.freeze(frozen.engine_);
-    packed_ = frozen.packed_;
-    packed_as_ = frozen.packed_as_;
   }
 
   // Runs the model: one weft::arg per input, in any order. Throws weft::error where a length or an
@@ -241,6 +275,8 @@ class runnable {
               detail::dense_strides(lengths)};
     }
   }
+  // All states, by name at run time: to list, copy, save and load them.
+  state_block states() { return {code::program, engine_.blocks().workspace}; }
   // Sets all states to zeros. Results of an earlier run may change with them.
   void reset() noexcept { engine_.reset(); }
   // Sets to zeros the slice of every state at one index of axis A: reset<Batch>(2) frees the third
@@ -263,6 +299,18 @@ class runnable {
   void draw_from(const kernels::random_state& state) noexcept { engine_.draw_from(state); }
 
  private:
+  runnable(const std::unique_ptr<parameter_reader>& file, precision p, const executor& threads)
+      : parameters_(read_parameters(
+            code::program, *file,
+            [](std::size_t i) { return code::tables.parameters[i].read_as_floats; })),
+        workspace_(allocate(workspace_bytes, pages::small)),
+        packed_(allocate(packed_bytes(p))),
+        packed_as_(p),
+        engine_(code::program, {parameters_.addresses(), nullptr, workspace_.get()}) {
+    engine_.run_on(threads);
+    engine_.freeze(packed_.get(), p, *file);
+  }
+
   weft::parameters<Model> parameters_;
   aligned_bytes workspace_;
   std::shared_ptr<std::byte[]> packed_;
@@ -289,6 +337,12 @@ class runnable {
 };
 
 }  // namespace detail
+
+// For a module that shares the weights of another one of the same model and results.
+template <model_like Model, class Unit>
+detail::shared_weights<Model, Unit> sharing(const detail::runnable<Model, Unit>& first) {
+  return {first};
+}
 
 // module<Model> computes all results of a model; module<Model, "logits"> only that one, and only
 // the nodes that it depends on. A call takes the inputs that these results depend on, by name:

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -27,23 +28,47 @@ struct parameter {
 
 // Where the parameters of a program lie.
 struct parameter_memory {
-  std::vector<std::byte*> addresses;  // of each parameter, in the program's order
+  std::vector<std::byte*> addresses;  // of each parameter, in the program's order; null: not kept
   std::shared_ptr<void> owner;        // of that memory, if it is not the caller's
+};
+
+// Reads the parameters of one program from a source that has them.
+class parameter_reader {
+ public:
+  virtual ~parameter_reader() = default;
+  // The address of parameter i where the source has it in memory as float32, for the caller to
+  // change; else null. It is valid while owner() is kept.
+  virtual std::byte* in_memory(std::size_t i) = 0;
+  // What keeps these addresses valid.
+  virtual std::shared_ptr<void> owner() const = 0;
+  // Reads into.size() elements of parameter i from `first` on. Several threads may read at once.
+  // Throws weft::error where they cannot be read.
+  virtual void read(std::size_t i, std::size_t first, std::span<float> into) const = 0;
 };
 
 // What parameters can be made from, beside a seed: a file of tensors, see weft/io/load.hpp.
 class parameter_source {
  public:
   virtual ~parameter_source() = default;
-  // Memory of its own for the caller, with the values of the program's parameters. Throws
-  // weft::error where the source does not have them.
-  virtual parameter_memory memory_for(const program& tables) const = 0;
+  // Throws weft::error where the source does not have all of the program's parameters.
+  virtual std::unique_ptr<parameter_reader> open(const program& tables) const = 0;
 
  protected:
   parameter_source() = default;
+  // Only derived classes are copied.
   parameter_source(const parameter_source&) = default;
+  // Likewise.
   parameter_source& operator=(const parameter_source&) = default;
 };
+
+namespace detail {
+
+// The values of the parameters for which keeps(i) holds: where the reader has them in memory, or in
+// one block into which it reads them.
+parameter_memory read_parameters(const program& tables, parameter_reader& from,
+                                 const std::function<bool(std::size_t)>& keeps);
+
+}  // namespace detail
 
 // The parameters that a program's tables describe. Copies share the memory.
 class parameter_block {
@@ -59,6 +84,8 @@ class parameter_block {
   // Shares the memory of the parameters of another program that have the same names. Throws
   // weft::error where it lacks one or has it with other extents.
   parameter_block(const program& tables, const parameter_block& shared);
+  // Uses this memory.
+  parameter_block(const program& tables, parameter_memory memory);
 
   // Sets every parameter as its initializer says (graph/initializer.hpp). Random values come from a
   // counter-based generator keyed by the seed and the parameter's name and indexed by the element:
@@ -67,9 +94,12 @@ class parameter_block {
 
   // The number of parameters.
   std::size_t count() const { return tables_->parameters.size(); }
-  // Parameter i, i < count().
+  // Whether a parameter's values are not there, but only packed in a module.
+  bool is_partial() const;
+  // Parameter i, i < count(). Throws weft::error where its values are not there.
   parameter operator[](std::size_t i) const;
-  // The parameter with this name. Throws weft::error where the model has none.
+  // The parameter with this name. Throws weft::error where the model has none, or its values are
+  // not there.
   parameter find(std::string_view name) const;
   // The total number of elements, without alignment padding.
   std::size_t elements() const;
@@ -81,7 +111,6 @@ class parameter_block {
   std::span<float> floats() const;
 
  protected:
-  parameter_block(const program& tables, parameter_memory memory);
   // A block of its own with the same values.
   parameter_memory copied() const;
 
@@ -188,6 +217,10 @@ class parameters : public parameter_block {
   requires(detail::has_parameters_of<Other, Model>()) parameters(const parameters<Other>& shared)
       : parameter_block(code::program, static_cast<const parameter_block&>(shared)) {}
 
+  // Uses this memory: what a module keeps of a file that it has packed.
+  explicit parameters(parameter_memory memory)
+      : parameter_block(code::program, std::move(memory)) {}
+
   // The same values in a block of their own.
   parameters copy() const { return parameters(this->copied()); }
 
@@ -205,14 +238,11 @@ class parameters : public parameter_block {
       return {nullptr, lengths, detail::dense_strides(lengths)};
     else {
       constexpr auto i = static_cast<std::size_t>(index(Name.view()));
-      return {reinterpret_cast<float*>(addresses()[i]), lengths, detail::dense_strides(lengths)};
+      return {(*this)[i].values.data(), lengths, detail::dense_strides(lengths)};
     }
   }
 
  private:
-  explicit parameters(parameter_memory memory)
-      : parameter_block(code::program, std::move(memory)) {}
-
   WEFT_REJECT_CALL(
       "parameters: the other model lacks a parameter of this one, or has it with other "
       "extents",

@@ -1,0 +1,41 @@
+#include "weft/run/states.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "weft/run/error.hpp"
+
+namespace weft {
+
+state state_block::operator[](std::size_t i) const {
+  state_ref const& r = tables_->states[i];
+  std::size_t size = static_cast<std::size_t>(bytes(r.type));
+  for (int a = 0; a < r.rank; ++a) size *= r.extent[a];
+  return {tables_->name(r.name),
+          r.type,
+          {r.extent, static_cast<std::size_t>(r.rank)},
+          {workspace_ + r.offset, size}};
+}
+
+state state_block::find(std::string_view name) const {
+  for (std::size_t i = 0; i < count(); ++i)
+    if (tables_->name(tables_->states[i].name) == name) return (*this)[i];
+  throw error("states: the module has none with the name '" + std::string(name) + "'");
+}
+
+void state_block::copy(const state_block& from) const {
+  std::vector<state> sources;
+  for (std::size_t i = 0; i < count(); ++i) {
+    state const to = (*this)[i];
+    state const& source = sources.emplace_back(from.find(to.name));
+    if (source.type != to.type || !std::ranges::equal(source.extents, to.extents))
+      throw error("states: '" + std::string(to.name) +
+                  "' has other elements or extents in the module that is copied from");
+  }
+  for (std::size_t i = 0; i < count(); ++i)
+    std::memcpy((*this)[i].bytes.data(), sources[i].bytes.data(), sources[i].bytes.size());
+}
+
+}  // namespace weft

@@ -1,0 +1,95 @@
+// Rows of a table that is packed as the rhs of a contraction.
+#include <bit>
+#include <cmath>
+
+#include "arrays.hpp"
+#include "kernels/aligned.hpp"
+#include "kernels/dot.hpp"
+#include "targets.hpp"
+
+using namespace weft;
+using namespace weft::kernels;
+
+namespace {
+
+// x [m, k] times the rows of a table [n, k].
+call product(std::ptrdiff_t rows, std::ptrdiff_t depth) {
+  call c;
+  c.kind = op::dot;
+  c.loops = 3;
+  const std::ptrdiff_t extent[]{1, rows, depth};
+  const std::ptrdiff_t strides[3][3]{{rows, 1, 0}, {depth, 0, 1}, {0, depth, 1}};
+  for (int l = 0; l < 3; ++l) {
+    c.extent[l] = extent[l];
+    for (int o = 0; o < 3; ++o) c.operands[o].stride[l] = strides[o][l];
+  }
+  return c;
+}
+
+float rounded_to_bfloat16(float x) {
+  const auto bits = std::bit_cast<std::uint32_t>(x);
+  return std::bit_cast<float>((bits + 0x7fffu + (bits >> 16 & 1u)) & 0xffff0000u);
+}
+
+void check(const table& kernels, std::ptrdiff_t rows, std::ptrdiff_t depth, precision as) {
+  std::vector<float> values(static_cast<std::size_t>(rows * depth));
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = std::sin(static_cast<float>(i) + 1);
+  call dot = product(rows, depth);
+  dot.operands[2].data = values.data();
+  dot.packed_as = as;
+  std::vector<float> x(static_cast<std::size_t>(depth));
+  const aligned scratch(dot_scratch_bytes(dot)), packed(packed_bytes(dot, as));
+  dot.scratch = scratch.data();
+  kernels.pack_dot(dot, packed.data());
+
+  // Each row, and indices out of range, twice; the result has its axes in another order.
+  std::vector<std::int32_t> indices;
+  for (std::ptrdiff_t i = -1; i <= rows; ++i) indices.push_back(static_cast<std::int32_t>(i));
+  const auto count = std::ssize(indices);
+  std::vector<float> result(static_cast<std::size_t>(2 * count * depth), NAN);
+  call gather;
+  gather.kind = op::gather;
+  gather.loops = 3;
+  const std::ptrdiff_t extent[]{2, count, depth};
+  const std::ptrdiff_t strides[3][3]{{count * depth, 1, count}, {0, 0, 1}, {0, 1, 0}};
+  for (int l = 0; l < 3; ++l) {
+    gather.extent[l] = extent[l];
+    for (int o = 0; o < 3; ++o) gather.operands[o].stride[l] = strides[o][l];
+  }
+  gather.operands[0].data = result.data();
+  gather.operands[2].data = indices.data();
+  gather.axis_extent = rows;
+  gather.axis_stride = depth;
+  gather.packed = packed.data();
+  gather.packed_as = as;
+  for (int i = 2; i >= 0; --i) {
+    gather.part = part_of(i, 3);
+    kernels.gather_packed(gather, dot);
+  }
+  int wrong = 0;
+  for (std::ptrdiff_t twice = 0; twice < 2; ++twice)
+    for (std::ptrdiff_t i = 0; i < count; ++i)
+      for (std::ptrdiff_t k = 0; k < depth; ++k) {
+        const std::ptrdiff_t row = indices[static_cast<std::size_t>(i)];
+        float expected = 0;
+        if (row >= 0 && row < rows) expected = values[static_cast<std::size_t>(row * depth + k)];
+        if (as != precision::float32) expected = rounded_to_bfloat16(expected);
+        wrong += result[static_cast<std::size_t>((twice * depth + k) * count + i)] != expected;
+      }
+  BOOST_TEST(wrong == 0, rows << " rows of " << depth);
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(packed_rows)
+
+BOOST_AUTO_TEST_CASE(rows_are_read_from_a_packed_rhs_of_any_extents) {
+  on_every_target([](const table& kernels) {
+    for (const auto as : {precision::float32, precision::bfloat16, precision::bfloat16_products})
+      for (const std::ptrdiff_t depth : {1, 2, 5, 24, 600})
+        for (const std::ptrdiff_t rows : {1, 3, 16, 48, 63, 64, 65, 100, 112, 500})
+          check(kernels, rows, depth, as);
+  });
+}
+
+BOOST_AUTO_TEST_SUITE_END()
