@@ -45,8 +45,8 @@ bool is_space(char32_t c) {
   return u_isUWhiteSpace(static_cast<UChar32>(c)) != 0;
 }
 
-// Characters that BERT leaves out: zero, the replacement character, and those of control, format and
-// private use, but for the white space among them.
+// Characters that BERT leaves out: zero, the replacement character, and those of control, format
+// and private use, but for the white space among them.
 bool is_left_out(char32_t c) {
   if (c == '\t' || c == '\n' || c == '\r') return false;
   auto const category = u_charType(static_cast<UChar32>(c));

@@ -71,8 +71,8 @@ struct stored_tensor {
   // it was opened.
   template <class T>
   void read(std::span<T> into) const;
-  // Reads the floating-point elements from `first` on: into.size() of them. Throws weft::error where
-  // they are not in the tensor, and as read does. Several threads may read at once.
+  // Reads the floating-point elements from `first` on: into.size() of them. Throws weft::error
+  // where they are not in the tensor, and as read does. Several threads may read at once.
   void read_part(std::size_t first, std::span<float> into) const;
   // The elements, in row-major order, as T: see read. Not as bool.
   template <class T>

@@ -93,9 +93,10 @@ struct table {
   // other operand is read.
   void (*pack_dot)(const call&, std::byte* packed) noexcept;
 
-  // A gather from a table of float32 that is read from where `dot` has it packed as its rhs: row v of
-  // the table is column v of the rhs. Of the loops of both, one is along the table's rows, and the
-  // others have stride 0 in the table. The table's data is null; `packed` and `packed_as` are set.
+  // A gather from a table of float32 that is read from where `dot` has it packed as its rhs: row v
+  // of the table is column v of the rhs. Of the loops of both, one is along the table's rows, and
+  // the others have stride 0 in the table. The table's data is null; `packed` and `packed_as` are
+  // set.
   void (*gather_packed)(const call& gather, const call& dot) noexcept;
 
   // attention: its result and, if not absent, its statistics, as attention_call says. A query that

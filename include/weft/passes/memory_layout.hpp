@@ -27,10 +27,9 @@ struct shift {
   std::ptrdiff_t stride;
 };
 
-// A node's strided layout: element (i, ...) is at `offset` bytes plus sum of i * stride elements, in
-// a segment, an input or a parameter.
-// Strides follow from the axes' bounds, so they are compile-time constants; loops run to the
-// lengths.
+// A node's strided layout: element (i, ...) is at `offset` bytes plus sum of i * stride elements,
+// in a segment, an input or a parameter. Strides follow from the axes' bounds, so they are
+// compile-time constants; loops run to the lengths.
 struct layout {
   block where;
   int leaf;  // the index of the input or the parameter
