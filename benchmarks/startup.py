@@ -103,14 +103,14 @@ def write_onnx(weights, path):
 
 
 WORKER = """
-import sys, time, resource, numpy, onnxruntime
-used = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-before, begin = used(), time.perf_counter()
+import re, sys, time, numpy, onnxruntime
+used = lambda key: int(re.search(key + r":\s*(\d+)", open("/proc/self/status").read())[1]) / 1024
+before, begin = used("VmRSS"), time.perf_counter()
 options = onnxruntime.SessionOptions()
 options.intra_op_num_threads = 1
 session = onnxruntime.InferenceSession(sys.argv[1], options, providers=["CPUExecutionProvider"])
 y, = session.run(None, {"tokens": numpy.array([eval(sys.argv[2])])})
-print(time.perf_counter() - begin, used() - before, *y[0, :4])
+print(time.perf_counter() - begin, used("VmHWM") - before, *y[0, :4])
 """
 
 
