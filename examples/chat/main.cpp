@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <iostream>
 #include <thread>
+#include <utility>
 #include <weft/run/threads.hpp>
 
 #include "conversation.hpp"
@@ -47,21 +48,30 @@ void run(const settings& s) {
   conversation talk(file, s.in_float32 ? weft::precision::float32 : weft::precision::bfloat16,
                     weft::threads(s.threads > 0 ? s.threads : std::clamp(cores, 1, 4)), s.choose,
                     s.system);
-  std::fprintf(stderr, "%s, ready in %.2f s\n", std::string(file.text("general.name")).c_str(),
-               std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+  double const ready =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  bool told = false;
+  auto const tell = [&] {
+    if (!std::exchange(told, true))
+      std::fprintf(stderr, "%s, ready in %.2f s\n", std::string(file.text("general.name")).c_str(),
+                   ready);
+  };
 
-  if (!s.text.empty()) {
-    turn(talk, s.text, s.most);
-  } else {
-    bool const at_terminal = ::isatty(0) != 0;
-    std::string line;
-    while (!talk.is_full()) {
-      if (at_terminal) std::fprintf(stderr, "> ");
-      if (!std::getline(std::cin, line)) break;
-      if (line.empty()) continue;
+  bool const at_terminal = s.text.empty() && ::isatty(0) != 0;
+  if (at_terminal) tell();
+  if (!s.text.empty()) turn(talk, s.text, s.most);
+  for (std::string line; s.text.empty() && !talk.is_full();) {
+    if (at_terminal) std::fprintf(stderr, "> ");
+    if (!std::getline(std::cin, line)) break;
+    if (line.empty()) continue;
+    try {
       turn(talk, line, s.most);
+    } catch (const weft::error& e) {
+      if (!at_terminal) throw;
+      std::fprintf(stderr, "%s\n", e.what());  // the next message may be a better one
     }
   }
+  tell();
   if (talk.is_full())
     std::fprintf(stderr, "the cache is full: a conversation has room for %zu tokens\n",
                  conversation::capacity);
