@@ -112,8 +112,9 @@ stored_tensor read_tensor(cursor& c) {
   return t;
 }
 
-// Throws weft::error unless the tensors lie in the data, which begins at a multiple of the
-// alignment.
+// Sets the offset of each tensor in the file. The data begins at the first multiple of the
+// alignment after the header. Throws weft::error where a tensor is not aligned, or ends after the
+// file.
 void place_tensors(detail::gguf_content& content, const cursor& c, std::size_t alignment) {
   auto& tensors = content.tensors.tensors;
   std::size_t const padding = (alignment - c.at() % alignment) % alignment;

@@ -72,8 +72,8 @@ class cursor {
   std::size_t at_ = 0;
 };
 
-// A key of the metadata, and where its value is: of a list behind its count, of a text before its
-// length.
+// A key of the metadata. `offset` is that of the value in the file, in bytes: of a text's length,
+// which its characters follow, and of a list's first element, which follows the count.
 struct gguf_entry {
   std::string_view key;
   value_type type;  // of the value or, if it is a list, of its elements

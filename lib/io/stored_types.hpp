@@ -83,7 +83,6 @@ inline std::string to_string(const std::vector<std::size_t>& numbers) {
   return text + (numbers.size() > most ? ", ...]" : "]");
 }
 inline std::string in_quotes(std::string_view text) {
-  // Not one expression: g++ 12 then warns of an overlapping copy (-Wrestrict).
   std::string quoted(1, '\'');
   quoted += shortened(text);
   return quoted += '\'';

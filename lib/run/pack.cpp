@@ -4,6 +4,7 @@
 #include <exception>
 #include <functional>
 #include <mutex>
+#include <numeric>
 #include <vector>
 
 #include "weft/kernels/dot_blocking.hpp"
@@ -31,13 +32,9 @@ void engine::pack(const instruction& s, const kernels::table& kernels, std::byte
 void engine::pack(const instruction& s, const kernels::table& kernels, std::byte* packed,
                   precision as, std::byte* scratch) const noexcept {
   if (s.packed == not_packed) return;
-  // Only the parameter's extents matter, and they are fixed; the others may be at their bounds.
-  kernels::call c = call_at_bounds(s);
-  int const columns = kernels::rhs_operand(c);
-  c.operands[columns].data = address(s.operand[columns]);
-  c.scratch = scratch;
-  c.packed_as = as;
-  kernels.pack_dot(c, packed + packed_size(s.packed, as));
+  auto const* const values =
+      reinterpret_cast<const float*>(memory_.parameters[packed_parameter(s)]);
+  pack_rows(s, kernels, values, all_rows, packed, as, scratch);
 }
 
 template <class F>
@@ -69,8 +66,8 @@ namespace {
 // The elements of a large parameter that are read at a time: some of its rows.
 constexpr std::size_t elements_at_a_time = std::size_t{1} << 20;
 
-// How many rows of a parameter are packed at a time: all, or so many that they are whole tiles on
-// every target.
+// The number of rows of a parameter that are read and packed at a time: all, unless their columns
+// of the rhs can be packed separately, which takes a multiple of the tile width of every target.
 std::size_t rows_at_a_time(const parameter_ref& p, const instruction& s, const program& tables) {
   std::size_t const row = p.extent[1];
   bool const in_parts = p.rows_packed_by >= 0 && &s == &tables.instructions[p.rows_packed_by] &&
@@ -82,11 +79,11 @@ std::size_t rows_at_a_time(const parameter_ref& p, const instruction& s, const p
 
 }  // namespace
 
-// Packs the rhs of an instruction from `count` rows of a parameter, from row `first` on, in
-// `values`.
-void engine::pack_rows(const instruction& s, const parameter_ref& p, const kernels::table& kernels,
-                       const float* values, std::size_t first, std::size_t count, std::byte* packed,
-                       precision as, std::byte* scratch) const noexcept {
+// Packs the rhs of an instruction from the parameter's values, or from those of some of its rows.
+void engine::pack_rows(const instruction& s, const kernels::table& kernels, const float* values,
+                       row_range rows, std::byte* packed, precision as,
+                       std::byte* scratch) const noexcept {
+  // Only the parameter's extents matter, and they are fixed; the others may be at their bounds.
   kernels::call c = call_at_bounds(s);
   int const o = kernels::rhs_operand(c);
   kernels::operand& columns = c.operands[o];
@@ -95,11 +92,12 @@ void engine::pack_rows(const instruction& s, const parameter_ref& p, const kerne
   c.scratch = scratch;
   c.packed_as = as;
   std::size_t begin = packed_size(s.packed, as);
-  if (p.rows_packed_by >= 0 && count < p.extent[0]) {
+  if (rows.count != all_rows.count) {
+    std::size_t const row = p_->parameters[packed_parameter(s)].extent[1];
     for (int l = 0; l < s.loops; ++l)
-      if (columns.stride[l] == static_cast<std::ptrdiff_t>(p.extent[1]))
-        c.extent[l] = static_cast<std::ptrdiff_t>(count);
-    begin += first * p.extent[1] * bytes_of(as);
+      if (columns.stride[l] == static_cast<std::ptrdiff_t>(row))
+        c.extent[l] = static_cast<std::ptrdiff_t>(rows.count);
+    begin += rows.first * row * bytes_of(as);
   }
   kernels.pack_dot(c, packed + begin);
 }
@@ -108,13 +106,15 @@ void engine::freeze(std::byte* packed, precision as, const parameter_reader& fro
   if (generated_.run != nullptr)
     throw error("freeze: generated code reads the parameters themselves");
   kernels::table const kernels = kernels::dispatch();
-  // Those that are read as floats are in memory.
-  std::vector<std::size_t> order;
-  for (std::size_t i = 0; i < p_->parameters.size(); ++i)
-    if (memory_.parameters[i] == nullptr) order.push_back(i);
+  // The contractions that pack each parameter.
+  std::vector<std::vector<const instruction*>> packing(p_->parameters.size());
+  for (instruction const& s : p_->instructions)
+    if (s.packed != not_packed) packing[packed_parameter(s)].push_back(&s);
   // The largest first: it takes longest.
+  std::vector<std::size_t> order(packing.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::sort(order, std::greater(), [&](std::size_t i) { return p_->parameters[i].size; });
-  auto const pack_parameter = [&](std::size_t i, const instruction& s, std::byte* scratch) {
+  auto const read_and_pack = [&](std::size_t i, const instruction& s, std::byte* scratch) {
     parameter_ref const& p = p_->parameters[i];
     std::size_t const rows = p.rank == 2 ? p.extent[0] : 1, row = p.size / rows;
     std::size_t const most = rows_at_a_time(p, s, *p_);
@@ -124,7 +124,8 @@ void engine::freeze(std::byte* packed, precision as, const parameter_reader& fro
       aligned_bytes const values = allocate(count * row * sizeof(float), pages::small);
       auto* const floats = reinterpret_cast<float*>(values.get());
       from.read(i, first * row, {floats, count * row});
-      pack_rows(s, p, kernels, floats, first, count, packed, as, scratch);
+      pack_rows(s, kernels, floats, count == rows ? all_rows : row_range{first, count}, packed, as,
+                scratch);
     }
   };
   std::atomic<std::size_t> next = 0;
@@ -132,9 +133,11 @@ void engine::freeze(std::byte* packed, precision as, const parameter_reader& fro
   std::exception_ptr failed;
   on_threads([&](std::byte* scratch) {
     for (std::size_t n; (n = next.fetch_add(1, std::memory_order_relaxed)) < order.size();) try {
-        for (instruction const& s : p_->instructions)
-          if (s.packed != not_packed && packed_parameter(s) == order[n])
-            pack_parameter(order[n], s, scratch);
+        for (instruction const* const s : packing[order[n]])
+          if (memory_.parameters[order[n]] != nullptr)
+            pack(*s, kernels, packed, as, scratch);
+          else
+            read_and_pack(order[n], *s, scratch);
       } catch (...) {
         std::lock_guard const lock(guard);
         failed = std::current_exception();
@@ -142,9 +145,6 @@ void engine::freeze(std::byte* packed, precision as, const parameter_reader& fro
       }
   });
   if (failed) std::rethrow_exception(failed);
-  for (instruction const& s : p_->instructions)
-    if (s.packed != not_packed && memory_.parameters[packed_parameter(s)] != nullptr)
-      pack(s, kernels, packed, as);
   memory_.packed = packed;
   memory_.packed_as = as;
 }

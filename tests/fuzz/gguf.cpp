@@ -1,5 +1,5 @@
-// Fuzzes GGUF files: tensors that are read lie in the file, metadata is of one kind, and anything
-// else is a weft::error.
+// Fuzzes GGUF files: tensors that are read are inside the file, the value of a key is read as one
+// type, and invalid files throw weft::error.
 #include "weft/io/gguf.hpp"
 
 #include <algorithm>

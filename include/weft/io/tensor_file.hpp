@@ -83,9 +83,8 @@ struct stored_tensor {
 
 // A file of tensors whose description is in memory, in one of these formats:
 // - safetensors, https://github.com/huggingface/safetensors#format;
-// - several of them, given by their index (model.safetensors.index.json), whose "weight_map" has
-// the
-//   name of each tensor's file, in the folder of the index;
+// - several of them, named by an index in the same folder (model.safetensors.index.json), whose
+//   "weight_map" has the file of each tensor;
 // - GGUF, https://github.com/ggml-org/ggml/blob/master/docs/gguf.md: see weft/io/gguf.hpp.
 // The file stays open while a copy, or one of its tensors, exists. A module can be made from it:
 // see weft::weights.

@@ -40,12 +40,6 @@ constexpr rule rule_of_causal_block() {
   }
 }
 
-// A linear layer over the last axis of features, with or without a bias.
-template <class In, class Out, expression X>
-constexpr auto affine(scope s, const X& x, bool bias) {
-  return bias ? linear<In, Out>(s, x) : linear_without_bias<In, Out>(s, x);
-}
-
 // The attention of a causal block: x float [..., Pos, Embed] to the same axes.
 template <class Cache, class Embed, class Heads, class HeadDim, class Pos, class Offset,
           class Count, expression X, class P, class... Queries, class... Keys>

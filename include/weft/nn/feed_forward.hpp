@@ -39,8 +39,7 @@ constexpr auto feed_forward(scope s, const X& x, transformer_options options = {
   using In = shape<Embed>;
   using Out = shape<Hidden>;
   auto const affine = [&]<class From, class To>(From, To, const char* name, const auto& y) {
-    return options.bias ? linear<From, To>(s / name, y)
-                        : linear_without_bias<From, To>(s / name, y);
+    return detail::affine<From, To>(s / name, y, options.bias);
   };
   auto hidden = affine(In{}, Out{}, "linear1", x);
   if (options.activation == activation::swiglu)

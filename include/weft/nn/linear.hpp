@@ -92,7 +92,16 @@ WEFT_REJECT((rule::count), linear(scope, const X&, const Third&, const More&...)
             (count,
              "nn::linear: it takes a scope and an operand, and no more; without a bias it is "
              "nn::linear_without_bias, and a sum or a function of it is written around it"))
-
 #undef WEFT_LINEAR_RULES
+
+namespace detail {
+
+  // nn::linear, or nn::linear_without_bias, as an option says.
+  template <class In, class Out, expression X>
+  constexpr auto affine(scope s, const X& x, bool bias) {
+    return bias ? linear<In, Out>(s, x) : linear_without_bias<In, Out>(s, x);
+  }
+
+}  // namespace detail
 
 }  // namespace weft::nn

@@ -46,7 +46,7 @@ constexpr auto softmax_with_zero_key(const S& scores) {
 template <class Output, class ValueDim, expression X, class... Heads>
 constexpr auto output_projection(scope s, const X& x, shape<Heads...>, bool bias) {
   using In = shape<Heads..., ValueDim>;
-  return bias ? linear<In, shape<Output>>(s, x) : linear_without_bias<In, shape<Output>>(s, x);
+  return affine<In, shape<Output>>(s, x, bias);
 }
 
 // Calls f with the scores under a position encoding, and with a function of the weights for what

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>
@@ -149,9 +150,14 @@ class engine {
   double microseconds(const instruction& s) const noexcept;
   void pack(const instruction& s, const kernels::table& kernels, std::byte* packed, precision as,
             std::byte* scratch) const noexcept;
-  void pack_rows(const instruction& s, const parameter_ref& p, const kernels::table& kernels,
-                 const float* values, std::size_t first, std::size_t count, std::byte* packed,
-                 precision as, std::byte* scratch) const noexcept;
+  // Rows [first, first + count) of a parameter.
+  struct row_range {
+    std::size_t first, count;
+  };
+  static constexpr row_range all_rows{0, SIZE_MAX};
+  void pack_rows(const instruction& s, const kernels::table& kernels, const float* values,
+                 row_range rows, std::byte* packed, precision as,
+                 std::byte* scratch) const noexcept;
   // Calls f(scratch) on each of the threads of run_on.
   template <class F>
   void on_threads(F f) const noexcept;
