@@ -60,6 +60,7 @@ std::byte* engine::address(const operand_ref& r, std::ptrdiff_t place) const noe
     case block::numbers:
       return nullptr;
   }
+  if (base == nullptr) return nullptr;  // a parameter that is only packed
   auto offset = static_cast<std::ptrdiff_t>(r.offset);
   for (int s = 0; s < r.shift_count; ++s) {
     shift_ref const& shift = p_->shifts[r.first_shift + s];

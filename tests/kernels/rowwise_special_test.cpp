@@ -54,6 +54,7 @@ BOOST_AUTO_TEST_CASE(nan_spreads_over_its_own_row_of_a_softmax) {
         c.over = 2;
         c.operands[0] = {y.data(), dtype::float32, {row, next}};
         c.operands[1] = {x.data(), dtype::float32, {row, next}};
+        const aligned scratch = scratch_for(c, row_scratch_bytes(c));
         kernels.rowwise(c);
         for (std::ptrdiff_t r = 0; r < rows; ++r)
           for (std::ptrdiff_t i = 0; i < n; ++i)

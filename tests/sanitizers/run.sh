@@ -1,7 +1,7 @@
 #!/bin/sh
 # Builds tests under sanitizers and runs them; prints one line, and exits with 1 if one fails.
 #   run.sh all       every test, under the address and undefined behaviour sanitizers
-#   run.sh ci        those of kernels, files, laws, operations and runs, on two SIMD targets
+#   run.sh ci        those of kernels, files, laws, operations and runs, for AVX2
 #   run.sh threads   the tests with threads, under the thread sanitizer
 #   run.sh ci-threads  those of teams alone, likewise
 set -eu
