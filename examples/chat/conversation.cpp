@@ -52,12 +52,14 @@ std::size_t whole_characters(std::string_view text) {
 
 }  // namespace
 
-conversation::conversation(const weft::gguf_file& file, weft::precision precision,
-                           const weft::executor& threads, const sampling& options,
+conversation::conversation(const weft::gguf_file& file, const weights& how, const sampling& options,
                            std::string system)
     : tokenizer_(checked(file)),
       template_(file.text("tokenizer.chat_template")),
-      net_(weft::weights(file, {.name_in_file = name_in_gguf}), precision, threads),
+      net_(std::filesystem::exists(how.packed)
+               ? weft::weights(how.packed)
+               : weft::weights(file, {.name_in_file = name_in_gguf}),
+           how.precision, how.threads),
       choose_(options) {
   for (char const* const key : {"tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id"})
     if (file.contains(key)) ends_.push_back(static_cast<std::int32_t>(file.integer(key)));
@@ -65,6 +67,8 @@ conversation::conversation(const weft::gguf_file& file, weft::precision precisio
     throw weft::error(file.name() + ": the vocabulary has " + std::to_string(tokenizer_.size()) +
                       " tokens, and the model has " + std::to_string(model::Vocab::extent));
   if (!system.empty()) messages_.push_back({"system", std::move(system)});
+  if (!how.packed.empty() && !std::filesystem::exists(how.packed))
+    weft::save(net_.packed(), how.packed);
 }
 
 bool conversation::is_end(std::int32_t token) const {

@@ -1,6 +1,7 @@
 // A conversation with a language model: its turns are in one cache.
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <models/llama.hpp>
 #include <string>
@@ -27,9 +28,16 @@ class conversation {
     double prompt_seconds = 0, answer_seconds = 0;
   };
 
+  // How the weights are kept, and who packs them.
+  struct weights {
+    weft::precision precision = weft::precision::bfloat16;
+    weft::executor threads;
+    std::filesystem::path packed;  // a file for the packed weights, made if there is none; or empty
+  };
+
   // Throws weft::error where the file is not that of the model. A system message may be empty.
-  conversation(const weft::gguf_file& file, weft::precision precision,
-               const weft::executor& threads, const sampling& options, std::string system);
+  conversation(const weft::gguf_file& file, const weights& how, const sampling& options,
+               std::string system);
 
   // The answer to a message, of at most `most` tokens; `stream` gets its text as it is made, in
   // whole characters. Throws weft::error where the message is not UTF-8, or the cache has no room

@@ -19,6 +19,7 @@ namespace {
 struct settings {
   std::string text;
   std::string model = CHAT_MODEL;
+  std::string packed;
   std::string system;
   std::size_t most = 512;
   int threads = 0;
@@ -45,9 +46,12 @@ void run(const settings& s) {
                       "; `./run chat` fetches it, or name the GGUF file of SmolLM2-135M-Instruct");
   weft::gguf_file const file(s.model);
   auto const cores = static_cast<int>(std::thread::hardware_concurrency());
-  conversation talk(file, s.in_float32 ? weft::precision::float32 : weft::precision::bfloat16,
-                    weft::threads(s.threads > 0 ? s.threads : std::clamp(cores, 1, 4)), s.choose,
-                    s.system);
+  conversation talk(
+      file,
+      {.precision = s.in_float32 ? weft::precision::float32 : weft::precision::bfloat16,
+       .threads = weft::threads(s.threads > 0 ? s.threads : std::clamp(cores, 1, 4)),
+       .packed = s.packed},
+      s.choose, s.system);
   double const ready =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   bool told = false;
@@ -93,6 +97,8 @@ int main(int argc, char** argv) {
       "chat");
   app.add_option("message", s.text, "The message; without it, each line of standard input is one");
   app.add_option("--model", s.model, "The model's GGUF file")->capture_default_str();
+  app.add_option("--packed", s.packed,
+                 "A file of the packed weights: the first run makes it, later ones start from it");
   app.add_option("--system", s.system, "The system message, instead of the template's own");
   app.add_option("--tokens", s.most, "The most tokens of an answer")
       ->check(CLI::Range(std::size_t{1}, chat::conversation::capacity))

@@ -48,6 +48,9 @@ byte_source::byte_source(const std::filesystem::path& path) : name_(path.string(
 byte_source::byte_source(std::vector<std::byte> bytes, std::string name)
     : name_(std::move(name)), bytes_(std::move(bytes)), size_(bytes_.size()) {}
 
+byte_source::byte_source(std::span<std::byte> memory, std::string name)
+    : name_(std::move(name)), memory_(memory), size_(memory.size()) {}
+
 byte_source::~byte_source() {
   if (file_ >= 0) ::close(file_);
 }
@@ -57,7 +60,8 @@ void byte_source::read(std::size_t offset, std::span<std::byte> into) const {
     fail("the file has " + std::to_string(size_) + " bytes, and " + std::to_string(into.size()) +
          " were to be read from offset " + std::to_string(offset));
   if (file_ < 0) {
-    std::copy_n(bytes_.begin() + static_cast<std::ptrdiff_t>(offset), into.size(), into.begin());
+    auto const from = memory_.empty() ? std::span<const std::byte>(bytes_) : memory_;
+    std::ranges::copy(from.subspan(offset, into.size()), into.begin());
     return;
   }
   while (!into.empty()) {
@@ -76,6 +80,7 @@ void byte_source::read(std::size_t offset, std::span<std::byte> into) const {
 }
 
 std::shared_ptr<std::byte[]> byte_source::map() const {
+  if (!memory_.empty()) return {memory_.data(), [](std::byte*) {}};
   if (file_ < 0 || size_ == 0) return nullptr;
   check_unchanged();
   void* const at = ::mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE, file_, 0);
@@ -84,7 +89,7 @@ std::shared_ptr<std::byte[]> byte_source::map() const {
 }
 
 byte_source::view byte_source::all() const {
-  if (file_ < 0) return {nullptr, bytes_};
+  if (file_ < 0 && memory_.empty()) return {nullptr, bytes_};
   auto const mapped = map();
   if (mapped == nullptr && size_ > 0) fail("the file cannot be mapped into memory");
   return {mapped, {mapped.get(), size_}};

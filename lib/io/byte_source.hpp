@@ -1,4 +1,4 @@
-// Random access to the bytes of a file, which stays open, or of a buffer in memory.
+// Random access to the bytes of a file, which stays open, of a buffer, or of the caller's memory.
 #pragma once
 
 #include <sys/stat.h>
@@ -17,6 +17,8 @@ class byte_source {
   // Throws weft::error if the path is not a readable regular file.
   explicit byte_source(const std::filesystem::path& path);
   byte_source(std::vector<std::byte> bytes, std::string name);
+  // The memory must outlive it, and what map() returns.
+  byte_source(std::span<std::byte> memory, std::string name);
   byte_source(const byte_source&) = delete;
   byte_source& operator=(const byte_source&) = delete;
   ~byte_source();
@@ -28,11 +30,13 @@ class byte_source {
   // path meanwhile, this reads the old one.
   void read(std::size_t offset, std::span<std::byte> into) const;
   // Maps the file into memory: pages take memory once they are used, and what is written there
-  // stays private to this mapping. Null for a buffer in memory, and where the system refuses.
+  // stays private to this mapping. The caller's memory is returned as it is. Null for a buffer, and
+  // where the system refuses.
   // Throws weft::error if the file was written to after it was opened. Later changes of the file
   // may be seen; where it is truncated, accesses fail with SIGBUS.
   std::shared_ptr<std::byte[]> map() const;
-  // All bytes, to be read: of the mapped file, or of the buffer, which must outlive the view.
+  // All bytes, to be read: of the mapped file, of the memory, or of the buffer, which must outlive
+  // the view.
   // Throws weft::error if the system does not map the file.
   struct view {
     std::shared_ptr<const std::byte[]> owner;
@@ -48,7 +52,8 @@ class byte_source {
   std::string name_;
   int file_ = -1;
   struct stat opened_ {};
-  std::vector<std::byte> bytes_;  // the content if file_ is -1
+  std::vector<std::byte> bytes_;   // the content of a buffer
+  std::span<std::byte> memory_{};  // the caller's
   std::size_t size_ = 0;
 };
 

@@ -8,6 +8,7 @@
 
 #include "byte_source.hpp"
 #include "name_groups.hpp"
+#include "packed_file.hpp"
 #include "weft/run/error.hpp"
 
 namespace weft {
@@ -46,8 +47,11 @@ std::string to_string(const Extents& extents) {
   return text + "]";
 }
 
-// Whether each extent of the shape is the product of one or more adjacent extents.
-bool joins(const std::vector<std::size_t>& shape, std::span<const std::size_t> extents) {
+// Whether each extent of the shape is the product of one or more adjacent extents. Those of 1 that
+// either begins with do not count.
+bool joins(std::span<const std::size_t> shape, std::span<const std::size_t> extents) {
+  for (auto* const all : {&shape, &extents})
+    while (!all->empty() && all->front() == 1) *all = all->subspan(1);
   std::size_t next = 0;
   for (std::size_t const n : shape) {
     if (next == extents.size()) return false;
@@ -210,6 +214,9 @@ std::vector<named_block> blocks_of(const detail::training_state& state) {
 
 std::vector<std::string> load(const parameter_block& parameters, const tensor_file& file,
                               const load_options& options) {
+  if (detail::has_packed_weights(file))
+    throw error(file.name() +
+                ": the weights are packed; make a module or parameters from the file");
   return load_all({{parameters, options.name_in_file}}, file, options.ignore_others,
                   passed_over(file));
 }
@@ -218,6 +225,7 @@ weights::weights(tensor_file file, load_options options)
     : file_(std::move(file)), options_(std::move(options)) {}
 
 std::unique_ptr<parameter_reader> weights::open(const program& tables) const {
+  if (detail::has_packed_weights(file_)) return detail::read_packed(file_, tables);
   std::vector<wanted_tensor> all;
   for (parameter_ref const& r : tables.parameters)
     all.push_back(wanted(tables.name(r.name), {r.extent, static_cast<std::size_t>(r.rank)},

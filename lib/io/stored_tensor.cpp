@@ -93,6 +93,8 @@ void with_stored(stored_type type, F f) {
       return f(std::int32_t(), same);
     case stored_type::boolean:
       return f(std::uint8_t(), [](std::uint8_t x) { return x != 0; });
+    case stored_type::uint8:
+      return f(std::uint8_t(), [](std::uint8_t x) { return std::int32_t{x}; });
     default:
       return;
   }
@@ -104,7 +106,7 @@ constexpr bool is_read_as(stored_type type) {
   if (std::same_as<T, bool>) return type == stored_type::boolean;
   if (std::same_as<T, float>) return is_floating(type);
   if (std::same_as<T, double>) return type < stored_type::other;
-  return type == stored_type::int64 || type == stored_type::int32;
+  return type == stored_type::int64 || type == stored_type::int32 || type == stored_type::uint8;
 }
 
 std::string place(const stored_tensor& t) {

@@ -30,7 +30,7 @@ inline constexpr std::array<type_entry, 22> stored_types{{{"F64", 64, stored_typ
                                                           {"I64", 64, stored_type::int64},
                                                           {"I32", 32, stored_type::int32},
                                                           {"BOOL", 8, stored_type::boolean},
-                                                          {"U8", 8},
+                                                          {"U8", 8, stored_type::uint8},
                                                           {"I8", 8},
                                                           {"I16", 16},
                                                           {"U16", 16},

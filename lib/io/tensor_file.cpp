@@ -48,6 +48,9 @@ tensor_file::tensor_file(std::vector<std::byte> bytes, std::string name)
     : tensor_file(
           content_of(std::make_shared<const byte_source>(std::move(bytes), std::move(name)))) {}
 
+tensor_file::tensor_file(std::span<std::byte> memory, std::string name)
+    : tensor_file(content_of(std::make_shared<const byte_source>(memory, std::move(name)))) {}
+
 const stored_tensor* tensor_file::find(std::string_view name) const {
   auto const found =
       std::lower_bound(tensors_.begin(), tensors_.end(), name,

@@ -41,6 +41,7 @@ class writer {
     if (type == stored_type::int32) return raw(values);
     each(values, [](std::int32_t x) { return static_cast<std::int64_t>(x); });
   }
+  void write(std::span<const std::byte> values, stored_type) { raw(values); }
   void write(std::span<const bool> values, stored_type) {
     each(values, [](bool x) { return static_cast<std::uint8_t>(x); });
   }
@@ -70,6 +71,8 @@ bool becomes(const tensor_to_store& t) {
     return t.type <= stored_type::bfloat16;
   if (std::holds_alternative<std::span<const bool>>(t.values))
     return t.type == stored_type::boolean;
+  if (std::holds_alternative<std::span<const std::byte>>(t.values))
+    return t.type == stored_type::uint8;
   return t.type == stored_type::int64 || t.type == stored_type::int32;
 }
 
@@ -100,7 +103,9 @@ std::string header_of(const std::vector<const tensor_to_store*>& tensors,
   } catch (const json::exception& e) {  // names that are not UTF-8
     throw error(file + ": " + e.what());
   }
-  text.resize((text.size() + 7) / 8 * 8, ' ');
+  // Packed weights, which are mapped into memory, are aligned.
+  std::size_t const size = sizeof(std::uint64_t) + text.size();
+  text.append((alignment - size % alignment) % alignment, ' ');
   return text;
 }
 
@@ -108,10 +113,14 @@ std::string header_of(const std::vector<const tensor_to_store*>& tensors,
 
 void write_tensors(const std::filesystem::path& path, const std::vector<tensor_to_store>& tensors,
                    const std::map<std::string, std::string, std::less<>>& metadata) {
-  // In order of decreasing element size, which aligns all tensors.
+  // In order of decreasing alignment, which aligns all tensors.
   std::vector<const tensor_to_store*> order;
   for (auto const& t : tensors) order.push_back(&t);
-  auto const width = [](auto const* t) { return detail::bytes_of(t->type); };
+  auto const width = [](auto const* t) {
+    auto const* const bytes = std::get_if<std::span<const std::byte>>(&t->values);
+    return bytes != nullptr && bytes->size() % alignment == 0 ? alignment
+                                                              : detail::bytes_of(t->type);
+  };
   std::ranges::sort(order, [&](auto* a, auto* b) {
     return width(a) != width(b) ? width(a) > width(b) : a < b;  // else as they were given
   });

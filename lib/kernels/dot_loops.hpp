@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "hwy/base.h"
 #include "weft/kernels/call.hpp"
@@ -107,6 +108,7 @@ class contraction_loops {
   // A nest without loops runs once.
   const loop& inner() const { return loops_[count_ == 0 ? 0 : count_ - 1]; }
   bool is_single() const { return count_ <= 1; }
+  std::span<const loop> all() const { return {loops_, static_cast<std::size_t>(count_)}; }
 
   std::ptrdiff_t size() const {
     std::ptrdiff_t n = 1;
@@ -168,6 +170,30 @@ class contraction_loops {
   loop loops_[max_loops];
   int count_ = 0;
 };
+
+// A tile of columns: `count` of them, in vectors of which the last may be partial.
+struct tile_extent {
+  std::size_t vectors, count;
+  bool in_one_run;  // within one run of the inner loop
+};
+
+// The tile that begins at column `first` of those before `end`. Tiles are consecutive, each but the
+// last of full vectors; they end where the inner loop does if its extent is a multiple of the
+// lanes. Four vectors make two tiles of two: with three and one, the single vector would do fewer
+// products for each element of the lhs.
+HWY_INLINE tile_extent extent_of_tile(const contraction_loops& columns, std::size_t first,
+                                      std::size_t end, std::size_t lanes,
+                                      std::size_t most_vectors) {
+  const std::size_t in_one_run = columns.run(first, end - first);
+  const bool aligned = columns.inner().extent % static_cast<std::ptrdiff_t>(lanes) == 0;
+  const std::size_t remaining = aligned ? in_one_run : end - first;
+  const std::size_t vectors = (remaining + lanes - 1) / lanes;
+  tile_extent t{};
+  t.vectors = vectors == 4 ? 2 : std::min(vectors, most_vectors);
+  t.count = std::min(t.vectors * lanes, remaining);
+  t.in_one_run = t.count <= in_one_run;
+  return t;
+}
 
 struct contraction {
   contraction_loops batch, rows, columns, depth;

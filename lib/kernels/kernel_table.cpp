@@ -10,7 +10,7 @@ table dispatch() noexcept {
   WEFT_KERNELS(WEFT_KERNEL)
 #undef WEFT_KERNEL
   t.pack_dot = pack_dot_kernel();
-  t.gather_packed = gather_packed_kernel();
+  t.layout = layout_of_packed();
   t.attention = attention_kernel();
   t.attention_adjoint = attention_adjoint_kernel();
   t.sgd = sgd_kernel();

@@ -8,7 +8,7 @@ namespace weft::kernels {
 #define WEFT_KERNEL(name) kernel_function name##_kernel() noexcept;
 WEFT_KERNELS(WEFT_KERNEL)
 #undef WEFT_KERNEL
-void (*gather_packed_kernel() noexcept)(const call&, const call&) noexcept;
+packed_layout layout_of_packed() noexcept;
 void (*attention_adjoint_kernel() noexcept)(const attention_call&) noexcept;
 
 void (*sgd_kernel() noexcept)(const sgd_step&) noexcept;

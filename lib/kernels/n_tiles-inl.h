@@ -47,21 +47,10 @@ class n_tiles {
 
   // Tiles are computed where they are used: g++ would copy a stored one as vectors, whose loads
   // would wait for the stores of its members.
-  //
-  // Tiles are consecutive, each but the last of full vectors. Four vectors make two tiles of two:
-  // with three and one, the single vector would do fewer products for each element of the lhs.
   n_tile tile_at(std::size_t first) const {
-    const std::size_t lanes = hn::Lanes(tag());
-    const std::size_t end = packed_ ? count_ : part_.end();
-    const std::size_t in_one_run = run(first, end - first);
-    const std::size_t remaining = aligned_ ? in_one_run : end - first;
-    n_tile t{};
-    t.first = first;
-    t.vectors = (remaining + lanes - 1) / lanes;
-    t.vectors = t.vectors == 4 ? 2 : std::min(t.vectors, tile_vectors);
-    t.count = std::min(t.vectors * lanes, remaining);
-    t.in_one_run = t.count <= in_one_run;
-    return t;
+    const tile_extent t = extent_of_tile(loops_, first, packed_ ? count_ : part_.end(),
+                                         hn::Lanes(tag()), tile_vectors);
+    return {first, t.count, t.vectors, t.in_one_run};
   }
 
   // The number of columns of complete tiles from `first` on, no more than `limit`.

@@ -173,7 +173,7 @@ void engine::gather_packed(const instruction& s, kernels::call& c,
   instruction const& dot = p_->instructions[by];
   c.packed = memory_.packed + packed_size(dot.packed, memory_.packed_as);
   c.packed_as = memory_.packed_as;
-  kernels.gather_packed(c, call_at_bounds(dot));
+  kernels::gather_packed(kernels.layout, c, call_at_bounds(dot));
 }
 
 void engine::attend(const instruction& s, std::ptrdiff_t place, const kernels::table& kernels,

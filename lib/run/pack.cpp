@@ -1,16 +1,19 @@
 // Packing of parameters for contractions.
 #include <algorithm>
 #include <atomic>
+#include <cstdint>
 #include <exception>
 #include <functional>
 #include <mutex>
 #include <numeric>
+#include <string_view>
 #include <vector>
 
 #include "weft/kernels/dot_blocking.hpp"
 #include "weft/lower/call.hpp"
 #include "weft/run/engine.hpp"
 #include "weft/run/error.hpp"
+#include "weft/run/packed.hpp"
 #include "weft/run/parameters.hpp"
 
 namespace weft {
@@ -103,8 +106,7 @@ void engine::pack_rows(const instruction& s, const kernels::table& kernels, cons
 }
 
 void engine::freeze(std::byte* packed, precision as, const parameter_reader& from) {
-  if (generated_.run != nullptr)
-    throw error("freeze: generated code reads the parameters themselves");
+  refuse_generated_code();
   kernels::table const kernels = kernels::dispatch();
   // The contractions that pack each parameter.
   std::vector<std::vector<const instruction*>> packing(p_->parameters.size());
@@ -149,13 +151,98 @@ void engine::freeze(std::byte* packed, precision as, const parameter_reader& fro
   memory_.packed_as = as;
 }
 
+void engine::refuse_generated_code() const {
+  if (has_generated_code()) throw error("freeze: generated code reads the parameters themselves");
+}
+
+void engine::adopt(const std::byte* packed, precision as) {
+  refuse_generated_code();
+  memory_.packed = packed;
+  memory_.packed_as = as;
+}
+
 void engine::freeze(const engine& frozen) {
   if (frozen.memory_.packed == nullptr) throw error("freeze: the other module is not frozen");
   // Generated code has a layout of its own.
   if (frozen.generated_.pack != generated_.pack)
     throw error("freeze: of the two modules, one runs generated code");
+  if (frozen.p_ != p_ && detail::packing_of(*frozen.p_) != detail::packing_of(*p_))
+    throw error(
+        "freeze: the other module's model has other weights, or packs them otherwise; make this "
+        "one "
+        "from the file that they come from");
   memory_.packed = frozen.memory_.packed;
   memory_.packed_as = frozen.memory_.packed_as;
 }
 
+namespace detail {
+
+namespace {
+
+// FNV-1a (http://www.isthe.com/chongo/tech/comp/fnv/), of 64 bits.
+class hash {
+ public:
+  void add(std::string_view text) {
+    for (char const c : text) {
+      value_ ^= static_cast<unsigned char>(c);
+      value_ *= 0x100000001b3;
+    }
+    add(static_cast<std::int64_t>(text.size()));
+  }
+  void add(std::int64_t number) {
+    for (int byte = 0; byte < 8; ++byte) {
+      value_ ^= static_cast<std::uint64_t>(number) >> (8 * byte) & 0xff;
+      value_ *= 0x100000001b3;
+    }
+  }
+  std::uint64_t value() const { return value_; }
+
+ private:
+  std::uint64_t value_ = 0xcbf29ce484222325;
+};
+
+// To be counted up whenever pack_dot writes other bytes.
+constexpr std::int64_t version_of_packing = 1;
+
+}  // namespace
+
+std::uint64_t packing_of(const program& tables) {
+  hash h;
+  h.add(version_of_packing);
+  for (parameter_ref const& p : tables.parameters) {
+    h.add(tables.name(p.name));
+    for (int a = 0; a < p.rank; ++a) h.add(static_cast<std::int64_t>(p.extent[a]));
+    h.add(p.read_as_floats ? 1 : 0);
+  }
+  // In the order of their packed operands: two programs can have their instructions in another.
+  std::vector<const instruction*> packing;
+  for (instruction const& s : tables.instructions)
+    if (s.packed != not_packed) packing.push_back(&s);
+  std::ranges::sort(packing, {}, &instruction::packed);
+  for (auto const* s : packing) {
+    kernels::call const c = call_at_bounds(*s);
+    operand_ref const& columns = s->operand[kernels::rhs_operand(c)];
+    h.add(static_cast<std::int64_t>(s->packed));
+    h.add(columns.leaf);
+    h.add(static_cast<std::int64_t>(columns.offset));
+    for (std::int64_t const n : kernels::packing_of(c)) h.add(n);
+  }
+  return h.value();
+}
+
+void unpack(const program& tables, std::size_t i, std::size_t first, std::span<float> into,
+            std::span<const std::byte> packed, precision as, const kernels::packed_layout& layout) {
+  std::ranges::fill(into, 0.0f);
+  for (instruction const& s : tables.instructions) {
+    if (s.packed == not_packed || packed_parameter(s) != i) continue;
+    kernels::call c = call_at_bounds(s);
+    c.packed = packed.data() + packed_size(s.packed, as);
+    c.packed_as = as;
+    // The rhs may begin within the parameter.
+    auto const begin = s.operand[kernels::rhs_operand(c)].offset / sizeof(float);
+    kernels::unpack_dot(layout, c, static_cast<std::ptrdiff_t>(first - begin), into);
+  }
+}
+
+}  // namespace detail
 }  // namespace weft

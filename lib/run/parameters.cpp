@@ -86,11 +86,12 @@ parameter_memory shared_memory(const program& tables, const parameter_block& sha
                                std::shared_ptr<const parameter_memory> owner) {
   parameter_memory memory;
   for (parameter_ref const& r : tables.parameters) {
-    parameter const p = shared.find(tables.name(r.name));
-    if (!std::ranges::equal(p.extents, std::span(r.extent, static_cast<std::size_t>(r.rank))))
-      throw error("parameters: '" + std::string(p.name) +
+    std::size_t const i = shared.index_of(tables.name(r.name));
+    if (!std::ranges::equal(shared.extents(i),
+                            std::span(r.extent, static_cast<std::size_t>(r.rank))))
+      throw error("parameters: '" + std::string(tables.name(r.name)) +
                   "' has other extents in the model whose memory is shared");
-    memory.addresses.push_back(reinterpret_cast<std::byte*>(p.values.data()));
+    memory.addresses.push_back(shared.addresses()[i]);
   }
   // The owner is kept alive; nothing is changed through this pointer.
   memory.owner = std::const_pointer_cast<parameter_memory>(std::move(owner));
@@ -171,15 +172,23 @@ parameter parameter_block::operator[](std::size_t i) const {
   if (memory_->addresses[i] == nullptr)
     throw error("parameters: '" + std::string(tables_->name(r.name)) +
                 "' is kept only as the module has packed it");
-  return {tables_->name(r.name),
-          {r.extent, static_cast<std::size_t>(r.rank)},
-          {reinterpret_cast<float*>(memory_->addresses[i]), r.size}};
+  return {
+      tables_->name(r.name), extents(i), {reinterpret_cast<float*>(memory_->addresses[i]), r.size}};
+}
+
+std::size_t parameter_block::index_of(std::string_view name) const {
+  for (std::size_t i = 0; i < count(); ++i)
+    if (tables_->name(tables_->parameters[i].name) == name) return i;
+  throw error("parameters: the model has none with the name '" + std::string(name) + "'");
+}
+
+std::span<const std::size_t> parameter_block::extents(std::size_t i) const {
+  parameter_ref const& r = tables_->parameters[i];
+  return {r.extent, static_cast<std::size_t>(r.rank)};
 }
 
 parameter parameter_block::find(std::string_view name) const {
-  for (std::size_t i = 0; i < count(); ++i)
-    if (tables_->name(tables_->parameters[i].name) == name) return (*this)[i];
-  throw error("parameters: the model has none with the name '" + std::string(name) + "'");
+  return (*this)[index_of(name)];
 }
 
 std::size_t parameter_block::elements() const {

@@ -64,7 +64,7 @@ void check(const table& kernels, std::ptrdiff_t rows, std::ptrdiff_t depth, prec
   gather.packed_as = as;
   for (int i = 2; i >= 0; --i) {
     gather.part = part_of(i, 3);
-    kernels.gather_packed(gather, dot);
+    gather_packed(kernels.layout, gather, dot);
   }
   int wrong = 0;
   for (std::ptrdiff_t twice = 0; twice < 2; ++twice)
@@ -77,6 +77,21 @@ void check(const table& kernels, std::ptrdiff_t rows, std::ptrdiff_t depth, prec
         wrong += result[static_cast<std::size_t>((twice * depth + k) * count + i)] != expected;
       }
   BOOST_TEST(wrong == 0, rows << " rows of " << depth);
+
+  // Parts of the whole table, and what lies before and after it stays.
+  std::vector<float> unpacked(values.size() + 2, 7.0f);
+  dot.packed = packed.data();
+  dot.operands[2].data = nullptr;
+  const std::size_t some = values.size() / 3;
+  for (const auto& [first, count] :
+       {std::pair(std::size_t{0}, some + 1), std::pair(some + 1, unpacked.size() - some - 1)})
+    unpack_dot(kernels.layout, dot, static_cast<std::ptrdiff_t>(first) - 1,
+               std::span(unpacked).subspan(first, count));
+  wrong = unpacked.front() != 7 || unpacked.back() != 7;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    wrong +=
+        unpacked[i + 1] != (as == precision::float32 ? values[i] : rounded_to_bfloat16(values[i]));
+  BOOST_TEST(wrong == 0, "unpacked, " << rows << " rows of " << depth);
 }
 
 }  // namespace

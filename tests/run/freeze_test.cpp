@@ -163,6 +163,38 @@ BOOST_AUTO_TEST_CASE(modules_share_packed_weights) {
   BOOST_TEST((run<"heads">(second, 9) == before), "it keeps what was shared");
 }
 
+template <std::size_t Most, bool Transposed = false>
+struct bounded {
+  struct Row : weft::axis<weft::up_to<Most>> {};
+  constexpr auto operator()(weft::scope s) const {
+    auto x = s.input<"x", float, Row, Embed>();
+    auto w = s.param<"wide.weight", Wide, Embed>();
+    auto y = weft::dot<Embed>(x, w);
+    if constexpr (Transposed)
+      return weft::results(weft::as<"y">(weft::dot<Wide>(y, w)));
+    else
+      return weft::results(weft::as<"y">(y));
+  }
+};
+
+BOOST_AUTO_TEST_CASE(modules_of_models_with_other_bounds_share_packed_weights) {
+  std::vector<float> const x(Embed::extent, 0.5f);
+  auto const run = [&](auto& net) {
+    auto const y = net(weft::arg<"x">(x)).template get<"y">();
+    return std::vector<float>(y.data(), y.data() + y.size());
+  };
+  for (auto const p : {weft::precision::float32, weft::precision::bfloat16}) {
+    weft::module<bounded<9>> many(1);
+    many.freeze(p);
+    weft::module<bounded<1>> one(weft::sharing(many));
+    BOOST_TEST((run(one) == run(many)));
+    many.freeze(p);
+    BOOST_TEST((run(one) == run(many)));
+    // A model that packs the same parameter in two ways.
+    BOOST_CHECK_THROW((weft::module<bounded<1, true>>(weft::sharing(many))), weft::error);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(weights_that_several_threads_pack_have_the_same_bits) {
   // One thread after another; the first packs all that there is.
   weft::executor const threads(3, [](int n, weft::job f) {

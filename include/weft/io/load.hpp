@@ -13,6 +13,7 @@
 #include "weft/axes/name.hpp"
 #include "weft/io/safetensors.hpp"
 #include "weft/run/module.hpp"
+#include "weft/run/packed.hpp"
 #include "weft/run/parameters.hpp"
 #include "weft/run/states.hpp"
 #include "weft/run/trainer.hpp"
@@ -39,11 +40,11 @@ struct save_options {
 
 // Sets every parameter to the file's tensor of its name. The tensor has any floating-point type and
 // the parameter's shape, each axis at its bound; one extent in the file may stand for several
-// adjacent axes, as 384 in [384, 384] for Heads and HeadDim of [Heads, HeadDim, Embed], so
-// PyTorch's weights load unchanged. Throws weft::error where the file is invalid, a tensor is
-// missing, unknown or of another shape or type (the message lists these in at most ten lines), or
-// the file is written to meanwhile. All tensors are read before the first parameter is set, so an
-// error changes no parameter. Returns the names of the ignored tensors.
+// adjacent axes, as 384 in [384, 384] for Heads and HeadDim of [Heads, HeadDim, Embed], and leading
+// extents of 1 do not count, so PyTorch's weights load unchanged. Throws weft::error where the file
+// is invalid, a tensor is missing, unknown or of another shape or type (the message lists these in
+// at most ten lines), or the file is written to meanwhile. All tensors are read before the first
+// parameter is set, so an error changes no parameter. Returns the names of the ignored tensors.
 std::vector<std::string> load(const parameter_block& parameters, const tensor_file& file,
                               const load_options& options = {});
 // Writes every parameter under its name, with the extents of its axes. Throws weft::error where the
@@ -90,6 +91,19 @@ void save(const detail::runnable<Model, Unit>& net, const std::filesystem::path&
           const save_options& options = {}) {
   save(net.parameters(), file, options);
 }
+
+// Saves what a frozen module keeps of its weights: net.packed(). A module made from that file, in
+// the same precision, is ready at once: the weights are mapped into memory, and shared by all
+// processes that do so.
+//
+//   weft::save(net.packed(), "llama.packed");
+//   weft::module<llama> next(weft::tensor_file("llama.packed"), weft::precision::bfloat16);
+//
+// The file is a safetensors file, whose metadata say how the weights are interleaved. A machine
+// with vectors of another length packs them anew, from the file, with the same bits. Throws
+// weft::error where the file cannot be written. Such a file is for one model and one version of
+// weft, and refused by others.
+void save(const packed_weights& weights, const std::filesystem::path& file);
 
 // Saves the states of a module, such as a cache after a long prompt: each under its name, with the
 // extents of its axes, at their bounds. Throws weft::error where the file cannot be written.

@@ -3,6 +3,7 @@
 // little-endian and row-major. Link weft::io.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -17,12 +18,14 @@ namespace weft {
 
 // A tensor to write; it refers to its values, row-major, which must live until then. Floats are
 // stored in any floating-point type, rounded to nearest, ties to even; bool as BOOL; int32 as I32
-// or I64.
+// or I64; bytes as U8, aligned to 64 bytes in the file if they are a multiple of that.
 struct tensor_to_store {
   std::string name;                // unique in the file
   std::vector<std::size_t> shape;  // the extents, outermost first
   // The elements, as many as the product of the extents.
-  std::variant<std::span<const float>, std::span<const std::int32_t>, std::span<const bool>> values;
+  std::variant<std::span<const float>, std::span<const std::int32_t>, std::span<const bool>,
+               std::span<const std::byte>>
+      values;
   stored_type type;  // in the file
 };
 

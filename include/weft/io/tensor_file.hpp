@@ -41,6 +41,7 @@ enum class stored_type : std::uint8_t {
   int64,
   int32,
   boolean,
+  uint8,
   other
 };
 
@@ -65,8 +66,8 @@ struct stored_tensor {
   std::string description() const;
 
   // Reads the elements, in row-major order, as T: float, from any floating-point type, rounded to
-  // nearest; std::int32_t or std::int64_t, from int32 and int64; bool, from boolean; double, from
-  // all of these. Throws weft::error where the type is another one, a value does not fit into
+  // nearest; std::int32_t or std::int64_t, from int32, int64 and uint8; bool, from boolean; double,
+  // from all of these. Throws weft::error where the type is another one, a value does not fit into
   // int32, `into` does not have size() elements, or the file cannot be read or was written to since
   // it was opened.
   template <class T>
@@ -95,6 +96,9 @@ class tensor_file : public parameter_source {
   explicit tensor_file(const std::filesystem::path& path);
   // The same from the content of a file; `name` stands for it in error messages.
   tensor_file(std::vector<std::byte> bytes, std::string name);
+  // The same from memory that must outlive it, and what is made from it: parameters that are
+  // float32 in the file are those in this memory. See weft::embedded of weft/io/embedded.hpp.
+  tensor_file(std::span<std::byte> memory, std::string name);
 
   // The path, or the name given.
   const std::string& name() const { return name_; }

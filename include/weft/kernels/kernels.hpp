@@ -2,6 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
 
 #include "weft/graph/op.hpp"
 #include "weft/kernels/attention.hpp"
@@ -66,6 +69,16 @@ namespace weft::kernels {
 // zero: zero bits over the loops.
 using kernel_function = void (*)(const call&) noexcept;
 
+// How a SIMD target interleaves the columns of a packed rhs. Targets with the same layout read each
+// other's packed weights.
+struct packed_layout {
+  std::uint8_t lanes;    // the columns of a vector
+  std::uint8_t vectors;  // of the widest tile
+  bool pairs;            // whether bfloat16_products has pairs along the depth
+
+  friend bool operator==(const packed_layout&, const packed_layout&) = default;
+};
+
 // The kernels compiled for one SIMD target.
 struct table {
 #define WEFT_KERNEL(name) kernel_function name;
@@ -93,11 +106,8 @@ struct table {
   // other operand is read.
   void (*pack_dot)(const call&, std::byte* packed) noexcept;
 
-  // A gather from a table of float32 that is read from where `dot` has it packed as its rhs: row v
-  // of the table is column v of the rhs. Of the loops of both, one is along the table's rows, and
-  // the others have stride 0 in the table. The table's data is null; `packed` and `packed_as` are
-  // set.
-  void (*gather_packed)(const call& gather, const call& dot) noexcept;
+  // How pack_dot interleaves columns.
+  packed_layout layout;
 
   // attention: its result and, if not absent, its statistics, as attention_call says. A query that
   // sees no key has zeros. Partitions divide its batch and blocks of queries.
@@ -116,6 +126,22 @@ struct table {
   void (*adamw)(const adamw_step&) noexcept;
   double (*sum_of_squares)(const float* x, std::size_t n) noexcept;
 };
+
+// A gather from a table of float32 that is read from where `dot` has it packed as its rhs: row v of
+// the table is column v of the rhs. Of the loops of both, one is along the table's rows, and the
+// others have stride 0 in the table. The table's data is null; `packed` and `packed_as` of the
+// gather are set.
+void gather_packed(const packed_layout& layout, const call& gather, const call& dot) noexcept;
+
+// The opposite of pack_dot, on any target: into[i] becomes the element of the rhs with the offset
+// first + i from the operand's data, in elements, where the rhs has one; other elements of `into`
+// stay. `packed` and `packed_as` are set; no operand's data is read. Allocates.
+void unpack_dot(const packed_layout& layout, const call& dot, std::ptrdiff_t first,
+                std::span<float> into);
+
+// What the bytes that pack_dot writes depend on, beside the layout and the elements: if these
+// numbers are equal for two contractions, they read the same packed rhs.
+std::vector<std::int64_t> packing_of(const call& dot);
 
 // For the best target that this machine runs. Cheap: a few loads. To be asked for once per run.
 table dispatch() noexcept;

@@ -2,6 +2,8 @@
 // of the workspace, and packed parameters.
 #pragma once
 
+#include <utility>
+
 #include "weft/kernels/attention_adjoint_scratch.hpp"
 #include "weft/kernels/attention_scratch.hpp"
 #include "weft/kernels/scratch.hpp"
@@ -34,8 +36,10 @@ constexpr void assign_scratch(lowering& ctx) {
 }
 
 // Assigns packed copies to parameters that are the right-hand operand (k x n) of a dot and whose
-// extents are all fixed.
+// extents are all fixed: in the parameters' order, so that two programs with the same parameters,
+// such as a prefill and a step, can share what one of them has packed.
 constexpr void assign_packed_parameters(lowering& ctx) {
+  std::size_t next[max_leaves]{};  // the size of each parameter's copies, then the offset of one
   for (int i = 0; i < ctx.d.count.instructions; ++i) {
     instruction& s = ctx.d.instructions[i];
     if (s.run != kernel::dot) continue;
@@ -46,10 +50,19 @@ constexpr void assign_packed_parameters(lowering& ctx) {
     for (int l = 0; l < s.loops; ++l)
       pack = pack && (columns.stride[l] == 0 || s.extent[l].fixed());
     if (!pack) continue;
-    s.packed = ctx.d.packed_bytes;
     // Half of every offset, which bfloat16 uses, is aligned too.
-    ctx.d.packed_bytes +=
+    std::size_t const bytes =
         kernels::round_up(kernels::packed_bytes(c, precision::float32), 2 * alignment);
+    s.packed = next[columns.leaf];
+    next[columns.leaf] += bytes;
+    ctx.d.packed_bytes += bytes;
+  }
+  std::size_t before = 0;
+  for (int p = 0; p < ctx.d.count.parameters; ++p) before += std::exchange(next[p], before);
+  for (int i = 0; i < ctx.d.count.instructions; ++i) {
+    instruction& s = ctx.d.instructions[i];
+    if (s.packed != not_packed)
+      s.packed += next[s.operand[kernels::rhs_operand(call_at_bounds(s))].leaf];
   }
 }
 
@@ -121,8 +134,8 @@ constexpr void find_uses_of_parameters(lowering& ctx) {
     }
     if (s.run != kernel::attention && s.run != kernel::attention_adjoint) continue;
     attention_ref const& a = ctx.d.attentions[s.attention];
-    for (operand_ref const* r :
-         {&a.query, &a.key, &a.value, &a.mask, &a.bias, &a.offset, &a.lengths, &a.relative, &a.g})
+    for (operand_ref const* r : {&a.query, &a.key, &a.value, &a.mask, &a.bias, &a.offset, &a.begins,
+                                 &a.lengths, &a.relative, &a.g})
       reads(*r);
   }
 }

@@ -118,8 +118,12 @@ class engine {
   // the source, a part at a time. Throws weft::error where they cannot be read, or there is
   // generated code.
   void freeze(std::byte* packed, precision as, const parameter_reader& from);
-  // Later runs read what another engine of the same program has packed, which must outlive this
-  // one. Throws weft::error where it is not frozen, or only one of the two has generated code.
+  // Later runs read what is packed already, for this program and the best SIMD target. Throws
+  // weft::error where there is generated code.
+  void adopt(const std::byte* packed, precision as);
+  // Later runs read what another engine has packed, which must outlive this one. Throws weft::error
+  // where it is not frozen, has other parameters or packs them otherwise, or only one of the two
+  // has generated code.
   void freeze(const engine& frozen);
   // The same for one instruction, in the layout that the table kernels read.
   void pack(const instruction& s, const kernels::table& kernels, std::byte* packed,
@@ -132,6 +136,7 @@ class engine {
   std::size_t length(const extent_ref& e) const noexcept { return e.in(lengths_.data()); }
 
   bool is_frozen() const noexcept { return memory_.packed != nullptr; }
+  bool has_generated_code() const noexcept { return generated_.run != nullptr; }
 
   const memory& blocks() const { return memory_; }
   // The data pointer of each input.
@@ -158,6 +163,7 @@ class engine {
   void pack_rows(const instruction& s, const kernels::table& kernels, const float* values,
                  row_range rows, std::byte* packed, precision as,
                  std::byte* scratch) const noexcept;
+  void refuse_generated_code() const;
   // Calls f(scratch) on each of the threads of run_on.
   template <class F>
   void on_threads(F f) const noexcept;

@@ -18,6 +18,7 @@
 #include "weft/run/error.hpp"
 #include "weft/run/generated.hpp"
 #include "weft/run/memory.hpp"
+#include "weft/run/packed.hpp"
 #include "weft/run/parameters.hpp"
 #include "weft/run/refusal.hpp"
 #include "weft/run/states.hpp"
@@ -165,15 +166,20 @@ class runnable {
       : runnable(weft::parameters<Model>(file), generated) {}
   // Frozen, from a file that is not loaded: weights that are packed, see freeze, are kept in that
   // form alone. So is an embedding whose table is the output projection too. The other parameters
-  // are as above. `threads` read and pack, and are those of later runs. weft::module<llama>
+  // are as above. `threads` read and pack, and are those of later runs. Weights that weft::save
+  // has written on such a machine are not read, but mapped. weft::module<llama>
   // net(weft::tensor_file("llama.gguf"), weft::precision::bfloat16);
   runnable(const parameter_source& file, precision p, const executor& threads = {})
       : runnable(file.open(code::program), p, threads) {}
   // Shares the parameters of another module, and its packed weights if it is frozen, as for another
   // thread: weft::module<encoder> second(weft::sharing(first)). States and workspace are its own.
-  // Packed memory that the caller gave must outlive both. Throws weft::error where the other one is
-  // frozen and only one of the two has generated code.
-  explicit runnable(shared_weights<Model, Unit> first, generated_code<source> generated = {})
+  // The other model may be another one that has all parameters of this one with the same extents,
+  // such as a step beside a prefill, or the same layers with a larger batch. Packed memory that the
+  // caller gave must outlive both. Throws weft::error where the other one is frozen and packs its
+  // weights otherwise, or only one of the two has generated code.
+  template <model_like Other, class OtherUnit>
+  requires(has_parameters_of<Other, Model>()) explicit runnable(
+      shared_weights<Other, OtherUnit> first, generated_code<source> generated = {})
       : parameters_(first.of.parameters_),
         workspace_(allocate(workspace_bytes, pages::small)),
         packed_(first.of.packed_),
@@ -247,6 +253,18 @@ class runnable {
     packed_.reset();
   }
 
+  // The packed weights, to save, see weft::save of weft/io/load.hpp. Throws weft::error where the
+  // module is not frozen, or runs generated code, which has a layout of its own.
+  packed_weights packed() const {
+    if (!engine_.is_frozen()) throw error("packed: the module is not frozen");
+    if (engine_.has_generated_code()) throw error("packed: the module runs generated code");
+    auto const& blocks = engine_.blocks();
+    return {&code::program,
+            parameters_,
+            {blocks.packed, packed_bytes(blocks.packed_as)},
+            blocks.packed_as};
+  }
+
   // Runs the model: one weft::arg per input, in any order. Throws weft::error where a length or an
   // index is wrong, or a write to a state has no room, before anything is computed. Allocates
   // nothing.
@@ -304,12 +322,20 @@ class runnable {
             code::program, *file,
             [](std::size_t i) { return code::tables.parameters[i].read_as_floats; })),
         workspace_(allocate(workspace_bytes, pages::small)),
-        packed_(allocate(packed_bytes(p))),
+        packed_(file->packed(p)),
         packed_as_(p),
         engine_(code::program, {parameters_.addresses(), nullptr, workspace_.get()}) {
     engine_.run_on(threads);
-    engine_.freeze(packed_.get(), p, *file);
+    if (packed_ != nullptr) {
+      engine_.adopt(packed_.get(), p);
+    } else {
+      packed_ = allocate(packed_bytes(p));
+      engine_.freeze(packed_.get(), p, *file);
+    }
   }
+
+  template <model_like OtherModel, class OtherUnit>
+  friend class runnable;
 
   weft::parameters<Model> parameters_;
   aligned_bytes workspace_;
@@ -338,7 +364,7 @@ class runnable {
 
 }  // namespace detail
 
-// For a module that shares the weights of another one of the same model and results.
+// For a module that shares the weights of another one: see the constructors of detail::runnable.
 template <model_like Model, class Unit>
 detail::shared_weights<Model, Unit> sharing(const detail::runnable<Model, Unit>& first) {
   return {first};

@@ -13,6 +13,7 @@
 
 #include "weft/lower/lower.hpp"
 #include "weft/lower/units.hpp"
+#include "weft/precision.hpp"
 #include "weft/run/memory.hpp"
 #include "weft/run/view.hpp"
 
@@ -44,6 +45,10 @@ class parameter_reader {
   // Reads into.size() elements of parameter i from `first` on. Several threads may read at once.
   // Throws weft::error where they cannot be read.
   virtual void read(std::size_t i, std::size_t first, std::span<float> into) const = 0;
+  // What the source has packed for this program and this machine, aligned to 64 bytes, for the
+  // caller to change; null where it has nothing, or packed for another machine. Throws weft::error
+  // where it is packed in another precision.
+  virtual std::shared_ptr<std::byte[]> packed([[maybe_unused]] precision as) { return nullptr; }
 };
 
 // What parameters can be made from, beside a seed: a file of tensors, see weft/io/load.hpp.
@@ -81,8 +86,8 @@ class parameter_block {
   // Uses the caller's memory with its present values; it must outlive the block. Throws weft::error
   // where it is smaller than the program's parameter_bytes or not aligned to 64 bytes.
   parameter_block(const program& tables, std::span<std::byte> bytes);
-  // Shares the memory of the parameters of another program that have the same names. Throws
-  // weft::error where it lacks one or has it with other extents.
+  // Shares the memory of the parameters of another program that have the same names, of those whose
+  // values are there. Throws weft::error where it lacks one or has it with other extents.
   parameter_block(const program& tables, const parameter_block& shared);
   // Uses this memory.
   parameter_block(const program& tables, parameter_memory memory);
@@ -101,6 +106,10 @@ class parameter_block {
   // The parameter with this name. Throws weft::error where the model has none, or its values are
   // not there.
   parameter find(std::string_view name) const;
+  // The index of the parameter with this name. Throws weft::error where the model has none.
+  std::size_t index_of(std::string_view name) const;
+  // The extents of parameter i, i < count(), whether or not its values are there.
+  std::span<const std::size_t> extents(std::size_t i) const;
   // The total number of elements, without alignment padding.
   std::size_t elements() const;
 
@@ -212,7 +221,7 @@ class parameters : public parameter_block {
   explicit parameters(const parameter_source& source) : parameter_block(code::program, source) {}
   // Shares the memory of another model's parameters, such as the same layers with a smaller batch:
   // weft::module<step> one(many.parameters()). The other model has all parameters of this one, with
-  // the same extents.
+  // the same extents. Of a frozen module that keeps nothing else: see weft::sharing.
   template <model_like Other>
   requires(detail::has_parameters_of<Other, Model>()) parameters(const parameters<Other>& shared)
       : parameter_block(code::program, static_cast<const parameter_block&>(shared)) {}

@@ -1,0 +1,36 @@
+// Packed weights: what a frozen module keeps of a model's parameters, to share and to save.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "weft/kernels/kernels.hpp"
+#include "weft/lower/program.hpp"
+#include "weft/precision.hpp"
+#include "weft/run/parameters.hpp"
+
+namespace weft {
+
+// What a module has packed, see module::freeze. It refers to the module's memory.
+struct packed_weights {
+  const program* tables;              // of the module
+  parameter_block parameters;         // not all have values: see parameter_block::is_partial
+  std::span<const std::byte> memory;  // the packed weights
+  precision as;                       // what they are kept in
+};
+
+namespace detail {
+
+// A hash of all that the packed weights of a program depend on, but for the weights, the precision
+// and kernels::packed_layout: its parameters, and the contractions that they are packed for.
+// Programs with the same hash read each other's packed weights.
+std::uint64_t packing_of(const program& tables);
+
+// Elements [first, first + into.size()) of parameter i, from what the program's contractions have
+// packed of it in a target's layout; zeros where they have packed nothing.
+void unpack(const program& tables, std::size_t i, std::size_t first, std::span<float> into,
+            std::span<const std::byte> packed, precision as, const kernels::packed_layout& layout);
+
+}  // namespace detail
+}  // namespace weft

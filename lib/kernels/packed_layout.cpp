@@ -1,0 +1,33 @@
+// How the target that Highway has chosen lays out a packed rhs.
+#include "kernels/kernel_table.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/packed_layout.cpp"
+#include "hwy/foreach_target.h"
+// After foreach_target.
+#include "kernels/microkernel-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace weft::kernels::HWY_NAMESPACE {
+namespace {
+
+packed_layout layout() {
+  return {static_cast<std::uint8_t>(hn::Lanes(tag())), static_cast<std::uint8_t>(tile_vectors),
+          has_bfloat16_dot};
+}
+
+}  // namespace
+}  // namespace weft::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace weft::kernels {
+
+HWY_EXPORT(layout);
+
+packed_layout layout_of_packed() noexcept {
+  return HWY_DYNAMIC_DISPATCH(layout)();
+}
+
+}  // namespace weft::kernels
+#endif

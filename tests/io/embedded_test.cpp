@@ -1,0 +1,74 @@
+// Files in the program.
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <string_view>
+#include <vector>
+
+#include "support/temporary.hpp"
+#include "weft/io/embedded.hpp"
+#include "weft/io/load.hpp"
+#include "weft/nn/linear.hpp"
+
+namespace {
+
+struct Row : weft::axis<2> {};
+struct Embed : weft::axis<16> {};
+struct Wide : weft::axis<5> {};
+
+struct model {
+  constexpr auto operator()(weft::scope s) const {
+    auto x = s.input<"x", float, Row, Embed>();
+    return weft::results(
+        weft::as<"y">(weft::nn::linear<weft::shape<Embed>, weft::shape<Wide>>(s, x)));
+  }
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(embedded)
+
+BOOST_AUTO_TEST_CASE(an_embedded_file_has_the_tensors_of_the_file) {
+  auto const content = weft::embedded<"encoder_layer.safetensors">();
+  BOOST_TEST(reinterpret_cast<std::uintptr_t>(content.data()) % 64 == 0u);
+  weft::tensor_file const file(WEFT_EMBEDDED_FILE);
+  weft::tensor_file const within(content, "encoder_layer.safetensors");
+  BOOST_TEST(within.name() == "encoder_layer.safetensors");
+  BOOST_TEST_REQUIRE(within.tensors().size() == file.tensors().size());
+  BOOST_TEST(!file.tensors().empty());
+  for (auto const& t : file.tensors())
+    BOOST_TEST((within[t.name].values<float>() == t.values<float>()), t.name);
+}
+
+BOOST_AUTO_TEST_CASE(a_file_that_is_made_while_building_is_embedded) {
+  auto const made = weft::embedded<"made.txt">();
+  BOOST_TEST(std::string_view(reinterpret_cast<const char*>(made.data()), made.size()) == "made");
+}
+
+BOOST_AUTO_TEST_CASE(parameters_in_memory_are_those_that_modules_read) {
+  weft::testing::temporary const path("weft_embedded_test");
+  weft::save(weft::parameters<model>(3), path);
+  weft::module<model> right{weft::tensor_file(path)};
+  std::vector<std::byte> content(std::filesystem::file_size(path));
+  std::ifstream(static_cast<const std::filesystem::path&>(path), std::ios::binary)
+      .read(reinterpret_cast<char*>(content.data()), std::ssize(content));
+  weft::tensor_file const file(std::span<std::byte>(content), "memory");
+  weft::module<model> first{file}, second{file};
+  std::vector<float> const x(32, 0.5f);
+  auto const run = [&](weft::module<model>& net) {
+    auto const y = net(weft::arg<"x">(x)).get<"y">();
+    return std::vector<float>(y.data(), y.data() + y.size());
+  };
+  BOOST_TEST((run(first) == run(right)));
+  auto* const weight =
+      reinterpret_cast<std::byte*>(first.parameters().find("weight").values.data());
+  BOOST_TEST((weight >= content.data() && weight < content.data() + content.size()));
+  for (float& w : first.parameters().find("bias").values) w += 1;
+  BOOST_TEST((run(second) == run(first)));
+  BOOST_TEST((run(second) != run(right)));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
