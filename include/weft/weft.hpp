@@ -25,6 +25,7 @@
 #include "weft/nn/position.hpp"
 #include "weft/nn/recurrent.hpp"
 #include "weft/nn/score.hpp"
+#include "weft/nn/segments.hpp"
 #include "weft/nn/transformer.hpp"
 #include "weft/ops/arithmetic.hpp"
 #include "weft/ops/compare.hpp"

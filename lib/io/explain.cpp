@@ -104,6 +104,8 @@ class explainer {
       if (std::int64_t const origin = relative_origin(n); origin != 0)
         text.append(" + ").append(std::to_string(origin));
     }
+    if (int const begins = find_option(n, attention_option::begins); begins >= 0)
+      text.append(" key >= ").append(call(begins));
     if (int const lengths = find_option(n, attention_option::lengths); lengths >= 0) {
       text.append(" key < ").append(call(lengths));
       if (std::int64_t const more = length_more(n); more != 0)

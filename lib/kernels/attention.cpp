@@ -28,21 +28,6 @@ HWY_BEFORE_NAMESPACE();
 namespace weft::kernels::HWY_NAMESPACE {
 namespace {
 
-// A range [begin, end) of queries or of keys.
-struct interval {
-  std::ptrdiff_t begin, end;
-  bool empty() const { return begin >= end; }
-  std::size_t size() const { return static_cast<std::size_t>(end - begin); }
-  interval intersect(const interval& o) const {
-    return {std::max(begin, o.begin), std::min(end, o.end)};
-  }
-  // The same, but an empty result lies within o.
-  interval clamped_to(const interval& o) const {
-    const std::ptrdiff_t first = std::clamp(begin, o.begin, o.end);
-    return {first, std::clamp(end, first, o.end)};
-  }
-};
-
 // Vectors of queries in a tile.
 constexpr std::size_t tile_vectors = has_32_registers ? max_attention_vectors : 2;
 
@@ -111,9 +96,17 @@ class forward {
     band_range_ = band_range(at_.band, {0, queries_}, {0, at_.keys});
   }
 
-  // The keys that the band and the length leave visible to at least one, or to all, of the queries.
-  interval visible_to_any(const interval& queries) const {
+  // The keys that the band and the length leave visible to at least one, or to all, of the queries;
+  // and that also their limits leave visible to at least one.
+  interval within_band(const interval& queries) const {
     const index_range visible = band_range_.keys({queries.begin, queries.end});
+    return {visible.begin, visible.end};
+  }
+  interval visible_to_any(const interval& queries) const {
+    const interval banded = within_band(queries);
+    if (!at_.limits.any()) return banded;
+    const index_range visible =
+        at_.limits.keys_seen_by_any({queries.begin, queries.end}, {banded.begin, banded.end});
     return {visible.begin, visible.end};
   }
   interval visible_to_all(const interval& queries) const {
@@ -142,7 +135,8 @@ class forward {
   // Whether a tile may process a key that is masked out for one of its queries.
   bool may_mask() const {
     return c_.mask.data != nullptr || c_.bias.data != nullptr || c_.relative.data != nullptr ||
-           c_.visible.lowest != PTRDIFF_MIN || c_.visible.highest != PTRDIFF_MAX;
+           c_.visible.lowest != PTRDIFF_MIN || c_.visible.highest != PTRDIFF_MAX ||
+           at_.limits.any();
   }
 
   // Whether all elements of `rows` rows of results are finite.
@@ -270,7 +264,7 @@ class forward {
     const std::size_t vectors = vectors_of(queries);
     interval visible[tile_vectors];
     for (std::size_t v = 0; v < vectors; ++v)
-      visible[v] = visible_to_any(vector_of(queries, v)).clamped_to(keys);
+      visible[v] = within_band(vector_of(queries, v)).clamped_to(keys);
     const auto scores = [&](std::ptrdiff_t key, std::size_t v) {
       return scores_ + (key - keys.begin) * pitch() + static_cast<std::ptrdiff_t>(v) * lanes();
     };
@@ -355,6 +349,8 @@ class forward {
     if (at_.mask.data != nullptr)
       apply_mask(s, {at_.mask.at(queries.begin, keys.begin), at_.mask.row, at_.mask.column},
                  queries.size(), bias_);
+    if (at_.limits.any())
+      apply_limits(s, at_.limits, {queries.begin, queries.end}, {keys.begin, keys.end});
     const interval all = visible_to_all(queries);
     const interval before{keys.begin, std::min(all.begin, keys.end)};
     const interval after{std::max({all.end, before.end, keys.begin}), keys.end};

@@ -447,8 +447,8 @@ class adjoint {
   static bool is_requested(const operand& gradient) { return gradient.data != nullptr; }
 
   void softmax_and_grad_of_block() {
-    const bool biased =
-        c_.bias.data != nullptr || c_.mask.data != nullptr || c_.relative.data != nullptr;
+    const bool biased = c_.bias.data != nullptr || c_.mask.data != nullptr ||
+                        c_.relative.data != nullptr || at_.limits.any();
     if (soft_cap_ == 0)
       biased ? softmax_and_grad_of_rows<false, true>() : softmax_and_grad_of_rows<false, false>();
     else
@@ -459,10 +459,10 @@ class adjoint {
   template <bool Capped, bool Biased>
   HWY_NOINLINE void softmax_and_grad_of_rows() {
     const bool one_bias_row = c_.bias.stride[loop_.query] == 0 &&
-                              c_.mask.stride[loop_.query] == 0 && c_.relative.data == nullptr;
-    const bool of_bias = is_requested(c_.bias_gradient),
-               of_relative = is_requested(c_.relative_gradient);
-    const bool drops = c_.drop.threshold != 0;
+                              c_.mask.stride[loop_.query] == 0 && c_.relative.data == nullptr &&
+                              !at_.limits.any();
+    const bool of_bias = is_requested(c_.bias_gradient), drops = c_.drop.threshold != 0;
+    const bool of_relative = is_requested(c_.relative_gradient);
     alignas(64) std::uint32_t buffer[random_words_capacity(max_adjoint_keys)];
     for (std::ptrdiff_t first = 0; first < queries_.size(); first += tiles::rows) {
       const index_range strip = strip_of_queries(first);
@@ -519,9 +519,9 @@ class adjoint {
     if (c_.bias.data != nullptr) dense(at_.bias).for_each_stride(i, {0, count}, add);
     if (c_.relative.data != nullptr)
       relative(at_.relative, c_.relative).for_each_stride(i, {0, count}, add);
-    if (c_.mask.data == nullptr) return;
     constexpr float infinity = std::numeric_limits<float>::infinity();
-    for (std::ptrdiff_t j = 0; j < count; ++j)
+    if (at_.limits.any()) at_.limits.apply(queries_.begin + i, keys_, bias_row_, 1);
+    for (std::ptrdiff_t j = 0; c_.mask.data != nullptr && j < count; ++j)
       if (*at_.mask.at(queries_.begin + i, keys_.begin + j) == 0) bias_row_[j] = -infinity;
   }
 

@@ -67,7 +67,8 @@ class decode_step {
         depth_, [&](vec v) HWY_ATTR { return hn::Mul(scale, v); }, query_, at_.query.data);
     running_max_ = std::numeric_limits<float>::lowest();
     running_sum_ = 0;
-    const index_range visible = band_range(at_.band, {0, 1}, {0, at_.keys}).keys({0, 1});
+    const index_range visible = at_.limits.keys_seen_by_any(
+        {0, 1}, band_range(at_.band, {0, 1}, {0, at_.keys}).keys({0, 1}));
     if (visible.begin >= visible.end) std::fill_n(results_, width_, 0.0f);
     for (index_range keys{visible.begin, 0}; keys.begin < visible.end; keys.begin = keys.end) {
       keys.end = std::min(keys.begin + key_block, visible.end);

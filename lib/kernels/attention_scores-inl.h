@@ -16,6 +16,7 @@
 #include <limits>
 
 #include "kernels/attention_products-inl.h"
+#include "kernels/attention_view.hpp"
 #include "kernels/bias_tile.hpp"
 #include "kernels/transpose-inl.h"
 #include "weft/kernels/math-inl.h"
@@ -197,6 +198,14 @@ inline HWY_NOINLINE void apply_band(const score_rows& s, std::ptrdiff_t lowest,
     first = hn::Add(first, hn::Set(d, 1.0f));
     last = hn::Add(last, hn::Set(d, 1.0f));
   }
+}
+
+// Scores become -infinity where a key is not within the limits of its query.
+inline HWY_NOINLINE void apply_limits(const score_rows& s, const key_limits& limits,
+                                      index_range queries, index_range keys) {
+  if (limits.see_all(queries, keys)) return;
+  for (std::ptrdiff_t i = queries.begin; i < queries.end; ++i)
+    limits.apply(i, keys, s.data + (i - queries.begin), s.pitch);
 }
 
 // Zeroes rows next to the scores which a register tile also reads: keys that only some of its

@@ -1,8 +1,10 @@
 // Views of an attention call's operands at one index of its batch loops.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <type_traits>
 
 #include "kernels/band.hpp"
@@ -57,6 +59,59 @@ struct slice {
   operator slice<const T>() const requires(!std::is_const_v<T>) { return {data, row, column}; }
 };
 
+// The keys that the begins and the lengths of queries leave visible: for each query, [begin, end).
+// Lengths that all queries share are attention_view::keys instead.
+class key_limits {
+ public:
+  key_limits() = default;
+  key_limits(const attention_call& c, const batch_index& batch) : more_(c.length_more) {
+    const int query = attention_loops(c.loops).query;
+    const auto set = [&](const operand& o, const std::int32_t*& first, std::ptrdiff_t& step) {
+      if (o.data == nullptr) return;
+      first = static_cast<const std::int32_t*>(o.data) + batch.offset(o);
+      step = o.stride[query];
+    };
+    set(c.begins, begin_, begin_step_);
+    if (c.lengths.stride[query] != 0) set(c.lengths, end_, end_step_);
+  }
+
+  bool any() const { return begin_ != nullptr || end_ != nullptr; }
+  // What query i sees of these keys.
+  index_range keys(std::ptrdiff_t i, index_range all) const {
+    if (begin_ != nullptr) all.begin = std::max<std::ptrdiff_t>(all.begin, begin_[i * begin_step_]);
+    if (end_ != nullptr) all.end = std::min<std::ptrdiff_t>(all.end, end_[i * end_step_] + more_);
+    return all;
+  }
+  // The range that spans the keys that at least one of the queries sees.
+  index_range keys_seen_by_any(index_range queries, index_range all) const {
+    if (!any()) return all;
+    index_range span{all.end, all.begin};
+    for (std::ptrdiff_t i = queries.begin; i < queries.end; ++i) {
+      const index_range seen = keys(i, all);
+      if (seen.size() <= 0) continue;
+      span = {std::min(span.begin, seen.begin), std::max(span.end, seen.end)};
+    }
+    return {std::min(span.begin, all.end), std::max(span.end, span.begin)};
+  }
+  // Sets to -infinity those of query i's scores of these keys that it does not see; `step` is their
+  // stride.
+  void apply(std::ptrdiff_t i, index_range all, float* scores, std::ptrdiff_t step) const {
+    const index_range seen = keys(i, all);
+    for (std::ptrdiff_t j = all.begin; j < all.end; ++j, scores += step)
+      if (j < seen.begin || j >= seen.end) *scores = -std::numeric_limits<float>::infinity();
+  }
+  // Whether each of the queries sees all of these keys.
+  bool see_all(index_range queries, index_range all) const {
+    for (std::ptrdiff_t i = queries.begin; any() && i < queries.end; ++i)
+      if (keys(i, all) != all) return false;
+    return true;
+  }
+
+ private:
+  const std::int32_t *begin_ = nullptr, *end_ = nullptr;
+  std::ptrdiff_t begin_step_ = 0, end_step_ = 0, more_ = 0;
+};
+
 struct attention_view {
   slice<const float> query, key, value, bias;
   slice<const std::uint8_t> mask;
@@ -65,7 +120,8 @@ struct attention_view {
   std::ptrdiff_t first_element_id =
       0;  // element id of the weight of query 0 and key 0, for dropout
   kernels::band band;
-  std::ptrdiff_t keys = 0;  // keys [0, keys) are within the length
+  std::ptrdiff_t keys = 0;  // keys [0, keys) are within the length that all queries share
+  key_limits limits;        // of each query
 
   attention_view() = default;
   attention_view(const attention_call& c, const batch_index& batch) {
@@ -84,7 +140,8 @@ struct attention_view {
     first_element_id = batch.offset(c.element_ids);
     const std::int32_t *offset = nullptr, *length = nullptr;
     set_first(offset, c.offset);
-    set_first(length, c.lengths);
+    if (c.lengths.stride[loop.query] == 0) set_first(length, c.lengths);
+    limits = key_limits(c, batch);
     band = band_at(c, offset);
     keys = keys_at(c, length);
   }

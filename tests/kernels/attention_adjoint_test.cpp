@@ -218,6 +218,27 @@ BOOST_AUTO_TEST_CASE(offsets_and_lengths_apply_per_batch_element) {
     }
 }
 
+BOOST_AUTO_TEST_CASE(each_query_sees_the_keys_within_its_limits) {
+  const std::vector<std::int32_t> some{20, 0, 4, -3, 1000, 7, 130},
+      others{25, 3, 10, 2000, 1100, std::numeric_limits<std::int32_t>::max(), 131, -5, 60};
+  int next = 0;
+  for (auto [queries, keys] :
+       {std::pair<std::ptrdiff_t, std::ptrdiff_t>{9, 9}, {5, 150}, {140, 20}, {1, 300}})
+    for (const band& seen : {band{}, causal, band{-3, 4, 0}}) {
+      problem p{{2, 3}, queries, keys, 8, 5, layouts[next++ % 4]};
+      p.seen = seen;
+      p.begins = some;
+      p.lengths = others;
+      p.for_each_query = true;
+      check(p);
+      p.bias_without = 0;
+      p.lengths.clear();
+      check(p);
+      p.for_each_query = false;
+      check(p);
+    }
+}
+
 BOOST_AUTO_TEST_CASE(gradients_are_right_with_a_soft_cap) {
   for (double cap : {0.5, 4.0, 50.0}) {
     problem p{{2}, 40, 35, 32, 16};

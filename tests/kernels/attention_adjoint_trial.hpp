@@ -38,7 +38,8 @@ struct problem {
   std::vector<std::ptrdiff_t> hidden{};  // queries whose keys are all hidden by the mask
   // Values for the indices of the batch, repeated cyclically; if empty, the call has no such
   // operand.
-  std::vector<std::int32_t> offset{}, lengths{};
+  std::vector<std::int32_t> offset{}, begins{}, lengths{};
+  bool for_each_query = false;  // whether begins and lengths are numbers for the queries too
   unsigned relative_without = absent;
   std::ptrdiff_t distances = 1, origin = 0;
   // Whether the gradients of the biases that are present are requested.
@@ -55,7 +56,8 @@ inline std::ostream& operator<<(std::ostream& out, const problem& p) {
              << p.query_without << ' ' << p.key_without << ' ' << p.value_without << ", mask "
              << p.mask_without << ", bias " << p.bias_without << ", cap " << p.soft_cap << ", band "
              << p.seen.lowest << ' ' << p.seen.highest << ' ' << p.seen.offset << ", "
-             << p.offset.size() << " offsets, " << p.lengths.size() << " lengths, relative "
+             << p.offset.size() << " offsets, " << p.begins.size() << " begins, "
+             << p.lengths.size() << " lengths, for each query " << p.for_each_query << ", relative "
              << p.relative_without << ": " << p.distances << " from " << p.origin << ", rate "
              << p.rate << ", numbers " << static_cast<int>(p.numbered) << " without "
              << p.numbers_without;
@@ -88,7 +90,7 @@ struct trial {
   loop_bits bit;
   array<float> query, key, value, g, bias, relative, result, statistics;
   array<std::uint8_t> mask;
-  array<std::int32_t> first_places, lengths, places;
+  array<std::int32_t> first_places, begins, lengths, places;
   attention_call call;
 
   explicit trial(const problem& of)
@@ -105,7 +107,8 @@ struct trial {
         statistics(extent, p.how, bit.key | bit.depth | bit.value),
         mask(extent, p.how, p.mask_without | bit.depth | bit.value),
         first_places(numbers(p.offset)),
-        lengths(numbers(p.lengths)),
+        begins(numbers(p.begins, p.for_each_query)),
+        lengths(numbers(p.lengths, p.for_each_query)),
         places(extent, p.numbered, p.numbers_without | bit.depth | bit.value) {
     unsigned seed = 1;
     for (array<float>* a : {&query, &key, &value, &g, &bias, &relative}) {
@@ -130,6 +133,7 @@ struct trial {
     }
     if (p.mask_without != absent) call.mask = mask.as_operand();
     if (!p.offset.empty()) call.offset = first_places.as_operand();
+    if (!p.begins.empty()) call.begins = begins.as_operand();
     if (!p.lengths.empty()) call.lengths = lengths.as_operand();
     call.scale = p.scale;
     call.soft_cap = p.soft_cap;
@@ -148,8 +152,10 @@ struct trial {
     });
   }
 
-  array<std::int32_t> numbers(const std::vector<std::int32_t>& some) const {
-    array<std::int32_t> a(extent, p.how, bit.query | bit.key | bit.depth | bit.value);
+  array<std::int32_t> numbers(const std::vector<std::int32_t>& some,
+                              bool for_each_query = false) const {
+    array<std::int32_t> a(extent, p.how,
+                          (for_each_query ? 0u : bit.query) | bit.key | bit.depth | bit.value);
     for (std::size_t i = 0; i < a.memory.size() && !some.empty(); ++i)
       a.memory[i] = some[i % some.size()];
     return a;

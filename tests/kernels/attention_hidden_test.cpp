@@ -93,6 +93,8 @@ BOOST_AUTO_TEST_CASE(nan_and_infinity_in_hidden_keys_and_values_do_not_reach_the
       o.bias_without = std::vector<unsigned>{0u, 1u, 16u, 17u}[n % 4];
       if (n % 5 == 0) o.distances = 21, o.origin = 12;
       if (n % 2 == 0) o.lengths = numbers;
+      if (n % 5 < 2) o.begins = {5, 0, 30, 2};
+      o.for_each_query = n % 4 < 2;
       if (n % 7 < 2) o.offset = numbers;
       if (n % 11 < 2) o.soft_cap = 3;
       if (n % 13 < 2) o.rate = 0.3;

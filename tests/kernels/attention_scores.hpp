@@ -79,6 +79,8 @@ inline score_row::score score_of(const attention_call& c, extents index) {
   const double bias = c.bias.data != nullptr ? get(c.bias, index) : 0;
   const double relative = c.relative.data != nullptr ? get(c.relative, looked_up(c, index)) : 0;
   s.hidden = distance < c.visible.lowest || distance > c.visible.highest ||
+             (c.begins.data != nullptr &&
+              static_cast<double>(index[index.size() - 3]) < get(c.begins, index)) ||
              (c.lengths.data != nullptr &&
               static_cast<double>(index[index.size() - 3]) >= get(c.lengths, index)) ||
              (c.mask.data != nullptr && get(c.mask, index) == 0) || bias == -score_row::infinity ||

@@ -100,6 +100,40 @@ BOOST_AUTO_TEST_CASE(offsets_and_lengths_apply_per_batch_element) {
   check(all);
 }
 
+// Sequences one after another, and limits in no order, outside of the keys and empty.
+BOOST_AUTO_TEST_CASE(each_query_sees_the_keys_within_its_limits) {
+  std::vector<std::int32_t> first, last;
+  for (const std::int32_t length : {3, 40, 1, 100, 17})
+    for (std::int32_t i = 0, begin = static_cast<std::int32_t>(first.size()); i < length; ++i) {
+      first.push_back(begin);
+      last.push_back(begin + length);
+    }
+  const std::vector<std::int32_t> some{20, 0, 40, -3, 1000, 7, 130},
+      others{25, 3, 10, 2000, 1100, std::numeric_limits<std::int32_t>::max(), 131, -5, 60};
+  std::vector<options> all;
+  for (const std::ptrdiff_t query : {1, 5, 161})
+    for (const std::ptrdiff_t key : {1, 40, 161, 700})
+      for (const options& o :
+           bands({.batch = {2, 3}, .query = query, .key = key, .depth = 5, .value = 20})) {
+        options with = o;
+        with.how = layouts[all.size() % 4];
+        with.for_each_query = true;
+        with.begins = first;
+        with.lengths = last;
+        all.push_back(with);
+        with.has_mask = all.size() % 3 == 0;
+        with.rate = all.size() % 4 == 0 ? 0.3 : 0;
+        with.begins = some;
+        with.lengths = others;
+        all.push_back(with);
+        with.lengths.clear();
+        all.push_back(with);
+        with.for_each_query = false;
+        all.push_back(with);
+      }
+  check(all);
+}
+
 BOOST_AUTO_TEST_CASE(masks_and_biases_are_broadcast) {
   std::vector<options> all;
   for (const unsigned w : {0u, 1u, 2u, 3u, 16u, 17u, 18u, 19u})

@@ -34,7 +34,8 @@ struct options {
   float range = 2;  // of the queries
   // Values for the indices of the batch, repeated cyclically; if empty, the call has no such
   // operand.
-  std::vector<std::int32_t> offset{}, lengths{};
+  std::vector<std::int32_t> offset{}, begins{}, lengths{};
+  bool for_each_query = false;  // whether begins and lengths are numbers for the queries too
   std::ptrdiff_t distances = 0, origin = 0;  // 0: no relative bias
   unsigned relative_without = 0;
   double rate = 0;  // of dropout; next, the layout of its element ids
@@ -56,7 +57,8 @@ class trial {
         mask_(make<std::uint8_t>(no_depth | no_value | o.mask_without)),
         bias_(make<float>(no_depth | no_value | o.bias_without)),
         offset_(numbers(o.offset)),
-        lengths_(numbers(o.lengths)),
+        begins_(numbers(o.begins, o.for_each_query)),
+        lengths_(numbers(o.lengths, o.for_each_query)),
         relative_(with(o.batch, {o.query, o.distances, o.depth, o.value}), o.how,
                   bits(no_depth | no_value | o.relative_without)),
         places_(extent_, o.numbered, bits(no_depth | no_value | o.numbers_without)),
@@ -101,6 +103,7 @@ class trial {
     if (o_.has_mask) c.mask = mask_.as_operand();
     if (o_.has_bias) c.bias = bias_.as_operand();
     if (!o_.offset.empty()) c.offset = offset_.as_operand();
+    if (!o_.begins.empty()) c.begins = begins_.as_operand();
     if (!o_.lengths.empty()) c.lengths = lengths_.as_operand();
     if (o_.distances > 0) {
       c.relative = relative_.as_operand();
@@ -155,8 +158,9 @@ class trial {
     return batch_bits | (without & 15u) << batch;
   }
 
-  array<std::int32_t> numbers(const std::vector<std::int32_t>& some) const {
-    auto a = make<std::int32_t>(no_query | no_key | no_depth | no_value);
+  array<std::int32_t> numbers(const std::vector<std::int32_t>& some,
+                              bool for_each_query = false) const {
+    auto a = make<std::int32_t>((for_each_query ? 0u : no_query) | no_key | no_depth | no_value);
     for (std::size_t i = 0; i < a.memory.size() && !some.empty(); ++i)
       a.memory[i] = some[i % some.size()];
     return a;
@@ -226,7 +230,7 @@ class trial {
   array<float> query_, key_, value_;
   array<std::uint8_t> mask_;
   array<float> bias_;
-  array<std::int32_t> offset_, lengths_;
+  array<std::int32_t> offset_, begins_, lengths_;
   array<float> relative_;
   array<std::int32_t> places_;
   array<float> result_, statistics_;
@@ -242,7 +246,9 @@ inline std::string describe(const options& o) {
   if (o.has_mask) s += ", mask without " + std::to_string(o.mask_without);
   if (o.has_bias) s += ", bias without " + std::to_string(o.bias_without);
   for (const std::int32_t n : o.offset) s += ", offset " + std::to_string(n);
+  for (const std::int32_t n : o.begins) s += ", begin " + std::to_string(n);
   for (const std::int32_t n : o.lengths) s += ", length " + std::to_string(n);
+  if (o.for_each_query) s += " for each query";
   if (o.distances > 0)
     s += ", distances " + std::to_string(o.distances) + " from " + std::to_string(o.origin) +
          " without " + std::to_string(o.relative_without);

@@ -253,7 +253,7 @@ BOOST_AUTO_TEST_CASE(masks_by_position_become_bands_lengths_and_offsets) {
   BOOST_TEST((has_band<cached>(all_below, 0, 4)));
   BOOST_TEST((has_band<cached_causal>(all_below, 0, 4)));
   BOOST_TEST((has_band<widest_window>(-widest_window::greatest, widest_window::least, 3)));
-  BOOST_TEST((has_band<sum_beyond_int32>(all_below, all_above, 4)));
+  BOOST_TEST((has_band<sum_beyond_int32>(all_below, all_above, 5)));
   BOOST_TEST((has_band<cached_window>(-2, 0, 4)));
   BOOST_TEST((has_band<cached_and_filled>(all_below, 0, 5)));
   BOOST_TEST((has_band<two_offsets>(all_below, 0, 5)));
@@ -262,12 +262,13 @@ BOOST_AUTO_TEST_CASE(masks_by_position_become_bands_lengths_and_offsets) {
   BOOST_TEST((has_options<window>({})));
   BOOST_TEST((has_options<valid>({option::lengths})));
   BOOST_TEST((has_options<valid_and_causal>({option::mask, option::lengths})));
-  BOOST_TEST((has_options<valid_for_each_query>({option::mask})));
+  BOOST_TEST((has_options<valid_for_each_query>({option::lengths})));
+  BOOST_TEST((has_options<sum_beyond_int32>({option::mask, option::lengths}, 1)));
   BOOST_TEST((has_options<cached>({option::offset})));
   BOOST_TEST((has_options<cached_window>({option::offset})));
   BOOST_TEST((has_options<cached_and_filled>({option::offset, option::lengths}, 1)));
-  BOOST_TEST((has_options<two_offsets>({option::mask, option::offset})));
-  BOOST_TEST((has_options<offset_of_one_side>({option::mask, option::offset})));
+  BOOST_TEST((has_options<two_offsets>({option::offset, option::lengths}, 1)));
+  BOOST_TEST((has_options<offset_of_one_side>({option::offset, option::begins})));
   BOOST_TEST((has_options<several_lengths>({option::mask, option::lengths}, -2)));
 }
 

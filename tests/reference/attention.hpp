@@ -26,7 +26,8 @@ struct attention_values {
 // The operands' elements, dense over the axes of their nodes with the lengths of the run; null if
 // absent.
 struct attention_operands {
-  const double *query, *key, *value, *mask, *bias, *offset, *lengths, *relative, *numbers, *g;
+  const double *query, *key, *value, *mask, *bias, *offset, *begins, *lengths, *relative, *numbers,
+      *g;
 };
 
 inline attention_values attention(const graph& g, const node& n, const lengths& of,
@@ -40,6 +41,7 @@ inline attention_values attention(const graph& g, const node& n, const lengths& 
                of_mask = dense(find_option(n, attention_option::mask)),
                of_bias = dense(find_option(n, attention_option::bias)),
                of_offset = dense(find_option(n, attention_option::offset)),
+               of_begins = dense(find_option(n, attention_option::begins)),
                of_lengths = dense(find_option(n, attention_option::lengths)),
                of_relative = dense(find_option(n, attention_option::relative)),
                of_numbers = dense(find_option(n, attention_option::dropout)),
@@ -54,10 +56,11 @@ inline attention_values attention(const graph& g, const node& n, const lengths& 
     return static_cast<std::int64_t>(j) - static_cast<std::int64_t>(i) -
            static_cast<std::int64_t>(x.offset ? x.offset[o] : 0);
   };
-  auto const seen = [&](std::size_t i, std::size_t j, auto o, auto l) {
-    auto const place = distance(i, j, o);
-    bool const inside = !x.lengths || static_cast<std::int64_t>(j) <
-                                          static_cast<std::int64_t>(x.lengths[l]) + length_more(n);
+  auto const seen = [&](std::size_t i, std::size_t j, auto o, auto f, auto l) {
+    auto const place = distance(i, j, o), key = static_cast<std::int64_t>(j);
+    bool const inside =
+        (!x.begins || key >= static_cast<std::int64_t>(x.begins[f])) &&
+        (!x.lengths || key < static_cast<std::int64_t>(x.lengths[l]) + length_more(n));
     return inside && band_lowest(n) <= place && place <= band_highest(n);
   };
   // The offset of the relative bias of query i and key j, in the row that begins at t.
@@ -66,8 +69,8 @@ inline attention_values attention(const graph& g, const node& n, const lengths& 
     auto const index = std::clamp<std::int64_t>(distance(i, j, o) + relative_origin(n), 0, last);
     return t + static_cast<std::size_t>(index) * of_relative.stride(axes.distance);
   };
-  auto const each_row = [&](std::size_t i, auto q, auto k, auto w, auto m, auto b, auto o, auto l,
-                            auto t, auto u, auto r) {
+  auto const each_row = [&](std::size_t i, auto q, auto k, auto w, auto m, auto b, auto o, auto f,
+                            auto l, auto t, auto u, auto r) {
     constexpr double infinity = std::numeric_limits<double>::infinity();
     std::vector<double> weights(keys), slope(keys, n.scale), kept(keys, 1);
     std::vector<bool> sees(keys);  // other keys and values are not read, not even as 0 * NaN
@@ -86,7 +89,7 @@ inline attention_values attention(const graph& g, const node& n, const lengths& 
       double const bias = x.bias ? x.bias[b + j * of_bias.stride(axes.key)] : 0;
       double const relative = x.relative ? x.relative[looked_up(i, j, o, t)] : 0;
       s += bias + relative;
-      sees[j] = seen(i, j, o, l) && (!x.mask || x.mask[m + j * of_mask.stride(axes.key)] != 0) &&
+      sees[j] = seen(i, j, o, f, l) && (!x.mask || x.mask[m + j * of_mask.stride(axes.key)] != 0) &&
                 bias != -infinity && relative != -infinity;
       weights[j] = s = sees[j] ? s : -infinity;
       greatest = functions::maximum(greatest, s);
@@ -130,15 +133,16 @@ inline attention_values attention(const graph& g, const node& n, const lengths& 
   };
   std::size_t const queries = axes.query ? of(axes.query) : 1;
   auto const step = [&](const layout& l) { return axes.query ? l.stride(axes.query) : 0; };
-  for_each(to_axes(axes.batch), of,
-           {of_query, of_key, of_value, of_mask, of_bias, of_offset, of_lengths, of_relative,
-            of_numbers, of_result},
-           [&](auto q, auto k, auto w, auto m, auto b, auto o, auto l, auto t, auto u, auto r) {
-             for (std::size_t i = 0; i < queries; ++i)
-               each_row(i, q + i * step(of_query), k, w, m + i * step(of_mask),
-                        b + i * step(of_bias), o, l, t + i * step(of_relative),
-                        u + i * step(of_numbers), r + i * step(of_result));
-           });
+  for_each(
+      to_axes(axes.batch), of,
+      {of_query, of_key, of_value, of_mask, of_bias, of_offset, of_begins, of_lengths, of_relative,
+       of_numbers, of_result},
+      [&](auto q, auto k, auto w, auto m, auto b, auto o, auto f, auto l, auto t, auto u, auto r) {
+        for (std::size_t i = 0; i < queries; ++i)
+          each_row(i, q + i * step(of_query), k, w, m + i * step(of_mask), b + i * step(of_bias), o,
+                   f + i * step(of_begins), l + i * step(of_lengths), t + i * step(of_relative),
+                   u + i * step(of_numbers), r + i * step(of_result));
+      });
   return v;
 }
 

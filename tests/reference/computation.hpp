@@ -44,6 +44,7 @@ struct evaluation_state {
             data_of(find_option(n, attention_option::mask)),
             data_of(find_option(n, attention_option::bias)),
             data_of(find_option(n, attention_option::offset)),
+            data_of(find_option(n, attention_option::begins)),
             data_of(find_option(n, attention_option::lengths)),
             data_of(find_option(n, attention_option::relative)),
             data_of(find_option(n, attention_option::dropout)),

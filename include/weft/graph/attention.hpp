@@ -25,7 +25,8 @@ enum class attention_option : std::uint8_t {
   mask,           // boolean, any of [batch..., query, key]; true: the key is visible
   bias,           // float32, any of [batch..., query, key]
   offset,         // int32, any of [batch...]: the key position of the first query
-  lengths,        // int32, any of [batch...]: the number of visible keys
+  begins,         // int32, any of [batch..., query]: keys before it are hidden
+  lengths,        // int32, any of [batch..., query]: keys from it on are hidden
   relative,       // float32, any of [batch..., query] and an axis of distances
   dropout,        // element ids of the weights: any of [batch..., query, key]
   bias_gradient,  // from here on no operands: further results of an adjoint
@@ -53,7 +54,7 @@ constexpr int find_option(const node& n, attention_option what) {
 }
 // Options must be added in the order of the enum.
 constexpr void add_option(node& n, attention_option what, int id) {
-  n.options = static_cast<std::uint8_t>(n.options | bit_of(what));
+  n.options = static_cast<std::uint16_t>(n.options | bit_of(what));
   n.operand[n.operands++] = id;
 }
 

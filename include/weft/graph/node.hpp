@@ -71,7 +71,7 @@ struct node {
   bool fused;  // computed by its fusion group, never stored; see fusion_group.hpp
   // Of an attention or its adjoint: a set of attention_option. Of a normalization's adjoint:
   // with_partial_sums, see partial_sums.hpp.
-  std::uint8_t options;
+  std::uint16_t options;
   axis_list axes;  // of the result, outermost first
   int operand[max_operands];
   axis_list named;  // see attributes.hpp

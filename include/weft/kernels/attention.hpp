@@ -8,16 +8,16 @@
 //            + bias[i,j], if present
 //            + relative[i, clamp(j - (i + offset) + origin)], if present (Shaw et al. 2018,
 //            equation 4; Raffel et al. 2020, section 2.1)
-//            -infinity where the mask, the band or the length masks out the key
+//            -infinity where the mask, the band, the begin or the length masks out the key
 //   statistics[i] = logsumexp: log of the sum over j of exp(s[i,j])
 //                                                  -infinity if all keys are masked out
 //   weights[i,j] = exp(s[i,j] - statistics[i])     0 if all keys are masked out
 //   result[i,e] = sum over j of kept[i,j] * weights[i,j] * value[j,e]
 //
 // The result sums over the keys that query i sees only: NaN and infinity in other keys and values
-// do not propagate, not even as 0 * NaN. Keys are masked out by the mask, the band, the length or a
-// bias of -infinity. The adjoint multiplies by weights of 0, so there masked-out keys and values
-// must be finite.
+// do not propagate, not even as 0 * NaN. Keys are masked out by the mask, the band, the begin, the
+// length or a bias of -infinity. The adjoint multiplies by weights of 0, so there masked-out keys
+// and values must be finite.
 //
 // kept[i,j] is 1. With dropout (Srivastava et al. 2014) it is 0 for dropped elements and 1 / (1 -
 // rate) for the others. It depends on the element's id only, see philox.hpp, so that the adjoint
@@ -75,7 +75,8 @@ struct attention_call {
   operand relative;     // any of [batch..., query], distance; its stride in the key loop is that of
                         // distances
   operand offset;       // any of [batch...], int32: added to visible.offset
-  operand lengths;      // any of [batch...], int32: keys from this index on are masked out
+  operand begins;       // any of [batch..., query], int32: keys before this index are masked out
+  operand lengths;      // any of [batch..., query], int32: keys from this index on are masked out
   operand element_ids;  // element ids of the weights: strides only, any of [batch..., query, key]
   operand result;       // [batch..., query, value]
   operand statistics;   // logsumexp, [batch..., query]; may be absent in the forward kernel

@@ -25,6 +25,7 @@ constexpr kernels::attention_call attention_call_of(const instruction& s, const 
   if (a.has_mask) set(c.mask, a.mask);
   if (a.has_bias) set(c.bias, a.bias);
   if (a.has_offset) set(c.offset, a.offset);
+  if (a.has_begins) set(c.begins, a.begins);
   if (a.has_lengths) set(c.lengths, a.lengths);
   if (a.has_relative) set(c.relative, a.relative);
   set(c.element_ids, a.numbers);

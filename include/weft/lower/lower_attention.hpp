@@ -73,7 +73,9 @@ constexpr void lower_attention(lowering& ctx, int id, int forward) {
   a.has_mask = option(attention_option::mask, of_scores, a.mask);
   a.has_bias = option(attention_option::bias, of_scores, a.bias);
   a.has_offset = option(attention_option::offset, {}, a.offset);
-  a.has_lengths = option(attention_option::lengths, {}, a.lengths);
+  own_axes const of_queries{query, nullptr, nullptr, nullptr};
+  a.has_begins = option(attention_option::begins, of_queries, a.begins);
+  a.has_lengths = option(attention_option::lengths, of_queries, a.lengths);
   a.has_relative = option(attention_option::relative, of_table, a.relative);
   if (option(attention_option::dropout, of_scores, a.numbers))
     a.drop = dropout_params_of(ctx.g.nodes[find_option(n, attention_option::dropout)]);

@@ -62,6 +62,8 @@ class attention_fuser {
       add_option(n, attention_option::bias, all);
     }
     if (f.offset >= 0) add_option(n, attention_option::offset, to[f.offset]);
+    if (f.begins >= 0)
+      add_option(n, attention_option::begins, shifted(h, to[f.begins], f.begin_more));
     if (f.lengths >= 0) add_option(n, attention_option::lengths, to[f.lengths]);
     if (f.relative.node >= 0) add_option(n, attention_option::relative, scaled(h, f.relative, to));
     if (f.numbers >= 0) add_option(n, attention_option::dropout, to[f.numbers]);
@@ -72,6 +74,13 @@ class attention_fuser {
     node c = make_node(op::constant);
     constant_value(c) = a.times;
     return joined(h, op::multiply, to[a.node], made(h, c));
+  }
+  constexpr int shifted(graph& h, int id, std::int64_t by) {
+    if (by == 0) return id;
+    node c = make_node(op::constant);
+    c.type = dtype::int32;
+    constant_value(c) = static_cast<double>(by);
+    return joined(h, op::add, id, made(h, c));
   }
   // An elementwise operation on a and b, with the axes of both.
   constexpr int joined(graph& h, op kind, int a, int b) {
@@ -105,9 +114,10 @@ class attention_fuser {
 // dropout(softmax(where(mask, cap(scale QKᵀ) + bias, -∞))) V, in this or a shorter form, becomes
 // one operation that never stores the scores, if nothing else needs them. A mask that compares key
 // with query positions becomes a band, which an int32 of the batch may shift, as in
-// positions<Cache>() <= positions<Pos>() + offset; one that compares key positions with such an
-// int32 alone, as positions<KeyPos>() < lengths, becomes valid lengths. These cost nothing and save
-// the work on what they hide. Sums with such an int32 are treated as if they never overflowed;
+// positions<Cache>() <= positions<Pos>() + offset; one that compares key positions with an int32 of
+// the batch or the queries alone, as positions<KeyPos>() < lengths, becomes a limit of the keys
+// that are visible: one from below, and one from above. These cost nothing and save the work on
+// what they hide. Sums with such an int32 are treated as if they never overflowed;
 // nn::causal(offset) has none, so that it is the same mask for any offset.
 //
 // Biases are summed, except for a relative one, which the operation gathers itself:

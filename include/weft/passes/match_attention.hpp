@@ -28,9 +28,9 @@ struct attention_match {
   const axis_info *key_axis, *depth_axis, *value_axis, *query_axis;
   std::int64_t lowest = std::numeric_limits<std::int64_t>::min();
   std::int64_t highest = std::numeric_limits<std::int64_t>::max();
-  int offset = -1, lengths = -1;
-  std::int64_t length_more = 0;
-  int masks[max_terms];  // that are joined by and, and are no band
+  int offset = -1, begins = -1, lengths = -1;
+  std::int64_t begin_more = 0, length_more = 0;  // added to the begins and the lengths
+  int masks[max_terms];                          // that are joined by and, and are no band
   int mask_count = 0;
   addend relative{-1, 1};  // a table indexed by distance
   int numbers = -1;        // element ids of a dropout
@@ -195,14 +195,15 @@ class attention_matcher {
     return true;
   }
 
-  // Moves masks that are affine in key and query positions into a band, its offset, and lengths. A
-  // band has one offset, so where there is any, masks with another one, or with none, stay masks.
+  // Moves masks that are affine in key and query positions into a band and its offset, and others
+  // that compare key positions into begins and lengths. A band has one offset, so where there is
+  // any, masks with another one, or with none, stay masks.
   constexpr void match_positions(attention_match& f) const {
     for (int i = 0; i < f.mask_count && f.offset < 0; ++i)
       if (affine_index const p = affine_mask(f.masks[i], f); p.keys * p.queries == -1)
         f.offset = p.times == 0 ? -1 : p.other;
     for (int i = 0; i < f.mask_count;) {
-      if (intersect_band(affine_mask(f.masks[i], f), f))
+      if (intersect_band(affine_mask(f.masks[i], f), f) || intersect_limits(f.masks[i], f))
         f.masks[i] = f.masks[--f.mask_count];
       else
         ++i;
@@ -219,6 +220,29 @@ class attention_matcher {
     // The offset is added to query positions, so its sign is opposite to the keys'.
     if (p.times != 0 && p.times != -p.keys) return {};
     return p;
+  }
+
+  // Makes a comparison of key positions with an int32 that may have the queries' axis, but not the
+  // keys', the begins or the lengths; false if it is another form, or there are some already.
+  constexpr bool intersect_limits(int id, attention_match& f) const {
+    node const& n = at(id);
+    if (n.kind != op::less && n.kind != op::less_equal) return false;
+    std::int64_t const strict = n.kind == op::less;
+    for (int side = 0; side < 2; ++side) {
+      affine_index const key = as_affine(n.operand[side], f);
+      int const limit = n.operand[1 - side];
+      if (!key.known || key.keys != 1 || key.queries != 0 || key.times != 0 || is_constant(limit) ||
+          at(limit).type != dtype::int32 || at(limit).axes.contains(f.key_axis))
+        continue;
+      if ((side == 0 ? f.lengths : f.begins) >= 0) return false;
+      (side == 0 ? f.lengths : f.begins) = limit;
+      if (side == 0)
+        f.length_more = 1 - strict - key.constant;
+      else
+        f.begin_more = strict - key.constant;
+      return true;
+    }
+    return false;
   }
 
   // Intersects the band or the lengths with p <= 0; false if it is neither's form.

@@ -82,7 +82,7 @@ class pullback {
     auto const ask_for = [&](attention_option gradient, attention_option option) {
       int const of = find_option(n_, option);
       if (of < 0 || !d_.depends_[of]) return;
-      a.options = static_cast<std::uint8_t>(a.options | bit_of(gradient));
+      a.options = static_cast<std::uint16_t>(a.options | bit_of(gradient));
       parts.of[parts.count++] = of;
     };
     ask_for(attention_option::bias_gradient, attention_option::bias);

@@ -3,6 +3,7 @@
 #include "weft/nn/linear.hpp"
 #include "weft/nn/multi_head_attention.hpp"
 #include "weft/nn/norm.hpp"
+#include "weft/nn/segments.hpp"
 #include "weft/ops/convert.hpp"
 
 #include "../../words.hpp"
@@ -122,6 +123,13 @@ void wrong(weft::scope s) {
   // error: nn::sliding_window: name the axis of the queries and another for the keys, as in
   // sliding_window<Pos, KeyPos>(left, right)
   sliding_window<Pos, Pos>(1, 0);
+  // error: nn::segments: name the segments' axis, that of the positions and another for the keys, as
+  // in segments<Segment, Pos, KeyPos>(begins, ends)
+  segments<Batch, Pos, Pos>(integers<Batch>{}, integers<Batch>{});
+  // error: nn::segments: begins and ends are not int32
+  segments<Batch, Pos, KeyPos>(integers<Batch>{}, floats<Batch>{});
+  // error: nn::segments: begins and ends do not both have the segments' axis
+  segments<Batch, Pos, KeyPos>(integers<Batch>{}, integers<Heads>{});
   // error: nn::valid: the lengths are not int32
   valid<KeyPos>(x);
   // error: nn::masked_softmax: the scores have no such axis of keys

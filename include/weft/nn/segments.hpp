@@ -1,0 +1,85 @@
+// Sequences of unlike lengths without padding: one after another along one axis, so that a run
+// takes as long as its tokens do.
+//
+//   auto sentences = nn::segments<Sentence, Pos, KeyPos>(begins, ends);
+//   auto e = nn::embedding<Place, Embed>(s / "positions", sentences.positions);
+//   auto y = nn::attention<KeyPos>(scores, v, sentences.visible).output;
+//   auto mean = sentences.mean(y);
+//
+// A linear layer, a norm and an embedding work on the tokens as they are. Fused attention skips the
+// keys of other sequences, as it skips those outside of a window.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+
+#include "weft/graph/reject.hpp"
+#include "weft/nn/mask.hpp"
+#include "weft/ops/arithmetic.hpp"
+#include "weft/ops/compare.hpp"
+#include "weft/ops/convert.hpp"
+#include "weft/ops/dot.hpp"
+#include "weft/ops/mask.hpp"
+#include "weft/ops/reduce.hpp"
+#include "weft/ops/sources.hpp"
+
+namespace weft::nn {
+
+// Segment s has the positions [begins[s], ends[s]): see nn::segments.
+template <class Pos, class Visible, class Positions, class Inside, class Count>
+struct segment_list {
+  Visible visible;      // bool [KeyPos, Pos]: whether a key is in the segment of a position
+  Positions positions;  // int32 [Pos]: the index of a position in its segment
+  Inside inside;        // bool [Segment, Pos]: whether a position is in a segment
+  Count count;          // int32 [Segment]: the positions of each segment
+
+  // The mean over the positions of each segment: float [..., Pos, ...] to [Segment, ...]; NaN for a
+  // segment without positions. An element of any position that is NaN or infinite makes all means
+  // of its column NaN.
+  template <expression X>
+  constexpr auto mean(const X& x) const {
+    return dot<Pos>(cast<float>(inside) / cast<float>(count), x);
+  }
+};
+
+namespace detail {
+
+template <class Segment, class Pos, class KeyPos, expression B, expression E>
+constexpr rule rule_of_segments() {
+  if (!queries_and_keys<Pos, KeyPos>) return rule::not_an_axis;
+  if (!std::same_as<element_t<B>, std::int32_t> || !std::same_as<element_t<E>, std::int32_t>)
+    return rule::elements;
+  if (!has_axis<Segment, shape_t<B>> || !has_axis<Segment, shape_t<E>>) return rule::missing;
+  return rule::none;
+}
+
+}  // namespace detail
+
+// Segments, int32 [Segment, ...] each: the first position of each, and the one after its last. They
+// are in any order and do not overlap; positions may be in none of them, and then see no key.
+// Misuse does not compile: see the WEFT_REJECT overload.
+template <class Segment, class Pos, class KeyPos, expression B, expression E>
+requires(detail::rule_of_segments<Segment, Pos, KeyPos, B, E>() ==
+         rule::none) constexpr auto segments(const B& begins, const E& ends) {
+  auto inside = begins <= positions<Pos>() && positions<Pos>() < ends;
+  // Each position's own; float32 has all of these integers.
+  auto own = [&](const auto& of) {
+    return cast<std::int32_t>(sum<Segment>(where(inside, cast<float>(of), 0.0f)));
+  };
+  auto begin = own(begins);
+  auto visible = begin <= positions<KeyPos>() && positions<KeyPos>() < own(ends);
+  auto place = positions<Pos>() - begin;
+  auto count = ends - begins;
+  return segment_list<Pos, decltype(visible), decltype(place), decltype(inside), decltype(count)>{
+      visible, place, inside, count};
+}
+template <class Segment, class Pos, class KeyPos, expression B, expression E>
+requires(detail::rule_of_segments<Segment, Pos, KeyPos, B, E>() != rule::none) WEFT_REJECT(
+    (detail::rule_of_segments<Segment, Pos, KeyPos, B, E>()), segments(const B&, const E&),
+    (not_an_axis,
+     "nn::segments: name the segments' axis, that of the positions and another for the keys, as in "
+     "segments<Segment, Pos, KeyPos>(begins, ends)"),
+    (elements, "nn::segments: begins and ends are not int32"),
+    (missing, "nn::segments: begins and ends do not both have the segments' axis"))
+
+}  // namespace weft::nn
