@@ -29,10 +29,10 @@ void run(const std::string& file, bool frozen) {
   auto const begin = std::chrono::steady_clock::now();
   weft::module<model, "embedding"> net(weft::weights(file, {.ignore_others = true}));
   if (frozen) net.freeze();
-  weft::array<std::int32_t, model::Sentence, model::Pos> ids(1, sentence.size());
-  for (std::size_t p = 0; p < sentence.size(); ++p) ids(0, p) = sentence[p];
-  std::vector<std::int32_t> const lengths{static_cast<std::int32_t>(sentence.size())};
-  auto const y = net(weft::arg<"tokens">(ids), weft::arg<"lengths">(lengths)).get<"embedding">();
+  std::vector<std::int32_t> const begins{0}, ends{static_cast<std::int32_t>(sentence.size())};
+  auto const y =
+      net(weft::arg<"tokens">(sentence), weft::arg<"begins">(begins), weft::arg<"ends">(ends))
+          .get<"embedding">();
   double const seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   std::printf("%.6f %.1f", seconds, most_megabytes());

@@ -12,47 +12,52 @@ struct minilm_l6 {
                        hidden = 1536, layers = 6;
 };
 
-// At most `Sentences` sentences in a run.
-template <class Size, int Sentences = 1>
+// At most `Tokens` tokens of at most `Sentences` sentences in a run, one sentence after another.
+template <class Size, int Tokens = Size::positions, int Sentences = 1>
 struct bert {
   struct Sentence : weft::axis<weft::up_to<Sentences>> {};
-  struct Pos : weft::axis<weft::up_to<Size::positions>> {};
-  struct KeyPos : weft::alias<Pos> {};
+  struct Token : weft::axis<weft::up_to<Tokens>> {};
+  struct KeyToken : weft::alias<Token> {};
+  struct Pos : weft::axis<Size::positions> {};
   struct Vocab : weft::axis<Size::vocab> {};
   struct Kind : weft::axis<Size::kinds> {};
   struct Embed : weft::axis<Size::embed> {};
   struct Heads : weft::axis<Size::heads> {};
   struct HeadDim : weft::axis<Size::embed / Size::heads> {};
   struct Hidden : weft::axis<Size::hidden> {};
+  using In = weft::shape<Embed>;
 
   static constexpr auto norm(weft::scope s, auto x) {
     return weft::nn::layer_norm<Embed>(s / "LayerNorm", x, 1e-12);
   }
-  static constexpr auto layer(weft::scope s, auto x, auto lengths) {
+  static constexpr auto layer(weft::scope s, auto x, auto visible) {
     namespace nn = weft::nn;
-    using In = weft::shape<Embed>;
     using Inner = weft::shape<Heads, HeadDim>;
     auto self = s / "attention" / "self", output = s / "attention" / "output";
     auto q = nn::linear<In, Inner>(self / "query", x);
-    auto k = weft::rename<Pos, KeyPos>(nn::linear<In, Inner>(self / "key", x));
-    auto v = weft::rename<Pos, KeyPos>(nn::linear<In, Inner>(self / "value", x));
-    auto heads = nn::attention<KeyPos>(nn::dot_product_score<HeadDim>(q, k), v, lengths).output;
+    auto k = weft::rename<Token, KeyToken>(nn::linear<In, Inner>(self / "key", x));
+    auto v = weft::rename<Token, KeyToken>(nn::linear<In, Inner>(self / "value", x));
+    auto heads = nn::attention<KeyToken>(nn::dot_product_score<HeadDim>(q, k), v, visible).output;
     auto y = norm(output, x + nn::linear<Inner, In>(output / "dense", heads));
     auto h = gelu(nn::linear<In, weft::shape<Hidden>>(s / "intermediate" / "dense", y));
     return norm(s / "output", y + nn::linear<weft::shape<Hidden>, In>(s / "output" / "dense", h));
   }
   constexpr auto operator()(weft::scope s) const {
-    auto tokens = s.input<"tokens", std::int32_t, Sentence, Pos>();
-    auto lengths = s.input<"lengths", std::int32_t, Sentence>();  // the number of tokens of each
+    auto tokens = s.input<"tokens", std::int32_t, Token>();
+    auto begins = s.input<"begins", std::int32_t, Sentence>();  // the first token of each sentence
+    auto ends = s.input<"ends", std::int32_t, Sentence>();      // the one after its last
+    auto sentences = weft::nn::segments<Sentence, Token, KeyToken>(begins, ends);
     auto e = s / "embeddings";
     auto kind = (e / "token_type_embeddings").param<"weight", Kind, Embed>();
-    auto x = norm(e, weft::nn::embedding<Vocab, Embed>(e / "word_embeddings", tokens) +
-                         weft::nn::learned_positions<Pos, Embed>(e / "position_embeddings") +
-                         weft::gather<Kind>(kind, weft::constant(0)));
-    for (int i = 0; i < Size::layers; ++i) x = layer(s / "encoder" / "layer" / i, x, lengths);
-    auto sum = weft::sum<Pos>(where(weft::nn::valid<Pos>(lengths), x, 0.0f));
-    auto length = sqrt(weft::sum<Embed>(sum * sum));
-    return weft::results(weft::as<"embedding">(sum / maximum(length, 1e-12f)),
+    auto x = norm(
+        e, weft::nn::embedding<Vocab, Embed>(e / "word_embeddings", tokens) +
+               weft::nn::embedding<Pos, Embed>(e / "position_embeddings", sentences.positions) +
+               weft::gather<Kind>(kind, weft::constant(0)));
+    for (int i = 0; i < Size::layers; ++i)
+      x = layer(s / "encoder" / "layer" / i, x, sentences.visible);
+    auto mean = sentences.mean(x);
+    auto length = sqrt(weft::sum<Embed>(mean * mean));
+    return weft::results(weft::as<"embedding">(mean / maximum(length, 1e-12f)),
                          weft::as<"tokens">(x));
   }
 };

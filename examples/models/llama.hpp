@@ -9,7 +9,15 @@ namespace models {
 struct smollm2_135m {
   static constexpr int vocab = 49152, embed = 576, kv_heads = 3, group = 3, head_dim = 64,
                        hidden = 1536, layers = 30;
-  static constexpr double base = 100000, epsilon = 1e-5;
+  static constexpr double epsilon = 1e-5;
+  static constexpr weft::nn::rotary_options rotary{.base = 100000};
+};
+struct llama3_2_1b {
+  static constexpr int vocab = 128256, embed = 2048, kv_heads = 8, group = 4, head_dim = 64,
+                       hidden = 8192, layers = 16;
+  static constexpr double epsilon = 1e-5;
+  static constexpr weft::nn::rotary_options rotary{.base = 500000,
+                                                   .scaling = weft::nn::llama3_scaling(32, 8192)};
 };
 
 // At most `Step` tokens in a run, and `Context` in all. Pairs are half_split in transformers'
@@ -36,7 +44,7 @@ struct llama {
     for (int i = 0; i < Size::layers; ++i)
       x = nn::causal_block<Cache, Embed, nn::grouped<Heads, Group>, HeadDim, Hidden>(
           model / "layers" / i, x, at, {.epsilon = Size::epsilon},
-          nn::position::rotary<Pairs>({.base = Size::base}));
+          nn::position::rotary<Pairs>(Size::rotary));
     // The logits of the last token alone: the others' would be most of a prompt's time.
     auto last = weft::gather<Pos>(x, weft::cast<std::int32_t>(weft::length<Pos>()) - 1);
     auto y = nn::rms_norm<Embed>(model / "norm", last, Size::epsilon);

@@ -20,26 +20,23 @@ std::vector<embedder::embedding> embedder::embed(const std::vector<std::string>&
                                                  std::size_t most) {
   std::vector<std::vector<std::int32_t>> tokens;
   for (auto const& text : texts) tokens.push_back(pieces_.tokens(text, most));
-  // Texts of about the same length are computed together: shorter ones are padded.
-  std::vector<std::size_t> order(texts.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::sort(order, {}, [&](std::size_t i) { return tokens[i].size(); });
   std::vector<embedding> all(texts.size());
-  for (std::size_t first = 0; first < order.size(); first += batch) {
-    std::size_t const count = std::min(batch, order.size() - first);
-    std::size_t const longest = tokens[order[first + count - 1]].size();
-    weft::array<std::int32_t, model::Sentence, model::Pos> ids(count, longest);
-    weft::array<std::int32_t, model::Sentence> lengths(count);
-    for (std::size_t s = 0; s < count; ++s) {
-      auto const& own = tokens[order[first + s]];
-      for (std::size_t p = 0; p < own.size(); ++p) ids(s, p) = own[p];
-      lengths(s) = static_cast<std::int32_t>(own.size());
-      tokens_done_ += own.size();
+  for (std::size_t first = 0, next; first < texts.size(); first = next) {
+    // One text after another, without padding.
+    std::vector<std::int32_t> ids, begins, ends;
+    for (next = first; next < texts.size() && next - first < sentences_of_run; ++next) {
+      auto const& own = tokens[next];
+      if (ids.size() + own.size() > tokens_of_run) break;
+      begins.push_back(static_cast<std::int32_t>(ids.size()));
+      ids.insert(ids.end(), own.begin(), own.end());
+      ends.push_back(static_cast<std::int32_t>(ids.size()));
     }
+    tokens_done_ += ids.size();
     auto const result =
-        net_(weft::arg<"tokens">(ids), weft::arg<"lengths">(lengths)).get<"embedding">();
-    for (std::size_t s = 0; s < count; ++s)
-      for (std::size_t e = 0; e < width; ++e) all[order[first + s]].push_back(result(s, e));
+        net_(weft::arg<"tokens">(ids), weft::arg<"begins">(begins), weft::arg<"ends">(ends))
+            .get<"embedding">();
+    for (std::size_t s = 0; s < begins.size(); ++s)
+      for (std::size_t e = 0; e < width; ++e) all[first + s].push_back(result(s, e));
   }
   return all;
 }

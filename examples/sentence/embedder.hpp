@@ -11,8 +11,10 @@
 namespace sentence {
 
 class embedder {
-  static constexpr std::size_t batch = 16;
-  using model = models::bert<models::minilm_l6, batch>;
+  // As many tokens as sentences together have in a run, if there are enough of them, and as many
+  // sentences at most.
+  static constexpr std::size_t tokens_of_run = 512, sentences_of_run = 64;
+  using model = models::bert<models::minilm_l6, tokens_of_run, sentences_of_run>;
 
  public:
   static constexpr std::size_t width = model::Embed::extent;

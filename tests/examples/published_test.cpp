@@ -4,7 +4,13 @@
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <models/bert.hpp>
+#include <models/gemma3.hpp>
+#include <models/gpt2.hpp>
 #include <models/llama.hpp>
+#include <models/qwen3.hpp>
+#include <models/t5_encoder.hpp>
+#include <models/vit.hpp>
+#include <models/whisper.hpp>
 #include <span>
 #include <string>
 #include <vector>
@@ -21,10 +27,36 @@ struct small_bert {
   static constexpr int vocab = 50, positions = 16, kinds = 2, embed = 20, heads = 5, hidden = 24,
                        layers = 2;
 };
+struct small_gpt2 {
+  static constexpr int vocab = 60, positions = 32, embed = 24, heads = 4, layers = 2;
+};
+struct small_qwen3 {
+  static constexpr int vocab = 60, embed = 24, kv_heads = 2, group = 3, head_dim = 8, hidden = 40,
+                       layers = 2;
+};
+struct small_gemma3 : small_qwen3 {
+  static constexpr int layers = 4, window = 4, full_every = 2;
+};
+struct small_vit {
+  static constexpr int image = 12, patch = 4, channels = 3, embed = 24, heads = 4, hidden = 40,
+                       layers = 2, classes = 7;
+};
+struct small_t5 {
+  static constexpr int vocab = 60, embed = 24, heads = 4, head_dim = 8, hidden = 40, layers = 2;
+};
+struct small_whisper {
+  static constexpr int mel = 5, frames = 30, vocab = 60, positions = 32, embed = 24, heads = 4,
+                       layers = 2;
+};
 struct small_llama {
   static constexpr int vocab = 60, embed = 24, kv_heads = 2, group = 3, head_dim = 4, hidden = 40,
                        layers = 2;
-  static constexpr double base = 1000, epsilon = 1e-5;
+  static constexpr double epsilon = 1e-5;
+  static constexpr weft::nn::rotary_options rotary{.base = 1000};
+};
+struct small_llama3 : small_llama {
+  static constexpr weft::nn::rotary_options rotary{.base = 1000,
+                                                   .scaling = weft::nn::llama3_scaling(8, 400)};
 };
 
 tensor_file golden() {
@@ -48,20 +80,35 @@ void check_bert() {
   auto const expected = file["bert/embedding"].template values<double>();
   for (int frozen = 0; frozen < 2; ++frozen) {
     if (frozen == 1) net.freeze();
-    weft::array<std::int32_t, typename Model::Sentence, typename Model::Pos> ids(3, 16);
-    for (std::size_t i = 0; i < tokens.size(); ++i) ids(i / 16, i % 16) = tokens[i];
-    auto const y = net(arg<"tokens">(ids), arg<"lengths">(lengths)).template get<"embedding">();
+    // The file's sentences are padded to 16 tokens.
+    std::vector<std::int32_t> ids, begins, ends;
+    for (std::size_t s = 0; s < lengths.size(); ++s) {
+      auto const first = tokens.begin() + static_cast<std::ptrdiff_t>(16 * s);
+      begins.push_back(static_cast<std::int32_t>(ids.size()));
+      ids.insert(ids.end(), first, first + lengths[s]);
+      ends.push_back(static_cast<std::int32_t>(ids.size()));
+    }
+    auto const y = net(arg<"tokens">(ids), arg<"begins">(begins), arg<"ends">(ends))
+                       .template get<"embedding">();
     for (std::size_t i = 0; i < expected.size(); ++i)
       BOOST_TEST(std::abs(static_cast<double>(y(i / 20, i % 20)) - expected[i]) < tolerance);
   }
 }
 
+float largest_difference(const auto& got, const std::vector<double>& expected) {
+  double most = 0;
+  for (std::size_t i = 0; i < expected.size(); ++i)
+    most = std::max(most, std::abs(static_cast<double>(got.data()[i]) - expected[i]));
+  return static_cast<float>(most);
+}
+
+// A model of language that is given tokens in parts, against its logits after each of them.
 template <class Model>
-void check_llama(const std::vector<std::size_t>& parts) {
+void check_text(const std::string& name, const std::vector<std::size_t>& parts) {
   tensor_file const file = golden();
-  weft::module<Model> net(under("llama."));
-  auto const tokens = file["llama/tokens"].template values<std::int32_t>();
-  auto const expected = file["llama/logits"].template values<double>();
+  weft::module<Model> net(under(name + "."));
+  auto const tokens = file[name + "/tokens"].template values<std::int32_t>();
+  auto const expected = file[name + "/logits"].template values<double>();
   for (int frozen = 0; frozen < 2; ++frozen) {
     if (frozen == 1) net.freeze();
     net.reset();
@@ -81,14 +128,70 @@ void check_llama(const std::vector<std::size_t>& parts) {
 BOOST_AUTO_TEST_SUITE(published)
 
 BOOST_AUTO_TEST_CASE(bert_embeds_sentences_as_in_transformers) {
-  check_bert<models::bert<small_bert, 3>>();
-  check_bert<models::bert<small_bert, 8>>();
+  check_bert<models::bert<small_bert, 24, 3>>();
+  check_bert<models::bert<small_bert, 100, 8>>();
 }
 
 BOOST_AUTO_TEST_CASE(llama_predicts_as_in_transformers_in_parts_of_any_length) {
-  check_llama<models::llama<small_llama, 16, 32>>({11});
-  check_llama<models::llama<small_llama, 16, 32>>({5, 1, 1, 4});
-  check_llama<models::llama<small_llama, 1, 11>>(std::vector<std::size_t>(11, 1));
+  check_text<models::llama<small_llama, 16, 32>>("llama", {11});
+  check_text<models::llama<small_llama, 16, 32>>("llama", {5, 1, 1, 4});
+  check_text<models::llama<small_llama, 1, 11>>("llama", std::vector<std::size_t>(11, 1));
+  check_text<models::llama<small_llama3, 16, 32>>("llama3", {11});
+}
+
+BOOST_AUTO_TEST_CASE(gpt2_predicts_as_in_transformers) {
+  check_text<models::gpt2<small_gpt2, 16>>("gpt2", {11});
+  check_text<models::gpt2<small_gpt2, 16>>("gpt2", {5, 1, 1, 4});
+}
+
+BOOST_AUTO_TEST_CASE(qwen3_predicts_as_in_transformers) {
+  check_text<models::qwen3<small_qwen3, 16, 32>>("qwen3", {11});
+  check_text<models::qwen3<small_qwen3, 16, 32>>("qwen3", {5, 1, 1, 4});
+}
+
+BOOST_AUTO_TEST_CASE(gemma3_predicts_as_in_transformers) {
+  check_text<models::gemma3<small_gemma3, 16, 32>>("gemma3", {11});
+  check_text<models::gemma3<small_gemma3, 16, 32>>("gemma3", {5, 1, 1, 4});
+}
+
+BOOST_AUTO_TEST_CASE(vit_classifies_images_as_in_transformers) {
+  tensor_file const file = golden();
+  weft::module<models::vit<small_vit, 3>> net(under("vit."));
+  auto const images = file["vit/images"].values<float>();
+  auto const y = net(arg<"image">(images)).get<"logits">();
+  BOOST_TEST(y.size() == 14u);
+  BOOST_TEST(largest_difference(y, file["vit/logits"].values<double>()) < tolerance);
+}
+
+BOOST_AUTO_TEST_CASE(t5_encodes_as_in_transformers) {
+  tensor_file const file = golden();
+  weft::module<models::t5_encoder<small_t5, 200>> net(under("t5."));
+  auto const tokens = file["t5/tokens"].values<std::int32_t>();
+  auto const y = net(arg<"tokens">(tokens)).get<"encoded">();
+  BOOST_TEST(y.size() == 150u * 24);
+  BOOST_TEST(largest_difference(y, file["t5/encoded"].values<double>()) < tolerance);
+}
+
+BOOST_AUTO_TEST_CASE(whisper_hears_and_writes_as_in_transformers) {
+  using model = models::whisper<small_whisper>;
+  tensor_file const file = golden();
+  weft::module<model::encoder> hear(under("whisper."));
+  weft::module<model::decoder<8>> write(under("whisper."));
+  auto const mel = file["whisper/mel"].values<float>();
+  auto const encoded = hear(arg<"mel">(mel)).get<"encoded">();
+  BOOST_TEST(encoded.size() == 15u * 24);
+  BOOST_TEST(largest_difference(encoded, file["whisper/encoded"].values<double>()) < tolerance);
+  auto const tokens = file["whisper/tokens"].values<std::int32_t>();
+  auto const expected = file["whisper/logits"].values<double>();
+  std::size_t done = 0;
+  for (std::size_t const count : {4, 1, 4}) {
+    auto const y =
+        write(arg<"tokens">(std::span(tokens).subspan(done, count)), arg<"encoded">(encoded))
+            .get<"logits">();
+    done += count;
+    for (std::size_t v = 0; v < 60; ++v)
+      BOOST_TEST(std::abs(static_cast<double>(y(v)) - expected[(done - 1) * 60 + v]) < tolerance);
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

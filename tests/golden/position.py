@@ -118,13 +118,13 @@ def t5_bucket(distance, causal, buckets, most):
 class T5(Encoding):
     def __init__(self, causal):
         super().__init__()
-        self.embedding = torch.nn.Parameter(torch.empty(8, HEADS))
+        self.weight = torch.nn.Parameter(torch.empty(8, HEADS))
         self.causal = causal
 
     def scores(self, q):
         at = torch.arange(POS)
         bucket = t5_bucket(at[None, :] - at[:, None], self.causal, 8, 5)
-        return self.embedding[bucket].transpose(1, 2)
+        return self.weight[bucket].transpose(1, 2)
 
 
 def slopes(heads):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes published.safetensors beside this script, with PyPI's transformers 4.38 and PyTorch: small
+"""Makes published.safetensors beside this script, with PyPI's transformers 5.24 and PyTorch 2.15: small
 models with random parameters, under the names of transformers' classes, and what they compute in
 float64. Element types: F32, I32, F64.
 
@@ -11,7 +11,24 @@ from pathlib import Path
 
 import torch
 from golden import f32, f64, i32, save
-from transformers import BertConfig, BertModel, LlamaConfig, LlamaForCausalLM
+from transformers import (
+    BertConfig,
+    BertModel,
+    Gemma3ForCausalLM,
+    Gemma3TextConfig,
+    GPT2Config,
+    GPT2LMHeadModel,
+    LlamaConfig,
+    LlamaForCausalLM,
+    Qwen3Config,
+    Qwen3ForCausalLM,
+    T5Config,
+    T5EncoderModel,
+    ViTConfig,
+    ViTForImageClassification,
+    WhisperConfig,
+    WhisperForConditionalGeneration,
+)
 
 
 def parameters(model, prefix):
@@ -46,19 +63,111 @@ def bert():
     return tensors
 
 
-def llama():
-    model = LlamaForCausalLM(
-        LlamaConfig(vocab_size=60, hidden_size=24, intermediate_size=40, num_hidden_layers=2,
-                    num_attention_heads=6, num_key_value_heads=2, max_position_embeddings=32,
-                    rope_theta=1000.0, rms_norm_eps=1e-5, tie_word_embeddings=True,
-                    attn_implementation="eager"),
-    ).double().eval()
-    tensors = parameters(model, "llama")
-    tokens = torch.randint(0, 60, (1, 11))
+def written(model, name, vocab=60, count=11):
+    """A model of language, and its logits after each of some tokens."""
+    model = model.double().eval()
+    tensors = parameters(model, name)
+    tokens = torch.randint(0, vocab, (1, count))
     with torch.no_grad():
         logits = model(tokens).logits
-    tensors["llama/tokens"] = i32(tokens[0])
-    tensors["llama/logits"] = f64(logits[0])
+    tensors[f"{name}/tokens"] = i32(tokens[0])
+    tensors[f"{name}/logits"] = f64(logits[0])
+    return tensors
+
+
+def llama(name, **more):
+    config = LlamaConfig(
+        vocab_size=60, hidden_size=24, intermediate_size=40, num_hidden_layers=2,
+        num_attention_heads=6, num_key_value_heads=2, max_position_embeddings=32,
+        rope_theta=1000.0, rms_norm_eps=1e-5, tie_word_embeddings=True,
+        attn_implementation="eager", **more)
+    return written(LlamaForCausalLM(config), name)
+
+
+def gpt2():
+    config = GPT2Config(vocab_size=60, n_positions=32, n_embd=24, n_layer=2, n_head=4,
+                        attn_implementation="eager")
+    return written(GPT2LMHeadModel(config), "gpt2")
+
+
+def qwen3():
+    config = Qwen3Config(
+        vocab_size=60, hidden_size=24, intermediate_size=40, num_hidden_layers=2,
+        num_attention_heads=6, num_key_value_heads=2, head_dim=8, max_position_embeddings=32,
+        rope_theta=1000000.0, rms_norm_eps=1e-6, tie_word_embeddings=True,
+        attn_implementation="eager")
+    return written(Qwen3ForCausalLM(config), "qwen3")
+
+
+def gemma3():
+    # Every second layer sees all; the others see a window of 4.
+    config = Gemma3TextConfig(
+        vocab_size=60, hidden_size=24, intermediate_size=40, num_hidden_layers=4,
+        num_attention_heads=6, num_key_value_heads=2, head_dim=8, query_pre_attn_scalar=8,
+        max_position_embeddings=32, sliding_window=4, rms_norm_eps=1e-6,
+        rope_theta=1000000.0, rope_local_base_freq=10000.0, tie_word_embeddings=True,
+        layer_types=["sliding_attention", "full_attention"] * 2, attn_implementation="eager")
+    return written(Gemma3ForCausalLM(config), "gemma3")
+
+
+def as_published(name):
+    """The name of a ViT's parameter in the files that exist; transformers 5 has others in memory."""
+    for new, old in (
+        ("vit.vit.layers.", "vit.vit.encoder.layer."),
+        ("attention.q_proj", "attention.attention.query"),
+        ("attention.k_proj", "attention.attention.key"),
+        ("attention.v_proj", "attention.attention.value"),
+        ("attention.o_proj", "attention.output.dense"),
+        ("mlp.fc1", "intermediate.dense"),
+        ("mlp.fc2", "output.dense"),
+    ):
+        name = name.replace(new, old)
+    return name
+
+
+def vit():
+    config = ViTConfig(image_size=12, patch_size=4, num_channels=3, hidden_size=24,
+                       num_hidden_layers=2, num_attention_heads=4, intermediate_size=40,
+                       num_labels=7, attn_implementation="eager")
+    model = ViTForImageClassification(config).double().eval()
+    tensors = {as_published(name): t for name, t in parameters(model, "vit").items()}
+    images = torch.randn(2, 3, 12, 12).float()
+    with torch.no_grad():
+        logits = model(images.double()).logits
+    tensors["vit/images"] = f32(images)
+    tensors["vit/logits"] = f64(logits)
+    return tensors
+
+
+def t5():
+    config = T5Config(vocab_size=60, d_model=24, d_kv=8, d_ff=40, num_layers=2, num_heads=4)
+    model = T5EncoderModel(config).double().eval()
+    tensors = parameters(model, "t5")
+    tokens = torch.randint(0, 60, (1, 150))
+    with torch.no_grad():
+        encoded = model(tokens).last_hidden_state
+    tensors["t5/tokens"] = i32(tokens[0])
+    tensors["t5/encoded"] = f64(encoded[0])
+    return tensors
+
+
+def whisper():
+    config = WhisperConfig(
+        vocab_size=60, num_mel_bins=5, encoder_layers=2, decoder_layers=2,
+        encoder_attention_heads=4, decoder_attention_heads=4, encoder_ffn_dim=96,
+        decoder_ffn_dim=96, d_model=24, max_source_positions=15, max_target_positions=32,
+        pad_token_id=0, bos_token_id=1, eos_token_id=2, decoder_start_token_id=1,
+        attn_implementation="eager")
+    model = WhisperForConditionalGeneration(config).double().eval()
+    tensors = parameters(model, "whisper")
+    mel = torch.randn(1, 5, 30).float()
+    tokens = torch.randint(0, 60, (1, 9))
+    with torch.no_grad():
+        out = model(mel.double(), decoder_input_ids=tokens)
+    tensors["whisper/mel"] = f32(mel[0])
+    tensors["whisper/tokens"] = i32(tokens[0])
+    tensors["whisper/encoded"] = f64(out.encoder_last_hidden_state[0])
+    tensors["whisper/logits"] = f64(out.logits[0])
     return tensors
 
 
@@ -66,4 +175,8 @@ if __name__ == "__main__":
     torch.manual_seed(1)
     torch.set_default_dtype(torch.float64)
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent
-    save(folder / "published.safetensors", {**bert(), **llama()})
+    save(folder / "published.safetensors", {
+        **bert(), **llama("llama"), **gpt2(), **qwen3(), **gemma3(), **vit(), **t5(), **whisper(),
+        **llama("llama3", rope_scaling={
+            "rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
+            "original_max_position_embeddings": 400})})

@@ -5,6 +5,7 @@
 #include "weft/nn/attention.hpp"
 #include "weft/nn/attention_axes.hpp"
 #include "weft/nn/cache.hpp"
+#include "weft/nn/feed_forward.hpp"
 #include "weft/nn/linear.hpp"
 #include "weft/nn/multi_head_attention.hpp"
 #include "weft/nn/norm.hpp"
@@ -15,11 +16,16 @@ namespace weft::nn {
 
 // Options of nn::causal_block.
 struct causal_options {
-  double epsilon = 1e-5;    // of the normalisations
-  bool qkv_bias = false;    // of the projections to queries, keys and values, as in Qwen 2
-  bool norm_heads = false;  // RMS norms of each query and key over HeadDim, as in Qwen 3
-  double scale = 0;         // factor of the scores; 0 for 1 / sqrt(HeadDim)
-  double soft_cap = 0;      // of the scores: c tanh(score / c); 0 for none
+  double epsilon = 1e-5;         // of the normalisations
+  bool qkv_bias = false;         // of the projections to queries, keys and values, as in Qwen 2
+  bool norm_heads = false;       // RMS norms of each query and key over HeadDim, as in Qwen 3
+  bool one_plus_weight = false;  // norms multiply by 1 + weight, as in Gemma
+  bool post_norms = false;       // norms of both parts' outputs too, as in Gemma 2 and 3
+  // Of the feed-forward network; without a gate there is no gate_proj.
+  nn::activation activation = nn::activation::swiglu;
+  int window = 0;    // each position sees itself and the `window` - 1 before it; 0: all before it
+  double scale = 0;  // factor of the scores; 0 for 1 / sqrt(HeadDim)
+  double soft_cap = 0;  // of the scores: c tanh(score / c); 0 for none
 };
 
 namespace detail {
@@ -40,6 +46,14 @@ constexpr rule rule_of_causal_block() {
   }
 }
 
+// The RMS norm of a causal block.
+template <class Axis, expression X>
+constexpr auto block_norm(scope s, const X& x, const causal_options& options) {
+  if (!options.one_plus_weight) return rms_norm<Axis>(s, x, options.epsilon);
+  auto const weight = s.param<"weight", Axis>(init::zeros());
+  return weft::rms_norm<Axis>(x, weight + 1.0f, options.epsilon);
+}
+
 // The attention of a causal block: x float [..., Pos, Embed] to the same axes.
 template <class Cache, class Embed, class Heads, class HeadDim, class Pos, class Offset,
           class Count, expression X, class P, class... Queries, class... Keys>
@@ -54,8 +68,8 @@ constexpr auto cached_attention(scope s, const X& x, const cache_position<Pos, O
   auto k = project(shape<Keys..., HeadDim>{}, "k_proj");
   auto const v = project(shape<Keys..., HeadDim>{}, "v_proj");
   if (options.norm_heads) {
-    q = rms_norm<HeadDim>(s / "q_norm", q, options.epsilon);
-    k = rms_norm<HeadDim>(s / "k_norm", k, options.epsilon);
+    q = block_norm<HeadDim>(s / "q_norm", q, options);
+    k = block_norm<HeadDim>(s / "k_norm", k, options);
   }
   auto const ids = position_ids(at);
   auto const where = positions_in_attention<Pos, Cache>(ids, options.scale);
@@ -66,7 +80,9 @@ constexpr auto cached_attention(scope s, const X& x, const cache_position<Pos, O
   auto const scores =
       add_term(dot_product_score<HeadDim>(turned, past.keys, {options.scale, options.soft_cap}),
                position_encoding.template scores<shape<Queries...>, HeadDim>(own, q, where));
-  auto const attended = attention<Cache>(scores, past.values, causal_cache_mask<Cache>(at));
+  auto mask = causal_cache_mask<Cache>(at);
+  if (options.window > 0) mask = mask && positions<Cache>() > ids - options.window;
+  auto const attended = attention<Cache>(scores, past.values, mask);
   auto const mixed = add_term(
       attended.output,
       position_encoding.template values<shape<Queries...>, HeadDim>(own, attended.weights, where));
@@ -88,8 +104,10 @@ constexpr auto cached_attention(scope s, const X& x, const cache_position<Pos, O
 // Heads, HeadDim, Embed], o_proj.weight [Embed, query's Heads, HeadDim], with .qkv_bias a bias of
 // the first three, with .norm_heads q_norm.weight and k_norm.weight [HeadDim];
 // post_attention_layernorm.weight [Embed]; mlp.gate_proj.weight and mlp.up_proj.weight [Hidden,
-// Embed], mlp.down_proj.weight [Embed, Hidden]. States: self_attn.keys and self_attn.values [...,
-// Cache, key's Heads, HeadDim]. Misuse does not compile: see the WEFT_REJECT overload.
+// Embed], mlp.down_proj.weight [Embed, Hidden]. With .post_norms, post_attention_layernorm is of
+// the attention's output, pre_feedforward_layernorm and post_feedforward_layernorm are the other
+// two. States: self_attn.keys and self_attn.values [..., Cache, key's Heads, HeadDim]. Misuse does
+// not compile: see the WEFT_REJECT overload.
 template <class Cache, class Embed, class Heads, class HeadDim, class Hidden, class Pos,
           class Offset, class Count, expression X, encoding_like P = position::rotary<>>
 requires(detail::rule_of_causal_block<X, Pos, Cache, Embed, Heads, HeadDim, Hidden>() ==
@@ -100,15 +118,28 @@ requires(detail::rule_of_causal_block<X, Pos, Cache, Embed, Heads, HeadDim, Hidd
   using H = detail::heads_of<Heads>;
   using In = shape<Embed>;
   using Out = shape<Hidden>;
+  auto const norm = [&](const char* name, const auto& of) {
+    return detail::block_norm<Embed>(s / name, of, options);
+  };
+  auto const after = [&](const char* name, const auto& part) {
+    return options.post_norms ? norm(name, part) : part;
+  };
   auto const attended = detail::cached_attention<Cache, Embed, Heads, HeadDim>(
-      s / "self_attn", rms_norm<Embed>(s / "input_layernorm", x, options.epsilon), at, options,
-      position_encoding, typename H::query{}, typename H::key{});
-  auto const y = detail::add_term(x, attended);
-  auto const normed = rms_norm<Embed>(s / "post_attention_layernorm", y, options.epsilon);
+      s / "self_attn", norm("input_layernorm", x), at, options, position_encoding,
+      typename H::query{}, typename H::key{});
+  auto const y = detail::add_term(x, after("post_attention_layernorm", attended));
+  auto const normed =
+      norm(options.post_norms ? "pre_feedforward_layernorm" : "post_attention_layernorm", y);
   scope const mlp = s / "mlp";
-  auto const hidden = silu(linear_without_bias<In, Out>(mlp / "gate_proj", normed)) *
-                      linear_without_bias<In, Out>(mlp / "up_proj", normed);
-  return detail::add_term(y, linear_without_bias<Out, In>(mlp / "down_proj", hidden));
+  auto hidden = linear_without_bias<In, Out>(mlp / "up_proj", normed);
+  if (detail::is_gated(options.activation))
+    hidden = detail::activate(options.activation,
+                              linear_without_bias<In, Out>(mlp / "gate_proj", normed)) *
+             hidden;
+  else
+    hidden = detail::activate(options.activation, hidden);
+  auto const out = linear_without_bias<Out, In>(mlp / "down_proj", hidden);
+  return detail::add_term(y, after("post_feedforward_layernorm", out));
 }
 template <class Cache, class Embed, class Heads, class HeadDim, class Hidden, class Pos,
           class Offset, class Count, expression X, encoding_like P = position::rotary<>>

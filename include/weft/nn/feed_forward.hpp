@@ -17,23 +17,33 @@ constexpr auto activate(activation a, const X& x) {
     case activation::relu:
       return relu(x);
     case activation::gelu_tanh:
+    case activation::geglu_tanh:
       return gelu_tanh(x);
+    case activation::squared_relu:
+      return relu(x) * relu(x);
     case activation::swiglu:
       return silu(x);
-    default:
-      return gelu(x);
+    case activation::gelu:
+    case activation::geglu:
+      break;
   }
+  return gelu(x);
+}
+// Whether there is a gate, which the activation is of.
+constexpr bool is_gated(activation a) {
+  return a >= activation::swiglu;
 }
 
 }  // namespace detail
 
 // The position-wise network, x float [..., Embed] to the same axes: linear2(f(linear1(x))) with f
-// ReLU (Vaswani et al. 2017, equation 2) or GELU, or linear2(swish(gate(x)) · linear1(x)) for
-// SwiGLU (Shazeer 2020, equation 6). In training, options.dropout is the rate at which hidden units
-// are dropped. Parameters, initialised as nn::linear's: linear1.weight [Hidden, Embed] and
-// linear2.weight [Embed, Hidden], as torch.nn.TransformerEncoderLayer, for SwiGLU gate.weight
-// [Hidden, Embed], and, with options.bias, linear1.bias [Hidden], linear2.bias [Embed] and
-// gate.bias [Hidden]. Misuse does not compile: see the WEFT_REJECT overloads.
+// ReLU (Vaswani et al. 2017, equation 2), squared ReLU or GELU, or linear2(f(gate(x)) · linear1(x))
+// with f swish for SwiGLU and GELU for GeGLU (Shazeer 2020, equation 6). In training,
+// options.dropout is the rate at which hidden units are dropped. Parameters, initialised as
+// nn::linear's: linear1.weight [Hidden, Embed] and linear2.weight [Embed, Hidden], as
+// torch.nn.TransformerEncoderLayer, for SwiGLU and GeGLU gate.weight [Hidden, Embed], and, with
+// options.bias, linear1.bias [Hidden], linear2.bias [Embed] and gate.bias [Hidden]. Misuse does not
+// compile: see the WEFT_REJECT overloads.
 template <class Embed, class Hidden, expression X>
 constexpr auto feed_forward(scope s, const X& x, transformer_options options = {}) {
   using In = shape<Embed>;
@@ -42,7 +52,7 @@ constexpr auto feed_forward(scope s, const X& x, transformer_options options = {
     return detail::affine<From, To>(s / name, y, options.bias);
   };
   auto hidden = affine(In{}, Out{}, "linear1", x);
-  if (options.activation == activation::swiglu)
+  if (detail::is_gated(options.activation))
     hidden = detail::activate(options.activation, affine(In{}, Out{}, "gate", x)) * hidden;
   else
     hidden = detail::activate(options.activation, hidden);

@@ -3,8 +3,9 @@
 
 namespace weft::nn {
 
-// Of the feed-forward network: see nn::feed_forward, weft::gelu and weft::gelu_tanh.
-enum class activation { relu, gelu, gelu_tanh, swiglu };
+// Of the feed-forward network: see nn::feed_forward, weft::gelu and weft::gelu_tanh. squared_relu
+// is relu(x)² (So et al. 2021, section 4.1). The last three are those of a gate.
+enum class activation { relu, gelu, gelu_tanh, squared_relu, swiglu, geglu, geglu_tanh };
 // nn::layer_norm or nn::rms_norm.
 enum class normalization { layer, rms };
 

@@ -15,13 +15,13 @@ using weft::rotary_pairs;
 
 // Scaling of rotary frequencies, to run on sequences longer than those of training.
 struct rotary_scaling {
-  // None, or the function that makes it: linear_scaling, ntk_scaling, yarn_scaling.
-  enum class kind { none, linear, ntk, yarn };
+  // None, or the function that makes it: linear_scaling, ntk_scaling, yarn_scaling, llama3_scaling.
+  enum class kind { none, linear, ntk, yarn, llama3 };
   kind what = kind::none;  // the function
   double factor = 1;       // length divided by the trained length
-  double trained = 0;      // yarn: the trained length, in positions
-  double slow = 1;         // yarn: α, in rotations over the trained length
-  double fast = 32;        // yarn: β, likewise
+  double trained = 0;      // yarn, llama3: the trained length, in positions
+  double slow = 1;         // yarn's α, in rotations over the trained length; llama3's low factor
+  double fast = 32;        // yarn's β, likewise; llama3's high factor
 };
 
 // Position interpolation: positions are divided by factor (Chen et al. 2023, equation 3).
@@ -41,6 +41,14 @@ constexpr rotary_scaling ntk_scaling(double factor) {
 constexpr rotary_scaling yarn_scaling(double factor, double trained, double slow = 1,
                                       double fast = 32) {
   return {rotary_scaling::kind::yarn, factor, trained, slow, fast};
+}
+
+// The frequency bands of Llama 3.1 (Hugging Face's transformers, _compute_llama3_parameters): as
+// yarn_scaling, with the "low_freq_factor" `low` and the "high_freq_factor" `high` as bounds, and
+// without a factor of queries and keys. `trained` is "original_max_position_embeddings".
+constexpr rotary_scaling llama3_scaling(double factor, double trained, double low = 1,
+                                        double high = 4) {
+  return {rotary_scaling::kind::llama3, factor, trained, low, high};
 }
 
 // The base of the frequencies ω_j = base^(-2j / d), and their scaling.
@@ -67,6 +75,7 @@ constexpr tensor<float, shape<Freq>> rotary_frequencies(const X& x, const rotary
       if (size == 2) return plain;
       return plain * geometric_frequencies<Freq>(size - 2, by.factor);
     case rotary_scaling::kind::yarn:
+    case rotary_scaling::kind::llama3:
       break;
   }
   auto const rotations = plain * static_cast<float>(by.trained / (2 * std::numbers::pi));

@@ -63,8 +63,8 @@ constexpr auto t5_bucket(const tensor<T, S>& distance, t5_options options = {}) 
 namespace position {
 
 // b_h,bucket(j - i) added to the scores (Raffel et al. 2020, section 2.1). T5's layers share one
-// such encoding: nn::shared(s, t5<>()); and its scores have .scale = 1. Parameter: embedding
-// [Buckets, Heads...], initially N(0, 0.02²).
+// such encoding: nn::shared(s, t5<>()); and its scores have .scale = 1. Parameter: weight [Buckets,
+// Heads...], initially N(0, 0.02²).
 template <std::size_t Buckets = 32, std::size_t Most = 128>
 struct t5 : encoding {
   t5_options options;  // whether keys after the query have buckets of their own
@@ -75,7 +75,7 @@ struct t5 : encoding {
   template <class Heads, class HeadDim>
   constexpr auto scores(scope s, const auto& query, const auto& where) const {
     using Bucket = detail::bucket_of<Buckets>;
-    auto const b = s.param<"embedding", Bucket, Heads>();
+    auto const b = s.param<"weight", Bucket, Heads>();
     return by_distance<Most>(where, [&](const auto& distance) {
       auto const bucket = t5_bucket<Buckets, Most>(detail::attach_to(query, distance), options);
       return gather<Bucket>(b, bucket);
