@@ -1,8 +1,8 @@
-# Runs a few steps of PROGRAM with ARGUMENTS: the exit status must be STATUS; the last,
+# Runs PROGRAM with ARGUMENTS, a few steps: the exit status must be STATUS; the last,
 # machine-readable line must be RESULT and then SPEED; the PICTURES must be PNG files in FOLDER; and
 # the same seed must give the same text except for the speed.
 foreach(i 1 2)
-  execute_process(COMMAND ${PROGRAM} ${ARGUMENTS} --steps 3 --pictures ${FOLDER} RESULT_VARIABLE status
+  execute_process(COMMAND ${PROGRAM} ${ARGUMENTS} --pictures ${FOLDER} RESULT_VARIABLE status
     OUTPUT_VARIABLE out ERROR_VARIABLE text)
   if(NOT status STREQUAL STATUS)
     message(FATAL_ERROR "exit status ${status}, and ${STATUS} was expected: ${text}")
