@@ -2,9 +2,10 @@
 """What the models of examples/models take to compile: the time and the memory of g++ and clang for a
 file with one module, as it is used, at the size of the model that is named. Prints a table.
 
-In a terminal: benchmarks/published.py
+In a terminal: benchmarks/published.py [--repetitions N]
 """
 
+import argparse
 import os
 import subprocess
 import sys
@@ -41,20 +42,24 @@ def compile_time(compiler, source, result):
 
 
 def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("--repetitions", type=int, default=2, help="the least counts")
+    options = parser.parse_args()
     print("| header | lines | " + " | ".join(f"{c}: s, MB" for c in COMPILERS) + " |")
     print("|---|--:|" + "--:|" * len(COMPILERS))
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "model.cpp"
         for header, modules in SIZES.items():
             lines = len((MODELS / f"{header}.hpp").read_text().splitlines())
-            members = "\n".join(f"weft::module<models::{m}> m{i};" for i, m in enumerate(modules))
+            members = "\n".join(f"weft::module<{m}> m{i};" for i, m in enumerate(modules))
             runs = "\n".join(f"m{i}.reset();" for i in range(len(modules)))
             source.write_text(
-                f"#include <models/{header}.hpp>\nvoid use() {{\n{members}\n{runs}\n}}\n")
+                f"#include <models/{header}.hpp>\nusing namespace models;\n"
+                f"void use() {{\n{members}\n{runs}\n}}\n")
             cells = []
             for compiler in COMPILERS.values():
                 seconds, memory = min(
-                    compile_time(compiler, source, Path(folder) / "model.o") for _ in range(2))
+                    compile_time(compiler, source, Path(folder) / "model.o") for _ in range(options.repetitions))
                 cells.append(f"{seconds:.1f}, {memory:.0f}")
             print(f"| `{header}.hpp` | {lines} | " + " | ".join(cells) + " |", flush=True)
 
