@@ -197,7 +197,7 @@ BOOST_AUTO_TEST_CASE(whisper_hears_and_writes_as_in_transformers) {
   auto const tokens = file["whisper/tokens"].values<std::int32_t>();
   auto const expected = file["whisper/logits"].values<double>();
   std::size_t done = 0;
-  for (std::size_t const count : {4, 1, 4}) {
+  for (std::size_t const count : std::vector<std::size_t>{4, 1, 4}) {
     auto const y =
         write(arg<"tokens">(std::span(tokens).subspan(done, count)), arg<"encoded">(encoded))
             .get<"logits">();
