@@ -123,8 +123,8 @@ void wrong(weft::scope s) {
   // error: nn::sliding_window: name the axis of the queries and another for the keys, as in
   // sliding_window<Pos, KeyPos>(left, right)
   sliding_window<Pos, Pos>(1, 0);
-  // error: nn::segments: name the segments' axis, that of the positions and another for the keys, as
-  // in segments<Segment, Pos, KeyPos>(begins, ends)
+  // error: nn::segments: name the segments' axis, that of the positions and another for the keys,
+  // as in segments<Segment, Pos, KeyPos>(begins, ends)
   segments<Batch, Pos, Pos>(integers<Batch>{}, integers<Batch>{});
   // error: nn::segments: begins and ends are not int32
   segments<Batch, Pos, KeyPos>(integers<Batch>{}, floats<Batch>{});
