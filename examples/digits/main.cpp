@@ -1,4 +1,4 @@
-// Learns to tell handwritten digits apart, with and without positions.
+// Learns to classify handwritten digits, with and without positions.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -216,7 +216,8 @@ void run(const settings& s) {
   outcome const without = train(other, data, s);
 
   std::filesystem::path const folder = s.pictures;
-  draw_attention(trainer.parameters(), std::span(data.held_out).first(10),
+  draw_attention(trainer.parameters(),
+                 std::span(data.held_out).first(std::min<std::size_t>(10, data.held_out.size())),
                  folder / "digits-attention.png");
   draw_positions(trainer.parameters(), folder / "digits-positions.png");
   draw(weft::draw_lines({{"with positions", with.losses}, {"without", without.losses}},
@@ -234,7 +235,7 @@ void run(const settings& s) {
 
 int main(int argc, char** argv) {
   digits::settings s;
-  CLI::App app("Learns to tell handwritten digits of 8 x 8 pixels apart.", "digits");
+  CLI::App app("Learns to classify handwritten digits of 8 x 8 pixels.", "digits");
   app.add_option("--data", s.data, "scikit-learn's digits.csv")->capture_default_str();
   app.add_option("--epochs", s.epochs, "how often each digit is learned from")
       ->check(CLI::Range(1, 100000))

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <span>
@@ -11,6 +12,10 @@
 #include <vector>
 
 namespace weft::detail {
+
+inline bool is_aligned(const std::byte* address, std::size_t to) {
+  return reinterpret_cast<std::uintptr_t>(address) % to == 0;
+}
 
 class byte_source {
  public:

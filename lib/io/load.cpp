@@ -149,10 +149,11 @@ class tensor_reader : public parameter_reader {
 
   std::byte* in_memory(std::size_t i) override {
     stored_tensor const& t = tensors_[i];
-    if (t.type != stored_type::float32 || t.offset % alignof(float) != 0) return nullptr;
+    if (t.type != stored_type::float32) return nullptr;
     auto const [file, is_new] = files_->try_emplace(t.source.get());
     if (is_new) file->second = t.source->map();
-    return file->second ? file->second.get() + t.offset : nullptr;
+    std::byte* const at = file->second ? file->second.get() + t.offset : nullptr;
+    return detail::is_aligned(at, alignof(float)) ? at : nullptr;
   }
   std::shared_ptr<void> owner() const override { return files_; }
   void read(std::size_t i, std::size_t first, std::span<float> into) const override {
@@ -216,7 +217,7 @@ std::vector<std::string> load(const parameter_block& parameters, const tensor_fi
                               const load_options& options) {
   if (detail::has_packed_weights(file))
     throw error(file.name() +
-                ": the weights are packed; make a module or parameters from the file");
+                ": the weights are packed; make a module from the file, with their precision");
   return load_all({{parameters, options.name_in_file}}, file, options.ignore_others,
                   passed_over(file));
 }

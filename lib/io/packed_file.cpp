@@ -77,7 +77,7 @@ class packed_reader : public parameter_reader {
                   ", and would be U8 [" + std::to_string(bytes) + "]");
     for (parameter_ref const& p : tables.parameters) kept_.push_back(find_kept(p));
     mapped_ = packed.source->map();
-    if (mapped_ != nullptr && packed.offset % alignment == 0) {
+    if (mapped_ != nullptr && detail::is_aligned(mapped_.get() + packed.offset, alignment)) {
       packed_ = {mapped_, mapped_.get() + packed.offset};
       return;
     }
@@ -87,10 +87,9 @@ class packed_reader : public parameter_reader {
   }
 
   std::byte* in_memory(std::size_t i) override {
-    stored_tensor const* const t = kept_[i];
-    return t != nullptr && mapped_ != nullptr && t->offset % alignof(float) == 0
-               ? mapped_.get() + t->offset
-               : nullptr;
+    if (kept_[i] == nullptr || mapped_ == nullptr) return nullptr;
+    std::byte* const at = mapped_.get() + kept_[i]->offset;
+    return detail::is_aligned(at, alignof(float)) ? at : nullptr;
   }
   std::shared_ptr<void> owner() const override { return mapped_; }
   void read(std::size_t i, std::size_t first, std::span<float> into) const override {

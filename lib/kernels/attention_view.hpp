@@ -85,13 +85,15 @@ class key_limits {
   // The range that spans the keys that at least one of the queries sees.
   index_range keys_seen_by_any(index_range queries, index_range all) const {
     if (!any()) return all;
-    index_range span{all.end, all.begin};
+    index_range span{all.begin, all.begin};
     for (std::ptrdiff_t i = queries.begin; i < queries.end; ++i) {
       const index_range seen = keys(i, all);
       if (seen.size() <= 0) continue;
-      span = {std::min(span.begin, seen.begin), std::max(span.end, seen.end)};
+      span = span.size() <= 0
+                 ? seen
+                 : index_range{std::min(span.begin, seen.begin), std::max(span.end, seen.end)};
     }
-    return {std::min(span.begin, all.end), std::max(span.end, span.begin)};
+    return span;
   }
   // Sets to -infinity those of query i's scores of these keys that it does not see; `step` is their
   // stride.

@@ -71,4 +71,30 @@ BOOST_AUTO_TEST_CASE(parameters_in_memory_are_those_that_modules_read) {
   BOOST_TEST((run(second) != run(right)));
 }
 
+BOOST_AUTO_TEST_CASE(memory_of_any_alignment_holds_a_file) {
+  weft::testing::temporary const path("weft_embedded_test");
+  weft::module<model> right(3);
+  right.freeze();
+  std::vector<float> const x(32, 0.5f);
+  auto const run = [&](weft::module<model>& net) {
+    auto const y = net(weft::arg<"x">(x)).get<"y">();
+    return std::vector<float>(y.data(), y.data() + y.size());
+  };
+  for (bool const packed : {false, true}) {
+    if (packed)
+      weft::save(right.packed(), path);
+    else
+      weft::save(right, path);
+    auto const size = std::filesystem::file_size(path);
+    for (std::size_t const at : std::vector<std::size_t>{0, 1, 4, 32}) {
+      std::vector<std::byte> memory(size + 64);
+      std::span<std::byte> const content = std::span(memory).subspan(at, size);
+      std::ifstream(static_cast<const std::filesystem::path&>(path), std::ios::binary)
+          .read(reinterpret_cast<char*>(content.data()), static_cast<std::streamsize>(size));
+      weft::module<model> net(weft::tensor_file(content, "memory"), weft::precision::float32);
+      BOOST_TEST((run(net) == run(right)), "at " << at);
+    }
+  }
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -5,6 +5,7 @@
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "support/trial.hpp"
@@ -146,6 +147,14 @@ BOOST_AUTO_TEST_CASE(limits_of_any_form_match_the_reference) {
   testing::trial<inference<limited<1>, "y">>(s);
   testing::trial<inference<limited<2>, "y">>(s);
   testing::trial<inference<limited<3>, "y">>(s);
+  // Limits that a constant would take beyond int32.
+  constexpr double most = std::numeric_limits<std::int32_t>::max();
+  s.given["of_heads"] = {most, -most - 1, 4};
+  s.given["of_queries"] = {most, -most - 1, most - 1, -most, 5, 12, 0, 13, -1};
+  testing::trial<inference<limited<1>, "y">>(s);
+  testing::trial<inference<limited<2>, "y">>(s);
+  testing::trial<inference<limited<3>, "y">>(s);
+  s.given.clear();
   testing::trial<training<limited<0>, "loss">>(s);
   testing::trial<training<limited<2>, "loss">>(s);
 }

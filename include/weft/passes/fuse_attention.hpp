@@ -75,12 +75,19 @@ class attention_fuser {
     constant_value(c) = a.times;
     return joined(h, op::multiply, to[a.node], made(h, c));
   }
+  // An int32 node plus a constant, clamped to what int32 has: keys are far from there.
   constexpr int shifted(graph& h, int id, std::int64_t by) {
+    using limits = std::numeric_limits<std::int32_t>;
+    auto const number = [&](std::int64_t value) {
+      node c = make_node(op::constant);
+      c.type = dtype::int32;
+      constant_value(c) = static_cast<double>(value);
+      return made(h, c);
+    };
     if (by == 0) return id;
-    node c = make_node(op::constant);
-    c.type = dtype::int32;
-    constant_value(c) = static_cast<double>(by);
-    return joined(h, op::add, id, made(h, c));
+    int const clamped = by > 0 ? joined(h, op::minimum, id, number(limits::max() - by))
+                               : joined(h, op::maximum, id, number(limits::min() - by));
+    return joined(h, op::add, clamped, number(by));
   }
   // An elementwise operation on a and b, with the axes of both.
   constexpr int joined(graph& h, op kind, int a, int b) {

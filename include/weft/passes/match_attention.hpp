@@ -234,7 +234,9 @@ class attention_matcher {
       if (!key.known || key.keys != 1 || key.queries != 0 || key.times != 0 || is_constant(limit) ||
           at(limit).type != dtype::int32 || at(limit).axes.contains(f.key_axis))
         continue;
-      if ((side == 0 ? f.lengths : f.begins) >= 0) return false;
+      if ((side == 0 ? f.lengths : f.begins) >= 0 || key.constant > 1 << 30 ||
+          key.constant < -(1 << 30))
+        return false;
       (side == 0 ? f.lengths : f.begins) = limit;
       if (side == 0)
         f.length_more = 1 - strict - key.constant;
