@@ -6,6 +6,7 @@
 #include <limits>
 #include <models/bert.hpp>
 #include <numeric>
+#include <string>
 #include <vector>
 
 namespace {
@@ -36,7 +37,7 @@ double milliseconds(weft::module<model, "embedding">& net, const lengths& of) {
 int main() {
   weft::module<model, "embedding"> net;
   net.freeze();
-  double const padded = milliseconds(net, lengths(sentences, longest));
+  double padded = 0;  // the first row's
   std::printf("lengths                                tokens  of padded     ms  of padded\n");
   for (lengths const& of : {lengths(sentences, longest), lengths{20, 35, 51, 66, 82, 97, 113, 128},
                             lengths{20, 24, 30, 37, 46, 61, 86, 128}}) {
@@ -44,6 +45,7 @@ int main() {
     std::string text;
     for (std::int32_t const n : of) text += (text.empty() ? "" : " ") + std::to_string(n);
     double const time = milliseconds(net, of);
+    if (padded == 0) padded = time;
     std::printf("%-38s %6d %10.2f %6.1f %10.2f\n", text.c_str(), tokens,
                 static_cast<double>(tokens) / (sentences * longest), time, time / padded);
   }

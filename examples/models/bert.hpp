@@ -13,6 +13,7 @@ struct minilm_l6 {
 };
 
 // At most `Tokens` tokens of at most `Sentences` sentences in a run, one sentence after another.
+// The caller cuts each to Size::positions tokens: there are no positions for more.
 template <class Size, int Tokens = Size::positions, int Sentences = 1>
 struct bert {
   struct Sentence : weft::axis<weft::up_to<Sentences>> {};

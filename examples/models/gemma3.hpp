@@ -2,7 +2,6 @@
 // its parameters: windows in five of six layers, with positions of their own.
 #pragma once
 
-#include <cmath>
 #include <weft/weft.hpp>
 
 namespace models {

@@ -71,7 +71,7 @@ class forward {
     for (std::ptrdiff_t i = blocks_of_part.begin; i < blocks_of_part.end; ++i) {
       find(i / blocks);
       const std::ptrdiff_t first = i % blocks * block_;
-      const interval queries{first, std::min(first + block_, queries_)};
+      const index_range queries{first, std::min(first + block_, queries_)};
       only_finite_ = is_decoded;
       if (is_decoded && (!may_mask() || all_finite(at_.result.at(0, 0), 0, 1))) continue;
       for (;; only_finite_ = true) {
@@ -98,34 +98,27 @@ class forward {
 
   // The keys that the band and the length leave visible to at least one, or to all, of the queries;
   // and that also their limits leave visible to at least one.
-  interval within_band(const interval& queries) const {
-    const index_range visible = band_range_.keys({queries.begin, queries.end});
-    return {visible.begin, visible.end};
+  index_range within_band(const index_range& queries) const { return band_range_.keys(queries); }
+  index_range visible_to_any(const index_range& queries) const {
+    return at_.limits.keys_seen_by_any(queries, within_band(queries));
   }
-  interval visible_to_any(const interval& queries) const {
-    const interval banded = within_band(queries);
-    if (!at_.limits.any()) return banded;
-    const index_range visible =
-        at_.limits.keys_seen_by_any({queries.begin, queries.end}, {banded.begin, banded.end});
-    return {visible.begin, visible.end};
-  }
-  interval visible_to_all(const interval& queries) const {
+  index_range visible_to_all(const index_range& queries) const {
     return {band_range_.keys({queries.end - 1, queries.end}).begin,
             band_range_.keys({queries.begin, queries.begin + 1}).end};
   }
 
   // Computes one block of queries. Each block of keys is multiplied with all tiles of queries while
   // it is in the cache.
-  void run_query_block(const interval& queries) {
+  void run_query_block(const index_range& queries) {
     const std::ptrdiff_t tiles = (queries.end - queries.begin + pitch() - 1) / pitch();
     const auto tile = [&](std::ptrdiff_t t) {
       const std::ptrdiff_t first = queries.begin + t * pitch();
-      return interval{first, std::min(first + pitch(), queries.end)};
+      return index_range{first, std::min(first + pitch(), queries.end)};
     };
     for (std::ptrdiff_t t = 0; t < tiles; ++t) init_tile(t, tile(t));
     constexpr auto block = static_cast<std::ptrdiff_t>(attention_key_block);
-    const interval visible = visible_to_any(queries);
-    for (interval keys{visible.begin, 0}; keys.begin < visible.end; keys.begin = keys.end) {
+    const index_range visible = visible_to_any(queries);
+    for (index_range keys{visible.begin, 0}; keys.begin < visible.end; keys.begin = keys.end) {
       keys.end = std::min(keys.begin + block, visible.end);
       const value_rows values = values_of(keys, tiles);
       for (std::ptrdiff_t t = 0; t < tiles; ++t) process_block(t, tile(t), keys, values);
@@ -158,9 +151,9 @@ class forward {
     }
     return hn::AllTrue(d, hn::Eq(hn::Add(hn::Add(a, b), hn::Add(c, f)), zero));
   }
-  HWY_NOINLINE void add_visible_infinities(const interval& queries) const {
+  HWY_NOINLINE void add_visible_infinities(const index_range& queries) const {
     const auto width = static_cast<std::ptrdiff_t>(value_);
-    const interval keys = visible_to_any(queries);
+    const index_range keys = visible_to_any(queries);
     for (std::ptrdiff_t j = keys.begin; j < keys.end; ++j) {
       std::ptrdiff_t first = 0;
       while (first < width && std::isfinite(*at_.value.at(j, first))) ++first;
@@ -172,7 +165,7 @@ class forward {
     }
   }
   bool is_visible(std::ptrdiff_t i, std::ptrdiff_t j) const {
-    const interval keys = visible_to_any({i, i + 1});
+    const index_range keys = visible_to_any({i, i + 1});
     if (j < keys.begin || j >= keys.end) return false;
     if (at_.mask.data != nullptr && *at_.mask.at(i, j) == 0) return false;
     if (at_.bias.data != nullptr && *at_.bias.at(i, j) == minus_infinity) return false;
@@ -189,17 +182,17 @@ class forward {
     const float* data;
     std::ptrdiff_t row;
   };
-  value_rows values_of(const interval& keys, std::ptrdiff_t tiles) const {
+  value_rows values_of(const index_range& keys, std::ptrdiff_t tiles) const {
     const bool full = at_.value.column == 1 && static_cast<std::ptrdiff_t>(value_) == value_row_;
     if (full && !only_finite_ && (tiles <= max_unpacked_tiles || at_.value.row == value_row_))
       return {at_.value.at(keys.begin, 0), at_.value.row};
     transpose<row_end::filled>(
         query_tag(),
-        {at_.value.at(keys.begin, 0), at_.value.column, at_.value.row, value_, keys.size()}, 1,
+        {at_.value.at(keys.begin, 0), at_.value.column, at_.value.row, value_, keys.count()}, 1,
         packed_values_, value_row_);
     if (only_finite_)
       std::replace_if(
-          packed_values_, packed_values_ + static_cast<std::ptrdiff_t>(keys.size()) * value_row_,
+          packed_values_, packed_values_ + keys.size() * value_row_,
           [](float value) { return !std::isfinite(value); }, 0.0f);
     return {packed_values_, value_row_};
   }
@@ -208,21 +201,21 @@ class forward {
     return packed_queries_ + tile * pitch() * static_cast<std::ptrdiff_t>(depth_);
   }
   float* results(std::ptrdiff_t tile) const { return results_ + tile * pitch() * value_row_; }
-  std::size_t vectors_of(const interval& queries) const {
-    return (queries.size() + static_cast<std::size_t>(lanes()) - 1) /
+  std::size_t vectors_of(const index_range& queries) const {
+    return (queries.count() + static_cast<std::size_t>(lanes()) - 1) /
            static_cast<std::size_t>(lanes());
   }
   // The queries in vector v of a tile.
-  interval vector_of(const interval& queries, std::size_t v) const {
+  index_range vector_of(const index_range& queries, std::size_t v) const {
     const std::ptrdiff_t first = queries.begin + static_cast<std::ptrdiff_t>(v) * lanes();
     return queries.intersect({first, first + lanes()});
   }
 
-  void init_tile(std::ptrdiff_t t, const interval& queries) const {
+  void init_tile(std::ptrdiff_t t, const index_range& queries) const {
     const auto width = static_cast<std::size_t>(pitch());
     transpose<row_end::filled>(
         query_tag(),
-        {at_.query.at(queries.begin, 0), at_.query.row, at_.query.column, queries.size(), depth_},
+        {at_.query.at(queries.begin, 0), at_.query.row, at_.query.column, queries.count(), depth_},
         scale_, packed(t), pitch());
     std::fill_n(running_max_ + t * pitch(), width, lowest_score);
     std::fill_n(running_sum_ + t * pitch(), width, 0.0f);
@@ -234,12 +227,12 @@ class forward {
 
   // A range of keys that the same vectors of a tile's queries see.
   struct run {
-    interval keys;
+    index_range keys;
     std::size_t vector, vectors;
   };
   // The run that begins with a key. Both ends of what a vector sees are no earlier than those of
   // the vector before it.
-  static run run_from(std::ptrdiff_t key, std::ptrdiff_t end, const interval* visible,
+  static run run_from(std::ptrdiff_t key, std::ptrdiff_t end, const index_range* visible,
                       std::size_t vectors) {
     run r{{key, end}, 0, 0};
     for (std::size_t v = 0; v < vectors; ++v) {
@@ -256,13 +249,13 @@ class forward {
 
   // Updates a tile of queries with a block of keys and its values: scores, online softmax, and the
   // product with the values.
-  void process_block(std::ptrdiff_t t, const interval& queries, const interval& block,
+  void process_block(std::ptrdiff_t t, const index_range& queries, const index_range& block,
                      const value_rows& values) {
-    const interval all_visible = visible_to_any(queries);
-    const interval keys = block.intersect(all_visible);
+    const index_range all_visible = visible_to_any(queries);
+    const index_range keys = block.intersect(all_visible);
     if (keys.empty()) return;
     const std::size_t vectors = vectors_of(queries);
-    interval visible[tile_vectors];
+    index_range visible[tile_vectors];
     for (std::size_t v = 0; v < vectors; ++v)
       visible[v] = within_band(vector_of(queries, v)).clamped_to(keys);
     const auto scores = [&](std::ptrdiff_t key, std::size_t v) {
@@ -279,7 +272,7 @@ class forward {
                      pitch(),
                      scores(r.keys.begin, r.vector),
                      pitch(),
-                     r.keys.size()};
+                     r.keys.count()};
       multiply(p, r.vectors, [this](std::size_t, std::size_t) {
         return index_range{0, static_cast<std::ptrdiff_t>(depth_)};
       });
@@ -287,7 +280,7 @@ class forward {
 
     for (std::size_t v = 0; v < vectors; ++v) {
       const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(v) * lanes();
-      const score_rows s{scores(visible[v].begin, v), pitch(), visible[v].size()};
+      const score_rows s{scores(visible[v].begin, v), pitch(), visible[v].count()};
       finish_scores(s, vector_of(queries, v), visible[v]);
       online_softmax_update(
           s, {running_max_ + t * pitch() + at, running_sum_ + t * pitch() + at, rescale_ + at});
@@ -309,21 +302,21 @@ class forward {
                    values.row,
                    to,
                    to_row,
-                   queries.size(),
+                   queries.count(),
                    results(t),
                    value_row_,
                    is_first ? nullptr : rescale_,
                    is_last ? running_sum_ + t * pitch() : nullptr};
     // For queries that see none of the keys the depth is empty: their results are kept, or 0 if
     // this block is the first.
-    const band_range here(at_.band, {queries.begin, queries.end}, {keys.begin, keys.end});
+    const band_range here(at_.band, queries, keys);
     multiply(p, static_cast<std::size_t>(value_row_ / lanes()),
              [&](std::size_t first, std::size_t count) {
                return here.keys({static_cast<std::ptrdiff_t>(first),
                                  static_cast<std::ptrdiff_t>(first + count)});
              });
     if (is_last && may_mask())  // while they are in the cache
-      is_finite_ = is_finite_ && all_finite(to, to_row, queries.size());
+      is_finite_ = is_finite_ && all_finite(to, to_row, queries.count());
     if (is_last && !in_place) store_results(t, queries);
   }
 
@@ -337,27 +330,27 @@ class forward {
 
   // Turns products of queries and keys into capped, biased and masked scores, for one vector of
   // queries.
-  void finish_scores(const score_rows& s, const interval& queries, const interval& keys) const {
+  void finish_scores(const score_rows& s, const index_range& queries,
+                     const index_range& keys) const {
     if (c_.soft_cap != 0) cap_scores(s, static_cast<float>(c_.soft_cap));
     if (at_.bias.data != nullptr)
       add_bias(s, {at_.bias.at(queries.begin, keys.begin), at_.bias.row, at_.bias.column},
-               queries.size(), bias_);
+               queries.count(), bias_);
     if (at_.relative != nullptr)
       add_bias(
           s, relative_bias_tile(c_, at_.relative, c_.relative, at_.band, queries.begin, keys.begin),
-          queries.size(), bias_);
+          queries.count(), bias_);
     if (at_.mask.data != nullptr)
       apply_mask(s, {at_.mask.at(queries.begin, keys.begin), at_.mask.row, at_.mask.column},
-                 queries.size(), bias_);
-    if (at_.limits.any())
-      apply_limits(s, at_.limits, {queries.begin, queries.end}, {keys.begin, keys.end});
-    const interval all = visible_to_all(queries);
-    const interval before{keys.begin, std::min(all.begin, keys.end)};
-    const interval after{std::max({all.end, before.end, keys.begin}), keys.end};
-    for (const interval& edge : {before, after}) {
+                 queries.count(), bias_);
+    if (at_.limits.any()) apply_limits(s, at_.limits, queries, keys);
+    const index_range all = visible_to_all(queries);
+    const index_range before{keys.begin, std::min(all.begin, keys.end)};
+    const index_range after{std::max({all.end, before.end, keys.begin}), keys.end};
+    for (const index_range& edge : {before, after}) {
       if (edge.empty()) continue;
       const std::ptrdiff_t offset = edge.begin - queries.begin;
-      apply_band({s.data + (edge.begin - keys.begin) * pitch(), pitch(), edge.size()},
+      apply_band({s.data + (edge.begin - keys.begin) * pitch(), pitch(), edge.count()},
                  band_range_.lowest() - offset, band_range_.highest() - offset);
     }
   }
@@ -365,7 +358,7 @@ class forward {
   bool stores_full_vectors() const {
     return at_.result.column == 1 && static_cast<std::ptrdiff_t>(value_) == value_row_;
   }
-  void store_results(std::ptrdiff_t t, const interval& queries) const {
+  void store_results(std::ptrdiff_t t, const index_range& queries) const {
     const query_tag d;
     const std::size_t lanes = hn::Lanes(d);
     const float* from = results(t);
@@ -382,7 +375,7 @@ class forward {
 
   // Replaces the running sums by the factors that normalise the results, and stores the logsumexp
   // if it is wanted. If all keys of a query are masked out, its sum, factor and results are 0.
-  void end_sums(std::ptrdiff_t t, const interval& queries) const {
+  void end_sums(std::ptrdiff_t t, const index_range& queries) const {
     const query_tag d;
     const auto zero = hn::Zero(d);
     for (std::size_t v = 0; v < vectors_of(queries); ++v) {

@@ -88,7 +88,7 @@ class key_limits {
     index_range span{all.begin, all.begin};
     for (std::ptrdiff_t i = queries.begin; i < queries.end; ++i) {
       const index_range seen = keys(i, all);
-      if (seen.size() <= 0) continue;
+      if (seen.empty()) continue;
       span = span.size() <= 0
                  ? seen
                  : index_range{std::min(span.begin, seen.begin), std::max(span.end, seen.end)};

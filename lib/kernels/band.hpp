@@ -15,22 +15,17 @@ struct index_range {
   std::ptrdiff_t begin, end;
 
   constexpr std::ptrdiff_t size() const { return end - begin; }
-  bool operator==(const index_range&) const = default;
-};
-
-// A range [begin, end) of queries or of keys.
-struct interval {
-  std::ptrdiff_t begin, end;
-  bool empty() const { return begin >= end; }
-  std::size_t size() const { return static_cast<std::size_t>(end - begin); }
-  interval intersect(const interval& o) const {
+  constexpr std::size_t count() const { return static_cast<std::size_t>(size()); }
+  constexpr bool empty() const { return begin >= end; }
+  constexpr index_range intersect(const index_range& o) const {
     return {std::max(begin, o.begin), std::min(end, o.end)};
   }
   // The same, but an empty result lies within o.
-  interval clamped_to(const interval& o) const {
+  constexpr index_range clamped_to(const index_range& o) const {
     const std::ptrdiff_t first = std::clamp(begin, o.begin, o.end);
     return {first, std::clamp(end, first, o.end)};
   }
+  bool operator==(const index_range&) const = default;
 };
 
 // A band restricted to a block of queries and a block of keys, with indices relative to the blocks.

@@ -164,6 +164,32 @@ BOOST_AUTO_TEST_CASE(qwen3_predicts_as_in_transformers) {
   check_text<models::qwen3<small_qwen3, 16, 32>>("qwen3", {5, 1, 1, 4});
 }
 
+// Qwen 2 is Qwen 3 with biases instead of norms, and heads of 4.
+struct small_qwen2 : small_qwen3 {
+  static constexpr int head_dim = 4;
+};
+struct qwen2 : models::qwen3<small_qwen2, 16, 32> {
+  constexpr auto operator()(weft::scope s) const {
+    namespace nn = weft::nn;
+    auto model = s / "model";
+    auto table = nn::tied_embedding<Vocab, Embed>(model / "embed_tokens");
+    auto at = nn::decode_state<Pos>(s / "decoding");
+    auto x = table.embed(s.input<"tokens", std::int32_t, Pos>());
+    for (int i = 0; i < 2; ++i)
+      x = nn::causal_block<Cache, Embed, nn::grouped<Heads, Group>, HeadDim, Hidden>(
+          model / "layers" / i, x, at, {.epsilon = 1e-6, .qkv_bias = true},
+          nn::position::rotary({.base = 1000000}));
+    auto last = weft::gather<Pos>(x, weft::cast<std::int32_t>(weft::length<Pos>()) - 1);
+    return weft::results(
+        weft::as<"logits">(table.logits(nn::rms_norm<Embed>(model / "norm", last, 1e-6))));
+  }
+};
+
+BOOST_AUTO_TEST_CASE(a_causal_block_with_biases_predicts_as_qwen2_in_transformers) {
+  check_text<qwen2>("qwen2", {11});
+  check_text<qwen2>("qwen2", {5, 1, 1, 4});
+}
+
 BOOST_AUTO_TEST_CASE(gemma3_predicts_as_in_transformers) {
   check_text<models::gemma3<small_gemma3, 16, 32>>("gemma3", {11});
   check_text<models::gemma3<small_gemma3, 16, 32>>("gemma3", {5, 1, 1, 4});

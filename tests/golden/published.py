@@ -20,6 +20,8 @@ from transformers import (
     GPT2LMHeadModel,
     LlamaConfig,
     LlamaForCausalLM,
+    Qwen2Config,
+    Qwen2ForCausalLM,
     Qwen3Config,
     Qwen3ForCausalLM,
     T5Config,
@@ -97,6 +99,15 @@ def qwen3():
         rope_theta=1000000.0, rms_norm_eps=1e-6, tie_word_embeddings=True,
         attn_implementation="eager")
     return written(Qwen3ForCausalLM(config), "qwen3")
+
+
+def qwen2():
+    config = Qwen2Config(
+        vocab_size=60, hidden_size=24, intermediate_size=40, num_hidden_layers=2,
+        num_attention_heads=6, num_key_value_heads=2, max_position_embeddings=32,
+        rope_theta=1000000.0, rms_norm_eps=1e-6, tie_word_embeddings=True,
+        attn_implementation="eager")
+    return written(Qwen2ForCausalLM(config), "qwen2")
 
 
 def gemma3():
@@ -179,4 +190,5 @@ if __name__ == "__main__":
         **bert(), **llama("llama"), **gpt2(), **qwen3(), **gemma3(), **vit(), **t5(), **whisper(),
         **llama("llama3", rope_scaling={
             "rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
-            "original_max_position_embeddings": 400})})
+            "original_max_position_embeddings": 400}),
+        **qwen2()})

@@ -1,6 +1,8 @@
 // Layers of more recent models against plain PyTorch: tests/golden/modern.py.
 #include <boost/test/unit_test.hpp>
+#include <cmath>
 #include <string>
+#include <vector>
 
 #include "support/golden_file.hpp"
 #include "support/golden_model.hpp"
@@ -58,9 +60,52 @@ struct grouped_window {
   }
 };
 
+// A feed-forward network by its option, and as its formula.
+template <nn::activation Activation, bool Written>
+struct network {
+  struct Embed : axis<5> {};
+  struct Hidden : axis<7> {};
+
+  constexpr auto operator()(scope s) const {
+    auto const x = s.input<"x", float, Batch, Embed>();
+    if constexpr (!Written) {
+      return results(as<"y">(nn::feed_forward<Embed, Hidden>(s, x, {.activation = Activation})));
+    } else {
+      auto const up = nn::linear<shape<Embed>, shape<Hidden>>(s / "linear1", x);
+      auto const hidden = [&] {
+        if constexpr (Activation == nn::activation::squared_relu)
+          return where(up > 0, up * up, 0.0f);
+        else {
+          auto const gate = nn::linear<shape<Embed>, shape<Hidden>>(s / "gate", x);
+          return (Activation == nn::activation::geglu ? gelu(gate) : gelu_tanh(gate)) * up;
+        }
+      }();
+      return results(as<"y">(nn::linear<shape<Hidden>, shape<Embed>>(s / "linear2", hidden)));
+    }
+  }
+};
+
+template <nn::activation Activation>
+void check_network() {
+  module<network<Activation, false>> by_option(3);
+  module<network<Activation, true>> written(3);
+  std::vector<float> const x{1, -2, 0.5f, 3, -1, 0, 2, -0.25f, 1, -3};
+  auto const y = by_option(arg<"x">(x)).template get<"y">();
+  auto const expected = written(arg<"x">(x)).template get<"y">();
+  for (std::size_t i = 0; i < 10; ++i)
+    // A sum of 7 products of about 1.
+    BOOST_TEST(std::abs(y.data()[i] - expected.data()[i]) < 7 * 0x1p-22f);
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(modern)
+
+BOOST_AUTO_TEST_CASE(feed_forward_networks_are_their_formulas) {
+  check_network<nn::activation::squared_relu>();
+  check_network<nn::activation::geglu>();
+  check_network<nn::activation::geglu_tanh>();
+}
 
 BOOST_AUTO_TEST_CASE(gated_tied_and_grouped_window_layers_match_plain_pytorch) {
   tensor_file const file(weft::testing::golden_file("modern.safetensors"));

@@ -19,8 +19,8 @@ struct made_by_weft_embed_weights {
 
 }  // namespace detail
 
-// The content of a file that CMake has put into the program, by the file's name, aligned to 64
-// bytes:
+// The content of a file that CMake has put into the program, by the file's name, which no other one
+// has there, aligned to 64 bytes:
 //
 //   weft_embed_weights(app weights/llama.packed)                              # CMake
 //   weft::tensor_file const file(weft::embedded<"llama.packed">(), "llama.packed");

@@ -56,13 +56,15 @@ constexpr rule rule_of_segments() {
 }  // namespace detail
 
 // Segments, int32 [Segment, ...] each: the first position of each, and the one after its last. They
-// are in any order and do not overlap; positions may be in none of them, and then see no key.
+// are in any order and do not overlap; positions may be in none of them, and then see no key. There
+// are at most 2^24 positions.
 // Misuse does not compile: see the WEFT_REJECT overload.
 template <class Segment, class Pos, class KeyPos, expression B, expression E>
 requires(detail::rule_of_segments<Segment, Pos, KeyPos, B, E>() ==
          rule::none) constexpr auto segments(const B& begins, const E& ends) {
   auto inside = begins <= positions<Pos>() && positions<Pos>() < ends;
-  // Each position's own; float32 has all of these integers.
+  // Each position's begin or end. The sum has one term that is not 0, and float32 is exact below
+  // 2^24.
   auto own = [&](const auto& of) {
     return cast<std::int32_t>(sum<Segment>(where(inside, cast<float>(of), 0.0f)));
   };

@@ -166,9 +166,9 @@ class runnable {
       : runnable(weft::parameters<Model>(file), generated) {}
   // Frozen, from a file that is not loaded: weights that are packed, see freeze, are kept in that
   // form alone. So is an embedding whose table is the output projection too. The other parameters
-  // are as above. `threads` read and pack, and are those of later runs. Weights that weft::save
-  // has written on such a machine are not read, but mapped. weft::module<llama>
-  // net(weft::tensor_file("llama.gguf"), weft::precision::bfloat16);
+  // are as above. `threads` read and pack, and are those of later runs. Of a file
+  // that weft::save(net.packed(), file) has written, packed weights are mapped instead.
+  // weft::module<llama> net(weft::tensor_file("llama.gguf"), weft::precision::bfloat16);
   runnable(const parameter_source& file, precision p, const executor& threads = {})
       : runnable(file.open(code::program), p, threads) {}
   // Shares the parameters of another module, and its packed weights if it is frozen, as for another

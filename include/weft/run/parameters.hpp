@@ -221,7 +221,7 @@ class parameters : public parameter_block {
   explicit parameters(const parameter_source& source) : parameter_block(code::program, source) {}
   // Shares the memory of another model's parameters, such as the same layers with a smaller batch:
   // weft::module<step> one(many.parameters()). The other model has all parameters of this one, with
-  // the same extents. Of a frozen module that keeps nothing else: see weft::sharing.
+  // the same extents. What a frozen module keeps only packed is shared by weft::sharing.
   template <model_like Other>
   requires(detail::has_parameters_of<Other, Model>()) parameters(const parameters<Other>& shared)
       : parameter_block(code::program, static_cast<const parameter_block&>(shared)) {}

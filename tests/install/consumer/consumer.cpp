@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #ifdef WITH_IO
+#include <weft/io/embedded.hpp>
 #include <weft/io/load.hpp>
 #endif
 #ifdef WITH_PICTURES
@@ -25,6 +26,7 @@ int main() {
 #ifdef WITH_IO
   weft::save(net, "consumer.safetensors");
   weft::load(net, "consumer.safetensors");
+  if (weft::embedded<"model.hpp">().empty()) return 1;
 #endif
   std::puts("consumer: right");
 }
