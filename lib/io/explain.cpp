@@ -89,7 +89,7 @@ class explainer {
   }
 
  private:
-  // The position-dependent parts of an attention: its band, relative bias and lengths.
+  // The position-dependent parts of an attention: its band, relative bias, sink and lengths.
   std::string by_places(const node& n) const {
     if (n.kind != op::attention && n.kind != op::attention_adjoint) return {};
     std::string text, distance = " key - query";
@@ -104,6 +104,8 @@ class explainer {
       if (std::int64_t const origin = relative_origin(n); origin != 0)
         text.append(" + ").append(std::to_string(origin));
     }
+    if (int const sink = find_option(n, attention_option::sink); sink >= 0)
+      text.append(" beside a score of ").append(call(sink));
     if (int const begins = find_option(n, attention_option::begins); begins >= 0)
       text.append(" key >= ").append(call(begins));
     if (int const lengths = find_option(n, attention_option::lengths); lengths >= 0) {

@@ -20,6 +20,7 @@
 #include "kernels/attention_dropout-inl.h"
 #include "kernels/attention_products-inl.h"
 #include "kernels/attention_scores-inl.h"
+#include "kernels/attention_sink-inl.h"
 #include "kernels/transpose-inl.h"
 #include "weft/kernels/hwy-inl.h"
 #include "weft/kernels/math-inl.h"
@@ -380,14 +381,21 @@ class forward {
     const auto zero = hn::Zero(d);
     for (std::size_t v = 0; v < vectors_of(queries); ++v) {
       const std::ptrdiff_t at = t * pitch() + static_cast<std::ptrdiff_t>(v) * lanes();
-      const auto sum = hn::Load(d, running_sum_ + at);
+      auto max = hn::Load(d, running_max_ + at), sum = hn::Load(d, running_sum_ + at);
+      auto scale = hn::Set(d, kept_scale(c_.drop.threshold));
+      if (at_.sink.data != nullptr) {
+        const index_range of_vector = vector_of(queries, v);
+        std::fill_n(bias_, lanes(), 0.0f);
+        for (std::ptrdiff_t i = of_vector.begin; i < of_vector.end; ++i)
+          bias_[i - of_vector.begin] = *at_.sink.at(i, 0);
+        scale = hn::Mul(scale, add_sink(d, hn::Load(d, bias_), max, sum));
+      }
       if (at_.statistics.data != nullptr) {
         // The sums are of 2 * exp(s - m).
         const auto half = hn::Mul(hn::Set(d, 0.5f), sum);
-        hn::Store(hn::Add(hn::Load(d, running_max_ + at), math::log(d, half)), d,
-                  running_max_ + at);
+        hn::Store(hn::Add(max, math::log(d, half)), d, running_max_ + at);
       }
-      const auto inverse = hn::Div(hn::Set(d, kept_scale(c_.drop.threshold)), sum);
+      const auto inverse = hn::Div(scale, sum);
       hn::Store(hn::IfThenElse(hn::Eq(sum, zero), zero, inverse), d, running_sum_ + at);
     }
     if (at_.statistics.data != nullptr)

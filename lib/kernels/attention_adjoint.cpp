@@ -6,16 +6,17 @@
 // nothing else needs a transpose: the three products after the scores load vectors along the
 // depths, contiguous in all packed operands, and broadcast the scores one by one.
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <memory>
 
 #include "hwy/cache_control.h"
+#include "kernels/attention_gradients.hpp"
 #include "kernels/attention_view.hpp"
 #include "kernels/band.hpp"
 #include "kernels/bias_tile.hpp"
-#include "kernels/gather_scatter.hpp"
 #include "kernels/kernel_table.hpp"
 #include "weft/kernels/attention_adjoint_scratch.hpp"
 
@@ -178,7 +179,7 @@ HWY_INLINE void softmax_and_grad(const score_row& r, index_range vectors, index_
 // The operands of the adjoint at an index of the batch loops.
 struct adjoint_view : attention_view {
   slice<const float> g;
-  slice<float> query_gradient, key_gradient, value_gradient, bias_gradient;
+  slice<float> query_gradient, key_gradient, value_gradient, bias_gradient, sink_gradient;
   float* relative_gradient = nullptr;
 
   adjoint_view() = default;
@@ -189,6 +190,7 @@ struct adjoint_view : attention_view {
     key_gradient.set(c.key_gradient, batch, loop.key, loop.depth);
     value_gradient.set(c.value_gradient, batch, loop.key, loop.value);
     bias_gradient.set(c.bias_gradient, batch, loop.query, loop.key);
+    sink_gradient.set(c.sink_gradient, batch, loop.query, loop.query);
     if (c.relative_gradient.data != nullptr)
       relative_gradient =
           static_cast<float*>(c.relative_gradient.data) + batch.offset(c.relative_gradient);
@@ -266,6 +268,7 @@ class adjoint {
         band_range_ = band_range(at_.band, queries_, keys_);
         is_last_ = keys_.end == keys && queries_.end == visible.end;
         pack_queries();
+        if (keys_.begin == 0 && is_requested(c_.sink_gradient)) add_sink_gradients();
         multiply_scores();
         begin_bias_gradients();
         softmax_and_grad_of_block();
@@ -390,6 +393,16 @@ class adjoint {
       // If all keys of a row are masked out its weights are 0: exp(s - infinity).
       const float s = *at_.statistics.at(queries_.begin + i, 0);
       statistics_[i] = s == -infinity ? infinity : s;
+    }
+  }
+
+  // Of the block's queries, to which the sums over their keys have no terms to add.
+  void add_sink_gradients() const {
+    for (std::ptrdiff_t i = 0; i < queries_.size(); ++i) {
+      const std::ptrdiff_t query = queries_.begin + i;
+      // The weight of the sink: 1 if all keys of a row are masked out, but then delta is 0.
+      const float weight = std::exp(*at_.sink.at(query, 0) - statistics_[i]);
+      *at_.sink_gradient.at(query, 0) -= weight * delta_[i];
     }
   }
 
@@ -544,41 +557,6 @@ class adjoint {
   float *statistics_, *delta_, *bias_row_, *before_cap_, *row_;
   bias_gradient bias_gradient_, relative_gradient_;
 };
-
-// A set of batch loops: bit l stands for loop l.
-using batch_loops = unsigned;
-
-// Zeroes a gradient: all elements whose index in the loops of `fixed` is that of `at`.
-void clear(const attention_call& c, const operand& gradient, batch_loops fixed,
-           const batch_index& at) {
-  if (gradient.data == nullptr) return;
-  call zeros;
-  zeros.loops = c.loops;
-  zeros.operands[0] = gradient;
-  zeros.operands[0].data = static_cast<float*>(gradient.data) + at.offset(gradient);
-  for (int l = 0; l < c.loops; ++l)
-    zeros.extent[l] = gradient.stride[l] == 0 || (fixed >> l & 1u) ? 1 : c.extent[l];
-  zero(zeros);
-}
-// Zeroes the gradients for biases, to which every term of the sum is added.
-void clear_bias_gradients(const attention_call& c, batch_loops fixed, const batch_index& at) {
-  clear(c, c.bias_gradient, fixed, at);
-  attention_call by_distance = c;
-  by_distance.extent[attention_loops(c.loops).key] = c.distances;
-  clear(by_distance, c.relative_gradient, fixed, at);
-}
-
-// Partitions divide the loops that all gradients have; the other batch loops are inside, and summed
-// over.
-batch_loops shared_loops(const attention_call& c) {
-  batch_loops all = 0;
-  for (int l = 0; l < attention_loops(c.loops).query; ++l) all |= 1u << l;
-  for (const operand* o : {&c.query_gradient, &c.key_gradient, &c.value_gradient, &c.bias_gradient,
-                           &c.relative_gradient})
-    for (int l = 0; l < c.loops; ++l)
-      if (o->data != nullptr && o->stride[l] == 0) all &= ~(1u << l);
-  return all;
-}
 
 void attention_adjoint(const attention_call& c) noexcept {
   const attention_loops at(c.loops);

@@ -15,6 +15,7 @@
 #define HWY_TARGET_INCLUDE "kernels/attention_decode.cpp"
 #include "hwy/foreach_target.h"  // must come before hwy-inl.h
 #include "kernels/attention_decode-inl.h"
+#include "kernels/attention_sink-inl.h"
 #include "kernels/gemv-inl.h"
 #include "kernels/philox-inl.h"
 #include "kernels/row-inl.h"
@@ -218,11 +219,14 @@ class decode_step {
   // the sum and the results are 0.
   bool store_results() const {
     const tag d;
-    if (at_.statistics.data != nullptr)
+    vec max = hn::Set(d, running_max_), sum = hn::Set(d, running_sum_);
+    vec scale = hn::Set(d, kept_scale_);
+    if (at_.sink.data != nullptr)
+      scale = hn::Mul(scale, add_sink(d, hn::Set(d, *at_.sink.data), max, sum));
+    if (at_.statistics.data != nullptr)  // the sum is of 2 * exp(s - m)
       *at_.statistics.data =
-          running_max_ +
-          hn::GetLane(math::log(d, hn::Set(d, 0.5f * running_sum_)));  // sum of 2 * exp(s - m)
-    const vec inverse = hn::Set(d, running_sum_ == 0 ? 0 : kept_scale_ / running_sum_);
+          hn::GetLane(hn::Add(max, math::log(d, hn::Mul(hn::Set(d, 0.5f), sum))));
+    const vec inverse = hn::IfThenZeroElse(hn::Eq(sum, hn::Zero(d)), hn::Div(scale, sum));
     const float* const from = results_;
     float* const to = at_.result.data;
     vec nan_check = hn::Zero(d);  // sum of 0 * result: NaN if any result is not finite

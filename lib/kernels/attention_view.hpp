@@ -118,6 +118,7 @@ struct attention_view {
   slice<const float> query, key, value, bias;
   slice<const std::uint8_t> mask;
   const float* relative = nullptr;
+  slice<const float> sink;  // rows are queries
   slice<float> result, statistics;
   std::ptrdiff_t first_element_id =
       0;  // element id of the weight of query 0 and key 0, for dropout
@@ -137,6 +138,7 @@ struct attention_view {
     mask.set(c.mask, batch, loop.query, loop.key);
     bias.set(c.bias, batch, loop.query, loop.key);
     set_first(relative, c.relative);
+    sink.set(c.sink, batch, loop.query, loop.query);
     result.set(c.result, batch, loop.query, loop.value);
     statistics.set(c.statistics, batch, loop.query, loop.query);
     first_element_id = batch.offset(c.element_ids);

@@ -167,6 +167,26 @@ BOOST_AUTO_TEST_CASE(relative_biases_combine_with_all_other_options) {
       }
 }
 
+BOOST_AUTO_TEST_CASE(gradients_of_sinks_are_right_with_all_other_options) {
+  const std::vector<std::int32_t> numbers{7, 0, 40, -3, 1000, 130};
+  int next = 0;
+  for (unsigned without : {0u, outer, inner, outer | inner, query, outer | query})
+    for (const auto& [queries, keys] : {std::pair{1, 1}, {0, 3}, {3, 0}, {5, 300}, {140, 150}})
+      for (const band& seen : {band{}, causal, band{-3, 4, 0}}) {
+        problem p{{2, 3}, queries, keys, 8, 5, layouts[next % 4]};
+        p.sink_without = without;
+        p.seen = seen;
+        if (next % 2 == 0) p.bias_without = static_cast<unsigned>(next % 16);
+        if (next % 3 == 0 && queries > 0) p.mask_without = 0, p.hidden = {0};
+        if (next % 4 < 2) p.offset = numbers;
+        if (next % 5 < 2) p.lengths = numbers;
+        if (next % 6 < 2) p.soft_cap = 2;
+        if (next % 7 == 0) p.rate = 0.2;
+        p.wants_sink = next++ % 9 != 0;
+        check(p);
+      }
+}
+
 // Each distance has one term per query: these are the longest sums.
 BOOST_AUTO_TEST_CASE(relative_bias_gradients_are_right_where_many_queries_share_a_distance) {
   problem p{{3}, 700, 690, 4, 4};

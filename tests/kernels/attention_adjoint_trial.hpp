@@ -42,8 +42,9 @@ struct problem {
   bool for_each_query = false;  // whether begins and lengths are numbers for the queries too
   unsigned relative_without = absent;
   std::ptrdiff_t distances = 1, origin = 0;
+  unsigned sink_without = absent;
   // Whether the gradients of the biases that are present are requested.
-  bool wants_bias = true, wants_relative = true;
+  bool wants_bias = true, wants_relative = true, wants_sink = true;
   double rate = 0;  // of dropout; next, the layout of its element ids
   layout numbered = layout::contiguous;
   unsigned numbers_without = 0;
@@ -58,9 +59,9 @@ inline std::ostream& operator<<(std::ostream& out, const problem& p) {
              << p.seen.lowest << ' ' << p.seen.highest << ' ' << p.seen.offset << ", "
              << p.offset.size() << " offsets, " << p.begins.size() << " begins, "
              << p.lengths.size() << " lengths, for each query " << p.for_each_query << ", relative "
-             << p.relative_without << ": " << p.distances << " from " << p.origin << ", rate "
-             << p.rate << ", numbers " << static_cast<int>(p.numbered) << " without "
-             << p.numbers_without;
+             << p.relative_without << ": " << p.distances << " from " << p.origin << ", sink "
+             << p.sink_without << ", rate " << p.rate << ", numbers "
+             << static_cast<int>(p.numbered) << " without " << p.numbers_without;
 }
 
 inline extents all_extents(const problem& p) {
@@ -88,7 +89,7 @@ struct trial {
   problem p;
   extents extent;
   loop_bits bit;
-  array<float> query, key, value, g, bias, relative, result, statistics;
+  array<float> query, key, value, g, bias, relative, sink, result, statistics;
   array<std::uint8_t> mask;
   array<std::int32_t> first_places, begins, lengths, places;
   attention_call call;
@@ -103,6 +104,7 @@ struct trial {
         g(extent, p.how, bit.key | bit.depth),
         bias(extent, p.how, p.bias_without | bit.depth | bit.value),
         relative(extents_by_distance(p), p.how, p.relative_without | bit.depth | bit.value),
+        sink(extent, p.how, p.sink_without | bit.key | bit.depth | bit.value),
         result(extent, p.how, bit.key | bit.depth),
         statistics(extent, p.how, bit.key | bit.depth | bit.value),
         mask(extent, p.how, p.mask_without | bit.depth | bit.value),
@@ -111,7 +113,7 @@ struct trial {
         lengths(numbers(p.lengths, p.for_each_query)),
         places(extent, p.numbered, p.numbers_without | bit.depth | bit.value) {
     unsigned seed = 1;
-    for (array<float>* a : {&query, &key, &value, &g, &bias, &relative}) {
+    for (array<float>* a : {&query, &key, &value, &g, &bias, &relative, &sink}) {
       std::mt19937 random(seed++);
       std::normal_distribution<float> normal(0, 1);
       for (float& x : a->memory) x = normal(random);
@@ -131,6 +133,7 @@ struct trial {
       call.distances = p.distances;
       call.origin = p.origin;
     }
+    if (p.sink_without != absent) call.sink = sink.as_operand();
     if (p.mask_without != absent) call.mask = mask.as_operand();
     if (!p.offset.empty()) call.offset = first_places.as_operand();
     if (!p.begins.empty()) call.begins = begins.as_operand();
@@ -202,7 +205,7 @@ struct trial {
 
 // Buffers for the gradients.
 struct gradients {
-  array<float> query, key, value, bias, relative;
+  array<float> query, key, value, bias, relative, sink;
 
   explicit gradients(const trial& t)
       : query(t.extent, t.p.how, t.p.query_without | t.bit.key | t.bit.value, true),
@@ -210,12 +213,14 @@ struct gradients {
         value(t.extent, t.p.how, t.p.value_without | t.bit.query | t.bit.depth, true),
         bias(t.extent, t.p.how, t.p.bias_without | t.bit.depth | t.bit.value, true),
         relative(extents_by_distance(t.p), t.p.how,
-                 t.p.relative_without | t.bit.depth | t.bit.value, true) {}
+                 t.p.relative_without | t.bit.depth | t.bit.value, true),
+        sink(t.extent, t.p.how, t.p.sink_without | t.bit.key | t.bit.depth | t.bit.value, true) {}
 
   void of(const problem& p, attention_call& c) {
     if (p.bias_without != absent && p.wants_bias) c.bias_gradient = bias.as_operand();
     if (p.relative_without != absent && p.wants_relative)
       c.relative_gradient = relative.as_operand();
+    if (p.sink_without != absent && p.wants_sink) c.sink_gradient = sink.as_operand();
     c.query_gradient = query.as_operand();
     c.key_gradient = key.as_operand();
     c.value_gradient = value.as_operand();
@@ -225,21 +230,22 @@ struct gradients {
       return std::memcmp(a.memory.data(), b.memory.data(), a.memory.size() * sizeof(float)) == 0;
     };
     return same(query, o.query) && same(key, o.key) && same(value, o.value) && same(bias, o.bias) &&
-           same(relative, o.relative);
+           same(relative, o.relative) && same(sink, o.sink);
   }
 };
 
 // The expected gradients. With u half of epsilon, each sum of n products is off by n u times the
 // sum of their magnitudes, and each other operation by u; errors are propagated to first order.
 struct expected_gradients {
-  expectation query, key, value, bias, relative;
+  expectation query, key, value, bias, relative, sink;
 
   explicit expected_gradients(const trial& t, gradients& into)
       : query(into.query),
         key(into.key),
         value(into.value),
         bias(into.bias),
-        relative(into.relative) {
+        relative(into.relative),
+        sink(into.sink) {
     attention_call c = t.call;
     const problem& p = t.p;
     into.of(p, c);
@@ -266,6 +272,13 @@ struct expected_gradients {
         dots += std::abs(x);
       });
       const double dot_error = (values + 5) * u * dots;
+      if (c.sink_gradient.data != nullptr) {
+        const double exponent = row.sink - row.statistics, weight = std::exp(exponent);
+        add(sink, into.sink, offset(c.sink_gradient, at), -weight * dot, 1,
+            weight * (dot_error +
+                      (u * (std::abs(row.statistics) + std::abs(exponent) + 2)) * std::abs(dot)),
+            bias_terms);
+      }
       for (std::ptrdiff_t j = 0; j < p.keys; ++j) {
         const auto& s = row.keys[static_cast<std::size_t>(j)];
         if (s.hidden) continue;
@@ -341,11 +354,12 @@ struct expected_gradients {
     all(value, into.value, c.value_gradient, t.extent);
     all(bias, into.bias, c.bias_gradient, t.extent);
     all(relative, into.relative, c.relative_gradient, extents_by_distance(t.p));
+    all(sink, into.sink, c.sink_gradient, t.extent);
   }
 
   int wrong(const gradients& g) const {
     return query.wrong(g.query) + key.wrong(g.key) + value.wrong(g.value) + bias.wrong(g.bias) +
-           relative.wrong(g.relative);
+           relative.wrong(g.relative) + sink.wrong(g.sink);
   }
 };
 

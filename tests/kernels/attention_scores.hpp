@@ -64,6 +64,7 @@ struct score_row {
     double weight = 0;
   };
   std::vector<score> keys;
+  double sink = -infinity;
   double total = 0;  // the sum of the exponentials of the differences to the greatest score
   double statistics = -infinity;
 };
@@ -114,8 +115,11 @@ inline score_row scores_of(const attention_call& c, const extents& index) {
     row.keys.push_back(score_of(c, with_key(index, j)));
     if (!row.keys.back().hidden) highest = std::max(highest, row.keys.back().all);
   }
+  row.sink = c.sink.data != nullptr ? get(c.sink, index) : -score_row::infinity;
+  highest = std::max(highest, row.sink);
   for (const auto& s : row.keys)
     if (!s.hidden) row.total += std::exp(s.all - highest);
+  if (row.sink != -score_row::infinity) row.total += std::exp(row.sink - highest);
   if (row.total == 0) return row;
   row.statistics = highest + std::log(row.total);
   for (auto& s : row.keys)

@@ -200,6 +200,31 @@ BOOST_AUTO_TEST_CASE(relative_biases_combine_with_all_other_options) {
   check(all);
 }
 
+BOOST_AUTO_TEST_CASE(a_sink_takes_its_part_of_the_weights) {
+  std::vector<options> all;
+  const std::vector<std::int32_t> numbers{7, 0, 40, -3, 100000, 130};
+  for (const unsigned without : {0u, 1u, 16u, 17u})
+    for (const std::ptrdiff_t query : {0, 1, 3, 50})
+      for (const std::ptrdiff_t key : {0, 1, 3, 600})
+        for (const band& seen : {band{}, band{PTRDIFF_MIN, 0, 0}, band{-40, 0, 20}}) {
+          options o{.batch = {2, 3}, .query = query, .key = key, .depth = 5, .value = 20};
+          o.how = layouts[all.size() % 4];
+          o.seen = seen;
+          o.has_sink = true;
+          o.sink_without = without;
+          o.has_bias = all.size() % 2 == 0;
+          o.has_mask = all.size() % 3 == 0;
+          if (all.size() % 4 < 2) o.offset = numbers;
+          if (all.size() % 5 < 2) o.lengths = numbers;
+          if (all.size() % 7 < 2) o.soft_cap = 3;
+          o.has_statistics = all.size() % 8 != 0;
+          o.rate = all.size() % 9 == 0 ? 0.3 : 0;
+          o.range = all.size() % 10 == 0 ? 200.0f : 2.0f;
+          all.push_back(o);
+        }
+  check(all);
+}
+
 BOOST_AUTO_TEST_CASE(scores_are_soft_capped) {
   std::vector<options> all;
   for (const double soft_cap : {0.5, 2.0, 50.0}) {

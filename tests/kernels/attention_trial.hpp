@@ -38,6 +38,8 @@ struct options {
   bool for_each_query = false;  // whether begins and lengths are numbers for the queries too
   std::ptrdiff_t distances = 0, origin = 0;  // 0: no relative bias
   unsigned relative_without = 0;
+  bool has_sink = false;
+  unsigned sink_without = 0;
   double rate = 0;  // of dropout; next, the layout of its element ids
   layout numbered = layout::contiguous;
   unsigned numbers_without = 0;
@@ -61,6 +63,7 @@ class trial {
         lengths_(numbers(o.lengths, o.for_each_query)),
         relative_(with(o.batch, {o.query, o.distances, o.depth, o.value}), o.how,
                   bits(no_depth | no_value | o.relative_without)),
+        sink_(make<float>(no_key | no_depth | no_value | o.sink_without)),
         places_(extent_, o.numbered, bits(no_depth | no_value | o.numbers_without)),
         result_(make<float>(no_key | no_depth, true)),
         statistics_(make<float>(no_key | no_depth | no_value, true)),
@@ -77,6 +80,9 @@ class trial {
     fill(relative_, 6);
     for (std::size_t i = 3; i < relative_.memory.size(); i += 11)
       relative_.memory[i] = -std::numeric_limits<float>::infinity();
+    fill(sink_, 7);
+    for (std::size_t i = 4; i < sink_.memory.size(); i += 9)
+      sink_.memory[i] = -std::numeric_limits<float>::infinity();
     constexpr float nan = std::numeric_limits<float>::quiet_NaN();
     constexpr float infinite = std::numeric_limits<float>::infinity();
     for (const std::ptrdiff_t j : o.spoiled_keys)
@@ -110,6 +116,7 @@ class trial {
       c.distances = o_.distances;
       c.origin = o_.origin;
     }
+    if (o_.has_sink) c.sink = sink_.as_operand();
     if (o_.rate > 0) {
       std::copy(places_.stride.begin(), places_.stride.end(), c.element_ids.stride);
       c.drop = {0x89abcdef, weft::drop_threshold(o_.rate)};
@@ -182,7 +189,7 @@ class trial {
     const auto k = static_cast<std::size_t>(loop.key), e = static_cast<std::size_t>(loop.value);
     for_queries(c, [&](extents index) {
       const score_row row = scores_of(c, index);
-      double farthest = 0, score_error = 0;
+      double farthest = std::isinf(row.sink) ? 0 : std::abs(row.sink), score_error = 0;
       for (const auto& s : row.keys) {
         // Each term is rounded with the scale, with the product and with the sums; soft_cap's
         // tanh and its product, and the biases, once or twice each.
@@ -231,7 +238,7 @@ class trial {
   array<std::uint8_t> mask_;
   array<float> bias_;
   array<std::int32_t> offset_, begins_, lengths_;
-  array<float> relative_;
+  array<float> relative_, sink_;
   array<std::int32_t> places_;
   array<float> result_, statistics_;
   expectation expected_result_, expected_statistics_;
@@ -252,6 +259,7 @@ inline std::string describe(const options& o) {
   if (o.distances > 0)
     s += ", distances " + std::to_string(o.distances) + " from " + std::to_string(o.origin) +
          " without " + std::to_string(o.relative_without);
+  if (o.has_sink) s += ", sink without " + std::to_string(o.sink_without);
   if (o.rate > 0)
     s += ", rate " + std::to_string(o.rate) + ", numbers " +
          std::to_string(static_cast<int>(o.numbered)) + " without " +

@@ -446,6 +446,20 @@ class Graph:
         more = f", {epsilon}" if kind in ("normalize", "rms_norm") else ""
         return self.add("float", x.axes, f"{kind}<{', '.join(over)}>({x.name}{more})", [x], run)
 
+    def softmax_with_sink(self, x, sink, axis):
+        at = x.axes.index(axis)
+
+        def run(noise, a, b):
+            first = aligned(b, sink.axes, x.axes)
+            first = noise(np.broadcast_to(first, a.shape[:at] + (1,) + a.shape[at + 1:]), 1)
+            all_scores = np.concatenate([first, noise(a, 1)], at)
+            e = np.exp(all_scores - np.max(all_scores, at, keepdims=True))
+            weights = noise(e / np.sum(noise(e), at, keepdims=True))
+            return weights[(slice(None),) * at + (slice(1, None),)]
+
+        return self.add("float", x.axes, f"nn::softmax_with_sink<{axis}>({x.name}, {sink.name})",
+                        [x, sink], run)
+
     def cumulative_sum(self, x, axis):
         at = x.axes.index(axis)
         return self.add("float", x.axes, f"cumulative_sum<{axis}>({x.name})", [x],

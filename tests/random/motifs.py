@@ -176,7 +176,7 @@ def projected(g, x, heads):
     return g.dot(("E",), x, w)
 
 
-def attention(g, far=False):
+def attention(g, far=False, sink=False):
     """Textbook attention, with everything that may be fused into it, or nearly."""
     pick = lambda p: g.random.random() < p
     x = some_float(g, ("P", "E"))
@@ -253,7 +253,13 @@ def attention(g, far=False):
             mask = g.binary("&&", mask, m)
         scores = g.where(mask, scores, -math.inf if pick(0.9) else -4.0)
         scores.masked = True
-    weights = g.rowwise("softmax", scores, ("K",))
+    if sink:
+        axes = tuple(a for a in scores.axes if a in ("H", "P", "B") and pick(0.5))
+        whole = g.parameter(tuple(a for a in axes if a != "B")) if "B" not in axes else \
+            some_float(g, (), tuple(a for a in scores.axes if a != "K"))
+        weights = g.softmax_with_sink(scores, whole, "K")
+    else:
+        weights = g.rowwise("softmax", scores, ("K",))
     if pick(0.15):
         g.results.append(weights)
     if pick(0.1):
@@ -271,6 +277,11 @@ def attention(g, far=False):
 def attention_far(g):
     """Attention whose mask compares with positions at the other end of int32."""
     return attention(g, far=True)
+
+
+def attention_sink(g):
+    """Attention with a score without a key."""
+    return attention(g, sink=True)
 
 
 def embedding(g):
@@ -558,8 +569,8 @@ def segments(g):
 
 
 MOTIFS = [(glue, 5), (norm, 5), (norm_computed, 2), (linear, 3), (feed_forward, 1), (softmax, 2),
-          (reduction, 2), (attention, 5), (attention_far, 1), (embedding, 1), (cross_entropy, 1),
-          (parts, 2), (cut, 1), (neighbours, 1), (recurrence, 1), (state, 2), (integers, 1),
+          (reduction, 2), (attention, 5), (attention_far, 1), (attention_sink, 1), (embedding, 1),
+          (cross_entropy, 1), (parts, 2), (cut, 1), (neighbours, 1), (recurrence, 1), (state, 2), (integers, 1),
           (segments, 1), (dropped, 1), (typed, 2), (counted, 1), (delay, 2), (longer, 4),
           (other_order, 2), (not_a_number, 1), (cumulative, 2), (greatest, 1)]
 

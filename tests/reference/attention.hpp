@@ -20,14 +20,14 @@ namespace detail {
 struct attention_values {
   std::vector<double> result;
   std::vector<double> query_gradient, key_gradient, value_gradient;
-  std::vector<double> bias_gradient, relative_gradient;
+  std::vector<double> bias_gradient, relative_gradient, sink_gradient;
 };
 
 // The operands' elements, dense over the axes of their nodes with the lengths of the run; null if
 // absent.
 struct attention_operands {
-  const double *query, *key, *value, *mask, *bias, *offset, *begins, *lengths, *relative, *numbers,
-      *g;
+  const double *query, *key, *value, *mask, *bias, *offset, *begins, *lengths, *relative, *sink,
+      *numbers, *g;
 };
 
 inline attention_values attention(const graph& g, const node& n, const lengths& of,
@@ -44,13 +44,14 @@ inline attention_values attention(const graph& g, const node& n, const lengths& 
                of_begins = dense(find_option(n, attention_option::begins)),
                of_lengths = dense(find_option(n, attention_option::lengths)),
                of_relative = dense(find_option(n, attention_option::relative)),
+               of_sink = dense(find_option(n, attention_option::sink)),
                of_numbers = dense(find_option(n, attention_option::dropout)),
                of_result(forward.axes, of);
   std::size_t const keys = of(axes.key), depth = of(axes.depth), width = of(axes.value);
-  attention_values v{
-      std::vector<double>(of_result.size()), std::vector<double>(of_query.size()),
-      std::vector<double>(of_key.size()),    std::vector<double>(of_value.size()),
-      std::vector<double>(of_bias.size()),   std::vector<double>(of_relative.size())};
+  attention_values v{std::vector<double>(of_result.size()), std::vector<double>(of_query.size()),
+                     std::vector<double>(of_key.size()),    std::vector<double>(of_value.size()),
+                     std::vector<double>(of_bias.size()),   std::vector<double>(of_relative.size()),
+                     std::vector<double>(of_sink.size())};
   // The position of key j relative to query i, which is shifted by element o of the offsets.
   auto const distance = [&](std::size_t i, std::size_t j, auto o) {
     return static_cast<std::int64_t>(j) - static_cast<std::int64_t>(i) -
@@ -70,7 +71,7 @@ inline attention_values attention(const graph& g, const node& n, const lengths& 
     return t + static_cast<std::size_t>(index) * of_relative.stride(axes.distance);
   };
   auto const each_row = [&](std::size_t i, auto q, auto k, auto w, auto m, auto b, auto o, auto f,
-                            auto l, auto t, auto u, auto r) {
+                            auto l, auto t, auto c, auto u, auto r) {
     constexpr double infinity = std::numeric_limits<double>::infinity();
     std::vector<double> weights(keys), slope(keys, n.scale), kept(keys, 1);
     std::vector<bool> sees(keys);  // other keys and values are not read, not even as 0 * NaN
@@ -98,7 +99,10 @@ inline attention_values attention(const graph& g, const node& n, const lengths& 
                              x.numbers[u + j * of_numbers.stride(axes.key)]);
     }
     bool const hidden = std::isinf(greatest) && greatest < 0;
+    if (x.sink) greatest = functions::maximum(greatest, x.sink[c]);
     for (double& s : weights) sum += s = hidden ? 0 : std::exp(s - greatest);
+    double const of_the_sink = x.sink && !hidden ? std::exp(x.sink[c] - greatest) : 0;
+    sum += of_the_sink;
     double inner = 0;  // delta: the sum of g * result
     for (std::size_t e = 0; e < width; ++e) {
       double y = 0;
@@ -110,6 +114,7 @@ inline attention_values attention(const graph& g, const node& n, const lengths& 
       v.result[at] = y;
       if (x.g) inner += x.g[at] * y;
     }
+    if (x.g && x.sink && !hidden) v.sink_gradient[c] -= of_the_sink / sum * inner;
     for (std::size_t j = 0; x.g && j < keys && !hidden; ++j) {
       if (!sees[j]) continue;
       double const weight = weights[j] / sum;
@@ -133,16 +138,17 @@ inline attention_values attention(const graph& g, const node& n, const lengths& 
   };
   std::size_t const queries = axes.query ? of(axes.query) : 1;
   auto const step = [&](const layout& l) { return axes.query ? l.stride(axes.query) : 0; };
-  for_each(
-      to_axes(axes.batch), of,
-      {of_query, of_key, of_value, of_mask, of_bias, of_offset, of_begins, of_lengths, of_relative,
-       of_numbers, of_result},
-      [&](auto q, auto k, auto w, auto m, auto b, auto o, auto f, auto l, auto t, auto u, auto r) {
-        for (std::size_t i = 0; i < queries; ++i)
-          each_row(i, q + i * step(of_query), k, w, m + i * step(of_mask), b + i * step(of_bias), o,
-                   f + i * step(of_begins), l + i * step(of_lengths), t + i * step(of_relative),
-                   u + i * step(of_numbers), r + i * step(of_result));
-      });
+  for_each(to_axes(axes.batch), of,
+           {of_query, of_key, of_value, of_mask, of_bias, of_offset, of_begins, of_lengths,
+            of_relative, of_sink, of_numbers, of_result},
+           [&](auto q, auto k, auto w, auto m, auto b, auto o, auto f, auto l, auto t, auto c,
+               auto u, auto r) {
+             for (std::size_t i = 0; i < queries; ++i)
+               each_row(i, q + i * step(of_query), k, w, m + i * step(of_mask),
+                        b + i * step(of_bias), o, f + i * step(of_begins), l + i * step(of_lengths),
+                        t + i * step(of_relative), c + i * step(of_sink), u + i * step(of_numbers),
+                        r + i * step(of_result));
+           });
   return v;
 }
 

@@ -47,6 +47,7 @@ struct evaluation_state {
             data_of(find_option(n, attention_option::begins)),
             data_of(find_option(n, attention_option::lengths)),
             data_of(find_option(n, attention_option::relative)),
+            data_of(find_option(n, attention_option::sink)),
             data_of(find_option(n, attention_option::dropout)),
             data_of(n.kind == op::attention ? -1 : n.operand[4])};
   }

@@ -237,6 +237,7 @@ struct computed<op::attention_adjoint> : computation {  // its results, concaten
     append(a.value_gradient);
     if (has_option(n, attention_option::bias_gradient)) append(a.bias_gradient);
     if (has_option(n, attention_option::relative_gradient)) append(a.relative_gradient);
+    if (has_option(n, attention_option::sink_gradient)) append(a.sink_gradient);
   }
 };
 template <>

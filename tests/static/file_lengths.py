@@ -9,7 +9,7 @@ FOLDERS = ("include", "lib", "tests", "benchmarks", "examples")
 LINES = 450
 # Files that are longer, and the most lines that they may have: these numbers only decrease.
 LONGER = {
-    "lib/kernels/attention_adjoint.cpp": 641,
+    "lib/kernels/attention_adjoint.cpp": 619,
     "lib/kernels/dot.cpp": 615,
     "lib/kernels/elementwise.cpp": 478,
     "lib/kernels/reduce.cpp": 560,

@@ -59,7 +59,8 @@ constexpr attention_plan plan_of_attention(const instruction& s, const attention
     if (!s.extent[l].fixed() || s.extent[l].most == 0) return p;
   kernels::attention_loops const of(s.loops);
   bool const limited = a.has_begins || (a.has_lengths && a.lengths.stride[of.query] != 0);
-  if (a.has_mask || a.has_offset || limited || s.scalar != 0 || a.drop.threshold != 0) return p;
+  if (a.has_mask || a.has_offset || a.has_sink || limited || s.scalar != 0 || a.drop.threshold != 0)
+    return p;
   auto const extent = [&](int l) { return static_cast<std::ptrdiff_t>(s.extent[l].most); };
   for (int l = 0; l < of.query; ++l) {
     loop batch{extent(l), {}};

@@ -28,9 +28,11 @@ enum class attention_option : std::uint8_t {
   begins,         // int32, any of [batch..., query]: keys before it are hidden
   lengths,        // int32, any of [batch..., query]: keys from it on are hidden
   relative,       // float32, any of [batch..., query] and an axis of distances
+  sink,           // float32, any of [batch..., query]: one more score, without a key
   dropout,        // element ids of the weights: any of [batch..., query, key]
   bias_gradient,  // from here on no operands: further results of an adjoint
   relative_gradient,
+  sink_gradient,
 };
 
 struct attention_axes {
@@ -76,7 +78,7 @@ constexpr attention_axes attention_axes_of(const graph& g, const node& n) {
 // The nodes that an adjoint's results are the gradients of; each result has the axes of its node.
 struct attention_parts {
   int count;
-  int of[5];
+  int of[6];
 };
 constexpr attention_parts parts_of(const node& adjoint) {
   attention_parts p{3, {adjoint.operand[0], adjoint.operand[1], adjoint.operand[2]}};
@@ -84,6 +86,8 @@ constexpr attention_parts parts_of(const node& adjoint) {
     p.of[p.count++] = find_option(adjoint, attention_option::bias);
   if (has_option(adjoint, attention_option::relative_gradient))
     p.of[p.count++] = find_option(adjoint, attention_option::relative);
+  if (has_option(adjoint, attention_option::sink_gradient))
+    p.of[p.count++] = find_option(adjoint, attention_option::sink);
   return p;
 }
 

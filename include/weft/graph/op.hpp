@@ -131,7 +131,7 @@ enum class kernel : std::uint8_t {
 #undef WEFT_KERNEL
 
 inline constexpr int max_rank = 8;       // axes of one tensor, and loops of one operation
-inline constexpr int max_operands = 12;  // of one node
+inline constexpr int max_operands = 13;  // of one node
 
 // The entry of an operation in the table; see graph/ops.hpp.
 template <op>

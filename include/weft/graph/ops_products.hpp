@@ -33,14 +33,14 @@ struct op_entry<op::dot> : detail::operation_of_class<op_class::contraction, 2, 
 
 // See graph/attention.hpp for the operands, and kernels/attention.hpp for the formulas.
 template <>
-struct op_entry<op::attention> : detail::operation_of_class<op_class::attention, 3, 9> {
+struct op_entry<op::attention> : detail::operation_of_class<op_class::attention, 3, 11> {
   static constexpr unsigned flags = op_flag::expensive;
   static constexpr double flops(const auto& g, const auto& n) { return attention_flops(g, n); }
   static constexpr void adjoint(auto& p) { p.add_attention_gradients(); }
   static constexpr void lower(auto& ctx, int id) { lower_attention(ctx, id, id); }
 };
 template <>
-struct op_entry<op::attention_adjoint> : detail::operation_of_class<op_class::attention, 5, 11> {
+struct op_entry<op::attention_adjoint> : detail::operation_of_class<op_class::attention, 5, 13> {
   using adjoint = no_adjoint;
   static constexpr unsigned flags = op_flag::expensive;
   static constexpr double flops(const auto& g, const auto& n) { return attention_flops(g, n); }

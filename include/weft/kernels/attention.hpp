@@ -9,7 +9,7 @@
 //            + relative[i, clamp(j - (i + offset) + origin)], if present (Shaw et al. 2018,
 //            equation 4; Raffel et al. 2020, section 2.1)
 //            -infinity where the mask, the band, the begin or the length masks out the key
-//   statistics[i] = logsumexp: log of the sum over j of exp(s[i,j])
+//   statistics[i] = logsumexp: log of the sum over j of exp(s[i,j]), and of exp(sink[i]) if present
 //                                                  -infinity if all keys are masked out
 //   weights[i,j] = exp(s[i,j] - statistics[i])     0 if all keys are masked out
 //   result[i,e] = sum over j of kept[i,j] * weights[i,j] * value[j,e]
@@ -34,6 +34,7 @@
 //   query_gradient[i,d] = sum over j of ds[i,j] * key[j,d]
 //   key_gradient[j,d] = sum over i of ds[i,j] * query[i,d]
 //   bias_gradient[i,j] = dz[i,j]
+//   sink_gradient[i] = -exp(sink[i] - statistics[i]) * D[i]
 //   relative_gradient[i,r] = sum of dz[i,j] over the j whose index in `relative` is r
 //
 // each summed over the loops in which the gradient has stride 0.
@@ -74,6 +75,8 @@ struct attention_call {
   operand bias;         // any of [batch..., query, key]
   operand relative;     // any of [batch..., query], distance; its stride in the key loop is that of
                         // distances
+  operand sink;         // any of [batch..., query]: a score without a key, which takes a part of
+                        // each query's weights (Xiao et al. 2024, section 3.3, equation 2)
   operand offset;       // any of [batch...], int32: added to visible.offset
   operand begins;       // any of [batch..., query], int32: keys before this index are masked out
   operand lengths;      // any of [batch..., query], int32: keys from this index on are masked out
@@ -96,6 +99,7 @@ struct attention_call {
   operand value_gradient;
   operand bias_gradient;         // shape of the bias; absent: not computed
   operand relative_gradient;     // shape of the relative bias; absent: not computed
+  operand sink_gradient;         // shape of the sink; absent: not computed
   std::byte* scratch = nullptr;  // at least attention_scratch_bytes(call), or
                                  // attention_adjoint_scratch_bytes(call); aligned to 64
   partition part;

@@ -28,6 +28,7 @@ constexpr kernels::attention_call attention_call_of(const instruction& s, const 
   if (a.has_begins) set(c.begins, a.begins);
   if (a.has_lengths) set(c.lengths, a.lengths);
   if (a.has_relative) set(c.relative, a.relative);
+  if (a.has_sink) set(c.sink, a.sink);
   set(c.element_ids, a.numbers);
   c.drop = a.drop;
   set(c.result, a.result);
@@ -39,6 +40,7 @@ constexpr kernels::attention_call attention_call_of(const instruction& s, const 
   set(c.value_gradient, a.value_gradient);
   if (a.has_bias_gradient) set(c.bias_gradient, a.bias_gradient);
   if (a.has_relative_gradient) set(c.relative_gradient, a.relative_gradient);
+  if (a.has_sink_gradient) set(c.sink_gradient, a.sink_gradient);
   return c;
 }
 

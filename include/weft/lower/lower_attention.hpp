@@ -77,6 +77,7 @@ constexpr void lower_attention(lowering& ctx, int id, int forward) {
   a.has_begins = option(attention_option::begins, of_queries, a.begins);
   a.has_lengths = option(attention_option::lengths, of_queries, a.lengths);
   a.has_relative = option(attention_option::relative, of_table, a.relative);
+  a.has_sink = option(attention_option::sink, of_queries, a.sink);
   if (option(attention_option::dropout, of_scores, a.numbers))
     a.drop = dropout_params_of(ctx.g.nodes[find_option(n, attention_option::dropout)]);
   node const& f = ctx.g.nodes[forward];
@@ -96,8 +97,10 @@ constexpr void lower_attention(lowering& ctx, int id, int forward) {
   a.value_gradient = gradient(of_value);
   a.has_bias_gradient = has_option(n, attention_option::bias_gradient);
   a.has_relative_gradient = has_option(n, attention_option::relative_gradient);
+  a.has_sink_gradient = has_option(n, attention_option::sink_gradient);
   if (a.has_bias_gradient) a.bias_gradient = gradient(of_scores);
   if (a.has_relative_gradient) a.relative_gradient = gradient(of_table);
+  if (a.has_sink_gradient) a.sink_gradient = gradient(of_queries);
 }
 
 }  // namespace weft::detail

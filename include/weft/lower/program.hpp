@@ -55,11 +55,12 @@ inline constexpr std::int16_t current_step = -1;  // instead of a slot
 // Operands and attributes of an attention or its adjoint, see kernels/attention.hpp. The operands
 // have strides for the loops of the instruction.
 struct attention_ref {
-  operand_ref query, key, value, mask, bias, offset, begins, lengths, relative, numbers;
+  operand_ref query, key, value, mask, bias, offset, begins, lengths, relative, sink, numbers;
   operand_ref result, statistics;
-  operand_ref g, query_gradient, key_gradient, value_gradient, bias_gradient, relative_gradient;
-  bool has_mask, has_bias, has_offset, has_begins, has_lengths, has_relative;
-  bool has_bias_gradient, has_relative_gradient;
+  operand_ref g, query_gradient, key_gradient, value_gradient, bias_gradient, relative_gradient,
+      sink_gradient;
+  bool has_mask, has_bias, has_offset, has_begins, has_lengths, has_relative, has_sink;
+  bool has_bias_gradient, has_relative_gradient, has_sink_gradient;
   std::int64_t lowest, highest, length_more, distances, origin;
   kernels::dropout_params drop;
 };

@@ -135,7 +135,7 @@ constexpr void find_uses_of_parameters(lowering& ctx) {
     if (s.run != kernel::attention && s.run != kernel::attention_adjoint) continue;
     attention_ref const& a = ctx.d.attentions[s.attention];
     for (operand_ref const* r : {&a.query, &a.key, &a.value, &a.mask, &a.bias, &a.offset, &a.begins,
-                                 &a.lengths, &a.relative, &a.g})
+                                 &a.lengths, &a.relative, &a.sink, &a.g})
       reads(*r);
   }
 }

@@ -10,7 +10,7 @@
 #include "weft/nn/linear.hpp"
 #include "weft/nn/position/encoding.hpp"
 #include "weft/nn/projections.hpp"
-#include "weft/ops/concatenate.hpp"
+#include "weft/nn/sink.hpp"
 #include "weft/ops/view.hpp"
 
 namespace weft::nn {
@@ -25,23 +25,6 @@ struct attention_options {
 };
 
 namespace detail {
-
-template <class KeyPos>
-struct with_zero_key : axis<KeyPos::extent + 1> {};
-template <class KeyPos>
-requires KeyPos::bounded struct with_zero_key<KeyPos> : axis<up_to<KeyPos::extent + 1>> {
-};
-struct zero_key : axis<1> {};
-
-// The softmax over an additional score of 0 and the others. The additional key's weight is left
-// out, as its value is 0.
-template <class KeyPos, expression S>
-constexpr auto softmax_with_zero_key(const S& scores) {
-  using Whole = with_zero_key<KeyPos>;
-  auto const first = zeros(replaced<shape_t<S>, KeyPos, shape<zero_key>>{});
-  auto const all = concatenate<Whole, shape<zero_key, KeyPos>>(first, scores);
-  return slice<Whole, KeyPos, 1>(softmax<Whole>(all));
-}
 
 template <class Output, class ValueDim, expression X, class... Heads>
 constexpr auto output_projection(scope s, const X& x, shape<Heads...>, bool bias) {
@@ -184,7 +167,7 @@ requires(detail::rule_of_multi_head<Q, K, V, M, KeyPos, Embed, Heads, HeadDim>()
   }
   auto const attend = [&](const auto& scores, const auto& value_bias) {
     auto const masked_scores = detail::masked<KeyPos>(scores, mask);
-    auto const weights = options.zero_key ? detail::softmax_with_zero_key<KeyPos>(masked_scores)
+    auto const weights = options.zero_key ? softmax_with_sink<KeyPos>(masked_scores, constant(0.0f))
                                           : softmax<KeyPos>(masked_scores);
     auto const kept = detail::dropped(weights, options.dropout);
     auto const mixed = detail::add_term(dot<KeyPos>(kept, v), value_bias(kept));

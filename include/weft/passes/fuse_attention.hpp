@@ -66,6 +66,7 @@ class attention_fuser {
       add_option(n, attention_option::begins, shifted(h, to[f.begins], f.begin_more));
     if (f.lengths >= 0) add_option(n, attention_option::lengths, to[f.lengths]);
     if (f.relative.node >= 0) add_option(n, attention_option::relative, scaled(h, f.relative, to));
+    if (f.sink >= 0) add_option(n, attention_option::sink, to[f.sink]);
     if (f.numbers >= 0) add_option(n, attention_option::dropout, to[f.numbers]);
     return n;
   }
@@ -132,6 +133,9 @@ class attention_fuser {
 // clamped to the table by maximum and minimum, or in its range anyway. The table may have a row for
 // each query. The offset is an int32 of the batch, or none, and has to be the band's, if there is
 // one.
+//
+// The keys' part of a softmax over a sink and the scores, see nn::softmax_with_sink, is matched as
+// well.
 //
 // A mask that replaces scores by a finite value is not matched: a query that it hides all keys from
 // has equal weights, not none. Nor is a sum inside the soft cap.

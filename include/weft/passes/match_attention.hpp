@@ -33,6 +33,7 @@ struct attention_match {
   int masks[max_terms];                          // that are joined by and, and are no band
   int mask_count = 0;
   addend relative{-1, 1};  // a table indexed by distance
+  int sink = -1;           // a score without a key
   int numbers = -1;        // element ids of a dropout
   std::int64_t origin = 0;
 };
@@ -54,13 +55,12 @@ class attention_matcher {
         numbers = at(id).operand[1];
         id = at(id).operand[0];
       }
-      if (at(id).kind != op::softmax || !only_here(id) || row_axes(at(id)).count != 1) continue;
       f = {};
+      int const scores = match_softmax(id, f);
+      if (scores < 0) continue;
       f.numbers = numbers;
       f.value = n.operand[1 - weights];
-      f.key_axis = row_axes(at(id)).at[0];
-      if (match_scores(at(id).operand[0], n.region, f) && find_axes(n, at(id), f) &&
-          split_conjunctions(f)) {
+      if (match_scores(scores, n.region, f) && find_axes(n, at(id), f) && split_conjunctions(f)) {
         match_positions(f);
         find_relative_bias(at(id), f);
         return true;
@@ -78,6 +78,34 @@ class attention_matcher {
   constexpr const node& at(int id) const { return g_.nodes[id]; }
   constexpr bool is_constant(int id) const { return at(id).kind == op::constant; }
   constexpr bool only_here(int id) const { return uses_[id] == 1; }
+
+  // Matches a softmax along one axis, the keys'; with a sink, the part of it that is the keys', as
+  // nn::softmax_with_sink has it. Returns what the softmax of the keys is of; -1 if it is neither.
+  constexpr int match_softmax(int id, attention_match& f) const {
+    auto const is_softmax = [&](int of) {
+      return at(of).kind == op::softmax && only_here(of) && row_axes(at(of)).count == 1;
+    };
+    if (is_softmax(id)) {
+      f.key_axis = row_axes(at(id)).at[0];
+      return at(id).operand[0];
+    }
+    node const& part = at(id);
+    if (part.kind != op::slice || !only_here(id) || !is_softmax(part.operand[0])) return -1;
+    axis_info const* const whole = row_axes(at(part.operand[0])).at[0];
+    node const& both = at(at(part.operand[0]).operand[0]);
+    if (both.kind != op::concatenate || !only_here(at(part.operand[0]).operand[0]) ||
+        both.operands != 2 || !both.axes.contains(whole) || part.axes.contains(whole))
+      return -1;
+    axis_info const *const one = concatenated_axes(both).at[0], *const keys =
+                                                                    concatenated_axes(both).at[1];
+    if (one->bounded || one->extent != 1 || slice_offset(part) != 1 ||
+        slice_axes(part).count != 1 || !part.axes.contains(keys))
+      return -1;
+    f.key_axis = keys;
+    f.sink = both.operand[0];
+    if (at(f.sink).kind == op::copy) f.sink = at(f.sink).operand[0];
+    return at(f.sink).axes.contains(keys) ? -1 : both.operand[1];
+  }
 
   // The constant that n scales operand 0 by, as a factor; 0 if n does something else.
   constexpr double factor(const node& n) const {

@@ -87,6 +87,7 @@ class pullback {
     };
     ask_for(attention_option::bias_gradient, attention_option::bias);
     ask_for(attention_option::relative_gradient, attention_option::relative);
+    ask_for(attention_option::sink_gradient, attention_option::sink);
     int const all = d_.g_.emit(a);
     for (int j = 0; j < parts.count; ++j) {
       if (!d_.depends_[parts.of[j]]) continue;

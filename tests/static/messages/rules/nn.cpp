@@ -4,6 +4,7 @@
 #include "weft/nn/multi_head_attention.hpp"
 #include "weft/nn/norm.hpp"
 #include "weft/nn/segments.hpp"
+#include "weft/nn/sink.hpp"
 #include "weft/ops/convert.hpp"
 
 #include "../../words.hpp"
@@ -177,6 +178,12 @@ void wrong(weft::scope s) {
   // error: nn::attention: a mask of floats is added and needs the keys' axis; valid lengths are
   // std::int32_t, without it
   attention<KeyPos>(scores, key, floats<Batch>{});
+  // error: nn::softmax_with_sink: the scores have no such axis of keys
+  softmax_with_sink<Embed>(scores, gain);
+  // error: nn::softmax_with_sink: scores or sink are not float; convert with weft::cast<float>
+  softmax_with_sink<KeyPos>(scores, tokens);
+  // error: nn::softmax_with_sink: the sink has the keys' axis, or one that the scores have not
+  softmax_with_sink<KeyPos>(scores, x);
   // error: nn::attention_weights: the query has no such axis to contract
   attention_weights<Embed, KeyPos>(query, key);
   // error: nn::attention_weights: the key has not the axis to contract, or not that of the keys
