@@ -164,30 +164,160 @@ BOOST_AUTO_TEST_CASE(qwen3_predicts_as_in_transformers) {
   check_text<models::qwen3<small_qwen3, 16, 32>>("qwen3", {5, 1, 1, 4});
 }
 
-// Qwen 2 is Qwen 3 with biases instead of norms, and heads of 4.
-struct small_qwen2 : small_qwen3 {
-  static constexpr int head_dim = 4;
-};
-struct qwen2 : models::qwen3<small_qwen2, 16, 32> {
+// Models of causal blocks that examples/models has not: Blocks has their sizes, and makes a block.
+template <class Blocks>
+struct stack : models::qwen3<Blocks, 16, 32> {
+  using base = models::qwen3<Blocks, 16, 32>;
+  using Cache = typename base::Cache;
+  using Embed = typename base::Embed;
+  using Heads = weft::nn::grouped<typename base::Heads, typename base::Group>;
+  using HeadDim = typename base::HeadDim;
+  using Hidden = typename base::Hidden;
+
   constexpr auto operator()(weft::scope s) const {
     namespace nn = weft::nn;
+    using Pos = typename base::Pos;
     auto model = s / "model";
-    auto table = nn::tied_embedding<Vocab, Embed>(model / "embed_tokens");
+    auto table = nn::tied_embedding<typename base::Vocab, Embed>(model / "embed_tokens");
     auto at = nn::decode_state<Pos>(s / "decoding");
     auto x = table.embed(s.input<"tokens", std::int32_t, Pos>());
-    for (int i = 0; i < 2; ++i)
-      x = nn::causal_block<Cache, Embed, nn::grouped<Heads, Group>, HeadDim, Hidden>(
-          model / "layers" / i, x, at, {.epsilon = 1e-6, .qkv_bias = true},
-          nn::position::rotary({.base = 1000000}));
+    for (int i = 0; i < Blocks::layers; ++i) x = Blocks::block(*this, model, i, x, at);
     auto last = weft::gather<Pos>(x, weft::cast<std::int32_t>(weft::length<Pos>()) - 1);
-    return weft::results(
-        weft::as<"logits">(table.logits(nn::rms_norm<Embed>(model / "norm", last, 1e-6))));
+    auto y = nn::rms_norm<Embed>(model / "norm", last, Blocks::epsilon);
+    return weft::results(weft::as<"logits">(table.logits(y)));
+  }
+
+  template <class P>
+  static constexpr auto block(weft::scope model, int i, const auto& x, const auto& at,
+                              weft::nn::causal_options options, const P& position_encoding) {
+    options.epsilon = Blocks::epsilon;
+    return weft::nn::causal_block<Cache, Embed, Heads, HeadDim, Hidden>(model / "layers" / i, x, at,
+                                                                        options, position_encoding);
   }
 };
 
-BOOST_AUTO_TEST_CASE(a_causal_block_with_biases_predicts_as_qwen2_in_transformers) {
-  check_text<qwen2>("qwen2", {11});
-  check_text<qwen2>("qwen2", {5, 1, 1, 4});
+// Qwen 2 has biases instead of Qwen 3's norms.
+struct qwen2 : small_qwen3 {
+  static constexpr int head_dim = 4;
+  static constexpr double epsilon = 1e-6;
+  static constexpr auto block(const auto& stack, weft::scope model, int i, const auto& x,
+                              const auto& at) {
+    return stack.block(model, i, x, at, {.qkv_bias = true},
+                       weft::nn::position::rotary({.base = 1000000}));
+  }
+};
+// SmolLM 3 has layers without positions.
+struct smollm3 : small_qwen3 {
+  static constexpr int head_dim = 4, layers = 3;
+  static constexpr double epsilon = 1e-6;
+  static constexpr auto block(const auto& stack, weft::scope model, int i, const auto& x,
+                              const auto& at) {
+    return i == 1 ? stack.block(model, i, x, at, {}, weft::nn::position::none())
+                  : stack.block(model, i, x, at, {}, weft::nn::position::rotary({.base = 1000}));
+  }
+};
+// Phi 3 has LongRoPE.
+struct phi3 : small_qwen3 {
+  static constexpr int kv_heads = 1;
+  static constexpr double epsilon = 1e-5;
+  static constexpr auto block(const auto& stack, weft::scope model, int i, const auto& x,
+                              const auto& at) {
+    namespace nn = weft::nn;
+    constexpr nn::position::long_rotary positions({.base = 1000, .factor = 4, .trained = 8});
+    return stack.block(model, i, x, at, {}, nn::shared(model / "rope", positions));
+  }
+};
+
+BOOST_AUTO_TEST_CASE(causal_blocks_with_biases_predict_as_qwen2_in_transformers) {
+  check_text<stack<qwen2>>("qwen2", {11});
+  check_text<stack<qwen2>>("qwen2", {5, 1, 1, 4});
+}
+
+BOOST_AUTO_TEST_CASE(causal_blocks_without_positions_predict_as_smollm3_in_transformers) {
+  check_text<stack<smollm3>>("smollm3", {11});
+  check_text<stack<smollm3>>("smollm3", {5, 1, 1, 4});
+}
+
+BOOST_AUTO_TEST_CASE(causal_blocks_with_longrope_predict_as_phi3_in_transformers) {
+  check_text<stack<phi3>>("phi3", {11});
+}
+
+// The attention of models whose other parts weft has not: x, and what one layer or two make of it.
+template <class Layers>
+struct attentions {
+  struct Pos : weft::axis<weft::between<1, 11>> {};
+  struct Cache : weft::axis<weft::up_to<11>> {};
+  struct Embed : weft::axis<24> {};
+  struct Heads : weft::axis<2> {};
+  struct Group : weft::axis<3> {};
+  struct HeadDim : weft::axis<8> {};
+
+  constexpr auto operator()(weft::scope s) const {
+    auto at = weft::nn::decode_state<Pos>(s / "decoding");
+    auto attend = [&](int layer, const auto& x, const auto&... more) {
+      return weft::nn::causal_attention<Cache, Embed, weft::nn::grouped<Heads, Group>, HeadDim>(
+          s / layer, x, at, more...);
+    };
+    auto y = Layers::apply(attend, s.input<"x", float, Pos, Embed>());
+    return weft::results(weft::as<"y">(y));
+  }
+};
+struct gpt_oss {
+  static constexpr auto apply(const auto& attend, const auto& x) {
+    weft::nn::causal_options const options{
+        .qkv_bias = true, .output_bias = true, .sinks = true, .window = 4};
+    return attend(0, x, options, weft::nn::position::rotary({.base = 1000})).output;
+  }
+};
+struct qwen3_next {
+  static constexpr auto apply(const auto& attend, const auto& x) {
+    using weft::nn::rotary_pairs;
+    weft::nn::causal_options const options{
+        .epsilon = 1e-6, .norm_heads = true, .one_plus_weight = true, .output_gate = true};
+    return attend(0, x, options,
+                  weft::nn::position::rotary<rotary_pairs::half_split, 4>({.base = 1000}))
+        .output;
+  }
+};
+struct gemma4 {
+  static constexpr auto apply(const auto& attend, const auto& x) {
+    weft::nn::causal_options const options{
+        .epsilon = 1e-6, .norm_heads = true, .norm_values = true, .scale = 1};
+    weft::nn::position::rotary const half({.base = 1000, .share = 0.5});
+    auto own = attend(0, x, options, half);
+    return attend(1, own.output, own.past, options, half).output;
+  }
+};
+
+template <class Layers>
+void check_attention(const std::string& name) {
+  tensor_file const file = golden();
+  weft::module<attentions<Layers>> net(under(name + "."));
+  auto const x = file[name + "/x"].template values<float>();
+  auto const expected = file[name + "/y"].template values<double>();
+  difference off(name);
+  for (std::vector<std::size_t> const& parts :
+       {std::vector<std::size_t>{11}, std::vector<std::size_t>{5, 1, 1, 4}}) {
+    net.reset();
+    std::size_t done = 0;
+    for (std::size_t const count : parts) {
+      auto const y = net(arg<"x">(std::span(x).subspan(24 * done, 24 * count))).template get<"y">();
+      for (std::size_t i = 0; i < 24 * count; ++i) off.add(y.data()[i], expected[24 * done + i]);
+      done += count;
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(attention_with_sinks_in_a_window_is_that_of_gpt_oss_in_transformers) {
+  check_attention<gpt_oss>("gpt_oss");
+}
+
+BOOST_AUTO_TEST_CASE(attention_with_an_output_gate_is_that_of_qwen3_next_in_transformers) {
+  check_attention<qwen3_next>("qwen3_next");
+}
+
+BOOST_AUTO_TEST_CASE(attention_that_shares_keys_and_rotates_some_pairs_is_gemma4s_in_transformers) {
+  check_attention<gemma4>("gemma4");
 }
 
 BOOST_AUTO_TEST_CASE(gemma3_predicts_as_in_transformers) {

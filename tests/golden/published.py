@@ -9,6 +9,7 @@ In a terminal: tests/golden/published.py [the folder to write to]
 import sys
 from pathlib import Path
 
+import numpy as np
 import torch
 from golden import f32, f64, i32, save
 from transformers import (
@@ -16,14 +17,21 @@ from transformers import (
     BertModel,
     Gemma3ForCausalLM,
     Gemma3TextConfig,
+    Gemma4TextConfig,
     GPT2Config,
     GPT2LMHeadModel,
+    GptOssConfig,
     LlamaConfig,
     LlamaForCausalLM,
+    Phi3Config,
+    Phi3ForCausalLM,
     Qwen2Config,
     Qwen2ForCausalLM,
     Qwen3Config,
     Qwen3ForCausalLM,
+    Qwen3NextConfig,
+    SmolLM3Config,
+    SmolLM3ForCausalLM,
     T5Config,
     T5EncoderModel,
     ViTConfig,
@@ -31,6 +39,9 @@ from transformers import (
     WhisperConfig,
     WhisperForConditionalGeneration,
 )
+from transformers.models.gemma4 import modeling_gemma4 as gemma4_parts
+from transformers.models.gpt_oss import modeling_gpt_oss as gpt_oss_parts
+from transformers.models.qwen3_next import modeling_qwen3_next as qwen3_next_parts
 
 
 def parameters(model, prefix):
@@ -121,6 +132,97 @@ def gemma3():
     return written(Gemma3ForCausalLM(config), "gemma3")
 
 
+def smollm3():
+    # The second of three layers has no positions.
+    config = SmolLM3Config(
+        vocab_size=60, hidden_size=24, intermediate_size=40, num_hidden_layers=3,
+        num_attention_heads=6, num_key_value_heads=2, max_position_embeddings=32,
+        rms_norm_eps=1e-6, rope_parameters={"rope_type": "default", "rope_theta": 1000.0},
+        no_rope_layers=[1, 0, 1], tie_word_embeddings=True, pad_token_id=0,
+        attn_implementation="eager")
+    return written(SmolLM3ForCausalLM(config), "smollm3")
+
+
+def phi3():
+    """Its joined projections are written one by one, and LongRoPE's factors beside them."""
+    factors = [1.5, 2.0, 4.0, 3.0]
+    config = Phi3Config(
+        vocab_size=60, hidden_size=24, intermediate_size=40, num_hidden_layers=2,
+        num_attention_heads=3, num_key_value_heads=1, max_position_embeddings=32,
+        original_max_position_embeddings=8, rms_norm_eps=1e-5, tie_word_embeddings=True,
+        pad_token_id=0, attn_implementation="eager",
+        rope_parameters={"rope_type": "longrope", "rope_theta": 1000.0, "factor": 4.0,
+                         "short_factor": [1.0] * 4, "long_factor": factors,
+                         "original_max_position_embeddings": 8})
+    joined = {"qkv_proj": (("q_proj", 24), ("k_proj", 8), ("v_proj", 8)),
+              "gate_up_proj": (("gate_proj", 40), ("up_proj", 40))}
+    tensors = written(Phi3ForCausalLM(config), "phi3")
+    for name in list(tensors):
+        for whole, parts in joined.items():
+            if whole not in name:
+                continue
+            rows = iter(tensors.pop(name))
+            for part, count in parts:
+                tensors[name.replace(whole, part)] = np.stack([next(rows) for _ in range(count)])
+    tensors["phi3.model.rope.factor"] = f32(torch.tensor(factors))
+    return tensors
+
+
+def attentions(modules, name, position_embeddings, window=None, **more):
+    """What attention modules, one after another, make of 11 positions with a causal mask."""
+    tensors = {}
+    x = torch.randn(1, 11, 24).float()
+    tensors[f"{name}/x"] = f32(x[0])
+    x = x.double()
+    ids = torch.arange(11)
+    seen = ids[None, :] <= ids[:, None]
+    if window:
+        seen &= ids[None, :] > ids[:, None] - window
+    mask = torch.where(seen, 0.0, -torch.inf)[None, None].double()
+    for i, module in enumerate(modules):
+        tensors |= parameters(module.double().eval(), f"{name}.{i}")
+        with torch.no_grad():
+            x = module(hidden_states=x, position_embeddings=position_embeddings(x, ids[None]),
+                       attention_mask=mask, **more)[0]
+    tensors[f"{name}/y"] = f64(x[0])
+    return tensors
+
+
+def gpt_oss():
+    config = GptOssConfig(
+        hidden_size=24, num_hidden_layers=1, num_attention_heads=6, num_key_value_heads=2,
+        head_dim=8, sliding_window=4, layer_types=["sliding_attention"],
+        rope_parameters={"rope_type": "default", "rope_theta": 1000.0},
+        attn_implementation="eager")
+    rope = gpt_oss_parts.GptOssRotaryEmbedding(config)
+    return attentions([gpt_oss_parts.GptOssAttention(config, 0)], "gpt_oss", rope, window=4)
+
+
+def qwen3_next():
+    config = Qwen3NextConfig(
+        hidden_size=24, num_hidden_layers=1, num_attention_heads=6, num_key_value_heads=2,
+        head_dim=8, rms_norm_eps=1e-6, layer_types=["full_attention"],
+        rope_parameters={"rope_type": "default", "rope_theta": 1000.0,
+                         "partial_rotary_factor": 0.5},
+        attn_implementation="eager")
+    rope = qwen3_next_parts.Qwen3NextRotaryEmbedding(config)
+    return attentions([qwen3_next_parts.Qwen3NextAttention(config, 0)], "qwen3_next", rope)
+
+
+def gemma4():
+    """The second layer shares the keys and values of the first."""
+    config = Gemma4TextConfig(
+        hidden_size=24, num_hidden_layers=2, num_attention_heads=6, num_key_value_heads=2,
+        head_dim=8, global_head_dim=8, rms_norm_eps=1e-6, num_kv_shared_layers=1,
+        layer_types=["full_attention", "full_attention"],
+        rope_parameters={"full_attention": {"rope_type": "proportional", "rope_theta": 1000.0,
+                                            "partial_rotary_factor": 0.5}},
+        attn_implementation="eager")
+    rope = gemma4_parts.Gemma4TextRotaryEmbedding(config)
+    return attentions([gemma4_parts.Gemma4TextAttention(config, i) for i in range(2)], "gemma4",
+                      lambda x, ids: rope(x, ids, "full_attention"), shared_kv_states={})
+
+
 def as_published(name):
     """The name of a ViT's parameter in the files that exist; transformers 5 has others in memory."""
     for new, old in (
@@ -191,4 +293,4 @@ if __name__ == "__main__":
         **llama("llama3", rope_scaling={
             "rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
             "original_max_position_embeddings": 400}),
-        **qwen2()})
+        **qwen2(), **smollm3(), **phi3(), **gpt_oss(), **qwen3_next(), **gemma4()})

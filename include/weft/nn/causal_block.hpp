@@ -10,7 +10,9 @@
 #include "weft/nn/multi_head_attention.hpp"
 #include "weft/nn/norm.hpp"
 #include "weft/nn/position/rotary.hpp"
+#include "weft/nn/sink.hpp"
 #include "weft/ops/functions.hpp"
+#include "weft/ops/view.hpp"
 
 namespace weft::nn {
 
@@ -18,9 +20,15 @@ namespace weft::nn {
 struct causal_options {
   double epsilon = 1e-5;         // of the normalisations
   bool qkv_bias = false;         // of the projections to queries, keys and values, as in Qwen 2
+  bool output_bias = false;      // of the projection of the attention's output, as in gpt-oss
   bool norm_heads = false;       // RMS norms of each query and key over HeadDim, as in Qwen 3
+  bool norm_values = false;      // and of each value, without a weight, as in Gemma 4
   bool one_plus_weight = false;  // norms multiply by 1 + weight, as in Gemma
   bool post_norms = false;       // norms of both parts' outputs too, as in Gemma 2 and 3
+  bool sinks = false;            // a learned sink for each head of queries, as in gpt-oss
+  // The attention's output is multiplied by the sigmoid of a projection of x, which q_proj.weight
+  // has after each head's queries, as in Qwen 3 Next.
+  bool output_gate = false;
   // Of the feed-forward network; without a gate there is no gate_proj.
   nn::activation activation = nn::activation::swiglu;
   int window = 0;    // each position sees itself and the `window` - 1 before it; 0: all before it
@@ -28,14 +36,23 @@ struct causal_options {
   double soft_cap = 0;  // of the scores: c tanh(score / c); 0 for none
 };
 
+// What a block or its attention gives.
+template <class Output, class Past>
+struct causal_output {
+  Output output;  // float [..., Pos, Embed]
+  Past past;      // the cached_rows that it attended to, which later ones may share
+};
+template <class Output, class Past>
+causal_output(Output, Past) -> causal_output<Output, Past>;
+
 namespace detail {
 
 template <expression X, class Pos, class Cache, class Embed, class Heads, class HeadDim,
-          class Hidden>
-constexpr rule rule_of_causal_block() {
-  using Inner = typename heads_of<Heads>::query;
-  constexpr bool axes_are = axis_like<Embed> && axis_like<HeadDim> && axis_like<Hidden> &&
-                            roles<Pos, Cache, Embed, HeadDim, Hidden>(Inner{});
+          class... Hidden>
+constexpr rule rule_of_causal() {
+  using Queries = typename heads_of<Heads>::query;
+  constexpr bool axes_are = axis_like<Embed> && axis_like<HeadDim> && (axis_like<Hidden> && ...) &&
+                            roles<Pos, Cache, Embed, HeadDim, Hidden...>(Queries{});
   if constexpr (!axes_are) {
     return rule::not_an_axis;
   } else {
@@ -54,39 +71,148 @@ constexpr auto block_norm(scope s, const X& x, const causal_options& options) {
   return weft::rms_norm<Axis>(x, weight + 1.0f, options.epsilon);
 }
 
-// The attention of a causal block: x float [..., Pos, Embed] to the same axes.
-template <class Cache, class Embed, class Heads, class HeadDim, class Pos, class Offset,
-          class Count, expression X, class P, class... Queries, class... Keys>
-constexpr auto cached_attention(scope s, const X& x, const cache_position<Pos, Offset, Count>& at,
-                                const causal_options& options, const P& position_encoding,
-                                shape<Queries...>, shape<Keys...>) {
-  using In = shape<Embed>;
-  auto const project = [&]<class Out>(Out, const char* name) {
-    return affine<In, Out>(s / name, x, options.qkv_bias);
+// The axis of a head's queries and gates.
+template <class HeadDim>
+struct query_and_gate : axis<2 * HeadDim::extent> {};
+
+// Keys and values of a run's positions, and all so far, where they are the block's own; or those
+// that it shares.
+template <class Cache, class HeadDim, class Embed, class At, class X, class P, class... Keys>
+constexpr auto keys_and_values(no_term, scope s, const X& x, const At& at,
+                               const causal_options& options, const P& position_encoding,
+                               shape<Keys...>) {
+  auto const project = [&](const char* name) {
+    return affine<shape<Embed>, shape<Keys..., HeadDim>>(s / name, x, options.qkv_bias);
   };
-  auto q = project(shape<Queries..., HeadDim>{}, "q_proj");
-  auto k = project(shape<Keys..., HeadDim>{}, "k_proj");
-  auto const v = project(shape<Keys..., HeadDim>{}, "v_proj");
-  if (options.norm_heads) {
-    q = block_norm<HeadDim>(s / "q_norm", q, options);
-    k = block_norm<HeadDim>(s / "k_norm", k, options);
+  auto k = project("k_proj");
+  auto v = project("v_proj");
+  if (options.norm_heads) k = block_norm<HeadDim>(s / "k_norm", k, options);
+  if (options.norm_values) v = weft::rms_norm<HeadDim>(v, options.epsilon);
+  auto const turned =
+      position_encoding.template key<shape<Keys...>, HeadDim>(s / "position", k, position_ids(at));
+  return kv_cache<Cache>(s, at, turned, v);
+}
+template <class Cache, class HeadDim, class Embed, class K, class V, class... Others>
+constexpr auto keys_and_values(const cached_rows<K, V>& shared, const Others&...) {
+  return shared;
+}
+
+// The attention of a causal block: see nn::causal_attention. `shared` is no_term or the keys and
+// values of another one.
+template <class Cache, class Embed, class Heads, class HeadDim, class Pos, class Offset,
+          class Count, expression X, class Shared, class P, class... Queries>
+constexpr auto cached_attention(scope s, const X& x, const cache_position<Pos, Offset, Count>& at,
+                                const Shared& shared, const causal_options& options,
+                                const P& position_encoding, shape<Queries...>) {
+  using In = shape<Embed>;
+  using Whole = query_and_gate<HeadDim>;
+  using of_queries = shape<Queries..., HeadDim>;
+  scope const to_query = s / "q_proj";
+  decltype(linear<In, of_queries>(to_query, x)) q{}, gate{};
+  if (options.output_gate) {
+    auto const both = affine<In, shape<Queries..., Whole>>(to_query, x, options.qkv_bias);
+    q = slice<Whole, HeadDim>(both);
+    gate = slice<Whole, HeadDim, HeadDim::extent>(both);
+  } else {
+    q = affine<In, of_queries>(to_query, x, options.qkv_bias);
   }
+  if (options.norm_heads) q = block_norm<HeadDim>(s / "q_norm", q, options);
   auto const ids = position_ids(at);
   auto const where = positions_in_attention<Pos, Cache>(ids, options.scale);
   scope const own = s / "position";
   auto const turned = position_encoding.template query<shape<Queries...>, HeadDim>(own, q, ids);
-  auto const past = kv_cache<Cache>(
-      s, at, position_encoding.template key<shape<Keys...>, HeadDim>(own, k, ids), v);
+  auto const past = keys_and_values<Cache, HeadDim, Embed>(
+      shared, s, x, at, options, position_encoding, typename heads_of<Heads>::key{});
   auto const scores =
       add_term(dot_product_score<HeadDim>(turned, past.keys, {options.scale, options.soft_cap}),
                position_encoding.template scores<shape<Queries...>, HeadDim>(own, q, where));
   auto mask = causal_cache_mask<Cache>(at);
   if (options.window > 0) mask = mask && positions<Cache>() > ids - options.window;
-  auto const attended = attention<Cache>(scores, past.values, mask);
-  auto const mixed = add_term(
-      attended.output,
-      position_encoding.template values<shape<Queries...>, HeadDim>(own, attended.weights, where));
-  return linear_without_bias<shape<Queries..., HeadDim>, In>(s / "o_proj", mixed);
+  auto const visible = masked<Cache>(scores, mask);
+  auto const weights =
+      options.sinks
+          ? softmax_with_sink<Cache>(visible, s.template param<"sinks", Queries...>(init::zeros()))
+          : softmax<Cache>(visible);
+  auto mixed =
+      add_term(dot<Cache>(weights, past.values),
+               position_encoding.template values<shape<Queries...>, HeadDim>(own, weights, where));
+  if (options.output_gate) mixed = mixed * sigmoid(gate);
+  return causal_output{affine<of_queries, In>(s / "o_proj", mixed, options.output_bias), past};
+}
+
+}  // namespace detail
+
+// The attention of such a block: x float [..., Pos, Embed] to an output of the same axes, as
+// nn::causal_block's part of it is. Parameters and states as there, without "self_attn".
+template <class Cache, class Embed, class Heads, class HeadDim, class Pos, class Offset,
+          class Count, expression X, encoding_like P = position::rotary<>>
+requires(detail::rule_of_causal<X, Pos, Cache, Embed, Heads, HeadDim>() ==
+         rule::none) constexpr auto causal_attention(scope s, const X& x,
+                                                     const cache_position<Pos, Offset, Count>& at,
+                                                     const causal_options& options = {},
+                                                     const P& position_encoding = {}) {
+  return detail::cached_attention<Cache, Embed, Heads, HeadDim>(
+      s, x, at, no_term{}, options, position_encoding, typename detail::heads_of<Heads>::query{});
+}
+// With the keys and values of an earlier block, .past of its result, and without such parameters
+// and states of its own (Brandon et al. 2024, "Reducing transformer key-value cache size with
+// cross-layer attention", section 2).
+template <class Cache, class Embed, class Heads, class HeadDim, class Pos, class Offset,
+          class Count, expression X, expression K, expression V,
+          encoding_like P = position::rotary<>>
+requires(detail::rule_of_causal<X, Pos, Cache, Embed, Heads, HeadDim>() ==
+         rule::none) constexpr auto causal_attention(scope s, const X& x,
+                                                     const cache_position<Pos, Offset, Count>& at,
+                                                     const cached_rows<K, V>& past,
+                                                     const causal_options& options = {},
+                                                     const P& position_encoding = {}) {
+  return detail::cached_attention<Cache, Embed, Heads, HeadDim>(
+      s, x, at, past, options, position_encoding, typename detail::heads_of<Heads>::query{});
+}
+
+#define WEFT_CAUSAL_RULES(name, axes)                                          \
+  (not_an_axis, name ": name axes that are not the same, as in " axes),        \
+      (missing, name ": the operand has not both Embed and the axis of `at`"), \
+      (cache, name ": the operand has the cache's axis"),                      \
+      (elements, name ": the elements are not float; convert with weft::cast<float>")
+
+template <class Cache, class Embed, class Heads, class HeadDim, class Pos, class Offset,
+          class Count, expression X, class... More>
+requires(detail::rule_of_causal<X, Pos, Cache, Embed, Heads, HeadDim>() != rule::none)
+    WEFT_REJECT((detail::rule_of_causal<X, Pos, Cache, Embed, Heads, HeadDim>()),
+                causal_attention(scope, const X&, const cache_position<Pos, Offset, Count>&,
+                                 const More&...),
+                WEFT_CAUSAL_RULES("nn::causal_attention",
+                                  "causal_attention<Cache, Embed, Heads, HeadDim>(s, x, at)"))
+
+namespace detail {
+
+template <class Cache, class Embed, class Heads, class HeadDim, class Hidden>
+constexpr auto causal_layer(scope s, const auto& x, const auto& at, const auto& shared,
+                            const causal_options& options, const auto& position_encoding) {
+  using In = shape<Embed>;
+  using Out = shape<Hidden>;
+  auto const norm = [&](const char* name, const auto& of) {
+    return block_norm<Embed>(s / name, of, options);
+  };
+  auto const after = [&](const char* name, const auto& part) {
+    return options.post_norms ? norm(name, part) : part;
+  };
+  auto const attended = cached_attention<Cache, Embed, Heads, HeadDim>(
+      s / "self_attn", norm("input_layernorm", x), at, shared, options, position_encoding,
+      typename heads_of<Heads>::query{});
+  auto const y = add_term(x, after("post_attention_layernorm", attended.output));
+  auto const normed =
+      norm(options.post_norms ? "pre_feedforward_layernorm" : "post_attention_layernorm", y);
+  scope const mlp = s / "mlp";
+  auto hidden = linear_without_bias<In, Out>(mlp / "up_proj", normed);
+  if (is_gated(options.activation))
+    hidden = activate(options.activation, linear_without_bias<In, Out>(mlp / "gate_proj", normed)) *
+             hidden;
+  else
+    hidden = activate(options.activation, hidden);
+  auto const out = linear_without_bias<Out, In>(mlp / "down_proj", hidden);
+  return causal_output{add_term(y, after("post_feedforward_layernorm", out)), attended.past};
 }
 
 }  // namespace detail
@@ -102,7 +228,9 @@ constexpr auto cached_attention(scope s, const X& x, const cache_position<Pos, O
 // Parameters, under the names of Hugging Face's transformers: input_layernorm.weight [Embed],
 // self_attn.q_proj.weight [query's Heads, HeadDim, Embed], k_proj.weight and v_proj.weight [key's
 // Heads, HeadDim, Embed], o_proj.weight [Embed, query's Heads, HeadDim], with .qkv_bias a bias of
-// the first three, with .norm_heads q_norm.weight and k_norm.weight [HeadDim];
+// the first three, with .output_bias o_proj.bias [Embed], with .norm_heads q_norm.weight and
+// k_norm.weight [HeadDim], with .sinks sinks [query's Heads]; with .output_gate q_proj.weight has
+// twice the elements for each head, its queries and then its gates;
 // post_attention_layernorm.weight [Embed]; mlp.gate_proj.weight and mlp.up_proj.weight [Hidden,
 // Embed], mlp.down_proj.weight [Embed, Hidden]. With .post_norms, post_attention_layernorm is of
 // the attention's output, pre_feedforward_layernorm and post_feedforward_layernorm are the other
@@ -110,49 +238,61 @@ constexpr auto cached_attention(scope s, const X& x, const cache_position<Pos, O
 // not compile: see the WEFT_REJECT overload.
 template <class Cache, class Embed, class Heads, class HeadDim, class Hidden, class Pos,
           class Offset, class Count, expression X, encoding_like P = position::rotary<>>
-requires(detail::rule_of_causal_block<X, Pos, Cache, Embed, Heads, HeadDim, Hidden>() ==
+requires(detail::rule_of_causal<X, Pos, Cache, Embed, Heads, HeadDim, Hidden>() ==
          rule::none) constexpr auto causal_block(scope s, const X& x,
                                                  const cache_position<Pos, Offset, Count>& at,
-                                                 causal_options options = {},
+                                                 const causal_options& options = {},
                                                  const P& position_encoding = {}) {
-  using H = detail::heads_of<Heads>;
-  using In = shape<Embed>;
-  using Out = shape<Hidden>;
-  auto const norm = [&](const char* name, const auto& of) {
-    return detail::block_norm<Embed>(s / name, of, options);
-  };
-  auto const after = [&](const char* name, const auto& part) {
-    return options.post_norms ? norm(name, part) : part;
-  };
-  auto const attended = detail::cached_attention<Cache, Embed, Heads, HeadDim>(
-      s / "self_attn", norm("input_layernorm", x), at, options, position_encoding,
-      typename H::query{}, typename H::key{});
-  auto const y = detail::add_term(x, after("post_attention_layernorm", attended));
-  auto const normed =
-      norm(options.post_norms ? "pre_feedforward_layernorm" : "post_attention_layernorm", y);
-  scope const mlp = s / "mlp";
-  auto hidden = linear_without_bias<In, Out>(mlp / "up_proj", normed);
-  if (detail::is_gated(options.activation))
-    hidden = detail::activate(options.activation,
-                              linear_without_bias<In, Out>(mlp / "gate_proj", normed)) *
-             hidden;
-  else
-    hidden = detail::activate(options.activation, hidden);
-  auto const out = linear_without_bias<Out, In>(mlp / "down_proj", hidden);
-  return detail::add_term(y, after("post_feedforward_layernorm", out));
+  return detail::causal_layer<Cache, Embed, Heads, HeadDim, Hidden>(s, x, at, no_term{}, options,
+                                                                    position_encoding)
+      .output;
 }
 template <class Cache, class Embed, class Heads, class HeadDim, class Hidden, class Pos,
-          class Offset, class Count, expression X, encoding_like P = position::rotary<>>
-requires(detail::rule_of_causal_block<X, Pos, Cache, Embed, Heads, HeadDim, Hidden>() != rule::none)
-    WEFT_REJECT((detail::rule_of_causal_block<X, Pos, Cache, Embed, Heads, HeadDim, Hidden>()),
+          class Offset, class Count, expression X, class... More>
+requires(detail::rule_of_causal<X, Pos, Cache, Embed, Heads, HeadDim, Hidden>() != rule::none)
+    WEFT_REJECT((detail::rule_of_causal<X, Pos, Cache, Embed, Heads, HeadDim, Hidden>()),
                 causal_block(scope, const X&, const cache_position<Pos, Offset, Count>&,
-                             causal_options = {}, const P& = {}),
-                (not_an_axis,
-                 "nn::causal_block: name axes that are not the same, as in causal_block<Cache, "
-                 "Embed, Heads, HeadDim, Hidden>(s, x, at)"),
-                (missing, "nn::causal_block: the operand has not both Embed and the axis of `at`"),
-                (cache, "nn::causal_block: the operand has the cache's axis"),
-                (elements,
-                 "nn::causal_block: the elements are not float; convert with weft::cast<float>"))
+                             const More&...),
+                WEFT_CAUSAL_RULES("nn::causal_block",
+                                  "causal_block<Cache, Embed, Heads, HeadDim, Hidden>(s, x, at)"))
+
+// The same block with its keys and values beside its output, for blocks that share them, and such a
+// block: every second one here attends to the keys and values of the one before.
+//
+//   auto const own = nn::causal_layer<Cache, Embed, Heads, HeadDim, Hidden>(s / 0, x, at);
+//   auto const next = nn::causal_layer<Cache, Embed, Heads, HeadDim, Hidden>(s / 1, own.output, at,
+//                                                                            own.past);
+template <class Cache, class Embed, class Heads, class HeadDim, class Hidden, class Pos,
+          class Offset, class Count, expression X, encoding_like P = position::rotary<>>
+requires(detail::rule_of_causal<X, Pos, Cache, Embed, Heads, HeadDim, Hidden>() ==
+         rule::none) constexpr auto causal_layer(scope s, const X& x,
+                                                 const cache_position<Pos, Offset, Count>& at,
+                                                 const causal_options& options = {},
+                                                 const P& position_encoding = {}) {
+  return detail::causal_layer<Cache, Embed, Heads, HeadDim, Hidden>(s, x, at, no_term{}, options,
+                                                                    position_encoding);
+}
+template <class Cache, class Embed, class Heads, class HeadDim, class Hidden, class Pos,
+          class Offset, class Count, expression X, expression K, expression V,
+          encoding_like P = position::rotary<>>
+requires(detail::rule_of_causal<X, Pos, Cache, Embed, Heads, HeadDim, Hidden>() ==
+         rule::none) constexpr auto causal_layer(scope s, const X& x,
+                                                 const cache_position<Pos, Offset, Count>& at,
+                                                 const cached_rows<K, V>& past,
+                                                 const causal_options& options = {},
+                                                 const P& position_encoding = {}) {
+  return detail::causal_layer<Cache, Embed, Heads, HeadDim, Hidden>(s, x, at, past, options,
+                                                                    position_encoding);
+}
+template <class Cache, class Embed, class Heads, class HeadDim, class Hidden, class Pos,
+          class Offset, class Count, expression X, class... More>
+requires(detail::rule_of_causal<X, Pos, Cache, Embed, Heads, HeadDim, Hidden>() != rule::none)
+    WEFT_REJECT((detail::rule_of_causal<X, Pos, Cache, Embed, Heads, HeadDim, Hidden>()),
+                causal_layer(scope, const X&, const cache_position<Pos, Offset, Count>&,
+                             const More&...),
+                WEFT_CAUSAL_RULES("nn::causal_layer",
+                                  "causal_layer<Cache, Embed, Heads, HeadDim, Hidden>(s, x, at)"))
+
+#undef WEFT_CAUSAL_RULES
 
 }  // namespace weft::nn

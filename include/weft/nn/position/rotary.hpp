@@ -55,6 +55,10 @@ constexpr rotary_scaling llama3_scaling(double factor, double trained, double lo
 struct rotary_options {
   double base = 10000;          // of the frequencies
   rotary_scaling scaling = {};  // none, or for sequences longer than those of training
+  // The fraction of the pairs that is rotated, the fastest ones; the others have frequency 0. This
+  // is "proportional" in Hugging Face's transformers, as in Gemma 4; in "partial" rotation, Size
+  // below, the pairs are of the first elements of a head, and so are the frequencies.
+  double share = 1;
 };
 
 namespace detail {
@@ -64,7 +68,11 @@ template <class Freq, class X>
 constexpr tensor<float, shape<Freq>> rotary_frequencies(const X& x, const rotary_options& o) {
   constexpr double size = 2 * static_cast<double>(Freq::extent);
   rotary_scaling const& by = o.scaling;
-  auto const plain = attach_to(x, geometric_frequencies<Freq>(size, o.base));
+  auto plain = attach_to(x, geometric_frequencies<Freq>(size, o.base));
+  if (o.share < 1) {
+    auto const rotated = static_cast<std::int32_t>(o.share * static_cast<double>(Freq::extent));
+    plain = where(positions<Freq>() < rotated, plain, 0.0f);
+  }
   auto const slower = plain * static_cast<float>(1 / by.factor);
   switch (by.what) {
     case rotary_scaling::kind::none:
@@ -205,6 +213,53 @@ struct learned_rotary : encoding {
     auto const frequencies =
         learned_frequencies<detail::pair_of<size>>(s.shared(), static_cast<double>(size), base);
     return nn::rotary<HeadDim, Pairs>(x, at, frequencies);
+  }
+};
+
+// Options of position::long_rotary.
+struct long_rotary_options {
+  double base = 10000;    // of the frequencies
+  double factor = 1;      // length divided by the trained length
+  double trained = 4096;  // the trained length, in positions
+};
+
+// LongRoPE (Ding et al. 2024, equation 3): the frequency of each pair is divided by a factor of its
+// own, and queries and keys are multiplied by sqrt(1 + ln(factor) / ln(trained)), as in Hugging
+// Face's transformers (_compute_longrope_parameters). Parameter: factor, one for each pair,
+// initially ones: the published list "long_factor", or the tensor rope_factors_long.weight of a
+// GGUF, for bounds beyond the trained length, and the "short" one otherwise. With nn::shared, as in
+// nn::shared(s / "rope", nn::position::long_rotary(options)), all layers have one.
+template <rotary_pairs Pairs = rotary_pairs::half_split, std::size_t Size = 0>
+struct long_rotary : encoding {
+  long_rotary_options options;  // base, factor and trained length
+  // With this base, factor and trained length.
+  constexpr long_rotary(long_rotary_options o = {}) : options(o) {}
+
+  // Rotated queries: see encoding::query.
+  template <class Heads, class HeadDim>
+  constexpr auto query(scope s, const auto& x, const auto& at) const {
+    return rotated<HeadDim>(s, x, at);
+  }
+  // Rotated keys: see encoding::key.
+  template <class Heads, class HeadDim>
+  constexpr auto key(scope s, const auto& x, const auto& at) const {
+    return rotated<HeadDim>(s, x, at);
+  }
+
+ private:
+  template <class HeadDim>
+  constexpr auto rotated(scope s, const auto& x, const auto& at) const {
+    constexpr std::size_t size = Size == 0 ? HeadDim::extent : Size;
+    static_assert(size % 2 == 0, "nn::position::long_rotary: elements are rotated in pairs");
+    using Freq = detail::pair_of<size>;
+    auto const factor = s.shared().template param<"factor", Freq>(init::ones());
+    auto const angle =
+        cast<float>(at) *
+        (geometric_frequencies<Freq>(static_cast<double>(size), options.base) / factor);
+    // A factor of at most 1 does not lengthen the sequence.
+    auto const longer = log(constant(static_cast<float>(options.factor > 1 ? options.factor : 1)));
+    auto const magnitude = sqrt(longer / log(constant(static_cast<float>(options.trained))) + 1);
+    return rotate<HeadDim, Freq, Pairs>(x, cos(angle) * magnitude, sin(angle) * magnitude);
   }
 };
 
