@@ -32,15 +32,17 @@ struct one_word {
     auto const word = s.param<"word", Embed>(weft::init::normal());
     auto const embedded = text * 0 + word;
     auto const x = nn::add_positions<Pos, Embed>(s / "embedding", embedded, encoding);
-    auto const project = [&](auto name) {
-      return nn::linear_without_bias<shape<Embed>, shape<Heads, HeadDim>>(s / name, x);
+    auto const keys = weft::rename<Pos, KeyPos>(x);
+    auto const project = [&](auto name, const auto& of) {
+      return nn::linear_without_bias<shape<Embed>, shape<Heads, HeadDim>>(s / name, of);
     };
-    auto const query = project("query");
-    auto const key = weft::rename<Pos, KeyPos>(project("key"));
+    auto const query = project("query", x);
+    auto const key = project("key", keys);
     auto const own = s / "position";
     auto const q = encoding.template query<Each, HeadDim>(own, query, positions<Pos>());
     auto const k = encoding.template key<Each, HeadDim>(own, key, positions<KeyPos>());
-    auto const where = nn::positions_in_attention<Pos, KeyPos>(positions<Pos>(), 0);
+    auto const where =
+        nn::positions_in_attention<Pos, KeyPos, Embed>(positions<Pos>(), 0, keys, key);
     auto const scores = nn::dot_product_score<HeadDim>(q, k) +
                         encoding.template scores<Each, HeadDim>(own, query, where);
     return weft::results(as<"scores">(broadcast<Pos, KeyPos, Heads>(scores)),
@@ -218,7 +220,11 @@ std::vector<properties> properties_of_encodings() {
           properties_of<position::alibi>("alibi"),
           properties_of<position::learned_alibi>("learned-alibi"),
           properties_of<position::rotary<>>("rotary"),
-          properties_of<position::learned_rotary<>>("learned-rotary")};
+          properties_of<position::learned_rotary<>>("learned-rotary"),
+          properties_of<position::xpos<>>("xpos"),
+          properties_of<position::fire<>>("fire"),
+          properties_of<position::cope<>>("cope"),
+          properties_of<position::forgetting>("forgetting")};
 }
 
 }  // namespace positions

@@ -148,6 +148,73 @@ class Alibi(Encoding):
         return -m[None, :, None] * distance[:, None, :]
 
 
+class Xpos(Encoding):
+    """Sun et al. 2023, algorithm 1, with halves as pairs."""
+
+    def turned(self, x, sign):
+        at = torch.arange(POS).double()[:, None, None]
+        j = torch.arange(SIZE // 2).double()
+        angle = at * 10000 ** (-2 * j / SIZE)
+        zeta = (2 * j / SIZE + 0.4) / 1.4
+        turn = torch.polar(zeta ** (sign * at / 512), angle)
+        z = torch.complex(*x.chunk(2, -1)) * turn
+        return torch.cat([z.real, z.imag], -1)
+
+    def query(self, q):
+        return self.turned(q, 1)
+
+    def key(self, k):
+        return self.turned(k, -1)
+
+
+class Fire(Encoding):
+    """Li et al. 2024, equation 10, with |i - j|."""
+
+    def __init__(self):
+        super().__init__()
+        self.c = torch.nn.Parameter(torch.empty(()))
+        self.L_multiplier = torch.nn.Parameter(torch.empty(()))
+        self.mlp = torch.nn.Sequential(
+            torch.nn.Linear(1, 7), torch.nn.ReLU(), torch.nn.Linear(7, HEADS, bias=False))
+
+    def scores(self, q):
+        at = torch.arange(POS).double()
+        psi = lambda x: torch.log((self.c * x).abs() + 1)
+        longest = torch.maximum(at, (self.L_multiplier * 3).abs())
+        normalised = psi(at[None, :] - at[:, None]) / (psi(longest)[:, None] + 1e-6)
+        return self.mlp(normalised[..., None]).transpose(1, 2)
+
+
+class Cope(Encoding):
+    """Golovneva et al. 2024, equations 3 to 5."""
+
+    def __init__(self):
+        super().__init__()
+        self.embedding = torch.nn.Parameter(torch.empty(SIZE, 3))
+
+    def scores(self, q):
+        gates = torch.einsum("bihd,bjhd->bihj", q, self.k) / SIZE**0.5
+        seen = torch.arange(POS)[None, :] <= torch.arange(POS)[:, None]
+        gates = gates.sigmoid() * seen[:, None, :]
+        place = gates.flip(-1).cumsum(-1).flip(-1).clamp(max=2)
+        low, high = place.floor().long(), place.ceil().long()
+        logits = q @ self.embedding
+        share = place - low
+        return logits.gather(-1, high) * share + logits.gather(-1, low) * (1 - share)
+
+
+class Forgetting(Encoding):
+    """Lin et al. 2025, equation 6, with -|c_i - c_j|."""
+
+    def __init__(self):
+        super().__init__()
+        self.fgate_proj = torch.nn.Linear(EMBED, HEADS)
+
+    def scores(self, q):
+        c = torch.nn.functional.logsigmoid(self.fgate_proj(self.source)).cumsum(1)
+        return -(c[:, :, None, :] - c[:, None, :, :]).abs().transpose(2, 3)
+
+
 class Attention(torch.nn.Module):
     def __init__(self, position):
         super().__init__()
@@ -159,6 +226,7 @@ class Attention(torch.nn.Module):
     def forward(self, x):
         qkv = x @ self.in_proj_weight.T + self.in_proj_bias
         q, k, v = (t.unflatten(-1, (HEADS, SIZE)) for t in qkv.chunk(3, -1))
+        self.position.source, self.position.k = x, k
         products = torch.einsum("bihd,bjhd->bihj", self.position.query(q), self.position.key(k))
         weights = (products / SIZE**0.5 + self.position.scores(q)).softmax(-1)
         y = torch.einsum("bihj,bjhd->bihd", weights, v) + self.position.values(weights)
@@ -189,6 +257,7 @@ def position():
         "learned_rotary": Rotary(True, learned=True), "shaw_keys": Shaw(False), "shaw": Shaw(True),
         "transformer_xl": TransformerXL(), "t5": T5(False), "t5_causal": T5(True),
         "alibi": Alibi(False), "learned_alibi": Alibi(True),
+        "xpos": Xpos(), "fire": Fire(), "cope": Cope(), "forgetting": Forgetting(),
     }
     for name, encoding in encodings.items():
         layer = with_random_parameters(Layer(encoding))

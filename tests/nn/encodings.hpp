@@ -17,6 +17,7 @@ struct causal_t5 : nn::position::t5<5, 4> {
   constexpr causal_t5() : t5({.causal = true}) {}
 };
 
+// Those without a term that is the same for all keys: its gradient of 0 would be rounding errors.
 using encodings =
     std::tuple<nn::position::none, nn::position::index, nn::position::relative_index<Longest>,
                nn::position::sinusoidal, nn::position::learned_sinusoidal,
@@ -24,6 +25,11 @@ using encodings =
                odd_rotary, nn::position::learned_rotary<>, nn::position::shaw_keys<2>,
                nn::position::shaw<3>, nn::position::transformer_xl<>,
                nn::position::transformer_xl<1>, nn::position::t5<>, causal_t5, nn::position::alibi,
-               nn::position::learned_alibi>;
+               nn::position::learned_alibi, nn::position::xpos<>, nn::position::long_rotary<>>;
+// Those that a cache of keys can have, and those that need the keys of the run.
+using encodings_of_caches =
+    decltype(std::tuple_cat(encodings{}, std::tuple<nn::position::fire<5>>{}));
+using encodings_of_runs = decltype(std::tuple_cat(
+    encodings{}, std::tuple<nn::position::cope<3>, nn::position::forgetting>{}));
 
 }  // namespace weft::testing

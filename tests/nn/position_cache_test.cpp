@@ -11,7 +11,7 @@
 namespace {
 
 using namespace weft;
-using weft::testing::encodings;
+using weft::testing::encodings_of_caches;
 
 struct Batch : axis<2> {};
 struct Pos : axis<up_to<9>> {};
@@ -71,7 +71,7 @@ constexpr std::size_t batch = Batch::extent, whole_length = Pos::extent;
 BOOST_AUTO_TEST_SUITE(position_cache)
 
 BOOST_AUTO_TEST_CASE_TEMPLATE(a_sequence_in_parts_with_a_cache_matches_the_whole_sequence, Order,
-                              encodings) {
+                              encodings_of_caches) {
   parameters<in_parts<Order>> small(7);  // keeps the error bound tight enough to fail
   for (float& w : small.floats()) w /= 4;
   module<in_parts<Order>> net(small);

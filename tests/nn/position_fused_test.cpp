@@ -95,6 +95,8 @@ BOOST_AUTO_TEST_CASE(attention_with_a_position_encoding_is_one_operation) {
   BOOST_TEST((all_fused<position::transformer_xl<>>()));
   BOOST_TEST((all_fused<position::rotary<>>()));
   BOOST_TEST((all_fused<position::learned_rotary<>>()));
+  BOOST_TEST((all_fused<position::xpos<>>()));
+  BOOST_TEST((all_fused<position::long_rotary<>>()));
 }
 
 BOOST_AUTO_TEST_CASE(cached_attention_with_a_position_encoding_is_one_operation) {

@@ -9,7 +9,7 @@
 namespace {
 
 using namespace weft;
-using weft::testing::check_gradients, weft::testing::encodings, weft::testing::lengths,
+using weft::testing::check_gradients, weft::testing::encodings_of_runs, weft::testing::lengths,
     weft::testing::trial;
 
 struct Batch : axis<2> {};
@@ -46,7 +46,7 @@ void layer_trial(int length) {
 BOOST_AUTO_TEST_SUITE(position_layers)
 
 BOOST_AUTO_TEST_CASE_TEMPLATE(attention_with_each_encoding_matches_the_reference, Order,
-                              encodings) {
+                              encodings_of_runs) {
   for (int const n : {0, 1, 3, 7}) layer_trial<training<layer<Order, Heads>, "loss">>(n);
 }
 
@@ -58,7 +58,8 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(encodings_per_head_match_the_reference_for_grouped
   layer_trial<training<layer<Order, nn::grouped<Heads, Group>>, "loss">>(3);
 }
 
-BOOST_AUTO_TEST_CASE_TEMPLATE(gradients_of_encodings_match_central_differences, Order, encodings) {
+BOOST_AUTO_TEST_CASE_TEMPLATE(gradients_of_encodings_match_central_differences, Order,
+                              encodings_of_runs) {
   check_gradients<layer<Order, Heads>>(lengths<Pos>(5));
 }
 

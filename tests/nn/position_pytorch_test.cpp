@@ -37,6 +37,10 @@ struct causal_t5 : position::t5<8, 5> {
   constexpr causal_t5() : position::t5<8, 5>({.causal = true}) {}
 };
 
+struct small_fire : position::fire<7> {
+  constexpr small_fire() : position::fire<7>(3) {}
+};
+
 struct Distance : axis<401> {};
 struct buckets {
   constexpr auto operator()(scope s) const {
@@ -67,6 +71,10 @@ BOOST_AUTO_TEST_CASE(encoder_layers_with_position_encodings_match_pytorch) {
   golden_trial<layer<causal_t5>>(file, "t5_causal.");
   golden_trial<layer<position::alibi>>(file, "alibi.");
   golden_trial<layer<position::learned_alibi>>(file, "learned_alibi.");
+  golden_trial<layer<position::xpos<>>>(file, "xpos.");
+  golden_trial<layer<small_fire>>(file, "fire.");
+  golden_trial<layer<position::cope<3>>>(file, "cope.");
+  golden_trial<layer<position::forgetting>>(file, "forgetting.");
 }
 
 BOOST_AUTO_TEST_CASE(buckets_of_distances_match_t5) {

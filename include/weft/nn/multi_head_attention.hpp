@@ -33,21 +33,25 @@ constexpr auto output_projection(scope s, const X& x, shape<Heads...>, bool bias
 }
 
 // Calls f with the scores under a position encoding, and with a function of the weights for what
-// the encoding adds to the weighted values. H and D are the layer's heads_of and dims_of.
-template <class H, class D, class KeyPos, class Q, class K, class F>
+// the encoding adds to the weighted values. H and D are the layer's heads_of and dims_of, and the
+// keys k are projected from `source` along Features.
+template <class H, class D, class KeyPos, class Features, class Q, class K, class F>
 constexpr auto apply_position_encoding(no_term, scope, const Q& q, const K& k,
-                                       const score_options& scoring, const F& f) {
+                                       const auto& /*source*/, const score_options& scoring,
+                                       const F& f) {
   return f(dot_product_score<typename D::key>(q, k, scoring),
            [](const auto&) { return no_term{}; });
 }
-template <class H, class D, class KeyPos, class Pos, class P, class Q, class K, class F>
+template <class H, class D, class KeyPos, class Features, class Pos, class P, class Q, class K,
+          class F>
 constexpr auto apply_position_encoding(const query_encoding<Pos, P>& of_queries, scope s,
-                                       const Q& q, const K& k, const score_options& scoring,
-                                       const F& f) {
+                                       const Q& q, const K& k, const auto& source,
+                                       const score_options& scoring, const F& f) {
   using Heads = typename H::query;
   using HeadDim = typename D::key;
   P const& position_encoding = of_queries.position_encoding;
-  auto const where = positions_in_attention<Pos, KeyPos>(positions<Pos>(), scoring.scale);
+  auto const where =
+      positions_in_attention<Pos, KeyPos, Features>(positions<Pos>(), scoring.scale, source, k);
   auto const encoded_query = position_encoding.template query<Heads, HeadDim>(s, q, where.at);
   auto const encoded_key =
       position_encoding.template key<typename H::key, HeadDim>(s, k, positions<KeyPos>());
@@ -175,8 +179,8 @@ requires(detail::rule_of_multi_head<Q, K, V, M, KeyPos, Embed, Heads, HeadDim>()
         s / "out_proj", mixed, typename H::query{}, options.bias);
     return attention_output{output, weights};
   };
-  return detail::apply_position_encoding<H, D, KeyPos>(position_encoding, s / "position", q, k,
-                                                       {options.scale, options.soft_cap}, attend);
+  return detail::apply_position_encoding<H, D, KeyPos, typename W::key>(
+      position_encoding, s / "position", q, k, key, {options.scale, options.soft_cap}, attend);
 }
 template <class KeyPos, class Embed, class Heads, class HeadDim, expression Q, expression K,
           expression V, detail::mask_like M = mask_list<>, detail::query_encoding_like P = no_term,

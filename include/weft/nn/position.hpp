@@ -2,7 +2,10 @@
 #pragma once
 
 #include "weft/nn/position/alibi.hpp"
+#include "weft/nn/position/cope.hpp"
 #include "weft/nn/position/encoding.hpp"
+#include "weft/nn/position/fire.hpp"
+#include "weft/nn/position/forgetting.hpp"
 #include "weft/nn/position/fourier.hpp"
 #include "weft/nn/position/index.hpp"
 #include "weft/nn/position/learned.hpp"
@@ -11,3 +14,4 @@
 #include "weft/nn/position/sinusoidal.hpp"
 #include "weft/nn/position/t5.hpp"
 #include "weft/nn/position/transformer_xl.hpp"
+#include "weft/nn/position/xpos.hpp"

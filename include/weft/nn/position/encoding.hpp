@@ -25,17 +25,34 @@
 
 namespace weft::nn {
 
+// What an attention's keys come from, for encodings that depend on it.
+template <class Features, expression Source, expression Key>
+struct key_source {
+  using features = Features;  // the axis of the source that is projected
+  Source source;              // float [..., KeyPos, Features]
+  Key key;                    // its projection, float [..., KeyPos, Heads..., HeadDim]
+};
+
 // The positions of the queries and keys of an attention: those of queries are `at`, int32 [Pos,
 // ...], and key j along KeyPos has position j. `scale` is the scale of the scores, see nn::scaled.
-template <class Pos, class KeyPos, expression At>
+// `keys` is a key_source, or no_term where the keys are those of a cache.
+template <class Pos, class KeyPos, expression At, class Keys = no_term>
 struct attention_positions {
   At at;         // the positions of the queries
   double scale;  // 0 for 1 / sqrt(HeadDim)
+  Keys keys{};   // the key_source, or no_term
 };
 // Such positions, at the scale of the scores.
 template <class Pos, class KeyPos, expression At>
 constexpr attention_positions<Pos, KeyPos, At> positions_in_attention(const At& at, double scale) {
   return {at, scale};
+}
+// The same, with the keys' source: float [..., KeyPos, Features], and the keys projected from it.
+template <class Pos, class KeyPos, class Features, expression At, expression Source, expression Key>
+constexpr auto positions_in_attention(const At& at, double scale, const Source& source,
+                                      const Key& key) {
+  using Keys = key_source<Features, Source, Key>;
+  return attention_positions<Pos, KeyPos, At, Keys>{at, scale, {source, key}};
 }
 
 // No encoding, nn::position::none: attention does not depend on positions. Others derive from it,
@@ -196,8 +213,8 @@ struct distances : axis<2 * Most + 1> {};
 namespace detail {
 
 // The index along Distance for each query and key: int32 [KeyPos, Pos, ...].
-template <class Distance, class Pos, class KeyPos, class At>
-constexpr auto distance_index(const attention_positions<Pos, KeyPos, At>& where) {
+template <class Distance, class Pos, class KeyPos, class At, class Keys>
+constexpr auto distance_index(const attention_positions<Pos, KeyPos, At, Keys>& where) {
   constexpr auto last = static_cast<std::int32_t>(Distance::extent - 1);
   auto const distance = positions<KeyPos>() - where.at;
   return minimum(maximum(distance + last / 2, 0), last);
@@ -209,24 +226,24 @@ constexpr auto distance_index(const attention_positions<Pos, KeyPos, At>& where)
 // without Pos, to [..., Pos, ..., KeyPos]. The middle entry is for a key at the query's own
 // position, the entry before it for the key one position earlier; distances beyond the table are
 // clamped to its ends. Added to the scores of fused attention, the result is never materialised.
-template <class Distance, expression X, class Pos, class KeyPos, class At>
-constexpr auto relative(const X& table, const attention_positions<Pos, KeyPos, At>& where) {
+template <class Distance, expression X, class Pos, class KeyPos, class At, class Keys>
+constexpr auto relative(const X& table, const attention_positions<Pos, KeyPos, At, Keys>& where) {
   return gather<Distance>(table, detail::distance_index<Distance>(where));
 }
 
 // Its adjoint: the sums of the weights of all keys at the same distance, float [..., Pos, ...,
 // KeyPos] to [..., Pos, ..., Distance].
-template <class Distance, expression X, class Pos, class KeyPos, class At>
+template <class Distance, expression X, class Pos, class KeyPos, class At, class Keys>
 constexpr auto sum_by_distance(const X& weights,
-                               const attention_positions<Pos, KeyPos, At>& where) {
+                               const attention_positions<Pos, KeyPos, At, Keys>& where) {
   return segment_sum<KeyPos, Distance>(weights, detail::distance_index<Distance>(where));
 }
 
 // A function of the distance, computed once for each distance and not for each pair: f maps the
 // distances, key position minus query position, int32 [Distance], to [..., Distance], which becomes
 // [..., Pos, KeyPos]. Distances are clamped to ±Most.
-template <std::size_t Most = SIZE_MAX, class Pos, class KeyPos, class At, class F>
-constexpr auto by_distance(const attention_positions<Pos, KeyPos, At>& where, const F& f) {
+template <std::size_t Most = SIZE_MAX, class Pos, class KeyPos, class At, class Keys, class F>
+constexpr auto by_distance(const attention_positions<Pos, KeyPos, At, Keys>& where, const F& f) {
   constexpr std::size_t most = std::min(Most, KeyPos::extent - 1);
   using Distance = distances<most>;
   auto const distance = positions<Distance>() - static_cast<std::int32_t>(most);

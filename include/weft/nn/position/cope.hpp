@@ -1,0 +1,55 @@
+// Contextual positions: a key's distance is how many keys up to the query the query counts
+// (Golovneva et al. 2024, "Contextual position encoding: learning to count what's important").
+#pragma once
+
+#include "weft/nn/position/encoding.hpp"
+#include "weft/nn/score.hpp"
+#include "weft/ops/convert.hpp"
+#include "weft/ops/dot.hpp"
+#include "weft/ops/functions.hpp"
+#include "weft/ops/gather.hpp"
+#include "weft/ops/normalize.hpp"
+
+namespace weft::nn {
+
+namespace detail {
+
+template <std::size_t Count>
+struct counts : axis<Count> {};
+
+}  // namespace detail
+
+namespace position {
+
+// q_i · e[p_ij] added to the scores, p_ij the sum over the keys from j to i of sigmoid(score), at
+// most Count - 1, e interpolated between its neighbours (Golovneva et al. 2024, equations 3 to 5,
+// and the code of appendix A). For causal attention: keys after the query count nothing. The scores
+// are materialised. Parameter: embedding [HeadDim, Count], for all heads, initially zeros.
+template <std::size_t Count = 64>
+struct cope : encoding {
+  // The biases: see encoding::scores.
+  template <class Heads, class HeadDim, class Pos, class KeyPos, class At, class Keys>
+  constexpr auto scores(scope s, const auto& query,
+                        const attention_positions<Pos, KeyPos, At, Keys>& where) const {
+    static_assert(!std::same_as<Keys, no_term>,
+                  "nn::position::cope: it needs the keys of the run, which a cache has not");
+    using Counts = weft::nn::detail::counts<Count>;
+    constexpr auto last = static_cast<std::int32_t>(Count) - 1;
+    auto const table = s.param<"embedding", HeadDim, Counts>(init::zeros());
+    auto const logits = scaled<HeadDim>(dot<HeadDim>(query, where.keys.key), where.scale);
+    auto const gates = weft::where(positions<KeyPos>() <= where.at, sigmoid(logits), 0.0f);
+    // The sum from each key on is that of all, less that of the keys before it.
+    auto const after = sum<KeyPos>(gates) - (cumulative_sum<KeyPos>(gates) - gates);
+    auto const place = minimum(maximum(after, 0.0f), static_cast<float>(last));
+    auto const floor = cast<std::int32_t>(place);
+    auto const share = place - cast<float>(floor);
+    auto const of_counts = dot<HeadDim>(query, table);
+    auto const lower = gather<Counts>(of_counts, floor);
+    auto const upper = gather<Counts>(of_counts, minimum(floor + 1, last));
+    return upper * share + lower * (1 - share);
+  }
+};
+
+}  // namespace position
+
+}  // namespace weft::nn

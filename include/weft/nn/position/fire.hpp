@@ -1,0 +1,56 @@
+// Biases by a small network of the distance, relative to the query's position (Li et al. 2024,
+// "Functional interpolation for relative positions improves long context transformers").
+#pragma once
+
+#include "weft/nn/position/encoding.hpp"
+#include "weft/ops/convert.hpp"
+#include "weft/ops/dot.hpp"
+#include "weft/ops/functions.hpp"
+
+namespace weft::nn {
+
+namespace detail {
+
+template <std::size_t Width>
+struct width_of : axis<Width> {};
+
+}  // namespace detail
+
+namespace position {
+
+// f(ψ(|i - j|) / ψ(max(i, L))) added to the scores of query i and key j (Li et al. 2024, equation
+// 10 and appendix E; there for keys before the query, here symmetric), ψ(x) = log(c x + 1) with a
+// learned c, f a network with one hidden layer of Width and ReLU, L a learned multiple of
+// `threshold` positions. It has an intermediate [KeyPos, Pos, Width]. Parameters: c and
+// L_multiplier, scalars, initially 0.1 and 1; mlp.0.weight and mlp.0.bias [Width], mlp.2.weight
+// [Heads..., Width], initially as nn::linear's. A second bias, as in the authors' code, is the same
+// for all keys and changes no weight.
+template <std::size_t Width = 32>
+struct fire : encoding {
+  double threshold;  // L's initial value, in positions
+  // With L initially at this many positions.
+  constexpr explicit fire(double positions = 512) : threshold(positions) {}
+
+  // The biases: see encoding::scores.
+  template <class Heads, class HeadDim, class Pos, class KeyPos, class At, class Keys>
+  constexpr auto scores(scope s, const auto& /*query*/,
+                        const attention_positions<Pos, KeyPos, At, Keys>& where) const {
+    using Hidden = weft::nn::detail::width_of<Width>;
+    auto const c = s.param<"c">(init::constant(0.1));
+    auto const factor = s.param<"L_multiplier">(init::ones());
+    auto const transformed = [&](const auto& x) { return log(maximum(c * x, c * -x) + 1.0f); };
+    auto const query = cast<float>(where.at);
+    auto const distance = transformed(cast<float>(positions<KeyPos>() - where.at));
+    auto const longest =
+        transformed(maximum(query, maximum(factor * threshold, factor * -threshold))) + 1e-6f;
+    scope const first = s / "mlp" / 0, second = s / "mlp" / 2;
+    auto const hidden =
+        relu(distance / longest * first.param<"weight", Hidden>(init::uniform(-1, 1)) +
+             first.param<"bias", Hidden>(init::uniform(-1, 1)));
+    return linear_without_bias<shape<Hidden>, Heads>(second, hidden);
+  }
+};
+
+}  // namespace position
+
+}  // namespace weft::nn

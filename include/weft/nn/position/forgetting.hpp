@@ -1,0 +1,34 @@
+// A forget gate in attention: the weight of a key decays by the gates of all positions after it
+// (Lin et al. 2025, "Forgetting transformer: softmax attention with a forget gate").
+#pragma once
+
+#include "weft/nn/linear.hpp"
+#include "weft/nn/position/encoding.hpp"
+#include "weft/ops/functions.hpp"
+#include "weft/ops/gather.hpp"
+#include "weft/ops/normalize.hpp"
+
+namespace weft::nn::position {
+
+// c_i - c_j added to the scores of query i and key j, c_i the sum up to i of log(sigmoid(w · x_i +
+// b)), x what the keys are projected from (Lin et al. 2025, equations 5 to 7; there for keys before
+// the query, here -|c_i - c_j|). Parameters, as in the authors' code: fgate_proj.weight [Heads...,
+// Features] and fgate_proj.bias [Heads...], initially as nn::linear's.
+struct forgetting : encoding {
+  // The biases: see encoding::scores.
+  template <class Heads, class HeadDim, class Pos, class KeyPos, class At, class Keys>
+  constexpr auto scores(scope s, const auto& /*query*/,
+                        const attention_positions<Pos, KeyPos, At, Keys>& where) const {
+    static_assert(!std::same_as<Keys, no_term>,
+                  "nn::position::forgetting: it needs the keys of the run, which a cache has not");
+    using Features = typename Keys::features;
+    auto const gate = linear<shape<Features>, Heads>(s / "fgate_proj", where.keys.source);
+    // log(sigmoid(gate)), without overflow.
+    auto const forgotten = minimum(gate, 0.0f) - log(exp(minimum(gate, -gate)) + 1.0f);
+    auto const until = cumulative_sum<KeyPos>(forgotten);
+    auto const since = gather<KeyPos>(until, where.at) - until;
+    return minimum(since, -since);
+  }
+};
+
+}  // namespace weft::nn::position
