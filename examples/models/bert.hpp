@@ -6,6 +6,8 @@
 
 namespace models {
 
+namespace nn = weft::nn;
+
 // all-MiniLM-L6-v2
 struct minilm_l6 {
   static constexpr int vocab = 30522, positions = 512, kinds = 2, embed = 384, heads = 12,
@@ -29,10 +31,15 @@ struct bert {
   using In = weft::shape<Embed>;
 
   static constexpr auto norm(weft::scope s, auto x) {
-    return weft::nn::layer_norm<Embed>(s / "LayerNorm", x, 1e-12);
+    return nn::layer_norm<Embed>(s / "LayerNorm", x, 1e-12);
+  }
+  static constexpr auto embed(weft::scope s, auto tokens, auto positions) {
+    auto kinds = (s / "token_type_embeddings").param<"weight", Kind, Embed>();
+    auto words = nn::embedding<Vocab, Embed>(s / "word_embeddings", tokens);
+    auto places = nn::embedding<Pos, Embed>(s / "position_embeddings", positions);
+    return norm(s, words + places + weft::gather<Kind>(kinds, weft::constant(0)));
   }
   static constexpr auto layer(weft::scope s, auto x, auto visible) {
-    namespace nn = weft::nn;
     using Inner = weft::shape<Heads, HeadDim>;
     auto self = s / "attention" / "self", output = s / "attention" / "output";
     auto q = nn::linear<In, Inner>(self / "query", x);
@@ -44,22 +51,16 @@ struct bert {
     return norm(s / "output", y + nn::linear<weft::shape<Hidden>, In>(s / "output" / "dense", h));
   }
   constexpr auto operator()(weft::scope s) const {
-    auto tokens = s.input<"tokens", std::int32_t, Token>();
     auto begins = s.input<"begins", std::int32_t, Sentence>();  // the first token of each sentence
     auto ends = s.input<"ends", std::int32_t, Sentence>();      // the one after its last
-    auto sentences = weft::nn::segments<Sentence, Token, KeyToken>(begins, ends);
-    auto e = s / "embeddings";
-    auto kind = (e / "token_type_embeddings").param<"weight", Kind, Embed>();
-    auto x = norm(
-        e, weft::nn::embedding<Vocab, Embed>(e / "word_embeddings", tokens) +
-               weft::nn::embedding<Pos, Embed>(e / "position_embeddings", sentences.positions) +
-               weft::gather<Kind>(kind, weft::constant(0)));
-    for (int i = 0; i < Size::layers; ++i)
-      x = layer(s / "encoder" / "layer" / i, x, sentences.visible);
-    auto mean = sentences.mean(x);
-    auto length = sqrt(weft::sum<Embed>(mean * mean));
-    return weft::results(weft::as<"embedding">(mean / maximum(length, 1e-12f)),
-                         weft::as<"tokens">(x));
+    auto all = nn::segments<Sentence, Token, KeyToken>(begins, ends);
+    auto x = embed(s / "embeddings", s.input<"tokens", std::int32_t, Token>(), all.positions);
+    for (int i = 0; i < Size::layers; ++i) x = layer(s / "encoder" / "layer" / i, x, all.visible);
+    return results(x, all.mean(x));
+  }
+  static constexpr auto results(auto x, auto mean) {
+    auto length = maximum(sqrt(weft::sum<Embed>(mean * mean)), 1e-12f);
+    return weft::results(weft::as<"embedding">(mean / length), weft::as<"tokens">(x));
   }
 };
 

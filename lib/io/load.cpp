@@ -15,28 +15,27 @@ namespace weft {
 
 namespace {
 
-using naming = std::function<std::string(const std::string&)>;
-
-// What a file has to have for a parameter.
-struct wanted_tensor {
-  std::string name;
+// What a file has to have for a parameter: a tensor, or several that are joined.
+struct wanted_tensors {
+  std::vector<std::string> names;
   std::span<const std::size_t> extents;
 };
 
-wanted_tensor wanted(std::string_view parameter, std::span<const std::size_t> extents,
-                     const naming& name_in_file) {
+wanted_tensors wanted(std::string_view parameter, std::span<const std::size_t> extents,
+                      const load_options& options) {
   std::string const own(parameter);
-  return {name_in_file ? name_in_file(own) : own, extents};
+  std::vector<std::string> names;
+  if (options.joined_in_file) names = options.joined_in_file(own);
+  if (names.empty()) names.push_back(options.name_in_file ? options.name_in_file(own) : own);
+  return {std::move(names), extents};
 }
 
 // Parameters and the mapping of their names to a file's.
 struct named_block {
   const parameter_block& parameters;
-  naming name_in_file;
+  load_options options;
 
-  std::string name(const parameter& p) const {
-    return wanted(p.name, p.extents, name_in_file).name;
-  }
+  wanted_tensors of_file(const parameter& p) const { return wanted(p.name, p.extents, options); }
 };
 
 template <class Extents>
@@ -63,17 +62,48 @@ bool joins(std::span<const std::size_t> shape, std::span<const std::size_t> exte
                      [](std::size_t extent) { return extent == 1; });
 }
 
+// Whether tensors, one after another along their first axis, are a parameter of these extents.
+bool make_up(const std::vector<const stored_tensor*>& parts, std::span<const std::size_t> extents) {
+  std::vector<std::size_t> whole = parts.front()->shape;
+  for (std::size_t i = 1; i < parts.size(); ++i) {
+    auto const& shape = parts[i]->shape;
+    if (whole.empty() || shape.size() != whole.size() ||
+        !std::equal(shape.begin() + 1, shape.end(), whole.begin() + 1))
+      return false;
+    whole.front() += shape.front();
+  }
+  return joins(whole, extents);
+}
+
+// The tensors of a file, which has them.
+std::vector<const stored_tensor*> tensors_of(const wanted_tensors& w, const tensor_file& file) {
+  std::vector<const stored_tensor*> parts;
+  for (auto const& name : w.names) parts.push_back(&file[name]);
+  return parts;
+}
+
 // Compares a file's tensors with a model's parameters.
 class comparison {
  public:
-  void add(const wanted_tensor& w, const tensor_file& file) {
-    auto const* const t = file.find(w.name);
-    wanted_.insert(w.name);
-    std::string const needed = to_string(w.extents) + " floating";
-    if (t == nullptr)
-      missing_.push_back({w.name, needed});
-    else if (!is_floating(t->type) || !joins(t->shape, w.extents))
-      different_.push_back({w.name, needed + ", is " + t->description() + " in the file"});
+  void add(const wanted_tensors& w, const tensor_file& file) {
+    ++parameters_;
+    std::string const part_of = w.names.size() > 1 ? "a part of " : "";
+    std::string const needed = part_of + to_string(w.extents) + " floating";
+    bool is_whole = true;
+    for (auto const& name : w.names) {
+      auto const* const t = file.find(name);
+      wanted_.insert(name);
+      if (t == nullptr)
+        missing_.push_back({name, needed});
+      else if (!is_floating(t->type))
+        different_.push_back({name, needed + ", is " + t->description() + " in the file"});
+      is_whole = is_whole && t != nullptr && is_floating(t->type);
+    }
+    if (!is_whole) return;
+    auto const parts = tensors_of(w, file);
+    if (make_up(parts, w.extents)) return;
+    for (auto const* const t : parts)
+      different_.push_back({t->name, needed + ", is " + t->description() + " in the file"});
   }
   // The names of the tensors that are no parameter.
   std::vector<std::string> others(const tensor_file& file) const {
@@ -105,12 +135,13 @@ class comparison {
         lines += std::string("\n  ") + name + ": " + line;
     }
     throw error(file.name() + ": not the parameters of the model, which has " +
-                std::to_string(wanted_.size()) + ", while the file has " +
+                std::to_string(parameters_) + ", while the file has " +
                 std::to_string(file.tensors().size()) + " tensors: " + counts + lines);
   }
 
  private:
-  std::set<std::string, std::less<>> wanted_;
+  std::size_t parameters_ = 0;
+  std::set<std::string, std::less<>> wanted_;  // names in the file
   std::vector<detail::remark> missing_, different_, unknown_;
 };
 
@@ -126,7 +157,7 @@ std::string_view passed_over(const tensor_file& file) {
 
 // Throws weft::error unless the file has these tensors and, if others are not ignored, no others,
 // which it returns.
-std::vector<std::string> check_tensors(const std::vector<wanted_tensor>& all,
+std::vector<std::string> check_tensors(const std::vector<wanted_tensors>& all,
                                        const tensor_file& file, bool ignore_others,
                                        std::string_view passed_over) {
   comparison found;
@@ -139,17 +170,34 @@ std::vector<std::string> check_tensors(const std::vector<wanted_tensor>& all,
   return others;
 }
 
-// Reads parameters from the tensors of a file, or of several.
+// Reads some elements of tensors one after another.
+void read_joined(std::span<const stored_tensor> parts, std::size_t first, std::span<float> into) {
+  for (stored_tensor const& t : parts) {
+    if (first >= t.size()) {
+      first -= t.size();
+      continue;
+    }
+    std::size_t const count = std::min(into.size(), t.size() - first);
+    t.read_part(first, into.first(count));
+    into = into.subspan(count);
+    first = 0;
+  }
+}
+
+// Reads parameters from the tensors of a file, or of several; each is one tensor or several.
 class tensor_reader : public parameter_reader {
  public:
-  explicit tensor_reader(std::vector<const stored_tensor*> tensors)
+  tensor_reader(const std::vector<wanted_tensors>& all, const tensor_file& file)
       : files_(std::make_shared<mapped_files>()) {
-    for (auto const* t : tensors) tensors_.push_back(*t);
+    for (auto const& w : all) {
+      auto& parts = tensors_.emplace_back();
+      for (auto const* t : tensors_of(w, file)) parts.push_back(*t);
+    }
   }
 
   std::byte* in_memory(std::size_t i) override {
-    stored_tensor const& t = tensors_[i];
-    if (t.type != stored_type::float32) return nullptr;
+    stored_tensor const& t = tensors_[i].front();
+    if (tensors_[i].size() > 1 || t.type != stored_type::float32) return nullptr;
     auto const [file, is_new] = files_->try_emplace(t.source.get());
     if (is_new) file->second = t.source->map();
     std::byte* const at = file->second ? file->second.get() + t.offset : nullptr;
@@ -157,30 +205,32 @@ class tensor_reader : public parameter_reader {
   }
   std::shared_ptr<void> owner() const override { return files_; }
   void read(std::size_t i, std::size_t first, std::span<float> into) const override {
-    tensors_[i].read_part(first, into);
+    read_joined(tensors_[i], first, into);
   }
 
  private:
   using mapped_files = std::map<const detail::byte_source*, std::shared_ptr<std::byte[]>>;
 
-  std::vector<stored_tensor> tensors_;
+  std::vector<std::vector<stored_tensor>> tensors_;
   std::shared_ptr<mapped_files> files_;
 };
 
 std::vector<std::string> load_all(const std::vector<named_block>& blocks, const tensor_file& file,
                                   bool ignore_others, std::string_view passed_over = {}) {
-  std::vector<wanted_tensor> all;
+  std::vector<wanted_tensors> all;
   for (auto const& block : blocks)
-    for (std::size_t i = 0; i < block.parameters.count(); ++i) {
-      parameter const p = block.parameters[i];
-      all.push_back(wanted(p.name, p.extents, block.name_in_file));
-    }
+    for (std::size_t i = 0; i < block.parameters.count(); ++i)
+      all.push_back(block.of_file(block.parameters[i]));
   auto others = check_tensors(all, file, ignore_others, passed_over);
   // Reads all values before it sets any, so that a failing read changes no parameter.
   std::vector<std::vector<float>> values;
-  for (auto const& block : blocks)
-    for (std::size_t i = 0; i < block.parameters.count(); ++i)
-      values.push_back(file[block.name(block.parameters[i])].values<float>());
+  for (auto const& w : all) {
+    auto& of_parameter = values.emplace_back();
+    for (auto const* t : tensors_of(w, file)) {
+      auto const part = t->values<float>();
+      of_parameter.insert(of_parameter.end(), part.begin(), part.end());
+    }
+  }
   auto next = values.begin();
   for (auto const& block : blocks)
     for (std::size_t i = 0; i < block.parameters.count(); ++i, ++next)
@@ -194,7 +244,7 @@ void save_all(const std::vector<named_block>& blocks, const std::filesystem::pat
   for (auto const& block : blocks)
     for (std::size_t i = 0; i < block.parameters.count(); ++i) {
       parameter const p = block.parameters[i];
-      tensors.push_back({block.name(p),
+      tensors.push_back({block.of_file(p).names.front(),
                          {p.extents.begin(), p.extents.end()},
                          std::span<const float>(p.values),
                          options.type});
@@ -205,9 +255,9 @@ void save_all(const std::vector<named_block>& blocks, const std::filesystem::pat
 std::vector<named_block> blocks_of(const detail::training_state& state) {
   std::vector<named_block> blocks{{state.parameters, {}}};
   for (std::size_t s = 0; s < state.optimizer.size(); ++s)
-    blocks.push_back({state.optimizer[s], [s](const std::string& name) {
+    blocks.push_back({state.optimizer[s], {.name_in_file = [s](const std::string& name) {
                         return optimizer_prefix + std::to_string(s) + "." + name;
-                      }});
+                      }}});
   return blocks;
 }
 
@@ -218,8 +268,7 @@ std::vector<std::string> load(const parameter_block& parameters, const tensor_fi
   if (detail::has_packed_weights(file))
     throw error(file.name() +
                 ": the weights are packed; make a module from the file, with their precision");
-  return load_all({{parameters, options.name_in_file}}, file, options.ignore_others,
-                  passed_over(file));
+  return load_all({{parameters, options}}, file, options.ignore_others, passed_over(file));
 }
 
 weights::weights(tensor_file file, load_options options)
@@ -227,14 +276,12 @@ weights::weights(tensor_file file, load_options options)
 
 std::unique_ptr<parameter_reader> weights::open(const program& tables) const {
   if (detail::has_packed_weights(file_)) return detail::read_packed(file_, tables);
-  std::vector<wanted_tensor> all;
+  std::vector<wanted_tensors> all;
   for (parameter_ref const& r : tables.parameters)
-    all.push_back(wanted(tables.name(r.name), {r.extent, static_cast<std::size_t>(r.rank)},
-                         options_.name_in_file));
+    all.push_back(
+        wanted(tables.name(r.name), {r.extent, static_cast<std::size_t>(r.rank)}, options_));
   check_tensors(all, file_, options_.ignore_others, passed_over(file_));
-  std::vector<const stored_tensor*> tensors;
-  for (auto const& w : all) tensors.push_back(&file_[w.name]);
-  return std::make_unique<tensor_reader>(std::move(tensors));
+  return std::make_unique<tensor_reader>(all, file_);
 }
 
 std::unique_ptr<parameter_reader> tensor_file::open(const program& tables) const {

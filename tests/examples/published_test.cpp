@@ -4,6 +4,7 @@
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <models/bert.hpp>
+#include <models/bert_encoder.hpp>
 #include <models/gemma3.hpp>
 #include <models/gpt2.hpp>
 #include <models/llama.hpp>
@@ -94,9 +95,9 @@ class difference {
 };
 
 template <class Model>
-void check_bert() {
+void check_bert(const weft::weights& weights = under("bert.")) {
   tensor_file const file = golden();
-  weft::module<Model, "embedding"> net(under("bert."));
+  weft::module<Model, "embedding"> net(weights);
   auto const tokens = file["bert/tokens"].template values<std::int32_t>();
   auto const lengths = file["bert/lengths"].template values<std::int32_t>();
   auto const expected = file["bert/embedding"].template values<double>();
@@ -145,6 +146,16 @@ BOOST_AUTO_TEST_SUITE(published)
 BOOST_AUTO_TEST_CASE(bert_embeds_sentences_as_in_transformers) {
   check_bert<models::bert<small_bert, 24, 3>>();
   check_bert<models::bert<small_bert, 100, 8>>();
+}
+
+BOOST_AUTO_TEST_CASE(an_encoder_whose_projections_are_joined_embeds_as_bert_in_transformers) {
+  using model = models::bert_encoder<small_bert, 100, 8>;
+  auto const names = [](const std::string& name) {
+    auto parts = model::names_in_file(name);
+    for (auto& part : parts) part.insert(0, "bert.");
+    return parts;
+  };
+  check_bert<model>(weft::weights(golden(), {.joined_in_file = names, .ignore_others = true}));
 }
 
 BOOST_AUTO_TEST_CASE(llama_predicts_as_in_transformers_in_parts_of_any_length) {

@@ -219,6 +219,62 @@ BOOST_AUTO_TEST_CASE(a_file_that_is_cut_off_while_it_is_packed_is_an_error) {
   BOOST_TEST(told.find(static_cast<const std::filesystem::path&>(path).string()) == 0u, told);
 }
 
+// up.weight [21, 5] of three tensors, one of them without rows, and up.bias of two.
+BOOST_AUTO_TEST_CASE(a_parameter_may_be_joined_of_several_tensors) {
+  temporary const path("weft_weights_test");
+  net saved(7);
+  auto const p = saved.parameters();
+  auto const part = [&](const char* parameter, std::string name, std::vector<std::size_t> shape,
+                        std::size_t first, stored_type type) {
+    std::size_t size = 1;
+    for (std::size_t const n : shape) size *= n;
+    std::span<const float> const values = p.find(parameter).values;
+    return weft::tensor_to_store{std::move(name), std::move(shape), values.subspan(first, size),
+                                 type};
+  };
+  std::vector<weft::tensor_to_store> all{
+      part("up.weight", "q", {8, 5}, 0, stored_type::float32),
+      part("up.weight", "k", {0, 5}, 40, stored_type::float32),
+      part("up.weight", "v", {13, 5}, 40, stored_type::float64),
+      part("up.bias", "a", {20}, 0, stored_type::float64),
+      part("up.bias", "b", {1}, 20, stored_type::float32),
+      part("down.weight", "down.weight", {5, 21}, 0, stored_type::float32),
+      part("down.bias", "down.bias", {5}, 0, stored_type::float32)};
+  auto const joined = [](const std::string& name) -> std::vector<std::string> {
+    if (name == "up.weight") return {"q", "k", "v"};
+    if (name == "up.bias") return {"a", "b"};
+    return {};
+  };
+  weft::write_tensors(path, all);
+  for (int frozen = 0; frozen < 2; ++frozen) {
+    net made{weights(path, {.joined_in_file = joined})}, loaded(3);
+    weft::load(loaded, path, {.joined_in_file = joined});
+    BOOST_TEST(equal(made.parameters(), p));
+    BOOST_TEST(equal(loaded.parameters(), p));
+    if (frozen == 1)
+      made.freeze(weft::precision::bfloat16), saved.freeze(weft::precision::bfloat16);
+    BOOST_TEST((run(made) == run(saved)));
+  }
+  weft::module<model, "y"> packed(weights(path, {.joined_in_file = joined}),
+                                  weft::precision::bfloat16);
+  BOOST_TEST((run(packed) == run(saved)));
+
+  auto const told = [&] {
+    weft::write_tensors(path, all);
+    return thrown_by([&] { net(weights(path, {.joined_in_file = joined})); });
+  };
+  all[2].shape = {5, 13};
+  std::string const across = told();
+  BOOST_TEST(across.find("3 different") != std::string::npos, across);
+  BOOST_TEST(across.find("a part of [21, 5] floating") != std::string::npos, across);
+  all[2] = part("up.weight", "v", {12, 5}, 40, stored_type::float32);
+  std::string const too_few = told();
+  BOOST_TEST(too_few.find("3 different") != std::string::npos, too_few);
+  all.erase(all.begin() + 2);
+  std::string const missing = told();
+  BOOST_TEST(missing.find("1 missing") != std::string::npos, missing);
+}
+
 BOOST_AUTO_TEST_CASE(names_are_mapped_and_wrong_files_are_refused_as_in_load) {
   temporary const path("weft_weights_test");
   net saved(7);

@@ -25,6 +25,14 @@ struct load_options {
   // Maps a parameter's name to its name in the file; empty: the same. For an encoder that is part
   // of a larger model in the file: [](const std::string& name) { return "bert.encoder." + name; }
   std::function<std::string(const std::string&)> name_in_file{};
+  // Maps a parameter's name to those of the tensors in the file that it is joined of, one after
+  // another along its first axis; none for a parameter that is one tensor, whose name is that of
+  // name_in_file. For query, key and value, which nn::encoder has as one:
+  //   [](const std::string& name) -> std::vector<std::string> {
+  //     if (!name.ends_with("in_proj_weight")) return {};
+  //     return {"query.weight", "key.weight", "value.weight"};
+  //   }
+  std::function<std::vector<std::string>(const std::string&)> joined_in_file{};
   // Whether to ignore tensors that are no parameter of the model, as
   // torch.nn.Module.load_state_dict does with strict=False, instead of throwing. A parameter that
   // the file lacks is always an error.
@@ -41,7 +49,8 @@ struct save_options {
 // Sets every parameter to the file's tensor of its name. The tensor has any floating-point type and
 // the parameter's shape, each axis at its bound; one extent in the file may stand for several
 // adjacent axes, as 384 in [384, 384] for Heads and HeadDim of [Heads, HeadDim, Embed], and leading
-// extents of 1 do not count, so PyTorch's weights load unchanged. Throws weft::error where the file
+// extents of 1 do not count, so PyTorch's weights load unchanged. Tensors that are joined agree in
+// all extents but the first. Throws weft::error where the file
 // is invalid, a tensor is missing, unknown or of another shape or type (the message lists these in
 // at most ten lines), or the file is written to meanwhile. All tensors are read before the first
 // parameter is set, so an error changes no parameter. Returns the names of the ignored tensors.
@@ -58,7 +67,8 @@ void save(const parameter_block& parameters, const std::filesystem::path& file,
 //   weft::module<bert> net(weft::tensor_file("model.safetensors"));  // without options
 //
 // Tensors that are float32 in the file are not read: the file is mapped into memory, and a page of
-// it takes memory once it is used. Others are converted to float32. Names and shapes are checked as
+// it takes memory once it is used. Others are converted to float32, and tensors that are joined are
+// copied. Names and shapes are checked as
 // in weft::load, with the same errors. Changes of the parameters are private to the module, and
 // those that share its parameters. The file must not be changed in place or truncated while they
 // exist; weft::save and others that rename a new file leave the mapped one as it is.
