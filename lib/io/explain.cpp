@@ -22,8 +22,8 @@ std::string axes_text(const axis_list& axes) {
   return s + "]";
 }
 
-std::string_view element_text(dtype e) {
-  return e == dtype::float32 ? "" : e == dtype::int32 ? " int32" : " bool";
+std::string element_text(dtype e) {
+  return e == dtype::float32 ? "" : " " + std::string(detail::name_of_type(e));
 }
 
 std::string padded(std::string s, std::size_t width) {
@@ -85,7 +85,7 @@ class explainer {
     if (n.scale != 1) text.append(" times ").append(short_constant(n.scale));
     text.append(by_places(n));
     if (n.epilogue != op::copy) text.append(" then ").append(name_of(n.epilogue));
-    return {{}, text, axes_text(n.axes) + std::string(element_text(n.type)), {}};
+    return {{}, text, axes_text(n.axes) + element_text(n.type), {}};
   }
 
  private:

@@ -5,6 +5,8 @@
 #include <bit>
 #include <cstdint>
 
+#include "weft/bfloat16.hpp"
+
 namespace weft {
 
 constexpr float from_bfloat16(std::uint16_t bits) {
@@ -12,9 +14,7 @@ constexpr float from_bfloat16(std::uint16_t bits) {
 }
 
 constexpr std::uint16_t to_bfloat16(float x) {
-  auto const bits = std::bit_cast<std::uint32_t>(x);
-  if (x != x) return static_cast<std::uint16_t>(bits >> 16 | 0x40);  // quiet NaN
-  return static_cast<std::uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+  return bfloat16(x).bits;
 }
 
 constexpr float from_float16(std::uint16_t bits) {

@@ -303,6 +303,8 @@ auto with_type_of(const state& s, F f) {
       return f(std::int32_t());
     case dtype::boolean:
       return f(bool());
+    case dtype::bfloat16:
+      return f(bfloat16());
     case dtype::float32:
       break;
   }
@@ -310,9 +312,10 @@ auto with_type_of(const state& s, F f) {
 }
 
 stored_type type_in_file(dtype type) {
-  return type == dtype::int32     ? stored_type::int32
-         : type == dtype::boolean ? stored_type::boolean
-                                  : stored_type::float32;
+  return type == dtype::int32      ? stored_type::int32
+         : type == dtype::boolean  ? stored_type::boolean
+         : type == dtype::bfloat16 ? stored_type::bfloat16
+                                   : stored_type::float32;
 }
 
 template <class T>
@@ -343,8 +346,14 @@ void load(const state_block& states, const tensor_file& file) {
       throw error(file.name() + ": state '" + t.name + "' is " + t.description() +
                   " in the file, and has the extents " + to_string(s.extents) + " in the module");
     auto& bytes = values.emplace_back(s.bytes.size());
-    with_type_of(
-        s, [&]<class T>(T) { t.read(std::span(reinterpret_cast<T*>(bytes.data()), t.size())); });
+    with_type_of(s, [&]<class T>(T) {
+      std::span const into(reinterpret_cast<T*>(bytes.data()), t.size());
+      if constexpr (std::same_as<T, bfloat16>)
+        std::ranges::transform(t.values<float>(), into.begin(),
+                               [](float x) { return bfloat16(x); });
+      else
+        t.read(into);
+    });
   }
   for (std::size_t i = 0; i < states.count(); ++i)
     std::ranges::copy(values[i], states[i].bytes.begin());

@@ -42,6 +42,7 @@ class writer {
     each(values, [](std::int32_t x) { return static_cast<std::int64_t>(x); });
   }
   void write(std::span<const std::byte> values, stored_type) { raw(values); }
+  void write(std::span<const bfloat16> values, stored_type) { raw(values); }
   void write(std::span<const bool> values, stored_type) {
     each(values, [](bool x) { return static_cast<std::uint8_t>(x); });
   }
@@ -69,6 +70,8 @@ class writer {
 bool becomes(const tensor_to_store& t) {
   if (std::holds_alternative<std::span<const float>>(t.values))
     return t.type <= stored_type::bfloat16;
+  if (std::holds_alternative<std::span<const bfloat16>>(t.values))
+    return t.type == stored_type::bfloat16;
   if (std::holds_alternative<std::span<const bool>>(t.values))
     return t.type == stored_type::boolean;
   if (std::holds_alternative<std::span<const std::byte>>(t.values))

@@ -18,6 +18,7 @@
 #include "hwy/foreach_target.h"  // must come before hwy-inl.h
 #include "kernels/attention_decode-inl.h"
 #include "kernels/attention_dropout-inl.h"
+#include "kernels/attention_narrow-inl.h"
 #include "kernels/attention_products-inl.h"
 #include "kernels/attention_scores-inl.h"
 #include "kernels/attention_sink-inl.h"
@@ -46,7 +47,7 @@ class forward {
         value_row_(round_up(static_cast<std::ptrdiff_t>(value_), lanes())),
         scale_(static_cast<float>(c.soft_cap == 0 ? c.scale : c.scale / c.soft_cap)),
         schedule_(c.random, c.drop.stream) {
-    const attention_scratch offsets(static_cast<std::size_t>(queries_), depth_, value_);
+    const attention_scratch offsets(c);
     const auto floats = [&](std::size_t at) { return reinterpret_cast<float*>(c.scratch + at); };
     packed_queries_ = floats(offsets.queries);
     results_ = floats(offsets.results);
@@ -56,6 +57,7 @@ class forward {
     scores_ = floats(offsets.scores);
     bias_ = floats(offsets.bias);
     packed_values_ = floats(offsets.values);
+    widened_ = floats(offsets.widened);
   }
 
   // Computes the blocks of queries of the call's partition. After run_decode, only those whose
@@ -74,7 +76,8 @@ class forward {
       const std::ptrdiff_t first = i % blocks * block_;
       const index_range queries{first, std::min(first + block_, queries_)};
       only_finite_ = is_decoded;
-      if (is_decoded && (!may_mask() || all_finite(at_.result.at(0, 0), 0, 1))) continue;
+      if (is_decoded && (!may_mask() || rows_are_finite(at_.result.at(0, 0), 0, 1, value_)))
+        continue;
       for (;; only_finite_ = true) {
         is_finite_ = true;
         run_query_block(queries);
@@ -121,8 +124,9 @@ class forward {
     const index_range visible = visible_to_any(queries);
     for (index_range keys{visible.begin, 0}; keys.begin < visible.end; keys.begin = keys.end) {
       keys.end = std::min(keys.begin + block, visible.end);
+      const key_rows own = keys_of(keys);
       const value_rows values = values_of(keys, tiles);
-      for (std::ptrdiff_t t = 0; t < tiles; ++t) process_block(t, tile(t), keys, values);
+      for (std::ptrdiff_t t = 0; t < tiles; ++t) process_block(t, tile(t), keys, own, values);
     }
   }
 
@@ -133,35 +137,16 @@ class forward {
            at_.limits.any();
   }
 
-  // Whether all elements of `rows` rows of results are finite.
-  HWY_NOINLINE bool all_finite(const float* row, std::ptrdiff_t pitch, std::size_t rows) const {
-    const query_tag d;
-    const std::size_t lanes = hn::Lanes(d);
-    const auto zero = hn::Zero(d);
-    auto a = zero, b = zero, c = zero, f = zero;  // sums of 0 * x: NaN if any x is not finite
-    for (; rows != 0; --rows, row += pitch) {
-      std::size_t e = 0;
-      for (; e + 4 * lanes <= value_; e += 4 * lanes) {
-        a = hn::MulAdd(zero, hn::LoadU(d, row + e), a);
-        b = hn::MulAdd(zero, hn::LoadU(d, row + e + lanes), b);
-        c = hn::MulAdd(zero, hn::LoadU(d, row + e + 2 * lanes), c);
-        f = hn::MulAdd(zero, hn::LoadU(d, row + e + 3 * lanes), f);
-      }
-      for (; e + lanes <= value_; e += lanes) a = hn::MulAdd(zero, hn::LoadU(d, row + e), a);
-      if (e < value_) b = hn::MulAdd(zero, load_n(d, row + e, value_ - e), b);
-    }
-    return hn::AllTrue(d, hn::Eq(hn::Add(hn::Add(a, b), hn::Add(c, f)), zero));
-  }
   HWY_NOINLINE void add_visible_infinities(const index_range& queries) const {
     const auto width = static_cast<std::ptrdiff_t>(value_);
     const index_range keys = visible_to_any(queries);
     for (std::ptrdiff_t j = keys.begin; j < keys.end; ++j) {
       std::ptrdiff_t first = 0;
-      while (first < width && std::isfinite(*at_.value.at(j, first))) ++first;
+      while (first < width && std::isfinite(value_at(at_, j, first))) ++first;
       if (first == width) continue;
       for (std::ptrdiff_t i = queries.begin; i < queries.end; ++i)
         for (std::ptrdiff_t e = is_visible(i, j) ? first : width; e < width; ++e)
-          if (const float value = *at_.value.at(j, e); !std::isfinite(value))
+          if (const float value = value_at(at_, j, e); !std::isfinite(value))
             *at_.result.at(i, e) += value;
     }
   }
@@ -173,6 +158,19 @@ class forward {
     return at_.relative == nullptr ||
            relative_bias_tile(c_, at_.relative, c_.relative, at_.band, i, j).at(0, 0) !=
                minus_infinity;
+  }
+
+  // The keys of a block, in place or as float.
+  struct key_rows {
+    const float* data;
+    std::ptrdiff_t row, column;
+  };
+  key_rows keys_of(const index_range& keys) const {
+    if (at_.narrow_key.data == nullptr)
+      return {at_.key.at(keys.begin, 0), at_.key.row, at_.key.column};
+    const std::ptrdiff_t pitch = round_up(static_cast<std::ptrdiff_t>(depth_), lanes());
+    widen_rows(at_.narrow_key, keys, static_cast<std::ptrdiff_t>(depth_), widened_, pitch);
+    return {widened_, pitch, 1};
   }
 
   // The values of a block of keys, in rows padded to full vectors. Every register tile of queries
@@ -187,10 +185,14 @@ class forward {
     const bool full = at_.value.column == 1 && static_cast<std::ptrdiff_t>(value_) == value_row_;
     if (full && !only_finite_ && (tiles <= max_unpacked_tiles || at_.value.row == value_row_))
       return {at_.value.at(keys.begin, 0), at_.value.row};
-    transpose<row_end::filled>(
-        query_tag(),
-        {at_.value.at(keys.begin, 0), at_.value.column, at_.value.row, value_, keys.count()}, 1,
-        packed_values_, value_row_);
+    if (at_.narrow_value.data != nullptr)
+      widen_rows(at_.narrow_value, keys, static_cast<std::ptrdiff_t>(value_), packed_values_,
+                 value_row_);
+    else
+      transpose<row_end::filled>(
+          query_tag(),
+          {at_.value.at(keys.begin, 0), at_.value.column, at_.value.row, value_, keys.count()}, 1,
+          packed_values_, value_row_);
     if (only_finite_)
       std::replace_if(
           packed_values_, packed_values_ + keys.size() * value_row_,
@@ -251,7 +253,7 @@ class forward {
   // Updates a tile of queries with a block of keys and its values: scores, online softmax, and the
   // product with the values.
   void process_block(std::ptrdiff_t t, const index_range& queries, const index_range& block,
-                     const value_rows& values) {
+                     const key_rows& own, const value_rows& values) {
     const index_range all_visible = visible_to_any(queries);
     const index_range keys = block.intersect(all_visible);
     if (keys.empty()) return;
@@ -266,9 +268,9 @@ class forward {
     for (std::ptrdiff_t key = keys.begin; key < keys.end; key = r.keys.end) {
       r = run_from(key, keys.end, visible, vectors);
       if (r.vectors == 0) continue;
-      const matmul p{at_.key.at(r.keys.begin, 0),
-                     at_.key.row,
-                     at_.key.column,
+      const matmul p{own.data + (r.keys.begin - block.begin) * own.row,
+                     own.row,
+                     own.column,
                      packed(t) + static_cast<std::ptrdiff_t>(r.vector) * lanes(),
                      pitch(),
                      scores(r.keys.begin, r.vector),
@@ -317,7 +319,7 @@ class forward {
                                  static_cast<std::ptrdiff_t>(first + count)});
              });
     if (is_last && may_mask())  // while they are in the cache
-      is_finite_ = is_finite_ && all_finite(to, to_row, queries.count());
+      is_finite_ = is_finite_ && rows_are_finite(to, to_row, queries.count(), value_);
     if (is_last && !in_place) store_results(t, queries);
   }
 
@@ -416,7 +418,7 @@ class forward {
   float scale_;
   philox_schedule schedule_;
   float *packed_queries_, *results_, *running_max_, *running_sum_, *rescale_, *scores_, *bias_,
-      *packed_values_;
+      *packed_values_, *widened_;
 };
 
 void attention(const attention_call& c) noexcept {

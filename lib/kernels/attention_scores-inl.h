@@ -46,6 +46,27 @@ struct score_mask {
   std::ptrdiff_t query, key;  // strides
 };
 
+// Whether all elements of `rows` rows of results are finite.
+inline HWY_NOINLINE bool rows_are_finite(const float* row, std::ptrdiff_t pitch, std::size_t rows,
+                                         std::size_t width) {
+  const query_tag d;
+  const std::size_t lanes = hn::Lanes(d);
+  const auto zero = hn::Zero(d);
+  auto a = zero, b = zero, c = zero, f = zero;  // sums of 0 * x: NaN if any x is not finite
+  for (; rows != 0; --rows, row += pitch) {
+    std::size_t e = 0;
+    for (; e + 4 * lanes <= width; e += 4 * lanes) {
+      a = hn::MulAdd(zero, hn::LoadU(d, row + e), a);
+      b = hn::MulAdd(zero, hn::LoadU(d, row + e + lanes), b);
+      c = hn::MulAdd(zero, hn::LoadU(d, row + e + 2 * lanes), c);
+      f = hn::MulAdd(zero, hn::LoadU(d, row + e + 3 * lanes), f);
+    }
+    for (; e + lanes <= width; e += lanes) a = hn::MulAdd(zero, hn::LoadU(d, row + e), a);
+    if (e < width) b = hn::MulAdd(zero, load_n(d, row + e, width - e), b);
+  }
+  return hn::AllTrue(d, hn::Eq(hn::Add(hn::Add(a, b), hn::Add(c, f)), zero));
+}
+
 // s <- cap * tanh(s), for scores that are already divided by the cap.
 inline HWY_NOINLINE void cap_scores(const score_rows& s, float soft_cap) {
   const query_tag d;

@@ -116,6 +116,7 @@ class key_limits {
 
 struct attention_view {
   slice<const float> query, key, value, bias;
+  slice<const std::uint16_t> narrow_key, narrow_value;  // instead, where they are bfloat16
   slice<const std::uint8_t> mask;
   const float* relative = nullptr;
   slice<const float> sink;  // rows are queries
@@ -133,8 +134,14 @@ struct attention_view {
       if (o.data != nullptr) to = static_cast<T*>(o.data) + batch.offset(o);
     };
     query.set(c.query, batch, loop.query, loop.depth);
-    key.set(c.key, batch, loop.key, loop.depth);
-    value.set(c.value, batch, loop.key, loop.value);
+    if (c.key.type == dtype::bfloat16)
+      narrow_key.set(c.key, batch, loop.key, loop.depth);
+    else
+      key.set(c.key, batch, loop.key, loop.depth);
+    if (c.value.type == dtype::bfloat16)
+      narrow_value.set(c.value, batch, loop.key, loop.value);
+    else
+      value.set(c.value, batch, loop.key, loop.value);
     mask.set(c.mask, batch, loop.query, loop.key);
     bias.set(c.bias, batch, loop.query, loop.key);
     set_first(relative, c.relative);

@@ -9,6 +9,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "kernels/cast-inl.h"
 #include "kernels/kernel_table.hpp"
 #include "kernels/philox-inl.h"
 #include "kernels/row_driver.hpp"
@@ -25,20 +26,9 @@ namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
 // Vectors have as many lanes as one of floats; where all elements are booleans, as one of bytes.
-using floats = hn::ScalableTag<float>;
-using integers = hn::RebindToSigned<floats>;
 using boolean = std::uint8_t;
 using booleans = hn::ScalableTag<boolean>;
 
-// Widens booleans, which are stored as bytes, to int32 lanes of 0 or 1, for operations with numeric
-// lanes.
-template <class V>
-HWY_INLINE auto widened(V v) {
-  if constexpr (sizeof(hn::TFromV<V>) == 1)
-    return hn::PromoteTo(integers(), v);
-  else
-    return v;
-}
 // The vector to store: a mask becomes booleans.
 template <class T, class D, class V>
 HWY_INLINE hn::Vec<hn::Rebind<T, D>> to_store(D d, V v) {
@@ -185,33 +175,9 @@ void loop(std::ptrdiff_t rows, std::size_t n, void* to, const void* const* from,
              });
 }
 
-// What vector_op leaves to this file: casts, and sines whose angles are known to be small.
+// What vector_op leaves to this file, beside casts: sines whose angles are known to be small.
 namespace apply {
 
-struct float_to_int {  // toward zero, saturated; NaN gives 0 on every target
-  template <class D, class V>
-  HWY_INLINE hn::Vec<integers> operator()(D, V a) const {
-    return saturated(integers(), a);
-  }
-};
-struct int_to_float {
-  template <class D, class V>
-  HWY_INLINE hn::Vec<floats> operator()(D, V a) const {
-    return hn::ConvertTo(floats(), widened(a));
-  }
-};
-struct boolean_to_int {
-  template <class D, class V>
-  HWY_INLINE hn::Vec<integers> operator()(D, V a) const {
-    return widened(a);
-  }
-};
-struct not_zero {
-  template <class D, class V>
-  HWY_INLINE auto operator()(D, V a) const {
-    return unequal(a, hn::Zero(hn::DFromV<V>()));
-  }
-};
 template <int quadrants>
 struct sine : of_vectors<1> {
   template <class D, class V>
@@ -316,36 +282,56 @@ void fill_rows(std::ptrdiff_t rows, std::ptrdiff_t n, std::byte* to, std::ptrdif
 void fill(dtype type, std::ptrdiff_t rows, std::ptrdiff_t n, std::byte* to, std::ptrdiff_t pitch,
           const std::byte* from, std::ptrdiff_t step) {
   if (bytes(type) == 1) return fill_rows<boolean>(rows, n, to, pitch, from, step);
+  if (bytes(type) == 2) return fill_rows<half>(rows, n, to, pitch, from, step);
   fill_rows<int32_t>(rows, n, to, pitch, from, step);
 }
 
 elementwise_loop copy_loop(dtype type) {
   using f = vector_op<op::copy>;
   if (type == dtype::boolean) return &loop<f, boolean, boolean>;
+  if (type == dtype::bfloat16) return &loop<f, half, half>;
   return type == dtype::int32 ? &loop<f, int32_t, int32_t> : &loop<f, float, float>;
 }
 
 elementwise_loop where_loop(dtype type) {
   using f = vector_op<op::where>;
   if (type == dtype::boolean) return &loop<f, boolean, boolean, boolean, boolean>;
+  if (type == dtype::bfloat16) return &loop<f, half, boolean, half, half>;
   return type == dtype::int32 ? &loop<f, int32_t, boolean, int32_t, int32_t>
                               : &loop<f, float, boolean, float, float>;
 }
 
-elementwise_loop cast_loop(dtype to, dtype from) {
-  if (to == from) return copy_loop(to);
-  switch (to) {
+template <class R, class A>
+constexpr elementwise_loop cast_loop() {
+  using f = std::conditional_t<std::is_same_v<R, A>, vector_op<op::copy>, conversion<R, A>>;
+  return &loop<f, R, A>;
+}
+template <class R>
+elementwise_loop cast_loop(dtype from) {
+  switch (from) {
     case dtype::float32:
-      return from == dtype::int32 ? &loop<apply::int_to_float, float, int32_t>
-                                  : &loop<apply::int_to_float, float, boolean>;
+      return cast_loop<R, float>();
     case dtype::int32:
-      return from == dtype::float32 ? &loop<apply::float_to_int, int32_t, float>
-                                    : &loop<apply::boolean_to_int, int32_t, boolean>;
+      return cast_loop<R, int32_t>();
     case dtype::boolean:
+      return cast_loop<R, boolean>();
+    case dtype::bfloat16:
       break;
   }
-  return from == dtype::float32 ? &loop<apply::not_zero, boolean, float>
-                                : &loop<apply::not_zero, boolean, int32_t>;
+  return cast_loop<R, half>();
+}
+elementwise_loop cast_loop(dtype to, dtype from) {
+  switch (to) {
+    case dtype::float32:
+      return cast_loop<float>(from);
+    case dtype::int32:
+      return cast_loop<int32_t>(from);
+    case dtype::boolean:
+      return cast_loop<boolean>(from);
+    case dtype::bfloat16:
+      break;
+  }
+  return cast_loop<half>(from);
 }
 
 // F(A...) for as many operands, all of type A.

@@ -128,6 +128,8 @@ inline void gather(const call& c) noexcept {
   };
   if (size == 1)
     gather_as(std::uint8_t{});
+  else if (size == 2)
+    gather_as(std::uint16_t{});
   else
     gather_as(std::uint32_t{});
 }

@@ -39,15 +39,17 @@ HWY_INLINE void copy_strided(std::ptrdiff_t n, std::byte* to, std::ptrdiff_t to_
   });
 }
 
-// Copies between a contiguous and a strided array: one of the strides is 1, as a loop with two
-// strides is slower. Not inline: rows that need no copy would pay for the setup of these loops.
+// Copies where one of the strides is 1. Not inline: rows that need no copy would pay for its setup.
 HWY_NOINLINE inline void copy_elements(dtype type, std::ptrdiff_t n, std::byte* to,
                                        std::ptrdiff_t to_stride, const std::byte* from,
                                        std::ptrdiff_t from_stride) {
-  if (bytes(type) == 1 && to_stride == 1) return copy_strided<1>(n, to, 1, from, from_stride);
-  if (bytes(type) == 1) return copy_strided<1>(n, to, to_stride, from, 1);
-  if (to_stride == 1) return copy_strided<4>(n, to, 1, from, from_stride);
-  copy_strided<4>(n, to, to_stride, from, 1);
+  const auto copy = [=]<std::size_t size>(std::integral_constant<std::size_t, size>) {
+    to_stride == 1 ? copy_strided<size>(n, to, 1, from, from_stride)
+                   : copy_strided<size>(n, to, to_stride, from, 1);
+  };
+  if (bytes(type) == 1) return copy(std::integral_constant<std::size_t, 1>());
+  if (bytes(type) == 2) return copy(std::integral_constant<std::size_t, 2>());
+  copy(std::integral_constant<std::size_t, 4>());
 }
 
 // Packs operand o of n, `from`, in loop order, if its stride in the outermost loop is 0 (it is
@@ -87,11 +89,9 @@ inline void iota_ids(std::ptrdiff_t first, std::ptrdiff_t stride, std::byte* to)
   std::memcpy(to, numbers, sizeof numbers);
 }
 
-// Capacity of a staging buffer in elements. Fusion groups run on as many at a time, since each of
-// their operations is a call.
+// Capacity of a staging buffer in elements, on which fusion groups run at a time.
 inline constexpr std::ptrdiff_t staging_elements = 1024;
-// Elements staged at a time. Half of the capacity, as a burst of many stores to the buffers and to
-// the result stalls the processor.
+// Elements staged at a time: half, as a burst of stores to buffers and result stalls the processor.
 inline constexpr std::ptrdiff_t staged_elements = staging_elements / 2;
 
 // Whether operand o is a scalar that is broadcast over all loops.

@@ -41,6 +41,7 @@ template <class T>
 constexpr dtype dtype_of() {
   return std::is_same_v<T, float>          ? dtype::float32
          : std::is_same_v<T, std::int32_t> ? dtype::int32
+         : std::is_same_v<T, bfloat16>     ? dtype::bfloat16
                                            : dtype::boolean;
 }
 
@@ -52,7 +53,7 @@ struct array {
   std::vector<std::ptrdiff_t> stride;
   std::ptrdiff_t first = 0;
 
-  static constexpr T canary = static_cast<T>(85);
+  static constexpr T canary = static_cast<T>(85.0f);
   static constexpr std::ptrdiff_t margin = 9;
 
   // Loops whose bits are set in `without` have stride 0 (broadcast).
@@ -116,6 +117,8 @@ inline double at(const operand& a, std::ptrdiff_t offset) {
       return static_cast<double>(static_cast<const float*>(a.data)[offset]);
     case dtype::int32:
       return static_cast<const std::int32_t*>(a.data)[offset];
+    case dtype::bfloat16:
+      return static_cast<double>(static_cast<const bfloat16*>(a.data)[offset]);
     case dtype::boolean:
       break;
   }

@@ -200,6 +200,31 @@ BOOST_AUTO_TEST_CASE(relative_biases_combine_with_all_other_options) {
   check(all);
 }
 
+BOOST_AUTO_TEST_CASE(keys_and_values_of_bfloat16_are_read_as_they_are) {
+  std::vector<options> all;
+  for (const int narrow : {1, 2, 3})
+    for (const std::ptrdiff_t query : {0, 1, 3, 150})
+      for (const std::ptrdiff_t key : {0, 1, 3, 63, 64, 65, 300})
+        for (const std::ptrdiff_t depth : {1, 20, 64}) {
+          options o{.batch = {2, 3}, .query = query, .key = key, .depth = depth};
+          o.value = std::vector<std::ptrdiff_t>{20, 1, 64, 0, 3}[all.size() % 5];
+          o.how = layouts[all.size() % 4];
+          o.narrow_keys = narrow & 1;
+          o.narrow_values = narrow & 2;
+          o.shared_keys = all.size() % 3 == 0;
+          o.has_mask = all.size() % 7 == 0;
+          if (all.size() % 5 < 2) o.seen = {-20, 0, 3};
+          if (all.size() % 11 == 0) o.lengths = {2, 0, 40};
+          if (all.size() % 4 == 0 && key > 2) {
+            o.seen = {PTRDIFF_MIN, -1, 0};
+            o.spoiled_values = {2};
+            o.spoiled_keys = {2};
+          }
+          all.push_back(o);
+        }
+  check(all);
+}
+
 BOOST_AUTO_TEST_CASE(a_sink_takes_its_part_of_the_weights) {
   std::vector<options> all;
   const std::vector<std::int32_t> numbers{7, 0, 40, -3, 100000, 130};

@@ -38,6 +38,7 @@ struct options {
   bool for_each_query = false;  // whether begins and lengths are numbers for the queries too
   std::ptrdiff_t distances = 0, origin = 0;  // 0: no relative bias
   unsigned relative_without = 0;
+  bool narrow_keys = false, narrow_values = false;  // they are bfloat16
   bool has_sink = false;
   unsigned sink_without = 0;
   double rate = 0;  // of dropout; next, the layout of its element ids
@@ -56,6 +57,8 @@ class trial {
         query_(make<float>(no_key | no_value)),
         key_(make<float>(no_query | no_value | shared())),
         value_(make<float>(no_query | no_depth | shared())),
+        narrow_key_(make<bfloat16>(no_query | no_value | shared())),
+        narrow_value_(make<bfloat16>(no_query | no_depth | shared())),
         mask_(make<std::uint8_t>(no_depth | no_value | o.mask_without)),
         bias_(make<float>(no_depth | no_value | o.bias_without)),
         offset_(numbers(o.offset)),
@@ -96,6 +99,12 @@ class trial {
         value_.memory[static_cast<std::size_t>(offset(value_.as_operand(), index))] =
             index.back() % 2 == 0 || o.rate > 0 ? nan : infinite;
       });
+    const auto narrow = [](const array<float>& from, array<bfloat16>& to) {
+      std::transform(from.memory.begin(), from.memory.end(), to.memory.begin(),
+                     [](float x) { return bfloat16(x); });
+    };
+    narrow(key_, narrow_key_);
+    narrow(value_, narrow_value_);
     expect();
   }
 
@@ -104,8 +113,8 @@ class trial {
     c.loops = static_cast<int>(extent_.size());
     std::copy(extent_.begin(), extent_.end(), c.extent);
     c.query = query_.as_operand();
-    c.key = key_.as_operand();
-    c.value = value_.as_operand();
+    c.key = o_.narrow_keys ? narrow_key_.as_operand() : key_.as_operand();
+    c.value = o_.narrow_values ? narrow_value_.as_operand() : value_.as_operand();
     if (o_.has_mask) c.mask = mask_.as_operand();
     if (o_.has_bias) c.bias = bias_.as_operand();
     if (!o_.offset.empty()) c.offset = offset_.as_operand();
@@ -235,6 +244,7 @@ class trial {
   options o_;
   extents extent_;
   array<float> query_, key_, value_;
+  array<bfloat16> narrow_key_, narrow_value_;
   array<std::uint8_t> mask_;
   array<float> bias_;
   array<std::int32_t> offset_, begins_, lengths_;
@@ -259,6 +269,8 @@ inline std::string describe(const options& o) {
   if (o.distances > 0)
     s += ", distances " + std::to_string(o.distances) + " from " + std::to_string(o.origin) +
          " without " + std::to_string(o.relative_without);
+  if (o.narrow_keys) s += ", keys of bfloat16";
+  if (o.narrow_values) s += ", values of bfloat16";
   if (o.has_sink) s += ", sink without " + std::to_string(o.sink_without);
   if (o.rate > 0)
     s += ", rate " + std::to_string(o.rate) + ", numbers " +

@@ -1,4 +1,5 @@
 // Elementwise operations of every dtype, in every layout.
+#include <bit>
 #include <tuple>
 
 #include "arrays.hpp"
@@ -324,6 +325,36 @@ BOOST_AUTO_TEST_CASE(partitions_give_the_same_bits_as_the_whole_call) {
           if (kind == op::multiply) c.operands[2] = y.as_operand();
           BOOST_TEST(same_in_parts(kernels.elementwise, c, result.memory), name_of(kind));
         }
+  });
+}
+
+BOOST_AUTO_TEST_CASE(bfloat16_is_the_nearest_with_ties_to_even_and_widens_exactly) {
+  // Each bfloat16, the floats that are nearest to the middle of it and the next, and some others.
+  std::vector<float> floats;
+  for (std::uint32_t high = 0; high < 0x10000; ++high)
+    for (const std::uint32_t low : {0u, 1u, 0x7fffu, 0x8000u, 0x8001u, 0xffffu})
+      floats.push_back(std::bit_cast<float>(high << 16 | low));
+  std::vector<bfloat16> narrow(floats.size());
+  std::vector<float> wide(floats.size());
+  on_every_target([&](const table& kernels) {
+    const auto convert = [&](const void* from, dtype of, void* to, dtype as) {
+      call c;
+      c.kind = op::cast;
+      c.loops = 1;
+      c.extent[0] = static_cast<std::ptrdiff_t>(floats.size());
+      c.operands[0] = {to, as, {1}};
+      c.operands[1] = {const_cast<void*>(from), of, {1}};
+      kernels.elementwise(c);
+    };
+    convert(floats.data(), dtype::float32, narrow.data(), dtype::bfloat16);
+    convert(narrow.data(), dtype::bfloat16, wide.data(), dtype::float32);
+    int wrong = 0;
+    for (std::size_t i = 0; i < floats.size(); ++i) {
+      const bfloat16 expected(floats[i]);
+      wrong += narrow[i].bits != expected.bits;
+      wrong += std::bit_cast<std::uint32_t>(wide[i]) != std::uint32_t{expected.bits} << 16;
+    }
+    BOOST_TEST(wrong == 0);
   });
 }
 

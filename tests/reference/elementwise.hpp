@@ -50,6 +50,7 @@ struct functions {
 
 inline double cast(dtype to, double x) {
   if (to == dtype::boolean) return x != 0;
+  if (to == dtype::bfloat16) return static_cast<double>(bfloat16(static_cast<float>(x)));
   if (to != dtype::int32) return x;
   using limits = std::numeric_limits<std::int32_t>;
   return std::isnan(x) ? 0

@@ -35,7 +35,7 @@ class error_analysis {
   void see(int i, const std::vector<reference::values>& all) {
     all_ = &all;
     node const& n = g_.nodes[i];
-    bool const exact = n.type != dtype::float32;
+    bool const exact = n.type != dtype::float32 && n.type != dtype::bfloat16;
     if (exact) check_exact(n);
     double const e = exact ? 0 : bound(n, i);
     double& error = error_[static_cast<std::size_t>(i)];
@@ -132,7 +132,11 @@ class error_analysis {
       return r < 0x1p24 ? 0 : ref::gamma(multiplied_axes(n).count) * r;
     } else if constexpr (K == op::cast) {
       // from integers, exact below 2^24
-      return g_.nodes[x].type == dtype::float32 || r < 0x1p24 ? ex : ref::rounding(r);
+      if (n.type == dtype::bfloat16)  // an error may change which neighbour is the nearest
+        return ex > 0 ? ex + 0x1p-8 * r : 0;
+      return g_.nodes[x].type == dtype::float32 || g_.nodes[x].type == dtype::bfloat16 || r < 0x1p24
+                 ? ex
+                 : ref::rounding(r);
     } else if constexpr (K == op::carry || K == op::scan_result) {
       // the initial value at the first step, then that of the step before
       int const carry = n.kind == op::carry ? id : x;

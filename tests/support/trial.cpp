@@ -25,16 +25,17 @@ int viewed_input(const graph& g, int id) {
   return g.nodes[id].kind == op::input ? g.nodes[id].leaf : -1;
 }
 
-// Values of an input or a parameter, each exactly a float32, int32 or bool.
+// Values of an input or a parameter, each exactly a float32, int32, bool or bfloat16.
 std::vector<double> numbers(const std::string& name, dtype type, std::size_t count,
                             settings::range r) {
   std::vector<double> all(count);
   for (std::size_t i = 0; i < count; ++i) {
     double const u = static_cast<double>(golden::hash(name, i) >> 8) * 0x1p-24;
     double const x = r.low + (r.high - r.low) * u;
-    all[i] = type == dtype::float32 ? static_cast<double>(static_cast<float>(x))
-             : type == dtype::int32 ? std::floor(x)
-                                    : static_cast<double>(u < 0.5);
+    all[i] = type == dtype::float32    ? static_cast<double>(static_cast<float>(x))
+             : type == dtype::bfloat16 ? static_cast<double>(bfloat16(static_cast<float>(x)))
+             : type == dtype::int32    ? std::floor(x)
+                                       : static_cast<double>(u < 0.5);
   }
   return all;
 }
@@ -43,15 +44,18 @@ void put(std::byte* to, dtype type, double value) {
   auto const f = static_cast<float>(value);
   auto const i = static_cast<std::int32_t>(type == dtype::int32 ? value : 0);
   auto const b = static_cast<std::uint8_t>(value != 0);
-  void const* const from = type == dtype::float32 ? static_cast<void const*>(&f)
-                           : type == dtype::int32 ? static_cast<void const*>(&i)
-                                                  : static_cast<void const*>(&b);
+  bfloat16 const h(f);
+  void const* const from = type == dtype::float32    ? static_cast<void const*>(&f)
+                           : type == dtype::int32    ? static_cast<void const*>(&i)
+                           : type == dtype::bfloat16 ? static_cast<void const*>(&h)
+                                                     : static_cast<void const*>(&b);
   std::memcpy(to, from, static_cast<std::size_t>(bytes(type)));
 }
 
 double get(const std::byte* from, dtype type) {
   float f = 0;
   std::int32_t i = 0;
+  bfloat16 h(0);
   switch (type) {
     case dtype::float32:
       std::memcpy(&f, from, sizeof f);
@@ -59,6 +63,9 @@ double get(const std::byte* from, dtype type) {
     case dtype::int32:
       std::memcpy(&i, from, sizeof i);
       return i;
+    case dtype::bfloat16:
+      std::memcpy(&h, from, sizeof h);
+      return static_cast<double>(h);
     case dtype::boolean:
       break;
   }

@@ -54,7 +54,8 @@ constexpr attention_plan plan_of_attention(const instruction& s, const attention
       a.has_relative ? &a.relative : nullptr,
       a.has_lengths ? &a.lengths : nullptr};
   for (operand_ref const* o : operands)
-    if (o && (o->shift_count > 0 || o->where == block::numbers)) return p;
+    if (o && (o->shift_count > 0 || o->where == block::numbers || o->type == dtype::bfloat16))
+      return p;
   for (int l = 0; l < s.loops; ++l)
     if (!s.extent[l].fixed() || s.extent[l].most == 0) return p;
   kernels::attention_loops const of(s.loops);

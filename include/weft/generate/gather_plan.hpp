@@ -22,7 +22,7 @@ constexpr gather_plan plan_of_gather(const instruction& s) {
   gather_plan p;
   if (s.run != kernel::gather || s.operand[2].where == block::numbers) return p;
   for (int o = 0; o < 2; ++o)
-    if (s.operand[o].type == dtype::boolean || s.operand[o].where == block::numbers) return p;
+    if (bytes(s.operand[o].type) != 4 || s.operand[o].where == block::numbers) return p;
   signature const loops = signature_of(s);
   if (loops.points() == 0 || loops.points() > max_gathered_elements) return p;
   for (int l = 0; l < loops.loops; ++l) p.rows.push(loop_of(loops, l));

@@ -179,7 +179,17 @@ namespace detail {
 
 // "x: float [Batch, Pos]", for a message.
 constexpr std::string_view name_of_type(dtype e) {
-  return e == dtype::float32 ? "float" : e == dtype::int32 ? "int32" : "bool";
+  switch (e) {
+    case dtype::float32:
+      return "float";
+    case dtype::int32:
+      return "int32";
+    case dtype::boolean:
+      return "bool";
+    case dtype::bfloat16:
+      break;
+  }
+  return "bfloat16";
 }
 constexpr message describe(std::string_view name, dtype e, const axis_list& axes) {
   message m;

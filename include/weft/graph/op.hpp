@@ -4,13 +4,15 @@
 
 #include <cstdint>
 
+#include "weft/bfloat16.hpp"
+
 namespace weft {
 
-// The type of a tensor's elements. Booleans are stored as one byte, 0 or 1.
-enum class dtype : std::uint8_t { float32, int32, boolean };
+// The type of a tensor's elements. Booleans are stored as one byte, 0 or 1; see bfloat16.hpp.
+enum class dtype : std::uint8_t { float32, int32, boolean, bfloat16 };
 
 constexpr int bytes(dtype e) {
-  return e == dtype::boolean ? 1 : 4;
+  return e == dtype::boolean ? 1 : e == dtype::bfloat16 ? 2 : 4;
 }
 
 enum class op : std::uint8_t {

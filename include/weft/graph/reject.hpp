@@ -43,6 +43,7 @@ enum class rule {
   elements,  // of another type
   booleans,  // where they are not allowed
   integers,  // likewise
+  narrow,    // bfloat16, likewise
   indices,   // not int32
   no_input,  // they depend on no input and no parameter
   count,     // as many as it has to be

@@ -126,8 +126,9 @@ class scope {
                    "weft::alias"),
                   (rank, "param: a tensor has at most 8 axes"))
 
-  // An input: T [Axes...], which a run is given as weft::arg<Name>. T is float, std::int32_t or
-  // bool. The name has no path; a second input of the same name is an error when the model is used.
+  // An input: T [Axes...], which a run is given as weft::arg<Name>. T is float, std::int32_t,
+  // bool or weft::bfloat16. The name has no path; a second input of the same name is an error when
+  // the model is used.
   template <fixed_string Name, class T, class... Axes>
   constexpr tensor<T, detail::joined<Axes...>> input() const {
     for (int i = 0; i < g_->input_count; ++i)
@@ -137,16 +138,16 @@ class scope {
                            g_->input_count, {})};
   }
   template <fixed_string Name, class T, class... Axes>
-  requires(detail::rule_of_leaf<T, Axes...>() != rule::none)
-      WEFT_REJECT((detail::rule_of_leaf<T, Axes...>()), input() const,
-                  (elements,
-                   "input: elements are float, std::int32_t or bool, named before the axes"),
-                  (not_an_axis,
-                   "input: what stands for an axis is none; derive from weft::axis or weft::alias"),
-                  (twice,
-                   "input: an axis is named twice; give the second role a name of its own with "
-                   "weft::alias"),
-                  (rank, "input: a tensor has at most 8 axes"))
+  requires(detail::rule_of_leaf<T, Axes...>() != rule::none) WEFT_REJECT(
+      (detail::rule_of_leaf<T, Axes...>()), input() const,
+      (elements,
+       "input: elements are float, std::int32_t, bool or weft::bfloat16, named before the axes"),
+      (not_an_axis,
+       "input: what stands for an axis is none; derive from weft::axis or weft::alias"),
+      (twice,
+       "input: an axis is named twice; give the second role a name of its own with "
+       "weft::alias"),
+      (rank, "input: a tensor has at most 8 axes"))
 
   // A state: T [Axes...], which a module keeps between runs; zeros initially and after reset(). Its
   // name is the scope's path and Name. The tensor is the state before the run, wherever it is used;
@@ -165,16 +166,16 @@ class scope {
                            g_->state_count, {})};
   }
   template <fixed_string Name, class T, class... Axes>
-  requires(detail::rule_of_leaf<T, Axes...>() != rule::none)
-      WEFT_REJECT((detail::rule_of_leaf<T, Axes...>()), state() const,
-                  (elements,
-                   "state: elements are float, std::int32_t or bool, named before the axes"),
-                  (not_an_axis,
-                   "state: what stands for an axis is none; derive from weft::axis or weft::alias"),
-                  (twice,
-                   "state: an axis is named twice; give the second role a name of its own with "
-                   "weft::alias"),
-                  (rank, "state: a tensor has at most 8 axes"))
+  requires(detail::rule_of_leaf<T, Axes...>() != rule::none) WEFT_REJECT(
+      (detail::rule_of_leaf<T, Axes...>()), state() const,
+      (elements,
+       "state: elements are float, std::int32_t, bool or weft::bfloat16, named before the axes"),
+      (not_an_axis,
+       "state: what stands for an axis is none; derive from weft::axis or weft::alias"),
+      (twice,
+       "state: an axis is named twice; give the second role a name of its own with "
+       "weft::alias"),
+      (rank, "state: a tensor has at most 8 axes"))
 
   // Sets the state to `value` at the end of the run, at most once for each state. All reads of the
   // state in this run give its value before the run.

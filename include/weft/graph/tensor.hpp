@@ -14,7 +14,7 @@
 
 namespace weft {
 
-// Whether tensors can have elements T: float, std::int32_t and bool.
+// Whether tensors can have elements T: float, std::int32_t, bool and weft::bfloat16.
 template <class T>
 inline constexpr bool is_dtype = false;
 template <>
@@ -23,6 +23,8 @@ template <>
 inline constexpr bool is_dtype<std::int32_t> = true;
 template <>
 inline constexpr bool is_dtype<bool> = true;
+template <>
+inline constexpr bool is_dtype<bfloat16> = true;
 
 template <class T>
 inline constexpr dtype dtype_of = dtype::float32;
@@ -30,6 +32,8 @@ template <>
 inline constexpr dtype dtype_of<std::int32_t> = dtype::int32;
 template <>
 inline constexpr dtype dtype_of<bool> = dtype::boolean;
+template <>
+inline constexpr dtype dtype_of<bfloat16> = dtype::bfloat16;
 
 // Implicit conversions of C++ that a tensor does not support, to a condition or a number. Overload
 // resolution selects such a member, which is rejected like other invalid uses, see reject.hpp; g++
@@ -121,7 +125,7 @@ template <class X>
 concept expression = requires {
   typename expression_traits<X>::shape;
 };
-// The elements of an operand: float, std::int32_t or bool.
+// The elements of an operand: float, std::int32_t, bool or weft::bfloat16.
 template <expression X>
 using element_t = typename expression_traits<X>::element;
 // The axes of an operand, a weft::shape.

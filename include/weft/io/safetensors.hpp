@@ -12,19 +12,20 @@
 #include <variant>
 #include <vector>
 
+#include "weft/bfloat16.hpp"
 #include "weft/io/tensor_file.hpp"
 
 namespace weft {
 
 // A tensor to write; it refers to its values, row-major, which must live until then. Floats are
 // stored in any floating-point type, rounded to nearest, ties to even; bool as BOOL; int32 as I32
-// or I64; bytes as U8, aligned to 64 bytes in the file if they are a multiple of that.
+// or I64; bfloat16 as BF16; bytes as U8, aligned to 64 bytes in the file if they are a multiple of that.
 struct tensor_to_store {
   std::string name;                // unique in the file
   std::vector<std::size_t> shape;  // the extents, outermost first
   // The elements, as many as the product of the extents.
   std::variant<std::span<const float>, std::span<const std::int32_t>, std::span<const bool>,
-               std::span<const std::byte>>
+               std::span<const std::byte>, std::span<const bfloat16>>
       values;
   stored_type type;  // in the file
 };

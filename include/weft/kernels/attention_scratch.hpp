@@ -33,9 +33,16 @@ struct attention_scratch {
   std::size_t scores;       // of a tile, keys x queries
   std::size_t bias;         // a bias or mask for one vector of queries, keys x queries
   std::size_t values;       // packed values of a block of keys, rows padded to full vectors
+  std::size_t widened;      // keys or values of a block as float, if they are bfloat16
   std::size_t bytes;
 
-  constexpr attention_scratch(std::size_t query, std::size_t depth, std::size_t value)
+  constexpr explicit attention_scratch(const attention_call& c)
+      : attention_scratch(extent(c, attention_loops(c.loops).query),
+                          extent(c, attention_loops(c.loops).depth),
+                          extent(c, attention_loops(c.loops).value), is_narrow(c)) {}
+
+ private:
+  constexpr attention_scratch(std::size_t query, std::size_t depth, std::size_t value, bool narrow)
       : queries(0),
         results(queries + capacity(query) * depth * sizeof(float)),
         running_max(results + capacity(query) * round_up(value, max_dot_lanes) * sizeof(float)),
@@ -44,20 +51,28 @@ struct attention_scratch {
         scores(rescale + max_attention_tile * sizeof(float)),
         bias(scores + attention_key_block * max_attention_tile * sizeof(float)),
         values(bias + attention_key_block * max_dot_lanes * sizeof(float)),
-        bytes(values + attention_key_block * round_up(value, max_dot_lanes) * sizeof(float)) {}
+        widened(values + attention_key_block * round_up(value, max_dot_lanes) * sizeof(float)),
+        bytes(widened + (narrow
+                             ? attention_key_block *
+                                   round_up(std::max(depth, value), max_dot_lanes) * sizeof(float)
+                             : 0)) {}
 
- private:
+  static constexpr std::size_t extent(const attention_call& c, int loop) {
+    return static_cast<std::size_t>(c.extent[loop]);
+  }
+  static constexpr bool is_narrow(const attention_call& c) {
+    return c.key.type == dtype::bfloat16 || c.value.type == dtype::bfloat16;
+  }
   static constexpr std::size_t capacity(std::size_t query) {
     return round_up(std::min(query, attention_query_block), max_attention_tile);
   }
 };
 
-// The bytes of scratch of the forward attention. Depends on the extents only, and never shrinks
-// when an extent grows; independent of the keys, and of the queries beyond a block.
+// The bytes of scratch of the forward attention. Depends on the extents and the types of keys and
+// values only, and never shrinks when an extent grows; independent of the keys, and of the queries
+// beyond a block.
 constexpr std::size_t attention_scratch_bytes(const attention_call& c) {
-  const attention_loops loop(c.loops);
-  const auto extent = [&](int l) { return static_cast<std::size_t>(c.extent[l]); };
-  return attention_scratch(extent(loop.query), extent(loop.depth), extent(loop.value)).bytes;
+  return attention_scratch(c).bytes;
 }
 
 }  // namespace weft::kernels

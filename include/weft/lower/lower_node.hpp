@@ -102,7 +102,8 @@ constexpr void lower_constant(lowering& ctx, int id) {
       n.type == dtype::float32 ? std::bit_cast<std::uint32_t>(static_cast<float>(constant_value(n)))
       : n.type == dtype::int32
           ? static_cast<std::uint32_t>(static_cast<std::int32_t>(constant_value(n)))
-          : static_cast<std::uint32_t>(constant_value(n) != 0);
+      : n.type == dtype::bfloat16 ? bfloat16(static_cast<float>(constant_value(n))).bits
+                                  : static_cast<std::uint32_t>(constant_value(n) != 0);
   auto const raw = std::bit_cast<std::array<std::byte, 4>>(bits);
   for (std::size_t i = 0; i < 4; ++i) ctx.d.constants[ctx.p.of[id].offset + i] = raw[i];
 }

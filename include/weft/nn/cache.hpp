@@ -65,24 +65,34 @@ constexpr rule rule_of_kv_cache() {
   return of_keys != rule::none ? of_keys : rule_of_cached_rows<Cache, Pos, Offset, V>();
 }
 
+template <class T, expression X>
+constexpr auto converted(const X& x) {
+  if constexpr (std::same_as<element_t<X>, T>)
+    return x;
+  else
+    return cast<T>(x);
+}
+
 template <class Cache, fixed_string Name, class Pos, class Offset, class Count, class T,
           class... Axes>
 constexpr auto append_to_cache(scope s, const cache_position<Pos, Offset, Count>& at, const auto& x,
                                tensor<T, shape<Axes...>>*) {
   auto const past = s.template state<Name, T, Axes...>();
+  auto const rows = converted<T>(x);
   auto const now = [&] {
     if constexpr (std::same_as<Count, all_positions>)
-      return write<Cache, Pos>(past, x, at.offset);
+      return write<Cache, Pos>(past, rows, at.offset);
     else
-      return write<Cache, Pos>(past, x, at.offset, at.count);
+      return write<Cache, Pos>(past, rows, at.offset, at.count);
   }();
   s.update(past, now);
   return now;
 }
-template <class Cache, fixed_string Name, class Pos, class Offset, class Count, expression X>
+template <class Cache, fixed_string Name, class T, class Pos, class Offset, class Count,
+          expression X>
 constexpr auto append_to_cache(scope s, const cache_position<Pos, Offset, Count>& at, const X& x) {
-  using kept = tensor<element_t<X>, replaced<shape_t<X>, Pos, shape<Cache>>>;
-  return append_to_cache<Cache, Name>(s, at, x, static_cast<kept*>(nullptr));
+  using kept = tensor<T, replaced<shape_t<X>, Pos, shape<Cache>>>;
+  return converted<element_t<X>>(append_to_cache<Cache, Name>(s, at, x, static_cast<kept*>(nullptr)));
 }
 
 }  // namespace detail
@@ -154,15 +164,22 @@ cached_rows(Keys, Values) -> cached_rows<Keys, Values>;
 // All keys and values so far, those of the run included: k and v [..., Pos, ...], with all axes of
 // the batch, as [..., Cache, ...] of the same dtypes. States: keys and values, of the same axes. A
 // run whose positions do not fit into Cache throws weft::error before it begins, naming the state
-// length.
-template <class Cache, class Pos, class Offset, class Count, expression K, expression V>
+// length. With weft::bfloat16 as Element, for k and v of float, the states are rounded to that and
+// take half of the memory: kv_cache<Cache, weft::bfloat16>(s, at, k, v). Fused attention reads them
+// as they are.
+template <class Cache, class Element = void, class Pos, class Offset, class Count, expression K,
+          expression V>
 constexpr auto kv_cache(scope s, const cache_position<Pos, Offset, Count>& at, const K& k,
                         const V& v) {
-  auto const keys = detail::append_to_cache<Cache, "keys">(s, at, k);
-  auto const values = detail::append_to_cache<Cache, "values">(s, at, v);
+  constexpr bool as_given = std::same_as<Element, void>;
+  using key = std::conditional_t<as_given, element_t<K>, Element>;
+  using value = std::conditional_t<as_given, element_t<V>, Element>;
+  auto const keys = detail::append_to_cache<Cache, "keys", key>(s, at, k);
+  auto const values = detail::append_to_cache<Cache, "values", value>(s, at, v);
   return cached_rows{keys, values};
 }
-template <class Cache, class Pos, class Offset, class Count, expression K, expression V>
+template <class Cache, class Element = void, class Pos, class Offset, class Count, expression K,
+          expression V>
 requires(detail::rule_of_kv_cache<Cache, Pos, Offset, K, V>() != rule::none)
     WEFT_REJECT((detail::rule_of_kv_cache<Cache, Pos, Offset, K, V>()),
                 kv_cache(scope, const cache_position<Pos, Offset, Count>&, const K&, const V&),

@@ -33,7 +33,8 @@ struct causal_options {
   nn::activation activation = nn::activation::swiglu;
   int window = 0;    // each position sees itself and the `window` - 1 before it; 0: all before it
   double scale = 0;  // factor of the scores; 0 for 1 / sqrt(HeadDim)
-  double soft_cap = 0;  // of the scores: c tanh(score / c); 0 for none
+  double soft_cap = 0;          // of the scores: c tanh(score / c); 0 for none
+  bool bfloat16_cache = false;  // keys and values are kept as bfloat16, in half of the memory
 };
 
 // What a block or its attention gives.
@@ -90,7 +91,8 @@ constexpr auto keys_and_values(no_term, scope s, const X& x, const At& at,
   if (options.norm_values) v = weft::rms_norm<HeadDim>(v, options.epsilon);
   auto const turned =
       position_encoding.template key<shape<Keys...>, HeadDim>(s / "position", k, position_ids(at));
-  return kv_cache<Cache>(s, at, turned, v);
+  return options.bfloat16_cache ? kv_cache<Cache, bfloat16>(s, at, turned, v)
+                                : kv_cache<Cache>(s, at, turned, v);
 }
 template <class Cache, class HeadDim, class Embed, class K, class V, class... Others>
 constexpr auto keys_and_values(const cached_rows<K, V>& shared, const Others&...) {

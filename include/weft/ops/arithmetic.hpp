@@ -10,7 +10,8 @@ namespace weft {
 #define WEFT_ARITHMETIC_RULES(name)                                                \
   (elements, name ": the operands' elements differ; convert one with weft::cast"), \
       (rank, name ": the operands have more than 8 axes between them"),            \
-      (booleans, name ": booleans have no arithmetic; choose with weft::where")
+      (booleans, name ": booleans have no arithmetic; choose with weft::where"),   \
+      (narrow, name ": bfloat16 has no arithmetic; convert with weft::cast<float>")
 #define WEFT_FLOAT_ARITHMETIC_RULES(name) \
   WEFT_ARITHMETIC_RULES(name),            \
       (integers, name ": the elements are integers; convert with weft::cast<float>")
@@ -98,8 +99,10 @@ constexpr auto operator-(const X& x) {
   return detail::unary<op::negate>(x);
 }
 template <expression X>
-requires detail::logical<X> WEFT_REJECT((rule::booleans), operator-(const X&),
-                                        (booleans, "negate: a mask is turned round with !"))
+requires(detail::logical<X> || detail::narrow<X>)
+    WEFT_REJECT((detail::logical<X> ? rule::booleans : rule::narrow), operator-(const X&),
+                (booleans, "negate: a mask is turned round with !"),
+                (narrow, "negate: bfloat16 has no arithmetic; convert with weft::cast<float>"))
 
 #undef WEFT_ARITHMETIC_RULES
 #undef WEFT_FLOAT_ARITHMETIC_RULES

@@ -11,11 +11,13 @@ namespace weft {
 
 #define WEFT_EQUALITY_RULES(name)                                                  \
   (elements, name ": the operands' elements differ; convert one with weft::cast"), \
-      (rank, name ": the operands have more than 8 axes between them")
+      (rank, name ": the operands have more than 8 axes between them"),            \
+      (narrow, name ": bfloat16 has no comparisons; convert with weft::cast<float>")
 #define WEFT_ORDER_RULES(name)                                                     \
   (elements, name ": the operands' elements differ; convert one with weft::cast"), \
       (rank, name ": the operands have more than 8 axes between them"),            \
-      (booleans, name ": booleans have no order; combine masks with && and ||")
+      (booleans, name ": booleans have no order; combine masks with && and ||"),   \
+      (narrow, name ": bfloat16 has no comparisons; convert with weft::cast<float>")
 
 // l < r (torch.lt).
 template <class L, class R>

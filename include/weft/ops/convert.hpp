@@ -20,17 +20,18 @@ constexpr rule rule_of_broadcast() {
 
 // x as dtype T, elementwise, with the same axes. float to int32 truncates towards zero, saturates
 // at the ends of int32's range, and gives 0 for NaN; bool becomes 0 or 1; x to bool is x != 0,
-// which is true for NaN. Gradients pass from float to float only.
+// which is true for NaN. float to bfloat16 rounds to the nearest, ties to even; other conversions
+// to or from bfloat16 go by way of float. Gradients pass from float to float only.
 template <class T, expression X>
 requires is_dtype<T>
 constexpr auto cast(const X& x) {
   return detail::elementwise<op::cast, T>(x);
 }
 template <class T, expression X>
-requires(!is_dtype<T>)
-    WEFT_REJECT((rule::elements), cast(const X&),
-                (elements,
-                 "cast: the new elements are float, std::int32_t or bool, as in cast<float>(x)"))
+requires(!is_dtype<T>) WEFT_REJECT((rule::elements), cast(const X&),
+                                   (elements,
+                                    "cast: the new elements are float, std::int32_t, bool or "
+                                    "weft::bfloat16, as in cast<float>(x)"))
 
 // x repeated along those of Axes that it does not have: [axes of x..., the others of Axes...], with
 // x's dtype (torch.Tensor.expand).

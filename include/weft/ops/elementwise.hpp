@@ -39,11 +39,14 @@ template <class X>
 inline constexpr bool floating = has_elements<X, float>;
 template <class X>
 inline constexpr bool logical = has_elements<X, bool>;
+template <class X>
+inline constexpr bool narrow = has_elements<X, bfloat16>;
 
 // Whether a C++ scalar of type N may be combined with a tensor of dtype T: integers with float and
 // int32, floating point with float only, nothing with bool.
 template <class N, class T>
-inline constexpr bool fits = !std::same_as<T, bool> && (std::floating_point<T> || std::integral<N>);
+inline constexpr bool fits = !std::same_as<T, bool> && !std::same_as<T, bfloat16> &&
+                             (std::floating_point<T> || std::integral<N>);
 
 template <class L, class R>
 inline constexpr bool same_elements = false;
@@ -123,13 +126,15 @@ constexpr auto comparison(const L& l, const R& r) {
 template <class L, class R>
 concept operands = (expression<L> && (expression<R> || number<R>)) || (number<L> && expression<R>);
 
-// The first rule that two operands break, where the dtypes Without are not allowed.
+// The first rule that two operands break, where the dtypes Without are not allowed; bfloat16 never
+// is.
 template <class L, class R, class... Without>
 constexpr rule rule_of_operands() {
   constexpr bool is_excluded = ((has_elements<L, Without> || has_elements<R, Without>) || ...);
   constexpr bool is_logical = logical<L> || logical<R>;
   constexpr int rank = operands_rank<L, R>;
   if (rank > max_rank) return rule::rank;
+  if (narrow<L> || narrow<R>) return rule::narrow;
   if (!same_elements<L, R>) return rule::elements;
   if (is_excluded) return is_logical ? rule::booleans : rule::integers;
   return rule::none;

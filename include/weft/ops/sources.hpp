@@ -8,7 +8,7 @@
 
 namespace weft {
 
-// A scalar constant of dtype T: float, int32 or bool, without axes.
+// A scalar constant of dtype T: float, int32, bool or bfloat16, without axes.
 template <class T>
 requires is_dtype<T>
 constexpr auto constant(T value) {
@@ -17,10 +17,10 @@ constexpr auto constant(T value) {
   return append<T, shape<>>(n);
 }
 template <class T>
-requires(!is_dtype<T>)
-    WEFT_REJECT((rule::elements), constant(T),
-                (elements,
-                 "constant: the number is float, std::int32_t or bool, as in constant(1.0f)"))
+requires(!is_dtype<T>) WEFT_REJECT(
+    (rule::elements), constant(T),
+    (elements,
+     "constant: the number is float, std::int32_t, bool or weft::bfloat16, as in constant(1.0f)"))
 
 // 0, 1, 2, … along an axis: int32 [A] (torch.arange).
 template <axis_like A>

@@ -12,6 +12,7 @@
 #include "weft/passes/fuse.hpp"
 #include "weft/passes/fuse_attention.hpp"
 #include "weft/passes/hoist.hpp"
+#include "weft/passes/read_narrow_keys.hpp"
 #include "weft/passes/remove_dropout.hpp"
 #include "weft/passes/simplify.hpp"
 #include "weft/passes/verify.hpp"
@@ -40,6 +41,7 @@ inline constexpr pass canonicalize_axis_order{"canonicalize-axis-order",
 // Before differentiation: the fused operation has an adjoint.
 inline constexpr pass fuse_attention{"fuse-attention",
                                      [](graph g) { return weft::fuse_attention(g); }};
+inline constexpr pass read_narrow_keys{"read-narrow-keys", &weft::read_narrow_keys};
 // Of the first result, a scalar.
 inline constexpr pass differentiate{"differentiate", &detail::differentiate_first};
 inline constexpr pass assign_layouts{"assign-layouts", &weft::assign_layouts};
@@ -56,18 +58,16 @@ inline constexpr pass inference_passes[]{passes::remove_dropout,
                                          passes::simplify,
                                          passes::canonicalize_axis_order,
                                          passes::fuse_attention,
+                                         passes::read_narrow_keys,
                                          passes::assign_layouts,
                                          passes::hoist,
                                          passes::fuse,
                                          passes::copy_escaping_results};
 // The same with dropout.
-inline constexpr pass sampling_passes[]{passes::simplify,
-                                        passes::canonicalize_axis_order,
-                                        passes::fuse_attention,
-                                        passes::assign_layouts,
-                                        passes::hoist,
-                                        passes::fuse,
-                                        passes::copy_escaping_results};
+inline constexpr pass sampling_passes[]{passes::simplify,       passes::canonicalize_axis_order,
+                                        passes::fuse_attention, passes::read_narrow_keys,
+                                        passes::assign_layouts, passes::hoist,
+                                        passes::fuse,           passes::copy_escaping_results};
 // Of a loss, with its gradients.
 inline constexpr pass training_passes[]{passes::simplify,       passes::canonicalize_axis_order,
                                         passes::fuse_attention, passes::differentiate,

@@ -85,10 +85,11 @@ class value_numbering {
     using int32 = std::numeric_limits<std::int32_t>;
     if (n.type == dtype::int32 && !(value >= int32::min() && value <= int32::max()))
       this_number_does_not_fit_into_int32();
-    constant_value(c) = n.type == dtype::int32
-                            ? static_cast<double>(static_cast<std::int32_t>(value))
-                        : n.type == dtype::boolean ? (value != 0)
-                                                   : static_cast<double>(static_cast<float>(value));
+    constant_value(c) =
+        n.type == dtype::int32      ? static_cast<double>(static_cast<std::int32_t>(value))
+        : n.type == dtype::boolean  ? (value != 0)
+        : n.type == dtype::bfloat16 ? static_cast<double>(bfloat16(static_cast<float>(value)))
+                                    : static_cast<double>(static_cast<float>(value));
     return add(c);
   }
 

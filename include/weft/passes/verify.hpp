@@ -56,6 +56,7 @@ class verifier {
 
   constexpr std::string_view fault_of_elementwise(const node& n, element_types types) const {
     bool same = true;
+    auto const is_number = [](dtype e) { return e == dtype::float32 || e == dtype::int32; };
     for (int j = 0; j < n.operands; ++j) {
       bool const ids = g_.nodes[n.operand[j]].kind == op::element_ids;
       if (!ids && !is_subset(axes(n, j), n.axes)) return "an operand with axes that it has not";
@@ -67,16 +68,16 @@ class verifier {
         good = same && n.type == dtype::float32 && type(n, 0) == dtype::float32;
         break;
       case element_types::numbers:
-        good = same && n.type == type(n, 0) && n.type != dtype::boolean;
+        good = same && n.type == type(n, 0) && is_number(n.type);
         break;
       case element_types::same:
         good = same && n.type == type(n, 0);
         break;
       case element_types::comparison:
-        good = same && n.type == dtype::boolean && type(n, 0) != dtype::boolean;
+        good = same && n.type == dtype::boolean && is_number(type(n, 0));
         break;
       case element_types::equality:
-        good = same && n.type == dtype::boolean;
+        good = same && n.type == dtype::boolean && type(n, 0) != dtype::bfloat16;
         break;
       case element_types::booleans:
         good = same && n.type == dtype::boolean && type(n, 0) == dtype::boolean;

@@ -11,8 +11,37 @@ using namespace words;
 constexpr floats<Batch> f{};
 constexpr integers<Batch> i{};
 constexpr masks<Batch> b{};
+constexpr weft::tensor<weft::bfloat16, weft::shape<Batch>> h{};
 
 void wrong() {
+  // error: add: bfloat16 has no arithmetic; convert with weft::cast<float>
+  void(h + h);
+  // error: subtract: bfloat16 has no arithmetic; convert with weft::cast<float>
+  void(h - f);
+  // error: multiply: bfloat16 has no arithmetic; convert with weft::cast<float>
+  void(2 * h);
+  // error: divide: bfloat16 has no arithmetic; convert with weft::cast<float>
+  void(h / h);
+  // error: maximum: bfloat16 has no arithmetic; convert with weft::cast<float>
+  maximum(h, h);
+  // error: minimum: bfloat16 has no arithmetic; convert with weft::cast<float>
+  minimum(h, f);
+  // error: pow: bfloat16 has no arithmetic; convert with weft::cast<float>
+  pow(h, 2);
+  // error: negate: bfloat16 has no arithmetic; convert with weft::cast<float>
+  void(-h);
+  // error: less: bfloat16 has no comparisons; convert with weft::cast<float>
+  void(h < f);
+  // error: less_equal: bfloat16 has no comparisons; convert with weft::cast<float>
+  void(h <= h);
+  // error: greater: bfloat16 has no comparisons; convert with weft::cast<float>
+  void(h > 1);
+  // error: greater_equal: bfloat16 has no comparisons; convert with weft::cast<float>
+  void(h >= h);
+  // error: equal: bfloat16 has no comparisons; convert with weft::cast<float>
+  void(h == h);
+  // error: not_equal: bfloat16 has no comparisons; convert with weft::cast<float>
+  void(f != h);
   // error: add: the operands' elements differ; convert one with weft::cast
   void(f + i);
   // error: add: the operands' elements differ; convert one with weft::cast
@@ -189,7 +218,8 @@ void wrong() {
   where(five<bool>, five_more<float>, 0);
   // error: where: the operands have more than 8 axes between them
   where(b, five<float>, five_more<float>);
-  // error: cast: the new elements are float, std::int32_t or bool, as in cast<float>(x)
+  // error: cast: the new elements are float, std::int32_t, bool or weft::bfloat16, as in
+  // cast<float>(x)
   weft::cast<double>(i);
   // error: broadcast: name axes, as in broadcast<Batch, Pos>(x)
   weft::broadcast<int>(i);

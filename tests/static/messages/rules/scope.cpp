@@ -11,9 +11,9 @@ void wrong(weft::scope s) {
   s.param<"weight", Embed, Heads, Embed>(weft::init::zeros());
   // error: input: an axis is named twice; give the second role a name of its own with weft::alias
   s.input<"x", float, Pos, Pos>();
-  // error: input: elements are float, std::int32_t or bool, named before the axes
+  // error: input: elements are float, std::int32_t, bool or weft::bfloat16, named before the axes
   s.input<"x", Batch, Pos>();
-  // error: input: elements are float, std::int32_t or bool, named before the axes
+  // error: input: elements are float, std::int32_t, bool or weft::bfloat16, named before the axes
   s.input<"x", double, Pos, Pos>();
   // error: param: what stands for an axis is none; derive from weft::axis or weft::alias
   s.param<"weight", int>();
@@ -27,7 +27,7 @@ void wrong(weft::scope s) {
   s.input<"x", bool, Batch, Pos, KeyPos, Embed, Heads, HeadDim, Vocab, Level<0>, Level<1>>();
   // error: state: an axis is named twice; give the second role a name of its own with weft::alias
   s.state<"x", float, Pos, Pos>();
-  // error: state: elements are float, std::int32_t or bool, named before the axes
+  // error: state: elements are float, std::int32_t, bool or weft::bfloat16, named before the axes
   s.state<"x", Batch, Pos>();
   // error: state: what stands for an axis is none; derive from weft::axis or weft::alias
   s.state<"x", float, int>();
