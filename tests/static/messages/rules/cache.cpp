@@ -38,4 +38,22 @@ void wrong(weft::scope s) {
   causal_block<Cache, Embed, Heads, HeadDim, Hidden>(s, floats<Batch, Pos, Cache, Embed>{}, at);
   // error: nn::causal_block: the elements are not float; convert with weft::cast<float>
   causal_block<Cache, Embed, Heads, HeadDim, Hidden>(s, integers<Batch, Pos, Embed>{}, at);
+  // error: nn::causal_attention: name axes that are not the same, as in causal_attention<Cache,
+  // Embed, Heads, HeadDim>(s, x, at)
+  causal_attention<Cache, Embed, Heads, Embed>(s, x, at);
+  // error: nn::causal_attention: the operand has not both Embed and the axis of `at`
+  causal_attention<Cache, Embed, Heads, HeadDim>(s, floats<Batch, Pos>{}, at);
+  // error: nn::causal_attention: the operand has the cache's axis
+  causal_attention<Cache, Embed, Heads, HeadDim>(s, floats<Batch, Pos, Cache, Embed>{}, at);
+  // error: nn::causal_attention: the elements are not float; convert with weft::cast<float>
+  causal_attention<Cache, Embed, Heads, HeadDim>(s, integers<Batch, Pos, Embed>{}, at);
+  // error: nn::causal_layer: name axes that are not the same, as in causal_layer<Cache, Embed,
+  // Heads, HeadDim, Hidden>(s, x, at)
+  causal_layer<Cache, Embed, Heads, HeadDim, Embed>(s, x, at);
+  // error: nn::causal_layer: the operand has not both Embed and the axis of `at`
+  causal_layer<Cache, Embed, Heads, HeadDim, Hidden>(s, floats<Batch, Pos>{}, at);
+  // error: nn::causal_layer: the operand has the cache's axis
+  causal_layer<Cache, Embed, Heads, HeadDim, Hidden>(s, floats<Batch, Pos, Cache, Embed>{}, at);
+  // error: nn::causal_layer: the elements are not float; convert with weft::cast<float>
+  causal_layer<Cache, Embed, Heads, HeadDim, Hidden>(s, integers<Batch, Pos, Embed>{}, at);
 }
