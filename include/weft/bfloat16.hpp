@@ -9,12 +9,13 @@ namespace weft {
 // bfloat16, the upper 16 bits of a float: an element of states and of what is converted by
 // weft::cast, to halve their memory. It has no arithmetic: it converts to float.
 struct bfloat16 {
-  std::uint16_t bits;
+  std::uint16_t bits;  // the sign, 8 bits of exponent and 7 of fraction
 
   bfloat16() = default;
   // The nearest to x, ties to even; NaN stays NaN.
   explicit constexpr bfloat16(float x) : bits(rounded(x)) {}
 
+  // The same number as a float.
   constexpr operator float() const {
     return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
   }

@@ -19,7 +19,8 @@ namespace weft {
 
 // A tensor to write; it refers to its values, row-major, which must live until then. Floats are
 // stored in any floating-point type, rounded to nearest, ties to even; bool as BOOL; int32 as I32
-// or I64; bfloat16 as BF16; bytes as U8, aligned to 64 bytes in the file if they are a multiple of that.
+// or I64; bfloat16 as BF16; bytes as U8, aligned to 64 bytes in the file if they are a multiple of
+// that.
 struct tensor_to_store {
   std::string name;                // unique in the file
   std::vector<std::size_t> shape;  // the extents, outermost first

@@ -92,7 +92,8 @@ template <class Cache, fixed_string Name, class T, class Pos, class Offset, clas
           expression X>
 constexpr auto append_to_cache(scope s, const cache_position<Pos, Offset, Count>& at, const X& x) {
   using kept = tensor<T, replaced<shape_t<X>, Pos, shape<Cache>>>;
-  return converted<element_t<X>>(append_to_cache<Cache, Name>(s, at, x, static_cast<kept*>(nullptr)));
+  return converted<element_t<X>>(
+      append_to_cache<Cache, Name>(s, at, x, static_cast<kept*>(nullptr)));
 }
 
 }  // namespace detail

@@ -274,6 +274,7 @@ requires(detail::rule_of_causal<X, Pos, Cache, Embed, Heads, HeadDim, Hidden>() 
   return detail::causal_layer<Cache, Embed, Heads, HeadDim, Hidden>(s, x, at, no_term{}, options,
                                                                     position_encoding);
 }
+// The block that shares the keys and values of an earlier one.
 template <class Cache, class Embed, class Heads, class HeadDim, class Hidden, class Pos,
           class Offset, class Count, expression X, expression K, expression V,
           encoding_like P = position::rotary<>>
