@@ -23,11 +23,12 @@ BOOST_AUTO_TEST_CASE(encodings_have_their_properties) {
     std::string_view encoding, found;
   } constexpr expected[]{
       // unique, bounded, deterministic, distances, beyond, offset, projection
-      {"none", "nyyyny-"},       {"index", "ynyyynn"},         {"index/length", "yyynynn"},
-      {"sinusoidal", "yyyyyny"}, {"learned", "yyyynnn"},       {"learned-sinusoidal", "yyyyyny"},
-      {"fourier", "yyyyynn"},    {"shaw", "yyyyyy-"},          {"transformer-xl", "yyyyyy-"},
-      {"t5", "yyyyyy-"},         {"alibi", "ynyyyy-"},         {"learned-alibi", "ynyyyy-"},
-      {"rotary", "yyyyyyy"},     {"learned-rotary", "yyyyyyy"}};
+      {"none", "nyyyny-"},       {"index", "ynyyynn"},          {"index/length", "yyynynn"},
+      {"sinusoidal", "yyyyyny"}, {"learned", "yyyynnn"},        {"learned-sinusoidal", "yyyyyny"},
+      {"fourier", "yyyyynn"},    {"shaw", "yyyyyy-"},           {"transformer-xl", "yyyyyy-"},
+      {"t5", "yyyyyy-"},         {"alibi", "ynyyyy-"},          {"learned-alibi", "ynyyyy-"},
+      {"rotary", "yyyyyyy"},     {"learned-rotary", "yyyyyyy"}, {"xpos", "yyyyyyn"},
+      {"fire", "yyyyyy-"},       {"cope", "nyyyny-"},           {"forgetting", "ynyyyy-"}};
   auto const all = positions::properties_of_encodings();
   BOOST_TEST_REQUIRE(all.size() == std::size(expected));
   for (std::size_t i = 0; i < all.size(); ++i) {
