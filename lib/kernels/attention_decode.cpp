@@ -15,7 +15,6 @@
 #define HWY_TARGET_INCLUDE "kernels/attention_decode.cpp"
 #include "hwy/foreach_target.h"  // must come before hwy-inl.h
 #include "kernels/attention_decode-inl.h"
-#include "kernels/attention_narrow-inl.h"
 #include "kernels/attention_sink-inl.h"
 #include "kernels/gemv-inl.h"
 #include "kernels/philox-inl.h"
@@ -34,9 +33,6 @@ constexpr float infinity = std::numeric_limits<float>::infinity();
 // queries and a block of keys.
 constexpr std::ptrdiff_t key_block = 512;
 static_assert(key_block + max_dot_lanes <= attention_key_block * max_attention_tile);
-// Of keys or values that are converted to float: they stay in the L1 cache.
-constexpr std::ptrdiff_t narrow_key_block = 64;
-static_assert(narrow_key_block <= static_cast<std::ptrdiff_t>(attention_key_block));
 
 class decode_step {
  public:
@@ -54,7 +50,6 @@ class decode_step {
     results_ = floats(offsets.results);
     block_results_ = floats(offsets.values);
     scores_ = floats(offsets.scores);
-    widened_ = floats(offsets.widened);
     // The padding of the last vector takes part in the arithmetic, but is never stored: zeros,
     // since subnormal garbage could be slow.
     for (float* row : {results_, block_results_})
@@ -76,11 +71,10 @@ class decode_step {
     const index_range visible = at_.limits.keys_seen_by_any(
         {0, 1}, band_range(at_.band, {0, 1}, {0, at_.keys}).keys({0, 1}));
     if (visible.begin >= visible.end) std::fill_n(results_, width_, 0.0f);
-    const bool narrow = at_.narrow_key.data != nullptr || at_.narrow_value.data != nullptr;
-    const std::ptrdiff_t block = narrow ? narrow_key_block : key_block;
     for (index_range keys{visible.begin, 0}; keys.begin < visible.end; keys.begin = keys.end) {
-      keys.end = std::min(keys.begin + block, visible.end);
-      multiply_keys(keys);
+      keys.end = std::min(keys.begin + key_block, visible.end);
+      at_.narrow_key.data != nullptr ? multiply_keys(at_.narrow_key, keys)
+                                     : multiply_keys(at_.key, keys);
       finish_scores(keys);
       const float rescale = online_softmax_update(keys.size());
       if (c_.drop.threshold != 0) drop_weights(keys);
@@ -92,29 +86,15 @@ class decode_step {
  private:
   static std::ptrdiff_t lanes() { return static_cast<std::ptrdiff_t>(hn::Lanes(tag())); }
 
-  struct float_rows {
-    const float* first;
-    std::ptrdiff_t step;
-  };
-  // The rows of a block of keys or values, in place or converted to float.
-  float_rows rows_of(const slice<const float>& from, const slice<const std::uint16_t>& narrow,
-                     const index_range& keys, std::ptrdiff_t columns) const {
-    if (narrow.data == nullptr) return {from.at(keys.begin, 0), from.row};
-    const std::ptrdiff_t pitch = round_up(columns, lanes());
-    widen_rows(narrow, keys, columns, widened_, pitch);
-    return {widened_, pitch};
-  }
-
-  void multiply_keys(const index_range& keys) const {
+  template <class T>
+  void multiply_keys(const slice<const T>& key, const index_range& keys) const {
     // One call for all keys: a call for every few keys took up to a tenth of the time.
-    const float* rows[key_block];
+    const T* rows[key_block];
     constexpr auto unit = static_cast<std::ptrdiff_t>(columns_at_once(1));
     static_assert(key_block % unit == 0);
     const std::ptrdiff_t count = keys.size(), padded = round_up(count, unit);
-    const auto [first, step] =
-        rows_of(at_.key, at_.narrow_key, keys, static_cast<std::ptrdiff_t>(depth_));
-    const float* row = first;
-    for (std::ptrdiff_t j = 0; j < count; ++j, row += step) rows[j] = row;
+    const T* row = key.at(keys.begin, 0);
+    for (std::ptrdiff_t j = 0; j < count; ++j, row += key.row) rows[j] = row;
     std::fill(rows + count, rows + padded, rows[0]);
     const float* const query = query_;
     dot_products<1>(&query, rows, static_cast<std::size_t>(padded), depth_, scores_);
@@ -217,15 +197,19 @@ class decode_step {
 
   // to = the sum over the keys of weight * value.
   void weigh_values(const index_range& keys, float* to) const {
+    at_.narrow_value.data != nullptr ? weigh_values(at_.narrow_value, keys, to)
+                                     : weigh_values(at_.value, keys, to);
+  }
+  template <class T>
+  void weigh_values(const slice<const T>& value, const index_range& keys, float* to) const {
     const float* const weights = scores_;
-    const auto [first, step] = rows_of(at_.value, at_.narrow_value, keys, width_);
-    axpy_lines<1>({.lhs = &weights,
-                   .lhs_step = 1,
-                   .rhs = first,
-                   .rhs_step = step,
-                   .depth = static_cast<std::size_t>(keys.size()),
-                   .columns = static_cast<std::size_t>(width_),
-                   .result = &to});
+    axpy_lines<1, T>({.lhs = &weights,
+                      .lhs_step = 1,
+                      .rhs = value.at(keys.begin, 0),
+                      .rhs_step = value.row,
+                      .depth = static_cast<std::size_t>(keys.size()),
+                      .columns = static_cast<std::size_t>(width_),
+                      .result = &to});
   }
 
   void accumulate_values(const index_range& keys, float rescale) const {
@@ -271,7 +255,7 @@ class decode_step {
   float running_max_ = 0;  // running maximum m of the scores
   float running_sum_ = 0;  // running sum of 2 * exp(s - m)
   // Pointers into the scratch.
-  float *query_, *results_, *block_results_, *scores_, *widened_;
+  float *query_, *results_, *block_results_, *scores_;
 };
 
 }  // namespace

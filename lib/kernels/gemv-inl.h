@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "kernels/cast-inl.h"
 #include "kernels/microkernel-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -19,10 +20,16 @@ namespace weft::kernels::HWY_NAMESPACE {
 // The most rows that are computed at a time.
 constexpr std::size_t rows_at_once = has_32_registers ? 4 : 2;
 
-// n lanes, or all of them if Full.
+// n lanes, or all of them if Full; bfloat16 becomes float.
 template <bool Full>
 HWY_INLINE vec load_part(const float* from, std::size_t n) {
   return Full ? hn::LoadU(tag(), from) : load_n(tag(), from, n);
+}
+template <bool Full>
+HWY_INLINE vec load_part(const half* from, std::size_t n) {
+  const hn::Rebind<half, tag> d;
+  const auto bits = Full ? hn::LoadU(d, from) : load_n(d, from, n);
+  return hn::BitCast(tag(), hn::ShiftLeft<16>(hn::PromoteTo(hn::RebindToUnsigned<tag>(), bits)));
 }
 template <bool Full>
 HWY_INLINE void store_part(vec v, float* to, std::size_t n) {
@@ -39,10 +46,9 @@ constexpr std::size_t columns_at_once(std::size_t rows) {
 
 // Adds the products of n elements of each row and column to the accumulators, row by row. row[I]
 // and column[I] belong to accumulator I.
-template <std::size_t Rows, bool Full, std::size_t... I, class... Sums>
+template <std::size_t Rows, bool Full, std::size_t... I, class T, class... Sums>
 HWY_INLINE void add_products(std::index_sequence<I...>, const float* const* row,
-                             const float* const* column, std::size_t k, std::size_t n,
-                             Sums&... sums) {
+                             const T* const* column, std::size_t k, std::size_t n, Sums&... sums) {
   const auto of_column = [column, k, n](std::size_t c)
                              HWY_ATTR { return load_part<Full>(column[c] + k, n); };
   if constexpr (Rows == 1) {
@@ -95,9 +101,9 @@ HWY_INLINE void store_sums(vec v0, vec v1, vec v2, vec v3, float* to) {
 
 // Entry c of row r of the tile is the sum of row[r][k] * column[c][k], vectorized along k. Entries
 // are stored four at a time: F counts these fours.
-template <std::size_t Rows, std::size_t... F, std::size_t... I, class... Sums>
+template <std::size_t Rows, std::size_t... F, std::size_t... I, class T, class... Sums>
 HWY_INLINE void dot_products(std::index_sequence<F...> fours, std::index_sequence<I...> all,
-                             const float* const* row, const float* const* column, std::size_t depth,
+                             const float* const* row, const T* const* column, std::size_t depth,
                              float* tile, Sums... sums) {
   if constexpr (sizeof...(Sums) < sizeof...(I)) {
     dot_products<Rows>(fours, all, row, column, depth, tile, sums..., hn::Zero(tag()));
@@ -106,7 +112,7 @@ HWY_INLINE void dot_products(std::index_sequence<F...> fours, std::index_sequenc
     const std::size_t lanes = hn::Lanes(tag());
     // Copied to locals: clang 14 would reload the pointers in each iteration.
     const float* const rows[]{row[I / at_once]...};
-    const float* const columns[]{column[I % at_once]...};
+    const T* const columns[]{column[I % at_once]...};
     std::size_t k = 0;
     for (; k + lanes <= depth; k += lanes)
       add_products<Rows, true>(all, rows, columns, k, lanes, sums...);
@@ -117,8 +123,8 @@ HWY_INLINE void dot_products(std::index_sequence<F...> fours, std::index_sequenc
   }
 }
 
-template <std::size_t Rows>
-HWY_NOINLINE std::size_t dot_products(const float* const* row, const float* const* column,
+template <std::size_t Rows, class T>
+HWY_NOINLINE std::size_t dot_products(const float* const* row, const T* const* column,
                                       std::size_t columns, std::size_t depth, float* tile) {
   constexpr std::size_t at_once = columns_at_once(Rows), entries = Rows * at_once;
   for (std::size_t c = 0; c < columns; c += at_once)
@@ -141,11 +147,12 @@ std::size_t dot_products(const float* const* row, std::size_t rows, const float*
 constexpr std::size_t gemv_pass_columns =
     l1_cache_bytes / 2 / (max_skinny_m * sizeof(float)) / max_tile_columns * max_tile_columns;
 
-// Rows of the lhs, and lines of the rhs, each contiguous along the columns.
+// Rows of the lhs, and lines of the rhs, of float or bfloat16, each contiguous along the columns.
+template <class T = float>
 struct gemv_operands {
   const float* const* lhs;  // row r's element at depth k is lhs[r][k * lhs_step]
   std::ptrdiff_t lhs_step;
-  const float* rhs;  // line k begins at rhs + k * rhs_step
+  const T* rhs;  // line k begins at rhs + k * rhs_step
   std::ptrdiff_t rhs_step;
   std::size_t depth, columns;
   float* const* result;
@@ -171,9 +178,9 @@ HWY_INLINE void axpy_at(std::index_sequence<R...>, Lines lines, float* const* to
 
 // The axpy form: adds lines from the k-th on, times their factors, to the result, or overwrites it
 // unless Add. Each line is read once for all rows.
-template <bool Add, std::size_t... R, std::size_t... L, class... Factors>
+template <bool Add, std::size_t... R, std::size_t... L, class T, class... Factors>
 HWY_INLINE void axpy_lines(std::index_sequence<R...> rows, std::index_sequence<L...> lines,
-                           const gemv_operands& p, std::ptrdiff_t k, Factors... factors) {
+                           const gemv_operands<T>& p, std::ptrdiff_t k, Factors... factors) {
   constexpr std::size_t done = sizeof...(Factors);
   const tag d;
   if constexpr (done < sizeof...(R) * sizeof...(L)) {
@@ -185,22 +192,22 @@ HWY_INLINE void axpy_lines(std::index_sequence<R...> rows, std::index_sequence<L
     // Copied to locals: a store of a vector may alias p, whose members would be reloaded.
     const std::size_t columns = p.columns;
     const std::ptrdiff_t step = p.rhs_step;
-    const float* from = p.rhs + k * step;
+    const T* from = p.rhs + k * step;
     float* const to[]{p.result[R]...};
     std::size_t j = 0;
     for (; j + lanes <= columns; j += lanes, from += lanes)
       axpy_at<Add, true>(rows, lines, to, j, lanes, factors...,
-                         hn::LoadU(d, from + static_cast<std::ptrdiff_t>(L) * step)...);
+                         load_part<true>(from + static_cast<std::ptrdiff_t>(L) * step, lanes)...);
     if (const std::size_t n = columns - j; n != 0)
       axpy_at<Add, false>(rows, lines, to, j, n, factors...,
-                          load_n(d, from + static_cast<std::ptrdiff_t>(L) * step, n)...);
+                          load_part<false>(from + static_cast<std::ptrdiff_t>(L) * step, n)...);
   }
 }
 
 // The factors of a few lines stay in registers. More lines at a time are more streams than the
 // caches can follow.
-template <std::size_t Rows>
-HWY_NOINLINE std::size_t axpy_lines(const gemv_operands& p) {
+template <std::size_t Rows, class T = float>
+HWY_NOINLINE std::size_t axpy_lines(const gemv_operands<T>& p) {
   constexpr std::size_t lines = std::min<std::size_t>((has_32_registers ? 16 : 8) / Rows, 8);
   const std::make_index_sequence<Rows> rows;
   const std::make_index_sequence<lines> all;
@@ -216,7 +223,7 @@ HWY_NOINLINE std::size_t axpy_lines(const gemv_operands& p) {
 
 // Computes up to `Rows` of `rows` rows and returns how many.
 template <std::size_t Rows = rows_at_once>
-std::size_t axpy_lines(const gemv_operands& p, std::size_t rows) {
+std::size_t axpy_lines(const gemv_operands<>& p, std::size_t rows) {
   if constexpr (Rows > 1) {
     if (rows < Rows) return axpy_lines<Rows - 1>(p, rows);
   }

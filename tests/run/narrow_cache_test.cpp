@@ -1,4 +1,5 @@
-// Caches of bfloat16: states of half the size, which attention reads as they are.
+// Caches of bfloat16: states of half the size, which attention reads as they are; and steps of one
+// position.
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
@@ -50,6 +51,26 @@ struct one_block {
         s / "block", x, at, {.bfloat16_cache = Narrow});
   }
 };
+
+// A step of one position, whose heads of queries that share keys are more than that: the mask is of
+// its position all the same, so that keys beyond it are skipped.
+struct one_step {
+  struct Step : axis<between<1, 1>> {};
+  constexpr auto operator()(scope s) const {
+    auto const x = s.input<"x", float, Step, Embed>();
+    auto const at = nn::decode_state<Step>(s / "decoding");
+    return nn::causal_block<Cache, Embed, nn::grouped<Heads, Group>, HeadDim, Hidden>(s, x, at);
+  }
+};
+constexpr bool skips_keys_beyond_the_step() {
+  graph const g = inference<one_step>::make();
+  for (int i = 0; i < g.count; ++i)
+    if (g.nodes[i].kind == op::attention)
+      return g.nodes[i].options == bit_of(attention_option::offset) &&
+             band_highest(g.nodes[i]) == 0;
+  return false;
+}
+static_assert(skips_keys_beyond_the_step());
 
 // What else may be done with elements of 16 bits.
 struct moved {
@@ -117,6 +138,14 @@ BOOST_AUTO_TEST_CASE(attention_over_a_cache_of_bfloat16_matches_the_reference) {
       testing::trial<inference<narrow_decoder, "y">>(s);
       testing::trial<training<narrow_decoder, "loss">>(s);
     }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_step_of_one_position_with_shared_keys_matches_the_reference) {
+  testing::settings s;
+  for (double const before : {0.0, 1.0, 50.0}) {
+    s.given["decoding.length"] = {before};
+    testing::trial<inference<one_step>>(s);
   }
 }
 

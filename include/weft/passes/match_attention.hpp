@@ -196,16 +196,32 @@ class attention_matcher {
     if (weights.axes.contains(f.depth_axis)) return false;
     for (int a = 0; a < weights.axes.count; ++a)
       if (weights.axes.at[a] != f.key_axis && !n.axes.contains(weights.axes.at[a])) return false;
-    // The query axis is the longest axis that only the query has.
+    // The query axis is one that only the query has: that whose positions a mask compares with the
+    // keys', or the longest, which heads that share keys may be in steps of few queries.
     f.query_axis = nullptr;
+    bool is_compared = false;
     for (int a = 0; a < at(f.query).axes.count; ++a) {
       axis_info const* const axis = at(f.query).axes.at[a];
-      bool const own =
-          axis != f.depth_axis && !at(f.key).axes.contains(axis) && !of_value.contains(axis);
-      if (own && (!f.query_axis || f.query_axis->extent < axis->extent)) f.query_axis = axis;
+      if (axis == f.depth_axis || at(f.key).axes.contains(axis) || of_value.contains(axis))
+        continue;
+      bool const compared = f.mask_count > 0 && has_positions(f.masks[0], axis);
+      if (!f.query_axis || (compared && !is_compared) ||
+          (compared == is_compared && f.query_axis->extent < axis->extent))
+        f.query_axis = axis, is_compared = compared;
     }
     int const batch = n.axes.count - 1 - (f.query_axis != nullptr);
     return batch + 4 <= max_rank;
+  }
+
+  // Whether a mask depends on the positions along an axis.
+  constexpr bool has_positions(int mask, const axis_info* axis) const {
+    node const& n = at(mask);
+    if (n.kind == op::positions) return n.axes.contains(axis);
+    bool const is_part = n.kind == op::logical_and || n.kind == op::less ||
+                         n.kind == op::less_equal || n.kind == op::add || n.kind == op::subtract;
+    for (int j = 0; is_part && j < n.operands; ++j)
+      if (has_positions(n.operand[j], axis)) return true;
+    return false;
   }
 
   // Splits masks joined by logical_and into their operands. False if there are too many.
