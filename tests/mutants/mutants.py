@@ -129,7 +129,9 @@ MUTANTS = [
                     "per element, with the same bits."),
     # Attention.
     mutant("attend: used weights are taken up", PASSES + "match_attention.hpp",
-           "if (at(id).kind != op::softmax || !only_here(id) ||", "if (at(id).kind != op::softmax ||"),
+           "at(of).kind == op::softmax && only_here(of) &&", "at(of).kind == op::softmax &&"),
+    mutant("attend: a sink is forgotten", PASSES + "fuse_attention.hpp",
+           "if (f.sink >= 0) add_option(n, attention_option::sink, to[f.sink]);", ""),
     mutant("attend: less is less or equal", PASSES + "match_attention.hpp",
            "p.constant += n.kind == op::less;", ""),
     mutant("attend: lengths are one more", PASSES + "match_attention.hpp",
