@@ -39,6 +39,9 @@ if(COMPILER_ID STREQUAL "GNU")
 else()
   list(APPEND options -fno-caret-diagnostics -ferror-limit=0)
 endif()
+if(PRECOMPILED)
+  list(APPEND options -include-pch ${PRECOMPILED})
+endif()
 execute_process(
   COMMAND ${CMAKE_COMMAND} -E env LC_ALL=C ${COMPILER} ${options} ${includes} ${SOURCE}
   RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
