@@ -87,8 +87,8 @@ struct moved {
     auto const both = concatenate<Both, shape<Place, KeyPlace>>(chosen, rename<Place, KeyPlace>(x));
     auto const some = gather<Both>(both, s.input<"at", std::int32_t, Few>());
     return results(as<"y">(cast<float>(broadcast<Heads>(some)) * 2.0f), as<"some">(some),
-                   as<"numbers">(cast<std::int32_t>(cast<float>(some) * 100)),
-                   as<"set">(cast<bool>(some)), as<"back">(cast<bfloat16>(cast<float>(x) * 3)));
+                   as<"numbers">(cast<std::int32_t>(some)), as<"set">(cast<bool>(some)),
+                   as<"back">(cast<bfloat16>(cast<float>(x) * 3)));
   }
 };
 
@@ -133,6 +133,8 @@ BOOST_AUTO_TEST_SUITE(narrow_cache)
 BOOST_AUTO_TEST_CASE(attention_over_a_cache_of_bfloat16_matches_the_reference) {
   for (int const pos : {0, 1, 3, 20}) {
     testing::settings s = testing::lengths<Pos>(pos);
+    // Keys and values are rounded by at most 2^-9, and an error of float may change the neighbour.
+    s.tolerance = 0x1p-7;
     for (double const before : {0.0, 1.0, 50.0}) {
       s.given["decoding.length"] = {before};
       testing::trial<inference<narrow_decoder, "y">>(s);
@@ -143,6 +145,7 @@ BOOST_AUTO_TEST_CASE(attention_over_a_cache_of_bfloat16_matches_the_reference) {
 
 BOOST_AUTO_TEST_CASE(a_step_of_one_position_with_shared_keys_matches_the_reference) {
   testing::settings s;
+  s.tolerance = 1e-4;
   for (double const before : {0.0, 1.0, 50.0}) {
     s.given["decoding.length"] = {before};
     testing::trial<inference<one_step>>(s);
@@ -150,7 +153,9 @@ BOOST_AUTO_TEST_CASE(a_step_of_one_position_with_shared_keys_matches_the_referen
 }
 
 BOOST_AUTO_TEST_CASE(elements_of_bfloat16_are_moved_chosen_and_converted) {
-  testing::trial<inference<moved, "y", "some", "numbers", "set", "back">>();
+  testing::settings s;
+  s.ranges["x"] = s.ranges["kept"] = {-9, 9};
+  testing::trial<inference<moved, "y", "some", "numbers", "set", "back">>(s);
 }
 
 BOOST_AUTO_TEST_CASE(a_block_with_a_cache_of_bfloat16_is_near_the_one_with_float) {
