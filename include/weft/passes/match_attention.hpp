@@ -77,6 +77,7 @@ class attention_matcher {
 
   constexpr const node& at(int id) const { return g_.nodes[id]; }
   constexpr bool is_constant(int id) const { return at(id).kind == op::constant; }
+  constexpr bool is_zero(int id) const { return is_constant(id) && constant_value(at(id)) == 0; }
   constexpr bool only_here(int id) const { return uses_[id] == 1; }
 
   // Matches a softmax along one axis, the keys'; with a sink, the part of it that is the keys', as
@@ -103,7 +104,11 @@ class attention_matcher {
       return -1;
     f.key_axis = keys;
     f.sink = both.operand[0];
-    if (at(f.sink).kind == op::copy) f.sink = at(f.sink).operand[0];
+    // A sink is broadcast to the scores' other axes by adding it to zeros.
+    node const& first = at(f.sink);
+    if (first.kind == op::copy) f.sink = first.operand[0];
+    for (int j = 0; first.kind == op::add && j < 2; ++j)
+      if (is_zero(first.operand[j])) f.sink = first.operand[1 - j];
     return at(f.sink).axes.contains(keys) ? -1 : both.operand[1];
   }
 

@@ -33,20 +33,24 @@ struct cope : encoding {
                         const attention_positions<Pos, KeyPos, At, Keys>& where) const {
     static_assert(!std::same_as<Keys, no_term>,
                   "nn::position::cope: it needs the keys of the run, which a cache has not");
-    using Counts = weft::nn::detail::counts<Count>;
-    constexpr auto last = static_cast<std::int32_t>(Count) - 1;
-    auto const table = s.param<"embedding", HeadDim, Counts>(init::zeros());
-    auto const logits = scaled<HeadDim>(dot<HeadDim>(query, where.keys.key), where.scale);
-    auto const gates = weft::where(positions<KeyPos>() <= where.at, sigmoid(logits), 0.0f);
-    // The sum from each key on is that of all, less that of the keys before it.
-    auto const after = sum<KeyPos>(gates) - (cumulative_sum<KeyPos>(gates) - gates);
-    auto const place = minimum(maximum(after, 0.0f), static_cast<float>(last));
-    auto const floor = cast<std::int32_t>(place);
-    auto const share = place - cast<float>(floor);
-    auto const of_counts = dot<HeadDim>(query, table);
-    auto const lower = gather<Counts>(of_counts, floor);
-    auto const upper = gather<Counts>(of_counts, minimum(floor + 1, last));
-    return upper * share + lower * (1 - share);
+    if constexpr (std::same_as<Keys, no_term>) {
+      return no_term{};
+    } else {
+      using Counts = weft::nn::detail::counts<Count>;
+      constexpr auto last = static_cast<std::int32_t>(Count) - 1;
+      auto const table = s.param<"embedding", HeadDim, Counts>(init::zeros());
+      auto const logits = scaled<HeadDim>(dot<HeadDim>(query, where.keys.key), where.scale);
+      auto const gates = weft::where(positions<KeyPos>() <= where.at, sigmoid(logits), 0.0f);
+      // The sum from each key on is that of all, less that of the keys before it.
+      auto const after = sum<KeyPos>(gates) - (cumulative_sum<KeyPos>(gates) - gates);
+      auto const place = minimum(maximum(after, 0.0f), static_cast<float>(last));
+      auto const floor = cast<std::int32_t>(place);
+      auto const share = place - cast<float>(floor);
+      auto const of_counts = dot<HeadDim>(query, table);
+      auto const lower = gather<Counts>(of_counts, floor);
+      auto const upper = gather<Counts>(of_counts, minimum(floor + 1, last));
+      return upper * share + lower * (1 - share);
+    }
   }
 };
 

@@ -21,13 +21,17 @@ struct forgetting : encoding {
                         const attention_positions<Pos, KeyPos, At, Keys>& where) const {
     static_assert(!std::same_as<Keys, no_term>,
                   "nn::position::forgetting: it needs the keys of the run, which a cache has not");
-    using Features = typename Keys::features;
-    auto const gate = linear<shape<Features>, Heads>(s / "fgate_proj", where.keys.source);
-    // log(sigmoid(gate)), without overflow.
-    auto const forgotten = minimum(gate, 0.0f) - log(exp(minimum(gate, -gate)) + 1.0f);
-    auto const until = cumulative_sum<KeyPos>(forgotten);
-    auto const since = gather<KeyPos>(until, where.at) - until;
-    return minimum(since, -since);
+    if constexpr (std::same_as<Keys, no_term>) {
+      return no_term{};
+    } else {
+      using Features = typename Keys::features;
+      auto const gate = linear<shape<Features>, Heads>(s / "fgate_proj", where.keys.source);
+      // log(sigmoid(gate)), without overflow.
+      auto const forgotten = minimum(gate, 0.0f) - log(exp(minimum(gate, -gate)) + 1.0f);
+      auto const until = cumulative_sum<KeyPos>(forgotten);
+      auto const since = gather<KeyPos>(until, where.at) - until;
+      return minimum(since, -since);
+    }
   }
 };
 
