@@ -19,7 +19,7 @@ HWY_BEFORE_NAMESPACE();
 namespace weft::kernels::HWY_NAMESPACE {
 
 // to = the rows [keys.begin, keys.end) of `columns` columns, as float, in rows of `pitch` elements,
-// whole vectors: those past the columns are 0.
+// a whole number of vectors: the padding after the columns is 0.
 inline HWY_NOINLINE void widen_rows(const slice<const std::uint16_t>& from, const index_range& keys,
                                     std::ptrdiff_t columns, float* to, std::ptrdiff_t pitch) {
   const floats d;

@@ -2,9 +2,9 @@
 // "Functional interpolation for relative positions improves long context transformers").
 #pragma once
 
+#include "weft/nn/linear.hpp"
 #include "weft/nn/position/encoding.hpp"
 #include "weft/ops/convert.hpp"
-#include "weft/ops/dot.hpp"
 #include "weft/ops/functions.hpp"
 
 namespace weft::nn {
