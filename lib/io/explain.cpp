@@ -23,7 +23,8 @@ std::string axes_text(const axis_list& axes) {
 }
 
 std::string element_text(dtype e) {
-  return e == dtype::float32 ? "" : " " + std::string(detail::name_of_type(e));
+  if (e == dtype::float32) return {};
+  return std::string(" ").append(detail::name_of_type(e));
 }
 
 std::string padded(std::string s, std::size_t width) {
