@@ -42,6 +42,29 @@ struct twice_restricted {
   }
 };
 
+// Attention of each position to its neighbours, whose sink, or bias, is computed from all
+// positions.
+template <int N, int D, bool Sink>
+struct aware_of_all {
+  constexpr auto operator()(weft::scope s) const {
+    using namespace weft;
+    auto x = s.input<"x", float, Pos<N>, Embed<D>>();
+    auto keys = rename<Pos<N>, KeyPos<N>>(x);
+    auto all = sum<Pos<N>, Embed<D>>(x);
+    auto scores = nn::dot_product_score<Embed<D>>(x, keys);
+    auto masked = [&](const auto& y) {
+      return where(nn::sliding_window<Pos<N>, KeyPos<N>>(1, 1), y, -infinity);
+    };
+    auto weights = [&] {
+      if constexpr (Sink)
+        return nn::softmax_with_sink<KeyPos<N>>(masked(scores), all);
+      else
+        return softmax<KeyPos<N>>(masked(scores + all * cast<float>(positions<KeyPos<N>>())));
+    }();
+    return dot<KeyPos<N>>(weights, rename<Embed<D>, Value<D>>(keys));
+  }
+};
+
 // A position-wise layer.
 template <int N, int D>
 struct position_wise {
@@ -103,6 +126,11 @@ BOOST_AUTO_TEST_CASE(a_convolution_costs_k_n_d_squared_in_few_operations_and_n_o
   BOOST_TEST((path<one, 64>) == 32);  // 63 / 2, rounded up
   BOOST_TEST((path<convolutional<513, 64, 5>, 513>) == 256);
   BOOST_TEST((path<convolutional<513, 64, 17>, 513>) == 64);
+}
+
+BOOST_AUTO_TEST_CASE(biases_and_sinks_of_attention_connect_what_they_are_computed_from) {
+  BOOST_TEST((path<aware_of_all<100, 8, true>, 100>) == 1);
+  BOOST_TEST((path<aware_of_all<100, 8, false>, 100>) == 1);
 }
 
 BOOST_AUTO_TEST_CASE(stacked_layers_add_their_receptive_fields_and_their_hops) {

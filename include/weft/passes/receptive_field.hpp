@@ -175,8 +175,8 @@ class receptive_field_finder {
     attention_axes const axes = attention_axes_of(g_, n);
     receptive_field const seen = both(of_[n.operand[1]], of_[n.operand[2]]);
     receptive_field seeing = of_[n.operand[0]];
-    if (int const table = find_option(n, attention_option::relative); table >= 0)
-      seeing = both(seeing, of_[table]);
+    for (int j = 3; j < n.operands; ++j)  // its options: masks, biases, limits, a sink
+      seeing = both(seeing, of_[n.operand[j]]);
     if (!is_position(axes.key)) return both(seeing, seen);
     // An offset is known only at run time.
     bool const banded = is_position(axes.query) && find_option(n, attention_option::offset) < 0;
