@@ -4,6 +4,7 @@
 
 #include <models/bert.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace models {
@@ -38,11 +39,13 @@ struct bert_encoder : bert<Size, Tokens, Sentences> {
     replace("norm2", "output.LayerNorm");
     replace("linear1", "intermediate.dense");
     replace("linear2", "output.dense");
-    auto const at = name.find("self_attn.in_proj_");
+    std::string_view const joined = "self_attn.in_proj_";
+    auto const at = name.find(joined);
     if (at == name.npos) return {name};
     std::vector<std::string> parts;
     for (std::string const part : {"query.", "key.", "value."})
-      parts.push_back(name.substr(0, at) + "attention.self." + part + name.substr(at + 18));
+      parts.push_back(name.substr(0, at) + "attention.self." + part +
+                      name.substr(at + joined.size()));
     return parts;
   }
 };

@@ -69,8 +69,9 @@ struct attention_call {
   int loops = 0;
   std::ptrdiff_t extent[max_loops]{};
   operand query;        // [batch..., query, depth]
-  operand key;          // [batch..., key, depth]; it and the value may be bfloat16, but not for
-  operand value;        // the adjoint: [batch..., key, value]
+  operand key;          // [batch..., key, depth]
+  operand value;        // [batch..., key, value]; it and the key may be bfloat16, but not for the
+                        // adjoint
   operand mask;         // any of [batch..., query, key], boolean; absent: every key is visible
   operand bias;         // any of [batch..., query, key]
   operand relative;     // any of [batch..., query], distance; its stride in the key loop is that of
