@@ -1,29 +1,76 @@
-# weft_add_model(<target> <header> <model> [RESULTS <name>...] [TRAINING <loss>])
+# weft_add_model(<target> <header> <model>... [RESULTS <name>...] [TRAINING <loss>])
 #
-# Generates code for a model that the header declares, for every SIMD target, and adds it to the
+# Generates code for models that the header declares, for every SIMD target, and adds it to the
 # CMake target: for weft::generated<model, results...>() or, with TRAINING, for
 # weft::generated_training<model, loss>(). The header is a file, or a path as in #include "...".
-function(weft_add_model target header model)
-  cmake_parse_arguments(PARSE_ARGV 3 arg "" "TRAINING" "RESULTS")
-  if(arg_UNPARSED_ARGUMENTS OR (DEFINED arg_TRAINING AND DEFINED arg_RESULTS))
+#
+# Models of one call are compiled as one file, named after the first. That takes less time in all
+# than a file each, since most of a small model's time is the headers', but they do not compile in
+# parallel.
+function(weft_add_model target header)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "TRAINING" "RESULTS")
+  set(models ${arg_UNPARSED_ARGUMENTS})
+  if(NOT models OR (DEFINED arg_TRAINING AND DEFINED arg_RESULTS))
     message(FATAL_ERROR
-      "weft_add_model(<target> <header> <model> [RESULTS <name>... | TRAINING <loss>])")
+      "weft_add_model(<target> <header> <model>... [RESULTS <name>... | TRAINING <loss>])")
   endif()
   set(kind inference)
   if(DEFINED arg_TRAINING)
     set(kind training)
   endif()
-  set(arguments ${model})
+  set(names "")
   foreach(name IN LISTS arg_RESULTS arg_TRAINING)
-    string(APPEND arguments ", \"${name}\"")
+    string(APPEND names ", \"${name}\"")
   endforeach()
-  set(source "${kind}<${arguments}>")
   list(JOIN ARGV " " said)
   set(said "weft_add_model(${said})")
   if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${header})
     set(header ${CMAKE_CURRENT_SOURCE_DIR}/${header})
   endif()
-  string(MAKE_C_IDENTIFIER "${source}" name)
+
+  # What the file says of each model.
+  set(check [[
+static_assert(!weft::in_unnamed_namespace<@model@>(),
+              "@said@: @model@ is in an unnamed namespace, and so in each file another one");
+static_assert(weft::detail::has_results<@model@@names@>(),
+              "@said@: @model@ has no result of this name");
+]])
+  set(functions [[
+void run_@number@(const engine& e) {
+  run_instructions<@unit@>(e);
+}
+void pack_@number@(const engine& e, std::byte* packed) {
+  pack_operands<@unit@>(e, packed);
+}
+]])
+  set(dispatch [[
+namespace generate {
+namespace {
+HWY_EXPORT(run_@number@);
+HWY_EXPORT(pack_@number@);
+}
+void run_on_best_target(tag<@unit@>, const engine& e) noexcept {
+  HWY_DYNAMIC_DISPATCH(run_@number@)(e);
+}
+void pack_on_best_target(tag<@unit@>, const engine& e, std::byte* packed) noexcept {
+  HWY_DYNAMIC_DISPATCH(pack_@number@)(e, packed);
+}
+}  // namespace generate
+template struct detail::made_by_weft_add_model<@unit@>;
+]])
+  set(parts check functions dispatch)
+  set(number 0)
+  foreach(model IN LISTS models)
+    set(unit "${kind}<${model}${names}>")
+    foreach(part IN LISTS parts)
+      string(CONFIGURE "${${part}}" text @ONLY)
+      string(APPEND ${part}_of_all "${text}")
+    endforeach()
+    math(EXPR number "${number} + 1")
+  endforeach()
+
+  list(GET models 0 first)
+  string(MAKE_C_IDENTIFIER "${kind}<${first}${names}>" name)
   set(file ${CMAKE_CURRENT_BINARY_DIR}/weft_models/${target}/${name}.cpp)
   configure_file(${CMAKE_CURRENT_FUNCTION_LIST_DIR}/weft-model.cpp.in ${file} @ONLY)
   target_sources(${target} PRIVATE ${file})

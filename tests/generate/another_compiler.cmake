@@ -3,7 +3,7 @@
 # that is built, and runs it.
 find_package(hwy REQUIRED)
 set(files ${CMAKE_CURRENT_SOURCE_DIR}/generate/another_compiler_test.cpp)
-foreach(model narrow awkward_rows awkward_elements padded_awkward_attention turning_awkward)
+foreach(model narrow awkward_rows)
   list(APPEND files ${CMAKE_CURRENT_BINARY_DIR}/weft_models/weft_generate_test/inference_weft__generating__${model}_.cpp)
 endforeach()
 list(JOIN files "|" files)

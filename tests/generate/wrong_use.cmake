@@ -11,7 +11,7 @@ endfunction()
 add_library(result_of_no_such_name OBJECT EXCLUDE_FROM_ALL)
 weft_add_model(result_of_no_such_name generate/models.hpp weft::generating::perceptron RESULTS y)
 weft_add_wrong_use(result_of_no_such_name
-  "perceptron RESULTS y\\): the model has no result of this name")
+  "RESULTS y\\): weft::generating::perceptron has no result of this name")
 
 add_library(no_such_header OBJECT EXCLUDE_FROM_ALL)
 weft_add_model(no_such_header generate/no_models.hpp weft::generating::perceptron)
@@ -19,7 +19,7 @@ weft_add_wrong_use(no_such_header "perceptron\\): there is no such header")
 
 add_library(unnamed_namespace OBJECT EXCLUDE_FROM_ALL)
 weft_add_model(unnamed_namespace generate/unnamed.hpp unnamed)
-weft_add_wrong_use(unnamed_namespace "unnamed\\): the model is in an unnamed namespace")
+weft_add_wrong_use(unnamed_namespace "unnamed\\): unnamed is in an unnamed namespace")
 
 add_executable(no_line_of_cmake EXCLUDE_FROM_ALL generate/without_code.cpp)
 weft_add_wrong_use(no_line_of_cmake "undefined .*made_by_weft_add_model")

@@ -152,11 +152,6 @@ class Model:
             tolerances(g, wanted, seed) if self.sampled else (self.clean, self.tolerance))
         self.gradients = gradients(g, seed) if self.trained else {}
 
-    def cmake_text(self, target, header):
-        said = f"weft_add_model({target} {header} {self.name}::model"
-        lines = [f"{said} RESULTS {' '.join(n for n, _ in self.results)})"] if self.generated else []
-        return lines + ([f"{said} TRAINING loss)"] if self.generated_training else [])
-
     def needed(self):
         """The nodes in order, without dead ones."""
         keep, stack = set(), [v for _, v in self.results] + [v for u in self.graph.updates for v in u]
@@ -258,6 +253,19 @@ def write_files(models, stem):
     data.write_text("\n".join(m.numbers_text() for m in models) + "\n")
 
 
+def cmake_text(models, target, header):
+    """Adds their generated code: models of the same results, a few at a time, are one file."""
+    groups = {}
+    for m in models:
+        if m.generated:
+            groups.setdefault("RESULTS " + " ".join(n for n, _ in m.results), []).append(m)
+        if m.generated_training:
+            groups.setdefault("TRAINING loss", []).append(m)
+    return [f"weft_add_model({target} {header} {' '.join(f'{m.name}::model' for m in group[i:i + 4])}"
+            f" {results})"
+            for results, group in groups.items() for i in range(0, len(group), 4)]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seed", type=int, default=1)
@@ -268,15 +276,16 @@ def main():
     parser.add_argument("--out", type=pathlib.Path, required=True)
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
+    models = [model_of(args.seed, i) for i in range(args.first, args.first + args.count)]
+    # Those with generated code are together, as far as they go into the same file.
+    models.sort(key=lambda m: not (m.generated or m.generated_training))
     cmake = []
-    for begin in range(args.first, args.first + args.count, args.per_file):
-        end = min(begin + args.per_file, args.first + args.count)
-        models = [model_of(args.seed, i) for i in range(begin, end)]
-        stem = args.out / f"models_{(begin - args.first) // args.per_file}"
-        write_files(models, stem)
+    for begin in range(0, len(models), args.per_file):
+        some = models[begin:begin + args.per_file]
+        stem = args.out / f"models_{begin // args.per_file}"
+        write_files(some, stem)
         cmake.append(f"target_sources({args.target} PRIVATE {stem.with_suffix('.cpp').resolve()})")
-        for m in models:
-            cmake += m.cmake_text(args.target, stem.with_suffix(".hpp").name)
+        cmake += cmake_text(some, args.target, stem.with_suffix(".hpp").name)
     (args.out / "models.cmake").write_text("\n".join(cmake) + "\n")
 
 
