@@ -18,6 +18,7 @@ struct whisper {
   struct Tap : weft::axis<3> {};
   struct Sound : weft::axis<Size::frames / 2> {};
   struct KeySound : weft::alias<Sound> {};
+  struct Heard : weft::axis<weft::up_to<Size::frames / 2>> {};
   struct Vocab : weft::axis<Size::vocab> {};
   struct Place : weft::axis<Size::positions> {};
   struct Cache : weft::axis<weft::up_to<Size::positions>> {};
@@ -69,15 +70,17 @@ struct whisper {
     }
   };
 
-  // At most `Step` tokens in a run. `encoded` is the encoder's result.
+  // At most `Step` tokens in a run. `encoded` is the encoder's result in the first run, and empty
+  // in those after it, which have its keys and values in their cache.
   template <int Step>
   struct decoder {
     struct Pos : weft::axis<weft::between<1, Step>> {};
     constexpr auto operator()(weft::scope s) const {
       namespace nn = weft::nn;
       auto d = s / "model" / "decoder";
-      auto encoded = s.input<"encoded", float, Sound, Embed>();
+      auto encoded = s.input<"encoded", float, Heard, Embed>();
       auto at = nn::decode_state<Pos>(s / "decoding");
+      auto heard = nn::decode_state<Heard>(s / "hearing");
       auto table = nn::tied_embedding<Vocab, Embed>(d / "embed_tokens");
       auto x = table.embed(s.input<"tokens", std::int32_t, Pos>()) +
                nn::embedding<Place, Embed>(d / "embed_positions", nn::position_ids(at));
@@ -88,8 +91,9 @@ struct whisper {
         auto y = x + attend<Cache>(self, query(self, from), past.keys, past.values,
                                    nn::causal_cache_mask<Cache>(at));
         auto q = query(cross, norm(layer / "encoder_attn_layer_norm", y));
-        x = feed_forward(layer,
-                         y + attend<Sound>(cross, q, key(cross, encoded), value(cross, encoded)));
+        auto k = key(cross, encoded), v = value(cross, encoded);
+        auto sound = nn::kv_cache<Sound>(cross, heard, k, v);
+        x = feed_forward(layer, y + attend<Sound>(cross, q, sound.keys, sound.values));
       }
       auto last = weft::gather<Pos>(x, weft::cast<std::int32_t>(weft::length<Pos>()) - 1);
       return weft::results(weft::as<"logits">(table.logits(norm(d / "layer_norm", last))));

@@ -3,8 +3,10 @@
 #include <boost/test/unit_test.hpp>
 #include <chat/byte_pairs.hpp>
 #include <chat/chat_template.hpp>
+#include <chat/conversation.hpp>
 #include <chat/sampler.hpp>
 #include <cstdint>
+#include <filesystem>
 #include <map>
 #include <string>
 #include <vector>
@@ -130,6 +132,29 @@ BOOST_AUTO_TEST_CASE(the_most_likely_tokens_are_chosen_by_their_probabilities) {
   BOOST_TEST(counts({.temperature = 1, .top_k = 0, .top_p = 0.7}).size() == 2u);
   BOOST_TEST(counts({.temperature = 100, .top_k = 0, .top_p = 1}).size() == 4u);
   BOOST_TEST((counts({.temperature = 1, .seed = 3}) == counts({.temperature = 1, .seed = 3})));
+}
+
+// The tokens are those that transformers 5.24 chooses in float32 from the same file, by its
+// generate(do_sample=False).
+BOOST_AUTO_TEST_CASE(the_published_weights_answer_as_in_transformers) {
+  std::filesystem::path const file = CHAT_MODEL;
+  if (!std::filesystem::exists(file)) {
+    BOOST_TEST_MESSAGE("left out: " << file << " is not there; ./run chat fetches it");
+    return;
+  }
+  chat::conversation talk(weft::gguf_file(file), {.precision = weft::precision::float32}, {}, "");
+  std::string streamed;
+  auto const stream = [&](std::string_view part) { streamed += part; };
+  std::string const expected =
+      "The answer to this question lies in the intricate dance of light and color. The sky appears "
+      "blue because of a phenomenon known as Rayleigh scattering. This occurs when light "
+      "encounters "
+      "molecules of air, which scatter";
+  BOOST_TEST(talk.answer("Why is the sky blue?", 40, stream) == expected);
+  BOOST_TEST(streamed == expected);
+  BOOST_TEST(talk.last().prompt == 36u);
+  BOOST_TEST(talk.last().answer == 40u);
+  BOOST_TEST(!talk.is_full());
 }
 
 BOOST_AUTO_TEST_SUITE_END()
