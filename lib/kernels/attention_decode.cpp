@@ -1,5 +1,6 @@
-// Attention of a single query (a decode step). Vectors of scores run along the keys; keys and
-// values are read once, sequentially.
+// Attention of a single query (a decode step). Vectors of scores run along the keys. Heads that
+// share their keys and values (grouped and multi-query attention) take a block of keys in turn, so
+// that the first reads it from memory and the others from the cache.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -32,7 +33,28 @@ constexpr float infinity = std::numeric_limits<float>::infinity();
 // Keys in a block. Their scores are in the part of the scratch that holds those of a tile of
 // queries and a block of keys.
 constexpr std::ptrdiff_t key_block = 512;
-static_assert(key_block + max_dot_lanes <= attention_key_block * max_attention_tile);
+
+// The most heads for which keys are read at once. Three rows of four columns are twelve
+// accumulators, which with a vector of each column just fit into 16 registers.
+constexpr std::size_t decode_rows = has_32_registers ? 4 : 3;
+
+constexpr std::ptrdiff_t score_pitch = key_block + max_dot_lanes;
+static_assert(decode_rows * score_pitch <= attention_key_block * max_attention_tile);
+
+// The most heads that take a block in turn: each has a row in the parts of the scratch that hold
+// the queries and the results of a tile.
+constexpr std::ptrdiff_t max_shared = 8;
+static_assert(max_shared <= max_attention_tile);
+
+// One head's query.
+struct decode_head {
+  attention_view at;
+  index_range visible;    // the keys that it may see
+  float* query;           // scaled
+  float* results;         // not normalised yet
+  float running_max = 0;  // running maximum m of the scores
+  float running_sum = 0;  // running sum of 2 * exp(s - m)
+};
 
 class decode_step {
  public:
@@ -46,76 +68,134 @@ class decode_step {
         schedule_(c.random, c.drop.stream) {
     const attention_scratch offsets(c);
     const auto floats = [&](std::size_t at) { return reinterpret_cast<float*>(c.scratch + at); };
-    query_ = floats(offsets.queries);
-    results_ = floats(offsets.results);
-    block_results_ = floats(offsets.values);
-    scores_ = floats(offsets.scores);
-    // The padding of the last vector takes part in the arithmetic, but is never stored: zeros,
-    // since subnormal garbage could be slow.
-    for (float* row : {results_, block_results_})
-      std::fill(row + width_, row + round_up(width_, lanes()), 0.0f);
+    const std::size_t row = round_up(static_cast<std::size_t>(width_), max_dot_lanes);
+    for (std::size_t h = 0; h < max_shared; ++h) {
+      heads_[h].query = floats(offsets.queries) + h * depth_;
+      heads_[h].results = floats(offsets.results) + h * row;
+    }
+    for (std::size_t h = 0; h < decode_rows; ++h) {
+      scores_[h] = floats(offsets.scores) + h * score_pitch;
+      block_results_[h] = floats(offsets.values) + h * row;
+      clear_padding(block_results_[h]);
+    }
   }
 
-  // Returns false if a result is not finite.
-  bool run(const batch_index& batch) {
-    // Constructed in place: a copy would load what was just stored, which stalls until the stores
-    // are in the cache.
-    std::construct_at(&at_, c_, batch);
-    // Stored in full vectors, as it is loaded: g++ would store half vectors, and a load of both
-    // halves would stall on them.
-    const vec scale = hn::Set(tag(), scale_);
-    map<float>(
-        depth_, [&](vec v) HWY_ATTR { return hn::Mul(scale, v); }, query_, at_.query.data);
-    running_max_ = std::numeric_limits<float>::lowest();
-    running_sum_ = 0;
-    const index_range visible = at_.limits.keys_seen_by_any(
-        {0, 1}, band_range(at_.band, {0, 1}, {0, at_.keys}).keys({0, 1}));
-    if (visible.begin >= visible.end) std::fill_n(results_, width_, 0.0f);
-    for (index_range keys{visible.begin, 0}; keys.begin < visible.end; keys.begin = keys.end) {
-      keys.end = std::min(keys.begin + key_block, visible.end);
-      at_.narrow_key.data != nullptr ? multiply_keys(at_.narrow_key, keys)
-                                     : multiply_keys(at_.key, keys);
-      finish_scores(keys);
-      const float rescale = online_softmax_update(keys.size());
-      if (c_.drop.threshold != 0) drop_weights(keys);
-      keys.begin == visible.begin ? weigh_values(keys, results_) : accumulate_values(keys, rescale);
+  // Computes the batch indices [first, first + count), which share keys and values. Returns false
+  // if a result is not finite.
+  bool run(std::ptrdiff_t first, std::ptrdiff_t count) {
+    index_range all{PTRDIFF_MAX, 0};  // the keys that at least one of the heads sees
+    for (std::ptrdiff_t h = 0; h < count; ++h) {
+      begin(heads_[h], {c_, first + h});
+      const index_range& keys = heads_[h].visible;
+      if (!keys.empty()) all = {std::min(all.begin, keys.begin), std::max(all.end, keys.end)};
     }
-    return store_results();
+    // Blocks begin at multiples of their size, whichever heads are computed together: their sums
+    // are the same to the bit.
+    for (std::ptrdiff_t k = all.begin / key_block * key_block; k < all.end; k += key_block)
+      for (std::ptrdiff_t h = 0, n; h < count; h += n) {
+        const index_range keys = heads_[h].visible.intersect({k, k + key_block});
+        n = alike(h, count);
+        if (!keys.empty()) add_keys(heads_ + h, n, keys);
+      }
+    bool all_finite = true;
+    for (std::ptrdiff_t h = 0; h < count; ++h) all_finite = store_results(heads_[h]) && all_finite;
+    return all_finite;
   }
 
  private:
   static std::ptrdiff_t lanes() { return static_cast<std::ptrdiff_t>(hn::Lanes(tag())); }
 
-  template <class T>
-  void multiply_keys(const slice<const T>& key, const index_range& keys) const {
+  void begin(decode_head& head, const batch_index& batch) const {
+    // Constructed in place: a copy would load what was just stored, which stalls until the stores
+    // are in the cache.
+    const attention_view& at = *std::construct_at(&head.at, c_, batch);
+    // Stored in full vectors, as it is loaded: g++ would store half vectors, and a load of both
+    // halves would stall on them.
+    const vec scale = hn::Set(tag(), scale_);
+    map<float>(
+        depth_, [&](vec v) HWY_ATTR { return hn::Mul(scale, v); }, head.query, at.query.data);
+    head.running_max = std::numeric_limits<float>::lowest();
+    head.running_sum = 0;
+    head.visible =
+        at.limits.keys_seen_by_any({0, 1}, band_range(at.band, {0, 1}, {0, at.keys}).keys({0, 1}));
+    if (head.visible.empty()) std::fill_n(head.results, width_, 0.0f);
+    clear_padding(head.results);
+  }
+
+  // The padding of the last vector takes part in the arithmetic, but is never stored: zeros, since
+  // subnormal garbage could be slow.
+  void clear_padding(float* row) const {
+    std::fill(row + width_, row + round_up(width_, lanes()), 0.0f);
+  }
+
+  // How many of the heads from the h-th on to read keys for at once: they see the same, and those
+  // that follow are not left with a single one, as four are two and two.
+  std::ptrdiff_t alike(std::ptrdiff_t h, std::ptrdiff_t count) const {
+    std::ptrdiff_t n = 1;
+    while (h + n < count && heads_[h + n].visible == heads_[h].visible) ++n;
+    constexpr auto rows = static_cast<std::ptrdiff_t>(decode_rows);
+    const std::ptrdiff_t times = (n + rows - 1) / rows;
+    return (n + times - 1) / times;
+  }
+
+  // Adds the keys to `count` heads, at most Rows, for which they are read once.
+  template <std::size_t Rows = decode_rows>
+  void add_keys(decode_head* heads, std::ptrdiff_t count, const index_range& keys) const {
+    if constexpr (Rows > 1) {
+      if (count < static_cast<std::ptrdiff_t>(Rows)) return add_keys<Rows - 1>(heads, count, keys);
+    }
+    const attention_view& at = heads[0].at;
+    at.narrow_key.data != nullptr ? multiply_keys<Rows>(heads, at.narrow_key, keys)
+                                  : multiply_keys<Rows>(heads, at.key, keys);
+    float rescale[Rows];
+    for (std::size_t h = 0; h < Rows; ++h) {
+      finish_scores(heads[h].at, keys, scores_[h]);
+      rescale[h] = online_softmax_update(heads[h], scores_[h], keys.size());
+      if (c_.drop.threshold != 0) drop_weights(heads[h].at, keys, scores_[h]);
+    }
+    const bool is_first = keys.begin == heads[0].visible.begin;
+    float* to[Rows];
+    for (std::size_t h = 0; h < Rows; ++h) to[h] = is_first ? heads[h].results : block_results_[h];
+    at.narrow_value.data != nullptr ? weigh_values<Rows>(at.narrow_value, keys, to)
+                                    : weigh_values<Rows>(at.value, keys, to);
+    for (std::size_t h = 0; !is_first && h < Rows; ++h)
+      add_results(heads[h].results, rescale[h], block_results_[h]);
+  }
+
+  // scores_[h] = the products of head h's query with the keys.
+  template <std::size_t Rows, class T>
+  void multiply_keys(const decode_head* heads, const slice<const T>& key,
+                     const index_range& keys) const {
     // One call for all keys: a call for every few keys took up to a tenth of the time.
     const T* rows[key_block];
-    constexpr auto unit = static_cast<std::ptrdiff_t>(columns_at_once(1));
+    constexpr auto unit = static_cast<std::ptrdiff_t>(columns_at_once(Rows));
     static_assert(key_block % unit == 0);
     const std::ptrdiff_t count = keys.size(), padded = round_up(count, unit);
     const T* row = key.at(keys.begin, 0);
     for (std::ptrdiff_t j = 0; j < count; ++j, row += key.row) rows[j] = row;
     std::fill(rows + count, rows + padded, rows[0]);
-    const float* const query = query_;
-    dot_products<1>(&query, rows, static_cast<std::size_t>(padded), depth_, scores_);
+    const float* queries[Rows];
+    for (std::size_t h = 0; h < Rows; ++h) queries[h] = heads[h].query;
+    dot_products<Rows>(queries, rows, static_cast<std::size_t>(padded), depth_, scores_[0],
+                       score_pitch);
   }
 
-  void finish_scores(const index_range& keys) const {
+  void finish_scores(const attention_view& at, const index_range& keys, float* scores) const {
     const std::ptrdiff_t count = keys.size();
-    if (c_.soft_cap != 0) cap_scores(scores_, count, static_cast<float>(c_.soft_cap));
+    if (c_.soft_cap != 0) cap_scores(scores, count, static_cast<float>(c_.soft_cap));
     const auto add = [&](const bias_tile<const float>& bias) {
       bias.for_each_stride(
           0, {0, count},
           [&](std::ptrdiff_t first, std::ptrdiff_t n, const float* from, std::ptrdiff_t step) {
-            add_to_scores(scores_ + first, n, from, step);
+            add_to_scores(scores + first, n, from, step);
           });
     };
-    if (at_.bias.data != nullptr) add({at_.bias.at(0, keys.begin), 0, at_.bias.column});
-    if (at_.relative != nullptr)
-      add(relative_bias_tile(c_, at_.relative, c_.relative, at_.band, 0, keys.begin));
-    if (at_.mask.data != nullptr)
+    if (at.bias.data != nullptr) add({at.bias.at(0, keys.begin), 0, at.bias.column});
+    if (at.relative != nullptr)
+      add(relative_bias_tile(c_, at.relative, c_.relative, at.band, 0, keys.begin));
+    if (at.mask.data != nullptr)
       for (std::ptrdiff_t j = 0; j < count; ++j)
-        if (*at_.mask.at(0, keys.begin + j) == 0) scores_[j] = -infinity;
+        if (*at.mask.at(0, keys.begin + j) == 0) scores[j] = -infinity;
   }
 
   // Not inlined: clang would spill tanh's constants, and reload them for each query.
@@ -150,17 +230,16 @@ class decode_step {
 
   // Online softmax update (Milakov and Gimelshein 2018, algorithm 3): the scores become 2 * exp(s -
   // m). Returns exp(m_old - m), which rescales the earlier results.
-  float online_softmax_update(std::ptrdiff_t count) {
+  float online_softmax_update(decode_head& head, float* s, std::ptrdiff_t count) const {
     const tag d;
     const auto add = [](auto x, auto y) HWY_ATTR { return hn::Add(x, y); };
     const auto max_of = [](auto x, auto y) HWY_ATTR { return hn::Max(x, y); };
-    float* const s = scores_;
     hn::StoreU(hn::Set(d, -infinity), d, s + count);  // padding of the last vector
-    vec max = hn::Set(d, running_max_);
+    vec max = hn::Set(d, head.running_max);
     for (std::ptrdiff_t j = 0; j < count; j += lanes()) max = hn::Max(max, hn::LoadU(d, s + j));
-    const float old_max = running_max_;
-    running_max_ = reduce_to_scalar(d, max, max_of);
-    max = hn::Set(d, running_max_);
+    const float old_max = head.running_max;
+    head.running_max = reduce_to_scalar(d, max, max_of);
+    max = hn::Set(d, head.running_max);
     vec sum = hn::Zero(d);
     std::ptrdiff_t j = 0;
     constexpr int unroll = 4;
@@ -180,62 +259,55 @@ class decode_step {
       sum = hn::Add(sum, e);
     }
     const float rescale = hn::GetLane(
-        hn::Mul(hn::Set(d, 0.5f), math::twice_exp(d, hn::Set(d, old_max - running_max_))));
-    running_sum_ = running_sum_ * rescale + reduce_to_scalar(d, sum, add);
+        hn::Mul(hn::Set(d, 0.5f), math::twice_exp(d, hn::Set(d, old_max - head.running_max))));
+    head.running_sum = head.running_sum * rescale + reduce_to_scalar(d, sum, add);
     return rescale;
   }
 
-  void drop_weights(const index_range& keys) const {
+  void drop_weights(const attention_view& at, const index_range& keys, float* scores) const {
     const std::ptrdiff_t step = c_.element_ids.stride[loop_.key];
     const std::ptrdiff_t count = round_up(keys.size(), lanes());
     alignas(64) std::uint32_t buffer[random_words_capacity(key_block)];
-    const std::uint32_t* const words = random_words(
-        schedule_, static_cast<std::uint32_t>(at_.first_element_id + keys.begin * step),
-        static_cast<std::uint32_t>(step), static_cast<std::size_t>(count), buffer);
-    drop_elements(words, c_.drop.threshold, count, scores_);
+    const std::uint32_t* const words =
+        random_words(schedule_, static_cast<std::uint32_t>(at.first_element_id + keys.begin * step),
+                     static_cast<std::uint32_t>(step), static_cast<std::size_t>(count), buffer);
+    drop_elements(words, c_.drop.threshold, count, scores);
   }
 
-  // to = the sum over the keys of weight * value.
-  void weigh_values(const index_range& keys, float* to) const {
-    at_.narrow_value.data != nullptr ? weigh_values(at_.narrow_value, keys, to)
-                                     : weigh_values(at_.value, keys, to);
-  }
-  template <class T>
-  void weigh_values(const slice<const T>& value, const index_range& keys, float* to) const {
-    const float* const weights = scores_;
-    axpy_lines<1, T>({.lhs = &weights,
-                      .lhs_step = 1,
-                      .rhs = value.at(keys.begin, 0),
-                      .rhs_step = value.row,
-                      .depth = static_cast<std::size_t>(keys.size()),
-                      .columns = static_cast<std::size_t>(width_),
-                      .result = &to});
+  // to[h] = the sum over the keys of head h's weight, in scores_[h], times the value.
+  template <std::size_t Rows, class T>
+  void weigh_values(const slice<const T>& value, const index_range& keys, float* const* to) const {
+    axpy_lines<Rows, T>({.lhs = scores_,
+                         .lhs_step = 1,
+                         .rhs = value.at(keys.begin, 0),
+                         .rhs_step = value.row,
+                         .depth = static_cast<std::size_t>(keys.size()),
+                         .columns = static_cast<std::size_t>(width_),
+                         .result = to});
   }
 
-  void accumulate_values(const index_range& keys, float rescale) const {
-    weigh_values(keys, block_results_);
+  // to = rescale * to + more
+  void add_results(float* to, float rescale, const float* more) const {
     const tag d;
     const vec f = hn::Set(d, rescale);
-    const float* const from = block_results_;
-    float* const to = results_;
     for (std::ptrdiff_t e = 0, width = width_; e < width; e += lanes())
-      hn::StoreU(hn::MulAdd(hn::LoadU(d, to + e), f, hn::LoadU(d, from + e)), d, to + e);
+      hn::StoreU(hn::MulAdd(hn::LoadU(d, to + e), f, hn::LoadU(d, more + e)), d, to + e);
   }
 
   // Normalises and stores the results; returns whether all are finite. If all keys are masked out,
   // the sum and the results are 0.
-  bool store_results() const {
+  bool store_results(const decode_head& head) const {
+    const attention_view& at = head.at;
     const tag d;
-    vec max = hn::Set(d, running_max_), sum = hn::Set(d, running_sum_);
+    vec max = hn::Set(d, head.running_max), sum = hn::Set(d, head.running_sum);
     vec scale = hn::Set(d, kept_scale_);
-    if (at_.sink.data != nullptr)
-      scale = hn::Mul(scale, add_sink(d, hn::Set(d, *at_.sink.data), max, sum));
-    if (at_.statistics.data != nullptr)  // the sum is of 2 * exp(s - m)
-      *at_.statistics.data =
-          hn::GetLane(hn::Add(max, math::log(d, hn::Mul(hn::Set(d, 0.5f), sum))));
+    if (at.sink.data != nullptr)
+      scale = hn::Mul(scale, add_sink(d, hn::Set(d, *at.sink.data), max, sum));
+    if (at.statistics.data != nullptr)  // the sum is of 2 * exp(s - m)
+      *at.statistics.data = hn::GetLane(hn::Add(max, math::log(d, hn::Mul(hn::Set(d, 0.5f), sum))));
     const vec inverse = hn::IfThenZeroElse(hn::Eq(sum, hn::Zero(d)), hn::Div(scale, sum));
-    const float* const from = results_;
-    float* const to = at_.result.data;
+    const float* const from = head.results;
+    float* const to = at.result.data;
     vec nan_check = hn::Zero(d);  // sum of 0 * result: NaN if any result is not finite
     for (std::ptrdiff_t e = 0, width = width_; e < width; e += lanes()) {
       const vec result = hn::Mul(hn::LoadU(d, from + e), inverse);
@@ -251,12 +323,18 @@ class decode_step {
   const std::ptrdiff_t width_;
   const float scale_, kept_scale_;
   const philox_schedule schedule_;
-  attention_view at_;
-  float running_max_ = 0;  // running maximum m of the scores
-  float running_sum_ = 0;  // running sum of 2 * exp(s - m)
+  decode_head heads_[max_shared];
   // Pointers into the scratch.
-  float *query_, *results_, *block_results_, *scores_;
+  float* scores_[decode_rows];         // of a block of keys
+  float* block_results_[decode_rows];  // of all blocks but the first
 };
+
+// How many batch indices from each multiple of it on share keys and values: the extent of the last
+// batch loop, if these have no stride in it.
+std::ptrdiff_t shared_heads(const attention_call& c) {
+  const int last = attention_loops(c.loops).query - 1;
+  return last >= 0 && c.key.stride[last] == 0 && c.value.stride[last] == 0 ? c.extent[last] : 1;
+}
 
 }  // namespace
 
@@ -274,8 +352,11 @@ bool run_decode(const attention_call& c) noexcept {
   decode_step step(c);
   const item_range items = range_of(batch_size(c), c.part);
   bool all_finite = true;
-  for (std::ptrdiff_t i = items.begin; i < items.end; ++i)
-    all_finite = step.run({c, i}) && all_finite;
+  const std::ptrdiff_t shared = shared_heads(c);
+  for (std::ptrdiff_t i = items.begin, next; i < items.end; i = next) {
+    next = std::min({(i / shared + 1) * shared, i + max_shared, items.end});
+    all_finite = step.run(i, next - i) && all_finite;
+  }
   return all_finite;
 }
 

@@ -99,14 +99,14 @@ HWY_INLINE void store_sums(vec v0, vec v1, vec v2, vec v3, float* to) {
 
 #endif
 
-// Entry c of row r of the tile is the sum of row[r][k] * column[c][k], vectorized along k. Entries
-// are stored four at a time: F counts these fours.
+// Entry c of row r of the tile, tile[r * pitch + c], is the sum of row[r][k] * column[c][k],
+// vectorized along k. Entries are stored four at a time: F counts these fours.
 template <std::size_t Rows, std::size_t... F, std::size_t... I, class T, class... Sums>
 HWY_INLINE void dot_products(std::index_sequence<F...> fours, std::index_sequence<I...> all,
                              const float* const* row, const T* const* column, std::size_t depth,
-                             float* tile, Sums... sums) {
+                             float* tile, std::size_t pitch, Sums... sums) {
   if constexpr (sizeof...(Sums) < sizeof...(I)) {
-    dot_products<Rows>(fours, all, row, column, depth, tile, sums..., hn::Zero(tag()));
+    dot_products<Rows>(fours, all, row, column, depth, tile, pitch, sums..., hn::Zero(tag()));
   } else {
     constexpr std::size_t at_once = columns_at_once(Rows);
     const std::size_t lanes = hn::Lanes(tag());
@@ -118,18 +118,19 @@ HWY_INLINE void dot_products(std::index_sequence<F...> fours, std::index_sequenc
       add_products<Rows, true>(all, rows, columns, k, lanes, sums...);
     if (k < depth) add_products<Rows, false>(all, rows, columns, k, depth - k, sums...);
     (store_sums(pick<4 * F>(sums...), pick<4 * F + 1>(sums...), pick<4 * F + 2>(sums...),
-                pick<4 * F + 3>(sums...), tile + F * (Rows == 1 ? 4 : max_tile_columns)),
+                pick<4 * F + 3>(sums...), tile + F * (Rows == 1 ? 4 : pitch)),
      ...);
   }
 }
 
 template <std::size_t Rows, class T>
 HWY_NOINLINE std::size_t dot_products(const float* const* row, const T* const* column,
-                                      std::size_t columns, std::size_t depth, float* tile) {
+                                      std::size_t columns, std::size_t depth, float* tile,
+                                      std::size_t pitch = max_tile_columns) {
   constexpr std::size_t at_once = columns_at_once(Rows), entries = Rows * at_once;
   for (std::size_t c = 0; c < columns; c += at_once)
     dot_products<Rows>(std::make_index_sequence<entries / 4>(), std::make_index_sequence<entries>(),
-                       row, column + c, depth, tile + c);
+                       row, column + c, depth, tile + c, pitch);
   return Rows;
 }
 

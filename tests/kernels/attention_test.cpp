@@ -264,6 +264,37 @@ BOOST_AUTO_TEST_CASE(heads_may_share_keys_and_the_log_sum_exp_may_be_omitted) {
          {.batch = {2, 3}, .query = 60, .key = 140, .how = layout::padded, .shared_keys = true}});
 }
 
+// A decode step reads the keys of several heads at once where they see the same.
+BOOST_AUTO_TEST_CASE(heads_of_a_single_query_that_share_keys_are_right_in_any_number_of_parts) {
+  std::vector<options> all;
+  const std::vector<std::int32_t> numbers{700, 700, 700, 40, 1300, 0, 900, 900, -3, 5};
+  for (const std::ptrdiff_t heads : {1, 2, 3, 4, 5, 7, 8, 9, 17})
+    for (const std::ptrdiff_t key : {1, 3, 600, 1300})
+      for (const std::ptrdiff_t depth : {3, 20}) {
+        options o{.batch = {2, heads}, .query = 1, .key = key, .depth = depth, .value = 23 - depth};
+        o.how = layouts[all.size() % 4];
+        o.shared_keys = true;
+        if (all.size() % 3 == 0) o.lengths = numbers;
+        if (all.size() % 5 == 0) o.begins = {0, 0, 0, 0, 520, 7};
+        if (all.size() % 2 == 0) o.seen = {-600, 0, key};
+        o.has_mask = all.size() % 4 == 0;
+        o.has_bias = all.size() % 4 == 1;
+        o.has_sink = all.size() % 5 == 1;
+        o.narrow_keys = o.narrow_values = all.size() % 3 == 1;
+        if (all.size() % 6 == 0) o.distances = 21, o.origin = 12;
+        o.rate = all.size() % 7 == 0 ? 0.3 : 0;
+        all.push_back(o);
+      }
+  check(all);
+  std::vector<trial> trials(all.begin(), all.end());
+  on_every_target([&](const table& kernels) {
+    for (trial& t : trials) {
+      const std::vector<float> whole = t.bits(kernels, 1);
+      for (const int parts : {2, 3, 7}) BOOST_TEST((t.bits(kernels, parts) == whole));
+    }
+  });
+}
+
 // Element ids are consecutive along the keys, starting at each of the four words of a counter, or
 // along another loop.
 BOOST_AUTO_TEST_CASE(attention_weights_are_dropped_by_their_element_ids) {
