@@ -134,7 +134,12 @@ class case_list {
     cases.push_back(
         {"kernels/" + name + "/" + size, [=] {
            contest c;
-           c.elements = static_cast<double>(f.heads * n.queries * n.keys);
+           // A query by itself is to take as long as its keys and values take to be read.
+           if (n.queries == 1 && n.keys >= 128)
+             c.bytes =
+                 static_cast<double>(2 * n.keys * f.heads / f.sharing * f.depth) * sizeof(float);
+           else
+             c.elements = static_cast<double>(f.heads * n.queries * n.keys);
            const auto& kernels = weft::kernels::dispatch();
            attention_of call(n, f, is_adjoint);
            kernels.attention(call);  // the adjoint reads its results
@@ -172,6 +177,9 @@ std::vector<named_contest> all() {
     l.add_forward("single query, soft cap", {1, keys}, {.soft_cap = 30});
     l.add_forward("single query, grouped heads", {1, keys}, {.sharing = 4});
   }
+  // A layer of SmolLM2-135M.
+  for (const std::ptrdiff_t keys : {128, 896, 4096, 8192})
+    l.add_forward("single query, 9 heads on 3", {1, keys}, {.heads = 9, .sharing = 3});
   return l.cases;
 }
 

@@ -142,7 +142,9 @@ BOOST_AUTO_TEST_CASE(the_published_weights_answer_as_in_transformers) {
     BOOST_TEST_MESSAGE("left out: " << file << " is not there; ./run chat fetches it");
     return;
   }
-  chat::conversation talk(weft::gguf_file(file), {.precision = weft::precision::float32}, {}, "");
+  chat::conversation::weights how;
+  how.precision = weft::precision::float32;
+  chat::conversation talk(weft::gguf_file(file), how, {}, "");
   std::string streamed;
   auto const stream = [&](std::string_view part) { streamed += part; };
   std::string const expected =

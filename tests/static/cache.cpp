@@ -29,7 +29,7 @@ static_assert(!decodes<Pos, Batch>(floats<Batch>{}));                // the coun
 static_assert(!decodes<Pos, Batch>(tokens));  // the count has an axis that is not a batch axis
 
 using rows = decltype(nn::kv_cache<Cache>(std::declval<weft::scope>(), progress(), query, query));
-static_assert(is<decltype(rows::keys), floats<Batch, Cache, Heads, HeadDim>>);
+static_assert(is<decltype(rows::keys), floats<Batch, Heads, Cache, HeadDim>>);
 static_assert(is<decltype(nn::position_ids(progress())), integers<Pos, Batch>>);
 static_assert(is<decltype(nn::causal_cache_mask<Cache>(progress())), masks<Cache, Pos, Batch>>);
 static_assert(caches<Cache>(query, query));

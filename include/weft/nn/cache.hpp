@@ -73,6 +73,22 @@ constexpr auto converted(const X& x) {
     return cast<T>(x);
 }
 
+// The axes of a cache: those of the rest of the rows, and Cache before the last of them. So one
+// head's keys are contiguous, as attention reads them; where the heads of a position were
+// neighbours, a step over 8000 positions took twice as long.
+template <class Cache, class Rest>
+struct cache_axes {
+  using type = shape<Cache>;
+};
+template <class Cache, class Last>
+struct cache_axes<Cache, shape<Last>> {
+  using type = shape<Cache, Last>;
+};
+template <class Cache, class First, class... Rest>
+requires(sizeof...(Rest) > 0) struct cache_axes<Cache, shape<First, Rest...>> {
+  using type = united<shape<First>, typename cache_axes<Cache, shape<Rest...>>::type>;
+};
+
 template <class Cache, fixed_string Name, class Pos, class Offset, class Count, class T,
           class... Axes>
 constexpr auto append_to_cache(scope s, const cache_position<Pos, Offset, Count>& at, const auto& x,
@@ -91,7 +107,7 @@ constexpr auto append_to_cache(scope s, const cache_position<Pos, Offset, Count>
 template <class Cache, fixed_string Name, class T, class Pos, class Offset, class Count,
           expression X>
 constexpr auto append_to_cache(scope s, const cache_position<Pos, Offset, Count>& at, const X& x) {
-  using kept = tensor<T, replaced<shape_t<X>, Pos, shape<Cache>>>;
+  using kept = tensor<T, typename cache_axes<Cache, without<shape_t<X>, shape<Pos>>>::type>;
   return converted<element_t<X>>(
       append_to_cache<Cache, Name>(s, at, x, static_cast<kept*>(nullptr)));
 }
@@ -153,21 +169,21 @@ constexpr auto causal_cache_mask(const cache_position<Pos, Offset, Count>& at) {
     return before && valid<Cache>(at.offset + at.count);
 }
 
-// The contents of a cache: keys and values, both [..., Cache, ...].
+// The contents of a cache: keys and values.
 template <class Keys, class Values>
 struct cached_rows {
-  Keys keys;      // [..., Cache, ...]
-  Values values;  // [..., Cache, ...]
+  Keys keys;      // [..., Cache, Last]
+  Values values;  // [..., Cache, Last]
 };
 template <class Keys, class Values>
 cached_rows(Keys, Values) -> cached_rows<Keys, Values>;
 
-// All keys and values so far, those of the run included: k and v [..., Pos, ...], with all axes of
-// the batch, as [..., Cache, ...] of the same dtypes. States: keys and values, of the same axes. A
-// run whose positions do not fit into Cache throws weft::error before it begins, naming the state
-// length. With weft::bfloat16 as Element, for k and v of float, the states are rounded to that and
-// take half of the memory: kv_cache<Cache, weft::bfloat16>(s, at, k, v). Fused attention reads them
-// as they are.
+// All keys and values so far, those of the run included: k and v [Axes..., Last] with Pos among
+// them and all axes of the batch, as [Axes... without Pos, Cache, Last] of the same dtypes. States:
+// keys and values, of the same axes. A run whose positions do not fit into Cache throws weft::error
+// before it begins, naming the state length. With weft::bfloat16 as Element, for k and v of float,
+// the states are rounded to that and take half of the memory: kv_cache<Cache, weft::bfloat16>(s,
+// at, k, v). Fused attention reads them as they are.
 template <class Cache, class Element = void, class Pos, class Offset, class Count, expression K,
           expression V>
 constexpr auto kv_cache(scope s, const cache_position<Pos, Offset, Count>& at, const K& k,
