@@ -306,9 +306,9 @@ class forward {
                    to,
                    to_row,
                    queries.count(),
-                   results(t),
+                   is_first ? nullptr : results(t),
                    value_row_,
-                   is_first ? nullptr : rescale_,
+                   rescale_,
                    is_last ? running_sum_ + t * pitch() : nullptr};
     // For queries that see none of the keys the depth is empty: their results are kept, or 0 if
     // this block is the first.

@@ -1,4 +1,5 @@
-// The matrix products of attention: a microkernel whose accumulators stay in registers.
+// The matrix products of attention and of its adjoint: a microkernel whose accumulators stay in
+// registers.
 #if defined(WEFT_KERNELS_ATTENTION_PRODUCTS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef WEFT_KERNELS_ATTENTION_PRODUCTS_INL_H_
 #undef WEFT_KERNELS_ATTENTION_PRODUCTS_INL_H_
@@ -40,9 +41,9 @@ struct matmul {
   float* result;
   std::ptrdiff_t result_row;  // stride of r
   std::size_t rows;
-  const float* earlier = nullptr;
+  const float* earlier = nullptr;  // null: nothing is added
   std::ptrdiff_t earlier_row = 0;
-  const float* rescale = nullptr;  // null: nothing is added
+  const float* rescale = nullptr;  // null: all are 1
   const float* scales = nullptr;   // null: all are 1
 };
 
@@ -97,13 +98,17 @@ HWY_INLINE void sum_products(std::index_sequence<I...>, const tile_of_product& t
     return static_cast<std::ptrdiff_t>(i / Vectors) * pitch +
            static_cast<std::ptrdiff_t>(i % Vectors * lanes);
   };
-  if (p.rescale != nullptr) {
-    const float* const rescale = p.rescale + first;
+  if (p.earlier != nullptr) {
     const std::ptrdiff_t earlier_row = p.earlier_row;
     const float* const earlier = p.earlier + first * earlier_row + t.column;
-    ((sums = hn::MulAdd(hn::LoadU(d, earlier + offset_of(I, earlier_row)),
-                        hn::Set(d, rescale[I / Vectors]), sums)),
-     ...);
+    if (p.rescale != nullptr) {
+      const float* const rescale = p.rescale + first;
+      ((sums = hn::MulAdd(hn::LoadU(d, earlier + offset_of(I, earlier_row)),
+                          hn::Set(d, rescale[I / Vectors]), sums)),
+       ...);
+    } else {
+      ((sums = hn::Add(sums, hn::LoadU(d, earlier + offset_of(I, earlier_row)))), ...);
+    }
   }
   if (p.scales != nullptr) {
     const float* const scales = p.scales + first;
