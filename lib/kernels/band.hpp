@@ -59,7 +59,7 @@ class band_range {
  private:
   // Clamped so that adding indices to it cannot overflow.
   static std::ptrdiff_t bounded(std::ptrdiff_t edge) {
-    return std::clamp(edge, PTRDIFF_MIN / 4, PTRDIFF_MAX / 4);
+    return std::clamp<std::ptrdiff_t>(edge, PTRDIFF_MIN / 4, PTRDIFF_MAX / 4);
   }
   index_range among_keys(index_range r) const {
     return {std::clamp<std::ptrdiff_t>(r.begin, 0, keys_),

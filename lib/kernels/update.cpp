@@ -82,6 +82,9 @@ void adamw(const adamw_step& step) noexcept {
 
 // In double, so that squares neither overflow nor lose what small elements add.
 double sum_of_squares(const float* x, std::size_t n) noexcept {
+  double total = 0;
+  std::size_t i = 0;
+#if HWY_HAVE_FLOAT64
   const hn::ScalableTag<double> d;
   const hn::Rebind<float, decltype(d)> narrow;
   const std::size_t lanes = hn::Lanes(d);
@@ -89,7 +92,6 @@ double sum_of_squares(const float* x, std::size_t n) noexcept {
   auto a1 = a0, a2 = a0, a3 = a0;
   const auto at = [=](std::size_t i)
                       HWY_ATTR { return hn::PromoteTo(d, hn::LoadU(narrow, x + i)); };
-  std::size_t i = 0;
   for (; i + 4 * lanes <= n; i += 4 * lanes) {
     const auto x0 = at(i), x1 = at(i + lanes), x2 = at(i + 2 * lanes), x3 = at(i + 3 * lanes);
     a0 = hn::MulAdd(x0, x0, a0);
@@ -97,7 +99,8 @@ double sum_of_squares(const float* x, std::size_t n) noexcept {
     a2 = hn::MulAdd(x2, x2, a2);
     a3 = hn::MulAdd(x3, x3, a3);
   }
-  double total = hn::GetLane(hn::SumOfLanes(d, hn::Add(hn::Add(a0, a1), hn::Add(a2, a3))));
+  total = hn::GetLane(hn::SumOfLanes(d, hn::Add(hn::Add(a0, a1), hn::Add(a2, a3))));
+#endif
   for (; i < n; ++i) total += static_cast<double>(x[i]) * static_cast<double>(x[i]);
   return total;
 }

@@ -54,7 +54,7 @@ MUTANTS = [
     mutant("plan: a concatenation's part begins at its start", PASSES + "plan.hpp",
            "start_[part] = start;", "start_[part] = 0;"),
     mutant("plan: a slice begins at the start", GRAPH + "ops_memory.hpp",
-           "v.add_elements(slice_offset(v.n) * stride);",
+           "v.add_elements(static_cast<std::ptrdiff_t>(slice_offset(v.n)) * stride);",
            "v.add_elements(0 * stride);"),
     mutant("plan: windows step by their dilation", GRAPH + "ops_memory.hpp",
            "v.push(stride * window_stride(v.n));",

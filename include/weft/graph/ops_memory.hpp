@@ -55,7 +55,7 @@ struct op_entry<op::slice> : view_operation {
     v.for_each_axis([&](auto const*, auto stride) { v.push(stride); });
     auto const& axes = slice_axes(v.n);
     auto const stride = v.stride_of(axes.at[0]);
-    v.add_elements(slice_offset(v.n) * stride);
+    v.add_elements(static_cast<std::ptrdiff_t>(slice_offset(v.n)) * stride);
     for (int j = 1; j < axes.count; ++j) v.add_shift(axes.at[j], stride);
   }
   // An axis whose length is known at run time takes all that is left.

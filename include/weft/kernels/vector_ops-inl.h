@@ -7,6 +7,7 @@
 #define WEFT_KERNELS_VECTOR_OPS_INL_H_
 #endif
 
+#include <cmath>
 #include <cstddef>
 #include <limits>
 
@@ -201,6 +202,20 @@ HWY_INLINE V log2_times(DD d, V m, V e, V y) {
 }
 template <class D, class V>
 HWY_INLINE void log2_times(D d, V m, V e, V y, V& integer, V& fraction) {
+#if !HWY_HAVE_FLOAT64  // WebAssembly in Highway 1.0.3: lane by lane
+  constexpr std::size_t lanes = hn::MaxLanes(D());
+  alignas(64) float ms[lanes], es[lanes], ys[lanes];
+  hn::Store(m, d, ms), hn::Store(e, d, es), hn::Store(y, d, ys);
+  for (std::size_t i = 0; i < lanes; ++i) {
+    const double log2_x = std::log2(static_cast<double>(ms[i])) + static_cast<double>(es[i]);
+    const double product = log2_x * static_cast<double>(ys[i]);
+    const double t = product < -160 ? -160 : product > 160 ? 160 : product;  // NaN stays
+    es[i] = static_cast<float>(std::nearbyint(t));
+    ms[i] = static_cast<float>(t - std::nearbyint(t));
+  }
+  integer = hn::Load(d, es);
+  fraction = hn::Load(d, ms);
+#else
   // Beyond these bounds 2^t is 0 or infinity.
   const auto in_double = [](auto dd, auto mm, auto ee, auto yy, auto& near, auto& rest) HWY_ATTR {
     const auto t =
@@ -227,6 +242,7 @@ HWY_INLINE void log2_times(D d, V m, V e, V y, V& integer, V& fraction) {
     fraction = hn::Combine(d, hn::DemoteTo(half, rest_high), hn::DemoteTo(half, rest_low));
 #endif
   }
+#endif
 }
 template <>
 struct vector_op<op::pow> : of_vectors<1> {

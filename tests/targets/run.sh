@@ -1,19 +1,28 @@
 #!/bin/sh
-# Builds the tests of kernels, operations, models and runs for 64-bit Arm with g++'s cross compiler,
-# and runs them under qemu, on NEON and on the scalar target. Prints one line, and exits with a
+# Builds the tests of kernels, operations, models and runs for another processor with g++'s cross
+# compiler, and runs them under qemu: aarch64 on NEON and on the scalar target, ppc64le on the scalar
+# target, which is the only one that Highway 1.0.3 has there. Prints one line, and exits with a
 # nonzero status if one of them fails. Takes about twenty minutes on two cores.
+#   run.sh aarch64|ppc64le [folder of tests...]
 set -eu
-tests="kernels generate laws models ops run"
+target=${1:-}
+case $target in
+  aarch64) architecture=arm64 ;;
+  ppc64le) architecture=ppc64el ;;
+  *) sed -n '6s/^# *//p' "$0" >&2; exit 2 ;;
+esac
+shift
+tests=${*:-kernels generate laws models ops run}
 cd -- "$(dirname -- "$0")/../.."
-build=$PWD/build-aarch64
+build=$PWD/build-$target
 root=$build/root
 begin=$(date +%s)
 mkdir -p "$build"
 log=$build/run.log
 
-# Runs apt-get for Arm's packages with folders in $build, so as not to change this machine's own.
-arm_apt() {
-  apt-get -o APT::Architecture=arm64 -o APT::Architectures=arm64 -o Acquire::Languages=none \
+# Runs apt-get for the target's packages with folders in $build, so as not to change this machine's own.
+target_apt() {
+  apt-get -o APT::Architecture="$architecture" -o APT::Architectures="$architecture" -o Acquire::Languages=none \
     -o Dir::Etc::sourcelist="$build/apt/sources.list" -o Dir::Etc::sourceparts=/dev/null \
     -o Dir::State::lists="$build/apt/lists" -o Dir::State::status="$build/apt/status" \
     -o Dir::Cache="$build/apt" "$@"
@@ -28,16 +37,16 @@ unpack() {
   case $ID in
     debian) from="http://deb.debian.org/debian $VERSION_CODENAME main" ;;
     ubuntu) from="http://ports.ubuntu.com/ubuntu-ports $VERSION_CODENAME main universe" ;;
-    *) echo "no packages for Arm are known for $ID" && return 1 ;;
+    *) echo "no packages for $target are known for $ID" && return 1 ;;
   esac
   rm -rf "$build/apt" && mkdir -p "$build/apt/lists/partial" "$build/apt/archives/partial"
   echo "deb [signed-by=/usr/share/keyrings/$ID-archive-keyring.gpg] $from" >"$build/apt/sources.list"
   : >"$build/apt/status"
-  arm_apt update
-  packages=$(arm_apt install -s --no-install-recommends libhwy-dev libboost-test-dev nlohmann-json3-dev |
+  target_apt update
+  packages=$(target_apt install -s --no-install-recommends libhwy-dev libboost-test-dev nlohmann-json3-dev |
     awk '/^Inst/ && $2 ~ /hwy|boost|json/ {print $2}')
   # shellcheck disable=SC2086  # a list of words
-  (cd "$build/apt" && arm_apt download $packages)
+  (cd "$build/apt" && target_apt download $packages)
   for package in "$build"/apt/*.deb; do dpkg -x "$package" "$build/apt/root"; done
   mv "$build/apt/root" "$root"
 }
@@ -49,10 +58,10 @@ set +e
 (
   set -e
   unpack
-  cmake --preset aarch64
+  cmake --preset "$target"
   # shellcheck disable=SC2086  # a list of words
-  cmake --build --preset aarch64 --parallel "$(nproc)" --target $targets
-  ctest --preset aarch64 -R "^($(echo "$tests" | tr ' ' '|'))/" -E '^generate/([^g]|.*[+])'
+  cmake --build --preset "$target" --parallel "$(nproc)" --target $targets
+  ctest --preset "$target" -R "^($(echo "$tests" | tr ' ' '|'))/" -E '^generate/([^g]|.*[+])'
 ) >"$log" 2>&1
 status=$?
 set -e
@@ -61,6 +70,6 @@ passed=$(sed -n 's/^\([0-9]*% tests passed, .*\)/\1/p' "$log")
 cases=
 [ -z "$passed" ] || cases=" ($(awk '/^Running [0-9]+ test case/ {n += $2} END {print n + 0}' \
   "$build/Testing/Temporary/LastTest.log") cases)"
-echo "aarch64: ${passed:-does not build}$cases, $(($(date +%s) - begin)) s"
+echo "$target: ${passed:-does not build}$cases, $(($(date +%s) - begin)) s"
 [ $status = 0 ] || tail -40 "$log" >&2
 exit $status
