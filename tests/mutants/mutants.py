@@ -217,6 +217,11 @@ MUTANTS = [
     mutant("lower: gradients beyond a length stay", LOWER + "lower_interface.hpp",
            "for (int l = 0; l < s.loops; ++l) s.extent[l].length = 0;", ""),
     # Kernels.
+    mutant("kernels: heads of a step see the keys of the first", KERNELS + "attention_decode.cpp",
+           "heads_[h + n].visible == heads_[h].visible",
+           "(heads_[h + n].visible.empty() == heads_[h].visible.empty())"),
+    mutant("kernels: a step's blocks begin where its heads do", KERNELS + "attention_decode.cpp",
+           "all.begin / key_block * key_block", "all.begin"),
     mutant("kernels: positions count from the second vector", KERNELS + "gather.cpp",
            "v = hn::Add(v, hn::Set(d, static_cast<T>(lanes)));",
            "v = hn::Add(v, hn::Set(d, static_cast<T>(lanes + 1)));"),
