@@ -94,7 +94,7 @@ class decode_step {
     for (std::ptrdiff_t k = all.begin / key_block * key_block; k < all.end; k += key_block)
       for (std::ptrdiff_t h = 0, n; h < count; h += n) {
         const index_range keys = heads_[h].visible.intersect({k, k + key_block});
-        n = alike(h, count);
+        n = heads_at_once(h, count);
         if (!keys.empty()) add_keys(heads_ + h, n, keys);
       }
     bool all_finite = true;
@@ -128,9 +128,10 @@ class decode_step {
     std::fill(row + width_, row + round_up(width_, lanes()), 0.0f);
   }
 
-  // How many of the heads from the h-th on to read keys for at once: they see the same, and those
-  // that follow are not left with a single one, as four are two and two.
-  std::ptrdiff_t alike(std::ptrdiff_t h, std::ptrdiff_t count) const {
+  // The number of heads, from the h-th on, that add keys together. Heads that see the same keys are
+  // divided evenly: with at most three at once, four are two and two, since one alone takes longest
+  // for each head.
+  std::ptrdiff_t heads_at_once(std::ptrdiff_t h, std::ptrdiff_t count) const {
     std::ptrdiff_t n = 1;
     while (h + n < count && heads_[h + n].visible == heads_[h].visible) ++n;
     constexpr auto rows = static_cast<std::ptrdiff_t>(decode_rows);
