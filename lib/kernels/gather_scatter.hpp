@@ -34,20 +34,25 @@ inline void zero(const call& c) noexcept {
                  });
 }
 
+// A table whose rows are chosen by indices.
+struct indexed_table {
+  std::size_t rows;       // as unsigned, negative indices are beyond it too
+  std::ptrdiff_t stride;  // from row to row, in bytes
+};
+
 // Gathers n elements of type T, each from the row given by its index, or 0 if there is no such row.
-// `row` is the row stride in bytes. `same_column`: all are from the same column of the table, and
+// Steps are strides in elements. `same_column`: all are from the same column of the table, and
 // results and indices are contiguous. `contiguous`: that column is contiguous too, which saves the
 // multiplication, the highest latency here.
 template <class T, bool same_column, bool contiguous>
-void gather_elements(std::ptrdiff_t n, std::size_t rows, std::ptrdiff_t row,
-                     const std::ptrdiff_t* step, std::byte* to, const std::byte* from,
-                     const std::int32_t* index) {
+void gather_elements(std::ptrdiff_t n, const indexed_table& table, const std::ptrdiff_t* step,
+                     std::byte* to, const std::byte* from, const std::int32_t* index) {
   constexpr auto size = static_cast<std::ptrdiff_t>(sizeof(T));
   const std::ptrdiff_t to_step = same_column ? size : step[0] * size,
                        from_step = same_column ? 0 : step[1] * size,
-                       index_step = same_column ? 1 : step[2];
-  if constexpr (contiguous) row = size;
-  for_each_element(n, [=](std::ptrdiff_t i) {
+                       index_step = same_column ? 1 : step[2],
+                       row = contiguous ? size : table.stride;
+  for_each_element(n, [=, rows = table.rows](std::ptrdiff_t i) {
     T gathered{};
     const std::ptrdiff_t at = index[i * index_step];
     if (HWY_LIKELY(static_cast<std::size_t>(at) < rows))
@@ -55,28 +60,11 @@ void gather_elements(std::ptrdiff_t n, std::size_t rows, std::ptrdiff_t row,
     std::memcpy(to + i * to_step, &gathered, sizeof(T));
   });
 }
-
-// Bytes to copy from the row of a table that an index gives, or zeros if there is no such row.
-struct gathered_rows {
-  std::size_t bytes, rows;  // rows of the table
-  std::ptrdiff_t row;       // row stride in bytes
-  std::byte* to;
-  const std::byte* from;
-  const std::int32_t* index;
-};
-// The same for `count` results. Steps are strides in bytes, that of the index in elements.
-HWY_INLINE void gather_rows(gathered_rows p, std::ptrdiff_t count, std::ptrdiff_t to_step,
-                            std::ptrdiff_t from_step, std::ptrdiff_t index_step) {
-  for (; count > 0; --count) {
-    const std::ptrdiff_t at = *p.index;
-    if (HWY_LIKELY(static_cast<std::size_t>(at) < p.rows))
-      std::memcpy(p.to, p.from + at * p.row, p.bytes);
-    else
-      std::memset(p.to, 0, p.bytes);
-    p.to += to_step;
-    p.from += from_step;
-    p.index += index_step;
-  }
+template <class T>
+auto gather_elements_of(const indexed_table& table, const std::ptrdiff_t* step) {
+  if (step[0] != 1 || step[1] != 0 || step[2] != 1) return &gather_elements<T, false, false>;
+  return table.stride == sizeof(T) ? &gather_elements<T, true, true>
+                                   : &gather_elements<T, true, false>;
 }
 
 // Elements of any type are copied as bytes.
@@ -85,53 +73,34 @@ inline void gather(const call& c) noexcept {
   if (n.empty) return;
   const std::ptrdiff_t size = bytes(c.operands[0].type);
   auto* result = static_cast<std::byte*>(c.operands[0].data);
-  const auto* table = static_cast<const std::byte*>(c.operands[1].data);
+  const auto* source = static_cast<const std::byte*>(c.operands[1].data);
   const auto* indices = static_cast<const std::int32_t*>(c.operands[2].data);
-  const auto extent =
-      static_cast<std::size_t>(c.axis_extent);  // as unsigned, negative indices are beyond it too
-  const std::ptrdiff_t stride = c.axis_stride * size;
+  const indexed_table table{static_cast<std::size_t>(c.axis_extent), c.axis_stride * size};
   const int last = n.last();
   const std::ptrdiff_t step[]{n.stride[0][last], n.stride[1][last], n.stride[2][last]};
-  const std::ptrdiff_t length = n.extent[last];
-  if (step[0] == 1 && step[1] == 1 && step[2] == 0) {
-    const auto gathered = [=](const std::ptrdiff_t* at, std::ptrdiff_t begin, std::ptrdiff_t end) {
-      return gathered_rows{static_cast<std::size_t>((end - begin) * size),
-                           extent,
-                           stride,
-                           result + (at[0] + begin) * size,
-                           table + (at[1] + begin) * size,
-                           indices + at[2]};
-    };
-    if (length <= copy_chunk || c.part.count == 1)
-      return for_each_run(
-          n, last, range_of(n.points(last), c.part),
-          [=](const std::ptrdiff_t* at, const std::ptrdiff_t* next, std::ptrdiff_t rows) {
-            gather_rows(gathered(at, 0, length), rows, next[0] * size, next[1] * size, next[2]);
-          });
-    return for_each_chunk(n, c.part, copy_chunk,
-                          [=](const std::ptrdiff_t* at, std::ptrdiff_t begin, std::ptrdiff_t end) {
-                            gather_rows(gathered(at, begin, end), 1, 0, 0, 0);
-                          });
-  }
-  const auto gather_as = [&](auto element) {
-    const bool same_column = step[0] == 1 && step[1] == 0 && step[2] == 1;
-    using T = decltype(element);
-    const auto gather_chunk = !same_column     ? &gather_elements<T, false, false>
-                              : stride == size ? &gather_elements<T, true, true>
-                                               : &gather_elements<T, true, false>;
-    for_each_chunk(
-        n, c.part, copy_chunk,
-        [=](const std::ptrdiff_t* at, std::ptrdiff_t begin, std::ptrdiff_t end) {
-          gather_chunk(end - begin, extent, stride, step, result + (at[0] + begin * step[0]) * size,
-                       table + (at[1] + begin * step[1]) * size, indices + at[2] + begin * step[2]);
-        });
-  };
-  if (size == 1)
-    gather_as(std::uint8_t{});
-  else if (size == 2)
-    gather_as(std::uint16_t{});
-  else
-    gather_as(std::uint32_t{});
+  const bool whole_rows = step[0] == 1 && step[1] == 1 && step[2] == 0;
+  const auto gather_some = size == 1   ? gather_elements_of<std::uint8_t>(table, step)
+                           : size == 2 ? gather_elements_of<std::uint16_t>(table, step)
+                                       : gather_elements_of<std::uint32_t>(table, step);
+  for_each_block(n, c.part, copy_chunk,
+                 [=](const std::ptrdiff_t* at, const std::ptrdiff_t* next, std::ptrdiff_t rows,
+                     std::ptrdiff_t begin, std::ptrdiff_t end) {
+                   const auto length = static_cast<std::size_t>((end - begin) * size);
+                   auto* to = result + (at[0] + begin * step[0]) * size;
+                   const auto* from = source + (at[1] + begin * step[1]) * size;
+                   const auto* index = indices + at[2] + begin * step[2];
+                   for (std::ptrdiff_t r = 0; r < rows; ++r) {
+                     if (!whole_rows)
+                       gather_some(end - begin, table, step, to, from, index);
+                     else if (HWY_LIKELY(static_cast<std::size_t>(*index) < table.rows))
+                       std::memcpy(to, from + *index * table.stride, length);
+                     else
+                       std::memset(to, 0, length);
+                     to += next[0] * size;
+                     from += next[1] * size;
+                     index += next[2];
+                   }
+                 });
 }
 
 // Copies elements of `size` bytes.
@@ -183,8 +152,7 @@ inline void write(const call& c) noexcept {
 // go to the same column of the table, and elements and indices are contiguous. `contiguous`: that
 // column is contiguous too, as in gather_elements. The sum of consecutive additions to one element,
 // such as all distances beyond a table's range, stays in a register, without the latency of memory.
-// `to` points into the first of `rows`: from the table's start, clang would need the index twice,
-// as it is and less the first row.
+// `to` points into the first of `rows`.
 template <bool same_column, bool contiguous>
 void add_elements(std::ptrdiff_t n, item_range rows, std::ptrdiff_t row, const std::ptrdiff_t* step,
                   float* to, const float* from, const std::int32_t* index) {

@@ -176,6 +176,26 @@ void for_each_chunk(const loop_nest& n, const partition& part, std::ptrdiff_t ch
   });
 }
 
+// Calls f(offsets, steps, rows, begin, end) for rows of n with their range of elements: many rows
+// at a time, as one call for each short row would cost too much, or, if rows are longer than a
+// chunk and there are several partitions, whole chunks of one.
+template <class F>
+HWY_INLINE void for_each_block(const loop_nest& n, const partition& part, std::ptrdiff_t chunk,
+                               F f) {
+  const int last = n.last();
+  const std::ptrdiff_t length = n.extent[last];
+  if (length > chunk && part.count > 1) {
+    constexpr std::ptrdiff_t of_one_row[max_operands]{};
+    return for_each_chunk(n, part, chunk,
+                          [&](const std::ptrdiff_t* offset, std::ptrdiff_t begin,
+                              std::ptrdiff_t end) { f(offset, of_one_row, 1, begin, end); });
+  }
+  for_each_run(n, last, range_of(n.points(last), part),
+               [&](const std::ptrdiff_t* offset, const std::ptrdiff_t* step, std::ptrdiff_t rows) {
+                 f(offset, step, rows, 0, length);
+               });
+}
+
 // Calls f(i) for each i below n, for elements that are copied one by one. Unrolled by four, as
 // pointer increments and the loop's end take compilers as long as an element.
 template <class F>

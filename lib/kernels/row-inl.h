@@ -140,10 +140,6 @@ struct accumulator {
     last = Combine()(last, hn::IfThenElse(first_n(D(), n), v, identity_vector()));
   }
   HWY_INLINE T combined() const { return reduce_to_scalar(D(), all.combine(Combine()), Combine()); }
-  HWY_INLINE T combined(hn::Mask<D> some) const {  // these lanes
-    const V those = hn::IfThenElse(some, all.combine(Combine()), identity_vector());
-    return reduce_to_scalar(D(), those, Combine());
-  }
 
  private:
   HWY_INLINE static V identity_vector() { return hn::Set(D(), Combine::template identity<T>); }
@@ -179,11 +175,6 @@ struct max_and_nan_check {
   HWY_INLINE float combined() const {
     const float number = numbers.combined();
     return has_no_nan(sums.all.combine(plus())) ? number : nan;
-  }
-  HWY_INLINE float combined(hn::Mask<D> some) const {  // these lanes
-    const V those = hn::IfThenElseZero(some, sums.all.combine(plus()));
-    const float number = numbers.combined(some);
-    return has_no_nan(those) ? number : nan;
   }
 
  private:

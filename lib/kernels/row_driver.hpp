@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <cstring>
 
-#include "hwy/cache_control.h"
 #include "kernels/loop_nest.hpp"
 #include "kernels/philox_schedule.hpp"
 #include "weft/kernels/call.hpp"
@@ -52,35 +51,6 @@ HWY_NOINLINE inline void copy_elements(dtype type, std::ptrdiff_t n, std::byte* 
   copy(std::integral_constant<std::size_t, 4>());
 }
 
-// Packs operand o of n, `from`, in loop order, if its stride in the outermost loop is 0 (it is
-// reread there), it is not contiguous along the innermost loop, and the copy takes at most
-// `capacity` bytes. Returns whether it did; n's strides are then those of the copy.
-inline bool pack_reused(loop_nest& n, int o, const operand& from, std::byte* to,
-                        std::ptrdiff_t capacity) {
-  const int last = n.last();
-  const std::ptrdiff_t stride = n.stride[o][last];
-  if (stride == 0 || stride == 1 || n.stride[o][0] != 0) return false;
-  loop_nest part;  // without the outer loops that reread it
-  int outer = 0;
-  while (n.stride[o][outer] == 0) ++outer;
-  for (int l = outer; l < n.loops; ++l) {
-    part.push(n.extent[l]);
-    part.stride[0][part.last()] = n.stride[o][l];
-  }
-  const std::ptrdiff_t size = bytes(from.type);
-  if (part.points() * size > capacity) return false;
-  const std::ptrdiff_t length = n.extent[last];
-  for_each(part, part.last(), [&](const std::ptrdiff_t* offset) {
-    copy_elements(from.type, length, to, 1,
-                  static_cast<const std::byte*>(from.data) + offset[0] * size, stride);
-    to += length * size;
-  });
-  std::ptrdiff_t contiguous_stride = 1;
-  for (int l = last; l >= outer; contiguous_stride *= n.extent[l--])
-    n.stride[o][l] = contiguous_stride;
-  return true;
-}
-
 // Writes the ids of two consecutive elements. Only dropout reads ids, and they have a constant
 // stride.
 inline void iota_ids(std::ptrdiff_t first, std::ptrdiff_t stride, std::byte* to) {
@@ -93,11 +63,6 @@ inline void iota_ids(std::ptrdiff_t first, std::ptrdiff_t stride, std::byte* to)
 inline constexpr std::ptrdiff_t staging_elements = 1024;
 // Elements staged at a time: half, as a burst of stores to buffers and result stalls the processor.
 inline constexpr std::ptrdiff_t staged_elements = staging_elements / 2;
-
-// Whether operand o is a scalar that is broadcast over all loops.
-inline bool is_scalar(const loop_nest& n, int o) {
-  return std::all_of(n.stride[o], n.stride[o] + n.loops, [](auto stride) { return stride == 0; });
-}
 
 // Fills rows of n elements with one value each: `pitch` is the row stride of `to`, `step` that of
 // the values in `from`, both in bytes. A row shorter than `overrun` bytes may be overrun up to that
@@ -130,7 +95,6 @@ inline bool copy_unstaged(const call& c, const loop_nest& n, fill_loop fill) {
                  });
     return true;
   }
-  if (n.stride[1][0] == 0) return false;  // what outer loops reread is packed
   for_each_chunk(n, c.part, row_chunk,
                  [&](const std::ptrdiff_t* at, std::ptrdiff_t begin, std::ptrdiff_t end) {
                    copy_elements(type, end - begin, to + (at[0] + begin * to_step) * size, to_step,
@@ -139,154 +103,76 @@ inline bool copy_unstaged(const call& c, const loop_nest& n, fill_loop fill) {
   return true;
 }
 
-// Calls f with full rows, many at a time, as one call for each short row would cost too much.
-// data(o) is the address of operand o; the strides of n are in bytes.
-template <class Data, class F>
-HWY_INLINE void run_in_place(const loop_nest& n, const partition& part, Data data,
-                             const void* (&from)[max_operands - 1], F f) {
-  const int last = n.last();
-  for_each_run(n, last, range_of(n.points(last), part),
-               [&](const std::ptrdiff_t* offset, const std::ptrdiff_t* step, std::ptrdiff_t rows) {
-                 // A constant trip count, so that the loop is unrolled.
-                 for (int o = 1; o < max_operands; ++o) from[o - 1] = data(o) + offset[o];
-                 f(rows, static_cast<std::size_t>(n.extent[last]), data(0) + offset[0], step);
-               });
-}
-
-// run_elementwise for operands that are not contiguous along n's innermost loop, or for rows that
-// are too long. The strides of n are in elements.
+// run_elementwise where operands are not contiguous along n's innermost loop, or rows are too long.
+// Such an operand is copied to a buffer, several short rows or a part of a long one at a time; a
+// result is computed in one.
 template <class F>
 HWY_NOINLINE void run_staged(const call& c, loop_nest& n, int inputs, std::ptrdiff_t max_elements,
                              fill_loop fill, const void* (&from)[max_operands - 1], F f) {
   if (copy_unstaged(c, n, fill)) return;
-  std::byte* data[max_operands];
-  for (int o = 0; o < max_operands; ++o) data[o] = static_cast<std::byte*>(c.operands[o].data);
-  // Room to pack one operand, such as a mask that all heads of an attention read by columns.
-  alignas(64) std::byte packed[32 * 1024];
-  for (int o = 1; o <= inputs; ++o) {
-    if (!data[o] || !pack_reused(n, o, c.operands[o], packed, sizeof packed)) continue;
-    data[o] = packed;
-    break;
-  }
   alignas(64) std::byte buffer[max_operands][staging_elements * 4 + overrun];
   const std::ptrdiff_t length = n.extent[n.last()];
-  std::ptrdiff_t stride[max_operands]{}, step[max_operands]{};
-  bool contiguous = true;
+  std::byte* data[max_operands];
+  std::ptrdiff_t size[max_operands], stride[max_operands];
+  bool staged[max_operands], any_staged = false, has_ids = false;
   for (int o = 0; o <= inputs; ++o) {
+    data[o] = static_cast<std::byte*>(c.operands[o].data);
+    size[o] = bytes(c.operands[o].type);
     stride[o] = n.stride[o][n.last()];
-    if (data[o] && o > 0 && is_scalar(n, o)) {
-      // A scalar is staged once for all rows.
-      fill(c.operands[o].type, 1, std::min(staging_elements, length), buffer[o], 0, data[o], 0);
-      data[o] = buffer[o];
-      stride[o] = 1;
-      max_elements = std::min(max_elements, staging_elements);
-    }
-    contiguous = contiguous && stride[o] == 1 && data[o];
+    staged[o] = stride[o] != 1 || !data[o];
+    any_staged = any_staged || staged[o];
+    has_ids = has_ids || !data[o];
     // In bytes from here on.
-    for (int l = 0; l < n.loops; ++l) n.stride[o][l] *= bytes(c.operands[o].type);
-    step[o] = n.stride[o][n.last()];
+    for (int l = 0; l < n.loops; ++l) n.stride[o][l] *= size[o];
   }
-  // A constant trip count, so that the loop is unrolled.
-  const auto start = [&](const std::ptrdiff_t* offset, std::ptrdiff_t i) {
-    for (int o = 1; o < max_operands; ++o) from[o - 1] = data[o] + (offset[o] + i * step[o]);
-    return data[0] + (offset[0] + i * step[0]);
-  };
-  if (contiguous && length <= max_elements && (length <= row_chunk || c.part.count == 1))
-    return run_in_place(
-        n, c.part, [&](int o) { return data[o]; }, from, f);
-  if (contiguous)
-    return for_each_chunk(
-        n, c.part, row_chunk,
-        [&](const std::ptrdiff_t* offset, std::ptrdiff_t begin, std::ptrdiff_t end) {
-          for (std::ptrdiff_t i = begin, count; i < end; i += count) {
-            count = std::min(max_elements, end - i);
-            f(1, static_cast<std::size_t>(count), start(offset, i), nullptr);
-          }
-        });
-  // Inputs that are read in address, and those that are staged.
-  int direct[max_operands], direct_count = 0, staged[max_operands], staged_count = 0;
-  for (int o = 1; o <= inputs; ++o) {
-    if (stride[o] == 1 && data[o])
-      direct[direct_count++] = o;
-    else
-      staged[staged_count++] = o;
-  }
-  const bool in_place = stride[0] == 1;  // the result
-  const auto store_staged = [&](const std::byte* computed, std::ptrdiff_t count, std::byte* to) {
-    copy_elements(c.operands[0].type, count, to, stride[0], computed, 1);
-  };
-  // Short rows are staged several at a time, except with element ids, which are those of one row.
   constexpr std::ptrdiff_t line = 16;  // floats; a vector load across two lines is slower
   const std::ptrdiff_t pitch = (length + line - 1) / line * line;
-  const std::ptrdiff_t rows_at_once = staged_elements / pitch;
-  if (rows_at_once > 0 && std::all_of(data + 1, data + 1 + inputs, [](auto* d) { return d; }))
-    return for_each_run(
-        n, n.last(), range_of(n.points(n.last()), c.part),
-        [&](const std::ptrdiff_t* offset, const std::ptrdiff_t* row, std::ptrdiff_t count) {
-          std::ptrdiff_t next[max_operands];
-          std::copy_n(row, max_operands, next);
-          const auto pack_rows = [&](int o) {
-            if (row[o] != 0) next[o] = pitch * bytes(c.operands[o].type);
-          };
-          for (int i = 0; i < staged_count; ++i) pack_rows(staged[i]);
-          if (!in_place) pack_rows(0);
-          const auto address = [&](int o, std::ptrdiff_t r) {
-            return data[o] + (offset[o] + r * row[o]);
-          };
-          for (std::ptrdiff_t r = 0; r < count; r += rows_at_once) {
-            const std::ptrdiff_t rows = std::min(rows_at_once, count - r);
-            for (int i = 0; i < direct_count; ++i) from[direct[i] - 1] = address(direct[i], r);
-            for (int i = 0; i < staged_count; ++i) {
-              const int o = staged[i];
-              from[o - 1] = buffer[o];
-              if (next[o] == 0 && r > 0) continue;  // the same for all rows
-              const std::ptrdiff_t staged_rows = next[o] == 0 ? 1 : rows;
-              if (stride[o] == 0) {
-                // Up to the pitch, so that the vector load of the row's tail lies within one store,
-                // from which it is forwarded.
-                fill(c.operands[o].type, staged_rows, pitch, buffer[o], next[o], address(o, r),
-                     row[o]);
-                continue;
-              }
-              for (std::ptrdiff_t j = 0; j < staged_rows; ++j)
-                copy_elements(c.operands[o].type, length, buffer[o] + j * next[o], 1,
-                              address(o, r + j), stride[o]);
-            }
-            std::byte* const to = in_place ? address(0, r) : buffer[0];
-            f(rows, static_cast<std::size_t>(length), to, next);
-            if (!in_place)
-              for (std::ptrdiff_t j = 0; j < rows; ++j)
-                store_staged(to + j * next[0], length, address(0, r + j));
-          }
-        });
-  // Stages `count` elements of input o from byte offset `first` on.
-  const auto load_staged = [&](int o, std::ptrdiff_t first, std::ptrdiff_t count) {
-    if (!data[o])
-      iota_ids(first / 4, stride[o], buffer[o]);
-    else if (stride[o] != 0)
-      copy_elements(c.operands[o].type, count, buffer[o], 1, data[o] + first, stride[o]);
-    else
-      fill(c.operands[o].type, 1, count, buffer[o], 0, data[o] + first, 0);
+  // Element ids are those of one row.
+  const std::ptrdiff_t rows_at_once =
+      any_staged && !has_ids ? std::max<std::ptrdiff_t>(staged_elements / pitch, 1) : 1;
+  const std::ptrdiff_t chunk = any_staged ? std::min(staged_elements, max_elements) : max_elements;
+  std::ptrdiff_t next[max_operands];  // the row strides of the memory that f gets
+  // Copies `count` elements of some rows of input o, the first of which is at `offset`, to a
+  // buffer.
+  const auto load = [&](int o, std::ptrdiff_t offset, std::ptrdiff_t row, std::ptrdiff_t rows,
+                        std::ptrdiff_t count) {
+    if (!data[o]) return iota_ids(offset / size[o], stride[o], buffer[o]);
+    // Up to the pitch, so that the vector load of a row's tail lies within one store, from which it
+    // is forwarded.
+    if (stride[o] == 0)
+      return fill(c.operands[o].type, rows, rows > 1 ? pitch : count, buffer[o], next[o],
+                  data[o] + offset, row);
+    for (std::ptrdiff_t r = 0; r < rows; ++r)
+      copy_elements(c.operands[o].type, count, buffer[o] + r * next[o], 1,
+                    data[o] + (offset + r * row), stride[o]);
   };
-  const std::ptrdiff_t max_chunk = std::min(staged_elements, max_elements);
-  for_each_chunk(n, c.part, row_chunk,
-                 [&](const std::ptrdiff_t* offset, std::ptrdiff_t begin, std::ptrdiff_t end) {
-                   for (std::ptrdiff_t i = begin, count; i < end; i += count) {
-                     count = std::min(max_chunk, end - i);
-                     const auto byte_offset = [&](int o) { return offset[o] + i * step[o]; };
-                     for (int j = 0; j < direct_count; ++j)
-                       from[direct[j] - 1] = data[direct[j]] + byte_offset(direct[j]);
-                     for (int j = 0; j < staged_count; ++j) {
-                       const int o = staged[j];
-                       from[o - 1] = buffer[o];
-                       const bool is_staged =
-                           data[o] && stride[o] == 0 && i != begin;  // staged for the whole loop
-                       if (!is_staged) load_staged(o, byte_offset(o), count);
+  for_each_block(n, c.part, row_chunk,
+                 [&](const std::ptrdiff_t* offset, const std::ptrdiff_t* row, std::ptrdiff_t rows,
+                     std::ptrdiff_t begin, std::ptrdiff_t end) {
+                   for (int o = 0; o <= inputs; ++o)
+                     next[o] = staged[o] && row[o] != 0 ? pitch * size[o] : row[o];
+                   for (std::ptrdiff_t r = 0, some; r < rows; r += some) {
+                     some = std::min(rows_at_once, rows - r);
+                     for (std::ptrdiff_t i = begin, count; i < end; i += count) {
+                       count = std::min(chunk, end - i);
+                       const auto here = [&](int o) {
+                         return offset[o] + r * row[o] + i * stride[o] * size[o];
+                       };
+                       for (int o = 1; o <= inputs; ++o) {
+                         from[o - 1] = staged[o] ? buffer[o] : data[o] + here(o);
+                         // What is broadcast along the row, or along the rows, stays in its buffer.
+                         const bool is_there =
+                             data[o] && ((stride[o] == 0 && i > begin) ||
+                                         (row[o] == 0 && r > 0 && count == length));
+                         if (staged[o] && !is_there)
+                           load(o, here(o), row[o], row[o] == 0 ? 1 : some, count);
+                       }
+                       std::byte* const to = staged[0] ? buffer[0] : data[0] + here(0);
+                       f(some, static_cast<std::size_t>(count), to, next);
+                       for (std::ptrdiff_t j = 0; staged[0] && j < some; ++j)
+                         copy_elements(c.operands[0].type, count, data[0] + (here(0) + j * row[0]),
+                                       stride[0], to + j * next[0], 1);
                      }
-                     std::byte* const result = data[0] + byte_offset(0);
-                     std::byte* const to = in_place ? result : buffer[0];
-                     f(1, static_cast<std::size_t>(count), to, nullptr);
-                     if (!in_place) store_staged(to, count, result);
                    }
                  });
 }
@@ -309,8 +195,15 @@ void run_elementwise(const call& c, int inputs, std::ptrdiff_t max_elements, fil
   for (int o = 0; o <= inputs; ++o)
     for (int l = 0; l < last; ++l) n.stride[o][l] *= bytes(c.operands[o].type);
   // Not in run_staged: short rows would pay for the setup of its buffers.
-  run_in_place(
-      n, c.part, [&](int o) { return static_cast<std::byte*>(c.operands[o].data); }, from, f);
+  const auto at = [&](int o, const std::ptrdiff_t* offset) {
+    return static_cast<std::byte*>(c.operands[o].data) + offset[o];
+  };
+  for_each_run(n, last, range_of(n.points(last), c.part),
+               [&](const std::ptrdiff_t* offset, const std::ptrdiff_t* step, std::ptrdiff_t rows) {
+                 // A constant trip count, so that the loop is unrolled.
+                 for (int o = 1; o < max_operands; ++o) from[o - 1] = at(o, offset);
+                 f(rows, static_cast<std::size_t>(length), at(0, offset), step);
+               });
 }
 
 // Runs c's fusion group over its loops; loops[l] computes operation l. Intermediate values are in
@@ -545,12 +438,6 @@ inline void run_rowwise(const call& c, row_function f, column_function interleav
       rows.stride[o][l] *= data[o] ? bytes(c.operands[o].type) : 0;
     step[o] = rows.stride[o][rows.last()];
   }
-  // Hardware prefetches the next rows of two operands, but, if they are short, not of more.
-  constexpr std::size_t line = 64, short_row = 32 * line;
-  int prefetched[max_row_inputs], streams = 0;
-  for (int o = 1; o <= inputs; ++o)
-    if (!packed[o] && !is_per_row(c, o) && step[o] != 0) prefetched[streams++] = o;
-  if (streams < 3 || length * sizeof(float) > short_row) streams = 0;
   std::ptrdiff_t next[1 + max_row_inputs];  // row strides of the memory that f gets
   for (int o = 0; o <= inputs; ++o) next[o] = packed[o] && step[o] != 0 ? pitch : step[o];
   const auto run_from = [&](std::byte* const* first, std::ptrdiff_t count) {
@@ -560,12 +447,6 @@ inline void run_rowwise(const call& c, row_function f, column_function interleav
       for (int o = 0; o <= inputs; ++o) {
         std::byte *const here = first[o] + i * next[o], **const at = a.at[o];
         for (std::ptrdiff_t r = 0; r < max_rows; ++r) at[r] = here + r * next[o];
-      }
-      for (int s = 0; s < streams; ++s) {
-        const int o = prefetched[s];
-        for (std::size_t r = 0; r < a.rows; ++r)
-          for (std::size_t j = 0; j < length * sizeof(float); j += line)
-            hwy::Prefetch(a.at[o][r] + max_rows * step[o] + j);
       }
       f(a);
     }
