@@ -2,15 +2,11 @@
 #define HWY_TARGET_INCLUDE "kernels/rotate.cpp"
 #include "hwy/foreach_target.h"
 // After foreach_target.
-#include <algorithm>
 #include <cstddef>
-#include <type_traits>
 
 #include "kernels/kernel_table.hpp"
 #include "kernels/loop_nest.hpp"
-#include "kernels/row-inl.h"
 #include "weft/kernels/hwy-inl.h"
-#include "weft/kernels/vec_array-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace weft::kernels {
@@ -28,252 +24,144 @@ struct pairs {
   std::ptrdiff_t partner, next;
 };
 
-// A pointer to a row's pairs.
+// A row's pairs in memory, from one to the next row of an operand.
 template <class T>
-struct pairs_at {
-  T* first;
-  pairs_at(T* row, const pairs& /*p*/) : first(row) {}
-  void advance(std::ptrdiff_t step) { first += step; }
-};
-// Also one to their second elements, in a register of its own that advances from row to row:
-// compilers would keep the difference in one more.
-template <class T>
-struct elements_at {
-  T *first, *second;
-  elements_at(T* row, const pairs& p) : first(row), second(opaque(row + p.partner)) {}
-  HWY_INLINE void advance(std::ptrdiff_t step) {
-    first = opaque(first + step);
-    second = opaque(second + step);
+struct row_of_pairs {
+  T *first, *second;  // the elements of the first pair
+  std::ptrdiff_t next;
+
+  row_of_pairs(T* row, const pairs& p) : first(row), second(row + p.partner), next(p.next) {}
+  void advance(std::ptrdiff_t step) {
+    first += step;
+    second += step;
   }
 };
 
-// Layouts load and store vectors of pairs: full vectors, or the first n lanes. In registers, pairs
-// are in the layout's order, which in_order converts other vectors to and from.
-struct half_split {  // half-split: first elements contiguous, and second ones
-  template <class T>
-  using row_at = elements_at<T>;
+// Layouts load and store a vector of pairs. In registers, pairs are in the layout's order, which
+// in_order converts other vectors to and from.
+struct half_split {  // all first elements are contiguous, and all second ones
   static bool fits(const pairs& p) { return p.next == 1; }
   HWY_INLINE static V in_order(V v) { return v; }
-  template <class M>
-  HWY_INLINE static void load(M memory, const elements_at<const float>& row, std::ptrdiff_t i, V& a,
-                              V& b) {
-    a = memory.load(row.first + i);
-    b = memory.load(row.second + i);
+  HWY_INLINE static void load(const row_of_pairs<const float>& row, std::ptrdiff_t i, V& a, V& b) {
+    a = hn::LoadU(D(), row.first + i);
+    b = hn::LoadU(D(), row.second + i);
   }
-  // Stores to one cache line are consecutive: if stores to two lines alternate, twice as many of
-  // them wait for the caches.
-  static constexpr int vectors_at_once = std::clamp<int>(16 / lanes, 1, 4);
-  template <class M, int n>
-  HWY_INLINE static void store(M memory, const vec_array<D, n>& a, const vec_array<D, n>& b,
-                               const elements_at<float>& row, std::ptrdiff_t i) {
-    for (int j = 0; j < n; ++j) memory.store(a.at[j], row.first + i + j * lanes);
-    for (int j = 0; j < n; ++j) memory.store(b.at[j], row.second + i + j * lanes);
+  HWY_INLINE static void store(V a, V b, const row_of_pairs<float>& row, std::ptrdiff_t i) {
+    hn::StoreU(a, D(), row.first + i);
+    hn::StoreU(b, D(), row.second + i);
   }
 };
-// Interleaved pairs. The tail of a row, after the full vectors of pairs, takes one vector of
-// elements or two, the same for all rows: a constant, as g++ would read it from the stack just
-// after each row's masked stores.
-template <int vectors_of_tail>
 struct interleaved {
-  template <class T>
-  using row_at = pairs_at<T>;
   static bool fits(const pairs& p) { return p.next == 2 && p.partner == 1; }
   HWY_INLINE static V in_order(V v) { return HWY_NAMESPACE::in_order(v); }
-  HWY_INLINE static void load(full_vector<float>, pairs_at<const float> row, std::ptrdiff_t i, V& a,
-                              V& b) {
+  HWY_INLINE static void load(const row_of_pairs<const float>& row, std::ptrdiff_t i, V& a, V& b) {
     load_pairs_by_block(D(), row.first + 2 * i, a, b);
   }
-  static constexpr int vectors_at_once = 1;  // a pair's elements are contiguous anyway
-  HWY_INLINE static void store(full_vector<float>, const vec_array<D, 1>& a,
-                               const vec_array<D, 1>& b, pairs_at<float> row, std::ptrdiff_t i) {
-    store_pairs_by_block(a.at[0], b.at[0], D(), row.first + 2 * i);
-  }
-  // Fewer pairs are staged in two vectors of memory.
-  static constexpr std::size_t lanes = hn::MaxLanes(D());
-  HWY_INLINE static void load(partial_vector<float> part, pairs_at<const float> row,
-                              std::ptrdiff_t i, V& a, V& b) {
-    alignas(64) float both[2 * lanes];
-    const float* from = row.first + 2 * i;
-    if constexpr (vectors_of_tail == 1) {
-      hn::Store(load_n(D(), from, 2 * part.n), D(), both);
-      hn::Store(hn::Zero(D()), D(), both + lanes);
-    } else {
-      hn::Store(hn::LoadU(D(), from), D(), both);
-      hn::Store(load_n(D(), from + lanes, 2 * part.n - lanes), D(), both + lanes);
-    }
-    load_pairs_by_block(D(), both, a, b);
-  }
-  HWY_INLINE static void store(partial_vector<float> part, const vec_array<D, 1>& a,
-                               const vec_array<D, 1>& b, pairs_at<float> row, std::ptrdiff_t i) {
-    alignas(64) float both[2 * lanes];
-    float* to = row.first + 2 * i;
-    store_pairs_by_block(a.at[0], b.at[0], D(), both);
-    if constexpr (vectors_of_tail == 1) {
-      store_n(hn::Load(D(), both), D(), to, 2 * part.n);
-    } else {
-      hn::StoreU(hn::Load(D(), both), D(), to);
-      store_n(hn::Load(D(), both + lanes), D(), to + lanes, 2 * part.n - lanes);
-    }
-  }
-};
-struct strided {  // any strides: pair by pair
-  template <class T>
-  using row_at = pairs_at<T>;
-};
-
-// Calls f(memory, i, count) for vectors of a row of n elements, `count` at a time, a constant. The
-// remainder is computed from n, not from where a loop ended, so that compilers see that it is the
-// same for all rows.
-template <int n>
-using vectors = std::integral_constant<int, n>;
-struct vectors_and_tail {
-  template <class F>
-  HWY_INLINE static void each(std::ptrdiff_t n, F f) {
-    const std::ptrdiff_t full_end = n & -lanes;
-    for (std::ptrdiff_t i = 0; i < full_end; i += lanes) f(full_vector<float>(), i, vectors<1>());
-    if (full_end < n)
-      f(partial_vector<float>{static_cast<std::size_t>(n - full_end)}, full_end, vectors<1>());
-  }
-};
-// The same for a multiple of `vectors_at_once` full vectors, without a remainder: g++ has no
-// registers for one beside a rotation's row pointers.
-template <int vectors_at_once>
-struct full_vectors {
-  static constexpr std::ptrdiff_t step = vectors_at_once * lanes;
-  static bool fit(std::ptrdiff_t n) { return n > 0 && n % step == 0; }
-  template <class F>
-  HWY_INLINE static void each(std::ptrdiff_t n, F f) {
-    std::ptrdiff_t i = 0;
-    do {
-      f(full_vector<float>(), i, vectors<vectors_at_once>());
-      i += step;
-    } while (i < n);
+  HWY_INLINE static void store(V a, V b, const row_of_pairs<float>& row, std::ptrdiff_t i) {
+    store_pairs_by_block(a, b, D(), row.first + 2 * i);
   }
 };
 
-// Returns f(layout, vectors) for the layout of the rows' n pairs. `contiguous`: whether the other
-// operands are.
-template <class F>
-auto with_layout(std::ptrdiff_t n, const pairs& p, const pairs& q, bool contiguous, F f) {
-  const auto of = [n, f](auto layout, auto layout_of_tail) {
-    using several = full_vectors<decltype(layout)::vectors_at_once>;
-    if (several::fit(n)) return f(layout, several());
-    return full_vectors<1>::fit(n) ? f(layout, full_vectors<1>())
-                                   : f(layout_of_tail, vectors_and_tail());
-  };
-  if (contiguous && half_split::fits(p) && half_split::fits(q))
-    return of(half_split(), half_split());
-  using interleaved_pairs = interleaved<1>;
-  if (contiguous && interleaved_pairs::fits(p) && interleaved_pairs::fits(q))
-    return 2 * (n % lanes) > lanes ? of(interleaved_pairs(), interleaved<2>())
-                                   : of(interleaved_pairs(), interleaved_pairs());
-  return f(strided(), vectors_and_tail());
+// Whether pairs of two operands have this layout.
+template <class Layout>
+bool fit(const pairs& p, const pairs& q) {
+  return Layout::fits(p) && Layout::fits(q);
+}
+// The pairs of a row of n that are done by vectors; the rest is done pair by pair, and so is a row
+// that has neither layout. `contiguous`: whether the operands that have no pairs are.
+std::ptrdiff_t done_by_vectors(std::ptrdiff_t n, const pairs& p, const pairs& q, bool contiguous) {
+  return contiguous && (fit<half_split>(p, q) || fit<interleaved>(p, q)) ? n & -lanes : 0;
 }
 
-// Rows with constant strides. They have a function of their own, as its callers need as many
-// registers.
+// Rows with constant strides.
 struct rotated_rows {
-  std::ptrdiff_t n;  // pairs of each row
+  std::ptrdiff_t n, by_vectors;  // pairs of each row
   pairs to, x;
   std::ptrdiff_t cosine_next, sine_next;
   item_range kept;  // the elements after the pairs, which are copied
   std::ptrdiff_t to_stride, x_stride;
 };
 
-HWY_NOINLINE void copy_kept(const rotated_rows& rows, float* to, const float* x,
-                            const std::ptrdiff_t* step, std::ptrdiff_t count) {
-  const rotated_rows r = rows;  // a copy, which no store can alias
-  for (std::ptrdiff_t row = 0; row < count; ++row) {
-    if (r.to_stride == 1 && r.x_stride == 1)
-      vectors_and_tail::each(
-          r.kept.end - r.kept.begin, [=](auto memory, std::ptrdiff_t i, vectors<1>) HWY_ATTR {
-            memory.store(memory.load(x + r.kept.begin + i), to + r.kept.begin + i);
-          });
-    else
-      for (std::ptrdiff_t i = r.kept.begin; i < r.kept.end; ++i)
-        to[i * r.to_stride] = x[i * r.x_stride];
-    to += step[0];
-    x += step[1];
-  }
-}
-
-template <class Layout, class Vectors>
-HWY_NOINLINE void rotate_pairs(const rotated_rows& rows, float* to, const float* x,
-                               const float* cosine, const float* sine, const std::ptrdiff_t* step,
-                               std::ptrdiff_t count) {
-  const rotated_rows r = rows;  // a copy, which no store can alias
-  const std::ptrdiff_t next[]{step[0], step[1], step[2], step[3]};
-  typename Layout::template row_at<float> result(to, r.to);
-  typename Layout::template row_at<const float> from(x, r.x);
-  for (;; --count) {
-    if constexpr (std::is_same_v<Layout, strided>) {
-      for (std::ptrdiff_t i = 0; i < r.n; ++i) {
-        const float c = cosine[i * r.cosine_next], s = sine[i * r.sine_next];
-        const float a = from.first[i * r.x.next], b = from.first[i * r.x.next + r.x.partner];
-        result.first[i * r.to.next] = a * c - b * s;
-        result.first[i * r.to.next + r.to.partner] = b * c + a * s;
-      }
-    } else {
-      Vectors::each(r.n, [&](auto memory, std::ptrdiff_t begin, auto count) HWY_ATTR {
-        vec_array<D, count> of_first, of_second;
-        for (int j = 0; j < count; ++j) {
-          const std::ptrdiff_t i = begin + j * lanes;
-          V a, b;
-          Layout::load(memory, from, i, a, b);
-          a = opaque(a);
-          b = opaque(b);
-          const V c = opaque(Layout::in_order(memory.load(cosine + i)));
-          const V s = opaque(Layout::in_order(memory.load(sine + i)));
-          of_first.at[j] = hn::NegMulAdd(b, s, hn::Mul(a, c));
-          of_second.at[j] = hn::MulAdd(a, s, hn::Mul(b, c));
-        }
-        Layout::store(memory, of_first, of_second, result, begin);
-      });
+// The pairs that are done by vectors, and what remains of the rows.
+template <class Layout>
+void rotate_vectors(const rotated_rows& r, float* to, const float* x, const float* cosine,
+                    const float* sine, const std::ptrdiff_t* step, std::ptrdiff_t count) {
+  const std::ptrdiff_t end = r.by_vectors, next[]{step[0], step[1], step[2], step[3]};
+  row_of_pairs<float> result(to, r.to);
+  row_of_pairs<const float> from(x, r.x);
+  for (; count > 0; --count) {
+    for (std::ptrdiff_t i = 0; i < end; i += lanes) {
+      V a, b;
+      Layout::load(from, i, a, b);
+      const V c = Layout::in_order(hn::LoadU(D(), cosine + i));
+      const V s = Layout::in_order(hn::LoadU(D(), sine + i));
+      Layout::store(hn::NegMulAdd(b, s, hn::Mul(a, c)), hn::MulAdd(a, s, hn::Mul(b, c)), result, i);
     }
-    if (count == 1) return;
     result.advance(next[0]);
     from.advance(next[1]);
     cosine += next[2];
     sine += next[3];
   }
 }
+void rotate_rest(const rotated_rows& r, float* to, const float* x, const float* cosine,
+                 const float* sine, const std::ptrdiff_t* step, std::ptrdiff_t count) {
+  row_of_pairs<float> result(to, r.to);
+  row_of_pairs<const float> from(x, r.x);
+  for (; count > 0; --count) {
+    for (std::ptrdiff_t i = r.by_vectors; i < r.n; ++i) {
+      const float c = cosine[i * r.cosine_next], s = sine[i * r.sine_next];
+      const float a = from.first[i * from.next], b = from.second[i * from.next];
+      result.first[i * result.next] = a * c - b * s;
+      result.second[i * result.next] = b * c + a * s;
+    }
+    for (std::ptrdiff_t i = r.kept.begin; i < r.kept.end; ++i)
+      result.first[i * r.to_stride] = from.first[i * r.x_stride];
+    result.advance(step[0]);
+    from.advance(step[1]);
+    cosine += step[2];
+    sine += step[3];
+  }
+}
 
 // Rows of the gradient for the cosines or the sines, computed from pairs and their gradients.
 struct combined_rows {
-  std::ptrdiff_t n, next;  // elements of a result's row, and their stride
+  std::ptrdiff_t n, by_vectors;  // elements of a result's row
+  std::ptrdiff_t next;           // and their stride
   pairs x, g;
 };
 
-template <bool of_sine, class Layout, class Vectors>
-HWY_NOINLINE void combine(const combined_rows& rows, float* to, const float* x, const float* g,
-                          const std::ptrdiff_t* step, std::ptrdiff_t count) {
-  const combined_rows r = rows;
-  const std::ptrdiff_t next[]{step[0], step[1], step[2]};
-  typename Layout::template row_at<const float> of_x(x, r.x), of_g(g, r.g);
-  for (;; --count) {
-    if constexpr (std::is_same_v<Layout, strided>) {
-      for (std::ptrdiff_t i = 0; i < r.n; ++i) {
-        const float a = of_x.first[i * r.x.next], b = of_x.first[i * r.x.next + r.x.partner];
-        const float ga = of_g.first[i * r.g.next], gb = of_g.first[i * r.g.next + r.g.partner];
-        to[i * r.next] = of_sine ? gb * a - ga * b : ga * a + gb * b;
-      }
-    } else {
-      Vectors::each(r.n, [&](auto memory, std::ptrdiff_t begin, auto count) HWY_ATTR {
-        for (int j = 0; j < count; ++j) {
-          const std::ptrdiff_t i = begin + j * lanes;
-          V a, b, ga, gb;
-          Layout::load(memory, of_x, i, a, b);
-          Layout::load(memory, of_g, i, ga, gb);
-          const V sum =
-              of_sine ? hn::NegMulAdd(ga, b, hn::Mul(gb, a)) : hn::MulAdd(ga, a, hn::Mul(gb, b));
-          memory.store(Layout::in_order(sum), to + i);
-        }
-      });
+template <bool of_sine, class Layout>
+void combine_vectors(const combined_rows& r, float* to, const float* x, const float* g,
+                     const std::ptrdiff_t* step, std::ptrdiff_t count) {
+  const std::ptrdiff_t end = r.by_vectors, next[]{step[0], step[1], step[2]};
+  row_of_pairs<const float> of_x(x, r.x), of_g(g, r.g);
+  for (; count > 0; --count) {
+    for (std::ptrdiff_t i = 0; i < end; i += lanes) {
+      V a, b, ga, gb;
+      Layout::load(of_x, i, a, b);
+      Layout::load(of_g, i, ga, gb);
+      const V sum =
+          of_sine ? hn::NegMulAdd(ga, b, hn::Mul(gb, a)) : hn::MulAdd(ga, a, hn::Mul(gb, b));
+      hn::StoreU(Layout::in_order(sum), D(), to + i);
     }
-    if (count == 1) return;
     to += next[0];
     of_x.advance(next[1]);
     of_g.advance(next[2]);
+  }
+}
+template <bool of_sine>
+void combine_rest(const combined_rows& r, float* to, const float* x, const float* g,
+                  const std::ptrdiff_t* step, std::ptrdiff_t count) {
+  row_of_pairs<const float> of_x(x, r.x), of_g(g, r.g);
+  for (; count > 0; --count) {
+    for (std::ptrdiff_t i = r.by_vectors; i < r.n; ++i) {
+      const float a = of_x.first[i * of_x.next], b = of_x.second[i * of_x.next];
+      const float ga = of_g.first[i * of_g.next], gb = of_g.second[i * of_g.next];
+      to[i * r.next] = of_sine ? gb * a - ga * b : ga * a + gb * b;
+    }
+    to += step[0];
+    of_x.advance(step[1]);
+    of_g.advance(step[2]);
   }
 }
 
@@ -308,44 +196,51 @@ void rotate(const call& c) noexcept {
   const int row = row_of(c);
   const std::ptrdiff_t n = c.extent[row];
   const operand* const o = c.operands;
+  const pairs of_to = pairs_of(c, o[0], row), of_x = pairs_of(c, o[1], row);
+  const bool contiguous = o[2].stride[row] == 1 && o[3].stride[row] == 1;
   const rotated_rows rows{n,
-                          pairs_of(c, o[0], row),
-                          pairs_of(c, o[1], row),
+                          done_by_vectors(n, of_to, of_x, contiguous),
+                          of_to,
+                          of_x,
                           o[2].stride[row],
                           o[3].stride[row],
                           {2 * n, c.axis_extent},
                           element_stride(c, o[0], row),
                           element_stride(c, o[1], row)};
-  const bool contiguous = rows.cosine_next == 1 && rows.sine_next == 1;
-  const auto rotate_rows = with_layout(
-      n, rows.to, rows.x, contiguous,
-      [](auto layout, auto vectors) { return &rotate_pairs<decltype(layout), decltype(vectors)>; });
+  const auto of_vectors =
+      fit<interleaved>(of_to, of_x) ? &rotate_vectors<interleaved> : &rotate_vectors<half_split>;
   auto* const to = static_cast<float*>(o[0].data);
   const float *const x = floats_of(o[1]), *const cosine = floats_of(o[2]),
                      *const sine = floats_of(o[3]);
   for_rows(c, row, 4,
            [=, &rows](const std::ptrdiff_t* at, const std::ptrdiff_t* step, std::ptrdiff_t count) {
-             rotate_rows(rows, to + at[0], x + at[1], cosine + at[2], sine + at[3], step, count);
-             if (rows.kept.begin < rows.kept.end)
-               copy_kept(rows, to + at[0], x + at[1], step, count);
+             const auto turn = [&](auto f) {
+               f(rows, to + at[0], x + at[1], cosine + at[2], sine + at[3], step, count);
+             };
+             if (rows.by_vectors > 0) turn(of_vectors);
+             if (rows.by_vectors < n || rows.kept.begin < rows.kept.end) turn(&rotate_rest);
            });
 }
 
 template <bool of_sine>
 void rotate_adjoint_of(const call& c) {
   const int row = row_of(c);
+  const std::ptrdiff_t n = c.extent[row];
   const operand* const o = c.operands;
-  const combined_rows rows{c.extent[row], o[0].stride[row], pairs_of(c, o[1], row),
-                           pairs_of(c, o[2], row)};
-  const auto combine_rows =
-      with_layout(rows.n, rows.x, rows.g, rows.next == 1, [](auto layout, auto vectors) {
-        return &combine<of_sine, decltype(layout), decltype(vectors)>;
-      });
+  const pairs of_x = pairs_of(c, o[1], row), of_g = pairs_of(c, o[2], row);
+  const std::ptrdiff_t next = o[0].stride[row];
+  const combined_rows rows{n, done_by_vectors(n, of_x, of_g, next == 1), next, of_x, of_g};
+  const auto of_vectors = fit<interleaved>(of_x, of_g) ? &combine_vectors<of_sine, interleaved>
+                                                       : &combine_vectors<of_sine, half_split>;
   auto* const to = static_cast<float*>(o[0].data);
   const float *const x = floats_of(o[1]), *const g = floats_of(o[2]);
   for_rows(c, row, 3,
            [=, &rows](const std::ptrdiff_t* at, const std::ptrdiff_t* step, std::ptrdiff_t count) {
-             combine_rows(rows, to + at[0], x + at[1], g + at[2], step, count);
+             const auto combine = [&](auto f) {
+               f(rows, to + at[0], x + at[1], g + at[2], step, count);
+             };
+             if (rows.by_vectors > 0) combine(of_vectors);
+             if (rows.by_vectors < n) combine(&combine_rest<of_sine>);
            });
 }
 
