@@ -121,6 +121,9 @@ class kernel_call : public weft::kernels::call {
         case weft::dtype::boolean:
           static_cast<bool*>(o.data)[i] = any % 2 == 1;
           break;
+        case weft::dtype::bfloat16:
+          static_cast<std::uint16_t*>(o.data)[i] = static_cast<std::uint16_t>(0x3f80 + any % 128);
+          break;
       }
     }
   }
