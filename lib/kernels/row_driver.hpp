@@ -114,23 +114,21 @@ HWY_NOINLINE void run_staged(const call& c, loop_nest& n, int inputs, std::ptrdi
   const std::ptrdiff_t length = n.extent[n.last()];
   std::byte* data[max_operands];
   std::ptrdiff_t size[max_operands], stride[max_operands];
-  bool staged[max_operands], any_staged = false, has_ids = false;
+  bool staged[max_operands], has_ids = false;
+  std::ptrdiff_t chunk = max_elements;
   for (int o = 0; o <= inputs; ++o) {
     data[o] = static_cast<std::byte*>(c.operands[o].data);
     size[o] = bytes(c.operands[o].type);
     stride[o] = n.stride[o][n.last()];
     staged[o] = stride[o] != 1 || !data[o];
-    any_staged = any_staged || staged[o];
+    // One element is staged once for all chunks of a row.
+    if (staged[o]) chunk = std::min(chunk, stride[o] == 0 ? staging_elements : staged_elements);
     has_ids = has_ids || !data[o];
     // In bytes from here on.
     for (int l = 0; l < n.loops; ++l) n.stride[o][l] *= size[o];
   }
   constexpr std::ptrdiff_t line = 16;  // floats; a vector load across two lines is slower
   const std::ptrdiff_t pitch = (length + line - 1) / line * line;
-  // Element ids are those of one row.
-  const std::ptrdiff_t rows_at_once =
-      any_staged && !has_ids ? std::max<std::ptrdiff_t>(staged_elements / pitch, 1) : 1;
-  const std::ptrdiff_t chunk = any_staged ? std::min(staged_elements, max_elements) : max_elements;
   std::ptrdiff_t next[max_operands];  // the row strides of the memory that f gets
   // Copies `count` elements of some rows of input o, the first of which is at `offset`, to a
   // buffer.
@@ -151,6 +149,13 @@ HWY_NOINLINE void run_staged(const call& c, loop_nest& n, int inputs, std::ptrdi
                      std::ptrdiff_t begin, std::ptrdiff_t end) {
                    for (int o = 0; o <= inputs; ++o)
                      next[o] = staged[o] && row[o] != 0 ? pitch * size[o] : row[o];
+                   // All rows, if each can read what is staged; but element ids are those of one
+                   // row.
+                   std::ptrdiff_t rows_at_once = rows;
+                   for (int o = 0; o <= inputs; ++o)
+                     if (staged[o] && row[o] != 0)
+                       rows_at_once = std::max<std::ptrdiff_t>(staged_elements / pitch, 1);
+                   if (has_ids) rows_at_once = 1;
                    for (std::ptrdiff_t r = 0, some; r < rows; r += some) {
                      some = std::min(rows_at_once, rows - r);
                      for (std::ptrdiff_t i = begin, count; i < end; i += count) {
