@@ -175,62 +175,7 @@ void loop(std::ptrdiff_t rows, std::size_t n, void* to, const void* const* from,
              });
 }
 
-// What vector_op leaves to this file, beside casts: sines whose angles are known to be small.
-namespace apply {
-
-template <int quadrants>
-struct sine : of_vectors<1> {
-  template <class D, class V>
-  HWY_INLINE V operator()(D d, V a) const {
-    return math::sin_shifted(d, a, quadrants);
-  }
-};
-template <int quadrants>
-struct sine_of_small : of_vectors<1> {
-  template <class D, class V>
-  HWY_INLINE V operator()(D d, V a) const {
-    return math::sin_reduced(d, a, quadrants);
-  }
-};
-
-}  // namespace apply
-
 using std::int32_t;
-
-// Whether none of n angles needs the scalar slow path for large ones.
-bool all_small(std::size_t n, const float* x) {
-  const floats d;
-  const std::size_t lanes = hn::Lanes(d);
-  // Bits of absolute values, compared as integers, are in the order of the values; infinities and
-  // NaN come last.
-  const auto size = [](hn::Vec<floats> v) HWY_ATTR { return hn::BitCast(integers(), hn::Abs(v)); };
-  auto largest = hn::Zero(integers());
-  std::size_t i = 0;
-  for (const std::size_t vectors = n - n % lanes; i < vectors; i += lanes)
-    largest = hn::Max(largest, size(hn::LoadU(d, x + i)));
-  if (i < n) largest = hn::Max(largest, size(load_n(d, x + i, n - i)));
-  const auto bound = size(hn::Set(d, math::largest_angle));
-  return hn::AllFalse(integers(), hn::Gt(largest, bound));
-}
-
-// In blocks, so that the loop for small angles has no call: because of one, g++ would reload the
-// constants.
-template <int quadrants>
-void sine_loop(std::ptrdiff_t rows, std::size_t n, void* to, const void* const* from,
-               const std::ptrdiff_t* step, const dropout_state&) {
-  const auto sine_row = [n](std::byte* result, const std::byte* input) HWY_ATTR {
-    for (std::size_t i = 0; i < n; i += staged_elements) {
-      const std::size_t count = std::min<std::size_t>(staged_elements, n - i);
-      const auto* x = reinterpret_cast<const float*>(input) + i;
-      auto* y = reinterpret_cast<float*>(result) + i;
-      if (all_small(count, x))
-        map<apply::sine_of_small<quadrants>>(count, y, x);
-      else
-        map<apply::sine<quadrants>>(count, y, x);
-    }
-  };
-  for_rows(rows, to, from, step, std::index_sequence<0>(), sine_row);
-}
 
 // For one row of at most as many elements as are staged: element ids are not in memory, so a
 // dropout is always staged.
@@ -355,8 +300,6 @@ elementwise_loop loop_of(dtype to, dtype from) {
     return cast_loop(to, from);
   } else if constexpr (K == op::dropout) {
     return &dropout_loop;
-  } else if constexpr (requires { f::quadrants; }) {
-    return &sine_loop<f::quadrants>;
   } else if constexpr (types == element_types::same) {
     return copy_loop(to);
   } else if constexpr (types == element_types::booleans) {

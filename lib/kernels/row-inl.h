@@ -272,8 +272,7 @@ HWY_INLINE double sum_row(std::size_t n, F f) {
 }
 
 // `count` sums over a row at once, in blocks as in sum_row: add(memory, i, sums) adds the terms of
-// the vector from element i on to the sums, and 0 in lanes beyond the row. A function that takes
-// four sums is given four, for as many consecutive vectors.
+// the vector from element i on to the sums, and 0 in lanes beyond the row.
 template <int count, class F>
 HWY_INLINE std::array<double, count> row_sums(std::size_t n, F add) {
   constexpr std::size_t block = 1024;
@@ -288,15 +287,10 @@ HWY_INLINE std::array<double, count> row_sums(std::size_t n, F add) {
     auto s1 = s0, s2 = s0, s3 = s0;
     const std::size_t groups = end - end % (4 * lanes), vectors = end - end % lanes;
     for (; i < groups; i += 4 * lanes) {
-      if constexpr (std::is_invocable_v<F, full_vector<float>, std::size_t, decltype(s0)&,
-                                        decltype(s1)&, decltype(s2)&, decltype(s3)&>) {
-        add(full_vector<float>(), i, s0, s1, s2, s3);
-      } else {
-        add(full_vector<float>(), i, s0);
-        add(full_vector<float>(), i + lanes, s1);
-        add(full_vector<float>(), i + 2 * lanes, s2);
-        add(full_vector<float>(), i + 3 * lanes, s3);
-      }
+      add(full_vector<float>(), i, s0);
+      add(full_vector<float>(), i + lanes, s1);
+      add(full_vector<float>(), i + 2 * lanes, s2);
+      add(full_vector<float>(), i + 3 * lanes, s3);
     }
     // Not in a loop: compilers transform it differently, and all vectors would go to one
     // accumulator.
@@ -318,17 +312,10 @@ HWY_INLINE std::array<double, count> row_sums(std::size_t n, F add) {
   return total;
 }
 
-// The dot product of two rows. Vectors of x are loaded first: where loads of two rows alternate
-// vector by vector, the caches lose throughput.
+// The dot product of two rows.
 HWY_INLINE double sum_of_products(std::size_t n, const float* x, const float* y) {
-  using D = hn::ScalableTag<float>;
-  return row_sums<1>(n, [=](auto memory, std::size_t i, auto&... sums) HWY_ATTR {
-    const std::size_t lanes = hn::Lanes(D());
-    const auto of_x = vec_array<D, sizeof...(sums)>::of([=](int j) HWY_ATTR {
-      return opaque(memory.load(x + i + static_cast<std::size_t>(j) * lanes));
-    });
-    std::size_t j = 0;
-    ((sums.at[0] = hn::MulAdd(of_x.at[j], memory.load(y + i + j * lanes), sums.at[0]), ++j), ...);
+  return row_sums<1>(n, [=](auto memory, std::size_t i, auto& sums) HWY_ATTR {
+    sums.at[0] = hn::MulAdd(memory.load(x + i), memory.load(y + i), sums.at[0]);
   })[0];
 }
 

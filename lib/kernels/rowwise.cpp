@@ -35,16 +35,17 @@ HWY_INLINE V value(double x) {
 
 constexpr float infinity = std::numeric_limits<float>::infinity();
 
-// exp(score) divided by their sum, where score(row, memory, i) returns a row's scores from element
-// i on, and score_less(row, memory, i, top) the scores less `top`.
-template <class Score, class ScoreLess>
-HWY_INLINE void softmax_of(const row_arguments& a, Score score, ScoreLess score_less) {
+// exp(score) divided by their sum, where score_less(row, memory, i, top) returns a row's scores
+// from element i on less `top`.
+template <class ScoreLess>
+HWY_INLINE void softmax_of(const row_arguments& a, ScoreLess score_less) {
   float largest[max_rows];
   double total[max_rows];
   // A NaN that this misses reappears in the total.
   for (std::size_t r = 0; r < a.rows; ++r)
-    largest[r] = max_of_numbers(a.length, [&, row = a.row(r)](auto memory, std::size_t i)
-                                              HWY_ATTR { return score(row, memory, i); });
+    largest[r] = max_of_numbers(a.length, [&, row = a.row(r)](auto memory, std::size_t i) HWY_ATTR {
+      return score_less(row, memory, i, hn::Zero(D()));
+    });
   for (std::size_t r = 0; r < a.rows; ++r) {
     if (largest[r] == -infinity) continue;
     const V top = value(largest[r]);
@@ -73,36 +74,16 @@ HWY_INLINE void softmax_of(const row_arguments& a, Score score, ScoreLess score_
   }
 }
 
-// For scores with a multiplication: one multiply-subtract gives the score less a value, also 0.
-template <class ScoreLess>
-HWY_INLINE void softmax_of_products(const row_arguments& a, ScoreLess score_less) {
-  softmax_of(
-      a,
-      [=](const row_pointers& row, auto memory, std::size_t i)
-          HWY_ATTR { return score_less(row, memory, i, hn::Zero(D())); },
-      score_less);
-}
-
 // softmax of x * scale; with a mask, of -infinity where it does not hold.
 void softmax(const row_arguments& a) {
   const V scale = value(a.scale);
-  if (a.has(1))
-    return softmax_of_products(
-        a, [&](const row_pointers& row, auto memory, std::size_t i, V top) HWY_ATTR {
-          const V x = hn::MulSub(memory.load(row.floats(0) + i), scale, top);
-          const auto* mask = static_cast<const std::uint8_t*>(row.from[1]);
-          return hn::IfThenElse(memory.load_mask(mask + i), x, value(-infinity));
-        });
-  if (a.scale != 1)
-    return softmax_of_products(
-        a, [&](const row_pointers& row, auto memory, std::size_t i, V top)
-               HWY_ATTR { return hn::MulSub(memory.load(row.floats(0) + i), scale, top); });
-  softmax_of(
-      a,
-      [](const row_pointers& row, auto memory, std::size_t i)
-          HWY_ATTR { return memory.load(row.floats(0) + i); },
-      [](const row_pointers& row, auto memory, std::size_t i, V top)
-          HWY_ATTR { return hn::Sub(memory.load(row.floats(0) + i), top); });
+  const auto less = [&](const row_pointers& row, auto memory, std::size_t i, V top)
+                        HWY_ATTR { return hn::MulSub(memory.load(row.floats(0) + i), scale, top); };
+  if (!a.has(1)) return softmax_of(a, less);
+  softmax_of(a, [&](const row_pointers& row, auto memory, std::size_t i, V top) HWY_ATTR {
+    const auto* mask = static_cast<const std::uint8_t*>(row.from[1]);
+    return hn::IfThenElse(memory.load_mask(mask + i), less(row, memory, i, top), value(-infinity));
+  });
 }
 
 void log_softmax(const row_arguments& a) {

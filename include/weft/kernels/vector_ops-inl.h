@@ -89,10 +89,8 @@ struct vector_op<op::erf> : of_vec_arrays {
     return math::erf(d, a);
   }
 };
-// Sine and cosine are a sine shifted by 0 and 1 quadrants.
 template <>
 struct vector_op<op::sin> {
-  static constexpr int quadrants = 0;
   template <class D, class V>
   HWY_INLINE V operator()(D d, V a) const {
     return math::sin(d, a);
@@ -100,7 +98,6 @@ struct vector_op<op::sin> {
 };
 template <>
 struct vector_op<op::cos> {
-  static constexpr int quadrants = 1;
   template <class D, class V>
   HWY_INLINE V operator()(D d, V a) const {
     return math::cos(d, a);
