@@ -1,15 +1,16 @@
 #!/bin/sh
-# Builds tests for another processor with g++'s cross compiler, and runs them under qemu: aarch64 on
-# NEON and on the scalar target, ppc64le on the scalar target, which is the only one that Highway
-# 1.0.3 has there. Prints one line, and exits with a nonzero status if one of them fails. Takes about
-# twenty minutes on two cores.
-#   run.sh aarch64|ppc64le [folder of tests...]
+# Builds tests for another processor and runs them. With g++'s cross compiler and qemu: aarch64 on NEON
+# and on the scalar target, ppc64le on the scalar target, which is the only one that Highway 1.0.3 has
+# there; about twenty minutes on two cores. With ziglang's clang and node: wasm on its 128-bit vectors.
+# Prints one line, and exits with a nonzero status if one of them fails.
+#   run.sh aarch64|ppc64le|wasm [folder of tests...]
 set -eu
 target=${1:-}
 case $target in
   aarch64) architecture=arm64 all="kernels generate laws models ops run" skip= ;;
   # What takes longest is left out: one lane at a time is slow under emulation.
   ppc64le) architecture=ppc64el all="kernels ops" skip='|^kernels/functions$' ;;
+  wasm) architecture=wasm32 all="kernels laws models ops" skip= ;;
   *) sed -n '6s/^# *//p' "$0" >&2; exit 2 ;;
 esac
 shift
@@ -58,7 +59,7 @@ for test in $tests; do targets="$targets weft_${test}_test"; done
 set +e
 (
   set -e
-  unpack
+  [ "$target" = wasm ] || unpack  # see tests/targets/wasm/toolchain.cmake
   cmake --preset "$target"
   # shellcheck disable=SC2086  # a list of words
   cmake --build --preset "$target" --parallel "$(nproc)" --target $targets
