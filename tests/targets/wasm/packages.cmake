@@ -1,5 +1,6 @@
 # The packages that weft finds when it is compiled for WebAssembly: Highway and Boost.Test are compiled
 # here, since a distribution has their libraries for its own processor only.
+set(weft_wasm_folder ${CMAKE_CURRENT_LIST_DIR})
 macro(weft_wasm_package method name)
   set(weft_wasm_wanted ${ARGN})
   set(${name}_FOUND FALSE)
@@ -22,7 +23,6 @@ macro(weft_wasm_package method name)
       target_compile_definitions(Boost::headers INTERFACE _LIBCPP_ENABLE_CXX17_REMOVED_UNARY_BINARY_FUNCTION)
     endif()
     if("unit_test_framework" IN_LIST weft_wasm_wanted AND NOT TARGET Boost::unit_test_framework)
-      set(weft_wasm_folder ${CMAKE_SOURCE_DIR}/tests/targets/wasm)
       add_library(weft_wasm_tests STATIC ${weft_wasm_folder}/boost_test.cpp ${weft_wasm_folder}/highway.cpp)
       target_link_libraries(weft_wasm_tests PUBLIC Boost::headers hwy::hwy)
       # Its macros count with __COUNTER__.
