@@ -14,67 +14,21 @@
 #include "support/corpus.hpp"
 #include "support/program.hpp"
 #include "support/progress.hpp"
+#include "text.hpp"
 
 namespace char_lm {
 namespace {
 
 using net = model<>;
-using tokens = weft::array<std::int32_t, Batch, Pos>;
 
 constexpr double least_gain = 0.25;  // nats per byte below the bigram's loss
 
-// A batch of windows of a text: the bytes, and for each byte the next one as its target.
-struct windows {
-  tokens in, target;
-  windows(std::size_t batch, std::size_t length) : in(batch, length), target(batch, length) {}
-
-  void set(std::size_t b, std::span<const std::int32_t> text, std::size_t at) {
-    for (std::size_t p = 0; p < in.length<Pos>(); ++p) {
-      in(b, p) = text[at + p];
-      target(b, p) = text[at + p + 1];
-    }
-  }
-};
-
-// The mean loss over a text without its first byte, in consecutive windows; the last is shorter.
-double loss(weft::module<net, "loss">& model, std::span<const std::int32_t> text) {
-  double sum = 0;
-  auto const add = [&](std::size_t at, std::size_t batch, std::size_t length) {
-    windows w(batch, length);
-    for (std::size_t b = 0; b < batch; ++b) w.set(b, text, at + b * length);
-    float const mean =
-        model(weft::arg<"tokens">(w.in), weft::arg<"targets">(w.target)).get<"loss">()();
-    sum += static_cast<double>(mean) * static_cast<double>(batch * length);
-  };
-  std::size_t at = 0;
-  std::size_t const end = text.size() - 1;
-  for (std::size_t batch = Batch::extent; batch > 0; batch = batch > 1 ? 1 : 0)
-    for (; at + batch * Pos::extent <= end; at += batch * Pos::extent) add(at, batch, Pos::extent);
-  if (at < end) add(at, 1, end - at);
-  return sum / static_cast<double>(end);
-}
-
-// Samples bytes from softmax(logits / temperature), each given the last Pos bytes.
 std::string write(const weft::parameters<net>& parameters, const settings& s) {
   weft::module<net, "logits"> model(parameters);
   std::mt19937_64 random(s.seed);
   std::string text = s.prompt;
-  for (std::size_t n = 0; n < s.sample; ++n) {
-    std::size_t const length = std::min<std::size_t>(text.size(), Pos::extent);
-    tokens in(1, length);
-    for (std::size_t p = 0; p < length; ++p)
-      in(0, p) = static_cast<unsigned char>(text[text.size() - length + p]);
-    auto const logits =
-        model(weft::arg<"tokens">(in)).get<"logits">().at<Batch>(0).at<Pos>(length - 1);
-    double greatest = -std::numeric_limits<double>::infinity();
-    for (std::size_t v = 0; v < Vocab::extent; ++v)
-      greatest = std::max(greatest, static_cast<double>(logits(v)));
-    std::vector<double> weight(Vocab::extent);
-    for (std::size_t v = 0; v < Vocab::extent; ++v)
-      weight[v] = std::exp((static_cast<double>(logits(v)) - greatest) / s.temperature);
-    std::discrete_distribution<int> byte(weight.begin(), weight.end());
-    text.push_back(static_cast<char>(byte(random)));
-  }
+  for (std::size_t n = 0; n < s.sample; ++n)
+    text.push_back(next_byte(model, text, s.temperature, random));
   return text;
 }
 
@@ -91,7 +45,7 @@ void draw(const weft::parameters<net>& parameters, std::span<const std::int32_t>
                        .colour_bar = true})
       .write((folder / "char_lm-positions.png").string());
   weft::module<net, "weights"> model(parameters);
-  windows w(1, 64);
+  windows<net> w(1, 64);
   w.set(0, text, 0);
   std::string read;
   for (std::size_t p = 0; p < 64; ++p)
@@ -113,15 +67,7 @@ bool run(const settings& s) {
   check(s);
   examples::corpus const text = examples::read_corpus(s.text, Pos::extent + 1);
 
-  weft::trainer<net> trainer(
-      weft::adamw{.learning_rate = s.learning_rate, .beta2 = 0.99, .weight_decay = 0.1},
-      {.clip_norm = 1,
-       .schedule = weft::warmup_cosine{.warmup = 50, .total = s.steps, .floor = 0.05},
-       .decays =
-           [](std::string_view name) {
-             return !name.ends_with("bias") && name.find("norm") == name.npos;
-           }},
-      s.seed);
+  weft::trainer<net> trainer(optimizer(s.learning_rate), training(s.steps), s.seed);
   std::printf("%s: %zu bytes to learn, %zu held out; %zu parameters, %.1f MB of workspace\n",
               s.text.c_str(), text.train().size(), text.held_out().size(),
               trainer.parameters().elements(), static_cast<double>(trainer.workspace_bytes) / 1e6);
@@ -132,7 +78,7 @@ bool run(const settings& s) {
   auto const some =
       text.held_out().first(std::min(text.held_out().size(), 4 * Batch::extent * Pos::extent + 1));
   long const pause = std::max(s.steps / 10, 1L);
-  windows w(s.batch, Pos::extent);
+  windows<net> w(s.batch, Pos::extent);
   std::mt19937_64 random(s.seed);
   std::uniform_int_distribution<std::size_t> begin(0, text.train().size() - Pos::extent - 1);
   examples::progress_line progress(s.steps, "tokens");

@@ -238,8 +238,8 @@ std::vector<std::string> load_all(const std::vector<named_block>& blocks, const 
   return others;
 }
 
-void save_all(const std::vector<named_block>& blocks, const std::filesystem::path& file,
-              const save_options& options) {
+std::vector<tensor_to_store> to_store(const std::vector<named_block>& blocks,
+                                      const save_options& options) {
   std::vector<tensor_to_store> tensors;
   for (auto const& block : blocks)
     for (std::size_t i = 0; i < block.parameters.count(); ++i) {
@@ -249,7 +249,7 @@ void save_all(const std::vector<named_block>& blocks, const std::filesystem::pat
                          std::span<const float>(p.values),
                          options.type});
     }
-  write_tensors(file, tensors, options.metadata);
+  return tensors;
 }
 
 std::vector<named_block> blocks_of(const detail::training_state& state) {
@@ -290,7 +290,11 @@ std::unique_ptr<parameter_reader> tensor_file::open(const program& tables) const
 
 void save(const parameter_block& parameters, const std::filesystem::path& file,
           const save_options& options) {
-  save_all({{parameters, {}}}, file, options);
+  write_tensors(file, to_store({{parameters, {}}}, options), options.metadata);
+}
+
+std::vector<std::byte> saved(const parameter_block& parameters, const save_options& options) {
+  return written_tensors(to_store({{parameters, {}}}, options), options.metadata);
 }
 
 namespace {
@@ -378,9 +382,8 @@ void detail::load(training_state& state, const std::filesystem::path& path) {
 }
 
 void detail::save(const training_state& state, const std::filesystem::path& path) {
-  save_all(blocks_of(state), path,
-           {.metadata = {{steps_key, std::to_string(state.steps)},
-                         {optimizer_key, state.optimizer_name}}});
+  write_tensors(path, to_store(blocks_of(state), {}),
+                {{steps_key, std::to_string(state.steps)}, {optimizer_key, state.optimizer_name}});
 }
 
 }  // namespace weft

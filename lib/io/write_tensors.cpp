@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "half.hpp"
 #include "new_file.hpp"
@@ -15,10 +16,11 @@ namespace {
 
 using json = nlohmann::json;
 
-// Writes elements converted to their stored type.
+// Writes elements converted to their stored type. out(bytes) writes bytes.
+template <class Out>
 class writer {
  public:
-  explicit writer(detail::new_file& out) : out_(out) {}
+  explicit writer(Out& out) : out_(out) {}
 
   void write(const tensor_to_store& t) {
     std::visit([&](auto values) { write(values, t.type); }, t.values);
@@ -49,7 +51,7 @@ class writer {
 
   template <class T>
   void raw(std::span<const T> values) {
-    out_.write(std::as_bytes(values));
+    out_(std::as_bytes(values));
   }
   // In chunks, so that a model is not in memory twice.
   template <class T, class F>
@@ -64,7 +66,7 @@ class writer {
     }
   }
 
-  detail::new_file& out_;
+  Out& out_;
 };
 
 bool becomes(const tensor_to_store& t) {
@@ -112,10 +114,10 @@ std::string header_of(const std::vector<const tensor_to_store*>& tensors,
   return text;
 }
 
-}  // namespace
-
-void write_tensors(const std::filesystem::path& path, const std::vector<tensor_to_store>& tensors,
-                   const std::map<std::string, std::string, std::less<>>& metadata) {
+// Writes the content of a file. `name` stands for it in error messages.
+template <class Out>
+void write_all(const std::string& name, const std::vector<tensor_to_store>& tensors,
+               const std::map<std::string, std::string, std::less<>>& metadata, Out out) {
   // In order of decreasing alignment, which aligns all tensors.
   std::vector<const tensor_to_store*> order;
   for (auto const& t : tensors) order.push_back(&t);
@@ -127,14 +129,34 @@ void write_tensors(const std::filesystem::path& path, const std::vector<tensor_t
   std::ranges::sort(order, [&](auto* a, auto* b) {
     return width(a) != width(b) ? width(a) > width(b) : a < b;  // else as they were given
   });
-  std::string const text = header_of(order, metadata, path.string());
+  std::string const text = header_of(order, metadata, name);
   std::uint64_t const size = text.size();
-  detail::new_file out(path);
-  out.write(std::as_bytes(std::span(&size, 1)));
-  out.write(std::as_bytes(std::span(text)));
+  out(std::as_bytes(std::span(&size, 1)));
+  out(std::as_bytes(std::span(text)));
   writer all(out);
   for (auto const* t : order) all.write(*t);
-  out.commit();
+}
+
+}  // namespace
+
+void write_tensors(const std::filesystem::path& path, const std::vector<tensor_to_store>& tensors,
+                   const std::map<std::string, std::string, std::less<>>& metadata) {
+  std::optional<detail::new_file> file;  // made once the header is known to be valid
+  write_all(path.string(), tensors, metadata, [&](std::span<const std::byte> bytes) {
+    if (!file) file.emplace(path);
+    file->write(bytes);
+  });
+  file->commit();
+}
+
+std::vector<std::byte> written_tensors(
+    const std::vector<tensor_to_store>& tensors,
+    const std::map<std::string, std::string, std::less<>>& metadata) {
+  std::vector<std::byte> content;
+  write_all("tensors in memory", tensors, metadata, [&](std::span<const std::byte> bytes) {
+    content.insert(content.end(), bytes.begin(), bytes.end());
+  });
+  return content;
 }
 
 }  // namespace weft

@@ -79,7 +79,9 @@ class key_limits {
   // What query i sees of these keys.
   index_range keys(std::ptrdiff_t i, index_range all) const {
     if (begin_ != nullptr) all.begin = std::max<std::ptrdiff_t>(all.begin, begin_[i * begin_step_]);
-    if (end_ != nullptr) all.end = std::min<std::ptrdiff_t>(all.end, end_[i * end_step_] + more_);
+    if (end_ != nullptr)
+      all.end = static_cast<std::ptrdiff_t>(
+          std::clamp<std::int64_t>(end_[i * end_step_] + more_, PTRDIFF_MIN, all.end));
     return all;
   }
   // The range that spans the keys that at least one of the queries sees.
@@ -111,7 +113,8 @@ class key_limits {
 
  private:
   const std::int32_t *begin_ = nullptr, *end_ = nullptr;
-  std::ptrdiff_t begin_step_ = 0, end_step_ = 0, more_ = 0;
+  std::ptrdiff_t begin_step_ = 0, end_step_ = 0;
+  std::int64_t more_ = 0;  // an int32 may be added where indices have 32 bits
 };
 
 struct attention_view {

@@ -57,9 +57,9 @@ class band_range {
   }
 
  private:
-  // Clamped so that adding indices to it cannot overflow.
+  // Clamped so that adding an offset and indices to it cannot overflow.
   static std::ptrdiff_t bounded(std::ptrdiff_t edge) {
-    return std::clamp<std::ptrdiff_t>(edge, PTRDIFF_MIN / 4, PTRDIFF_MAX / 4);
+    return std::clamp<std::ptrdiff_t>(edge, PTRDIFF_MIN / 2, PTRDIFF_MAX / 2);
   }
   index_range among_keys(index_range r) const {
     return {std::clamp<std::ptrdiff_t>(r.begin, 0, keys_),
@@ -73,7 +73,10 @@ class band_range {
 // The call's band, moved by this element of its offset; null if it has no offset.
 inline band band_at(const attention_call& c, const std::int32_t* offset) {
   band b = c.visible;
-  if (offset != nullptr) b.offset += *offset;
+  // Where indices have 32 bits, an offset beyond all positions is as good as any other one.
+  if (offset != nullptr)
+    b.offset = static_cast<std::ptrdiff_t>(std::clamp<std::int64_t>(
+        std::int64_t{b.offset} + *offset, PTRDIFF_MIN / 8, PTRDIFF_MAX / 8));
   return b;
 }
 // The number of keys that queries may see, by this element of the call's lengths; null if it has
@@ -81,7 +84,9 @@ inline band band_at(const attention_call& c, const std::int32_t* offset) {
 inline std::ptrdiff_t keys_at(const attention_call& c, const std::int32_t* length) {
   const std::ptrdiff_t keys = c.extent[attention_loops(c.loops).key];
   if (c.visible.lowest > c.visible.highest) return 0;  // an empty band
-  return length == nullptr ? keys : std::clamp<std::ptrdiff_t>(*length + c.length_more, 0, keys);
+  if (length == nullptr) return keys;
+  return static_cast<std::ptrdiff_t>(
+      std::clamp<std::int64_t>(std::int64_t{*length} + c.length_more, 0, keys));
 }
 
 }  // namespace weft::kernels

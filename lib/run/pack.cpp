@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "threading.hpp"
 #include "weft/kernels/dot_blocking.hpp"
 #include "weft/lower/call.hpp"
 #include "weft/run/engine.hpp"
@@ -131,7 +132,7 @@ void engine::freeze(std::byte* packed, precision as, const parameter_reader& fro
     }
   };
   std::atomic<std::size_t> next = 0;
-  std::mutex guard;
+  detail::mutex guard;
   std::exception_ptr failed;
   on_threads([&](std::byte* scratch) {
     for (std::size_t n; (n = next.fetch_add(1, std::memory_order_relaxed)) < order.size();) try {

@@ -5,8 +5,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <thread>
 #include <utility>
+
+#include "threading.hpp"
 
 namespace weft {
 
@@ -83,7 +84,7 @@ int team::wait_beyond(int stage) const noexcept {
     if (spins < spin_limit)
       hwy::Pause();
     else
-      std::this_thread::yield();
+      detail::yield();
   }
 }
 

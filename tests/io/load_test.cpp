@@ -4,6 +4,11 @@
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <span>
+#include <string>
 
 #include "io/name_groups.hpp"
 #include "support/temporary.hpp"
@@ -89,6 +94,19 @@ BOOST_AUTO_TEST_CASE(a_saved_module_is_loaded) {
   weft::module<model, "y"> part(9);  // has one result of the same model
   weft::load(part, path);
   BOOST_TEST(equal(saved.parameters(), part.parameters()));
+}
+
+BOOST_AUTO_TEST_CASE(what_is_saved_to_memory_is_the_content_of_the_file) {
+  temporary const path("weft_load_test");
+  weft::parameters<model> const parameters(7), loaded(8);
+  weft::save_options const options{.metadata = {{"format", "pt"}}};
+  weft::save(parameters, path, options);
+  auto content = weft::saved(parameters, options);
+  std::ifstream file(std::filesystem::path(path), std::ios::binary);
+  std::string const in_file(std::istreambuf_iterator<char>(file), {});
+  BOOST_TEST((std::ranges::equal(std::as_bytes(std::span(in_file)), content)));
+  weft::load(loaded, tensor_file(std::move(content), "memory"));
+  BOOST_TEST(equal(parameters, loaded));
 }
 
 BOOST_AUTO_TEST_CASE(saving_in_16_bits_rounds_each_value) {

@@ -35,17 +35,20 @@ inline double get(const operand& o, const extents& index) {
   return at(o, offset(o, index));
 }
 
-// The position of a key relative to that of the query.
-inline std::ptrdiff_t distance_of(const attention_call& c, const extents& index) {
+// The position of a key relative to that of the query. Beyond all indices it is the least or the
+// greatest one, as the edges of a band without limits are.
+inline std::int64_t distance_of(const attention_call& c, const extents& index) {
   const attention_loops loop(c.loops);
   const double first = c.offset.data != nullptr ? get(c.offset, index) : 0;
-  return index[static_cast<std::size_t>(loop.key)] - index[static_cast<std::size_t>(loop.query)] -
-         c.visible.offset - static_cast<std::ptrdiff_t>(first);
+  return std::clamp<std::int64_t>(std::int64_t{index[static_cast<std::size_t>(loop.key)]} -
+                                      index[static_cast<std::size_t>(loop.query)] -
+                                      c.visible.offset - static_cast<std::int64_t>(first),
+                                  PTRDIFF_MIN, PTRDIFF_MAX);
 }
 // The index of the relative bias that is added for a query and a key.
 inline extents looked_up(const attention_call& c, extents index) {
-  index[index.size() - 3] =
-      std::clamp<std::ptrdiff_t>(distance_of(c, index) + c.origin, 0, c.distances - 1);
+  index[index.size() - 3] = static_cast<std::ptrdiff_t>(
+      std::clamp<std::int64_t>(distance_of(c, index) + c.origin, 0, c.distances - 1));
   return index;
 }
 
@@ -76,7 +79,7 @@ inline score_row::score score_of(const attention_call& c, extents index) {
     const std::uint32_t word = random_word(c.random, c.drop.stream, number);
     s.kept = is_dropped(word, c.drop.threshold) ? 0 : 1 / (1 - c.drop.threshold * 0x1p-24);
   }
-  const std::ptrdiff_t distance = distance_of(c, index);
+  const std::int64_t distance = distance_of(c, index);
   const double bias = c.bias.data != nullptr ? get(c.bias, index) : 0;
   const double relative = c.relative.data != nullptr ? get(c.relative, looked_up(c, index)) : 0;
   s.hidden = distance < c.visible.lowest || distance > c.visible.highest ||

@@ -338,14 +338,16 @@ BOOST_AUTO_TEST_CASE(dropout_combines_with_all_other_options) {
 // on float32 no longer represents every integer.
 BOOST_AUTO_TEST_CASE(shifting_the_offset_and_bounds_of_a_band_alike_changes_no_bit) {
   using int32 = std::numeric_limits<std::int32_t>;
-  constexpr std::ptrdiff_t one = 1;
+  constexpr std::int64_t one = 1;
   for (const std::ptrdiff_t query : {1, 20})
     for (const options& near : bands({.batch = {2}, .query = query, .key = 70, .depth = 5})) {
       trial nearby(near);
       std::vector<options> all;
-      for (const std::ptrdiff_t by :
+      for (const std::int64_t by :
            {one << 24, (one << 24) + 1, (one << 31) - 1, one << 31, (one << 40) + 1})
-        for (const std::ptrdiff_t far : {by, -by}) {
+        for (const std::int64_t distance : {by, -by}) {
+          if (by > PTRDIFF_MAX / 16) continue;  // it takes indices of 64 bits
+          auto const far = static_cast<std::ptrdiff_t>(distance);
           options o = near;
           if (o.seen.lowest != PTRDIFF_MIN) o.seen.lowest -= far;
           if (o.seen.highest != PTRDIFF_MAX) o.seen.highest -= far;

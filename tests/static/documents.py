@@ -12,6 +12,7 @@ DOCUMENTS = {
     "examples/README.md": 0,
     "examples/dates/README.md": 0,
     "examples/positions/README.md": 0,
+    "examples/web/README.md": 0,
     "benchmarks/README.md": 0,
     "include/weft/README.md": 150,
     ".github/CONTRIBUTING.md": 150,

@@ -1,16 +1,18 @@
 #!/bin/sh
-# Builds tests for another processor with g++'s cross compiler, and runs them under qemu: aarch64 on
-# NEON and on the scalar target, ppc64le on the scalar target, which is the only one that Highway
-# 1.0.3 has there. Prints one line, and exits with a nonzero status if one of them fails. Takes about
-# twenty minutes on two cores.
-#   run.sh aarch64|ppc64le [folder of tests...]
+# Builds tests for another processor and runs them. With g++'s cross compiler and qemu: aarch64 on NEON
+# and on the scalar target, ppc64le on the scalar target, which is the only one that Highway 1.0.3 has
+# there; about twenty minutes on two cores. With ziglang's clang and node: wasm on its 128-bit vectors;
+# and the page of examples/web in Chromium, where that is installed. Prints one line for the tests, and
+# one for the page; exits with a nonzero status if one of them fails.
+#   run.sh aarch64|ppc64le|wasm [folder of tests...]
 set -eu
 target=${1:-}
 case $target in
   aarch64) architecture=arm64 all="kernels generate laws models ops run" skip= ;;
   # What takes longest is left out: one lane at a time is slow under emulation.
   ppc64le) architecture=ppc64el all="kernels ops" skip='|^kernels/functions$' ;;
-  *) sed -n '6s/^# *//p' "$0" >&2; exit 2 ;;
+  wasm) architecture=wasm32 all="kernels laws models ops" skip= ;;
+  *) sed -n '7s/^# *//p' "$0" >&2; exit 2 ;;
 esac
 shift
 tests=${*:-$all}
@@ -58,7 +60,7 @@ for test in $tests; do targets="$targets weft_${test}_test"; done
 set +e
 (
   set -e
-  unpack
+  [ "$target" = wasm ] || unpack  # see tests/targets/wasm/toolchain.cmake
   cmake --preset "$target"
   # shellcheck disable=SC2086  # a list of words
   cmake --build --preset "$target" --parallel "$(nproc)" --target $targets
@@ -73,4 +75,14 @@ cases=
   "$build/Testing/Temporary/LastTest.log") cases)"
 echo "$target: ${passed:-does not build}$cases, $(($(date +%s) - begin)) s"
 [ $status = 0 ] || tail -40 "$log" >&2
+if [ "$target" = wasm ] && [ $status = 0 ]; then
+  page=$build/examples/web/web.html
+  if ! cmake --build --preset wasm --target web >"$log" 2>&1; then
+    echo "page: does not build" && tail -40 "$log" >&2 && exit 1
+  elif command -v chromium >/dev/null; then
+    node examples/web/test.mjs "$page" 300 "$build/examples/web" || status=$?
+  else
+    echo "page: built, but not tested: there is no chromium"
+  fi
+fi
 exit $status

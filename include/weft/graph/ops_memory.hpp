@@ -82,8 +82,8 @@ struct op_entry<op::unfold> : view_operation {
     v.alias();
     v.for_each_axis([&](auto const* axis, auto stride) {
       if (axis != windowed_axis(v.n)) return v.push(stride);
-      v.push(stride * window_stride(v.n));
-      v.push(stride * window_dilation(v.n));
+      v.push(stride * static_cast<std::ptrdiff_t>(window_stride(v.n)));
+      v.push(stride * static_cast<std::ptrdiff_t>(window_dilation(v.n)));
     });
   }
   static constexpr void length_rule(auto& r, const auto&, const auto& n) {

@@ -1,6 +1,7 @@
 // Loads and saves parameters by name, in the file format of safetensors.hpp. Link weft::io.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -60,6 +61,9 @@ std::vector<std::string> load(const parameter_block& parameters, const tensor_fi
 // file cannot be written. The file is replaced atomically when it is complete.
 void save(const parameter_block& parameters, const std::filesystem::path& file,
           const save_options& options = {});
+// The content of the file that save writes, for systems without files, and to send. A
+// tensor_file(saved(parameters), "name") reads it.
+std::vector<std::byte> saved(const parameter_block& parameters, const save_options& options = {});
 
 // A file as the source of a model's parameters, to make a module of:
 //

@@ -38,5 +38,9 @@ struct tensor_to_store {
 // values, or the values cannot be stored as the type.
 void write_tensors(const std::filesystem::path& path, const std::vector<tensor_to_store>& tensors,
                    const std::map<std::string, std::string, std::less<>>& metadata = {});
+// The content of such a file, for systems without files, and to send. Throws weft::error as above.
+std::vector<std::byte> written_tensors(
+    const std::vector<tensor_to_store>& tensors,
+    const std::map<std::string, std::string, std::less<>>& metadata = {});
 
 }  // namespace weft

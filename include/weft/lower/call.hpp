@@ -1,9 +1,19 @@
 // From an instruction to the call of its kernel.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
 #include "weft/lower/program.hpp"
 
 namespace weft {
+
+// A graph's distances between positions have 64 bits, whose least and greatest mean that there is
+// no limit: so do those of a machine's index, which can have fewer.
+constexpr std::ptrdiff_t saturated(std::int64_t distance) {
+  return static_cast<std::ptrdiff_t>(std::clamp<std::int64_t>(distance, PTRDIFF_MIN, PTRDIFF_MAX));
+}
 
 // The call of an attention or its adjoint, without extents, random state, scratch and part.
 // set(operand, operand_ref) fills in one of its operands.
@@ -14,11 +24,11 @@ constexpr kernels::attention_call attention_call_of(const instruction& s, const 
   c.loops = s.loops;
   c.scale = s.scale;
   c.soft_cap = s.scalar;
-  c.visible.lowest = a.lowest;
-  c.visible.highest = a.highest;
-  c.length_more = a.length_more;
-  c.distances = a.distances;
-  c.origin = a.origin;
+  c.visible.lowest = saturated(a.lowest);
+  c.visible.highest = saturated(a.highest);
+  c.length_more = saturated(a.length_more);
+  c.distances = static_cast<std::ptrdiff_t>(a.distances);
+  c.origin = static_cast<std::ptrdiff_t>(a.origin);
   set(c.query, a.query);
   set(c.key, a.key);
   set(c.value, a.value);

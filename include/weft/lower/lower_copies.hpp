@@ -42,7 +42,8 @@ constexpr void lower_fold(lowering& ctx, int id) {
   ctx.add_operand(ctx.emit(kernel::zero, n.kind, id, n.axes), ctx.place(id, n.axes));
   std::ptrdiff_t const stride = ctx.p.of[id].stride[n.axes.find(windowed_axis(n))];
   operand_ref to = ctx.place(id, loops), part = ctx.place(from, loops);
-  to.stride[loops.find(axis_of_windows(n))] = stride * window_stride(n);
+  to.stride[loops.find(axis_of_windows(n))] =
+      stride * static_cast<std::ptrdiff_t>(window_stride(n));
   for (std::size_t t = 0; t < axis_in_window(n)->extent; ++t) {
     instruction& s = ctx.emit(kernel::elementwise, op::add, id, loops);
     for (operand_ref const& o : {to, to, part}) ctx.add_operand(s, o);

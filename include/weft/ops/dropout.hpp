@@ -46,7 +46,7 @@ constexpr rule rule_of_dropout() {
 template <class S>
 constexpr tensor<float, S> dropout(const tensor<float, S>& x, double rate) {
   if (!(rate >= 0 && rate <= 1)) the_rate_of_a_dropout_is_not_between_0_and_1();
-  if (S::extent > std::size_t{1} << 32) a_dropout_has_more_than_2_to_the_32_elements();
+  if (S::extent > std::uint64_t{1} << 32) a_dropout_has_more_than_2_to_the_32_elements();
   node n = make_node(op::element_ids);
   dropout_rate(n) = drop_threshold(rate) * 0x1p-24;
   for (int i = 0; i < x.g->count; ++i) rng_stream(n) += x.g->nodes[i].kind == op::dropout;

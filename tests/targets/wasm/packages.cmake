@@ -1,0 +1,37 @@
+# The packages that weft finds when it is compiled for WebAssembly: Highway and Boost.Test are compiled
+# here, since a distribution has their libraries for its own processor only.
+set(weft_wasm_folder ${CMAKE_CURRENT_LIST_DIR})
+macro(weft_wasm_package method name)
+  set(weft_wasm_wanted ${ARGN})
+  set(${name}_FOUND FALSE)
+  if("${name}" STREQUAL "hwy")
+    if(NOT TARGET hwy::hwy)
+      add_library(hwy::hwy INTERFACE IMPORTED GLOBAL)
+      target_include_directories(hwy::hwy INTERFACE ${WEFT_WASM}/include)
+      # One SIMD target: nothing is dispatched.
+      target_compile_definitions(hwy::hwy INTERFACE HWY_COMPILE_ONLY_STATIC)
+    endif()
+    set(hwy_FOUND TRUE)
+  elseif("${name}" STREQUAL "nlohmann_json")
+    add_library(nlohmann_json::nlohmann_json INTERFACE IMPORTED GLOBAL)
+    set(nlohmann_json_FOUND TRUE)
+  elseif("${name}" STREQUAL "Boost")
+    if(NOT TARGET Boost::headers)
+      add_library(Boost::headers INTERFACE IMPORTED GLOBAL)
+      target_include_directories(Boost::headers INTERFACE ${WEFT_WASM}/include)
+      # Boost 1.74 derives from a class that C++17 has removed.
+      target_compile_definitions(Boost::headers INTERFACE _LIBCPP_ENABLE_CXX17_REMOVED_UNARY_BINARY_FUNCTION)
+    endif()
+    if("unit_test_framework" IN_LIST weft_wasm_wanted AND NOT TARGET Boost::unit_test_framework)
+      add_library(weft_wasm_tests STATIC ${weft_wasm_folder}/boost_test.cpp ${weft_wasm_folder}/highway.cpp)
+      target_link_libraries(weft_wasm_tests PUBLIC Boost::headers hwy::hwy)
+      # Its macros count with __COUNTER__.
+      target_compile_options(weft_wasm_tests PUBLIC -Wno-c2y-extensions)
+      # For tests that trace models: see tests/support/run_time.cpp.
+      target_link_options(weft_wasm_tests PUBLIC -Wl,-z,stack-size=268435456)
+      add_library(Boost::unit_test_framework ALIAS weft_wasm_tests)
+    endif()
+    set(Boost_FOUND TRUE)
+  endif()
+endmacro()
+cmake_language(SET_DEPENDENCY_PROVIDER weft_wasm_package SUPPORTED_METHODS FIND_PACKAGE)
