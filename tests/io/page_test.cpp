@@ -48,7 +48,7 @@ using words = std::vector<std::string>;
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(pages)
+BOOST_AUTO_TEST_SUITE(html_pages)
 
 BOOST_AUTO_TEST_CASE(texts_are_escaped_and_parse_back_unchanged) {
   std::string const text = "a < b && c > \"d\" 'e' </p><script>x</script> &amp; é中 ]]>";
