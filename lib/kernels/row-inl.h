@@ -182,10 +182,10 @@ struct max_and_nan_check {
   HWY_INLINE static bool has_no_nan(V v) { return HWY_LIKELY(hn::AllTrue(D(), hn::Eq(v, v))); }
 };
 
-// Accumulates all elements of a row in an Accumulator: f(memory, i, v) sets v, a vec_array of the
+// Combines all elements of a row in an Accumulator: f(memory, i, v) sets v, a vec_array of the
 // vectors from element i on.
 template <class Accumulator, class F>
-HWY_INLINE Accumulator accumulate_row(std::size_t n, F f) {
+HWY_INLINE auto reduce_row_of(std::size_t n, F f) {
   using T = decltype(Accumulator::start().combined());
   using D = hn::ScalableTag<T>;
   const std::size_t lanes = hn::Lanes(D());
@@ -207,12 +207,7 @@ HWY_INLINE Accumulator accumulate_row(std::size_t n, F f) {
     f(partial_vector<T>{n - vectors}, vectors, one);
     all.add_partial(n - vectors, one.at[0]);
   }
-  return all;
-}
-// The same, combined to one value.
-template <class Accumulator, class F>
-HWY_INLINE auto reduce_row_of(std::size_t n, F f) {
-  return accumulate_row<Accumulator>(n, f).combined();
+  return all.combined();
 }
 
 // Adapts f(memory, i), which returns the vector from element i on, to reduce_row_of and sum_row.
