@@ -129,7 +129,7 @@ HWY_NOINLINE void run_staged(const call& c, loop_nest& n, int inputs, std::ptrdi
   }
   constexpr std::ptrdiff_t line = 16;  // floats; a vector load across two lines is slower
   const std::ptrdiff_t pitch = (length + line - 1) / line * line;
-  std::ptrdiff_t next[max_operands];  // the row strides of the memory that f gets
+  std::ptrdiff_t next[max_operands]{};  // the row strides of the memory that f gets
   // Copies `count` elements of some rows of input o, the first of which is at `offset`, to a
   // buffer.
   const auto load = [&](int o, std::ptrdiff_t offset, std::ptrdiff_t row, std::ptrdiff_t rows,
