@@ -119,10 +119,7 @@ WEFT_EXPORT("parameters") std::size_t parameters() {
   return page.model->parameters();
 }
 
-// A step of training on so many bytes; returns its loss, in nats per byte.
-WEFT_EXPORT("bytes_of_step") std::size_t bytes_of_step() {
-  return Batch::extent * Pos::extent;
-}
+// A step of training on a batch; returns its loss, in nats per byte.
 WEFT_EXPORT("step") float step() {
   return page.model->step();
 }
@@ -145,7 +142,7 @@ WEFT_EXPORT("position_width") std::size_t position_width() {
   return axes::Embed::extent;
 }
 
-// Text of so many bytes by the model.
+// Text by the model, `count` bytes long.
 WEFT_EXPORT("write") const char* write(std::size_t count, double temperature) {
   return page.model->write(count, temperature).c_str();
 }

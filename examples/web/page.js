@@ -1,4 +1,4 @@
-// Shows what the worker does. With #auto=STEPS the page trains at once and pauses after so many steps.
+// Shows what the worker does. With #auto=STEPS the page trains at once and pauses after STEPS steps.
 'use strict';
 
 const element = (id) => document.getElementById(id);

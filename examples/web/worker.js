@@ -63,8 +63,8 @@ async function start(message) {
   const wrong = textAt(model.begin(message.seed));
   if (wrong) throw new Error(wrong);
   postMessage({
-    kind: 'ready', parameters: model.parameters(), bytes: text.length, bytesOfStep: model.bytes_of_step(),
-    bigram: model.bigram(), heldOut: model.held_out(), positions: positions(),
+    kind: 'ready', parameters: model.parameters(), bigram: model.bigram(), heldOut: model.held_out(),
+    positions: positions(),
   });
 }
 

@@ -14,6 +14,7 @@ DOCUMENTS = {
     "examples/positions/README.md": 0,
     "examples/web/README.md": 0,
     "benchmarks/README.md": 0,
+    "lib/kernels/README.md": 0,
     "include/weft/README.md": 150,
     ".github/CONTRIBUTING.md": 150,
 }
