@@ -207,12 +207,55 @@ void engine::run(const instruction& s, const kernels::table& kernels, std::ptrdi
   execute(s, place, kernels, part, scratch_of(0));
 }
 
-void engine::run_serial(const kernels::table& kernels) const noexcept {
+namespace {
+
+struct unwatched {
+  void begin() const noexcept {}
+  void done(int) const noexcept {}
+};
+// Calls the functions that are there.
+struct watched {
+  recording* into;
+  const std::function<void(int)>* called;
+
+  void begin() const noexcept {
+    if (into) into->begin_instructions();
+  }
+  void done(int step) const noexcept {
+    if (into) into->complete(step);
+    if (called) (*called)(step);
+  }
+};
+
+}  // namespace
+
+template <class Watch>
+void engine::run_serial(const kernels::table& kernels, Watch watch) const noexcept {
   stages const all(*p_, lengths_.data());
+  watch.begin();
   for (int i = 0, n = all.count(); i < n; ++i) {
     auto const [step, place] = all[i];
     execute(p_->instructions[step], place, kernels, {}, scratch_of(0));
+    watch.done(step);
   }
+}
+
+void engine::run_serial(const kernels::table& kernels) const noexcept {
+  run_serial(kernels, unwatched());
+}
+
+template <class Watch>
+void engine::run_watched(const kernels::table& kernels, Watch watch) noexcept {
+  if (!team_ || !choose_partitions()) return run_serial(kernels, watch);
+  stages const all(*p_, lengths_.data());
+  team_->run(
+      all.count(), [&](int i) { return parts_[static_cast<std::size_t>(all[i].step)]; },
+      [&](int i, const kernels::partition& part, int thread_index) {
+        if (i == 0) watch.begin();
+        auto const [step, place] = all[i];
+        execute(p_->instructions[step], place, kernels, part, scratch_of(thread_index));
+      },
+      [&](int i) { watch.done(all[i].step); });
 }
 
 void engine::record(const std::shared_ptr<recording>& r) {
@@ -221,29 +264,6 @@ void engine::record(const std::shared_ptr<recording>& r) {
   if (!recording_.expired()) throw error("profile: there is one already");
   recording_ = r;
   if (team_) r->run_on(team_->threads());
-}
-
-void engine::run_recorded(const kernels::table& kernels, recording& r) noexcept {
-  stages const all(*p_, lengths_.data());
-  r.begin(lengths_.data());
-  if (!team_ || !choose_partitions()) {
-    r.begin_instructions();
-    for (int i = 0, n = all.count(); i < n; ++i) {
-      auto const [step, place] = all[i];
-      execute(p_->instructions[step], place, kernels, {}, scratch_of(0));
-      r.complete(step);
-    }
-  } else {
-    team_->run(
-        all.count(), [&](int i) { return parts_[static_cast<std::size_t>(all[i].step)]; },
-        [&](int i, const kernels::partition& part, int thread_index) {
-          if (i == 0) r.begin_instructions();
-          auto const [step, place] = all[i];
-          execute(p_->instructions[step], place, kernels, part, scratch_of(thread_index));
-        },
-        [&](int i) { r.complete(all[i].step); });
-  }
-  r.end();
 }
 
 void engine::run_on(const executor& threads) {
@@ -260,15 +280,19 @@ void engine::run_on(const executor& threads) {
 }
 
 void engine::run(const kernels::table& kernels) noexcept {
-  if (auto const r = recorded()) return run_recorded(kernels, *r);
-  if (!team_ || !choose_partitions()) return run_serial(kernels);
-  stages const all(*p_, lengths_.data());
-  team_->run(
-      all.count(), [&](int i) { return parts_[static_cast<std::size_t>(all[i].step)]; },
-      [&](int i, const kernels::partition& part, int thread_index) {
-        auto const [step, place] = all[i];
-        execute(p_->instructions[step], place, kernels, part, scratch_of(thread_index));
-      });
+  auto const r = recorded();
+  if (!r) return run_watched(kernels, unwatched());
+  r->begin(lengths_.data());
+  run_watched(kernels, watched{r.get(), nullptr});
+  r->end();
+}
+
+void engine::run(const std::function<void(int)>& done) noexcept {
+  if (runs_generated_code()) return generated_.run(*this);
+  auto const r = recorded();
+  if (r) r->begin(lengths_.data());
+  run_watched(kernels::dispatch(), watched{r.get(), &done});
+  if (r) r->end();
 }
 
 }  // namespace weft

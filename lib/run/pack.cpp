@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "fnv_hash.hpp"
 #include "threading.hpp"
 #include "weft/kernels/dot_blocking.hpp"
 #include "weft/lower/call.hpp"
@@ -180,35 +181,13 @@ namespace detail {
 
 namespace {
 
-// FNV-1a (http://www.isthe.com/chongo/tech/comp/fnv/), of 64 bits.
-class hash {
- public:
-  void add(std::string_view text) {
-    for (char const c : text) {
-      value_ ^= static_cast<unsigned char>(c);
-      value_ *= 0x100000001b3;
-    }
-    add(static_cast<std::int64_t>(text.size()));
-  }
-  void add(std::int64_t number) {
-    for (int byte = 0; byte < 8; ++byte) {
-      value_ ^= static_cast<std::uint64_t>(number) >> (8 * byte) & 0xff;
-      value_ *= 0x100000001b3;
-    }
-  }
-  std::uint64_t value() const { return value_; }
-
- private:
-  std::uint64_t value_ = 0xcbf29ce484222325;
-};
-
 // To be counted up whenever pack_dot writes other bytes.
 constexpr std::int64_t version_of_packing = 1;
 
 }  // namespace
 
 std::uint64_t packing_of(const program& tables) {
-  hash h;
+  fnv_hash h;
   h.add(version_of_packing);
   for (parameter_ref const& p : tables.parameters) {
     h.add(tables.name(p.name));

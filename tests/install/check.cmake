@@ -1,7 +1,7 @@
 # Installs weft, and uses the installation from another project.
 #
 # -D BUILD=<weft's build folder> -D SOURCE=<the consumer> -D WORK=<an empty folder>
-# -D COMPILER=<C++ compiler> -D COMPONENTS=<those that were built: io;pictures;tbb>
+# -D COMPILER=<C++ compiler> -D COMPONENTS=<those that were built: io;mpi;pictures;tbb>
 file(REMOVE_RECURSE ${WORK})
 file(MAKE_DIRECTORY ${WORK})
 
@@ -52,9 +52,14 @@ must_work(optional ${nothing_else} "-DWANTED=OPTIONAL_COMPONENTS,io")
 if(COMPONENTS MATCHES pictures AND COMPONENTS MATCHES tbb)
   must_work(with_all "-DWANTED=COMPONENTS,io,pictures,tbb")
 endif()
+if(COMPONENTS MATCHES mpi)
+  must_work(with_mpi ${nothing_else} "-DWANTED=COMPONENTS,mpi")
+  must_be_refused(without_mpi "'mpi' is missing: it needs MPI (Debian: libopenmpi-dev)"
+    ${nothing_else} -DCMAKE_DISABLE_FIND_PACKAGE_MPI=ON "-DWANTED=COMPONENTS,mpi")
+endif()
 if(COMPONENTS MATCHES tbb)
   must_be_refused(without_tbb "'tbb' is missing: it needs oneTBB (Debian: libtbb-dev)"
     ${nothing_else} "-DWANTED=COMPONENTS,tbb")
 endif()
-must_be_refused(misspelt "weft has no component 'picture': there are io, pictures and tbb"
+must_be_refused(misspelt "weft has no component 'picture': there are io, mpi, pictures and tbb"
   "-DWANTED=COMPONENTS,picture")

@@ -19,6 +19,7 @@ LAYERS = {
     "run": ("axes", "graph", "kernels", "lower", "passes"),
     "generate": ("axes", "graph", "kernels", "lower", "passes", "run"),
     "io": ("axes", "graph", "kernels", "lower", "passes", "run"),
+    "mpi": ("axes", "graph", "io", "kernels", "lower", "passes", "run"),
 }
 # Kernels know of the graph only the operations, and what their table says.
 OPERATIONS = ("graph/op.hpp", "graph/op_class.hpp", "graph/ops.hpp", "graph/random.hpp")

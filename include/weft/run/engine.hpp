@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -85,11 +86,12 @@ class engine {
   // Executes the instructions on the arguments bound last, with the kernels of the best SIMD
   // target. No allocation, no lock, no system call. Generated code runs on the calling thread alone
   // and reads no bfloat16: with parameters packed in that, the tables are interpreted.
-  void run() noexcept {
-    generated_.run != nullptr&& memory_.packed_as == precision::float32 ? generated_.run(*this)
-                                                                        : run(kernels::dispatch());
-  }
+  void run() noexcept { runs_generated_code() ? generated_.run(*this) : run(kernels::dispatch()); }
   void run(const kernels::table& kernels) noexcept;
+  // The same as run(), which calls done(i) after each execution of instruction i, by the thread
+  // that did the last of its work, while no other instruction is executed. Generated code calls
+  // nothing.
+  void run(const std::function<void(int)>& done) noexcept;
   // Executes one instruction, or a partition of its work, on the calling thread; `place` is the
   // index of the enclosing loop's iteration.
   void run(const instruction& s, const kernels::table& kernels, std::ptrdiff_t place = 0,
@@ -144,6 +146,9 @@ class engine {
   const program& tables() const { return *p_; }
 
  private:
+  bool runs_generated_code() const noexcept {
+    return generated_.run != nullptr && memory_.packed_as == precision::float32;
+  }
   void compute_once() noexcept;
   void find_lengths(std::span<const binding> arguments,
                     std::array<std::size_t, max_lengths>& lengths) const;
@@ -170,7 +175,12 @@ class engine {
   // Chooses the number of partitions of each instruction in this run. Returns false for a run that
   // is too short to gain from threads.
   bool choose_partitions() noexcept;
-  void run_recorded(const kernels::table& kernels, recording& r) noexcept;
+  // Executes all instructions, on threads where they gain from that. Each thread calls
+  // watch.begin() before its part of the first; done(i) as above.
+  template <class Watch>
+  void run_watched(const kernels::table& kernels, Watch watch) noexcept;
+  template <class Watch>
+  void run_serial(const kernels::table& kernels, Watch watch) const noexcept;
   std::byte* scratch_of(int thread_index) const noexcept;
   void execute(const instruction& s, std::ptrdiff_t place, const kernels::table& kernels,
                const kernels::partition& part, std::byte* scratch) const noexcept;

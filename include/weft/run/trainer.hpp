@@ -26,6 +26,9 @@
 
 namespace weft {
 
+template <model_like Model, class Batch, class Optimizer, fixed_string Loss>
+class distributed;
+
 // The options of training, beside those of the optimizer.
 struct training_options {
   // The largest L2 norm of all gradients together; larger ones are scaled down to it, as
@@ -99,16 +102,16 @@ class trainer {
   requires(detail::fault_of_arguments<source, Args...>() ==
            detail::argument_fault::none) float gradients(const Args&... args) {
     bind_arguments<source>(engine_, args...);
-    engine_.draw_from({options_.dropout_seed, static_cast<std::uint64_t>(steps_)});
+    draw_for(0);
     engine_.run();
-    return *reinterpret_cast<const float*>(engine_.address(code::tables.results[0].at));
+    return loss();
   }
 
   // Updates the parameters with the latest gradients, and counts a step.
   void apply() noexcept {
     auto const r = engine_.recorded();
     std::int64_t const begin = r ? recording::now() : 0;
-    update_parameters();
+    update_parameters([](std::size_t) { return true; }, [](std::span<double>) {});
     if (r) r->updated(recording::now() - begin);
   }
 
@@ -135,6 +138,9 @@ class trainer {
   }
 
  private:
+  template <model_like, class, class, fixed_string>
+  friend class distributed;
+
   struct checked {};
   trainer(checked, weft::parameters<Model> shared, Optimizer optimizer, training_options options,
           generated_code<source> generated)
@@ -154,21 +160,43 @@ class trainer {
     squares_.resize(blocks_.size());
   }
 
-  void update_parameters() noexcept {
+  // The dropout masks of the next run are those of one shard of a batch.
+  void draw_for(int shard) noexcept {
+    constexpr int most_steps = 40;  // bits
+    engine_.draw_from(
+        {options_.dropout_seed,
+         static_cast<std::uint64_t>(steps_) + (static_cast<std::uint64_t>(shard) << most_steps)});
+  }
+  // The loss of the last run.
+  float loss() const noexcept {
+    return *reinterpret_cast<const float*>(engine_.address(code::tables.results[0].at));
+  }
+
+  double scale_of_schedule() const { return options_.schedule ? options_.schedule(steps_) : 1; }
+
+  // Updates the blocks of parameters for which owns(b) holds. share(squares) sets the sums of
+  // squared gradients of the others, which are 0 when it is called.
+  template <class Owns, class Share>
+  void update_parameters(Owns owns, Share share) noexcept {
     kernels::table const& kernels = kernels::dispatch();
     update u;
-    u.learning_rate_scale = options_.schedule ? options_.schedule(steps_) : 1;
+    u.learning_rate_scale = scale_of_schedule();
     u.step = ++steps_;
     // Without clipping, a block is updated while its gradients are in the cache.
     bool const clips = options_.clip_norm < std::numeric_limits<double>::infinity();
     for_blocks([&](std::size_t b) {
+      squares_[b] = 0;
+      if (!owns(b)) return;
       squares_[b] = kernels.sum_of_squares(gradients_of(blocks_[b]).data(), blocks_[b].size);
       if (!clips) change(blocks_[b], u, kernels);
     });
+    share(std::span(squares_));
     gradient_norm_ = std::sqrt(std::accumulate(squares_.begin(), squares_.end(), 0.0));
     if (!clips) return;
     u.gradient_scale = std::min(1.0, options_.clip_norm / (gradient_norm_ + 1e-6));
-    for_blocks([&](std::size_t b) { change(blocks_[b], u, kernels); });
+    for_blocks([&](std::size_t b) {
+      if (owns(b)) change(blocks_[b], u, kernels);
+    });
   }
 
   // A contiguous range of parameters which all decay or all do not: small enough that each thread

@@ -5,6 +5,9 @@
 #include <weft/io/embedded.hpp>
 #include <weft/io/load.hpp>
 #endif
+#ifdef WITH_MPI
+#include <weft/mpi/distributed.hpp>
+#endif
 #ifdef WITH_PICTURES
 #include <weft/io/grid.hpp>
 #include <weft/io/heat_map.hpp>
@@ -13,7 +16,16 @@
 #include <weft/run/threads.hpp>
 #endif
 
-int main() {
+#ifdef WITH_MPI
+// Of one rank, as nothing has started more.
+bool trains(const weft::communicator& ranks) {
+  weft::distributed<product, Batch> trainer(ranks);
+  weft::array<float, Batch, Columns> x(2, 100);
+  return ranks.size() == 1 && trainer.step(weft::arg<"x">(x)) == 0;
+}
+#endif
+
+int main([[maybe_unused]] int argc, [[maybe_unused]] char** argv) {
   weft::module<sums> net(weft::generated<sums>());
 #ifdef WITH_TBB
   net.run_on(weft::threads(2));
@@ -27,6 +39,10 @@ int main() {
   weft::save(net, "consumer.safetensors");
   weft::load(net, "consumer.safetensors");
   if (weft::embedded<"model.hpp">().empty()) return 1;
+#endif
+#ifdef WITH_MPI
+  if (weft::mpi_main(argc, argv, [](const auto& ranks) { return trains(ranks) ? 0 : 1; }) != 0)
+    return 1;
 #endif
   std::puts("consumer: right");
 }

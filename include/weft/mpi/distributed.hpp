@@ -1,0 +1,436 @@
+// Data-parallel training on the ranks of an MPI program. Link weft::mpi.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "weft/io/load.hpp"
+#include "weft/mpi/agreement.hpp"
+#include "weft/mpi/communicator.hpp"
+#include "weft/mpi/finished.hpp"
+#include "weft/mpi/gradient_exchange.hpp"
+#include "weft/mpi/sharding.hpp"
+#include "weft/run/trainer.hpp"
+
+namespace weft {
+
+// How the work is divided.
+struct sharding_options {
+  // The number of parts that the global batch is cut into. The gradient of each is computed by
+  // itself, so a part has at most the model's bound of Batch, and at most as many ranks have
+  // examples. The bits of the results depend on it; on one rank, 1 gives those of weft::trainer.
+  int shards = 8;
+  // Whether each rank keeps the optimizer's state of its share of the parameters alone, updates
+  // that, and gets the rest from the others (ZeRO stage 1: Rajbhandari et al. 2020). The bits are
+  // the same.
+  bool divides_state = false;
+};
+
+// The trainer of a model whose batches are divided among ranks along the axis Batch:
+//
+//   weft::distributed<char_lm, Batch> trainer(weft::communicator(MPI_COMM_WORLD),
+//                                             weft::adamw{.learning_rate = 1e-3}, {.clip_norm =
+//                                             1});
+//   auto const [begin, end] = trainer.part(64);  // of 64 examples, those for this rank
+//   float loss = trainer.step(weft::arg<"tokens">(x), weft::arg<"targets">(y));
+//
+// All ranks construct one with the same arguments, and then call the same members in the same
+// order; these are collective, but for part and what only reads. Each step takes this rank's
+// examples: those of all ranks, in the order of ranks, are the global batch. Inputs without the
+// axis are the same on all ranks. The loss is a mean over Batch (such as weft::mean<Batch, Pos>):
+// gradients and loss are those of the global batch, in which each example has the same weight,
+// whatever the other lengths of its rank's run.
+//
+// The parameters have the same bits on 1, 2 or any other number of ranks with any number of
+// threads, where the ranks have the parts of the batch that part() gives them and processors whose
+// kernels have the same bits. Other parts, also empty ones, give the same but for rounding. The
+// masks of a dropout depend on the example's place in the global batch, and not on the rank.
+//
+// An error of one rank in such a call is thrown by all, as weft::rank_error, before parameters
+// change. A rank that is left by another exception ends all: see weft::mpi_main.
+template <model_like Model, class Batch, class Optimizer = adamw, fixed_string Loss = "loss">
+class distributed {
+  using local = trainer<Model, Optimizer, Loss>;
+  using source = typename local::source;
+  using code = typename local::code;
+
+  static constexpr bool has_batch() {
+    auto const& g = source::g;
+    for (int i = 0; i < g.input_count; ++i)
+      if (axis_of_batch(i) >= 0) return true;
+    return g.rejected;
+  }
+  // Which axis of an input is Batch, or an alias of it; -1: none.
+  static constexpr int axis_of_batch(int input) {
+    auto const& axes = source::g.nodes[source::g.inputs[input].node].axes;
+    for (int a = 0; a < axes.count; ++a)
+      if (axes.at[a]->length_axis() == info_of<Batch>.length_axis()) return a;
+    return -1;
+  }
+  static_assert(has_batch(),
+                "distributed: no input of the loss has the axis that batches are cut "
+                "along, the second template argument");
+
+ public:
+  // Collective. With the parameters of rank 0, initialised from the seed, for all. Throws
+  // rank_error where a rank has another model, version of weft, optimizer or options than rank 0,
+  // and weft::error where there are less than 1 or more than 2^20 shards.
+  explicit distributed(communicator ranks, Optimizer optimizer = {}, training_options options = {},
+                       std::uint64_t seed = 0, sharding_options sharding = {})
+      : distributed(std::move(ranks), weft::parameters<Model>(seed), optimizer, std::move(options),
+                    sharding) {}
+  // The same with existing parameters, whose memory is shared; all ranks get the values of rank 0.
+  distributed(communicator ranks, weft::parameters<Model> shared, Optimizer optimizer = {},
+              training_options options = {}, sharding_options sharding = {})
+      : ranks_(std::move(ranks)),
+        sharding_(sharding),
+        trainer_(std::move(shared), optimizer, std::move(options)),
+        exchange_(ranks_, gradients(), blocks(), sharding.divides_state) {
+    together([&] { compare(); });
+    ranks_.broadcast(std::as_writable_bytes(trainer_.floats_));
+    together([&] {
+      detail::agreement same;
+      same.add("other parameters", detail::hash_of(std::as_bytes(trainer_.floats_)));
+      same.check(ranks_);
+    });
+  }
+  // A trainer is where its ranks are.
+  distributed(const distributed&) = delete;
+  distributed& operator=(const distributed&) = delete;
+  // Where this rank alone is left by an exception, others would wait for it for ever: outside of
+  // weft::mpi_main, which reports it, all ranks end.
+  ~distributed() {
+    if (std::uncaught_exceptions() > exceptions_ && !thrown_together_ && !ranks_.is_guarded())
+      ranks_.abort("left by an exception, without the others");
+  }
+
+  // The examples [begin, end) of a global batch of n that are this rank's: a whole number of
+  // shards, as many as the other ranks' or one more or less.
+  example_range part(std::size_t n) const {
+    return detail::part_of(n, ranks_.rank(), ranks_.size(), sharding_.shards);
+  }
+
+  // As in weft::trainer, with this rank's examples. Arguments with the axis Batch may have length 0
+  // along it, and more than the model's bound, which is that of a shard. Returns the loss of the
+  // global batch. Throws rank_error where an argument of any rank is wrong, or one is at another
+  // step, and weft::error where no rank has an example, or more ranks than there are shards.
+  template <class... Args>
+  requires(detail::fault_of_arguments<source, Args...>() ==
+           detail::argument_fault::none) float step(const Args&... args) {
+    float const loss = gradients(args...);
+    apply();
+    return loss;
+  }
+  // The loss and its gradients, without updating the parameters.
+  template <class... Args>
+  requires(detail::fault_of_arguments<source, Args...>() ==
+           detail::argument_fault::none) float gradients(const Args&... args) {
+    float loss = 0;
+    together([&] { loss = sum_over_shards(args...); });
+    return loss;
+  }
+  // Updates the parameters with the latest gradients, and counts a step.
+  void apply() noexcept {
+    auto const r = trainer_.engine_.recorded();
+    std::int64_t const begin = r ? recording::now() : 0;
+    if (!sharding_.divides_state) {
+      trainer_.update_parameters([](std::size_t) { return true; }, [](std::span<double>) {});
+    } else {
+      trainer_.update_parameters([&](std::size_t b) { return exchange_.owns(b); },
+                                 [&](std::span<double> squares) { exchange_.sum(squares); });
+      exchange_.gather_segments(trainer_.floats_);
+    }
+    if (r) r->updated(recording::now() - begin);
+  }
+
+  // As in weft::trainer.
+  void run_on(const executor& threads) { trainer_.run_on(threads); }
+  void record(const std::shared_ptr<recording>& r) { trainer_.record(r); }
+  double gradient_norm() const { return trainer_.gradient_norm(); }
+  std::int64_t steps() const { return trainer_.steps(); }
+  weft::parameters<Model> parameters() const { return trainer_.parameters(); }
+
+  // The ranks that it trains on.
+  const communicator& ranks() const { return ranks_; }
+
+ private:
+  template <model_like M, class B, class O, fixed_string L>
+  friend void save(distributed<M, B, O, L>&, const std::filesystem::path&);
+  template <model_like M, class B, class O, fixed_string L>
+  friend void load(distributed<M, B, O, L>&, const std::filesystem::path&);
+
+  // Remembers whether all ranks have thrown.
+  template <class F>
+  void together(F f) {
+    try {
+      f();
+    } catch (const rank_error&) {
+      thrown_together_ = true;
+      throw;
+    }
+    thrown_together_ = false;
+  }
+
+  std::span<float> gradients() {
+    return {reinterpret_cast<float*>(trainer_.gradients_.get()), trainer_.floats_.size()};
+  }
+  std::vector<detail::gradient_block> blocks() const {
+    static constexpr auto finished = detail::finished_by(code::tables);
+    std::vector<detail::gradient_block> all;
+    for (auto const& b : trainer_.blocks_) {
+      int last = 0;
+      for (std::size_t i = 0; i < finished.size(); ++i) {
+        std::size_t const begin = code::tables.parameters[i].offset / sizeof(float);
+        if (begin < b.begin + b.size && b.begin < begin + code::tables.parameters[i].size)
+          last = std::max(last, finished[i]);
+      }
+      all.push_back({b.begin, b.begin + b.size, last});
+    }
+    return all;
+  }
+
+  void compare() const {
+    if (sharding_.shards < 1 || sharding_.shards > 1 << 20)
+      throw rank_error("sharding_options: " + std::to_string(sharding_.shards) +
+                       " shards, and there are 1 to 1048576");
+    training_options const& o = trainer_.options_;
+    detail::agreement same;
+    same.add("another version of weft", detail::hash_of(detail::version()));
+    same.add("another model", detail::hash_of(code::program));
+    same.add("another optimizer, or a processor that computes it otherwise", probe());
+    std::array const numbers{o.clip_norm};
+    same.add("another clip_norm in its training_options", detail::hash_of(numbers));
+    std::vector<double> factors;
+    for (std::int64_t step = 0; step < 1 << 20; step += step / 2 + 1)
+      factors.push_back(o.schedule ? o.schedule(step) : 1);
+    same.add("another schedule in its training_options", detail::hash_of(factors));
+    std::array const seed{o.dropout_seed};
+    same.add("another dropout_seed in its training_options",
+             detail::hash_of(std::as_bytes(std::span(seed))));
+    std::string decays;
+    for (auto const& b : trainer_.blocks_) decays += b.decays ? 'd' : '-';
+    same.add("other parameters that decay in its training_options", detail::hash_of(decays));
+    std::array const division{sharding_.shards, static_cast<int>(sharding_.divides_state)};
+    same.add("other sharding_options", detail::hash_of(std::as_bytes(std::span(division))));
+    same.check(ranks_);
+  }
+  // What the optimizer does to some parameters in two steps.
+  std::uint64_t probe() const {
+    constexpr std::size_t n = 32;
+    alignas(64) std::array<float, n> parameters{}, gradients{};
+    alignas(64) std::array<std::array<float, n>, Optimizer::states> state{};
+    std::array<float*, Optimizer::states> states{};
+    for (std::size_t s = 0; s < states.size(); ++s) states[s] = state[s].data();
+    for (std::int64_t step = 1; step <= 2; ++step) {
+      for (std::size_t i = 0; i < n; ++i) {
+        parameters[i] += 1 / (1 + static_cast<float>(i));
+        gradients[i] = static_cast<float>(step) - 0.1f * static_cast<float>(i);
+      }
+      trainer_.optimizer_(
+          kernels::dispatch(),
+          {.parameters = parameters, .gradients = gradients, .state = states, .step = step});
+    }
+    return detail::hash_of(std::as_bytes(std::span(parameters)));
+  }
+
+  // What a rank says at the beginning of a step.
+  struct greeting {
+    std::uint64_t examples;
+    std::int64_t steps;
+    double learning_rate_scale;
+  };
+
+  template <class... Args>
+  float sum_over_shards(const Args&... args) {
+    std::array<binding, sizeof...(Args)> bound{};
+    greeting mine{0, trainer_.steps(), trainer_.scale_of_schedule()};
+    ranks_.attempt(true, [&] {
+      bound = bindings<source>(code::program, args...);
+      mine.examples = examples_of(bound);
+    });
+    auto const all = ranks_.all(mine);
+    std::vector<std::size_t> examples;
+    for (std::size_t r = 0; r < all.size(); ++r) {
+      if (all[r].steps != all[0].steps || all[r].learning_rate_scale != all[0].learning_rate_scale)
+        throw rank_error(static_cast<int>(r), ranks_.size(),
+                         "it is at step " + std::to_string(all[r].steps) +
+                             " with the schedule's factor " +
+                             std::to_string(all[r].learning_rate_scale) + ", rank 0 at step " +
+                             std::to_string(all[0].steps) + " with " +
+                             std::to_string(all[0].learning_rate_scale));
+      examples.push_back(static_cast<std::size_t>(all[r].examples));
+    }
+    if (examples != examples_) {
+      try {
+        cut_ = detail::sharding(examples, sharding_.shards);
+      } catch (const error& e) {
+        throw rank_error(e.what());  // all ranks have it
+      }
+      examples_ = examples;
+    }
+    std::size_t first = 0;  // example of this rank
+    for (int r = 0; r < ranks_.rank(); ++r) first += examples[static_cast<std::size_t>(r)];
+
+    // All arguments are checked before anything is computed.
+    std::vector<detail::tree_step> own;
+    for (auto const& s : cut_.within)
+      if (s.rank == ranks_.rank()) own.push_back(s);
+    auto const bind = [&](const detail::tree_step& s) {
+      example_range const range = cut_.shards[static_cast<std::size_t>(s.shard)].examples;
+      trainer_.engine_.bind(slices(bound, range.begin - first, range.size()));
+    };
+    ranks_.attempt(!own.empty(), [&] {
+      for (auto const& s : own) bind(s);
+    });
+
+    exchange_.begin(cut_);
+    losses_.assign(cut_.shards.size(), 0);
+    for (auto const& s : own) {
+      if (own.size() > 1) bind(s);
+      auto const i = static_cast<std::size_t>(s.shard);
+      trainer_.draw_for(cut_.shards[i].number);
+      exchange_.run(trainer_.engine_, s, &s == &own.back());
+      losses_[i] = cut_.share(cut_.shards[i]) * static_cast<double>(trainer_.loss());
+    }
+    exchange_.finish();
+    exchange_.sum(losses_);
+    double loss = 0;
+    for (double const l : losses_) loss += l;
+    return static_cast<float>(loss);
+  }
+
+  // The length of Batch in this rank's arguments, which all agree.
+  static std::size_t examples_of(const std::array<binding, code::tables.inputs.size()>& bound) {
+    std::size_t n = 0;
+    int from = -1;
+    for (int i = 0; i < source::g.input_count; ++i) {
+      int const axis = axis_of_batch(i);
+      if (axis < 0) continue;
+      auto const at = static_cast<std::size_t>(i);
+      std::size_t const length = bound[at].length[static_cast<std::size_t>(axis)];
+      auto const name = [](int input) {
+        return std::string(
+            code::program.name(code::program.inputs[static_cast<std::size_t>(input)].name));
+      };
+      if (from >= 0 && length != n)
+        throw error("argument '" + name(i) + "': axis " + std::string(info_of<Batch>.name) +
+                    " has length " + std::to_string(length) + ", and " + std::to_string(n) +
+                    " in '" + name(from) + "'");
+      n = length;
+      from = i;
+    }
+    return n;
+  }
+  // The arguments for examples [begin, begin + size) of this rank.
+  static std::array<binding, code::tables.inputs.size()> slices(
+      std::array<binding, code::tables.inputs.size()> bound, std::size_t begin, std::size_t size) {
+    for (int i = 0; i < source::g.input_count; ++i) {
+      int const axis = axis_of_batch(i);
+      if (axis < 0) continue;
+      binding& b = bound[static_cast<std::size_t>(i)];
+      auto const a = static_cast<std::size_t>(axis);
+      b.data = static_cast<const std::byte*>(b.data) +
+               static_cast<std::ptrdiff_t>(begin) * b.stride[a] *
+                   bytes(code::program.inputs[static_cast<std::size_t>(i)].type);
+      b.length[a] = size;
+    }
+    return bound;
+  }
+
+  void save(const std::filesystem::path& file) {
+    together([&] {
+      auto const own = states();
+      std::vector<weft::parameters<Model>> whole;
+      for (auto const& state : own) {
+        if (!sharding_.divides_state) {
+          whole.push_back(state);
+          continue;
+        }
+        whole.push_back(state.copy());
+        exchange_.gather_segments(whole.back().floats(), 0);
+      }
+      ranks_.attempt(ranks_.rank() == 0, [&] { detail::save(training_state(whole), file); });
+    });
+  }
+  void load(const std::filesystem::path& file) {
+    together([&] {
+      std::vector<weft::parameters<Model>> whole;
+      for (auto const& state : states()) whole.push_back(state.copy());
+      std::int64_t steps = 0;
+      ranks_.attempt(ranks_.rank() == 0, [&] {
+        auto state = training_state(whole);
+        detail::load(state, file);
+        steps = state.steps;
+      });
+      ranks_.broadcast(std::as_writable_bytes(std::span(&steps, 1)));
+      ranks_.broadcast(std::as_writable_bytes(trainer_.floats_));
+      auto own = states();
+      for (std::size_t s = 0; s < whole.size(); ++s) {
+        ranks_.broadcast(std::as_writable_bytes(whole[s].floats()));
+        keep(whole[s].floats(), own[s].floats());
+      }
+      trainer_.resume_at(steps);
+    });
+  }
+
+  std::vector<weft::parameters<Model>> states() const {
+    std::vector<weft::parameters<Model>> all;
+    for (std::size_t s = 0; s < Optimizer::states; ++s)
+      all.push_back(trainer_.state_of_optimizer(s));
+    return all;
+  }
+  detail::training_state training_state(const std::vector<weft::parameters<Model>>& states) const {
+    auto all = detail::state_of(trainer_);
+    all.optimizer.assign(states.begin(), states.end());
+    return all;
+  }
+  // Copies what this rank keeps of a state.
+  void keep(std::span<const float> whole, std::span<float> own) const {
+    for (std::size_t b = 0; b < trainer_.blocks_.size(); ++b) {
+      if (sharding_.divides_state && !exchange_.owns(b)) continue;
+      auto const& block = trainer_.blocks_[b];
+      std::ranges::copy(whole.subspan(block.begin, block.size),
+                        own.begin() + static_cast<std::ptrdiff_t>(block.begin));
+    }
+  }
+
+  communicator ranks_;
+  sharding_options sharding_;
+  local trainer_;
+  detail::gradient_exchange exchange_;
+  std::vector<std::size_t> examples_;  // of each rank, for which cut_ is
+  detail::sharding cut_;
+  std::vector<double> losses_;  // of each shard, times its share
+  int exceptions_ = std::uncaught_exceptions();
+  bool thrown_together_ = false;
+
+  WEFT_REJECT_ARGUMENTS(
+      source, float step(const Args&...) { return 0; })
+  WEFT_REJECT_ARGUMENTS(
+      source, float gradients(const Args&...) { return 0; })
+};
+
+// Collective. Rank 0 writes what weft::save of a trainer writes, in one file that is replaced when
+// it is complete: any number of ranks, and a weft::trainer, go on from it. Throws rank_error on all
+// ranks where it cannot be written.
+template <model_like Model, class Batch, class Optimizer, fixed_string Loss>
+void save(distributed<Model, Batch, Optimizer, Loss>& t, const std::filesystem::path& file) {
+  t.save(file);
+}
+// Collective. Rank 0 reads the file, and sends its content to all. Throws rank_error on all ranks
+// where it cannot be read, or is of another model or type of optimizer.
+template <model_like Model, class Batch, class Optimizer, fixed_string Loss>
+void load(distributed<Model, Batch, Optimizer, Loss>& t, const std::filesystem::path& file) {
+  t.load(file);
+}
+
+}  // namespace weft

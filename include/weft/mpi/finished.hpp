@@ -1,0 +1,45 @@
+// Which instruction of a training program is the last to touch the gradient of each parameter.
+// Internal: no stability promise.
+#pragma once
+
+#include <cstddef>
+#include <type_traits>
+
+#include "weft/graph/static_array.hpp"
+#include "weft/lower/program.hpp"
+
+namespace weft::detail {
+
+// For each parameter, the index of the instruction after whose execution its gradient stays as it
+// is. For one in a loop, which is executed again, that is the first instruction after the loop;
+// where there is none, the number of instructions.
+template <class Tables>
+constexpr auto finished_by(const Tables& t) {
+  static_array<int, std::remove_cvref_t<decltype(t.parameters)>::size()> last;
+  auto const touch = [&](const operand_ref& o, int at) {
+    if (o.where != block::gradients) return;
+    for (std::size_t i = 0; i < t.parameters.size(); ++i) {
+      parameter_ref const& p = t.parameters[i];
+      if (o.offset >= p.offset && o.offset < p.offset + p.size * sizeof(float)) last.at[i] = at;
+    }
+  };
+  for (int i = 0; i < static_cast<int>(t.instructions.size()); ++i) {
+    instruction const& s = t.instructions[static_cast<std::size_t>(i)];
+    int at = i;
+    for (loop_ref const& l : t.loops)
+      if (i >= l.first && i < l.last) at = l.last;
+    for (int o = 0; o < s.operands; ++o) touch(s.operand[o], at);
+    if (s.run != kernel::attention && s.run != kernel::attention_adjoint) continue;
+    attention_ref const& a = t.attentions[static_cast<std::size_t>(s.attention)];
+    touch(a.result, at);
+    touch(a.query_gradient, at);
+    touch(a.key_gradient, at);
+    touch(a.value_gradient, at);
+    if (a.has_bias_gradient) touch(a.bias_gradient, at);
+    if (a.has_relative_gradient) touch(a.relative_gradient, at);
+    if (a.has_sink_gradient) touch(a.sink_gradient, at);
+  }
+  return last;
+}
+
+}  // namespace weft::detail

@@ -1,0 +1,407 @@
+// Training on ranks: run by mpirun with 1, 2, 3, 4 and 8 of them.
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "mpi/model.hpp"
+#ifdef WEFT_WITH_TBB
+#include <weft/run/threads.hpp>
+#endif
+
+namespace {
+
+using namespace weft::testing;
+using weft::arg;
+
+struct batch {
+  weft::array<std::int32_t, Batch, Pos> tokens, targets;
+  weft::array<float, Pos> weight;
+};
+
+// Examples [begin, end) of a step's global batch.
+batch examples(int step, weft::example_range part, std::size_t length = 5) {
+  batch b{weft::array<std::int32_t, Batch, Pos>(part.size(), length),
+          weft::array<std::int32_t, Batch, Pos>(part.size(), length),
+          weft::array<float, Pos>(length)};
+  for (std::size_t i = part.begin; i < part.end; ++i)
+    for (std::size_t p = 0; p < length; ++p) {
+      auto const n =
+          static_cast<std::int32_t>((i * 131 + p * 17 + static_cast<std::size_t>(step) * 7) % 1000);
+      b.tokens(i - part.begin, p) = n;
+      b.targets(i - part.begin, p) = (n * n + 3) % 1000;
+    }
+  for (std::size_t p = 0; p < length; ++p) b.weight(p) = 1 + 0.25f * static_cast<float>(p);
+  return b;
+}
+
+template <class Trainer>
+float step(Trainer& t, const batch& b) {
+  return t.step(arg<"tokens">(b.tokens), arg<"targets">(b.targets), arg<"weight">(b.weight));
+}
+
+weft::adamw const optimizer{.learning_rate = 3e-3, .weight_decay = 0.1};
+weft::training_options options() {
+  return {.clip_norm = 0.5,
+          .schedule = weft::warmup_cosine{.warmup = 2, .total = 10},
+          .dropout_seed = 5,
+          .decays = [](std::string_view name) { return !name.ends_with("bias"); }};
+}
+
+std::vector<float> values(const weft::parameters<next_token>& p) {
+  auto const all = p.floats();
+  return {all.begin(), all.end()};
+}
+
+struct outcome {
+  std::vector<float> parameters;
+  std::vector<float> losses;
+  friend bool operator==(const outcome&, const outcome&) = default;
+};
+
+struct plan {
+  std::size_t batch = 20;
+  int steps = 4;
+  weft::sharding_options sharding{};
+  int threads = 1;
+};
+
+outcome train(const weft::communicator& ranks, const plan& p) {
+  weft::distributed<next_token, Batch> t(ranks, optimizer, options(), 11, p.sharding);
+#ifdef WEFT_WITH_TBB
+  if (p.threads > 1) t.run_on(weft::threads(p.threads));
+#endif
+  outcome o;
+  for (int s = 0; s < p.steps; ++s) o.losses.push_back(step(t, examples(s, t.part(p.batch))));
+  o.parameters = values(t.parameters());
+  return o;
+}
+
+weft::communicator world() {
+  return weft::communicator(MPI_COMM_WORLD);
+}
+weft::communicator alone() {
+  return weft::communicator(MPI_COMM_SELF);
+}
+
+// What one rank alone comes to: rank 0 trains, and tells the others.
+outcome trained_alone(const plan& p) {
+  auto const ranks = world();
+  outcome o;
+  if (ranks.rank() == 0) o = train(alone(), p);
+  o.losses.resize(static_cast<std::size_t>(p.steps));
+  o.parameters.resize(weft::parameters<next_token>::bytes / sizeof(float));
+  ranks.broadcast(std::as_writable_bytes(std::span(o.losses)));
+  ranks.broadcast(std::as_writable_bytes(std::span(o.parameters)));
+  return o;
+}
+
+// A path that all ranks know.
+std::string shared_path(const weft::communicator& ranks, const std::string& name) {
+  return (std::filesystem::temp_directory_path() /
+          ("weft-ranks-" + std::to_string(ranks.size()) + "-" + name))
+      .string();
+}
+
+// The rank_error that all ranks throw.
+template <class F>
+std::string rank_error_of(F f) {
+  try {
+    f();
+  } catch (const weft::rank_error& e) {
+    return e.what();
+  }
+  return "nothing was thrown";
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(equal_bits)
+
+BOOST_AUTO_TEST_CASE(any_number_of_ranks_gives_the_bits_of_one) {
+  for (std::size_t const size : {20, 16, 8, 3, 1}) {
+    plan const p{.batch = size};
+    BOOST_TEST((train(world(), p) == trained_alone(p)), "batches of " << size);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(divided_states_and_threads_change_no_bit) {
+  plan const p{};
+  auto const expected = trained_alone(p);
+  plan divided = p, threads = p, both = p;
+  divided.sharding.divides_state = both.sharding.divides_state = true;
+  threads.threads = both.threads = 2;
+  BOOST_TEST((train(world(), divided) == expected));
+  BOOST_TEST((train(world(), threads) == expected));
+  BOOST_TEST((train(world(), both) == expected));
+}
+
+BOOST_AUTO_TEST_CASE(any_number_of_shards_is_possible) {
+  for (int const shards : {8, 9, 13, 32}) {
+    plan p{.batch = 33, .steps = 2};
+    p.sharding.shards = shards;
+    BOOST_TEST((train(world(), p) == trained_alone(p)), shards << " shards");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(one_shard_on_one_rank_is_a_trainer) {
+  plan p{.batch = 7};
+  p.sharding.shards = 1;
+  auto const o = train(alone(), p);
+  weft::trainer<next_token> t(optimizer, options(), 11);
+  for (int s = 0; s < p.steps; ++s)
+    BOOST_TEST(step(t, examples(s, {0, 7})) == o.losses[static_cast<std::size_t>(s)]);
+  BOOST_TEST((values(t.parameters()) == o.parameters));
+}
+
+BOOST_AUTO_TEST_CASE(shards_have_dropout_masks_of_their_own) {
+  // All examples are alike, so only the masks can make the shards' gradients differ.
+  weft::distributed<next_token, Batch> one(alone(), optimizer, options(), 11, {.shards = 1});
+  weft::distributed<next_token, Batch> two(alone(), optimizer, options(), 11, {.shards = 2});
+  batch const b = examples(0, {0, 1});
+  weft::array<std::int32_t, Batch, Pos> tokens(2, 5), targets(2, 5);
+  for (std::size_t i = 0; i < 2; ++i)
+    for (std::size_t p = 0; p < 5; ++p) {
+      tokens(i, p) = b.tokens(0, p);
+      targets(i, p) = b.targets(0, p);
+    }
+  float const first = step(one, b);
+  float const mean =
+      two.step(arg<"tokens">(tokens), arg<"targets">(targets), arg<"weight">(b.weight));
+  BOOST_TEST(first != mean);
+  BOOST_TEST(std::abs(first - mean) < 0.1f * first);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(unlike_sizes)
+
+// Ranks have any parts of 12 examples; some have none. The loss and the gradients are those of a
+// trainer with all examples, but for rounding.
+BOOST_AUTO_TEST_CASE(any_parts_give_the_mean_over_all_examples) {
+  auto const ranks = world();
+  weft::distributed<plain_next_token, Batch> t(ranks, optimizer, {.clip_norm = 1}, 11,
+                                               {.shards = 8});
+  weft::trainer<plain_next_token> expected(optimizer, {.clip_norm = 1}, 11);
+  auto const n = ranks.size();
+  // The odd ranks have twice as many as the others, and every third rank none.
+  std::vector<std::size_t> sizes;
+  std::size_t all = 0;
+  for (int r = 0; r < n; ++r) {
+    sizes.push_back(n > 1 && r % 3 == 2 ? 0 : r % 2 == 1 ? 2 : 1);
+    all += sizes.back();
+  }
+  std::size_t begin = 0;
+  for (int r = 0; r < ranks.rank(); ++r) begin += sizes[static_cast<std::size_t>(r)];
+  batch const whole = examples(0, {0, all});
+  batch const own = examples(0, {begin, begin + sizes[static_cast<std::size_t>(ranks.rank())]});
+  float const loss = t.gradients(arg<"tokens">(own.tokens), arg<"targets">(own.targets));
+  float const wanted =
+      expected.gradients(arg<"tokens">(whole.tokens), arg<"targets">(whole.targets));
+  // Each loss is a mean of some dozen sums of 1000 exponentials.
+  BOOST_TEST(std::abs(loss - wanted) < 1e-5f * wanted);
+  t.apply();
+  expected.apply();
+  BOOST_TEST(std::abs(t.gradient_norm() - expected.gradient_norm()) <
+             1e-5 * expected.gradient_norm());
+}
+
+// Each rank's sequences have another length; an example counts the same in all.
+BOOST_AUTO_TEST_CASE(ranks_have_sequences_of_other_lengths) {
+  auto const ranks = world();
+  weft::distributed<plain_next_token, Batch> t(ranks, optimizer, {}, 11);
+  weft::trainer<plain_next_token> each(optimizer, {}, 11);
+  auto const size = [](int rank) { return static_cast<std::size_t>(1 + rank % 2); };
+  auto const length = [](int rank) { return static_cast<std::size_t>(1 + rank % 6); };
+  batch const own = examples(ranks.rank(), {0, size(ranks.rank())}, length(ranks.rank()));
+  float const loss = t.gradients(arg<"tokens">(own.tokens), arg<"targets">(own.targets));
+  double sum = 0, count = 0;
+  for (int r = 0; r < ranks.size(); ++r) {
+    batch const b = examples(r, {0, size(r)}, length(r));
+    sum += static_cast<double>(size(r)) *
+           static_cast<double>(each.gradients(arg<"tokens">(b.tokens), arg<"targets">(b.targets)));
+    count += static_cast<double>(size(r));
+  }
+  BOOST_TEST(std::abs(static_cast<double>(loss) - sum / count) < 1e-5 * sum / count);
+}
+
+// A rank's examples may be more than the model's bound: a shard has at most as many.
+BOOST_AUTO_TEST_CASE(a_large_batch_is_computed_shard_by_shard) {
+  auto const ranks = world();
+  weft::distributed<next_token, Batch> t(ranks, optimizer, options(), 11);
+  BOOST_TEST(std::isfinite(step(t, examples(0, t.part(8 * Batch::extent)))));
+  auto const what = rank_error_of([&] { step(t, examples(0, t.part(8 * Batch::extent + 8))); });
+  BOOST_TEST(what.find("axis Batch has length 17, and may have at most 16") != what.npos, what);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(checkpoints)
+
+// Saved on all ranks and loaded on half of them, and the other way round.
+BOOST_AUTO_TEST_CASE(any_number_of_ranks_goes_on_from_a_file) {
+  auto const ranks = world();
+  auto const expected = trained_alone({.steps = 4});
+  bool const in_half = ranks.rank() < (ranks.size() + 1) / 2;
+  MPI_Comm half = MPI_COMM_NULL;
+  MPI_Comm_split(MPI_COMM_WORLD, in_half ? 0 : MPI_UNDEFINED, 0, &half);
+  auto const run = [&](const weft::communicator& on, int from, int to, bool divides,
+                       const std::string& file) {
+    weft::distributed<next_token, Batch> t(on, optimizer, options(), from == 0 ? 11 : 12,
+                                           {.divides_state = divides});
+    if (from > 0) weft::load(t, file);
+    BOOST_TEST(t.steps() == from);
+    float loss = 0;
+    for (int s = from; s < to; ++s) loss = step(t, examples(s, t.part(20)));
+    BOOST_TEST(loss == expected.losses[static_cast<std::size_t>(to - 1)]);
+    if (to < 4) weft::save(t, file);
+    return values(t.parameters());
+  };
+  for (bool const divides : {false, true}) {
+    auto const file = shared_path(ranks, "checkpoint");
+    run(ranks, 0, 2, divides, file);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (in_half)
+      BOOST_TEST((run(weft::communicator(half), 2, 4, !divides, file) == expected.parameters));
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (in_half) run(weft::communicator(half), 0, 2, divides, file);
+    MPI_Barrier(MPI_COMM_WORLD);
+    BOOST_TEST((run(ranks, 2, 4, divides, file) == expected.parameters));
+  }
+  // A trainer goes on from it too.
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (in_half) MPI_Comm_free(&half);
+  weft::trainer<next_token> t(optimizer, options());
+  weft::load(t, shared_path(ranks, "checkpoint"));
+  BOOST_TEST(t.steps() == 2);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (ranks.rank() == 0) std::filesystem::remove(shared_path(ranks, "checkpoint"));
+}
+
+BOOST_AUTO_TEST_CASE(another_models_file_is_refused_by_all_ranks) {
+  auto const ranks = world();
+  auto const file = shared_path(ranks, "other");
+  weft::distributed<plain_next_token, Batch> other(ranks);
+  weft::save(other, file);
+  weft::distributed<next_token, Batch> t(ranks, optimizer, options(), 11);
+  auto const before = values(t.parameters());
+  auto const what = rank_error_of([&] { weft::load(t, file); });
+  BOOST_TEST(what.starts_with("rank 0 of " + std::to_string(ranks.size()) + ": " + file), what);
+  BOOST_TEST((values(t.parameters()) == before));
+  auto const missing = rank_error_of([&] { weft::load(t, file + ".missing"); });
+  BOOST_TEST(missing.find(".missing") != missing.npos, missing);
+  auto const unwritable = rank_error_of([&] { weft::save(t, "/no/such/folder/file"); });
+  BOOST_TEST(unwritable.find("/no/such/folder/file") != unwritable.npos, unwritable);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (ranks.rank() == 0) std::filesystem::remove(file);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(faults)
+
+BOOST_AUTO_TEST_CASE(a_wrong_argument_of_one_rank_is_an_error_of_all) {
+  auto const ranks = world();
+  weft::distributed<next_token, Batch> t(ranks, optimizer, options(), 11);
+  int const last = ranks.size() - 1;
+  batch right = examples(0, t.part(20)), wrong = right;
+  if (ranks.rank() == last) wrong.tokens(0, 1) = 1000;
+  auto const before = values(t.parameters());
+  auto const what = rank_error_of([&] { step(t, wrong); });
+  BOOST_TEST(what == "rank " + std::to_string(last) + " of " + std::to_string(ranks.size()) +
+                         ": argument 'tokens': element 1 is 1000, and an index into axis Vocab is "
+                         "less than 1000 and not negative");
+  BOOST_TEST((values(t.parameters()) == before));
+  // It goes on as if nothing had happened.
+  BOOST_TEST(step(t, right) == trained_alone({.steps = 1}).losses[0]);
+}
+
+BOOST_AUTO_TEST_CASE(arguments_disagree_about_the_batch) {
+  auto const ranks = world();
+  weft::distributed<next_token, Batch> t(ranks);
+  batch b = examples(0, {0, 2});
+  if (ranks.rank() == 0) b.targets = weft::array<std::int32_t, Batch, Pos>(3, 5);
+  auto const what = rank_error_of([&] { step(t, b); });
+  BOOST_TEST(what == "rank 0 of " + std::to_string(ranks.size()) +
+                         ": argument 'targets': axis Batch has length 3, and 2 in 'tokens'");
+}
+
+BOOST_AUTO_TEST_CASE(a_batch_without_examples_is_refused) {
+  weft::distributed<next_token, Batch> t(world());
+  BOOST_TEST(rank_error_of([&] {
+               step(t, examples(0, {0, 0}));
+             }) == "distributed: no rank has an example");
+}
+
+BOOST_AUTO_TEST_CASE(more_ranks_with_examples_than_shards_are_refused) {
+  auto const ranks = world();
+  if (ranks.size() < 3) return;
+  weft::distributed<next_token, Batch> t(ranks, optimizer, {}, 0, {.shards = 2});
+  auto const what = rank_error_of([&] { step(t, examples(0, {0, 1})); });
+  BOOST_TEST(what.find(" ranks have examples, and the batch is cut into 2 shards") != what.npos,
+             what);
+}
+
+BOOST_AUTO_TEST_CASE(ranks_with_another_configuration_are_named) {
+  auto const ranks = world();
+  if (ranks.size() == 1) return;
+  int const odd = ranks.size() - 1;
+  bool const other = ranks.rank() == odd;
+  auto const check = [&](const std::string& what, weft::adamw o, weft::training_options t,
+                         weft::sharding_options s) {
+    auto const said =
+        rank_error_of([&] { weft::distributed<next_token, Batch>(ranks, o, std::move(t), 1, s); });
+    BOOST_TEST(said == "rank " + std::to_string(odd) + " of " + std::to_string(ranks.size()) +
+                           ": " + what + " than rank 0");
+  };
+  auto const changed = [&](auto value, auto instead) { return other ? instead : value; };
+  auto o = options();
+  check("another optimizer, or a processor that computes it otherwise",
+        {.learning_rate = changed(1e-3, 2e-3)}, o, {});
+  check("other sharding_options", optimizer, o, {.shards = changed(8, 9)});
+  o.clip_norm = changed(1.0, 2.0);
+  check("another clip_norm in its training_options", optimizer, o, {});
+  o = options();
+  o.dropout_seed = changed(1, 2);
+  check("another dropout_seed in its training_options", optimizer, o, {});
+  o = options();
+  o.schedule = weft::warmup_cosine{.warmup = 2, .total = changed(10, 11)};
+  check("another schedule in its training_options", optimizer, o, {});
+  o = options();
+  if (other) o.decays = {};
+  check("other parameters that decay in its training_options", optimizer, o, {});
+  auto const model = rank_error_of([&] {
+    if (other)
+      weft::distributed<plain_next_token, Batch> t(ranks, optimizer, options());
+    else
+      weft::distributed<next_token, Batch> t(ranks, optimizer, options());
+  });
+  BOOST_TEST(model == "rank " + std::to_string(odd) + " of " + std::to_string(ranks.size()) +
+                          ": another model than rank 0");
+}
+
+BOOST_AUTO_TEST_CASE(ranks_at_different_steps_are_named) {
+  auto const ranks = world();
+  if (ranks.size() == 1) return;
+  weft::parameters<next_token> const p(1);
+  weft::distributed<next_token, Batch> t(ranks, p);
+  // One rank calls apply() once more, which is no collective call without divided states.
+  if (ranks.rank() == 1) t.apply();
+  auto const what = rank_error_of([&] { step(t, examples(0, t.part(8))); });
+  BOOST_TEST(what.starts_with("rank 1 of " + std::to_string(ranks.size()) + ": it is at step 1 "),
+             what);
+}
+
+BOOST_AUTO_TEST_CASE(all_ranks_begin_with_the_parameters_of_rank_0) {
+  auto const ranks = world();
+  weft::distributed<next_token, Batch> t(ranks, optimizer, {},
+                                         static_cast<std::uint64_t>(ranks.rank()));
+  BOOST_TEST((values(t.parameters()) == values(weft::parameters<next_token>(0))));
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,63 @@
+// When the gradients of parameters are finished.
+#include "weft/mpi/finished.hpp"
+
+#include <boost/test/unit_test.hpp>
+#include <string>
+#include <vector>
+
+#include "mpi/model.hpp"
+
+namespace {
+
+using namespace weft::testing;
+using weft::arg;
+
+// Gradients are sent while others are computed: nothing touches one after the instruction that is
+// said to finish it.
+template <class Model, class... Args>
+void check_finished(const Args&... args) {
+  using source = weft::training<Model, "loss">;
+  using code = weft::lowered<source>;
+  static constexpr auto finished = weft::detail::finished_by(code::tables);
+  weft::parameters<Model> const p(3);
+  auto const gradients = weft::allocate(p.bytes);
+  auto const workspace = weft::allocate(code::tables.workspace_bytes);
+  weft::engine e(code::program, {p.addresses(), gradients.get(), workspace.get()});
+  weft::bind_arguments<source>(e, args...);
+  std::vector<std::vector<float>> when_finished(finished.size());
+  auto const gradient = [&](std::size_t i) {
+    auto const& of = code::tables.parameters[i];
+    auto const* const at = reinterpret_cast<const float*>(gradients.get() + of.offset);
+    return std::vector<float>(at, at + of.size);
+  };
+  e.run([&](int step) {
+    for (std::size_t i = 0; i < finished.size(); ++i)
+      if (finished[i] == step && when_finished[i].empty()) when_finished[i] = gradient(i);
+  });
+  int before_the_last = 0;
+  for (std::size_t i = 0; i < finished.size(); ++i) {
+    std::string const name(code::program.name(code::tables.parameters[i].name));
+    if (finished[i] == static_cast<int>(code::tables.instructions.size())) continue;
+    BOOST_TEST((when_finished[i] == gradient(i)),
+               name << " changes after instruction " << finished[i]);
+    before_the_last += finished[i] + 1 < static_cast<int>(code::tables.instructions.size());
+  }
+  BOOST_TEST(before_the_last > 0);
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(finished_gradients)
+
+BOOST_AUTO_TEST_CASE(a_gradient_stays_after_the_instruction_that_finishes_it) {
+  weft::array<std::int32_t, Batch, Pos> tokens(3, 5);
+  std::int32_t next = 0;
+  for (std::int32_t& t : tokens) t = 131 * next++ % 1000;
+  weft::array<float, Pos> weight(5);
+  for (float& w : weight) w = 1.5f;
+  check_finished<next_token>(arg<"tokens">(tokens), arg<"targets">(tokens), arg<"weight">(weight));
+  check_finished<attending>(arg<"tokens">(tokens));
+  check_finished<recurrent>(arg<"tokens">(tokens));
+}
+
+BOOST_AUTO_TEST_SUITE_END()

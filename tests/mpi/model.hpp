@@ -1,0 +1,75 @@
+// What the tests of ranks train: a small model with dropout, whose gradients are several buckets.
+#pragma once
+
+#include <cstdint>
+#include <weft/mpi/distributed.hpp>
+#include <weft/weft.hpp>
+
+namespace weft::testing {
+
+struct Batch : weft::axis<weft::up_to<16>> {};
+struct Pos : weft::axis<weft::up_to<6>> {};
+struct Vocab : weft::axis<1000> {};
+struct Embed : weft::axis<300> {};
+struct Hidden : weft::axis<900> {};
+
+// "tokens" [Batch, Pos] say which of the Vocab is next to be expected; "weight" [Pos] is the same
+// on all ranks.
+struct next_token {
+  constexpr auto operator()(weft::scope s) const {
+    namespace nn = weft::nn;
+    auto tokens = s.input<"tokens", std::int32_t, Batch, Pos>();
+    auto targets = s.input<"targets", std::int32_t, Batch, Pos>();
+    auto weight = s.input<"weight", float, Pos>();
+    auto x = nn::embedding<Vocab, Embed>(s / "tokens", tokens);
+    auto h = weft::gelu(nn::linear<weft::shape<Embed>, weft::shape<Hidden>>(s / "up", x));
+    auto y = nn::linear<weft::shape<Hidden>, weft::shape<Embed>>(s / "down", weft::dropout(h, 0.1));
+    auto logits = nn::linear<weft::shape<Embed>, weft::shape<Vocab>>(s / "head", x + y);
+    return weft::as<"loss">(
+        weft::mean<Batch, Pos>(weft::cross_entropy<Vocab>(logits, targets) * weight));
+  }
+};
+
+struct KeyPos : weft::alias<Pos> {};
+struct Heads : weft::axis<3> {};
+struct HeadDim : weft::axis<20> {};
+struct Width : weft::axis<60> {};
+struct Inner : weft::axis<50> {};
+
+// Two layers of causal attention, with learned positions.
+struct attending {
+  constexpr auto operator()(weft::scope s) const {
+    namespace nn = weft::nn;
+    auto x =
+        nn::embedding<Vocab, Width>(s / "tokens", s.input<"tokens", std::int32_t, Batch, Pos>()) +
+        nn::learned_positions<Pos, Width>(s / "positions");
+    auto y = nn::encoder<Pos, KeyPos, Width, Heads, HeadDim, Inner>(
+        s, x, 2, nn::causal<Pos, KeyPos>(), {.norm_first = true});
+    return weft::as<"loss">(weft::mean<Batch, Pos, Width>(y.output * y.output));
+  }
+};
+
+// A scan, whose steps add to the same gradients.
+struct recurrent {
+  constexpr auto operator()(weft::scope s) const {
+    namespace nn = weft::nn;
+    auto x =
+        nn::embedding<Vocab, Width>(s / "tokens", s.input<"tokens", std::int32_t, Batch, Pos>());
+    auto y = nn::gru<Pos, Width, Inner>(s / "gru", x);
+    return weft::as<"loss">(weft::mean<Batch, Pos, Inner>(y.all * y.all));
+  }
+};
+
+// The same as next_token without dropout.
+struct plain_next_token {
+  constexpr auto operator()(weft::scope s) const {
+    namespace nn = weft::nn;
+    auto tokens = s.input<"tokens", std::int32_t, Batch, Pos>();
+    auto targets = s.input<"targets", std::int32_t, Batch, Pos>();
+    auto x = nn::embedding<Vocab, Embed>(s / "tokens", tokens);
+    auto logits = nn::linear<weft::shape<Embed>, weft::shape<Vocab>>(s / "head", x);
+    return weft::as<"loss">(weft::mean<Batch, Pos>(weft::cross_entropy<Vocab>(logits, targets)));
+  }
+};
+
+}  // namespace weft::testing

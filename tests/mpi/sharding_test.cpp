@@ -1,0 +1,120 @@
+// The cut of a batch, and the order of additions, without ranks.
+#include "weft/mpi/sharding.hpp"
+
+#include <boost/test/unit_test.hpp>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "weft/mpi/gradient_exchange.hpp"
+#include "weft/run/error.hpp"
+
+namespace {
+
+using weft::detail::sharding;
+
+// The additions of a cut as text: ((0+1)+2).
+std::string order_of(const sharding& cut) {
+  std::vector<std::vector<std::string>> stacks(cut.partial_sums.size());
+  for (auto const& s : cut.within) {
+    auto& stack = stacks[static_cast<std::size_t>(s.rank)];
+    BOOST_TEST(static_cast<std::size_t>(s.buffer) == stack.size());
+    stack.push_back(std::to_string(cut.shards[static_cast<std::size_t>(s.shard)].number));
+    for (int m = 0; m < s.merges; ++m) {
+      auto const right = stack.back();
+      stack.pop_back();
+      stack.back() = "(" + stack.back() + "+" + right + ")";
+    }
+  }
+  for (std::size_t r = 0; r < stacks.size(); ++r)
+    BOOST_TEST(stacks[r].size() == static_cast<std::size_t>(cut.partial_sums[r]));
+  std::vector<std::string> stack;
+  for (auto const& s : cut.above) {
+    stack.push_back(stacks[static_cast<std::size_t>(s.rank)][static_cast<std::size_t>(s.buffer)]);
+    for (int m = 0; m < s.merges; ++m) {
+      auto const right = stack.back();
+      stack.pop_back();
+      stack.back() = "(" + stack.back() + "+" + right + ")";
+    }
+  }
+  BOOST_TEST(stack.size() == 1u);
+  return stack.back();
+}
+
+std::vector<std::size_t> parts(std::size_t n, int ranks, int shards) {
+  std::vector<std::size_t> sizes;
+  for (int r = 0; r < ranks; ++r)
+    sizes.push_back(weft::detail::part_of(n, r, ranks, shards).size());
+  return sizes;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(shardings)
+
+BOOST_AUTO_TEST_CASE(eight_shards_are_added_in_pairs) {
+  std::vector<std::size_t> const whole{16};
+  BOOST_TEST(order_of(sharding(whole, 8)) == "(((0+1)+(2+3))+((4+5)+(6+7)))");
+}
+
+BOOST_AUTO_TEST_CASE(the_order_does_not_depend_on_the_ranks) {
+  for (int shards = 1; shards <= 17; ++shards)
+    for (std::size_t const n : {1, 2, 3, 7, 8, 20, 33}) {
+      std::vector<std::size_t> const whole{n};
+      sharding const one(whole, shards);
+      std::size_t examples = 0;
+      for (auto const& s : one.shards) {
+        BOOST_TEST(s.examples.begin == examples);
+        BOOST_TEST(s.examples.size() > 0u);
+        examples = s.examples.end;
+      }
+      BOOST_TEST(examples == n);
+      for (int ranks = 1; ranks <= 20; ++ranks) {
+        sharding const many(parts(n, ranks, shards), shards);
+        BOOST_TEST(order_of(many) == order_of(one), n << " on " << ranks);
+        BOOST_TEST(many.shards.size() == one.shards.size());
+      }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(parts_of_any_size_have_whole_shards) {
+  std::vector<std::size_t> const sizes{5, 0, 1, 9, 0};
+  sharding const cut(sizes, 8);
+  BOOST_TEST(cut.shards.size() <= 8u);
+  std::vector<std::size_t> of_rank(5);
+  int number = -1;
+  for (auto const& s : cut.shards) {
+    of_rank[static_cast<std::size_t>(s.rank)] += s.examples.size();
+    BOOST_TEST(s.number > number);
+    number = s.number;
+  }
+  BOOST_TEST((of_rank == sizes));
+  BOOST_TEST(number < 8);
+  order_of(cut);
+  // As many ranks as shards: each has one.
+  std::vector<std::size_t> const eight{1, 1, 1, 1, 1, 1, 1, 93};
+  BOOST_TEST(order_of(sharding(eight, 8)) == "(((0+1)+(2+3))+((4+5)+(6+7)))");
+}
+
+BOOST_AUTO_TEST_CASE(batches_that_cannot_be_cut_are_refused) {
+  std::vector<std::size_t> const none{0, 0}, many{1, 1, 1};
+  BOOST_CHECK_THROW(sharding(none, 8), weft::error);
+  BOOST_CHECK_THROW(sharding(many, 2), weft::error);
+}
+
+BOOST_AUTO_TEST_CASE(buckets_cover_all_blocks_and_end_when_the_last_is_finished) {
+  std::vector<weft::detail::gradient_block> const blocks{
+      {0, 100, 7}, {100, 200, 9}, {250, 300, 3}, {300, 301, 4}, {301, 900, 1}, {900, 901, 2}};
+  auto const buckets = weft::detail::buckets_of(blocks, 200);
+  BOOST_TEST(buckets.size() == 3u);
+  std::size_t next = 0;
+  for (auto const& b : buckets) {
+    BOOST_TEST(b.first == next);
+    next = b.last;
+  }
+  BOOST_TEST(next == blocks.size());
+  BOOST_TEST(buckets[0].finished_by == 9);
+  BOOST_TEST(buckets[1].finished_by == 4);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
