@@ -7,6 +7,10 @@
 #include <string>
 #include <weft/io/heat_map.hpp>
 #include <weft/io/labels.hpp>
+#include <weft/io/load.hpp>
+#ifdef WEFT_WITH_MPI
+#include <weft/mpi/distributed.hpp>
+#endif
 
 #include "baseline.hpp"
 #include "model.hpp"
@@ -61,45 +65,60 @@ void draw(const weft::parameters<net>& parameters, std::span<const std::int32_t>
       .write((folder / "char_lm-attention.png").string());
 }
 
-// Trains, measures, writes and draws. Whether the model has learned more than to count pairs: its
-// held-out loss is at least 0.25 nats per byte below the bigram's.
-bool run(const settings& s) {
-  check(s);
-  examples::corpus const text = examples::read_corpus(s.text, Pos::extent + 1);
+// Which windows of a batch this process has, whether it is the one that reports, and whether all go
+// on from a checkpoint.
+struct place {
+  std::size_t begin, end;
+  bool reports, resumes;
+};
 
-  weft::trainer<net> trainer(optimizer(s.learning_rate), training(s.steps), s.seed);
-  std::printf("%s: %zu bytes to learn, %zu held out; %zu parameters, %.1f MB of workspace\n",
-              s.text.c_str(), text.train().size(), text.held_out().size(),
-              trainer.parameters().elements(), static_cast<double>(trainer.workspace_bytes) / 1e6);
-  std::fflush(stdout);
-
+// Takes the steps that are left, and returns the tokens of a second, all processes together.
+template <class Trainer>
+double train(Trainer& trainer, const place& own, const examples::corpus& text, const settings& s) {
   // The progress shows the loss on the first held-out windows; what counts is that on all of them.
   weft::module<net, "loss"> measure(trainer.parameters());
   auto const some =
       text.held_out().first(std::min(text.held_out().size(), 4 * Batch::extent * Pos::extent + 1));
   long const pause = std::max(s.steps / 10, 1L);
-  windows<net> w(s.batch, Pos::extent);
+  windows<net> w(own.end - own.begin, Pos::extent);
   std::mt19937_64 random(s.seed);
   std::uniform_int_distribution<std::size_t> begin(0, text.train().size() - Pos::extent - 1);
+  long const before = static_cast<long>(trainer.steps());
   examples::progress_line progress(s.steps, "tokens");
   double speed = 0;
   for (long step = 1; step <= s.steps; ++step) {
-    for (std::size_t b = 0; b < s.batch; ++b) w.set(b, text.train(), begin(random));
+    // All windows are drawn, also those of other processes and of steps before the checkpoint.
+    for (std::size_t b = 0; b < s.batch; ++b) {
+      std::size_t const at = begin(random);
+      if (own.begin <= b && b < own.end) w.set(b - own.begin, text.train(), at);
+    }
+    if (step <= before) continue;
     float const l = trainer.step(weft::arg<"tokens">(w.in), weft::arg<"targets">(w.target));
     double const now = progress.seconds();
-    speed = static_cast<double>(step) * static_cast<double>(w.in.size()) / now;
+    double const each = now / static_cast<double>(step - before);
+    speed = static_cast<double>(s.batch * Pos::extent) / each;
+    bool const pauses = step % pause == 0;
+    if (pauses && !s.checkpoint.empty()) weft::save(trainer, s.checkpoint);
+    if (!own.reports) continue;
     progress.step(step, l, speed);
-    if (step % pause != 0) continue;
+    if (!pauses) continue;
     progress.finish();
     std::fprintf(stderr, "step %ld of %ld  loss %.3f  held-out %.3f  %.0f s left\n", step, s.steps,
                  static_cast<double>(l), loss(measure, some),
-                 now / static_cast<double>(step) * static_cast<double>(s.steps - step));
+                 each * static_cast<double>(s.steps - step));
   }
+  return speed;
+}
 
+// Measures, writes and draws. Whether the model has learned more than to count pairs: its held-out
+// loss is at least 0.25 nats per byte below the bigram's.
+bool report(const weft::parameters<net>& parameters, double speed, const examples::corpus& text,
+            const settings& s) {
+  weft::module<net, "loss"> measure(parameters);
   double const held_out = loss(measure, text.held_out());
   baseline const counted = count(text.train(), text.held_out());
-  std::printf("\n%s\n\n", write(trainer.parameters(), s).c_str());
-  draw(trainer.parameters(), text.held_out(), s.pictures);
+  std::printf("\n%s\n\n", write(parameters, s).c_str());
+  draw(parameters, text.held_out(), s.pictures);
   std::printf("pictures: %s\n",
               (std::filesystem::path(s.pictures) / "char_lm-{positions,attention}.png").c_str());
   double const gain = counted.bigram - held_out;
@@ -112,6 +131,46 @@ bool run(const settings& s) {
   return learned;
 }
 
+// Trains, and returns whether the model has learned.
+template <class Trainer>
+bool run(Trainer& trainer, const place& own, const examples::corpus& text, const settings& s) {
+  if (own.reports) {
+    std::printf("%s: %zu bytes to learn, %zu held out; %zu parameters, %.1f MB of workspace\n",
+                s.text.c_str(), text.train().size(), text.held_out().size(),
+                trainer.parameters().elements(),
+                static_cast<double>(weft::trainer<net>::workspace_bytes) / 1e6);
+    std::fflush(stdout);
+  }
+  if (own.resumes) weft::load(trainer, s.checkpoint);
+  double const speed = train(trainer, own, text, s);
+  return !own.reports || report(trainer.parameters(), speed, text, s);
+}
+
+bool has_checkpoint(const settings& s) {
+  return !s.checkpoint.empty() && std::filesystem::exists(s.checkpoint);
+}
+
+bool run(const settings& s) {
+  check(s);
+  examples::corpus const text = examples::read_corpus(s.text, Pos::extent + 1);
+  weft::trainer<net> trainer(optimizer(s.learning_rate), training(s.steps), s.seed);
+  return run(trainer, {0, s.batch, true, has_checkpoint(s)}, text, s);
+}
+
+#ifdef WEFT_WITH_MPI
+// The same on the ranks of mpirun: each has its part of every batch.
+bool run_on(const weft::communicator& ranks, const settings& s) {
+  check(s);
+  examples::corpus const text = examples::read_corpus(s.text, Pos::extent + 1);
+  weft::distributed<net, Batch> trainer(ranks, optimizer(s.learning_rate), training(s.steps),
+                                        s.seed);
+  auto const part = trainer.part(s.batch);
+  // Rank 0 reads and writes the checkpoint; other hosts may not have it.
+  bool const resumes = ranks.all(has_checkpoint(s)).front();
+  return run(trainer, {part.begin, part.end, ranks.rank() == 0, resumes}, text, s);
+}
+#endif
+
 }  // namespace
 }  // namespace char_lm
 
@@ -120,6 +179,17 @@ int main(int argc, char** argv) {
   CLI::App app("Trains a small transformer on the bytes of a text, and lets it write.", "char_lm");
   char_lm::add_options(app, s);
   bool learned = true;  // where nothing runs, as with --help
-  int const status = examples::run_program(app, argc, argv, [&] { learned = char_lm::run(s); });
+  int const status = examples::run_program(app, argc, argv, [&] {
+#ifdef WEFT_WITH_MPI
+    if (s.mpi) {
+      learned = weft::mpi_main(argc, argv, [&](const weft::communicator& ranks) {
+                  return char_lm::run_on(ranks, s) ? 0 : 1;
+                }) == 0;
+      return;
+    }
+#endif
+    if (s.mpi) throw weft::error("--mpi: MPI was not found when this program was built");
+    learned = char_lm::run(s);
+  });
   return status == 0 && !learned ? 1 : status;
 }

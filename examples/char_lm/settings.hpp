@@ -15,6 +15,8 @@ struct settings {
   std::string text = EXAMPLES_CORPUS;
   std::string pictures = ".";
   std::string prompt = "// ";
+  std::string checkpoint;
+  bool mpi = false;
   long steps = 1600;
   std::size_t batch = 8;
   double learning_rate = 2e-3;
@@ -29,6 +31,10 @@ inline void add_options(CLI::App& app, settings& s) {
       "bigram's, which a few steps do not reach; 2 for wrong input.");
   app.add_option("--text", s.text,
                  "text file to train on; by default weft's own headers and README");
+  app.add_flag("--mpi", s.mpi,
+               "divide each batch among the ranks of mpirun: mpirun -n 4 char_lm --mpi");
+  app.add_option("--checkpoint", s.checkpoint,
+                 "file that training goes on from if it exists, and that is written ten times");
   app.add_option("--steps", s.steps, "training steps")
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str();

@@ -43,8 +43,13 @@ class communicator {
   // The objects of all ranks, in their order; T is trivially copyable.
   template <class T>
   std::vector<T> all(const T& mine) const {
-    std::vector<T> gathered(static_cast<std::size_t>(size_));
-    gather(std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(std::span(gathered)));
+    struct cell {  // a vector<bool> has no array of bool
+      T value;
+    };
+    std::vector<cell> cells(static_cast<std::size_t>(size_));
+    gather(std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(std::span(cells)));
+    std::vector<T> gathered;
+    for (cell const& c : cells) gathered.push_back(c.value);
     return gathered;
   }
   // Returns where `failure` is empty on all ranks; else all throw the rank_error of the first rank
