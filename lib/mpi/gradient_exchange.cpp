@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <exception>
 #include <limits>
+#include <string_view>
 #include <utility>
+
+#include "weft/graph/ops.hpp"
 
 namespace weft::detail {
 
@@ -75,6 +78,37 @@ gradient_exchange::range gradient_exchange::segment(const gradient_bucket& b, in
   auto const [first, last] = blocks_of(b, rank);
   if (first == last) return {blocks_[b.first].begin, blocks_[b.first].begin};
   return {blocks_[first].begin, blocks_[last - 1].end};
+}
+
+std::string gradient_exchange::explained(const program& p) const {
+  std::string text;
+  auto const all = static_cast<int>(p.instructions.size());
+  for (transfer const& t : transfers_) {
+    gradient_bucket const& b = buckets_[t.bucket];
+    std::size_t const begin = blocks_[b.first].begin, end = blocks_[b.last - 1].end;
+    std::string_view first, last;
+    for (parameter_ref const& parameter : p.parameters) {
+      std::size_t const at = parameter.offset / sizeof(float);
+      if (at >= end || at + parameter.size <= begin) continue;
+      if (first.empty()) first = p.name(parameter.name);
+      last = p.name(parameter.name);
+    }
+    text += "bucket " + std::to_string(t.bucket) + ": " +
+            std::to_string((end - begin) * sizeof(float)) + " bytes, " + std::string(first);
+    if (first != last) text.append(" to ").append(last);
+    if (b.finished_by < all)
+      text.append(", after instruction ")
+          .append(std::to_string(b.finished_by + 1))
+          .append(" of ")
+          .append(std::to_string(all))
+          .append(" (")
+          .append(name_of(p.instructions[b.finished_by].kind))
+          .append(")");
+    else
+      text += ", after the run";
+    text += "\n";
+  }
+  return text;
 }
 
 float* gradient_exchange::buffer(int number) const {

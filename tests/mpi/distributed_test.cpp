@@ -3,16 +3,12 @@
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
-#include <memory>
-#include <optional>
+#include <sstream>
 #include <string>
 #include <vector>
 
 #include "mpi/model.hpp"
-#ifdef WEFT_WITH_TBB
-#include <weft/run/threads.hpp>
-#endif
+#include "run/pool.hpp"
 
 namespace {
 
@@ -73,9 +69,8 @@ struct plan {
 
 outcome train(const weft::communicator& ranks, const plan& p) {
   weft::distributed<next_token, Batch> t(ranks, optimizer, options(), 11, p.sharding);
-#ifdef WEFT_WITH_TBB
-  if (p.threads > 1) t.run_on(weft::threads(p.threads));
-#endif
+  pool threads(p.threads);
+  if (p.threads > 1) t.run_on(on(threads, p.threads));
   outcome o;
   for (int s = 0; s < p.steps; ++s) o.losses.push_back(step(t, examples(s, t.part(p.batch))));
   o.parameters = values(t.parameters());
@@ -237,6 +232,26 @@ BOOST_AUTO_TEST_CASE(a_large_batch_is_computed_shard_by_shard) {
   BOOST_TEST(std::isfinite(step(t, examples(0, t.part(8 * Batch::extent)))));
   auto const what = rank_error_of([&] { step(t, examples(0, t.part(8 * Batch::extent + 8))); });
   BOOST_TEST(what.find("axis Batch has length 17, and may have at most 16") != what.npos, what);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(explanations)
+
+BOOST_AUTO_TEST_CASE(explain_says_which_instruction_finishes_a_bucket) {
+  auto const ranks = world();
+  weft::distributed<next_token, Batch> t(ranks, optimizer, options(), 11);
+  std::ostringstream out;
+  weft::explain(t, out);
+  std::string const text = out.str();
+  BOOST_TEST(text.starts_with(std::to_string(ranks.size()) +
+                              " ranks, 8 shards; the optimizer's state is whole on each rank\n"));
+  // The last layer is finished first, and its bucket is the last in memory.
+  std::string const first =
+      text.substr(text.find('\n') + 1, text.find('\n', text.find('\n') + 1) - text.find('\n'));
+  BOOST_TEST(first.find("head.") != first.npos, text);
+  BOOST_TEST(first.find(", after instruction ") != first.npos, text);
+  BOOST_TEST(text.find("tokens.weight") > text.find("head."), text);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -15,7 +15,7 @@ case $what in
   # What compiles or runs longest is left out: `models` runs for four minutes, the others compile for
   # one to three. The preset leaves out `random` and the examples: two minutes and two.
   ci) preset=asan-ci skip="$skip|^(conformance|generate|models|nn|passes|reference)(/|$)" ;;
-  threads) preset=tsan tests='^(io|run|threads)/' ;;
+  threads) preset=tsan tests='^(io|mpi|run|threads)/' ;;
   ci-threads) preset=tsan tests='^threads/' ;;
   *) sed -n '2,6s/^# *//p' "$0" >&2; exit 2 ;;
 esac

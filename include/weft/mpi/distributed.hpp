@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <exception>
 #include <filesystem>
+#include <iostream>
 #include <memory>
 #include <span>
 #include <string>
@@ -164,9 +165,18 @@ class distributed {
 
  private:
   template <model_like M, class B, class O, fixed_string L>
+  friend void explain(const distributed<M, B, O, L>&, std::ostream&);
+  template <model_like M, class B, class O, fixed_string L>
   friend void save(distributed<M, B, O, L>&, const std::filesystem::path&);
   template <model_like M, class B, class O, fixed_string L>
   friend void load(distributed<M, B, O, L>&, const std::filesystem::path&);
+
+  std::string explained() const {
+    return std::to_string(ranks_.size()) + " ranks, " + std::to_string(sharding_.shards) +
+           " shards; the optimizer's state is " +
+           (sharding_.divides_state ? "divided among the ranks" : "whole on each rank") + "\n" +
+           exchange_.explained(code::program);
+  }
 
   // Remembers whether all ranks have thrown.
   template <class F>
@@ -418,6 +428,14 @@ class distributed {
   WEFT_REJECT_ARGUMENTS(
       source, float gradients(const Args&...) { return 0; })
 };
+
+// Prints how gradients are exchanged: the ranks and shards, and a line for each bucket of
+// gradients, in the order in which they are sent: its bytes, its parameters, and the instruction of
+// weft::explain_training after which it is complete, and sent while later ones are executed.
+template <model_like Model, class Batch, class Optimizer, fixed_string Loss>
+void explain(const distributed<Model, Batch, Optimizer, Loss>& t, std::ostream& out = std::cout) {
+  out << t.explained();
+}
 
 // Collective. Rank 0 writes what weft::save of a trainer writes, in one file that is replaced when
 // it is complete: any number of ranks, and a weft::trainer, go on from it. Throws rank_error on all

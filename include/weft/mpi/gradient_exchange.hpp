@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "weft/mpi/communicator.hpp"
@@ -44,6 +45,9 @@ class gradient_exchange {
                     std::vector<gradient_block> blocks, bool keeps_segments);
 
   std::span<const gradient_bucket> buckets() const { return buckets_; }
+  // What is sent when, a line for each bucket in the order of sending, for the program that
+  // computes the gradients.
+  std::string explained(const program& p) const;
   // Whether block b is in a segment of this rank.
   bool owns(std::size_t b) const { return owner_[b] == ranks_.rank(); }
 
