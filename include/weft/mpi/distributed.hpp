@@ -153,11 +153,16 @@ class distributed {
     if (r) r->updated(recording::now() - begin);
   }
 
-  // As in weft::trainer.
+  // Sets the threads of this rank's later steps: see trainer::run_on.
   void run_on(const executor& threads) { trainer_.run_on(threads); }
+  // Records the times of this rank's later steps: see weft::profile. Each shard is a run.
   void record(const std::shared_ptr<recording>& r) { trainer_.record(r); }
+
+  // The L2 norm of the global batch's gradients in the last step, before clipping.
   double gradient_norm() const { return trainer_.gradient_norm(); }
+  // The number of steps done.
   std::int64_t steps() const { return trainer_.steps(); }
+  // The parameters, the same on all ranks; the copy shares their memory.
   weft::parameters<Model> parameters() const { return trainer_.parameters(); }
 
   // The ranks that it trains on.

@@ -15,7 +15,6 @@ struct example_range {
   std::size_t end;    // after the last
   // How many.
   std::size_t size() const { return end - begin; }
-  friend bool operator==(const example_range&, const example_range&) = default;
 };
 
 }  // namespace weft
