@@ -9,6 +9,10 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 const [page, steps, folder] = process.argv.slice(2);
+if (!existsSync(page ?? '')) {
+  console.error(`test.mjs: there is no page ${page}; ./run web makes it`);
+  process.exit(2);
+}
 const seconds = 300;  // the most that the page may need
 const profile = mkdtempSync(join(tmpdir(), 'weft-web-'));
 const browser = spawn('chromium', [

@@ -9,9 +9,9 @@ namespace weft::testing {
 
 struct Batch : weft::axis<weft::up_to<16>> {};
 struct Pos : weft::axis<weft::up_to<6>> {};
-struct Vocab : weft::axis<1000> {};
+struct Vocab : weft::axis<500> {};
 struct Embed : weft::axis<300> {};
-struct Hidden : weft::axis<900> {};
+struct Hidden : weft::axis<600> {};
 
 // "tokens" [Batch, Pos] say which of the Vocab is next to be expected; "weight" [Pos] is the same
 // on all ranks.

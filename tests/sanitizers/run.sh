@@ -14,7 +14,7 @@ case $what in
   all) preset=asan ;;
   # What compiles or runs longest is left out: `models` runs for four minutes, the others compile for
   # one to three. The preset leaves out `random` and the examples: two minutes and two.
-  ci) preset=asan-ci skip="$skip|^(conformance|generate|models|nn|passes|reference)(/|$)" ;;
+  ci) preset=asan-ci skip="$skip|^(conformance|generate|models|mpi|nn|passes|reference)(/|$)" ;;
   threads) preset=tsan tests='^(io|mpi|run|threads)/' ;;
   ci-threads) preset=tsan tests='^threads/' ;;
   *) sed -n '2,6s/^# *//p' "$0" >&2; exit 2 ;;
