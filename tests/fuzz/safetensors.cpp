@@ -33,7 +33,8 @@ void read_all(const weft::tensor_file& file, std::span<const std::byte> content)
       fuzz::expect(!taken[b]);
       taken[b] = true;
     }
-    bool const whole = t.type == weft::stored_type::int64 || t.type == weft::stored_type::int32;
+    using enum weft::stored_type;
+    bool const whole = t.type == int64 || t.type == int32 || t.type == uint8;
     read<double>(t, t.type < weft::stored_type::other);
     read<float>(t, t.type <= weft::stored_type::bfloat16);
     read<std::int32_t>(t, whole);
