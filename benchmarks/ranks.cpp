@@ -26,7 +26,7 @@ using language_model = char_lm::model<4, axes>;
 struct options {
   std::size_t texts = 8;
   int shards = 8, threads = 1, steps = 40;
-  bool divides_state = false, trainer = false;
+  bool divides_state = false, trainer = false, alone = false;
 };
 
 template <class F>
@@ -91,8 +91,11 @@ void measure(const weft::communicator& ranks, const options& o) {
     weft::trainer<language_model> t(optimizer);
     ms = time(t);
   } else {
-    weft::distributed<language_model, Batch> t(
-        ranks, optimizer, {}, 0, {.shards = o.shards, .divides_state = o.divides_state});
+    // Alone, each rank computes its shards and exchanges nothing.
+    weft::sharding_options const sharding{o.alone ? o.shards / ranks.size() : o.shards,
+                                          o.divides_state};
+    weft::distributed<language_model, Batch> t(o.alone ? weft::communicator(MPI_COMM_SELF) : ranks,
+                                               optimizer, {}, 0, sharding);
     ms = time(t);
   }
   double const small = message(ranks, 8), large = message(ranks, 1 << 20);
@@ -113,6 +116,7 @@ int main(int argc, char** argv) {
   app.add_option("--threads", o.threads, "of each rank");
   app.add_option("--steps", o.steps);
   app.add_flag("--divide", o.divides_state, "divide the optimizer's state");
+  app.add_flag("--alone", o.alone, "each rank trains by itself, on its part of the texts");
   app.add_flag("--trainer", o.trainer, "a weft::trainer on each rank, without the others");
   CLI11_PARSE(app, argc, argv);
   return weft::mpi_main(argc, argv, [&](const weft::communicator& ranks) {

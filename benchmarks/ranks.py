@@ -3,7 +3,7 @@
 DistributedDataParallel (gloo), in turns; and what a model of messages says about more ranks.
 
     ranks.py PROGRAM [--torch PYTHON] [--rounds N]    measures; PROGRAM is bench_ranks
-    ranks.py --plan [--parameters N] [--shard-ms MS] [--latency-us US] [--gigabytes-per-second B]
+    ranks.py --plan [--parameters N] [--shard-ms MS] [--latency-us US] [...]    calculates
 
 The model is that of training/step: 8 texts of 128 tokens, 0.8 million parameters. A row is the
 least of the rounds' medians.
@@ -103,6 +103,8 @@ def measure(arguments):
     }
     for ranks in (1, 2, 4, 8):
         rows[f"weft, {ranks} ranks, 8 shards"] = lambda r=ranks: weft(program, r)
+        if ranks > 1:
+            rows[f"the same without exchange, {ranks}"] = lambda r=ranks: weft(program, r, "--alone")
     rows["weft, 2 ranks, 2 shards"] = lambda: weft(program, 2, "--shards", "2")
     rows["weft, 2 ranks, 2 shards, divided state"] = lambda: weft(
         program, 2, "--shards", "2", "--divide")
@@ -119,43 +121,48 @@ def measure(arguments):
     for name, row in best.items():
         print(f"{name:42} {row['ms']:8.2f} ms")
     two = best["weft, 2 ranks, 8 shards"]
-    print(f"gradients {two['bytes'] / 1e6:.2f} MB; a message of 8 bytes {two['message_us']:.1f} us, "
-          f"of a megabyte {two['megabyte_us']:.0f} us")
+    speed = (1 << 20) / 1e3 / (two["megabyte_us"] - two["message_us"])  # GB/s
+    print(f"gradients: {two['bytes'] / 1e6:.2f} MB; messages: {two['message_us']:.1f} us, "
+          f"{speed:.2f} GB/s")
+    for ranks in (2, 4, 8):
+        alone = best[f"the same without exchange, {ranks}"]["ms"]
+        # Ranks of one core send one after another, and receiving takes the core as well.
+        sent = exchange(ranks, two["bytes"] / 4, two["message_us"], speed) * ranks / os.cpu_count()
+        print(f"{ranks} ranks: {alone:.2f} + {sent:.2f} = {alone + sent:.2f} ms calculated, "
+              f"{best[f'weft, {ranks} ranks, 8 shards']['ms']:.2f} measured")
 
 
-def step(ranks, c):
-    """Milliseconds of a step, and of these, exposed communication (LogGP: Alexandrov et al. 1995).
-    c.shard_ms: one shard's forward and backward pass; c.parameters; c.shards; c.update_ms: the
-    optimizer on all parameters; c.add_ms: one addition to all gradients."""
-    # The rank that has most shards.
-    own = -(-c.shards // ranks)
-    gap = 4e-6 / c.gigabytes_per_second  # ms for each float
-    messages = ranks - 1
-    # Reduce-scatter: a segment to and from each other rank. All-gather: a ring.
-    part = c.parameters * messages / ranks
-    exchange = 2 * (messages * c.latency_us / 1e3 + part * gap)
-    # Sums of the ranks' segments, in all as long as one addition of the whole.
-    adds = (own + messages / ranks) * c.add_ms
-    hidden = c.shard_ms * 2 / 3  # gradients are finished during the backward pass of the last shard
-    exposed = max(exchange - hidden * c.overlaps, 0)
-    update = c.update_ms / (ranks if c.divide else 1)
-    return own * c.shard_ms + adds + exposed + update, exposed
+def exchange(ranks, parameters, latency_us, gigabytes_per_second):
+    """Milliseconds of the exchange of gradients (LogGP: Alexandrov et al. 1995): each rank sends a
+    segment to every other one (reduce-scatter), and gets their totals around a ring (all-gather).
+    The latency has the overhead of a message and the gap after it; its bytes take the gap for each."""
+    bytes_sent = 4 * parameters * (ranks - 1) / ranks
+    return 2 * ((ranks - 1) * latency_us / 1e3 + bytes_sent / gigabytes_per_second / 1e6)
 
 
 def plan(c):
-    c.shards = max(c.shards, 1024)
-    print(f"{c.parameters / 1e6:.1f} million parameters, {c.shard_ms} ms a shard, "
-          f"{c.latency_us} us, {c.gigabytes_per_second} GB/s, {c.shards} shards in all")
-    print("ranks   step/ms  exposed/ms  efficiency   with ZeRO-1/ms   states a rank/MB")
-    c.divide = False
-    one = step(1, c)[0]
-    for ranks in (8, 16, 32, 64, 128, 256, 512, 1024):
-        c.divide = False
-        ms, exposed = step(ranks, c)
-        c.divide = True
-        divided = step(ranks, c)[0]
-        print(f"{ranks:5} {ms:9.2f} {exposed:11.3f} {one / ranks / ms:11.2f} {divided:16.2f} "
-              f"{8e-6 * c.parameters:10.1f} -> {8e-6 * c.parameters / ranks:.2f}")
+    """A step of any number of ranks, each a machine: its shards one after another, what of the
+    exchange is not hidden behind the backward pass of the last one (two thirds of its time), the
+    additions of gradients, and the optimizer."""
+    print(f"{c.parameters / 1e6:.2f} million parameters, {c.shards} shards of {c.shard_ms} ms; "
+          f"messages: {c.latency_us} us, {c.gigabytes_per_second} GB/s")
+    print("ranks    ms/step   exchange    exposed  efficiency   ms with divided state   state in MB")
+    memory = c.gigabytes_per_second_of_memory * 1e6  # bytes in a millisecond
+    passes = 4 * c.parameters / memory  # ms to read or write all gradients once
+    one = None
+    for ranks in (1, 8, 16, 32, 64, 128, 256, 512, 1024):
+        own = -(-c.shards // ranks)
+        sent = exchange(ranks, c.parameters, c.latency_us, c.gigabytes_per_second)
+        exposed = max(0, sent - c.shard_ms * 2 / 3)
+        adds = 3 * passes * (2 * own - 1 + (ranks - 1) / ranks)
+        update = 7 * passes  # reads gradients, parameters and two states, and writes all but gradients
+        ms = own * c.shard_ms + adds + exposed + update
+        # The reduce-scatter alone can be hidden; parameters are gathered after the update.
+        divided = own * c.shard_ms + adds + max(0, sent / 2 - c.shard_ms * 2 / 3) + update / ranks + sent / 2
+        one = one or ms
+        state = 8e-6 * c.parameters
+        print(f"{ranks:5} {ms:10.2f} {sent:10.2f} {exposed:10.2f} {one / ranks / ms:11.2f} "
+              f"{divided:15.2f} {state:18.1f} -> {state / ranks:.2f}")
 
 
 def main():
@@ -165,15 +172,12 @@ def main():
     parser.add_argument("--torch", help="a Python that has torch")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--plan", action="store_true")
-    parser.add_argument("--parameters", type=float, default=0.82e6)
+    parser.add_argument("--parameters", type=float, default=0.834e6)
     parser.add_argument("--shards", type=int, default=1024)
-    parser.add_argument("--shard-ms", type=float, default=3.0)
-    parser.add_argument("--add-ms", type=float, default=0.2)
-    parser.add_argument("--update-ms", type=float, default=0.5)
-    parser.add_argument("--latency-us", type=float, default=2.0)
-    parser.add_argument("--gigabytes-per-second", type=float, default=12.5)
-    parser.add_argument("--overlaps", type=float, default=1.0,
-                        help="0: messages take the processor's time, as in shared memory")
+    parser.add_argument("--shard-ms", type=float, default=11.5)
+    parser.add_argument("--latency-us", type=float, default=5.0)
+    parser.add_argument("--gigabytes-per-second", type=float, default=1.25)
+    parser.add_argument("--gigabytes-per-second-of-memory", type=float, default=19.0)
     arguments = parser.parse_args()
     if arguments.plan:
         plan(arguments)

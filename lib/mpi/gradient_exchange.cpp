@@ -63,8 +63,9 @@ gradient_exchange::gradient_exchange(communicator ranks, std::span<float> gradie
     own_floats_ += segment(b, ranks_.rank()).size();
   }
   for (std::size_t b = 0; b < buckets_.size(); ++b) transfers_.push_back({b, nullptr, {}, {}});
-  std::ranges::stable_sort(transfers_, {},
-                           [&](const transfer& t) { return buckets_[t.bucket].finished_by; });
+  std::ranges::sort(transfers_, {}, [&](const transfer& t) {
+    return std::pair(buckets_[t.bucket].finished_by, t.bucket);
+  });
   gathers_.resize(buckets_.size(), MPI_REQUEST_NULL);
 }
 

@@ -120,7 +120,7 @@ std::string rank_error_of(F f) {
 BOOST_AUTO_TEST_SUITE(equal_bits)
 
 BOOST_AUTO_TEST_CASE(any_number_of_ranks_gives_the_bits_of_one) {
-  for (std::size_t const size : {20, 16, 8, 3, 1}) {
+  for (std::size_t const size : {20u, 16u, 8u, 3u, 1u}) {
     plan const p{.batch = size};
     BOOST_TEST((train(world(), p) == trained_alone(p)), "batches of " << size);
   }
@@ -268,7 +268,7 @@ BOOST_AUTO_TEST_CASE(any_number_of_ranks_goes_on_from_a_file) {
   MPI_Comm_split(MPI_COMM_WORLD, in_half ? 0 : MPI_UNDEFINED, 0, &half);
   auto const run = [&](const weft::communicator& on, int from, int to, bool divides,
                        const std::string& file) {
-    weft::distributed<next_token, Batch> t(on, optimizer, options(), from == 0 ? 11 : 12,
+    weft::distributed<next_token, Batch> t(on, optimizer, options(), from == 0 ? 11u : 12u,
                                            {.divides_state = divides});
     if (from > 0) weft::load(t, file);
     BOOST_TEST(t.steps() == from);
@@ -383,7 +383,7 @@ BOOST_AUTO_TEST_CASE(ranks_with_another_configuration_are_named) {
   o.clip_norm = changed(1.0, 2.0);
   check("another clip_norm in its training_options", optimizer, o, {});
   o = options();
-  o.dropout_seed = changed(1, 2);
+  o.dropout_seed = changed(1u, 2u);
   check("another dropout_seed in its training_options", optimizer, o, {});
   o = options();
   o.schedule = weft::warmup_cosine{.warmup = 2, .total = changed(10, 11)};

@@ -59,7 +59,7 @@ BOOST_AUTO_TEST_CASE(eight_shards_are_added_in_pairs) {
 
 BOOST_AUTO_TEST_CASE(the_order_does_not_depend_on_the_ranks) {
   for (int shards = 1; shards <= 17; ++shards)
-    for (std::size_t const n : {1, 2, 3, 7, 8, 20, 33}) {
+    for (std::size_t const n : {1u, 2u, 3u, 7u, 8u, 20u, 33u}) {
       std::vector<std::size_t> const whole{n};
       sharding const one(whole, shards);
       std::size_t examples = 0;
