@@ -1,15 +1,22 @@
-# One rank of three ends in the fourth step: all end within 10 seconds (and 5 to start), with a
+# One rank of three or four ends in the fourth step: all end within 10 seconds (and 5 to start), with a
 # message that names the rank, and the file of the third step is whole.
 #
-# -D RUN=<mpirun with its options> -D PROGRAM=<weft_mpi_fault> -D WORK=<folder>
+# -D RUN=<mpirun with its options, or hosts.sh> -D PROGRAM=<weft_mpi_fault> -D WORK=<folder>
 function(must_end what sentence)
   set(file ${WORK}/${what}.safetensors)
   file(REMOVE ${file})
   execute_process(COMMAND ${RUN} ${PROGRAM} ${what} ${file} TIMEOUT 15
     RESULT_VARIABLE code OUTPUT_VARIABLE said ERROR_VARIABLE said)
   string(REGEX REPLACE "[ \n]+" " " said "${said}")
+  if(code EQUAL 77)
+    message("skipped: ${said}")
+    return()
+  endif()
   if(code EQUAL 0 OR NOT said MATCHES "${sentence}")
     message(FATAL_ERROR "${what}: ended with ${code}, and should say: ${sentence}\n${said}")
+  endif()
+  if(NOT EXISTS ${file})
+    message(FATAL_ERROR "${what}: there is no checkpoint")
   endif()
   execute_process(COMMAND ${PROGRAM} reads ${file} RESULT_VARIABLE code ERROR_VARIABLE said)
   if(NOT code EQUAL 0)
@@ -18,5 +25,5 @@ function(must_end what sentence)
   file(REMOVE ${file})
 endfunction()
 must_end(killed "rank 1 .*signal 9")
-must_end(throws "rank 1 of 3: the disk of this rank is full; all ranks end")
-must_end(wrong "rank 1 of 3: argument 'tokens': element 0 is -1")
+must_end(throws "rank 1 of [34]: the disk of this rank is full; all ranks end")
+must_end(wrong "rank 1 of [34]: argument 'tokens': element 0 is -1")
