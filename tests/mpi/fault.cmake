@@ -24,6 +24,7 @@ function(must_end what sentence)
   endif()
   file(REMOVE ${file})
 endfunction()
-must_end(killed "rank 1 .*signal 9")
+# MPICH names the process by its number.
+must_end(killed "rank 1 .*signal 9|PID .*signal 9")
 must_end(throws "rank 1 of [34]: the disk of this rank is full; all ranks end")
 must_end(wrong "rank 1 of [34]: argument 'tokens': element 0 is -1")
