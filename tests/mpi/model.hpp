@@ -60,16 +60,25 @@ struct recurrent {
   }
 };
 
-// The same as next_token without dropout.
-struct plain_next_token {
+// The same without the hidden layer and dropout, with an activation of the vectors or without.
+template <bool Activated>
+struct short_next_token {
   constexpr auto operator()(weft::scope s) const {
     namespace nn = weft::nn;
     auto tokens = s.input<"tokens", std::int32_t, Batch, Pos>();
     auto targets = s.input<"targets", std::int32_t, Batch, Pos>();
     auto x = nn::embedding<Vocab, Embed>(s / "tokens", tokens);
-    auto logits = nn::linear<weft::shape<Embed>, weft::shape<Vocab>>(s / "head", x);
+    auto h = [&] {
+      if constexpr (Activated)
+        return weft::tanh(x);
+      else
+        return x;
+    }();
+    auto logits = nn::linear<weft::shape<Embed>, weft::shape<Vocab>>(s / "head", h);
     return weft::as<"loss">(weft::mean<Batch, Pos>(weft::cross_entropy<Vocab>(logits, targets)));
   }
 };
+
+using plain_next_token = short_next_token<false>;
 
 }  // namespace weft::testing

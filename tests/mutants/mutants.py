@@ -2,7 +2,8 @@
 
 A mutant with `survives` is known to change nothing that a caller could see, and says why. One with
 `objects` is seen by static graphs alone: these objects of tests are compiled anew as well. One with
-`was` puts back a mistake that the commit of that hash corrected.
+`was` puts back a mistake that the commit of that hash corrected. One with `programs` is shown to these
+alone, by mpirun if it has `ranks`.
 """
 
 # In the order in which they are asked; the first that fails has killed the mutant.
@@ -16,6 +17,10 @@ KERNELS = "lib/kernels/"
 
 def mutant(name, file, old, new, **more):
     return {"name": name, "file": file, "old": old, "new": new, **more}
+
+
+def of_ranks(name, file, old, new):
+    return mutant("mpi: " + name, "lib/mpi/" + file, old, new, programs=["weft_mpi_test"], ranks=3)
 
 
 MUTANTS = [
@@ -294,4 +299,29 @@ MUTANTS = [
     mutant("old: inputs that simplification leaves unread are no inputs", PASSES + "eliminate_dead_code.hpp",
            "return detail::dead_code_eliminator(g).run(detail::unneeded::stay);",
            "return detail::dead_code_eliminator(g).run(detail::unneeded::go);", was="b273052"),
+    # What ranks send and add.
+    of_ranks("each rank adds its shards in a row", "sharding.cpp",
+             "if (first < middle && middle < last) ++s_->within.back().merges;",
+             "if (first < middle && middle < last && width < 4) ++s_->within.back().merges;"),
+    of_ranks("examples at the end of a batch are lost", "sharding.cpp",
+             "return n / all * at + n % all * at / all;", "return n / all * at;"),
+    of_ranks("the order of sums depends on the ranks", "sharding.cpp",
+             "while (first < last && s_->shards[first].number < number) ++first;\n    return first;",
+             "int const rank = s_->shards[first].rank;\n    while (first < last && "
+             "s_->shards[first].number < number && s_->shards[first].rank == rank) ++first;\n"
+             "    return first;"),
+    of_ranks("partial sums of other ranks are confused", "gradient_exchange.cpp",
+             "auto const at = first_received_[static_cast<std::size_t>(rank)] + number;",
+             "auto const at = first_received_[static_cast<std::size_t>(rank)];"),
+    of_ranks("a bucket is sent before its last instruction", "gradient_exchange.cpp",
+             "if (buckets_[bucket].finished_by > instruction) break;", ""),
+    of_ranks("shards weigh the same", "gradient_exchange.cpp",
+             "static_cast<float>(cut_->share(of))", "1.0f / static_cast<float>(cut_->shards.size())"),
+    of_ranks("totals stay with their ranks", "gradient_exchange.cpp",
+             "if (ranks_.size() == 1 || keeps_segments_) return;", "return;"),
+    of_ranks("a hash leaves out the operations", "agreement.cpp",
+             "for (instruction const& s : p_->instructions) add(s);", ""),
+    of_ranks("only rank 0's failures count", "communicator.cpp",
+             "auto const failed = std::ranges::find_if(sizes, [](std::uint64_t n) { return n > 0; });",
+             "auto const failed = sizes.front() > 0 ? sizes.begin() : sizes.end();"),
 ]

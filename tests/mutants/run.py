@@ -31,7 +31,16 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 # those of the first objects that are linked are taken.
 RUN_PASSES = ("support/run_time.cpp.o", "support/audit.cpp.o")
 TESTS_PASSES = ("passes/attended.cpp.o",)
+LIBRARIES = ("lib/CMakeFiles/weft.dir", "lib/CMakeFiles/weft_mpi.dir")
+# For mutants of what ranks do. Open MPI asks root whether it is sure.
+MPIRUN = ("OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 timeout 120 mpirun "
+          "--oversubscribe -n")
 SECONDS = 240  # of processor time: a mutant that takes longer does not end
+
+
+def of_mutants():
+    """The programs that only some mutants name; they have to be built."""
+    return sorted({p for m in MUTANTS for p in m.get("programs", ())} - set(PROGRAMS))
 
 
 class Build:
@@ -56,10 +65,11 @@ class Build:
                 path = path if path.is_absolute() else self.folder / path
                 self.depends[of].add(str(path.resolve()))
         self.link = {}
-        for program in PROGRAMS:
-            said = subprocess.run(["ninja", "-C", folder, "-t", "commands", program],
-                                  capture_output=True, text=True, check=True).stdout
-            self.link[program] = said.strip().splitlines()[-1]
+        for program in (*PROGRAMS, *of_mutants()):
+            asked = subprocess.run(["ninja", "-C", folder, "-t", "commands", program],
+                                   capture_output=True, text=True)
+            if asked.returncode == 0:  # else it is not in this build, as without MPI
+                self.link[program] = asked.stdout.strip().splitlines()[-1]
 
     @staticmethod
     def tests_of(mutant):
@@ -70,7 +80,7 @@ class Build:
         file = str((ROOT / mutant["file"]).resolve())
         tests = RUN_PASSES + self.tests_of(mutant)
         return [o for o, on in self.depends.items() if file in on and o in self.compile
-                and (o.startswith("lib/CMakeFiles/weft.dir") or o.endswith(tests))]
+                and (o.startswith(LIBRARIES) or o.endswith(tests))]
 
 
 def run(command, folder):
@@ -106,6 +116,8 @@ def mutated(build, mutant):
         if not made:
             return "stale", "no object depends on the file"
         for program in mutant.get("programs", PROGRAMS):
+            if program not in build.link:
+                return "stale", f"{program} is not in this build"
             to = scratch / "program"
             command = re.sub(r" -o \S+", f" -o {to}", build.link[program], count=1)
             # Objects of archives come before these; others take the place of those there were.
@@ -117,7 +129,8 @@ def mutated(build, mutant):
             code, said = run(command, build.folder)
             if code != 0:
                 return "stale", "does not link: " + said[-2000:]
-            code, said = run(f"{to} -l error", scratch)
+            start = f"{MPIRUN} {mutant['ranks']} " if "ranks" in mutant else ""
+            code, said = run(f"{start}{to} -l error", scratch)
             if code != 0:
                 return program.split("/")[-1].removeprefix("weft_").removesuffix("_test"), said
         return None, ""

@@ -136,7 +136,10 @@ class distributed {
   requires(detail::fault_of_arguments<source, Args...>() ==
            detail::argument_fault::none) float gradients(const Args&... args) {
     float loss = 0;
-    together([&] { loss = sum_over_shards(args...); });
+    if constexpr (source::g.rejected)
+      ((void)args, ...);
+    else
+      together([&] { loss = sum_over_shards(args...); });
     return loss;
   }
   // Updates the parameters with the latest gradients, and counts a step.
