@@ -27,12 +27,21 @@ void check_mpi(int returned, const char* called) {
               std::string(text.data(), static_cast<std::size_t>(size)));
 }
 
+void check_thread_level() {
+  int provided = 0;
+  MPI_Query_thread(&provided);
+  if (provided < MPI_THREAD_SERIALIZED)
+    throw error(
+        "distributed: to run on threads, initialise MPI by MPI_Init_thread with "
+        "MPI_THREAD_SERIALIZED, or by weft::mpi_main");
+}
+
 }  // namespace detail
 
 using detail::check_mpi;
 
 rank_error::rank_error(int of, int ranks, const std::string& what)
-    : error(named(of, ranks) + ": " + what), rank(of) {}
+    : error(named(of, ranks) + ": " + what), rank_(of) {}
 
 communicator::shared::~shared() {
   int finalised = 0;
@@ -77,6 +86,11 @@ void communicator::agree(const std::string& failure) const {
   throw rank_error(rank, size_, text);
 }
 
+void communicator::leave() const noexcept {
+  if (!shared_->guarded) abort("left by an exception, without the others");
+  shared_->left = true;
+}
+
 void communicator::abort(const std::string& why) const {
   std::fprintf(stderr, "%s: %s; all ranks end\n", named(rank_, size_).c_str(), why.c_str());
   std::fflush(stderr);
@@ -98,6 +112,7 @@ int mpi_main(int argc, char** argv, const std::function<int(const communicator&)
       if (provided < MPI_THREAD_SERIALIZED)
         throw error("this MPI is built without support for threads (MPI_THREAD_SERIALIZED)");
       status = program(ranks);
+      if (ranks.shared_->left) ranks.abort("left by an exception, without the others");
     } catch (const rank_error& e) {
       if (ranks.rank() == 0) std::fprintf(stderr, "%s\n", e.what());
     } catch (const std::exception& e) {

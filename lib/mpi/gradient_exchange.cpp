@@ -28,10 +28,22 @@ void add_to(float* to, const float* more, std::size_t n) noexcept {
 
 }  // namespace
 
+namespace {
+
+// Enough for each rank to have a block of each bucket.
+std::size_t least_for(std::span<const gradient_block> blocks, int ranks) {
+  std::size_t longest = 0;
+  for (gradient_block const& b : blocks) longest = std::max(longest, b.end - b.begin);
+  return std::min(most_in_bucket,
+                  std::max(least_in_bucket, static_cast<std::size_t>(ranks) * longest));
+}
+
+}  // namespace
+
 std::vector<gradient_bucket> buckets_of(std::span<const gradient_block> blocks, std::size_t least) {
   std::vector<gradient_bucket> buckets;
   for (std::size_t b = 0; b < blocks.size(); ++b) {
-    bool const full = buckets.empty() ||
+    bool const full = buckets.empty() || blocks[b].begin != blocks[b - 1].end ||
                       blocks[b].begin - blocks[buckets.back().first].begin >= least ||
                       blocks[b].end - blocks[buckets.back().first].begin > most_in_bucket;
     if (full) buckets.push_back({b, b, 0});
@@ -46,7 +58,7 @@ gradient_exchange::gradient_exchange(communicator ranks, std::span<float> gradie
     : ranks_(std::move(ranks)),
       gradients_(gradients),
       blocks_(std::move(blocks)),
-      buckets_(buckets_of(blocks_, least_in_bucket)),
+      buckets_(buckets_of(blocks_, least_for(blocks_, ranks_.size()))),
       owner_(blocks_.size()),
       keeps_segments_(keeps_segments) {
   for (gradient_bucket const& b : buckets_) {
@@ -56,7 +68,7 @@ gradient_exchange::gradient_exchange(communicator ranks, std::span<float> gradie
       auto const [first, last] = blocks_of(b, r);
       std::fill(owner_.begin() + static_cast<std::ptrdiff_t>(first),
                 owner_.begin() + static_cast<std::ptrdiff_t>(last), r);
-      range const s = segment(b, r);
+      segment_range const s = segment(b, r);
       sizes.push_back(static_cast<int>(s.size()));
       begins.push_back(static_cast<int>(s.begin - blocks_[b.first].begin));
     }
@@ -69,15 +81,26 @@ gradient_exchange::gradient_exchange(communicator ranks, std::span<float> gradie
   gathers_.resize(buckets_.size(), MPI_REQUEST_NULL);
 }
 
-gradient_exchange::range gradient_exchange::blocks_of(const gradient_bucket& b, int rank) const {
-  auto const ranks = static_cast<std::size_t>(ranks_.size()), r = static_cast<std::size_t>(rank);
-  std::size_t const n = b.last - b.first;
-  return {b.first + n * r / ranks, b.first + n * (r + 1) / ranks};
+segment_range segment_of(std::size_t begin, std::size_t n, std::size_t unit, int rank, int ranks) {
+  std::size_t const units = (n + unit - 1) / unit;
+  auto const at = [&](int r) {
+    auto const all = static_cast<std::size_t>(ranks), before = static_cast<std::size_t>(r);
+    return begin + std::min(n, units * before / all * unit);
+  };
+  return {at(rank), at(rank + 1)};
 }
 
-gradient_exchange::range gradient_exchange::segment(const gradient_bucket& b, int rank) const {
+segment_range gradient_exchange::blocks_of(const gradient_bucket& b, int rank) const {
+  return segment_of(b.first, b.last - b.first, 1, rank, ranks_.size());
+}
+
+segment_range gradient_exchange::segment(const gradient_bucket& b, int rank) const {
+  std::size_t const begin = blocks_[b.first].begin;
+  constexpr std::size_t line = 16;  // floats of a cache line
+  if (!keeps_segments_)
+    return segment_of(begin, blocks_[b.last - 1].end - begin, line, rank, ranks_.size());
   auto const [first, last] = blocks_of(b, rank);
-  if (first == last) return {blocks_[b.first].begin, blocks_[b.first].begin};
+  if (first == last) return {begin, begin};
   return {blocks_[first].begin, blocks_[last - 1].end};
 }
 
@@ -125,7 +148,7 @@ void gradient_exchange::check(int returned, const char* called) const noexcept {
 }
 
 float* gradient_exchange::partial_sum(const transfer& t, int rank, int number) const {
-  range const own = segment(buckets_[t.bucket], ranks_.rank());
+  segment_range const own = segment(buckets_[t.bucket], ranks_.rank());
   if (rank == ranks_.rank()) return buffer(number) + own.begin;
   auto const at = first_received_[static_cast<std::size_t>(rank)] + number;
   return t.received + static_cast<std::size_t>(at) * own.size();
@@ -184,7 +207,7 @@ void gradient_exchange::send_segments(transfer& t) noexcept {
       check(MPI_Irecv(partial_sum(t, other, p), own, MPI_FLOAT, other, tag, ranks_.handle(),
                       &t.receives.emplace_back()),
             "MPI_Irecv");
-    range const s = segment(b, other);
+    segment_range const s = segment(b, other);
     for (int p = 0; s.size() > 0 && p < sums(ranks_.rank()); ++p)
       check(MPI_Isend(buffer(p) + s.begin, static_cast<int>(s.size()), MPI_FLOAT, other, tag,
                       ranks_.handle(), &t.sends.emplace_back()),
@@ -194,7 +217,7 @@ void gradient_exchange::send_segments(transfer& t) noexcept {
 
 void gradient_exchange::add_partial_sums(const transfer& t) noexcept {
   gradient_bucket const& b = buckets_[t.bucket];
-  range const own = segment(b, ranks_.rank());
+  segment_range const own = segment(b, ranks_.rank());
   stack_.clear();
   for (tree_step const& s : cut_->above) {
     stack_.push_back(partial_sum(t, s.rank, s.buffer));
@@ -233,7 +256,9 @@ void gradient_exchange::advance(bool waits) noexcept {
 void gradient_exchange::run(engine& e, const tree_step& step, bool is_last) noexcept {
   if (!is_last) {
     e.run();
-    for (std::size_t b = 0; b < buckets_.size(); ++b) add(b, step);
+    e.in_parts(std::ssize(buckets_), [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
+      for (std::ptrdiff_t b = begin; b < end; ++b) add(static_cast<std::size_t>(b), step);
+    });
     return;
   }
   auto const send_finished = [&](int instruction) noexcept {

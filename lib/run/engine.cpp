@@ -223,7 +223,9 @@ struct watched {
   }
   void done(int step) const noexcept {
     if (into) into->complete(step);
-    if (called) (*called)(step);
+    if (!called) return;
+    (*called)(step);
+    if (into) into->leave_out();
   }
 };
 

@@ -145,6 +145,26 @@ BOOST_AUTO_TEST_CASE(any_number_of_shards_is_possible) {
   }
 }
 
+// Layers of attention, and a scan, on two threads of each rank.
+template <class Model, class Optimizer>
+std::vector<float> train_tokens(const weft::communicator& ranks, Optimizer optimizer,
+                                weft::sharding_options sharding) {
+  weft::distributed<Model, Batch, Optimizer> t(ranks, optimizer, {}, 3, sharding);
+  pool threads(2);
+  t.run_on(on(threads, 2));
+  for (int s = 0; s < 2; ++s) t.step(arg<"tokens">(examples(s, t.part(11)).tokens));
+  auto const all = t.parameters().floats();
+  return {all.begin(), all.end()};
+}
+BOOST_AUTO_TEST_CASE(attention_and_scans_have_equal_bits) {
+  weft::sgd const momentum{.learning_rate = 0.1, .momentum = 0.9};
+  weft::sharding_options const divided{.divides_state = true};
+  BOOST_TEST((train_tokens<attending>(world(), momentum, divided) ==
+              train_tokens<attending>(alone(), momentum, {})));
+  BOOST_TEST((train_tokens<recurrent>(world(), optimizer, divided) ==
+              train_tokens<recurrent>(alone(), optimizer, {})));
+}
+
 BOOST_AUTO_TEST_CASE(one_shard_on_one_rank_is_a_trainer) {
   plan p{.batch = 7};
   p.sharding.shards = 1;
@@ -340,6 +360,18 @@ BOOST_AUTO_TEST_CASE(a_wrong_argument_of_one_rank_is_an_error_of_all) {
   BOOST_TEST(step(t, right) == trained_alone({.steps = 1}).losses[0]);
 }
 
+// The error of all ranks passes by another trainer, which does not take it for that of one.
+BOOST_AUTO_TEST_CASE(an_error_of_all_ranks_ends_none) {
+  auto const ranks = world();
+  auto const what = rank_error_of([&] {
+    weft::distributed<plain_next_token, Batch> bystander(ranks);
+    weft::distributed<next_token, Batch> t(ranks);
+    step(t, examples(0, {0, 0}));
+  });
+  BOOST_TEST(what == "distributed: no rank has an example");
+  BOOST_TEST(!weft::rank_error::is_thrown());
+}
+
 BOOST_AUTO_TEST_CASE(arguments_disagree_about_the_batch) {
   auto const ranks = world();
   weft::distributed<next_token, Batch> t(ranks);
@@ -382,7 +414,10 @@ BOOST_AUTO_TEST_CASE(ranks_with_another_configuration_are_named) {
   auto o = options();
   check("another optimizer, or a processor that computes it otherwise",
         {.learning_rate = changed(1e-3, 2e-3)}, o, {});
+  check("another optimizer, or a processor that computes it otherwise",
+        {.epsilon = changed(1e-8, 1e-9)}, o, {});
   check("other sharding_options", optimizer, o, {.shards = changed(8, 9)});
+  check("other sharding_options", optimizer, o, {.shards = changed(8, 0)});
   o.clip_norm = changed(1.0, 2.0);
   check("another clip_norm in its training_options", optimizer, o, {});
   o = options();

@@ -1,7 +1,9 @@
 // When the gradients of parameters are finished.
 #include "weft/mpi/finished.hpp"
 
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -30,16 +32,35 @@ void check_finished(const Args&... args) {
     auto const* const at = reinterpret_cast<const float*>(gradients.get() + of.offset);
     return std::vector<float>(at, at + of.size);
   };
+  // Nothing reads it either: the sum of all ranks may be written there already.
+  auto const loss = [&] {
+    return *reinterpret_cast<const float*>(e.address(code::tables.results[0].at));
+  };
+  e.run();
+  float const expected = loss();
   e.run([&](int step) {
-    for (std::size_t i = 0; i < finished.size(); ++i)
-      if (finished[i] == step && when_finished[i].empty()) when_finished[i] = gradient(i);
+    for (std::size_t i = 0; i < finished.size(); ++i) {
+      if (finished[i] != step || !when_finished[i].empty()) continue;
+      when_finished[i] = gradient(i);
+      auto const& of = code::tables.parameters[i];
+      std::fill_n(reinterpret_cast<float*>(gradients.get() + of.offset), of.size, NAN);
+    }
   });
+  BOOST_TEST(loss() == expected);
+  auto const after = [&](std::size_t i) {
+    auto g = gradient(i);
+    bool const untouched = std::ranges::all_of(g, [](float x) { return std::isnan(x); });
+    return untouched ? when_finished[i] : g;
+  };
+  std::vector<std::vector<float>> overwritten;
+  for (std::size_t i = 0; i < finished.size(); ++i) overwritten.push_back(after(i));
+  e.run();
   int before_the_last = 0;
   for (std::size_t i = 0; i < finished.size(); ++i) {
     std::string const name(code::program.name(code::tables.parameters[i].name));
     if (finished[i] == static_cast<int>(code::tables.instructions.size())) continue;
-    BOOST_TEST((when_finished[i] == gradient(i)),
-               name << " changes after instruction " << finished[i]);
+    BOOST_TEST((when_finished[i] == gradient(i)), name << " is finished after " << finished[i]);
+    BOOST_TEST((overwritten[i] == gradient(i)), name << " changes after " << finished[i]);
     before_the_last += finished[i] + 1 < static_cast<int>(code::tables.instructions.size());
   }
   BOOST_TEST(before_the_last > 0);

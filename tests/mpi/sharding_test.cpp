@@ -117,4 +117,26 @@ BOOST_AUTO_TEST_CASE(buckets_cover_all_blocks_and_end_when_the_last_is_finished)
   BOOST_TEST(buckets[1].finished_by == 4);
 }
 
+BOOST_AUTO_TEST_CASE(buckets_end_where_blocks_do_not_lie_one_after_another) {
+  std::vector<weft::detail::gradient_block> const blocks{{0, 10, 1}, {10, 20, 1}, {32, 40, 1}};
+  auto const buckets = weft::detail::buckets_of(blocks, 1000);
+  BOOST_TEST(buckets.size() == 2u);
+  BOOST_TEST(buckets[0].last == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(segments_of_all_ranks_are_about_as_long) {
+  for (std::size_t const n : {0u, 1u, 5u, 16u, 100u, 262144u})
+    for (std::size_t const unit : {1u, 16u})
+      for (int const ranks : {1, 2, 3, 8, 64}) {
+        std::size_t end = 7;
+        for (int r = 0; r < ranks; ++r) {
+          auto const s = weft::detail::segment_of(7, n, unit, r, ranks);
+          BOOST_TEST(s.begin == end);
+          BOOST_TEST(s.size() <= n / static_cast<std::size_t>(ranks) + 2 * unit);
+          end = s.end;
+        }
+        BOOST_TEST(end == 7 + n);
+      }
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -3,10 +3,12 @@
 
 #include <mpi.h>
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "weft/run/error.hpp"
@@ -15,12 +17,28 @@ namespace weft {
 
 // An error of one rank that all ranks throw, each in the same call: what() begins with "rank 2 of
 // 4: ". Training can go on where it can after the same error on one rank.
-struct rank_error : error {
+class rank_error : public error {
+ public:
   // Of one rank.
   rank_error(int of, int ranks, const std::string& what);
   // Of all ranks alike.
   explicit rank_error(const std::string& what) : error(what) {}
-  int rank = -1;  // whose error it is; -1: all have it
+  // Whose error it is; -1: all have it.
+  int rank() const noexcept { return rank_; }
+  // Whether an object of this type is alive, thrown on all ranks, so that none is left alone.
+  static bool is_thrown() noexcept { return counted::alive > 0; }
+
+ private:
+  struct counted {
+    counted() noexcept { ++alive; }
+    counted(const counted&) noexcept { ++alive; }
+    counted& operator=(const counted&) = default;
+    ~counted() { --alive; }
+    static inline std::atomic<int> alive = 0;
+  };
+
+  int rank_ = -1;
+  counted counted_;
 };
 
 // The ranks that train together: weft::communicator(MPI_COMM_WORLD). Its copies share a duplicate
@@ -42,7 +60,8 @@ class communicator {
   void broadcast(std::span<std::byte> bytes, int root = 0) const;
   // The objects of all ranks, in their order; T is trivially copyable.
   template <class T>
-  std::vector<T> all(const T& mine) const {
+  requires std::is_trivially_copyable_v<T> std::vector<T> all(const T& mine)
+  const {
     struct cell {  // a vector<bool> has no array of bool
       T value;
     };
@@ -64,12 +83,15 @@ class communicator {
     } catch (const std::exception& e) {
       failure = e.what();
       if (failure.empty()) failure = "an error without a message";
+    } catch (...) {
+      failure = "an exception that is no std::exception";
     }
     agree(failure);
   }
 
-  // Whether weft::mpi_main reports exceptions.
-  bool is_guarded() const noexcept { return shared_->guarded; }
+  // This rank has left the others, which wait for it, by an exception: ends all ranks, or has
+  // weft::mpi_main do so, which knows what the exception says.
+  void leave() const noexcept;
   // Ends all ranks, after a line on stderr that names this one. For a rank that cannot go on while
   // others wait for it.
   [[noreturn]] void abort(const std::string& why) const;
@@ -80,7 +102,8 @@ class communicator {
 
   struct shared {
     MPI_Comm comm = MPI_COMM_NULL;
-    bool guarded = false;
+    bool guarded = false;  // by weft::mpi_main
+    bool left = false;
     shared() = default;
     shared(const shared&) = delete;
     shared& operator=(const shared&) = delete;
@@ -93,7 +116,7 @@ class communicator {
 // The body of a main function of ranks: initialises MPI, calls program(MPI_COMM_WORLD's
 // communicator), and finalises MPI. Returns what it returns, or 1 after an error that all ranks
 // threw, which rank 0 prints. Any other exception ends all ranks, after a line on stderr that names
-// the rank:
+// the rank, and so does one that program catches after it has left a weft::distributed:
 //
 //   int main(int argc, char** argv) {
 //     return weft::mpi_main(argc, argv, [&](const weft::communicator& ranks) { ...; return 0; });
@@ -104,6 +127,8 @@ namespace detail {
 
 // Throws weft::error with MPI's text where an MPI function did not return MPI_SUCCESS.
 void check_mpi(int returned, const char* called);
+// Throws weft::error where MPI does not allow calls of several threads, one after another.
+void check_thread_level();
 
 }  // namespace detail
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -53,8 +54,9 @@ struct sharding_options {
 //
 // The parameters have the same bits on 1, 2 or any other number of ranks with any number of
 // threads, where the ranks have the parts of the batch that part() gives them and processors whose
-// kernels have the same bits. Other parts, also empty ones, give the same but for rounding. The
-// masks of a dropout depend on the example's place in the global batch, and not on the rank.
+// kernels have the same bits; the masks of a dropout depend on the example's place in the global
+// batch, and not on the rank. Other parts, also empty ones, give the same but for rounding, and
+// other masks.
 //
 // An error of one rank in such a call is thrown by all, as weft::rank_error, before parameters
 // change. A rank that is left by another exception ends all: see weft::mpi_main.
@@ -94,24 +96,21 @@ class distributed {
               training_options options = {}, sharding_options sharding = {})
       : ranks_(std::move(ranks)),
         sharding_(sharding),
-        trainer_(std::move(shared), optimizer, std::move(options)),
+        trainer_(typename local::checked{}, std::move(shared), optimizer, std::move(options), {},
+                 sharding.divides_state ? pages::small : pages::huge),
         exchange_(ranks_, gradients(), blocks(), sharding.divides_state) {
-    together([&] { compare(); });
+    compare();
     ranks_.broadcast(std::as_writable_bytes(trainer_.floats_));
-    together([&] {
-      detail::agreement same;
-      same.add("other parameters", detail::hash_of(std::as_bytes(trainer_.floats_)));
-      same.check(ranks_);
-    });
+    detail::agreement same;
+    same.add("other parameters", detail::hash_of(std::as_bytes(trainer_.floats_)));
+    same.check(ranks_);
   }
   // A trainer is where its ranks are.
   distributed(const distributed&) = delete;
   distributed& operator=(const distributed&) = delete;
-  // Where this rank alone is left by an exception, others would wait for it for ever: outside of
-  // weft::mpi_main, which reports it, all ranks end.
+  // Where this rank alone is left by an exception, others would wait for it for ever: all end.
   ~distributed() {
-    if (std::uncaught_exceptions() > exceptions_ && !thrown_together_ && !ranks_.is_guarded())
-      ranks_.abort("left by an exception, without the others");
+    if (std::uncaught_exceptions() > exceptions_ && !rank_error::is_thrown()) ranks_.leave();
   }
 
   // The examples [begin, end) of a global batch of n that are this rank's: a whole number of
@@ -139,7 +138,7 @@ class distributed {
     if constexpr (source::g.rejected)
       ((void)args, ...);
     else
-      together([&] { loss = sum_over_shards(args...); });
+      loss = sum_over_shards(args...);
     return loss;
   }
   // Updates the parameters with the latest gradients, and counts a step.
@@ -156,8 +155,12 @@ class distributed {
     if (r) r->updated(recording::now() - begin);
   }
 
-  // Sets the threads of this rank's later steps: see trainer::run_on.
-  void run_on(const executor& threads) { trainer_.run_on(threads); }
+  // Sets the threads of this rank's later steps: see trainer::run_on. Each of them may call MPI,
+  // though no two at once. Throws weft::error where MPI was initialised for less.
+  void run_on(const executor& threads) {
+    if (threads.width() > 1) detail::check_thread_level();
+    trainer_.run_on(threads);
+  }
   // Records the times of this rank's later steps: see weft::profile. Each shard is a run.
   void record(const std::shared_ptr<recording>& r) { trainer_.record(r); }
 
@@ -165,6 +168,8 @@ class distributed {
   double gradient_norm() const { return trainer_.gradient_norm(); }
   // The number of steps done.
   std::int64_t steps() const { return trainer_.steps(); }
+  // Continues as after that many steps, on all ranks: see trainer::resume_at.
+  void resume_at(std::int64_t steps) { trainer_.resume_at(steps); }
   // The parameters, the same on all ranks; the copy shares their memory.
   weft::parameters<Model> parameters() const { return trainer_.parameters(); }
 
@@ -175,7 +180,7 @@ class distributed {
   template <model_like M, class B, class O, fixed_string L>
   friend void explain(const distributed<M, B, O, L>&, std::ostream&);
   template <model_like M, class B, class O, fixed_string L>
-  friend void save(distributed<M, B, O, L>&, const std::filesystem::path&);
+  friend void save(const distributed<M, B, O, L>&, const std::filesystem::path&);
   template <model_like M, class B, class O, fixed_string L>
   friend void load(distributed<M, B, O, L>&, const std::filesystem::path&);
 
@@ -184,18 +189,6 @@ class distributed {
            " shards; the optimizer's state is " +
            (sharding_.divides_state ? "divided among the ranks" : "whole on each rank") + "\n" +
            exchange_.explained(code::program);
-  }
-
-  // Remembers whether all ranks have thrown.
-  template <class F>
-  void together(F f) {
-    try {
-      f();
-    } catch (const rank_error&) {
-      thrown_together_ = true;
-      throw;
-    }
-    thrown_together_ = false;
   }
 
   std::span<float> gradients() {
@@ -217,12 +210,12 @@ class distributed {
   }
 
   void compare() const {
-    if (sharding_.shards < 1 || sharding_.shards > 1 << 20)
-      throw rank_error("sharding_options: " + std::to_string(sharding_.shards) +
-                       " shards, and there are 1 to 1048576");
     training_options const& o = trainer_.options_;
+    // First, as another version may compare other things.
+    detail::agreement version;
+    version.add("another version of weft", detail::hash_of(detail::version()));
+    version.check(ranks_);
     detail::agreement same;
-    same.add("another version of weft", detail::hash_of(detail::version()));
     same.add("another model", detail::hash_of(code::program));
     same.add("another optimizer, or a processor that computes it otherwise", probe());
     std::array const numbers{o.clip_norm};
@@ -240,24 +233,32 @@ class distributed {
     std::array const division{sharding_.shards, static_cast<int>(sharding_.divides_state)};
     same.add("other sharding_options", detail::hash_of(std::as_bytes(std::span(division))));
     same.check(ranks_);
+    if (sharding_.shards < 1 || sharding_.shards > 1 << 20)
+      throw rank_error("sharding_options: " + std::to_string(sharding_.shards) +
+                       " shards, and there are 1 to 1048576");
   }
-  // What the optimizer does to some parameters in two steps.
+  // What the optimizer does in two steps, for gradients of many magnitudes, and a sum of squares.
   std::uint64_t probe() const {
-    constexpr std::size_t n = 32;
-    alignas(64) std::array<float, n> parameters{}, gradients{};
-    alignas(64) std::array<std::array<float, n>, Optimizer::states> state{};
+    constexpr std::size_t n = 1000;
+    std::vector<float> parameters(n), gradients(n);
+    std::vector<std::vector<float>> state(Optimizer::states, std::vector<float>(n));
     std::array<float*, Optimizer::states> states{};
     for (std::size_t s = 0; s < states.size(); ++s) states[s] = state[s].data();
+    kernels::table const& kernels = kernels::dispatch();
     for (std::int64_t step = 1; step <= 2; ++step) {
       for (std::size_t i = 0; i < n; ++i) {
         parameters[i] += 1 / (1 + static_cast<float>(i));
-        gradients[i] = static_cast<float>(step) - 0.1f * static_cast<float>(i);
+        gradients[i] =
+            std::ldexp(1 + 0.37f * static_cast<float>(i % 7), static_cast<int>(i % 61) - 45);
       }
       trainer_.optimizer_(
-          kernels::dispatch(),
+          kernels,
           {.parameters = parameters, .gradients = gradients, .state = states, .step = step});
     }
-    return detail::hash_of(std::as_bytes(std::span(parameters)));
+    std::vector<double> all(parameters.begin(), parameters.end());
+    for (auto const& s : state) all.insert(all.end(), s.begin(), s.end());
+    all.push_back(kernels.sum_of_squares(gradients.data(), n));
+    return detail::hash_of(all);
   }
 
   // What a rank says at the beginning of a step.
@@ -306,12 +307,11 @@ class distributed {
       example_range const range = cut_.shards[static_cast<std::size_t>(s.shard)].examples;
       trainer_.engine_.bind(slices(bound, range.begin - first, range.size()));
     };
-    ranks_.attempt(!own.empty(), [&] {
+    ranks_.attempt(true, [&] {
       for (auto const& s : own) bind(s);
+      exchange_.begin(cut_);
+      losses_.assign(cut_.shards.size(), 0);
     });
-
-    exchange_.begin(cut_);
-    losses_.assign(cut_.shards.size(), 0);
     for (auto const& s : own) {
       if (own.size() > 1) bind(s);
       auto const i = static_cast<std::size_t>(s.shard);
@@ -364,40 +364,40 @@ class distributed {
     return bound;
   }
 
-  void save(const std::filesystem::path& file) {
-    together([&] {
-      auto const own = states();
-      std::vector<weft::parameters<Model>> whole;
-      for (auto const& state : own) {
-        if (!sharding_.divides_state) {
-          whole.push_back(state);
-          continue;
-        }
-        whole.push_back(state.copy());
-        exchange_.gather_segments(whole.back().floats(), 0);
-      }
-      ranks_.attempt(ranks_.rank() == 0, [&] { detail::save(training_state(whole), file); });
+  void save(const std::filesystem::path& file) const {
+    // With divided states, rank 0 collects the others' segments in copies.
+    bool const collects = sharding_.divides_state && ranks_.rank() == 0;
+    auto whole = states();
+    ranks_.attempt(collects, [&] {
+      for (auto& state : whole) state = state.copy();
     });
+    if (sharding_.divides_state)
+      for (auto const& state : whole) exchange_.gather_segments(state.floats(), 0);
+    ranks_.attempt(ranks_.rank() == 0, [&] { detail::save(training_state(whole), file); });
   }
   void load(const std::filesystem::path& file) {
-    together([&] {
-      std::vector<weft::parameters<Model>> whole;
-      for (auto const& state : states()) whole.push_back(state.copy());
-      std::int64_t steps = 0;
-      ranks_.attempt(ranks_.rank() == 0, [&] {
-        auto state = training_state(whole);
-        detail::load(state, file);
-        steps = state.steps;
-      });
-      ranks_.broadcast(std::as_writable_bytes(std::span(&steps, 1)));
-      ranks_.broadcast(std::as_writable_bytes(trainer_.floats_));
-      auto own = states();
-      for (std::size_t s = 0; s < whole.size(); ++s) {
-        ranks_.broadcast(std::as_writable_bytes(whole[s].floats()));
-        keep(whole[s].floats(), own[s].floats());
-      }
-      trainer_.resume_at(steps);
+    // Rank 0 reads all states, and the others receive one after another.
+    auto own = states();
+    std::vector<weft::parameters<Model>> read;
+    ranks_.attempt(true, [&] {
+      std::size_t const copies =
+          ranks_.rank() == 0 ? own.size() : std::min<std::size_t>(own.size(), 1);
+      for (std::size_t s = 0; s < copies; ++s) read.push_back(own[s].copy());
     });
+    std::int64_t steps = 0;
+    ranks_.attempt(ranks_.rank() == 0, [&] {
+      auto state = training_state(read);
+      detail::load(state, file);
+      steps = state.steps;
+    });
+    ranks_.broadcast(std::as_writable_bytes(std::span(&steps, 1)));
+    ranks_.broadcast(std::as_writable_bytes(trainer_.floats_));
+    for (std::size_t s = 0; s < own.size(); ++s) {
+      auto const whole = read[std::min(s, read.size() - 1)].floats();
+      ranks_.broadcast(std::as_writable_bytes(whole));
+      keep(whole, own[s].floats());
+    }
+    trainer_.resume_at(steps);
   }
 
   std::vector<weft::parameters<Model>> states() const {
@@ -411,14 +411,22 @@ class distributed {
     all.optimizer.assign(states.begin(), states.end());
     return all;
   }
-  // Copies what this rank keeps of a state.
+  // Copies what this rank keeps of a state: all but the blocks of other ranks.
   void keep(std::span<const float> whole, std::span<float> own) const {
+    std::size_t next = 0;
+    auto const copy_to = [&](std::size_t end) {
+      std::copy(whole.begin() + static_cast<std::ptrdiff_t>(next),
+                whole.begin() + static_cast<std::ptrdiff_t>(end),
+                own.begin() + static_cast<std::ptrdiff_t>(next));
+      next = end;
+    };
     for (std::size_t b = 0; b < trainer_.blocks_.size(); ++b) {
-      if (sharding_.divides_state && !exchange_.owns(b)) continue;
       auto const& block = trainer_.blocks_[b];
-      std::ranges::copy(whole.subspan(block.begin, block.size),
-                        own.begin() + static_cast<std::ptrdiff_t>(block.begin));
+      copy_to(block.begin);
+      if (!sharding_.divides_state || exchange_.owns(b)) copy_to(block.begin + block.size);
+      next = block.begin + block.size;
     }
+    copy_to(whole.size());
   }
 
   communicator ranks_;
@@ -429,7 +437,6 @@ class distributed {
   detail::sharding cut_;
   std::vector<double> losses_;  // of each shard, times its share
   int exceptions_ = std::uncaught_exceptions();
-  bool thrown_together_ = false;
 
   WEFT_REJECT_ARGUMENTS(
       source, float step(const Args&...) { return 0; })
@@ -449,7 +456,7 @@ void explain(const distributed<Model, Batch, Optimizer, Loss>& t, std::ostream& 
 // it is complete: any number of ranks, and a weft::trainer, go on from it. Throws rank_error on all
 // ranks where it cannot be written.
 template <model_like Model, class Batch, class Optimizer, fixed_string Loss>
-void save(distributed<Model, Batch, Optimizer, Loss>& t, const std::filesystem::path& file) {
+void save(const distributed<Model, Batch, Optimizer, Loss>& t, const std::filesystem::path& file) {
   t.save(file);
 }
 // Collective. Rank 0 reads the file, and sends its content to all. Throws rank_error on all ranks

@@ -28,10 +28,19 @@ struct gradient_bucket {
   int finished_by;
 };
 
-// Groups adjacent blocks to at least `least` floats, where there are as many.
+// Groups blocks that lie one after another to at least `least` floats, where there are as many.
 std::vector<gradient_bucket> buckets_of(std::span<const gradient_block> blocks, std::size_t least);
 
-// A bucket is cut into a segment for each rank, which ends between blocks. Each rank sends its
+// Floats [begin, end), or blocks.
+struct segment_range {
+  std::size_t begin, end;
+  std::size_t size() const { return end - begin; }
+};
+// The segment of one rank of the n floats or blocks from `begin` on, about as long as the others';
+// it ends at a multiple of `unit`, or at the end of all.
+segment_range segment_of(std::size_t begin, std::size_t n, std::size_t unit, int rank, int ranks);
+
+// A bucket is cut into a segment for each rank. Each rank sends its
 // partial sums of a segment to the rank whose it is; that one adds them along the tree of sharding,
 // and sends the total to all: a reduce-scatter and an all-gather, with the same order of additions
 // for any number of ranks. The float32 sums are off by at most log2(shards) roundings.
@@ -40,7 +49,7 @@ std::vector<gradient_bucket> buckets_of(std::span<const gradient_block> blocks, 
 class gradient_exchange {
  public:
   // With the block of gradients, to which the totals are written. With keeps_segments, a rank gets
-  // the totals of its own segments alone.
+  // the totals of its own segments alone, which are whole blocks.
   gradient_exchange(communicator ranks, std::span<float> gradients,
                     std::vector<gradient_block> blocks, bool keeps_segments);
 
@@ -48,7 +57,7 @@ class gradient_exchange {
   // What is sent when, a line for each bucket in the order of sending, for the program that
   // computes the gradients.
   std::string explained(const program& p) const;
-  // Whether block b is in a segment of this rank.
+  // Whether block b is in a segment of this rank, where it keeps its segments.
   bool owns(std::size_t b) const { return owner_[b] == ranks_.rank(); }
 
   // Begins the sum for one cut of a batch, which outlives it.
@@ -67,10 +76,6 @@ class gradient_exchange {
   void gather_segments(std::span<float> floats, int root) const noexcept;
 
  private:
-  struct range {
-    std::size_t begin, end;
-    std::size_t size() const { return end - begin; }
-  };
   // A bucket, and its way to the other ranks.
   struct transfer {
     std::size_t bucket;
@@ -79,8 +84,8 @@ class gradient_exchange {
   };
 
   // The blocks and the floats of a rank's segment.
-  range blocks_of(const gradient_bucket& b, int rank) const;
-  range segment(const gradient_bucket& b, int rank) const;
+  segment_range blocks_of(const gradient_bucket& b, int rank) const;
+  segment_range segment(const gradient_bucket& b, int rank) const;
   // A partial sum of all gradients of this rank.
   float* buffer(int number) const;
   // Partial sum `number` of a rank, of this rank's segment of a bucket.

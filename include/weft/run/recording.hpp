@@ -59,6 +59,8 @@ class recording {
         time - last_.load(std::memory_order_relaxed);
     last_.store(time, std::memory_order_relaxed);
   }
+  // What was done since the last instruction is part of none.
+  void leave_out() noexcept { last_.store(now(), std::memory_order_relaxed); }
   void end() noexcept { phases_[at_].run = now() - begin_; }
   void updated(std::int64_t time) noexcept { phases_[at_].optimizer += time; }
 

@@ -143,7 +143,7 @@ class trainer {
 
   struct checked {};
   trainer(checked, weft::parameters<Model> shared, Optimizer optimizer, training_options options,
-          generated_code<source> generated)
+          generated_code<source> generated, pages pages_of_state = pages::huge)
       : optimizer_(optimizer),
         options_(std::move(options)),
         parameters_(std::move(shared)),
@@ -153,7 +153,7 @@ class trainer {
         engine_(code::program, {parameters_.addresses(), gradients_.get(), workspace_.get()},
                 generated.code) {
     for (std::size_t s = 0; s < Optimizer::states; ++s) {
-      state_.push_back(allocate(parameters_.bytes));
+      state_.push_back(allocate(parameters_.bytes, pages_of_state));
       state_floats_[s] = reinterpret_cast<float*>(state_.back().get());
     }
     find_blocks();
