@@ -15,27 +15,6 @@ namespace {
 using namespace weft::testing;
 using weft::arg;
 
-struct batch {
-  weft::array<std::int32_t, Batch, Pos> tokens, targets;
-  weft::array<float, Pos> weight;
-};
-
-// Examples [begin, end) of a step's global batch.
-batch examples(int step, weft::example_range part, std::size_t length = 5) {
-  batch b{weft::array<std::int32_t, Batch, Pos>(part.size(), length),
-          weft::array<std::int32_t, Batch, Pos>(part.size(), length),
-          weft::array<float, Pos>(length)};
-  for (std::size_t i = part.begin; i < part.end; ++i)
-    for (std::size_t p = 0; p < length; ++p) {
-      auto const n =
-          static_cast<std::int32_t>((i * 131 + p * 17 + static_cast<std::size_t>(step) * 7) % 500);
-      b.tokens(i - part.begin, p) = n;
-      b.targets(i - part.begin, p) = (n * n + 3) % 500;
-    }
-  for (std::size_t p = 0; p < length; ++p) b.weight(p) = 1 + 0.25f * static_cast<float>(p);
-  return b;
-}
-
 template <class Trainer>
 float step(Trainer& t, const batch& b) {
   return t.step(arg<"tokens">(b.tokens), arg<"targets">(b.targets), arg<"weight">(b.weight));

@@ -17,6 +17,7 @@
 
 #include "weft/io/load.hpp"
 #include "weft/mpi/agreement.hpp"
+#include "weft/mpi/batch_axis.hpp"
 #include "weft/mpi/communicator.hpp"
 #include "weft/mpi/finished.hpp"
 #include "weft/mpi/gradient_exchange.hpp"
@@ -65,21 +66,9 @@ class distributed {
   using local = trainer<Model, Optimizer, Loss>;
   using source = typename local::source;
   using code = typename local::code;
+  using batch = detail::batch_axis<source, Batch>;
 
-  static constexpr bool has_batch() {
-    auto const& g = source::g;
-    for (int i = 0; i < g.input_count; ++i)
-      if (axis_of_batch(i) >= 0) return true;
-    return g.rejected;
-  }
-  // Which axis of an input is Batch, or an alias of it; -1: none.
-  static constexpr int axis_of_batch(int input) {
-    auto const& axes = source::g.nodes[source::g.inputs[input].node].axes;
-    for (int a = 0; a < axes.count; ++a)
-      if (axes.at[a]->length_axis() == info_of<Batch>.length_axis()) return a;
-    return -1;
-  }
-  static_assert(has_batch(),
+  static_assert(batch::exists(),
                 "distributed: no input of the loss has the axis that batches are cut "
                 "along, the second template argument");
 
@@ -270,11 +259,11 @@ class distributed {
 
   template <class... Args>
   float sum_over_shards(const Args&... args) {
-    std::array<binding, sizeof...(Args)> bound{};
+    typename batch::arguments bound{};
     greeting mine{0, trainer_.steps(), trainer_.scale_of_schedule()};
     ranks_.attempt(true, [&] {
       bound = bindings<source>(code::program, args...);
-      mine.examples = examples_of(bound);
+      mine.examples = batch::length(bound);
     });
     auto const all = ranks_.all(mine);
     std::vector<std::size_t> examples;
@@ -305,7 +294,7 @@ class distributed {
       if (s.rank == ranks_.rank()) own.push_back(s);
     auto const bind = [&](const detail::tree_step& s) {
       example_range const range = cut_.shards[static_cast<std::size_t>(s.shard)].examples;
-      trainer_.engine_.bind(slices(bound, range.begin - first, range.size()));
+      trainer_.engine_.bind(batch::slices(bound, range.begin - first, range.size()));
     };
     ranks_.attempt(true, [&] {
       for (auto const& s : own) bind(s);
@@ -324,44 +313,6 @@ class distributed {
     double loss = 0;
     for (double const l : losses_) loss += l;
     return static_cast<float>(loss);
-  }
-
-  // The length of Batch in this rank's arguments, which all agree.
-  static std::size_t examples_of(const std::array<binding, code::tables.inputs.size()>& bound) {
-    std::size_t n = 0;
-    int from = -1;
-    for (int i = 0; i < source::g.input_count; ++i) {
-      int const axis = axis_of_batch(i);
-      if (axis < 0) continue;
-      auto const at = static_cast<std::size_t>(i);
-      std::size_t const length = bound[at].length[static_cast<std::size_t>(axis)];
-      auto const name = [](int input) {
-        return std::string(
-            code::program.name(code::program.inputs[static_cast<std::size_t>(input)].name));
-      };
-      if (from >= 0 && length != n)
-        throw error("argument '" + name(i) + "': axis " + std::string(info_of<Batch>.name) +
-                    " has length " + std::to_string(length) + ", and " + std::to_string(n) +
-                    " in '" + name(from) + "'");
-      n = length;
-      from = i;
-    }
-    return n;
-  }
-  // The arguments for examples [begin, begin + size) of this rank.
-  static std::array<binding, code::tables.inputs.size()> slices(
-      std::array<binding, code::tables.inputs.size()> bound, std::size_t begin, std::size_t size) {
-    for (int i = 0; i < source::g.input_count; ++i) {
-      int const axis = axis_of_batch(i);
-      if (axis < 0) continue;
-      binding& b = bound[static_cast<std::size_t>(i)];
-      auto const a = static_cast<std::size_t>(axis);
-      b.data = static_cast<const std::byte*>(b.data) +
-               static_cast<std::ptrdiff_t>(begin) * b.stride[a] *
-                   bytes(code::program.inputs[static_cast<std::size_t>(i)].type);
-      b.length[a] = size;
-    }
-    return bound;
   }
 
   void save(const std::filesystem::path& file) const {
