@@ -159,9 +159,7 @@ bool run(const settings& s) {
 
 #ifdef WEFT_WITH_MPI
 // The same on the ranks of mpirun: each has its part of every batch.
-bool run_on(const weft::communicator& ranks, const settings& s) {
-  check(s);
-  examples::corpus const text = examples::read_corpus(s.text, Pos::extent + 1);
+bool run_on(const weft::communicator& ranks, const examples::corpus& text, const settings& s) {
   weft::distributed<net, Batch> trainer(ranks, optimizer(s.learning_rate), training(s.steps),
                                         s.seed);
   auto const part = trainer.part(s.batch);
@@ -182,8 +180,11 @@ int main(int argc, char** argv) {
   int const status = examples::run_program(app, argc, argv, [&] {
 #ifdef WEFT_WITH_MPI
     if (s.mpi) {
+      // Wrong input is refused before there are ranks.
+      char_lm::check(s);
+      auto const text = examples::read_corpus(s.text, char_lm::Pos::extent + 1);
       learned = weft::mpi_main(argc, argv, [&](const weft::communicator& ranks) {
-                  return char_lm::run_on(ranks, s) ? 0 : 1;
+                  return char_lm::run_on(ranks, text, s) ? 0 : 1;
                 }) == 0;
       return;
     }
