@@ -179,7 +179,8 @@ struct attention_block {
     alignas(64) float bias[P.has_any_bias() ? P.keys * padded : 1];
     if constexpr (P.has_any_bias()) sum_biases(at, first, bias);
     const float visible = visible_keys(at);
-    for (int i = 0; i < padded; i += lanes) softmax(weights + i, first + i, bias + i, visible);
+    for (int i = 0; i < padded; i += lanes)
+      softmax(weights + i, first + i, P.has_any_bias() ? bias + i : bias, visible);
     // The pointer is opaque, so that weights are broadcast from memory: where g++ knows the vectors
     // they are in, it would broadcast from these, with two instructions each, on ports on which
     // some processors multiply.
