@@ -157,12 +157,16 @@ def plan(c):
         adds = 3 * passes * (2 * own - 1 + (ranks - 1) / ranks)
         update = 7 * passes  # reads gradients, parameters and two states, and writes all but gradients
         ms = own * c.shard_ms + adds + exposed + update
-        # The reduce-scatter alone can be hidden; parameters are gathered after the update.
-        divided = own * c.shard_ms + adds + max(0, sent / 2 - c.shard_ms * 2 / 3) + update / ranks + sent / 2
+        # Whole blocks of 32768 parameters have one rank. The reduce-scatter alone can be hidden, and
+        # that only if there are several buckets, of a block for each rank.
+        blocks = -(-c.parameters // 32768)
+        share = -(-blocks // ranks) / blocks
+        hidden = c.shard_ms * 2 / 3 if blocks >= 2 * ranks else 0
+        divided = (own * c.shard_ms + adds + max(0, sent / 2 - hidden) + update * share + sent / 2)
         one = one or ms
         state = 8e-6 * c.parameters
         print(f"{ranks:5} {ms:10.2f} {sent:10.2f} {exposed:10.2f} {one / ranks / ms:11.2f} "
-              f"{divided:15.2f} {state:18.1f} -> {state / ranks:.2f}")
+              f"{divided:15.2f} {state:18.1f} -> {state * share:.2f}")
 
 
 def main():

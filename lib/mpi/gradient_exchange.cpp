@@ -30,7 +30,7 @@ void add_to(float* to, const float* more, std::size_t n) noexcept {
 
 namespace {
 
-// Enough for each rank to have a block of each bucket.
+// The floats of a bucket of whole blocks: enough for each rank to have a block.
 std::size_t least_for(std::span<const gradient_block> blocks, int ranks) {
   std::size_t longest = 0;
   for (gradient_block const& b : blocks) longest = std::max(longest, b.end - b.begin);
@@ -58,7 +58,8 @@ gradient_exchange::gradient_exchange(communicator ranks, std::span<float> gradie
     : ranks_(std::move(ranks)),
       gradients_(gradients),
       blocks_(std::move(blocks)),
-      buckets_(buckets_of(blocks_, least_for(blocks_, ranks_.size()))),
+      buckets_(buckets_of(blocks_,
+                          keeps_segments ? least_for(blocks_, ranks_.size()) : least_in_bucket)),
       owner_(blocks_.size()),
       keeps_segments_(keeps_segments) {
   for (gradient_bucket const& b : buckets_) {
