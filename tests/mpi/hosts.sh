@@ -17,21 +17,22 @@ clean() {
 agent=$(mktemp)
 trap clean EXIT
 trap 'exit 1' INT TERM
-if ! { ip netns add "$one" && ip netns add "$two" && unshare --uts true; } 2>/dev/null; then
+make_hosts() {
+  ip netns add "$one" && ip netns add "$two" && unshare --uts true &&
+    ip link add weft0 netns "$one" type veth peer name weft0 netns "$two" || return 1
+  i=1
+  for host in "$one" "$two"; do
+    ip -n "$host" link set lo up && ip -n "$host" address add "10.213.77.$i/24" dev weft0 &&
+      ip -n "$host" link set weft0 up && mkdir -p "/etc/netns/$host" &&
+      printf '127.0.0.1 localhost\n10.213.77.1 %s\n10.213.77.2 %s\n' "$one" "$two" \
+        >"/etc/netns/$host/hosts" || return 1
+    i=$((i + 1))
+  done
+}
+if ! make_hosts 2>/dev/null; then
   echo "hosts: no network namespaces can be made here"
   exit 77
 fi
-set -e
-ip link add weft0 netns "$one" type veth peer name weft0 netns "$two"
-i=1
-for host in "$one" "$two"; do
-  ip -n "$host" link set lo up
-  ip -n "$host" address add "10.213.77.$i/24" dev weft0
-  ip -n "$host" link set weft0 up
-  mkdir -p "/etc/netns/$host"
-  printf '127.0.0.1 localhost\n10.213.77.1 %s\n10.213.77.2 %s\n' "$one" "$two" >"/etc/netns/$host/hosts"
-  i=$((i + 1))
-done
 # Stands in for ssh: the host, then the command line.
 cat >"$agent" <<'END'
 #!/bin/sh
