@@ -21,7 +21,27 @@ class program_hash {
   }
   void add(const kernels::dropout_params& d) { numbers(d.stream, d.threshold); }
   void add(const attention_ref& a, int loops) {
-    for (auto const* o : {&a.query, &a.key, &a.value, &a.result}) add(*o, loops);
+    for (auto const* o : {&a.query,
+                          &a.key,
+                          &a.value,
+                          &a.mask,
+                          &a.bias,
+                          &a.offset,
+                          &a.begins,
+                          &a.lengths,
+                          &a.relative,
+                          &a.sink,
+                          &a.numbers,
+                          &a.result,
+                          &a.statistics,
+                          &a.g,
+                          &a.query_gradient,
+                          &a.key_gradient,
+                          &a.value_gradient,
+                          &a.bias_gradient,
+                          &a.relative_gradient,
+                          &a.sink_gradient})
+      add(*o, loops);
     numbers(a.has_mask, a.has_bias, a.has_offset, a.has_begins, a.has_lengths, a.has_relative,
             a.has_sink, a.lowest, a.highest, a.length_more, a.distances, a.origin);
     add(a.drop);

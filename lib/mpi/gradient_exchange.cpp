@@ -26,10 +26,6 @@ void add_to(float* to, const float* more, std::size_t n) noexcept {
   for (std::size_t i = 0; i < n; ++i) to[i] += more[i];
 }
 
-}  // namespace
-
-namespace {
-
 // The floats of a bucket of whole blocks: enough for each rank to have a block.
 std::size_t least_for(std::span<const gradient_block> blocks, int ranks) {
   std::size_t longest = 0;

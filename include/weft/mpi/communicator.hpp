@@ -44,9 +44,9 @@ class rank_error : public error {
 // The ranks that train together: weft::communicator(MPI_COMM_WORLD). Its copies share a duplicate
 // of the MPI communicator, so its messages never meet the caller's. MPI is to be initialised
 // before, with MPI_Init_thread and at least MPI_THREAD_SERIALIZED if ranks have several threads,
-// and to be finalised after the last copy is gone; weft::mpi_main does both. The members below are
-// collective: all ranks call them, in the same order. They throw weft::error where MPI reports a
-// fault.
+// and to be finalised after the last copy is gone; weft::mpi_main does both. What sends something,
+// the constructor included, is collective: all ranks call it, in the same order. It throws
+// weft::error where MPI reports a fault.
 class communicator {
  public:
   // Throws weft::error where MPI is not initialised.

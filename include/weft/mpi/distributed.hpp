@@ -40,18 +40,16 @@ struct sharding_options {
 
 // The trainer of a model whose batches are divided among ranks along the axis Batch:
 //
-//   weft::distributed<char_lm, Batch> trainer(weft::communicator(MPI_COMM_WORLD),
-//                                             weft::adamw{.learning_rate = 1e-3}, {.clip_norm =
-//                                             1});
+//   weft::distributed<char_lm, Batch> trainer(ranks, weft::adamw{.learning_rate = 1e-3});
 //   auto const [begin, end] = trainer.part(64);  // of 64 examples, those for this rank
 //   float loss = trainer.step(weft::arg<"tokens">(x), weft::arg<"targets">(y));
 //
-// All ranks construct one with the same arguments, and then call the same members in the same
-// order; these are collective, but for part and what only reads. Each step takes this rank's
-// examples: those of all ranks, in the order of ranks, are the global batch. Inputs without the
-// axis are the same on all ranks. The loss is a mean over Batch (such as weft::mean<Batch, Pos>):
-// gradients and loss are those of the global batch, in which each example has the same weight,
-// whatever the other lengths of its rank's run.
+// `ranks` is that of weft::mpi_main. All ranks construct one with the same arguments, and then call
+// the same members in the same order; these are collective, but for part and what only reads. Each
+// step takes this rank's examples: those of all ranks, in the order of ranks, are the global batch.
+// Inputs without the axis are the same on all ranks. The loss is a mean over Batch (such as
+// weft::mean<Batch, Pos>): gradients and loss are those of the global batch, in which each example
+// has the same weight, whatever the other lengths of its rank's run.
 //
 // The parameters have the same bits on 1, 2 or any other number of ranks with any number of
 // threads, where the ranks have the parts of the batch that part() gives them and processors whose
@@ -75,7 +73,7 @@ class distributed {
  public:
   // Collective. With the parameters of rank 0, initialised from the seed, for all. Throws
   // rank_error where a rank has another model, version of weft, optimizer or options than rank 0,
-  // and weft::error where there are less than 1 or more than 2^20 shards.
+  // or there are less than 1 or more than 2^20 shards.
   explicit distributed(communicator ranks, Optimizer optimizer = {}, training_options options = {},
                        std::uint64_t seed = 0, sharding_options sharding = {})
       : distributed(std::move(ranks), weft::parameters<Model>(seed), optimizer, std::move(options),
@@ -110,8 +108,8 @@ class distributed {
 
   // As in weft::trainer, with this rank's examples. Arguments with the axis Batch may have length 0
   // along it, and more than the model's bound, which is that of a shard. Returns the loss of the
-  // global batch. Throws rank_error where an argument of any rank is wrong, or one is at another
-  // step, and weft::error where no rank has an example, or more ranks than there are shards.
+  // global batch. Throws rank_error where an argument of any rank is wrong, one is at another
+  // step, no rank has an example, or more ranks than there are shards.
   template <class... Args>
   requires(detail::fault_of_arguments<source, Args...>() ==
            detail::argument_fault::none) float step(const Args&... args) {

@@ -40,10 +40,10 @@ struct segment_range {
 // it ends at a multiple of `unit`, or at the end of all.
 segment_range segment_of(std::size_t begin, std::size_t n, std::size_t unit, int rank, int ranks);
 
-// A bucket is cut into a segment for each rank. Each rank sends its
-// partial sums of a segment to the rank whose it is; that one adds them along the tree of sharding,
-// and sends the total to all: a reduce-scatter and an all-gather, with the same order of additions
-// for any number of ranks. The float32 sums are off by at most log2(shards) roundings.
+// A bucket is cut into a segment for each rank. Each rank sends its partial sums of a segment to
+// the rank whose it is; that one adds them along the tree of sharding, and sends the total to all:
+// a reduce-scatter and an all-gather, with the same order of additions for any number of ranks. The
+// float32 sums are off by at most log2(shards) roundings.
 //
 // Where MPI reports a fault, the others cannot be told any more: all ranks end.
 class gradient_exchange {
@@ -53,7 +53,6 @@ class gradient_exchange {
   gradient_exchange(communicator ranks, std::span<float> gradients,
                     std::vector<gradient_block> blocks, bool keeps_segments);
 
-  std::span<const gradient_bucket> buckets() const { return buckets_; }
   // What is sent when, a line for each bucket in the order of sending, for the program that
   // computes the gradients.
   std::string explained(const program& p) const;
@@ -105,8 +104,8 @@ class gradient_exchange {
   std::vector<gradient_block> blocks_;
   std::vector<gradient_bucket> buckets_;
   std::vector<int> owner_;  // the rank of each block
-  std::vector<std::vector<int>> size_,
-      begin_;                   // of each bucket's segments, in floats of the bucket
+  // Of each bucket's segments, in floats of the bucket.
+  std::vector<std::vector<int>> size_, begin_;
   std::size_t own_floats_ = 0;  // in the segments of this rank
   bool keeps_segments_;
 
