@@ -29,7 +29,7 @@ killed_saves() {
 
 item tests tests
 item killed-saves killed_saves
-item random-models tests/random/run.sh 400
+item random-models tests/random/run.sh 340
 item sanitizers-threads tests/sanitizers/run.sh threads
 item sanitizers-all tests/sanitizers/run.sh all
 item fuzz tests/fuzz/run.sh 300

@@ -15,6 +15,8 @@
 #include <utility>
 #include <vector>
 
+#include <boost/container/static_vector.hpp>
+
 #include "kernels/parts.hpp"
 #include "weft/kernels/call.hpp"
 
@@ -29,7 +31,8 @@ enum class layout {
 inline constexpr layout layouts[]{layout::contiguous, layout::padded, layout::permuted,
                                   layout::spaced};
 
-using extents = std::vector<std::ptrdiff_t>;
+// In place: copies of an index are made for every product that a test adds up.
+using extents = boost::container::static_vector<std::ptrdiff_t, max_loops>;
 
 // One to three loops, with extents near the number of lanes of a vector and far from it.
 inline const std::vector<extents> shapes{
@@ -50,7 +53,7 @@ constexpr dtype dtype_of() {
 template <class T>
 struct array {
   std::vector<T> memory;
-  std::vector<std::ptrdiff_t> stride;
+  extents stride;
   std::ptrdiff_t first = 0;
 
   static constexpr T canary = static_cast<T>(85.0f);
@@ -93,7 +96,7 @@ inline call make_call(op kind, const extents& extent) {
 // Calls f with the indices of each point of c's loops, the last one fastest.
 template <class F>
 void for_points(const call& c, F&& f) {
-  std::vector<std::ptrdiff_t> index(static_cast<std::size_t>(c.loops));
+  extents index(static_cast<std::size_t>(c.loops));
   std::function<void(int)> loop = [&](int l) {
     if (l == c.loops) return f(std::as_const(index));
     for (std::ptrdiff_t i = 0; i < c.extent[l]; ++i) {
@@ -104,7 +107,7 @@ void for_points(const call& c, F&& f) {
   loop(0);
 }
 
-inline std::ptrdiff_t offset(const operand& a, const std::vector<std::ptrdiff_t>& index) {
+inline std::ptrdiff_t offset(const operand& a, const extents& index) {
   std::ptrdiff_t sum = 0;
   for (std::size_t l = 0; l < index.size(); ++l) sum += index[l] * a.stride[l];
   return sum;

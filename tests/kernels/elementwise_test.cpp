@@ -119,7 +119,7 @@ int wrong(const table& kernels, const operation& o, array<R>& result, const exte
   int i = 0;
   ((c.operands[++i] = inputs.as_operand()), ...);
   expectation expected(result);
-  for_points(c, [&](const std::vector<std::ptrdiff_t>& index) {
+  for_points(c, [&](const extents& index) {
     double in[3]{};
     for (int k = 0; k < o.inputs; ++k)
       in[k] = at(c.operands[k + 1], offset(c.operands[k + 1], index));
@@ -275,7 +275,7 @@ BOOST_AUTO_TEST_CASE(the_result_may_alias_an_input) {
       const array<float> before = x;
       kernels.elementwise(c);
       int wrong = 0;
-      for_points(c, [&](const std::vector<std::ptrdiff_t>& index) {
+      for_points(c, [&](const extents& index) {
         const auto to = static_cast<std::size_t>(offset(c.operands[0], index));
         const auto from = static_cast<std::size_t>(offset(c.operands[2], index));
         wrong += x.memory[to] != before.memory[to] - g.memory[from];

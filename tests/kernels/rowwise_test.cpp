@@ -133,9 +133,9 @@ int wrong(const table& kernels, op kind, const extents& extent, unsigned over, a
   if (more.addend) c.operands[4] = more.addend->as_operand();
   const aligned scratch = scratch_for(c, row_scratch_bytes(c));
   // Rows by the indices of their kept loops; each lists the indices of its elements.
-  std::map<std::vector<std::ptrdiff_t>, std::vector<std::vector<std::ptrdiff_t>>> rows;
-  for_points(c, [&](const std::vector<std::ptrdiff_t>& index) {
-    std::vector<std::ptrdiff_t> key = index;
+  std::map<extents, std::vector<extents>> rows;
+  for_points(c, [&](const extents& index) {
+    extents key = index;
     for (std::size_t l = 0; l < key.size(); ++l)
       if (over >> l & 1u) key[l] = 0;
     rows[key].push_back(index);
@@ -391,7 +391,7 @@ BOOST_AUTO_TEST_CASE(the_log_softmax_adjoint_takes_one_element_of_g_per_row_by_i
         c.operands[3] = indices.as_operand();
         const aligned scratch = scratch_for(c, row_scratch_bytes(c));
         expectation expected(result);
-        for_points(c, [&](const std::vector<std::ptrdiff_t>& point) {
+        for_points(c, [&](const extents& point) {
           const auto value = [&](int o) { return at(c.operands[o], offset(c.operands[o], point)); };
           const double index = value(3);
           const bool inside = index >= 0 && index < static_cast<double>(extent[over]);
