@@ -42,29 +42,14 @@ using tiles::tag;
 using tiles::vec;
 
 // The rows of a head are strided, which hardware prefetchers do not predict: prefetches a row some
-// rows ahead. Not unrolled: most rows have few cache lines, and clang would unroll the loop by
-// eight.
+// rows ahead.
 template <class T>
 HWY_INLINE void prefetch_row(const slice<T>& m, std::ptrdiff_t i, std::ptrdiff_t columns) {
   constexpr std::ptrdiff_t rows_ahead = 8, line = 64 / sizeof(float);
   if (m.column != 1) return;
   const T* row = m.data + (i + rows_ahead) * m.row;
-#pragma GCC unroll 1
   for (std::ptrdiff_t j = 0; j < columns; j += line) hwy::Prefetch(row + j);
 }
-
-// Rows that will be read soon and are in no cache near the core.
-struct next_rows {
-  slice<const float> matrix;
-  std::ptrdiff_t columns;
-
-  HWY_INLINE void prefetch(std::ptrdiff_t i) const {
-    constexpr std::ptrdiff_t line = 64 / sizeof(float);
-#pragma GCC unroll 1
-    for (std::ptrdiff_t j = 0; j < columns; j += line)
-      hwy::Prefetch(matrix.data + i * matrix.row + j * matrix.column);
-  }
-};
 
 // The first row of m, in place or, if its elements are strided, copied to `copy`.
 const float* contiguous_row(const slice<const float>& m, std::ptrdiff_t columns, float* copy) {
@@ -241,10 +226,7 @@ class adjoint {
     row_ = floats + s.row;
   }
 
-  // `next` is the batch index after b, or b if there is none. Its rows are prefetched one by one
-  // during b's last block: all at once they would stall everything else.
-  void run(const batch_index& b, const batch_index& next) {
-    set_next_rows({c_, next});
+  void run(const batch_index& b) {
     batch_ = b;
     // Constructed in place: a copy would load what was just stored, which stalls until the stores
     // are in the cache.
@@ -266,7 +248,6 @@ class adjoint {
            queries_.begin = queries_.end) {
         queries_.end = std::min(visible.end, queries_.begin + max_adjoint_queries);
         band_range_ = band_range(at_.band, queries_, keys_);
-        is_last_ = keys_.end == keys && queries_.end == visible.end;
         pack_queries();
         if (keys_.begin == 0 && is_requested(c_.sink_gradient)) add_sink_gradients();
         multiply_scores();
@@ -298,18 +279,6 @@ class adjoint {
   }
   index_range strip_of_keys(std::ptrdiff_t j) const {
     return {j, std::min(j + tiles::rows, keys_.size())};
-  }
-
-  // Sets the rows of the next batch index to prefetch.
-  void set_next_rows(const adjoint_view& next) {
-    next_rows_[0] = {next.query, depth_};
-    next_rows_[1] = {next.g, values_};
-    next_rows_[2] = {next.result, values_};
-    next_rows_[3] = {next.key, depth_};
-    next_rows_[4] = {next.value, values_};
-    next_rows_[5] = {next.query_gradient, depth_};
-    next_rows_[6] = {next.key_gradient, depth_};
-    next_rows_[7] = {next.value_gradient, values_};
   }
 
   // Stores zeros to rows of a gradient that have no terms, unless the gradient is added to.
@@ -468,9 +437,8 @@ class adjoint {
       biased ? softmax_and_grad_of_rows<true, true>() : softmax_and_grad_of_rows<true, false>();
   }
 
-  // Not inlined: so clang 14 too keeps the loops' constants in registers.
   template <bool Capped, bool Biased>
-  HWY_NOINLINE void softmax_and_grad_of_rows() {
+  void softmax_and_grad_of_rows() {
     const bool one_bias_row = c_.bias.stride[loop_.query] == 0 &&
                               c_.mask.stride[loop_.query] == 0 && c_.relative.data == nullptr &&
                               !at_.limits.any();
@@ -485,8 +453,6 @@ class adjoint {
       index_range unmasked{round_up(each.begin, lanes()), each.end / lanes() * lanes()};
       if (unmasked.begin >= unmasked.end) unmasked = {all.end, all.end};
       for (std::ptrdiff_t i = strip.begin; i < strip.end; ++i) {
-        if (is_last_)
-          for (const next_rows& rows : next_rows_) rows.prefetch(i);
         if (Biased && (i == 0 || !one_bias_row)) sum_biases(i);
         const score_row r{weights_.data + i * weights_.row,
                           score_gradient_.data + i * score_gradient_.row,
@@ -549,8 +515,6 @@ class adjoint {
   adjoint_view at_;
   index_range queries_{}, keys_{};
   band_range band_range_;
-  bool is_last_ = false;  // the last pair of blocks of the batch index
-  next_rows next_rows_[8];
   // Pointers into the scratch.
   packed_matrix key_, key_transposed_, value_transposed_, key_gradient_, value_gradient_;
   packed_matrix query_, g_, query_gradient_, weights_, score_gradient_;
@@ -583,15 +547,11 @@ void attention_adjoint(const attention_call& c) noexcept {
   };
   const auto [begin, end] = range_of(items, c.part);
   if (begin == end) return;
-  batch_index b, next = index_of(begin, 0);
   for (std::ptrdiff_t item = begin; item < end; ++item) {
     for (std::ptrdiff_t term = 0; term < terms; ++term) {
-      b = next;
-      next = term + 1 < terms ? index_of(item, term + 1)
-             : item + 1 < end ? index_of(item + 1, 0)
-                              : b;
+      const batch_index b = index_of(item, term);
       if (term == 0) clear_bias_gradients(c, shared, b);
-      each.run(b, next);
+      each.run(b);
     }
   }
 }

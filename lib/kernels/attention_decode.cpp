@@ -109,8 +109,7 @@ class decode_step {
     // Constructed in place: a copy would load what was just stored, which stalls until the stores
     // are in the cache.
     const attention_view& at = *std::construct_at(&head.at, c_, batch);
-    // Stored in full vectors, as it is loaded: g++ would store half vectors, and a load of both
-    // halves would stall on them.
+    // Stored in full vectors, as it is loaded: a load that spans two stores would wait for both.
     const vec scale = hn::Set(tag(), scale_);
     map<float>(
         depth_, [&](vec v) HWY_ATTR { return hn::Mul(scale, v); }, head.query, at.query.data);
@@ -199,7 +198,7 @@ class decode_step {
         if (*at.mask.at(0, keys.begin + j) == 0) scores[j] = -infinity;
   }
 
-  // Not inlined: clang would spill tanh's constants, and reload them for each query.
+  // Not inlined: the constants of tanh would stay in registers, or be spilled, through other loops.
   HWY_NOINLINE static void cap_scores(float* s, std::ptrdiff_t count, float soft_cap) {
     const tag d;
     const vec cap = hn::Set(d, soft_cap);

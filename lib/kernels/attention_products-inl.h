@@ -25,7 +25,7 @@ using query_tag = hn::CappedTag<float, max_dot_lanes>;
 using query_vec = hn::Vec<query_tag>;
 
 // Accumulators, the vectors of the rhs and one broadcast element of the lhs stay in registers: up
-// to 24 + 4 + 1 of 32, or 12 + 2 + 1 of 16. With none to spare, clang 19 would spill accumulators.
+// to 24 + 4 + 1 of 32, or 12 + 2 + 1 of 16. With none to spare, accumulators would be spilled.
 constexpr std::size_t product_sums = has_32_registers ? 24 : 12;
 constexpr std::size_t product_vectors = has_32_registers ? 4 : 2;
 constexpr std::size_t max_product_rows = 8;  // of a register tile
@@ -81,9 +81,7 @@ HWY_INLINE void sum_products(std::index_sequence<I...>, const tile_of_product& t
     constexpr std::size_t rows = sizeof...(I);
     (hwy::Prefetch(a + static_cast<std::ptrdiff_t>(rows + I) * row), ...);
   }
-  // Unrolled by four: fewer instructions, and the processor predicts the last iteration.
-#pragma GCC unroll 4
-  for (std::ptrdiff_t k = t.depth.size(); k > 0; --k, a = opaque(a + lhs_step), b += rhs_step) {
+  for (std::ptrdiff_t k = t.depth.size(); k > 0; --k, a += lhs_step, b += rhs_step) {
     const query_vec b0 = hn::LoadU(d, b);
     const query_vec b1 = Vectors > 1 ? hn::LoadU(d, b + lanes) : b0;
     const query_vec b2 = Vectors > 2 ? hn::LoadU(d, b + 2 * lanes) : b0;
@@ -128,10 +126,8 @@ HWY_INLINE void with_sums(const tile_of_product& t, Sums... sums) {
   }
 }
 
-// Not inlined, so that all addresses are in general-purpose registers: g++ would keep those of a
-// loop over tiles in vector registers, and moves from there wait for the sums of the tile before.
 template <std::size_t Rows, std::size_t Vectors>
-HWY_NOINLINE void tile(const tile_of_product& t) {
+void tile(const tile_of_product& t) {
   with_sums<Rows, Vectors>(t);
 }
 

@@ -45,21 +45,7 @@ class offset_list {
   // Pointers at these offsets from an origin. Those after the first `count` repeat the last one.
   template <class T, std::size_t N>
   void pointers(T* origin, std::size_t count, T* (&to)[N]) const {
-    // Each from the one before: g++ would compute them all as a vector, and loads of single
-    // pointers from what was stored as a vector have to wait.
-    if (table_ == nullptr) {
-      T* pointer = origin + first_;
-      for (std::size_t i = 0; i < N; ++i) {
-        to[i] = pointer;
-        if (i + 1 < count) pointer += step_;
-      }
-    } else {
-      const std::ptrdiff_t* at = table_;
-      for (std::size_t i = 0; i < N; ++i) {
-        to[i] = origin + *at;
-        if (i + 1 < count) ++at;
-      }
-    }
+    for (std::size_t i = 0; i < N; ++i) to[i] = origin + (*this)[std::min(i, count - 1)];
   }
 
   // The offsets from the i-th iteration on.

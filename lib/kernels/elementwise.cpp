@@ -218,8 +218,7 @@ void fill_rows(std::ptrdiff_t rows, std::ptrdiff_t n, std::byte* to, std::ptrdif
     auto* p = reinterpret_cast<T*>(to);
     for (std::ptrdiff_t j = 0; j < at_once; ++j)
       hn::StoreU(v, d, p + std::min(groups + j * lanes, last));
-    // opaque() keeps clang from making three loops of this: rows are short.
-    for (const T* const end = p + groups; p < end; p = opaque(p + at_once * lanes))
+    for (const T* const end = p + groups; p < end; p += at_once * lanes)
       for (std::ptrdiff_t j = 0; j < at_once; ++j) hn::StoreU(v, d, p + j * lanes);
   }
 }

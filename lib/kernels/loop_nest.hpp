@@ -70,8 +70,7 @@ HWY_INLINE loop_nest coalesce(const call& c, int operands, unsigned which, int k
       n.extent[n.last()] *= extent[l];
     else
       n.extent[n.loops++] = extent[l];
-    // A constant trip count, so that the loop is unrolled; else clang would use gathers for
-    // AVX-512.
+    // All of them: a constant trip count is unrolled.
     for (int o = 0; o < max_operands; ++o) n.stride[o][n.last()] = c.operands[o].stride[l];
   }
   if (n.loops == 0) {
@@ -82,15 +81,6 @@ HWY_INLINE loop_nest coalesce(const call& c, int operands, unsigned which, int k
 }
 HWY_INLINE loop_nest coalesce(const call& c, int operands, unsigned which = ~0u, int key = 0) {
   return coalesce(c, operands, which, key, c.extent);
-}
-
-// Returns n. Prevents g++ from merging two scalar loads into a vector load, which fails
-// store-to-load forwarding because the values were just stored separately.
-HWY_INLINE std::ptrdiff_t opaque_scalar(std::ptrdiff_t n) {
-#if HWY_COMPILER_GCC_ACTUAL
-  asm("" : "+r"(n));
-#endif
-  return n;
 }
 
 // Calls f(offsets, steps, count) for runs of points along the last of the first `loops` loops:
@@ -110,7 +100,7 @@ HWY_INLINE void for_each_run(const loop_nest& n, int loops, item_range points, F
   }
   const int last = std::max(loops - 1, 0);  // without loops, there is one point
   std::ptrdiff_t step[operands];
-  for (int o = 0; o < operands; ++o) step[o] = opaque_scalar(n.stride[o][last]);
+  for (int o = 0; o < operands; ++o) step[o] = n.stride[o][last];
   for (;;) {
     const std::ptrdiff_t count = std::min(remaining, n.extent[last] - index[last]);
     f(std::as_const(offset), std::as_const(step), count);

@@ -6,7 +6,6 @@
 #define WEFT_KERNELS_MICROKERNEL_INL_H_
 #endif
 
-#include <atomic>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -31,10 +30,6 @@ static_assert(tile_rows <= max_tile_rows && tile_vectors * max_dot_lanes <= max_
 // Up to this many rows (skinny m), reading the rhs takes longer than multiplying with it. It is
 // read once, from end to end, and bfloat16 is widened in registers; for more rows, panel by panel.
 constexpr std::size_t max_skinny_m = 4;
-
-// Up to this many rows leave registers for the vectors of the rhs, which g++ would reload for each
-// row: a tenth slower. Without FMA, reloading them is free.
-constexpr std::size_t rows_with_spare_registers = !HWY_NATIVE_FMA ? 0 : has_32_registers ? 4 : 2;
 
 // The bits of a bfloat16: the upper half of a float.
 using bf16 = std::uint16_t;
@@ -162,28 +157,17 @@ HWY_INLINE void multiply_add(std::index_sequence<R...>, std::index_sequence<I...
   const T* b = rhs.data;
   const std::ptrdiff_t lhs_step = UnitStep ? 1 : lhs.step, rhs_step = rhs.step;
   std::ptrdiff_t at = 0;
-  // With more than one row, all bfloat16 vectors are loaded before any is widened: alternating, as
-  // clang would, four rows took 5 to 7 % longer.
-  constexpr bool keeps_in_registers =
-      std::is_same_v<T, bf16> ? sizeof...(R) > 1 : sizeof...(R) <= rows_with_spare_registers;
-  const auto column = [d](const T* from) HWY_ATTR {
-    const vec v = load(d, from);
-    return keeps_in_registers ? opaque(v) : v;
-  };
   for (; depth != 0; --depth, at += lhs_step, b += rhs_step) {
     // Before the loads: after them, two to four rows with weights in L3 measured a tenth slower.
     hwy::Prefetch(prefetch.data);
     prefetch.data += prefetch.step;
-    const vec v0 = column(b);
-    const vec v1 = Vectors > 1 ? column(b + lanes) : v0;
-    const vec v2 = Vectors > 2 ? column(b + 2 * lanes) : v0;
+    const vec v0 = load(d, b);
+    const vec v1 = Vectors > 1 ? load(d, b + lanes) : v0;
+    const vec v2 = Vectors > 2 ? load(d, b + 2 * lanes) : v0;
     const vec b0 = promoted<T>(v0), b1 = promoted<T>(v1), b2 = promoted<T>(v2);
     ((sums = add_product<T>(hn::Set(d, row[I / Vectors][at]), pick<I % Vectors>(b0, b1, b2), sums)),
      ...);
   }
-  // The row pointers of the result are recomputed, as the loop needs the registers: g++ would keep
-  // them in vector registers meanwhile, and clang on the stack.
-  std::atomic_signal_fence(std::memory_order_acquire);
   float* const to[]{result.row[R] + result.column...};
   if (result.add) {
     ((sums = hn::Add(sums, hn::LoadU(d, to[I / Vectors] + I % Vectors * lanes))), ...);
@@ -193,15 +177,12 @@ HWY_INLINE void multiply_add(std::index_sequence<R...>, std::index_sequence<I...
       const vec scale = hn::Set(d, end->scale);
       ((sums = hn::Mul(sums, scale)), ...);
     }
-    // Two loops: with both kinds in one, clang makes a single addition, and spills its operand.
     for (int a = 0; a < end->addends; ++a) {
       const float* const* from = end->addend[a].row;
-      if (!end->addend[a].broadcast)
+      if (end->addend[a].broadcast)
+        ((sums = hn::Add(sums, hn::Set(d, *from[I / Vectors]))), ...);
+      else
         ((sums = hn::Add(sums, hn::LoadU(d, from[I / Vectors] + I % Vectors * lanes))), ...);
-    }
-    for (int a = 0; a < end->addends; ++a) {
-      const float* const* from = end->addend[a].row;
-      if (end->addend[a].broadcast) ((sums = hn::Add(sums, hn::Set(d, *from[I / Vectors]))), ...);
     }
   }
   (hn::StoreU(sums, d, to[I / Vectors] + I % Vectors * lanes), ...);

@@ -45,8 +45,6 @@ class n_tiles {
   // How many of `count` columns from `first` on are within one run of the inner loop.
   std::size_t run(std::size_t first, std::size_t count) const { return loops_.run(first, count); }
 
-  // Tiles are computed where they are used: g++ would copy a stored one as vectors, whose loads
-  // would wait for the stores of its members.
   n_tile tile_at(std::size_t first) const {
     const tile_extent t = extent_of_tile(loops_, first, packed_ ? count_ : part_.end(),
                                          hn::Lanes(tag()), tile_vectors);

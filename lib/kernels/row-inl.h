@@ -1,5 +1,4 @@
-// Passes over contiguous rows: map, and sums and maxima of what a map would return. Functions are
-// captured by reference: g++ copies closures that hold vectors through memory, row by row.
+// Passes over contiguous rows: map, and sums and maxima of what a map would return.
 #if defined(WEFT_KERNELS_ROW_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef WEFT_KERNELS_ROW_INL_H_
 #undef WEFT_KERNELS_ROW_INL_H_
@@ -158,8 +157,7 @@ struct max_and_nan_check {
   HWY_INLINE static max_and_nan_check start() {
     return {accumulator<D, max_no_nan>::start(), accumulator<D, plus>::start()};
   }
-  HWY_INLINE void add(vec_array<D, accumulators> some) {
-    some.map([](V v) HWY_ATTR { return opaque(v); });
+  HWY_INLINE void add(const vec_array<D, accumulators>& some) {
     numbers.add(some);
     sums.add(some);
   }
@@ -171,7 +169,7 @@ struct max_and_nan_check {
     numbers.add_partial(n, v);
     sums.add_partial(n, v);
   }
-  // NaN if a sum is. The maximum comes first: g++ would spill what only a branch needs.
+  // NaN if a sum is.
   HWY_INLINE float combined() const {
     const float number = numbers.combined();
     return has_no_nan(sums.all.combine(plus())) ? number : nan;
@@ -314,7 +312,7 @@ HWY_INLINE double sum_of_products(std::size_t n, const float* x, const float* y)
   })[0];
 }
 
-// Not inline: next to another pass over a row, g++ has no registers left for this one.
+// Not inlined, as it is called for rows with NaN only.
 HWY_NOINLINE inline float max_with_nan(std::size_t n, const float* x) {
   return accumulate<accumulator<hn::ScalableTag<float>, max_nan>>(n, x);
 }

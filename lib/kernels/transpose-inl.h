@@ -123,12 +123,10 @@ template <class D, class F, class N, class G>
 HWY_INLINE void transpose_strip(D d, std::size_t columns, F at, N next, G put) {
   constexpr std::size_t lanes = hn::MaxLanes(D());
   std::size_t k = 0;
-  // `at` is copied: through a reference, g++ does not see that it holds only an array of pointers,
-  // keeps these in memory, and stores the last columns once more after the loop.
   if constexpr (lanes >= 8) {
     for (; k + 8 <= columns; k += 8) {
       const auto every_eighth = [at](std::size_t j) HWY_ATTR {
-        return opaque(load_runs<lanes, 8>([&](std::size_t r) HWY_ATTR { return at(8 * r + j); }));
+        return load_runs<lanes, 8>([&](std::size_t r) HWY_ATTR { return at(8 * r + j); });
       };
       const auto a =
           transpose_blocks(d, every_eighth(0), every_eighth(1), every_eighth(2), every_eighth(3));
@@ -147,7 +145,7 @@ HWY_INLINE void transpose_strip(D d, std::size_t columns, F at, N next, G put) {
   }
   for (; k < columns; k += 4) {
     const auto every_fourth = [at](std::size_t j) HWY_ATTR {
-      return opaque(load_runs<lanes, 4>([&](std::size_t r) HWY_ATTR { return at(4 * r + j); }));
+      return load_runs<lanes, 4>([&](std::size_t r) HWY_ATTR { return at(4 * r + j); });
     };
     const auto a =
         transpose_blocks(d, every_fourth(0), every_fourth(1), every_fourth(2), every_fourth(3));
@@ -174,7 +172,7 @@ void transpose_row_major(D d, const matrix& m, float factor, float* to, std::ptr
   for (std::size_t strips = rows / lanes; strips > 0; --strips) {
     const float* row[blocks];
     for (auto& r : row) {
-      r = opaque(from);
+      r = from;
       from += 4 * next_row;
     }
     float* column = to;
@@ -184,11 +182,11 @@ void transpose_row_major(D d, const matrix& m, float factor, float* to, std::ptr
           return row[j / 4] + static_cast<std::ptrdiff_t>(j % 4) * next_row;
         },
         [&row](std::size_t n) {
-          for (auto& r : row) r = opaque(r + n);
+          for (auto& r : row) r += n;
         },
         [=, &column](auto v) HWY_ATTR {
           hn::StoreU(hn::Mul(f, v), d, column);
-          column = opaque(column + pitch);
+          column += pitch;
         });
     to += lanes;
   }

@@ -39,7 +39,7 @@ template <bool with_momentum, bool nesterov>
 void descend(const sgd_step& step) {
   const sgd_step s = step;  // a copy, which no store can alias
   for_vectors(s.size, [&](auto memory, std::size_t i) HWY_ATTR {
-    const V p = opaque(memory.load(s.parameter + i));
+    const V p = memory.load(s.parameter + i);
     V d = hn::Mul(memory.load(s.gradient + i), value(s.gradient_scale));
     d = hn::MulAdd(value(s.weight_decay), p, d);
     if constexpr (with_momentum) {

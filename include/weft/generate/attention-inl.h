@@ -181,11 +181,8 @@ struct attention_block {
     const float visible = visible_keys(at);
     for (int i = 0; i < padded; i += lanes)
       softmax(weights + i, first + i, P.has_any_bias() ? bias + i : bias, visible);
-    // The pointer is opaque, so that weights are broadcast from memory: where g++ knows the vectors
-    // they are in, it would broadcast from these, with two instructions each, on ports on which
-    // some processors multiply.
-    dot_matrix<weighted, count>({kernels::HWY_NAMESPACE::opaque(&weights[0]), at.read(3),
-                                 at.write() + first * P.result_row, nullptr, nullptr});
+    dot_matrix<weighted, count>(
+        {weights, at.read(3), at.write() + first * P.result_row, nullptr, nullptr});
     if constexpr (P.banded || P.has_lengths || P.has_any_bias())
       if (HWY_UNLIKELY(has_nan(at.write() + first * P.result_row)))
         sum_visible(at, first, weights, bias, visible);

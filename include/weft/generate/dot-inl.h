@@ -41,8 +41,7 @@ inline constexpr bool is_narrow = T.lhs_depth == 1 && lanes_of<lanes_for<T.colum
                                   T.columns <= lanes_of<lanes_for<T.columns>>;
 
 // Whether the epilogue is applied in the register tile. Others need more constants than there are
-// registers beside the accumulators: g++ would keep the constants in registers and spill the
-// accumulators.
+// registers beside the accumulators.
 constexpr bool fuses_epilogue(op epilogue) {
   return epilogue == op::copy || epilogue == op::relu;
 }
@@ -77,7 +76,6 @@ struct tile {
   template <int... J>
   HWY_INLINE static void load_rhs(std::integer_sequence<int, J...>, V* to, const float* from) {
     ((to[J] = load_columns < T.rhs_is_padded ? lanes : count < J >> (from + J * lanes)), ...);
-    ((to[J] = kernels::HWY_NAMESPACE::opaque(to[J])), ...);
   }
   template <int... K>
   HWY_INLINE static void load_all_rhs(std::integer_sequence<int, K...>, V* to, const float* from) {
@@ -114,7 +112,7 @@ struct tile {
   template <int... R>
   HWY_INLINE static void load_quads(std::integer_sequence<int, R...>, [[maybe_unused]] V* to,
                                     [[maybe_unused]] const float* lhs) {
-    ((to[R] = kernels::HWY_NAMESPACE::opaque(hn::LoadDup128(D(), lhs + R * T.lhs_row))), ...);
+    ((to[R] = hn::LoadDup128(D(), lhs + R * T.lhs_row)), ...);
   }
   // Some steps along the depth, unrolled.
   template <int Quads, int... C>
@@ -214,8 +212,8 @@ HWY_INLINE void loop_m(int count, tile_operands& at) {
   }
   for (int i = 0; i < count; ++i) {
     tile::run(at.lhs, rhs, at.result, at.a, at.b);
-    at.lhs = kernels::HWY_NAMESPACE::opaque(at.lhs + Rows * T.lhs_row);
-    at.result = kernels::HWY_NAMESPACE::opaque(at.result + Rows * T.result_row);
+    at.lhs += Rows * T.lhs_row;
+    at.result += Rows * T.result_row;
     if constexpr (T.addends > 0) at.a += Rows * a_row;
     if constexpr (T.addends > 1) at.b += Rows * b_row;
   }

@@ -61,14 +61,6 @@ struct fused_row {
   HWY_INLINE void operator()(const operands& row) const {
     constexpr int tail = static_cast<int>(P.length % lanes);
     std::ptrdiff_t at = 0;
-    // Unrolled: with g++ the loop overhead would be as many instructions as the body.
-    if constexpr (is_cheap(P))
-      for (; at + 4 * lanes <= P.length; at += 4 * lanes) {
-        vector<lanes>(row, at);
-        vector<lanes>(row, at + lanes);
-        vector<lanes>(row, at + 2 * lanes);
-        vector<lanes>(row, at + 3 * lanes);
-      }
     for (; at + lanes <= P.length; at += lanes) vector<lanes>(row, at);
     if constexpr (tail != 0) vector<tail>(row, P.length - tail);
   }

@@ -28,9 +28,8 @@ struct rotation {
     using D = hn::CappedTag<float, vector_lanes>;
     using V = hn::Vec<D>;
     const D d;
-    using kernels::HWY_NAMESPACE::opaque;
-    const V cosine = opaque(load<D, count>(row.read(2) + i));
-    const V sine = opaque(load<D, count>(row.read(3) + i));
+    const V cosine = load<D, count>(row.read(2) + i);
+    const V sine = load<D, count>(row.read(3) + i);
     V a, b;
     if constexpr (P.partner == 1) {
       kernels::HWY_NAMESPACE::load_pairs(d, row.read(1) + 2 * i, a, b);
@@ -38,8 +37,6 @@ struct rotation {
       a = load<D, count>(row.read(1) + i);
       b = load<D, count>(row.read(1) + P.partner + i);
     }
-    a = opaque(a);
-    b = opaque(b);
     const V first = hn::NegMulAdd(b, sine, hn::Mul(a, cosine));
     const V second = hn::MulAdd(a, sine, hn::Mul(b, cosine));
     if constexpr (P.partner == 1) {

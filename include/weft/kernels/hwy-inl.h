@@ -158,7 +158,7 @@ HWY_INLINE auto less_or_equal(V a, V b) {
 }
 
 // Converts to int32: rounds toward zero, saturates; NaN gives 0. For AVX2 and AVX-512, Highway's
-// saturation takes more instructions, most of all with g++.
+// saturation takes more instructions.
 template <class D, class V>
 HWY_INLINE hn::Vec<D> saturated(D d, V v) {
 #if HWY_TARGET == HWY_AVX2 || (HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3)
@@ -177,8 +177,7 @@ HWY_INLINE hn::Vec<D> saturated(D d, V v) {
 #endif
 }
 
-// Optimisation barrier that keeps v in a register: g++ would reload it if it has few uses, and
-// clang would reload it for each element that is broadcast.
+// Optimisation barrier that keeps v in a register: a compiler may else load it again for each use.
 template <class V>
 HWY_INLINE V opaque(V v) {
 #if !HWY_COMPILER_MSVC && HWY_ARCH_X86 && HWY_TARGET <= HWY_SSSE3
@@ -187,9 +186,7 @@ HWY_INLINE V opaque(V v) {
   return v;
 }
 
-// The same for a pointer that a loop advances. clang would compute addresses some strides away by
-// adding up strides, and those of an unrolled loop each from its own register, most of which it
-// spills.
+// The same for a pointer: what it points to is then unknown while compiling.
 template <class T>
 HWY_INLINE T* opaque(T* p) {
 #if !HWY_COMPILER_MSVC
@@ -207,15 +204,14 @@ HWY_INLINE T* ordered_after([[maybe_unused]] V v, T* p) {
   return p;
 }
 
-// Deinterleaves pairs in memory: the first elements to a, the second ones to b. Each vector is
-// loaded once: g++ would load both again for b.
+// Deinterleaves pairs in memory: the first elements to a, the second ones to b.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE void load_pairs(D d, const float* from, V& a, V& b) {
 #if HWY_TARGET == HWY_SCALAR
   hn::LoadInterleaved2(d, from, a, b);
 #else
-  const V lower = opaque(hn::LoadU(d, from));
-  const V upper = opaque(hn::LoadU(d, from + hn::Lanes(d)));
+  const V lower = hn::LoadU(d, from);
+  const V upper = hn::LoadU(d, from + hn::Lanes(d));
   a = hn::ConcatEven(d, upper, lower);
   b = hn::ConcatOdd(d, upper, lower);
 #endif
@@ -256,8 +252,8 @@ HWY_INLINE V odd_by_block(V a, V b) {
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE void load_pairs_by_block(D d, const float* from, V& a, V& b) {
 #if HWY_TARGET == HWY_AVX2
-  const V lower = opaque(hn::LoadU(d, from));
-  const V upper = opaque(hn::LoadU(d, from + hn::Lanes(d)));
+  const V lower = hn::LoadU(d, from);
+  const V upper = hn::LoadU(d, from + hn::Lanes(d));
   a = even_by_block(lower, upper);
   b = odd_by_block(lower, upper);
 #else
@@ -285,18 +281,13 @@ HWY_INLINE V in_order(V v) {
 
 #if HWY_TARGET != HWY_SCALAR && !HWY_HAVE_SCALABLE
 // Interleaves the even, or odd, 128-bit blocks of a and b, for vectors of two blocks or more. Newer
-// versions of Highway have these as hn::InterleaveEvenBlocks and hn::InterleaveOddBlocks. For
-// AVX-512, g++ would shuffle b and then blend.
+// versions of Highway have these as hn::InterleaveEvenBlocks and hn::InterleaveOddBlocks.
 template <class D, class V>
 HWY_INLINE V interleave_even_blocks(D d, V a, V b) {
   if constexpr (hn::MaxLanes(D()) == 8) {
     return hn::ConcatLowerLower(d, b, a);
   } else {
-#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
-    return V{_mm512_mask_shuffle_f32x4(a.raw, 0xF0F0, b.raw, b.raw, _MM_SHUFFLE(2, 3, 0, 1))};
-#else
     return hn::OddEvenBlocks(hn::SwapAdjacentBlocks(b), a);
-#endif
   }
 }
 template <class D, class V>

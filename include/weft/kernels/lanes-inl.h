@@ -15,8 +15,8 @@ namespace weft::kernels::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// The reduction by f of all lanes of v, in each lane of a vector of at most eight lanes. Highway's
-// sum and maximum for AVX-512 are broadcast to a full vector; g++ does so even if one lane is used.
+// The reduction by f of all lanes of v, in each lane of a vector of at most eight lanes.
+// Highway's sum and maximum for AVX-512 are broadcast to a full vector.
 #if HWY_TARGET == HWY_SCALAR
 template <class D, class F>
 HWY_INLINE hn::Vec<D> reduce_lanes(D /*d*/, hn::Vec<D> v, F /*f*/) {
@@ -39,17 +39,9 @@ HWY_INLINE auto reduce_lanes(D d, hn::Vec<D> v, F f) {
 }
 #endif
 
-// The same as a scalar. Eight lanes are split into two vectors of four, for which every compiler
-// has one fast instruction: the swap of halves that clang 14 emits takes twice as long on AMD
-// processors.
+// The same as a scalar.
 template <class D, class F>
 HWY_INLINE hn::TFromD<D> reduce_to_scalar(D d, hn::Vec<D> v, F f) {
-#if HWY_TARGET != HWY_SCALAR
-  if constexpr (hn::MaxLanes(D()) > 4) {
-    const hn::Half<D> half;
-    return reduce_to_scalar(half, f(hn::LowerHalf(half, v), hn::UpperHalf(half, v)), f);
-  }
-#endif
   return hn::GetLane(reduce_lanes(d, v, f));
 }
 

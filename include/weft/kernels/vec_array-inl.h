@@ -22,14 +22,11 @@ struct vec_array {
 
   V at[size];
 
-#if !HWY_ARCH_X86
-  // Implicit constructors lack HWY_ATTR, so g++ could not inline those of NEON's vectors. Vectors
-  // of x86 need none, and with these g++ would allocate registers differently.
+  // Implicit constructors lack HWY_ATTR, without which those of NEON's vectors cannot be inlined.
   HWY_INLINE vec_array() {}
   template <class... W>
   requires(sizeof...(W) == size && (std::is_same_v<W, V> && ...)) HWY_INLINE vec_array(W... vectors)
       : at{vectors...} {}
-#endif
 
   // The vectors f(j) for each index j.
   template <class F>

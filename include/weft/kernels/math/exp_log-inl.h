@@ -101,8 +101,7 @@ HWY_INLINE vec_array<D, n> exp(D d, vec_array<D, n> x) {
   // larger.
   vec_array<D, n> size = x;
   size.map([](V v) HWY_ATTR { return hn::Abs(v); });
-  // Opaque: of a known constant, g++ would take the minimum and compare that.
-  const auto bound = hn::BitCast(di, opaque(hn::Set(d, 87.0f)));
+  const auto bound = hn::BitCast(di, hn::Set(d, 87.0f));
   if (HWY_LIKELY(hn::AllTrue(di, hn::Lt(max_bits(d, size), bound))))
     x = exp_normal(d, x);
   else
@@ -147,8 +146,7 @@ HWY_INLINE V exp2_of_product(D d, V a, V b) {
 // results below 2^-125 have an absolute error below 2^-125. Twice, so that at the bound, which is
 // -128 times the ln 2 subtracted, the exponents add up to 0.
 //
-// With several vectors and few registers, the constants of the range reduction are in memory too:
-// g++ would broadcast them for each row and spill them.
+// With several vectors and few registers, the constants of the range reduction are in memory too.
 template <class D, int n>
 HWY_INLINE vec_array<D, n> twice_exp(D d, vec_array<D, n> x) {
   using V = hn::Vec<D>;

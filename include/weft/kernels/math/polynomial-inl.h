@@ -30,10 +30,8 @@ struct coefficients {
 };
 
 // Coefficient i of c0 + c1 x + c2 x^2 + … If all coefficients fit in registers they are literals,
-// which compilers hoist out of loops; from memory, g++ would reload them. Otherwise each is the
-// memory operand of the instruction that uses it: of hoisted ones, compilers would spill some, and
-// clang would broadcast others again. Where several instructions use it, it is loaded once, which
-// g++ does with opaque() only.
+// which are hoisted out of loops. Otherwise each is the memory operand of the instruction that uses
+// it, as hoisted ones would be spilled; where several instructions use it, it is loaded once.
 template <const auto& c, std::size_t i, bool in_registers, int readers, class D>
 HWY_INLINE hn::Vec<D> coefficient(D d, [[maybe_unused]] const float* from) {
   if constexpr (in_registers) {
@@ -46,8 +44,8 @@ HWY_INLINE hn::Vec<D> coefficient(D d, [[maybe_unused]] const float* from) {
 }
 
 // The address of constants, which the compiler cannot use before it has computed the last vector of
-// x, or each, if there are several: with a known address, clang would hoist all of their loads out
-// of a loop and spill them.
+// x, or each, if there are several: with a known address, all of their loads may be hoisted out of
+// a loop, and spilled.
 template <bool in_registers, class D, int size>
 HWY_INLINE const float* after_last([[maybe_unused]] const vec_array<D, size>& x,
                                    const float* address) {
@@ -64,7 +62,8 @@ HWY_INLINE const float* after_each([[maybe_unused]] const vec_array<D, size>& x,
 
 // Horner's scheme, each step for all vectors: the scheduler of a processor holds about as many
 // waiting instructions as half a dozen vectors have. The load of each coefficient is ordered after
-// the step before it: clang would compute one vector after the other, with all coefficients live.
+// the step before it: clang 14 would compute one vector after the other, with all coefficients
+// live, which takes gelu 36 % longer.
 template <const auto& c, bool in_registers, class D, int size, std::size_t... I>
 HWY_INLINE vec_array<D, size> polynomial(D d, const vec_array<D, size>& x,
                                          std::index_sequence<I...>) {
@@ -90,8 +89,7 @@ HWY_INLINE V polynomial(D d, V x) {
 
 // The same for an even number of coefficients, a pair at a time, with x2 for x^2 (Estrin's first
 // step): half as long a dependency chain, for one multiplication more. The load of a coefficient is
-// ordered after all vectors of a step, or clang would compute the vectors in the middle last, one
-// by one.
+// ordered after all vectors of a step, so that none is left for later.
 template <const auto& c, bool in_registers, class D, int size, std::size_t... I>
 HWY_INLINE vec_array<D, size> polynomial_estrin(D d, const vec_array<D, size>& x,
                                                 const vec_array<D, size>& x2,

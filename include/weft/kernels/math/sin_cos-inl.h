@@ -21,15 +21,10 @@ namespace hn = hwy::HWY_NAMESPACE;
 // The largest angle that sin_reduced reduces accurately; larger ones are computed lane by lane.
 inline constexpr float largest_angle = 1e5f;
 
-// The mask of odd integers. Where masks are vectors, 0 minus the low bit is the mask: the
-// comparison that g++ would make of TestBit would wait for the ports that multiply.
+// The mask of odd integers.
 template <class D, class V>
 HWY_INLINE hn::Mask<D> has_low_bit(D d, V v) {
-  const V one = hn::Set(d, 1);
-  if constexpr (HWY_TARGET <= HWY_AVX3)
-    return hn::TestBit(v, one);
-  else
-    return hn::MaskFromVec(hn::Sub(hn::Zero(d), hn::And(v, one)));
+  return hn::TestBit(v, hn::Set(d, 1));
 }
 
 // sin(x + quadrants * pi/2) for |x| up to largest_angle.
