@@ -9,6 +9,11 @@
 
 namespace weft::kernels {
 
+#if defined(HWY_COMPILE_ONLY_STATIC) && defined(__AVX2__) && !defined(__AVX512F__)
+static_assert(HWY_STATIC_TARGET == HWY_AVX2,
+              "a build for AVX2 alone tests an older target: Highway's AVX2 also needs -maes");
+#endif
+
 // Calls check with the kernel table of each target that is compiled in and that this CPU supports.
 template <class F>
 void on_every_target(F&& check) {
