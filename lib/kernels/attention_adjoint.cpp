@@ -546,7 +546,6 @@ void attention_adjoint(const attention_call& c) noexcept {
     return b;
   };
   const auto [begin, end] = range_of(items, c.part);
-  if (begin == end) return;
   for (std::ptrdiff_t item = begin; item < end; ++item) {
     for (std::ptrdiff_t term = 0; term < terms; ++term) {
       const batch_index b = index_of(item, term);

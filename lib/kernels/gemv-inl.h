@@ -110,7 +110,7 @@ HWY_INLINE void dot_products(std::index_sequence<F...> fours, std::index_sequenc
   } else {
     constexpr std::size_t at_once = columns_at_once(Rows);
     const std::size_t lanes = hn::Lanes(tag());
-    // In registers: stores to the tile might change what the arguments point to.
+    // Copied to locals, so that the loop need not read the pointers again.
     const float* const rows[]{row[I / at_once]...};
     const T* const columns[]{column[I % at_once]...};
     std::size_t k = 0;

@@ -70,7 +70,7 @@ HWY_INLINE loop_nest coalesce(const call& c, int operands, unsigned which, int k
       n.extent[n.last()] *= extent[l];
     else
       n.extent[n.loops++] = extent[l];
-    // All of them: a constant trip count is unrolled.
+    // Also of operands that are not there: a loop with a constant trip count is unrolled.
     for (int o = 0; o < max_operands; ++o) n.stride[o][n.last()] = c.operands[o].stride[l];
   }
   if (n.loops == 0) {

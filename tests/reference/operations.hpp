@@ -16,7 +16,7 @@
 
 namespace weft::reference::detail {
 
-// run() sets v to the result of an operation. Error bounds are in support/error_bound.hpp, unless a
+// run() sets v to the result of an operation. Error bounds are in support/error_bound.cpp, unless a
 // member is_exact says that the result is never rounded.
 template <op>
 struct computed;

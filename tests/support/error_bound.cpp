@@ -2,14 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <limits>
 #include <map>
 #include <set>
 #include <stdexcept>
-#include <string>
 #include <utility>
 #include <vector>
 
+#include "reference/elementwise.hpp"
 #include "reference/operations.hpp"
 #include "reference/rowwise.hpp"
 #include "support/greater_error.hpp"
@@ -222,7 +223,7 @@ class error_analysis {
     } else {
       static_assert(
           requires { ref::computed<K>::is_exact; },
-          "tests: an operation has no error bound in error_bound.hpp");
+          "tests: an operation has no error bound in error_bound.cpp");
       return 0;
     }
   }

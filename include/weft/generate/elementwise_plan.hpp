@@ -28,13 +28,6 @@ constexpr bool is_generated_op(op o) {
                                types == element_types::same);
 }
 
-// Whether every fused operation takes a machine instruction or two.
-constexpr bool is_cheap(const elementwise_plan& p) {
-  for (int l = 0; l < p.fused_count; ++l)
-    if (has_flag(p.fused[l].kind, op_flag::expensive) && p.fused[l].kind != op::sqrt) return false;
-  return true;
-}
-
 // For a fixed instruction (is_fixed), whose fused operations begin at `fused_ops`.
 constexpr elementwise_plan plan_of_elementwise(const instruction& s,
                                                const kernels::fused_op* fused_ops) {

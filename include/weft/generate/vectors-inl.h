@@ -63,8 +63,8 @@ struct operands {
   }
 };
 
-// Calls f at each index of the nest, from loop L on. f is a class with an inlined call
-// operator rather than a lambda, which long nests would call.
+// Calls f at each index of the nest, from loop L on. In nests with many iterations f should be
+// a class: a lambda may not be inlined.
 template <loop_nest N, int L = 0, class F>
 HWY_INLINE void for_each(operands at, const F& f) {
   if constexpr (L == N.loops) {

@@ -21,12 +21,6 @@ namespace hn = hwy::HWY_NAMESPACE;
 // The largest angle that sin_reduced reduces accurately; larger ones are computed lane by lane.
 inline constexpr float largest_angle = 1e5f;
 
-// The mask of odd integers.
-template <class D, class V>
-HWY_INLINE hn::Mask<D> has_low_bit(D d, V v) {
-  return hn::TestBit(v, hn::Set(d, 1));
-}
-
 // sin(x + quadrants * pi/2) for |x| up to largest_angle.
 template <class D, class V>
 HWY_INLINE V sin_reduced(D d, V x, int quadrants) {
@@ -55,7 +49,7 @@ HWY_INLINE V sin_reduced(D d, V x, int quadrants) {
   const V c = polynomial<of_cosine>(d, square);
   // Its two low bits count; the others are ignored.
   const auto quadrant = hn::Add(hn::BitCast(di, int_bits), hn::Set(di, quadrants));
-  const auto odd = hn::RebindMask(d, has_low_bit(di, quadrant));
+  const auto odd = hn::RebindMask(d, hn::TestBit(quadrant, hn::Set(di, 1)));
   const V sign = hn::And(hn::BitCast(d, hn::ShiftLeft<30>(quadrant)), hn::SignBit(d));
   return hn::Xor(hn::IfThenElse(odd, c, s), sign);
 }
