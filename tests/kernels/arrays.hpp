@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <boost/container/static_vector.hpp>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -14,8 +15,6 @@
 #include <type_traits>
 #include <utility>
 #include <vector>
-
-#include <boost/container/static_vector.hpp>
 
 #include "kernels/parts.hpp"
 #include "weft/kernels/call.hpp"

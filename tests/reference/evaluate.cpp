@@ -15,8 +15,6 @@ namespace weft::reference {
 namespace detail {
 namespace {
 
-using observer = std::function<void(int, const std::vector<values>&)>;
-
 struct compute_of_operation {
   template <op K>
   constexpr auto operator()() const -> void (*)(const computation&) {
@@ -131,7 +129,7 @@ class evaluation {
 }  // namespace detail
 
 std::vector<values> evaluate(const graph& g, const lengths& given, const bindings& b,
-                             const std::function<void(int, const std::vector<values>&)>& seen) {
+                             const observer& seen) {
   lengths const all = complete(g, given);
   return detail::evaluation(g, all, b).run(seen);
 }

@@ -15,12 +15,14 @@
 
 namespace weft::reference {
 
+// Called with the number of a node that has been computed, and the values so far.
+using observer = std::function<void(int, const std::vector<values>&)>;
+
 // The values of every node of g, in the order of the nodes; those in the body of a scan, which
-// eliminate_dead_code leaves contiguous, are of its last step. seen(i, values), if given, is called
-// whenever node i has been computed. Throws std::invalid_argument if a binding is missing or has
-// another size.
+// eliminate_dead_code leaves contiguous, are of its last step. `seen`, if given, is called after
+// each. Throws std::invalid_argument if a binding is missing or has another size.
 std::vector<values> evaluate(const graph& g, const lengths& given, const bindings& b,
-                             const std::function<void(int, const std::vector<values>&)>& seen = {});
+                             const observer& seen = {});
 
 namespace detail {
 

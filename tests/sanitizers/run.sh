@@ -8,8 +8,8 @@ set -eu
 what=${1:-all}
 cd -- "$(dirname -- "$0")/../.."
 # Programs of documents and of compilation find nothing new under a sanitizer, nor do tests without a
-# program, nor 800 steps of training after three of them, nor the example's
-# ranks; mpi/1_ranks to 4_ranks make 8 ranks and two hosts superfluous.
+# program, nor 800 steps of training after three of them, nor the example's ranks; mpi/1_ranks to
+# 4_ranks make 8 ranks and two hosts superfluous.
 tests=. skip='^readme/|^generate/([^g]|.*[+])|^char_lm/(learns|ranks)$|^mpi/(8_ranks|.*two_hosts)$'
 case $what in
   all) preset=asan ;;

@@ -146,7 +146,8 @@ HWY_INLINE V exp2_of_product(D d, V a, V b) {
 // results below 2^-125 have an absolute error below 2^-125. Twice, so that at the bound, which is
 // -128 times the ln 2 subtracted, the exponents add up to 0.
 //
-// With several vectors and few registers, the constants of the range reduction are in memory too.
+// With several vectors and few registers, the constants of the range reduction are in memory, as
+// those of the polynomial are.
 template <class D, int n>
 HWY_INLINE vec_array<D, n> twice_exp(D d, vec_array<D, n> x) {
   using V = hn::Vec<D>;

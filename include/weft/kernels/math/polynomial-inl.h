@@ -89,7 +89,7 @@ HWY_INLINE V polynomial(D d, V x) {
 
 // The same for an even number of coefficients, a pair at a time, with x2 for x^2 (Estrin's first
 // step): half as long a dependency chain, for one multiplication more. The load of a coefficient is
-// ordered after all vectors of a step, so that none is left for later.
+// ordered after all vectors of the step before it.
 template <const auto& c, bool in_registers, class D, int size, std::size_t... I>
 HWY_INLINE vec_array<D, size> polynomial_estrin(D d, const vec_array<D, size>& x,
                                                 const vec_array<D, size>& x2,
