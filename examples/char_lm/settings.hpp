@@ -32,7 +32,7 @@ inline void add_options(CLI::App& app, settings& s) {
   app.add_option("--text", s.text,
                  "text file to train on; by default weft's own headers and README");
   app.add_flag("--mpi", s.mpi,
-               "divide each batch among the ranks of mpirun: mpirun -n 4 char_lm --mpi");
+               "divide each batch among the ranks of mpirun: mpirun -n 2 char_lm --mpi");
   app.add_option("--checkpoint", s.checkpoint,
                  "file that training goes on from if it exists, and that is written ten times");
   app.add_option("--steps", s.steps, "training steps")
