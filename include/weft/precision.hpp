@@ -11,8 +11,9 @@ namespace weft {
 //   by at most 2^-8 of itself; what it is multiplied with stays float32.
 // - bfloat16_products takes the same memory, and is faster than float32 where the processor
 //   multiplies bfloat16: there, what a weight is multiplied with is rounded in the same way, a
-//   product is off by 2^-7 + 2^-16 of itself, and numbers below 2^-126 count as zeros. Elsewhere,
-//   and with Highway before 1.2, it is the same as bfloat16.
+//   product is off by 2^-7 + 2^-16 of itself, and numbers below 2^-126 count as zeros. Those are
+//   AMD's from Zen 4 on; Intel's with AMX, under Linux, from Sapphire Rapids on; and 64-bit Arm's
+//   with BF16, if Highway is 1.2 or newer. Elsewhere it is the same as bfloat16.
 enum class precision : std::uint8_t { float32, bfloat16, bfloat16_products };
 
 // The bytes of a weight that is kept in p.

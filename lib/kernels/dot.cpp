@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <bit>
 #include <cstddef>
+#include <optional>
 #include <type_traits>
 #include <utility>
 
+#include "kernels/amx.hpp"
 #include "kernels/dot_loops.hpp"
 #include "kernels/operand_offsets.hpp"
 #include "weft/kernels/dot_blocking.hpp"
@@ -84,8 +86,17 @@ class gemm {
     }
   }
 
+#if WEFT_KERNELS_AMX
+  // Makes the matrix unit ready if it is needed; `unit` is used until the end of the last run.
+  void enter_amx(std::optional<amx_unit>& unit) {
+    if (plan_.amx) amx_ = &unit.emplace();
+  }
+#endif
+
   // The batch indices of this partition.
-  const range& batch() const { return batch_; }
+  const range& batch() const {
+    return batch_;
+  }
 
   // Inlined into the loop over the batch: a call would slow down small products.
   HWY_INLINE void run(const operands& o) {
@@ -158,11 +169,11 @@ class gemm {
             multiply<float>(o, columns, depth, rows);
           } else if (!plan_.bf16_pairs) {
             multiply<bf16>(o, columns, depth, rows);
-#if HWY_NATIVE_DOT_BF16
-          } else {
-            round_lhs(o.lhs, rows, depth);
+          } else if constexpr (may_multiply_pairs) {
+            // A block whose depth is all of it was rounded for the first panel.
+            if (columns.first == columns_.part().first || depth.count < depth_count_)
+              round_lhs(o.lhs, rows, depth);
             multiply<bf16_pair>(o, columns, depth, rows);
-#endif
           }
         }
       }
@@ -267,34 +278,43 @@ class gemm {
     }
   }
 
-#if HWY_NATIVE_DOT_BF16
-  // Rounds the lhs to pairs of bfloat16 in the packed block: row by row if it could be read in
-  // place, else the micro-panels that were packed as floats.
+  // Rounds the lhs to rows of bfloat16 pairs in the packed block. Rows that are not contiguous are
+  // copied first, to the room of the rhs, which is packed already.
   void round_lhs(const float* lhs, range rows, range depth) const {
-    const std::size_t steps = in_units<bf16_pair>(depth).count;
-    if (plan_.lhs_in_place) {
-      for (std::size_t i = 0; i < rows.count; ++i)
-        round_line(lhs + at_.rows().lhs[i] + depth.first, depth.count, packed_lhs_ + i * steps);
-    } else {
-      const hn::CappedTag<float, tile_rows> d;
-      for (std::size_t i = 0; i < rows.count; i += tile_rows)
-        round_micro_panel(d, packed_lhs_ + i * depth.count, depth.count, packed_lhs_ + i * steps);
+    const std::size_t pitch = bf16_pitch(in_units<bf16_pair>(depth).count);
+    const bool contiguous = x_.depth.is_single() && lhs_step_ == 1;
+    for (std::size_t i = 0; i < rows.count; ++i) {
+      const float* line = lhs + at_.rows().lhs[i];
+      if (contiguous) {
+        line += depth.first;
+      } else {
+        float* to = packed_rhs_;
+        for (std::size_t k = 0, count; k < depth.count; k += count) {
+          count = x_.depth.run(depth.first + k, depth.count - k);
+          const float* from = line + x_.depth.at(static_cast<std::ptrdiff_t>(depth.first + k)).lhs;
+          for (std::size_t j = 0; j < count; ++j, from += lhs_step_) *to++ = *from;
+        }
+        line = packed_rhs_;
+      }
+      round_line(line, depth.count, packed_lhs_ + i * pitch);
     }
   }
-#endif
 
   // The lhs of a tile: `count` rows of the block from `row` on. Surplus rows of the tile repeat the
   // last one.
   template <class T>
   lhs_micro_panel lhs_of(const operands& o, range depth, std::size_t row, std::size_t count) const {
-    const std::size_t steps = in_units<T>(depth).count;
-    const float* const packed = packed_lhs_ + row * steps;
     lhs_micro_panel a;
+    if constexpr (std::is_same_v<T, bf16_pair>) {
+      const std::size_t pitch = bf16_pitch(in_units<T>(depth).count);
+      a.step = 1;
+      offset_list(0, static_cast<std::ptrdiff_t>(pitch))
+          .pointers<const float>(packed_lhs_ + row * pitch, count, a.row);
+      return a;
+    }
     a.step = plan_.lhs_in_place ? lhs_step_ : static_cast<std::ptrdiff_t>(tile_rows);
     if (!plan_.lhs_in_place)
-      offset_list(0, 1).pointers(packed, count, a.row);
-    else if (std::is_same_v<T, bf16_pair>)
-      offset_list(0, static_cast<std::ptrdiff_t>(steps)).pointers(packed, count, a.row);
+      offset_list(0, 1).pointers<const float>(packed_lhs_ + row * depth.count, count, a.row);
     else
       at_.rows().lhs.from(row).pointers(
           o.lhs + static_cast<std::ptrdiff_t>(depth.first) * lhs_step_, count, a.row);
@@ -400,6 +420,11 @@ class gemm {
 
   template <class T>
   void multiply(const operands& o, range columns, range depth, range rows) const {
+#if WEFT_KERNELS_AMX
+    if constexpr (std::is_same_v<T, bf16_pair>) {
+      if (plan_.amx) return multiply_by_amx(o, columns, depth, rows);
+    }
+#endif
     for (range group{columns.first, 0}; group.first < columns.end(); group.first = group.end()) {
       group.count =
           std::min(columns_.panel_at(group.first, plan_.nr_group), columns.end() - group.first);
@@ -411,8 +436,6 @@ class gemm {
   void multiply_nr_group(const operands& o, range columns, range group, range depth,
                          range rows) const {
     const auto depth_done = static_cast<std::ptrdiff_t>(depth.first);
-    const bool add = depth.first != 0;
-    const bool last = depth.end() == depth_count_;
     const std::size_t steps = in_units<T>(depth).count;
     std::size_t bytes = 0;  // not for all: the division slows down small products
     if (packed_ != nullptr) {
@@ -441,24 +464,103 @@ class gemm {
           prefetch = {reinterpret_cast<const std::byte*>(o.lhs + at_.rows().lhs[next] +
                                                          depth_done * lhs_step_),
                       static_cast<std::ptrdiff_t>(next_rows * sizeof(float))};
-        const bool full = t.is_full() && contiguous_result_;
-        tile_result c{tile_row_, 0, add, nullptr};
-        if (full) {
-          c.row = result;
-          c.column = at_.columns().result[t.first - columns.first];
-        }
-        if (!full && add) load_edge_tile(o, t, columns, row, count);
-        epilogue end;
-        if (last && has_epilogue_) {
-          find_epilogue(o, t, columns, row, count, end);
-          c.end = &end;
-        }
-        tile_of<T>(count, t.vectors, a.step)(a, b, steps, prefetch, c);
-        // Not in the microkernel, whose accumulators occupy the registers that this needs.
-        if (last && activate_ != nullptr) activate_({c.row, c.column, count, t.count});
-        if (!full) store_edge_tile(o, t, columns, row, count);
+        compute_tile(o, {columns, depth, t, row, count, result}, a, b, steps, prefetch, nullptr);
       }
     }
+  }
+
+#if WEFT_KERNELS_AMX
+  // The same by the matrix unit, with more rows at a time. Tiles then add no products to its sums.
+  void multiply_by_amx(const operands& o, range columns, range depth, range rows) const {
+    const std::size_t pairs = in_units<bf16_pair>(depth).count;
+    const std::size_t rest = pairs % amx_pairs, whole = pairs - rest;
+    const std::size_t pitch = bf16_pitch(pairs);
+    // The pairs at the end of the rows and columns, followed by zeros.
+    alignas(64) float end_of_rows[max_amx_rows * amx_pairs];
+    alignas(64) float end_of_columns[amx_pairs * max_amx_columns];
+    alignas(64) float sums[max_amx_rows * max_amx_columns];
+    const auto bytes = [](const auto* p) { return reinterpret_cast<const std::byte*>(p); };
+    const auto bytes_of = [](std::size_t pairs) {
+      return static_cast<std::ptrdiff_t>(pairs * sizeof(bf16_pair));
+    };
+    const std::size_t blocks = (rows.count + max_amx_rows - 1) / max_amx_rows;
+    for (std::size_t first = columns.first; first < columns.end();) {
+      const n_tile t = columns_.tile_at(first);
+      first = t.end();
+      const rhs_micro_panel<bf16_pair> b = rhs_of<bf16_pair>(t, columns, depth, o);
+      const auto* const column = reinterpret_cast<const float*>(b.data);
+      if (rest > 0) {
+        float* const zeros =
+            std::copy_n(column + whole * t.width(), rest * t.width(), end_of_columns);
+        std::fill_n(zeros, (amx_pairs - rest) * t.width(), 0.0F);
+      }
+      // The panel that follows in memory is the next one; each block of rows prefetches a part.
+      const std::size_t next_lines = (amx_pairs * t.vectors + blocks - 1) / blocks;
+      const std::byte* next = bytes(column + pairs * t.width());
+      for (std::size_t row = 0, count; row < rows.count; row += count) {
+        count = amx_unit::rows_at_once(rows.count - row);
+        const float* const line = packed_lhs_ + row * pitch;
+        for (std::size_t i = 0; rest > 0 && i < count; ++i) {
+          float* const zeros =
+              std::copy_n(line + i * pitch + whole, rest, end_of_rows + i * amx_pairs);
+          std::fill_n(zeros, amx_pairs - rest, 0.0F);
+        }
+        amx_->multiply(count, t.vectors,
+                       {bytes(line), bytes_of(pitch), bytes(column), bytes_of(t.width()), whole,
+                        next, next_lines},
+                       {bytes(end_of_rows), bytes_of(amx_pairs), bytes(end_of_columns),
+                        bytes_of(t.width()), rest > 0 ? amx_pairs : 0},
+                       sums);
+        next += whole / amx_pairs * next_lines * 64;
+        // Surplus rows of a tile of the result repeat the last one.
+        for (std::size_t i = count; i % tile_rows != 0; ++i)
+          std::copy_n(sums + (count - 1) * max_amx_columns, max_amx_columns,
+                      sums + i * max_amx_columns);
+        for (std::size_t i = 0; i < count; i += tile_rows) {
+          const std::size_t n = std::min(tile_rows, count - i);
+          float* result[tile_rows];
+          at_.rows().result.from(row + i).pointers(o.result, n, result);
+          compute_tile(o, {columns, depth, t, row + i, n, result},
+                       lhs_of<bf16_pair>(o, depth, row + i, n), b, 0, {bytes(line), 0},
+                       sums + i * max_amx_columns);
+        }
+      }
+    }
+  }
+#endif
+
+  // A tile of the result: of a panel of columns and a block of the depth, `count` rows of a block
+  // from `row` on.
+  struct tile_place {
+    range columns, depth;
+    const n_tile& t;
+    std::size_t row, count;
+    float* const* result;  // these rows of the result
+  };
+
+  template <class T>
+  HWY_INLINE void compute_tile(const operands& o, const tile_place& p, const lhs_micro_panel& a,
+                               const rhs_micro_panel<T>& b, std::size_t steps,
+                               prefetch_target prefetch, const float* amx_sums) const {
+    const auto& [columns, depth, t, row, count, result] = p;
+    const bool add = depth.first != 0;
+    const bool last = depth.end() == depth_count_;
+    const bool full = t.is_full() && contiguous_result_;
+    tile_result c{tile_row_, 0, add, nullptr, amx_sums};
+    if (full) {
+      c.row = result;
+      c.column = at_.columns().result[t.first - columns.first];
+    }
+    if (!full && add) load_edge_tile(o, t, columns, row, count);
+    epilogue end;
+    if (last && has_epilogue_) {
+      find_epilogue(o, t, columns, row, count, end);
+      c.end = &end;
+    }
+    tile_of<T>(count, t.vectors, a.step)(a, b, steps, prefetch, c);
+    // Not in the microkernel, whose accumulators occupy the registers that this needs.
+    if (last && activate_ != nullptr) activate_({c.row, c.column, count, t.count});
+    if (!full) store_edge_tile(o, t, columns, row, count);
   }
 
   void find_epilogue(const operands& o, const n_tile& t, range columns, std::size_t row,
@@ -538,6 +640,9 @@ class gemm {
   // In the scratch.
   float *packed_lhs_, *packed_rhs_, *addend_tiles_;
   float* tile_row_[tile_rows];
+#if WEFT_KERNELS_AMX
+  amx_unit* amx_ = nullptr;  // if the plan has it
+#endif
 };
 
 // A contraction of depth 0: the epilogue of zeros. lhs and rhs may have no memory.
@@ -568,6 +673,10 @@ void dot(const call& c) noexcept {
     return;
   }
   gemm kernel(x, c);
+#if WEFT_KERNELS_AMX
+  std::optional<amx_unit> unit;
+  kernel.enter_amx(unit);
+#endif
   const auto addend = [](const float* data, std::ptrdiff_t at) {
     return data == nullptr ? nullptr : data + at;
   };

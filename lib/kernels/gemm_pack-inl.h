@@ -147,45 +147,19 @@ HWY_INLINE void pack_contiguous_lines(D, const strided_lines& s, std::size_t wid
 
 #endif
 
-#if HWY_NATIVE_DOT_BF16
-
 // Rounds a line of contiguous floats to pairs of bfloat16, each as large as a float: half as many.
+// An odd last one is paired with zero.
 inline void round_line(const float* HWY_RESTRICT line, std::size_t depth,
                        float* HWY_RESTRICT pairs) {
   const hn::CappedTag<float, max_dot_lanes> d;
-  const hn::Repartition<hwy::bfloat16_t, decltype(d)> bf16s;
   const std::size_t lanes = hn::Lanes(d);
-  for (std::size_t k = 0; k < depth; k += 2 * lanes) {
-    const std::size_t remaining = depth - k;
-    const auto first = remaining < lanes ? load_n(d, line + k, remaining) : hn::LoadU(d, line + k);
-    const auto second = remaining < 2 * lanes
-                            ? load_n(d, line + k + lanes, remaining < lanes ? 0 : remaining - lanes)
-                            : hn::LoadU(d, line + k + lanes);
-    const auto both = hn::BitCast(d, hn::OrderedDemote2To(bf16s, first, second));
-    store_n(both, d, pairs + k / 2, std::min(lanes, (remaining + 1) / 2));
-  }
+  for (; depth >= 2 * lanes; depth -= 2 * lanes, line += 2 * lanes, pairs += lanes)
+    hn::StoreU(rounded_to_pairs(d, hn::LoadU(d, line), hn::LoadU(d, line + lanes)), d, pairs);
+  if (depth == 0) return;
+  const std::size_t first = std::min(depth, lanes);
+  const auto a = load_n(d, line, first), b = load_n(d, line + first, depth - first);
+  store_n(rounded_to_pairs(d, a, b), d, pairs, (depth + 1) / 2);
 }
-
-// Rounds a packed micro-panel to pairs of bfloat16, in place or to lower addresses. D has as many
-// lanes as the micro-panel is wide.
-template <class D>
-void round_micro_panel(D d, const float* strided_lines, std::size_t depth, float* pairs) {
-  const hn::Rebind<hwy::bfloat16_t, D> bf16s;
-  const hn::Rebind<std::uint16_t, D> bits;
-  const hn::RebindToUnsigned<D> wide;
-  const std::size_t lanes = hn::Lanes(d);
-  const auto rounded = [=](hn::Vec<D> x) HWY_ATTR {
-    return hn::PromoteTo(wide, hn::BitCast(bits, hn::DemoteTo(bf16s, x)));
-  };
-  for (std::size_t k = 0; k < depth; k += 2, pairs += lanes) {
-    const float* from = strided_lines + k * lanes;
-    const auto first = rounded(hn::LoadU(d, from));
-    const auto second = k + 1 < depth ? rounded(hn::LoadU(d, from + lanes)) : hn::Zero(wide);
-    hn::StoreU(hn::BitCast(d, hn::Or(first, hn::ShiftLeft<16>(second))), d, pairs);
-  }
-}
-
-#endif
 
 }  // namespace weft::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

@@ -22,6 +22,16 @@ namespace weft::kernels::HWY_NAMESPACE {
 // measured a quarter faster than prefetching its lines.
 constexpr std::ptrdiff_t packing_stride = 4096 / sizeof(float);
 
+// Up to this many rows, vectors multiply pairs as fast as memory delivers them.
+constexpr std::size_t max_rows_for_vectors = 2;
+
+// The stride of a block's rows of bfloat16 pairs. Long rows begin with a cache line, and an odd
+// number of lines apart, as a few sets of the cache would hold all of them else.
+constexpr std::size_t bf16_pitch(std::size_t pairs) {
+  constexpr std::size_t line = 16;
+  return pairs < 2 * line ? pairs : (round_up(pairs, line) / line | 1) * line;
+}
+
 struct gemm_plan {
   // For a contraction of these extents. The scratch has room for blocks of size `capacity`.
   HWY_INLINE gemm_plan(const contraction& x, const call& c, std::size_t rows, std::size_t columns,
@@ -61,16 +71,22 @@ struct gemm_plan {
     // micro-panel.
     if (lhs_in_place && lhs_step != 1 && can_be_prefetched)
       block.depth = block_size(depth, max_blocks.depth / 2, max_dot_lanes);
-    bf16_pairs = c.packed_as == precision::bfloat16_products && has_bfloat16_dot;
+    bf16_pairs = c.packed_as == precision::bfloat16_products && multiplies_pairs();
     promotes = packed && c.packed_as != precision::float32 && !bf16_pairs && !skinny;
+    amx = packed && bf16_pairs && rows > max_rows_for_vectors && may_use_amx();
     if (packed && bf16_pairs) {
-      lhs_in_place = lhs_in_place && lhs_step == 1;
-      // A pair is as large as a float, so blocks may be twice as deep, unless the lhs is packed as
-      // floats first.
-      if (lhs_in_place) block.depth = block_size(depth, 2 * max_blocks.depth, 2 * max_dot_lanes);
-    } else if (packed && lhs_in_place && skinny) {
+      lhs_in_place = true;  // its lines are rounded from where they lie
+      block.depth = block_size(depth, max_blocks.depth, 2 * amx_pairs);
+      // Pairs take half of the room, so that more rows can share what is read of the weights.
+      const std::size_t room = round_up(capacity.rows, max_tile_rows) * capacity.depth;
+      const std::size_t fit = room / bf16_pitch((block.depth + 1) / 2) / max_amx_rows;
+      if (x.rows.is_single() && fit * max_amx_rows > block.rows)
+        block.rows = block_size(rows, fit * max_amx_rows, max_amx_rows);
+    }
+    const bool reads_packed = packed && lhs_in_place && !promotes;
+    if (reads_packed && skinny && !bf16_pairs) {
       block.depth = depth;
-    } else if (packed && lhs_in_place && !promotes) {
+    } else if (reads_packed) {
       // Nothing is packed or widened for a panel, so it may be as narrow as a tile. Packed weights
       // are then read in memory order, and the partial sums of a deep product are reused sooner. A
       // block of rows stays in L2 while all of the weights stream past it, and tiles prefetch the
@@ -97,6 +113,7 @@ struct gemm_plan {
   bool lhs_in_place, rhs_in_place;
   bool dot_form, axpy_form;  // few rows: the rhs is read line by line
   bool bf16_pairs;           // the rhs is packed, or to be packed, in pairs of bfloat16
+  bool amx;                  // the matrix unit multiplies these
   bool promotes;             // its panels, packed in bfloat16, become floats before the products
 };
 

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "hwy/cache_control.h"
+#include "kernels/amx.hpp"
 #include "kernels/epilogue-inl.h"
 #include "weft/kernels/dot_blocking.hpp"
 #include "weft/kernels/hwy-inl.h"
@@ -83,12 +84,18 @@ template <class T>
 HWY_INLINE vec add_product(vec lhs, vec rhs, vec sum) {
   return hn::MulAdd(lhs, rhs, sum);
 }
-#if HWY_NATIVE_DOT_BF16
 template <>
 HWY_INLINE vec add_product<bf16_pair>(vec lhs, vec rhs, vec sum) {
   return dot_of_pairs(tag(), lhs, rhs, sum);
 }
-#endif
+
+// Whether this processor multiplies pairs, so that they are what bfloat16_products packs.
+HWY_INLINE bool multiplies_pairs() {
+  if constexpr (HWY_ARCH_X86)
+    return may_multiply_pairs && multiplies_bfloat16_pairs();
+  else
+    return may_multiply_pairs;
+}
 
 // A tile's micro-panel of the lhs. Row r's element at depth k is row[r][k * step].
 struct lhs_micro_panel {
@@ -112,11 +119,14 @@ struct prefetch_target {
 // The destination of a tile: row r starts at row[r] + column. The sums are added to it, or else
 // overwrite it.
 // `end` is null if the sums are not scaled and have no addends.
+// `amx_sums`, which pairs may have, are the sums of the depth that the matrix unit has done, or
+// null: row r's start at amx_sums + r * max_amx_columns.
 struct tile_result {
   float* const* row;
   std::ptrdiff_t column;
   bool add;
   const epilogue* end;
+  const float* amx_sums;
 };
 
 template <std::size_t V, class... Others>
@@ -167,6 +177,13 @@ HWY_INLINE void multiply_add(std::index_sequence<R...>, std::index_sequence<I...
     const vec b0 = promoted<T>(v0), b1 = promoted<T>(v1), b2 = promoted<T>(v2);
     ((sums = add_product<T>(hn::Set(d, row[I / Vectors][at]), pick<I % Vectors>(b0, b1, b2), sums)),
      ...);
+  }
+  if constexpr (std::is_same_v<T, bf16_pair>) {
+    if (const float* from = result.amx_sums; from != nullptr) {
+      ((sums = hn::Add(sums,
+                       hn::LoadU(d, from + I / Vectors * max_amx_columns + I % Vectors * lanes))),
+       ...);
+    }
   }
   float* const to[]{result.row[R] + result.column...};
   if (result.add) {

@@ -13,7 +13,7 @@ namespace {
 
 packed_layout layout() {
   return {static_cast<std::uint8_t>(hn::Lanes(tag())), static_cast<std::uint8_t>(tile_vectors),
-          has_bfloat16_dot};
+          multiplies_pairs()};
 }
 
 }  // namespace

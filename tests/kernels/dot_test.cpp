@@ -92,7 +92,7 @@ BOOST_AUTO_TEST_CASE(tensor_contractions_are_right_for_any_axis_order) {
 BOOST_AUTO_TEST_CASE(products_larger_than_the_cache_blocks_are_right) {
   for (const auto& e :
        {extents{{'m', 130}, {'n', 515}, {'k', 97}}, extents{{'m', 200}, {'n', 1030}, {'k', 70}},
-        extents{{'m', 140}, {'n', 70}, {'k', 1060}}}) {
+        extents{{'m', 140}, {'n', 70}, {'k', 1060}}, extents{{'m', 470}, {'n', 50}, {'k', 99}}}) {
     check({"mn", "mk", "kn", e});
     check({"mn", "mk", "nk", e});
     check({"mn", "km", "kn", e});

@@ -299,13 +299,33 @@ HWY_INLINE V interleave_odd_blocks(D d, V a, V b) {
 }
 #endif
 
-// Whether the target has native dot products of bfloat16 pairs. Highway supports them from 1.2 on.
-#if HWY_NATIVE_DOT_BF16
+// Whether the target may have instructions for pairs of bfloat16: on x86-64 the processor has to be
+// asked. By assembly there, for any of the AVX-512 targets: Highway has them from 1.2 on, for two
+// targets, and compilers give them only to functions that are made for such a processor alone.
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3 && !HWY_COMPILER_MSVC
 
-constexpr bool has_bfloat16_dot = true;
+constexpr bool may_multiply_pairs = true;
 
 // In each float lane: sum + a0 * b0 + a1 * b1, where a and b have a pair of bfloat16 per lane.
 // Subnormals (below 2^-126) are treated as zeros.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V dot_of_pairs(D, V a, V b, V sum) {
+  asm("vdpbf16ps %2, %1, %0" : "+v"(sum.raw) : "v"(a.raw), "v"(b.raw));
+  return sum;
+}
+
+// The nearest bfloat16 of the lanes of a, then of b's, ties to even; subnormals become zeros.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V rounded_to_pairs(D, V a, V b) {
+  V pairs;
+  asm("vcvtne2ps2bf16 %1, %2, %0" : "=v"(pairs.raw) : "v"(a.raw), "v"(b.raw));
+  return pairs;
+}
+
+#elif HWY_NATIVE_DOT_BF16 && !HWY_ARCH_X86
+
+constexpr bool may_multiply_pairs = true;
+
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V dot_of_pairs(D d, V a, V b, V sum) {
   const hn::Repartition<hwy::bfloat16_t, D> pairs;
@@ -313,10 +333,24 @@ HWY_INLINE V dot_of_pairs(D d, V a, V b, V sum) {
   return hn::ReorderWidenMulAccumulate(d, hn::BitCast(pairs, a), hn::BitCast(pairs, b), sum,
                                        unused);
 }
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V rounded_to_pairs(D d, V a, V b) {
+  return hn::BitCast(d, hn::OrderedDemote2To(hn::Repartition<hwy::bfloat16_t, D>(), a, b));
+}
 
 #else
 
-constexpr bool has_bfloat16_dot = false;
+constexpr bool may_multiply_pairs = false;
+
+// Never called.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V dot_of_pairs(D, V, V, V sum) {
+  return sum;
+}
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V rounded_to_pairs(D, V a, V) {
+  return a;
+}
 
 #endif
 
