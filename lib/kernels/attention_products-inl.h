@@ -81,7 +81,7 @@ HWY_INLINE void sum_products(std::index_sequence<I...>, const tile_of_product& t
     constexpr std::size_t rows = sizeof...(I);
     (hwy::Prefetch(a + static_cast<std::ptrdiff_t>(rows + I) * row), ...);
   }
-  for (std::ptrdiff_t k = t.depth.size(); k > 0; --k, a += lhs_step, b += rhs_step) {
+  for (std::ptrdiff_t k = t.depth.size(); k > 0; --k, a = opaque(a + lhs_step), b += rhs_step) {
     const query_vec b0 = hn::LoadU(d, b);
     const query_vec b1 = Vectors > 1 ? hn::LoadU(d, b + lanes) : b0;
     const query_vec b2 = Vectors > 2 ? hn::LoadU(d, b + 2 * lanes) : b0;

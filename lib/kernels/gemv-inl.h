@@ -55,8 +55,8 @@ HWY_INLINE void add_products(std::index_sequence<I...>, const float* const* row,
     const vec x = load_part<Full>(row[0] + k, n);
     ((sums = hn::MulAdd(x, of_column(I), sums)), ...);
   } else {
-    const vec y0 = of_column(0), y1 = of_column(1);
-    const vec y2 = of_column(2), y3 = of_column(3);
+    const vec y0 = opaque(of_column(0)), y1 = opaque(of_column(1));
+    const vec y2 = opaque(of_column(2)), y3 = opaque(of_column(3));
     ((sums = hn::MulAdd(load_part<Full>(row[I] + k, n), pick<I % 4>(y0, y1, y2, y3), sums)), ...);
   }
 }

@@ -157,7 +157,8 @@ struct max_and_nan_check {
   HWY_INLINE static max_and_nan_check start() {
     return {accumulator<D, max_no_nan>::start(), accumulator<D, plus>::start()};
   }
-  HWY_INLINE void add(const vec_array<D, accumulators>& some) {
+  HWY_INLINE void add(vec_array<D, accumulators> some) {
+    some.map([](V v) HWY_ATTR { return opaque(v); });
     numbers.add(some);
     sums.add(some);
   }

@@ -135,7 +135,7 @@ HWY_INLINE moments moments_of(const row_arguments& a, std::byte* const (&rows)[m
       m.mean[r] = 0;
       variance[r] =
           share * row_sums<1>(a.length, [=](auto memory, std::size_t i, auto& sums) HWY_ATTR {
-            const V v = memory.load(x + i);
+            const V v = opaque(memory.load(x + i));
             sums.at[0] = hn::MulAdd(v, v, sums.at[0]);
           })[0];
       continue;
@@ -276,7 +276,7 @@ HWY_INLINE void add_to_sums(const row_arguments& a, const moments& m, std::size_
       [&](auto memory, std::size_t i) HWY_ATTR {
         V of_gain = memory.load(gain_sums + i), of_bias = memory.load(bias_sums + i);
         for (std::size_t r = 0; r < rows; ++r) {
-          const V of_row = memory.load(g[r] + i);
+          const V of_row = opaque(memory.load(g[r] + i));
           const V h = hn::Mul(hn::Sub(memory.load(x[r] + i), mean[r]), scale[r]);
           of_gain = hn::MulAdd(of_row, h, of_gain);
           of_bias = hn::Add(of_bias, of_row);
@@ -309,7 +309,7 @@ HWY_INLINE void normalize_adjoint_of(const row_arguments& a) {
     const V mean = value(m.mean[r]);
     const auto [of_g, of_gx] =
         row_sums<2>(a.length, [&](auto memory, std::size_t i, auto& sums) HWY_ATTR {
-          const V g = gradient(row, memory, i);
+          const V g = opaque(gradient(row, memory, i));
           const V x = hn::Sub(memory.load(row.floats(0) + i), mean);
           sums.at[0] = hn::Add(sums.at[0], g);
           sums.at[1] = hn::MulAdd(g, x, sums.at[1]);

@@ -186,7 +186,8 @@ HWY_INLINE V opaque(V v) {
   return v;
 }
 
-// The same for a pointer: what it points to is then unknown while compiling.
+// The same for a pointer that a loop advances: a compiler may else keep the address of each row in
+// a register of its own, and spill what finds none.
 template <class T>
 HWY_INLINE T* opaque(T* p) {
 #if !HWY_COMPILER_MSVC
@@ -210,8 +211,8 @@ HWY_INLINE void load_pairs(D d, const float* from, V& a, V& b) {
 #if HWY_TARGET == HWY_SCALAR
   hn::LoadInterleaved2(d, from, a, b);
 #else
-  const V lower = hn::LoadU(d, from);
-  const V upper = hn::LoadU(d, from + hn::Lanes(d));
+  const V lower = opaque(hn::LoadU(d, from));
+  const V upper = opaque(hn::LoadU(d, from + hn::Lanes(d)));
   a = hn::ConcatEven(d, upper, lower);
   b = hn::ConcatOdd(d, upper, lower);
 #endif
@@ -252,8 +253,8 @@ HWY_INLINE V odd_by_block(V a, V b) {
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE void load_pairs_by_block(D d, const float* from, V& a, V& b) {
 #if HWY_TARGET == HWY_AVX2
-  const V lower = hn::LoadU(d, from);
-  const V upper = hn::LoadU(d, from + hn::Lanes(d));
+  const V lower = opaque(hn::LoadU(d, from));
+  const V upper = opaque(hn::LoadU(d, from + hn::Lanes(d)));
   a = even_by_block(lower, upper);
   b = odd_by_block(lower, upper);
 #else
