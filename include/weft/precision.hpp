@@ -13,7 +13,9 @@ namespace weft {
 //   multiplies bfloat16: there, what a weight is multiplied with is rounded in the same way, a
 //   product is off by 2^-7 + 2^-16 of itself, and numbers below 2^-126 count as zeros. Those are
 //   AMD's from Zen 4 on; Intel's with AMX, under Linux, from Sapphire Rapids on; and 64-bit Arm's
-//   with BF16, if Highway is 1.2 or newer. Elsewhere it is the same as bfloat16.
+//   with BF16, if Highway is 1.2 or newer. Elsewhere it is the same as bfloat16. The first product
+//   asks Linux for AMX, which then wants alternate signal stacks (sigaltstack) to have room for its
+//   registers, 12 KB in all; where a thread has a smaller one, it refuses, and vectors multiply.
 enum class precision : std::uint8_t { float32, bfloat16, bfloat16_products };
 
 // The bytes of a weight that is kept in p.

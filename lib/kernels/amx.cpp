@@ -16,14 +16,27 @@ namespace weft::kernels {
 
 namespace {
 
+// Whether the operating system saves the tile registers when it switches threads. Only Linux's way
+// to allow a process to use them is known here.
+bool saves_tiles() {
+#if defined(__linux__)
+  std::uint32_t low = 0, high = 0;
+  asm("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+  return (low >> 17 & 3) == 3;
+#else
+  return false;
+#endif
+}
+
 struct cpu_features {
   bool amx = false, avx512_bf16 = false, by_intel = false;
 
   cpu_features() {
     std::uint32_t a = 0, b = 0, c = 0, d = 0;
     if (__get_cpuid(0, &a, &b, &c, &d)) by_intel = b == signature_INTEL_ebx;
+    const bool saves_state = __get_cpuid(1, &a, &b, &c, &d) && (c >> 27 & 1) != 0;
     if (!__get_cpuid_count(7, 0, &a, &b, &c, &d)) return;
-    amx = (d >> 22 & d >> 24 & 1) != 0;  // AMX-BF16 and AMX-TILE
+    amx = saves_state && (d >> 22 & d >> 24 & 1) != 0 && saves_tiles();  // AMX-BF16 and AMX-TILE
     if (a >= 1 && __get_cpuid_count(7, 1, &a, &b, &c, &d)) avx512_bf16 = (a >> 5 & 1) != 0;
   }
 };
@@ -36,8 +49,8 @@ const cpu_features& features() {
 
 }  // namespace
 
-// Intel's vectors multiply pairs at half the rate of multiply-adds, as many numbers in the same
-// time (an Emerald Rapids: 82 and 165 GFLOP/s), AMD's at the same rate.
+// Intel's vectors do a quarter as many of these instructions as multiply-adds, and so half as many
+// products in the same time (an Emerald Rapids: 82 and 165 GFLOP/s); AMD's do as many of both.
 bool multiplies_bfloat16_pairs() noexcept {
   return features().avx512_bf16 && (features().amx || !features().by_intel);
 }

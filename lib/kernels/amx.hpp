@@ -3,6 +3,7 @@
 // instructions only to functions that are made for such a processor alone.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -13,7 +14,8 @@ namespace weft::kernels {
 bool multiplies_bfloat16_pairs() noexcept;
 
 // Whether it has the matrix unit, and the operating system lets this process use it, which the
-// first call asks for.
+// first call asks for, and keeps the answer. Linux refuses it while a thread has an alternate
+// signal stack without room for the tile registers, and afterwards refuses such stacks.
 bool may_use_amx() noexcept;
 
 // A tile register has 16 rows of 16 floats or pairs of bfloat16.
@@ -165,6 +167,78 @@ class amx_unit {
 
   std::size_t configured_ = 0;
 };
+
+// Products of a block's rows with a panel of columns, in pairs. A depth that is no multiple of
+// amx_pairs ends with zeros.
+class amx_panel {
+ public:
+  struct row_block {
+    const float* data;
+    std::size_t count, pitch;
+  };
+  struct column_panel {
+    const float* data;
+    std::size_t tiles;  // of amx_pairs columns, contiguous for each pair of the depth
+  };
+
+  amx_panel(amx_unit& unit, const row_block& rows, const column_panel& columns, std::size_t pairs)
+      : unit_(unit),
+        rows_(rows),
+        columns_(columns),
+        rest_(pairs % amx_pairs),
+        whole_(pairs - rest_) {
+    const std::size_t width = columns.tiles * amx_pairs,
+                      blocks = (rows.count + max_amx_rows - 1) / max_amx_rows;
+    // The panel that follows in memory is the next one; each block of rows prefetches a part.
+    next_lines_ = (width + blocks - 1) / blocks;
+    next_ = columns.data + pairs * width;
+    if (rest_ == 0) return;
+    float* const zeros = std::copy_n(columns.data + whole_ * width, rest_ * width, end_of_columns_);
+    std::fill_n(zeros, (amx_pairs - rest_) * width, 0.0F);
+  }
+
+  // The sums of these rows, as unit.multiply leaves them. Surplus rows up to the next multiple of
+  // eight, which a tile of the result may have, repeat the last one.
+  const float* multiply(std::size_t row, std::size_t count) {
+    const float* const line = rows_.data + row * rows_.pitch;
+    for (std::size_t i = 0; rest_ > 0 && i < count; ++i) {
+      float* const zeros =
+          std::copy_n(line + i * rows_.pitch + whole_, rest_, end_of_rows_ + i * amx_pairs);
+      std::fill_n(zeros, amx_pairs - rest_, 0.0F);
+    }
+    const std::ptrdiff_t column_stride = bytes_of(columns_.tiles * amx_pairs);
+    unit_.multiply(count, columns_.tiles,
+                   {bytes(line), bytes_of(rows_.pitch), bytes(columns_.data), column_stride, whole_,
+                    bytes(next_), next_lines_},
+                   {bytes(end_of_rows_), bytes_of(amx_pairs), bytes(end_of_columns_), column_stride,
+                    rest_ > 0 ? amx_pairs : 0},
+                   sums_);
+    next_ += whole_ * next_lines_;
+    for (std::size_t i = count; i % 8 != 0; ++i)
+      std::copy_n(sums_ + (count - 1) * max_amx_columns, max_amx_columns,
+                  sums_ + i * max_amx_columns);
+    return sums_;
+  }
+
+ private:
+  static const std::byte* bytes(const float* p) { return reinterpret_cast<const std::byte*>(p); }
+  static std::ptrdiff_t bytes_of(std::size_t pairs) {
+    return static_cast<std::ptrdiff_t>(pairs * sizeof(float));
+  }
+
+  amx_unit& unit_;
+  row_block rows_;
+  column_panel columns_;
+  std::size_t rest_, whole_, next_lines_;
+  const float* next_;
+  alignas(64) float end_of_rows_[max_amx_rows * amx_pairs];
+  alignas(64) float end_of_columns_[amx_pairs * max_amx_columns];
+  alignas(64) float sums_[max_amx_rows * max_amx_columns];
+};
+
+#else
+
+class amx_unit {};  // never made
 
 #endif
 

@@ -30,20 +30,6 @@ HWY_BEFORE_NAMESPACE();
 namespace weft::kernels::HWY_NAMESPACE {
 namespace {
 
-// Prefetch distance in bytes for weights that are read once. Half of a page of 4 KiB and more
-// measured slower.
-constexpr std::size_t prefetch_distance = 1024;
-
-// Prefetch distance, in steps of the depth, for an lhs with unit stride along its rows: where its
-// depth stride is a power of two, all these lines map to a few sets of the cache.
-constexpr std::ptrdiff_t prefetch_distance_in_lines = 8;
-
-// The depth that is packed at a time of all tiles of a panel, or of all micro-panels of a block, if
-// their lines are contiguous: a row of a panel is then read from end to end, and one of several
-// micro-panels, which are narrower than a cache line, while it is in the cache.
-constexpr std::size_t panel_advance = 8;
-constexpr std::size_t block_advance = 16;
-
 // The operands at one index of the batch loops.
 struct operands {
   const float *lhs, *rhs;
@@ -86,22 +72,19 @@ class gemm {
     }
   }
 
-#if WEFT_KERNELS_AMX
   // Makes the matrix unit ready if it is needed; `unit` is used until the end of the last run.
   void enter_amx(std::optional<amx_unit>& unit) {
     if (plan_.amx) amx_ = &unit.emplace();
   }
-#endif
 
   // The batch indices of this partition.
-  const range& batch() const {
-    return batch_;
-  }
+  const range& batch() const { return batch_; }
 
   // Inlined into the loop over the batch: a call would slow down small products.
   HWY_INLINE void run(const operands& o) {
     if (plan_.is_gemv()) at_.compute_rows({0, row_count_});
-    if (plan_.dot_form && !plan_.lhs_in_place) copy_lhs(o.lhs);
+    if (plan_.dot_form && !plan_.lhs_in_place)
+      copy_rows({o.lhs, at_.rows().lhs, row_count_}, lhs_step_, depth_count_, packed_lhs_);
     for (range rows{rows_.first, 0}; rows.first < rows_.end(); rows.first = rows.end()) {
       rows.count = std::min(plan_.m_block, rows_.end() - rows.first);
       run_m_block(o, rows);
@@ -125,16 +108,11 @@ class gemm {
           const float* from = packed_tile(t, columns, depth);
           const std::size_t count = t.width() * depth.count;
           if (packed_as_ == precision::float32)
-            std::copy_n(from, count,
-                        reinterpret_cast<float*>(packed) + offset_in_packed<float>(t, depth));
+            std::copy_n(from, count, in_packed<float>(packed, t, depth));
           else if (plan_.bf16_pairs)
-            to_bf16_pairs(
-                from, t.width(), depth.count,
-                reinterpret_cast<bf16_pair*>(packed) + offset_in_packed<bf16_pair>(t, depth));
+            to_bf16_pairs(from, t.width(), depth.count, in_packed<bf16_pair>(packed, t, depth));
           else
-            std::transform(from, from + count,
-                           reinterpret_cast<bf16*>(packed) + offset_in_packed<bf16>(t, depth),
-                           to_bf16);
+            std::transform(from, from + count, in_packed<bf16>(packed, t, depth), to_bf16);
         }
       }
     }
@@ -170,9 +148,10 @@ class gemm {
           } else if (!plan_.bf16_pairs) {
             multiply<bf16>(o, columns, depth, rows);
           } else if constexpr (may_multiply_pairs) {
-            // A block whose depth is all of it was rounded for the first panel.
+            // Rows of full depth were rounded for the first panel: m_block is one block of rows.
             if (columns.first == columns_.part().first || depth.count < depth_count_)
-              round_lhs(o.lhs, rows, depth);
+              round_rows({o.lhs, at_.rows().lhs, rows.count}, x_.depth, depth, packed_rhs_,
+                         {packed_lhs_, bf16_pitch(in_units<bf16_pair>(depth).count)});
             multiply<bf16_pair>(o, columns, depth, rows);
           }
         }
@@ -184,17 +163,12 @@ class gemm {
     return packed_rhs_ + (t.first - columns.first) * depth.count;
   }
 
-  // A range of the depth in units of T: a bfloat16 pair is two of the depth.
-  template <class T>
-  static range in_units(range depth) {
-    constexpr std::size_t step = std::is_same_v<T, bf16_pair> ? 2 : 1;
-    return {depth.first / step, (depth.count + step - 1) / step};
-  }
-
-  // The offset of a tile in the packed operand, in elements of type T.
-  template <class T>
-  std::size_t offset_in_packed(const n_tile& t, range depth) const {
-    return t.first * in_units<T>({0, depth_count_}).count + in_units<T>(depth).first * t.width();
+  // A tile in the packed operand, whose elements are of type T.
+  template <class T, class Byte>
+  T* in_packed(Byte* packed, const n_tile& t, range depth) const {
+    using element = std::remove_const_t<T>;
+    return reinterpret_cast<T*>(packed) + t.first * in_units<element>({0, depth_count_}).count +
+           in_units<element>(depth).first * t.width();
   }
 
   // Packs lines (rows or columns) that have unit stride from one to the next.
@@ -252,7 +226,7 @@ class gemm {
     for (std::size_t first = columns.first; first < columns.end();) {
       const n_tile t = columns_.tile_at(first);
       first = t.end();
-      const bf16* from = reinterpret_cast<const bf16*>(packed_) + offset_in_packed<bf16>(t, depth);
+      const bf16* from = in_packed<const bf16>(packed_, t, depth);
       float* to = packed_tile(t, columns, depth);
       const std::size_t count = t.width() * depth.count;
       for (std::size_t i = 0; i < count; i += lanes)
@@ -278,28 +252,6 @@ class gemm {
     }
   }
 
-  // Rounds the lhs to rows of bfloat16 pairs in the packed block. Rows that are not contiguous are
-  // copied first, to the room of the rhs, which is packed already.
-  void round_lhs(const float* lhs, range rows, range depth) const {
-    const std::size_t pitch = bf16_pitch(in_units<bf16_pair>(depth).count);
-    const bool contiguous = x_.depth.is_single() && lhs_step_ == 1;
-    for (std::size_t i = 0; i < rows.count; ++i) {
-      const float* line = lhs + at_.rows().lhs[i];
-      if (contiguous) {
-        line += depth.first;
-      } else {
-        float* to = packed_rhs_;
-        for (std::size_t k = 0, count; k < depth.count; k += count) {
-          count = x_.depth.run(depth.first + k, depth.count - k);
-          const float* from = line + x_.depth.at(static_cast<std::ptrdiff_t>(depth.first + k)).lhs;
-          for (std::size_t j = 0; j < count; ++j, from += lhs_step_) *to++ = *from;
-        }
-        line = packed_rhs_;
-      }
-      round_line(line, depth.count, packed_lhs_ + i * pitch);
-    }
-  }
-
   // The lhs of a tile: `count` rows of the block from `row` on. Surplus rows of the tile repeat the
   // last one.
   template <class T>
@@ -319,15 +271,6 @@ class gemm {
       at_.rows().lhs.from(row).pointers(
           o.lhs + static_cast<std::ptrdiff_t>(depth.first) * lhs_step_, count, a.row);
     return a;
-  }
-
-  // Copies a few strided rows to contiguous lines.
-  void copy_lhs(const float* lhs) const {
-    float* to = packed_lhs_;
-    for (std::size_t i = 0; i < row_count_; ++i, to += depth_count_) {
-      const float* from = lhs + at_.rows().lhs[i];
-      for (std::size_t k = 0; k < depth_count_; ++k, from += lhs_step_) to[k] = *from;
-    }
   }
 
   void gemv_dot(const operands& o, range columns) const {
@@ -379,7 +322,7 @@ class gemm {
   rhs_micro_panel<T> rhs_of(const n_tile& t, range columns, range depth, const operands& o) const {
     const auto width = static_cast<std::ptrdiff_t>(t.width());
     if (packed_ != nullptr && !plan_.promotes)
-      return {reinterpret_cast<const T*>(packed_) + offset_in_packed<T>(t, depth), width};
+      return {in_packed<const T>(packed_, t, depth), width};
     if constexpr (std::is_same_v<T, float>) {
       if (!plan_.rhs_in_place || !t.is_full()) return {packed_tile(t, columns, depth), width};
       return {o.rhs + at_.columns().rhs[t.first - columns.first] +
@@ -470,59 +413,27 @@ class gemm {
   }
 
 #if WEFT_KERNELS_AMX
-  // The same by the matrix unit, with more rows at a time. Tiles then add no products to its sums.
+  // The same by the matrix unit, with more rows at a time. A tile, whose depth is then 0, adds its
+  // sums to the result and applies the epilogue.
   void multiply_by_amx(const operands& o, range columns, range depth, range rows) const {
+    static_assert(hn::MaxLanes(tag()) == amx_pairs || !may_multiply_pairs);
     const std::size_t pairs = in_units<bf16_pair>(depth).count;
-    const std::size_t rest = pairs % amx_pairs, whole = pairs - rest;
-    const std::size_t pitch = bf16_pitch(pairs);
-    // The pairs at the end of the rows and columns, followed by zeros.
-    alignas(64) float end_of_rows[max_amx_rows * amx_pairs];
-    alignas(64) float end_of_columns[amx_pairs * max_amx_columns];
-    alignas(64) float sums[max_amx_rows * max_amx_columns];
-    const auto bytes = [](const auto* p) { return reinterpret_cast<const std::byte*>(p); };
-    const auto bytes_of = [](std::size_t pairs) {
-      return static_cast<std::ptrdiff_t>(pairs * sizeof(bf16_pair));
-    };
-    const std::size_t blocks = (rows.count + max_amx_rows - 1) / max_amx_rows;
     for (std::size_t first = columns.first; first < columns.end();) {
       const n_tile t = columns_.tile_at(first);
       first = t.end();
       const rhs_micro_panel<bf16_pair> b = rhs_of<bf16_pair>(t, columns, depth, o);
-      const auto* const column = reinterpret_cast<const float*>(b.data);
-      if (rest > 0) {
-        float* const zeros =
-            std::copy_n(column + whole * t.width(), rest * t.width(), end_of_columns);
-        std::fill_n(zeros, (amx_pairs - rest) * t.width(), 0.0F);
-      }
-      // The panel that follows in memory is the next one; each block of rows prefetches a part.
-      const std::size_t next_lines = (amx_pairs * t.vectors + blocks - 1) / blocks;
-      const std::byte* next = bytes(column + pairs * t.width());
+      amx_panel panel(*amx_, {packed_lhs_, rows.count, bf16_pitch(pairs)},
+                      {reinterpret_cast<const float*>(b.data), t.vectors}, pairs);
       for (std::size_t row = 0, count; row < rows.count; row += count) {
         count = amx_unit::rows_at_once(rows.count - row);
-        const float* const line = packed_lhs_ + row * pitch;
-        for (std::size_t i = 0; rest > 0 && i < count; ++i) {
-          float* const zeros =
-              std::copy_n(line + i * pitch + whole, rest, end_of_rows + i * amx_pairs);
-          std::fill_n(zeros, amx_pairs - rest, 0.0F);
-        }
-        amx_->multiply(count, t.vectors,
-                       {bytes(line), bytes_of(pitch), bytes(column), bytes_of(t.width()), whole,
-                        next, next_lines},
-                       {bytes(end_of_rows), bytes_of(amx_pairs), bytes(end_of_columns),
-                        bytes_of(t.width()), rest > 0 ? amx_pairs : 0},
-                       sums);
-        next += whole / amx_pairs * next_lines * 64;
-        // Surplus rows of a tile of the result repeat the last one.
-        for (std::size_t i = count; i % tile_rows != 0; ++i)
-          std::copy_n(sums + (count - 1) * max_amx_columns, max_amx_columns,
-                      sums + i * max_amx_columns);
+        const float* const sums = panel.multiply(row, count);
         for (std::size_t i = 0; i < count; i += tile_rows) {
           const std::size_t n = std::min(tile_rows, count - i);
           float* result[tile_rows];
           at_.rows().result.from(row + i).pointers(o.result, n, result);
           compute_tile(o, {columns, depth, t, row + i, n, result},
-                       lhs_of<bf16_pair>(o, depth, row + i, n), b, 0, {bytes(line), 0},
-                       sums + i * max_amx_columns);
+                       lhs_of<bf16_pair>(o, depth, row + i, n), b, 0,
+                       {reinterpret_cast<const std::byte*>(sums), 0}, sums + i * max_amx_columns);
         }
       }
     }
@@ -640,28 +551,8 @@ class gemm {
   // In the scratch.
   float *packed_lhs_, *packed_rhs_, *addend_tiles_;
   float* tile_row_[tile_rows];
-#if WEFT_KERNELS_AMX
   amx_unit* amx_ = nullptr;  // if the plan has it
-#endif
 };
-
-// A contraction of depth 0: the epilogue of zeros. lhs and rhs may have no memory.
-void epilogue_of_zeros(const contraction& x, op activation) {
-  const tile_activation activate = tile_activation_of(activation);
-  for (std::ptrdiff_t i = 0; i < x.batch.size(); ++i) {
-    for (std::ptrdiff_t j = 0; j < x.rows.size(); ++j) {
-      for (std::ptrdiff_t k = 0; k < x.columns.size(); ++k) {
-        const operand_offsets at[]{x.batch.at(i), x.rows.at(j), x.columns.at(k)};
-        float sum[max_dot_lanes]{};
-        float* const row[]{sum};
-        if (x.a != nullptr) sum[0] += x.a[at[0].a + at[1].a + at[2].a];
-        if (x.b != nullptr) sum[0] += x.b[at[0].b + at[1].b + at[2].b];
-        if (activate != nullptr) activate({row, 0, 1, 1});
-        x.result[at[0].result + at[1].result + at[2].result] = sum[0];
-      }
-    }
-  }
-}
 
 void dot(const call& c) noexcept {
   for (int i = 0; i < c.loops; ++i) {
@@ -673,10 +564,8 @@ void dot(const call& c) noexcept {
     return;
   }
   gemm kernel(x, c);
-#if WEFT_KERNELS_AMX
   std::optional<amx_unit> unit;
   kernel.enter_amx(unit);
-#endif
   const auto addend = [](const float* data, std::ptrdiff_t at) {
     return data == nullptr ? nullptr : data + at;
   };

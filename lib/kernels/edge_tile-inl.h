@@ -1,4 +1,5 @@
-// Edge tiles, which memory does not hold as full vectors, are staged in the scratch.
+// Edge tiles, which memory does not hold as full vectors, are staged in the scratch; and products
+// of no depth.
 #if defined(WEFT_KERNELS_EDGE_TILE_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef WEFT_KERNELS_EDGE_TILE_INL_H_
 #undef WEFT_KERNELS_EDGE_TILE_INL_H_
@@ -9,6 +10,7 @@
 #include <cstddef>
 
 #include "kernels/dot_loops.hpp"
+#include "kernels/epilogue-inl.h"
 #include "kernels/microkernel-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -58,6 +60,24 @@ HWY_INLINE void store_edge(const float* const* from, const tile_elements<float>&
       if (j < columns) store_n(hn::LoadU(d, line + j), d, first + j, columns - j);
     } else {
       for (std::size_t j = 0; j < columns; ++j) row[column[j]] = line[j];
+    }
+  }
+}
+
+// A contraction of depth 0: the epilogue of zeros. lhs and rhs may have no memory.
+inline void epilogue_of_zeros(const contraction& x, op activation) {
+  const tile_activation activate = tile_activation_of(activation);
+  for (std::ptrdiff_t i = 0; i < x.batch.size(); ++i) {
+    for (std::ptrdiff_t j = 0; j < x.rows.size(); ++j) {
+      for (std::ptrdiff_t k = 0; k < x.columns.size(); ++k) {
+        const operand_offsets at[]{x.batch.at(i), x.rows.at(j), x.columns.at(k)};
+        float sum[max_dot_lanes]{};
+        float* const row[]{sum};
+        if (x.a != nullptr) sum[0] += x.a[at[0].a + at[1].a + at[2].a];
+        if (x.b != nullptr) sum[0] += x.b[at[0].b + at[1].b + at[2].b];
+        if (activate != nullptr) activate({row, 0, 1, 1});
+        x.result[at[0].result + at[1].result + at[2].result] = sum[0];
+      }
     }
   }
 }

@@ -161,6 +161,48 @@ inline void round_line(const float* HWY_RESTRICT line, std::size_t depth,
   store_n(rounded_to_pairs(d, a, b), d, pairs, (depth + 1) / 2);
 }
 
+// Rows of the lhs, from their offsets on, and where they are rounded to: rows of bfloat16 pairs.
+struct rows_of_lhs {
+  const float* data;
+  const offset_list& row;
+  std::size_t count;
+};
+struct rows_of_pairs {
+  float* data;
+  std::size_t pitch;
+};
+
+// Copies a few strided rows to contiguous lines.
+inline void copy_rows(const rows_of_lhs& rows, std::ptrdiff_t step, std::size_t depth, float* to) {
+  for (std::size_t i = 0; i < rows.count; ++i, to += depth) {
+    const float* from = rows.data + rows.row[i];
+    for (std::size_t k = 0; k < depth; ++k, from += step) to[k] = *from;
+  }
+}
+
+// Rounds a block's rows. Those that are not contiguous are copied to a line first, which has room
+// for the depth.
+inline void round_rows(const rows_of_lhs& rows, const contraction_loops& loops, range depth,
+                       float* line, const rows_of_pairs& to) {
+  const std::ptrdiff_t step = loops.inner().stride.lhs;
+  const bool contiguous = loops.is_single() && step == 1;
+  for (std::size_t i = 0; i < rows.count; ++i) {
+    const float* row = rows.data + rows.row[i];
+    if (contiguous) {
+      row += depth.first;
+    } else {
+      float* end = line;
+      for (std::size_t k = 0, count; k < depth.count; k += count) {
+        count = loops.run(depth.first + k, depth.count - k);
+        const float* from = row + loops.at(static_cast<std::ptrdiff_t>(depth.first + k)).lhs;
+        for (std::size_t j = 0; j < count; ++j, from += step) *end++ = *from;
+      }
+      row = line;
+    }
+    round_line(row, depth.count, to.data + i * to.pitch);
+  }
+}
+
 }  // namespace weft::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

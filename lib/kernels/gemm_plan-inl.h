@@ -32,6 +32,27 @@ constexpr std::size_t bf16_pitch(std::size_t pairs) {
   return pairs < 2 * line ? pairs : (round_up(pairs, line) / line | 1) * line;
 }
 
+// Prefetch distance in bytes for weights that are read once. Half of a page of 4 KiB and more
+// measured slower.
+constexpr std::size_t prefetch_distance = 1024;
+
+// Prefetch distance, in steps of the depth, for an lhs with unit stride along its rows: where its
+// depth stride is a power of two, all these lines map to a few sets of the cache.
+constexpr std::ptrdiff_t prefetch_distance_in_lines = 8;
+
+// The depth that is packed at a time of all tiles of a panel, or of all micro-panels of a block, if
+// their lines are contiguous: a row of a panel is then read from end to end, and one of several
+// micro-panels, which are narrower than a cache line, while it is in the cache.
+constexpr std::size_t panel_advance = 8;
+constexpr std::size_t block_advance = 16;
+
+// A range of the depth in units of T: a bfloat16 pair is two of the depth.
+template <class T>
+constexpr range in_units(range depth) {
+  constexpr std::size_t step = std::is_same_v<T, bf16_pair> ? 2 : 1;
+  return {depth.first / step, (depth.count + step - 1) / step};
+}
+
 struct gemm_plan {
   // For a contraction of these extents. The scratch has room for blocks of size `capacity`.
   HWY_INLINE gemm_plan(const contraction& x, const call& c, std::size_t rows, std::size_t columns,
@@ -77,7 +98,8 @@ struct gemm_plan {
     if (packed && bf16_pairs) {
       lhs_in_place = true;  // its lines are rounded from where they lie
       block.depth = block_size(depth, max_blocks.depth, 2 * amx_pairs);
-      // Pairs take half of the room, so that more rows can share what is read of the weights.
+      // Pairs take half of the room, so that more rows than `capacity` has can share what is read
+      // of the weights: if they are one loop, as the offsets of several have room for no more.
       const std::size_t room = round_up(capacity.rows, max_tile_rows) * capacity.depth;
       const std::size_t fit = room / bf16_pitch((block.depth + 1) / 2) / max_amx_rows;
       if (x.rows.is_single() && fit * max_amx_rows > block.rows)

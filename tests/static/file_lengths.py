@@ -10,7 +10,7 @@ LINES = 450
 # Files that are longer, and the most lines that they may have: these numbers only decrease.
 LONGER = {
     "lib/kernels/attention_adjoint.cpp": 619,
-    "lib/kernels/dot.cpp": 615,
+    "lib/kernels/dot.cpp": 613,
     "lib/kernels/row_driver.hpp": 494,
     "lib/kernels/rowwise.cpp": 592,
     "tests/reference/reference_test.cpp": 607,

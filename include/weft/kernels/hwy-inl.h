@@ -301,8 +301,9 @@ HWY_INLINE V interleave_odd_blocks(D d, V a, V b) {
 #endif
 
 // Whether the target may have instructions for pairs of bfloat16: on x86-64 the processor has to be
-// asked. By assembly there, for any of the AVX-512 targets: Highway has them from 1.2 on, for two
-// targets, and compilers give them only to functions that are made for such a processor alone.
+// asked. There they are written in assembly, which serves every AVX-512 target: Highway has them
+// from 1.2 on, for two targets, and compilers give them only to functions that are made for such a
+// processor alone.
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3 && !HWY_COMPILER_MSVC
 
 constexpr bool may_multiply_pairs = true;
