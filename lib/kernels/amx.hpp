@@ -104,8 +104,8 @@ class amx_unit {
     asm volatile("tdpbf16ps %%tmm7, %%tmm6, %%tmm%c0" ::"i"(Sums));
   }
 
-  // Each tile of columns is loaded once, and of two tiles of rows the one that is there is used
-  // first.
+  // With one register for columns, each tile of columns is loaded once; with one for rows, the tile
+  // of rows that the last product used is used again before the other one is loaded.
   template <std::size_t Rows, std::size_t Columns>
   static void add(const amx_panels& p) {
     const std::byte* row = p.rows;

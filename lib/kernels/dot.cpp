@@ -432,8 +432,8 @@ class gemm {
           float* result[tile_rows];
           at_.rows().result.from(row + i).pointers(o.result, n, result);
           compute_tile(o, {columns, depth, t, row + i, n, result},
-                       lhs_of<bf16_pair>(o, depth, row + i, n), b, 0,
-                       {reinterpret_cast<const std::byte*>(sums), 0}, sums + i * max_amx_columns);
+                       lhs_of<bf16_pair>(o, depth, row + i, n), b, 0, {nullptr, 0},
+                       sums + i * max_amx_columns);
         }
       }
     }

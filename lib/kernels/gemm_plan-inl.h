@@ -25,8 +25,8 @@ constexpr std::ptrdiff_t packing_stride = 4096 / sizeof(float);
 // Up to this many rows, vectors multiply pairs as fast as memory delivers them.
 constexpr std::size_t max_rows_for_vectors = 2;
 
-// The stride of a block's rows of bfloat16 pairs. Long rows begin with a cache line, and an odd
-// number of lines apart, as a few sets of the cache would hold all of them else.
+// The stride of a block's rows of bfloat16 pairs. That of long rows is an odd number of cache
+// lines: with a power of two of them, all rows would map to a few sets of the cache.
 constexpr std::size_t bf16_pitch(std::size_t pairs) {
   constexpr std::size_t line = 16;
   return pairs < 2 * line ? pairs : (round_up(pairs, line) / line | 1) * line;

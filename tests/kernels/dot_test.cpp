@@ -5,11 +5,14 @@
 
 #include <boost/test/unit_test.hpp>
 #include <cstddef>
+#include <fstream>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "kernels/aligned.hpp"
+#include "kernels/amx.hpp"
 #include "kernels/product.hpp"
 #include "weft/kernels/dot_blocking.hpp"
 
@@ -173,6 +176,14 @@ BOOST_AUTO_TEST_CASE(products_with_few_rows_are_right) {
   // Strided rows of the lhs that are too long for the scratch they would be copied to.
   for (const std::ptrdiff_t m : {2, 4})
     check({"mn", "km", "nk", {{'m', m}, {'n', 8}, {'k', 20000}}});
+}
+
+// Refused, it would go unseen: vectors give right results, too.
+BOOST_AUTO_TEST_CASE(amx_is_used_where_linux_reports_it) {
+  std::ifstream file("/proc/cpuinfo");
+  const std::string flags(std::istreambuf_iterator<char>(file), {});
+  if (flags.find(" amx_bf16 ") == std::string::npos) return;
+  BOOST_TEST(weft::kernels::may_use_amx());
 }
 
 BOOST_AUTO_TEST_CASE(packed_bfloat16_weights_are_rounded_to_nearest_even) {

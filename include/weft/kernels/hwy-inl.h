@@ -253,8 +253,8 @@ HWY_INLINE V odd_by_block(V a, V b) {
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE void load_pairs_by_block(D d, const float* from, V& a, V& b) {
 #if HWY_TARGET == HWY_AVX2
-  const V lower = opaque(hn::LoadU(d, from));
-  const V upper = opaque(hn::LoadU(d, from + hn::Lanes(d)));
+  const V lower = hn::LoadU(d, from);
+  const V upper = hn::LoadU(d, from + hn::Lanes(d));
   a = even_by_block(lower, upper);
   b = odd_by_block(lower, upper);
 #else
