@@ -88,9 +88,18 @@ struct program_tables : program_sizes {
 
 namespace detail {
 
+// See compact() for the variable.
+#if defined(__clang__)
+template <class Unit>
+inline constexpr program_builder built_program = build_program(Unit::g.unpack());
+#endif
 template <class Unit>
 constexpr auto tables() {
+#if defined(__clang__)
+  constexpr program_builder const& d = built_program<Unit>;
+#else
   constexpr program_builder d = build_program(Unit::g.unpack());
+#endif
   constexpr program_counts n = d.count;
   return program_tables<n>{d,
                            take<n.instructions>(d.instructions),
