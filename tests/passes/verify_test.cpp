@@ -41,6 +41,33 @@ struct well_formed {
     return g->emit(n);
   }
   node& at(int id) { return g->nodes[id]; }
+  // A running sum along Rows, as nodes 5 to 11.
+  void add_scan() {
+    weft::axis_list const all = axes_of(shape<Rows, Out>()), of_step = axes_of(shape<Out>());
+    weft::axis_info const* const rows = axes_of(shape<Rows>()).at[0];
+    initial = emit(*g, op::constant, {});
+    int const region = g->add_region({rows, rows, false});
+    auto const in_body = [&](op kind, int operand) {
+      node n = make_node(kind);
+      n.axes = of_step;
+      n.region = static_cast<std::int16_t>(region);
+      n.operands = 1;
+      n.operand[0] = operand;
+      return n;
+    };
+    node n = in_body(op::scan_slice, z);
+    n.named.push(rows);
+    slice = g->emit(n);
+    carry = g->emit(in_body(op::carry, initial));
+    sum_of_step = emit(*g, op::add, of_step, {carry, slice});
+    yield = emit(*g, op::yield, of_step, {carry, sum_of_step});
+    n = in_body(op::scan_collect, sum_of_step);
+    n.axes = all;
+    n.named.push(rows);
+    collect = g->emit(n);
+    result = emit(*g, op::scan_result, of_step, {carry});
+  }
+  int initial = 0, slice = 0, carry = 0, sum_of_step = 0, yield = 0, collect = 0, result = 0;
   // The faulty node, and what is wrong with it.
   std::string fault() const {
     auto const [id, what] = verify(*g, true);
@@ -97,6 +124,54 @@ BOOST_AUTO_TEST_CASE(a_reduction_keeps_what_it_does_not_name) {
   well_formed m;
   reduced_axes(m.at(m.s)) = axes_of(shape<Rows>());
   BOOST_TEST(m.fault() == "4: axes that do not follow from those that it names");
+}
+
+BOOST_AUTO_TEST_CASE(a_well_formed_scan_has_no_fault) {
+  well_formed m;
+  m.add_scan();
+  BOOST_TEST(m.fault() == "none");
+}
+
+BOOST_AUTO_TEST_CASE(a_node_is_in_the_scan_of_its_operands) {
+  well_formed m;
+  m.add_scan();
+  m.at(m.z).region = 1;
+  BOOST_TEST(m.fault() == "3: a scan that is not its operands'");
+}
+
+BOOST_AUTO_TEST_CASE(values_of_a_scan_leave_it_by_what_collects_them) {
+  well_formed m;
+  m.add_scan();
+  m.at(m.collect).operand[0] = m.z;
+  BOOST_TEST(m.fault() == "10: an operand of another scan");
+}
+
+BOOST_AUTO_TEST_CASE(a_step_sets_a_carry) {
+  well_formed m;
+  m.add_scan();
+  m.at(m.yield).operand[0] = m.slice;
+  BOOST_TEST(m.fault() == "9: an operand that is no carry");
+}
+
+BOOST_AUTO_TEST_CASE(a_carry_keeps_its_axes_and_elements) {
+  well_formed m;
+  m.add_scan();
+  m.at(m.carry).type = weft::dtype::int32;
+  BOOST_TEST(m.fault() == "7: an initial value of other axes or elements");
+}
+
+BOOST_AUTO_TEST_CASE(a_step_gives_a_carry_no_axis) {
+  well_formed m;
+  m.add_scan();
+  m.at(m.sum_of_step).axes = axes_of(shape<Rows, Out>());
+  BOOST_TEST(m.fault() == "9: a new value of other axes or elements");
+}
+
+BOOST_AUTO_TEST_CASE(a_slice_lacks_the_scanned_axis_alone) {
+  well_formed m;
+  m.add_scan();
+  m.at(m.slice).axes = axes_of(shape<Rows>());
+  BOOST_TEST(m.fault() == "6: axes that do not follow from the scanned one");
 }
 
 BOOST_AUTO_TEST_CASE(outputs_are_nodes_of_the_graph) {

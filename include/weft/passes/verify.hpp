@@ -32,6 +32,8 @@ class verifier {
     for (int a = 0; a < n.axes.count; ++a)
       for (int b = 0; b < a; ++b)
         if (n.axes.at[a] == n.axes.at[b]) return "an axis twice";
+    if (std::string_view const what = fault_of_region(n); !what.empty()) return what;
+    if (std::string_view const what = fault_of_scan(n); !what.empty()) return what;
     if (of.in == op_class::elementwise) return fault_of_elementwise(n, of.types);
     if (of.in == op_class::rowwise && !same_axes_in_any_order(n.axes, axes(n, 0)))
       return "axes that are not its operand's";
@@ -54,6 +56,42 @@ class verifier {
   }
   constexpr dtype type(const node& n, int j) const { return g_.nodes[n.operand[j]].type; }
 
+  constexpr bool is_carry(const node& n, int j) const {
+    return g_.nodes[n.operand[j]].kind == op::carry;
+  }
+
+  // What may be read where, see region_of.
+  constexpr std::string_view fault_of_region(const node& n) const {
+    bool const enters = n.kind == op::carry || n.kind == op::scan_slice;
+    bool const leaves = n.kind == op::scan_result || n.kind == op::scan_collect;
+    if (n.region < 0 || n.region > g_.region_count || (enters && n.region == 0) ||
+        n.region != region_of(g_, n))
+      return "a scan that is not its operands'";
+    for (int j = 0; j < n.operands; ++j) {
+      int const region = g_.nodes[n.operand[j]].region;
+      if (leaves ? region == 0 : region != (enters ? 0 : n.region) && region != 0)
+        return "an operand of another scan";
+    }
+    return {};
+  }
+  // See graph/scan.hpp.
+  constexpr std::string_view fault_of_scan(const node& n) const {
+    if ((n.kind == op::yield || n.kind == op::scan_result) && !is_carry(n, 0))
+      return "an operand that is no carry";
+    if (n.kind == op::scan_result && !same_axes_in_any_order(n.axes, axes(n, 0)))
+      return "axes that are not the carry's";
+    if (n.kind == op::carry && (!is_subset(axes(n, 0), n.axes) || type(n, 0) != n.type))
+      return "an initial value of other axes or elements";
+    if (n.kind == op::yield && (!is_subset(axes(n, 1), axes(n, 0)) || type(n, 1) != type(n, 0)))
+      return "a new value of other axes or elements";
+    if (n.kind != op::scan_slice && n.kind != op::scan_collect) return {};
+    axis_list const& whole = n.kind == op::scan_slice ? axes(n, 0) : n.axes;
+    axis_list const& part = n.kind == op::scan_slice ? n.axes : axes(n, 0);
+    if (whole.count != part.count + 1 || !is_subset(part, whole) ||
+        !whole.contains(scanned_axis(n)) || part.contains(scanned_axis(n)))
+      return "axes that do not follow from the scanned one";
+    return {};
+  }
   constexpr std::string_view fault_of_elementwise(const node& n, element_types types) const {
     bool same = true;
     auto const is_number = [](dtype e) { return e == dtype::float32 || e == dtype::int32; };
