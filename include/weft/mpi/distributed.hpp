@@ -66,32 +66,21 @@ class distributed {
   using code = typename local::code;
   using batch = detail::batch_axis<source, Batch>;
 
-  static_assert(batch::exists(),
-                "distributed: no input of the loss has the axis that batches are cut "
-                "along, the second template argument");
+  static constexpr bool well_formed = detail::is_trained<Model, Loss>() && batch::exists();
 
  public:
   // Collective. With the parameters of rank 0, initialised from the seed, for all. Throws
   // rank_error where a rank has another model, version of weft, optimizer or options than rank 0,
   // or there are less than 1 or more than 2^20 shards.
   explicit distributed(communicator ranks, Optimizer optimizer = {}, training_options options = {},
-                       std::uint64_t seed = 0, sharding_options sharding = {})
-      : distributed(std::move(ranks), weft::parameters<Model>(seed), optimizer, std::move(options),
-                    sharding) {}
+                       std::uint64_t seed = 0, sharding_options sharding = {}) requires(well_formed)
+      : distributed(checked{}, std::move(ranks), weft::parameters<Model>(seed), optimizer,
+                    std::move(options), sharding) {}
   // The same with existing parameters, whose memory is shared; all ranks get the values of rank 0.
   distributed(communicator ranks, weft::parameters<Model> shared, Optimizer optimizer = {},
-              training_options options = {}, sharding_options sharding = {})
-      : ranks_(std::move(ranks)),
-        sharding_(sharding),
-        trainer_(typename local::checked{}, std::move(shared), optimizer, std::move(options), {},
-                 sharding.divides_state ? pages::small : pages::huge),
-        exchange_(ranks_, gradients(), blocks(), sharding.divides_state) {
-    compare();
-    ranks_.broadcast(std::as_writable_bytes(trainer_.floats_));
-    detail::agreement same;
-    same.add("other parameters", detail::hash_of(std::as_bytes(trainer_.floats_)));
-    same.check(ranks_);
-  }
+              training_options options = {}, sharding_options sharding = {}) requires(well_formed)
+      : distributed(checked{}, std::move(ranks), std::move(shared), optimizer, std::move(options),
+                    sharding) {}
   // A trainer is where its ranks are.
   distributed(const distributed&) = delete;
   distributed& operator=(const distributed&) = delete;
@@ -164,6 +153,22 @@ class distributed {
   const communicator& ranks() const { return ranks_; }
 
  private:
+  struct checked {};
+
+  distributed(checked, communicator ranks, weft::parameters<Model> shared, Optimizer optimizer,
+              training_options options, sharding_options sharding)
+      : ranks_(std::move(ranks)),
+        sharding_(sharding),
+        trainer_(typename local::checked{}, std::move(shared), optimizer, std::move(options), {},
+                 sharding.divides_state ? pages::small : pages::huge),
+        exchange_(ranks_, gradients(), blocks(), sharding.divides_state) {
+    compare();
+    ranks_.broadcast(std::as_writable_bytes(trainer_.floats_));
+    detail::agreement same;
+    same.add("other parameters", detail::hash_of(std::as_bytes(trainer_.floats_)));
+    same.check(ranks_);
+  }
+
   template <model_like M, class B, class O, fixed_string L>
   friend void explain(const distributed<M, B, O, L>&, std::ostream&);
   template <model_like M, class B, class O, fixed_string L>
@@ -387,6 +392,21 @@ class distributed {
   std::vector<double> losses_;  // of each shard, times its share
   int exceptions_ = std::uncaught_exceptions();
 
+#define WEFT_REJECT_DISTRIBUTED(...)                                                            \
+  WEFT_REJECT_LOSSES(Model, Loss, __VA_ARGS__)                                                  \
+  WEFT_REJECT_CALL("distributed: no input of the loss has the axis that batches are cut along", \
+                   (Batch), (int = 0), (!batch::exists()), __VA_ARGS__)
+  WEFT_REJECT_DISTRIBUTED(explicit distributed(communicator ranks, Optimizer optimizer = {},
+                                               training_options options = {}, std::uint64_t = 0,
+                                               sharding_options sharding = {})
+                          : distributed(checked{}, std::move(ranks), weft::parameters<Model>(0),
+                                        optimizer, std::move(options), sharding){})
+  WEFT_REJECT_DISTRIBUTED(distributed(communicator ranks, weft::parameters<Model> shared,
+                                      Optimizer optimizer = {}, training_options options = {},
+                                      sharding_options sharding = {})
+                          : distributed(checked{}, std::move(ranks), std::move(shared), optimizer,
+                                        std::move(options), sharding){})
+#undef WEFT_REJECT_DISTRIBUTED
   WEFT_REJECT_ARGUMENTS(
       source, float step(const Args&...) { return 0; })
   WEFT_REJECT_ARGUMENTS(

@@ -85,6 +85,13 @@ constexpr bool ill_formed() {
   return traced_graph<Model>.fault != model_fault::none || !has_results<Model, Results...>();
 }
 
+// Whether a trainer accepts the model and its loss.
+template <class Model, fixed_string Loss>
+constexpr bool is_trained() {
+  return traced_graph<Model>.fault == model_fault::none &&
+         fault_of_loss<Model, Loss>() == loss_fault::none;
+}
+
 }  // namespace detail
 
 // Declares, for each way in which a model's names can clash, a constructor that reports it.
@@ -107,6 +114,25 @@ constexpr bool ill_formed() {
   WEFT_REJECT_CALL(                                                                                \
       "results: two have the same name", (::weft::detail::name_at_fault<Model>), parameters,       \
       (::weft::traced_graph<Model>.fault == ::weft::model_fault::two_results), __VA_ARGS__)
+// The same for a class that trains, and for each way in which Loss can be no loss of the model.
+#define WEFT_REJECT_LOSSES(Model, Loss, ...)                                                      \
+  WEFT_REJECT_MODELS(Model, (int = 0), __VA_ARGS__)                                               \
+  WEFT_REJECT_CALL("trainer: the model has no result with the name of the loss",                  \
+                   (::weft::detail::missing_result<                                               \
+                       ::weft::detail::spelled_t<Loss>,                                           \
+                       ::weft::detail::results_of_graph<::weft::detail::defined<Model>>>),        \
+                   (int = 0), WEFT_IF_LOSS(Model, Loss, missing), __VA_ARGS__)                    \
+  WEFT_REJECT_CALL("trainer: the loss has axes; take its mean over them",                         \
+                   (::weft::detail::results_of_graph<::weft::detail::defined<Model>>), (int = 0), \
+                   WEFT_IF_LOSS(Model, Loss, axes), __VA_ARGS__)                                  \
+  WEFT_REJECT_CALL("trainer: the loss is not float",                                              \
+                   (::weft::detail::results_of_graph<::weft::detail::defined<Model>>), (int = 0), \
+                   WEFT_IF_LOSS(Model, Loss, elements), __VA_ARGS__)                              \
+  WEFT_REJECT_CALL("trainer: the loss depends on a state, and no gradient goes through one",      \
+                   (::weft::detail::states_of<::weft::detail::defined<Model>>), (int = 0),        \
+                   WEFT_IF_LOSS(Model, Loss, states), __VA_ARGS__)
+#define WEFT_IF_LOSS(Model, Loss, kind) \
+  (::weft::detail::fault_of_loss<Model, Loss>() == ::weft::detail::loss_fault::kind)
 // Declares the constructor that reports the requested results that the model does not have, for a
 // class of template <model_like Model, fixed_string... Results>.
 #define WEFT_REJECT_RESULTS(sentence, Model, ...)                                          \

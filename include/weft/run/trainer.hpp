@@ -53,9 +53,7 @@ struct training_options {
 // by one thread at a time.
 template <model_like Model, class Optimizer = adamw, fixed_string Loss = "loss">
 class trainer {
-  static constexpr bool well_formed =
-      traced_graph<Model>.fault == model_fault::none &&
-      detail::fault_of_loss<Model, Loss>() == detail::loss_fault::none;
+  static constexpr bool well_formed = detail::is_trained<Model, Loss>();
   using source = training<Model, Loss>;
   using code = lowered<source>;
 
@@ -275,31 +273,15 @@ class trainer {
   double gradient_norm_ = 0;
   std::int64_t steps_ = 0;
 
-#define WEFT_REJECT_TRAINERS(...)                                                                \
-  WEFT_REJECT_MODELS(Model, (int = 0), __VA_ARGS__)                                              \
-  WEFT_REJECT_CALL("trainer: the model has no result with the name of the loss",                 \
-                   (detail::missing_result<detail::spelled_t<Loss>,                              \
-                                           detail::results_of_graph<detail::defined<Model>>>),   \
-                   (int = 0), WEFT_IF_LOSS(missing), __VA_ARGS__)                                \
-  WEFT_REJECT_CALL("trainer: the loss has axes; take its mean over them",                        \
-                   (detail::results_of_graph<detail::defined<Model>>), (int = 0),                \
-                   WEFT_IF_LOSS(axes), __VA_ARGS__)                                              \
-  WEFT_REJECT_CALL("trainer: the loss is not float",                                             \
-                   (detail::results_of_graph<detail::defined<Model>>), (int = 0),                \
-                   WEFT_IF_LOSS(elements), __VA_ARGS__)                                          \
-  WEFT_REJECT_CALL("trainer: the loss depends on a state, and no gradient goes through one",     \
-                   (detail::states_of<detail::defined<Model>>), (int = 0), WEFT_IF_LOSS(states), \
-                   __VA_ARGS__)
-#define WEFT_IF_LOSS(kind) (detail::fault_of_loss<Model, Loss>() == detail::loss_fault::kind)
-  WEFT_REJECT_TRAINERS(explicit trainer(Optimizer optimizer = {}, training_options options = {},
-                                        std::uint64_t = 0, generated_code<source> = {})
-                       : trainer(checked{}, weft::parameters<Model>(0), optimizer,
-                                 std::move(options), {}){})
-  WEFT_REJECT_TRAINERS(trainer(weft::parameters<Model> shared, Optimizer optimizer = {},
-                               training_options options = {}, generated_code<source> = {})
-                       : trainer(checked{}, std::move(shared), optimizer, std::move(options), {}){})
-#undef WEFT_IF_LOSS
-#undef WEFT_REJECT_TRAINERS
+  WEFT_REJECT_LOSSES(Model, Loss,
+                     explicit trainer(Optimizer optimizer = {}, training_options options = {},
+                                      std::uint64_t = 0, generated_code<source> = {})
+                     : trainer(checked{}, weft::parameters<Model>(0), optimizer, std::move(options),
+                               {}){})
+  WEFT_REJECT_LOSSES(Model, Loss,
+                     trainer(weft::parameters<Model> shared, Optimizer optimizer = {},
+                             training_options options = {}, generated_code<source> = {})
+                     : trainer(checked{}, std::move(shared), optimizer, std::move(options), {}){})
   WEFT_REJECT_ARGUMENTS(
       source, float step(const Args&...) { return 0; })
   WEFT_REJECT_ARGUMENTS(

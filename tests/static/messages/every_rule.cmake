@@ -1,9 +1,9 @@
-# Checks that every sentence with which the headers refuse a use has a case in rules/.
+# Checks that every sentence with which the headers refuse a use has a case in rules/ or models/.
 file(GLOB headers ${INCLUDE}/weft/graph/*.hpp ${INCLUDE}/weft/nn/*.hpp
                   ${INCLUDE}/weft/nn/position/*.hpp ${INCLUDE}/weft/ops/*.hpp
-                  ${INCLUDE}/weft/run/*.hpp)
+                  ${INCLUDE}/weft/mpi/*.hpp ${INCLUDE}/weft/run/*.hpp)
 list(FILTER headers EXCLUDE REGEX "/reject\\.hpp$")  # the macro itself
-file(GLOB rules ${CMAKE_CURRENT_LIST_DIR}/rules/*.cpp)
+file(GLOB rules ${CMAKE_CURRENT_LIST_DIR}/rules/*.cpp ${CMAKE_CURRENT_LIST_DIR}/models/*.cpp)
 
 set(cases)
 foreach(file IN LISTS rules)
@@ -52,6 +52,6 @@ foreach(file IN LISTS headers)
   endforeach()
 endforeach()
 if(missing)
-  message(FATAL_ERROR "without a case in rules/:${missing}")
+  message(FATAL_ERROR "without a case in rules/ or models/:${missing}")
 endif()
 message("${count} rules, ${rejections} uses of WEFT_REJECT")
