@@ -66,7 +66,7 @@ class distributed {
   using code = typename local::code;
   using batch = detail::batch_axis<source, Batch>;
 
-  static constexpr bool well_formed = detail::is_trained<Model, Loss>() && batch::exists();
+  static constexpr bool well_formed = detail::is_trainable<Model, Loss>() && batch::exists();
 
  public:
   // Collective. With the parameters of rank 0, initialised from the seed, for all. Throws

@@ -87,7 +87,7 @@ constexpr bool ill_formed() {
 
 // Whether a trainer accepts the model and its loss.
 template <class Model, fixed_string Loss>
-constexpr bool is_trained() {
+constexpr bool is_trainable() {
   return traced_graph<Model>.fault == model_fault::none &&
          fault_of_loss<Model, Loss>() == loss_fault::none;
 }

@@ -53,7 +53,7 @@ struct training_options {
 // by one thread at a time.
 template <model_like Model, class Optimizer = adamw, fixed_string Loss = "loss">
 class trainer {
-  static constexpr bool well_formed = detail::is_trained<Model, Loss>();
+  static constexpr bool well_formed = detail::is_trainable<Model, Loss>();
   using source = training<Model, Loss>;
   using code = lowered<source>;
 
