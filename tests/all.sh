@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs all tests, one line per item; exits with 1 if one of them fails. Takes 65 to 70 minutes on two
+# Runs all tests, one line per item; exits with 1 if one of them fails. Takes 50 to 60 minutes on two
 # cores. `./run test --all` calls it after it has installed what is needed.
 set -u
 cd -- "$(dirname -- "$0")/.."
