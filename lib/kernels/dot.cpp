@@ -42,13 +42,13 @@ class gemm {
  public:
   gemm(const contraction& x, const call& c)
       : x_(x),
-        row_count_(static_cast<std::size_t>(x.rows.size())),
-        depth_count_(static_cast<std::size_t>(x.depth.size())),
-        lhs_step_(x.depth.inner().stride.lhs),
-        rhs_step_(x.depth.inner().stride.rhs),
+        row_count_(static_cast<std::size_t>(x.rows.points())),
+        depth_count_(static_cast<std::size_t>(x.depth.points())),
+        lhs_step_(x.depth.inner_stride(of_lhs)),
+        rhs_step_(x.depth.inner_stride(of_rhs)),
         packed_(c.packed),
         packed_as_(c.packed_as),
-        batch_{0, static_cast<std::size_t>(x.batch.size())},
+        batch_{0, static_cast<std::size_t>(x.batch.points())},
         rows_{0, row_count_},
         columns_(x.columns, packed_ != nullptr),
         plan_(x, c, row_count_, columns_.count(), depth_count_),
@@ -59,8 +59,8 @@ class gemm {
     offset_list(0, max_tile_columns)
         .pointers(reinterpret_cast<float*>(c.scratch + at.tile), tile_rows, tile_row_);
     addend_tiles_ = reinterpret_cast<float*>(c.scratch + at.addends);
-    contiguous_rhs_ = x.columns.inner().stride.rhs == 1;
-    contiguous_result_ = x.columns.inner().stride.result == 1;
+    contiguous_rhs_ = x.columns.inner_stride(of_rhs) == 1;
+    contiguous_result_ = x.columns.inner_stride(of_result) == 1;
     addends_ = x.addends();
     scale_ = static_cast<float>(c.scale);
     has_epilogue_ = scale_ != 1 || addends_ > 0;
@@ -177,7 +177,7 @@ class gemm {
                              std::ptrdiff_t element_stride, range depth, packed_tiles to) const {
     float* const packed = to.data;
     for (std::size_t k = 0, count; k < depth.count; k += count) {
-      count = x_.depth.run(depth.first + k, depth.count - k);
+      count = run_within(x_.depth, depth.first + k, depth.count - k);
       to.data = packed + k * to.width;
       pack_interleaved_lines(d, {from + element[k], element_stride, count}, to);
     }
@@ -189,7 +189,7 @@ class gemm {
                        std::size_t width, float* packed) const {
     if (element_stride != 1) return pack_elements(s, width, packed);
     for (std::size_t k = 0, count; k < depth.count; k += count) {
-      count = x_.depth.run(depth.first + k, depth.count - k);
+      count = run_within(x_.depth, depth.first + k, depth.count - k);
       pack_contiguous_lines(d, {s.data, s.line, s.element.from(k), s.lines, count}, width,
                             packed + k * width);
     }
@@ -238,9 +238,9 @@ class gemm {
     const hn::CappedTag<float, tile_rows> d;
     for (std::size_t first = 0, count; first < rows.count; first += count) {
       count = std::min(tile_rows, rows.count - first);
-      const std::size_t run = x_.rows.run(rows.first + first, rows.count - first);
+      const std::size_t run = run_within(x_.rows, rows.first + first, rows.count - first);
       float* const packed = packed_lhs_ + first * depth.count;
-      if (x_.rows.inner().stride.lhs != 1 || run < count) {
+      if (x_.rows.inner_stride(of_lhs) != 1 || run < count) {
         pack(d, {lhs, at_.rows().lhs.from(first), at_.depth().lhs, count, depth.count}, lhs_step_,
              depth, tile_rows, packed);
         continue;
@@ -355,7 +355,7 @@ class gemm {
   // How many rows of the next micro-panel each tile of a panel prefetches, so that together they
   // prefetch all: rows that follow each other in memory form a single line.
   std::size_t prefetched_rows(range columns, range depth) const {
-    if (x_.rows.inner().stride.lhs != static_cast<std::ptrdiff_t>(depth.count)) return 1;
+    if (x_.rows.inner_stride(of_lhs) != static_cast<std::ptrdiff_t>(depth.count)) return 1;
     const std::size_t width = tile_vectors * hn::Lanes(tag());
     const std::size_t tiles = (columns.count + width - 1) / width;
     return std::max<std::size_t>(tile_rows >> (std::bit_width(tiles) - 1), 1);
@@ -476,11 +476,9 @@ class gemm {
 
   void find_epilogue(const operands& o, const n_tile& t, range columns, std::size_t row,
                      std::size_t rows, epilogue& e) const {
-    const operand_offsets& stride = x_.columns.inner().stride;
     e.scale = scale_;
     e.addends = addends_;
-    if (addends_ > 0) rows_of_addend(o, 0, stride.a, t, columns, row, rows, e.addend[0]);
-    if (addends_ > 1) rows_of_addend(o, 1, stride.b, t, columns, row, rows, e.addend[1]);
+    for (int i = 0; i < addends_; ++i) rows_of_addend(o, i, t, columns, row, rows, e.addend[i]);
   }
 
   // Applies the epilogue to a tile in the scratch that has all of few rows.
@@ -496,8 +494,9 @@ class gemm {
 
   // Finds the tile's rows of an addend, copied to the scratch unless they are full vectors or
   // broadcast. Surplus rows of the tile repeat the last one.
-  void rows_of_addend(const operands& o, std::size_t which, std::ptrdiff_t stride, const n_tile& t,
-                      range columns, std::size_t row, std::size_t rows, addend_rows& a) const {
+  void rows_of_addend(const operands& o, int which, const n_tile& t, range columns, std::size_t row,
+                      std::size_t rows, addend_rows& a) const {
+    const std::ptrdiff_t stride = x_.columns.inner_stride(of_a + which);
     const offset_list &in_row = at_.rows().addend[which], &in_column = at_.columns().addend[which];
     const std::size_t first = t.first - columns.first;
     const bool contiguous = t.in_one_run && stride == 1;
@@ -508,7 +507,8 @@ class gemm {
     }
     float* copies[max_tile_rows];
     offset_list(0, max_tile_columns)
-        .pointers(addend_tiles_ + which * max_tile_rows * max_tile_columns, rows, copies);
+        .pointers(addend_tiles_ + (which == 0 ? 0 : max_tile_rows * max_tile_columns), rows,
+                  copies);
     load_edge({o.addend[which], in_row, in_column, row, first, rows, t.count, contiguous}, copies);
     std::copy_n(copies, max_tile_rows, a.row);
   }
@@ -559,7 +559,7 @@ void dot(const call& c) noexcept {
     if (c.extent[i] == 0 && c.operands[0].stride[i] != 0) return;
   }
   const contraction x(c);
-  if (x.depth.size() == 0) {
+  if (x.depth.points() == 0) {
     if (c.part.index == 0) epilogue_of_zeros(x, c.epilogue);
     return;
   }
@@ -570,11 +570,11 @@ void dot(const call& c) noexcept {
     return data == nullptr ? nullptr : data + at;
   };
   for (std::size_t i = kernel.batch().first; i < kernel.batch().end(); ++i) {
-    const operand_offsets at = x.batch.at(static_cast<std::ptrdiff_t>(i));
-    kernel.run({x.lhs + at.lhs,
-                x.rhs + at.rhs,
-                x.result + at.result,
-                {addend(x.a, at.a), addend(x.b, at.b)}});
+    const operand_offsets at = offsets_at(x.batch, static_cast<std::ptrdiff_t>(i));
+    kernel.run({x.lhs + at.in[of_lhs],
+                x.rhs + at.in[of_rhs],
+                x.result + at.in[of_result],
+                {addend(x.a, at.in[of_a]), addend(x.b, at.in[of_b])}});
   }
 }
 

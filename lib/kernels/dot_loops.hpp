@@ -4,11 +4,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 
 #include "hwy/base.h"
-#include "weft/kernels/call.hpp"
 #include "weft/kernels/dot_blocking.hpp"
+#include "weft/kernels/loop_nest.hpp"
 
 namespace weft::kernels {
 
@@ -19,16 +18,9 @@ struct range {
   bool operator==(const range&) const = default;
 };
 
-// Offsets or strides, in elements, in the result, in the operands that give its rows (lhs) and its
-// columns (rhs), and in the addends.
-struct operand_offsets {
-  std::ptrdiff_t result, lhs, rhs, a, b;
-};
-
-struct loop {
-  std::ptrdiff_t extent;
-  operand_offsets stride;
-};
+// The operands of a contraction's loops: the result, those that give its rows and its columns, and
+// the addends.
+enum dot_operand : int { of_result, of_lhs, of_rhs, of_a, of_b };
 
 // The offsets of iterations in one operand, in elements. Those of a single loop are computed:
 // filling a table takes as long as a small product.
@@ -58,104 +50,54 @@ class offset_list {
   std::ptrdiff_t first_ = 0, step_ = 0;
 };
 
-// A loop nest, the innermost loop last.
-class contraction_loops {
- public:
-  // The other loops stay uninitialized: setting them would slow down small products.
-  contraction_loops() { loops_[0] = {1, {}}; }
+inline bool is_single(const loop_nest& n) {
+  return n.loops == 1;
+}
 
-  loop& push_back() { return loops_[count_++]; }
-
-  // Sorts the loops, the largest strides outermost, and coalesces those that iterate over every
-  // operand like one loop.
-  template <class Key>
-  void sort_and_coalesce(Key key) {
-    if (is_single()) return;
-    std::sort(loops_, loops_ + count_,
-              [key](const loop& x, const loop& y) { return key(x) > key(y); });
-    int last = 0;
-    for (int i = 1; i < count_; ++i) {
-      const loop& l = loops_[i];
-      loop& outer = loops_[last];
-      const auto continues = [&](std::ptrdiff_t operand_offsets::*s) {
-        return outer.stride.*s == l.extent * l.stride.*s;
-      };
-      if (continues(&operand_offsets::result) && continues(&operand_offsets::lhs) &&
-          continues(&operand_offsets::rhs) && continues(&operand_offsets::a) &&
-          continues(&operand_offsets::b)) {
-        outer = {outer.extent * l.extent, l.stride};
-      } else {
-        loops_[++last] = l;
-      }
-    }
-    count_ = last + 1;
-  }
-
-  // A nest without loops runs once.
-  const loop& inner() const { return loops_[count_ == 0 ? 0 : count_ - 1]; }
-  bool is_single() const { return count_ <= 1; }
-  std::span<const loop> all() const { return {loops_, static_cast<std::size_t>(count_)}; }
-
-  std::ptrdiff_t size() const {
-    std::ptrdiff_t n = 1;
-    for (int i = 0; i < count_; ++i) n *= loops_[i].extent;
-    return n;
-  }
-
-  // The offsets of the iteration with this index.
-  HWY_INLINE operand_offsets at(std::ptrdiff_t index) const {
-    operand_offsets p{};
-    if (index == 0) return p;  // saves small products the divisions
-    for (int i = count_ - 1; i >= 0; --i) {
-      const auto& [extent, stride] = loops_[i];
-      // The outermost loop takes the remaining index, without a division.
-      const std::ptrdiff_t here = i == 0 ? index : index % extent;
-      if (i > 0) index /= extent;
-      p.result += here * stride.result;
-      p.lhs += here * stride.lhs;
-      p.rhs += here * stride.rhs;
-      p.a += here * stride.a;
-      p.b += here * stride.b;
-    }
-    return p;
-  }
-
-  // How many of `count` iterations from `first` on are within one run of the inner loop.
-  std::size_t run(std::size_t first, std::size_t count) const {
-    if (is_single()) return count;
-    return std::min(count, static_cast<std::size_t>(run(static_cast<std::ptrdiff_t>(first))));
-  }
-
-  // The offsets of these iterations in one operand; `table` has room for them. Inlined: a call
-  // would return them in memory, which slows down small products.
-  HWY_INLINE offset_list offsets(std::ptrdiff_t operand_offsets::*which, range of,
-                                 std::ptrdiff_t* table) const {
-    const std::ptrdiff_t step = inner().stride.*which;
-    const auto first = static_cast<std::ptrdiff_t>(of.first);
-    if (is_single()) return {first * step, step};
-    fill(which, first, static_cast<std::ptrdiff_t>(of.count), table);
-    return offset_list(table);
-  }
-
- private:
-  // How many iterations remain, with this one, in its run of the inner loop.
-  std::ptrdiff_t run(std::ptrdiff_t index) const {
-    return inner().extent - (index == 0 ? 0 : index % inner().extent);
-  }
-
-  void fill(std::ptrdiff_t operand_offsets::*which, std::ptrdiff_t first, std::ptrdiff_t count,
-            std::ptrdiff_t* table) const {
-    const std::ptrdiff_t step = inner().stride.*which;
-    for (std::ptrdiff_t done = 0; done < count;) {
-      const std::ptrdiff_t n = std::min(count - done, run(first + done));
-      std::ptrdiff_t offset = at(first + done).*which;
-      for (const std::ptrdiff_t end = done + n; done < end; offset += step) table[done++] = offset;
-    }
-  }
-
-  loop loops_[max_loops];
-  int count_ = 0;
+// An offset in each operand.
+struct operand_offsets {
+  std::ptrdiff_t in[max_operands];
 };
+
+// The offsets of the point with this index.
+HWY_INLINE operand_offsets offsets_at(const loop_nest& n, std::ptrdiff_t index) {
+  operand_offsets p{};
+  if (index == 0) return p;  // saves small products the divisions
+  for (int l = n.last(); l >= 0; --l) {
+    // The outermost loop takes the remaining index, without a division.
+    const std::ptrdiff_t here = l == 0 ? index : index % n.extent[l];
+    if (l > 0) index /= n.extent[l];
+    for (int o = 0; o < max_operands; ++o) p.in[o] += here * n.stride[o][l];
+  }
+  return p;
+}
+
+// How many of `count` points from `first` on are within one run of the inner loop.
+inline std::size_t run_within(const loop_nest& n, std::size_t first, std::size_t count) {
+  if (is_single(n)) return count;
+  const auto length = static_cast<std::size_t>(n.extent[n.last()]);
+  return std::min(count, length - (first == 0 ? 0 : first % length));
+}
+
+// Writes the offsets of these points in one operand to a table.
+inline void fill_table(const loop_nest& n, dot_operand o, range points, std::ptrdiff_t* table) {
+  for (std::size_t done = 0; done < points.count;) {
+    const std::size_t first = points.first + done;
+    const std::size_t end = done + run_within(n, first, points.count - done);
+    std::ptrdiff_t offset = offsets_at(n, static_cast<std::ptrdiff_t>(first)).in[o];
+    for (; done < end; offset += n.inner_stride(o)) table[done++] = offset;
+  }
+}
+
+// These offsets; `table` has room for them. Inlined: a call would return them in memory, which
+// slows down small products.
+HWY_INLINE offset_list offsets_of(const loop_nest& n, dot_operand o, range points,
+                                  std::ptrdiff_t* table) {
+  const std::ptrdiff_t step = n.inner_stride(o);
+  if (is_single(n)) return {static_cast<std::ptrdiff_t>(points.first) * step, step};
+  fill_table(n, o, points, table);
+  return offset_list(table);
+}
 
 // A tile of columns: `count` of them, in vectors of which the last may be partial.
 struct tile_extent {
@@ -167,11 +109,10 @@ struct tile_extent {
 // last of full vectors; they end where the inner loop does if its extent is a multiple of the
 // lanes. Four vectors make two tiles of two: with three and one, the single vector would do fewer
 // products for each element of the lhs.
-HWY_INLINE tile_extent extent_of_tile(const contraction_loops& columns, std::size_t first,
-                                      std::size_t end, std::size_t lanes,
-                                      std::size_t most_vectors) {
-  const std::size_t in_one_run = columns.run(first, end - first);
-  const bool aligned = columns.inner().extent % static_cast<std::ptrdiff_t>(lanes) == 0;
+HWY_INLINE tile_extent extent_of_tile(const loop_nest& columns, std::size_t first, std::size_t end,
+                                      std::size_t lanes, std::size_t most_vectors) {
+  const std::size_t in_one_run = run_within(columns, first, end - first);
+  const bool aligned = columns.extent[columns.last()] % static_cast<std::ptrdiff_t>(lanes) == 0;
   const std::size_t remaining = aligned ? in_one_run : end - first;
   const std::size_t vectors = (remaining + lanes - 1) / lanes;
   tile_extent t{};
@@ -181,48 +122,63 @@ HWY_INLINE tile_extent extent_of_tile(const contraction_loops& columns, std::siz
   return t;
 }
 
+// The strides of a call in the order of dot_operand.
+struct dot_strides {
+  const call& c;
+  int rhs;  // the operand of the call that gives the columns
+
+  std::ptrdiff_t operator()(int o, int l) const {
+    const int in_call[]{0, 3 - rhs, rhs, 3, 4};
+    return c.operands[in_call[o]].stride[l];
+  }
+};
+
+// Which of a contraction's loops are of which kind, as bits.
+struct dot_loop_kinds {
+  unsigned batch = 0, rows = 0, columns = 0, depth = 0;
+
+  HWY_INLINE explicit dot_loop_kinds(const dot_strides& stride) {
+    for (int l = 0; l < stride.c.loops; ++l)
+      (stride(of_result, l) == 0 ? depth
+       : stride(of_rhs, l) == 0  ? rows
+       : stride(of_lhs, l) == 0  ? columns
+                                 : batch) |= 1u << l;
+  }
+};
+
 struct contraction {
-  contraction_loops batch, rows, columns, depth;
-  const float* lhs;  // the operand that gives the rows
-  const float* rhs;  // the one that gives the columns
+  loop_nest batch, rows, columns, depth;  // each of at least one loop
+  const float* lhs;                       // the operand that gives the rows
+  const float* rhs;                       // the one that gives the columns
   float* result;
   const float *a, *b;  // the addends; null where there is none
 
   // There is no second addend without a first.
   int addends() const { return (a != nullptr) + (b != nullptr); }
 
-  explicit contraction(const call& c) : contraction(c, rhs_operand(c)) {
-    const auto by_result = [](const loop& l) { return l.stride.result; };
-    batch.sort_and_coalesce(by_result);
-    rows.sort_and_coalesce(by_result);
-    columns.sort_and_coalesce(by_result);
-    depth.sort_and_coalesce([](const loop& l) { return l.stride.lhs + l.stride.rhs; });
-  }
+  explicit contraction(const call& c) : contraction(dot_strides{c, rhs_operand(c)}) {}
 
  private:
-  contraction(const call& c, int rhs)
-      : lhs(static_cast<const float*>(c.operands[3 - rhs].data)),
-        rhs(static_cast<const float*>(c.operands[rhs].data)),
-        result(static_cast<float*>(c.operands[0].data)),
-        a(static_cast<const float*>(c.operands[3].data)),
-        b(static_cast<const float*>(c.operands[4].data)) {
-    for (int i = 0; i < c.loops; ++i) {
-      if (c.extent[i] == 1) continue;
-      const std::ptrdiff_t result_stride = c.operands[0].stride[i];
-      const std::ptrdiff_t lhs_stride = c.operands[3 - rhs].stride[i];
-      const std::ptrdiff_t rhs_stride = c.operands[rhs].stride[i];
-      loop& l = (result_stride == 0 ? depth
-                 : rhs_stride == 0  ? rows
-                 : lhs_stride == 0  ? columns
-                                    : batch)
-                    .push_back();
-      l.extent = c.extent[i];
-      l.stride = {.result = result_stride,
-                  .lhs = lhs_stride,
-                  .rhs = rhs_stride,
-                  .a = c.operands[3].stride[i],
-                  .b = c.operands[4].stride[i]};
-    }
+  explicit contraction(const dot_strides& of)
+      : contraction(of, dot_loop_kinds(of), [&of](int l) { return of(of_result, l); }) {}
+  template <class Key>
+  contraction(const dot_strides& of, const dot_loop_kinds& kinds, Key by_result)
+      : batch(nest(of, kinds.batch, by_result)),
+        rows(nest(of, kinds.rows, by_result)),
+        columns(nest(of, kinds.columns, by_result)),
+        depth(nest(of, kinds.depth, [&of](int l) { return of(of_lhs, l) + of(of_rhs, l); })),
+        lhs(static_cast<const float*>(of.c.operands[3 - of.rhs].data)),
+        rhs(static_cast<const float*>(of.c.operands[of.rhs].data)),
+        result(static_cast<float*>(of.c.operands[0].data)),
+        a(static_cast<const float*>(of.c.operands[3].data)),
+        b(static_cast<const float*>(of.c.operands[4].data)) {}
+
+  template <class Key>
+  HWY_INLINE static loop_nest nest(const dot_strides& of, unsigned which, Key key) {
+    loop_nest n;
+    coalesce_into(n, of.c.loops, of.c.extent, which, key, of);
+    if (n.loops == 0) n.push({1, {}});
+    return n;
   }
 };
 

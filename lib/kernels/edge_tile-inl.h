@@ -67,16 +67,17 @@ HWY_INLINE void store_edge(const float* const* from, const tile_elements<float>&
 // A contraction of depth 0: the epilogue of zeros. lhs and rhs may have no memory.
 inline void epilogue_of_zeros(const contraction& x, op activation) {
   const tile_activation activate = tile_activation_of(activation);
-  for (std::ptrdiff_t i = 0; i < x.batch.size(); ++i) {
-    for (std::ptrdiff_t j = 0; j < x.rows.size(); ++j) {
-      for (std::ptrdiff_t k = 0; k < x.columns.size(); ++k) {
-        const operand_offsets at[]{x.batch.at(i), x.rows.at(j), x.columns.at(k)};
+  for (std::ptrdiff_t i = 0; i < x.batch.points(); ++i) {
+    for (std::ptrdiff_t j = 0; j < x.rows.points(); ++j) {
+      for (std::ptrdiff_t k = 0; k < x.columns.points(); ++k) {
+        const operand_offsets at[]{offsets_at(x.batch, i), offsets_at(x.rows, j),
+                                   offsets_at(x.columns, k)};
         float sum[max_dot_lanes]{};
         float* const row[]{sum};
-        if (x.a != nullptr) sum[0] += x.a[at[0].a + at[1].a + at[2].a];
-        if (x.b != nullptr) sum[0] += x.b[at[0].b + at[1].b + at[2].b];
+        if (x.a != nullptr) sum[0] += x.a[at[0].in[of_a] + at[1].in[of_a] + at[2].in[of_a]];
+        if (x.b != nullptr) sum[0] += x.b[at[0].in[of_b] + at[1].in[of_b] + at[2].in[of_b]];
         if (activate != nullptr) activate({row, 0, 1, 1});
-        x.result[at[0].result + at[1].result + at[2].result] = sum[0];
+        x.result[at[0].in[of_result] + at[1].in[of_result] + at[2].in[of_result]] = sum[0];
       }
     }
   }

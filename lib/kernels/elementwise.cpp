@@ -355,7 +355,7 @@ bool copy_transposed(const call& c) {
   }
   if (along < 0 || across < 0) return false;
   const loop_nest matrices = coalesce(c, 2, ~(1u << along | 1u << across));
-  if (matrices.empty || c.extent[along] == 0) return true;
+  if (matrices.empty() || c.extent[along] == 0) return true;
   // As many rows of the result at a time as a cache line of the source has elements: each line is
   // read once, and written in one go.
   constexpr std::ptrdiff_t at_once = 64 / sizeof(float);

@@ -19,7 +19,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 void positions(const call& c) noexcept {
   const loop_nest n = coalesce(c, 1);
-  if (n.empty) return;
+  if (n.empty()) return;
   using T = std::int32_t;
   const hn::ScalableTag<T> d;
   const auto lanes = static_cast<std::ptrdiff_t>(hn::Lanes(d));

@@ -17,9 +17,9 @@ inline constexpr std::ptrdiff_t copy_chunk = 4096;  // a chunk, in elements of t
 
 inline void zero(const call& c) noexcept {
   const loop_nest n = coalesce(c, 1);
-  if (n.empty) return;
+  if (n.empty()) return;
   const std::ptrdiff_t size = bytes(c.operands[0].type);
-  const std::ptrdiff_t stride = n.stride[0][n.last()];
+  const std::ptrdiff_t stride = n.inner_stride(0);
   auto* to = static_cast<std::byte*>(c.operands[0].data);
   for_each_chunk(n, c.part, copy_chunk,
                  [=](const std::ptrdiff_t* at, std::ptrdiff_t begin, std::ptrdiff_t end) {
@@ -70,7 +70,7 @@ auto gather_elements_of(const indexed_table& table, const std::ptrdiff_t* step) 
 // Elements of any type are copied as bytes.
 inline void gather(const call& c) noexcept {
   const loop_nest n = coalesce(c, 3);
-  if (n.empty) return;
+  if (n.empty()) return;
   const std::ptrdiff_t size = bytes(c.operands[0].type);
   auto* result = static_cast<std::byte*>(c.operands[0].data);
   const auto* source = static_cast<const std::byte*>(c.operands[1].data);
@@ -106,8 +106,8 @@ inline void gather(const call& c) noexcept {
 // Copies elements of `size` bytes.
 inline void copy_elements(const loop_nest& n, std::ptrdiff_t size, const partition& part,
                           std::byte* to, const std::byte* from) {
-  if (n.empty) return;
-  const std::ptrdiff_t to_step = n.stride[0][n.last()], from_step = n.stride[1][n.last()];
+  if (n.empty()) return;
+  const std::ptrdiff_t to_step = n.inner_stride(0), from_step = n.inner_stride(1);
   for_each_chunk(
       n, part, copy_chunk, [&](const std::ptrdiff_t* at, std::ptrdiff_t begin, std::ptrdiff_t end) {
         const auto move = [&](std::ptrdiff_t i, std::ptrdiff_t count) {
@@ -128,7 +128,7 @@ inline void write(const call& c) noexcept {
   for (int l = 0; l < c.loops; ++l)
     if (at.stride[l] != 0 || (has_count && count.stride[l] != 0)) outer_loops |= 1u << l;
   const loop_nest n = coalesce(c, 4, outer_loops);
-  if (n.empty) return;
+  if (n.empty()) return;
   const std::ptrdiff_t size = bytes(c.operands[0].type);
   for_each(n, n.loops, [&](const std::ptrdiff_t* offset) {
     const std::ptrdiff_t start = static_cast<const std::int32_t*>(at.data)[offset[2]];
@@ -203,7 +203,7 @@ inline void scatter_add_to(const call& c, item_range rows, void (*add_rows)(scat
   zero(elements);
 
   const loop_nest n = coalesce(c, 3, ~0u, call_order);
-  if (n.empty) return;
+  if (n.empty()) return;
   auto* result = static_cast<float*>(c.operands[0].data);
   const auto* g = static_cast<const float*>(c.operands[1].data);
   const auto* indices = static_cast<const std::int32_t*>(c.operands[2].data);

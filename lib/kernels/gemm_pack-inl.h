@@ -182,10 +182,10 @@ inline void copy_rows(const rows_of_lhs& rows, std::ptrdiff_t step, std::size_t 
 
 // Rounds a block's rows. Those that are not contiguous are copied to a line first, which has room
 // for the depth.
-inline void round_rows(const rows_of_lhs& rows, const contraction_loops& loops, range depth,
-                       float* line, const rows_of_pairs& to) {
-  const std::ptrdiff_t step = loops.inner().stride.lhs;
-  const bool contiguous = loops.is_single() && step == 1;
+inline void round_rows(const rows_of_lhs& rows, const loop_nest& loops, range depth, float* line,
+                       const rows_of_pairs& to) {
+  const std::ptrdiff_t step = loops.inner_stride(of_lhs);
+  const bool contiguous = is_single(loops) && step == 1;
   for (std::size_t i = 0; i < rows.count; ++i) {
     const float* row = rows.data + rows.row[i];
     if (contiguous) {
@@ -193,8 +193,9 @@ inline void round_rows(const rows_of_lhs& rows, const contraction_loops& loops, 
     } else {
       float* end = line;
       for (std::size_t k = 0, count; k < depth.count; k += count) {
-        count = loops.run(depth.first + k, depth.count - k);
-        const float* from = row + loops.at(static_cast<std::ptrdiff_t>(depth.first + k)).lhs;
+        count = run_within(loops, depth.first + k, depth.count - k);
+        const float* from =
+            row + offsets_at(loops, static_cast<std::ptrdiff_t>(depth.first + k)).in[of_lhs];
         for (std::size_t j = 0; j < count; ++j, from += step) *end++ = *from;
       }
       row = line;

@@ -58,26 +58,27 @@ struct gemm_plan {
   HWY_INLINE gemm_plan(const contraction& x, const call& c, std::size_t rows, std::size_t columns,
                        std::size_t depth)
       : capacity(blocks_of(rows, columns, depth)), block(capacity), m_block(rows) {
-    const std::ptrdiff_t lhs_step = x.depth.inner().stride.lhs;
-    const std::ptrdiff_t rhs_step = x.depth.inner().stride.rhs;
-    const operand_offsets& column = x.columns.inner().stride;
+    const std::ptrdiff_t lhs_step = x.depth.inner_stride(of_lhs);
+    const std::ptrdiff_t rhs_step = x.depth.inner_stride(of_rhs);
+    const bool contiguous_rhs = x.columns.inner_stride(of_rhs) == 1;
+    const bool contiguous_result = x.columns.inner_stride(of_result) == 1;
     const bool packed = c.packed != nullptr;
     const bool skinny = rows <= max_skinny_m;
     // The lhs is read in place where packing would not pay: if it is contiguous along the depth, as
     // a tile reads it; if a single vector of columns does too few products with each element; and
     // if it has unit stride along its rows and either lies as a packed one would or can be
     // prefetched in time, which needs tiles that prefetch nothing else and lines that share pages.
-    const bool unit_row_stride = x.rows.is_single() && x.rows.inner().stride.lhs == 1;
+    const bool unit_row_stride = is_single(x.rows) && x.rows.inner_stride(of_lhs) == 1;
     const bool as_packed = unit_row_stride && lhs_step <= static_cast<std::ptrdiff_t>(tile_rows);
     const bool can_be_prefetched = unit_row_stride && !packed && lhs_step < packing_stride;
-    lhs_in_place = x.depth.is_single() &&
+    lhs_in_place = is_single(x.depth) &&
                    (lhs_step == 1 || columns <= hn::Lanes(tag()) || as_packed || can_be_prefetched);
     // The rhs is read in place if it is contiguous along the columns and either few tiles would
     // share the packed panel or L1 holds it as it is.
     const std::size_t rhs_bytes = depth * static_cast<std::size_t>(rhs_step) * sizeof(float);
-    rhs_in_place = !packed && x.depth.is_single() && column.rhs == 1 &&
+    rhs_in_place = !packed && is_single(x.depth) && contiguous_rhs &&
                    (rows <= 2 * tile_rows || rhs_bytes <= l1_cache_bytes);
-    const bool can_be_gemv = !packed && x.depth.is_single() && skinny;
+    const bool can_be_gemv = !packed && is_single(x.depth) && skinny;
     // With few rows, transposing the rhs would cost more than the products, and its lines are
     // better read from end to end. An lhs that is strided along the depth is copied to the room for
     // packed operands.
@@ -85,7 +86,7 @@ struct gemm_plan {
     dot_form = can_be_gemv && rhs_step == 1 &&
                (lhs_step == 1 || rows * depth <= (at.tile - at.lhs) / sizeof(float));
     if (dot_form) lhs_in_place = lhs_step == 1;
-    axpy_form = can_be_gemv && x.columns.is_single() && column.rhs == 1 && column.result == 1;
+    axpy_form = can_be_gemv && is_single(x.columns) && contiguous_rhs && contiguous_result;
     // Lines are not packed, so the room for a panel does not limit the columns.
     if (axpy_form) block.columns = block_size(columns, gemv_pass_columns, max_tile_columns);
     // Rows with unit stride share cache lines, which at half of the depth stay for the next
@@ -102,7 +103,7 @@ struct gemm_plan {
       // of the weights: if they are one loop, as the offsets of several have room for no more.
       const std::size_t room = round_up(capacity.rows, max_tile_rows) * capacity.depth;
       const std::size_t fit = room / bf16_pitch((block.depth + 1) / 2) / max_amx_rows;
-      if (x.rows.is_single() && fit * max_amx_rows > block.rows)
+      if (is_single(x.rows) && fit * max_amx_rows > block.rows)
         block.rows = block_size(rows, fit * max_amx_rows, max_amx_rows);
     }
     const bool reads_packed = packed && lhs_in_place && !promotes;

@@ -1,80 +1,36 @@
 // A call's loops in canonical form: no loop of extent 1, the result's unit stride innermost, and
-// loops that are contiguous with each other in all operands coalesced.
+// loops that are contiguous with each other in all operands coalesced. And loops over such a nest.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <utility>
 
 #include "hwy/base.h"
-#include "weft/kernels/call.hpp"
+#include "weft/kernels/loop_nest.hpp"
 
 namespace weft::kernels {
 
-struct loop_nest {
-  int loops = 0;       // 1 or more
-  bool empty = false;  // an extent is 0: there is no point to visit
-  // Only the entries of existing loops are set: clearing all takes as long as a short row.
-  std::ptrdiff_t extent[max_loops];
-  std::ptrdiff_t stride[max_operands][max_loops];
-
-  int last() const { return loops - 1; }
-  // The number of points of the first `outer` loops.
-  std::ptrdiff_t points(int outer) const {
-    std::ptrdiff_t n = 1;
-    for (int l = 0; l < outer; ++l) n *= extent[l];
-    return n;
-  }
-  std::ptrdiff_t points() const { return points(loops); }
-
-  // Appends an innermost loop with stride 0 for every operand.
-  void push(std::ptrdiff_t length) {
-    extent[loops] = length;
-    for (auto& strides : stride) strides[loops] = 0;
-    ++loops;
-  }
-};
-
 inline constexpr int call_order = -1;
 
-// The nest of those of c's loops whose bits are in `which`, over the first `operands` operands.
-// Loops are sorted by the stride of operand `key`, the smallest innermost, or not at all if it is
-// call_order. Those with stride 0 in it come outermost and keep their order, so that accumulation
-// into one element stays in the call's order. `extent` replaces the call's extents.
+// The nest of those of c's loops whose bits are in `which`, over the first `operands` operands; it
+// has at least one loop. Loops are sorted by the stride of operand `key`, the smallest innermost,
+// or not at all if it is call_order. Those with stride 0 in it come outermost and keep their order,
+// so that accumulation into one element stays in the call's order. `extent` replaces the call's
+// extents.
 HWY_INLINE loop_nest coalesce(const call& c, int operands, unsigned which, int key,
                               const std::ptrdiff_t* extent) {
-  int order[max_loops];
-  int count = 0;
-  loop_nest n;
-  const auto outer_to = [&](int a, int b) {
-    const std::ptrdiff_t sa = std::abs(c.operands[key].stride[a]);
-    const std::ptrdiff_t sb = std::abs(c.operands[key].stride[b]);
-    return sa == 0 ? sb != 0 : sb != 0 && sa > sb;
+  const auto stride = [&c](int o, int l) { return c.operands[o].stride[l]; };
+  const auto by_key = [&](int l) {
+    if (key == call_order) return std::ptrdiff_t{0};
+    return stride(key, l) == 0 ? PTRDIFF_MAX : std::abs(stride(key, l));
   };
-  for (int l = 0; l < c.loops; ++l) {
-    if (!(which >> l & 1u)) continue;
-    if (extent[l] == 0) n.empty = true;
-    if (extent[l] == 1) continue;
-    int at = count++;  // insertion sort: stable, and at most 8 loops
-    for (; key != call_order && at > 0 && outer_to(l, order[at - 1]); --at)
-      order[at] = order[at - 1];
-    order[at] = l;
-  }
-  for (int i = 0; i < count; ++i) {
-    const int l = order[i];
-    bool contiguous = n.loops > 0;
-    for (int o = 0; o < operands && contiguous; ++o)
-      contiguous = n.stride[o][n.last()] == c.operands[o].stride[l] * extent[l];
-    if (contiguous)
-      n.extent[n.last()] *= extent[l];
-    else
-      n.extent[n.loops++] = extent[l];
-    // Also of operands that are not there: a loop with a constant trip count is unrolled.
-    for (int o = 0; o < max_operands; ++o) n.stride[o][n.last()] = c.operands[o].stride[l];
-  }
+  loop_nest n;
+  coalesce_into(n, c.loops, extent, which, by_key, stride, operands);
   if (n.loops == 0) {
-    n.push(1);
+    n.push({1, {}});
     for (int o = 0; o < operands; ++o) n.stride[o][0] = 1;
   }
   return n;

@@ -26,11 +26,11 @@ struct n_tile {
 class n_tiles {
  public:
   // A packed operand keeps the tiles that it was packed in, whatever the partition.
-  n_tiles(const contraction_loops& loops, bool packed)
+  n_tiles(const loop_nest& loops, bool packed)
       : loops_(loops),
         packed_(packed),
-        aligned_(loops.inner().extent % static_cast<std::ptrdiff_t>(hn::Lanes(tag())) == 0),
-        count_(static_cast<std::size_t>(loops.size())),
+        aligned_(loops.extent[loops.last()] % static_cast<std::ptrdiff_t>(hn::Lanes(tag())) == 0),
+        count_(static_cast<std::size_t>(loops.points())),
         part_{0, count_} {}
 
   std::size_t count() const { return count_; }
@@ -43,7 +43,9 @@ class n_tiles {
   bool tiles_end_with_loops() const { return aligned_; }
 
   // How many of `count` columns from `first` on are within one run of the inner loop.
-  std::size_t run(std::size_t first, std::size_t count) const { return loops_.run(first, count); }
+  std::size_t run(std::size_t first, std::size_t count) const {
+    return run_within(loops_, first, count);
+  }
 
   n_tile tile_at(std::size_t first) const {
     const tile_extent t = extent_of_tile(loops_, first, packed_ ? count_ : part_.end(),
@@ -76,7 +78,7 @@ class n_tiles {
   }
 
  private:
-  const contraction_loops& loops_;
+  const loop_nest& loops_;
   bool packed_, aligned_;
   std::size_t count_;
   range part_;

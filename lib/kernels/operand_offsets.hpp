@@ -38,34 +38,32 @@ class block_offsets {
   HWY_INLINE void compute_rows(range rows) {
     if (rows == cached_rows_) return;
     cached_rows_ = rows;
-    const contraction_loops& l = x_.rows;
+    const loop_nest& l = x_.rows;
     const std::size_t capacity = capacity_.rows;
-    rows_.lhs = l.offsets(&operand_offsets::lhs, rows, row_table_);
-    rows_.result = l.offsets(&operand_offsets::result, rows, row_table_ + capacity);
-    if (x_.a != nullptr)
-      rows_.addend[0] = l.offsets(&operand_offsets::a, rows, row_table_ + 2 * capacity);
-    if (x_.b != nullptr)
-      rows_.addend[1] = l.offsets(&operand_offsets::b, rows, row_table_ + 3 * capacity);
+    rows_.lhs = offsets_of(l, of_lhs, rows, row_table_);
+    rows_.result = offsets_of(l, of_result, rows, row_table_ + capacity);
+    if (x_.a != nullptr) rows_.addend[0] = offsets_of(l, of_a, rows, row_table_ + 2 * capacity);
+    if (x_.b != nullptr) rows_.addend[1] = offsets_of(l, of_b, rows, row_table_ + 3 * capacity);
   }
 
   HWY_INLINE void compute_columns(range columns) {
     if (columns == cached_columns_) return;
     cached_columns_ = columns;
-    const contraction_loops& l = x_.columns;
+    const loop_nest& l = x_.columns;
     const std::size_t capacity = capacity_.columns;
-    columns_.rhs = l.offsets(&operand_offsets::rhs, columns, column_table_);
-    columns_.result = l.offsets(&operand_offsets::result, columns, column_table_ + capacity);
+    columns_.rhs = offsets_of(l, of_rhs, columns, column_table_);
+    columns_.result = offsets_of(l, of_result, columns, column_table_ + capacity);
     if (x_.a != nullptr)
-      columns_.addend[0] = l.offsets(&operand_offsets::a, columns, column_table_ + 2 * capacity);
+      columns_.addend[0] = offsets_of(l, of_a, columns, column_table_ + 2 * capacity);
     if (x_.b != nullptr)
-      columns_.addend[1] = l.offsets(&operand_offsets::b, columns, column_table_ + 3 * capacity);
+      columns_.addend[1] = offsets_of(l, of_b, columns, column_table_ + 3 * capacity);
   }
 
   void compute_depth(range depth) {
     if (depth == cached_depth_) return;
     cached_depth_ = depth;
-    depth_.lhs = x_.depth.offsets(&operand_offsets::lhs, depth, depth_table_);
-    depth_.rhs = x_.depth.offsets(&operand_offsets::rhs, depth, depth_table_ + capacity_.depth);
+    depth_.lhs = offsets_of(x_.depth, of_lhs, depth, depth_table_);
+    depth_.rhs = offsets_of(x_.depth, of_rhs, depth, depth_table_ + capacity_.depth);
   }
 
  private:

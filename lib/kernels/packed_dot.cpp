@@ -20,8 +20,8 @@ class packed_columns {
       : x_(dot), layout_(layout), data_(data), as_(as) {}
 
   const contraction& loops() const { return x_; }
-  std::ptrdiff_t depth() const { return x_.depth.size(); }
-  std::ptrdiff_t columns() const { return x_.columns.size(); }
+  std::ptrdiff_t depth() const { return x_.depth.points(); }
+  std::ptrdiff_t columns() const { return x_.columns.points(); }
 
   struct tile {
     std::ptrdiff_t first, count, width;
@@ -39,7 +39,7 @@ class packed_columns {
   // last columns.
   tile tile_of(std::ptrdiff_t column) const {
     const std::ptrdiff_t widest = layout_.vectors * layout_.lanes;
-    const bool skips = x_.columns.is_single() && column >= widest;
+    const bool skips = is_single(x_.columns) && column >= widest;
     tile t = tile_at(skips ? (column / widest - 1) * widest : 0);
     while (t.end() <= column) t = tile_at(t.end());
     return t;
@@ -117,12 +117,12 @@ void unpack_dot(const packed_layout& layout, const call& dot, std::ptrdiff_t fir
   if (depth == 0 || from.columns() == 0) return;
   std::vector<std::ptrdiff_t> offsets(depth);
   for (std::size_t k = 0; k < depth; ++k)
-    offsets[k] = from.loops().depth.at(static_cast<std::ptrdiff_t>(k)).rhs;
+    offsets[k] = offsets_at(from.loops().depth, static_cast<std::ptrdiff_t>(k)).in[of_rhs];
   const auto [least, most] = std::ranges::minmax(offsets);
   std::vector<float> elements(depth);
   for (auto t = from.tile_at(0);; t = from.tile_at(t.end())) {
     for (std::ptrdiff_t c = t.first; c < t.end(); ++c) {
-      const std::ptrdiff_t origin = from.loops().columns.at(c).rhs - first;
+      const std::ptrdiff_t origin = offsets_at(from.loops().columns, c).in[of_rhs] - first;
       if (origin + most < 0 || origin + least >= std::ssize(into)) continue;
       from.copy(t, c, elements.data(), 1);
       for (std::size_t k = 0; k < depth; ++k)
@@ -136,12 +136,12 @@ void unpack_dot(const packed_layout& layout, const call& dot, std::ptrdiff_t fir
 std::vector<std::int64_t> packing_of(const call& dot) {
   const contraction x(dot);
   std::vector<std::int64_t> numbers;
-  for (const contraction_loops* loops : {&x.columns, &x.depth})
-    for (const loop& l : loops->all()) {
-      numbers.push_back(l.extent);
-      numbers.push_back(l.stride.rhs);
+  for (const loop_nest* loops : {&x.columns, &x.depth})
+    for (int l = 0; l < loops->loops; ++l) {
+      numbers.push_back(loops->extent[l]);
+      numbers.push_back(loops->stride[of_rhs][l]);
     }
-  numbers.push_back(std::ssize(x.columns.all()));
+  numbers.push_back(x.columns.loops);
   return numbers;
 }
 

@@ -112,7 +112,7 @@ constexpr int operands = 3;
 struct innermost {
   std::ptrdiff_t stride[operands];
   explicit innermost(const loop_nest& n) {
-    for (int o = 0; o < operands; ++o) stride[o] = n.stride[o][n.last()];
+    for (int o = 0; o < operands; ++o) stride[o] = n.inner_stride(o);
   }
   bool contiguous(int inputs) const {
     bool all = true;
@@ -283,7 +283,7 @@ void reduce_columns(const loop_nest& kept, const loop_nest& over, const partitio
                     const Terms& terms) {
   constexpr std::ptrdiff_t strip = strip_vectors * hn::MaxLanes(hn::ScalableTag<T>());
   const innermost row(over);
-  const std::ptrdiff_t next = kept.stride[0][kept.last()], rows = over.extent[over.last()];
+  const std::ptrdiff_t next = kept.inner_stride(0), rows = over.extent[over.last()];
   const bool at_once = next == 1 && over.loops == 1 && rows <= block;
   for_each_chunk<operands>(
       kept, part, strip, [&](const std::ptrdiff_t* at, std::ptrdiff_t begin, std::ptrdiff_t end) {
@@ -304,8 +304,8 @@ void reduce_with(const call& c) {
   const Terms terms(c);
   const loop_nest kept = coalesce(c, 1 + Terms::inputs, ~c.over, 1);
   const loop_nest over = coalesce(c, 1 + Terms::inputs, c.over, 1);
-  if (kept.empty) return;
-  if (over.empty) {
+  if (kept.empty()) return;
+  if (over.empty()) {
     for_each<operands>(kept, kept.loops, range_of(kept.points(), c.part),
                        [&](const std::ptrdiff_t* at) { result[at[0]] = identity_of<R>; });
     return;

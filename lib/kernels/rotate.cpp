@@ -169,7 +169,7 @@ void combine_rest(const combined_rows& r, float* to, const float* x, const float
 template <class F>
 void for_rows(const call& c, int row, int operands, F f) {
   const loop_nest rows = coalesce(c, operands, ~(1u << row));
-  if (rows.empty) return;
+  if (rows.empty()) return;
   for_each_run(rows, rows.loops, range_of(rows.points(), c.part), f);
 }
 

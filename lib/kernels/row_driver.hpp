@@ -119,7 +119,7 @@ HWY_NOINLINE void run_staged(const call& c, loop_nest& n, int inputs, std::ptrdi
   for (int o = 0; o <= inputs; ++o) {
     data[o] = static_cast<std::byte*>(c.operands[o].data);
     size[o] = bytes(c.operands[o].type);
-    stride[o] = n.stride[o][n.last()];
+    stride[o] = n.inner_stride(o);
     staged[o] = stride[o] != 1 || !data[o];
     // One element is staged once for all chunks of a row.
     if (staged[o]) chunk = std::min(chunk, stride[o] == 0 ? staging_elements : staged_elements);
@@ -190,7 +190,7 @@ template <class F>
 void run_elementwise(const call& c, int inputs, std::ptrdiff_t max_elements, fill_loop fill,
                      const void* (&from)[max_operands - 1], F f) {
   loop_nest n = coalesce(c, 1 + inputs);
-  if (n.empty) return;
+  if (n.empty()) return;
   const int last = n.last();
   const std::ptrdiff_t length = n.extent[last];
   bool contiguous = length <= max_elements && (length <= row_chunk || c.part.count == 1);
@@ -348,7 +348,7 @@ struct packed_rows {
 // Packs rows of operand o, the points of each in loop order.
 inline void pack(const loop_nest& row, int o, dtype type, const packed_rows& rows,
                  const std::byte* from, std::byte* to, transpose_function transpose) {
-  const std::ptrdiff_t length = row.extent[row.last()], next = row.stride[o][row.last()];
+  const std::ptrdiff_t length = row.extent[row.last()], next = row.inner_stride(o);
   for_each(row, row.last(), [&](const std::ptrdiff_t* offset) {
     const std::byte* const here = from + offset[o] * bytes(type);
     if (rows.interleaved(type))
@@ -365,7 +365,7 @@ inline void pack(const loop_nest& row, int o, dtype type, const packed_rows& row
 inline void unpack(const loop_nest& row, const packed_rows& rows, const std::byte* from,
                    std::byte* to, transpose_function transpose) {
   constexpr auto type = dtype::float32;
-  const std::ptrdiff_t length = row.extent[row.last()], next = row.stride[0][row.last()];
+  const std::ptrdiff_t length = row.extent[row.last()], next = row.inner_stride(0);
   for_each(row, row.last(), [&](const std::ptrdiff_t* offset) {
     std::byte* const here = to + offset[0] * bytes(type);
     if (rows.interleaved(type))
@@ -417,9 +417,9 @@ inline void run_rowwise(const call& c, row_function f, column_function interleav
   const int inputs = row_inputs(c.kind);
   loop_nest rows = coalesce(c, 1 + inputs, ~c.over);
   const loop_nest row = coalesce(c, 1 + inputs, c.over);
-  if (row.empty) return;
+  if (row.empty()) return;
   const auto length = static_cast<std::size_t>(row.points());
-  const std::ptrdiff_t points = rows.empty ? 0 : rows.points();
+  const std::ptrdiff_t points = rows.points();
   const std::size_t capacity = packed_rows_bytes(static_cast<std::size_t>(points), length);
   std::byte* data[1 + max_row_inputs]{};
   std::byte* packed[1 + max_row_inputs]{};
@@ -441,7 +441,7 @@ inline void run_rowwise(const call& c, row_function f, column_function interleav
     // In bytes from here on.
     for (int l = 0; l < rows.loops; ++l)
       rows.stride[o][l] *= data[o] ? bytes(c.operands[o].type) : 0;
-    step[o] = rows.stride[o][rows.last()];
+    step[o] = rows.inner_stride(o);
   }
   std::ptrdiff_t next[1 + max_row_inputs];  // row strides of the memory that f gets
   for (int o = 0; o <= inputs; ++o) next[o] = packed[o] && step[o] != 0 ? pitch : step[o];

@@ -90,8 +90,8 @@ void select(selection s, std::ptrdiff_t n) {
 
 void top_k(const call& c) noexcept {
   const loop_nest rows = coalesce(c, 2, ~c.over), row = coalesce(c, 2, c.over, 1);
-  if (rows.empty) return;
-  const std::ptrdiff_t n = row.empty ? 0 : row.points();
+  if (rows.empty()) return;
+  const std::ptrdiff_t n = row.points();
   auto* const to = static_cast<std::int32_t*>(c.operands[0].data);
   const auto* const from = static_cast<const float*>(c.operands[1].data);
   for_each<2>(rows, rows.loops, range_of(rows.points(), c.part), [&](const std::ptrdiff_t* at) {

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <string>
 
+#include "kernels/loop_nest.hpp"
 #include "weft/run/engine.hpp"
 #include "weft/run/error.hpp"
 
@@ -121,13 +122,11 @@ using strides = std::array<std::ptrdiff_t, max_rank>;
 template <class F>
 void for_each_index(int rank, const std::array<std::size_t, max_rank>& length, const strides& a,
                     const strides& b, F f) {
-  auto const loop = [&](auto& self, int axis, std::ptrdiff_t at_a, std::ptrdiff_t at_b) -> void {
-    if (axis == rank) return f(at_a, at_b);
-    auto const l = static_cast<std::size_t>(axis);
-    for (std::size_t i = 0; i < length[l]; ++i, at_a += a[l], at_b += b[l])
-      self(self, axis + 1, at_a, at_b);
-  };
-  loop(loop, 0, 0, 0);
+  kernels::loop_nest n;
+  for (std::size_t l = 0; l < static_cast<std::size_t>(rank); ++l)
+    n.push({static_cast<std::ptrdiff_t>(length[l]), {a[l], b[l]}});
+  if (rank == 0) n.push({1, {}});
+  kernels::for_each<2>(n, n.loops, [&](const std::ptrdiff_t* at) { f(at[0], at[1]); });
 }
 
 // The planned strides of an input: row-major over its axes' bounds.

@@ -24,7 +24,7 @@ struct attention_plan {
   // Strides: that of the operand named first along the loop named second; rows are queries or keys.
   std::ptrdiff_t query_row = 0, query_depth = 0, key_row = 0, key_depth = 0;
   std::ptrdiff_t value_row = 0, result_row = 0;
-  loop_nest batch;  // strides of the operands in the order of attention_operand
+  loop_nest batch{};  // strides of the operands in the order of attention_operand
   structural_double scale = 1;
   std::int64_t lowest = 0, highest = 0;
   bool banded = false;
@@ -66,7 +66,7 @@ constexpr attention_plan plan_of_attention(const instruction& s, const attention
   for (int l = 0; l < of.query; ++l) {
     loop batch{extent(l), {}};
     for (int o = 0; o < attention_operand::count; ++o)
-      batch.stride.at[o] = operands[o] ? operands[o]->stride[l] : 0;
+      batch.stride[o] = operands[o] ? operands[o]->stride[l] : 0;
     p.batch.push(batch);
   }
   p.queries = extent(of.query);

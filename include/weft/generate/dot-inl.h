@@ -284,19 +284,19 @@ template <signature S, dot_plan P, bool Packed>
 constexpr tile_traits traits_of() {
   tile_traits t{.columns = P.columns.extent,
                 .depth = P.depth.extent,
-                .lhs_row = P.rows.stride.at[P.lhs],
-                .lhs_depth = P.depth.stride.at[P.lhs],
-                .rhs_depth = Packed ? P.packed.row : P.depth.stride.at[P.rhs],
+                .lhs_row = P.rows.stride[P.lhs],
+                .lhs_depth = P.depth.stride[P.lhs],
+                .rhs_depth = Packed ? P.packed.row : P.depth.stride[P.rhs],
                 .rhs_is_padded = Packed,
-                .result_row = P.rows.stride.at[0],
+                .result_row = P.rows.stride[0],
                 .addends = S.operands - 3,
                 .addend_row = {},
                 .addend_broadcast = {},
                 .scale = S.scale,
                 .epilogue = S.epilogue};
   for (int i = 0; i < t.addends; ++i) {
-    t.addend_row[i] = P.rows.stride.at[3 + i];
-    t.addend_broadcast[i] = P.columns.stride.at[3 + i] == 0;
+    t.addend_row[i] = P.rows.stride[3 + i];
+    t.addend_broadcast[i] = P.columns.stride[3 + i] == 0;
   }
   return t;
 }

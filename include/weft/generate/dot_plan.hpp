@@ -15,7 +15,7 @@ namespace weft::generate {
 // A packed copy of a contraction's rhs: its columns are contiguous, and its rows are
 // padded to full vectors of every target.
 struct packed_rhs {
-  loop_nest blocks;  // of matrices of depth x columns; strides of the copy, then of the operand
+  loop_nest blocks{};  // of matrices of depth x columns; strides of the copy, then of the operand
   std::ptrdiff_t depth = 1, columns = 1;
   std::ptrdiff_t depth_stride = 0, column_stride = 0;  // of the operand
   std::ptrdiff_t row = 1;                              // of the copy
@@ -24,14 +24,14 @@ struct packed_rhs {
 // Row r and column c of the result are the sum over k of lhs[r, k] * rhs[k, c].
 struct dot_plan {
   bool supported = false;
-  int lhs = 1, rhs = 2;       // which operands these are
-  loop rows, columns, depth;  // columns have stride 1 in the result
-  loop_nest outer;            // all other loops
-  bool rhs_in_place = true;   // the columns are contiguous in the rhs, too
-  packed_rhs packed;          // of all the rhs
-  loop_nest outer_of_packed;  // `outer`, with the strides of the copy for the rhs
-  bool packed_once = false;   // as a whole; otherwise a matrix at a time, when it is needed
-  bool packing_pays = true;   // packing in the run pays; packing before it always does
+  int lhs = 1, rhs = 2;         // which operands these are
+  loop rows, columns, depth;    // columns have stride 1 in the result
+  loop_nest outer{};            // all other loops
+  bool rhs_in_place = true;     // the columns are contiguous in the rhs, too
+  packed_rhs packed;            // of all the rhs
+  loop_nest outer_of_packed{};  // `outer`, with the strides of the copy for the rhs
+  bool packed_once = false;     // as a whole; otherwise a matrix at a time, when it is needed
+  bool packing_pays = true;     // packing in the run pays; packing before it always does
 };
 
 // The limits of a small contraction: an L1 cache holds such operands. Beyond, the general kernel's
@@ -52,19 +52,19 @@ constexpr std::ptrdiff_t padded(std::ptrdiff_t columns) {
 constexpr void plan_packing(dot_plan& p) {
   p.packed.depth = p.depth.extent;
   p.packed.columns = p.columns.extent;
-  p.packed.depth_stride = p.depth.stride.at[p.rhs];
-  p.packed.column_stride = p.columns.stride.at[p.rhs];
+  p.packed.depth_stride = p.depth.stride[p.rhs];
+  p.packed.column_stride = p.columns.stride[p.rhs];
   p.packed.row = padded(p.columns.extent);
   p.outer_of_packed = p.outer;
   std::ptrdiff_t blocks = 1;
   bool one_matrix = true;
   for (int l = p.outer.loops - 1; l >= 0; --l) {
-    loop const& of = p.outer.at[l];
-    if (of.stride.at[p.rhs] == 0) continue;
-    one_matrix = one_matrix && of.stride.at[p.lhs] == 0;
+    loop const of = p.outer.at(l);
+    if (of.stride[p.rhs] == 0) continue;
+    one_matrix = one_matrix && of.stride[p.lhs] == 0;
     std::ptrdiff_t const stride = blocks * p.packed.depth * p.packed.row;
-    p.outer_of_packed.at[l].stride.at[p.rhs] = stride;
-    p.packed.blocks.push({of.extent, {{stride, of.stride.at[p.rhs]}}});
+    p.outer_of_packed.stride[p.rhs][l] = stride;
+    p.packed.blocks.push({of.extent, {stride, of.stride[p.rhs]}});
     blocks *= of.extent;
   }
   // Only if it fits: the scratch and the packed parameters are sized for the table kernels.
@@ -80,7 +80,7 @@ constexpr dot_plan plan_with(const signature& s, int lhs, int rhs) {
   dot_plan p;
   p.lhs = lhs;
   p.rhs = rhs;
-  loop_nest rows, columns, depth;
+  loop_nest rows{}, columns{}, depth{};
   for (int l = 0; l < s.loops; ++l) {
     (s.stride[0][l] == 0     ? depth
      : s.stride[rhs][l] == 0 ? rows
@@ -88,27 +88,27 @@ constexpr dot_plan plan_with(const signature& s, int lhs, int rhs) {
                              : p.outer)
         .push(loop_of(s, l));
   }
-  rows.sort_and_coalesce(0);
-  columns.sort_and_coalesce(0);
-  depth.sort_and_coalesce(lhs);
-  if (columns.loops == 0 || columns.at[columns.loops - 1].stride.at[0] != 1) return p;
+  sort_and_coalesce(rows, 0);
+  sort_and_coalesce(columns, 0);
+  sort_and_coalesce(depth, lhs);
+  if (columns.loops == 0 || columns.inner_stride(0) != 1) return p;
   if (depth.loops > 1 || p.outer.loops + rows.loops + columns.loops > max_loops) return p;
-  if (depth.loops == 1) p.depth = depth.remove(0);
-  p.columns = columns.remove(columns.loops - 1);
+  if (depth.loops == 1) p.depth = remove(depth, 0);
+  p.columns = remove(columns, columns.last());
   if (rows.loops > 0) {
     int longest = rows.loops - 1;
     for (int i = 0; i < rows.loops; ++i)
-      if (rows.at[i].extent > rows.at[longest].extent) longest = i;
-    p.rows = rows.remove(longest);
+      if (rows.extent[i] > rows.extent[longest]) longest = i;
+    p.rows = remove(rows, longest);
   }
-  for (int i = 0; i < rows.loops; ++i) p.outer.push(rows.at[i]);
-  for (int i = 0; i < columns.loops; ++i) p.outer.push(columns.at[i]);
-  p.outer.sort_and_coalesce(0);
-  p.rhs_in_place = p.columns.stride.at[rhs] == 1;
+  for (int i = 0; i < rows.loops; ++i) p.outer.push(rows.at(i));
+  for (int i = 0; i < columns.loops; ++i) p.outer.push(columns.at(i));
+  sort_and_coalesce(p.outer, 0);
+  p.rhs_in_place = p.columns.stride[rhs] == 1;
   plan_packing(p);
   // Addends are read as vectors or broadcast.
   for (int o = 3; o < s.operands; ++o)
-    if (p.columns.stride.at[o] != 0 && p.columns.stride.at[o] != 1) return p;
+    if (p.columns.stride[o] != 0 && p.columns.stride[o] != 1) return p;
   p.packing_pays = p.rhs_in_place || p.rows.extent >= 4;
   p.supported = true;
   return p;

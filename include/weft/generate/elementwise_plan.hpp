@@ -11,7 +11,7 @@ namespace weft::generate {
 struct elementwise_plan {
   bool supported = false;
   std::ptrdiff_t length = 1;  // of the rows that vectors run along
-  loop_nest rows;
+  loop_nest rows{};
   int inputs = 0;
   bool broadcast[max_fused_inputs]{};  // one element per row
   int fused_count = 0;
@@ -44,14 +44,14 @@ constexpr elementwise_plan plan_of_elementwise(const instruction& s,
   signature const loops = signature_of(s);
   if (loops.points() == 0 || loops.points() > max_fused_elements) return p;
   for (int l = 0; l < loops.loops; ++l) p.rows.push(loop_of(loops, l));
-  p.rows.sort_and_coalesce(0);
+  sort_and_coalesce(p.rows, 0);
   if (p.rows.loops > 0) {
-    loop const row = p.rows.remove(p.rows.loops - 1);
+    loop const row = remove(p.rows, p.rows.last());
     p.length = row.extent;
-    if (row.stride.at[0] != 1) return p;
+    if (row.stride[0] != 1) return p;
     for (int i = 0; i < p.inputs; ++i) {
-      p.broadcast[i] = row.stride.at[i + 1] == 0;
-      if (!p.broadcast[i] && row.stride.at[i + 1] != 1) return p;
+      p.broadcast[i] = row.stride[i + 1] == 0;
+      if (!p.broadcast[i] && row.stride[i + 1] != 1) return p;
     }
   }
   p.supported = true;

@@ -11,7 +11,7 @@ namespace weft::generate {
 struct gather_plan {
   bool supported = false;
   std::ptrdiff_t length = 1;              // of the rows, contiguous in the table and the result
-  loop_nest rows;                         // strides of the result, the table and the indices
+  loop_nest rows{};                       // strides of the result, the table and the indices
   std::ptrdiff_t extent = 0, stride = 0;  // of the indexed axis
 };
 
@@ -26,13 +26,13 @@ constexpr gather_plan plan_of_gather(const instruction& s) {
   signature const loops = signature_of(s);
   if (loops.points() == 0 || loops.points() > max_gathered_elements) return p;
   for (int l = 0; l < loops.loops; ++l) p.rows.push(loop_of(loops, l));
-  p.rows.sort_and_coalesce(0);
+  sort_and_coalesce(p.rows, 0);
   if (p.rows.loops == 0) return p;
-  loop const row = p.rows.remove(p.rows.loops - 1);
+  loop const row = remove(p.rows, p.rows.last());
   p.length = row.extent;
   p.extent = static_cast<std::ptrdiff_t>(s.axis.most);
   p.stride = s.axis_stride;
-  p.supported = row.stride.at[0] == 1 && row.stride.at[1] == 1 && row.stride.at[2] == 0;
+  p.supported = row.stride[0] == 1 && row.stride[1] == 1 && row.stride[2] == 0;
   return p;
 }
 

@@ -1,9 +1,8 @@
 // Loops with constant extents and strides.
 #pragma once
 
-#include <cstddef>
-
 #include "weft/generate/signature.hpp"
+#include "weft/kernels/loop_nest.hpp"
 
 namespace weft::generate {
 
@@ -11,58 +10,29 @@ namespace weft::generate {
 inline constexpr int max_nest_operands = 7;
 static_assert(max_operands <= max_nest_operands);
 
-// Offsets in all operands, in elements.
-struct offsets {
-  std::ptrdiff_t at[max_nest_operands]{};
-  friend constexpr bool operator==(const offsets&, const offsets&) = default;
-};
+using loop = kernels::basic_loop<max_nest_operands>;
+using loop_nest = kernels::basic_loop_nest<max_nest_operands>;
 
-struct loop {
-  std::ptrdiff_t extent = 1;
-  offsets stride;
-};
+// Removes loop l and returns it.
+constexpr loop remove(loop_nest& n, int l) {
+  loop const removed = n.at(l);
+  for (; l < n.last(); ++l) n.set(l, n.at(l + 1));
+  n.set(--n.loops, {0, {}});
+  return removed;
+}
 
-// The innermost loop is the last.
-struct loop_nest {
-  int loops = 0;
-  loop at[max_loops]{};
-
-  constexpr void push(const loop& l) { at[loops++] = l; }
-
-  // Sorts the loops by their strides in operand `key`, the largest outermost, and coalesces two
-  // loops that iterate like one.
-  constexpr void sort_and_coalesce(int key) {
-    for (int i = 1; i < loops; ++i)
-      for (int j = i; j > 0 && at[j - 1].stride.at[key] < at[j].stride.at[key]; --j) {
-        loop const l = at[j];
-        at[j] = at[j - 1];
-        at[j - 1] = l;
-      }
-    int last = 0;
-    for (int i = 1; i < loops; ++i) {
-      offsets coalesced = at[i].stride;
-      for (std::ptrdiff_t& s : coalesced.at) s *= at[i].extent;
-      if (coalesced == at[last].stride)
-        at[last] = {at[last].extent * at[i].extent, at[i].stride};
-      else
-        at[++last] = at[i];
-    }
-    loops = loops == 0 ? 0 : last + 1;
-    for (int i = loops; i < max_loops; ++i) at[i] = {};
-  }
-
-  // Removes loop i and returns it.
-  constexpr loop remove(int i) {
-    loop const removed = at[i];
-    for (int j = i; j + 1 < loops; ++j) at[j] = at[j + 1];
-    at[--loops] = {};
-    return removed;
-  }
-};
+// Sorts the loops by their strides in operand `key`, the largest outermost, and coalesces them.
+constexpr void sort_and_coalesce(loop_nest& n, int key) {
+  loop_nest sorted{};
+  kernels::coalesce_into(
+      sorted, n.loops, n.extent, ~0u, [&](int l) { return n.stride[key][l]; },
+      [&](int o, int l) { return n.stride[o][l]; });
+  n = sorted;
+}
 
 constexpr loop loop_of(const signature& s, int l) {
   loop of{s.extent[l], {}};
-  for (int o = 0; o < s.operands; ++o) of.stride.at[o] = s.stride[o][l];
+  for (int o = 0; o < s.operands; ++o) of.stride[o] = s.stride[o][l];
   return of;
 }
 

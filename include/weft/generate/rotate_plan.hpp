@@ -12,7 +12,7 @@ struct rotate_plan {
   bool supported = false;
   std::ptrdiff_t pairs = 1, elements = 2;  // elements after the pairs are copied
   std::ptrdiff_t partner = 1;              // offset from a pair's first element to its second
-  loop_nest rows;                          // strides of the result, x, the cosines and the sines
+  loop_nest rows{};                        // strides of the result, x, the cosines and the sines
 };
 
 inline constexpr std::ptrdiff_t max_rotated_pairs = 4096;
@@ -24,7 +24,7 @@ constexpr rotate_plan plan_of_rotate(const instruction& s) {
   std::ptrdiff_t points = 1;
   for (int l = 0; l < s.loops; ++l) {
     loop here{static_cast<std::ptrdiff_t>(s.extent[l].most), {}};
-    for (int o = 0; o < s.operands; ++o) here.stride.at[o] = s.operand[o].stride[l];
+    for (int o = 0; o < s.operands; ++o) here.stride[o] = s.operand[o].stride[l];
     points *= here.extent;
     if ((s.over >> l & 1u) == 0) {
       if (here.extent != 1) p.rows.push(here);
@@ -33,13 +33,13 @@ constexpr rotate_plan plan_of_rotate(const instruction& s) {
     p.pairs = here.extent;
     std::ptrdiff_t const next = s.axis_stride == 1 ? 2 : 1;
     for (int o = 0; o < 2; ++o)
-      if (here.stride.at[o] != next) return p;
+      if (here.stride[o] != next) return p;
     for (int o = 2; o < 4; ++o)
-      if (here.stride.at[o] != 1) return p;
+      if (here.stride[o] != 1) return p;
   }
   p.partner = s.axis_stride;
   p.elements = static_cast<std::ptrdiff_t>(s.axis.most);
-  p.rows.sort_and_coalesce(0);
+  sort_and_coalesce(p.rows, 0);
   p.supported = points > 0 && points <= max_rotated_pairs;
   return p;
 }

@@ -199,7 +199,7 @@ HWY_INLINE void process_rows(std::integer_sequence<int, I...> each, const operan
   using D = typename row::D;
   using V = typename row::V;
   constexpr loop rows = P.rows;
-  const operands here[]{first.advanced(rows.stride, I)...};
+  const operands here[]{first.advanced(rows, I)...};
   row r[]{row(here[I].read(1))...};
   if constexpr (S.kind == op::softmax) {
     constexpr auto scale = static_cast<float>(static_cast<double>(S.scale));
@@ -226,12 +226,12 @@ struct rows_body {
     std::ptrdiff_t i = 0;
     for (; i + rows_at_once <= rows.extent; i += rows_at_once) {
       process_rows<S, P>(std::make_integer_sequence<int, rows_at_once>(), at);
-      at = at.advanced(rows.stride, rows_at_once);
+      at = at.advanced(rows, rows_at_once);
     }
     if constexpr (rows.extent % rows_at_once != 0) {
       for (; i < rows.extent; ++i) {
         process_rows<S, P>(std::make_integer_sequence<int, 1>(), at);
-        at = at.advanced(rows.stride, 1);
+        at = at.advanced(rows, 1);
       }
     }
   }

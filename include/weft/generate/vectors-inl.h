@@ -55,10 +55,10 @@ struct operands {
 
   HWY_INLINE float* write() const { return at[0]; }
   HWY_INLINE const float* read(int i) const { return at[i]; }
-  HWY_INLINE void advance(const offsets& by) { *this = advanced(by, 1); }
-  HWY_INLINE operands advanced(const offsets& by, std::ptrdiff_t times) const {
+  HWY_INLINE void advance(const loop& along) { *this = advanced(along, 1); }
+  HWY_INLINE operands advanced(const loop& along, std::ptrdiff_t times) const {
     operands there = *this;
-    for (int i = 0; i < max_nest_operands; ++i) there.at[i] += times * by.at[i];
+    for (int i = 0; i < max_nest_operands; ++i) there.at[i] += times * along.stride[i];
     return there;
   }
 };
@@ -70,10 +70,10 @@ HWY_INLINE void for_each(operands at, const F& f) {
   if constexpr (L == N.loops) {
     f(at);
   } else {
-    constexpr loop here = N.at[L];
+    constexpr loop here = N.at(L);
     for (std::ptrdiff_t i = 0; i < here.extent; ++i) {
       for_each<N, L + 1>(at, f);
-      if (i + 1 < here.extent) at.advance(here.stride);
+      if (i + 1 < here.extent) at.advance(here);
     }
   }
 }
