@@ -19,7 +19,7 @@ struct basic_loop {
 // Loops, the innermost last, and their strides in N operands. Only the entries of existing loops
 // are set, since clearing all takes as long as a short row; `{}` clears them. An operand's strides
 // are together: with those of a loop together, kernels took a tenth longer, short rows up to 1.8
-// times as long (g++ 12 and clang 14).
+// times as long.
 template <int N>
 struct basic_loop_nest {
   int loops = 0;
