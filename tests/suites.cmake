@@ -1,25 +1,50 @@
-# CTest's entries for the suites of test programs, and the list of tests that `./run test WORD` reads.
-# Both are made from the sources while configuring, so that they are known before anything is built.
+# CTest's entries for the suites of test programs, and the list of tests that `./run test` reads. Both
+# are made from the sources while configuring, so that they are known before anything is built.
+#
+# A test has one label, `full`, or none: with the label it is in the full tier only, without it in the
+# quick one, too. A suite or a case of Boost.Test has it where it is defined, by a decorator,
+# BOOST_AUTO_TEST_SUITE(name, *boost::unit_test::label("full")), any other test by weft_only_in_full.
 
-# Sets `suites` to the suites of a source file, and cases_of_<suite> to the names of their cases.
+# Labels tests of CTest.
+function(weft_only_in_full)
+  set_tests_properties(${ARGN} PROPERTIES LABELS full)
+  set_property(GLOBAL APPEND PROPERTY weft_full_tests ${ARGN})
+endfunction()
+
+# Adds a test static/NAME, a check that takes a second: `./run test` runs these with any word.
+function(weft_add_check name)
+  add_test(NAME static/${name} COMMAND ${ARGN})
+endfunction()
+
+# Sets `suites` to the suites of a source file that are in this tier, and cases_of_<suite> to the names
+# of their cases.
 function(weft_read_suites file suites)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
   file(READ ${file} text)
   string(REGEX MATCHALL
-    "\n *BOOST_(AUTO|DATA|FIXTURE)_TEST_(SUITE|CASE|CASE_TEMPLATE|SUITE_END)[(][ \n]*[A-Za-z0-9_]*" found "${text}")
+    "\n *BOOST_(AUTO|DATA|FIXTURE)_TEST_(SUITE|CASE|CASE_TEMPLATE|SUITE_END)[(][ \n]*[A-Za-z0-9_]*([^\n{;]*label[(]\"full\"[)])?"
+    found "${text}")
   set(all)
   set(suite "")
+  set(suite_is_left_out OFF)
   foreach(text IN LISTS found)
-    string(REGEX REPLACE "^.*[( \n]" "" name "${text}")
+    set(left_out OFF)
+    if(text MATCHES "label" AND WEFT_TIER STREQUAL "quick")
+      set(left_out ON)
+    endif()
+    string(REGEX REPLACE "^[^(]*[(][ \n]*([A-Za-z0-9_]*).*$" "\\1" name "${text}")
     if(text MATCHES "TEST_SUITE_END")
       set(suite "")
     elseif(NOT suite AND text MATCHES "TEST_SUITE")
       set(suite ${name})
-      list(APPEND all ${suite})
+      set(suite_is_left_out ${left_out})
+      if(NOT left_out)
+        list(APPEND all ${suite})
+      endif()
       set(cases)
     elseif(NOT suite OR text MATCHES "TEST_SUITE")
       message(FATAL_ERROR "${file}: ${name} has to be in a test suite that is in no other one")
-    else()
+    elseif(NOT left_out AND NOT suite_is_left_out)
       if(text MATCHES "CASE_TEMPLATE")
         string(APPEND name "*")  # followed by the type
       endif()
@@ -28,6 +53,32 @@ function(weft_read_suites file suites)
     endif()
   endforeach()
   set(${suites} ${all} PARENT_SCOPE)
+endfunction()
+
+# Removes from a list of source files those whose suites are all left out of this tier, and those whose
+# header no other includes then.
+function(weft_keep_tier folder files)
+  set(kept)
+  set(included "")
+  set(helpers ${${files}})
+  list(FILTER helpers EXCLUDE REGEX "_test[.]cpp$")
+  foreach(file IN LISTS ${files})
+    if(NOT file IN_LIST helpers)
+      weft_read_suites(${CMAKE_CURRENT_SOURCE_DIR}/${folder}/${file} suites)
+      if(suites)
+        list(APPEND kept ${file})
+        file(STRINGS ${folder}/${file} lines REGEX "^#include \"")
+        string(APPEND included "${lines}")
+      endif()
+    endif()
+  endforeach()
+  foreach(file IN LISTS helpers)
+    cmake_path(GET file STEM name)
+    if(included MATCHES "/${name}[.]hpp\"")
+      list(APPEND kept ${file})
+    endif()
+  endforeach()
+  set(${files} ${kept} PARENT_SCOPE)
 endfunction()
 
 # Adds the tests <folder>/<suite> of every program of weft_add_test. The suite's name is put before
@@ -43,8 +94,11 @@ function(weft_add_suites)
         set(test ${folder}/${suite})
         if(NOT TEST ${test})
           add_test(NAME ${test} COMMAND weft_${folder}_test)
-          set_tests_properties(${test} PROPERTIES
-            ENVIRONMENT_MODIFICATION "BOOST_TEST_RUN_FILTERS=string_prepend:${suite}")
+          set(filters "BOOST_TEST_RUN_FILTERS=string_prepend:${suite}")
+          if(WEFT_TIER STREQUAL "quick")
+            list(APPEND filters "BOOST_TEST_RUN_FILTERS=string_append::!@full")
+          endif()
+          set_tests_properties(${test} PROPERTIES ENVIRONMENT_MODIFICATION "${filters}")
         endif()
         set_property(GLOBAL APPEND PROPERTY weft_cases_of_${test} ${cases_of_${suite}})
       endforeach()
@@ -64,9 +118,14 @@ function(weft_tests_below folder tests)
 endfunction()
 
 # Writes tests.txt: a line for each case of a suite, `test target case`, and for each other test,
-# `test target`. The target is that of the test's program, - if it has none.
+# `test target`. The target is that of the test's program, - if it has none. What this tier leaves out
+# is not there.
 function(weft_list_tests)
   weft_tests_below(${CMAKE_CURRENT_SOURCE_DIR} tests)
+  if(WEFT_TIER STREQUAL "quick")
+    get_property(left_out GLOBAL PROPERTY weft_full_tests)
+    list(REMOVE_ITEM tests ${left_out} "")
+  endif()
   set(lines "")
   foreach(test IN LISTS tests)
     string(REGEX REPLACE "/.*" "" program ${test})

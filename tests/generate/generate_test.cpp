@@ -51,7 +51,7 @@ weft::testing::settings of_a_layer(weft::testing::settings s = {}) {
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(generated_code)
+BOOST_AUTO_TEST_SUITE(generated_code, *boost::unit_test::label("full"))
 
 using products = boost::mpl::list<one, narrow, vectors, odd, wide, deep, tall>;
 BOOST_AUTO_TEST_CASE_TEMPLATE(products_match_the_reference, Model, products) {

@@ -83,7 +83,7 @@ constexpr header all_at_once{
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(attention_tiles)
+BOOST_AUTO_TEST_SUITE(attention_tiles, *boost::unit_test::label("full"))
 
 BOOST_AUTO_TEST_CASE(grouped_heads_with_a_boolean_mask_match_the_reference) {
   check<grouped_with_a_boolean_mask>();

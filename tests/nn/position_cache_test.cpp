@@ -68,7 +68,7 @@ constexpr std::size_t batch = Batch::extent, whole_length = Pos::extent;
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(position_cache)
+BOOST_AUTO_TEST_SUITE(position_cache, *boost::unit_test::label("full"))
 
 BOOST_AUTO_TEST_CASE_TEMPLATE(a_sequence_in_parts_with_a_cache_matches_the_whole_sequence, Order,
                               encodings_of_caches) {

@@ -40,7 +40,7 @@ constexpr double sines = 20 * Pos::extent * Embed::extent;
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(position_costs)
+BOOST_AUTO_TEST_SUITE(position_costs, *boost::unit_test::label("full"))
 
 BOOST_AUTO_TEST_CASE(encodings_have_as_many_parameters_as_their_formulas) {
   BOOST_TEST(more_parameters<position::sinusoidal>() == 0);

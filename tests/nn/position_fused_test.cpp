@@ -84,7 +84,7 @@ bool part_is_fused() {
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(fused_positions)
+BOOST_AUTO_TEST_SUITE(fused_positions, *boost::unit_test::label("full"))
 
 BOOST_AUTO_TEST_CASE(attention_with_a_position_encoding_is_one_operation) {
   BOOST_TEST((all_fused<position::alibi>()));

@@ -43,7 +43,7 @@ void layer_trial(int length) {
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(position_layers)
+BOOST_AUTO_TEST_SUITE(position_layers, *boost::unit_test::label("full"))
 
 BOOST_AUTO_TEST_CASE_TEMPLATE(attention_with_each_encoding_matches_the_reference, Order,
                               encodings_of_runs) {

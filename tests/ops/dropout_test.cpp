@@ -105,7 +105,7 @@ settings ones(settings s, std::uint64_t seed = 0, std::uint64_t step = 0) {
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(dropouts)
+BOOST_AUTO_TEST_SUITE(dropouts, *boost::unit_test::label("full"))
 
 BOOST_AUTO_TEST_CASE(gradients_of_dropout_match_central_differences_and_the_reference) {
   settings s = lengths<Pos>(7);

@@ -160,7 +160,7 @@ struct symmetric {
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(elementwise)
+BOOST_AUTO_TEST_SUITE(elementwise, *boost::unit_test::label("full"))
 
 BOOST_AUTO_TEST_CASE(unary_functions_match_the_reference) {
   settings s;

@@ -195,7 +195,7 @@ settings apart_from_zero(settings s = {}) {
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(gradients)
+BOOST_AUTO_TEST_SUITE(gradients, *boost::unit_test::label("full"))
 
 BOOST_AUTO_TEST_CASE(gradients_of_unary_functions_match_central_differences) {
   gradient_trial<functions>(apart_from_zero());

@@ -229,7 +229,7 @@ struct of_unclipped_offsets {
   }
 };
 
-BOOST_AUTO_TEST_SUITE(biased_attention)
+BOOST_AUTO_TEST_SUITE(biased_attention, *boost::unit_test::label("full"))
 
 BOOST_AUTO_TEST_CASE(relative_biases_are_looked_up_and_other_biases_are_dense_operands) {
   BOOST_TEST((has_options<biased<clipped>>({option::relative}, 2)));

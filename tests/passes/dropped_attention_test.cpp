@@ -116,7 +116,7 @@ void is_one_operation(int others = 0) {
   BOOST_TEST(count(*g, op::dropout) == others);
 }
 
-BOOST_AUTO_TEST_SUITE(dropped_attention)
+BOOST_AUTO_TEST_SUITE(dropped_attention, *boost::unit_test::label("full"))
 
 BOOST_AUTO_TEST_CASE(a_single_dropout_of_unshared_weights_is_fused_into_attention) {
   is_one_operation<weft::inference<plain>>();

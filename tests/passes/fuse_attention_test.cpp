@@ -231,7 +231,7 @@ struct numbers {
   }
 };
 
-BOOST_AUTO_TEST_SUITE(attention_fusion)
+BOOST_AUTO_TEST_SUITE(attention_fusion, *boost::unit_test::label("full"))
 
 BOOST_AUTO_TEST_CASE(softmax_of_scores_times_values_becomes_one_operation) {
   BOOST_TEST((becomes_one()));

@@ -284,7 +284,7 @@ bool distances_lie_as_scores() {
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(fuse_rowwise)
+BOOST_AUTO_TEST_SUITE(fuse_rowwise, *boost::unit_test::label("full"))
 
 BOOST_AUTO_TEST_CASE(masks_gains_and_one_hot_gradients_are_fused_in_backward_passes) {
   BOOST_TEST((backward_is_lean()));

@@ -342,7 +342,7 @@ struct linear_loss {
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(hoist)
+BOOST_AUTO_TEST_SUITE(hoist, *boost::unit_test::label("full"))
 
 BOOST_AUTO_TEST_CASE(expensive_run_invariant_values_are_computed_once) {
   BOOST_TEST((computes_sinusoids_once()));

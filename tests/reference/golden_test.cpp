@@ -43,7 +43,7 @@ struct adamw {
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(pytorch)
+BOOST_AUTO_TEST_SUITE(pytorch, *boost::unit_test::label("full"))
 
 BOOST_AUTO_TEST_CASE(the_reference_matches_pytorch_over_ten_training_steps_of_char_lm) {
   constexpr std::size_t batch = 4, length = 32;

@@ -124,7 +124,7 @@ double scalar(op kind, doubles operands, dtype type = dtype::float32) {
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(leaves)
+BOOST_AUTO_TEST_SUITE(leaves, *boost::unit_test::label("full"))
 
 BOOST_AUTO_TEST_CASE(inputs_are_stored_at_their_lengths_and_parameters_at_their_bounds) {
   test_graph t;
@@ -175,7 +175,7 @@ BOOST_AUTO_TEST_CASE(results_and_gradients_are_found_by_name) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-BOOST_AUTO_TEST_SUITE(views)
+BOOST_AUTO_TEST_SUITE(views, *boost::unit_test::label("full"))
 
 BOOST_AUTO_TEST_CASE(rename_keeps_the_elements) {
   test_graph t;
@@ -263,7 +263,7 @@ BOOST_AUTO_TEST_CASE(slice_beyond_the_end_is_refused) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-BOOST_AUTO_TEST_SUITE(sources)
+BOOST_AUTO_TEST_SUITE(sources, *boost::unit_test::label("full"))
 
 BOOST_AUTO_TEST_CASE(positions_count_from_0_and_length_multiplies_lengths) {
   test_graph t;
@@ -276,7 +276,7 @@ BOOST_AUTO_TEST_CASE(positions_count_from_0_and_length_multiplies_lengths) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-BOOST_AUTO_TEST_SUITE(elementwise)
+BOOST_AUTO_TEST_SUITE(elementwise, *boost::unit_test::label("full"))
 
 BOOST_AUTO_TEST_CASE(operands_are_broadcast_by_axis_in_any_order) {
   test_graph t;
@@ -360,7 +360,7 @@ BOOST_AUTO_TEST_CASE(adjoints_of_gelu_match_central_differences) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-BOOST_AUTO_TEST_SUITE(reductions)
+BOOST_AUTO_TEST_SUITE(reductions, *boost::unit_test::label("full"))
 
 BOOST_AUTO_TEST_CASE(sum_and_max_give_results_in_another_axis_order) {
   test_graph t;
@@ -392,7 +392,7 @@ BOOST_AUTO_TEST_CASE(the_maximum_of_a_row_with_nan_is_nan) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-BOOST_AUTO_TEST_SUITE(rows)
+BOOST_AUTO_TEST_SUITE(rows, *boost::unit_test::label("full"))
 
 double const ln3 = std::log(3.0);
 
@@ -502,7 +502,7 @@ BOOST_AUTO_TEST_CASE(adjoints_of_normalisations_match_central_differences) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-BOOST_AUTO_TEST_SUITE(contraction)
+BOOST_AUTO_TEST_SUITE(contraction, *boost::unit_test::label("full"))
 
 BOOST_AUTO_TEST_CASE(a_batched_product_accepts_any_axis_order) {
   test_graph t;
@@ -530,7 +530,7 @@ BOOST_AUTO_TEST_CASE(an_axis_that_one_operand_lacks_is_summed_all_the_same) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-BOOST_AUTO_TEST_SUITE(by_index)
+BOOST_AUTO_TEST_SUITE(by_index, *boost::unit_test::label("full"))
 
 BOOST_AUTO_TEST_CASE(gather_picks_rows_and_gives_0_for_indices_out_of_range) {
   test_graph t;
@@ -573,7 +573,7 @@ BOOST_AUTO_TEST_CASE(scatter_add_broadcasts_a_scalar_along_a_shared_axis) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-BOOST_AUTO_TEST_SUITE(together)
+BOOST_AUTO_TEST_SUITE(together, *boost::unit_test::label("full"))
 
 BOOST_AUTO_TEST_CASE(concatenate_joins_operands_of_any_axis_order) {
   test_graph t;
