@@ -1,4 +1,5 @@
-# Installs weft, and uses the installation from another project.
+# Installs weft, and uses the installation from another project: with one component, or with ALL=ON in
+# each way of asking for components.
 #
 # -D BUILD=<weft's build folder> -D SOURCE=<the consumer> -D WORK=<an empty folder>
 # -D COMPILER=<C++ compiler> -D COMPONENTS=<those that were built: io;mpi;pictures;tbb>
@@ -26,11 +27,14 @@ function(configure name)
   set(code ${code} PARENT_SCOPE)
   set(said "${said}" PARENT_SCOPE)
 endfunction()
-function(must_work name)
+function(must_configure name)
   configure(${name} ${ARGN})
   if(NOT code EQUAL 0)
     message(FATAL_ERROR "${name} does not configure:\n${said}")
   endif()
+endfunction()
+function(must_work name)
+  must_configure(${name} ${ARGN})
   run_quietly(${CMAKE_COMMAND} --build ${WORK}/${name})
   run_quietly(${CMAKE_COMMAND} -E chdir ${WORK}/${name} ./consumer)
 endfunction()
@@ -46,14 +50,19 @@ endfunction()
 # As on a machine that only has Highway and Boost's headers.
 set(nothing_else -DCMAKE_DISABLE_FIND_PACKAGE_Cairo=ON -DCMAKE_DISABLE_FIND_PACKAGE_TBB=ON
   -DCMAKE_DISABLE_FIND_PACKAGE_nlohmann_json=ON -DCMAKE_DISABLE_FIND_PACKAGE_PkgConfig=ON)
-must_work(alone ${nothing_else})
-must_work(with_io ${nothing_else} "-DWANTED=COMPONENTS,io")
-must_work(optional ${nothing_else} "-DWANTED=OPTIONAL_COMPONENTS,io")
-if(COMPONENTS MATCHES pictures AND COMPONENTS MATCHES tbb)
-  must_work(with_all "-DWANTED=COMPONENTS,io,pictures,tbb")
+if(NOT ALL)
+  must_work(with_io ${nothing_else} "-DWANTED=COMPONENTS,io")
+  must_be_refused(misspelt "weft has no component 'picture': there are io, mpi, pictures and tbb"
+    "-DWANTED=COMPONENTS,picture")
+  return()
 endif()
+must_work(alone ${nothing_else})
+list(JOIN COMPONENTS "," all)
+must_work(with_all "-DWANTED=COMPONENTS,${all}")
+# How a component is asked for changes nothing that is compiled.
+must_configure(optional ${nothing_else} "-DWANTED=OPTIONAL_COMPONENTS,io")
 if(COMPONENTS MATCHES mpi)
-  must_work(with_mpi ${nothing_else} "-DWANTED=COMPONENTS,mpi")
+  must_configure(with_mpi ${nothing_else} "-DWANTED=COMPONENTS,mpi")
   must_be_refused(without_mpi "'mpi' is missing: it needs MPI (Debian: libopenmpi-dev)"
     ${nothing_else} -DCMAKE_DISABLE_FIND_PACKAGE_MPI=ON "-DWANTED=COMPONENTS,mpi")
 endif()
@@ -61,5 +70,3 @@ if(COMPONENTS MATCHES tbb)
   must_be_refused(without_tbb "'tbb' is missing: it needs oneTBB (Debian: libtbb-dev)"
     ${nothing_else} "-DWANTED=COMPONENTS,tbb")
 endif()
-must_be_refused(misspelt "weft has no component 'picture': there are io, mpi, pictures and tbb"
-  "-DWANTED=COMPONENTS,picture")
