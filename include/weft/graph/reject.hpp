@@ -154,6 +154,9 @@ enum class rule {
 // (condition), declaration) with a body, as a private member, because g++ knows the type of a call
 // of a private function but not of a deleted one. For clang it is public: the condition of its
 // attribute depends on the object, so that clang knows the type, too.
+//
+// WEFT_REJECT_MEMBER("message", declaration, template parameters) declares a conversion; g++ prints
+// the template arguments of a deleted function.
 #if defined(__clang__)
 // -Wpedantic warns about the attribute.
 #define WEFT_QUIET_BEGIN \
@@ -179,6 +182,11 @@ enum class rule {
       __attribute__((diagnose_if(sizeof(this) > 0, sentence, "error"))) WEFT_QUIET_END __VA_ARGS__ \
                                                                                                    \
       private:
+#define WEFT_REJECT_MEMBER(sentence, declaration, ...)           \
+  template <__VA_ARGS__>                                         \
+  __attribute__((unavailable(sentence))) constexpr declaration { \
+    return {};                                                   \
+  }
 #else
 namespace weft {
 template <fixed_string Sentence>
@@ -205,6 +213,9 @@ using refusal_t = typename refusal<Why>::type;
   template <WEFT_BARE parameters,                                                        \
             class Because = ::weft::because<::weft::spelled<sentence>, WEFT_BARE about>> \
   requires condition __VA_ARGS__
+#define WEFT_REJECT_MEMBER(sentence, declaration, ...) \
+  template <__VA_ARGS__, fixed_string = sentence>      \
+  constexpr declaration = delete;
 #endif
 
 namespace weft {

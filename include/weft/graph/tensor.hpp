@@ -36,19 +36,7 @@ template <>
 inline constexpr dtype dtype_of<bfloat16> = dtype::bfloat16;
 
 // Implicit conversions of C++ that a tensor does not support, to a condition or a number. Overload
-// resolution selects such a member, which is rejected like other invalid uses, see reject.hpp; g++
-// prints the template arguments of a deleted function.
-#if defined(__clang__)
-#define WEFT_REJECT_MEMBER(sentence, declaration, ...)           \
-  template <__VA_ARGS__>                                         \
-  __attribute__((unavailable(sentence))) constexpr declaration { \
-    return {};                                                   \
-  }
-#else
-#define WEFT_REJECT_MEMBER(sentence, declaration, ...) \
-  template <__VA_ARGS__, fixed_string = sentence>      \
-  constexpr declaration = delete;
-#endif
+// resolution selects such a member, which is rejected like other invalid uses, see reject.hpp.
 #define WEFT_REJECT_CONVERSIONS                                                                    \
   WEFT_REJECT_MEMBER(                                                                              \
       "condition: what a tensor holds comes with a run; choose with weft::where(mask, a, b)",      \
