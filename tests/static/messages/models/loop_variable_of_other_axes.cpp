@@ -1,6 +1,3 @@
-// expect: assign: a variable keeps its elements and axes; give the new tensor a name of its own
-// expect: before<weft::tensor<float, weft::shape<Pos, Embed>
-// expect: shape<Pos, Hidden>
 #include <vector>
 #include <weft/weft.hpp>
 
@@ -13,7 +10,11 @@ struct model {
     auto x = s.input<"x", float, Pos, Embed>();
     auto y = x;
     for (int i = 0; i < 3; ++i)
-      y = dot<Embed>(y, (s / i).param<"weight", Embed, Hidden>());  // error here
+      // error: assign: a variable keeps its elements and axes; give the new tensor a name of its
+      // own
+      // note: before<weft::tensor<float, weft::shape<Pos, Embed>
+      // note: shape<Pos, Hidden>
+      y = dot<Embed>(y, (s / i).param<"weight", Embed, Hidden>());
     return y;
   }
 };

@@ -1,5 +1,3 @@
-// expect: param: an axis is named twice; give the second role a name of its own with weft::alias
-// expect: Embed, Embed
 #include <vector>
 #include <weft/weft.hpp>
 
@@ -10,7 +8,9 @@ struct Embed : weft::axis<384> {};
 struct model {
   constexpr auto operator()(weft::scope s) const {
     auto x = s.input<"x", float, Batch, Pos, Embed>();
-    auto square = s.param<"square", Embed, Embed>();  // error here
+    // error: param: an axis is named twice; give the second role a name of its own with weft::alias
+    // note: Embed, Embed
+    auto square = s.param<"square", Embed, Embed>();
     return dot<Embed>(x, square);
   }
 };

@@ -1,5 +1,3 @@
-// expect: param: two parameters have the same name
-// expect: layers.0.weight
 #include <weft/weft.hpp>
 
 struct Batch : weft::axis<8> {};
@@ -15,7 +13,9 @@ struct model {
 };
 
 float run(const weft::array<float, Batch, Embed>& x) {
-  weft::module<model, "x"> net;  // error here
+  // error: param: two parameters have the same name
+  // note: layers.0.weight
+  weft::module<model, "x"> net;
   net.freeze();
   net.parameters().get<"layers.0.weight", Embed>()(0) = 1;
   weft::explain<model>();

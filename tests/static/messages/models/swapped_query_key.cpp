@@ -1,6 +1,3 @@
-// expect: dot: the right operand has no such axis to contract
-// expect: KeyPos
-// expect: shape<Batch, Pos, Heads, HeadDim>
 #include <vector>
 #include <weft/weft.hpp>
 
@@ -17,7 +14,9 @@ struct model {
     auto query = dot<Embed>(x, s.param<"query", Embed, Heads, HeadDim>());
     auto key = weft::rename<Pos, KeyPos>(dot<Embed>(x, s.param<"key", Embed, Heads, HeadDim>()));
     auto weights = weft::softmax<KeyPos>(dot<HeadDim>(query, key) / sqrt(HeadDim{}));
-    return dot<KeyPos>(weights, query);  // error here: the lengths are equal, the roles are not
+    // error: dot: the right operand has no such axis to contract
+    // note: shape<Batch, Pos, Heads, HeadDim>
+    return dot<KeyPos>(weights, query);  // the lengths are equal, the roles are not
   }
 };
 

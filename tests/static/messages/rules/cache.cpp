@@ -12,9 +12,10 @@ struct Hidden : weft::axis<1536> {};
 constexpr cache_position<Pos, integers<Batch>, all_positions> at{};
 
 void wrong(weft::scope s) {
-  // error: nn::decode_state: name the axis of the positions, then those of the batch, as in
+  // errors: nn::decode_state: name the axis of the positions, then those of the batch, as in
   // decode_state<Pos, Batch>(s)
   decode_state<Pos, Pos>(s);
+  decode_state<Pos, Batch, int>(s);
   // error: nn::decode_state: name the axis of the positions, then those of the batch, as in
   // decode_state<Pos, Batch>(s, count)
   decode_state<Pos, Batch, int>(s, integers<Batch>{});
@@ -22,13 +23,15 @@ void wrong(weft::scope s) {
   decode_state<Pos, Batch>(s, floats<Batch>{});
   // error: nn::decode_state: the count has an axis that is none of the batch
   decode_state<Pos, Batch>(s, tokens);
-  // error: nn::kv_cache: name the cache's axis, which keys and values do not have, as in
+  // errors: nn::kv_cache: name the cache's axis, which keys and values do not have, as in
   // kv_cache<Cache>(s, at, k, v)
   kv_cache<Heads>(s, at, query, query);
+  kv_cache<int>(s, at, query, query);
   // error: nn::kv_cache: keys and values have the axis of the run's positions
   kv_cache<Cache>(s, at, query, key);
-  // error: nn::kv_cache: keys and values have all axes of the batch
+  // errors: nn::kv_cache: keys and values have all axes of the batch
   kv_cache<Cache>(s, at, floats<Pos, HeadDim>{}, query);
+  kv_cache<Cache>(s, at, floats<Pos, HeadDim>{}, floats<Pos, HeadDim>{});
   // error: nn::causal_block: name axes that are not the same, as in causal_block<Cache, Embed,
   // Heads, HeadDim, Hidden>(s, x, at)
   causal_block<Cache, Embed, Heads, HeadDim, Embed>(s, x, at);

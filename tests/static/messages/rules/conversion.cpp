@@ -7,33 +7,24 @@
 
 using namespace words;
 
-void wrong() {
-  // error: condition: what a tensor holds comes with a run; choose with weft::where(mask, a, b)
-  if (causal) {
-  }
-  // error: condition: what a tensor holds comes with a run; choose with weft::where(mask, a, b)
-  while (weft::positions<Pos>() < 3) {
-  }
-  // error: condition: what a tensor holds comes with a run; choose with weft::where(mask, a, b)
-  void(x > 0 ? 1 : 2);
-  // error: condition: what a tensor holds comes with a run; choose with weft::where(mask, a, b)
-  void(causal && true);
-  // error: number: what a tensor holds comes with a run; of std::exp and others weft has its own,
+constexpr auto places = weft::positions<Pos>();
+constexpr auto length = weft::length<Pos>();
+
+// Parameters, as clang names no axes where a conversion is at fault.
+void wrong(masks<KeyPos, Pos> mask, floats<Embed> a, integers<Batch> n) {
+  // errors: condition: what a tensor holds comes with a run; choose with weft::where(mask, a, b)
+  if (mask) return;
+  while (places < 3) return;
+  void(a > 0 ? 1 : 2);
+  void(mask && true);
+  // errors: number: what a tensor holds comes with a run; of std::exp and others weft has its own,
   // as weft::exp(x)
-  std::exp(x);
-  // error: number: what a tensor holds comes with a run; of std::exp and others weft has its own,
-  // as weft::exp(x)
-  std::tanh(weft::length<Pos>());
-  // error: number: what a tensor holds comes with a run; of std::exp and others weft has its own,
-  // as weft::exp(x)
-  std::pow(gain, 2);
-  // error: number: what a tensor holds comes with a run; of std::exp and others weft has its own,
-  // as weft::exp(x)
-  double y = tokens;
-  // error: assign: a variable keeps its elements and axes; give the new tensor a name of its own
+  std::exp(a);
+  std::tanh(length);
+  std::pow(a, 2);
+  double y = n;
+  // errors: assign: a variable keeps its elements and axes; give the new tensor a name of its own
   floats<Batch, Embed, Pos>{} = x;
-  // error: assign: a variable keeps its elements and axes; give the new tensor a name of its own
   integers<Batch>{} = floats<Batch>{};
-  // error: assign: a variable keeps its elements and axes; give the new tensor a name of its own
   floats<>{} = 1.0f;
 }

@@ -5,14 +5,17 @@
 using namespace words;
 
 void wrong() {
-  // error: expect: the axes are not those that are named; see missing<> and surplus<>
+  // errors: expect: the axes are not those that are named; see missing<> and surplus<>
+  // note: surplus<
   weft::expect<Batch, Pos>(x);
-  // error: expect: the axes are not those that are named; see missing<> and surplus<>
   weft::expect<Batch, Pos, Embed, Heads>(x);
-  // error: expect: the axes are not those that are named; see missing<> and surplus<>
   weft::expect<weft::shape<>>(gain);
-  // error: expect: name each axis once, as in expect<Batch, Pos, Embed>(x)
+  weft::expect(x);
+  weft::expect<Batch, KeyPos, Embed>(x);
+  // errors: expect: name each axis once, as in expect<Batch, Pos, Embed>(x)
   weft::expect<Batch, Pos, Embed, Pos>(x);
-  // error: expect: name each axis once, as in expect<Batch, Pos, Embed>(x)
   weft::expect<Batch, int>(tokens);
+  weft::expect<Batch, Pos, Pos, Embed>(x);
+  weft::expect<Batch, Pos, Embed, int>(x);
+  weft::expect<int>(gain);
 }

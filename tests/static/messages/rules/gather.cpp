@@ -5,18 +5,20 @@
 using namespace words;
 
 constexpr floats<Vocab, Embed> table{};
+constexpr floats<Batch, Pos, Vocab> logits{};
 
 void wrong() {
   // error: gather: the indices are a tensor of int32; for one index write weft::constant(0)
   weft::gather<Embed>(x, 0);
-  // error: gather: the indices are not int32
+  // errors: gather: the indices are not int32
   weft::gather<Vocab>(table, x);
-  // error: gather: the indices are not int32
   weft::gather<Heads>(table, causal);
+  weft::gather<Vocab>(table, causal);
   // error: gather: the table has no such axis
   weft::gather<Heads>(table, tokens);
-  // error: gather: the indices have the axis that they pick from
+  // errors: gather: the indices have the axis that they pick from
   weft::gather<Pos>(x, tokens);
+  weft::gather<Vocab>(table, integers<Vocab>{});
   // error: segment_sum: the elements are not float; convert with weft::cast<float>
   weft::segment_sum<Pos, Vocab>(tokens, tokens);
   // error: segment_sum: the operand has no such axis to sum along
@@ -42,19 +44,24 @@ void wrong() {
   weft::top_k<Embed, KeyPos>(x);
   // error: top_k: more elements are selected than the axis has
   weft::top_k<Batch, Vocab>(x);
-  // error: cross_entropy: the logits have no such axis of classes
+  // errors: cross_entropy: the logits have no such axis of classes
   weft::cross_entropy<Vocab>(x, tokens);
-  // error: cross_entropy: the logits have no such axis of classes
   weft::cross_entropy<Vocab>(x, x);
-  // error: cross_entropy: the targets are not int32
+  weft::cross_entropy<Heads>(logits, tokens);
+  // errors: cross_entropy: the targets are not int32
   weft::cross_entropy<Embed>(x, x);
+  weft::cross_entropy<Vocab>(logits, x);
   // error: gather: the operands have more than 8 axes between them
   weft::gather<Level<4>>(five_more<float>, integers<Level<0>, Level<1>, Level<2>, Level<3>>{});
-  // error: cross_entropy: the logits are not float; convert with weft::cast<float>
+  // errors: cross_entropy: the logits are not float; convert with weft::cast<float>
   weft::cross_entropy<Pos>(tokens, x);
-  // error: cross_entropy: the targets have the axis of classes
+  weft::cross_entropy<Vocab>(integers<Batch, Vocab>{}, tokens);
+  // errors: cross_entropy: the targets have the axis of classes
   weft::cross_entropy<Pos>(x, tokens);
-  // error: cross_entropy: the operands have more than 8 axes between them
+  weft::cross_entropy<Pos>(logits, tokens);
+  // errors: cross_entropy: the operands have more than 8 axes between them
   weft::cross_entropy<Level<4>>(five_more<float>,
+                                integers<Level<0>, Level<1>, Level<2>, Level<3>>{});
+  weft::cross_entropy<Level<5>>(five_more<float>,
                                 integers<Level<0>, Level<1>, Level<2>, Level<3>>{});
 }

@@ -22,18 +22,15 @@ constexpr floats<Batch, KeyPos, Embed> keys{};
 constexpr floats<Batch, Pos, Heads, KeyPos> scores{};
 
 void wrong(weft::scope s) {
-  // error: nn::linear: In and Out are lists of axes, as in linear<shape<Embed>, shape<Hidden>>(s,
+  // errors: nn::linear: In and Out are lists of axes, as in linear<shape<Embed>, shape<Hidden>>(s,
   // x)
   linear<Embed, Hidden>(s, x);
-  // error: nn::linear: In and Out are lists of axes, as in linear<shape<Embed>, shape<Hidden>>(s,
-  // x)
   linear<shape<>, shape<Hidden>>(s, x);
-  // error: nn::linear: In and Out are lists of axes, as in linear<shape<Embed>, shape<Hidden>>(s,
-  // x)
   linear<shape<Embed>, shape<int>>(s, x);
-  // error: nn::linear: the operand has no such axis
+  linear<shape<int>, shape<Hidden>>(s, x);
+  linear<shape<Embed>, int>(s, x);
+  // errors: nn::linear: the operand has no such axis
   linear<shape<Heads>, shape<Hidden>>(s, x);
-  // error: nn::linear: the operand has no such axis
   linear<shape<Embed>, shape<Hidden>>(s, tokens);
   // error: nn::linear: the elements are not float; convert with weft::cast<float>
   linear<shape<Pos>, shape<Hidden>>(s, tokens);
@@ -42,27 +39,20 @@ void wrong(weft::scope s) {
   linear<shape<Embed>, shape<Embed>>(s, x);
   // error: nn::linear: the operands have more than 8 axes between them
   linear<shape<Level<0>>, shape<Batch, Pos, Embed, Heads>>(s, five<float>);
-  // error: nn::linear: it takes a scope and an operand, and no more; without a bias it is
+  // errors: nn::linear: it takes a scope and an operand, and no more; without a bias it is
   // nn::linear_without_bias, and a sum or a function of it is written around it
   linear<shape<Embed>, shape<Hidden>>(s, x, false);
-  // error: nn::linear: it takes a scope and an operand, and no more; without a bias it is
-  // nn::linear_without_bias, and a sum or a function of it is written around it
   linear<shape<Embed>, shape<Hidden>>(s, x, gain, weft::init::zeros());
   // error: nn::linear_without_bias: it takes a scope and an operand, and no more; a parameter that
   // is initialised otherwise is s.param<...>(init::...) and weft::dot
   linear_without_bias<shape<Embed>, shape<Hidden>>(s, x, weft::init::zeros());
-  // error: nn::linear_without_bias: In and Out are lists of axes, as in
+  // errors: nn::linear_without_bias: In and Out are lists of axes, as in
   // linear_without_bias<shape<Embed>, shape<Hidden>>(s, x)
   linear_without_bias<Embed, Hidden>(s, x);
-  // error: nn::linear_without_bias: In and Out are lists of axes, as in
-  // linear_without_bias<shape<Embed>, shape<Hidden>>(s, x)
   linear_without_bias<shape<>, shape<Hidden>>(s, x);
-  // error: nn::linear_without_bias: In and Out are lists of axes, as in
-  // linear_without_bias<shape<Embed>, shape<Hidden>>(s, x)
   linear_without_bias<shape<Embed>, shape<int>>(s, x);
-  // error: nn::linear_without_bias: the operand has no such axis
+  // errors: nn::linear_without_bias: the operand has no such axis
   linear_without_bias<shape<Heads>, shape<Hidden>>(s, x);
-  // error: nn::linear_without_bias: the operand has no such axis
   linear_without_bias<shape<Embed>, shape<Hidden>>(s, tokens);
   // error: nn::linear_without_bias: the elements are not float; convert with weft::cast<float>
   linear_without_bias<shape<Pos>, shape<Hidden>>(s, tokens);
@@ -71,8 +61,10 @@ void wrong(weft::scope s) {
   linear_without_bias<shape<Embed>, shape<Embed>>(s, x);
   // error: nn::linear_without_bias: the operands have more than 8 axes between them
   linear_without_bias<shape<Level<0>>, shape<Batch, Pos, Embed, Heads>>(s, five<float>);
-  // error: nn::feed_forward: name two axes, as in feed_forward<Embed, Hidden>(s, x)
+  // errors: nn::feed_forward: name two axes, as in feed_forward<Embed, Hidden>(s, x)
   feed_forward<shape<Embed>, shape<Hidden>>(s, x);
+  feed_forward<shape<Embed>, Hidden>(s, x);
+  feed_forward<Embed, int>(s, x);
   // error: nn::feed_forward: the operand has no such axis
   feed_forward<Heads, Hidden>(s, x);
   // error: nn::feed_forward: the elements are not float; convert with weft::cast<float>
@@ -86,44 +78,47 @@ void wrong(weft::scope s) {
   weft::nn::layer_norm<Heads>(s, x);
   // error: nn::layer_norm: the elements are not float; convert with weft::cast<float>
   weft::nn::layer_norm<Pos>(s, tokens);
-  // error: nn::embedding: name two axes, as in embedding<Vocab, Embed>(s, tokens)
+  // errors: nn::embedding: name two axes, as in embedding<Vocab, Embed>(s, tokens)
   embedding<Vocab, Vocab>(s, tokens);
-  // error: nn::embedding: name two axes, as in embedding<Vocab, Embed>(s, tokens)
   embedding<shape<Vocab>, Embed>(s, tokens);
+  embedding<int, Embed>(s, tokens);
   // error: nn::embedding: the tokens are not int32
   embedding<Vocab, Embed>(s, x);
-  // error: nn::embedding: the tokens are a tensor of int32; for one token write weft::constant(0)
+  // errors: nn::embedding: the tokens are a tensor of int32; for one token write weft::constant(0)
   embedding<Vocab, Embed>(s, 0);
-  // error: nn::embedding: the tokens are a tensor of int32; for one token write weft::constant(0)
   embedding<Vocab, Embed>(s, 0, weft::init::zeros());
   // error: nn::embedding: the tokens have the axis that they pick from
   embedding<Pos, Embed>(s, tokens);
-  // error: nn::embedding: the operands have more than 8 axes between them
+  // errors: nn::embedding: the operands have more than 8 axes between them
   embedding<Vocab, Hidden>(s, weft::cast<std::int32_t>(eight));
-  // error: nn::learned_positions: name two axes, as in learned_positions<Pos, Embed>(s)
+  embedding<Vocab, Embed>(
+      s, integers<Level<0>, Level<1>, Level<2>, Level<3>, Level<4>, Level<5>, Level<6>>{});
+  // errors: nn::learned_positions: name two axes, as in learned_positions<Pos, Embed>(s)
   learned_positions<Embed, Embed>(s);
-  // error: nn::learned_positions: name two axes, as in learned_positions<Pos, Embed>(s)
   learned_positions<Pos, int>(s, weft::init::zeros());
-  // error: nn::tied_embedding: name two axes, as in tied_embedding<Vocab, Embed>(s)
+  learned_positions<Pos, Pos>(s);
+  learned_positions<Pos, int>(s);
+  // errors: nn::tied_embedding: name two axes, as in tied_embedding<Vocab, Embed>(s)
   tied_embedding<Embed, Embed>(s);
+  tied_embedding<Vocab, int>(s);
   // error: nn::rms_norm: the operand has no such axis
   rms_norm<Heads>(s, x);
   // error: nn::rms_norm: the elements are not float; convert with weft::cast<float>
   rms_norm<Pos>(s, tokens);
   // error: nn::causal: the offset is not int32
   weft::nn::causal<Pos, KeyPos>(x);
-  // error: nn::causal: name the axis of the queries and another for the keys, as in causal<Pos,
+  // errors: nn::causal: name the axis of the queries and another for the keys, as in causal<Pos,
   // KeyPos>()
   weft::nn::causal<Pos, Pos>();
-  // error: nn::causal: name the axis of the queries and another for the keys, as in causal<Pos,
-  // KeyPos>()
   weft::nn::causal<Pos, int>();
-  // error: nn::causal: name the axis of the queries and another for the keys, as in causal<Pos,
+  // errors: nn::causal: name the axis of the queries and another for the keys, as in causal<Pos,
   // KeyPos>(offset)
   weft::nn::causal<Pos, Pos>(tokens);
-  // error: nn::sliding_window: name the axis of the queries and another for the keys, as in
+  weft::nn::causal<Pos, Pos>(x);
+  // errors: nn::sliding_window: name the axis of the queries and another for the keys, as in
   // sliding_window<Pos, KeyPos>(left, right)
   sliding_window<Pos, Pos>(1, 0);
+  sliding_window<int, KeyPos>(1, 0);
   // error: nn::segments: name the segments' axis, that of the positions and another for the keys,
   // as in segments<Segment, Pos, KeyPos>(begins, ends)
   segments<Batch, Pos, Pos>(integers<Batch>{}, integers<Batch>{});
@@ -137,14 +132,17 @@ void wrong(weft::scope s) {
   masked_softmax<KeyPos>(x);
   // error: nn::masked_softmax: the scores are not float; convert with weft::cast<float>
   masked_softmax<Pos>(tokens);
-  // error: nn::masked_softmax: the mask has an axis that the scores have not
+  // errors: nn::masked_softmax: the mask has an axis that the scores have not
+  // note: only_the_mask_has<
   masked_softmax<Pos>(x, words::causal);
-  // error: nn::masked_softmax: a mask of floats is added and needs the keys' axis; valid lengths
+  masked_softmax<KeyPos>(scores, x);
+  masked_softmax<KeyPos>(scores, weft::nn::masks(words::causal, x));
+  // errors: nn::masked_softmax: a mask of floats is added and needs the keys' axis; valid lengths
   // are std::int32_t, without it
   masked_softmax<Pos>(x, tokens);
-  // error: nn::masked_softmax: a mask of floats is added and needs the keys' axis; valid lengths
-  // are std::int32_t, without it
   masked_softmax<KeyPos>(scores, weft::nn::masks(words::causal, floats<Batch>{}));
+  masked_softmax<KeyPos>(scores, integers<Batch, KeyPos>{});
+  masked_softmax<KeyPos>(scores, floats<Batch>{});
   // error: nn::dot_product_score: the query has no such axis to contract
   dot_product_score<HeadDim>(x, key);
   // error: nn::dot_product_score: the key has no such axis to contract
@@ -153,14 +151,16 @@ void wrong(weft::scope s) {
   dot_product_score<Pos>(tokens, x);
   // error: nn::additive_score: the query has no such axis to contract
   additive_score<Embed, HeadDim, Hidden>(s, query, key);
-  // error: nn::additive_score: the key has no such axis to contract
+  // errors: nn::additive_score: the key has no such axis to contract
   additive_score<HeadDim, Embed, Hidden>(s, query, key);
+  additive_score<Embed, HeadDim, Hidden>(s, x, keys);
   // error: nn::additive_score: query or key is not float; convert with weft::cast<float>
   additive_score<Pos, HeadDim, Hidden>(s, tokens, key);
   // error: nn::bilinear_score: the query has no such axis to contract
   bilinear_score<Embed, HeadDim>(s, query, key);
-  // error: nn::bilinear_score: the key has no such axis to contract
+  // errors: nn::bilinear_score: the key has no such axis to contract
   bilinear_score<HeadDim, Embed>(s, query, key);
+  bilinear_score<Embed, HeadDim>(s, x, keys);
   // error: nn::bilinear_score: query or key is not float; convert with weft::cast<float>
   bilinear_score<Pos, HeadDim>(s, tokens, key);
   // error: nn::gaussian_score: the query has no such axis to contract
@@ -174,6 +174,7 @@ void wrong(weft::scope s) {
   // error: nn::attention: scores or values are not float; convert with weft::cast<float>
   attention<Pos>(tokens, x);
   // error: nn::attention: the mask has an axis that the scores have not
+  // note: only_the_mask_has<
   attention<KeyPos>(scores, key, words::masks<KeyPos, Embed>{});
   // error: nn::attention: a mask of floats is added and needs the keys' axis; valid lengths are
   // std::int32_t, without it
@@ -184,23 +185,28 @@ void wrong(weft::scope s) {
   softmax_with_sink<KeyPos>(scores, tokens);
   // error: nn::softmax_with_sink: the sink has the keys' axis, or one that the scores have not
   softmax_with_sink<KeyPos>(scores, x);
-  // error: nn::attention_weights: the query has no such axis to contract
+  // errors: nn::attention_weights: the query has no such axis to contract
   attention_weights<Embed, KeyPos>(query, key);
-  // error: nn::attention_weights: the key has not the axis to contract, or not that of the keys
+  attention_weights<Embed, KeyPos>(query, key, words::causal);
+  // errors: nn::attention_weights: the key has not the axis to contract, or not that of the keys
   attention_weights<HeadDim, KeyPos>(query, query, words::causal);
+  attention_weights<HeadDim, KeyPos>(query, query);
+  attention_weights<HeadDim, Embed>(query, key, words::causal);
+  attention_weights<Pos, KeyPos>(tokens, tokens);
   // error: nn::attention_weights: query or key is not float; convert with weft::cast<float>
   attention_weights<Pos, Batch>(x, tokens);
   // error: nn::attention_weights: the mask has an axis that the scores have not
+  // note: only_the_mask_has<
   attention_weights<HeadDim, KeyPos>(query, key, five<bool>);
-  // error: nn::attention_weights: a mask of floats is added and needs the keys' axis; valid lengths
-  // are std::int32_t, without it
+  // errors: nn::attention_weights: a mask of floats is added and needs the keys' axis; valid
+  // lengths are std::int32_t, without it
   attention_weights<HeadDim, KeyPos>(query, key, floats<Batch, Pos>{});
-  // error: nn::multi_head_attention: name axes that are not the same, as in
+  attention_weights<HeadDim, KeyPos>(query, key, floats<Heads>{});
+  // errors: nn::multi_head_attention: name axes that are not the same, as in
   // multi_head_attention<KeyPos, Embed, Heads, HeadDim>(s, query, key, value)
   multi_head_attention<KeyPos, Embed, Heads, Heads>(s, x, keys, keys);
-  // error: nn::multi_head_attention: name axes that are not the same, as in
-  // multi_head_attention<KeyPos, Embed, Heads, HeadDim>(s, query, key, value)
   multi_head_attention<KeyPos, Embed, grouped<Heads, int>, HeadDim>(s, x, keys, keys);
+  multi_head_attention<KeyPos, Embed, HeadDim, HeadDim>(s, x, keys, keys);
   // error: nn::multi_head_attention: name four axes, the query's positions not among them, as in
   // multi_head_attention<KeyPos, Embed, Heads, HeadDim>(s, query, key, value)
   multi_head_attention<Pos, KeyPos, Embed, Heads, HeadDim>(s, x, keys, keys);
@@ -210,36 +216,43 @@ void wrong(weft::scope s) {
   multi_head_attention<KeyPos, widths<Embed, Vocab, Embed>, Heads, HeadDim>(s, x, keys, keys);
   // error: nn::multi_head_attention: the value has no such axis to project
   multi_head_attention<KeyPos, widths<Embed, Embed, Vocab>, Heads, HeadDim>(s, x, keys, keys);
-  // error: nn::multi_head_attention: keys and values have the axis KeyPos, the query has not
+  // errors: nn::multi_head_attention: keys and values have the axis KeyPos, the query has not
   multi_head_attention<KeyPos, Embed, Heads, HeadDim>(s, x, keys, x);
+  multi_head_attention<KeyPos, Embed, Heads, HeadDim>(s, x, x, x);
+  multi_head_attention<KeyPos, Embed, Heads, HeadDim>(s, keys, keys, keys);
   // error: nn::multi_head_attention: query, key or value is not float; convert with
   // weft::cast<float>
   multi_head_attention<KeyPos, Embed, Heads, HeadDim>(s, integers<Pos, Embed>{}, keys, keys);
   // error: nn::multi_head_attention: the mask has an axis that the scores have not
+  // note: only_the_mask_has<
   multi_head_attention<KeyPos, Embed, Heads, HeadDim>(s, x, keys, keys,
                                                       words::masks<HeadDim, KeyPos>{});
-  // error: nn::multi_head_attention: a mask of floats is added and needs the keys' axis; valid
+  // errors: nn::multi_head_attention: a mask of floats is added and needs the keys' axis; valid
   // lengths are std::int32_t, without it
   multi_head_attention<KeyPos, Embed, Heads, HeadDim>(s, x, keys, keys, integers<Batch, KeyPos>{});
-  // error: nn::self_attention: name axes that are not the same, as in self_attention<Pos, KeyPos,
+  multi_head_attention<KeyPos, Embed, Heads, HeadDim>(s, x, keys, keys, floats<Batch>{});
+  // errors: nn::self_attention: name axes that are not the same, as in self_attention<Pos, KeyPos,
   // Embed, Heads, HeadDim>(s, x)
   self_attention<Pos, Pos, Embed, Heads, HeadDim>(s, x, words::causal);
-  // error: nn::self_attention: name axes that are not the same, as in self_attention<Pos, KeyPos,
-  // Embed, Heads, HeadDim>(s, x)
   self_attention<Pos, KeyPos, Embed, Heads, int>(s, x);
-  // error: nn::self_attention: the operand has not both Pos and Embed
+  self_attention<Pos, int, Embed, Heads, HeadDim>(s, x, words::causal);
+  // errors: nn::self_attention: the operand has not both Pos and Embed
   self_attention<Pos, KeyPos, Vocab, Heads, HeadDim>(s, x);
-  // error: nn::self_attention: the operand has not both Pos and Embed
   self_attention<Pos, KeyPos, Embed, Heads, HeadDim>(s, tokens, words::causal);
-  // error: nn::self_attention: KeyPos is not an alias of Pos, or the operand has it already
+  self_attention<KeyPos, Pos, Embed, Heads, HeadDim>(s, x, words::causal);
+  // errors: nn::self_attention: KeyPos is not an alias of Pos, or the operand has it already
   self_attention<Pos, OtherPos, Embed, Heads, HeadDim>(s, x);
-  // error: nn::self_attention: KeyPos is not an alias of Pos, or the operand has it already
   self_attention<Pos, KeyPos, Embed, Heads, HeadDim>(s, floats<Pos, KeyPos, Embed>{});
+  self_attention<Pos, OtherPos, Embed, Heads, HeadDim>(s, x, words::causal);
+  self_attention<Pos, KeyPos, Embed, Heads, HeadDim>(s, floats<Pos, KeyPos, Embed>{},
+                                                     words::causal);
   // error: nn::self_attention: the elements are not float; convert with weft::cast<float>
   self_attention<Pos, KeyPos, Embed, Heads, HeadDim>(s, integers<Pos, Embed>{}, words::causal);
   // error: nn::self_attention: the mask has an axis that the scores have not
+  // note: only_the_mask_has<
   self_attention<Pos, KeyPos, Embed, Heads, HeadDim>(s, x, x);
-  // error: nn::self_attention: a mask of floats is added and needs the keys' axis; valid lengths
+  // errors: nn::self_attention: a mask of floats is added and needs the keys' axis; valid lengths
   // are std::int32_t, without it
   self_attention<Pos, KeyPos, Embed, Heads, HeadDim>(s, x, floats<Heads>{});
+  self_attention<Pos, KeyPos, Embed, Heads, HeadDim>(s, x, floats<Batch>{});
 }

@@ -19,18 +19,20 @@ constexpr floats<Batch, Level<0>, MemoryPos, Embed> wide_memory{};
 constexpr floats<Level<0>, SourcePos, Embed> wide_source{};
 
 void wrong(weft::scope s) {
-  // error: nn::add_positions: the operand has not both Pos and Embed
+  // errors: nn::add_positions: the operand has not both Pos and Embed
   add_positions<KeyPos, Embed>(s, x, position::sinusoidal());
-  // error: nn::add_positions: the operand has not both Pos and Embed
   add_positions<Pos, HeadDim>(s, x, position::sinusoidal(), tokens);
-  // error: nn::add_positions: the elements are not float; convert with weft::cast<float>
+  // errors: nn::add_positions: the elements are not float; convert with weft::cast<float>
   add_positions<Batch, Pos>(s, tokens, position::sinusoidal());
-  // error: nn::add_positions: the elements are not float; convert with weft::cast<float>
   add_positions<Batch, Pos>(s, tokens, position::sinusoidal(), lengths);
-  // error: nn::add_positions: the positions are not int32 over Pos and other axes of the operand
+  // errors: nn::add_positions: the positions are not int32 over Pos and other axes of the operand
   add_positions<Pos, Embed>(s, x, position::sinusoidal(), lengths);
-  // error: nn::add_positions: the encoding is none; derive from weft::nn::encoding
+  add_positions<Pos, Embed>(s, x, position::sinusoidal(), x);
+  add_positions<Pos, Embed>(s, x, position::sinusoidal(), integers<Pos, KeyPos>{});
+  // errors: nn::add_positions: the encoding is none; derive from weft::nn::encoding
   add_positions<Pos, Embed>(s, x, 3, 0.1);
+  add_positions<Pos, Embed>(s, x, 3);
+  add_positions<Pos, Embed>(s, x, 3, tokens);
   // error: nn::self_attention: after the operand come the mask, options and the encoding, in this
   // order; write {} in the place of one that is not there
   self_attention<Pos, KeyPos, Embed, Heads, HeadDim>(s, x, {}, {}, 3);
@@ -54,10 +56,13 @@ void wrong(weft::scope s) {
   transformer<SourcePos, SourceKeyPos, Pos, KeyPos, Embed, Heads, HeadDim, Hidden>(
       s, x, x, 2, 2, {}, {}, {}, position::rotary());
   // error: nn::decoder_block: the memory has an axis that the operand has not; see surplus<>
+  // note: surplus<Level
   decoder_block<Pos, KeyPos, MemoryPos, Embed, Heads, HeadDim, Hidden>(s, x, wide_memory);
   // error: nn::decoder: the memory has an axis that the operand has not; see surplus<>
+  // note: surplus<Level
   decoder<Pos, KeyPos, MemoryPos, Embed, Heads, HeadDim, Hidden>(s, x, wide_memory, 2);
   // error: nn::transformer: the source has an axis that the target has not; see surplus<>
+  // note: surplus<Level
   transformer<SourcePos, SourceKeyPos, Pos, KeyPos, Embed, Heads, HeadDim, Hidden>(s, wide_source,
                                                                                    x, 2, 2);
   // error: nn::position::learned: where positions are not 0, 1, 2 and so on, name an axis of all
@@ -66,24 +71,20 @@ void wrong(weft::scope s) {
   // error: nn::position::relative_index: where positions are not 0, 1, 2 and so on, name the axis
   // that has the sequence's length, as in relative_index<Cache>
   position::relative_index<>().embedding<Pos, Embed>(s, tokens);
-  // error: nn::rotary: elements are rotated in pairs; name an even number of them, as in
+  // errors: nn::rotary: elements are rotated in pairs; name an even number of them, as in
   // rotary<HeadDim, rotary_pairs::half_split, 4>(x, at)
   rotary<HeadDim, rotary_pairs::half_split, 3>(query, tokens);
-  // error: nn::rotary: the positions are a tensor of int32, such as weft::positions<Pos>(), or
+  rotary<HeadDim, rotary_pairs::half_split, 66>(query, tokens);
+  // errors: nn::rotary: the positions are a tensor of int32, such as weft::positions<Pos>(), or
   // nn::position_ids(at) of a decode state
   rotary<HeadDim>(query, at);
-  // error: nn::rotary: the positions are a tensor of int32, such as weft::positions<Pos>(), or
-  // nn::position_ids(at) of a decode state
   rotary<HeadDim, rotary_pairs::interleaved, 4>(query, at, {.base = 500});
-  // error: nn::rotary: the positions are a tensor of int32, such as weft::positions<Pos>(), or
-  // nn::position_ids(at) of a decode state
   rotary<HeadDim>(query, at, floats<Hidden>{});
-  // error: nn::rotary: the positions are a tensor of int32, such as weft::positions<Pos>(), or
-  // nn::position_ids(at) of a decode state
   rotary<HeadDim>(query, 0);
-  // error: nn::add_positions: the positions are a tensor of int32, such as weft::positions<Pos>(),
+  // errors: nn::add_positions: the positions are a tensor of int32, such as weft::positions<Pos>(),
   // or nn::position_ids(at) of a decode state
   add_positions<Pos, Embed>(s, x, position::sinusoidal(), at);
-  // error: nn::rotary: the operand has no such axis
+  // errors: nn::rotary: the operand has no such axis
   rotary<Embed>(query, tokens);
+  rotary<Embed, rotary_pairs::half_split, 2>(query, tokens);
 }

@@ -9,29 +9,32 @@ struct Hidden : weft::axis<16> {};
 constexpr floats<Batch, Hidden> h0{};
 
 void wrong(weft::scope s) {
-  // error: nn::rnn: name three axes, of fixed extents but the first, as in rnn<Pos, In, Hidden>(s,
+  // errors: nn::rnn: name three axes, of fixed extents but the first, as in rnn<Pos, In, Hidden>(s,
   // x)
   rnn<Pos, Embed, Pos>(s, x);
-  // error: nn::rnn: the operand has no such axis
+  rnn<int, Embed, Hidden>(s, x);
+  // errors: nn::rnn: the operand has no such axis
   rnn<KeyPos, Embed, Hidden>(s, x);
-  // error: nn::rnn: the operand has no such axis
   rnn<Pos, Hidden, Hidden>(s, x, h0);
   // error: nn::rnn: the elements are not float; convert with weft::cast<float>
   rnn<Pos, Batch, Hidden>(s, tokens);
-  // error: nn::gru: name three axes, of fixed extents but the first, as in gru<Pos, In, Hidden>(s,
+  // errors: nn::gru: name three axes, of fixed extents but the first, as in gru<Pos, In, Hidden>(s,
   // x)
   gru<int, Embed, Hidden>(s, x);
-  // error: nn::gru: the operand has no such axis
-  gru<Pos, Hidden, Hidden>(s, x);
-  // error: nn::gru: the elements are not float; convert with weft::cast<float>
-  gru<Pos, Batch, Hidden>(s, tokens, h0);
-  // error: nn::gru: name three axes, of fixed extents but the first, as in gru<Pos, In, Hidden>(s,
-  // x)
   gru<Pos, int, Hidden>(s, x, h0);
+  gru<Pos, Embed, Pos>(s, x);
+  // errors: nn::gru: the operand has no such axis
+  gru<Pos, Hidden, Hidden>(s, x);
+  gru<KeyPos, Embed, Hidden>(s, x);
+  gru<Pos, Hidden, Hidden>(s, x, h0);
+  // errors: nn::gru: the elements are not float; convert with weft::cast<float>
+  gru<Pos, Batch, Hidden>(s, tokens, h0);
+  gru<Pos, Batch, Hidden>(s, tokens);
   // error: nn::rnn: the initial state is float, with the hidden axis and those of x that are
   // neither read nor run along
   rnn<Pos, Embed, Hidden>(s, x, floats<Batch, Embed>{});
-  // error: nn::gru: the initial state is float, with the hidden axis and those of x that are
+  // errors: nn::gru: the initial state is float, with the hidden axis and those of x that are
   // neither read nor run along
   gru<Pos, Embed, Hidden>(s, x, floats<Hidden>{});
+  gru<Pos, Embed, Hidden>(s, x, floats<Batch, Embed>{});
 }

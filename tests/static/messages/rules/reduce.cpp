@@ -5,46 +5,43 @@
 using namespace words;
 
 void wrong() {
-  // error: sum: name the axes to reduce, as in sum<Pos>(x)
+  // errors: sum: name the axes to reduce, as in sum<Pos>(x)
   weft::sum(x);
-  // error: sum: name the axes to reduce, as in sum<Pos>(x)
   weft::sum(tokens);
-  // error: sum: the operand has no such axis
+  // errors: sum: the operand has no such axis
   weft::sum<KeyPos>(x);
-  // error: sum: the operand has no such axis
   weft::sum<Embed>(tokens);
-  // error: sum: the elements are not float; convert with weft::cast<float>
+  weft::sum<Pos, KeyPos>(x);
+  // errors: sum: the elements are not float; convert with weft::cast<float>
   weft::sum<Pos>(tokens);
-  // error: max: name the axes to reduce, as in max<Pos>(x)
+  weft::sum<Pos>(causal);
+  // errors: max: name the axes to reduce, as in max<Pos>(x)
   weft::max(x);
-  // error: max: name the axes to reduce, as in max<Pos>(x)
   weft::max(tokens);
-  // error: max: the operand has no such axis
+  // errors: max: the operand has no such axis
   weft::max<KeyPos>(x);
-  // error: max: the operand has no such axis
   weft::max<Embed>(tokens);
-  // error: max: the elements are not float; convert with weft::cast<float>
+  weft::max<Pos, KeyPos>(x);
+  // errors: max: the elements are not float; convert with weft::cast<float>
   weft::max<Pos>(tokens);
-  // error: mean: name the axes to reduce, as in mean<Pos>(x)
+  weft::max<Pos>(causal);
+  // errors: mean: name the axes to reduce, as in mean<Pos>(x)
   weft::mean(x);
-  // error: mean: name the axes to reduce, as in mean<Pos>(x)
   weft::mean(tokens);
-  // error: mean: the operand has no such axis
+  // errors: mean: the operand has no such axis
   weft::mean<KeyPos>(x);
-  // error: mean: the operand has no such axis
   weft::mean<Embed>(tokens);
-  // error: mean: the elements are not float; convert with weft::cast<float>
+  weft::mean<Pos, KeyPos>(x);
+  // errors: mean: the elements are not float; convert with weft::cast<float>
   weft::mean<Pos>(tokens);
-  // error: sum: an axis is named twice
+  weft::mean<Pos>(causal);
+  // errors: sum: an axis is named twice
   weft::sum<Embed, Embed>(x);
-  // error: max: an axis is named twice
-  weft::max<Embed, Embed>(x);
-  // error: mean: an axis is named twice
-  weft::mean<Embed, Embed>(x);
-  // error: sum: an axis is named twice
   weft::sum<Pos, Batch, Pos>(tokens);
-  // error: max: an axis is named twice
+  // errors: max: an axis is named twice
+  weft::max<Embed, Embed>(x);
   weft::max<Pos, Batch, Pos>(tokens);
-  // error: mean: an axis is named twice
+  // errors: mean: an axis is named twice
+  weft::mean<Embed, Embed>(x);
   weft::mean<Pos, Batch, Pos>(tokens);
 }

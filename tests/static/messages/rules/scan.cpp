@@ -21,25 +21,32 @@ constexpr auto floating = [](auto n, auto) { return weft::cast<float>(n); };
 void wrong() {
   // error: scan: name the axis to run along, as in scan<Pos>(h0, x, body)
   weft::scan<int>(h0, x, same);
-  // error: scan: initial values and operands are tensors, or std::tuples of them
+  // errors: scan: initial values and operands are tensors, or std::tuples of them
   weft::scan<Pos>(1.0f, x, same);
-  // error: scan: an operand has no such axis to run along
+  weft::scan<Pos>(h0, 1, same);
+  // errors: scan: an operand has no such axis to run along
   weft::scan<KeyPos>(h0, x, same);
+  weft::scan<Heads>(h0, x, same);
   // error: scan: no initial value or operand comes from a model's input or parameter
   weft::scan<Pos>(weft::constant(1.0f), std::tuple{}, alone);
-  // error: scan: the body takes the carries, then an element of each operand, and returns what the
+  // errors: scan: the body takes the carries, then an element of each operand, and returns what the
   // carries become: a tensor, or weft::next(...)
   weft::scan<Pos>(h0, x, alone);
-  // error: scan: the body returns another number of carries than there are initial values
+  weft::scan<Pos>(h0, x, [](auto, auto) { return 1; });
+  // errors: scan: the body returns another number of carries than there are initial values
   weft::scan<Pos>(h0, x, two);
-  // error: scan: the body returns a carry with other axes than its initial value
+  weft::scan<Pos>(std::tuple{h0, h0}, x, [](auto h, auto, auto) { return h; });
+  // errors: scan: the body returns a carry with other axes than its initial value
+  // note: carry_becomes
   weft::scan<Pos>(count, x, second);
-  // error: scan: the body returns a carry with other elements than its initial value; convert with
+  weft::scan<Pos>(h0, x, [](auto h, auto) { return h * w; });
+  // errors: scan: the body returns a carry with other elements than its initial value; convert with
   // weft::cast
+  // note: carry_becomes
   weft::scan<Pos>(count, x, floating);
-  // error: scan: an output has the scan's axis already; rename it, or name other outputs with
+  // errors: scan: an output has the scan's axis already; rename it, or name other outputs with
   // next(...).with(...)
   weft::scan<Pos>(x, x, first);
-  // error: scan: the outputs of all steps have more than 8 axes
+  // errors: scan: the outputs of all steps have more than 8 axes
   weft::scan<Pos>(eight, x, first);
 }

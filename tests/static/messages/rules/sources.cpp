@@ -5,16 +5,15 @@
 using namespace words;
 
 void wrong() {
-  // error: constant: the number is float, std::int32_t, bool or weft::bfloat16, as in
+  // errors: constant: the number is float, std::int32_t, bool or weft::bfloat16, as in
   // constant(1.0f)
   weft::constant(1.0);
-  // error: constant: the number is float, std::int32_t, bool or weft::bfloat16, as in
-  // constant(1.0f)
   weft::constant(2L);
-  // error: positions: name an axis, as in positions<Pos>()
+  // errors: positions: name an axis, as in positions<Pos>()
   weft::positions<int>();
-  // error: length: name axes, as in length<Batch, Pos>()
+  weft::positions<weft::shape<Pos>>();
+  // errors: length: name axes, as in length<Batch, Pos>()
   weft::length<int>();
-  // error: length: name axes, as in length<Batch, Pos>()
   weft::length<weft::shape<Pos>>();
+  weft::length<Pos, int>();
 }

@@ -9,33 +9,45 @@ struct Inside : weft::axis<weft::up_to<510>> {};
 struct Fewer : weft::axis<weft::up_to<3>> {};
 struct Out : weft::axis<16> {};
 struct Ten : weft::axis<10> {};
+constexpr weft::window same{.left = 1, .right = 1};
 struct Four : weft::axis<4> {};
 
 void wrong(weft::scope s) {
   // error: windows: the operand has no such axis
   weft::windows<Heads, Inside, Tap>(x);
-  // error: windows: what is to be new is not an axis
+  // errors: windows: what is to be new is not an axis
   weft::windows<Pos, int, Tap>(x);
-  // error: windows: a new axis is named twice, or the operand has it already
+  weft::windows<Pos, Inside, int>(x);
+  // errors: windows: a new axis is named twice, or the operand has it already
   weft::windows<Pos, Embed, Tap>(x);
-  // error: windows: the number of places in a window is known while compiling
+  weft::windows<Pos, Pos, Pos>(x);
+  weft::windows<Pos, Inside, Inside>(x);
+  // errors: windows: the number of places in a window is known while compiling
   weft::windows<Pos, Inside, Fewer>(x);
+  weft::windows<Pos, Inside, KeyPos>(x);
   // error: windows: stride and dilation are at least 1
   weft::windows<Pos, Inside, Tap, weft::window{.stride = 0}>(x);
-  // error: windows: the extent of the windows' axis is not (extent + left + right - dilation *
-  // (taps
-  // - 1) - 1) / stride + 1
+  // errors: windows: the extent of the windows' axis is not (extent + left + right - dilation *
+  // (taps - 1) - 1) / stride + 1
   weft::windows<Pos, Pos, Tap>(x);
+  weft::windows<Pos, Out, Tap>(x);
+  weft::windows<Pos, Inside, Tap, weft::window{.left = 1}>(x);
   // error: windows: the result has more than 8 axes
   weft::windows<Ten, Four, Level<5>>(
       floats<Level<0>, Level<1>, Level<2>, Level<3>, Level<4>, Level<7>, Batch, Ten>{});
   // error: nn::convolution: windows<Pos, OutPos, Tap, W>(x) would be refused; it says the reason
   weft::nn::convolution<Pos, Pos, Tap, Embed, Out>(s, x);
-  // error: nn::convolution: In and Groups are axes of the operand beside Pos, and Out an axis
+  // errors: nn::convolution: In and Groups are axes of the operand beside Pos, and Out an axis
   weft::nn::convolution<Pos, Inside, Tap, Heads, Out>(s, x);
+  weft::nn::convolution<Pos, Pos, Tap, Embed, Out, same, Pos>(s, x);
+  weft::nn::convolution<Pos, Pos, Tap, Embed, Out, same, Heads>(s, x);
   // error: nn::convolution: the elements are not float; convert with weft::cast<float>
   weft::nn::convolution<Pos, Inside, Tap, Batch, Out>(s, tokens);
-  // error: nn::convolution: an axis is named twice; give the second role a name of its own with
+  // errors: nn::convolution: an axis is named twice; give the second role a name of its own with
   // weft::alias
   weft::nn::convolution<Pos, Inside, Tap, Embed, Batch>(s, x);
+  weft::nn::convolution<Pos, Pos, Tap, Embed, Pos, same>(s, x);
+  weft::nn::convolution<Pos, Inside, Tap, Embed, Tap>(s, x);
+  weft::nn::convolution<Pos, Pos, Tap, HeadDim, Heads, same, Heads>(s, query);
+  weft::nn::convolution<Pos, Pos, Tap, Heads, Heads, same, Heads>(s, query);
 }

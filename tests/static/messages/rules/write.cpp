@@ -11,19 +11,22 @@ constexpr integers<Batch> at{};
 void wrong() {
   // error: write: the buffer has no such axis
   weft::write<Vocab, Pos>(buffer, query, at);
-  // error: write: the rows have no such axis, or the buffer has it already
+  // errors: write: the rows have no such axis, or the buffer has it already
   weft::write<Cache, KeyPos>(buffer, query, at);
-  // error: write: the rows have no such axis, or the buffer has it already
   weft::write<Cache, Heads>(buffer, query, at);
   // error: write: the rows' elements are not those of the buffer; convert with weft::cast
   weft::write<Cache, Pos>(buffer, tokens, at);
   // error: write: the rows have an axis that the buffer has not
   weft::write<Cache, Pos>(buffer, x, at);
-  // error: write: name a buffer, rows, their place and, if any, their count
+  // errors: write: name a buffer, rows, their place and, if any, their count
   weft::write<Cache, Pos>(buffer, query);
-  // error: write: the places and counts are not int32
+  weft::write<Cache, Pos>(buffer, query, at, at, at);
+  // errors: write: the places and counts are not int32
   weft::write<Cache, Pos>(buffer, query, at, floats<Batch>{});
-  // error: write: the places or counts have an axis that the buffer has not, or the one that rows
+  weft::write<Cache, Pos>(buffer, query, floats<Batch>{});
+  // errors: write: the places or counts have an axis that the buffer has not, or the one that rows
   // are put along
   weft::write<Cache, Pos>(buffer, query, tokens);
+  weft::write<Cache, Pos>(buffer, query, integers<Batch, Pos>{});
+  weft::write<Cache, Pos>(buffer, query, at, integers<Cache>{});
 }

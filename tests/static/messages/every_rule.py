@@ -1,0 +1,46 @@
+"""Every sentence with which the headers refuse a use has a case in rules/ or models/. Prints those
+that have none."""
+import pathlib
+import re
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+INCLUDE = HERE.parents[2] / "include/weft"
+FOLDERS = ("graph", "mpi", "nn", "nn/position", "ops", "run")
+STRING = r'"(?:[^"\\]|\\.)*"'
+STRINGS = rf"((?:{STRING}\s*)+)"
+REJECTION = re.compile(r"WEFT_REJECT_(?:MEMBER|CALL|RESULTS)\(\s*")
+
+
+def sentences_of(text):
+    """The sentences of a header: of one rule, and of a list of rules as (rule, "sentence"), in a
+    macro as (rule, name "sentence")."""
+    text = re.sub(r" *\\\n", "\n", text)  # lines of a macro
+    text = re.sub(r"WEFT_\w+\(sentence", "", text)  # the definition of a macro
+    for use in REJECTION.finditer(text):
+        yield re.compile(STRINGS + r",|").match(text, use.end())[1]
+    yield from re.findall(rf"\([a-z_]+,\s*(?:name\s*)?{STRINGS}\)", text)
+
+
+def main():
+    cases = "".join(p.read_text() for f in ("rules", "models") for p in HERE.glob(f + "/*.cpp"))
+    cases = re.sub(r"\n *// ", " ", cases)  # one line for a sentence that takes several
+    headers = [p for f in FOLDERS for p in (INCLUDE / f).glob("*.hpp") if p.name != "reject.hpp"]
+    count = 0
+    wrong = []
+    for header in sorted(headers):
+        for sentence in sentences_of(header.read_text(encoding="utf-8")):
+            if not sentence:
+                wrong.append(f"{header}: a rejection without a sentence in quotes")
+                continue
+            parts = (part[1:-1] for part in re.findall(STRING, sentence))
+            sentence = "".join(parts).replace('\\"', '"')
+            count += 1
+            if sentence not in cases:
+                wrong.append(f"{header}: no case has: {sentence}")
+    print(*wrong, f"{count} rules", sep="\n")
+    return 1 if wrong or count < 200 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
