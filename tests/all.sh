@@ -20,7 +20,7 @@ item() {
 }
 
 tests() {
-  cmake --preset test && cmake --build --preset test --parallel "$(nproc)" && ctest --preset test
+  cmake --preset test && cmake --build --preset test --parallel "$(nproc)" && ctest --preset test --parallel "$(nproc)"
 }
 # Kills 200 savers.
 killed_saves() {

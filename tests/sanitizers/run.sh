@@ -35,7 +35,7 @@ status=0
       build-$preset/tests/tests.txt) &&
     cmake --build --preset $preset --parallel "$(nproc)" --target \
       $(echo "$chosen" | awk '{print $2}' | sort -u) &&
-    ctest --preset $preset -R "^($(echo "$chosen" | awk '{print $1}' | sort -u | paste -sd '|'))\$"
+    ctest --preset $preset --parallel "$(nproc)" -R "^($(echo "$chosen" | awk '{print $1}' | sort -u | paste -sd '|'))\$"
 } >"$log" 2>&1 || status=1
 passed=$(sed -n 's/^\([0-9]*% tests passed, .*\)/\1/p' "$log")
 echo "sanitizers, $what: ${passed:-does not build}, $(($(date +%s) - begin)) s"

@@ -75,7 +75,7 @@ set +e
   cmake --preset "$target" $options
   # shellcheck disable=SC2086  # a list of words
   cmake --build --preset "$target" --parallel "$(nproc)" --target $targets
-  ctest --preset "$target" -R "^($(echo "$tests" | tr ' ' '|'))/" -E "^generate/([^g]|.*[+])$skip"
+  ctest --preset "$target" --parallel "$(nproc)" -R "^($(echo "$tests" | tr ' ' '|'))/" -E "^generate/([^g]|.*[+])$skip"
 ) >"$log" 2>&1
 status=$?
 set -e
