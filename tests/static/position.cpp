@@ -7,51 +7,29 @@ namespace nn = weft::nn;
 namespace order = weft::nn::position;
 
 struct Places : weft::axis<1000> {};
+extern weft::scope const s;
 
-constexpr auto at = tokens;  // int32 [Batch, Pos]
-
-template <class P>
-concept adds_at_places = requires(weft::scope s, P p) {
-  p.template embedding<Pos, Embed>(s, at);
-};
-template <class P>
-concept adds = requires(weft::scope s, P p) {
-  p.template embedding<Pos, Embed>(s, weft::positions<Pos>());
-};
-template <class Pos, class Embed>
-constexpr auto is_positioned = [](auto x, auto p, auto... at) {
-  return requires(weft::scope s) {
-    nn::add_positions<Pos, Embed>(s, x, p, at...);
-  };
-};
-template <class HeadDim, std::size_t Size>
-concept turns = requires {
-  nn::rotary<HeadDim, nn::rotary_pairs::half_split, Size>(query, at);
-};
 // An encoding with a table or a length needs an axis of all positions, unless these are 0, 1, 2, …
-static_assert(adds<order::learned<>> && !adds_at_places<order::learned<>>);
-static_assert(adds<order::learned<Places>> && adds_at_places<order::learned<Places>>);
-static_assert(adds<order::relative_index<>> && !adds_at_places<order::relative_index<>>);
-static_assert(adds_at_places<order::relative_index<Places>>);
-static_assert(adds_at_places<order::sinusoidal> && adds_at_places<order::index>);
+template <class P, class At = integers<Batch, Pos>>
+using embedded = decltype(std::declval<P>().template embedding<Pos, Embed>(s, std::declval<At>()));
+using places = decltype(weft::positions<Pos>());
+static_assert(are<floats<Pos, Embed>, embedded<order::learned<>, places>,
+                  embedded<order::learned<Places>, places>>);
+static_assert(
+    is<weft::shape_t<embedded<order::relative_index<>, places>>, weft::shape<Pos, Embed>>);
+static_assert(are<floats<Batch, Pos, Embed>, embedded<order::learned<Places>>,
+                  embedded<order::relative_index<Places>>, embedded<order::sinusoidal>,
+                  embedded<order::index>>);
 
-static_assert(is_positioned<Pos, Embed>(x, order::sinusoidal()));
-static_assert(is_positioned<Pos, Embed>(x, order::sinusoidal(), at));
-static_assert(is_positioned<Pos, Embed>(x, order::rotary()));
-static_assert(!is_positioned<KeyPos, Embed>(x, order::sinusoidal()));
-static_assert(!is_positioned<Pos, HeadDim>(x, order::sinusoidal(), at));
-static_assert(!is_positioned<Batch, Pos>(tokens, order::sinusoidal()));
-static_assert(!is_positioned<Batch, Pos>(tokens, order::sinusoidal(), at));
-static_assert(!is_positioned<Pos, Embed>(x, order::sinusoidal(), x));
-static_assert(!is_positioned<Pos, Embed>(x, 3));
-static_assert(!is_positioned<Pos, Embed>(x, 3, at));
-static_assert(!is_positioned<Pos, Embed>(x, order::sinusoidal(), integers<Batch>{}));
-static_assert(!is_positioned<Pos, Embed>(x, order::sinusoidal(), integers<Pos, KeyPos>{}));
-static_assert(!is_positioned<Pos, Embed>(x, 3));
+template <class... Operands>
+using positioned = decltype(nn::add_positions<Pos, Embed>(s, x, std::declval<Operands>()...));
+static_assert(
+    are<floats<Batch, Pos, Embed>, positioned<order::sinusoidal>,
+        positioned<order::sinusoidal, integers<Batch, Pos>>, positioned<order::rotary<>>>);
 
-static_assert(turns<HeadDim, 64> && turns<HeadDim, 2> && !turns<HeadDim, 3>);
-static_assert(!turns<HeadDim, 66>);  // more elements than HeadDim has
-static_assert(!turns<Embed, 2>);     // the operand has no such axis
+template <std::size_t Size>
+using turned = decltype(nn::rotary<HeadDim, nn::rotary_pairs::half_split, Size>(query, tokens));
+static_assert(are<floats<Batch, Pos, Heads, HeadDim>, turned<64>, turned<2>>);
 
 // Options are passed by name to the constructor.
 static_assert(order::rotary({.base = 500000}).options.base == 500000);

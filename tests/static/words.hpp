@@ -43,5 +43,12 @@ inline constexpr weft::tensor<T, weft::shape<Level<4>, Level<5>, Level<6>, Level
 
 template <class Result, class Expected>
 concept is = std::same_as<Result, Expected>;
+template <class Expected, class... Results>
+concept are = (std::same_as<Results, Expected> && ...);
+
+template <auto Function>
+concept is_constant = requires {
+  typename std::bool_constant<(Function(), true)>;
+};
 
 }  // namespace words
