@@ -1,4 +1,4 @@
-// ONNX Attention (opsets 23 and 24).
+// ONNX Attention (opsets 23 to 25).
 #pragma once
 
 #include "conformance/header.hpp"
@@ -153,26 +153,30 @@ struct attention {
     return broadcast<Axes..., Rest>(constant(value));
   }
 
-  // The keys that the causal order and the lengths let a query see.
+  // The keys that the lengths, the causal order and the window let a query see.
   static constexpr auto in_reach(scope s) {
-    auto const every_key = positions<Key>() >= 0;
-    if constexpr (H.has_input("nonpad_kv_seqlen")) {
+    if constexpr (H.has_input("nonpad_kv_seqlen")) {  // the last query is at the last valid key
       auto const valid = input<H, "nonpad_kv_seqlen">(s, shape<Batch>{});
-      auto const real = positions<Key>() < valid;
-      if constexpr (is_causal && !has_past)  // the last query is at the last valid key
-        return real && positions<Key>() <= positions<Query>() + (valid - Query::extent);
-      else
-        return real && before(every_key);
+      return near(positions<Key>() < valid, positions<Query>() + (valid - Query::extent));
     } else {
-      return before(every_key);
+      return near(positions<Key>() >= 0, positions<Query>() + (has_past ? past : 0));
     }
   }
-  template <expression M>
-  static constexpr auto before(const M& every_key) {
-    if constexpr (is_causal)
-      return positions<Key>() <= positions<Query>() + (has_past ? past : 0);
+  // Those of the visible keys that are near enough to the query's own position.
+  template <expression M, expression P>
+  static constexpr auto near(const M& visible, const P& own) {
+    constexpr auto before = static_cast<int>(H.number("left_window_size", -1));
+    constexpr auto after = is_causal ? 0 : static_cast<int>(H.number("right_window_size", -1));
+    auto const not_after = [&] {
+      if constexpr (after >= 0)
+        return visible && positions<Key>() <= own + after;
+      else
+        return visible;
+    }();
+    if constexpr (before >= 0)
+      return not_after && positions<Key>() >= own - before;
     else
-      return every_key;
+      return not_after;
   }
 };
 
@@ -198,6 +202,8 @@ constexpr std::string_view refusal_of_attention(const header& h) {
     return "past_key and past_value come together";
   if (h.has_input("past_key") && (h.input("past_key").rank != 4 || h.input("past_value").rank != 4))
     return "past_key and past_value have 4 axes";
+  if (h.has_input("nonpad_kv_seqlen") && h.has_input("past_key"))
+    return "nonpad_kv_seqlen is for caches that K and V hold";
   tensor_facts const mask = h.input("attn_mask");
   std::size_t const keys =
       k.from_behind(1) + (h.has_input("past_key") ? h.input("past_key").from_behind(1) : 0);

@@ -1,4 +1,43 @@
-# Turns the header of a safetensors file into the C++ of its test case.
+# Makes the files of test cases, and turns the header of one into the C++ of its test case.
+
+# Makes the cases with PyPI's onnx, once for the content of the script and the versions that it needs.
+# Where that fails there are none, and a line says why.
+function(weft_make_cases cases)
+  set(key "")
+  foreach(file make_cases.py requirements.txt)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${file})
+    file(SHA256 ${CMAKE_CURRENT_SOURCE_DIR}/${file} hash)
+    string(APPEND key "${hash} ")
+  endforeach()
+  if(EXISTS ${cases}/key.txt)
+    file(READ ${cases}/key.txt made)
+    if(made STREQUAL key)
+      return()
+    endif()
+  endif()
+  find_program(WEFT_PYTHON NAMES python3 PATHS /usr/bin NO_DEFAULT_PATH)
+  set(packages ${CMAKE_CURRENT_BINARY_DIR}/packages)
+  file(REMOVE_RECURSE ${cases} ${packages})
+  message(STATUS "Making conformance tests with PyPI's onnx")
+  # The system's numpy serves, as for random models.
+  execute_process(RESULT_VARIABLE failed OUTPUT_QUIET ERROR_VARIABLE said
+    COMMAND ${WEFT_PYTHON} -m pip install --quiet --disable-pip-version-check --retries 1
+      --no-compile --no-deps --target ${packages} -r ${CMAKE_CURRENT_SOURCE_DIR}/requirements.txt)
+  if(failed EQUAL 0)
+    execute_process(RESULT_VARIABLE failed OUTPUT_QUIET ERROR_VARIABLE said
+      COMMAND ${CMAKE_COMMAND} -E env PYTHONPATH=${packages}
+        ${WEFT_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/make_cases.py ${cases})
+  endif()
+  file(REMOVE_RECURSE ${packages})
+  if(failed EQUAL 0)
+    file(WRITE ${cases}/key.txt "${key}")
+  else()
+    file(REMOVE_RECURSE ${cases})
+    string(STRIP "${said}" said)
+    string(REGEX MATCH "[^\n]*$" why "${said}")
+    message(STATUS "They need python3-pip, python3-numpy and PyPI: ${why}")
+  endif()
+endfunction()
 
 # The value at a path of names in JSON; empty if there is none.
 function(weft_json_get result json)

@@ -23,7 +23,8 @@ struct operator_words {
 };
 inline constexpr operator_words words_of_operators[]{
     {"Attention",
-     " is_causal kv_num_heads q_num_heads qk_matmul_output_mode scale softcap softmax_precision ",
+     " is_causal kv_num_heads left_window_size q_num_heads qk_matmul_output_mode right_window_size "
+     "scale softcap softmax_precision ",
      " Q K V attn_mask past_key past_value nonpad_kv_seqlen ",
      " Y present_key present_value qk_matmul_output ", refusal_of_attention},
     {"Gelu", " approximate ", " x ", " y ", refusal_of_gelu},
