@@ -5,7 +5,7 @@
     run.py --check                          says which mutants no longer fit the sources
 
 BUILD is a build folder of the preset `test` that is up to date. A mutant of mutants.py changes one
-text in one file. The objects of the library and of the tests' support that depend on the file are
+place in one file. The objects of the library and of the tests' support that depend on the file are
 compiled anew into a folder of their own, from a copy of the sources, and linked before the others:
 so a mutant takes seconds, and neither the sources nor BUILD change. Static assertions of the test
 files themselves are not compiled anew.
@@ -25,6 +25,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from mutants import MUTANTS, PROGRAMS
+from places import Missing, replaced
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 # What of the tests' support makes graphs and programs at run time: passes are inline functions, and
@@ -90,17 +91,41 @@ def run(command, folder):
     return done.returncode, done.stdout
 
 
+def text_of(mutant):
+    """The file with the mistake."""
+    text = (ROOT / mutant["file"]).read_text()
+    return replaced(text, mutant["within"], mutant["old"], mutant["new"])
+
+
+def linked(command, made):
+    """A link command with these objects in the place of those there were, and how many it takes."""
+    front = []
+    count = 0
+    for o, new in made.items():
+        target = re.search(r"CMakeFiles/([^/]+)[.]dir/", o)[1]
+        if f" {o} " in command:
+            command = command.replace(f" {o} ", f" {new} ")
+        elif re.search(rf"\blib{target}[.]", command):
+            front.append(new)
+        else:
+            continue
+        count += 1
+    # Objects of archives come before these.
+    first = re.search(r" \S+\.o ", command).start()
+    return command[:first] + " " + " ".join(front) + command[first:], count
+
+
 def mutated(build, mutant):
     """Who killed the mutant: a program, 'compiler', or None."""
+    try:
+        text = text_of(mutant)
+    except Missing as problem:
+        return "stale", str(problem)
     with tempfile.TemporaryDirectory() as scratch:
         scratch = pathlib.Path(scratch)
         for part in ("include", "lib", "tests/support", "tests/kernels", "tests/passes", "tests/run"):
             shutil.copytree(ROOT / part, scratch / part)
-        path = scratch / mutant["file"]
-        text = path.read_text()
-        if text.count(mutant["old"]) != 1:
-            return "stale", f"the text occurs {text.count(mutant['old'])} times"
-        path.write_text(text.replace(mutant["old"], mutant["new"]))
+        (scratch / mutant["file"]).write_text(text)
         made = {}
         for i, o in enumerate(build.objects_of(mutant)):
             to = scratch / f"{i}.o"
@@ -113,19 +138,16 @@ def mutated(build, mutant):
             if code != 0:
                 return "compiler", said
             made[o] = str(to)
-        if not made:
-            return "stale", "no object depends on the file"
+        shown = False
         for program in mutant.get("programs", PROGRAMS):
             if program not in build.link:
-                return "stale", f"{program} is not in this build"
+                continue
             to = scratch / "program"
             command = re.sub(r" -o \S+", f" -o {to}", build.link[program], count=1)
-            # Objects of archives come before these; others take the place of those there were.
-            first = re.search(r" \S+\.o ", command).start()
-            front = [new for o, new in made.items() if not o.endswith(build.tests_of(mutant))]
-            command = command[:first] + " " + " ".join(front) + command[first:]
-            for o, new in made.items():
-                command = command.replace(f" {o} ", f" {new} ")
+            command, count = linked(command, made)
+            if count == 0:
+                continue
+            shown = True
             code, said = run(command, build.folder)
             if code != 0:
                 return "stale", "does not link: " + said[-2000:]
@@ -133,17 +155,19 @@ def mutated(build, mutant):
             code, said = run(f"{start}{to} -l error", scratch)
             if code != 0:
                 return program.split("/")[-1].removeprefix("weft_").removesuffix("_test"), said
-        return None, ""
+        return (None, "") if shown else ("stale", "no program has an object that depends on the file")
 
 
 def check():
-    """1 if the text of a mutant does not occur once in its file."""
-    counts = {m["name"]: (ROOT / m["file"]).read_text().count(m["old"])
-              if (ROOT / m["file"]).exists() else 0 for m in MUTANTS}
-    for name, count in counts.items():
-        if count != 1:
-            print(f"mutants: the text of '{name}' occurs {count} times")
-    return 1 if any(count != 1 for count in counts.values()) else 0
+    """1 if a mutant does not fit its file."""
+    bad = 0
+    for m in MUTANTS:
+        try:
+            text_of(m)
+        except (Missing, OSError) as problem:
+            bad = 1
+            print(f"mutants: '{m['name']}' does not fit {m['file']}: {problem}")
+    return bad
 
 
 def main():
@@ -159,6 +183,10 @@ def main():
         parser.error("BUILD is missing")
     build = Build(args.build)
     chosen = [m for m in MUTANTS if re.search(args.only, m["name"])]
+    left_out = [m for m in chosen if not build.link.keys() & set(m.get("programs", PROGRAMS))]
+    if left_out:
+        print(f"mutants: {len(left_out)} are left out: their programs are not in this build")
+    chosen = [m for m in chosen if m not in left_out]
     begin, counts, bad = time.time(), {}, []
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         for m, (by, said) in zip(chosen, pool.map(lambda m: mutated(build, m), chosen)):
