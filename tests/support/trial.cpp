@@ -407,10 +407,14 @@ void trial(const run_time_source& of, const settings& s, program_code generated)
   run_time_program const lowered(*optimized);
   expectation const expected(*g, s);
   auditor const audit(*optimized, lowered.program);
-  kernels::on_every_target([&](const kernels::table&) {
+  auto const check = [&](const auto&...) {
     expected.check(lowered.program, generated);
     expected.check_plan(lowered.program, audit);
-  });
+  };
+  if (s.every_target)
+    kernels::on_every_target(check);
+  else
+    check();
 }
 
 }  // namespace weft::testing

@@ -37,6 +37,7 @@ struct settings {
   };
   using outcomes = std::map<std::string, outcome, std::less<>>;
   std::optional<outcomes> results{}, states{}, gradients{};
+  bool every_target = true;  // or the best one alone
 };
 
 // The lengths of bounded axes: lengths<Pos, Batch>(3, 2).
@@ -89,7 +90,8 @@ class expectation {
 };
 
 // Runs what Unit lowers to, weft::inference<Model, ...>, weft::sampling<Model, ...> or
-// weft::training<Model, "loss">, on every SIMD target; as generated code, where that is given.
+// weft::training<Model, "loss">, on every SIMD target unless the settings say otherwise; as
+// generated code, where that is given.
 void trial(const run_time_source& of, const settings& s, program_code generated);
 template <class Unit>
 void trial(const settings& s = {}, generated_code<Unit> code = {}) {
