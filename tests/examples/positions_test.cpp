@@ -14,6 +14,7 @@
 #include "positions/report.hpp"
 #include "positions/study.hpp"
 #include "positions/task.hpp"
+#include "support/temporary.hpp"
 
 namespace {
 
@@ -254,8 +255,8 @@ BOOST_AUTO_TEST_CASE(the_table_has_a_row_for_each_encoding) {
 }
 
 BOOST_AUTO_TEST_CASE(the_page_holds_the_table_and_the_pictures) {
-  auto const folder = std::filesystem::temp_directory_path() /
-                      ("weft_positions_" + std::to_string(std::random_device()()));
+  weft::testing::temporary const made("weft_positions_test");
+  std::filesystem::path const& folder = made;
   std::filesystem::create_directory(folder);
   settings const s = short_study({"none", "index/length", "learned"}, 1);
   auto const page = write_page(s, run(s), folder.string());
@@ -276,7 +277,6 @@ BOOST_AUTO_TEST_CASE(the_page_holds_the_table_and_the_pictures) {
   std::size_t const files =
       static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(folder), {}));
   BOOST_TEST(files == 9u);
-  std::filesystem::remove_all(folder);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

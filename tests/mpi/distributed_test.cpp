@@ -3,6 +3,8 @@
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <filesystem>
+#include <random>
+#include <span>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -76,11 +78,11 @@ outcome trained_alone(const plan& p) {
   return o;
 }
 
-// A path that all ranks know.
-std::string shared_path(const weft::communicator& ranks, const std::string& name) {
-  return (std::filesystem::temp_directory_path() /
-          ("weft-ranks-" + std::to_string(ranks.size()) + "-" + name))
-      .string();
+// A path that all ranks know, and no other run: rank 0 draws it.
+std::string shared_path(const weft::communicator& ranks) {
+  unsigned run = std::random_device()();
+  ranks.broadcast(std::as_writable_bytes(std::span(&run, 1)));
+  return (std::filesystem::temp_directory_path() / ("weft_ranks_" + std::to_string(run))).string();
 }
 
 // The rank_error that all ranks throw.
@@ -268,8 +270,8 @@ BOOST_AUTO_TEST_CASE(any_number_of_ranks_goes_on_from_a_file) {
   bool const in_half = ranks.rank() < (ranks.size() + 1) / 2;
   MPI_Comm half = MPI_COMM_NULL;
   MPI_Comm_split(MPI_COMM_WORLD, in_half ? 0 : MPI_UNDEFINED, 0, &half);
-  auto const run = [&](const weft::communicator& on, int from, int to, bool divides,
-                       const std::string& file) {
+  auto const file = shared_path(ranks);
+  auto const run = [&](const weft::communicator& on, int from, int to, bool divides) {
     weft::distributed<next_token, Batch> t(on, optimizer, options(), from == 0 ? 11u : 12u,
                                            {.divides_state = divides});
     if (from > 0) weft::load(t, file);
@@ -281,29 +283,27 @@ BOOST_AUTO_TEST_CASE(any_number_of_ranks_goes_on_from_a_file) {
     return values(t.parameters());
   };
   for (bool const divides : {false, true}) {
-    auto const file = shared_path(ranks, "checkpoint");
-    run(ranks, 0, 2, divides, file);
+    run(ranks, 0, 2, divides);
     MPI_Barrier(MPI_COMM_WORLD);
-    if (in_half)
-      BOOST_TEST((run(weft::communicator(half), 2, 4, !divides, file) == expected.parameters));
+    if (in_half) BOOST_TEST((run(weft::communicator(half), 2, 4, !divides) == expected.parameters));
     MPI_Barrier(MPI_COMM_WORLD);
-    if (in_half) run(weft::communicator(half), 0, 2, divides, file);
+    if (in_half) run(weft::communicator(half), 0, 2, divides);
     MPI_Barrier(MPI_COMM_WORLD);
-    BOOST_TEST((run(ranks, 2, 4, divides, file) == expected.parameters));
+    BOOST_TEST((run(ranks, 2, 4, divides) == expected.parameters));
   }
   // A trainer goes on from it too.
   MPI_Barrier(MPI_COMM_WORLD);
   if (in_half) MPI_Comm_free(&half);
   weft::trainer<next_token> t(optimizer, options());
-  weft::load(t, shared_path(ranks, "checkpoint"));
+  weft::load(t, file);
   BOOST_TEST(t.steps() == 2);
   MPI_Barrier(MPI_COMM_WORLD);
-  if (ranks.rank() == 0) std::filesystem::remove(shared_path(ranks, "checkpoint"));
+  if (ranks.rank() == 0) std::filesystem::remove(file);
 }
 
 BOOST_AUTO_TEST_CASE(another_models_file_is_refused_by_all_ranks) {
   auto const ranks = world();
-  auto const file = shared_path(ranks, "other");
+  auto const file = shared_path(ranks);
   weft::distributed<plain_next_token, Batch> other(ranks);
   weft::save(other, file);
   weft::distributed<next_token, Batch> t(ranks, optimizer, options(), 11);
