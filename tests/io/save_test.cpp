@@ -76,15 +76,19 @@ int saved(const fs::path& file) {
 
 BOOST_AUTO_TEST_SUITE(saving)
 
-// Kills 20 savers, or as many as WEFT_KILLED_SAVES says. The numbers restart from below 101, since
-// bfloat16 represents only the integers up to 256 exactly.
+// Kills 20 savers, or as many as WEFT_KILLED_SAVES says, after times of the seed WEFT_SAVES_SEED.
+// The numbers restart from below 101, since bfloat16 represents only the integers up to 256
+// exactly.
 BOOST_AUTO_TEST_CASE(
     a_killed_saver_leaves_a_complete_file_and_the_next_one_removes_its_partial_file) {
   folder const here;
   char const* const wanted = std::getenv("WEFT_KILLED_SAVES");
   int const times = wanted ? std::atoi(wanted) : 20;
   BOOST_TEST_REQUIRE(times > 0);
-  std::mt19937 random{std::random_device()()};
+  char const* const given = std::getenv("WEFT_SAVES_SEED");
+  unsigned const seed = given ? static_cast<unsigned>(std::atol(given)) : std::random_device()();
+  BOOST_TEST_INFO_SCOPE("WEFT_SAVES_SEED=" << seed);
+  std::mt19937 random{seed};
   std::uniform_int_distribution<int> microseconds(0, 20000);
   int number = 1, while_saving = 0, saves = 0;
   save(here.file, number);
