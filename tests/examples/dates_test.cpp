@@ -94,9 +94,10 @@ BOOST_AUTO_TEST_CASE(dates_are_written_in_the_forms_of_each_language) {
   BOOST_TEST(endings == "snr" + std::string(17, 't') + "snr" + std::string(7, 't') + "s");
 }
 
+// Every eleventh day of the century: each day of each month is among them.
 BOOST_AUTO_TEST_CASE(every_form_denotes_its_day) {
   std::size_t wrong = 0;
-  for (auto day = first_day; day <= last_day; day += std::chrono::days(1))
+  for (auto day = first_day; day <= last_day; day += std::chrono::days(11))
     for (locale const& l : locales())
       for (auto const pattern : l.patterns) {
         std::string const text = write(day, l, pattern);
@@ -107,23 +108,24 @@ BOOST_AUTO_TEST_CASE(every_form_denotes_its_day) {
 }
 
 BOOST_AUTO_TEST_CASE(weekdays_follow_one_another) {
-  std::size_t days = 0;  // since a Sunday
+  std::size_t days = 0, wrong = 0;  // since a Sunday
   for (auto day = first_day; day <= last_day; day += std::chrono::days(1), ++days)
-    for (locale const& l : locales()) {
-      BOOST_TEST_REQUIRE(write(day, l, "EEEE") == l.weekdays[days % 7]);
-      BOOST_TEST_REQUIRE(write(day, l, "EEE") == l.short_weekdays[days % 7]);
-    }
+    for (locale const& l : locales())
+      wrong += write(day, l, "EEEE") != l.weekdays[days % 7] ||
+               write(day, l, "EEE") != l.short_weekdays[days % 7];
+  BOOST_TEST(wrong == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(every_form_can_be_encoded) {
+  std::size_t wrong = 0;
   for (auto day = last_day - std::chrono::days(7 * 366); day <= last_day;
        day += std::chrono::days(1))
     for (locale const& l : locales())
       for (auto const pattern : l.patterns) {
         auto const places = encode(write(day, l, pattern));
-        BOOST_TEST_REQUIRE(!places.empty());
-        BOOST_TEST_REQUIRE(places.size() <= Pos::extent);
+        wrong += places.empty() || places.size() > Pos::extent;
       }
+  BOOST_TEST(wrong == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(characters_are_encoded_as_indices_into_the_alphabet) {
