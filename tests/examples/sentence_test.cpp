@@ -15,9 +15,8 @@
 
 namespace {
 
-using sentence::word_pieces;
-using weft::testing::temporary;
-using weft::testing::thrown_by;
+using sentence::word_pieces, weft::testing::refuses, weft::testing::temporary,
+    weft::testing::thrown_by;
 
 struct small_vocabulary {
   small_vocabulary() {
@@ -67,8 +66,7 @@ BOOST_AUTO_TEST_CASE(long_texts_are_cut_and_wrong_ones_refused) {
   BOOST_TEST(thrown_by([] { word_pieces("/not/there"); }).find("cannot read /not/there") == 0u);
   temporary const other("weft_sentence_test");
   std::ofstream(static_cast<const std::filesystem::path&>(other)) << "a\nb\n";
-  BOOST_TEST(thrown_by([&] { word_pieces{other}; }).find("has no piece [CLS]") !=
-             std::string::npos);
+  refuses([&] { word_pieces{other}; }, "has no piece [CLS]");
 }
 
 // The tokens are those of Hugging Face's tokenizers 0.23 with the model's tokenizer.json.

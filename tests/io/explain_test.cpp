@@ -3,9 +3,12 @@
 #include <sstream>
 #include <string>
 
+#include "support/thrown_by.hpp"
 #include "weft/weft.hpp"
 
 namespace {
+
+using weft::testing::says;
 
 struct Rows : weft::axis<3> {};
 struct In : weft::axis<5> {};
@@ -110,8 +113,8 @@ BOOST_AUTO_TEST_CASE(states_are_listed_first) {
       std::regex_search(text[0],
                         std::regex(R"(^state seen\.count +\[Rows\] int32 +12B +workspace \+ 0$)")),
       text[0]);
-  BOOST_TEST(out.str().find("add (seen.count, ") != std::string::npos, out.str());
-  BOOST_TEST(out.str().find("of it states 64B") != std::string::npos, out.str());
+  says(out.str(), "add (seen.count, ");
+  says(out.str(), "of it states 64B");
 }
 
 BOOST_AUTO_TEST_CASE(invariant_instructions_are_listed_separately) {
@@ -120,25 +123,24 @@ BOOST_AUTO_TEST_CASE(invariant_instructions_are_listed_separately) {
   auto const text = lines(out.str());
   BOOST_TEST_REQUIRE(text.size() == 6u, out.str());
   BOOST_TEST(text[0] == "once:");
-  BOOST_TEST(text[1].find("= positions ") != std::string::npos, text[1]);
-  BOOST_TEST(text[2].find("= sin (multiply(") != std::string::npos, text[2]);
+  says(text[1], "= positions ");
+  says(text[2], "= sin (multiply(");
   BOOST_TEST(text[3] == "in every run:");
-  BOOST_TEST(text[4].find("= multiply (") != std::string::npos, text[4]);
+  says(text[4], "= multiply (");
   BOOST_TEST(text[5].find("1 steps, 5flop, ") == 0u, text[5]);
-  BOOST_TEST(text[5].find("once 2 steps, 10flop, 64B of the workspace stay") != std::string::npos,
-             text[5]);
+  says(text[5], "once 2 steps, 10flop, 64B of the workspace stay");
 }
 
 BOOST_AUTO_TEST_CASE(gradients_are_located_in_the_gradient_block) {
   std::ostringstream out;
   weft::explain_training<model>(out);
-  BOOST_TEST(out.str().find("gradients + 0") != std::string::npos, out.str());
+  says(out.str(), "gradients + 0");
 }
 
 BOOST_AUTO_TEST_CASE(the_graph_after_a_pass_has_a_line_for_each_node) {
   std::ostringstream before, after;
   weft::explain<biased_attention>({.after = "canonicalize-axis-order"}, before);
-  BOOST_TEST(before.str().find(" = softmax(") != std::string::npos, before.str());
+  says(before.str(), " = softmax(");
   weft::explain<biased_attention>({.after = "fuse-attention"}, after);
   BOOST_TEST(after.str().find(" = softmax(") == std::string::npos, after.str());
   BOOST_TEST(std::regex_search(after.str(),
@@ -150,7 +152,7 @@ BOOST_AUTO_TEST_CASE(the_graph_after_a_pass_has_a_line_for_each_node) {
 BOOST_AUTO_TEST_CASE(gradients_stand_in_the_graph_after_differentiate) {
   std::ostringstream out;
   weft::explain_training<model>({.after = "differentiate"}, out);
-  BOOST_TEST(out.str().find("gradient of layer.weight = %") != std::string::npos, out.str());
+  says(out.str(), "gradient of layer.weight = %");
 }
 
 BOOST_AUTO_TEST_CASE(an_unknown_pass_is_refused_by_an_error_that_names_the_passes) {

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <boost/test/unit_test.hpp>
 #include <string>
+#include <string_view>
 
 #include "weft/run/error.hpp"
 
@@ -15,6 +17,15 @@ std::string thrown_by(F f) {
     return e.what();
   }
   return "";
+}
+
+// Checks that a text has a sentence, as the message of the error that f throws.
+inline void says(std::string_view text, std::string_view sentence) {
+  BOOST_TEST(text.find(sentence) != text.npos, text << "\ndoes not say: " << sentence);
+}
+template <class F>
+void refuses(F f, std::string_view sentence) {
+  says(thrown_by(f), sentence);
 }
 
 }  // namespace weft::testing
