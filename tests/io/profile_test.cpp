@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <chrono>
 #include <optional>
@@ -13,9 +14,7 @@
 
 namespace {
 
-using weft::testing::thrown_by;
-
-using weft::arg;
+using weft::testing::says, weft::testing::thrown_by, weft::arg;
 
 // Fixed extents: a contraction with an epilogue, and a softmax.
 struct Rows : weft::axis<48> {};
@@ -165,10 +164,22 @@ BOOST_AUTO_TEST_CASE(times_are_parts_of_the_runs_and_these_of_the_wall_time) {
   });
   BOOST_TEST(p.runs() == 5u);
   check_times(p, wall);
-  // One thread goes from instruction to instruction.
-  BOOST_TEST(p.sum().spent.total > 0.9 * p.run().total);
   BOOST_TEST(p.binding().total > 0);  // the tokens are checked
   BOOST_TEST(p.optimizer().total == 0);
+}
+
+// One thread goes from instruction to instruction, unless the system interrupts it, as it does not
+// in each of many runs.
+BOOST_AUTO_TEST_CASE(instructions_take_nine_tenths_of_a_run) {
+  weft::module<writer::model> net;
+  weft::profile const p(net, {.runs = 1});
+  writer::texts const given(8, 96);
+  double most = 0;
+  for (int i = 0; i < 100 && most <= 0.9; ++i) {
+    net(arg<"tokens">(given.x), arg<"targets">(given.y));
+    most = std::max(most, p.sum().spent.total / p.run().total);
+  }
+  BOOST_TEST(most > 0.9);
 }
 
 BOOST_AUTO_TEST_CASE(operations_and_bytes_are_those_of_cost) {
@@ -185,17 +196,25 @@ BOOST_AUTO_TEST_CASE(operations_and_bytes_are_those_of_cost) {
   BOOST_TEST(p.sum().cost.bytes == weft::cost<classes>.bytes);
 }
 
+// A rate is what an instruction is known to do, over the time of the only run.
 BOOST_AUTO_TEST_CASE(rates_are_compared_with_the_peak_that_is_given) {
-  weft::module<classes> net;
-  weft::profile const p(net, {.peak = {.flops = 1e9, .bytes = 1e30}});
-  auto const x = numbers(48 * 64);
-  net(arg<"x">(x));
-  for (auto const& l : p.instructions()) {
-    BOOST_TEST(l.flop_rate == l.cost.flops / l.spent.total, boost::test_tools::tolerance(1e-9));
-    BOOST_TEST(l.byte_rate == l.cost.bytes / l.spent.total, boost::test_tools::tolerance(1e-9));
-    BOOST_TEST(p.share_of_peak(l) == l.flop_rate / 1e9);
+  double const flops[]{2 * 48 * 64 * 32 + 48 * 32, 5 * 48 * 32};
+  double const bytes[]{4 * (48 * 64 + 64 * 32 + 48 * 32), 4 * 2 * 48 * 32};
+  auto const close = boost::test_tools::tolerance(1e-9);
+  for (bool const of_memory : {false, true}) {
+    weft::module<classes> net;
+    weft::profile const p(
+        net, {.peak = {.flops = of_memory ? 1e30 : 1e9, .bytes = of_memory ? 1e9 : 1e30}});
+    net(arg<"x">(numbers(48 * 64)));
+    auto const all = p.instructions();
+    BOOST_TEST_REQUIRE(all.size() == 2u);
+    for (std::size_t i = 0; i < 2; ++i) {
+      double const spent = all[i].spent.total;
+      BOOST_TEST(all[i].flop_rate * spent == flops[i], close);
+      BOOST_TEST(all[i].byte_rate * spent == bytes[i], close);
+      BOOST_TEST(p.share_of_peak(all[i]) * 1e9 * spent == (of_memory ? bytes : flops)[i], close);
+    }
   }
-  BOOST_TEST(p.peak().flops == 1e9);
 }
 
 BOOST_AUTO_TEST_CASE(a_peak_that_is_not_given_is_measured_once) {
@@ -370,7 +389,7 @@ BOOST_AUTO_TEST_CASE(a_table_has_a_line_for_each_instruction_then_their_sum_and_
                                                   R"(%\d+ = dot over \[In\] \(x, w\).*)"
                                                   R"(  \[Rows, Out\])")),
              text[1]);
-  BOOST_TEST(text[2].find("= softmax over [Out] (") != std::string::npos, text[2]);
+  says(text[2], "= softmax over [Out] (");
   BOOST_TEST(text[3].ends_with("  sum of 2 instructions"), text[3]);
   BOOST_TEST(text[4].ends_with("  outside of instructions"), text[4]);
   BOOST_TEST(std::regex_match(text[5], std::regex(time + " +100.0 %" + time + " +a run")), text[5]);
