@@ -12,6 +12,7 @@
 
 #include "generate/models.hpp"
 #include "kernels/targets.hpp"
+#include "laws/hidden_keys.hpp"
 #include "support/trial.hpp"
 #include "weft/generate/attention_plan.hpp"
 #include "weft/generate/dot_plan.hpp"
@@ -22,8 +23,8 @@
 namespace {
 
 using namespace weft::generating;
-using weft::testing::lengths;
-using weft::testing::trial;
+using weft::testing::lengths, weft::testing::trial;
+namespace laws = weft::testing::laws;
 
 template <class Model, weft::fixed_string... Results>
 void trial_of_generated(const weft::testing::settings& s = {}) {
@@ -120,102 +121,50 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(lengths_and_biases_are_fused_into_generated_attent
   trial_of_generated<Model>(s);
 }
 
-// Checks that NaN and infinities in some keys and values reach the results of the queries that see
-// them, and of no others. run(key, value) returns a result [..., Query, Heads, Value] of two
-// heads; sees(b, h, i, j) tells whether query i sees key j.
-template <class Key, class Value, class Run, class Sees>
-void check_that_hidden_has_no_effect(std::size_t batch, std::size_t queries, std::size_t keys,
-                                     const Key& key, const Value& value, Run run, Sees sees) {
-  constexpr float nan = std::numeric_limits<float>::quiet_NaN();
-  constexpr float contents[]{nan, weft::infinity, -weft::infinity};
-  std::vector<float> const before = run(key, value);
-  Key spoiled_key(key.view());
-  Value spoiled_value(value.view());
-  std::size_t const rows = batch * keys;
-  std::size_t const depth = key.view().size() / rows, values = value.view().size() / rows;
-  auto const is_spoiled = [](std::size_t j) { return j % 3 == 2 || j > 10; };
-  for (std::size_t row = 0; row < rows; ++row)
-    if (is_spoiled(row % keys)) {
-      std::fill_n(spoiled_key.view().data() + row * depth, depth, nan);
-      for (std::size_t e = 0; e < values; ++e)
-        spoiled_value.view().data()[row * values + e] = contents[(row + e) % 3];
-    }
-  std::vector<float> const after = run(spoiled_key, spoiled_value);
-  std::size_t const width = values / 2;  // of one head
-  std::size_t wrong = 0, hidden = 0;
-  for (std::size_t b = 0; b < batch; ++b)
-    for (std::size_t i = 0; i < queries; ++i)
-      for (std::size_t h = 0; h < 2; ++h) {
-        bool knows = false;
-        for (std::size_t j = 0; j < keys; ++j) knows = knows || (is_spoiled(j) && sees(b, h, i, j));
-        hidden += !knows;
-        for (std::size_t e = 0; e < width; ++e) {
-          std::size_t const at = ((b * queries + i) * 2 + h) * width + e;
-          wrong += knows ? std::isfinite(after[at])
-                         : !(std::abs(after[at] - before[at]) <= 1e-5f * std::abs(before[at]));
-        }
-      }
-  BOOST_TEST(hidden > 0u);
-  BOOST_TEST(wrong == 0u);
-}
-template <class Array>
-void fill(Array& a, int seed) {
-  for (std::size_t i = 0; i < a.view().size(); ++i)
-    a.view().data()[i] = std::sin(static_cast<float>(seed + 1) * static_cast<float>(i + 1));
-}
-template <class Result>
-std::vector<float> copy_of(const Result& v) {
-  return {v.data(), v.data() + v.size()};
+// Checks it of a model's generated code on every target; q, k and v are its operands.
+template <class Model, class Query, class Key, class Value, class Sees, class... More>
+void check_hidden_keys(std::size_t batch, Query q, Key k, Value v, Sees sees, const More&... more) {
+  laws::fill(q, 1), laws::fill(k, 2), laws::fill(v, 3);
+  weft::kernels::on_every_target([&](const auto&) {
+    weft::module<Model> net(0, weft::generated<Model>());
+    auto const run = [&](const Key& key, const Value& value) {
+      auto const y =
+          net(weft::arg<"query">(q), weft::arg<"key">(key), weft::arg<"value">(value), more...);
+      return laws::elements(y.template get<"result">());
+    };
+    BOOST_TEST(laws::check_that_hidden_has_no_effect(
+                   {batch, Model::Query::extent, Model::Key::extent, Model::Heads::extent}, k, v,
+                   {true, true}, laws::distance(Model::Key::extent, 1), run, sees) > 0u);
+  });
 }
 
 using all_masked =
     boost::mpl::list<padded_attention, padded_awkward_attention, padded_single_attention>;
-BOOST_AUTO_TEST_CASE_TEMPLATE(nan_in_keys_hidden_by_lengths_or_biases_does_not_reach_the_result,
-                              Model, all_masked) {
-  using Batch = typename Model::Batch;
-  using Query = typename Model::Query;
-  using Key = typename Model::Key;
-  using Heads = typename Model::Heads;
-  using Dim = typename Model::Dim;
-  weft::array<float, Batch, Query, Heads, Dim> q;
-  weft::array<float, Batch, Key, Heads, Dim> k, v;
-  weft::array<float, Heads, Query, Key> bias;
-  fill(q, 1), fill(k, 2), fill(v, 3), fill(bias, 4);
+BOOST_AUTO_TEST_CASE_TEMPLATE(nan_in_keys_hidden_by_lengths_or_biases_does_not_reach_the_result, M,
+                              all_masked) {
+  using keys =
+      weft::array<float, typename M::Batch, typename M::Key, typename M::Heads, typename M::Dim>;
+  using queries =
+      weft::array<float, typename M::Batch, typename M::Query, typename M::Heads, typename M::Dim>;
+  weft::array<float, typename M::Heads, typename M::Query, typename M::Key> bias;
+  laws::fill(bias, 4);
   for (std::size_t i = 0; i < bias.view().size(); i += 3) bias.view().data()[i] = -weft::infinity;
   std::array<std::int32_t, 3> const lengths{2, 0, std::numeric_limits<std::int32_t>::max()};
-  weft::kernels::on_every_target([&](const auto&) {
-    weft::module<Model> net(0, weft::generated<Model>());
-    check_that_hidden_has_no_effect(
-        3, Query::extent, Key::extent, k, v,
-        [&](const auto& key, const auto& value) {
-          return copy_of(net(weft::arg<"query">(q), weft::arg<"key">(key),
-                             weft::arg<"value">(value), weft::arg<"lengths">(lengths),
-                             weft::arg<"bias">(bias))
-                             .template get<"result">());
-        },
-        [&](std::size_t b, std::size_t h, std::size_t i, std::size_t j) {
-          return static_cast<std::int64_t>(j) < lengths[b] && bias(h, i, j) != -weft::infinity;
-        });
-  });
+  check_hidden_keys<M>(
+      3, queries(), keys(), keys(),
+      [&](std::size_t b, std::size_t h, std::size_t i, std::size_t j) {
+        return static_cast<std::int64_t>(j) < lengths[b] && bias(h, i, j) != -weft::infinity;
+      },
+      weft::arg<"lengths">(lengths), weft::arg<"bias">(bias));
 }
 
 BOOST_AUTO_TEST_CASE(nan_in_keys_hidden_by_a_causal_mask_does_not_reach_the_result) {
-  using model = causal_attention;
-  weft::array<float, model::Query, model::Heads, model::Dim> q;
-  weft::array<float, model::Key, model::Heads, model::Dim> k;
-  weft::array<float, model::Key, model::Heads, model::Value> v;
-  fill(q, 1), fill(k, 2), fill(v, 3);
-  weft::kernels::on_every_target([&](const auto&) {
-    weft::module<model> net(0, weft::generated<model>());
-    check_that_hidden_has_no_effect(
-        1, model::Query::extent, model::Key::extent, k, v,
-        [&](const auto& key, const auto& value) {
-          return copy_of(
-              net(weft::arg<"query">(q), weft::arg<"key">(key), weft::arg<"value">(value))
-                  .template get<"result">());
-        },
-        [](std::size_t, std::size_t, std::size_t i, std::size_t j) { return j <= i; });
-  });
+  using m = causal_attention;
+  check_hidden_keys<m>(
+      1, weft::array<float, m::Query, m::Heads, m::Dim>(),
+      weft::array<float, m::Key, m::Heads, m::Dim>(),
+      weft::array<float, m::Key, m::Heads, m::Value>(),
+      [](std::size_t, std::size_t, std::size_t i, std::size_t j) { return j <= i; });
 }
 
 BOOST_AUTO_TEST_CASE(lengths_may_be_the_extreme_values_of_int32) {
