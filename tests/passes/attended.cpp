@@ -2,11 +2,44 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <limits>
+#include <sstream>
+#include <utility>
 
 namespace weft::testing::attention {
 
 std::unique_ptr<const graph> attended(const graph_parts& model) {
   return kept([&] { return fuse_attention(simplify(keep_outputs(model.unpack()))); });
+}
+
+std::string description(const graph& g) {
+  constexpr std::pair<attention_option, const char*> names[]{
+      {attention_option::mask, "mask"},       {attention_option::bias, "bias"},
+      {attention_option::offset, "offset"},   {attention_option::begins, "begins"},
+      {attention_option::lengths, "lengths"}, {attention_option::relative, "relative"},
+      {attention_option::dropout, "dropout"}};
+  node const& n = output_node(g);
+  if (n.kind != op::attention) return std::string(name_of(n.kind));
+  std::ostringstream text;
+  constexpr auto most = std::numeric_limits<std::int64_t>::max();
+  if (band_lowest(n) != -most - 1 || band_highest(n) != most) {
+    text << " [";
+    if (band_lowest(n) != -most - 1) text << band_lowest(n);
+    text << ", ";
+    if (band_highest(n) != most) text << band_highest(n);
+    text << "]";
+  }
+  int operands = 3;
+  for (auto const& [option, name] : names)
+    if (has_option(n, option)) text << ' ' << name, ++operands;
+  if (n.operands != operands) text << " of " << n.operands << " operands";
+  if (soft_cap_of(n) != 0) text << " cap " << soft_cap_of(n);
+  if (length_more(n) != 0) text << " more " << length_more(n);
+  if (relative_origin(n) != 0) text << " origin " << relative_origin(n);
+  if (count(g, op::softmax) + count(g, op::tanh) > 0) text << " unfused";
+  if (count(g, op::gather) + count(g, op::positions) > 0) text << " positions";
+  return text.str().empty() ? "" : text.str().substr(1);
 }
 
 void means_the_same(const graph_parts& model, const settings& s) {
