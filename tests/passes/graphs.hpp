@@ -1,7 +1,17 @@
 // Properties of graphs that tests check.
 #pragma once
 
+#include <ostream>
+
 #include "weft/graph/graph.hpp"
+
+namespace weft {
+
+inline std::ostream& operator<<(std::ostream& out, op kind) {
+  return out << name_of(kind);
+}
+
+}  // namespace weft
 
 namespace weft::testing {
 
@@ -9,6 +19,13 @@ constexpr int count(const graph& g, op kind) {
   int n = 0;
   for (int i = 0; i < g.count; ++i) n += g.nodes[i].kind == kind;
   return n;
+}
+
+// The first node of a kind; the first of all if there is none.
+constexpr const node& first_node(const graph& g, op kind) {
+  for (int i = 0; i < g.count; ++i)
+    if (g.nodes[i].kind == kind) return g.nodes[i];
+  return g.nodes[0];
 }
 
 // The number of nodes that are lowered to an instruction of their own.

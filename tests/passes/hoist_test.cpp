@@ -7,23 +7,11 @@
 
 #include "passes/graphs.hpp"
 #include "support/trial.hpp"
-#include "weft/lower/cost.hpp"
-#include "weft/nn/attention.hpp"
-#include "weft/nn/mask.hpp"
-#include "weft/nn/position/rotary.hpp"
-#include "weft/nn/position/sinusoidal.hpp"
-#include "weft/ops/compare.hpp"
-#include "weft/ops/concatenate.hpp"
-#include "weft/ops/dropout.hpp"
-#include "weft/ops/gather.hpp"
-#include "weft/ops/reduce.hpp"
-#include "weft/ops/scan.hpp"
-#include "weft/ops/windows.hpp"
+#include "weft/weft.hpp"
 
 namespace {
 
-using weft::op;
-using weft::testing::count, weft::testing::lengths, weft::testing::trial;
+using weft::op, weft::testing::count, weft::testing::lengths, weft::testing::trial;
 
 struct Pos : weft::axis<weft::up_to<17>> {};
 struct KeyPos : weft::alias<Pos> {};
@@ -50,21 +38,20 @@ constexpr int once(const weft::graph& g, op kind) {
 constexpr int in_runs(const weft::graph& g, op kind) {
   return count_if_once(g, kind, false);
 }
-template <class Model>
-const weft::graph& run_graph() {
-  static auto const g = weft::testing::compiled_graph<weft::inference<Model>>();
+template <class Unit>
+const weft::graph& graph_of() {
+  static auto const g = weft::testing::compiled_graph<Unit>();
   return *g;
+}
+// Checks how many operations of a kind are executed once, and in every run.
+void executes(const weft::graph& g, op kind, int before_runs, int in_every_run) {
+  BOOST_TEST(once(g, kind) == before_runs, kind << " once: " << once(g, kind));
+  BOOST_TEST(in_runs(g, kind) == in_every_run, kind << " in every run: " << in_runs(g, kind));
 }
 template <class Model>
 constexpr bool hoists_nothing() {
   auto const& tables = weft::lowered<weft::inference<Model>>::tables;
   return tables.once == 0 && tables.once_bytes == 0 && weft::cost<Model>.once.flops == 0;
-}
-// Whether `Kind`, of which the model has one, is executed in every run.
-template <class Model, op Kind>
-bool stays() {
-  weft::graph const& g = run_graph<Model>();
-  return once(g, Kind) == 0 && in_runs(g, Kind) == 1;
 }
 
 // 0, 1, 2, … as float, along an axis.
@@ -80,12 +67,6 @@ struct sinusoids {
     return s.input<"x", float, Pos, Six>() + weft::nn::sinusoidal<Six>(weft::positions<Pos>());
   }
 };
-bool computes_sinusoids_once() {
-  weft::graph const& g = run_graph<sinusoids>();
-  return once(g, op::sin) == 1 && once(g, op::cos) == 1 && in_runs(g, op::sin) == 0 &&
-         in_runs(g, op::cos) == 0 && in_runs(g, op::concatenate) == 0 &&
-         in_runs(g, op::positions) == 0;
-}
 // A run executes only the addition.
 static_assert(weft::cost<sinusoids>.operations == 1);
 static_assert(weft::cost<sinusoids>.flops == 17 * 6);
@@ -106,12 +87,6 @@ struct rotated {
                          weft::as<"yarn">(nn::rotary<HeadDim>(q, weft::positions<Pos>(), yarn)));
   }
 };
-bool computes_rotations_once() {
-  weft::graph const& g = run_graph<rotated>();
-  for (op const o : {op::sin, op::cos, op::exp, op::log})
-    if (once(g, o) == 0 || in_runs(g, o) > 0) return false;
-  return true;
-}
 
 // With a cache, positions start at an input: only the frequencies are run-invariant.
 struct rotated_from {
@@ -121,11 +96,6 @@ struct rotated_from {
     return weft::nn::rotary<HeadDim>(q, at);
   }
 };
-bool computes_frequencies_once() {
-  weft::graph const& g = run_graph<rotated_from>();
-  return once(g, op::exp) == 1 && in_runs(g, op::exp) == 0 && once(g, op::sin) == 0 &&
-         in_runs(g, op::sin) == 1;
-}
 
 // Operations along axes of fixed extents, and a result that is run-invariant.
 struct of_known_extents {
@@ -139,12 +109,6 @@ struct of_known_extents {
                          weft::as<"sum">(s.input<"x", float, Pos, Three>() + table));
   }
 };
-bool computes_all_of_known_extents_once() {
-  weft::graph const& g = run_graph<of_known_extents>();
-  for (op const o : {op::softmax, op::dot, op::gather, op::sum, op::normalize})
-    if (once(g, o) != 1 || in_runs(g, o) > 0) return false;
-  return true;
-}
 static_assert(weft::cost<of_known_extents>.operations == 1);
 static_assert(weft::cost<of_known_extents, "table">.operations == 0);
 
@@ -166,11 +130,7 @@ struct both_need_distances {
     return x * distance + weft::sin(distance * 0.5f);
   }
 };
-bool keeps_sines_alone() {
-  weft::graph const& g = run_graph<both_need_distances>();
-  return once(g, op::sin) == 1 && once(g, op::subtract) == 1 && in_runs(g, op::subtract) == 1 &&
-         weft::cost<both_need_distances>.once_bytes == weft::align(4 * 17 * 17);
-}
+static_assert(weft::cost<both_need_distances>.once_bytes == weft::align(4 * 17 * 17));
 
 // Hoisting the angles of rotary embeddings does not keep attention from turning a mask into a band.
 struct attending {
@@ -185,13 +145,6 @@ struct attending {
     return weft::dot<KeyPos>(weights, v);
   }
 };
-bool attends_by_a_band() {
-  weft::graph const& g = run_graph<attending>();
-  for (int i = 0; i < g.count; ++i)
-    if (g.nodes[i].kind == op::attention)
-      return band_highest(g.nodes[i]) == 0 && g.nodes[i].options == 0;
-  return false;
-}
 
 // ---- what is not hoisted
 
@@ -252,12 +205,6 @@ struct dropped {
            weft::exp(weft::dropout(weft::nn::detail::attach_to(x, weft::sin(places<Pos>())), 0.5));
   }
 };
-bool drops_in_runs() {
-  auto const made = weft::testing::compiled_graph<weft::sampling<dropped>>();
-  weft::graph const& g = *made;
-  return once(g, op::sin) == 1 && in_runs(g, op::sin) == 0 && in_runs(g, op::dropout) == 1 &&
-         in_runs(g, op::exp) == 1 && once(g, op::exp) == 0;
-}
 static_assert(weft::cost<dropped>.operations == 1);  // without dropout exp is hoisted too
 
 // The carry of a scan changes in every step; the table and the initial carry are hoisted.
@@ -300,12 +247,6 @@ struct along {
           weft::as<"y">(weft::windows<Pos, Pos, Window, weft::window{.left = 2}>(table) * 2.f));
   }
 };
-template <op Kind>
-bool is_left_to_runs() {
-  weft::graph const& g = run_graph<along<Kind>>();
-  return once(g, op::sin) == 1 && in_runs(g, op::sin) == 0 && once(g, Kind) == 0 &&
-         in_runs(g, Kind) == 1;
-}
 using kinds_that_mix =
     boost::mpl::list_c<int, static_cast<int>(op::sum), static_cast<int>(op::max),
                        static_cast<int>(op::softmax), static_cast<int>(op::normalize),
@@ -323,12 +264,6 @@ struct trained {
     return weft::results(weft::as<"loss">(weft::mean<Pos, HeadDim>(weft::tanh(y))));
   }
 };
-bool trains_without_waves() {
-  auto const made = weft::testing::compiled_graph<weft::training<trained, "loss">>();
-  weft::graph const& g = *made;
-  return once(g, op::sin) == 1 && once(g, op::cos) == 1 && in_runs(g, op::sin) == 0 &&
-         in_runs(g, op::cos) == 0 && in_runs(g, op::tanh) == 1;
-}
 
 // A run-invariant gradient: that of a loss linear in a parameter.
 struct linear_loss {
@@ -345,34 +280,54 @@ struct linear_loss {
 BOOST_AUTO_TEST_SUITE(hoist, *boost::unit_test::label("full"))
 
 BOOST_AUTO_TEST_CASE(expensive_run_invariant_values_are_computed_once) {
-  BOOST_TEST((computes_sinusoids_once()));
-  BOOST_TEST((computes_rotations_once()));
-  BOOST_TEST((computes_frequencies_once()));
-  BOOST_TEST((computes_all_of_known_extents_once()));
-  BOOST_TEST((keeps_sines_alone()));
-  BOOST_TEST((attends_by_a_band()));
-  BOOST_TEST((once(run_graph<slopes_by_distance>(), op::exp) == 1));
-  BOOST_TEST((once(run_graph<slopes_by_distance>(), op::multiply) == 0));
-  BOOST_TEST(
-      (once(run_graph<scanned>(), op::sin) == 1 && in_runs(run_graph<scanned>(), op::sin) == 0));
-  BOOST_TEST(
-      (once(run_graph<scanned>(), op::cos) == 1 && in_runs(run_graph<scanned>(), op::cos) == 0));
+  using weft::inference;
+  auto const& waves = graph_of<inference<sinusoids>>();
+  executes(waves, op::sin, 1, 0);
+  executes(waves, op::cos, 1, 0);
+  BOOST_TEST(in_runs(waves, op::concatenate) == 0);
+  BOOST_TEST(in_runs(waves, op::positions) == 0);
+  for (op const o : {op::sin, op::cos, op::exp, op::log}) {
+    BOOST_TEST(once(graph_of<inference<rotated>>(), o) > 0, o);
+    BOOST_TEST(in_runs(graph_of<inference<rotated>>(), o) == 0, o);
+  }
+  executes(graph_of<inference<rotated_from>>(), op::exp, 1, 0);
+  executes(graph_of<inference<rotated_from>>(), op::sin, 0, 1);
+  for (op const o : {op::softmax, op::dot, op::gather, op::sum, op::normalize})
+    executes(graph_of<inference<of_known_extents>>(), o, 1, 0);
+  executes(graph_of<inference<both_need_distances>>(), op::subtract, 1, 1);
+  BOOST_TEST(once(graph_of<inference<both_need_distances>>(), op::sin) == 1);
+  weft::node const& n = weft::testing::first_node(graph_of<inference<attending>>(), op::attention);
+  BOOST_TEST(n.kind == op::attention);
+  BOOST_TEST(band_highest(n) == 0);
+  BOOST_TEST(n.options == 0u);
+  BOOST_TEST(once(graph_of<inference<slopes_by_distance>>(), op::exp) == 1);
+  BOOST_TEST(once(graph_of<inference<slopes_by_distance>>(), op::multiply) == 0);
+  executes(graph_of<inference<scanned>>(), op::sin, 1, 0);
+  executes(graph_of<inference<scanned>>(), op::cos, 1, 0);
 }
 
 BOOST_AUTO_TEST_CASE(values_that_a_run_can_change_are_computed_in_every_run) {
-  BOOST_TEST((drops_in_runs()));
-  BOOST_TEST((stays<scanned, op::tanh>()));
-  BOOST_TEST((trains_without_waves()));
-  BOOST_TEST((stays<of_leaf<op::input>, op::sin>()));
-  BOOST_TEST((stays<of_leaf<op::parameter>, op::sin>()));
-  BOOST_TEST((stays<of_leaf<op::state>, op::sin>()));
-  BOOST_TEST((stays<of_leaf<op::length>, op::sin>()));
+  using weft::inference;
+  auto const& drops = graph_of<weft::sampling<dropped>>();
+  executes(drops, op::sin, 1, 0);
+  executes(drops, op::exp, 0, 1);
+  BOOST_TEST(in_runs(drops, op::dropout) == 1);
+  executes(graph_of<inference<scanned>>(), op::tanh, 0, 1);
+  auto const& trains = graph_of<weft::training<trained, "loss">>();
+  executes(trains, op::sin, 1, 0);
+  executes(trains, op::cos, 1, 0);
+  BOOST_TEST(in_runs(trains, op::tanh) == 1);
+  executes(graph_of<inference<of_leaf<op::input>>>(), op::sin, 0, 1);
+  executes(graph_of<inference<of_leaf<op::parameter>>>(), op::sin, 0, 1);
+  executes(graph_of<inference<of_leaf<op::state>>>(), op::sin, 0, 1);
+  executes(graph_of<inference<of_leaf<op::length>>>(), op::sin, 0, 1);
 }
 
 BOOST_AUTO_TEST_CASE_TEMPLATE(operations_along_a_run_time_length_are_not_hoisted, Kind,
                               kinds_that_mix) {
   constexpr op kind = static_cast<op>(Kind::value);
-  BOOST_TEST(is_left_to_runs<kind>());
+  executes(graph_of<weft::inference<along<kind>>>(), op::sin, 1, 0);
+  executes(graph_of<weft::inference<along<kind>>>(), kind, 0, 1);
   for (std::size_t const n : {2u, 3u, 17u}) trial<weft::inference<along<kind>>>(lengths<Pos>(n));
 }
 
