@@ -1,26 +1,15 @@
-// The gradients of each operation.
+// The gradients of operations, beyond those of table_test.cpp: of several axes, axis orders and
+// lengths.
 #include <boost/test/unit_test.hpp>
 
 #include "ops/samples.hpp"
 #include "support/central_differences.hpp"
-#include "weft/ops/arithmetic.hpp"
-#include "weft/ops/compare.hpp"
-#include "weft/ops/concatenate.hpp"
-#include "weft/ops/convert.hpp"
-#include "weft/ops/dot.hpp"
-#include "weft/ops/functions.hpp"
-#include "weft/ops/gather.hpp"
-#include "weft/ops/mask.hpp"
-#include "weft/ops/normalize.hpp"
-#include "weft/ops/reduce.hpp"
-#include "weft/ops/view.hpp"
+#include "weft/weft.hpp"
 
 namespace {
 
-using weft::testing::gradient_trial;
-using weft::testing::lengths;
-using weft::testing::settings;
-using weft::testing::weights;
+using weft::testing::gradient_trial, weft::testing::lengths, weft::testing::settings,
+    weft::testing::weights;
 
 struct One : weft::axis<1> {};
 struct Two : weft::axis<2> {};
@@ -34,17 +23,6 @@ struct Ten : weft::axis<10> {};
 struct Pos : weft::axis<weft::up_to<6>> {};
 struct KeyPos : weft::alias<Pos> {};
 
-struct functions {
-  constexpr auto operator()(weft::scope s) const {
-    auto p = s.param<"p", Three, Five>();
-    constexpr weights w;
-    auto loss = w(exp(p)) + w(log(p)) + w(sqrt(p)) + w(tanh(p)) + w(erf(p)) + w(sin(p)) +
-                w(cos(p)) + w(sigmoid(p)) + w(relu(p)) + w(relu(p - 1)) + w(gelu(p - 1)) +
-                w(gelu_tanh(p - 1)) + w(-p);
-    return weft::as<"loss">(loss);
-  }
-};
-
 struct arithmetic {
   constexpr auto operator()(weft::scope s) const {
     auto p = s.param<"p", Three, Five>();
@@ -53,8 +31,7 @@ struct arithmetic {
     auto unused = s.param<"unused", Three>();
     constexpr weights w;
     auto mask = weft::positions<Five>() < weft::positions<Three>() + 2;
-    auto loss = w(p + q) + w(q - r) + w(p * r) + w(q * q) + w(p / q) + w(q / r) + w(maximum(p, r)) +
-                w(minimum(r, q)) + w(where(mask, p, r)) + w(where(mask, q, 0.5f)) +
+    auto loss = w(p * r) + w(q * q) + w(where(mask, p, r)) + w(where(mask, q, 0.5f)) +
                 w(weft::broadcast<Rows, Two>(q)) + w(2 / p - 3 * r);
     return weft::results(weft::as<"loss">(loss), weft::as<"other">(unused));
   }
@@ -86,12 +63,11 @@ struct rows {
     constexpr weights w;
     auto causal = weft::positions<KeyPos>() <= weft::positions<Pos>();
     auto scores = where(causal, q, -weft::infinity);
-    auto loss = w(softmax<Four>(p)) + w(softmax<Three>(p)) + w(softmax<Three, Four>(p)) +
-                w(log_softmax<Five>(p)) + w(log_softmax<Four, Three>(p)) + w(normalize<Four>(p)) +
-                w(normalize<Five>(p, 1e-2)) + w(normalize<Three, Four>(p)) +
-                w(layer_norm<Five>(p, gain, bias)) + w(rms_norm<Four>(p)) +
+    auto loss = w(softmax<Three, Four>(p)) + w(log_softmax<Four, Three>(p)) +
+                w(normalize<Three, Four>(p)) + w(layer_norm<Five>(p, gain, bias)) +
                 w(rms_norm<Five, Four>(p, bias, 1e-2)) + w(softmax<KeyPos>(scores)) +
-                w(log_softmax<Pos>(q)) + w(q * x);
+                w(log_softmax<Pos>(q)) + w(q * x) +
+                w(exp(p));  // the last makes the loss large enough
     return weft::as<"loss">(loss);
   }
 };
@@ -188,21 +164,14 @@ struct segments {
   }
 };
 
-settings apart_from_zero(settings s = {}) {
-  for (auto const* name : {"p", "q", "r"}) s.ranges[name] = {0.4, 1.6};
-  return s;
-}
-
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(gradients, *boost::unit_test::label("full"))
 
-BOOST_AUTO_TEST_CASE(gradients_of_unary_functions_match_central_differences) {
-  gradient_trial<functions>(apart_from_zero());
-}
-
 BOOST_AUTO_TEST_CASE(gradients_of_arithmetic_where_and_broadcast_match_central_differences) {
-  gradient_trial<arithmetic>(apart_from_zero());
+  settings s;
+  for (auto const* name : {"p", "q", "r"}) s.ranges[name] = {0.4, 1.6};  // for the divisions
+  gradient_trial<arithmetic>(s);
 }
 
 BOOST_AUTO_TEST_CASE(gradients_of_reductions_match_central_differences) {

@@ -9,19 +9,11 @@
 #include "examples/char_lm/model.hpp"
 #include "passes/graphs.hpp"
 #include "support/trial.hpp"
-#include "weft/ops/arithmetic.hpp"
-#include "weft/ops/compare.hpp"
-#include "weft/ops/concatenate.hpp"
-#include "weft/ops/convert.hpp"
-#include "weft/ops/functions.hpp"
-#include "weft/ops/mask.hpp"
-#include "weft/ops/reduce.hpp"
-#include "weft/ops/view.hpp"
+#include "weft/weft.hpp"
 
 namespace {
 
-using weft::op;
-using weft::testing::count, weft::testing::kept, weft::testing::output_node;
+using weft::op, weft::testing::count, weft::testing::kept, weft::testing::output_node;
 
 struct Rows : weft::axis<3> {};
 struct Again : weft::axis<3> {};
@@ -297,14 +289,6 @@ static_assert(count(simplified_with_gradients<in_sixteen_pieces>(), op::pad) == 
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(simplifying)
-
-// Some of the static assertions above, at run time.
-BOOST_AUTO_TEST_CASE(simplification_at_run_time_gives_what_it_does_at_compile_time) {
-  auto const g = kept(simplified<equal_nodes>);
-  BOOST_TEST(count(*g, op::exp) == 1);
-  BOOST_TEST(count(*g, op::add) == 2);
-  BOOST_TEST(kept(simplified<there_and_back>)->count == 1);
-}
 
 BOOST_AUTO_TEST_CASE(a_constant_that_does_not_fit_in_int32_is_refused) {
   BOOST_CHECK_THROW(kept(simplified<at_the_limit<false>>), std::out_of_range);
