@@ -123,16 +123,17 @@ std::vector<double> elements(const engine& e, const result_ref& r) {
   return all;
 }
 
-// Compares values within a bound, which `weight` multiplies for each element.
+// Compares values within a bound and a share of each, which `weight` multiplies for each element.
 void compare(const std::string& name, const std::vector<double>& got,
-             const std::vector<double>& expected, double bound,
+             const std::vector<double>& expected, double bound, double share = 0,
              const std::vector<double>& weight = {}) {
   BOOST_TEST_REQUIRE(got.size() == expected.size(), name);
   std::size_t wrong = 0, first = 0;
   double most = 0;
   for (std::size_t i = 0; i < got.size(); ++i) {
     if (std::isfinite(expected[i])) most = std::max(most, std::abs(expected[i]));
-    double const tolerance = weight.empty() ? bound : bound * weight[i];
+    double const own = std::isfinite(expected[i]) ? share * std::abs(expected[i]) : 0;
+    double const tolerance = (bound + own) * (weight.empty() ? 1 : weight[i]);
     bool const same = std::isnan(expected[i])
                           ? std::isnan(got[i])
                           : got[i] == expected[i] || std::abs(got[i] - expected[i]) <= tolerance;
@@ -141,7 +142,7 @@ void compare(const std::string& name, const std::vector<double>& got,
   if (wrong > 0)
     BOOST_ERROR(name << ": " << wrong << " of " << got.size() << " wrong; element " << first
                      << " is " << got[first] << ", expected " << expected[first] << " within "
-                     << bound);
+                     << bound + share * std::abs(expected[first]));
   // A bound as large as the values would let anything pass. If all of them are 0, there is nothing
   // to compare the bound with.
   BOOST_TEST((most == 0 || bound <= 0.01 * most),
@@ -170,7 +171,7 @@ expectation::expectation(const graph& g, const settings& s)
   if (s.results) return;
   if (s.tolerance > 0) {
     all_ = reference::evaluate(g, s.lengths, given_);
-    bounds_ = relative_bounds(s.tolerance);
+    bounds_ = bounds_of_roundings();
   } else {
     auto [all, bounds] = evaluate_with_bounds(g, s.lengths, given_);
     all_ = std::move(all);
@@ -191,13 +192,13 @@ void expectation::check_plan(const program& p, const auditor& a) const {
              "work in parts gives other bits");
 }
 
-std::vector<double> expectation::relative_bounds(double tolerance) const {
+std::vector<double> expectation::bounds_of_roundings() const {
   std::vector<double> bounds;
   for (auto const& values : all_) {
     double most = 0;
     for (double const x : values.data)
       if (std::isfinite(x)) most = std::max(most, std::abs(x));
-    bounds.push_back(tolerance * most);
+    bounds.push_back(settings_.roundings * unit * most);
   }
   // Terms as large as other gradients may cancel, as in the gradients of the scores of a single
   // key.
@@ -208,7 +209,7 @@ std::vector<double> expectation::relative_bounds(double tolerance) const {
   double most_gradient = 0;
   for (std::size_t const node : gradients) most_gradient = std::max(most_gradient, bounds[node]);
   for (std::size_t const node : gradients)
-    bounds[node] = std::max(bounds[node], 64 * unit / tolerance * most_gradient);
+    bounds[node] = std::max(bounds[node], 64 / settings_.roundings * most_gradient);
   return bounds;
 }
 
@@ -361,8 +362,8 @@ void expectation::check_result(const result_ref& r, const std::string& name, con
   for (int a = 0; a < r.rank; ++a)
     BOOST_TEST_REQUIRE(e.length(r.extent[a]) == of_(n.axes.at[a]), name << ", axis " << a);
   if (settings_.results) return compare_outcome(name, got, settings_.results->at(name));
-  compare(name, got, all_[static_cast<std::size_t>(id)].data,
-          bounds_[static_cast<std::size_t>(id)]);
+  compare(name, got, all_[static_cast<std::size_t>(id)].data, bounds_[static_cast<std::size_t>(id)],
+          settings_.tolerance);
 }
 
 // Beyond the lengths of the run a state keeps its bits, and so does all of a state that is not
@@ -384,7 +385,8 @@ void expectation::check_state(const std::string& name, const std::vector<double>
     auto expected = reference::at_bound(v, axes, of_).data;
     for (std::size_t e = 0; e < expected.size(); ++e)
       if (inside[e] == 0) expected[e] = before[e];
-    return compare("state " + name, got, expected, bounds_[static_cast<std::size_t>(id)], inside);
+    return compare("state " + name, got, expected, bounds_[static_cast<std::size_t>(id)],
+                   settings_.tolerance, inside);
   }
   compare("state " + name, got, before, 0);
 }
@@ -398,7 +400,8 @@ void expectation::check_gradient(const std::string& name, const std::vector<doub
   reference::values const& v = all_[static_cast<std::size_t>(id)];
   reference::values const inside{std::vector<double>(v.data.size(), 1)};
   compare("the gradient of " + name, got, reference::at_bound(v, axes, of_).data,
-          bounds_[static_cast<std::size_t>(id)], reference::at_bound(inside, axes, of_).data);
+          bounds_[static_cast<std::size_t>(id)], settings_.tolerance,
+          reference::at_bound(inside, axes, of_).data);
 }
 
 void trial(const run_time_source& of, const settings& s, program_code generated) {

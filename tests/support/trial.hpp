@@ -27,9 +27,9 @@ struct settings {
   std::map<std::string, range, std::less<>> ranges;
   kernels::random_state random{};  // the random state of dropouts
   std::map<std::string, std::vector<double>, std::less<>> given{};
-  // The tolerance relative to each output's largest element, for models too deep for the bounds of
-  // error analysis to be meaningful; 0: those bounds.
-  double tolerance = 0;
+  // The tolerance relative to each element, and in roundings of its output's largest element, for
+  // models too deep for the bounds of error analysis to be meaningful; 0: those bounds.
+  double tolerance = 0, roundings = 64;
   // The expected results, updated states and gradients, by name, if they are not the reference's:
   // the values and the tolerance of each in float32.
   struct outcome {
@@ -69,7 +69,7 @@ class expectation {
   double bound(int id) const { return bounds_[static_cast<std::size_t>(id)]; }
 
  private:
-  std::vector<double> relative_bounds(double tolerance) const;
+  std::vector<double> bounds_of_roundings() const;
   void fill(const settings& s);
   std::vector<std::vector<double>> run(const program& p, program_code generated, arrangement how,
                                        bool compare, bool frozen = false,
