@@ -14,6 +14,8 @@
 #include <models/whisper.hpp>
 #include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 #include <weft/io/load.hpp>
 
@@ -21,8 +23,7 @@
 
 namespace {
 
-using weft::arg;
-using weft::tensor_file;
+using weft::arg, weft::tensor_file;
 
 struct small_bert {
   static constexpr int vocab = 50, positions = 16, kinds = 2, embed = 20, heads = 5, hidden = 24,
@@ -69,16 +70,23 @@ weft::weights under(const std::string& prefix) {
       golden(), {.name_in_file = [=](auto name) { return prefix + name; }, .ignore_others = true});
 }
 
-// The errors of two layers' sums in float32 are far below this: numbers here are about 1.
-constexpr double tolerance = 1e-4;
+// The largest differences that have been observed on any SIMD target; numbers here are about 1.
+constexpr std::pair<std::string_view, double> observed[]{
+    {"bert", 1e-7},    {"gpt2", 4e-7},       {"llama", 5e-6},   {"llama3", 5e-6},
+    {"qwen2", 4e-6},   {"qwen3", 4e-6},      {"smollm3", 4e-6}, {"phi3", 4e-6},
+    {"gpt_oss", 4e-6}, {"qwen3_next", 4e-6}, {"gemma3", 9e-6},  {"gemma4", 4e-6},
+    {"vit", 1e-6},     {"t5_encoder", 8e-6}, {"whisper", 3e-6}};
 
-// The largest difference of a model's values and transformers', which `--log_level=message` shows.
+// The largest difference of a model's values and transformers', which `--log_level=message` shows:
+// at most four times what has been observed.
 class difference {
  public:
   explicit difference(std::string name) : name_(std::move(name)) {}
   ~difference() {
     BOOST_TEST_MESSAGE(name_ << ": off by " << most_ << " at most");
-    BOOST_TEST(most_ < tolerance, name_);
+    auto const* const known = std::ranges::find(observed, name_, [](auto& o) { return o.first; });
+    double const most = known == std::end(observed) ? 0 : known->second;
+    BOOST_TEST(most_ <= 4 * most, name_ << ": off by " << most_);
   }
   void add(float got, double expected) {
     double const off = std::abs(static_cast<double>(got) - expected);
