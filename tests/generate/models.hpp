@@ -2,10 +2,6 @@
 // fixed axes and of axes whose length a run determines.
 #pragma once
 
-#include "weft/nn/position/alibi.hpp"
-#include "weft/nn/position/rotary.hpp"
-#include "weft/nn/position/sinusoidal.hpp"
-#include "weft/nn/position/t5.hpp"
 #include "weft/weft.hpp"
 
 namespace weft::generating {

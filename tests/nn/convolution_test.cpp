@@ -1,14 +1,12 @@
 // Convolution against torch.nn.Conv1d, by tests/golden/convolution.py, and its gradients.
-#include "weft/nn/convolution.hpp"
 #include "support/golden_file.hpp"
+#include "weft/weft.hpp"
 
 #include <boost/test/unit_test.hpp>
 #include <string>
 
 #include "support/central_differences.hpp"
 #include "support/golden_model.hpp"
-#include "weft/ops/arithmetic.hpp"
-#include "weft/ops/reduce.hpp"
 
 namespace {
 

@@ -5,8 +5,7 @@
 #include <cmath>
 
 #include "support/trial.hpp"
-#include "weft/graph/trace.hpp"
-#include "weft/ops/convert.hpp"
+#include "weft/weft.hpp"
 
 namespace {
 

@@ -12,9 +12,7 @@
 
 namespace {
 
-using weft::testing::lengths;
-using weft::testing::settings;
-using weft::testing::trial;
+using weft::testing::lengths, weft::testing::settings, weft::testing::trial;
 
 struct Batch : weft::axis<2> {};
 struct Pos : weft::axis<weft::up_to<40>> {};

@@ -9,12 +9,7 @@
 #include <vector>
 
 #include "support/trial.hpp"
-#include "weft/nn/attention.hpp"
-#include "weft/nn/embedding.hpp"
-#include "weft/nn/linear.hpp"
-#include "weft/nn/score.hpp"
-#include "weft/ops/view.hpp"
-#include "weft/run/module.hpp"
+#include "weft/weft.hpp"
 
 namespace {
 

@@ -7,10 +7,7 @@
 #include <vector>
 
 #include "support/trial.hpp"
-#include "weft/nn/attention.hpp"
-#include "weft/nn/multi_head_attention.hpp"
-#include "weft/ops/view.hpp"
-#include "weft/run/module.hpp"
+#include "weft/weft.hpp"
 
 namespace {
 

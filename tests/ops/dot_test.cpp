@@ -2,8 +2,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include "support/trial.hpp"
-#include "weft/ops/dot.hpp"
-#include "weft/ops/view.hpp"
+#include "weft/weft.hpp"
 
 namespace {
 

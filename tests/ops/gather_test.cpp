@@ -4,18 +4,11 @@
 #include <boost/test/unit_test.hpp>
 
 #include "support/trial.hpp"
-#include "weft/ops/arithmetic.hpp"
-#include "weft/ops/compare.hpp"
-#include "weft/ops/convert.hpp"
-#include "weft/ops/functions.hpp"
-#include "weft/ops/mask.hpp"
-#include "weft/ops/view.hpp"
+#include "weft/weft.hpp"
 
 namespace {
 
-using weft::testing::lengths;
-using weft::testing::settings;
-using weft::testing::trial;
+using weft::testing::lengths, weft::testing::settings, weft::testing::trial;
 
 struct Batch : weft::axis<weft::up_to<3>> {};
 struct Pos : weft::axis<weft::up_to<20>> {};

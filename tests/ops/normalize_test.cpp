@@ -4,14 +4,11 @@
 #include <boost/test/unit_test.hpp>
 
 #include "support/trial.hpp"
-#include "weft/ops/compare.hpp"
-#include "weft/ops/mask.hpp"
+#include "weft/weft.hpp"
 
 namespace {
 
-using weft::testing::lengths;
-using weft::testing::settings;
-using weft::testing::trial;
+using weft::testing::lengths, weft::testing::settings, weft::testing::trial;
 
 struct One : weft::axis<1> {};
 struct Three : weft::axis<3> {};

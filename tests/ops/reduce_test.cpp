@@ -7,8 +7,7 @@
 
 namespace {
 
-using weft::testing::lengths;
-using weft::testing::trial;
+using weft::testing::lengths, weft::testing::trial;
 
 struct One : weft::axis<1> {};
 struct Three : weft::axis<3> {};

@@ -7,15 +7,12 @@
 #include "passes/graphs.hpp"
 #include "support/central_differences.hpp"
 #include "support/trial.hpp"
-#include "weft/ops/arithmetic.hpp"
-#include "weft/ops/functions.hpp"
-#include "weft/ops/reduce.hpp"
-#include "weft/run/module.hpp"
+#include "weft/weft.hpp"
 
 namespace {
 
-using weft::as, weft::op, weft::rotary_pairs;
-using weft::testing::count, weft::testing::lengths, weft::testing::settings, weft::testing::trial;
+using weft::as, weft::op, weft::rotary_pairs, weft::testing::count, weft::testing::lengths,
+    weft::testing::settings, weft::testing::trial;
 
 struct Batch : weft::axis<2> {};
 struct Pos : weft::axis<weft::up_to<9>> {};

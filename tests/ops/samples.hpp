@@ -9,13 +9,7 @@
 #include <utility>
 
 #include "support/trial.hpp"
-#include "weft/graph/trace.hpp"
-#include "weft/ops/arithmetic.hpp"
-#include "weft/ops/convert.hpp"
-#include "weft/ops/functions.hpp"
-#include "weft/ops/mask.hpp"
-#include "weft/ops/normalize.hpp"
-#include "weft/ops/reduce.hpp"
+#include "weft/weft.hpp"
 
 namespace weft::testing {
 

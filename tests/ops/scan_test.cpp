@@ -6,20 +6,12 @@
 #include <vector>
 
 #include "support/central_differences.hpp"
-#include "weft/ops/arithmetic.hpp"
-#include "weft/ops/compare.hpp"
-#include "weft/ops/convert.hpp"
-#include "weft/ops/dot.hpp"
-#include "weft/ops/functions.hpp"
-#include "weft/ops/mask.hpp"
-#include "weft/ops/normalize.hpp"
-#include "weft/ops/reduce.hpp"
-#include "weft/ops/view.hpp"
+#include "weft/weft.hpp"
 
 namespace {
 
-using weft::backwards, weft::next, weft::scan, weft::shape;
-using weft::testing::lengths, weft::testing::settings, weft::testing::trial;
+using weft::backwards, weft::next, weft::scan, weft::shape, weft::testing::lengths,
+    weft::testing::settings, weft::testing::trial;
 
 struct Pos : weft::axis<weft::up_to<17>> {};
 

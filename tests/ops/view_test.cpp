@@ -4,18 +4,11 @@
 #include <boost/test/unit_test.hpp>
 
 #include "support/trial.hpp"
-#include "weft/ops/arithmetic.hpp"
-#include "weft/ops/compare.hpp"
-#include "weft/ops/concatenate.hpp"
-#include "weft/ops/convert.hpp"
-#include "weft/ops/functions.hpp"
-#include "weft/ops/mask.hpp"
-#include "weft/ops/reduce.hpp"
+#include "weft/weft.hpp"
 
 namespace {
 
-using weft::testing::lengths;
-using weft::testing::trial;
+using weft::testing::lengths, weft::testing::trial;
 
 struct One : weft::axis<1> {};
 struct Two : weft::axis<2> {};

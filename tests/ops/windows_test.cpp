@@ -6,15 +6,12 @@
 #include "passes/graphs.hpp"
 #include "support/central_differences.hpp"
 #include "support/trial.hpp"
-#include "weft/nn/convolution.hpp"
-#include "weft/ops/arithmetic.hpp"
-#include "weft/ops/functions.hpp"
-#include "weft/ops/reduce.hpp"
+#include "weft/weft.hpp"
 
 namespace {
 
-using weft::as, weft::op;
-using weft::testing::count, weft::testing::lengths, weft::testing::settings, weft::testing::trial;
+using weft::as, weft::op, weft::testing::count, weft::testing::lengths, weft::testing::settings,
+    weft::testing::trial;
 
 struct Batch : weft::axis<2> {};
 struct Pos : weft::axis<weft::up_to<20>> {};

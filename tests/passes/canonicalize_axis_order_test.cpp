@@ -8,21 +8,11 @@
 
 #include "passes/graphs.hpp"
 #include "support/trial.hpp"
-#include "weft/nn/encoder.hpp"
-#include "weft/ops/concatenate.hpp"
-#include "weft/ops/convert.hpp"
-#include "weft/ops/dropout.hpp"
-#include "weft/ops/gather.hpp"
-#include "weft/ops/reduce.hpp"
-#include "weft/ops/rotate.hpp"
-#include "weft/ops/scan.hpp"
-#include "weft/ops/view.hpp"
-#include "weft/ops/windows.hpp"
+#include "weft/weft.hpp"
 
 namespace {
 
-using weft::op, weft::shape;
-using weft::testing::lengths, weft::testing::trial;
+using weft::op, weft::shape, weft::testing::lengths, weft::testing::trial;
 
 struct Batch : weft::axis<weft::up_to<3>> {};
 struct Pos : weft::axis<5> {};

@@ -6,18 +6,11 @@
 
 #include "passes/graphs.hpp"
 #include "support/trial.hpp"
-#include "weft/ops/arithmetic.hpp"
-#include "weft/ops/compare.hpp"
-#include "weft/ops/convert.hpp"
-#include "weft/ops/dot.hpp"
-#include "weft/ops/functions.hpp"
-#include "weft/ops/mask.hpp"
-#include "weft/ops/reduce.hpp"
+#include "weft/weft.hpp"
 
 namespace {
 
-using weft::op;
-using weft::testing::count, weft::testing::kept, weft::testing::output_node;
+using weft::op, weft::testing::count, weft::testing::kept, weft::testing::output_node;
 
 struct Rows : weft::axis<3> {};
 struct Columns : weft::axis<5> {};

@@ -9,19 +9,11 @@
 #include "passes/graphs.hpp"
 #include "support/live_ranges.hpp"
 #include "support/trial.hpp"
-#include "weft/ops/arithmetic.hpp"
-#include "weft/ops/compare.hpp"
-#include "weft/ops/concatenate.hpp"
-#include "weft/ops/convert.hpp"
-#include "weft/ops/functions.hpp"
-#include "weft/ops/mask.hpp"
-#include "weft/ops/normalize.hpp"
-#include "weft/ops/view.hpp"
+#include "weft/weft.hpp"
 
 namespace {
 
-using weft::op;
-using weft::testing::kept, weft::testing::output_node;
+using weft::op, weft::testing::kept, weft::testing::output_node;
 
 struct Rows : weft::axis<17> {};
 struct Columns : weft::axis<17> {};

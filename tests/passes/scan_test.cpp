@@ -4,10 +4,7 @@
 
 #include "passes/graphs.hpp"
 #include "support/trial.hpp"
-#include "weft/lower/cost.hpp"
-#include "weft/nn/recurrent.hpp"
-#include "weft/ops/normalize.hpp"
-#include "weft/ops/reduce.hpp"
+#include "weft/weft.hpp"
 
 namespace {
 

@@ -5,9 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "weft/axes/axis.hpp"
-#include "weft/graph/tensor.hpp"
-#include "weft/passes/pipeline.hpp"
+#include "weft/weft.hpp"
 
 namespace {
 

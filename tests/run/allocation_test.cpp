@@ -7,9 +7,7 @@
 #include "run/classifier.hpp"
 #include "run/pool.hpp"
 #include "run/writer.hpp"
-#include "weft/io/profile.hpp"
-#include "weft/run/module.hpp"
-#include "weft/run/trainer.hpp"
+#include "weft/weft.hpp"
 
 std::atomic<int> allocations = 0;
 

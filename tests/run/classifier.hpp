@@ -5,11 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "weft/graph/trace.hpp"
-#include "weft/nn/linear.hpp"
-#include "weft/ops/gather.hpp"
-#include "weft/ops/reduce.hpp"
-#include "weft/run/view.hpp"
+#include "weft/weft.hpp"
 
 namespace {
 

@@ -6,13 +6,7 @@
 
 #include "passes/graphs.hpp"
 #include "run/pool.hpp"
-#include "weft/nn/linear.hpp"
-#include "weft/nn/multi_head_attention.hpp"
-#include "weft/ops/dropout.hpp"
-#include "weft/ops/functions.hpp"
-#include "weft/ops/reduce.hpp"
-#include "weft/run/module.hpp"
-#include "weft/run/trainer.hpp"
+#include "weft/weft.hpp"
 
 namespace {
 

@@ -8,11 +8,7 @@
 #include <vector>
 
 #include "kernels/targets.hpp"
-#include "weft/graph/trace.hpp"
-#include "weft/nn/linear.hpp"
-#include "weft/ops/dot.hpp"
-#include "weft/run/error.hpp"
-#include "weft/run/module.hpp"
+#include "weft/weft.hpp"
 
 namespace {
 

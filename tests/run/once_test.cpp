@@ -10,8 +10,6 @@
 
 #include "run/allocations.hpp"
 #include "run/pool.hpp"
-#include "weft/nn/position/rotary.hpp"
-#include "weft/nn/position/sinusoidal.hpp"
 #include "weft/weft.hpp"
 
 namespace {

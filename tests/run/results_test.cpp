@@ -4,13 +4,7 @@
 #include <stdexcept>
 
 #include "support/trial.hpp"
-#include "weft/ops/arithmetic.hpp"
-#include "weft/ops/compare.hpp"
-#include "weft/ops/mask.hpp"
-#include "weft/ops/reduce.hpp"
-#include "weft/ops/view.hpp"
-#include "weft/run/module.hpp"
-#include "weft/run/trainer.hpp"
+#include "weft/weft.hpp"
 
 namespace {
 

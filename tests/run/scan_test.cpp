@@ -4,10 +4,7 @@
 
 #include "run/allocations.hpp"
 #include "run/pool.hpp"
-#include "weft/nn/recurrent.hpp"
-#include "weft/ops/reduce.hpp"
-#include "weft/run/module.hpp"
-#include "weft/run/trainer.hpp"
+#include "weft/weft.hpp"
 
 namespace {
 

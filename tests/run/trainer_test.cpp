@@ -1,7 +1,4 @@
 // Training: steps, optimizers, schedules.
-#include "weft/run/trainer.hpp"
-#include "support/golden_file.hpp"
-
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <string>
@@ -9,9 +6,9 @@
 
 #include "run/classifier.hpp"
 #include "support/error_bound.hpp"
+#include "support/golden_file.hpp"
 #include "weft/io/safetensors.hpp"
-#include "weft/run/error.hpp"
-#include "weft/run/module.hpp"
+#include "weft/weft.hpp"
 
 namespace {
 
