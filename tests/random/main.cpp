@@ -1,2 +1,0 @@
-#define BOOST_TEST_MODULE "weft random"
-#include <boost/test/unit_test.hpp>
