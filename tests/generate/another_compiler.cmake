@@ -4,7 +4,7 @@
 find_package(hwy REQUIRED)
 set(files ${CMAKE_CURRENT_SOURCE_DIR}/generate/another_compiler_test.cpp)
 foreach(model narrow awkward_rows)
-  list(APPEND files ${CMAKE_CURRENT_BINARY_DIR}/weft_models/weft_generate_test/inference_weft__generating__${model}_.cpp)
+  list(APPEND files ${CMAKE_CURRENT_BINARY_DIR}/weft_models/weft_test_models/inference_weft__generating__${model}_.cpp)
 endforeach()
 list(JOIN files "|" files)
 set(includes "$<JOIN:$<TARGET_PROPERTY:weft_generate_test,INCLUDE_DIRECTORIES>,|>")

@@ -5,6 +5,6 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_
     COMMAND ${CMAKE_CXX_COMPILER} -std=c++20 -fsyntax-only -march=x86-64-v2 -DHWY_IS_TEST=1
             -fconstexpr-ops-limit=2000000000
             "-I$<JOIN:$<TARGET_PROPERTY:weft_generate_test,INCLUDE_DIRECTORIES>,;-I>"
-            ${CMAKE_CURRENT_BINARY_DIR}/weft_models/weft_generate_test/inference_weft__generating__narrow_.cpp
+            ${CMAKE_CURRENT_BINARY_DIR}/weft_models/weft_test_models/inference_weft__generating__narrow_.cpp
     COMMAND_EXPAND_LISTS)
 endif()
