@@ -48,12 +48,14 @@ def cases_of(source):
     """The cases by their first lines."""
     cases = {}
     kind = sentence = ""  # of the comment above; the kind is empty where no statement is refused
-    in_sentence = False
+    in_sentence, above = False, 0
     notes, statement = [], []
     for number, line in enumerate(map(str.strip, source.splitlines()), 1):
         if begin := re.match(r"// (errors?): (.*)", line):
             kind, sentence, notes = *begin.groups(), []
             in_sentence = True
+            above = number
+            cases[above] = Case("", [], "")  # until there is a statement
         elif kind and in_sentence and (note := re.match(r"// note: (.*)", line)):
             notes.append(note[1])
         elif kind and in_sentence and line.startswith("//"):
@@ -64,6 +66,7 @@ def cases_of(source):
             in_sentence = False
             statement.append(line)
             if re.search(r";( *//.*)?$", line):
+                cases.pop(above, None)
                 cases[number + 1 - len(statement)] = Case(sentence, notes, " ".join(statement))
                 statement = []
                 kind = kind if kind == "errors" else ""

@@ -50,6 +50,7 @@ void wrong() {
   void(i + 0.5);
   void(f + b);
   void(b + true);
+  void(f + weft::positions<Pos>());
   // error: add: booleans have no arithmetic; choose with weft::where
   void(b + b);
   // errors: subtract: the operands' elements differ; convert one with weft::cast
