@@ -155,11 +155,16 @@ struct attention {
 
   // The keys that the lengths, the causal order and the window let a query see.
   static constexpr auto in_reach(scope s) {
-    if constexpr (H.has_input("nonpad_kv_seqlen")) {  // the last query is at the last valid key
+    auto const own = positions<Query>() + (has_past ? past : 0);
+    if constexpr (H.has_input("nonpad_kv_seqlen")) {
       auto const valid = input<H, "nonpad_kv_seqlen">(s, shape<Batch>{});
-      return near(positions<Key>() < valid, positions<Query>() + (valid - Query::extent));
+      auto const real = positions<Key>() < valid;
+      if constexpr (has_past)
+        return near(real, own);
+      else  // the last query is at the last valid key
+        return near(real, positions<Query>() + (valid - Query::extent));
     } else {
-      return near(positions<Key>() >= 0, positions<Query>() + (has_past ? past : 0));
+      return near(positions<Key>() >= 0, own);
     }
   }
   // Those of the visible keys that are near enough to the query's own position.
@@ -202,8 +207,6 @@ constexpr std::string_view refusal_of_attention(const header& h) {
     return "past_key and past_value come together";
   if (h.has_input("past_key") && (h.input("past_key").rank != 4 || h.input("past_value").rank != 4))
     return "past_key and past_value have 4 axes";
-  if (h.has_input("nonpad_kv_seqlen") && h.has_input("past_key"))
-    return "nonpad_kv_seqlen is for caches that K and V hold";
   tensor_facts const mask = h.input("attn_mask");
   std::size_t const keys =
       k.from_behind(1) + (h.has_input("past_key") ? h.input("past_key").from_behind(1) : 0);

@@ -42,11 +42,6 @@ BOOST_AUTO_TEST_CASE(headers_that_weft_does_not_support_are_refused) {
   BOOST_TEST(refuses([](header& h) { h.inputs[3] = {"attn_mask", "BOOL", 2, {4, 7}}; }));
   BOOST_TEST(!refuses([](header& h) { h.inputs[3] = {"attn_mask", "BOOL", 2, {1, 6}}; }));
   BOOST_TEST(refuses([](header& h) { h.inputs[3] = {"past_key", "F32", 4, {2, 2, 3, 8}}; }));
-  BOOST_TEST(refuses([](header& h) {
-    h.inputs[3] = {"past_key", "F32", 4, {2, 2, 3, 8}};
-    h.inputs[4] = {"past_value", "F32", 4, {2, 2, 3, 3}};
-    h.inputs[5] = {"nonpad_kv_seqlen", "I64", 1, {2}};
-  }));
   BOOST_TEST(refuses([](header& h) { h.attributes[1] = {"softmax_precision", 11, ""}; }));
   BOOST_TEST(!refuses([](header& h) { h.attributes[1] = {"softmax_precision", 10, ""}; }));
   BOOST_TEST(refuses([](header& h) { h.attributes[1] = {"qk_matmul_output_mode", 4, ""}; }));
