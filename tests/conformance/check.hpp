@@ -30,6 +30,7 @@ inline constexpr operator_words words_of_operators[]{
     {"Gelu", " approximate ", " x ", " y ", refusal_of_gelu},
     {"LayerNormalization", " axis epsilon stash_type ", " X W B ", " Y Mean InvStdDev ",
      refusal_of_rows},
+    {"LogSoftmax", " axis ", " x ", " y ", refusal_of_rows},
     {"RMSNormalization", " axis epsilon stash_type ", " X W ", " Y ", refusal_of_rows},
     {"RotaryEmbedding", " interleaved num_heads rotary_embedding_dim ",
      " input cos_cache sin_cache position_ids ", " output ", refusal_of_rotary},
@@ -80,7 +81,7 @@ constexpr auto model_of() {
   if constexpr (H.op_type == "LayerNormalization") return layer_normalization<H>{};
   if constexpr (H.op_type == "RMSNormalization") return rms_normalization<H>{};
   if constexpr (H.op_type == "RotaryEmbedding") return rotary_embedding<H>{};
-  if constexpr (H.op_type == "Softmax") return softmax_model<H>{};
+  if constexpr (H.op_type.ends_with("Softmax")) return softmax_model<H>{};
 }
 
 // The axes of an output in the order of the file, if that differs from the model's result.

@@ -16,7 +16,8 @@ import numpy
 import onnx
 from onnx.backend.test.case import node as cases
 
-MODULES = ("attention", "gelu", "layernormalization", "rmsnormalization", "rotaryembedding", "softmax")
+MODULES = ("attention", "gelu", "layernormalization", "logsoftmax", "rmsnormalization",
+           "rotaryembedding", "softmax")
 # Softmax in double precision, which weft does not have.
 LEFT_OUT = {"test_attention_local_window_gqa_rank4_mask"}
 TYPES = {"bool": "BOOL", "float16": "F16", "bfloat16": "BF16", "float32": "F32", "int64": "I64"}

@@ -1,4 +1,4 @@
-// ONNX Softmax, LayerNormalization and RMSNormalization, along the axes from `axis` on.
+// ONNX Softmax, LogSoftmax, LayerNormalization and RMSNormalization, along the axes from `axis` on.
 #pragma once
 
 #include "conformance/header.hpp"
@@ -44,7 +44,10 @@ struct softmax_model {
  private:
   template <expression X, class... Along>
   static constexpr auto apply(const X& x, shape<Along...>) {
-    return softmax<Along...>(x);
+    if constexpr (H.op_type == "LogSoftmax")
+      return log_softmax<Along...>(x);
+    else
+      return softmax<Along...>(x);
   }
 };
 
@@ -104,7 +107,7 @@ constexpr bool broadcasts_to(const tensor_facts& t, const tensor_facts& whole) {
 }
 
 constexpr std::string_view refusal_of_rows(const header& h) {
-  double const axis = h.number("axis", h.op_type == "Softmax" && h.opset < 13 ? 1 : -1);
+  double const axis = h.number("axis", h.op_type.ends_with("Softmax") && h.opset < 13 ? 1 : -1);
   if (axis < -h.inputs[0].rank || axis >= h.inputs[0].rank) return "the axis is none of the input";
   for (auto const* name : {"W", "B"})
     if (h.has_input(name) && !broadcasts_to(h.input(name), h.inputs[0]))
