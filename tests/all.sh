@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs all tests, one line per item; exits with 1 if one of them fails. Takes 50 to 60 minutes on two
-# cores. `./run test --all` calls it after it has installed what is needed.
+# Runs all tests, one line per item; exits with 1 if one of them fails. Takes 100 minutes on two cores,
+# 45 of them for the mutants. `./run test --all` calls it after it has installed what is needed.
 set -u
 cd -- "$(dirname -- "$0")/.."
 begin=$(date +%s)
@@ -15,7 +15,7 @@ item() {
   log=build-test/all-$name.log
   started=$(date +%s)
   if "$@" >"$log" 2>&1; then result=ok; else result=FAILED failed=1; fi
-  line=$(grep -E '^([0-9]+% tests passed|random models:|fuzz:|sanitizers|files:)' "$log" | tail -1)
+  line=$(grep -E '^([0-9]+% tests passed|random models:|fuzz:|mutants:|sanitizers|files:)' "$log" | tail -1)
   printf '%-7s %-18s %s (%s s)\n' "$result" "$name" "${line:-see $log}" "$(($(date +%s) - started))"
 }
 
@@ -29,6 +29,7 @@ killed_saves() {
 
 item tests tests
 item killed-saves killed_saves
+item mutants tests/mutants/run.py build-test
 item random-models tests/random/run.sh 340
 item sanitizers-threads tests/sanitizers/run.sh threads
 item sanitizers-all tests/sanitizers/run.sh all

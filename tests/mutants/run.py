@@ -2,6 +2,7 @@
 """Makes one deliberate mistake after another, and says which of them no test sees.
 
     run.py [--only REGEX] [--jobs N] BUILD
+    run.py --sample N [--seed TEXT] BUILD   N of them; the seed is the commit's hash if none is given
     run.py --check                          says which mutants no longer fit the sources
 
 BUILD is a build folder of the preset `test` that is up to date. A mutant of mutants.py changes one
@@ -13,7 +14,9 @@ files themselves are not compiled anew.
 
 import argparse
 import concurrent.futures
+import hashlib
 import json
+import math
 import pathlib
 import re
 import shlex
@@ -69,8 +72,11 @@ class Build:
         for program in (*PROGRAMS, *of_mutants()):
             asked = subprocess.run(["ninja", "-C", folder, "-t", "commands", program],
                                    capture_output=True, text=True)
-            if asked.returncode == 0:  # else it is not in this build, as without MPI
-                self.link[program] = asked.stdout.strip().splitlines()[-1]
+            if asked.returncode != 0:  # there is no such program, as without MPI
+                continue
+            link = asked.stdout.strip().splitlines()[-1]
+            if (folder / re.search(r" -o (\S+)", link)[1]).exists():
+                self.link[program] = link
 
     @staticmethod
     def tests_of(mutant):
@@ -170,12 +176,27 @@ def check():
     return bad
 
 
+def sample(mutants, build, count, seed):
+    """`count` of the mutants; one that compiles n objects is chosen n times more rarely than with one."""
+    def key(m):
+        digest = hashlib.sha256(f"{seed} {m['name']}".encode()).digest()
+        return -math.log((int.from_bytes(digest[:8], "big") + 1) / 2**64) * len(build.objects_of(m))
+    return sorted(mutants, key=key)[:count]
+
+
+def commit():
+    return subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True,
+                          check=True).stdout.strip()
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("build", type=pathlib.Path, nargs="?")
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--only", default="")
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--sample", type=int)
+    parser.add_argument("--seed")
     args = parser.parse_args()
     if args.check:
         return check()
@@ -185,8 +206,12 @@ def main():
     chosen = [m for m in MUTANTS if re.search(args.only, m["name"])]
     left_out = [m for m in chosen if not build.link.keys() & set(m.get("programs", PROGRAMS))]
     if left_out:
-        print(f"mutants: {len(left_out)} are left out: their programs are not in this build")
+        print(f"mutants: {len(left_out)} are left out: their programs are not built")
     chosen = [m for m in chosen if m not in left_out]
+    if args.sample is not None:
+        seed = args.seed or commit()
+        chosen = sample(chosen, build, args.sample, seed)
+        print(f"mutants: tests/mutants/run.py --sample {args.sample} --seed {seed} {args.build}")
     begin, counts, bad = time.time(), {}, []
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         for m, (by, said) in zip(chosen, pool.map(lambda m: mutated(build, m), chosen)):
