@@ -8,15 +8,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <functional>
 #include <iterator>
 #include <limits>
 #include <random>
+#include <sstream>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
-#include "kernels/parts.hpp"
 #include "weft/kernels/call.hpp"
 
 namespace weft::kernels {
@@ -84,26 +84,47 @@ struct array {
   }
 };
 
-inline call make_call(op kind, const extents& extent) {
+template <class T>
+operand operand_of(array<T>& a) {
+  return a.as_operand();
+}
+template <class T>
+operand operand_of(std::vector<T>& contiguous) {
+  return {contiguous.data(), dtype_of<T>(), {1}};
+}
+inline const operand& operand_of(const operand& a) {
+  return a;
+}
+// A call with its operands in their order, the result first; operand() is an absent one.
+template <class... Operands>
+call call_of(op kind, const extents& extent, Operands&&... operands) {
   call c;
   c.kind = kind;
   c.loops = static_cast<int>(extent.size());
   std::copy(extent.begin(), extent.end(), c.extent);
+  int o = 0;
+  ((c.operands[o++] = operand_of(operands)), ...);
   return c;
 }
 
-// Calls f with the indices of each point of c's loops, the last one fastest.
+// The extents of a loop nest that takes one index of each loop in `over`.
+inline extents without(extents extent, unsigned over) {
+  for (std::size_t l = 0; l < extent.size(); ++l)
+    if (over >> l & 1u) extent[l] = 1;
+  return extent;
+}
+
+// Calls f with the indices of each point of the loops, the last one fastest.
 template <class F>
-void for_points(const call& c, F&& f) {
-  extents index(static_cast<std::size_t>(c.loops));
-  std::function<void(int)> loop = [&](int l) {
-    if (l == c.loops) return f(std::as_const(index));
-    for (std::ptrdiff_t i = 0; i < c.extent[l]; ++i) {
-      index[static_cast<std::size_t>(l)] = i;
-      loop(l + 1);
-    }
-  };
-  loop(0);
+void for_points(const extents& extent, F&& f) {
+  if (std::count(extent.begin(), extent.end(), 0) > 0) return;
+  extents index(extent.size());
+  for (;;) {
+    f(std::as_const(index));
+    std::size_t l = extent.size();
+    while (l > 0 && ++index[l - 1] == extent[l - 1]) index[--l] = 0;
+    if (l == 0) return;
+  }
 }
 
 inline std::ptrdiff_t offset(const operand& a, const extents& index) {
@@ -126,13 +147,26 @@ inline double at(const operand& a, std::ptrdiff_t offset) {
   }
   return static_cast<const std::uint8_t*>(a.data)[offset];
 }
+inline double get(const operand& a, const extents& index) {
+  return at(a, offset(a, index));
+}
+
+// The elements of an operand along a loop, from a point on.
+struct line {
+  const operand& of;
+  std::ptrdiff_t first, step;
+
+  line(const operand& o, int loop, const extents& index)
+      : of(o), first(offset(o, index)), step(o.stride[loop]) {}
+  double operator[](std::ptrdiff_t i) const { return at(of, first + i * step); }
+};
 
 // The expected contents of a result's buffer: values with tolerances where it has elements,
 // canaries elsewhere.
 struct expectation {
   std::vector<double> value;
   std::vector<double> tolerance;
-  std::vector<bool> is_element;
+  std::vector<char> is_element;
 
   template <class T>
   explicit expectation(const array<T>& a)
@@ -146,40 +180,43 @@ struct expectation {
     is_element[i] = true;
   }
 
-  // The number of wrong elements and changed canaries.
+  // What differs, wrong elements and changed canaries; empty if nothing does.
   template <class T>
-  int wrong(const array<T>& a) const {
+  std::string differences(const array<T>& a) const {
+    std::ostringstream first;
     int count = 0;
     for (std::size_t i = 0; i < value.size(); ++i) {
       const auto got = static_cast<double>(a.memory[i]);
-      if (!is_element[i]) {
-        count += a.memory[i] != a.canary;
-      } else if (std::isnan(value[i])) {
-        count += !std::isnan(got);
-      } else if (got != value[i]) {
-        count += !(std::abs(got - value[i]) <= tolerance[i]);
-      }
+      const bool right = is_element[i]
+                             ? std::abs(got - value[i]) <= tolerance[i] || got == value[i] ||
+                                   (std::isnan(got) && std::isnan(value[i]))
+                             : a.memory[i] == a.canary;
+      if (right || count++ > 0) continue;
+      first.precision(9);
+      first << "offset " << static_cast<std::ptrdiff_t>(i) - a.first << " has " << got;
+      if (is_element[i])
+        first << " instead of " << value[i] << " within " << tolerance[i];
+      else
+        first << ", where nothing may be written";
     }
-    return count;
+    return count == 0 ? "" : std::to_string(count) + " wrong: " + first.str();
   }
 };
 
-// Whether a call that runs as 2, 3, 7 and 64 partitions gives the same bits as the whole call.
-template <class Kernel>
-bool same_in_parts(Kernel kernel, call c, std::vector<float>& result) {
-  kernel(c);
-  const std::vector<float> whole = result;
-  for (const int count : {2, 3, 7, 64}) {
-    std::fill(result.begin(), result.end(), -7.0f);
-    for (int i = 0; i < count; ++i) {
-      c.part = part_of(i, count);
-      kernel(c);
-    }
-    if (std::memcmp(result.data(), whole.data(), whole.size() * sizeof(float)) != 0) return false;
-  }
-  return true;
+// Where two results differ, bit by bit; empty if they do not.
+template <class T>
+std::string different_bits(const std::vector<T>& a, const std::vector<T>& b) {
+  std::size_t i = 0;
+  while (i < a.size() && std::memcmp(&a[i], &b[i], sizeof(T)) == 0) ++i;
+  if (i == a.size()) return "";
+  std::ostringstream text;
+  text.precision(9);
+  text << "element " << i << " of " << a.size() << " is " << static_cast<double>(a[i])
+       << " instead of " << static_cast<double>(b[i]);
+  return text.str();
 }
 
+inline constexpr float infinity = std::numeric_limits<float>::infinity();
 inline constexpr double epsilon = std::numeric_limits<float>::epsilon();
 
 // The distance of neighbouring floats at x; 0 if x is not finite, as it must then be matched
@@ -190,36 +227,48 @@ inline double ulp(double x) {
   return std::ldexp(1.0, std::ilogb(a) - 23);
 }
 
+// Fills an array from a list that is drawn once, beginning where the seed says.
+template <class T>
+void fill_from(const std::vector<T>& list, array<T>& a, unsigned seed) {
+  std::size_t next = seed * std::size_t{40503} % list.size();
+  for (T& x : a.memory) {
+    x = list[next];
+    if (++next == list.size()) next = 0;
+  }
+}
+
 // Small values of both signs, with ties and zeros among them.
 template <class T>
 void fill(array<T>& a, unsigned seed) {
-  std::mt19937 random(seed);
-  if constexpr (std::is_same_v<T, float>) {
+  static const std::vector<T> values = [] {
+    std::mt19937 random(1);
     std::normal_distribution<float> normal(0, 2);
-    for (T& x : a.memory) {
-      x = normal(random);
-      if (random() % 8 == 0) x = std::round(x);
+    std::vector<T> all(65521);  // a prime
+    for (T& x : all) {
+      const float v = normal(random);
+      const auto bits = static_cast<std::int32_t>(random() >> 16);
+      if constexpr (std::is_same_v<T, float>)
+        x = bits % 8 == 0 ? std::round(v) : v;
+      else if constexpr (std::is_same_v<T, std::int32_t>)
+        x = bits % 41 - 20;
+      else
+        x = bits % 2 != 0;
     }
-  } else if constexpr (std::is_same_v<T, std::int32_t>) {
-    for (T& x : a.memory) x = static_cast<T>(random() % 41) - 20;
-  } else {
-    for (T& x : a.memory) x = random() % 2;
-  }
+    return all;
+  }();
+  fill_from(values, a, seed);
 }
 
 // NaN, infinities, zeros and subnormals.
 inline void fill_specially(array<float>& a, unsigned seed) {
-  constexpr float special[]{std::numeric_limits<float>::quiet_NaN(),
-                            std::numeric_limits<float>::infinity(),
-                            -std::numeric_limits<float>::infinity(),
-                            0,
-                            -0.0f,
-                            1e-40f,
-                            -1e-40f,
-                            1,
-                            -1};
-  std::mt19937 random(seed);
-  for (float& x : a.memory) x = special[random() % std::size(special)];
+  static const std::vector<float> values = [] {
+    constexpr float special[]{NAN, infinity, -infinity, 0, -0.0f, 1e-40f, -1e-40f, 1, -1};
+    std::mt19937 random(1);
+    std::vector<float> all(1021);
+    for (float& x : all) x = special[random() % std::size(special)];
+    return all;
+  }();
+  fill_from(values, a, seed);
 }
 
 }  // namespace weft::kernels

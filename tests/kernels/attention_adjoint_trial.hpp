@@ -15,6 +15,7 @@
 
 #include "kernels/arrays.hpp"
 #include "kernels/attention_scores.hpp"
+#include "kernels/parts.hpp"
 #include "kernels/targets.hpp"
 #include "weft/kernels/attention_adjoint_scratch.hpp"
 #include "weft/kernels/philox.hpp"
@@ -183,10 +184,11 @@ struct trial {
 
   double sum(const score_row& row, const extents& at, std::ptrdiff_t e) const {
     double x = 0;
+    const line of(call.value, attention_loops(call.loops).key, with_key(at, 0, 0, e));
     for (std::ptrdiff_t j = 0; j < p.keys; ++j) {
       const auto& s = row.keys[static_cast<std::size_t>(j)];
       const double w = s.kept * s.weight;
-      if (w != 0) x += w * get(call.value, with_key(at, j, 0, e));
+      if (w != 0) x += w * of[j];
     }
     return x;
   }
@@ -225,12 +227,15 @@ struct gradients {
     c.key_gradient = key.as_operand();
     c.value_gradient = value.as_operand();
   }
-  bool operator==(const gradients& o) const {
-    const auto same = [](const array<float>& a, const array<float>& b) {
-      return std::memcmp(a.memory.data(), b.memory.data(), a.memory.size() * sizeof(float)) == 0;
+  // Where they differ from others, bit by bit.
+  std::string differences(const gradients& o) const {
+    const auto of = [](const char* name, const array<float>& a, const array<float>& b) {
+      const std::string differ = different_bits(a.memory, b.memory);
+      return differ.empty() ? "" : name + (" " + differ) + "; ";
     };
-    return same(query, o.query) && same(key, o.key) && same(value, o.value) && same(bias, o.bias) &&
-           same(relative, o.relative) && same(sink, o.sink);
+    return of("query", query, o.query) + of("key", key, o.key) + of("value", value, o.value) +
+           of("bias", bias, o.bias) + of("relative", relative, o.relative) +
+           of("sink", sink, o.sink);
   }
 };
 
@@ -250,6 +255,7 @@ struct expected_gradients {
     const problem& p = t.p;
     into.of(p, c);
     expect_zeros(t, c, into);
+    const attention_loops loop(c.loops);
     const double u = epsilon / 2;
     double terms = static_cast<double>(p.queries + p.keys);
     for (auto n : p.batch) terms += static_cast<double>(p.queries * n);
@@ -294,9 +300,11 @@ struct expected_gradients {
         const double weight_error = score_error + u * std::abs(row.statistics) +
                                     u * std::abs(exponent) + exp_error;  // relative
         double dp = 0, dps = 0;
+        const extents pair = with_key(at, j, 0, 0);
+        const line of_g(c.g, loop.value, pair), of_value(c.value, loop.value, pair);
+        const line of_query(c.query, loop.depth, pair), of_key(c.key, loop.depth, pair);
         t.for_values([&](std::ptrdiff_t e) {
-          const extents i = with_key(at, j, 0, e);
-          const double x = s.kept * get(c.g, i) * get(c.value, i);
+          const double x = s.kept * of_g[e] * of_value[e];
           dp += x;
           dps += std::abs(x);
         });
@@ -310,21 +318,21 @@ struct expected_gradients {
         const double dz = s.weight * (dp - dot);
         const double dz_error =
             std::abs(dz) * (weight_error + 3 * u) + s.weight * (dp_error + dot_error);
-        const extents pair = with_key(at, j, 0, 0);
         if (c.bias_gradient.data != nullptr)
           add(bias, into.bias, offset(c.bias_gradient, pair), dz, 1, dz_error, bias_terms);
         if (c.relative_gradient.data != nullptr)
           add(relative, into.relative, offset(c.relative_gradient, looked_up(c, pair)), dz, 1,
               dz_error, bias_terms);
+        const line to_query(c.query_gradient, loop.depth, pair),
+            to_key(c.key_gradient, loop.depth, pair), to_value(c.value_gradient, loop.value, pair);
         t.for_values([&](std::ptrdiff_t e) {
-          const extents i = with_key(at, j, 0, e);
-          add(value, into.value, offset(c.value_gradient, i), s.kept * s.weight, get(c.g, i),
+          add(value, into.value, to_value.first + e * to_value.step, s.kept * s.weight, of_g[e],
               s.kept * s.weight * (weight_error + 2 * u), terms);
         });
         for (std::ptrdiff_t d = 0; d < p.depth; ++d) {
-          const extents i = with_key(at, j, d, 0);
-          add(query, into.query, offset(c.query_gradient, i), ds, get(c.key, i), ds_error, terms);
-          add(key, into.key, offset(c.key_gradient, i), ds, get(c.query, i), ds_error, terms);
+          add(query, into.query, to_query.first + d * to_query.step, ds, of_key[d], ds_error,
+              terms);
+          add(key, into.key, to_key.first + d * to_key.step, ds, of_query[d], ds_error, terms);
         }
       }
     });
@@ -343,9 +351,9 @@ struct expected_gradients {
     const auto all = [&](expectation& e, const array<float>& a, const operand& o,
                          const extents& extent) {
       if (o.data == nullptr) return;
-      call points = make_call(weft::op::copy, extent);
-      for (int l = 0; l < points.loops; ++l)
-        if (o.stride[l] == 0) points.extent[l] = 1;
+      extents points = extent;
+      for (std::size_t l = 0; l < points.size(); ++l)
+        if (o.stride[l] == 0) points[l] = 1;
       // Loops that the operand lacks have stride 0, those of extent 1 that it has do not.
       for_points(points, [&](const extents& i) { e.expect(a, offset(o, i), 0); });
     };
@@ -357,9 +365,14 @@ struct expected_gradients {
     all(sink, into.sink, c.sink_gradient, t.extent);
   }
 
-  int wrong(const gradients& g) const {
-    return query.wrong(g.query) + key.wrong(g.key) + value.wrong(g.value) + bias.wrong(g.bias) +
-           relative.wrong(g.relative) + sink.wrong(g.sink);
+  std::string differences(const gradients& g) const {
+    const auto of = [](const char* name, const expectation& e, const array<float>& a) {
+      const std::string differ = e.differences(a);
+      return differ.empty() ? "" : name + (" " + differ) + "; ";
+    };
+    return of("query", query, g.query) + of("key", key, g.key) + of("value", value, g.value) +
+           of("bias", bias, g.bias) + of("relative", relative, g.relative) +
+           of("sink", sink, g.sink);
   }
 };
 
@@ -386,7 +399,8 @@ inline void check(const problem& p) {
   gradients memory(t);
   const expected_gradients expected(t, memory);
   on_every_target([&](const table& kernels) {
-    BOOST_TEST(expected.wrong(run(t, kernels)) == 0, "wrong for " << p);
+    const std::string differences = expected.differences(run(t, kernels));
+    BOOST_TEST(differences == "", differences << "of " << p);
   });
 }
 

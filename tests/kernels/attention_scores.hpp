@@ -18,9 +18,8 @@ namespace weft::kernels {
 // Calls f with each index of the batch and the queries; the other indices are 0.
 template <class F>
 void for_queries(const attention_call& c, F f) {
-  call points = make_call(op::copy, {c.extent, c.extent + c.loops});
-  std::fill(points.extent + attention_loops(c.loops).key, points.extent + c.loops, 1);
-  for_points(points, f);
+  const unsigned others = ~0u << attention_loops(c.loops).key;
+  for_points(without({c.extent, c.extent + c.loops}, others), f);
 }
 
 // The index of a query, with those of a key, of the depth and of the values.
@@ -29,10 +28,6 @@ inline extents with_key(extents index, std::ptrdiff_t key, std::ptrdiff_t depth 
   const std::size_t n = index.size();
   index[n - 3] = key, index[n - 2] = depth, index[n - 1] = value;
   return index;
-}
-
-inline double get(const operand& o, const extents& index) {
-  return at(o, offset(o, index));
 }
 
 // The position of a key relative to that of the query. Beyond all indices it is the least or the
@@ -72,7 +67,7 @@ struct score_row {
   double statistics = -infinity;
 };
 
-inline score_row::score score_of(const attention_call& c, extents index) {
+inline score_row::score score_of(const attention_call& c, const extents& index) {
   score_row::score s;
   if (c.drop.threshold > 0) {
     const auto number = static_cast<std::uint32_t>(offset(c.element_ids, index));
@@ -91,9 +86,10 @@ inline score_row::score score_of(const attention_call& c, extents index) {
              relative == -score_row::infinity;
   if (s.hidden) return s;  // its key may be NaN
   double x = 0;
-  std::ptrdiff_t& d = index[index.size() - 2];
-  for (d = 0; d < c.extent[c.loops - 2]; ++d) {
-    const double product = c.scale * get(c.query, index) * get(c.key, index);
+  const int depth = attention_loops(c.loops).depth;
+  const line query(c.query, depth, index), key(c.key, depth, index);
+  for (std::ptrdiff_t d = 0; d < c.extent[depth]; ++d) {
+    const double product = c.scale * query[d] * key[d];
     x += product;
     s.products += std::abs(product);
   }

@@ -1,8 +1,6 @@
 // The contraction kernel of every target that this machine runs, against a plain loop nest.
 #include "kernels/dot.hpp"
 
-#include <hwy/targets.h>
-
 #include <boost/test/unit_test.hpp>
 #include <cstddef>
 #include <fstream>
@@ -14,6 +12,7 @@
 #include "kernels/aligned.hpp"
 #include "kernels/amx.hpp"
 #include "kernels/product.hpp"
+#include "kernels/targets.hpp"
 #include "weft/kernels/dot_blocking.hpp"
 
 namespace {
@@ -109,26 +108,33 @@ BOOST_AUTO_TEST_CASE(products_larger_than_the_cache_blocks_are_right) {
   check_paddings({"hed", "bpe", "bphd", e});
 }
 
-constexpr weft::op activations[]{weft::op::copy,      weft::op::relu, weft::op::gelu,
-                                 weft::op::gelu_tanh, weft::op::tanh, weft::op::sigmoid};
+// Each activation that a contraction can apply, with these addends and this scale.
+std::vector<epilogue> activations(const std::vector<std::string>& addends, double scale) {
+  std::vector<epilogue> all{{addends, scale}};
+  for (int k = 0; k < weft::op_count; ++k)
+    if (const auto kind = static_cast<weft::op>(k); has_flag(kind, weft::op_flag::epilogue))
+      all.push_back({addends, scale, kind});
+  return all;
+}
 
 // The addends (biases and residuals) that a matrix product can have.
 const std::vector<std::string> addends_of_matrices[]{
     {}, {"n"}, {"m"}, {"mn"}, {"nm"}, {""}, {"n", "mn"}, {"nm", "m"}, {"mn", "mn"}};
 
 BOOST_AUTO_TEST_CASE(the_epilogue_scales_adds_and_applies_the_activation) {
+  std::vector<epilogue> scaled, unscaled;
+  for (const auto& addends : addends_of_matrices) {
+    for (const epilogue& e : activations(addends, -1.75)) scaled.push_back(e);
+    for (const epilogue& e : activations(addends, 1)) unscaled.push_back(e);
+  }
   for (const char* result : {"mn", "nm"}) {
     for (const char* right : {"kn", "nk"}) {
-      for (const auto& addends : addends_of_matrices) {
-        for (const auto then : activations) {
-          for (const auto& e :
-               {extents{{'m', 1}, {'n', 50}, {'k', 20}}, extents{{'m', 3}, {'n', 1}, {'k', 17}},
-                extents{{'m', 21}, {'n', 50}, {'k', 5}}, extents{{'m', 8}, {'n', 48}, {'k', 3}},
-                extents{{'m', 4}, {'n', 19}, {'k', 1}}, extents{{'m', 5}, {'n', 18}, {'k', 0}}}) {
-            check_paddings({result, "mk", right, e, 0, addends, -1.75, then});
-            check({result, "mk", right, e, 0, addends, 1, then});
-          }
-        }
+      for (const auto& e :
+           {extents{{'m', 1}, {'n', 50}, {'k', 20}}, extents{{'m', 3}, {'n', 1}, {'k', 17}},
+            extents{{'m', 21}, {'n', 50}, {'k', 5}}, extents{{'m', 8}, {'n', 48}, {'k', 3}},
+            extents{{'m', 4}, {'n', 19}, {'k', 1}}, extents{{'m', 5}, {'n', 18}, {'k', 0}}}) {
+        check_paddings({result, "mk", right, e}, scaled);
+        check({result, "mk", right, e}, unscaled);
       }
     }
   }
@@ -136,27 +142,31 @@ BOOST_AUTO_TEST_CASE(the_epilogue_scales_adds_and_applies_the_activation) {
 
 BOOST_AUTO_TEST_CASE(the_epilogue_is_applied_once_to_sums_over_several_cache_blocks) {
   const extents e{{'m', 139}, {'n', 70}, {'k', 1060}};
+  std::vector<epilogue> tanh, relu;
   for (const auto& addends : addends_of_matrices) {
-    check_paddings({"mn", "mk", "kn", e, 0, addends, 0.125, weft::op::tanh});
-    check_paddings({"nm", "km", "nk", e, 0, addends, 0.125, weft::op::relu});
+    tanh.push_back({addends, 0.125, weft::op::tanh});
+    relu.push_back({addends, 0.125, weft::op::relu});
   }
+  check_paddings({"mn", "mk", "kn", e}, tanh);
+  check_paddings({"nm", "km", "nk", e}, relu);
   const extents wide{{'m', 9}, {'n', 1100}, {'k', 260}};
-  check_paddings({"mn", "mk", "nk", wide, 0, {"n", "mn"}, 0.125, weft::op::gelu});
+  check_paddings({"mn", "mk", "nk", wide}, {{{"n", "mn"}, 0.125, weft::op::gelu}});
 }
 
 BOOST_AUTO_TEST_CASE(the_epilogue_is_applied_to_tensor_contractions) {
+  const auto quarter = [](const std::vector<std::string>& addends) {
+    return activations(addends, 0.25);
+  };
   for (const std::ptrdiff_t d : {3, 16, 32}) {
-    for (const auto then : activations) {
-      const extents attention{{'b', 2}, {'p', 17}, {'h', 3}, {'d', d}, {'k', 19}};
-      check_paddings({"bphk", "bphd", "bkhd", attention, 0, {"pk"}, 0.25, then});
-      check_paddings({"bhpk", "bphd", "bkhd", attention, 0, {"bk", "hpk"}, 0.25, then});
-      check_paddings({"bphd", "bphk", "bkhd", attention, 0, {"bphd", "hd"}, 0.25, then});
-      const extents projection{{'b', 2}, {'p', 7}, {'h', 3}, {'d', d}, {'e', 33}};
-      check_paddings({"bphd", "bpe", "hde", projection, 0, {"hd", "bphd"}, 0.25, then});
-      check_paddings({"bhpd", "bpe", "ehd", projection, 0, {"dh", "bphd"}, 0.25, then});
-      check_paddings({"bhpd", "bpe", "hed", projection, 0, {"d", "h"}, 0.25, then});
-      check_paddings({"bpe", "bphd", "hde", projection, 0, {"e", "bpe"}, 0.25, then});
-    }
+    const extents attention{{'b', 2}, {'p', 17}, {'h', 3}, {'d', d}, {'k', 19}};
+    check_paddings({"bphk", "bphd", "bkhd", attention}, quarter({"pk"}));
+    check_paddings({"bhpk", "bphd", "bkhd", attention}, quarter({"bk", "hpk"}));
+    check_paddings({"bphd", "bphk", "bkhd", attention}, quarter({"bphd", "hd"}));
+    const extents projection{{'b', 2}, {'p', 7}, {'h', 3}, {'d', d}, {'e', 33}};
+    check_paddings({"bphd", "bpe", "hde", projection}, quarter({"hd", "bphd"}));
+    check_paddings({"bhpd", "bpe", "ehd", projection}, quarter({"dh", "bphd"}));
+    check_paddings({"bhpd", "bpe", "hed", projection}, quarter({"d", "h"}));
+    check_paddings({"bpe", "bphd", "hde", projection}, quarter({"e", "bpe"}));
   }
 }
 
@@ -166,10 +176,11 @@ BOOST_AUTO_TEST_CASE(products_with_few_rows_are_right) {
     for (const std::ptrdiff_t n : {8, 64, 401, 1000}) {
       for (const std::ptrdiff_t k : {1, 7, 100, 600}) {
         const extents e{{'m', m}, {'n', n}, {'k', k}};
-        check({"mn", "mk", "kn", e, 3, {"n"}, 0.5, weft::op::relu});
+        const epilogue relu{{"n"}, 0.5, weft::op::relu};
+        check({"mn", "mk", "kn", e, 3}, {relu});
         check({"mn", "mk", "kn", e});
-        check({"mn", "mk", "nk", e, 3, {"mn"}});
-        check({"mn", "km", "nk", e, 3, {"n"}, 0.5, weft::op::relu});
+        check({"mn", "mk", "nk", e, 3}, {{{"mn"}}});
+        check({"mn", "km", "nk", e, 3}, {relu});
       }
     }
   }
@@ -197,28 +208,26 @@ BOOST_AUTO_TEST_CASE(packed_bfloat16_weights_are_rounded_to_nearest_even) {
                                         {-1 - 0x1.01p-8f, -1 - 0x1p-7f},
                                         {0x1.fffp0f, 2},
                                         {-0x1p-130f, -0x1p-130f}};
-  for (const auto target : hwy::SupportedAndGeneratedTargets()) {
-    hwy::SetSupportedTargetsForTest(target);
-    for (const std::ptrdiff_t rows : {1, 9}) {
-      for (const auto& [value, rounded] : cases) {
-        call c = call_of({"mn", "mk", "kn", {{'m', rows}, {'n', 2}, {'k', 1}}});
-        std::vector<float> ones(9, 1.0f), weights{value, value}, result(18);
-        const aligned scratch(weft::kernels::dot_scratch_bytes(c));
-        const aligned packed(weft::kernels::packed_bytes(c, weft::precision::bfloat16));
-        c.scratch = scratch.data();
+  for (const std::ptrdiff_t rows : {1, 9}) {
+    for (const auto& [value, rounded] : cases) {
+      call c = call_of({"mn", "mk", "kn", {{'m', rows}, {'n', 2}, {'k', 1}}});
+      std::vector<float> ones(9, 1.0f), weights{value, value};
+      const std::vector<float> expected(static_cast<std::size_t>(2 * rows), rounded);
+      const aligned scratch = scratch_for(c, weft::kernels::dot_scratch_bytes(c));
+      const aligned packed(weft::kernels::packed_bytes(c, weft::precision::bfloat16));
+      c.operands[1].data = ones.data();
+      c.operands[2].data = weights.data();
+      c.packed_as = weft::precision::bfloat16;
+      c.packed = packed.data();
+      weft::kernels::on_every_target([&](const weft::kernels::table& kernels) {
+        std::vector<float> result(expected.size());
         c.operands[0].data = result.data();
-        c.operands[1].data = ones.data();
-        c.operands[2].data = weights.data();
-        c.packed_as = weft::precision::bfloat16;
-        weft::kernels::pack_dot_kernel()(c, packed.data());
-        c.packed = packed.data();
-        weft::kernels::dot_kernel()(c);
-        for (std::ptrdiff_t i = 0; i < 2 * rows; ++i)
-          BOOST_TEST(result[static_cast<std::size_t>(i)] == rounded, hwy::TargetName(target));
-      }
+        kernels.pack_dot(c, packed.data());
+        kernels.dot(c);
+        BOOST_TEST(result == expected, boost::test_tools::per_element());
+      });
     }
   }
-  hwy::SetSupportedTargetsForTest(0);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -4,10 +4,11 @@
 #include <cmath>
 #include <map>
 
-#include "arrays.hpp"
 #include "kernels/aligned.hpp"
+#include "kernels/arrays.hpp"
 #include "kernels/dot.hpp"
-#include "targets.hpp"
+#include "kernels/parts.hpp"
+#include "kernels/targets.hpp"
 
 using namespace weft;
 using namespace weft::kernels;

@@ -1,7 +1,5 @@
 #include "kernels/product.hpp"
 
-#include <hwy/targets.h>
-
 #include <algorithm>
 #include <array>
 #include <boost/test/unit_test.hpp>
@@ -10,9 +8,10 @@
 #include <random>
 #include <utility>
 
-#include "kernels/aligned.hpp"
+#include "kernels/arrays.hpp"
+#include "kernels/check.hpp"
 #include "kernels/dot.hpp"
-#include "kernels/parts.hpp"
+#include "reference/elementwise.hpp"
 #include "weft/kernels/dot_blocking.hpp"
 
 namespace weft::kernels::products {
@@ -42,68 +41,55 @@ std::size_t reach(const call& c, int operand) {
   return static_cast<std::size_t>(last) + 1;
 }
 
-struct expectation {
-  std::vector<double> sum;        // NaN where the result must not be written
-  std::vector<double> magnitude;  // the sum of the magnitudes of all terms
+// Each element of the result: the sum of the products, and the sum of the magnitudes of its terms;
+// NaN where the result must not be written.
+struct sums {
+  std::vector<double> sum, magnitude;
 };
 
-void accumulate(const call& c, const float* left, const float* right, int loop,
-                std::ptrdiff_t at_result, std::ptrdiff_t at_left, std::ptrdiff_t at_right,
-                expectation& e) {
-  if (loop == c.loops) {
-    const double x = static_cast<double>(left[at_left]) * static_cast<double>(right[at_right]);
-    e.sum[static_cast<std::size_t>(at_result)] += x;
-    e.magnitude[static_cast<std::size_t>(at_result)] += std::abs(x);
-    return;
-  }
-  for (std::ptrdiff_t i = 0; i < c.extent[loop]; ++i) {
-    accumulate(c, left, right, loop + 1, at_result + i * c.operands[0].stride[loop],
-               at_left + i * c.operands[1].stride[loop], at_right + i * c.operands[2].stride[loop],
-               e);
-  }
+// The loops that the result has, or those that it has not.
+kernels::extents loops_of(const call& c, bool of_result) {
+  kernels::extents extent(c.extent, c.extent + c.loops);
+  for (std::size_t l = 0; l < extent.size(); ++l)
+    if ((c.operands[0].stride[l] != 0) != of_result) extent[l] = 1;
+  return extent;
 }
 
-// Calls f for every element of the result, with its offset in each operand.
-template <class F>
-void for_result(const call& c, F f, std::array<std::ptrdiff_t, 5> at = {}, int loop = 0) {
-  if (loop == c.loops) return f(at);
-  const std::ptrdiff_t extent = c.operands[0].stride[loop] == 0 ? 1 : c.extent[loop];
-  for (std::ptrdiff_t i = 0; i < extent; ++i) {
-    for_result(c, f, at, loop + 1);
-    for (std::size_t o = 0; o < at.size(); ++o) at[o] += c.operands[o].stride[loop];
-  }
-}
-
-double activation(weft::op kind, double x) {
-  switch (kind) {
-    case weft::op::relu:
-      return std::max(x, 0.0);
-    case weft::op::gelu:
-      return x / 2 * (1 + std::erf(x / std::sqrt(2.0)));
-    case weft::op::gelu_tanh:
-      return x / 2 * (1 + std::tanh(std::sqrt(2 / 3.14159265358979) * (x + 0.044715 * x * x * x)));
-    case weft::op::tanh:
-      return std::tanh(x);
-    case weft::op::sigmoid:
-      return 1 / (1 + std::exp(-x));
-    default:
-      return x;
-  }
+sums sums_of(const call& c, const std::vector<float>& left, const std::vector<float>& right) {
+  const std::size_t size = reach(c, 0);
+  sums s{std::vector(size, std::nan("")), std::vector(size, 0.0)};
+  // The offsets of the terms of a sum, which are the same for each.
+  std::vector<std::pair<std::ptrdiff_t, std::ptrdiff_t>> terms;
+  for_points(loops_of(c, false), [&](const kernels::extents& at) {
+    terms.emplace_back(offset(c.operands[1], at), offset(c.operands[2], at));
+  });
+  for_points(loops_of(c, true), [&](const kernels::extents& at) {
+    const float* const x = left.data() + offset(c.operands[1], at);
+    const float* const y = right.data() + offset(c.operands[2], at);
+    double sum = 0, magnitude = 0;
+    for (const auto& [of_x, of_y] : terms) {
+      const double term = static_cast<double>(x[of_x]) * static_cast<double>(y[of_y]);
+      sum += term;
+      magnitude += std::abs(term);
+    }
+    const auto i = static_cast<std::size_t>(offset(c.operands[0], at));
+    s.sum[i] = sum;
+    s.magnitude[i] = magnitude;
+  });
+  return s;
 }
 
 std::ptrdiff_t depth_of(const call& c) {
   std::ptrdiff_t n = 1;
-  for (int i = 0; i < c.loops; ++i) {
-    if (c.operands[0].stride[i] == 0) n *= c.extent[i];
-  }
+  for (const std::ptrdiff_t extent : loops_of(c, false)) n *= extent;
   return n;
 }
 
-std::string describe(const product& p) {
+std::string describe(const product& p, const epilogue& e) {
   std::string s = p.left + ',' + p.right + "->" + p.result;
   for (const auto& [axis, length] : p.length) s += ' ' + (axis + ('=' + std::to_string(length)));
-  for (const std::string& addend : p.addends) s += " + " + addend;
-  s += " scale " + std::to_string(p.scale) + " then " + std::string(weft::name_of(p.epilogue));
+  for (const std::string& addend : e.addends) s += " + " + addend;
+  s += " scale " + std::to_string(e.scale) + " then " + std::string(name_of(e.then));
   return s + " padding " + std::to_string(p.padding);
 }
 
@@ -115,133 +101,136 @@ std::vector<float> random_values(std::size_t n) {
   return v;
 }
 
+// The sums with the addends, in the result's layout.
+sums before_activation(sums s, const call& c, const std::vector<std::vector<float>>& addends) {
+  for_points(loops_of(c, true), [&](const kernels::extents& at) {
+    const auto i = static_cast<std::size_t>(offset(c.operands[0], at));
+    s.sum[i] *= c.scale;
+    s.magnitude[i] *= std::abs(c.scale);
+    for (std::size_t j = 0; j < addends.size(); ++j) {
+      const double x = addends[j][static_cast<std::size_t>(offset(c.operands[3 + j], at))];
+      s.sum[i] += x;
+      s.magnitude[i] += std::abs(x);
+    }
+  });
+  return s;
+}
+
+// What differs from f of the sums by more than they allow; products have a relative error
+// `rounded`.
+std::string differences(const std::vector<float>& result, const call& c, const sums& s,
+                        double rounded) {
+  // Error of a sum of K products in any order, each step rounded: Higham's gamma of K times the
+  // sum of their magnitudes, with K u / (1 - K u) bounded by K epsilon as u is half of epsilon.
+  // Four more roundings for the scale, which is a float too, and the addends.
+  const bool plain = c.operands[3].data == nullptr && c.scale == 1;
+  const double bound = (static_cast<double>(depth_of(c)) + (plain ? 0 : 4)) * epsilon;
+  const node then = make_node(c.epilogue);
+  std::size_t wrong = 0, first = 0;
+  for (std::size_t i = 0; i < result.size(); ++i) {
+    const double sum = s.sum[i], got = static_cast<double>(result[i]);
+    bool right = result[i] == untouched;
+    if (!std::isnan(sum)) {
+      // No activation has a slope beyond 1.13. The functions that they are computed from are at
+      // most 1, rounded a few times, and gelu multiplies them by x.
+      const double of_sums = (bound + rounded) * s.magnitude[i];
+      const double allowed =
+          c.epilogue == op::copy ? of_sums : 1.13 * of_sums + 4 * epsilon * (1 + std::abs(sum));
+      right = std::abs(got - reference::detail::elementwise(then, sum, 0, 0)) <= allowed;
+    }
+    if (!right && wrong++ == 0) first = i;
+  }
+  return wrong == 0 ? ""
+                    : words(wrong, " of ", result.size(), " wrong, the first at ", first, ": ",
+                            result[first], " of a sum of ", s.sum[first]);
+}
+
+// Runs the kernel in so many partitions.
+std::vector<float> run(call c, int partitions, std::size_t size) {
+  std::vector<float> result(size, untouched);
+  c.operands[0].data = result.data();
+  for (int i = 0; i < partitions; ++i) {
+    c.part = part_of(i, partitions);
+    dot_kernel()(c);
+  }
+  return result;
+}
+
+// Checks a call on the target that is dispatched to.
+void check_on_target(const call& c, const sums& s, double rounded, std::initializer_list<int> parts,
+                     const char* how) {
+  const std::vector<float> whole = run(c, 1, s.sum.size());
+  const std::string wrong = differences(whole, c, s, rounded);
+  BOOST_TEST(wrong == "", how << wrong);
+  for (const int count : parts) {
+    const std::string differ = different_bits(run(c, count, whole.size()), whole);
+    BOOST_TEST(differ == "", how << differ << " in " << count << " partitions");
+  }
+}
+
+void check_with(const epilogue& e, const product& p, std::vector<float>& left,
+                std::vector<float>& right, const sums& of_products) {
+  call c = call_of(p, e);
+  std::vector<std::vector<float>> addends;
+  for (std::size_t j = 0; j < e.addends.size(); ++j) {
+    addends.push_back(random_values(reach(c, 3 + static_cast<int>(j)) + j));
+    c.operands[3 + j].data = addends[j].data();
+  }
+  const sums s = before_activation(of_products, c, addends);
+  const aligned scratch = scratch_for(c, dot_scratch_bytes(c));
+  c.operands[1].data = left.data();
+  c.operands[2].data = right.data();
+  BOOST_TEST_CONTEXT(describe(p, e)) {
+    on_every_target([&](const table&) {
+      check_on_target(c, s, 0, {2, 3}, "");
+      if (!can_be_packed(c) || depth_of(c) == 0 || s.sum.empty()) return;
+      // A packed operand that is rounded to bfloat16 has a relative error of 2^-8, and so has each
+      // product; where both operands are rounded, it is twice that plus its square.
+      for (const auto& [as, rounded] :
+           {std::pair{precision::float32, 0.0}, std::pair{precision::bfloat16, 0x1p-8},
+            std::pair{precision::bfloat16_products, 0x1p-7 + 0x1p-16}}) {
+        call q = c;
+        q.packed_as = as;
+        const aligned packed(packed_bytes(c, as));
+        pack_dot_kernel()(q, packed.data());
+        q.packed = packed.data();
+        // The operand that is packed must not be read.
+        q.operands[rhs_operand(c)].data = nullptr;
+        check_on_target(q, s, rounded, {2}, "packed: ");
+      }
+    });
+  }
+}
+
 }  // namespace
 
-call call_of(const product& p) {
+call call_of(const product& p, const epilogue& e) {
   call c;
-  c.kind = weft::op::dot;
+  c.kind = op::dot;
   for (const auto& [axis, length] : p.length) {
     const int i = c.loops++;
     c.extent[i] = length;
-    c.operands[0].stride[i] = stride_of(p.result, axis, p);
-    c.operands[1].stride[i] = stride_of(p.left, axis, p);
-    c.operands[2].stride[i] = stride_of(p.right, axis, p);
-    for (std::size_t j = 0; j < p.addends.size(); ++j) {
-      c.operands[3 + j].stride[i] = stride_of(p.addends[j], axis, p);
-    }
+    std::size_t o = 0;
+    for (const std::string* axes : {&p.result, &p.left, &p.right})
+      c.operands[o++].stride[i] = stride_of(*axes, axis, p);
+    for (const std::string& axes : e.addends) c.operands[o++].stride[i] = stride_of(axes, axis, p);
   }
-  c.scale = p.scale;
-  c.epilogue = p.epilogue;
+  c.scale = e.scale;
+  c.epilogue = e.then;
   return c;
 }
 
-void check(const product& p) {
-  BOOST_TEST_CONTEXT(describe(p)) {
-    call c = call_of(p);
-    std::vector<float> left = random_values(reach(c, 1)), right = random_values(reach(c, 2));
-    const std::size_t size = reach(c, 0);
-    expectation e{std::vector(size, std::nan("")), std::vector(size, 0.0)};
-    for_result(c, [&](const auto& at) { e.sum[static_cast<std::size_t>(at[0])] = 0; });
-    accumulate(c, left.data(), right.data(), 0, 0, 0, 0, e);
-
-    std::vector<std::vector<float>> addends;
-    for (std::size_t j = 0; j < p.addends.size(); ++j) {
-      const int o = 3 + static_cast<int>(j);
-      addends.push_back(random_values(reach(c, o) + j));
-      c.operands[o].data = addends[j].data();
-    }
-    for_result(c, [&](const auto& at) {
-      const auto i = static_cast<std::size_t>(at[0]);
-      e.sum[i] *= p.scale;
-      e.magnitude[i] *= std::abs(p.scale);
-      for (std::size_t j = 0; j < addends.size(); ++j) {
-        const double x = addends[j][static_cast<std::size_t>(at[3 + j])];
-        e.sum[i] += x;
-        e.magnitude[i] += std::abs(x);
-      }
-    });
-
-    // Error of a sum of K products in any order, each step rounded: Higham's gamma of K times the
-    // sum of their magnitudes, with K u / (1 - K u) bounded by K epsilon as u is half of epsilon.
-    // Four more roundings for the scale, which is a float too, and the addends.
-    const bool plain = p.addends.empty() && p.scale == 1;
-    const double bound = (static_cast<double>(depth_of(c)) + (plain ? 0 : 4)) *
-                         std::numeric_limits<float>::epsilon();
-    // No activation has a slope beyond 1.13. The functions that they are computed from are at most
-    // 1, rounded a few times, and gelu multiplies them by x.
-    const auto allowed = [&](double sum, double magnitude) {
-      if (p.epilogue == weft::op::copy) return bound * magnitude;
-      return 1.13 * bound * magnitude +
-             4 * std::numeric_limits<float>::epsilon() * (1 + std::abs(sum));
-    };
-
-    // A packed operand that is rounded to bfloat16 has a relative error of 2^-8, and so has each
-    // product; where both operands are rounded, it is twice that plus its square.
-    const auto wrong_in = [&](const std::vector<float>& result, double rounded) {
-      std::size_t wrong = 0;
-      for (std::size_t i = 0; i < size; ++i) {
-        const bool right_here =
-            std::isnan(e.sum[i])
-                ? result[i] == untouched
-                : std::abs(static_cast<double>(result[i]) - activation(p.epilogue, e.sum[i])) <=
-                      allowed(e.sum[i], e.magnitude[i]) + 1.13 * rounded * e.magnitude[i];
-        wrong += right_here ? 0 : 1;
-      }
-      return wrong;
-    };
-    const aligned scratch(weft::kernels::dot_scratch_bytes(c));
-    c.scratch = scratch.data();
-    c.operands[1].data = left.data();
-    c.operands[2].data = right.data();
-    for (const auto target : hwy::SupportedAndGeneratedTargets()) {
-      hwy::SetSupportedTargetsForTest(target);
-      const auto run = [&](call one) {
-        std::vector<float> result(size, untouched);
-        one.operands[0].data = result.data();
-        weft::kernels::dot_kernel()(one);
-        return result;
-      };
-      const auto run_in_parts = [&](call some, int parts) {
-        std::vector<float> result(size, untouched);
-        some.operands[0].data = result.data();
-        for (int i = 0; i < parts; ++i) {
-          some.part = weft::kernels::part_of(i, parts);
-          weft::kernels::dot_kernel()(some);
-        }
-        return result;
-      };
-      const std::vector<float> whole = run(c);
-      BOOST_TEST(wrong_in(whole, 0) == 0u, hwy::TargetName(target) << ", of " << size);
-      for (const int parts : {2, 3})
-        BOOST_TEST((run_in_parts(c, parts) == whole), hwy::TargetName(target) << " in " << parts);
-
-      const std::pair<weft::precision, double> precisions[]{
-          {weft::precision::float32, 0},
-          {weft::precision::bfloat16, 0x1p-8},
-          {weft::precision::bfloat16_products, 0x1p-7 + 0x1p-16}};
-      for (const auto& [as, rounded] : precisions) {
-        if (!weft::kernels::can_be_packed(c) || depth_of(c) == 0 || size == 0) break;
-        call q = c;
-        q.packed_as = as;
-        const aligned packed(weft::kernels::packed_bytes(c, as));
-        weft::kernels::pack_dot_kernel()(q, packed.data());
-        q.packed = packed.data();
-        // The operand that is packed must not be read.
-        q.operands[weft::kernels::rhs_operand(c)].data = nullptr;
-        const std::vector<float> result = run(q);
-        BOOST_TEST(wrong_in(result, rounded) == 0u, hwy::TargetName(target)
-                                                        << " packed, of " << size);
-        BOOST_TEST((run_in_parts(q, 2) == result), hwy::TargetName(target) << " packed in 2");
-      }
-      hwy::SetSupportedTargetsForTest(0);
-    }
-  }
+void check(const product& p, const std::vector<epilogue>& all) {
+  const call c = call_of(p);
+  std::vector<float> left = random_values(reach(c, 1)), right = random_values(reach(c, 2));
+  const sums of_products = sums_of(c, left, right);
+  for (const epilogue& e : all) check_with(e, p, left, right, of_products);
 }
 
-void check_paddings(product p) {
+void check_paddings(product p, const std::vector<epilogue>& all) {
   for (const std::ptrdiff_t padding : {0, 3}) {
     p.padding = padding;
-    check(p);
+    check(p, all);
   }
 }
 

@@ -18,17 +18,21 @@ struct product {
   std::string result, left, right;
   extents length;
   std::ptrdiff_t padding = 0;  // added to each extent in the strides of all operands
-  std::vector<std::string> addends{};
-  double scale = 1;
-  weft::op epilogue = weft::op::copy;
 };
 
-call call_of(const product& p);
+// What is done to the sums of products.
+struct epilogue {
+  std::vector<std::string> addends{};
+  double scale = 1;
+  weft::op then = weft::op::copy;
+};
 
-// Checks the kernel of every target that this machine runs: whole, in partitions, and with a packed
-// operand of each precision.
-void check(const product& p);
+call call_of(const product& p, const epilogue& e = {});
+
+// Checks the kernel of every target that this machine runs, with each epilogue: whole, in
+// partitions, and with a packed operand of each precision.
+void check(const product& p, const std::vector<epilogue>& all = {{}});
 // The same without gaps in memory, and with gaps.
-void check_paddings(product p);
+void check_paddings(product p, const std::vector<epilogue>& all = {{}});
 
 }  // namespace weft::kernels::products

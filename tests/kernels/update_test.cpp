@@ -1,7 +1,7 @@
 #include <vector>
 
-#include "arrays.hpp"
-#include "targets.hpp"
+#include "kernels/arrays.hpp"
+#include "kernels/targets.hpp"
 
 using namespace weft;
 using namespace weft::kernels;
