@@ -1,4 +1,6 @@
 // Operations by index, positions and zeros, in partitions.
+#include <numeric>
+
 #include "kernels/check.hpp"
 
 using namespace weft;
@@ -176,6 +178,45 @@ BOOST_AUTO_TEST_CASE(scatter_add_accumulates_in_the_order_of_the_loops) {
 BOOST_AUTO_TEST_CASE(update_rows_writes_rows_in_range_and_leaves_other_elements_alone) {
   check_write<float>();
   check_write<std::uint8_t>();
+}
+
+// Also of rows that are shorter than what is selected.
+BOOST_AUTO_TEST_CASE(top_k_gives_the_indices_of_the_greatest_elements) {
+  unsigned seed = 0;
+  for (const extents& extent : shapes)
+    for (std::size_t along = 0; along < extent.size(); ++along)
+      for (const std::ptrdiff_t count : {1, 4, 20})
+        for (const layout how : layouts) {
+          ++seed;
+          extents selected = extent;
+          selected[along] = count;
+          array<std::int32_t> result(selected, how, 0, true);
+          array<float> x(extent, layouts[seed % 4]);
+          seed % 3 == 0 ? fill_specially(x, seed) : fill(x, seed);
+          call c = call_of(op::top_k, extent, result, x);
+          c.over = 1u << along;
+          c.axis_extent = count;
+          c.axis_stride = std::exchange(c.operands[0].stride[along], 0);
+          expectation expected(result);
+          for_points(without(extent, c.over), [&](extents point) {
+            std::vector<std::ptrdiff_t> order(static_cast<std::size_t>(extent[along]));
+            std::iota(order.begin(), order.end(), 0);
+            const auto value = [&](std::ptrdiff_t i) {
+              point[along] = i;
+              return get(c.operands[1], point);
+            };
+            std::stable_sort(order.begin(), order.end(), [&](std::ptrdiff_t i, std::ptrdiff_t j) {
+              const double a = value(i), b = value(j);
+              return std::isnan(a) ? !std::isnan(b) : a > b;
+            });
+            order.resize(static_cast<std::size_t>(std::max(count, extent[along])), -1);
+            for (std::ptrdiff_t i = 0; i < count; ++i)
+              expected.expect(result, offset(c.operands[0], point) + i * c.axis_stride,
+                              static_cast<double>(order[static_cast<std::size_t>(i)]));
+          });
+          check_in_parts(kernel::top_k, c, result, expected,
+                         words(count, " along loop ", along, " of ", extent.size()));
+        }
 }
 
 BOOST_AUTO_TEST_CASE(positions_count_from_0) {
