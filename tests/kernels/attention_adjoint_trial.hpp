@@ -6,189 +6,51 @@
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <cstddef>
-#include <cstdint>
 #include <cstring>
-#include <limits>
-#include <ostream>
-#include <random>
+#include <string>
 #include <vector>
 
-#include "kernels/arrays.hpp"
+#include "kernels/attention_options.hpp"
 #include "kernels/attention_scores.hpp"
 #include "kernels/parts.hpp"
 #include "kernels/targets.hpp"
 #include "weft/kernels/attention_adjoint_scratch.hpp"
-#include "weft/kernels/philox.hpp"
 #include "weft/run/memory.hpp"
 
 namespace weft::kernels::adjoint_trials {
 
-// The call has no such mask or bias.
-inline constexpr unsigned absent = ~0u;
-
-// A bit of `without` is a loop that an operand lacks: the batch loops from the lowest bit on, then
-// query and key.
-struct problem {
-  extents batch;
-  std::ptrdiff_t queries, keys, depth, values;
-  layout how = layout::contiguous;
-  unsigned query_without = 0, key_without = 0, value_without = 0;
-  unsigned mask_without = absent, bias_without = absent;
-  double scale = 0.5, soft_cap = 0;
-  band seen{};
-  std::vector<std::ptrdiff_t> hidden{};  // queries whose keys are all hidden by the mask
-  // Values for the indices of the batch, repeated cyclically; if empty, the call has no such
-  // operand.
-  std::vector<std::int32_t> offset{}, begins{}, lengths{};
-  bool for_each_query = false;  // whether begins and lengths are numbers for the queries too
-  unsigned relative_without = absent;
-  std::ptrdiff_t distances = 1, origin = 0;
-  unsigned sink_without = absent;
-  // Whether the gradients of the biases that are present are requested.
-  bool wants_bias = true, wants_relative = true, wants_sink = true;
-  double rate = 0;  // of dropout; next, the layout of its element ids
-  layout numbered = layout::contiguous;
-  unsigned numbers_without = 0;
-};
-
-inline std::ostream& operator<<(std::ostream& out, const problem& p) {
-  for (auto n : p.batch) out << n << " x ";
-  return out << p.queries << " queries, " << p.keys << " keys, depths " << p.depth << " and "
-             << p.values << ", layout " << static_cast<int>(p.how) << ", without "
-             << p.query_without << ' ' << p.key_without << ' ' << p.value_without << ", mask "
-             << p.mask_without << ", bias " << p.bias_without << ", cap " << p.soft_cap << ", band "
-             << p.seen.lowest << ' ' << p.seen.highest << ' ' << p.seen.offset << ", "
-             << p.offset.size() << " offsets, " << p.begins.size() << " begins, "
-             << p.lengths.size() << " lengths, for each query " << p.for_each_query << ", relative "
-             << p.relative_without << ": " << p.distances << " from " << p.origin << ", sink "
-             << p.sink_without << ", rate " << p.rate << ", numbers "
-             << static_cast<int>(p.numbered) << " without " << p.numbers_without;
-}
-
-inline extents all_extents(const problem& p) {
-  extents all = p.batch;
-  all.insert(all.end(), {p.queries, p.keys, p.depth, p.values});
-  return all;
-}
-
-// With the number of distances as the extent of the loop of keys.
-inline extents extents_by_distance(const problem& p) {
-  extents all = all_extents(p);
-  all[p.batch.size() + 1] = p.distances;
-  return all;
-}
-
-// The bits of the four last loops.
-struct loop_bits {
-  unsigned query, key, depth, value;
-  explicit loop_bits(const problem& p)
-      : query(1u << p.batch.size()), key(query << 1), depth(query << 2), value(query << 3) {}
-};
+using problem = attention_options;
 
 // The operands of a problem, with result and statistics computed in double and then rounded.
-struct trial {
-  problem p;
-  extents extent;
-  loop_bits bit;
-  array<float> query, key, value, g, bias, relative, sink, result, statistics;
-  array<std::uint8_t> mask;
-  array<std::int32_t> first_places, begins, lengths, places;
-  attention_call call;
+struct trial : attention_operands {
+  std::vector<score_row> rows;  // of each query
 
-  explicit trial(const problem& of)
-      : p(of),
-        extent(all_extents(p)),
-        bit(p),
-        query(extent, p.how, p.query_without | bit.key | bit.value),
-        key(extent, p.how, p.key_without | bit.query | bit.value),
-        value(extent, p.how, p.value_without | bit.query | bit.depth),
-        g(extent, p.how, bit.key | bit.depth),
-        bias(extent, p.how, p.bias_without | bit.depth | bit.value),
-        relative(extents_by_distance(p), p.how, p.relative_without | bit.depth | bit.value),
-        sink(extent, p.how, p.sink_without | bit.key | bit.depth | bit.value),
-        result(extent, p.how, bit.key | bit.depth),
-        statistics(extent, p.how, bit.key | bit.depth | bit.value),
-        mask(extent, p.how, p.mask_without | bit.depth | bit.value),
-        first_places(numbers(p.offset)),
-        begins(numbers(p.begins, p.for_each_query)),
-        lengths(numbers(p.lengths, p.for_each_query)),
-        places(extent, p.numbered, p.numbers_without | bit.depth | bit.value) {
-    unsigned seed = 1;
-    for (array<float>* a : {&query, &key, &value, &g, &bias, &relative, &sink}) {
-      std::mt19937 random(seed++);
-      std::normal_distribution<float> normal(0, 1);
-      for (float& x : a->memory) x = normal(random);
-    }
-    fill(mask, seed);
-    call.loops = static_cast<int>(extent.size());
-    std::copy(extent.begin(), extent.end(), call.extent);
-    call.query = query.as_operand();
-    call.key = key.as_operand();
-    call.value = value.as_operand();
-    call.g = g.as_operand();
-    call.result = result.as_operand();
-    call.statistics = statistics.as_operand();
-    if (p.bias_without != absent) call.bias = bias.as_operand();
-    if (p.relative_without != absent) {
-      call.relative = relative.as_operand();
-      call.distances = p.distances;
-      call.origin = p.origin;
-    }
-    if (p.sink_without != absent) call.sink = sink.as_operand();
-    if (p.mask_without != absent) call.mask = mask.as_operand();
-    if (!p.offset.empty()) call.offset = first_places.as_operand();
-    if (!p.begins.empty()) call.begins = begins.as_operand();
-    if (!p.lengths.empty()) call.lengths = lengths.as_operand();
-    call.scale = p.scale;
-    call.soft_cap = p.soft_cap;
-    call.visible = p.seen;
-    if (p.rate > 0) {
-      std::copy(places.stride.begin(), places.stride.end(), call.element_ids.stride);
-      call.drop = {0x89abcdef, weft::drop_threshold(p.rate)};
-      call.random = {0x0123456789abcdef, 0xfedcba9876543210};
-    }
-    for (auto i : p.hidden) hide(i);
+  explicit trial(const problem& of) : attention_operands(of, 0.5f) {
+    call.scale = 0.5;
     for_queries(call, [&](const extents& at) {
-      const score_row row = scores_of(call, at);
+      const score_row& row = rows.emplace_back(scores_of(call, at));
       put(call.statistics, at, row.statistics);
       for_values(
           [&](std::ptrdiff_t e) { put(call.result, with_key(at, 0, 0, e), sum(row, at, e)); });
     });
   }
 
-  array<std::int32_t> numbers(const std::vector<std::int32_t>& some,
-                              bool for_each_query = false) const {
-    array<std::int32_t> a(extent, p.how,
-                          (for_each_query ? 0u : bit.query) | bit.key | bit.depth | bit.value);
-    for (std::size_t i = 0; i < a.memory.size() && !some.empty(); ++i)
-      a.memory[i] = some[i % some.size()];
-    return a;
-  }
-
   static void put(const operand& o, const extents& at, double x) {
-    static_cast<float*>(o.data)[offset(o, at)] = static_cast<float>(x);
-  }
-
-  void hide(std::ptrdiff_t query_index) {
-    for_queries(call, [&](extents at) {
-      if (at[p.batch.size()] != query_index) return;
-      for (std::ptrdiff_t j = 0; j < p.keys; ++j)
-        static_cast<std::uint8_t*>(call.mask.data)[offset(call.mask, with_key(at, j, 0, 0))] = 0;
-    });
+    static_cast<float*>(o.data)[weft::kernels::offset(o, at)] = static_cast<float>(x);
   }
 
   template <class F>
   void for_values(F f) const {
-    for (std::ptrdiff_t e = 0; e < p.values; ++e) f(e);
+    for (std::ptrdiff_t e = 0; e < o.value; ++e) f(e);
   }
 
   double sum(const score_row& row, const extents& at, std::ptrdiff_t e) const {
     double x = 0;
-    const line of(call.value, attention_loops(call.loops).key, with_key(at, 0, 0, e));
-    for (std::ptrdiff_t j = 0; j < p.keys; ++j) {
+    const line values(call.value, attention_loops(call.loops).key, with_key(at, 0, 0, e));
+    for (std::ptrdiff_t j = 0; j < o.key; ++j) {
       const auto& s = row.keys[static_cast<std::size_t>(j)];
       const double w = s.kept * s.weight;
-      if (w != 0) x += w * of[j];
+      if (w != 0) x += w * values[j];
     }
     return x;
   }
@@ -205,71 +67,98 @@ struct trial {
   }
 };
 
+// The gradients: of which operand, and where a call has them.
+enum which { of_query, of_key, of_value, of_bias, of_relative, of_sink };
+struct gradient {
+  const char* name;
+  operand attention_call::*in_call;
+  array<float> attention_operands::*of;
+};
+inline constexpr gradient gradients_of_call[]{
+    {"query", &attention_call::query_gradient, &trial::query},
+    {"key", &attention_call::key_gradient, &trial::key},
+    {"value", &attention_call::value_gradient, &trial::value},
+    {"bias", &attention_call::bias_gradient, &trial::bias},
+    {"relative", &attention_call::relative_gradient, &trial::relative},
+    {"sink", &attention_call::sink_gradient, &trial::sink}};
+
+inline extents extents_of(const trial& t, int i) {
+  return t.with_extents(i == of_relative ? t.o.distances : t.o.key);
+}
+
 // Buffers for the gradients.
 struct gradients {
-  array<float> query, key, value, bias, relative, sink;
+  std::vector<array<float>> all;
 
-  explicit gradients(const trial& t)
-      : query(t.extent, t.p.how, t.p.query_without | t.bit.key | t.bit.value, true),
-        key(t.extent, t.p.how, t.p.key_without | t.bit.query | t.bit.value, true),
-        value(t.extent, t.p.how, t.p.value_without | t.bit.query | t.bit.depth, true),
-        bias(t.extent, t.p.how, t.p.bias_without | t.bit.depth | t.bit.value, true),
-        relative(extents_by_distance(t.p), t.p.how,
-                 t.p.relative_without | t.bit.depth | t.bit.value, true),
-        sink(t.extent, t.p.how, t.p.sink_without | t.bit.key | t.bit.depth | t.bit.value, true) {}
+  explicit gradients(const trial& t) {
+    for (int i = 0; i < 6; ++i) {
+      const extents& stride = (t.*gradients_of_call[i].of).stride;
+      unsigned without = 0;
+      for (std::size_t l = 0; l < stride.size(); ++l) without |= (stride[l] == 0 ? 1u : 0u) << l;
+      all.emplace_back(extents_of(t, i), t.o.how, without, true);
+    }
+  }
 
-  void of(const problem& p, attention_call& c) {
-    if (p.bias_without != absent && p.wants_bias) c.bias_gradient = bias.as_operand();
-    if (p.relative_without != absent && p.wants_relative)
-      c.relative_gradient = relative.as_operand();
-    if (p.sink_without != absent && p.wants_sink) c.sink_gradient = sink.as_operand();
-    c.query_gradient = query.as_operand();
-    c.key_gradient = key.as_operand();
-    c.value_gradient = value.as_operand();
+  // Requests those of operands that are present.
+  void request(const problem& p, attention_call& c) {
+    const bool wanted[]{true,
+                        true,
+                        true,
+                        p.bias && p.wants_bias,
+                        p.relative && p.wants_relative,
+                        p.sink && p.wants_sink};
+    for (std::size_t i = 0; i < all.size(); ++i)
+      if (wanted[i]) c.*gradients_of_call[i].in_call = all[i].as_operand();
   }
   // Where they differ from others, bit by bit.
-  std::string differences(const gradients& o) const {
-    const auto of = [](const char* name, const array<float>& a, const array<float>& b) {
-      const std::string differ = different_bits(a.memory, b.memory);
-      return differ.empty() ? "" : name + (" " + differ) + "; ";
-    };
-    return of("query", query, o.query) + of("key", key, o.key) + of("value", value, o.value) +
-           of("bias", bias, o.bias) + of("relative", relative, o.relative) +
-           of("sink", sink, o.sink);
+  std::string differences(const gradients& others) const {
+    std::string text;
+    for (std::size_t i = 0; i < all.size(); ++i)
+      if (const auto d = different_bits(all[i].memory, others.all[i].memory); !d.empty())
+        text += gradients_of_call[i].name + (": " + d) + "; ";
+    return text;
   }
 };
 
 // The expected gradients. With u half of epsilon, each sum of n products is off by n u times the
 // sum of their magnitudes, and each other operation by u; errors are propagated to first order.
 struct expected_gradients {
-  expectation query, key, value, bias, relative, sink;
+  std::vector<expectation> all;
+  std::vector<std::ptrdiff_t> first;
 
-  explicit expected_gradients(const trial& t, gradients& into)
-      : query(into.query),
-        key(into.key),
-        value(into.value),
-        bias(into.bias),
-        relative(into.relative),
-        sink(into.sink) {
+  explicit expected_gradients(const trial& t) {
+    gradients into(t);
     attention_call c = t.call;
-    const problem& p = t.p;
-    into.of(p, c);
-    expect_zeros(t, c, into);
+    const problem& p = t.o;
+    into.request(p, c);
+    for (int i = 0; i < 6; ++i) {
+      const array<float>& a = into.all[static_cast<std::size_t>(i)];
+      const operand& o = c.*gradients_of_call[i].in_call;
+      expectation& e = all.emplace_back(a);
+      first.push_back(a.first);
+      if (o.data == nullptr) continue;
+      extents points = extents_of(t, i);
+      for (std::size_t l = 0; l < points.size(); ++l)
+        if (o.stride[l] == 0) points[l] = 1;
+      // Loops that the operand lacks have stride 0, those of extent 1 that it has do not.
+      for_points(points, [&](const extents& at) { e.expect(a, offset(o, at), 0); });
+    }
     const attention_loops loop(c.loops);
     const double u = epsilon / 2;
-    double terms = static_cast<double>(p.queries + p.keys);
-    for (auto n : p.batch) terms += static_cast<double>(p.queries * n);
+    double terms = static_cast<double>(p.query + p.key);
+    for (auto n : p.batch) terms += static_cast<double>(p.query * n);
     // The gradient of a bias is accumulated block by block: over queries, then, where keys share
     // elements too, over both.
-    const auto rows = std::min(p.queries, max_adjoint_queries);
-    const auto columns = std::min(p.keys, max_adjoint_keys);
-    auto bias_terms = static_cast<double>((p.queries / max_adjoint_queries + 1) *
-                                          (p.keys / max_adjoint_keys + 1));
+    const auto rows = std::min(p.query, max_adjoint_queries);
+    const auto columns = std::min(p.key, max_adjoint_keys);
+    auto bias_terms =
+        static_cast<double>((p.query / max_adjoint_queries + 1) * (p.key / max_adjoint_keys + 1));
     for (auto n : p.batch) bias_terms *= static_cast<double>(n);
     bias_terms += static_cast<double>(rows + rows + columns);
-    const auto depth = static_cast<double>(p.depth), values = static_cast<double>(p.values);
+    const auto depth = static_cast<double>(p.depth), values = static_cast<double>(p.value);
+    auto next = t.rows.begin();
     for_queries(t.call, [&](const extents& at) {
-      const score_row row = scores_of(t.call, at);
+      const score_row& row = *next++;
       if (row.statistics == -score_row::infinity) return;
       double dot = 0, dots = 0;
       t.for_values([&](std::ptrdiff_t e) {
@@ -280,12 +169,12 @@ struct expected_gradients {
       const double dot_error = (values + 5) * u * dots;
       if (c.sink_gradient.data != nullptr) {
         const double exponent = row.sink - row.statistics, weight = std::exp(exponent);
-        add(sink, into.sink, offset(c.sink_gradient, at), -weight * dot, 1,
+        add(of_sink, offset(c.sink_gradient, at), -weight * dot, 1,
             weight * (dot_error +
                       (u * (std::abs(row.statistics) + std::abs(exponent) + 2)) * std::abs(dot)),
             bias_terms);
       }
-      for (std::ptrdiff_t j = 0; j < p.keys; ++j) {
+      for (std::ptrdiff_t j = 0; j < p.key; ++j) {
         const auto& s = row.keys[static_cast<std::size_t>(j)];
         if (s.hidden) continue;
         const double product_error = (depth + 3) * u * s.products;
@@ -301,78 +190,57 @@ struct expected_gradients {
                                     u * std::abs(exponent) + exp_error;  // relative
         double dp = 0, dps = 0;
         const extents pair = with_key(at, j, 0, 0);
-        const line of_g(c.g, loop.value, pair), of_value(c.value, loop.value, pair);
-        const line of_query(c.query, loop.depth, pair), of_key(c.key, loop.depth, pair);
+        const line g_row(c.g, loop.value, pair), value_row(c.value, loop.value, pair);
+        const line query_row(c.query, loop.depth, pair), key_row(c.key, loop.depth, pair);
         t.for_values([&](std::ptrdiff_t e) {
-          const double x = s.kept * of_g[e] * of_value[e];
+          const double x = s.kept * g_row[e] * value_row[e];
           dp += x;
           dps += std::abs(x);
         });
         const double dp_error = (values + 2) * u * dps;
-        const double ds = s.weight * (dp - dot) * slope * p.scale;
+        const double ds = s.weight * (dp - dot) * slope * c.scale;
         const double ds_error =
             std::abs(ds) * (weight_error + 6 * u) +
-            s.weight * p.scale *
+            s.weight * c.scale *
                 (slope * (dp_error + dot_error) + std::abs(dp - dot) * 2 * tanh_error);
         // The gradients of the biases, which are added to the score.
         const double dz = s.weight * (dp - dot);
         const double dz_error =
             std::abs(dz) * (weight_error + 3 * u) + s.weight * (dp_error + dot_error);
         if (c.bias_gradient.data != nullptr)
-          add(bias, into.bias, offset(c.bias_gradient, pair), dz, 1, dz_error, bias_terms);
+          add(of_bias, offset(c.bias_gradient, pair), dz, 1, dz_error, bias_terms);
         if (c.relative_gradient.data != nullptr)
-          add(relative, into.relative, offset(c.relative_gradient, looked_up(c, pair)), dz, 1,
-              dz_error, bias_terms);
+          add(of_relative, offset(c.relative_gradient, looked_up(c, pair)), dz, 1, dz_error,
+              bias_terms);
         const line to_query(c.query_gradient, loop.depth, pair),
             to_key(c.key_gradient, loop.depth, pair), to_value(c.value_gradient, loop.value, pair);
         t.for_values([&](std::ptrdiff_t e) {
-          add(value, into.value, to_value.first + e * to_value.step, s.kept * s.weight, of_g[e],
+          add(of_value, to_value.first + e * to_value.step, s.kept * s.weight, g_row[e],
               s.kept * s.weight * (weight_error + 2 * u), terms);
         });
         for (std::ptrdiff_t d = 0; d < p.depth; ++d) {
-          add(query, into.query, to_query.first + d * to_query.step, ds, of_key[d], ds_error,
-              terms);
-          add(key, into.key, to_key.first + d * to_key.step, ds, of_query[d], ds_error, terms);
+          add(of_query, to_query.first + d * to_query.step, ds, key_row[d], ds_error, terms);
+          add(of_key, to_key.first + d * to_key.step, ds, query_row[d], ds_error, terms);
         }
       }
     });
   }
 
-  static void add(expectation& e, const array<float>& a, std::ptrdiff_t at, double x, double y,
-                  double x_error, double terms) {
-    const auto i = static_cast<std::size_t>(a.first + at);
+  void add(which of, std::ptrdiff_t at, double x, double y, double x_error, double terms) {
+    expectation& e = all[of];
+    const auto i = static_cast<std::size_t>(first[of] + at);
     e.value[i] += x * y;
     // Weights too small for a normal float are flushed to 0.
     const double smallest = std::numeric_limits<float>::min();
     e.tolerance[i] += std::abs(y) * (x_error + smallest) + terms * epsilon / 2 * std::abs(x * y);
   }
 
-  void expect_zeros(const trial& t, const attention_call& c, gradients& into) {
-    const auto all = [&](expectation& e, const array<float>& a, const operand& o,
-                         const extents& extent) {
-      if (o.data == nullptr) return;
-      extents points = extent;
-      for (std::size_t l = 0; l < points.size(); ++l)
-        if (o.stride[l] == 0) points[l] = 1;
-      // Loops that the operand lacks have stride 0, those of extent 1 that it has do not.
-      for_points(points, [&](const extents& i) { e.expect(a, offset(o, i), 0); });
-    };
-    all(query, into.query, c.query_gradient, t.extent);
-    all(key, into.key, c.key_gradient, t.extent);
-    all(value, into.value, c.value_gradient, t.extent);
-    all(bias, into.bias, c.bias_gradient, t.extent);
-    all(relative, into.relative, c.relative_gradient, extents_by_distance(t.p));
-    all(sink, into.sink, c.sink_gradient, t.extent);
-  }
-
   std::string differences(const gradients& g) const {
-    const auto of = [](const char* name, const expectation& e, const array<float>& a) {
-      const std::string differ = e.differences(a);
-      return differ.empty() ? "" : name + (" " + differ) + "; ";
-    };
-    return of("query", query, g.query) + of("key", key, g.key) + of("value", value, g.value) +
-           of("bias", bias, g.bias) + of("relative", relative, g.relative) +
-           of("sink", sink, g.sink);
+    std::string text;
+    for (std::size_t i = 0; i < all.size(); ++i)
+      if (const auto d = all[i].differences(g.all[i]); !d.empty())
+        text += gradients_of_call[i].name + (": " + d) + "; ";
+    return text;
   }
 };
 
@@ -380,7 +248,7 @@ struct expected_gradients {
 inline gradients run(const trial& t, const table& kernels, int parts = 1) {
   gradients all(t);
   attention_call c = t.call;
-  all.of(t.p, c);
+  all.request(t.o, c);
   const std::size_t bytes = attention_adjoint_scratch_bytes(c);
   const auto scratch = weft::allocate(bytes + 64);
   c.scratch = scratch.get();
@@ -396,12 +264,14 @@ inline gradients run(const trial& t, const table& kernels, int parts = 1) {
 
 inline void check(const problem& p) {
   const trial t(p);
-  gradients memory(t);
-  const expected_gradients expected(t, memory);
+  const expected_gradients expected(t);
   on_every_target([&](const table& kernels) {
     const std::string differences = expected.differences(run(t, kernels));
     BOOST_TEST(differences == "", differences << "of " << p);
   });
+}
+inline void check(const std::vector<problem>& all) {
+  for (const problem& p : all) check(p);
 }
 
 }  // namespace weft::kernels::adjoint_trials

@@ -80,37 +80,29 @@ BOOST_AUTO_TEST_CASE(hidden_keys_may_be_nan) {
 
 // Spoiled keys and values affect only the queries that see them.
 BOOST_AUTO_TEST_CASE(nan_and_infinity_in_hidden_keys_and_values_do_not_reach_the_result) {
-  std::vector<options> all;
-  const std::vector<std::int32_t> numbers{7, 0, 40, -3, 1000, 30};
-  for (const auto& [query, key] : {std::pair{1, 40}, {1, 700}, {3, 3}, {17, 40}, {60, 300}})
-    for (options o : bands({.batch = {2, 3}, .query = query, .key = key, .depth = 5})) {
-      const std::size_t n = all.size() / 4;
-      o.value = std::vector<std::ptrdiff_t>{20, 64, 1}[n % 3];
-      o.how = layouts[n % 4];
-      o.has_mask = n % 3 != 0;
-      o.mask_without = std::vector<unsigned>{0u, 1u, 16u, 17u}[n / 3 % 4];
-      o.has_bias = n % 4 == 0;
-      o.bias_without = std::vector<unsigned>{0u, 1u, 16u, 17u}[n % 4];
-      if (n % 5 == 0) o.distances = 21, o.origin = 12;
-      if (n % 2 == 0) o.lengths = numbers;
-      if (n % 5 < 2) o.begins = {5, 0, 30, 2};
-      o.for_each_query = n % 4 < 2;
-      if (n % 7 < 2) o.offset = numbers;
-      if (n % 11 < 2) o.soft_cap = 3;
-      if (n % 13 < 2) o.rate = 0.3;
-      o.shared_keys = n % 5 == 1;
-      const std::vector<std::ptrdiff_t> some{key - 1, 2, key / 2};
-      o.spoiled_values = some;
-      all.push_back(o);
-      o.spoiled_keys = some;
-      all.push_back(o);
-      o.spoiled_values.clear();
-      all.push_back(o);
-      for (std::ptrdiff_t j = 0; j < key; ++j) o.spoiled_values.push_back(j);
-      o.spoiled_keys = o.spoiled_values;
-      all.push_back(o);
-    }
-  check(all);
+  using choice = attention_option;
+  const auto spoil = [](bool keys, bool values, bool all) {
+    return [=](options& o) {
+      std::vector<std::ptrdiff_t> some{o.key - 1, 2, o.key / 2};
+      if (all)
+        for (std::ptrdiff_t j = 0; j < o.key; ++j) some.push_back(j);
+      if (keys) o.spoiled_keys = some;
+      if (values) o.spoiled_values = some;
+    };
+  };
+  const optional_loops loops{std::nullopt, 0, no_query, no_batch, no_query | no_batch};
+  check(pairwise<options>(
+      {.batch = {2, 3}, .depth = 5},
+      {queries_and_keys({{1, 40}, {1, 700}, {3, 3}, {17, 40}, {60, 300}}), in_bands,
+       std::vector<choice::value>{{"spoiled values", spoil(false, true, false)},
+                                  {"spoiled keys and values", spoil(true, true, false)},
+                                  {"spoiled keys", spoil(true, false, false)},
+                                  {"all are spoiled", spoil(true, true, true)}},
+       limits(), in_layouts, choice("value", &options::value, {20, 64, 1}),
+       choice("mask", &options::mask, loops), choice("bias", &options::bias, loops),
+       choice("relative", &options::relative, {std::nullopt, 0}),
+       choice("soft cap", &options::soft_cap, {0, 3}), choice("rate", &options::rate, {0, 0.3}),
+       choice("keys without", &options::key_without, {0, no_batch})}));
 }
 
 BOOST_AUTO_TEST_CASE(keys_that_no_query_sees_are_not_read) {

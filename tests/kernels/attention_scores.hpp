@@ -110,6 +110,7 @@ inline score_row::score score_of(const attention_call& c, const extents& index) 
 inline score_row scores_of(const attention_call& c, const extents& index) {
   score_row row;
   double highest = -score_row::infinity;
+  row.keys.reserve(static_cast<std::size_t>(c.extent[c.loops - 3]));
   for (std::ptrdiff_t j = 0; j < c.extent[c.loops - 3]; ++j) {
     row.keys.push_back(score_of(c, with_key(index, j)));
     if (!row.keys.back().hidden) highest = std::max(highest, row.keys.back().all);

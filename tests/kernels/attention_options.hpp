@@ -1,0 +1,286 @@
+// The options of attention, and the operands of a call with them.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <limits>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernels/arrays.hpp"
+#include "kernels/check.hpp"
+#include "kernels/pairwise.hpp"
+#include "weft/kernels/attention.hpp"
+#include "weft/kernels/philox.hpp"
+
+namespace weft::kernels {
+
+// Loops that an operand lacks, as bits: of the last four, then of the batch, the outermost first.
+enum without_loops : unsigned {
+  no_query = 1,
+  no_key = 2,
+  no_depth = 4,
+  no_value = 8,
+  no_outer = 16,
+  no_inner = 32,
+  no_batch = ~15u
+};
+
+struct attention_options {
+  std::string name{};  // the words for a case
+  extents batch{2};
+  std::ptrdiff_t query = 17, key = 17, depth = 20, value = 20;
+  layout how = layout::contiguous;
+  band seen{};
+  double soft_cap = 0;
+  // The loops that the operand lacks; absent, the call has none.
+  std::optional<unsigned> mask{}, bias{}, relative{}, sink{};
+  std::ptrdiff_t distances = 21, origin = 12;  // of the relative bias
+  // Values for the indices of the batch, repeated cyclically; if empty, the call has no such
+  // operand.
+  std::vector<std::int32_t> offset{}, begins{}, lengths{};
+  bool for_each_query = false;  // whether begins and lengths are numbers for the queries too
+  unsigned query_without = 0, key_without = 0, value_without = 0;
+  double rate = 0;  // of dropout; next, the layout of its element ids
+  layout numbered = layout::contiguous;
+  unsigned numbers_without = 0;
+  // Of the forward kernel.
+  bool has_statistics = true, narrow_keys = false, narrow_values = false;  // narrow: bfloat16
+  float range = 2;                                                         // of the queries
+  // Keys whose elements are NaN, and keys whose values alternate between NaN and infinity.
+  std::vector<std::ptrdiff_t> spoiled_keys{}, spoiled_values{};
+  // Of the adjoint: queries whose keys are all masked out, and which gradients are requested.
+  std::vector<std::ptrdiff_t> hidden{};
+  bool wants_bias = true, wants_relative = true, wants_sink = true;
+};
+
+inline std::ostream& operator<<(std::ostream& out, const band& b) {
+  return out << b.lowest << " to " << b.highest << " from " << b.offset;
+}
+inline std::ostream& operator<<(std::ostream& out, const attention_options& o) {
+  for (const std::ptrdiff_t n : o.batch) out << n << " x ";
+  return out << o.query << " queries, " << o.key << " keys, depths " << o.depth << " and "
+             << o.value << ", layout " << static_cast<int>(o.how) << ", band " << o.seen << o.name;
+}
+
+// Options for lists of cases.
+using attention_option = option<attention_options>;
+using optional_loops = std::vector<std::optional<unsigned>>;
+
+inline const attention_option in_layouts("layout", &attention_options::how,
+                                         {std::begin(layouts), std::end(layouts)});
+inline const std::vector<band> bands{{},
+                                     {PTRDIFF_MIN, 0, 0},
+                                     {-3, 0, 0},
+                                     {-40, 0, 0},
+                                     {-5, 5, 0},
+                                     {0, 0, 0},
+                                     {1, PTRDIFF_MAX, 0},
+                                     {PTRDIFF_MIN, -2, 0},
+                                     {PTRDIFF_MIN, 0, 30},
+                                     {-20, 0, 13},
+                                     {-4, 2, -9},
+                                     {3, 2, 0},
+                                     {PTRDIFF_MIN, PTRDIFF_MAX, 1000}};
+inline const attention_option in_bands("band", &attention_options::seen, bands);
+
+// Some queries and keys.
+inline attention_option queries_and_keys(
+    const std::vector<std::pair<std::ptrdiff_t, std::ptrdiff_t>>& all) {
+  std::vector<attention_option::value> values;
+  for (const auto& [query, key] : all)
+    values.push_back({"", [q = query, k = key](attention_options& o) { o.query = q, o.key = k; }});
+  return values;
+}
+
+// Positions and limits: KV caches that are filled to different lengths, padded sequences, sequences
+// one after another, and limits in no order, outside of the keys and empty.
+inline attention_option limits() {
+  std::vector<std::int32_t> first, last;
+  for (const std::int32_t length : {3, 40, 1, 100, 17})
+    for (std::int32_t i = 0, begin = static_cast<std::int32_t>(first.size()); i < length; ++i) {
+      first.push_back(begin);
+      last.push_back(begin + length);
+    }
+  constexpr std::int32_t most = std::numeric_limits<std::int32_t>::max();
+  const std::vector<std::int32_t> numbers{7, 0, 40, -3, 1000, most, 130, 1},
+      some{20, 0, 40, -3, 1000, 7, 130}, others{25, 3, 10, 2000, 1100, most, 131, -5, 60};
+  const auto set = [](auto offset, auto begins, auto lengths, bool for_each_query) {
+    return [=](attention_options& o) {
+      o.offset = offset, o.begins = begins, o.lengths = lengths;
+      o.for_each_query = for_each_query;
+    };
+  };
+  const std::vector<std::int32_t> none;
+  return std::vector<attention_option::value>{
+      {"no limits", set(none, none, none, false)},
+      {"offsets", set(numbers, none, none, false)},
+      {"offsets and lengths", set(numbers, none, numbers, false)},
+      {"lengths", set(none, none, numbers, false)},
+      {"begins", set(none, some, none, false)},
+      {"begins of each query", set(none, some, none, true)},
+      {"begins and lengths of each query", set(none, some, others, true)},
+      {"sequences", set(none, first, last, true)}};
+}
+
+// The distances of a relative bias: all of the queries and keys, which are set before; some, one,
+// and ranges that no distance falls into.
+inline attention_option distances() {
+  std::vector<attention_option::value> values{{"all distances", [](attention_options& o) {
+                                                 o.distances = o.query + o.key - 1;
+                                                 o.origin = o.query - 1;
+                                               }}};
+  for (const auto& [number, origin] : std::vector<std::pair<std::ptrdiff_t, std::ptrdiff_t>>{
+           {21, 12}, {33, 16}, {2, 0}, {1, 0}, {40, 39}, {9, -50}, {20, 700}})
+    values.push_back(
+        {words(number, " distances from ", origin),
+         [n = number, from = origin](attention_options& o) { o.distances = n, o.origin = from; }});
+  return values;
+}
+// None, and each with one of these sets of loops that it lacks.
+inline attention_option relative_biases(const std::vector<unsigned>& without) {
+  attention_option all = distances();
+  for (std::size_t i = 0; i < all.values.size(); ++i) {
+    auto& [name, set] = all.values[i];
+    const unsigned w = without[i % without.size()];
+    name += words(" without ", w);
+    set = [set = set, w](attention_options& o) { set(o), o.relative = w; };
+  }
+  all.values.push_back({"no relative bias", [](attention_options& o) { o.relative.reset(); }});
+  return all;
+}
+
+// Element ids are consecutive along the keys or along another loop.
+inline attention_option dropouts() {
+  std::vector<attention_option::value> values{
+      {"no dropout", [](attention_options& o) { o.rate = 0; }}};
+  for (const double rate : {0.1, 0.5, 0.9})
+    for (const layout numbered : layouts)
+      values.push_back({words("rate ", rate, " numbered ", static_cast<int>(numbered)),
+                        [=](attention_options& o) { o.rate = rate, o.numbered = numbered; }});
+  return values;
+}
+
+// The operands of attention, and the call. Arrays keep their memory when this is moved.
+struct attention_operands {
+  attention_options o;
+  extents extent;
+  array<float> query, key, value, g, bias, relative, sink, result, statistics;
+  array<bfloat16> narrow_key, narrow_value;
+  array<std::uint8_t> mask;
+  array<std::int32_t> offset, begins, lengths, ids;
+  attention_call call;
+
+  // Floats are of the given size.
+  explicit attention_operands(const attention_options& of, float size)
+      : o(of),
+        extent(with_extents(o.key)),
+        query(make<float>(no_key | no_value | o.query_without)),
+        key(make<float>(no_query | no_value | o.key_without)),
+        value(make<float>(no_query | no_depth | o.value_without)),
+        g(make<float>(no_key | no_depth)),
+        bias(make<float>(no_depth | no_value | o.bias.value_or(no_query | no_key | no_batch))),
+        relative(with_extents(o.distances), o.how,
+                 bits(no_depth | no_value | o.relative.value_or(no_query | no_key | no_batch))),
+        sink(make<float>(no_key | no_depth | no_value | o.sink.value_or(no_query | no_batch))),
+        result(make<float>(no_key | no_depth, true)),
+        statistics(make<float>(no_key | no_depth | no_value, true)),
+        narrow_key(make<bfloat16>(no_query | no_value | o.key_without)),
+        narrow_value(make<bfloat16>(no_query | no_depth | o.value_without)),
+        mask(make<std::uint8_t>(no_depth | no_value | o.mask.value_or(no_query | no_key))),
+        offset(numbers(o.offset, false)),
+        begins(numbers(o.begins, o.for_each_query)),
+        lengths(numbers(o.lengths, o.for_each_query)),
+        ids(extent, o.numbered, bits(no_depth | no_value | o.numbers_without)) {
+    unsigned seed = 0;
+    for (array<float>* a : {&query, &key, &value, &g, &bias, &relative, &sink}) {
+      fill(*a, ++seed);
+      for (float& x : a->memory) x *= size;
+    }
+    for (float& x : query.memory) x *= o.range / 2;
+    fill(mask, ++seed);
+    const attention_loops loop(static_cast<int>(extent.size()));
+    for (const std::ptrdiff_t i : o.hidden) set(mask, loop.query, i, [](auto) { return 0; });
+    for (const std::ptrdiff_t j : o.spoiled_keys) set(key, loop.key, j, [](auto) { return NAN; });
+    for (const std::ptrdiff_t j : o.spoiled_values)
+      set(value, loop.key, j,
+          [&](const extents& at) { return at.back() % 2 == 0 || o.rate > 0 ? NAN : infinity; });
+    const auto narrow = [](const array<float>& from, array<bfloat16>& to) {
+      std::transform(from.memory.begin(), from.memory.end(), to.memory.begin(),
+                     [](float x) { return bfloat16(x); });
+    };
+    narrow(key, narrow_key);
+    narrow(value, narrow_value);
+    call.loops = static_cast<int>(extent.size());
+    std::copy(extent.begin(), extent.end(), call.extent);
+    call.query = query.as_operand();
+    call.key = o.narrow_keys ? narrow_key.as_operand() : key.as_operand();
+    call.value = o.narrow_values ? narrow_value.as_operand() : value.as_operand();
+    call.g = g.as_operand();
+    if (o.mask) call.mask = mask.as_operand();
+    if (o.bias) call.bias = bias.as_operand();
+    if (o.relative) {
+      call.relative = relative.as_operand();
+      call.distances = o.distances;
+      call.origin = o.origin;
+    }
+    if (o.sink) call.sink = sink.as_operand();
+    if (!o.offset.empty()) call.offset = offset.as_operand();
+    if (!o.begins.empty()) call.begins = begins.as_operand();
+    if (!o.lengths.empty()) call.lengths = lengths.as_operand();
+    if (o.rate > 0) {
+      std::copy(ids.stride.begin(), ids.stride.end(), call.element_ids.stride);
+      call.drop = {0x89abcdef, weft::drop_threshold(o.rate)};
+      call.random = {0x0123456789abcdef, 0xfedcba9876543210};
+    }
+    call.result = result.as_operand();
+    if (o.has_statistics) call.statistics = statistics.as_operand();
+    call.scale = 0.25;
+    call.soft_cap = o.soft_cap;
+    call.visible = o.seen;
+  }
+  attention_operands(attention_operands&&) = default;
+
+  // With so many keys, or distances.
+  extents with_extents(std::ptrdiff_t keys) const {
+    extents all = o.batch;
+    all.insert(all.end(), {o.query, keys, o.depth, o.value});
+    return all;
+  }
+  unsigned bits(unsigned without) const {
+    const auto batch = static_cast<unsigned>(o.batch.size());
+    return (without >> 4 & ((1u << batch) - 1)) | (without & 15u) << batch;
+  }
+  template <class T>
+  array<T> make(unsigned without, bool is_result = false) const {
+    return array<T>(extent, o.how, bits(without), is_result);
+  }
+
+ private:
+  array<std::int32_t> numbers(const std::vector<std::int32_t>& some, bool for_each_query) const {
+    auto a = make<std::int32_t>((for_each_query ? 0u : no_query) | no_key | no_depth | no_value);
+    for (std::size_t i = 0; i < a.memory.size() && !some.empty(); ++i)
+      a.memory[i] = some[i % some.size()];
+    return a;
+  }
+  // Sets the elements with this index in a loop, if it has it.
+  template <class T, class F>
+  void set(array<T>& a, int loop, std::ptrdiff_t index, F to) const {
+    extents own = extent;
+    if (index < 0 || index >= own[static_cast<std::size_t>(loop)]) return;
+    for (std::size_t l = 0; l < own.size(); ++l)
+      if (a.stride[l] == 0 || static_cast<int>(l) == loop) own[l] = 1;
+    for_points(own, [&](extents at) {
+      at[static_cast<std::size_t>(loop)] = index;
+      a.memory[static_cast<std::size_t>(weft::kernels::offset(a.as_operand(), at))] =
+          static_cast<T>(to(at));
+    });
+  }
+};
+
+}  // namespace weft::kernels
