@@ -1,4 +1,5 @@
 #include "passes/attended.hpp"
+#include "support/operands.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -33,7 +34,7 @@ std::string description(const graph& g) {
   int operands = 3;
   for (auto const& [option, name] : names)
     if (has_option(n, option)) text << ' ' << name, ++operands;
-  if (n.operands != operands) text << " of " << n.operands << " operands";
+  if (operand_count(n) != operands) text << " of " << operand_count(n) << " operands";
   if (soft_cap_of(n) != 0) text << " cap " << soft_cap_of(n);
   if (length_more(n) != 0) text << " more " << length_more(n);
   if (relative_origin(n) != 0) text << " origin " << relative_origin(n);

@@ -8,12 +8,14 @@
 #include "examples/char_lm/model.hpp"
 #include "passes/graphs.hpp"
 #include "support/live_ranges.hpp"
+#include "support/operands.hpp"
 #include "support/trial.hpp"
 #include "weft/weft.hpp"
 
 namespace {
 
 using weft::op, weft::testing::kept, weft::testing::output_node;
+using weft::testing::operand_count, weft::testing::operand_of;
 
 struct Rows : weft::axis<17> {};
 struct Columns : weft::axis<17> {};
@@ -29,8 +31,8 @@ std::unique_ptr<const weft::memory_plan> planned(const weft::graph& g) {
 // axes with the same strides. `by` is `id`, or an operation of the fusion group that ends with it.
 bool in_step(const weft::graph& g, const weft::memory_plan& p, int id, int by, int j) {
   weft::node const& n = g.nodes[id];
-  int const operand = g.nodes[by].operand[j];
-  if (!weft::reads_before_writing(g.nodes[by].kind, g.nodes[by].operands, j)) return false;
+  int const operand = operand_of(g.nodes[by], j);
+  if (!weft::reads_before_writing(g.nodes[by].kind, operand_count(g.nodes[by]), j)) return false;
   if (!(g.nodes[operand].axes == n.axes) || p.of[operand].offset != p.of[id].offset) return false;
   if (weft::bytes(g.nodes[operand].type) != weft::bytes(n.type)) return false;
   return std::equal(p.of[operand].stride, p.of[operand].stride + n.axes.count, p.of[id].stride);
@@ -63,8 +65,8 @@ void check_plan(const weft::graph& g) {
       if (until == from) {
         fine = from == j;
         for (int m = 0; m <= j; ++m)
-          for (int k = 0; k < g.nodes[m].operands; ++k)
-            if (int const operand = g.nodes[m].operand[k];
+          for (int k = 0; k < operand_count(g.nodes[m]); ++k)
+            if (int const operand = operand_of(g.nodes[m], k);
                 computed_in[static_cast<std::size_t>(m)] == j && of[operand].root == i)
               fine = fine && in_step(g, *plan, j, m, k);
       }
@@ -133,9 +135,9 @@ constexpr bool parts_are_computed_in_place() {
   weft::memory_plan const p = weft::plan(g);
   int const all = g.outputs[0].node;
   weft::node const& n = g.nodes[all];
-  auto const in_place = [&](int j) { return p.of[n.operand[j]].root == all; };
+  auto const in_place = [&](int j) { return p.of[operand_of(n, j)].root == all; };
   return in_place(0) && !in_place(1) && in_place(2) && !in_place(3) &&
-         p.of[n.operand[2]].offset == p.of[all].offset + 2 * 17 * 17 * 4;
+         p.of[operand_of(n, 2)].offset == p.of[all].offset + 2 * 17 * 17 * 4;
 }
 static_assert(parts_are_computed_in_place());
 
@@ -220,7 +222,7 @@ BOOST_AUTO_TEST_CASE(a_sum_with_its_own_transpose_is_not_computed_in_place) {
   auto const p = planned(*g);
   for (int i = 0; i < g->count; ++i)
     if (g->nodes[i].kind == op::add)
-      BOOST_TEST(p->of[i].offset != p->of[g->nodes[i].operand[0]].offset);
+      BOOST_TEST(p->of[i].offset != p->of[operand_of(g->nodes[i], 0)].offset);
   check_plan(*g);
   weft::testing::trial<weft::inference<symmetric>>();
 }

@@ -8,12 +8,14 @@
 
 #include "examples/char_lm/model.hpp"
 #include "passes/graphs.hpp"
+#include "support/operands.hpp"
 #include "support/trial.hpp"
 #include "weft/weft.hpp"
 
 namespace {
 
 using weft::op, weft::testing::count, weft::testing::kept, weft::testing::output_node;
+using weft::testing::operand_of;
 
 struct Rows : weft::axis<3> {};
 struct Again : weft::axis<3> {};
@@ -72,7 +74,7 @@ static_assert(count(simplified<scaled>(), op::constant) == 1);
 static_assert(simplified<scaled>().count == 3);
 constexpr double scale() {
   weft::graph const g = simplified<scaled>();
-  return constant_value(g.nodes[output_node(g).operand[1]]);
+  return constant_value(g.nodes[operand_of(output_node(g), 1)]);
 }
 static_assert(scale() == 8);
 
@@ -93,7 +95,7 @@ struct folded {
 };
 constexpr double folded_to() {
   weft::graph const g = simplified<folded>();
-  return g.count == 3 ? constant_value(g.nodes[output_node(g).operand[1]]) : -1;
+  return g.count == 3 ? constant_value(g.nodes[operand_of(output_node(g), 1)]) : -1;
 }
 static_assert(folded_to() == 3);
 

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "support/operands.hpp"
 #include "weft/weft.hpp"
 
 namespace {
@@ -14,11 +15,12 @@ struct In : weft::axis<4> {};
 struct Out : weft::axis<2> {};
 
 using weft::axes_of, weft::graph, weft::make_node, weft::node, weft::op, weft::shape;
+using weft::testing::add_operand, weft::testing::set_operand;
 
 int emit(graph& g, op kind, const weft::axis_list& axes, std::initializer_list<int> operands = {}) {
   node n = make_node(kind);
   n.axes = axes;
-  for (int const id : operands) n.operand[n.operands++] = id;
+  for (int const id : operands) add_operand(n, id);
   return g.emit(n);
 }
 
@@ -34,8 +36,7 @@ struct well_formed {
   int sum() {
     node n = make_node(op::sum, axes_of(shape<Out>()));
     n.axes = axes_of(shape<Rows>());
-    n.operands = 1;
-    n.operand[0] = z;
+    add_operand(n, z);
     return g->emit(n);
   }
   node& at(int id) { return g->nodes[id]; }
@@ -49,8 +50,7 @@ struct well_formed {
       node n = make_node(kind);
       n.axes = of_step;
       n.region = static_cast<std::int16_t>(region);
-      n.operands = 1;
-      n.operand[0] = operand;
+      add_operand(n, operand);
       return n;
     };
     node n = in_body(op::scan_slice, z);
@@ -83,7 +83,7 @@ BOOST_AUTO_TEST_CASE(a_well_formed_graph_has_no_fault) {
 
 BOOST_AUTO_TEST_CASE(an_operand_has_to_come_before_its_user) {
   well_formed m;
-  m.at(m.y).operand[1] = m.z;
+  set_operand(m.at(m.y), 1, m.z);
   BOOST_TEST(m.fault() == "2: an operand that does not come before it");
 }
 
@@ -140,14 +140,14 @@ BOOST_AUTO_TEST_CASE(a_node_is_in_the_scan_of_its_operands) {
 BOOST_AUTO_TEST_CASE(values_of_a_scan_leave_it_by_what_collects_them) {
   well_formed m;
   m.add_scan();
-  m.at(m.collect).operand[0] = m.z;
+  set_operand(m.at(m.collect), 0, m.z);
   BOOST_TEST(m.fault() == "10: an operand of another scan");
 }
 
 BOOST_AUTO_TEST_CASE(a_step_sets_a_carry) {
   well_formed m;
   m.add_scan();
-  m.at(m.yield).operand[0] = m.slice;
+  set_operand(m.at(m.yield), 0, m.slice);
   BOOST_TEST(m.fault() == "9: an operand that is no carry");
 }
 

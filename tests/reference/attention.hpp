@@ -10,6 +10,7 @@
 
 #include "reference/elementwise.hpp"
 #include "reference/tensors.hpp"
+#include "support/operands.hpp"
 #include "weft/graph/attention.hpp"
 
 namespace weft::reference {
@@ -34,10 +35,11 @@ inline attention_values attention(const graph& g, const node& n, const lengths& 
                                   const attention_operands& x,
                                   const kernels::random_state& random) {
   attention_axes const axes = attention_axes_of(g, n);
-  node const& forward = n.kind == op::attention ? n : g.nodes[n.operand[3]];
+  node const& forward = n.kind == op::attention ? n : g.nodes[testing::operand_of(n, 3)];
   auto const dense = [&](int node) { return node < 0 ? layout() : layout(g.nodes[node].axes, of); };
-  layout const of_query = dense(n.operand[0]), of_key = dense(n.operand[1]),
-               of_value = dense(n.operand[2]),
+  layout const of_query = dense(testing::operand_of(n, 0)),
+               of_key = dense(testing::operand_of(n, 1)),
+               of_value = dense(testing::operand_of(n, 2)),
                of_mask = dense(find_option(n, attention_option::mask)),
                of_bias = dense(find_option(n, attention_option::bias)),
                of_offset = dense(find_option(n, attention_option::offset)),

@@ -9,6 +9,7 @@
 #include "reference/attention.hpp"
 #include "reference/lengths.hpp"
 #include "reference/tensors.hpp"
+#include "support/operands.hpp"
 #include "weft/graph/attention.hpp"
 
 namespace weft::reference::detail {
@@ -23,24 +24,25 @@ struct evaluation_state {
 
   layout dense(const axis_list& list) const { return {list, of}; }
   const axis_list& axes_of(const node& n, int operand) const {
-    return g.nodes[n.operand[operand]].axes;
+    return g.nodes[testing::operand_of(n, operand)].axes;
   }
   layout layout_of(const node& n, int operand) const {
-    return operand < n.operands ? dense(axes_of(n, operand)) : layout();
+    return operand < testing::operand_count(n) ? dense(axes_of(n, operand)) : layout();
   }
   // An operand's elements; a single 0 if the operation does not have it.
   const double* data(const node& n, int operand) const {
     static constexpr double none = 0;
-    return operand < n.operands ? all[static_cast<std::size_t>(n.operand[operand])].data.data()
-                                : &none;
+    return operand < testing::operand_count(n)
+               ? all[static_cast<std::size_t>(testing::operand_of(n, operand))].data.data()
+               : &none;
   }
   attention_operands attention_operands_of(const node& n) const {
     auto const data_of = [&](int id) {
       return id < 0 ? nullptr : all[static_cast<std::size_t>(id)].data.data();
     };
-    return {data_of(n.operand[0]),
-            data_of(n.operand[1]),
-            data_of(n.operand[2]),
+    return {data_of(testing::operand_of(n, 0)),
+            data_of(testing::operand_of(n, 1)),
+            data_of(testing::operand_of(n, 2)),
             data_of(find_option(n, attention_option::mask)),
             data_of(find_option(n, attention_option::bias)),
             data_of(find_option(n, attention_option::offset)),
@@ -49,7 +51,7 @@ struct evaluation_state {
             data_of(find_option(n, attention_option::relative)),
             data_of(find_option(n, attention_option::sink)),
             data_of(find_option(n, attention_option::dropout)),
-            data_of(n.kind == op::attention ? -1 : n.operand[4])};
+            data_of(n.kind == op::attention ? -1 : testing::operand_of(n, 4))};
   }
 
   values given_values(const leaf& l, const bindings::map& from, std::size_t size) const {

@@ -8,6 +8,7 @@
 #include "reference/elementwise.hpp"
 #include "reference/operations.hpp"
 #include "reference/rowwise.hpp"
+#include "support/operands.hpp"
 #include "weft/graph/scan.hpp"
 
 namespace weft::reference {
@@ -37,7 +38,7 @@ struct compute_of_operation {
     }
   }
   static void dropout(const computation& c) {
-    node const& ids = c.g.nodes[c.n.operand[1]];
+    node const& ids = c.g.nodes[testing::operand_of(c.n, 1)];
     for_each(c.own, c.of, {c.result, c.of_x, c.of_y}, [&](auto i, auto x, auto id) {
       double const share = kept_share(ids, c.given.random, c.y[id]);
       c.r[i] = share == 0 ? 0 : share * c.x[x];  // NaN is dropped too
@@ -49,7 +50,7 @@ struct compute_of_operation {
              [&](auto i, auto x, auto y, auto z, auto w) {
                std::size_t const first[]{x, y, z, w};
                std::array<std::vector<double>, 4> rows;
-               for (int o = 0; o < c.n.operands; ++o) {
+               for (int o = 0; o < testing::operand_count(c.n); ++o) {
                  auto const at = static_cast<std::size_t>(o);
                  for_each(along, c.of, {c.layout_of(c.n, o)},
                           [&](auto j) { rows[at].push_back(c.data(c.n, o)[first[at] + j]); });
@@ -104,7 +105,8 @@ class evaluation {
           of_node(i) = compute(n);
         if (seen) seen(i, all_);
       }
-      each(op::yield, [&](int i, const node& n) { of_node(n.operand[0]) = of_node(i); });
+      each(op::yield,
+           [&](int i, const node& n) { of_node(testing::operand_of(n, 0)) = of_node(i); });
     }
   }
   void write_step(const node& n, values& whole) const {

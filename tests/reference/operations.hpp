@@ -12,6 +12,7 @@
 #include "reference/computation.hpp"
 #include "reference/elementwise.hpp"
 #include "reference/rowwise.hpp"
+#include "support/operands.hpp"
 #include "weft/graph/rotation.hpp"
 
 namespace weft::reference::detail {
@@ -74,7 +75,8 @@ struct computed<op::update_rows> : computation {
     for_each(put_in_place(own, into, row), of, {to, of_y, of_z, layout_of(n, 3), which},
              [&](auto i, auto a, auto b, auto c, auto p) {
                double const place = z[b] + static_cast<double>(p);
-               bool const counts = n.operands < 4 || static_cast<double>(p) < data(n, 3)[c];
+               bool const counts =
+                   testing::operand_count(n) < 4 || static_cast<double>(p) < data(n, 3)[c];
                if (counts && place >= 0 && place < static_cast<double>(of(into)))
                  r[i + static_cast<std::size_t>(place) * stride] = y[a];
              });
@@ -94,7 +96,7 @@ struct computed<op::element_ids> : computation {
 };
 template <>
 struct computed<op::rename> : computation {  // the same elements in the same order
-  void run() const { v = all[static_cast<std::size_t>(n.operand[0])]; }
+  void run() const { v = all[static_cast<std::size_t>(testing::operand_of(n, 0))]; }
 };
 template <>
 struct computed<op::split> : computed<op::rename> {};
@@ -172,7 +174,7 @@ struct computed<op::concatenate> : computation {
   void run() const {
     auto const* const axis = whole_axis(g, n);
     std::size_t first = 0;
-    for (int p = 0; p < n.operands; ++p) {
+    for (int p = 0; p < testing::operand_count(n); ++p) {
       auto const* const part = concatenated_axes(n).at[p];
       double const* const from = data(n, p);
       layout whole = result;
@@ -196,8 +198,9 @@ struct computed<op::length> : computation {
 template <>
 struct computed<op::sum> : computation {
   void run() const {
-    for_each(united(n.axes, axes_of(n, 0)), of, {result, of_x, of_y},
-             [&](auto i, auto a, auto b) { r[i] += n.operands == 1 ? x[a] : x[a] * y[b]; });
+    for_each(united(n.axes, axes_of(n, 0)), of, {result, of_x, of_y}, [&](auto i, auto a, auto b) {
+      r[i] += testing::operand_count(n) == 1 ? x[a] : x[a] * y[b];
+    });
   }
 };
 template <>
@@ -214,7 +217,7 @@ struct computed<op::dot> : computation {
     for_each(united(n.axes, axes_of(n, 0), axes_of(n, 1)), of, {result, of_x, of_y},
              [&](auto i, auto a, auto b) { r[i] += x[a] * y[b]; });
     for (double& e : v.data) e *= n.scale;
-    for (int addend = 2; addend < n.operands; ++addend)
+    for (int addend = 2; addend < testing::operand_count(n); ++addend)
       for_each(own, of, {result, layout_of(n, addend)},
                [&](auto i, auto a) { r[i] += data(n, addend)[a]; });
     for (double& e : v.data) e = elementwise(make_node(n.epilogue), e, 0, 0);
@@ -243,7 +246,7 @@ struct computed<op::attention_adjoint> : computation {  // its results, concaten
 template <>
 struct computed<op::get_result> : computation {
   void run() const {
-    attention_parts const parts = parts_of(g.nodes[n.operand[0]]);
+    attention_parts const parts = parts_of(g.nodes[testing::operand_of(n, 0)]);
     std::size_t first = 0;
     for (int j = 0; j < result_index(n); ++j) first += dense(g.nodes[parts.of[j]].axes).size();
     std::copy_n(x + first, v.data.size(), r);
@@ -321,7 +324,7 @@ struct computed<op::scatter_add> : computation {
 template <>
 struct computed<op::norm_parameter_gradient> : computation {
   void run() const {
-    node const& adjoint = g.nodes[n.operand[0]];
+    node const& adjoint = g.nodes[testing::operand_of(n, 0)];
     axes const along = to_axes(row_axes(adjoint));
     layout const at_x = layout_of(adjoint, 0), at_g = layout_of(adjoint, 1);
     node normal = adjoint;

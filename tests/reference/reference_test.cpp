@@ -8,6 +8,7 @@
 #include <limits>
 #include <memory>
 
+#include "support/operands.hpp"
 #include "weft/axes/axis.hpp"
 
 namespace {
@@ -70,7 +71,7 @@ struct test_graph {
     node n = make_node(kind, axes(named));
     n.type = type;
     n.axes = axes(over);
-    for (int const id : operands) n.operand[n.operands++] = id;
+    for (int const id : operands) weft::testing::add_operand(n, id);
     n.start = start;
     n.scalar = scalar;
     return emit(n);
@@ -117,7 +118,7 @@ double scalar(op kind, doubles operands, dtype type = dtype::float32) {
   test_graph t;
   node n = make_node(kind);
   n.type = type;
-  for (double const x : operands) n.operand[n.operands++] = t.constant(x);
+  for (double const x : operands) weft::testing::add_operand(n, t.constant(x));
   t.emit(n);
   return t.run().at(0);
 }

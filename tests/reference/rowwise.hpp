@@ -11,6 +11,7 @@
 
 #include "reference/elementwise.hpp"
 #include "reference/rounding.hpp"
+#include "support/operands.hpp"
 
 namespace weft::reference {
 
@@ -199,12 +200,13 @@ inline std::vector<double> rowwise_with_others(const node& n,
     plus(y, third);
     return y;
   }
-  if (n.kind == op::log_softmax_adjoint && n.operands == 3) {  // y, g, index of g's element
+  if (n.kind == op::log_softmax_adjoint &&
+      testing::operand_count(n) == 3) {  // y, g, index of g's element
     for (std::size_t i = 0; i < third.size(); ++i)
       if (third[i] != static_cast<double>(i)) second[i] = 0;
     return rowwise(n, x, second);
   }
-  if (n.operands == 1) return rowwise(n, x, none);
+  if (testing::operand_count(n) == 1) return rowwise(n, x, none);
   times(second, third);  // the adjoint of a normalisation: x, g, gain, addend
   std::vector<double> y = rowwise(n, x, second);
   plus(y, fourth);

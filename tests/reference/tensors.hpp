@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "support/operands.hpp"
 #include "weft/graph/graph.hpp"
 #include "weft/kernels/philox.hpp"
 
@@ -94,24 +95,24 @@ inline const axis_info* own_axis(const axis_list& list, const axis_list& other,
 }
 // slice, pad: the axis of the part; the axis of the whole is sliced_axis.
 inline const axis_info* part_axis(const graph& g, const node& n) {
-  axis_list const& operand = g.nodes[n.operand[0]].axes;
+  axis_list const& operand = g.nodes[testing::operand_of(n, 0)].axes;
   return n.kind == op::slice ? own_axis(n.axes, operand, sliced_axis(n))
                              : own_axis(operand, n.axes, sliced_axis(n));
 }
 // split: the operand's axis, which has the position of the result's outermost new axis.
 inline const axis_info* split_axis(const graph& g, const node& n) {
-  return g.nodes[n.operand[0]].axes.at[n.axes.find(split_axes(n).at[0])];
+  return g.nodes[testing::operand_of(n, 0)].axes.at[n.axes.find(split_axes(n).at[0])];
 }
 // merge: the result's new axis, which may be one of those merged.
 inline const axis_info* merged_axis(const graph& g, const node& n) {
   axis_list const& parts = merged_axes(n);
   for (int i = 0; i < parts.count; ++i)
     if (n.axes.contains(parts.at[i])) return parts.at[i];
-  return own_axis(n.axes, g.nodes[n.operand[0]].axes, nullptr);
+  return own_axis(n.axes, g.nodes[testing::operand_of(n, 0)].axes, nullptr);
 }
 // concatenate: the axis of the whole, which has the position of operand 0's part.
 inline const axis_info* whole_axis(const graph& g, const node& n) {
-  return n.axes.at[g.nodes[n.operand[0]].axes.find(concatenated_axes(n).at[0])];
+  return n.axes.at[g.nodes[testing::operand_of(n, 0)].axes.find(concatenated_axes(n).at[0])];
 }
 
 inline std::size_t product(const lengths& of, const axis_list& list) {

@@ -14,6 +14,7 @@
 #include "reference/operations.hpp"
 #include "reference/rowwise.hpp"
 #include "support/greater_error.hpp"
+#include "support/operands.hpp"
 
 namespace weft::testing {
 
@@ -26,7 +27,7 @@ class error_analysis {
   error_analysis(const graph& g, const reference::lengths& of)
       : g_(g), of_(of), error_(static_cast<std::size_t>(g.count)) {
     for (int i = 0; i < g.count; ++i)
-      if (g.nodes[i].kind == op::yield) next_of_[g.nodes[i].operand[0]] = i;
+      if (g.nodes[i].kind == op::yield) next_of_[operand_of(g.nodes[i], 0)] = i;
   }
 
   // Computes the error bound of node i, whose values are now known.
@@ -60,11 +61,12 @@ class error_analysis {
   }
   double most(int id) const { return range_of(id).most(); }
   double error(const node& n, int operand) const {
-    return operand < n.operands ? error_[static_cast<std::size_t>(n.operand[operand])] : 0;
+    return operand < operand_count(n) ? error_[static_cast<std::size_t>(operand_of(n, operand))]
+                                      : 0;
   }
   double largest_error(const node& n) const {
     double e = 0;
-    for (int j = 0; j < n.operands; ++j) e = std::max(e, error(n, j));
+    for (int j = 0; j < operand_count(n); ++j) e = std::max(e, error(n, j));
     return e;
   }
   ref::layout layout(int id) const { return {g_.nodes[id].axes, of_}; }
@@ -74,7 +76,7 @@ class error_analysis {
     double const e = error(n, 0) + error(n, 1);
     if (e == 0) return;
     if (!is_comparison(n.kind)) throw std::logic_error("integers made from rounded numbers");
-    int const x = n.operand[0], y = n.operand[1];
+    int const x = operand_of(n, 0), y = operand_of(n, 1);
     ref::for_each(ref::to_axes(n.axes), of_, {layout(x), layout(y)}, [&](auto a, auto b) {
       double const apart = std::abs(data(x)[a] - data(y)[b]);
       if (apart != 0 && apart <= e) throw std::logic_error("a comparison too close to call");
@@ -95,9 +97,10 @@ class error_analysis {
   // The number of terms in each sum.
   double terms(const node& n) const {
     double count = 1;
-    for (auto const* axis : ref::without(
-             ref::united(g_.nodes[n.operand[0]].axes, g_.nodes[n.operand[n.operands - 1]].axes),
-             ref::to_axes(n.axes)))
+    for (auto const* axis :
+         ref::without(ref::united(g_.nodes[operand_of(n, 0)].axes,
+                                  g_.nodes[operand_of(n, operand_count(n) - 1)].axes),
+                      ref::to_axes(n.axes)))
       count *= static_cast<double>(of_(axis));
     return count;
   }
@@ -105,12 +108,12 @@ class error_analysis {
   template <op K>
   double bound_of(const node& n, int id) const {
     if (data(id).empty()) return 0;
-    int const x = n.operand[0];
-    int const y = n.operands > 1 ? n.operand[1] : x;
+    int const x = operand_of(n, 0);
+    int const y = operand_count(n) > 1 ? operand_of(n, 1) : x;
     double const ex = error(n, 0), ey = error(n, 1);
     double const r = most(id);
-    range const at = n.operands > 0 ? range_of(x) : range{};
-    double const mx = at.most(), my = n.operands > 1 ? most(y) : 0;
+    range const at = operand_count(n) > 0 ? range_of(x) : range{};
+    double const mx = at.most(), my = operand_count(n) > 1 ? most(y) : 0;
     if constexpr (is_rowwise(K)) {
       return rowwise(n, r, ex, ey);
     } else if constexpr (K == op::input || K == op::parameter || K == op::state ||
@@ -138,7 +141,7 @@ class error_analysis {
     } else if constexpr (K == op::carry || K == op::scan_result) {
       // the initial value at the first step, then that of the step before
       int const carry = n.kind == op::carry ? id : x;
-      int const from = begun_.contains(carry) ? next_of_.at(carry) : g_.nodes[carry].operand[0];
+      int const from = begun_.contains(carry) ? next_of_.at(carry) : operand_of(g_.nodes[carry], 0);
       return error_[static_cast<std::size_t>(from)];
     } else if constexpr (K == op::yield) {
       return ey;
@@ -186,13 +189,13 @@ class error_analysis {
     } else if constexpr (K == op::norm_parameter_gradient) {
       // of g, or of g * normalize(x)
       node const& adjoint = g_.nodes[x];
-      ref::row_range const rows_of_x = rows_of(adjoint, adjoint.operand[0]);
-      double const k = static_cast<double>(data(adjoint.operand[1]).size()) / rows_of_x.length;
+      ref::row_range const rows_of_x = rows_of(adjoint, operand_of(adjoint, 0));
+      double const k = static_cast<double>(data(operand_of(adjoint, 1)).size()) / rows_of_x.length;
       double const eg = error(adjoint, 1);
       ref::normal_errors const e = norm_parameter(n) == 0
                                        ? ref::errors_of_normal(rows_of_x, error(adjoint, 0))
                                        : ref::normal_errors{0, 0, 1};
-      double const most_g = most(adjoint.operand[1]);
+      double const most_g = most(operand_of(adjoint, 1));
       return k * (eg * (e.most_h + e.h) + most_g * e.h + ref::gamma(4) * most_g * e.most_h) +
              ref::summation(k) * k * most_g * e.most_h;
     } else if constexpr (K == op::dot) {
@@ -210,7 +213,7 @@ class error_analysis {
       return scatter(n, ex);
     } else if constexpr (K == op::rotate) {
       // two products each, or unchanged
-      int const sine = n.operand[2];
+      int const sine = operand_of(n, 2);
       double const es = error(n, 2), angle = my + most(sine);
       return std::max(ex, ex * (angle + ey + es) + mx * (ey + es) + ref::gamma(3) * mx * angle);
     } else if constexpr (K == op::rotate_adjoint) {
@@ -244,16 +247,18 @@ class error_analysis {
   double at_corners(const node& n, int id) const {
     double most = 0;
     if (largest_error(n) == 0) return most;
-    auto const of = [&](int j) { return j < n.operands ? layout(n.operand[j]) : ref::layout(); };
+    auto const of = [&](int j) {
+      return j < operand_count(n) ? layout(operand_of(n, j)) : ref::layout();
+    };
     ref::for_each(ref::to_axes(n.axes), of_, {layout(id), of(0), of(1), of(2)},
                   [&](auto i, auto a, auto b, auto c) {
                     std::size_t const at[]{a, b, c};
                     double const exact = data(id)[i];
                     if (!std::isfinite(exact)) return;
-                    for (unsigned corner = 0; corner < 1u << n.operands; ++corner) {
+                    for (unsigned corner = 0; corner < 1u << operand_count(n); ++corner) {
                       double x[3]{};
-                      for (int j = 0; j < n.operands; ++j)
-                        x[j] = data(n.operand[j])[at[j]] +
+                      for (int j = 0; j < operand_count(n); ++j)
+                        x[j] = data(operand_of(n, j))[at[j]] +
                                ((corner >> j & 1) != 0 ? error(n, j) : -error(n, j));
                       double const moved = ref::elementwise(n, x[0], x[1], x[2]);
                       most = greater_error(most, std::abs(moved - exact));
@@ -269,17 +274,18 @@ class error_analysis {
     std::size_t const stride = table.take(indexed);
     auto const size = static_cast<double>(of_(indexed));
     std::vector<double> sums(ref::product(of_, n.axes)), counts(sums.size());
-    auto const& g = data(n.operand[0]);
-    auto const& indices = data(n.operand[1]);
-    ref::for_each(
-        ref::without(ref::united(g_.nodes[n.operand[0]].axes, g_.nodes[n.operand[1]].axes, n.axes),
-                     {indexed}),
-        of_, {table, layout(n.operand[0]), layout(n.operand[1])}, [&](auto i, auto a, auto b) {
-          if (indices[b] < 0 || indices[b] >= size) return;
-          auto const at = i + static_cast<std::size_t>(indices[b]) * stride;
-          sums[at] += std::abs(g[a]);
-          counts[at] += 1;
-        });
+    auto const& g = data(operand_of(n, 0));
+    auto const& indices = data(operand_of(n, 1));
+    ref::for_each(ref::without(ref::united(g_.nodes[operand_of(n, 0)].axes,
+                                           g_.nodes[operand_of(n, 1)].axes, n.axes),
+                               {indexed}),
+                  of_, {table, layout(operand_of(n, 0)), layout(operand_of(n, 1))},
+                  [&](auto i, auto a, auto b) {
+                    if (indices[b] < 0 || indices[b] >= size) return;
+                    auto const at = i + static_cast<std::size_t>(indices[b]) * stride;
+                    sums[at] += std::abs(g[a]);
+                    counts[at] += 1;
+                  });
     double e = 0;
     for (std::size_t i = 0; i < sums.size(); ++i)
       e = std::max(e, counts[i] * ex + ref::gamma(counts[i]) * sums[i]);
@@ -299,9 +305,9 @@ class error_analysis {
     return all;
   }
   double rowwise(const node& n, double r, double ex, double eg) const {
-    ref::row_errors const e{rows_of(n, n.operand[0]),
-                            n.operands > 1 ? rows_of(n, n.operand[1]) : ref::row_range(), ex, eg,
-                            r};
+    ref::row_errors const e{rows_of(n, operand_of(n, 0)),
+                            operand_count(n) > 1 ? rows_of(n, operand_of(n, 1)) : ref::row_range(),
+                            ex, eg, r};
     return e.x.length == 0 ? 0 : ref::rowwise_operations[n.kind].error(e);
   }
 

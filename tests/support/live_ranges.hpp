@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "support/operands.hpp"
 #include "weft/passes/plan.hpp"
 
 namespace weft::testing {
@@ -29,8 +30,8 @@ struct live_ranges {
     };
     for (int i = g.count; i-- > 0;) {
       if (!g.nodes[i].fused) at(computed_in, i) = i;
-      for (int j = 0; j < g.nodes[i].operands; ++j)
-        at(computed_in, g.nodes[i].operand[j]) = at(computed_in, i);
+      for (int j = 0; j < operand_count(g.nodes[i]); ++j)
+        at(computed_in, operand_of(g.nodes[i], j)) = at(computed_in, i);
       if (!g.nodes[i].fused) at(first, p.of[i].root) = i;
     }
     for (int i = 0; i < g.count; ++i) at(last_of_region, loop_of(g, i)) = i;
@@ -47,7 +48,8 @@ struct live_ranges {
     };
     for (int i = 0; i < g.count; ++i) {
       read(i, i);
-      for (int j = 0; j < g.nodes[i].operands; ++j) read(g.nodes[i].operand[j], at(computed_in, i));
+      for (int j = 0; j < operand_count(g.nodes[i]); ++j)
+        read(operand_of(g.nodes[i], j), at(computed_in, i));
     }
     for (int i = 0; i < g.output_count; ++i) read(g.outputs[i].node, g.count);
   }

@@ -13,6 +13,7 @@
 #include "kernels/targets.hpp"
 #include "support/error_bound.hpp"
 #include "support/golden_init.hpp"
+#include "support/operands.hpp"
 #include "weft/run/memory.hpp"
 
 namespace weft::testing {
@@ -21,7 +22,7 @@ namespace {
 
 // The input that node `id` is or views; -1 if there is none.
 int viewed_input(const graph& g, int id) {
-  while (is_view(g.nodes[id].kind)) id = g.nodes[id].operand[0];
+  while (is_view(g.nodes[id].kind)) id = operand_of(g.nodes[id], 0);
   return g.nodes[id].kind == op::input ? g.nodes[id].leaf : -1;
 }
 
@@ -218,7 +219,7 @@ void expectation::fill(const settings& s) {
   for (int i = 0; i < g_.count; ++i) {
     node const& n = g_.nodes[i];
     if (n.kind != op::gather) continue;
-    if (int const input = viewed_input(g_, n.operand[1]); input >= 0) {
+    if (int const input = viewed_input(g_, operand_of(n, 1)); input >= 0) {
       auto& r = ranges[static_cast<std::size_t>(input)];
       r = {0, std::min(r.high, static_cast<double>(of_(indexed_axis(n))))};
     }
