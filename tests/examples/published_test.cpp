@@ -70,12 +70,12 @@ weft::weights under(const std::string& prefix) {
       golden(), {.name_in_file = [=](auto name) { return prefix + name; }, .ignore_others = true});
 }
 
-// The largest differences that have been observed on any SIMD target; numbers here are about 1.
+// The largest differences that have been observed, with AVX2 and AVX-512; numbers here are about 1.
 constexpr std::pair<std::string_view, double> observed[]{
-    {"bert", 1e-7},    {"gpt2", 4e-7},       {"llama", 5e-6},   {"llama3", 5e-6},
-    {"qwen2", 4e-6},   {"qwen3", 4e-6},      {"smollm3", 4e-6}, {"phi3", 4e-6},
-    {"gpt_oss", 4e-6}, {"qwen3_next", 4e-6}, {"gemma3", 9e-6},  {"gemma4", 4e-6},
-    {"vit", 1e-6},     {"t5_encoder", 8e-6}, {"whisper", 3e-6}};
+    {"bert", 1e-7},    {"gpt2", 4e-7},       {"llama", 9e-6},    {"llama3", 3e-6},
+    {"qwen2", 4e-6},   {"qwen3", 7e-6},      {"smollm3", 4e-6},  {"phi3", 2e-6},
+    {"gpt_oss", 3e-6}, {"qwen3_next", 2e-6}, {"gemma3", 1.2e-5}, {"gemma4", 3e-6},
+    {"vit", 2e-6},     {"t5_encoder", 8e-6}, {"whisper", 3e-6}};
 
 // The largest difference of a model's values and transformers', which `--log_level=message` shows:
 // at most four times what has been observed.
