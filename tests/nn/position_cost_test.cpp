@@ -66,12 +66,15 @@ BOOST_AUTO_TEST_CASE(encodings_cost_what_their_formulas_say) {
   // Each element of queries and keys becomes a cos - b sin, or b cos + a sin.
   BOOST_TEST(more_flops<position::rotary<>> >= 2 * 3 * numbers);
   BOOST_TEST(more_flops<position::rotary<>> <= 2 * 3 * numbers + sines);
+  BOOST_TEST(more_flops<position::learned_rotary<>> >= 2 * 3 * numbers);
   BOOST_TEST(more_flops<position::learned_rotary<>> <= 2 * 3 * numbers + sines);
 
   // One addition per score, and computing the bias, once for all sequences.
   for (double const more : {more_flops<position::alibi>, more_flops<position::learned_alibi>,
-                            more_flops<position::t5<>>})
+                            more_flops<position::t5<>>}) {
+    BOOST_TEST(more >= scores);
     BOOST_TEST(more <= scores + 6 * pairs);
+  }
 
   // Products of queries with the vectors of 5 distances, and of weights, summed by distance, with 5
   // more. Vectors of all pairs would take 2 scores * HeadDim for each.
