@@ -22,5 +22,5 @@ foreach(compiler id IN ZIP_LISTS weft_compilers weft_compiler_ids)
             -DPROGRAM=${CMAKE_CURRENT_BINARY_DIR}/weft_generate_test_by_${name}
             -P ${CMAKE_CURRENT_SOURCE_DIR}/generate/compile_and_run.cmake)
   set_tests_properties(generate/${name} PROPERTIES
-    ENVIRONMENT_MODIFICATION BOOST_TEST_RUN_FILTERS=unset:)
+    ENVIRONMENT_MODIFICATION BOOST_TEST_RUN_FILTERS=unset: COST 20)
 endforeach()
