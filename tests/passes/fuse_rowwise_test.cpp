@@ -10,26 +10,15 @@
 namespace {
 
 using weft::op;
-using weft::testing::count, weft::testing::first_node, weft::testing::output_node,
+using weft::testing::count, weft::testing::first_node, weft::testing::fused,
+    weft::testing::fused_with_gradients, weft::testing::operand_count, weft::testing::output_node,
     weft::testing::steps;
-using weft::testing::operand_count;
 
 struct Rows : weft::axis<weft::up_to<17>> {};
 struct In : weft::axis<20> {};
 struct Out : weft::axis<33> {};
 struct Heads : weft::axis<3> {};
 struct Keys : weft::alias<Rows> {};
-
-template <class Model>
-const weft::graph& fused() {
-  static auto const g = weft::testing::compiled_graph<weft::inference<Model>>();
-  return *g;
-}
-template <class Model>
-const weft::graph& fused_with_gradients() {
-  static auto const g = weft::testing::compiled_graph<weft::training<Model, "loss">>();
-  return *g;
-}
 
 // Gain and bias of a normalisation, with any of the axes of a row.
 struct affine {

@@ -11,19 +11,14 @@
 
 namespace {
 
-using weft::op, weft::testing::count, weft::testing::output_node, weft::testing::steps;
+using weft::op, weft::testing::count, weft::testing::fused, weft::testing::output_node,
+    weft::testing::steps;
 
 struct Rows : weft::axis<weft::up_to<17>> {};
 struct In : weft::axis<20> {};
 struct Out : weft::axis<33> {};
 struct Heads : weft::axis<3> {};
 struct Keys : weft::alias<Rows> {};
-
-template <class Model>
-const weft::graph& fused() {
-  static auto const g = weft::testing::compiled_graph<weft::inference<Model>>();
-  return *g;
-}
 
 // A linear layer with a scale, a bias, a residual and each activation.
 template <op Last>

@@ -3,6 +3,7 @@
 
 #include <ostream>
 
+#include "support/run_time.hpp"
 #include "weft/graph/graph.hpp"
 
 namespace weft {
@@ -14,6 +15,21 @@ inline std::ostream& operator<<(std::ostream& out, op kind) {
 }  // namespace weft
 
 namespace weft::testing {
+
+// What the passes make of a unit, such as weft::inference<model>, and of a model and its gradients.
+template <class Unit>
+const graph& graph_of() {
+  static auto const g = compiled_graph<Unit>();
+  return *g;
+}
+template <class Model>
+const graph& fused() {
+  return graph_of<inference<Model>>();
+}
+template <class Model>
+const graph& fused_with_gradients() {
+  return graph_of<training<Model, "loss">>();
+}
 
 constexpr int count(const graph& g, op kind) {
   int n = 0;

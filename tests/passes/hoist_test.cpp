@@ -12,6 +12,7 @@
 namespace {
 
 using weft::op, weft::testing::count, weft::testing::lengths, weft::testing::trial;
+using weft::testing::graph_of;
 
 struct Pos : weft::axis<weft::up_to<17>> {};
 struct KeyPos : weft::alias<Pos> {};
@@ -37,11 +38,6 @@ constexpr int once(const weft::graph& g, op kind) {
 }
 constexpr int in_runs(const weft::graph& g, op kind) {
   return count_if_once(g, kind, false);
-}
-template <class Unit>
-const weft::graph& graph_of() {
-  static auto const g = weft::testing::compiled_graph<Unit>();
-  return *g;
 }
 // Checks how many operations of a kind are executed once, and in every run.
 void executes(const weft::graph& g, op kind, int before_runs, int in_every_run) {

@@ -157,20 +157,24 @@ BOOST_AUTO_TEST_CASE(a_training_step_allocates_nothing) {
                }) == 0);
 }
 
+// Three runs and three steps.
+void check_no_allocations(weft::module<writer::model>& n, weft::trainer<writer::model>& t) {
+  writer::texts const given(8, 96);
+  auto const x = weft::arg<"tokens">(given.x);
+  auto const y = weft::arg<"targets">(given.y);
+  for (int i = 0; i < 3; ++i) {
+    BOOST_TEST(allocations_in([&] { n(x, y); }) == 0);
+    BOOST_TEST(allocations_in([&] { t.step(x, y); }) == 0);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(runs_and_training_steps_on_several_threads_allocate_nothing) {
   pool p(3);
   weft::module<writer::model> n;
   n.run_on(on(p, 3));
   weft::trainer<writer::model> t({}, {.clip_norm = 1});
   t.run_on(on(p, 3));
-  writer::texts const given(8, 96);
-  for (int i = 0; i < 3; ++i) {
-    BOOST_TEST(allocations_in(
-                   [&] { n(weft::arg<"tokens">(given.x), weft::arg<"targets">(given.y)); }) == 0);
-    BOOST_TEST(allocations_in([&] {
-                 t.step(weft::arg<"tokens">(given.x), weft::arg<"targets">(given.y));
-               }) == 0);
-  }
+  check_no_allocations(n, t);
 }
 
 BOOST_AUTO_TEST_CASE(runs_and_training_steps_with_a_profile_allocate_nothing) {
@@ -179,14 +183,7 @@ BOOST_AUTO_TEST_CASE(runs_and_training_steps_with_a_profile_allocate_nothing) {
   n.run_on(on(p, 2));
   weft::trainer<writer::model> t;
   weft::profile const of_runs(n, {.runs = 2}), of_steps(t);
-  writer::texts const given(8, 96);
-  for (int i = 0; i < 3; ++i) {
-    BOOST_TEST(allocations_in(
-                   [&] { n(weft::arg<"tokens">(given.x), weft::arg<"targets">(given.y)); }) == 0);
-    BOOST_TEST(allocations_in([&] {
-                 t.step(weft::arg<"tokens">(given.x), weft::arg<"targets">(given.y));
-               }) == 0);
-  }
+  check_no_allocations(n, t);
   BOOST_TEST(of_runs.runs() == 2u);
   BOOST_TEST(of_steps.runs() == 3u);
 }
