@@ -6,22 +6,19 @@
 #include <vector>
 
 #include "passes/graphs.hpp"
+#include "support/axes.hpp"
 #include "support/greater_error.hpp"
 #include "support/trial.hpp"
 #include "weft/weft.hpp"
 
 namespace {
 
-using weft::testing::lengths, weft::testing::settings, weft::testing::trial;
+using weft::testing::lengths, weft::testing::settings, weft::testing::trial, weft::testing::One,
+    weft::testing::Four, weft::testing::Five, weft::testing::Six, weft::testing::Seven;
 
 struct Batch : weft::axis<2> {};
 struct Pos : weft::axis<weft::up_to<40>> {};
 struct KeyPos : weft::alias<Pos> {};
-struct One : weft::axis<1> {};
-struct Four : weft::axis<4> {};
-struct Five : weft::axis<5> {};
-struct Seven : weft::axis<7> {};
-struct Six : weft::axis<6> {};
 struct HeadDim : weft::axis<20> {};
 struct Heads : weft::axis<3> {};
 struct Freq : weft::axis<10> {};

@@ -1,16 +1,15 @@
 // Contraction, in all axis orders.
 #include <boost/test/unit_test.hpp>
 
+#include "support/axes.hpp"
 #include "support/trial.hpp"
 #include "weft/weft.hpp"
 
 namespace {
 
-struct One : weft::axis<1> {};
-struct Three : weft::axis<3> {};
+using weft::testing::One, weft::testing::Three, weft::testing::Seventeen, weft::testing::Hundred;
+
 struct Rows : weft::axis<3> {};
-struct Seventeen : weft::axis<17> {};
-struct Hundred : weft::axis<100> {};
 struct Heads : weft::axis<2> {};
 struct Pos : weft::axis<weft::up_to<20>> {};
 struct KeyPos : weft::alias<Pos> {};

@@ -3,23 +3,18 @@
 #include <boost/test/unit_test.hpp>
 
 #include "ops/samples.hpp"
+#include "support/axes.hpp"
 #include "support/central_differences.hpp"
 #include "weft/weft.hpp"
 
 namespace {
 
 using weft::testing::gradient_trial, weft::testing::lengths, weft::testing::settings,
-    weft::testing::weights;
+    weft::testing::weights, weft::testing::One, weft::testing::Two, weft::testing::Three,
+    weft::testing::Four, weft::testing::Five, weft::testing::Six, weft::testing::Seven,
+    weft::testing::Ten;
 
-struct One : weft::axis<1> {};
-struct Two : weft::axis<2> {};
-struct Three : weft::axis<3> {};
 struct Rows : weft::axis<3> {};
-struct Four : weft::axis<4> {};
-struct Five : weft::axis<5> {};
-struct Six : weft::axis<6> {};
-struct Seven : weft::axis<7> {};
-struct Ten : weft::axis<10> {};
 struct Pos : weft::axis<weft::up_to<6>> {};
 struct KeyPos : weft::alias<Pos> {};
 

@@ -3,17 +3,15 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include "support/axes.hpp"
 #include "support/trial.hpp"
 #include "weft/weft.hpp"
 
 namespace {
 
-using weft::testing::lengths, weft::testing::settings, weft::testing::trial;
+using weft::testing::lengths, weft::testing::settings, weft::testing::trial, weft::testing::One,
+    weft::testing::Three, weft::testing::Seventeen, weft::testing::Hundred;
 
-struct One : weft::axis<1> {};
-struct Three : weft::axis<3> {};
-struct Seventeen : weft::axis<17> {};
-struct Hundred : weft::axis<100> {};
 struct Pos : weft::axis<weft::up_to<20>> {};
 struct KeyPos : weft::alias<Pos> {};
 

@@ -3,16 +3,14 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include "support/axes.hpp"
 #include "support/trial.hpp"
 
 namespace {
 
-using weft::testing::lengths, weft::testing::trial;
+using weft::testing::lengths, weft::testing::trial, weft::testing::One, weft::testing::Three,
+    weft::testing::Seventeen, weft::testing::Hundred;
 
-struct One : weft::axis<1> {};
-struct Three : weft::axis<3> {};
-struct Seventeen : weft::axis<17> {};
-struct Hundred : weft::axis<100> {};
 struct Batch : weft::axis<weft::up_to<4>> {};
 struct Pos : weft::axis<weft::up_to<20>> {};
 

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "passes/graphs.hpp"
+#include "support/axes.hpp"
 #include "support/central_differences.hpp"
 #include "support/trial.hpp"
 #include "weft/weft.hpp"
@@ -12,16 +13,13 @@
 namespace {
 
 using weft::as, weft::op, weft::rotary_pairs, weft::testing::count, weft::testing::lengths,
-    weft::testing::settings, weft::testing::trial;
+    weft::testing::settings, weft::testing::trial, weft::testing::One, weft::testing::Two,
+    weft::testing::Three, weft::testing::Seven;
 
 struct Batch : weft::axis<2> {};
 struct Pos : weft::axis<weft::up_to<9>> {};
 struct Heads : weft::axis<3> {};
-struct Two : weft::axis<2> {};
-struct Seven : weft::axis<7> {};
 struct Numbers : weft::axis<70> {};
-struct One : weft::axis<1> {};
-struct Three : weft::axis<3> {};
 struct Half : weft::axis<35> {};
 struct Some : weft::axis<17> {};
 

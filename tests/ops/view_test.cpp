@@ -3,22 +3,18 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include "support/axes.hpp"
 #include "support/trial.hpp"
 #include "weft/weft.hpp"
 
 namespace {
 
-using weft::testing::lengths, weft::testing::trial;
+using weft::testing::lengths, weft::testing::trial, weft::testing::One, weft::testing::Two,
+    weft::testing::Three, weft::testing::Five, weft::testing::Six, weft::testing::Seventeen;
 
-struct One : weft::axis<1> {};
-struct Two : weft::axis<2> {};
-struct Three : weft::axis<3> {};
-struct Five : weft::axis<5> {};
-struct Six : weft::axis<6> {};
 struct Also : weft::axis<6> {};
 struct Fifteen : weft::axis<15> {};
 struct Thirty : weft::axis<30> {};
-struct Seventeen : weft::axis<17> {};
 struct Pos : weft::axis<weft::up_to<12>> {};
 struct KeyPos : weft::alias<Pos> {};
 struct Rows : weft::axis<weft::up_to<4>> {};

@@ -4,6 +4,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include "passes/graphs.hpp"
+#include "support/axes.hpp"
 #include "support/central_differences.hpp"
 #include "support/trial.hpp"
 #include "weft/weft.hpp"
@@ -11,7 +12,8 @@
 namespace {
 
 using weft::as, weft::op, weft::testing::count, weft::testing::lengths, weft::testing::settings,
-    weft::testing::trial;
+    weft::testing::trial, weft::testing::One, weft::testing::Two, weft::testing::Three,
+    weft::testing::Six;
 
 struct Batch : weft::axis<2> {};
 struct Pos : weft::axis<weft::up_to<20>> {};
@@ -19,10 +21,6 @@ struct SamePos : weft::alias<Pos> {};
 struct Fixed : weft::axis<9> {};
 struct In : weft::axis<5> {};
 struct Out : weft::axis<3> {};
-struct One : weft::axis<1> {};
-struct Two : weft::axis<2> {};
-struct Three : weft::axis<3> {};
-struct Six : weft::axis<6> {};
 struct Inside : weft::axis<weft::up_to<18>> {};   // 20 - 3 + 1
 struct Halved : weft::axis<weft::up_to<10>> {};   // (20 + 1 + 1 - 3) / 2 + 1
 struct Dilated : weft::axis<weft::up_to<17>> {};  // 20 + 1 - 2 * 2

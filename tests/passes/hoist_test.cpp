@@ -6,13 +6,14 @@
 #include <boost/test/unit_test.hpp>
 
 #include "passes/graphs.hpp"
+#include "support/axes.hpp"
 #include "support/trial.hpp"
 #include "weft/weft.hpp"
 
 namespace {
 
 using weft::op, weft::testing::count, weft::testing::lengths, weft::testing::trial;
-using weft::testing::graph_of;
+using weft::testing::graph_of, weft::testing::Two, weft::testing::Three, weft::testing::Six;
 
 struct Pos : weft::axis<weft::up_to<17>> {};
 struct KeyPos : weft::alias<Pos> {};
@@ -20,10 +21,7 @@ struct Twice : weft::axis<weft::up_to<34>> {};
 struct Later : weft::axis<weft::up_to<16>> {};
 struct Window : weft::axis<3> {};
 struct Starts : weft::axis<weft::up_to<15>> {};
-struct Six : weft::axis<6> {};
 struct Nine : weft::axis<9> {};
-struct Three : weft::axis<3> {};
-struct Two : weft::axis<2> {};
 struct Heads : weft::axis<3> {};
 struct HeadDim : weft::axis<6> {};
 

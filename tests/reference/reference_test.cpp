@@ -8,6 +8,7 @@
 #include <limits>
 #include <memory>
 
+#include "support/axes.hpp"
 #include "support/operands.hpp"
 #include "weft/axes/axis.hpp"
 
@@ -15,12 +16,9 @@ namespace {
 
 using weft::axis_info, weft::axis_list, weft::dtype, weft::node, weft::op;
 using doubles = std::vector<double>;
+using weft::testing::Two, weft::testing::Three, weft::testing::Five, weft::testing::Six;
 
-struct Two : weft::axis<2> {};
 struct Pair : weft::axis<2> {};
-struct Three : weft::axis<3> {};
-struct Five : weft::axis<5> {};
-struct Six : weft::axis<6> {};
 struct Length : weft::axis<weft::up_to<4>> {};
 struct Role : weft::alias<Length> {};
 struct Rest : weft::axis<weft::up_to<3>> {};
