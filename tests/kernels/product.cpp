@@ -64,11 +64,12 @@ sums sums_of(const call& c, const std::vector<float>& left, const std::vector<fl
     terms.emplace_back(offset(c.operands[1], at), offset(c.operands[2], at));
   });
   for_points(loops_of(c, true), [&](const kernels::extents& at) {
-    const float* const x = left.data() + offset(c.operands[1], at);
-    const float* const y = right.data() + offset(c.operands[2], at);
+    // Indices, since operands without elements have no address.
+    const std::ptrdiff_t x = offset(c.operands[1], at), y = offset(c.operands[2], at);
     double sum = 0, magnitude = 0;
     for (const auto& [of_x, of_y] : terms) {
-      const double term = static_cast<double>(x[of_x]) * static_cast<double>(y[of_y]);
+      const double term = static_cast<double>(left[static_cast<std::size_t>(x + of_x)]) *
+                          static_cast<double>(right[static_cast<std::size_t>(y + of_y)]);
       sum += term;
       magnitude += std::abs(term);
     }
