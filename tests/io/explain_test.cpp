@@ -74,7 +74,7 @@ static_assert(weft::training_cost<model>.flops > weft::cost<model>.flops);
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(explain)
+BOOST_AUTO_TEST_SUITE(explain, *boost::unit_test::label("full"))
 
 BOOST_AUTO_TEST_CASE(a_line_names_the_operation_its_axes_operands_cost_and_offset) {
   std::ostringstream out;

@@ -142,7 +142,7 @@ std::vector<float> logits(weft::module<writer::model>& net, const writer::texts&
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(profile)
+BOOST_AUTO_TEST_SUITE(profile, *boost::unit_test::label("full"))
 
 BOOST_AUTO_TEST_CASE(every_instruction_stands_once_in_the_order_and_words_of_explain) {
   weft::module<writer::model> net;

@@ -128,7 +128,7 @@ std::vector<float> run_in_parts(Net& net, const std::vector<float>& x,
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(narrow_cache)
+BOOST_AUTO_TEST_SUITE(narrow_cache, *boost::unit_test::label("full"))
 
 BOOST_AUTO_TEST_CASE(attention_over_a_cache_of_bfloat16_matches_the_reference) {
   for (int const pos : {0, 1, 3, 20}) {
