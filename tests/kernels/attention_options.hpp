@@ -246,7 +246,7 @@ struct attention_operands {
   }
   attention_operands(attention_operands&&) = default;
 
-  // With so many keys, or distances.
+  // For this number of keys, or of distances.
   extents with_extents(std::ptrdiff_t keys) const {
     extents all = o.batch;
     all.insert(all.end(), {o.query, keys, o.depth, o.value});

@@ -146,7 +146,7 @@ std::string differences(const std::vector<float>& result, const call& c, const s
                             result[first], " of a sum of ", s.sum[first]);
 }
 
-// Runs the kernel in so many partitions.
+// Runs the kernel in this number of partitions.
 std::vector<float> run(call c, int partitions, std::size_t size) {
   std::vector<float> result(size, untouched);
   c.operands[0].data = result.data();

@@ -6,7 +6,7 @@ using namespace weft::kernels;
 
 namespace {
 
-// Checks an operation of `rows` rows of n elements, which are contiguous or side by side: element i
+// Checks an operation of `rows` rows of n elements, which are contiguous or interleaved: element i
 // of row r is x(r, i), and is to become y(r, i).
 template <class X, class Y>
 void check_rows(op kind, std::ptrdiff_t rows, std::ptrdiff_t n, bool side_by_side, X x, Y y,
