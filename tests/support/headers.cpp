@@ -1,1 +1,1 @@
-// For the headers that are precompiled for test programs which are not optimised.
+// For the headers that are precompiled for test programs.
