@@ -82,18 +82,16 @@ def check(model, command):
               f"{version(command)}")
         return SKIPPED
     ceiling = ceilings["models"][model]
-    low, high = (int((1 + sign * MARGIN) * ceiling["steps"]) for sign in (-1, 1))
-    counts = {"steps": ceiling["steps"], "instantiations": instantiations(command, model, high)}
+    most = int((1 + MARGIN) * ceiling["steps"])
+    counts = {"steps": ceiling["steps"], "instantiations": instantiations(command, model, most)}
     if counts["instantiations"] is None:
-        counts["steps"], counts["instantiations"] = fewest_steps(command, model, high, int(1.2 * high), 0.01)
-    elif instantiations(command, model, low) is not None:
-        counts["steps"], _ = fewest_steps(command, model, 1, low, 0.01)
+        counts["steps"], counts["instantiations"] = fewest_steps(command, model, most, int(1.2 * most), 0.01)
     result = 0
     for what, count in counts.items():
         change = count / ceiling[what] - 1
         said = f"compile_cost: {model}: {what}: "
         if abs(change) <= MARGIN:
-            print(f"{said}within {MARGIN:.0%} of the ceiling {ceiling[what]}")
+            print(f"{said}at most {MARGIN:.0%} above the ceiling {ceiling[what]}")
         elif change < 0:
             print(f"{said}{count}, {-change:.1%} below the ceiling: lower it by --measure")
         else:

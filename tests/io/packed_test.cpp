@@ -76,7 +76,7 @@ void replace(const std::filesystem::path& path, const std::string& from, const s
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(packed)
+BOOST_AUTO_TEST_SUITE(packed, *boost::unit_test::label("full"))
 
 BOOST_AUTO_TEST_CASE(a_module_made_from_packed_weights_is_the_one_that_packed_them) {
   temporary const file("weft_packed_source"), packed("weft_packed_test");

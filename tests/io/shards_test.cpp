@@ -62,7 +62,7 @@ std::string map(const std::string& entries) {
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(shards)
+BOOST_AUTO_TEST_SUITE(shards, *boost::unit_test::label("full"))
 
 BOOST_AUTO_TEST_CASE(tensors_come_from_the_files_that_the_index_names) {
   folder const f;

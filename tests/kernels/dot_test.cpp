@@ -140,7 +140,8 @@ BOOST_AUTO_TEST_CASE(the_epilogue_scales_adds_and_applies_the_activation) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(the_epilogue_is_applied_once_to_sums_over_several_cache_blocks) {
+BOOST_AUTO_TEST_CASE(the_epilogue_is_applied_once_to_sums_over_several_cache_blocks,
+                     *boost::unit_test::label("full")) {
   const extents e{{'m', 139}, {'n', 70}, {'k', 1060}};
   std::vector<epilogue> tanh, relu;
   for (const auto& addends : addends_of_matrices) {

@@ -149,7 +149,7 @@ void for_each_kind(kinds<By...>, F f) {
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(hidden_keys)
+BOOST_AUTO_TEST_SUITE(hidden_keys, *boost::unit_test::label("full"))
 
 BOOST_AUTO_TEST_CASE(nan_in_hidden_keys_and_values_does_not_reach_a_query) {
   for_each_kind(kinds<hides::keys, hides::each, hides::lengths, hides::each_row, hides::causal,

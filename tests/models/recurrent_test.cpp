@@ -63,7 +63,7 @@ struct gru {
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(recurrent_layers)
+BOOST_AUTO_TEST_SUITE(recurrent_layers, *boost::unit_test::label("full"))
 
 BOOST_AUTO_TEST_CASE(recurrent_layers_match_pytorch) {
   weft::tensor_file const file(weft::testing::golden_file("rnn.safetensors"));

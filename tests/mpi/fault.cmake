@@ -1,7 +1,7 @@
 # One rank of three or four ends in the fourth step: all end within 10 seconds (and 5 to start), with a
 # message that names the rank, and the file of the third step is whole.
 #
-# -D RUN=<mpirun with its options, or hosts.sh> -D PROGRAM=<weft_mpi_fault> -D WORK=<folder>
+# -D RUN=<mpirun with its options, or hosts.sh> -D PROGRAM=<weft_mpi_faults> -D WORK=<folder>
 function(must_end what sentence)
   set(file ${WORK}/${what}.safetensors)
   file(REMOVE ${file})

@@ -69,7 +69,7 @@ std::vector<float> y(Net& net) {
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(dropout)
+BOOST_AUTO_TEST_SUITE(dropout, *boost::unit_test::label("full"))
 
 BOOST_AUTO_TEST_CASE(training_with_dropout_gives_the_same_bits_on_any_number_of_threads) {
   trainer alone({}, {}, 7);

@@ -133,7 +133,7 @@ bool remembers(Module& m, std::size_t length, int seen) {
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(once)
+BOOST_AUTO_TEST_SUITE(once, *boost::unit_test::label("full"))
 
 BOOST_AUTO_TEST_CASE(invariant_values_are_right_as_lengths_grow_and_shrink) {
   weft::module<remembering> net;
