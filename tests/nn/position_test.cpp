@@ -152,8 +152,12 @@ BOOST_AUTO_TEST_CASE(rotations_match_the_formulas_of_the_papers) {
       double const base = r.base * std::pow(r.ntk, size / (size - 2));
       double const w = std::pow(base, -pair);
       if (!r.yarn) return w / r.slower;
-      double const ramp = std::clamp((64 * w / (2 * std::numbers::pi) - 1) / (32 - 1), 0., 1.);
-      return (1 - ramp) * w / 4 + ramp * w;
+      auto const turning = [&](double turns) {  // the index of the pair that turns so often
+        return size * std::log(64 / (2 * std::numbers::pi * turns)) / (2 * std::log(r.base));
+      };
+      double const low = std::max(std::floor(turning(32)), 0.), high = std::ceil(turning(1));
+      double const ramp = std::clamp((static_cast<double>(j) - low) / (high - low), 0., 1.);
+      return ramp * w / 4 + (1 - ramp) * w;
     };
     double const stretch = r.yarn ? 0.1 * std::log(4.) + 1 : 1;
     double worst = 0;

@@ -2,6 +2,10 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <numbers>
+#include <stdexcept>
 
 #include "weft/graph/scope.hpp"
 #include "weft/ops/arithmetic.hpp"
@@ -11,7 +15,37 @@
 
 namespace weft::nn {
 
+// The compiler prints this function's name where constant evaluation reaches it.
+inline void a_base_factor_or_length_of_frequencies_is_not_positive() {
+  throw std::domain_error("frequencies: a base, a factor or a length is not positive");
+}
+
 namespace detail {
+
+// ln x for finite x > 0 to within 1e-15, while compiling, as std::log is not constexpr everywhere.
+constexpr double natural_logarithm(double x) {
+  if (!(x > 0 && x <= std::numeric_limits<double>::max()))
+    a_base_factor_or_length_of_frequencies_is_not_positive();
+  double sum = 0;
+  for (; x > 1.5; x /= 2) sum += std::numbers::ln2;
+  for (; x < 0.75; x *= 2) sum -= std::numbers::ln2;
+  double const t = (x - 1) / (x + 1);  // |t| <= 1/5, and ln x = 2 (t + t³/3 + t⁵/5 + …)
+  double power = 2 * t;
+  for (int k = 1; k < 24; k += 2, power *= t * t) sum += power / k;
+  return sum;
+}
+
+// The square root of a number of at least 1, likewise.
+constexpr double square_root(double x) {
+  double root = x;
+  for (double next = (1 + x) / 2; next < root; next = (root + x / root) / 2) root = next;
+  return root;
+}
+
+constexpr double rounded_down(double x) {
+  auto const whole = static_cast<double>(static_cast<std::int64_t>(x));
+  return whole > x ? whole - 1 : whole;
+}
 
 // Internal axes of encodings: the pairs of Size elements, the last one with a padding element if
 // Size is odd; all elements of the pairs; the two of a pair, and one of them.
@@ -22,15 +56,26 @@ struct in_pairs : axis<(Size + 1) / 2 * 2> {};
 struct member : axis<2> {};
 struct one_member : axis<1> {};
 
+// exp(-rate j) for j = 0, 1, … along Freq, as accurate as exp. The rate is the sum of a number of
+// 12 bits, whose products with j < 4096 are exact, and of a remainder whose products are small.
+template <axis_like Freq>
+constexpr auto powers_of_exp(double rate) {
+  double const size = rate < 0 ? -rate : rate;
+  double unit = 1;
+  while (size / unit >= 4096) unit *= 2;
+  while (size > 0 && size / unit < 2048) unit /= 2;
+  double const leading = static_cast<int>(rate / unit) * unit;
+  auto const j = cast<float>(positions<Freq>());
+  return exp(j * -leading) * exp(j * (leading - rate));
+}
+
 }  // namespace detail
 
 // ω_j = base^(-2j / size) for j = 0, 1, … along Freq: float [Freq] (Vaswani et al. 2017, section
 // 3.5).
 template <axis_like Freq>
 constexpr auto geometric_frequencies(double size, double base = 10000) {
-  auto const j = cast<float>(positions<Freq>());
-  auto const exponent = j * -2 / static_cast<float>(size);
-  return exp(exponent * log(constant(static_cast<float>(base))));
+  return detail::powers_of_exp<Freq>(2 / size * detail::natural_logarithm(base));
 }
 
 // The same as the initial value of a parameter frequency [Freq], which is trained through sine and

@@ -2,50 +2,81 @@
 // positions, so that a score depends on their distance only (Su et al. 2021).
 #pragma once
 
+#include <cstdint>
 #include <numbers>
+#include <optional>
 
 #include "weft/graph/reject.hpp"
 #include "weft/nn/position/encoding.hpp"
 #include "weft/nn/position/frequencies.hpp"
+#include "weft/ops/compare.hpp"
+#include "weft/ops/mask.hpp"
+#include "weft/ops/reduce.hpp"
 #include "weft/ops/rotate.hpp"
 
 namespace weft::nn {
 
 using weft::rotary_pairs;
 
-// Scaling of rotary frequencies, to run on sequences longer than those of training.
-struct rotary_scaling {
-  // None, or the function that makes it: linear_scaling, ntk_scaling, yarn_scaling, llama3_scaling.
-  enum class kind { none, linear, ntk, yarn, llama3 };
-  kind what = kind::none;  // the function
-  double factor = 1;       // length divided by the trained length
-  double trained = 0;      // yarn, llama3: the trained length, in positions
-  double slow = 1;         // yarn's α, in rotations over the trained length; llama3's low factor
-  double fast = 32;        // yarn's β, likewise; llama3's high factor
+// More of yarn_scaling, under the names of config.json.
+struct yarn_options {
+  bool truncate = true;  // the bounds of the blend are rounded to whole pairs
+  std::optional<double> attention_factor =
+      {};                     // multiplies queries and keys, instead of what follows
+  double mscale = 0;          // with mscale_all_dim, unless one is 0: the quotient of
+  double mscale_all_dim = 0;  // their yarn_magnitude multiplies queries and keys
 };
 
-// Position interpolation: positions are divided by factor (Chen et al. 2023, equation 3).
+// Scaling of rotary frequencies, to run on sequences longer than those of training.
+struct rotary_scaling {
+  // None, or the function that makes it: linear_scaling, ntk_scaling and so on.
+  enum class kind { none, linear, ntk, dynamic, yarn, llama3 };
+  kind what = kind::none;  // the function
+  double factor = 1;       // length divided by the trained length
+  double trained = 0;      // dynamic, yarn, llama3: the trained length, in positions
+  double slow = 1;         // yarn, llama3: rotations over the trained length at and below which a
+  double fast = 32;        // frequency is divided by factor, and at and above which it is not
+  yarn_options yarn = {};  // more of yarn
+};
+
+// In these, config.json is a published model's, read by Hugging Face's transformers 5.24
+// (modeling_rope_utils.py), whose "rope_type" names them; d is the number of rotated elements, and
+// `trained` is "original_max_position_embeddings".
+
+// "linear": positions are divided by factor (Chen et al. 2023, equation 3).
 constexpr rotary_scaling linear_scaling(double factor) {
   return {rotary_scaling::kind::linear, factor};
 }
-// "NTK-aware" interpolation: the base is multiplied by factor^(d / (d - 2)), d the number of
-// rotated elements, so that the fastest pair is unchanged and the frequency of the slowest divided
-// by factor (Peng et al. 2023, equation 16).
+// "NTK-aware" interpolation: the base is multiplied by factor^(d / (d - 2)), so that the fastest
+// pair is unchanged and the frequency of the slowest divided by factor (Peng et al. 2023, equation
+// 16).
 constexpr rotary_scaling ntk_scaling(double factor) {
   return {rotary_scaling::kind::ntk, factor};
 }
-// YaRN: the frequencies of pairs with less than `slow` rotations over the trained length are
-// divided by factor, those of pairs with more than `fast` are unchanged, and those between are
-// interpolated (Peng et al. 2023, equations 18 to 20); queries and keys are multiplied by 0.1
-// ln(factor) + 1 (equation 22). `trained` is in positions.
-constexpr rotary_scaling yarn_scaling(double factor, double trained, double slow = 1,
-                                      double fast = 32) {
-  return {rotary_scaling::kind::yarn, factor, trained, slow, fast};
+// "dynamic": ntk_scaling by factor n / trained - (factor - 1), where n is the greatest position of
+// the run plus 1, or `trained` ("max_position_embeddings") if that is more. Keys in a cache keep
+// the frequencies of the run that added them.
+constexpr rotary_scaling dynamic_scaling(double factor, double trained) {
+  return {rotary_scaling::kind::dynamic, factor, trained};
 }
-
-// The frequency bands of Llama 3.1 (Hugging Face's transformers, _compute_llama3_parameters): as
-// yarn_scaling, with the "low_freq_factor" `low` and the "high_freq_factor" `high` as bounds, and
-// without a factor of queries and keys. `trained` is "original_max_position_embeddings".
+// "yarn": pairs up to low keep their frequency, those from high on have it divided by factor, those
+// between a blend that is linear in the pair's index. Of a frequency that turns β times over the
+// trained length the index is d ln(trained / (2π β)) / (2 ln base); low is that of beta_fast,
+// rounded down, but at least 0; high is that of beta_slow, rounded up, but at most d - 1. Queries
+// and keys are multiplied by yarn_magnitude(factor); see yarn_options for others. (Peng et al. 2023
+// blend by the number of turns, their equations 18 to 20; published models were not trained so.)
+constexpr rotary_scaling yarn_scaling(double factor, double trained, double beta_slow = 1,
+                                      double beta_fast = 32, yarn_options more = {}) {
+  return {rotary_scaling::kind::yarn, factor, trained, beta_slow, beta_fast, more};
+}
+// 0.1 mscale ln(factor) + 1 (Peng et al. 2023, equation 22), 1 for a factor up to 1. DeepSeek-V3
+// multiplies scores by the square of that of its "mscale_all_dim" besides.
+constexpr double yarn_magnitude(double factor, double mscale = 1) {
+  return factor <= 1 ? 1 : 0.1 * mscale * detail::natural_logarithm(factor) + 1;
+}
+// "llama3", of Llama 3.1: frequencies of at most `low` ("low_freq_factor") turns over the trained
+// length are divided by factor, those of `high` ("high_freq_factor") and more are kept, and those
+// between are a blend that is linear in the number of turns.
 constexpr rotary_scaling llama3_scaling(double factor, double trained, double low = 1,
                                         double high = 4) {
   return {rotary_scaling::kind::llama3, factor, trained, low, high};
@@ -53,7 +84,7 @@ constexpr rotary_scaling llama3_scaling(double factor, double trained, double lo
 
 // The base of the frequencies ω_j = base^(-2j / d), and their scaling.
 struct rotary_options {
-  double base = 10000;          // of the frequencies
+  double base = 10000;          // of the frequencies, "rope_theta"
   rotary_scaling scaling = {};  // none, or for sequences longer than those of training
   // The fraction of the pairs that is rotated, the fastest ones; the others have frequency 0. This
   // is "proportional" in Hugging Face's transformers, as in Gemma 4; in "partial" rotation, Size
@@ -63,9 +94,53 @@ struct rotary_options {
 
 namespace detail {
 
-// The frequencies [Freq] of a rotation of 2 × Freq elements, in x's graph.
-template <class Freq, class X>
-constexpr tensor<float, shape<Freq>> rotary_frequencies(const X& x, const rotary_options& o) {
+template <class T, class... A>
+constexpr auto greatest(const T& x, shape<A...>) {
+  if constexpr (sizeof...(A) == 0)
+    return x;
+  else
+    return max<A...>(x);
+}
+
+// One more than the greatest of the positions `at` int32 [...], in this run.
+template <expression T>
+constexpr auto length_of(const T& at) {
+  return greatest(cast<float>(at), shape_t<T>{}) + 1.0f;
+}
+
+// The index of the pair that makes `turns` rotations over the trained length.
+constexpr double pair_of_turns(double turns, double size, const rotary_options& o) {
+  return size *
+         (natural_logarithm(o.scaling.trained) - natural_logarithm(2 * std::numbers::pi * turns)) /
+         (2 * natural_logarithm(o.base));
+}
+
+// The frequencies of yarn, of `plain` ones.
+template <class Freq, class P>
+constexpr auto yarn_frequencies(const P& plain, const rotary_options& o) {
+  constexpr double size = 2 * static_cast<double>(Freq::extent);
+  double low = pair_of_turns(o.scaling.fast, size, o);
+  double high = pair_of_turns(o.scaling.slow, size, o);
+  if (o.scaling.yarn.truncate) {
+    low = rounded_down(low);
+    high = -rounded_down(-high);
+  }
+  low = low > 0 ? low : 0;
+  high = high < size - 1 ? high : size - 1;
+  if (low == high) high += 0.001;
+  auto const j = cast<float>(positions<Freq>());
+  // high - j without cancellation, as pairs near high depend on its last bits.
+  double const whole = rounded_down(high);
+  auto const after = j * -1 + whole + (high - whole);
+  auto const kept = minimum(maximum(after / (high - low), 0.f), 1.f);
+  auto const slower = plain * (1 / o.scaling.factor);
+  return slower * (kept * -1 + 1.0f) + plain * kept;
+}
+
+// The frequencies [Freq] of a rotation of 2 × Freq elements by positions `at`, in x's graph.
+template <class Freq, class X, class T>
+constexpr tensor<float, shape<Freq>> rotary_frequencies(const X& x, const T& at,
+                                                        const rotary_options& o) {
   constexpr double size = 2 * static_cast<double>(Freq::extent);
   rotary_scaling const& by = o.scaling;
   auto plain = attach_to(x, geometric_frequencies<Freq>(size, o.base));
@@ -73,34 +148,46 @@ constexpr tensor<float, shape<Freq>> rotary_frequencies(const X& x, const rotary
     auto const rotated = static_cast<std::int32_t>(o.share * static_cast<double>(Freq::extent));
     plain = where(positions<Freq>() < rotated, plain, 0.0f);
   }
-  auto const slower = plain * static_cast<float>(1 / by.factor);
+  // A base that is multiplied by g^(d / (d - 2)): a single pair keeps its frequency of 1.
+  constexpr double more = size == 2 ? 0 : 2 / (size - 2);
   switch (by.what) {
     case rotary_scaling::kind::none:
       return plain;
     case rotary_scaling::kind::linear:
-      return slower;
-    case rotary_scaling::kind::ntk:  // (factor^(d / (d - 2)))^(-2j / d); a single pair stays
-      if (size == 2) return plain;
-      return plain * geometric_frequencies<Freq>(size - 2, by.factor);
+      return plain * (1 / by.factor);
+    case rotary_scaling::kind::ntk:
+      return plain * powers_of_exp<Freq>(more * natural_logarithm(by.factor));
+    case rotary_scaling::kind::dynamic: {
+      auto const n = length_of(at);
+      auto const g = maximum(n * (by.factor / by.trained) - (by.factor - 1), 1.0f);
+      return plain * exp(cast<float>(positions<Freq>()) * -more * log(g));
+    }
     case rotary_scaling::kind::yarn:
+      return yarn_frequencies<Freq>(plain, o);
     case rotary_scaling::kind::llama3:
       break;
   }
-  auto const rotations = plain * static_cast<float>(by.trained / (2 * std::numbers::pi));
-  auto const ramp = minimum(
-      maximum((rotations - static_cast<float>(by.slow)) / static_cast<float>(by.fast - by.slow),
-              0.f),
-      1.f);
-  return slower + (plain - slower) * ramp;
+  auto const turns = plain * (by.trained / (2 * std::numbers::pi));
+  auto const kept = minimum(maximum((turns - by.slow) / (by.fast - by.slow), 0.f), 1.f);
+  auto const slower = plain * (1 / by.factor);
+  return slower + (plain - slower) * kept;
 }
 
-// x rotated by angles [..., Freq], and multiplied by the factor of YaRN if the scaling is that.
+// What queries and keys are multiplied by.
+constexpr double rotary_magnitude(const rotary_scaling& by) {
+  if (by.what != rotary_scaling::kind::yarn) return 1;
+  yarn_options const& o = by.yarn;
+  if (o.attention_factor) return *o.attention_factor;
+  if (o.mscale == 0 || o.mscale_all_dim == 0) return yarn_magnitude(by.factor);
+  return yarn_magnitude(by.factor, o.mscale) / yarn_magnitude(by.factor, o.mscale_all_dim);
+}
+
+// x rotated by angles [..., Freq], and multiplied by a magnitude.
 template <class HeadDim, class Freq, rotary_pairs Pairs, class X, class A>
-constexpr auto rotate_by(const X& x, const A& angle, const rotary_scaling& by) {
+constexpr auto rotate_by(const X& x, const A& angle, double magnitude) {
   auto cosine = cos(angle);
   auto sine = sin(angle);
-  if (by.what == rotary_scaling::kind::yarn) {
-    auto const magnitude = log(constant(static_cast<float>(by.factor))) * 0.1 + 1;
+  if (magnitude != 1) {
     cosine = cosine * magnitude;
     sine = sine * magnitude;
   }
@@ -126,8 +213,9 @@ template <class HeadDim, rotary_pairs Pairs = rotary_pairs::half_split,
           std::size_t Size = HeadDim::extent, expression X, expression T>
 constexpr auto rotary(const X& x, const T& at, const rotary_options& options = {}) {
   using Freq = detail::pair_of<Size>;
-  auto const angle = cast<float>(at) * detail::rotary_frequencies<Freq>(x, options);
-  return detail::rotate_by<HeadDim, Freq, Pairs>(x, angle, options.scaling);
+  auto const angle = cast<float>(at) * detail::rotary_frequencies<Freq>(x, at, options);
+  return detail::rotate_by<HeadDim, Freq, Pairs>(x, angle,
+                                                 detail::rotary_magnitude(options.scaling));
 }
 template <class HeadDim, rotary_pairs Pairs = rotary_pairs::half_split,
           std::size_t Size = HeadDim::extent, expression X, expression T>
@@ -219,15 +307,17 @@ struct learned_rotary : encoding {
 // Options of position::long_rotary.
 struct long_rotary_options {
   double base = 10000;    // of the frequencies
-  double factor = 1;      // length divided by the trained length
+  double factor = 1;      // the model's length ("max_position_embeddings") divided by `trained`
   double trained = 4096;  // the trained length, in positions
+  std::optional<double> attention_factor = {};  // multiplies queries and keys, by default see below
 };
 
-// LongRoPE (Ding et al. 2024, equation 3): the frequency of each pair is divided by a factor of its
-// own, and queries and keys are multiplied by sqrt(1 + ln(factor) / ln(trained)), as in Hugging
-// Face's transformers (_compute_longrope_parameters). Parameter: factor, one for each pair,
-// initially ones: the published list "long_factor", or the tensor rope_factors_long.weight of a
-// GGUF, for bounds beyond the trained length, and the "short" one otherwise. With nn::shared, as in
+// LongRoPE (Ding et al. 2024, equation 3), "longrope" in config.json: the frequency of each pair is
+// divided by a factor of its own, and queries and keys are multiplied by sqrt(1 + ln(factor) /
+// ln(trained)), or 1 for a factor up to 1. Parameters: long_factor, one for each pair, for runs
+// whose greatest position is `trained` or more, and short_factor, for others; initially ones; the
+// lists of these names in config.json, or rope_factors_long.weight and rope_factors_short.weight of
+// a GGUF. Keys in a cache keep the frequencies of the run that added them. With nn::shared, as in
 // nn::shared(s / "rope", nn::position::long_rotary(options)), all layers have one.
 template <rotary_pairs Pairs = rotary_pairs::half_split, std::size_t Size = 0>
 struct long_rotary : encoding {
@@ -247,19 +337,26 @@ struct long_rotary : encoding {
   }
 
  private:
+  constexpr double magnitude() const {
+    if (options.attention_factor) return *options.attention_factor;
+    if (options.factor <= 1) return 1;
+    return weft::nn::detail::square_root(1 +
+                                         weft::nn::detail::natural_logarithm(options.factor) /
+                                             weft::nn::detail::natural_logarithm(options.trained));
+  }
   template <class HeadDim>
   constexpr auto rotated(scope s, const auto& x, const auto& at) const {
     constexpr std::size_t size = Size == 0 ? HeadDim::extent : Size;
     static_assert(size % 2 == 0, "nn::position::long_rotary: elements are rotated in pairs");
-    using Freq = detail::pair_of<size>;
-    auto const factor = s.shared().template param<"factor", Freq>(init::ones());
-    auto const angle =
-        cast<float>(at) *
-        (geometric_frequencies<Freq>(static_cast<double>(size), options.base) / factor);
-    // A factor of at most 1 does not lengthen the sequence.
-    auto const longer = log(constant(static_cast<float>(options.factor > 1 ? options.factor : 1)));
-    auto const magnitude = sqrt(longer / log(constant(static_cast<float>(options.trained))) + 1);
-    return rotate<HeadDim, Freq, Pairs>(x, cos(angle) * magnitude, sin(angle) * magnitude);
+    using Freq = weft::nn::detail::pair_of<size>;
+    auto const shared = s.shared();
+    auto const longer = shared.template param<"long_factor", Freq>(init::ones());
+    auto const shorter = shared.template param<"short_factor", Freq>(init::ones());
+    auto const length = weft::nn::detail::length_of(at);
+    auto const factor = where(length > static_cast<float>(options.trained), longer, shorter);
+    auto const plain = geometric_frequencies<Freq>(static_cast<double>(size), options.base);
+    return weft::nn::detail::rotate_by<HeadDim, Freq, Pairs>(x, cast<float>(at) * (plain / factor),
+                                                             magnitude());
   }
 };
 
