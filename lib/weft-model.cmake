@@ -76,6 +76,7 @@ template struct detail::made_by_weft_add_model<@unit@>;
   target_sources(${target} PRIVATE ${file})
   # Stops at the first error, which is the informative one: the file is compiled once per SIMD
   # target.
+  weft_own_flags(flags)
   set_source_files_properties(${file} PROPERTIES
-    COMPILE_OPTIONS -Wfatal-errors SKIP_PRECOMPILE_HEADERS ON)
+    COMPILE_OPTIONS "-Wfatal-errors;${flags}" SKIP_PRECOMPILE_HEADERS ON)
 endfunction()

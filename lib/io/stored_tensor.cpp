@@ -7,6 +7,7 @@
 #include "half.hpp"
 #include "stored_types.hpp"
 #include "weft/run/error.hpp"
+#include "weft/run/rounding.hpp"
 
 namespace weft {
 
@@ -138,6 +139,7 @@ namespace {
 // Reads elements from `first` on, which are in the tensor.
 template <class T>
 void read_elements(const stored_tensor& t, std::size_t first, std::span<T> into) {
+  detail::rounding_to_nearest const mode;
   if constexpr (std::floating_point<T>)
     with_block(t.type, [&]<class Block>(Block) { read_blocks<Block>(t, first, into); });
   with_stored(t.type, [&]<class S>(S, auto number) {

@@ -1,6 +1,7 @@
 // Binding of a run's arguments: resolves its lengths, checks its values, and copies what does not
 // have the planned strides.
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -112,6 +113,14 @@ void engine::find_lengths(std::span<const binding> arguments,
       throw error("axis " + std::string(p_->name(p_->lengths[r.slot].name)) + " has length " +
                   std::to_string(lengths[static_cast<std::size_t>(r.slot)]) +
                   ", and a slice of it needs at least " + std::to_string(r.least));
+}
+
+void engine::check_loss(float loss) const {
+  if (std::isfinite(loss)) return;
+  for (std::size_t i = 0; i < p_->lengths.size(); ++i)
+    if (lengths_[i] == 0)
+      throw error("the loss is not finite, as axis " + std::string(p_->name(p_->lengths[i].name)) +
+                  " has length 0: the mean over no examples is not a number");
 }
 
 namespace {

@@ -12,6 +12,7 @@ namespace weft {
 
 void engine::compute_once() noexcept {
   if (p_->once == 0) return;
+  detail::rounding_to_nearest const mode;
   for (std::size_t i = 0; i < p_->lengths.size(); ++i) lengths_[i] = p_->lengths[i].most;
   kernels::table const kernels = kernels::dispatch();
   for (int i = 0; i < p_->once; ++i) run(p_->instructions[i], kernels);
@@ -233,6 +234,7 @@ struct watched {
 
 template <class Watch>
 void engine::run_serial(const kernels::table& kernels, Watch watch) const noexcept {
+  detail::rounding_to_nearest const mode;
   stages const all(*p_, lengths_.data());
   watch.begin();
   for (int i = 0, n = all.count(); i < n; ++i) {
@@ -290,7 +292,7 @@ void engine::run(const kernels::table& kernels) noexcept {
 }
 
 void engine::run(const std::function<void(int)>& done) noexcept {
-  if (runs_generated_code()) return generated_.run(*this);
+  if (runs_generated_code()) return run();
   auto const r = recorded();
   if (r) r->begin(lengths_.data());
   run_watched(kernels::dispatch(), watched{r.get(), &done});

@@ -1,6 +1,12 @@
 #include "weft/run/optimizer.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <numbers>
+#include <string>
+
+#include "weft/run/error.hpp"
+#include "weft/run/schedule.hpp"
 
 namespace weft {
 
@@ -33,5 +39,38 @@ void adamw::operator()(const kernels::table& kernels, const update& u) const noe
                  .sqrt_correction2 = static_cast<float>(std::sqrt(1 - std::pow(beta2, step))),
                  .epsilon = static_cast<float>(epsilon)});
 }
+
+double warmup_cosine::operator()(std::int64_t step) const {
+  if (step < warmup) return static_cast<double>(step + 1) / static_cast<double>(warmup);
+  double const span = static_cast<double>(std::max<std::int64_t>(total - warmup, 1));
+  double const progress = std::min(static_cast<double>(step - warmup) / span, 1.0);
+  return floor + (1 - floor) * 0.5 * (1 + std::cos(std::numbers::pi * progress));
+}
+
+namespace detail {
+
+double sum_of(std::span<const double> numbers) noexcept {
+  double sum = 0;
+  for (double const x : numbers) sum += x;
+  return sum;
+}
+
+bool clips(double clip_norm) noexcept {
+  return clip_norm < HUGE_VAL;
+}
+
+clipping clip(std::span<const double> squares, double clip_norm) noexcept {
+  double const norm = std::sqrt(sum_of(squares));
+  return {norm, std::min(1.0, clip_norm / (norm + 1e-6)), std::isfinite(norm)};
+}
+
+void refuse_norm(double norm) {
+  throw error("trainer: the norm of the gradients is " +
+              std::string(std::isnan(norm) ? "not a number" : "infinite") +
+              ", and no parameter was updated; training_options::error_if_nonfinite = false leaves "
+              "out such steps without an error");
+}
+
+}  // namespace detail
 
 }  // namespace weft

@@ -88,6 +88,7 @@ std::size_t rows_at_a_time(const parameter_ref& p, const instruction& s, const p
 void engine::pack_rows(const instruction& s, const kernels::table& kernels, const float* values,
                        row_range rows, std::byte* packed, precision as,
                        std::byte* scratch) const noexcept {
+  detail::rounding_to_nearest const mode;
   // Only the parameter's extents matter, and they are fixed; the others may be at their bounds.
   kernels::call c = call_at_bounds(s);
   int const o = kernels::rhs_operand(c);

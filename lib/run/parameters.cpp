@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "weft/run/error.hpp"
+#include "weft/run/rounding.hpp"
 
 namespace weft {
 
@@ -159,6 +160,7 @@ parameter_memory parameter_block::copied() const {
 }
 
 void parameter_block::initialize(std::uint64_t seed) {
+  detail::rounding_to_nearest const mode;
   for (std::size_t i = 0; i < count(); ++i) begin((*this)[i], tables_->parameters[i].init, seed);
 }
 

@@ -1,4 +1,5 @@
 // Training: steps, optimizers, schedules.
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <string>
@@ -43,6 +44,21 @@ double norm(const std::vector<float>& v) {
 struct Elements : weft::axis<37> {};
 
 // Its gradient for p is the input g.
+struct Examples : weft::axis<weft::up_to<8>> {};
+struct mean_square {
+  constexpr auto operator()(weft::scope s) const {
+    auto const y =
+        weft::dot<Elements>(s.input<"x", float, Examples, Elements>(), s.param<"w", Elements>());
+    return weft::as<"loss">(weft::mean<Examples>(y * y));
+  }
+};
+struct sum_of_squares {
+  constexpr auto operator()(weft::scope s) const {
+    auto const y =
+        weft::dot<Elements>(s.input<"x", float, Examples, Elements>(), s.param<"w", Elements>());
+    return weft::as<"loss">(weft::sum<Examples>(y * y));
+  }
+};
 struct linear_form {
   constexpr auto operator()(weft::scope s) const {
     auto p = s.param<"p", Elements>();
@@ -195,6 +211,50 @@ BOOST_AUTO_TEST_CASE(gradients_are_clipped_to_the_maximum_norm) {
     BOOST_TEST(std::abs(static_cast<double>(change[i]) - scale * static_cast<double>(g[i])) <=
                4 * weft::testing::unit * (std::abs(static_cast<double>(begin[i])) + 0.01));
   BOOST_TEST(std::abs(norm(change) - 0.01) < 1e-5);
+}
+
+BOOST_AUTO_TEST_CASE(with_a_clip_norm_gradients_that_are_not_finite_change_nothing) {
+  for (float const wrong : {std::nanf(""), HUGE_VALF, -HUGE_VALF}) {
+    std::vector<float> g(37, 1);
+    g[5] = wrong;
+    for (bool const told : {true, false}) {
+      weft::trainer<linear_form> t({}, {.clip_norm = 1, .error_if_nonfinite = told});
+      auto const p = t.parameters().floats();
+      std::vector<float> const before(p.begin(), p.end());
+      if (told)
+        BOOST_CHECK_EXCEPTION(t.step(arg<"g">(g)), weft::error, [](const weft::error& e) {
+          return std::string(e.what()).find("no parameter was updated") != std::string::npos;
+        });
+      else
+        t.step(arg<"g">(g));
+      BOOST_TEST(std::ranges::equal(p, before));
+      BOOST_TEST(t.steps() == 0);
+      BOOST_TEST(!std::isfinite(t.gradient_norm()));
+      for (std::size_t s = 0; s < weft::adamw::states; ++s)
+        for (float const x : t.state_of_optimizer(s).floats()) BOOST_TEST(x == 0);
+      t.step(arg<"g">(std::vector<float>(37, 1)));
+      BOOST_TEST(t.steps() == 1);
+      BOOST_TEST(p[0] != before[0]);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_batch_of_no_examples_is_an_error_and_changes_nothing) {
+  weft::trainer<mean_square> t;
+  auto const p = t.parameters().floats();
+  std::vector<float> const before(p.begin(), p.end());
+  auto const says_so = [](const weft::error& e) {
+    return std::string(e.what()).find("Examples has length 0") != std::string::npos;
+  };
+  BOOST_CHECK_EXCEPTION(t.step(arg<"x">(weft::array<float, Examples, Elements>(0))), weft::error,
+                        says_so);
+  BOOST_CHECK_EXCEPTION(t.gradients(arg<"x">(weft::array<float, Examples, Elements>(0))),
+                        weft::error, says_so);
+  BOOST_TEST(std::ranges::equal(p, before));
+  BOOST_TEST(t.steps() == 0);
+  // A sum over none is 0, and so is its gradient.
+  weft::trainer<sum_of_squares> total;
+  BOOST_TEST(total.step(arg<"x">(weft::array<float, Examples, Elements>(0))) == 0);
 }
 
 BOOST_AUTO_TEST_CASE(the_schedule_multiplies_the_learning_rate) {

@@ -7,6 +7,12 @@
 #define WEFT_KERNELS_HWY_INL_H_
 #endif
 
+#if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__) || \
+    defined(__NO_SIGNED_ZEROS__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__)
+#error \
+    "weft: kernels and generated code need IEEE arithmetic; compile them with -fno-fast-math, as weft_add_model does"
+#endif
+
 #include <cstddef>
 #include <cstdint>
 #include <cstring>

@@ -117,8 +117,9 @@ class distributed {
       loss = sum_over_shards(args...);
     return loss;
   }
-  // Updates the parameters with the latest gradients, and counts a step.
-  void apply() noexcept {
+  // Updates the parameters with the latest gradients, and counts a step. Throws weft::error on all
+  // ranks where training_options::error_if_nonfinite says so.
+  void apply() {
     auto const r = trainer_.engine_.recorded();
     std::int64_t const begin = r ? recording::now() : 0;
     if (!sharding_.divides_state) {
@@ -313,9 +314,7 @@ class distributed {
     }
     exchange_.finish();
     exchange_.sum(losses_);
-    double loss = 0;
-    for (double const l : losses_) loss += l;
-    return static_cast<float>(loss);
+    return static_cast<float>(detail::sum_of(losses_));
   }
 
   void save(const std::filesystem::path& file) const {

@@ -15,6 +15,7 @@
 #include "weft/lower/program.hpp"
 #include "weft/run/memory.hpp"
 #include "weft/run/recording.hpp"
+#include "weft/run/rounding.hpp"
 #include "weft/run/team.hpp"
 
 namespace weft {
@@ -70,6 +71,9 @@ class engine {
   // engine is then unchanged.
   void bind(std::span<const binding> arguments);
 
+  // Throws weft::error where the loss of the last run is not finite and an axis had length 0.
+  void check_loss(float loss) const;
+
   // Binds the data pointers of all inputs, in order, without checks: for a program without runtime
   // lengths, indices and writes, whose arguments have the planned strides.
   void bind_checked(std::span<const std::byte* const> elements) noexcept {
@@ -86,7 +90,11 @@ class engine {
   // Executes the instructions on the arguments bound last, with the kernels of the best SIMD
   // target. No allocation, no lock, no system call. Generated code runs on the calling thread alone
   // and reads no bfloat16: with parameters packed in that, the tables are interpreted.
-  void run() noexcept { runs_generated_code() ? generated_.run(*this) : run(kernels::dispatch()); }
+  void run() noexcept {
+    if (!runs_generated_code()) return run(kernels::dispatch());
+    detail::rounding_to_nearest const mode;
+    generated_.run(*this);
+  }
   void run(const kernels::table& kernels) noexcept;
   // The same as run(), which calls done(i) after each execution of instruction i, by the thread
   // that did the last of its work, while no other instruction is executed. Generated code calls

@@ -55,4 +55,25 @@ struct adamw {
   void operator()(const kernels::table& kernels, const update& u) const noexcept;
 };
 
+namespace detail {
+
+// These are in the library, since the arithmetic of users' files depends on their flags.
+
+// The sum in this order.
+double sum_of(std::span<const double> numbers) noexcept;
+
+struct clipping {
+  double norm;   // the L2 norm of all gradients
+  double scale;  // what they are multiplied by
+  bool finite;   // whether the norm is
+};
+// Whether gradients are clipped at all.
+bool clips(double clip_norm) noexcept;
+// By sums of squared gradients: see training_options::clip_norm.
+clipping clip(std::span<const double> squares, double clip_norm) noexcept;
+// Throws weft::error: the norm is not finite.
+[[noreturn]] void refuse_norm(double norm);
+
+}  // namespace detail
+
 }  // namespace weft

@@ -2,10 +2,7 @@
 // optimizer's learning rate. Any callable double(std::int64_t) is one.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
 #include <cstdint>
-#include <numbers>
 
 namespace weft {
 
@@ -17,12 +14,7 @@ struct warmup_cosine {
   double floor = 0;         // a fraction of the learning rate
 
   // The factor of the learning rate after `step` steps.
-  double operator()(std::int64_t step) const {
-    if (step < warmup) return static_cast<double>(step + 1) / static_cast<double>(warmup);
-    double const span = static_cast<double>(std::max<std::int64_t>(total - warmup, 1));
-    double const progress = std::min(static_cast<double>(step - warmup) / span, 1.0);
-    return floor + (1 - floor) * 0.5 * (1 + std::cos(std::numbers::pi * progress));
-  }
+  double operator()(std::int64_t step) const;
 };
 
 }  // namespace weft

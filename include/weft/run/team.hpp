@@ -8,6 +8,7 @@
 
 #include "weft/kernels/call.hpp"
 #include "weft/run/executor.hpp"
+#include "weft/run/rounding.hpp"
 
 namespace weft {
 
@@ -42,6 +43,7 @@ class team {
     if (stages == 0) return;
     begin(parts(0));
     auto const run_thread = [&](int thread_index) noexcept {
+      detail::rounding_to_nearest const mode;
       for (int stage = now(); stage < stages; stage = wait_beyond(stage)) {
         int const count = parts(stage);
         for (int i = 0; i < count; ++i) {

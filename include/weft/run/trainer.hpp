@@ -3,12 +3,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <limits>
 #include <memory>
-#include <numeric>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -22,6 +20,7 @@
 #include "weft/run/optimizer.hpp"
 #include "weft/run/parameters.hpp"
 #include "weft/run/refusal.hpp"
+#include "weft/run/rounding.hpp"
 #include "weft/run/schedule.hpp"
 
 namespace weft {
@@ -34,6 +33,11 @@ struct training_options {
   // The largest L2 norm of all gradients together; larger ones are scaled down to it, as
   // torch.nn.utils.clip_grad_norm_ does: times min(1, clip_norm / (norm + 1e-6)).
   double clip_norm = std::numeric_limits<double>::infinity();
+  // What a norm that is not finite does, where clip_norm is: such a step changes nothing, no
+  // parameter, state or number of steps, and throws weft::error, as the same option of torch's
+  // does, or, if this is false, is left out: gradient_norm() says so. Without a clip_norm the
+  // gradients are used as they are.
+  bool error_if_nonfinite = true;
   // The factor of the learning rate as a function of the number of steps done: see schedule.hpp.
   // Empty: 1. It must not throw.
   std::function<double(std::int64_t)> schedule{};
@@ -85,7 +89,9 @@ class trainer {
 
   // One step: computes the loss and its gradients, then updates the parameters. Takes one weft::arg
   // per input of the loss. Returns the loss before the update. Throws weft::error where an argument
-  // is wrong, before anything is computed.
+  // is wrong, before anything is computed; where the loss is not finite because an axis has length
+  // 0, such as the mean over a batch without examples; and as apply() does. Nothing is updated
+  // then.
   template <class... Args>
   requires(detail::fault_of_arguments<source, Args...>() ==
            detail::argument_fault::none) float step(const Args&... args) {
@@ -102,11 +108,13 @@ class trainer {
     bind_arguments<source>(engine_, args...);
     draw_for(0);
     engine_.run();
+    engine_.check_loss(loss());
     return loss();
   }
 
-  // Updates the parameters with the latest gradients, and counts a step.
-  void apply() noexcept {
+  // Updates the parameters with the latest gradients, and counts a step. Throws weft::error where
+  // training_options::error_if_nonfinite says so.
+  void apply() {
     auto const r = engine_.recorded();
     std::int64_t const begin = r ? recording::now() : 0;
     update_parameters([](std::size_t) { return true; }, [](std::span<double>) {});
@@ -175,13 +183,14 @@ class trainer {
   // Updates the blocks of parameters for which owns(b) holds. share(squares) sets the sums of
   // squared gradients of the others, which are 0 when it is called.
   template <class Owns, class Share>
-  void update_parameters(Owns owns, Share share) noexcept {
+  void update_parameters(Owns owns, Share share) {
+    detail::rounding_to_nearest const mode;
     kernels::table const& kernels = kernels::dispatch();
     update u;
     u.learning_rate_scale = scale_of_schedule();
-    u.step = ++steps_;
+    u.step = steps_ + 1;
     // Without clipping, a block is updated while its gradients are in the cache.
-    bool const clips = options_.clip_norm < std::numeric_limits<double>::infinity();
+    bool const clips = detail::clips(options_.clip_norm);
     for_blocks([&](std::size_t b) {
       squares_[b] = 0;
       if (!owns(b)) return;
@@ -189,12 +198,19 @@ class trainer {
       if (!clips) change(blocks_[b], u, kernels);
     });
     share(std::span(squares_));
-    gradient_norm_ = std::sqrt(std::accumulate(squares_.begin(), squares_.end(), 0.0));
-    if (!clips) return;
-    u.gradient_scale = std::min(1.0, options_.clip_norm / (gradient_norm_ + 1e-6));
-    for_blocks([&](std::size_t b) {
-      if (owns(b)) change(blocks_[b], u, kernels);
-    });
+    detail::clipping const clipped = detail::clip(squares_, options_.clip_norm);
+    gradient_norm_ = clipped.norm;
+    if (clips) {
+      if (!clipped.finite) {
+        if (options_.error_if_nonfinite) detail::refuse_norm(gradient_norm_);
+        return;
+      }
+      u.gradient_scale = clipped.scale;
+      for_blocks([&](std::size_t b) {
+        if (owns(b)) change(blocks_[b], u, kernels);
+      });
+    }
+    steps_ = u.step;
   }
 
   // A contiguous range of parameters which all decay or all do not: small enough that each thread

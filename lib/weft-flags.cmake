@@ -1,0 +1,41 @@
+# weft_own_flags(<variable>)
+#
+# Sets the variable to the options with which weft's libraries and generated code are compiled after
+# all others, so that what they compute, and how fast, does not depend on the project around them:
+#
+# - IEEE arithmetic, whatever -ffast-math and its parts say before;
+# - optimised, where neither the project nor the build type asks for it, as without a build type or in
+#   Debug (kernels at -O0 take 67 times as long), unless WEFT_DEBUG_KERNELS is ON.
+function(weft_own_flags variable)
+  set(flags "")
+  if(CMAKE_CXX_COMPILER_ID MATCHES "GNU|Clang")
+    set(flags -fno-fast-math -fno-unsafe-math-optimizations -fno-finite-math-only -fno-associative-math
+      -fno-reciprocal-math -fsigned-zeros)
+    # A function has the same bits in a vector loop and by itself. Where every processor has FMA, g++
+    # would contract multiply and add in one of them and not in the other.
+    if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|i.86")
+      list(APPEND flags -ffp-contract=off)
+    elseif(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+      list(APPEND flags -ffp-contract=on)
+    else()
+      list(APPEND flags -ffp-contract=fast)
+    endif()
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+      list(APPEND flags -fno-single-precision-constant)
+    endif()
+    if(NOT WEFT_DEBUG_KERNELS)
+      get_directory_property(options COMPILE_OPTIONS)
+      foreach(configuration IN LISTS CMAKE_CONFIGURATION_TYPES CMAKE_BUILD_TYPE ITEMS none)
+        string(TOUPPER "${configuration}" upper)
+        string(REGEX MATCHALL "-O[0-9a-z]*"
+          levels "${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${upper}} ${options}")
+        list(POP_BACK levels last)
+        string(REPLACE none "" name ${configuration})
+        if(NOT last MATCHES "^-O$|^-O[1-9sz]|^-Ofast")
+          list(APPEND flags "$<$<CONFIG:${name}>:-O2>")
+        endif()
+      endforeach()
+    endif()
+  endif()
+  set(${variable} ${flags} PARENT_SCOPE)
+endfunction()

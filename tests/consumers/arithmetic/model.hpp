@@ -1,0 +1,40 @@
+// Models whose results depend on NaN, infinities, signed zeros, exact sums and small roundings.
+#pragma once
+
+#include <weft/weft.hpp>
+
+namespace arithmetic {
+
+struct Pos : weft::axis<weft::up_to<19>> {};
+struct KeyPos : weft::alias<Pos> {};
+struct Embed : weft::axis<20> {};
+struct Heads : weft::axis<4> {};
+struct HeadDim : weft::axis<5> {};
+struct Hidden : weft::axis<37> {};
+
+struct encoder {
+  constexpr auto operator()(weft::scope s) const {
+    auto const x = s.input<"x", float, Pos, Embed>();
+    auto const y = weft::nn::encoder<Pos, KeyPos, Embed, Heads, HeadDim, Hidden>(s, x, 2).output;
+    auto const target = weft::cast<std::int32_t>(weft::max<Embed>(x));
+    auto const loss = weft::cross_entropy<Embed>(y, target);
+    return weft::results(weft::as<"loss">(weft::mean<Pos>(loss)), weft::as<"y">(y));
+  }
+};
+
+struct elementwise {
+  constexpr auto operator()(weft::scope s) const {
+    using namespace weft;
+    auto const x = s.input<"x", float, Pos>();
+    auto const y = s.input<"y", float, KeyPos>();
+    auto const hidden = where(positions<Pos>() > 3, x, -infinity);
+    return results(as<"functions">(exp(x) + log(x * x) * tanh(x) + sin(x) * sqrt(x * x) + gelu(x)),
+                   as<"quotient">(x / y), as<"power">(pow(x * x, y)), as<"greatest">(max<Pos>(x)),
+                   as<"ordered">(where(x <= y, x, y)), as<"unequal">(where(x != x, 1.0f, 0.0f)),
+                   as<"zeros">(1.0f / (x * 0.0f)), as<"cancelled">((x + 1e8f) - 1e8f),
+                   as<"weights">(softmax<Pos>(hidden)),
+                   as<"sum">(sum<Pos>(where(positions<Pos>() > 5, x * 0.1f, 0.0f))));
+  }
+};
+
+}  // namespace arithmetic

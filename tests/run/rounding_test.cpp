@@ -1,0 +1,115 @@
+// What the caller's floating-point mode means for results.
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+#include <cfenv>
+#include <cmath>
+#include <vector>
+#if defined(__SSE__)
+#include <xmmintrin.h>
+#endif
+
+#include "kernels/targets.hpp"
+#include "run/classifier.hpp"
+#include "run/pool.hpp"
+#include "weft/weft.hpp"
+
+namespace {
+
+using weft::arg;
+
+struct Many : weft::axis<500> {};
+struct Few : weft::axis<30> {};
+struct Hidden : weft::axis<70> {};
+
+struct functions {
+  constexpr auto operator()(weft::scope s) const {
+    using weft::as;
+    auto const x = s.input<"x", float, Many, Few>();
+    auto const layer = weft::nn::linear<weft::shape<Few>, weft::shape<Hidden>>(s / "layer", x);
+    return weft::results(
+        as<"waves">(weft::sin(x) * weft::cos(x)), as<"exponentials">(weft::exp(x) + weft::tanh(x)),
+        as<"logarithms">(weft::log(x * x)), as<"weights">(weft::softmax<Few>(x)),
+        as<"normalized">(weft::normalize<Few>(x, 1e-5f)), as<"layer">(weft::gelu(layer)));
+  }
+};
+using all_results = weft::module<functions, "waves", "exponentials", "logarithms", "weights",
+                                 "normalized", "layer">;
+
+// Exact in any mode.
+weft::array<float, Many, Few> values() {
+  weft::array<float, Many, Few> x;
+  for (std::size_t i = 0; i < x.size(); ++i)
+    x.data()[i] = (static_cast<float>(i * i % 8191) - 4095.5f) / 256;
+  return x;
+}
+
+// All that weft computes, from new parameters to a step of training.
+std::vector<float> everything(const weft::executor& threads) {
+  std::vector<float> all;
+  auto const keep = [&](const auto& view) {
+    auto const kept = weft::array(view);
+    all.insert(all.end(), kept.begin(), kept.end());
+  };
+  all_results net(7);
+  net.run_on(threads);
+  auto const x = values();
+  for (bool const frozen : {false, true}) {
+    if (frozen) net.freeze(weft::precision::bfloat16);
+    auto const r = net(arg<"x">(x));
+    keep(r.get<"waves">());
+    keep(r.get<"exponentials">());
+    keep(r.get<"logarithms">());
+    keep(r.get<"weights">());
+    keep(r.get<"normalized">());
+    keep(r.get<"layer">());
+  }
+  weft::trainer<classifier> trainer({}, {.clip_norm = 0.1, .schedule = weft::warmup_cosine{2, 9}},
+                                    7);
+  trainer.run_on(threads);
+  for (int step = 0; step < 3; ++step)
+    all.push_back(trainer.step(arg<"tokens">(rows(six_tokens)), arg<"targets">(rows(six_targets)),
+                               arg<"scale">(five_scales)));
+  auto const trained = trainer.parameters().floats();
+  all.insert(all.end(), trained.begin(), trained.end());
+  return all;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(rounding)
+
+BOOST_AUTO_TEST_CASE(results_are_rounded_to_nearest_in_any_mode_of_the_caller) {
+  pool two(2);
+  weft::executor const alone, both(2, [&](int n, weft::job f) { two.for_each(n, f); });
+  for (auto const& on : {alone, both}) {
+    auto const expected = everything(on);
+    for (int const mode : {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO}) {
+      std::fesetround(mode);
+      auto const found = everything(on);
+      int const after = std::fegetround();
+      volatile float one = 1;
+      float const third = one / 3;
+      std::fesetround(FE_TONEAREST);
+      BOOST_TEST(std::ranges::equal(expected, found), "mode " << mode);
+      BOOST_TEST(after == mode, "the caller's mode is restored");
+      if (mode == FE_UPWARD) BOOST_TEST(third > one / 3 - 0x1p-26f);
+    }
+  }
+}
+
+#if defined(__SSE__)
+BOOST_AUTO_TEST_CASE(flushed_denormals_change_no_other_number) {
+  weft::kernels::on_every_target([](const weft::kernels::table&) {
+    auto const expected = everything({});
+    unsigned const before = _mm_getcsr();
+    _mm_setcsr(before | 0x8040);  // FTZ and DAZ
+    auto const found = everything({});
+    _mm_setcsr(before);
+    for (std::size_t i = 0; i < expected.size(); ++i)
+      BOOST_TEST(std::abs(expected[i] - found[i]) <= 0x1p-126f,
+                 "number " << i << " is " << found[i] << ", not " << expected[i]);
+  });
+}
+#endif
+
+BOOST_AUTO_TEST_SUITE_END()
