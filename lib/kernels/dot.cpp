@@ -18,7 +18,7 @@
 #include "hwy/foreach_target.h"  // must come before hwy-inl.h
 #include "kernels/edge_tile-inl.h"
 #include "kernels/epilogue-inl.h"
-#include "kernels/gemm_pack-inl.h"
+#include "kernels/gemm_operands-inl.h"
 #include "kernels/gemm_partition-inl.h"
 #include "kernels/gemm_plan-inl.h"
 #include "kernels/gemv-inl.h"
@@ -38,28 +38,18 @@ struct operands {
 };
 
 // Computes a contraction for each index of its batch loops, or one partition of it.
-class gemm {
+class gemm : public gemm_operands {
  public:
   gemm(const contraction& x, const call& c)
-      : x_(x),
-        row_count_(static_cast<std::size_t>(x.rows.points())),
-        depth_count_(static_cast<std::size_t>(x.depth.points())),
-        lhs_step_(x.depth.inner_stride(of_lhs)),
-        rhs_step_(x.depth.inner_stride(of_rhs)),
-        packed_(c.packed),
-        packed_as_(c.packed_as),
+      : gemm_operands(x, c),
         batch_{0, static_cast<std::size_t>(x.batch.points())},
         rows_{0, row_count_},
-        columns_(x.columns, packed_ != nullptr),
-        plan_(x, c, row_count_, columns_.count(), depth_count_),
-        at_(x, plan_.capacity, c.scratch) {
+        window_{0, depth_count_} {
     const dot_scratch at(plan_.capacity.rows, plan_.capacity.columns, plan_.capacity.depth);
-    packed_lhs_ = reinterpret_cast<float*>(c.scratch + at.lhs);
-    packed_rhs_ = reinterpret_cast<float*>(c.scratch + at.rhs);
+    totals_ = reinterpret_cast<double*>(c.scratch + at.bytes);
     offset_list(0, max_tile_columns)
         .pointers(reinterpret_cast<float*>(c.scratch + at.tile), tile_rows, tile_row_);
     addend_tiles_ = reinterpret_cast<float*>(c.scratch + at.addends);
-    contiguous_rhs_ = x.columns.inner_stride(of_rhs) == 1;
     contiguous_result_ = x.columns.inner_stride(of_result) == 1;
     addends_ = x.addends();
     scale_ = static_cast<float>(c.scale);
@@ -91,33 +81,6 @@ class gemm {
     }
   }
 
-  // Packs the rhs for reuse, tile after tile, each over the full depth.
-  void pack_for_reuse(const float* rhs, std::byte* packed) {
-    plan_.rhs_in_place = false;
-    const dot_blocks& capacity = plan_.capacity;
-    for (range columns{0, 0}; columns.first < columns_.count(); columns.first = columns.end()) {
-      columns.count = columns_.panel_at(columns.first, capacity.columns);
-      at_.compute_columns(columns);
-      for (range depth{0, 0}; depth.first < depth_count_; depth.first += capacity.depth) {
-        depth.count = std::min(capacity.depth, depth_count_ - depth.first);
-        at_.compute_depth(depth);
-        pack_rhs(rhs, columns, depth);
-        for (std::size_t first = columns.first; first < columns.end();) {
-          const n_tile t = columns_.tile_at(first);
-          first = t.end();
-          const float* from = packed_tile(t, columns, depth);
-          const std::size_t count = t.width() * depth.count;
-          if (packed_as_ == precision::float32)
-            std::copy_n(from, count, in_packed<float>(packed, t, depth));
-          else if (plan_.bf16_pairs)
-            to_bf16_pairs(from, t.width(), depth.count, in_packed<bf16_pair>(packed, t, depth));
-          else
-            std::transform(from, from + count, in_packed<bf16>(packed, t, depth), to_bf16);
-        }
-      }
-    }
-  }
-
  private:
   // Computes all columns of these rows.
   HWY_INLINE void run_m_block(const operands& o, range all) {
@@ -125,130 +88,91 @@ class gemm {
     for (; columns.first < columns_.part().end(); columns.first = columns.end()) {
       columns.count = columns_.panel_at(columns.first, plan_.block.columns);
       at_.compute_columns(columns);
-      if (plan_.is_gemv()) {
-        plan_.dot_form ? gemv_dot(o, columns) : gemv_axpy(o, columns);
+      if (HWY_LIKELY(depth_count_ <= plan_.chain))
+        run_panel(o, all, columns);
+      else
+        run_deep_panel(o, all, columns);
+    }
+  }
+
+  // Sums over parts of a long depth, which are added in double.
+  HWY_NOINLINE void run_deep_panel(const operands& o, range all, range columns) {
+    std::fill_n(totals_, all.count * columns.count, 0.0);
+    for (window_ = {0, 0}; window_.end() < depth_count_;) {
+      window_ = {window_.end(), std::min(plan_.chain, depth_count_ - window_.end())};
+      run_panel(o, all, columns);
+      if (plan_.axpy_form) {
+        for (std::size_t row = 0; row < row_count_; ++row)
+          add_to_totals(o.result + at_.rows().result[row] + at_.columns().result[0], columns.count,
+                        totals_ + row * columns.count);
         continue;
       }
-      for (range depth{0, 0}; depth.first < depth_count_; depth.first += plan_.block.depth) {
-        depth.count = std::min(plan_.block.depth, depth_count_ - depth.first);
-        if (packed_ == nullptr || !plan_.lhs_in_place) at_.compute_depth(depth);
-        if (packed_ == nullptr) {
-          // If tiles end with the columns' inner loop, all are full, and none needs packing.
-          if (!plan_.rhs_in_place || !columns_.tiles_end_with_loops())
-            pack_rhs(o.rhs, columns, depth);
-        } else if (plan_.promotes) {
-          promote(columns, depth);
+      for_each_tile(all, columns,
+                    [&](const n_tile& t, std::size_t row, std::size_t count, double* total)
+                        HWY_ATTR {
+                          load_edge_tile(o, t, columns, row, count);
+                          for (std::size_t i = 0; i < count; ++i)
+                            add_to_totals(tile_row_[i], t.count, total + i * columns.count);
+                        });
+    }
+    window_ = {0, depth_count_};
+    for_each_tile(all, columns,
+                  [&](const n_tile& t, std::size_t row, std::size_t count, double* total) HWY_ATTR {
+                    for (std::size_t i = 0; i < count; ++i)
+                      for (std::size_t j = 0; j < t.count; ++j)
+                        tile_row_[i][j] = static_cast<float>(total[i * columns.count + j]);
+                    apply_epilogue_to_rows(o, t, columns, row, count);
+                    store_edge_tile(o, t, columns, row, count);
+                  });
+  }
+  // Calls f(tile, row of the block, count of rows, totals) for each tile of these rows and columns.
+  template <class F>
+  void for_each_tile(range all, range columns, F f) {
+    for (range rows{all.first, 0}; rows.first < all.end(); rows.first += plan_.block.rows) {
+      rows.count = std::min(plan_.block.rows, all.end() - rows.first);
+      if (!plan_.is_gemv()) at_.compute_rows(rows);
+      for (std::size_t row = 0; row < rows.count; row += tile_rows)
+        for (std::size_t first = columns.first; first < columns.end();) {
+          const n_tile t = columns_.tile_at(first);
+          f(t, row, std::min(tile_rows, rows.count - row),
+            totals_ + (rows.first - all.first + row) * columns.count + first - columns.first);
+          first = t.end();
         }
-        for (range rows{all.first, 0}; rows.first < all.end(); rows.first += plan_.block.rows) {
-          rows.count = std::min(plan_.block.rows, all.end() - rows.first);
-          at_.compute_rows(rows);
-          if (!plan_.lhs_in_place) pack_lhs(o.lhs, rows, depth);
-          if (packed_ == nullptr || packed_as_ == precision::float32 || plan_.promotes) {
-            multiply<float>(o, columns, depth, rows);
-          } else if (!plan_.bf16_pairs) {
-            multiply<bf16>(o, columns, depth, rows);
-          } else if constexpr (may_multiply_pairs) {
-            // Rows of full depth were rounded for the first panel: m_block is one block of rows.
-            if (columns.first == columns_.part().first || depth.count < depth_count_)
-              round_rows({o.lhs, at_.rows().lhs, rows.count}, x_.depth, depth, packed_rhs_,
-                         {packed_lhs_, bf16_pitch(in_units<bf16_pair>(depth).count)});
-            multiply<bf16_pair>(o, columns, depth, rows);
-          }
+    }
+  }
+  // Whether the sums over the window are those over all of the depth.
+  bool is_whole() const { return window_.count == depth_count_; }
+
+  // Computes these columns of these rows: the sums over the window of the depth.
+  HWY_INLINE void run_panel(const operands& o, range all, range columns) {
+    if (plan_.is_gemv()) return plan_.dot_form ? gemv_dot(o, columns) : gemv_axpy(o, columns);
+    for (range depth{window_.first, 0}; depth.first < window_.end();
+         depth.first += plan_.block.depth) {
+      depth.count = std::min(plan_.block.depth, window_.end() - depth.first);
+      if (packed_ == nullptr || !plan_.lhs_in_place) at_.compute_depth(depth);
+      if (packed_ == nullptr) {
+        // If tiles end with the columns' inner loop, all are full, and none needs packing.
+        if (!plan_.rhs_in_place || !columns_.tiles_end_with_loops())
+          pack_rhs(o.rhs, columns, depth);
+      } else if (plan_.promotes) {
+        promote(columns, depth);
+      }
+      for (range rows{all.first, 0}; rows.first < all.end(); rows.first += plan_.block.rows) {
+        rows.count = std::min(plan_.block.rows, all.end() - rows.first);
+        at_.compute_rows(rows);
+        if (!plan_.lhs_in_place) pack_lhs(o.lhs, rows, depth);
+        if (packed_ == nullptr || packed_as_ == precision::float32 || plan_.promotes) {
+          multiply<float>(o, columns, depth, rows);
+        } else if (!plan_.bf16_pairs) {
+          multiply<bf16>(o, columns, depth, rows);
+        } else if constexpr (may_multiply_pairs) {
+          // Rows of full depth were rounded for the first panel: m_block is one block of rows.
+          if (columns.first == columns_.part().first || depth.count < depth_count_)
+            round_rows({o.lhs, at_.rows().lhs, rows.count}, x_.depth, depth, packed_rhs_,
+                       {packed_lhs_, bf16_pitch(in_units<bf16_pair>(depth).count)});
+          multiply<bf16_pair>(o, columns, depth, rows);
         }
       }
-    }
-  }
-
-  float* packed_tile(const n_tile& t, range columns, range depth) const {
-    return packed_rhs_ + (t.first - columns.first) * depth.count;
-  }
-
-  // A tile in the packed operand, whose elements are of type T.
-  template <class T, class Byte>
-  T* in_packed(Byte* packed, const n_tile& t, range depth) const {
-    using element = std::remove_const_t<T>;
-    return reinterpret_cast<T*>(packed) + t.first * in_units<element>({0, depth_count_}).count +
-           in_units<element>(depth).first * t.width();
-  }
-
-  // Packs lines (rows or columns) that have unit stride from one to the next.
-  template <class D>
-  HWY_INLINE void pack_lines(D d, const float* from, const offset_list& element,
-                             std::ptrdiff_t element_stride, range depth, packed_tiles to) const {
-    float* const packed = to.data;
-    for (std::size_t k = 0, count; k < depth.count; k += count) {
-      count = run_within(x_.depth, depth.first + k, depth.count - k);
-      to.data = packed + k * to.width;
-      pack_interleaved_lines(d, {from + element[k], element_stride, count}, to);
-    }
-  }
-
-  // Packs lines with any other stride.
-  template <class D>
-  HWY_INLINE void pack(D d, const strided_lines& s, std::ptrdiff_t element_stride, range depth,
-                       std::size_t width, float* packed) const {
-    if (element_stride != 1) return pack_elements(s, width, packed);
-    for (std::size_t k = 0, count; k < depth.count; k += count) {
-      count = run_within(x_.depth, depth.first + k, depth.count - k);
-      pack_contiguous_lines(d, {s.data, s.line, s.element.from(k), s.lines, count}, width,
-                            packed + k * width);
-    }
-  }
-
-  void pack_rhs(const float* rhs, range columns, range depth) const {
-    const tag d;
-    for (std::size_t first = columns.first; first < columns.end();) {
-      const n_tile t = columns_.tile_at(first);
-      first = t.end();
-      if (plan_.rhs_in_place && t.is_full()) continue;
-      float* const packed = packed_tile(t, columns, depth);
-      const offset_list column = at_.columns().rhs.from(t.first - columns.first);
-      if (!t.in_one_run || !contiguous_rhs_) {
-        pack(d, {rhs, column, at_.depth().rhs, t.count, depth.count}, rhs_step_, depth, t.width(),
-             packed);
-        continue;
-      }
-      std::size_t tiles = 1;  // this one and the next ones that are as wide
-      const std::size_t run = columns_.run(t.first, columns.end() - t.first);
-      for (; t.is_full() && (tiles + 1) * t.width() <= run; ++tiles) {
-        const n_tile next = columns_.tile_at(first);
-        if (next.vectors != t.vectors) break;
-        first = next.end();
-      }
-      pack_lines(d, rhs + column[0], at_.depth().rhs, rhs_step_, depth,
-                 {packed, t.width(), t.count, tiles, t.width() * depth.count, panel_advance});
-    }
-  }
-
-  void promote(range columns, range depth) const {
-    const tag d;
-    const std::size_t lanes = hn::Lanes(d);
-    for (std::size_t first = columns.first; first < columns.end();) {
-      const n_tile t = columns_.tile_at(first);
-      first = t.end();
-      const bf16* from = in_packed<const bf16>(packed_, t, depth);
-      float* to = packed_tile(t, columns, depth);
-      const std::size_t count = t.width() * depth.count;
-      for (std::size_t i = 0; i < count; i += lanes)
-        hn::StoreU(promoted<bf16>(load(d, from + i)), d, to + i);
-    }
-  }
-
-  void pack_lhs(const float* lhs, range rows, range depth) const {
-    const hn::CappedTag<float, tile_rows> d;
-    for (std::size_t first = 0, count; first < rows.count; first += count) {
-      count = std::min(tile_rows, rows.count - first);
-      const std::size_t run = run_within(x_.rows, rows.first + first, rows.count - first);
-      float* const packed = packed_lhs_ + first * depth.count;
-      if (x_.rows.inner_stride(of_lhs) != 1 || run < count) {
-        pack(d, {lhs, at_.rows().lhs.from(first), at_.depth().lhs, count, depth.count}, lhs_step_,
-             depth, tile_rows, packed);
-        continue;
-      }
-      const std::size_t micro_panels = std::max<std::size_t>(run / tile_rows, 1);
-      pack_lines(d, lhs + at_.rows().lhs[first], at_.depth().lhs, lhs_step_, depth,
-                 {packed, tile_rows, count, micro_panels, tile_rows * depth.count, block_advance});
-      count = std::max(count, micro_panels * tile_rows);
     }
   }
 
@@ -275,24 +199,25 @@ class gemm {
 
   void gemv_dot(const operands& o, range columns) const {
     const float* lhs[max_skinny_m];
+    const auto begin = static_cast<std::ptrdiff_t>(window_.first);
     if (plan_.lhs_in_place)
-      at_.rows().lhs.pointers(o.lhs, row_count_, lhs);
+      at_.rows().lhs.pointers(o.lhs + begin, row_count_, lhs);
     else
       offset_list(0, static_cast<std::ptrdiff_t>(depth_count_))
-          .pointers<const float>(packed_lhs_, row_count_, lhs);
+          .pointers<const float>(packed_lhs_ + begin, row_count_, lhs);
     for (std::size_t first = columns.first; first < columns.end();) {
       const n_tile t = columns_.tile_at(first);
       first = t.end();
       for (std::size_t j = 0; j < t.count; j += gemv_columns) {
         const float* column[gemv_columns];
         const std::size_t count = std::min(t.count - j, gemv_columns);
-        at_.columns().rhs.from(t.first - columns.first + j).pointers(o.rhs, count, column);
+        at_.columns().rhs.from(t.first - columns.first + j).pointers(o.rhs + begin, count, column);
         // A tile has room for full vectors, and so for surplus columns.
         for (std::size_t row = 0; row < row_count_;)
-          row += dot_products(lhs + row, row_count_ - row, column, count, depth_count_,
+          row += dot_products(lhs + row, row_count_ - row, column, count, window_.count,
                               tile_row_[row] + j);
       }
-      apply_epilogue_to_rows(o, t, columns);
+      if (is_whole()) apply_epilogue_to_rows(o, t, columns, 0, row_count_);
       store_edge_tile(o, t, columns, 0, row_count_);
     }
   }
@@ -301,19 +226,21 @@ class gemm {
     float* result[max_skinny_m];
     at_.rows().result.pointers(o.result + at_.columns().result[0], row_count_, result);
     const float* lhs[max_skinny_m];
-    at_.rows().lhs.pointers(o.lhs, row_count_, lhs);
+    const auto begin = static_cast<std::ptrdiff_t>(window_.first);
+    at_.rows().lhs.pointers(o.lhs + begin * lhs_step_, row_count_, lhs);
+    const float* const rhs = o.rhs + at_.columns().rhs[0] + begin * rhs_step_;
     for (std::size_t row = 0; row < row_count_;)
-      row += axpy_lines({lhs + row, lhs_step_, o.rhs + at_.columns().rhs[0], rhs_step_,
-                         depth_count_, columns.count, result + row},
-                        row_count_ - row);
-    if (!has_epilogue_ && activate_ == nullptr) return;
+      row += axpy_lines(
+          {lhs + row, lhs_step_, rhs, rhs_step_, window_.count, columns.count, result + row},
+          row_count_ - row);
+    if (!is_whole() || (!has_epilogue_ && activate_ == nullptr)) return;
     for (std::size_t first = columns.first; first < columns.end();) {
       const n_tile t = columns_.tile_at(first);
       first = t.end();
       // The epilogue may write full vectors, for which the tile has room but not the result.
       for (std::size_t i = 0; i < row_count_; ++i)
         std::copy_n(result[i] + (t.first - columns.first), t.count, tile_row_[i]);
-      apply_epilogue_to_rows(o, t, columns);
+      apply_epilogue_to_rows(o, t, columns, 0, row_count_);
       store_edge_tile(o, t, columns, 0, row_count_);
     }
   }
@@ -454,8 +381,8 @@ class gemm {
                                const rhs_micro_panel<T>& b, std::size_t steps,
                                prefetch_target prefetch, const float* amx_sums) const {
     const auto& [columns, depth, t, row, count, result] = p;
-    const bool add = depth.first != 0;
-    const bool last = depth.end() == depth_count_;
+    const bool add = depth.first != window_.first;
+    const bool last = depth.end() == depth_count_ && is_whole();
     const bool full = t.is_full() && contiguous_result_;
     tile_result c{tile_row_, 0, add, nullptr, amx_sums};
     if (full) {
@@ -481,12 +408,13 @@ class gemm {
     for (int i = 0; i < addends_; ++i) rows_of_addend(o, i, t, columns, row, rows, e.addend[i]);
   }
 
-  // Applies the epilogue to a tile in the scratch that has all of few rows.
-  void apply_epilogue_to_rows(const operands& o, const n_tile& t, range columns) const {
-    const tile_sums sums{tile_row_, 0, row_count_, t.count};
+  // Applies the epilogue to a tile in the scratch: rows of a block from `row` on.
+  void apply_epilogue_to_rows(const operands& o, const n_tile& t, range columns, std::size_t row,
+                              std::size_t rows) const {
+    const tile_sums sums{tile_row_, 0, rows, t.count};
     if (has_epilogue_) {
       epilogue e;
-      find_epilogue(o, t, columns, 0, row_count_, e);
+      find_epilogue(o, t, columns, row, rows, e);
       apply_epilogue(sums, e);
     }
     if (activate_ != nullptr) activate_(sums);
@@ -533,23 +461,17 @@ class gemm {
     store_edge(tile_row_, in_result(o.result, t, columns, row, rows));
   }
 
-  const contraction& x_;
-  std::size_t row_count_, depth_count_;
-  std::ptrdiff_t lhs_step_, rhs_step_;  // along the innermost loop of the depth
-  const std::byte* packed_;             // the rhs, as pack_for_reuse leaves it; or null
-  precision packed_as_;
   // The ranges of this partition.
   range batch_, rows_;
-  n_tiles columns_;
-  gemm_plan plan_;
-  block_offsets at_;
-  bool contiguous_rhs_, contiguous_result_;  // unit stride along the columns' inner loop
-  bool has_epilogue_;  // whether sums are scaled, or anything is added to them
+  range window_;            // of the depth, that is summed now
+  bool contiguous_result_;  // unit stride along the columns' inner loop
+  bool has_epilogue_;       // whether sums are scaled, or anything is added to them
   int addends_;
   float scale_;
   tile_activation activate_;  // null where there is none
   // In the scratch.
-  float *packed_lhs_, *packed_rhs_, *addend_tiles_;
+  float* addend_tiles_;
+  double* totals_;  // see dot_totals
   float* tile_row_[tile_rows];
   amx_unit* amx_ = nullptr;  // if the plan has it
 };

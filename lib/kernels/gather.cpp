@@ -8,6 +8,7 @@
 #include "kernels/gather_scatter.hpp"
 #include "kernels/kernel_table.hpp"
 #include "kernels/row-inl.h"
+#include "kernels/scatter_add.hpp"
 #include "weft/kernels/hwy-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -50,8 +51,12 @@ void add_rows(scattered_rows a) {
   }
 }
 
+void add_row(std::size_t n, const float* from, float* to) {
+  map(n, plus(), to, to, from);
+}
+
 void scatter_add(const call& c) noexcept {
-  run_scatter_add(c, &add_rows);
+  run_scatter_add(c, {&add_rows, &add_row});
 }
 
 }  // namespace

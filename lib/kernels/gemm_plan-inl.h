@@ -108,7 +108,7 @@ struct gemm_plan {
     }
     const bool reads_packed = packed && lhs_in_place && !promotes;
     if (reads_packed && skinny && !bf16_pairs) {
-      block.depth = depth;
+      block.depth = block_size(depth, max_blocks.depth, max_dot_lanes);
     } else if (reads_packed) {
       // Nothing is packed or widened for a panel, so it may be as narrow as a tile. Packed weights
       // are then read in memory order, and the partial sums of a deep product are reused sooner. A
@@ -125,12 +125,15 @@ struct gemm_plan {
     const bool one_micro_panel = block.columns > tile_columns &&
                                  (tile_columns + tile_rows) * block.depth <= cache_floats &&
                                  (2 * tile_columns + tile_rows) * block.depth > cache_floats;
+    chain = max_chain_of_blocks;
+    if (is_gemv()) chain = max_chain_of_lines * (dot_form ? hn::Lanes(tag()) : 1);
     nr_group = one_micro_panel ? tile_columns : block.columns;
   }
 
   bool is_gemv() const { return dot_form || axpy_form; }
 
   dot_blocks capacity, block;
+  std::size_t chain;     // the depth over which sums are added in float
   std::size_t m_block;   // the rows that are multiplied with all panels before the next ones
   std::size_t nr_group;  // the columns of a panel that are multiplied with all rows first
   bool lhs_in_place, rhs_in_place;

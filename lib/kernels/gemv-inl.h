@@ -144,10 +144,6 @@ std::size_t dot_products(const float* const* row, std::size_t rows, const float*
   return dot_products<Rows>(row, column, columns, depth, tile);
 }
 
-// The columns of one pass, whose results stay in L1.
-constexpr std::size_t gemv_pass_columns =
-    l1_cache_bytes / 2 / (max_skinny_m * sizeof(float)) / max_tile_columns * max_tile_columns;
-
 // Rows of the lhs, and lines of the rhs, of float or bfloat16, each contiguous along the columns.
 template <class T = float>
 struct gemv_operands {

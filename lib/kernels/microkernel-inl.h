@@ -28,10 +28,6 @@ constexpr std::size_t tile_rows = tile_for(has_32_registers ? 32 : 16).rows;
 constexpr std::size_t tile_vectors = tile_for(has_32_registers ? 32 : 16).vectors;
 static_assert(tile_rows <= max_tile_rows && tile_vectors * max_dot_lanes <= max_tile_columns);
 
-// Up to this many rows (skinny m), reading the rhs takes longer than multiplying with it. It is
-// read once, from end to end, and bfloat16 is widened in registers; for more rows, panel by panel.
-constexpr std::size_t max_skinny_m = 4;
-
 // The bits of a bfloat16: the upper half of a float.
 using bf16 = std::uint16_t;
 

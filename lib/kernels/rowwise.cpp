@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include "kernels/kernel_table.hpp"
+#include "kernels/moments-inl.h"
 #include "kernels/row-inl.h"
 #include "kernels/row_driver.hpp"
 #include "kernels/transpose-inl.h"
@@ -116,54 +117,6 @@ void log_softmax(const row_arguments& a) {
   }
 }
 
-// The moments of each row.
-struct moments {
-  float mean[max_rows];   // 0 if it is not subtracted; the variance is about that
-  float scale[max_rows];  // 1 / sqrt(variance + epsilon)
-};
-
-// The moments of the rows of one operand, from shifted data:
-// variance = mean((x - c)^2) - (mean - c)^2. Where c is close to the mean, little cancels. The mean
-// of four elements nearly always is; if not, the mean found with it is c in a second pass.
-HWY_INLINE moments moments_of(const row_arguments& a, std::byte* const (&rows)[max_rows]) {
-  const double share = 1 / static_cast<double>(a.length);
-  moments m;
-  double variance[max_rows];
-  for (std::size_t r = 0; r < a.rows; ++r) {
-    const auto* x = reinterpret_cast<const float*>(rows[r]);
-    if (!a.subtract_mean) {
-      m.mean[r] = 0;
-      variance[r] =
-          share * row_sums<1>(a.length, [=](auto memory, std::size_t i, auto& sums) HWY_ATTR {
-            const V v = opaque(memory.load(x + i));
-            sums.at[0] = hn::MulAdd(v, v, sums.at[0]);
-          })[0];
-      continue;
-    }
-    const std::size_t last = a.length - 1;
-    float about = ((x[0] + x[last / 3]) + (x[last - last / 3] + x[last])) / 4;
-    for (bool again = true;; again = false) {
-      const V center = value(about);
-      const auto [sum, squares] =
-          row_sums<2>(a.length, [=](auto memory, std::size_t i, auto& sums) HWY_ATTR {
-            const V centered = memory.zero_tail(hn::Sub(memory.load(x + i), center));
-            sums.at[0] = hn::Add(sums.at[0], centered);
-            sums.at[1] = hn::MulAdd(centered, centered, sums.at[1]);
-          });
-      const double distance = sum * share;
-      variance[r] = squares * share - distance * distance;
-      m.mean[r] = static_cast<float>(static_cast<double>(about) + distance);
-      if (!again || !(distance * distance > 4 * variance[r])) break;
-      about = m.mean[r];
-    }
-  }
-  for (std::size_t r = 0; r < a.rows; ++r) {
-    const double positive = std::max(variance[r], 0.0);  // NaN stays
-    m.scale[r] = static_cast<float>(1 / std::sqrt(positive + a.scalar));
-  }
-  return m;
-}
-
 // (x - mean) * scale, times a gain and plus a bias where they are given, with x from one operand's
 // rows.
 void normalize_rows(const row_arguments& a, std::byte* const (&rows)[max_rows]) {
@@ -171,21 +124,18 @@ void normalize_rows(const row_arguments& a, std::byte* const (&rows)[max_rows]) 
   for (std::size_t r = 0; r < a.rows; ++r) {
     const row_pointers row = a.row(r);
     const auto* from = reinterpret_cast<const float*>(rows[r]);
-    const V mean = value(m.mean[r]), scale = value(m.scale[r]);
+    const V center = value(m.center[r]), scale = value(m.scale[r]), shift = value(m.shift(r));
+    const auto normal = [=](V x) HWY_ATTR { return hn::MulAdd(hn::Sub(x, center), scale, shift); };
     if (row.from[2]) {
       map(
-          a.length,
-          [=](V x, V gain, V bias)
-              HWY_ATTR { return hn::MulAdd(hn::Mul(hn::Sub(x, mean), scale), gain, bias); },
+          a.length, [=](V x, V gain, V bias) HWY_ATTR { return hn::MulAdd(normal(x), gain, bias); },
           row.to, from, row.floats(1), row.floats(2));
     } else if (row.from[1]) {
       map(
-          a.length,
-          [=](V x, V gain) HWY_ATTR { return hn::Mul(hn::Mul(hn::Sub(x, mean), scale), gain); },
-          row.to, from, row.floats(1));
+          a.length, [=](V x, V gain) HWY_ATTR { return hn::Mul(normal(x), gain); }, row.to, from,
+          row.floats(1));
     } else {
-      map(
-          a.length, [=](V x) HWY_ATTR { return hn::Mul(hn::Sub(x, mean), scale); }, row.to, from);
+      map(a.length, normal, row.to, from);
     }
   }
 }
@@ -262,11 +212,12 @@ void log_softmax_adjoint(const row_arguments& a) {
 // Adds rows' terms of the gradients for the gain and the bias: g * normalize(x), and g.
 template <std::size_t rows>
 HWY_INLINE void add_to_sums(const row_arguments& a, const moments& m, std::size_t first) {
-  V mean[rows], scale[rows];
+  V center[rows], scale[rows], shift[rows];
   const float *x[rows], *g[rows];
   for (std::size_t r = 0; r < rows; ++r) {
-    mean[r] = value(m.mean[first + r]);
+    center[r] = value(m.center[first + r]);
     scale[r] = value(m.scale[first + r]);
+    shift[r] = value(m.shift(first + r));
     x[r] = a.row(first + r).floats(0);
     g[r] = a.row(first + r).floats(1);
   }
@@ -277,7 +228,7 @@ HWY_INLINE void add_to_sums(const row_arguments& a, const moments& m, std::size_
         V of_gain = memory.load(gain_sums + i), of_bias = memory.load(bias_sums + i);
         for (std::size_t r = 0; r < rows; ++r) {
           const V of_row = opaque(memory.load(g[r] + i));
-          const V h = hn::Mul(hn::Sub(memory.load(x[r] + i), mean[r]), scale[r]);
+          const V h = hn::MulAdd(hn::Sub(memory.load(x[r] + i), center[r]), scale[r], shift[r]);
           of_gain = hn::MulAdd(of_row, h, of_gain);
           of_bias = hn::Add(of_bias, of_row);
         }
@@ -302,31 +253,33 @@ HWY_INLINE void normalize_adjoint_of(const row_arguments& a) {
     add_to_sums<max_rows>(a, m, 0);
   else if (a.gain_sums)
     for (std::size_t r = 0; r < a.rows; ++r) add_to_sums<1>(a, m, r);
-  // The result is scale * g + slope * (x - mean) + constant.
+  // The result is scale * g + slope * (x - center) * scale + constant.
   float slope[max_rows], constant[max_rows];
   for (std::size_t r = 0; r < a.rows; ++r) {
     const row_pointers row = a.row(r);
-    const V mean = value(m.mean[r]);
+    const V center = value(m.center[r]);
     const auto [of_g, of_gx] =
         row_sums<2>(a.length, [&](auto memory, std::size_t i, auto& sums) HWY_ATTR {
           const V g = opaque(gradient(row, memory, i));
-          const V x = hn::Sub(memory.load(row.floats(0) + i), mean);
+          const V x = hn::Sub(memory.load(row.floats(0) + i), center);
           sums.at[0] = hn::Add(sums.at[0], g);
           sums.at[1] = hn::MulAdd(g, x, sums.at[1]);
         });
     const double scale = m.scale[r];
-    constant[r] = a.subtract_mean ? static_cast<float>(-scale * share * of_g) : 0;
-    slope[r] = static_cast<float>(-scale * share * of_gx * scale * scale);
+    const double along = -scale * share * (of_gx - m.rest[r] * of_g) * scale;
+    slope[r] = static_cast<float>(along);
+    constant[r] =
+        a.subtract_mean ? static_cast<float>(-scale * share * of_g - along * m.rest[r] * scale) : 0;
   }
   for (std::size_t r = 0; r < a.rows; ++r) {
     const row_pointers row = a.row(r);
-    const V mean = value(m.mean[r]), scale = value(m.scale[r]);
+    const V center = value(m.center[r]), scale = value(m.scale[r]);
     const V along = value(slope[r]), everywhere = value(constant[r]);
     map_row(
         a.length,
         [&](auto memory, std::size_t i) HWY_ATTR {
-          const V x = hn::Sub(memory.load(row.floats(0) + i), mean);
-          V rest = hn::MulAdd(along, x, everywhere);
+          const V x = hn::Sub(memory.load(row.floats(0) + i), center);
+          V rest = hn::MulAdd(along, hn::Mul(x, scale), everywhere);
           if constexpr (addend) rest = hn::Add(rest, memory.load(row.floats(3) + i));
           return hn::MulAdd(scale, gradient(row, memory, i), rest);
         },

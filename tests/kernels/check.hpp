@@ -11,7 +11,7 @@
 #include "kernels/parts.hpp"
 #include "kernels/targets.hpp"
 #include "weft/kernels/kernels.hpp"
-#include "weft/kernels/row_scratch.hpp"
+#include "weft/kernels/scratch.hpp"
 
 namespace weft::kernels {
 
@@ -26,7 +26,7 @@ std::string words(const Words&... all) {
 // Runs a call in partitions, the last one first, each with scratch of exactly the size it needs.
 inline void run(kernel_function f, call c, int partitions = 1) {
   for (int i = partitions - 1; i >= 0; --i) {
-    const aligned scratch = scratch_for(c, row_scratch_bytes(c));
+    const aligned scratch = scratch_for(c, scratch_bytes(c));
     c.part = part_of(i, partitions);
     f(c);
   }

@@ -121,11 +121,12 @@ sums before_activation(sums s, const call& c, const std::vector<std::vector<floa
 // `rounded`.
 std::string differences(const std::vector<float>& result, const call& c, const sums& s,
                         double rounded) {
-  // Error of a sum of K products in any order, each step rounded: Higham's gamma of K times the
-  // sum of their magnitudes, with K u / (1 - K u) bounded by K epsilon as u is half of epsilon.
+  // Error of a sum of products in chains of K, each step rounded: Higham's gamma of K times the sum
+  // of their magnitudes, with K u / (1 - K u) bounded by K epsilon as u is half of epsilon.
   // Four more roundings for the scale, which is a float too, and the addends.
   const bool plain = c.operands[3].data == nullptr && c.scale == 1;
-  const double bound = (static_cast<double>(depth_of(c)) + (plain ? 0 : 4)) * epsilon;
+  const std::size_t chain = longest_chain(static_cast<std::size_t>(depth_of(c)));
+  const double bound = (static_cast<double>(chain) + (plain ? 0 : 4)) * epsilon;
   const node then = make_node(c.epilogue);
   std::size_t wrong = 0, first = 0;
   for (std::size_t i = 0; i < result.size(); ++i) {

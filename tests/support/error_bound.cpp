@@ -15,6 +15,7 @@
 #include "reference/rowwise.hpp"
 #include "support/greater_error.hpp"
 #include "support/operands.hpp"
+#include "weft/kernels/dot_blocking.hpp"
 
 namespace weft::testing {
 
@@ -201,10 +202,12 @@ class error_analysis {
     } else if constexpr (K == op::dot) {
       // as a sum of |a||b|, with the roundings of products and the stored result
       double const k = terms(n);
+      auto const chain = static_cast<double>(kernels::longest_chain(static_cast<std::size_t>(k)));
       auto const sum_of = [&](auto f) { return largest_sum(id, x, y, f); };
       return ex * sum_of([](double, double b) { return b; }) +
              ey * sum_of([](double a, double) { return a; }) + k * ex * ey +
-             ref::gamma(k + 2) * sum_of([](double a, double b) { return a * b; }) + k * underflow;
+             ref::gamma(chain + 2) * sum_of([](double a, double b) { return a * b; }) +
+             k * underflow;
     } else if constexpr (K == op::fold) {
       // at most as many terms as a window has positions
       auto const k = static_cast<double>(of_(axis_in_window(n)));

@@ -131,7 +131,10 @@ constexpr dot_plan plan_of_dot(const signature& s) {
   dot_plan const p = detail::plan_with(s, 1, 2);
   dot_plan const q = detail::plan_with(s, 2, 1);
   dot_plan const& best = p.supported && (p.rhs_in_place || !q.supported) ? p : q;
-  return best.depth.extent * best.columns.extent <= max_panel_elements ? best : dot_plan{};
+  // A longer depth needs more than one sum in float: see kernels::longest_chain.
+  bool const fits = best.depth.extent * best.columns.extent <= max_panel_elements &&
+                    best.depth.extent <= static_cast<std::ptrdiff_t>(kernels::max_blocks.depth);
+  return fits ? best : dot_plan{};
 }
 
 struct tile_size {

@@ -6,6 +6,7 @@
 #define WEFT_GENERATE_ROWS_INL_H_
 #endif
 
+#include <cmath>
 #include <cstddef>
 #include <limits>
 #include <utility>
@@ -67,6 +68,9 @@ struct row {
   }
   HWY_INLINE void multiply_by(V v) {
     x.map([=](V e) HWY_ATTR { return hn::Mul(e, v); });
+  }
+  HWY_INLINE void multiply_and_add(V factor, V v) {
+    x.map([=](V e) HWY_ATTR { return hn::MulAdd(e, factor, v); });
   }
 
  private:
@@ -150,34 +154,66 @@ HWY_INLINE hn::Vec<D> broadcast_block(D d, hn::Vec<D4> v) {
   }
 }
 
-// Normalises some rows.
+// Normalises a row in double, for sums and squares that are too large for a float.
+template <op kind, std::ptrdiff_t length>
+HWY_NOINLINE row<length> normalized_in_double(const float* x, float epsilon) {
+  double sum = 0, squares = 0;
+  for (std::ptrdiff_t i = 0; kind == op::normalize && i < length; ++i)
+    sum += static_cast<double>(x[i]);
+  const double mean = sum / length;
+  for (std::ptrdiff_t i = 0; i < length; ++i) {
+    const double centered = static_cast<double>(x[i]) - mean;
+    squares += centered * centered;
+  }
+  const double scale = 1 / std::sqrt(squares / length + static_cast<double>(epsilon));
+  alignas(64) float to[length];
+  for (std::ptrdiff_t i = 0; i < length; ++i)
+    to[i] = static_cast<float>((static_cast<double>(x[i]) - mean) * scale);
+  return row<length>(to);
+}
+
+// Normalises some rows. Returns whether no sum was too large.
 template <op kind, std::ptrdiff_t length, int... I>
-HWY_INLINE void normalize_rows(std::integer_sequence<int, I...>, row<length>* r, float epsilon) {
+HWY_INLINE bool normalize_rows(std::integer_sequence<int, I...>, row<length>* r, float epsilon) {
   using D = typename row<length>::D;
   const D d;
   const D4 d4;
   const auto inv_n = hn::Set(d4, 1 / static_cast<float>(length));
-  // Calls apply(r, v) with each row and its scalar, broadcast to all lanes.
-  const auto for_each_row = [d, r](hn::Vec<D4> scalars, auto apply) HWY_ATTR {
+  // Calls apply(r, v...) with each row and its scalars, broadcast to all lanes.
+  const auto for_each_row = [d, r](auto apply, auto... scalars) HWY_ATTR {
     if constexpr (sizeof...(I) == 1) {
-      apply(r[0], hn::Set(d, hn::GetLane(scalars)));
+      apply(r[0], hn::Set(d, hn::GetLane(scalars))...);
     } else {
-      const auto broadcast = broadcast_block(d, scalars);
-      (apply(r[I], hn::Broadcast<I>(broadcast)), ...);
+      [=](auto... broadcast) HWY_ATTR {
+        const auto of = [=](auto i) HWY_ATTR { apply(r[i], hn::Broadcast<i>(broadcast)...); };
+        (of(std::integral_constant<int, I>()), ...);
+      }(broadcast_block(d, scalars)...);
     }
   };
   if constexpr (kind == op::normalize) {
-    for_each_row(hn::Mul(horizontal_sums(d, r[I].sums()...), inv_n),
-                 [](row<length>& of, hn::Vec<D> mean) HWY_ATTR {
-                   of.subtract(mean);
-                   of.pad(0);
-                 });
+    for_each_row(
+        [](row<length>& of, hn::Vec<D> mean) HWY_ATTR {
+          of.subtract(mean);
+          of.pad(0);
+        },
+        hn::Mul(horizontal_sums(d, r[I].sums()...), inv_n));
   }
   // On four lanes: roots and quotients of full vectors have a high latency.
-  const auto variance =
-      hn::MulAdd(horizontal_sums(d, r[I].sums_of_squares()...), inv_n, hn::Set(d4, epsilon));
-  for_each_row(hn::Div(hn::Set(d4, 1.0f), hn::Sqrt(variance)),
-               [](row<length>& of, hn::Vec<D> scale) HWY_ATTR { of.multiply_by(scale); });
+  const auto squares = hn::Mul(horizontal_sums(d, r[I].sums_of_squares()...), inv_n);
+  const auto one = hn::Set(d4, 1.0f), least = hn::Set(d4, epsilon);
+  if constexpr (kind == op::normalize) {
+    // What rounding left of the mean, which can be more than the deviation.
+    const auto rest = hn::Mul(horizontal_sums(d, r[I].sums()...), inv_n);
+    const auto variance = hn::Max(hn::NegMulAdd(rest, rest, squares), hn::Zero(d4));
+    const auto scale = hn::Div(one, hn::Sqrt(hn::Add(variance, least)));
+    for_each_row([](row<length>& of, hn::Vec<D> factor, hn::Vec<D> shift)
+                     HWY_ATTR { of.multiply_and_add(factor, shift); },
+                 scale, hn::Neg(hn::Mul(rest, scale)));
+  } else {
+    for_each_row([](row<length>& of, hn::Vec<D> scale) HWY_ATTR { of.multiply_by(scale); },
+                 hn::Div(one, hn::Sqrt(hn::Add(squares, least))));
+  }
+  return hn::AllTrue(d4, hn::Lt(squares, hn::Set(d4, std::numeric_limits<float>::infinity())));
 }
 
 // Multiplies by the gain and adds the bias, if present.
@@ -208,7 +244,8 @@ HWY_INLINE void process_rows(std::integer_sequence<int, I...> each, const operan
     (softmax_row(r[I]), ...);
   } else {
     constexpr auto epsilon = static_cast<float>(static_cast<double>(S.scalar));
-    normalize_rows<S.kind, P.length>(each, r, epsilon);
+    if (HWY_UNLIKELY((!normalize_rows<S.kind, P.length>(each, r, epsilon))))
+      ((r[I] = normalized_in_double<S.kind, P.length>(here[I].read(1), epsilon)), ...);
     (apply_gain<S>(r[I], here[I]), ...);
   }
   (r[I].store_to(here[I].write()), ...);

@@ -88,6 +88,32 @@ constexpr dot_blocks blocks_of(std::size_t rows, std::size_t columns, std::size_
           block_size(depth, max_blocks.depth, max_dot_lanes)};
 }
 
+// Up to this many rows (skinny m), reading the rhs takes longer than multiplying with it. It is
+// read once, from end to end, and bfloat16 is widened in registers; for more rows, panel by panel.
+inline constexpr std::size_t max_skinny_m = 4;
+// The columns of one pass over such lines, whose results stay in L1.
+inline constexpr std::size_t gemv_pass_columns =
+    l1_cache_bytes / 2 / (max_skinny_m * sizeof(float)) / max_tile_columns * max_tile_columns;
+
+// The depth over which sums are accumulated in float, in a chain for each element: of lines, which
+// are added one after another, and of blocks. A longer depth is cut into parts of this size, whose
+// sums are added in double, so that the error does not grow with the depth.
+inline constexpr std::size_t max_chain_of_lines = 512;
+inline constexpr std::size_t max_chain_of_blocks = 64 * max_blocks.depth;
+
+// The most additions in float that follow each other in such a sum: within a block, of blocks, and
+// of a vector's lanes.
+constexpr std::size_t longest_chain(std::size_t depth) {
+  return std::min(depth, max_blocks.depth + max_chain_of_blocks / max_blocks.depth + max_dot_lanes);
+}
+
+// How many such sums are in the scratch: of all rows and a panel of columns.
+constexpr std::size_t dot_totals(std::size_t rows, std::size_t columns, std::size_t depth) {
+  if (depth <= max_chain_of_lines) return 0;
+  if (depth <= max_chain_of_blocks) rows = std::min(rows, max_skinny_m);
+  return rows * std::min(columns, std::max(gemv_pass_columns, max_blocks.columns));
+}
+
 // Scratch layout: offsets in bytes, each aligned to 64, for blocks of rows x columns x depth.
 struct dot_scratch {
   std::size_t row_offsets;     // of a block's rows: in the lhs, the result, the addends
@@ -140,11 +166,10 @@ constexpr std::size_t dot_scratch_bytes(const call& c) {
     else if (!in_lhs)
       rhs *= extent;
   }
-  depth = std::min(depth, max_blocks.depth);
   const auto bytes = [depth](std::size_t rows, std::size_t columns) {
-    return dot_scratch(std::min(rows, max_blocks.rows), std::min(columns, max_blocks.columns),
-                       depth)
-        .bytes;
+    const dot_scratch blocks(std::min(rows, max_blocks.rows), std::min(columns, max_blocks.columns),
+                             std::min(depth, max_blocks.depth));
+    return blocks.bytes + round_up(dot_totals(rows, columns, depth) * sizeof(double), 64);
   };
   return std::max(bytes(lhs, rhs), bytes(rhs, lhs));
 }

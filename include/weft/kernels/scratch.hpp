@@ -6,6 +6,7 @@
 #include "weft/kernels/call.hpp"
 #include "weft/kernels/dot_blocking.hpp"
 #include "weft/kernels/row_scratch.hpp"
+#include "weft/kernels/scatter_scratch.hpp"
 
 namespace weft::kernels {
 
@@ -13,6 +14,7 @@ namespace weft::kernels {
 // when an extent grows, so the plan passes the bound of an axis.
 constexpr std::size_t scratch_bytes(const call& c) {
   if (c.kind == op::dot) return dot_scratch_bytes(c);
+  if (c.kind == op::scatter_add) return scatter_scratch_bytes(c);
   if (is_rowwise(c.kind) || is_reduction(c.kind)) return row_scratch_bytes(c);
   return 0;
 }

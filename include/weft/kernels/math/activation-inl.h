@@ -175,7 +175,10 @@ HWY_INLINE vec_array<D, n> gelu_tanh_denominator(D d, vec_array<D, n> x) {
 template <class D, int n>
 HWY_INLINE vec_array<D, n> gelu_tanh(D d, vec_array<D, n> x) {
   using V = hn::Vec<D>;
-  x.zip(gelu_tanh_denominator(d, x), [](V v, V w) HWY_ATTR { return hn::Div(v, w); });
+  // Clamped from below, as 2^127 does not make 0 of the greatest |x|.
+  const V begin = hn::Set(d, -gelu_tanh_end);
+  x.zip(gelu_tanh_denominator(d, x),
+        [=](V v, V w) HWY_ATTR { return hn::Div(at_least(begin, v), w); });
   return x;
 }
 template <class D, class V>
@@ -194,7 +197,10 @@ HWY_INLINE vec_array<D, n> gelu_tanh_slope(D d, const vec_array<D, n>& x) {
   s.map([=](V v) HWY_ATTR { return hn::Div(one, v); });
   const V third = coefficient<r, 1, in_registers, n>(d, from);
   const V first = coefficient<r, 2, in_registers, n>(d, from);
-  s.zip(x, [=](V w, V v) HWY_ATTR {
+  // Clamped, since the square of a large x is infinite.
+  const V end = hn::Set(d, gelu_tanh_end), begin = hn::Set(d, -gelu_tanh_end);
+  s.zip(x, [=](V w, V of) HWY_ATTR {
+    const V v = at_least(begin, at_most(end, of));
     const V slope = hn::MulAdd(third, hn::Mul(v, v), first);
     return hn::MulAdd(hn::Mul(hn::Mul(w, hn::Sub(one, w)), v), slope, w);
   });

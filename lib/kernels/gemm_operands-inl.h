@@ -1,0 +1,189 @@
+// The operands of a contraction as the microkernel reads them: in place, or packed to tiles.
+#if defined(WEFT_KERNELS_GEMM_OPERANDS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef WEFT_KERNELS_GEMM_OPERANDS_INL_H_
+#undef WEFT_KERNELS_GEMM_OPERANDS_INL_H_
+#else
+#define WEFT_KERNELS_GEMM_OPERANDS_INL_H_
+#endif
+
+#include <algorithm>
+#include <cstddef>
+#include <type_traits>
+
+#include "kernels/dot_loops.hpp"
+#include "kernels/gemm_pack-inl.h"
+#include "kernels/gemm_plan-inl.h"
+#include "kernels/microkernel-inl.h"
+#include "kernels/n_tiles-inl.h"
+#include "kernels/operand_offsets.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace weft::kernels::HWY_NAMESPACE {
+
+// Adds n sums to totals.
+HWY_INLINE void add_to_totals(const float* sum, std::size_t n, double* total) {
+  const hn::ScalableTag<double> d;
+  const std::size_t lanes = hn::Lanes(d), vectors = n - n % lanes;
+  for (std::size_t j = 0; j < vectors; j += lanes) {
+    const auto more = hn::PromoteTo(d, hn::LoadU(hn::Rebind<float, decltype(d)>(), sum + j));
+    hn::StoreU(hn::Add(hn::LoadU(d, total + j), more), d, total + j);
+  }
+  for (std::size_t j = vectors; j < n; ++j) total[j] += static_cast<double>(sum[j]);
+}
+
+class gemm_operands {
+ public:
+  gemm_operands(const contraction& x, const call& c)
+      : x_(x),
+        row_count_(static_cast<std::size_t>(x.rows.points())),
+        depth_count_(static_cast<std::size_t>(x.depth.points())),
+        lhs_step_(x.depth.inner_stride(of_lhs)),
+        rhs_step_(x.depth.inner_stride(of_rhs)),
+        packed_(c.packed),
+        packed_as_(c.packed_as),
+        columns_(x.columns, packed_ != nullptr),
+        plan_(x, c, row_count_, columns_.count(), depth_count_),
+        at_(x, plan_.capacity, c.scratch) {
+    const dot_scratch at(plan_.capacity.rows, plan_.capacity.columns, plan_.capacity.depth);
+    packed_lhs_ = reinterpret_cast<float*>(c.scratch + at.lhs);
+    packed_rhs_ = reinterpret_cast<float*>(c.scratch + at.rhs);
+    contiguous_rhs_ = x.columns.inner_stride(of_rhs) == 1;
+  }
+
+  // Packs the rhs for reuse, tile after tile, each over the full depth.
+  void pack_for_reuse(const float* rhs, std::byte* packed) {
+    plan_.rhs_in_place = false;
+    const dot_blocks& capacity = plan_.capacity;
+    for (range columns{0, 0}; columns.first < columns_.count(); columns.first = columns.end()) {
+      columns.count = columns_.panel_at(columns.first, capacity.columns);
+      at_.compute_columns(columns);
+      for (range depth{0, 0}; depth.first < depth_count_; depth.first += capacity.depth) {
+        depth.count = std::min(capacity.depth, depth_count_ - depth.first);
+        at_.compute_depth(depth);
+        pack_rhs(rhs, columns, depth);
+        for (std::size_t first = columns.first; first < columns.end();) {
+          const n_tile t = columns_.tile_at(first);
+          first = t.end();
+          const float* from = packed_tile(t, columns, depth);
+          const std::size_t count = t.width() * depth.count;
+          if (packed_as_ == precision::float32)
+            std::copy_n(from, count, in_packed<float>(packed, t, depth));
+          else if (plan_.bf16_pairs)
+            to_bf16_pairs(from, t.width(), depth.count, in_packed<bf16_pair>(packed, t, depth));
+          else
+            std::transform(from, from + count, in_packed<bf16>(packed, t, depth), to_bf16);
+        }
+      }
+    }
+  }
+
+ protected:
+  float* packed_tile(const n_tile& t, range columns, range depth) const {
+    return packed_rhs_ + (t.first - columns.first) * depth.count;
+  }
+
+  // A tile in the packed operand, whose elements are of type T.
+  template <class T, class Byte>
+  T* in_packed(Byte* packed, const n_tile& t, range depth) const {
+    using element = std::remove_const_t<T>;
+    return reinterpret_cast<T*>(packed) + t.first * in_units<element>({0, depth_count_}).count +
+           in_units<element>(depth).first * t.width();
+  }
+
+  // Packs lines (rows or columns) that have unit stride from one to the next.
+  template <class D>
+  HWY_INLINE void pack_lines(D d, const float* from, const offset_list& element,
+                             std::ptrdiff_t element_stride, range depth, packed_tiles to) const {
+    float* const packed = to.data;
+    for (std::size_t k = 0, count; k < depth.count; k += count) {
+      count = run_within(x_.depth, depth.first + k, depth.count - k);
+      to.data = packed + k * to.width;
+      pack_interleaved_lines(d, {from + element[k], element_stride, count}, to);
+    }
+  }
+
+  // Packs lines with any other stride.
+  template <class D>
+  HWY_INLINE void pack(D d, const strided_lines& s, std::ptrdiff_t element_stride, range depth,
+                       std::size_t width, float* packed) const {
+    if (element_stride != 1) return pack_elements(s, width, packed);
+    for (std::size_t k = 0, count; k < depth.count; k += count) {
+      count = run_within(x_.depth, depth.first + k, depth.count - k);
+      pack_contiguous_lines(d, {s.data, s.line, s.element.from(k), s.lines, count}, width,
+                            packed + k * width);
+    }
+  }
+
+  void pack_rhs(const float* rhs, range columns, range depth) const {
+    const tag d;
+    for (std::size_t first = columns.first; first < columns.end();) {
+      const n_tile t = columns_.tile_at(first);
+      first = t.end();
+      if (plan_.rhs_in_place && t.is_full()) continue;
+      float* const packed = packed_tile(t, columns, depth);
+      const offset_list column = at_.columns().rhs.from(t.first - columns.first);
+      if (!t.in_one_run || !contiguous_rhs_) {
+        pack(d, {rhs, column, at_.depth().rhs, t.count, depth.count}, rhs_step_, depth, t.width(),
+             packed);
+        continue;
+      }
+      std::size_t tiles = 1;  // this one and the next ones that are as wide
+      const std::size_t run = columns_.run(t.first, columns.end() - t.first);
+      for (; t.is_full() && (tiles + 1) * t.width() <= run; ++tiles) {
+        const n_tile next = columns_.tile_at(first);
+        if (next.vectors != t.vectors) break;
+        first = next.end();
+      }
+      pack_lines(d, rhs + column[0], at_.depth().rhs, rhs_step_, depth,
+                 {packed, t.width(), t.count, tiles, t.width() * depth.count, panel_advance});
+    }
+  }
+
+  void promote(range columns, range depth) const {
+    const tag d;
+    const std::size_t lanes = hn::Lanes(d);
+    for (std::size_t first = columns.first; first < columns.end();) {
+      const n_tile t = columns_.tile_at(first);
+      first = t.end();
+      const bf16* from = in_packed<const bf16>(packed_, t, depth);
+      float* to = packed_tile(t, columns, depth);
+      const std::size_t count = t.width() * depth.count;
+      for (std::size_t i = 0; i < count; i += lanes)
+        hn::StoreU(promoted<bf16>(load(d, from + i)), d, to + i);
+    }
+  }
+
+  void pack_lhs(const float* lhs, range rows, range depth) const {
+    const hn::CappedTag<float, tile_rows> d;
+    for (std::size_t first = 0, count; first < rows.count; first += count) {
+      count = std::min(tile_rows, rows.count - first);
+      const std::size_t run = run_within(x_.rows, rows.first + first, rows.count - first);
+      float* const packed = packed_lhs_ + first * depth.count;
+      if (x_.rows.inner_stride(of_lhs) != 1 || run < count) {
+        pack(d, {lhs, at_.rows().lhs.from(first), at_.depth().lhs, count, depth.count}, lhs_step_,
+             depth, tile_rows, packed);
+        continue;
+      }
+      const std::size_t micro_panels = std::max<std::size_t>(run / tile_rows, 1);
+      pack_lines(d, lhs + at_.rows().lhs[first], at_.depth().lhs, lhs_step_, depth,
+                 {packed, tile_rows, count, micro_panels, tile_rows * depth.count, block_advance});
+      count = std::max(count, micro_panels * tile_rows);
+    }
+  }
+
+  const contraction& x_;
+  std::size_t row_count_, depth_count_;
+  std::ptrdiff_t lhs_step_, rhs_step_;  // along the innermost loop of the depth
+  const std::byte* packed_;             // the rhs, as pack_for_reuse leaves it; or null
+  precision packed_as_;
+  n_tiles columns_;
+  gemm_plan plan_;
+  block_offsets at_;
+  bool contiguous_rhs_;              // unit stride along the columns' inner loop
+  float *packed_lhs_, *packed_rhs_;  // in the scratch
+};
+
+}  // namespace weft::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif
