@@ -3,12 +3,23 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <string>
 
 #include "weft/lower/call.hpp"
+#include "weft/lower/fingerprint.hpp"
 #include "weft/run/error.hpp"
 #include "weft/run/stages.hpp"
 
 namespace weft {
+
+void detail::check_linked(const program& linked, std::uint64_t fingerprint,
+                          std::string_view model) {
+  if (linked.fingerprint != fingerprint)
+    throw error("two source files of this program have different models named " +
+                std::string(model) +
+                ", or axes of one name with other extents, and the linker keeps one: put those of "
+                "each file in a namespace of its own, or in an unnamed one");
+}
 
 void engine::compute_once() noexcept {
   if (p_->once == 0) return;

@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "weft/graph/static_array.hpp"
+#include "weft/lower/fingerprint.hpp"
 #include "weft/lower/lower_interface.hpp"
 #include "weft/lower/lower_node.hpp"
 #include "weft/lower/lower_scan.hpp"
@@ -17,6 +18,7 @@ namespace detail {
 
 constexpr program_builder build_program(const graph& g) {
   program_builder d{};
+  d.fingerprint = fingerprint_of(g);
   memory_plan const p = plan(g);
   lowering ctx{g, p, d};
   lower_interface(ctx);

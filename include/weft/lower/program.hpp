@@ -199,6 +199,7 @@ struct program_sizes {
   // The number of run-invariant instructions; they are the first, and are executed once before all
   // runs, with every length at its bound.
   int once;
+  std::uint64_t fingerprint;  // of the graph: see fingerprint.hpp
 };
 
 // A program as views of its tables, which outlive it.

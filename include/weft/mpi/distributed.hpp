@@ -73,12 +73,16 @@ class distributed {
   // rank_error where a rank has another model, version of weft, optimizer or options than rank 0,
   // or there are less than 1 or more than 2^20 shards.
   explicit distributed(communicator ranks, Optimizer optimizer = {}, training_options options = {},
-                       std::uint64_t seed = 0, sharding_options sharding = {}) requires(well_formed)
+                       std::uint64_t seed = 0, sharding_options sharding = {},
+                       detail::linked = detail::linked_here<code, code::program.fingerprint,
+                                                            Model>()) requires(well_formed)
       : distributed(checked{}, std::move(ranks), weft::parameters<Model>(seed), optimizer,
                     std::move(options), sharding) {}
   // The same with existing parameters, whose memory is shared; all ranks get the values of rank 0.
   distributed(communicator ranks, weft::parameters<Model> shared, Optimizer optimizer = {},
-              training_options options = {}, sharding_options sharding = {}) requires(well_formed)
+              training_options options = {}, sharding_options sharding = {},
+              detail::linked = detail::linked_here<code, code::program.fingerprint,
+                                                   Model>()) requires(well_formed)
       : distributed(checked{}, std::move(ranks), std::move(shared), optimizer, std::move(options),
                     sharding) {}
   // A trainer is where its ranks are.

@@ -154,22 +154,30 @@ class runnable {
   }
 
  public:
+  // Each throws weft::error where another source file has another model of the same name: see
+  // lower/fingerprint.hpp.
+  //
   // With new parameters, initialised from the seed. `generated` is weft::generated<Model,
   // Results...>() of weft/run/generated.hpp; none: the program's tables are interpreted.
-  explicit runnable(std::uint64_t seed = 0, generated_code<source> generated = {})
+  explicit runnable(std::uint64_t seed = 0, generated_code<source> generated = {},
+                    linked = linked_here<code, code::program.fingerprint, Model>())
       : runnable(weft::parameters<Model>(seed), generated) {}
   // With generated code, and new parameters from seed 0.
-  explicit runnable(generated_code<source> generated) : runnable(0, generated) {}
+  explicit runnable(generated_code<source> generated,
+                    linked = linked_here<code, code::program.fingerprint, Model>())
+      : runnable(0, generated) {}
   // With the parameters of a file, where the file has them in memory if it can: nothing is drawn,
   // and little is copied. weft::module<encoder> net(weft::tensor_file("encoder.safetensors"));
-  explicit runnable(const parameter_source& file, generated_code<source> generated = {})
+  explicit runnable(const parameter_source& file, generated_code<source> generated = {},
+                    linked = linked_here<code, code::program.fingerprint, Model>())
       : runnable(weft::parameters<Model>(file), generated) {}
   // Frozen, from a file that is not loaded: weights that are packed, see freeze, are kept in that
   // form alone. So is an embedding whose table is the output projection too. The other parameters
   // are as above. `threads` read and pack, and are those of later runs. Of a file
   // that weft::save(net.packed(), file) has written, packed weights are mapped instead.
   // weft::module<llama> net(weft::tensor_file("llama.gguf"), weft::precision::bfloat16);
-  runnable(const parameter_source& file, precision p, const executor& threads = {})
+  runnable(const parameter_source& file, precision p, const executor& threads = {},
+           linked = linked_here<code, code::program.fingerprint, Model>())
       : runnable(file.open(code::program), p, threads) {}
   // Shares the parameters of another module, and its packed weights if it is frozen, as for another
   // thread: weft::module<encoder> second(weft::sharing(first)). States and workspace are its own.
@@ -179,7 +187,8 @@ class runnable {
   // weights otherwise, or only one of the two has generated code.
   template <model_like Other, class OtherUnit>
   requires(has_parameters_of<Other, Model>()) explicit runnable(
-      shared_weights<Other, OtherUnit> first, generated_code<source> generated = {})
+      shared_weights<Other, OtherUnit> first, generated_code<source> generated = {},
+      linked = linked_here<code, code::program.fingerprint, Model>())
       : parameters_(first.of.parameters_),
         workspace_(allocate(workspace_bytes, pages::small)),
         packed_(first.of.packed_),
@@ -190,7 +199,8 @@ class runnable {
   }
   // With existing parameters, whose memory is shared: changes in it are seen by the next run.
   // Throws weft::error where some are not there, but only packed in a module.
-  explicit runnable(weft::parameters<Model> shared, generated_code<source> generated = {})
+  explicit runnable(weft::parameters<Model> shared, generated_code<source> generated = {},
+                    linked = linked_here<code, code::program.fingerprint, Model>())
       : parameters_(complete(shared)),
         workspace_(allocate(workspace_bytes, pages::small)),
         engine_(code::program, {parameters_.addresses(), nullptr, workspace_.get()},
@@ -198,7 +208,8 @@ class runnable {
   // And with a workspace in the caller's memory: workspace_bytes bytes, aligned to 64, for this
   // module alone while it lives. Throws weft::error where it is too small or not aligned.
   runnable(weft::parameters<Model> shared, std::span<std::byte> workspace,
-           generated_code<source> generated = {})
+           generated_code<source> generated = {},
+           linked = linked_here<code, code::program.fingerprint, Model>())
       : parameters_(complete(shared)),
         engine_(code::program,
                 {parameters_.addresses(), nullptr, checked(workspace, workspace_bytes)},
@@ -388,8 +399,14 @@ detail::shared_weights<Model, Unit> sharing(const detail::runnable<Model, Unit>&
 // keeps from run to run, belong to one module.
 template <model_like Model, fixed_string... Results>
 class module : public detail::runnable<Model, inference<Model, Results...>> {
+  using base = detail::runnable<Model, inference<Model, Results...>>;
+  using code = lowered<inference<Model, Results...>>;
+
  public:
-  using detail::runnable<Model, inference<Model, Results...>>::runnable;
+  using base::base;
+  // With new parameters from seed 0. A default constructor is not inherited.
+  module(detail::linked here = detail::linked_here<code, code::program.fingerprint, Model>()) :base(
+      0, {}, here) {}
 };
 // For an ill-formed model, or results that it does not have: creating the module is a compile
 // error.
@@ -412,9 +429,13 @@ requires(detail::ill_formed<Model, Results...>()) class module<Model, Results...
 template <model_like Model, fixed_string... Results>
 class monte_carlo : public detail::runnable<Model, sampling<Model, Results...>> {
   using base = detail::runnable<Model, sampling<Model, Results...>>;
+  using code = lowered<sampling<Model, Results...>>;
 
  public:
   using base::base;
+  // With new parameters from seed 0, as weft::module.
+  monte_carlo(detail::linked here = detail::linked_here<code, code::program.fingerprint, Model>())
+      : base(0, {}, here) {}
   // Sets the masks of later runs: those of a trainer with dropout_seed `seed` after `sample` steps.
   void draw_from(std::uint64_t seed, std::uint64_t sample) noexcept {
     base::draw_from({seed, sample});

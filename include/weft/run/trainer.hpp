@@ -65,13 +65,17 @@ class trainer {
   // With new parameters, initialised from the seed. `generated` is weft::generated_training<Model,
   // Loss>() of weft/run/generated.hpp.
   explicit trainer(Optimizer optimizer = {}, training_options options = {}, std::uint64_t seed = 0,
-                   generated_code<source> generated = {}) requires(well_formed)
+                   generated_code<source> generated = {},
+                   detail::linked = detail::linked_here<code, code::program.fingerprint,
+                                                        Model>()) requires(well_formed)
       : trainer(checked{}, weft::parameters<Model>(seed), optimizer, std::move(options),
                 generated) {}
   // Trains existing parameters, whose memory is shared. Throws weft::error where they are in a
   // file's memory instead of one block, which parameters::copy makes.
   trainer(weft::parameters<Model> shared, Optimizer optimizer = {}, training_options options = {},
-          generated_code<source> generated = {}) requires(well_formed)
+          generated_code<source> generated = {},
+          detail::linked =
+              detail::linked_here<code, code::program.fingerprint, Model>()) requires(well_formed)
       : trainer(checked{}, std::move(shared), optimizer, std::move(options), generated) {}
 
   // The size of the workspace in bytes: intermediates, scratch and staged inputs; no parameters,

@@ -1,0 +1,41 @@
+#include <weft/weft.hpp>
+
+struct Pos : weft::axis<4> {};
+struct Shared : weft::axis<4> {};
+struct model {
+  constexpr auto operator()(weft::scope s) const {
+    return weft::sum<Pos>(s.input<"x", float, Pos>() * 2.0f);
+  }
+};
+struct of_axis {
+  constexpr auto operator()(weft::scope s) const {
+    return weft::sum<Shared>(s.input<"x", float, Shared>());
+  }
+};
+struct trained {
+  constexpr auto operator()(weft::scope s) const {
+    return weft::as<"loss">(weft::sum<Pos>(s.param<"w", Pos>(weft::init::ones())));
+  }
+};
+namespace first {
+struct model {
+  constexpr auto operator()(weft::scope s) const { return s.input<"x", float>() * 2.0f; }
+};
+}  // namespace first
+
+float model_of_first() {
+  weft::module<model> net;
+  return net(weft::arg<"x">(weft::array<float, Pos>())).get<"result">()();
+}
+float axis_of_first() {
+  weft::module<of_axis> net(7);
+  return net(weft::arg<"x">(weft::array<float, Shared>())).get<"result">()();
+}
+float trainer_of_first() {
+  weft::trainer<trained> trainer({.learning_rate = 1});
+  return trainer.step();
+}
+float named_of_first() {
+  weft::module<first::model> net;
+  return net(weft::arg<"x">(1.0f)).get<"result">()();
+}
