@@ -10,7 +10,7 @@
 
 #include "benchmarks/operand_memory.hpp"
 #include "weft/kernels/kernels.hpp"
-#include "weft/kernels/row_scratch.hpp"
+#include "weft/kernels/scratch.hpp"
 
 namespace bench {
 
@@ -82,7 +82,10 @@ class kernel_call : public weft::kernels::call {
 
   kernel_call& along(unsigned loops_of_rows) {
     over = loops_of_rows;
-    if (const std::size_t bytes = weft::kernels::row_scratch_bytes(*this); bytes > 0)
+    return with_scratch();
+  }
+  kernel_call& with_scratch() {
+    if (const std::size_t bytes = weft::kernels::scratch_bytes(*this); bytes > 0)
       scratch = memory_.take(bytes);
     return *this;
   }

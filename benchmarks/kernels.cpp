@@ -224,14 +224,14 @@ void by_index(case_list& l) {
       c.lay(c.operands[from], 0, 1, {1, words * s.columns}, full);
       c.axis_extent = words;
       c.axis_stride = s.columns;
-      return c;
+      return c.with_scratch();
     });
     l.add(kernel, text(kind) + ", elements", [=] {
       kernel_call c = made(each);
       c.lay(c.operands[from], 0, 0, {1, 1}, full, words);
       c.axis_extent = words;
       c.axis_stride = 1;
-      return c;
+      return c.with_scratch();
     });
   }
   l.add(&table::update_rows, "write", [=] {

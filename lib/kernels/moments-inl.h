@@ -23,17 +23,15 @@ struct moments {
   float center[max_rows];  // 0 if the mean is not subtracted; the variance is about that
   double rest[max_rows];
   float scale[max_rows];  // 1 / sqrt(variance + epsilon)
-  // (x - mean) * scale is (x - center) * scale + shift.
-  float shift(std::size_t r) const {
-    return static_cast<float>(-rest[r] * static_cast<double>(scale[r]));
-  }
+  float shift[max_rows];  // (x - mean) * scale is (x - center) * scale + shift
 };
 
 struct mean_and_variance {
   double mean, variance;
 };
 // In double, for squares that are too large for a float.
-inline mean_and_variance moments_in_double(const float* x, std::size_t n, bool subtract_mean) {
+HWY_NOINLINE inline mean_and_variance moments_in_double(const float* x, std::size_t n,
+                                                        bool subtract_mean) {
   double sum = 0, squares = 0;
   for (std::size_t i = 0; subtract_mean && i < n; ++i) sum += static_cast<double>(x[i]);
   const double mean = sum / static_cast<double>(n);
@@ -81,16 +79,20 @@ HWY_INLINE moments moments_of(const row_arguments& a, std::byte* const (&rows)[m
       m.center[r] = static_cast<float>(static_cast<double>(m.center[r]) + m.rest[r]);
     }
   }
+  double total = 0;
+  for (std::size_t r = 0; r < a.rows; ++r) total += variance[r];
+  for (std::size_t r = 0; HWY_UNLIKELY(!(total < HUGE_VAL)) && r < a.rows; ++r) {
+    const auto [mean, about] =
+        moments_in_double(reinterpret_cast<const float*>(rows[r]), a.length, a.subtract_mean);
+    m.center[r] = static_cast<float>(mean);
+    m.rest[r] = mean - static_cast<double>(m.center[r]);
+    variance[r] = about;
+  }
   for (std::size_t r = 0; r < a.rows; ++r) {
-    if (HWY_UNLIKELY(!(variance[r] < HUGE_VAL))) {
-      const auto [mean, about] =
-          moments_in_double(reinterpret_cast<const float*>(rows[r]), a.length, a.subtract_mean);
-      m.center[r] = static_cast<float>(mean);
-      m.rest[r] = mean - static_cast<double>(m.center[r]);
-      variance[r] = about;
-    }
     const double positive = std::max(variance[r], 0.0);  // NaN stays
-    m.scale[r] = static_cast<float>(1 / std::sqrt(positive + a.scalar));
+    const double scale = 1 / std::sqrt(positive + a.scalar);
+    m.scale[r] = static_cast<float>(scale);
+    m.shift[r] = static_cast<float>(-m.rest[r] * scale);
   }
   return m;
 }

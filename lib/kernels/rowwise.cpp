@@ -121,11 +121,9 @@ void log_softmax(const row_arguments& a) {
 // rows.
 void normalize_rows(const row_arguments& a, std::byte* const (&rows)[max_rows]) {
   const moments m = moments_of(a, rows);
-  for (std::size_t r = 0; r < a.rows; ++r) {
+  const auto normalize_row = [&](std::size_t r, auto normal) HWY_ATTR {
     const row_pointers row = a.row(r);
     const auto* from = reinterpret_cast<const float*>(rows[r]);
-    const V center = value(m.center[r]), scale = value(m.scale[r]), shift = value(m.shift(r));
-    const auto normal = [=](V x) HWY_ATTR { return hn::MulAdd(hn::Sub(x, center), scale, shift); };
     if (row.from[2]) {
       map(
           a.length, [=](V x, V gain, V bias) HWY_ATTR { return hn::MulAdd(normal(x), gain, bias); },
@@ -137,6 +135,13 @@ void normalize_rows(const row_arguments& a, std::byte* const (&rows)[max_rows]) 
     } else {
       map(a.length, normal, row.to, from);
     }
+  };
+  for (std::size_t r = 0; r < a.rows; ++r) {
+    const V center = value(m.center[r]), scale = value(m.scale[r]), shift = value(m.shift[r]);
+    if (a.subtract_mean)
+      normalize_row(r, [=](V x) HWY_ATTR { return hn::MulAdd(hn::Sub(x, center), scale, shift); });
+    else
+      normalize_row(r, [=](V x) HWY_ATTR { return hn::Mul(x, scale); });
   }
 }
 
@@ -217,7 +222,7 @@ HWY_INLINE void add_to_sums(const row_arguments& a, const moments& m, std::size_
   for (std::size_t r = 0; r < rows; ++r) {
     center[r] = value(m.center[first + r]);
     scale[r] = value(m.scale[first + r]);
-    shift[r] = value(m.shift(first + r));
+    shift[r] = value(m.shift[first + r]);
     x[r] = a.row(first + r).floats(0);
     g[r] = a.row(first + r).floats(1);
   }
@@ -267,23 +272,30 @@ HWY_INLINE void normalize_adjoint_of(const row_arguments& a) {
         });
     const double scale = m.scale[r];
     const double along = -scale * share * (of_gx - m.rest[r] * of_g) * scale;
-    slope[r] = static_cast<float>(along);
     constant[r] =
         a.subtract_mean ? static_cast<float>(-scale * share * of_g - along * m.rest[r] * scale) : 0;
+    slope[r] = static_cast<float>(along);
   }
-  for (std::size_t r = 0; r < a.rows; ++r) {
+  const auto store_row = [&](std::size_t r, auto of_centered) HWY_ATTR {
     const row_pointers row = a.row(r);
     const V center = value(m.center[r]), scale = value(m.scale[r]);
-    const V along = value(slope[r]), everywhere = value(constant[r]);
     map_row(
         a.length,
         [&](auto memory, std::size_t i) HWY_ATTR {
-          const V x = hn::Sub(memory.load(row.floats(0) + i), center);
-          V rest = hn::MulAdd(along, hn::Mul(x, scale), everywhere);
+          V rest = of_centered(hn::Sub(memory.load(row.floats(0) + i), center));
           if constexpr (addend) rest = hn::Add(rest, memory.load(row.floats(3) + i));
           return hn::MulAdd(scale, gradient(row, memory, i), rest);
         },
         row.to);
+  };
+  for (std::size_t r = 0; r < a.rows; ++r) {
+    const V everywhere = value(constant[r]), along = value(slope[r]), scale = value(m.scale[r]);
+    const V both = value(slope[r] * m.scale[r]);
+    // Of huge rows, the product of scales would be less than the least float.
+    if (HWY_LIKELY(m.scale[r] > 0x1p-40f))
+      store_row(r, [=](V x) HWY_ATTR { return hn::MulAdd(both, x, everywhere); });
+    else
+      store_row(r, [=](V x) HWY_ATTR { return hn::MulAdd(along, hn::Mul(x, scale), everywhere); });
   }
 }
 void normalize_adjoint(const row_arguments& a) {

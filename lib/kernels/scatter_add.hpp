@@ -14,17 +14,23 @@
 
 namespace weft::kernels {
 
+// Whether each index chooses a contiguous row, in the innermost loop.
+inline bool adds_whole_rows(const call& c) {
+  const loop_nest n = coalesce(c, 3, ~0u, call_order);
+  return n.inner_stride(0) == 1 && n.inner_stride(1) == 1 && n.inner_stride(2) == 0;
+}
+
 // The loops of a call: `places` move the result, `points` are added up at each place, in the call's
 // order. The elements of a whole row are in none of them.
 struct scatter_loops {
   loop_nest places{}, points{};
-  bool whole_rows;         // contiguous, with one index for each
-  std::ptrdiff_t row = 1;  // the elements of one
+  std::ptrdiff_t row = 1;  // the elements of a whole row
 
-  explicit scatter_loops(const call& c) {
+  scatter_loops(const call& c, bool whole_rows) {
     const loop_nest n = coalesce(c, 3, ~0u, call_order);
     const basic_loop<max_operands> inner = n.at(n.last());
-    whole_rows = inner.stride[0] == 1 && inner.stride[1] == 1 && inner.stride[2] == 0;
+    // A part may have rows of one element, whose loop is not there.
+    whole_rows = whole_rows && adds_whole_rows(c);
     if (whole_rows) row = inner.extent;
     for (int l = 0; l < n.loops - whole_rows; ++l)
       (n.stride[0][l] != 0 ? places : points).push(n.at(l));
@@ -140,60 +146,64 @@ inline void add_many_rows(const scatter_loops& n, item_range rows, std::ptrdiff_
     add.one(static_cast<std::size_t>(n.row), from + point[1], to + at * stride);
   });
 }
-// The same for single elements. The sum of consecutive additions to one element, and their number,
-// stay in registers.
-inline void add_many_elements(const scatter_loops& n, item_range rows, std::ptrdiff_t stride,
-                              float* to, const float* from, const std::int32_t* index,
-                              scatter_totals& totals) {
+// The same for single elements, in double: a column of the table at a time, in the scratch.
+inline void add_many_elements(const scatter_loops& n, item_range rows, const float* from,
+                              const std::int32_t* index, double* column) {
   const auto row_count = static_cast<std::size_t>(rows.end - rows.begin);
-  std::ptrdiff_t current = -1;
-  float sum = 0;
-  std::int32_t count = 0;
-  const auto leave = [&] {
-    if (current < 0) return;
-    to[current * stride] = sum;
-    totals.count(current) = count;
-  };
-  for_each<3>(n.points, n.points.loops, [&](const std::ptrdiff_t* point) {
-    const std::ptrdiff_t at = index[point[2]] - rows.begin;
-    if (HWY_UNLIKELY(static_cast<std::size_t>(at) >= row_count)) return;
-    if (at != current) {
-      leave();
-      current = at;
-      sum = to[at * stride];
-      count = totals.count(at);
-    }
-    if (HWY_UNLIKELY(count == max_chain_of_additions)) {
-      totals.add(at, &sum);
-      count = 0;
-    }
-    ++count;
-    sum += from[point[1]];
-  });
-  leave();
+  double discarded = 0, sum = 0;
+  double* current = &discarded;
+  for_each_run<3>(
+      n.points, n.points.loops, {0, n.points.points()},
+      [&](const std::ptrdiff_t* first, const std::ptrdiff_t* step, std::ptrdiff_t count) {
+        const float* const x = from + first[1];
+        const std::int32_t* const chosen = index + first[2];
+        const std::ptrdiff_t x_step = step[1], index_step = step[2];
+        for_each_element(count, [&](std::ptrdiff_t i) {
+          const std::ptrdiff_t at = chosen[i * index_step] - rows.begin;
+          if (HWY_UNLIKELY(static_cast<std::size_t>(at) >= row_count)) return;
+          double* const next = column + at;
+          if (HWY_LIKELY(next != current)) {
+            *current = sum;
+            current = next;
+            sum = *next;
+          }
+          sum += static_cast<double>(x[i * x_step]);
+        });
+      });
+  *current = sum;
 }
 
-// Many additions to an element: at most max_chain_of_additions of them, and then a total in double.
-inline void scatter_add_many(const call& c, item_range rows, const row_additions& add) {
-  const scatter_loops n(c);
+// Many additions to an element: of rows at most max_chain_of_additions, and then to a total in
+// double.
+inline void scatter_add_many(const call& c, bool whole_rows, item_range rows,
+                             const row_additions& add) {
+  const scatter_loops n(c, whole_rows);
   if (n.places.empty()) return;
+  const std::ptrdiff_t count = rows.end - rows.begin;
   auto* const result = static_cast<float*>(c.operands[0].data) + rows.begin * c.axis_stride;
   const auto* const g = static_cast<const float*>(c.operands[1].data);
   const auto* const indices = static_cast<const std::int32_t*>(c.operands[2].data);
   scatter_totals totals(c, n.row);
+  auto* const column = reinterpret_cast<double*>(c.scratch);
   for_each<3>(n.places, n.places.loops, [&](const std::ptrdiff_t* place) {
     float* const to = result + place[0];
     const auto* const from = g + place[1];
     const auto* const index = indices + place[2];
-    totals.begin(rows.end - rows.begin);
-    n.whole_rows ? add_many_rows(n, rows, c.axis_stride, to, from, index, totals, add)
-                 : add_many_elements(n, rows, c.axis_stride, to, from, index, totals);
-    totals.end(rows.end - rows.begin, to, c.axis_stride);
+    if (whole_rows) {
+      totals.begin(count);
+      add_many_rows(n, rows, c.axis_stride, to, from, index, totals, add);
+      return totals.end(count, to, c.axis_stride);
+    }
+    std::fill_n(column, count, 0.0);
+    add_many_elements(n, rows, from, index, column);
+    for (std::ptrdiff_t at = 0; at < count; ++at)
+      to[at * c.axis_stride] = static_cast<float>(column[at]);
   });
 }
 
 // Clears the table's rows in `rows` and adds to them.
-inline void scatter_add_to(const call& c, item_range rows, const row_additions& add_row) {
+inline void scatter_add_to(const call& c, bool whole_rows, item_range rows,
+                           const row_additions& add_row) {
   // The elements to clear: the loops along which the result moves, and the indexed axis.
   call elements;
   elements.operands[0].data = static_cast<float*>(c.operands[0].data) + rows.begin * c.axis_stride;
@@ -205,7 +215,8 @@ inline void scatter_add_to(const call& c, item_range rows, const row_additions& 
     if (c.operands[0].stride[l] != 0) add_loop(c.extent[l], c.operands[0].stride[l]);
   add_loop(rows.end - rows.begin, c.axis_stride);
   zero(elements);
-  if (additions_of(c) > max_chain_of_additions) return scatter_add_many(c, rows, add_row);
+  if (additions_of(c) > max_chain_of_additions)
+    return scatter_add_many(c, whole_rows, rows, add_row);
 
   const loop_nest n = coalesce(c, 3, ~0u, call_order);
   if (n.empty()) return;
@@ -235,10 +246,12 @@ inline void scatter_add_to(const call& c, item_range rows, const row_additions& 
 // range of the table's columns, by a loop along which the result moves; if that has too few units,
 // a range of its rows.
 inline void run_scatter_add(const call& c, const row_additions& add) {
+  // Of the whole call: a sum does not depend on the partition.
+  const bool whole_rows = adds_whole_rows(c);
   if (c.part.count > 1)
     if (const int loop = longest_result_loop(c); loop >= 0 && units_of(c, loop) >= c.part.count)
-      return scatter_add_to(slice_loop(c, loop), {0, c.axis_extent}, add);
-  scatter_add_to(c, range_of(c.axis_extent, c.part), add);
+      return scatter_add_to(slice_loop(c, loop), whole_rows, {0, c.axis_extent}, add);
+  scatter_add_to(c, whole_rows, range_of(c.axis_extent, c.part), add);
 }
 
 }  // namespace weft::kernels

@@ -21,6 +21,12 @@ void detail::check_linked(const program& linked, std::uint64_t fingerprint,
                 "each file in a namespace of its own, or in an unnamed one");
 }
 
+void engine::use::refuse_second_use() {
+  throw error(
+      "another thread uses this module or trainer; give each thread one of its own, which can "
+      "share weights: weft::module<model> second(weft::sharing(first))");
+}
+
 void engine::compute_once() noexcept {
   if (p_->once == 0) return;
   detail::rounding_to_nearest const mode;

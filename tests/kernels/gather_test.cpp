@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "kernels/check.hpp"
+#include "kernels/scatter_add.hpp"
 
 using namespace weft;
 using namespace weft::kernels;
@@ -44,12 +45,14 @@ void check_in_parts(kernel k, const call& c, const array<T>& result, const expec
   check(k, c, result, expected, what, {1, 2, 3, 7});
 }
 
-struct chained_sum {
+// In float, in the order of the kernel; of many additions in double, where a chain of so many of
+// them in float is one, so that the sums are the same to the bit.
+struct sum_of_chains {
   double total = 0;
   float chain = 0;
-  int additions = 0;
-  void add(float x) {
-    if (additions++ == max_chain_of_additions) {
+  std::int32_t additions = 0;
+  void add(float x, std::int32_t longest) {
+    if (additions++ == longest) {
       total += static_cast<double>(std::exchange(chain, 0.f));
       additions = 1;
     }
@@ -175,15 +178,17 @@ BOOST_AUTO_TEST_CASE(scatter_add_accumulates_in_the_order_of_the_loops) {
             for (std::ptrdiff_t i = 0; i < axis_extent; ++i)
               expected.expect(result, offset(c.operands[0], point) + i * axis_stride, 0);
           });
-          // Added in float and in the order of the kernel, a chain of additions after another, and
-          // the chains in double: so the sums are the same to the bit.
-          std::map<std::ptrdiff_t, chained_sum> sums;
+          const bool many = additions_of(c) > max_chain_of_additions;
+          const std::int32_t longest = !many                ? INT32_MAX
+                                       : adds_whole_rows(c) ? max_chain_of_additions
+                                                            : 1;
+          std::map<std::ptrdiff_t, sum_of_chains> sums;
           for_points(extent, [&](const extents& point) {
             const double index = get(c.operands[2], point);
             if (index < 0 || index >= axis_extent) return;
             const std::ptrdiff_t place =
                 offset(c.operands[0], point) + static_cast<std::ptrdiff_t>(index) * axis_stride;
-            sums[place].add(static_cast<float>(get(c.operands[1], point)));
+            sums[place].add(static_cast<float>(get(c.operands[1], point)), longest);
             expected.expect(result, place, double{sums[place].value()});
           });
           check_in_parts(kernel::scatter_add, c, result, expected,

@@ -1,7 +1,11 @@
 // Results of a run: they belong to the run, and can be copied.
 #include <algorithm>
+#include <atomic>
 #include <boost/test/unit_test.hpp>
 #include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
 
 #include "support/trial.hpp"
 #include "weft/weft.hpp"
@@ -45,6 +49,13 @@ struct one_name_twice {
   constexpr auto operator()(weft::scope s) const {
     auto x = s.input<"x", float, Rows>();
     return weft::results(weft::as<"y">(x), weft::as<"y">(x + 1));
+  }
+};
+
+struct Wide : weft::axis<200000> {};
+struct long_rows {
+  constexpr auto operator()(weft::scope s) const {
+    return weft::exp(s.input<"x", float, Rows, Wide>());
   }
 };
 
@@ -100,5 +111,62 @@ BOOST_AUTO_TEST_CASE(two_results_of_one_name_are_refused) {
   BOOST_CHECK_THROW(weft::testing::kept([] { return weft::trace<one_name_twice>(); }),
                     std::invalid_argument);
 }
+
+BOOST_AUTO_TEST_CASE(results_outlive_a_move_of_their_module) {
+  std::vector<weft::module<threshold>> nets(1);
+  std::vector<float> const x{1, 2, 3};
+  auto const r = nets[0](arg<"x">(x), arg<"least">(1.5f));
+  auto const view = r.get<"floats">();
+  for (int i = 0; i < 5; ++i) nets.emplace_back(7);  // the vector grows, and moves the first one
+  BOOST_TEST(view(1) == 1);
+  BOOST_TEST(r.get<"floats">()(2) == 1);
+  BOOST_TEST(r.get<"integers">()(0) == -7);
+  BOOST_TEST(nets[0](arg<"x">(x), arg<"least">(0.5f)).get<"integers">()(0) == 7);
+}
+
+#if defined(__STDCPP_THREADS__)
+// Of two threads in one module, the one that comes second gets an error, and none a wrong result.
+BOOST_AUTO_TEST_CASE(a_second_thread_in_a_module_is_an_error) {
+  weft::module<threshold> net;
+  std::atomic<int> wrong = 0, right = 0, refused = 0;
+  auto const run = [&](float low) {
+    std::vector<float> const x{low, low + 1, low + 2, low + 3, low + 4};
+    for (int i = 0; i < 20000; ++i) {
+      try {
+        net(arg<"x">(x), arg<"least">(low + 1.5f));
+        ++right;
+      } catch (const weft::error& e) {
+        ++(std::string(e.what()).find("another thread uses this module") == 0 ? refused : wrong);
+      }
+    }
+  };
+  std::thread other(run, 10.f);
+  run(-10.f);
+  other.join();
+  BOOST_TEST(wrong == 0);
+  BOOST_TEST(right + refused == 40000);
+  BOOST_TEST(right > 0);
+}
+
+// The same while a run waits in its executor, which is the only thread here.
+BOOST_AUTO_TEST_CASE(a_run_of_a_module_that_runs_is_an_error) {
+  weft::module<long_rows> net;
+  weft::array<float, Rows, Wide> x(5);
+  int refused = 0;
+  bool inside = false;
+  net.run_on(weft::executor(2, [&](int n, weft::job f) {
+    for (int i = 0; i < n; ++i) f(i);
+    if (!inside) return;
+    try {
+      net(arg<"x">(x));
+    } catch (const weft::error&) {
+      ++refused;
+    }
+  }));
+  inside = true;
+  net(arg<"x">(x));
+  BOOST_TEST(refused > 0);
+}
+#endif
 
 BOOST_AUTO_TEST_SUITE_END()

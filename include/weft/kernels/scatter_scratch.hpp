@@ -26,14 +26,15 @@ constexpr std::size_t additions_of(const call& c) {
 constexpr std::size_t scatter_index_bytes(const call& c) {
   return (2 * sizeof(std::int32_t) * static_cast<std::size_t>(c.axis_extent) + 63) / 64 * 64;
 }
-// Behind these, totals of the rows that can get many additions.
+// Behind these, totals of the rows that can get many additions; or for elements of a column all.
 constexpr std::size_t scatter_scratch_bytes(const call& c) {
   std::size_t const additions = additions_of(c), rows = static_cast<std::size_t>(c.axis_extent);
   if (additions <= max_chain_of_additions) return 0;
   std::size_t row = 1;
   for (int l = 0; l < c.loops; ++l)
     if (c.operands[0].stride[l] != 0) row *= static_cast<std::size_t>(c.extent[l]);
-  std::size_t const totals = row * std::min(rows, additions / max_chain_of_additions);
+  std::size_t const totals =
+      std::max(row * std::min(rows, additions / max_chain_of_additions), rows);
   return scatter_index_bytes(c) + (totals * sizeof(double) + 63) / 64 * 64;
 }
 

@@ -124,7 +124,7 @@ class distributed {
   // Updates the parameters with the latest gradients, and counts a step. Throws weft::error on all
   // ranks where training_options::error_if_nonfinite says so.
   void apply() {
-    auto const r = trainer_.engine_.recorded();
+    auto const r = trainer_.engine_->recorded();
     std::int64_t const begin = r ? recording::now() : 0;
     if (!sharding_.divides_state) {
       trainer_.update_parameters([](std::size_t) { return true; }, [](std::span<double>) {});
@@ -302,7 +302,7 @@ class distributed {
       if (s.rank == ranks_.rank()) own.push_back(s);
     auto const bind = [&](const detail::tree_step& s) {
       example_range const range = cut_.shards[static_cast<std::size_t>(s.shard)].examples;
-      trainer_.engine_.bind(batch::slices(bound, range.begin - first, range.size()));
+      trainer_.engine_->bind(batch::slices(bound, range.begin - first, range.size()));
     };
     ranks_.attempt(true, [&] {
       for (auto const& s : own) bind(s);
@@ -313,7 +313,7 @@ class distributed {
       if (own.size() > 1) bind(s);
       auto const i = static_cast<std::size_t>(s.shard);
       trainer_.draw_for(cut_.shards[i].number);
-      exchange_.run(trainer_.engine_, s, &s == &own.back());
+      exchange_.run(*trainer_.engine_, s, &s == &own.back());
       losses_[i] = cut_.share(cut_.shards[i]) * static_cast<double>(trainer_.loss());
     }
     exchange_.finish();

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -56,6 +57,22 @@ class engine {
       : p_(&p), memory_(m), generated_(generated) {
     compute_once();
   }
+
+  // Marks the engine as used while it lives. Throws weft::error where it is used already, as by
+  // another thread.
+  class use {
+   public:
+    explicit use(engine& e) : used_(e.used_) {
+      if (used_.exchange(true, std::memory_order_acquire)) refuse_second_use();
+    }
+    ~use() { used_.store(false, std::memory_order_release); }
+    use(const use&) = delete;
+    use& operator=(const use&) = delete;
+
+   private:
+    [[noreturn]] static void refuse_second_use();
+    std::atomic<bool>& used_;
+  };
 
   // Sets the threads of later runs, and allocates their scratch, so that runs allocate nothing.
   void run_on(const executor& threads);
@@ -199,6 +216,7 @@ class engine {
   void attend(const instruction& s, std::ptrdiff_t place, const kernels::table& kernels,
               const kernels::partition& part, std::byte* scratch) const noexcept;
 
+  std::atomic<bool> used_ = false;
   const program* p_;
   memory memory_;
   program_code generated_;

@@ -74,7 +74,7 @@ view<T, shape<Axes...>> view_of(const engine& e, const result_ref& r, view<T, sh
 }  // namespace detail
 
 // The results of a run, by name. They lie in the module's workspace: the next run overwrites them,
-// and they are valid as long as the module.
+// and they are valid as long as the module, also if it moves.
 template <model_like Model, class Unit>
 class run_results {
  public:
@@ -193,9 +193,8 @@ class runnable {
         workspace_(allocate(workspace_bytes, pages::small)),
         packed_(first.of.packed_),
         packed_as_(first.of.packed_as_),
-        engine_(code::program, {parameters_.addresses(), nullptr, workspace_.get()},
-                generated.code) {
-    if (first.of.engine_.is_frozen()) engine_.freeze(first.of.engine_);
+        engine_(engine_of({parameters_.addresses(), nullptr, workspace_.get()}, generated.code)) {
+    if (first.of.engine_->is_frozen()) engine_->freeze(*first.of.engine_);
   }
   // With existing parameters, whose memory is shared: changes in it are seen by the next run.
   // Throws weft::error where some are not there, but only packed in a module.
@@ -203,18 +202,16 @@ class runnable {
                     linked = linked_here<code, code::program.fingerprint, Model>())
       : parameters_(complete(shared)),
         workspace_(allocate(workspace_bytes, pages::small)),
-        engine_(code::program, {parameters_.addresses(), nullptr, workspace_.get()},
-                generated.code) {}
+        engine_(engine_of({parameters_.addresses(), nullptr, workspace_.get()}, generated.code)) {}
   // And with a workspace in the caller's memory: workspace_bytes bytes, aligned to 64, for this
   // module alone while it lives. Throws weft::error where it is too small or not aligned.
   runnable(weft::parameters<Model> shared, std::span<std::byte> workspace,
            generated_code<source> generated = {},
            linked = linked_here<code, code::program.fingerprint, Model>())
       : parameters_(complete(shared)),
-        engine_(code::program,
-                {parameters_.addresses(), nullptr, checked(workspace, workspace_bytes)},
-                generated.code) {
-    engine_.reset();
+        engine_(engine_of({parameters_.addresses(), nullptr, checked(workspace, workspace_bytes)},
+                          generated.code)) {
+    engine_->reset();
   }
 
   // The size of the workspace in bytes: states, loop-invariant results, intermediates, scratch and
@@ -225,10 +222,10 @@ class runnable {
   // run_on(weft::threads(2)), or an executor of the caller's own. Allocates scratch for them. The
   // results have the same bits for any number of threads. Generated code runs on the calling thread
   // alone.
-  void run_on(const executor& threads) { engine_.run_on(threads); }
+  void run_on(const executor& threads) { engine_->run_on(threads); }
 
   // Records the times of later runs while r lives: see weft::profile of weft/io/profile.hpp.
-  void record(const std::shared_ptr<recording>& r) { engine_.record(r); }
+  void record(const std::shared_ptr<recording>& r) { engine_->record(r); }
 
   // The size in bytes of the packed parameters, at this precision.
   static constexpr std::size_t packed_bytes(precision p = precision::float32) {
@@ -250,26 +247,28 @@ class runnable {
   // later ones with the same precision reuse that memory: getting pages from the system can take
   // longer than packing. With run_on before, several threads pack.
   void freeze(precision p = precision::float32) {
+    engine::use const one(*engine_);
     complete(parameters_);
     if (packed_ == nullptr || packed_.use_count() > 1 || packed_as_ != p)
       packed_ = std::shared_ptr<std::byte[]>(allocate(packed_bytes(p)));
     packed_as_ = p;
-    engine_.freeze(packed_.get(), p);
+    engine_->freeze(packed_.get(), p);
   }
   // Packs into the caller's memory: packed_bytes(p) bytes, aligned to 64, in use until the next
   // freeze. Throws weft::error where it is too small or not aligned.
   void freeze(std::span<std::byte> memory, precision p = precision::float32) {
+    engine::use const one(*engine_);
     complete(parameters_);
-    engine_.freeze(checked(memory, packed_bytes(p)), p);
+    engine_->freeze(checked(memory, packed_bytes(p)), p);
     packed_.reset();
   }
 
   // The packed weights, to save, see weft::save of weft/io/load.hpp. Throws weft::error where the
   // module is not frozen, or runs generated code, which has a layout of its own.
   packed_weights packed() const {
-    if (!engine_.is_frozen()) throw error("packed: the module is not frozen");
-    if (engine_.has_generated_code()) throw error("packed: the module runs generated code");
-    auto const& blocks = engine_.blocks();
+    if (!engine_->is_frozen()) throw error("packed: the module is not frozen");
+    if (engine_->has_generated_code()) throw error("packed: the module runs generated code");
+    auto const& blocks = engine_->blocks();
     return {&code::program,
             parameters_,
             {blocks.packed, packed_bytes(blocks.packed_as)},
@@ -277,15 +276,16 @@ class runnable {
   }
 
   // Runs the model: one weft::arg per input, in any order. Throws weft::error where a length or an
-  // index is wrong, or a write to a state has no room, before anything is computed. Allocates
-  // nothing.
+  // index is wrong, a write to a state has no room, or another thread runs this module, before
+  // anything is computed. Allocates nothing.
   template <class... Args>
   requires(detail::fault_of_arguments<source, Args...>() ==
            detail::argument_fault::none) run_results<Model, source>
   operator()(const Args&... args) {
-    bind_arguments<source>(engine_, args...);
-    engine_.run();
-    return run_results<Model, source>(engine_);
+    engine::use const one(*engine_);
+    bind_arguments<source>(*engine_, args...);
+    engine_->run();
+    return run_results<Model, source>(*engine_);
   }
 
   // The parameters; the copy shares their memory.
@@ -300,14 +300,14 @@ class runnable {
     } else {
       std::array<std::size_t, sizeof...(Axes)> const lengths{Axes::extent...};
       constexpr state_ref const& s = code::tables.states[find_state(Name.view())];
-      return {reinterpret_cast<T*>(engine_.blocks().workspace + s.offset), lengths,
+      return {reinterpret_cast<T*>(engine_->blocks().workspace + s.offset), lengths,
               detail::dense_strides(lengths)};
     }
   }
   // All states, by name at run time: to list, copy, save and load them.
-  state_block states() { return {code::program, engine_.blocks().workspace}; }
+  state_block states() { return {code::program, engine_->blocks().workspace}; }
   // Sets all states to zeros. Results of an earlier run may change with them.
-  void reset() noexcept { engine_.reset(); }
+  void reset() noexcept { engine_->reset(); }
   // Sets to zeros the slice of every state at one index of axis A: reset<Batch>(2) frees the third
   // sequence's entries for another one. States without the axis keep their values. Throws
   // weft::error where the index is not below the axis's bound.
@@ -319,15 +319,18 @@ class runnable {
     for (int i = 0; i < source::g.state_count; ++i) {
       node const& n = source::g.nodes[source::g.states[i].node];
       if (int const axis = n.axes.find(&info_of<A>); axis >= 0)
-        engine_.reset(code::tables.states[i], axis, index);
+        engine_->reset(code::tables.states[i], axis, index);
     }
   }
 
  protected:
   // Sets the random state of later runs' dropout masks.
-  void draw_from(const kernels::random_state& state) noexcept { engine_.draw_from(state); }
+  void draw_from(const kernels::random_state& state) noexcept { engine_->draw_from(state); }
 
  private:
+  static std::unique_ptr<engine> engine_of(memory m, program_code generated = {}) {
+    return std::make_unique<engine>(code::program, m, generated);
+  }
   runnable(const std::unique_ptr<parameter_reader>& file, precision p, const executor& threads)
       : parameters_(read_parameters(
             code::program, *file,
@@ -335,13 +338,13 @@ class runnable {
         workspace_(allocate(workspace_bytes, pages::small)),
         packed_(file->packed(p)),
         packed_as_(p),
-        engine_(code::program, {parameters_.addresses(), nullptr, workspace_.get()}) {
-    engine_.run_on(threads);
+        engine_(engine_of({parameters_.addresses(), nullptr, workspace_.get()})) {
+    engine_->run_on(threads);
     if (packed_ != nullptr) {
-      engine_.adopt(packed_.get(), p);
+      engine_->adopt(packed_.get(), p);
     } else {
       packed_ = allocate(packed_bytes(p));
-      engine_.freeze(packed_.get(), p, *file);
+      engine_->freeze(packed_.get(), p, *file);
     }
   }
 
@@ -352,7 +355,7 @@ class runnable {
   aligned_bytes workspace_;
   std::shared_ptr<std::byte[]> packed_;
   precision packed_as_ = precision::float32;
-  engine engine_;
+  std::unique_ptr<engine> engine_;  // results refer to it, also after a move of the module
 
   template <class T, class... Axes>
   static view<T, shape<Axes...>> no_elements() {
@@ -362,7 +365,7 @@ class runnable {
 
   WEFT_REJECT_ARGUMENTS(
       source, run_results<Model, source> operator()(const Args&...) {
-        return run_results<Model, source>(engine_);
+        return run_results<Model, source>(*engine_);
       })
   WEFT_REJECT_CALL(
       "state: these results depend on no state of this name, elements and axes",

@@ -86,10 +86,10 @@ class trainer {
   // run_on(weft::threads(2)), or an executor of the caller's own. Allocates scratch for them. The
   // results have the same bits for any number of threads. Generated code runs on the calling thread
   // alone; the optimizer uses all.
-  void run_on(const executor& threads) { engine_.run_on(threads); }
+  void run_on(const executor& threads) { engine_->run_on(threads); }
 
   // Records the times of later steps while r lives: see weft::profile of weft/io/profile.hpp.
-  void record(const std::shared_ptr<recording>& r) { engine_.record(r); }
+  void record(const std::shared_ptr<recording>& r) { engine_->record(r); }
 
   // One step: computes the loss and its gradients, then updates the parameters. Takes one weft::arg
   // per input of the loss. Returns the loss before the update. Throws weft::error where an argument
@@ -109,17 +109,19 @@ class trainer {
   template <class... Args>
   requires(detail::fault_of_arguments<source, Args...>() ==
            detail::argument_fault::none) float gradients(const Args&... args) {
-    bind_arguments<source>(engine_, args...);
+    engine::use const one(*engine_);
+    bind_arguments<source>(*engine_, args...);
     draw_for(0);
-    engine_.run();
-    engine_.check_loss(loss());
+    engine_->run();
+    engine_->check_loss(loss());
     return loss();
   }
 
   // Updates the parameters with the latest gradients, and counts a step. Throws weft::error where
   // training_options::error_if_nonfinite says so.
   void apply() {
-    auto const r = engine_.recorded();
+    engine::use const one(*engine_);
+    auto const r = engine_->recorded();
     std::int64_t const begin = r ? recording::now() : 0;
     update_parameters([](std::size_t) { return true; }, [](std::span<double>) {});
     if (r) r->updated(recording::now() - begin);
@@ -160,8 +162,9 @@ class trainer {
         floats_(parameters_.floats()),
         gradients_(allocate(parameters_.bytes)),
         workspace_(allocate(workspace_bytes)),
-        engine_(code::program, {parameters_.addresses(), gradients_.get(), workspace_.get()},
-                generated.code) {
+        engine_(std::make_unique<engine>(
+            code::program, memory{parameters_.addresses(), gradients_.get(), workspace_.get()},
+            generated.code)) {
     for (std::size_t s = 0; s < Optimizer::states; ++s) {
       state_.push_back(allocate(parameters_.bytes, pages_of_state));
       state_floats_[s] = reinterpret_cast<float*>(state_.back().get());
@@ -173,13 +176,13 @@ class trainer {
   // The dropout masks of the next run are those of one shard of a batch.
   void draw_for(int shard) noexcept {
     constexpr int most_steps = 40;  // bits
-    engine_.draw_from(
+    engine_->draw_from(
         {options_.dropout_seed,
          static_cast<std::uint64_t>(steps_) + (static_cast<std::uint64_t>(shard) << most_steps)});
   }
   // The loss of the last run.
   float loss() const noexcept {
-    return *reinterpret_cast<const float*>(engine_.address(code::tables.results[0].at));
+    return *reinterpret_cast<const float*>(engine_->address(code::tables.results[0].at));
   }
 
   double scale_of_schedule() const { return options_.schedule ? options_.schedule(steps_) : 1; }
@@ -233,7 +236,7 @@ class trainer {
   // Calls f(b) for the index b of each block, on the threads of run_on.
   template <class F>
   void for_blocks(F f) const noexcept {
-    engine_.in_parts(std::ssize(blocks_), [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
+    engine_->in_parts(std::ssize(blocks_), [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
       for (std::ptrdiff_t b = begin; b < end; ++b) f(static_cast<std::size_t>(b));
     });
   }
@@ -289,7 +292,7 @@ class trainer {
   std::array<float*, Optimizer::states> state_floats_{};
   std::vector<block_of_parameters> blocks_;
   std::vector<double> squares_;  // the sum of squared gradients of each block
-  engine engine_;
+  std::unique_ptr<engine> engine_;
   double gradient_norm_ = 0;
   std::int64_t steps_ = 0;
 

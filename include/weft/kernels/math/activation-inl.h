@@ -150,57 +150,63 @@ inline constexpr float sqrt_2_over_pi = 0.797884561f;
 inline constexpr float gelu_cubic = 0.044715f;
 inline constexpr float gelu_tanh_end = 10.02f;
 
-// 1 + exp(-2u): 1 or 2^127 where |x| is large.
+// x, but at least -gelu_tanh_end, as 2^127 does not make 0 of the greatest |x|.
 template <class D, int n>
-HWY_INLINE vec_array<D, n> gelu_tanh_denominator(D d, vec_array<D, n> x) {
+HWY_INLINE vec_array<D, n> gelu_tanh_from_below(D d, vec_array<D, n> x) {
+  using V = hn::Vec<D>;
+  constexpr bool in_registers = has_32_registers || n == 1;
+  static constexpr coefficients r({-gelu_tanh_end});
+  const V begin = coefficient<r, 0, in_registers, n>(d, after_last<in_registers>(x, &r.lane[0]));
+  x.map([=](V v) HWY_ATTR { return at_least(begin, v); });
+  return x;
+}
+// 1 + exp(-2u) of an x that is clamped from below, and now from above, too: 1 or 2^127 where |x| is
+// large. The exponent is between about -127 and 127.
+template <class D, int n>
+HWY_INLINE vec_array<D, n> gelu_tanh_denominator(D d, vec_array<D, n>& x) {
   using V = hn::Vec<D>;
   constexpr bool in_registers = has_32_registers || n == 1;
   constexpr float linear = -2 * sqrt_2_over_pi * log2_e;
-  // With x clamped to the first two, the exponent is between about -127 and 127.
-  static constexpr coefficients r(
-      {gelu_tanh_end, -gelu_tanh_end, linear * gelu_cubic, linear, 1.0f});
+  static constexpr coefficients r({gelu_tanh_end, linear * gelu_cubic, linear, 1.0f});
   const float* const from = after_last<in_registers>(x, &r.lane[0]);
   const V end = coefficient<r, 0, in_registers, n>(d, from);
-  const V begin = coefficient<r, 1, in_registers, n>(d, from);
-  x.map([=](V v) HWY_ATTR { return at_least(begin, at_most(end, v)); });
-  const V third = coefficient<r, 2, in_registers, n>(d, from);
-  const V first = coefficient<r, 3, in_registers, n>(d, from);
+  x.map([=](V v) HWY_ATTR { return at_most(end, v); });
+  const V third = coefficient<r, 1, in_registers, n>(d, from);
+  const V first = coefficient<r, 2, in_registers, n>(d, from);
   vec_array<D, n> inner = x;
   inner.map([=](V v) HWY_ATTR { return hn::MulAdd(hn::Mul(v, v), third, first); });
   vec_array<D, n> y = exp2_of_product(d, x, inner);
-  const V one = coefficient<r, 4, in_registers, n>(d, after_last<in_registers>(y, from));
+  const V one = coefficient<r, 3, in_registers, n>(d, after_last<in_registers>(y, from));
   y.map([=](V v) HWY_ATTR { return hn::Add(v, one); });
   return y;
 }
 template <class D, int n>
 HWY_INLINE vec_array<D, n> gelu_tanh(D d, vec_array<D, n> x) {
   using V = hn::Vec<D>;
-  // Clamped from below, as 2^127 does not make 0 of the greatest |x|.
-  const V begin = hn::Set(d, -gelu_tanh_end);
-  x.zip(gelu_tanh_denominator(d, x),
-        [=](V v, V w) HWY_ATTR { return hn::Div(at_least(begin, v), w); });
+  x = gelu_tanh_from_below(d, x);
+  vec_array<D, n> clamped = x;
+  x.zip(gelu_tanh_denominator(d, clamped), [](V v, V w) HWY_ATTR { return hn::Div(v, w); });
   return x;
 }
 template <class D, class V>
 HWY_INLINE V gelu_tanh(D d, V x) {
   return gelu_tanh(d, vec_array<D, 1>{x}).at[0];
 }
-// s + x s (1 - s) 2u' with s = 1 / (1 + exp(-2u)).
+// s + x s (1 - s) 2u' with s = 1 / (1 + exp(-2u)), and x clamped, since the square of a large one
+// is infinite.
 template <class D, int n>
-HWY_INLINE vec_array<D, n> gelu_tanh_slope(D d, const vec_array<D, n>& x) {
+HWY_INLINE vec_array<D, n> gelu_tanh_slope(D d, const vec_array<D, n>& any) {
   using V = hn::Vec<D>;
   constexpr bool in_registers = has_32_registers || n == 1;
   static constexpr coefficients r({1.0f, 6 * gelu_cubic * sqrt_2_over_pi, 2 * sqrt_2_over_pi});
+  vec_array<D, n> x = gelu_tanh_from_below(d, any);
   vec_array<D, n> s = gelu_tanh_denominator(d, x);
   const float* const from = after_last<in_registers>(s, &r.lane[0]);
   const V one = coefficient<r, 0, in_registers, n>(d, from);
   s.map([=](V v) HWY_ATTR { return hn::Div(one, v); });
   const V third = coefficient<r, 1, in_registers, n>(d, from);
   const V first = coefficient<r, 2, in_registers, n>(d, from);
-  // Clamped, since the square of a large x is infinite.
-  const V end = hn::Set(d, gelu_tanh_end), begin = hn::Set(d, -gelu_tanh_end);
-  s.zip(x, [=](V w, V of) HWY_ATTR {
-    const V v = at_least(begin, at_most(end, of));
+  s.zip(x, [=](V w, V v) HWY_ATTR {
     const V slope = hn::MulAdd(third, hn::Mul(v, v), first);
     return hn::MulAdd(hn::Mul(hn::Mul(w, hn::Sub(one, w)), v), slope, w);
   });
