@@ -2,6 +2,7 @@
 // of the node is a value.
 #pragma once
 
+#include <cmath>  // whose functions a tensor refuses with a sentence
 #include <concepts>
 #include <cstdint>
 #include <stdexcept>
