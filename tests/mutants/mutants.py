@@ -260,13 +260,12 @@ MUTANTS = [
     mutant("kernels: elements are added to the place before", KERNELS + "scatter_add.hpp",
            "add_elements",
            "*current = sum; current = next;", "current = next;"),
-    mutant("kernels: many elements are one chain", KERNELS + "scatter_add.hpp",
-           "add_many_elements",
-           "if (HWY_UNLIKELY($count == ...)) {", "if (false) {"),
+    mutant("kernels: many rows are one chain", KERNELS + "scatter_add.hpp", "add_many_rows",
+           "if (HWY_UNLIKELY($totals.count($at) == ...))", "if (false)"),
     mutant("kernels: a long depth is one chain", KERNELS + "dot.cpp", "run_m_block",
            "if (HWY_LIKELY(depth_count_ <= ...))", "if (true)"),
-    mutant("kernels: the rest of a mean is forgotten", KERNELS + "moments-inl.h", "shift",
-           "static_cast<float>(...)", "0.0f"),
+    mutant("kernels: the rest of a mean is forgotten", KERNELS + "moments-inl.h", "moments_of",
+           "static_cast<float>(-$m.rest[$r] * scale)", "0.0f"),
     # Mistakes that once stood in the repository's history, put back; `was` is the commit that
     # corrected each. (So did "plan: a normalised sum overwrites its gain", above.)
     mutant("old: the body of a scan that only results read is removed",

@@ -99,7 +99,7 @@ void check_network() {
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(modern)
+BOOST_AUTO_TEST_SUITE(modern, *boost::unit_test::label("full"))
 
 BOOST_AUTO_TEST_CASE(feed_forward_networks_are_their_formulas) {
   check_network<nn::activation::squared_relu>();

@@ -57,7 +57,7 @@ tensor_file stored() {
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(position_pytorch)
+BOOST_AUTO_TEST_SUITE(position_pytorch, *boost::unit_test::label("full"))
 
 BOOST_AUTO_TEST_CASE(encoder_layers_with_position_encodings_match_pytorch) {
   auto const file = stored();

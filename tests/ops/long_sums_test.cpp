@@ -104,7 +104,7 @@ struct arguments {
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(long_sums)
+BOOST_AUTO_TEST_SUITE(long_sums, *boost::unit_test::label("full"))
 
 BOOST_AUTO_TEST_CASE(products_lose_no_more_than_the_terms_of_one_chain) {
   arguments const x;

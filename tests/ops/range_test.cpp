@@ -206,7 +206,7 @@ void check_normalisations(float offset, float scale) {
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(range)
+BOOST_AUTO_TEST_SUITE(range, *boost::unit_test::label("full"))
 
 BOOST_AUTO_TEST_CASE(functions_and_their_gradients_are_right_at_every_exponent) {
   check<exp_>("exp", 0, 4 * 0x1p-24);

@@ -85,7 +85,7 @@ struct pooled {
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(paths)
+BOOST_AUTO_TEST_SUITE(paths, *boost::unit_test::label("full"))
 
 BOOST_AUTO_TEST_CASE(self_attention_costs_n_squared_d_in_one_operation_and_one_hop) {
   check_power(power(flops<self_attention<64, 64>>, flops<self_attention<512, 64>>, 8), 2);

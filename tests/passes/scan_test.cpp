@@ -130,7 +130,7 @@ static_assert(weft::testing::count(half(), op::exp) == 0);
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(scan_passes)
+BOOST_AUTO_TEST_SUITE(scan_passes, *boost::unit_test::label("full"))
 
 // The static assertions above, at run time.
 BOOST_AUTO_TEST_CASE(a_carry_that_no_result_needs_is_eliminated_with_what_computes_it) {

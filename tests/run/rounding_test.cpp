@@ -76,7 +76,7 @@ std::vector<float> everything(const weft::executor& threads) {
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(rounding)
+BOOST_AUTO_TEST_SUITE(rounding, *boost::unit_test::label("full"))
 
 BOOST_AUTO_TEST_CASE(results_are_rounded_to_nearest_in_any_mode_of_the_caller) {
   pool two(2);

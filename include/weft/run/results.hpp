@@ -1,0 +1,94 @@
+// The results of a run.
+#pragma once
+
+#include <array>
+#include <boost/hana/at.hpp>
+#include <cstddef>
+#include <utility>
+
+#include "weft/lower/units.hpp"
+#include "weft/run/engine.hpp"
+#include "weft/run/refusal.hpp"
+#include "weft/run/view.hpp"
+
+namespace weft {
+
+namespace detail {
+
+// Stands for a result of a model that does not compile, so that its uses cause no further errors:
+// it has the members of a view.
+struct no_view {
+  const float* data() const { return nullptr; }
+  std::size_t size() const { return 0; }
+  std::array<std::size_t, max_rank> lengths() const { return {}; }
+  std::array<std::ptrdiff_t, max_rank> strides() const { return {}; }
+  template <class A>
+  std::size_t length() const {
+    return 0;
+  }
+  template <class A>
+  no_view at(std::size_t) const {
+    return {};
+  }
+  template <class... Indices>
+  const float& operator()(Indices...) const {
+    return *data();
+  }
+  template <class T, class S>
+  operator view<T, S>() const {
+    return {nullptr, {}, {}};
+  }
+};
+
+// The view type of a model's result. The first outputs of a traced graph are its results, in order.
+template <fixed_string Name, class X>
+view<const element_t<X>, shape_t<X>> view_type(const named_result<Name, X>&);
+template <model_like Model, fixed_string Name>
+using result_view = decltype(view_type(hana::at_c<find_output(traced_graph<Model>, Name.view())>(
+    std::declval<results_of<Model>>().items)));
+
+template <class T, class... Axes>
+view<T, shape<Axes...>> view_of(const engine& e, const result_ref& r, view<T, shape<Axes...>>*) {
+  std::array<std::size_t, sizeof...(Axes)> lengths{};
+  std::array<std::ptrdiff_t, sizeof...(Axes)> strides{};
+  for (std::size_t a = 0; a < sizeof...(Axes); ++a) {
+    lengths[a] = e.length(r.extent[a]);
+    strides[a] = r.at.stride[a];
+  }
+  return {reinterpret_cast<T*>(e.address(r.at)), lengths, strides};
+}
+
+}  // namespace detail
+
+// The results of a run, by name. They lie in the module's workspace: the next run overwrites them,
+// and they are valid as long as the module, also if it moves.
+template <model_like Model, class Unit>
+class run_results {
+ public:
+  // Of the last run of an engine: module::operator() makes it.
+  explicit run_results(const engine& e) : engine_(&e) {}
+
+  // A read-only view of the result `Name`, over its axes in the declared order, with this run's
+  // lengths and any strides. It must be a result that this module computes.
+  template <fixed_string Name>
+  requires(Unit::g.rejected || find_output(Unit::g, Name.view()) >= 0) auto get() const {
+    if constexpr (Unit::g.rejected) {
+      return detail::no_view{};
+    } else {
+      constexpr int i = find_output(Unit::g, Name.view());
+      return detail::view_of(*engine_, engine_->tables().results[i],
+                             static_cast<detail::result_view<Model, Name>*>(nullptr));
+    }
+  }
+
+ private:
+  const engine* engine_;
+
+  WEFT_REJECT_CALL(
+      "results: this module does not compute a result of this name",
+      (detail::results_of_graph<Unit>), (fixed_string Name),
+      (!Unit::g.rejected && find_output(Unit::g, Name.view()) < 0),
+      detail::no_view get() const { return {}; })
+};
+
+}  // namespace weft
