@@ -92,19 +92,20 @@ stored_tensor read_tensor(cursor& c) {
   auto const number = c.number<std::uint32_t>(where);
   auto const* const type =
       std::ranges::find(detail::gguf_types, number, &detail::gguf_type::number);
-  if (type == detail::gguf_types.end())
-    c.fail(where + " has the type " + std::to_string(number) + ", which weft does not know");
-  t.type = type->type;
-  t.type_name = type->name;
+  // A file may have tensors of later types: whoever asks for the elements of one gets the error.
+  detail::gguf_type const of =
+      type == detail::gguf_types.end() ? detail::gguf_type{number, "", 1, 0} : *type;
+  t.type = of.type;
+  t.type_name = of.name.empty() ? "type " + std::to_string(number) : std::string(of.name);
   auto const offset = c.number<std::uint64_t>(where);
   std::size_t const row = t.shape.empty() ? 1 : t.shape.back();
-  if (row % type->size != 0)
+  if (row % of.size != 0)
     c.fail(where + ", " + t.description() + ", has rows that are no multiple of " +
-           std::to_string(type->size) + " elements");
+           std::to_string(of.size) + " elements");
   detail::checked_size size = detail::elements_of(t.shape);
-  std::size_t const count = size.value / type->size;
+  std::size_t const count = size.value / of.size;
   detail::checked_size bytes{count, size.fits};
-  bytes.times(type->bytes);
+  bytes.times(of.bytes);
   if (!bytes.fits || !std::in_range<std::size_t>(offset))
     c.fail(where + ", " + t.description() + ", needs more bytes than any file has");
   t.bytes = bytes.value;
@@ -129,9 +130,16 @@ void place_tensors(detail::gguf_content& content, const cursor& c, std::size_t a
       c.fail(where + " takes " + std::to_string(t.bytes) + " bytes at offset " +
              std::to_string(t.offset) + ", and the file has " + std::to_string(data) +
              " bytes of data");
-    t.offset += begin;
     t.source = content.source;
   }
+  // A type that weft does not know has elements of unknown size: they may end where others begin.
+  std::vector<std::size_t> begins{data};
+  for (auto const& t : tensors) begins.push_back(t.offset);
+  std::ranges::sort(begins);
+  for (auto& t : tensors)
+    if (t.type == stored_type::other && t.bytes == 0 && t.offset < data)
+      t.bytes = *std::ranges::upper_bound(begins, t.offset) - t.offset;
+  for (auto& t : tensors) t.offset += begin;
   sort_by_name(content.tensors);
 }
 

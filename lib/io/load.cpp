@@ -381,9 +381,17 @@ void detail::load(training_state& state, const std::filesystem::path& path) {
   state.steps = steps;
 }
 
-void detail::save(const training_state& state, const std::filesystem::path& path) {
-  write_tensors(path, to_store(blocks_of(state), {}),
-                {{steps_key, std::to_string(state.steps)}, {optimizer_key, state.optimizer_name}});
+void detail::save(const training_state& state, const std::filesystem::path& path,
+                  const save_options& options) {
+  if (options.type != stored_type::float32)
+    throw error(path.string() + ": the state of training is kept in float32");
+  auto metadata = options.metadata;
+  for (auto const& [key, value] :
+       {std::pair<std::string, std::string>{steps_key, std::to_string(state.steps)},
+        {optimizer_key, state.optimizer_name}})
+    if (!metadata.emplace(key, value).second)
+      throw error(path.string() + ": the metadata '" + key + "' are the trainer's");
+  write_tensors(path, to_store(blocks_of(state), {}), metadata);
 }
 
 }  // namespace weft

@@ -25,6 +25,32 @@ fs::path folder_of(const fs::path& path) {
   return path.has_parent_path() ? path.parent_path() : fs::path(".");
 }
 
+// What the names of a file's partial files begin with: as much of its own name as leaves room for a
+// number and the ending in the 255 bytes that a name may have. Whole characters of UTF-8.
+std::string stem_of_partials(const fs::path& path) {
+  constexpr std::size_t longest_name = 255, longest_number = 10;
+  constexpr std::size_t most = longest_name - 1 - longest_number - ending.size();
+  std::string name = path.filename().string();
+  if (name.size() <= most) return name;
+  std::size_t size = most;
+  while (size > 0 && (static_cast<unsigned char>(name[size]) & 0xc0) == 0x80) --size;
+  name.resize(size);
+  return name;
+}
+
+// The file that a path names, where it is a symbolic link, which may name a file that is not there.
+fs::path followed(fs::path path) {
+  constexpr int most_links = 40;  // as Linux follows
+  std::error_code failed;
+  for (int links = 0; fs::is_symlink(fs::symlink_status(path, failed)); ++links) {
+    fs::path const target = fs::read_symlink(path, failed);
+    if (failed || links == most_links)
+      throw error(path.string() + ": the file cannot be written: the link cannot be followed");
+    path = folder_of(path) / target;  // a target that is absolute replaces the folder
+  }
+  return path;
+}
+
 bool is_partial_of(const std::string& name, const std::string& of) {
   if (name.size() <= of.size() + 1 + ending.size() || !name.starts_with(of + '.') ||
       !name.ends_with(ending))
@@ -36,7 +62,7 @@ bool is_partial_of(const std::string& name, const std::string& of) {
 // Removes the partial files of `path` that no process has locked. Ignores files that cannot be
 // opened or locked, and a folder that cannot be read.
 void remove_abandoned(const fs::path& path) {
-  std::string const name = path.filename().string();
+  std::string const name = stem_of_partials(path);
   std::error_code failed;
   for (fs::directory_iterator at(folder_of(path), failed), end; !failed && at != end;
        at.increment(failed)) {
@@ -56,20 +82,29 @@ void new_file::fail() const {
               ": the file cannot be written: " + std::generic_category().message(number));
 }
 
-new_file::new_file(const fs::path& path) : path_(path) {
-  std::error_code ignored;
-  if (auto const there = fs::status(path, ignored);
-      fs::exists(there) && !fs::is_regular_file(there))
+new_file::new_file(const fs::path& path) : path_(followed(path)) {
+  struct stat old {};
+  bool const exists = ::stat(path_.c_str(), &old) == 0;
+  if (exists && !S_ISREG(old.st_mode))
     throw error(path.string() +
                 ": the file cannot be written: the path exists and is not a regular file");
-  remove_abandoned(path);
+  remove_abandoned(path_);
   std::random_device random;
   for (struct stat s{};;) {
-    partial_ = path;
-    partial_ += '.' + std::to_string(random()) + std::string(ending);
-    file_ = ::open(partial_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    partial_ = folder_of(path_) /
+               (stem_of_partials(path_) + '.' + std::to_string(random()) + std::string(ending));
+    // A new one has the mode that an older one has, and nobody may read it before.
+    ::mode_t const mode = exists ? 0600 : 0666;
+    file_ = ::open(partial_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
     if (file_ < 0 && errno == EEXIST) continue;
     if (file_ < 0) fail();
+    if (exists && ::fchmod(file_, old.st_mode & 07777) != 0) {
+      int const number = errno;
+      ::unlink(partial_.c_str());
+      ::close(file_);
+      errno = number;
+      fail();
+    }
     // Some network file systems have no locks; there, other writers cannot lock and remove it.
     while (::flock(file_, LOCK_EX) != 0 && errno == EINTR) {
     }

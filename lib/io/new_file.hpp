@@ -9,8 +9,10 @@
 namespace weft::detail {
 
 // Writes to NAME.NUMBER.partial in the same folder, so that an older file NAME stays until
-// commit(). A partial file is locked while its writer lives: the next writer of NAME removes the
-// partial files that killed writers have left, and no others. Failures throw weft::error.
+// commit(), and gives its mode to the new one. Of a symbolic link, NAME is what it names; of a long
+// NAME, only the beginning is in that of the partial file. A partial file is locked while its
+// writer lives: the next writer of NAME removes the partial files that killed writers have left,
+// and no others. Failures throw weft::error.
 class new_file {
  public:
   explicit new_file(const std::filesystem::path& path);

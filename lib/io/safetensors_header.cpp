@@ -30,7 +30,8 @@ class header_reader : public nlohmann::json_sax<json> {
   header_reader(const std::string& file, std::vector<stored_tensor>& tensors, texts& metadata)
       : file_(file), tensors_(tensors), metadata_(metadata) {}
 
-  bool null() override { return other_value(); }
+  // Metadata that is null is none, as the format's reference reader has it.
+  bool null() override { return (depth_ == 1 && in_metadata_) || other_value(); }
   bool boolean(bool) override { return other_value(); }
   bool number_integer(std::int64_t) override { return other_value(); }
   bool number_float(double, const std::string&) override { return other_value(); }

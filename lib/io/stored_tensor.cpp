@@ -117,6 +117,8 @@ std::string place(const stored_tensor& t) {
 template <class T>
 void check_kind(const stored_tensor& t) {
   if (is_read_as<T>(t.type)) return;
+  if (t.type == stored_type::other)
+    throw error(place(t) + ", has elements of a type that weft does not read");
   char const* const kind = std::same_as<T, bool>     ? "booleans"
                            : std::same_as<T, float>  ? "floating-point numbers"
                            : std::same_as<T, double> ? "numbers"

@@ -211,7 +211,6 @@ BOOST_AUTO_TEST_CASE(tensors_that_are_wrong_are_refused) {
             b.tensor("a", {1, 1, 1, 1, 1}, f32, 0);
           }),
           "tensor 'a' has 5 axes, and the format allows 4");
-  refused(with([](builder& b) { b.tensor("a", {1}, 99, 0); }), "has the type 99");
   refused(with([](builder& b) { b.tensor("a", {33}, q8_0, 0); }),
           "tensor 'a', Q8_0 [33], has rows that are no multiple of 32 elements");
   refused(with([](builder& b) {
@@ -232,6 +231,24 @@ BOOST_AUTO_TEST_CASE(tensors_that_are_wrong_are_refused) {
   tensor_file const unknown(other.tensor("a", {256}, 10, 0).pad().zeros(84).bytes(), "x");
   BOOST_TEST((unknown["a"].type == stored_type::other));
   refuses([&] { unknown["a"].values<float>(); }, "Q2_K");
+}
+
+BOOST_AUTO_TEST_CASE(a_tensor_of_a_later_type_is_an_error_only_where_it_is_asked_for) {
+  builder b(3);
+  b.tensor("later", {5, 7}, 99, 32).tensor("w", {2}, f32, 0).tensor("last", {3}, 98, 96).pad();
+  b.add(1.5f).add(2.5f).zeros(24).zeros(64).zeros(40);
+  tensor_file const file(b.bytes(), "x.gguf");
+  BOOST_TEST(file["w"].values<float>()[1] == 2.5f);
+  BOOST_TEST(file["later"].description() == "type 99 [7, 5]");
+  BOOST_TEST(file["later"].bytes == 64);  // up to the next tensor
+  BOOST_TEST(file["last"].bytes == 40);
+  for (auto const* name : {"later", "last"}) {
+    std::string const told = thrown_by([&] { file[name].values<float>(); });
+    says(told, "tensor '" + std::string(name) + "', type 9");
+    says(told, "has elements of a type that weft does not read");
+  }
+  builder outside(1);
+  refused(outside.tensor("a", {1}, 99, 96).pad().zeros(64), "at offset 96");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

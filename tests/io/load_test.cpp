@@ -251,6 +251,23 @@ BOOST_AUTO_TEST_CASE(names_may_differ_and_other_tensors_may_be_ignored) {
   BOOST_TEST((std::ranges::equal(net.parameters().find("query.bias").values, bias)));
 }
 
+BOOST_AUTO_TEST_CASE(a_checkpoint_takes_metadata_and_gives_it) {
+  temporary const path("weft_load_test");
+  weft::trainer<model> trainer;
+  weft::save(trainer, path, {.metadata = {{"vocabulary", "abc"}, {"note", "\u00e9"}}});
+  weft::tensor_file const file(path);
+  BOOST_TEST(file.metadata().at("vocabulary") == "abc");
+  BOOST_TEST(file.metadata().at("note") == "\u00e9");
+  weft::load(trainer, path);
+  refuses(
+      [&] {
+        weft::save(trainer, path, {.metadata = {{"weft.steps", "1"}}});
+      },
+      "the metadata 'weft.steps' are the trainer's");
+  refuses([&] { weft::save(trainer, path, {.type = weft::stored_type::bfloat16}); },
+          "is kept in float32");
+}
+
 BOOST_AUTO_TEST_CASE(training_resumes_from_a_file_to_the_bit) {
   temporary const path("weft_load_test");
   auto const x = numbers(24, -1);

@@ -135,7 +135,8 @@ BOOST_AUTO_TEST_CASE(a_file_may_have_tensors_of_types_that_weft_does_not_support
                                6),
                          "x");
   BOOST_TEST((file["u"].type == stored_type::other));
-  refuses([&] { file["u"].values<float>(); }, "I8 [3], is read as");
+  refuses([&] { file["u"].values<float>(); },
+          "I8 [3], has elements of a type that weft does not read");
   BOOST_TEST(file["f"].description() == "F4 [2, 3]");
   BOOST_TEST(file["f"].size() == 6u);
   BOOST_CHECK_THROW(file["f"].values<double>(), weft::error);
@@ -333,6 +334,7 @@ BOOST_AUTO_TEST_CASE(invalid_files_are_refused_with_the_reason) {
           4, "the name 'a' twice");
   refused(R"({"__metadata__":{"a":3}})", 0, "not an object of strings");
   refused(R"({"__metadata__":["a"]})", 0, "not an object of strings");
+  refused(R"({"__metadata__":{"a":null}})", 0, "not an object of strings");
 }
 
 // In its own build, the address sanitizer checks these reads as well.
@@ -401,6 +403,14 @@ BOOST_AUTO_TEST_CASE(a_failed_write_leaves_the_old_file) {
     BOOST_TEST((content(path) == before));
   }
   refuses([&] { weft::write_tensors("/there/is/no/such/folder/x", {}); }, "cannot be written");
+}
+
+BOOST_AUTO_TEST_CASE(metadata_that_is_null_is_none) {
+  tensor_file const file(
+      bytes(R"({"__metadata__":null,"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})", 4),
+      "x");
+  BOOST_TEST(file.metadata().empty());
+  BOOST_TEST(file["a"].values<float>()[0] == 0);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -189,4 +189,52 @@ BOOST_AUTO_TEST_CASE(a_path_that_is_not_a_regular_file_is_not_replaced) {
   BOOST_TEST(here.files() == 1u);
 }
 
+BOOST_AUTO_TEST_CASE(a_save_keeps_the_mode_of_the_file) {
+  folder const f;
+  save(f.file, 1);
+  for (auto const mode : {fs::perms::owner_read | fs::perms::owner_write, fs::perms{0640},
+                          fs::perms{0444}, fs::perms{0755}}) {
+    fs::permissions(f.file, mode);
+    save(f.file, 2);
+    BOOST_TEST((fs::status(f.file).permissions() == mode));
+  }
+  BOOST_TEST(saved(f.file) == 2);
+}
+
+BOOST_AUTO_TEST_CASE(a_save_follows_symbolic_links_also_to_a_file_that_is_not_there) {
+  folder const f;
+  fs::path const other = static_cast<const fs::path&>(f.path) / "other";
+  fs::create_directory(other);
+  fs::path const link = static_cast<const fs::path&>(f.path) / "link", twice = other / "twice";
+  fs::create_symlink("weights", link);  // relative to the link's folder
+  fs::create_symlink(fs::absolute(link), twice);
+  save(link, 1);
+  BOOST_TEST(fs::is_symlink(link));
+  BOOST_TEST(saved(f.file) == 1);
+  save(twice, 2);
+  BOOST_TEST(fs::is_symlink(twice));
+  BOOST_TEST(saved(f.file) == 2);
+  BOOST_TEST(f.files() == 3);  // weights, link and other
+  fs::create_symlink("b", static_cast<const fs::path&>(f.path) / "a");
+  fs::create_symlink("a", static_cast<const fs::path&>(f.path) / "b");
+  BOOST_CHECK_EXCEPTION(
+      save(static_cast<const fs::path&>(f.path) / "a", 3), weft::error, [](const weft::error& e) {
+        return std::string(e.what()).find("the link cannot be followed") != std::string::npos;
+      });
+}
+
+BOOST_AUTO_TEST_CASE(a_name_may_be_as_long_as_the_file_system_takes_it) {
+  folder const f;
+  fs::path const in = f.path;
+  for (std::string const& name : {std::string(250, 'n'), std::string(255, 'n'),
+                                  std::string(232, 'n') + "\u00e9\u00e9\u00e9"}) {
+    save(in / name, 1);
+    save(in / name, 2);
+    BOOST_TEST(saved(in / name) == 2);
+  }
+  BOOST_TEST(f.files() == 3);
+  BOOST_CHECK_THROW(save(in / std::string(256, 'n'), 1), weft::error);
+  BOOST_TEST(f.files() == 3);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -58,7 +58,8 @@ struct save_options {
 std::vector<std::string> load(const parameter_block& parameters, const tensor_file& file,
                               const load_options& options = {});
 // Writes every parameter under its name, with the extents of its axes. Throws weft::error where the
-// file cannot be written. The file is replaced atomically when it is complete.
+// file cannot be written. The file is replaced atomically when it is complete; its mode stays, and
+// a symbolic link is followed.
 void save(const parameter_block& parameters, const std::filesystem::path& file,
           const save_options& options = {});
 // The content of the file that save writes, for systems without files, and to send. A
@@ -138,7 +139,8 @@ struct training_state {
 };
 
 void load(training_state& state, const std::filesystem::path& file);
-void save(const training_state& state, const std::filesystem::path& file);
+void save(const training_state& state, const std::filesystem::path& file,
+          const save_options& options);
 
 template <model_like Model, class Optimizer, fixed_string Loss>
 training_state state_of(const trainer<Model, Optimizer, Loss>& t) {
@@ -162,10 +164,13 @@ void load(trainer<Model, Optimizer, Loss>& t, const std::filesystem::path& file)
 // Saves all that training resumes from: the parameters under their names, the optimizer's state
 // under "optimizer.0." and the parameter's name and so on, and the number of steps. To save the
 // parameters alone: save(trainer.parameters(), file). A module that loads a trainer's file ignores
-// the optimizer's state.
+// the optimizer's state. The options' metadata, such as a vocabulary, come back as
+// tensor_file(file).metadata(). Throws weft::error where they have one of the keys "weft.steps" and
+// "weft.optimizer", or the type is not float32, which the same steps need.
 template <model_like Model, class Optimizer, fixed_string Loss>
-void save(const trainer<Model, Optimizer, Loss>& t, const std::filesystem::path& file) {
-  detail::save(detail::state_of(t), file);
+void save(const trainer<Model, Optimizer, Loss>& t, const std::filesystem::path& file,
+          const save_options& options = {}) {
+  detail::save(detail::state_of(t), file, options);
 }
 
 }  // namespace weft

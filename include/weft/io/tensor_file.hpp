@@ -52,12 +52,12 @@ constexpr bool is_floating(stored_type t) {
 
 // A tensor in a file. Its elements are read from the file on demand.
 struct stored_tensor {
-  std::string name;                                   // unique in the file
-  stored_type type;                                   // of its elements
-  std::string type_name;                              // the format's name, such as "F32" or "Q8_0"
-  std::vector<std::size_t> shape;                     // the extents, outermost first
-  std::size_t offset;                                 // of its first byte in the file, in bytes
-  std::size_t bytes;                                  // of all elements
+  std::string name;                // unique in the file
+  stored_type type;                // of its elements
+  std::string type_name;           // the format's name, such as "F32" or "Q8_0"
+  std::vector<std::size_t> shape;  // the extents, outermost first
+  std::size_t offset;              // of its first byte in the file, in bytes
+  std::size_t bytes;  // of all elements; of a type that weft does not know, up to the next tensor
   std::shared_ptr<const detail::byte_source> source;  // the file, which it keeps open
 
   // The number of elements: the product of the shape.

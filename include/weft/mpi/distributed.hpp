@@ -177,7 +177,8 @@ class distributed {
   template <model_like M, class B, class O, fixed_string L>
   friend void explain(const distributed<M, B, O, L>&, std::ostream&);
   template <model_like M, class B, class O, fixed_string L>
-  friend void save(const distributed<M, B, O, L>&, const std::filesystem::path&);
+  friend void save(const distributed<M, B, O, L>&, const std::filesystem::path&,
+                   const save_options&);
   template <model_like M, class B, class O, fixed_string L>
   friend void load(distributed<M, B, O, L>&, const std::filesystem::path&);
 
@@ -321,7 +322,7 @@ class distributed {
     return static_cast<float>(detail::sum_of(losses_));
   }
 
-  void save(const std::filesystem::path& file) const {
+  void save(const std::filesystem::path& file, const save_options& options) const {
     // With divided states, rank 0 collects the others' segments in copies.
     bool const collects = sharding_.divides_state && ranks_.rank() == 0;
     auto whole = states();
@@ -330,7 +331,7 @@ class distributed {
     });
     if (sharding_.divides_state)
       for (auto const& state : whole) exchange_.gather_segments(state.floats(), 0);
-    ranks_.attempt(ranks_.rank() == 0, [&] { detail::save(training_state(whole), file); });
+    ranks_.attempt(ranks_.rank() == 0, [&] { detail::save(training_state(whole), file, options); });
   }
   void load(const std::filesystem::path& file) {
     // Rank 0 reads all states, and the others receive one after another.
@@ -428,8 +429,9 @@ void explain(const distributed<Model, Batch, Optimizer, Loss>& t, std::ostream& 
 // it is complete: any number of ranks, and a weft::trainer, go on from it. Throws rank_error on all
 // ranks where it cannot be written.
 template <model_like Model, class Batch, class Optimizer, fixed_string Loss>
-void save(const distributed<Model, Batch, Optimizer, Loss>& t, const std::filesystem::path& file) {
-  t.save(file);
+void save(const distributed<Model, Batch, Optimizer, Loss>& t, const std::filesystem::path& file,
+          const save_options& options = {}) {
+  t.save(file, options);
 }
 // Collective. Rank 0 reads the file, and sends its content to all. Throws rank_error on all ranks
 // where it cannot be read, or is of another model or type of optimizer.
