@@ -151,20 +151,30 @@ strides planned(const input_ref& input) {
 
 }  // namespace
 
-void engine::check_indices(const input_ref& input, const binding& argument,
-                           std::size_t most) const {
-  auto const* const data = static_cast<const std::int32_t*>(argument.data);
-  std::size_t position = 0;
-  for_each_index(input.rank, argument.length, argument.stride, argument.stride,
-                 [&](std::ptrdiff_t at, std::ptrdiff_t) {
+void engine::check_indices(const index_check& check, const binding& argument,
+                           const std::array<std::size_t, max_lengths>& lengths) const {
+  input_ref const& input = p_->inputs[static_cast<std::size_t>(check.input)];
+  auto const* data = static_cast<const std::int32_t*>(argument.data);
+  std::array<std::size_t, max_rank> length{};
+  strides row_major{};  // the position of an element in the argument, for the message
+  std::ptrdiff_t next = 1, first = 0;
+  for (auto a = static_cast<std::size_t>(input.rank); a-- > 0;) {
+    length[a] = check.extent[a].in(lengths.data());
+    row_major[a] = next;
+    next *= static_cast<std::ptrdiff_t>(argument.length[a]);
+    first += row_major[a] * static_cast<std::ptrdiff_t>(check.first[a]);
+    data += argument.stride[a] * static_cast<std::ptrdiff_t>(check.first[a]);
+  }
+  std::size_t const most = check.axis.in(lengths.data());
+  for_each_index(input.rank, length, argument.stride, row_major,
+                 [&](std::ptrdiff_t at, std::ptrdiff_t position) {
                    std::int32_t const index = data[at];
                    if (index < 0 || static_cast<std::size_t>(index) >= most)
                      throw error("argument " + quoted(p_->name(input.name)) + ": element " +
-                                 std::to_string(position) + " is " + std::to_string(index) +
+                                 std::to_string(first + position) + " is " + std::to_string(index) +
                                  ", and an index into axis " +
-                                 std::string(p_->name(input.indexes_axis_name)) + " is less than " +
+                                 std::string(p_->name(check.axis_name)) + " is less than " +
                                  std::to_string(most) + " and not negative");
-                   ++position;
                  });
 }
 
@@ -238,9 +248,8 @@ void engine::bind(std::span<const binding> arguments) {
   std::int64_t const begin = recording_.expired() ? 0 : recording::now();
   std::array<std::size_t, max_lengths> lengths{};
   find_lengths(arguments, lengths);
-  for (std::size_t i = 0; i < arguments.size(); ++i)
-    if (p_->inputs[i].indexes_axis_name.size > 0)
-      check_indices(p_->inputs[i], arguments[i], p_->inputs[i].indexes_axis.in(lengths.data()));
+  for (index_check const& check : p_->index_checks)
+    check_indices(check, arguments[static_cast<std::size_t>(check.input)], lengths);
   check_writes(arguments, lengths);
   lengths_ = lengths;
   for (std::size_t i = 0; i < arguments.size(); ++i)

@@ -57,6 +57,7 @@ constexpr program program_of(const Tables& t, const program_counts& n) {
           first(t.results, n.results),
           first(t.lengths, n.lengths),
           first(t.rules, n.rules),
+          first(t.index_checks, n.index_checks),
           first(t.requirements, n.requirements),
           first(t.shifts, n.shifts),
           first(t.loops, n.loops),
@@ -79,6 +80,7 @@ struct program_tables : program_sizes {
   static_array<result_ref, N.results> results;
   static_array<length_ref, N.lengths> lengths;
   static_array<length_rule_ref, N.rules> rules;
+  static_array<index_check, N.index_checks> index_checks;
   static_array<min_length, N.requirements> requirements;
   static_array<shift_ref, N.shifts> shifts;
   static_array<loop_ref, N.loops> loops;
@@ -112,6 +114,7 @@ constexpr auto tables() {
                            take<n.results>(d.results),
                            take<n.lengths>(d.lengths),
                            take<n.rules>(d.rules),
+                           take<n.index_checks>(d.index_checks),
                            take<n.requirements>(d.requirements),
                            take<n.shifts>(d.shifts),
                            take<n.loops>(d.loops),

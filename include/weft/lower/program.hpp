@@ -15,9 +15,10 @@ namespace weft {
 
 static_assert(max_rank == kernels::max_loops);
 
-inline constexpr int max_inputs = 64;        // of one program
-inline constexpr int max_attentions = 1024;  // of one program
-inline constexpr int max_writes = 256;       // of one program: bounds checks of updates
+inline constexpr int max_inputs = 64;         // of one program
+inline constexpr int max_attentions = 1024;   // of one program
+inline constexpr int max_index_checks = 256;  // of one program
+inline constexpr int max_writes = 256;        // of one program: bounds checks of updates
 inline constexpr int max_lengths = 32;  // axes of one model whose lengths are known at run time
 
 // An extent in elements: `most` if it is fixed, else the run's length in a slot.
@@ -101,9 +102,18 @@ struct input_ref {
   std::int8_t rank;
   extent_ref extent[max_rank];
   name_ref axis_name[max_rank];
-  extent_ref indexes_axis;     // if it is an index: the shortest axis that it indexes
-  name_ref indexes_axis_name;  // empty if it is not an index
-  std::size_t staging;         // offset in the workspace of a copy with the planned strides
+  bool is_index;        // whether there is an index_check of it
+  std::size_t staging;  // offset in the workspace of a copy with the planned strides
+};
+
+// An input whose elements index an axis: those from `first` on, `extent` of them along each axis of
+// the input, are less than its length and not negative.
+struct index_check {
+  std::int16_t input;
+  extent_ref axis;
+  name_ref axis_name;
+  std::size_t first[max_rank];
+  extent_ref extent[max_rank];
 };
 
 struct parameter_ref {
@@ -212,6 +222,7 @@ struct program : program_sizes {
   array_view<result_ref> results;
   array_view<length_ref> lengths;
   array_view<length_rule_ref> rules;
+  array_view<index_check> index_checks;
   array_view<min_length> requirements;
   array_view<shift_ref> shifts;
   array_view<loop_ref> loops;  // in the order of their instructions

@@ -21,14 +21,17 @@ inline void an_operation_has_more_than_8_axes_in_all() {
 inline void the_model_has_more_attentions_than_max_attentions() {
   throw std::length_error("lower: the model has more attentions than max_attentions");
 }
+inline void the_model_has_more_uses_of_indices_than_max_index_checks() {
+  throw std::length_error("lower: the model has more uses of indices than max_index_checks");
+}
 inline void the_model_has_more_writes_than_max_writes() {
   throw std::length_error("lower: the model has more writes than max_writes");
 }
 
 // The number of elements in each table of a program.
 struct program_counts {
-  int instructions, inputs, parameters, states, writes, results, lengths, rules, requirements,
-      shifts, loops, attentions, fused_ops, constants, text;
+  int instructions, inputs, parameters, states, writes, results, lengths, rules, index_checks,
+      requirements, shifts, loops, attentions, fused_ops, constants, text;
 };
 
 // Tables of maximal capacity; program_tables has copies of exact size.
@@ -41,6 +44,7 @@ struct program_builder : program_sizes {
   result_ref results[max_outputs]{};
   length_ref lengths[max_lengths]{};
   length_rule_ref rules[max_rules]{};
+  index_check index_checks[max_index_checks]{};
   min_length requirements[max_nodes]{};
   shift_ref shifts[max_nodes]{};
   loop_ref loops[max_regions]{};

@@ -64,8 +64,9 @@ constexpr rule rule_of_cross_entropy() {
 // embedding is gather<Vocab>(table [Vocab, Embed], tokens [Batch, Pos]), giving [Batch, Pos,
 // Embed]. Axes that both have are matched (torch.gather); without any it is ONNX's Gather.
 //
-// Indices that are an input are checked when a run begins: weft::error names the element that is
-// negative or not less than A's length. A computed index out of range gives 0, as that of the last
+// Indices that are an input, or a part of one, are checked when a run begins: weft::error names the
+// element that is negative or not less than A's length in this run. What a slice cuts off is not
+// asked about. A computed index out of range gives 0, as that of the last
 // element of an empty axis: see weft::between.
 template <class A, expression X, expression I>
 constexpr auto gather(const X& table, const I& indices) {

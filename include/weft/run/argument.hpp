@@ -245,7 +245,7 @@ const void* planned_elements(const input_ref& input,
 template <class Tables>
 constexpr bool binds_by_address(const Tables& tables) {
   for (input_ref const& input : tables.inputs)
-    if (input.indexes_axis_name.size > 0) return false;
+    if (input.is_index) return false;
   return tables.lengths.size() == 0 && tables.writes.size() == 0;
 }
 

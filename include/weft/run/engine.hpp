@@ -177,7 +177,8 @@ class engine {
   void compute_once() noexcept;
   void find_lengths(std::span<const binding> arguments,
                     std::array<std::size_t, max_lengths>& lengths) const;
-  void check_indices(const input_ref& input, const binding& argument, std::size_t most) const;
+  void check_indices(const index_check& check, const binding& argument,
+                     const std::array<std::size_t, max_lengths>& lengths) const;
   void check_writes(std::span<const binding> arguments,
                     const std::array<std::size_t, max_lengths>& lengths) const;
   const std::byte* stage(const input_ref& input, const binding& argument) const noexcept;
