@@ -280,11 +280,11 @@ BOOST_AUTO_TEST_CASE(expensive_run_invariant_values_are_computed_once) {
   executes(waves, op::cos, 1, 0);
   BOOST_TEST(in_runs(waves, op::concatenate) == 0);
   BOOST_TEST(in_runs(waves, op::positions) == 0);
-  for (op const o : {op::sin, op::cos, op::exp, op::log}) {
+  for (op const o : {op::sin, op::cos, op::exp}) {
     BOOST_TEST(once(graph_of<inference<rotated>>(), o) > 0, o);
     BOOST_TEST(in_runs(graph_of<inference<rotated>>(), o) == 0, o);
   }
-  executes(graph_of<inference<rotated_from>>(), op::exp, 1, 0);
+  executes(graph_of<inference<rotated_from>>(), op::exp, 2, 0);
   executes(graph_of<inference<rotated_from>>(), op::sin, 0, 1);
   for (op const o : {op::softmax, op::dot, op::gather, op::sum, op::normalize})
     executes(graph_of<inference<of_known_extents>>(), o, 1, 0);
