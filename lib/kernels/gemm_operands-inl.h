@@ -20,15 +20,18 @@
 HWY_BEFORE_NAMESPACE();
 namespace weft::kernels::HWY_NAMESPACE {
 
-// Adds n sums to totals.
+// Adds n sums to totals. Highway does not promote to double on WebAssembly.
 HWY_INLINE void add_to_totals(const float* sum, std::size_t n, double* total) {
+  std::size_t j = 0;
+#if !HWY_ARCH_WASM
   const hn::ScalableTag<double> d;
   const std::size_t lanes = hn::Lanes(d), vectors = n - n % lanes;
-  for (std::size_t j = 0; j < vectors; j += lanes) {
+  for (; j < vectors; j += lanes) {
     const auto more = hn::PromoteTo(d, hn::LoadU(hn::Rebind<float, decltype(d)>(), sum + j));
     hn::StoreU(hn::Add(hn::LoadU(d, total + j), more), d, total + j);
   }
-  for (std::size_t j = vectors; j < n; ++j) total[j] += static_cast<double>(sum[j]);
+#endif
+  for (; j < n; ++j) total[j] += static_cast<double>(sum[j]);
 }
 
 class gemm_operands {

@@ -164,7 +164,8 @@ def phi3():
             rows = iter(tensors.pop(name))
             for part, count in parts:
                 tensors[name.replace(whole, part)] = np.stack([next(rows) for _ in range(count)])
-    tensors["phi3.model.rope.factor"] = f32(torch.tensor(factors))
+    tensors["phi3.model.rope.long_factor"] = f32(torch.tensor(factors))
+    tensors["phi3.model.rope.short_factor"] = f32(torch.ones(4))
     return tensors
 
 
