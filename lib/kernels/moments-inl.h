@@ -12,6 +12,7 @@
 
 #include "kernels/row-inl.h"
 #include "kernels/row_driver.hpp"
+#include "weft/kernels/moments.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace weft::kernels::HWY_NAMESPACE {
@@ -25,22 +26,6 @@ struct moments {
   float scale[max_rows];  // 1 / sqrt(variance + epsilon)
   float shift[max_rows];  // (x - mean) * scale is (x - center) * scale + shift
 };
-
-struct mean_and_variance {
-  double mean, variance;
-};
-// In double, for squares that are too large for a float.
-HWY_NOINLINE inline mean_and_variance moments_in_double(const float* x, std::size_t n,
-                                                        bool subtract_mean) {
-  double sum = 0, squares = 0;
-  for (std::size_t i = 0; subtract_mean && i < n; ++i) sum += static_cast<double>(x[i]);
-  const double mean = sum / static_cast<double>(n);
-  for (std::size_t i = 0; i < n; ++i) {
-    const double centered = static_cast<double>(x[i]) - mean;
-    squares += centered * centered;
-  }
-  return {mean, squares / static_cast<double>(n)};
-}
 
 // The moments of the rows of one operand, from shifted data:
 // variance = mean((x - c)^2) - (mean - c)^2. Where c is close to the mean, little cancels. The mean
@@ -79,9 +64,9 @@ HWY_INLINE moments moments_of(const row_arguments& a, std::byte* const (&rows)[m
       m.center[r] = static_cast<float>(static_cast<double>(m.center[r]) + m.rest[r]);
     }
   }
-  double total = 0;
-  for (std::size_t r = 0; r < a.rows; ++r) total += variance[r];
-  for (std::size_t r = 0; HWY_UNLIKELY(!(total < HUGE_VAL)) && r < a.rows; ++r) {
+  // Of each row by itself: its bits do not depend on the rows that are computed with it.
+  for (std::size_t r = 0; r < a.rows; ++r) {
+    if (HWY_LIKELY(variance[r] < HUGE_VAL)) continue;
     const auto [mean, about] =
         moments_in_double(reinterpret_cast<const float*>(rows[r]), a.length, a.subtract_mean);
     m.center[r] = static_cast<float>(mean);

@@ -45,8 +45,8 @@ void check_in_parts(kernel k, const call& c, const array<T>& result, const expec
   check(k, c, result, expected, what, {1, 2, 3, 7});
 }
 
-// In float, in the order of the kernel; of many additions in double, where a chain of so many of
-// them in float is one, so that the sums are the same to the bit.
+// Accumulates as the kernel does, so that sums are equal to the bit: up to `longest` additions in
+// float, whose sum is then added to an accumulator in double.
 struct sum_of_chains {
   double total = 0;
   float chain = 0;

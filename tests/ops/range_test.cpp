@@ -1,5 +1,6 @@
 // Functions and normalisations over the whole range of float, values and gradients, on every
 // target.
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <cstddef>
@@ -227,6 +228,37 @@ BOOST_AUTO_TEST_CASE(rows_that_are_far_from_0_or_huge_or_tiny_are_normalised) {
     for (float const scale : {1e-3f, 1.f, 1e3f}) check_normalisations(offset, scale);
   for (int exponent = -120; exponent <= 120; exponent += 8)
     check_normalisations(0, std::ldexp(1.f, exponent));
+}
+
+BOOST_AUTO_TEST_CASE(a_row_of_nan_or_of_huge_numbers_changes_no_bit_of_the_others) {
+  weft::trainer<normalized> t;
+  weft::array<float, Row, Length> g;
+  auto const x = t.parameters().find("x").values;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    x[i] = 3 + static_cast<float>(i * i % 101) / 50;
+    g.data()[i] = static_cast<float>(i * 7 % 5) - 1.5f;
+  }
+  auto const others = [&] {
+    t.gradients(arg<"g">(g));
+    weft::module<normalized, "y", "rms"> net(t.parameters());
+    auto const r = net();
+    auto const y = r.get<"y">(), rms = r.get<"rms">();
+    auto const slope = t.gradients_of_parameters().find("x").values;
+    std::vector<float> all;
+    for (std::size_t row : {0u, 1u, 3u, 4u})
+      for (std::size_t i = 0; i < 100; ++i)
+        all.insert(all.end(), {y(row, i), rms(row, i), slope[100 * row + i]});
+    return all;
+  };
+  on_every_target([&](const weft::kernels::table&) {
+    auto const expected = others();
+    std::vector<float> const kept(x.begin() + 200, x.begin() + 300);
+    for (float const wrong : {std::nanf(""), 1e30f, HUGE_VALF}) {
+      x[250] = wrong;
+      BOOST_TEST((others() == expected), "beside a row with " << wrong);
+    }
+    std::copy(kept.begin(), kept.end(), x.begin() + 200);
+  });
 }
 
 BOOST_AUTO_TEST_SUITE_END()

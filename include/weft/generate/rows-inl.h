@@ -15,6 +15,7 @@
 #include "weft/generate/vectors-inl.h"
 #include "weft/kernels/lanes-inl.h"
 #include "weft/kernels/math-inl.h"
+#include "weft/kernels/moments.hpp"
 #include "weft/kernels/vec_array-inl.h"
 
 #ifdef WEFT_GENERATES
@@ -157,24 +158,18 @@ HWY_INLINE hn::Vec<D> broadcast_block(D d, hn::Vec<D4> v) {
 // Normalises a row in double, for sums and squares that are too large for a float.
 template <op kind, std::ptrdiff_t length>
 HWY_NOINLINE row<length> normalized_in_double(const float* x, float epsilon) {
-  double sum = 0, squares = 0;
-  for (std::ptrdiff_t i = 0; kind == op::normalize && i < length; ++i)
-    sum += static_cast<double>(x[i]);
-  const double mean = sum / length;
-  for (std::ptrdiff_t i = 0; i < length; ++i) {
-    const double centered = static_cast<double>(x[i]) - mean;
-    squares += centered * centered;
-  }
-  const double scale = 1 / std::sqrt(squares / length + static_cast<double>(epsilon));
+  const auto [mean, variance] = kernels::moments_in_double(x, length, kind == op::normalize);
+  const double scale = 1 / std::sqrt(variance + static_cast<double>(epsilon));
   alignas(64) float to[length];
   for (std::ptrdiff_t i = 0; i < length; ++i)
     to[i] = static_cast<float>((static_cast<double>(x[i]) - mean) * scale);
   return row<length>(to);
 }
 
-// Normalises some rows. Returns whether no sum was too large.
+// Normalises some rows. Returns their sums of squares, a lane for each, which may be infinite.
 template <op kind, std::ptrdiff_t length, int... I>
-HWY_INLINE bool normalize_rows(std::integer_sequence<int, I...>, row<length>* r, float epsilon) {
+HWY_INLINE hn::Vec<D4> normalize_rows(std::integer_sequence<int, I...>, row<length>* r,
+                                      float epsilon) {
   using D = typename row<length>::D;
   const D d;
   const D4 d4;
@@ -213,7 +208,7 @@ HWY_INLINE bool normalize_rows(std::integer_sequence<int, I...>, row<length>* r,
     for_each_row([](row<length>& of, hn::Vec<D> scale) HWY_ATTR { of.multiply_by(scale); },
                  hn::Div(one, hn::Sqrt(hn::Add(squares, least))));
   }
-  return hn::AllTrue(d4, hn::Lt(squares, hn::Set(d4, std::numeric_limits<float>::infinity())));
+  return squares;
 }
 
 // Multiplies by the gain and adds the bias, if present.
@@ -244,8 +239,19 @@ HWY_INLINE void process_rows(std::integer_sequence<int, I...> each, const operan
     (softmax_row(r[I]), ...);
   } else {
     constexpr auto epsilon = static_cast<float>(static_cast<double>(S.scalar));
-    if (HWY_UNLIKELY((!normalize_rows<S.kind, P.length>(each, r, epsilon))))
-      ((r[I] = normalized_in_double<S.kind, P.length>(here[I].read(1), epsilon)), ...);
+    constexpr float infinity = std::numeric_limits<float>::infinity();
+    const D4 d4;
+    const auto squares = normalize_rows<S.kind, P.length>(each, r, epsilon);
+    if (HWY_UNLIKELY(!hn::AllTrue(d4, hn::Lt(squares, hn::Set(d4, infinity))))) {
+      // Only these rows: the bits of a row do not depend on the others.
+      alignas(16) float of_row[4];
+      hn::Store(squares, d4, of_row);
+      const auto redo = [&](int i) HWY_ATTR {
+        if (!(of_row[i] < infinity))
+          r[i] = normalized_in_double<S.kind, P.length>(here[i].read(1), epsilon);
+      };
+      (redo(I), ...);
+    }
     (apply_gain<S>(r[I], here[I]), ...);
   }
   (r[I].store_to(here[I].write()), ...);

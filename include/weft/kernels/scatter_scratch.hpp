@@ -26,7 +26,8 @@ constexpr std::size_t additions_of(const call& c) {
 constexpr std::size_t scatter_index_bytes(const call& c) {
   return (2 * sizeof(std::int32_t) * static_cast<std::size_t>(c.axis_extent) + 63) / 64 * 64;
 }
-// Behind these, totals of the rows that can get many additions; or for elements of a column all.
+// Followed by accumulators in double: of the rows that can have so many additions or, where single
+// elements are added, of all elements of a column.
 constexpr std::size_t scatter_scratch_bytes(const call& c) {
   std::size_t const additions = additions_of(c), rows = static_cast<std::size_t>(c.axis_extent);
   if (additions <= max_chain_of_additions) return 0;

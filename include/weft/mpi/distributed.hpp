@@ -268,6 +268,8 @@ class distributed {
 
   template <class... Args>
   float sum_over_shards(const Args&... args) {
+    detail::rounding_to_nearest const mode;
+    engine::use const one(*trainer_.engine_);
     typename batch::arguments bound{};
     greeting mine{0, trainer_.steps(), trainer_.scale_of_schedule()};
     ranks_.attempt(true, [&] {

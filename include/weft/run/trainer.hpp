@@ -99,8 +99,9 @@ class trainer {
   template <class... Args>
   requires(detail::fault_of_arguments<source, Args...>() ==
            detail::argument_fault::none) float step(const Args&... args) {
-    float const loss = gradients(args...);
-    apply();
+    engine::use const one(*engine_);
+    float const loss = compute(args...);
+    update_recorded();
     return loss;
   }
 
@@ -110,21 +111,14 @@ class trainer {
   requires(detail::fault_of_arguments<source, Args...>() ==
            detail::argument_fault::none) float gradients(const Args&... args) {
     engine::use const one(*engine_);
-    bind_arguments<source>(*engine_, args...);
-    draw_for(0);
-    engine_->run();
-    engine_->check_loss(loss());
-    return loss();
+    return compute(args...);
   }
 
   // Updates the parameters with the latest gradients, and counts a step. Throws weft::error where
   // training_options::error_if_nonfinite says so.
   void apply() {
     engine::use const one(*engine_);
-    auto const r = engine_->recorded();
-    std::int64_t const begin = r ? recording::now() : 0;
-    update_parameters([](std::size_t) { return true; }, [](std::span<double>) {});
-    if (r) r->updated(recording::now() - begin);
+    update_recorded();
   }
 
   // The L2 norm of all gradients together in the last apply() or step(), before clipping; 0 before
@@ -171,6 +165,21 @@ class trainer {
     }
     find_blocks();
     squares_.resize(blocks_.size());
+  }
+
+  template <class... Args>
+  float compute(const Args&... args) {
+    bind_arguments<source>(*engine_, args...);
+    draw_for(0);
+    engine_->run();
+    engine_->check_loss(loss());
+    return loss();
+  }
+  void update_recorded() {
+    auto const r = engine_->recorded();
+    std::int64_t const begin = r ? recording::now() : 0;
+    update_parameters([](std::size_t) { return true; }, [](std::span<double>) {});
+    if (r) r->updated(recording::now() - begin);
   }
 
   // The dropout masks of the next run are those of one shard of a batch.
