@@ -28,10 +28,12 @@ inline void the_model_has_more_writes_than_max_writes() {
   throw std::length_error("lower: the model has more writes than max_writes");
 }
 
-// The number of elements in each table of a program.
+// The number of elements in each table of a program. It is a template argument: g++ 12 takes two that
+// are computed for the same one if only the places of zeros differ that no initializer has set.
 struct program_counts {
-  int instructions, inputs, parameters, states, writes, results, lengths, rules, index_checks,
-      requirements, shifts, loops, attentions, fused_ops, constants, text;
+  int instructions = 0, inputs = 0, parameters = 0, states = 0, writes = 0, results = 0,
+      lengths = 0, rules = 0, index_checks = 0, requirements = 0, shifts = 0, loops = 0,
+      attentions = 0, fused_ops = 0, constants = 0, text = 0;
 };
 
 // Tables of maximal capacity; program_tables has copies of exact size.
