@@ -1,6 +1,7 @@
 // Binding of a run's arguments: resolves its lengths, checks its values, and copies what does not
 // have the planned strides.
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -149,6 +150,21 @@ strides planned(const input_ref& input) {
   return s;
 }
 
+// What an index, a length or the start of a write has to be.
+std::string bounds_of(const index_check& check, std::string_view axis, std::size_t length) {
+  std::string const of = std::string(axis) + " is ", number = std::to_string(length);
+  switch (check.of) {
+    case checked_as::index:
+      return "an index into axis " + of + "less than " + number + " and not negative";
+    case checked_as::length:
+      return "a length of axis " + of + "at most " + number + " and not negative";
+    case checked_as::write:
+      break;
+  }
+  return "from there is no room for all rows of a write along axis " + std::string(axis) +
+         ", whose length is " + number + ", or their count is wrong";
+}
+
 }  // namespace
 
 void engine::check_indices(const index_check& check, const binding& argument,
@@ -165,17 +181,52 @@ void engine::check_indices(const index_check& check, const binding& argument,
     first += row_major[a] * static_cast<std::ptrdiff_t>(check.first[a]);
     data += argument.stride[a] * static_cast<std::ptrdiff_t>(check.first[a]);
   }
-  std::size_t const most = check.axis.in(lengths.data());
+  std::size_t const length_of_axis = check.axis.in(lengths.data());
+  std::size_t const most = length_of_axis + (check.of == checked_as::length ? 1 : 0);
   for_each_index(input.rank, length, argument.stride, row_major,
                  [&](std::ptrdiff_t at, std::ptrdiff_t position) {
                    std::int32_t const index = data[at];
                    if (index < 0 || static_cast<std::size_t>(index) >= most)
                      throw error("argument " + quoted(p_->name(input.name)) + ": element " +
                                  std::to_string(first + position) + " is " + std::to_string(index) +
-                                 ", and an index into axis " +
-                                 std::string(p_->name(check.axis_name)) + " is less than " +
-                                 std::to_string(most) + " and not negative");
+                                 ", and " +
+                                 bounds_of(check, p_->name(check.axis_name), length_of_axis));
                  });
+}
+
+void engine::check_computed(const instruction& s, std::ptrdiff_t place) const noexcept {
+  bool const writes = s.run == kernel::update_rows;
+  operand_ref const &indices = s.operand[2], &counts = s.operand[s.operands > 3 ? 3 : 2];
+  auto const* const data = reinterpret_cast<const std::int32_t*>(address(indices, place));
+  auto const* const count = reinterpret_cast<const std::int32_t*>(address(counts, place));
+  std::array<std::size_t, max_rank> extent{};
+  strides stride{}, stride_of_counts{};
+  int loops = 0;
+  for (int l = 0; l < s.loops; ++l) {
+    std::size_t const here = length(s.extent[l]);
+    if (here == 0) return;  // nothing is used
+    if (indices.stride[l] == 0 && counts.stride[l] == 0) continue;
+    extent[static_cast<std::size_t>(loops)] = here;
+    stride_of_counts[static_cast<std::size_t>(loops)] = counts.stride[l];
+    stride[static_cast<std::size_t>(loops++)] = indices.stride[l];
+  }
+  auto const most = static_cast<std::int64_t>(length(s.axis));
+  auto const rows =
+      writes ? static_cast<std::int64_t>(length(s.extent[std::countr_zero(s.over)])) : 1;
+  for_each_index(loops, extent, stride, stride_of_counts, [&](std::ptrdiff_t at, std::ptrdiff_t n) {
+    std::int64_t const first = data[at], some = s.operands > 3 ? count[n] : rows;
+    if (first < 0 || some < 0 || some > rows || first + some > most)
+      outside_.store(static_cast<std::uint64_t>(s.check) << 32 | static_cast<std::uint32_t>(first),
+                     std::memory_order_relaxed);
+  });
+}
+
+void engine::refuse_outside() {
+  std::uint64_t const found = outside_.exchange(0);
+  index_check const& check = p_->index_checks[(found >> 32) - 1];
+  throw error("a computed " + std::string(check.of == checked_as::index ? "index" : "place") +
+              " is " + std::to_string(static_cast<std::int32_t>(found)) + ", and " +
+              bounds_of(check, p_->name(check.axis_name), check.axis.in(lengths_.data())));
 }
 
 // Checks the start and the count of each write, for every index of their axes.
@@ -249,7 +300,8 @@ void engine::bind(std::span<const binding> arguments) {
   std::array<std::size_t, max_lengths> lengths{};
   find_lengths(arguments, lengths);
   for (index_check const& check : p_->index_checks)
-    check_indices(check, arguments[static_cast<std::size_t>(check.input)], lengths);
+    if (check.input >= 0)
+      check_indices(check, arguments[static_cast<std::size_t>(check.input)], lengths);
   check_writes(arguments, lengths);
   lengths_ = lengths;
   for (std::size_t i = 0; i < arguments.size(); ++i)

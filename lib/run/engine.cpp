@@ -175,6 +175,7 @@ void engine::call(const instruction& s, std::ptrdiff_t place, const kernels::tab
   c.random = random_;
   c.scratch = scratch;
   c.part = part;
+  if (s.check != 0 && part.index == 0) check_computed(s, place);
   if (s.run == kernel::gather && s.operand[1].where == block::parameters &&
       c.operands[1].data == nullptr)
     return gather_packed(s, c, kernels);

@@ -13,6 +13,7 @@
 #include "generate/models.hpp"
 #include "kernels/targets.hpp"
 #include "laws/hidden_keys.hpp"
+#include "support/thrown_by.hpp"
 #include "support/trial.hpp"
 #include "weft/generate/attention_plan.hpp"
 #include "weft/generate/dot_plan.hpp"
@@ -193,6 +194,22 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(embeddings_and_rotations_match_the_reference, Mode
   weft::testing::settings s;
   s.ranges["tokens"] = {0, 12};
   trial_of_generated<Model>(s);
+}
+
+BOOST_AUTO_TEST_CASE(generated_gathers_refuse_computed_indices_that_lie_outside) {
+  constexpr auto const& tables = weft::lowered<weft::inference<computed_rows>>::tables;
+  constexpr auto is_gather = [](const weft::instruction& s) {
+    return weft::generate::plan_of_gather(s).supported;
+  };
+  static_assert(std::any_of(tables.instructions.begin(), tables.instructions.end(), is_gather));
+  weft::module<computed_rows> net(0, weft::generated<computed_rows>());
+  auto const run = [&](std::int32_t i) {
+    return net(weft::arg<"i">(std::array{i, 1, 0})).get<"result">()(0u, 19u);
+  };
+  float const last = run(2);
+  weft::testing::refuses([&] { run(3); },
+                         "a computed index is 6, and an index into axis Vocab is less than 5");
+  BOOST_TEST(run(2) == last);
 }
 
 BOOST_AUTO_TEST_CASE(a_layer_of_fixed_extents_matches_the_reference) {

@@ -123,6 +123,18 @@ struct special_elements {
   }
 };
 
+// Rows of a table at computed indices.
+struct computed_rows {
+  struct Row : axis<3> {};
+  struct Col : axis<20> {};
+  struct Vocab : axis<5> {};
+
+  constexpr auto operator()(scope s) const {
+    auto const i = s.input<"i", std::int32_t, Row>();
+    return gather<Vocab>(s.param<"table", Vocab, Col>(), i * 2);
+  }
+};
+
 // Attention that is fused into one operation; `causal` hides keys after the query.
 template <int Queries, int Keys, int Depth, int Width, bool causal = false>
 struct attending {

@@ -32,9 +32,10 @@ struct picks {
         as<"columns">(gather<Vocab>(turned, tokens)),  // [Batch, Pos, Three, Embed]
         as<"matched">(gather<Vocab>(logits, tokens)),  // [Batch, Pos]
         as<"ints">(gather<Vocab>(ints, tokens)), as<"flags">(gather<Vocab>(flags, tokens)),
-        as<"part">(gather<Half>(weft::slice<Vocab, Half, 4>(table), tokens - 4)),
-        as<"computed">(gather<Vocab>(table, tokens * 2 - 5)),  // some are out of range: 0
-        as<"twice">(gather<Vocab>(table, gather<Vocab>(ints, tokens) - 1)),
+        as<"part">(gather<Half>(weft::slice<Vocab, Half, 4>(table),
+                                weft::minimum(weft::maximum(tokens - 4, 0), 7))),
+        as<"computed">(gather<Vocab>(table, 16 - tokens)),
+        as<"twice">(gather<Vocab>(table, 16 - gather<Vocab>(ints, tokens))),
         as<"loss">(weft::cross_entropy<Vocab>(logits, tokens)));
   }
 };
@@ -59,7 +60,7 @@ struct segments {
     return weft::results(
         as<"one_for_all">(segment_sum<Pos, Vocab>(x, of_all)),  // [Batch, Vocab, Three]
         as<"each_its_own">(segment_sum<Pos, Vocab>(x, tokens)),
-        as<"of_rows">(segment_sum<Pos, Vocab>(turned, tokens * 2 - 5)),  // [Three, Batch, Vocab]
+        as<"of_rows">(segment_sum<Pos, Vocab>(turned, 16 - tokens)),  // [Three, Batch, Vocab]
         as<"in_one">(segment_sum<Pos, Vocab>(x, weft::positions<Pos>() * 0 + 3)),
         as<"of_parts">(
             segment_sum<Pos, Vocab>(weft::exp(x), weft::minimum(weft::positions<Pos>(), 2))),

@@ -62,6 +62,13 @@ def beyond_int32(g, p):
     return moved(g, moved(g, p, sign * (2**31 - 1)), sign * g.random.randint(0, 2))
 
 
+def inside(g, index, count):
+    """A computed index among so many; one outside is an error of the run."""
+    if count < 1:
+        raise Rejected("an index into nothing")
+    return g.clamped(index, 0, count)
+
+
 def glue(g):
     """Elementwise operations over existing values."""
     x = some_float(g)
@@ -288,8 +295,8 @@ def embedding(g):
     table = g.parameter(("V", "E") if g.random.random() < 0.7 else ("E", "V"))
     if g.random.random() < 0.7:
         tokens = g.input(("B", "P"), "int", 0, g.axes["V"].length)
-    else:  # computed, and partly out of range
-        tokens = moved(g, g.positions("P"), -1)
+    else:
+        tokens = inside(g, moved(g, g.positions("P"), -1), g.axes["V"].length)
     y = g.gather("V", table, tokens)
     return g.binary("+", y, some_float(g, ("E",), y.axes)) if floats(
         g, ("E",), y.axes) and g.random.random() < 0.5 else y
@@ -320,7 +327,7 @@ def greatest(g):
     axis = g.random.choice(x.axes)
     values, indices = g.top_k(x, axis, g.random.randint(1, min(3, g.axes[axis].extent)))
     if g.random.random() < 0.4 and "R" not in x.axes and "E" not in x.axes:
-        return g.gather("R", g.parameter(("R", "E")), indices)
+        return g.gather("R", g.parameter(("R", "E")), inside(g, indices, g.axes["R"].length))
     return values
 
 
@@ -533,8 +540,8 @@ def typed(g):
     elif r < 0.6:
         s, p = g.input(("S", "E"), kind, -9, 9), g.new_axis(2)
         at = g.input((), "int", 0, g.axes["S"].extent - 1)
-        if g.random.random() < 0.5:  # computed indices may be out of range
-            at = moved(g, at, g.random.choice([-2, 2]))
+        if g.random.random() < 0.5:
+            at = inside(g, moved(g, at, g.random.choice([-2, 2])), g.axes["S"].length - 1)
         x = g.write(s, g.input((p, "E"), kind, -9, 9), "S", p, at)
     elif r < 0.8:
         other = g.input(("B", "E"), kind, -9, 9)

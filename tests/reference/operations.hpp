@@ -99,6 +99,8 @@ struct computed<op::rename> : computation {  // the same elements in the same or
   void run() const { v = all[static_cast<std::size_t>(testing::operand_of(n, 0))]; }
 };
 template <>
+struct computed<op::within> : computed<op::rename> {};
+template <>
 struct computed<op::split> : computed<op::rename> {};
 template <>
 struct computed<op::scan_result> : computed<op::rename> {};

@@ -54,33 +54,6 @@ static_assert(!steps_with<trainer, tokens, scale>);
 static_assert(!steps_with<trainer, tokens, targets, targets, scale>);
 static_assert(!steps_with<trainer, tokens, targets, scale, argument<"x", floats>>);
 
-struct Fixed : weft::axis<10> {};
-struct Bounded : weft::axis<weft::up_to<20>> {};
-struct Two : weft::axis<2> {};
-struct two_tables {
-  constexpr auto operator()(weft::scope s) const {
-    auto const i = s.input<"i", std::int32_t, Two>();
-    return weft::results(
-        weft::as<"a">(weft::gather<Fixed>(s.input<"fixed", float, Fixed>(), i)),
-        weft::as<"b">(weft::gather<Bounded>(s.input<"bounded", float, Bounded>(), i)));
-  }
-};
-
-struct Rows : weft::axis<weft::up_to<4>> {};
-struct Later : weft::axis<weft::up_to<3>> {};
-struct Cells : weft::axis<6> {};
-struct Middle : weft::axis<4> {};
-struct Inner : weft::axis<3> {};
-// Rows 1 and later, cells 2 to 4 in two slices.
-struct cut_off {
-  constexpr auto operator()(weft::scope s) const {
-    auto const i = s.input<"i", std::int32_t, Rows, Cells>();
-    auto const part = weft::slice<Cells, Middle, 1>(weft::slice<Rows, Later, 1>(i));
-    return weft::gather<Fixed>(s.input<"fixed", float, Fixed>(),
-                               weft::slice<Middle, Inner, 1>(part));
-  }
-};
-
 // Simplification removes every use of `flag` and of the state; no other input or state has Pos.
 struct simplified_away {
   constexpr auto operator()(weft::scope s) const {
@@ -121,33 +94,6 @@ BOOST_AUTO_TEST_CASE(an_index_out_of_range_throws_and_the_module_stays_usable) {
   }
   auto const after = n(arg<"tokens">(rows(six_tokens)), arg<"scale">(five_scales));
   BOOST_TEST(after.get<"scaled">()(1u, 2u, 4u) == first);
-}
-
-// The bounds are in another order than the lengths of a run.
-BOOST_AUTO_TEST_CASE(an_index_into_two_axes_is_checked_against_the_lengths_of_both) {
-  weft::module<two_tables> both;
-  floats const fixed(10), some(5), all(20);
-  auto const run = [&](std::int32_t index, const floats& bounded) {
-    both(arg<"i">(ints{0, index}), arg<"fixed">(fixed), arg<"bounded">(bounded));
-  };
-  run(4, some);
-  run(9, all);
-  refuses([&] { run(7, some); },
-          "argument 'i': element 1 is 7, and an index into axis Bounded is less than 5");
-  refuses([&] { run(12, all); }, "an index into axis Fixed is less than 10");
-  refuses([&] { run(-1, all); }, "element 1 is -1");
-}
-
-BOOST_AUTO_TEST_CASE(what_a_slice_cuts_off_is_no_index) {
-  weft::module<cut_off> net;
-  weft::array<std::int32_t, Rows, Cells> i(3);
-  for (std::size_t r = 0; r < 3; ++r)
-    for (std::size_t c = 0; c < 6; ++c) i(r, c) = r == 0 || c < 2 || c == 5 ? -100 : 1;
-  floats const table(10);
-  BOOST_TEST(net(arg<"i">(i), arg<"fixed">(table)).get<"result">().size() == 6);
-  i(2, 3) = 10;
-  refuses([&] { net(arg<"i">(i), arg<"fixed">(table)); },
-          "argument 'i': element 15 is 10, and an index into axis Fixed is less than 10");
 }
 
 BOOST_AUTO_TEST_CASE(a_length_beyond_its_bound_throws) {

@@ -170,6 +170,7 @@ HWY_INLINE void run_instruction(const engine& e, const kernels::table& kernels) 
       elementwise<plan_of_elementwise<Unit, I>()>(operand(0), operand(1), operand(2), operand(3),
                                                   operand(4));
     } else if constexpr (s.run == kernel::gather) {
+      if constexpr (s.check != 0) e.check_computed(s);
       gather<plan_of_gather(s)>(operand(0), operand(1), operand(2));
     } else if constexpr (s.run == kernel::rotate) {
       rotate<plan_of_rotate(s)>(operand(0), operand(1), operand(2), operand(3));

@@ -97,6 +97,15 @@ constexpr auto& renamed_axes(any_node auto& n) {
   detail::require_kind<op::rename>(n);
   return n.named;
 }
+// within: the axis, and whether an element may be its length, as an index may not.
+constexpr const axis_info* bounding_axis(const node& n) {
+  detail::require_kind<op::within>(n);
+  return n.named.at[0];
+}
+constexpr bool is_length(const node& n) {
+  detail::require_kind<op::within>(n);
+  return n.start != 0;
+}
 // split: the axes that one is split into, outermost first.
 constexpr auto& split_axes(any_node auto& n) {
   detail::require_kind<op::split>(n);
@@ -162,6 +171,12 @@ constexpr int place_of_indices(const node& n) {
 constexpr const axis_info* indexed_axis(const node& n) {
   if (place_of_indices(n) < 0) detail::the_operation_has_no_such_attribute();
   return n.named.at[0];
+}
+// An option of gather and scatter_add: an index outside of indexed_axis is an error of the run.
+// Without it such an index gives 0, or its element is left out.
+inline constexpr std::uint16_t refuses_outside = 1;
+constexpr bool refuses_indices(const node& n) {
+  return (n.kind == op::gather || n.kind == op::scatter_add) && n.options == refuses_outside;
 }
 // update_rows: the axis of the buffer that rows are written along, and that of the rows.
 constexpr const axis_info* updated_axis(const node& n) {

@@ -146,6 +146,12 @@ constexpr graph rejected_graph() {
   return g;
 }
 
+// Whether node `id` is an input, or views of one.
+constexpr bool is_part_of_input(const graph& g, int id) {
+  while (is_view(g.nodes[id].kind)) id = g.nodes[id].operand[0];
+  return g.nodes[id].kind == op::input;
+}
+
 // Whether both are executed equally often: once, in every run, or in every step of the same scan.
 constexpr bool same_schedule(const node& a, const node& b) {
   return a.region == b.region && a.once == b.once;

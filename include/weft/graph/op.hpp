@@ -24,6 +24,7 @@ enum class op : std::uint8_t {
   element_ids,  // of a dropout's operand, see ops/dropout.hpp; never stored
   // Views of the operand's buffer, with other axes or strides.
   rename,
+  within,  // the operand, whose elements have to be lengths of an axis, or indices into it
   slice,
   unfold,  // sliding windows along an axis, as a new axis (im2col)
   split,

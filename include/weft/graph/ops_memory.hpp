@@ -46,6 +46,19 @@ struct op_entry<op::rename> : view_operation {
   static constexpr auto receptive_field(auto& f) { return f.of_operand(); }
 };
 
+// Nothing follows from it but a check before a run.
+template <>
+struct op_entry<op::within> : view_operation {
+  static constexpr unsigned flags = op_flag::any_length;
+  static constexpr axis_order order = axis_order::through_view;
+  static constexpr void view(auto& v) {
+    v.alias();
+    v.for_each_axis([&](auto const*, auto stride) { v.push(stride); });
+  }
+  using adjoint = no_adjoint;
+  static constexpr auto receptive_field(auto& f) { return f.of_operand(); }
+};
+
 // From slice_offset, and the lengths of the slice_axes after the first, on, along the first.
 template <>
 struct op_entry<op::slice> : view_operation {

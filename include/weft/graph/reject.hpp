@@ -66,6 +66,7 @@ enum class rule {
   value,
   keys,
   mask_keys,
+  mask_order,
   logits,
   targets,
   encoding,

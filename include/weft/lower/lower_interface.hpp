@@ -9,22 +9,24 @@ constexpr bool is_same(const extent_ref& a, const extent_ref& b) {
   return a.most == b.most && a.length == b.length;
 }
 constexpr bool is_same(const index_check& a, const index_check& b, int rank) {
-  bool same = a.input == b.input && is_same(a.axis, b.axis);
+  bool same = a.input == b.input && a.of == b.of && is_same(a.axis, b.axis);
   for (int l = 0; l < rank; ++l)
     same = same && a.first[l] == b.first[l] && is_same(a.extent[l], b.extent[l]);
   return same;
 }
 
-// The check of an input that is, through views, the operand that holds the indices of n. Of what is
-// cut off by slices nothing is asked.
+// The check of an input that is, through views, the operand of n that holds indices or lengths. Of
+// what is cut off by slices nothing is asked.
 constexpr void check_indices(lowering& ctx, const node& n) {
-  const node* at = &ctx.g.nodes[n.operand[place_of_indices(n)]];
+  bool const is_within = n.kind == op::within;
+  axis_info const* const axis = is_within ? bounding_axis(n) : indexed_axis(n);
+  const node* at = &ctx.g.nodes[n.operand[is_within ? 0 : place_of_indices(n)]];
   index_check check{};
   axis_list used = at->axes;  // of the part, in the order of the input's axes
   bool whole = false;
-  for (; is_view(at->kind) || at->kind == op::scan_slice; at = &ctx.g.nodes[at->operand[0]]) {
+  for (; is_view(at->kind); at = &ctx.g.nodes[at->operand[0]]) {
     bool const is_slice = at->kind == op::slice && slice_axes(*at).count == 1;
-    whole = whole || !(is_slice || at->kind == op::rename);
+    whole = whole || !(is_slice || at->kind == op::rename || at->kind == op::within);
     if (is_slice && !whole)
       check.first[ctx.g.nodes[at->operand[0]].axes.find(sliced_axis(*at))] +=
           static_cast<std::size_t>(slice_offset(*at));
@@ -37,14 +39,12 @@ constexpr void check_indices(lowering& ctx, const node& n) {
   }
   for (int a = 0; a < used.count; ++a) check.extent[a] = ctx.extent(used.at[a]);
   check.input = static_cast<std::int16_t>(at->leaf);
-  check.axis = ctx.extent(indexed_axis(n));
+  check.of = is_within && is_length(n) ? checked_as::length : checked_as::index;
+  check.axis = ctx.extent(axis);
   for (int i = 0; i < ctx.d.count.index_checks; ++i)
     if (is_same(ctx.d.index_checks[i], check, used.count)) return;
-  if (ctx.d.count.index_checks == max_index_checks)
-    the_model_has_more_uses_of_indices_than_max_index_checks();
   input.is_index = true;
-  check.axis_name = ctx.intern(indexed_axis(n)->name);
-  ctx.d.index_checks[ctx.d.count.index_checks++] = check;
+  ctx.add_check(check, axis);
 }
 
 constexpr void lower_interface(lowering& ctx) {
@@ -61,7 +61,8 @@ constexpr void lower_interface(lowering& ctx) {
     }
   }
   for (int i = 0; i < ctx.g.count; ++i)
-    if (place_of_indices(ctx.g.nodes[i]) >= 0) check_indices(ctx, ctx.g.nodes[i]);
+    if (node const& n = ctx.g.nodes[i]; place_of_indices(n) >= 0 || n.kind == op::within)
+      check_indices(ctx, n);
   for (int i = 0; i < ctx.g.parameter_count; ++i) {
     axis_list const& axes = ctx.g.nodes[ctx.g.parameters[i].node].axes;
     parameter_ref& r = ctx.d.parameters[ctx.d.count.parameters++];

@@ -66,6 +66,9 @@ constexpr void lower_indexed(lowering& ctx, instruction& s, int id, int table,
   s.axis = ctx.extent(axis);
   s.axis_stride = ctx.p.of[table].stride[ctx.g.nodes[table].axes.find(axis)];
   ctx.add_all(s, id, loops);
+  node const& n = ctx.g.nodes[id];
+  if (refuses_indices(n) && !is_part_of_input(ctx.g, n.operand[place_of_indices(n)]))
+    ctx.add_check(s, checked_as::index, axis);
 }
 
 // A loop over the pairs; in operands with the rotated axis its stride is the distance from one pair

@@ -5,14 +5,23 @@
 
 namespace weft::detail {
 
+// The input or state whose elements node `id` has under other names; otherwise the node itself.
+constexpr const node& root_of_number(const graph& g, int id) {
+  while (g.nodes[id].kind == op::rename || g.nodes[id].kind == op::within)
+    id = g.nodes[id].operand[0];
+  return g.nodes[id];
+}
+constexpr bool is_known_before_run(const graph& g, int id) {
+  op const kind = root_of_number(g, id).kind;
+  return kind == op::input || kind == op::state;
+}
+
 // Node `id` in `loops`, if the host knows it before a run: an input or a state.
 constexpr host_scalar number_before_run(lowering& ctx, int id, const axis_list& loops) {
   host_scalar k{};
   axis_list const& axes = ctx.g.nodes[id].axes;
-  int root = id;
-  while (ctx.g.nodes[root].kind == op::rename) root = ctx.g.nodes[root].operand[0];
-  node const& n = ctx.g.nodes[root];
-  if (n.kind != op::input && n.kind != op::state) return k;
+  if (!is_known_before_run(ctx.g, id)) return k;
+  node const& n = root_of_number(ctx.g, id);
   bool const is_input = n.kind == op::input;
   k.is_known = true;
   k.input = static_cast<std::int16_t>(is_input ? n.leaf : -1);
@@ -79,6 +88,9 @@ constexpr void lower_update_rows(lowering& ctx, int id) {
   s.operand[0].stride[n.axes.find(into)] = s.axis_stride;
   for (int j = 1; j < n.operands; ++j) ctx.add_operand(s, ctx.place(n.operand[j], loops));
   require_room(ctx, id);
+  for (int j = 2; j < n.operands; ++j)
+    if (s.check == 0 && !is_known_before_run(ctx.g, n.operand[j]))
+      ctx.add_check(s, checked_as::write, into);
 }
 
 }  // namespace weft::detail

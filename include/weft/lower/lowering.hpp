@@ -74,6 +74,23 @@ struct lowering {
     return s;
   }
 
+  // Appends a check of elements that belong to an axis, and returns 1 + its index.
+  constexpr std::int16_t add_check(index_check check, const axis_info* axis) {
+    if (d.count.index_checks == max_index_checks)
+      the_model_has_more_uses_of_indices_than_max_index_checks();
+    check.axis = extent(axis);
+    check.axis_name = intern(axis->name);
+    d.index_checks[d.count.index_checks++] = check;
+    return static_cast<std::int16_t>(d.count.index_checks);
+  }
+  // The same for what instruction s reads, which is computed.
+  constexpr void add_check(instruction& s, checked_as of, const axis_info* axis) {
+    index_check check{};
+    check.input = -1;
+    check.of = of;
+    s.check = add_check(check, axis);
+  }
+
   constexpr void add_operand(instruction& s, const operand_ref& r) { s.operand[s.operands++] = r; }
   // Adds node `id` as the result of loops over the axes, then its operands.
   constexpr void add_all(instruction& s, int id, const axis_list& loops) {

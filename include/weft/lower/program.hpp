@@ -86,6 +86,7 @@ struct instruction {
       packed;  // dot: offset of its packed operand in float32 bytes, see packed_size; or not_packed
   int node;
   std::int16_t attention;  // index in program::attentions
+  std::int16_t check;      // 1 + that of its computed indices in program::index_checks; 0: none
 };
 
 inline constexpr std::size_t not_packed = SIZE_MAX;
@@ -106,10 +107,13 @@ struct input_ref {
   std::size_t staging;  // offset in the workspace of a copy with the planned strides
 };
 
-// An input whose elements index an axis: those from `first` on, `extent` of them along each axis of
-// the input, are less than its length and not negative.
+// Indices into an axis are less than its length, lengths of it at most that, and a write along it
+// ends there; none is negative. Of an input the elements from `first` on, `extent` of them along
+// each of its axes, are checked before a run; what is computed, by the instruction that uses it.
+enum class checked_as : std::uint8_t { index, length, write };
 struct index_check {
-  std::int16_t input;
+  std::int16_t input;  // -1: computed
+  checked_as of;
   extent_ref axis;
   name_ref axis_name;
   std::size_t first[max_rank];

@@ -320,8 +320,15 @@ class distributed {
       losses_[i] = cut_.share(cut_.shards[i]) * static_cast<double>(trainer_.loss());
     }
     exchange_.finish();
+    if constexpr (computes_indices()) ranks_.attempt(true, [&] { trainer_.engine_->check_run(); });
     exchange_.sum(losses_);
     return static_cast<float>(detail::sum_of(losses_));
+  }
+
+  static constexpr bool computes_indices() {
+    for (index_check const& check : code::tables.index_checks)
+      if (check.input < 0) return true;
+    return false;
   }
 
   void save(const std::filesystem::path& file, const save_options& options) const {

@@ -20,7 +20,31 @@
 #include "weft/ops/convert.hpp"
 #include "weft/ops/mask.hpp"
 #include "weft/ops/sources.hpp"
+#include "weft/ops/view.hpp"
 #include "weft/ops/write.hpp"
+
+namespace weft {
+
+namespace nn {
+
+// Positions int32 [Pos, ...] of sequences of which the first `count` of Pos belong to each: those
+// of its padding may lie beyond the axis that they index.
+template <expression X, class Pos, expression Count>
+struct padded_positions : X {
+  Count count;
+
+  // The positions as indices, which are 0 for the padding.
+  constexpr auto indices() const {
+    return where(positions<Pos>() < count, static_cast<const X&>(*this), 0);
+  }
+};
+
+}  // namespace nn
+
+template <class X, class Pos, class Count>
+struct expression_traits<nn::padded_positions<X, Pos, Count>> : expression_traits<X> {};
+
+}  // namespace weft
 
 namespace weft::nn {
 
@@ -126,13 +150,14 @@ requires(detail::rule_of_decode_state<Pos, Batch...>() ==
 // Sequences that advance by the first `count` of the run's positions, as prompts of different
 // lengths that are padded to one: int32 over any of the batch's axes, not negative and not more
 // than Pos's length. What the run computes for the padding is meaningless, and is not cached.
-// nn::kv_cache checks an input `count` before a run, and throws weft::error.
+// An input `count` is checked before a run, which throws weft::error.
 template <class Pos, class... Batch, expression C>
 requires(detail::rule_of_decode_count<C, Pos, Batch...>() ==
          rule::none) constexpr auto decode_state(scope s, const C& count) {
   auto const before = s.state<"length", std::int32_t, Batch...>();
-  s.update(before, before + count);
-  return cache_position<Pos, tensor<std::int32_t, shape<Batch...>>, C>{before, count};
+  auto const now = weft::detail::within<Pos, true>(count);
+  s.update(before, before + now);
+  return cache_position<Pos, tensor<std::int32_t, shape<Batch...>>, C>{before, now};
 }
 template <class Pos, class... Batch>
 requires(detail::rule_of_decode_state<Pos, Batch...>() != rule::none)
@@ -150,10 +175,14 @@ requires(detail::rule_of_decode_count<C, Pos, Batch...>() != rule::none)
                 (count_axes, "nn::decode_state: the count has an axis that is none of the batch"))
 
 // The index within its sequence of each position of the run: int32 [Pos, Batch...], for position
-// encodings.
+// encodings. What is gathered at the padding is that of position 0.
 template <class Pos, class Offset, class Count>
 constexpr auto position_ids(const cache_position<Pos, Offset, Count>& at) {
-  return positions<Pos>() + at.offset;
+  auto const ids = positions<Pos>() + at.offset;
+  if constexpr (std::same_as<Count, all_positions>)
+    return ids;
+  else
+    return padded_positions<std::remove_const_t<decltype(ids)>, Pos, Count>{ids, at.count};
 }
 
 // The causal mask over a cache, bool [Cache, Pos, Batch...]: each query of the run sees its own

@@ -3,7 +3,8 @@
 // A mask is one of these, over any of the axes that the scores have:
 //   boolean   true where a query attends to a key
 //   int32     valid lengths, without the keys' axis: a query attends to the first `length` keys.
-//             [Batch] has one for each sequence, [Batch, Pos] one for each query; a length may be 0
+//             [Batch] has one for each sequence, [Batch, Pos] one for each query; a length may be
+//             0, and is checked as nn::valid checks it
 //   float32   is added to the scores, and -infinity hides a key. It has the keys' axis, since
 //             what is the same for all keys of a query changes no weight
 // or nn::masks(...) of several: a query attends to the keys that all of them admit. No mask is {}.
@@ -31,6 +32,23 @@
 #include "weft/ops/mask.hpp"
 #include "weft/ops/normalize.hpp"
 #include "weft/ops/sources.hpp"
+#include "weft/ops/view.hpp"
+
+namespace weft {
+
+namespace nn {
+
+// The mask X, whose keys are those along KeyPos, as nn::causal makes it and && keeps it: given to
+// an attention over another axis, it has queries and keys exchanged, which does not compile.
+template <expression X, class KeyPos>
+struct mask_of_keys : X {};
+
+}  // namespace nn
+
+template <class X, class KeyPos>
+struct expression_traits<nn::mask_of_keys<X, KeyPos>> : expression_traits<X> {};
+
+}  // namespace weft
 
 namespace weft::nn {
 
@@ -50,10 +68,41 @@ constexpr rule rule_of_causal() {
 
 }  // namespace detail
 
+namespace detail {
+
+template <class KeyPos, expression X>
+constexpr mask_of_keys<X, KeyPos> over_keys(const X& mask) {
+  return {mask};
+}
+template <class X, class KeyPos>
+constexpr const X& plain(const mask_of_keys<X, KeyPos>& mask) {
+  return mask;
+}
+
+}  // namespace detail
+
+// Both masks: elementwise, as the && of others.
+template <class X, class KeyPos, expression R>
+constexpr auto operator&&(const mask_of_keys<X, KeyPos>& l, const R& r) {
+  return detail::over_keys<KeyPos>(detail::plain(l) && r);
+}
+template <expression L, class X, class KeyPos>
+constexpr auto operator&&(const L& l, const mask_of_keys<X, KeyPos>& r) {
+  return detail::over_keys<KeyPos>(l && detail::plain(r));
+}
+template <class X, class KeyPos, class Y, class Keys>
+constexpr auto operator&&(const mask_of_keys<X, KeyPos>& l, const mask_of_keys<Y, Keys>& r) {
+  auto const both = detail::plain(l) && detail::plain(r);
+  if constexpr (std::same_as<KeyPos, Keys>)
+    return detail::over_keys<KeyPos>(both);
+  else
+    return both;
+}
+
 // The causal mask: each position attends to itself and those before. bool [KeyPos, Pos].
 template <class Pos, class KeyPos>
 constexpr auto causal() {
-  return positions<KeyPos>() <= positions<Pos>();
+  return detail::over_keys<KeyPos>(positions<KeyPos>() <= positions<Pos>());
 }
 template <class Pos, class KeyPos>
 requires(!detail::queries_and_keys<Pos, KeyPos>)
@@ -62,10 +111,14 @@ requires(!detail::queries_and_keys<Pos, KeyPos>)
                  "nn::causal: name the axis of the queries and another for the keys, as in "
                  "causal<Pos, KeyPos>()"))
 // The same if the first query has the position `offset` among the keys, as after a cache of
-// `offset` keys: int32 [...] to bool [KeyPos, Pos, ...].
+// `offset` keys: int32 [...] to bool [KeyPos, Pos, ...]. An offset that is an input is not negative
+// and at most the length of KeyPos, or weft::error says so before a run; where another one is meant
+// to hide all keys or none, write the comparison that stands here.
 template <class Pos, class KeyPos, expression O>
 constexpr auto causal(const O& offset) {
-  return positions<KeyPos>() - positions<Pos>() <= offset;  // a sum might not be an int32
+  // A sum might not be an int32.
+  return detail::over_keys<KeyPos>(positions<KeyPos>() - positions<Pos>() <=
+                                   weft::detail::within<KeyPos, true>(offset));
 }
 template <class Pos, class KeyPos, expression O>
 requires(detail::rule_of_causal<Pos, KeyPos, O>() != rule::none)
@@ -80,8 +133,8 @@ requires(detail::rule_of_causal<Pos, KeyPos, O>() != rule::none)
 // of it.
 template <class Pos, class KeyPos>
 constexpr auto sliding_window(int left, int right) {
-  return positions<KeyPos>() - positions<Pos>() <= right &&
-         positions<Pos>() - positions<KeyPos>() <= left;
+  return detail::over_keys<KeyPos>(positions<KeyPos>() - positions<Pos>() <= right &&
+                                   positions<Pos>() - positions<KeyPos>() <= left);
 }
 template <class Pos, class KeyPos>
 requires(!detail::queries_and_keys<Pos, KeyPos>)
@@ -90,10 +143,12 @@ requires(!detail::queries_and_keys<Pos, KeyPos>)
                  "nn::sliding_window: name the axis of the queries and another for the keys, as in "
                  "sliding_window<Pos, KeyPos>(left, right)"))
 
-// True for the first `lengths` keys: int32 [...] to bool [KeyPos, ...].
+// True for the first `lengths` keys: int32 [...] to bool [KeyPos, ...]. Lengths that are an input
+// are not negative and at most that of KeyPos, or weft::error says so before a run; where a greater
+// one is to mean all keys and a negative one none, write positions<KeyPos>() < lengths.
 template <class KeyPos, expression L>
 constexpr auto valid(const L& lengths) {
-  return positions<KeyPos>() < lengths;
+  return positions<KeyPos>() < weft::detail::within<KeyPos, true>(lengths);
 }
 template <class KeyPos, expression L>
 requires(!std::same_as<element_t<L>, std::int32_t>)
@@ -144,9 +199,18 @@ inline constexpr bool is_along_keys<M, KeyPos> =
 template <class... M, class KeyPos>
 inline constexpr bool is_along_keys<mask_list<M...>, KeyPos> = (is_along_keys<M, KeyPos> && ...);
 
+// Whether a mask that tells its keys from its queries tells other ones.
+template <class M, class KeyPos>
+inline constexpr bool has_other_keys = false;
+template <class X, class Keys, class KeyPos>
+inline constexpr bool has_other_keys<mask_of_keys<X, Keys>, KeyPos> = !std::same_as<Keys, KeyPos>;
+template <class... M, class KeyPos>
+inline constexpr bool has_other_keys<mask_list<M...>, KeyPos> = (has_other_keys<M, KeyPos> || ...);
+
 template <class M, class S, class KeyPos>
 constexpr rule rule_of_mask() {
   if (!std::same_as<surplus<M, S>, only_the_mask_has<>>) return rule::surplus;
+  if (has_other_keys<M, KeyPos>) return rule::mask_order;
   return is_along_keys<M, KeyPos> ? rule::none : rule::mask_keys;
 }
 
@@ -214,6 +278,9 @@ requires(detail::rule_of_masked_softmax<S, M, KeyPos>() != rule::none) WEFT_REJE
     (missing, "nn::masked_softmax: the scores have no such axis of keys"),
     (elements, "nn::masked_softmax: the scores are not float; convert with weft::cast<float>"),
     (surplus, "nn::masked_softmax: the mask has an axis that the scores have not"),
+    (mask_order,
+     "nn::masked_softmax: the mask has its keys along another axis; name that of the "
+     "queries first, as in causal<Pos, KeyPos>()"),
     (mask_keys,
      "nn::masked_softmax: a mask of floats is added and needs the keys' axis; valid lengths are "
      "std::int32_t, without it"))

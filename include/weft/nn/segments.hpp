@@ -22,6 +22,7 @@
 #include "weft/ops/mask.hpp"
 #include "weft/ops/reduce.hpp"
 #include "weft/ops/sources.hpp"
+#include "weft/ops/view.hpp"
 
 namespace weft::nn {
 
@@ -57,11 +58,14 @@ constexpr rule rule_of_segments() {
 
 // Segments, int32 [Segment, ...] each: the first position of each, and the one after its last. They
 // are in any order and do not overlap; positions may be in none of them, and then see no key. There
-// are at most 2^24 positions.
-// Misuse does not compile: see the WEFT_REJECT overload.
+// are at most 2^24 positions. Begins and ends that are inputs are not negative and at most the
+// length of Pos, or weft::error says so before a run. Misuse does not compile: see the WEFT_REJECT
+// overload.
 template <class Segment, class Pos, class KeyPos, expression B, expression E>
 requires(detail::rule_of_segments<Segment, Pos, KeyPos, B, E>() ==
-         rule::none) constexpr auto segments(const B& begins, const E& ends) {
+         rule::none) constexpr auto segments(const B& first, const E& last) {
+  auto const begins = weft::detail::within<Pos, true>(first);
+  auto const ends = weft::detail::within<Pos, true>(last);
   auto inside = begins <= positions<Pos>() && positions<Pos>() < ends;
   // Each position's begin or end. The sum has one term that is not 0, and float32 is exact below
   // 2^24.

@@ -57,6 +57,22 @@ constexpr rule rule_of_cross_entropy() {
   return rule::none;
 }
 
+// gather, with an option: refuses_outside, or 0 for one where an index that lies outside gives 0.
+template <std::uint16_t Option, class A, expression X, expression I>
+constexpr auto gather_with(const X& table, const I& indices) {
+  node n = make_node(op::gather, axes_of(shape<A>{}));
+  n.options = Option;
+  return append<element_t<X>, united<shape_t<I>, without<shape_t<X>, shape<A>>>>(n, table, indices);
+}
+
+// segment_sum, with such an option: without it an element whose index lies outside is left out.
+template <std::uint16_t Option, class From, class To, expression X, expression I>
+constexpr auto segment_sum_with(const X& x, const I& indices) {
+  node n = make_node(op::scatter_add, axes_of(shape<To>{}));
+  n.options = Option;
+  return append<float, replaced<shape_t<X>, From, shape<To>>>(n, x, indices);
+}
+
 }  // namespace detail
 
 // The elements of table at int32 `indices` along A: table [..., A, ...] and indices [...] without A
@@ -64,14 +80,17 @@ constexpr rule rule_of_cross_entropy() {
 // embedding is gather<Vocab>(table [Vocab, Embed], tokens [Batch, Pos]), giving [Batch, Pos,
 // Embed]. Axes that both have are matched (torch.gather); without any it is ONNX's Gather.
 //
-// Indices that are an input, or a part of one, are checked when a run begins: weft::error names the
-// element that is negative or not less than A's length in this run. What a slice cuts off is not
-// asked about. A computed index out of range gives 0, as that of the last
-// element of an empty axis: see weft::between.
+// An index that is used, wherever it comes from, is not negative and less than A's length in this
+// run; otherwise weft::error names it. Indices that are an input, or a part of one, are checked
+// when a run begins, and nothing is computed; what a slice cuts off is not used. Computed ones are
+// checked when they are used, so that the states are then those of a run that was not completed.
+// Where an index may lie outside, clamp it: minimum(maximum(i, 0), last).
 template <class A, expression X, expression I>
 constexpr auto gather(const X& table, const I& indices) {
-  node n = make_node(op::gather, axes_of(shape<A>{}));
-  return append<element_t<X>, united<shape_t<I>, without<shape_t<X>, shape<A>>>>(n, table, indices);
+  if constexpr (requires { indices.indices(); })  // nn::padded_positions
+    return detail::gather_with<refuses_outside, A>(table, indices.indices());
+  else
+    return detail::gather_with<refuses_outside, A>(table, indices);
 }
 template <class A, expression X, expression I>
 requires(detail::rule_of_gather<A, X, I>() != rule::none)
@@ -101,7 +120,7 @@ template <class A, class K, expression X>
 constexpr auto top_k(const X& x) {
   node n = make_node(op::top_k, axes_of(shape<A, K>{}));
   auto const indices = append<std::int32_t, replaced<shape_t<X>, A, shape<K>>>(n, x);
-  auto const values = gather<A>(x, indices);
+  auto const values = detail::gather_with<0, A>(x, indices);
   return top_k_result<decltype(values), decltype(indices)>{values, indices};
 }
 template <class A, class K, expression X>
@@ -118,12 +137,10 @@ requires(detail::rule_of_top_k<A, K, X>() != rule::none)
 
 // y[t] = the sum of x[f] over all f with indices[f] = t (jax.ops.segment_sum): x float [..., From,
 // ...] and int32 indices [From, ...] of x's axes to float [..., To, ...] with To instead of From, 0
-// where no index is t. It is gather's adjoint. Indices that are an input are checked as gather's
-// are; an element whose computed index is out of To's range is left out.
+// where no index is t. It is gather's adjoint. Indices are checked as gather's are.
 template <class From, class To, expression X, expression I>
 constexpr auto segment_sum(const X& x, const I& indices) {
-  node n = make_node(op::scatter_add, axes_of(shape<To>{}));
-  return append<float, replaced<shape_t<X>, From, shape<To>>>(n, x, indices);
+  return detail::segment_sum_with<refuses_outside, From, To>(x, indices);
 }
 template <class From, class To, expression X, expression I>
 requires(detail::rule_of_segment_sum<From, To, X, I>() != rule::none)

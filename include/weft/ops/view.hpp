@@ -76,6 +76,20 @@ constexpr rule rule_of_slice() {
 template <class S, class To, class From>
 using merged = without<replaced<S, outermost<From>, shape<To>>, From>;
 
+// x, int32 [...]. Where it is an input, or a part of one, a run in which an element is no length of
+// A, or no index into it, throws weft::error before it begins.
+template <class A, bool IsLength, expression X>
+constexpr X within(const X& x) {
+  if constexpr (in_graph<X>) {
+    if (!is_part_of_input(*x.g, x.id)) return x;
+    node n = make_node(op::within, axes_of(shape<A>{}));
+    n.start = IsLength;
+    return append<std::int32_t, shape_t<X>>(n, x);
+  } else {
+    return x;
+  }
+}
+
 }  // namespace detail
 
 // x [..., From, ...] as [..., To, ...]. To has the same extent and, if its length is known at run

@@ -37,8 +37,8 @@ constexpr rule rule_of_write() {
 //
 // Where `at`, and `count` if there is one, are states or inputs, a run in which a row would be
 // outside of A throws weft::error before it begins, naming the state or argument that is wrong; so
-// does such a `count` that is negative or more than P's length. Otherwise a row outside of A is
-// left out.
+// does such a `count` that is negative or more than P's length. Computed ones are checked when they
+// are used, so that the states are then those of a run that was not completed.
 //
 // Constraints on packs do not subsume one another, so the accepted use is constrained, too.
 template <class A, class P, expression X, expression R, expression... I>

@@ -88,6 +88,13 @@ class engine {
   // engine is then unchanged.
   void bind(std::span<const binding> arguments);
 
+  // Throws weft::error where the last run has used an index that lies outside of its axis.
+  void check_run() {
+    if (outside_.load(std::memory_order_relaxed) != 0) refuse_outside();
+  }
+  // Records whether an instruction's computed indices lie outside; its operands are computed.
+  void check_computed(const instruction& s, std::ptrdiff_t place = 0) const noexcept;
+
   // Throws weft::error where the loss of the last run is not finite and an axis had length 0.
   void check_loss(float loss) const;
 
@@ -181,6 +188,7 @@ class engine {
                      const std::array<std::size_t, max_lengths>& lengths) const;
   void check_writes(std::span<const binding> arguments,
                     const std::array<std::size_t, max_lengths>& lengths) const;
+  [[noreturn]] void refuse_outside();
   const std::byte* stage(const input_ref& input, const binding& argument) const noexcept;
   // Estimates the time of an instruction on one thread.
   double microseconds(const instruction& s) const noexcept;
@@ -218,6 +226,8 @@ class engine {
               const kernels::partition& part, std::byte* scratch) const noexcept;
 
   std::atomic<bool> used_ = false;
+  // A computed index that lies outside, beneath 1 + the number of its check; 0: none.
+  mutable std::atomic<std::uint64_t> outside_ = 0;
   const program* p_;
   memory memory_;
   program_code generated_;

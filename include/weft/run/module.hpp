@@ -199,7 +199,8 @@ class runnable {
 
   // Runs the model: one weft::arg per input, in any order. Throws weft::error where a length or an
   // index is wrong, a write to a state has no room, or another thread runs this module, before
-  // anything is computed. Allocates nothing.
+  // anything is computed; and after the run where an index that it has computed was wrong: see
+  // weft::gather. Allocates nothing.
   template <class... Args>
   requires(detail::fault_of_arguments<source, Args...>() ==
            detail::argument_fault::none) run_results<Model, source>
@@ -207,6 +208,7 @@ class runnable {
     engine::use const one(*engine_);
     bind_arguments<source>(*engine_, args...);
     engine_->run();
+    engine_->check_run();
     return run_results<Model, source>(*engine_);
   }
 

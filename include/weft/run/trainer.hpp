@@ -94,8 +94,8 @@ class trainer {
   // One step: computes the loss and its gradients, then updates the parameters. Takes one weft::arg
   // per input of the loss. Returns the loss before the update. Throws weft::error where an argument
   // is wrong, before anything is computed; where the loss is not finite because an axis has length
-  // 0, such as the mean over a batch without examples; and as apply() does. Nothing is updated
-  // then.
+  // 0, such as the mean over a batch without examples; where an index that the model has computed
+  // is wrong; and as apply() does. Nothing is updated then.
   template <class... Args>
   requires(detail::fault_of_arguments<source, Args...>() ==
            detail::argument_fault::none) float step(const Args&... args) {
@@ -172,6 +172,7 @@ class trainer {
     bind_arguments<source>(*engine_, args...);
     draw_for(0);
     engine_->run();
+    engine_->check_run();
     engine_->check_loss(loss());
     return loss();
   }

@@ -47,8 +47,8 @@ struct cope : encoding {
       auto const floor = cast<std::int32_t>(place);
       auto const share = place - cast<float>(floor);
       auto const of_counts = dot<HeadDim>(query, table);
-      auto const lower = gather<Counts>(of_counts, floor);
-      auto const upper = gather<Counts>(of_counts, minimum(floor + 1, last));
+      auto const lower = weft::detail::gather_with<0, Counts>(of_counts, floor);
+      auto const upper = weft::detail::gather_with<0, Counts>(of_counts, minimum(floor + 1, last));
       return upper * share + lower * (1 - share);
     }
   }

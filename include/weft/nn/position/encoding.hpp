@@ -22,6 +22,7 @@
 #include "weft/ops/arithmetic.hpp"
 #include "weft/ops/gather.hpp"
 #include "weft/ops/sources.hpp"
+#include "weft/ops/view.hpp"
 
 namespace weft::nn {
 
@@ -34,7 +35,8 @@ struct key_source {
 };
 
 // The positions of the queries and keys of an attention: those of queries are `at`, int32 [Pos,
-// ...], and key j along KeyPos has position j. `scale` is the scale of the scores, see nn::scaled.
+// ...], and key j along KeyPos has position j: an `at` that is an input has indices of KeyPos, or
+// weft::error says so before a run. `scale` is the scale of the scores, see nn::scaled.
 // `keys` is a key_source, or no_term where the keys are those of a cache.
 template <class Pos, class KeyPos, expression At, class Keys = no_term>
 struct attention_positions {
@@ -45,14 +47,15 @@ struct attention_positions {
 // Such positions, at the scale of the scores.
 template <class Pos, class KeyPos, expression At>
 constexpr attention_positions<Pos, KeyPos, At> positions_in_attention(const At& at, double scale) {
-  return {at, scale};
+  return {weft::detail::within<KeyPos, false>(at), scale};
 }
 // The same, with the keys' source: float [..., KeyPos, Features], and the keys projected from it.
 template <class Pos, class KeyPos, class Features, expression At, expression Source, expression Key>
 constexpr auto positions_in_attention(const At& at, double scale, const Source& source,
                                       const Key& key) {
   using Keys = key_source<Features, Source, Key>;
-  return attention_positions<Pos, KeyPos, At, Keys>{at, scale, {source, key}};
+  return attention_positions<Pos, KeyPos, At, Keys>{
+      weft::detail::within<KeyPos, false>(at), scale, {source, key}};
 }
 
 // No encoding, nn::position::none: attention does not depend on positions. Others derive from it,
@@ -228,7 +231,7 @@ constexpr auto distance_index(const attention_positions<Pos, KeyPos, At, Keys>& 
 // clamped to its ends. Added to the scores of fused attention, the result is never materialised.
 template <class Distance, expression X, class Pos, class KeyPos, class At, class Keys>
 constexpr auto relative(const X& table, const attention_positions<Pos, KeyPos, At, Keys>& where) {
-  return gather<Distance>(table, detail::distance_index<Distance>(where));
+  return weft::detail::gather_with<0, Distance>(table, detail::distance_index<Distance>(where));
 }
 
 // Its adjoint: the sums of the weights of all keys at the same distance, float [..., Pos, ...,
@@ -236,7 +239,8 @@ constexpr auto relative(const X& table, const attention_positions<Pos, KeyPos, A
 template <class Distance, expression X, class Pos, class KeyPos, class At, class Keys>
 constexpr auto sum_by_distance(const X& weights,
                                const attention_positions<Pos, KeyPos, At, Keys>& where) {
-  return segment_sum<KeyPos, Distance>(weights, detail::distance_index<Distance>(where));
+  return weft::detail::segment_sum_with<0, KeyPos, Distance>(
+      weights, detail::distance_index<Distance>(where));
 }
 
 // A function of the distance, computed once for each distance and not for each pair: f maps the

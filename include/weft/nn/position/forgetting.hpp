@@ -29,7 +29,7 @@ struct forgetting : encoding {
       // log(sigmoid(gate)), without overflow.
       auto const forgotten = minimum(gate, 0.0f) - log(exp(minimum(gate, -gate)) + 1.0f);
       auto const until = cumulative_sum<KeyPos>(forgotten);
-      auto const since = gather<KeyPos>(until, where.at) - until;
+      auto const since = weft::detail::gather_with<0, KeyPos>(until, where.at) - until;
       return minimum(since, -since);
     }
   }

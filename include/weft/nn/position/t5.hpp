@@ -78,7 +78,7 @@ struct t5 : encoding {
     auto const b = s.param<"weight", Bucket, Heads>();
     return by_distance<Most>(where, [&](const auto& distance) {
       auto const bucket = t5_bucket<Buckets, Most>(detail::attach_to(query, distance), options);
-      return gather<Bucket>(b, bucket);
+      return weft::detail::gather_with<0, Bucket>(b, bucket);
     });
   }
 };
