@@ -61,6 +61,9 @@ requires(detail::rule_of_attention<S, V, M, KeyPos>() != rule::none) WEFT_REJECT
     (keys, "nn::attention: scores or values have no such axis of keys"),
     (elements, "nn::attention: scores or values are not float; convert with weft::cast<float>"),
     (surplus, "nn::attention: the mask has an axis that the scores have not"),
+    (mask_order,
+     "nn::attention: the mask has its keys along another axis; name that of the "
+     "queries first, as in causal<Pos, KeyPos>()"),
     (mask_keys,
      "nn::attention: a mask of floats is added and needs the keys' axis; valid lengths are "
      "std::int32_t, without it"))
@@ -85,6 +88,9 @@ requires(detail::rule_of_attention_weights<Q, K, M, HeadDim, KeyPos>() != rule::
     (key, "nn::attention_weights: the key has not the axis to contract, or not that of the keys"),
     (elements, "nn::attention_weights: query or key is not float; convert with weft::cast<float>"),
     (surplus, "nn::attention_weights: the mask has an axis that the scores have not"),
+    (mask_order,
+     "nn::attention_weights: the mask has its keys along another axis; name that of the "
+     "queries first, as in causal<Pos, KeyPos>()"),
     (mask_keys,
      "nn::attention_weights: a mask of floats is added and needs the keys' axis; valid lengths "
      "are std::int32_t, without it"))

@@ -201,6 +201,9 @@ requires(detail::rule_of_multi_head<Q, K, V, M, KeyPos, Embed, Heads, HeadDim>()
          "nn::multi_head_attention: query, key or value is not float; convert with "
          "weft::cast<float>"),
         (surplus, "nn::multi_head_attention: the mask has an axis that the scores have not"),
+        (mask_order,
+         "nn::multi_head_attention: the mask has its keys along another axis; name that of the "
+         "queries first, as in causal<Pos, KeyPos>()"),
         (mask_keys,
          "nn::multi_head_attention: a mask of floats is added and needs the keys' axis; valid "
          "lengths are std::int32_t, without it"))
@@ -250,6 +253,9 @@ requires(detail::rule_of_self_attention<X, M, O, P, Pos, KeyPos, Embed, Heads, H
         (elements,
          "nn::self_attention: the elements are not float; convert with weft::cast<float>"),
         (surplus, "nn::self_attention: the mask has an axis that the scores have not"),
+        (mask_order,
+         "nn::self_attention: the mask has its keys along another axis; name that of the "
+         "queries first, as in causal<Pos, KeyPos>()"),
         (mask_keys,
          "nn::self_attention: a mask of floats is added and needs the keys' axis; valid lengths "
          "are std::int32_t, without it"))

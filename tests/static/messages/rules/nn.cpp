@@ -143,6 +143,11 @@ void wrong(weft::scope s) {
   masked_softmax<KeyPos>(scores, weft::nn::masks(words::causal, floats<Batch>{}));
   masked_softmax<KeyPos>(scores, integers<Batch, KeyPos>{});
   masked_softmax<KeyPos>(scores, floats<Batch>{});
+  // errors: nn::masked_softmax: the mask has its keys along another axis; name that of the queries
+  // first, as in causal<Pos, KeyPos>()
+  masked_softmax<KeyPos>(scores, weft::nn::causal<KeyPos, Pos>());
+  masked_softmax<KeyPos>(scores, weft::nn::masks(weft::nn::sliding_window<KeyPos, Pos>(1, 2)));
+  masked_softmax<KeyPos>(scores, weft::positions<Pos>() > 1 && weft::nn::causal<KeyPos, Pos>());
   // error: nn::dot_product_score: the query has no such axis to contract
   dot_product_score<HeadDim>(x, key);
   // error: nn::dot_product_score: the key has no such axis to contract
@@ -176,6 +181,9 @@ void wrong(weft::scope s) {
   // error: nn::attention: the mask has an axis that the scores have not
   // note: only_the_mask_has<
   attention<KeyPos>(scores, key, words::masks<KeyPos, Embed>{});
+  // error: nn::attention: the mask has its keys along another axis; name that of the queries
+  // first, as in causal<Pos, KeyPos>()
+  attention<KeyPos>(scores, key, weft::nn::causal<KeyPos, Pos>());
   // error: nn::attention: a mask of floats is added and needs the keys' axis; valid lengths are
   // std::int32_t, without it
   attention<KeyPos>(scores, key, floats<Batch>{});
@@ -198,6 +206,9 @@ void wrong(weft::scope s) {
   // error: nn::attention_weights: the mask has an axis that the scores have not
   // note: only_the_mask_has<
   attention_weights<HeadDim, KeyPos>(query, key, five<bool>);
+  // error: nn::attention_weights: the mask has its keys along another axis; name that of the
+  // queries first, as in causal<Pos, KeyPos>()
+  attention_weights<HeadDim, KeyPos>(query, key, weft::nn::causal<KeyPos, Pos>());
   // errors: nn::attention_weights: a mask of floats is added and needs the keys' axis; valid
   // lengths are std::int32_t, without it
   attention_weights<HeadDim, KeyPos>(query, key, floats<Batch, Pos>{});
@@ -227,6 +238,10 @@ void wrong(weft::scope s) {
   // note: only_the_mask_has<
   multi_head_attention<KeyPos, Embed, Heads, HeadDim>(s, x, keys, keys,
                                                       words::masks<HeadDim, KeyPos>{});
+  // error: nn::multi_head_attention: the mask has its keys along another axis; name that of the
+  // queries first, as in causal<Pos, KeyPos>()
+  multi_head_attention<KeyPos, Embed, Heads, HeadDim>(s, x, keys, keys,
+                                                      weft::nn::causal<KeyPos, Pos>());
   // errors: nn::multi_head_attention: a mask of floats is added and needs the keys' axis; valid
   // lengths are std::int32_t, without it
   multi_head_attention<KeyPos, Embed, Heads, HeadDim>(s, x, keys, keys, integers<Batch, KeyPos>{});
@@ -251,6 +266,9 @@ void wrong(weft::scope s) {
   // error: nn::self_attention: the mask has an axis that the scores have not
   // note: only_the_mask_has<
   self_attention<Pos, KeyPos, Embed, Heads, HeadDim>(s, x, x);
+  // error: nn::self_attention: the mask has its keys along another axis; name that of the queries
+  // first, as in causal<Pos, KeyPos>()
+  self_attention<Pos, KeyPos, Embed, Heads, HeadDim>(s, x, weft::nn::causal<KeyPos, Pos>());
   // errors: nn::self_attention: a mask of floats is added and needs the keys' axis; valid lengths
   // are std::int32_t, without it
   self_attention<Pos, KeyPos, Embed, Heads, HeadDim>(s, x, floats<Heads>{});
