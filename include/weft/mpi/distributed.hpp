@@ -106,34 +106,23 @@ class distributed {
   template <class... Args>
   requires(detail::fault_of_arguments<source, Args...>() ==
            detail::argument_fault::none) float step(const Args&... args) {
-    float const loss = gradients(args...);
-    apply();
+    engine::use const one(*trainer_.engine_);
+    float const loss = compute(args...);
+    update_parameters();
     return loss;
   }
   // The loss and its gradients, without updating the parameters.
   template <class... Args>
   requires(detail::fault_of_arguments<source, Args...>() ==
            detail::argument_fault::none) float gradients(const Args&... args) {
-    float loss = 0;
-    if constexpr (source::g.rejected)
-      ((void)args, ...);
-    else
-      loss = sum_over_shards(args...);
-    return loss;
+    engine::use const one(*trainer_.engine_);
+    return compute(args...);
   }
   // Updates the parameters with the latest gradients, and counts a step. Throws weft::error on all
   // ranks where training_options::error_if_nonfinite says so.
   void apply() {
-    auto const r = trainer_.engine_->recorded();
-    std::int64_t const begin = r ? recording::now() : 0;
-    if (!sharding_.divides_state) {
-      trainer_.update_parameters([](std::size_t) { return true; }, [](std::span<double>) {});
-    } else {
-      trainer_.update_parameters([&](std::size_t b) { return exchange_.owns(b); },
-                                 [&](std::span<double> squares) { exchange_.sum(squares); });
-      exchange_.gather_segments(trainer_.floats_);
-    }
-    if (r) r->updated(recording::now() - begin);
+    engine::use const one(*trainer_.engine_);
+    update_parameters();
   }
 
   // Sets the threads of this rank's later steps: see trainer::run_on. Each of them may call MPI,
@@ -269,7 +258,6 @@ class distributed {
   template <class... Args>
   float sum_over_shards(const Args&... args) {
     detail::rounding_to_nearest const mode;
-    engine::use const one(*trainer_.engine_);
     typename batch::arguments bound{};
     greeting mine{0, trainer_.steps(), trainer_.scale_of_schedule()};
     ranks_.attempt(true, [&] {
@@ -323,6 +311,28 @@ class distributed {
     if constexpr (computes_indices()) ranks_.attempt(true, [&] { trainer_.engine_->check_run(); });
     exchange_.sum(losses_);
     return static_cast<float>(detail::sum_of(losses_));
+  }
+
+  template <class... Args>
+  float compute(const Args&... args) {
+    float loss = 0;
+    if constexpr (source::g.rejected)
+      ((void)args, ...);
+    else
+      loss = sum_over_shards(args...);
+    return loss;
+  }
+  void update_parameters() {
+    auto const r = trainer_.engine_->recorded();
+    std::int64_t const begin = r ? recording::now() : 0;
+    if (!sharding_.divides_state) {
+      trainer_.update_parameters([](std::size_t) { return true; }, [](std::span<double>) {});
+    } else {
+      trainer_.update_parameters([&](std::size_t b) { return exchange_.owns(b); },
+                                 [&](std::span<double> squares) { exchange_.sum(squares); });
+      exchange_.gather_segments(trainer_.floats_);
+    }
+    if (r) r->updated(recording::now() - begin);
   }
 
   static constexpr bool computes_indices() {
