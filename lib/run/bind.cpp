@@ -222,7 +222,7 @@ void engine::check_computed(const instruction& s, std::ptrdiff_t place) const no
 }
 
 void engine::refuse_outside() {
-  std::uint64_t const found = outside_.exchange(0);
+  std::uint64_t const found = outside_.exchange(outside_in_all_runs_);
   index_check const& check = p_->index_checks[(found >> 32) - 1];
   throw error("a computed " + std::string(check.of == checked_as::index ? "index" : "place") +
               " is " + std::to_string(static_cast<std::int32_t>(found)) + ", and " +

@@ -33,6 +33,7 @@ void engine::compute_once() noexcept {
   for (std::size_t i = 0; i < p_->lengths.size(); ++i) lengths_[i] = p_->lengths[i].most;
   kernels::table const kernels = kernels::dispatch();
   for (int i = 0; i < p_->once; ++i) run(p_->instructions[i], kernels);
+  outside_in_all_runs_ = outside_;
 }
 
 void engine::reset() noexcept {

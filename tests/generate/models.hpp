@@ -175,8 +175,9 @@ struct padded_attending {
     auto const query = s.input<"query", float, Batch, Query, Heads, Dim>();
     auto const key = s.input<"key", float, Batch, Key, Heads, Dim>();
     auto const value = s.input<"value", float, Batch, Key, Heads, Dim>();
-    auto const mask = nn::masks(s.input<"lengths", std::int32_t, Batch>(),
-                                s.input<"bias", float, Heads, Query, Key>());
+    auto const lengths = s.input<"lengths", std::int32_t, Batch>();  // any int32
+    auto const mask =
+        nn::masks(positions<Key>() < lengths, s.input<"bias", float, Heads, Query, Key>());
     return dot<Key>(nn::attention_weights<Dim, Key>(query, key, mask), value);
   }
 };

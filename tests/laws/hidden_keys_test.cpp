@@ -17,13 +17,14 @@ using weft::arg;
 
 // The kinds of masks that hide keys from queries, with their types and axes.
 enum class hides {
-  keys,      // boolean [Batch, KeyPos]
-  each,      // boolean [Batch, Pos, KeyPos]
-  lengths,   // int32 [Batch]
-  each_row,  // int32 [Batch, Pos]
-  causal,    // with an offset int32 [Batch]
-  window,    // 3 to the left, 1 to the right
-  addends    // float [KeyPos, Pos]: 0 or -infinity
+  keys,        // boolean [Batch, KeyPos]
+  each,        // boolean [Batch, Pos, KeyPos]
+  lengths,     // int32 [Batch]
+  each_row,    // int32 [Batch, Pos]
+  causal,      // with an offset int32 [Batch]
+  any_length,  // as lengths, which may be any int32
+  window,      // 3 to the left, 1 to the right
+  addends      // float [KeyPos, Pos]: 0 or -infinity
 };
 
 // Attention with the mask of Model.
@@ -46,8 +47,12 @@ struct hiding : masked<hiding<By>> {
     if constexpr (By == hides::each) return s.input<"mask", bool, Batch, Pos, KeyPos>();
     if constexpr (By == hides::lengths) return s.input<"mask", std::int32_t, Batch>();
     if constexpr (By == hides::each_row) return s.input<"mask", std::int32_t, Batch, Pos>();
+    // As nn::causal and nn::valid, which refuse arguments that are no lengths.
     if constexpr (By == hides::causal)
-      return nn::causal<Pos, KeyPos>(s.input<"mask", std::int32_t, Batch>());
+      return weft::positions<KeyPos>() - weft::positions<Pos>() <=
+             s.input<"mask", std::int32_t, Batch>();
+    if constexpr (By == hides::any_length)
+      return weft::positions<KeyPos>() < s.input<"mask", std::int32_t, Batch>();
     if constexpr (By == hides::window) return nn::sliding_window<Pos, KeyPos>(3, 1);
     if constexpr (By == hides::addends) return s.input<"mask", float, KeyPos, Pos>();
   }
@@ -255,8 +260,8 @@ BOOST_AUTO_TEST_CASE(offsets_and_lengths_may_be_any_int32_fused_or_not) {
   weft::kernels::on_every_target([](const auto&) {
     weft::module<hiding<hides::causal>, "output"> fused_offset;
     weft::module<hiding<hides::causal>> offset;
-    weft::module<hiding<hides::lengths>, "output"> fused_length;
-    weft::module<hiding<hides::lengths>> length;
+    weft::module<hiding<hides::any_length>, "output"> fused_length;
+    weft::module<hiding<hides::any_length>> length;
     for (std::size_t const pos : {1u, 7u, 70u}) {
       attention_inputs const x(5, pos, 90);
       for (auto const& all : {std::array{most, least, beyond_float, -beyond_float, 0},

@@ -77,6 +77,22 @@ struct remembered {
     return before + i;
   }
 };
+// Of fixed positions: computed once, before all runs.
+struct invariant {
+  constexpr auto operator()(weft::scope s) const {
+    auto const places = weft::cast<float>(weft::positions<Five>());
+    return s.input<"x", float, Two>() +
+           weft::gather<Five>(weft::sin(places), weft::positions<Two>() * 5);
+  }
+};
+// Of a length that a run has: an index that no position of the run has is not used.
+struct of_positions {
+  constexpr auto operator()(weft::scope s) const {
+    auto const places = weft::cast<float>(weft::positions<Five>());
+    return s.input<"x", float, Rows>() +
+           weft::gather<Five>(weft::sin(places), weft::positions<Rows>() * 2);
+  }
+};
 struct in_a_scan {
   constexpr auto operator()(weft::scope s) const {
     auto const table = s.input<"table", float, Five>();
@@ -267,6 +283,20 @@ BOOST_AUTO_TEST_CASE(a_state_adds_up_to_an_index_that_lies_outside) {
   BOOST_TEST(of_two(net, 0, 2) == 12);
   BOOST_TEST(of_two(net, 0, 2) == 14);
   refuses([&] { of_two(net, 0, 2); }, "a computed index is 6");
+}
+
+BOOST_AUTO_TEST_CASE(indices_made_of_positions_are_checked_as_far_as_a_run_uses_them) {
+  weft::module<of_positions> net;
+  auto const run = [&](std::size_t length) {
+    weft::array<float, Rows> const x(length);
+    net(arg<"x">(x));
+  };
+  run(3);
+  refuses([&] { run(4); }, "a computed index is 6, and an index into axis Five is less than 5");
+  run(3);
+  weft::module<invariant> all;
+  for (int i = 0; i < 2; ++i)
+    refuses([&] { all(arg<"x">(floats{1, 2})); }, "a computed index is 5");
 }
 
 BOOST_AUTO_TEST_CASE(computed_indices_of_scans_sums_and_writes_are_checked) {

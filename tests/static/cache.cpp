@@ -19,4 +19,5 @@ static_assert(is<decltype(nn::decode_state<Pos, Batch, Heads>(s, integers<>{}).o
 using rows = decltype(nn::kv_cache<Cache>(s, progress(), query, query));
 static_assert(is<decltype(rows::keys), floats<Batch, Heads, Cache, HeadDim>>);
 static_assert(is<decltype(nn::position_ids(progress())), integers<Pos, Batch>>);
-static_assert(is<decltype(nn::causal_cache_mask<Cache>(progress())), masks<Cache, Pos, Batch>>);
+static_assert(is<weft::shape_t<decltype(nn::causal_cache_mask<Cache>(progress()))>,
+                 weft::shape<Cache, Pos, Batch>>);

@@ -56,7 +56,8 @@ static_assert(is<weft::shape_t<decltype(nn::causal<Pos, KeyPos>())>, shape<KeyPo
 static_assert(is<weft::shape_t<decltype(nn::causal<Pos, OtherPos>())>, shape<OtherPos, Pos>>);
 static_assert(
     is<weft::shape_t<decltype(nn::sliding_window<Pos, KeyPos>(1, 0))>, shape<KeyPos, Pos>>);
-static_assert(is<decltype(nn::causal<Pos, KeyPos>(tokens)), masks<KeyPos, Pos, Batch>>);
+static_assert(
+    is<weft::shape_t<decltype(nn::causal<Pos, KeyPos>(tokens))>, shape<KeyPos, Pos, Batch>>);
 
 static_assert(are<floats<Batch, Pos, Heads, KeyPos>,
                   decltype(nn::attention_weights<HeadDim, KeyPos>(query, key)),

@@ -218,10 +218,12 @@ void expectation::fill(const settings& s) {
   std::vector<settings::range> ranges(static_cast<std::size_t>(g_.input_count), {-20, 20});
   for (int i = 0; i < g_.count; ++i) {
     node const& n = g_.nodes[i];
-    if (n.kind != op::gather) continue;
-    if (int const input = viewed_input(g_, operand_of(n, 1)); input >= 0) {
+    bool const is_within = n.kind == op::within;
+    if (n.kind != op::gather && !is_within) continue;
+    if (int const input = viewed_input(g_, operand_of(n, is_within ? 0 : 1)); input >= 0) {
       auto& r = ranges[static_cast<std::size_t>(input)];
-      r = {0, std::min(r.high, static_cast<double>(of_(indexed_axis(n))))};
+      auto const length = static_cast<double>(of_(is_within ? bounding_axis(n) : indexed_axis(n)));
+      r = {0, std::min(r.high, length + (is_within && is_length(n) ? 1 : 0))};
     }
   }
   for (int i = 0; i < g_.input_count; ++i) {

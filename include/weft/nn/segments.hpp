@@ -30,7 +30,7 @@ namespace weft::nn {
 template <class Pos, class Visible, class Positions, class Inside, class Count>
 struct segment_list {
   Visible visible;      // bool [KeyPos, Pos]: whether a key is in the segment of a position
-  Positions positions;  // int32 [Pos]: the index of a position in its segment
+  Positions positions;  // int32 [Pos]: the index of a position in its segment; 0 in none
   Inside inside;        // bool [Segment, Pos]: whether a position is in a segment
   Count count;          // int32 [Segment]: the positions of each segment
 
@@ -73,8 +73,9 @@ requires(detail::rule_of_segments<Segment, Pos, KeyPos, B, E>() ==
     return cast<std::int32_t>(sum<Segment>(where(inside, cast<float>(of), 0.0f)));
   };
   auto begin = own(begins);
-  auto visible = begin <= positions<KeyPos>() && positions<KeyPos>() < own(ends);
-  auto place = positions<Pos>() - begin;
+  auto end = own(ends);
+  auto visible = begin <= positions<KeyPos>() && positions<KeyPos>() < end;
+  auto place = where(positions<Pos>() < end, positions<Pos>() - begin, 0);
   auto count = ends - begins;
   return segment_list<Pos, decltype(visible), decltype(place), decltype(inside), decltype(count)>{
       visible, place, inside, count};

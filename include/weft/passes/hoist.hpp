@@ -46,7 +46,8 @@ class hoister {
   // lengths at their bounds.
   constexpr bool depends_on_lengths(const node& n) const {
     if (has_flag(n.kind, op_flag::any_length)) return false;
-    if (n.named.bounded()) return true;
+    // At the bounds an index may lie outside that no run uses.
+    if (n.named.bounded() || (refuses_indices(n) && n.axes.bounded())) return true;
     axis_list from{};  // bounded axes of the operands
     for (int j = 0; j < n.operands; ++j) {
       axis_list const& axes = g_.nodes[n.operand[j]].axes;
@@ -63,7 +64,7 @@ class hoister {
 
   constexpr void estimate(int i) {
     node const& n = g_.nodes[i];
-    if ((is_leaf(n.kind) && n.kind != op::constant) || n.region != 0 || refuses_indices(n)) return;
+    if ((is_leaf(n.kind) && n.kind != op::constant) || n.region != 0) return;
     for (int j = 0; j < n.operands; ++j)
       if (!known_[n.operand[j]]) return;
     if (depends_on_lengths(n)) return;
@@ -102,7 +103,7 @@ class hoister {
 // memory, every length at its bound; a run reads them up to its own lengths.
 //
 // Nodes that mix elements along an axis of run-time length depend on that length and stay in the
-// run, as do those of a scan's body, and uses of indices that a run may refuse. So does what only broadcasts a smaller table by cheap
+// run, as do those of a scan's body. So does what only broadcasts a smaller table by cheap
 // arithmetic, as a product of slopes and distances does: it is not worth its memory, and fuses with
 // its user.
 //

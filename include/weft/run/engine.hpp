@@ -228,6 +228,7 @@ class engine {
   std::atomic<bool> used_ = false;
   // A computed index that lies outside, beneath 1 + the number of its check; 0: none.
   mutable std::atomic<std::uint64_t> outside_ = 0;
+  std::uint64_t outside_in_all_runs_ = 0;  // among the loop-invariant ones
   const program* p_;
   memory memory_;
   program_code generated_;

@@ -10,9 +10,8 @@ namespace weft::nn::position {
 
 // p[t] = w[t], added to the embedding. Parameter: weight [Pos, Embed], one row for each position up
 // to Pos's bound, or [Longest, Embed] if Longest is named: a table that runs over parts of a
-// sequence share. Initially N(0, deviation²). Computed positions beyond Longest get 0, those that
-// are an input throw weft::error, as with weft::gather. Positions other than 0, 1, 2, … without
-// Longest do not compile.
+// sequence share. Initially N(0, deviation²). Positions beyond Longest throw weft::error, as with
+// weft::gather. Positions other than 0, 1, 2, … without Longest do not compile.
 template <class Longest = void>
 struct learned : encoding {
   double deviation;  // of the initial values
