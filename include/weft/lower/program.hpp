@@ -120,6 +120,17 @@ struct index_check {
   extent_ref extent[max_rank];
 };
 
+namespace detail {
+
+template <class Tables>
+constexpr bool computes_indices(const Tables& tables) {
+  for (index_check const& check : tables.index_checks)
+    if (check.input < 0) return true;
+  return false;
+}
+
+}  // namespace detail
+
 struct parameter_ref {
   name_ref name;
   initializer init;

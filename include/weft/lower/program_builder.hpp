@@ -28,8 +28,9 @@ inline void the_model_has_more_writes_than_max_writes() {
   throw std::length_error("lower: the model has more writes than max_writes");
 }
 
-// The number of elements in each table of a program. It is a template argument: g++ 12 takes two that
-// are computed for the same one if only the places of zeros differ that no initializer has set.
+// The number of elements in each table of a program. It is a template argument: g++ 12 takes two
+// that are computed for the same one if only the places of zeros differ that no initializer has
+// set.
 struct program_counts {
   int instructions = 0, inputs = 0, parameters = 0, states = 0, writes = 0, results = 0,
       lengths = 0, rules = 0, index_checks = 0, requirements = 0, shifts = 0, loops = 0,

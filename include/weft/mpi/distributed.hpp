@@ -308,37 +308,25 @@ class distributed {
       losses_[i] = cut_.share(cut_.shards[i]) * static_cast<double>(trainer_.loss());
     }
     exchange_.finish();
-    if constexpr (computes_indices()) ranks_.attempt(true, [&] { trainer_.engine_->check_run(); });
+    if constexpr (detail::computes_indices(code::tables))
+      ranks_.attempt(true, [&] { trainer_.engine_->check_run(); });
     exchange_.sum(losses_);
     return static_cast<float>(detail::sum_of(losses_));
   }
 
-  template <class... Args>
-  float compute(const Args&... args) {
-    float loss = 0;
+  float compute(const auto&... args) {
     if constexpr (source::g.rejected)
-      ((void)args, ...);
+      return (static_cast<void>(args), ..., 0.0f);
     else
-      loss = sum_over_shards(args...);
-    return loss;
+      return sum_over_shards(args...);
   }
   void update_parameters() {
-    auto const r = trainer_.engine_->recorded();
-    std::int64_t const begin = r ? recording::now() : 0;
-    if (!sharding_.divides_state) {
-      trainer_.update_parameters([](std::size_t) { return true; }, [](std::span<double>) {});
-    } else {
+    trainer_.record_update([&] {
+      if (!sharding_.divides_state) return trainer_.update_all();
       trainer_.update_parameters([&](std::size_t b) { return exchange_.owns(b); },
                                  [&](std::span<double> squares) { exchange_.sum(squares); });
       exchange_.gather_segments(trainer_.floats_);
-    }
-    if (r) r->updated(recording::now() - begin);
-  }
-
-  static constexpr bool computes_indices() {
-    for (index_check const& check : code::tables.index_checks)
-      if (check.input < 0) return true;
-    return false;
+    });
   }
 
   void save(const std::filesystem::path& file, const save_options& options) const {

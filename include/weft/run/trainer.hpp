@@ -177,9 +177,17 @@ class trainer {
     return loss();
   }
   void update_recorded() {
+    record_update([&] { update_all(); });
+  }
+  void update_all() {
+    update_parameters([](std::size_t) { return true; }, [](std::span<double>) {});
+  }
+  // Calls update() and records its time.
+  template <class Update>
+  void record_update(Update update) {
     auto const r = engine_->recorded();
     std::int64_t const begin = r ? recording::now() : 0;
-    update_parameters([](std::size_t) { return true; }, [](std::span<double>) {});
+    update();
     if (r) r->updated(recording::now() - begin);
   }
 
