@@ -8,6 +8,7 @@
 #include "passes/graphs.hpp"
 #include "support/axes.hpp"
 #include "support/greater_error.hpp"
+#include "support/thrown_by.hpp"
 #include "support/trial.hpp"
 #include "weft/weft.hpp"
 
