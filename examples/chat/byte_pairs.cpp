@@ -5,10 +5,12 @@
 #include <unicode/utf8.h>
 
 #include <algorithm>
-#include <array>
-#include <memory>
+#include <functional>
+#include <queue>
 #include <utility>
 #include <weft/run/error.hpp>
+
+#include "quoted.hpp"
 
 namespace chat {
 
@@ -90,26 +92,32 @@ std::string utf8(std::u16string_view text) {
 }
 
 // The matches of a pattern in a text, and what is between them.
-std::vector<std::u16string_view> split(std::u16string_view text, const std::u16string& pattern) {
+void split(std::u16string_view text, URegularExpression* pattern,
+           std::vector<std::u16string_view>& to) {
   UErrorCode status = U_ZERO_ERROR;
-  std::unique_ptr<URegularExpression, decltype(&uregex_close)> const expression(
-      uregex_open(pattern.data(), static_cast<std::int32_t>(pattern.size()), 0, nullptr, &status),
-      &uregex_close);
-  check(status);
-  uregex_setText(expression.get(), text.data(), static_cast<std::int32_t>(text.size()), &status);
-  std::vector<std::u16string_view> all;
+  uregex_setText(pattern, text.data(), static_cast<std::int32_t>(text.size()), &status);
   std::size_t done = 0;
   auto const add = [&](std::size_t end) {
-    if (end > done) all.push_back(text.substr(done, end - done));
+    if (end > done) to.push_back(text.substr(done, end - done));
     done = std::max(done, end);
   };
-  while (uregex_findNext(expression.get(), &status) && U_SUCCESS(status)) {
-    add(static_cast<std::size_t>(uregex_start(expression.get(), 0, &status)));
-    add(static_cast<std::size_t>(uregex_end(expression.get(), 0, &status)));
+  while (uregex_findNext(pattern, &status) && U_SUCCESS(status)) {
+    add(static_cast<std::size_t>(uregex_start(pattern, 0, &status)));
+    add(static_cast<std::size_t>(uregex_end(pattern, 0, &status)));
   }
   check(status);
   add(text.size());
-  return all;
+}
+
+using tokens_of_pieces = std::unordered_map<std::string_view, std::int32_t>;
+
+std::int32_t find(const tokens_of_pieces& tokens, std::string_view piece) {
+  auto const found = tokens.find(piece);
+  return found == tokens.end() ? -1 : found->second;
+}
+
+std::uint64_t pair_of(std::int32_t left, std::int32_t right) {
+  return std::uint64_t{static_cast<std::uint32_t>(left)} << 32 | static_cast<std::uint32_t>(right);
 }
 
 }  // namespace
@@ -117,86 +125,181 @@ std::vector<std::u16string_view> split(std::u16string_view text, const std::u16s
 byte_pairs::byte_pairs(const weft::gguf_file& file) {
   constexpr std::int64_t control = 3, user_defined = 4;
   if (auto const model = file.text("tokenizer.ggml.model"); model != "gpt2")
-    fail("the file's is '" + std::string(model) + "', and only byte-level BPE, 'gpt2', is known");
+    fail("the file's is " + quoted(model) + ", and only byte-level BPE, 'gpt2', is known");
   auto const pre = file.text("tokenizer.ggml.pre");
   auto const* const found = std::ranges::find(splittings, pre, &splitting::name);
   if (found == splittings.end())
-    fail("the file's texts are split as by '" + std::string(pre) + "', which is not known");
-  for (auto const pattern : found->patterns)
-    if (!pattern.empty()) patterns_.emplace_back(pattern);
-  for (auto const piece : file.texts("tokenizer.ggml.tokens")) {
-    tokens_.emplace(piece, static_cast<std::int32_t>(pieces_.size()));
-    pieces_.emplace_back(piece);
+    fail("the file's texts are split as by " + quoted(pre) + ", which is not known");
+  for (auto const pattern : found->patterns) {
+    if (pattern.empty()) continue;
+    UErrorCode status = U_ZERO_ERROR;
+    patterns_.emplace_back(
+        uregex_open(pattern.data(), static_cast<std::int32_t>(pattern.size()), 0, nullptr, &status),
+        &uregex_close);
+    check(status);
   }
+  for (auto const piece : file.texts("tokenizer.ggml.tokens")) pieces_.emplace_back(piece);
   for (std::int64_t const type : file.integers("tokenizer.ggml.token_type"))
     is_special_.push_back(type == control || type == user_defined);
   if (is_special_.size() != pieces_.size())
     fail("there are " + std::to_string(pieces_.size()) + " tokens, and the types of " +
          std::to_string(is_special_.size()));
-  for (auto const merge : file.texts("tokenizer.ggml.merges")) ranks_.emplace(merge, ranks_.size());
+  add_merges(file);
+
+  // The empty piece is at every place of a text. Of equal pieces the first stays.
+  for (std::size_t t = 0; t < size(); ++t)
+    if (is_special_[t] != 0 && !pieces_[t].empty())
+      specials_.push_back(static_cast<std::int32_t>(t));
+  auto const piece = [&](std::int32_t t) {
+    return std::string_view(pieces_[static_cast<std::size_t>(t)]);
+  };
+  std::ranges::sort(specials_, {}, [&](std::int32_t t) { return std::pair(piece(t), t); });
+  auto const equal = [&](std::int32_t a, std::int32_t b) { return piece(a) == piece(b); };
+  specials_.erase(std::unique(specials_.begin(), specials_.end(), equal), specials_.end());
+
+  for (char const* const key : {"tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id"}) {
+    if (!file.contains(key)) continue;
+    std::int64_t const token = file.integer(key);
+    if (token < 0 || std::cmp_greater_equal(token, size()))
+      fail(std::string(key) + " is " + std::to_string(token) + ", and there are " +
+           std::to_string(size()) + " tokens");
+    ends_.push_back(static_cast<std::int32_t>(token));
+  }
+  if (ends_.empty()) fail("no token ends an answer: there is no tokenizer.ggml.eos_token_id");
+}
+
+void byte_pairs::add_merges(const weft::gguf_file& file) {
+  tokens_of_pieces tokens;
+  for (std::size_t t = 0; t < size(); ++t) tokens.emplace(pieces_[t], static_cast<std::int32_t>(t));
+  for (std::size_t b = 0; b < of_byte_.size(); ++b) of_byte_[b] = find(tokens, characters()[b]);
+  for (auto const line : file.texts("tokenizer.ggml.merges")) {
+    auto const begins = [&] {
+      return "merge " + std::to_string(merges_.size()) + ", " + quoted(line);
+    };
+    std::size_t const blank = line.find(' ');
+    if (blank == 0 || blank >= line.size() - 1 || line.find(' ', blank + 1) != line.npos)
+      fail(begins() + ", is not two tokens with a blank between them");
+    std::string_view const left = line.substr(0, blank), right = line.substr(blank + 1);
+    auto const token = [&](std::string_view piece) {
+      std::int32_t const t = find(tokens, piece);
+      if (t < 0) fail(begins() + ", needs the token " + quoted(piece) + ", which is not there");
+      return t;
+    };
+    merge const m{token(left), token(right), token(std::string(left).append(right))};
+    ranks_.emplace(pair_of(m.left, m.right), static_cast<std::int32_t>(merges_.size()));
+    merges_.push_back(m);
+  }
+}
+
+bool byte_pairs::is_end(std::int32_t token) const {
+  return std::ranges::find(ends_, token) != ends_.end();
+}
+
+// The longest special token that the text begins with; -1 if there is none.
+std::int32_t byte_pairs::special_at(std::string_view text) const {
+  // Those with the first n bytes of the text; the only one that has no more comes first.
+  auto first = specials_.begin(), last = specials_.end();
+  std::int32_t longest = -1;
+  for (std::size_t n = 0; first != last; ++n) {
+    if (pieces_[static_cast<std::size_t>(*first)].size() == n) longest = *first++;
+    if (n == text.size()) break;
+    auto const next = [&](std::int32_t t) {
+      return static_cast<unsigned char>(pieces_[static_cast<std::size_t>(t)][n]);
+    };
+    auto const byte = static_cast<unsigned char>(text[n]);
+    first = std::ranges::lower_bound(first, last, byte, {}, next);
+    last = std::ranges::upper_bound(first, last, byte, {}, next);
+  }
+  return longest;
 }
 
 std::vector<std::int32_t> byte_pairs::tokens(std::string_view text) const {
   std::vector<std::int32_t> all;
-  while (!text.empty()) {
-    // The first special token in the text; of two at one place, the longer.
-    std::size_t at = text.size(), size = 0;
-    std::int32_t special = -1;
-    for (std::size_t t = 0; t < pieces_.size(); ++t) {
-      if (is_special_[t] == 0) continue;
-      std::size_t const found = text.find(pieces_[t]);
-      if (found < at || (found == at && found != text.npos && pieces_[t].size() > size)) {
-        at = found;
-        size = pieces_[t].size();
-        special = static_cast<std::int32_t>(t);
-      }
+  std::size_t done = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    std::int32_t const special = special_at(text.substr(at));
+    if (special < 0) {
+      ++at;
+      continue;
     }
-    auto const before = tokens_of_plain(text.substr(0, at));
-    all.insert(all.end(), before.begin(), before.end());
-    if (special >= 0) all.push_back(special);
-    text.remove_prefix(at + size);
+    add_plain(text.substr(done, at - done), all);
+    all.push_back(special);
+    done = at += pieces_[static_cast<std::size_t>(special)].size();
   }
+  add_plain(text.substr(done), all);
   return all;
 }
 
 std::vector<std::int32_t> byte_pairs::tokens_of_plain(std::string_view text) const {
-  std::u16string const wide = utf16(text);
-  std::vector<std::u16string_view> words{wide};
-  for (auto const& pattern : patterns_) {
-    std::vector<std::u16string_view> parts;
-    for (auto const word : words) {
-      auto const some = split(word, pattern);
-      parts.insert(parts.end(), some.begin(), some.end());
-    }
-    words = std::move(parts);
-  }
   std::vector<std::int32_t> all;
-  for (auto const word : words) add_word(utf8(word), all);
+  add_plain(text, all);
   return all;
 }
 
-// Merges the pair of the least rank until none is left.
+void byte_pairs::add_plain(std::string_view text, std::vector<std::int32_t>& to) const {
+  constexpr std::size_t most_bytes = 1 << 29;  // ICU counts in 32 bits
+  if (text.empty()) return;
+  if (text.size() > most_bytes)
+    throw weft::error("the text has more than " + std::to_string(most_bytes) + " bytes");
+  std::u16string const wide = utf16(text);
+  std::vector<std::u16string_view> words{wide};
+  for (auto const& pattern : patterns_) {
+    // The place in a text is part of an expression, so each call has its own.
+    UErrorCode status = U_ZERO_ERROR;
+    std::unique_ptr<URegularExpression, decltype(&uregex_close)> const own(
+        uregex_clone(pattern.get(), &status), &uregex_close);
+    // A run of white space takes 24 bytes a character of ICU's stack, which is on the heap.
+    uregex_setStackLimit(own.get(), 1 << 29, &status);
+    check(status);
+    std::vector<std::u16string_view> parts;
+    for (auto const word : words) split(word, own.get(), parts);
+    words = std::move(parts);
+  }
+  for (auto const word : words) add_word(utf8(word), to);
+}
+
+// Merges the pair of the least rank, of several the leftmost, until none is left.
 void byte_pairs::add_word(std::string_view word, std::vector<std::int32_t>& to) const {
-  std::vector<std::string> parts;
-  for (char const c : word) parts.push_back(characters()[static_cast<unsigned char>(c)]);
-  while (parts.size() > 1) {
-    std::size_t best = parts.size(), least = ranks_.size();
-    for (std::size_t i = 0; i + 1 < parts.size(); ++i) {
-      auto const found = ranks_.find(parts[i] + ' ' + parts[i + 1]);
-      if (found == ranks_.end() || found->second >= least) continue;
-      least = found->second;
-      best = i;
-    }
-    if (best == parts.size()) break;
-    parts[best] += parts[best + 1];
-    parts.erase(parts.begin() + static_cast<std::ptrdiff_t>(best) + 1);
+  // A merged pair has the place of its left symbol; at the right one's, there is no token any more.
+  // Places before the first and after the last are not less than the size.
+  struct symbol {
+    std::int32_t token;
+    std::size_t before, after;
+  };
+  std::vector<symbol> symbols;
+  symbols.reserve(word.size());
+  for (std::size_t i = 0; i < word.size(); ++i)
+    symbols.push_back({of_byte_[static_cast<unsigned char>(word[i])], i - 1, i + 1});
+  using candidate = std::pair<std::int32_t, std::size_t>;  // the rank, and the left symbol's place
+  std::priority_queue<candidate, std::vector<candidate>, std::greater<>> queue;
+  auto const propose = [&](std::size_t left) {
+    if (left >= symbols.size() || symbols[left].after >= symbols.size()) return;
+    auto const found =
+        ranks_.find(pair_of(symbols[left].token, symbols[symbols[left].after].token));
+    if (found != ranks_.end()) queue.emplace(found->second, left);
+  };
+  for (std::size_t i = 0; i < symbols.size(); ++i) propose(i);
+  while (!queue.empty()) {
+    auto const [rank, place] = queue.top();
+    queue.pop();
+    merge const& m = merges_[static_cast<std::size_t>(rank)];
+    symbol& left = symbols[place];
+    // One of the two may be part of another pair by now.
+    if (left.token != m.left || left.after >= symbols.size() ||
+        symbols[left.after].token != m.right)
+      continue;
+    symbol& right = symbols[left.after];
+    left.token = m.result;
+    left.after = right.after;
+    if (left.after < symbols.size()) symbols[left.after].before = place;
+    right.token = -1;
+    propose(left.before);
+    propose(place);
   }
-  for (auto const& part : parts) {
-    auto const found = tokens_.find(part);
-    // Bytes that no text of the training had are not in every vocabulary: Hugging Face's tokenizers
-    // leave them out, too.
-    if (found != tokens_.end()) to.push_back(found->second);
-  }
+  // Bytes that no text of the training had are not in every vocabulary: Hugging Face's tokenizers
+  // leave them out, too.
+  for (symbol const& s : symbols)
+    if (s.token >= 0) to.push_back(s.token);
 }
 
 std::string byte_pairs::bytes(std::int32_t token) const {

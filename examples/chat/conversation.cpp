@@ -6,6 +6,8 @@
 #include <utility>
 #include <weft/io/load.hpp>
 
+#include "quoted.hpp"
+
 namespace chat {
 
 namespace {
@@ -32,11 +34,16 @@ std::string name_in_gguf(const std::string& name) {
   return in_file;
 }
 
-const weft::gguf_file& checked(const weft::gguf_file& file) {
+// What can be said of the file without its weights, which take longer to read.
+byte_pairs tokenizer_of(const weft::gguf_file& file, std::size_t vocabulary) {
   if (auto const kind = file.text("general.architecture"); kind != "llama")
-    throw weft::error(file.name() + ": the model's architecture is '" + std::string(kind) +
-                      "', and this program has 'llama', in the size of SmolLM2-135M");
-  return file;
+    throw weft::error(file.name() + ": the model's architecture is " + quoted(kind) +
+                      ", and this program has 'llama', in the size of SmolLM2-135M");
+  byte_pairs tokenizer(file);
+  if (tokenizer.size() != vocabulary)
+    throw weft::error(file.name() + ": the vocabulary has " + std::to_string(tokenizer.size()) +
+                      " tokens, and the model has " + std::to_string(vocabulary));
+  return tokenizer;
 }
 
 // The bytes of a text that are whole characters of UTF-8; an unfinished one at the end is left out.
@@ -54,28 +61,19 @@ std::size_t whole_characters(std::string_view text) {
 
 conversation::conversation(const weft::gguf_file& file, const weights& how, const sampling& options,
                            std::string system)
-    : tokenizer_(checked(file)),
+    : tokenizer_(tokenizer_of(file, model::Vocab::extent)),
       template_(file.text("tokenizer.chat_template")),
       net_(std::filesystem::exists(how.packed)
                ? weft::weights(how.packed)
                : weft::weights(file, {.name_in_file = name_in_gguf}),
            how.precision, how.threads),
       choose_(options) {
-  for (char const* const key : {"tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id"})
-    if (file.contains(key)) ends_.push_back(static_cast<std::int32_t>(file.integer(key)));
-  if (tokenizer_.size() != model::Vocab::extent)
-    throw weft::error(file.name() + ": the vocabulary has " + std::to_string(tokenizer_.size()) +
-                      " tokens, and the model has " + std::to_string(model::Vocab::extent));
   if (!system.empty()) messages_.push_back({"system", std::move(system)});
   if (!how.packed.empty() && !std::filesystem::exists(how.packed))
     weft::save(net_.packed(), how.packed);
 }
 
-bool conversation::is_end(std::int32_t token) const {
-  return std::ranges::find(ends_, token) != ends_.end();
-}
-
-// The logits of the last token.
+// The logits of the last of some tokens.
 std::span<const float> conversation::run(std::span<const std::int32_t> tokens) {
   std::span<const float> logits;
   while (!tokens.empty()) {
@@ -122,7 +120,7 @@ std::string conversation::answer(const std::string& text, std::size_t most,
   auto const begin_answer = clock::now();
   for (; last_.answer < most; ++last_.answer) {
     std::int32_t const token = choose_(logits);
-    if (is_end(token) || is_full()) break;
+    if (tokenizer_.is_end(token) || is_full()) break;
     said += tokenizer_.bytes(token);
     show(whole_characters(said));
     logits = run(std::span(&token, 1));

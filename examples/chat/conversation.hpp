@@ -56,11 +56,9 @@ class conversation {
 
  private:
   std::span<const float> run(std::span<const std::int32_t> tokens);
-  bool is_end(std::int32_t token) const;
 
   byte_pairs tokenizer_;
   chat_template template_;
-  std::vector<std::int32_t> ends_;
   weft::module<model> net_;
   sampler choose_;
   std::vector<message> messages_;

@@ -7,17 +7,22 @@
 #include <chat/sampler.hpp>
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <map>
+#include <random>
 #include <string>
 #include <vector>
 
 #include "support/gguf_builder.hpp"
+#include "support/letter_pairs.hpp"
 #include "support/thrown_by.hpp"
 
 namespace {
 
-using chat::chat_template, weft::testing::gguf_builder, weft::testing::refuses,
-    weft::testing::thrown_by;
+using chat::chat_template, weft::testing::gguf_builder, weft::testing::letter_pairs,
+    weft::testing::refuses, weft::testing::says, weft::testing::thrown_by,
+    weft::testing::vocabulary;
+using ids = std::vector<std::int32_t>;
 
 std::vector<chat::message> const talk{
     {"system", " S\n"}, {"user", "x y"}, {"assistant", "  ok"}, {"user", "z"}};
@@ -30,16 +35,27 @@ void refused(const std::string& text, const std::string& sentence) {
 }
 
 // A vocabulary of the bytes of "hello wrd", of four merges, and of a special token.
-gguf_builder vocabulary() {
-  std::vector<std::string> const pieces{"h", "e",  "l",  "o",    "w",     "r", "d",
-                                        "Ġ", "he", "ll", "hell", "Ġhell", "1", "<|end|>"};
-  std::vector<std::string> const merges{"h e", "l l", "he ll", "Ġ hell"};
-  std::vector<std::int32_t> types(pieces.size(), 1);
-  types.back() = 3;
-  gguf_builder b(0, 5);
-  b.text_value("tokenizer.ggml.model", "gpt2").text_value("tokenizer.ggml.pre", "smollm");
-  b.texts("tokenizer.ggml.tokens", pieces).texts("tokenizer.ggml.merges", merges);
-  return b.integers("tokenizer.ggml.token_type", types);
+vocabulary hello() {
+  return {.pieces = {"h", "e", "l", "o", "w", "r", "d", "Ġ", "he", "ll", "hell", "Ġhell", "1",
+                     "<|end|>"},
+          .merges = {"h e", "l l", "he ll", "Ġ hell"},
+          .types = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 3},
+          .words = "smollm",
+          .end = 13};
+}
+chat::byte_pairs reader_of(const vocabulary& v) {
+  return chat::byte_pairs(weft::gguf_file(v.file().bytes(), "x"));
+}
+// The vocabulary with special tokens after its own.
+vocabulary with_special(vocabulary v, const std::vector<std::string>& pieces) {
+  v.pieces.insert(v.pieces.end(), pieces.begin(), pieces.end());
+  v.types.resize(v.pieces.size(), 3);
+  return v;
+}
+std::string repeated(const std::string& text, std::size_t times) {
+  std::string all;
+  for (std::size_t i = 0; i < times; ++i) all += text;
+  return all;
 }
 
 }  // namespace
@@ -88,17 +104,119 @@ BOOST_AUTO_TEST_CASE(wrong_templates_are_refused) {
 }
 
 BOOST_AUTO_TEST_CASE(merges_are_applied_by_rank_and_special_tokens_stand_for_themselves) {
-  auto b = vocabulary();
-  chat::byte_pairs const pairs(weft::gguf_file(b.bytes(), "x"));
+  auto const pairs = reader_of(hello());
   auto const tokens = [&](std::string_view text) { return pairs.tokens(text); };
-  using list = std::vector<std::int32_t>;
-  BOOST_TEST((tokens("hello hello") == list{10, 3, 11, 3}));
-  BOOST_TEST((tokens("11<|end|>held") == list{12, 12, 13, 8, 2, 6}), "digits are words each");
+  BOOST_TEST((tokens("hello hello") == ids{10, 3, 11, 3}));
+  BOOST_TEST((tokens("11<|end|>held") == ids{12, 12, 13, 8, 2, 6}), "digits are words each");
   BOOST_TEST(tokens("").empty());
+  BOOST_TEST((pairs.tokens_of_plain("<|end|>d") == ids{1, 6, 6}), "'e', 'd' and a 'd'");
   BOOST_TEST(pairs.bytes(11) == " hell");
   BOOST_TEST(pairs.bytes(13) == "");
   BOOST_TEST(pairs.is_special(13));
+  BOOST_TEST((pairs.is_end(13) && !pairs.is_end(12)));
   BOOST_TEST(thrown_by([&] { tokens("\xff"); }) == "the text is not UTF-8");
+}
+
+BOOST_AUTO_TEST_CASE(any_merges_give_the_tokens_of_the_definition) {
+  std::mt19937 random(1);
+  for (int trial = 0; trial < 20; ++trial) {
+    letter_pairs pairs;
+    unsigned const letters = 1 + random() % 8;
+    for (int m = 0; m < 30; ++m) {
+      // Half of the merges are of what earlier ones made.
+      auto const any = [&] {
+        return random() % 2 == 0 ? random() % letters : random() % pairs.size();
+      };
+      std::size_t const left = any(), right = any();
+      if (pairs.piece(left).size() + pairs.piece(right).size() <= 40) pairs.merge(left, right);
+    }
+    auto const reader = reader_of(pairs.file());
+    for (std::size_t size = 1; size <= 100; size += 7) {
+      std::string word;
+      for (std::size_t i = 0; i < size; ++i)
+        word.push_back(static_cast<char>('a' + random() % letters));
+      BOOST_TEST((reader.tokens(word) == pairs.tokens(word)), "trial " << trial << ": " << word);
+    }
+  }
+}
+
+// In quadratic time, it is minutes for most of these.
+BOOST_AUTO_TEST_CASE(long_texts_take_a_time_that_grows_with_their_length,
+                     *boost::unit_test::label("full")) {
+  constexpr std::size_t size = 64000;
+  letter_pairs pairs;
+  pairs.merge(0, 0);
+  for (std::size_t m = pairs.size() - 1; m < 11; ++m) pairs.merge(m, m);
+  auto const merged = reader_of(pairs.file()).tokens(std::string(size, 'a'));
+  BOOST_TEST(merged.size() == size / 16);
+  auto v = with_special(hello(), {"<", "<|x|>"});
+  for (char const* const words : {"gpt-2", "smollm", "llama-bpe", "qwen2"}) {
+    v.words = words;
+    auto const reader = reader_of(v);
+    auto const count = [&](const std::string& text) {
+      return reader.tokens(repeated(text, size)).size();
+    };
+    BOOST_TEST(count("l") == size / 2);
+    BOOST_TEST(count("1") == size);
+    BOOST_TEST(count(" ") == size);
+    BOOST_TEST(count(" \n") == size);
+    BOOST_TEST(count("<|end|>") == size);
+    BOOST_TEST(count("<|end|") == 3 * size);
+    BOOST_TEST(count(" d") == 2 * size);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(of_special_tokens_at_a_place_the_longest_is_taken) {
+  auto const reader =
+      reader_of(with_special(hello(), {"<|e", "<|end|><", "é", "<|end|>", "\xff", "hell"}));
+  BOOST_TEST((reader.tokens("<|e<|end|><|end|>é<|end") == ids{14, 15, 1, 6, 16, 14, 6}),
+             "'|', 'n' and '>' are no tokens");
+  BOOST_TEST((reader.tokens("hhello") == ids{0, 19, 3}), "before any merge");
+}
+
+BOOST_AUTO_TEST_CASE(tokens_without_text_or_twice_in_the_vocabulary_do_no_harm) {
+  auto const reader = reader_of(with_special(hello(), {"", "<|end|>", "", "<|end|>"}));
+  BOOST_TEST((reader.tokens("he<|end|>d") == ids{8, 13, 6}));
+  BOOST_TEST(reader.bytes(14) == "");
+  auto const only = reader_of(with_special({.pieces = {"a"}, .merges = {}}, {""}));
+  BOOST_TEST((only.tokens("aba") == ids{0, 0}));
+  vocabulary twice = hello();
+  twice.pieces[12] = "he";
+  BOOST_TEST((reader_of(twice).tokens("hello") == ids{10, 3}));
+  twice.merges = {"l l", "h e", "h e", "he ll"};
+  BOOST_TEST((reader_of(twice).tokens("hello") == ids{10, 3}));
+}
+
+BOOST_AUTO_TEST_CASE(incomplete_vocabularies_are_refused) {
+  auto const says_of = [](auto change, std::string_view sentence) {
+    vocabulary v = hello();
+    change(v);
+    std::string const said = thrown_by([&] { reader_of(v); });
+    says(said, sentence);
+    BOOST_TEST((said.starts_with("the tokenizer: ") && said.size() < 300), said);
+    BOOST_TEST((said.find('\n') == said.npos), said);
+  };
+  auto const of_merge = [&](const std::string& merge, std::string_view sentence) {
+    says_of([&](vocabulary& v) { v.merges[2] = merge; }, sentence);
+  };
+  for (char const* const line : {"", " ", "hell", "h ", " e", "h e l", "h  e"})
+    of_merge(line, "merge 2, '" + std::string(line) + "', is not two tokens with a blank between");
+  of_merge("h x", "merge 2, 'h x', needs the token 'x', which is not there");
+  of_merge("x e", "needs the token 'x', which is not there");
+  of_merge("h o", "needs the token 'ho', which is not there");
+  of_merge("h " + std::string(100000, '\n'), "merge 2, 'h   ");
+  says_of([](vocabulary& v) { v.types.pop_back(); }, "there are 14 tokens, and the types of 13");
+  says_of([](vocabulary& v) { v.pieces.clear(); }, "there are 0 tokens, and the types of 14");
+  says_of([](vocabulary& v) { v.words = "a\nb"; }, "split as by 'a b', which is not known");
+  for (std::int32_t const end : {14, -1, std::numeric_limits<std::int32_t>::max()})
+    says_of([&](vocabulary& v) { v.end = end; },
+            "eos_token_id is " + std::to_string(end) + ", and there are 14 tokens");
+  gguf_builder no_end(0, 5);
+  no_end.text_value("tokenizer.ggml.model", "gpt2").text_value("tokenizer.ggml.pre", "gpt-2");
+  no_end.texts("tokenizer.ggml.tokens", {"a"}).texts("tokenizer.ggml.merges", {});
+  no_end.integers("tokenizer.ggml.token_type", {1});
+  refuses([&] { chat::byte_pairs(weft::gguf_file(no_end.bytes(), "x")); },
+          "no token ends an answer: there is no tokenizer.ggml.eos_token_id");
 }
 
 BOOST_AUTO_TEST_CASE(other_tokenizers_are_refused) {
