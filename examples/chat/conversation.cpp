@@ -59,6 +59,18 @@ std::size_t whole_characters(std::string_view text) {
 
 }  // namespace
 
+prompt prompt_of(const std::vector<message>& messages, std::string_view done,
+                 const chat_template& form, const byte_pairs& tokenizer) {
+  prompt p{.whole = form.apply(messages, true), .tokens = {}, .goes_on = false};
+  // What the cache has is the beginning of the text, unless the template says earlier turns in
+  // another way now.
+  p.goes_on = p.whole.starts_with(done);
+  p.tokens = tokenizer.tokens(std::string_view(p.whole).substr(p.goes_on ? done.size() : 0));
+  // Without a token there are no logits to choose the next one by.
+  if (p.tokens.empty()) throw weft::error("the chat template makes no token of the message");
+  return p;
+}
+
 conversation::conversation(const weft::gguf_file& file, const weights& how, const sampling& options,
                            std::string system)
     : tokenizer_(tokenizer_of(file, model::Vocab::extent)),
@@ -94,11 +106,7 @@ std::string conversation::answer(const std::string& text, std::size_t most,
   };
   std::vector<message> messages = messages_;
   messages.push_back({"user", text});
-  std::string const whole = template_.apply(messages, true);
-  // What the cache has is the beginning of the text, unless the template says earlier turns in
-  // another way now.
-  bool const goes_on = whole.starts_with(done_);
-  auto const tokens = tokenizer_.tokens(goes_on ? whole.substr(done_.size()) : whole);
+  auto const [whole, tokens, goes_on] = prompt_of(messages, done_, template_, tokenizer_);
   std::size_t const before = goes_on ? tokens_done_ : 0;
   if (before + tokens.size() >= capacity)
     throw weft::error("the conversation would have " + std::to_string(before + tokens.size()) +

@@ -15,6 +15,17 @@
 
 namespace chat {
 
+// What the model reads before it answers the last of some messages.
+struct prompt {
+  std::string whole;                 // the text of the conversation
+  std::vector<std::int32_t> tokens;  // of what is new in it
+  bool goes_on;                      // whether it begins with what the cache has
+};
+// `done` is the text that the cache has. Throws weft::error where the message is not UTF-8, or the
+// template cannot be applied to it or makes no token of it.
+prompt prompt_of(const std::vector<message>& messages, std::string_view done,
+                 const chat_template& form, const byte_pairs& tokenizer);
+
 // SmolLM2-135M-Instruct from its GGUF file.
 class conversation {
   // Rotated pairs are interleaved in GGUF files of Llama's form.
@@ -40,8 +51,8 @@ class conversation {
                std::string system);
 
   // The answer to a message, of at most `most` tokens; `stream` gets its text as it is made, in
-  // whole characters. Throws weft::error where the message is not UTF-8, or the cache has no room
-  // for it; the conversation can then go on with a shorter one.
+  // whole characters. Throws weft::error as prompt_of does, and where the cache has no room for the
+  // message; the conversation can then go on with another one.
   std::string answer(const std::string& text, std::size_t most,
                      const std::function<void(std::string_view)>& stream);
 

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cctype>
+#include <concepts>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <string>
@@ -11,12 +13,19 @@
 #include <utility>
 #include <variant>
 #include <vector>
-#include <weft/run/error.hpp>
+
+#include "quoted.hpp"
 
 namespace chat::jinja {
 
-[[noreturn]] inline void fail(const std::string& what) {
-  throw weft::error("the chat template: " + what);
+// What is wrong with a template, and at which byte of it.
+struct fault {
+  static constexpr std::size_t nowhere = std::string_view::npos;
+  std::string what;
+  std::size_t at;
+};
+[[noreturn]] inline void fail(std::string what, std::size_t at = fault::nowhere) {
+  throw fault{std::move(what), at};
 }
 
 struct value;
@@ -55,8 +64,54 @@ inline bool equal(const value& a, const value& b) {
   return std::holds_alternative<none>(a.of);
 }
 
-using variables = std::map<std::string, value>;
-using expression = std::function<value(const variables&)>;
+// How much a template may still do. A few statements can double a text without end, or loop in
+// loops for years; bytes count as well as steps, so the memory has a bound, too.
+class meter {
+ public:
+  explicit meter(std::size_t steps) : left_(steps) {}
+  void take(std::size_t bytes, std::size_t at) {
+    std::size_t const steps = 1 + bytes / 32;
+    if (steps > left_) fail("it takes too many steps", at);
+    left_ -= steps;
+  }
+
+ private:
+  std::size_t left_;
+};
+
+// The variables of one turn of a loop, or of the whole template. Those around are seen, too.
+class scope {
+ public:
+  explicit scope(meter& steps) : meter_(&steps) {}
+  explicit scope(const scope* around) : around_(around), meter_(around->meter_) {}
+
+  value get(const std::string& name) const {
+    for (scope const* s = this; s != nullptr; s = s->around_)
+      if (auto const found = s->own_.find(name); found != s->own_.end()) return found->second;
+    return {};
+  }
+  void set(const std::string& name, value x) { own_[name] = std::move(x); }
+  void take(std::size_t bytes, std::size_t at = fault::nowhere) const { meter_->take(bytes, at); }
+
+ private:
+  object own_;
+  const scope* around_ = nullptr;
+  meter* meter_;
+};
+
+class expression {
+ public:
+  template <class F>
+  requires(!std::same_as<F, expression>) expression(F f) : compute_(std::move(f)) {}
+  value operator()(const scope& s) const {
+    value x = compute_(s);
+    s.take(x.text() ? x.text()->size() : 0);
+    return x;
+  }
+
+ private:
+  std::function<value(const scope&)> compute_;
+};
 
 inline value attribute(const value& of, const value& key) {
   if (auto const* const o = std::get_if<std::shared_ptr<const object>>(&of.of)) {
@@ -72,28 +127,38 @@ inline value attribute(const value& of, const value& key) {
   return {};
 }
 
-inline std::string trimmed(const std::string& text) {
+inline std::string trimmed(std::string_view text) {
   constexpr std::string_view blanks = " \t\r\n\f\v";
   auto const begin = text.find_first_not_of(blanks);
   if (begin == text.npos) return "";
-  return text.substr(begin, text.find_last_not_of(blanks) + 1 - begin);
+  return std::string(text.substr(begin, text.find_last_not_of(blanks) + 1 - begin));
 }
 
 // Parses expressions of one tag. Each function parses what binds at least as tightly as its name.
 class parser {
  public:
-  explicit parser(std::string_view text) : text_(text) {}
+  // The text is at the byte `at` of the template.
+  parser(std::string_view text, std::size_t at) : text_(text), end_(at + text.size()) { blanks(); }
 
+  // What fails while it is computed is at its begin.
   expression whole() {
+    blanks();
+    std::size_t const begin = at();
     expression e = disjunction();
     end();
-    return e;
+    return [e = std::move(e), begin](const scope& s) {
+      try {
+        return e(s);
+      } catch (fault& f) {
+        if (f.at == fault::nowhere) f.at = begin;
+        throw;
+      }
+    };
   }
-  // The rest after `for NAME in` and the like.
   expression disjunction() {
     expression left = conjunction();
     while (word("or"))
-      left = [l = left, r = conjunction()](const variables& v) {
+      left = [l = std::move(left), r = conjunction()](const scope& v) {
         value x = l(v);
         return x.is_true() ? x : r(v);
       };
@@ -104,7 +169,8 @@ class parser {
     std::size_t n = 0;
     while (n < text_.size() && is_of_name(text_[n])) ++n;
     if (n == 0 || std::isdigit(static_cast<unsigned char>(text_[0])))
-      fail("a name is missing in '" + rest() + "'");
+      wrong("a name is missing before " + rest());
+    named_at_ = at();
     std::string const found(text_.substr(0, n));
     text_.remove_prefix(n);
     return found;
@@ -114,19 +180,23 @@ class parser {
     blanks();
     if (!text_.starts_with(w) || (text_.size() > w.size() && is_of_name(text_[w.size()])))
       return false;
-    text_.remove_prefix(w.size());
+    pass(w.size());
     return true;
   }
   bool sign(std::string_view s) {
     blanks();
     if (!text_.starts_with(s)) return false;
-    text_.remove_prefix(s.size());
+    pass(s.size());
     return true;
   }
   void end() {
     blanks();
-    if (!text_.empty()) fail("'" + rest() + "' is not understood");
+    if (!text_.empty()) wrong(rest() + " is not understood");
   }
+  // The byte of the template that comes next, and a complaint about it.
+  std::size_t at() const { return end_ - text_.size(); }
+  [[noreturn]] void wrong(std::string what) const { fail(std::move(what), at()); }
+  std::string rest() const { return text_.empty() ? "the end of the tag" : quoted(trimmed(text_)); }
 
  private:
   static bool is_of_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
@@ -134,14 +204,23 @@ class parser {
     while (!text_.empty() && std::isspace(static_cast<unsigned char>(text_[0])))
       text_.remove_prefix(1);
   }
-  std::string rest() const { return std::string(text_.substr(0, 60)); }
+  [[noreturn]] void unknown(const char* kind, const std::string& name) const {
+    fail("the " + std::string(kind) + " " + quoted(name) + " is not known", named_at_);
+  }
   void expect(std::string_view s) {
-    if (!sign(s)) fail("'" + std::string(s) + "' is missing before '" + rest() + "'");
+    if (!sign(s)) wrong(quoted(s) + " is missing before " + rest());
+  }
+  // Each sign and each word may be a function that calls another, and calls take stack.
+  void pass(std::size_t size) {
+    constexpr int most = 1000;
+    if (++passed_ > most) wrong("an expression has more than 1000 signs and words");
+    text_.remove_prefix(size);
   }
   // Nested parentheses and nots take stack.
   struct deeper {
-    explicit deeper(int& d) : depth(d) {
-      if (++depth > 100) fail("an expression is nested deeper than 100 levels");
+    explicit deeper(parser& p) : depth(p.depth_) {
+      if (depth == 100) p.wrong("an expression is nested deeper than 100 levels");
+      ++depth;
     }
     ~deeper() { --depth; }
     int& depth;
@@ -150,31 +229,38 @@ class parser {
   expression conjunction() {
     expression left = negation();
     while (word("and"))
-      left = [l = left, r = negation()](const variables& v) {
+      left = [l = std::move(left), r = negation()](const scope& v) {
         value x = l(v);
         return x.is_true() ? r(v) : x;
       };
     return left;
   }
   expression negation() {
-    deeper const here(depth_);
+    deeper const here(*this);
     if (!word("not")) return comparison();
-    return [e = negation()](const variables& v) { return value{!e(v).is_true()}; };
+    return [e = negation()](const scope& v) { return value{!e(v).is_true()}; };
   }
   expression comparison() {
     expression left = sum();
     for (;;) {
       if (sign("==")) {
-        left = [l = left, r = sum()](const variables& v) { return value{equal(l(v), r(v))}; };
+        left = [l = std::move(left), r = sum()](const scope& v) {
+          return value{equal(l(v), r(v))};
+        };
       } else if (sign("!=")) {
-        left = [l = left, r = sum()](const variables& v) { return value{!equal(l(v), r(v))}; };
+        left = [l = std::move(left), r = sum()](const scope& v) {
+          return value{!equal(l(v), r(v))};
+        };
       } else if (word("in")) {
-        left = [l = left, r = sum()](const variables& v) { return value{contains(r(v), l(v))}; };
+        left = [l = std::move(left), r = sum()](const scope& v) {
+          value const part = l(v), whole = r(v);
+          return value{contains(whole, part, v)};
+        };
       } else if (word("is")) {
         bool const negated = word("not");
         std::string const test = name();
-        if (test != "defined" && test != "none") fail("the test '" + test + "' is not known");
-        left = [l = left, test, negated](const variables& v) {
+        if (test != "defined" && test != "none") unknown("test", test);
+        left = [l = std::move(left), test, negated](const scope& v) {
           value const x = l(v);
           bool const holds = test == "none" ? std::holds_alternative<none>(x.of)
                                             : !std::holds_alternative<undefined>(x.of);
@@ -185,8 +271,12 @@ class parser {
       }
     }
   }
-  static bool contains(const value& whole, const value& part) {
-    if (whole.text() && part.text()) return whole.text()->find(*part.text()) != std::string::npos;
+  static bool contains(const value& whole, const value& part, const scope& v) {
+    if (whole.text() && part.text()) {
+      // At each place the part may nearly fit; bytes are compared many at a time.
+      v.take(whole.text()->size() * part.text()->size() / 16);
+      return whole.text()->find(*part.text()) != std::string::npos;
+    }
     if (auto const* const o = std::get_if<std::shared_ptr<const object>>(&whole.of))
       return part.text() && (*o)->contains(*part.text());
     if (auto const* const l = std::get_if<std::shared_ptr<const list>>(&whole.of))
@@ -197,13 +287,18 @@ class parser {
   expression sum() {
     expression left = postfix();
     while (sign("+"))
-      left = [l = left, r = postfix()](const variables& v) {
+      left = [l = std::move(left), r = postfix()](const scope& v) {
         value const a = l(v), b = r(v);
         if (a.text() && b.text()) return value{*a.text() + *b.text()};
-        if (a.integer() && b.integer()) return value{*a.integer() + *b.integer()};
+        if (a.integer() && b.integer()) return value{sum_of(*a.integer(), *b.integer())};
         fail("+ is of two texts or two integers");
       };
     return left;
+  }
+  static std::int64_t sum_of(std::int64_t a, std::int64_t b) {
+    using limits = std::numeric_limits<std::int64_t>;
+    if (b > 0 ? a > limits::max() - b : a < limits::min() - b) fail("a sum is too large");
+    return a + b;
   }
   expression postfix() {
     expression e = primary();
@@ -212,44 +307,43 @@ class parser {
         std::string const key = name();
         if (sign("(")) {  // the methods of texts
           expect(")");
-          if (key != "strip") fail("the method '" + key + "' is not known");
-          e = trim(e);
+          if (key != "strip") unknown("method", key);
+          e = trim(std::move(e));
         } else {
-          e = [o = e, k = value{key}](const variables& v) { return attribute(o(v), k); };
+          e = [o = std::move(e), k = value{key}](const scope& v) { return attribute(o(v), k); };
         }
       } else if (sign("[")) {
-        e = [o = e, k = disjunction()](const variables& v) { return attribute(o(v), k(v)); };
+        e = [o = std::move(e), k = disjunction()](const scope& v) { return attribute(o(v), k(v)); };
         expect("]");
       } else if (sign("|")) {
-        if (std::string const filter = name(); filter != "trim")
-          fail("the filter '" + filter + "' is not known");
-        e = trim(e);
+        if (std::string const filter = name(); filter != "trim") unknown("filter", filter);
+        e = trim(std::move(e));
       } else {
         return e;
       }
     }
   }
   static expression trim(expression of) {
-    return [e = std::move(of)](const variables& v) {
+    return [e = std::move(of)](const scope& v) {
       value const x = e(v);
       if (!x.text()) fail("trim is of a text");
       return value{trimmed(*x.text())};
     };
   }
   expression primary() {
-    deeper const here(depth_);
+    deeper const here(*this);
     blanks();
-    if (text_.empty()) fail("an expression is missing");
+    if (text_.empty()) wrong("an expression is missing");
     if (sign("(")) {
       expression e = disjunction();
       expect(")");
       return e;
     }
-    if (text_[0] == '\'' || text_[0] == '"') return constant(value{quoted()});
+    if (text_[0] == '\'' || text_[0] == '"') return constant(value{literal()});
     bool const negative = sign("-");
     if (!text_.empty() && std::isdigit(static_cast<unsigned char>(text_[0])))
       return constant(value{number() * (negative ? -1 : 1)});
-    if (negative) fail("- is not followed by a number");
+    if (negative) wrong("- is not followed by a number");
     std::string const word = name();
     if (word == "true" || word == "True") return constant(value{true});
     if (word == "false" || word == "False") return constant(value{false});
@@ -258,30 +352,27 @@ class parser {
       expect("(");
       expression e = disjunction();
       expect(")");
-      return [e](const variables& v) -> value {
+      return [e = std::move(e)](const scope& v) -> value {
         value const x = e(v);
         fail(x.text() ? *x.text() : "it raises an exception");
       };
     }
-    return [word](const variables& v) {
-      auto const found = v.find(word);
-      return found == v.end() ? value{} : found->second;
-    };
+    return [word](const scope& v) { return v.get(word); };
   }
   static expression constant(value x) {
-    return [c = std::move(x)](const variables&) { return c; };
+    return [c = std::move(x)](const scope&) { return c; };
   }
   std::int64_t number() {
     std::int64_t n = 0;
     int digits = 0;
     for (; !text_.empty() && std::isdigit(static_cast<unsigned char>(text_[0])); ++digits) {
-      if (digits == 18) fail("a number is too long");
+      if (digits == 18) wrong("a number is too long");
       n = 10 * n + (text_[0] - '0');
       text_.remove_prefix(1);
     }
     return n;
   }
-  std::string quoted() {
+  std::string literal() {
     char const quote = text_[0];
     text_.remove_prefix(1);
     std::string found;
@@ -294,13 +385,15 @@ class parser {
       }
       found.push_back(c);
     }
-    if (text_.empty()) fail("a text has no end");
+    if (text_.empty()) wrong("a text has no end");
     text_.remove_prefix(1);
     return found;
   }
 
   std::string_view text_;
-  int depth_ = 0;
+  std::size_t end_;           // of the text in the template
+  std::size_t named_at_ = 0;  // the begin of the last name
+  int depth_ = 0, passed_ = 0;
 };
 
 }  // namespace chat::jinja

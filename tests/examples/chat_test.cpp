@@ -30,8 +30,12 @@ std::vector<chat::message> const talk{
 std::string applied(const std::string& text, bool add_prompt = true) {
   return chat_template(text).apply(talk, add_prompt);
 }
+// Checks that the template is refused in one line that has the sentence.
 void refused(const std::string& text, const std::string& sentence) {
-  refuses([&] { applied(text); }, sentence);
+  std::string const said = thrown_by([&] { applied(text); });
+  says(said, sentence);
+  BOOST_TEST(said.starts_with("the chat template, line "), said);
+  BOOST_TEST((said.find('\n') == said.npos && said.size() < 300), said);
 }
 
 // A vocabulary of the bytes of "hello wrd", of four merges, and of a special token.
@@ -86,21 +90,77 @@ BOOST_AUTO_TEST_CASE(templates_give_what_jinja_gives) {
   BOOST_TEST(applied("") == "");
 }
 
-BOOST_AUTO_TEST_CASE(wrong_templates_are_refused) {
-  refused("{{ raise_exception('no ' + messages[0].role) }}", "the chat template: no system");
-  refused("{% for m in messages %}", "there is no 'endfor'");
-  refused("{% endif %}", "'endif' is not known");
-  refused("{% macro f() %}", "is not known");
-  refused("{{ 'a }}", "a tag has no end");
-  refused("{{ (1 }}", "')' is missing");
-  refused("{{ 1 2 }}", "'2' is not understood");
-  refused("{{ x | upper }}", "the filter 'upper' is not known");
-  refused("{{ 1 + 'a' }}", "+ is of two texts or two integers");
-  refused("{% for m in 1 %}{% endfor %}", "is over no list");
-  refused("{{ " + std::string(1000, '(') + " }}", "nested deeper than 100 levels");
-  std::string nested;
-  for (int i = 0; i < 100; ++i) nested += "{% if 1 %}";
-  refused(nested, "nested deeper than 50 levels");
+// Each turn has its own variables.
+BOOST_AUTO_TEST_CASE(what_is_set_in_a_turn_of_a_loop_is_not_seen_in_the_next) {
+  BOOST_TEST(applied("{% set x = 0 %}{% for m in messages %}{{ x }}{% set x = x + loop.index %}"
+                     "{{ x }} {% endfor %}{{ x }}") == "01 02 03 04 0");
+  BOOST_TEST(applied("{% for m in messages %}{% if loop.first %}{% set x = 1 %}{% endif %}"
+                     "{{ x is defined }} {% endfor %}") == "True False False False ");
+}
+
+BOOST_AUTO_TEST_CASE(wrong_templates_are_refused_in_one_line_that_says_what_and_where) {
+  refused("{{ raise_exception('no ' + messages[0].role) }}", "line 1, column 4: no system");
+  refused("a{% for m in messages %}\n", "line 1, column 5: there is no 'endfor'");
+  refused("{% if 1 %}{% else %}", "column 4: there is no 'endif'");
+  refused("\n\n {% endif %}", "line 3, column 5: the statement 'endif' is not known");
+  refused("{% for m in messages %}{% else %}{% endfor %}", "the statement 'else' is not known");
+  refused("{% macro f() %}", "the statement 'macro f()' is not known");
+  refused("{% %}", "column 4: a statement is missing");
+  refused("{{ 'a }}", "column 1: a tag has no end");
+  refused("{% set a 1 %}", "'=' is missing before '1'");
+  refused("{% for m messages %}{% endfor %}", "column 10: 'in' is missing before 'messages'");
+  refused("{{ (1 }}", "column 7: ')' is missing before the end of the tag");
+  refused("{{ }}", "an expression is missing");
+  refused("{{ 1 2 }}", "column 6: '2' is not understood");
+  refused("{{ x |  upper }}", "column 9: the filter 'upper' is not known");
+  refused("{{ x.lower() }}", "column 6: the method 'lower' is not known");
+  refused("{{ x is odd }}", "column 9: the test 'odd' is not known");
+  refused("{{ 1 + 'a' }}", "column 4: + is of two texts or two integers");
+  refused("{{ none + none }}", "+ is of two texts or two integers");
+  refused("{{ none | trim }}", "trim is of a text");
+  refused("{{ messages }}", "a list or an object is printed");
+  for (char const* const no_list : {"1", "'a'", "none", "missing", "messages[0]"})
+    refused("{% for m in " + std::string(no_list) + " %}{% endfor %}", "is over no list");
+  refused("{{ raise_exception('a\nb') }}", "a b");
+  refused("{% " + std::string(100000, 'a') + "\n %}", "the statement 'aaa");
+  refused("{{ x | " + repeated("é", 100000) + "}}", "a name is missing before 'éé");
+}
+
+BOOST_AUTO_TEST_CASE(templates_are_bounded_in_depth_and_length) {
+  refused("{{ " + std::string(100000, '(') + " }}", "nested deeper than 100 levels");
+  refused("{{ " + repeated("not ", 100000) + "1 }}", "nested deeper than 100 levels");
+  for (char const* const link : {" + 1", ".a", "[0]", " | trim", " and 1", " or 1", " == 1",
+                                 " is none", " in 1", ".strip()"})
+    refused("{{ 1" + repeated(link, 100000) + " }}", "more than 1000 signs and words");
+  refused(repeated("{% if 1 %}", 100000), "nested deeper than 50 levels");
+  refused(repeated("{% for m in messages %}", 100000), "nested deeper than 50 levels");
+  BOOST_TEST(applied("{% if 0 %}" + repeated("{% elif 0 %}", 100000) + "{% endif %}").empty());
+  BOOST_TEST(applied(repeated("{{ 1 }}", 100000)) == std::string(100000, '1'));
+}
+
+BOOST_AUTO_TEST_CASE(templates_are_bounded_in_time_and_memory) {
+  std::string loops, ends;
+  for (int i = 0; i < 40; ++i) {
+    loops += "{% for m in messages %}";
+    ends += "{% endfor %}";
+  }
+  refused(loops + ends, "it takes too many steps");
+  refused(loops + "{{ 1 }}" + ends, "it takes too many steps");
+  refused("{% set x = 'aaaaaaaa' %}" + repeated("{% set x = x + x %}", 60),
+          "it takes too many steps");
+  refused("{{ 0" + repeated(" + 999999999999999999", 12) + " }}", "a sum is too large");
+  refused("{{ 0" + repeated(" + -999999999999999999", 12) + " }}", "a sum is too large");
+  // A part that nearly fits at every place.
+  std::string const half(100000, 'a');
+  refused("{{ '" + half + "b' in '" + half + half + "' }}", "it takes too many steps");
+  BOOST_TEST(applied("{{ 'b' + 'a' in 'aaba' }}{{ '' in '' }}{{ 'ab' in 'a' }}") ==
+             "TrueTrueFalse");
+  // The bounds grow with the messages.
+  std::vector<chat::message> const long_talk{{"user", std::string(10'000'000, 'x')}};
+  BOOST_TEST(chat_template("{% for m in messages %}{{ '<' + m.content | trim + '>' }}{{ '</think>' "
+                           "in m.content }}{% endfor %}")
+                 .apply(long_talk, true)
+                 .size() == 10'000'007u);
 }
 
 BOOST_AUTO_TEST_CASE(merges_are_applied_by_rank_and_special_tokens_stand_for_themselves) {
@@ -217,6 +277,41 @@ BOOST_AUTO_TEST_CASE(incomplete_vocabularies_are_refused) {
   no_end.integers("tokenizer.ggml.token_type", {1});
   refuses([&] { chat::byte_pairs(weft::gguf_file(no_end.bytes(), "x")); },
           "no token ends an answer: there is no tokenizer.ggml.eos_token_id");
+}
+
+// Without a token to go on from, the model would have no logits.
+BOOST_AUTO_TEST_CASE(templates_that_make_no_token_of_a_message_are_refused) {
+  auto const reader = reader_of(hello());
+  auto const prompt = [&](const std::string& form, std::string_view done = "") {
+    return chat::prompt_of(talk, done, chat_template(form), reader);
+  };
+  for (char const* const form : {"", "{# hello #}", "{{ missing }}", "?", "{% if 0 %}h{% endif %}"})
+    refuses([&] { prompt(form); }, "the chat template makes no token of the message");
+  refuses([&] { prompt("hello", "hello"); }, "makes no token");
+  auto const next = prompt("hello hello", "hello");
+  BOOST_TEST((next.goes_on && next.tokens == ids{11, 3} && next.whole == "hello hello"));
+  auto const other = prompt("hello", "held");
+  BOOST_TEST((!other.goes_on && other.tokens == ids{10, 3}));
+}
+
+// What is wrong with the file is said before its weights are looked for.
+BOOST_AUTO_TEST_CASE(files_of_other_models_are_refused) {
+  vocabulary v = hello();
+  auto const conversation = [&](std::string_view architecture, std::string_view form) {
+    gguf_builder b(0, 8);
+    b.text_value("general.architecture", architecture).text_value("tokenizer.chat_template", form);
+    auto const file = v.file();
+    constexpr std::size_t header = 24;
+    b.raw({reinterpret_cast<const char*>(file.bytes().data()) + header,
+           file.bytes().size() - header});
+    return thrown_by([&] { chat::conversation(weft::gguf_file(b.bytes(), "x"), {}, {}, ""); });
+  };
+  says(conversation("gpt\n2", ""), "x: the model's architecture is 'gpt 2'");
+  says(conversation("llama", ""), "x: the vocabulary has 14 tokens, and the model has 49152");
+  for (std::size_t t = v.pieces.size(); t < 49152; ++t) v.pieces.push_back(std::to_string(t));
+  v.types.resize(v.pieces.size(), 1);
+  BOOST_TEST(conversation("llama", "a\n{{ messages | tojson }}") ==
+             "the chat template, line 2, column 15: the filter 'tojson' is not known");
 }
 
 BOOST_AUTO_TEST_CASE(other_tokenizers_are_refused) {
