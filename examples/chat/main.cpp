@@ -54,11 +54,11 @@ void run(const settings& s) {
       s.choose, s.system);
   double const ready =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  std::string const name(file.contains("general.name") ? file.text("general.name") : s.model);
   bool told = false;
   auto const tell = [&] {
     if (!std::exchange(told, true))
-      std::fprintf(stderr, "%s, ready in %.2f s\n", std::string(file.text("general.name")).c_str(),
-                   ready);
+      std::fprintf(stderr, "%s, ready in %.2f s\n", name.c_str(), ready);
   };
 
   bool const at_terminal = s.text.empty() && ::isatty(0) != 0;

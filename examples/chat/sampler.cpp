@@ -4,10 +4,14 @@
 #include <cmath>
 #include <numeric>
 #include <vector>
+#include <weft/run/error.hpp>
 
 namespace chat {
 
 std::int32_t sampler::operator()(std::span<const float> logits) {
+  // Comparisons with NaN are no order that could be sorted by.
+  if (logits.empty() || !std::ranges::all_of(logits, [](float x) { return std::isfinite(x); }))
+    throw weft::error("the model's logits are no finite numbers");
   auto const most = std::ranges::max_element(logits);
   if (options_.temperature == 0) return static_cast<std::int32_t>(most - logits.begin());
   std::vector<std::int32_t> tokens(logits.size());

@@ -19,6 +19,7 @@ class sampler {
   explicit sampler(const sampling& options) : options_(options), random_(options.seed) {}
 
   // A token, by softmax(logits / temperature) among those that top_k and top_p leave.
+  // Throws weft::error unless there are logits, each of them finite.
   std::int32_t operator()(std::span<const float> logits);
 
  private:

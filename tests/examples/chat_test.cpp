@@ -343,6 +343,15 @@ BOOST_AUTO_TEST_CASE(the_most_likely_tokens_are_chosen_by_their_probabilities) {
   BOOST_TEST((counts({.temperature = 1, .seed = 3}) == counts({.temperature = 1, .seed = 3})));
 }
 
+BOOST_AUTO_TEST_CASE(no_token_is_chosen_by_logits_that_are_not_finite) {
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  for (double const temperature : {0.0, 1.0})
+    for (auto const& logits : std::vector<std::vector<float>>{
+             {}, {1, std::numeric_limits<float>::quiet_NaN()}, {infinity, 1}, {-infinity}})
+      refuses([&] { chat::sampler({.temperature = temperature})(logits); },
+              "the model's logits are no finite numbers");
+}
+
 // The tokens are those that transformers 5.24 chooses in float32 from the same file, by its
 // generate(do_sample=False).
 BOOST_AUTO_TEST_CASE(the_published_weights_answer_as_in_transformers) {
