@@ -5,9 +5,10 @@
 set -eu
 seconds=${1:-60}
 cd -- "$(dirname -- "$0")/../.."
-targets="safetensors gguf parameters arguments texts"
-each=$((seconds / 5))
-[ "$each" -gt 0 ] || { echo "fuzz: at least 5 seconds are needed" >&2; exit 2; }
+targets="safetensors gguf parameters arguments texts tokenizer chat_template"
+readers=$(echo "$targets" | wc -w)
+each=$((seconds / readers))
+[ "$each" -gt 0 ] || { echo "fuzz: at least $readers seconds are needed" >&2; exit 2; }
 
 begin=$(date +%s)
 mkdir -p build-fuzz
@@ -50,5 +51,5 @@ while [ $# -gt 0 ]; do
   shift
   [ $# -eq 0 ] || shift
 done
-echo "fuzz: 5 readers, $executions executions, $crashes failed, $(($(date +%s) - begin)) s of which $built to build"
+echo "fuzz: $readers readers, $executions executions, $crashes failed, $(($(date +%s) - begin)) s of which $built to build"
 exit $status
