@@ -178,6 +178,7 @@ std::vector<instruction_text> instruction_texts(const program& p, const graph_pa
 }
 
 std::string explained_text(const program& p, const graph_parts& g, const model_cost& total) {
+  if (g.fault != model_fault::none) return std::string(sentence_of(g.fault)) + "\n";
   explainer const e(g);
   auto const texts = instruction_texts(p, g);
   auto const costs = instruction_costs(p, g);

@@ -164,6 +164,25 @@ BOOST_AUTO_TEST_CASE(an_unknown_pass_is_refused_by_an_error_that_names_the_passe
       });
 }
 
+struct named_twice {
+  constexpr auto operator()(weft::scope s) const { return s.param<"w", In>() + s.param<"w", In>(); }
+};
+struct not_constexpr {
+  auto operator()(weft::scope s) const { return s.param<"w", In>(); }
+};
+BOOST_AUTO_TEST_CASE(the_program_and_the_graphs_of_a_refused_model_are_the_error_in_it) {
+  std::ostringstream out;
+  weft::explain<named_twice>(out);
+  says(out.str(), "param: two parameters have the same name");
+  out.str("");
+  weft::explain<named_twice, "result">({.after = "simplify"}, out);
+  weft::explain_training<named_twice>({.after = "simplify"}, out);
+  says(out.str(), "in s / \"layers\" / i w\nparam: two parameters");
+  out.str("");
+  weft::explain<not_constexpr>(out);
+  says(out.str(), "model: its operator() is not evaluated while compiling");
+}
+
 struct scaled {
   constexpr auto operator()(weft::scope s) const {
     auto const x = s.input<"x", float, In>();

@@ -1,5 +1,7 @@
 #include "weft/ops/dropout.hpp"
 
+#include <limits>
+
 #include "words.hpp"
 
 using namespace words;
@@ -8,15 +10,18 @@ struct Many : weft::axis<(std::size_t{1} << 33)> {};
 
 static_assert(is<decltype(weft::dropout(x, 0.1)), floats<Batch, Pos, Embed>>);
 
-// A rate outside of [0, 1] or too many elements are not a constant expression.
+// A rate outside of [0, 1], or too many elements, refuse the model.
 template <class Axis>
-constexpr bool drops(double rate) {
+constexpr weft::model_fault fault_of(double rate) {
   weft::graph g;
   floats<Axis> const p{&g, g.emit(weft::make_node(weft::op::input))};
   weft::dropout(p, rate);
-  return true;
+  return g.fault;
 }
-static_assert(is_constant<[] { return drops<Batch>(0.5); }> &&
-              !is_constant<[] { return drops<Batch>(-0.1); }> &&
-              !is_constant<[] { return drops<Batch>(1.1); }>);
-static_assert(!is_constant<[] { return drops<Many>(0.5); }>);
+static_assert(fault_of<Batch>(0) == weft::model_fault::none &&
+              fault_of<Batch>(1) == weft::model_fault::none &&
+              fault_of<Batch>(-0.1) == weft::model_fault::dropout_rate &&
+              fault_of<Batch>(1.1) == weft::model_fault::dropout_rate &&
+              fault_of<Batch>(std::numeric_limits<double>::quiet_NaN()) ==
+                  weft::model_fault::dropout_rate);
+static_assert(fault_of<Many>(0.5) == weft::model_fault::dropout_size);

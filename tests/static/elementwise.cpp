@@ -30,22 +30,26 @@ static_assert(is<decltype(x - 0.5f), floats<Batch, Pos, Embed>>);
 static_assert(is<decltype(x / 2L), floats<Batch, Pos, Embed>>);
 static_assert(is<decltype(1 - i), integers<Batch>> && is<decltype(i * 3), integers<Batch>>);
 
-// A C++ number that the dtype cannot hold is not a constant expression; infinity is one.
+// A C++ number that the dtype cannot hold refuses the model; infinity does not.
 constexpr auto indices = weft::positions<Pos>();
 constexpr auto reals = weft::cast<float>(indices);
-static_assert(is_constant<[] { return reals * 3.4e38; }> &&
-              !is_constant<[] { return reals * 3.5e38; }>);
-static_assert(is_constant<[] { return reals + 1e-45; }> &&
-              !is_constant<[] { return reals + 1e-46; }>);
-static_assert(!is_constant<[] { return -1e300L < reals; }> &&
-              !is_constant<[] { return where(indices == 0, -1e300, reals); }> &&
-              !is_constant<[] { return where(indices == 0, 0, 1e300); }>);
-static_assert(is_constant<[] { return where(indices == 0, reals, -weft::infinity); }> &&
-              is_constant<[] { return maximum(reals, -HUGE_VAL); }>);
-static_assert(is_constant<[] { return indices + 2147483647; }> &&
-              is_constant<[] { return indices + -2147483648L; }> &&
-              !is_constant<[] { return indices + 2147483648; }> &&
-              !is_constant<[] { return where(indices == 0, 4294967295U, 0); }>);
+constexpr weft::model_fault fault_of(const auto& fragment) {
+  weft::graph g;
+  weft::attach(g, fragment);
+  return g.fault;
+}
+template <class... Fragments>
+constexpr bool refuse(weft::model_fault why, const Fragments&... fragments) {
+  return ((fault_of(fragments) == why) && ...);
+}
+static_assert(refuse(weft::model_fault::infinite, reals * 3.5e38, -1e300L < reals,
+                     where(indices == 0, -1e300, reals), where(indices == 0, 0, 1e300)));
+static_assert(refuse(weft::model_fault::zero, reals + 1e-46));
+static_assert(refuse(weft::model_fault::integer, indices + 2147483648,
+                     where(indices == 0, 4294967295U, 0)));
+static_assert(refuse(weft::model_fault::none, reals * 3.4e38, reals + 1e-45,
+                     where(indices == 0, reals, -weft::infinity), maximum(reals, -HUGE_VAL),
+                     indices + 2147483647, indices + -2147483648L));
 
 static_assert(is<decltype(maximum(x, 0)), floats<Batch, Pos, Embed>>);
 static_assert(is<decltype(minimum(i, tokens)), integers<Batch, Pos>>);

@@ -46,9 +46,4 @@ concept is = std::same_as<Result, Expected>;
 template <class Expected, class... Results>
 concept are = (std::same_as<Results, Expected> && ...);
 
-template <auto Function>
-concept is_constant = requires {
-  typename std::bool_constant<(Function(), true)>;
-};
-
 }  // namespace words

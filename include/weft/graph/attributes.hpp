@@ -37,6 +37,11 @@ constexpr auto& constant_value(any_node auto& n) {
   detail::require_kind<op::constant>(n);
   return n.scalar;
 }
+// constant: the model_fault of its value, which no element can have; 0: none.
+constexpr auto& fault_of_value(any_node auto& n) {
+  detail::require_kind<op::constant>(n);
+  return n.start;
+}
 // get_result: the number of the result.
 constexpr auto& result_index(any_node auto& n) {
   detail::require_kind<op::get_result>(n);

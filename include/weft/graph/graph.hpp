@@ -10,6 +10,7 @@
 #include "weft/axes/axis.hpp"
 #include "weft/graph/attributes.hpp"
 #include "weft/graph/initializer.hpp"
+#include "weft/graph/model_fault.hpp"
 #include "weft/graph/node.hpp"
 #include "weft/graph/op.hpp"
 #include "weft/graph/ops.hpp"
@@ -61,16 +62,6 @@ struct region {
   const axis_info* axis;   // the scanned axis
   const axis_info* steps;  // its alias for values that a pass collects over all steps
   bool backwards;          // from the last index to the first
-};
-
-// Errors in a model that its types cannot show; tracing finds them.
-enum class model_fault : std::uint8_t {
-  none,
-  two_parameters,
-  shared_parameter,
-  two_inputs,
-  two_states,
-  two_results
 };
 
 struct graph {
@@ -143,6 +134,12 @@ constexpr void graph::refuse(model_fault why, std::string_view about) {
 constexpr graph rejected_graph() {
   graph g;
   g.rejected = true;
+  return g;
+}
+// The same with the error that is to be reported.
+constexpr graph refused_graph(model_fault why, std::string_view about = "") {
+  graph g;
+  g.refuse(why, about);
   return g;
 }
 

@@ -15,15 +15,6 @@ namespace weft {
 inline void the_model_has_more_states_than_max_states() {
   throw std::length_error("scope: the model has more states than max_states");
 }
-inline void update_is_of_a_state() {
-  throw std::length_error("scope: update is of a state, as s.state<...>() gives it");
-}
-inline void a_state_is_updated_twice() {
-  throw std::length_error("scope: a state is updated twice");
-}
-inline void the_name_of_a_parameter_is_longer_than_max_path() {
-  throw std::length_error("scope: the name of a parameter is longer than max_path");
-}
 
 namespace detail {
 
@@ -183,7 +174,7 @@ class scope {
   // Runs of module<Model, Results...> update only the states that the results depend on.
   template <class T, class S>
   constexpr void update(tensor<T, S> state, tensor<T, S> value) const {
-    if (g_->nodes[state.id].kind != op::state) update_is_of_a_state();
+    if (g_->nodes[state.id].kind != op::state) return g_->refuse(model_fault::no_state, "");
     output o{};
     o.kind = role::update;
     o.leaf = g_->nodes[state.id].leaf;
@@ -191,7 +182,7 @@ class scope {
     o.node = value.id;
     for (int i = 0; i < g_->output_count; ++i)
       if (g_->outputs[i].kind == role::update && g_->outputs[i].leaf == o.leaf)
-        a_state_is_updated_twice();
+        return g_->refuse(model_fault::two_updates, g_->name(o.name));
     g_->outputs[g_->output_count++] = o;
   }
   template <class T, class S, class U, class R>
@@ -209,7 +200,7 @@ class scope {
  private:
   constexpr void append(std::string_view part) {
     if (size_ + static_cast<int>(part.size()) > max_path)
-      the_name_of_a_parameter_is_longer_than_max_path();
+      return g_->refuse(model_fault::long_name, path());
     for (char const c : part) path_[size_++] = c;
   }
   template <class T, class S>

@@ -5,7 +5,6 @@
 #include <cmath>  // whose functions a tensor refuses with a sentence
 #include <concepts>
 #include <cstdint>
-#include <stdexcept>
 #include <type_traits>
 
 #include "weft/axes/fixed_string.hpp"
@@ -129,16 +128,11 @@ constexpr axis_list axes_of(shape<Axes...>) {
   return {static_cast<std::int8_t>(sizeof...(Axes)), {&info_of<Axes>...}};
 }
 
-// Not constexpr: where constant evaluation reaches it, the compiler prints its name as the error.
-inline void a_tensor_of_a_scans_body_is_used_outside_of_it() {
-  throw std::invalid_argument("scan: a tensor of its body is used outside of it");
-}
-
 // The id of x in g; the nodes of a fragment are copied into g.
 template <class T, class S>
 constexpr int attach(graph& g, tensor<T, S> x) {
   int const region = g.nodes[x.id].region;
-  if (region != 0 && region != g.open_region) a_tensor_of_a_scans_body_is_used_outside_of_it();
+  if (region != 0 && region != g.open_region) g.refuse(model_fault::out_of_body, "");
   return x.id;
 }
 template <class T, class S, int Size>
@@ -147,6 +141,8 @@ constexpr int attach(graph& g, const fragment<T, S, Size>& x) {
   int last = 0;
   for (node n : x.nodes) {
     for (int i = 0; i < n.operands; ++i) n.operand[i] += first;
+    if (n.kind == op::constant && fault_of_value(n) != 0)
+      g.refuse(static_cast<model_fault>(fault_of_value(n)), "");
     last = g.emit(n);
   }
   return last;

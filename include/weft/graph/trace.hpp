@@ -10,6 +10,7 @@
 #include <boost/hana/tuple.hpp>
 #include <concepts>
 #include <stdexcept>
+#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -152,24 +153,13 @@ concept model_like = (detail::has_const_call_operator_with_a_scope<Model> &&
 template <model_like Model>
 using results_of = typename detail::results_of_model<Model>::type;
 
-// Not constexpr: where constant evaluation reaches one, the compiler prints its name as the error.
-inline void two_parameters_have_the_same_name() {
-  throw std::invalid_argument("scope: two parameters have the same name");
-}
-inline void a_shared_parameter_is_declared_with_other_axes() {
-  throw std::invalid_argument("scope: a shared parameter is declared with other axes");
-}
-inline void two_inputs_have_the_same_name() {
-  throw std::invalid_argument("scope: two inputs have the same name");
-}
-inline void two_states_have_the_same_name() {
-  throw std::invalid_argument("scope: two states have the same name");
-}
-inline void two_results_have_the_same_name() {
-  throw std::invalid_argument("results: two have the same name");
-}
-
 namespace detail {
+
+// Not constexpr: where constant evaluation reaches it, the compiler prints its name as the error.
+template <model_fault Why>
+void refuse_the_model() {
+  throw std::invalid_argument(std::string(sentence_of(Why)));
+}
 
 // The graph of a model; of a refused one, an empty graph with the error that is to be reported.
 template <model_like Model>
@@ -182,29 +172,49 @@ constexpr graph trace_unchecked() {
     auto const r = Model{}(scope(g));
     int const updates = g.output_count;
     hana::for_each(to_results(r).items, [&](const auto& item) { add_result(g, item); });
-    if (g.rejected) {
-      graph none;
-      none.refuse(g.fault, g.name(g.fault_name));
-      return none;
-    }
+    if (g.rejected) return refused_graph(g.fault, g.name(g.fault_name));
     std::rotate(g.outputs, g.outputs + updates, g.outputs + g.output_count);
     derive_lengths(g);
     return g;
   }
 }
 
+// Whether tracing is a constant expression. Asking costs nothing: g++ remembers what a constant
+// call gave. Clang does not, but evaluates the initializer of a variable of deduced type once, and
+// says by __builtin_constant_p whether it was constant, as it folds variables that are const alone.
+#if defined(__clang__)
+template <class Model>
+inline const auto traced_once = trace_unchecked<Model>();
+#else
+template <class Model>
+concept is_traced_as_constant = requires {
+  typename std::bool_constant<(trace_unchecked<Model>().count >= 0)>;
+};
+#endif
+
+// The graph of a model; where it is not a constant, an empty one that says so.
+template <model_like Model>
+constexpr graph trace_if_constant() {
+#if defined(__clang__)
+  return __builtin_constant_p(traced_once<Model>.count) ? traced_once<Model>
+                                                        : refused_graph(model_fault::not_evaluated);
+#else
+  if constexpr (is_traced_as_constant<Model>) return trace_unchecked<Model>();
+  return refused_graph(model_fault::not_evaluated);
+#endif
+}
+
 }  // namespace detail
 
-// The graph of a model, with all its results, followed by the updates of its states. Equal names,
-// or a shared parameter declared with other axes, are errors.
+// The graph of a model, with all its results, followed by the updates of its states. What
+// WEFT_MODEL_FAULTS lists is an error: std::invalid_argument, if it is not evaluated as a constant.
 template <model_like Model>
 constexpr graph trace() {
   graph g = detail::trace_unchecked<Model>();
-  if (g.fault == model_fault::two_parameters) two_parameters_have_the_same_name();
-  if (g.fault == model_fault::shared_parameter) a_shared_parameter_is_declared_with_other_axes();
-  if (g.fault == model_fault::two_inputs) two_inputs_have_the_same_name();
-  if (g.fault == model_fault::two_states) two_states_have_the_same_name();
-  if (g.fault == model_fault::two_results) two_results_have_the_same_name();
+#define WEFT_FAULT(why, sentence) \
+  if (g.fault == model_fault::why) detail::refuse_the_model<model_fault::why>();
+  WEFT_MODEL_FAULTS
+#undef WEFT_FAULT
   return g;
 }
 

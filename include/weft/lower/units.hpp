@@ -12,7 +12,7 @@ namespace weft {
 // The graph of a model with all its results, as traced, before any pass.
 template <model_like Model>
 struct traced {
-  static constexpr graph make() { return detail::trace_unchecked<Model>(); }
+  static constexpr graph make() { return detail::trace_if_constant<Model>(); }
 };
 template <model_like Model>
 inline constexpr auto traced_graph = compact<traced<Model>>();
@@ -47,6 +47,12 @@ template <class Model, fixed_string... Results>
 constexpr bool nothing_to_run() {
   return traced_graph<Model>.rejected || !has_results<Model, Results...>();
 }
+// The empty graph of such a unit, which keeps the error in the model.
+template <class Model>
+constexpr graph nothing() {
+  return refused_graph(traced_graph<Model>.fault,
+                       traced_graph<Model>.name(traced_graph<Model>.fault_name));
+}
 template <class Model, fixed_string Loss>
 constexpr bool nothing_to_train() {
   return traced_graph<Model>.rejected || fault_of_loss<Model, Loss>() != loss_fault::none;
@@ -64,7 +70,7 @@ struct inference {
                       inference_passes, pass);
   }
   static constexpr graph make() {
-    return detail::nothing_to_run<Model, Results...>() ? rejected_graph() : after();
+    return detail::nothing_to_run<Model, Results...>() ? detail::nothing<Model>() : after();
   }
   static constexpr auto g = compact<inference>();
 };
@@ -78,7 +84,7 @@ struct sampling {
                       sampling_passes, pass);
   }
   static constexpr graph make() {
-    return detail::nothing_to_run<Model, Results...>() ? rejected_graph() : after();
+    return detail::nothing_to_run<Model, Results...>() ? detail::nothing<Model>() : after();
   }
   static constexpr auto g = compact<sampling>();
 };
@@ -92,7 +98,7 @@ struct training {
                       pass);
   }
   static constexpr graph make() {
-    return detail::nothing_to_train<Model, Loss>() ? rejected_graph() : after();
+    return detail::nothing_to_train<Model, Loss>() ? detail::nothing<Model>() : after();
   }
   static constexpr auto g = compact<training>();
 };

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <stdexcept>
 
 #include "weft/graph/random.hpp"
 #include "weft/graph/reject.hpp"
@@ -10,14 +9,6 @@
 #include "weft/ops/elementwise.hpp"
 
 namespace weft {
-
-// The compiler prints these functions' names where constant evaluation reaches them.
-inline void the_rate_of_a_dropout_is_not_between_0_and_1() {
-  throw std::domain_error("dropout: the rate is not between 0 and 1");
-}
-inline void a_dropout_has_more_than_2_to_the_32_elements() {
-  throw std::length_error("dropout: the operand has more than 2^32 elements");
-}
 
 namespace detail {
 
@@ -45,8 +36,11 @@ constexpr rule rule_of_dropout() {
 // scanned operand. Dropout of attention weights is fused into the attention operation.
 template <class S>
 constexpr tensor<float, S> dropout(const tensor<float, S>& x, double rate) {
-  if (!(rate >= 0 && rate <= 1)) the_rate_of_a_dropout_is_not_between_0_and_1();
-  if (S::extent > std::uint64_t{1} << 32) a_dropout_has_more_than_2_to_the_32_elements();
+  if (!(rate >= 0 && rate <= 1)) {
+    x.g->refuse(model_fault::dropout_rate, "");
+    rate = 0;
+  }
+  if (S::extent > std::uint64_t{1} << 32) x.g->refuse(model_fault::dropout_size, "");
   node n = make_node(op::element_ids);
   dropout_rate(n) = drop_threshold(rate) * 0x1p-24;
   for (int i = 0; i < x.g->count; ++i) rng_stream(n) += x.g->nodes[i].kind == op::dropout;

@@ -7,7 +7,6 @@
 #include <concepts>
 #include <cstdint>
 #include <limits>
-#include <stdexcept>
 #include <utility>
 
 #include "weft/graph/reject.hpp"
@@ -15,14 +14,6 @@
 #include "weft/ops/sources.hpp"
 
 namespace weft {
-
-// The compiler prints these functions' names where constant evaluation reaches them.
-inline void this_number_is_infinite_as_float() {
-  throw std::out_of_range("a number is infinite as float");
-}
-inline void this_number_is_zero_as_float() {
-  throw std::out_of_range("a number is zero as float");
-}
 
 namespace detail {
 
@@ -73,12 +64,21 @@ inline constexpr int operands_rank = united_rank<operand_axes_t<L>, operand_axes
 
 // A finite scalar that overflows to infinity, or one that underflows to 0, as float is an error.
 template <std::floating_point N>
-constexpr void check_as_float(N value) {
+constexpr model_fault fault_as_float(N value) {
   using float_limits = std::numeric_limits<float>;
   N const size = value < 0 ? -value : value;
   if (size > N{float_limits::max()} && size <= std::numeric_limits<N>::max())
-    this_number_is_infinite_as_float();
-  if (size > 0 && size <= N{float_limits::denorm_min()} / 2) this_number_is_zero_as_float();
+    return model_fault::infinite;
+  bool const is_lost = size > 0 && size <= N{float_limits::denorm_min()} / 2;
+  return is_lost ? model_fault::zero : model_fault::none;
+}
+
+// The constant `value`, in a model that is refused if there is a fault.
+template <class T>
+constexpr auto constant_unless(model_fault why, T value) {
+  auto c = constant(value);
+  fault_of_value(c.nodes[0]) = static_cast<std::int64_t>(why);
+  return c;
 }
 
 // A scalar operand becomes a constant of the expression's dtype.
@@ -88,10 +88,11 @@ constexpr const X& lift(const X& x) {
 }
 template <class Like, number N>
 constexpr auto lift(N value) {
+  model_fault why = model_fault::none;
   if constexpr (std::same_as<Like, std::int32_t>)
-    if (!std::in_range<std::int32_t>(value)) this_number_does_not_fit_into_int32();
-  if constexpr (std::floating_point<N> && !std::same_as<N, float>) check_as_float(value);
-  return constant(static_cast<Like>(value));
+    if (!std::in_range<std::int32_t>(value)) why = model_fault::integer;
+  if constexpr (std::floating_point<N> && !std::same_as<N, float>) why = fault_as_float(value);
+  return constant_unless(why, why == model_fault::none ? static_cast<Like>(value) : Like{});
 }
 template <class L, class R>
 struct common_element {

@@ -1,7 +1,6 @@
 // Recurrence along an axis, as jax.lax.scan.
 #pragma once
 
-#include <stdexcept>
 #include <tuple>
 #include <type_traits>
 
@@ -9,11 +8,6 @@
 #include "weft/graph/tensor.hpp"
 
 namespace weft {
-
-// The compiler prints this function's name where constant evaluation reaches it.
-inline void a_scan_stands_in_the_body_of_another() {
-  throw std::invalid_argument("scan: a scan stands in the body of another");
-}
 
 // The direction of a scan along its axis: from the first element to the last, or back.
 enum class direction : bool { forwards, backwards };
@@ -294,7 +288,7 @@ constexpr auto make_scan(const std::tuple<Xs...>& initial, const std::tuple<Ys..
                          const Body& body) {
   auto const in_graph_of = [](const auto&... xs) -> graph& { return *graph_of_any(xs...); };
   graph& g = std::apply(in_graph_of, std::tuple_cat(initial, operands));
-  if (g.open_region != 0) a_scan_stands_in_the_body_of_another();
+  if (g.open_region != 0) g.refuse(model_fault::nested_scan, info_of<A>.name);
   std::int16_t const region = g.add_region({&info_of<A>, &steps_of<A>, D == direction::backwards});
   // Braced initialisers, unlike a call's arguments, are evaluated from left to right.
   auto const carries = std::apply(

@@ -99,6 +99,8 @@ constexpr void write_graph(Out& out, const graph_parts& g) {
   auto const name = [&](name_ref r) {
     return std::string_view(g.text.first + r.begin, static_cast<std::size_t>(r.size));
   };
+  if (g.fault != model_fault::none)
+    out << sentence_of(g.fault) << " " << name(g.fault_name) << "\n";
   for (int i = 0; i < static_cast<int>(g.nodes.size()); ++i) {
     node const& n = g.nodes[i];
     out << "%", write_integer(out, i);

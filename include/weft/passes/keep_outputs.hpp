@@ -49,6 +49,7 @@ constexpr void add_updates(graph& h, const graph& g) {
 // g with only the named results, the updates of the states that they depend on, and the inputs that
 // these use; with all results and updates where no name is given. Every name must be a result's.
 constexpr graph keep_outputs(const graph& g, array_view<std::string_view> names) {
+  if (g.rejected) return g;
   if (names.size() == 0) return eliminate_dead_code_and_inputs(g);
   graph h = g;
   h.output_count = 0;

@@ -109,7 +109,7 @@ constexpr graph run_passes(const graph& g, array_view<pass> pipeline, std::strin
     while (count > 0 && pipeline[count - 1].name != last) --count;
     if (count == 0) there_is_no_such_pass();
   }
-  return detail::run_first_passes(g, pipeline, count);
+  return g.rejected ? g : detail::run_first_passes(g, pipeline, count);
 }
 template <std::size_t N>
 constexpr graph run_passes(const graph& g, const pass (&pipeline)[N], std::string_view last = {}) {

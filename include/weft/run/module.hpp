@@ -340,7 +340,7 @@ class module : public detail::runnable<Model, inference<Model, Results...>> {
 template <model_like Model, fixed_string... Results>
 requires(detail::ill_formed<Model, Results...>()) class module<Model, Results...>
     : public detail::runnable<Model, inference<Model, Results...>> {
-  WEFT_REJECT_MODELS(Model, (class... Args), explicit module(const Args&...){})
+  WEFT_REJECT_MODELS((class... Args), explicit module(const Args&...){})
   WEFT_REJECT_RESULTS("module: the model has no result of this name", Model,
                       explicit module(const Args&...){})
 };
@@ -376,7 +376,7 @@ requires(detail::ill_formed<Model, Results...>()) class monte_carlo<Model, Resul
   void draw_from(std::uint64_t, std::uint64_t) noexcept {}
 
  private:
-  WEFT_REJECT_MODELS(Model, (class... Args), explicit monte_carlo(const Args&...){})
+  WEFT_REJECT_MODELS((class... Args), explicit monte_carlo(const Args&...){})
   WEFT_REJECT_RESULTS("monte_carlo: the model has no result of this name", Model,
                       explicit monte_carlo(const Args&...){})
 };

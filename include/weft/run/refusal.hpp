@@ -65,6 +65,17 @@ struct describe_fault {
 template <class Model>
 using name_at_fault = spelled_t<text_of<describe_fault<Model>>()>;
 
+// The sentence of an error in a model, for g++.
+template <class Model>
+struct describe_sentence {
+  static constexpr message make() {
+    message m;
+    return m << sentence_of(traced_graph<Model>.fault);
+  }
+};
+template <class Model>
+using sentence_of_fault = spelled_t<text_of<describe_sentence<Model>>()>;
+
 // The first of the requested results that the model does not have.
 template <class...>
 struct missing_result {};
@@ -94,29 +105,28 @@ constexpr bool is_trainable() {
 
 }  // namespace detail
 
-// Declares, for each way in which a model's names can clash, a constructor that reports it.
-#define WEFT_REJECT_MODELS(Model, parameters, ...)                                                 \
-  WEFT_REJECT_CALL(                                                                                \
-      "param: two parameters have the same name; give each a name, or each layer a scope, of its " \
-      "own",                                                                                       \
-      (::weft::detail::name_at_fault<Model>), parameters,                                          \
-      (::weft::traced_graph<Model>.fault == ::weft::model_fault::two_parameters), __VA_ARGS__)     \
-  WEFT_REJECT_CALL("param: a shared parameter is declared with other axes",                        \
-                   (::weft::detail::name_at_fault<Model>), parameters,                             \
-                   (::weft::traced_graph<Model>.fault == ::weft::model_fault::shared_parameter),   \
-                   __VA_ARGS__)                                                                    \
-  WEFT_REJECT_CALL(                                                                                \
-      "input: two inputs have the same name", (::weft::detail::name_at_fault<Model>), parameters,  \
-      (::weft::traced_graph<Model>.fault == ::weft::model_fault::two_inputs), __VA_ARGS__)         \
-  WEFT_REJECT_CALL(                                                                                \
-      "state: two states have the same name", (::weft::detail::name_at_fault<Model>), parameters,  \
-      (::weft::traced_graph<Model>.fault == ::weft::model_fault::two_states), __VA_ARGS__)         \
-  WEFT_REJECT_CALL(                                                                                \
-      "results: two have the same name", (::weft::detail::name_at_fault<Model>), parameters,       \
-      (::weft::traced_graph<Model>.fault == ::weft::model_fault::two_results), __VA_ARGS__)
+// Declares the constructor that reports the error in a model.
+#if defined(__clang__)
+#define WEFT_FAULT(why, sentence)                                                                  \
+  __attribute__((diagnose_if(                                                                      \
+      sizeof(this) > 0 && ::weft::traced_graph<Model>.fault == ::weft::model_fault::why, sentence, \
+      "error")))
+#define WEFT_REJECT_MODELS(parameters, ...)                                        \
+ public:                                                                           \
+  template <WEFT_BARE parameters,                                                  \
+            class Because = ::weft::because<::weft::detail::name_at_fault<Model>>> \
+  requires(::weft::traced_graph<Model>.fault != ::weft::model_fault::none)         \
+      WEFT_QUIET_BEGIN WEFT_MODEL_FAULTS WEFT_QUIET_END __VA_ARGS__ private:
+#else
+#define WEFT_REJECT_MODELS(parameters, ...)                                           \
+  template <WEFT_BARE parameters,                                                     \
+            class Because = ::weft::because<::weft::detail::sentence_of_fault<Model>, \
+                                            ::weft::detail::name_at_fault<Model>>>    \
+  requires(::weft::traced_graph<Model>.fault != ::weft::model_fault::none) __VA_ARGS__
+#endif
 // The same for a class that trains, and for each way in which Loss can be no loss of the model.
 #define WEFT_REJECT_LOSSES(Model, Loss, ...)                                                      \
-  WEFT_REJECT_MODELS(Model, (int = 0), __VA_ARGS__)                                               \
+  WEFT_REJECT_MODELS((int = 0), __VA_ARGS__)                                                      \
   WEFT_REJECT_CALL("trainer: the model has no result with the name of the loss",                  \
                    (::weft::detail::missing_result<                                               \
                        ::weft::detail::spelled_t<Loss>,                                           \

@@ -16,7 +16,7 @@ def sentences_of(text):
     """The sentences of a header: of one rule, and of a list of rules as (rule, "sentence"), in a
     macro as (rule, name "sentence")."""
     text = re.sub(r" *\\\n", "\n", text)  # lines of a macro
-    text = re.sub(r"WEFT_\w+\(sentence", "", text)  # the definition of a macro
+    text = re.sub(r"WEFT_\w+\((sentence|fault)\b", "", text)  # the definition of a macro
     for use in REJECTION.finditer(text):
         yield re.compile(STRINGS + r",|").match(text, use.end())[1]
     yield from re.findall(rf"\([a-z_]+,\s*(?:name\s*)?{STRINGS}\)", text)

@@ -1,11 +1,11 @@
 // The frequencies of sinusoidal and rotary encodings, in radians per position.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <numbers>
-#include <stdexcept>
 
 #include "weft/graph/scope.hpp"
 #include "weft/ops/arithmetic.hpp"
@@ -15,17 +15,18 @@
 
 namespace weft::nn {
 
-// The compiler prints this function's name where constant evaluation reaches it.
-inline void a_base_factor_or_length_of_frequencies_is_not_positive() {
-  throw std::domain_error("frequencies: a base, a factor or a length is not positive");
-}
-
 namespace detail {
 
-// ln x for finite x > 0 to within 1e-15, while compiling, as std::log is not constexpr everywhere.
+// A base, a factor and a length are finite and positive; else the model is refused.
+constexpr model_fault fault_of_frequencies(std::same_as<double> auto... numbers) {
+  bool const are_positive = ((numbers > 0 && numbers <= std::numeric_limits<double>::max()) && ...);
+  return are_positive ? model_fault::none : model_fault::frequencies;
+}
+
+// ln x for finite x > 0 to within 1e-15, while compiling, as std::log is not constexpr everywhere;
+// 0 for another x, whose model is refused.
 constexpr double natural_logarithm(double x) {
-  if (!(x > 0 && x <= std::numeric_limits<double>::max()))
-    a_base_factor_or_length_of_frequencies_is_not_positive();
+  if (fault_of_frequencies(x) != model_fault::none) return 0;
   double sum = 0;
   for (; x > 1.5; x /= 2) sum += std::numbers::ln2;
   for (; x < 0.75; x *= 2) sum -= std::numbers::ln2;
@@ -59,14 +60,15 @@ struct one_member : axis<1> {};
 // exp(-rate j) for j = 0, 1, … along Freq, as accurate as exp. The rate is the sum of a number of
 // 12 bits, whose products with j < 4096 are exact, and of a remainder whose products are small.
 template <axis_like Freq>
-constexpr auto powers_of_exp(double rate) {
+constexpr auto powers_of_exp(double rate, model_fault why = model_fault::none) {
   double const size = rate < 0 ? -rate : rate;
   double unit = 1;
   while (size / unit >= 4096) unit *= 2;
   while (size > 0 && size / unit < 2048) unit /= 2;
   double const leading = static_cast<int>(rate / unit) * unit;
   auto const j = cast<float>(positions<Freq>());
-  return exp(j * -leading) * exp(j * (leading - rate));
+  auto const rounded = weft::detail::constant_unless(why, static_cast<float>(-leading));
+  return exp(j * rounded) * exp(j * (leading - rate));
 }
 
 }  // namespace detail
@@ -75,7 +77,8 @@ constexpr auto powers_of_exp(double rate) {
 // 3.5).
 template <axis_like Freq>
 constexpr auto geometric_frequencies(double size, double base = 10000) {
-  return detail::powers_of_exp<Freq>(2 / size * detail::natural_logarithm(base));
+  return detail::powers_of_exp<Freq>(2 / size * detail::natural_logarithm(base),
+                                     detail::fault_of_frequencies(base));
 }
 
 // The same as the initial value of a parameter frequency [Freq], which is trained through sine and

@@ -137,11 +137,24 @@ constexpr auto yarn_frequencies(const P& plain, const rotary_options& o) {
   return slower * (kept * -1 + 1.0f) + plain * kept;
 }
 
+// Whether each number that the scaling uses is positive.
+constexpr model_fault fault_of_rotary(const rotary_options& o) {
+  using enum rotary_scaling::kind;
+  rotary_scaling const& by = o.scaling;
+  bool const has_length = by.what == dynamic || by.what == yarn || by.what == llama3;
+  bool const has_turns = by.what == yarn;
+  return fault_of_frequencies(o.base, by.factor, has_length ? by.trained : 1,
+                              has_turns ? by.slow : 1, has_turns ? by.fast : 1);
+}
+
 // The frequencies [Freq] of a rotation of 2 × Freq elements by positions `at`, in x's graph.
 template <class Freq, class X, class T>
 constexpr tensor<float, shape<Freq>> rotary_frequencies(const X& x, const T& at,
-                                                        const rotary_options& o) {
+                                                        const rotary_options& given) {
   constexpr double size = 2 * static_cast<double>(Freq::extent);
+  model_fault const why = fault_of_rotary(given);
+  if (why != model_fault::none) x.g->refuse(why, "");
+  rotary_options const& o = why == model_fault::none ? given : rotary_options{};
   rotary_scaling const& by = o.scaling;
   auto plain = attach_to(x, geometric_frequencies<Freq>(size, o.base));
   if (o.share < 1) {
@@ -337,9 +350,12 @@ struct long_rotary : encoding {
   }
 
  private:
+  constexpr model_fault fault_of_trained() const {
+    return weft::nn::detail::fault_of_frequencies(options.factor, options.trained - 1);
+  }
   constexpr double magnitude() const {
     if (options.attention_factor) return *options.attention_factor;
-    if (options.factor <= 1) return 1;
+    if (options.factor <= 1 || fault_of_trained() != model_fault::none) return 1;
     return weft::nn::detail::square_root(1 +
                                          weft::nn::detail::natural_logarithm(options.factor) /
                                              weft::nn::detail::natural_logarithm(options.trained));
@@ -349,6 +365,8 @@ struct long_rotary : encoding {
     constexpr std::size_t size = Size == 0 ? HeadDim::extent : Size;
     static_assert(size % 2 == 0, "nn::position::long_rotary: elements are rotated in pairs");
     using Freq = weft::nn::detail::pair_of<size>;
+    model_fault const why = fault_of_trained();
+    if (why != model_fault::none) x.g->refuse(why, "");
     auto const shared = s.shared();
     auto const longer = shared.template param<"long_factor", Freq>(init::ones());
     auto const shorter = shared.template param<"short_factor", Freq>(init::ones());

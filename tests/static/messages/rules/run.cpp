@@ -72,7 +72,7 @@ struct losses {
 
 void wrong(const weft::parameters<losses>& parameters) {
   // error: param: two parameters have the same name; give each a name, or each layer a scope, of
-  // its own
+  // its own, as in s / "layers" / i
   weft::module<two_parameters> parameter_twice;
   // error: param: a shared parameter is declared with other axes
   weft::trainer<shared_with_other_axes> shared;

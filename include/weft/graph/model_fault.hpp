@@ -1,0 +1,58 @@
+// Errors in a model that its types cannot show: tracing finds them, and the user's line that takes
+// the model says them in a sentence.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace weft {
+
+// WEFT_FAULT(fault, "sentence") for each. What it is about, such as a name, is printed beside it.
+#define WEFT_MODEL_FAULTS                                                                          \
+  WEFT_FAULT(not_evaluated,                                                                        \
+             "model: its operator() is not evaluated while compiling; declare it constexpr, and "  \
+             "call only what is constexpr; constexpr auto g = weft::trace<Model>() says what "     \
+             "stops it")                                                                           \
+  WEFT_FAULT(two_parameters,                                                                       \
+             "param: two parameters have the same name; give each a name, or each layer a scope, " \
+             "of its own, as in s / \"layers\" / i")                                               \
+  WEFT_FAULT(shared_parameter, "param: a shared parameter is declared with other axes")            \
+  WEFT_FAULT(two_inputs, "input: two inputs have the same name")                                   \
+  WEFT_FAULT(two_states, "state: two states have the same name")                                   \
+  WEFT_FAULT(two_results, "results: two have the same name")                                       \
+  WEFT_FAULT(long_name,                                                                            \
+             "scope: a name is longer than 120 characters; give its parts shorter ones")           \
+  WEFT_FAULT(no_state, "update: what is updated is no state, as s.state<...>() gives it")          \
+  WEFT_FAULT(two_updates, "update: a state is updated twice; update it once, with the last value") \
+  WEFT_FAULT(nested_scan,                                                                          \
+             "scan: a scan stands in the body of another; move it in front of the outer one, or "  \
+             "make one scan of both with weft::merge")                                             \
+  WEFT_FAULT(out_of_body,                                                                          \
+             "scan: a tensor of its body is used outside of it; return it with "                   \
+             "next(...).with(y), and take it from .all")                                           \
+  WEFT_FAULT(dropout_rate, "dropout: the rate is not between 0 and 1")                             \
+  WEFT_FAULT(dropout_size, "dropout: the operand has more than 2^32 elements")                     \
+  WEFT_FAULT(integer,                                                                              \
+             "a number: it does not fit into int32, the elements that it is combined with")        \
+  WEFT_FAULT(infinite, "a number: it is infinite as float; write a smaller one, or infinity")      \
+  WEFT_FAULT(zero, "a number: it is zero as float; write a larger one, or 0")                      \
+  WEFT_FAULT(frequencies, "frequencies: a base, a factor or a length is not positive")
+
+// An error in a model.
+enum class model_fault : std::uint8_t {
+  none,
+#define WEFT_FAULT(fault, sentence) fault,
+  WEFT_MODEL_FAULTS
+#undef WEFT_FAULT
+};
+
+// Its sentence.
+constexpr std::string_view sentence_of(model_fault which) {
+#define WEFT_FAULT(fault, sentence) \
+  if (which == model_fault::fault) return sentence;
+  WEFT_MODEL_FAULTS
+#undef WEFT_FAULT
+  return "";
+}
+
+}  // namespace weft
