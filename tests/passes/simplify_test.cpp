@@ -328,6 +328,20 @@ BOOST_AUTO_TEST_CASE(expressions_that_can_be_nan_are_not_folded) {
   weft::testing::trial<weft::inference<not_the_same_for_nan>>(s);
 }
 
+struct overflowing {
+  constexpr auto operator()(weft::scope s) const {
+    auto const n = s.input<"n", std::int32_t>() + (weft::constant(2000000000) + 2000000000);
+    auto const x = s.input<"x", float>() + weft::constant(3e38f) * 10.0f;
+    return weft::results(weft::as<"n">(n), weft::as<"x">(x));
+  }
+};
+BOOST_AUTO_TEST_CASE(constants_that_overflow_are_left_to_the_kernels) {
+  weft::module<overflowing> net;
+  auto const y = net(weft::arg<"n">(1), weft::arg<"x">(1.0f));
+  BOOST_TEST(y.get<"n">()() == static_cast<std::int32_t>(4000000001U));
+  BOOST_TEST(y.get<"x">()() == std::numeric_limits<float>::infinity());
+}
+
 BOOST_AUTO_TEST_CASE(gradients_of_slices_with_and_without_gaps_match_the_reference) {
   auto const at = weft::testing::lengths<Pos>(Pos::extent);
   weft::testing::trial<weft::training<sliced<true>, "loss">>(at);

@@ -108,9 +108,6 @@ inline void the_model_has_more_operations_than_max_nodes() {
 inline void the_model_has_more_scans_than_max_regions() {
   throw std::length_error("graph: the model has more scans than max_regions");
 }
-inline void this_number_does_not_fit_into_int32() {
-  throw std::out_of_range("graph: a number does not fit into int32");
-}
 inline void the_models_names_are_longer_than_max_text() {
   throw std::length_error("graph: the model's names are longer than max_text");
 }

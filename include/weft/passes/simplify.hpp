@@ -79,12 +79,16 @@ class value_numbering {
     }
   }
 
+  // The constant `value` of n's elements; -1 for a finite one that they do not hold, which is left
+  // to the kernels: an int32 wraps there, and a float overflows.
   constexpr int constant(const node& n, double value) {
     node c = make_node(op::constant);
     c.type = n.type;
     using int32 = std::numeric_limits<std::int32_t>;
-    if (n.type == dtype::int32 && !(value >= int32::min() && value <= int32::max()))
-      this_number_does_not_fit_into_int32();
+    if (n.type == dtype::int32 && !(value >= int32::min() && value <= int32::max())) return -1;
+    double const size = value < 0 ? -value : value;
+    if (size > std::numeric_limits<float>::max() && size <= std::numeric_limits<double>::max())
+      return -1;
     constant_value(c) =
         n.type == dtype::int32      ? static_cast<double>(static_cast<std::int32_t>(value))
         : n.type == dtype::boolean  ? (value != 0)
