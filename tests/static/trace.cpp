@@ -14,7 +14,8 @@ struct two_results {
     return weft::results(weft::as<"once">(x), weft::as<"again">(x));
   }
 };
-static_assert(weft::model_like<one_result> && weft::model_like<two_results>);
+static_assert(weft::model_like<one_result> && weft::model_like<two_results> &&
+              !weft::model_like<int>);
 
 struct not_const {
   constexpr floats<Pos> operator()(weft::scope s) { return s.input<"x", float, Pos>(); }
@@ -22,10 +23,9 @@ struct not_const {
 struct without_scope {
   constexpr float operator()() const { return 1; }
 };
-static_assert(!weft::detail::has_const_call_operator_with_a_scope<not_const>);
-static_assert(!weft::detail::has_const_call_operator_with_a_scope<without_scope>);
-static_assert(!weft::model_like<not_const> && !weft::model_like<without_scope> &&
-              !weft::model_like<int>);
+static_assert(weft::detail::fault_of_struct<one_result>() == weft::model_fault::none &&
+              weft::detail::fault_of_struct<not_const>() == weft::model_fault::no_operator &&
+              weft::detail::fault_of_struct<without_scope>() == weft::model_fault::no_operator);
 
 struct a_number {
   constexpr float operator()(weft::scope) const { return 1; }
@@ -33,5 +33,5 @@ struct a_number {
 struct nothing {
   constexpr void operator()(weft::scope) const {}
 };
-static_assert(weft::detail::has_const_call_operator_with_a_scope<a_number>);
-static_assert(!weft::model_like<a_number> && !weft::model_like<nothing>);
+static_assert(weft::detail::fault_of_struct<a_number>() == weft::model_fault::no_tensor &&
+              weft::detail::fault_of_struct<nothing>() == weft::model_fault::no_tensor);

@@ -9,10 +9,19 @@ namespace weft {
 
 // WEFT_FAULT(fault, "sentence") for each. What it is about, such as a name, is printed beside it.
 #define WEFT_MODEL_FAULTS                                                                          \
+  WEFT_FAULT(no_default,                                                                           \
+             "model: it cannot be made without arguments; give its members initial values, or "    \
+             "make what differs a template parameter")                                             \
+  WEFT_FAULT(no_operator,                                                                          \
+             "model: it has no operator() that takes a scope; write constexpr auto "               \
+             "operator()(weft::scope s) const")                                                    \
+  WEFT_FAULT(no_tensor,                                                                            \
+             "model: its operator() returns no tensor; return one, of what a layer returns such "  \
+             "as .output, or weft::results(weft::as<\"name\">(x), ...)")                           \
   WEFT_FAULT(not_evaluated,                                                                        \
-             "model: its operator() is not evaluated while compiling; declare it constexpr, and "  \
-             "call only what is constexpr; constexpr auto g = weft::trace<Model>() says what "     \
-             "stops it")                                                                           \
+             "model: its operator() is not evaluated while compiling; mend the errors in it, or "  \
+             "declare it constexpr and call only what is; constexpr auto g = "                     \
+             "weft::trace<Model>() says what stops it")                                            \
   WEFT_FAULT(two_parameters,                                                                       \
              "param: two parameters have the same name; give each a name, or each layer a scope, " \
              "of its own, as in s / \"layers\" / i")                                               \

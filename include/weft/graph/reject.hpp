@@ -72,7 +72,8 @@ enum class rule {
   encoding,
   gain,
   // Models.
-  unnamed,  // in an unnamed namespace
+  tensor,   // what is to be one is none
+  unnamed,  // in an unnamed namespace, or without a name
   result    // it has none of this name
 };
 
@@ -157,7 +158,7 @@ enum class rule {
 // attribute depends on the object, so that clang knows the type, too.
 //
 // WEFT_REJECT_MEMBER("message", declaration, template parameters) declares a conversion; g++ prints
-// the template arguments of a deleted function.
+// the template arguments of a private function.
 #if defined(__clang__)
 // -Wpedantic warns about the attribute.
 #define WEFT_QUIET_BEGIN \
@@ -215,8 +216,13 @@ using refusal_t = typename refusal<Why>::type;
             class Because = ::weft::because<::weft::spelled<sentence>, WEFT_BARE about>> \
   requires condition __VA_ARGS__
 #define WEFT_REJECT_MEMBER(sentence, declaration, ...) \
+ private:                                              \
   template <__VA_ARGS__, fixed_string = sentence>      \
-  constexpr declaration = delete;
+  constexpr declaration {                              \
+    return {};                                         \
+  }                                                    \
+                                                       \
+ public:
 #endif
 
 namespace weft {

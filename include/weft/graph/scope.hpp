@@ -46,12 +46,16 @@ constexpr rule rule_of_leaf() {
     return rule_of_leaf_axes(joined<Axes...>{});
 }
 
-// The rule that the value of an update breaks.
-template <class T, class S, class U, class R>
+// The rule that an update breaks.
+template <class State, class Value>
 constexpr rule rule_of_update() {
-  if (!std::same_as<T, U>) return rule::elements;
-  if (!std::same_as<S, R>) return rule::other_axes;
-  return rule::none;
+  if constexpr (!expression<State> || !expression<Value>) {
+    return rule::tensor;
+  } else {
+    if (!std::same_as<element_t<State>, element_t<Value>>) return rule::elements;
+    if (!std::same_as<shape_t<State>, shape_t<Value>>) return rule::other_axes;
+    return in_graph<State> ? rule::none : rule::states;
+  }
 }
 
 }  // namespace detail
@@ -172,28 +176,21 @@ class scope {
   // state in this run give its value before the run.
   //
   // Runs of module<Model, Results...> update only the states that the results depend on.
-  template <class T, class S>
-  constexpr void update(tensor<T, S> state, tensor<T, S> value) const {
+  template <class State, class Value>
+  requires(detail::rule_of_update<State, Value>() ==
+           rule::none) constexpr void update(const State& state, const Value& value) const {
     if (g_->nodes[state.id].kind != op::state) return g_->refuse(model_fault::no_state, "");
     output o{};
     o.kind = role::update;
     o.leaf = g_->nodes[state.id].leaf;
     o.name = g_->states[o.leaf].name;
-    o.node = value.id;
+    o.node = attach(*g_, value);
+    if (g_->nodes[o.node].region != 0) return g_->refuse(model_fault::out_of_body, "");
     for (int i = 0; i < g_->output_count; ++i)
       if (g_->outputs[i].kind == role::update && g_->outputs[i].leaf == o.leaf)
         return g_->refuse(model_fault::two_updates, g_->name(o.name));
     g_->outputs[g_->output_count++] = o;
   }
-  template <class T, class S, class U, class R>
-  requires(detail::rule_of_update<T, S, U, R>() != rule::none)
-      WEFT_REJECT((detail::rule_of_update<T, S, U, R>()), update(tensor<T, S>, tensor<U, R>) const,
-                  (elements,
-                   "update: the value's elements are not those of the state; convert with "
-                   "weft::cast"),
-                  (other_axes,
-                   "update: the value's axes are not those of the state, in their order"))
-
   // The path: the parts, joined by dots.
   constexpr std::string_view path() const { return {path_, static_cast<std::size_t>(size_)}; }
 
@@ -214,6 +211,20 @@ class scope {
     leaves[count++] = {g_->intern(name), id, init};
     return id;
   }
+
+  // An update gives nothing, so that a model with a wrong one is evaluated all the same.
+#define WEFT_REJECT_UPDATE(which, sentence)                                 \
+  WEFT_REJECT_CALL(sentence, (State, Value), (class State, class Value),    \
+                   (detail::rule_of_update<State, Value>() == rule::which), \
+                   constexpr void update(const State&, const Value&) const {})
+  WEFT_REJECT_UPDATE(elements,
+                     "update: the value's elements are not those of the state; convert with "
+                     "weft::cast")
+  WEFT_REJECT_UPDATE(other_axes,
+                     "update: the value's axes are not those of the state, in their order")
+  WEFT_REJECT_UPDATE(states, "update: what is updated is no state, as s.state<...>() gives it")
+  WEFT_REJECT_UPDATE(tensor, "update: it takes a state and a tensor, such as weft::constant(1.0f)")
+#undef WEFT_REJECT_UPDATE
 
   graph* g_;
   char path_[max_path]{};

@@ -16,6 +16,7 @@
 
 #include "weft/axes/fixed_string.hpp"
 #include "weft/graph/lengths.hpp"
+#include "weft/graph/reject.hpp"
 #include "weft/graph/scope.hpp"
 #include "weft/graph/tensor.hpp"
 
@@ -26,6 +27,15 @@ template <fixed_string Name, class X>
 struct named_result {
   X value;  // the tensor
 };
+namespace detail {
+
+template <class>
+inline constexpr bool is_named_result = false;
+template <fixed_string Name, class X>
+inline constexpr bool is_named_result<named_result<Name, X>> = true;
+
+}  // namespace detail
+
 // What weft::results returns.
 template <class... Named>
 struct result_list {
@@ -37,11 +47,22 @@ template <fixed_string Name, expression X>
 constexpr named_result<Name, X> as(const X& x) {
   return {x};
 }
+template <fixed_string Name, class X>
+requires(!expression<X>)
+    WEFT_REJECT((rule::tensor), as(const X&),
+                (tensor,
+                 "as: it names a tensor; of what a layer or a scan returns, take one, such as "
+                 ".output, .last or .all"))
 // The results of a model with several; their names must differ.
 template <class... Named>
-constexpr result_list<Named...> results(const Named&... items) {
+requires(detail::is_named_result<Named>&&...) constexpr result_list<Named...> results(
+    const Named&... items) {
   return {hana::make_tuple(items...)};
 }
+template <class... Named>
+requires(!(detail::is_named_result<Named> && ...))
+    WEFT_REJECT((rule::unnamed), results(const Named&...),
+                (unnamed, "results: name each tensor, as in results(as<\"logits\">(x), ...)"))
 
 namespace detail {
 
@@ -69,14 +90,13 @@ constexpr void add_result(graph& g, const named_result<Name, X>& r) {
   g.outputs[g.output_count++] = o;
 }
 
-// Compilers print the names of these concepts if a struct is not a model.
 template <class Model>
 concept has_const_call_operator_with_a_scope = requires(const Model m, scope s) {
-  m(s);
+  m(scope(s));
 };
 template <class Model>
 concept returns_a_tensor_or_results = requires(const Model m, scope s) {
-  to_results(m(s));
+  to_results(m(scope(s)));
 };
 
 // Whether Model has a member operator(), callable or not: then the name is ambiguous in a class
@@ -94,18 +114,19 @@ concept has_call_operator = std::is_class_v<Model> && !std::is_final_v<Model> &&
 // A function with an error in its body has no return type: it can neither be called nor have its
 // address taken. Clang 14 lets it be called with result void, but not in a constant expression.
 template <class Model>
+concept has_a_function_with_a_mistake = has_call_operator<Model> && !requires(Model m, scope s) {
+  m(scope(s));
+}
+&&!requires {
+  &Model::operator();
+};
+#if defined(__clang__) && __clang_major__ < 19
+template <class Model>
 constexpr bool runs() {
   graph g;
   Model{}(scope(g));
   return true;
 }
-template <class Model>
-concept has_a_function_with_a_mistake = has_call_operator<Model> && !requires(Model m, scope s) {
-  m(s);
-}
-&&!requires {
-  &Model::operator();
-};
 template <class Model>
 concept returns_nothing_for_a_mistake = requires(const Model m, scope s) {
   { m(s) } -> std::same_as<void>;
@@ -113,6 +134,10 @@ concept returns_nothing_for_a_mistake = requires(const Model m, scope s) {
 &&!requires {
   typename std::bool_constant<runs<Model>()>;
 };
+#else
+template <class Model>
+concept returns_nothing_for_a_mistake = false;
+#endif
 
 // Whether the compiler has found an error in the model's function. Then uses of the model compile
 // without further messages.
@@ -136,19 +161,25 @@ struct results_of_model {
   using type = std::remove_cvref_t<decltype(to_results(
       std::declval<const Model&>()(std::declval<scope>())))>;
 };
-template <refused Model>
-struct results_of_model<Model> {
+template <class Model>
+requires(!returns_a_tensor_or_results<Model>) struct results_of_model<Model> {
   using type = result_list<>;
 };
+
+// What keeps a struct from being a model, by its type alone.
+template <class Model>
+constexpr model_fault fault_of_struct() {
+  if (!std::default_initializable<Model>) return model_fault::no_default;
+  if (!has_const_call_operator_with_a_scope<Model>) return model_fault::no_operator;
+  return returns_a_tensor_or_results<Model> ? model_fault::none : model_fault::no_tensor;
+}
 
 }  // namespace detail
 
 // A model: a struct whose operator()(weft::scope) const returns a tensor, weft::as<"name">(x) or
-// weft::results(...).
+// weft::results(...). Where a struct has none, the line that takes it as a model says so.
 template <class Model>
-concept model_like = (detail::has_const_call_operator_with_a_scope<Model> &&
-                      detail::returns_a_tensor_or_results<Model>) ||
-                     detail::refused<Model>;
+concept model_like = std::is_class_v<Model>;
 
 template <model_like Model>
 using results_of = typename detail::results_of_model<Model>::type;
@@ -167,6 +198,8 @@ constexpr graph trace_unchecked() {
   if constexpr (refused<Model>) {
     static_assert(sizeof(said_why<Model>) > 0);
     return rejected_graph();
+  } else if constexpr (fault_of_struct<Model>() != model_fault::none) {
+    return refused_graph(fault_of_struct<Model>());
   } else {
     graph g;
     auto const r = Model{}(scope(g));

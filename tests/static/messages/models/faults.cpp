@@ -95,8 +95,9 @@ struct wave_length {
 };
 
 void run() {
-  // errors: model: its operator() is not evaluated while compiling; declare it constexpr, and call
-  // only what is constexpr; constexpr auto g = weft::trace<Model>() says what stops it
+  // errors: model: its operator() is not evaluated while compiling; mend the errors in it, or
+  // declare it constexpr and call only what is; constexpr auto g = weft::trace<Model>() says what
+  // stops it
   weft::module<not_constexpr> a;
   weft::trainer<calls_what_is_not<3>> b;
   // error: scan: a scan stands in the body of another; move it in front of the outer one, or make
