@@ -169,7 +169,7 @@ requires(!returns_a_tensor_or_results<Model>) struct results_of_model<Model> {
 // What keeps a struct from being a model, by its type alone.
 template <class Model>
 constexpr model_fault fault_of_struct() {
-  if (!std::default_initializable<Model>) return model_fault::no_default;
+  if (!requires { Model{}; }) return model_fault::no_default;
   if (!has_const_call_operator_with_a_scope<Model>) return model_fault::no_operator;
   return returns_a_tensor_or_results<Model> ? model_fault::none : model_fault::no_tensor;
 }

@@ -48,9 +48,15 @@ causal_output(Output, Past) -> causal_output<Output, Past>;
 
 namespace detail {
 
+// Whether the encoding among a layer's arguments, by default rotary, can turn heads of HeadDim.
+template <class HeadDim, class... Arguments>
+inline constexpr bool fit_head = (fits_head<HeadDim, Arguments> && ...) &&
+                                 ((encoding_like<Arguments> || ...) ||
+                                  fits_head<HeadDim, position::rotary<>>);
+
 template <expression X, class Pos, class Cache, class Embed, class Heads, class HeadDim,
           class... Hidden>
-constexpr rule rule_of_causal() {
+constexpr rule rule_of_causal(bool fits) {
   using Queries = typename heads_of<Heads>::query;
   constexpr bool axes_are = axis_like<Embed> && axis_like<HeadDim> && (axis_like<Hidden> && ...) &&
                             roles<Pos, Cache, Embed, HeadDim, Hidden...>(Queries{});
@@ -60,7 +66,7 @@ constexpr rule rule_of_causal() {
     if (!has_axis<Pos, shape_t<X>> || !has_axis<Embed, shape_t<X>>) return rule::missing;
     if (has_axis<Cache, shape_t<X>>) return rule::cache;
     if (!weft::detail::floating<X>) return rule::elements;
-    return rule::none;
+    return fits ? rule::none : rule::pairs;
   }
 }
 
@@ -148,11 +154,12 @@ constexpr auto cached_attention(scope s, const X& x, const cache_position<Pos, O
 // nn::causal_block's part of it is. Parameters and states as there, without "self_attn".
 template <class Cache, class Embed, class Heads, class HeadDim, class Pos, class Offset,
           class Count, expression X, encoding_like P = position::rotary<>>
-requires(detail::rule_of_causal<X, Pos, Cache, Embed, Heads, HeadDim>() ==
-         rule::none) constexpr auto causal_attention(scope s, const X& x,
-                                                     const cache_position<Pos, Offset, Count>& at,
-                                                     const causal_options& options = {},
-                                                     const P& position_encoding = {}) {
+requires(
+    detail::rule_of_causal<X, Pos, Cache, Embed, Heads, HeadDim>(detail::fit_head<HeadDim, P>) ==
+    rule::none) constexpr auto causal_attention(scope s, const X& x,
+                                                const cache_position<Pos, Offset, Count>& at,
+                                                const causal_options& options = {},
+                                                const P& position_encoding = {}) {
   return detail::cached_attention<Cache, Embed, Heads, HeadDim>(
       s, x, at, no_term{}, options, position_encoding, typename detail::heads_of<Heads>::query{});
 }
@@ -162,26 +169,30 @@ requires(detail::rule_of_causal<X, Pos, Cache, Embed, Heads, HeadDim>() ==
 template <class Cache, class Embed, class Heads, class HeadDim, class Pos, class Offset,
           class Count, expression X, expression K, expression V,
           encoding_like P = position::rotary<>>
-requires(detail::rule_of_causal<X, Pos, Cache, Embed, Heads, HeadDim>() ==
-         rule::none) constexpr auto causal_attention(scope s, const X& x,
-                                                     const cache_position<Pos, Offset, Count>& at,
-                                                     const cached_rows<K, V>& past,
-                                                     const causal_options& options = {},
-                                                     const P& position_encoding = {}) {
+requires(
+    detail::rule_of_causal<X, Pos, Cache, Embed, Heads, HeadDim>(detail::fit_head<HeadDim, P>) ==
+    rule::none) constexpr auto causal_attention(scope s, const X& x,
+                                                const cache_position<Pos, Offset, Count>& at,
+                                                const cached_rows<K, V>& past,
+                                                const causal_options& options = {},
+                                                const P& position_encoding = {}) {
   return detail::cached_attention<Cache, Embed, Heads, HeadDim>(
       s, x, at, past, options, position_encoding, typename detail::heads_of<Heads>::query{});
 }
 
-#define WEFT_CAUSAL_RULES(name, axes)                                          \
-  (not_an_axis, name ": name axes that are not the same, as in " axes),        \
-      (missing, name ": the operand has not both Embed and the axis of `at`"), \
-      (cache, name ": the operand has the cache's axis"),                      \
-      (elements, name ": the elements are not float; convert with weft::cast<float>")
+#define WEFT_CAUSAL_RULES(name, axes)                                                  \
+  (not_an_axis, name ": name axes that are not the same, as in " axes),                \
+      (missing, name ": the operand has not both Embed and the axis of `at`"),         \
+      (cache, name ": the operand has the cache's axis"),                              \
+      (elements, name ": the elements are not float; convert with weft::cast<float>"), \
+      (pairs, name ": the encoding turns pairs of a head's elements; give HeadDim an even extent")
 
 template <class Cache, class Embed, class Heads, class HeadDim, class Pos, class Offset,
           class Count, expression X, class... More>
-requires(detail::rule_of_causal<X, Pos, Cache, Embed, Heads, HeadDim>() != rule::none)
-    WEFT_REJECT((detail::rule_of_causal<X, Pos, Cache, Embed, Heads, HeadDim>()),
+requires(detail::rule_of_causal<X, Pos, Cache, Embed, Heads, HeadDim>(
+             detail::fit_head<HeadDim, More...>) != rule::none)
+    WEFT_REJECT((detail::rule_of_causal<X, Pos, Cache, Embed, Heads, HeadDim>(
+                    detail::fit_head<HeadDim, More...>)),
                 causal_attention(scope, const X&, const cache_position<Pos, Offset, Count>&,
                                  const More&...),
                 WEFT_CAUSAL_RULES("nn::causal_attention",
@@ -240,7 +251,8 @@ constexpr auto causal_layer(scope s, const auto& x, const auto& at, const auto& 
 // not compile: see the WEFT_REJECT overload.
 template <class Cache, class Embed, class Heads, class HeadDim, class Hidden, class Pos,
           class Offset, class Count, expression X, encoding_like P = position::rotary<>>
-requires(detail::rule_of_causal<X, Pos, Cache, Embed, Heads, HeadDim, Hidden>() ==
+requires(detail::rule_of_causal<X, Pos, Cache, Embed, Heads, HeadDim, Hidden>(
+             detail::fit_head<HeadDim, P>) ==
          rule::none) constexpr auto causal_block(scope s, const X& x,
                                                  const cache_position<Pos, Offset, Count>& at,
                                                  const causal_options& options = {},
@@ -251,8 +263,10 @@ requires(detail::rule_of_causal<X, Pos, Cache, Embed, Heads, HeadDim, Hidden>() 
 }
 template <class Cache, class Embed, class Heads, class HeadDim, class Hidden, class Pos,
           class Offset, class Count, expression X, class... More>
-requires(detail::rule_of_causal<X, Pos, Cache, Embed, Heads, HeadDim, Hidden>() != rule::none)
-    WEFT_REJECT((detail::rule_of_causal<X, Pos, Cache, Embed, Heads, HeadDim, Hidden>()),
+requires(detail::rule_of_causal<X, Pos, Cache, Embed, Heads, HeadDim, Hidden>(
+             detail::fit_head<HeadDim, More...>) != rule::none)
+    WEFT_REJECT((detail::rule_of_causal<X, Pos, Cache, Embed, Heads, HeadDim, Hidden>(
+                    detail::fit_head<HeadDim, More...>)),
                 causal_block(scope, const X&, const cache_position<Pos, Offset, Count>&,
                              const More&...),
                 WEFT_CAUSAL_RULES("nn::causal_block",
@@ -266,7 +280,8 @@ requires(detail::rule_of_causal<X, Pos, Cache, Embed, Heads, HeadDim, Hidden>() 
 //                                                                            own.past);
 template <class Cache, class Embed, class Heads, class HeadDim, class Hidden, class Pos,
           class Offset, class Count, expression X, encoding_like P = position::rotary<>>
-requires(detail::rule_of_causal<X, Pos, Cache, Embed, Heads, HeadDim, Hidden>() ==
+requires(detail::rule_of_causal<X, Pos, Cache, Embed, Heads, HeadDim, Hidden>(
+             detail::fit_head<HeadDim, P>) ==
          rule::none) constexpr auto causal_layer(scope s, const X& x,
                                                  const cache_position<Pos, Offset, Count>& at,
                                                  const causal_options& options = {},
@@ -278,7 +293,8 @@ requires(detail::rule_of_causal<X, Pos, Cache, Embed, Heads, HeadDim, Hidden>() 
 template <class Cache, class Embed, class Heads, class HeadDim, class Hidden, class Pos,
           class Offset, class Count, expression X, expression K, expression V,
           encoding_like P = position::rotary<>>
-requires(detail::rule_of_causal<X, Pos, Cache, Embed, Heads, HeadDim, Hidden>() ==
+requires(detail::rule_of_causal<X, Pos, Cache, Embed, Heads, HeadDim, Hidden>(
+             detail::fit_head<HeadDim, P>) ==
          rule::none) constexpr auto causal_layer(scope s, const X& x,
                                                  const cache_position<Pos, Offset, Count>& at,
                                                  const cached_rows<K, V>& past,
@@ -289,8 +305,10 @@ requires(detail::rule_of_causal<X, Pos, Cache, Embed, Heads, HeadDim, Hidden>() 
 }
 template <class Cache, class Embed, class Heads, class HeadDim, class Hidden, class Pos,
           class Offset, class Count, expression X, class... More>
-requires(detail::rule_of_causal<X, Pos, Cache, Embed, Heads, HeadDim, Hidden>() != rule::none)
-    WEFT_REJECT((detail::rule_of_causal<X, Pos, Cache, Embed, Heads, HeadDim, Hidden>()),
+requires(detail::rule_of_causal<X, Pos, Cache, Embed, Heads, HeadDim, Hidden>(
+             detail::fit_head<HeadDim, More...>) != rule::none)
+    WEFT_REJECT((detail::rule_of_causal<X, Pos, Cache, Embed, Heads, HeadDim, Hidden>(
+                    detail::fit_head<HeadDim, More...>)),
                 causal_layer(scope, const X&, const cache_position<Pos, Offset, Count>&,
                              const More&...),
                 WEFT_CAUSAL_RULES("nn::causal_layer",

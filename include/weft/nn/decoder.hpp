@@ -26,15 +26,44 @@ template <class X, class Y, class MemoryPos, class Embed>
 inline constexpr bool fits_memory =
     std::same_as<surplus_of_memory<X, Y, MemoryPos, Embed>, weft::detail::surplus<>>;
 
-// The first rule that the arguments of a decoder break.
-template <expression X, expression Y, class MemoryPos, class Embed, class O, class P,
-          class... Masks>
+// The first rule that the arguments of a decoder, and the axes of its operands and masks, break.
+template <expression X, expression Y, class M, class N, class O, class P, class Pos, class KeyPos,
+          class MemoryPos, class Embed, class Heads, class HeadDim, class Hidden>
 constexpr rule rule_of_decoder() {
-  if (!layer_arguments<transformer_options, O, P, Masks...>) return rule::arguments;
-  return fits_memory<X, Y, MemoryPos, Embed> ? rule::none : rule::surplus;
+  if (!layer_arguments<transformer_options, O, P, M, N>) return rule::arguments;
+  constexpr rule of_self =
+      rule_of_encoder<X, M, O, P, Pos, KeyPos, Embed, Heads, HeadDim, Hidden>();
+  if constexpr (of_self != rule::none) {
+    return of_self == rule::surplus ? rule::mask : of_self;
+  } else {
+    constexpr rule of_memory = rule_of_multi_head<X, Y, Y, N, MemoryPos, Embed, Heads, HeadDim>();
+    if (of_memory == rule::key || of_memory == rule::keys) return rule::memory;
+    if (of_memory != rule::none && of_memory != rule::surplus) return of_memory;
+    if (!fits_memory<X, Y, MemoryPos, Embed>) return rule::surplus;
+    return of_memory == rule::surplus ? rule::mask : rule::none;
+  }
 }
+// The axes that only the masks of a decoder have.
+template <class X, class Y, class M, class N, class Pos, class KeyPos, class Embed, class Heads>
+using surplus_of_masks = hana::experimental::types<
+    surplus<M, multi_head_scores<X, as_keys<X, Pos, KeyPos>, Embed, Heads>>,
+    surplus<N, multi_head_scores<X, Y, Embed, Heads>>>;
 
 }  // namespace detail
+
+#define WEFT_DECODER_RULES(name, use)                                                       \
+  (not_an_axis, name ": name axes that are not the same, as in " use),                      \
+      (missing, name ": the operand has not both Pos and Embed"),                           \
+      (keys, name ": KeyPos is not an alias of Pos, or the operand has it already"),        \
+      (memory,                                                                              \
+       name ": the memory has not both MemoryPos and Embed, or the operand has MemoryPos"), \
+      (elements, name ": operand or memory is not float; convert with weft::cast<float>"),  \
+      (surplus, name ": the memory has an axis that the operand has not; see surplus<>"),   \
+      (mask, name ": a mask has an axis that its scores have not"),                         \
+      (mask_keys, name                                                                      \
+       ": a mask of floats is added and needs the keys' axis; valid lengths "               \
+       "are std::int32_t, without it"),                                                     \
+      (pairs, name ": the encoding turns pairs of a head's elements; give HeadDim an even extent")
 
 // Self-attention, cross-attention to an encoder's output, and a feed-forward network, each with a
 // residual connection (Vaswani et al. 2017, section 3.1): x float [..., Pos, Embed] and memory
@@ -47,10 +76,12 @@ constexpr rule rule_of_decoder() {
 template <class Pos, class KeyPos, class MemoryPos, class Embed, class Heads, class HeadDim,
           class Hidden, expression X, expression Y, detail::mask_like M = mask_list<>,
           detail::mask_like N = mask_list<>, encoding_like P = encoding>
-requires detail::fits_memory<X, Y, MemoryPos, Embed>
-constexpr auto decoder_block(scope s, const X& x, const Y& memory, const M& mask = {},
-                             const N& memory_mask = {}, transformer_options options = {},
-                             const P& position_encoding = {}) {
+requires(detail::rule_of_decoder<X, Y, M, N, transformer_options, P, Pos, KeyPos, MemoryPos, Embed,
+                                 Heads, HeadDim, Hidden>() ==
+         rule::none) constexpr auto decoder_block(scope s, const X& x, const Y& memory,
+                                                  const M& mask = {}, const N& memory_mask = {},
+                                                  transformer_options options = {},
+                                                  const P& position_encoding = {}) {
   detail::residual<Embed> const first{s / "norm1", options}, second{s / "norm2", options},
       third{s / "norm3", options};
   auto const self = self_attention<Pos, KeyPos, Embed, Heads, HeadDim>(
@@ -66,15 +97,21 @@ constexpr auto decoder_block(scope s, const X& x, const Y& memory, const M& mask
 template <class Pos, class KeyPos, class MemoryPos, class Embed, class Heads, class HeadDim,
           class Hidden, expression X, expression Y, class M = mask_list<>, class N = mask_list<>,
           class O = transformer_options, class P = encoding,
-          class Surplus = detail::surplus_of_memory<X, Y, MemoryPos, Embed>>
-requires(detail::rule_of_decoder<X, Y, MemoryPos, Embed, O, P, M, N>() != rule::none) WEFT_REJECT(
-    (detail::rule_of_decoder<X, Y, MemoryPos, Embed, O, P, M, N>()),
-    decoder_block(scope, const X&, const Y&, const M& = {}, const N& = {}, const O& = {},
-                  const P& = {}),
-    (arguments,
-     "nn::decoder_block: after the memory come its own mask, the memory's, options and the "
-     "encoding, in this order; write {} in the place of one that is not there"),
-    (surplus, "nn::decoder_block: the memory has an axis that the operand has not; see surplus<>"))
+          class Surplus = detail::surplus_of_memory<X, Y, MemoryPos, Embed>,
+          class OfMasks = detail::surplus_of_masks<X, Y, M, N, Pos, KeyPos, Embed, Heads>>
+requires(detail::rule_of_decoder<X, Y, M, N, O, P, Pos, KeyPos, MemoryPos, Embed, Heads, HeadDim,
+                                 Hidden>() != rule::none)
+    WEFT_REJECT(
+        (detail::rule_of_decoder<X, Y, M, N, O, P, Pos, KeyPos, MemoryPos, Embed, Heads, HeadDim,
+                                 Hidden>()),
+        decoder_block(scope, const X&, const Y&, const M& = {}, const N& = {}, const O& = {},
+                      const P& = {}),
+        (arguments,
+         "nn::decoder_block: after the memory come its own mask, the memory's, options and the "
+         "encoding, in this order; write {} in the place of one that is not there"),
+        WEFT_DECODER_RULES(
+            "nn::decoder_block",
+            "decoder_block<Pos, KeyPos, MemoryPos, Embed, Heads, HeadDim, Hidden>(s, x, memory)"))
 
 // A stack of `layers` blocks, at least one, and with .final_norm a normalisation: the output, and
 // the weights of the last block. Parameters under "layers.0", "layers.1", ... and "norm", as
@@ -82,10 +119,12 @@ requires(detail::rule_of_decoder<X, Y, MemoryPos, Embed, O, P, M, N>() != rule::
 template <class Pos, class KeyPos, class MemoryPos, class Embed, class Heads, class HeadDim,
           class Hidden, expression X, expression Y, detail::mask_like M = mask_list<>,
           detail::mask_like N = mask_list<>, encoding_like P = encoding>
-requires detail::fits_memory<X, Y, MemoryPos, Embed>
-constexpr auto decoder(scope s, const X& x, const Y& memory, int layers, const M& mask = {},
-                       const N& memory_mask = {}, transformer_options options = {},
-                       const P& position_encoding = {}) {
+requires(detail::rule_of_decoder<X, Y, M, N, transformer_options, P, Pos, KeyPos, MemoryPos, Embed,
+                                 Heads, HeadDim, Hidden>() ==
+         rule::none) constexpr auto decoder(scope s, const X& x, const Y& memory, int layers,
+                                            const M& mask = {}, const N& memory_mask = {},
+                                            transformer_options options = {},
+                                            const P& position_encoding = {}) {
   auto const block = [&](int i, const auto& y) {
     return decoder_block<Pos, KeyPos, MemoryPos, Embed, Heads, HeadDim, Hidden>(
         s / "layers" / i, y, memory, mask, memory_mask, options, position_encoding);
@@ -98,14 +137,22 @@ constexpr auto decoder(scope s, const X& x, const Y& memory, int layers, const M
 template <class Pos, class KeyPos, class MemoryPos, class Embed, class Heads, class HeadDim,
           class Hidden, expression X, expression Y, class M = mask_list<>, class N = mask_list<>,
           class O = transformer_options, class P = encoding,
-          class Surplus = detail::surplus_of_memory<X, Y, MemoryPos, Embed>>
-requires(detail::rule_of_decoder<X, Y, MemoryPos, Embed, O, P, M, N>() != rule::none) WEFT_REJECT(
-    (detail::rule_of_decoder<X, Y, MemoryPos, Embed, O, P, M, N>()),
-    decoder(scope, const X&, const Y&, int, const M& = {}, const N& = {}, const O& = {},
-            const P& = {}),
-    (arguments,
-     "nn::decoder: after the number of layers come its own mask, the memory's, options and the "
-     "encoding, in this order; write {} in the place of one that is not there"),
-    (surplus, "nn::decoder: the memory has an axis that the operand has not; see surplus<>"))
+          class Surplus = detail::surplus_of_memory<X, Y, MemoryPos, Embed>,
+          class OfMasks = detail::surplus_of_masks<X, Y, M, N, Pos, KeyPos, Embed, Heads>>
+requires(detail::rule_of_decoder<X, Y, M, N, O, P, Pos, KeyPos, MemoryPos, Embed, Heads, HeadDim,
+                                 Hidden>() != rule::none)
+    WEFT_REJECT(
+        (detail::rule_of_decoder<X, Y, M, N, O, P, Pos, KeyPos, MemoryPos, Embed, Heads, HeadDim,
+                                 Hidden>()),
+        decoder(scope, const X&, const Y&, int, const M& = {}, const N& = {}, const O& = {},
+                const P& = {}),
+        (arguments,
+         "nn::decoder: after the number of layers come its own mask, the memory's, options and the "
+         "encoding, in this order; write {} in the place of one that is not there"),
+        WEFT_DECODER_RULES(
+            "nn::decoder",
+            "decoder<Pos, KeyPos, MemoryPos, Embed, Heads, HeadDim, Hidden>(s, x, memory, layers)"))
+
+#undef WEFT_DECODER_RULES
 
 }  // namespace weft::nn

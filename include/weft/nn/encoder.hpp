@@ -36,11 +36,36 @@ struct residual {
   }
 };
 
+// The first rule that the arguments of an encoder, and the axes of its operand and mask, break.
+template <expression X, class M, class O, class P, class Pos, class KeyPos, class Embed,
+          class Heads, class HeadDim, class Hidden>
+constexpr rule rule_of_encoder() {
+  if (!layer_arguments<transformer_options, O, P, M>) return rule::arguments;
+  constexpr rule of_attention =
+      rule_of_self_attention<X, M, attention_options, P, Pos, KeyPos, Embed, Heads, HeadDim>();
+  if constexpr (of_attention != rule::none)
+    return of_attention;
+  else
+    return rule_of_linear<X, shape<Embed>, shape<Hidden>>() == rule::none ? rule::none
+                                                                          : rule::not_an_axis;
+}
+
 constexpr attention_options attention_of(const transformer_options& o) {
   return {.bias = o.bias, .scale = o.scale, .soft_cap = o.soft_cap, .dropout = o.dropout};
 }
 
 }  // namespace detail
+
+#define WEFT_ENCODER_RULES(name, use)                                                  \
+  (not_an_axis, name ": name axes that are not the same, as in " use),                 \
+      (missing, name ": the operand has not both Pos and Embed"),                      \
+      (keys, name ": KeyPos is not an alias of Pos, or the operand has it already"),   \
+      (elements, name ": the elements are not float; convert with weft::cast<float>"), \
+      (surplus, name ": the mask has an axis that the scores have not"),               \
+      (mask_keys, name                                                                 \
+       ": a mask of floats is added and needs the keys' axis; valid lengths "          \
+       "are std::int32_t, without it"),                                                \
+      (pairs, name ": the encoding turns pairs of a head's elements; give HeadDim an even extent")
 
 // Self-attention and a feed-forward network, each with a residual connection (Vaswani et al. 2017,
 // section 3.1; with .norm_first as Xiong et al. 2020): x float [..., Pos, Embed] to .output of the
@@ -51,8 +76,11 @@ constexpr attention_options attention_of(const transformer_options& o) {
 // to the embedding, nn::add_positions does. Misuse does not compile.
 template <class Pos, class KeyPos, class Embed, class Heads, class HeadDim, class Hidden,
           expression X, detail::mask_like M = mask_list<>, encoding_like P = encoding>
-constexpr auto encoder_block(scope s, const X& x, const M& mask = {},
-                             transformer_options options = {}, const P& position_encoding = {}) {
+requires(detail::rule_of_encoder<X, M, transformer_options, P, Pos, KeyPos, Embed, Heads, HeadDim,
+                                 Hidden>() ==
+         rule::none) constexpr auto encoder_block(scope s, const X& x, const M& mask = {},
+                                                  transformer_options options = {},
+                                                  const P& position_encoding = {}) {
   detail::residual<Embed> const first{s / "norm1", options}, second{s / "norm2", options};
   auto const self = self_attention<Pos, KeyPos, Embed, Heads, HeadDim>(
       s / "self_attn", first.before(x), mask, detail::attention_of(options), position_encoding);
@@ -61,20 +89,30 @@ constexpr auto encoder_block(scope s, const X& x, const M& mask = {},
   return attention_output{second.after(after_self, fed), self.weights};
 }
 template <class Pos, class KeyPos, class Embed, class Heads, class HeadDim, class Hidden,
-          expression X, class M = mask_list<>, class O = transformer_options, class P = encoding>
-requires(!detail::layer_arguments<transformer_options, O, P, M>) WEFT_REJECT(
-    (rule::arguments), encoder_block(scope, const X&, const M& = {}, const O& = {}, const P& = {}),
-    (arguments,
-     "nn::encoder_block: after the operand come the mask, options and the encoding, in this "
-     "order; write {} in the place of one that is not there"))
+          expression X, class M = mask_list<>, class O = transformer_options, class P = encoding,
+          class Surplus = detail::surplus<
+              M, detail::multi_head_scores<X, detail::as_keys<X, Pos, KeyPos>, Embed, Heads>>>
+requires(detail::rule_of_encoder<X, M, O, P, Pos, KeyPos, Embed, Heads, HeadDim, Hidden>() !=
+         rule::none)
+    WEFT_REJECT(
+        (detail::rule_of_encoder<X, M, O, P, Pos, KeyPos, Embed, Heads, HeadDim, Hidden>()),
+        encoder_block(scope, const X&, const M& = {}, const O& = {}, const P& = {}),
+        (arguments,
+         "nn::encoder_block: after the operand come the mask, options and the encoding, in this "
+         "order; write {} in the place of one that is not there"),
+        WEFT_ENCODER_RULES("nn::encoder_block",
+                           "encoder_block<Pos, KeyPos, Embed, Heads, HeadDim, Hidden>(s, x)"))
 
 // A stack of `layers` blocks, at least one, and with .final_norm a normalisation: the output, and
 // the weights of the last block. Parameters under "layers.0", "layers.1", ... and "norm", as
 // torch.nn.TransformerEncoder.
 template <class Pos, class KeyPos, class Embed, class Heads, class HeadDim, class Hidden,
           expression X, detail::mask_like M = mask_list<>, encoding_like P = encoding>
-constexpr auto encoder(scope s, const X& x, int layers, const M& mask = {},
-                       transformer_options options = {}, const P& position_encoding = {}) {
+requires(detail::rule_of_encoder<X, M, transformer_options, P, Pos, KeyPos, Embed, Heads, HeadDim,
+                                 Hidden>() ==
+         rule::none) constexpr auto encoder(scope s, const X& x, int layers, const M& mask = {},
+                                            transformer_options options = {},
+                                            const P& position_encoding = {}) {
   auto const block = [&](int i, const auto& y) {
     return encoder_block<Pos, KeyPos, Embed, Heads, HeadDim, Hidden>(s / "layers" / i, y, mask,
                                                                      options, position_encoding);
@@ -85,11 +123,20 @@ constexpr auto encoder(scope s, const X& x, int layers, const M& mask = {},
   return last;
 }
 template <class Pos, class KeyPos, class Embed, class Heads, class HeadDim, class Hidden,
-          expression X, class M = mask_list<>, class O = transformer_options, class P = encoding>
-requires(!detail::layer_arguments<transformer_options, O, P, M>) WEFT_REJECT(
-    (rule::arguments), encoder(scope, const X&, int, const M& = {}, const O& = {}, const P& = {}),
-    (arguments,
-     "nn::encoder: after the number of layers come the mask, options and the encoding, in this "
-     "order; write {} in the place of one that is not there"))
+          expression X, class M = mask_list<>, class O = transformer_options, class P = encoding,
+          class Surplus = detail::surplus<
+              M, detail::multi_head_scores<X, detail::as_keys<X, Pos, KeyPos>, Embed, Heads>>>
+requires(detail::rule_of_encoder<X, M, O, P, Pos, KeyPos, Embed, Heads, HeadDim, Hidden>() !=
+         rule::none)
+    WEFT_REJECT(
+        (detail::rule_of_encoder<X, M, O, P, Pos, KeyPos, Embed, Heads, HeadDim, Hidden>()),
+        encoder(scope, const X&, int, const M& = {}, const O& = {}, const P& = {}),
+        (arguments,
+         "nn::encoder: after the number of layers come the mask, options and the encoding, in this "
+         "order; write {} in the place of one that is not there"),
+        WEFT_ENCODER_RULES("nn::encoder",
+                           "encoder<Pos, KeyPos, Embed, Heads, HeadDim, Hidden>(s, x, layers)"))
+
+#undef WEFT_ENCODER_RULES
 
 }  // namespace weft::nn

@@ -76,7 +76,7 @@ constexpr bool roles(shape<Heads...>) {
 }
 
 template <expression Q, expression K, expression V, class M, class KeyPos, class Embed, class H,
-          class HeadDim>
+          class HeadDim, class P = no_term>
 constexpr rule rule_of_multi_head() {
   using W = widths_of<Embed>;
   using D = dims_of<HeadDim>;
@@ -96,8 +96,17 @@ constexpr rule rule_of_multi_head() {
       return rule::keys;
     if (!weft::detail::floating<Q> || !weft::detail::floating<K> || !weft::detail::floating<V>)
       return rule::elements;
+    if (!fits_head<typename D::key, P>) return rule::pairs;
     return rule_of_mask<M, multi_head_scores<Q, K, Embed, H>, KeyPos>();
   }
+}
+
+template <expression Q, expression K, expression V, class M, class O, class P, class KeyPos,
+          class Embed, class Heads, class HeadDim>
+constexpr rule rule_of_attention() {
+  if (!mask_like<M> || !std::same_as<O, attention_options> || !query_encoding_like<P>)
+    return rule::arguments;
+  return rule_of_multi_head<Q, K, V, M, KeyPos, Embed, Heads, HeadDim, P>();
 }
 
 // The type of x in the role of the keys.
@@ -121,7 +130,8 @@ constexpr rule rule_of_self_attention() {
     return rule::keys;
   } else {
     using Keys = as_keys<X, Pos, KeyPos>;
-    constexpr rule broken = rule_of_multi_head<X, Keys, Keys, M, KeyPos, Embed, Heads, HeadDim>();
+    constexpr rule broken =
+        rule_of_multi_head<X, Keys, Keys, M, KeyPos, Embed, Heads, HeadDim, P>();
     bool const of_operand = broken == rule::query || broken == rule::key || broken == rule::value ||
                             broken == rule::keys;
     return of_operand ? rule::missing : broken;
@@ -150,7 +160,7 @@ constexpr rule rule_of_self_attention() {
 // "position".
 template <class KeyPos, class Embed, class Heads, class HeadDim, expression Q, expression K,
           expression V, detail::mask_like M = mask_list<>, detail::query_encoding_like P = no_term>
-requires(detail::rule_of_multi_head<Q, K, V, M, KeyPos, Embed, Heads, HeadDim>() ==
+requires(detail::rule_of_multi_head<Q, K, V, M, KeyPos, Embed, Heads, HeadDim, P>() ==
          rule::none) constexpr auto multi_head_attention(scope s, const Q& query, const K& key,
                                                          const V& value, const M& mask = {},
                                                          attention_options options = {},
@@ -183,13 +193,17 @@ requires(detail::rule_of_multi_head<Q, K, V, M, KeyPos, Embed, Heads, HeadDim>()
       position_encoding, s / "position", q, k, key, {options.scale, options.soft_cap}, attend);
 }
 template <class KeyPos, class Embed, class Heads, class HeadDim, expression Q, expression K,
-          expression V, detail::mask_like M = mask_list<>, detail::query_encoding_like P = no_term,
+          expression V, class M = mask_list<>, class O = attention_options, class P = no_term,
           class Surplus = detail::surplus<M, detail::multi_head_scores<Q, K, Embed, Heads>>>
-requires(detail::rule_of_multi_head<Q, K, V, M, KeyPos, Embed, Heads, HeadDim>() != rule::none)
+requires(detail::rule_of_attention<Q, K, V, M, O, P, KeyPos, Embed, Heads, HeadDim>() != rule::none)
     WEFT_REJECT(
-        (detail::rule_of_multi_head<Q, K, V, M, KeyPos, Embed, Heads, HeadDim>()),
-        multi_head_attention(scope, const Q&, const K&, const V&, const M& = {},
-                             attention_options = {}, const P& = {}),
+        (detail::rule_of_attention<Q, K, V, M, O, P, KeyPos, Embed, Heads, HeadDim>()),
+        multi_head_attention(scope, const Q&, const K&, const V&, const M& = {}, const O& = {},
+                             const P& = {}),
+        (arguments,
+         "nn::multi_head_attention: after the value come the mask, options and "
+         "nn::for_queries<Pos>(encoding), in this order; write {} in the place of one that is not "
+         "there"),
         (not_an_axis,
          "nn::multi_head_attention: name axes that are not the same, as in "
          "multi_head_attention<KeyPos, Embed, Heads, HeadDim>(s, query, key, value)"),
@@ -204,6 +218,9 @@ requires(detail::rule_of_multi_head<Q, K, V, M, KeyPos, Embed, Heads, HeadDim>()
         (mask_order,
          "nn::multi_head_attention: the mask has its keys along another axis; name that of the "
          "queries first, as in causal<Pos, KeyPos>()"),
+        (pairs,
+         "nn::multi_head_attention: the encoding turns pairs of a head's elements; give HeadDim an "
+         "even extent"),
         (mask_keys,
          "nn::multi_head_attention: a mask of floats is added and needs the keys' axis; valid "
          "lengths are std::int32_t, without it"))
@@ -256,6 +273,9 @@ requires(detail::rule_of_self_attention<X, M, O, P, Pos, KeyPos, Embed, Heads, H
         (mask_order,
          "nn::self_attention: the mask has its keys along another axis; name that of the "
          "queries first, as in causal<Pos, KeyPos>()"),
+        (pairs,
+         "nn::self_attention: the encoding turns pairs of a head's elements; give HeadDim an even "
+         "extent"),
         (mask_keys,
          "nn::self_attention: a mask of floats is added and needs the keys' axis; valid lengths "
          "are std::int32_t, without it"))

@@ -61,6 +61,9 @@ constexpr auto positions_in_attention(const At& at, double scale, const Source& 
 // No encoding, nn::position::none: attention does not depend on positions. Others derive from it,
 // and hide the members that they change. The scope is the encoding's own, for its parameters.
 struct encoding {
+  // Whether it can turn heads of HeadDim elements.
+  template <class HeadDim>
+  static constexpr bool fits_head = true;
   // The term added to the embeddings at positions `at`, int32 [Pos, ...]: float [Pos, ..., Embed],
   // or no_term.
   template <class Pos, class Embed>
@@ -130,6 +133,14 @@ constexpr query_encoding<Pos, P> for_queries(const P& position_encoding) {
 }
 
 namespace detail {
+
+// Whether P, if it is an encoding, can turn heads of HeadDim elements.
+template <class HeadDim, class P>
+inline constexpr bool fits_head = true;
+template <class HeadDim, encoding_like P>
+inline constexpr bool fits_head<HeadDim, P> = P::template fits_head<HeadDim>;
+template <class HeadDim, class Pos, class P>
+inline constexpr bool fits_head<HeadDim, query_encoding<Pos, P>> = fits_head<HeadDim, P>;
 
 template <class P>
 inline constexpr bool is_query_encoding = std::same_as<P, no_term>;
@@ -261,6 +272,9 @@ struct shared_encoding : encoding {
   scope s;              // of the parameters
   P position_encoding;  // the encoding
 
+  // That of position_encoding.
+  template <class HeadDim>
+  static constexpr bool fits_head = P::template fits_head<HeadDim>;
   // Declares the parameters of p under of_all, when they are first used.
   constexpr shared_encoding(scope of_all, const P& p) : s(of_all.shared()), position_encoding(p) {}
 

@@ -207,11 +207,17 @@ constexpr auto rotate_by(const X& x, const A& angle, double magnitude) {
   return rotate<HeadDim, Freq, Pairs>(x, cosine, sine);
 }
 
+// Whether Size elements of a head, all of them if it is 0, are pairs.
+template <class HeadDim, std::size_t Size>
+inline constexpr bool are_pairs = false;
+template <axis_like HeadDim, std::size_t Size>
+inline constexpr bool are_pairs<HeadDim, Size> =
+    (Size == 0 ? HeadDim::extent : Size) % 2 == 0 && Size <= HeadDim::extent;
+
 template <class HeadDim, std::size_t Size, expression X>
 constexpr rule rule_of_rotary() {
   if (!has_axis<HeadDim, shape_t<X>>) return rule::missing;
-  if (Size % 2 != 0 || Size > HeadDim::extent) return rule::pairs;
-  return rule::none;
+  return are_pairs<HeadDim, Size> ? rule::none : rule::pairs;
 }
 
 }  // namespace detail
@@ -264,6 +270,9 @@ namespace position {
 // position::rotary({.base = 500000, .scaling = nn::yarn_scaling(4, 8192)}).
 template <rotary_pairs Pairs = rotary_pairs::half_split, std::size_t Size = 0>
 struct rotary : encoding {
+  // An even number of elements is turned.
+  template <class HeadDim>
+  static constexpr bool fits_head = weft::nn::detail::are_pairs<HeadDim, Size>;
   rotary_options options;  // base and scaling
   // With this base and scaling.
   constexpr rotary(rotary_options o = {}) : options(o) {}
@@ -291,6 +300,9 @@ struct rotary : encoding {
 // d) for the d rotated elements. Each layer has its own, unless the encoding is nn::shared.
 template <rotary_pairs Pairs = rotary_pairs::half_split, std::size_t Size = 0>
 struct learned_rotary : encoding {
+  // An even number of elements is turned.
+  template <class HeadDim>
+  static constexpr bool fits_head = weft::nn::detail::are_pairs<HeadDim, Size>;
   double base;  // of the initial frequencies
   // With initial frequencies of base b.
   constexpr explicit learned_rotary(double b = 10000) : base(b) {}
@@ -334,6 +346,9 @@ struct long_rotary_options {
 // nn::shared(s / "rope", nn::position::long_rotary(options)), all layers have one.
 template <rotary_pairs Pairs = rotary_pairs::half_split, std::size_t Size = 0>
 struct long_rotary : encoding {
+  // An even number of elements is turned.
+  template <class HeadDim>
+  static constexpr bool fits_head = weft::nn::detail::are_pairs<HeadDim, Size>;
   long_rotary_options options;  // base, factor and trained length
   // With this base, factor and trained length.
   constexpr long_rotary(long_rotary_options o = {}) : options(o) {}

@@ -23,6 +23,9 @@ namespace position {
 // increase, so it is for causal attention. No parameters.
 template <rotary_pairs Pairs = rotary_pairs::half_split>
 struct xpos : encoding {
+  // An even number of elements is turned.
+  template <class HeadDim>
+  static constexpr bool fits_head = weft::nn::detail::are_pairs<HeadDim, 0>;
   xpos_options options;  // base and decay
   // With this base and decay.
   constexpr xpos(xpos_options o = {}) : options(o) {}
