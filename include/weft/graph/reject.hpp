@@ -36,7 +36,6 @@ enum class rule {
   pairs,       // an odd extent
   surplus,     // axes that the other operand has not
   nested,      // indices along the axis that they index
-  windows,
   taps,
   steps,
   // Operands.

@@ -103,9 +103,9 @@ class scope {
     for (int i = 0; i < g_->parameter_count; ++i) {
       if (g_->name(g_->parameters[i].name) != whole.path()) continue;
       if (!shared_) g_->refuse(model_fault::two_parameters, whole.path());
-      if (!(g_->nodes[g_->parameters[i].node].axes == axes_of(S{})))
-        g_->refuse(model_fault::shared_parameter, whole.path());
-      return {g_, g_->parameters[i].node};
+      if (g_->nodes[g_->parameters[i].node].axes == axes_of(S{}))
+        return {g_, g_->parameters[i].node};
+      g_->refuse(model_fault::shared_parameter, whole.path());
     }
     if (init.fan_in > 0) init.fan_out = static_cast<double>(S::extent) / init.fan_in;
     return {g_, declare<float>(op::parameter, S{}, whole.path(), g_->parameters,

@@ -82,7 +82,8 @@ constexpr const result_list<Named...>& to_results(const result_list<Named...>& r
 template <fixed_string Name, class X>
 constexpr void add_result(graph& g, const named_result<Name, X>& r) {
   for (int i = 0; i < g.output_count; ++i)
-    if (g.name(g.outputs[i].name) == Name.view()) g.refuse(model_fault::two_results, Name.view());
+    if (g.outputs[i].kind == role::result && g.name(g.outputs[i].name) == Name.view())
+      g.refuse(model_fault::two_results, Name.view());
   output o{};
   o.kind = role::result;
   o.name = g.intern(Name.view());

@@ -24,8 +24,9 @@ using contracted_axis = std::conditional_t<std::is_same_v<In, Out>, contracted<I
 template <expression X, class Pos, class OutPos, class Tap, class In, class Out, window W,
           class... Groups>
 constexpr rule rule_of_convolution() {
-  if constexpr (weft::detail::rule_of_windows<X, Pos, OutPos, Tap, W>() != rule::none) {
-    return rule::windows;
+  constexpr rule of_windows = weft::detail::rule_of_windows<X, Pos, OutPos, Tap, W>();
+  if constexpr (of_windows != rule::none) {
+    return of_windows;
   } else if constexpr (!has_axis<In, shape_t<X>> || std::is_same_v<In, Pos> || !axis_like<Out> ||
                        !(has_axis<Groups, without<shape_t<X>, shape<Pos>>> && ...)) {
     return rule::missing;
@@ -57,7 +58,8 @@ constexpr rule rule_of_convolution() {
 // WEFT_REJECT overloads.
 template <class Pos, class OutPos, class Tap, class In, class Out, window W = window{},
           class... Groups, expression X>
-constexpr auto convolution(scope s, const X& x) {
+requires(detail::rule_of_convolution<X, Pos, OutPos, Tap, In, Out, W, Groups...>() ==
+         rule::none) constexpr auto convolution(scope s, const X& x) {
   using From = detail::contracted_axis<In, Out>;
   auto const weight =
       s.param<"weight", Groups..., Out, From, Tap>(init::fan_in_uniform<From, Tap>());
@@ -65,15 +67,27 @@ constexpr auto convolution(scope s, const X& x) {
   return dot<Tap, From>(windows<Pos, OutPos, Tap, W>(rename<In, From>(x)), weight) + bias;
 }
 template <class Pos, class OutPos, class Tap, class In, class Out, window W = window{},
-          class... Groups, expression X>
+          class... Groups, expression X,
+          class Extent = typename weft::detail::extent_of_windows<
+              detail::rule_of_convolution<X, Pos, OutPos, Tap, In, Out, W, Groups...>(), Pos,
+              OutPos, Tap, W>::type>
 requires(detail::rule_of_convolution<X, Pos, OutPos, Tap, In, Out, W, Groups...>() != rule::none)
     WEFT_REJECT(
         (detail::rule_of_convolution<X, Pos, OutPos, Tap, In, Out, W, Groups...>()),
         convolution(scope, const X&),
-        (windows,
-         "nn::convolution: windows<Pos, OutPos, Tap, W>(x) would be refused; it says the reason"),
         (missing,
-         "nn::convolution: In and Groups are axes of the operand beside Pos, and Out an axis"),
+         "nn::convolution: Pos, In and Groups are axes of the operand, and Out is an axis"),
+        (not_an_axis, "nn::convolution: OutPos and Tap are axes"),
+        (taken, "nn::convolution: OutPos or Tap is named twice, or the operand has it already"),
+        (taps, "nn::convolution: the number of taps is known while compiling"),
+        (steps, "nn::convolution: stride and dilation are at least 1"),
+        (extent,
+         "nn::convolution: the extent of OutPos is not (extent + left + right - dilation * (taps - "
+         "1) - 1) / stride + 1; see windows_extent<has to be, is>"),
+        (bounded,
+         "nn::convolution: a length known at run time only gives such a length, of an axis that is "
+         "Pos or an alias of it only if there are as many outputs as elements"),
+        (rank, "nn::convolution: the windows have more than 8 axes"),
         (elements, "nn::convolution: the elements are not float; convert with weft::cast<float>"),
         (twice,
          "nn::convolution: an axis is named twice; give the second role a name of its own with "

@@ -32,6 +32,18 @@ constexpr std::size_t window_count(std::size_t extent, std::size_t taps, const w
   return whole > reach ? (whole - reach - 1) / w.stride + 1 : 0;
 }
 
+// The extents of the windows' axis, for the compiler's message.
+template <std::size_t HasToBe, std::size_t Is>
+struct windows_extent {};
+template <rule Broken, class Pos, class Out, class Tap, window W>
+struct extent_of_windows {
+  using type = void;
+};
+template <class Pos, class Out, class Tap, window W>
+struct extent_of_windows<rule::extent, Pos, Out, Tap, W> {
+  using type = windows_extent<window_count(Pos::extent, Tap::extent, W), Out::extent>;
+};
+
 template <class X, class Pos, class Out, class Tap, window W>
 constexpr rule rule_of_windows() {
   if constexpr (!has_axis<Pos, shape_t<X>>) {
@@ -43,10 +55,10 @@ constexpr rule rule_of_windows() {
     if (!distinct<S> || std::is_same_v<Tap, Pos>) return rule::taken;
     if (Tap::bounded) return rule::taps;
     if (W.stride == 0 || W.dilation == 0) return rule::steps;
-    if (Out::bounded != Pos::bounded || Out::extent != window_count(Pos::extent, Tap::extent, W))
-      return rule::extent;
+    if (Out::extent != window_count(Pos::extent, Tap::extent, W)) return rule::extent;
     bool const keeps = W.stride == 1 && W.left + W.right == W.dilation * (Tap::extent - 1);
-    if (Out::bounded && same_length<Out, Pos> && !keeps) return rule::extent;
+    if (Out::bounded != Pos::bounded || (Out::bounded && same_length<Out, Pos> && !keeps))
+      return rule::bounded;
     if (S::rank > max_rank) return rule::rank;
     return rule::none;
   }
@@ -64,7 +76,8 @@ constexpr rule rule_of_windows() {
 //
 //   windows<Pos, Pos, Tap, weft::window{.left = 2}>(x)     // each position and the two before it
 template <class Pos, class Out, class Tap, window W = window{}, expression X>
-constexpr auto windows(const X& x) {
+requires(detail::rule_of_windows<X, Pos, Out, Tap, W>() ==
+         rule::none) constexpr auto windows(const X& x) {
   if constexpr (W.left + W.right > 0) {
     using Whole = detail::padded<Pos, W>;
     node p = make_node(op::pad, axes_of(shape<Whole>{}));
@@ -78,7 +91,9 @@ constexpr auto windows(const X& x) {
     return append<element_t<X>, replaced<shape_t<X>, Pos, shape<Out, Tap>>>(n, x);
   }
 }
-template <class Pos, class Out, class Tap, window W = window{}, expression X>
+template <class Pos, class Out, class Tap, window W = window{}, expression X,
+          class Extent = typename detail::extent_of_windows<
+              detail::rule_of_windows<X, Pos, Out, Tap, W>(), Pos, Out, Tap, W>::type>
 requires(detail::rule_of_windows<X, Pos, Out, Tap, W>() != rule::none)
     WEFT_REJECT((detail::rule_of_windows<X, Pos, Out, Tap, W>()), windows(const X&),
                 (missing, "windows: the operand has no such axis"),
@@ -88,7 +103,10 @@ requires(detail::rule_of_windows<X, Pos, Out, Tap, W>() != rule::none)
                 (steps, "windows: stride and dilation are at least 1"),
                 (extent,
                  "windows: the extent of the windows' axis is not (extent + left + right - "
-                 "dilation * (taps - 1) - 1) / stride + 1"),
+                 "dilation * (taps - 1) - 1) / stride + 1; see windows_extent<has to be, is>"),
+                (bounded,
+                 "windows: a length known at run time only gives such a length, of an axis that is "
+                 "Pos or an alias of it only if there are as many windows as elements"),
                 (rank, "windows: the result has more than 8 axes"))
 
 }  // namespace weft

@@ -54,6 +54,13 @@ struct two_states {
     return s.state<"a", float, Out>() + s.state<"a", float, Out>();
   }
 };
+struct result_named_as_state {
+  constexpr auto operator()(weft::scope s) const {
+    auto a = s.state<"a", float, Out>();
+    s.update(a, a + 1.0f);
+    return weft::results(weft::as<"a">(a));
+  }
+};
 struct two_results {
   constexpr auto operator()(weft::scope s) const {
     auto a = s.param<"a", Out>();
@@ -80,6 +87,7 @@ void wrong(const weft::parameters<losses>& parameters) {
   weft::monte_carlo<two_inputs> input_twice;
   // error: state: two states have the same name
   weft::module<two_states> state_twice;
+  weft::module<result_named_as_state> right;
   // error: results: two have the same name
   weft::module<two_results, "a"> result_twice;
   // error: module: the model has no result of this name
