@@ -139,7 +139,18 @@ enum class rule {
   WEFT_RULE(f, WEFT_FIRST r7, WEFT_SECOND r7)                     \
   WEFT_RULE(f, WEFT_FIRST r8, WEFT_SECOND r8)                     \
   WEFT_RULE(f, WEFT_FIRST r9, WEFT_SECOND r9) WEFT_RULE(f, WEFT_FIRST r10, WEFT_SECOND r10)
-#define WEFT_RULES(a, b, c, d, e, f, g, h, i, j, name, ...) name
+#define WEFT_RULES_11(f, r1, r2, r3, r4, r5, r6, r7, r8, r9, r10, r11) \
+  WEFT_RULE(f, WEFT_FIRST r1, WEFT_SECOND r1)                          \
+  WEFT_RULE(f, WEFT_FIRST r2, WEFT_SECOND r2)                          \
+  WEFT_RULE(f, WEFT_FIRST r3, WEFT_SECOND r3)                          \
+  WEFT_RULE(f, WEFT_FIRST r4, WEFT_SECOND r4)                          \
+  WEFT_RULE(f, WEFT_FIRST r5, WEFT_SECOND r5)                          \
+  WEFT_RULE(f, WEFT_FIRST r6, WEFT_SECOND r6)                          \
+  WEFT_RULE(f, WEFT_FIRST r7, WEFT_SECOND r7)                          \
+  WEFT_RULE(f, WEFT_FIRST r8, WEFT_SECOND r8)                          \
+  WEFT_RULE(f, WEFT_FIRST r9, WEFT_SECOND r9)                          \
+  WEFT_RULE(f, WEFT_FIRST r10, WEFT_SECOND r10) WEFT_RULE(f, WEFT_FIRST r11, WEFT_SECOND r11)
+#define WEFT_RULES(a, b, c, d, e, f, g, h, i, j, k, name, ...) name
 #define WEFT_BARE(...) __VA_ARGS__
 
 // WEFT_REJECT((found), declaration, (rule, "sentence"), ...) declares the overload that invalid
@@ -171,12 +182,12 @@ enum class rule {
   __attribute__((diagnose_if(                                                              \
       requires { typename ::std::enable_if_t<(found) == ::weft::rule::which>; }, sentence, \
       "error")))
-#define WEFT_REJECT(found, declaration, ...)                                                  \
-  WEFT_QUIET_BEGIN WEFT_RULES(__VA_ARGS__, WEFT_RULES_10, WEFT_RULES_9, WEFT_RULES_8,         \
-                              WEFT_RULES_7, WEFT_RULES_6, WEFT_RULES_5, WEFT_RULES_4,         \
-                              WEFT_RULES_3, WEFT_RULES_2, WEFT_RULES_1, )(found, __VA_ARGS__) \
-      WEFT_QUIET_END constexpr ::weft::rejected declaration {                                 \
-    return {};                                                                                \
+#define WEFT_REJECT(found, declaration, ...)                                             \
+  WEFT_QUIET_BEGIN WEFT_RULES(__VA_ARGS__, WEFT_RULES_11, WEFT_RULES_10, WEFT_RULES_9,   \
+                              WEFT_RULES_8, WEFT_RULES_7, WEFT_RULES_6, WEFT_RULES_5,    \
+                              WEFT_RULES_4, WEFT_RULES_3, WEFT_RULES_2, WEFT_RULES_1, )( \
+      found, __VA_ARGS__) WEFT_QUIET_END constexpr ::weft::rejected declaration {        \
+    return {};                                                                           \
   }
 #define WEFT_REJECT_CALL(sentence, about, parameters, condition, ...)                              \
  public:                                                                                           \
@@ -207,8 +218,9 @@ using refusal_t = typename refusal<Why>::type;
   if constexpr ((found) == ::weft::rule::which) return ::weft::rejected<sentence>{};
 #define WEFT_REJECT(found, declaration, ...)                                                       \
   constexpr ::weft::detail::refusal_t<[] {                                                         \
-    WEFT_RULES(__VA_ARGS__, WEFT_RULES_10, WEFT_RULES_9, WEFT_RULES_8, WEFT_RULES_7, WEFT_RULES_6, \
-               WEFT_RULES_5, WEFT_RULES_4, WEFT_RULES_3, WEFT_RULES_2, WEFT_RULES_1, )             \
+    WEFT_RULES(__VA_ARGS__, WEFT_RULES_11, WEFT_RULES_10, WEFT_RULES_9, WEFT_RULES_8,              \
+               WEFT_RULES_7, WEFT_RULES_6, WEFT_RULES_5, WEFT_RULES_4, WEFT_RULES_3, WEFT_RULES_2, \
+               WEFT_RULES_1, )                                                                     \
     (found, __VA_ARGS__)                                                                           \
   }>                                                                                               \
       declaration = delete;

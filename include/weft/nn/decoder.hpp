@@ -60,6 +60,9 @@ using surplus_of_masks = hana::experimental::types<
       (elements, name ": operand or memory is not float; convert with weft::cast<float>"),  \
       (surplus, name ": the memory has an axis that the operand has not; see surplus<>"),   \
       (mask, name ": a mask has an axis that its scores have not"),                         \
+      (mask_order, name                                                                     \
+       ": a mask has its keys along another axis; name that of the queries first, as in "   \
+       "causal<Pos, KeyPos>()"),                                                            \
       (mask_keys, name                                                                      \
        ": a mask of floats is added and needs the keys' axis; valid lengths "               \
        "are std::int32_t, without it"),                                                     \

@@ -56,15 +56,18 @@ constexpr attention_options attention_of(const transformer_options& o) {
 
 }  // namespace detail
 
-#define WEFT_ENCODER_RULES(name, use)                                                  \
-  (not_an_axis, name ": name axes that are not the same, as in " use),                 \
-      (missing, name ": the operand has not both Pos and Embed"),                      \
-      (keys, name ": KeyPos is not an alias of Pos, or the operand has it already"),   \
-      (elements, name ": the elements are not float; convert with weft::cast<float>"), \
-      (surplus, name ": the mask has an axis that the scores have not"),               \
-      (mask_keys, name                                                                 \
-       ": a mask of floats is added and needs the keys' axis; valid lengths "          \
-       "are std::int32_t, without it"),                                                \
+#define WEFT_ENCODER_RULES(name, use)                                                       \
+  (not_an_axis, name ": name axes that are not the same, as in " use),                      \
+      (missing, name ": the operand has not both Pos and Embed"),                           \
+      (keys, name ": KeyPos is not an alias of Pos, or the operand has it already"),        \
+      (elements, name ": the elements are not float; convert with weft::cast<float>"),      \
+      (surplus, name ": the mask has an axis that the scores have not"),                    \
+      (mask_order, name                                                                     \
+       ": the mask has its keys along another axis; name that of the queries first, as in " \
+       "causal<Pos, KeyPos>()"),                                                            \
+      (mask_keys, name                                                                      \
+       ": a mask of floats is added and needs the keys' axis; valid lengths "               \
+       "are std::int32_t, without it"),                                                     \
       (pairs, name ": the encoding turns pairs of a head's elements; give HeadDim an even extent")
 
 // Self-attention and a feed-forward network, each with a residual connection (Vaswani et al. 2017,

@@ -84,6 +84,9 @@ requires(detail::rule_of_transformer<X, Y, L, M, N, O, P, SourcePos, SourceKeyPo
          "nn::transformer: source or target is not float; convert with weft::cast<float>"),
         (surplus, "nn::transformer: the source has an axis that the target has not; see surplus<>"),
         (mask, "nn::transformer: a mask has an axis that its scores have not"),
+        (mask_order,
+         "nn::transformer: a mask has its keys along another axis; name that of the queries first, "
+         "as in causal<Pos, KeyPos>()"),
         (mask_keys,
          "nn::transformer: a mask of floats is added and needs the keys' axis; valid lengths are "
          "std::int32_t, without it"),

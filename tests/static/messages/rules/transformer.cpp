@@ -47,6 +47,9 @@ void wrong(weft::scope s) {
   // error: nn::encoder_block: the mask has an axis that the scores have not
   // note: only_the_mask_has<
   encoder_block<Pos, KeyPos, Embed, Heads, HeadDim, Hidden>(s, x, foreign);
+  // error: nn::encoder_block: the mask has its keys along another axis; name that of the queries
+  // first, as in causal<Pos, KeyPos>()
+  encoder_block<Pos, KeyPos, Embed, Heads, HeadDim, Hidden>(s, x, weft::nn::causal<KeyPos, Pos>());
   // error: nn::encoder_block: a mask of floats is added and needs the keys' axis; valid lengths are
   // std::int32_t, without it
   encoder_block<Pos, KeyPos, Embed, Heads, HeadDim, Hidden>(s, x, floats<Batch>{});
@@ -67,6 +70,9 @@ void wrong(weft::scope s) {
   // note: only_the_mask_has<
   encoder<Pos, KeyPos, Embed, Heads, HeadDim, Hidden>(s, x, 2,
                                                       weft::nn::masks(words::causal, foreign));
+  // error: nn::encoder: the mask has its keys along another axis; name that of the queries
+  // first, as in causal<Pos, KeyPos>()
+  encoder<Pos, KeyPos, Embed, Heads, HeadDim, Hidden>(s, x, 2, weft::nn::causal<KeyPos, Pos>());
   // error: nn::encoder: a mask of floats is added and needs the keys' axis; valid lengths are
   // std::int32_t, without it
   encoder<Pos, KeyPos, Embed, Heads, HeadDim, Hidden>(s, x, 2, floats<Heads>{});
@@ -90,6 +96,10 @@ void wrong(weft::scope s) {
   // note: only_the_mask_has<
   decoder_block<Pos, KeyPos, SourcePos, Embed, Heads, HeadDim, Hidden>(s, x, source, foreign);
   decoder_block<Pos, KeyPos, SourcePos, Embed, Heads, HeadDim, Hidden>(s, x, source, {}, foreign);
+  // error: nn::decoder_block: a mask has its keys along another axis; name that of the queries
+  // first, as in causal<Pos, KeyPos>()
+  decoder_block<Pos, KeyPos, SourcePos, Embed, Heads, HeadDim, Hidden>(
+      s, x, source, weft::nn::causal<KeyPos, Pos>());
   // error: nn::decoder_block: a mask of floats is added and needs the keys' axis; valid lengths are
   // std::int32_t, without it
   decoder_block<Pos, KeyPos, SourcePos, Embed, Heads, HeadDim, Hidden>(s, x, source, {},
@@ -115,6 +125,10 @@ void wrong(weft::scope s) {
   decoder<Pos, KeyPos, SourcePos, Embed, Heads, HeadDim, Hidden>(s, x, source, 2, visible);
   decoder<Pos, KeyPos, SourcePos, Embed, Heads, HeadDim, Hidden>(s, x, source, 2, {},
                                                                  words::causal);
+  // error: nn::decoder: a mask has its keys along another axis; name that of the queries
+  // first, as in causal<Pos, KeyPos>()
+  decoder<Pos, KeyPos, SourcePos, Embed, Heads, HeadDim, Hidden>(s, x, source, 2,
+                                                                 weft::nn::causal<KeyPos, Pos>());
   // error: nn::decoder: a mask of floats is added and needs the keys' axis; valid lengths are
   // std::int32_t, without it
   decoder<Pos, KeyPos, SourcePos, Embed, Heads, HeadDim, Hidden>(s, x, source, 2, floats<Batch>{});
@@ -146,6 +160,10 @@ void wrong(weft::scope s) {
       s, source, x, 2, 2, words::causal);
   transformer<SourcePos, SourceKeyPos, Pos, KeyPos, Embed, Heads, HeadDim, Hidden>(
       s, source, x, 2, 2, {}, {}, words::causal);
+  // error: nn::transformer: a mask has its keys along another axis; name that of the queries
+  // first, as in causal<Pos, KeyPos>()
+  transformer<SourcePos, SourceKeyPos, Pos, KeyPos, Embed, Heads, HeadDim, Hidden>(
+      s, source, x, 1, 1, {}, weft::nn::causal<KeyPos, Pos>());
   // error: nn::transformer: a mask of floats is added and needs the keys' axis; valid lengths are
   // std::int32_t, without it
   transformer<SourcePos, SourceKeyPos, Pos, KeyPos, Embed, Heads, HeadDim, Hidden>(
