@@ -67,6 +67,8 @@ std::unique_ptr<const graph> compiled_graph() {
 class run_time_program {
  public:
   explicit run_time_program(const graph& g);
+  // Why there is no program.
+  model_fault fault() const { return draft_->count.fault; }
 
  private:
   std::unique_ptr<const program_builder> draft_;

@@ -31,10 +31,15 @@ inline constexpr bound up_to{Most, 0};
 template <std::size_t Least, std::size_t Most>
 inline constexpr bound between{Most, Least};
 
+// Indices and positions are int32.
+inline constexpr std::size_t max_extent = 2147483647;
+
 // The base of an axis: of a fixed extent, as axis<384>, or bounded, as axis<up_to<512>>.
 template <auto Extent>
 struct axis {
   static_assert(Extent > 0, "axis: an axis has room for at least one element");
+  static_assert(Extent <= 0 || static_cast<std::size_t>(Extent) <= max_extent,
+                "axis: more than 2147483647 elements");
   static constexpr std::size_t extent =
       static_cast<std::size_t>(Extent);   // the length in every run
   static constexpr bool bounded = false;  // whether the length is known at run time only
@@ -43,6 +48,7 @@ struct axis {
 template <bound Extent>
 struct axis<Extent> {
   static_assert(Extent.most > 0, "axis: an axis has room for at least one element");
+  static_assert(Extent.most <= max_extent, "axis: more than 2147483647 elements");
   static_assert(Extent.least <= Extent.most, "axis: between<Least, Most> has the fewest first");
   static constexpr std::size_t extent = Extent.most;  // the largest length
   static constexpr std::size_t least = Extent.least;  // the smallest length

@@ -18,14 +18,23 @@
 
 namespace weft {
 
-inline constexpr int max_nodes = 8192;
-inline constexpr int max_leaves = 1024;  // parameters, or inputs
-inline constexpr int max_states = 256;
-inline constexpr int max_outputs = 1024;  // results, gradients and updates of states
-inline constexpr int max_rules = 64;
-inline constexpr int max_regions = 128;   // scans, and their adjoints
-inline constexpr int max_text = 1 << 16;  // characters in all names together
-inline constexpr int max_path = 120;      // characters in one name
+// The limits of a model; examples/LIMITS.md has them in a table. An array takes a compiler what is
+// used of it, so that high limits are free.
+inline constexpr int max_operations = 40960;  // those that a pass appends included
+inline constexpr int max_inputs = 256;
+inline constexpr int max_parameters = 8192;
+inline constexpr int max_states = 1024;
+inline constexpr int max_results = 1024;
+inline constexpr int max_rules = 128;     // of lengths
+inline constexpr int max_regions = 1024;  // scans, and their adjoints
+inline constexpr int max_text = 250000;   // characters in all names; g++ has 262144 steps a loop
+inline constexpr int max_path = 240;      // characters in one name
+inline constexpr std::size_t max_elements = std::size_t{1} << 40;  // of one tensor
+
+// With room for what is appended until the model is refused.
+inline constexpr int max_nodes = max_operations + 4096;
+// Results, gradients and updates of states.
+inline constexpr int max_outputs = max_results + max_parameters + max_states;
 
 struct name_ref {
   int begin, size;
@@ -35,6 +44,10 @@ struct leaf {
   name_ref name;
   int node;
   initializer init;  // parameters
+  // Leaves of one kind are a search tree by the hashes of their names: the indices of the roots of
+  // the leaves with lesser hashes, and of the others; 0: none.
+  std::uint32_t hash;
+  int after[2];
 };
 
 enum class role : std::uint8_t { result, gradient, update };
@@ -67,9 +80,9 @@ struct region {
 struct graph {
   node nodes[max_nodes]{};
   int count = 0;
-  leaf inputs[max_leaves]{};
+  leaf inputs[max_inputs]{};
   int input_count = 0;
-  leaf parameters[max_leaves]{};
+  leaf parameters[max_parameters]{};
   int parameter_count = 0;
   leaf states[max_states]{};
   int state_count = 0;
@@ -93,28 +106,22 @@ struct graph {
     return {text + r.begin, static_cast<std::size_t>(r.size)};
   }
   constexpr name_ref intern(std::string_view s);
-  // Records an error; the first one is kept.
-  constexpr void refuse(model_fault why, std::string_view about);
+  // Records an error; the first one is kept. What follows is of no use, but has to be possible.
+  constexpr void refuse(model_fault why, std::string_view about = {});
+  // The index of the leaf of this name; -1: there is none, and the next one has this name.
+  constexpr int find_or_expect(leaf* leaves, int leaf_count, std::string_view s,
+                               std::uint32_t hash) const;
   // Appends a node in the region that region_of gives, and returns its id.
   constexpr int emit(const node& n);
   // Appends a region, and returns the value of node::region for its nodes.
   constexpr std::int16_t add_region(const region& r);
 };
 
-// Not constexpr: where constant evaluation reaches one, the compiler prints its name as the error.
-inline void the_model_has_more_operations_than_max_nodes() {
-  throw std::length_error("graph: the model has more operations than max_nodes");
-}
-inline void the_model_has_more_scans_than_max_regions() {
-  throw std::length_error("graph: the model has more scans than max_regions");
-}
-inline void the_models_names_are_longer_than_max_text() {
-  throw std::length_error("graph: the model's names are longer than max_text");
-}
-
 constexpr name_ref graph::intern(std::string_view s) {
-  if (text_size + static_cast<int>(s.size()) > max_text)
-    the_models_names_are_longer_than_max_text();
+  if (text_size + static_cast<int>(s.size()) > max_text) {
+    refuse(model_fault::names);
+    return {};
+  }
   name_ref const r{text_size, static_cast<int>(s.size())};
   for (char const c : s) text[text_size++] = c;
   return r;
@@ -125,6 +132,18 @@ constexpr void graph::refuse(model_fault why, std::string_view about) {
   rejected = true;
   fault = why;
   fault_name = intern(about);
+}
+
+constexpr int graph::find_or_expect(leaf* leaves, int leaf_count, std::string_view s,
+                                    std::uint32_t hash) const {
+  for (int i = 0; i < leaf_count && !rejected;) {
+    leaf& l = leaves[i];
+    if (l.hash == hash && name(l.name) == s) return i;
+    int& next = l.after[l.hash < hash];
+    if (next == 0) next = leaf_count;
+    i = next;
+  }
+  return -1;
 }
 
 // The graph of a model that is refused.
@@ -138,6 +157,10 @@ constexpr graph refused_graph(model_fault why, std::string_view about = "") {
   graph g;
   g.refuse(why, about);
   return g;
+}
+
+constexpr graph rejected_graph(const graph& g) {
+  return refused_graph(g.fault, g.name(g.fault_name));
 }
 
 // Whether node `id` is an input, or views of one.
@@ -163,14 +186,20 @@ constexpr std::int16_t region_of(const graph& g, const node& n) {
 }
 
 constexpr int graph::emit(const node& n) {
-  if (count == max_nodes) the_model_has_more_operations_than_max_nodes();
+  if (count >= max_operations) {
+    refuse(model_fault::operations);
+    if (count == max_nodes) count = max_operations;
+  }
   nodes[count] = n;
   nodes[count].region = region_of(*this, n);
   return count++;
 }
 
 constexpr std::int16_t graph::add_region(const region& r) {
-  if (region_count == max_regions) the_model_has_more_scans_than_max_regions();
+  if (region_count == max_regions) {
+    refuse(model_fault::scans);
+    --region_count;
+  }
   regions[region_count++] = r;
   return static_cast<std::int16_t>(region_count);
 }

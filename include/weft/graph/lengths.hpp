@@ -11,6 +11,7 @@ namespace detail {
 constexpr void add_rule(graph& g, const length_rule& r) {
   for (int i = 0; i < g.rule_count; ++i)
     if (g.rules[i] == r) return;
+  if (g.rule_count == max_rules) return g.refuse(model_fault::rules);
   g.rules[g.rule_count++] = r;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <concepts>
+#include <cstdint>
 #include <stdexcept>
 #include <string_view>
 
@@ -10,11 +11,6 @@
 #include "weft/graph/tensor.hpp"
 
 namespace weft {
-
-// Not constexpr: where constant evaluation reaches one, the compiler prints its name as the error.
-inline void the_model_has_more_states_than_max_states() {
-  throw std::length_error("scope: the model has more states than max_states");
-}
 
 namespace detail {
 
@@ -100,16 +96,15 @@ class scope {
       initializer init = init::normal(0, 0.02)) const {
     using S = detail::joined<Axes...>;
     scope const whole = *this / Name.view();
-    for (int i = 0; i < g_->parameter_count; ++i) {
-      if (g_->name(g_->parameters[i].name) != whole.path()) continue;
+    if (int const i = whole.find(g_->parameters, g_->parameter_count); i >= 0) {
       if (!shared_) g_->refuse(model_fault::two_parameters, whole.path());
       if (g_->nodes[g_->parameters[i].node].axes == axes_of(S{}))
         return {g_, g_->parameters[i].node};
       g_->refuse(model_fault::shared_parameter, whole.path());
     }
     if (init.fan_in > 0) init.fan_out = static_cast<double>(S::extent) / init.fan_in;
-    return {g_, declare<float>(op::parameter, S{}, whole.path(), g_->parameters,
-                               g_->parameter_count, init)};
+    return {g_, whole.declare<float>(op::parameter, S{}, g_->parameters, g_->parameter_count,
+                                     model_fault::parameters, init)};
   }
   template <fixed_string Name, class... Axes>
   requires(detail::rule_of_leaf<float, Axes...>() != rule::none)
@@ -126,11 +121,11 @@ class scope {
   // the model is used.
   template <fixed_string Name, class T, class... Axes>
   constexpr tensor<T, detail::joined<Axes...>> input() const {
-    for (int i = 0; i < g_->input_count; ++i)
-      if (g_->name(g_->inputs[i].name) == Name.view())
-        g_->refuse(model_fault::two_inputs, Name.view());
-    return {g_, declare<T>(op::input, detail::joined<Axes...>{}, Name.view(), g_->inputs,
-                           g_->input_count, {})};
+    scope const named = scope(*g_) / Name.view();
+    if (named.find(g_->inputs, g_->input_count) >= 0)
+      g_->refuse(model_fault::two_inputs, Name.view());
+    return {g_, named.declare<T>(op::input, detail::joined<Axes...>{}, g_->inputs, g_->input_count,
+                                 model_fault::inputs)};
   }
   template <fixed_string Name, class T, class... Axes>
   requires(detail::rule_of_leaf<T, Axes...>() != rule::none) WEFT_REJECT(
@@ -153,12 +148,10 @@ class scope {
   template <fixed_string Name, class T, class... Axes>
   constexpr tensor<T, detail::joined<Axes...>> state() const {
     scope const whole = *this / Name.view();
-    for (int i = 0; i < g_->state_count; ++i)
-      if (g_->name(g_->states[i].name) == whole.path())
-        g_->refuse(model_fault::two_states, whole.path());
-    if (g_->state_count == max_states) the_model_has_more_states_than_max_states();
-    return {g_, declare<T>(op::state, detail::joined<Axes...>{}, whole.path(), g_->states,
-                           g_->state_count, {})};
+    if (whole.find(g_->states, g_->state_count) >= 0)
+      g_->refuse(model_fault::two_states, whole.path());
+    return {g_, whole.declare<T>(op::state, detail::joined<Axes...>{}, g_->states, g_->state_count,
+                                 model_fault::states)};
   }
   template <fixed_string Name, class T, class... Axes>
   requires(detail::rule_of_leaf<T, Axes...>() != rule::none) WEFT_REJECT(
@@ -179,6 +172,7 @@ class scope {
   template <class State, class Value>
   requires(detail::rule_of_update<State, Value>() ==
            rule::none) constexpr void update(const State& state, const Value& value) const {
+    if (g_->rejected) return;
     if (g_->nodes[state.id].kind != op::state) return g_->refuse(model_fault::no_state, "");
     output o{};
     o.kind = role::update;
@@ -198,17 +192,26 @@ class scope {
   constexpr void append(std::string_view part) {
     if (size_ + static_cast<int>(part.size()) > max_path)
       return g_->refuse(model_fault::long_name, path());
-    for (char const c : part) path_[size_++] = c;
+    for (char const c : part) {
+      path_[size_++] = c;
+      hash_ = (hash_ ^ static_cast<unsigned char>(c)) * 16777619u;  // FNV-1a
+    }
   }
-  template <class T, class S>
-  constexpr int declare(op kind, S axes, std::string_view name, leaf* leaves, int& count,
-                        initializer init) const {
+  constexpr int find(leaf* leaves, int count) const {
+    return g_->find_or_expect(leaves, count, path(), hash_);
+  }
+  // Declares a leaf with the path as its name.
+  template <class T, class S, int Most>
+  constexpr int declare(op kind, S axes, leaf (&leaves)[Most], int& count, model_fault more,
+                        initializer init = {}) const {
     node n = make_node(kind);
     n.type = dtype_of<T>;
     n.axes = axes_of(axes);
+    if (count == Most) g_->refuse(more, path());
+    if (g_->rejected) return g_->emit(n);
     n.leaf = count;
     int const id = g_->emit(n);
-    leaves[count++] = {g_->intern(name), id, init};
+    leaves[count++] = {g_->intern(path()), id, init, hash_, {}};
     return id;
   }
 
@@ -229,6 +232,7 @@ class scope {
   graph* g_;
   char path_[max_path]{};
   int size_ = 0;
+  std::uint32_t hash_ = 2166136261u;  // of the path
   bool shared_ = false;
 };
 

@@ -80,10 +80,11 @@ constexpr const result_list<Named...>& to_results(const result_list<Named...>& r
 }
 
 template <fixed_string Name, class X>
-constexpr void add_result(graph& g, const named_result<Name, X>& r) {
+constexpr void add_result(graph& g, const named_result<Name, X>& r, int updates) {
   for (int i = 0; i < g.output_count; ++i)
     if (g.outputs[i].kind == role::result && g.name(g.outputs[i].name) == Name.view())
       g.refuse(model_fault::two_results, Name.view());
+  if (g.output_count == updates + max_results) return g.refuse(model_fault::results);
   output o{};
   o.kind = role::result;
   o.name = g.intern(Name.view());
@@ -205,10 +206,10 @@ constexpr graph trace_unchecked() {
     graph g;
     auto const r = Model{}(scope(g));
     int const updates = g.output_count;
-    hana::for_each(to_results(r).items, [&](const auto& item) { add_result(g, item); });
-    if (g.rejected) return refused_graph(g.fault, g.name(g.fault_name));
+    hana::for_each(to_results(r).items, [&](const auto& item) { add_result(g, item, updates); });
+    if (!g.rejected) derive_lengths(g);
+    if (g.rejected) return rejected_graph(g);
     std::rotate(g.outputs, g.outputs + updates, g.outputs + g.output_count);
-    derive_lengths(g);
     return g;
   }
 }

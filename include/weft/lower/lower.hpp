@@ -20,6 +20,10 @@ constexpr program_builder build_program(const graph& g) {
   program_builder d{};
   d.fingerprint = fingerprint_of(g);
   memory_plan const p = plan(g);
+  if (p.too_large) {
+    d.count.fault = model_fault::elements;
+    return d;
+  }
   lowering ctx{g, p, d};
   lower_interface(ctx);
   lower_rules(ctx);
@@ -128,6 +132,10 @@ template <program_counts N>
 constexpr program program_of(const program_tables<N>& t) {
   return program_of(t, N);
 }
+template <program_counts N>
+constexpr model_fault fault_of(const program_tables<N>&) {
+  return N.fault;
+}
 
 }  // namespace detail
 
@@ -136,6 +144,9 @@ template <class Unit>
 struct lowered {
   static constexpr auto tables = detail::tables<Unit>();
   static constexpr weft::program program = detail::program_of(tables);
+  // Why the unit is refused: what tracing, a pass or lowering found.
+  static constexpr model_fault fault =
+      Unit::g.fault != model_fault::none ? Unit::g.fault : detail::fault_of(tables);
 };
 
 }  // namespace weft

@@ -28,9 +28,8 @@ constexpr void lower_attention(lowering& ctx, int id, int forward) {
     s.extent[s.loops++] = axis ? ctx.extent(axis) : extent_ref{1, 0};
   s.scale = n.scale;
   s.scalar = soft_cap_of(n);
-  s.attention = static_cast<std::int16_t>(ctx.d.count.attentions);
-  if (ctx.d.count.attentions == max_attentions) the_model_has_more_attentions_than_max_attentions();
-  attention_ref& a = ctx.d.attentions[ctx.d.count.attentions++];
+  attention_ref& a = ctx.next(ctx.d.attentions, ctx.d.count.attentions, model_fault::attentions);
+  s.attention = static_cast<std::int16_t>(ctx.d.count.attentions - 1);
   a.lowest = band_lowest(n);
   a.highest = band_highest(n);
   a.length_more = length_more(n);

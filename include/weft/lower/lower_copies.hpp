@@ -44,7 +44,7 @@ constexpr void lower_fold(lowering& ctx, int id) {
   operand_ref to = ctx.place(id, loops), part = ctx.place(from, loops);
   to.stride[loops.find(axis_of_windows(n))] =
       stride * static_cast<std::ptrdiff_t>(window_stride(n));
-  for (std::size_t t = 0; t < axis_in_window(n)->extent; ++t) {
+  for (std::size_t t = 0; t < axis_in_window(n)->extent && !ctx.refused(); ++t) {
     instruction& s = ctx.emit(kernel::elementwise, op::add, id, loops);
     for (operand_ref const& o : {to, to, part}) ctx.add_operand(s, o);
     to.offset += static_cast<std::size_t>(stride * window_dilation(n) * bytes(n.type));

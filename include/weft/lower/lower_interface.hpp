@@ -48,7 +48,6 @@ constexpr void check_indices(lowering& ctx, const node& n) {
 }
 
 constexpr void lower_interface(lowering& ctx) {
-  if (ctx.g.input_count > max_inputs) the_model_has_more_inputs_than_max_inputs();
   for (int i = 0; i < ctx.g.input_count; ++i) {
     node const& n = ctx.g.nodes[ctx.g.inputs[i].node];
     input_ref& r = ctx.d.inputs[ctx.d.count.inputs++];

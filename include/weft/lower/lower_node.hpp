@@ -43,7 +43,7 @@ constexpr void lower_elementwise(lowering& ctx, int id) {
   if (c.count == 1 && n.kind != op::dropout) return ctx.add_all(s, id, n.axes);
   ctx.add_operand(s, ctx.place(id, n.axes));
   for (int i = 0; i < c.input_count; ++i) ctx.add_operand(s, ctx.place(c.inputs[i], n.axes));
-  s.first_fused = static_cast<std::int16_t>(ctx.d.count.fused_ops);
+  s.first_fused = ctx.d.count.fused_ops;
   s.fused_count = static_cast<std::int8_t>(c.count);
   for (int i = 0; i < c.count; ++i) {
     node const& m = ctx.g.nodes[c.nodes[i]];
@@ -114,7 +114,7 @@ constexpr void lower_constant(lowering& ctx, int id) {
 constexpr void lower_reduction(lowering& ctx, int id) {
   node const& n = ctx.g.nodes[id];
   axis_list loops = n.axes;
-  push_new(loops, ctx.g.nodes[n.operand[0]].axes);
+  ctx.push_new(loops, ctx.g.nodes[n.operand[0]].axes);
   instruction& s = ctx.emit(kernel::reduce, n.kind, id, loops);
   s.over = loops_from(loops, n.axes.count);
   ctx.add_all(s, id, loops);
@@ -137,8 +137,8 @@ constexpr void lower_rowwise(lowering& ctx, int id) {
 constexpr void lower_dot(lowering& ctx, int id) {
   node const& n = ctx.g.nodes[id];
   axis_list loops = n.axes;
-  push_new(loops, ctx.g.nodes[n.operand[0]].axes);
-  push_new(loops, ctx.g.nodes[n.operand[1]].axes);
+  ctx.push_new(loops, ctx.g.nodes[n.operand[0]].axes);
+  ctx.push_new(loops, ctx.g.nodes[n.operand[1]].axes);
   instruction& s = ctx.emit(kernel::dot, n.kind, id, loops);
   s.scale = n.scale;
   s.epilogue = n.epilogue;

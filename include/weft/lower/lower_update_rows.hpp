@@ -50,7 +50,7 @@ constexpr void require_room(lowering& ctx, int id) {
     return j < n.operands ? ctx.g.nodes[n.operand[j]].axes : axis_list{};
   };
   axis_list loops = axes_of(2);
-  push_new(loops, axes_of(3));
+  ctx.push_new(loops, axes_of(3));
   bounds_check r{};
   r.loops = loops.count;
   for (int l = 0; l < loops.count; ++l) r.extent[l] = ctx.extent(loops.at[l]);
@@ -64,8 +64,7 @@ constexpr void require_room(lowering& ctx, int id) {
   r.room_name = ctx.intern(updated_axis(n)->name);
   r.rows = ctx.extent(axis_of_rows(n));
   r.rows_name = ctx.intern(axis_of_rows(n)->name);
-  if (ctx.d.count.writes == max_writes) the_model_has_more_writes_than_max_writes();
-  ctx.d.writes[ctx.d.count.writes++] = r;
+  ctx.next(ctx.d.writes, ctx.d.count.writes, model_fault::writes) = r;
 }
 
 // Copies the buffer, unless it is updated in place, then writes the rows.

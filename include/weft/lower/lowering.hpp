@@ -5,22 +5,41 @@
 
 namespace weft::detail {
 
-// Appends the axes that the list does not have; more than 8 in all are an error.
-constexpr void push_new(axis_list& list, const axis_list& more) {
-  for (int a = 0; a < more.count; ++a) {
-    if (list.contains(more.at[a])) continue;
-    if (list.count == max_rank) an_operation_has_more_than_8_axes_in_all();
-    list.push(more.at[a]);
-  }
-}
-
 // The graph, its memory plan and the program that is being built, with functions that append to it.
 struct lowering {
   const graph& g;
   const memory_plan& p;
   program_builder& d;
 
+  // Records why there is no program; the first reason is kept. What follows is of no use, but has
+  // to be possible.
+  constexpr void refuse(model_fault why) {
+    if (!refused()) d.count.fault = why;
+  }
+  constexpr bool refused() const { return d.count.fault != model_fault::none; }
+  // Appends to a table, and refuses the model where it is full.
+  template <class T, int Most>
+  constexpr T& next(T (&table)[Most], int& count, model_fault more) {
+    if (count == Most) {
+      refuse(more);
+      --count;
+    }
+    return table[count++];
+  }
+  // Appends the axes that the list does not have.
+  constexpr void push_new(axis_list& list, const axis_list& more) {
+    for (int a = 0; a < more.count; ++a) {
+      if (list.contains(more.at[a])) continue;
+      if (list.count == max_rank) return refuse(model_fault::axes);
+      list.push(more.at[a]);
+    }
+  }
+
   constexpr name_ref intern(std::string_view s) {
+    if (d.count.text + static_cast<int>(s.size()) > max_text) {
+      refuse(model_fault::names);
+      return {};
+    }
     name_ref const r{d.count.text, static_cast<int>(s.size())};
     for (char const c : s) d.text[d.count.text++] = c;
     return r;
@@ -30,11 +49,10 @@ struct lowering {
     axis = axis->length_axis();
     for (int i = 0; i < d.count.lengths; ++i)
       if (d.length_axes[i] == axis) return static_cast<std::int16_t>(i);
-    if (d.count.lengths == max_lengths)
-      the_model_has_more_axes_with_lengths_known_at_run_time_than_max_lengths();
-    d.length_axes[d.count.lengths] = axis;
-    d.lengths[d.count.lengths] = {intern(axis->name), axis->extent, axis->least, axis};
-    return static_cast<std::int16_t>(d.count.lengths++);
+    next(d.lengths, d.count.lengths, model_fault::lengths) = {intern(axis->name), axis->extent,
+                                                              axis->least, axis};
+    d.length_axes[d.count.lengths - 1] = axis;
+    return static_cast<std::int16_t>(d.count.lengths - 1);
   }
 
   constexpr extent_ref extent(const axis_info* axis) {
@@ -57,12 +75,13 @@ struct lowering {
   }
 
   constexpr void add_shift(operand_ref& r, const axis_info* length, std::ptrdiff_t stride) {
-    if (r.shift_count++ == 0) r.first_shift = static_cast<std::int16_t>(d.count.shifts);
-    d.shifts[d.count.shifts++] = {length ? slot(length) : current_step, stride};
+    if (r.shift_count++ == 0) r.first_shift = d.count.shifts;
+    next(d.shifts, d.count.shifts, model_fault::shifts) = {length ? slot(length) : current_step,
+                                                           stride};
   }
 
   constexpr instruction& emit(kernel k, op kind, int id, const axis_list& loops) {
-    instruction& s = d.instructions[d.count.instructions++];
+    instruction& s = next(d.instructions, d.count.instructions, model_fault::instructions);
     s.run = k;
     s.kind = kind;
     s.node = id;
@@ -76,11 +95,9 @@ struct lowering {
 
   // Appends a check of elements that belong to an axis, and returns 1 + its index.
   constexpr std::int16_t add_check(index_check check, const axis_info* axis) {
-    if (d.count.index_checks == max_index_checks)
-      the_model_has_more_uses_of_indices_than_max_index_checks();
     check.axis = extent(axis);
     check.axis_name = intern(axis->name);
-    d.index_checks[d.count.index_checks++] = check;
+    next(d.index_checks, d.count.index_checks, model_fault::indices) = check;
     return static_cast<std::int16_t>(d.count.index_checks);
   }
   // The same for what instruction s reads, which is computed.

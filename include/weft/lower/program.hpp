@@ -15,11 +15,13 @@ namespace weft {
 
 static_assert(max_rank == kernels::max_loops);
 
-inline constexpr int max_inputs = 64;         // of one program
-inline constexpr int max_attentions = 1024;   // of one program
-inline constexpr int max_index_checks = 256;  // of one program
-inline constexpr int max_writes = 256;        // of one program: bounds checks of updates
-inline constexpr int max_lengths = 32;  // axes of one model whose lengths are known at run time
+// The limits of one program, see graph.hpp.
+inline constexpr int max_instructions = 49152;
+inline constexpr int max_attentions = 2048;
+inline constexpr int max_shifts = 8192;  // of offsets by lengths known at run time only
+inline constexpr int max_index_checks = 1024;
+inline constexpr int max_writes = 1024;  // bounds checks of updates
+inline constexpr int max_lengths = 64;   // axes whose lengths are known at run time
 
 // An extent in elements: `most` if it is fixed, else the run's length in a slot.
 struct extent_ref {
@@ -48,7 +50,7 @@ struct operand_ref {
   std::int8_t shift_count;
   std::size_t offset;
   std::ptrdiff_t stride[max_rank];
-  std::int16_t first_shift;  // index in program::shifts
+  int first_shift;  // index in program::shifts
 };
 
 inline constexpr std::int16_t current_step = -1;  // instead of a slot
@@ -79,7 +81,7 @@ struct instruction {
   double scale;
   op epilogue;
   std::int8_t fused_count;  // size of the fusion group in program::fused_ops; 0: only `kind`
-  std::int16_t first_fused;
+  int first_fused;
   extent_ref axis;
   std::ptrdiff_t axis_stride;
   std::size_t
@@ -142,7 +144,7 @@ struct parameter_ref {
   // rows from what such a contraction has packed.
   bool read_as_floats;
   // The first instruction for which its rows are packed as the columns of the rhs; -1: none.
-  std::int16_t rows_packed_by;
+  int rows_packed_by;
 };
 
 struct result_ref {

@@ -39,7 +39,8 @@ constexpr void assign_scratch(lowering& ctx) {
 // extents are all fixed: in the parameters' order, so that two programs with the same parameters,
 // such as a prefill and a step, can share what one of them has packed.
 constexpr void assign_packed_parameters(lowering& ctx) {
-  std::size_t next[max_leaves]{};  // the size of each parameter's copies, then the offset of one
+  std::size_t
+      next[max_parameters]{};  // the size of each parameter's copies, then the offset of one
   for (int i = 0; i < ctx.d.count.instructions; ++i) {
     instruction& s = ctx.d.instructions[i];
     if (s.run != kernel::dot) continue;
@@ -116,8 +117,7 @@ constexpr void find_uses_of_parameters(lowering& ctx) {
     if (s.packed == not_packed) continue;
     int const o = kernels::rhs_operand(call_at_bounds(s));
     parameter_ref& p = all[s.operand[o].leaf];
-    if (p.rows_packed_by < 0 && packs_rows(s, o, p))
-      p.rows_packed_by = static_cast<std::int16_t>(i);
+    if (p.rows_packed_by < 0 && packs_rows(s, o, p)) p.rows_packed_by = i;
   }
   auto const reads = [&](const operand_ref& r) {
     if (is_parameter(r)) all[r.leaf].read_as_floats = true;

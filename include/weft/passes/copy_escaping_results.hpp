@@ -23,6 +23,7 @@ constexpr graph copy_escaping_results(graph g) {
     copy.operand[0] = o.node;
     o.node = g.emit(copy);
   }
+  if (g.rejected) return rejected_graph(g);
   return g;
 }
 

@@ -45,7 +45,7 @@ class differentiator : public gradient_graph {
   // that depends on a parameter.
   constexpr void run(int loss) {
     accumulate(loss, constant(1));
-    for (int i = loss; i >= 0; --i) {
+    for (int i = loss; i >= 0 && !g_.rejected; --i) {
       if (loop_of(g_, i) > 0)
         i = scan_pullback(i);
       else
@@ -77,7 +77,7 @@ class differentiator : public gradient_graph {
       if (g_.nodes[i].kind == op::carry && depends_[i])
         carry_gradient[i] =
             body_.carry(g_.nodes[i].axes, final_[i] > 0 ? final_[i] - 1 : constant(0));
-    for (int i = end; i >= first; --i) {
+    for (int i = end; i >= first && !g_.rejected; --i) {
       node const n = g_.nodes[i];
       if (n.kind == op::yield) {
         if (depends_[n.operand[1]]) accumulate(n.operand[1], carry_gradient[n.operand[0]]);
@@ -126,6 +126,7 @@ constexpr graph differentiate(graph g, int loss) {
     only_a_result_without_axes_can_be_differentiated();
   detail::differentiator reverse(g);
   reverse.run(g.outputs[loss].node);
+  if (g.rejected) return rejected_graph(g);
   for (int i = 0; i < g.parameter_count; ++i) {
     output o{};
     o.kind = role::gradient;

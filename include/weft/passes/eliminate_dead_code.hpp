@@ -8,9 +8,12 @@ namespace weft {
 
 namespace detail {
 
-// A graph without nodes that has g's names, length rules and regions.
+// A graph without nodes that has g's names, length rules and regions, and is refused if g is.
 constexpr graph empty_like(const graph& g) {
   graph h;
+  h.rejected = g.rejected;
+  h.fault = g.fault;
+  h.fault_name = g.fault_name;
   for (int i = 0; i < g.rule_count; ++i) h.rules[i] = g.rules[i];
   h.rule_count = g.rule_count;
   for (int i = 0; i < g.region_count; ++i) h.regions[i] = g.regions[i];
@@ -59,6 +62,7 @@ class dead_code_eliminator {
   }
 
   constexpr graph run(unneeded inputs) {
+    if (g_.rejected) return rejected_graph(g_);
     for (int i = 0; i < g_.output_count; ++i) {
       output const& o = g_.outputs[i];
       need(o.node);

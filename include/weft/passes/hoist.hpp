@@ -26,9 +26,9 @@ class hoister {
   constexpr graph run() const {
     graph h = empty_like(g_);
     int to[max_nodes]{};
-    for (int i = 0; i < g_.count; ++i)
+    for (int i = 0; i < g_.count && !h.rejected; ++i)
       if (needed_[i]) emit(h, i, to, true);
-    for (int i = 0; i < g_.count; ++i)
+    for (int i = 0; i < g_.count && !h.rejected; ++i)
       if (!kept_[i]) emit(h, i, to, false);
     remap_interface(h, g_, to, nullptr);
     return eliminate_dead_code(h);

@@ -43,22 +43,26 @@ struct layout {
 struct memory_plan {
   layout of[max_nodes]{};
   std::size_t
-      parameter_offset[max_leaves]{};  // bytes, in the segments of parameters and of gradients
-  std::size_t state_bytes = 0;         // at the start of the workspace
+      parameter_offset[max_parameters]{};  // bytes, in the segments of parameters and of gradients
+  std::size_t state_bytes = 0;             // at the start of the workspace
   std::size_t parameter_bytes = 0;
   std::size_t constant_bytes = 0;
   std::size_t workspace_bytes = 0;
   std::size_t once_bytes = 0;  // of it: run-invariant nodes
+  bool too_large = false;      // a tensor has more than max_elements: there is no plan
 };
 
 namespace detail {
 
-constexpr void row_major(std::ptrdiff_t* stride, const axis_list& axes) {
-  std::ptrdiff_t next = 1;
+// Returns false where there are more than max_elements.
+constexpr bool row_major(std::ptrdiff_t* stride, const axis_list& axes) {
+  std::size_t next = 1;
   for (int i = axes.count - 1; i >= 0; --i) {
-    stride[i] = next;
-    next *= static_cast<std::ptrdiff_t>(axes.at[i]->extent);
+    stride[i] = static_cast<std::ptrdiff_t>(next);
+    if (next > max_elements / axes.at[i]->extent) return false;
+    next *= axes.at[i]->extent;
   }
+  return true;
 }
 
 constexpr std::size_t bytes_of(const node& n) {

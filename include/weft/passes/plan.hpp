@@ -23,7 +23,8 @@ class planner {
     place_parameters();
     place_states();
     find_concatenated();
-    for (int i = 0; i < g_.count; ++i) lay_out(i);
+    for (int i = 0; i < g_.count && !p_.too_large; ++i) lay_out(i);
+    if (p_.too_large) return;
     find_bodies();
     for (int i = 0; i < g_.count; ++i) {
       if (g_.nodes[i].fused) continue;
@@ -164,7 +165,8 @@ class planner {
     node const& n = g_.nodes[i];
     layout& l = p_.of[i];
     l.root = i;
-    row_major(l.stride, n.axes);
+    p_.too_large = !row_major(l.stride, n.axes);
+    if (p_.too_large) return;
     if (n.kind == op::input) {
       l.where = block::input;
       l.leaf = n.leaf;

@@ -2,16 +2,9 @@
 // or collected by the forward scan.
 #pragma once
 
-#include <stdexcept>
-
 #include "weft/graph/graph.hpp"
 
 namespace weft {
-
-// Not constexpr: reached while compiling, it is an error that prints its name.
-inline void a_scans_adjoint_keeps_a_tensor_of_8_axes() {
-  throw std::length_error("differentiate: a scan's adjoint keeps a tensor of 8 axes");
-}
 
 namespace detail {
 
@@ -72,7 +65,10 @@ class forward_replay {
   // Collects the values of a node of either body along the steps axis, outermost.
   constexpr int stack(int id) {
     node const& n = g_.nodes[id];
-    if (n.axes.count == max_rank) a_scans_adjoint_keeps_a_tensor_of_8_axes();
+    if (n.axes.count == max_rank) {
+      g_.refuse(model_fault::kept_axes);
+      return id;
+    }
     node s = make_node(op::scan_collect, {1, {steps()}});
     s.type = n.type;
     s.axes.push(steps());

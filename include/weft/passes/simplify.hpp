@@ -230,7 +230,7 @@ constexpr graph simplify(const graph& original) {
   graph h = detail::empty_like(g);
   detail::value_numbering build(h);
   int to[max_nodes]{};
-  for (int i = 0; i < g.count; ++i) {
+  for (int i = 0; i < g.count && !h.rejected; ++i) {
     node n = g.nodes[i];
     for (int j = 0; j < n.operands; ++j) n.operand[j] = to[n.operand[j]];
     to[i] = build.add(n);

@@ -105,7 +105,7 @@ template <class Unit, class... Args>
 constexpr argument_fault fault_of_arguments() {
   auto const& g = Unit::g;
   if (g.rejected) return argument_fault::none;
-  int given[max_leaves]{};
+  int given[max_inputs]{};
   auto fault = argument_fault::none;
   [[maybe_unused]] auto const check = [&](auto traits) {
     using A = decltype(traits);
@@ -150,7 +150,7 @@ using inputs_of = decltype(describe_inputs<Unit>(
 // The index of the first input without an argument; -1 for none.
 template <class Unit, class... Args>
 constexpr int find_missing() {
-  bool given[max_leaves + 1]{};
+  bool given[max_inputs + 1]{};
   ((given[find_input(Unit::g, argument_traits<Args>::name) + 1] = true), ...);
   for (int i = 0; i < Unit::g.input_count; ++i)
     if (!given[i + 1]) return i;
@@ -171,7 +171,7 @@ struct describe_wrong {
   static constexpr message make() {
     message m;
     bool found = false;
-    bool given[max_leaves]{};
+    bool given[max_inputs]{};
     [[maybe_unused]] auto const look = [&](std::string_view name, auto fault) {
       int const i = find_input(Unit::g, name);
       if (found) return;

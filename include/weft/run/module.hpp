@@ -338,9 +338,11 @@ class module : public detail::runnable<Model, inference<Model, Results...>> {
 // For an ill-formed model, or results that it does not have: creating the module is a compile
 // error.
 template <model_like Model, fixed_string... Results>
-requires(detail::ill_formed<Model, Results...>()) class module<Model, Results...>
+requires(detail::ill_formed<Model, inference<Model, Results...>,
+                            Results...>()) class module<Model, Results...>
     : public detail::runnable<Model, inference<Model, Results...>> {
-  WEFT_REJECT_MODELS((class... Args), explicit module(const Args&...){})
+  WEFT_REJECT_MODELS(Model, (inference<Model, Results...>), (class... Args),
+                     explicit module(const Args&...){})
   WEFT_REJECT_RESULTS("module: the model has no result of this name", Model,
                       explicit module(const Args&...){})
 };
@@ -370,13 +372,15 @@ class monte_carlo : public detail::runnable<Model, sampling<Model, Results...>> 
 };
 
 template <model_like Model, fixed_string... Results>
-requires(detail::ill_formed<Model, Results...>()) class monte_carlo<Model, Results...>
+requires(detail::ill_formed<Model, sampling<Model, Results...>,
+                            Results...>()) class monte_carlo<Model, Results...>
     : public detail::runnable<Model, sampling<Model, Results...>> {
  public:
   void draw_from(std::uint64_t, std::uint64_t) noexcept {}
 
  private:
-  WEFT_REJECT_MODELS((class... Args), explicit monte_carlo(const Args&...){})
+  WEFT_REJECT_MODELS(Model, (sampling<Model, Results...>), (class... Args),
+                     explicit monte_carlo(const Args&...){})
   WEFT_REJECT_RESULTS("monte_carlo: the model has no result of this name", Model,
                       explicit monte_carlo(const Args&...){})
 };

@@ -1,11 +1,15 @@
-// Compile errors for modules and trainers of a model whose names clash, or for results that it does
-// not have.
+// Compile errors for modules and trainers of a model whose names clash or that is beyond a limit,
+// or for results that it does not have.
 #pragma once
+// g++ omits the notes on macro expansion for a system header's macros.
+#pragma GCC system_header
 
 #include <cstddef>
+#include <string_view>
 #include <utility>
 
 #include "weft/graph/reject.hpp"
+#include "weft/lower/lower.hpp"
 #include "weft/lower/units.hpp"
 
 namespace weft {
@@ -55,27 +59,6 @@ struct defined {
   static constexpr auto const& g = traced_graph<Model>;
 };
 
-template <class Model>
-struct describe_fault {
-  static constexpr message make() {
-    message m;
-    return m << traced_graph<Model>.name(traced_graph<Model>.fault_name);
-  }
-};
-template <class Model>
-using name_at_fault = spelled_t<text_of<describe_fault<Model>>()>;
-
-// The sentence of an error in a model, for g++.
-template <class Model>
-struct describe_sentence {
-  static constexpr message make() {
-    message m;
-    return m << sentence_of(traced_graph<Model>.fault);
-  }
-};
-template <class Model>
-using sentence_of_fault = spelled_t<text_of<describe_sentence<Model>>()>;
-
 // The first of the requested results that the model does not have.
 template <class...>
 struct missing_result {};
@@ -91,42 +74,74 @@ struct describe_missing_result {
   }
 };
 
-template <class Model, fixed_string... Results>
+// Why a unit of the model is refused.
+template <class Model, class Unit>
+constexpr model_fault fault_of() {
+  if (traced_graph<Model>.fault != model_fault::none) return traced_graph<Model>.fault;
+  return lowered<Unit>::fault;
+}
+
+template <class Model>
+struct describe_fault {
+  static constexpr message make() {
+    message m;
+    return m << traced_graph<Model>.name(traced_graph<Model>.fault_name);
+  }
+};
+template <class Model>
+using name_at_fault = spelled_t<text_of<describe_fault<Model>>()>;
+
+// The sentence of an error in a model, for g++.
+template <model_fault Fault>
+struct describe_sentence {
+  static constexpr message make() {
+    message m;
+    return m << sentence_of(Fault);
+  }
+};
+template <model_fault Fault>
+using sentence_of_fault = spelled_t<text_of<describe_sentence<Fault>>()>;
+
+template <class Model, class Unit, fixed_string... Results>
 constexpr bool ill_formed() {
-  return traced_graph<Model>.fault != model_fault::none || !has_results<Model, Results...>();
+  return fault_of<Model, Unit>() != model_fault::none || !has_results<Model, Results...>();
 }
 
 // Whether a trainer accepts the model and its loss.
 template <class Model, fixed_string Loss>
 constexpr bool is_trainable() {
-  return traced_graph<Model>.fault == model_fault::none &&
+  return fault_of<Model, training<Model, Loss>>() == model_fault::none &&
          fault_of_loss<Model, Loss>() == loss_fault::none;
 }
 
 }  // namespace detail
 
-// Declares the constructor that reports the error in a model.
+}  // namespace weft
+
+// Declares the constructor that reports why a unit of the model is refused.
+#define WEFT_REJECT_MODELS(Model, Unit, parameters, ...)                 \
+  WEFT_REJECT_FAULT((::weft::detail::fault_of<Model, WEFT_BARE Unit>()), \
+                    (::weft::detail::name_at_fault<Model>), parameters, __VA_ARGS__)
 #if defined(__clang__)
-#define WEFT_FAULT(why, sentence)                                                                  \
-  __attribute__((diagnose_if(                                                                      \
-      sizeof(this) > 0 && ::weft::traced_graph<Model>.fault == ::weft::model_fault::why, sentence, \
-      "error")))
-#define WEFT_REJECT_MODELS(parameters, ...)                                        \
- public:                                                                           \
-  template <WEFT_BARE parameters,                                                  \
-            class Because = ::weft::because<::weft::detail::name_at_fault<Model>>> \
-  requires(::weft::traced_graph<Model>.fault != ::weft::model_fault::none)         \
+#define WEFT_FAULT(which, sentence) \
+  __attribute__((                   \
+      diagnose_if(sizeof(this) > 0 && Fault == ::weft::model_fault::which, sentence, "error")))
+#define WEFT_REJECT_FAULT(found, about, parameters, ...)             \
+ public:                                                             \
+  template <WEFT_BARE parameters, ::weft::model_fault Fault = found, \
+            class Because = ::weft::because<WEFT_BARE about>>        \
+  requires(Fault != ::weft::model_fault::none)                       \
       WEFT_QUIET_BEGIN WEFT_MODEL_FAULTS WEFT_QUIET_END __VA_ARGS__ private:
 #else
-#define WEFT_REJECT_MODELS(parameters, ...)                                           \
-  template <WEFT_BARE parameters,                                                     \
-            class Because = ::weft::because<::weft::detail::sentence_of_fault<Model>, \
-                                            ::weft::detail::name_at_fault<Model>>>    \
-  requires(::weft::traced_graph<Model>.fault != ::weft::model_fault::none) __VA_ARGS__
+#define WEFT_REJECT_FAULT(found, about, parameters, ...)                                    \
+  template <WEFT_BARE parameters, ::weft::model_fault Fault = found,                        \
+            class Because =                                                                 \
+                ::weft::because<::weft::detail::sentence_of_fault<Fault>, WEFT_BARE about>> \
+  requires(Fault != ::weft::model_fault::none) __VA_ARGS__
 #endif
 // The same for a class that trains, and for each way in which Loss can be no loss of the model.
 #define WEFT_REJECT_LOSSES(Model, Loss, ...)                                                      \
-  WEFT_REJECT_MODELS((int = 0), __VA_ARGS__)                                                      \
+  WEFT_REJECT_MODELS(Model, (::weft::training<Model, Loss>), (int = 0), __VA_ARGS__)              \
   WEFT_REJECT_CALL("trainer: the model has no result with the name of the loss",                  \
                    (::weft::detail::missing_result<                                               \
                        ::weft::detail::spelled_t<Loss>,                                           \
@@ -153,5 +168,3 @@ constexpr bool is_trainable() {
                        ::weft::detail::results_of_graph<::weft::detail::defined<Model>>>), \
                    (class... Args), (!::weft::detail::has_results<Model, Results...>()),   \
                    __VA_ARGS__)
-
-}  // namespace weft

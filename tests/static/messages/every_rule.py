@@ -1,11 +1,12 @@
-"""Every sentence with which the headers refuse a use has a case in rules/ or models/. Prints those
-that have none."""
+"""Every sentence with which the headers refuse a use has a case in rules/ or models/, or, of the limits
+of a model, in tests/models/limits_test.cpp. Prints those that have none."""
 import pathlib
 import re
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 INCLUDE = HERE.parents[2] / "include/weft"
+LIMITS = HERE.parents[1] / "models/limits_test.cpp"
 FOLDERS = ("graph", "mpi", "nn", "nn/position", "ops", "run")
 STRING = r'"(?:[^"\\]|\\.)*"'
 STRINGS = rf"((?:{STRING}\s*)+)"
@@ -23,7 +24,8 @@ def sentences_of(text):
 
 
 def main():
-    cases = "".join(p.read_text() for f in ("rules", "models") for p in HERE.glob(f + "/*.cpp"))
+    files = [*HERE.glob("rules/*.cpp"), *HERE.glob("models/*.cpp"), LIMITS]
+    cases = "".join(p.read_text() for p in files)
     cases = re.sub(r"\n *// ", " ", cases)  # one line for a sentence that takes several
     headers = [p for f in FOLDERS for p in (INCLUDE / f).glob("*.hpp") if p.name != "reject.hpp"]
     count = 0

@@ -77,7 +77,7 @@ struct update_of_a_sum {
 struct long_name {
   constexpr auto operator()(weft::scope s) const {
     auto deep = s / "model";
-    for (int i = 0; i < 20; ++i) deep = deep / "attention";
+    for (int i = 0; i < 30; ++i) deep = deep / "attention";
     return deep.param<"weight", Embed>();
   }
 };
@@ -123,7 +123,7 @@ void run() {
   weft::module<two_updates> k;
   // error: update: what is updated is no state, as s.state<...>() gives it
   weft::module<update_of_a_sum> l;
-  // error: scope: a name is longer than 120 characters; give its parts shorter ones
+  // error: scope: a name of more than 240 characters; give its parts shorter ones
   // note: model.attention.attention
   weft::trainer<long_name> m(weft::adamw{}, {.clip_norm = 1});
   // errors: frequencies: a base, a factor or a length is not positive
