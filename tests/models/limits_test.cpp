@@ -284,7 +284,8 @@ BOOST_AUTO_TEST_CASE(beyond_a_limit_one_sentence_names_it) {
   BOOST_TEST(of_run<states<1025>>() == "model: more than 1024 states");
   BOOST_TEST(of_run<scans<1025>>() == "model: more than 1024 scans, those of gradients included");
   BOOST_TEST(of_run<long_names<230>>() == "model: more than 250000 characters in all names");
-  BOOST_TEST(of_run<long_names<240>>() == "scope: a name of more than 240 characters; give its parts shorter ones");
+  BOOST_TEST(of_run<long_names<240>>() ==
+             "scope: a name of more than 240 characters; give its parts shorter ones");
   BOOST_TEST(of_run<derived_lengths<129>>() ==
              "model: more than 128 axes whose lengths follow from those of others");
   BOOST_TEST(of_run<lengths<65>>() ==
@@ -301,7 +302,8 @@ BOOST_AUTO_TEST_CASE(beyond_a_limit_one_sentence_names_it) {
              "model: more than 8192 offsets that are known at run time only");
   BOOST_TEST(of_run<attentions<2049>>() ==
              "model: more than 2048 attentions, their gradients included");
-  BOOST_TEST(of_run<indices<1025>>() == "model: more than 1024 uses of indices, offsets and lengths");
+  BOOST_TEST(of_run<indices<1025>>() ==
+             "model: more than 1024 uses of indices, offsets and lengths");
   BOOST_TEST(of_run<writes<1025>>() == "model: more than 1024 writes of rows");
   BOOST_TEST(of_training<instructions<50000>>() == "model: more than 49152 instructions");
 }
