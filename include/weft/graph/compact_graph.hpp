@@ -79,6 +79,8 @@ struct compact_graph {
             rejected,       fault,         fault_name};
   }
   constexpr graph unpack() const { return parts().unpack(); }
+  // The empty graph of a model that is refused, or has nothing of what is asked for.
+  constexpr graph refused() const { return refused_graph(fault, name(fault_name)); }
 };
 
 // The graph that Maker::make() returns, at its exact size. Clang evaluates a function's constexpr

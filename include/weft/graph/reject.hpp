@@ -171,6 +171,8 @@ enum class rule {
 //
 // WEFT_REJECT_MEMBER("message", declaration, template parameters) declares a conversion; g++ prints
 // the template arguments of a private function.
+//
+// WEFT_REJECT_COPIES("message", class) is for a class that is only moved.
 #if defined(__clang__)
 // -Wpedantic warns about the attribute.
 #define WEFT_QUIET_BEGIN \
@@ -201,6 +203,11 @@ enum class rule {
   __attribute__((unavailable(sentence))) constexpr declaration { \
     return {};                                                   \
   }
+#define WEFT_REJECT_COPIES(sentence, type)                  \
+  type(type&&) = default;                                   \
+  type& operator=(type&&) = default;                        \
+  __attribute__((unavailable(sentence))) type(const type&); \
+  __attribute__((unavailable(sentence))) type& operator=(const type&);
 #else
 namespace weft {
 template <fixed_string Sentence>
@@ -236,6 +243,11 @@ using refusal_t = typename refusal<Why>::type;
   }                                                    \
                                                        \
  public:
+#define WEFT_REJECT_COPIES(sentence, type)                                          \
+  type(type&&) = default;                                                           \
+  type& operator=(type&&) = default;                                                \
+  type(const type&, ::weft::copying<::weft::spelled<sentence>> = nullptr) = delete; \
+  ::weft::because<::weft::spelled<sentence>> operator=(const type&) = delete;
 #endif
 
 namespace weft {
@@ -243,6 +255,12 @@ namespace weft {
 // The type that compilers print for an invalid call of a member function.
 template <class... About>
 struct because {};
+
+// The same for a copy. Braces are none.
+template <class Because>
+struct copying {
+  constexpr copying(std::nullptr_t) {}
+};
 
 // A name, or a message, in a printed type. Before version 19, clang prints the characters of a
 // fixed_string as numbers.

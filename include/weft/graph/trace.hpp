@@ -181,7 +181,9 @@ constexpr model_fault fault_of_struct() {
 // A model: a struct whose operator()(weft::scope) const returns a tensor, weft::as<"name">(x) or
 // weft::results(...). Where a struct has none, the line that takes it as a model says so.
 template <class Model>
-concept model_like = std::is_class_v<Model>;
+concept model_like = requires {
+  static_cast<int Model::*>(nullptr);  // a class
+};
 
 template <model_like Model>
 using results_of = typename detail::results_of_model<Model>::type;

@@ -47,12 +47,6 @@ template <class Model, fixed_string... Results>
 constexpr bool nothing_to_run() {
   return traced_graph<Model>.rejected || !has_results<Model, Results...>();
 }
-// The empty graph of such a unit, which keeps the error in the model.
-template <class Model>
-constexpr graph nothing() {
-  return refused_graph(traced_graph<Model>.fault,
-                       traced_graph<Model>.name(traced_graph<Model>.fault_name));
-}
 template <class Model, fixed_string Loss>
 constexpr bool nothing_to_train() {
   return traced_graph<Model>.rejected || fault_of_loss<Model, Loss>() != loss_fault::none;
@@ -70,7 +64,7 @@ struct inference {
                       inference_passes, pass);
   }
   static constexpr graph make() {
-    return detail::nothing_to_run<Model, Results...>() ? detail::nothing<Model>() : after();
+    return detail::nothing_to_run<Model, Results...>() ? traced_graph<Model>.refused() : after();
   }
   static constexpr auto g = compact<inference>();
 };
@@ -84,7 +78,7 @@ struct sampling {
                       sampling_passes, pass);
   }
   static constexpr graph make() {
-    return detail::nothing_to_run<Model, Results...>() ? detail::nothing<Model>() : after();
+    return detail::nothing_to_run<Model, Results...>() ? traced_graph<Model>.refused() : after();
   }
   static constexpr auto g = compact<sampling>();
 };
@@ -98,7 +92,7 @@ struct training {
                       pass);
   }
   static constexpr graph make() {
-    return detail::nothing_to_train<Model, Loss>() ? detail::nothing<Model>() : after();
+    return detail::nothing_to_train<Model, Loss>() ? traced_graph<Model>.refused() : after();
   }
   static constexpr auto g = compact<training>();
 };

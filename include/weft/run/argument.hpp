@@ -51,6 +51,17 @@ constexpr auto arg(const R& x) {
   return named_argument<Name, std::span<const T>>{std::span<const T>(x)};
 }
 
+template <fixed_string Name, class X>
+requires(!is_dtype<X> && !requires(const X& x) { std::span(x); }) WEFT_REJECT(
+    (rule::elements), arg(const X&),
+    (elements,
+     "arg: it is a weft::array or a weft::view, a contiguous range such as a std::vector, or "
+     "a number, of float, std::int32_t, bool or weft::bfloat16"))
+
+template <class... X>
+WEFT_REJECT((rule::unnamed), arg(const X&...),
+            (unnamed, "arg: the name stands in angle brackets, as in weft::arg<\"x\">(x)"))
+
 // Binds `size` contiguous row-major elements at `data` to an input; the one runtime length, if any,
 // follows from `size`. Throws weft::error where `size` is not the input's number of elements, or no
 // multiple of the product of its fixed extents.

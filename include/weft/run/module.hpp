@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -296,6 +297,13 @@ class runnable {
       (states_of<source>), (fixed_string Name, class T, class... Axes),
       (!has_state<Name, T, Axes...>()),
       view<T, shape<Axes...>> state() { return no_elements<T, Axes...>(); })
+  WEFT_REJECT_CALL(
+      "module: a run writes to it, and it is const here; take it as weft::module<Model>&, and "
+      "write "
+      "mutable behind the parameters of a lambda that has it",
+      (Model), (class... Args), (true),
+      run_results<Model, source> operator()(const Args&...)
+          const { return run_results<Model, source>(*engine_); })
   WEFT_REJECT_CALL("reset: no state that these results depend on has the axis", (states_of<source>),
                    (class A), (!states_have<A>()), void reset(std::size_t){})
 };
@@ -307,6 +315,11 @@ template <model_like Model, class Unit>
 detail::shared_weights<Model, Unit> sharing(const detail::runnable<Model, Unit>& first) {
   return {first};
 }
+
+#define WEFT_MODULE_IS_MADE_OF                                                                     \
+  "module: it is made of a seed, of parameters or a file such as weft::tensor_file(\"name\"), or " \
+  "of "                                                                                            \
+  "weft::sharing(module), each with what may follow it"
 
 // module<Model> computes all results of a model; module<Model, "logits"> only that one, and only
 // the nodes that it depends on. A call takes the inputs that these results depend on, by name:
@@ -334,6 +347,14 @@ class module : public detail::runnable<Model, inference<Model, Results...>> {
   // With new parameters from seed 0. A default constructor is not inherited.
   module(detail::linked here = detail::linked_here<code, code::program.fingerprint, Model>()) :base(
       0, {}, here) {}
+  WEFT_REJECT_COPIES(
+      "module: it is not copied; move it, or share its weights: module<Model> other(sharing(net))",
+      module)
+
+ private:
+  WEFT_REJECT_CALL(WEFT_MODULE_IS_MADE_OF, (Args...), (class... Args),
+                   (sizeof...(Args) > 0 && !std::constructible_from<base, const Args&...>),
+                   explicit module(const Args&...){})
 };
 // For an ill-formed model, or results that it does not have: creating the module is a compile
 // error.
@@ -365,10 +386,18 @@ class monte_carlo : public detail::runnable<Model, sampling<Model, Results...>> 
   // With new parameters from seed 0, as weft::module.
   monte_carlo(detail::linked here = detail::linked_here<code, code::program.fingerprint, Model>())
       : base(0, {}, here) {}
+  WEFT_REJECT_COPIES(
+      "monte_carlo: it is not copied; move it, or share its weights: weft::sharing(net)",
+      monte_carlo)
   // Sets the masks of later runs: those of a trainer with dropout_seed `seed` after `sample` steps.
   void draw_from(std::uint64_t seed, std::uint64_t sample) noexcept {
     base::draw_from({seed, sample});
   }
+
+ private:
+  WEFT_REJECT_CALL(WEFT_MODULE_IS_MADE_OF, (Args...), (class... Args),
+                   (sizeof...(Args) > 0 && !std::constructible_from<base, const Args&...>),
+                   explicit monte_carlo(const Args&...){})
 };
 
 template <model_like Model, fixed_string... Results>
@@ -384,5 +413,7 @@ requires(detail::ill_formed<Model, sampling<Model, Results...>,
   WEFT_REJECT_RESULTS("monte_carlo: the model has no result of this name", Model,
                       explicit monte_carlo(const Args&...){})
 };
+
+#undef WEFT_MODULE_IS_MADE_OF
 
 }  // namespace weft

@@ -78,6 +78,9 @@ class trainer {
               detail::linked_here<code, code::program.fingerprint, Model>()) requires(well_formed)
       : trainer(checked{}, std::move(shared), optimizer, std::move(options), generated) {}
 
+  WEFT_REJECT_COPIES("trainer: it is not copied; move it, or give another one its parameters()",
+                     trainer)
+
   // The size of the workspace in bytes: intermediates, scratch and staged inputs; no parameters,
   // gradients or optimizer states.
   static constexpr std::size_t workspace_bytes = code::tables.workspace_bytes;
@@ -327,6 +330,25 @@ class trainer {
       source, float step(const Args&...) { return 0; })
   WEFT_REJECT_ARGUMENTS(
       source, float gradients(const Args&...) { return 0; })
+#define WEFT_REJECT_CONST(function)                                                        \
+  WEFT_REJECT_CALL(                                                                        \
+      "trainer: it changes, and is const here; take it as weft::trainer<Model>&", (Model), \
+      (class... Args), (true), float function(const Args&...) const { return 0; })
+  WEFT_REJECT_CONST(step)
+  WEFT_REJECT_CONST(gradients)
+#undef WEFT_REJECT_CONST
+
+  static void from(Optimizer, training_options = {}, std::uint64_t = 0,
+                   generated_code<source> = {});
+  static void from(weft::parameters<Model>, Optimizer = {}, training_options = {},
+                   generated_code<source> = {});
+  WEFT_REJECT_CALL(
+      "trainer: it is made of an optimizer such as weft::adamw{.learning_rate = 1e-3}, then "
+      "training options and a seed; or of parameters, then an optimizer and options",
+      (Args...), (class... Args),
+      (well_formed && !requires(const Args&... args) { from(args...); }),
+      explicit trainer(const Args&...)
+      : trainer(checked{}, weft::parameters<Model>(0), Optimizer{}, {}, {}){})
 };
 
 }  // namespace weft

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "weft/axes/shape.hpp"
+#include "weft/graph/reject.hpp"
 
 namespace weft {
 
@@ -40,6 +41,24 @@ template <class... Axes>
 constexpr std::array<std::size_t, sizeof...(Axes)> lengths_from(shape<Axes...>,
                                                                 const std::size_t* given) {
   return {(Axes::bounded ? *given++ : Axes::extent)...};
+}
+
+// Whether these are as many indices, or lengths, as there have to be.
+template <class... Args>
+constexpr bool are_indices(std::size_t count) {
+  return (std::convertible_to<Args, std::size_t> && ...) && sizeof...(Args) == count;
+}
+
+// The rule that the arguments of an array's constructor break.
+template <class Array, class View, class... Args>
+constexpr rule rule_of_array(std::size_t lengths) {
+  if constexpr (sizeof...(Args) == 1) {
+    if ((std::same_as<Args, Array> || ...) || (std::convertible_to<Args, View> || ...))
+      return rule::none;
+    if ((requires { typename Args::shape_type; } || ...)) return rule::other_axes;
+    if (!(std::convertible_to<Args, std::size_t> || ...)) return rule::buffer;
+  }
+  return are_indices<Args...>(lengths) ? rule::none : rule::count;
 }
 
 }  // namespace detail
@@ -131,6 +150,31 @@ class view<T, shape<Axes...>> {
   T* data_;
   std::array<std::size_t, rank> lengths_{};
   std::array<std::ptrdiff_t, rank> strides_{};
+
+  static void from(const view&);
+  static void from(T*, const std::array<std::size_t, rank>&,
+                   const std::array<std::ptrdiff_t, rank>&);
+  template <class P, class... Lengths>
+  requires(std::convertible_to<P, T*>&& detail::are_indices<Lengths...>(
+      (std::size_t{0} + ... + Axes::bounded))) static void from(const P&, const Lengths&...);
+  WEFT_REJECT_CALL(
+      "view: it is made of a pointer to the elements, such as x.data(), then one length for each "
+      "axis whose length is known at run time only, in their order",
+      (Args...), (class... Args), (!requires(const Args&... args) { from(args...); }),
+      explicit constexpr view(const Args&...){})
+  WEFT_REJECT_CALL(
+      "view: an element is x(i, j), with one index for each axis, in their order", (view),
+      (class... Args), (!detail::are_indices<Args...>(rank)),
+      constexpr T& operator()(const Args&...) const { return *data_; })
+  WEFT_REJECT_CALL(
+      "view: an element is x(i, j), with one index for each axis, in their order", (view),
+      (class Index), (true), constexpr T& operator[](const Index&) const { return *data_; })
+  WEFT_REJECT_CALL(
+      "at: the view has no such axis", (view), (class A), (!has_axis<A, shape_type>),
+      constexpr view at(std::size_t) const { return *this; })
+  WEFT_REJECT_CALL(
+      "length: the view has no such axis", (view), (class A), (!has_axis<A, shape_type>),
+      constexpr std::size_t length() const { return 0; })
 };
 
 // An owning tensor, contiguous and row-major: array<float, Batch, Pos, Embed> x(2, 17).
@@ -213,6 +257,30 @@ class array {
 
   std::array<std::size_t, sizeof...(Axes)> lengths_{};
   std::vector<cell> data_;
+
+#define WEFT_REJECT_ARRAY(which, sentence)                                                  \
+  WEFT_REJECT_CALL(sentence, (array, Args...), (class... Args),                             \
+                   (detail::rule_of_array<array, weft::view<const T, shape_type>, Args...>( \
+                        (std::size_t{0} + ... + Axes::bounded)) == rule::which),            \
+                   explicit array(const Args&...){})
+  WEFT_REJECT_ARRAY(
+      count,
+      "array: give one length for each axis whose length is known at run time only, in "
+      "their order")
+  WEFT_REJECT_ARRAY(buffer,
+                    "array: a range is not copied; make the array of its lengths, then "
+                    "std::ranges::copy(range, x.begin())")
+  WEFT_REJECT_ARRAY(other_axes,
+                    "array: only a view of the same elements and axes is copied, as x.view()")
+#undef WEFT_REJECT_ARRAY
+  WEFT_REJECT_CALL(
+      "array: an element is x(i, j), with one index for each axis, in their order", (array),
+      (class... Args), (!detail::are_indices<Args...>(sizeof...(Axes))),
+      T& operator()(const Args&...) const { return *const_cast<T*>(storage()); })
+  WEFT_REJECT_CALL(
+      "array: an element is x(i, j), with one index for each axis, in their order", (array),
+      (class Index), (true),
+      T& operator[](const Index&) const { return *const_cast<T*>(storage()); })
 };
 
 }  // namespace weft

@@ -1,7 +1,6 @@
 // The frequencies of sinusoidal and rotary encodings, in radians per position.
 #pragma once
 
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -18,9 +17,12 @@ namespace weft::nn {
 namespace detail {
 
 // A base, a factor and a length are finite and positive; else the model is refused.
-constexpr model_fault fault_of_frequencies(std::same_as<double> auto... numbers) {
-  bool const are_positive = ((numbers > 0 && numbers <= std::numeric_limits<double>::max()) && ...);
-  return are_positive ? model_fault::none : model_fault::frequencies;
+constexpr model_fault fault_of_frequencies(double base, double factor = 1, double length = 1,
+                                           double slow = 1, double fast = 1) {
+  double const numbers[]{base, factor, length, slow, fast};
+  for (double const x : numbers)
+    if (!(x > 0 && x <= std::numeric_limits<double>::max())) return model_fault::frequencies;
+  return model_fault::none;
 }
 
 // ln x for finite x > 0 to within 1e-15, while compiling, as std::log is not constexpr everywhere;
