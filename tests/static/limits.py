@@ -31,12 +31,12 @@ def main():
     table = {row[3]: int(row[2]) for row in rows if row}
     wrong = [f"LIMITS.md: {name} is {table.get(name)}, in the headers {found.get(name)}"
              for name in sorted({*found, *table}) if found.get(name) != table.get(name)]
-    refusal = read("run/refusal.hpp")
-    sentences = re.findall(r'"((?:model|trainer): [^"]*?\b\d+ [^"]*)"', refusal)
+    faults = read("graph/model_fault.hpp")
+    sentences = re.findall(r'"((?:model|trainer|scope): [^"]*?\b\d+ [^"]*)"', faults)
     for sentence in [*sentences, *re.findall(r'"(axis: more than \d+ [^"]*)"', read("axes/axis.hpp"))]:
         if int(re.search(r"\d+", sentence)[0]) not in table.values():
             wrong.append(f"no limit of the table is that of: {sentence}")
-    said = refusal + read("axes/axis.hpp")
+    said = faults + read("axes/axis.hpp")
     wrong += [f"no sentence has the limit {value}" for value in sorted(set(table.values()))
               if not re.search(rf'"[^"]*\b{value} ', said)]
     steps = re.search(r"\| (\d+) \| `-fconstexpr-ops-limit`", document)

@@ -1,9 +1,12 @@
 #include "support/run_time.hpp"
 
 #include <pthread.h>
+#include <sys/mman.h>
 
 #include <cstddef>
 #include <exception>
+#include <mutex>
+#include <new>
 #include <stdexcept>
 #include <string>
 #include <system_error>
@@ -18,8 +21,16 @@ void require(int error) {
   if (error != 0) throw std::system_error(error, std::generic_category());
 }
 
-// Calls f on a thread with a large stack; exceptions of f reach the caller. Where there are no
-// threads, as in WebAssembly, the program's own stack is large.
+// One large stack for all threads, since a new one's pages cost more than what runs on it.
+void* large_stack() {
+  static void* const stack =
+      mmap(nullptr, stack_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (stack == MAP_FAILED) throw std::bad_alloc();
+  return stack;
+}
+
+// Calls f on a thread with a large stack, one call at a time; exceptions of f reach the caller.
+// Where there are no threads, as in WebAssembly, the program's own stack is large.
 void on_a_large_stack(const std::function<void()>& f) {
 #ifndef __STDCPP_THREADS__
   return f();
@@ -37,9 +48,11 @@ void on_a_large_stack(const std::function<void()>& f) {
     }
     return nullptr;
   };
+  static std::mutex one;
+  std::lock_guard const lock(one);
   pthread_attr_t attributes;
   require(pthread_attr_init(&attributes));
-  require(pthread_attr_setstacksize(&attributes, stack_bytes));
+  require(pthread_attr_setstack(&attributes, large_stack(), stack_bytes));
   pthread_t thread;
   int const error = pthread_create(&thread, &attributes, run, &c);
   pthread_attr_destroy(&attributes);
