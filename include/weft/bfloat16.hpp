@@ -4,6 +4,8 @@
 #include <bit>
 #include <cstdint>
 
+#include "weft/language.hpp"
+
 namespace weft {
 
 // bfloat16, the upper 16 bits of a float: an element of states and of what is converted by

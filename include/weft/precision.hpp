@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "weft/language.hpp"
+
 namespace weft {
 
 // What packed weights are kept in, for module::freeze. Sums are float32 in all of these.

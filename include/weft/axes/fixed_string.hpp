@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <string_view>
 
+#include "weft/language.hpp"
+
 namespace weft {
 
 // A string of N - 1 characters as a template argument: "weight" in s.param<"weight", Embed>() is

@@ -3,6 +3,8 @@
 
 #include <string_view>
 
+#include "weft/language.hpp"
+
 namespace weft {
 
 // The unqualified name of T: "HeadDim" for struct model::HeadDim.

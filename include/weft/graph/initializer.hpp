@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "weft/language.hpp"
+
 namespace weft {
 
 // How a parameter is initialised: made by a function of weft::init, which says what the numbers

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "weft/language.hpp"
+
 namespace weft {
 
 // WEFT_FAULT(fault, "sentence") for each. What it is about, such as a name, is printed beside it.

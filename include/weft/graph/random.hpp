@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "weft/language.hpp"
+
 namespace weft {
 
 // A rate is rounded to a multiple of 2^-24: an element is dropped if the upper 24 of its bits are

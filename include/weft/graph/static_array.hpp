@@ -4,6 +4,8 @@
 #include <concepts>
 #include <cstddef>
 
+#include "weft/language.hpp"
+
 namespace weft {
 
 // A view of an array of any size. Not std::span, whose constructors check their arguments for being

@@ -2,6 +2,8 @@
 // metadata such as a tokenizer's vocabulary. Link weft::io.
 #pragma once
 
+#include "weft/language.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>

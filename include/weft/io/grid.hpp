@@ -1,6 +1,8 @@
 // Matrices of values that pictures and pages show. Link weft::pictures.
 #pragma once
 
+#include "weft/language.hpp"
+
 #include <cstddef>
 #include <utility>
 #include <vector>

@@ -1,6 +1,8 @@
 // Heat maps: matrices drawn as coloured squares. Link weft::pictures.
 #pragma once
 
+#include "weft/language.hpp"
+
 #include <cstddef>
 #include <string>
 #include <vector>

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "weft/language.hpp"
+
 namespace weft {
 
 // "0", "1", ... count - 1.

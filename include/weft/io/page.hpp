@@ -1,6 +1,8 @@
 // HTML pages: one self-contained file that needs no network. Link weft::pictures.
 #pragma once
 
+#include "weft/language.hpp"
+
 #include <string>
 #include <string_view>
 #include <vector>

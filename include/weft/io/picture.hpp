@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <string>
 
+#include "weft/language.hpp"
+
 namespace weft {
 
 // A rendered picture. Lengths in its drawing are in units of `scale` pixels.

@@ -3,6 +3,8 @@
 
 #include <cstddef>
 
+#include "weft/language.hpp"
+
 namespace weft::kernels {
 
 struct mean_and_variance {

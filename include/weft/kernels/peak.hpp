@@ -3,6 +3,8 @@
 
 #include <cstddef>
 
+#include "weft/language.hpp"
+
 namespace weft::kernels {
 
 // Returns seconds; only differences are used.

@@ -3,6 +3,8 @@
 
 #include <cstddef>
 
+#include "weft/language.hpp"
+
 namespace weft::kernels {
 
 // Stochastic gradient descent with momentum, as torch.optim.SGD: d = gradient * scale +

@@ -7,6 +7,8 @@
 #include <span>
 #include <vector>
 
+#include "weft/language.hpp"
+
 namespace weft {
 
 // The examples [begin, end) of a batch.

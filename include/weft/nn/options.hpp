@@ -1,6 +1,8 @@
 // Options of feed-forward networks, encoders, decoders and transformers.
 #pragma once
 
+#include "weft/language.hpp"
+
 namespace weft::nn {
 
 // Of the feed-forward network: see nn::feed_forward, weft::gelu and weft::gelu_tanh. squared_relu

@@ -1,6 +1,8 @@
 // All position encodings.
 #pragma once
 
+#include "weft/language.hpp"
+
 #include "weft/nn/position/alibi.hpp"
 #include "weft/nn/position/cope.hpp"
 #include "weft/nn/position/encoding.hpp"

@@ -1,6 +1,8 @@
 // The encoder-decoder transformer (Vaswani et al. 2017, figure 1).
 #pragma once
 
+#include "weft/language.hpp"
+
 #include "weft/nn/decoder.hpp"
 
 namespace weft::nn {

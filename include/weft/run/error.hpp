@@ -3,6 +3,8 @@
 
 #include <stdexcept>
 
+#include "weft/language.hpp"
+
 namespace weft {
 
 // Thrown where a run, a file or an argument does not fit the model. what() says what was expected,

@@ -3,6 +3,8 @@
 
 #include <functional>
 
+#include "weft/language.hpp"
+
 namespace weft {
 
 // The function that an executor runs: job(i) does the work of thread i. It is small, copyable and

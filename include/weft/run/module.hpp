@@ -316,10 +316,15 @@ detail::shared_weights<Model, Unit> sharing(const detail::runnable<Model, Unit>&
   return {first};
 }
 
-#define WEFT_MODULE_IS_MADE_OF                                                                     \
-  "module: it is made of a seed, of parameters or a file such as weft::tensor_file(\"name\"), or " \
-  "of "                                                                                            \
-  "weft::sharing(module), each with what may follow it"
+// Declares the constructor that reports arguments of which no module is made.
+#define WEFT_REJECT_MAKING(type)                                               \
+  WEFT_REJECT_CALL(                                                            \
+      "module: it is made of a seed, of parameters or a file such as "         \
+      "weft::tensor_file(\"name\"), or "                                       \
+      "of weft::sharing(module), each with what may follow it",                \
+      (Args...), (class... Args),                                              \
+      (sizeof...(Args) > 0 && !std::constructible_from<base, const Args&...>), \
+      explicit type(const Args&...){})
 
 // module<Model> computes all results of a model; module<Model, "logits"> only that one, and only
 // the nodes that it depends on. A call takes the inputs that these results depend on, by name:
@@ -352,9 +357,7 @@ class module : public detail::runnable<Model, inference<Model, Results...>> {
       module)
 
  private:
-  WEFT_REJECT_CALL(WEFT_MODULE_IS_MADE_OF, (Args...), (class... Args),
-                   (sizeof...(Args) > 0 && !std::constructible_from<base, const Args&...>),
-                   explicit module(const Args&...){})
+  WEFT_REJECT_MAKING(module)
 };
 // For an ill-formed model, or results that it does not have: creating the module is a compile
 // error.
@@ -395,9 +398,7 @@ class monte_carlo : public detail::runnable<Model, sampling<Model, Results...>> 
   }
 
  private:
-  WEFT_REJECT_CALL(WEFT_MODULE_IS_MADE_OF, (Args...), (class... Args),
-                   (sizeof...(Args) > 0 && !std::constructible_from<base, const Args&...>),
-                   explicit monte_carlo(const Args&...){})
+  WEFT_REJECT_MAKING(monte_carlo)
 };
 
 template <model_like Model, fixed_string... Results>
@@ -414,6 +415,6 @@ requires(detail::ill_formed<Model, sampling<Model, Results...>,
                       explicit monte_carlo(const Args&...){})
 };
 
-#undef WEFT_MODULE_IS_MADE_OF
+#undef WEFT_REJECT_MAKING
 
 }  // namespace weft

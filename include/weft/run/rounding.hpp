@@ -4,6 +4,8 @@
 
 #if !defined(__SSE__) && !defined(__wasm__)
 #include <cfenv>
+
+#include "weft/language.hpp"
 #endif
 
 namespace weft::detail {

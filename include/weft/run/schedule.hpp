@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "weft/language.hpp"
+
 namespace weft {
 
 // Linear warmup over `warmup` steps, from 1 / warmup to 1, then half a cosine down to `floor` at

@@ -10,7 +10,7 @@ LIMITS = HERE.parents[1] / "models/limits_test.cpp"
 FOLDERS = ("graph", "mpi", "nn", "nn/position", "ops", "run")
 STRING = r'"(?:[^"\\]|\\.)*"'
 STRINGS = rf"((?:{STRING}\s*)+)"
-REJECTION = re.compile(r"WEFT_REJECT_(?:MEMBER|CALL|RESULTS)\(\s*")
+REJECTION = re.compile(r"WEFT_REJECT_(?:MEMBER|CALL|COPIES|RESULTS)\(\s*")
 
 
 def sentences_of(text):
