@@ -21,7 +21,7 @@ std::string refusal(const pass (&pipeline)[N], Loss... loss) {
   for (pass const& p : pipeline)
     if (!g->rejected) g = kept([&] { return p.run(*g); });
   auto const fault = g->rejected ? g->fault : run_time_program(*g).fault();
-  return std::string(weft::detail::sentence_of(fault));
+  return std::string(weft::sentence_of(fault));
 }
 template <class Model>
 std::string of_run() {
@@ -320,7 +320,7 @@ BOOST_AUTO_TEST_CASE(one_result_more_than_the_limit_is_refused) {
     });
   };
   BOOST_TEST(!added_to(weft::max_results - 1)->rejected);
-  BOOST_TEST(weft::detail::sentence_of(added_to(weft::max_results)->fault) ==
+  BOOST_TEST(weft::sentence_of(added_to(weft::max_results)->fault) ==
              "model: more than 1024 results");
 }
 
