@@ -7,10 +7,13 @@
 
 namespace weft {
 
-#define WEFT_ARITHMETIC_RULES(name)                                                \
-  (elements, name ": the operands' elements differ; convert one with weft::cast"), \
-      (rank, name ": the operands have more than 8 axes between them"),            \
-      (booleans, name ": booleans have no arithmetic; choose with weft::where"),   \
+#define WEFT_ARITHMETIC_RULES(name)                                                     \
+  (tensor, name                                                                         \
+   ": an operand is no tensor and no number; what comes with a run is an input, as in " \
+   "s.input<\"x\", float, Embed>()"),                                                   \
+      (elements, name ": the operands' elements differ; convert one with weft::cast"),  \
+      (rank, name ": the operands have more than 8 axes between them"),                 \
+      (booleans, name ": booleans have no arithmetic; choose with weft::where"),        \
       (narrow, name ": bfloat16 has no arithmetic; convert with weft::cast<float>")
 #define WEFT_FLOAT_ARITHMETIC_RULES(name) \
   WEFT_ARITHMETIC_RULES(name),            \
@@ -18,42 +21,46 @@ namespace weft {
 
 // l + r, elementwise (torch.add).
 template <class L, class R>
-requires detail::operands<L, R>
-constexpr auto operator+(const L& l, const R& r) {
+requires(detail::some_operand<L, R>&& detail::rule_of_operands<L, R, bool>() ==
+         rule::none) constexpr auto
+operator+(const L& l, const R& r) {
   return detail::binary<op::add>(l, r);
 }
 template <class L, class R>
-requires(detail::operands<L, R>&& detail::rule_of_operands<L, R, bool>() != rule::none)
+requires(detail::some_operand<L, R>&& detail::rule_of_operands<L, R, bool>() != rule::none)
     WEFT_REJECT((detail::rule_of_operands<L, R, bool>()), operator+(const L&, const R&),
                 WEFT_ARITHMETIC_RULES("add"))
 // l - r, elementwise (torch.sub).
 template <class L, class R>
-requires detail::operands<L, R>
-constexpr auto operator-(const L& l, const R& r) {
+requires(detail::some_operand<L, R>&& detail::rule_of_operands<L, R, bool>() ==
+         rule::none) constexpr auto
+operator-(const L& l, const R& r) {
   return detail::binary<op::subtract>(l, r);
 }
 template <class L, class R>
-requires(detail::operands<L, R>&& detail::rule_of_operands<L, R, bool>() != rule::none)
+requires(detail::some_operand<L, R>&& detail::rule_of_operands<L, R, bool>() != rule::none)
     WEFT_REJECT((detail::rule_of_operands<L, R, bool>()), operator-(const L&, const R&),
                 WEFT_ARITHMETIC_RULES("subtract"))
 // l * r, elementwise (torch.mul).
 template <class L, class R>
-requires detail::operands<L, R>
-constexpr auto operator*(const L& l, const R& r) {
+requires(detail::some_operand<L, R>&& detail::rule_of_operands<L, R, bool>() ==
+         rule::none) constexpr auto
+operator*(const L& l, const R& r) {
   return detail::binary<op::multiply>(l, r);
 }
 template <class L, class R>
-requires(detail::operands<L, R>&& detail::rule_of_operands<L, R, bool>() != rule::none)
+requires(detail::some_operand<L, R>&& detail::rule_of_operands<L, R, bool>() != rule::none)
     WEFT_REJECT((detail::rule_of_operands<L, R, bool>()), operator*(const L&, const R&),
                 WEFT_ARITHMETIC_RULES("multiply"))
 // l / r, elementwise, of float only (torch.div).
 template <class L, class R>
-requires detail::operands<L, R>
-constexpr auto operator/(const L& l, const R& r) {
+requires(detail::some_operand<L, R>&& detail::rule_of_operands<L, R, bool, std::int32_t>() ==
+         rule::none) constexpr auto
+operator/(const L& l, const R& r) {
   return detail::binary<op::divide>(l, r);
 }
 template <class L, class R>
-requires(detail::operands<L, R>&& detail::rule_of_operands<L, R, bool, std::int32_t>() !=
+requires(detail::some_operand<L, R>&& detail::rule_of_operands<L, R, bool, std::int32_t>() !=
          rule::none)
     WEFT_REJECT(
         (detail::rule_of_operands<L, R, bool, std::int32_t>()), operator/(const L&, const R&),
@@ -61,23 +68,23 @@ requires(detail::operands<L, R>&& detail::rule_of_operands<L, R, bool, std::int3
 // The greater of two, elementwise (torch.maximum): NaN where either is, with gradients of 0 there.
 // Equal operands get half of the gradient each.
 template <class L, class R>
-requires detail::operands<L, R>
-constexpr auto maximum(const L& l, const R& r) {
+requires(detail::some_operand<L, R>&& detail::rule_of_operands<L, R, bool>() ==
+         rule::none) constexpr auto maximum(const L& l, const R& r) {
   return detail::binary<op::maximum>(l, r);
 }
 template <class L, class R>
-requires(detail::operands<L, R>&& detail::rule_of_operands<L, R, bool>() != rule::none)
+requires(detail::some_operand<L, R>&& detail::rule_of_operands<L, R, bool>() != rule::none)
     WEFT_REJECT((detail::rule_of_operands<L, R, bool>()), maximum(const L&, const R&),
                 WEFT_ARITHMETIC_RULES("maximum"))
 // The lesser of two, elementwise (torch.minimum): NaN where either is, with gradients of 0 there.
 // Equal operands get half of the gradient each.
 template <class L, class R>
-requires detail::operands<L, R>
-constexpr auto minimum(const L& l, const R& r) {
+requires(detail::some_operand<L, R>&& detail::rule_of_operands<L, R, bool>() ==
+         rule::none) constexpr auto minimum(const L& l, const R& r) {
   return detail::binary<op::minimum>(l, r);
 }
 template <class L, class R>
-requires(detail::operands<L, R>&& detail::rule_of_operands<L, R, bool>() != rule::none)
+requires(detail::some_operand<L, R>&& detail::rule_of_operands<L, R, bool>() != rule::none)
     WEFT_REJECT((detail::rule_of_operands<L, R, bool>()), minimum(const L&, const R&),
                 WEFT_ARITHMETIC_RULES("minimum"))
 // x to the power of y, elementwise, of float only (torch.pow): as C's pow, so that NaN and 1 to the

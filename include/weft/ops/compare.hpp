@@ -9,74 +9,84 @@
 
 namespace weft {
 
-#define WEFT_EQUALITY_RULES(name)                                                  \
-  (elements, name ": the operands' elements differ; convert one with weft::cast"), \
-      (rank, name ": the operands have more than 8 axes between them"),            \
+#define WEFT_EQUALITY_RULES(name)                                                       \
+  (tensor, name                                                                         \
+   ": an operand is no tensor and no number; what comes with a run is an input, as in " \
+   "s.input<\"x\", float, Embed>()"),                                                   \
+      (elements, name ": the operands' elements differ; convert one with weft::cast"),  \
+      (rank, name ": the operands have more than 8 axes between them"),                 \
       (narrow, name ": bfloat16 has no comparisons; convert with weft::cast<float>")
-#define WEFT_ORDER_RULES(name)                                                     \
-  (elements, name ": the operands' elements differ; convert one with weft::cast"), \
-      (rank, name ": the operands have more than 8 axes between them"),            \
-      (booleans, name ": booleans have no order; combine masks with && and ||"),   \
+#define WEFT_ORDER_RULES(name)                                                          \
+  (tensor, name                                                                         \
+   ": an operand is no tensor and no number; what comes with a run is an input, as in " \
+   "s.input<\"x\", float, Embed>()"),                                                   \
+      (elements, name ": the operands' elements differ; convert one with weft::cast"),  \
+      (rank, name ": the operands have more than 8 axes between them"),                 \
+      (booleans, name ": booleans have no order; combine masks with && and ||"),        \
       (narrow, name ": bfloat16 has no comparisons; convert with weft::cast<float>")
 
 // l < r (torch.lt).
 template <class L, class R>
-requires detail::operands<L, R>
-constexpr auto operator<(const L& l, const R& r) {
+requires(detail::some_operand<L, R>&& detail::rule_of_operands<L, R, bool>() ==
+         rule::none) constexpr auto
+operator<(const L& l, const R& r) {
   return detail::comparison<op::less>(l, r);
 }
 template <class L, class R>
-requires(detail::operands<L, R>&& detail::rule_of_operands<L, R, bool>() != rule::none)
+requires(detail::some_operand<L, R>&& detail::rule_of_operands<L, R, bool>() != rule::none)
     WEFT_REJECT((detail::rule_of_operands<L, R, bool>()), operator<(const L&, const R&),
                 WEFT_ORDER_RULES("less"))
 // l <= r (torch.le).
 template <class L, class R>
-requires detail::operands<L, R>
-constexpr auto operator<=(const L& l, const R& r) {
+requires(detail::some_operand<L, R>&& detail::rule_of_operands<L, R, bool>() ==
+         rule::none) constexpr auto
+operator<=(const L& l, const R& r) {
   return detail::comparison<op::less_equal>(l, r);
 }
 template <class L, class R>
-requires(detail::operands<L, R>&& detail::rule_of_operands<L, R, bool>() != rule::none)
+requires(detail::some_operand<L, R>&& detail::rule_of_operands<L, R, bool>() != rule::none)
     WEFT_REJECT((detail::rule_of_operands<L, R, bool>()), operator<=(const L&, const R&),
                 WEFT_ORDER_RULES("less_equal"))
 // l > r (torch.gt), which is r < l: the axes of r come first in the result.
 template <class L, class R>
-requires detail::operands<L, R>
-constexpr auto operator>(const L& l, const R& r) {
+requires(detail::some_operand<L, R>&& detail::rule_of_operands<L, R, bool>() ==
+         rule::none) constexpr auto
+operator>(const L& l, const R& r) {
   return detail::comparison<op::less>(r, l);
 }
 template <class L, class R>
-requires(detail::operands<L, R>&& detail::rule_of_operands<L, R, bool>() != rule::none)
+requires(detail::some_operand<L, R>&& detail::rule_of_operands<L, R, bool>() != rule::none)
     WEFT_REJECT((detail::rule_of_operands<L, R, bool>()), operator>(const L&, const R&),
                 WEFT_ORDER_RULES("greater"))
 // l >= r (torch.ge), which is r <= l: the axes of r come first in the result.
 template <class L, class R>
-requires detail::operands<L, R>
-constexpr auto operator>=(const L& l, const R& r) {
+requires(detail::some_operand<L, R>&& detail::rule_of_operands<L, R, bool>() ==
+         rule::none) constexpr auto
+operator>=(const L& l, const R& r) {
   return detail::comparison<op::less_equal>(r, l);
 }
 template <class L, class R>
-requires(detail::operands<L, R>&& detail::rule_of_operands<L, R, bool>() != rule::none)
+requires(detail::some_operand<L, R>&& detail::rule_of_operands<L, R, bool>() != rule::none)
     WEFT_REJECT((detail::rule_of_operands<L, R, bool>()), operator>=(const L&, const R&),
                 WEFT_ORDER_RULES("greater_equal"))
 // l == r (torch.eq).
 template <class L, class R>
-requires detail::operands<L, R>
-constexpr auto operator==(const L& l, const R& r) {
+requires(detail::some_operand<L, R>&& detail::rule_of_operands<L, R>() == rule::none) constexpr auto
+operator==(const L& l, const R& r) {
   return detail::comparison<op::equal>(l, r);
 }
 template <class L, class R>
-requires(detail::operands<L, R>&& detail::rule_of_operands<L, R>() != rule::none)
+requires(detail::some_operand<L, R>&& detail::rule_of_operands<L, R>() != rule::none)
     WEFT_REJECT((detail::rule_of_operands<L, R>()), operator==(const L&, const R&),
                 WEFT_EQUALITY_RULES("equal"))
 // l != r (torch.ne).
 template <class L, class R>
-requires detail::operands<L, R>
-constexpr auto operator!=(const L& l, const R& r) {
+requires(detail::some_operand<L, R>&& detail::rule_of_operands<L, R>() == rule::none) constexpr auto
+operator!=(const L& l, const R& r) {
   return detail::comparison<op::not_equal>(l, r);
 }
 template <class L, class R>
-requires(detail::operands<L, R>&& detail::rule_of_operands<L, R>() != rule::none)
+requires(detail::some_operand<L, R>&& detail::rule_of_operands<L, R>() != rule::none)
     WEFT_REJECT((detail::rule_of_operands<L, R>()), operator!=(const L&, const R&),
                 WEFT_EQUALITY_RULES("not_equal"))
 

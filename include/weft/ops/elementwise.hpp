@@ -127,6 +127,10 @@ constexpr auto comparison(const L& l, const R& r) {
 template <class L, class R>
 concept operands = (expression<L> && (expression<R> || number<R>)) || (number<L> && expression<R>);
 
+// One may be none, which is refused.
+template <class L, class R>
+concept some_operand = expression<L> || expression<R>;
+
 // The first rule that two operands break, where the dtypes Without are not allowed; bfloat16 never
 // is.
 template <class L, class R, class... Without>
@@ -134,6 +138,7 @@ constexpr rule rule_of_operands() {
   constexpr bool is_excluded = ((has_elements<L, Without> || has_elements<R, Without>) || ...);
   constexpr bool is_logical = logical<L> || logical<R>;
   constexpr int rank = operands_rank<L, R>;
+  if (!operands<L, R>) return rule::tensor;
   if (rank > max_rank) return rule::rank;
   if (narrow<L> || narrow<R>) return rule::narrow;
   if (!same_elements<L, R>) return rule::elements;

@@ -13,7 +13,22 @@ constexpr integers<Batch> i{};
 constexpr masks<Batch> b{};
 constexpr weft::tensor<weft::bfloat16, weft::shape<Batch>> h{};
 
+struct foreign {
+} none;
+
 void wrong() {
+  // error: add: an operand is no tensor and no number; what comes with a run is an input, as in
+  // s.input<"x", float, Embed>()
+  void(f + none);
+  // error: multiply: an operand is no tensor and no number; what comes with a run is an input, as
+  // in s.input<"x", float, Embed>()
+  void(none * f);
+  // error: less: an operand is no tensor and no number; what comes with a run is an input, as in
+  // s.input<"x", float, Embed>()
+  void(f < none);
+  // error: equal: an operand is no tensor and no number; what comes with a run is an input, as in
+  // s.input<"x", float, Embed>()
+  void(i == "one");
   // error: add: bfloat16 has no arithmetic; convert with weft::cast<float>
   void(h + h);
   // error: subtract: bfloat16 has no arithmetic; convert with weft::cast<float>
