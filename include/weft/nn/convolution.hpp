@@ -93,4 +93,9 @@ requires(detail::rule_of_convolution<X, Pos, OutPos, Tap, In, Out, W, Groups...>
          "nn::convolution: an axis is named twice; give the second role a name of its own with "
          "weft::alias"))
 
+template <class... Axes, class... Args>
+WEFT_REJECT((rule::no_axes), convolution(scope, const Args&...),
+            (no_axes,
+             "nn::convolution: it is called as convolution<Pos, OutPos, Tap, In, Out>(s, x)"))
+
 }  // namespace weft::nn

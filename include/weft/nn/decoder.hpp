@@ -158,4 +158,16 @@ requires(detail::rule_of_decoder<X, Y, M, N, O, P, Pos, KeyPos, MemoryPos, Embed
 
 #undef WEFT_DECODER_RULES
 
+template <class... Axes, class... Args>
+WEFT_REJECT((rule::no_axes), decoder_block(scope, const Args&...),
+            (no_axes,
+             "nn::decoder_block: it is called as decoder_block<Pos, KeyPos, MemoryPos, Embed, "
+             "Heads, HeadDim, Hidden>(s, x, memory)"))
+
+template <class... Axes, class... Args>
+WEFT_REJECT((rule::no_axes), decoder(scope, const Args&...),
+            (no_axes,
+             "nn::decoder: it is called as decoder<Pos, KeyPos, MemoryPos, Embed, Heads, HeadDim, "
+             "Hidden>(s, x, memory, layers)"))
+
 }  // namespace weft::nn

@@ -91,4 +91,8 @@ requires(!detail::two_axes<Pos, Embed>)
                 (no_axes,
                  "nn::learned_positions: name two axes, as in learned_positions<Pos, Embed>(s)"))
 
+template <class... Axes, class... Args>
+WEFT_REJECT((rule::no_axes), embedding(scope, const Args&...),
+            (no_axes, "nn::embedding: it is called as embedding<Vocab, Embed>(s, tokens)"))
+
 }  // namespace weft::nn

@@ -142,4 +142,16 @@ requires(detail::rule_of_encoder<X, M, O, P, Pos, KeyPos, Embed, Heads, HeadDim,
 
 #undef WEFT_ENCODER_RULES
 
+template <class... Axes, class... Args>
+WEFT_REJECT((rule::no_axes), encoder_block(scope, const Args&...),
+            (no_axes,
+             "nn::encoder_block: it is called as encoder_block<Pos, KeyPos, Embed, Heads, HeadDim, "
+             "Hidden>(s, x)"))
+
+template <class... Axes, class... Args>
+WEFT_REJECT((rule::no_axes), encoder(scope, const Args&...),
+            (no_axes,
+             "nn::encoder: it is called as encoder<Pos, KeyPos, Embed, Heads, HeadDim, Hidden>(s, "
+             "x, layers)"))
+
 }  // namespace weft::nn

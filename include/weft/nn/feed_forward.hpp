@@ -71,4 +71,8 @@ requires(detail::rule_of_linear<X, shape<Embed>, shape<Hidden>>() != rule::none)
                  "with weft::alias"),
                 (rank, "nn::feed_forward: the operands have more than 8 axes between them"))
 
+template <class... Axes, class... Args>
+WEFT_REJECT((rule::no_axes), feed_forward(scope, const Args&...),
+            (no_axes, "nn::feed_forward: it is called as feed_forward<Embed, Hidden>(s, x)"))
+
 }  // namespace weft::nn

@@ -104,4 +104,8 @@ namespace detail {
 
 }  // namespace detail
 
+template <class... Axes, class... Args>
+WEFT_REJECT((rule::no_axes), linear(scope, const Args&...),
+            (no_axes, "nn::linear: it is called as linear<shape<Embed>, shape<Hidden>>(s, x)"))
+
 }  // namespace weft::nn

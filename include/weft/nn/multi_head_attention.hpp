@@ -280,4 +280,16 @@ requires(detail::rule_of_self_attention<X, M, O, P, Pos, KeyPos, Embed, Heads, H
          "nn::self_attention: a mask of floats is added and needs the keys' axis; valid lengths "
          "are std::int32_t, without it"))
 
+template <class... Axes, class... Args>
+WEFT_REJECT((rule::no_axes), multi_head_attention(scope, const Args&...),
+            (no_axes,
+             "nn::multi_head_attention: it is called as multi_head_attention<KeyPos, Embed, Heads, "
+             "HeadDim>(s, query, key, value)"))
+
+template <class... Axes, class... Args>
+WEFT_REJECT((rule::no_axes), self_attention(scope, const Args&...),
+            (no_axes,
+             "nn::self_attention: it is called as self_attention<Pos, KeyPos, Embed, Heads, "
+             "HeadDim>(s, x)"))
+
 }  // namespace weft::nn

@@ -35,4 +35,12 @@ requires(weft::detail::rule_of_axes<X, Embed>() != rule::none)
                 (elements,
                  "nn::rms_norm: the elements are not float; convert with weft::cast<float>"))
 
+template <class... Axes, class... Args>
+WEFT_REJECT((rule::no_axes), layer_norm(scope, const Args&...),
+            (no_axes, "nn::layer_norm: it is called as layer_norm<Embed>(s, x)"))
+
+template <class... Axes, class... Args>
+WEFT_REJECT((rule::no_axes), rms_norm(scope, const Args&...),
+            (no_axes, "nn::rms_norm: it is called as rms_norm<Embed>(s, x)"))
+
 }  // namespace weft::nn

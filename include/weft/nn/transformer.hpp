@@ -96,4 +96,10 @@ requires(detail::rule_of_transformer<X, Y, L, M, N, O, P, SourcePos, SourceKeyPo
          "nn::transformer: the encoding turns pairs of a head's elements; give HeadDim an even "
          "extent"))
 
+template <class... Axes, class... Args>
+WEFT_REJECT((rule::no_axes), transformer(scope, const Args&...),
+            (no_axes,
+             "nn::transformer: it is called as transformer<SourcePos, SourceKeyPos, Pos, KeyPos, "
+             "Embed, Heads, HeadDim, Hidden>(s, source, target, 6, 6)"))
+
 }  // namespace weft::nn
